@@ -1,0 +1,145 @@
+package access
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+// Limiter counts calls. Take spends one of the account's allowance in a class, or says
+// how long to wait. profile selects the numbers ("" is the default).
+type Limiter interface {
+	Take(account, profile string, class Class) (wait time.Duration, ok bool)
+}
+
+// Recorder keeps access records. Reserve keeps room for one record or fails, so that a
+// call is refused rather than served unrecorded; Record uses the room that Reserve kept.
+type Recorder interface {
+	Reserve() error
+	Record(Record)
+}
+
+// Record is what is kept of one call. It never holds content, query text or secrets.
+type Record struct {
+	At          time.Time     `json:"at"`
+	Correlation string        `json:"correlation_id"`
+	Subject     Subject       `json:"subject"`
+	Key         string        `json:"key,omitempty"`
+	Role        Role          `json:"role"`
+	World       WorldID       `json:"world"`
+	Surface     string        `json:"surface"`
+	Operation   string        `json:"operation"`
+	Target      string        `json:"target,omitempty"`
+	Outcome     string        `json:"outcome"` // "ok" or the error code
+	Duration    time.Duration `json:"duration_ns"`
+	Bytes       int           `json:"bytes"`
+}
+
+// Config is what a Guard is made of. Limiter and Recorder may be nil: no limits, no
+// records. Now defaults to time.Now.
+type Config struct {
+	Limiter  Limiter
+	Recorder Recorder
+	Now      func() time.Time
+}
+
+// Guard admits calls. It is safe for concurrent use.
+type Guard struct {
+	limiter  Limiter
+	recorder Recorder
+	now      func() time.Time
+}
+
+// NewGuard makes a Guard.
+func NewGuard(c Config) *Guard {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Guard{limiter: c.Limiter, recorder: c.Recorder, now: c.Now}
+}
+
+// Admission is one admitted call, open until Done.
+type Admission struct {
+	Grant   Grant
+	guard   *Guard
+	started time.Time
+}
+
+// Admit decides once whether a call may go on: the key's allow-list, the role, the
+// limits, and room for its access record. Its errors are fault.Denied, fault.NotFound
+// (no role in the world), fault.RateLimited and fault.Unavailable. Every admission must
+// be closed with Done. A refusal is recorded here.
+func (g *Guard) Admit(ctx context.Context, c Caller, r Request) (*Admission, error) {
+	if g.recorder != nil {
+		if err := g.recorder.Reserve(); err != nil {
+			e := fault.New(fault.Unavailable, "the access log cannot take another record; try again shortly")
+			e.RetryAfter = time.Second
+			return nil, e.Because(err)
+		}
+	}
+	a := &Admission{guard: g, started: g.now()}
+	role := c.Role(r.World)
+	a.Grant = Grant{&admitted{caller: c, request: r, role: role, view: View{Level: role.Level(), Subject: c.Subject}}}
+	if err := g.decide(c, r, role); err != nil {
+		a.Done(ctx, 0, err)
+		return nil, err
+	}
+	return a, nil
+}
+
+func (g *Guard) decide(c Caller, r Request, role Role) error {
+	if wait, ok := g.limited(c, r); !ok {
+		e := fault.New(fault.RateLimited, "too many %s; wait %d s and repeat the call", r.Class, fault.RetrySeconds(wait))
+		e.RetryAfter = wait
+		return e.With("limit", string(r.Class))
+	}
+	switch {
+	case !c.MayUse(r.Surface, r.Operation):
+		return fault.New(fault.Denied, "this key does not open %s; use a key that does", r.Operation)
+	case r.Operator && !c.Operator:
+		return fault.New(fault.Denied, "%s is for the instance's operator", r.Operation)
+	case r.Least == RoleNone:
+		return nil
+	case role == RoleNone:
+		return fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
+	case role < r.Least:
+		return fault.New(fault.Denied, "%s needs the role %s; this call has %s", r.Operation, r.Least, role).
+			With("required_role", r.Least.String())
+	}
+	return nil
+}
+
+func (g *Guard) limited(c Caller, r Request) (time.Duration, bool) {
+	if g.limiter == nil || c.Unlimited || r.Class == ClassFree {
+		return 0, true
+	}
+	if wait, ok := g.limiter.Take(c.Account(), c.RateClass, r.Class); !ok {
+		return wait, false
+	}
+	if (r.Effect == Write || r.Effect == Destroy) && r.Class != ClassWrite {
+		return g.limiter.Take(c.Account(), c.RateClass, ClassWrite)
+	}
+	return 0, true
+}
+
+// Done closes the admission with what came of it. bytes is the size of the answer.
+func (a *Admission) Done(ctx context.Context, bytes int, err error) {
+	outcome := "ok"
+	if err != nil {
+		outcome = fault.KindOf(err).Code()
+	}
+	in := a.Grant.in
+	rec := Record{
+		At: a.started.UTC(), Correlation: in.request.Correlation, Subject: in.caller.Subject, Key: in.caller.Key,
+		Role: in.role, World: in.request.World, Surface: in.request.Surface, Operation: in.request.Operation,
+		Target: in.request.Target, Outcome: outcome, Duration: a.guard.now().Sub(a.started), Bytes: bytes,
+	}
+	if a.guard.recorder != nil {
+		a.guard.recorder.Record(rec)
+	}
+	if fault.KindOf(err) == fault.Internal && err != nil {
+		slog.ErrorContext(ctx, "call failed", "operation", rec.Operation, "correlation_id", rec.Correlation, "error", err)
+	}
+}

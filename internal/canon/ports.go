@@ -1,0 +1,293 @@
+package canon
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/markup"
+)
+
+// Sight is what a query may touch: one world through one view. Stores apply it in the
+// query itself, before counting, ordering, ranking and paging. A row is in sight when
+// Sight.View.Sees(row.Label); LevelAll sees every row. Cards in the trash are out of
+// sight of every query that does not name them.
+type Sight struct {
+	World access.WorldID
+	View  access.View
+}
+
+// Page is a slice of an ordered result. Limit must be positive.
+type Page struct{ Limit, Offset int }
+
+// Total is how many rows a query has in all, exact unless AtLeast is set.
+type Total struct {
+	Count   int
+	AtLeast bool // Count is a lower bound
+}
+
+// CountCap is the number of rows up to which totals are exact and results are ranked.
+const CountCap = 10_000
+
+// Sort orders a listing.
+type Sort string
+
+// The orders. Ties are broken by key, then id.
+const (
+	SortName    Sort = "name"    // by key
+	SortUpdated Sort = "updated" // latest first
+	SortCreated Sort = "created" // latest first
+	SortRank    Sort = "relevance"
+)
+
+// Filter narrows a listing or a search. Zero fields do not narrow.
+type Filter struct {
+	NameContains  string     // substring of the name, case and accents folded
+	Prefix        markup.Key // whole parts: the card itself and all below it
+	NotName       string     // glob as markup.MatchGlob; matches are left out
+	Type          string     // name of a type, compared by key
+	Tag           string     // item of the card's visible X+tags, compared by key
+	UpdatedSince  time.Time  // inclusive
+	UpdatedBefore time.Time  // exclusive
+	Parent        CardID     // direct children only
+	Roots         bool       // only cards without a parent
+	Sort          Sort       // "" is SortName
+}
+
+// MatchMode says how a search's words are matched.
+type MatchMode string
+
+// The modes.
+const (
+	MatchSubstring MatchMode = "substring"  // each word may be the inside of a word
+	MatchWord      MatchMode = "whole_word" // each word is a whole word; word* is a prefix
+	MatchPhrase    MatchMode = "phrase"     // the words in a row
+)
+
+// SearchQuery is a full-text search. Q is words as typed; all must match.
+type SearchQuery struct {
+	Q             string
+	InName        bool
+	InContent     bool
+	Mode          MatchMode
+	CaseSensitive bool
+	Filter        Filter
+}
+
+// Hit is one result of a search. Score is above zero, greater is better, and 0 where
+// the result is not ranked; it is computed from what is in sight alone.
+type Hit struct {
+	Card  Card
+	Score float64
+}
+
+// SearchResult is a page of hits. Ranked is false where a guard answered by name match
+// and recency instead (above CountCap hits, or common words only).
+type SearchResult struct {
+	Hits   []Hit
+	Total  Total
+	Ranked bool
+}
+
+// RefQuery asks for references. Exactly one of From and Target is set. Kind 0 is any.
+type RefQuery struct {
+	From   CardID
+	Target markup.Key
+	Kind   RefKind
+	Page   Page
+}
+
+// RefRow is a reference with its source card, which is in sight.
+type RefRow struct {
+	Ref  Ref
+	Card Card
+}
+
+// Wanted is a link target that does not exist in sight, and how many cards in sight
+// point at it.
+type Wanted struct {
+	Key   markup.Key
+	Name  string // as written in one of them
+	Count int
+}
+
+// TagCount is a tag and how many cards in sight bear it in sight.
+type TagCount struct {
+	Key   markup.Key
+	Name  string
+	Count int
+}
+
+// FeedQuery asks for changes, latest first: versions in sight of cards in sight.
+type FeedQuery struct {
+	Since, Before time.Time
+	Type          string
+	Author        access.Subject
+	Card          CardID // zero for all cards
+	Page          Page
+}
+
+// LinkQuery asks for current links whose label and both ends are in sight. Zero fields
+// do not narrow. AsOf asks for those current just after a commit.
+type LinkQuery struct {
+	From, To CardID
+	Kinds    []string
+	AsOf     Seq
+	Page     Page
+}
+
+// LayerQuery asks for layers of a card, latest written first. Tick narrows to the
+// active ones when Active is set.
+type LayerQuery struct {
+	Card   CardID
+	Active bool
+	Tick   int64
+	Kind   string
+	AsOf   Seq
+}
+
+// Reader reads one consistent snapshot of a store. Lookups answer (zero, false, nil)
+// for what is absent or out of sight, which are the same. It is used by one goroutine,
+// inside the function it was given to.
+type Reader interface {
+	Worlds(ctx context.Context) ([]World, error)
+	World(ctx context.Context, id access.WorldID) (World, bool, error)
+	WorldBySlug(ctx context.Context, slug string) (World, bool, error)
+	Members(ctx context.Context, w access.WorldID) ([]Member, error)
+	Memberships(ctx context.Context, s access.Subject) ([]Member, error)
+
+	// CardByID finds cards in the trash too, for a view of LevelAdmin and up.
+	CardByID(ctx context.Context, s Sight, id CardID) (Card, bool, error)
+	// CardsByKey gives the living cards of a key, lowest level first, then those open
+	// to more subjects, then by id.
+	CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
+	CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error)
+	// CardsByOldKey gives living cards that once had the key, latest rename first,
+	// where the version that had it is in sight.
+	CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
+	// Cards lists living cards.
+	Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error)
+	// Descendants lists living cards below a card to a depth (1 is children), each
+	// generation after its parent, siblings by creation, and how many there are.
+	Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error)
+	// Trash lists roots of what is in the trash, latest first.
+	Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error)
+	// TrashedWith lists all cards that went to the trash with a root, itself first.
+	TrashedWith(ctx context.Context, w access.WorldID, root CardID) ([]Card, error)
+
+	Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error)
+	// NearNames gives names in sight that resemble a name, best first.
+	NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error)
+	// CompleteNames gives names in sight that begin with a text, in key order.
+	CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error)
+
+	// Versions lists versions of a card that are in sight, latest first.
+	Versions(ctx context.Context, s Sight, id CardID, p Page) ([]Version, Total, error)
+	// VersionByCount finds the version in sight whose Counts.For(s.View.Level) is n.
+	// For a card seen only by being named, n counts for the card's level.
+	VersionByCount(ctx context.Context, s Sight, id CardID, n uint32) (Version, bool, error)
+	// VersionByRev finds a version of any label; the door's own use.
+	VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error)
+	Feed(ctx context.Context, s Sight, q FeedQuery) ([]Version, Total, error)
+
+	Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error)
+	Wanted(ctx context.Context, s Sight, p Page) ([]Wanted, Total, error)
+	Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error)
+	Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error)
+	LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error)
+	Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error)
+	LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error)
+	// TypeUse counts living cards in sight by type, in key order.
+	TypeUse(ctx context.Context, s Sight) (map[string]int, error)
+
+	// Body gives stored bytes, or false where they are not there or were erased.
+	Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error)
+
+	Streams(ctx context.Context) ([]StreamID, error)
+	Head(ctx context.Context, s StreamID) (Head, error)
+	// Commits yields a stream's commits from a number on, in order.
+	Commits(ctx context.Context, s StreamID, from Seq) iter.Seq2[StoredCommit, error]
+	CommitByID(ctx context.Context, s StreamID, id uuid.UUID) (StoredCommit, bool, error)
+	// Repeat finds what an account's idempotency key was used for.
+	Repeat(ctx context.Context, account, key string) (Repeat, bool, error)
+	// Dump yields one line of canonical text for each row of a projected table of a
+	// world, in an order that depends on the rows alone. Two stores with the same canon
+	// dump the same lines.
+	Dump(ctx context.Context, w access.WorldID, table Table) iter.Seq2[string, error]
+}
+
+// Table names a projected table for Dump.
+type Table string
+
+// Tables are all tables that a rebuild recreates from the streams.
+var Tables = []Table{"world", "members", "cards", "versions", "refs", "links", "layers", "search"}
+
+// Repeat is a used idempotency key.
+type Repeat struct {
+	Account   string
+	Key       string
+	InputHash [32]byte
+	Stream    StreamID
+	Seq       Seq
+	Expires   time.Time
+}
+
+// SearchDoc is what is indexed of a card: its name and its content as plain text.
+type SearchDoc struct{ Name, Text string }
+
+// Tx is a Reader that sees its own writes, and the writes. Projection rows are given
+// whole: a Put replaces the row of the same identity.
+type Tx interface {
+	Reader
+
+	Append(ctx context.Context, c StoredCommit) error
+	PutRepeat(ctx context.Context, r Repeat) error
+	PutBody(ctx context.Context, w access.WorldID, h Hash, b []byte) error
+	// EraseBody removes bytes, whoever refers to them.
+	EraseBody(ctx context.Context, w access.WorldID, h Hash) error
+	// BodyInUse reports whether an unpurged version of any card has the body.
+	BodyInUse(ctx context.Context, w access.WorldID, h Hash) (bool, error)
+
+	PutWorld(ctx context.Context, w World) error
+	PutMember(ctx context.Context, m Member) error
+	// PutCard writes a card's row. Two living cards of one key and label are refused
+	// with ErrTaken; so is a codename in use.
+	PutCard(ctx context.Context, c Card) error
+	PutVersion(ctx context.Context, v Version) error
+	// EndVersion closes the current version of a card at a commit.
+	EndVersion(ctx context.Context, w access.WorldID, id CardID, to Seq) error
+	PutRefs(ctx context.Context, w access.WorldID, from CardID, refs []Ref) error
+	// Index replaces what is searchable of a card, in the partition of its world and
+	// level; nil removes it.
+	Index(ctx context.Context, c Card, doc *SearchDoc) error
+	PutLink(ctx context.Context, l Link) error
+	// EndLink closes the current state of a link at a commit.
+	EndLink(ctx context.Context, w access.WorldID, id LinkID, to Seq) error
+	PutLayer(ctx context.Context, l Layer) error
+	EndLayer(ctx context.Context, w access.WorldID, id LayerID, to Seq) error
+	// Clear empties every projected table of a world, and leaves streams and bodies.
+	Clear(ctx context.Context, w access.WorldID) error
+}
+
+// Store keeps worlds. It is safe for concurrent use by several goroutines and, where the
+// store says so, several processes.
+type Store interface {
+	// Read runs f on one snapshot.
+	Read(ctx context.Context, f func(Reader) error) error
+	// Write runs f alone among writers, and returns once its effects are durable; all
+	// of f's effects or, when it or the store fails, none. Concurrent writes may share
+	// one durable transaction; f must not assume that it is the first in it.
+	Write(ctx context.Context, f func(Tx) error) error
+	// Changed is closed at the next write by anyone, this process or another (then
+	// within a second). Ask before reading, wait after.
+	Changed() <-chan struct{}
+	Close() error
+}
+
+// ErrTaken is what PutCard answers where a living card of the same key and label, or of
+// the same codename, is there already.
+var ErrTaken = errors.New("canon: name or codename is taken")

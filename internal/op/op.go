@@ -1,0 +1,2 @@
+// Package op declares and invokes operations.
+package op
