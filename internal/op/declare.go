@@ -1,0 +1,191 @@
+// Package op declares operations, resources, prompts and completions once, and invokes
+// them. The MCP tool, the REST route, the command-line call, the schemas and the
+// reference pages are all made from the declaration.
+//
+// Its invariant: every call from every transport enters by Invoker, where the Guard
+// admits it once. What an operation does is its surface's matter; how a call travels is
+// the transport's.
+package op
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+)
+
+// Spec is the declaration of an operation: everything about it but its types and code.
+type Spec struct {
+	Name       string   // snake_case; also the MCP tool's name
+	Title      string   // a few words for people
+	Doc        string   // first sentence says when to use it; the rest, how
+	Surfaces   []string // surfaces that offer it; the first is its home
+	Version    string   // "" is "1"
+	Deprecated string   // what to use instead; "" while current
+
+	Effect   access.Effect
+	Least    access.Role  // RoleNone: any authenticated caller
+	Operator bool         // the instance's operator only
+	Class    access.Class // "" is ClassCall
+	Idle     bool         // Effect is Write, but repeating it changes nothing more
+
+	Route     string // "GET /api/mcp/cards/{name}"; "" where it has none
+	Status    int    // on success; 0 is 200
+	NoTool    bool   // not offered over MCP
+	NoWorld   bool   // acts on the instance, not in a world
+	Target    string // input field whose value names what is acted on; "" for none
+	BodyLimit int64  // bytes of request body; 0 is the default
+
+	Examples []Example
+	Meta     map[string]any // further _meta of the tool
+}
+
+// Example is a call as it would be sent, shown in the reference and run by the tests.
+type Example struct {
+	Title string
+	Input string // JSON object
+}
+
+// Operation is a declared operation, made by Define.
+type Operation struct {
+	Spec
+	In, Out *jsonschema.Schema
+	handle  func(ctx context.Context, c *Call, input []byte) (any, error)
+}
+
+// Call is an admitted call as a handler gets it.
+type Call struct {
+	Grant access.Grant
+	// Reply is what the handler tells the transport beside its output.
+	Reply Reply
+	// Progress reports how far long work is. Never nil.
+	Progress func(done, total float64, message string)
+	// Transport is "rest", "mcp" or "cli".
+	Transport string
+	// BaseURL is where the caller reached the server, without a trailing slash; "" on stdio.
+	BaseURL string
+}
+
+// Reply is what travels in headers and status beside an output.
+type Reply struct {
+	Status      int    // 0 is the Spec's
+	ETag        string // without quotes
+	Location    string // path of what was created
+	Replayed    bool   // answered from an earlier use of the idempotency key
+	NotModified bool   // If-None-Match held; the output is not sent over REST
+	File        *File  // sent by REST in place of the output
+}
+
+// File is a download.
+type File struct {
+	Name string
+	Type string // sniffed media type
+	Data []byte
+}
+
+// Request is a call as a transport took it in.
+type Request struct {
+	Operation string
+	Surface   string          // surface it was called on; "" is the operation's home
+	Input     json.RawMessage // JSON object; nil is {}
+
+	World          string // slug or UUID asked for; "" leaves it to the caller's key
+	IdempotencyKey string
+	Correlation    string
+	Transport      string
+	BaseURL        string
+	Progress       func(done, total float64, message string)
+	MaxText        int // bytes of output above which a Cuttable output is cut; 0 never
+}
+
+// Answer is what came of a call.
+type Answer struct {
+	Output json.RawMessage // JSON object that validates against the operation's Out
+	Reply  Reply
+}
+
+// Invoker invokes operations: here, or on another server.
+type Invoker interface {
+	Invoke(ctx context.Context, c access.Caller, r Request) (*Answer, error)
+}
+
+// Cuttable is an output that can be given shorter, for readers that take only so much.
+type Cuttable interface {
+	// Cut returns the output shortened to about budget bytes of JSON, and the input
+	// fields of the call that continues where it stops. ok is false where it is short
+	// enough already.
+	Cut(budget int) (shorter any, next map[string]any, ok bool)
+}
+
+// Diverter takes the writes of advisory keys and makes proposals of them.
+type Diverter interface {
+	Divert(ctx context.Context, c access.Caller, r Request, o *Operation) (*Answer, error)
+}
+
+// Resource is a declared resource or resource template.
+type Resource struct {
+	Template string // URI, with {name} variables: "archive://card/{name}"
+	Name     string
+	Title    string
+	Doc      string
+	MIME     string
+	Surfaces []string
+	Least    access.Role
+
+	// Read gives the content of one URI. Absent and hidden are both fault.NotFound.
+	Read func(ctx context.Context, c *Call, vars map[string]string) (Content, error)
+	// List gives URIs worth showing, a page from an offset on; nil for none. more is
+	// the next offset, or 0 at the end.
+	List func(ctx context.Context, c *Call, offset int) (items []Listed, more int, err error)
+	// Complete gives values of a variable that begin with a text; nil for none.
+	Complete func(ctx context.Context, c *Call, variable, prefix string) ([]string, error)
+}
+
+// Content is what a resource holds.
+type Content struct {
+	MIME     string // "" is the Resource's
+	Text     string
+	Blob     []byte // set instead of Text
+	Modified time.Time
+}
+
+// Listed is one entry of a resource listing.
+type Listed struct {
+	URI, Name, Title string
+	Size             int64
+	Modified         time.Time
+}
+
+// Prompt is a declared canned prompt.
+type Prompt struct {
+	Name     string
+	Title    string
+	Doc      string
+	Surfaces []string
+	Least    access.Role
+	Args     []PromptArg
+	// Render gives the text of the user's message.
+	Render func(ctx context.Context, c *Call, args map[string]string) (string, error)
+	// Complete gives values of an argument that begin with a text; nil for none.
+	Complete func(ctx context.Context, c *Call, arg, prefix string) ([]string, error)
+}
+
+// PromptArg is one argument of a prompt.
+type PromptArg struct {
+	Name, Doc string
+	Required  bool
+}
+
+// Surface is a named set of operations, resources and prompts that a transport can
+// offer by itself.
+type Surface struct {
+	Name       string
+	Title      string
+	Doc        string // one sentence for instructions: which questions it answers
+	Operations []*Operation
+	Resources  []*Resource
+	Prompts    []*Prompt
+}

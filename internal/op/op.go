@@ -1,2 +1,0 @@
-// Package op declares and invokes operations.
-package op
