@@ -1,0 +1,230 @@
+package markup
+
+import "strings"
+
+// RefKind tells a link from a nest.
+type RefKind uint8
+
+const (
+	// LinkRef is [[Target|Text]], which leads to a card.
+	LinkRef RefKind = iota + 1
+	// NestRef is {{Name|options}}, which shows a card in place.
+	NestRef
+)
+
+// Ref is one link or nest in a card's content.
+type Ref struct {
+	Kind       RefKind
+	Target     string // the name as written, trimmed; may be relative; entities stay
+	Text       string // link: what follows the first '|'; nest: its options; as written
+	Start, End int    // byte range in the content, brackets included
+	External   bool   // a link to an address: /…, http:, https: or mailto:
+
+	targetStart, targetEnd int // byte range of Target in the content
+}
+
+// Refs returns the links and nests of a card's content in order, none inside
+// another. The grammar:
+//
+//	link    = "[[" target [ "|" text ] "]]"
+//	nest    = "{{" name [ "|" options ] "}}"
+//	comment = "{{#" … "}}"                  no ref
+//	escape  = "\[[" or "\{{"                no ref, and opens none
+//
+// A ref ends at the first closing pair. It holds no second opening pair of its
+// own kind: in "[[a [[b]]" only [[b]] is a link. What stands inside a link or a
+// nest is its text or its options and no ref of its own. A blank target is no
+// ref. Content need not be HTML; tags and attributes are not looked at. The cost
+// is linear.
+func Refs(content string) []Ref {
+	var refs []Ref
+	for s := range scan(content) {
+		if s.kind == link || s.kind == nest {
+			refs = append(refs, s.ref(content))
+		}
+	}
+	return refs
+}
+
+// RewriteRefs gives refs new targets: f is asked for each in order, and where it
+// answers ok the target's bytes are replaced. Spaces around the target, texts,
+// options and everything outside stay byte for byte. An answer that would not be
+// read back as the same ref (blank, with '|', brackets, or a '#' that would make a
+// nest a comment) leaves the ref as it is.
+func RewriteRefs(content string, f func(Ref) (newTarget string, ok bool)) string {
+	var b strings.Builder
+	done := 0
+	for _, r := range Refs(content) {
+		target, ok := f(r)
+		if !ok || target == r.Target || !r.canHold(target) {
+			continue
+		}
+		b.WriteString(content[done:r.targetStart])
+		b.WriteString(target)
+		done = r.targetEnd
+	}
+	if done == 0 {
+		return content
+	}
+	b.WriteString(content[done:])
+	return b.String()
+}
+
+// canHold tells whether a target can be written in the brackets of r.
+func (r Ref) canHold(target string) bool {
+	if strings.TrimSpace(target) == "" || strings.ContainsAny(target, "|\n\r") {
+		return false
+	}
+	if r.Kind == LinkRef {
+		return !strings.Contains(target, "[[") && !strings.Contains(target, "]]") &&
+			!strings.HasSuffix(target, "]") && !strings.HasPrefix(target, "[")
+	}
+	return !strings.ContainsAny(target, "{}") && !strings.HasPrefix(strings.TrimSpace(target), "#")
+}
+
+// span is a piece of wiki syntax found by scan.
+type span struct {
+	kind       spanKind
+	start, end int
+}
+
+type spanKind uint8
+
+const (
+	link spanKind = iota + 1
+	nest
+	comment
+	escape
+)
+
+// scan yields every piece of wiki syntax in order. It looks ahead from an opening
+// pair only as far as the next one of its kind, or to the one end of content that
+// it remembers, so that all looking ahead together is linear.
+func scan(content string) func(yield func(span) bool) {
+	return func(yield func(span) bool) {
+		c := cursor{content: content, nextClose: [2]int{-1, -1}}
+		for c.next() {
+			if !yield(c.span) {
+				return
+			}
+		}
+	}
+}
+
+// cursor is the state of one scan.
+type cursor struct {
+	content   string
+	at        int
+	span      span
+	nextClose [2]int // first "]]" and "}}" at or after the last look, or len(content)
+}
+
+func (c *cursor) next() bool {
+	for {
+		i := c.opening()
+		if i < 0 {
+			return false
+		}
+		if i > 0 && c.content[i-1] == '\\' {
+			c.span = span{escape, i - 1, i + 2}
+			c.at = i + 2
+			return true
+		}
+		if c.closed(i) {
+			return true
+		}
+	}
+}
+
+// opening returns the next "[[" or "{{" from at on.
+func (c *cursor) opening() int {
+	for {
+		i := strings.IndexAny(c.content[c.at:], "[{")
+		if i < 0 {
+			c.at = len(c.content)
+			return -1
+		}
+		i += c.at
+		if i+1 < len(c.content) && c.content[i+1] == c.content[i] {
+			return i
+		}
+		c.at = i + 1
+	}
+}
+
+// closed sets the span that opens at i and moves past it; without one it moves
+// past the opening sign.
+func (c *cursor) closed(i int) bool {
+	opener, which, closer, kind := "[[", 0, "]]", link
+	if c.content[i] == '{' {
+		opener, which, closer, kind = "{{", 1, "}}", nest
+	}
+	c.at = i + 1
+	end := c.closing(which, i+2, closer)
+	if end == len(c.content) {
+		return false
+	}
+	inner := c.content[i+2 : end]
+	if strings.Contains(c.content[i+1:end], opener) {
+		return false
+	}
+	switch {
+	case kind == nest && strings.HasPrefix(strings.TrimSpace(inner), "#"):
+		kind = comment
+	case strings.TrimSpace(beforeBar(inner)) == "":
+		return false
+	}
+	c.span = span{kind, i, end + 2}
+	c.at = end + 2
+	return true
+}
+
+// closing returns where the closing pair after from stands, or len(content).
+func (c *cursor) closing(which, from int, closer string) int {
+	if c.nextClose[which] < from {
+		c.nextClose[which] = len(c.content)
+		if n := strings.Index(c.content[from:], closer); n >= 0 {
+			c.nextClose[which] = from + n
+		}
+	}
+	return c.nextClose[which]
+}
+
+func (s span) ref(content string) Ref {
+	inner := content[s.start+2 : s.end-2]
+	head := beforeBar(inner)
+	target := strings.TrimSpace(head)
+	r := Ref{Kind: LinkRef, Target: target, Start: s.start, End: s.end}
+	r.targetStart = s.start + 2 + strings.Index(head, target)
+	r.targetEnd = r.targetStart + len(target)
+	if len(head) < len(inner) {
+		r.Text = inner[len(head)+1:]
+	}
+	if s.kind == nest {
+		r.Kind = NestRef
+		return r
+	}
+	r.External = isAddress(target)
+	return r
+}
+
+func beforeBar(s string) string {
+	head, _, _ := strings.Cut(s, "|")
+	return head
+}
+
+// isAddress tells of link targets that lead outside the cards.
+func isAddress(target string) bool {
+	if strings.HasPrefix(target, "/") {
+		return true
+	}
+	scheme, _, ok := strings.Cut(target, ":")
+	if !ok {
+		return false
+	}
+	switch strings.ToLower(scheme) {
+	case "http", "https", "mailto":
+		return true
+	}
+	return false
+}
