@@ -66,7 +66,6 @@ const (
 	ActLabel   Act = "label"   // own label
 	ActTrash   Act = "trash"   // with everything under it
 	ActRestore Act = "restore" // from the trash, with everything that went with it
-	ActAdopt   Act = "adopt"   // parent filled in where an ancestor came to exist; no new version
 )
 
 // CardImage is a card's own state after a change.

@@ -16,6 +16,10 @@ import (
 // query itself, before counting, ordering, ranking and paging. A row is in sight when
 // Sight.View.Sees(row.Label); LevelAll sees every row. Cards in the trash are out of
 // sight of every query that does not name them.
+//
+// A query about a card (its versions, feed, descendants, layers, references from it)
+// finds nothing where the card is out of sight. CardByID, Versions, VersionByCount and a
+// Feed of one card name it, and find it in the trash for a view of LevelAdmin and up.
 type Sight struct {
 	World access.WorldID
 	View  access.View
@@ -36,7 +40,8 @@ const CountCap = 10_000
 // Sort orders a listing.
 type Sort string
 
-// The orders. Ties are broken by key, then id.
+// The orders. Ties are broken by key, then id; keys and ids compare by their bytes.
+// A listing has no relevance: there SortRank is SortName.
 const (
 	SortName    Sort = "name"    // by key
 	SortUpdated Sort = "updated" // latest first
@@ -50,12 +55,12 @@ type Filter struct {
 	Prefix        markup.Key // whole parts: the card itself and all below it
 	NotName       string     // glob as markup.MatchGlob; matches are left out
 	Type          string     // name of a type, compared by key
-	Tag           string     // item of the card's visible X+tags, compared by key
+	Tag           string     // item of the card's visible X+tags, compared by key (see PutRefs)
 	UpdatedSince  time.Time  // inclusive
 	UpdatedBefore time.Time  // exclusive
-	Parent        CardID     // direct children only
+	Parent        CardID     // direct children only; the parent itself is not looked at
 	Roots         bool       // only cards without a parent
-	Sort          Sort       // "" is SortName
+	Sort          Sort       // "" is SortName, and in a search SortRank
 }
 
 // MatchMode says how a search's words are matched.
@@ -68,7 +73,22 @@ const (
 	MatchPhrase    MatchMode = "phrase"     // the words in a row
 )
 
-// SearchQuery is a full-text search. Q is words as typed; all must match.
+// SearchQuery is a full-text search of living cards. Q is words as typed; all must
+// match, each in either of the columns asked for; with neither column set both are. A Q
+// without a letter or digit finds nothing.
+//
+// Text is made of tokens: runs of letters, numbers and private-use characters, in lower
+// case, accents of Latin letters removed (what FTS5 calls unicode61, remove_diacritics 2).
+//   - MatchWord: each token of Q is a token of the text; of a word that ends in '*' the
+//     last token is a prefix.
+//   - MatchPhrase: the tokens of Q in a row, in one column.
+//   - MatchSubstring: each word of Q, split at white space, lies inside a token. A word
+//     of several tokens ("ell-ca") lies across tokens in a row of one column: the first
+//     ends with its first piece, the last begins with its last. A word of one token
+//     under three characters is a prefix of a token.
+//
+// CaseSensitive further asks that each word of Q (without a '*' at its end), or for
+// MatchPhrase Q itself, trimmed, stands literally in the text of a column asked for.
 type SearchQuery struct {
 	Q             string
 	InName        bool
@@ -79,14 +99,18 @@ type SearchQuery struct {
 }
 
 // Hit is one result of a search. Score is above zero, greater is better, and 0 where
-// the result is not ranked; it is computed from what is in sight alone.
+// the result is not ranked; it is computed from what is in sight alone. Cards seen only
+// by being named come after all others, by key, with Score 0.
 type Hit struct {
 	Card  Card
 	Score float64
 }
 
 // SearchResult is a page of hits. Ranked is false where a guard answered by name match
-// and recency instead (above CountCap hits, or common words only).
+// and recency instead (above CountCap hits, or common words only): then all Scores are 0
+// and cards whose name alone matches come first, latest updated first among equals. It
+// is false too where Filter.Sort asks for another order than relevance, which then
+// orders all hits, named or not.
 type SearchResult struct {
 	Hits   []Hit
 	Total  Total
@@ -94,6 +118,8 @@ type SearchResult struct {
 }
 
 // RefQuery asks for references. Exactly one of From and Target is set. Kind 0 is any.
+// From a card they come by kind, then order; to a target by the source card's key, id,
+// then kind and order.
 type RefQuery struct {
 	From   CardID
 	Target markup.Key
@@ -107,32 +133,35 @@ type RefRow struct {
 	Card Card
 }
 
-// Wanted is a link target that does not exist in sight, and how many cards in sight
-// point at it.
+// Wanted is the target of a RefLink that does not exist in sight, and how many cards in
+// sight point at it. Most wanted first, then by key.
 type Wanted struct {
 	Key   markup.Key
-	Name  string // as written in one of them
+	Name  string // the least, by its bytes, of those written in them
 	Count int
 }
 
-// TagCount is a tag and how many cards in sight bear it in sight.
+// TagCount is a tag and how many cards in sight bear it in sight. Most used first, then
+// by key.
 type TagCount struct {
 	Key   markup.Key
-	Name  string
+	Name  string // the least, by its bytes, of those written in them
 	Count int
 }
 
-// FeedQuery asks for changes, latest first: versions in sight of cards in sight.
+// FeedQuery asks for changes, latest first: versions in sight of cards in sight, by
+// commit, within one by card id, then latest version first.
 type FeedQuery struct {
-	Since, Before time.Time
-	Type          string
+	Since, Before time.Time // inclusive, exclusive
+	Type          string    // type of the version, compared by key
 	Author        access.Subject
 	Card          CardID // zero for all cards
 	Page          Page
 }
 
 // LinkQuery asks for current links whose label and both ends are in sight. Zero fields
-// do not narrow. AsOf asks for those current just after a commit.
+// do not narrow. AsOf asks for those current just after a commit, between cards that are
+// in sight now. They come by id.
 type LinkQuery struct {
 	From, To CardID
 	Kinds    []string
@@ -140,8 +169,9 @@ type LinkQuery struct {
 	Page     Page
 }
 
-// LayerQuery asks for layers of a card, latest written first. Tick narrows to the
-// active ones when Active is set.
+// LayerQuery asks for layers in sight of a card in sight, latest written first (by Since,
+// later id first). Tick narrows to the active ones when Active is set: FromTick <= Tick, and
+// Tick <= ToTick unless that is 0.
 type LayerQuery struct {
 	Card   CardID
 	Active bool
@@ -154,6 +184,8 @@ type LayerQuery struct {
 // for what is absent or out of sight, which are the same. It is used by one goroutine,
 // inside the function it was given to.
 type Reader interface {
+	// Worlds lists worlds by slug, Members by subject, Memberships by world id. Who was
+	// removed is in neither.
 	Worlds(ctx context.Context) ([]World, error)
 	World(ctx context.Context, id access.WorldID) (World, bool, error)
 	WorldBySlug(ctx context.Context, slug string) (World, bool, error)
@@ -167,28 +199,36 @@ type Reader interface {
 	CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
 	CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error)
 	// CardsByOldKey gives living cards that once had the key, latest rename first,
-	// where the version that had it is in sight.
+	// where the version that had it is in sight and the card bears another key now. The
+	// latest such version of each card counts; a current one is latest of all, then by
+	// To; ties by id.
 	CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
 	// Cards lists living cards.
 	Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error)
-	// Descendants lists living cards below a card to a depth (1 is children), each
-	// generation after its parent, siblings by creation, and how many there are.
+	// Descendants lists living cards below a card to a depth (1 is children), generation
+	// by generation, each in the order of its parents, siblings by creation, then id, and
+	// how many there are.
 	Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error)
-	// Trash lists roots of what is in the trash, latest first.
+	// Trash lists roots of what is in the trash, latest first, then by key and id, for a
+	// view of LevelAdmin and up; others see none.
 	Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error)
-	// TrashedWith lists all cards that went to the trash with a root, itself first.
+	// TrashedWith lists all cards that went to the trash with a root, itself first, the
+	// others by key, then id; the door's own use.
 	TrashedWith(ctx context.Context, w access.WorldID, root CardID) ([]Card, error)
 
 	Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error)
-	// NearNames gives names in sight that resemble a name, best first.
+	// NearNames gives names in sight that resemble a name, best first, each once. What
+	// resembles is the store's to say; the same name but for one letter does.
 	NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error)
-	// CompleteNames gives names in sight that begin with a text, in key order.
+	// CompleteNames gives names in sight that begin with a text, case and accents folded,
+	// in key order, each once.
 	CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error)
 
 	// Versions lists versions of a card that are in sight, latest first.
 	Versions(ctx context.Context, s Sight, id CardID, p Page) ([]Version, Total, error)
 	// VersionByCount finds the version in sight whose Counts.For(s.View.Level) is n.
-	// For a card seen only by being named, n counts for the card's level.
+	// For a card seen only by being named, n counts for the card's level. Where several
+	// have the number, it is the first of them.
 	VersionByCount(ctx context.Context, s Sight, id CardID, n uint32) (Version, bool, error)
 	// VersionByRev finds a version of any label; the door's own use.
 	VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error)
@@ -196,27 +236,31 @@ type Reader interface {
 
 	Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error)
 	Wanted(ctx context.Context, s Sight, p Page) ([]Wanted, Total, error)
+	// Tags lists tags whose Name begins with a prefix, case and accents folded.
 	Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error)
 	Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error)
 	LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error)
 	Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error)
 	LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error)
-	// TypeUse counts living cards in sight by type, in key order.
+	// TypeUse counts living cards in sight by the key of their type.
 	TypeUse(ctx context.Context, s Sight) (map[string]int, error)
 
 	// Body gives stored bytes, or false where they are not there or were erased.
 	Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error)
 
+	// Streams lists the streams that have a commit, by id.
 	Streams(ctx context.Context) ([]StreamID, error)
 	Head(ctx context.Context, s StreamID) (Head, error)
 	// Commits yields a stream's commits from a number on, in order.
 	Commits(ctx context.Context, s StreamID, from Seq) iter.Seq2[StoredCommit, error]
 	CommitByID(ctx context.Context, s StreamID, id uuid.UUID) (StoredCommit, bool, error)
-	// Repeat finds what an account's idempotency key was used for.
+	// Repeat finds what an account's idempotency key was used for, expired or not.
 	Repeat(ctx context.Context, account, key string) (Repeat, bool, error)
 	// Dump yields one line of canonical text for each row of a projected table of a
 	// world, in an order that depends on the rows alone. Two stores with the same canon
-	// dump the same lines.
+	// dump the same lines: each is json.Marshal of the row (a World, Member, Card, Version,
+	// Ref, Link or Layer; for "search" a struct of Card CardID, Label, Name and Text), times
+	// in UTC, and lines are sorted by their bytes.
 	Dump(ctx context.Context, w access.WorldID, table Table) iter.Seq2[string, error]
 }
 
@@ -240,10 +284,14 @@ type Repeat struct {
 type SearchDoc struct{ Name, Text string }
 
 // Tx is a Reader that sees its own writes, and the writes. Projection rows are given
-// whole: a Put replaces the row of the same identity.
+// whole: a Put replaces the row of the same identity, which is the id, for a version the
+// card and Rev, for a link or layer the id and Since. A write that is refused changes
+// nothing, and f may go on. Times are kept to the millisecond, in UTC.
 type Tx interface {
 	Reader
 
+	// Append adds the next commit of a stream: one whose Seq does not follow the head's,
+	// or whose Prev is not the head's Hash, is refused.
 	Append(ctx context.Context, c StoredCommit) error
 	PutRepeat(ctx context.Context, r Repeat) error
 	PutBody(ctx context.Context, w access.WorldID, h Hash, b []byte) error
@@ -252,24 +300,33 @@ type Tx interface {
 	// BodyInUse reports whether an unpurged version of any card has the body.
 	BodyInUse(ctx context.Context, w access.WorldID, h Hash) (bool, error)
 
+	// PutWorld writes a world's row; a slug in use by another is refused with ErrTaken.
 	PutWorld(ctx context.Context, w World) error
+	// PutMember writes a membership; RoleNone removes it.
 	PutMember(ctx context.Context, m Member) error
 	// PutCard writes a card's row. Two living cards of one key and label are refused
-	// with ErrTaken; so is a codename in use.
+	// with ErrTaken; so is a codename in use by a living card. Cards in the trash hold
+	// neither.
 	PutCard(ctx context.Context, c Card) error
 	PutVersion(ctx context.Context, v Version) error
 	// EndVersion closes the current version of a card at a commit.
 	EndVersion(ctx context.Context, w access.WorldID, id CardID, to Seq) error
-	PutRefs(ctx context.Context, w access.WorldID, from CardID, refs []Ref) error
+	// PutRefs replaces what the content of one card, the holder, refers to; none removes.
+	// Ref.From is the holder, except for a RefTag, which X+tags holds and whose From is X.
+	// A reference is in sight when its holder and its From are.
+	PutRefs(ctx context.Context, w access.WorldID, holder CardID, refs []Ref) error
 	// Index replaces what is searchable of a card, in the partition of its world and
-	// level; nil removes it.
+	// level; nil removes it. The writer indexes anew when a card's label changes, and
+	// removes when it goes to the trash.
 	Index(ctx context.Context, c Card, doc *SearchDoc) error
 	PutLink(ctx context.Context, l Link) error
-	// EndLink closes the current state of a link at a commit.
+	// EndLink closes the current state of a link at a commit; where there is none, none
+	// of the Ends does anything.
 	EndLink(ctx context.Context, w access.WorldID, id LinkID, to Seq) error
 	PutLayer(ctx context.Context, l Layer) error
 	EndLayer(ctx context.Context, w access.WorldID, id LayerID, to Seq) error
-	// Clear empties every projected table of a world, and leaves streams and bodies.
+	// Clear empties every projected table of a world, and leaves streams, bodies and used
+	// idempotency keys.
 	Clear(ctx context.Context, w access.WorldID) error
 }
 
@@ -279,8 +336,9 @@ type Store interface {
 	// Read runs f on one snapshot.
 	Read(ctx context.Context, f func(Reader) error) error
 	// Write runs f alone among writers, and returns once its effects are durable; all
-	// of f's effects or, when it or the store fails, none. Concurrent writes may share
-	// one durable transaction; f must not assume that it is the first in it.
+	// of f's effects or, when it panics or it or the store fails, none. Concurrent writes
+	// may share one durable transaction; f must not assume that it is the first in it.
+	// A ctx that ends before f begins keeps f from being run.
 	Write(ctx context.Context, f func(Tx) error) error
 	// Changed is closed at the next write by anyone, this process or another (then
 	// within a second). Ask before reading, wait after.
@@ -289,5 +347,5 @@ type Store interface {
 }
 
 // ErrTaken is what PutCard answers where a living card of the same key and label, or of
-// the same codename, is there already.
+// the same codename, is there already, and PutWorld where the slug is.
 var ErrTaken = errors.New("canon: name or codename is taken")

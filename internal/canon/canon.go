@@ -1,0 +1,119 @@
+package canon
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// Config is what a Canon is made of. Now and NewID default to the clock and to UUIDv7.
+type Config struct {
+	Store Store
+	Now   func() time.Time
+	NewID func() uuid.UUID
+}
+
+// Canon is the one door to every world. It is safe for concurrent use.
+type Canon struct {
+	store   Store
+	now     func() time.Time
+	newID   func() uuid.UUID
+	schemas schemaCache
+}
+
+// New opens the door to a store.
+func New(c Config) *Canon {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.NewID == nil {
+		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	}
+	return &Canon{store: c.Store, now: c.Now, newID: c.NewID}
+}
+
+// Changed is closed at the next commit by anyone. Ask before reading, wait after.
+func (c *Canon) Changed() <-chan struct{} { return c.store.Changed() }
+
+// time is the present as commits keep it: UTC, to the millisecond.
+func (c *Canon) time() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
+
+// errClosed is the answer to a zero Grant: a call that no Guard admitted.
+var errClosed = fault.New(fault.Internal, "the canon was asked without a grant")
+
+// Look runs f on one snapshot of the grant's world, through the grant's view. The Look
+// is good only inside f.
+func (c *Canon) Look(ctx context.Context, g access.Grant, f func(*Look) error) error {
+	if !g.Valid() {
+		return errClosed
+	}
+	return c.store.Read(ctx, func(r Reader) error {
+		l, err := c.look(ctx, r, g)
+		if err != nil {
+			return err
+		}
+		return f(l)
+	})
+}
+
+func (c *Canon) look(ctx context.Context, r Reader, g access.Grant) (*Look, error) {
+	l := &Look{canon: c, r: r, grant: g, sight: Sight{World: g.World(), View: g.View()}}
+	if g.World().IsZero() {
+		return l, nil
+	}
+	w, ok, err := r.World(ctx, g.World())
+	if err != nil {
+		return nil, fmt.Errorf("canon: world %s: %w", g.World(), err)
+	}
+	if !ok {
+		return nil, fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
+	}
+	l.world = w
+	return l, nil
+}
+
+// Change plans a change and commits it. plan runs on a snapshot and is run again, at
+// most planTries times in all, when what it read has moved before the commit. An
+// idempotency key that was used before is answered with its Receipt, and plan does not
+// run. Under a rehearsing grant everything is checked and nothing is committed.
+func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) error) (Receipt, error) {
+	if !g.Valid() {
+		return Receipt{}, errClosed
+	}
+	for try := 1; ; try++ {
+		receipt, set, err := c.plan(ctx, g, plan)
+		if err != nil || set == nil {
+			return receipt, err
+		}
+		receipt, err = c.Commit(ctx, g, *set)
+		if err != nil && try < planTries && isMoved(err) {
+			continue
+		}
+		return receipt, err
+	}
+}
+
+// planTries bounds how often a change is planned anew when other writers get in between.
+const planTries = 8
+
+func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, set *ChangeSet, err error) {
+	err = c.Look(ctx, g, func(l *Look) error {
+		done, again, err := repeated(ctx, l.r, g)
+		if err != nil || again {
+			receipt = done
+			return err
+		}
+		p := newPlan(ctx, l)
+		if err := plan(p); err != nil {
+			return err
+		}
+		set = &p.set
+		return nil
+	})
+	return receipt, set, err
+}

@@ -1,0 +1,215 @@
+package canon
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// Type is what a card can be. Built-in types are the same in every world; a card of type
+// Cardtype adds one to its world, with a JSON Schema for fields in its field "schema".
+type Type struct {
+	ID          string // codename of a built-in type, id of a type card
+	Name        string
+	Codename    string
+	Description string
+	Common      bool
+	Text        TextKind
+	Schema      json.RawMessage // for Fields; nil for none
+	Label       access.Label
+}
+
+// TextKind says what a type's content is, for search, references and rendering.
+type TextKind uint8
+
+// The kinds of content.
+const (
+	TextHTML     TextKind = iota // stored HTML with wiki syntax
+	TextMarkdown                 // Markdown with wiki syntax
+	TextPlain                    // plain text with wiki syntax
+	TextItems                    // one item a line
+	TextData                     // for programs: no references, searched as it stands
+	TextFile                     // names stored bytes: neither
+)
+
+// Names of types that the program itself knows.
+const (
+	TypeRichText = "RichText"
+	TypeCardtype = "Cardtype"
+	TypePointer  = "Pointer"
+	TypeQuery    = "Query"
+	TypeFile     = "File"
+	TypeImage    = "Image"
+)
+
+var builtin = []Type{
+	{Name: TypeRichText, Codename: "basic", Description: "HTML with wiki links", Common: true},
+	{Name: "Markdown", Codename: "markdown", Description: "GitHub-flavoured Markdown with wiki links", Common: true, Text: TextMarkdown},
+	{Name: "PlainText", Codename: "plain_text", Description: "Text without markup", Common: true, Text: TextPlain},
+	{Name: "Phrase", Codename: "phrase", Description: "One line of text", Common: true, Text: TextPlain},
+	{Name: TypePointer, Codename: "pointer", Description: "A list of cards, one a line", Common: true, Text: TextItems},
+	{Name: "List", Codename: "list", Description: "An ordered list of items", Common: true, Text: TextItems},
+	{Name: "Nest list", Codename: "nest_list", Description: "A list of nested cards", Text: TextItems},
+	{Name: "Link list", Codename: "link_list", Description: "A list of links", Text: TextItems},
+	{Name: "HTML", Codename: "html", Description: "Raw HTML"},
+	{Name: "JSON", Codename: "json", Description: "JSON data", Text: TextData},
+	{Name: TypeQuery, Codename: "query", Description: "A named query: a filter of run_query in JSON, with {{placeholders}}", Common: true, Text: TextData},
+	{Name: "Search", Codename: "search_type", Description: "A saved search", Text: TextData},
+	{Name: "Number", Codename: "number", Description: "A number", Text: TextPlain},
+	{Name: "Toggle", Codename: "toggle", Description: "Yes or no", Text: TextPlain},
+	{Name: "Date", Codename: "date", Description: "A date", Text: TextPlain},
+	{Name: "URI", Codename: "uri", Description: "A web address", Text: TextPlain},
+	{Name: "Email template", Codename: "email_template", Description: "A message with placeholders"},
+	{Name: TypeFile, Codename: "file", Description: "An attached file", Text: TextFile},
+	{Name: TypeImage, Codename: "image", Description: "An attached picture", Text: TextFile},
+	{Name: TypeCardtype, Codename: "cardtype", Description: "A card that is a type of cards", Common: true},
+	{Name: "Set", Codename: "set", Description: "A set of cards that a rule speaks of"},
+	{Name: "Setting", Codename: "setting", Description: "A setting that a rule gives a value"},
+	{Name: "User", Codename: "user", Description: "Somebody with an account"},
+	{Name: "Role", Codename: "role", Description: "A role of users"},
+	{Name: "Character", Codename: "character", Description: "A person or creature with a name and a will", Common: true},
+	{Name: "Location", Codename: "location", Description: "A place that can be stood in", Common: true},
+	{Name: "Realm", Codename: "realm", Description: "A region that holds places", Common: true},
+	{Name: "Faction", Codename: "faction", Description: "A group that acts together", Common: true},
+	{Name: "Item", Codename: "item", Description: "A thing that can be held", Common: true},
+	{Name: "Artifact", Codename: "artifact", Description: "A thing with a story of its own", Common: true},
+	{Name: "Creature", Codename: "creature", Description: "A kind of creature", Common: true},
+	{Name: "Event", Codename: "event", Description: "Something that happened or will", Common: true},
+	{Name: "Quest", Codename: "quest", Description: "Something to be done, in steps", Common: true},
+	{Name: "Session", Codename: "session", Description: "One evening of play", Common: true},
+	{Name: "Player", Codename: "player", Description: "A player's character"},
+	{Name: "Lore", Codename: "lore", Description: "A fact of the world", Common: true},
+}
+
+// builtinByKey maps a type's key, and its codename's, to its place in builtin.
+var builtinByKey = func() map[markup.Key]int {
+	m := make(map[markup.Key]int, 2*len(builtin))
+	for i := range builtin {
+		builtin[i].ID = builtin[i].Codename
+		builtin[i].Label = access.NewLabel(access.LevelUser)
+		m[markup.KeyOf(builtin[i].Name)] = i
+		m[markup.KeyOf(builtin[i].Codename)] = i
+	}
+	return m
+}()
+
+// TextOf is the kind of content of a type, TextHTML for a world's own types.
+func TextOf(typ string) TextKind {
+	if i, ok := builtinByKey[markup.KeyOf(typ)]; ok {
+		return builtin[i].Text
+	}
+	return TextHTML
+}
+
+// Type finds a type in sight by name or codename. A type out of sight is as unknown as
+// one that does not exist: fault.Rule on field "type", with near names.
+func (l *Look) Type(ctx context.Context, name string) (Type, error) {
+	key := markup.KeyOf(name)
+	if i, ok := builtinByKey[key]; ok {
+		return builtin[i], nil
+	}
+	cards, err := l.r.CardsByKey(ctx, l.sight, key)
+	if err != nil {
+		return Type{}, err
+	}
+	for _, c := range cards {
+		if markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
+			return l.typeOf(ctx, c)
+		}
+	}
+	e := fault.New(fault.Rule, "there is no type %q; list them with list_types", clip(name, 255))
+	e.Fields = []fault.Field{{Field: "type", Error: "unknown type"}}
+	return Type{}, e
+}
+
+func (l *Look) typeOf(ctx context.Context, c Card) (Type, error) {
+	content, err := l.Content(ctx, c)
+	if err != nil {
+		return Type{}, err
+	}
+	var own struct {
+		Schema json.RawMessage `json:"schema"`
+	}
+	_ = json.Unmarshal(c.Fields, &own) // fields are an object already; a type without a schema is fine
+	text, _ := markup.Truncate(markup.Text(content), 200)
+	return Type{ID: c.ID.String(), Name: c.Name, Codename: c.Codename, Description: text, Schema: own.Schema, Label: c.Label}, nil
+}
+
+// Types lists all types in sight: the built-in ones, then the world's by key.
+func (l *Look) Types(ctx context.Context) ([]Type, error) {
+	types := append([]Type(nil), builtin...)
+	cards, _, err := l.r.Cards(ctx, l.sight, Filter{Type: TypeCardtype}, Page{Limit: 1000})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cards {
+		t, err := l.typeOf(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, t)
+	}
+	return types, nil
+}
+
+// schemaCache keeps compiled schemas by their text.
+type schemaCache struct {
+	mu     sync.Mutex // guards byText
+	byText map[string]*jsonschema.Resolved
+}
+
+const schemaCacheSize = 256
+
+func (s *schemaCache) compile(text json.RawMessage) (*jsonschema.Resolved, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r, ok := s.byText[string(text)]; ok {
+		return r, nil
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	r, err := schema.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	if s.byText == nil || len(s.byText) >= schemaCacheSize {
+		s.byText = make(map[string]*jsonschema.Resolved)
+	}
+	s.byText[string(text)] = r
+	return r, nil
+}
+
+// checkFields holds a card's fields against its type's schema.
+func (c *Canon) checkFields(t Type, fields json.RawMessage) error {
+	if t.Schema == nil {
+		return nil
+	}
+	schema, err := c.schemas.compile(t.Schema)
+	if err != nil {
+		return fieldsFault("the schema of type %s cannot be read; mend the type card's field \"schema\" first", t.Name)
+	}
+	value := map[string]any{}
+	if fields != nil {
+		if err := json.Unmarshal(fields, &value); err != nil {
+			return fieldsFault("not a JSON object")
+		}
+	}
+	if err := schema.Validate(value); err != nil {
+		return fieldsFault("does not fit type %s: %v", t.Name, err)
+	}
+	return nil
+}
+
+func fieldsFault(format string, args ...any) error {
+	e := fault.BadField("fields", format, args...)
+	e.Kind = fault.Rule
+	return e
+}

@@ -1,0 +1,173 @@
+package canon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// repeatLife is how long a used idempotency key is remembered.
+const repeatLife = 24 * time.Hour
+
+// errMoved marks a conflict that planning anew can solve.
+var errMoved = errors.New("canon: what the plan read has moved")
+
+func isMoved(err error) bool { return errors.Is(err, errMoved) }
+
+func moved() error {
+	return fault.New(fault.Conflict, "another writer changed the same cards; read them again and repeat").Because(errMoved)
+}
+
+// Commit applies a ChangeSet whole or not at all, and returns once it is durable. It
+// refuses with fault.Conflict where what the plan read has moved, or a name is taken
+// meanwhile, and with fault.Denied where a change would reach above the grant.
+func (c *Canon) Commit(ctx context.Context, g access.Grant, set ChangeSet) (receipt Receipt, err error) {
+	if !g.Valid() {
+		return Receipt{}, errClosed
+	}
+	if !g.Writes() && !g.Request().DryRun {
+		return Receipt{}, fault.New(fault.Internal, "operation %s commits but is declared to read", g.Request().Operation)
+	}
+	return c.commitTo(ctx, g, g.World(), set)
+}
+
+// errRehearsed rolls a dry run back.
+var errRehearsed = errors.New("canon: rehearsed")
+
+func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
+	err = c.store.Write(ctx, func(tx Tx) error {
+		receipt = Receipt{}
+		again := false
+		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
+			return err
+		}
+		if len(set.Changes) == 0 {
+			receipt = Receipt{At: c.time(), Targets: set.Targets}
+			return nil
+		}
+		if receipt, err = c.apply(ctx, tx, g, w, set); err != nil {
+			return err
+		}
+		if g.Request().DryRun {
+			receipt.DryRun, receipt.Change = true, [16]byte{}
+			return errRehearsed
+		}
+		return nil
+	})
+	if errors.Is(err, errRehearsed) {
+		err = nil
+	}
+	if errors.Is(err, ErrTaken) {
+		err = fault.New(fault.Conflict, "the name or codename is taken; choose another").Because(errMoved)
+	}
+	return receipt, err
+}
+
+// repeated finds the receipt of an idempotency key that was used before.
+func repeated(ctx context.Context, r Reader, g access.Grant) (Receipt, bool, error) {
+	req := g.Request()
+	if req.IdempotencyKey == "" || req.DryRun {
+		return Receipt{}, false, nil
+	}
+	used, ok, err := r.Repeat(ctx, g.Caller().Account(), req.IdempotencyKey)
+	if err != nil || !ok {
+		return Receipt{}, false, err
+	}
+	if used.InputHash != req.InputHash {
+		return Receipt{}, false, fault.New(fault.Conflict, "this idempotency key was used for another request; use a new key")
+	}
+	for commit, err := range r.Commits(ctx, used.Stream, used.Seq) {
+		if err != nil {
+			return Receipt{}, false, err
+		}
+		rec, err := commit.Record()
+		if err != nil {
+			return Receipt{}, false, err
+		}
+		return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Replayed: true}, true, nil
+	}
+	return Receipt{}, false, fmt.Errorf("canon: commit %s/%d of an idempotency key is gone", used.Stream, used.Seq)
+}
+
+// Record decodes what the commit holds.
+func (s StoredCommit) Record() (Record, error) {
+	var r Record
+	if err := json.Unmarshal(s.Body, &r); err != nil {
+		return Record{}, fmt.Errorf("canon: commit %s/%d: %w", s.Stream, s.Seq, err)
+	}
+	return r, nil
+}
+
+// Chain is the hash that links a commit's bytes to the commit before it.
+func Chain(prev Hash, body []byte) Hash {
+	h := sha256.New()
+	h.Write(prev[:])
+	h.Write(body)
+	return Hash(h.Sum(nil))
+}
+
+// apply validates a ChangeSet against the present, appends its commit to the world's
+// stream and projects it.
+func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
+	all := Sight{w, access.View{Level: access.LevelAll}}
+	for _, m := range set.Reads {
+		card, ok, err := tx.CardByID(ctx, all, m.Card)
+		if err != nil {
+			return Receipt{}, err
+		}
+		if !ok || card.Rev != m.Rev {
+			return Receipt{}, moved()
+		}
+	}
+	stream := WorldStream(w)
+	head, err := tx.Head(ctx, stream)
+	if err != nil {
+		return Receipt{}, err
+	}
+	req := g.Request()
+	rec := Record{
+		Stream: stream, Seq: head.Seq + 1, ID: c.newID(), At: c.time(),
+		By: g.Caller().Subject, Key: g.Caller().Key, Role: g.Role(), Op: req.Operation,
+		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Note: set.Note,
+		Targets: set.Targets, Event: set.Event, Changes: set.Changes,
+	}
+	for h, b := range set.bodies {
+		if err := tx.PutBody(ctx, w, h, b); err != nil {
+			return Receipt{}, err
+		}
+	}
+	p := projector{tx: tx, world: w, rec: &rec, fresh: set.bodies}
+	for _, ch := range set.Changes {
+		if err := p.apply(ctx, ch); err != nil {
+			return Receipt{}, err
+		}
+	}
+	if err := p.within(g.View()); err != nil {
+		return Receipt{}, err
+	}
+	if err := appendTo(ctx, tx, head, rec); err != nil {
+		return Receipt{}, err
+	}
+	if req.IdempotencyKey != "" {
+		err = tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
+			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(repeatLife)})
+	}
+	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards}, err
+}
+
+func appendTo(ctx context.Context, tx Tx, head Head, rec Record) error {
+	body, err := json.Marshal(rec)
+	if err != nil {
+		return fmt.Errorf("canon: encode commit: %w", err)
+	}
+	return tx.Append(ctx, StoredCommit{
+		Stream: rec.Stream, Seq: rec.Seq, ID: rec.ID, At: rec.At, By: rec.By, Op: rec.Op,
+		Body: body, Prev: head.Hash, Hash: Chain(head.Hash, body),
+	})
+}

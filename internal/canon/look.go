@@ -1,0 +1,295 @@
+package canon
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// Look is one snapshot of a world through one view. Every method shows only what the
+// view sees; what is hidden and what is absent answer alike.
+type Look struct {
+	canon *Canon
+	r     Reader
+	grant access.Grant
+	sight Sight
+	world World
+}
+
+// World is the world looked at.
+func (l *Look) World() World { return l.world }
+
+// Grant is the grant looked through.
+func (l *Look) Grant() access.Grant { return l.grant }
+
+// View is what the look shows.
+func (l *Look) View() access.View { return l.sight.View }
+
+// As is the same snapshot through the view of a lower audience.
+func (l *Look) As(level access.Level) *Look {
+	c := *l
+	c.grant = l.grant.As(level)
+	c.sight.View = c.grant.View()
+	return &c
+}
+
+// NameLevel is the level that the world's name rules give a name, whether or not
+// anything bears it.
+func (l *Look) NameLevel(name string) access.Level {
+	if strings.HasPrefix(name, "~") || strings.HasPrefix(name, ":") {
+		return access.LevelUser
+	}
+	return l.world.Settings.nameLevel(markup.KeyOf(name))
+}
+
+// nameLevel is LevelGM where a part of the key is one of the world's GM parts.
+func (s Settings) nameLevel(key markup.Key) access.Level {
+	for part := range strings.SplitSeq(string(key), "+") {
+		if s.gmPart(part) {
+			return access.LevelGM
+		}
+	}
+	return access.LevelUser
+}
+
+func (s Settings) gmPart(key string) bool {
+	if s.GMParts == nil {
+		return key == "gm" || key == "ai"
+	}
+	for _, p := range s.GMParts {
+		if markup.PartKey(p) == key {
+			return true
+		}
+	}
+	return false
+}
+
+// Find resolves a name argument: "~ID", ":codename" or a name, which means the
+// lowest-labelled card in sight that bears it. Its error is fault.NotFound, with near
+// names in sight.
+func (l *Look) Find(ctx context.Context, name string) (Card, error) {
+	card, ok, err := l.find(ctx, name)
+	if err != nil {
+		return Card{}, err
+	}
+	if !ok {
+		return Card{}, l.absent(ctx, name)
+	}
+	return card, nil
+}
+
+// Exists is Find for those who can go on without.
+func (l *Look) Exists(ctx context.Context, name string) (Card, bool, error) { return l.find(ctx, name) }
+
+func (l *Look) find(ctx context.Context, name string) (Card, bool, error) {
+	switch {
+	case strings.HasPrefix(name, "~"):
+		id, err := uuid.Parse(strings.TrimSpace(name[1:]))
+		if err != nil {
+			return Card{}, false, nil
+		}
+		return l.ByID(ctx, CardID(id))
+	case strings.HasPrefix(name, ":"):
+		return l.r.CardByCodename(ctx, l.sight, strings.TrimSpace(name[1:]))
+	}
+	return l.ByKey(ctx, markup.KeyOf(name))
+}
+
+// ByID finds a living card by its id.
+func (l *Look) ByID(ctx context.Context, id CardID) (Card, bool, error) {
+	card, ok, err := l.r.CardByID(ctx, l.sight, id)
+	if err != nil || !ok || card.Trashed() {
+		return Card{}, false, err
+	}
+	return card, true, nil
+}
+
+// ByKey finds the card that a key means in sight.
+func (l *Look) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
+	cards, err := l.r.CardsByKey(ctx, l.sight, key)
+	if err != nil || len(cards) == 0 {
+		return Card{}, false, err
+	}
+	return cards[0], true, nil
+}
+
+// Homonyms are all cards in sight that bear a card's key, lowest label first.
+func (l *Look) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
+	return l.r.CardsByKey(ctx, l.sight, key)
+}
+
+// absent is the one answer for what is not there or not in sight.
+func (l *Look) absent(ctx context.Context, name string) error {
+	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards", markup.Clean(clip(name, 255)))
+	if near, err := l.r.NearNames(ctx, l.sight, clip(name, 255), 3); err == nil && len(near) > 0 {
+		return e.With("did_you_mean", near)
+	}
+	return e
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n])
+}
+
+// Renamed finds the card that a name meant before it, or one of its ancestors, was
+// renamed.
+func (l *Look) Renamed(ctx context.Context, name string) (Card, bool, error) {
+	return l.renamed(ctx, markup.KeyOf(name), 8)
+}
+
+func (l *Look) renamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
+	cards, err := l.r.CardsByOldKey(ctx, l.sight, key)
+	if err != nil || len(cards) > 0 {
+		return first(cards), len(cards) > 0, err
+	}
+	left := key.Left()
+	if left == "" || hops == 0 {
+		return Card{}, false, nil
+	}
+	parent, ok, err := l.renamed(ctx, left, hops-1)
+	if err != nil || !ok {
+		return Card{}, false, err
+	}
+	return l.ByKey(ctx, parent.Key+"+"+key[len(left)+1:])
+}
+
+func first(cards []Card) Card {
+	if len(cards) == 0 {
+		return Card{}
+	}
+	return cards[0]
+}
+
+// Content gives a card's content.
+func (l *Look) Content(ctx context.Context, c Card) (string, error) { return l.Body(ctx, c.Content) }
+
+// Body gives stored text by its hash, which the caller has from a card or version in
+// sight. An erased body reads as "".
+func (l *Look) Body(ctx context.Context, h Hash) (string, error) {
+	b, err := l.Bytes(ctx, h)
+	return string(b), err
+}
+
+// Bytes is Body for what is not text.
+func (l *Look) Bytes(ctx context.Context, h Hash) ([]byte, error) {
+	if h == (Hash{}) {
+		return nil, nil
+	}
+	b, _, err := l.r.Body(ctx, l.sight.World, h)
+	return b, err
+}
+
+// Cards lists living cards.
+func (l *Look) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, error) {
+	return l.r.Cards(ctx, l.sight, f, p)
+}
+
+// Descendants lists cards below a card; depth 1 is its children.
+func (l *Look) Descendants(ctx context.Context, id CardID, depth int, p Page) ([]Card, Total, error) {
+	return l.r.Descendants(ctx, l.sight, id, depth, p)
+}
+
+// Search is a full-text search.
+func (l *Look) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
+	return l.r.Search(ctx, l.sight, q, p)
+}
+
+// Near gives names in sight that resemble a name.
+func (l *Look) Near(ctx context.Context, name string, n int) ([]string, error) {
+	return l.r.NearNames(ctx, l.sight, name, n)
+}
+
+// Complete gives names in sight that begin with a text.
+func (l *Look) Complete(ctx context.Context, prefix string, n int) ([]string, error) {
+	return l.r.CompleteNames(ctx, l.sight, prefix, n)
+}
+
+// Trash lists what is in the trash, latest first.
+func (l *Look) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
+	return l.r.Trash(ctx, l.sight, p)
+}
+
+// TrashedWith lists what went to the trash with a card, itself first.
+func (l *Look) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
+	cards, err := l.r.TrashedWith(ctx, l.sight.World, root)
+	seen := cards[:0]
+	for _, c := range cards {
+		if l.sight.View.Sees(c.Label) {
+			seen = append(seen, c)
+		}
+	}
+	return seen, err
+}
+
+// Versions lists a card's versions in sight, latest first.
+func (l *Look) Versions(ctx context.Context, id CardID, p Page) ([]Version, Total, error) {
+	return l.r.Versions(ctx, l.sight, id, p)
+}
+
+// VersionOf finds a card's version by the number that the view is shown.
+func (l *Look) VersionOf(ctx context.Context, c Card, n uint32) (Version, error) {
+	v, ok, err := l.r.VersionByCount(ctx, l.sight, c.ID, n)
+	if err != nil {
+		return Version{}, err
+	}
+	if !ok {
+		return Version{}, fault.New(fault.NotFound, "%q has no version %d; list its versions with get_card_history", c.Name, n)
+	}
+	return v, nil
+}
+
+// Number is the version number that the view is shown of a version.
+func (l *Look) Number(c Card, v Version) uint32 {
+	return v.Counts.For(max(l.sight.View.Level, levelShown(c, l.sight.View)))
+}
+
+// Feed lists changes in sight, latest first.
+func (l *Look) Feed(ctx context.Context, q FeedQuery) ([]Version, Total, error) {
+	return l.r.Feed(ctx, l.sight, q)
+}
+
+// Refs lists references whose source is in sight.
+func (l *Look) Refs(ctx context.Context, q RefQuery) ([]RefRow, Total, error) {
+	return l.r.Refs(ctx, l.sight, q)
+}
+
+// Wanted lists link targets that are not there in sight, most wanted first.
+func (l *Look) Wanted(ctx context.Context, p Page) ([]Wanted, Total, error) {
+	return l.r.Wanted(ctx, l.sight, p)
+}
+
+// Tags counts tags in sight.
+func (l *Look) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Total, error) {
+	return l.r.Tags(ctx, l.sight, prefix, p)
+}
+
+// Links lists links in sight.
+func (l *Look) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
+	return l.r.Links(ctx, l.sight, q)
+}
+
+// Layers lists layers of a card in sight.
+func (l *Look) Layers(ctx context.Context, q LayerQuery) ([]Layer, error) {
+	return l.r.Layers(ctx, l.sight, q)
+}
+
+// Members lists the world's members, to those who administer it.
+func (l *Look) Members(ctx context.Context) ([]Member, error) {
+	if l.grant.Role() < access.RoleAdmin {
+		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
+	}
+	return l.r.Members(ctx, l.sight.World)
+}
+
+// Clock is the time that commits made now would bear.
+func (l *Look) Clock() time.Time { return l.canon.time() }

@@ -1,0 +1,179 @@
+package canon
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// Broken is the first fault found in a stream.
+type Broken struct {
+	Stream StreamID
+	Seq    Seq
+	Why    string
+}
+
+func (b *Broken) Error() string { return fmt.Sprintf("%s commit %d: %s", b.Stream, b.Seq, b.Why) }
+
+// Verified says how much of a stream was checked, and found whole.
+type Verified struct {
+	Stream  StreamID
+	Commits int
+	Head    Hash
+}
+
+// Verify checks every stream's chain: numbers without gaps, each hash over the stored
+// bytes, and the bytes saying what the row says. Its error is a *Broken, or the store's.
+func (c *Canon) Verify(ctx context.Context, g access.Grant) (list []Verified, err error) {
+	if !g.Valid() || !g.Caller().Operator {
+		return nil, fault.New(fault.Denied, "streams are verified by the instance's operator")
+	}
+	err = c.store.Read(ctx, func(r Reader) error {
+		streams, err := r.Streams(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range streams {
+			v, err := verifyStream(ctx, r, s)
+			if err != nil {
+				return err
+			}
+			list = append(list, v)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func verifyStream(ctx context.Context, r Reader, s StreamID) (Verified, error) {
+	v := Verified{Stream: s}
+	for commit, err := range r.Commits(ctx, s, 1) {
+		if err != nil {
+			return v, err
+		}
+		rec, err := commit.Record()
+		switch {
+		case commit.Seq != Seq(v.Commits+1):
+			return v, &Broken{s, Seq(v.Commits + 1), fmt.Sprintf("is missing; the next is %d", commit.Seq)}
+		case commit.Prev != v.Head:
+			return v, &Broken{s, commit.Seq, "does not follow the commit before it"}
+		case Chain(commit.Prev, commit.Body) != commit.Hash:
+			return v, &Broken{s, commit.Seq, "its bytes do not have its hash"}
+		case err != nil:
+			return v, &Broken{s, commit.Seq, "cannot be read"}
+		case rec.Seq != commit.Seq || rec.Stream != s || rec.ID != commit.ID:
+			return v, &Broken{s, commit.Seq, "says it is another commit"}
+		}
+		v.Commits, v.Head = v.Commits+1, commit.Hash
+	}
+	head, err := r.Head(ctx, s)
+	if err == nil && (head.Seq != Seq(v.Commits) || head.Hash != v.Head) {
+		err = &Broken{s, head.Seq, "is the head, but not the last commit"}
+	}
+	return v, err
+}
+
+// Rebuilt says how a world's tables compare with its stream.
+type Rebuilt struct {
+	World     World
+	Commits   int
+	Rows      int
+	Different []Table // tables that were not what the stream says; empty when identical
+}
+
+// errKept rolls back a rebuild that only compares.
+var errKept = errors.New("canon: compared only")
+
+// Rebuild recreates every table of a world from its stream and compares it with what was
+// there. Where they differ the stream is right: with repair set the recreated tables
+// stay, else everything is left as it was.
+func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, repair Repair) (out Rebuilt, err error) {
+	if !g.Valid() || !g.Caller().Operator {
+		return Rebuilt{}, fault.New(fault.Denied, "tables are rebuilt by the instance's operator")
+	}
+	err = c.store.Write(ctx, func(tx Tx) error {
+		out = Rebuilt{}
+		before, _, err := digests(ctx, tx, w)
+		if err != nil {
+			return err
+		}
+		if err := tx.Clear(ctx, w); err != nil {
+			return err
+		}
+		if out.Commits, err = replay(ctx, tx, w); err != nil {
+			return err
+		}
+		after, rows, err := digests(ctx, tx, w)
+		if err != nil {
+			return err
+		}
+		out.Rows = rows
+		if out.World, _, err = tx.World(ctx, w); err != nil {
+			return err
+		}
+		for _, t := range Tables {
+			if before[t] != after[t] {
+				out.Different = append(out.Different, t)
+			}
+		}
+		if repair == CompareOnly || len(out.Different) == 0 {
+			return errKept
+		}
+		return nil
+	})
+	if errors.Is(err, errKept) {
+		err = nil
+	}
+	return out, err
+}
+
+// Repair says what Rebuild does with tables that differ.
+type Repair string
+
+// What Rebuild does.
+const (
+	CompareOnly Repair = "compare"
+	KeepRebuilt Repair = "repair"
+)
+
+// replay projects a world's whole stream.
+func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
+	for commit, err := range tx.Commits(ctx, WorldStream(w), 1) {
+		if err != nil {
+			return n, err
+		}
+		rec, err := commit.Record()
+		if err != nil {
+			return n, err
+		}
+		p := projector{tx: tx, world: w, rec: &rec}
+		for _, ch := range rec.Changes {
+			if err := p.apply(ctx, ch); err != nil {
+				return n, err
+			}
+		}
+		n++
+	}
+	return n, nil
+}
+
+func digests(ctx context.Context, r Reader, w access.WorldID) (map[Table]Hash, int, error) {
+	sums, rows := make(map[Table]Hash), 0
+	for _, t := range Tables {
+		h := sha256.New()
+		for line, err := range r.Dump(ctx, w, t) {
+			if err != nil {
+				return nil, 0, fmt.Errorf("canon: dump of %s: %w", t, err)
+			}
+			h.Write([]byte(line))
+			h.Write([]byte{'\n'})
+			rows++
+		}
+		sums[t] = Hash(h.Sum(nil))
+	}
+	return sums, rows, nil
+}

@@ -1,0 +1,333 @@
+package canon
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// RevertTo gives a card the name, type, content and fields that it had in a version,
+// and does the same for what lay below it then: cards trashed since come back, and cards
+// changed since get their content of that time. Cards made since stay.
+func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
+	if v.Purged {
+		return Card{}, ruleFault("to_version", "the body of that version was erased")
+	}
+	if c.Trashed() {
+		return Card{}, ruleFault("name", "the card is in the trash; restore it first, then choose a version")
+	}
+	if err := p.revertBelow(c, v); err != nil {
+		return Card{}, err
+	}
+	if markup.KeyOf(v.Name) != c.Key {
+		moved, err := p.Rename(c, v.Name)
+		if err != nil {
+			return Card{}, err
+		}
+		c = moved
+	}
+	return p.revertOne(c, v)
+}
+
+func (p *Plan) revertOne(c Card, v Version) (Card, error) {
+	e := Edit{Type: &v.Type, Fields: v.Fields, Replace: true}
+	if v.Content != c.Content {
+		b, err := p.Bytes(p.ctx, v.Content)
+		if err != nil {
+			return Card{}, err
+		}
+		if TextOf(v.Type) == TextFile {
+			e.File = b
+		} else {
+			content := string(b)
+			e.Content = &content
+		}
+	}
+	return p.Update(c, e)
+}
+
+// revertBelow reverts the direct children that existed when a version was current.
+func (p *Plan) revertBelow(c Card, at Version) error {
+	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+		trash, _, err := p.Look.Trash(p.ctx, page)
+		if err != nil {
+			return err
+		}
+		for _, t := range trash {
+			if t.Parent == c.ID && !t.CreatedAt.After(at.At) {
+				if _, err := p.Restore(t); err != nil {
+					return err
+				}
+			}
+		}
+		if len(trash) < page.Limit {
+			break
+		}
+	}
+	children, _, err := p.Look.Descendants(p.ctx, c.ID, 1, Page{Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, child := range children {
+		v, ok, err := p.versionAt(child.ID, at)
+		if err != nil {
+			return err
+		}
+		if ok && v.Rev != child.Rev && !v.Trashed && !v.Purged {
+			if _, err := p.revertOne(child, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// versionAt finds a card's version that was current while another version was: the last
+// one written before that other was replaced.
+func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
+	for page := (Page{Limit: 100}); ; page.Offset += page.Limit {
+		list, _, err := p.Look.Versions(p.ctx, id, page)
+		if err != nil {
+			return Version{}, false, err
+		}
+		for _, v := range list {
+			if v.From <= at.From {
+				return v, true, nil
+			}
+		}
+		if len(list) < page.Limit {
+			return Version{}, false, nil
+		}
+	}
+}
+
+// Undo plans the opposite of a commit. It refuses with fault.Conflict where later
+// changes stand on it, and with fault.NotFound where any of it is out of sight.
+func (p *Plan) Undo(change uuid.UUID) error {
+	absent := fault.New(fault.NotFound, "there is no change %s; list changes with recent_changes", change)
+	commit, ok, err := p.r.CommitByID(p.ctx, WorldStream(p.world.ID), change)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return absent
+	}
+	rec, err := commit.Record()
+	if err != nil {
+		return err
+	}
+	for i := len(rec.Changes) - 1; i >= 0; i-- {
+		ch := rec.Changes[i]
+		if ch.Card == nil {
+			return ruleFault("id", "that change is not about cards; undo it with the operation that made it")
+		}
+		if err := p.undoCard(*ch.Card, rec, absent); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plan) undoCard(im CardImage, rec Record, absent error) error {
+	c, ok, err := p.r.CardByID(p.ctx, p.sight, im.ID)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return absent
+	}
+	if now, ok := p.now[c.ID]; ok {
+		c = *now
+	}
+	if c.Seq != rec.Seq {
+		return fault.New(fault.Conflict, "%q was changed again since; undo the later changes first", c.Name).With("name", c.Name)
+	}
+	switch im.Act {
+	case ActCreate:
+		return p.undoCreate(c)
+	case ActTrash:
+		_, err := p.Restore(c)
+		return err
+	case ActRestore:
+		return p.Trash(c)
+	}
+	before, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, c.Rev-1)
+	if err != nil || !ok {
+		return absent
+	}
+	if !p.View().Sees(before.Label) {
+		return absent
+	}
+	return p.undoState(c, im, before)
+}
+
+func (p *Plan) undoCreate(c Card) error {
+	_, total, err := p.Look.Descendants(p.ctx, c.ID, 1, Page{Limit: 1})
+	if err != nil {
+		return err
+	}
+	if total.Count > 0 && !p.allGone(c) {
+		return fault.New(fault.Conflict, "%q has cards below it now; undo those first", c.Name).With("name", c.Name)
+	}
+	return p.Trash(c)
+}
+
+// allGone reports whether the plan trashes every child of a card already.
+func (p *Plan) allGone(c Card) bool {
+	children, _, err := p.Look.Descendants(p.ctx, c.ID, 1, Page{Limit: 1000})
+	for _, child := range children {
+		if !p.gone[child.ID] {
+			return false
+		}
+	}
+	return err == nil
+}
+
+func (p *Plan) undoState(c Card, im CardImage, before Version) error {
+	switch im.Act {
+	case ActRename:
+		moved, err := p.Rename(c, before.Name)
+		if err != nil {
+			return err
+		}
+		c = moved
+	case ActLabel:
+		own, err := p.ownBefore(c)
+		if err != nil {
+			return err
+		}
+		_, err = p.SetLabel(c, own)
+		return err
+	}
+	if before.Purged {
+		return ruleFault("id", "the body before that change was erased")
+	}
+	_, err := p.revertOne(c, before)
+	return err
+}
+
+// ownBefore is the label a card was given before its last change of label, read from
+// the stream, for versions keep effective labels only.
+func (p *Plan) ownBefore(c Card) (access.Label, error) {
+	own := access.NewLabel(access.LevelUser)
+	for v := range c.Rev - 1 {
+		row, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, v+1)
+		if err != nil {
+			return own, err
+		}
+		if !ok {
+			continue
+		}
+		im, err := imageIn(p.ctx, p.r, WorldStream(p.world.ID), row.From, c.ID)
+		if err != nil {
+			return own, err
+		}
+		if im != nil {
+			own = im.Own
+		}
+	}
+	return own, nil
+}
+
+// imageIn is the last image of a card in a commit; nil where it has none.
+func imageIn(ctx context.Context, r Reader, s StreamID, seq Seq, id CardID) (*CardImage, error) {
+	for commit, err := range r.Commits(ctx, s, seq) {
+		if err != nil {
+			return nil, err
+		}
+		rec, err := commit.Record()
+		if err != nil {
+			return nil, err
+		}
+		var last *CardImage
+		for _, ch := range rec.Changes {
+			if ch.Card != nil && ch.Card.ID == id {
+				last = ch.Card
+			}
+		}
+		return last, nil
+	}
+	return nil, nil
+}
+
+// Purge erases the body of a version of a card, keeping its hash. Only the operator may.
+func (p *Plan) Purge(c Card, v Version) error {
+	if !p.grant.Caller().Operator {
+		return fault.New(fault.Denied, "bodies are erased by the instance's operator")
+	}
+	if v.Content == (Hash{}) || v.Purged {
+		return nil
+	}
+	p.rest(c)
+	p.set.Changes = append(p.set.Changes, Change{Purge: &PurgeImage{Card: c.ID, Rev: v.Rev, Body: v.Content}})
+	return nil
+}
+
+// Link plans a typed edge. An id that exists is replaced.
+func (p *Plan) Link(l Link) (LinkID, error) {
+	if l.Kind == "" || len(l.Kind) > 64 {
+		return LinkID{}, fault.BadField("kind", "1 to 64 characters")
+	}
+	for _, end := range []CardID{l.From, l.To} {
+		if _, ok := p.now[end]; ok {
+			continue
+		}
+		if _, ok, err := p.ByID(p.ctx, end); err != nil || !ok {
+			if err != nil {
+				return LinkID{}, err
+			}
+			return LinkID{}, p.absent(p.ctx, "~"+end.String())
+		}
+	}
+	if l.Label.Level == access.LevelNone {
+		l.Label = access.NewLabel(access.LevelUser)
+	}
+	if !p.View().Sees(l.Label) {
+		return LinkID{}, p.above("level", l.Label)
+	}
+	attrs, err := mergeFields(nil, l.Attrs)
+	if err != nil {
+		return LinkID{}, err
+	}
+	if l.ID == (LinkID{}) {
+		l.ID = LinkID(p.canon.newID())
+	}
+	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: attrs, Label: l.Label}})
+	return l.ID, nil
+}
+
+// Unlink ends a link.
+func (p *Plan) Unlink(l Link) {
+	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs, Label: l.Label, Gone: true}})
+}
+
+// Layer plans text laid over a place or realm. An id that exists is replaced.
+func (p *Plan) Layer(l Layer) (LayerID, error) {
+	if _, made := p.now[l.Card]; !made {
+		if _, ok, err := p.ByID(p.ctx, l.Card); err != nil || !ok {
+			if err != nil {
+				return LayerID{}, err
+			}
+			return LayerID{}, p.absent(p.ctx, "~"+l.Card.String())
+		}
+	}
+	if l.Label.Level == access.LevelNone {
+		l.Label = access.NewLabel(access.LevelUser)
+	}
+	if !p.View().Sees(l.Label) {
+		return LayerID{}, p.above("level", l.Label)
+	}
+	if err := checkContent(l.Text); err != nil {
+		return LayerID{}, err
+	}
+	if l.ID == (LayerID{}) {
+		l.ID = LayerID(p.canon.newID())
+	}
+	p.set.Changes = append(p.set.Changes, Change{Layer: &LayerImage{ID: l.ID, Card: l.Card, Kind: l.Kind, Text: l.Text,
+		FromTick: l.FromTick, ToTick: l.ToTick, Label: l.Label}})
+	return l.ID, nil
+}
