@@ -1,0 +1,237 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// living gives the living cards in sight, by key and id.
+func (r reader) living(s canon.Sight) []canon.Card {
+	var out []canon.Card
+	for key, c := range r.s.cards.all() {
+		if key.world == s.World && s.View.Sees(c.Label) && !c.Trashed() {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, byKey)
+	return out
+}
+
+// alive finds a living card in sight.
+func (r reader) alive(s canon.Sight, id canon.CardID) (canon.Card, bool) {
+	c, ok := r.s.cards.get(cardKey{s.World, id})
+	if !ok || !s.View.Sees(c.Label) || c.Trashed() {
+		return canon.Card{}, false
+	}
+	return c, true
+}
+
+// named finds a card in sight that a query names: an admin's finds it in the trash too.
+func (r reader) named(s canon.Sight, id canon.CardID) (canon.Card, bool) {
+	c, ok := r.s.cards.get(cardKey{s.World, id})
+	if !ok || !s.View.Sees(c.Label) || c.Trashed() && s.View.Level < access.LevelAdmin {
+		return canon.Card{}, false
+	}
+	return c, true
+}
+
+func byKey(a, b canon.Card) int {
+	return cmp.Or(cmp.Compare(a.Key, b.Key), byID(a, b))
+}
+
+func byID(a, b canon.Card) int { return bytes.Compare(a.ID[:], b.ID[:]) }
+
+func (r reader) CardByID(_ context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
+	c, ok := r.named(s, id)
+	return c, ok, nil
+}
+
+func (r reader) CardsByKey(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	var out []canon.Card
+	for _, c := range r.living(s) {
+		if c.Key == key {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b canon.Card) int {
+		return cmp.Or(
+			cmp.Compare(a.Label.Level, b.Label.Level),
+			cmp.Compare(len(b.Label.Subjects), len(a.Label.Subjects)),
+			byID(a, b))
+	})
+	return out, nil
+}
+
+func (r reader) CardByCodename(_ context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
+	for _, c := range r.living(s) {
+		if c.Codename == codename && codename != "" {
+			return c, true, nil
+		}
+	}
+	return canon.Card{}, false, nil
+}
+
+func (r reader) CardsByOldKey(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	type former struct {
+		card canon.Card
+		to   canon.Seq // end of the last version in sight that had the key
+	}
+	var found []former
+	for _, c := range r.living(s) {
+		if c.Key == key {
+			continue
+		}
+		var last canon.Seq
+		for _, v := range r.versionsOf(s, c.ID) {
+			if markup.KeyOf(v.Name) == key {
+				last = max(last, until(v.To))
+			}
+		}
+		if last > 0 {
+			found = append(found, former{c, last})
+		}
+	}
+	slices.SortFunc(found, func(a, b former) int {
+		return cmp.Or(cmp.Compare(b.to, a.to), byID(a.card, b.card))
+	})
+	var out []canon.Card
+	for _, f := range found {
+		out = append(out, f.card)
+	}
+	return out, nil
+}
+
+// until is an end as a number that compares: what has none ends last.
+func until(end canon.Seq) canon.Seq {
+	if end == 0 {
+		return ^canon.Seq(0)
+	}
+	return end
+}
+
+func (r reader) Cards(_ context.Context, s canon.Sight, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	all := r.filtered(s, f)
+	sortCards(all, f.Sort)
+	out, total := page(all, p)
+	return out, total, nil
+}
+
+// filtered gives the living cards in sight that pass a filter, by key and id.
+func (r reader) filtered(s canon.Sight, f canon.Filter) []canon.Card {
+	var out []canon.Card
+	for _, c := range r.living(s) {
+		if r.passes(s, f, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (r reader) passes(s canon.Sight, f canon.Filter, c canon.Card) bool {
+	switch {
+	case !strings.Contains(markup.Fold(c.Name), markup.Fold(f.NameContains)),
+		!c.Key.HasPrefix(f.Prefix),
+		f.NotName != "" && markup.MatchGlob(f.NotName, c.Name),
+		f.Type != "" && markup.KeyOf(c.Type) != markup.KeyOf(f.Type),
+		f.Tag != "" && !r.bears(s, c.ID, markup.KeyOf(f.Tag)),
+		!within(c.UpdatedAt, f.UpdatedSince, f.UpdatedBefore),
+		!f.Parent.IsZero() && c.Parent != f.Parent,
+		f.Roots && !c.Parent.IsZero():
+		return false
+	}
+	return true
+}
+
+// within reports whether t is in [since, before), where zero ends are open.
+func within(t, since, before time.Time) bool {
+	return (since.IsZero() || !t.Before(since)) && (before.IsZero() || t.Before(before))
+}
+
+// sortCards orders cards that are sorted by key and id already.
+func sortCards(cards []canon.Card, by canon.Sort) {
+	switch by {
+	case canon.SortUpdated:
+		slices.SortStableFunc(cards, func(a, b canon.Card) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
+	case canon.SortCreated:
+		slices.SortStableFunc(cards, func(a, b canon.Card) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	}
+}
+
+func (r reader) Descendants(_ context.Context, s canon.Sight, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+	var all []canon.Card
+	if root, ok := r.alive(s, id); ok {
+		generation := []canon.Card{root}
+		for ; depth > 0 && len(generation) > 0; depth-- {
+			generation = r.children(s, generation)
+			all = append(all, generation...)
+		}
+	}
+	out, total := page(all, p)
+	return out, total, nil
+}
+
+// children gives the living children in sight of cards, parent by parent.
+func (r reader) children(s canon.Sight, parents []canon.Card) []canon.Card {
+	cards := r.living(s)
+	slices.SortFunc(cards, func(a, b canon.Card) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), byID(a, b))
+	})
+	var out []canon.Card
+	for _, p := range parents {
+		for _, c := range cards {
+			if c.Parent == p.ID {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+func (r reader) Trash(_ context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
+	var all []canon.Card
+	for key, c := range r.s.cards.all() {
+		if _, ok := r.named(s, key.id); ok && key.world == s.World && c.Trashed() && c.TrashRoot == c.ID {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b canon.Card) int {
+		return cmp.Or(b.TrashedAt.Compare(a.TrashedAt), byKey(a, b))
+	})
+	out, total := page(all, p)
+	return out, total, nil
+}
+
+func (r reader) TrashedWith(_ context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
+	var out []canon.Card
+	for key, c := range r.s.cards.all() {
+		if key.world == w && c.Trashed() && c.TrashRoot == root {
+			out = append(out, c)
+		}
+	}
+	rank := func(c canon.Card) int {
+		if c.ID == root {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(out, func(a, b canon.Card) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), byKey(a, b))
+	})
+	return out, nil
+}
+
+func (r reader) TypeUse(_ context.Context, s canon.Sight) (map[string]int, error) {
+	use := map[string]int{}
+	for _, c := range r.living(s) {
+		use[string(markup.KeyOf(c.Type))]++
+	}
+	return use, nil
+}

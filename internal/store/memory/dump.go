@@ -1,0 +1,97 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// Dump yields the rows of a table of a world as lines of JSON, sorted.
+func (r reader) Dump(_ context.Context, w access.WorldID, t canon.Table) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		rows, err := r.rows(w, t)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		lines := make([]string, len(rows))
+		for i, row := range rows {
+			b, err := json.Marshal(row)
+			if err != nil {
+				yield("", fmt.Errorf("memory: a row of %s: %w", t, err))
+				return
+			}
+			lines[i] = string(b)
+		}
+		slices.Sort(lines)
+		for _, l := range lines {
+			if !yield(l, nil) {
+				return
+			}
+		}
+	}
+}
+
+// indexed is a row of the table "search".
+type indexed struct {
+	Card  canon.CardID
+	Label access.Label
+	Name  string
+	Text  string
+}
+
+func (r reader) rows(w access.WorldID, t canon.Table) (rows []any, err error) {
+	switch t {
+	case "world":
+		if world, ok := r.s.worlds.get(w); ok {
+			rows = append(rows, world)
+		}
+	case "members":
+		rows = gather(r.s.members, func(k memberKey) bool { return k.world == w }, one)
+	case "cards":
+		rows = gather(r.s.cards, func(k cardKey) bool { return k.world == w }, one)
+	case "versions":
+		rows = gather(r.s.versions, func(k cardKey) bool { return k.world == w }, each)
+	case "refs":
+		rows = gather(r.s.refs, func(k cardKey) bool { return k.world == w }, each)
+	case "links":
+		rows = gather(r.s.links, func(k linkKey) bool { return k.world == w }, each)
+	case "layers":
+		rows = gather(r.s.layers, func(k layerKey) bool { return k.world == w }, each)
+	case "search":
+		for k, d := range r.s.docs.all() {
+			if k.world == w {
+				rows = append(rows, indexed{k.id, d.label, d.Name, d.Text})
+			}
+		}
+	default:
+		return nil, fmt.Errorf("memory: there is no table %q", t)
+	}
+	return rows, nil
+}
+
+// gather collects the rows of a table whose key is wanted.
+func gather[K comparable, V any](t table[K, V], wanted func(K) bool, rows func(V) []any) []any {
+	var out []any
+	for k, v := range t.all() {
+		if wanted(k) {
+			out = append(out, rows(v)...)
+		}
+	}
+	return out
+}
+
+func one[V any](v V) []any { return []any{v} }
+
+func each[V any](vs []V) []any {
+	out := make([]any, len(vs))
+	for i, v := range vs {
+		out[i] = v
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// refs gives the references whose source is alive and in sight, each with its source.
+func (r reader) refs(s canon.Sight) []canon.RefRow {
+	var out []canon.RefRow
+	for key, refs := range r.s.refs.all() {
+		c, ok := r.alive(s, key.id)
+		if key.world != s.World || !ok {
+			continue
+		}
+		for _, ref := range refs {
+			out = append(out, canon.RefRow{Ref: ref, Card: c})
+		}
+	}
+	slices.SortFunc(out, func(a, b canon.RefRow) int {
+		return cmp.Or(byKey(a.Card, b.Card), cmp.Compare(a.Ref.Kind, b.Ref.Kind), cmp.Compare(a.Ref.Order, b.Ref.Order))
+	})
+	return out
+}
+
+// bearer is the card in sight that a reference is a tag of.
+func (r reader) bearer(s canon.Sight, row canon.RefRow) (canon.Card, bool) {
+	if row.Ref.Kind != canon.RefTag {
+		return canon.Card{}, false
+	}
+	c, ok := r.alive(s, row.Card.Parent)
+	return c, ok && c.Key == row.Card.Key.Left()
+}
+
+// bears reports whether a card bears a tag, in sight.
+func (r reader) bears(s canon.Sight, id canon.CardID, tag markup.Key) bool {
+	for _, row := range r.refs(s) {
+		if c, ok := r.bearer(s, row); ok && c.ID == id && row.Ref.Target == tag {
+			return true
+		}
+	}
+	return false
+}
+
+func (r reader) Refs(_ context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+	var all []canon.RefRow
+	for _, row := range r.refs(s) {
+		asked := row.Ref.Target == q.Target
+		if !q.From.IsZero() {
+			asked = row.Ref.From == q.From
+		}
+		if asked && (q.Kind == 0 || row.Ref.Kind == q.Kind) {
+			all = append(all, row)
+		}
+	}
+	out, total := page(all, q.Page)
+	return out, total, nil
+}
+
+// pointed is a target, the least name written for it, and the cards that point at it.
+type pointed struct {
+	key   markup.Key
+	name  string
+	cards map[canon.CardID]bool
+}
+
+// pointing gathers targets.
+type pointing map[markup.Key]*pointed
+
+func (p pointing) add(ref canon.Ref, by canon.CardID) {
+	t, ok := p[ref.Target]
+	if !ok {
+		t = &pointed{ref.Target, ref.Name, map[canon.CardID]bool{}}
+		p[ref.Target] = t
+	}
+	t.name = min(t.name, ref.Name)
+	t.cards[by] = true
+}
+
+// sorted gives the target that most cards point at first, then goes by key.
+func (p pointing) sorted() []*pointed {
+	return slices.SortedFunc(maps.Values(p), func(a, b *pointed) int {
+		return cmp.Or(cmp.Compare(len(b.cards), len(a.cards)), cmp.Compare(a.key, b.key))
+	})
+}
+
+func (r reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+	links := pointing{}
+	for _, row := range r.refs(s) {
+		if row.Ref.Kind == canon.RefLink {
+			links.add(row.Ref, row.Card.ID)
+		}
+	}
+	var all []canon.Wanted
+	for _, t := range links.sorted() {
+		if there, _ := r.CardsByKey(ctx, s, t.key); len(there) == 0 {
+			all = append(all, canon.Wanted{Key: t.key, Name: t.name, Count: len(t.cards)})
+		}
+	}
+	out, total := page(all, p)
+	return out, total, nil
+}
+
+func (r reader) Tags(_ context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+	tags := pointing{}
+	for _, row := range r.refs(s) {
+		if c, ok := r.bearer(s, row); ok {
+			tags.add(row.Ref, c.ID)
+		}
+	}
+	var all []canon.TagCount
+	for _, t := range tags.sorted() {
+		if strings.HasPrefix(markup.Fold(t.name), markup.Fold(prefix)) {
+			all = append(all, canon.TagCount{Key: t.key, Name: t.name, Count: len(t.cards)})
+		}
+	}
+	out, total := page(all, p)
+	return out, total, nil
+}
+
+func (r reader) Links(_ context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+	var all []canon.Link
+	for key := range r.s.links.all() {
+		l, ok := r.link(s, key.id, q.AsOf)
+		if ok && asks(q, l) {
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(a, b canon.Link) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	out, total := page(all, q.Page)
+	return out, total, nil
+}
+
+func asks(q canon.LinkQuery, l canon.Link) bool {
+	return (q.From.IsZero() || q.From == l.From) && (q.To.IsZero() || q.To == l.To) &&
+		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, l.Kind))
+}
+
+// link finds a link as it was just after a commit, or is for commit 0: in sight, between
+// living cards in sight.
+func (r reader) link(s canon.Sight, id canon.LinkID, asOf canon.Seq) (canon.Link, bool) {
+	rows, _ := r.s.links.get(linkKey{s.World, id})
+	for _, l := range rows {
+		_, from := r.alive(s, l.From)
+		_, to := r.alive(s, l.To)
+		if from && to && s.View.Sees(l.Label) && held(l.Since, l.Until, asOf) {
+			return l, true
+		}
+	}
+	return canon.Link{}, false
+}
+
+// held reports whether what was so in commits [since, until) was so just after a commit;
+// for commit 0, whether it is so now.
+func held(since, until, asOf canon.Seq) bool {
+	if asOf == 0 {
+		return until == 0
+	}
+	return since <= asOf && (until == 0 || asOf < until)
+}
+
+func (r reader) LinkByID(_ context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
+	l, ok := r.link(s, id, 0)
+	return l, ok, nil
+}
+
+func (r reader) Layers(_ context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+	var out []canon.Layer
+	for key := range r.s.layers.all() {
+		l, ok := r.layer(s, key.id, q.AsOf)
+		if ok && l.Card == q.Card && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || active(l, q.Tick)) {
+			out = append(out, l)
+		}
+	}
+	slices.SortFunc(out, func(a, b canon.Layer) int {
+		return cmp.Or(cmp.Compare(b.Since, a.Since), bytes.Compare(b.ID[:], a.ID[:]))
+	})
+	return out, nil
+}
+
+func active(l canon.Layer, tick int64) bool {
+	return l.FromTick <= tick && (l.ToTick == 0 || tick <= l.ToTick)
+}
+
+// layer is for layers what link is for links.
+func (r reader) layer(s canon.Sight, id canon.LayerID, asOf canon.Seq) (canon.Layer, bool) {
+	rows, _ := r.s.layers.get(layerKey{s.World, id})
+	for _, l := range rows {
+		_, card := r.alive(s, l.Card)
+		if card && s.View.Sees(l.Label) && held(l.Since, l.Until, asOf) {
+			return l, true
+		}
+	}
+	return canon.Layer{}, false
+}
+
+func (r reader) LayerByID(_ context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
+	l, ok := r.layer(s, id, 0)
+	return l, ok, nil
+}

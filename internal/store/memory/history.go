@@ -1,0 +1,91 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// versionsOf gives the versions in sight of a card, first one first, whether or not the
+// card is in sight.
+func (r reader) versionsOf(s canon.Sight, id canon.CardID) []canon.Version {
+	rows, _ := r.s.versions.get(cardKey{s.World, id})
+	var out []canon.Version
+	for _, v := range rows {
+		if s.View.Sees(v.Label) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (r reader) Versions(_ context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+	var all []canon.Version
+	if _, ok := r.named(s, id); ok {
+		all = r.versionsOf(s, id)
+		slices.Reverse(all)
+	}
+	out, total := page(all, p)
+	return out, total, nil
+}
+
+func (r reader) VersionByCount(_ context.Context, s canon.Sight, id canon.CardID, n uint32) (canon.Version, bool, error) {
+	c, ok := r.named(s, id)
+	if !ok {
+		return canon.Version{}, false, nil
+	}
+	level := max(s.View.Level, access.LevelUser)
+	if s.View.Level < c.Label.Level {
+		level = c.Label.Level
+	}
+	for _, v := range r.versionsOf(s, id) {
+		if v.Counts.For(level) == n {
+			return v, true, nil
+		}
+	}
+	return canon.Version{}, false, nil
+}
+
+func (r reader) VersionByRev(_ context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
+	rows, _ := r.s.versions.get(cardKey{w, id})
+	for _, v := range rows {
+		if v.Rev == rev {
+			return v, true, nil
+		}
+	}
+	return canon.Version{}, false, nil
+}
+
+func (r reader) Feed(_ context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+	cards := r.living(s)
+	if !q.Card.IsZero() {
+		cards = nil
+		if c, ok := r.named(s, q.Card); ok {
+			cards = []canon.Card{c}
+		}
+	}
+	var all []canon.Version
+	for _, c := range cards {
+		for _, v := range r.versionsOf(s, c.ID) {
+			if wants(q, v) {
+				all = append(all, v)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b canon.Version) int {
+		return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.From, a.From), bytes.Compare(a.Card[:], b.Card[:]), cmp.Compare(b.Rev, a.Rev))
+	})
+	out, total := page(all, q.Page)
+	return out, total, nil
+}
+
+func wants(q canon.FeedQuery, v canon.Version) bool {
+	return within(v.At, q.Since, q.Before) &&
+		(q.Type == "" || markup.KeyOf(v.Type) == markup.KeyOf(q.Type)) &&
+		(q.Author == "" || v.By == q.Author)
+}

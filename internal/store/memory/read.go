@@ -1,0 +1,124 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// reader reads one state.
+type reader struct{ s *state }
+
+var _ canon.Reader = reader{}
+
+func (r reader) Worlds(context.Context) ([]canon.World, error) {
+	var out []canon.World
+	for _, w := range r.s.worlds.all() {
+		out = append(out, w)
+	}
+	slices.SortFunc(out, func(a, b canon.World) int { return cmp.Compare(a.Slug, b.Slug) })
+	return out, nil
+}
+
+func (r reader) World(_ context.Context, id access.WorldID) (canon.World, bool, error) {
+	w, ok := r.s.worlds.get(id)
+	return w, ok, nil
+}
+
+func (r reader) WorldBySlug(_ context.Context, slug string) (canon.World, bool, error) {
+	for _, w := range r.s.worlds.all() {
+		if w.Slug == slug {
+			return w, true, nil
+		}
+	}
+	return canon.World{}, false, nil
+}
+
+func (r reader) Members(_ context.Context, w access.WorldID) ([]canon.Member, error) {
+	var out []canon.Member
+	for _, m := range r.s.members.all() {
+		if m.World == w {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b canon.Member) int { return cmp.Compare(a.Subject, b.Subject) })
+	return out, nil
+}
+
+func (r reader) Memberships(_ context.Context, s access.Subject) ([]canon.Member, error) {
+	var out []canon.Member
+	for _, m := range r.s.members.all() {
+		if m.Subject == s {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b canon.Member) int { return bytes.Compare(a.World[:], b.World[:]) })
+	return out, nil
+}
+
+func (r reader) Body(_ context.Context, w access.WorldID, h canon.Hash) ([]byte, bool, error) {
+	b, ok := r.s.bodies.get(bodyKey{w, h})
+	return bytes.Clone(b), ok, nil
+}
+
+func (r reader) Streams(context.Context) ([]canon.StreamID, error) {
+	var out []canon.StreamID
+	for id := range r.s.streams.all() {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+func (r reader) Head(_ context.Context, id canon.StreamID) (canon.Head, error) {
+	commits, _ := r.s.streams.get(id)
+	return headOf(commits), nil
+}
+
+func headOf(commits []canon.StoredCommit) canon.Head {
+	if len(commits) == 0 {
+		return canon.Head{}
+	}
+	last := commits[len(commits)-1]
+	return canon.Head{Seq: last.Seq, Hash: last.Hash}
+}
+
+func (r reader) Commits(_ context.Context, id canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
+	return func(yield func(canon.StoredCommit, error) bool) {
+		commits, _ := r.s.streams.get(id)
+		for _, c := range commits {
+			if c.Seq >= from && !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (r reader) CommitByID(_ context.Context, id canon.StreamID, change uuid.UUID) (canon.StoredCommit, bool, error) {
+	commits, _ := r.s.streams.get(id)
+	for _, c := range commits {
+		if c.ID == change {
+			return c, true, nil
+		}
+	}
+	return canon.StoredCommit{}, false, nil
+}
+
+func (r reader) Repeat(_ context.Context, account, key string) (canon.Repeat, bool, error) {
+	rep, ok := r.s.repeats.get(repeatKey{account, key})
+	return rep, ok, nil
+}
+
+// page cuts a page out of all rows.
+func page[T any](all []T, p canon.Page) ([]T, canon.Total) {
+	from := min(max(p.Offset, 0), len(all))
+	size := min(max(p.Limit, 0), len(all)-from)
+	return all[from : from+size], canon.Total{Count: len(all)}
+}

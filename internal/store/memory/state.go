@@ -1,0 +1,105 @@
+package memory
+
+import (
+	"iter"
+	"maps"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// state is all that a store keeps at one moment.
+type state struct {
+	worlds   table[access.WorldID, canon.World]
+	members  table[memberKey, canon.Member]
+	cards    table[cardKey, canon.Card]
+	versions table[cardKey, []canon.Version] // by Rev
+	refs     table[cardKey, []canon.Ref]     // by source, in order
+	docs     table[cardKey, doc]
+	links    table[linkKey, []canon.Link]   // by Since
+	layers   table[layerKey, []canon.Layer] // by Since
+	bodies   table[bodyKey, []byte]
+	streams  table[canon.StreamID, []canon.StoredCommit] // by Seq
+	repeats  table[repeatKey, canon.Repeat]
+}
+
+type (
+	memberKey struct {
+		world   access.WorldID
+		subject access.Subject
+	}
+	cardKey struct {
+		world access.WorldID
+		id    canon.CardID
+	}
+	linkKey struct {
+		world access.WorldID
+		id    canon.LinkID
+	}
+	layerKey struct {
+		world access.WorldID
+		id    canon.LayerID
+	}
+	bodyKey struct {
+		world access.WorldID
+		hash  canon.Hash
+	}
+	repeatKey struct{ account, key string }
+)
+
+// doc is what is searchable of a card, under the label it was indexed with.
+type doc struct {
+	label access.Label
+	canon.SearchDoc
+}
+
+// fork is a state that can be changed without changing s.
+func (s *state) fork() *state {
+	return &state{
+		worlds:   s.worlds.fork(),
+		members:  s.members.fork(),
+		cards:    s.cards.fork(),
+		versions: s.versions.fork(),
+		refs:     s.refs.fork(),
+		docs:     s.docs.fork(),
+		links:    s.links.fork(),
+		layers:   s.layers.fork(),
+		bodies:   s.bodies.fork(),
+		streams:  s.streams.fork(),
+		repeats:  s.repeats.fork(),
+	}
+}
+
+// table is a map that is copied at the first change after a fork.
+type table[K comparable, V any] struct {
+	rows map[K]V
+	mine bool // no other state has rows
+}
+
+func (t table[K, V]) fork() table[K, V] { return table[K, V]{rows: t.rows} }
+
+func (t table[K, V]) get(k K) (V, bool) {
+	v, ok := t.rows[k]
+	return v, ok
+}
+
+func (t table[K, V]) all() iter.Seq2[K, V] { return maps.All(t.rows) }
+
+func (t *table[K, V]) put(k K, v V) {
+	t.own()
+	t.rows[k] = v
+}
+
+func (t *table[K, V]) drop(match func(K) bool) {
+	t.own()
+	maps.DeleteFunc(t.rows, func(k K, _ V) bool { return match(k) })
+}
+
+func (t *table[K, V]) own() {
+	if t.mine {
+		return
+	}
+	rows := make(map[K]V, len(t.rows)+1)
+	maps.Copy(rows, t.rows)
+	t.rows, t.mine = rows, true
+}

@@ -1,0 +1,214 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// tx writes to the fork that its reader reads.
+type tx struct{ reader }
+
+var _ canon.Tx = tx{}
+
+func (t tx) Append(_ context.Context, c canon.StoredCommit) error {
+	commits, _ := t.s.streams.get(c.Stream)
+	head := headOf(commits)
+	if c.Seq != head.Seq+1 || c.Prev != head.Hash {
+		return fmt.Errorf("memory: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
+	}
+	c.Body = bytes.Clone(c.Body)
+	c.At = moment(c.At)
+	// Growing a slice that published states share is safe: none looks beyond its own
+	// length, and writers come one after the other.
+	t.s.streams.put(c.Stream, append(commits, c))
+	return nil
+}
+
+func (t tx) PutRepeat(_ context.Context, r canon.Repeat) error {
+	r.Expires = moment(r.Expires)
+	t.s.repeats.put(repeatKey{r.Account, r.Key}, r)
+	return nil
+}
+
+func (t tx) PutBody(_ context.Context, w access.WorldID, h canon.Hash, b []byte) error {
+	t.s.bodies.put(bodyKey{w, h}, append([]byte{}, b...))
+	return nil
+}
+
+func (t tx) EraseBody(_ context.Context, w access.WorldID, h canon.Hash) error {
+	t.s.bodies.drop(func(k bodyKey) bool { return k == bodyKey{w, h} })
+	return nil
+}
+
+func (t tx) BodyInUse(_ context.Context, w access.WorldID, h canon.Hash) (bool, error) {
+	for key, versions := range t.s.versions.all() {
+		for _, v := range versions {
+			if key.world == w && v.Content == h && !v.Purged {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+func (t tx) PutWorld(_ context.Context, w canon.World) error {
+	for id, other := range t.s.worlds.all() {
+		if id != w.ID && other.Slug == w.Slug {
+			return canon.ErrTaken
+		}
+	}
+	w.CreatedAt = moment(w.CreatedAt)
+	t.s.worlds.put(w.ID, w)
+	return nil
+}
+
+func (t tx) PutMember(_ context.Context, m canon.Member) error {
+	key := memberKey{m.World, m.Subject}
+	if m.Role == access.RoleNone {
+		t.s.members.drop(func(k memberKey) bool { return k == key })
+		return nil
+	}
+	t.s.members.put(key, m)
+	return nil
+}
+
+func (t tx) PutCard(_ context.Context, c canon.Card) error {
+	for key, other := range t.s.cards.all() {
+		if key.world == c.World && key.id != c.ID && clash(c, other) {
+			return canon.ErrTaken
+		}
+	}
+	c.Fields = bytes.Clone(c.Fields)
+	c.CreatedAt, c.UpdatedAt, c.TrashedAt = moment(c.CreatedAt), moment(c.UpdatedAt), moment(c.TrashedAt)
+	t.s.cards.put(cardKey{c.World, c.ID}, c)
+	return nil
+}
+
+// clash reports whether two cards cannot both live in a world.
+func clash(a, b canon.Card) bool {
+	if a.Trashed() || b.Trashed() {
+		return false
+	}
+	return a.Key == b.Key && a.Label.Equal(b.Label) || a.Codename != "" && a.Codename == b.Codename
+}
+
+func (t tx) PutVersion(_ context.Context, v canon.Version) error {
+	key := cardKey{v.World, v.Card}
+	v.Fields = bytes.Clone(v.Fields)
+	v.At = moment(v.At)
+	old, _ := t.s.versions.get(key)
+	t.s.versions.put(key, with(old, v, func(a, b canon.Version) int { return cmp.Compare(a.Rev, b.Rev) }))
+	return nil
+}
+
+func (t tx) EndVersion(_ context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
+	key := cardKey{w, id}
+	if rows, ok := t.s.versions.get(key); ok {
+		t.s.versions.put(key, ended(rows, func(v *canon.Version) *canon.Seq { return &v.To }, to))
+	}
+	return nil
+}
+
+func (t tx) PutRefs(_ context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
+	key := cardKey{w, from}
+	if len(refs) == 0 {
+		t.s.refs.drop(func(k cardKey) bool { return k == key })
+		return nil
+	}
+	t.s.refs.put(key, slices.Clone(refs))
+	return nil
+}
+
+func (t tx) Index(_ context.Context, c canon.Card, d *canon.SearchDoc) error {
+	key := cardKey{c.World, c.ID}
+	if d == nil {
+		t.s.docs.drop(func(k cardKey) bool { return k == key })
+		return nil
+	}
+	t.s.docs.put(key, doc{c.Label, *d})
+	return nil
+}
+
+func (t tx) PutLink(_ context.Context, l canon.Link) error {
+	key := linkKey{l.World, l.ID}
+	l.Attrs = bytes.Clone(l.Attrs)
+	l.At = moment(l.At)
+	old, _ := t.s.links.get(key)
+	t.s.links.put(key, with(old, l, func(a, b canon.Link) int { return cmp.Compare(a.Since, b.Since) }))
+	return nil
+}
+
+func (t tx) EndLink(_ context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
+	key := linkKey{w, id}
+	if rows, ok := t.s.links.get(key); ok {
+		t.s.links.put(key, ended(rows, func(l *canon.Link) *canon.Seq { return &l.Until }, to))
+	}
+	return nil
+}
+
+func (t tx) PutLayer(_ context.Context, l canon.Layer) error {
+	key := layerKey{l.World, l.ID}
+	l.At = moment(l.At)
+	old, _ := t.s.layers.get(key)
+	t.s.layers.put(key, with(old, l, func(a, b canon.Layer) int { return cmp.Compare(a.Since, b.Since) }))
+	return nil
+}
+
+func (t tx) EndLayer(_ context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
+	key := layerKey{w, id}
+	if rows, ok := t.s.layers.get(key); ok {
+		t.s.layers.put(key, ended(rows, func(l *canon.Layer) *canon.Seq { return &l.Until }, to))
+	}
+	return nil
+}
+
+func (t tx) Clear(_ context.Context, w access.WorldID) error {
+	ofCard := func(k cardKey) bool { return k.world == w }
+	t.s.worlds.drop(func(k access.WorldID) bool { return k == w })
+	t.s.members.drop(func(k memberKey) bool { return k.world == w })
+	t.s.cards.drop(ofCard)
+	t.s.versions.drop(ofCard)
+	t.s.refs.drop(ofCard)
+	t.s.docs.drop(ofCard)
+	t.s.links.drop(func(k linkKey) bool { return k.world == w })
+	t.s.layers.drop(func(k layerKey) bool { return k.world == w })
+	return nil
+}
+
+// with is sorted rows with row in the place of the one that compares equal to it, or
+// between them. The rows given stay as they are.
+func with[T any](rows []T, row T, compare func(a, b T) int) []T {
+	i, found := slices.BinarySearchFunc(rows, row, compare)
+	rows = slices.Clone(rows)
+	if found {
+		rows[i] = row
+		return rows
+	}
+	return slices.Insert(rows, i, row)
+}
+
+// ended is rows with those that have no end yet ending at a commit.
+func ended[T any](rows []T, end func(*T) *canon.Seq, at canon.Seq) []T {
+	rows = slices.Clone(rows)
+	for i := range rows {
+		if e := end(&rows[i]); *e == 0 {
+			*e = at
+		}
+	}
+	return rows
+}
+
+// moment is a time as stores keep it.
+func moment(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}
