@@ -1,0 +1,272 @@
+package access
+
+import (
+	"hash/maphash"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Rate is how often an account may do something of one class. Both PerSecond and
+// PerMinute hold where both are given.
+type Rate struct {
+	PerMinute int // sustained; 0 is the default profile's rate, negative is no limit
+	Bucket    int // how many may come at once after a rest; 0 is PerMinute
+	PerSecond int // at most this many in a burst of a second; 0 is no such limit
+}
+
+// Profile is a rate for each class. A class that it leaves out has the default
+// profile's rate; one that the default leaves out too is not limited.
+type Profile map[Class]Rate
+
+// The names of the profiles that exist without being configured. Any unknown name
+// means the default.
+const (
+	ProfileDefault = "default"
+	ProfileSample  = "sample" // for a person who plays with the sample world
+	ProfileNone    = "none"   // no limits: stdio
+)
+
+// DefaultProfiles are the rates of mcp-and-rest, Limits.
+func DefaultProfiles() map[string]Profile {
+	return map[string]Profile{
+		ProfileDefault: {
+			ClassCall:     {PerMinute: 60, PerSecond: 10},
+			ClassResource: {PerMinute: 100},
+			ClassList:     {PerMinute: 10, Bucket: 40},
+			ClassWrite:    {PerMinute: 20},
+			ClassAuth:     {PerMinute: 10},
+		},
+		ProfileSample: {
+			ClassCall: {PerMinute: 600, PerSecond: 10},
+			ClassList: {PerMinute: 120},
+		},
+		ProfileNone: {
+			ClassCall: {PerMinute: -1}, ClassResource: {PerMinute: -1}, ClassList: {PerMinute: -1},
+			ClassWrite: {PerMinute: -1}, ClassAuth: {PerMinute: -1},
+		},
+	}
+}
+
+// AddressAccount is the account that a network address is limited by: the address, or
+// for IPv6 its /64, which one host can roam at will.
+func AddressAccount(a netip.Addr) string {
+	a = a.Unmap().WithZone("")
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return addressPrefix + p.String()
+		}
+	}
+	return addressPrefix + a.String()
+}
+
+const addressPrefix = "addr:"
+
+// LimitConfig is what Limits are made of.
+type LimitConfig struct {
+	// Profiles replace or add to DefaultProfiles, class by class.
+	Profiles map[string]Profile
+	// Accounts is how many accounts are remembered, addresses and others apart; 0 is
+	// 65,536, about 16 MiB. Beyond it the accounts that spent least are forgotten.
+	Accounts int
+}
+
+// Limits is the Limiter: a token bucket for each account and class. It is safe for
+// concurrent use. What it remembers is bounded: accounts whose buckets are full again
+// are dropped, since they are as good as new.
+type Limits struct {
+	now      func() time.Time
+	seed     maphash.Seed
+	classes  []Class // the place of a class is its place in every account's buckets
+	profiles map[string][]pace
+	per      int // accounts a shard holds
+	keys     [limitShards]limitShard
+	addrs    [limitShards]limitShard
+}
+
+const limitShards = 32
+
+type limitShard struct {
+	mu       sync.Mutex
+	accounts map[string][]bucket // guarded by mu; buckets by place of the class
+}
+
+// bucket is a pair of token buckets as the generic cell rate algorithm keeps them
+// (ITU-T I.371): the time, in nanoseconds, at which each is full again.
+type bucket struct{ minute, second int64 }
+
+// pace is a Rate in the terms of the algorithm: nanoseconds a token takes to come back,
+// and nanoseconds that a full bucket is worth. A zero step is no limit.
+type pace struct{ minuteStep, minuteDepth, secondStep, secondDepth int64 }
+
+// NewLimits makes Limits. now defaults to time.Now.
+func NewLimits(c LimitConfig, now func() time.Time) *Limits {
+	if now == nil {
+		now = time.Now
+	}
+	if c.Accounts <= 0 {
+		c.Accounts = 1 << 16
+	}
+	l := &Limits{now: now, seed: maphash.MakeSeed(), per: max(1, c.Accounts/limitShards)}
+	l.compile(mergeProfiles(DefaultProfiles(), c.Profiles))
+	for i := range limitShards {
+		l.keys[i].accounts = map[string][]bucket{}
+		l.addrs[i].accounts = map[string][]bucket{}
+	}
+	return l
+}
+
+func mergeProfiles(into, from map[string]Profile) map[string]Profile {
+	for name, p := range from {
+		if into[name] == nil {
+			into[name] = Profile{}
+		}
+		maps.Copy(into[name], p)
+	}
+	return into
+}
+
+func (l *Limits) compile(profiles map[string]Profile) {
+	for _, p := range profiles {
+		for class := range p {
+			if !slices.Contains(l.classes, class) {
+				l.classes = append(l.classes, class)
+			}
+		}
+	}
+	slices.Sort(l.classes)
+	l.profiles = map[string][]pace{}
+	for name, p := range profiles {
+		paces := make([]pace, len(l.classes))
+		for i, class := range l.classes {
+			r := p[class]
+			if r.PerMinute == 0 {
+				r = profiles[ProfileDefault][class]
+			}
+			paces[i] = r.pace()
+		}
+		l.profiles[name] = paces
+	}
+}
+
+func (r Rate) pace() pace {
+	if r.PerMinute <= 0 {
+		return pace{}
+	}
+	if r.Bucket <= 0 {
+		r.Bucket = r.PerMinute
+	}
+	p := pace{minuteStep: int64(time.Minute) / int64(r.PerMinute)}
+	p.minuteDepth = p.minuteStep * int64(r.Bucket)
+	if r.PerSecond > 0 {
+		p.secondStep = int64(time.Second) / int64(r.PerSecond)
+		p.secondDepth = p.secondStep * int64(r.PerSecond)
+	}
+	return p
+}
+
+// Take spends one of the account's allowance in a class, or says how long to wait
+// until it can: waiting that long is enough where nobody else spends. A refused Take
+// spends nothing.
+func (l *Limits) Take(account, profile string, class Class) (wait time.Duration, ok bool) {
+	place := slices.Index(l.classes, class)
+	if place < 0 {
+		return 0, true
+	}
+	paces, known := l.profiles[profile]
+	if !known {
+		paces = l.profiles[ProfileDefault]
+	}
+	p := paces[place]
+	if p.minuteStep == 0 {
+		return 0, true
+	}
+	now := l.now().UnixNano()
+	s := l.shard(account)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &s.buckets(account, len(l.classes), l.per, now)[place]
+	return b.take(p, now)
+}
+
+func (l *Limits) shard(account string) *limitShard {
+	i := maphash.String(l.seed, account) % limitShards
+	if strings.HasPrefix(account, addressPrefix) {
+		return &l.addrs[i]
+	}
+	return &l.keys[i]
+}
+
+func (b *bucket) take(p pace, now int64) (time.Duration, bool) {
+	minute, wait := spend(b.minute, p.minuteStep, p.minuteDepth, now)
+	second, brief := spend(b.second, p.secondStep, p.secondDepth, now)
+	if wait = max(wait, brief); wait > 0 {
+		return time.Duration(wait), false
+	}
+	b.minute, b.second = minute, second
+	return 0, true
+}
+
+// spend gives the time at which a bucket is full again once a token more is taken, and
+// how long to wait until there is one. A clock that was set back, or a profile that got
+// narrower, counts as an empty bucket, not as a longer wait.
+func spend(full, step, depth, now int64) (then, wait int64) {
+	full = min(max(full, now), now+depth)
+	then = full + step
+	return then, max(0, then-depth-now)
+}
+
+// buckets finds or makes the account's buckets. The caller holds mu.
+func (s *limitShard) buckets(account string, classes, limit int, now int64) []bucket {
+	if b, ok := s.accounts[account]; ok {
+		return b
+	}
+	s.sweep(limit, now)
+	b := make([]bucket, classes)
+	s.accounts[strings.Clone(account)] = b
+	return b
+}
+
+// sweep looks at a few accounts, which the map's order picks at random, and drops those
+// that are full. At the limit it drops the one that spent least besides: whoever floods
+// with new accounts forgets those, not the ones that are held back. The caller holds mu.
+func (s *limitShard) sweep(limit int, now int64) {
+	const look = 16
+	least, leastDebt, seen := "", int64(0), 0
+	for account, b := range s.accounts {
+		debt := debtOf(b, now)
+		if debt == 0 {
+			delete(s.accounts, account)
+		} else if seen == 0 || least == "" || debt < leastDebt {
+			least, leastDebt = account, debt
+		}
+		if seen++; seen == look {
+			break
+		}
+	}
+	if len(s.accounts) >= limit {
+		delete(s.accounts, least)
+	}
+}
+
+func debtOf(b []bucket, now int64) (debt int64) {
+	for _, one := range b {
+		debt += max(0, one.minute-now) + max(0, one.second-now)
+	}
+	return debt
+}
+
+// Accounts is how many accounts are remembered, for the metrics and tests.
+func (l *Limits) Accounts() (n int) {
+	for i := range limitShards {
+		for _, s := range []*limitShard{&l.keys[i], &l.addrs[i]} {
+			s.mu.Lock()
+			n += len(s.accounts)
+			s.mu.Unlock()
+		}
+	}
+	return n
+}

@@ -1,0 +1,233 @@
+package access
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+)
+
+// Segment is a run of access records of one process, made durable together.
+//
+// Body is one JSON object a line, a Record each, every line ended by a line feed. Hash
+// is SHA-256 over Prev followed by Body; Prev is the Hash of the process's segment
+// before, or zeros in its first one. Seq counts from 1.
+type Segment struct {
+	Process string
+	Seq     uint64
+	At      time.Time // when it was cut; UTC
+	Count   int       // records in Body
+	Body    []byte
+	Prev    [32]byte
+	Hash    [32]byte
+}
+
+// SegmentStore keeps segments.
+type SegmentStore interface {
+	// AppendSegment returns once the segment is durable. Appending what is there
+	// already, the same process, number and hash, does nothing and is no error: the
+	// Log repeats what it had no answer to. Another hash for a number that is taken is
+	// an error.
+	AppendSegment(ctx context.Context, s Segment) error
+	// Segments yields a process's segments from a number on, in order.
+	Segments(ctx context.Context, process string, from uint64) iter.Seq2[Segment, error]
+	// Processes lists those that have segments, in the order of their first one.
+	Processes(ctx context.Context) ([]string, error)
+}
+
+// maxSegmentRecords keeps a segment near 1 MiB at the usual 300 bytes a record.
+const maxSegmentRecords = 4096
+
+func newSegment(process string, seq uint64, prev [32]byte, records []Record) (Segment, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for i := range records {
+		if err := e.Encode(&records[i]); err != nil {
+			return Segment{}, fmt.Errorf("access: record of %s: %w", records[i].Operation, err)
+		}
+	}
+	s := Segment{Process: process, Seq: seq, Count: len(records), Body: b.Bytes(), Prev: prev}
+	s.Hash = s.sum()
+	return s, nil
+}
+
+func (s Segment) sum() [32]byte {
+	h := sha256.New()
+	h.Write(s.Prev[:])
+	h.Write(s.Body)
+	return [32]byte(h.Sum(nil))
+}
+
+// Records reads the records of a segment.
+func (s Segment) Records() ([]Record, error) {
+	var out []Record
+	for line := range bytes.Lines(s.Body) {
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, fmt.Errorf("access: segment %d of %s: %w", s.Seq, s.Process, err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// UnmarshalText reads what MarshalText wrote, "none" among it.
+func (r *Role) UnmarshalText(b []byte) error {
+	role, ok := ParseRole(string(b))
+	if !ok && string(b) != RoleNone.String() {
+		return fmt.Errorf("access: %q is not a role; use user, gm or admin", b)
+	}
+	*r = role
+	return nil
+}
+
+// BrokenSegment says which segment is not what was written, and how that shows.
+type BrokenSegment struct {
+	Process string
+	Seq     uint64
+	Why     string
+}
+
+func (b *BrokenSegment) Error() string {
+	return fmt.Sprintf("access: segment %d of process %s is broken: %s", b.Seq, b.Process, b.Why)
+}
+
+// Verified counts what VerifySegments found in order.
+type Verified struct{ Processes, Segments, Records int }
+
+// VerifySegments checks every process's chain. Its error is a *BrokenSegment naming
+// the first broken one, or the store's. Segments cut off at the end of a chain do not
+// show: compare the counts with earlier ones.
+func VerifySegments(ctx context.Context, store SegmentStore) (Verified, error) {
+	var v Verified
+	processes, err := store.Processes(ctx)
+	if err != nil {
+		return v, err
+	}
+	for _, p := range processes {
+		var prev Segment
+		for s, err := range store.Segments(ctx, p, 0) {
+			if err != nil {
+				return v, err
+			}
+			if why := s.broken(prev); why != "" {
+				return v, &BrokenSegment{p, prev.Seq + 1, why}
+			}
+			prev = s
+			v.Segments++
+			v.Records += s.Count
+		}
+		v.Processes++
+	}
+	return v, nil
+}
+
+func (s Segment) broken(prev Segment) string {
+	switch {
+	case s.Seq != prev.Seq+1:
+		return fmt.Sprintf("it is missing; number %d follows %d", s.Seq, prev.Seq)
+	case s.Prev != prev.Hash:
+		return "it does not continue the segment before it"
+	case s.Hash != s.sum():
+		return "its records do not match its hash"
+	case s.Count != bytes.Count(s.Body, []byte("\n")):
+		return "its count does not match its records"
+	}
+	return ""
+}
+
+// TailOptions say what Tail shows.
+type TailOptions struct {
+	Last   int           // how many of the records that are there; 0 is 20, negative is none
+	Follow bool          // go on with what comes, until the context ends
+	Every  time.Duration // how often Follow looks; 0 is a second
+}
+
+// Tail yields the latest records of all processes, oldest first, and goes on with what
+// comes when told to follow. It ends without an error when ctx does.
+func Tail(ctx context.Context, store SegmentStore, o TailOptions) iter.Seq2[Record, error] {
+	if o.Last == 0 {
+		o.Last = 20
+	}
+	if o.Every <= 0 {
+		o.Every = time.Second
+	}
+	return func(yield func(Record, error) bool) {
+		t := tail{store: store, next: map[string]uint64{}}
+		keep := max(0, o.Last)
+		for {
+			records, err := t.read(ctx, keep)
+			if ctx.Err() != nil {
+				return
+			}
+			if !give(records, err, yield) || !o.Follow {
+				return
+			}
+			keep = -1
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(o.Every):
+			}
+		}
+	}
+}
+
+func give(records []Record, err error, yield func(Record, error) bool) bool {
+	for _, r := range records {
+		if !yield(r, nil) {
+			return false
+		}
+	}
+	if err != nil {
+		yield(Record{}, err)
+	}
+	return err == nil
+}
+
+type tail struct {
+	store SegmentStore
+	next  map[string]uint64 // first segment of a process that was not read
+}
+
+// read gives what is new since the last read, the latest keep of it; all when negative.
+func (t *tail) read(ctx context.Context, keep int) ([]Record, error) {
+	processes, err := t.store.Processes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Record
+	for _, p := range processes {
+		for s, err := range t.store.Segments(ctx, p, t.next[p]) {
+			if err != nil {
+				return nil, err
+			}
+			records, err := s.Records()
+			if err != nil {
+				return nil, errors.Join(err, errors.New("run `loregate audit verify`"))
+			}
+			t.next[p] = s.Seq + 1
+			if all = append(all, records...); keep >= 0 && len(all) > 2*keep+maxSegmentRecords {
+				all = latest(all, keep)
+			}
+		}
+	}
+	if keep < 0 {
+		keep = len(all)
+	}
+	return latest(all, keep), nil
+}
+
+func latest(records []Record, n int) []Record {
+	slices.SortStableFunc(records, func(a, b Record) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Correlation, b.Correlation))
+	})
+	return slices.Clone(records[max(0, len(records)-n):])
+}

@@ -1,0 +1,98 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// Issued is the answer to POST /api/mcp/auth.
+type Issued struct {
+	Token     string      `json:"token"`
+	TokenType string      `json:"token_type"`
+	Role      access.Role `json:"role"`
+	ExpiresIn int         `json:"expires_in"` // seconds
+	ExpiresAt time.Time   `json:"expires_at"`
+}
+
+// Exchange gives a token for an API key: of a role, for one world (its slug or UUID) or,
+// with "", for all that the key opens. An unknown, malformed, revoked or expired key is
+// fault.Unauthorized, one answer for all; a role above the key's own fault.Denied; a
+// world that the key does not open, there or not, fault.NotFound.
+func (s *Service) Exchange(ctx context.Context, apiKey string, role access.Role, world string) (Issued, error) {
+	now := s.cfg.Now().UTC()
+	k, err := s.goodKey(ctx, apiKey, now)
+	if err != nil {
+		return Issued{}, err
+	}
+	if role < access.RoleUser || role > access.RoleAdmin {
+		return Issued{}, fault.BadField("role", "is user, gm or admin")
+	}
+	whole, err := s.caller(ctx, k, nil)
+	if err != nil {
+		return Issued{}, err
+	}
+	w, err := s.opened(ctx, whole, world)
+	if err != nil {
+		return Issued{}, err
+	}
+	if own := highest(whole, k, w); role > own {
+		return Issued{}, fault.New(fault.Denied, "this key's highest role here is %s; ask for that or a lower one", own).
+			With("highest_role", own.String())
+	}
+	return s.issue(ctx, k, role, w, now)
+}
+
+// opened finds the world that was asked for among those that the key opens.
+func (s *Service) opened(ctx context.Context, c access.Caller, world string) (access.WorldID, error) {
+	if world == "" {
+		return access.WorldID{}, nil
+	}
+	w, ok, err := s.cfg.Worlds.FindWorld(ctx, world)
+	if err != nil {
+		return w, unavailable(err)
+	}
+	if !ok || c.Role(w) == access.RoleNone {
+		return access.WorldID{}, fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
+	}
+	return w, nil
+}
+
+// highest is the highest role that a key has in a world, or in any. A key that opens
+// no world yet counts by itself.
+func highest(c access.Caller, k Key, w access.WorldID) access.Role {
+	if !w.IsZero() {
+		return c.Role(w)
+	}
+	if len(c.Roles) == 0 && c.EveryRole == access.RoleNone {
+		return k.MaxRole
+	}
+	best := c.EveryRole
+	for _, r := range c.Roles {
+		best = max(best, r)
+	}
+	return best
+}
+
+func (s *Service) issue(ctx context.Context, k Key, role access.Role, w access.WorldID, now time.Time) (Issued, error) {
+	signer, err := s.ring.signer(ctx)
+	if err != nil {
+		return Issued{}, err
+	}
+	now = now.Truncate(time.Second)
+	ends := now.Add(s.cfg.Life)
+	if !k.Expires.IsZero() && k.Expires.Before(ends) {
+		ends = k.Expires.Truncate(time.Second)
+	}
+	token, err := sign(claims{
+		Issuer: s.cfg.Issuer, Audience: audience(s.cfg.Audiences), Subject: k.Subject, Role: role,
+		World: worldClaim{w}, Key: k.ID, IssuedAt: now.Unix(), NotBefore: now.Unix(),
+		Expires: ends.Unix(), ID: s.cfg.NewID(),
+	}, signer)
+	if err != nil {
+		return Issued{}, err
+	}
+	return Issued{Token: token, TokenType: "Bearer", Role: role, ExpiresIn: int(ends.Sub(now) / time.Second), ExpiresAt: ends}, nil
+}

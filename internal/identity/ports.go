@@ -1,0 +1,154 @@
+// Package identity says who a caller is: API keys, the tokens they are exchanged for,
+// the keys that sign tokens, and invitations.
+//
+// Its invariant: a Caller that it gives never has more than the API key behind it has
+// today. The role in force in a world is the lowest of the key's, the token's and,
+// where the subject is a member of that world, the membership's. Secrets (API keys,
+// invitation codes) are shown once and kept as SHA-256.
+//
+// What a Caller may do is decided in access; worlds and their members are the canon's,
+// reached through the Worlds port.
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+)
+
+// Hash is the SHA-256 of a secret as it was shown.
+type Hash [sha256.Size]byte
+
+// Store keeps keys and invitations. Every write is durable when it returns.
+type Store interface {
+	// Keys yields all keys, revoked ones among them, by creation.
+	Keys(ctx context.Context) iter.Seq2[Key, error]
+	KeyByID(ctx context.Context, id string) (Key, bool, error)
+	KeyByHash(ctx context.Context, h Hash) (Key, bool, error)
+	// AddKey refuses an id or hash that is in use with ErrExists.
+	AddKey(ctx context.Context, k Key) error
+	// RevokeKey marks a key; one that is revoked already keeps its time. It reports
+	// whether there is such a key.
+	RevokeKey(ctx context.Context, id string, at time.Time) (bool, error)
+
+	// SigningKeys gives all, latest first. Backups leave them out.
+	SigningKeys(ctx context.Context) ([]SigningKey, error)
+	// AddSigningKey adds k when the latest key is the one named after ("" when there is
+	// none), gives that key its Until, and forgets those whose Until is before
+	// k.Created; all or nothing. It reports whether it did: another process may have
+	// been first.
+	AddSigningKey(ctx context.Context, k SigningKey, after string, until time.Time) (bool, error)
+
+	// AddInvitation refuses an id or hash that is in use with ErrExists.
+	AddInvitation(ctx context.Context, i Invitation) error
+	InvitationByHash(ctx context.Context, h Hash) (Invitation, bool, error)
+	// Invitations lists a world's, by creation.
+	Invitations(ctx context.Context, w access.WorldID) ([]Invitation, error)
+	// ClaimInvitation gives an invitation to a subject, and reports whether it is
+	// theirs: nobody else claimed it, and it is neither accepted nor withdrawn.
+	ClaimInvitation(ctx context.Context, id string, s access.Subject) (bool, error)
+	// CloseInvitation ends an invitation as accepted or withdrawn. It reports whether
+	// it was open.
+	CloseInvitation(ctx context.Context, id string, as InvitationState, at time.Time) (bool, error)
+
+	// Generation changes with every write to the store by any process.
+	Generation(ctx context.Context) (uint64, error)
+}
+
+// ErrExists is what a Store answers where an id or a hash is taken.
+var ErrExists = errors.New("identity: the id or hash is in use")
+
+// Membership is a subject's role in a world.
+type Membership struct {
+	World   access.WorldID
+	Subject access.Subject
+	Role    access.Role // RoleNone for somebody who was removed: closes the world to keys too
+	Player  uuid.UUID   // player card that the subject is bound to; zero for none
+}
+
+// Worlds is what identity asks the canon.
+type Worlds interface {
+	// Memberships gives a subject's memberships of today.
+	Memberships(ctx context.Context, s access.Subject) ([]Membership, error)
+	// FindWorld reads a world's slug or UUID.
+	FindWorld(ctx context.Context, text string) (access.WorldID, bool, error)
+}
+
+// Joiner makes memberships of accepted invitations. Joining again with the same role
+// changes nothing.
+type Joiner interface {
+	Join(ctx context.Context, m Membership, invitedBy access.Subject) error
+}
+
+// Key is an API key as it is kept.
+type Key struct {
+	ID   string `json:"id"`
+	Hash Hash   `json:"-"`
+	KeySpec
+	Created time.Time `json:"created"`
+	Revoked time.Time `json:"revoked,omitzero"` // zero while it is good
+}
+
+// KeySpec is what a key is made for.
+type KeySpec struct {
+	Name    string         `json:"name"` // for people, to tell keys apart
+	Subject access.Subject `json:"subject"`
+	Actor   access.Actor   `json:"actor"` // "" is an AI
+	MaxRole access.Role    `json:"max_role"`
+	// Worlds are those that the key opens, each with its highest role there. Empty
+	// means those that the subject is a member of; with Operator, all.
+	Worlds     map[access.WorldID]access.Role `json:"worlds,omitempty"`
+	Surfaces   []string                       `json:"surfaces,omitempty"`   // empty: all
+	Operations []string                       `json:"operations,omitempty"` // empty: all
+	RateClass  string                         `json:"rate_class,omitempty"` // limits profile
+	Expires    time.Time                      `json:"expires,omitzero"`     // zero: never
+	Advisory   bool                           `json:"advisory,omitempty"`   // writes become proposals
+	Player     uuid.UUID                      `json:"player,omitzero"`      // acts as this player card only
+	Seat       string                         `json:"seat,omitempty"`       // "game/player": opens that seat and nothing else
+	Approve    bool                           `json:"approve,omitempty"`    // never with an AI
+	Operator   bool                           `json:"operator,omitempty"`   // never with an AI
+	CreatedBy  access.Subject                 `json:"created_by,omitempty"`
+}
+
+// Good reports whether the key opens anything at a time.
+func (k Key) Good(now time.Time) bool {
+	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
+}
+
+// SigningKey is an RSA key that signs tokens, as it is kept.
+type SigningKey struct {
+	KID     string
+	PEM     []byte // PKCS #8, "PRIVATE KEY"
+	Created time.Time
+	Until   time.Time // when its last token has expired; zero for the one that signs
+}
+
+// InvitationState is how far an invitation has come.
+type InvitationState string
+
+// The states.
+const (
+	InvitationOpen      InvitationState = "open"
+	InvitationAccepted  InvitationState = "accepted"
+	InvitationWithdrawn InvitationState = "withdrawn"
+)
+
+// Invitation lets whoever has its code become a member of a world, once.
+type Invitation struct {
+	ID      string          `json:"id"`
+	Hash    Hash            `json:"-"`
+	World   access.WorldID  `json:"world"`
+	Role    access.Role     `json:"role"`
+	By      access.Subject  `json:"by"`
+	Subject access.Subject  `json:"subject,omitempty"` // whom it is for, or who claimed it
+	State   InvitationState `json:"state"`
+	Created time.Time       `json:"created"`
+	Expires time.Time       `json:"expires"`
+	Closed  time.Time       `json:"closed,omitzero"` // when it was accepted or withdrawn
+}

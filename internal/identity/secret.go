@@ -1,0 +1,60 @@
+package identity
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A secret is a prefix and 32 characters of lower-case base32 (RFC 4648, unpadded):
+// 160 random bits.
+const (
+	keyPrefix  = "lg_"
+	codePrefix = "lgi_"
+
+	secretBytes = 20
+	secretChars = 32
+)
+
+const secretAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+var secretEncoding = base32.NewEncoding(secretAlphabet).WithPadding(base32.NoPadding)
+
+func newSecret(prefix string, random io.Reader) (string, error) {
+	var b [secretBytes]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("identity: random bytes: %w", err)
+	}
+	return prefix + secretEncoding.EncodeToString(b[:]), nil
+}
+
+// secretHash is the hash under which a secret is kept, where text has the form of one.
+func secretHash(prefix, text string) (Hash, bool) {
+	body, ok := strings.CutPrefix(text, prefix)
+	if !ok || len(body) != secretChars {
+		return Hash{}, false
+	}
+	for i := range len(body) {
+		if strings.IndexByte(secretAlphabet, body[i]) < 0 {
+			return Hash{}, false
+		}
+	}
+	return sha256.Sum256([]byte(text)), true
+}
+
+func sameHash(a, b Hash) bool { return subtle.ConstantTimeCompare(a[:], b[:]) == 1 }
+
+// LooksLikeKey reports whether a bearer credential is meant to be an API key, well
+// formed or not.
+func LooksLikeKey(bearer string) bool { return strings.HasPrefix(bearer, keyPrefix) }
+
+// KeyAccount is the account that attempts to use an API key are limited by before the
+// key is known to be one. It does not give the key away.
+func KeyAccount(apiKey string) string {
+	h := sha256.Sum256([]byte("limit:" + apiKey))
+	return "key:" + hex.EncodeToString(h[:8])
+}

@@ -1,0 +1,134 @@
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Config is what a Service is made of. Store and Worlds must be set.
+type Config struct {
+	Store  Store
+	Worlds Worlds
+	Joiner Joiner // nil: invitations cannot be accepted
+
+	Issuer    string        // "" is "loregate"
+	Audiences []string      // written into tokens; the first is expected where none is named. Empty is "loregate"
+	Life      time.Duration // of tokens, 15 to 60 minutes; 0 is 30
+	// AllowKeyAsBearer lets Authenticate take an API key in place of a token.
+	AllowKeyAsBearer bool
+
+	// Poll is how often other processes' changes are looked for, and how long a cached
+	// caller goes unchecked; 0 is 400 ms, which with a slow store stays within the
+	// promised second.
+	Poll  time.Duration
+	Cache int // callers remembered; 0 is 4,096
+
+	Now         func() time.Time                // time.Now when nil
+	Random      io.Reader                       // crypto/rand when nil
+	NewID       func() string                   // UUIDv7 when nil
+	GenerateRSA func() (*rsa.PrivateKey, error) // 2,048 bits when nil
+	Logger      *slog.Logger                    // slog.Default when nil
+}
+
+// Bounds of a token's life, and how far clocks may be apart.
+const (
+	MinLife     = 15 * time.Minute
+	DefaultLife = 30 * time.Minute
+	MaxLife     = 60 * time.Minute
+	Leeway      = 30 * time.Second
+)
+
+// Service makes callers of credentials. It is safe for concurrent use.
+type Service struct {
+	cfg   Config
+	cache *callerCache
+	ring  *keyring
+	watch *watchers
+	// epoch is raised whenever what is cached may be wrong.
+	epoch atomic.Uint64
+
+	quit chan struct{}
+	done chan struct{}
+	stop context.CancelFunc
+}
+
+// New makes a Service and starts the goroutine that looks for changes by other
+// processes. Close it.
+func New(c Config) (*Service, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Service{
+		cfg: c, cache: newCallerCache(c.Cache), ring: newKeyring(c), watch: newWatchers(),
+		quit: make(chan struct{}), done: make(chan struct{}), stop: stop,
+	}
+	go s.poll(ctx)
+	return s, nil
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Store == nil || c.Worlds == nil {
+		return c, errors.New("identity: Store and Worlds must be set")
+	}
+	if c.Life == 0 {
+		c.Life = DefaultLife
+	}
+	if c.Life < MinLife || c.Life > MaxLife {
+		return c, fmt.Errorf("identity: tokens live %s to %s, not %s", MinLife, MaxLife, c.Life)
+	}
+	if c.Issuer == "" {
+		c.Issuer = "loregate"
+	}
+	if len(c.Audiences) == 0 {
+		c.Audiences = []string{"loregate"}
+	}
+	if c.Poll <= 0 {
+		c.Poll = 400 * time.Millisecond
+	}
+	if c.Cache <= 0 {
+		c.Cache = 4096
+	}
+	return c.withSources(), nil
+}
+
+func (c Config) withSources() Config {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	if c.NewID == nil {
+		c.NewID = func() string { return uuid.Must(uuid.NewV7()).String() }
+	}
+	if c.GenerateRSA == nil {
+		c.GenerateRSA = func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c
+}
+
+// Close stops looking for changes and ends all watches.
+func (s *Service) Close() {
+	s.stop()
+	<-s.done
+	s.watch.endAll()
+}
+
+// Invalidate makes the next use of every credential look at the store and the worlds
+// again. Call it when memberships have changed in this process; changes by others show
+// within a second without it.
+func (s *Service) Invalidate() { s.epoch.Add(1) }

@@ -1,0 +1,259 @@
+package identity
+
+import (
+	"cmp"
+	"context"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jwk"
+
+	"loregate/internal/fault"
+)
+
+// keyring holds the signing keys of the store. It reads them at most once a second,
+// however many tokens name keys that it does not know.
+type keyring struct {
+	cfg     Config
+	state   atomic.Pointer[ringState]
+	changes atomic.Uint64 // raised when the store has changed
+	loading sync.Mutex    // lets one goroutine at a time read the store or add a key
+}
+
+// ringState is what was read of the store at once. It is not changed once it is shared.
+type ringState struct {
+	keys    map[string]*ringKey
+	latest  *ringKey // nil when there is none
+	read    time.Time
+	changes uint64 // of the ring, before the store was read
+}
+
+// ringKey is a signing key, ready for use.
+type ringKey struct {
+	kid     string
+	private *rsa.PrivateKey
+	public  *rsa.PublicKey
+	until   time.Time // zero for the one that signs
+}
+
+const ringPause = time.Second
+
+func newKeyring(c Config) *keyring {
+	r := &keyring{cfg: c}
+	r.changes.Store(1)
+	r.state.Store(&ringState{})
+	return r
+}
+
+// stale makes the ring read the store at its next use.
+func (r *keyring) stale() { r.changes.Add(1) }
+
+// verifier finds the public key of a kid.
+func (r *keyring) verifier(ctx context.Context, kid string, now time.Time) (*rsa.PublicKey, error) {
+	if r.due(kid, now) {
+		if err := r.refresh(ctx, kid, now); err != nil {
+			return nil, unavailable(err)
+		}
+	}
+	k := r.state.Load().keys[kid]
+	if k == nil || !k.until.IsZero() && !now.Before(k.until) {
+		return nil, refused(ErrInvalid, "unknown kid")
+	}
+	return k.public, nil
+}
+
+// due reports whether the store must be read before a kid is judged.
+func (r *keyring) due(kid string, now time.Time) bool {
+	st := r.state.Load()
+	age := now.Sub(st.read)
+	return st.changes != r.changes.Load() || st.keys[kid] == nil && (age < 0 || age >= ringPause)
+}
+
+// refresh reads the store unless another goroutine has just done so.
+func (r *keyring) refresh(ctx context.Context, kid string, now time.Time) error {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	if !r.due(kid, now) {
+		return nil
+	}
+	return r.load(ctx, now)
+}
+
+// signer gives the key that signs, as the store has it now, and makes the first one.
+func (r *keyring) signer(ctx context.Context) (*ringKey, error) {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	if err := r.load(ctx, r.cfg.Now()); err != nil {
+		return nil, unavailable(err)
+	}
+	if latest := r.state.Load().latest; latest != nil {
+		return latest, nil
+	}
+	k, _, err := r.add(ctx)
+	return k, err
+}
+
+// rotate adds a key after the latest one.
+func (r *keyring) rotate(ctx context.Context) (k *ringKey, added bool, err error) {
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	return r.add(ctx)
+}
+
+// add makes a key that follows the latest known, unless another process was first. It
+// gives the one that signs then, and reports whether it is the one made here. The
+// caller holds loading.
+func (r *keyring) add(ctx context.Context) (*ringKey, bool, error) {
+	k, err := r.generate()
+	if err != nil {
+		return nil, false, fmt.Errorf("identity: signing key: %w", err)
+	}
+	after := ""
+	if latest := r.state.Load().latest; latest != nil {
+		after = latest.kid
+	}
+	added, err := r.cfg.Store.AddSigningKey(ctx, k, after, k.Created.Add(r.cfg.Life+Leeway+ringPause))
+	if err != nil {
+		return nil, false, unavailable(err)
+	}
+	if err := r.load(ctx, k.Created); err != nil {
+		return nil, false, unavailable(err)
+	}
+	latest := r.state.Load().latest
+	if latest == nil {
+		return nil, false, unavailable(errors.New("identity: the store kept no signing key"))
+	}
+	return latest, added, nil
+}
+
+func (r *keyring) generate() (SigningKey, error) {
+	private, err := r.cfg.GenerateRSA()
+	if err != nil {
+		return SigningKey{}, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		return SigningKey{}, err
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: der})
+	return SigningKey{KID: r.cfg.NewID(), PEM: text, Created: r.cfg.Now().UTC()}, nil
+}
+
+const pemType = "PRIVATE KEY"
+
+// load reads the store. Keys that are known already are not parsed again. The caller
+// holds loading.
+func (r *keyring) load(ctx context.Context, now time.Time) error {
+	before := r.state.Load()
+	st := &ringState{keys: map[string]*ringKey{}, read: now, changes: r.changes.Load()}
+	all, err := r.cfg.Store.SigningKeys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if !k.Until.IsZero() && !now.Before(k.Until) {
+			continue
+		}
+		one := &ringKey{kid: k.KID, until: k.Until}
+		if old := before.keys[k.KID]; old != nil {
+			one.private = old.private
+		} else if one.private, err = parsePEM(k.PEM); err != nil {
+			return err
+		}
+		one.public = &one.private.PublicKey
+		st.keys[k.KID] = one
+		if st.latest == nil {
+			st.latest = one
+		}
+	}
+	r.state.Store(st)
+	return nil
+}
+
+func parsePEM(b []byte) (*rsa.PrivateKey, error) {
+	block, _ := pem.Decode(b)
+	if block == nil || block.Type != pemType {
+		return nil, errors.New("identity: a stored signing key is no PEM")
+	}
+	k, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, fmt.Errorf("identity: a stored signing key: %w", err)
+	}
+	private, ok := k.(*rsa.PrivateKey)
+	if !ok {
+		return nil, errors.New("identity: a stored signing key is not RSA")
+	}
+	return private, nil
+}
+
+// RotateSigningKey makes a new key that signs from now on, and gives its kid. The old
+// one verifies until the last token that it signed has expired. fault.Conflict means
+// that another process rotated at the same time.
+func (s *Service) RotateSigningKey(ctx context.Context) (string, error) {
+	if _, err := s.ring.signer(ctx); err != nil {
+		return "", err
+	}
+	k, added, err := s.ring.rotate(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !added {
+		return "", fault.New(fault.Conflict, "another process rotated the signing key just now; nothing more is to be done")
+	}
+	return k.kid, nil
+}
+
+// JWKS is the JSON Web Key Set (RFC 7517) of all keys whose tokens may be in use, the
+// one that signs first. It makes the first key where there is none.
+func (s *Service) JWKS(ctx context.Context) ([]byte, error) {
+	if _, err := s.ring.signer(ctx); err != nil {
+		return nil, err
+	}
+	set := struct {
+		Keys []jwk.Key `json:"keys"`
+	}{}
+	for _, k := range s.ring.state.Load().ordered() {
+		pub, err := publicJWK(k)
+		if err != nil {
+			return nil, err
+		}
+		set.Keys = append(set.Keys, pub)
+	}
+	return json.Marshal(set)
+}
+
+// ordered gives the keys, the one that signs first, then those that end last.
+func (r *ringState) ordered() []*ringKey {
+	all := []*ringKey{r.latest}
+	for _, k := range r.keys {
+		if k != r.latest {
+			all = append(all, k)
+		}
+	}
+	slices.SortFunc(all[1:], func(a, b *ringKey) int {
+		return cmp.Or(b.until.Compare(a.until), cmp.Compare(a.kid, b.kid))
+	})
+	return all
+}
+
+func publicJWK(k *ringKey) (jwk.Key, error) {
+	pub, err := jwk.Import(k.public)
+	if err != nil {
+		return nil, fmt.Errorf("identity: JWKS: %w", err)
+	}
+	for name, value := range map[string]any{jwk.KeyIDKey: k.kid, jwk.AlgorithmKey: jwa.RS256(), jwk.KeyUsageKey: "sig"} {
+		if err := pub.Set(name, value); err != nil {
+			return nil, fmt.Errorf("identity: JWKS: %w", err)
+		}
+	}
+	return pub, nil
+}

@@ -1,0 +1,194 @@
+package identity
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jws"
+
+	"loregate/internal/access"
+)
+
+// header is all that a token's header may hold. Anything else is refused, jku, x5u,
+// jwk and crit among it: a token never says which key to trust.
+type header struct {
+	Alg string `json:"alg"`
+	KID string `json:"kid"`
+	Typ string `json:"typ,omitempty"`
+}
+
+// claims is all that a token's payload may hold. Times are whole seconds since 1970.
+type claims struct {
+	Issuer    string         `json:"iss"`
+	Audience  audience       `json:"aud"`
+	Subject   access.Subject `json:"sub"`
+	Role      access.Role    `json:"role"`
+	World     worldClaim     `json:"world"`
+	Key       string         `json:"key"`
+	IssuedAt  int64          `json:"iat"`
+	NotBefore int64          `json:"nbf"`
+	Expires   int64          `json:"exp"`
+	ID        string         `json:"jti"`
+}
+
+func (c *claims) expires() time.Time { return time.Unix(c.Expires, 0).UTC() }
+
+// current reports whether the token is neither too old nor too new, give or take the
+// leeway. At exp plus the leeway it is too old.
+func (c *claims) current(now time.Time) error {
+	switch {
+	case !now.Before(c.expires().Add(Leeway)):
+		return refused(ErrExpired, "exp")
+	case now.Add(Leeway).Before(time.Unix(c.NotBefore, 0)):
+		return refused(ErrInvalid, "nbf lies ahead")
+	case now.Add(Leeway).Before(time.Unix(c.IssuedAt, 0)):
+		return refused(ErrInvalid, "iat lies ahead")
+	}
+	return nil
+}
+
+// complete reports what the claims lack, whatever the time is.
+func (c *claims) complete(issuer string) error {
+	switch {
+	case c.Issuer != issuer:
+		return refused(ErrInvalid, "another issuer")
+	case len(c.Audience) == 0 || c.Subject == "" || c.Key == "" || c.ID == "" || c.Role == access.RoleNone:
+		return refused(ErrInvalid, "a claim is missing")
+	case c.Expires <= 0 || c.NotBefore <= 0 || c.IssuedAt <= 0:
+		return refused(ErrInvalid, "a time is missing")
+	case c.Expires-c.IssuedAt > int64(MaxLife/time.Second):
+		return refused(ErrInvalid, "it lives too long")
+	}
+	return nil
+}
+
+// audience is one string or a list of them.
+type audience []string
+
+// MarshalJSONTo writes one audience as a string, several as a list.
+func (a audience) MarshalJSONTo(e *jsontext.Encoder) error {
+	if len(a) == 1 {
+		return json.MarshalEncode(e, a[0])
+	}
+	return json.MarshalEncode(e, []string(a))
+}
+
+// UnmarshalJSONFrom reads both forms.
+func (a *audience) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == '[' {
+		return json.UnmarshalDecode(d, (*[]string)(a))
+	}
+	var one string
+	if err := json.UnmarshalDecode(d, &one); err != nil {
+		return err
+	}
+	if one != "" {
+		*a = audience{one}
+	}
+	return nil
+}
+
+// worldClaim is a world's id, or "" for none.
+type worldClaim struct{ access.WorldID }
+
+// MarshalText and UnmarshalText give the claim its JSON form.
+func (w worldClaim) MarshalText() ([]byte, error) {
+	if w.IsZero() {
+		return []byte{}, nil
+	}
+	return w.WorldID.MarshalText()
+}
+
+// UnmarshalText reads the canonical text of an id, or nothing.
+func (w *worldClaim) UnmarshalText(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	return w.WorldID.UnmarshalText(b)
+}
+
+// verify checks a token's form, signature and claims.
+func (s *Service) verify(ctx context.Context, token string, now time.Time) (*claims, error) {
+	h, err := parseHeader(token)
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.ring.verifier(ctx, h.KID, now)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := jws.Verify([]byte(token), jws.WithKey(jwa.RS256(), key), jws.WithCompact())
+	if err != nil {
+		return nil, refused(ErrInvalid, "its signature does not hold")
+	}
+	var c claims
+	if err := strict(payload, &c); err != nil {
+		return nil, err
+	}
+	if err := c.complete(s.cfg.Issuer); err != nil {
+		return nil, err
+	}
+	return &c, c.current(now)
+}
+
+// parseHeader reads a token's header and refuses whatever is not a compact RS256 token
+// in its one canonical spelling. Nothing of it is trusted yet.
+func parseHeader(token string) (header, error) {
+	var h header
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 || len(token) > MaxBearer {
+		return h, refused(ErrInvalid, "not a compact token")
+	}
+	var raw [3][]byte
+	for i, p := range parts {
+		b, err := base64.RawURLEncoding.Strict().DecodeString(p)
+		if err != nil || len(b) == 0 || strings.ContainsAny(p, "\r\n") {
+			return h, refused(ErrInvalid, "not base64url")
+		}
+		raw[i] = b
+	}
+	if err := strict(raw[0], &h); err != nil {
+		return h, err
+	}
+	if h.Alg != jwa.RS256().String() || h.Typ != "" && h.Typ != "JWT" {
+		return h, refused(ErrInvalid, "not an RS256 JWT")
+	}
+	if h.KID == "" || len(h.KID) > 100 {
+		return h, refused(ErrInvalid, "no kid")
+	}
+	return h, nil
+}
+
+// strict decodes JSON that names each member once, in its exact case, and none that is
+// not known.
+func strict(b []byte, into any) error {
+	if err := json.Unmarshal(b, into, json.RejectUnknownMembers(true)); err != nil {
+		return refused(ErrInvalid, "malformed JSON, or a member twice or unknown")
+	}
+	return nil
+}
+
+// sign makes the token of claims.
+func sign(c claims, k *ringKey) (string, error) {
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("identity: claims: %w", err)
+	}
+	h := jws.NewHeaders()
+	for name, value := range map[string]string{jws.KeyIDKey: k.kid, jws.TypeKey: "JWT"} {
+		if err := h.Set(name, value); err != nil {
+			return "", fmt.Errorf("identity: header: %w", err)
+		}
+	}
+	token, err := jws.Sign(payload, jws.WithKey(jwa.RS256(), k.private, jws.WithProtectedHeaders(h)))
+	if err != nil {
+		return "", fmt.Errorf("identity: sign: %w", err)
+	}
+	return string(token), nil
+}

@@ -1,0 +1,178 @@
+package identity
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// watchers are the open streams, by the key they were opened with.
+type watchers struct {
+	mu    sync.Mutex
+	byKey map[string]map[*watcher]struct{} // guarded by mu
+	doubt bool                             // guarded by mu: a key could not be looked at
+	ended bool                             // guarded by mu
+}
+
+type watcher struct {
+	done    chan struct{}
+	expires time.Time // the key's; zero for never. Guarded by watchers.mu
+}
+
+func newWatchers() *watchers { return &watchers{byKey: map[string]map[*watcher]struct{}{}} }
+
+// Watch gives a channel that closes when the key is revoked or expires: at once for a
+// revocation in this process, within a second for one in another. Call stop when the
+// stream ends. A key id of "" is never revoked.
+func (s *Service) Watch(ctx context.Context, keyID string) (ended <-chan struct{}, stop func()) {
+	w := &watcher{done: make(chan struct{})}
+	if keyID == "" {
+		return w.done, func() {}
+	}
+	s.watch.add(keyID, w)
+	// It may have been revoked between its authentication and now. A store that does
+	// not answer is asked again by the poll.
+	if err := s.recheck(ctx, keyID); err != nil {
+		s.watch.setDoubt(true)
+	}
+	return w.done, func() { s.watch.remove(keyID, w) }
+}
+
+// poll looks for what other processes changed, until ctx ends.
+func (s *Service) poll(ctx context.Context) {
+	defer close(s.done)
+	tick := time.NewTicker(s.cfg.Poll)
+	defer tick.Stop()
+	seen, failing := uint64(0), false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		generation, err := s.cfg.Store.Generation(ctx)
+		if err == nil && (generation != seen || s.watch.inDoubt()) {
+			if err = s.changed(ctx); err == nil {
+				seen = generation
+			}
+		}
+		s.watch.expire(s.cfg.Now())
+		if err != nil && !failing && ctx.Err() == nil {
+			s.cfg.Logger.Error("identities cannot be read; revocations by other processes are delayed", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+// changed looks again at everything that is kept of the store.
+func (s *Service) changed(ctx context.Context) error {
+	s.epoch.Add(1)
+	s.ring.stale()
+	s.watch.setDoubt(false)
+	for _, id := range s.watch.keys() {
+		if err := s.recheck(ctx, id); err != nil {
+			s.watch.setDoubt(true)
+			return err
+		}
+	}
+	return nil
+}
+
+// recheck ends the watches of a key that is no longer good.
+func (s *Service) recheck(ctx context.Context, id string) error {
+	k, ok, err := s.cfg.Store.KeyByID(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !ok || !k.Good(s.cfg.Now()) {
+		s.watch.end(id)
+		return nil
+	}
+	s.watch.expiring(id, k.Expires)
+	return nil
+}
+
+func (ws *watchers) add(id string, w *watcher) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.ended {
+		close(w.done)
+		return
+	}
+	if ws.byKey[id] == nil {
+		ws.byKey[id] = map[*watcher]struct{}{}
+	}
+	ws.byKey[id][w] = struct{}{}
+}
+
+func (ws *watchers) remove(id string, w *watcher) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	delete(ws.byKey[id], w)
+	if len(ws.byKey[id]) == 0 {
+		delete(ws.byKey, id)
+	}
+}
+
+func (ws *watchers) end(id string) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.byKey[id] {
+		close(w.done)
+	}
+	delete(ws.byKey, id)
+}
+
+func (ws *watchers) endAll() {
+	for _, id := range ws.keys() {
+		ws.end(id)
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.ended = true
+}
+
+func (ws *watchers) keys() []string {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return slices.Sorted(maps.Keys(ws.byKey))
+}
+
+func (ws *watchers) expiring(id string, at time.Time) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for w := range ws.byKey[id] {
+		w.expires = at
+	}
+}
+
+// expire ends the watches of keys whose time has come.
+func (ws *watchers) expire(now time.Time) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	for id, all := range ws.byKey {
+		for w := range all {
+			if !w.expires.IsZero() && !now.Before(w.expires) {
+				close(w.done)
+				delete(all, w)
+			}
+		}
+		if len(all) == 0 {
+			delete(ws.byKey, id)
+		}
+	}
+}
+
+func (ws *watchers) setDoubt(d bool) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.doubt = d
+}
+
+func (ws *watchers) inDoubt() bool {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.doubt
+}
