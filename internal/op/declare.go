@@ -32,12 +32,13 @@ type Spec struct {
 	Class    access.Class // "" is ClassCall
 	Idle     bool         // Effect is Write, but repeating it changes nothing more
 
-	Route     string // "GET /api/mcp/cards/{name}"; "" where it has none
-	Status    int    // on success; 0 is 200
-	NoTool    bool   // not offered over MCP
-	NoWorld   bool   // acts on the instance, not in a world
-	Target    string // input field whose value names what is acted on; "" for none
-	BodyLimit int64  // bytes of request body; 0 is the default
+	Route     string        // "GET /api/mcp/cards/{name}"; "" where it has none
+	Status    int           // on success; 0 is 200
+	NoTool    bool          // not offered over MCP
+	NoWorld   bool          // acts on the instance, not in a world
+	Target    string        // input field whose value names what is acted on; "" for none
+	BodyLimit int64         // bytes of request body; 0 is the default
+	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for the rest
 
 	Examples []Example
 	Meta     map[string]any // further _meta of the tool
@@ -49,11 +50,18 @@ type Example struct {
 	Input string // JSON object
 }
 
-// Operation is a declared operation, made by Define.
+// Operation is a declared operation, made by Define. In and Out describe what the
+// handler takes and gives; InputSchema and OutputSchema, what a caller is shown.
 type Operation struct {
 	Spec
 	In, Out *jsonschema.Schema
-	handle  func(ctx context.Context, c *Call, input []byte) (any, error)
+
+	handle   func(ctx context.Context, c *Call, input, upload []byte) (any, error)
+	shape    *shape
+	shownIn  *jsonschema.Schema
+	shownOut *jsonschema.Schema
+	upload   string // input field that a raw body fills; "" for none
+	rest     string // input field that takes unknown query parameters; "" for none
 }
 
 // Call is an admitted call as a handler gets it.
@@ -76,6 +84,7 @@ type Reply struct {
 	Location    string // path of what was created
 	Replayed    bool   // answered from an earlier use of the idempotency key
 	NotModified bool   // If-None-Match held; the output is not sent over REST
+	Diverted    bool   // a proposal was made of the write: the output is the Diverter's, not of the operation's Out
 	File        *File  // sent by REST in place of the output
 }
 
@@ -91,6 +100,7 @@ type Request struct {
 	Operation string
 	Surface   string          // surface it was called on; "" is the operation's home
 	Input     json.RawMessage // JSON object; nil is {}
+	Upload    []byte          // fills the input's []byte field, so that a file need not travel as base64
 
 	World          string // slug or UUID asked for; "" leaves it to the caller's key
 	IdempotencyKey string
@@ -120,9 +130,12 @@ type Cuttable interface {
 	Cut(budget int) (shorter any, next map[string]any, ok bool)
 }
 
-// Diverter takes the writes of advisory keys and makes proposals of them.
+// Diverter takes the writes of advisory keys and makes proposals of them. The call is
+// admitted with the effect access.Propose; input has been checked against the
+// operation's schema, is canonical and complete with defaults, and holds an upload as
+// base64.
 type Diverter interface {
-	Divert(ctx context.Context, c access.Caller, r Request, o *Operation) (*Answer, error)
+	Divert(ctx context.Context, c *Call, o *Operation, input json.RawMessage) (*Answer, error)
 }
 
 // Resource is a declared resource or resource template.
@@ -134,6 +147,7 @@ type Resource struct {
 	MIME     string
 	Surfaces []string
 	Least    access.Role
+	NoWorld  bool // of the instance, not of a world
 
 	// Read gives the content of one URI. Absent and hidden are both fault.NotFound.
 	Read func(ctx context.Context, c *Call, vars map[string]string) (Content, error)
@@ -155,6 +169,7 @@ type Content struct {
 // Listed is one entry of a resource listing.
 type Listed struct {
 	URI, Name, Title string
+	MIME             string // "" is the Resource's
 	Size             int64
 	Modified         time.Time
 }
@@ -166,6 +181,7 @@ type Prompt struct {
 	Doc      string
 	Surfaces []string
 	Least    access.Role
+	NoWorld  bool // of the instance, not of a world
 	Args     []PromptArg
 	// Render gives the text of the user's message.
 	Render func(ctx context.Context, c *Call, args map[string]string) (string, error)

@@ -2,29 +2,157 @@ package op
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
 )
 
-// Define makes an operation of a declaration, its types and its code. In and Out are
-// structs whose json tags are the wire names and whose jsonschema tags describe the
-// fields. It panics where the declaration is wrong, which a test that builds the
-// surfaces shows.
+// Define makes an operation of a declaration, its types and its code. It panics where
+// the declaration is wrong, which a test that builds the surfaces shows.
+//
+// In and Out are structs. Their tags are the whole schema:
+//
+//	json:"name"             the wire name; the field is required
+//	json:"name,omitzero"    optional (omitempty too)
+//	jsonschema:"text"       what the field is; every input field of the first level has one
+//	enum:"a,b"              the values allowed
+//	default:"50"            used where the caller sends none; the field must be optional
+//	min:"1" max:"100"       bounds of a number
+//	minlen:"1" maxlen:"255" bounds of a string, in characters
+//	pattern:"^[a-z]+$"      RE2 that a string matches
+//	minitems:"1" maxitems:"100" bounds of a list
+//	format:"uri"            a word of JSON Schema, shown and not checked
+//	numeric:"string"        a number that may also come as a string of digits
+//	query:"rest"            a map that takes the unknown query parameters of a GET route
+//
+// On a list, enum, min, max, minlen, maxlen and pattern are of its items. A null for an
+// optional field is as if it were absent. A *T of the output without omitzero may be null;
+// nothing else of an input or output is. A nil slice or map is sent as [] or {}.
+// time.Time is RFC 3339, and a date alone is its first instant in UTC. []byte is base64,
+// and over REST a raw or multipart body fills it; [encoding/json.RawMessage] and any are
+// whatever JSON there is; types with text methods are strings. A type that recurs becomes
+// a $ref. What tags cannot say, a method Schema(*jsonschema.Schema) on a type adds.
+//
+// The names world, idempotency_key, wait_for_previous and _meta are the engine's: it
+// takes them away before the handler's input is read, unless In declares them. An input
+// field dry_run that is true rehearses the call: its grant commits nothing. An input field
+// campaign_id names the world.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
-	in, err := jsonschema.For[In](nil)
+	in, err := inferInput(reflect.TypeFor[In]())
 	if err != nil {
 		panic("op: input of " + s.Name + ": " + err.Error())
 	}
-	out, err := jsonschema.For[Out](nil)
+	out, err := inferOutput(reflect.TypeFor[Out]())
 	if err != nil {
 		panic("op: output of " + s.Name + ": " + err.Error())
 	}
-	return &Operation{Spec: s, In: in, Out: out, handle: func(ctx context.Context, c *Call, input []byte) (any, error) {
+	o := &Operation{Spec: s, In: in, Out: out}
+	if o.shape, err = compile(in); err != nil {
+		panic("op: input of " + s.Name + ": " + err.Error())
+	}
+	o.upload, o.rest = specialFields(reflect.TypeFor[In]())
+	o.shownIn, o.shownOut = shownInput(o), shownOutput(o, reflect.TypeFor[Out]())
+	index := uploadIndex(reflect.TypeFor[In](), o.upload)
+	o.handle = func(ctx context.Context, c *Call, input, upload []byte) (any, error) {
 		var v In
-		if err := json.Unmarshal(input, &v); err != nil {
-			return nil, err
+		if err := json.Unmarshal(input, &v, json.RejectUnknownMembers(true)); err != nil {
+			return nil, mismatch(err)
+		}
+		if upload != nil && index != nil {
+			reflect.ValueOf(&v).Elem().FieldByIndex(index).SetBytes(upload)
 		}
 		return handle(ctx, c, v)
-	}}
+	}
+	return o
+}
+
+// InputSchema is the input as a caller is shown it: In, with the optional world and
+// idempotency_key where the operation takes them. It must not be changed.
+func (o *Operation) InputSchema() *jsonschema.Schema { return o.shownIn }
+
+// OutputSchema is the output as a caller is shown it: Out, with truncated and next where
+// it may be cut. It must not be changed.
+func (o *Operation) OutputSchema() *jsonschema.Schema { return o.shownOut }
+
+// UploadField is the input field that a raw or multipart body fills; "" for none.
+func (o *Operation) UploadField() string { return o.upload }
+
+// RestField is the input field that takes unknown query parameters; "" for none.
+func (o *Operation) RestField() string { return o.rest }
+
+// Writes reports whether the operation commits, and so takes an idempotency key.
+func (o *Operation) Writes() bool { return o.Effect == access.Write || o.Effect == access.Destroy }
+
+// keyed reports whether the operation takes an idempotency key.
+func (o *Operation) keyed() bool { return o.Effect != access.Read }
+
+// declares reports whether the handler's input has a field.
+func (o *Operation) declares(field string) bool { return o.In.Properties[field] != nil }
+
+func shownInput(o *Operation) *jsonschema.Schema {
+	s := o.In.CloneSchemas()
+	if s.Properties == nil {
+		s.Properties = map[string]*jsonschema.Schema{}
+	}
+	add := func(name string, p *jsonschema.Schema) {
+		if s.Properties[name] == nil {
+			s.Properties[name] = p
+			s.PropertyOrder = append(s.PropertyOrder, name)
+		}
+	}
+	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
+	if !o.NoWorld && !o.declares("campaign_id") {
+		add("world", &jsonschema.Schema{Type: "string", Description: "Slug or id of the world; needed only where the key opens several."})
+	}
+	if o.keyed() {
+		add("idempotency_key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
+			Description: "A text of your choice: repeating the call with it has no second effect."})
+	}
+	return s
+}
+
+func shownOutput(o *Operation, t reflect.Type) *jsonschema.Schema {
+	s := o.Out.CloneSchemas()
+	if !cuttable(t) {
+		return s
+	}
+	if s.Properties == nil {
+		s.Properties = map[string]*jsonschema.Schema{}
+	}
+	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
+	if s.Properties["truncated"] == nil {
+		s.Properties["truncated"] = &jsonschema.Schema{Type: "boolean", Description: "The answer was cut; next is the call that goes on."}
+		s.PropertyOrder = append(s.PropertyOrder, "truncated")
+	}
+	if s.Properties["next"] == nil {
+		s.Properties["next"] = &jsonschema.Schema{Type: "object", Description: "The exact call that continues.",
+			Required: []string{"tool", "arguments"},
+			Properties: map[string]*jsonschema.Schema{
+				"tool": {Type: "string"}, "arguments": {Type: "object"}}, PropertyOrder: []string{"tool", "arguments"}}
+		s.PropertyOrder = append(s.PropertyOrder, "next")
+	}
+	return s
+}
+
+func cuttable(t reflect.Type) bool {
+	c := reflect.TypeFor[Cuttable]()
+	return t.Implements(c) || reflect.PointerTo(t).Implements(c)
+}
+
+// CheckOutput reports how an answer's output departs from the schema that callers are
+// shown; nil where it does not. It is for tests: the engine trusts its handlers.
+func (o *Operation) CheckOutput(output []byte) error {
+	r, err := o.shownOut.CloneSchemas().Resolve(nil)
+	if err != nil {
+		return fmt.Errorf("op: output schema of %s: %w", o.Name, err)
+	}
+	var v any
+	if err := json.Unmarshal(output, &v); err != nil {
+		return fmt.Errorf("op: output of %s: %w", o.Name, err)
+	}
+	return r.Validate(v)
 }

@@ -1,0 +1,112 @@
+package op
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+)
+
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
+
+// checkOperation says what is wrong with a declaration.
+func checkOperation(o *Operation, surface string, wrong *problems) {
+	bad := func(format string, args ...any) { wrong.add("operation "+o.Name+": "+format, args...) }
+	if !nameForm.MatchString(o.Name) {
+		bad("a name is snake_case, 2 to 64 characters")
+	}
+	if o.Title == "" || o.Doc == "" {
+		bad("Title and Doc are needed")
+	}
+	if !slices.Contains(o.Surfaces, surface) {
+		bad("Surfaces does not name %s, which offers it", surface)
+	}
+	switch o.Effect {
+	case access.Read, access.Write, access.Destroy, access.Propose:
+	default:
+		bad("Effect is needed")
+	}
+	if o.Target != "" && !o.declares(o.Target) {
+		bad("Target %s is no input field", o.Target)
+	}
+	if o.BodyLimit > 0 && o.upload == "" {
+		bad("BodyLimit is for an input with a []byte field")
+	}
+	for _, name := range propertyNames(o.In) {
+		if o.In.Properties[name].Description == "" {
+			bad("input field %s has no jsonschema tag that says what it is", name)
+		}
+	}
+	for _, e := range o.Examples {
+		if e.Title == "" {
+			bad("an example has no Title")
+		}
+		if _, err := o.read(Request{Input: []byte(e.Input)}); err != nil {
+			bad("example %q: %v", e.Title, err)
+		}
+	}
+}
+
+// Method and Path are the two halves of a Route; "" where there is none.
+func (o *Operation) Method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
+
+// Path is a Route's path, with {variables}.
+func (o *Operation) Path() string { _, p, _ := strings.Cut(o.Route, " "); return p }
+
+// PathVars are the variables of a Route's path, in order.
+func (o *Operation) PathVars() []string {
+	var vars []string
+	for part := range strings.SplitSeq(o.Path(), "/") {
+		if strings.HasPrefix(part, "{") && strings.HasSuffix(part, "}") {
+			vars = append(vars, part[1:len(part)-1])
+		}
+	}
+	return vars
+}
+
+// checkRoutes says which routes are malformed, or the same but for their variables' names.
+func checkRoutes(list []*Operation, wrong *problems) {
+	taken := map[string]string{}
+	variable := regexp.MustCompile(`\{[^}/]*\}`)
+	for _, o := range list {
+		if o.Route == "" {
+			continue
+		}
+		bad := func(format string, args ...any) { wrong.add("operation "+o.Name+": route "+format, args...) }
+		if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, o.Method()) || !strings.HasPrefix(o.Path(), "/api/") {
+			bad("%q is not METHOD /api/…", o.Route)
+		}
+		if o.Method() == "GET" && o.Effect != access.Read {
+			bad("%q: GET only reads", o.Route)
+		}
+		for _, v := range o.PathVars() {
+			if !o.declares(v) {
+				bad("%q: {%s} is no input field", o.Route, v)
+			}
+		}
+		key := variable.ReplaceAllString(o.Route, "{}")
+		if other := taken[key]; other != "" {
+			bad("%q is taken by %s", o.Route, other)
+		}
+		taken[key] = o.Name
+	}
+}
+
+func checkResource(r *Resource, before []*Resource, wrong *problems) {
+	if r.Name == "" || r.Title == "" || r.Doc == "" || r.MIME == "" || r.Read == nil || len(r.Surfaces) == 0 {
+		wrong.add("resource %s: Name, Title, Doc, MIME, Surfaces and Read are needed", r.Template)
+	}
+	if slices.ContainsFunc(before, func(x *Resource) bool { return x.Template == r.Template || x.Name == r.Name }) {
+		wrong.add("resource %s is declared twice", r.Name)
+	}
+}
+
+func checkPrompt(p *Prompt, before []*Prompt, wrong *problems) {
+	if p.Name == "" || p.Title == "" || p.Doc == "" || p.Render == nil || len(p.Surfaces) == 0 {
+		wrong.add("prompt %s: Name, Title, Doc, Surfaces and Render are needed", p.Name)
+	}
+	if slices.ContainsFunc(before, func(x *Prompt) bool { return x.Name == p.Name }) {
+		wrong.add("prompt %s is declared twice", p.Name)
+	}
+}

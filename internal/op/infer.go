@@ -1,0 +1,348 @@
+package op
+
+import (
+	"encoding"
+	stdjson "encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// schemer is a type that adds to its inferred schema what tags cannot say.
+type schemer interface{ Schema(s *jsonschema.Schema) }
+
+var (
+	timeType     = reflect.TypeFor[time.Time]()
+	durationType = reflect.TypeFor[time.Duration]()
+	bytesType    = reflect.TypeFor[[]byte]()
+	rawType      = reflect.TypeFor[stdjson.RawMessage]()
+	valueType    = reflect.TypeFor[jsontext.Value]()
+
+	textTypes = []reflect.Type{reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](), reflect.TypeFor[encoding.TextAppender]()}
+	jsonTypes = []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo](), reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom]()}
+)
+
+// inference makes a schema of a Go type, the way Define documents. It differs from
+// jsonschema.For in the tags, in text types being strings, in recursion, and in null
+// being said only where it is sent.
+type inference struct {
+	output bool
+	open   map[reflect.Type]bool   // structs being inferred
+	recurs map[reflect.Type]string // structs met again inside themselves, and their names
+	defs   map[string]*jsonschema.Schema
+}
+
+func inferInput(t reflect.Type) (*jsonschema.Schema, error)  { return inferRoot(t, false) }
+func inferOutput(t reflect.Type) (*jsonschema.Schema, error) { return inferRoot(t, true) }
+
+func inferRoot(t reflect.Type, output bool) (*jsonschema.Schema, error) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("%s is not a struct", t)
+	}
+	in := &inference{output: output, open: map[reflect.Type]bool{}, recurs: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}}
+	s, err := in.ofType(t)
+	if err != nil {
+		return nil, err
+	}
+	if s.Ref != "" {
+		s = in.defs[strings.TrimPrefix(s.Ref, "#/$defs/")].CloneSchemas()
+	}
+	if len(in.defs) > 0 {
+		s.Defs = in.defs
+	}
+	return s, nil
+}
+
+func (in *inference) ofType(t reflect.Type) (*jsonschema.Schema, error) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	s, err := in.plain(t)
+	if err != nil || s.Ref != "" {
+		return s, err
+	}
+	if h, ok := reflect.New(t).Interface().(schemer); ok {
+		h.Schema(s)
+	}
+	return s, nil
+}
+
+func (in *inference) plain(t reflect.Type) (*jsonschema.Schema, error) {
+	switch {
+	case t == timeType:
+		return &jsonschema.Schema{Type: "string", Format: "date-time"}, nil
+	case t == durationType:
+		return nil, fmt.Errorf("time.Duration has no agreed JSON form; use a number and say its unit in the name")
+	case t == bytesType:
+		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
+	case t == rawType || t == valueType || t.Kind() == reflect.Interface:
+		return &jsonschema.Schema{}, nil
+	case implementsAny(t, jsonTypes):
+		return &jsonschema.Schema{}, nil
+	case implementsAny(t, textTypes):
+		return &jsonschema.Schema{Type: "string"}, nil
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return &jsonschema.Schema{Type: "boolean"}, nil
+	case reflect.String:
+		return &jsonschema.Schema{Type: "string"}, nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return &jsonschema.Schema{Type: "integer"}, nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return &jsonschema.Schema{Type: "integer", Minimum: jsonschema.Ptr(0.0)}, nil
+	case reflect.Float32, reflect.Float64:
+		return &jsonschema.Schema{Type: "number"}, nil
+	case reflect.Map:
+		if t.Key().Kind() != reflect.String {
+			return nil, fmt.Errorf("%s: map keys must be strings", t)
+		}
+		v, err := in.nullable(t.Elem())
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: v}, err
+	case reflect.Slice, reflect.Array:
+		v, err := in.nullable(t.Elem())
+		s := &jsonschema.Schema{Type: "array", Items: v}
+		if t.Kind() == reflect.Array {
+			s.MinItems, s.MaxItems = jsonschema.Ptr(t.Len()), jsonschema.Ptr(t.Len())
+		}
+		return s, err
+	case reflect.Struct:
+		return in.ofStruct(t)
+	}
+	return nil, fmt.Errorf("%s has no JSON form", t)
+}
+
+// nullable is the schema of a value that is sent as null when it is a nil pointer.
+func (in *inference) nullable(t reflect.Type) (*jsonschema.Schema, error) {
+	s, err := in.ofType(t)
+	if err != nil || t.Kind() != reflect.Pointer || !in.output {
+		return s, err
+	}
+	switch {
+	case s.Ref != "":
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}, nil
+	case s.Type != "":
+		s.Types, s.Type = []string{s.Type, "null"}, ""
+	}
+	return s, nil
+}
+
+func (in *inference) ofStruct(t reflect.Type) (*jsonschema.Schema, error) {
+	if in.open[t] {
+		if t.Name() == "" {
+			return nil, fmt.Errorf("%s recurs without a name", t)
+		}
+		in.recurs[t] = t.Name()
+		return &jsonschema.Schema{Ref: "#/$defs/" + t.Name()}, nil
+	}
+	in.open[t] = true
+	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
+	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
+	err := in.fields(t, s)
+	delete(in.open, t)
+	if err != nil {
+		return nil, err
+	}
+	name, again := in.recurs[t]
+	if !again {
+		return s, nil
+	}
+	if h, ok := reflect.New(t).Interface().(schemer); ok {
+		h.Schema(s)
+	}
+	in.defs[name] = s
+	return &jsonschema.Schema{Ref: "#/$defs/" + name}, nil
+}
+
+func (in *inference) fields(t reflect.Type, s *jsonschema.Schema) error {
+	for f := range structFields(t) {
+		p, err := in.nullableField(f)
+		if err == nil {
+			err = applyTags(p, f)
+		}
+		if err != nil {
+			return fmt.Errorf("%s.%s: %w", t.Name(), f.sf.Name, err)
+		}
+		if s.Properties[f.name] != nil {
+			return fmt.Errorf("%s has two fields %q", t.Name(), f.name)
+		}
+		s.Properties[f.name] = p
+		s.PropertyOrder = append(s.PropertyOrder, f.name)
+		if !f.optional {
+			s.Required = append(s.Required, f.name)
+		}
+	}
+	return nil
+}
+
+func (in *inference) nullableField(f field) (*jsonschema.Schema, error) {
+	if f.optional {
+		return in.ofType(f.sf.Type)
+	}
+	return in.nullable(f.sf.Type)
+}
+
+// field is a struct field as JSON has it.
+type field struct {
+	sf       reflect.StructField
+	name     string
+	optional bool
+	index    []int
+}
+
+// structFields yields the fields of a struct, those of embedded structs in place.
+func structFields(t reflect.Type) func(yield func(field) bool) {
+	return func(yield func(field) bool) { walkFields(t, nil, yield) }
+}
+
+func walkFields(t reflect.Type, at []int, yield func(field) bool) bool {
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		index := append(append([]int(nil), at...), i)
+		et := sf.Type
+		for et.Kind() == reflect.Pointer {
+			et = et.Elem()
+		}
+		if sf.Anonymous && name == "" && et.Kind() == reflect.Struct {
+			if !walkFields(et, index, yield) {
+				return false
+			}
+			continue
+		}
+		if !sf.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = sf.Name
+		}
+		optional := strings.Contains(","+opts+",", ",omitempty,") || strings.Contains(","+opts+",", ",omitzero,")
+		if !yield(field{sf, name, optional, index}) {
+			return false
+		}
+	}
+	return true
+}
+
+func implementsAny(t reflect.Type, list []reflect.Type) bool {
+	for _, i := range list {
+		if t.Implements(i) || reflect.PointerTo(t).Implements(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// specialFields finds the field that an upload fills and the one that takes the rest of
+// a query.
+func specialFields(t reflect.Type) (upload, rest string) {
+	for f := range structFields(t) {
+		if f.sf.Type == bytesType && upload == "" {
+			upload = f.name
+		}
+		if f.sf.Tag.Get("query") == "rest" {
+			rest = f.name
+		}
+	}
+	return upload, rest
+}
+
+func uploadIndex(t reflect.Type, name string) []int {
+	for f := range structFields(t) {
+		if f.name == name && name != "" {
+			return f.index
+		}
+	}
+	return nil
+}
+
+// applyTags adds what a field's tags say to its schema.
+func applyTags(s *jsonschema.Schema, f field) error {
+	tag := f.sf.Tag
+	s.Description = tag.Get("jsonschema")
+	of := s // what the tags of single values are about
+	if s.Type == "array" && s.Items != nil {
+		of = s.Items
+	}
+	for key, set := range map[string]func(string) error{
+		"min":      func(v string) error { return setFloat(&of.Minimum, v) },
+		"max":      func(v string) error { return setFloat(&of.Maximum, v) },
+		"minlen":   func(v string) error { return setInt(&of.MinLength, v) },
+		"maxlen":   func(v string) error { return setInt(&of.MaxLength, v) },
+		"minitems": func(v string) error { return setInt(&s.MinItems, v) },
+		"maxitems": func(v string) error { return setInt(&s.MaxItems, v) },
+		"pattern":  func(v string) error { of.Pattern = v; return nil },
+		"format":   func(v string) error { of.Format = v; return nil },
+		"enum":     func(v string) error { return setEnum(of, v) },
+		"numeric":  func(string) error { return setNumeric(s) },
+		"default":  func(v string) error { return setDefault(s, f, v) },
+	} {
+		if v, ok := tag.Lookup(key); ok {
+			if err := set(v); err != nil {
+				return fmt.Errorf("tag %s:%q: %w", key, v, err)
+			}
+		}
+	}
+	return nil
+}
+
+func setFloat(p **float64, v string) error {
+	n, err := strconv.ParseFloat(v, 64)
+	*p = &n
+	return err
+}
+
+func setInt(p **int, v string) error {
+	n, err := strconv.Atoi(v)
+	*p = &n
+	return err
+}
+
+func setEnum(s *jsonschema.Schema, v string) error {
+	for word := range strings.SplitSeq(v, ",") {
+		if s.Type == "string" {
+			s.Enum = append(s.Enum, word)
+			continue
+		}
+		n, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return err
+		}
+		s.Enum = append(s.Enum, n)
+	}
+	return nil
+}
+
+// setNumeric lets a number come as a string too, which the engine turns into a number
+// before the handler's input is read.
+func setNumeric(s *jsonschema.Schema) error {
+	if s.Type != "integer" && s.Type != "number" {
+		return fmt.Errorf("is for numbers")
+	}
+	s.Types, s.Type = []string{s.Type, "string"}, ""
+	return nil
+}
+
+func setDefault(s *jsonschema.Schema, f field, v string) error {
+	if !f.optional {
+		return fmt.Errorf("a field with a default is optional: add omitzero to its json tag")
+	}
+	if s.Type == "string" {
+		s.Default, _ = jsontext.AppendQuote(nil, v)
+		return nil
+	}
+	if !jsontext.Value(v).IsValid() {
+		return fmt.Errorf("is not JSON")
+	}
+	s.Default = []byte(v)
+	return nil
+}

@@ -1,0 +1,339 @@
+package op
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// shape is a schema made ready for checking input in one walk that finds every fault and
+// completes the input on the way: defaults, nulls dropped, numbers told from strings. The
+// keywords that inference gives are checked here; a schema with any other keyword is
+// left whole to jsonschema-go besides.
+type shape struct {
+	types    []string // allowed; none means any
+	props    map[string]*shape
+	order    []string // of props, for suggestions and missing fields
+	required []string
+	defaults []member
+	closed   bool // unknown members are faults
+	others   *shape
+	items    *shape
+
+	enum               []any
+	min, max           *float64
+	minLen, maxLen     *int
+	minItems, maxItems *int
+	pattern            *regexp.Regexp
+	patternText        string
+	date, base64       bool
+	whole              *jsonschema.Resolved
+}
+
+func (s *shape) allows(t string) bool { return len(s.types) == 0 || slices.Contains(s.types, t) }
+
+// compiler makes shapes of schemas, each once, so that recursion ends.
+type compiler struct {
+	root *jsonschema.Schema
+	done map[*jsonschema.Schema]*shape
+}
+
+func compile(root *jsonschema.Schema) (*shape, error) {
+	c := &compiler{root: root, done: map[*jsonschema.Schema]*shape{}}
+	return c.shape(root)
+}
+
+func (c *compiler) shape(s *jsonschema.Schema) (*shape, error) {
+	if s.Ref != "" {
+		target := c.root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+		if target == nil {
+			return nil, fmt.Errorf("reference %q leads nowhere", s.Ref)
+		}
+		return c.shape(target)
+	}
+	if p := c.done[s]; p != nil {
+		return p, nil
+	}
+	p := &shape{types: s.Types, required: s.Required, order: s.PropertyOrder, enum: s.Enum, min: s.Minimum, max: s.Maximum,
+		minLen: s.MinLength, maxLen: s.MaxLength, minItems: s.MinItems, maxItems: s.MaxItems,
+		date: s.Format == "date-time", base64: s.ContentEncoding == "base64", patternText: s.Pattern}
+	c.done[s] = p
+	if s.Type != "" {
+		p.types = []string{s.Type}
+	}
+	if err := c.parts(p, s); err != nil {
+		return nil, err
+	}
+	return p, c.besides(p, s)
+}
+
+func (c *compiler) parts(p *shape, s *jsonschema.Schema) (err error) {
+	if s.Pattern != "" {
+		if p.pattern, err = regexp.Compile(s.Pattern); err != nil {
+			return err
+		}
+	}
+	if s.Items != nil {
+		if p.items, err = c.shape(s.Items); err != nil {
+			return err
+		}
+	}
+	if a := s.AdditionalProperties; a != nil && a.Not != nil {
+		p.closed = true
+	} else if a != nil {
+		if p.others, err = c.shape(a); err != nil {
+			return err
+		}
+	}
+	if len(s.Properties) > 0 {
+		p.props = make(map[string]*shape, len(s.Properties))
+	}
+	for _, name := range propertyNames(s) {
+		sub := s.Properties[name]
+		if p.props[name], err = c.shape(sub); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if sub.Default != nil {
+			d, err := parse(sub.Default)
+			if err != nil {
+				return fmt.Errorf("default of %s: %w", name, err)
+			}
+			p.defaults = append(p.defaults, member{name, d})
+		}
+	}
+	return nil
+}
+
+// propertyNames are the properties of a schema in the order they are shown.
+func propertyNames(s *jsonschema.Schema) []string {
+	names := slices.Clone(s.PropertyOrder)
+	var rest []string
+	for name := range s.Properties {
+		if !slices.Contains(names, name) {
+			rest = append(rest, name)
+		}
+	}
+	slices.Sort(rest)
+	return append(names, rest...)
+}
+
+// besides prepares the whole schema for jsonschema-go where it says more than a walk
+// checks: choices, conditions, and the rarer keywords.
+func (c *compiler) besides(p *shape, s *jsonschema.Schema) error {
+	if !unusual(s) {
+		return nil
+	}
+	own := s.CloneSchemas()
+	if own.Defs == nil {
+		own.Defs = c.root.CloneSchemas().Defs
+	}
+	r, err := own.Resolve(nil)
+	p.whole = r
+	return err
+}
+
+func unusual(s *jsonschema.Schema) bool {
+	return s.AllOf != nil || s.AnyOf != nil || s.OneOf != nil || s.Not != nil || s.If != nil || s.Const != nil ||
+		s.MultipleOf != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.UniqueItems || s.Contains != nil ||
+		s.MinProperties != nil || s.MaxProperties != nil || s.DependentRequired != nil || s.DependentSchemas != nil ||
+		s.PatternProperties != nil || s.PropertyNames != nil || s.PrefixItems != nil
+}
+
+// check walks a value. It changes the value only as Define documents.
+func (s *shape) check(n *node, at *where, f *faults) {
+	before := len(f.list)
+	s.convert(n)
+	if !s.typed(n) {
+		f.add(at, "must be %s, not %s", typeWords(s.types), kindWord(n))
+		return
+	}
+	switch n.kind {
+	case '{':
+		s.object(n, at, f)
+	case '[':
+		s.array(n, at, f)
+	case '"':
+		s.str(n, at, f)
+	case '0':
+		s.number(n, at, f)
+	}
+	if s.enum != nil && !s.among(n) {
+		f.add(at, "must be one of %s", enumWords(s.enum))
+	}
+	if s.whole != nil && len(f.list) == before {
+		if err := s.whole.Validate(plain(n)); err != nil {
+			f.add(at, "%s", lastCause(err))
+		}
+	}
+}
+
+// convert turns a numeric string into a number where the schema says so, a whole float
+// into an integer, and a date into its first instant.
+func (s *shape) convert(n *node) {
+	switch {
+	case n.kind == '0' && slices.Contains(s.types, "integer") && strings.ContainsAny(n.text, ".eE"):
+		if v, err := strconv.ParseFloat(n.text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			n.text = strconv.FormatInt(int64(v), 10)
+		}
+	case n.kind == '"' && len(s.types) == 2 && s.types[1] == "string":
+		if t := strings.TrimSpace(n.text); isNumber(t) {
+			*n = node{kind: '0', text: t}
+			s.convert(n)
+		}
+	case n.kind == '"' && s.date && len(n.text) == len(time.DateOnly):
+		if _, err := time.Parse(time.DateOnly, n.text); err == nil {
+			n.text += "T00:00:00Z"
+		}
+	}
+}
+
+// isNumber reports whether text is a JSON number.
+func isNumber(t string) bool {
+	n, err := parse([]byte(t))
+	return err == nil && n.kind == '0'
+}
+
+func (s *shape) typed(n *node) bool {
+	if len(s.types) == 0 {
+		return true
+	}
+	switch n.kind {
+	case 'n':
+		return s.allows("null")
+	case 't', 'f':
+		return s.allows("boolean")
+	case '"':
+		// A string left over where numbers may come as strings is not a number.
+		return s.allows("string") && !(len(s.types) == 2 && (s.types[0] == "integer" || s.types[0] == "number"))
+	case '{':
+		return s.allows("object")
+	case '[':
+		return s.allows("array")
+	}
+	return s.allows("number") || s.allows("integer") && !strings.ContainsAny(n.text, ".eE")
+}
+
+func (s *shape) object(n *node, at *where, f *faults) {
+	kept := n.kids[:0]
+	for i := range n.kids {
+		m := &n.kids[i]
+		place := where{up: at, name: m.name, index: -1}
+		p, known := s.props[m.name]
+		switch {
+		case known && m.node.kind == 'n' && !p.allows("null") && !slices.Contains(s.required, m.name):
+			continue
+		case known:
+			p.check(&m.node, &place, f)
+		case s.closed:
+			f.add(&place, "%s", unknown(m.name, s.order))
+		case s.others != nil:
+			s.others.check(&m.node, &place, f)
+		}
+		kept = append(kept, *m)
+	}
+	clear(n.kids[len(kept):])
+	n.kids = kept
+	for _, name := range s.required {
+		if n.member(name) == nil {
+			f.add(&where{up: at, name: name, index: -1}, "is required")
+		}
+	}
+	for _, d := range s.defaults {
+		if n.member(d.name) == nil {
+			n.kids = append(n.kids, d)
+		}
+	}
+}
+
+func (s *shape) array(n *node, at *where, f *faults) {
+	if s.minItems != nil && len(n.kids) < *s.minItems {
+		f.add(at, "needs at least %d items, and has %d", *s.minItems, len(n.kids))
+	}
+	if s.maxItems != nil && len(n.kids) > *s.maxItems {
+		f.add(at, "takes at most %d items, and has %d", *s.maxItems, len(n.kids))
+		return
+	}
+	if s.items == nil {
+		return
+	}
+	for i := range n.kids {
+		s.items.check(&n.kids[i].node, &where{up: at, index: i}, f)
+	}
+}
+
+func (s *shape) str(n *node, at *where, f *faults) {
+	if s.minLen != nil || s.maxLen != nil {
+		length := utf8.RuneCountInString(n.text)
+		if s.minLen != nil && length < *s.minLen {
+			if length == 0 {
+				f.add(at, "must not be empty")
+			} else {
+				f.add(at, "needs at least %d characters, and has %d", *s.minLen, length)
+			}
+		}
+		if s.maxLen != nil && length > *s.maxLen {
+			f.add(at, "takes at most %d characters, and has %d", *s.maxLen, length)
+		}
+	}
+	if s.pattern != nil && !s.pattern.MatchString(n.text) {
+		f.add(at, "must match %s", s.patternText)
+	}
+	if s.date {
+		if _, err := time.Parse(time.RFC3339, n.text); err != nil {
+			f.add(at, "must be a time such as 2026-01-31T18:00:00Z")
+		}
+	}
+	if s.base64 && !isBase64(n.text) {
+		f.add(at, "must be base64")
+	}
+}
+
+func (s *shape) number(n *node, at *where, f *faults) {
+	if s.min == nil && s.max == nil {
+		return
+	}
+	v, err := strconv.ParseFloat(n.text, 64)
+	if err != nil {
+		f.add(at, "is out of range")
+		return
+	}
+	if s.min != nil && v < *s.min {
+		f.add(at, "must be at least %v", *s.min)
+	}
+	if s.max != nil && v > *s.max {
+		f.add(at, "must be at most %v", *s.max)
+	}
+}
+
+func (s *shape) among(n *node) bool {
+	for _, e := range s.enum {
+		switch e := e.(type) {
+		case string:
+			if n.kind == '"' && n.text == e {
+				return true
+			}
+		case float64:
+			if v, err := strconv.ParseFloat(n.text, 64); n.kind == '0' && err == nil && v == e {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// plain is a node as jsonschema-go takes values.
+func plain(n *node) any {
+	var v any
+	if err := json.Unmarshal(appendCanonical(nil, n), &v); err != nil {
+		return nil
+	}
+	return v
+}
