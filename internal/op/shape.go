@@ -183,7 +183,7 @@ func (s *shape) convert(n *node) {
 		if v, err := strconv.ParseFloat(n.text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			n.text = strconv.FormatInt(int64(v), 10)
 		}
-	case n.kind == '"' && len(s.types) == 2 && s.types[1] == "string":
+	case n.kind == '"' && numeric(s.types):
 		if t := strings.TrimSpace(n.text); isNumber(t) {
 			*n = node{kind: '0', text: t}
 			s.convert(n)
@@ -211,8 +211,7 @@ func (s *shape) typed(n *node) bool {
 	case 't', 'f':
 		return s.allows("boolean")
 	case '"':
-		// A string left over where numbers may come as strings is not a number.
-		return s.allows("string") && !(len(s.types) == 2 && (s.types[0] == "integer" || s.types[0] == "number"))
+		return s.allows("string") && !numeric(s.types) // those that are numbers have been converted
 	case '{':
 		return s.allows("object")
 	case '[':

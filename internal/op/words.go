@@ -15,11 +15,19 @@ var typeNames = map[string]string{"string": "a string", "integer": "a whole numb
 	"boolean": "true or false", "array": "a list", "object": "an object", "null": "null"}
 
 func typeWords(types []string) string {
+	if numeric(types) {
+		return typeNames[types[0]] + ", or its digits as a string"
+	}
 	words := make([]string, len(types))
 	for i, t := range types {
 		words[i] = typeNames[t]
 	}
 	return strings.Join(words, " or ")
+}
+
+// numeric reports whether the types are those of a number that may come as a string.
+func numeric(types []string) bool {
+	return len(types) == 2 && (types[0] == "integer" || types[0] == "number") && types[1] == "string"
 }
 
 func kindWord(n *node) string {
@@ -58,13 +66,13 @@ func unknown(name string, known []string) string {
 }
 
 // nearest is the known name most like a name, or "": within a third of its length in
-// edits, case, dashes and underscores aside.
+// edits or two, which is one slip of two neighbours; case, dashes and underscores aside.
 func nearest(name string, known []string) string {
 	if len(name) > 64 {
 		return ""
 	}
 	fold := func(s string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s)) }
-	best, found := max(len(name)/3, 1)+1, ""
+	best, found := max(len(name)/3, min(len(name)/2, 2))+1, ""
 	for _, k := range known {
 		if d := distance(fold(name), fold(k)); d < best {
 			best, found = d, k
