@@ -137,8 +137,11 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Note: set.Note,
 		Targets: set.Targets, Event: set.Event, Changes: set.Changes,
 	}
-	for h, b := range set.bodies {
-		if err := tx.PutBody(ctx, w, h, b); err != nil {
+	for _, ch := range set.Changes {
+		if ch.Card == nil || set.bodies[ch.Card.Content] == nil {
+			continue
+		}
+		if err := tx.PutBody(ctx, w, ch.Card.Content, set.bodies[ch.Card.Content]); err != nil {
 			return Receipt{}, err
 		}
 	}

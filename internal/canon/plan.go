@@ -92,6 +92,9 @@ func movedAway(c *Card, name string) bool {
 
 // rest makes the plan depend on a card staying as it is.
 func (p *Plan) rest(c Card) {
+	if c.Rev == 0 { // made by this plan
+		return
+	}
 	for _, m := range p.set.Reads {
 		if m.Card == c.ID {
 			return
@@ -315,14 +318,22 @@ func (p *Plan) Restore(c Card) (Card, error) {
 	return c, nil
 }
 
-// put plans the card's state as it is now.
+// put plans the card's state as it is now. An update of a card that the plan made or
+// updated already becomes part of that change, so that one commit writes one version.
 func (p *Plan) put(act Act, c *Card) {
 	own := *c
 	p.now[c.ID] = &own
-	p.set.Changes = append(p.set.Changes, Change{Card: &CardImage{
-		Act: act, ID: c.ID, Parent: c.Parent, Part: c.Part, Codename: c.Codename, Type: c.Type,
-		Content: c.Content, Size: c.Size, Length: c.Length, Fields: c.Fields, Own: c.Own,
-	}})
+	image := imageOf(own, act)
+	if act == ActUpdate {
+		for _, ch := range p.set.Changes {
+			if ch.Card != nil && ch.Card.ID == c.ID && (ch.Card.Act == ActCreate || ch.Card.Act == ActUpdate) {
+				image.Act = ch.Card.Act
+				*ch.Card = *image
+				return
+			}
+		}
+	}
+	p.set.Changes = append(p.set.Changes, Change{Card: image})
 }
 
 // write gives a card content.

@@ -150,7 +150,7 @@ type TagCount struct {
 }
 
 // FeedQuery asks for changes, latest first: versions in sight of cards in sight, by
-// commit, within one by card id, then latest version first.
+// time, then commit, within one by card id, then latest version first.
 type FeedQuery struct {
 	Since, Before time.Time // inclusive, exclusive
 	Type          string    // type of the version, compared by key
@@ -311,10 +311,10 @@ type Tx interface {
 	PutVersion(ctx context.Context, v Version) error
 	// EndVersion closes the current version of a card at a commit.
 	EndVersion(ctx context.Context, w access.WorldID, id CardID, to Seq) error
-	// PutRefs replaces what the content of one card, the holder, refers to; none removes.
-	// Ref.From is the holder, except for a RefTag, which X+tags holds and whose From is X.
-	// A reference is in sight when its holder and its From are.
-	PutRefs(ctx context.Context, w access.WorldID, holder CardID, refs []Ref) error
+	// PutRefs replaces what the content of one card refers to; none removes. Ref.From is
+	// that card, for a RefTag too: X+tags. The card that bears the tag is its parent X,
+	// where X's key is all of the other's but the last part.
+	PutRefs(ctx context.Context, w access.WorldID, from CardID, refs []Ref) error
 	// Index replaces what is searchable of a card, in the partition of its world and
 	// level; nil removes it. The writer indexes anew when a card's label changes, and
 	// removes when it goes to the trash.

@@ -1,0 +1,139 @@
+// Package archtest holds the import table of the project against its sources.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// mayImport says which internal packages each internal package may import. Test files
+// may import more. A package that is not here fails the test.
+var mayImport = map[string][]string{
+	"fault":     {},
+	"markup":    {},
+	"telemetry": {},
+	"access":    {"fault"},
+	"identity":  {"access", "fault"},
+	"op":        {"access", "fault"},
+	"canon":     {"access", "fault", "markup"},
+	"job":       {"access", "fault"},
+	"sample":    {},
+	"archive":   {"canon", "op", "job", "markup", "access", "fault"},
+	"exchange":  {"canon", "markup", "access", "fault"},
+	"mcpd":      {"op", "identity", "access", "fault"},
+	"httpd":     {"op", "identity", "access", "fault"},
+
+	"store/memory":    {"canon", "markup", "access", "fault"},
+	"store/sqlite":    {"canon", "identity", "job", "markup", "access", "fault"},
+	"store/storetest": {"canon", "markup", "access", "fault", "store/memory"},
+}
+
+// free are the packages that may import every other: they only put parts together.
+var free = []string{"app", "archtest"}
+
+func TestImportsPointDown(t *testing.T) {
+	seen := map[string]bool{}
+	each(t, "../..", func(path string) {
+		from, imports := importsOf(t, path)
+		if from == "" {
+			return
+		}
+		seen[from] = true
+		if slices.ContainsFunc(free, func(f string) bool { return from == f || strings.HasPrefix(from, f+"/") }) {
+			return
+		}
+		allowed, known := lookup(from)
+		if !known {
+			t.Errorf("%s: package %q is not in the import table", path, from)
+		}
+		for _, im := range imports {
+			if im != from && !slices.Contains(allowed, im) {
+				t.Errorf("%s: %q may not import %q", path, from, im)
+			}
+		}
+	})
+	for pkg := range mayImport {
+		if !seen[pkg] {
+			t.Errorf("the import table speaks of %q, which does not exist", pkg)
+		}
+	}
+}
+
+// lookup finds a package's row, or its parent's.
+func lookup(pkg string) ([]string, bool) {
+	for p := pkg; p != "." && p != "/"; p = filepath.Dir(p) {
+		if row, ok := mayImport[p]; ok {
+			return append(slices.Clone(row), p), true
+		}
+	}
+	return nil, false
+}
+
+func TestNoSQLOutsideTheStore(t *testing.T) {
+	each(t, "../..", func(path string) {
+		if strings.Contains(path, "internal/store/") || strings.Contains(path, "internal/archtest/") {
+			return
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, im := range f.Imports {
+			name, _ := strconv.Unquote(im.Path.Value)
+			if name == "database/sql" || strings.HasPrefix(name, "modernc.org/") {
+				t.Errorf("%s imports %s: SQL stays in the store", path, name)
+			}
+		}
+	})
+}
+
+// each calls f for every Go source of the module that is not a test.
+func each(t *testing.T, root string, f func(path string)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			f(filepath.ToSlash(path))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importsOf gives the internal package that a file belongs to ("" outside internal) and
+// the internal packages it imports.
+func importsOf(t *testing.T, path string) (from string, imports []string) {
+	t.Helper()
+	_, rest, ok := strings.Cut(path, "internal/")
+	if !ok {
+		return "", nil
+	}
+	from = filepath.ToSlash(filepath.Dir(rest))
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, im := range f.Imports {
+		name, err := strconv.Unquote(im.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rest, ok := strings.CutPrefix(name, "loregate/internal/"); ok {
+			imports = append(imports, rest)
+		}
+	}
+	return from, imports
+}
