@@ -1,0 +1,164 @@
+package telemetry
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Labels are the values that metrics may carry. A value outside its set counts as
+// "other", so that nothing a caller sends can make a series.
+type Labels struct {
+	Operations []string
+	Surfaces   []string
+	Codes      []string // "ok" and the error codes
+	Limits     []string // limit classes
+	Queues     []string // "jobs", "outbox", "access", …
+	Purposes   []string // what a token budget is for
+	Runs       []string // states of studio runs
+}
+
+// Metrics are the process's counts and times, by the names that /metrics shows. A nil
+// *Metrics counts nothing. It is safe for concurrent use.
+type Metrics struct {
+	registry *prometheus.Registry
+	allowed  map[string][]string
+
+	calls    *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	refusals *prometheus.CounterVec
+	store    *prometheus.HistogramVec
+	search   prometheus.Histogram
+	budget   *prometheus.CounterVec
+	runs     *prometheus.CounterVec
+}
+
+// other stands for every value outside a label's set.
+const other = "other"
+
+// Upper bounds in seconds. A call takes 0.1 ms (a point read) to 5 s (the longest query
+// allowed); a step of the store 10 µs to a second.
+var (
+	callBuckets  = []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
+	storeBuckets = []float64{.00001, .000025, .00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 1}
+)
+
+// NewMetrics makes the metrics.
+func NewMetrics(l Labels) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		allowed: map[string][]string{
+			"operation": l.Operations, "surface": l.Surfaces, "code": l.Codes, "limit": l.Limits,
+			"queue": l.Queues, "purpose": l.Purposes, "state": l.Runs, "action": {"read", "write"},
+		},
+		calls:    counter("loregate_calls_total", "Calls by operation, surface and outcome.", "operation", "surface", "code"),
+		seconds:  histogram("loregate_call_seconds", "Seconds a call took.", callBuckets, "operation"),
+		refusals: counter("loregate_refusals_total", "Calls refused by a limit.", "limit"),
+		store:    histogram("loregate_store_seconds", "Seconds a read or write of the store took.", storeBuckets, "action"),
+		search:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "loregate_search_seconds", Help: "Seconds a search took.", Buckets: callBuckets}),
+		budget:   counter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
+		runs:     counter("loregate_runs_total", "Studio runs that came to a state.", "state"),
+	}
+	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+func (m *Metrics) label(name, value string) string {
+	if slices.Contains(m.allowed[name], value) {
+		return value
+	}
+	return other
+}
+
+// Call counts a call and the time that it took. code is "ok" or the error code.
+func (m *Metrics) Call(operation, surface, code string, took time.Duration) {
+	if m == nil {
+		return
+	}
+	operation = m.label("operation", operation)
+	m.calls.WithLabelValues(operation, m.label("surface", surface), m.label("code", code)).Inc()
+	m.seconds.WithLabelValues(operation).Observe(took.Seconds())
+}
+
+// Refusal counts a call that a limit refused.
+func (m *Metrics) Refusal(limit string) {
+	if m != nil {
+		m.refusals.WithLabelValues(m.label("limit", limit)).Inc()
+	}
+}
+
+// Store measures a "read" or "write" of the store.
+func (m *Metrics) Store(action string, took time.Duration) {
+	if m != nil {
+		m.store.WithLabelValues(m.label("action", action)).Observe(took.Seconds())
+	}
+}
+
+// Search measures a search.
+func (m *Metrics) Search(took time.Duration) {
+	if m != nil {
+		m.search.Observe(took.Seconds())
+	}
+}
+
+// Budget counts model tokens used for a purpose.
+func (m *Metrics) Budget(purpose string, tokens int) {
+	if m != nil && tokens > 0 {
+		m.budget.WithLabelValues(m.label("purpose", purpose)).Add(float64(tokens))
+	}
+}
+
+// Run counts a studio run that came to a state.
+func (m *Metrics) Run(state string) {
+	if m != nil {
+		m.runs.WithLabelValues(m.label("state", state)).Inc()
+	}
+}
+
+// Queue shows how much waits in a queue; depth is asked at every scrape and must be
+// quick. A queue outside the set, or one that is shown already, is an error.
+func (m *Metrics) Queue(queue string, depth func() int) error {
+	if m == nil {
+		return nil
+	}
+	if !slices.Contains(m.allowed["queue"], queue) {
+		return fmt.Errorf("telemetry: %q is not one of the queues that are measured", queue)
+	}
+	return m.gauge("loregate_queue_depth", "What waits, by queue.", prometheus.Labels{"queue": queue}, depth)
+}
+
+// AccessBuffer shows how many access records are not durable yet.
+func (m *Metrics) AccessBuffer(depth func() int) error {
+	if m == nil {
+		return nil
+	}
+	return m.gauge("loregate_access_buffer", "Access records that are not durable yet, open calls among them.", nil, depth)
+}
+
+func (m *Metrics) gauge(name, help string, labels prometheus.Labels, value func() int) error {
+	g := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
+		func() float64 { return float64(value()) })
+	if err := m.registry.Register(g); err != nil {
+		return fmt.Errorf("telemetry: %s: %w", name, err)
+	}
+	return nil
+}
+
+// Handler serves /metrics in the Prometheus text format.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
+}

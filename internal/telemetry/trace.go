@@ -1,0 +1,100 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// TraceConfig is where traces go. Without an Endpoint and an Exporter there are none.
+type TraceConfig struct {
+	Endpoint string  // URL of an OTLP/HTTP collector: "http://127.0.0.1:4318"
+	Sample   float64 // share of calls that are traced; 0 is all
+	Version  string  // of the program
+	// Exporter is used in place of one for Endpoint; for tests.
+	Exporter sdktrace.SpanExporter
+}
+
+// Tracing starts traces. A nil *Tracing starts none.
+type Tracing struct {
+	provider *sdktrace.TracerProvider
+	tracer   trace.Tracer
+}
+
+const tracerName = "loregate"
+
+// NewTracing makes a Tracing, or nil where none is configured. Close it.
+func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
+	exporter := c.Exporter
+	if exporter == nil {
+		if c.Endpoint == "" {
+			return nil, nil
+		}
+		var err error
+		if exporter, err = otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(c.Endpoint)); err != nil {
+			return nil, fmt.Errorf("telemetry: traces to %s: %w", c.Endpoint, err)
+		}
+	}
+	if c.Sample <= 0 {
+		c.Sample = 1
+	}
+	p := sdktrace.NewTracerProvider(
+		sdktrace.WithBatcher(exporter),
+		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.Sample))),
+		sdktrace.WithResource(resource.NewSchemaless(
+			attribute.String("service.name", "loregate"), attribute.String("service.version", c.Version))),
+	)
+	return &Tracing{provider: p, tracer: p.Tracer(tracerName)}, nil
+}
+
+// Close sends what was not sent yet, as long as ctx allows.
+func (t *Tracing) Close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	return t.provider.Shutdown(ctx)
+}
+
+// Root starts the span of a call as it comes in. It goes on with the trace that the
+// caller's headers name (W3C traceparent); nil headers start a new one. name is the
+// program's own, never a caller's.
+func (t *Tracing) Root(ctx context.Context, name string, h http.Header) (context.Context, func(error)) {
+	if t == nil {
+		return ctx, nothing
+	}
+	if h != nil {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(h))
+	}
+	return begin(ctx, t.tracer, name)
+}
+
+// Start starts a span within the one that ctx carries, and gives the context for what
+// is done in it and the function that ends it. Without a trace in ctx it does nothing
+// and allocates nothing. name is the program's own, never a caller's.
+func Start(ctx context.Context, name string) (context.Context, func(err error)) {
+	span := trace.SpanFromContext(ctx)
+	if !span.IsRecording() {
+		return ctx, nothing
+	}
+	return begin(ctx, span.TracerProvider().Tracer(tracerName), name)
+}
+
+func nothing(error) {}
+
+func begin(ctx context.Context, tracer trace.Tracer, name string) (context.Context, func(error)) {
+	ctx, span := tracer.Start(ctx, name)
+	return ctx, func(err error) {
+		if err != nil {
+			span.SetStatus(codes.Error, "") // an error's text may hold content
+		}
+		span.End()
+	}
+}
