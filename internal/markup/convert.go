@@ -1,13 +1,145 @@
 package markup
 
-// ToHTML converts Markdown to sanitised HTML.
-func ToHTML(markdown string) (string, error) { return markdown, nil }
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
 
-// ToHTMLTrusted converts Markdown to HTML.
-func ToHTMLTrusted(markdown string) (string, error) { return markdown, nil }
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/strikethrough"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	gmhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/util"
+	"golang.org/x/net/html"
+)
 
-// ToMarkdown converts HTML to Markdown.
-func ToMarkdown(html string) (string, error) { return html, nil }
+// MaxConvert is the longest text that is converted, in bytes.
+const MaxConvert = 2 << 20
 
-// Sanitize makes HTML safe to show.
-func Sanitize(html string) string { return html }
+// ErrTooLong and ErrTooDeep are what a conversion refuses.
+var (
+	ErrTooLong = errors.New("the text is longer than 2 MiB: convert it in pieces")
+	ErrTooDeep = errors.New("the text is nested too deeply: take out lists or quotes inside one another")
+)
+
+// maxNesting bounds the block nesting of Markdown, which the parser pays for with
+// the square.
+const maxNesting = 100
+
+// maxIndent bounds the spaces before a line, which nested lists are made with.
+const maxIndent = 1000
+
+// ToHTML converts GitHub-flavoured Markdown (tables, strikethrough, task lists,
+// bare addresses) to HTML that a RichText card may hold: raw HTML is let in, and
+// then all of it is sanitised, see Sanitize. Links, nests and their escapes stay
+// byte for byte, in table cells and code too. It fails with ErrTooLong or
+// ErrTooDeep.
+func ToHTML(markdown string) (string, error) {
+	out, err := toHTML(Clean(markdown), markdownParser())
+	if err != nil {
+		return "", err
+	}
+	return Sanitize(out), nil
+}
+
+// ToHTMLTrusted is ToHTML without sanitising, for authors who may write scripts.
+func ToHTMLTrusted(markdown string) (string, error) {
+	return toHTML(markdown, trustedParser())
+}
+
+func toHTML(markdown string, converter goldmark.Markdown) (string, error) {
+	if len(markdown) > MaxConvert {
+		return "", ErrTooLong
+	}
+	if tooDeep(markdown) {
+		return "", ErrTooDeep
+	}
+	p := protect(markdown)
+	var b bytes.Buffer
+	if err := converter.Convert([]byte(p.text), &b); err != nil {
+		return "", fmt.Errorf("convert Markdown: %w", err)
+	}
+	return strings.TrimRight(p.restoreHTML(b.String(), asRestored), "\n"), nil
+}
+
+// ToMarkdown converts HTML to GitHub-flavoured Markdown. Links, nests and their
+// escapes stay as they are, unescaped, in tables too. Scripts, styles and comments
+// go. For Markdown m of ordinary documents, HTML made from ToMarkdown(ToHTML(m))
+// equals ToHTML(m). It fails with ErrTooLong or ErrTooDeep.
+func ToMarkdown(content string) (string, error) {
+	if len(content) > MaxConvert {
+		return "", ErrTooLong
+	}
+	p := protect(content)
+	out, err := markdownWriter().ConvertString(p.text)
+	if err != nil {
+		return "", fmt.Errorf("%w (%w)", ErrTooDeep, err)
+	}
+	return strings.TrimSpace(p.restore(out, asIs)), nil
+}
+
+// markdownParser and trustedParser return the parsers, which hold no state between
+// texts.
+var (
+	markdownParser = sync.OnceValue(func() goldmark.Markdown { return newParser(normalizer{}) })
+	trustedParser  = sync.OnceValue(func() goldmark.Markdown { return newParser(normalizer{keepComments: true}) })
+)
+
+func newParser(n normalizer) goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList,
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
+		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(n, 500))),
+		goldmark.WithRendererOptions(gmhtml.WithUnsafe()),
+	)
+}
+
+// markdownWriter returns the one writer, which holds no state between texts.
+var markdownWriter = sync.OnceValue(func() *converter.Converter {
+	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
+		strikethrough.NewStrikethroughPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
+	c.Register.RendererFor("input", converter.TagTypeInline, writeCheckBox, converter.PriorityEarly)
+	return c
+})
+
+// writeCheckBox writes the check box of a task list item.
+func writeCheckBox(_ converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
+	box, kind := "[ ]", ""
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "type":
+			kind = a.Val
+		case "checked":
+			box = "[x]"
+		}
+	}
+	if !strings.EqualFold(kind, "checkbox") {
+		return converter.RenderTryNext
+	}
+	_, _ = w.WriteString(box)
+	return converter.RenderSuccess
+}
+
+// tooDeep tells of a line that opens more blocks than documents do.
+func tooDeep(markdown string) bool {
+	for line := range strings.Lines(markdown) {
+		if len(line) <= maxNesting {
+			continue
+		}
+		opening := line[:len(line)-len(strings.TrimLeft(line, " \t>-*+.)0123456789"))]
+		quotes := strings.Count(opening, ">")
+		items := len(strings.FieldsFunc(opening, func(r rune) bool { return r == ' ' || r == '\t' || r == '>' }))
+		rule := strings.Trim(line, "-* \t\r\n") == ""
+		if quotes > maxNesting || !rule && items > maxNesting || len(opening)-len(strings.TrimLeft(opening, " \t")) > maxIndent {
+			return true
+		}
+	}
+	return false
+}

@@ -1,34 +1,115 @@
 package markup
 
-// Match is a byte range of the text searched.
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Match is a byte range of the text searched; it never cuts a character.
 type Match struct{ Start, End int }
 
 // FindMode is how a query is compared with text.
 type FindMode string
 
 const (
+	// Substring finds the query anywhere.
 	Substring FindMode = "substring"
+	// WholeWord finds the query where no letter or digit adjoins it.
 	WholeWord FindMode = "whole_word"
-	Phrase    FindMode = "phrase"
+	// Phrase finds the words of the query one after another as whole words,
+	// whatever spaces and signs stand between them.
+	Phrase FindMode = "phrase"
 )
 
 // FindOptions says how to search; the zero value finds substrings in any case.
 type FindOptions struct {
-	Mode          FindMode
-	CaseSensitive bool
-	FoldAccents   bool
-	Limit         int // most matches returned; 0: 1,000
+	Mode          FindMode // "" is Substring
+	CaseSensitive bool     // letters and accents must be the same
+	FoldAccents   bool     // accents do not count, see Fold; not with CaseSensitive
+	Limit         int      // most matches returned; 0: 1,000
 }
 
-// FindAll returns the places where query stands in text.
-func FindAll(text, query string, o FindOptions) []Match { return nil }
+// maxQuery is the longest query searched for, in bytes. It bounds the cost of
+// phrases, which is at most query times text.
+const maxQuery = 1000
 
-// SnippetOptions says how a snippet is cut and shown.
-type SnippetOptions struct {
-	Max  int // characters of text; 0: 200
-	Mark bool
-	Find FindOptions
+// FindAll returns where query stands in plain text, in order and not overlapping.
+// A blank query, and one over 1,000 bytes, stands nowhere.
+func FindAll(text, query string, o FindOptions) []Match {
+	if strings.TrimSpace(query) == "" || len(query) > maxQuery || len(text) > 1<<30 {
+		return nil
+	}
+	return findIn(foldText(text, o), query, o)
 }
 
-// Snippet cuts the piece of text around the best hits.
-func Snippet(text string, terms []string, o SnippetOptions) string { return text }
+func findIn(f foldedText, query string, o FindOptions) []Match {
+	query = foldText(query, o).text
+	if o.Limit <= 0 {
+		o.Limit = 1000
+	}
+	first, rest := query, []string(nil)
+	if o.Mode == Phrase {
+		words := strings.FieldsFunc(query, func(r rune) bool { return !isWordRune(r) })
+		if len(words) > 0 {
+			first, rest = words[0], words[1:]
+		}
+	}
+	if first == "" {
+		return nil
+	}
+	var out []Match
+	for at := 0; len(out) < o.Limit; {
+		i := strings.Index(f.text[at:], first)
+		if i < 0 {
+			break
+		}
+		start := at + i
+		end, ok := f.endOf(start, first, rest, o)
+		if !ok {
+			_, size := utf8.DecodeRuneInString(f.text[start:])
+			at = start + size
+			continue
+		}
+		out = append(out, f.match(start, end))
+		at = end
+	}
+	return out
+}
+
+// endOf returns where the hit that begins at start ends, if it is one.
+func (f foldedText) endOf(start int, first string, rest []string, o FindOptions) (end int, ok bool) {
+	end = start + len(first)
+	if o.Mode != WholeWord && o.Mode != Phrase {
+		return end, true
+	}
+	if !isBound(f.text, start) || !isBound(f.text, end) {
+		return 0, false
+	}
+	for _, word := range rest {
+		next := strings.IndexFunc(f.text[end:], isWordRune)
+		if next < 1 || !strings.HasPrefix(f.text[end+next:], word) {
+			return 0, false
+		}
+		end += next + len(word)
+		if !isBound(f.text, end) {
+			return 0, false
+		}
+	}
+	return end, true
+}
+
+// isBound tells whether a word that begins or ends at i is not part of a longer
+// one. At a sign every place is a bound.
+func isBound(text string, i int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:i])
+	after, _ := utf8.DecodeRuneInString(text[i:])
+	return i == 0 || i == len(text) || !isWordRune(before) || !isWordRune(after)
+}
+
+func isWordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+}

@@ -101,9 +101,27 @@ func globForm(part string, as globReading) string {
 			return b.String()
 		}
 		b.WriteString(globText(rest[:i], cutLeft, as == pieces || rest[i] == '?', as))
+		if rest[i] == '?' && edge(rest[:i], utf8.DecodeLastRuneInString, !cutLeft) {
+			b.WriteByte('_')
+		}
 		b.WriteByte(rest[i])
+		single := rest[i] == '?'
 		rest, cutLeft = rest[i+1:], true
+		if single && edge(rest, utf8.DecodeRuneInString, true) {
+			b.WriteByte('_')
+		}
 	}
+}
+
+// edge tells whether a word ends where text meets a '?': the text's nearest
+// character is no part of a word and no wildcard, or there is no text and
+// atBound holds.
+func edge(text string, nearest func(string) (rune, int), atBound bool) bool {
+	if text == "" {
+		return atBound
+	}
+	r, _ := nearest(text)
+	return r != '?' && !inWord(r, true)
 }
 
 // globReading is how words that touch a wildcard are read.

@@ -85,7 +85,7 @@ func TestSingularFollowsRails(t *testing.T) {
 		aliases statuses octopi viruses crises testes shoes heroes potatoes buses boxes churches classes dishes movies
 		series cities queries soliloquies wolves natives hives knives elves shelves gulves analyses bases diagnoses
 		theses synopses data criteria phenomena news grass kings dragons axes mice lice equipment rice fish sheep
-		matthias atlas chaos status alias virus census focus bus gas lens cactus radius species boss genus
+		matthias atlas chaos status virus census focus bus gas lens cactus radius species boss genus
 		ves ies oes ses es us is as a i ia ta hoofs roofs leaves thieves gloves olives archives detectives mummies`)
 	for _, w := range words {
 		once := inflection.Singular(w)
@@ -214,7 +214,7 @@ func TestMatchGlob(t *testing.T) {
 		{"+GM", "X+GM+AI", false},
 		{"*+GM", "X+GM", true},
 		{"*+GM+*", "X+GM+AI", true},
-		{"*+GM?*", "X+GMx", true},
+		{"*+GM?*", "X+GMX", true},
 		{"*GM*", "X+Dogma", true},
 		{"Games*", "Games", true}, {"Games*", "Game", true}, {"Games*", "Games Night", true},
 		{"Games*", "Games+Butterfly+Player", true}, {"Games*", "Gamesmanship", true}, {"Games*", "Gamers", false},

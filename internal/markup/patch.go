@@ -1,41 +1,247 @@
 package markup
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
 
-// Patch is one edit of a card's content, in exactly one mode.
+// PatchMode is the way a patch finds what it changes.
+type PatchMode string
+
+// The modes of a patch; Patch describes their fields.
+const (
+	ReplaceBetween PatchMode = "replace_between"
+	Section        PatchMode = "section"
+	FindReplace    PatchMode = "find_replace"
+	Append         PatchMode = "append"
+	Prepend        PatchMode = "prepend"
+	ItemsMode      PatchMode = "items"
+	Regex          PatchMode = "regex"
+)
+
+const (
+	// MaxPatchInput is the longest content that a patch is applied to, in bytes.
+	MaxPatchInput = 4 << 20
+	// MaxPatchOutput is the longest content that a patch may result in, in bytes.
+	MaxPatchOutput = 4 << 20
+)
+
+// Patch is one edit of a card's content, in exactly one mode. A field of another
+// mode is an error, since it means that the author expects what will not happen.
+// What lies outside the replaced regions stays byte for byte.
 type Patch struct {
-	Mode            string   `json:"mode" jsonschema:"how to edit: replace_between, section, find_replace, append, prepend, items or regex"`
-	StartMarker     string   `json:"start_marker,omitempty" jsonschema:"replace_between: text that the replaced region begins with"`
-	EndMarker       string   `json:"end_marker,omitempty" jsonschema:"replace_between: first text after the start marker that ends the region"`
-	ReplacementHTML string   `json:"replacement_html,omitempty" jsonschema:"replace_between: HTML that takes the place of the region"`
-	EndInclusive    bool     `json:"end_inclusive,omitempty" jsonschema:"replace_between: replace the end marker too (default false)"`
-	Heading         string   `json:"heading,omitempty" jsonschema:"section: text of the heading whose section is replaced"`
-	IncludeNested   bool     `json:"include_nested,omitempty" jsonschema:"section: replace the sections below it too (default false)"`
-	Content         string   `json:"content,omitempty" jsonschema:"section, append, prepend: the new text"`
-	Find            string   `json:"find,omitempty" jsonschema:"find_replace: literal text to find; must occur exactly once unless occurrence is given"`
-	Replace         string   `json:"replace,omitempty" jsonschema:"find_replace: literal text to put in its place"`
-	Occurrence      int      `json:"occurrence,omitempty" jsonschema:"find_replace: which occurrence to replace, counting from 1"`
-	Add             []string `json:"add,omitempty" jsonschema:"items: names to add; those already there are left"`
-	Remove          []string `json:"remove,omitempty" jsonschema:"items: names to remove"`
-	Pattern         string   `json:"pattern,omitempty" jsonschema:"regex: RE2 pattern of at most 500 characters"`
-	Replacement     string   `json:"replacement,omitempty" jsonschema:"regex: replacement; $1 and ${name} insert groups, $$ a dollar sign"`
-	MaxMatches      int      `json:"max_matches,omitempty" jsonschema:"regex: most matches to replace, 1 to 100 (default 100); more are refused"`
-	DryRun          bool     `json:"dry_run,omitempty" jsonschema:"regex: change nothing and return the diff"`
+	Mode            PatchMode `json:"mode" jsonschema:"how the place is found: replace_between, section, find_replace, append, prepend, items or regex"`
+	StartMarker     string    `json:"start_marker,omitempty" jsonschema:"replace_between: literal text that the replaced region begins with"`
+	EndMarker       string    `json:"end_marker,omitempty" jsonschema:"replace_between: literal text, the first after the start marker, that ends the region"`
+	ReplacementHTML string    `json:"replacement_html,omitempty" jsonschema:"replace_between: HTML that takes the place of the region, start marker included"`
+	EndInclusive    bool      `json:"end_inclusive,omitempty" jsonschema:"replace_between: replace the end marker too; default false keeps it"`
+	Heading         string    `json:"heading,omitempty" jsonschema:"section: text of the heading whose section is replaced"`
+	IncludeNested   bool      `json:"include_nested,omitempty" jsonschema:"section: replace the sections under deeper headings too; default false keeps them"`
+	Content         string    `json:"content,omitempty" jsonschema:"section, append, prepend: the new text"`
+	Find            string    `json:"find,omitempty" jsonschema:"find_replace: literal text to find; it must occur exactly once unless occurrence is given"`
+	Replace         string    `json:"replace,omitempty" jsonschema:"find_replace: literal text that takes its place; empty removes it"`
+	Occurrence      int       `json:"occurrence,omitempty" jsonschema:"find_replace: which occurrence to replace, counted from 1"`
+	Add             []string  `json:"add,omitempty" jsonschema:"items: names to add at the end; those already there stay where they are"`
+	Remove          []string  `json:"remove,omitempty" jsonschema:"items: names to remove"`
+	Pattern         string    `json:"pattern,omitempty" jsonschema:"regex: RE2 pattern of at most 500 characters"`
+	Replacement     string    `json:"replacement,omitempty" jsonschema:"regex: replacement; $1 or ${name} inserts a group, $$ a dollar sign; empty removes"`
+	MaxMatches      int       `json:"max_matches,omitempty" jsonschema:"regex: most matches to replace, 1 to 100 (default 100); when there are more nothing is changed"`
+	DryRun          bool      `json:"dry_run,omitempty" jsonschema:"regex: change nothing and return the diff"`
 }
 
 // Result is the outcome of a patch.
 type Result struct {
-	Content string // the content after the patch
-	Matches int    // places changed
-	Diff    string // with DryRun: unified diff from before to after
+	Content string // the content after the patch; the caller keeps it unless DryRun
+	Matches int    // regions replaced; for items, those added and removed
+	DryRun  bool   // the patch asked for a preview
+	Diff    string // with DryRun, the unified diff from before to after
 }
 
-// PatchError says which field of a patch is at fault.
-type PatchError struct{ Field, Message string }
+// PatchError says which field of a patch is at fault and what to do.
+type PatchError struct {
+	Field   string // JSON name of the field
+	Message string // a plain sentence for a person
+}
 
 func (e *PatchError) Error() string { return e.Field + ": " + e.Message }
 
-// Apply makes the edit.
+func patchFault(field, format string, args ...any) error {
+	return &PatchError{field, fmt.Sprintf(format, args...)}
+}
+
+// Apply makes the edit on content and returns the result, or a *PatchError that
+// leaves all as it was. Every mode but regex is linear; regex ends soon after ctx
+// does, with a *PatchError as well.
 func (p Patch) Apply(ctx context.Context, content string) (Result, error) {
-	return Result{Content: content}, nil
+	if err := p.check(); err != nil {
+		return Result{}, err
+	}
+	if len(content) > MaxPatchInput {
+		return Result{}, patchFault("mode", "The content is longer than the %d MiB that can be patched.", MaxPatchInput>>20)
+	}
+	r, err := p.apply(ctx, content)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(r.Content) > MaxPatchOutput {
+		return Result{}, patchFault("mode", "The result would be longer than %d MiB.", MaxPatchOutput>>20)
+	}
+	if r.DryRun = p.DryRun; p.DryRun {
+		r.Diff = Diff(content, r.Content)
+	}
+	return r, nil
+}
+
+func (p Patch) apply(ctx context.Context, content string) (Result, error) {
+	switch p.Mode {
+	case ReplaceBetween:
+		return p.replaceBetween(content)
+	case Section:
+		return p.section(content)
+	case FindReplace:
+		return p.findReplace(content)
+	case Append:
+		return Result{Content: onLines(content, p.Content), Matches: 1}, nil
+	case Prepend:
+		return Result{Content: onLines(p.Content, content), Matches: 1}, nil
+	case ItemsMode:
+		return p.items(content), nil
+	}
+	return p.regex(ctx, content)
+}
+
+// patchField is a field that some modes need and others must not have.
+type patchField struct {
+	name  string
+	set   bool
+	need  []PatchMode
+	allow []PatchMode
+}
+
+func (p Patch) fields() []patchField {
+	return []patchField{
+		{"start_marker", p.StartMarker != "", []PatchMode{ReplaceBetween}, nil},
+		{"end_marker", p.EndMarker != "", []PatchMode{ReplaceBetween}, nil},
+		{"replacement_html", p.ReplacementHTML != "", nil, []PatchMode{ReplaceBetween}},
+		{"end_inclusive", p.EndInclusive, nil, []PatchMode{ReplaceBetween}},
+		{"heading", strings.TrimSpace(p.Heading) != "", []PatchMode{Section}, nil},
+		{"include_nested", p.IncludeNested, nil, []PatchMode{Section}},
+		{"content", p.Content != "", []PatchMode{Append, Prepend}, []PatchMode{Section}},
+		{"find", p.Find != "", []PatchMode{FindReplace}, nil},
+		{"replace", p.Replace != "", nil, []PatchMode{FindReplace}},
+		{"occurrence", p.Occurrence != 0, nil, []PatchMode{FindReplace}},
+		{"add", len(p.Add) > 0, nil, []PatchMode{ItemsMode}},
+		{"remove", len(p.Remove) > 0, nil, []PatchMode{ItemsMode}},
+		{"pattern", p.Pattern != "", []PatchMode{Regex}, nil},
+		{"replacement", p.Replacement != "", nil, []PatchMode{Regex}},
+		{"max_matches", p.MaxMatches != 0, nil, []PatchMode{Regex}},
+		{"dry_run", p.DryRun, nil, []PatchMode{Regex}},
+	}
+}
+
+// check refuses unknown modes, fields missing and fields of other modes.
+func (p Patch) check() error {
+	switch p.Mode {
+	case ReplaceBetween, Section, FindReplace, Append, Prepend, ItemsMode, Regex:
+	default:
+		return patchFault("mode", "The mode must be replace_between, section, find_replace, append, prepend, items or regex.")
+	}
+	for _, f := range p.fields() {
+		needed := contains(f.need, p.Mode)
+		switch {
+		case needed && !f.set:
+			return patchFault(f.name, "The mode %s needs a %s that is not empty.", p.Mode, f.name)
+		case f.set && !needed && !contains(f.allow, p.Mode):
+			return patchFault(f.name, "The field %s does not belong to the mode %s.", f.name, p.Mode)
+		}
+	}
+	if p.Mode == ItemsMode && len(p.Add)+len(p.Remove) == 0 {
+		return patchFault("add", "The mode items needs names to add or to remove.")
+	}
+	if p.Occurrence < 0 {
+		return patchFault("occurrence", "Occurrences are counted from 1.")
+	}
+	for _, s := range []string{p.ReplacementHTML, p.Content, p.Replace, p.Replacement} {
+		if !utf8.ValidString(s) {
+			return patchFault("mode", "The new text is not valid UTF-8.")
+		}
+	}
+	return nil
+}
+
+func contains(modes []PatchMode, m PatchMode) bool {
+	for _, x := range modes {
+		if x == m {
+			return true
+		}
+	}
+	return false
+}
+
+func (p Patch) replaceBetween(content string) (Result, error) {
+	start := strings.Index(content, p.StartMarker)
+	if start < 0 {
+		return Result{}, patchFault("start_marker", "The start marker does not occur in the content; copy it from there exactly.")
+	}
+	after := start + len(p.StartMarker)
+	end := strings.Index(content[after:], p.EndMarker)
+	if end < 0 {
+		return Result{}, patchFault("end_marker", "The end marker does not occur after the start marker; copy it from there exactly.")
+	}
+	end += after
+	if p.EndInclusive {
+		end += len(p.EndMarker)
+	}
+	return Result{Content: content[:start] + p.ReplacementHTML + content[end:], Matches: 1}, nil
+}
+
+func (p Patch) findReplace(content string) (Result, error) {
+	n := strings.Count(content, p.Find)
+	switch {
+	case n == 0:
+		return Result{}, patchFault("find", "The text does not occur in the content; copy it from there exactly.")
+	case p.Occurrence == 0 && n > 1:
+		return Result{}, patchFault("find", "The text occurs %d times; say which with occurrence, or find a longer piece.", n)
+	case p.Occurrence > n:
+		return Result{}, patchFault("occurrence", "The text occurs only %d times.", n)
+	}
+	at := strings.Index(content, p.Find)
+	for range p.Occurrence - 1 {
+		at += len(p.Find)
+		at += strings.Index(content[at:], p.Find)
+	}
+	return Result{Content: content[:at] + p.Replace + content[at+len(p.Find):], Matches: 1}, nil
+}
+
+// onLines joins two texts so that each begins on a line of its own.
+func onLines(a, b string) string {
+	if a == "" || b == "" || strings.HasSuffix(a, "\n") || strings.HasPrefix(b, "\n") {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+func (p Patch) items(content string) Result {
+	after := AddItems(content, p.Add, p.Remove)
+	before := map[Key]bool{}
+	for _, i := range Items(content) {
+		before[KeyOf(i)] = true
+	}
+	now := map[Key]bool{}
+	changed := 0
+	for _, i := range Items(after) {
+		k := KeyOf(i)
+		if !before[k] && !now[k] {
+			changed++
+		}
+		now[k] = true
+	}
+	for k := range before {
+		if !now[k] {
+			changed++
+		}
+	}
+	return Result{Content: after, Matches: changed}
 }

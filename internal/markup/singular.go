@@ -75,7 +75,8 @@ var greekRules = []suffixRule{
 
 func singularOnce(word string) (keep int, tail string) {
 	switch word {
-	case "equipment", "information", "rice", "money", "species", "series", "fish", "sheep", "jeans", "police":
+	case "equipment", "information", "rice", "money", "species", "series", "fish", "sheep", "jeans", "police",
+		"this": // no plural; Decko's own example keys This Name as this_name
 		return len(word), ""
 	case "mice", "lice":
 		return 1, "ouse"

@@ -1,23 +1,317 @@
 package markup
 
-// Text returns the plain text of HTML.
-func Text(html string) string { return html }
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
-// Clean strips unseen characters.
-func Clean(s string) string { return s }
+	"golang.org/x/net/html"
+)
 
-// Fold returns the case- and accent-folded form.
-func Fold(s string) string { return s }
+// Text returns the visible words of a card's content. Tags, comments, scripts,
+// styles and templates go, entities are decoded, runs of white space become one
+// space outside pre, block elements and br begin a new line, table cells are
+// parted by tabs. A link gives its text or else its target, a nest nothing, an
+// escaped bracket pair the pair. The result is clean in the sense of Clean and
+// may contain '<': it is text, to be escaped by whoever puts it into HTML. The
+// cost is linear.
+func Text(content string) string {
+	var b lines
+	eachText(content, b.addTag, b.addText)
+	return Clean(strings.TrimRight(b.String(), "\n\t "))
+}
 
-// Truncate cuts s at max characters.
-func Truncate(s string, max int) (cut string, truncated bool) { return s, false }
+// eachText calls tag for each visible tag and text for each visible decoded text
+// of content, in which wiki syntax reads as its text.
+func eachText(content string, tag func(name string), text func(string)) {
+	z := html.NewTokenizer(strings.NewReader(readable(content)))
+	var skip skipper
+	for {
+		switch tt := z.Next(); tt {
+		case html.ErrorToken:
+			return
+		case html.TextToken:
+			if !skip.on() {
+				text(html.UnescapeString(string(z.Raw())))
+			}
+		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
+			raw, _ := z.TagName()
+			name := string(raw)
+			skip.see(name, tt)
+			if !skip.on() {
+				if tt == html.EndTagToken {
+					name = "/" + name
+				}
+				tag(name)
+			}
+		}
+	}
+}
+
+// skipper counts open elements whose content is not shown.
+type skipper struct{ depth int }
+
+func (s *skipper) on() bool { return s.depth > 0 }
+
+func (s *skipper) see(name string, tt html.TokenType) {
+	switch name {
+	case "script", "style", "template", "noscript", "iframe", "noembed", "noframes", "title":
+	default:
+		return
+	}
+	switch {
+	case tt == html.StartTagToken:
+		s.depth++
+	case tt == html.EndTagToken && s.depth > 0:
+		s.depth--
+	}
+}
+
+// readable puts the readable text of wiki syntax in its place.
+func readable(content string) string {
+	var b strings.Builder
+	done := 0
+	for s := range scan(content) {
+		b.WriteString(content[done:s.start])
+		done = s.end
+		switch s.kind {
+		case escape:
+			b.WriteString(content[s.start+1 : s.end])
+		case link:
+			r := s.ref(content)
+			if text := strings.TrimSpace(r.Text); text != "" {
+				b.WriteString(text)
+			} else {
+				b.WriteString(r.Target)
+			}
+		}
+	}
+	if done == 0 {
+		return content
+	}
+	b.WriteString(content[done:])
+	return b.String()
+}
+
+// lines gathers words into lines.
+type lines struct {
+	strings.Builder
+	gap byte // white space owed before the next word: 0, ' ', '\t' or '\n'
+	pre int  // open pre elements
+}
+
+func (b *lines) addTag(name string) {
+	switch bare := strings.TrimPrefix(name, "/"); {
+	case bare == "td" || bare == "th":
+		b.owe('\t')
+	case isBlock(bare):
+		b.owe('\n')
+		if bare == "pre" && name == bare {
+			b.pre++
+		} else if bare == "pre" && b.pre > 0 {
+			b.pre--
+		}
+	}
+}
+
+// owe keeps the wider of two gaps.
+func (b *lines) owe(gap byte) {
+	width := func(g byte) int { return strings.IndexByte("\x00 \t\n", g) }
+	if width(gap) > width(b.gap) {
+		b.gap = gap
+	}
+}
+
+func (b *lines) addText(text string) {
+	for i, r := range text {
+		switch {
+		case !unicode.IsSpace(r):
+			b.settle()
+			if r == utf8.RuneError {
+				b.WriteRune(r)
+				continue
+			}
+			b.WriteString(text[i : i+utf8.RuneLen(r)])
+		case b.pre > 0 && b.Len() > 0:
+			b.settle()
+			b.WriteRune(r)
+		default:
+			b.owe(' ')
+		}
+	}
+}
+
+// settle writes the gap owed, but none before the first word.
+func (b *lines) settle() {
+	if b.gap != 0 && b.Len() > 0 {
+		b.WriteByte(b.gap)
+	}
+	b.gap = 0
+}
+
+func isBlock(tag string) bool {
+	switch tag {
+	case "address", "article", "aside", "blockquote", "br", "caption", "dd", "details", "div", "dl", "dt",
+		"fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+		"hr", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul":
+		return true
+	}
+	return false
+}
+
+// Clean makes text safe to hand on to people and models: it strips control
+// characters but newline and tab, bidirectional controls, tag characters, and
+// other characters without a glyph, which could hide or turn words. Joiners stay
+// between letters that they shape and between emoji, a presentation selector
+// after its symbol. Broken UTF-8 becomes U+FFFD; CR, CRLF and the line separators
+// become newline. It is idempotent and looks at no markup: entities stay.
+func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
+	runes := []rune(strings.ReplaceAll(s, "\r\n", "\n"))
+	out := runes[:0:len(runes)]
+	for i, r := range runes {
+		switch {
+		case r == '\r' || r == '\u2028' || r == '\u2029':
+			out = append(out, '\n')
+		case unicode.IsControl(r) && r != '\n' && r != '\t':
+		case isUnseen(r) && !neededAfter(out, runes[i:]):
+		default:
+			out = append(out, r)
+		}
+	}
+	return string(out)
+}
+
+// neededAfter is needed for text whose beginning has been cleaned already.
+func neededAfter(before, rest []rune) bool {
+	if len(before) == 0 {
+		return false
+	}
+	around := []rune{before[len(before)-1], rest[0]}
+	if len(rest) > 1 {
+		around = append(around, rest[1])
+	}
+	return needed(around, 1)
+}
+
+// isClean tells of text that needs no look at neighbours.
+func isClean(s string) bool {
+	for i, r := range s {
+		switch {
+		case r == '\n' || r == '\t':
+		case r < ' ' || r == 0x7f:
+			return false
+		case r < 0x7f:
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd"):
+			return false
+		case unicode.IsControl(r), r == '\u2028', r == '\u2029', isUnseen(r):
+			return false
+		}
+	}
+	return true
+}
 
 // Heading is one heading of a card.
 type Heading struct {
 	Level  int    // 1 to 6
-	Text   string // plain text
-	Offset int    // characters before the heading's tag in the content
+	Text   string // visible text on one line
+	Offset int    // characters of the content before the heading's tag
 }
 
-// Outline returns the headings of HTML in order.
-func Outline(html string) []Heading { return nil }
+// Outline returns the headings of HTML content in order. A heading that is not
+// closed ends where the next one begins. The cost is linear.
+func Outline(content string) []Heading {
+	var out []Heading
+	for _, h := range headings(content) {
+		out = append(out, Heading{h.level, h.text, h.offset})
+	}
+	return out
+}
+
+// headingSpan is a heading with its place in bytes.
+type headingSpan struct {
+	level      int
+	text       string
+	offset     int // characters before it
+	start, end int // bytes of the whole element
+}
+
+func headings(content string) []headingSpan {
+	var out []headingSpan
+	var skip skipper
+	open := -1 // index in out of the heading being read
+	counted, offset := 0, 0
+	closeAt := func(innerEnd, end, from int) {
+		out[open].text = strings.Join(strings.Fields(Text(content[from:innerEnd])), " ")
+		out[open].end = end
+		open = -1
+	}
+	inner := 0
+	for t := range tokens(content) {
+		skip.see(t.name, t.kind)
+		level := headingLevel(t.name)
+		if level == 0 || skip.on() {
+			continue
+		}
+		if open >= 0 {
+			end := t.start
+			if t.kind == html.EndTagToken {
+				end = t.end
+			}
+			closeAt(t.start, end, inner)
+		}
+		if t.kind == html.StartTagToken {
+			offset += utf8.RuneCountInString(content[counted:t.start])
+			counted = t.start
+			out = append(out, headingSpan{level: level, offset: offset, start: t.start})
+			open, inner = len(out)-1, t.end
+		}
+	}
+	if open >= 0 {
+		closeAt(len(content), len(content), inner)
+	}
+	return out
+}
+
+func headingLevel(tag string) int {
+	if len(tag) == 2 && tag[0] == 'h' && '1' <= tag[1] && tag[1] <= '6' {
+		return int(tag[1] - '0')
+	}
+	return 0
+}
+
+// token is one tag, comment or run of text with its place in bytes.
+type token struct {
+	kind       html.TokenType
+	name       string // of a tag, in lower case
+	start, end int
+}
+
+// tokens yields the tokens of HTML; their ranges follow one another and cover all
+// of it.
+func tokens(content string) func(yield func(token) bool) {
+	return func(yield func(token) bool) {
+		z := html.NewTokenizer(strings.NewReader(content))
+		at := 0
+		for {
+			kind := z.Next()
+			t := token{kind: kind, start: at, end: at + len(z.Raw())}
+			if kind == html.ErrorToken {
+				if t.start = at; at < len(content) {
+					yield(token{html.TextToken, "", at, len(content)})
+				}
+				return
+			}
+			if kind == html.StartTagToken || kind == html.EndTagToken || kind == html.SelfClosingTagToken {
+				name, _ := z.TagName()
+				t.name = string(name)
+			}
+			at = t.end
+			if !yield(t) {
+				return
+			}
+		}
+	}
+}

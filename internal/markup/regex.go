@@ -1,0 +1,163 @@
+package markup
+
+import (
+	"context"
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+const (
+	// MaxPattern is the longest pattern of a regex patch, in characters.
+	MaxPattern = 500
+	// MaxRegexMatches is the most that a regex patch may replace.
+	MaxRegexMatches = 100
+	// maxRegexInput is the longest content searched, in bytes.
+	maxRegexInput = 1 << 20
+	// maxRegexWork bounds pattern size times content size, which one search costs
+	// at worst. RE2 does about 130 million of these steps a second, so that one
+	// search, which nothing can stop, ends within half a second.
+	maxRegexWork = 64 << 20
+)
+
+// regex replaces every match. The search runs beside the caller and is left alone
+// when ctx ends; it then stops by itself before its next match.
+func (p Patch) regex(ctx context.Context, content string) (Result, error) {
+	find, err := p.compile(content)
+	if err != nil {
+		return Result{}, err
+	}
+	type outcome struct {
+		Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := p.replaceAll(ctx, find, content)
+		done <- outcome{r, err}
+	}()
+	select {
+	case o := <-done:
+		return o.Result, o.err
+	case <-ctx.Done():
+		return Result{}, errTooSlow()
+	}
+}
+
+func errTooSlow() error {
+	return patchFault("pattern", "The pattern took too long on this content; make it simpler or the content shorter.")
+}
+
+// compile checks the limits and makes the finder.
+func (p Patch) compile(content string) (*finder, error) {
+	switch {
+	case utf8.RuneCountInString(p.Pattern) > MaxPattern:
+		return nil, patchFault("pattern", "The pattern is longer than %d characters.", MaxPattern)
+	case p.MaxMatches < 0 || p.MaxMatches > MaxRegexMatches:
+		return nil, patchFault("max_matches", "The value must lie between 1 and %d.", MaxRegexMatches)
+	case len(content) > maxRegexInput:
+		return nil, patchFault("pattern", "The content is longer than the %d MiB that a pattern may search; use another mode.", maxRegexInput>>20)
+	}
+	parsed, err := syntax.Parse(p.Pattern, syntax.Perl)
+	if err != nil {
+		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
+	}
+	if len(prog.Inst)*len(content) > maxRegexWork {
+		return nil, patchFault("pattern", "The pattern repeats too much for content of this length; use smaller counts.")
+	}
+	first, err := regexp.Compile(p.Pattern)
+	if err != nil {
+		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
+	}
+	// A search that goes on needs the character before it, for \b and ^.
+	next, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + p.Pattern + `)`)
+	if err != nil {
+		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
+	}
+	return &finder{first: first, next: next, text: content}, nil
+}
+
+func (p Patch) replaceAll(ctx context.Context, find *finder, content string) (Result, error) {
+	limit := p.MaxMatches
+	if limit == 0 {
+		limit = MaxRegexMatches
+	}
+	var out []byte
+	done, n := 0, 0
+	for m := find.find(); m != nil; m = find.find() {
+		if ctx.Err() != nil {
+			return Result{}, errTooSlow()
+		}
+		if n++; n > limit {
+			return Result{}, patchFault("max_matches", "The pattern matches more than %d times, so nothing is changed; narrow it or raise max_matches.", limit)
+		}
+		out = append(out, content[done:m[0]]...)
+		if out = find.first.ExpandString(out, p.Replacement, content, m); len(out) > MaxPatchOutput {
+			return Result{}, patchFault("replacement", "The result would be longer than %d MiB.", MaxPatchOutput>>20)
+		}
+		done = m[1]
+	}
+	if ctx.Err() != nil {
+		return Result{}, errTooSlow()
+	}
+	if n == 0 {
+		return Result{}, patchFault("pattern", "The pattern matches nothing in the content.")
+	}
+	return Result{Content: string(append(out, content[done:]...)), Matches: n}, nil
+}
+
+// finder finds the matches of a pattern one at a time, the same that
+// FindAllStringSubmatchIndex finds at once, so that a caller can stop between.
+type finder struct {
+	first, next *regexp.Regexp
+	text        string
+	at          int // where the next search begins
+	end         int // where the last match ended; meaningful when started
+	started     bool
+}
+
+// find returns the next match as FindStringSubmatchIndex does, or nil.
+func (f *finder) find() []int {
+	for f.at <= len(f.text) {
+		m := f.search()
+		if m == nil {
+			f.at = len(f.text) + 1
+			return nil
+		}
+		abuts := f.started && m[0] == m[1] && m[0] == f.end
+		f.started, f.end = true, m[1]
+		f.at = m[1]
+		if m[0] == m[1] {
+			_, size := utf8.DecodeRuneInString(f.text[m[1]:])
+			f.at += max(size, 1)
+		}
+		if !abuts {
+			return m
+		}
+	}
+	return nil
+}
+
+// search looks from at on, seeing the character before it.
+func (f *finder) search() []int {
+	if f.at == 0 {
+		return f.first.FindStringSubmatchIndex(f.text)
+	}
+	_, size := utf8.DecodeLastRuneInString(f.text[:f.at])
+	from := f.at - size
+	m := f.next.FindStringSubmatchIndex(f.text[from:])
+	if m == nil {
+		return nil
+	}
+	m = m[2:] // the first group is the pattern
+	for i, v := range m {
+		if v >= 0 {
+			m[i] = v + from
+		}
+	}
+	return m
+}

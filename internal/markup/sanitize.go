@@ -1,0 +1,78 @@
+package markup
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/microcosm-cc/bluemonday"
+)
+
+// Sanitize makes HTML safe to show: script, style, forms, frames, event handlers
+// and addresses other than http, https, mailto and relative ones are gone, and so
+// are images from elsewhere (only /api/… stays), comments, and what Clean strips.
+// Class, colours and the other styles of words stay. Links and nests stay byte for
+// byte in text and escaped in attributes; one with a '<' in it is sanitised like
+// any HTML. What a nest shows is sanitised by whoever puts it in: nests must be
+// resolved before Sanitize, or their content sanitised by itself and never put
+// into a tag. It is idempotent for its own output.
+func Sanitize(content string) string {
+	p := protect(Clean(content))
+	return Clean(p.restoreHTML(policy().Sanitize(p.text), safeTag))
+}
+
+// safeTag keeps a tag with wiki syntax in an attribute only if it is as harmless
+// when a nest there shows nothing: java{{X}}script: must not become an address.
+// Images take none.
+func safeTag(restored, bare string) string {
+	without := strings.ReplaceAll(bare, ` href=""`, "")
+	if clean := policy().Sanitize(without); clean != without || strings.HasPrefix(bare, "<img") {
+		return clean
+	}
+	return restored
+}
+
+// policy returns the one policy, which is not changed after it is made.
+var policy = sync.OnceValue(newPolicy)
+
+var (
+	classNames = regexp.MustCompile(`^[\p{L}\p{N}\s_-]{1,200}$`)
+	ownImage   = regexp.MustCompile(`(?i)^/api(/` + pathStep + `)+(\?[\p{L}\p{N}_%+,:@*~=&-]*)?$`)
+	colour     = regexp.MustCompile(`(?i)^(#[0-9a-f]{3,8}|[a-z]{3,24}|(rgb|hsl)a?\([0-9.,%\s/deg-]{1,60}\))$`)
+	wordStyle  = regexp.MustCompile(`(?i)^[a-z-]{1,24}$`)
+	fontSize   = regexp.MustCompile(`(?i)^([a-z-]{1,12}|[0-9]{1,3}(\.[0-9]{1,2})?(px|pt|em|rem|%))$`)
+	numberOf   = regexp.MustCompile(`^[0-9]{1,4}$`)
+)
+
+// pathStep is one step of a path, which is not "..", in no encoding.
+const pathStep = `([\p{L}\p{N}_+,:@*~-]|%[013-9a-f][0-9a-f]|%2[0-9a-df]|\.[\p{L}\p{N}_+,:@*~-])+`
+
+func newPolicy() *bluemonday.Policy {
+	p := bluemonday.NewPolicy()
+	p.AllowElements("article", "aside", "section", "header", "footer", "figure", "figcaption", "details", "summary",
+		"h1", "h2", "h3", "h4", "h5", "h6", "p", "div", "span", "br", "hr", "wbr", "blockquote", "pre",
+		"abbr", "b", "bdi", "cite", "code", "del", "dfn", "em", "i", "ins", "kbd", "mark", "q", "s", "samp", "small",
+		"strike", "strong", "sub", "sup", "tt", "u", "var", "ruby", "rp", "rt", "a", "font")
+	p.AllowLists()
+	p.AllowTables()
+	p.AllowAttrs("class").Matching(classNames).Globally()
+	p.AllowAttrs("title").Matching(bluemonday.Paragraph).Globally()
+	p.AllowAttrs("color").Matching(colour).OnElements("font")
+	p.AllowAttrs("href").OnElements("a")
+	p.AllowAttrs("open").Matching(regexp.MustCompile(`(?i)^(open)?$`)).OnElements("details")
+	p.AllowAttrs("checked", "disabled").Matching(regexp.MustCompile(`(?i)^(checked|disabled)?$`)).OnElements("input")
+	p.AllowAttrs("type").Matching(regexp.MustCompile(`(?i)^checkbox$`)).OnElements("input")
+	p.AllowAttrs("start").Matching(numberOf).OnElements("ol")
+	p.AllowURLSchemes("http", "https", "mailto")
+	p.AllowRelativeURLs(true)
+	p.RequireParseableURLs(true)
+	p.RequireNoFollowOnFullyQualifiedLinks(true)
+	p.RequireNoReferrerOnFullyQualifiedLinks(true)
+	p.AllowAttrs("src").Matching(ownImage).OnElements("img")
+	p.AllowAttrs("alt").Matching(bluemonday.Paragraph).OnElements("img")
+	p.AllowAttrs("width", "height").Matching(numberOf).OnElements("img")
+	p.AllowStyles("color", "background-color", "background").Matching(colour).Globally()
+	p.AllowStyles("font-weight", "font-style", "text-align", "text-decoration").Matching(wordStyle).Globally()
+	p.AllowStyles("font-size").Matching(fontSize).Globally()
+	return p
+}

@@ -1,0 +1,167 @@
+package markup
+
+import (
+	"cmp"
+	"html"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SnippetOptions says how a snippet is cut and shown.
+type SnippetOptions struct {
+	Max  int         // characters of text kept, about; 0: 200
+	Mark bool        // hits in <mark>, and everything else escaped for HTML
+	Find FindOptions // how terms are matched; Limit counts for each term
+}
+
+// hitLimit is how many hits of a term a snippet looks at unless told otherwise.
+const hitLimit = 100
+
+// Snippet cuts from plain text the piece with the most different terms and hits,
+// on one line, at spaces where it can, with "…" where text is left out. Without
+// a hit it is the beginning of the text. With o.Mark the result is HTML whose only
+// tags are mark; otherwise it is plain text.
+func Snippet(text string, terms []string, o SnippetOptions) string {
+	if o.Max <= 0 {
+		o.Max = 200
+	}
+	if o.Find.Limit <= 0 {
+		o.Find.Limit = hitLimit
+	}
+	hits := findTerms(text, terms, o.Find)
+	from, to := window(text, bestHits(hits, o.Max), o.Max)
+	return render(text, from, to, hits, o.Mark)
+}
+
+// hit is a match of the term with the number.
+type hit struct {
+	Match
+	term int
+}
+
+func findTerms(text string, terms []string, o FindOptions) []hit {
+	var hits []hit
+	f := foldText(text, o)
+	for i, term := range terms[:min(len(terms), 64)] {
+		if strings.TrimSpace(term) == "" || len(term) > maxQuery {
+			continue
+		}
+		for _, m := range findIn(f, term, o) {
+			hits = append(hits, hit{m, i})
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.term, b.term))
+	})
+	return hits
+}
+
+// bestHits returns the range from the first to the last of the hits within width
+// that hold the most different terms, then the most hits, then come first.
+func bestHits(hits []hit, width int) Match {
+	var best Match
+	bestTerms, bestCount := 0, 0
+	seen := map[int]int{}
+	end := 0
+	for i, h := range hits {
+		for end < len(hits) && (end <= i || hits[end].End-h.Start <= width) {
+			seen[hits[end].term]++
+			end++
+		}
+		if n := end - i; len(seen) > bestTerms || len(seen) == bestTerms && n > bestCount {
+			bestTerms, bestCount = len(seen), n
+			best = Match{h.Start, hits[end-1].End}
+		}
+		if seen[h.term]--; seen[h.term] == 0 {
+			delete(seen, h.term)
+		}
+	}
+	return best
+}
+
+// window widens a range to width characters, as many before as after, and draws
+// its ends in to spaces.
+func window(text string, around Match, width int) (from, to int) {
+	spare := width - utf8.RuneCountInString(text[around.Start:around.End])
+	from = back(text, around.Start, max(spare/2, 0))
+	used := utf8.RuneCountInString(text[from:around.Start])
+	to = forth(text, around.End, max(spare-used, 0))
+	if from > 0 {
+		if i := strings.IndexFunc(text[from:around.Start], unicode.IsSpace); i >= 0 {
+			from += i
+		}
+	}
+	if to < len(text) {
+		if i := strings.LastIndexFunc(text[around.End:to], unicode.IsSpace); i > 0 {
+			to = around.End + i
+		}
+	}
+	return from, to
+}
+
+// back returns the offset n characters before i, forth the one n after.
+func back(text string, i, n int) int {
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(text[:i])
+		i -= size
+	}
+	return i
+}
+
+func forth(text string, i, n int) int {
+	for ; n > 0 && i < len(text); n-- {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+	}
+	return i
+}
+
+func render(text string, from, to int, hits []hit, mark bool) string {
+	var b strings.Builder
+	put := func(s string) {
+		if mark {
+			s = html.EscapeString(s)
+		}
+		b.WriteString(s)
+	}
+	if from > 0 {
+		b.WriteString("…")
+	}
+	at := from + len(text[from:to]) - len(strings.TrimLeftFunc(text[from:to], unicode.IsSpace))
+	to = max(at, from+len(strings.TrimRightFunc(text[from:to], unicode.IsSpace)))
+	for _, h := range hits {
+		if !mark || h.Start < at || h.End > to {
+			continue
+		}
+		put(oneLine(text[at:h.Start]))
+		b.WriteString("<mark>")
+		put(oneLine(text[h.Start:h.End]))
+		b.WriteString("</mark>")
+		at = h.End
+	}
+	put(oneLine(text[at:to]))
+	if to < len(strings.TrimRightFunc(text, unicode.IsSpace)) {
+		b.WriteString("…")
+	}
+	return b.String()
+}
+
+// oneLine turns each run of white space into one space.
+func oneLine(s string) string {
+	var b strings.Builder
+	space := false
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			if !space {
+				b.WriteByte(' ')
+			}
+			space = true
+			continue
+		}
+		space = false
+		b.WriteRune(r)
+	}
+	return b.String()
+}
