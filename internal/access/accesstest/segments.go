@@ -1,0 +1,138 @@
+// Package accesstest holds access's ports in memory, for tests, and the suite that
+// every access.SegmentStore must pass.
+package accesstest
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+)
+
+// Segments is an access.SegmentStore in memory. The zero Segments is empty and ready.
+type Segments struct {
+	mu        sync.Mutex // guards all below
+	processes []string
+	kept      map[string][]access.Segment
+	failure   error
+	lost      bool
+}
+
+var _ access.SegmentStore = (*Segments)(nil)
+
+// Fail makes every method answer err from now on; nil ends that.
+func (s *Segments) Fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = err
+}
+
+// LoseAnswer makes the next append keep its segment and fail all the same.
+func (s *Segments) LoseAnswer() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = true
+}
+
+// Change gives a process's segments to f, which may change them.
+func (s *Segments) Change(process string, f func([]access.Segment) []access.Segment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept[process] = f(s.kept[process])
+}
+
+// AppendSegment keeps a segment.
+func (s *Segments) AppendSegment(_ context.Context, one access.Segment) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failure != nil {
+		return s.failure
+	}
+	if s.kept == nil {
+		s.kept = map[string][]access.Segment{}
+	}
+	for _, old := range s.kept[one.Process] {
+		if old.Seq == one.Seq {
+			if old.Hash == one.Hash {
+				return nil
+			}
+			return fmt.Errorf("accesstest: segment %d of %s is taken", one.Seq, one.Process)
+		}
+	}
+	if !slices.Contains(s.processes, one.Process) {
+		s.processes = append(s.processes, one.Process)
+	}
+	s.kept[one.Process] = append(s.kept[one.Process], one)
+	if s.lost {
+		s.lost = false
+		return errors.New("accesstest: the answer was lost")
+	}
+	return nil
+}
+
+// Segments yields a process's segments.
+func (s *Segments) Segments(_ context.Context, process string, from uint64) iter.Seq2[access.Segment, error] {
+	return func(yield func(access.Segment, error) bool) {
+		s.mu.Lock()
+		all, err := slices.Clone(s.kept[process]), s.failure
+		s.mu.Unlock()
+		if err != nil {
+			yield(access.Segment{}, err)
+			return
+		}
+		for _, one := range all {
+			if one.Seq >= from && !yield(one, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Processes lists those that have segments.
+func (s *Segments) Processes(context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.processes), s.failure
+}
+
+// TestSegmentStore holds a store against what access.SegmentStore promises. s is empty.
+func TestSegmentStore(t *testing.T, s access.SegmentStore) {
+	ctx := context.Background()
+	segment := func(process string, seq uint64, body string) access.Segment {
+		return access.Segment{Process: process, Seq: seq, At: time.Unix(0, int64(seq)).UTC(), Count: len(body),
+			Body: []byte(body), Prev: [32]byte{byte(seq)}, Hash: sha256.Sum256([]byte(body))}
+	}
+	want := []access.Segment{segment("zeta", 1, "a"), segment("zeta", 2, "bb"), segment("zeta", 3, "ccc")}
+	for _, one := range append(want, segment("alpha", 1, "d"), want[1]) {
+		if err := s.AppendSegment(ctx, one); err != nil {
+			t.Fatalf("append %d of %s: %v", one.Seq, one.Process, err)
+		}
+	}
+	if err := s.AppendSegment(ctx, segment("zeta", 2, "other")); err == nil {
+		t.Error("another segment under a taken number was taken")
+	}
+	for from, want := range map[uint64][]access.Segment{0: want, 2: want[1:], 4: nil} {
+		var got []access.Segment
+		for one, err := range s.Segments(ctx, "zeta", from) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, one)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("from %d\n%+v, want\n%+v", from, got, want)
+		}
+	}
+	processes, err := s.Processes(ctx)
+	if want := []string{"zeta", "alpha"}; err != nil || !slices.Equal(processes, want) {
+		t.Errorf("Processes: %v, %v, want %v", processes, err, want)
+	}
+}
