@@ -1,0 +1,383 @@
+// Package app is the composition root: it reads the configuration, makes the parts,
+// puts them together and stops them again. Nothing is decided here that a part could
+// decide; the command line calls it and nothing else.
+package app
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/access"
+)
+
+// Config is everything that can be set. A setting's path in the file is its yaml names
+// joined by dots; its variable is LOREGATE_ and that path in capitals with underscores.
+// docs/config.md is made from the doc tags.
+type Config struct {
+	Addr        string   `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
+	Data        string   `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
+	PublicURL   string   `yaml:"public_url" doc:"Where clients reach the server, when that is not addr: https://lore.example. It stands in metadata and links."`
+	BehindProxy bool     `yaml:"behind_proxy" doc:"A proxy in front ends TLS. Without it or tls, serve refuses an address that others can reach. X-Forwarded-For of the proxy is then believed."`
+	TLS         TLS      `yaml:"tls"`
+	Hosts       []string `yaml:"allowed_hosts" doc:"Host names that requests may name, besides addr, public_url and the loopback names."`
+	Origins     []string `yaml:"allowed_origins" doc:"Web origins whose pages may call the server, as https://host."`
+	AllowFrom   []string `yaml:"allow_from" doc:"Address ranges that may use the API, as 10.0.0.0/8. Empty: all."`
+	KeyAsBearer string   `yaml:"allow_key_as_bearer" default:"auto" doc:"Whether an API key is taken as bearer token on /mcp: yes, no, or auto, which is yes on loopback only."`
+	Token       Token    `yaml:"token"`
+	Limits      Limits   `yaml:"limits"`
+	Audit       Audit    `yaml:"audit"`
+	Log         Log      `yaml:"log"`
+	Tracing     Tracing  `yaml:"tracing"`
+	Metrics     Metrics  `yaml:"metrics"`
+	Import      Import   `yaml:"import"`
+}
+
+// TLS is the server's own certificate.
+type TLS struct {
+	Cert string `yaml:"cert" doc:"File with the certificate chain, PEM."`
+	Key  string `yaml:"key" doc:"File with the private key, PEM."`
+}
+
+// Token is how access tokens are made.
+type Token struct {
+	Issuer   string        `yaml:"issuer" default:"loregate" doc:"The iss claim of tokens, and the only one accepted."`
+	Audience string        `yaml:"audience" doc:"The aud claim of tokens. Default: public_url, or loregate."`
+	Life     time.Duration `yaml:"life" default:"30m" doc:"How long a token is good: 15m to 60m."`
+}
+
+// Limits are the allowances of a caller; 0 keeps the default, -1 means none.
+type Limits struct {
+	Calls       int `yaml:"calls" default:"60" doc:"Tool and REST calls a minute."`
+	CallsBurst  int `yaml:"calls_burst" default:"10" doc:"Tool and REST calls within one second."`
+	Resources   int `yaml:"resources" default:"100" doc:"Resource reads a minute."`
+	Lists       int `yaml:"lists" default:"10" doc:"List operations a minute, sustained."`
+	ListsBucket int `yaml:"lists_bucket" default:"40" doc:"List operations at once after a rest."`
+	Writes      int `yaml:"writes" default:"20" doc:"Writes a minute."`
+	Auth        int `yaml:"auth" default:"10" doc:"Token requests a minute, for each key and each address."`
+}
+
+// Audit is what is kept of calls.
+type Audit struct {
+	Buffer       int  `yaml:"buffer" default:"16384" doc:"Access records that may wait to become durable; when full, calls are refused."`
+	DebugContent bool `yaml:"debug_content" doc:"Log attributes that may hold content. For hunting a fault only; start-up warns."`
+}
+
+// Log is how the process logs.
+type Log struct {
+	Level  string `yaml:"level" default:"info" doc:"debug, info, warn or error."`
+	Format string `yaml:"format" default:"text" doc:"text or json."`
+}
+
+// Tracing is where traces go.
+type Tracing struct {
+	Endpoint string  `yaml:"endpoint" doc:"URL of an OTLP/HTTP collector, as http://127.0.0.1:4318. Empty: no traces."`
+	Sample   float64 `yaml:"sample" default:"1" doc:"Share of calls that are traced, 0 to 1."`
+}
+
+// Metrics is who may read metrics.
+type Metrics struct {
+	Public bool `yaml:"public" doc:"Serve /metrics to everyone who reaches the server, not only to loopback and operators."`
+}
+
+// Import is how vaults are read.
+type Import struct {
+	GMFolders []string `yaml:"gm_folders" default:"GM,DM,Secrets" doc:"Folders of a Markdown vault whose notes become GM cards, by name at any depth."`
+}
+
+// LoadConfig reads the defaults, then the file ("" for none), then the environment
+// (as os.Environ gives it), each over the one before. Unknown keys and unreadable values
+// are refused with the nearest known key. The file's values are strict YAML.
+func LoadConfig(file string, environ []string) (Config, error) {
+	var c Config
+	if err := eachSetting(&c, func(s setting) error { return s.set(s.fallback) }); err != nil {
+		return c, fmt.Errorf("defaults: %w", err)
+	}
+	if file != "" {
+		if err := readFile(file, &c); err != nil {
+			return c, err
+		}
+	}
+	if err := readEnv(environ, &c); err != nil {
+		return c, err
+	}
+	return c, c.Check()
+}
+
+// Check reports settings that cannot be.
+func (c Config) Check() error {
+	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
+		return fmt.Errorf("addr: %q is not host:port; use 127.0.0.1:8420", c.Addr)
+	}
+	if c.Token.Life < 15*time.Minute || c.Token.Life > time.Hour {
+		return fmt.Errorf("token.life: %s is not between 15m and 60m", c.Token.Life)
+	}
+	switch c.KeyAsBearer {
+	case "auto", "yes", "no":
+	default:
+		return fmt.Errorf("allow_key_as_bearer: %q; use yes, no or auto", c.KeyAsBearer)
+	}
+	if (c.TLS.Cert == "") != (c.TLS.Key == "") {
+		return fmt.Errorf("tls: cert and key go together")
+	}
+	for _, r := range c.AllowFrom {
+		if _, err := netip.ParsePrefix(r); err != nil {
+			return fmt.Errorf("allow_from: %q is not a range such as 10.0.0.0/8", r)
+		}
+	}
+	if c.Tracing.Sample < 0 || c.Tracing.Sample > 1 {
+		return fmt.Errorf("tracing.sample: %v is not between 0 and 1", c.Tracing.Sample)
+	}
+	return nil
+}
+
+// Loopback reports whether addr can be reached from this machine only.
+func (c Config) Loopback() bool {
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return false
+	}
+	if host == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// keyAsBearer settles "auto".
+func (c Config) keyAsBearer() bool {
+	return c.KeyAsBearer == "yes" || (c.KeyAsBearer == "auto" && c.Loopback())
+}
+
+// profile gives the default profile of limits.
+func (l Limits) profile() access.Profile {
+	return access.Profile{
+		access.ClassCall:     {PerMinute: l.Calls, PerSecond: max(l.CallsBurst, 0)},
+		access.ClassResource: {PerMinute: l.Resources},
+		access.ClassList:     {PerMinute: l.Lists, Bucket: max(l.ListsBucket, 0)},
+		access.ClassWrite:    {PerMinute: l.Writes},
+		access.ClassAuth:     {PerMinute: l.Auth},
+	}
+}
+
+// setting is one leaf of Config.
+type setting struct {
+	path     string // "token.life"
+	variable string // "LOREGATE_TOKEN_LIFE"
+	fallback string
+	doc      string
+	value    reflect.Value
+}
+
+func (s setting) set(text string) error {
+	v := s.value
+	var err error
+	switch v.Interface().(type) {
+	case string:
+		v.SetString(text)
+	case bool:
+		var b bool
+		if b, err = strconv.ParseBool(orZero(text, "false")); err == nil {
+			v.SetBool(b)
+		}
+	case int:
+		var n int
+		if n, err = strconv.Atoi(orZero(text, "0")); err == nil {
+			v.SetInt(int64(n))
+		}
+	case float64:
+		var f float64
+		if f, err = strconv.ParseFloat(orZero(text, "0"), 64); err == nil {
+			v.SetFloat(f)
+		}
+	case time.Duration:
+		var d time.Duration
+		if d, err = time.ParseDuration(orZero(text, "0s")); err == nil {
+			v.SetInt(int64(d))
+		}
+	case []string:
+		v.Set(reflect.ValueOf(commaList(text)))
+	default:
+		err = fmt.Errorf("unsupported type %s", v.Type())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %q cannot be read as %s", s.path, text, kindName(v.Interface()))
+	}
+	return nil
+}
+
+func orZero(text, zero string) string {
+	if text == "" {
+		return zero
+	}
+	return text
+}
+
+func commaList(text string) []string {
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+func kindName(v any) string {
+	switch v.(type) {
+	case bool:
+		return "true or false"
+	case int, float64:
+		return "a number"
+	case time.Duration:
+		return "a duration such as 30m"
+	case []string:
+		return "a list"
+	}
+	return "text"
+}
+
+// eachSetting calls f for every leaf of c, in order.
+func eachSetting(c *Config, f func(setting) error) error {
+	return eachField(reflect.ValueOf(c).Elem(), "", f)
+}
+
+func eachField(v reflect.Value, prefix string, f func(setting) error) error {
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		path := prefix + field.Tag.Get("yaml")
+		if field.Type.Kind() == reflect.Struct {
+			if err := eachField(v.Field(i), path+".", f); err != nil {
+				return err
+			}
+			continue
+		}
+		s := setting{path: path, fallback: field.Tag.Get("default"), doc: field.Tag.Get("doc"), value: v.Field(i),
+			variable: "LOREGATE_" + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))}
+		if err := f(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readFile(file string, c *Config) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(b, &doc); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if len(doc.Content) == 0 {
+		return nil
+	}
+	known := map[string]setting{}
+	groups := map[string]bool{"": true}
+	_ = eachSetting(c, func(s setting) error { // the callback never fails
+		known[s.path] = s
+		if group, _, ok := strings.Cut(s.path, "."); ok {
+			groups[group] = true
+		}
+		return nil
+	})
+	return readMap(file, doc.Content[0], "", known, groups)
+}
+
+func readMap(file string, node *yaml.Node, prefix string, known map[string]setting, groups map[string]bool) error {
+	if node.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s:%d: %q must hold settings", file, node.Line, strings.TrimSuffix(prefix, "."))
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		path := prefix + key.Value
+		if seen[path] {
+			return fmt.Errorf("%s:%d: %s is set twice", file, key.Line, path)
+		}
+		seen[path] = true
+		if groups[path] {
+			if err := readMap(file, value, path+".", known, groups); err != nil {
+				return err
+			}
+			continue
+		}
+		s, ok := known[path]
+		if !ok {
+			return fmt.Errorf("%s:%d: unknown setting %q; did you mean %q? See docs/config.md", file, key.Line, path, nearest(path, known))
+		}
+		if err := value.Decode(s.value.Addr().Interface()); err != nil {
+			return fmt.Errorf("%s:%d: %s cannot be read as %s", file, value.Line, path, kindName(s.value.Interface()))
+		}
+	}
+	return nil
+}
+
+// isSetting reports whether a variable sets something. LOREGATE_CONFIG names the file, and
+// LOREGATE_KEY… are where people keep keys for their clients.
+func isSetting(variable string) bool {
+	return strings.HasPrefix(variable, "LOREGATE_") && !strings.HasPrefix(variable, "LOREGATE_KEY") && variable != "LOREGATE_CONFIG"
+}
+
+func readEnv(environ []string, c *Config) error {
+	byVariable := map[string]setting{}
+	_ = eachSetting(c, func(s setting) error { // the callback never fails
+		byVariable[s.variable] = s
+		return nil
+	})
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !isSetting(name) {
+			continue
+		}
+		s, ok := byVariable[name]
+		if !ok {
+			return fmt.Errorf("unknown variable %s; did you mean %s? See docs/config.md", name, nearest(name, byVariable))
+		}
+		if err := s.set(value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// nearest is the known name with the fewest edits from a name; the first in order of
+// name among equals.
+func nearest[V any](name string, known map[string]V) string {
+	best, least := "", -1
+	for k := range known {
+		d := edits(strings.ToLower(name), strings.ToLower(k))
+		if least < 0 || d < least || (d == least && k < best) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// edits is the Levenshtein distance.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}

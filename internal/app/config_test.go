@@ -1,0 +1,44 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheEnvironmentBeatsTheFileWhichBeatsTheDefaults(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "loregate.yaml")
+	os.WriteFile(file, []byte("addr: 127.0.0.1:1\ntoken:\n  life: 45m\nimport:\n  gm_folders: [Hidden]\n"), 0o600)
+	c, err := LoadConfig(file, []string{"LOREGATE_ADDR=127.0.0.1:2", "LOREGATE_KEY_MINE=x", "PATH=/bin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Addr != "127.0.0.1:2" || c.Token.Life != 45*time.Minute || c.Data != "./loregate-data" || c.Import.GMFolders[0] != "Hidden" || c.Limits.Lists != 10 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestWhatIsUnknownOrUnreadableStopsTheStart(t *testing.T) {
+	for _, tc := range []struct{ file, env, want string }{
+		{"adr: x\n", "", `unknown setting "adr"; did you mean "addr"`},
+		{"token:\n  live: 20m\n", "", `did you mean "token.life"`},
+		{"token: 5\n", "", "must hold settings"},
+		{"addr: a\naddr: b\n", "", "addr"},
+		{"limits:\n  calls: many\n", "", "cannot be read as a number"},
+		{"token:\n  life: 2h\n", "", "between 15m and 60m"},
+		{"allow_from: [ten]\n", "", "not a range"},
+		{"tls:\n  cert: a.pem\n", "", "go together"},
+		{"", "LOREGATE_LIMITS_WRITE=5", "did you mean LOREGATE_LIMITS_WRITES"},
+		{"", "LOREGATE_LIMITS_WRITES=few", "cannot be read as a number"},
+		{"", "LOREGATE_ADDR=nowhere", "host:port"},
+	} {
+		file := filepath.Join(t.TempDir(), "c.yaml")
+		os.WriteFile(file, []byte(tc.file), 0o600)
+		_, err := LoadConfig(file, []string{tc.env})
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("file %q, env %q: %v, want %q", tc.file, tc.env, err, tc.want)
+		}
+	}
+}
