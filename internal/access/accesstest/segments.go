@@ -136,3 +136,11 @@ func TestSegmentStore(t *testing.T, s access.SegmentStore) {
 		t.Errorf("Processes: %v, %v, want %v", processes, err, want)
 	}
 }
+
+// Rehash is a segment with another body and the hash that goes with it, as somebody
+// who knows the format would forge it.
+func Rehash(s access.Segment, body []byte) access.Segment {
+	s.Body = body
+	s.Hash = sha256.Sum256(slices.Concat(s.Prev[:], body))
+	return s
+}
