@@ -147,7 +147,8 @@ type Resource struct {
 	MIME     string
 	Surfaces []string
 	Least    access.Role
-	NoWorld  bool // of the instance, not of a world
+	NoWorld  bool   // of the instance, not of a world
+	WorldVar string // variable whose value names the world; "" for none
 
 	// Read gives the content of one URI. Absent and hidden are both fault.NotFound.
 	Read func(ctx context.Context, c *Call, vars map[string]string) (Content, error)
@@ -200,7 +201,8 @@ type PromptArg struct {
 type Surface struct {
 	Name       string
 	Title      string
-	Doc        string // one sentence for instructions: which questions it answers
+	Doc        string            // one sentence for instructions: which questions it answers
+	Codes      map[string]string // what this surface calls the error codes; nil for the common words
 	Operations []*Operation
 	Resources  []*Resource
 	Prompts    []*Prompt

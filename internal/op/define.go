@@ -40,7 +40,7 @@ import (
 // The names world, idempotency_key, wait_for_previous and _meta are the engine's: it
 // takes them away before the handler's input is read, unless In declares them. An input
 // field dry_run that is true rehearses the call: its grant commits nothing. An input field
-// campaign_id names the world.
+// campaign_id names the world. An input field idempotencyKey is the key under another name.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
 	in, err := inferInput(reflect.TypeFor[In]())
 	if err != nil {
@@ -108,7 +108,7 @@ func shownInput(o *Operation) *jsonschema.Schema {
 	if !o.NoWorld && !o.declares("campaign_id") {
 		add("world", &jsonschema.Schema{Type: "string", Description: "Slug or id of the world; needed only where the key opens several."})
 	}
-	if o.keyed() {
+	if o.keyed() && !o.declares("idempotencyKey") {
 		add("idempotency_key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
 			Description: "A text of your choice: repeating the call with it has no second effect."})
 	}

@@ -335,14 +335,22 @@ func (o *Operation) strip(n *node, in *input, f *faults) {
 			in.askWorld(*v, "campaign_id", f)
 		}
 	}
-	if o.keyed() {
-		if v, ok := take("idempotency_key"); ok && v.kind != 'n' {
-			if v.kind != '"' || in.key != "" && in.key != v.text {
-				f.add(&where{name: "idempotency_key", index: -1}, "must be a string, the same as in the header")
-			}
-			in.key = v.text
-		}
+	if !o.keyed() {
+		return
 	}
+	name := "idempotency_key"
+	v, ok := take(name)
+	if o.declares("idempotencyKey") && !ok {
+		name = "idempotencyKey"
+		v, ok = n.take(name) // taken too: the key is no part of what is hashed
+	}
+	if !ok || v.kind == 'n' {
+		return
+	}
+	if v.kind != '"' || in.key != "" && in.key != v.text {
+		f.add(&where{name: name, index: -1}, "must be a string, the same as in the header")
+	}
+	in.key = v.text
 }
 
 // askWorld notes a world that was asked for as an argument.
@@ -395,4 +403,16 @@ func (o *Operation) hash(input, upload []byte) [32]byte {
 		b = append(b, sum[:]...)
 	}
 	return sha256.Sum256(b)
+}
+
+// Refused counts and records a call that its transport could not make an input of, for
+// a body too large, say. It returns what the Guard says against it instead, if anything.
+func (l *Local) Refused(ctx context.Context, c access.Caller, o *Operation, correlation string, err error) error {
+	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: o.Name, Surface: through(c, o.Surfaces, "", o.Name),
+		Effect: access.Read, Class: access.ClassCall, Correlation: correlation})
+	if limited != nil {
+		return limited
+	}
+	a.Done(ctx, 0, err)
+	return nil
 }

@@ -201,6 +201,21 @@ func bestRole(c access.Caller) access.Role {
 	return best
 }
 
+// Show is what a client sees of an error of an operation, in the words of the surface it
+// was called on ("" is the operation's home).
+func (l *Local) Show(operation, surface string, err error, correlation string) fault.Envelope {
+	e := fault.Show(err, correlation)
+	if o := l.byName[operation]; surface == "" && o != nil && len(o.Surfaces) > 0 {
+		surface = o.Surfaces[0]
+	}
+	for _, s := range l.surfaces {
+		if word := s.Codes[e.Error.Code]; s.Name == surface && word != "" {
+			e.Error.Code = word
+		}
+	}
+	return e
+}
+
 // AdmitList counts one listing call ("tools/list", "prompts/list", …), which reads no
 // world. Its errors are fault.RateLimited and fault.Unavailable.
 func (l *Local) AdmitList(ctx context.Context, c access.Caller, kind, correlation string) error {

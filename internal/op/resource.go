@@ -120,6 +120,9 @@ func (l *Local) ReadResource(ctx context.Context, c access.Caller, r ResourceReq
 		return Content{}, l.absent(ctx, c, r.Ask, "resources/read", access.ClassResource, noResource(r.URI))
 	}
 	what := about{res.Name, res.Surfaces, res.Least, res.NoWorld, access.ClassResource, r.URI}
+	if named := vars[res.WorldVar]; named != "" {
+		r.World = named
+	}
 	err = l.with(ctx, c, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
 		content, err = res.Read(ctx, call, vars)
 		return len(content.Text) + len(content.Blob), err

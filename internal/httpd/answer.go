@@ -1,0 +1,148 @@
+package httpd
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+	"loregate/internal/op"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// status is an error whose HTTP status is not its kind's.
+type status struct {
+	error
+	code int
+}
+
+func (s *status) Unwrap() error { return s.error }
+
+// refusal is for what HTTP itself refuses: a method, a media type.
+func refusal(code int, format string, args ...any) error {
+	return &status{fault.New(fault.Invalid, format, args...), code}
+}
+
+// fail writes the error object, in the words of the operation's surface.
+func (s *server) fail(x *exchange, operation string, err error) {
+	kind := fault.KindOf(err)
+	code := kind.HTTPStatus()
+	var own *status
+	if errors.As(err, &own) {
+		code = own.code
+	}
+	h := x.w.Header()
+	var f *fault.Error
+	if errors.As(err, &f) && f.RetryAfter > 0 {
+		h.Set("Retry-After", itoa(fault.RetrySeconds(f.RetryAfter)))
+	} else if kind == fault.Unavailable || kind == fault.RateLimited {
+		h.Set("Retry-After", "1")
+	}
+	if kind == fault.Unauthorized {
+		h.Set("WWW-Authenticate", identity.Challenge(err, identity.Style{}))
+	}
+	if kind == fault.Internal && operation == "" {
+		s.Logger.ErrorContext(x.r.Context(), "request failed", "route", x.route, "correlation_id", x.correlation, "error", err)
+	}
+	s.writeJSON(x, code, s.Engine.Show(operation, "", err, x.correlation))
+}
+
+// writeJSON writes a value as JSON. Values that cannot be encoded are ours alone, and a
+// bug.
+func (s *server) writeJSON(x *exchange, code int, v any) {
+	b, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		panic(fmt.Errorf("httpd: encoding an answer: %w", err))
+	}
+	s.writeBytes(x, code, b)
+}
+
+func (s *server) writeBytes(x *exchange, code int, b []byte) {
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", itoa(len(b)))
+	x.w.WriteHeader(code)
+	_, _ = x.w.Write(b) // a client that is gone learns nothing
+}
+
+// answer writes what came of an operation.
+func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
+	h, r := x.w.Header(), a.Reply
+	if r.ETag != "" {
+		h.Set("ETag", `"`+r.ETag+`"`)
+		h.Set("Cache-Control", "private, no-cache")
+		h.Set("Vary", "Authorization")
+	}
+	if r.Location != "" {
+		h.Set("Location", r.Location)
+	}
+	if r.Replayed {
+		h.Set("Idempotency-Replayed", "true")
+	}
+	reads := x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
+	if reads && (r.NotModified || r.ETag != "" && matches(x.r.Header.Values("If-None-Match"), r.ETag)) {
+		x.w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if r.File != nil {
+		x.download(r.File)
+		return
+	}
+	code := cmp.Or(r.Status, o.Status, http.StatusOK)
+	if r.Diverted {
+		code = cmp.Or(r.Status, http.StatusAccepted)
+	}
+	s.writeBytes(x, code, a.Output)
+}
+
+// matches reports whether If-None-Match names an entity tag, compared weakly.
+func matches(lines []string, etag string) bool {
+	for _, tag := range strings.Split(strings.Join(lines, ","), ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || strings.TrimPrefix(tag, "W/") == `"`+etag+`"` {
+			return true
+		}
+	}
+	return false
+}
+
+// download sends a file in a way that no browser takes for a page of ours: as an
+// attachment, of the sniffed type and no other.
+func (x *exchange) download(f *op.File) {
+	h := x.w.Header()
+	h.Set("Content-Type", cmp.Or(f.Type, "application/octet-stream"))
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == '/' || r == '\\' {
+			return '_'
+		}
+		return r
+	}, cmp.Or(f.Name, "file"))
+	h.Set("Content-Disposition", cmp.Or(mime.FormatMediaType("attachment", map[string]string{"filename": name}), "attachment"))
+	http.ServeContent(x.w, x.r, "", time.Time{}, bytes.NewReader(f.Data))
+}
+
+// document is a text that is made once, and its entity tag.
+type document struct {
+	body []byte
+	etag string
+}
+
+func newDocument(body []byte) document { return document{body, digest(body)} }
+
+func (d document) serve(x *exchange) {
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", `"`+d.etag+`"`)
+	http.ServeContent(x.w, x.r, "", time.Time{}, bytes.NewReader(d.body))
+}

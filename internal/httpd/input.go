@@ -1,0 +1,184 @@
+package httpd
+
+import (
+	"bytes"
+	"mime"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// fields collects input fields that came as text, in path, query, headers or a form, and
+// writes each as the JSON that the operation's schema asks for. What cannot be read as
+// that stays a string, which the engine refuses by name.
+type fields struct {
+	o      *op.Operation
+	json   []byte // members, each with a comma after it
+	rest   []byte // members of the field that takes unknown parameters
+	listed []string
+	lists  map[string][]string
+}
+
+func (f *fields) add(name, text string) {
+	s := f.o.In.Properties[name]
+	if s != nil && s.Type == "array" {
+		if f.lists == nil {
+			f.lists = map[string][]string{}
+		}
+		if !slices.Contains(f.listed, name) {
+			f.listed = append(f.listed, name)
+		}
+		f.lists[name] = append(f.lists[name], strings.Split(text, ",")...)
+		return
+	}
+	f.json = appendMember(f.json, name, typed(s, text))
+}
+
+func appendMember(b []byte, name string, value []byte) []byte {
+	b = append(append(b, quote(name)...), ':')
+	return append(append(b, value...), ',')
+}
+
+func quote(s string) []byte {
+	b, err := jsontext.AppendQuote(nil, s)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// typed is a text as the JSON of a schema.
+func typed(s *jsonschema.Schema, text string) []byte {
+	if s == nil {
+		return quote(text)
+	}
+	kind := s.Type
+	if kind == "" && len(s.Types) > 0 {
+		kind = s.Types[0]
+	}
+	switch kind {
+	case "string":
+		return quote(text)
+	case "boolean":
+		switch text {
+		case "true", "1", "":
+			return []byte("true")
+		case "false", "0":
+			return []byte("false")
+		}
+	case "integer", "number":
+		if v := jsontext.Value(text); v.IsValid() && v.Kind() == '0' {
+			return bytes.TrimSpace(v)
+		}
+	default:
+		if v := jsontext.Value(text); v.IsValid() && (v.Kind() == '{' || v.Kind() == '[') {
+			return v
+		}
+	}
+	return quote(text)
+}
+
+// query reads a query string. A "+" in it is a plus, as it is in card names, and not a
+// space. The world of the call is not an input field.
+func (f *fields) query(raw string, r *op.Request) error {
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err1 := url.PathUnescape(name)
+		value, err2 := url.PathUnescape(value)
+		if err1 != nil || err2 != nil || !utf8.ValidString(name+value) {
+			return fault.New(fault.Invalid, "the query could not be read at %q; percent-encode it as UTF-8", strings.ToValidUTF8(short(pair, 60), "?"))
+		}
+		known := f.o.In.Properties[name] != nil
+		switch {
+		case name == "world" && !known && !f.o.NoWorld:
+			if r.World != "" && r.World != value {
+				return fault.BadField("world", "is given twice")
+			}
+			r.World = value
+		case !known && f.o.RestField() != "":
+			f.rest = appendMember(f.rest, name, quote(value))
+		default:
+			f.add(name, value)
+		}
+	}
+	return nil
+}
+
+// ifMatch makes the operation's if_match of a header. An operation without one would
+// ignore the caller's condition, and refuses it instead.
+func (f *fields) ifMatch(lines []string) error {
+	if len(lines) == 0 || lines[0] == "*" {
+		return nil
+	}
+	s := f.o.In.Properties["if_match"]
+	if s == nil {
+		if !f.o.Writes() {
+			return nil
+		}
+		return fault.BadField("If-Match", "is not taken here; leave it out")
+	}
+	tag := strings.TrimPrefix(strings.TrimSpace(lines[0]), "W/")
+	if len(lines) > 1 || strings.Contains(tag, ",") || !utf8.ValidString(tag) {
+		return fault.BadField("If-Match", "takes one entity tag")
+	}
+	f.json = appendMember(f.json, "if_match", typed(s, strings.Trim(tag, `"`)))
+	return nil
+}
+
+// filename gives the operation the name of an uploaded file, where it asks for one.
+func (f *fields) filename(disposition string) {
+	if disposition == "" || f.o.In.Properties["filename"] == nil || bytes.Contains(f.json, []byte(`"filename":`)) {
+		return
+	}
+	_, params, err := mime.ParseMediaType(disposition)
+	if err != nil || params["filename"] == "" || !utf8.ValidString(params["filename"]) {
+		return
+	}
+	name := params["filename"]
+	f.add("filename", name[strings.LastIndexAny(name, `/\`)+1:])
+}
+
+// object is all fields, and those of a body, as one JSON object. A body that is no object
+// is passed on as it is, for the engine to refuse.
+func (f *fields) object(body []byte) []byte {
+	members := f.json
+	for _, name := range f.listed {
+		members = appendMember(members, name, list(f.o.In.Properties[name].Items, f.lists[name]))
+	}
+	if len(f.rest) > 0 {
+		members = appendMember(members, f.o.RestField(), slices.Concat([]byte{'{'}, f.rest[:len(f.rest)-1], []byte{'}'}))
+	}
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	if len(members) == 0 || body[0] != '{' {
+		return body
+	}
+	after := bytes.TrimLeft(body[1:], " \t\r\n")
+	if len(after) > 0 && after[0] == '}' {
+		members = members[:len(members)-1]
+	}
+	return slices.Concat([]byte{'{'}, members, after)
+}
+
+func list(items *jsonschema.Schema, texts []string) []byte {
+	b := []byte{'['}
+	for i, t := range texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, typed(items, t)...)
+	}
+	return append(b, ']')
+}

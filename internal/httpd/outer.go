@@ -1,0 +1,239 @@
+package httpd
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+// exchange is one request on its way through: what the outer layers found out about it.
+type exchange struct {
+	w           *meter
+	r           *http.Request
+	correlation string
+	client      netip.Addr // who called, proxies aside
+	proxied     bool       // came through a believed proxy
+	route       string     // pattern, for metrics
+}
+
+type handler func(x *exchange, vars map[string]string)
+
+// meter is a ResponseWriter that remembers status and size.
+type meter struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (m *meter) WriteHeader(status int) {
+	if m.status == 0 || m.status < 200 {
+		m.status = status
+	}
+	m.ResponseWriter.WriteHeader(status)
+}
+
+func (m *meter) Write(b []byte) (int, error) {
+	if m.status == 0 {
+		m.status = http.StatusOK
+	}
+	n, err := m.ResponseWriter.Write(b)
+	m.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+
+// outer puts the layers around everything. The order matters: recovery first, so that
+// nothing ends the process; then the id that the log and the answer share; then who may
+// call at all.
+func (s *server) outer() (http.Handler, error) {
+	origins := http.NewCrossOriginProtection()
+	for _, o := range s.Origins {
+		if err := origins.AddTrustedOrigin(o); err != nil {
+			return nil, fmt.Errorf("httpd: origin %q: %w", o, err)
+		}
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := s.Now()
+		x := &exchange{w: &meter{ResponseWriter: w}, r: r, correlation: s.correlate(r), route: "other"}
+		defer func() {
+			if s.Observer != nil {
+				s.Observer.Request(x.route, x.w.status, s.Now().Sub(began), x.w.bytes)
+			}
+		}()
+		defer s.recovered(x)
+		x.client, x.proxied = s.clientOf(r)
+		setHeaders(w.Header(), x.correlation)
+		if err := s.mayCall(x, origins); err != nil {
+			s.fail(x, "", err)
+			return
+		}
+		s.dispatch(x)
+	}), nil
+}
+
+func setHeaders(h http.Header, correlation string) {
+	h.Set("X-Correlation-Id", correlation)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// correlate keeps the caller's correlation id where it is a sane one, and gives the
+// request a new one where not. Inner handlers find it in the request's own header.
+func (s *server) correlate(r *http.Request) string {
+	id := r.Header.Get("X-Correlation-Id")
+	if !saneID(id) {
+		id = s.NewID()
+	}
+	r.Header.Set("X-Correlation-Id", id)
+	return id
+}
+
+func saneID(id string) bool {
+	if id == "" || len(id) > 64 {
+		return false
+	}
+	for _, c := range []byte(id) {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// recovered answers for a panic and keeps the process. http.ErrAbortHandler goes on, as
+// it is how a handler cuts a connection.
+func (s *server) recovered(x *exchange) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	err := fault.New(fault.Internal, "a request panicked").Because(fmt.Errorf("panic: %v", p))
+	s.Logger.ErrorContext(x.r.Context(), "request panicked", "correlation_id", x.correlation, "route", x.route, "error", err, "stack", string(debug.Stack()))
+	if x.w.status == 0 {
+		s.fail(x, "", err)
+		return
+	}
+	panic(http.ErrAbortHandler) // half an answer is out: the client must not take it for a whole one
+}
+
+// clientOf is the address of who called: the peer, or the last address in
+// X-Forwarded-For that is not a believed proxy's.
+func (s *server) clientOf(r *http.Request) (netip.Addr, bool) {
+	peer := peerOf(r)
+	if !within(peer, s.Proxies) {
+		return peer, false
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		a, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil {
+			break
+		}
+		if a = a.Unmap(); !within(a, s.Proxies) {
+			return a, true
+		}
+	}
+	return peer, true
+}
+
+func peerOf(r *http.Request) netip.Addr {
+	p, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return p.Addr().Unmap().WithZone("")
+}
+
+func within(a netip.Addr, ranges []netip.Prefix) bool {
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// mayCall checks address, Host and Origin. Health answers anybody.
+func (s *server) mayCall(x *exchange, origins *http.CrossOriginProtection) error {
+	if x.r.URL.Path == "/healthz" || x.r.URL.Path == "/readyz" {
+		return nil
+	}
+	if len(s.AllowFrom) > 0 && !within(x.client, s.AllowFrom) {
+		return fault.New(fault.Denied, "this address may not call; ask the operator to add it to allow_from")
+	}
+	if !s.hostAllowed(x.r.Host) {
+		return fault.New(fault.Denied, "this server does not answer to the host %q; ask the operator to add it to the allowed hosts", short(x.r.Host, 100))
+	}
+	if err := origins.Check(x.r); err != nil || !s.originAllowed(x.r) {
+		return fault.New(fault.Denied, "this page's origin may not call; ask the operator to add it to the allowed origins")
+	}
+	return nil
+}
+
+func (s *server) hostAllowed(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, "[]")), ".")
+	if name == "localhost" {
+		return true
+	}
+	if a, err := netip.ParseAddr(name); err == nil && a.IsLoopback() {
+		return true
+	}
+	if u, err := url.Parse(s.PublicURL); err == nil && name != "" && strings.EqualFold(u.Hostname(), name) {
+		return true
+	}
+	return slices.ContainsFunc(s.Hosts, func(h string) bool { return h == "*" || strings.EqualFold(h, name) })
+}
+
+// originAllowed asks of reads what http.CrossOriginProtection asks of writes alone: a
+// page of another origin may not open a stream either.
+func (s *server) originAllowed(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" || slices.Contains(s.Origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+}
+
+// baseURL is where the caller reached the server.
+func (s *server) baseURL(x *exchange) string {
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	scheme := "http"
+	if x.r.TLS != nil || x.proxied && x.r.Header.Get("X-Forwarded-Proto") == "https" {
+		scheme = "https"
+	}
+	return scheme + "://" + x.r.Host
+}
+
+// patiently gives a body and an answer their deadlines. Writers without deadlines, as
+// tests have, go without.
+func (x *exchange) patiently(body, answer time.Duration, now time.Time) {
+	rc := http.NewResponseController(x.w)
+	_ = rc.SetReadDeadline(now.Add(body))
+	_ = rc.SetWriteDeadline(now.Add(body + answer))
+}
+
+func short(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,277 @@
+package httpd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// routes fills the router: what surrounds the operations, then the operations.
+func (s *server) routes() error {
+	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All()}))
+	fixed := []struct {
+		pattern string
+		serve   handler
+	}{
+		{"GET /healthz", s.healthy},
+		{"GET /readyz", s.ready},
+		{"GET /metrics", s.metrics},
+		{"GET /api/openapi.json", func(x *exchange, _ map[string]string) { s.openapi.serve(x) }},
+		{"POST /api/mcp/auth", s.exchangeKey},
+		{"GET /.well-known/jwks.json", s.keySet},
+		{"GET /api/mcp/.well-known/jwks.json", s.keySet},
+		{"GET /.well-known/oauth-protected-resource", s.metadata},
+		{"GET /.well-known/oauth-protected-resource/mcp", s.metadata},
+		{"GET /.well-known/oauth-protected-resource/mcp/{surface}", s.metadata},
+	}
+	for _, f := range fixed {
+		if err := s.router.add(f.pattern, f.serve); err != nil {
+			return err
+		}
+	}
+	for _, o := range s.Engine.All() {
+		if o.Route == "" {
+			continue
+		}
+		if err := s.router.add(o.Route, s.operation(o)); err != nil {
+			return err
+		}
+	}
+	for _, r := range s.Routes {
+		if err := s.router.add(r.Pattern, s.extra(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dispatch finds what serves a request.
+func (s *server) dispatch(x *exchange) {
+	path := x.r.URL.Path
+	if s.MCP != nil && (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) {
+		x.route = "/mcp"
+		x.r.Body = http.MaxBytesReader(x.w, x.r.Body, bodyLimit)
+		s.MCP.ServeHTTP(x.w, x.r)
+		return
+	}
+	l, values, allowed := s.router.find(x.r.Method, x.r.URL.EscapedPath())
+	switch {
+	case l != nil:
+		x.route = l.pattern
+		vars := make(map[string]string, len(values))
+		for i, v := range values {
+			vars[l.vars[i]] = v
+		}
+		l.serve(x, vars)
+	case len(allowed) > 0:
+		x.w.Header().Set("Allow", strings.Join(allowed, ", "))
+		if x.r.Method == http.MethodOptions {
+			x.w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		s.fail(x, "", refusal(http.StatusMethodNotAllowed, "%s is not possible here; use %s", short(x.r.Method, 20), strings.Join(allowed, ", ")))
+	case s.Console != nil && !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/mcp"):
+		x.route = "console"
+		s.Console.ServeHTTP(x.w, x.r)
+	default:
+		s.fail(x, "", fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists what there is"))
+	}
+}
+
+// extra serves a route that is no operation's.
+func (s *server) extra(r Route) handler {
+	return func(x *exchange, vars map[string]string) {
+		var c access.Caller
+		if !r.Public {
+			var err error
+			if c, err = s.authenticate(x, r.Audience); err != nil {
+				s.fail(x, "", err)
+				return
+			}
+		}
+		r.Serve(x.w, x.r, c, vars)
+	}
+}
+
+// authenticate finds the caller, and tells it how long its token lasts.
+func (s *server) authenticate(x *exchange, audience string) (access.Caller, error) {
+	c, err := s.Auth.Authenticate(x.r.Context(), bearer(x.r), audience)
+	if err != nil {
+		return c, err
+	}
+	if !c.TokenExpires.IsZero() {
+		left := max(c.TokenExpires.Sub(s.Now()), 0)
+		x.w.Header().Set("X-Token-Expires-In", itoa(int(left/time.Second)))
+	}
+	return c, nil
+}
+
+// bearer is the request's bearer credential; "" where there is none, or more than one.
+func bearer(r *http.Request) string {
+	lines := r.Header.Values("Authorization")
+	if len(lines) != 1 {
+		return ""
+	}
+	scheme, credential, _ := strings.Cut(lines[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(credential)
+}
+
+// authIn is the body of POST /api/mcp/auth.
+type authIn struct {
+	APIKey string `json:"api_key" maxlen:"200"`
+	Role   string `json:"role" enum:"user,gm,admin"`
+	World  string `json:"world,omitzero" maxlen:"255"`
+}
+
+// exchangeKey gives a token for a key. It is limited by address before the key is looked
+// at, then by key; the record names neither.
+func (s *server) exchangeKey(x *exchange, _ map[string]string) {
+	ctx := x.r.Context()
+	issued, err := func() (any, error) {
+		if err := s.mayTry(access.AddressAccount(x.client), x.client.IsValid()); err != nil {
+			return nil, err
+		}
+		var in authIn
+		if err := s.readAuth(x, &in); err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256([]byte(in.APIKey))
+		if err := s.mayTry("auth:"+hex.EncodeToString(sum[:8]), true); err != nil {
+			return nil, err
+		}
+		role, _ := access.ParseRole(in.Role)
+		return s.Auth.Exchange(ctx, in.APIKey, role, in.World)
+	}()
+	s.record(ctx, x, err)
+	if err != nil {
+		s.fail(x, "", err)
+		return
+	}
+	s.writeJSON(x, http.StatusCreated, issued)
+}
+
+// record leaves an access record of an attempt to get a token.
+func (s *server) record(ctx context.Context, x *exchange, err error) {
+	if s.Guard == nil {
+		return
+	}
+	a, refused := s.Guard.Admit(ctx, access.Caller{}, access.Request{Operation: "auth", Effect: access.Read, Correlation: x.correlation})
+	if refused == nil {
+		a.Done(ctx, 0, err)
+	}
+}
+
+func (s *server) mayTry(account string, known bool) error {
+	if s.Limiter == nil || !known {
+		return nil
+	}
+	wait, ok := s.Limiter.Take(account, "", access.ClassAuth)
+	if ok {
+		return nil
+	}
+	e := fault.New(fault.RateLimited, "too many attempts; wait %d s and try again", fault.RetrySeconds(wait))
+	e.RetryAfter = wait
+	return e.With("limit", string(access.ClassAuth))
+}
+
+func (s *server) keySet(x *exchange, _ map[string]string) {
+	keys, err := s.Auth.JWKS(x.r.Context())
+	if err != nil {
+		s.fail(x, "", err)
+		return
+	}
+	x.w.Header().Set("Content-Type", "application/jwk-set+json")
+	x.w.Header().Set("Cache-Control", "public, max-age=300")
+	_, _ = x.w.Write(keys)
+}
+
+// protectedResource is the metadata of RFC 9728.
+type protectedResource struct {
+	Resource             string   `json:"resource"`
+	Name                 string   `json:"resource_name"`
+	AuthorizationServers []string `json:"authorization_servers,omitempty"`
+	JWKS                 string   `json:"jwks_uri"`
+	Scopes               []string `json:"scopes_supported"`
+	Methods              []string `json:"bearer_methods_supported"`
+}
+
+func (s *server) metadata(x *exchange, vars map[string]string) {
+	base, path := s.baseURL(x), "/mcp"
+	if name, ok := vars["surface"]; ok {
+		if !s.hasSurface(name) {
+			s.fail(x, "", fault.New(fault.NotFound, "there is no such surface"))
+			return
+		}
+		path += "/" + url.PathEscape(name)
+	}
+	s.writeJSON(x, http.StatusOK, protectedResource{
+		Resource: base + path, Name: "Loregate", AuthorizationServers: s.AuthorizationServers,
+		JWKS: base + "/.well-known/jwks.json", Scopes: []string{"user", "gm", "admin"}, Methods: []string{"header"},
+	})
+}
+
+func (s *server) hasSurface(name string) bool {
+	for _, f := range s.Engine.Surfaces() {
+		if f.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *server) healthy(x *exchange, _ map[string]string) {
+	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ok"})
+}
+
+// ready says whether the store answers. Why it does not, only the log learns.
+func (s *server) ready(x *exchange, _ map[string]string) {
+	ctx, cancel := context.WithTimeout(x.r.Context(), 2*time.Second)
+	defer cancel()
+	if s.Ready != nil {
+		if err := s.Ready(ctx); err != nil {
+			s.Logger.WarnContext(ctx, "not ready", "correlation_id", x.correlation, "error", err)
+			e := fault.New(fault.Unavailable, "a part that is needed does not answer; try again shortly")
+			e.RetryAfter = time.Second
+			s.fail(x, "", e)
+			return
+		}
+	}
+	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ready"})
+}
+
+// metrics are for loopback peers, unless a proxy passed the request on, and for the
+// operator: the numbers count what is hidden too.
+func (s *server) metrics(x *exchange, _ map[string]string) {
+	if s.Metrics == nil {
+		s.fail(x, "", fault.New(fault.NotFound, "metrics are not set up"))
+		return
+	}
+	if !s.local(x) {
+		c, err := s.authenticate(x, "")
+		if err == nil && !c.Operator {
+			err = fault.New(fault.Denied, "metrics are for the instance's operator")
+		}
+		if err != nil {
+			s.fail(x, "", err)
+			return
+		}
+	}
+	s.Metrics.ServeHTTP(x.w, x.r)
+}
+
+func (s *server) local(x *exchange) bool {
+	peer := peerOf(x.r)
+	return peer != (netip.Addr{}) && peer.IsLoopback() && x.r.Header.Get("X-Forwarded-For") == "" && x.r.Header.Get("Forwarded") == ""
+}

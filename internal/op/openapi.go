@@ -1,0 +1,207 @@
+package op
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// APIInfo is what an OpenAPI document is made of.
+type APIInfo struct {
+	Title, Version string
+	Operations     []*Operation // those without a Route are left out
+}
+
+type object = map[string]any
+
+// OpenAPI is the OpenAPI 3.1 document of all routes, the same bytes for the same
+// declarations. It shows structure alone, which is public.
+func OpenAPI(info APIInfo) []byte {
+	d := &apiDoc{schemas: object{"Error": errorSchema()}}
+	paths := object{}
+	for _, o := range info.Operations {
+		if o.Route == "" {
+			continue
+		}
+		item, ok := paths[o.Path()].(object)
+		if !ok {
+			item = object{}
+			paths[o.Path()] = item
+		}
+		item[strings.ToLower(o.Method())] = d.operation(o)
+	}
+	doc := object{
+		"openapi": "3.1.0",
+		"info":    object{"title": info.Title, "version": cmp.Or(info.Version, "0")},
+		"paths":   paths,
+		"components": object{
+			"schemas":         d.schemas,
+			"securitySchemes": object{"bearer": object{"type": "http", "scheme": "bearer", "description": "A token from POST /api/mcp/auth."}},
+		},
+		"security": []any{object{"bearer": []any{}}},
+	}
+	b, err := json.Marshal(doc, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err != nil {
+		panic("op: OpenAPI: " + err.Error()) // schemas were checked when they were declared
+	}
+	return append(b, '\n')
+}
+
+// apiDoc collects the shared schemas of a document: those that recur.
+type apiDoc struct{ schemas object }
+
+func (d *apiDoc) operation(o *Operation) object {
+	in := d.local(o.In, o.Name+"_in")
+	out := d.local(o.OutputSchema(), o.Name+"_out")
+	m := object{
+		"operationId": o.Name, "summary": o.Title, "description": o.Doc + accessWords(o), "tags": o.Surfaces[:min(1, len(o.Surfaces))],
+		"parameters": d.parameters(o, in),
+		"responses": object{
+			strconv.Itoa(cmp.Or(o.Status, 200)): object{"description": "Done.", "content": jsonContent(out)},
+			"default":                           object{"description": "Refused or failed.", "content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
+		},
+	}
+	if o.Deprecated != "" {
+		m["deprecated"] = true
+	}
+	if o.Method() != "GET" && o.Method() != "DELETE" {
+		m["requestBody"] = body(o, in)
+	}
+	return m
+}
+
+// accessWords says who may call, as the description's last line.
+func accessWords(o *Operation) string {
+	words := "\n\nNeeds the role " + o.Least.String() + "."
+	switch {
+	case o.Operator:
+		words = "\n\nFor the instance's operator."
+	case o.Least == access.RoleNone:
+		words = "\n\nFor any authenticated caller."
+	}
+	if o.Deprecated != "" {
+		words += " Deprecated: " + o.Deprecated
+	}
+	return words
+}
+
+func jsonContent(s *jsonschema.Schema) object {
+	return object{"application/json": object{"schema": s}}
+}
+
+func (d *apiDoc) parameters(o *Operation, in *jsonschema.Schema) []any {
+	list := []any{}
+	inPath := o.PathVars()
+	for _, name := range inPath {
+		list = append(list, parameter("path", name, in.Properties[name], true))
+	}
+	if o.Method() == "GET" || o.Method() == "DELETE" {
+		for _, name := range propertyNames(in) {
+			if !contains(inPath, name) && name != "if_match" {
+				list = append(list, parameter("query", name, in.Properties[name], contains(in.Required, name)))
+			}
+		}
+	}
+	if !o.NoWorld && !o.declares("world") && !o.declares("campaign_id") {
+		list = append(list, parameter("query", "world", o.shownIn.Properties["world"], false))
+	}
+	if o.keyed() {
+		list = append(list, parameter("header", "Idempotency-Key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
+			Description: "Repeating the request with it has no second effect."}, false))
+	}
+	if o.declares("if_match") {
+		list = append(list, parameter("header", "If-Match", &jsonschema.Schema{Type: "string", Description: in.Properties["if_match"].Description}, false))
+	}
+	return list
+}
+
+func parameter(in, name string, s *jsonschema.Schema, required bool) object {
+	p := object{"in": in, "name": name, "schema": s}
+	if s.Description != "" {
+		own := *s
+		own.Description = ""
+		p["schema"], p["description"] = &own, s.Description
+	}
+	if required {
+		p["required"] = true
+	}
+	return p
+}
+
+// body is what a request's body holds: the input without what comes in path and headers.
+func body(o *Operation, in *jsonschema.Schema) object {
+	own := *in
+	own.Properties = map[string]*jsonschema.Schema{}
+	own.Required, own.PropertyOrder = nil, nil
+	for _, name := range propertyNames(in) {
+		if contains(o.PathVars(), name) || name == "if_match" {
+			continue
+		}
+		own.Properties[name] = in.Properties[name]
+		own.PropertyOrder = append(own.PropertyOrder, name)
+		if contains(in.Required, name) {
+			own.Required = append(own.Required, name)
+		}
+	}
+	content := jsonContent(&own)
+	if o.BodyLimit > 0 {
+		raw := &jsonschema.Schema{Type: "string", Format: "binary"}
+		content["application/octet-stream"] = object{"schema": raw}
+		content["multipart/form-data"] = object{"schema": &jsonschema.Schema{Type: "object", Required: []string{"file"},
+			Properties: map[string]*jsonschema.Schema{"file": raw, "filename": {Type: "string"}}, PropertyOrder: []string{"file", "filename"}}}
+	}
+	return object{"required": len(own.Required) > 0, "content": content}
+}
+
+// local is a schema with its recurring parts moved among the document's.
+func (d *apiDoc) local(s *jsonschema.Schema, prefix string) *jsonschema.Schema {
+	s = s.CloneSchemas()
+	for name, def := range s.Defs {
+		relocate(def, prefix)
+		d.schemas[prefix+"_"+name] = def
+	}
+	s.Defs = nil
+	relocate(s, prefix)
+	return s
+}
+
+func relocate(s *jsonschema.Schema, prefix string) {
+	if s == nil {
+		return
+	}
+	if name, ok := strings.CutPrefix(s.Ref, "#/$defs/"); ok {
+		s.Ref = "#/components/schemas/" + prefix + "_" + name
+	}
+	for _, p := range s.Properties {
+		relocate(p, prefix)
+	}
+	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems, {s.Items, s.AdditionalProperties, s.Not, s.If, s.Then, s.Else}} {
+		for _, p := range list {
+			relocate(p, prefix)
+		}
+	}
+}
+
+func errorSchema() *jsonschema.Schema {
+	s, err := For[fault.Envelope]()
+	if err != nil {
+		panic("op: " + err.Error())
+	}
+	return s
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}

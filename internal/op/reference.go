@@ -1,0 +1,178 @@
+package op
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+)
+
+// Reference is the reference in Markdown, by file name: index.md and a page for each
+// surface. The same declarations give the same bytes.
+func Reference(surfaces []Surface) map[string][]byte {
+	pages := map[string][]byte{}
+	var index bytes.Buffer
+	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | what it answers | operations | resources | prompts |\n|---|---|---|---|---|\n")
+	for _, s := range surfaces {
+		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d | %d |\n", s.Title, s.Name, cell(s.Doc), len(s.Operations), len(s.Resources), len(s.Prompts))
+		pages[s.Name+".md"] = page(s)
+	}
+	pages["index.md"] = index.Bytes()
+	return pages
+}
+
+func page(s Surface) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# %s\n\nGenerated from the declarations; do not edit.\n\n%s\n\n", s.Title, s.Doc)
+	if len(s.Operations) > 0 {
+		b.WriteString("| operation | route | least role | effect |\n|---|---|---|---|\n")
+		for _, o := range s.Operations {
+			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, o.Name, code(o.Route), who(o), o.Effect)
+		}
+		b.WriteByte('\n')
+	}
+	for _, o := range s.Operations {
+		describe(&b, o, s.Name)
+	}
+	for _, r := range s.Resources {
+		fmt.Fprintf(&b, "## Resource %s\n\n`%s` · %s · role %s\n\n%s\n\n", r.Title, r.Template, r.MIME, r.Least, r.Doc)
+	}
+	for _, p := range s.Prompts {
+		fmt.Fprintf(&b, "## Prompt %s\n\nRole %s. %s\n\n", p.Name, p.Least, p.Doc)
+		for _, a := range p.Args {
+			fmt.Fprintf(&b, "- `%s`%s: %s\n", a.Name, map[bool]string{true: " (required)"}[a.Required], a.Doc)
+		}
+		if len(p.Args) > 0 {
+			b.WriteByte('\n')
+		}
+	}
+	return append(bytes.TrimRight(b.Bytes(), "\n"), '\n')
+}
+
+func describe(b *bytes.Buffer, o *Operation, surface string) {
+	fmt.Fprintf(b, "## %s\n\n", o.Name)
+	if home := o.Surfaces[0]; home != surface {
+		fmt.Fprintf(b, "%s See [%s](%s.md#%s).\n\n", firstSentence(o.Doc), home, home, o.Name)
+		return
+	}
+	fmt.Fprintf(b, "**%s.** %s\n\n", strings.TrimSuffix(o.Title, "."), o.Doc)
+	if o.Deprecated != "" {
+		fmt.Fprintf(b, "Deprecated: %s\n\n", o.Deprecated)
+	}
+	facts := []string{"version " + cmp.Or(o.Version, "1"), string(o.Effect), "role " + who(o), "limit class " + string(cmp.Or(o.Class, access.ClassCall))}
+	if o.Route != "" {
+		facts = append(facts, code(o.Route))
+	}
+	if o.NoTool {
+		facts = append(facts, "not an MCP tool")
+	}
+	fmt.Fprintf(b, "%s\n\n", strings.Join(facts, " · "))
+	table(b, "Input", o.InputSchema())
+	table(b, "Output", o.OutputSchema())
+	for _, e := range o.Examples {
+		v := jsontext.Value(e.Input)
+		_ = v.Indent() // examples were checked when they were declared
+		fmt.Fprintf(b, "%s\n\n```json\n%s\n```\n\n", e.Title, v)
+	}
+}
+
+func table(b *bytes.Buffer, title string, s *jsonschema.Schema) {
+	if len(s.Properties) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "| %s | type | |\n|---|---|---|\n", title)
+	for _, name := range propertyNames(s) {
+		p := s.Properties[name]
+		kind := typeOf(p)
+		if slices.Contains(s.Required, name) && title == "Input" {
+			kind += ", required"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, kind, cell(strings.TrimSpace(p.Description+" "+bounds(p))))
+	}
+	b.WriteByte('\n')
+}
+
+// typeOf is a schema's type in a word or two.
+func typeOf(s *jsonschema.Schema) string {
+	switch {
+	case s.Ref != "":
+		return s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]
+	case s.Type == "array" && s.Items != nil:
+		return "list of " + typeOf(s.Items)
+	case s.Format == "date-time":
+		return "time"
+	case s.ContentEncoding != "":
+		return s.ContentEncoding
+	case s.Type != "":
+		return s.Type
+	case len(s.Types) > 0:
+		return strings.Join(s.Types, " or ")
+	}
+	return "any"
+}
+
+func bounds(s *jsonschema.Schema) string {
+	of := s
+	if s.Type == "array" && s.Items != nil {
+		of = s.Items
+	}
+	var parts []string
+	add := func(set bool, format string, args ...any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(of.Enum != nil, "one of %s", enumWords(of.Enum))
+	if of.Minimum != nil {
+		add(true, "at least %v", *of.Minimum)
+	}
+	if of.Maximum != nil {
+		add(true, "at most %v", *of.Maximum)
+	}
+	if of.MaxLength != nil {
+		add(true, "at most %d characters", *of.MaxLength)
+	}
+	if s.MaxItems != nil {
+		add(true, "at most %d items", *s.MaxItems)
+	}
+	add(s.Default != nil, "default %s", s.Default)
+	if len(parts) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(parts, "; ") + ")"
+}
+
+func who(o *Operation) string {
+	switch {
+	case o.Operator:
+		return "operator"
+	case o.Least == access.RoleNone:
+		return "any"
+	}
+	return o.Least.String()
+}
+
+func code(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+// cell keeps a text within one cell of a table.
+func cell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s)
+}
+
+func firstSentence(s string) string {
+	if i := strings.Index(s, ". "); i >= 0 {
+		return s[:i+1]
+	}
+	return s
+}
