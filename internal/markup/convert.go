@@ -23,10 +23,11 @@ import (
 // MaxConvert is the longest text that is converted, in bytes.
 const MaxConvert = 2 << 20
 
-// ErrTooLong and ErrTooDeep are what a conversion refuses.
+// ErrTooLong, ErrTooDeep and ErrTooDense are what a conversion refuses.
 var (
-	ErrTooLong = errors.New("the text is longer than 2 MiB: convert it in pieces")
-	ErrTooDeep = errors.New("the text is nested too deeply: take out lists or quotes inside one another")
+	ErrTooLong  = errors.New("the text is longer than 2 MiB: convert it in pieces")
+	ErrTooDeep  = errors.New("the text is nested too deeply: take out lists or quotes inside one another")
+	ErrTooDense = errors.New("a paragraph has too many brackets or stars for its length: part it with blank lines")
 )
 
 // maxNesting bounds the block nesting of Markdown, which the parser pays for with
@@ -39,8 +40,8 @@ const maxIndent = 1000
 // ToHTML converts GitHub-flavoured Markdown (tables, strikethrough, task lists,
 // bare addresses) to HTML that a RichText card may hold: raw HTML is let in, and
 // then all of it is sanitised, see Sanitize. Links, nests and their escapes stay
-// byte for byte, in table cells and code too. It fails with ErrTooLong or
-// ErrTooDeep.
+// byte for byte, in table cells and code too. It fails with ErrTooLong, ErrTooDeep
+// or ErrTooDense.
 func ToHTML(markdown string) (string, error) {
 	out, err := toHTML(Clean(markdown), markdownParser())
 	if err != nil {
@@ -62,6 +63,9 @@ func toHTML(markdown string, converter goldmark.Markdown) (string, error) {
 		return "", ErrTooDeep
 	}
 	p := protect(markdown)
+	if tooDense(p.text) {
+		return "", ErrTooDense
+	}
 	var b bytes.Buffer
 	if err := converter.Convert([]byte(p.text), &b); err != nil {
 		return "", fmt.Errorf("convert Markdown: %w", err)
@@ -78,10 +82,15 @@ func ToMarkdown(content string) (string, error) {
 		return "", ErrTooLong
 	}
 	p := protect(content)
+	bracket := p.mark + "b"
+	if strings.Count(p.text, "[")*len(p.text) > maxEscaping {
+		p.text = strings.ReplaceAll(p.text, "[", bracket)
+	}
 	out, err := markdownWriter().ConvertString(p.text)
 	if err != nil {
 		return "", fmt.Errorf("%w (%w)", ErrTooDeep, err)
 	}
+	out = strings.ReplaceAll(out, bracket, `\[`)
 	return strings.TrimSpace(p.restore(out, asIs)), nil
 }
 
@@ -101,10 +110,16 @@ func newParser(n normalizer) goldmark.Markdown {
 	)
 }
 
+// maxEscaping bounds brackets times length of HTML, the steps in which the writer
+// finds out which brackets need a backslash. Beyond it, which takes a thousand
+// lone brackets in 128 KiB, all of them get one, in code too.
+const maxEscaping = 128 << 20
+
 // markdownWriter returns the one writer, which holds no state between texts.
 var markdownWriter = sync.OnceValue(func() *converter.Converter {
 	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
-		strikethrough.NewStrikethroughPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
+		strikethrough.NewStrikethroughPlugin(),
+		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
 	c.Register.RendererFor("input", converter.TagTypeInline, writeCheckBox, converter.PriorityEarly)
 	return c
 })
@@ -142,4 +157,25 @@ func tooDeep(markdown string) bool {
 		}
 	}
 	return false
+}
+
+// maxDense bounds, summed over paragraphs, signs times length: the steps that the
+// parser takes at worst over signs that might open something. Measured, the most
+// costly signs take about a second for this many.
+const maxDense = 1 << 31
+
+// tooDense tells of paragraphs that would take the square of their length.
+func tooDense(markdown string) bool {
+	work := 0
+	for block := range strings.SplitSeq(markdown, "\n\n") {
+		signs := 4 * strings.Count(block, "](")
+		for _, c := range []byte(block) {
+			switch c {
+			case '[', ']', '*', '_', '~', '`', '<', '!', '&', ':':
+				signs++
+			}
+		}
+		work += signs * len(block)
+	}
+	return work > maxDense
 }

@@ -88,6 +88,8 @@ func window(text string, around Match, width int) (from, to int) {
 	from = back(text, around.Start, max(spare/2, 0))
 	used := utf8.RuneCountInString(text[from:around.Start])
 	to = forth(text, around.End, max(spare-used, 0))
+	unused := spare - used - utf8.RuneCountInString(text[around.End:to])
+	from = back(text, from, unused)
 	if from > 0 {
 		if i := strings.IndexFunc(text[from:around.Start], unicode.IsSpace); i >= 0 {
 			from += i
