@@ -1,0 +1,109 @@
+package mcpd
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/fault"
+)
+
+// modernVersion is the first revision without sessions.
+const modernVersion = "2026-07-28"
+
+// maxDepth is how deep JSON may nest: mcp-and-rest, Limits.
+const maxDepth = 64
+
+// readBody reads a request's body whole, up to a limit.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	if n := r.ContentLength; n > 0 {
+		body := make([]byte, n)
+		if _, err := io.ReadFull(r.Body, body); err != nil {
+			return nil, fault.New(fault.Invalid, "the body ended early; send it again").Because(err)
+		}
+		return body, nil
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if _, over := err.(*http.MaxBytesError); over {
+		return nil, tooLarge(limit)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "the body ended early; send it again").Because(err)
+	}
+	return body, nil
+}
+
+func tooLarge(limit int64) error {
+	return fault.New(fault.TooLarge, "a message may have %d bytes; send less, or upload files over REST", limit).With("limit", limit)
+}
+
+// checkJSON reports why a message is not JSON that we take: malformed, not UTF-8, with a
+// name twice in one object, or nested too deep.
+func checkJSON(message []byte) error {
+	if depth(message) > maxDepth {
+		return fmt.Errorf("JSON nests deeper than %d", maxDepth)
+	}
+	if !jsontext.Value(message).IsValid() {
+		return errNotJSON
+	}
+	return nil
+}
+
+var errNotJSON = fmt.Errorf("not JSON, not UTF-8, or a name is twice in one object")
+
+// depth is how deep the brackets of a JSON text nest. It passes over strings only.
+func depth(b []byte) (deepest int) {
+	level, inString := 0, false
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			level++
+			deepest = max(deepest, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return deepest
+}
+
+// isModern reports which era a request without a session belongs to: by its header,
+// else by the version that the body's _meta names.
+func isModern(h http.Header, body []byte) bool {
+	if v := h.Get("Mcp-Protocol-Version"); v != "" {
+		return v >= modernVersion
+	}
+	var m struct {
+		Params struct {
+			Meta map[string]jsontext.Value `json:"_meta"`
+		} `json:"params"`
+	}
+	if json.Unmarshal(body, &m) != nil {
+		return false
+	}
+	var v string
+	return json.Unmarshal(m.Params.Meta[mcp.MetaKeyProtocolVersion], &v) == nil && v >= modernVersion
+}
+
+// isBatch reports whether a message is a JSON-RPC batch.
+func isBatch(body []byte) bool {
+	for _, c := range body {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c == '['
+		}
+	}
+	return false
+}

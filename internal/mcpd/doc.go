@@ -1,0 +1,16 @@
+// Package mcpd serves operations, resources and prompts over the Model Context Protocol:
+// on stdio and on Streamable HTTP, in both eras of the protocol (the initialize handshake
+// of 2024-11-05 to 2025-11-25, and the sessionless 2026-07-28).
+//
+// Its invariant: it decides nothing about what a caller may do. Every call goes to the
+// engine, and what a caller may not use is answered byte for byte as what does not exist.
+//
+// The framing, the version negotiation and the headers are the SDK's. All methods that
+// carry our data are answered in its receiving middleware (method.go) from results that
+// are built once, because the SDK's typed results are encoded several times over. What an
+// operation does, who a caller is and what is limited are left to op, identity and access.
+//
+// A message over HTTP passes, in this order: front (panics, origin, caller, body, session)
+// → the SDK's stateful or stateless handler → method → the engine, and on the way back
+// reply, which turns a stream of one response into plain JSON.
+package mcpd

@@ -1,0 +1,303 @@
+package mcpd
+
+import (
+	"context"
+	"crypto/sha256"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// pace is the least time between two looks at what is subscribed to, and so between two
+// notices of one URI: mcp-and-rest, Protocol.
+const pace = 100 * time.Millisecond
+
+// restShare keeps looking at no more than a tenth of one processor: after a round that
+// took long, the next waits nine times as long.
+const restShare = 9
+
+// feed tells subscribers that what they see of a resource has changed. After a change in
+// the canon it reads every subscribed URI again as its subscriber of that moment, and
+// compares digests: nobody hears of a change that they cannot see.
+type feed struct {
+	s    *Server
+	kick chan struct{} // holds one: look again though nothing changed
+
+	mu   sync.Mutex
+	open map[*outlet]struct{} // with at least one subscription. Guarded by mu
+}
+
+func (f *feed) start(ctx context.Context, s *Server) {
+	f.s, f.kick, f.open = s, make(chan struct{}, 1), map[*outlet]struct{}{}
+	if s.cfg.Changes != nil {
+		s.work.Go(func() { f.run(ctx) })
+	}
+}
+
+func (f *feed) run(ctx context.Context) {
+	for {
+		changed := f.s.cfg.Changes.Changed()
+		began := time.Now()
+		f.round(ctx)
+		if !pause(ctx, max(pace, restShare*time.Since(began))) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-f.kick:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// again asks for another round.
+func (f *feed) again() {
+	select {
+	case f.kick <- struct{}{}:
+	default:
+	}
+}
+
+// round looks at everything once.
+func (f *feed) round(ctx context.Context) {
+	f.mu.Lock()
+	all := slices.Collect(maps.Keys(f.open))
+	f.mu.Unlock()
+	for _, o := range all {
+		c, ok := o.today(ctx)
+		if !ok {
+			continue
+		}
+		for _, sub := range o.list() {
+			f.look(ctx, o, sub, c)
+		}
+	}
+}
+
+// look compares one subscription with what its subscriber sees now.
+func (f *feed) look(ctx context.Context, o *outlet, sub *subscription, c *call) {
+	c.caller.Unlimited = true // it is we who look, as often as something changes
+	now, err := f.s.digest(ctx, c, sub.uri)
+	if err != nil {
+		f.again() // something is unavailable: what the subscriber sees is not known
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case !sub.known:
+		sub.missed = true
+	case sub.digest != now:
+		sub.digest = now
+		o.tell(sub.uri)
+	}
+}
+
+// digest is of the content of a URI as a caller sees it. What is absent or hidden has
+// the zero digest. When it was modified is left out, so that a change of what the
+// caller does not see cannot show in it.
+func (s *Server) digest(ctx context.Context, c *call, uri string) (d [32]byte, err error) {
+	content, err := s.read(ctx, c, uri)
+	if fault.KindOf(err) == fault.NotFound && err != nil {
+		return d, nil
+	}
+	if err != nil {
+		return d, err
+	}
+	return digestOf(content), nil
+}
+
+func digestOf(c op.Content) (d [32]byte) {
+	h := sha256.New()
+	for _, part := range []string{c.MIME, c.Text, string(c.Blob)} {
+		inner := sha256.Sum256([]byte(part))
+		h.Write(inner[:])
+	}
+	h.Sum(d[:0])
+	return d
+}
+
+// subscription is one URI of an outlet. Its fields are guarded by the outlet's mu.
+type subscription struct {
+	uri    string
+	known  bool // digest is set
+	missed bool // there was a round before that
+	digest [32]byte
+}
+
+// outlet is a session or stream that notices go to.
+type outlet struct {
+	f    *feed
+	send func(uri string) error
+	end  func() // ends the session or stream, when its caller is nobody any more
+
+	mu      sync.Mutex // guards what follows
+	visit   *visit
+	subs    map[string]*subscription
+	due     []string // to be sent, each once
+	muted   bool     // until its stream is acknowledged
+	sending bool
+	closed  bool
+}
+
+func (f *feed) outlet(v *visit, send func(uri string) error, end func()) *outlet {
+	return &outlet{f: f, send: send, end: end, visit: v, subs: map[string]*subscription{}}
+}
+
+// add subscribes to a URI, whether there is such a thing or not.
+func (o *outlet) add(ctx context.Context, c *call, uri string) error {
+	sub, err := o.place(uri)
+	if err != nil || sub == nil {
+		return err
+	}
+	d, err := o.f.s.digest(ctx, c, uri)
+	if err != nil {
+		o.remove(uri)
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sub.digest, sub.known = d, true
+	if sub.missed {
+		o.f.again()
+	}
+	return nil
+}
+
+// place makes room for a URI before it is read, so that no change falls between reading
+// and looking. It is nil where there is a subscription already.
+func (o *outlet) place(uri string) (*subscription, error) {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	limit := o.f.s.cfg.MaxListens
+	switch {
+	case o.closed:
+		return nil, fault.New(fault.Unavailable, "this session has ended; begin another")
+	case o.subs[uri] != nil:
+		return nil, nil
+	case len(o.subs) >= limit:
+		return nil, fault.New(fault.TooLarge, "a session may subscribe to %d resources; unsubscribe from some", limit).With("limit", limit)
+	}
+	sub := &subscription{uri: uri}
+	o.subs[uri] = sub
+	o.f.open[o] = struct{}{}
+	return sub, nil
+}
+
+func (o *outlet) remove(uri string) {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.subs, uri)
+	o.due = slices.DeleteFunc(o.due, func(d string) bool { return d == uri })
+	if len(o.subs) == 0 {
+		delete(o.f.open, o)
+	}
+}
+
+// close ends all of an outlet's subscriptions.
+func (o *outlet) close() {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed, o.due = true, nil
+	clear(o.subs)
+	delete(o.f.open, o)
+}
+
+func (o *outlet) list() []*subscription {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Collect(maps.Values(o.subs))
+}
+
+// renew is told of newer credentials of the same caller.
+func (o *outlet) renew(v *visit) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.visit = v
+}
+
+// today is the subscriber with the rights of now: roles are lowered and keys revoked
+// while streams are open.
+func (o *outlet) today(ctx context.Context) (*call, bool) {
+	o.mu.Lock()
+	v := *o.visit
+	o.mu.Unlock()
+	if v.request != nil {
+		c, err := o.f.s.cfg.Auth.Authenticate(ctx, v.request.WithContext(ctx))
+		switch fault.KindOf(err) {
+		case fault.Unauthorized, fault.Denied:
+			o.end()
+			return nil, false
+		}
+		if err != nil {
+			o.f.again()
+			return nil, false
+		}
+		v.caller = c
+	}
+	v.session = nil
+	return &call{visit: &v}, true
+}
+
+// tell notes that a URI has changed and sees to it that it is sent. A subscriber that
+// takes nothing holds up nobody else. o.mu is held.
+func (o *outlet) tell(uri string) {
+	if !slices.Contains(o.due, uri) {
+		o.due = append(o.due, uri)
+	}
+	o.pump()
+}
+
+// pump starts sending where something is due. o.mu is held.
+func (o *outlet) pump() {
+	if o.sending || o.muted || o.closed || len(o.due) == 0 {
+		return
+	}
+	o.sending = true
+	o.f.s.work.Go(o.flush)
+}
+
+func (o *outlet) flush() {
+	for {
+		o.mu.Lock()
+		if len(o.due) == 0 || o.closed {
+			o.sending = false
+			o.mu.Unlock()
+			return
+		}
+		uri := o.due[0]
+		o.due = o.due[1:]
+		o.mu.Unlock()
+		_ = o.send(uri) // who is not connected now reads it when it comes back
+	}
+}
+
+// unmute lets what is due go out.
+func (o *outlet) unmute() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.muted = false
+	o.pump()
+}

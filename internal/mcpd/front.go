@@ -1,0 +1,244 @@
+package mcpd
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// visit is one request as it was let in: who sent it, and where.
+type visit struct {
+	caller      access.Caller
+	scope       scope
+	correlation string
+	baseURL     string
+	request     *http.Request // to ask again who it is; nil on stdio
+	session     *session      // of the older era, once it is established
+	home        *home         // of stdio
+}
+
+// scope is the surfaces that an address or a command line opens; none means all.
+type scope struct {
+	names []string
+	key   string // the names joined
+}
+
+func newScope(names ...string) scope { return scope{names, strings.Join(names, ",")} }
+
+// surface is the one that calls are counted under; "" leaves it to the operation.
+func (s scope) surface() string {
+	if len(s.names) == 1 {
+		return s.names[0]
+	}
+	return ""
+}
+
+// ServeHTTP serves /mcp and /mcp/{surface}, wherever they are mounted under these paths.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	correlation := s.correlation(r.Header.Get("X-Correlation-Id"))
+	w.Header().Set("X-Correlation-Id", correlation)
+	defer func() {
+		if p := recover(); p != nil && p != http.ErrAbortHandler {
+			s.refuse(w, r, correlation, s.panicked(r.Context(), p, correlation))
+		}
+	}()
+	v, err := s.admit(r, correlation)
+	if err != nil {
+		s.refuse(w, r, correlation, err)
+		return
+	}
+	if exp := v.caller.TokenExpires; !exp.IsZero() {
+		w.Header().Set("X-Token-Expires-In", strconv.Itoa(max(0, int(exp.Sub(s.cfg.Now())/time.Second))))
+	}
+	var body []byte
+	if r.Method == http.MethodPost {
+		if body, err = readBody(w, r, s.cfg.MaxBody); err != nil {
+			s.refuse(w, r, correlation, err)
+			return
+		}
+		if err := checkJSON(body); err != nil {
+			refuseMessage(w, err)
+			return
+		}
+	}
+	s.serve(w, r, v, body)
+}
+
+// admit decides whether a request comes further: where from, where to, and who.
+func (s *Server) admit(r *http.Request, correlation string) (*visit, error) {
+	if err := s.checkOrigin(r); err != nil {
+		return nil, err
+	}
+	c, err := s.cfg.Auth.Authenticate(r.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
+	if name == "" {
+		return &visit{caller: c, correlation: correlation, baseURL: baseURL(r), request: r}, nil
+	}
+	if s.surfaces[name] == nil || !opens(c, name) {
+		return nil, fault.New(fault.NotFound, "no such surface; use /mcp for all that this key opens")
+	}
+	return &visit{caller: c, scope: newScope(name), correlation: correlation, baseURL: baseURL(r), request: r}, nil
+}
+
+// opens reports whether a caller's key opens a surface at all.
+func opens(c access.Caller, surface string) bool {
+	c.Operations = nil
+	return c.MayUse(surface, "")
+}
+
+// checkOrigin refuses what a browser sends from a page that is not ours, also for the
+// methods that are safe elsewhere: a GET opens a stream here.
+func (s *Server) checkOrigin(r *http.Request) error {
+	if r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
+		return nil
+	}
+	probe := &http.Request{Method: http.MethodPost, Host: r.Host, URL: r.URL, Header: r.Header}
+	if err := s.origins.Check(probe); err != nil {
+		return fault.New(fault.Denied, "requests from this origin are refused; list it among the allowed origins").Because(err)
+	}
+	return nil
+}
+
+// serve passes a request on to the handler of its era.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []byte) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	header := maps.Clone(r.Header)
+	header["Authorization"] = authorized // what follows has no need of the credentials
+	handler, id := s.stateful, header.Get("Mcp-Session-Id")
+	switch {
+	case id != "":
+		if v.session = s.sessions.visit(id, v); v.session == nil {
+			header["Mcp-Session-Id"] = unknownSession
+		}
+	case r.Method == http.MethodPost && isModern(header, body):
+		handler = s.stateless
+	}
+	inner := r.WithContext(context.WithValue(ctx, visitKey{}, v))
+	inner.Header, inner.Body = header, io.NopCloser(bytes.NewReader(body))
+	var stopWatch func()
+	out := newReply(w, isBatch(body), s.cfg.KeepAlive, func() { stopWatch = s.watch(ctx, v.caller, cancel) })
+	defer func() {
+		out.end()
+		if stopWatch != nil {
+			stopWatch()
+		}
+	}()
+	handler.ServeHTTP(out, inner)
+}
+
+var (
+	authorized     = []string{"Bearer authenticated"}
+	unknownSession = []string{"-"} // the SDK makes ids of letters and digits
+)
+
+type visitKey struct{}
+
+// tokens hands the visit on to the methods, by the one way that the SDK has for what
+// belongs to a request and not to a session.
+func tokens(h http.Handler) http.Handler {
+	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
+		return &auth.TokenInfo{Extra: map[string]any{"visit": ctx.Value(visitKey{})}}, nil
+	}
+	return auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
+}
+
+// watch calls end when what a caller stands on ends. The returned func stops watching.
+func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop func()) {
+	ended, stopKey := s.cfg.Auth.Watch(ctx, c.Key)
+	var expired <-chan time.Time
+	var timer *time.Timer
+	if !c.TokenExpires.IsZero() {
+		timer = time.NewTimer(c.TokenExpires.Sub(s.cfg.Now()))
+		expired = timer.C
+	}
+	quit := make(chan struct{})
+	s.work.Go(func() {
+		select {
+		case <-ended:
+			end()
+		case <-expired:
+			end()
+		case <-quit:
+		}
+	})
+	return func() {
+		close(quit)
+		stopKey()
+		if timer != nil {
+			timer.Stop()
+		}
+	}
+}
+
+// refuse answers with the error object, before any message was read.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, correlation string, err error) {
+	kind := fault.KindOf(err)
+	h := w.Header()
+	if kind == fault.Unauthorized || kind == fault.Denied {
+		if c := s.cfg.Auth.Challenge(r, err); c != "" {
+			h.Set("WWW-Authenticate", c)
+		}
+	}
+	shown := fault.Show(err, correlation)
+	if after, ok := shown.Error.Details["retry_after_seconds"].(int); ok {
+		h.Set("Retry-After", strconv.Itoa(after))
+	}
+	if kind == fault.Internal {
+		s.log.ErrorContext(r.Context(), "request failed", "correlation_id", correlation, "error", err)
+	}
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(kind.HTTPStatus())
+	_, _ = w.Write(showError(err, correlation))
+}
+
+// refuseMessage answers what is not a message at all.
+func refuseMessage(w http.ResponseWriter, why error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusBadRequest)
+	b := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":`, jsonrpc.CodeParseError)
+	_, _ = w.Write(append(quote(b, "parse error: "+why.Error()), "}}"...))
+}
+
+// panicked logs a panic and makes the error that is shown of it.
+func (s *Server) panicked(ctx context.Context, p any, correlation string) error {
+	s.log.ErrorContext(ctx, "panic", "correlation_id", correlation, "panic", p, "stack", string(debug.Stack()))
+	return fault.New(fault.Internal, "panic")
+}
+
+// correlation is the caller's id, if it is a sane one, or a new one.
+func (s *Server) correlation(given string) string {
+	if given != "" && len(given) <= 64 && strings.Trim(given, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:") == "" {
+		return given
+	}
+	var b [12]byte
+	s.cfg.Random(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// baseURL is where the caller reached us. A proxy in front is the composition's matter:
+// it sets the host and scheme before the request comes here.
+func baseURL(r *http.Request) string {
+	if r.TLS != nil || r.URL.Scheme == "https" {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}

@@ -1,0 +1,193 @@
+package mcpd
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+	"loregate/internal/op"
+)
+
+// maxResult is what Claude Code may be told to take of a tool whose output cannot be
+// cut; without it, it cuts at 50,000 characters in the middle of the JSON.
+const maxResult = 200_000
+
+// shown keeps the JSON of what is listed, made once.
+type shown struct{ tools sync.Map } // toolKey -> []byte
+
+type toolKey struct {
+	op       *op.Operation
+	advisory bool // its writes answer with a proposal, which is not of the output schema
+}
+
+// tool is the JSON of a tool as a caller is shown it.
+func (s *Server) tool(o *op.Operation, c access.Caller) []byte {
+	key := toolKey{o, c.Advisory && o.Writes()}
+	if b, ok := s.shown.tools.Load(key); ok {
+		return b.([]byte)
+	}
+	t := describe(o)
+	if key.advisory {
+		t.OutputSchema = nil
+	}
+	b := mustJSON(t)
+	s.shown.tools.Store(key, b)
+	return b
+}
+
+// describe makes a tool of an operation.
+func describe(o *op.Operation) *mcp.Tool {
+	reads, closed, destroys := o.Effect == access.Read, false, o.Effect == access.Destroy
+	t := &mcp.Tool{
+		Name: o.Name, Title: o.Title, Description: o.Doc, InputSchema: o.InputSchema(), OutputSchema: o.OutputSchema(),
+		Annotations: &mcp.ToolAnnotations{
+			Title: o.Title, ReadOnlyHint: reads, DestructiveHint: &destroys,
+			IdempotentHint: reads || o.Idle, OpenWorldHint: &closed,
+		},
+		Meta: mcp.Meta{},
+	}
+	if o.Deprecated != "" {
+		t.Description += " Deprecated: " + o.Deprecated
+	}
+	if reads && o.OutputSchema().Properties["truncated"] == nil {
+		t.Meta["anthropic/maxResultSizeChars"] = maxResult
+	}
+	for k, v := range o.Meta {
+		t.Meta[k] = v
+	}
+	return t
+}
+
+// mustJSON encodes what is declared in the program.
+func mustJSON(v any) []byte {
+	b, err := stdjson.Marshal(v)
+	if err != nil {
+		panic("mcpd: " + err.Error())
+	}
+	return b
+}
+
+// listTools shows the tools that the caller may use, in the order of declaration.
+func (s *Server) listTools(ctx context.Context, p *mcp.ListToolsParams, c *call) (mcp.Result, error) {
+	var cursor string
+	if p != nil {
+		cursor = p.Cursor
+	}
+	var all [][]byte
+	for _, o := range union(c.scope, c.caller, s.cfg.Engine.Operations) {
+		if !o.NoTool {
+			all = append(all, s.tool(o, c.caller))
+		}
+	}
+	if s.cfg.Fixtures != nil {
+		all = appendJSON(all, s.cfg.Fixtures.Tools)
+	}
+	return s.page(ctx, c, "tools", "tools/list", cursor, all)
+}
+
+// listTemplates shows the resources whose URI has variables.
+func (s *Server) listTemplates(ctx context.Context, p *mcp.ListResourceTemplatesParams, c *call) (mcp.Result, error) {
+	var cursor string
+	if p != nil {
+		cursor = p.Cursor
+	}
+	var all [][]byte
+	for _, r := range union(c.scope, c.caller, s.cfg.Engine.Resources) {
+		if hasVariables(r.Template) {
+			all = append(all, mustJSON(&mcp.ResourceTemplate{
+				URITemplate: r.Template, Name: r.Name, Title: r.Title, Description: r.Doc, MIMEType: r.MIME}))
+		}
+	}
+	if s.cfg.Fixtures != nil {
+		all = appendJSON(all, s.cfg.Fixtures.Templates)
+	}
+	return s.page(ctx, c, "resourceTemplates", "resources/templates/list", cursor, all)
+}
+
+// listPrompts shows the prompts that the caller may use.
+func (s *Server) listPrompts(ctx context.Context, p *mcp.ListPromptsParams, c *call) (mcp.Result, error) {
+	var cursor string
+	if p != nil {
+		cursor = p.Cursor
+	}
+	var all [][]byte
+	for _, r := range union(c.scope, c.caller, s.cfg.Engine.Prompts) {
+		m := &mcp.Prompt{Name: r.Name, Title: r.Title, Description: r.Doc}
+		for _, a := range r.Args {
+			m.Arguments = append(m.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Doc, Required: a.Required})
+		}
+		all = append(all, mustJSON(m))
+	}
+	if s.cfg.Fixtures != nil {
+		all = appendJSON(all, s.cfg.Fixtures.Prompts)
+	}
+	return s.page(ctx, c, "prompts", "prompts/list", cursor, all)
+}
+
+func appendJSON[T any](all [][]byte, list []T) [][]byte {
+	for _, x := range list {
+		all = append(all, mustJSON(x))
+	}
+	return all
+}
+
+// union gives what the surfaces of a scope offer, each once.
+func union[T comparable](sc scope, c access.Caller, of func(access.Caller, string) []T) []T {
+	if len(sc.names) < 2 {
+		return of(c, sc.surface())
+	}
+	var all []T
+	for _, name := range sc.names {
+		for _, x := range of(c, name) {
+			if !slices.Contains(all, x) {
+				all = append(all, x)
+			}
+		}
+	}
+	return all
+}
+
+// page counts a listing and answers with one page of it.
+func (s *Server) page(ctx context.Context, c *call, member, method, cursor string, all [][]byte) (mcp.Result, error) {
+	if err := s.cfg.Engine.AdmitList(ctx, c.caller, method, c.correlation); err != nil {
+		return nil, c.refused(err)
+	}
+	from, err := s.seal.open(method, c.list(), cursor)
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	from = min(from, len(all))
+	to := min(from+s.cfg.PageSize, len(all))
+	next := ""
+	if to < len(all) {
+		next = s.seal.seal(method, c.list(), to)
+	}
+	return s.newResult(listJSON(member, all[from:to], next), c.modern, aMinute), nil
+}
+
+// list is whose list it is that a cursor is of.
+func (c *call) list() string { return c.caller.Account() + "\x00" + c.scope.key }
+
+// listJSON is a list result without its last brace.
+func listJSON(member string, items [][]byte, next string) []byte {
+	size := 64
+	for _, b := range items {
+		size += len(b) + 1
+	}
+	b := append(make([]byte, 0, size), `{"`+member+`":[`...)
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, item...)
+	}
+	b = append(b, ']')
+	if next != "" {
+		b = quote(append(b, `,"nextCursor":`...), next)
+	}
+	return b
+}

@@ -1,0 +1,154 @@
+package mcpd
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// The SDK keeps subscriptions by URI, under one lock that each request of the modern era
+// takes when it ends, and sends a notice to all subscribers alike. Ours are kept by
+// session and sent to one: through NotifyProgress, the one method that sends to a
+// session, with what is meant in the context.
+
+type noticeKey struct{}
+
+// notifier sends notices on a session, or on the stream that ctx belongs to. id is the
+// subscription's, nil in the older era.
+func notifier(ctx context.Context, ss *mcp.ServerSession, id func() any) func(uri string) error {
+	return func(uri string) error {
+		n := &mcp.ResourceUpdatedNotificationParams{URI: uri}
+		if v := id(); v != nil {
+			n.Meta = mcp.Meta{mcp.MetaKeySubscriptionID: v}
+		}
+		return ss.NotifyProgress(context.WithValue(ctx, noticeKey{}, n), nil)
+	}
+}
+
+func noID() any { return nil }
+
+// sending puts notices in the place of the empty progress they are sent as, and completes
+// the acknowledgement of a stream.
+func (s *Server) sending(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if n, ok := ctx.Value(noticeKey{}).(*mcp.ResourceUpdatedNotificationParams); ok {
+			ss, _ := req.GetSession().(*mcp.ServerSession)
+			return next(ctx, "notifications/resources/updated",
+				&mcp.ServerRequest[*mcp.ResourceUpdatedNotificationParams]{Session: ss, Params: n})
+		}
+		ack, isAck := req.GetParams().(*mcp.SubscriptionsAcknowledgedParams)
+		l, ok := ctx.Value(streamKey{}).(*listening)
+		if !isAck || !ok {
+			return next(ctx, method, req)
+		}
+		ack.Notifications.ResourceSubscriptions = l.uris
+		res, err := next(ctx, method, req)
+		l.acknowledged(ack.Meta[mcp.MetaKeySubscriptionID])
+		return res, err
+	}
+}
+
+type streamKey struct{}
+
+// listening is one stream of subscriptions/listen.
+type listening struct {
+	uris   []string
+	outlet *outlet
+	mu     sync.Mutex
+	id     any // of the subscription, known when it is acknowledged. Guarded by mu
+}
+
+func (l *listening) acknowledged(id any) {
+	l.mu.Lock()
+	l.id = id
+	l.mu.Unlock()
+	l.outlet.unmute()
+}
+
+func (l *listening) subscription() any {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.id
+}
+
+// listen serves subscriptions/listen: the SDK sees to the stream and to changes of lists,
+// we to the resources.
+func (s *Server) listen(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	p := req.GetParams().(*mcp.SubscriptionsListenParams)
+	if p.Notifications == nil || len(p.Notifications.ResourceSubscriptions) == 0 {
+		return next(ctx, "subscriptions/listen", req)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := &listening{uris: slices.Compact(slices.Sorted(slices.Values(p.Notifications.ResourceSubscriptions)))}
+	l.outlet = s.feed.outlet(c.visit, notifier(ctx, c.ss, l.subscription), cancel)
+	l.outlet.muted = true
+	defer l.outlet.close()
+	for _, uri := range l.uris {
+		if err := l.outlet.add(ctx, c, uri); err != nil {
+			return nil, c.refused(err)
+		}
+	}
+	lists := *p.Notifications
+	lists.ResourceSubscriptions = nil
+	inner := &mcp.SubscriptionsListenParams{Meta: maps.Clone(p.Meta), Notifications: &lists}
+	res, err := next(context.WithValue(ctx, streamKey{}, l), "subscriptions/listen",
+		&mcp.SubscriptionsListenRequest{Session: c.ss, Params: inner, Extra: req.GetExtra()})
+	if err == nil {
+		<-ctx.Done() // the SDK knows of nothing to wait for where only resources were asked for
+	}
+	return res, err
+}
+
+// subscribe serves resources/subscribe of the older era.
+func (s *Server) subscribe(ctx context.Context, p *mcp.SubscribeParams, c *call) (mcp.Result, error) {
+	o := c.outlet(s)
+	if o == nil {
+		return nil, noMethod("resources/subscribe")
+	}
+	if err := o.add(ctx, c, p.URI); err != nil {
+		return nil, c.refused(err)
+	}
+	return empty, nil
+}
+
+func (s *Server) unsubscribe(p *mcp.UnsubscribeParams, c *call) (mcp.Result, error) {
+	if o := c.outlet(s); o != nil {
+		o.remove(p.URI)
+	}
+	return empty, nil
+}
+
+// outlet is where the notices of a session of the older era go.
+func (c *call) outlet(s *Server) *outlet {
+	switch {
+	case c.session != nil:
+		return c.session.outlet
+	case c.home != nil && c.ss != nil:
+		return c.home.of(s, c)
+	}
+	return nil
+}
+
+// home is the one outlet of a stdio server, made when it is first needed.
+type home struct {
+	once   sync.Once
+	outlet *outlet
+}
+
+func (h *home) of(s *Server, c *call) *outlet {
+	h.once.Do(func() {
+		h.outlet = s.feed.outlet(c.visit, notifier(context.Background(), c.ss, noID), func() {})
+	})
+	return h.outlet
+}
+
+func (h *home) close() {
+	h.once.Do(func() {})
+	if h.outlet != nil {
+		h.outlet.close()
+	}
+}

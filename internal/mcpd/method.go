@@ -1,0 +1,226 @@
+package mcpd
+
+import (
+	"context"
+	"reflect"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// call is one message as a method gets it.
+type call struct {
+	*visit
+	ss     *mcp.ServerSession
+	modern bool           // of the era without sessions
+	meta   map[string]any // the params' _meta; nil for none
+	world  string         // that the _meta asks for
+}
+
+// ask is what all requests to the engine share. surface is one of the scope's.
+func (c *call) ask(surface string) op.Ask {
+	return op.Ask{Surface: surface, World: c.world, Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL}
+}
+
+// methods answers every method that carries our data. What the SDK answers itself is the
+// handshake, ping, and the fixtures.
+func (s *Server) methods(local *visit) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+			c := s.received(local, req)
+			defer func() {
+				if p := recover(); p != nil {
+					res, err = nil, rpcError(s.panicked(ctx, p, c.correlation), c.correlation)
+				}
+			}()
+			if c.session != nil {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithCancel(ctx)
+				defer cancel()
+				defer context.AfterFunc(c.session.ctx, cancel)()
+			}
+			return s.dispatch(ctx, method, req, c, next)
+		}
+	}
+}
+
+// received makes the call of a message.
+func (s *Server) received(local *visit, req mcp.Request) *call {
+	c := &call{visit: local, meta: metaOf(req)}
+	c.ss, _ = req.GetSession().(*mcp.ServerSession)
+	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
+		c.visit, _ = extra.TokenInfo.Extra["visit"].(*visit)
+	} else if local != nil {
+		v := *local
+		v.correlation = s.correlation("")
+		c.visit = &v
+	}
+	if c.visit == nil {
+		c.visit = &visit{correlation: s.correlation("")} // nobody, who may do nothing
+	}
+	c.world, _ = c.meta["world"].(string)
+	version, _ := c.meta[mcp.MetaKeyProtocolVersion].(string)
+	c.modern = version >= modernVersion
+	return c
+}
+
+// metaOf is the _meta of a message's params, which may be absent altogether.
+func metaOf(req mcp.Request) map[string]any {
+	switch p := req.GetParams().(type) {
+	case nil:
+		return nil
+	case *mcp.CallToolParamsRaw:
+		return p.Meta
+	default:
+		if reflect.ValueOf(p).IsNil() {
+			return nil
+		}
+		return p.GetMeta()
+	}
+}
+
+func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	switch method {
+	case "tools/call":
+		return s.callTool(ctx, req, c, next)
+	case "tools/list":
+		return s.listTools(ctx, req.GetParams().(*mcp.ListToolsParams), c)
+	case "resources/read":
+		return s.readResource(ctx, req, c, next)
+	case "resources/list":
+		return s.listResources(ctx, req.GetParams().(*mcp.ListResourcesParams), c)
+	case "resources/templates/list":
+		return s.listTemplates(ctx, req.GetParams().(*mcp.ListResourceTemplatesParams), c)
+	case "prompts/get":
+		return s.getPrompt(ctx, req, c, next)
+	case "prompts/list":
+		return s.listPrompts(ctx, req.GetParams().(*mcp.ListPromptsParams), c)
+	case "completion/complete":
+		return s.complete(ctx, req.GetParams().(*mcp.CompleteParams), c)
+	case "resources/subscribe":
+		return s.subscribe(ctx, req.GetParams().(*mcp.SubscribeParams), c)
+	case "resources/unsubscribe":
+		return s.unsubscribe(req.GetParams().(*mcp.UnsubscribeParams), c)
+	case "subscriptions/listen":
+		return s.listen(ctx, req, c, next)
+	case "initialize", "server/discover":
+		return s.greet(ctx, method, req, c, next)
+	case "logging/setLevel":
+		if s.cfg.Fixtures == nil {
+			return nil, noMethod(method)
+		}
+	}
+	return next(ctx, method, req)
+}
+
+// callTool invokes an operation. Whether there is one of that name for the caller, the
+// engine decides and counts.
+func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	p := req.GetParams().(*mcp.CallToolParamsRaw)
+	if s.cfg.Fixtures.tool(p.Name) {
+		return next(ctx, "tools/call", req)
+	}
+	surface := s.surfaceOf(p.Name, c.scope)
+	answer, err := s.invoke(ctx, op.Request{
+		Operation: p.Name, Surface: surface, Input: []byte(p.Arguments), World: c.world,
+		Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL,
+		MaxText: s.cfg.MaxText, Progress: progress(ctx, c, p.GetProgressToken()),
+	}, c)
+	switch {
+	case err == nil:
+		return s.toolResult(answer.Output, c.modern), nil
+	case fault.KindOf(err) == fault.NotFound && !s.offers(c.caller, surface, p.Name):
+		return nil, unknownTool(p.Name, c.correlation)
+	}
+	return s.toolError(err, c.correlation, c.modern), nil
+}
+
+// invoke calls the engine; a panic on the way is the call's failure and not the process's.
+func (s *Server) invoke(ctx context.Context, r op.Request, c *call) (answer *op.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			answer, err = nil, s.panicked(ctx, p, c.correlation)
+		}
+	}()
+	return s.cfg.Engine.Invoke(ctx, c.caller, r)
+}
+
+// surfaceOf is the surface of a scope that a tool is called on.
+func (s *Server) surfaceOf(tool string, sc scope) string {
+	if len(sc.names) < 2 {
+		return sc.surface()
+	}
+	if o, ok := s.cfg.Engine.Find(tool); ok {
+		for _, name := range sc.names {
+			for _, offers := range o.Surfaces {
+				if offers == name {
+					return name
+				}
+			}
+		}
+	}
+	return sc.names[0] // which does not offer it: it is unknown there
+}
+
+// offers reports whether there is a tool for the caller. It is asked after a call that
+// found nothing, to tell a tool that is not there from a thing that is not.
+func (s *Server) offers(c access.Caller, surface, tool string) bool {
+	for _, o := range s.cfg.Engine.Operations(c, surface) {
+		if o.Name == tool {
+			return !o.NoTool
+		}
+	}
+	return false
+}
+
+// progress reports to the token that the caller gave; nil where it gave none. The
+// protocol wants each report higher than the last.
+func progress(ctx context.Context, c *call, token any) func(done, total float64, message string) {
+	if token == nil || c.ss == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	last := -1.0
+	return func(done, total float64, message string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done <= last || ctx.Err() != nil {
+			return
+		}
+		last = done
+		// Progress is a courtesy: who does not take it still gets the result.
+		_ = c.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total, Message: message})
+	}
+}
+
+// greet completes the handshake of either era: with instructions for this caller, and in
+// the older one with the session.
+func (s *Server) greet(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	res, err := next(ctx, method, req)
+	if err != nil {
+		return res, err
+	}
+	switch r := res.(type) {
+	case *mcp.InitializeResult:
+		r.Instructions = s.instructions(ctx, c)
+		if c.ss != nil && c.ss.ID() != "" {
+			s.sessions.add(c.ss, c.visit)
+		}
+	case *mcp.DiscoverResult:
+		r.Instructions, r.TTLMs = s.instructions(ctx, c), int(aMinute)
+	}
+	return res, nil
+}
+
+// refused makes the protocol's error of an error of the engine.
+func (c *call) refused(err error) error {
+	if e, ok := err.(*jsonrpc.Error); ok {
+		return e
+	}
+	return rpcError(err, c.correlation)
+}

@@ -1,0 +1,149 @@
+package mcpd
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// A position in the listing of several surfaces holds the surface's place above the
+// engine's offset.
+const surfaceShift = 56
+
+func hasVariables(uri string) bool { return strings.Contains(uri, "{") }
+
+// surfaces are those that a scope asks the engine for, one by one.
+func (sc scope) surfaces() []string {
+	if len(sc.names) == 0 {
+		return []string{""}
+	}
+	return sc.names
+}
+
+// listResources shows a page of the URIs worth showing. The engine counts it.
+func (s *Server) listResources(ctx context.Context, p *mcp.ListResourcesParams, c *call) (mcp.Result, error) {
+	var cursor string
+	if p != nil {
+		cursor = p.Cursor
+	}
+	position, err := s.seal.open("resources/list", c.list(), cursor)
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	all := c.scope.surfaces()
+	at := min(position>>surfaceShift, len(all)-1)
+	page, err := s.cfg.Engine.ListResources(ctx, c.caller, op.ListRequest{Ask: c.ask(all[at]), Offset: position & (1<<surfaceShift - 1)})
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	var items [][]byte
+	for _, r := range page.Items {
+		m := &mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, MIMEType: r.MIME, Size: r.Size}
+		if !r.Modified.IsZero() {
+			m.Annotations = &mcp.Annotations{LastModified: r.Modified.UTC().Format(time.RFC3339)}
+		}
+		items = append(items, mustJSON(m))
+	}
+	next := ""
+	switch {
+	case page.Next > 0:
+		next = s.seal.seal("resources/list", c.list(), at<<surfaceShift|page.Next)
+	case at+1 < len(all):
+		next = s.seal.seal("resources/list", c.list(), (at+1)<<surfaceShift)
+	}
+	if s.cfg.Fixtures != nil && next == "" {
+		items = appendJSON(items, s.cfg.Fixtures.Resources)
+	}
+	return s.newResult(listJSON("resources", items, next), c.modern, stale), nil
+}
+
+// readResource gives the content of a URI.
+func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	uri := req.GetParams().(*mcp.ReadResourceParams).URI
+	if s.cfg.Fixtures.reads(uri) {
+		return next(ctx, "resources/read", req)
+	}
+	content, err := s.read(ctx, c, uri)
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	b := append([]byte(`{"contents":[`), mustJSON(contents(uri, content))...)
+	return s.newResult(append(b, ']'), c.modern, stale), nil
+}
+
+func (s *Server) read(ctx context.Context, c *call, uri string) (op.Content, error) {
+	surfaces := c.scope.surfaces()
+	at := max(0, slices.IndexFunc(surfaces, func(name string) bool { return s.cfg.Engine.MatchResource(c.caller, name, uri) != nil }))
+	return s.cfg.Engine.ReadResource(ctx, c.caller, op.ResourceRequest{Ask: c.ask(surfaces[at]), URI: uri})
+}
+
+func contents(uri string, c op.Content) *mcp.ResourceContents {
+	r := &mcp.ResourceContents{URI: uri, MIMEType: c.MIME, Text: c.Text, Blob: c.Blob}
+	if !c.Modified.IsZero() {
+		r.Meta = mcp.Meta{"lastModified": c.Modified.UTC().Format(time.RFC3339)}
+	}
+	return r
+}
+
+// getPrompt renders a prompt: one message of the user.
+func (s *Server) getPrompt(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	p := req.GetParams().(*mcp.GetPromptParams)
+	if s.cfg.Fixtures.prompt(p.Name) {
+		return next(ctx, "prompts/get", req)
+	}
+	text, err := s.cfg.Engine.GetPrompt(ctx, c.caller, op.PromptRequest{Ask: c.ask(s.promptSurface(c, p.Name)), Name: p.Name, Args: p.Arguments})
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	b := quote([]byte(`{"description":`), text.Doc)
+	b = append(b, `,"messages":[{"role":"user","content":{"type":"text","text":`...)
+	b = append(quote(b, text.Text), `}}]`...)
+	return s.newResult(b, c.modern, uncached), nil
+}
+
+// promptSurface is the surface of the scope that a prompt is asked of.
+func (s *Server) promptSurface(c *call, name string) string {
+	surfaces := c.scope.surfaces()
+	return surfaces[max(0, slices.IndexFunc(surfaces, func(surface string) bool {
+		return slices.ContainsFunc(s.cfg.Engine.Prompts(c.caller, surface), func(p *op.Prompt) bool { return p.Name == name })
+	}))]
+}
+
+// complete gives values that the caller may see.
+func (s *Server) complete(ctx context.Context, p *mcp.CompleteParams, c *call) (mcp.Result, error) {
+	if p.Ref == nil || p.Argument.Name == "" {
+		return nil, c.refused(fault.BadField("ref", "ref and argument.name are needed"))
+	}
+	r := op.CompleteRequest{Variable: p.Argument.Name, Prefix: p.Argument.Value}
+	surfaces, at := c.scope.surfaces(), 0
+	switch p.Ref.Type {
+	case "ref/prompt":
+		r.Prompt, r.Ask = p.Ref.Name, c.ask(s.promptSurface(c, p.Ref.Name))
+	default:
+		at = max(0, slices.IndexFunc(surfaces, func(surface string) bool {
+			return slices.ContainsFunc(s.cfg.Engine.Resources(c.caller, surface), func(x *op.Resource) bool { return x.Template == p.Ref.URI })
+		}))
+		r.Template, r.Ask = p.Ref.URI, c.ask(surfaces[at])
+	}
+	values, err := s.cfg.Engine.Complete(ctx, c.caller, r)
+	if err != nil && (s.cfg.Fixtures.prompt(r.Prompt) || s.cfg.Fixtures.reads(r.Template)) {
+		values, err = nil, nil // fixtures complete nothing
+	}
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	b := []byte(`{"completion":{"values":[`)
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = quote(b, v)
+	}
+	return s.newResult(append(b, `],"hasMore":false}`...), c.modern, uncached), nil
+}

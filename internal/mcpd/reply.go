@@ -1,0 +1,163 @@
+package mcpd
+
+import (
+	"bytes"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Timings of streams. Proxies commonly cut what is silent for a minute; a client that
+// takes nothing for writeWait is gone.
+const (
+	defaultKeepAlive = 25 * time.Second
+	writeWait        = 15 * time.Second
+)
+
+// reply is the ResponseWriter that the SDK's handler gets. The handler always writes a
+// stream of server-sent events; where the first event is already the response, reply
+// sends it as plain JSON instead. Only calls that report progress, and subscriptions,
+// become streams. A stream gets comments while it is silent, and is not buffered by
+// proxies.
+type reply struct {
+	w         http.ResponseWriter
+	rc        *http.ResponseController
+	batch     bool          // a batch is answered by several events and stays a stream
+	keepAlive time.Duration // between comments
+	onStream  func()        // called once, when it turns out to be a stream
+
+	mu    sync.Mutex // guards what follows, and writing
+	mode  replyMode
+	beat  *time.Timer
+	ended bool
+}
+
+type replyMode uint8
+
+const (
+	undecided replyMode = iota
+	plain
+	stream
+)
+
+var (
+	eventHead = []byte("event: message\ndata: ")
+	eventTail = []byte("\n\n")
+	comment   = []byte(": keep-alive\n\n")
+)
+
+func newReply(w http.ResponseWriter, batch bool, keepAlive time.Duration, onStream func()) *reply {
+	return &reply{w: w, rc: http.NewResponseController(w), batch: batch, keepAlive: keepAlive, onStream: onStream}
+}
+
+func (r *reply) Header() http.Header { return r.w.Header() }
+
+func (r *reply) WriteHeader(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if status == http.StatusOK && r.streaming() {
+		r.begin()
+	} else if r.mode == undecided {
+		r.mode = plain
+	}
+	r.w.WriteHeader(status)
+}
+
+func (r *reply) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mode == undecided {
+		if data, one := loneResponse(p); one && !r.batch && r.streaming() {
+			r.mode = plain
+			h := r.w.Header()
+			h.Set("Content-Type", "application/json")
+			h.Del("Connection")
+			if _, err := r.w.Write(data); err != nil {
+				return 0, err
+			}
+			return len(p), nil
+		}
+		r.mode = plain
+		if r.streaming() {
+			r.begin()
+		}
+	}
+	if r.mode == stream {
+		_ = r.rc.SetWriteDeadline(time.Now().Add(writeWait)) // not every writer has deadlines
+		r.beat.Reset(r.keepAlive)
+	}
+	return r.w.Write(p)
+}
+
+// FlushError flushes a stream; plain JSON goes out when the handler returns.
+func (r *reply) FlushError() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mode != stream || r.ended {
+		return nil
+	}
+	return r.rc.Flush()
+}
+
+func (r *reply) streaming() bool { return r.w.Header().Get("Content-Type") == "text/event-stream" }
+
+// begin makes the reply a stream. r.mu is held.
+func (r *reply) begin() {
+	r.mode = stream
+	r.w.Header().Set("X-Accel-Buffering", "no")
+	r.beat = time.AfterFunc(r.keepAlive, r.comment)
+	if r.onStream != nil {
+		r.onStream()
+	}
+}
+
+func (r *reply) comment() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return
+	}
+	_ = r.rc.SetWriteDeadline(time.Now().Add(writeWait))
+	if _, err := r.w.Write(comment); err != nil {
+		return // the handler learns it from the request's context
+	}
+	_ = r.rc.Flush()
+	r.beat.Reset(r.keepAlive)
+}
+
+// end is called when the handler has returned; nothing is written afterwards.
+func (r *reply) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	if r.beat != nil {
+		r.beat.Stop()
+	}
+}
+
+// loneResponse gives the JSON of an event that holds a JSON-RPC response, as the SDK
+// writes it: {"jsonrpc":"2.0","id":…, and then "result" or "error".
+func loneResponse(event []byte) ([]byte, bool) {
+	data, ok := bytes.CutPrefix(event, eventHead)
+	if !ok {
+		return nil, false
+	}
+	data, ok = bytes.CutSuffix(data, eventTail)
+	rest, id := bytes.CutPrefix(data, []byte(`{"jsonrpc":"2.0","id":`))
+	if !ok || !id {
+		return nil, false
+	}
+	inString := false
+	for i := 0; i < len(rest); i++ {
+		switch c := rest[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case c == ',' && !inString:
+			rest = rest[i+1:]
+			return data, bytes.HasPrefix(rest, []byte(`"result"`)) || bytes.HasPrefix(rest, []byte(`"error"`))
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,118 @@
+package mcpd
+
+import (
+	stdjson "encoding/json"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/fault"
+)
+
+// result is a result whose JSON is already made.
+type result struct {
+	mcp.ResultBase
+	raw []byte
+}
+
+// MarshalJSON gives the JSON as it is.
+func (r *result) MarshalJSON() ([]byte, error) { return r.raw, nil }
+
+// GetMeta tells the SDK that the server's name is in the result's _meta already.
+func (r *result) GetMeta() map[string]any { return annotated }
+
+var annotated = map[string]any{mcp.MetaKeyServerInfo: true}
+
+// empty is the result of methods that have none.
+var empty = &result{raw: []byte("{}")}
+
+// cache says for how long a client may keep a result. What a caller is shown is always
+// its own: the scope is private.
+type cache int
+
+const (
+	uncached  cache = -1     // the result has no such fields
+	stale     cache = 0      // look again each time
+	aMinute   cache = 60_000 // lists that change only with the caller's rights
+	errorCode       = -32000 // refused for a reason that is not in the parameters
+)
+
+// newResult closes a result of which raw is the object without its last brace.
+func (s *Server) newResult(raw []byte, modern bool, c cache) *result {
+	if modern {
+		if c != uncached {
+			raw = append(raw, `,"ttlMs":`...)
+			if c == aMinute {
+				raw = append(raw, "60000"...)
+			} else {
+				raw = append(raw, '0')
+			}
+			raw = append(raw, `,"cacheScope":"private"`...)
+		}
+		raw = append(raw, s.modernTail...)
+	}
+	return &result{raw: append(raw, '}')}
+}
+
+// toolResult is an operation's output: as structured content, and as text for clients
+// that take only that.
+func (s *Server) toolResult(output []byte, modern bool) *result {
+	b := make([]byte, 0, 2*len(output)+len(output)/4+len(s.modernTail)+96)
+	b = append(b, `{"content":[{"type":"text","text":`...)
+	b = quote(b, output)
+	b = append(b, `}],"structuredContent":`...)
+	b = append(b, output...)
+	return s.newResult(b, modern, uncached)
+}
+
+// toolError is a refused or failed operation: the error object as text and nothing
+// else, for clients that check structured content against the output schema even then.
+func (s *Server) toolError(err error, correlation string, modern bool) *result {
+	b := []byte(`{"content":[{"type":"text","text":`)
+	b = quote(b, showError(err, correlation))
+	b = append(b, `}],"isError":true`...)
+	return s.newResult(b, modern, uncached)
+}
+
+// quote appends text as a JSON string. What is not UTF-8 is replaced.
+func quote[T ~[]byte | ~string](b []byte, text T) []byte {
+	b, _ = jsontext.AppendQuote(b, text)
+	return b
+}
+
+// showError is the error object in JSON.
+func showError(err error, correlation string) []byte {
+	b, jsonErr := json.Marshal(fault.Show(err, correlation), json.Deterministic(true))
+	if jsonErr != nil { // details that are not JSON
+		b, _ = json.Marshal(fault.Show(jsonErr, correlation), json.Deterministic(true))
+	}
+	return b
+}
+
+// rpcError is a failure where a tool result is impossible: the error object is its data.
+func rpcError(err error, correlation string) *jsonrpc.Error {
+	code := int64(errorCode)
+	switch fault.KindOf(err) {
+	case fault.Invalid, fault.Rule, fault.NotFound, fault.TooLarge, fault.Conflict, fault.Stale:
+		code = jsonrpc.CodeInvalidParams
+	case fault.Internal:
+		code = jsonrpc.CodeInternalError
+	}
+	return &jsonrpc.Error{
+		Code: code, Message: fault.Show(err, correlation).Error.Message,
+		Data: stdjson.RawMessage(showError(err, correlation)),
+	}
+}
+
+// unknownTool is the answer for tools that do not exist, and for those that the caller
+// may not use.
+func unknownTool(name, correlation string) error {
+	return rpcError(fault.New(fault.NotFound, "unknown tool %q; tools/list shows those there are", name), correlation)
+}
+
+// noMethod is the answer for methods that are not served.
+func noMethod(method string) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + method}
+}

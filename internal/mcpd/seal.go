@@ -1,0 +1,68 @@
+package mcpd
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+// cursorLife is how long a cursor of a list is good for: longer than any client takes
+// to turn a page, shorter than its lists stay of interest.
+const cursorLife = time.Hour
+
+// sealer makes cursors that only the caller and the list they were made for can use.
+//
+// A cursor is base64url of nonce | AES-256-GCM(expiry in Unix seconds, 8 bytes | position,
+// 8 bytes), with the list and the caller's account as additional data.
+type sealer struct {
+	aead  cipher.AEAD
+	nonce func([]byte)
+	now   func() time.Time
+}
+
+func newSealer(key [32]byte, nonce func([]byte), now func() time.Time) *sealer {
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		panic("mcpd: " + err.Error()) // 32 bytes are always a key
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic("mcpd: " + err.Error())
+	}
+	return &sealer{aead: aead, nonce: nonce, now: now}
+}
+
+// seal makes the cursor of a position in a list.
+func (s *sealer) seal(list, account string, position int) string {
+	buf := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+16+s.aead.Overhead())
+	s.nonce(buf)
+	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(cursorLife).Unix()))
+	plain = binary.BigEndian.AppendUint64(plain, uint64(position))
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, bound(list, account)))
+}
+
+// open reads a cursor; "" is the beginning.
+func (s *sealer) open(list, account, cursor string) (int, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	bad := fault.BadField("cursor", "is not a cursor of this list; begin again without one")
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(raw) < s.aead.NonceSize() {
+		return 0, bad
+	}
+	plain, err := s.aead.Open(nil, raw[:s.aead.NonceSize()], raw[s.aead.NonceSize():], bound(list, account))
+	if err != nil || len(plain) != 16 {
+		return 0, bad
+	}
+	if s.now().Unix() > int64(binary.BigEndian.Uint64(plain)) {
+		return 0, fault.BadField("cursor", "has expired; begin again without one")
+	}
+	return int(binary.BigEndian.Uint64(plain[8:])), nil
+}
+
+func bound(list, account string) []byte { return []byte(list + "\x00" + account) }

@@ -1,0 +1,133 @@
+package mcpd
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+)
+
+// session is one of the older era. It belongs to the caller who made it: with other
+// rights, even of the same key, its id is unknown.
+type session struct {
+	ss     *mcp.ServerSession
+	bound  access.Caller
+	scope  scope
+	born   uint64
+	ctx    context.Context // ends with the session; what runs in it is cancelled
+	cancel context.CancelFunc
+	outlet *outlet
+
+	mu        sync.Mutex
+	caller    access.Caller // as last seen: its token may be newer. Guarded by mu
+	stopWatch func()        // guarded by mu
+}
+
+// sessions are the open ones of all callers.
+type sessions struct {
+	s    *Server
+	born atomic.Uint64
+	mu   sync.Mutex
+	byID map[string]*session // guarded by mu
+}
+
+func (t *sessions) start(s *Server) { t.s, t.byID = s, map[string]*session{} }
+
+// add keeps a session that was just established, and closes the oldest of the account
+// where there are too many.
+func (t *sessions) add(ss *mcp.ServerSession, v *visit) {
+	ctx, cancel := context.WithCancel(context.Background())
+	n := &session{ss: ss, bound: v.caller, scope: v.scope, born: t.born.Add(1), ctx: ctx, cancel: cancel, caller: v.caller}
+	n.outlet = t.s.feed.outlet(v, notifier(context.Background(), ss, noID), n.end)
+	n.stopWatch = t.s.watch(ctx, v.caller, n.end)
+	t.mu.Lock()
+	oldest := t.oldest(v.caller.Account())
+	t.byID[ss.ID()] = n
+	t.mu.Unlock()
+	if oldest != nil {
+		t.s.work.Go(oldest.end)
+	}
+	t.s.work.Go(func() {
+		_ = ss.Wait() // however it ended, it is over
+		cancel()
+		t.forget(n)
+	})
+}
+
+// oldest is the session that has to go before another of the account; nil while there is
+// room. t.mu is held.
+func (t *sessions) oldest(account string) *session {
+	count, oldest := 0, (*session)(nil)
+	for _, n := range t.byID {
+		if n.bound.Account() != account {
+			continue
+		}
+		count++
+		if oldest == nil || n.born < oldest.born {
+			oldest = n
+		}
+	}
+	if count < t.s.cfg.MaxSessions {
+		return nil
+	}
+	return oldest
+}
+
+// end ends the session: what runs in it is cancelled, and its id is unknown.
+func (n *session) end() {
+	n.cancel()
+	_ = n.ss.Close() // it may have ended already
+}
+
+func (t *sessions) forget(n *session) {
+	t.mu.Lock()
+	delete(t.byID, n.ss.ID())
+	t.mu.Unlock()
+	n.outlet.close()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stopWatch()
+}
+
+// visit finds the session that a request is part of; nil where there is none for this
+// caller at this address. A newer token keeps the session open for longer.
+func (t *sessions) visit(id string, v *visit) *session {
+	t.mu.Lock()
+	n := t.byID[id]
+	t.mu.Unlock()
+	if n == nil || n.scope.key != v.scope.key || !sameRights(n.bound, v.caller) {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if v.caller.TokenExpires.After(n.caller.TokenExpires) && n.ctx.Err() == nil {
+		n.stopWatch()
+		n.caller = v.caller
+		n.stopWatch = t.s.watch(n.ctx, v.caller, n.end)
+		n.outlet.renew(v)
+	}
+	return n
+}
+
+func (t *sessions) closeAll() {
+	t.mu.Lock()
+	all := slices.Collect(maps.Values(t.byID))
+	t.mu.Unlock()
+	for _, n := range all {
+		n.end()
+	}
+}
+
+// sameRights reports whether two callers are one somebody with the same rights. Only
+// when the token expires may differ.
+func sameRights(a, b access.Caller) bool {
+	return a.Subject == b.Subject && a.Key == b.Key && a.Actor == b.Actor &&
+		a.EveryRole == b.EveryRole && a.Operator == b.Operator && a.Approve == b.Approve && a.Advisory == b.Advisory &&
+		a.Home == b.Home && a.RateClass == b.RateClass && a.Unlimited == b.Unlimited && maps.Equal(a.Roles, b.Roles) &&
+		slices.Equal(a.Surfaces, b.Surfaces) && slices.Equal(a.Operations, b.Operations)
+}

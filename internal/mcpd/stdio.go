@@ -1,0 +1,227 @@
+package mcpd
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+)
+
+// maxLine is the longest message on stdio: an attachment of 25 MiB in base64, and room.
+const maxLine = 40 << 20
+
+// ServeStdio serves one caller on a pair of streams, a message a line, until in ends or
+// ctx does, or the process is told to stop. Surfaces are those to offer; none means all.
+// It writes nothing but messages to out. Calls that were read before in ended are still
+// answered. Ending in any of these ways is no error.
+func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
+	for _, name := range surfaces {
+		if s.surfaces[name] == nil {
+			return fmt.Errorf("mcpd: there is no surface %q", name)
+		}
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	local := &visit{caller: c, scope: newScope(surfaces...), home: new(home)}
+	defer local.home.close()
+	line := newLine(ctx, in, out)
+	defer func() { _ = line.Close() }()
+	ss, err := s.sdkServer(local).Connect(ctx, line, nil)
+	if err != nil {
+		return fmt.Errorf("mcpd: stdio: %w", err)
+	}
+	if err := ss.Wait(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("mcpd: stdio: %w", err)
+	}
+	return nil
+}
+
+// line is a connection of one JSON message a line. What is not a message is answered and
+// passed over: a slip of a client does not end its session.
+type line struct {
+	ctx  context.Context
+	read chan []byte // one line each; closed at the end of the input
+
+	mu     sync.Mutex // guards what follows, and writing
+	out    io.Writer
+	open   map[any]bool // ids of calls that are not answered yet; true for those that wait for ever
+	drain  chan struct{}
+	ended  bool // nothing more to read: drain closes when nothing is open
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newLine(ctx context.Context, in io.Reader, out io.Writer) *line {
+	l := &line{ctx: ctx, read: make(chan []byte), out: out, open: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
+	// A read of a terminal or pipe cannot be interrupted: this goroutine may outlive the
+	// connection, until the process ends.
+	go l.scan(bufio.NewReaderSize(in, 64<<10))
+	return l
+}
+
+// Connect makes the line its own transport.
+func (l *line) Connect(context.Context) (mcp.Connection, error) { return l, nil }
+
+// SessionID is empty: there is one session.
+func (l *line) SessionID() string { return "" }
+
+func (l *line) scan(r *bufio.Reader) {
+	defer close(l.read)
+	for {
+		text, err := readLine(r)
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			select {
+			case l.read <- text:
+			case <-l.closed:
+				return
+			}
+		}
+		if errors.Is(err, errLongLine) {
+			l.refuse(jsonrpc.CodeParseError, err.Error())
+			continue
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+var errLongLine = fmt.Errorf("a message may have %d bytes", maxLine)
+
+// readLine reads up to the next newline. A line that is too long is passed over.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var text []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(text)+len(part) > maxLine {
+			for errors.Is(err, bufio.ErrBufferFull) {
+				_, err = r.ReadSlice('\n')
+			}
+			if err == nil {
+				err = errLongLine
+			}
+			return nil, err
+		}
+		text = append(text, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return text, err
+		}
+	}
+}
+
+// Read gives the next message.
+func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, io.EOF
+		case <-l.ctx.Done():
+			return nil, io.EOF
+		case <-l.closed:
+			return nil, io.EOF
+		case text, ok := <-l.read:
+			if !ok {
+				return nil, l.finish()
+			}
+			if m := l.message(text); m != nil {
+				return m, nil
+			}
+		}
+	}
+}
+
+// finish waits until the calls that were read are answered, and gives the end.
+func (l *line) finish() error {
+	l.mu.Lock()
+	l.ended = true
+	l.drained()
+	l.mu.Unlock()
+	select {
+	case <-l.drain:
+	case <-l.ctx.Done():
+	case <-l.closed:
+	}
+	return io.EOF
+}
+
+// drained closes drain when nothing more is to be answered. l.mu is held.
+func (l *line) drained() {
+	if !l.ended {
+		return
+	}
+	for _, waits := range l.open {
+		if !waits {
+			return
+		}
+	}
+	select {
+	case <-l.drain:
+	default:
+		close(l.drain)
+	}
+}
+
+// message reads a message; nil where it was none, which is answered.
+func (l *line) message(text []byte) jsonrpc.Message {
+	if err := checkJSON(text); err != nil {
+		l.refuse(jsonrpc.CodeParseError, "parse error: "+err.Error())
+		return nil
+	}
+	if text[0] == '[' {
+		l.refuse(jsonrpc.CodeInvalidRequest, "batches are not served; send one message a line")
+		return nil
+	}
+	m, err := jsonrpc.DecodeMessage(text)
+	if err != nil {
+		l.refuse(jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message")
+		return nil
+	}
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		l.mu.Lock()
+		l.open[r.ID.Raw()] = r.Method == "subscriptions/listen"
+		l.mu.Unlock()
+	}
+	return m
+}
+
+// Write sends a message.
+func (l *line) Write(_ context.Context, m jsonrpc.Message) error {
+	b, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, ok := m.(*jsonrpc.Response); ok {
+		delete(l.open, r.ID.Raw())
+		defer l.drained()
+	}
+	_, err = l.out.Write(append(b, '\n'))
+	return err
+}
+
+// refuse answers what has no id to answer to.
+func (l *line) refuse(code int, why string) {
+	b := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":`, code)
+	b = append(quote(b, why), "}}\n"...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.out.Write(b) // a client that is gone shows at the next message
+}
+
+// Close ends the connection.
+func (l *line) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
