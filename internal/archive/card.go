@@ -1,0 +1,219 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func cardReads(d *deps) []*op.Operation {
+	return []*op.Operation{read(d, op.Spec{
+		Name:  "get_card",
+		Title: "Read a card",
+		Doc: "Read one card when you know its name: content, type, fields, links and version. " +
+			"Long content comes in parts: next is the call that goes on. rendered gives HTML in which nested cards are shown in place; " +
+			"with_children adds the names of the cards below it. An old name from before a rename finds the card too.",
+		Route:  "GET /api/mcp/cards/{name}",
+		Target: "name",
+		Examples: []op.Example{
+			{Title: "Read a card", Input: `{"name": "Games+Butterfly Galaxii"}`},
+			{Title: "As a reader sees it, with the names of its children", Input: `{"name": "Main Page", "rendered": true, "with_children": true}`},
+			{Title: "Go on with a long card", Input: `{"name": "Annals", "content_offset": 8000}`},
+		},
+	}, getCard)}
+}
+
+type getCardIn struct {
+	named
+	WithChildren     bool `json:"with_children,omitzero" jsonschema:"Add the cards directly below: names, types and ids."`
+	Rendered         bool `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place."`
+	MaxContentLength int  `json:"max_content_length,omitzero" default:"8000" min:"1" max:"1048576" jsonschema:"Most characters of content to give."`
+	ContentOffset    int  `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
+	Full             bool `json:"full,omitzero" jsonschema:"Give all content from content_offset on, whatever max_content_length says."`
+}
+
+// card is a card in full.
+type card struct {
+	summary
+	Content    string          `json:"content"`
+	Fields     json.RawMessage `json:"fields"`
+	Codename   string          `json:"codename"`
+	CreatedAt  stamp           `json:"created_at"`
+	Links      []string        `json:"links" jsonschema:"Names that the content links to, at most 100."`
+	MoreLinks  int             `json:"more_links,omitzero" jsonschema:"Links left out; get_relationships lists them all."`
+	ChildCount int             `json:"child_count" jsonschema:"Cards directly below that you may see."`
+	Children   []childName     `json:"children,omitzero"`
+	Rendered   bool            `json:"rendered,omitzero" jsonschema:"content is the rendered form, not what is stored."`
+
+	ContentOffset int       `json:"content_offset,omitzero"`
+	Truncated     bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Next          *nextCall `json:"next,omitzero"`
+	RenamedFrom   string    `json:"renamed_from,omitzero" jsonschema:"The name asked for, which the card bore once."`
+	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
+
+	goOn func(offset int) *nextCall
+}
+
+// childName is a card below another, by name only.
+type childName struct {
+	Name string       `json:"name"`
+	Type string       `json:"type"`
+	ID   canon.CardID `json:"id"`
+}
+
+// Cut gives less content.
+func (o card) Cut(budget int) (any, map[string]any, bool) {
+	rest := o
+	rest.Content = ""
+	b, err := json.Marshal(rest)
+	if err != nil {
+		return o, nil, false
+	}
+	part := fitText(o.Content, budget-len(b)-pageOverhead)
+	if len(part) == len(o.Content) {
+		return o, nil, false
+	}
+	end := o.ContentOffset + len([]rune(part))
+	o.Content, o.Truncated, o.Next = part, true, o.goOn(end)
+	return o, o.Next.Arguments, true
+}
+
+func getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card, error) {
+	s, err := sight(ctx, l, in.Name)
+	if err != nil {
+		return card{}, err
+	}
+	content, err := contentOf(ctx, l, s.card)
+	if err != nil {
+		return card{}, err
+	}
+	out := card{summary: summarize(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
+		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Homonyms: summaries(l, s.others), Rendered: in.Rendered}
+	out.Links, out.MoreLinks = linkNames(s.card, content)
+	if err := addChildren(ctx, l, s.card, in.WithChildren, &out); err != nil {
+		return card{}, err
+	}
+	if in.Rendered {
+		if content, err = renderCard(ctx, l, s.card); err != nil {
+			return card{}, err
+		}
+	}
+	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.from(offset)) }
+	out.show(content, in)
+	c.Reply.ETag = out.tag(in)
+	return out, nil
+}
+
+// show puts the part of the content that was asked for.
+func (o *card) show(content string, in getCardIn) {
+	limit := in.MaxContentLength
+	if in.Full {
+		limit = len(content)
+	}
+	part, end, more := stretch(content, in.ContentOffset, limit)
+	o.Content, o.ContentOffset, o.Truncated = part, in.ContentOffset, more
+	if more {
+		o.Next = o.goOn(end)
+	}
+}
+
+// tag is the entity tag: the version, or a digest where the answer also shows other
+// cards, which change without the version changing.
+func (o *card) tag(in getCardIn) string {
+	if !in.Rendered && !in.WithChildren {
+		return strconv.FormatUint(uint64(o.Version), 10)
+	}
+	h := sha256.New()
+	h.Write([]byte(strconv.FormatUint(uint64(o.Version), 10) + "\n" + o.Content))
+	for _, ch := range o.Children {
+		h.Write([]byte("\n" + ch.Name + "\n" + ch.Type))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// from is the input that goes on at an offset.
+func (in getCardIn) from(offset int) map[string]any {
+	args := map[string]any{"name": in.Name, "content_offset": offset}
+	if in.Rendered {
+		args["rendered"] = true
+	}
+	if in.Full {
+		args["full"] = true
+	}
+	if in.MaxContentLength != defaultContent {
+		args["max_content_length"] = in.MaxContentLength
+	}
+	return args
+}
+
+// defaultContent is how many characters of content a reader gets unless it asks
+// otherwise.
+const defaultContent = 8000
+
+// shownChildren is how many children get_card names; list_children has them all.
+const shownChildren = 50
+
+func addChildren(ctx context.Context, l *canon.Look, c canon.Card, named bool, out *card) error {
+	limit := 1
+	if named {
+		limit = shownChildren
+	}
+	cards, total, err := l.Descendants(ctx, c.ID, 1, canon.Page{Limit: limit})
+	if err != nil {
+		return err
+	}
+	out.ChildCount = total.Count
+	if named {
+		out.Children = make([]childName, len(cards))
+		for i, ch := range cards {
+			out.Children[i] = childName{ch.Name, ch.Type, ch.ID}
+		}
+	}
+	return nil
+}
+
+// shownLinks is how many links get_card names.
+const shownLinks = 100
+
+// linkNames are the names that a card's content links to, each once, in order. They are
+// read from the content alone, and so tell nothing of what exists.
+func linkNames(c canon.Card, content string) (names []string, more int) {
+	names = []string{}
+	kind := canon.TextOf(c.Type)
+	if kind == canon.TextData || kind != canon.TextItems && !strings.Contains(content, "[[") {
+		return names, 0
+	}
+	seen := map[markup.Key]bool{}
+	add := func(target string) {
+		name := markup.Resolve(target, c.Name)
+		key := markup.KeyOf(name)
+		if key == "" || seen[key] {
+			return
+		}
+		seen[key] = true
+		if len(names) < shownLinks {
+			names = append(names, name)
+		} else {
+			more++
+		}
+	}
+	if kind == canon.TextItems {
+		for _, item := range markup.Items(content) {
+			add(item)
+		}
+		return names, more
+	}
+	for _, r := range markup.Refs(content) {
+		if r.Kind == markup.LinkRef && !r.External {
+			add(r.Target)
+		}
+	}
+	return names, more
+}

@@ -1,0 +1,79 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func typeReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:     "list_types",
+			Title:    "List card types",
+			Doc:      "See which types a card can have before you create one or filter by type.",
+			Route:    "GET /api/mcp/types",
+			Examples: []op.Example{{Title: "All types", Input: `{}`}},
+		}, listTypes),
+		read(d, op.Spec{
+			Name:     "get_type",
+			Title:    "Look up a card type",
+			Doc:      "Look up one card type by name or codename: its id, what it is for, and the schema of its fields.",
+			Route:    "GET /api/mcp/types/{name}",
+			Examples: []op.Example{{Title: "RichText", Input: `{"name": "RichText"}`}},
+		}, getType),
+	}
+}
+
+// cardType is a type that cards can have.
+type cardType struct {
+	Name        string          `json:"name"`
+	ID          string          `json:"id"`
+	Codename    string          `json:"codename"`
+	Description string          `json:"description"`
+	Common      bool            `json:"common" jsonschema:"Much used; pick one of these unless you know better."`
+	Schema      json.RawMessage `json:"schema,omitzero" jsonschema:"JSON Schema of the fields of its cards."`
+}
+
+func typeOf(t canon.Type) cardType {
+	return cardType{t.Name, t.ID, t.Codename, markup.Clean(t.Description), t.Common, t.Schema}
+}
+
+type typesOut struct {
+	Types []cardType `json:"types"`
+}
+
+func listTypes(ctx context.Context, l *canon.Look, _ *op.Call, _ struct{}) (typesOut, error) {
+	types, err := l.Types(ctx)
+	if err != nil {
+		return typesOut{}, err
+	}
+	out := typesOut{make([]cardType, len(types))}
+	for i, t := range types {
+		out.Types[i] = typeOf(t)
+		out.Types[i].Schema = nil
+	}
+	return out, nil
+}
+
+type typeIn struct {
+	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name or codename of the type."`
+}
+
+func getType(ctx context.Context, l *canon.Look, _ *op.Call, in typeIn) (cardType, error) {
+	if err := gate(l, in.Name); err != nil {
+		return cardType{}, err
+	}
+	t, err := l.Type(ctx, in.Name)
+	if fault.KindOf(err) == fault.Rule && err != nil {
+		return cardType{}, fault.New(fault.NotFound, "there is no type %q; list them with list_types", markup.Clean(clip(in.Name, markup.MaxNameLength)))
+	}
+	if err != nil {
+		return cardType{}, err
+	}
+	return typeOf(t), nil
+}

@@ -1,0 +1,169 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func childReads(d *deps) []*op.Operation {
+	return []*op.Operation{read(d, op.Spec{
+		Name:  "list_children",
+		Title: "List the cards below a card",
+		Doc: "List the cards below a card when you want its structure: names, types and ids, without content. " +
+			"Children come in the order of a parent that lists them (a Pointer or List), then by creation; with depth above 1, generation by generation.",
+		Route:  "GET /api/mcp/cards/{name}/children",
+		Target: "name",
+		Examples: []op.Example{
+			{Title: "Direct children", Input: `{"name": "Games+Butterfly Galaxii"}`},
+			{Title: "Three generations", Input: `{"name": "Games", "depth": 3, "limit": 100}`},
+		},
+	}, listChildren)}
+}
+
+type childrenIn struct {
+	named
+	Depth int `json:"depth,omitzero" default:"1" min:"1" max:"5" jsonschema:"Generations to list; 1 is the direct children."`
+	page
+}
+
+// child is a card below another.
+type child struct {
+	childName
+	Depth    int    `json:"depth" jsonschema:"1 for a direct child."`
+	Position int    `json:"position" jsonschema:"Place among the children of its own parent, from 1."`
+	Level    string `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
+}
+
+type childrenOut struct {
+	Parent     string  `json:"parent"`
+	Children   []child `json:"children"`
+	Depth      int     `json:"depth"`
+	ChildCount int     `json:"child_count" jsonschema:"Cards directly below that you may see."`
+	paged
+}
+
+// Cut shortens the list.
+func (o childrenOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Children, &o.paged, budget)
+	return o, next, ok
+}
+
+func listChildren(ctx context.Context, l *canon.Look, _ *op.Call, in childrenIn) (childrenOut, error) {
+	parent, err := find(ctx, l, in.Name)
+	if err != nil {
+		return childrenOut{}, err
+	}
+	out := childrenOut{Parent: parent.Name, Depth: in.Depth}
+	if in.Depth == 1 && canon.TextOf(parent.Type) != canon.TextItems {
+		err = plainChildren(ctx, l, parent, in.page, &out)
+	} else {
+		err = treeBelow(ctx, l, parent, in, &out)
+	}
+	return out, err
+}
+
+// plainChildren lists direct children by creation.
+func plainChildren(ctx context.Context, l *canon.Look, parent canon.Card, p page, out *childrenOut) error {
+	cards, total, err := l.Descendants(ctx, parent.ID, 1, p.canon())
+	if err != nil {
+		return err
+	}
+	out.Children = make([]child, len(cards))
+	for i, c := range cards {
+		out.Children[i] = childOf(l, c, 1, p.Offset+i+1)
+	}
+	out.ChildCount, out.paged = total.Count, pagedAt(p, total, len(cards))
+	return nil
+}
+
+func childOf(l *canon.Look, c canon.Card, depth, position int) child {
+	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label)}
+}
+
+// maxTree bounds how many cards are put in order for one listing.
+const maxTree = 5000
+
+// treeBelow lists generations, each parent's children in the order in which it lists
+// them.
+func treeBelow(ctx context.Context, l *canon.Look, parent canon.Card, in childrenIn, out *childrenOut) error {
+	cards, total, err := allBelow(ctx, l, parent.ID, in.Depth)
+	if err != nil {
+		return err
+	}
+	if len(cards) < total.Count || total.AtLeast {
+		if in.Depth == 1 {
+			return plainChildren(ctx, l, parent, in.page, out)
+		}
+		return fault.BadField("depth", "more than %d cards lie below %q to this depth; list it with depth 1 and go on from its children", maxTree, parent.Name)
+	}
+	byParent := map[canon.CardID][]canon.Card{}
+	for _, c := range cards {
+		byParent[c.Parent] = append(byParent[c.Parent], c)
+	}
+	var rows []child
+	generation := []canon.Card{parent}
+	for depth := 1; depth <= in.Depth && len(generation) > 0; depth++ {
+		var below []canon.Card
+		for _, p := range generation {
+			siblings, err := inOrder(ctx, l, p, byParent[p.ID])
+			if err != nil {
+				return err
+			}
+			for i, c := range siblings {
+				rows = append(rows, childOf(l, c, depth, i+1))
+			}
+			below = append(below, siblings...)
+		}
+		generation = below
+	}
+	out.ChildCount = len(byParent[parent.ID])
+	out.Children, out.paged = pageOf(rows, in.page, false)
+	return nil
+}
+
+// allBelow reads up to maxTree cards below a card.
+func allBelow(ctx context.Context, l *canon.Look, id canon.CardID, depth int) (cards []canon.Card, total canon.Total, err error) {
+	for p := (canon.Page{Limit: 1000}); p.Offset < maxTree; p.Offset += p.Limit {
+		var part []canon.Card
+		if part, total, err = l.Descendants(ctx, id, depth, p); err != nil {
+			return nil, total, err
+		}
+		cards = append(cards, part...)
+		if len(part) < p.Limit {
+			break
+		}
+	}
+	return cards, total, nil
+}
+
+// inOrder sorts children, which come by creation, by their parent's listing.
+func inOrder(ctx context.Context, l *canon.Look, parent canon.Card, children []canon.Card) ([]canon.Card, error) {
+	if len(children) < 2 || canon.TextOf(parent.Type) != canon.TextItems {
+		return children, nil
+	}
+	content, err := l.Content(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	place := map[markup.Key]int{}
+	for i, item := range markup.Items(content) {
+		if key := markup.KeyOf(markup.Resolve(item, parent.Name)); place[key] == 0 {
+			place[key] = i + 1
+		}
+	}
+	at := func(c canon.Card) int {
+		if n := place[c.Key]; n > 0 {
+			return n
+		}
+		return math.MaxInt
+	}
+	slices.SortStableFunc(children, func(a, b canon.Card) int { return cmp.Compare(at(a), at(b)) })
+	return children, nil
+}

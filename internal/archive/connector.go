@@ -1,0 +1,123 @@
+package archive
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+// The pair that ChatGPT's connectors and deep research call, by their names and shapes.
+func connectorReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:     "search",
+			Title:    "Search the wiki",
+			Doc:      "Search the whole wiki, names and text, and get ids to read with fetch. search_cards does the same with filters and pages.",
+			Examples: []op.Example{{Title: "Search", Input: `{"query": "the founder's lamp"}`}},
+		}, connectorSearch),
+		read(d, op.Spec{
+			Name:     "fetch",
+			Title:    "Fetch a page of the wiki",
+			Doc:      "Fetch the full text of one page that search found, by its id. get_card does the same by name.",
+			Target:   "id",
+			Examples: []op.Example{{Title: "Fetch", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
+		}, connectorFetch),
+	}
+}
+
+type connectorQuery struct {
+	Query string `json:"query" minlen:"1" maxlen:"500" jsonschema:"Words to look for."`
+}
+
+type connectorHit struct {
+	ID    canon.CardID `json:"id"`
+	Title string       `json:"title"`
+	URL   string       `json:"url"`
+}
+
+type connectorResults struct {
+	Results []connectorHit `json:"results"`
+}
+
+// connectorLimit is how many pages search gives.
+const connectorLimit = 20
+
+func connectorSearch(ctx context.Context, l *canon.Look, c *op.Call, in connectorQuery) (connectorResults, error) {
+	result, err := l.Search(ctx, canon.SearchQuery{Q: in.Query, InName: true, InContent: true, Mode: canon.MatchSubstring},
+		canon.Page{Limit: connectorLimit})
+	if err != nil {
+		return connectorResults{}, err
+	}
+	out := connectorResults{make([]connectorHit, len(result.Hits))}
+	for i, h := range result.Hits {
+		out.Results[i] = connectorHit{h.Card.ID, h.Card.Name, addressOf(c, h.Card.Name)}
+	}
+	return out, nil
+}
+
+// addressOf is where a card can be cited: its address over HTTP, or its resource.
+func addressOf(c *op.Call, name string) string {
+	if c.BaseURL == "" {
+		return cardURI(name)
+	}
+	return c.BaseURL + cardPath(name)
+}
+
+func cardURI(name string) string { return "archive://card/" + url.PathEscape(name) }
+
+type connectorPage struct {
+	ID     string `json:"id" minlen:"1" maxlen:"1020" jsonschema:"Id from search; a card's name does too."`
+	Offset int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Characters of the text to skip."`
+}
+
+type connectorMeta struct {
+	Type      string `json:"type"`
+	Version   uint32 `json:"version"`
+	UpdatedAt stamp  `json:"updated_at"`
+	Level     string `json:"level,omitzero"`
+}
+
+type connectorText struct {
+	ID       canon.CardID  `json:"id"`
+	Title    string        `json:"title"`
+	Text     string        `json:"text"`
+	URL      string        `json:"url"`
+	Metadata connectorMeta `json:"metadata"`
+
+	from int
+}
+
+// Cut gives less text.
+func (o connectorText) Cut(budget int) (any, map[string]any, bool) {
+	part := fitText(o.Text, budget-pageOverhead)
+	if len(part) == len(o.Text) {
+		return o, nil, false
+	}
+	o.Text = part
+	return o, map[string]any{"offset": o.from + len([]rune(part))}, true
+}
+
+func connectorFetch(ctx context.Context, l *canon.Look, c *op.Call, in connectorPage) (connectorText, error) {
+	name := in.ID
+	if uuid.Validate(strings.TrimSpace(name)) == nil {
+		name = "~" + strings.TrimSpace(name)
+	}
+	card, err := find(ctx, l, name)
+	if err != nil {
+		return connectorText{}, err
+	}
+	text, err := renderMarkdown(ctx, l, card)
+	if err != nil {
+		return connectorText{}, err
+	}
+	part, _, _ := stretch(text, in.Offset, len(text))
+	s := summarize(l, card)
+	return connectorText{ID: card.ID, Title: card.Name, Text: markup.Clean(part), URL: addressOf(c, card.Name), from: in.Offset,
+		Metadata: connectorMeta{s.Type, s.Version, s.UpdatedAt, s.Level}}, nil
+}

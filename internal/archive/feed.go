@@ -1,0 +1,128 @@
+package archive
+
+import (
+	"context"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+func feedReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:     "recent_changes",
+			Title:    "Recent changes",
+			Doc:      "See what changed in the wiki lately, latest first, by time, type or author.",
+			Route:    "GET /api/mcp/changes",
+			Examples: []op.Example{{Title: "Since a date", Input: `{"since": "2026-01-01", "limit": 20}`}},
+		}, recentChanges),
+		read(d, op.Spec{
+			Name:     "list_trash",
+			Title:    "List the trash",
+			Doc:      "See which cards were deleted and can be restored with restore_card, latest first.",
+			Least:    access.RoleAdmin,
+			Route:    "GET /api/mcp/trash",
+			Examples: []op.Example{{Title: "What was deleted last", Input: `{"limit": 10}`}},
+		}, listTrash),
+	}
+}
+
+type changesIn struct {
+	Since  time.Time `json:"since,omitzero" jsonschema:"Only changes at or after this time: RFC 3339, or a date."`
+	Before time.Time `json:"before,omitzero" jsonschema:"Only changes before this time: RFC 3339, or a date."`
+	Type   string    `json:"type,omitzero" maxlen:"255" jsonschema:"Only changes of cards of this type."`
+	Author string    `json:"author,omitzero" maxlen:"100" jsonschema:"Only changes by this subject."`
+	page
+}
+
+// change is one card's change in the feed.
+type change struct {
+	ID        string         `json:"id" jsonschema:"The change; those made together share it."`
+	CardID    canon.CardID   `json:"card_id"`
+	Name      string         `json:"name" jsonschema:"The card's name when it was written."`
+	Type      string         `json:"type"`
+	Version   uint32         `json:"version"`
+	At        stamp          `json:"at"`
+	By        access.Subject `json:"by"`
+	Operation string         `json:"operation"`
+	Trashed   bool           `json:"trashed,omitzero"`
+	Level     string         `json:"level,omitzero"`
+}
+
+type changesOut struct {
+	Changes []change `json:"changes"`
+	paged
+}
+
+// Cut shortens the list.
+func (o changesOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Changes, &o.paged, budget)
+	return o, next, ok
+}
+
+func recentChanges(ctx context.Context, l *canon.Look, _ *op.Call, in changesIn) (changesOut, error) {
+	list, total, err := l.Feed(ctx, canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type,
+		Author: access.Subject(in.Author), Page: in.page.canon()})
+	if err != nil {
+		return changesOut{}, err
+	}
+	out := changesOut{Changes: make([]change, len(list)), paged: pagedAt(in.page, total, len(list))}
+	for i, v := range list {
+		n, err := numberOf(ctx, l, v)
+		if err != nil {
+			return changesOut{}, err
+		}
+		out.Changes[i] = change{ID: v.Change.String(), CardID: v.Card, Name: v.Name, Type: v.Type, Version: n, At: stamp(v.At),
+			By: v.By, Operation: v.Op, Trashed: v.Trashed, Level: shownLevel(l, v.Label)}
+	}
+	return out, nil
+}
+
+// numberOf is the version number that the view is shown. Only for what is seen by being
+// named does it depend on the card as it stands.
+func numberOf(ctx context.Context, l *canon.Look, v canon.Version) (uint32, error) {
+	if l.View().Subject == "" || l.View().Level == access.LevelAdmin {
+		return v.Counts.For(l.View().Level), nil
+	}
+	c, _, err := l.ByID(ctx, v.Card)
+	return l.Number(c, v), err
+}
+
+type trashIn struct{ page }
+
+// trashed is a card in the trash.
+type trashed struct {
+	summary
+	TrashedAt stamp          `json:"trashed_at"`
+	By        access.Subject `json:"by" jsonschema:"Who deleted it."`
+	With      int            `json:"with" jsonschema:"Cards below it that went along."`
+}
+
+type trashOut struct {
+	Cards []trashed `json:"cards"`
+	paged
+}
+
+// Cut shortens the list.
+func (o trashOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Cards, &o.paged, budget)
+	return o, next, ok
+}
+
+func listTrash(ctx context.Context, l *canon.Look, _ *op.Call, in trashIn) (trashOut, error) {
+	cards, total, err := l.Trash(ctx, in.page.canon())
+	if err != nil {
+		return trashOut{}, err
+	}
+	out := trashOut{Cards: make([]trashed, len(cards)), paged: pagedAt(in.page, total, len(cards))}
+	for i, c := range cards {
+		with, err := l.TrashedWith(ctx, c.ID)
+		if err != nil {
+			return trashOut{}, err
+		}
+		out.Cards[i] = trashed{summarize(l, c), stamp(c.TrashedAt), c.UpdatedBy, max(len(with)-1, 0)}
+	}
+	return out, nil
+}

@@ -1,0 +1,89 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func fileReads(d *deps) []*op.Operation {
+	return []*op.Operation{read(d, op.Spec{
+		Name:  "get_attachment",
+		Title: "Get an attached file",
+		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 where they are at most max_bytes. " +
+			"Over REST the answer is the file itself.",
+		Route:    "GET /api/mcp/cards/{name}/file",
+		Target:   "name",
+		Examples: []op.Example{{Title: "What a file is, without its bytes", Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
+	}, getAttachment)}
+}
+
+type attachmentIn struct {
+	named
+	MaxBytes int `json:"max_bytes,omitzero" default:"24576" min:"0" max:"1048576" jsonschema:"Give the bytes only of a file of at most this size."`
+}
+
+type attachmentOut struct {
+	Name      string `json:"name"`
+	FileName  string `json:"file_name"`
+	MediaType string `json:"media_type"`
+	Size      int    `json:"size"`
+	SHA256    string `json:"sha256"`
+	Version   uint32 `json:"version"`
+	Data      []byte `json:"content_base64,omitempty" jsonschema:"The bytes, where the file is small enough."`
+	Note      string `json:"note,omitzero"`
+}
+
+// getAttachment finds the kind of a file in its bytes alone: what an uploader says of
+// it is not believed.
+func getAttachment(ctx context.Context, l *canon.Look, c *op.Call, in attachmentIn) (attachmentOut, error) {
+	card, err := find(ctx, l, in.Name)
+	if err != nil {
+		return attachmentOut{}, err
+	}
+	if canon.TextOf(card.Type) != canon.TextFile {
+		return attachmentOut{}, fault.New(fault.NotFound, "card %q holds no file, it is of type %s; read it with get_card", card.Name, card.Type)
+	}
+	data, err := l.Bytes(ctx, card.Content)
+	if err != nil {
+		return attachmentOut{}, err
+	}
+	out := attachmentOut{Name: card.Name, FileName: fileName(card), MediaType: http.DetectContentType(data), Size: len(data),
+		SHA256: card.Content.String(), Version: card.Version(l.View())}
+	c.Reply.ETag = out.SHA256
+	switch {
+	case c.Transport == "rest":
+		c.Reply.File = &op.File{Name: out.FileName, Type: out.MediaType, Data: data}
+	case len(data) <= in.MaxBytes:
+		out.Data = data
+	default:
+		out.Note = "the file is larger than max_bytes; ask with a larger one, up to 1048576, or download it from " + c.BaseURL + filePath(card.Name)
+	}
+	return out, nil
+}
+
+// fileName is what a download is called: the field file_name, else the card's name, in
+// either case a bare name.
+func fileName(c canon.Card) string {
+	var own struct {
+		FileName string `json:"file_name"`
+	}
+	_ = json.Unmarshal(fieldsOf(c.Fields), &own) // a name of another kind is none
+	name := own.FileName
+	if name == "" {
+		name = c.Name
+	}
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\:"`, r) || r < ' ' {
+			return '_'
+		}
+		return r
+	}, markup.Clean(name))
+	return strings.TrimLeft(clip(name, 200), ".")
+}

@@ -1,0 +1,247 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func historyReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "get_card_history",
+			Title: "History of a card",
+			Doc: "See who changed a card, when and how, latest first. " +
+				"Give a version to get_revision to read it, or two to diff_card to compare them.",
+			Route:    "GET /api/mcp/cards/{name}/history",
+			Target:   "name",
+			Examples: []op.Example{{Title: "Versions of a card", Input: `{"name": "Main Page"}`}},
+		}, cardHistory),
+		read(d, op.Spec{
+			Name:     "get_revision",
+			Title:    "Read an older version",
+			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content comes in parts, as from get_card.",
+			Route:    "GET /api/mcp/cards/{name}/history/{version}",
+			Target:   "name",
+			Examples: []op.Example{{Title: "The first version", Input: `{"name": "Main Page", "version": 1}`}},
+		}, revision),
+		read(d, op.Spec{
+			Name:     "diff_card",
+			Title:    "Compare two versions",
+			Doc:      "Compare two versions of a card: a unified diff of the content, and what else changed. Without versions, the latest change.",
+			Route:    "GET /api/mcp/cards/{name}/diff",
+			Target:   "name",
+			Examples: []op.Example{{Title: "What changed since the first version", Input: `{"name": "Main Page", "from": 1}`}},
+		}, diffCard),
+	}
+}
+
+// version is one state of a card.
+type version struct {
+	Version       uint32         `json:"version"`
+	At            stamp          `json:"at"`
+	By            access.Subject `json:"by"`
+	Operation     string         `json:"operation" jsonschema:"The operation that wrote it."`
+	ChangeID      string         `json:"change_id" jsonschema:"The change that wrote it, as recent_changes lists it."`
+	Name          string         `json:"name" jsonschema:"The card's name when it was written."`
+	Type          string         `json:"type"`
+	ContentLength int            `json:"content_length"`
+	Current       bool           `json:"current,omitzero"`
+	Trashed       bool           `json:"trashed,omitzero" jsonschema:"This change put the card in the trash."`
+	Purged        bool           `json:"purged,omitzero" jsonschema:"The content was erased by the operator."`
+	Level         string         `json:"level,omitzero" jsonschema:"Who might see it then; shown to gm and up."`
+}
+
+func versionOf(l *canon.Look, c canon.Card, v canon.Version) version {
+	return version{Version: l.Number(c, v), At: stamp(v.At), By: v.By, Operation: v.Op, ChangeID: v.Change.String(), Name: v.Name,
+		Type: v.Type, ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged, Level: shownLevel(l, v.Label)}
+}
+
+type historyIn struct {
+	named
+	page
+}
+
+type historyOut struct {
+	Name     string    `json:"name"`
+	Versions []version `json:"versions"`
+	paged
+}
+
+// Cut shortens the list.
+func (o historyOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Versions, &o.paged, budget)
+	return o, next, ok
+}
+
+func cardHistory(ctx context.Context, l *canon.Look, _ *op.Call, in historyIn) (historyOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return historyOut{}, err
+	}
+	list, total, err := l.Versions(ctx, c.ID, in.page.canon())
+	if err != nil {
+		return historyOut{}, err
+	}
+	out := historyOut{Name: c.Name, Versions: make([]version, len(list)), paged: pagedAt(in.page, total, len(list))}
+	for i, v := range list {
+		out.Versions[i] = versionOf(l, c, v)
+	}
+	return out, nil
+}
+
+type revisionIn struct {
+	named
+	Version          uint32 `json:"version" min:"1" max:"4294967295" jsonschema:"Number of the version."`
+	MaxContentLength int    `json:"max_content_length,omitzero" default:"8000" min:"1" max:"1048576" jsonschema:"Most characters of content to give."`
+	ContentOffset    int    `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
+}
+
+type revisionOut struct {
+	version
+	Content       string          `json:"content"`
+	Fields        json.RawMessage `json:"fields"`
+	ContentOffset int             `json:"content_offset,omitzero"`
+	Truncated     bool            `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Next          *nextCall       `json:"next,omitzero"`
+
+	goOn func(offset int) *nextCall
+}
+
+// Cut gives less content.
+func (o revisionOut) Cut(budget int) (any, map[string]any, bool) {
+	part := fitText(o.Content, budget-len(o.Fields)-2*pageOverhead)
+	if len(part) == len(o.Content) {
+		return o, nil, false
+	}
+	end := o.ContentOffset + len([]rune(part))
+	o.Content, o.Truncated, o.Next = part, true, o.goOn(end)
+	return o, o.Next.Arguments, true
+}
+
+func revision(ctx context.Context, l *canon.Look, _ *op.Call, in revisionIn) (revisionOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return revisionOut{}, err
+	}
+	v, err := l.VersionOf(ctx, c, in.Version)
+	if err != nil {
+		return revisionOut{}, err
+	}
+	content, err := versionText(ctx, l, v)
+	if err != nil {
+		return revisionOut{}, err
+	}
+	out := revisionOut{version: versionOf(l, c, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset}
+	out.goOn = func(offset int) *nextCall {
+		args := map[string]any{"name": in.Name, "version": in.Version, "content_offset": offset}
+		if in.MaxContentLength != defaultContent {
+			args["max_content_length"] = in.MaxContentLength
+		}
+		return callOn(l, "get_revision", args)
+	}
+	part, end, more := stretch(content, in.ContentOffset, in.MaxContentLength)
+	if out.Content, out.Truncated = part, more; more {
+		out.Next = out.goOn(end)
+	}
+	return out, nil
+}
+
+// versionText is contentOf for an older state.
+func versionText(ctx context.Context, l *canon.Look, v canon.Version) (string, error) {
+	if canon.TextOf(v.Type) == canon.TextFile || v.Purged {
+		return "", nil
+	}
+	text, err := l.Body(ctx, v.Content)
+	return markup.Clean(text), err
+}
+
+type diffIn struct {
+	named
+	From   uint32 `json:"from,omitzero" min:"1" max:"4294967295" jsonschema:"Number of the older version; default the one before to."`
+	To     uint32 `json:"to,omitzero" min:"1" max:"4294967295" jsonschema:"Number of the newer version; default the current one."`
+	Offset int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Characters of the diff to skip."`
+}
+
+type diffOut struct {
+	Name    string   `json:"name"`
+	From    uint32   `json:"from"`
+	To      uint32   `json:"to"`
+	Changed []string `json:"changed" jsonschema:"What differs: name, type, content, fields, level."`
+	Diff    string   `json:"diff" jsonschema:"Unified diff of the content; empty where it is the same."`
+	Offset  int      `json:"offset,omitzero"`
+}
+
+// Cut gives less of the diff.
+func (o diffOut) Cut(budget int) (any, map[string]any, bool) {
+	part := fitText(o.Diff, budget-pageOverhead)
+	if len(part) == len(o.Diff) {
+		return o, nil, false
+	}
+	if i := strings.LastIndexByte(part, '\n'); i > 0 {
+		part = part[:i+1]
+	}
+	o.Diff = part
+	return o, map[string]any{"from": o.From, "to": o.To, "offset": o.Offset + len([]rune(part))}, true
+}
+
+func diffCard(ctx context.Context, l *canon.Look, _ *op.Call, in diffIn) (diffOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return diffOut{}, err
+	}
+	if in.To == 0 {
+		in.To = c.Version(l.View())
+	}
+	if in.From == 0 {
+		in.From = max(in.To-1, 1)
+	}
+	if in.From > in.To {
+		return diffOut{}, fault.BadField("from", "must not lie after to")
+	}
+	older, err := l.VersionOf(ctx, c, in.From)
+	if err != nil {
+		return diffOut{}, err
+	}
+	newer, err := l.VersionOf(ctx, c, in.To)
+	if err != nil {
+		return diffOut{}, err
+	}
+	a, err := versionText(ctx, l, older)
+	if err != nil {
+		return diffOut{}, err
+	}
+	b, err := versionText(ctx, l, newer)
+	if err != nil {
+		return diffOut{}, err
+	}
+	diff := markup.Diff(a, b)
+	return diffOut{Name: c.Name, From: in.From, To: in.To, Changed: changed(l, older, newer),
+		Diff: diff[len(clip(diff, in.Offset)):], Offset: in.Offset}, nil
+}
+
+// changed names what differs between two versions.
+func changed(l *canon.Look, a, b canon.Version) []string {
+	list := []string{}
+	for _, d := range []struct {
+		what    string
+		differs bool
+	}{
+		{"name", a.Name != b.Name},
+		{"type", a.Type != b.Type},
+		{"content", a.Content != b.Content},
+		{"fields", string(a.Fields) != string(b.Fields)},
+		{"level", shownLevel(l, a.Label) != shownLevel(l, b.Label)},
+	} {
+		if d.differs {
+			list = append(list, d.what)
+		}
+	}
+	return list
+}

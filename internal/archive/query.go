@@ -1,0 +1,220 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func queryReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "run_query",
+			Title: "Run a query",
+			Doc: "List cards by exact filters, or run a named query of this wiki. " +
+				"Filters: name (contains), prefix, not_name, type, tag, updated_since, updated_before; at least one. " +
+				"A named query takes query_name and args, one for each of its placeholders; list_queries shows them.",
+			Route: "POST /api/mcp/run_query",
+			Examples: []op.Example{
+				{Title: "By filters", Input: `{"type": "Character", "tag": "founder", "limit": 20}`},
+				{Title: "A named query", Input: `{"query_name": "people_of", "args": {"faction_tag": "registry"}}`},
+			},
+		}, runQuery),
+		read(d, op.Spec{
+			Name:     "run_named_query",
+			Title:    "Run a named query",
+			Doc:      "Run a named query over REST, with its placeholders as query parameters.",
+			Route:    "GET /api/mcp/queries/{q}",
+			NoTool:   true,
+			Examples: []op.Example{{Title: "The factions", Input: `{"q": "faction_cards"}`}},
+		}, runNamedQuery),
+		read(d, op.Spec{
+			Name:     "list_queries",
+			Title:    "List named queries",
+			Doc:      "See which named queries this wiki has, and what placeholders each takes, before you run one with run_query.",
+			Route:    "GET /api/mcp/queries",
+			Examples: []op.Example{{Title: "All named queries", Input: `{}`}},
+		}, listQueries),
+	}
+}
+
+// freePage is a page whose limit may be left to a named query.
+type freePage struct {
+	Limit  int `json:"limit,omitzero" min:"1" max:"100" jsonschema:"Most entries to give; default 50, or what a named query says."`
+	Offset int `json:"offset,omitzero" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
+}
+
+// selection is what a query asks for.
+type selection struct {
+	Name string `json:"name,omitzero" maxlen:"255" jsonschema:"Only cards whose name contains this."`
+	filters
+	Sort string `json:"sort,omitzero" enum:"name,updated_at,created_at" jsonschema:"Order; default name. Times sort latest first."`
+	freePage
+}
+
+// empty reports whether nothing narrows the selection.
+func (s selection) empty() bool {
+	return strings.TrimSpace(s.Name) == "" && s.filters == filters{}
+}
+
+type runQueryIn struct {
+	selection
+	QueryName string         `json:"query_name,omitzero" maxlen:"1020" jsonschema:"Name of a named query, in place of filters."`
+	Args      map[string]any `json:"args,omitzero" jsonschema:"Values for the placeholders of the named query: strings or numbers."`
+}
+
+type namedQueryIn struct {
+	Q    string            `json:"q" minlen:"1" maxlen:"1020" jsonschema:"Name of the query."`
+	Args map[string]string `json:"args,omitzero" query:"rest" jsonschema:"Values for its placeholders."`
+	freePage
+}
+
+// item is a card that a query gives.
+type item struct {
+	Name      string       `json:"name"`
+	Type      string       `json:"type"`
+	ID        canon.CardID `json:"id"`
+	UpdatedAt stamp        `json:"updated_at"`
+	Summary   string       `json:"summary,omitzero" jsonschema:"How the content begins."`
+}
+
+type queryOut struct {
+	Items []item `json:"items"`
+	paged
+}
+
+// Cut shortens the list.
+func (o queryOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Items, &o.paged, budget)
+	return o, next, ok
+}
+
+func runQuery(ctx context.Context, l *canon.Look, _ *op.Call, in runQueryIn) (queryOut, error) {
+	if in.QueryName == "" {
+		if len(in.Args) > 0 {
+			return queryOut{}, fault.BadField("args", "are for a named query; give query_name too")
+		}
+		return in.run(ctx, l)
+	}
+	if !in.empty() || in.Sort != "" {
+		return queryOut{}, fault.BadField("query_name", "a named query takes args, limit and offset, and no filters beside it")
+	}
+	return runNamed(ctx, l, in.QueryName, in.Args, in.freePage)
+}
+
+func runNamedQuery(ctx context.Context, l *canon.Look, _ *op.Call, in namedQueryIn) (queryOut, error) {
+	args := make(map[string]any, len(in.Args))
+	for k, v := range in.Args {
+		args[k] = v
+	}
+	return runNamed(ctx, l, in.Q, args, in.freePage)
+}
+
+func runNamed(ctx context.Context, l *canon.Look, name string, args map[string]any, p freePage) (queryOut, error) {
+	c, err := find(ctx, l, name)
+	if err != nil {
+		return queryOut{}, err
+	}
+	if markup.KeyOf(c.Type) != markup.KeyOf(canon.TypeQuery) {
+		return queryOut{}, fault.BadField("query_name", "%q is no query but a card of type %s; list the queries with list_queries", c.Name, c.Type)
+	}
+	content, err := l.Content(ctx, c)
+	if err != nil {
+		return queryOut{}, err
+	}
+	s, err := fillQuery(content, args)
+	if err != nil {
+		return queryOut{}, err
+	}
+	if p.Limit > 0 {
+		s.Limit = p.Limit
+	}
+	if p.Offset > 0 {
+		s.Offset = p.Offset
+	}
+	return s.run(ctx, l)
+}
+
+// summaryLength is how many characters of content a query's item shows.
+const summaryLength = 160
+
+func (s selection) run(ctx context.Context, l *canon.Look) (queryOut, error) {
+	if s.empty() {
+		return queryOut{}, fault.New(fault.Invalid, "a query needs at least one filter: name, prefix, not_name, type, tag, updated_since or updated_before; to list everything use search_cards")
+	}
+	if err := s.check(); err != nil {
+		return queryOut{}, err
+	}
+	p := page{s.Limit, s.Offset}
+	if p.Limit == 0 {
+		p.Limit = 50
+	}
+	f := s.canon(s.Sort)
+	f.NameContains = strings.TrimSpace(s.Name)
+	cards, total, err := l.Cards(ctx, f, p.canon())
+	if err != nil {
+		return queryOut{}, err
+	}
+	out := queryOut{Items: make([]item, len(cards)), paged: pagedAt(p, total, len(cards))}
+	for i, c := range cards {
+		content, err := contentOf(ctx, l, c)
+		if err != nil {
+			return queryOut{}, err
+		}
+		out.Items[i] = item{c.Name, c.Type, c.ID, stamp(c.UpdatedAt), opening(c.Type, content, summaryLength)}
+	}
+	return out, nil
+}
+
+// opening is how a card's plain text begins, on one line.
+func opening(typ, content string, n int) string {
+	head, _ := markup.Truncate(content, 8*n) // tags and links take more room than they show
+	return markup.Snippet(canon.PlainText(typ, head), nil, markup.SnippetOptions{Max: n})
+}
+
+type queriesIn struct{ page }
+
+// namedQuery is a query of this wiki.
+type namedQuery struct {
+	Name         string       `json:"name"`
+	ID           canon.CardID `json:"id"`
+	Description  string       `json:"description,omitzero"`
+	Placeholders []string     `json:"placeholders" jsonschema:"Names of the args it takes."`
+	Level        string       `json:"level,omitzero"`
+}
+
+type queriesOut struct {
+	Queries []namedQuery `json:"queries"`
+	paged
+}
+
+// Cut shortens the list.
+func (o queriesOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Queries, &o.paged, budget)
+	return o, next, ok
+}
+
+func listQueries(ctx context.Context, l *canon.Look, _ *op.Call, in queriesIn) (queriesOut, error) {
+	cards, total, err := l.Cards(ctx, canon.Filter{Type: canon.TypeQuery}, in.page.canon())
+	if err != nil {
+		return queriesOut{}, err
+	}
+	out := queriesOut{Queries: make([]namedQuery, len(cards)), paged: pagedAt(in.page, total, len(cards))}
+	for i, c := range cards {
+		content, err := l.Content(ctx, c)
+		if err != nil {
+			return queriesOut{}, err
+		}
+		var about struct {
+			Description string `json:"description"`
+		}
+		_ = json.Unmarshal(fieldsOf(c.Fields), &about) // a description of another kind is none
+		out.Queries[i] = namedQuery{c.Name, c.ID, about.Description, placeholders(content), shownLevel(l, c.Label)}
+	}
+	return out, nil
+}

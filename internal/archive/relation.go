@@ -1,0 +1,178 @@
+package archive
+
+import (
+	"context"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func relationReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "get_relationships",
+			Title: "What a card is connected with",
+			Doc: "See what refers to a card, or what it refers to. kind: referers (cards that link to, nest or are tagged with it), " +
+				"links (cards it links to), nests (cards it shows in place), nested_in (cards that show it).",
+			Route:    "GET /api/mcp/cards/{name}/relations",
+			Target:   "name",
+			Examples: []op.Example{{Title: "Who mentions this card", Input: `{"name": "Oda Tarn", "kind": "referers"}`}},
+		}, relationships),
+		read(d, op.Spec{
+			Name:     "wanted_cards",
+			Title:    "Wanted cards",
+			Doc:      "See which names are linked to but have no card yet, most wanted first, to decide what to write next.",
+			Route:    "GET /api/mcp/wanted",
+			Examples: []op.Example{{Title: "The ten most wanted", Input: `{"limit": 10}`}},
+		}, wantedCards),
+	}
+}
+
+type relationsIn struct {
+	named
+	Kind string `json:"kind,omitzero" enum:"referers,links,nests,nested_in" default:"referers" jsonschema:"Which connection."`
+	page
+}
+
+// related is one end of a connection. A name that has no card to be seen has a name
+// only.
+type related struct {
+	Name   string       `json:"name"`
+	Exists bool         `json:"exists" jsonschema:"There is such a card that you may see."`
+	ID     canon.CardID `json:"id,omitzero"`
+	Type   string       `json:"type,omitzero"`
+	Level  string       `json:"level,omitzero"`
+}
+
+type relationsOut struct {
+	Name  string    `json:"name"`
+	Kind  string    `json:"kind"`
+	Cards []related `json:"cards"`
+	paged
+}
+
+// Cut shortens the list.
+func (o relationsOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Cards, &o.paged, budget)
+	return o, next, ok
+}
+
+func relationships(ctx context.Context, l *canon.Look, _ *op.Call, in relationsIn) (relationsOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return relationsOut{}, err
+	}
+	out := relationsOut{Name: c.Name, Kind: in.Kind}
+	switch in.Kind {
+	case "links":
+		err = out.targets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefLink}, in.page)
+	case "nests":
+		err = out.targets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefNest}, in.page)
+	case "nested_in":
+		err = out.sources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefNest}, in.page)
+	default:
+		err = out.sources(ctx, l, canon.RefQuery{Target: c.Key}, in.page)
+	}
+	return out, err
+}
+
+// sources lists the cards that refer to one, each once.
+func (o *relationsOut) sources(ctx context.Context, l *canon.Look, q canon.RefQuery, p page) error {
+	refs, more, err := allRefs(ctx, l, q)
+	if err != nil {
+		return err
+	}
+	seen := map[canon.CardID]bool{}
+	var all []related
+	for _, r := range refs {
+		if !seen[r.Card.ID] {
+			seen[r.Card.ID] = true
+			all = append(all, relatedTo(l, r.Card))
+		}
+	}
+	o.Cards, o.paged = pageOf(all, p, more)
+	return nil
+}
+
+func relatedTo(l *canon.Look, c canon.Card) related {
+	return related{c.Name, true, c.ID, c.Type, shownLevel(l, c.Label)}
+}
+
+// targets lists the names that a card refers to, each once, and the cards in sight that
+// bear them.
+func (o *relationsOut) targets(ctx context.Context, l *canon.Look, q canon.RefQuery, p page) error {
+	refs, more, err := allRefs(ctx, l, q)
+	if err != nil {
+		return err
+	}
+	seen := map[markup.Key]bool{}
+	var all []canon.Ref
+	for _, r := range refs {
+		if !seen[r.Ref.Target] {
+			seen[r.Ref.Target] = true
+			all = append(all, r.Ref)
+		}
+	}
+	rows, pg := pageOf(all, p, more)
+	o.Cards, o.paged = make([]related, len(rows)), pg
+	for i, r := range rows {
+		c, ok, err := l.ByKey(ctx, r.Target)
+		if err != nil {
+			return err
+		}
+		if o.Cards[i] = (related{Name: r.Name}); ok {
+			o.Cards[i] = relatedTo(l, c)
+		}
+	}
+	return nil
+}
+
+// maxRefs bounds how many references are looked through for one answer.
+const maxRefs = 5000
+
+// allRefs reads references up to maxRefs; more tells that there are others.
+func allRefs(ctx context.Context, l *canon.Look, q canon.RefQuery) (refs []canon.RefRow, more bool, err error) {
+	for q.Page = (canon.Page{Limit: 1000}); q.Page.Offset < maxRefs; q.Page.Offset += q.Page.Limit {
+		part, total, err := l.Refs(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		refs = append(refs, part...)
+		if more = len(refs) < total.Count || total.AtLeast; len(part) < q.Page.Limit {
+			return refs, false, nil
+		}
+	}
+	return refs, more, nil
+}
+
+type wantedIn struct{ page }
+
+// wanted is a name that is linked to and not there.
+type wanted struct {
+	Name  string `json:"name"`
+	Count int    `json:"count" jsonschema:"Cards that link to it."`
+}
+
+type wantedOut struct {
+	Wanted []wanted `json:"wanted"`
+	paged
+}
+
+// Cut shortens the list.
+func (o wantedOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Wanted, &o.paged, budget)
+	return o, next, ok
+}
+
+func wantedCards(ctx context.Context, l *canon.Look, _ *op.Call, in wantedIn) (wantedOut, error) {
+	list, total, err := l.Wanted(ctx, in.page.canon())
+	if err != nil {
+		return wantedOut{}, err
+	}
+	out := wantedOut{Wanted: make([]wanted, len(list)), paged: pagedAt(in.page, total, len(list))}
+	for i, w := range list {
+		out.Wanted[i] = wanted{markup.Clean(w.Name), w.Count}
+	}
+	return out, nil
+}

@@ -1,0 +1,259 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"html"
+	"net/url"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// Bounds of one rendering. Beyond them a nest is shown as a link to its card.
+const (
+	maxDepth    = 5       // nests inside nests
+	maxNests    = 500     // nests in all
+	maxRendered = 1 << 20 // bytes of content in all
+)
+
+// renderer shows one page as one reader sees it. Nests are resolved first and the whole
+// is sanitised last, so that what a nest shows is held to the same rules as the page. A
+// nest of what is hidden and one of what is absent both show nothing.
+type renderer struct {
+	l     *canon.Look
+	main  string         // name of the page
+	open  []canon.CardID // cards being shown, outermost first
+	nests int
+	size  int
+}
+
+// renderCard is a card's content as safe HTML with nests shown in place and links as
+// they are written.
+func renderCard(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+	r := &renderer{l: l, main: c.Name}
+	body, err := r.card(ctx, c, nil)
+	if err != nil {
+		return "", err
+	}
+	return markup.Sanitize(body), nil
+}
+
+// renderHTML is the same for HTML that is no card's.
+func renderHTML(ctx context.Context, l *canon.Look, text string) (string, error) {
+	r := &renderer{l: l}
+	body, err := r.expand(ctx, text, "")
+	if err != nil {
+		return "", err
+	}
+	return markup.Sanitize(body), nil
+}
+
+// renderMarkdown is renderCard as Markdown.
+func renderMarkdown(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+	body, err := renderCard(ctx, l, c)
+	if err != nil {
+		return "", err
+	}
+	return toMarkdown(body)
+}
+
+func toMarkdown(body string) (string, error) {
+	text, err := markup.ToMarkdown(body)
+	if err != nil {
+		return "", unconvertible("html", err)
+	}
+	return markup.Clean(text), nil
+}
+
+// unconvertible is a conversion's failure as callers see it.
+func unconvertible(field string, err error) error {
+	switch {
+	case errors.Is(err, markup.ErrTooLong):
+		return fault.New(fault.TooLarge, "%v", markup.ErrTooLong)
+	case errors.Is(err, markup.ErrTooDeep):
+		return fault.BadField(field, "%v", markup.ErrTooDeep)
+	}
+	return err
+}
+
+// card is a card's content as HTML, with its nests in place. items says how a list
+// shows its items; empty for as links.
+func (r *renderer) card(ctx context.Context, c canon.Card, items []markup.NestLevel) (string, error) {
+	text, err := contentOf(ctx, r.l, c)
+	if err != nil {
+		return "", err
+	}
+	r.size += len(text)
+	r.open = append(r.open, c.ID)
+	defer func() { r.open = r.open[:len(r.open)-1] }()
+	switch canon.TextOf(c.Type) {
+	case canon.TextFile:
+		return fileLink(c), nil
+	case canon.TextData:
+		return "<pre>" + escapeText(text) + "</pre>", nil
+	case canon.TextItems:
+		return r.items(ctx, c, markup.Items(text), items)
+	case canon.TextPlain:
+		return r.expand(ctx, paragraphs(text), c.Name)
+	case canon.TextMarkdown:
+		body, err := markup.ToHTML(text)
+		if err != nil {
+			return "<pre>" + escapeText(text) + "</pre>", nil //nolint:nilerr // too long or too deep to convert: shown as it is
+		}
+		return r.expand(ctx, body, c.Name)
+	}
+	return r.expand(ctx, text, c.Name)
+}
+
+// expand puts what nests show in the place of the nests of HTML held by the card self.
+func (r *renderer) expand(ctx context.Context, text, self string) (string, error) {
+	text = dropComments(text)
+	if !strings.Contains(text, "{{") {
+		return text, nil
+	}
+	var b strings.Builder
+	done := 0
+	for _, ref := range markup.Refs(text) {
+		if ref.Kind != markup.NestRef {
+			continue
+		}
+		shown, err := r.nest(ctx, markup.ParseNest(text[ref.Start+2:ref.End-2]), self)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text[done:ref.Start])
+		b.WriteString(shown)
+		done = ref.End
+	}
+	b.WriteString(text[done:])
+	return b.String(), nil
+}
+
+// nest is what one nest shows.
+func (r *renderer) nest(ctx context.Context, n markup.Nest, self string) (string, error) {
+	name := n.Name
+	if !isHandle(name) {
+		name = markup.Context{Self: self, Main: r.main}.Resolve(name)
+	}
+	if r.nests++; r.nests > maxNests {
+		return asLink(name), nil
+	}
+	c, ok, err := r.l.Exists(ctx, name)
+	if err != nil || !ok {
+		return "", err
+	}
+	switch n.View {
+	case "name":
+		return escapeText(c.Name), nil
+	case "link", "closed":
+		return asLink(c.Name), nil
+	}
+	if len(r.open) > maxDepth || r.isOpen(c.ID) || r.size+c.Size > maxRendered {
+		return asLink(c.Name), nil
+	}
+	body, err := r.card(ctx, c, n.Items)
+	if err != nil {
+		return "", err
+	}
+	if n.View == "titled" || n.View == "open" {
+		title, given := n.Get("title")
+		if !given {
+			title = c.Name
+		}
+		return "<h3>" + escapeText(title) + "</h3>" + body, nil
+	}
+	return body, nil
+}
+
+func (r *renderer) isOpen(id canon.CardID) bool {
+	for _, o := range r.open {
+		if o == id {
+			return true
+		}
+	}
+	return false
+}
+
+// items shows a list: its items as links, or in place where the nest asks for it.
+func (r *renderer) items(ctx context.Context, c canon.Card, items []string, levels []markup.NestLevel) (string, error) {
+	level := markup.NestLevel{View: "link"}
+	if markup.KeyOf(c.Type) == "nest_list" {
+		level.View = "content"
+	}
+	var deeper []markup.NestLevel
+	if len(levels) > 0 {
+		level, deeper = levels[0], levels[1:]
+	}
+	var b strings.Builder
+	b.WriteString("<ul>")
+	for _, item := range items {
+		shown := "[[" + item + "]]"
+		if level.View != "link" {
+			var err error
+			if shown, err = r.nest(ctx, markup.Nest{Name: item, NestLevel: level, Items: deeper}, c.Name); err != nil {
+				return "", err
+			}
+		}
+		if shown != "" {
+			b.WriteString("<li>" + shown + "</li>")
+		}
+	}
+	b.WriteString("</ul>")
+	return b.String(), nil
+}
+
+func asLink(name string) string { return "[[" + name + "]]" }
+
+// escapeText escapes for HTML what must be, and leaves quotes as they are.
+var escapeText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
+
+// paragraphs is plain text as HTML.
+func paragraphs(text string) string {
+	var b strings.Builder
+	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			b.WriteString("<p>" + strings.ReplaceAll(escapeText(p), "\n", "<br>") + "</p>")
+		}
+	}
+	return b.String()
+}
+
+// fileLink shows an attached file.
+func fileLink(c canon.Card) string {
+	at, name := html.EscapeString(filePath(c.Name)), html.EscapeString(c.Name)
+	if markup.KeyOf(c.Type) == markup.KeyOf(canon.TypeImage) {
+		return `<img src="` + at + `" alt="` + name + `">`
+	}
+	return `<a href="` + at + `">` + name + `</a>`
+}
+
+// cardPath is a card's path over REST, filePath its file's.
+func cardPath(name string) string { return "/api/mcp/cards/" + url.PathEscape(name) }
+func filePath(name string) string { return cardPath(name) + "/file" }
+
+// dropComments takes out {{# comments}}, which are for those who edit.
+func dropComments(text string) string {
+	if !strings.Contains(text, "{{") {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(text, "{{")
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		end := strings.Index(text[i:], "}}")
+		escaped := i > 0 && text[i-1] == '\\'
+		if end < 0 || escaped || !strings.HasPrefix(strings.TrimSpace(text[i+2:i+end]), "#") {
+			b.WriteString(text[:i+2])
+			text = text[i+2:]
+			continue
+		}
+		b.WriteString(text[:i])
+		text = text[i+end+2:]
+	}
+}

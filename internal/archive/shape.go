@@ -1,0 +1,200 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// stamp is a time as the surface shows it: RFC 3339, UTC, milliseconds.
+type stamp time.Time
+
+const stampForm = "2006-01-02T15:04:05.000Z"
+
+// AppendText and MarshalText give the stamp its JSON form.
+func (s stamp) AppendText(b []byte) ([]byte, error) {
+	return time.Time(s).UTC().AppendFormat(b, stampForm), nil
+}
+
+// MarshalText is AppendText on its own.
+func (s stamp) MarshalText() ([]byte, error) { return s.AppendText(make([]byte, 0, len(stampForm))) }
+
+// IsZero reports whether there is no time to show.
+func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
+
+// Schema says the stamp's format.
+func (stamp) Schema(s *jsonschema.Schema) { s.Format = "date-time" }
+
+// summary is a card in a list.
+type summary struct {
+	Name          string       `json:"name"`
+	ID            canon.CardID `json:"id"`
+	Type          string       `json:"type"`
+	UpdatedAt     stamp        `json:"updated_at"`
+	Version       uint32       `json:"version"`
+	ContentLength int          `json:"content_length" jsonschema:"Characters of content; bytes of an attached file."`
+	Level         string       `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
+}
+
+func summarize(l *canon.Look, c canon.Card) summary {
+	return summary{Name: c.Name, ID: c.ID, Type: c.Type, UpdatedAt: stamp(c.UpdatedAt), Version: c.Version(l.View()),
+		ContentLength: c.Length, Level: shownLevel(l, c.Label)}
+}
+
+func summaries(l *canon.Look, cards []canon.Card) []summary {
+	list := make([]summary, len(cards))
+	for i, c := range cards {
+		list[i] = summarize(l, c)
+	}
+	return list
+}
+
+// shownLevel is the level of a label for those who may know of levels, else "".
+func shownLevel(l *canon.Look, label access.Label) string {
+	if l.View().Level < access.LevelGM {
+		return ""
+	}
+	return label.Level.String()
+}
+
+// page asks for a part of a list.
+type page struct {
+	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Most entries to give."`
+	Offset int `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
+}
+
+func (p page) canon() canon.Page { return canon.Page{Limit: p.Limit, Offset: p.Offset} }
+
+// paged says which part of a list an answer is.
+type paged struct {
+	Total             int  `json:"total" jsonschema:"Entries in all that you may see."`
+	TotalIsLowerBound bool `json:"total_is_lower_bound,omitzero" jsonschema:"There are more than total."`
+	Limit             int  `json:"limit"`
+	Offset            int  `json:"offset"`
+	NextOffset        *int `json:"next_offset" jsonschema:"Offset of the next page; null at the end."`
+}
+
+// pagedAt describes a page of n entries.
+func pagedAt(p page, t canon.Total, n int) paged {
+	out := paged{Total: t.Count, TotalIsLowerBound: t.AtLeast, Limit: p.Limit, Offset: p.Offset}
+	if next := p.Offset + n; n > 0 && (next < t.Count || t.AtLeast && n == p.Limit) {
+		out.NextOffset = &next
+	}
+	return out
+}
+
+// pageOf cuts a page out of a whole list.
+func pageOf[T any](all []T, p page, atLeast bool) ([]T, paged) {
+	from := min(p.Offset, len(all))
+	rows := all[from:min(from+p.Limit, len(all))]
+	return rows, pagedAt(p, canon.Total{Count: len(all), AtLeast: atLeast}, len(rows))
+}
+
+// pageOverhead is about what the members of an answer beside its rows take.
+const pageOverhead = 512
+
+// shorten cuts a page to the rows that fit in budget bytes of JSON, at least one, and
+// gives the arguments of the call that goes on; ok is false where all fit.
+func shorten[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bool) {
+	left := budget - pageOverhead
+	for i, r := range *rows {
+		b, err := json.Marshal(r)
+		if err != nil {
+			return nil, false
+		}
+		if left -= len(b) + 1; left < 0 && i > 0 {
+			end := p.Offset + i
+			*rows, p.NextOffset = (*rows)[:i], &end
+			return map[string]any{"offset": end}, true
+		}
+	}
+	return nil, false
+}
+
+// cardList is a page of cards.
+type cardList struct {
+	Cards []summary `json:"cards"`
+	paged
+}
+
+// Cut shortens the list.
+func (o cardList) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Cards, &o.paged, budget)
+	return o, next, ok
+}
+
+// nextCall is the exact call that goes on where an answer stops.
+type nextCall struct {
+	Tool      string         `json:"tool"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+// callOn makes a nextCall; it names the world where the caller's key opens several.
+func callOn(l *canon.Look, tool string, args map[string]any) *nextCall {
+	c := l.Grant().Caller()
+	if c.Home.IsZero() && (c.EveryRole > access.RoleNone || len(c.Roles) > 1) {
+		args["world"] = l.World().Slug
+	}
+	return &nextCall{tool, args}
+}
+
+// stretch is the part of a text from an offset on, at most limit characters, and where
+// it ends; both offsets count characters.
+func stretch(text string, offset, limit int) (part string, end int, more bool) {
+	if offset > 0 {
+		text = text[len(clip(text, offset)):]
+	}
+	part, more = markup.Truncate(text, limit)
+	if !more {
+		return part, 0, false
+	}
+	return part, offset + utf8.RuneCountInString(part), true
+}
+
+// fitText is the longest beginning of a text, cut where stretch would cut, that takes at
+// most budget bytes as JSON; at least 256 characters.
+func fitText(text string, budget int) string {
+	n := 0
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r':
+			budget -= 2
+		case r < ' ':
+			budget -= 6
+		default:
+			budget -= utf8.RuneLen(r)
+		}
+		if budget < 0 && n >= 256 {
+			break
+		}
+		n++
+	}
+	part, _ := markup.Truncate(text, n)
+	return part
+}
+
+// contentOf is a card's content as readers get it: cleaned of what cannot be seen, and
+// nothing for an attached file. Every offset that the surface shows counts its
+// characters.
+func contentOf(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+	if canon.TextOf(c.Type) == canon.TextFile {
+		return "", nil
+	}
+	text, err := l.Content(ctx, c)
+	return markup.Clean(text), err
+}
+
+// fieldsOf is a card's fields as a JSON object.
+func fieldsOf(fields json.RawMessage) json.RawMessage {
+	if len(fields) == 0 {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(markup.Clean(string(fields)))
+}

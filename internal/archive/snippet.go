@@ -1,0 +1,136 @@
+package archive
+
+import (
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func renderReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "render_snippet",
+			Title: "Show a card in a chat",
+			Doc: "Turn a card, or HTML, into Markdown or plain text fit to show to a person. " +
+				"Nested cards are shown in place as you may see them; [[links]] stay as written.",
+			Route:  "POST /api/mcp/render",
+			Target: "name",
+			Examples: []op.Example{
+				{Title: "A card as Markdown", Input: `{"name": "Main Page", "max_length": 2000}`},
+				{Title: "HTML as plain text", Input: `{"html": "<p>The <b>lamp</b> of [[Oda Tarn]]</p>", "mode": "text"}`},
+			},
+		}, renderSnippet),
+		read(d, op.Spec{
+			Name:  "render_markdown",
+			Title: "Turn Markdown into card HTML",
+			Doc: "Turn Markdown into the HTML that a RichText card holds, to see what markdown_content would store. " +
+				"[[links]] and {{nests}} stay byte for byte; scripts and event handlers go. mode trusted keeps them, for admins.",
+			Route:    "POST /api/mcp/render/markdown",
+			Examples: []op.Example{{Title: "A heading and a link", Input: `{"markdown": "## The lamp\n\nSee [[Oda Tarn]]."}`}},
+		}, renderGivenMarkdown),
+	}
+}
+
+type snippetIn struct {
+	Name      string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name of the card to show; or give html."`
+	HTML      string `json:"html,omitzero" maxlen:"1048576" jsonschema:"HTML to convert, in place of a card."`
+	Mode      string `json:"mode,omitzero" enum:"markdown,text" default:"markdown" jsonschema:"Form of the answer."`
+	MaxLength int    `json:"max_length,omitzero" default:"8000" min:"1" max:"1048576" jsonschema:"Most characters to give."`
+	Offset    int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Characters of the converted text to skip."`
+}
+
+type snippetOut struct {
+	Markdown  string    `json:"markdown" jsonschema:"The converted text."`
+	Format    string    `json:"format" jsonschema:"gfm or text."`
+	Truncated bool      `json:"truncated"`
+	Next      *nextCall `json:"next,omitzero"`
+
+	goOn func(offset int) *nextCall
+	from int
+}
+
+// Cut gives less text.
+func (o snippetOut) Cut(budget int) (any, map[string]any, bool) {
+	part := fitText(o.Markdown, budget-pageOverhead)
+	if len(part) == len(o.Markdown) {
+		return o, nil, false
+	}
+	o.Next = o.goOn(o.from + len([]rune(part)))
+	o.Markdown, o.Truncated = part, true
+	return o, o.Next.Arguments, true
+}
+
+func renderSnippet(ctx context.Context, l *canon.Look, _ *op.Call, in snippetIn) (snippetOut, error) {
+	if (in.Name == "") == (in.HTML == "") {
+		return snippetOut{}, fault.BadField("name", "give either name or html")
+	}
+	body, err := snippetBody(ctx, l, in)
+	if err != nil {
+		return snippetOut{}, err
+	}
+	out := snippetOut{Format: "gfm", from: in.Offset}
+	text := ""
+	if in.Mode == "text" {
+		out.Format, text = "text", markup.Text(body)
+	} else if text, err = toMarkdown(body); err != nil {
+		return snippetOut{}, err
+	}
+	out.goOn = func(offset int) *nextCall { return callOn(l, "render_snippet", in.after(offset)) }
+	part, end, more := stretch(text, in.Offset, in.MaxLength)
+	if out.Markdown, out.Truncated = part, more; more {
+		out.Next = out.goOn(end)
+	}
+	return out, nil
+}
+
+// after is the input that goes on at an offset.
+func (in snippetIn) after(offset int) map[string]any {
+	args := map[string]any{"mode": in.Mode, "max_length": in.MaxLength, "offset": offset}
+	if in.Name != "" {
+		args["name"] = in.Name
+	} else {
+		args["html"] = in.HTML
+	}
+	return args
+}
+
+func snippetBody(ctx context.Context, l *canon.Look, in snippetIn) (string, error) {
+	if in.Name == "" {
+		return renderHTML(ctx, l, in.HTML)
+	}
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return "", err
+	}
+	return renderCard(ctx, l, c)
+}
+
+type markdownIn struct {
+	Markdown string `json:"markdown" maxlen:"1048576" jsonschema:"The Markdown (GFM)."`
+	Mode     string `json:"mode,omitzero" enum:"sanitize,trusted" default:"sanitize" jsonschema:"trusted leaves raw HTML as it is; admins only."`
+}
+
+type markdownOut struct {
+	HTML   string `json:"html"`
+	Format string `json:"format"`
+}
+
+func renderGivenMarkdown(_ context.Context, _ *canon.Look, c *op.Call, in markdownIn) (markdownOut, error) {
+	convert := markup.ToHTML
+	if in.Mode == "trusted" {
+		if c.Grant.Role() < access.RoleAdmin {
+			return markdownOut{}, fault.New(fault.Denied, "mode trusted is for admins; use mode sanitize, or a key of that role").
+				With("required_role", access.RoleAdmin.String())
+		}
+		convert = markup.ToHTMLTrusted
+	}
+	text, err := convert(markup.Clean(in.Markdown))
+	if err != nil {
+		return markdownOut{}, unconvertible("markdown", err)
+	}
+	return markdownOut{HTML: text, Format: "html"}, nil
+}

@@ -1,0 +1,282 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func tagReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "get_tags",
+			Title: "List tags",
+			Doc:   "See which tags there are and how many cards bear each, most used first, or the tags of one card.",
+			Route: "GET /api/mcp/tags",
+			Examples: []op.Example{
+				{Title: "Tags of the wiki", Input: `{}`},
+				{Title: "Tags of one card", Input: `{"name": "Oda Tarn"}`},
+			},
+		}, getTags),
+		read(d, op.Spec{
+			Name:     "search_by_tags",
+			Title:    "Find cards by several tags",
+			Doc:      "Find the cards that bear all of several tags, or any of them.",
+			Examples: []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},
+		}, searchByTags),
+		read(d, op.Spec{
+			Name:     "suggest_tags",
+			Title:    "Suggest tags for a card",
+			Doc:      "Get tags already in use that fit a card and that it does not bear yet: those its text speaks of, and those of the cards it links to.",
+			Target:   "name",
+			Examples: []op.Example{{Title: "Tags that would fit", Input: `{"name": "Oda Tarn", "limit": 5}`}},
+		}, suggestTags),
+	}
+}
+
+// tag is a tag and its use.
+type tag struct {
+	Name  string `json:"name"`
+	Count int    `json:"count" jsonschema:"Cards that bear it."`
+}
+
+type tagsIn struct {
+	Name   string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name of a card, to list its own tags alone."`
+	Prefix string `json:"prefix,omitzero" maxlen:"255" jsonschema:"Only tags that begin with this."`
+	page
+}
+
+type tagsOut struct {
+	Tags []tag `json:"tags"`
+	paged
+}
+
+// Cut shortens the list.
+func (o tagsOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Tags, &o.paged, budget)
+	return o, next, ok
+}
+
+func getTags(ctx context.Context, l *canon.Look, _ *op.Call, in tagsIn) (tagsOut, error) {
+	if in.Name != "" {
+		return tagsOfCard(ctx, l, in)
+	}
+	list, total, err := l.Tags(ctx, in.Prefix, in.page.canon())
+	if err != nil {
+		return tagsOut{}, err
+	}
+	out := tagsOut{Tags: make([]tag, len(list)), paged: pagedAt(in.page, total, len(list))}
+	for i, t := range list {
+		out.Tags[i] = tag{markup.Clean(t.Name), t.Count}
+	}
+	return out, nil
+}
+
+func tagsOfCard(ctx context.Context, l *canon.Look, in tagsIn) (tagsOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return tagsOut{}, err
+	}
+	own, err := ownTags(ctx, l, c)
+	if err != nil {
+		return tagsOut{}, err
+	}
+	own = slices.DeleteFunc(own, func(r canon.Ref) bool {
+		return !strings.HasPrefix(markup.Fold(r.Name), markup.Fold(in.Prefix))
+	})
+	rows, pg := pageOf(own, in.page, false)
+	out := tagsOut{Tags: make([]tag, len(rows)), paged: pg}
+	for i, r := range rows {
+		_, uses, err := l.Refs(ctx, canon.RefQuery{Target: r.Target, Kind: canon.RefTag, Page: canon.Page{Limit: 1}})
+		if err != nil {
+			return tagsOut{}, err
+		}
+		out.Tags[i] = tag{markup.Clean(r.Name), uses.Count}
+	}
+	return out, nil
+}
+
+// ownTags are the tags of a card, each once, in order.
+func ownTags(ctx context.Context, l *canon.Look, c canon.Card) ([]canon.Ref, error) {
+	rows, _, err := allRefs(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefTag})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[markup.Key]bool{}
+	var own []canon.Ref
+	for _, r := range rows {
+		if !seen[r.Ref.Target] {
+			seen[r.Ref.Target] = true
+			own = append(own, r.Ref)
+		}
+	}
+	return own, nil
+}
+
+type byTagsIn struct {
+	Tags  []string `json:"tags" minitems:"1" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"The tags."`
+	Match string   `json:"match,omitzero" enum:"all,any" default:"all" jsonschema:"Whether a card must bear all of them or any."`
+	page
+}
+
+func searchByTags(ctx context.Context, l *canon.Look, _ *op.Call, in byTagsIn) (cardList, error) {
+	wanted := map[markup.Key]bool{}
+	for _, t := range in.Tags {
+		key := markup.KeyOf(t)
+		if key == "" {
+			return cardList{}, fault.BadField("tags", "a tag holds a letter or digit")
+		}
+		wanted[key] = true
+	}
+	bearers := map[canon.CardID]int{}
+	var cards []canon.Card
+	atLeast := false
+	for key := range wanted {
+		refs, more, err := allRefs(ctx, l, canon.RefQuery{Target: key, Kind: canon.RefTag})
+		if err != nil {
+			return cardList{}, err
+		}
+		atLeast = atLeast || more
+		last := canon.CardID{}
+		for _, r := range refs {
+			if r.Card.ID == last {
+				continue // the tag stands twice in its list
+			}
+			last = r.Card.ID
+			if bearers[last]++; bearers[last] == 1 {
+				cards = append(cards, r.Card)
+			}
+		}
+	}
+	if in.Match == "all" {
+		cards = slices.DeleteFunc(cards, func(c canon.Card) bool { return bearers[c.ID] < len(wanted) })
+	}
+	slices.SortFunc(cards, func(a, b canon.Card) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	rows, pg := pageOf(cards, in.page, atLeast)
+	return cardList{summaries(l, rows), pg}, nil
+}
+
+type suggestIn struct {
+	named
+	Limit int `json:"limit,omitzero" default:"10" min:"1" max:"50" jsonschema:"Most tags to give."`
+}
+
+// suggestion is a tag that may fit.
+type suggestion struct {
+	tag
+	Reason string `json:"reason"`
+}
+
+type suggestOut struct {
+	Name string       `json:"name"`
+	Tags []suggestion `json:"tags"`
+}
+
+// suggestFrom is how many of the most used tags are tried, and suggestLinks how many of
+// the cards linked to lend theirs.
+const (
+	suggestFrom  = 500
+	suggestLinks = 20
+)
+
+func suggestTags(ctx context.Context, l *canon.Look, _ *op.Call, in suggestIn) (suggestOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return suggestOut{}, err
+	}
+	content, err := contentOf(ctx, l, c)
+	if err != nil {
+		return suggestOut{}, err
+	}
+	own, err := ownTags(ctx, l, c)
+	if err != nil {
+		return suggestOut{}, err
+	}
+	lent, err := lentTags(ctx, l, c)
+	if err != nil {
+		return suggestOut{}, err
+	}
+	known, _, err := l.Tags(ctx, "", canon.Page{Limit: suggestFrom})
+	if err != nil {
+		return suggestOut{}, err
+	}
+	text := markup.Fold(c.Name + "\n" + canon.PlainText(c.Type, content))
+	return suggestOut{c.Name, suggest(known, own, text, lent, in.Limit)}, nil
+}
+
+// suggest picks the tags that a text speaks of, most often first, then those that linked
+// cards bear.
+func suggest(known []canon.TagCount, own []canon.Ref, text string, lent map[markup.Key]int, limit int) []suggestion {
+	type scored struct {
+		suggestion
+		score int
+	}
+	var all []scored
+	for _, t := range known {
+		if slices.ContainsFunc(own, func(r canon.Ref) bool { return r.Target == t.Key }) {
+			continue
+		}
+		s := scored{suggestion: suggestion{tag: tag{markup.Clean(t.Name), t.Count}}}
+		if n := mentions(text, t); n > 0 {
+			s.score, s.Reason = 100+n, "the text speaks of it"
+		} else if n := lent[t.Key]; n > 0 {
+			s.score, s.Reason = n, "cards it links to bear it"
+		} else {
+			continue
+		}
+		all = append(all, s)
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return b.score - a.score })
+	out := []suggestion{}
+	for _, s := range all[:min(len(all), limit)] {
+		out = append(out, s.suggestion)
+	}
+	return out
+}
+
+// mentions counts where a text, already folded, speaks of a tag, in singular or as written.
+func mentions(text string, t canon.TagCount) int {
+	find := func(q string) int {
+		return len(markup.FindAll(text, q, markup.FindOptions{Mode: markup.WholeWord, Limit: 50}))
+	}
+	written := markup.Fold(t.Name)
+	n := find(written)
+	if single := strings.ReplaceAll(string(t.Key), "_", " "); single != written {
+		n += find(single)
+	}
+	return n
+}
+
+// lentTags counts the tags of the cards that a card links to.
+func lentTags(ctx context.Context, l *canon.Look, c canon.Card) (map[markup.Key]int, error) {
+	links, _, err := l.Refs(ctx, canon.RefQuery{From: c.ID, Kind: canon.RefLink, Page: canon.Page{Limit: suggestLinks}})
+	if err != nil {
+		return nil, err
+	}
+	lent := map[markup.Key]int{}
+	for _, r := range links {
+		target, ok, err := l.ByKey(ctx, r.Ref.Target)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		tags, err := ownTags(ctx, l, target)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tags {
+			lent[t.Target]++
+		}
+	}
+	return lent, nil
+}

@@ -1,0 +1,226 @@
+package archive
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func textReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "get_card_outline",
+			Title: "Outline of a card",
+			Doc: "See the headings of a long card before you read it. " +
+				"Each has an offset and a length: give them to get_card as content_offset and max_content_length to read that section alone.",
+			Route:    "GET /api/mcp/cards/{name}/outline",
+			Target:   "name",
+			Examples: []op.Example{{Title: "Headings of a card", Input: `{"name": "Annals of the Lease"}`}},
+		}, outline),
+		read(d, op.Spec{
+			Name:  "find_in_card",
+			Title: "Find in a card",
+			Doc: "Find where a text stands in one card, with what is around it, instead of reading it all. " +
+				"Tags never match. Offsets fit get_card's content_offset.",
+			Route:    "GET /api/mcp/cards/{name}/find",
+			Target:   "name",
+			Examples: []op.Example{{Title: "Every mention of a word", Input: `{"name": "Annals of the Lease", "q": "lamp", "match_mode": "whole_word"}`}},
+		}, findInCard),
+	}
+}
+
+type heading struct {
+	Level  int    `json:"level" jsonschema:"1 to 6."`
+	Text   string `json:"text"`
+	Offset int    `json:"offset" jsonschema:"Characters of content before the heading."`
+	Length int    `json:"length" jsonschema:"Characters to the next heading or the end."`
+}
+
+type outlineIn struct {
+	named
+	page
+}
+
+type outlineOut struct {
+	Name          string    `json:"name"`
+	Headings      []heading `json:"headings"`
+	ContentLength int       `json:"content_length"`
+	paged
+}
+
+// Cut shortens the list.
+func (o outlineOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Headings, &o.paged, budget)
+	return o, next, ok
+}
+
+func outline(ctx context.Context, l *canon.Look, _ *op.Call, in outlineIn) (outlineOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return outlineOut{}, err
+	}
+	content, err := contentOf(ctx, l, c)
+	if err != nil {
+		return outlineOut{}, err
+	}
+	out := outlineOut{Name: c.Name, ContentLength: utf8.RuneCountInString(content)}
+	all := headingsOf(c.Type, content)
+	list := make([]heading, len(all))
+	for i, h := range all {
+		end := out.ContentLength
+		if i+1 < len(all) {
+			end = all[i+1].Offset
+		}
+		list[i] = heading{h.Level, h.Text, h.Offset, end - h.Offset}
+	}
+	out.Headings, out.paged = pageOf(list, in.page, false)
+	return out, nil
+}
+
+func headingsOf(typ, content string) []markup.Heading {
+	switch canon.TextOf(typ) {
+	case canon.TextHTML:
+		return markup.Outline(content)
+	case canon.TextMarkdown:
+		return markdownHeadings(content)
+	}
+	return nil
+}
+
+// markdownHeadings are the headings that begin with '#' outside fenced code.
+func markdownHeadings(content string) []markup.Heading {
+	var out []markup.Heading
+	offset, fence := 0, ""
+	for line := range strings.Lines(content) {
+		text := strings.TrimLeft(line, " ")
+		switch {
+		case fence != "":
+			if strings.HasPrefix(text, fence) {
+				fence = ""
+			}
+		case strings.HasPrefix(text, "```"), strings.HasPrefix(text, "~~~"):
+			fence = text[:3]
+		case len(line)-len(text) < 4:
+			if h, ok := markdownHeading(strings.TrimSpace(text)); ok {
+				h.Offset = offset
+				out = append(out, h)
+			}
+		}
+		offset += utf8.RuneCountInString(line)
+	}
+	return out
+}
+
+func markdownHeading(line string) (markup.Heading, bool) {
+	text := strings.TrimLeft(line, "#")
+	level := len(line) - len(text)
+	if level == 0 || level > 6 || text != "" && text[0] != ' ' && text[0] != '\t' {
+		return markup.Heading{}, false
+	}
+	return markup.Heading{Level: level, Text: strings.TrimSpace(strings.TrimRight(text, "# \t"))}, true
+}
+
+type findIn struct {
+	named
+	Q             string `json:"q" minlen:"1" maxlen:"500" jsonschema:"The text to find."`
+	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" default:"substring" jsonschema:"How it matches."`
+	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Capitals and accents must be the same."`
+	Context       int    `json:"context,omitzero" default:"80" min:"0" max:"500" jsonschema:"Characters to show on either side."`
+	page
+}
+
+// place is where a text stands in a card.
+type place struct {
+	Offset int    `json:"offset" jsonschema:"Characters of content before the match."`
+	Match  string `json:"match"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+type findOut struct {
+	Name    string  `json:"name"`
+	Matches []place `json:"matches"`
+	paged
+}
+
+// Cut shortens the list.
+func (o findOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Matches, &o.paged, budget)
+	return o, next, ok
+}
+
+// maxMatches bounds how many places find_in_card counts.
+const maxMatches = 10_000
+
+func findInCard(ctx context.Context, l *canon.Look, _ *op.Call, in findIn) (findOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return findOut{}, err
+	}
+	content, err := contentOf(ctx, l, c)
+	if err != nil {
+		return findOut{}, err
+	}
+	shown := content
+	if kind := canon.TextOf(c.Type); kind == canon.TextHTML || kind == canon.TextItems {
+		shown = blankTags(content)
+	}
+	all := markup.FindAll(shown, in.Q, markup.FindOptions{Mode: markup.FindMode(in.MatchMode), CaseSensitive: in.CaseSensitive,
+		FoldAccents: !in.CaseSensitive, Limit: maxMatches + 1})
+	atLeast := len(all) > maxMatches
+	matches, pg := pageOf(all[:min(len(all), maxMatches)], in.page, atLeast)
+	out := findOut{Name: c.Name, Matches: make([]place, len(matches)), paged: pg}
+	at, chars := 0, 0
+	for i, m := range matches {
+		chars += utf8.RuneCountInString(content[at:m.Start])
+		at = m.Start
+		out.Matches[i] = place{chars, content[m.Start:m.End], before(shown[:m.Start], in.Context), after(shown[m.End:], in.Context)}
+	}
+	return out, nil
+}
+
+// blankTags puts spaces in the place of tags and comments, byte for byte, so that what
+// is found lies where it lies in the content.
+func blankTags(html string) string {
+	b := []byte(html)
+	for i := 0; i < len(b); i++ {
+		if b[i] != '<' || i+1 == len(b) || !opensTag(b[i+1]) {
+			continue
+		}
+		end := strings.IndexByte(html[i:], '>')
+		if strings.HasPrefix(html[i:], "<!--") {
+			if end = strings.Index(html[i:], "-->"); end >= 0 {
+				end += 2
+			}
+		}
+		if end < 0 {
+			break
+		}
+		for j := i; j <= i+end; j++ {
+			b[j] = ' '
+		}
+		i += end
+	}
+	return string(b)
+}
+
+func opensTag(c byte) bool { return c == '/' || c == '!' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// before is about the last n characters of s on one line, after the first n.
+func before(s string, n int) string {
+	at := len(s)
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
+	}
+	return oneLine(s[at:])
+}
+
+func after(s string, n int) string { return oneLine(clip(s, n)) }
+
+// oneLine makes every run of white space one space.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
