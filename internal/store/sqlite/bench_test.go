@@ -1,0 +1,257 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// sizes are the numbers of cards that benchmarks run at. LOREGATE_BENCH_CARDS adds one,
+// such as 1000000.
+func sizes(b *testing.B) []int {
+	list := []int{1_000, 100_000}
+	if v := os.Getenv("LOREGATE_BENCH_CARDS"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			b.Fatal(err)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+// loaded opens a store of n cards. It is made once for all benchmarks, in a folder named
+// by LOREGATE_BENCH_DIR where that is set.
+func loaded(b *testing.B, n int) (*Store, *prose) {
+	b.Helper()
+	dir := os.Getenv("LOREGATE_BENCH_DIR")
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), "loregate-bench")
+	}
+	path := filepath.Join(dir, fmt.Sprintf("v%d-%d.db", schemaVersion, n))
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		s := openTest(b, path+".new")
+		load(b, s, n)
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return openTest(b, path), newProse(1, 40_000)
+}
+
+func eachSize(b *testing.B, f func(b *testing.B, s *Store, n int, p *prose)) {
+	for _, n := range sizes(b) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			s, p := loaded(b, n)
+			f(b, s, n, p)
+		})
+	}
+}
+
+// percentiles reports how long half and 99 of 100 of the calls took.
+func percentiles(b *testing.B, f func()) {
+	took := make([]time.Duration, 0, 1024)
+	for b.Loop() {
+		start := time.Now()
+		f()
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e6, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Nanoseconds())/1e6, "p99-ms")
+}
+
+func BenchmarkPointRead(b *testing.B) {
+	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		ctx, cancel := context.WithCancel(b.Context())
+		defer cancel()
+		i := 0
+		percentiles(b, func() {
+			i = (i + 7919) % n
+			mustRead(b, s, func(r canon.Reader) error {
+				_, ok, err := r.CardByID(ctx, sightOf(access.LevelGM), idOf(i+1))
+				if !ok {
+					b.Fatal("a card is missing")
+				}
+				return err
+			})
+		})
+	})
+}
+
+func BenchmarkByKey(b *testing.B) {
+	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		c := canon.Card{}
+		mustRead(b, s, func(r canon.Reader) (err error) {
+			c, _, err = r.CardByID(b.Context(), sightOf(access.LevelGM), idOf(n/2))
+			return err
+		})
+		percentiles(b, func() {
+			mustRead(b, s, func(r canon.Reader) error {
+				list, err := r.CardsByKey(b.Context(), sightOf(access.LevelGM), c.Key)
+				if len(list) != 1 {
+					b.Fatal("a card is missing")
+				}
+				return err
+			})
+		})
+	})
+}
+
+func BenchmarkListing(b *testing.B) {
+	for name, f := range map[string]canon.Filter{
+		"name":     {},
+		"updated":  {Sort: canon.SortUpdated},
+		"type":     {Type: "RichText"},
+		"prefix":   {Prefix: "bake"},
+		"contains": {NameContains: "quin"},
+		"not_name": {NotName: "*+GM*"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+				percentiles(b, func() {
+					mustRead(b, s, func(r canon.Reader) error {
+						_, _, err := r.Cards(b.Context(), sightOf(access.LevelGM), f, canon.Page{Limit: 20})
+						return err
+					})
+				})
+			})
+		})
+	}
+}
+
+func BenchmarkFeed(b *testing.B) {
+	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		percentiles(b, func() {
+			mustRead(b, s, func(r canon.Reader) error {
+				_, _, err := r.Feed(b.Context(), sightOf(access.LevelGM), canon.FeedQuery{Page: canon.Page{Limit: 20}})
+				return err
+			})
+		})
+	})
+}
+
+func BenchmarkSearch(b *testing.B) {
+	for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord} {
+		for _, words := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/%d", mode, words), func(b *testing.B) {
+				eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+					percentiles(b, func() {
+						q := p.word()
+						for range words - 1 {
+							q += " " + p.word()
+						}
+						search(b, s, canon.SearchQuery{Q: q, Mode: mode})
+					})
+				})
+			})
+		}
+	}
+}
+
+func BenchmarkSearchCommon(b *testing.B) {
+	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		percentiles(b, func() { search(b, s, canon.SearchQuery{Q: p.words[0]}) })
+	})
+}
+
+func BenchmarkNames(b *testing.B) {
+	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		b.Run("near", func(b *testing.B) {
+			percentiles(b, func() {
+				mustRead(b, s, func(r canon.Reader) error {
+					_, err := r.NearNames(b.Context(), sightOf(access.LevelGM), p.word()+" "+p.word(), 5)
+					return err
+				})
+			})
+		})
+		b.Run("complete", func(b *testing.B) {
+			percentiles(b, func() {
+				mustRead(b, s, func(r canon.Reader) error {
+					_, err := r.CompleteNames(b.Context(), sightOf(access.LevelGM), p.word()[:2], 10)
+					return err
+				})
+			})
+		})
+	})
+}
+
+func search(b *testing.B, s *Store, q canon.SearchQuery) {
+	mustRead(b, s, func(r canon.Reader) error {
+		_, err := r.Search(b.Context(), sightOf(access.LevelGM), q, canon.Page{Limit: 20})
+		return err
+	})
+}
+
+func BenchmarkWrite(b *testing.B) {
+	for _, writers := range []int{1, 32} {
+		b.Run(strconv.Itoa(writers), func(b *testing.B) {
+			s := openNew(b)
+			p := newProse(1, 40_000)
+			text := make([]string, 256)
+			for i := range text {
+				text[i] = p.text(1000)
+			}
+			var n atomic.Int64
+			b.SetParallelism(max(1, writers/2))
+			write := func() {
+				i := int(n.Add(1))
+				mustWrite(b, s, func(tx canon.Tx) {
+					t := text[i%len(text)]
+					putDoc(b, tx, cardOf(i, fmt.Sprintf("Card %d", i), access.NewLabel(access.LevelUser), t), t)
+				})
+			}
+			start := time.Now()
+			b.ResetTimer()
+			if writers == 1 {
+				for range b.N {
+					write()
+				}
+			} else {
+				b.RunParallel(func(pb *testing.PB) {
+					for pb.Next() {
+						write()
+					}
+				})
+			}
+			b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "writes/s")
+		})
+	}
+}
+
+func BenchmarkBulk(b *testing.B) {
+	for b.Loop() {
+		s := openNew(b)
+		start := time.Now()
+		load(b, s, 10_000)
+		b.ReportMetric(10_000/time.Since(start).Seconds(), "cards/s")
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
+		path := s.cfg.Path
+		for b.Loop() {
+			o, err := Open(b.Context(), Config{Path: path})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := o.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,284 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// alive is the condition that a query which names a card may have it: an admin's finds
+// it in the trash too.
+func (sc scope) alive(view access.View) string {
+	if view.Level >= access.LevelAdmin {
+		return "1"
+	}
+	return "c.trashed = 0"
+}
+
+// CardByID finds a card in sight; for an admin's view in the trash too.
+func (r *reader) CardByID(ctx context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
+	sc, ok, err := r.point(ctx, s)
+	if !ok {
+		return canon.Card{}, false, err
+	}
+	return first(r.cards(context.Background(), sc.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND "+
+		sc.alive(s.View)+" AND "+sc.sees("c"), sc.args(id[:])...))
+}
+
+// point is scope for look-ups of few rows. They look at ctx once: a watch over each
+// statement would cost more than the statement.
+func (r *reader) point(ctx context.Context, s canon.Sight) (scope, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return scope{}, false, err
+	}
+	return r.scope(context.Background(), s)
+}
+
+func (r *reader) CardsByKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	sc, ok, err := r.point(ctx, s)
+	if !ok {
+		return nil, err
+	}
+	return r.cards(context.Background(), sc.id, `SELECT `+cardColumns+` FROM cards c
+		WHERE c.w = ?1 AND c.key = ?3 AND c.trashed = 0 AND `+sc.sees("c")+`
+		ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
+			(SELECT count(*) FROM label_subjects n WHERE n.w = ?1 AND n.label = c.label) DESC, c.id`, sc.args(string(key))...)
+}
+
+func (r *reader) CardByCodename(ctx context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
+	sc, ok, err := r.point(ctx, s)
+	if !ok || codename == "" {
+		return canon.Card{}, false, err
+	}
+	return first(r.cards(context.Background(), sc.id, "SELECT "+cardColumns+
+		" FROM cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> '' AND c.trashed = 0 AND "+sc.sees("c"), sc.args(codename)...))
+}
+
+func (r *reader) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, err
+	}
+	return r.cards(ctx, sc.id, `WITH old AS (
+			SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended
+			FROM versions v WHERE v.w = ?1 AND v.key = ?3 AND `+sc.sees("v")+` GROUP BY v.card)
+		SELECT `+cardColumns+` FROM old CROSS JOIN cards c ON c.w = ?1 AND c.id = old.card
+		WHERE c.trashed = 0 AND c.key <> ?3 AND `+sc.sees("c")+` ORDER BY old.ended DESC, c.id`, sc.args(string(key))...)
+}
+
+// listing is a filter as SQL on the alias c, with its arguments from ?3 on.
+type listing struct {
+	where []string
+	args  []any
+}
+
+// arg adds an argument and gives its number's text.
+func (l *listing) arg(v any) string {
+	l.args = append(l.args, v)
+	return fmt.Sprintf("?%d", len(l.args)+2)
+}
+
+func (l *listing) and(format string, a ...any) {
+	l.where = append(l.where, fmt.Sprintf(format, a...))
+}
+
+// condition is all of the filter, after a first condition.
+func (l *listing) condition() string {
+	if len(l.where) == 0 {
+		return ""
+	}
+	return " AND " + strings.Join(l.where, " AND ")
+}
+
+// filter translates a canon.Filter.
+func (r *reader) filter(ctx context.Context, sc scope, f canon.Filter) (*listing, error) {
+	l := &listing{}
+	if f.Prefix != "" {
+		// '+' sorts right before ',': what is between "p" and "p," begins with p and a
+		// character up to '+'.
+		p := string(f.Prefix)
+		l.and("c.key >= %s AND c.key < %s AND (c.key = %[1]s OR c.key >= %[3]s)", l.arg(p), l.arg(p+","), l.arg(p+"+"))
+	}
+	if f.Type != "" {
+		l.and("c.type_key = %s", l.arg(string(markup.KeyOf(f.Type))))
+	}
+	if !f.Parent.IsZero() {
+		l.and("c.parent = %s", l.arg(f.Parent[:]))
+	}
+	if f.Roots {
+		// Roots are many: the order's own index serves better than one by parent.
+		l.and("+c.parent = %s", l.arg(make([]byte, 16)))
+	}
+	if !f.UpdatedSince.IsZero() {
+		l.and("c.updated >= %s", l.arg(ceilClock(f.UpdatedSince)))
+	}
+	if !f.UpdatedBefore.IsZero() {
+		l.and("c.updated < %s", l.arg(ceilClock(f.UpdatedBefore)))
+	}
+	if f.Tag != "" {
+		l.and("c.id IN (%s)", tagged(sc, l.arg(string(markup.KeyOf(f.Tag)))))
+	}
+	if f.NotName != "" {
+		l.and("lore_glob(%s, c.name) = 0", l.arg(f.NotName))
+	}
+	if f.NameContains != "" {
+		if err := r.nameContains(ctx, sc, l, f.NameContains); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// tagged selects the cards that bear a tag in sight: those with a living child in sight
+// that has the tag among its items.
+func tagged(sc scope, target string) string {
+	return `SELECT b.id FROM refs f CROSS JOIN cards t ON t.w = f.w AND t.id = f.from_card
+		CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
+		WHERE f.w = ?1 AND f.kind = 3 AND f.target = ` + target + ` AND t.trashed = 0 AND b.trashed = 0 AND ` + sc.sees("t") + ` AND ` + sc.sees("b") +
+		` AND ` + childOf("t", "b")
+}
+
+// childOf is the condition that the key of one card is that of another and one part more.
+func childOf(child, parent string) string {
+	return fmt.Sprintf("substr(%[1]s.key, 1, length(%[2]s.key) + 1) = %[2]s.key || '+' AND instr(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
+}
+
+// orders gives the columns that a sort needs from each arm, and the ORDER BY over them.
+func orders(s canon.Sort) (columns, order string) {
+	switch s {
+	case canon.SortUpdated:
+		return "c.rid, c.key, c.id, c.updated AS at", "at DESC, key, id"
+	case canon.SortCreated:
+		return "c.rid, c.key, c.id, c.created AS at", "at DESC, key, id"
+	}
+	return "c.rid, c.key, c.id", "key, id"
+}
+
+// Cards lists living cards. Each level's cards come in order from an index, and the
+// levels are merged: nothing is sorted, and nothing hidden is passed over.
+func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	l, err := r.filter(ctx, sc, f)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	columns, order := orders(f.Sort)
+	arms := sc.arms("SELECT " + columns + " FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0" + escape(l.condition()))
+	n := len(l.args)
+	list, err := r.cards(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY %s LIMIT ?%d OFFSET ?%d) o CROSS JOIN cards c ON c.rid = o.rid ORDER BY %s`,
+		cardColumns, arms, order, n+3, n+4, qualify(order)), sc.args(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(p, len(list)); ok {
+		return list, t, nil
+	}
+	total, err := r.total(ctx, sc.arms("SELECT 1 FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0"+escape(l.condition())), sc.args(l.args...)...)
+	return list, total, err
+}
+
+// escape keeps a text that goes through a format as it is.
+func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+
+// qualify puts the listing's alias before each column of an order.
+func qualify(order string) string { return "o." + strings.ReplaceAll(order, ", ", ", o.") }
+
+// Descendants walks the generations. SQLite's recursive queries go through their rows
+// first in, first out, and the index gives siblings by creation.
+func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	if found, err := r.c.number(ctx, "SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND c.trashed = 0 AND "+sc.sees("c"), sc.args(id[:])...); err != nil || found == 0 {
+		return nil, canon.Total{}, err
+	}
+	walk := `WITH RECURSIVE below (rid, id, depth) AS (
+			SELECT * FROM (SELECT c.rid, c.id, 1 FROM cards c INDEXED BY cards_parent
+				WHERE c.w = ?1 AND c.parent = ?3 AND c.trashed = 0 AND ?4 > 0 AND ` + sc.sees("c") + ` ORDER BY c.created, c.id)
+			UNION ALL
+			SELECT c.rid, c.id, below.depth + 1 FROM below CROSS JOIN cards c INDEXED BY cards_parent
+				ON c.w = ?1 AND c.parent = below.id AND c.trashed = 0 AND ` + sc.sees("c") + `
+			WHERE below.depth < ?4)`
+	var rids []int64
+	err = r.c.query(ctx, func(row row) error { rids = append(rids, row.int(0)); return nil },
+		walk+" SELECT rid FROM below LIMIT ?5", sc.args(id[:], depth, canon.CountCap+1)...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	total := capped(len(rids))
+	if p.Offset+p.Limit > len(rids) && total.AtLeast {
+		rids = rids[:0]
+		err = r.c.query(ctx, func(row row) error { rids = append(rids, row.int(0)); return nil },
+			walk+" SELECT rid FROM below LIMIT ?5", sc.args(id[:], depth, p.Offset+p.Limit)...)
+		if err != nil {
+			return nil, canon.Total{}, err
+		}
+	}
+	from := min(max(p.Offset, 0), len(rids))
+	list, err := r.cardsByRow(ctx, sc.id, rids[from:min(from+p.Limit, len(rids))])
+	return list, total, err
+}
+
+// cardsByRow reads cards in the order of their row numbers given.
+func (r *reader) cardsByRow(ctx context.Context, world access.WorldID, rids []int64) ([]canon.Card, error) {
+	list := make([]canon.Card, 0, len(rids))
+	for _, rid := range rids {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c, ok, err := first(r.cards(context.Background(), world, "SELECT "+cardColumns+" FROM cards c WHERE c.rid = ?1", rid))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+// Trash lists roots of what is in the trash, which only an admin's view sees.
+func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok || s.View.Level < access.LevelAdmin {
+		return nil, canon.Total{}, err
+	}
+	from := " FROM cards c WHERE c.w = ?1 AND c.trashed <> 0 AND c.trash_root = c.id"
+	list, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+from+" ORDER BY c.trashed DESC, c.key, c.id LIMIT ?2 OFFSET ?3", sc.w, p.Limit, max(p.Offset, 0))
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.w)
+	return list, total, err
+}
+
+func (r *reader) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
+	n, err := r.world(ctx, w)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return r.cards(ctx, w, "SELECT "+cardColumns+` FROM cards c
+		WHERE c.w = ?1 AND c.trashed <> 0 AND c.trash_root = ?2 ORDER BY c.id <> ?2, c.key, c.id`, n, root[:])
+}
+
+// TypeUse counts by the key of the type.
+func (r *reader) TypeUse(ctx context.Context, s canon.Sight) (map[string]int, error) {
+	use := map[string]int{}
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return use, err
+	}
+	err = r.c.query(ctx, func(row row) error {
+		use[row.text(0)] += int(row.int(1))
+		return nil
+	}, sc.arms("SELECT c.type_key, count(*) FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0 GROUP BY c.type_key"), sc.args()...)
+	return use, err
+}

@@ -1,0 +1,217 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	driverlib "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// maxStatements bounds a connection's cache of prepared statements. Filters and
+// partitions make some hundreds of different statements.
+const maxStatements = 400
+
+// conn is one connection with its prepared statements. It is used by one goroutine at a
+// time. It speaks to the driver itself: on point reads database/sql costs as much again
+// as SQLite.
+type conn struct {
+	raw   driver.Conn
+	stmts map[string]*prepared
+}
+
+type prepared struct {
+	stmt interface {
+		driver.Stmt
+		driver.StmtExecContext
+		driver.StmtQueryContext
+	}
+	dest []driver.Value
+	busy bool
+}
+
+func newConn(raw driver.Conn) *conn {
+	return &conn{raw: raw, stmts: make(map[string]*prepared)}
+}
+
+func (c *conn) close() error {
+	for _, p := range c.stmts {
+		_ = p.stmt.Close()
+	}
+	c.stmts = nil
+	return c.raw.Close()
+}
+
+// prepare gives the cached statement of a text, or a new one where that is in use.
+func (c *conn) prepare(ctx context.Context, sql string) (p *prepared, cached bool, err error) {
+	p, known := c.stmts[sql]
+	if known && !p.busy {
+		return p, true, nil
+	}
+	s, err := c.raw.(driver.ConnPrepareContext).PrepareContext(ctx, sql)
+	if err != nil {
+		return nil, false, fmt.Errorf("prepare %.200q: %w", sql, err)
+	}
+	var ok bool
+	p = &prepared{}
+	if p.stmt, ok = s.(interface {
+		driver.Stmt
+		driver.StmtExecContext
+		driver.StmtQueryContext
+	}); !ok {
+		return nil, false, errors.New("the SQLite driver's statements take no context")
+	}
+	if known {
+		return p, false, nil
+	}
+	if len(c.stmts) >= maxStatements {
+		c.dropStatements()
+	}
+	c.stmts[sql] = p
+	return p, true, nil
+}
+
+// dropStatements closes every prepared statement that is not running. Which one is least
+// used is not worth knowing: preparing again costs some 50 µs.
+func (c *conn) dropStatements() {
+	for sql, p := range c.stmts {
+		if !p.busy {
+			_ = p.stmt.Close()
+			delete(c.stmts, sql)
+		}
+	}
+}
+
+// bindings makes the driver's form of arguments: int, int64, uint64, string, []byte, bool, nil.
+func bindings(args []any) []driver.NamedValue {
+	named := make([]driver.NamedValue, len(args))
+	for i, a := range args {
+		switch v := a.(type) {
+		case int:
+			a = int64(v)
+		case uint64:
+			a = int64(v)
+		}
+		named[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
+	}
+	return named
+}
+
+// exec runs a statement and tells how many rows it changed.
+func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
+	p, cached, err := c.prepare(ctx, sql)
+	if err != nil {
+		return 0, err
+	}
+	if !cached {
+		defer p.stmt.Close()
+	}
+	p.busy = true
+	res, err := p.stmt.ExecContext(ctx, bindings(args))
+	p.busy = false
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// row is one row of a result, valid inside the function it is given to.
+type row []driver.Value
+
+func (r row) int(i int) int64 {
+	n, _ := r[i].(int64)
+	return n
+}
+
+func (r row) float(i int) float64 {
+	switch n := r[i].(type) {
+	case float64:
+		return n
+	case int64:
+		return float64(n)
+	}
+	return 0
+}
+
+func (r row) text(i int) string {
+	s, _ := r[i].(string)
+	return s
+}
+
+func (r row) bytes(i int) []byte {
+	b, _ := r[i].([]byte)
+	return b
+}
+
+// errStop ends a query early without failing it.
+var errStop = errors.New("stop")
+
+// query runs a statement and gives each row to f. errStop from f ends it.
+func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
+	p, cached, err := c.prepare(ctx, sql)
+	if err != nil {
+		return err
+	}
+	if !cached {
+		defer p.stmt.Close()
+	}
+	p.busy = true
+	defer func() { p.busy = false }()
+	rows, err := p.stmt.QueryContext(ctx, bindings(args))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := rows.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if p.dest == nil {
+		p.dest = make([]driver.Value, len(rows.Columns()))
+	}
+	for {
+		if err := rows.Next(p.dest); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := f(row(p.dest)); err == errStop {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// one runs a query of at most one row and tells whether there was one.
+func (c *conn) one(ctx context.Context, f func(row) error, sql string, args ...any) (found bool, err error) {
+	err = c.query(ctx, func(r row) error {
+		found = true
+		if err := f(r); err != nil {
+			return err
+		}
+		return errStop
+	}, sql, args...)
+	return found, err
+}
+
+// number runs a query for one integer, 0 where it gives no row.
+func (c *conn) number(ctx context.Context, sql string, args ...any) (n int64, err error) {
+	_, err = c.one(ctx, func(r row) error { n = r.int(0); return nil }, sql, args...)
+	return n, err
+}
+
+// isBusy tells whether another connection held a lock that err wanted.
+func isBusy(err error) bool {
+	var e *driverlib.Error
+	return errors.As(err, &e) && (e.Code()&0xff == lib.SQLITE_BUSY || e.Code()&0xff == lib.SQLITE_LOCKED)
+}
+
+// isTaken tells whether err is a unique index refusing a row.
+func isTaken(err error) bool {
+	var e *driverlib.Error
+	return errors.As(err, &e) && e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE
+}

@@ -1,0 +1,184 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// dumpGroup is how many cards' rows are read before they are handed out.
+const dumpGroup = 256
+
+// indexed is a line of the table "search". The index keeps no text, only its digest.
+type indexed struct {
+	Card  canon.CardID
+	Label access.Label
+	Sum   canon.Hash
+}
+
+// Dump yields the rows as lines of JSON, sorted. All rows of one id are read together, in
+// the order of ids, which is the order of their lines: a world's rows need not fit in memory.
+func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		w, err := r.world(ctx, id)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		d := dumper{r: r, ctx: ctx, id: id, w: w}
+		var after []byte
+		for {
+			rows, last, err := d.rows(table, after)
+			lines := make([]string, 0, len(rows))
+			for _, row := range rows {
+				b, jerr := json.Marshal(row)
+				if err == nil && jerr != nil {
+					err = fmt.Errorf("a row of %s: %w", table, jerr)
+				}
+				lines = append(lines, string(b))
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			slices.Sort(lines)
+			for _, l := range lines {
+				if !yield(l, nil) {
+					return
+				}
+			}
+			if last == nil {
+				return
+			}
+			after = last
+		}
+	}
+}
+
+type dumper struct {
+	r   *reader
+	ctx context.Context // of the one Dump it lives for
+	id  access.WorldID
+	w   int64
+}
+
+// rows reads the rows of the next ids after one; last is nil when there are no more.
+func (d dumper) rows(table canon.Table, after []byte) (rows []any, last []byte, err error) {
+	switch table {
+	case "world":
+		w, ok, err := d.r.World(d.ctx, d.id)
+		if ok {
+			rows = append(rows, w)
+		}
+		return rows, nil, err
+	case "members":
+		list, err := d.r.Members(d.ctx, d.id)
+		return anys(list), nil, err
+	case "cards":
+		return grouped(d, "SELECT DISTINCT id FROM cards", after, "id", func(lo, hi []byte) ([]canon.Card, error) {
+			return d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id >= ?2 AND c.id <= ?3", d.w, lo, hi)
+		})
+	case "versions":
+		return grouped(d, "SELECT DISTINCT card FROM versions", after, "card", func(lo, hi []byte) ([]canon.Version, error) {
+			return d.r.versions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card >= ?2 AND v.card <= ?3", d.w, lo, hi)
+		})
+	case "refs":
+		return grouped(d, "SELECT DISTINCT from_card FROM refs", after, "from_card", d.refs)
+	case "links":
+		return grouped(d, "SELECT DISTINCT id FROM links", after, "id", d.links)
+	case "layers":
+		return grouped(d, "SELECT DISTINCT id FROM layers", after, "id", d.layers)
+	case "search":
+		return grouped(d, "SELECT card FROM docs", after, "card", d.docs)
+	}
+	return nil, nil, fmt.Errorf("%w: %q", errUnknownTable, table)
+}
+
+func anys[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
+}
+
+// grouped reads the rows of up to dumpGroup ids after one.
+func grouped[T any](d dumper, ids string, after []byte, column string, read func(lo, hi []byte) ([]T, error)) ([]any, []byte, error) {
+	var lo, hi []byte
+	n := 0
+	if after == nil {
+		after = []byte{}
+	}
+	err := d.r.c.query(d.ctx, func(row row) error {
+		if hi = row.bytes(0); n == 0 {
+			lo = hi
+		}
+		n++
+		return nil
+	}, fmt.Sprintf("%s WHERE w = ?1 AND %s > ?2 ORDER BY %[2]s LIMIT %d", ids, column, dumpGroup), d.w, after)
+	if err != nil || n == 0 {
+		return nil, nil, err
+	}
+	list, err := read(lo, hi)
+	if n < dumpGroup {
+		hi = nil
+	}
+	return anys(list), hi, err
+}
+
+func (d dumper) refs(lo, hi []byte) (list []canon.Ref, err error) {
+	err = d.r.c.query(d.ctx, func(row row) error {
+		list = append(list, canon.Ref{From: fill[canon.CardID](row.bytes(0)), Kind: canon.RefKind(row.int(1)), Target: markup.Key(row.text(2)),
+			Name: row.text(3), Order: int(row.int(4))})
+		return nil
+	}, "SELECT from_card, kind, target, name, ord FROM refs WHERE w = ?1 AND from_card >= ?2 AND from_card <= ?3", d.w, lo, hi)
+	return list, err
+}
+
+func (d dumper) links(lo, hi []byte) ([]canon.Link, error) {
+	var list []canon.Link
+	var labels [][2]int64
+	err := d.r.c.query(d.ctx, func(row row) error {
+		list = append(list, scanLink(d.id, row))
+		labels = append(labels, [2]int64{row.int(7), row.int(8)})
+		return nil
+	}, "SELECT "+linkColumns+" FROM links l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
+	for i := 0; i < len(list) && err == nil; i++ {
+		list[i].Label, err = d.r.labelOf(d.ctx, labels[i][0], labels[i][1])
+	}
+	return list, err
+}
+
+func (d dumper) layers(lo, hi []byte) ([]canon.Layer, error) {
+	var list []canon.Layer
+	var labels [][2]int64
+	err := d.r.c.query(d.ctx, func(row row) error {
+		list = append(list, scanLayer(d.id, row))
+		labels = append(labels, [2]int64{row.int(8), row.int(9)})
+		return nil
+	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
+	for i := 0; i < len(list) && err == nil; i++ {
+		list[i].Label, err = d.r.labelOf(d.ctx, labels[i][0], labels[i][1])
+	}
+	return list, err
+}
+
+func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
+	var list []indexed
+	var labels [][2]int64
+	err := d.r.c.query(d.ctx, func(row row) error {
+		list = append(list, indexed{Card: fill[canon.CardID](row.bytes(0)), Sum: fill[canon.Hash](row.bytes(3))})
+		labels = append(labels, [2]int64{row.int(1), row.int(2)})
+		return nil
+	}, "SELECT card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3", d.w, lo, hi)
+	for i := 0; i < len(list) && err == nil; i++ {
+		list[i].Label, err = d.r.labelOf(d.ctx, labels[i][0], labels[i][1])
+	}
+	return list, err
+}

@@ -1,0 +1,307 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Refs lists references by their source's key and id, then kind and place.
+func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	l := &listing{}
+	if q.From.IsZero() {
+		l.and("f.target = %s", l.arg(string(q.Target)))
+	} else {
+		l.and("f.from_card = %s", l.arg(q.From[:]))
+	}
+	if q.Kind != 0 {
+		l.and("f.kind = %s", l.arg(int64(q.Kind)))
+	}
+	from := " FROM refs f CROSS JOIN cards c ON c.w = f.w AND c.id = f.from_card WHERE f.w = ?1 AND c.trashed = 0 AND " + sc.sees("c") + l.condition()
+	var refs []canon.Ref
+	var cards []cardRow
+	n := len(l.args)
+	err = r.c.query(ctx, func(row row) error {
+		c, err := scanCard(row)
+		refs = append(refs, canon.Ref{From: c.card.ID, Kind: canon.RefKind(row.int(cardWidth)), Target: markup.Key(row.text(cardWidth + 1)),
+			Name: row.text(cardWidth + 2), Order: int(row.int(cardWidth + 3))})
+		cards = append(cards, c)
+		return err
+	}, fmt.Sprintf("SELECT %s, f.kind, f.target, f.name, f.ord%s ORDER BY c.key, c.id, f.kind, f.ord LIMIT ?%d OFFSET ?%d", cardColumns, from, n+3, n+4),
+		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	out := make([]canon.RefRow, len(refs))
+	for i := range refs {
+		out[i].Ref = refs[i]
+		if out[i].Card, err = r.finish(ctx, sc.id, cards[i]); err != nil {
+			return nil, canon.Total{}, err
+		}
+	}
+	if t, ok := within(q.Page, len(out)); ok {
+		return out, t, nil
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.args(l.args...)...)
+	return out, total, err
+}
+
+// Wanted lists targets of links by how many cards in sight have one, then by key.
+func (r *reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	// Each target is looked for once, and only then its sources.
+	from := ` FROM (SELECT DISTINCT target FROM refs WHERE w = ?1 AND kind = 1) t CROSS JOIN refs f ON f.w = ?1 AND f.target = t.target AND f.kind = 1
+		CROSS JOIN cards c ON c.w = ?1 AND c.id = f.from_card
+		WHERE NOT EXISTS (SELECT 1 FROM cards k WHERE k.w = ?1 AND k.key = t.target AND k.trashed = 0 AND ` + sc.sees("k") + `)
+			AND c.trashed = 0 AND ` + sc.sees("c") + ` GROUP BY f.target`
+	var out []canon.Wanted
+	err = r.c.query(ctx, func(row row) error {
+		out = append(out, canon.Wanted{Key: markup.Key(row.text(0)), Name: row.text(1), Count: int(row.int(2))})
+		return nil
+	}, "SELECT f.target, min(f.name), count(DISTINCT f.from_card) AS n"+from+" ORDER BY n DESC, f.target LIMIT ?3 OFFSET ?4", sc.args(p.Limit, max(p.Offset, 0))...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(p, len(out)); ok {
+		return out, t, nil
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.args()...)
+	return out, total, err
+}
+
+// Tags lists tags by how many cards in sight bear them in sight, then by key.
+func (r *reader) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	prefix = markup.Fold(prefix)
+	skip, out, n := max(p.Offset, 0), []canon.TagCount(nil), 0
+	err = r.c.query(ctx, func(row row) error {
+		if !strings.HasPrefix(markup.Fold(row.text(1)), prefix) {
+			return nil
+		}
+		if n++; n > skip && len(out) < p.Limit {
+			out = append(out, canon.TagCount{Key: markup.Key(row.text(0)), Name: row.text(1), Count: int(row.int(2))})
+		}
+		return nil
+	}, `SELECT f.target, min(f.name), count(DISTINCT b.id) AS n FROM refs f INDEXED BY refs_kind
+		CROSS JOIN cards t ON t.w = f.w AND t.id = f.from_card CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
+		WHERE f.w = ?1 AND f.kind = 3 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.sees("t")+` AND `+sc.sees("b")+` AND `+childOf("t", "b")+`
+		GROUP BY f.target ORDER BY n DESC, f.target`, sc.args()...)
+	return out, capped(n), err
+}
+
+// PutRefs replaces all references from a card.
+func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
+	n, err := t.worldNumber(ctx, w)
+	if err != nil {
+		return err
+	}
+	if _, err := t.c.exec(ctx, "DELETE FROM refs WHERE w = ?1 AND from_card = ?2", n, from[:]); err != nil {
+		return err
+	}
+	for _, f := range refs {
+		if _, err := t.c.exec(ctx, "INSERT OR REPLACE INTO refs (w, from_card, ord, kind, target, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+			n, from[:], f.Order, int64(f.Kind), string(f.Target), f.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// held is the condition that a state of alias l was current just after a commit, or is
+// now for commit 0.
+func held(l *listing, asOf canon.Seq) {
+	if asOf == 0 {
+		l.and("l.until = 0")
+		return
+	}
+	at := l.arg(uint64(asOf))
+	l.and("l.since <= %s AND (l.until = 0 OR l.until > %[1]s)", at)
+}
+
+// alive is the condition that a living card in sight has the id in a column.
+func alive(sc scope, column string) string {
+	return "EXISTS (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.sees("c") + ")"
+}
+
+func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	l := &listing{}
+	if !q.From.IsZero() {
+		l.and("l.from_card = %s", l.arg(q.From[:]))
+	}
+	if !q.To.IsZero() {
+		l.and("l.to_card = %s", l.arg(q.To[:]))
+	}
+	var kinds []string
+	for _, k := range slices.Compact(slices.Sorted(slices.Values(q.Kinds))) {
+		kinds = append(kinds, l.arg(k))
+	}
+	if len(kinds) > 0 {
+		l.and("l.kind IN (%s)", strings.Join(kinds, ", "))
+	}
+	held(l, q.AsOf)
+	return r.links(ctx, sc, l, q.Page)
+}
+
+func (r *reader) links(ctx context.Context, sc scope, l *listing, p canon.Page) ([]canon.Link, canon.Total, error) {
+	from := " FROM links l WHERE l.w = ?1" + l.condition() + " AND " + sc.sees("l") + " AND " + alive(sc, "l.from_card") + " AND " + alive(sc, "l.to_card")
+	type labelled struct{ level, label int64 }
+	var out []canon.Link
+	var labels []labelled
+	n := len(l.args)
+	err := r.c.query(ctx, func(row row) error {
+		out = append(out, scanLink(sc.id, row))
+		labels = append(labels, labelled{row.int(7), row.int(8)})
+		return nil
+	}, fmt.Sprintf("SELECT %s%s ORDER BY l.id LIMIT ?%d OFFSET ?%d", linkColumns, from, n+3, n+4), sc.args(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
+	for i := 0; i < len(out) && err == nil; i++ {
+		out[i].Label, err = r.labelOf(ctx, labels[i].level, labels[i].label)
+	}
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(p, len(out)); ok {
+		return out, t, nil
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.args(l.args...)...)
+	return out, total, err
+}
+
+const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at"
+
+func scanLink(world access.WorldID, r row) canon.Link {
+	return canon.Link{
+		World: world, ID: fill[canon.LinkID](r.bytes(0)), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Kind: r.text(3),
+		From: fill[canon.CardID](r.bytes(4)), To: fill[canon.CardID](r.bytes(5)), Attrs: r.bytes(6), At: unclock(r.int(9)),
+	}
+}
+
+func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return canon.Link{}, false, err
+	}
+	l := &listing{}
+	l.and("l.id = %s", l.arg(id[:]))
+	held(l, 0)
+	list, _, err := r.links(ctx, sc, l, canon.Page{Limit: 2})
+	return first(list, err)
+}
+
+func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, err
+	}
+	l := &listing{}
+	l.and("l.card = %s", l.arg(q.Card[:]))
+	if q.Kind != "" {
+		l.and("l.kind = %s", l.arg(q.Kind))
+	}
+	if q.Active {
+		l.and("l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", l.arg(q.Tick))
+	}
+	held(l, q.AsOf)
+	return r.layers(ctx, sc, l)
+}
+
+const layerColumns = "l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at"
+
+func scanLayer(world access.WorldID, r row) canon.Layer {
+	return canon.Layer{
+		World: world, ID: fill[canon.LayerID](r.bytes(0)), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)),
+		Card: fill[canon.CardID](r.bytes(3)), Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: unclock(r.int(10)),
+	}
+}
+
+func (r *reader) layers(ctx context.Context, sc scope, l *listing) ([]canon.Layer, error) {
+	type labelled struct{ level, label int64 }
+	var out []canon.Layer
+	var labels []labelled
+	err := r.c.query(ctx, func(row row) error {
+		out = append(out, scanLayer(sc.id, row))
+		labels = append(labels, labelled{row.int(8), row.int(9)})
+		return nil
+	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1"+l.condition()+" AND "+sc.sees("l")+" AND "+alive(sc, "l.card")+" ORDER BY l.since DESC, l.id DESC", sc.args(l.args...)...)
+	for i := 0; i < len(out) && err == nil; i++ {
+		out[i].Label, err = r.labelOf(ctx, labels[i].level, labels[i].label)
+	}
+	return out, err
+}
+
+func (r *reader) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return canon.Layer{}, false, err
+	}
+	l := &listing{}
+	l.and("l.id = %s", l.arg(id[:]))
+	held(l, 0)
+	return first(r.layers(ctx, sc, l))
+}
+
+func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
+	w, err := t.worldNumber(ctx, l.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`, w, l.ID[:], uint64(l.Since), uint64(l.Until), l.Kind, l.From[:], l.To[:],
+		jsonBlob(l.Attrs), level, label, clock(l.At))
+	return err
+}
+
+func (t *tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
+	n, err := t.world(ctx, w)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = t.c.exec(ctx, "UPDATE links SET until = ?3 WHERE w = ?1 AND id = ?2 AND until = 0", n, id[:], uint64(to))
+	return err
+}
+
+func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
+	w, err := t.worldNumber(ctx, l.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`, w, l.ID[:], uint64(l.Since), uint64(l.Until), l.Card[:], l.Kind, l.Text,
+		l.FromTick, l.ToTick, level, label, clock(l.At))
+	return err
+}
+
+func (t *tx) EndLayer(ctx context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
+	n, err := t.world(ctx, w)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = t.c.exec(ctx, "UPDATE layers SET until = ?3 WHERE w = ?1 AND id = ?2 AND until = 0", n, id[:], uint64(to))
+	return err
+}

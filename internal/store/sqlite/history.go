@@ -1,0 +1,140 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// history is the FROM of the versions in sight of one card in sight, ?3.
+func (sc scope) history(view access.View) string {
+	return ` FROM versions v WHERE v.w = ?1 AND v.card = ?3 AND ` + sc.sees("v") +
+		` AND EXISTS (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.alive(view) + ` AND ` + sc.sees("c") + `)`
+}
+
+func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	from := sc.history(s.View)
+	list, err := r.versions(ctx, sc.id, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC LIMIT ?4 OFFSET ?5", sc.args(id[:], p.Limit, max(p.Offset, 0))...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(p, len(list)); ok {
+		return list, t, nil
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.args(id[:])...)
+	return list, total, err
+}
+
+func (r *reader) VersionByCount(ctx context.Context, s canon.Sight, id canon.CardID, n uint32) (canon.Version, bool, error) {
+	sc, ok, err := r.point(ctx, s)
+	if !ok {
+		return canon.Version{}, false, err
+	}
+	level := min(max(s.View.Level, access.LevelUser), access.LevelAdmin)
+	count := fmt.Sprintf(`CASE WHEN (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) > %[1]d
+		THEN CASE (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[2]d END`, s.View.Level, level)
+	return first(r.versions(context.Background(), sc.id, "SELECT "+versionColumns+sc.history(s.View)+
+		" AND "+count+" = ?4 ORDER BY v.rev LIMIT 1", sc.args(id[:], int64(n))...))
+}
+
+func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return canon.Version{}, false, err
+	}
+	n, err := r.world(ctx, w)
+	if err != nil || n == 0 {
+		return canon.Version{}, false, err
+	}
+	return first(r.versions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
+}
+
+// Feed lists changes. Of all cards it walks an index by level and time, as Cards does.
+func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	l := feedFilter(q)
+	card := "c.trashed = 0"
+	if !q.Card.IsZero() {
+		card = sc.alive(s.View)
+	}
+	// The arms' alias c is the version here, and k its card.
+	card = "k.w = ?1 AND k.id = c.card AND " + replaceAlias(card) + " AND " + sc.sees("k")
+	from := " FROM versions c WHERE c.w = ?1 AND %s" + escape(l.condition()) + " AND EXISTS (SELECT 1 FROM cards k WHERE " + escape(card) + ")"
+	n := len(l.args)
+	list, err := r.versions(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY at DESC, from_seq DESC, card, rev DESC LIMIT ?%d OFFSET ?%d) o
+		CROSS JOIN versions v ON v.rowid = o.n ORDER BY o.at DESC, o.from_seq DESC, o.card, o.rev DESC`, versionColumns,
+		sc.arms("SELECT c.rowid AS n, c.at, c.from_seq, c.card, c.rev"+from), n+3, n+4),
+		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(q.Page, len(list)); ok {
+		return list, t, nil
+	}
+	total, err := r.total(ctx, sc.arms("SELECT 1"+from), sc.args(l.args...)...)
+	return list, total, err
+}
+
+func feedFilter(q canon.FeedQuery) *listing {
+	l := &listing{}
+	if !q.Since.IsZero() {
+		l.and("c.at >= %s", l.arg(ceilClock(q.Since)))
+	}
+	if !q.Before.IsZero() {
+		l.and("c.at < %s", l.arg(ceilClock(q.Before)))
+	}
+	if q.Type != "" {
+		l.and("c.type_key = %s", l.arg(string(markup.KeyOf(q.Type))))
+	}
+	if q.Author != "" {
+		l.and("c.by = %s", l.arg(string(q.Author)))
+	}
+	if !q.Card.IsZero() {
+		l.and("c.card = %s", l.arg(q.Card[:]))
+	}
+	return l
+}
+
+// replaceAlias turns scope.alive's alias c into k.
+func replaceAlias(s string) string {
+	if s == "1" {
+		return s
+	}
+	return "k" + s[1:]
+}
+
+func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
+	w, err := t.worldNumber(ctx, v.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, v.Label)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key,
+			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)`,
+		w, v.Card[:], int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
+		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBlob(v.Content), v.Size, v.Length,
+		jsonBlob(v.Fields), v.Trashed, v.Purged, clock(v.At), string(v.By), v.Op, v.Change[:])
+	return err
+}
+
+func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
+	n, err := t.world(ctx, w)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = t.c.exec(ctx, "UPDATE versions SET to_seq = ?3 WHERE w = ?1 AND card = ?2 AND to_seq = 0", n, id[:], uint64(to))
+	return err
+}

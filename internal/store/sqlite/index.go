@@ -1,0 +1,309 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// partition is a world's level, the unit of search: its number is 4w + level. Its tables
+// hold what cards of that level say, and nothing else has a part in their statistics.
+//
+//	fts_N   name and body of each card, by doc. The name's tokens stand in it twice,
+//	        the second time behind the mark, so that a word in names is a term of its own
+//	tri_N   folded names between bounds, in runs of three characters, by the card's rid
+//	voc_N   the distinct tokens of fts_N in runs of three characters, by tokens.id
+//	ftsv_N  how many cards have each term
+type partition struct{ n int64 }
+
+func (p partition) text() string   { return fmt.Sprintf("fts_%d", p.n) }
+func (p partition) names() string  { return fmt.Sprintf("tri_%d", p.n) }
+func (p partition) tokens() string { return fmt.Sprintf("voc_%d", p.n) }
+func (p partition) terms() string  { return fmt.Sprintf("ftsv_%d", p.n) }
+
+const (
+	// mark begins each token of a name's second copy. unicode61 takes characters of
+	// private use for letters; in what people write it is a blank.
+	mark = "\ue000"
+	// The bounds around a folded name let its ends be found, and give the last two
+	// characters runs of three of their own.
+	nameStart = "\x02"
+	nameEnd   = "\x01\x01"
+)
+
+// bounded is a name as the name index has it.
+func bounded(name string) string { return nameStart + foldName(name) + nameEnd }
+
+// foldName folds as comparisons without case and accents do, and keeps out what has a
+// meaning in the index.
+func foldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= 2 {
+			return ' '
+		}
+		return r
+	}, markup.Fold(name))
+}
+
+// plain takes out of a text what has a meaning in the index.
+func plain(s string) string {
+	if !strings.ContainsAny(s, "\x00"+mark) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r == 0 || string(r) == mark {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// partition gives the partition of a level, made where it is not there.
+func (t *tx) partition(ctx context.Context, w, level int64) (partition, error) {
+	p := partition{w*4 + level}
+	if _, ok := t.epochs[p.n]; ok {
+		return p, nil
+	}
+	var epoch int64
+	found, err := t.c.one(ctx, func(r row) error { epoch = r.int(0); return nil }, "SELECT epoch FROM parts WHERE part = ?1", p.n)
+	if err == nil && !found {
+		err = t.makePartition(ctx, p)
+	}
+	if err != nil {
+		return p, err
+	}
+	if t.epochs == nil {
+		t.epochs, t.gens = map[int64]int64{}, map[int64]int64{}
+	}
+	t.epochs[p.n] = epoch
+	return p, nil
+}
+
+func (t *tx) makePartition(ctx context.Context, p partition) error {
+	for _, sql := range []string{
+		"CREATE VIRTUAL TABLE " + p.text() + " USING fts5(name, body, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2')",
+		"CREATE VIRTUAL TABLE " + p.names() + " USING fts5(name, content='', contentless_delete=1, tokenize='trigram case_sensitive 1')",
+		"CREATE VIRTUAL TABLE " + p.tokens() + " USING fts5(token, content='', contentless_delete=1, tokenize='trigram case_sensitive 1', detail='full')",
+		"CREATE VIRTUAL TABLE " + p.terms() + " USING fts5vocab(" + p.text() + ", row)",
+	} {
+		if _, err := t.c.exec(ctx, sql); err != nil {
+			return fmt.Errorf("make search partition %d: %w", p.n, err)
+		}
+	}
+	_, err := t.c.exec(ctx, "INSERT INTO parts (part, gen, epoch) VALUES (?1, 0, 0)", p.n)
+	return err
+}
+
+// clearPartition empties a partition. Its epoch rises, for other processes may know
+// tokens that are no longer there.
+func (t *tx) clearPartition(ctx context.Context, p partition) error {
+	found, err := t.c.number(ctx, "SELECT 1 FROM parts WHERE part = ?1", p.n)
+	if err != nil || found == 0 {
+		return err
+	}
+	for _, table := range []string{p.text(), p.names(), p.tokens()} {
+		if _, err := t.c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%[1]s) VALUES ('delete-all')", table)); err != nil {
+			return err
+		}
+	}
+	if _, err := t.c.exec(ctx, "DELETE FROM tokens WHERE part = ?1", p.n); err != nil {
+		return err
+	}
+	delete(t.epochs, p.n)
+	delete(t.fresh, p.n)
+	_, err = t.c.exec(ctx, "UPDATE parts SET epoch = epoch + 1, gen = gen + 1000000000 WHERE part = ?1", p.n)
+	return err
+}
+
+// Index replaces what is searchable of a card.
+func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
+	w, err := t.worldNumber(ctx, c.World)
+	if err != nil {
+		return err
+	}
+	if err := t.unindex(ctx, w, c.ID); err != nil || doc == nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	if err != nil {
+		return err
+	}
+	p, err := t.partition(ctx, w, level)
+	if err != nil {
+		return err
+	}
+	sum := docSum(doc)
+	if _, err := t.c.exec(ctx, "INSERT INTO docs (w, card, level, label, sum) VALUES (?1, ?2, ?3, ?4, ?5)", w, c.ID[:], level, label, sum); err != nil {
+		return err
+	}
+	n, err := t.c.number(ctx, "SELECT last_insert_rowid()")
+	if err != nil {
+		return err
+	}
+	if label > 0 {
+		if _, err := t.c.exec(ctx, "INSERT INTO doc_texts (doc, name, text) VALUES (?1, ?2, ?3)", n, doc.Name, doc.Text); err != nil {
+			return err
+		}
+	}
+	return t.indexText(ctx, p, n, doc)
+}
+
+// docSum tells one document from another; the index keeps no text to compare.
+func docSum(doc *canon.SearchDoc) []byte {
+	h := sha256.New()
+	h.Write([]byte(doc.Name))
+	h.Write([]byte{0})
+	h.Write([]byte(doc.Text))
+	return h.Sum(nil)
+}
+
+func (t *tx) indexText(ctx context.Context, p partition, n int64, doc *canon.SearchDoc) error {
+	name, text := plain(doc.Name), plain(doc.Text)
+	seen := make(map[string]struct{}, 128)
+	marked := strings.Builder{}
+	marked.WriteString(name)
+	for token := range tokens(name) {
+		marked.WriteString(" " + mark + token)
+		seen[token] = struct{}{}
+	}
+	if _, err := t.c.exec(ctx, "INSERT INTO "+p.text()+" (rowid, name, body) VALUES (?1, ?2, ?3)", n, marked.String(), text); err != nil {
+		return err
+	}
+	t.gens[p.n]++
+	for token := range tokens(text) {
+		seen[token] = struct{}{}
+	}
+	return t.learnTokens(ctx, p, seen)
+}
+
+// maxToken is the longest token, in bytes, that can be found by its inside. Longer ones
+// are lines of a script without blanks, or noise.
+const maxToken = 1024
+
+// learnTokens puts what is new among tokens into the partition's vocabulary.
+func (t *tx) learnTokens(ctx context.Context, p partition, seen map[string]struct{}) error {
+	unknown := t.s.known.tokens.unknown(p.n, t.epochs[p.n], seen)
+	for _, token := range unknown {
+		if len(token) > maxToken || t.isFresh(p.n, token) {
+			continue
+		}
+		n, err := t.c.exec(ctx, "INSERT OR IGNORE INTO tokens (part, token) VALUES (?1, ?2)", p.n, token)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			if _, err := t.c.exec(ctx, "INSERT INTO "+p.tokens()+" (rowid, token) VALUES (last_insert_rowid(), ?1)", nameStart+token+nameEnd); err != nil {
+				return err
+			}
+		}
+		if t.fresh == nil {
+			t.fresh = map[int64]map[string]struct{}{}
+		}
+		if t.fresh[p.n] == nil {
+			t.fresh[p.n] = map[string]struct{}{}
+		}
+		t.fresh[p.n][token] = struct{}{}
+	}
+	return nil
+}
+
+func (t *tx) isFresh(part int64, token string) bool {
+	_, ok := t.fresh[part][token]
+	return ok
+}
+
+// unindex takes a card out of the search index.
+func (t *tx) unindex(ctx context.Context, w int64, id canon.CardID) error {
+	var doc, level, label int64
+	found, err := t.c.one(ctx, func(r row) error { doc, level, label = r.int(0), r.int(1), r.int(2); return nil },
+		"SELECT doc, level, label FROM docs WHERE w = ?1 AND card = ?2", w, id[:])
+	if err != nil || !found {
+		return err
+	}
+	p, err := t.partition(ctx, w, level)
+	if err != nil {
+		return err
+	}
+	if _, err := t.c.exec(ctx, "DELETE FROM "+p.text()+" WHERE rowid = ?1", doc); err != nil {
+		return err
+	}
+	t.gens[p.n]++
+	if label > 0 {
+		if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc = ?1", doc); err != nil {
+			return err
+		}
+	}
+	_, err = t.c.exec(ctx, "DELETE FROM docs WHERE doc = ?1", doc)
+	return err
+}
+
+// flush writes what a transaction gathered; the last thing before it is kept.
+func (t *tx) flush(ctx context.Context) error {
+	for part, n := range t.gens {
+		if n == 0 {
+			continue
+		}
+		if _, err := t.c.exec(ctx, "UPDATE parts SET gen = gen + ?2 WHERE part = ?1", part, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// errUnknownTable is what Dump answers for a name that is not in canon.Tables.
+var errUnknownTable = errors.New("sqlite: there is no such table to dump")
+
+// maxKnown bounds how many tokens a process remembers of a partition, some 100 MB.
+const maxKnown = 1_000_000
+
+// tokenSets remembers the tokens that partitions are known to have, so that most need
+// no look-up. Only what is durable goes in.
+type tokenSets struct {
+	mu   sync.Mutex // guards sets
+	sets map[int64]*tokenSet
+}
+
+type tokenSet struct {
+	epoch int64
+	has   map[string]struct{}
+}
+
+func (s *tokenSets) set(part, epoch int64) *tokenSet {
+	set := s.sets[part]
+	if set == nil || set.epoch != epoch || len(set.has) > maxKnown {
+		set = &tokenSet{epoch: epoch, has: map[string]struct{}{}}
+		if s.sets == nil {
+			s.sets = map[int64]*tokenSet{}
+		}
+		s.sets[part] = set
+	}
+	return set
+}
+
+// unknown gives those of tokens that the partition is not known to have.
+func (s *tokenSets) unknown(part, epoch int64, tokens map[string]struct{}) (out []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := s.set(part, epoch)
+	for t := range tokens {
+		if _, ok := set.has[t]; !ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (s *tokenSets) add(part, epoch int64, tokens map[string]struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	set := s.set(part, epoch)
+	for t := range tokens {
+		set.has[t] = struct{}{}
+	}
+}

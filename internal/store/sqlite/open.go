@@ -1,0 +1,242 @@
+// Package sqlite keeps worlds in one SQLite file: the store that a single binary starts
+// with, shared by any number of processes on one machine.
+//
+// Its invariant: what a view does not see takes no part in any query, neither in what is
+// found nor in its order, score or count. Rows are reached through indexes that begin with
+// world and level, and text is indexed once for each world and level, so that the
+// statistics of a level are made of that level alone. A write is acknowledged after its
+// commit is on disk (WAL, synchronous FULL).
+//
+// What a commit is, and who may ask, is canon's matter.
+//
+// Row formats: ids and hashes are blobs of 16 and 32 bytes, the zero Hash is NULL. Times
+// are milliseconds since 1970, 0 for the zero time. JSON is kept as the bytes given. A label
+// is a level and the number of a row in labels, 0 where it names nobody.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	driverlib "modernc.org/sqlite"
+
+	"loregate/internal/fault"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// schemaVersion is the user_version that the last migration sets.
+const schemaVersion = 1
+
+// oldest is the first SQLite release without the WAL-reset corruption.
+const oldest = 3_051_003
+
+// Config says where a store is and how much it may use. Zero fields but Path take their
+// defaults.
+type Config struct {
+	Path     string        // of the file; made when it is not there
+	Readers  int           // connections that read at once; default 8
+	CacheKiB int           // page cache of the writer; each reader has a quarter; default 65,536
+	Wait     time.Duration // longest wait for another process's write; default 30 s
+	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
+}
+
+func (c Config) withDefaults() Config {
+	if c.Readers <= 0 {
+		c.Readers = 8
+	}
+	if c.CacheKiB <= 0 {
+		c.CacheKiB = 64 << 10
+	}
+	if c.Wait <= 0 {
+		c.Wait = 30 * time.Second
+	}
+	if c.Poll <= 0 {
+		c.Poll = 200 * time.Millisecond
+	}
+	return c
+}
+
+// connect opens a connection. SQLite's own busy handler only bridges short waits, of a
+// checkpoint or a reader's recovery; for the write lock see batch.begin.
+func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
+	registerFunctions()
+	path, err := filepath.Abs(cfg.Path)
+	if err != nil {
+		return nil, err
+	}
+	cache := cfg.CacheKiB
+	if readOnly {
+		cache /= 4
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "_defensive=1&_dqs=0"}
+	connector, err := driverlib.NewConnector(u.String())
+	if err != nil {
+		return nil, err
+	}
+	raw, err := connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newConn(raw)
+	for _, p := range pragmas(cache, readOnly) {
+		if err := p.set(ctx, c); err != nil {
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	return c, nil
+}
+
+type pragma struct{ name, value, want string }
+
+func pragmas(cacheKiB int, readOnly bool) []pragma {
+	list := []pragma{
+		{"busy_timeout", "5000", "5000"},
+		{"journal_mode", "WAL", "wal"},
+		{"synchronous", "FULL", "2"},
+		{"foreign_keys", "ON", "1"},
+		{"trusted_schema", "OFF", "0"},
+		{"mmap_size", "0", "0"},
+		{"cache_size", "-" + strconv.Itoa(cacheKiB), "-" + strconv.Itoa(cacheKiB)},
+		{"temp_store", "MEMORY", "2"},
+		{"journal_size_limit", "67108864", "67108864"},
+		// 4,000 pages are 16 MiB: a bulk load checkpoints a fourth as often as by default.
+		{"wal_autocheckpoint", "4000", "4000"},
+	}
+	if readOnly {
+		list = append(list, pragma{"query_only", "ON", "1"})
+	}
+	return list
+}
+
+// set sets a pragma and verifies that it took: SQLite ignores what it cannot do.
+func (p pragma) set(ctx context.Context, c *conn) error {
+	nothing := func(row) error { return nil }
+	if err := c.query(ctx, nothing, "PRAGMA "+p.name+" = "+p.value); err != nil {
+		return fmt.Errorf("set %s: %w", p.name, err)
+	}
+	var got string
+	_, err := c.one(ctx, func(r row) error { got = fmt.Sprint(r[0]); return nil }, "PRAGMA "+p.name)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", p.name, err)
+	}
+	// mmap_size answers nothing where the build has no memory mapping at all.
+	if got != p.want && (got != "" || p.want != "0") {
+		return fmt.Errorf("this SQLite did not take %s = %s (it says %q)", p.name, p.value, got)
+	}
+	return nil
+}
+
+// checkBuild refuses an SQLite that would corrupt or cannot search.
+func checkBuild(ctx context.Context, c *conn) error {
+	var version string
+	if _, err := c.one(ctx, func(r row) error { version = r.text(0); return nil }, "SELECT sqlite_version()"); err != nil {
+		return err
+	}
+	if n, ok := versionNumber(version); !ok || n < oldest {
+		return fmt.Errorf("SQLite %s can lose committed writes; 3.51.3 or later is needed", version)
+	}
+	fts, err := c.number(ctx, "SELECT sqlite_compileoption_used('ENABLE_FTS5')")
+	if err == nil && fts == 0 {
+		err = errors.New("this SQLite was built without FTS5, which search needs")
+	}
+	return err
+}
+
+// versionNumber reads "3.51.3" as 3051003.
+func versionNumber(s string) (n int, ok bool) {
+	for i, part := range strings.SplitN(s, ".", 3) {
+		d, err := strconv.Atoi(part)
+		if err != nil || i > 2 {
+			return 0, false
+		}
+		n = n*1000 + d
+	}
+	return n, strings.Count(s, ".") == 2
+}
+
+// migrate brings the file to this binary's schema. Goose is asked only where the file
+// is behind: a current store opens without it.
+func migrate(ctx context.Context, c *conn) error {
+	const tries = 50
+	for try := 0; ; try++ {
+		at, err := c.number(ctx, "PRAGMA user_version")
+		switch {
+		case err != nil:
+			return err
+		case at == schemaVersion:
+			return nil
+		case at > schemaVersion:
+			return fault.New(fault.Unavailable, "the store has schema %d and this program knows schemas up to %d: it was written by a newer version; upgrade loregate, or use another data folder", at, schemaVersion)
+		}
+		err = runGoose(ctx, c)
+		if err == nil {
+			continue
+		}
+		// Another process may be migrating the same file.
+		if try == tries || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func runGoose(ctx context.Context, c *conn) (err error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(borrowed{c})
+	db.SetMaxOpenConns(1)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// borrowed lends an open connection to database/sql, which Goose asks for. Closing the
+// sql.DB leaves the connection open.
+type borrowed struct{ c *conn }
+
+func (b borrowed) Connect(context.Context) (driver.Conn, error) { return lent{b.c.raw}, nil }
+func (b borrowed) Driver() driver.Driver                        { return &driverlib.Driver{} }
+
+type lent struct{ driver.Conn }
+
+func (lent) Close() error { return nil }
+
+func (l lent) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+	return l.Conn.(driver.ExecerContext).ExecContext(ctx, q, args)
+}
+
+func (l lent) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	return l.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
+}
+
+func (l lent) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	return l.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
+}
+
+var registerFunctions = sync.OnceFunc(func() {
+	driverlib.MustRegisterDeterministicScalarFunction("lore_glob", 2, sqlGlob)
+	driverlib.MustRegisterDeterministicScalarFunction("lore_has", 2, sqlHas)
+})

@@ -1,0 +1,119 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// PutCard writes a card's row and keeps its name findable. A card that changes its
+// label or goes to the trash is out of the search index until it is indexed anew, so
+// that no mistake of a caller leaves text where it may no longer be seen.
+func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
+	w, err := t.worldNumber(ctx, c.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	if err != nil {
+		return err
+	}
+	var rid int64
+	var old spelling
+	known, err := t.c.one(ctx, func(r row) error {
+		rid, old = r.int(0), spelling{name: r.text(1), level: r.int(2), label: r.int(3), living: r.int(4) == 0}
+		return nil
+	}, "SELECT rid, name, level, label, trashed FROM cards WHERE w = ?1 AND id = ?2", w, c.ID[:])
+	if err != nil {
+		return err
+	}
+	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content), c.Size, c.Length,
+		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
+		clock(c.CreatedAt), string(c.CreatedBy), clock(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), clock(c.TrashedAt), idBlob(c.TrashRoot)}
+	if known {
+		_, err = t.c.exec(ctx, updateCard, args...)
+	} else if _, err = t.c.exec(ctx, insertCard, args...); err == nil {
+		rid, err = t.c.number(ctx, "SELECT last_insert_rowid()")
+	}
+	if isTaken(err) {
+		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
+	}
+	if err != nil {
+		return err
+	}
+	now := spelling{name: c.Name, level: level, label: label, living: !c.Trashed()}
+	if old == now {
+		return nil
+	}
+	if old.living && (!now.living || old.level != level || old.label != label) {
+		if err := t.unindex(ctx, w, c.ID); err != nil {
+			return err
+		}
+	}
+	return t.spell(ctx, w, rid, old, now)
+}
+
+const insertCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, level, label,
+	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root)
+	VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)`
+
+const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type = ?6, type_key = ?7, content = ?8, size = ?9, length = ?10,
+	fields = ?11, own = ?12, name = ?13, key = ?14, level = ?15, label = ?16, rev = ?17, c1 = ?18, c2 = ?19, c3 = ?20, created = ?21,
+	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27 WHERE w = ?1 AND id = ?2`
+
+// spelling is what the name index has of a card.
+type spelling struct {
+	name         string
+	level, label int64
+	living       bool
+}
+
+// spell moves a card's name in the name indexes of its world's levels.
+func (t *tx) spell(ctx context.Context, w, rid int64, old, now spelling) error {
+	if old.living && now.living && old.name == now.name && old.level == now.level {
+		return nil
+	}
+	if old.living {
+		p, err := t.partition(ctx, w, old.level)
+		if err != nil {
+			return err
+		}
+		if _, err := t.c.exec(ctx, "DELETE FROM "+p.names()+" WHERE rowid = ?1", rid); err != nil {
+			return err
+		}
+	}
+	if !now.living {
+		return nil
+	}
+	p, err := t.partition(ctx, w, now.level)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(ctx, "INSERT INTO "+p.names()+" (rowid, name) VALUES (?1, ?2)", rid, bounded(now.name))
+	return err
+}
+
+// Clear empties the projected tables. The world keeps its number, and with it its bodies.
+func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
+	w, err := t.world(ctx, id)
+	if err != nil || w == 0 {
+		return err
+	}
+	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc IN (SELECT doc FROM docs WHERE w = ?1 AND label > 0)", w); err != nil {
+		return err
+	}
+	for _, table := range []string{"worlds", "members", "cards", "versions", "refs", "links", "layers", "docs"} {
+		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
+			return fmt.Errorf("clear %s: %w", table, err)
+		}
+	}
+	for level := int64(1); level <= int64(access.LevelAdmin); level++ {
+		if err := t.clearPartition(ctx, partition{w*4 + level}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,485 @@
+package sqlite
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+)
+
+// Search finds cards by their words. Each partition in sight is asked for itself, and the
+// answers are merged; what is in sight only by naming the subject follows, by name, found
+// in its own text without help of any partition.
+func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+	none := canon.SearchResult{Ranked: ranks(q)}
+	sc, ok, err := r.scope(ctx, s)
+	ask := terms(q)
+	if !ok || len(ask) == 0 {
+		return none, err
+	}
+	if r.writes == nil {
+		select {
+		case r.s.gate <- struct{}{}:
+			defer func() { <-r.s.gate }()
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+	}
+	f, err := r.finding(ctx, sc, ask, q)
+	if err != nil {
+		return none, err
+	}
+	if f.named, err = f.byNaming(ctx); err != nil {
+		return none, err
+	}
+	p.Offset, p.Limit = max(p.Offset, 0), max(p.Limit, 0)
+	switch {
+	case !ranks(q):
+		return f.sorted(ctx, p)
+	case q.CaseSensitive || len(f.filter.where) > 0:
+		return f.filtered(ctx, p)
+	}
+	return f.plain(ctx, p)
+}
+
+func ranks(q canon.SearchQuery) bool {
+	return q.Filter.Sort == "" || q.Filter.Sort == canon.SortRank
+}
+
+// finding is one search under way.
+type finding struct {
+	r      *reader
+	sc     scope
+	ask    []term
+	q      canon.SearchQuery
+	filter *listing
+	parts  []part
+	cut    bool
+	named  []canon.Card
+}
+
+type part struct {
+	lookup
+	expression
+}
+
+func (r *reader) finding(ctx context.Context, sc scope, ask []term, q canon.SearchQuery) (*finding, error) {
+	f := &finding{r: r, sc: sc, ask: ask, q: q}
+	var err error
+	if f.filter, err = r.filter(ctx, sc, q.Filter); err != nil {
+		return nil, err
+	}
+	list, err := r.lookups(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range list {
+		e, err := l.expression(ctx, ask, q)
+		if err != nil {
+			return nil, err
+		}
+		f.cut = f.cut || e.cut
+		if e.full != "" {
+			f.parts = append(f.parts, part{l, e})
+		}
+	}
+	return f, nil
+}
+
+// hit is a document found.
+type hit struct {
+	doc   int64
+	score float64
+	card  *canon.Card // where it was read already
+}
+
+// plain answers a search without filters.
+func (f *finding) plain(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
+	n := 0
+	for _, part := range f.parts {
+		m, err := part.matches(ctx, part.expression)
+		if err != nil {
+			return canon.SearchResult{}, err
+		}
+		if n += m; n > canon.CountCap {
+			break
+		}
+	}
+	var hits []hit
+	ranked := n <= canon.CountCap && f.rankable()
+	var err error
+	if ranked {
+		if hits, err = f.scored(ctx); err == nil {
+			err = f.orderTies(ctx, hits, p)
+		}
+	} else {
+		hits, err = f.recent(ctx, p.Offset+p.Limit)
+	}
+	if err != nil {
+		return canon.SearchResult{}, err
+	}
+	return f.result(ctx, hits, n, ranked, p)
+}
+
+// rankable reports whether every partition has a term to rank by.
+func (f *finding) rankable() bool {
+	return !slices.ContainsFunc(f.parts, func(p part) bool { return p.rare == "" && p.common() })
+}
+
+// common reports whether ranking by the whole expression would walk lists longer than
+// canon.CountCap. Prefixes and rows, whose numbers are not known, are ranked as they are.
+func (e expression) common() bool { return e.many }
+
+// scored gives all hits with their scores, best first, then the latest.
+func (f *finding) scored(ctx context.Context) ([]hit, error) {
+	var hits []hit
+	for _, p := range f.parts {
+		rank := p.full
+		if p.rare != "" {
+			rank = p.rare
+		}
+		var in map[int64]struct{}
+		if rank != p.full {
+			in = map[int64]struct{}{}
+			if err := f.r.c.query(ctx, func(row row) error { in[row.int(0)] = struct{}{}; return nil },
+				fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1", p.text()), p.full); err != nil {
+				return nil, err
+			}
+		}
+		if err := f.r.c.query(ctx, func(row row) error {
+			if _, ok := in[row.int(0)]; ok || in == nil {
+				hits = append(hits, hit{doc: row.int(0), score: -row.float(1)})
+			}
+			return nil
+		}, fmt.Sprintf("SELECT rowid, bm25(%s, 10.0, 1.0) FROM %[1]s WHERE %[1]s MATCH ?1", p.text()), rank); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc, a.doc)) })
+	return hits, nil
+}
+
+// orderTies puts hits of one score in order of key and id, as far as a page shows them.
+func (f *finding) orderTies(ctx context.Context, hits []hit, p canon.Page) error {
+	for at := 0; at < len(hits) && at < p.Offset+p.Limit; {
+		end := at + 1
+		for end < len(hits) && hits[end].score == hits[at].score {
+			end++
+		}
+		if end > p.Offset && end-at > 1 {
+			if err := f.orderByKey(ctx, hits[at:end]); err != nil {
+				return err
+			}
+		}
+		at = end
+	}
+	return nil
+}
+
+func (f *finding) orderByKey(ctx context.Context, hits []hit) error {
+	type place struct {
+		key string
+		id  []byte
+	}
+	places := make(map[int64]place, len(hits))
+	for _, h := range hits {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := f.r.c.one(context.Background(), func(r row) error {
+			places[h.doc] = place{r.text(0), r.bytes(1)}
+			return nil
+		}, "SELECT c.key, c.id FROM docs d CROSS JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.doc = ?1", h.doc); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(places[a.doc].key, places[b.doc].key), bytes.Compare(places[a.doc].id, places[b.doc].id))
+	})
+	return nil
+}
+
+// recent gives the first hits in the order of name match, then recency.
+func (f *finding) recent(ctx context.Context, n int) ([]hit, error) {
+	inName, err := f.latest(ctx, n, func(p part) string { return p.name })
+	if err != nil || len(inName) >= n {
+		return inName, err
+	}
+	skip := make(map[int64]struct{}, len(inName))
+	for _, h := range inName {
+		skip[h.doc] = struct{}{}
+	}
+	all, err := f.latest(ctx, n, func(p part) string { return p.full })
+	for _, h := range all {
+		if _, ok := skip[h.doc]; !ok {
+			inName = append(inName, h)
+		}
+	}
+	return inName[:min(n, len(inName))], err
+}
+
+func (f *finding) latest(ctx context.Context, n int, query func(part) string) (hits []hit, err error) {
+	for _, p := range f.parts {
+		if err := f.r.c.query(ctx, func(row row) error {
+			hits = append(hits, hit{doc: row.int(0)})
+			return nil
+		}, fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1 ORDER BY rowid DESC LIMIT ?2", p.text()), query(p), n); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(b.doc, a.doc) })
+	return hits[:min(n, len(hits))], nil
+}
+
+// result reads the cards of a page out of ordered hits, of which there are n in all, and
+// lets those seen by naming follow.
+func (f *finding) result(ctx context.Context, hits []hit, n int, ranked bool, p canon.Page) (canon.SearchResult, error) {
+	out := canon.SearchResult{Ranked: ranked, Total: capped(n + len(f.named))}
+	out.Total.AtLeast = out.Total.AtLeast || f.cut
+	for _, h := range hits[min(p.Offset, len(hits)):min(p.Offset+p.Limit, len(hits))] {
+		if h.card == nil {
+			c, ok, err := first(f.r.cards(ctx, f.sc.id, "SELECT "+cardColumns+
+				" FROM docs d CROSS JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.doc = ?1", h.doc))
+			if err != nil {
+				return canon.SearchResult{}, err
+			}
+			if !ok {
+				continue
+			}
+			h.card = &c
+		}
+		out.Hits = append(out.Hits, canon.Hit{Card: *h.card, Score: h.score})
+	}
+	// Where more than CountCap hits come first, n is not their number; then nobody pages
+	// to what follows them.
+	if n <= canon.CountCap {
+		for i, c := range f.named {
+			if at := n + i; at >= p.Offset && at < p.Offset+p.Limit {
+				out.Hits = append(out.Hits, canon.Hit{Card: c})
+			}
+		}
+	}
+	return out, nil
+}
+
+// byNaming gives the cards that are in sight only by naming the subject and match, by
+// key. They are few: those shared with one person.
+func (f *finding) byNaming(ctx context.Context) ([]canon.Card, error) {
+	if f.sc.subject == "" {
+		return nil, nil
+	}
+	type shared struct {
+		card       cardRow
+		name, text string
+	}
+	var found []shared
+	err := f.r.c.query(ctx, func(row row) error {
+		c, err := scanCard(row)
+		s := shared{c, row.text(cardWidth), row.text(cardWidth + 1)}
+		columns := columnsOf(f.q, s.name, s.text)
+		if err == nil && allIn(f.ask, columns...) && (!f.q.CaseSensitive || spelt(f.ask, columns...)) {
+			found = append(found, s)
+		}
+		return err
+	}, fmt.Sprintf(`SELECT %s, x.name, x.text FROM docs d INDEXED BY docs_named CROSS JOIN doc_texts x ON x.doc = d.doc
+		CROSS JOIN cards c ON c.w = d.w AND c.id = d.card
+		WHERE d.label > 0 AND d.label IN %s AND d.w = ?1 AND d.level > %d AND c.trashed = 0 AND %s%s ORDER BY c.key, c.id`,
+		cardColumns, named, f.sc.top, f.sc.sees("c"), f.filter.condition()), f.sc.args(f.filter.args...)...)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]canon.Card, len(found))
+	for i, s := range found {
+		if list[i], err = f.r.finish(ctx, f.sc.id, s.card); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// joined is the FROM of a partition's hits with their cards, through the filter.
+func (f *finding) joined(p part, match string) string {
+	return fmt.Sprintf(` FROM %s f CROSS JOIN docs d ON d.doc = f.rowid CROSS JOIN cards c ON c.w = d.w AND c.id = d.card
+		WHERE f.%[1]s MATCH %s AND c.trashed = 0 AND %s%s`, p.text(), match, f.sc.sees("c"), f.filter.condition())
+}
+
+// verified reports whether a hit is spelt as typed, in the text that was indexed.
+func (f *finding) verified(ctx context.Context, c canon.Card) (bool, error) {
+	if !f.q.CaseSensitive {
+		return true, nil
+	}
+	var text string
+	if f.q.InContent || !f.q.InName {
+		b, _, err := f.r.Body(ctx, f.sc.id, c.Content)
+		if err != nil {
+			return false, err
+		}
+		text = canon.PlainText(c.Type, string(b))
+	}
+	return spelt(f.ask, columnsOf(f.q, c.Name, text)...), nil
+}
+
+// filtered answers a search whose hits must pass a filter or be spelt as typed. It looks
+// at canon.CountCap hits and no further.
+func (f *finding) filtered(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
+	pass := map[int64]*canon.Card{}
+	for _, part := range f.parts {
+		if err := f.pass(ctx, part, pass); err != nil {
+			return canon.SearchResult{}, err
+		}
+	}
+	n := len(pass)
+	ranked := n <= canon.CountCap && f.rankable()
+	var hits []hit
+	var err error
+	if ranked {
+		hits, err = f.scored(ctx)
+	} else {
+		hits, err = f.byName(ctx, pass)
+	}
+	if err != nil {
+		return canon.SearchResult{}, err
+	}
+	hits = slices.DeleteFunc(hits, func(h hit) bool { _, ok := pass[h.doc]; return !ok })
+	if ranked {
+		if err := f.orderTies(ctx, hits, p); err != nil {
+			return canon.SearchResult{}, err
+		}
+	}
+	return f.result(ctx, hits, n, ranked, p)
+}
+
+// pass gathers a partition's hits that pass, the latest first.
+func (f *finding) pass(ctx context.Context, p part, pass map[int64]*canon.Card) error {
+	l := f.filter
+	n := len(l.args)
+	order := fmt.Sprintf(" ORDER BY f.rowid DESC LIMIT %d", canon.CountCap+1-min(len(pass), canon.CountCap))
+	if !f.q.CaseSensitive {
+		return f.r.c.query(ctx, func(row row) error { pass[row.int(0)] = nil; return nil },
+			"SELECT f.rowid"+f.joined(p, fmt.Sprintf("?%d", n+3))+order, f.sc.args(append(l.args[:n:n], p.full)...)...)
+	}
+	type read struct {
+		doc  int64
+		card cardRow
+	}
+	var found []read
+	err := f.r.c.query(ctx, func(row row) error {
+		c, err := scanCard(row)
+		found = append(found, read{row.int(cardWidth), c})
+		return err
+	}, "SELECT "+cardColumns+", f.rowid"+f.joined(p, fmt.Sprintf("?%d", n+3))+order, f.sc.args(append(l.args[:n:n], p.full)...)...)
+	if err != nil {
+		return err
+	}
+	f.cut = f.cut || len(found) > canon.CountCap
+	for _, x := range found {
+		c, err := f.r.finish(ctx, f.sc.id, x.card)
+		if err != nil {
+			return err
+		}
+		ok, err := f.verified(ctx, c)
+		if err != nil {
+			return err
+		}
+		if ok {
+			pass[x.doc] = &c
+		}
+	}
+	return nil
+}
+
+// byName orders what passed by name match, then recency.
+func (f *finding) byName(ctx context.Context, pass map[int64]*canon.Card) ([]hit, error) {
+	inName, err := f.latest(ctx, canon.CountCap, func(p part) string { return p.name })
+	if err != nil {
+		return nil, err
+	}
+	first := map[int64]int{}
+	for _, h := range inName {
+		first[h.doc] = 1
+	}
+	hits := make([]hit, 0, len(pass))
+	for doc, c := range pass {
+		hits = append(hits, hit{doc: doc, card: c})
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(first[b.doc]-first[a.doc], cmp.Compare(b.doc, a.doc)) })
+	return hits, nil
+}
+
+// sorted answers a search in the order of a listing.
+func (f *finding) sorted(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
+	columns, order := orders(f.q.Filter.Sort)
+	l := f.filter
+	args := slices.Clone(l.args)
+	var arms []string
+	for _, part := range f.parts {
+		args = append(args, part.full)
+		arms = append(arms, "SELECT "+columns+f.joined(part, fmt.Sprintf("?%d", len(args)+2)))
+	}
+	var rids []int64
+	if len(arms) > 0 {
+		if err := f.r.c.query(ctx, func(row row) error { rids = append(rids, row.int(0)); return nil },
+			"SELECT rid FROM ("+strings.Join(arms, " UNION ALL ")+") ORDER BY "+order, f.sc.args(args...)...); err != nil {
+			return canon.SearchResult{}, err
+		}
+	}
+	return f.sortedPage(ctx, rids, p)
+}
+
+// sortedPage merges what is seen by naming into a sorted list of cards.
+func (f *finding) sortedPage(ctx context.Context, rids []int64, p canon.Page) (canon.SearchResult, error) {
+	if f.q.CaseSensitive {
+		f.cut = f.cut || len(rids) > canon.CountCap
+		rids = rids[:min(len(rids), canon.CountCap)]
+	}
+	n := len(rids)
+	if !f.q.CaseSensitive {
+		// Nothing named that is to be shown comes later than this.
+		rids = rids[:min(len(rids), p.Offset+p.Limit)]
+	}
+	cards, err := f.r.cardsByRow(ctx, f.sc.id, rids)
+	if err != nil {
+		return canon.SearchResult{}, err
+	}
+	if f.q.CaseSensitive {
+		kept := cards[:0]
+		for _, c := range cards {
+			ok, err := f.verified(ctx, c)
+			if err != nil {
+				return canon.SearchResult{}, err
+			}
+			if ok {
+				kept = append(kept, c)
+			}
+		}
+		cards, n = kept, len(kept)
+	}
+	cards = append(cards, f.named...)
+	if len(f.named) > 0 {
+		slices.SortStableFunc(cards, comparing(f.q.Filter.Sort))
+	}
+	out := canon.SearchResult{Total: capped(n + len(f.named))}
+	out.Total.AtLeast = out.Total.AtLeast || f.cut
+	for _, c := range cards[min(p.Offset, len(cards)):min(p.Offset+p.Limit, len(cards))] {
+		out.Hits = append(out.Hits, canon.Hit{Card: c})
+	}
+	return out, nil
+}
+
+// comparing orders cards as a listing does.
+func comparing(s canon.Sort) func(a, b canon.Card) int {
+	return func(a, b canon.Card) int {
+		at := 0
+		switch s {
+		case canon.SortUpdated:
+			at = b.UpdatedAt.Compare(a.UpdatedAt)
+		case canon.SortCreated:
+			at = b.CreatedAt.Compare(a.CreatedAt)
+		}
+		return cmp.Or(at, cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:]))
+	}
+}

@@ -1,0 +1,86 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// scope is a canon.Sight as queries apply it. Each query's first two arguments are the
+// world's number and the subject.
+type scope struct {
+	id      access.WorldID
+	w       int64
+	top     access.Level // levels up to it are in sight
+	subject string       // whose named cards are in sight besides; "" for nobody's
+}
+
+// scope resolves a sight. Nothing is in the sight of a world that is not there, or of a
+// view that sees nothing: then ok is false.
+func (r *reader) scope(ctx context.Context, s canon.Sight) (sc scope, ok bool, err error) {
+	w, err := r.world(ctx, s.World)
+	if err != nil || w == 0 {
+		return scope{}, false, err
+	}
+	sc = scope{id: s.World, w: w, top: min(s.View.Level, access.LevelAdmin)}
+	if sc.top < access.LevelAdmin {
+		sc.subject = string(s.View.Subject)
+	}
+	return sc, sc.top > access.LevelNone || sc.subject != "", nil
+}
+
+// args puts the scope's arguments before a query's own, which are numbered from ?3.
+func (sc scope) args(more ...any) []any {
+	return append([]any{sc.w, sc.subject}, more...)
+}
+
+// named selects the labels that name the subject.
+const named = "(SELECT label FROM label_subjects WHERE w = ?1 AND subject = ?2)"
+
+// sees is the condition that a row of a table is in sight.
+func (sc scope) sees(alias string) string {
+	switch {
+	case sc.top >= access.LevelAdmin:
+		return "1"
+	case sc.subject == "":
+		return alias + ".level <= " + strconv.Itoa(int(sc.top))
+	}
+	return fmt.Sprintf("(%[1]s.level <= %[2]d OR %[1]s.label > 0 AND %[1]s.label IN %[3]s)", alias, sc.top, named)
+}
+
+// arms writes a query once for each level in sight and once for what is in sight only
+// by naming the subject, so that each walks an index that begins with world and level
+// and meets nothing hidden. The format's one verb takes the condition on alias c.
+func (sc scope) arms(format string) string {
+	var arms []string
+	for l := access.LevelUser; l <= sc.top; l++ {
+		arms = append(arms, fmt.Sprintf(format, "c.level = "+strconv.Itoa(int(l))))
+	}
+	if sc.subject != "" {
+		arms = append(arms, fmt.Sprintf(format, "c.level > "+strconv.Itoa(int(sc.top))+" AND c.label > 0 AND c.label IN "+named))
+	}
+	return strings.Join(arms, "\nUNION ALL\n")
+}
+
+// total counts the rows of a query to one more than canon.CountCap.
+func (r *reader) total(ctx context.Context, sql string, args ...any) (canon.Total, error) {
+	n, err := r.c.number(ctx, "SELECT count(*) FROM ("+sql+" LIMIT "+strconv.Itoa(canon.CountCap+1)+")", args...)
+	return capped(int(n)), err
+}
+
+func capped(n int) canon.Total {
+	return canon.Total{Count: min(n, canon.CountCap), AtLeast: n > canon.CountCap}
+}
+
+// within tells whether a page's result already shows how many rows there are: then
+// nothing needs counting.
+func within(p canon.Page, rows int) (canon.Total, bool) {
+	if rows < p.Limit && (rows > 0 || p.Offset == 0) && p.Offset+rows <= canon.CountCap {
+		return canon.Total{Count: p.Offset + rows}, true
+	}
+	return canon.Total{}, false
+}

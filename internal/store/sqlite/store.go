@@ -1,0 +1,234 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// Store is a canon.Store in one SQLite file. Several Stores, in one process or in many,
+// may have the same file open.
+type Store struct {
+	cfg Config
+
+	readers chan *conn // idle read connections; nil for one not yet opened
+	gate    chan struct{}
+	queue   chan *job
+	closing chan struct{}
+	stopped chan struct{} // closed when the writer is gone
+
+	closed sync.Once
+	inUse  sync.WaitGroup // reads and writes under way
+	mu     sync.Mutex     // guards shut, and inUse against Close
+	shut   bool
+
+	watch watch
+	known known
+}
+
+var _ canon.Store = (*Store)(nil)
+
+// errClosed is what a closed store answers.
+var errClosed = errors.New("sqlite: the store is closed")
+
+// Open opens the store at cfg.Path and brings its schema up to date. A missing file is
+// made, readable by its owner only.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Path == "" {
+		return nil, errors.New("sqlite: the store's path is not set")
+	}
+	if err := makeFile(cfg.Path); err != nil {
+		return nil, err
+	}
+	writer, err := connectWriter(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", cfg.Path, err)
+	}
+	s := &Store{
+		cfg:     cfg,
+		readers: make(chan *conn, cfg.Readers),
+		gate:    make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
+		queue:   make(chan *job, maxBatch),
+		closing: make(chan struct{}),
+		stopped: make(chan struct{}),
+	}
+	for range cfg.Readers {
+		s.readers <- nil
+	}
+	s.watch.init()
+	go s.runWriter(writer)
+	return s, nil
+}
+
+// makeFile makes the file where it is missing, so that its rights do not depend on the
+// umask; SQLite gives the -wal and -shm files the same.
+func makeFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// connectWriter opens the connection that writes, again where several processes make
+// the file at the same moment.
+func connectWriter(ctx context.Context, cfg Config) (*conn, error) {
+	for end := time.Now().Add(cfg.Wait); ; {
+		c, err := connect(ctx, cfg, false)
+		if err == nil {
+			if err = checkBuild(ctx, c); err == nil {
+				err = migrate(ctx, c)
+			}
+			if err == nil {
+				return c, nil
+			}
+			err = errors.Join(err, c.close())
+		}
+		if !isBusy(err) || time.Now().After(end) || ctx.Err() != nil {
+			return nil, err
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// enter counts a call in, or refuses it after Close.
+func (s *Store) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shut {
+		return errClosed
+	}
+	s.inUse.Add(1)
+	return nil
+}
+
+// read runs f on a snapshot of the file.
+func (s *Store) read(ctx context.Context, f func(*conn) error) error {
+	if err := s.enter(); err != nil {
+		return err
+	}
+	defer s.inUse.Done()
+	c, err := s.borrow(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
+		s.readers <- nil
+		return errors.Join(err, c.close())
+	}
+	sound := false
+	defer func() {
+		if _, err := c.exec(context.Background(), "COMMIT"); err != nil || !sound {
+			// A connection that did not end its transaction, or that f left in a
+			// panic, is not used again.
+			_ = c.close()
+			c = nil
+		}
+		s.readers <- c
+	}()
+	err = f(c)
+	sound = true
+	return err
+}
+
+// borrow takes an idle read connection, opening one where none was opened yet.
+func (s *Store) borrow(ctx context.Context) (*conn, error) {
+	select {
+	case c := <-s.readers:
+		if c != nil {
+			return c, nil
+		}
+		c, err := connect(ctx, s.cfg, true)
+		if err != nil {
+			s.readers <- nil
+			return nil, fmt.Errorf("open %s: %w", s.cfg.Path, err)
+		}
+		return c, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Read runs f on one snapshot.
+func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
+	return s.read(ctx, func(c *conn) error { return f(&reader{s: s, c: c}) })
+}
+
+// Write runs f alone among writers and returns when its effects are durable.
+func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
+	return s.write(ctx, func(t *tx) error { return f(t) })
+}
+
+// Close ends the store: writes under way are finished, later calls are refused. It waits
+// for both.
+func (s *Store) Close() error {
+	var err error
+	s.closed.Do(func() {
+		s.mu.Lock()
+		s.shut = true
+		s.mu.Unlock()
+		s.inUse.Wait()
+		close(s.closing)
+		<-s.stopped
+		for range s.cfg.Readers {
+			if c := <-s.readers; c != nil {
+				err = errors.Join(err, c.close())
+			}
+		}
+		err = errors.Join(err, s.watch.close())
+	})
+	return err
+}
+
+// reader is a canon.Reader on one snapshot.
+type reader struct {
+	s      *Store
+	c      *conn
+	writes *tx // the transaction it is part of; nil on a read connection
+}
+
+var _ canon.Reader = (*reader)(nil)
+var _ canon.Tx = (*tx)(nil)
+
+// known remembers what never changes once it is committed. What a transaction learns of
+// its own uncommitted rows stays out until it is durable.
+type known struct {
+	worlds sync.Map // access.WorldID -> int64
+	ids    sync.Map // int64 -> access.WorldID
+	labels sync.Map // int64 -> access.Label
+	tokens tokenSets
+	counts countCache
+}
+
+// world gives the number of a world; 0 where the store has never heard of it.
+func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
+	if w, ok := r.s.known.worlds.Load(id); ok {
+		return w.(int64), nil
+	}
+	if r.writes != nil {
+		if w, ok := r.writes.worlds[id]; ok {
+			return w, nil
+		}
+	}
+	w, err := r.c.number(ctx, "SELECT w FROM world_ids WHERE id = ?1", id[:])
+	if err == nil && w != 0 && r.writes == nil {
+		r.s.known.worlds.Store(id, w)
+		r.s.known.ids.Store(w, id)
+	}
+	return w, err
+}

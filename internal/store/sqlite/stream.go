@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// streamShift makes room for 2^40 commits in each of 2^23 streams.
+const streamShift = 40
+
+// commitsAtOnce is how many commits are read before any is handed out, so that no query
+// is open while the caller works.
+const commitsAtOnce = 128
+
+// Streams lists the streams by name.
+func (r *reader) Streams(ctx context.Context) (list []canon.StreamID, err error) {
+	err = r.c.query(ctx, func(row row) error {
+		list = append(list, canon.StreamID(row.text(0)))
+		return nil
+	}, "SELECT name FROM streams ORDER BY name")
+	return list, err
+}
+
+func (r *reader) stream(ctx context.Context, s canon.StreamID) (n int64, h canon.Head, err error) {
+	_, err = r.c.one(ctx, func(row row) error {
+		n, h.Seq, h.Hash = row.int(0), canon.Seq(row.int(1)), fill[canon.Hash](row.bytes(2))
+		return nil
+	}, "SELECT s, seq, hash FROM streams WHERE name = ?1", string(s))
+	return n, h, err
+}
+
+func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
+	_, h, err := r.stream(ctx, s)
+	return h, err
+}
+
+func (r *reader) commitRows(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
+	err = r.c.query(ctx, func(row row) error {
+		c := canon.StoredCommit{
+			Stream: s, Seq: canon.Seq(row.int(0) & (1<<streamShift - 1)), At: unclock(row.int(2)),
+			By: access.Subject(row.text(3)), Op: row.text(4), Body: row.bytes(5),
+			Prev: fill[canon.Hash](row.bytes(6)), Hash: fill[canon.Hash](row.bytes(7)),
+		}
+		c.ID = uuid.UUID(fill[canon.CardID](row.bytes(1)))
+		list = append(list, c)
+		return nil
+	}, "SELECT n, id, at, by, op, body, prev, hash FROM commits "+where, args...)
+	return list, err
+}
+
+func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
+	return func(yield func(canon.StoredCommit, error) bool) {
+		n, _, err := r.stream(ctx, s)
+		if err != nil {
+			yield(canon.StoredCommit{}, err)
+			return
+		}
+		for n != 0 {
+			list, err := r.commitRows(ctx, s, "WHERE n >= ?1 AND n < ?2 ORDER BY n LIMIT ?3",
+				n<<streamShift+int64(from), (n+1)<<streamShift, commitsAtOnce)
+			if err != nil {
+				yield(canon.StoredCommit{}, err)
+				return
+			}
+			for _, c := range list {
+				if !yield(c, nil) {
+					return
+				}
+				from = c.Seq + 1
+			}
+			if len(list) < commitsAtOnce {
+				return
+			}
+		}
+	}
+}
+
+func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID) (canon.StoredCommit, bool, error) {
+	n, _, err := r.stream(ctx, s)
+	if err != nil || n == 0 {
+		return canon.StoredCommit{}, false, err
+	}
+	return first(r.commitRows(ctx, s, "WHERE id = ?1 AND n >= ?2 AND n < ?3", id[:], n<<streamShift, (n+1)<<streamShift))
+}
+
+func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
+	found, err = r.c.one(ctx, func(row row) error {
+		p = canon.Repeat{Account: account, Key: key, Stream: canon.StreamID(row.text(1)), Seq: canon.Seq(row.int(2)), Expires: unclock(row.int(3))}
+		copy(p.InputHash[:], row.bytes(0))
+		return nil
+	}, "SELECT input, stream, seq, expires FROM repeats WHERE account = ?1 AND key = ?2", account, key)
+	return p, found, err
+}
+
+// Append adds a commit to its stream. It refuses one that is not after the head.
+func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
+	n, head, err := t.stream(ctx, c.Stream)
+	if err != nil {
+		return err
+	}
+	if c.Seq <= head.Seq || c.Seq >= 1<<streamShift {
+		return fmt.Errorf("commit %d of %s does not follow %d", c.Seq, c.Stream, head.Seq)
+	}
+	if n == 0 {
+		if _, err := t.c.exec(ctx, "INSERT INTO streams (name, seq) VALUES (?1, 0)", string(c.Stream)); err != nil {
+			return err
+		}
+		if n, err = t.c.number(ctx, "SELECT last_insert_rowid()"); err != nil {
+			return err
+		}
+	}
+	body := c.Body
+	if body == nil {
+		body = []byte{}
+	}
+	if _, err := t.c.exec(ctx, "INSERT INTO commits (n, id, at, by, op, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+		n<<streamShift+int64(c.Seq), c.ID[:], clock(c.At), string(c.By), c.Op, body, hashBlob(c.Prev), hashBlob(c.Hash)); err != nil {
+		return err
+	}
+	_, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3 WHERE s = ?1", n, uint64(c.Seq), hashBlob(c.Hash))
+	return err
+}
+
+// keptAfterExpiry is how much earlier than a new key an old one must expire to be
+// forgotten. Taking time from the keys themselves needs no clock here; no key lives a week.
+const keptAfterExpiry = 7 * 24 * time.Hour
+
+// PutRepeat keeps a used key and forgets a few that expired long ago.
+func (t *tx) PutRepeat(ctx context.Context, p canon.Repeat) error {
+	if _, err := t.c.exec(ctx, `INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+		ON CONFLICT DO UPDATE SET input = ?3, stream = ?4, seq = ?5, expires = ?6`,
+		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), clock(p.Expires)); err != nil {
+		return err
+	}
+	_, err := t.c.exec(ctx, `DELETE FROM repeats WHERE (account, key) IN
+		(SELECT account, key FROM repeats WHERE expires < ?1 ORDER BY expires LIMIT 4)`, clock(p.Expires.Add(-keptAfterExpiry)))
+	return err
+}

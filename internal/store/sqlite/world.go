@@ -1,0 +1,200 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+const worldColumns = `SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq
+	FROM worlds d JOIN world_ids i ON i.w = d.w`
+
+func (r *reader) worldRows(ctx context.Context, sql string, args ...any) (list []canon.World, err error) {
+	err = r.c.query(ctx, func(row row) error {
+		w := canon.World{
+			ID: fill[access.WorldID](row.bytes(0)), Slug: row.text(1), Title: row.text(2),
+			CreatedAt: unclock(row.int(4)), Origin: fill[access.WorldID](row.bytes(5)), OriginSeq: canon.Seq(row.int(6)),
+		}
+		if err := json.Unmarshal([]byte(row.text(3)), &w.Settings); err != nil {
+			return fmt.Errorf("settings of world %s: %w", w.ID, err)
+		}
+		list = append(list, w)
+		return nil
+	}, worldColumns+sql, args...)
+	return list, err
+}
+
+// Worlds lists all worlds by slug.
+func (r *reader) Worlds(ctx context.Context) ([]canon.World, error) {
+	return r.worldRows(ctx, " ORDER BY d.slug")
+}
+
+func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
+	return first(r.worldRows(ctx, " WHERE i.id = ?1", id[:]))
+}
+
+func (r *reader) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
+	return first(r.worldRows(ctx, " WHERE d.slug = ?1", slug))
+}
+
+func (r *reader) memberRows(ctx context.Context, sql string, args ...any) (list []canon.Member, err error) {
+	err = r.c.query(ctx, func(row row) error {
+		list = append(list, canon.Member{
+			World: fill[access.WorldID](row.bytes(0)), Subject: access.Subject(row.text(1)),
+			Role: access.Role(row.int(2)), Player: fill[canon.CardID](row.bytes(3)),
+		})
+		return nil
+	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w "+sql, args...)
+	return list, err
+}
+
+// Members lists a world's members by subject.
+func (r *reader) Members(ctx context.Context, w access.WorldID) ([]canon.Member, error) {
+	n, err := r.world(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	return r.memberRows(ctx, "WHERE m.w = ?1 ORDER BY m.subject", n)
+}
+
+// Memberships lists a subject's worlds by id.
+func (r *reader) Memberships(ctx context.Context, s access.Subject) ([]canon.Member, error) {
+	return r.memberRows(ctx, "WHERE m.subject = ?1 ORDER BY i.id", string(s))
+}
+
+// Body gives stored bytes.
+func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []byte, found bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	n, err := r.world(ctx, w)
+	if err != nil || n == 0 {
+		return nil, false, err
+	}
+	found, err = r.c.one(context.Background(), func(row row) error {
+		if b = row.bytes(0); b == nil {
+			b = []byte{}
+		}
+		return nil
+	}, "SELECT body FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:])
+	return b, found, err
+}
+
+// worldNumber gives a world's number, a new one where it has none.
+func (t *tx) worldNumber(ctx context.Context, id access.WorldID) (int64, error) {
+	w, err := t.world(ctx, id)
+	if err != nil || w != 0 {
+		if w != 0 {
+			t.learn(id, w)
+		}
+		return w, err
+	}
+	if _, err := t.c.exec(ctx, "INSERT INTO world_ids (id) VALUES (?1)", id[:]); err != nil {
+		return 0, err
+	}
+	if w, err = t.c.number(ctx, "SELECT last_insert_rowid()"); err == nil {
+		t.learn(id, w)
+	}
+	return w, err
+}
+
+func (t *tx) learn(id access.WorldID, w int64) {
+	if t.worlds == nil {
+		t.worlds = make(map[access.WorldID]int64)
+	}
+	t.worlds[id] = w
+}
+
+// labelNumbers gives the level and label columns of a label.
+func (t *tx) labelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
+	switch {
+	case l.Level == access.LevelNone:
+		return int64(access.LevelUser), unlabelled, nil
+	case len(l.Subjects) == 0:
+		return int64(l.Level), 0, nil
+	}
+	level = int64(l.Level)
+	if label, err = t.c.number(ctx, "SELECT label FROM labels WHERE w = ?1 AND text = ?2", w, l.String()); err != nil || label != 0 {
+		return level, label, err
+	}
+	if _, err = t.c.exec(ctx, "INSERT INTO labels (w, text) VALUES (?1, ?2)", w, l.String()); err != nil {
+		return 0, 0, err
+	}
+	if label, err = t.c.number(ctx, "SELECT last_insert_rowid()"); err != nil {
+		return 0, 0, err
+	}
+	for _, s := range l.Subjects {
+		if _, err = t.c.exec(ctx, "INSERT INTO label_subjects (w, subject, label) VALUES (?1, ?2, ?3)", w, string(s), label); err != nil {
+			return 0, 0, err
+		}
+	}
+	return level, label, nil
+}
+
+func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
+	w, err := t.worldNumber(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	settings, err := json.Marshal(d.Settings)
+	if err != nil {
+		return err
+	}
+	_, err = t.c.exec(ctx, `INSERT INTO worlds (w, slug, title, settings, created, origin, origin_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+		ON CONFLICT (w) DO UPDATE SET slug = ?2, title = ?3, settings = ?4, created = ?5, origin = ?6, origin_seq = ?7`,
+		w, d.Slug, d.Title, string(settings), clock(d.CreatedAt), idBlob(d.Origin), uint64(d.OriginSeq))
+	if isTaken(err) {
+		return fmt.Errorf("slug %q: %w", d.Slug, canon.ErrTaken)
+	}
+	return err
+}
+
+// PutMember keeps a membership; RoleNone takes it away.
+func (t *tx) PutMember(ctx context.Context, m canon.Member) error {
+	w, err := t.worldNumber(ctx, m.World)
+	if err != nil {
+		return err
+	}
+	if m.Role == access.RoleNone {
+		_, err = t.c.exec(ctx, "DELETE FROM members WHERE w = ?1 AND subject = ?2", w, string(m.Subject))
+		return err
+	}
+	_, err = t.c.exec(ctx, `INSERT INTO members (w, subject, role, player) VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT DO UPDATE SET role = ?3, player = ?4`, w, string(m.Subject), int64(m.Role), idBlob(m.Player))
+	return err
+}
+
+func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []byte) error {
+	n, err := t.worldNumber(ctx, w)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	_, err = t.c.exec(ctx, "INSERT OR IGNORE INTO bodies (w, hash, body) VALUES (?1, ?2, ?3)", n, h[:], b)
+	return err
+}
+
+func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) error {
+	n, err := t.world(ctx, w)
+	if err != nil || n == 0 {
+		return err
+	}
+	_, err = t.c.exec(ctx, "DELETE FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:])
+	return err
+}
+
+// BodyInUse reads all versions of the world: it serves the operator's purge alone, and
+// an index by hash would cost every write.
+func (t *tx) BodyInUse(ctx context.Context, w access.WorldID, h canon.Hash) (bool, error) {
+	n, err := t.world(ctx, w)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	used, err := t.c.number(ctx, "SELECT 1 FROM versions WHERE w = ?1 AND content = ?2 AND purged = 0 LIMIT 1", n, h[:])
+	return used != 0, err
+}
