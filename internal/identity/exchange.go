@@ -61,12 +61,12 @@ func (s *Service) opened(ctx context.Context, c access.Caller, world string) (ac
 }
 
 // highest is the highest role that a key has in a world, or in any. A key that opens
-// no world yet counts by itself.
+// no world yet counts by itself, and so does an operator's, which opens the instance.
 func highest(c access.Caller, k Key, w access.WorldID) access.Role {
 	if !w.IsZero() {
 		return c.Role(w)
 	}
-	if len(c.Roles) == 0 && c.EveryRole == access.RoleNone {
+	if len(c.Roles) == 0 || c.Operator {
 		return k.MaxRole
 	}
 	best := c.EveryRole

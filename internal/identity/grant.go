@@ -10,8 +10,8 @@ import (
 // The role in a world is the lowest of: the key's highest role, the key's role there,
 // the token's role, the membership there. A key that names no world opens those of its
 // subject's memberships; an operator's opens all. A token for one world opens that one
-// only. A token of a lower role than its key's highest carries neither Approve nor
-// Operator: who asks for less gets less.
+// only. A token of a lower role than its key's highest is not an operator's; Approve is
+// apart from roles, and what it decides on asks for a role besides.
 func grant(k Key, c *claims, memberships []Membership) access.Caller {
 	ceiling, lowered := k.MaxRole, false
 	if c != nil {
@@ -23,7 +23,7 @@ func grant(k Key, c *claims, memberships []Membership) access.Caller {
 		Subject: k.Subject, Key: k.ID, Actor: k.Actor,
 		Roles:      rolesOf(k, ceiling, memberships),
 		Operator:   k.Operator && person && !lowered,
-		Approve:    k.Approve && person && !lowered,
+		Approve:    k.Approve && person,
 		Advisory:   k.Advisory,
 		Surfaces:   k.Surfaces,
 		Operations: k.Operations,
