@@ -197,6 +197,7 @@ type Reader interface {
 	// CardsByKey gives the living cards of a key, lowest level first, then those open
 	// to more subjects, then by id.
 	CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
+	// CardByCodename gives the living card of a codename, of the lowest level in sight.
 	CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error)
 	// CardsByOldKey gives living cards that once had the key, latest rename first,
 	// where the version that had it is in sight and the card bears another key now. The
@@ -305,7 +306,7 @@ type Tx interface {
 	// PutMember writes a membership; RoleNone removes it.
 	PutMember(ctx context.Context, m Member) error
 	// PutCard writes a card's row. Two living cards of one key and label are refused
-	// with ErrTaken; so is a codename in use by a living card. Cards in the trash hold
+	// with ErrTaken; so are two of one codename and label. Cards in the trash hold
 	// neither.
 	PutCard(ctx context.Context, c Card) error
 	PutVersion(ctx context.Context, v Version) error

@@ -173,7 +173,10 @@ func guarded(ctx context.Context, work Work) (result any, err error) {
 	return work(ctx)
 }
 
-var errInterrupted = fault.New(fault.Unavailable, "the server stopped before the job was done; start it again")
+// Interrupted is the problem of a job whose process stopped.
+const Interrupted = "the server stopped before the job was done; start it again"
+
+var errInterrupted = fault.New(fault.Unavailable, Interrupted)
 
 func (r *Runner) end(j Job, result any, err error) Job {
 	if err == nil {

@@ -71,12 +71,13 @@ func (r reader) CardsByKey(_ context.Context, s canon.Sight, key markup.Key) ([]
 }
 
 func (r reader) CardByCodename(_ context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
+	var best canon.Card
 	for _, c := range r.living(s) {
-		if c.Codename == codename && codename != "" {
-			return c, true, nil
+		if c.Codename == codename && codename != "" && (best.ID.IsZero() || c.Label.Level < best.Label.Level) {
+			best = c
 		}
 	}
-	return canon.Card{}, false, nil
+	return best, !best.ID.IsZero(), nil
 }
 
 func (r reader) CardsByOldKey(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {

@@ -96,7 +96,7 @@ func clash(a, b canon.Card) bool {
 	if a.Trashed() || b.Trashed() {
 		return false
 	}
-	return a.Key == b.Key && a.Label.Equal(b.Label) || a.Codename != "" && a.Codename == b.Codename
+	return a.Label.Equal(b.Label) && (a.Key == b.Key || a.Codename != "" && a.Codename == b.Codename)
 }
 
 func (t tx) PutVersion(_ context.Context, v canon.Version) error {

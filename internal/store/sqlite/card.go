@@ -55,7 +55,8 @@ func (r *reader) CardByCodename(ctx context.Context, s canon.Sight, codename str
 		return canon.Card{}, false, err
 	}
 	return first(r.cards(context.Background(), sc.id, "SELECT "+cardColumns+
-		" FROM cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> '' AND c.trashed = 0 AND "+sc.sees("c"), sc.args(codename)...))
+		" FROM cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> '' AND c.trashed = 0 AND "+sc.sees("c")+
+		" ORDER BY c.level, c.id LIMIT 1", sc.args(codename)...))
 }
 
 func (r *reader) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {

@@ -77,7 +77,7 @@ CREATE TABLE cards (
 );
 CREATE UNIQUE INDEX cards_id ON cards (w, id);
 CREATE UNIQUE INDEX cards_living ON cards (w, key, level, label) WHERE trashed = 0;
-CREATE UNIQUE INDEX cards_codename ON cards (w, codename) WHERE trashed = 0 AND codename <> '';
+CREATE UNIQUE INDEX cards_codename ON cards (w, codename, level, label) WHERE trashed = 0 AND codename <> '';
 CREATE INDEX cards_listed ON cards (w, level, key, id) WHERE trashed = 0;
 CREATE INDEX cards_type ON cards (w, level, type_key, key, id) WHERE trashed = 0;
 CREATE INDEX cards_updated ON cards (w, level, updated DESC, key, id) WHERE trashed = 0;
@@ -223,6 +223,26 @@ CREATE TABLE tokens (
     token TEXT NOT NULL,
     UNIQUE (part, token)
 );
+
+-- Work that outlives a call, and the processes that say they live.
+CREATE TABLE jobs (
+    id      BLOB PRIMARY KEY,
+    world   BLOB NOT NULL,
+    kind    TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    level   INTEGER NOT NULL,
+    owner   TEXT NOT NULL,
+    state   TEXT NOT NULL,
+    result  BLOB,
+    problem TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    changed INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX jobs_open ON jobs (owner) WHERE state IN ('queued', 'running');
+CREATE TABLE job_owners (
+    owner TEXT PRIMARY KEY,
+    seen  INTEGER NOT NULL
+) WITHOUT ROWID;
 
 PRAGMA user_version = 1;
 
