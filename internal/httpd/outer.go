@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/op"
 )
 
 // exchange is one request on its way through: what the outer layers found out about it.
@@ -124,7 +125,7 @@ func (s *server) recovered(x *exchange) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
-	err := fault.New(fault.Internal, "a request panicked").Because(fmt.Errorf("panic: %v", p))
+	err := fault.New(fault.Internal, "a request panicked").Because(fmt.Errorf("panic: %s", op.PanicText(p)))
 	s.Logger.ErrorContext(x.r.Context(), "request panicked", "correlation_id", x.correlation, "route", x.route, "error", err, "stack", string(debug.Stack()))
 	if x.w.status == 0 {
 		s.fail(x, "", err)

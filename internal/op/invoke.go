@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -198,8 +200,17 @@ func (o *Operation) safely(ctx context.Context, c *Call, input, upload []byte) (
 // recovered turns a panic into an internal error, whose trace only the log sees.
 func recovered(errp *error) {
 	if p := recover(); p != nil {
-		*errp = fault.New(fault.Internal, "a handler panicked").Because(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		*errp = fault.New(fault.Internal, "a handler panicked").Because(fmt.Errorf("panic: %s\n%s", PanicText(p), debug.Stack()))
 	}
+}
+
+// PanicText is what a log may say of a panic: what the runtime says, or the type of the
+// value alone, since its text may quote stored content.
+func PanicText(p any) string {
+	if r, ok := p.(runtime.Error); ok {
+		return clip(r.Error(), 200)
+	}
+	return fmt.Sprintf("a value of type %T", p)
 }
 
 // encoding of outputs: compact, deterministic, empty lists instead of null, text as it
@@ -312,9 +323,24 @@ func (o *Operation) read(r Request) (in input, err error) {
 	if err := f.err(); err != nil {
 		return in, err
 	}
+	if err := o.fits(&n, r.Upload); err != nil {
+		return in, err
+	}
 	in.json = appendCanonical(make([]byte, 0, len(raw)+64), &n)
 	in.hash = o.hash(in.json, r.Upload)
 	return in, nil
+}
+
+// fits holds a file, however it came, to the operation's BodyLimit.
+func (o *Operation) fits(n *node, upload []byte) error {
+	size := len(upload)
+	if v := n.member(o.upload); v != nil && o.upload != "" {
+		size = base64.StdEncoding.DecodedLen(len(v.text)) - strings.Count(v.text[max(len(v.text)-2, 0):], "=")
+	}
+	if o.BodyLimit == 0 || int64(size) <= o.BodyLimit {
+		return nil
+	}
+	return fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here", o.BodyLimit).With("limit_bytes", o.BodyLimit)
 }
 
 // strip takes out the fields that are the engine's, unless the operation declares them.
