@@ -205,6 +205,9 @@ func (p *parser) kids(n *node, at *where, depth int) error {
 			}
 			m.name = tok.String()
 			place.name, place.index = m.name, -1
+			if strings.IndexByte(m.name, 0) >= 0 {
+				p.faults.add(at, "has a name that holds the character NUL")
+			}
 			if seen.met(n, m.name) {
 				p.faults.add(&place, "is given twice")
 			}
