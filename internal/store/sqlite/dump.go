@@ -15,11 +15,14 @@ import (
 // dumpGroup is how many cards' rows are read before they are handed out.
 const dumpGroup = 256
 
-// indexed is a line of the table "search". The index keeps no text, only its digest.
+// indexed is a line of the table "search". The index keeps no text but its digest: where
+// the card's name and content are no longer what was indexed, the line says so.
 type indexed struct {
 	Card  canon.CardID
 	Label access.Label
-	Sum   canon.Hash
+	Name  string
+	Text  string
+	Stale string `json:",omitempty"`
 }
 
 // Dump yields the rows as lines of JSON, sorted. All rows of one id are read together, in
@@ -170,15 +173,37 @@ func (d dumper) layers(lo, hi []byte) ([]canon.Layer, error) {
 }
 
 func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
-	var list []indexed
-	var labels [][2]int64
-	err := d.r.c.query(d.ctx, func(row row) error {
-		list = append(list, indexed{Card: fill[canon.CardID](row.bytes(0)), Sum: fill[canon.Hash](row.bytes(3))})
-		labels = append(labels, [2]int64{row.int(1), row.int(2)})
-		return nil
-	}, "SELECT card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3", d.w, lo, hi)
-	for i := 0; i < len(list) && err == nil; i++ {
-		list[i].Label, err = d.r.labelOf(d.ctx, labels[i][0], labels[i][1])
+	type kept struct {
+		doc, level, label int64
+		id                canon.CardID
+		sum               []byte
 	}
-	return list, err
+	var found []kept
+	if err := d.r.c.query(d.ctx, func(row row) error {
+		found = append(found, kept{row.int(0), row.int(2), row.int(3), fill[canon.CardID](row.bytes(1)), row.bytes(4)})
+		return nil
+	}, "SELECT doc, card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3", d.w, lo, hi); err != nil {
+		return nil, err
+	}
+	list := make([]indexed, len(found))
+	for i, k := range found {
+		label, err := d.r.labelOf(d.ctx, k.level, k.label)
+		if err != nil {
+			return nil, err
+		}
+		c, _, err := first(d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
+		if err != nil {
+			return nil, err
+		}
+		c.World = d.id
+		doc, same, err := d.r.document(d.ctx, k.doc, k.sum, c)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = indexed{Card: k.id, Label: label, Name: doc.Name, Text: doc.Text}
+		if !same {
+			list[i].Stale = fill[canon.Hash](k.sum).String()
+		}
+	}
+	return list, nil
 }

@@ -28,6 +28,11 @@ type lookup struct {
 
 // lookups gives the partitions of the levels in sight that were ever written to.
 func (r *reader) lookups(ctx context.Context, sc scope) (list []lookup, err error) {
+	if r.writes != nil {
+		if err := r.writes.settle(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if sc.top == 0 {
 		return nil, nil
 	}

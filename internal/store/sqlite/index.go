@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -107,6 +108,9 @@ func (t *tx) clearPartition(ctx context.Context, p partition) error {
 	if err != nil || found == 0 {
 		return err
 	}
+	if err := t.settle(ctx); err != nil {
+		return err
+	}
 	for _, table := range []string{p.text(), p.names(), p.tokens()} {
 		if _, err := t.c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%[1]s) VALUES ('delete-all')", table)); err != nil {
 			return err
@@ -146,12 +150,38 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	if err != nil {
 		return err
 	}
-	if label > 0 {
+	keep, err := t.keepsText(ctx, w, label, c)
+	if err != nil {
+		return err
+	}
+	if keep {
 		if _, err := t.c.exec(ctx, "INSERT INTO doc_texts (doc, name, text) VALUES (?1, ?2, ?3)", n, doc.Name, doc.Text); err != nil {
 			return err
 		}
 	}
 	return t.indexText(ctx, p, n, doc)
+}
+
+// keepsText tells whether the text itself must be kept: where it is matched word by word,
+// for the card names subjects, and where there is no body to read it from again.
+func (t *tx) keepsText(ctx context.Context, w, label int64, c canon.Card) (bool, error) {
+	if label > 0 {
+		return true, nil
+	}
+	n, err := t.c.number(ctx, "SELECT 1 FROM bodies WHERE w = ?1 AND hash = ?2", w, c.Content[:])
+	return n == 0, err
+}
+
+// document gives what was indexed of a card, and whether it is as it was then.
+func (r *reader) document(ctx context.Context, doc int64, sum []byte, c canon.Card) (d canon.SearchDoc, same bool, err error) {
+	found, err := r.c.one(ctx, func(row row) error { d.Name, d.Text = row.text(0), row.text(1); return nil },
+		"SELECT name, text FROM doc_texts WHERE doc = ?1", doc)
+	if err != nil || found {
+		return d, found, err
+	}
+	b, _, err := r.Body(ctx, c.World, c.Content)
+	d = canon.SearchDoc{Name: c.Name, Text: canon.PlainText(c.Type, string(b))}
+	return d, bytes.Equal(docSum(&d), sum), err
 }
 
 // docSum tells one document from another; the index keeps no text to compare.
@@ -165,51 +195,46 @@ func docSum(doc *canon.SearchDoc) []byte {
 
 func (t *tx) indexText(ctx context.Context, p partition, n int64, doc *canon.SearchDoc) error {
 	name, text := plain(doc.Name), plain(doc.Text)
-	seen := make(map[string]struct{}, 128)
 	marked := strings.Builder{}
 	marked.WriteString(name)
 	for token := range tokens(name) {
-		marked.WriteString(" " + mark + token)
-		seen[token] = struct{}{}
+		marked.WriteString(" " + mark + string(token))
 	}
-	if _, err := t.c.exec(ctx, "INSERT INTO "+p.text()+" (rowid, name, body) VALUES (?1, ?2, ?3)", n, marked.String(), text); err != nil {
+	if err := t.textual(ctx, "INSERT INTO "+p.text()+" (rowid, name, body) VALUES (?1, ?2, ?3)", n, marked.String(), text); err != nil {
 		return err
 	}
 	t.gens[p.n]++
-	for token := range tokens(text) {
-		seen[token] = struct{}{}
+	for _, token := range t.s.known.tokens.unknown(p.n, t.epochs[p.n], name, text) {
+		if err := t.learnToken(ctx, p, token); err != nil {
+			return err
+		}
 	}
-	return t.learnTokens(ctx, p, seen)
+	return nil
 }
 
 // maxToken is the longest token, in bytes, that can be found by its inside. Longer ones
 // are lines of a script without blanks, or noise.
 const maxToken = 1024
 
-// learnTokens puts what is new among tokens into the partition's vocabulary.
-func (t *tx) learnTokens(ctx context.Context, p partition, seen map[string]struct{}) error {
-	unknown := t.s.known.tokens.unknown(p.n, t.epochs[p.n], seen)
-	for _, token := range unknown {
-		if len(token) > maxToken || t.isFresh(p.n, token) {
-			continue
-		}
-		n, err := t.c.exec(ctx, "INSERT OR IGNORE INTO tokens (part, token) VALUES (?1, ?2)", p.n, token)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			if _, err := t.c.exec(ctx, "INSERT INTO "+p.tokens()+" (rowid, token) VALUES (last_insert_rowid(), ?1)", nameStart+token+nameEnd); err != nil {
-				return err
-			}
-		}
-		if t.fresh == nil {
-			t.fresh = map[int64]map[string]struct{}{}
-		}
-		if t.fresh[p.n] == nil {
-			t.fresh[p.n] = map[string]struct{}{}
-		}
-		t.fresh[p.n][token] = struct{}{}
+// learnToken puts a token that may be new into the partition's vocabulary.
+func (t *tx) learnToken(ctx context.Context, p partition, token string) error {
+	if len(token) > maxToken || t.isFresh(p.n, token) {
+		return nil
 	}
+	id, err := t.c.number(ctx, "INSERT INTO tokens (part, token) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING id", p.n, token)
+	if err == nil && id != 0 {
+		err = t.textual(ctx, "INSERT INTO "+p.tokens()+" (rowid, token) VALUES (?1, ?2)", id, nameStart+token+nameEnd)
+	}
+	if err != nil {
+		return err
+	}
+	if t.fresh == nil {
+		t.fresh = map[int64]map[string]struct{}{}
+	}
+	if t.fresh[p.n] == nil {
+		t.fresh[p.n] = map[string]struct{}{}
+	}
+	t.fresh[p.n][token] = struct{}{}
 	return nil
 }
 
@@ -220,9 +245,9 @@ func (t *tx) isFresh(part int64, token string) bool {
 
 // unindex takes a card out of the search index.
 func (t *tx) unindex(ctx context.Context, w int64, id canon.CardID) error {
-	var doc, level, label int64
-	found, err := t.c.one(ctx, func(r row) error { doc, level, label = r.int(0), r.int(1), r.int(2); return nil },
-		"SELECT doc, level, label FROM docs WHERE w = ?1 AND card = ?2", w, id[:])
+	var doc, level int64
+	found, err := t.c.one(ctx, func(r row) error { doc, level = r.int(0), r.int(1); return nil },
+		"SELECT doc, level FROM docs WHERE w = ?1 AND card = ?2", w, id[:])
 	if err != nil || !found {
 		return err
 	}
@@ -230,14 +255,12 @@ func (t *tx) unindex(ctx context.Context, w int64, id canon.CardID) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.c.exec(ctx, "DELETE FROM "+p.text()+" WHERE rowid = ?1", doc); err != nil {
+	if err := t.textual(ctx, "DELETE FROM "+p.text()+" WHERE rowid = ?1", doc); err != nil {
 		return err
 	}
 	t.gens[p.n]++
-	if label > 0 {
-		if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc = ?1", doc); err != nil {
-			return err
-		}
+	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc = ?1", doc); err != nil {
+		return err
 	}
 	_, err = t.c.exec(ctx, "DELETE FROM docs WHERE doc = ?1", doc)
 	return err
@@ -286,14 +309,21 @@ func (s *tokenSets) set(part, epoch int64) *tokenSet {
 	return set
 }
 
-// unknown gives those of tokens that the partition is not known to have.
-func (s *tokenSets) unknown(part, epoch int64, tokens map[string]struct{}) (out []string) {
+// unknown gives those tokens of texts that the partition is not known to have.
+func (s *tokenSets) unknown(part, epoch int64, texts ...string) (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	set := s.set(part, epoch)
-	for t := range tokens {
-		if _, ok := set.has[t]; !ok {
-			out = append(out, t)
+	seen := map[string]struct{}{}
+	for _, text := range texts {
+		for t := range tokens(text) {
+			if _, ok := set.has[string(t)]; ok {
+				continue
+			}
+			if _, ok := seen[string(t)]; !ok {
+				seen[string(t)] = struct{}{}
+				out = append(out, string(t))
+			}
 		}
 	}
 	return out

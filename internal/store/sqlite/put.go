@@ -81,7 +81,7 @@ func (t *tx) spell(ctx context.Context, w, rid int64, old, now spelling) error {
 		if err != nil {
 			return err
 		}
-		if _, err := t.c.exec(ctx, "DELETE FROM "+p.names()+" WHERE rowid = ?1", rid); err != nil {
+		if err := t.textual(ctx, "DELETE FROM "+p.names()+" WHERE rowid = ?1", rid); err != nil {
 			return err
 		}
 	}
@@ -92,8 +92,7 @@ func (t *tx) spell(ctx context.Context, w, rid int64, old, now spelling) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.c.exec(ctx, "INSERT INTO "+p.names()+" (rowid, name) VALUES (?1, ?2)", rid, bounded(now.name))
-	return err
+	return t.textual(ctx, "INSERT INTO "+p.names()+" (rowid, name) VALUES (?1, ?2)", rid, bounded(now.name))
 }
 
 // Clear empties the projected tables. The world keeps its number, and with it its bodies.
@@ -102,7 +101,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if err != nil || w == 0 {
 		return err
 	}
-	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc IN (SELECT doc FROM docs WHERE w = ?1 AND label > 0)", w); err != nil {
+	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc IN (SELECT doc FROM docs WHERE w = ?1)", w); err != nil {
 		return err
 	}
 	for _, table := range []string{"worlds", "members", "cards", "versions", "refs", "links", "layers", "docs"} {

@@ -181,17 +181,17 @@ func (f *finding) orderTies(ctx context.Context, hits []hit, p canon.Page) error
 }
 
 func (f *finding) orderByKey(ctx context.Context, hits []hit) error {
-	type place struct {
+	type position struct {
 		key string
 		id  []byte
 	}
-	places := make(map[int64]place, len(hits))
+	places := make(map[int64]position, len(hits))
 	for _, h := range hits {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if _, err := f.r.c.one(context.Background(), func(r row) error {
-			places[h.doc] = place{r.text(0), r.bytes(1)}
+			places[h.doc] = position{r.text(0), r.bytes(1)}
 			return nil
 		}, "SELECT c.key, c.id FROM docs d CROSS JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.doc = ?1", h.doc); err != nil {
 			return err
@@ -308,19 +308,15 @@ func (f *finding) joined(p part, match string) string {
 }
 
 // verified reports whether a hit is spelt as typed, in the text that was indexed.
-func (f *finding) verified(ctx context.Context, c canon.Card) (bool, error) {
+func (f *finding) verified(ctx context.Context, doc int64, c canon.Card) (bool, error) {
 	if !f.q.CaseSensitive {
 		return true, nil
 	}
-	var text string
-	if f.q.InContent || !f.q.InName {
-		b, _, err := f.r.Body(ctx, f.sc.id, c.Content)
-		if err != nil {
-			return false, err
-		}
-		text = canon.PlainText(c.Type, string(b))
+	if err := ctx.Err(); err != nil {
+		return false, err
 	}
-	return spelt(f.ask, columnsOf(f.q, c.Name, text)...), nil
+	d, _, err := f.r.document(context.Background(), doc, nil, c)
+	return spelt(f.ask, columnsOf(f.q, d.Name, d.Text)...), err
 }
 
 // filtered answers a search whose hits must pass a filter or be spelt as typed. It looks
@@ -381,7 +377,7 @@ func (f *finding) pass(ctx context.Context, p part, pass map[int64]*canon.Card) 
 		if err != nil {
 			return err
 		}
-		ok, err := f.verified(ctx, c)
+		ok, err := f.verified(ctx, x.doc, c)
 		if err != nil {
 			return err
 		}
@@ -413,53 +409,24 @@ func (f *finding) byName(ctx context.Context, pass map[int64]*canon.Card) ([]hit
 // sorted answers a search in the order of a listing.
 func (f *finding) sorted(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
 	columns, order := orders(f.q.Filter.Sort)
-	l := f.filter
-	args := slices.Clone(l.args)
+	args := slices.Clone(f.filter.args)
 	var arms []string
 	for _, part := range f.parts {
 		args = append(args, part.full)
-		arms = append(arms, "SELECT "+columns+f.joined(part, fmt.Sprintf("?%d", len(args)+2)))
+		arms = append(arms, "SELECT "+columns+", d.doc"+f.joined(part, fmt.Sprintf("?%d", len(args)+2)))
 	}
-	var rids []int64
+	var hits []place
 	if len(arms) > 0 {
-		if err := f.r.c.query(ctx, func(row row) error { rids = append(rids, row.int(0)); return nil },
-			"SELECT rid FROM ("+strings.Join(arms, " UNION ALL ")+") ORDER BY "+order, f.sc.args(args...)...); err != nil {
+		if err := f.r.c.query(ctx, func(row row) error { hits = append(hits, place{row.int(0), row.int(1)}); return nil },
+			"SELECT rid, doc FROM ("+strings.Join(arms, " UNION ALL ")+") ORDER BY "+order, f.sc.args(args...)...); err != nil {
 			return canon.SearchResult{}, err
 		}
 	}
-	return f.sortedPage(ctx, rids, p)
-}
-
-// sortedPage merges what is seen by naming into a sorted list of cards.
-func (f *finding) sortedPage(ctx context.Context, rids []int64, p canon.Page) (canon.SearchResult, error) {
-	if f.q.CaseSensitive {
-		f.cut = f.cut || len(rids) > canon.CountCap
-		rids = rids[:min(len(rids), canon.CountCap)]
-	}
-	n := len(rids)
-	if !f.q.CaseSensitive {
-		// Nothing named that is to be shown comes later than this.
-		rids = rids[:min(len(rids), p.Offset+p.Limit)]
-	}
-	cards, err := f.r.cardsByRow(ctx, f.sc.id, rids)
+	cards, n, err := f.spelled(ctx, hits, p)
 	if err != nil {
 		return canon.SearchResult{}, err
 	}
-	if f.q.CaseSensitive {
-		kept := cards[:0]
-		for _, c := range cards {
-			ok, err := f.verified(ctx, c)
-			if err != nil {
-				return canon.SearchResult{}, err
-			}
-			if ok {
-				kept = append(kept, c)
-			}
-		}
-		cards, n = kept, len(kept)
-	}
-	cards = append(cards, f.named...)
-	if len(f.named) > 0 {
+	if cards = append(cards, f.named...); len(f.named) > 0 {
 		slices.SortStableFunc(cards, comparing(f.q.Filter.Sort))
 	}
 	out := canon.SearchResult{Total: capped(n + len(f.named))}
@@ -468,6 +435,39 @@ func (f *finding) sortedPage(ctx context.Context, rids []int64, p canon.Page) (c
 		out.Hits = append(out.Hits, canon.Hit{Card: c})
 	}
 	return out, nil
+}
+
+// place is a card's row and its document's.
+type place struct{ rid, doc int64 }
+
+// spelled reads the cards of sorted hits as far as a page needs them, and counts them. For
+// a case-sensitive search those are the ones spelt as typed, of the first canon.CountCap.
+func (f *finding) spelled(ctx context.Context, hits []place, p canon.Page) (cards []canon.Card, n int, err error) {
+	n = len(hits)
+	upTo := p.Offset + p.Limit // nothing named that is to be shown comes later than this
+	if f.q.CaseSensitive {
+		upTo = canon.CountCap
+		f.cut = f.cut || n > upTo
+	}
+	for _, h := range hits[:min(n, upTo)] {
+		list, err := f.r.cardsByRow(ctx, f.sc.id, []int64{h.rid})
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, c := range list {
+			ok, err := f.verified(ctx, h.doc, c)
+			if err != nil {
+				return nil, 0, err
+			}
+			if ok {
+				cards = append(cards, c)
+			}
+		}
+	}
+	if f.q.CaseSensitive {
+		n = len(cards)
+	}
+	return cards, n, nil
 }
 
 // comparing orders cards as a listing does.

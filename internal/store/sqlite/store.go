@@ -21,7 +21,7 @@ type Store struct {
 
 	readers chan *conn // idle read connections; nil for one not yet opened
 	gate    chan struct{}
-	queue   chan *job
+	queue   chan *waiter
 	closing chan struct{}
 	stopped chan struct{} // closed when the writer is gone
 
@@ -57,7 +57,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		cfg:     cfg,
 		readers: make(chan *conn, cfg.Readers),
 		gate:    make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
-		queue:   make(chan *job, maxBatch),
+		queue:   make(chan *waiter, maxBatch),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
 	}

@@ -99,14 +99,14 @@ func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repea
 	return p, found, err
 }
 
-// Append adds a commit to its stream. It refuses one that is not after the head.
+// Append adds a commit to its stream. It refuses one that does not follow the head.
 func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	n, head, err := t.stream(ctx, c.Stream)
 	if err != nil {
 		return err
 	}
-	if c.Seq <= head.Seq || c.Seq >= 1<<streamShift {
-		return fmt.Errorf("commit %d of %s does not follow %d", c.Seq, c.Stream, head.Seq)
+	if c.Seq != head.Seq+1 || c.Prev != head.Hash || c.Seq >= 1<<streamShift {
+		return fmt.Errorf("sqlite: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
 	if n == 0 {
 		if _, err := t.c.exec(ctx, "INSERT INTO streams (name, seq) VALUES (?1, 0)", string(c.Stream)); err != nil {

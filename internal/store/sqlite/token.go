@@ -11,9 +11,10 @@ import (
 
 // tokens splits text as FTS5 does with unicode61 and remove_diacritics 2: runs of letters,
 // numbers and private-use characters, in small letters without the accents of a to z. An
-// accent that is a character of its own neither shows nor splits.
-func tokens(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// accent that is a character of its own neither shows nor splits. A token is valid until
+// the next.
+func tokens(text string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
 		var buf []byte
 		for _, r := range text {
 			switch {
@@ -29,14 +30,14 @@ func tokens(text string) iter.Seq[string] {
 				continue
 			}
 			if len(buf) > 0 {
-				if !yield(string(buf)) {
+				if !yield(buf) {
 					return
 				}
 				buf = buf[:0]
 			}
 		}
 		if len(buf) > 0 {
-			yield(string(buf))
+			yield(buf)
 		}
 	}
 }
@@ -74,7 +75,7 @@ func foldRune(r rune) rune {
 
 func tokenList(text string) (list []string) {
 	for t := range tokens(plain(text)) {
-		list = append(list, t)
+		list = append(list, string(t))
 	}
 	return list
 }

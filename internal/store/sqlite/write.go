@@ -25,9 +25,9 @@ const (
 	tryEvery  = 500 * time.Microsecond
 )
 
-// job is one write on its way through a batch. Its function runs on its caller's
+// waiter is one write on its way through a batch. Its function runs on its caller's
 // goroutine when the writer gives it the turn.
-type job struct {
+type waiter struct {
 	state atomic.Int32 // waiting, then running or abandoned
 	turn  chan *tx     // the writer's: run now, in this transaction; closed where it cannot
 	ran   chan error   // the caller's: what f answered
@@ -47,7 +47,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 		return err
 	}
 	defer s.inUse.Done()
-	j := &job{turn: make(chan *tx, 1), ran: make(chan error, 1), done: make(chan error, 1)}
+	j := &waiter{turn: make(chan *tx, 1), ran: make(chan error, 1), done: make(chan error, 1)}
 	select {
 	case s.queue <- j:
 	case <-ctx.Done():
@@ -71,7 +71,7 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) error {
 	}
 }
 
-func (j *job) run(ctx context.Context, t *tx, f func(*tx) error) error {
+func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 	func() {
 		answered := false
 		defer func() {
@@ -116,20 +116,22 @@ func (s *Store) runWriter(c *conn) {
 
 // batch is a transaction that several writes share.
 type batch struct {
-	s      *Store
-	c      *conn
-	begun  bool
-	dirty  int // writes kept in it so far
-	jobs   []*job
-	heldAt time.Time // when this process began to hold the lock without a pause
-	lastAt time.Time // when the last batch ended
+	s       *Store
+	c       *conn
+	begun   bool
+	dirty   int // writes kept in it so far
+	jobs    []*waiter
+	later   []deferred // full-text writes of the jobs kept so far
+	settled int        // how many of them are done
+	heldAt  time.Time  // when this process began to hold the lock without a pause
+	lastAt  time.Time  // when the last batch ended
 }
 
 // serve runs a first job and those that wait behind it, and makes them durable.
-func (b *batch) serve(first *job) {
+func (b *batch) serve(first *waiter) {
 	b.pause()
 	end := time.Now().Add(batchTime)
-	b.jobs, b.dirty = b.jobs[:0], 0
+	b.reset()
 	b.step(first)
 	for len(b.jobs) < maxBatch && time.Now().Before(end) {
 		select {
@@ -184,7 +186,7 @@ func (b *batch) begin() error {
 
 // step gives a job its turn. The first in a transaction needs no savepoint: undoing it
 // undoes nothing of others.
-func (b *batch) step(j *job) {
+func (b *batch) step(j *waiter) {
 	if !j.state.CompareAndSwap(waiting, running) {
 		return
 	}
@@ -202,7 +204,7 @@ func (b *batch) step(j *job) {
 			return
 		}
 	}
-	j.tx = newTx(b.s, b.c)
+	j.tx = newTx(b)
 	j.turn <- j.tx
 	err := <-j.ran
 	j.tx.ended = true
@@ -212,6 +214,7 @@ func (b *batch) step(j *job) {
 	if err == nil {
 		b.dirty++
 		b.jobs = append(b.jobs, j)
+		b.keep(j.tx)
 		return
 	}
 	j.done <- errors.Join(err, b.undo(alone))
@@ -230,7 +233,7 @@ func (b *batch) undo(alone bool) error {
 		}
 		b.fail(err)
 	}
-	b.begun = false
+	b.begun, b.later, b.settled = false, nil, 0
 	if _, err := b.c.exec(ctx, "ROLLBACK"); err != nil {
 		return b.reopen(err)
 	}
@@ -243,7 +246,10 @@ func (b *batch) finish() {
 		return
 	}
 	b.begun = false
-	_, err := b.c.exec(context.Background(), "COMMIT")
+	err := b.settle()
+	if err == nil {
+		_, err = b.c.exec(context.Background(), "COMMIT")
+	}
 	if err != nil {
 		if _, rerr := b.c.exec(context.Background(), "ROLLBACK"); rerr != nil {
 			err = errors.Join(err, b.reopen(rerr))
@@ -264,7 +270,38 @@ func (b *batch) fail(err error) {
 	for _, j := range b.jobs {
 		j.done <- err
 	}
-	b.jobs, b.dirty = b.jobs[:0], 0
+	b.reset()
+}
+
+func (b *batch) reset() {
+	b.jobs, b.dirty, b.later, b.settled = b.jobs[:0], 0, nil, 0
+}
+
+// deferred is a write to a full-text table that waits for the end of the batch. A
+// savepoint makes FTS5 write out what it has gathered so far, which for small writes
+// costs more than all the rest; with none of its tables touched it does nothing.
+type deferred struct {
+	sql  string
+	args []any
+}
+
+// keep takes over what a finished write left for the end of the batch.
+func (b *batch) keep(t *tx) {
+	if t.settledAll {
+		b.settled = len(b.later)
+	}
+	b.later = append(b.later, t.later...)
+}
+
+// settle does the full-text writes that are still waiting.
+func (b *batch) settle() error {
+	for _, d := range b.later[b.settled:] {
+		if _, err := b.c.exec(context.Background(), d.sql, d.args...); err != nil {
+			return err
+		}
+	}
+	b.settled = len(b.later)
+	return nil
 }
 
 // reopen replaces a connection whose transaction could not be ended.
@@ -281,17 +318,59 @@ func (b *batch) reopen(cause error) error {
 // tx is a canon.Tx: a reader of what it wrote, and the writes.
 type tx struct {
 	reader
-	ended  bool // its function has returned; a use after that is refused
-	worlds map[access.WorldID]int64
-	epochs map[int64]int64               // by partition used: its epoch
-	gens   map[int64]int64               // by partition: cards indexed or taken out
-	fresh  map[int64]map[string]struct{} // by partition: tokens that were not known before
+	batch      *batch
+	later      []deferred
+	settledAll bool // the batch's full-text writes before its own are done, inside its savepoint
+	waiting    int  // bytes of text in later
+	ended      bool // its function has returned; a use after that is refused
+	worlds     map[access.WorldID]int64
+	epochs     map[int64]int64               // by partition used: its epoch
+	gens       map[int64]int64               // by partition: cards indexed or taken out
+	fresh      map[int64]map[string]struct{} // by partition: tokens that were not known before
 }
 
-func newTx(s *Store, c *conn) *tx {
-	t := &tx{reader: reader{s: s, c: c}}
+func newTx(b *batch) *tx {
+	t := &tx{reader: reader{s: b.s, c: b.c}, batch: b}
 	t.writes = t
 	return t
+}
+
+// maxWaiting bounds what a write leaves for the end of its batch, in bytes.
+const maxWaiting = 4 << 20
+
+// textual defers a write to a full-text table.
+func (t *tx) textual(ctx context.Context, sql string, args ...any) error {
+	t.later = append(t.later, deferred{sql, args})
+	for _, a := range args {
+		if s, ok := a.(string); ok {
+			t.waiting += len(s)
+		}
+	}
+	if t.waiting > maxWaiting {
+		return t.settle(ctx)
+	}
+	return nil
+}
+
+// settle does all full-text writes up to now, before the transaction reads by them. Those
+// of others in the batch are done inside this one's savepoint, and stay the batch's to do
+// until it is kept.
+func (t *tx) settle(ctx context.Context) error {
+	if !t.settledAll {
+		for _, d := range t.batch.later[t.batch.settled:] {
+			if _, err := t.c.exec(ctx, d.sql, d.args...); err != nil {
+				return err
+			}
+		}
+		t.settledAll = true
+	}
+	for _, d := range t.later {
+		if _, err := t.c.exec(ctx, d.sql, d.args...); err != nil {
+			return err
+		}
+	}
+	t.later, t.waiting = nil, 0
+	return nil
 }
 
 // committed tells the caches what is durable now.

@@ -211,7 +211,8 @@ CREATE TABLE docs (
 );
 CREATE UNIQUE INDEX docs_card ON docs (w, card);
 CREATE INDEX docs_named ON docs (label) WHERE label > 0;
--- What is searchable of cards with named subjects, who are matched without statistics.
+-- What is searchable of cards with named subjects, who are matched without statistics,
+-- and of cards whose content has no body.
 CREATE TABLE doc_texts (
     doc  INTEGER PRIMARY KEY,
     name TEXT NOT NULL,

@@ -1,0 +1,13 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) canon.Store { return openTest(t, filepath.Join(t.TempDir(), "canon.db")) })
+}
