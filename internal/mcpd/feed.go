@@ -225,10 +225,15 @@ func (o *outlet) close() {
 	delete(o.f.open, o)
 }
 
+// list gives the subscriptions in the order of their URIs.
 func (o *outlet) list() []*subscription {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Collect(maps.Values(o.subs))
+	list := make([]*subscription, 0, len(o.subs))
+	for _, uri := range slices.Sorted(maps.Keys(o.subs)) {
+		list = append(list, o.subs[uri])
+	}
+	return list
 }
 
 // renew is told of newer credentials of the same caller.

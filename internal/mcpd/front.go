@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -218,9 +219,14 @@ func refuseMessage(w http.ResponseWriter, why error) {
 	_, _ = w.Write(append(quote(b, "parse error: "+why.Error()), "}}"...))
 }
 
-// panicked logs a panic and makes the error that is shown of it.
+// panicked logs a panic and makes the error that is shown of it. What a panic says may be
+// content: only the runtime's own words are logged.
 func (s *Server) panicked(ctx context.Context, p any, correlation string) error {
-	s.log.ErrorContext(ctx, "panic", "correlation_id", correlation, "panic", p, "stack", string(debug.Stack()))
+	what := fmt.Sprintf("a value of type %T", p)
+	if e, ok := p.(runtime.Error); ok {
+		what = e.Error()
+	}
+	s.log.ErrorContext(ctx, "panic", "correlation_id", correlation, "panic", what, "stack", string(debug.Stack()))
 	return fault.New(fault.Internal, "panic")
 }
 

@@ -125,9 +125,13 @@ func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mc
 	if s.cfg.Fixtures.tool(p.Name) {
 		return next(ctx, "tools/call", req)
 	}
+	input := []byte(p.Arguments)
+	if string(input) == "null" { // some clients send it for no arguments
+		input = nil
+	}
 	surface := s.surfaceOf(p.Name, c.scope)
 	answer, err := s.invoke(ctx, op.Request{
-		Operation: p.Name, Surface: surface, Input: []byte(p.Arguments), World: c.world,
+		Operation: p.Name, Surface: surface, Input: input, World: c.world,
 		Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL,
 		MaxText: s.cfg.MaxText, Progress: progress(ctx, c, p.GetProgressToken()),
 	}, c)

@@ -214,7 +214,8 @@ func (s *Server) sdkServer(local *visit) *mcp.Server {
 	}
 	fx := s.cfg.Fixtures
 	if fx != nil {
-		caps.Logging = &mcp.LoggingCapabilities{} //nolint:staticcheck // the suite of the older era asks for it
+		//lint:ignore SA1019 the suite of the older era asks for it
+		caps.Logging = &mcp.LoggingCapabilities{}
 		caps.Tools.ListChanged, caps.Prompts.ListChanged = true, true
 	}
 	srv := mcp.NewServer(s.implementation(), &mcp.ServerOptions{

@@ -26,13 +26,17 @@ const maxLine = 40 << 20
 // It writes nothing but messages to out. Calls that were read before in ended are still
 // answered. Ending in any of these ways is no error.
 func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return s.serveLines(ctx, c, surfaces, in, out)
+}
+
+func (s *Server) serveLines(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
 	for _, name := range surfaces {
 		if s.surfaces[name] == nil {
 			return fmt.Errorf("mcpd: there is no surface %q", name)
 		}
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	local := &visit{caller: c, scope: newScope(surfaces...), home: new(home)}
 	defer local.home.close()
 	line := newLine(ctx, in, out)
@@ -41,7 +45,9 @@ func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []str
 	if err != nil {
 		return fmt.Errorf("mcpd: stdio: %w", err)
 	}
-	if err := ss.Wait(); err != nil && ctx.Err() == nil {
+	err = ss.Wait()
+	gone := errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) // the client is
+	if err != nil && !gone && ctx.Err() == nil {
 		return fmt.Errorf("mcpd: stdio: %w", err)
 	}
 	return nil

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the suite asks for sampling, roots and logging, which the modern era leaves out
+
 package conformance
 
 import (
@@ -50,10 +52,9 @@ func word(content map[string]any, field string) string {
 
 func askName() *mcp.ElicitParams { return form("What is your name?", "name", "string") }
 
-//lint:ignore SA1019 the suite asks for sampling
-func askModel(question string) *mcp.CreateMessageParams { //nolint:staticcheck // as above
-	return &mcp.CreateMessageParams{MaxTokens: 100, //nolint:staticcheck // as above
-		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: question}}}} //nolint:staticcheck // as above
+func askModel(question string) *mcp.CreateMessageParams {
+	return &mcp.CreateMessageParams{MaxTokens: 100,
+		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: question}}}}
 }
 
 func asksName(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -70,9 +71,8 @@ func asksModel(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	return required("", mcp.InputRequestMap{"capital_question": askModel("What is the capital of France?")})
 }
 
-//lint:ignore SA1019 the suite asks for sampling
 func modelSaid(given mcp.InputResponseMap, key string) (string, bool) {
-	r, ok := given[key].(*mcp.CreateMessageWithToolsResult) //nolint:staticcheck // as above
+	r, ok := given[key].(*mcp.CreateMessageWithToolsResult)
 	if !ok || r == nil {
 		return "", false
 	}
@@ -88,12 +88,11 @@ func asksRoots(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	if n, ok := roots(req.Params.InputResponses); ok {
 		return text(fmt.Sprintf("Client exposed %d root(s)", n)), nil
 	}
-	return required("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}}) //nolint:staticcheck // the suite asks for roots
+	return required("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}})
 }
 
-//lint:ignore SA1019 the suite asks for roots
 func roots(given mcp.InputResponseMap) (int, bool) {
-	r, ok := given["client_roots"].(*mcp.ListRootsResult) //nolint:staticcheck // as above
+	r, ok := given["client_roots"].(*mcp.ListRootsResult)
 	if !ok || r == nil {
 		return 0, false
 	}
@@ -123,7 +122,7 @@ func asksAll(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, 
 		return text(fmt.Sprintf("%s %s, %d root(s) visible", greeting, name, n)), nil
 	}
 	return required("multiple_inputs", mcp.InputRequestMap{"user_name": askName(),
-		"greeting": askModel("Generate a greeting"), "client_roots": &mcp.ListRootsParams{}}) //nolint:staticcheck // as above
+		"greeting": askModel("Generate a greeting"), "client_roots": &mcp.ListRootsParams{}})
 }
 
 // asksTwice keeps the round, and the name of the first, in the state.
@@ -141,7 +140,6 @@ func asksTwice(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	}
 }
 
-//lint:ignore SA1019 the suite asks for sampling and roots
 func asksCapable(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if len(req.Params.InputResponses) > 0 {
 		return text("what was asked for came"), nil
@@ -151,11 +149,11 @@ func asksCapable(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResu
 		if c.Elicitation != nil {
 			requests["user_name"] = askName()
 		}
-		if c.Sampling != nil { //nolint:staticcheck // as above
+		if c.Sampling != nil {
 			requests["greeting"] = askModel("Generate a short greeting")
 		}
-		if c.RootsV2 != nil { //nolint:staticcheck // as above
-			requests["client_roots"] = &mcp.ListRootsParams{} //nolint:staticcheck // as above
+		if c.RootsV2 != nil {
+			requests["client_roots"] = &mcp.ListRootsParams{}
 		}
 	}
 	if len(requests) == 0 {

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the suite asks for sampling, roots and logging, which the modern era leaves out
+
 package conformance
 
 import (
@@ -95,9 +97,8 @@ const schemaEnums = `{"type":"object","properties":{
 "untitledMulti":{"type":"array","minItems":1,"maxItems":3,"items":{"type":"string","enum":["option1","option2","option3"]}},
 "titledMulti":{"type":"array","minItems":1,"maxItems":3,"items":{"anyOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"Third Option"}]}}}}`
 
-//lint:ignore SA1019 the suite of the older era asks for logging
 func log(ctx context.Context, req *mcp.CallToolRequest, what string) error {
-	return req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: what}) //nolint:staticcheck // as above
+	return req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: what})
 }
 
 func logs(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -123,14 +124,13 @@ func reports(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	return text(fmt.Sprint(token)), nil
 }
 
-//lint:ignore SA1019 the suite of the older era asks for sampling
 func samples(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	var in struct{ Prompt string }
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
 		return nil, err
 	}
-	res, err := req.Session.CreateMessage(ctx, &mcp.CreateMessageParams{ //nolint:staticcheck // as above
-		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: in.Prompt}}}, MaxTokens: 100}) //nolint:staticcheck // as above
+	res, err := req.Session.CreateMessage(ctx, &mcp.CreateMessageParams{
+		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: in.Prompt}}}, MaxTokens: 100})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func asks(what func(message string) *mcp.ElicitParams) mcp.ToolHandler {
 }
 
 func needsSampling(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if c := req.ClientCapabilities(); c != nil && c.Sampling != nil { //nolint:staticcheck // as above
+	if c := req.ClientCapabilities(); c != nil && c.Sampling != nil {
 		return text("the client has sampling"), nil
 	}
 	return nil, &jsonrpc.Error{Code: mcp.CodeMissingRequiredClientCapabilities,
