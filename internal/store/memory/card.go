@@ -18,7 +18,7 @@ func (r reader) living(s canon.Sight) []canon.Card {
 	var out []canon.Card
 	for key, c := range r.s.cards.all() {
 		if key.world == s.World && s.View.Sees(c.Label) && !c.Trashed() {
-			out = append(out, c)
+			out = append(out, *c)
 		}
 	}
 	slices.SortFunc(out, byKey)
@@ -31,7 +31,7 @@ func (r reader) alive(s canon.Sight, id canon.CardID) (canon.Card, bool) {
 	if !ok || !s.View.Sees(c.Label) || c.Trashed() {
 		return canon.Card{}, false
 	}
-	return c, true
+	return *c, true
 }
 
 // named finds a card in sight that a query names: an admin's finds it in the trash too.
@@ -40,7 +40,7 @@ func (r reader) named(s canon.Sight, id canon.CardID) (canon.Card, bool) {
 	if !ok || !s.View.Sees(c.Label) || c.Trashed() && s.View.Level < access.LevelAdmin {
 		return canon.Card{}, false
 	}
-	return c, true
+	return *c, true
 }
 
 func byKey(a, b canon.Card) int {
@@ -71,13 +71,18 @@ func (r reader) CardsByKey(_ context.Context, s canon.Sight, key markup.Key) ([]
 }
 
 func (r reader) CardByCodename(_ context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
-	var best canon.Card
+	var all []canon.Card
 	for _, c := range r.living(s) {
-		if c.Codename == codename && codename != "" && (best.ID.IsZero() || c.Label.Level < best.Label.Level) {
-			best = c
+		if c.Codename == codename && codename != "" {
+			all = append(all, c)
 		}
 	}
-	return best, !best.ID.IsZero(), nil
+	if len(all) == 0 {
+		return canon.Card{}, false, nil
+	}
+	return slices.MinFunc(all, func(a, b canon.Card) int {
+		return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), byID(a, b))
+	}), true, nil
 }
 
 func (r reader) CardsByOldKey(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
@@ -200,7 +205,7 @@ func (r reader) Trash(_ context.Context, s canon.Sight, p canon.Page) ([]canon.C
 	var all []canon.Card
 	for key, c := range r.s.cards.all() {
 		if _, ok := r.named(s, key.id); ok && key.world == s.World && c.Trashed() && c.TrashRoot == c.ID {
-			all = append(all, c)
+			all = append(all, *c)
 		}
 	}
 	slices.SortFunc(all, func(a, b canon.Card) int {
@@ -214,7 +219,7 @@ func (r reader) TrashedWith(_ context.Context, w access.WorldID, root canon.Card
 	var out []canon.Card
 	for key, c := range r.s.cards.all() {
 		if key.world == w && c.Trashed() && c.TrashRoot == root {
-			out = append(out, c)
+			out = append(out, *c)
 		}
 	}
 	rank := func(c canon.Card) int {

@@ -12,7 +12,7 @@ import (
 type state struct {
 	worlds   table[access.WorldID, canon.World]
 	members  table[memberKey, canon.Member]
-	cards    table[cardKey, canon.Card]
+	cards    table[cardKey, *canon.Card]
 	versions table[cardKey, []canon.Version] // by Rev
 	refs     table[cardKey, []canon.Ref]     // by source, in order
 	docs     table[cardKey, doc]

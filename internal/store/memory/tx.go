@@ -81,18 +81,18 @@ func (t tx) PutMember(_ context.Context, m canon.Member) error {
 
 func (t tx) PutCard(_ context.Context, c canon.Card) error {
 	for key, other := range t.s.cards.all() {
-		if key.world == c.World && key.id != c.ID && clash(c, other) {
+		if key.world == c.World && key.id != c.ID && clash(&c, other) {
 			return canon.ErrTaken
 		}
 	}
 	c.Fields = bytes.Clone(c.Fields)
 	c.CreatedAt, c.UpdatedAt, c.TrashedAt = moment(c.CreatedAt), moment(c.UpdatedAt), moment(c.TrashedAt)
-	t.s.cards.put(cardKey{c.World, c.ID}, c)
+	t.s.cards.put(cardKey{c.World, c.ID}, &c)
 	return nil
 }
 
 // clash reports whether two cards cannot both live in a world.
-func clash(a, b canon.Card) bool {
+func clash(a, b *canon.Card) bool {
 	if a.Trashed() || b.Trashed() {
 		return false
 	}

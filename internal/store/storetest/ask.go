@@ -1,0 +1,184 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// everything is a page that cuts nothing.
+var everything = canon.Page{Limit: 1 << 30}
+
+// sight is the first world through a view.
+func sight(v access.View) canon.Sight { return canon.Sight{World: WorldID(1), View: v} }
+
+// Writer is a Tx that fails the test at any error.
+type Writer struct {
+	Tx canon.Tx
+	t  testing.TB
+}
+
+// write runs f in one Write, which must succeed.
+func write(t testing.TB, s canon.Store, f func(Writer)) {
+	t.Helper()
+	err := s.Write(t.Context(), func(tx canon.Tx) error {
+		f(Writer{tx, t})
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("Write: %v", err)
+	}
+}
+
+func (w Writer) ok(what string, err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// PutWorld writes a world.
+func (w Writer) PutWorld(x canon.World) {
+	w.t.Helper()
+	w.ok("PutWorld", w.Tx.PutWorld(w.t.Context(), x))
+}
+
+// Card writes a card and its present version, and indexes it with a text, unless it is
+// in the trash.
+func (w Writer) Card(c canon.Card, text string) {
+	w.t.Helper()
+	w.Row(c)
+	w.Version(Version(c))
+	if c.Trashed() {
+		w.Index(c, nil)
+		return
+	}
+	w.Index(c, &canon.SearchDoc{Name: c.Name, Text: text})
+}
+
+// Row writes a card's row.
+func (w Writer) Row(c canon.Card) { w.t.Helper(); w.ok("PutCard", w.Tx.PutCard(w.t.Context(), c)) }
+
+// Version ends a card's current version and writes the one that follows it.
+func (w Writer) Version(v canon.Version) {
+	w.t.Helper()
+	w.ok("EndVersion", w.Tx.EndVersion(w.t.Context(), v.World, v.Card, v.From))
+	w.ok("PutVersion", w.Tx.PutVersion(w.t.Context(), v))
+}
+
+// Index makes a card searchable.
+func (w Writer) Index(c canon.Card, d *canon.SearchDoc) {
+	w.t.Helper()
+	w.ok("Index", w.Tx.Index(w.t.Context(), c, d))
+}
+
+// Refs writes what a card refers to.
+func (w Writer) Refs(c canon.Card, refs ...canon.Ref) {
+	w.t.Helper()
+	for i := range refs {
+		refs[i].From, refs[i].Order = c.ID, i
+	}
+	w.ok("PutRefs", w.Tx.PutRefs(w.t.Context(), c.World, c.ID, refs))
+}
+
+// Link writes a link.
+func (w Writer) Link(l canon.Link) { w.t.Helper(); w.ok("PutLink", w.Tx.PutLink(w.t.Context(), l)) }
+
+// Layer writes a layer.
+func (w Writer) Layer(l canon.Layer) { w.t.Helper(); w.ok("PutLayer", w.Tx.PutLayer(w.t.Context(), l)) }
+
+// Append adds the next commit to a stream.
+func (w Writer) Append(s canon.StreamID) canon.StoredCommit {
+	w.t.Helper()
+	head, err := w.Tx.Head(w.t.Context(), s)
+	w.ok("Head", err)
+	c := Commit(s, head)
+	w.ok("Append", w.Tx.Append(w.t.Context(), c))
+	return c
+}
+
+// eye asks a reader about the first world through a view, and fails the test at any
+// error.
+type eye struct {
+	t testing.TB
+	r canon.Reader
+	s canon.Sight
+}
+
+func (e eye) ctx() context.Context { return e.t.Context() }
+
+func (e eye) ok(what string, err error) {
+	e.t.Helper()
+	if err != nil {
+		e.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// look runs f on one snapshot of a store, through a view.
+func look(t testing.TB, s canon.Store, v access.View, f func(eye)) {
+	t.Helper()
+	err := s.Read(t.Context(), func(r canon.Reader) error {
+		f(eye{t, r, sight(v)})
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("Read: %v", err)
+	}
+}
+
+func (e eye) card(n int) (canon.Card, bool) {
+	e.t.Helper()
+	c, ok, err := e.r.CardByID(e.ctx(), e.s, CardID(n))
+	e.ok("CardByID", err)
+	return c, ok
+}
+
+func (e eye) cards(f canon.Filter) []canon.Card {
+	e.t.Helper()
+	cards, total := e.page(f, everything)
+	e.counts("Cards", total, len(cards))
+	return cards
+}
+
+func (e eye) page(f canon.Filter, p canon.Page) ([]canon.Card, canon.Total) {
+	e.t.Helper()
+	cards, total, err := e.r.Cards(e.ctx(), e.s, f, p)
+	e.ok("Cards", err)
+	return cards, total
+}
+
+func (e eye) search(q canon.SearchQuery) canon.SearchResult {
+	e.t.Helper()
+	res, err := e.r.Search(e.ctx(), e.s, q, everything)
+	e.ok("Search", err)
+	e.counts("Search", res.Total, len(res.Hits))
+	return res
+}
+
+// counts fails unless a total says exactly how many rows there are.
+func (e eye) counts(what string, total canon.Total, n int) {
+	e.t.Helper()
+	if total != (canon.Total{Count: n}) {
+		e.t.Errorf("%s: the total is %+v, want exactly %d", what, total, n)
+	}
+}
+
+// names are the names of cards, in their order.
+func names(cards []canon.Card) []string {
+	out := []string{}
+	for _, c := range cards {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// found are the names of hits, in their order.
+func found(res canon.SearchResult) []string {
+	out := []string{}
+	for _, h := range res.Hits {
+		out = append(out, h.Card.Name)
+	}
+	return out
+}

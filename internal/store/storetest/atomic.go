@@ -1,0 +1,398 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
+
+var errTest = errors.New("the test's own error")
+
+// writes are one of each of the writes there are, in an order in which they succeed on
+// the world that testAtomic starts from.
+func writes(ctx context.Context, tx canon.Tx) []func() error {
+	w, c := WorldID(1), Card(50, "New", Open)
+	l := canon.Link{World: w, ID: LinkID(50), Kind: "k", From: CardID(1), To: CardID(1), Label: Open, Since: 50}
+	y := canon.Layer{World: w, ID: LayerID(50), Card: CardID(1), Kind: "base", Label: Open, Since: 50}
+	second := World(5)
+	return []func() error{
+		func() error { return tx.Append(ctx, Commit("s", canon.Head{})) },
+		func() error { return tx.PutRepeat(ctx, canon.Repeat{Account: "k", Key: "a", Stream: "s", Seq: 1}) },
+		func() error { return tx.PutBody(ctx, w, HashOf("new"), []byte("new")) },
+		func() error { return tx.EraseBody(ctx, w, HashOf("old")) },
+		func() error { return tx.PutWorld(ctx, second) },
+		func() error { return tx.PutMember(ctx, canon.Member{World: w, Subject: "zoe", Role: access.RoleGM}) },
+		func() error { return tx.PutCard(ctx, c) },
+		func() error { return tx.PutVersion(ctx, Version(c)) },
+		func() error { return tx.EndVersion(ctx, w, CardID(1), 50) },
+		func() error {
+			return tx.PutRefs(ctx, w, CardID(1), []canon.Ref{{From: CardID(1), Kind: link, Target: "x", Name: "x"}})
+		},
+		func() error { return tx.Index(ctx, c, &canon.SearchDoc{Name: "New", Text: "brandnew"}) },
+		func() error { return tx.Index(ctx, Card(10, "", Open), nil) },
+		func() error { return tx.PutLink(ctx, l) },
+		func() error { return tx.EndLink(ctx, w, LinkID(10), 50) },
+		func() error { return tx.PutLayer(ctx, y) },
+		func() error { return tx.EndLayer(ctx, w, LayerID(10), 50) },
+		func() error { return tx.Clear(ctx, WorldID(1)) },
+	}
+}
+
+// all is everything that a store shows, as one text.
+func all(t testing.TB, s canon.Store) string {
+	t.Helper()
+	text := tables(t, s, WorldID(1)) + tables(t, s, WorldID(2)) + tables(t, s, WorldID(5))
+	look(t, s, AsAll, func(e eye) {
+		streams, err := e.r.Streams(e.ctx())
+		e.ok("Streams", err)
+		for _, id := range streams {
+			for c, err := range e.r.Commits(e.ctx(), id, 0) {
+				e.ok("Commits", err)
+				text += fmt.Sprintf("%+v\n", c)
+			}
+		}
+		for _, body := range []string{"old", "new"} {
+			b, ok, err := e.r.Body(e.ctx(), WorldID(1), HashOf(body))
+			e.ok("Body", err)
+			text += fmt.Sprintf("%s %v\n", b, ok)
+		}
+		r, ok, err := e.r.Repeat(e.ctx(), "k", "a")
+		e.ok("Repeat", err)
+		text += fmt.Sprintf("%+v %v\n", r, ok)
+		for _, q := range []string{"lantern", "brandnew"} {
+			res := e.search(canon.SearchQuery{Q: q, InContent: true, Mode: word, Filter: canon.Filter{Sort: canon.SortName}})
+			text += fmt.Sprintf("%s %q\n", q, found(res))
+		}
+	})
+	return text
+}
+
+func testAtomic(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	hidden(t, s)
+	write(t, s, func(tx Writer) {
+		tx.ok("PutBody", tx.Tx.PutBody(t.Context(), WorldID(1), HashOf("old"), []byte("old")))
+	})
+	before := all(t, s)
+	for name, fail := range map[string]func() error{
+		"error": func() error { return errTest },
+		"panic": func() error { panic(errTest) },
+	} {
+		t.Run("a write that ends in "+name+" after any number of steps leaves nothing", func(t *testing.T) {
+			for n := range len(writes(t.Context(), nil)) + 1 {
+				err := failing(t, s, n, fail)
+				if err == nil || name == "error" && !errors.Is(err, errTest) {
+					t.Errorf("after %d steps: Write answers %v", n, err)
+				}
+				if after := all(t, s); after != before {
+					t.Fatalf("after %d steps the store holds\n%s\nand held\n%s", n, after, before)
+				}
+			}
+		})
+	}
+	t.Run("a write sees its own writes, and others do not until it is done", func(t *testing.T) { testOwnWrites(t, s) })
+	t.Run("and then it is kept", func(t *testing.T) {
+		if after := all(t, s); after == before {
+			t.Error("nothing is kept")
+		}
+	})
+	t.Run("a context that has ended", func(t *testing.T) { testEnded(t, open(t)) })
+}
+
+// failing does n writes and fails; a panic is given back as an error, which a store may
+// do itself.
+func failing(t *testing.T, s canon.Store, n int, fail func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("a panic: %v", p)
+		}
+	}()
+	return s.Write(t.Context(), func(tx canon.Tx) error {
+		for i, step := range writes(t.Context(), tx)[:n] {
+			if err := step(); err != nil {
+				t.Errorf("step %d: %v", i, err)
+			}
+		}
+		return fail()
+	})
+}
+
+func testOwnWrites(t *testing.T, s canon.Store) {
+	new := Card(60, "Fresh", Open)
+	write(t, s, func(tx Writer) {
+		tx.Card(new, "fresh text")
+		tx.Append("own")
+		tx.ok("PutBody", tx.Tx.PutBody(t.Context(), WorldID(1), HashOf("fresh"), []byte("fresh")))
+		inside := eye{t, tx.Tx, sight(AsUser)}
+		if _, ok := inside.card(60); !ok {
+			t.Error("the write does not see its card")
+		}
+		if got := found(inside.search(canon.SearchQuery{Q: "fresh", InContent: true, Mode: word})); !slices.Equal(got, []string{"Fresh"}) {
+			t.Errorf("the write finds %q", got)
+		}
+		if head, err := tx.Tx.Head(t.Context(), "own"); err != nil || head.Seq != 1 {
+			t.Errorf("the write sees the head %+v, %v", head, err)
+		}
+		if b, ok, err := tx.Tx.Body(t.Context(), WorldID(1), HashOf("fresh")); err != nil || !ok || string(b) != "fresh" {
+			t.Errorf("the write sees the body %q, %v, %v", b, ok, err)
+		}
+		look(t, s, AsAll, func(e eye) {
+			if _, ok := e.card(60); ok {
+				t.Error("others see the card before the write is done")
+			}
+		})
+	})
+	look(t, s, AsUser, func(e eye) {
+		if _, ok := e.card(60); !ok {
+			t.Error("the card is not kept")
+		}
+	})
+}
+
+func testEnded(t *testing.T, s canon.Store) {
+	Put(t, s, Card(1, "A", Open))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Read(ended, func(canon.Reader) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("Read: %v, want context.Canceled", err)
+	}
+	err := s.Write(ended, func(canon.Tx) error {
+		t.Error("f is run though the context has ended")
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Write: %v, want context.Canceled", err)
+	}
+	t.Run("while waiting for another write", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		answer := make(chan error, 1)
+		write(t, s, func(Writer) {
+			go func() {
+				answer <- s.Write(ctx, func(canon.Tx) error {
+					t.Error("f is run though the context has ended")
+					return nil
+				})
+			}()
+			cancel()
+			select {
+			case err := <-answer:
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("Write: %v, want context.Canceled", err)
+				}
+			case <-time.After(patience):
+				t.Error("Write goes on waiting though its context has ended")
+			}
+		})
+	})
+	t.Run("in the middle of a write", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := s.Write(ctx, func(tx canon.Tx) error {
+			err := tx.PutCard(ctx, Card(2, "B", Open))
+			cancel()
+			return err
+		})
+		look(t, s, AsUser, func(e eye) {
+			if _, kept := e.card(2); kept != (err == nil) {
+				t.Errorf("Write answers %v, and the card is kept: %v", err, kept)
+			}
+		})
+	})
+	Put(t, s, Card(3, "C", Open))
+}
+
+func testConcurrent(t *testing.T, open func(*testing.T) canon.Store) {
+	t.Run("writes come one after the other", func(t *testing.T) { testIncrements(t, open(t)) })
+	t.Run("a snapshot stays as it is", func(t *testing.T) { testSnapshot(t, open(t)) })
+	t.Run("readers see whole writes", func(t *testing.T) { testWholeWrites(t, open(t)) })
+	t.Run("a write wakes those who wait", func(t *testing.T) { testChanged(t, open(t)) })
+}
+
+// testIncrements has many goroutines count one card and one stream up.
+func testIncrements(t *testing.T, s canon.Store) {
+	const goroutines, each = 32, 8
+	Put(t, s, Card(1, "Counter", Open))
+	var all sync.WaitGroup
+	for range goroutines {
+		all.Go(func() {
+			for range each {
+				if err := s.Write(t.Context(), increment(t.Context())); err != nil {
+					t.Errorf("Write: %v", err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	look(t, s, AsAll, func(e eye) {
+		if c, _ := e.card(1); c.Rev != 1+goroutines*each {
+			t.Errorf("the card is counted up to %d, want %d", c.Rev, 1+goroutines*each)
+		}
+		prev := canon.Head{}
+		for c, err := range e.r.Commits(e.ctx(), "count", 1) {
+			e.ok("Commits", err)
+			if c.Seq != prev.Seq+1 || c.Prev != prev.Hash {
+				t.Fatalf("commit %d follows %d", c.Seq, prev.Seq)
+			}
+			prev = canon.Head{Seq: c.Seq, Hash: c.Hash}
+		}
+		if prev.Seq != goroutines*each {
+			t.Errorf("the stream has %d commits, want %d", prev.Seq, goroutines*each)
+		}
+	})
+}
+
+func increment(ctx context.Context) func(canon.Tx) error {
+	return func(tx canon.Tx) error {
+		c, _, err := tx.CardByID(ctx, sight(AsAll), CardID(1))
+		if err != nil {
+			return err
+		}
+		c.Rev++
+		if err := tx.PutCard(ctx, c); err != nil {
+			return err
+		}
+		head, err := tx.Head(ctx, "count")
+		if err != nil {
+			return err
+		}
+		return tx.Append(ctx, Commit("count", head))
+	}
+}
+
+// testSnapshot writes while a reader reads.
+func testSnapshot(t *testing.T, s canon.Store) {
+	hidden(t, s)
+	ask := func(e eye) string {
+		text := ""
+		for _, q := range slices.Concat(cardQuestions, rowQuestions) {
+			got, total := q.ask(e)
+			text += fmt.Sprintln(q.name, texts(got), total)
+		}
+		head, err := e.r.Head(e.ctx(), "s")
+		e.ok("Head", err)
+		return text + fmt.Sprint(head.Seq)
+	}
+	look(t, s, AsAdmin, func(e eye) {
+		before := ask(e)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			err := s.Write(t.Context(), func(tx canon.Tx) error {
+				if err := tx.Append(t.Context(), Commit("s", canon.Head{})); err != nil {
+					return err
+				}
+				return tx.Clear(t.Context(), WorldID(1))
+			})
+			if err != nil {
+				t.Errorf("Write: %v", err)
+			}
+		}()
+		select {
+		case <-done:
+		case <-time.After(patience):
+			t.Fatal("a reader keeps a writer waiting")
+		}
+		if after := ask(e); after != before {
+			t.Errorf("the snapshot was\n%s\nand is\n%s", before, after)
+		}
+	})
+	look(t, s, AsAdmin, func(e eye) {
+		if cards := e.cards(canon.Filter{}); len(cards) > 0 {
+			t.Errorf("after the write a new reader sees %q", names(cards))
+		}
+	})
+}
+
+// testWholeWrites keeps two cards equal in every write, and reads them meanwhile.
+func testWholeWrites(t *testing.T, s canon.Store) {
+	Put(t, s, Card(1, "A", Open), Card(2, "B", Open))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for rev := range uint32(100) {
+			err := s.Write(t.Context(), func(tx canon.Tx) error {
+				for n, name := range []string{"A", "B"} {
+					c := Card(n+1, name, Open)
+					c.Rev = rev
+					if err := tx.PutCard(t.Context(), c); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Errorf("Write: %v", err)
+			}
+		}
+	}()
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		look(t, s, AsUser, func(e eye) {
+			a, _ := e.card(1)
+			b, _ := e.card(2)
+			if a.Rev != b.Rev {
+				t.Errorf("a reader sees half a write: %d and %d", a.Rev, b.Rev)
+			}
+		})
+	}
+}
+
+// testChanged counts a card up to ten while others wait for each change.
+func testChanged(t *testing.T, s canon.Store) {
+	Put(t, s, Card(1, "Counter", Open))
+	const last, waiters = 10, 4
+	seen := make(chan uint32, waiters)
+	for range waiters {
+		go func() {
+			rev, err := awaitRev(t.Context(), s, last)
+			if err != nil {
+				t.Errorf("a waiter: %v", err)
+			}
+			seen <- rev
+		}()
+	}
+	for range last - 1 {
+		if err := s.Write(t.Context(), increment(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range waiters {
+		if rev := <-seen; rev != last {
+			t.Errorf("a waiter has seen %d, want %d", rev, last)
+		}
+	}
+}
+
+// awaitRev waits until the first card has a revision, asking before it reads.
+func awaitRev(ctx context.Context, s canon.Store, want uint32) (rev uint32, err error) {
+	deadline := time.After(patience)
+	for {
+		changed := s.Changed()
+		err := s.Read(ctx, func(r canon.Reader) error {
+			c, _, err := r.CardByID(ctx, sight(AsAll), CardID(1))
+			rev = c.Rev
+			return err
+		})
+		if err != nil || rev >= want {
+			return rev, err
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			return rev, errors.New("no change came")
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package storetest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+func testHistory(t *testing.T, open func(*testing.T) canon.Store) {
+	t.Run("a version reads back as it was written", func(t *testing.T) { testVersionRoundTrip(t, open(t)) })
+	t.Run("versions by the count that the reader is shown", func(t *testing.T) { testByCount(t, open(t)) })
+	t.Run("what was written out of sight leaves no gap", func(t *testing.T) { testNoGap(t, open(t)) })
+	t.Run("feed", func(t *testing.T) { testFeed(t, open(t)) })
+	t.Run("old names", func(t *testing.T) { testOldNames(t, open(t)) })
+}
+
+func testVersionRoundTrip(t *testing.T, s canon.Store) {
+	c := With(Card(1, "Old", AdminBoth), "body")
+	c.Fields = []byte(`{"a":"<1>"}`)
+	first := Version(c)
+	first.Trashed, first.Purged, first.By, first.Op = true, true, "bob", "archive.update_card"
+	next := Next(c, 2)
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		tx.Row(next)
+		tx.Version(first)
+		tx.Version(Version(next))
+		tx.ok("EndVersion", tx.Tx.EndVersion(t.Context(), c.World, CardID(9), 5))
+	})
+	first.To = 2
+	want := []canon.Version{Version(next), first}
+	look(t, s, AsAll, func(e eye) {
+		got, total, err := e.r.Versions(e.ctx(), e.s, c.ID, everything)
+		e.ok("Versions", err)
+		e.counts("Versions", total, 2)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("Versions:\n got %+v\nwant %+v", got, want)
+		}
+		page, total, err := e.r.Versions(e.ctx(), e.s, c.ID, canon.Page{Limit: 1, Offset: 1})
+		e.ok("Versions", err)
+		e.counts("Versions", total, 2)
+		if !reflect.DeepEqual(page, want[1:]) {
+			t.Errorf("the second page: %+v", page)
+		}
+		for rev, v := range map[uint32]canon.Version{1: first, 2: want[0]} {
+			got, ok, err := e.r.VersionByRev(e.ctx(), c.World, c.ID, rev)
+			if err != nil || !ok || !reflect.DeepEqual(got, v) {
+				t.Errorf("VersionByRev %d: %+v, %v, %v", rev, got, ok, err)
+			}
+		}
+		if _, ok, err := e.r.VersionByRev(e.ctx(), c.World, c.ID, 3); ok || err != nil {
+			t.Errorf("VersionByRev 3: %v, %v", ok, err)
+		}
+	})
+}
+
+// putHistory writes a card through the labels of its versions, from rev 1.
+func putHistory(t *testing.T, s canon.Store, labels ...access.Label) {
+	t.Helper()
+	c := Card(1, "Card", labels[0])
+	Put(t, s, c)
+	for i, l := range labels[1:] {
+		c.Label, c.Own = l, l
+		c = Next(c, i+2)
+		Put(t, s, c)
+	}
+}
+
+// testByCount says which revision (0 for none) each view gets for the numbers 0, 1, 2, …
+func testByCount(t *testing.T, s canon.Store) {
+	// revision:          1     2   3   4     5        6      7
+	putHistory(t, s, Open, GM, GM, Open, GMAlice, Admin, Open)
+	for _, test := range []struct {
+		who  string
+		view access.View
+		revs []uint32
+	}{
+		{"a user", AsUser, []uint32{0, 1, 4, 7, 0}},
+		{"a user who is named", AsAlice, []uint32{0, 1, 4, 7, 0}}, // 5 has the number 2 as well, which 4 had first
+		{"a gm", AsGM, []uint32{0, 1, 2, 3, 4, 5, 7, 0}},
+		{"an admin", AsAdmin, []uint32{0, 1, 2, 3, 4, 5, 6, 7, 0}},
+		{"the door", AsAll, []uint32{0, 1, 2, 3, 4, 5, 6, 7, 0}},
+		{"nobody", AsNobody, []uint32{0, 0, 0, 0}},
+	} {
+		look(t, s, test.view, func(e eye) {
+			for n, rev := range test.revs {
+				v, ok, err := e.r.VersionByCount(e.ctx(), e.s, CardID(1), uint32(n))
+				e.ok("VersionByCount", err)
+				if ok != (rev > 0) || v.Rev != rev {
+					t.Errorf("%s asks for version %d and gets revision %d, %v; want %d", test.who, n, v.Rev, ok, rev)
+				}
+			}
+		})
+	}
+	t.Run("of a card seen by being named, counted at its level", func(t *testing.T) {
+		c := Card(2, "Named", Open)
+		Put(t, s, c)
+		c.Label, c.Own = GMAlice, GMAlice
+		c = Next(c, 9)
+		Put(t, s, c)
+		look(t, s, AsAlice, func(e eye) {
+			for n, rev := range []uint32{0, 1, 2, 0} {
+				v, ok, err := e.r.VersionByCount(e.ctx(), e.s, CardID(2), uint32(n))
+				e.ok("VersionByCount", err)
+				if ok != (rev > 0) || v.Rev != rev {
+					t.Errorf("version %d is revision %d, %v; want %d", n, v.Rev, ok, rev)
+				}
+			}
+		})
+	})
+}
+
+// testNoGap looks at what a reveal and a hiding leave to be seen of a history.
+func testNoGap(t *testing.T, s canon.Store) {
+	putHistory(t, s, GM, GM, Open, Admin, Open, Open)
+	for _, test := range []struct {
+		view access.View
+		want []uint32 // numbers shown, latest first
+	}{
+		{AsUser, []uint32{3, 2, 1}},
+		{AsGM, []uint32{5, 4, 3, 2, 1}},
+		{AsAdmin, []uint32{6, 5, 4, 3, 2, 1}},
+		{AsNobody, []uint32{}},
+	} {
+		look(t, s, test.view, func(e eye) {
+			rows, total, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
+			e.ok("Versions", err)
+			e.counts("Versions", total, len(test.want))
+			got := []uint32{}
+			for _, v := range rows {
+				got = append(got, v.Counts.For(test.view.Level))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%v is shown %v, want %v", test.view, got, test.want)
+			}
+		})
+	}
+	c := Card(1, "Card", GM)
+	c.Rev = 6
+	Put(t, s, Next(c, 9))
+	look(t, s, AsUser, func(e eye) {
+		rows, total, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
+		e.ok("Versions", err)
+		e.counts("Versions of what was hidden", total, 0)
+		if len(rows) > 0 {
+			t.Errorf("of what was hidden the user still reads %d versions", len(rows))
+		}
+	})
+}
+
+func testFeed(t *testing.T, s canon.Store) {
+	a, b, gm := Card(1, "A", Open), Card(2, "B", Open), Card(3, "C", GM)
+	b.Type = "Lore facts"
+	a2, b2 := Next(a, 10), Next(b, 10)
+	b2.UpdatedBy = "bob"
+	a3 := Next(a2, 12)
+	a3.UpdatedAt = Time(10)
+	revealed := Next(gm, 20)
+	revealed.Label, revealed.Own = Open, Open
+	Put(t, s, a, b, gm)
+	Put(t, s, b2, a2, a3, revealed, Trashed(Card(4, "Gone", Open), Card(4, "", Open), 30))
+	for _, test := range []struct {
+		name string
+		view access.View
+		q    canon.FeedQuery
+		want string // name and revision
+	}{
+		{"latest first: by time, commit, then card", AsUser, canon.FeedQuery{}, "C2 A3 A2 B2 B1 A1"},
+		{"what was hidden when it was written stays hidden", AsGM, canon.FeedQuery{}, "C2 A3 A2 B2 C1 B1 A1"},
+		{"since, inclusive", AsUser, canon.FeedQuery{Since: Time(10)}, "C2 A3 A2 B2"},
+		{"before, exclusive", AsUser, canon.FeedQuery{Before: Time(10)}, "B1 A1"},
+		{"by type, however it is spelled", AsUser, canon.FeedQuery{Type: "lore fact"}, "B2 B1"},
+		{"by author", AsUser, canon.FeedQuery{Author: "bob"}, "B2"},
+		{"of a card", AsUser, canon.FeedQuery{Card: CardID(1)}, "A3 A2 A1"},
+		{"of a card in the trash", AsAdmin, canon.FeedQuery{Card: CardID(4)}, "Gone1"},
+		{"of a card in the trash, for less", AsGM, canon.FeedQuery{Card: CardID(4)}, ""},
+		{"of nothing", AsUser, canon.FeedQuery{Card: CardID(9)}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			look(t, s, test.view, func(e eye) {
+				test.q.Page = everything
+				rows, total, err := e.r.Feed(e.ctx(), e.s, test.q)
+				e.ok("Feed", err)
+				if got := said(rows); got != test.want {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+				e.counts("Feed", total, len(rows))
+				for offset := range rows {
+					test.q.Page = canon.Page{Limit: 2, Offset: offset}
+					page, total, err := e.r.Feed(e.ctx(), e.s, test.q)
+					e.ok("Feed", err)
+					if said(page) != said(rows[offset:min(offset+2, len(rows))]) || total.Count != len(rows) {
+						t.Errorf("two from %d: %q of %+v", offset, said(page), total)
+					}
+				}
+			})
+		})
+	}
+}
+
+// said is versions as one text.
+func said(rows []canon.Version) string {
+	text := ""
+	for i, v := range rows {
+		if i > 0 {
+			text += " "
+		}
+		text += fmt.Sprint(v.Name, v.Rev)
+	}
+	return text
+}
+
+// testOldNames renames three cards away from "Old", in commits 10, 30 and 20.
+func testOldNames(t *testing.T, s canon.Store) {
+	put := func(n, at int, label access.Label, name string) canon.Card {
+		was := Card(n, "Old", label)
+		now := Next(was, at)
+		now.Name, now.Part, now.Key = name, name, markup.KeyOf(name)
+		Put(t, s, was)
+		Put(t, s, now)
+		return now
+	}
+	put(1, 10, Open, "First")
+	put(2, 30, Open, "Third")
+	second := put(3, 20, GM, "Second")
+	gone := put(4, 40, Open, "Gone")
+	Put(t, s, Trashed(Next(gone, 41), gone, 41))
+	moved := put(5, 50, Open, "Fifth")
+	bearer := Next(moved, 60)
+	bearer.Name, bearer.Part, bearer.Key = "Old", "Old", "old"
+	Put(t, s, bearer)
+
+	want := func(v access.View, key markup.Key, want ...string) {
+		t.Helper()
+		look(t, s, v, func(e eye) {
+			cards, err := e.r.CardsByOldKey(e.ctx(), e.s, key)
+			e.ok("CardsByOldKey", err)
+			if got := names(cards); !slices.Equal(got, append([]string{}, want...)) {
+				t.Errorf("%v: %q once had %s, want %q", v, got, key, want)
+			}
+		})
+	}
+	want(AsUser, "old", "Third", "First") // the card that bears it again is no longer asked for
+	want(AsGM, "old", "Third", "Second", "First")
+	want(AsUser, "fifth", "Old")
+	want(AsUser, "first")
+	want(AsUser, "")
+
+	// A reveal does not reveal the name that the card had before.
+	second.Label, second.Own = Open, Open
+	Put(t, s, Next(second, 70))
+	want(AsUser, "old", "Third", "First")
+	want(AsUser, "second")
+}

@@ -1,0 +1,202 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// testInterference fills two stores with what a view sees alike, and with what it does not
+// see unlike: nothing in the one; in the other, between, before and after the rest, more
+// cards of the same names, words, references, tags and types, links, layers, versions,
+// cards that were seen once, and a full trash. Every answer must be the same bytes.
+func testInterference(t *testing.T, open func(*testing.T) canon.Store) {
+	bob := access.NewLabel(access.LevelGM, "bob")
+	for _, test := range []struct {
+		name   string
+		view   access.View
+		shown  []access.Label
+		hidden []access.Label
+	}{
+		{"user against gm and admin", AsUser, []access.Label{Open}, []access.Label{GM, Admin, GMAlice}},
+		{"gm against admin", AsGM, []access.Label{Open, GM, bob}, []access.Label{Admin, AdminBoth}},
+		{"a named user against the unnamed", AsAlice, []access.Label{Open, GMAlice, AdminBoth}, []access.Label{GM, Admin, bob}},
+		{"nobody against all", AsNobody, nil, []access.Label{Open, GM, Admin, GMAlice}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			alone, beside := open(t), open(t)
+			fillSeen(t, alone, test.shown, nil)
+			fillSeen(t, beside, test.shown, test.hidden)
+			a, b := answers(t, alone, test.view), answers(t, beside, test.view)
+			for i := range a {
+				if a[i] != b[i] {
+					t.Errorf("what is hidden shows:\nwithout it %s\n   with it %s", a[i], b[i])
+				}
+			}
+			if test.shown != nil && len(a) < 100 {
+				t.Errorf("only %d questions were asked", len(a))
+			}
+		})
+	}
+}
+
+// seenCards is how many cards a world shows; each is followed by as many hidden ones as
+// there are hidden labels.
+const seenCards = 40
+
+var seenWords = []string{"lantern", "ferry", "road", "mist", "tide", "bell", "rare"}
+
+func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
+	t.Helper()
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		// A shade stands where a hidden card will: the last id of its batch.
+		for i := range seenCards {
+			for j, l := range hidden {
+				shade(tx, 1000+i*10+j, i, l)
+			}
+			if len(shown) > 0 {
+				seen(tx, i, shown[i%len(shown)])
+			}
+		}
+		for j, l := range hidden {
+			for i := range 60 {
+				shade(tx, 3000+i*10+j, i, l)
+			}
+		}
+	})
+}
+
+// seen writes the ith card in sight with what belongs to it.
+func seen(tx Writer, i int, l access.Label) {
+	c := Card(i+1, fmt.Sprintf("Place %d %s", i, seenWords[i%len(seenWords)]), l)
+	c.Type = []string{"RichText", "Lore"}[i%2]
+	tx.Card(c, seenText(i))
+	tx.Refs(c, to(link, fmt.Sprintf("Wanted %d", i%5)), to(link, "Place 0 lantern"), to(nest, "Place 1 ferry"))
+	tags := Under(c, Card(100+i, c.Name+"+tags", l))
+	tx.Card(tags, "")
+	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)))
+	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: "exit", From: c.ID, To: tags.ID, Label: l, Since: canon.Seq(i + 1)})
+	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(i + 1), Card: c.ID, Kind: "base", Text: "seen", Label: l, Since: canon.Seq(i + 1)})
+}
+
+func seenText(i int) string {
+	text := ""
+	for j, w := range seenWords {
+		if i%(j+1) == 0 {
+			text += w + " "
+		}
+	}
+	return text + fmt.Sprintf("word%d", i)
+}
+
+// shade writes the nth card out of sight, like the ith in sight in all but its label.
+func shade(tx Writer, n, i int, l access.Label) {
+	like := Card(i+1, fmt.Sprintf("Place %d %s", i, seenWords[i%len(seenWords)]), l)
+	c := like
+	c.ID, c.CreatedAt, c.UpdatedAt, c.Seq = CardID(n), Time(n), Time(n), canon.Seq(n)
+	if n >= 3000 {
+		c.Name = fmt.Sprintf("Place %d", n)
+		c.Key = markup.KeyOf(c.Name)
+	}
+	c.Codename, c.Type = fmt.Sprintf("shade %d", n), "Secret kind"
+	once := c // it was open for a version, under another name
+	once.Label, once.Name = Open, fmt.Sprintf("Once %d", n)
+	once.Key = markup.KeyOf(once.Name)
+	tx.Card(once, "lantern once "+seenText(i))
+	c.Rev, c.Seq, c.UpdatedAt = 2, c.Seq+1, Time(n+1)
+	tx.Card(c, "lantern lantern secret rare "+seenText(i))
+	tx.Refs(c, to(link, fmt.Sprintf("Wanted %d", i%5)), to(link, "Wanted in secret"), to(link, "Place 0 lantern"))
+	tags := Under(c, Card(n+5, c.Name+"+tags", l))
+	tx.Card(tags, "")
+	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)), to(tag, "secret"))
+	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "exit", From: c.ID, To: c.ID, Label: Open, Since: 1})
+	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: c.ID, Kind: "base", Text: "secret", Label: Open, Since: 1})
+	gone := Trashed(Card(n+5000, fmt.Sprintf("Place %d", n), l), Card(n+5000, "", l), n)
+	tx.Card(gone, "")
+}
+
+// answers are what a view is told, a line for each question.
+func answers(t *testing.T, s canon.Store, v access.View) (out []string) {
+	t.Helper()
+	add := func(name string, err error, parts ...any) {
+		b, jerr := json.Marshal(parts)
+		out = append(out, fmt.Sprintf("%s: %s %v %v", name, b, err, jerr))
+	}
+	look(t, s, v, func(e eye) {
+		ctx := e.ctx()
+		for _, q := range slices.Concat(cardQuestions, rowQuestions) {
+			got, total := q.ask(e)
+			add(q.name, nil, got, total)
+		}
+		for _, p := range []canon.Page{everything, {Limit: 3, Offset: 2}, {Limit: 5, Offset: 38}} {
+			askLists(e, p, add)
+			askSearches(e, p, add)
+		}
+		for i := 1; i <= 140; i += 7 {
+			c, ok, err := e.r.CardByID(ctx, e.s, CardID(i))
+			add("CardByID", err, c, ok)
+			v, n, err := e.r.Versions(ctx, e.s, CardID(i), everything)
+			add("Versions", err, v, n)
+			layers, err := e.r.Layers(ctx, e.s, canon.LayerQuery{Card: CardID(i)})
+			add("Layers", err, layers)
+			name := fmt.Sprintf("Place %d %s", i, seenWords[i%len(seenWords)])
+			cards, err := e.r.CardsByKey(ctx, e.s, markup.KeyOf(name))
+			add("CardsByKey", err, cards)
+			cards, err = e.r.CardsByOldKey(ctx, e.s, markup.KeyOf(fmt.Sprintf("Once %d", 1000+i*10)))
+			add("CardsByOldKey", err, cards)
+			near, err := e.r.NearNames(ctx, e.s, name+"x", 5)
+			add("NearNames", err, near)
+		}
+	})
+	return out
+}
+
+type adder = func(name string, err error, parts ...any)
+
+func askLists(e eye, p canon.Page, add adder) {
+	ctx := e.ctx()
+	for _, f := range []canon.Filter{
+		{}, {Sort: canon.SortUpdated}, {Sort: canon.SortCreated}, {NameContains: "place"}, {Type: "lore"}, {Type: "secret kind"},
+		{Tag: "tag 1"}, {Tag: "secret"}, {Roots: true}, {Prefix: "place_3_mist"}, {NotName: "*+tags"}, {UpdatedSince: Time(30)},
+	} {
+		cards, total, err := e.r.Cards(ctx, e.s, f, p)
+		add("Cards", err, f, cards, total)
+	}
+	cards, total, err := e.r.Descendants(ctx, e.s, CardID(4), 3, p)
+	add("Descendants", err, cards, total)
+	cards, total, err = e.r.Trash(ctx, e.s, p)
+	if e.s.View.Level < access.LevelAdmin {
+		add("Trash", err, cards, total)
+	}
+	feed, total, err := e.r.Feed(ctx, e.s, canon.FeedQuery{Page: p})
+	add("Feed", err, feed, total)
+	refs, total, err := e.r.Refs(ctx, e.s, canon.RefQuery{Target: "place_0_lantern", Page: p})
+	add("Refs", err, refs, total)
+	wanted, total, err := e.r.Wanted(ctx, e.s, p)
+	add("Wanted", err, wanted, total)
+	tags, total, err := e.r.Tags(ctx, e.s, "", p)
+	add("Tags", err, tags, total)
+	links, total, err := e.r.Links(ctx, e.s, canon.LinkQuery{Page: p})
+	add("Links", err, links, total)
+	use, err := e.r.TypeUse(ctx, e.s)
+	add("TypeUse", err, use)
+	complete, err := e.r.CompleteNames(ctx, e.s, "place", p.Limit)
+	add("CompleteNames", err, complete)
+}
+
+func askSearches(e eye, p canon.Page, add adder) {
+	for _, q := range slices.Concat(seenWords, []string{"secret", "once", "lantern ferry", "lantern rare", "word1", "place", "antern", "la"}) {
+		for _, mode := range []canon.MatchMode{word, part, phrase} {
+			res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: mode}, p)
+			add("Search", err, q, mode, res)
+		}
+		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: q, InContent: true, Mode: word, Filter: canon.Filter{Type: "lore", Sort: canon.SortUpdated}}, p)
+		add("Search", err, q, res)
+	}
+}

@@ -1,0 +1,161 @@
+package storetest
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"loregate/internal/canon"
+)
+
+func testLists(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	fillShelf(t, s)
+	t.Run("orders", func(t *testing.T) { testOrders(t, s) })
+	t.Run("filters", func(t *testing.T) { testFilters(t, s) })
+	t.Run("pages", func(t *testing.T) { testPages(t, s) })
+	t.Run("keys sort by their bytes", func(t *testing.T) { testByteOrder(t, open(t)) })
+	t.Run("types in use", func(t *testing.T) {
+		look(t, s, AsUser, func(e eye) {
+			use, err := e.r.TypeUse(e.ctx(), e.s)
+			e.ok("TypeUse", err)
+			if len(use) != 2 || use["rich_text"] != 6 || use["lore_fact"] != 2 {
+				t.Errorf("TypeUse: %v", use)
+			}
+		})
+	})
+}
+
+// fillShelf puts eight open cards; b and B are written at one moment, and each type is
+// spelled in two ways.
+func fillShelf(t *testing.T, s canon.Store) {
+	t.Helper()
+	at := func(c canon.Card, created, updated int) canon.Card {
+		c.CreatedAt, c.UpdatedAt = Time(created), Time(updated)
+		return c
+	}
+	typed := func(c canon.Card, typ string) canon.Card {
+		c.Type = typ
+		return c
+	}
+	game := at(Card(1, "Games", Open), 5, 40)
+	Put(t, s, game,
+		at(Under(game, Card(2, "Games+Été", Open)), 6, 10),
+		at(Under(game, Card(3, "Games+Hero", Open)), 6, 20),
+		at(typed(Card(4, "Gamer", Open), "Lore fact"), 4, 20),
+		at(typed(Card(5, "Game Night", Open), "lore_facts"), 3, 20),
+		at(typed(Card(6, "Straße", Open), "rich text"), 9, 30),
+		at(Card(7, "été d'or", Open), 1, 50),
+		Under(game, Card(9, "Games+tags", Open)),
+		Trashed(at(Card(8, "Games+Gone", Open), 1, 99), Card(8, "", Open), 1))
+	write(t, s, func(tx Writer) {
+		tx.Refs(Card(9, "Games+tags", Open), canon.Ref{Kind: canon.RefTag, Target: "big_thing", Name: "Big Things"},
+			canon.Ref{Kind: canon.RefLink, Target: "linked", Name: "linked"})
+	})
+}
+
+func testOrders(t *testing.T, s canon.Store) {
+	for _, test := range []struct {
+		sort canon.Sort
+		want []string
+	}{
+		{"", []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße", "été d'or"}},
+		{canon.SortName, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße", "été d'or"}},
+		{canon.SortRank, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße", "été d'or"}},
+		{canon.SortUpdated, []string{"été d'or", "Games", "Straße", "Games+Hero", "Game Night", "Gamer", "Games+Été", "Games+tags"}},
+		{canon.SortCreated, []string{"Games+tags", "Straße", "Games+Hero", "Games+Été", "Games", "Gamer", "Game Night", "été d'or"}},
+	} {
+		look(t, s, AsUser, func(e eye) {
+			if got := names(e.cards(canon.Filter{Sort: test.sort})); !slices.Equal(got, test.want) {
+				t.Errorf("sorted by %q:\n got %q\nwant %q", test.sort, got, test.want)
+			}
+		})
+	}
+}
+
+func testFilters(t *testing.T, s canon.Store) {
+	for _, test := range []struct {
+		name   string
+		filter canon.Filter
+		want   []string
+	}{
+		{"a piece of the name", canon.Filter{NameContains: "ame"}, []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer"}},
+		{"in any case and without accents", canon.Filter{NameContains: "ETE"}, []string{"Games+Été", "été d'or"}},
+		{"with accents where there are none", canon.Filter{NameContains: "Gámer"}, []string{"Gamer"}},
+		{"over the joint of parts", canon.Filter{NameContains: "s+h"}, []string{"Games+Hero"}},
+		{"signs stand for themselves", canon.Filter{NameContains: "%"}, []string{}},
+		{"also these", canon.Filter{NameContains: "Game_"}, []string{}},
+		{"an apostrophe", canon.Filter{NameContains: "D'O"}, []string{"été d'or"}},
+		{"a prefix of whole parts", canon.Filter{Prefix: "game"}, []string{"Games", "Games+Hero", "Games+tags", "Games+Été"}},
+		{"a prefix that is no whole part", canon.Filter{Prefix: "gam"}, []string{}},
+		{"a glob left out", canon.Filter{NotName: "Games*"}, []string{"Gamer", "Straße", "été d'or"}},
+		{"a glob of parts left out", canon.Filter{NotName: "*+tags", Prefix: "game"}, []string{"Games", "Games+Hero", "Games+Été"}},
+		{"a type, however it is spelled", canon.Filter{Type: "Lore Facts"}, []string{"Game Night", "Gamer"}},
+		{"a type nobody has", canon.Filter{Type: "Lore"}, []string{}},
+		{"a tag, however it is spelled", canon.Filter{Tag: "big thing"}, []string{"Games"}},
+		{"a link is no tag", canon.Filter{Tag: "linked"}, []string{}},
+		{"updated since, inclusive", canon.Filter{UpdatedSince: Time(40)}, []string{"Games", "été d'or"}},
+		{"updated before, exclusive", canon.Filter{UpdatedBefore: Time(20)}, []string{"Games+tags", "Games+Été"}},
+		{"updated a hair later", canon.Filter{UpdatedSince: Time(40).Add(time.Millisecond)}, []string{"été d'or"}},
+		{"updated between", canon.Filter{UpdatedSince: Time(20), UpdatedBefore: Time(30)}, []string{"Games+Hero", "Game Night", "Gamer"}},
+		{"children", canon.Filter{Parent: CardID(1)}, []string{"Games+Hero", "Games+tags", "Games+Été"}},
+		{"roots", canon.Filter{Roots: true}, []string{"Games", "Game Night", "Gamer", "Straße", "été d'or"}},
+		{"all of it at once", canon.Filter{NameContains: "game", Prefix: "game", NotName: "*+tags", Type: "RichText",
+			UpdatedSince: Time(1), Parent: CardID(1), Sort: canon.SortUpdated}, []string{"Games+Hero", "Games+Été"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			look(t, s, AsUser, func(e eye) {
+				if got := names(e.cards(test.filter)); !slices.Equal(got, test.want) {
+					t.Errorf(" got %q\nwant %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+func testPages(t *testing.T, s canon.Store) {
+	all := []string{"Games", "Games+Hero", "Games+tags", "Games+Été", "Game Night", "Gamer", "Straße", "été d'or"}
+	for _, test := range []struct {
+		name     string
+		page     canon.Page
+		from, to int
+	}{
+		{"the first", canon.Page{Limit: 1}, 0, 1},
+		{"one in the middle", canon.Page{Limit: 1, Offset: 3}, 3, 4},
+		{"the last", canon.Page{Limit: 1, Offset: 7}, 7, 8},
+		{"over the end", canon.Page{Limit: 5, Offset: 6}, 6, 8},
+		{"just past the end", canon.Page{Limit: 5, Offset: 8}, 8, 8},
+		{"far past the end", canon.Page{Limit: 5, Offset: 1 << 40}, 8, 8},
+		{"more than there is", canon.Page{Limit: math.MaxInt}, 0, 8},
+		{"more than there is, from the middle", canon.Page{Limit: math.MaxInt, Offset: 4}, 4, 8},
+	} {
+		look(t, s, AsUser, func(e eye) {
+			cards, total := e.page(canon.Filter{}, test.page)
+			if got, want := names(cards), all[test.from:test.to]; !slices.Equal(got, want) {
+				t.Errorf("%s: %q, want %q", test.name, got, want)
+			}
+			e.counts(test.name, total, len(all))
+		})
+	}
+}
+
+// testByteOrder has keys whose order differs from any dictionary's.
+func testByteOrder(t *testing.T, s canon.Store) {
+	want := []string{"*star", "1", "10", "2", "a", "a+z", "a b", "ab", "Z", "ä", "Ω", "日本", "𝟘"}
+	for i := range want {
+		Put(t, s, Card(len(want)-i, want[len(want)-1-i], Open))
+	}
+	Put(t, s, Card(101, "ab", GM), Card(100, "ab", Admin))
+	look(t, s, AsUser, func(e eye) {
+		if got := names(e.cards(canon.Filter{})); !slices.Equal(got, want) {
+			t.Errorf("by key:\n got %q\nwant %q", got, want)
+		}
+	})
+	look(t, s, AsAdmin, func(e eye) {
+		cards := e.cards(canon.Filter{NameContains: "ab"})
+		if got := ids(cards); !slices.Equal(got, []canon.CardID{CardID(8), CardID(100), CardID(101)}) {
+			t.Errorf("cards of one key: %v, want them by id", got)
+		}
+	})
+}

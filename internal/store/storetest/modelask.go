@@ -1,0 +1,337 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// ask puts one random question through one random sight.
+func (m *model) ask() {
+	s := m.sight()
+	if m.rng.IntN(4) == 0 {
+		m.askSearch(s)
+		return
+	}
+	what, ask := one(m, m.cardsAsked, m.rowsAsked, m.othersAsked)(s)
+	m.same(fmt.Sprintf("%s through %+v", what, s.View), ask)
+}
+
+// question of a model: what is asked, in words, and how.
+type asked = func(canon.Reader) (any, error)
+
+// both are the parts of an answer that has a total.
+type both struct {
+	Rows  any
+	Total canon.Total
+}
+
+func (m *model) page() canon.Page {
+	if m.chance(40) {
+		return everything
+	}
+	return canon.Page{Limit: 1 + m.rng.IntN(10), Offset: m.rng.IntN(20)}
+}
+
+// card picks the id of a card that may be there.
+func (m *model) card() canon.CardID { return CardID(1 + m.rng.IntN(m.ids+2)) }
+
+// name picks a name that may be there.
+func (m *model) name() string {
+	name := one(m, modelParts...)
+	for m.chance(40) {
+		name += "+" + one(m, modelParts...)
+	}
+	return name
+}
+
+func (m *model) filter() canon.Filter {
+	f := canon.Filter{Sort: one(m, "", canon.SortName, canon.SortUpdated, canon.SortCreated)}
+	set := func(percent int, do func()) {
+		if m.chance(percent) {
+			do()
+		}
+	}
+	set(15, func() { f.NameContains = one(m, "hall", "E", "ete", "+", "b", "50%", "_", "żółw", "straße") })
+	set(15, func() { f.Prefix = markup.KeyOf(m.name()) })
+	set(15, func() { f.NotName = one(m, "*+tags", "*+GM*", "Hall*", "*moot", "?x", "x1", "*") })
+	set(15, func() { f.Type = one(m, "Rich Text", "lore", "places", "none") })
+	set(10, func() { f.Tag = one(m, modelParts...) })
+	set(10, func() { f.UpdatedSince = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
+	set(10, func() { f.UpdatedBefore = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
+	set(10, func() { f.Parent = m.card() })
+	set(10, func() { f.Roots = true })
+	return f
+}
+
+func (m *model) cardsAsked(s canon.Sight) (string, asked) {
+	ctx, p, id, key := m.t.Context(), m.page(), m.card(), markup.KeyOf(m.name())
+	cards := func(all []canon.Card, total canon.Total, err error) (any, error) { return both{rows(all), total}, err }
+	switch m.rng.IntN(9) {
+	case 0:
+		return fmt.Sprintf("CardByID %v", id), func(r canon.Reader) (any, error) {
+			c, ok, err := r.CardByID(ctx, s, id)
+			return []any{c, ok}, err
+		}
+	case 1:
+		return fmt.Sprintf("CardsByKey %q", key), func(r canon.Reader) (any, error) {
+			all, err := r.CardsByKey(ctx, s, key)
+			return rows(all), err
+		}
+	case 2:
+		code := one(m, "one", "two", "three", "four")
+		return "CardByCodename " + code, func(r canon.Reader) (any, error) {
+			c, ok, err := r.CardByCodename(ctx, s, code)
+			return []any{c, ok}, err
+		}
+	case 3:
+		return fmt.Sprintf("CardsByOldKey %q", key), func(r canon.Reader) (any, error) {
+			all, err := r.CardsByOldKey(ctx, s, key)
+			return rows(all), err
+		}
+	case 4:
+		depth := 1 + m.rng.IntN(4)
+		return fmt.Sprintf("Descendants of %v to %d, %+v", id, depth, p), func(r canon.Reader) (any, error) {
+			return cards(r.Descendants(ctx, s, id, depth, p))
+		}
+	case 5:
+		return fmt.Sprintf("Trash %+v", p), func(r canon.Reader) (any, error) { return cards(r.Trash(ctx, s, p)) }
+	case 6:
+		return fmt.Sprintf("TrashedWith %v", id), func(r canon.Reader) (any, error) {
+			all, err := r.TrashedWith(ctx, s.World, id)
+			return rows(all), err
+		}
+	default:
+		f := m.filter()
+		return fmt.Sprintf("Cards %+v, %+v", f, p), func(r canon.Reader) (any, error) { return cards(r.Cards(ctx, s, f, p)) }
+	}
+}
+
+func (m *model) rowsAsked(s canon.Sight) (string, asked) {
+	ctx, p, id := m.t.Context(), m.page(), m.card()
+	switch m.rng.IntN(8) {
+	case 0:
+		return fmt.Sprintf("Versions of %v, %+v", id, p), func(r canon.Reader) (any, error) {
+			all, total, err := r.Versions(ctx, s, id, p)
+			return both{rows(all), total}, err
+		}
+	case 1:
+		n := uint32(m.rng.IntN(6))
+		return fmt.Sprintf("VersionByCount %d of %v", n, id), func(r canon.Reader) (any, error) {
+			v, ok, err := r.VersionByCount(ctx, s, id, n)
+			return []any{v, ok}, err
+		}
+	case 2:
+		q := canon.FeedQuery{Page: p, Type: one(m, "", "", "lore"), Author: one(m, access.Subject(""), "", "bob")}
+		if m.chance(30) {
+			q.Card = id
+		}
+		if m.chance(30) {
+			q.Since = Time(m.rng.IntN(int(m.seq)/4 + 1))
+		}
+		if m.chance(30) {
+			q.Before = Time(m.rng.IntN(int(m.seq)/4 + 1))
+		}
+		return fmt.Sprintf("Feed %+v", q), func(r canon.Reader) (any, error) {
+			all, total, err := r.Feed(ctx, s, q)
+			return both{rows(all), total}, err
+		}
+	case 3:
+		q := canon.RefQuery{Target: markup.KeyOf(one(m, modelParts...)), Kind: one(m, 0, link, nest, tag), Page: p}
+		if m.chance(50) {
+			q.From, q.Target = id, ""
+		}
+		return fmt.Sprintf("Refs %+v", q), func(r canon.Reader) (any, error) {
+			all, total, err := r.Refs(ctx, s, q)
+			return both{rows(all), total}, err
+		}
+	case 4:
+		q := canon.LinkQuery{Kinds: one(m, nil, nil, []string{"at"}, []string{"exit", "within"}), AsOf: one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1))), Page: p}
+		if m.chance(30) {
+			q.From = id
+		}
+		if m.chance(30) {
+			q.To = m.card()
+		}
+		return fmt.Sprintf("Links %+v", q), func(r canon.Reader) (any, error) {
+			all, total, err := r.Links(ctx, s, q)
+			return both{rows(all), total}, err
+		}
+	case 5:
+		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)), Kind: one(m, "", "base"), AsOf: one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
+		return fmt.Sprintf("Layers %+v", q), func(r canon.Reader) (any, error) {
+			all, err := r.Layers(ctx, s, q)
+			return rows(all), err
+		}
+	case 6:
+		n := 1 + m.rng.IntN(m.ids+2)
+		return fmt.Sprintf("LinkByID and LayerByID %d", n), func(r canon.Reader) (any, error) {
+			l, lok, err := r.LinkByID(ctx, s, LinkID(n))
+			if err != nil {
+				return nil, err
+			}
+			y, yok, err := r.LayerByID(ctx, s, LayerID(n))
+			return []any{l, lok, y, yok}, err
+		}
+	default:
+		return fmt.Sprintf("Wanted %+v", p), func(r canon.Reader) (any, error) {
+			all, total, err := r.Wanted(ctx, s, p)
+			return both{rows(all), total}, err
+		}
+	}
+}
+
+func (m *model) othersAsked(s canon.Sight) (string, asked) {
+	ctx, p := m.t.Context(), m.page()
+	switch m.rng.IntN(6) {
+	case 0:
+		prefix := one(m, "", "h", "ete", "O")
+		return fmt.Sprintf("Tags %q, %+v", prefix, p), func(r canon.Reader) (any, error) {
+			all, total, err := r.Tags(ctx, s, prefix, p)
+			return both{rows(all), total}, err
+		}
+	case 1:
+		return "TypeUse", func(r canon.Reader) (any, error) { return r.TypeUse(ctx, s) }
+	case 2:
+		prefix, n := one(m, "", "h", "ete", "hall+", "50%", "żó", "日"), 1+m.rng.IntN(20)
+		return fmt.Sprintf("CompleteNames %q, %d", prefix, n), func(r canon.Reader) (any, error) {
+			all, err := r.CompleteNames(ctx, s, prefix, n)
+			return rows(all), err
+		}
+	case 3:
+		hash := HashOf(one(m, modelWords...))
+		return "Body", func(r canon.Reader) (any, error) {
+			b, ok, err := r.Body(ctx, s.World, hash)
+			return []any{string(b), ok}, err
+		}
+	case 4:
+		return "worlds and members", func(r canon.Reader) (any, error) {
+			worlds, err := r.Worlds(ctx)
+			if err != nil {
+				return nil, err
+			}
+			members, err := r.Members(ctx, s.World)
+			if err != nil {
+				return nil, err
+			}
+			memberships, err := r.Memberships(ctx, "bob")
+			return []any{rows(worlds), rows(members), rows(memberships)}, err
+		}
+	default:
+		id, name := one(m, canon.StreamID("a"), "b", "c"), m.name()
+		return "Head and Repeat; NearNames in sight", func(r canon.Reader) (any, error) {
+			head, err := r.Head(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			repeat, ok, err := r.Repeat(ctx, "k", string(id))
+			if err != nil {
+				return nil, err
+			}
+			strays, err := m.strays(r, s, name)
+			return []any{head, repeat, ok, strays}, err
+		}
+	}
+}
+
+// strays are the near names that break a rule: none should.
+func (m *model) strays(r canon.Reader, s canon.Sight, name string) (out []string, err error) {
+	near, err := r.NearNames(m.t.Context(), s, name, 5)
+	if err != nil {
+		return nil, err
+	}
+	cards, _, err := r.Cards(m.t.Context(), s, canon.Filter{}, everything)
+	for i, n := range near {
+		if i >= 5 || slices.Contains(near[:i], n) || !slices.Contains(names(cards), n) {
+			out = append(out, n)
+		}
+	}
+	return out, err
+}
+
+// askSearch compares what two searches find, and each one's own order with the rules.
+func (m *model) askSearch(s canon.Sight) {
+	q := canon.SearchQuery{Mode: one(m, word, part, phrase), InName: m.chance(60), InContent: m.chance(70), CaseSensitive: m.chance(15)}
+	for i := range 1 + m.rng.IntN(3) {
+		if i > 0 {
+			q.Q += " "
+		}
+		q.Q += m.searched(q.Mode)
+	}
+	if m.chance(30) {
+		q.Filter = m.filter()
+	}
+	what := fmt.Sprintf("Search %+v through %+v", q, s.View)
+	ask := func(r canon.Reader) (any, error) {
+		res, err := r.Search(m.t.Context(), s, q, everything)
+		if err != nil {
+			return nil, err
+		}
+		if why := disorder(s, q, res); why != "" {
+			return nil, fmt.Errorf("%s: %q", why, found(res))
+		}
+		p := canon.Page{Limit: 3, Offset: int(m.seq) % 5}
+		cut, err := r.Search(m.t.Context(), s, q, p)
+		want := res.Hits[min(p.Offset, len(res.Hits)):min(p.Offset+p.Limit, len(res.Hits))]
+		if err == nil && (!slices.Equal(found(cut), found(canon.SearchResult{Hits: want})) || cut.Total != res.Total) {
+			err = fmt.Errorf("page %+v is %q of %+v, of all %q", p, found(cut), cut.Total, found(res))
+		}
+		cards := []canon.Card{}
+		for _, h := range res.Hits {
+			cards = append(cards, h.Card)
+		}
+		if ranks(q) { // how relevant a hit is, each store says for itself
+			slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.ID.String(), b.ID.String()) })
+		}
+		return both{cards, res.Total}, err
+	}
+	m.same(what, ask)
+}
+
+// searched is a word to search for: whole, or for parts of words a piece of one.
+func (m *model) searched(mode canon.MatchMode) string {
+	w := one(m, modelWords...)
+	if m.chance(30) {
+		w = strings.ToUpper(w)
+	}
+	letters := []rune(w)
+	switch {
+	case mode == part && len(letters) > 3:
+		from := m.rng.IntN(len(letters) - 1)
+		return string(letters[from : from+1+m.rng.IntN(len(letters)-from)])
+	case mode == word && m.chance(20):
+		return string(letters[:1+m.rng.IntN(len(letters))]) + "*"
+	}
+	return w
+}
+
+func ranks(q canon.SearchQuery) bool {
+	return q.Filter.Sort == "" || q.Filter.Sort == canon.SortRank
+}
+
+// disorder says how a result breaks the rules of its order, or "".
+func disorder(s canon.Sight, q canon.SearchQuery, res canon.SearchResult) string {
+	named := func(h canon.Hit) bool { return s.View.Level < h.Card.Label.Level }
+	for i, h := range res.Hits {
+		scored := ranks(q) && res.Ranked && !named(h)
+		switch {
+		case res.Ranked && !ranks(q):
+			return "ranked, though sorted otherwise"
+		case scored != (h.Score > 0):
+			return fmt.Sprintf("score %v", h.Score)
+		case i == 0 || !ranks(q):
+		case named(res.Hits[i-1]) && !named(h):
+			return "seen only by being named before others"
+		case named(res.Hits[i-1]) && (res.Hits[i-1].Card.Key > h.Card.Key):
+			return "seen only by being named, not by key"
+		case scored && h.Score > res.Hits[i-1].Score:
+			return "scores rise"
+		}
+	}
+	return ""
+}

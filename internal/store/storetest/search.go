@@ -1,0 +1,381 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+func testNames(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	Put(t, s, Card(1, "Brelaune", Open), Card(2, "Été", Open), Card(3, "Eternal", Open), Card(4, "eté+below", Open),
+		Card(5, "Brelaune", GM), Card(6, "Brelauna", GM), Trashed(Card(7, "Etesian", Open), Card(7, "", Open), 1), Card(8, "Ete%", Open))
+	for _, test := range []struct {
+		name   string
+		view   access.View
+		prefix string
+		n      int
+		want   []string
+	}{
+		{"by key, case and accents folded", AsUser, "ETE", 10, []string{"Ete%", "Eternal", "eté+below", "Été"}},
+		{"no more than asked for", AsUser, "ete", 2, []string{"Ete%", "Eternal"}},
+		{"none asked for", AsUser, "ete", 0, []string{}},
+		{"signs stand for themselves", AsUser, "ete%", 10, []string{"Ete%"}},
+		{"each name once", AsGM, "brel", 10, []string{"Brelauna", "Brelaune"}},
+		{"of what is in sight", AsUser, "brel", 10, []string{"Brelaune"}},
+		{"over the joint of parts", AsUser, "été+", 10, []string{"eté+below"}},
+		{"nothing", AsUser, "x", 10, []string{}},
+	} {
+		t.Run("complete/"+test.name, func(t *testing.T) {
+			look(t, s, test.view, func(e eye) {
+				got, err := e.r.CompleteNames(e.ctx(), e.s, test.prefix, test.n)
+				e.ok("CompleteNames", err)
+				if !slices.Equal(append([]string{}, got...), test.want) {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+	t.Run("near", func(t *testing.T) {
+		for asked, want := range map[string]string{"Brelane": "Brelaune", "brelauné": "Brelaune", "Etrnal": "Eternal", "Eternall": "Eternal"} {
+			look(t, s, AsUser, func(e eye) {
+				got, err := e.r.NearNames(e.ctx(), e.s, asked, 3)
+				e.ok("NearNames", err)
+				if len(got) == 0 || got[0] != want || len(got) > 3 {
+					t.Errorf("NearNames of %q: %q, want %q first, and 3 at most", asked, got, want)
+				}
+			})
+		}
+	})
+}
+
+// library is what testSearch looks through.
+var library = []struct {
+	n          int
+	name, text string
+	label      access.Label
+}{
+	{1, "The Lantern Keeper", "A well-kept lantern hangs over the Ferry Road; nobody lit it in 1802.", Open},
+	{2, "Ferry Road", "The road to the ferry. Roads lead on.", Open},
+	{3, "Déjà vu", "Cafe\u0301 crème and NAÏVE Straße, O’Neill’s.", Open},
+	{4, "日本 notes", "東京タワー is one token; Οδυσσεύς is another.", Open},
+	{5, "Odds", "foo_bar x1y2 a+b [[Ferry|boat]] 50% \"quoted\" AND OR NOT NEAR", Open},
+	{6, "Kept secret", "The lantern is a well kept lie.", GM},
+	{7, "Burnt", "lantern lantern lantern", Admin},
+}
+
+func testSearch(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		for _, d := range library {
+			tx.Card(Card(d.n, d.name, d.label), d.text)
+		}
+	})
+	t.Run("match", func(t *testing.T) { testMatch(t, s) })
+	t.Run("pages", func(t *testing.T) { testSearchPages(t, s) })
+	t.Run("order", func(t *testing.T) { testSearchOrder(t, open(t)) })
+	t.Run("seen by being named", func(t *testing.T) { testNamedLast(t, open(t)) })
+	t.Run("index", func(t *testing.T) { testReindex(t, open(t)) })
+	t.Run("above the cap", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("writes 10,000 cards")
+		}
+		testAboveCap(t, open(t))
+	})
+}
+
+const (
+	part   = canon.MatchSubstring
+	word   = canon.MatchWord
+	phrase = canon.MatchPhrase
+)
+
+func testMatch(t *testing.T, s canon.Store) {
+	for _, test := range []struct {
+		mode    canon.MatchMode
+		q       string
+		columns string // name, content, both; + for case-sensitive
+		want    []int
+	}{
+		{word, "lantern", "both", []int{1}},
+		{word, "LANTERN", "both", []int{1}},
+		{word, "lantern", "content", []int{1}},
+		{word, "keeper", "content", nil},
+		{word, "keeper", "name", []int{1}},
+		{word, "ferry", "both", []int{1, 2, 5}},
+		{word, "ferry", "name", []int{2}},
+		{word, "road", "content", []int{1, 2}},
+		{word, "roads", "both", []int{2}},
+		{word, "roa", "both", nil},
+		{word, "roa*", "content", []int{1, 2}},
+		{word, "lant* ro*", "content", []int{1}},
+		{word, "keeper 1802", "both", []int{1}}, // one in the name, one in the content
+		{word, "keeper boat", "both", nil},
+		{word, "lantern keeper", "content", nil},
+		{word, "deja", "both", []int{3}},
+		{word, "CRÈME", "both", []int{3}},
+		{word, "café", "both", []int{3}},
+		{word, "cafe", "both", []int{3}},
+		{word, "naive", "both", []int{3}},
+		{word, "straße", "both", []int{3}},
+		{word, "neill", "both", []int{3}},
+		{word, "東京タワー", "both", []int{4}},
+		{word, "東京", "both", nil},
+		{word, "東京*", "both", []int{4}},
+		{word, "ΟΔΥΣΣΕύς", "both", []int{4}},
+		{word, "foo", "both", []int{5}},
+		{word, "x1", "both", nil},
+		{word, "\"quoted", "both", []int{5}},
+		{word, "AND", "both", []int{3, 5}},
+		{word, "quoted OR lantern", "both", nil},
+		{word, "name:lantern", "both", nil},
+		{word, "-lantern", "both", []int{1}},
+		{word, "'; DROP TABLE cards; --", "both", nil},
+		{word, "well-kept", "both", []int{1}},
+		{word, "", "both", nil},
+		{word, " \t", "both", nil},
+		{word, "!? — …", "both", nil},
+		{word, "lantern …", "both", []int{1}},
+		{word, "*", "both", nil},
+		{phrase, "ferry road", "both", []int{1, 2}},
+		{phrase, "Ferry, Road!", "content", []int{1}},
+		{phrase, "road ferry", "both", nil},
+		{phrase, "road to the ferry", "both", []int{2}},
+		{phrase, "the road", "both", []int{2}},
+		{phrase, "keeper a", "both", nil}, // over two columns
+		{phrase, "ferr", "both", nil},
+		{phrase, "", "both", nil},
+		{phrase, "...", "both", nil},
+		{part, "anter", "both", []int{1}},
+		{part, "ANTER", "both", []int{1}},
+		{part, "erry oad", "both", []int{1, 2}},
+		{part, "éJà", "both", []int{3}},
+		{part, "la", "content", []int{1}},
+		{part, "an", "content", []int{3, 4, 5}}, // under three: a beginning
+		{part, "er", "content", nil},
+		{part, "京タワ", "both", []int{4}},
+		{part, "東", "both", []int{4}},
+		{part, "京", "both", nil},
+		{part, "ell-ke", "both", []int{1}},
+		{part, "ell-ept", "both", nil},
+		{part, "ver-the-fer", "both", []int{1}},
+		{part, "ver-th-ferry", "both", nil},
+		{part, "oo_b", "both", []int{5}},
+		{part, "neill's", "both", []int{3}},
+		{part, "180", "both", []int{1}},
+		{part, "50%", "both", []int{5}},
+		{part, "%", "both", nil},
+		{part, "lantern zzz", "both", nil},
+		{part, "", "both", nil},
+		{word, "Ferry", "both+", []int{1, 2, 5}},
+		{word, "ferry", "content+", []int{2}},
+		{word, "FERRY", "both+", nil},
+		{word, "NAÏVE", "both+", []int{3}},
+		{word, "NAIVE", "both+", nil},
+		{word, "Ferr*", "content+", []int{1, 5}},
+		{part, "Lant", "both+", []int{1}},
+		{part, "Lant", "content+", nil},
+		{part, "keeper nobody", "both+", nil},
+		{part, "Keeper nobody", "both+", []int{1}},
+		{phrase, "Ferry Road", "both+", []int{1, 2}},
+		{phrase, "ferry Road", "both+", nil},
+		{word, "lantern", "neither", []int{1}},
+		{word, "keeper", "neither", []int{1}},
+	} {
+		q := canon.SearchQuery{Q: test.q, Mode: test.mode}
+		columns, exact := strings.CutSuffix(test.columns, "+")
+		q.InName, q.InContent, q.CaseSensitive = columns == "name" || columns == "both", columns == "content" || columns == "both", exact
+		t.Run(fmt.Sprintf("%s/%q in %s", test.mode, test.q, test.columns), func(t *testing.T) {
+			look(t, s, AsUser, func(e eye) {
+				if got := numbers(e.search(q)); !slices.Equal(got, test.want) {
+					t.Errorf("finds %v, want %v", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// numbers are the numbers of the cards found, sorted.
+func numbers(res canon.SearchResult) (out []int) {
+	for _, h := range res.Hits {
+		out = append(out, int(h.Card.ID[14])<<8|int(h.Card.ID[15]))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// testSearchPages cuts pages out of the store's own order.
+func testSearchPages(t *testing.T, s canon.Store) {
+	for _, v := range []access.View{AsUser, AsGM, AsAdmin} {
+		look(t, s, v, func(e eye) {
+			q := canon.SearchQuery{Q: "the", InName: true, InContent: true, Mode: word}
+			all := e.search(q)
+			for offset := range len(all.Hits) + 2 {
+				for limit := 1; limit < 4; limit++ {
+					res, err := e.r.Search(e.ctx(), e.s, q, canon.Page{Limit: limit, Offset: offset})
+					e.ok("Search", err)
+					from := min(offset, len(all.Hits))
+					want := all.Hits[from:min(from+limit, len(all.Hits))]
+					if !slices.Equal(found(res), found(canon.SearchResult{Hits: want})) || res.Total != all.Total {
+						t.Errorf("%v: %d from %d: %q of %+v, want %q", v, limit, offset, found(res), res.Total, found(canon.SearchResult{Hits: want}))
+					}
+				}
+			}
+		})
+	}
+}
+
+// testSearchOrder has five cards of which "rare" is said in four, most in the third.
+func testSearchOrder(t *testing.T, s canon.Store) {
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		for i, text := range []string{"rare and a long tail of other words that say nothing", "common", "rare rare rare", "rare again", "rare"} {
+			c := Card(i+1, []string{"E", "D", "C", "B", "rare"}[i], Open)
+			c.CreatedAt = Time(100 - i)
+			tx.Card(c, text)
+		}
+	})
+	look(t, s, AsUser, func(e eye) {
+		q := canon.SearchQuery{Q: "rare", InName: true, InContent: true, Mode: word}
+		res := e.search(q)
+		if !res.Ranked || len(res.Hits) != 4 {
+			t.Fatalf("a rare word: %+v", res)
+		}
+		for i, h := range res.Hits {
+			if h.Score <= 0 || i > 0 && h.Score > res.Hits[i-1].Score {
+				t.Errorf("scores fall from above zero: %v", res.Hits)
+			}
+		}
+		if last := res.Hits[3].Card.Name; last != "E" {
+			t.Errorf("said once in a long text ranks before: %q", found(res))
+		}
+		for sort, want := range map[canon.Sort][]string{
+			canon.SortName: {"B", "C", "E", "rare"}, canon.SortUpdated: {"rare", "B", "C", "E"}, canon.SortCreated: {"E", "C", "B", "rare"},
+		} {
+			q.Filter.Sort = sort
+			res := e.search(q)
+			if got := found(res); !slices.Equal(got, want) || res.Ranked || res.Hits[0].Score != 0 {
+				t.Errorf("sorted by %s: %q, ranked %v; want %q without scores", sort, got, res.Ranked, want)
+			}
+		}
+	})
+}
+
+// testNamedLast has cards that a named user sees beside those that everybody sees.
+func testNamedLast(t *testing.T, s canon.Store) {
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		tx.Card(Card(1, "Zeal", Open), "rare")
+		tx.Card(Card(2, "Mild", Open), "other")
+		tx.Card(Card(3, "Rare beta", GMAlice), "rare rare rare rare")
+		tx.Card(Card(4, "Rare alpha", AdminBoth), "rare")
+		tx.Card(Card(5, "Rare gm", GM), "rare")
+	})
+	for _, test := range []struct {
+		view  access.View
+		last  []string
+		total int
+	}{
+		{AsUser, nil, 1},
+		{AsAlice, []string{"Rare alpha", "Rare beta"}, 3},
+		{AsGM, nil, 3},
+		{AsGMAlice, []string{"Rare alpha"}, 4},
+	} {
+		look(t, s, test.view, func(e eye) {
+			res := e.search(canon.SearchQuery{Q: "rare", InName: true, InContent: true, Mode: word})
+			got := found(res)
+			ranked := test.total - len(test.last)
+			if len(got) != test.total || !slices.Equal(got[ranked:], test.last) {
+				t.Fatalf("%v: %q; want %d in all, %q last", test.view, got, test.total, test.last)
+			}
+			for i, h := range res.Hits {
+				if (h.Score > 0) != (i < ranked) {
+					t.Errorf("%v: hit %d has score %v", test.view, i, h.Score)
+				}
+			}
+		})
+	}
+}
+
+// testReindex follows one card through its texts and labels.
+func testReindex(t *testing.T, s canon.Store) {
+	c := Card(1, "Card", Open)
+	Put(t, s, c)
+	finds := func(q string, v access.View, want bool) {
+		t.Helper()
+		look(t, s, v, func(e eye) {
+			for _, mode := range []canon.MatchMode{word, part, phrase} {
+				res := e.search(canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: mode})
+				if (len(res.Hits) == 1) != want {
+					t.Errorf("%v finds %q by %s: %v, want %v", v, q, mode, len(res.Hits), want)
+				}
+			}
+		})
+	}
+	index := func(c canon.Card, d *canon.SearchDoc) {
+		write(t, s, func(tx Writer) { tx.Row(c); tx.Index(c, d) })
+	}
+	index(c, &canon.SearchDoc{Name: "Card", Text: "first"})
+	finds("first", AsUser, true)
+	index(c, &canon.SearchDoc{Name: "Card", Text: "second"})
+	finds("first", AsUser, false)
+	finds("second", AsUser, true)
+	c.Label = GMAlice
+	index(c, &canon.SearchDoc{Name: "Card", Text: "third"})
+	finds("second", AsGM, false)
+	finds("third", AsUser, false)
+	finds("third", AsAlice, true)
+	finds("third", AsGM, true)
+	index(c, nil)
+	finds("third", AsGM, false)
+	index(c, nil)
+	c.Label = Open
+	index(c, &canon.SearchDoc{Name: "Card", Text: "fourth"})
+	finds("fourth", AsUser, true)
+}
+
+// testAboveCap fills a world with one card more than are counted. Two have the word in
+// their name, and one is seen only by being named.
+func testAboveCap(t *testing.T, s canon.Store) {
+	const n = canon.CountCap + 1
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		for i := 1; i <= n; i++ {
+			c := Card(i, fmt.Sprintf("Card %d", i), Open)
+			tx.Row(c)
+			tx.Index(c, &canon.SearchDoc{Name: c.Name, Text: "mist"})
+		}
+		for i, c := range []canon.Card{Card(7, "Mist east", Open), Card(5, "Mist west", Open), Card(n+1, "A named", GMAlice)} {
+			c.UpdatedAt = Time(i)
+			tx.Row(c)
+			tx.Index(c, &canon.SearchDoc{Name: c.Name, Text: "mist"})
+		}
+	})
+	look(t, s, AsAlice, func(e eye) {
+		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist", InName: true, InContent: true, Mode: word}, canon.Page{Limit: 4})
+		e.ok("Search", err)
+		want := []string{"Mist west", "Mist east", fmt.Sprintf("Card %d", n), fmt.Sprintf("Card %d", n-1)}
+		if got := found(res); !slices.Equal(got, want) || res.Ranked || res.Hits[0].Score != 0 {
+			t.Errorf("above the cap: %q, ranked %v; want %q: name match, then recency", got, res.Ranked, want)
+		}
+		if res.Total.Count < canon.CountCap || res.Total.Count > n+1 || !res.Total.AtLeast && res.Total.Count != n+1 {
+			t.Errorf("the total of %d is told as %+v", n+1, res.Total)
+		}
+		_, total := e.page(canon.Filter{}, canon.Page{Limit: 1})
+		if total.Count < canon.CountCap || total.Count > n+1 || !total.AtLeast && total.Count != n+1 {
+			t.Errorf("a listing of %d is told as %+v", n+1, total)
+		}
+	})
+	look(t, s, AsUser, func(e eye) {
+		res, err := e.r.Search(e.ctx(), e.s, canon.SearchQuery{Q: "mist 77", InName: true, InContent: true, Mode: word}, canon.Page{Limit: 4})
+		e.ok("Search", err)
+		if got := found(res); !slices.Equal(got, []string{"Card 77"}) {
+			t.Errorf("a rare word beside a common one: %q", got)
+		}
+	})
+}

@@ -1,0 +1,359 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// allLabels are one label of each sort. In the world of hidden, the hall of labels[i] has
+// number 10+i.
+var allLabels = []access.Label{Open, GM, GMAlice, Admin, AdminBoth}
+
+// seenBy is the rule of visibility, written out: which labels a view sees.
+var seenBy = []struct {
+	who  string
+	view access.View
+	sees []access.Label
+}{
+	{"nobody", AsNobody, nil},
+	{"a user", AsUser, []access.Label{Open}},
+	{"a user who is named", AsAlice, []access.Label{Open, GMAlice, AdminBoth}},
+	{"a user who is named once", access.View{Level: access.LevelUser, Subject: "bob"}, []access.Label{Open, AdminBoth}},
+	{"a user who is not named", access.View{Level: access.LevelUser, Subject: "carol"}, []access.Label{Open}},
+	{"a gm", AsGM, []access.Label{Open, GM, GMAlice}},
+	{"a gm who is named", AsGMAlice, []access.Label{Open, GM, GMAlice, AdminBoth}},
+	{"an admin", AsAdmin, allLabels},
+	{"the door", AsAll, allLabels},
+}
+
+// hidden fills a store with one of everything under each label. The first world has an
+// open card 1, "Town", and under it a hall for each label, with a version of an older
+// name, a reference, a tag, a layer, a link to the town and one echo card of a shared
+// name. A link and a layer of each label lie on the town as well.
+func hidden(t testing.TB, s canon.Store) {
+	t.Helper()
+	town := Card(1, "Town", Open)
+	Put(t, s, town)
+	write(t, s, func(tx Writer) {
+		tx.Link(canon.Link{World: WorldID(1), ID: LinkID(99), Kind: "loop", From: town.ID, To: town.ID, Label: Open, Since: 1})
+		for i, label := range allLabels {
+			n := 10 + i
+			old := Under(town, Card(n, fmt.Sprintf("Town+Old %s", label), label))
+			old.Codename, old.Type = "code-"+label.String(), "Kind "+label.String()
+			tx.Card(old, "")
+			hall := Next(old, n+10)
+			hall.Name, hall.Part = "Town+Hall "+label.String(), "Hall "+label.String()
+			hall.Key = markup.KeyOf(hall.Name)
+			tx.Card(hall, "lantern "+label.Level.String())
+			tx.Refs(hall,
+				canon.Ref{Kind: canon.RefLink, Target: "town", Name: "Town"},
+				canon.Ref{Kind: canon.RefLink, Target: markup.KeyOf("gone " + label.String()), Name: "gone " + label.String()})
+			tags := Under(hall, Card(n+20, hall.Name+"+tags", Open))
+			tx.Card(tags, "")
+			tx.Refs(tags,
+				canon.Ref{Kind: canon.RefTag, Target: "hall", Name: "hall"},
+				canon.Ref{Kind: canon.RefTag, Target: markup.KeyOf("tag " + label.String()), Name: "tag " + label.String()})
+			tx.Card(Card(n+30, "Echo", label), "")
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "to hall", From: town.ID, To: hall.ID, Label: Open, Since: 1})
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10), Kind: "from hall", From: hall.ID, To: town.ID, Label: Open, Since: 1})
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 20), Kind: "loop", From: town.ID, To: town.ID, Label: label, Since: 2})
+			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: town.ID, Kind: "base", Text: label.String(), Label: label, Since: 1})
+			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n + 10), Card: hall.ID, Kind: "base", Text: label.String(), Label: Open, Since: 1})
+			gone := Trashed(Card(n+40, "Gone "+label.String(), label), Card(n+40, "", label), n)
+			tx.Card(gone, "")
+		}
+	})
+}
+
+// question is a query of the world of hidden; it answers with the labels of what it
+// found, in any order, and its total where it has one.
+type question struct {
+	name string
+	ask  func(eye) ([]access.Label, canon.Total)
+}
+
+// uncounted marks a question without a total.
+var uncounted = canon.Total{Count: -1}
+
+// each asks about one hall after the other, and gives the labels of those that are found.
+func each(found func(e eye, n int, l access.Label) bool) func(eye) ([]access.Label, canon.Total) {
+	return func(e eye) (out []access.Label, _ canon.Total) {
+		for i, l := range allLabels {
+			if found(e, 10+i, l) {
+				out = append(out, l)
+			}
+		}
+		return out, uncounted
+	}
+}
+
+func labelsOf(cards []canon.Card) (out []access.Label) {
+	for _, c := range cards {
+		out = append(out, c.Label)
+	}
+	return out
+}
+
+// listed asks for the halls as a list of cards.
+func listed(f canon.Filter) func(eye) ([]access.Label, canon.Total) {
+	return func(e eye) ([]access.Label, canon.Total) {
+		cards, total := e.page(f, everything)
+		return labelsOf(cards), total
+	}
+}
+
+func searched(q canon.SearchQuery) func(eye) ([]access.Label, canon.Total) {
+	return func(e eye) (out []access.Label, _ canon.Total) {
+		res := e.search(q)
+		for _, h := range res.Hits {
+			out = append(out, h.Card.Label)
+		}
+		return out, res.Total
+	}
+}
+
+// labelled reads the label off the end of a text such as "gone gm:alice".
+func labelled(text string) access.Label {
+	var l access.Label
+	_ = l.UnmarshalText([]byte(text[strings.LastIndex(text, " ")+1:]))
+	return l
+}
+
+var cardQuestions = []question{
+	{"CardByID", each(func(e eye, n int, _ access.Label) bool {
+		_, ok := e.card(n)
+		return ok
+	})},
+	{"CardByCodename", each(func(e eye, _ int, l access.Label) bool {
+		_, ok, err := e.r.CardByCodename(e.ctx(), e.s, "code-"+l.String())
+		e.ok("CardByCodename", err)
+		return ok
+	})},
+	{"CardsByKey", func(e eye) ([]access.Label, canon.Total) {
+		cards, err := e.r.CardsByKey(e.ctx(), e.s, "echo")
+		e.ok("CardsByKey", err)
+		return labelsOf(cards), uncounted
+	}},
+	{"CardsByOldKey", each(func(e eye, _ int, l access.Label) bool {
+		cards, err := e.r.CardsByOldKey(e.ctx(), e.s, markup.KeyOf("Town+Old "+l.String()))
+		e.ok("CardsByOldKey", err)
+		return len(cards) == 1
+	})},
+	{"Cards by name", listed(canon.Filter{NameContains: "hall", NotName: "*+tags"})},
+	{"Cards by parent", listed(canon.Filter{Parent: CardID(1)})},
+	{"Cards that are roots", listed(canon.Filter{Roots: true, NotName: "Town"})},
+	{"Cards by tag", listed(canon.Filter{Tag: "Halls"})},
+	{"Cards by a tag of their own", each(func(e eye, n int, l access.Label) bool {
+		return len(e.cards(canon.Filter{Tag: "tag " + l.String()})) == 1
+	})},
+	{"Cards by type", each(func(e eye, n int, l access.Label) bool {
+		return len(e.cards(canon.Filter{Type: "kind " + l.String()})) == 1
+	})},
+	{"Descendants", func(e eye) ([]access.Label, canon.Total) {
+		cards, total, err := e.r.Descendants(e.ctx(), e.s, CardID(1), 1, everything)
+		e.ok("Descendants", err)
+		return labelsOf(cards), total
+	}},
+	{"TypeUse", each(func(e eye, _ int, l access.Label) bool {
+		use, err := e.r.TypeUse(e.ctx(), e.s)
+		e.ok("TypeUse", err)
+		return use[string(markup.KeyOf("Kind "+l.String()))] == 1
+	})},
+	{"CompleteNames", func(e eye) (out []access.Label, _ canon.Total) {
+		list, err := e.r.CompleteNames(e.ctx(), e.s, "town+hall ", 100)
+		e.ok("CompleteNames", err)
+		for _, name := range list {
+			if !strings.HasSuffix(name, "+tags") {
+				out = append(out, labelled(name))
+			}
+		}
+		return out, uncounted
+	}},
+	{"NearNames", each(func(e eye, _ int, l access.Label) bool {
+		list, err := e.r.NearNames(e.ctx(), e.s, "Town+Hal "+l.String(), 100)
+		e.ok("NearNames", err)
+		return slices.Contains(list, "Town+Hall "+l.String())
+	})},
+	{"Search", searched(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord})},
+	{"Search for a phrase", searched(canon.SearchQuery{Q: "town hall", InName: true, Mode: canon.MatchPhrase, Filter: canon.Filter{Parent: CardID(1)}})},
+	{"Search for a part", searched(canon.SearchQuery{Q: "anter", InContent: true, Mode: canon.MatchSubstring})},
+	{"Search with a tag", searched(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Tag: "hall"}})},
+	{"Search by name", searched(canon.SearchQuery{Q: "lantern", InContent: true, Mode: canon.MatchWord, Filter: canon.Filter{Sort: canon.SortName}})},
+}
+
+var rowQuestions = []question{
+	{"Versions", each(func(e eye, n int, _ access.Label) bool {
+		rows, total, err := e.r.Versions(e.ctx(), e.s, CardID(n), everything)
+		e.ok("Versions", err)
+		e.counts("Versions", total, len(rows))
+		return len(rows) == 2
+	})},
+	{"VersionByCount", each(func(e eye, n int, l access.Label) bool {
+		v, ok, err := e.r.VersionByCount(e.ctx(), e.s, CardID(n), 2)
+		e.ok("VersionByCount", err)
+		return ok && v.Rev == 2
+	})},
+	{"Feed", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, total, err := e.r.Feed(e.ctx(), e.s, canon.FeedQuery{Page: everything})
+		e.ok("Feed", err)
+		e.counts("Feed", total, len(rows))
+		for _, v := range rows {
+			if v.Rev == 2 {
+				out = append(out, v.Label)
+			}
+		}
+		return out, uncounted
+	}},
+	{"Refs to", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, total, err := e.r.Refs(e.ctx(), e.s, canon.RefQuery{Target: "town", Page: everything})
+		e.ok("Refs", err)
+		for _, row := range rows {
+			out = append(out, row.Card.Label)
+		}
+		return out, total
+	}},
+	{"Refs from", each(func(e eye, n int, _ access.Label) bool {
+		rows, total, err := e.r.Refs(e.ctx(), e.s, canon.RefQuery{From: CardID(n), Page: everything})
+		e.ok("Refs", err)
+		e.counts("Refs", total, len(rows))
+		return len(rows) == 2
+	})},
+	{"Wanted", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, total, err := e.r.Wanted(e.ctx(), e.s, everything)
+		e.ok("Wanted", err)
+		for _, w := range rows {
+			out = append(out, labelled(w.Name))
+		}
+		return out, total
+	}},
+	{"Tags", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, total, err := e.r.Tags(e.ctx(), e.s, "tag ", everything)
+		e.ok("Tags", err)
+		for _, tag := range rows {
+			out = append(out, labelled(tag.Name))
+		}
+		return out, total
+	}},
+	{"Tags of many", func(e eye) ([]access.Label, canon.Total) {
+		rows, _, err := e.r.Tags(e.ctx(), e.s, "hall", everything)
+		e.ok("Tags", err)
+		seen, _ := listed(canon.Filter{Tag: "hall"})(e)
+		if len(rows) == 0 {
+			return seen, canon.Total{}
+		}
+		return seen, canon.Total{Count: rows[0].Count}
+	}},
+	{"Links by their ends", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, total, err := e.r.Links(e.ctx(), e.s, canon.LinkQuery{Kinds: []string{"to hall"}, Page: everything})
+		e.ok("Links", err)
+		for _, l := range rows {
+			out = append(out, allLabels[slices.Index(linkIDs(10), l.ID)])
+		}
+		return out, total
+	}},
+	{"Links by their start", each(func(e eye, n int, _ access.Label) bool {
+		_, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n+10))
+		e.ok("LinkByID", err)
+		return ok
+	})},
+	{"Links by their label", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, total, err := e.r.Links(e.ctx(), e.s, canon.LinkQuery{From: CardID(1), To: CardID(1), Page: everything})
+		e.ok("Links", err)
+		e.counts("Links", total, len(rows))
+		for _, l := range rows {
+			if l.ID != LinkID(99) {
+				out = append(out, l.Label)
+			}
+		}
+		return out, uncounted
+	}},
+	{"LinkByID", each(func(e eye, n int, _ access.Label) bool {
+		_, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n+20))
+		e.ok("LinkByID", err)
+		return ok
+	})},
+	{"Layers", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, err := e.r.Layers(e.ctx(), e.s, canon.LayerQuery{Card: CardID(1)})
+		e.ok("Layers", err)
+		for _, l := range rows {
+			out = append(out, l.Label)
+		}
+		return out, uncounted
+	}},
+	{"Layers of the hidden", each(func(e eye, n int, _ access.Label) bool {
+		rows, err := e.r.Layers(e.ctx(), e.s, canon.LayerQuery{Card: CardID(n)})
+		e.ok("Layers", err)
+		return len(rows) == 1
+	})},
+	{"LayerByID", each(func(e eye, n int, _ access.Label) bool {
+		_, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n))
+		e.ok("LayerByID", err)
+		return ok
+	})},
+	{"LayerByID of the hidden", each(func(e eye, n int, _ access.Label) bool {
+		_, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n+10))
+		e.ok("LayerByID", err)
+		return ok
+	})},
+}
+
+func linkIDs(from int) (out []canon.LinkID) {
+	for i := range allLabels {
+		out = append(out, LinkID(from+i))
+	}
+	return out
+}
+
+// testSight puts every question of every view, and holds the answer and its total
+// against the rule.
+func testSight(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	hidden(t, s)
+	for _, q := range slices.Concat(cardQuestions, rowQuestions) {
+		for _, v := range seenBy {
+			look(t, s, v.view, func(e eye) {
+				got, total := q.ask(e)
+				if texts(got) != texts(v.sees) {
+					t.Errorf("%s: %s finds %s, want %s", q.name, v.who, texts(got), texts(v.sees))
+				}
+				if total != uncounted && total != (canon.Total{Count: len(v.sees)}) {
+					t.Errorf("%s: %s is told of %+v, want %d", q.name, v.who, total, len(v.sees))
+				}
+			})
+		}
+	}
+	t.Run("another world", func(t *testing.T) { testOtherWorld(t, s) })
+}
+
+// testOtherWorld puts every question to a world that has nothing.
+func testOtherWorld(t *testing.T, s canon.Store) {
+	write(t, s, func(tx Writer) { tx.PutWorld(World(2)) })
+	err := s.Read(t.Context(), func(r canon.Reader) error {
+		for _, q := range slices.Concat(cardQuestions, rowQuestions) {
+			got, total := q.ask(eye{t, r, canon.Sight{World: WorldID(2), View: AsAll}})
+			if len(got) > 0 || total != uncounted && total != (canon.Total{}) {
+				t.Errorf("%s: the other world finds %s, %+v", q.name, texts(got), total)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// texts is labels as one text, sorted.
+func texts(labels []access.Label) string {
+	out := []string{}
+	for _, l := range labels {
+		out = append(out, l.String())
+	}
+	slices.Sort(out)
+	return fmt.Sprint(out)
+}

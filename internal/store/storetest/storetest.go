@@ -1,0 +1,64 @@
+// Package storetest is the one conformance suite that every store of the canon passes
+// unchanged, and the fixtures to write more tests with.
+//
+// Its invariant: it knows a store only by the ports of package canon, and what it asks of
+// one it asks of all. Run goes through the promises one by one; RunModel sets a store
+// beside the one in memory and compares every answer to random work. What a store alone
+// promises (crashes, files, several processes) it tests itself.
+package storetest
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"loregate/internal/canon"
+)
+
+// modelSteps is how many steps of random work Run compares; STORE_STEPS overrides it.
+const modelSteps = 3000
+
+// Run holds a store against every promise of the ports. open gives an empty store and
+// sees to its closing.
+func Run(t *testing.T, open func(t *testing.T) canon.Store) {
+	for _, p := range []struct {
+		promise string
+		test    func(*testing.T, func(*testing.T) canon.Store)
+	}{
+		{"sight", testSight},
+		{"interference", testInterference},
+		{"worlds", testWorlds},
+		{"cards", testCards},
+		{"lists", testLists},
+		{"tree", testTree},
+		{"trash", testTrash},
+		{"names", testNames},
+		{"search", testSearch},
+		{"history", testHistory},
+		{"refs", testRefs},
+		{"links", testLinks},
+		{"layers", testLayers},
+		{"bodies", testBodies},
+		{"streams", testStreams},
+		{"dump", testDump},
+		{"atomic", testAtomic},
+		{"concurrent", testConcurrent},
+		{"model", testModel},
+	} {
+		t.Run(p.promise, func(t *testing.T) { p.test(t, open) })
+	}
+}
+
+func testModel(t *testing.T, open func(*testing.T) canon.Store) {
+	steps := modelSteps
+	if s := os.Getenv("STORE_STEPS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatalf("STORE_STEPS: %v", err)
+		}
+		steps = n
+	} else if testing.Short() {
+		steps /= 10
+	}
+	RunModel(t, open, 1, steps)
+}

@@ -1,0 +1,156 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+func testTree(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	grow(t, s)
+	for _, test := range []struct {
+		name  string
+		view  access.View
+		of    int
+		depth int
+		page  canon.Page
+		want  []string
+		total int
+	}{
+		{"children by creation, then id", AsUser, 1, 1, everything, []string{"R+b", "R+a", "R+c"}, 3},
+		{"generations, in the order of their parents", AsUser, 1, 2, everything, []string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x"}, 6},
+		{"three deep", AsUser, 1, 3, everything, []string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x", "R+b+z+deep"}, 7},
+		{"deeper than it goes", AsUser, 1, 100, everything, []string{"R+b", "R+a", "R+c", "R+b+z", "R+a+y", "R+a+x", "R+b+z+deep"}, 7},
+		{"no depth", AsUser, 1, 0, everything, []string{}, 0},
+		{"a page over generations", AsUser, 1, 2, canon.Page{Limit: 2, Offset: 2}, []string{"R+c", "R+b+z"}, 6},
+		{"past the end", AsUser, 1, 2, canon.Page{Limit: 2, Offset: 6}, []string{}, 6},
+		{"from the middle", AsUser, 3, 5, everything, []string{"R+a+y", "R+a+x"}, 2},
+		{"of a leaf", AsUser, 4, 5, everything, []string{}, 0},
+		{"the gm's own in its place", AsGM, 1, 2, everything, []string{"R+b", "R+gm", "R+a", "R+c", "R+b+z", "R+gm+notes", "R+a+y", "R+a+x"}, 8},
+		{"below what is hidden", AsUser, 20, 5, everything, []string{}, 0},
+		{"below what is in the trash", AsAdmin, 30, 5, everything, []string{}, 0},
+		{"below nothing", AsAdmin, 77, 5, everything, []string{}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			look(t, s, test.view, func(e eye) {
+				cards, total, err := e.r.Descendants(e.ctx(), e.s, CardID(test.of), test.depth, test.page)
+				e.ok("Descendants", err)
+				if got := names(cards); !slices.Equal(got, test.want) {
+					t.Errorf(" got %q\nwant %q", got, test.want)
+				}
+				e.counts("Descendants", total, test.total)
+			})
+		})
+	}
+}
+
+// grow puts a tree whose order of creation is not that of its names or ids: b (card 2)
+// is oldest, then gm, then a and c at one moment.
+func grow(t *testing.T, s canon.Store) {
+	t.Helper()
+	at := func(c canon.Card, n int) canon.Card {
+		c.CreatedAt = Time(n)
+		return c
+	}
+	root := at(Card(1, "R", Open), 50)
+	b := at(Under(root, Card(2, "R+b", Open)), 10)
+	a := at(Under(root, Card(3, "R+a", Open)), 12)
+	c := at(Under(root, Card(4, "R+c", Open)), 12)
+	z := at(Under(b, Card(8, "R+b+z", Open)), 30)
+	gm := at(Under(root, Card(20, "R+gm", GM)), 11)
+	gone := Trashed(at(Under(root, Card(30, "R+gone", Open)), 13), Card(30, "", Open), 60)
+	Put(t, s, root, c, a, b, gm, gone, z,
+		at(Under(a, Card(7, "R+a+x", Open)), 9),
+		at(Under(a, Card(6, "R+a+y", Open)), 8),
+		at(Under(z, Card(9, "R+b+z+deep", Open)), 1),
+		at(Under(gm, Card(21, "R+gm+notes", Open)), 1),
+		Trashed(at(Under(gone, Card(31, "R+gone+child", Open)), 14), gone, 60))
+}
+
+func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	root := Card(1, "Root", Open)
+	gm := Card(5, "GM root", GM)
+	b, a := Under(root, Card(2, "Root+b", Open)), Under(root, Card(3, "Root+a", Admin))
+	Put(t, s, Trashed(root, root, 10), Trashed(b, root, 10), Trashed(a, root, 10), Card(4, "Alive", Open), Trashed(gm, gm, 20),
+		Trashed(Card(6, "Zebra", Admin), Card(6, "", Admin), 10), Trashed(Card(7, "Root", Admin), Card(7, "", Admin), 10))
+
+	t.Run("is for admins, latest first", func(t *testing.T) {
+		for _, test := range []struct {
+			view  access.View
+			page  canon.Page
+			want  []canon.CardID
+			total int
+		}{
+			{AsAdmin, everything, []canon.CardID{CardID(5), CardID(1), CardID(7), CardID(6)}, 4},
+			{AsAll, canon.Page{Limit: 2, Offset: 1}, []canon.CardID{CardID(1), CardID(7)}, 4},
+			{AsAdmin, canon.Page{Limit: 2, Offset: 4}, []canon.CardID{}, 4},
+			{AsGM, everything, []canon.CardID{}, 0},
+			{AsUser, everything, []canon.CardID{}, 0},
+		} {
+			look(t, s, test.view, func(e eye) {
+				cards, total, err := e.r.Trash(e.ctx(), e.s, test.page)
+				e.ok("Trash", err)
+				if got := ids(cards); !slices.Equal(got, test.want) {
+					t.Errorf("Trash for %v: %v, want %v", test.view, got, test.want)
+				}
+				e.counts("Trash", total, test.total)
+			})
+		}
+	})
+	t.Run("keeps together what went together, the root first", func(t *testing.T) {
+		for of, want := range map[int][]canon.CardID{1: {CardID(1), CardID(3), CardID(2)}, 5: {CardID(5)}, 2: {}, 4: {}} {
+			look(t, s, AsAll, func(e eye) {
+				cards, err := e.r.TrashedWith(e.ctx(), WorldID(1), CardID(of))
+				e.ok("TrashedWith", err)
+				if got := ids(cards); !slices.Equal(got, want) {
+					t.Errorf("TrashedWith %d: %v, want %v", of, got, want)
+				}
+			})
+		}
+	})
+	t.Run("its cards are found by id, by admins", func(t *testing.T) { testTrashNamed(t, s) })
+	t.Run("a restored card is back", func(t *testing.T) {
+		Put(t, s, Next(gm, 30))
+		look(t, s, AsGM, func(e eye) {
+			if c, ok := e.card(5); !ok || c.Trashed() {
+				t.Errorf("the restored card: %v, %v", c, ok)
+			}
+			if got := found(e.search(canon.SearchQuery{Q: "gm", InName: true, Mode: canon.MatchWord})); !slices.Equal(got, []string{"GM root"}) {
+				t.Errorf("Search finds %q", got)
+			}
+		})
+	})
+}
+
+func testTrashNamed(t *testing.T, s canon.Store) {
+	for _, v := range []access.View{AsUser, AsGM, AsAdmin, AsAll} {
+		look(t, s, v, func(e eye) {
+			want := v.Level >= access.LevelAdmin
+			if _, ok := e.card(1); ok != want {
+				t.Errorf("CardByID for %v: %v", v, ok)
+			}
+			rows, _, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
+			e.ok("Versions", err)
+			if len(rows) == 1 != want {
+				t.Errorf("Versions for %v: %d", v, len(rows))
+			}
+			_, ok, err := e.r.VersionByCount(e.ctx(), e.s, CardID(1), 1)
+			e.ok("VersionByCount", err)
+			if ok != want {
+				t.Errorf("VersionByCount for %v: %v", v, ok)
+			}
+			feed, _, err := e.r.Feed(e.ctx(), e.s, canon.FeedQuery{Card: CardID(1), Page: everything})
+			e.ok("Feed", err)
+			if len(feed) == 1 != want {
+				t.Errorf("Feed of the card for %v: %d", v, len(feed))
+			}
+			if got := names(e.cards(canon.Filter{})); !slices.Equal(got, []string{"Alive"}) {
+				t.Errorf("Cards for %v: %q", v, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+func testWorlds(t *testing.T, open func(*testing.T) canon.Store) {
+	s := open(t)
+	first, second := World(1), World(2)
+	second.Slug, second.Title = "a-first-slug", "Žółw 日本"
+	second.Origin, second.OriginSeq = first.ID, 7
+	second.Settings = canon.Settings{Description: "d", GMParts: []string{"keeper"}, BatchRole: "admin", Starter: "Town", Extra: map[string]string{"k": "v"}}
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(first)
+		tx.PutWorld(second)
+	})
+	t.Run("worlds are listed by slug and read back whole", func(t *testing.T) { testWorldsRead(t, s, first, second) })
+	t.Run("a slug belongs to one world", func(t *testing.T) {
+		err := s.Write(t.Context(), func(tx canon.Tx) error {
+			third := World(3)
+			third.Slug = first.Slug
+			if err := tx.PutWorld(t.Context(), third); !errors.Is(err, canon.ErrTaken) {
+				t.Errorf("PutWorld with a slug in use: %v, want ErrTaken", err)
+			}
+			first.Title = "Renamed"
+			return tx.PutWorld(t.Context(), first)
+		})
+		if err != nil {
+			t.Fatalf("a world may be written again under its own slug: %v", err)
+		}
+		testWorldsRead(t, s, first, second)
+	})
+	t.Run("members", func(t *testing.T) { testMembers(t, s) })
+}
+
+func testWorldsRead(t *testing.T, s canon.Store, first, second canon.World) {
+	look(t, s, AsAll, func(e eye) {
+		all, err := e.r.Worlds(e.ctx())
+		e.ok("Worlds", err)
+		if want := []canon.World{second, first}; !reflect.DeepEqual(all, want) {
+			t.Errorf("Worlds:\n got %+v\nwant %+v", all, want)
+		}
+		got, ok, err := e.r.World(e.ctx(), second.ID)
+		e.ok("World", err)
+		if !ok || !reflect.DeepEqual(got, second) {
+			t.Errorf("World: %+v, %v", got, ok)
+		}
+		got, ok, err = e.r.WorldBySlug(e.ctx(), second.Slug)
+		e.ok("WorldBySlug", err)
+		if !ok || got.ID != second.ID {
+			t.Errorf("WorldBySlug: %+v, %v", got, ok)
+		}
+		if _, ok, err = e.r.World(e.ctx(), WorldID(9)); ok || err != nil {
+			t.Errorf("a world that is not there: %v, %v", ok, err)
+		}
+		if _, ok, err = e.r.WorldBySlug(e.ctx(), "nowhere"); ok || err != nil {
+			t.Errorf("a slug that is not there: %v, %v", ok, err)
+		}
+	})
+}
+
+func testMembers(t *testing.T, s canon.Store) {
+	put := func(members ...canon.Member) {
+		write(t, s, func(tx Writer) {
+			for _, m := range members {
+				tx.ok("PutMember", tx.Tx.PutMember(t.Context(), m))
+			}
+		})
+	}
+	want := func(members, memberships []canon.Member) {
+		t.Helper()
+		look(t, s, AsAll, func(e eye) {
+			got, err := e.r.Members(e.ctx(), WorldID(1))
+			e.ok("Members", err)
+			if !sameRows(got, members) {
+				t.Errorf("Members of the first world: %+v, want %+v", got, members)
+			}
+			got, err = e.r.Memberships(e.ctx(), "ann")
+			e.ok("Memberships", err)
+			if !sameRows(got, memberships) {
+				t.Errorf("Memberships of ann: %+v, want %+v", got, memberships)
+			}
+		})
+	}
+	bob := canon.Member{World: WorldID(1), Subject: "bob", Role: access.RoleUser, Player: CardID(5)}
+	ann := canon.Member{World: WorldID(1), Subject: "ann", Role: access.RoleGM}
+	there := canon.Member{World: WorldID(2), Subject: "ann", Role: access.RoleAdmin}
+	put(bob, there, ann)
+	want([]canon.Member{ann, bob}, []canon.Member{ann, there})
+
+	ann.Role = access.RoleAdmin
+	put(ann)
+	want([]canon.Member{ann, bob}, []canon.Member{ann, there})
+
+	ann.Role = access.RoleNone
+	put(ann)
+	want([]canon.Member{bob}, []canon.Member{there})
+}
+
+// sameRows compares rows, where none and nil are the same.
+func sameRows[T any](a, b []T) bool {
+	return len(a) == 0 && len(b) == 0 || reflect.DeepEqual(a, b)
+}
