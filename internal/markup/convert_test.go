@@ -41,6 +41,7 @@ func TestToHTML(t *testing.T) {
 		strings.Repeat("a", markup.MaxConvert+1): markup.ErrTooLong,
 		strings.Repeat(">", 10000) + "a":         markup.ErrTooDeep,
 		strings.Repeat("- ", 10000) + "a":        markup.ErrTooDeep,
+		strings.Repeat("[a](", 1<<17):            markup.ErrTooDense,
 	} {
 		if _, err := markup.ToHTML(in); !errors.Is(err, want) {
 			t.Errorf("ToHTML(%.10q…) = %v, want %v", in, err, want)
@@ -230,7 +231,7 @@ func FuzzConvert(f *testing.F) {
 // Hostile documents cost no more than a fraction of what a caller waits for.
 func TestConvertHostile(t *testing.T) {
 	for _, piece := range []string{"[[", "{{", "[", "![", "*a ", "`", "``a", "<", "<a ", "<!--", "> ", "- a\n", "| a ", "&amp", "[a](", "[[a]]", "\\", "<p>", "~~a", "_a_", "http://a.b ", "[a]: b\n"} {
-		hostile := strings.Repeat(piece, 1<<16/len(piece))
+		hostile := strings.Repeat(piece, 1<<18/len(piece))
 		for name, convert := range map[string]func(string){
 			"ToHTML":     func(s string) { _, _ = markup.ToHTML(s) },
 			"ToMarkdown": func(s string) { _, _ = markup.ToMarkdown(s) },
@@ -241,7 +242,7 @@ func TestConvertHostile(t *testing.T) {
 			start := time.Now()
 			convert(hostile)
 			if took := time.Since(start); took > 10*time.Second {
-				t.Errorf("%s of %q repeated to 64 KiB took %v", name, piece, took)
+				t.Errorf("%s of %q repeated to 256 KiB took %v", name, piece, took)
 			} else if took > 200*time.Millisecond {
 				t.Logf("%s of %q: %v", name, piece, took)
 			}

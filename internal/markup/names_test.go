@@ -49,29 +49,30 @@ func TestKeyOf(t *testing.T) {
 		"Magi":                        "magi",
 		"Data":                        "datum",
 		// Ours.
-		"GMs":             "gm",
-		"AIs":             "ai",
-		"GMDocs":          "gm_doc",
-		"GM Docs":         "gm_doc",
-		"XIsland":         "x_island",
-		"Matthias":        "matthias",
-		"Oxenford":        "oxenford",
-		"Route66Map":      "route66_map",
-		"E\u0301te\u0301": "été",
-		"G\u200bM":        "gm",
-		"G&#8203;M":       "gm",
-		"می\u200cخواهم":   "میخواهم",
-		"हिन्दी":          "हिन्दी",
-		"AT&T":            "at_t",
-		"Q&not B":         "q_not_b",
-		"A&#43;B":         "a_b",
-		"A&amp;ccedil;":   "a_ccedil",
-		"":                "",
-		" + ":             "+",
-		"+tags":           "+tag",
-		"A+":              "a+",
-		"\xff\xfe":        "",
-		"x²":              "x²",
+		"GMs":                  "gm",
+		"AIs":                  "ai",
+		"GMDocs":               "gm_doc",
+		"GM Docs":              "gm_doc",
+		"XIsland":              "x_island",
+		"Matthias":             "matthias",
+		"Oxenford":             "oxenford",
+		"Route66Map":           "route66_map",
+		"E\u0301te\u0301":      "été",
+		"E\u0301te\u0301Chaud": "été_chaud",
+		"G\u200bM":             "gm",
+		"G&#8203;M":            "gm",
+		"می\u200cخواهم":        "میخواهم",
+		"हिन्दी":               "हिन्दी",
+		"AT&T":                 "at_t",
+		"Q&not B":              "q_not_b",
+		"A&#43;B":              "a_b",
+		"A&amp;ccedil;":        "a_ccedil",
+		"":                     "",
+		" + ":                  "+",
+		"+tags":                "+tag",
+		"A+":                   "a+",
+		"\xff\xfe":             "",
+		"x²":                   "x²",
 	} {
 		if got := markup.KeyOf(name); got != want {
 			t.Errorf("KeyOf(%q) = %q, want %q", name, got, want)
@@ -262,7 +263,7 @@ func FuzzMatchGlob(f *testing.F) {
 		if got != markup.MatchGlob(pattern, string(markup.KeyOf(name))) {
 			t.Errorf("MatchGlob(%q, %q) depends on more than the key", pattern, name)
 		}
-		if strings.TrimSpace(name) != "" && len(name) < 1000 && !strings.ContainsAny(name, "*?") && !strings.HasPrefix(strings.TrimSpace(name), "+") && !strings.HasSuffix(strings.TrimSpace(name), "+") && !markup.MatchGlob(name, name) {
+		if markup.KeyOf(name) != "" && len(name) < 1000 && !strings.ContainsAny(name, "*?") && !strings.HasPrefix(strings.TrimSpace(name), "+") && !strings.HasSuffix(strings.TrimSpace(name), "+") && !markup.MatchGlob(name, name) {
 			t.Errorf("%q does not fit itself", name)
 		}
 	})

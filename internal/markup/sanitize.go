@@ -37,7 +37,7 @@ var policy = sync.OnceValue(newPolicy)
 
 var (
 	classNames = regexp.MustCompile(`^[\p{L}\p{N}\s_-]{1,200}$`)
-	ownImage   = regexp.MustCompile(`(?i)^/api(/` + pathStep + `)+(\?[\p{L}\p{N}_%+,:@*~=&-]*)?$`)
+	ownImage   = regexp.MustCompile(`^/api(/` + pathStep + `)+(\?[\p{L}\p{N}_%+,:@*~=&-]*)?$`)
 	colour     = regexp.MustCompile(`(?i)^(#[0-9a-f]{3,8}|[a-z]{3,24}|(rgb|hsl)a?\([0-9.,%\s/deg-]{1,60}\))$`)
 	wordStyle  = regexp.MustCompile(`(?i)^[a-z-]{1,24}$`)
 	fontSize   = regexp.MustCompile(`(?i)^([a-z-]{1,12}|[0-9]{1,3}(\.[0-9]{1,2})?(px|pt|em|rem|%))$`)
@@ -45,7 +45,7 @@ var (
 )
 
 // pathStep is one step of a path, which is not "..", in no encoding.
-const pathStep = `([\p{L}\p{N}_+,:@*~-]|%[013-9a-f][0-9a-f]|%2[0-9a-df]|\.[\p{L}\p{N}_+,:@*~-])+`
+const pathStep = `([\p{L}\p{N}_+,:@*~-]|%[013-9a-fA-F][0-9a-fA-F]|%2[0-9a-dfA-DF]|\.[\p{L}\p{N}_+,:@*~-])+`
 
 func newPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
