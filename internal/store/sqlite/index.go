@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 )
@@ -138,38 +139,91 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	if err != nil {
 		return err
 	}
-	p, err := t.partition(ctx, w, level)
+	at, err := t.searchedAt(ctx, w, c.ID, level)
 	if err != nil {
 		return err
 	}
-	sum := docSum(doc)
-	if _, err := t.c.exec(ctx, "INSERT INTO docs (w, card, level, label, sum) VALUES (?1, ?2, ?3, ?4, ?5)", w, c.ID[:], level, label, sum); err != nil {
+	var p partition
+	if at > 0 {
+		if p, err = t.partition(ctx, w, at); err != nil {
+			return err
+		}
+	}
+	if _, err := t.c.exec(ctx, "INSERT INTO docs (w, card, part, level, label, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+		w, c.ID[:], p.n, level, label, docSum(doc)); err != nil {
 		return err
 	}
 	n, err := t.c.number(ctx, "SELECT last_insert_rowid()")
 	if err != nil {
 		return err
 	}
-	keep, err := t.keepsText(ctx, w, label, c)
+	keep, err := t.keepsText(ctx, w, label, c, doc)
 	if err != nil {
 		return err
 	}
-	if keep {
+	if keep || at == 0 {
 		if _, err := t.c.exec(ctx, "INSERT INTO doc_texts (doc, name, text) VALUES (?1, ?2, ?3)", n, doc.Name, doc.Text); err != nil {
 			return err
 		}
 	}
+	if at == 0 {
+		return nil
+	}
 	return t.indexText(ctx, p, n, doc)
 }
 
+// searchedAt is the level of the partition that a card's text belongs in: the higher of
+// the text's and the card's own as it is kept, so that nobody finds by its words a card
+// that he does not see. It is 0 where the card does not live.
+func (t *tx) searchedAt(ctx context.Context, w int64, id canon.CardID, level int64) (int64, error) {
+	kept, err := t.c.number(ctx, "SELECT level FROM cards WHERE w = ?1 AND id = ?2 AND trashed = 0", w, id[:])
+	if err != nil || kept == 0 {
+		return 0, err
+	}
+	return max(level, kept), nil
+}
+
 // keepsText tells whether the text itself must be kept: where it is matched word by word,
-// for the card names subjects, and where there is no body to read it from again.
-func (t *tx) keepsText(ctx context.Context, w, label int64, c canon.Card) (bool, error) {
-	if label > 0 {
+// for the card names subjects, and where the card's body does not give it again.
+func (t *tx) keepsText(ctx context.Context, w, label int64, c canon.Card, doc *canon.SearchDoc) (bool, error) {
+	if label > 0 || doc.Name != c.Name {
 		return true, nil
 	}
-	n, err := t.c.number(ctx, "SELECT 1 FROM bodies WHERE w = ?1 AND hash = ?2", w, c.Content[:])
-	return n == 0, err
+	keep := true
+	_, err := t.c.one(ctx, func(r row) error {
+		keep = canon.PlainText(c.Type, string(r.bytes(0))) != doc.Text
+		return nil
+	}, "SELECT body FROM bodies WHERE w = ?1 AND hash = ?2", w, c.Content[:])
+	return keep, err
+}
+
+// keepTexts keeps the texts that could not be read again without a body, for as long as
+// they are indexed. Bodies are erased seldom enough to look at every card.
+func (t *tx) keepTexts(ctx context.Context, id access.WorldID, w int64, h canon.Hash) error {
+	type kept struct {
+		doc int64
+		sum []byte
+	}
+	var docs []kept
+	if err := t.c.query(ctx, func(r row) error { docs = append(docs, kept{r.int(0), r.bytes(1)}); return nil },
+		`SELECT d.doc, d.sum FROM cards c CROSS JOIN docs d ON d.w = c.w AND d.card = c.id
+		WHERE c.w = ?1 AND c.content = ?2 AND NOT EXISTS (SELECT 1 FROM doc_texts x WHERE x.doc = d.doc)`, w, h[:]); err != nil {
+		return err
+	}
+	for _, k := range docs {
+		c, _, err := first(t.cards(ctx, id, "SELECT "+cardColumns+" FROM docs d CROSS JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.doc = ?1", k.doc))
+		if err != nil {
+			return err
+		}
+		d, same, err := t.document(ctx, k.doc, k.sum, c)
+		if err != nil || !same {
+			return err
+		}
+		if _, err := t.c.exec(ctx, "INSERT INTO doc_texts (doc, name, text) VALUES (?1, ?2, ?3)", k.doc, d.Name, d.Text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // document gives what was indexed of a card, and whether it is as it was then.
@@ -245,25 +299,31 @@ func (t *tx) isFresh(part int64, token string) bool {
 
 // unindex takes a card out of the search index.
 func (t *tx) unindex(ctx context.Context, w int64, id canon.CardID) error {
-	var doc, level int64
-	found, err := t.c.one(ctx, func(r row) error { doc, level = r.int(0), r.int(1); return nil },
-		"SELECT doc, level FROM docs WHERE w = ?1 AND card = ?2", w, id[:])
+	var doc, part int64
+	found, err := t.c.one(ctx, func(r row) error { doc, part = r.int(0), r.int(1); return nil },
+		"SELECT doc, part FROM docs WHERE w = ?1 AND card = ?2", w, id[:])
 	if err != nil || !found {
 		return err
 	}
-	p, err := t.partition(ctx, w, level)
-	if err != nil {
-		return err
+	if part != 0 {
+		if err := t.unindexText(ctx, w, part, doc); err != nil {
+			return err
+		}
 	}
-	if err := t.textual(ctx, "DELETE FROM "+p.text()+" WHERE rowid = ?1", doc); err != nil {
-		return err
-	}
-	t.gens[p.n]++
 	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc = ?1", doc); err != nil {
 		return err
 	}
 	_, err = t.c.exec(ctx, "DELETE FROM docs WHERE doc = ?1", doc)
 	return err
+}
+
+func (t *tx) unindexText(ctx context.Context, w, part, doc int64) error {
+	p, err := t.partition(ctx, w, part-4*w)
+	if err != nil {
+		return err
+	}
+	t.gens[p.n]++
+	return t.textual(ctx, "DELETE FROM "+p.text()+" WHERE rowid = ?1", doc)
 }
 
 // flush writes what a transaction gathered; the last thing before it is kept.

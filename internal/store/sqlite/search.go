@@ -287,7 +287,7 @@ func (f *finding) byNaming(ctx context.Context) ([]canon.Card, error) {
 		return err
 	}, fmt.Sprintf(`SELECT %s, x.name, x.text FROM docs d INDEXED BY docs_named CROSS JOIN doc_texts x ON x.doc = d.doc
 		CROSS JOIN cards c ON c.w = d.w AND c.id = d.card
-		WHERE d.label > 0 AND d.label IN %s AND d.w = ?1 AND d.level > %d AND c.trashed = 0 AND %s%s ORDER BY c.key, c.id`,
+		WHERE d.label > 0 AND d.label IN %s AND d.w = ?1 AND d.part & 3 > %d AND c.trashed = 0 AND %s%s ORDER BY c.key, c.id`,
 		cardColumns, named, f.sc.top, f.sc.sees("c"), f.filter.condition()), f.sc.args(f.filter.args...)...)
 	if err != nil {
 		return nil, err

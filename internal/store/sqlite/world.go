@@ -184,6 +184,9 @@ func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) erro
 	if err != nil || n == 0 {
 		return err
 	}
+	if err := t.keepTexts(ctx, w, n, h); err != nil {
+		return err
+	}
 	_, err = t.c.exec(ctx, "DELETE FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:])
 	return err
 }

@@ -195,7 +195,8 @@ CREATE INDEX repeats_expires ON repeats (expires);
 
 -- Search. A partition is a world's level: its number is 4 times the world's plus the
 -- level. Its full-text tables are made when it is first written to; gen rises with each
--- card indexed in it or taken out, epoch when it is emptied.
+-- card indexed in it or taken out, epoch when it is emptied. What is given of a card that
+-- does not live is kept in no partition, 0.
 CREATE TABLE parts (
     part  INTEGER PRIMARY KEY,
     gen   INTEGER NOT NULL,
@@ -205,6 +206,7 @@ CREATE TABLE docs (
     doc   INTEGER PRIMARY KEY,
     w     INTEGER NOT NULL,
     card  BLOB NOT NULL,
+    part  INTEGER NOT NULL,
     level INTEGER NOT NULL,
     label INTEGER NOT NULL,
     sum   BLOB NOT NULL
@@ -212,7 +214,7 @@ CREATE TABLE docs (
 CREATE UNIQUE INDEX docs_card ON docs (w, card);
 CREATE INDEX docs_named ON docs (label) WHERE label > 0;
 -- What is searchable of cards with named subjects, who are matched without statistics,
--- and of cards whose content has no body.
+-- and of cards whose body does not give it again.
 CREATE TABLE doc_texts (
     doc  INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
