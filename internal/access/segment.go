@@ -205,6 +205,9 @@ func (t *tail) read(ctx context.Context, keep int) ([]Record, error) {
 	}
 	var all []Record
 	for _, p := range processes {
+		if err := t.skip(ctx, p, keep); err != nil {
+			return nil, err
+		}
 		for s, err := range t.store.Segments(ctx, p, t.next[p]) {
 			if err != nil {
 				return nil, err
@@ -214,15 +217,54 @@ func (t *tail) read(ctx context.Context, keep int) ([]Record, error) {
 				return nil, errors.Join(err, errors.New("run `loregate audit verify`"))
 			}
 			t.next[p] = s.Seq + 1
-			if all = append(all, records...); keep >= 0 && len(all) > 2*keep+maxSegmentRecords {
-				all = latest(all, keep)
-			}
+			all = append(all, records...)
 		}
 	}
 	if keep < 0 {
 		keep = len(all)
 	}
 	return latest(all, keep), nil
+}
+
+// skip passes over the segments of a process before its last keep ones, of which each
+// has a record at least.
+func (t *tail) skip(ctx context.Context, process string, keep int) error {
+	if keep < 0 {
+		return nil
+	}
+	low, high := uint64(0), uint64(1) // there is something from low on, and nothing from high on
+	for {
+		more, err := t.any(ctx, process, high)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		low, high = high, 2*high
+	}
+	for high-low > 1 {
+		middle := low + (high-low)/2
+		more, err := t.any(ctx, process, middle)
+		if err != nil {
+			return err
+		}
+		if more {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	t.next[process] = high - min(high, uint64(keep))
+	return nil
+}
+
+// any reports whether a process has a segment of that number or a later one.
+func (t *tail) any(ctx context.Context, process string, from uint64) (bool, error) {
+	for _, err := range t.store.Segments(ctx, process, from) {
+		return err == nil, err
+	}
+	return false, nil
 }
 
 func latest(records []Record, n int) []Record {

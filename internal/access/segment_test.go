@@ -135,7 +135,7 @@ func TestTail(t *testing.T) {
 
 func TestTailWithoutFollowEnds(t *testing.T) {
 	s := chain(t)
-	for last, want := range map[int]int{0: 6, 3: 3, -1: 0} {
+	for last, want := range map[int]int{0: 6, 1: 1, 3: 3, 5: 5, 6: 6, 7: 6, -1: 0} {
 		n := 0
 		for _, err := range access.Tail(context.Background(), s, access.TailOptions{Last: last}) {
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -16,7 +17,7 @@ import (
 
 // TraceConfig is where traces go. Without an Endpoint and an Exporter there are none.
 type TraceConfig struct {
-	Endpoint string  // URL of an OTLP/HTTP collector: "http://127.0.0.1:4318"
+	Endpoint string  // URL of an OTLP/HTTP collector: "http://127.0.0.1:4318"; without a path, /v1/traces
 	Sample   float64 // share of calls that are traced; 0 is all
 	Version  string  // of the program
 	// Exporter is used in place of one for Endpoint; for tests.
@@ -38,9 +39,12 @@ func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
 		if c.Endpoint == "" {
 			return nil, nil
 		}
-		var err error
-		if exporter, err = otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(c.Endpoint)); err != nil {
-			return nil, fmt.Errorf("telemetry: traces to %s: %w", c.Endpoint, err)
+		address, err := collectorURL(c.Endpoint)
+		if err != nil {
+			return nil, err
+		}
+		if exporter, err = otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(address)); err != nil {
+			return nil, fmt.Errorf("telemetry: traces to %s: %w", address, err)
 		}
 	}
 	if c.Sample <= 0 {
@@ -53,6 +57,19 @@ func NewTracing(ctx context.Context, c TraceConfig) (*Tracing, error) {
 			attribute.String("service.name", "loregate"), attribute.String("service.version", c.Version))),
 	)
 	return &Tracing{provider: p, tracer: p.Tracer(tracerName)}, nil
+}
+
+// collectorURL checks an address, which the exporter would silently replace by its
+// default, and adds the path that OTLP prescribes where there is none.
+func collectorURL(endpoint string) (string, error) {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "", fmt.Errorf("telemetry: %q is no address for traces; use one like http://127.0.0.1:4318", endpoint)
+	}
+	if u.Path == "" || u.Path == "/" {
+		u.Path = "/v1/traces"
+	}
+	return u.String(), nil
 }
 
 // Close sends what was not sent yet, as long as ctx allows.

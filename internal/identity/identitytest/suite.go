@@ -173,7 +173,7 @@ func testGeneration(t *testing.T, s identity.Store) {
 	_, err = s.RevokeKey(ctx, "a", start)
 	must(t, err)
 	moved("RevokeKey")
-	_, err = s.AddSigningKey(ctx, identity.SigningKey{KID: "1", Created: start}, "", time.Time{})
+	_, err = s.AddSigningKey(ctx, identity.SigningKey{KID: "1", PEM: []byte("pem"), Created: start}, "", time.Time{})
 	must(t, err)
 	moved("AddSigningKey")
 }
