@@ -95,7 +95,10 @@ func getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card
 		return card{}, err
 	}
 	out := card{summary: summarize(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
-		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Homonyms: summaries(l, s.others), Rendered: in.Rendered}
+		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered}
+	if len(s.others) > 0 {
+		out.Homonyms = summaries(l, s.others)
+	}
 	out.Links, out.MoreLinks = linkNames(s.card, content)
 	if err := addChildren(ctx, l, s.card, in.WithChildren, &out); err != nil {
 		return card{}, err

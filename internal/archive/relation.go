@@ -13,7 +13,7 @@ func relationReads(d *deps) []*op.Operation {
 		read(d, op.Spec{
 			Name:  "get_relationships",
 			Title: "What a card is connected with",
-			Doc: "See what refers to a card, or what it refers to. kind: referers (cards that link to, nest or are tagged with it), " +
+			Doc: "See what refers to a card, or what it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
 				"links (cards it links to), nests (cards it shows in place), nested_in (cards that show it).",
 			Route:    "GET /api/mcp/cards/{name}/relations",
 			Target:   "name",

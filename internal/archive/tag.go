@@ -93,7 +93,7 @@ func tagsOfCard(ctx context.Context, l *canon.Look, in tagsIn) (tagsOut, error) 
 	rows, pg := pageOf(own, in.page, false)
 	out := tagsOut{Tags: make([]tag, len(rows)), paged: pg}
 	for i, r := range rows {
-		_, uses, err := l.Refs(ctx, canon.RefQuery{Target: r.Target, Kind: canon.RefTag, Page: canon.Page{Limit: 1}})
+		_, uses, err := l.Cards(ctx, canon.Filter{Tag: r.Name}, canon.Page{Limit: 1})
 		if err != nil {
 			return tagsOut{}, err
 		}
@@ -102,18 +102,28 @@ func tagsOfCard(ctx context.Context, l *canon.Look, in tagsIn) (tagsOut, error) 
 	return out, nil
 }
 
-// ownTags are the tags of a card, each once, in order.
+// ownTags are the tags of a card, each once, in order: the items of its child tags, in
+// each of its forms in sight.
 func ownTags(ctx context.Context, l *canon.Look, c canon.Card) ([]canon.Ref, error) {
-	rows, _, err := allRefs(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefTag})
+	lists, err := l.Homonyms(ctx, c.Key+"+tag")
 	if err != nil {
 		return nil, err
 	}
 	seen := map[markup.Key]bool{}
 	var own []canon.Ref
-	for _, r := range rows {
-		if !seen[r.Ref.Target] {
-			seen[r.Ref.Target] = true
-			own = append(own, r.Ref)
+	for _, list := range lists {
+		if list.Parent != c.ID {
+			continue
+		}
+		rows, _, err := allRefs(ctx, l, canon.RefQuery{From: list.ID, Kind: canon.RefTag})
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range rows {
+			if !seen[r.Ref.Target] {
+				seen[r.Ref.Target] = true
+				own = append(own, r.Ref)
+			}
 		}
 	}
 	return own, nil
@@ -126,42 +136,56 @@ type byTagsIn struct {
 }
 
 func searchByTags(ctx context.Context, l *canon.Look, _ *op.Call, in byTagsIn) (cardList, error) {
-	wanted := map[markup.Key]bool{}
+	tags := map[markup.Key]string{}
 	for _, t := range in.Tags {
 		key := markup.KeyOf(t)
 		if key == "" {
 			return cardList{}, fault.BadField("tags", "a tag holds a letter or digit")
 		}
-		wanted[key] = true
+		tags[key] = t
 	}
-	bearers := map[canon.CardID]int{}
+	if len(tags) == 1 {
+		cards, total, err := l.Cards(ctx, canon.Filter{Tag: in.Tags[0]}, in.page.canon())
+		return cardList{summaries(l, cards), pagedAt(in.page, total, len(cards))}, err
+	}
+	borne := map[canon.CardID]int{}
 	var cards []canon.Card
 	atLeast := false
-	for key := range wanted {
-		refs, more, err := allRefs(ctx, l, canon.RefQuery{Target: key, Kind: canon.RefTag})
+	for _, t := range tags {
+		bearers, more, err := bearers(ctx, l, t)
 		if err != nil {
 			return cardList{}, err
 		}
 		atLeast = atLeast || more
-		last := canon.CardID{}
-		for _, r := range refs {
-			if r.Card.ID == last {
-				continue // the tag stands twice in its list
-			}
-			last = r.Card.ID
-			if bearers[last]++; bearers[last] == 1 {
-				cards = append(cards, r.Card)
+		for _, c := range bearers {
+			if borne[c.ID]++; borne[c.ID] == 1 {
+				cards = append(cards, c)
 			}
 		}
 	}
 	if in.Match == "all" {
-		cards = slices.DeleteFunc(cards, func(c canon.Card) bool { return bearers[c.ID] < len(wanted) })
+		cards = slices.DeleteFunc(cards, func(c canon.Card) bool { return borne[c.ID] < len(tags) })
 	}
 	slices.SortFunc(cards, func(a, b canon.Card) int {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	rows, pg := pageOf(cards, in.page, atLeast)
 	return cardList{summaries(l, rows), pg}, nil
+}
+
+// bearers are the cards that bear a tag, up to maxRefs; more tells that there are others.
+func bearers(ctx context.Context, l *canon.Look, tag string) (cards []canon.Card, more bool, err error) {
+	for p := (canon.Page{Limit: 1000}); p.Offset < maxRefs; p.Offset += p.Limit {
+		part, _, err := l.Cards(ctx, canon.Filter{Tag: tag}, p)
+		if err != nil {
+			return nil, false, err
+		}
+		cards = append(cards, part...)
+		if len(part) < p.Limit {
+			return cards, false, nil
+		}
+	}
+	return cards, true, nil
 }
 
 type suggestIn struct {

@@ -1,0 +1,407 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/store/memory"
+	"loregate/internal/store/sqlite"
+)
+
+// scene is a wiki with people at it, for tests that read as a story. Its clock moves a
+// second with every change.
+type scene struct {
+	t     testing.TB
+	canon *canon.Canon
+	ops   *op.Local
+	world access.WorldID
+	now   time.Time
+	ids   uint64
+	admin access.Grant
+}
+
+// newScene is an empty wiki in memory.
+func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
+
+// onEachStore plays a scene in memory and in SQLite.
+func onEachStore(t *testing.T, play func(s *scene)) {
+	t.Run("memory", func(t *testing.T) { play(newScene(t)) })
+	t.Run("sqlite", func(t *testing.T) { play(newSceneOn(t, onDisk(t))) })
+}
+
+func onDisk(t testing.TB) canon.Store {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func newSceneOn(t testing.TB, store canon.Store) *scene {
+	t.Helper()
+	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.id})
+	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
+	admit := func(world access.WorldID) access.Grant {
+		a, err := guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+			access.Request{Operation: "scene", Effect: access.Write, World: world})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Grant
+	}
+	w, err := s.canon.CreateWorld(t.Context(), admit(access.WorldID{}), canon.NewWorld{Slug: "main", Title: "Main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.world, s.admin = w.ID, admit(w.ID)
+	surface, err := New(Config{Canon: s.canon})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface}, Worlds: soleWorld(w.ID)}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// id gives ids that rise and are the same in every run.
+func (s *scene) id() uuid.UUID {
+	s.ids++
+	var u uuid.UUID
+	for i := range 8 {
+		u[15-i] = byte(s.ids >> (8 * i))
+	}
+	u[6], u[8] = 0x70, 0x80
+	return u
+}
+
+// soleWorld knows one world, which is called main.
+type soleWorld access.WorldID
+
+func (w soleWorld) Resolve(_ context.Context, _ access.Caller, name string) (access.WorldID, error) {
+	if name == "main" {
+		return access.WorldID(w), nil
+	}
+	return access.WorldID{}, fault.New(fault.NotFound, "no such world")
+}
+
+func (w soleWorld) Names(context.Context, access.Caller) ([]string, error) {
+	return []string{"main"}, nil
+}
+
+// change plans and commits as the wiki's keeper.
+func (s *scene) change(plan func(*canon.Plan) error) {
+	s.t.Helper()
+	s.now = s.now.Add(time.Second)
+	if _, err := s.canon.Change(s.t.Context(), s.admin, plan); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// wrote makes a card.
+func (s *scene) wrote(name, content string) {
+	s.t.Helper()
+	s.made(canon.NewCard{Name: name, Content: content})
+}
+
+// hid makes a card for a level and up, and for named subjects.
+func (s *scene) hid(level access.Level, name, content string, subjects ...access.Subject) {
+	s.t.Helper()
+	label := access.NewLabel(level, subjects...)
+	s.made(canon.NewCard{Name: name, Content: content, Label: &label})
+}
+
+// typed makes a card of a type.
+func (s *scene) typed(typ, name, content string) {
+	s.t.Helper()
+	s.made(canon.NewCard{Name: name, Type: typ, Content: content})
+}
+
+func (s *scene) made(cards ...canon.NewCard) {
+	s.t.Helper()
+	s.change(func(p *canon.Plan) error {
+		for _, c := range cards {
+			if _, err := p.Create(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// on changes one card.
+func (s *scene) on(name string, f func(*canon.Plan, canon.Card) error) {
+	s.t.Helper()
+	s.change(func(p *canon.Plan) error {
+		c, err := p.Card(name)
+		if err != nil {
+			return err
+		}
+		return f(p, c)
+	})
+}
+
+func (s *scene) edited(name, content string) {
+	s.t.Helper()
+	s.on(name, func(p *canon.Plan, c canon.Card) error {
+		_, err := p.Update(c, canon.Edit{Content: &content})
+		return err
+	})
+}
+
+func (s *scene) renamed(name, to string) {
+	s.t.Helper()
+	s.on(name, func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, to); return err })
+}
+
+func (s *scene) trashed(name string) {
+	s.t.Helper()
+	s.on(name, func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
+}
+
+func (s *scene) leveled(name string, level access.Level) {
+	s.t.Helper()
+	s.on(name, func(p *canon.Plan, c canon.Card) error {
+		_, err := p.SetLabel(c, access.NewLabel(level))
+		return err
+	})
+}
+
+// idOf is the id of a card, whoever may see it.
+func (s *scene) idOf(name string) string {
+	s.t.Helper()
+	var id string
+	err := s.canon.Look(s.t.Context(), s.admin, func(l *canon.Look) error {
+		c, err := l.Find(s.t.Context(), name)
+		id = c.ID.String()
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+// actor is somebody at the wiki.
+type actor struct {
+	s      *scene
+	caller access.Caller
+}
+
+// As gives an actor by role, or a user of that name.
+func (s *scene) As(who string) actor {
+	role, ok := access.ParseRole(who)
+	if !ok {
+		role = access.RoleUser
+	}
+	return actor{s, access.Caller{Subject: access.Subject(who), Roles: map[access.WorldID]access.Role{s.world: role}}}
+}
+
+func (a actor) invoke(name, input string, more ...func(*op.Request)) (*op.Answer, error) {
+	r := op.Request{Operation: name, Input: json.RawMessage(input), Transport: "mcp"}
+	for _, m := range more {
+		m(&r)
+	}
+	return a.s.ops.Invoke(a.s.t.Context(), a.caller, r)
+}
+
+func overREST(r *op.Request)              { r.Transport = "rest" }
+func atMost(n int) func(*op.Request)      { return func(r *op.Request) { r.MaxText = n } }
+func reached(at string) func(*op.Request) { return func(r *op.Request) { r.BaseURL = at } }
+
+// Call makes a call that must succeed, and holds its output against the schema.
+func (a actor) Call(name, input string, more ...func(*op.Request)) answer {
+	a.s.t.Helper()
+	got, err := a.invoke(name, input, more...)
+	if err != nil {
+		a.s.t.Fatalf("%s %s as %s: %v", name, input, a.caller.Subject, err)
+	}
+	o, _ := a.s.ops.Find(name)
+	if err := o.CheckOutput(got.Output); err != nil {
+		a.s.t.Errorf("%s %s: output departs from its schema: %v\n%s", name, input, err, got.Output)
+	}
+	return answer{a.s.t, string(got.Output), got.Reply}
+}
+
+// WantFault makes a call that must fail with a code, and gives what the caller is shown.
+func (a actor) WantFault(code, name, input string) string {
+	a.s.t.Helper()
+	got, err := a.invoke(name, input)
+	if err == nil {
+		a.s.t.Fatalf("%s %s as %s: want %s, got %s", name, input, a.caller.Subject, code, got.Output)
+	}
+	shown, _ := json.Marshal(fault.Show(err, "c"))
+	if fault.KindOf(err).Code() != code {
+		a.s.t.Fatalf("%s %s as %s: want %s, got %s (%v)", name, input, a.caller.Subject, code, shown, err)
+	}
+	return string(shown)
+}
+
+func (a actor) WantNotFound(name, input string) string {
+	a.s.t.Helper()
+	return a.WantFault("not_found", name, input)
+}
+
+// answer is an output to look at. Paths are such as "cards.0.name"; "cards.#" is a
+// length.
+type answer struct {
+	t     testing.TB
+	raw   string
+	reply op.Reply
+}
+
+func (a answer) at(path string) (v any, ok bool) {
+	if err := json.Unmarshal([]byte(a.raw), &v); err != nil {
+		a.t.Fatal(err)
+	}
+	for step := range strings.SplitSeq(path, ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			if v, ok = at[step]; !ok {
+				return nil, false
+			}
+		case []any:
+			if step == "#" {
+				v = float64(len(at))
+				continue
+			}
+			n, err := strconv.Atoi(step)
+			if err != nil || n >= len(at) {
+				return nil, false
+			}
+			v = at[n]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
+// Want holds the value at a path; nil is null.
+func (a answer) Want(path string, want any) answer {
+	a.t.Helper()
+	got, ok := a.at(path)
+	if n, isInt := want.(int); isInt {
+		want = float64(n)
+	}
+	if !ok || got != want {
+		a.t.Errorf("%s is %v (there: %t), want %v, in %s", path, got, ok, want, a.raw)
+	}
+	return a
+}
+
+func (a answer) WantNo(path string) answer {
+	a.t.Helper()
+	if v, ok := a.at(path); ok {
+		a.t.Errorf("%s is there: %v, in %s", path, v, a.raw)
+	}
+	return a
+}
+
+// Names are the values of a member in a list of objects.
+func (a answer) Names(list, member string) []string {
+	a.t.Helper()
+	v, _ := a.at(list)
+	rows, ok := v.([]any)
+	if !ok {
+		a.t.Fatalf("%s is no list in %s", list, a.raw)
+	}
+	names := []string{}
+	for _, r := range rows {
+		name, _ := r.(map[string]any)[member].(string)
+		names = append(names, name)
+	}
+	return names
+}
+
+// WantNames holds the names of a list, in order, apart by ", ".
+func (a answer) WantNames(list, want string) answer {
+	a.t.Helper()
+	if got := strings.Join(a.Names(list, "name"), ", "); got != want {
+		a.t.Errorf("%s are %q, want %q", list, got, want)
+	}
+	return a
+}
+
+func (a answer) Text(path string) string {
+	a.t.Helper()
+	v, _ := a.at(path)
+	s, ok := v.(string)
+	if !ok {
+		a.t.Fatalf("%s is no text in %s", path, a.raw)
+	}
+	return s
+}
+
+func (a answer) Has(parts ...string) answer {
+	a.t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(a.raw, p) {
+			a.t.Errorf("there is no %q in %s", p, a.raw)
+		}
+	}
+	return a
+}
+
+func (a answer) Lacks(parts ...string) answer {
+	a.t.Helper()
+	for _, p := range parts {
+		if strings.Contains(strings.ToLower(a.raw), strings.ToLower(p)) {
+			a.t.Errorf("there is %q in %s", p, a.raw)
+		}
+	}
+	return a
+}
+
+// TestEveryReadIsDeclared keeps the contract's list of names and routes.
+func TestEveryReadIsDeclared(t *testing.T) {
+	s := newScene(t)
+	want := map[string]string{
+		"get_card": "GET /api/mcp/cards/{name}", "search_cards": "GET /api/mcp/cards",
+		"list_children": "GET /api/mcp/cards/{name}/children", "get_card_outline": "GET /api/mcp/cards/{name}/outline",
+		"find_in_card": "GET /api/mcp/cards/{name}/find", "get_card_history": "GET /api/mcp/cards/{name}/history",
+		"get_revision": "GET /api/mcp/cards/{name}/history/{version}", "diff_card": "GET /api/mcp/cards/{name}/diff",
+		"list_trash": "GET /api/mcp/trash", "recent_changes": "GET /api/mcp/changes", "wanted_cards": "GET /api/mcp/wanted",
+		"get_relationships": "GET /api/mcp/cards/{name}/relations", "get_tags": "GET /api/mcp/tags", "search_by_tags": "", "suggest_tags": "",
+		"run_query": "POST /api/mcp/run_query", "list_queries": "GET /api/mcp/queries", "run_named_query": "GET /api/mcp/queries/{q}",
+		"render_snippet": "POST /api/mcp/render", "render_markdown": "POST /api/mcp/render/markdown",
+		"list_types": "GET /api/mcp/types", "get_type": "GET /api/mcp/types/{name}", "get_attachment": "GET /api/mcp/cards/{name}/file",
+		"search": "", "fetch": "",
+	}
+	for name, route := range want {
+		o, ok := s.ops.Find(name)
+		if !ok {
+			t.Errorf("%s is not declared", name)
+			continue
+		}
+		if o.Route != route || o.Effect != access.Read || !slices.Contains(o.Surfaces, Surface) || len(o.Examples) == 0 {
+			t.Errorf("%s: route %q, effect %s, surfaces %v, %d examples", name, o.Route, o.Effect, o.Surfaces, len(o.Examples))
+		}
+	}
+	if o, _ := s.ops.Find("list_trash"); o.Least != access.RoleAdmin {
+		t.Error("the trash is for admins")
+	}
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,144 @@
+package archive
+
+import (
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// aCoast is a small wiki with something hidden in every corner.
+func aCoast(s *scene) *scene {
+	gm := access.NewLabel(access.LevelGM)
+	s.made(
+		canon.NewCard{Name: "Games", Content: "<p>All games.</p>"},
+		canon.NewCard{Name: "Games+Coast", Content: "<p>The <b>lent</b> coast &amp; its lamp.</p>"},
+		canon.NewCard{Name: "Games+Coast+Lamp", Type: "Item", Content: "<p class=\"lamp\">A lamp burns: lamp, Lamp, <i>lamps</i>.</p>"},
+		canon.NewCard{Name: "Games+Coast+Ferry", Type: "Location", Content: "<p>The ferry has a LAMP.</p>"},
+		canon.NewCard{Name: "Games+Coast+Wreck", Type: "Location", Content: "<p>No lamp here.</p>", Label: &gm},
+		canon.NewCard{Name: "Games+Coast+GM", Content: "<p>The lamp is a lie. lamp lamp</p>"},
+		canon.NewCard{Name: "Gamesmanship", Content: "<p>Écluse.</p>"},
+	)
+	return s
+}
+
+func TestNamesAreSearchedByDefault(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		aCoast(s)
+		s.As("user").Call("search_cards", `{"q": "coast"}`).WantNames("cards", "Games+Coast, Games+Coast+Ferry, Games+Coast+Lamp").
+			Want("total", 3).Want("limit", 50).Want("offset", 0).Want("next_offset", nil).Want("ranked", false).Lacks("snippet", "level", "GM")
+		s.As("gm").Call("search_cards", `{"q": "coast"}`).Want("total", 5).Want("cards.0.level", "user")
+		s.As("user").Call("search_cards", `{"q": "lamp"}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"q": "oas"}`).Want("total", 3)
+		s.As("user").Call("search_cards", `{"q": "oas", "match_mode": "whole_word"}`).Want("total", 0)
+		s.As("user").Call("search_cards", `{"q": "coast lamp", "match_mode": "phrase"}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"q": "LAMP", "case_sensitive": true}`).Want("total", 0)
+		s.As("user").Call("search_cards", `{}`).Want("total", 5)
+	})
+}
+
+func TestContentIsSearchedRankedWithSnippets(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		aCoast(s)
+		got := s.As("user").Call("search_cards", `{"q": "lamp", "search_in": "content", "highlight": true}`)
+		got.Want("total", 3).Want("ranked", true).Want("next_offset", nil).Lacks("lie", "Wreck", "<b>", "<p")
+		for i, name := range got.Names("cards", "name") {
+			snippet := got.Names("cards", "snippet")[i]
+			if !strings.Contains(strings.ToLower(snippet), "<mark>lamp") {
+				s.t.Errorf("the snippet of %s marks nothing: %s", name, snippet)
+			}
+		}
+		s.As("user").Call("search_cards", `{"q": "lent coast & its", "search_in": "content", "match_mode": "phrase", "highlight": true}`).
+			WantNames("cards", "Games+Coast").Want("cards.0.snippet", "The <mark>lent coast &amp; its</mark> lamp.")
+		plain := s.As("user").Call("search_cards", `{"q": "ferry", "search_in": "content"}`)
+		plain.Want("cards.0.snippet", "The ferry has a LAMP.")
+		s.As("user").Call("search_cards", `{"q": "class", "search_in": "content"}`).Want("total", 0)
+		s.As("user").Call("search_cards", `{"q": "LAMP", "search_in": "content", "case_sensitive": true}`).WantNames("cards", "Games+Coast+Ferry")
+		s.As("user").Call("search_cards", `{"q": "ecluse", "search_in": "both"}`).WantNames("cards", "Gamesmanship")
+		s.As("gm").Call("search_cards", `{"q": "lamp", "search_in": "content"}`).Want("total", 5)
+		s.As("user").Call("search_cards", `{"q": "lamp", "search_in": "content", "sort": "name"}`).
+			WantNames("cards", "Games+Coast, Games+Coast+Ferry, Games+Coast+Lamp").Want("ranked", false)
+	})
+}
+
+func TestFiltersNarrow(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		aCoast(s)
+		s.wrote("Games+Coast+Lamp+tags", "[[Light]]")
+		s.As("user").Call("search_cards", `{"prefix": "Game"}`).Want("total", 5).Lacks("Gamesmanship")
+		s.As("user").Call("search_cards", `{"prefix": "Games+Coast+"}`).Want("total", 4)
+		s.As("user").Call("search_cards", `{"prefix": "Games+Coast", "not_name": "*+Ferry*"}`).Lacks("Ferry").Want("total", 3)
+		s.As("gm").Call("search_cards", `{"prefix": "Games", "not_name": "*+GM*"}`).Lacks("+GM").Want("total", 6)
+		s.As("user").Call("search_cards", `{"type": "location"}`).WantNames("cards", "Games+Coast+Ferry").Want("total", 1)
+		s.As("user").Call("search_cards", `{"tag": "lights"}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"updated_since": "2026-01-02T03:04:07Z"}`).WantNames("cards", "Games+Coast+Lamp+tags")
+		s.As("user").Call("search_cards", `{"updated_before": "2026-01-02T03:04:07Z", "type": "Item"}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"updated_since": "2026-01-02"}`).Want("total", 6)
+		s.As("user").Call("search_cards", `{"sort": "updated_at", "limit": 1}`).WantNames("cards", "Games+Coast+Lamp+tags")
+		s.As("user").WantFault("validation_error", "search_cards", `{"prefix": "+"}`)
+		s.As("user").WantFault("validation_error", "search_cards", `{"updated_since": "2026-02-01", "updated_before": "2026-01-01"}`)
+		s.As("user").WantFault("validation_error", "search_cards", `{"limit": 101}`)
+		s.As("user").WantFault("validation_error", "search_cards", `{"sort": "size"}`)
+	})
+}
+
+func TestPagesAreHonest(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		aCoast(s)
+		for _, call := range []string{`"q": "a"`, `"q": "lamp", "search_in": "content"`, `"type": "Location"`} {
+			var names []string
+			total := 0
+			for offset, steps := "0", 0; offset != "" && steps < 20; steps++ {
+				got := s.As("user").Call("search_cards", `{`+call+`, "limit": 1, "offset": `+offset+`}`)
+				names = append(names, got.Names("cards", "name")...)
+				n, _ := got.at("total")
+				total = int(n.(float64))
+				next, _ := got.at("next_offset")
+				if offset = ""; next != nil {
+					offset = asJSON(next)
+				}
+			}
+			if len(names) != total || total == 0 {
+				s.t.Errorf("%s: total is %d, the pages had %v", call, total, names)
+			}
+		}
+	})
+}
+
+func TestListsAreCutWithTheExactNextCall(t *testing.T) {
+	s := newScene(t)
+	var cards []canon.NewCard
+	for i := range 60 {
+		cards = append(cards, canon.NewCard{Name: "Stone " + strings.Repeat("x", 1+i), Content: "moss"})
+	}
+	s.made(cards...)
+	got := s.As("user").Call("search_cards", `{"q": "stone", "limit": 60}`, atMost(4000))
+	if len(got.raw) > 4000 {
+		t.Errorf("%d bytes", len(got.raw))
+	}
+	n := len(got.Names("cards", "name"))
+	got.Want("truncated", true).Want("total", 60).Want("next_offset", n).Want("next.tool", "search_cards").
+		Want("next.arguments.offset", n).Want("next.arguments.q", "stone")
+	v, _ := got.at("next.arguments")
+	rest := s.As("user").Call("search_cards", asJSON(v))
+	if n+len(rest.Names("cards", "name")) != 60 {
+		t.Errorf("%d and %d cards of 60", n, len(rest.Names("cards", "name")))
+	}
+}
+
+func TestTheConnectorPairSearchesAndFetches(t *testing.T) {
+	s := aCoast(newScene(t))
+	got := s.As("user").Call("search", `{"query": "ferry lamp"}`, reached("https://wiki.example"))
+	got.Want("results.0.title", "Games+Coast+Ferry").Want("results.#", 1).
+		Want("results.0.url", "https://wiki.example/api/mcp/cards/Games+Coast+Ferry")
+	page := s.As("user").Call("fetch", `{"id": "`+got.Text("results.0.id")+`"}`)
+	page.Want("title", "Games+Coast+Ferry").Want("text", "The ferry has a LAMP.").Want("metadata.type", "Location").
+		Want("url", "archive://card/Games+Coast+Ferry").Want("id", got.Text("results.0.id")).Lacks("level")
+	s.As("user").Call("search", `{"query": "lie"}`).Want("results.#", 0)
+	s.As("gm").Call("search", `{"query": "lie"}`).Want("results.#", 1)
+	s.wrote("Tome", strings.Repeat("<p>A long line of the tome.</p>", 400))
+	cut := s.As("user").Call("fetch", `{"id": "Tome"}`, atMost(5000))
+	cut.Want("truncated", true).Want("next.tool", "fetch").Want("next.arguments.id", "Tome").
+		Want("next.arguments.offset", len(cut.Text("text")))
+}
