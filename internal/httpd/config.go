@@ -86,6 +86,10 @@ type Config struct {
 	// believed.
 	Proxies []netip.Prefix
 
+	// BodyWait is how long a JSON body may take to arrive; 0 is 30 s. A file may take ten
+	// times as long.
+	BodyWait time.Duration
+
 	Now    func() time.Time // time.Now when nil
 	NewID  func() string    // correlation ids; UUIDv7 when nil
 	Logger *slog.Logger     // slog.Default when nil
@@ -95,7 +99,7 @@ type Config struct {
 const (
 	bodyLimit    = 4 << 20
 	bodyWait     = 30 * time.Second
-	uploadWait   = 5 * time.Minute
+	uploadSlower = 10 // a file may take so many times as long
 	answerWait   = 2 * time.Minute
 	bodyLeftover = 64 << 10 // of JSON around a file that comes as base64
 )
@@ -113,6 +117,9 @@ func New(c Config) (http.Handler, error) {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	if c.BodyWait <= 0 {
+		c.BodyWait = bodyWait
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	s := &server{Config: c, router: newRouter()}

@@ -89,7 +89,7 @@ type cardOut struct {
 	Key  string `json:"key,omitempty"`
 }
 
-func show(_ context.Context, c *op.Call, in cardIn) (cardOut, error) {
+func show(ctx context.Context, c *op.Call, in cardIn) (cardOut, error) {
 	switch in.Name {
 	case "absent":
 		return cardOut{}, fault.New(fault.NotFound, "no card %q", in.Name)
@@ -97,6 +97,12 @@ func show(_ context.Context, c *op.Call, in cardIn) (cardOut, error) {
 		return cardOut{}, fault.New(fault.Stale, "it is at version 8 now")
 	case "broken":
 		return cardOut{}, errors.New("the database says: secret")
+	case "slow": // longer than a body may take in TestDeadlines
+		select {
+		case <-ctx.Done():
+			return cardOut{}, ctx.Err()
+		case <-time.After(150 * time.Millisecond):
+		}
 	case "panic":
 		panic("secret")
 	case "etagged":

@@ -23,6 +23,7 @@ func digest(b []byte) string {
 // operation serves one operation: who calls, what it sends, what came of it.
 func (s *server) operation(o *op.Operation) handler {
 	return func(x *exchange, vars map[string]string) {
+		x.answerWithin(answerWait + o.Timeout + s.BodyWait*uploadSlower)
 		c, err := s.authenticate(x, "")
 		if err != nil {
 			s.fail(x, o.Name, err)
@@ -76,12 +77,16 @@ func (s *server) request(x *exchange, o *op.Operation, vars map[string]string) (
 		r.Input = in.object(nil)
 		return r, nil
 	}
-	body, err := s.body(x, o, &in, &r)
-	if err != nil {
-		return r, err
+	wait := s.BodyWait
+	if o.BodyLimit > 0 {
+		wait *= uploadSlower
 	}
-	r.Input = in.object(body)
-	return r, nil
+	err := x.await(wait, func() error {
+		body, err := s.body(x, o, &in, &r)
+		r.Input = in.object(body)
+		return err
+	})
+	return r, err
 }
 
 // body reads a request's body: JSON, or for an operation that takes a file, the file as
@@ -92,11 +97,10 @@ func (s *server) body(x *exchange, o *op.Operation, in *fields, r *op.Request) (
 		return nil, err
 	}
 	takesFile := o.BodyLimit > 0
-	limit, wait := int64(bodyLimit), bodyWait
+	limit := int64(bodyLimit)
 	if takesFile {
-		limit, wait = o.BodyLimit, uploadWait
+		limit = o.BodyLimit
 	}
-	x.patiently(wait, answerWait, s.Now())
 	isJSON := kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")
 	switch {
 	case isJSON && takesFile:
@@ -153,7 +157,8 @@ func bodyFault(err error, limit int64) error {
 	return fault.New(fault.Invalid, "the body did not arrive whole; send it again").Because(err)
 }
 
-// form reads a multipart form: the file, and text fields beside it.
+// form reads a multipart form: the file, and text fields beside it. The engine holds the
+// file to its cap; what is read here is bounded a little above.
 func (s *server) form(x *exchange, in *fields, r *op.Request, boundary string, limit int64) error {
 	if boundary == "" {
 		return refusal(http.StatusUnsupportedMediaType, "the form has no boundary")
@@ -184,28 +189,9 @@ func (s *server) form(x *exchange, in *fields, r *op.Request, boundary string, l
 			in.add(name, string(data))
 		case r.Upload != nil:
 			return fault.BadField(in.o.UploadField(), "is given twice; send one file")
-		case int64(len(data)) > limit:
-			return tooLarge(limit)
 		default:
 			r.Upload = data
 			in.filename(part.Header.Get("Content-Disposition"))
 		}
 	}
-}
-
-// readAuth reads the body of POST /api/mcp/auth strictly.
-func (s *server) readAuth(x *exchange, in *authIn) error {
-	kind, _, err := mediaType(x.r)
-	if err != nil {
-		return err
-	}
-	if kind != "" && kind != "application/json" {
-		return refusal(http.StatusUnsupportedMediaType, "send application/json, not %s", short(kind, 60))
-	}
-	x.patiently(bodyWait, answerWait, s.Now())
-	body, err := s.read(x, bodyLeftover, bodyLeftover)
-	if err != nil {
-		return err
-	}
-	return s.authShape.Decode(body, in)
 }

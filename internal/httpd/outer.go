@@ -72,6 +72,7 @@ func (s *server) outer() (http.Handler, error) {
 			}
 		}()
 		defer s.recovered(x)
+		x.answerWithin(0)
 		x.client, x.proxied = s.clientOf(r)
 		setHeaders(w.Header(), x.correlation)
 		if err := s.mayCall(x, origins); err != nil {
@@ -224,12 +225,28 @@ func (s *server) baseURL(x *exchange) string {
 	return scheme + "://" + x.r.Host
 }
 
-// patiently gives a body and an answer their deadlines. Writers without deadlines, as
-// tests have, go without.
-func (x *exchange) patiently(body, answer time.Duration, now time.Time) {
+// await runs f, which reads the body, under a deadline. The deadline is lifted
+// afterwards: a read deadline that passes while the handler works looks to net/http like
+// a client that went away, and would cancel the call. Writers without deadlines, as tests
+// have, go without.
+func (x *exchange) await(d time.Duration, f func() error) error {
 	rc := http.NewResponseController(x.w)
-	_ = rc.SetReadDeadline(now.Add(body))
-	_ = rc.SetWriteDeadline(now.Add(body + answer))
+	_ = rc.SetReadDeadline(time.Now().Add(d))
+	err := f()
+	if err == nil {
+		_ = rc.SetReadDeadline(time.Time{})
+	}
+	return err
+}
+
+// answerWithin bounds how long an answer may take to be made and taken. The zero duration
+// lifts the bound, which net/http would otherwise keep for the connection's next request.
+func (x *exchange) answerWithin(d time.Duration) {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = http.NewResponseController(x.w).SetWriteDeadline(at)
 }
 
 func short(s string, n int) string {

@@ -194,6 +194,33 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
+// A body that does not arrive is not waited for; a handler that takes longer than a body
+// may is not cut short.
+func TestDeadlines(t *testing.T) {
+	s := newSite(t, func(c *httpd.Config) { c.BodyWait = 50 * time.Millisecond })
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	send := func(length int, body string) int {
+		conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "PATCH /api/mcp/cards/slow HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\nContent-Length: %d\r\n\r\n%s", length, body)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode
+	}
+	if code := send(2, "{}"); code != 200 {
+		t.Errorf("a slow handler: %d", code)
+	}
+	if code := send(200, "{"); code != 400 {
+		t.Errorf("a slow body: %d", code)
+	}
+}
+
 // Over a real connection too, nothing is redirected, and what a client sends slowly or
 // not at all does not hold the server.
 func TestOnTheWire(t *testing.T) {

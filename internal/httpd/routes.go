@@ -2,8 +2,6 @@ package httpd
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -17,7 +15,7 @@ import (
 
 // routes fills the router: what surrounds the operations, then the operations.
 func (s *server) routes() error {
-	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All()}))
+	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All(), Paths: tokenPaths()}))
 	fixed := []struct {
 		pattern string
 		serve   handler
@@ -126,75 +124,6 @@ func bearer(r *http.Request) string {
 		return ""
 	}
 	return strings.TrimSpace(credential)
-}
-
-// authIn is the body of POST /api/mcp/auth.
-type authIn struct {
-	APIKey string `json:"api_key" maxlen:"200"`
-	Role   string `json:"role" enum:"user,gm,admin"`
-	World  string `json:"world,omitzero" maxlen:"255"`
-}
-
-// exchangeKey gives a token for a key. It is limited by address before the key is looked
-// at, then by key; the record names neither.
-func (s *server) exchangeKey(x *exchange, _ map[string]string) {
-	ctx := x.r.Context()
-	issued, err := func() (any, error) {
-		if err := s.mayTry(access.AddressAccount(x.client), x.client.IsValid()); err != nil {
-			return nil, err
-		}
-		var in authIn
-		if err := s.readAuth(x, &in); err != nil {
-			return nil, err
-		}
-		sum := sha256.Sum256([]byte(in.APIKey))
-		if err := s.mayTry("auth:"+hex.EncodeToString(sum[:8]), true); err != nil {
-			return nil, err
-		}
-		role, _ := access.ParseRole(in.Role)
-		return s.Auth.Exchange(ctx, in.APIKey, role, in.World)
-	}()
-	s.record(ctx, x, err)
-	if err != nil {
-		s.fail(x, "", err)
-		return
-	}
-	s.writeJSON(x, http.StatusCreated, issued)
-}
-
-// record leaves an access record of an attempt to get a token.
-func (s *server) record(ctx context.Context, x *exchange, err error) {
-	if s.Guard == nil {
-		return
-	}
-	a, refused := s.Guard.Admit(ctx, access.Caller{}, access.Request{Operation: "auth", Effect: access.Read, Correlation: x.correlation})
-	if refused == nil {
-		a.Done(ctx, 0, err)
-	}
-}
-
-func (s *server) mayTry(account string, known bool) error {
-	if s.Limiter == nil || !known {
-		return nil
-	}
-	wait, ok := s.Limiter.Take(account, "", access.ClassAuth)
-	if ok {
-		return nil
-	}
-	e := fault.New(fault.RateLimited, "too many attempts; wait %d s and try again", fault.RetrySeconds(wait))
-	e.RetryAfter = wait
-	return e.With("limit", string(access.ClassAuth))
-}
-
-func (s *server) keySet(x *exchange, _ map[string]string) {
-	keys, err := s.Auth.JWKS(x.r.Context())
-	if err != nil {
-		s.fail(x, "", err)
-		return
-	}
-	x.w.Header().Set("Content-Type", "application/jwk-set+json")
-	x.w.Header().Set("Cache-Control", "public, max-age=300")
-	_, _ = x.w.Write(keys)
 }
 
 // protectedResource is the metadata of RFC 9728.

@@ -46,6 +46,7 @@ func TestInputFaults(t *testing.T) {
 		{"no time", `{"name":"A","updated_since":"yesterday"}`, `updated_since: must be a time such as 2026-01-31T18:00:00Z`},
 		{"null for what is required", `{"name":null}`, `name: must be a string, not null`},
 		{"too many", `{"name":"A","tags":["a","b","c","d"]}`, `tags: takes at most 3 items, and has 4`},
+		{"too long by one", `{"name":"` + strings.Repeat("é", 21) + `"}`, `name: takes at most 20 characters, and has 21`},
 		{"empty", `{"name":""}`, `name: must not be empty`},
 		{"NUL", `{"name":"A\u0000"}`, `name: must not hold the character NUL`},
 		{"idempotency key on a read", `{"name":"A","idempotency_key":"k"}`, `idempotency_key: is not known; the fields are name, limit, sort, depth, full, updated_since, tags, fields, ops, args, dry_run, if_match`},
@@ -74,6 +75,7 @@ func TestInputCompleted(t *testing.T) {
 		{"numeric strings where the schema says so", `{"name":"A","depth":" 3 "}`, `{"name":"A","limit":50,"sort":"name","depth":3}`},
 		{"whole floats are whole", `{"name":"A","limit":1e1,"depth":2.0}`, `{"name":"A","limit":10,"sort":"name","depth":2}`},
 		{"a date is its first instant", `{"name":"A","updated_since":"2026-02-03"}`, `{"name":"A","limit":50,"sort":"name","updated_since":"2026-02-03T00:00:00Z"}`},
+		{"as long as may be", `{"name":"` + strings.Repeat("é", 20) + `"}`, `{"name":"` + strings.Repeat("é", 20) + `","limit":50,"sort":"name"}`},
 		{"text passes as it is", `{"name":"<b>&\u2028é"}`, "{\"name\":\"<b>&\u2028é\",\"limit\":50,\"sort\":\"name\"}"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package op
 
 import (
 	"cmp"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,8 @@ import (
 type APIInfo struct {
 	Title, Version string
 	Operations     []*Operation // those without a Route are left out
+	// Paths are routes that are no operations': path items of OpenAPI by path.
+	Paths map[string]any
 }
 
 type object = map[string]any
@@ -37,6 +40,7 @@ func OpenAPI(info APIInfo) []byte {
 		}
 		item[strings.ToLower(o.Method())] = d.operation(o)
 	}
+	maps.Copy(paths, info.Paths)
 	doc := object{
 		"openapi": "3.1.0",
 		"info":    object{"title": info.Title, "version": cmp.Or(info.Version, "0")},

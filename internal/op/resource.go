@@ -3,7 +3,6 @@ package op
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -37,28 +36,6 @@ type ListPage struct {
 	Items []Listed
 	Next  int
 }
-
-// PromptRequest asks for a prompt's text.
-type PromptRequest struct {
-	Ask
-	Name string
-	Args map[string]string
-}
-
-// PromptText is a rendered prompt: one message of the user.
-type PromptText struct{ Doc, Text string }
-
-// CompleteRequest asks for values of a variable. One of Prompt and Template is set.
-type CompleteRequest struct {
-	Ask
-	Prompt   string // name of a prompt
-	Template string // URI template of a resource, as it was listed
-	Variable string
-	Prefix   string
-}
-
-// maxCompletions is the most that MCP's completion/complete may give.
-const maxCompletions = 100
 
 // about is a resource or prompt as the Guard sees it.
 type about struct {
@@ -217,94 +194,4 @@ func (l *Local) listFrom(ctx context.Context, call *Call, open []*Resource, offs
 		}
 	}
 	return nil
-}
-
-// GetPrompt renders a prompt. One that is not open to the caller does not exist.
-func (l *Local) GetPrompt(ctx context.Context, c access.Caller, r PromptRequest) (text PromptText, err error) {
-	p := l.prompt(c, r.Surface, r.Name)
-	none := fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", clip(r.Name, 64))
-	if p == nil {
-		return text, l.absent(ctx, c, r.Ask, "prompts/get", access.ClassCall, none)
-	}
-	what := about{p.Name, p.Surfaces, p.Least, p.NoWorld, access.ClassCall, ""}
-	err = l.with(ctx, c, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
-		if err := checkArgs(p, r.Args); err != nil {
-			return 0, err
-		}
-		text.Doc = p.Doc
-		text.Text, err = p.Render(ctx, call, r.Args)
-		return len(text.Text), err
-	})
-	return text, hide(err, none)
-}
-
-func (l *Local) prompt(c access.Caller, surface, name string) *Prompt {
-	for _, p := range l.Prompts(c, surface) {
-		if p.Name == name {
-			return p
-		}
-	}
-	return nil
-}
-
-func checkArgs(p *Prompt, args map[string]string) error {
-	var f faults
-	known := make([]string, len(p.Args))
-	for i, a := range p.Args {
-		known[i] = a.Name
-		if a.Required && args[a.Name] == "" {
-			f.add(&where{name: a.Name, index: -1}, "is required")
-		}
-	}
-	for _, name := range sortedKeys(args) {
-		if !slices.Contains(known, name) {
-			f.add(&where{name: name, index: -1}, "%s", unknown(name, known))
-		}
-	}
-	return f.err()
-}
-
-// Complete gives values of a variable that begin with a text, at most 100; none where
-// there is nothing to complete. Its errors are those of the prompt or resource.
-func (l *Local) Complete(ctx context.Context, c access.Caller, r CompleteRequest) (values []string, err error) {
-	what, complete := l.completer(c, r)
-	if complete == nil {
-		none := fault.New(fault.NotFound, "there is nothing of that name to complete; list the prompts and templates to see what there is")
-		return nil, l.absent(ctx, c, r.Ask, "completion/complete", access.ClassResource, none)
-	}
-	err = l.with(ctx, c, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
-		values, err = complete(ctx, call, r.Variable, r.Prefix)
-		return len(strings.Join(values, "")), err
-	})
-	return values[:min(len(values), maxCompletions)], err
-}
-
-type completion func(ctx context.Context, c *Call, variable, prefix string) ([]string, error)
-
-func nothing(context.Context, *Call, string, string) ([]string, error) { return nil, nil }
-
-// completer finds what completes; nil where the caller may not use such a thing.
-func (l *Local) completer(c access.Caller, r CompleteRequest) (about, completion) {
-	if r.Prompt != "" {
-		p := l.prompt(c, r.Surface, r.Prompt)
-		if p == nil {
-			return about{}, nil
-		}
-		what := about{p.Name, p.Surfaces, p.Least, p.NoWorld, access.ClassResource, ""}
-		if p.Complete == nil {
-			return what, nothing
-		}
-		return what, p.Complete
-	}
-	for _, res := range l.Resources(c, r.Surface) {
-		if res.Template != r.Template {
-			continue
-		}
-		what := about{res.Name, res.Surfaces, res.Least, res.NoWorld, access.ClassResource, ""}
-		if res.Complete == nil {
-			return what, nothing
-		}
-		return what, res.Complete
-	}
-	return about{}, nil
 }

@@ -75,6 +75,12 @@ func TestListResourcesPages(t *testing.T) {
 	if got, want := all(as(access.RoleGM)), "A text/markdown, B text/markdown, A text/plain, B text/plain"; got != want {
 		t.Errorf("the GM: %s, want %s", got, want)
 	}
+	mixed := as(access.RoleUser)
+	mixed.Roles[worldB] = access.RoleGM
+	p, err := b.ListResources(context.Background(), mixed, op.ListRequest{Ask: op.Ask{World: "a"}, Offset: 1 << 40})
+	if err != nil || len(p.Items) != 0 {
+		t.Errorf("the GM's elsewhere, shown here: %+v %v", p, err)
+	}
 	if _, err := b.ListResources(context.Background(), as(access.RoleGM), op.ListRequest{Offset: -1}); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("a negative offset: %v", err)
 	}

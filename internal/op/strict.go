@@ -131,6 +131,8 @@ var parsers = sync.Pool{New: func() any {
 	return &parser{buf: buf, dec: jsontext.NewDecoder(buf, jsontext.AllowDuplicateNames(true))}
 }}
 
+var nothingMore = strings.NewReader("")
+
 var errStop = errors.New("op: stopped at a fault")
 
 // parse reads one strict JSON value: UTF-8, no duplicate names, no NUL, depth at most
@@ -147,6 +149,7 @@ func parse(data []byte) (node, error) {
 	if err == nil {
 		err = p.end()
 	}
+	p.dec.Reset(nothingMore) // keep no input alive in the pool
 	p.buf, p.faults = nil, nil
 	parsers.Put(p)
 	if err != nil && err != errStop {

@@ -1,0 +1,122 @@
+package httpd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// authIn is the body of POST /api/mcp/auth.
+type authIn struct {
+	APIKey string `json:"api_key" maxlen:"200"`
+	Role   string `json:"role" enum:"user,gm,admin"`
+	World  string `json:"world,omitzero" maxlen:"255"`
+}
+
+// exchangeKey gives a token for a key. It is limited by address before the key is looked
+// at, then by key; the record names neither.
+func (s *server) exchangeKey(x *exchange, _ map[string]string) {
+	ctx := x.r.Context()
+	issued, err := func() (any, error) {
+		if err := s.mayTry(access.AddressAccount(x.client), x.client.IsValid()); err != nil {
+			return nil, err
+		}
+		var in authIn
+		if err := s.readAuth(x, &in); err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256([]byte(in.APIKey))
+		if err := s.mayTry("auth:"+hex.EncodeToString(sum[:8]), true); err != nil {
+			return nil, err
+		}
+		role, _ := access.ParseRole(in.Role)
+		return s.Auth.Exchange(ctx, in.APIKey, role, in.World)
+	}()
+	s.record(ctx, x, err)
+	if err != nil {
+		s.fail(x, "", err)
+		return
+	}
+	s.writeJSON(x, http.StatusCreated, issued)
+}
+
+// tokenPaths are the OpenAPI path items of what is no operation's.
+func tokenPaths() map[string]any {
+	type object = map[string]any
+	text := object{"type": "string"}
+	role := object{"type": "string", "enum": []string{"user", "gm", "admin"}}
+	content := func(required []string, properties object) object {
+		return object{"application/json": object{"schema": object{"type": "object", "required": required, "properties": properties}}}
+	}
+	failed := object{"description": "Refused or failed.", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}}}
+	auth := object{
+		"operationId": "get_token", "summary": "Get a token for an API key", "tags": []string{"auth"}, "security": []any{},
+		"description": "Gives a token of a role, at most the key's own, for one world or for all that the key opens.",
+		"requestBody": object{"required": true, "content": content([]string{"api_key", "role"}, object{"api_key": text, "role": role, "world": text})},
+		"responses": object{"default": failed, "201": object{"description": "Issued.", "content": content(
+			[]string{"token", "token_type", "role", "expires_in", "expires_at"},
+			object{"token": text, "token_type": text, "role": role, "expires_in": object{"type": "integer"}, "expires_at": object{"type": "string", "format": "date-time"}})}},
+	}
+	keys := object{
+		"operationId": "get_keys", "summary": "Keys that tokens are verified with", "tags": []string{"auth"}, "security": []any{},
+		"responses": object{"default": failed, "200": object{"description": "A JSON Web Key Set.", "content": object{"application/jwk-set+json": object{"schema": object{"type": "object"}}}}},
+	}
+	return object{"/api/mcp/auth": object{"post": auth}, "/api/mcp/.well-known/jwks.json": object{"get": keys}}
+}
+
+// record leaves an access record of an attempt to get a token.
+func (s *server) record(ctx context.Context, x *exchange, err error) {
+	if s.Guard == nil {
+		return
+	}
+	a, refused := s.Guard.Admit(ctx, access.Caller{}, access.Request{Operation: "auth", Effect: access.Read, Correlation: x.correlation})
+	if refused == nil {
+		a.Done(ctx, 0, err)
+	}
+}
+
+func (s *server) mayTry(account string, known bool) error {
+	if s.Limiter == nil || !known {
+		return nil
+	}
+	wait, ok := s.Limiter.Take(account, "", access.ClassAuth)
+	if ok {
+		return nil
+	}
+	e := fault.New(fault.RateLimited, "too many attempts; wait %d s and try again", fault.RetrySeconds(wait))
+	e.RetryAfter = wait
+	return e.With("limit", string(access.ClassAuth))
+}
+
+func (s *server) keySet(x *exchange, _ map[string]string) {
+	keys, err := s.Auth.JWKS(x.r.Context())
+	if err != nil {
+		s.fail(x, "", err)
+		return
+	}
+	x.w.Header().Set("Content-Type", "application/jwk-set+json")
+	x.w.Header().Set("Cache-Control", "public, max-age=300")
+	_, _ = x.w.Write(keys)
+}
+
+// readAuth reads the body of POST /api/mcp/auth strictly.
+func (s *server) readAuth(x *exchange, in *authIn) error {
+	kind, _, err := mediaType(x.r)
+	if err != nil {
+		return err
+	}
+	if kind != "" && kind != "application/json" {
+		return refusal(http.StatusUnsupportedMediaType, "send application/json, not %s", short(kind, 60))
+	}
+	return x.await(s.BodyWait, func() error {
+		body, err := s.read(x, bodyLeftover, bodyLeftover)
+		if err != nil {
+			return err
+		}
+		return s.authShape.Decode(body, in)
+	})
+}

@@ -1,0 +1,81 @@
+package op
+
+import (
+	"encoding/json"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"loregate/internal/fault"
+)
+
+// encoding of outputs: compact, deterministic, empty lists instead of null, text as it
+// is stored, and omitempty with the meaning that encoding/json gives it.
+var outputOptions = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsonv1.OmitEmptyWithLegacySemantics(true))
+
+func (o *Operation) encode(out any, maxText int, in input) (json.RawMessage, error) {
+	b, err := jsonv2.Marshal(out, outputOptions)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "output of %s", o.Name).Because(err)
+	}
+	c, ok := out.(Cuttable)
+	if maxText <= 0 || len(b) <= maxText || !ok {
+		return b, nil
+	}
+	// What is left for the output after the call that continues it, which repeats the
+	// input; a long input must not starve the output.
+	budget := max(maxText-len(in.json)-256, maxText/2)
+	shorter, next, ok := c.Cut(budget)
+	if !ok {
+		return b, nil
+	}
+	return o.cut(shorter, next, in)
+}
+
+// cut encodes a shortened output with truncated and next, where the output does not
+// carry them itself.
+func (o *Operation) cut(shorter any, next map[string]any, in input) (json.RawMessage, error) {
+	b, err := jsonv2.Marshal(shorter, outputOptions)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "shortened output of %s", o.Name).Because(err)
+	}
+	if o.Out.Properties["truncated"] == nil {
+		b = appendMember(b, "truncated", []byte("true"))
+	}
+	if o.Out.Properties["next"] == nil {
+		call, err := o.continuation(next, in)
+		if err != nil {
+			return nil, err
+		}
+		b = appendMember(b, "next", call)
+	}
+	return b, nil
+}
+
+// continuation is the call that goes on: this call's input with some fields changed.
+func (o *Operation) continuation(next map[string]any, in input) ([]byte, error) {
+	var args map[string]any
+	if err := jsonv2.Unmarshal(in.json, &args); err != nil {
+		return nil, fault.New(fault.Internal, "input of %s", o.Name).Because(err)
+	}
+	for k, v := range next {
+		args[k] = v
+	}
+	if in.worldArg && !o.declares("world") && !o.declares("campaign_id") {
+		args["world"] = in.world
+	}
+	return jsonv2.Marshal(map[string]any{"tool": o.Name, "arguments": args}, outputOptions)
+}
+
+// appendMember adds a member to an encoded object.
+func appendMember(b []byte, name string, value []byte) []byte {
+	b = b[:len(b)-1]
+	if len(b) > 1 {
+		b = append(b, ',')
+	}
+	b = append(b, '"')
+	b = append(b, name...)
+	b = append(b, `":`...)
+	return append(append(b, value...), '}')
+}
