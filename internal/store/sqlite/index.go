@@ -250,11 +250,11 @@ func docSum(doc *canon.SearchDoc) []byte {
 func (t *tx) indexText(ctx context.Context, p partition, n int64, doc *canon.SearchDoc) error {
 	name, text := plain(doc.Name), plain(doc.Text)
 	marked := strings.Builder{}
-	marked.WriteString(name)
+	marked.WriteString(indexable(name))
 	for token := range tokens(name) {
 		marked.WriteString(" " + mark + string(token))
 	}
-	if err := t.textual(ctx, "INSERT INTO "+p.text()+" (rowid, name, body) VALUES (?1, ?2, ?3)", n, marked.String(), text); err != nil {
+	if err := t.textual(ctx, "INSERT INTO "+p.text()+" (rowid, name, body) VALUES (?1, ?2, ?3)", n, marked.String(), indexable(text)); err != nil {
 		return err
 	}
 	t.gens[p.n]++

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// tokens splits text as FTS5 does with unicode61 and remove_diacritics 2: runs of letters,
+// tokens splits text as FTS5 would with unicode61, remove_diacritics 2 and today's Unicode: runs of letters,
 // numbers and private-use characters, in small letters without the accents of a to z. An
 // accent that is a character of its own neither shows nor splits. A token is valid until
 // the next.
@@ -55,15 +55,20 @@ var asciiToken = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
+// isTokenRune goes by today's Unicode but for a few vowel signs, which FTS5 knows as marks.
 func isTokenRune(r rune) bool {
-	return r != utf8.RuneError && unicode.In(r, unicode.L, unicode.N, unicode.Co)
+	switch {
+	case r == utf8.RuneError, 0x19b0 <= r && r <= 0x19c0, r == 0x19c8, r == 0x19c9, r == 0x1cf2, r == 0x1cf3:
+		return false
+	}
+	return unicode.In(r, unicode.L, unicode.N, unicode.Co)
 }
 
 func isAccent(r rune) bool { return 0x300 <= r && r <= 0x36f }
 
 func foldRune(r rune) rune {
-	if r == 'ς' {
-		return 'σ'
+	if f, ok := foldedLetters[r]; ok {
+		return f
 	}
 	if r < 0x2000 {
 		if base, _ := utf8.DecodeRuneInString(norm.NFD.String(string(r))); base < utf8.RuneSelf {
@@ -71,6 +76,34 @@ func foldRune(r rune) rune {
 		}
 	}
 	return unicode.ToLower(r)
+}
+
+// foldedLetters are the letters that FTS5 folds and Unicode has as small letters.
+var foldedLetters = map[rune]rune{
+	'ς': 'σ', 'µ': 'μ', 'ſ': 's', 'ϐ': 'β', 'ϑ': 'θ', 'ϕ': 'φ', 'ϖ': 'π', 'ϰ': 'κ', 'ϱ': 'ρ', 'ϵ': 'ε', 'ẛ': 's', '\u1fbe': 'ι',
+}
+
+// indexable is text as it is given to FTS5. Beyond ASCII its tables are those of Unicode
+// 6.1, in which what came later, such as new emoji, is part of words; it is given the
+// tokens found here instead, and leaves them as they are.
+func indexable(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for t := range tokens(s) {
+		b = append(append(b, t...), ' ')
+	}
+	return string(b)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func tokenList(text string) (list []string) {

@@ -1,0 +1,377 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+var (
+	user = access.NewLabel(access.LevelUser)
+	gm   = access.NewLabel(access.LevelGM)
+)
+
+func TestVersionNumber(t *testing.T) {
+	for text, want := range map[string]int{"3.51.3": oldest, "3.54.1": 3_054_001, "3.51.2": 3_051_002, "4.0.0": 4_000_000} {
+		if got, ok := versionNumber(text); !ok || got != want {
+			t.Errorf("versionNumber(%q) = %d, %v; want %d", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "3", "3.51", "3.x.1"} {
+		if _, ok := versionNumber(text); ok {
+			t.Errorf("versionNumber(%q) is taken", text)
+		}
+	}
+}
+
+func TestReopenKeepsEverything(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	s := openTest(t, path)
+	mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "Hall", user, "an old hall"), "an old hall") })
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openTest(t, path)
+	if got := found(t, s, access.LevelUser, "hall"); !slices.Equal(got, []string{"Hall"}) {
+		t.Errorf("after reopening finds %q", got)
+	}
+	if faults, err := s.Verify(t.Context()); err != nil || len(faults) > 0 {
+		t.Errorf("Verify: %q, %v", faults, err)
+	}
+}
+
+func TestRefusesNewerStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	s := openTest(t, path)
+	if err := s.write(t.Context(), func(tx *tx) error {
+		_, err := tx.c.exec(t.Context(), "PRAGMA user_version = 1000")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), Config{Path: path}); err == nil || !strings.Contains(err.Error(), "newer version") {
+		t.Errorf("opening a newer store: %v", err)
+	}
+}
+
+func TestWritesFailAlone(t *testing.T) {
+	s := openNew(t)
+	wrong := errors.New("wrong")
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			err := s.Write(t.Context(), func(tx canon.Tx) error {
+				putDoc(t, tx, cardOf(i+1, fmt.Sprintf("Card %d", i), user, "some words"), "some words")
+				switch i % 4 {
+				case 1:
+					return wrong
+				case 2:
+					panic("boom")
+				case 3:
+					if i%8 == 3 {
+						runtime.Goexit()
+					}
+				}
+				return nil
+			})
+			switch failed := err != nil; {
+			case i%4 == 1 && !errors.Is(err, wrong):
+				t.Errorf("write %d: %v", i, err)
+			case failed != (i%4 == 1 || i%4 == 2):
+				t.Errorf("write %d: %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	mustRead(t, s, func(r canon.Reader) error {
+		_, total, err := r.Cards(t.Context(), sightOf(access.LevelUser), canon.Filter{}, canon.Page{Limit: 1})
+		if total.Count != 75 {
+			t.Errorf("%d cards are kept, want 75", total.Count)
+		}
+		res, err2 := r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: "words"}, canon.Page{Limit: 1})
+		if res.Total.Count != 75 {
+			t.Errorf("%d cards are found, want 75", res.Total.Count)
+		}
+		return errors.Join(err, err2)
+	})
+	if faults, err := s.Verify(t.Context()); err != nil || len(faults) > 0 {
+		t.Errorf("Verify: %q, %v", faults, err)
+	}
+}
+
+func TestCancelledWriteDoesNotRun(t *testing.T) {
+	s := openNew(t)
+	held, release := make(chan struct{}), make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		done <- s.Write(context.Background(), func(canon.Tx) error { close(held); <-release; return nil })
+	}()
+	<-held
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := s.Write(ctx, func(canon.Tx) error { t.Error("a cancelled write ran"); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled write: %v", err)
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestClosedStoreRefuses(t *testing.T) {
+	s := openNew(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(t.Context(), func(canon.Tx) error { return nil }); !errors.Is(err, errClosed) {
+		t.Errorf("Write: %v", err)
+	}
+	if err := s.Read(t.Context(), func(canon.Reader) error { return nil }); !errors.Is(err, errClosed) {
+		t.Errorf("Read: %v", err)
+	}
+}
+
+// TestTwoStoresOneFile has two stores, as two processes would, write to one file at once
+// and see one another's work.
+func TestTwoStoresOneFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	stores := []*Store{openTest(t, path), openTest(t, path)}
+	woken := stores[1].Changed()
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			text := fmt.Sprintf("shared word%d", i)
+			mustWrite(t, stores[i%2], func(tx canon.Tx) { putDoc(t, tx, cardOf(i+1, fmt.Sprintf("Card %d", i), user, text), text) })
+		})
+	}
+	wg.Wait()
+	<-woken
+	for i, s := range stores {
+		for _, q := range []string{"shared", "hare", "ord5", "word99"} {
+			got := found(t, s, access.LevelUser, q)
+			if want := map[string]int{"shared": 100, "hare": 100, "ord5": 11, "word99": 1}[q]; len(got) != want {
+				t.Errorf("store %d finds %d cards for %q, want %d", i, len(got), q, want)
+			}
+		}
+	}
+}
+
+func TestChangedByAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	a, b := openTest(t, path), openTest(t, path)
+	woken := a.Changed()
+	select {
+	case <-woken:
+		t.Fatal("woken before anything changed")
+	default:
+	}
+	mustWrite(t, b, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "Hall", user, "x"), "x") })
+	select {
+	case <-woken:
+	case <-time.After(5 * time.Second):
+		t.Error("not woken by another's write")
+	}
+}
+
+func TestBackupIsAStore(t *testing.T) {
+	s := openNew(t)
+	mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "Hall", user, "an old hall"), "an old hall") })
+	path := filepath.Join(t.TempDir(), "copy.db")
+	if err := s.Backup(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(t.Context(), path); err == nil {
+		t.Error("a backup went over a file that was there")
+	}
+	if got := found(t, openTest(t, path), access.LevelUser, "old"); !slices.Equal(got, []string{"Hall"}) {
+		t.Errorf("the copy finds %q", got)
+	}
+}
+
+// TestHiddenLeavesNoTrace compares what players are told by two stores that differ in
+// what is hidden from them alone: its text, its number, and what it was before.
+func TestHiddenLeavesNoTrace(t *testing.T) {
+	plainly, secretly := openNew(t), openNew(t)
+	p := newProse(3, 500)
+	texts := make([]string, 120)
+	for i := range texts {
+		texts[i] = p.text(200)
+	}
+	for i, text := range texts {
+		c := cardOf(i+1, p.words[i]+" "+p.words[2*i], user, text)
+		mustWrite(t, secretly, func(tx canon.Tx) {
+			h := cardOf(1000+2*i, p.words[i]+" "+p.words[2*i], gm, text)
+			putDoc(t, tx, h, strings.Repeat(p.words[i%20]+" ", 50))
+			h = cardOf(1001+2*i, p.words[i]+"zz", access.NewLabel(access.LevelGM, "eve"), text)
+			putDoc(t, tx, h, p.words[i%10]+"qq "+text)
+		})
+		for _, s := range []*Store{plainly, secretly} {
+			mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, c, text) })
+		}
+	}
+	ask := func(s *Store) (out []string) {
+		mustRead(t, s, func(r canon.Reader) error {
+			for i := range 100 {
+				for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord, canon.MatchPhrase} {
+					q := canon.SearchQuery{Q: p.words[i], Mode: mode}
+					if mode == canon.MatchSubstring {
+						q.Q = q.Q[1:]
+					}
+					res, err := r.Search(t.Context(), sightOf(access.LevelUser), q, canon.Page{Limit: 10})
+					if err != nil {
+						return err
+					}
+					b, _ := json.Marshal(res)
+					out = append(out, string(b))
+				}
+				near, err := r.NearNames(t.Context(), sightOf(access.LevelUser), p.words[i], 5)
+				if err != nil {
+					return err
+				}
+				complete, err := r.CompleteNames(t.Context(), sightOf(access.LevelUser), p.words[i][:2], 5)
+				if err != nil {
+					return err
+				}
+				out = append(out, strings.Join(near, "|"), strings.Join(complete, "|"))
+			}
+			return nil
+		})
+		return out
+	}
+	a, b := ask(plainly), ask(secretly)
+	hits := 0
+	for i := range a {
+		if a[i] != b[i] {
+			t.Fatalf("answer %d differs:\n%s\n%s", i, a[i], b[i])
+		}
+		hits += strings.Count(a[i], `"Score"`)
+	}
+	if hits < 300 {
+		t.Errorf("only %d hits: nothing was compared", hits)
+	}
+}
+
+// TestScoresForget compares a store with one that had more before: what is gone has no
+// part in a score.
+func TestScoresForget(t *testing.T) {
+	fresh, old := openNew(t), openNew(t)
+	for i := range 30 {
+		c := cardOf(i+1, fmt.Sprintf("Card %d", i), user, "")
+		text := strings.Repeat("mist ", i%5+1) + strings.Repeat("rain ", i)
+		mustWrite(t, old, func(tx canon.Tx) {
+			putDoc(t, tx, c, strings.Repeat("an earlier text ", 20))
+			putDoc(t, tx, cardOf(500+i, fmt.Sprintf("Gone %d", i), user, ""), "mist and more")
+		})
+		mustWrite(t, old, func(tx canon.Tx) {
+			if err := tx.Index(t.Context(), cardOf(500+i, "", user, ""), nil); err != nil {
+				t.Error(err)
+			}
+		})
+		for _, s := range []*Store{fresh, old} {
+			mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, c, text) })
+		}
+	}
+	score := func(s *Store) (out string) {
+		mustRead(t, s, func(r canon.Reader) error {
+			res, err := r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: "mist"}, canon.Page{Limit: 50})
+			for _, h := range res.Hits {
+				out += fmt.Sprintf("%s %.9f\n", h.Card.Name, h.Score)
+			}
+			return err
+		})
+		return out
+	}
+	if a, b := score(fresh), score(old); a != b {
+		t.Errorf("scores differ:\n%s\n%s", a, b)
+	}
+}
+
+// TestTokensAgree holds the tokeniser here against FTS5's own.
+func TestTokensAgree(t *testing.T) {
+	s := openNew(t)
+	text := "Déjà vu: Cafe\u0301 NAÏVE Straße O’Neill's 東京タワー Οδυσσεύς foo_bar x1y2 ½ ²3 ﬁn Ǆ Þórr İstanbul ŁÓDŹ Ǻ ṩ ﾊﾝｶｸ ١٢٣ हिन्दी สวัสดี 한국어 👍🏽 a\u0301\u0301b ẞ ǅ Ⅷ ⅷ Ⓐ"
+	mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "N", user, text), text) })
+	var want []string
+	if err := s.read(t.Context(), func(c *conn) error {
+		w, err := c.number(t.Context(), "SELECT w FROM world_ids")
+		if err != nil {
+			return err
+		}
+		return c.query(t.Context(), func(r row) error { want = append(want, r.text(0)); return nil },
+			"SELECT term FROM "+partition{w*4 + 1}.terms()+" WHERE term <> 'n' AND term <> ?1", mark+"n")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := tokenList(text)
+	slices.Sort(got)
+	got = slices.Compact(got)
+	for _, token := range got {
+		if !slices.Contains(want, token) {
+			t.Errorf("token %q is none of FTS5's", token)
+		}
+	}
+	for _, token := range want {
+		if !slices.Contains(got, token) {
+			t.Errorf("FTS5's token %q is missing", token)
+		}
+	}
+}
+
+// TestHostileQueries asks for what is no word.
+func TestHostileQueries(t *testing.T) {
+	s := openNew(t)
+	mustWrite(t, s, func(tx canon.Tx) {
+		for i, name := range []string{"A\"B", "NEAR(x)", "nul\x00name", "👍", mark + "marked", "\x01\x02"} {
+			c := cardOf(i+1, name, user, name)
+			c.Key = markup.Key(fmt.Sprint("key", i))
+			putDoc(t, tx, c, "text \x00 of "+name)
+		}
+	})
+	big := strings.Repeat("x y", 300_000)
+	for _, q := range []string{"", "\"", "\x00", "*", "a*b*", "NEAR(", "name:x", "^x", "{body}:x", "x AND", "👍", mark, "\xff\xfe", big, strings.Repeat("y", 1<<20)} {
+		for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord, canon.MatchPhrase} {
+			mustRead(t, s, func(r canon.Reader) error {
+				_, err := r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode, Filter: canon.Filter{NameContains: q}}, canon.Page{Limit: 5})
+				if err == nil {
+					_, err = r.Search(t.Context(), sightOf(access.LevelUser), canon.SearchQuery{Q: q, Mode: mode}, canon.Page{Limit: 5})
+				}
+				if err == nil {
+					_, err = r.NearNames(t.Context(), sightOf(access.LevelUser), q, 5)
+				}
+				if err == nil {
+					_, err = r.CompleteNames(t.Context(), sightOf(access.LevelUser), q, 5)
+				}
+				if err != nil {
+					err = fmt.Errorf("%s %.20q: %w", mode, q, err)
+				}
+				return err
+			})
+		}
+	}
+}
+
+// found gives the names of the cards that a search finds.
+func found(t *testing.T, s *Store, l access.Level, q string) (names []string) {
+	t.Helper()
+	mustRead(t, s, func(r canon.Reader) error {
+		res, err := r.Search(t.Context(), sightOf(l), canon.SearchQuery{Q: q}, canon.Page{Limit: 1000})
+		for _, h := range res.Hits {
+			names = append(names, h.Card.Name)
+		}
+		return err
+	})
+	return names
+}
