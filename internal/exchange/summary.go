@@ -1,0 +1,73 @@
+// Package exchange brings in what worlds are kept in, and writes worlds out: one file a
+// format.
+//
+// Its invariant: nothing becomes visible to more people than before. A visibility that
+// cannot be read becomes GM, and what a format hides from readers goes into GM children.
+// Ids are derived from where a thing stood, so that importing again updates; fields that
+// nobody knows are kept. What could not be read is said, by file and line, and the rest
+// goes on. Changes are made through the canon's door like any other.
+package exchange
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Summary says what came of an import or export.
+type Summary struct {
+	Files     int // read or written
+	Created   int
+	Updated   int
+	Unchanged int
+	Attached  int // files that became File or Image cards
+	Hidden    int // secrets moved out of readable cards into GM children
+	Withheld  int // cards an export left out of its view; told to gm and admin only
+	Problems  []Problem
+	DryRun    bool
+}
+
+// Problem is something that was not taken over as it stood.
+type Problem struct {
+	File string
+	Line int // 0 where it is about the whole file
+	Why  string
+}
+
+func (p Problem) String() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Why)
+	}
+	return p.File + ": " + p.Why
+}
+
+// maxShown is how many problems a Summary prints.
+const maxShown = 100
+
+func (s Summary) String() string {
+	var b strings.Builder
+	if s.DryRun {
+		b.WriteString("Nothing was changed: this is what would be.\n")
+	}
+	fmt.Fprintf(&b, "%d files: %d cards created, %d updated, %d unchanged", s.Files, s.Created, s.Updated, s.Unchanged)
+	for _, n := range []struct {
+		count int
+		what  string
+	}{{s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}, {s.Withheld, "withheld from this view"}} {
+		if n.count > 0 {
+			fmt.Fprintf(&b, ", %d %s", n.count, n.what)
+		}
+	}
+	b.WriteString(".\n")
+	if len(s.Problems) == 0 {
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%d things to look at:\n", len(s.Problems))
+	for i, p := range s.Problems {
+		if i == maxShown {
+			fmt.Fprintf(&b, "  and %d more\n", len(s.Problems)-maxShown)
+			break
+		}
+		fmt.Fprintf(&b, "  %s\n", p)
+	}
+	return b.String()
+}
