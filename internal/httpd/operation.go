@@ -81,11 +81,9 @@ func (s *server) request(x *exchange, o *op.Operation, vars map[string]string) (
 	if o.BodyLimit > 0 {
 		wait *= uploadSlower
 	}
-	err := x.await(wait, func() error {
-		body, err := s.body(x, o, &in, &r)
-		r.Input = in.object(body)
-		return err
-	})
+	x.bodyWithin(wait)
+	body, err := s.body(x, o, &in, &r)
+	r.Input = in.object(body)
 	return r, err
 }
 

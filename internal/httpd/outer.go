@@ -225,18 +225,10 @@ func (s *server) baseURL(x *exchange) string {
 	return scheme + "://" + x.r.Host
 }
 
-// await runs f, which reads the body, under a deadline. The deadline is lifted
-// afterwards: a read deadline that passes while the handler works looks to net/http like
-// a client that went away, and would cancel the call. Writers without deadlines, as tests
-// have, go without.
-func (x *exchange) await(d time.Duration, f func() error) error {
-	rc := http.NewResponseController(x.w)
-	_ = rc.SetReadDeadline(time.Now().Add(d))
-	err := f()
-	if err == nil {
-		_ = rc.SetReadDeadline(time.Time{})
-	}
-	return err
+// bodyWithin bounds how long the body may take to arrive. net/http lifts the bound when
+// the body has been read. Writers without deadlines, as tests have, go without.
+func (x *exchange) bodyWithin(d time.Duration) {
+	_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(d))
 }
 
 // answerWithin bounds how long an answer may take to be made and taken. The zero duration

@@ -102,7 +102,7 @@ func (s *server) extra(r Route) handler {
 
 // authenticate finds the caller, and tells it how long its token lasts.
 func (s *server) authenticate(x *exchange, audience string) (access.Caller, error) {
-	c, err := s.Auth.Authenticate(x.r.Context(), bearer(x.r), audience)
+	c, err := s.Auth.Authenticate(x.r.Context(), Bearer(x.r), audience)
 	if err != nil {
 		return c, err
 	}
@@ -113,8 +113,8 @@ func (s *server) authenticate(x *exchange, audience string) (access.Caller, erro
 	return c, nil
 }
 
-// bearer is the request's bearer credential; "" where there is none, or more than one.
-func bearer(r *http.Request) string {
+// Bearer is the request's bearer credential; "" where there is none, or more than one.
+func Bearer(r *http.Request) string {
 	lines := r.Header.Values("Authorization")
 	if len(lines) != 1 {
 		return ""

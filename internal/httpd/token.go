@@ -112,11 +112,10 @@ func (s *server) readAuth(x *exchange, in *authIn) error {
 	if kind != "" && kind != "application/json" {
 		return refusal(http.StatusUnsupportedMediaType, "send application/json, not %s", short(kind, 60))
 	}
-	return x.await(s.BodyWait, func() error {
-		body, err := s.read(x, bodyLeftover, bodyLeftover)
-		if err != nil {
-			return err
-		}
-		return s.authShape.Decode(body, in)
-	})
+	x.bodyWithin(s.BodyWait)
+	body, err := s.read(x, bodyLeftover, bodyLeftover)
+	if err != nil {
+		return err
+	}
+	return s.authShape.Decode(body, in)
 }
