@@ -23,6 +23,8 @@ type Type struct {
 	Text        TextKind
 	Schema      json.RawMessage // for Fields; nil for none
 	Label       access.Label
+
+	card CardID // the type card; zero for a built-in type
 }
 
 // TextKind says what a type's content is, for search, references and rendering.
@@ -123,9 +125,13 @@ func (l *Look) Type(ctx context.Context, name string) (Type, error) {
 			return l.typeOf(ctx, c)
 		}
 	}
+	return Type{}, unknownType(name)
+}
+
+func unknownType(name string) error {
 	e := fault.New(fault.Rule, "there is no type %q; list them with list_types", clip(name, 255))
 	e.Fields = []fault.Field{{Field: "type", Error: "unknown type"}}
-	return Type{}, e
+	return e
 }
 
 func (l *Look) typeOf(ctx context.Context, c Card) (Type, error) {
@@ -133,12 +139,16 @@ func (l *Look) typeOf(ctx context.Context, c Card) (Type, error) {
 	if err != nil {
 		return Type{}, err
 	}
+	return typeFrom(c, content), nil
+}
+
+func typeFrom(c Card, content string) Type {
 	var own struct {
 		Schema json.RawMessage `json:"schema"`
 	}
 	_ = json.Unmarshal(c.Fields, &own) // fields are an object already; a type without a schema is fine
 	text, _ := markup.Truncate(markup.Text(content), 200)
-	return Type{ID: c.ID.String(), Name: c.Name, Codename: c.Codename, Description: text, Schema: own.Schema, Label: c.Label}, nil
+	return Type{ID: c.ID.String(), Name: c.Name, Codename: c.Codename, Description: text, Schema: own.Schema, Label: c.Label, card: c.ID}
 }
 
 // Types lists all types in sight: the built-in ones, then the world's by key.

@@ -55,6 +55,58 @@ func (p *Plan) Event(e Event) { p.set.Event = &e }
 // Empty reports whether nothing is planned so far.
 func (p *Plan) Empty() bool { return len(p.set.Changes) == 0 }
 
+// Repeated finds the receipt of what a grant's idempotency key was used for. Its error
+// is fault.Conflict where that was another input.
+func (l *Look) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {
+	return repeated(ctx, l.r, g)
+}
+
+// Acted is what a plan does to one card.
+type Acted struct {
+	Card CardID
+	Act  Act
+}
+
+// Acts lists what is planned for cards so far, in order.
+func (p *Plan) Acts() []Acted {
+	var list []Acted
+	for _, ch := range p.set.Changes {
+		if ch.Card != nil {
+			list = append(list, Acted{ch.Card.ID, ch.Card.Act})
+		}
+	}
+	return list
+}
+
+// Type finds a type as Look.Type does, as the plan leaves it: a type card that the plan
+// made, renamed or changed is known by what it is now.
+func (p *Plan) Type(ctx context.Context, name string) (Type, error) {
+	key := markup.KeyOf(name)
+	if _, ok := builtinByKey[key]; !ok {
+		id, ok := p.made[key]
+		if c := p.now[id]; ok && markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
+			return p.plannedType(*c)
+		}
+	}
+	t, err := p.Look.Type(ctx, name)
+	if err != nil || p.now[t.card] == nil || t.card.IsZero() {
+		return t, err
+	}
+	if c := p.now[t.card]; !p.gone[t.card] && c.Key == key && markup.KeyOf(c.Type) == markup.KeyOf(TypeCardtype) {
+		return p.plannedType(*c)
+	}
+	return Type{}, unknownType(name)
+}
+
+// plannedType is typeOf for a card whose content may not be stored yet.
+func (p *Plan) plannedType(c Card) (Type, error) {
+	content, err := p.Text(c)
+	if err != nil {
+		return Type{}, err
+	}
+	return typeFrom(c, content), nil
+}
+
 // Card finds a card by name as the plan leaves it, and rests the plan on it.
 func (p *Plan) Card(name string) (Card, error) {
 	c, ok, err := p.Has(name)
@@ -114,6 +166,7 @@ func (p *Plan) Text(c Card) (string, error) {
 // NewCard is a card to be made. Type defaults to RichText, Label to what the name's
 // rules and the ancestors give.
 type NewCard struct {
+	ID       CardID // zero: a new one. Importers derive theirs, so that importing again finds the card
 	Name     string
 	Type     string
 	Content  string
@@ -144,7 +197,10 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if err != nil {
 		return Card{}, err
 	}
-	c := Card{World: p.world.ID, ID: CardID(p.canon.newID()), Part: part, Codename: n.Codename, Type: typ.Name, Own: own}
+	if n.ID.IsZero() {
+		n.ID = CardID(p.canon.newID())
+	}
+	c := Card{World: p.world.ID, ID: n.ID, Part: part, Codename: n.Codename, Type: typ.Name, Own: own}
 	p.place(&c, parent)
 	if err := p.mayHold(c, typ); err != nil {
 		return Card{}, err
