@@ -14,20 +14,28 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/job"
 	"loregate/internal/op"
 )
 
 // Surface is the surface's name.
 const Surface = "archive"
 
-// Config is what the surface is made of. Canon is needed.
+// Config is what the surface is made of. Canon is needed. Without Jobs there is no
+// spoiler scan and no backup, without Backup and Data no backup.
 type Config struct {
-	Canon *canon.Canon
+	Canon  *canon.Canon
+	Jobs   *job.Runner
+	Backup Backuper
+	Data   string // folder of the instance; backups are put into its folder "backups"
 }
 
 // deps is what operations work with.
 type deps struct {
-	canon *canon.Canon
+	canon  *canon.Canon
+	jobs   *job.Runner // nil: none
+	backup Backuper    // nil: none
+	data   string
 }
 
 // New makes the surface.
@@ -35,11 +43,11 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon}
+	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",
-		Doc:        "The card wiki: find, read, list, query and render cards, with their history.",
+		Doc:        "The card wiki: find, read, write, query and render cards, with their history.",
 		Operations: append(reads(d), writes(d)...),
 		Resources:  resources(d),
 		Prompts:    prompts(d),

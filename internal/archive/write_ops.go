@@ -1,6 +1,154 @@
 package archive
 
-import "loregate/internal/op"
+import (
+	"context"
+	"strconv"
 
-// writes are the operations that change cards.
-func writes(*deps) []*op.Operation { return nil }
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+// writes are the operations that change cards, and those that start work about them.
+func writes(d *deps) []*op.Operation {
+	var all []*op.Operation
+	for _, area := range []func(*deps) []*op.Operation{
+		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork,
+	} {
+		all = append(all, area(d)...)
+	}
+	return all
+}
+
+// write declares an operation that commits. Effect is Write and least is the user role
+// unless s says otherwise.
+func write[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
+	s.Surfaces = []string{Surface}
+	if s.Effect == "" {
+		s.Effect = access.Write
+	}
+	if !s.NoWorld {
+		s.Least = max(s.Least, access.RoleUser)
+	}
+	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (Out, error) { return handle(ctx, d, c, in) })
+}
+
+// task is one change and its reply.
+type task[Out any] struct {
+	grant access.Grant // zero: the call's
+	names []string     // name arguments, which pass the gate before anything is looked up
+	plan  func(*canon.Plan) error
+	reply func(*canon.Look, canon.Receipt) (Out, error)
+}
+
+// commit plans and commits a task, and shapes its reply from what the caller may see
+// now. A repeated call is answered the same way, through today's view and gate.
+func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out Out, err error) {
+	if !t.grant.Valid() {
+		t.grant = c.Grant
+	}
+	receipt, err := d.canon.Change(ctx, t.grant, func(p *canon.Plan) error {
+		if err := gateAll(p.Look, t.names); err != nil {
+			return err
+		}
+		return t.plan(p)
+	})
+	if err != nil {
+		return out, err
+	}
+	c.Reply.Replayed = receipt.Replayed
+	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		if err := gateAll(l, t.names); err != nil {
+			return err
+		}
+		out, err = t.reply(l, receipt)
+		return err
+	})
+	return out, err
+}
+
+// gateAll is gate for several names.
+func gateAll(l *canon.Look, names []string) error {
+	for _, n := range names {
+		if err := gate(l, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// target is the n-th card that a call acted on, as the caller sees it now; of a dry run,
+// as it would be.
+func target(ctx context.Context, l *canon.Look, r canon.Receipt, n int) (canon.Card, error) {
+	if r.DryRun {
+		for i := len(r.Cards) - 1; i >= 0; i-- {
+			if r.Cards[i].ID == r.Targets[n] {
+				return r.Cards[i], nil
+			}
+		}
+	}
+	return l.Find(ctx, "~"+r.Targets[n].String())
+}
+
+// written is a card as a write left it.
+type written struct {
+	summary
+	Codename string      `json:"codename,omitzero"`
+	ChangeID string      `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back. Absent where nothing changed."`
+	Children []childName `json:"children,omitzero" jsonschema:"Child cards that were written along."`
+	Homonyms []summary   `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
+	DryRun   bool        `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
+	Matches  int         `json:"matches,omitzero" jsonschema:"Places that the patch replaced."`
+	Diff     string      `json:"diff,omitzero" jsonschema:"Of a dry run: what would change in the content."`
+}
+
+// replyWritten describes the first target, and the others as its children.
+func replyWritten(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (written, error) {
+	card, err := target(ctx, l, r, 0)
+	if err != nil {
+		return written{}, err
+	}
+	out := written{summary: summarize(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun}
+	for n := range r.Targets[1:] {
+		if child, err := target(ctx, l, r, n+1); err == nil {
+			out.Children = append(out.Children, childName{child.Name, child.Type, child.ID})
+		}
+	}
+	same, err := l.Homonyms(ctx, card.Key)
+	if err != nil {
+		return written{}, err
+	}
+	for _, o := range same {
+		if o.ID != card.ID {
+			out.Homonyms = append(out.Homonyms, summarize(l, o))
+		}
+	}
+	if !r.DryRun {
+		c.Reply.ETag = strconv.FormatUint(uint64(out.Version), 10)
+	}
+	return out, nil
+}
+
+func changeID(r canon.Receipt) string {
+	if r.Change == [16]byte{} {
+		return ""
+	}
+	return r.Change.String()
+}
+
+// locate is the path that a card is found at: by name, or by id where the name means
+// another card to this caller.
+func locate(ctx context.Context, l *canon.Look, c summary) string {
+	if found, ok, err := l.Exists(ctx, c.Name); err == nil && ok && found.ID == c.ID {
+		return cardPath(c.Name)
+	}
+	return cardPath("~" + c.ID.String())
+}
+
+// needs refuses a part of a call that is for a higher role.
+func needs(l *canon.Look, role access.Role, what string) error {
+	if l.Grant().Role() >= role {
+		return nil
+	}
+	return deniedFor(role, l.Grant().Role(), what)
+}

@@ -1,0 +1,193 @@
+package archive
+
+import (
+	"context"
+	"strconv"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func adminWrites(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "set_card_level",
+			Title: "Set who may see a card",
+			Doc: "Decide who may see a card: everyone (user), game masters (gm) or admins, and named subjects besides. " +
+				"Cards below it are never more open than it is. Lowering the level reveals the current version only, not the older ones.",
+			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", Least: access.RoleAdmin, Idle: true,
+			Examples: []op.Example{
+				{Title: "Reveal a card to the players", Input: `{"name": "The Vault", "level": "user"}`},
+				{Title: "Open a GM card to one player", Input: `{"name": "The Vault", "level": "gm", "subjects": ["alice"]}`},
+			},
+		}, setLevel),
+		write(d, op.Spec{
+			Name:  "delete_card",
+			Title: "Delete a card",
+			Doc: "Put a card in the trash, with everything below it; restore_card brings it back. " +
+				"dry_run lists what would go. Where cards lie below it, confirm must repeat the card's name.",
+			Route: "DELETE /api/mcp/cards/{name}", Target: "name", Effect: access.Destroy, Least: access.RoleAdmin,
+			Examples: []op.Example{
+				{Title: "See what would go", Input: `{"name": "Old Notes", "dry_run": true}`},
+				{Title: "Delete a card with cards below it", Input: `{"name": "Old Notes", "confirm": "Old Notes"}`},
+			},
+		}, deleteCard),
+	}
+}
+
+type levelIn struct {
+	named
+	Level    string           `json:"level" enum:"user,gm,admin" jsonschema:"Least role that sees the card."`
+	Subjects []access.Subject `json:"subjects,omitzero" maxitems:"100" minlen:"1" maxlen:"100" jsonschema:"Subjects that see the card whatever their role; for levels gm and admin."`
+}
+
+type levelOut struct {
+	written
+	OwnLevel string           `json:"own_level" jsonschema:"The level given to the card itself; level is what it comes to with the cards above it and the name rules."`
+	Subjects []access.Subject `json:"subjects" jsonschema:"Who sees the card by being named."`
+}
+
+func setLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, error) {
+	level, _ := access.ParseLevel(in.Level) // the schema allows nothing else
+	var p problems
+	if level == access.LevelUser && len(in.Subjects) > 0 {
+		p.add("subjects", "level user is for everyone; name subjects with gm or admin")
+	}
+	for i, s := range in.Subjects {
+		if err := access.CheckSubject(s); err != nil {
+			p.add("subjects["+strconv.Itoa(i)+"]", "%v", err)
+		}
+	}
+	if err := p.err(); err != nil {
+		return levelOut{}, err
+	}
+	return commit(ctx, d, c, task[levelOut]{
+		names: []string{in.Name},
+		plan: func(p *canon.Plan) error {
+			card, err := p.Card(in.Name)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			_, err = p.SetLabel(card, access.NewLabel(level, in.Subjects...))
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (levelOut, error) {
+			out, err := replyWritten(ctx, l, c, r)
+			if err != nil {
+				return levelOut{}, err
+			}
+			card, err := target(ctx, l, r, 0)
+			return levelOut{out, card.Own.Level.String(), card.Label.Subjects}, err
+		},
+	})
+}
+
+type deleteIn struct {
+	named
+	Confirm string `json:"confirm,omitzero" maxlen:"1020" jsonschema:"The card's name once more, where cards lie below it."`
+	DryRun  bool   `json:"dry_run,omitzero" jsonschema:"Only list what would go."`
+}
+
+type deleteOut struct {
+	Name     string       `json:"name"`
+	ID       canon.CardID `json:"id" jsonschema:"Restores it with restore_card as ~ID."`
+	Deleted  bool         `json:"deleted"`
+	Below    []childName  `json:"descendants" jsonschema:"Cards below it that go along, at most 100."`
+	Count    int          `json:"descendant_count"`
+	DryRun   bool         `json:"dry_run,omitzero"`
+	ChangeID string       `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+}
+
+// listed is how many cards an answer names where it only counts the rest.
+const listed = 100
+
+func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOut, error) {
+	return commit(ctx, d, c, task[deleteOut]{
+		names: []string{in.Name},
+		plan: func(p *canon.Plan) error {
+			card, err := p.Card(in.Name)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			if err := mayGo(ctx, p, card, in); err != nil {
+				return err
+			}
+			return p.Trash(card)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (deleteOut, error) { return replyDeleted(ctx, l, r) },
+	})
+}
+
+// mayGo asks for a confirmation where cards lie below, and keeps cards that others rely
+// on by codename.
+func mayGo(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) error {
+	below, err := everythingBelow(ctx, p.Look, card.ID)
+	if err != nil {
+		return err
+	}
+	for _, b := range below {
+		if b.Codename != "" && p.World().Settings.KeepCodenames {
+			return ruleOn("name", "%q below it has a codename, which others rely on; remove the codename first", b.Name)
+		}
+	}
+	if len(below) == 0 || in.DryRun || markup.KeyOf(in.Confirm) == card.Key {
+		return nil
+	}
+	why := "cards lie below it that would go along; repeat its name here, or see them with dry_run"
+	if in.Confirm != "" {
+		why = "is not the card's name, which must be repeated here"
+	}
+	return ruleOn("confirm", "%s", why).With("name", card.Name).With("descendant_count", len(below))
+}
+
+// everythingBelow reads all cards below a card.
+func everythingBelow(ctx context.Context, l *canon.Look, id canon.CardID) (all []canon.Card, err error) {
+	const deepest = 128 // a name of 255 characters has fewer parts
+	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
+		part, _, err := l.Descendants(ctx, id, deepest, p)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, part...); len(part) < p.Limit {
+			return all, nil
+		}
+	}
+}
+
+// replyDeleted lists what went with a card; of a dry run, what would.
+func replyDeleted(ctx context.Context, l *canon.Look, r canon.Receipt) (deleteOut, error) {
+	id := r.Targets[0]
+	out := deleteOut{ID: id, DryRun: r.DryRun, ChangeID: changeID(r)}
+	var below []canon.Card
+	went, err := l.TrashedWith(ctx, id)
+	if err != nil {
+		return out, err
+	}
+	if len(went) > 0 {
+		out.Name, out.Deleted, below = went[0].Name, true, went[1:]
+	} else {
+		card, err := l.Find(ctx, "~"+id.String())
+		if err != nil {
+			return out, err
+		}
+		out.Name = card.Name
+		if below, err = everythingBelow(ctx, l, id); err != nil {
+			return out, err
+		}
+	}
+	out.Below, out.Count = childNames(below), len(below)
+	return out, nil
+}
+
+// childNames names the first cards of a list.
+func childNames(cards []canon.Card) []childName {
+	list := []childName{}
+	for _, c := range cards[:min(len(cards), listed)] {
+		list = append(list, childName{c.Name, c.Type, c.ID})
+	}
+	return list
+}

@@ -1,0 +1,133 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func attachWrites(d *deps) []*op.Operation {
+	return []*op.Operation{write(d, op.Spec{
+		Name:  "upload_attachment",
+		Title: "Attach a file",
+		Doc: "Keep a file of at most 25 MiB as a card of type File or Image, to be shown with a nest or linked to. A card that holds a file already gets the new one. " +
+			"What kind of file it is, is found in its bytes. Over REST send the file as the body, or as a form.",
+		Route: "POST /api/mcp/cards/{name}/file", Target: "name", BodyLimit: canon.MaxFile, Idle: true,
+		Examples: []op.Example{{Title: "A small picture below a card", Input: `{"name": "Rent Quay+sign", "filename": "sign.gif", "data": "R0lGODlhAQABAAAAACwAAAAAAQABAAA="}`}},
+	}, upload)}
+}
+
+type uploadIn struct {
+	named
+	Data     []byte `json:"data" jsonschema:"The file, as base64."`
+	FileName string `json:"filename,omitzero" maxlen:"255" jsonschema:"What a download of it is called."`
+	Type     string `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
+	Level    string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
+}
+
+type uploadOut struct {
+	written
+	FileName  string `json:"file_name"`
+	MediaType string `json:"media_type"`
+	Size      int    `json:"size"`
+	SHA256    string `json:"sha256"`
+}
+
+func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, error) {
+	media := http.DetectContentType(in.Data)
+	picture := strings.HasPrefix(media, "image/")
+	var p problems
+	if len(in.Data) == 0 {
+		p.add("data", "the file is empty")
+	}
+	if in.Type == canon.TypeImage && !picture {
+		p.add("type", "the file is no picture: its bytes say %s", media)
+	}
+	if strings.ContainsFunc(in.FileName, unicode.IsControl) {
+		p.add("filename", "must not hold control characters")
+	}
+	if in.Type == "" {
+		in.Type = canon.TypeFile
+		if picture {
+			in.Type = canon.TypeImage
+		}
+	}
+	if err := p.err(); err != nil {
+		return uploadOut{}, err
+	}
+	return commit(ctx, d, c, task[uploadOut]{
+		names: []string{in.Name},
+		plan:  func(p *canon.Plan) error { return attach(p, in) },
+		reply: func(l *canon.Look, r canon.Receipt) (uploadOut, error) {
+			w, err := replyWritten(ctx, l, c, r)
+			if err != nil {
+				return uploadOut{}, err
+			}
+			if !r.Replayed {
+				c.Reply.Location = locate(ctx, l, w.summary) + "/file"
+			}
+			card, err := target(ctx, l, r, 0)
+			return uploadOut{written: w, FileName: fileName(card), MediaType: media, Size: card.Size, SHA256: card.Content.String()}, err
+		},
+	})
+}
+
+// attach plans a card that holds the file, new or there.
+func attach(p *canon.Plan, in uploadIn) error {
+	card, ok, err := p.Has(in.Name)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		return reattach(p, card, in)
+	case isHandle(in.Name):
+		_, err := p.Card(in.Name)
+		return err
+	}
+	var names problems
+	if names.newName("name", in.Name); names.err() != nil {
+		return names.err()
+	}
+	n := canon.NewCard{Name: in.Name, Type: in.Type, File: in.Data, Fields: fileFields(in)}
+	if level, given := access.ParseLevel(in.Level); given {
+		label := access.NewLabel(level)
+		n.Label = &label
+	}
+	if card, err = p.Create(n); err == nil {
+		p.Target(card.ID)
+	}
+	return err
+}
+
+// reattach puts the file in the place of another one. Text is not overwritten.
+func reattach(p *canon.Plan, card canon.Card, in uploadIn) error {
+	if canon.TextOf(card.Type) != canon.TextFile {
+		return ruleOn("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name, card.Type,
+			markup.Join(card.Name, "file"))
+	}
+	if level, given := access.ParseLevel(in.Level); given && level != card.Own.Level {
+		return ruleOn("level", "the card is there and has level %s; change it with set_card_level", card.Own.Level)
+	}
+	p.Target(card.ID)
+	_, err := p.Update(card, canon.Edit{Type: &in.Type, File: in.Data, Fields: fileFields(in)})
+	return err
+}
+
+// fileFields keep the name that a file came with.
+func fileFields(in uploadIn) json.RawMessage {
+	if in.FileName == "" {
+		return nil
+	}
+	b, err := json.Marshal(map[string]string{"file_name": markup.Clean(in.FileName)})
+	if err != nil {
+		return nil // a string always has a JSON form
+	}
+	return b
+}

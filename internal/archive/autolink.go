@@ -1,0 +1,307 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func linkWrites(d *deps) []*op.Operation {
+	return []*op.Operation{write(d, op.Spec{
+		Name:  "auto_link",
+		Title: "Link the names in a card",
+		Doc: "Find where a card's text names other cards without linking to them, and suggest the links or, with mode apply and dry_run false, make them. " +
+			"Each name is linked where it first stands; longer names win. Nothing inside links, nests, tags, headings or code is touched, " +
+			"and only names that all readers of the card see are taken.",
+		Route: "POST /api/mcp/auto_link", Target: "name", Idle: true,
+		Examples: []op.Example{
+			{Title: "Suggest links", Input: `{"name": "Annals of the Lease"}`},
+			{Title: "Make them", Input: `{"name": "Annals of the Lease", "mode": "apply", "dry_run": false}`},
+		},
+	}, autoLink)}
+}
+
+type linkIn struct {
+	named
+	Mode          string `json:"mode,omitzero" enum:"suggest,apply" default:"suggest" jsonschema:"suggest lists the links; apply writes them, which needs the role gm."`
+	DryRun        bool   `json:"dry_run,omitzero" default:"true" jsonschema:"With mode apply: only show what would change."`
+	MinTermLength int    `json:"min_term_length,omitzero" default:"4" min:"2" max:"100" jsonschema:"Characters of the shortest name to link."`
+}
+
+// suggested is a link that could be made.
+type suggested struct {
+	Term    string `json:"term" jsonschema:"The words as they stand in the card."`
+	Target  string `json:"target" jsonschema:"The card to link to."`
+	Offset  int    `json:"offset" jsonschema:"Characters of content before the words."`
+	Count   int    `json:"count" jsonschema:"How often they stand there; the first is linked."`
+	Context string `json:"context"`
+
+	start, end int // bytes of the content
+}
+
+type linkOut struct {
+	Name        string      `json:"name"`
+	Mode        string      `json:"mode"`
+	DryRun      bool        `json:"dry_run"`
+	Suggestions []suggested `json:"suggestions" jsonschema:"In the order of the text, at most 100."`
+	Total       int         `json:"total"`
+	Applied     int         `json:"applied" jsonschema:"Links that were made."`
+	Version     uint32      `json:"version"`
+	ChangeID    string      `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+	Diff        string      `json:"diff,omitzero" jsonschema:"Of mode apply: what changes."`
+}
+
+func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut, err error) {
+	if in.Mode == "apply" {
+		return applyLinks(ctx, d, c, in)
+	}
+	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		card, err := find(ctx, l, in.Name)
+		if err != nil {
+			return err
+		}
+		content, err := contentOf(ctx, l, card)
+		if err != nil {
+			return err
+		}
+		all, err := linksFor(ctx, l, card, content, in.MinTermLength)
+		out = linkOut{Name: card.Name, Mode: in.Mode, DryRun: true, Total: len(all), Version: card.Version(l.View()),
+			Suggestions: all[:min(len(all), listed)]}
+		return err
+	})
+	return out, err
+}
+
+func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, error) {
+	out := linkOut{Mode: in.Mode, DryRun: in.DryRun, Suggestions: []suggested{}}
+	return commit(ctx, d, c, task[linkOut]{
+		names: []string{in.Name},
+		plan: func(p *canon.Plan) error {
+			if err := needs(p.Look, access.RoleGM, "auto_link with mode apply"); err != nil {
+				return err
+			}
+			card, err := p.Card(in.Name)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			before, err := p.Content(ctx, card)
+			if err != nil {
+				return err
+			}
+			all, err := linksFor(ctx, p.Look, card, before, in.MinTermLength)
+			if err != nil {
+				return err
+			}
+			after := linked(before, all)
+			out.Total, out.Suggestions, out.Diff = len(all), all[:min(len(all), listed)], markup.Diff(before, after)
+			if len(all) > 0 {
+				_, err = p.Update(card, canon.Edit{Content: &after})
+			}
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (linkOut, error) {
+			card, err := target(ctx, l, r, 0)
+			if err != nil {
+				return linkOut{}, err
+			}
+			out.Name, out.Version, out.ChangeID = card.Name, card.Version(l.View()), changeID(r)
+			if !in.DryRun {
+				out.Applied = out.Total
+			}
+			return out, nil
+		},
+	})
+}
+
+// linked is content with links put in, which lie in its order and apart.
+func linked(content string, links []suggested) string {
+	var b strings.Builder
+	done := 0
+	for _, s := range links {
+		b.WriteString(content[done:s.start])
+		b.WriteString("[[" + s.Target)
+		if s.Term != s.Target {
+			b.WriteString("|" + s.Term)
+		}
+		b.WriteString("]]")
+		done = s.end
+	}
+	return b.String() + content[done:]
+}
+
+// linksFor finds the links that a card's content could hold, in its order.
+func linksFor(ctx context.Context, l *canon.Look, card canon.Card, content string, shortest int) ([]suggested, error) {
+	kind := canon.TextOf(card.Type)
+	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
+		return nil, ruleOn("name", "cards of type %s hold no running text to link in", card.Type)
+	}
+	// Who reads the card must see what it links to: a name from above would be revealed.
+	terms, err := linkTerms(ctx, l.As(card.Label.Level), card, content, shortest)
+	if err != nil {
+		return nil, err
+	}
+	shadow := shadowOf(kind, content)
+	found := terms.find(shadow, content)
+	shown := content
+	if kind == canon.TextHTML {
+		shown = blankTags(content)
+	}
+	at, chars := 0, 0
+	for i := range found {
+		s := &found[i]
+		chars += utf8.RuneCountInString(content[at:s.start])
+		at = s.start
+		s.Offset = chars
+		s.Context = strings.TrimSpace(before(shown[:s.start], 40) + " " + s.Term + " " + after(shown[s.end:], 40))
+	}
+	return found, nil
+}
+
+// linkTerm is a name to look for.
+type linkTerm struct {
+	words  []string // folded
+	gaps   []string // what stands between them, white space as one space
+	exact  string   // how it must be written; "" for in any case
+	target string
+}
+
+// termSet is names to look for by their first word.
+type termSet map[string][]linkTerm
+
+// maxTerms bounds how many names are looked for.
+const maxTerms = 50_000
+
+// linkTerms are the names that a card could link to. A card below another is named by
+// its last part, written exactly so, where that part is no other card's.
+func linkTerms(ctx context.Context, l *canon.Look, card canon.Card, content string, shortest int) (termSet, error) {
+	names := map[string]string{} // by key of the root or the last part; "" where several share it
+	roots := map[string]bool{}
+	for p := (canon.Page{Limit: 1000}); p.Offset < maxTerms; p.Offset += p.Limit {
+		cards, _, err := l.Cards(ctx, canon.Filter{Sort: canon.SortName}, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range cards {
+			key := markup.PartKey(markup.Right(c.Name))
+			root := len(c.Key.Parts()) == 1
+			switch _, taken := names[key]; {
+			case root:
+				names[key], roots[key] = c.Name, true
+			case taken && !roots[key]:
+				names[key] = ""
+			case !taken:
+				names[key] = c.Name
+			}
+		}
+		if len(cards) < p.Limit {
+			break
+		}
+	}
+	drop := linkedAlready(card, content)
+	set := termSet{}
+	for key, name := range names {
+		if name != "" && !drop[markup.KeyOf(name)] {
+			set.add(name, roots[key], shortest)
+		}
+	}
+	return set, nil
+}
+
+// linkedAlready are the keys that a card need not link to: its own and those it links
+// to or shows.
+func linkedAlready(card canon.Card, content string) map[markup.Key]bool {
+	keys := map[markup.Key]bool{card.Key: true}
+	for _, r := range markup.Refs(content) {
+		if !r.External {
+			keys[markup.KeyOf(markup.Resolve(r.Target, card.Name))] = true
+		}
+	}
+	return keys
+}
+
+// partWords are last parts that say what a card is to the one above it, and no name.
+var partWords = []string{"tag", "gm", "ai", "table_of_content"}
+
+func (t termSet) add(name string, root bool, shortest int) {
+	term := markup.Right(name)
+	if utf8.RuneCountInString(term) < shortest || strings.ContainsAny(name, "[]{}|<>&#*\n") || slices.Contains(partWords, markup.PartKey(term)) {
+		return
+	}
+	words, gaps := wordsIn(term)
+	if len(words) == 0 || !strings.ContainsFunc(term, isLetter) || words[0].start != 0 || words[len(words)-1].end != len(term) {
+		return
+	}
+	lt := linkTerm{target: name}
+	if !root {
+		lt.exact = term
+	}
+	for i, w := range words {
+		lt.words = append(lt.words, markup.Fold(term[w.start:w.end]))
+		if i > 0 {
+			lt.gaps = append(lt.gaps, gaps[i])
+		}
+	}
+	t[lt.words[0]] = append(t[lt.words[0]], lt)
+}
+
+// find gives one link for each name that the shadow of a text holds: where it first
+// stands. Where names overlap the longer one wins.
+func (t termSet) find(shadow, content string) []suggested {
+	words, gaps := wordsIn(shadow)
+	folded := make([]string, len(words))
+	for i, w := range words {
+		folded[i] = markup.Fold(shadow[w.start:w.end])
+	}
+	var all []suggested
+	for i := range words {
+		for _, term := range t[folded[i]] {
+			n := len(term.words)
+			if i+n > len(words) || !slices.Equal(term.words, folded[i:i+n]) || n > 1 && !slices.Equal(term.gaps, gaps[i+1:i+n]) {
+				continue
+			}
+			s := suggested{Target: term.target, start: words[i].start, end: words[i+n-1].end, Count: 1}
+			if s.Term = content[s.start:s.end]; term.exact == "" || term.exact == s.Term {
+				all = append(all, s)
+			}
+		}
+	}
+	return firstOfEach(apart(all))
+}
+
+// apart keeps what does not overlap, longest first, and gives it in order.
+func apart(all []suggested) []suggested {
+	slices.SortFunc(all, func(a, b suggested) int {
+		return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), cmp.Compare(a.start, b.start), cmp.Compare(a.Target, b.Target))
+	})
+	var kept []suggested // in order of start
+	for _, s := range all {
+		at, _ := slices.BinarySearchFunc(kept, s.start, func(k suggested, start int) int { return cmp.Compare(k.start, start) })
+		if at < len(kept) && kept[at].start < s.end || at > 0 && kept[at-1].end > s.start {
+			continue
+		}
+		kept = slices.Insert(kept, at, s)
+	}
+	return kept
+}
+
+func firstOfEach(in []suggested) []suggested {
+	at := map[string]int{}
+	out := []suggested{}
+	for _, s := range in {
+		if i, seen := at[s.Target]; seen {
+			out[i].Count++
+			continue
+		}
+		at[s.Target] = len(out)
+		out = append(out, s)
+	}
+	return out
+}

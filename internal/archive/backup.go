@@ -1,0 +1,175 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/job"
+	"loregate/internal/op"
+)
+
+// Backuper makes copies of the instance's store.
+type Backuper interface {
+	// Backup writes a consistent copy, without signing keys, to a file that is not there
+	// yet. The copy serves in the place of the store it was made of.
+	Backup(ctx context.Context, path string) error
+}
+
+func backupWork(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "create_backup",
+			Title: "Back the instance up",
+			Doc: "Make a consistent copy of all worlds while the instance goes on, without its signing keys. " +
+				"The copy is put into the folder backups beside the store; loregate serve on a folder that holds it as its store brings it back.",
+			Route: "POST /api/mcp/admin/backup", Status: 202, Operator: true, NoWorld: true, Idle: true,
+			Examples: []op.Example{{Title: "Back up", Input: `{}`}},
+		}, createBackup),
+		write(d, op.Spec{
+			Name:   "get_backup",
+			Title:  "Look at a backup",
+			Doc:    "See whether a backup is done, its size and its SHA-256. With download, REST answers with the copy itself.",
+			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", Operator: true, NoWorld: true, NoTool: true, Timeout: time.Minute,
+			Examples: []op.Example{{Title: "Its state", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
+		}, getBackup),
+	}
+}
+
+const (
+	backupKind     = "backup"
+	backupFolder   = "backups"
+	backupPatience = 10 * time.Second // a copy runs at disk speed: most are done by then
+	maxDownload    = 1 << 30          // bytes; a download is held in memory
+)
+
+type backupOut struct {
+	ID      string `json:"id"`
+	Status  string `json:"status" enum:"queued,running,completed,failed"`
+	File    string `json:"file,omitzero" jsonschema:"Its name in the folder backups."`
+	Size    int64  `json:"size,omitzero" jsonschema:"Bytes."`
+	SHA256  string `json:"sha256,omitzero"`
+	Message string `json:"message,omitzero" jsonschema:"Why it failed."`
+}
+
+// copied is a finished copy.
+type copied struct {
+	File   string `json:"file"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+func createBackup(ctx context.Context, d *deps, c *op.Call, _ struct{}) (backupOut, error) {
+	if d.jobs == nil || d.backup == nil || d.data == "" {
+		return backupOut{}, fault.New(fault.Unavailable, "backups are not set up here; copy the data folder while the server is stopped")
+	}
+	j, err := d.jobs.Start(ctx, c.Grant, backupKind, backupPatience, func(ctx context.Context) (any, error) { return d.copyStore(ctx) })
+	if err != nil {
+		return backupOut{}, err
+	}
+	c.Reply.Location = "/api/mcp/admin/backup/" + j.ID.String()
+	return backupOf(j)
+}
+
+// copyStore makes a copy under its checksum, so that equal copies are one file and a
+// copy that was cut off is never taken for one.
+func (d *deps) copyStore(ctx context.Context) (out copied, err error) {
+	defer fault.Wrap(&err, "archive: backup")
+	folder := filepath.Join(d.data, backupFolder)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return copied{}, err
+	}
+	work, err := os.MkdirTemp(folder, ".making-")
+	if err != nil {
+		return copied{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	made := filepath.Join(work, "copy.db")
+	if err := d.backup.Backup(ctx, made); err != nil {
+		return copied{}, err
+	}
+	if out.SHA256, out.Size, err = checksum(made); err != nil {
+		return copied{}, err
+	}
+	out.File = "loregate-" + out.SHA256[:16] + ".db"
+	return out, os.Rename(made, filepath.Join(folder, out.File))
+}
+
+// checksum reads a file for its SHA-256 in hexadecimal and its size.
+func checksum(path string) (sum string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	h := sha256.New()
+	if size, err = io.Copy(h, f); err != nil {
+		return "", 0, err
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, nil
+}
+
+func backupOf(j job.Job) (backupOut, error) {
+	out := backupOut{ID: j.ID.String(), Status: string(j.State), Message: j.Problem}
+	if j.State != job.Completed {
+		return out, nil
+	}
+	var done copied
+	if err := json.Unmarshal(j.Result, &done); err != nil {
+		return out, fmt.Errorf("archive: result of backup %s: %w", j.ID, err)
+	}
+	out.File, out.Size, out.SHA256 = done.File, done.Size, done.SHA256
+	return out, nil
+}
+
+type getBackupIn struct {
+	ID       string `json:"id" minlen:"1" maxlen:"64" jsonschema:"The backup, as create_backup answered."`
+	Download bool   `json:"download,omitzero" jsonschema:"Send the copy itself; over REST only."`
+}
+
+func getBackup(ctx context.Context, d *deps, c *op.Call, in getBackupIn) (backupOut, error) {
+	absent := fault.New(fault.NotFound, "there is no such backup; make one with create_backup")
+	if d.jobs == nil {
+		return backupOut{}, absent
+	}
+	j, err := d.jobs.Find(ctx, c.Grant, in.ID)
+	if err != nil || j.Kind != backupKind {
+		if err == nil || fault.KindOf(err) == fault.NotFound {
+			err = absent
+		}
+		return backupOut{}, err
+	}
+	out, err := backupOf(j)
+	if err != nil || !in.Download || out.File == "" || c.Transport != "rest" {
+		return out, err
+	}
+	if out.Size > maxDownload {
+		return backupOut{}, fault.New(fault.TooLarge, "the copy has %d bytes, too many to send; take it from the folder backups", out.Size)
+	}
+	data, err := readBackup(filepath.Join(d.data, backupFolder), out.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return backupOut{}, fault.New(fault.NotFound, "the copy is not in the folder backups any more; make another")
+	}
+	c.Reply.File = &op.File{Name: out.File, Type: "application/vnd.sqlite3", Data: data}
+	return out, err
+}
+
+// readBackup reads a file of the folder, and of nowhere else.
+func readBackup(folder, name string) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	return root.ReadFile(name)
+}

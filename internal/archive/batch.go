@@ -1,0 +1,322 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// maxBatch is how many operations one batch has at most.
+const maxBatch = 100
+
+func batchWrites(d *deps) []*op.Operation {
+	return []*op.Operation{write(d, op.Spec{
+		Name:  "batch_cards",
+		Title: "Create and change many cards",
+		Doc: "Create and change up to 100 cards in one call. mode per_item (the default) commits each operation by itself, in order, and answers for each; " +
+			"mode transactional commits all or none. fetch_or_initialize updates a card that is there and makes one that is not.",
+		Route: "POST /api/mcp/cards/batch",
+		Examples: []op.Example{
+			{Title: "Two cards", Input: `{"ops": [{"action": "create", "name": "Card1", "content": "<p>One</p>"}, {"action": "create", "name": "Card2", "content": "<p>Two</p>"}]}`},
+			{Title: "All or none, with a child and a patch", Input: `{"mode": "transactional", "ops": [{"action": "create", "name": "mail", "fetch_or_initialize": true, "children": [{"name": "*from", "type": "Phrase", "content": "a@b.example"}]}, {"action": "update", "name": "Index", "patch": {"mode": "items", "add": ["mail"]}, "if_version": 2}]}`},
+		},
+	}, batchCards)}
+}
+
+type batchIn struct {
+	Ops  []batchOp `json:"ops" minitems:"1" maxitems:"100" jsonschema:"The operations, in order."`
+	Mode string    `json:"mode,omitzero" enum:"per_item,transactional" default:"per_item" jsonschema:"Whether each operation stands for itself or all stand and fall together."`
+}
+
+// batchOp is one operation of a batch.
+type batchOp struct {
+	Action string `json:"action" enum:"create,update"`
+	Name   string `json:"name" minlen:"1" maxlen:"1020"`
+	cardIn
+	Children          []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write along, nested at most 5 deep."`
+	FetchOrInitialize bool      `json:"fetch_or_initialize,omitzero" jsonschema:"Update the card where it is there, make it where it is not."`
+	Patch             *patchIn  `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
+	IfVersion         uint32    `json:"if_version,omitzero" min:"1" numeric:"string" jsonschema:"The version that the change is meant for; another one is refused."`
+}
+
+// batchResult is what came of one operation.
+type batchResult struct {
+	Status           string        `json:"status" enum:"ok,error"`
+	Name             string        `json:"name"`
+	ID               *canon.CardID `json:"id,omitzero"`
+	Version          uint32        `json:"version,omitzero"`
+	Message          string        `json:"message,omitzero"`
+	Code             string        `json:"code,omitzero"`
+	ValidationErrors []fault.Field `json:"validation_errors,omitzero"`
+}
+
+type batchOut struct {
+	Results []batchResult `json:"results"`
+	Mode    string        `json:"mode"`
+	Applied int           `json:"applied" jsonschema:"Operations that were carried out."`
+}
+
+// step is one operation of a batch, read as far as that goes without a look-up.
+type step struct {
+	sheet
+	action    string
+	orCreate  bool
+	ifVersion uint32
+	bad       error // what is wrong with it by itself
+}
+
+func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut, error) {
+	if err := d.canon.Look(ctx, c.Grant, mayBatch); err != nil {
+		return batchOut{}, err
+	}
+	steps := make([]step, len(in.Ops))
+	for i := range in.Ops {
+		steps[i] = readStep(in.Ops[i])
+	}
+	if in.Mode == "transactional" {
+		return batchWhole(ctx, d, c, steps)
+	}
+	return batchEach(ctx, d, c, steps)
+}
+
+// mayBatch holds the caller against the world's own rule for batches.
+func mayBatch(l *canon.Look) error {
+	role, ok := access.ParseRole(l.World().Settings.BatchRole)
+	if !ok {
+		return nil
+	}
+	return needs(l, role, "a batch in this world")
+}
+
+func readStep(in batchOp) step {
+	var p problems
+	s := step{sheet: p.sheet("", in.Name, in.cardIn, in.Children), action: in.Action, orCreate: in.FetchOrInitialize, ifVersion: in.IfVersion}
+	s.patch = in.Patch
+	p.patch("patch", in.Patch, in.textIn)
+	if in.Patch != nil && in.Patch.DryRun {
+		p.add("patch.dry_run", "a batch has no previews; preview the patch with update_card")
+	}
+	if in.Action == "create" && !in.FetchOrInitialize {
+		if in.Patch != nil {
+			p.add("patch", "changes a card that is there; use action update or fetch_or_initialize")
+		}
+		if in.IfVersion != 0 {
+			p.add("if_version", "is of a card that is there; use action update or fetch_or_initialize")
+		}
+	}
+	if in.Action == "create" && !(in.FetchOrInitialize && isHandle(in.Name)) {
+		p.newName("name", in.Name)
+	}
+	s.bad = p.err()
+	return s
+}
+
+// run puts the step into a plan.
+func (s *step) run(ctx context.Context, p *canon.Plan) error {
+	if s.bad != nil {
+		return s.bad
+	}
+	if err := gateAll(p.Look, s.names()); err != nil {
+		return err
+	}
+	w := newWriter(ctx, p)
+	card, err := s.write(w)
+	p.Target(card.ID)
+	return err
+}
+
+func (s *step) write(w *writer) (canon.Card, error) {
+	if s.action == "create" && !s.orCreate {
+		return w.create(&s.sheet, s.name)
+	}
+	card, ok, err := w.plan.Has(s.name)
+	switch {
+	case err != nil:
+		return canon.Card{}, err
+	case ok:
+		if err := current(w.plan.Look, card, s.ifVersion); err != nil {
+			return canon.Card{}, err
+		}
+		return w.update(&s.sheet, card)
+	case s.orCreate && s.ifVersion == 0:
+		return w.put(&s.sheet, s.name)
+	}
+	return w.plan.Card(s.name) // the one not-found
+}
+
+// batchEach commits every step by itself. Each has an idempotency key of its own, made
+// of the call's, so that a repeated call goes on where the first one was cut off.
+func batchEach(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
+	out := batchOut{Mode: "per_item", Results: make([]batchResult, len(steps))}
+	parts := partsOf(c.Grant)
+	if err := d.canon.Look(ctx, c.Grant, func(l *canon.Look) error { return sameCall(ctx, l, parts) }); err != nil {
+		return batchOut{}, err
+	}
+	replayed := 0
+	for i := range steps {
+		r, receipt := d.runStep(ctx, c, parts[i], &steps[i])
+		if out.Results[i] = r; r.Status == "ok" {
+			out.Applied++
+		}
+		if receipt.Replayed {
+			replayed++
+		}
+		c.Progress(float64(i+1), float64(len(steps)), "")
+	}
+	c.Reply.Replayed = replayed > 0 && replayed == out.Applied
+	if out.Applied < len(steps) {
+		c.Reply.Status = 207
+	}
+	return out, nil
+}
+
+// partsOf are the grants of the steps that a call may have. Each is bound to the whole
+// input, so that a key that was used for another batch is known for it by any step.
+func partsOf(g access.Grant) []access.Grant {
+	whole := g.Request().InputHash
+	parts := make([]access.Grant, maxBatch)
+	for i := range parts {
+		parts[i] = g.Part(strconv.Itoa(i), sha256.Sum256(binary.BigEndian.AppendUint32(whole[:], uint32(i))))
+	}
+	return parts
+}
+
+// sameCall refuses an idempotency key that was used for another batch, before anything
+// is done.
+func sameCall(ctx context.Context, l *canon.Look, parts []access.Grant) error {
+	if parts[0].Request().IdempotencyKey == "" {
+		return nil
+	}
+	for _, g := range parts {
+		if _, _, err := l.Repeated(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runStep commits one step. A panic is its own failure, and not the others'.
+func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step) (r batchResult, receipt canon.Receipt) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = failed(s.name, c, fault.New(fault.Internal, "a step of a batch panicked").Because(fmt.Errorf("%v\n%s", p, debug.Stack())))
+		}
+	}()
+	if ctx.Err() != nil {
+		return failed(s.name, c, fault.New(fault.Unavailable, "the call ended before this operation; send it again")), receipt
+	}
+	receipt, err := d.canon.Change(ctx, g, func(p *canon.Plan) error { return s.run(ctx, p) })
+	if err == nil {
+		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+			r = applied(ctx, l, s, receipt, 0)
+			return nil
+		})
+	}
+	if err != nil {
+		return failed(s.name, c, err), receipt
+	}
+	return r, receipt
+}
+
+// applied is the result of a step that was carried out. A card that the caller does not
+// see any more is answered by the name it was asked for.
+func applied(ctx context.Context, l *canon.Look, s *step, r canon.Receipt, n int) batchResult {
+	card, err := target(ctx, l, r, n)
+	if err != nil || gate(l, s.name) != nil {
+		return batchResult{Status: "ok", Name: s.name}
+	}
+	return batchResult{Status: "ok", Name: card.Name, ID: &card.ID, Version: card.Version(l.View())}
+}
+
+func failed(name string, c *op.Call, err error) batchResult {
+	if fault.KindOf(err) == fault.Internal {
+		// The call itself goes on and ends well, so that nobody else would say why.
+		slog.Error("a step of a batch failed", "correlation_id", c.Grant.Request().Correlation, "error", err)
+	}
+	shown := fault.Show(err, c.Grant.Request().Correlation).Error
+	return batchResult{Status: "error", Name: name, Message: shown.Message, Code: shown.Code, ValidationErrors: shown.ValidationErrors}
+}
+
+// batchWhole commits all steps at once or none.
+func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
+	out := batchOut{Mode: "transactional"}
+	if out.Results = refused(c, steps); out.Results != nil {
+		c.Reply.Status = fault.Rule.HTTPStatus()
+		return out, nil
+	}
+	at := -1
+	receipt, err := d.canon.Change(ctx, c.Grant, func(p *canon.Plan) error {
+		for i := range steps {
+			at = i
+			if err := steps[i].run(ctx, p); err != nil {
+				return err
+			}
+		}
+		at = -1
+		return nil
+	})
+	switch {
+	case err != nil && (fault.KindOf(err) == fault.Internal || fault.KindOf(err) == fault.Unavailable):
+		return batchOut{}, err
+	case err != nil:
+		out.Results = undone(c, steps, at, err)
+		c.Reply.Status = wholeStatus(err)
+		return out, nil
+	}
+	c.Reply.Replayed = receipt.Replayed
+	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		for i := range steps {
+			out.Results = append(out.Results, applied(ctx, l, &steps[i], receipt, i))
+		}
+		return nil
+	})
+	out.Applied = len(steps)
+	return out, err
+}
+
+const notApplied = "not applied"
+
+// refused are the results where steps are wrong by themselves; nil where none is.
+func refused(c *op.Call, steps []step) []batchResult {
+	any := false
+	list := make([]batchResult, len(steps))
+	for i, s := range steps {
+		list[i] = batchResult{Status: "error", Name: s.name, Message: notApplied}
+		if s.bad != nil {
+			list[i], any = failed(s.name, c, s.bad), true
+		}
+	}
+	if !any {
+		return nil
+	}
+	return list
+}
+
+// undone are the results where a step failed, or with at below 0 the commit of all.
+func undone(c *op.Call, steps []step, at int, err error) []batchResult {
+	list := make([]batchResult, len(steps))
+	for i, s := range steps {
+		list[i] = batchResult{Status: "error", Name: s.name, Message: notApplied}
+		if i == at || at < 0 {
+			list[i] = failed(s.name, c, err)
+		}
+	}
+	return list
+}
+
+// wholeStatus is the HTTP status of a batch that was not applied.
+func wholeStatus(err error) int {
+	if k := fault.KindOf(err); k == fault.Conflict || k == fault.Stale {
+		return fault.Conflict.HTTPStatus()
+	}
+	return fault.Rule.HTTPStatus()
+}

@@ -1,0 +1,108 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// patchIn is a patch as a caller gives it.
+type patchIn struct{ markup.Patch }
+
+// Schema says which modes there are.
+func (patchIn) Schema(s *jsonschema.Schema) {
+	mode := *s.Properties["mode"]
+	for _, m := range []markup.PatchMode{markup.ReplaceBetween, markup.Section, markup.FindReplace, markup.Append, markup.Prepend, markup.ItemsMode, markup.Regex} {
+		mode.Enum = append(mode.Enum, string(m))
+	}
+	s.Properties["mode"] = &mode
+}
+
+// apply edits the content of a card of a type and name.
+func (in patchIn) apply(ctx context.Context, c canon.Card, content string) (markup.Result, error) {
+	kind := canon.TextOf(c.Type)
+	switch {
+	case kind == canon.TextFile:
+		return markup.Result{}, ruleOn("patch", "cards of type %s hold a file and no text; replace it with upload_attachment", c.Type)
+	case in.Mode == markup.ItemsMode && kind != canon.TextItems && markup.PartKey(markup.Right(c.Name)) != "tag":
+		return markup.Result{}, ruleOn("patch.mode", "items are of Pointer and List cards and of tags; %q is of type %s", c.Name, c.Type)
+	case in.Mode == markup.Section && kind == canon.TextMarkdown:
+		return in.markdownSection(content)
+	}
+	r, err := in.Apply(ctx, content)
+	return r, patchFault(err)
+}
+
+// patchFault makes a fault of the engine's refusal.
+func patchFault(err error) error {
+	var p *markup.PatchError
+	if !errors.As(err, &p) {
+		return err
+	}
+	return fault.BadField("patch."+p.Field, "%s", p.Message)
+}
+
+// markdownSection is the mode section for Markdown, whose headings begin with '#': what
+// stands under the heading is replaced, up to the next heading or, with IncludeNested,
+// the next of the same or a higher level. New content that begins with the same heading
+// takes the place of the heading too.
+func (in patchIn) markdownSection(content string) (markup.Result, error) {
+	// An empty text tells a misplaced or missing field from a heading that is not there.
+	if _, err := in.Apply(context.Background(), ""); err != nil {
+		var p *markup.PatchError
+		if errors.As(err, &p) && (p.Field != "heading" || strings.TrimSpace(in.Heading) == "") {
+			return markup.Result{}, patchFault(err)
+		}
+	}
+	all, at := markdownHeadings(content), -1
+	for i, h := range all {
+		if markup.Fold(h.Text) != markup.Fold(strings.TrimSpace(in.Heading)) {
+			continue
+		}
+		if at >= 0 {
+			return markup.Result{}, fault.BadField("patch.heading", "several headings have this text; use replace_between")
+		}
+		at = i
+	}
+	if at < 0 {
+		return markup.Result{}, fault.BadField("patch.heading", "no heading has this text; get_card_outline lists them")
+	}
+	h := all[at]
+	from := len(clip(content, h.Offset))
+	to, start := len(content), from
+	for _, next := range all[at+1:] {
+		if !in.IncludeNested || next.Level <= h.Level {
+			to = len(clip(content, next.Offset))
+			break
+		}
+	}
+	if line := strings.IndexByte(content[from:to], '\n'); line >= 0 {
+		start = from + line + 1
+	} else {
+		start = to
+	}
+	own := markdownHeadings(in.Content)
+	if len(own) > 0 && own[0].Offset == 0 && markup.Fold(own[0].Text) == markup.Fold(h.Text) {
+		start = from
+	}
+	head := content[:start]
+	if in.Content != "" && head != "" && !strings.HasSuffix(head, "\n") {
+		head += "\n"
+	}
+	return markup.Result{Content: head + ended(in.Content, content[to:]) + content[to:], Matches: 1}, nil
+}
+
+// ended is a text that what follows can begin a new line after.
+func ended(text, next string) string {
+	if r, _ := utf8.DecodeLastRuneInString(text); text == "" || r == '\n' || next == "" {
+		return text
+	}
+	return text + "\n\n"
+}

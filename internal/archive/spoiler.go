@@ -1,0 +1,209 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/job"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func spoilerWork(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "spoiler_scan",
+			Title: "Scan for spoilers",
+			Doc: "Find out whether secret terms stand in what players (or players' AIs) can read. Takes the terms from one card and writes what it finds, " +
+				"grouped by term, to another, which only game masters and up can read. A long scan goes on by itself: ask get_job for it.",
+			Route: "POST /api/mcp/jobs/spoiler-scan", Least: access.RoleGM, Idle: true, Target: "terms_card",
+			Examples: []op.Example{{Title: "What do the players read already?", Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
+		}, spoilerScan),
+		write(d, op.Spec{
+			Name:   "get_job",
+			Title:  "Look after a job",
+			Doc:    "See whether work that you started, such as a spoiler scan, is done, and what came of it.",
+			Effect: access.Read, Route: "GET /api/mcp/jobs/{id}",
+			Examples: []op.Example{{Title: "Is it done?", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
+		}, getJob),
+	}
+}
+
+const (
+	spoilerKind     = "spoiler_scan"
+	spoilerPatience = 3 * time.Second // how long a caller waits before it is told to ask again
+)
+
+type spoilerIn struct {
+	TermsCard   string `json:"terms_card" minlen:"1" maxlen:"1020" jsonschema:"Card that lists the terms: a Pointer's or a list's items, else one a line."`
+	ResultsCard string `json:"results_card" minlen:"1" maxlen:"1020" jsonschema:"Card to write the results to; made where it is missing."`
+	Scope       string `json:"scope" enum:"player,ai" jsonschema:"player: what players read; ai: also the +AI cards below it."`
+	Limit       int    `json:"limit,omitzero" default:"500" min:"1" max:"500" jsonschema:"Most findings to list."`
+}
+
+type spoilerOut struct {
+	Status      string `json:"status" enum:"queued,completed"`
+	Matches     int    `json:"matches" jsonschema:"Places where a term stands; 0 until completed."`
+	ResultsCard string `json:"results_card"`
+	JobID       string `json:"job_id"`
+}
+
+// spoilerDone is what a job keeps of a finished scan.
+type spoilerDone struct {
+	Matches     int    `json:"matches"`
+	ResultsCard string `json:"results_card"`
+}
+
+func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoilerOut, error) {
+	if d.jobs == nil {
+		return spoilerOut{}, fault.New(fault.Unavailable, "jobs are not set up here")
+	}
+	err := d.canon.Look(ctx, c.Grant, func(l *canon.Look) error { return mayScan(ctx, l, in) })
+	if err != nil {
+		return spoilerOut{}, err
+	}
+	var failure error
+	replayed := false
+	g := c.Grant
+	j, err := d.jobs.Start(ctx, g, spoilerKind, spoilerPatience, func(ctx context.Context) (any, error) {
+		done, again, err := d.scan(ctx, g, in)
+		failure, replayed = err, again
+		return done, err
+	})
+	if err != nil {
+		return spoilerOut{}, err
+	}
+	out := spoilerOut{Status: string(job.Queued), ResultsCard: markup.Clean(in.ResultsCard), JobID: j.ID.String()}
+	if !j.Done() {
+		return out, nil
+	}
+	if j.State == job.Failed { // the job ended, so that failure is safe to read
+		if failure == nil {
+			failure = fault.New(fault.Unavailable, "%s", j.Problem)
+		}
+		return spoilerOut{}, failure
+	}
+	var done spoilerDone
+	if err := json.Unmarshal(j.Result, &done); err != nil {
+		return out, fmt.Errorf("archive: result of scan %s: %w", j.ID, err)
+	}
+	c.Reply.Replayed = replayed
+	out.Status, out.Matches, out.ResultsCard = string(job.Completed), done.Matches, done.ResultsCard
+	return out, nil
+}
+
+// mayScan refuses what can be refused before the work begins.
+func mayScan(ctx context.Context, l *canon.Look, in spoilerIn) error {
+	if err := gateAll(l, []string{in.TermsCard, in.ResultsCard}); err != nil {
+		return err
+	}
+	terms, err := l.Find(ctx, in.TermsCard)
+	if err != nil {
+		return err
+	}
+	results, ok, err := l.Exists(ctx, in.ResultsCard)
+	switch {
+	case err != nil:
+		return err
+	case ok && results.ID == terms.ID || !ok && markup.KeyOf(in.ResultsCard) == terms.Key:
+		return fault.BadField("results_card", "must not be the card with the terms")
+	case ok:
+		return mayHoldResults(results, max(access.LevelGM, terms.Label.Level))
+	case isHandle(in.ResultsCard):
+		_, err := l.Find(ctx, in.ResultsCard)
+		return err
+	}
+	var p problems
+	p.newName("results_card", in.ResultsCard)
+	return p.err()
+}
+
+// mayHoldResults refuses a card that somebody below the level reads, and one that holds
+// something else than text.
+func mayHoldResults(c canon.Card, level access.Level) error {
+	if c.Label.Level < level || len(c.Label.Subjects) > 0 {
+		return ruleOn("results_card", "%q can be read by others than the %s; choose another card, or raise its level first", c.Name, level)
+	}
+	if c.Type != canon.TypeRichText {
+		return ruleOn("results_card", "%q is of type %s; the results go to a RichText card", c.Name, c.Type)
+	}
+	return nil
+}
+
+// scan reads what the scope may see and writes the results card.
+func (d *deps) scan(ctx context.Context, g access.Grant, in spoilerIn) (done spoilerDone, replayed bool, err error) {
+	var found findings
+	err = d.canon.Look(ctx, g, func(l *canon.Look) error {
+		found, err = search(ctx, l, in)
+		return err
+	})
+	if err != nil {
+		return done, false, err
+	}
+	content := found.page(in)
+	receipt, err := d.canon.Change(ctx, g, func(p *canon.Plan) error {
+		card, err := writeResults(p, in.ResultsCard, content, found.level)
+		p.Target(card.ID)
+		done.ResultsCard = card.Name
+		return err
+	})
+	if done.Matches = found.matches; receipt.Replayed {
+		done.ResultsCard = markup.Clean(in.ResultsCard)
+	}
+	return done, receipt.Replayed, err
+}
+
+func writeResults(p *canon.Plan, name, content string, level access.Level) (canon.Card, error) {
+	card, ok, err := p.Has(name)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	if ok {
+		if err := mayHoldResults(card, level); err != nil {
+			return canon.Card{}, err
+		}
+		return p.Update(card, canon.Edit{Content: &content})
+	}
+	label := access.NewLabel(level)
+	return p.Create(canon.NewCard{Name: name, Content: content, Label: &label})
+}
+
+type getJobIn struct {
+	ID string `json:"id" minlen:"1" maxlen:"64" jsonschema:"The job, as the operation that started it answered."`
+}
+
+type jobOut struct {
+	JobID       string `json:"job_id"`
+	Kind        string `json:"kind"`
+	Status      string `json:"status" enum:"queued,running,completed,failed"`
+	Matches     int    `json:"matches,omitzero" jsonschema:"Of a spoiler scan: places where a term stands."`
+	ResultsCard string `json:"results_card,omitzero" jsonschema:"Of a spoiler scan: the card with the results."`
+	Message     string `json:"message,omitzero" jsonschema:"Why it failed."`
+	CreatedAt   stamp  `json:"created_at"`
+	UpdatedAt   stamp  `json:"updated_at"`
+}
+
+func getJob(ctx context.Context, d *deps, c *op.Call, in getJobIn) (jobOut, error) {
+	if d.jobs == nil {
+		return jobOut{}, fault.New(fault.NotFound, "there is no such job; start it again")
+	}
+	j, err := d.jobs.Find(ctx, c.Grant, in.ID)
+	if err != nil {
+		return jobOut{}, err
+	}
+	out := jobOut{JobID: j.ID.String(), Kind: j.Kind, Status: string(j.State), Message: j.Problem, CreatedAt: stamp(j.Created), UpdatedAt: stamp(j.Changed)}
+	if j.Kind != spoilerKind || j.State != job.Completed {
+		return out, nil
+	}
+	var done spoilerDone
+	if err := json.Unmarshal(j.Result, &done); err != nil {
+		return out, fmt.Errorf("archive: result of job %s: %w", j.ID, err)
+	}
+	out.Matches, out.ResultsCard = done.Matches, done.ResultsCard
+	return out, nil
+}

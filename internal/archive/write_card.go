@@ -1,0 +1,131 @@
+package archive
+
+import (
+	"context"
+	"encoding/json"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func cardWrites(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "create_card",
+			Title: "Create a card",
+			Doc: "Create a new card, with child cards if you like. A name is refused where a card of the same level bears it; use update_card for that one. " +
+				"In a compound name such as Games+Hero missing cards above are made too. Child cards that are there already are updated.",
+			Route: "POST /api/mcp/cards", Status: 201, Target: "name",
+			Examples: []op.Example{
+				{Title: "A RichText card from Markdown", Input: `{"name": "Rent Quay", "markdown_content": "Where the [[Lease]] is paid."}`},
+				{Title: "A typed card with tags and a note for the GM", Input: `{"name": "Oda Tarn", "type": "Character", "content": "<p>Founder.</p>", "fields": {"role": "founder", "+tags": {"type": "Pointer", "content": "[[founder]]"}, "+GM": "<p>She lied.</p>"}}`},
+			},
+		}, createCard),
+		write(d, op.Spec{
+			Name:  "update_card",
+			Title: "Change a card",
+			Doc: "Change a card's content, fields or type. To change a part of a long card send a patch instead of the whole content. " +
+				"Give the version you read as if_match to be told when somebody else changed it meanwhile; without it the last write wins.",
+			Route: "PATCH /api/mcp/cards/{name}", Target: "name",
+			Examples: []op.Example{
+				{Title: "Replace the content", Input: `{"name": "Rent Quay", "markdown_content": "Wet.", "if_match": 3}`},
+				{Title: "Replace one section", Input: `{"name": "Rent Quay", "patch": {"mode": "section", "heading": "History", "content": "<p>None.</p>"}}`},
+				{Title: "Set a field, remove another", Input: `{"name": "Oda Tarn", "fields": {"age": 61, "rank": null}}`},
+				{Title: "Preview a regex", Input: `{"name": "Annals", "patch": {"mode": "regex", "pattern": "colou?r", "replacement": "color", "dry_run": true}}`},
+			},
+		}, updateCard),
+	}
+}
+
+type createIn struct {
+	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name of the new card; + joins the parts of a compound name."`
+	cardIn
+	Children      []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write along with it, nested at most 5 deep."`
+	EnsureParents bool      `json:"ensure_parents,omitzero" default:"true" jsonschema:"Make missing cards above a compound name, as empty cards."`
+	Codename      *string   `json:"codename,omitzero" maxlen:"100" jsonschema:"Stable id of the card: a-z, 0-9, '-', '_' and '.'."`
+}
+
+func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written, error) {
+	var p problems
+	p.newName("name", in.Name)
+	s := p.sheet("", in.Name, in.cardIn, in.Children)
+	s.codename, s.orphan = in.Codename, !in.EnsureParents
+	if err := p.err(); err != nil {
+		return written{}, err
+	}
+	return commit(ctx, d, c, task[written]{
+		names: s.names(),
+		plan: func(p *canon.Plan) error {
+			w := newWriter(ctx, p)
+			card, err := w.create(&s, in.Name)
+			w.targets(card)
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (written, error) {
+			out, err := replyWritten(ctx, l, c, r)
+			if err == nil {
+				c.Reply.Location = locate(ctx, l, out.summary)
+			}
+			return out, err
+		},
+	})
+}
+
+type updateIn struct {
+	named
+	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"New type; list_types has all."`
+	textIn
+	Fields   map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
+	Patch    *patchIn                   `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
+	Codename *string                    `json:"codename,omitzero" maxlen:"100" jsonschema:"New stable id; empty removes it."`
+	IfMatch  uint32                     `json:"if_match,omitzero" min:"1" numeric:"string" jsonschema:"The version that the change is meant for; another one is refused."`
+}
+
+func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written, error) {
+	var p problems
+	s := p.sheet("", in.Name, cardIn{Type: in.Type, textIn: in.textIn, Fields: in.Fields}, nil)
+	s.patch, s.codename = in.Patch, in.Codename
+	p.patch("patch", in.Patch, in.textIn)
+	if err := p.err(); err != nil {
+		return written{}, err
+	}
+	var patched markup.Result
+	t := task[written]{
+		names: s.names(),
+		plan: func(p *canon.Plan) error {
+			w := newWriter(ctx, p)
+			card, err := p.Card(in.Name)
+			if err != nil {
+				return err
+			}
+			if err := current(p.Look, card, in.IfMatch); err != nil {
+				return err
+			}
+			card, err = w.update(&s, card)
+			patched = w.patched
+			w.targets(card)
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (written, error) {
+			out, err := replyWritten(ctx, l, c, r)
+			out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, patched.DryRun
+			return out, err
+		},
+	}
+	if in.Patch != nil && in.Patch.DryRun {
+		t.grant = c.Grant.Rehearse()
+	}
+	return commit(ctx, d, c, t)
+}
+
+// current refuses a write that was meant for another version; 0 is meant for any.
+func current(l *canon.Look, c canon.Card, wanted uint32) error {
+	have := c.Version(l.View())
+	if wanted == 0 || wanted == have {
+		return nil
+	}
+	return fault.New(fault.Stale, "%q is at version %d, not %d; read it again and repeat the change on what it holds now", c.Name, have, wanted).
+		With("current_version", have)
+}

@@ -1,0 +1,227 @@
+package archive
+
+import (
+	"context"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func renameWrites(d *deps) []*op.Operation {
+	return []*op.Operation{write(d, op.Spec{
+		Name:  "rename_card",
+		Title: "Rename or move a card",
+		Doc: "Give a card a new name, which may lie below another card. Cards below it move along, and links and nests to them are rewritten. " +
+			"The old name goes on finding the card. dry_run shows what would change.",
+		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", Least: access.RoleAdmin,
+		Examples: []op.Example{
+			{Title: "Rename", Input: `{"name": "Rent Quay", "new_name": "Lease Quay"}`},
+			{Title: "See what a move would touch", Input: `{"name": "Rent Quay", "new_name": "Lendwater+Rent Quay", "dry_run": true}`},
+		},
+	}, renameCard)}
+}
+
+type renameIn struct {
+	named
+	NewName        string `json:"new_name" minlen:"1" maxlen:"1020" jsonschema:"The whole new name."`
+	UpdateReferers bool   `json:"update_referers,omitzero" default:"true" jsonschema:"Rewrite links and nests that name the card or one below it. Relative ones, such as [[+child]], stay as they are."`
+	DryRun         bool   `json:"dry_run,omitzero" jsonschema:"Only show what would change."`
+}
+
+type renameOut struct {
+	written
+	OldName       string      `json:"old_name"`
+	Moved         []childName `json:"moved" jsonschema:"Cards below it that move along, at most 100, by the names they have afterwards."`
+	MovedCount    int         `json:"moved_count"`
+	Referers      []childName `json:"referers" jsonschema:"Cards whose links were rewritten, at most 100."`
+	ReferersCount int         `json:"referers_count"`
+}
+
+func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOut, error) {
+	var p problems
+	if p.newName("new_name", in.NewName); p.err() != nil {
+		return renameOut{}, p.err()
+	}
+	old := ""
+	return commit(ctx, d, c, task[renameOut]{
+		names: []string{in.Name, in.NewName},
+		plan: func(p *canon.Plan) error {
+			card, err := p.Card(in.Name)
+			if err != nil {
+				return err
+			}
+			old = card.Name
+			p.Target(card.ID)
+			return rename(ctx, p, card, in)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (renameOut, error) {
+			out, err := replyRenamed(ctx, l, c, r)
+			if out.OldName = old; r.Replayed {
+				out.OldName = in.Name
+			}
+			return out, err
+		},
+	})
+}
+
+// rename plans the move, then what follows from it elsewhere: links, and the type of the
+// cards of a renamed type.
+func rename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn) error {
+	var sources []canon.CardID
+	var err error
+	if in.UpdateReferers {
+		if sources, err = referers(ctx, p.Look, card); err != nil {
+			return err
+		}
+	}
+	instances, err := cardsOfType(ctx, p.Look, card)
+	if err != nil {
+		return err
+	}
+	moved, err := p.Rename(card, in.NewName)
+	if err != nil {
+		return err
+	}
+	for _, c := range instances {
+		if _, err := p.Update(c, canon.Edit{Type: &moved.Name}); err != nil {
+			return err
+		}
+	}
+	for _, id := range sources {
+		if err := follow(p, id, card, moved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cardsOfType are the cards whose type a card is.
+func cardsOfType(ctx context.Context, l *canon.Look, typ canon.Card) (all []canon.Card, err error) {
+	if markup.KeyOf(typ.Type) != markup.KeyOf(canon.TypeCardtype) {
+		return nil, nil
+	}
+	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
+		part, _, err := l.Cards(ctx, canon.Filter{Type: typ.Name}, p)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, part...); len(part) < p.Limit {
+			return all, nil
+		}
+	}
+}
+
+// referers are the cards whose content names a card or one below it, each once.
+func referers(ctx context.Context, l *canon.Look, card canon.Card) (list []canon.CardID, err error) {
+	below, err := everythingBelow(ctx, l, card.ID)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[canon.CardID]bool{}
+	for _, target := range append([]canon.Card{card}, below...) {
+		for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
+			rows, _, err := l.Refs(ctx, canon.RefQuery{Target: target.Key, Page: p})
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range rows {
+				if !seen[r.Ref.From] {
+					seen[r.Ref.From] = true
+					list = append(list, r.Ref.From)
+				}
+			}
+			if len(rows) < p.Limit {
+				break
+			}
+		}
+	}
+	return list, nil
+}
+
+// follow rewrites what one card says of the old name.
+func follow(p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
+	source, ok, err := p.Has("~" + id.String())
+	if err != nil || !ok {
+		return err
+	}
+	before, err := p.Text(source)
+	if err != nil {
+		return err
+	}
+	after := redirect(source, before, old.Name, moved.Name)
+	if after == before {
+		return nil
+	}
+	p.Target(id)
+	_, err = p.Update(source, canon.Edit{Content: &after})
+	return err
+}
+
+// redirect gives links, nests and listed items of a name, and of names below it, another
+// name; their texts, and everything else, stay byte for byte.
+func redirect(source canon.Card, content, old, now string) string {
+	turn := func(target string) (string, bool) {
+		parts := markup.Parts(target)
+		whole := markup.Join(parts...)
+		n := len(markup.Parts(old))
+		if len(parts) < n || markup.Resolve(target, source.Name) != whole || markup.KeyOf(markup.Join(parts[:n]...)) != markup.KeyOf(old) {
+			return "", false
+		}
+		return markup.Join(append([]string{now}, parts[n:]...)...), true
+	}
+	content = markup.RewriteRefs(content, func(r markup.Ref) (string, bool) {
+		if r.External {
+			return "", false
+		}
+		return turn(r.Target)
+	})
+	if canon.TextOf(source.Type) != canon.TextItems && markup.PartKey(markup.Right(source.Name)) != "tag" {
+		return content
+	}
+	return redirectItems(content, turn)
+}
+
+// redirectItems does the same for items that are listed without brackets.
+func redirectItems(content string, turn func(string) (string, bool)) string {
+	var b strings.Builder
+	for line := range strings.Lines(content) {
+		if !strings.Contains(line, "[[") {
+			for _, item := range markup.Items(line) {
+				if to, ok := turn(item); ok {
+					line = strings.Replace(line, item, to, 1)
+				}
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func replyRenamed(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (renameOut, error) {
+	w, err := replyWritten(ctx, l, c, r)
+	if err != nil {
+		return renameOut{}, err
+	}
+	out := renameOut{written: w, Referers: w.Children, ReferersCount: len(w.Children)}
+	out.Children = nil
+	out.Referers = out.Referers[:min(len(out.Referers), listed)]
+	below, err := everythingBelow(ctx, l, r.Targets[0])
+	if err != nil {
+		return renameOut{}, err
+	}
+	for i := range below {
+		if r.DryRun { // not moved yet
+			parts := markup.Parts(below[i].Name)
+			was, err := l.Find(ctx, "~"+r.Targets[0].String())
+			if err != nil {
+				return renameOut{}, err
+			}
+			below[i].Name = markup.Join(append([]string{out.Name}, parts[len(markup.Parts(was.Name)):]...)...)
+		}
+	}
+	out.Moved, out.MovedCount = childNames(below), len(below)
+	return out, nil
+}

@@ -1,0 +1,184 @@
+package archive
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func restoreWrites(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "restore_card",
+			Title: "Restore a card",
+			Doc: "Bring a card back from the trash, with everything that went there with it, or, with to_version, give a card the name, type, content, fields and children that it had in an older version. " +
+				"list_trash says what can come back, get_card_history which versions there are.",
+			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", Least: access.RoleAdmin,
+			Examples: []op.Example{
+				{Title: "From the trash", Input: `{"name": "Old Notes"}`},
+				{Title: "To its second version", Input: `{"name": "Rent Quay", "to_version": 2}`},
+			},
+		}, restoreCard),
+		write(d, op.Spec{
+			Name:  "undo_change",
+			Title: "Undo a change",
+			Doc: "Take one change back with a new change; recent_changes and every write give its id. " +
+				"Refused where later changes stand on it. Undoing what only an admin may do needs an admin.",
+			Route: "POST /api/mcp/changes/{id}/undo", Target: "id",
+			Examples: []op.Example{{Title: "Undo", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
+		}, undoChange),
+	}
+}
+
+type restoreIn struct {
+	named
+	ToVersion uint32 `json:"to_version,omitzero" min:"1" numeric:"string" jsonschema:"Version to go back to, of a card that is not in the trash."`
+}
+
+type restoreOut struct {
+	written
+	Restored int      `json:"restored" jsonschema:"Cards that came back or were changed, the card itself among them."`
+	Others   []string `json:"also_in_trash,omitzero" jsonschema:"Further cards of this name in the trash; restore one of them as ~ID."`
+}
+
+func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restoreOut, error) {
+	var others []string
+	return commit(ctx, d, c, task[restoreOut]{
+		names: []string{in.Name},
+		plan: func(p *canon.Plan) error {
+			if in.ToVersion > 0 {
+				return revert(ctx, p, in)
+			}
+			found, err := inTrash(ctx, p.Look, in.Name)
+			if err != nil {
+				return err
+			}
+			others = nil
+			for _, o := range found[1:] {
+				others = append(others, "~"+o.ID.String())
+			}
+			p.Target(found[0].ID)
+			_, err = p.Restore(found[0])
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (restoreOut, error) {
+			w, err := replyWritten(ctx, l, c, r)
+			if err != nil {
+				return restoreOut{}, err
+			}
+			out := restoreOut{written: w, Restored: max(len(r.Cards), 1), Others: others}
+			if in.ToVersion == 0 {
+				below, err := everythingBelow(ctx, l, r.Targets[0])
+				out.Restored += len(below)
+				return out, err
+			}
+			return out, nil
+		},
+	})
+}
+
+func revert(ctx context.Context, p *canon.Plan, in restoreIn) error {
+	card, err := p.Card(in.Name)
+	if err != nil {
+		return err
+	}
+	v, err := p.VersionOf(ctx, card, in.ToVersion)
+	if err != nil {
+		return err
+	}
+	p.Target(card.ID)
+	_, err = p.RevertTo(card, v)
+	return err
+}
+
+// inTrash finds what went to the trash under a name or id, latest first.
+func inTrash(ctx context.Context, l *canon.Look, name string) (found []canon.Card, err error) {
+	id, byID := strings.CutPrefix(name, "~")
+	key := markup.KeyOf(name)
+	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
+		part, _, err := l.Trash(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range part {
+			if byID && c.ID.String() == strings.ToLower(strings.TrimSpace(id)) || !byID && c.Key == key {
+				found = append(found, c)
+			}
+		}
+		if len(part) < p.Limit {
+			break
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	if c, ok, err := l.Exists(ctx, name); err != nil || ok {
+		if err != nil {
+			return nil, err
+		}
+		return nil, ruleOn("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
+	}
+	return nil, fault.New(fault.NotFound, "there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
+		markup.Clean(clip(name, markup.MaxNameLength)))
+}
+
+type undoIn struct {
+	ID string `json:"id" minlen:"1" maxlen:"64" jsonschema:"The change."`
+}
+
+type undoOut struct {
+	ChangeID string    `json:"change_id" jsonschema:"The change that undoes it, which can be undone too."`
+	Undone   string    `json:"undone" jsonschema:"The change that was undone."`
+	Cards    []summary `json:"cards" jsonschema:"The cards concerned that are there now."`
+}
+
+func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, error) {
+	id, err := uuid.Parse(in.ID)
+	if err != nil || len(in.ID) != 36 {
+		return undoOut{}, fault.BadField("id", "is the id of a change, as recent_changes lists it")
+	}
+	return commit(ctx, d, c, task[undoOut]{
+		plan: func(p *canon.Plan) error {
+			if err := p.Undo(id); err != nil {
+				return err
+			}
+			return mayUndo(p)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (undoOut, error) {
+			out := undoOut{ChangeID: changeID(r), Undone: id.String(), Cards: []summary{}}
+			seen := map[canon.CardID]bool{}
+			for _, id := range r.Targets {
+				card, ok, err := l.ByID(ctx, id)
+				if err != nil {
+					return out, err
+				}
+				if ok && !seen[id] {
+					out.Cards = append(out.Cards, summarize(l, card))
+				}
+				seen[id] = true
+			}
+			return out, nil
+		},
+	})
+}
+
+// mayUndo holds the acts that undo a change against the role that each needs by itself.
+func mayUndo(p *canon.Plan) error {
+	for _, a := range p.Acts() {
+		p.Target(a.Card)
+		if a.Act == canon.ActCreate || a.Act == canon.ActUpdate {
+			continue
+		}
+		if err := needs(p.Look, access.RoleAdmin, "to undo this change"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// finding is a term that stands in a card.
+type finding struct {
+	card    string
+	count   int
+	snippet string // HTML
+}
+
+// findings are what a scan came to.
+type findings struct {
+	terms   []string
+	source  string // name of the card with the terms
+	byTerm  map[string][]finding
+	listed  int
+	left    int // findings beyond the limit
+	matches int
+	cards   int          // cards read
+	level   access.Level // highest of all sources, and gm at least
+}
+
+// maxScanTerms bounds a list of terms, and maxScanTerm the length of one in characters.
+const (
+	maxScanTerms = 1000
+	maxScanTerm  = 200
+)
+
+// termsIn reads a list of terms: items of a Pointer or a list, else lines.
+func termsIn(c canon.Card, content string) []string {
+	var raw []string
+	switch kind := canon.TextOf(c.Type); {
+	case kind == canon.TextItems, kind == canon.TextHTML && strings.Contains(content, "<li"):
+		raw = markup.Items(content)
+	default:
+		if kind == canon.TextHTML {
+			content = markup.Text(content)
+		}
+		raw = listOrLines(content)
+	}
+	seen := map[string]bool{}
+	var terms []string
+	for _, t := range raw {
+		t = markup.Clean(strings.Join(strings.Fields(t), " "))
+		if key := markup.Fold(t); key != "" && !seen[key] {
+			seen[key] = true
+			terms = append(terms, clip(t, maxScanTerm))
+		}
+	}
+	return terms
+}
+
+// listOrLines are the items of a text that has lines with - or *, else its lines.
+func listOrLines(text string) []string {
+	var items, lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if item, ok := strings.CutPrefix(line, "- "); ok {
+			items = append(items, item)
+		} else if item, ok := strings.CutPrefix(line, "* "); ok {
+			items = append(items, item)
+		}
+		lines = append(lines, line)
+	}
+	if len(items) == 0 {
+		items = lines
+	}
+	for i, item := range items {
+		items[i] = strings.TrimSuffix(strings.TrimPrefix(item, "[["), "]]")
+	}
+	return items
+}
+
+// search looks for the terms in the cards that a scope may see.
+func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) {
+	source, err := l.Find(ctx, in.TermsCard)
+	if err != nil {
+		return findings{}, err
+	}
+	content, err := contentOf(ctx, l, source)
+	if err != nil {
+		return findings{}, err
+	}
+	f := findings{terms: termsIn(source, content), source: source.Name, byTerm: map[string][]finding{}, level: max(access.LevelGM, source.Label.Level)}
+	if len(f.terms) == 0 || len(f.terms) > maxScanTerms {
+		return findings{}, ruleOn("terms_card", "%q lists %d terms; 1 to %d can be scanned for", source.Name, len(f.terms), maxScanTerms)
+	}
+	folded := make([]string, len(f.terms))
+	for i, t := range f.terms {
+		folded[i] = markup.Fold(t)
+	}
+	results, _, err := l.Exists(ctx, in.ResultsCard)
+	if err != nil {
+		return findings{}, err
+	}
+	err = audience(ctx, l, in.Scope, func(seen *canon.Look, c canon.Card) error {
+		if c.ID == source.ID || c.ID == results.ID {
+			return nil
+		}
+		return f.read(ctx, seen, c, folded, in.Limit)
+	})
+	return f, err
+}
+
+// read looks for the terms in one card.
+func (f *findings) read(ctx context.Context, l *canon.Look, c canon.Card, folded []string, limit int) error {
+	content, err := contentOf(ctx, l, c)
+	if err != nil {
+		return err
+	}
+	f.cards++
+	text := canon.PlainText(c.Type, content)
+	whole := markup.Fold(text)
+	o := markup.FindOptions{Mode: markup.WholeWord, FoldAccents: true, Limit: 10_000}
+	for i, term := range f.terms {
+		if !strings.Contains(whole, folded[i]) {
+			continue
+		}
+		n := len(markup.FindAll(text, term, o))
+		if n == 0 {
+			continue
+		}
+		f.matches += n
+		f.level = max(f.level, c.Label.Level)
+		if f.listed == limit {
+			f.left++
+			continue
+		}
+		f.listed++
+		snippet := markup.Snippet(text, []string{term}, markup.SnippetOptions{Max: 160, Mark: true, Find: o})
+		f.byTerm[term] = append(f.byTerm[term], finding{c.Name, n, literal(snippet)})
+	}
+	return nil
+}
+
+// audience visits the cards that players see and, in the scope ai, the AI's cards below
+// them.
+func audience(ctx context.Context, l *canon.Look, scope string, visit func(*canon.Look, canon.Card) error) error {
+	level := access.LevelUser
+	if scope == "ai" {
+		level = access.LevelGM
+	}
+	seen := l.As(level)
+	in := scoped{l: seen, known: map[canon.CardID]bool{}}
+	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
+		cards, _, err := seen.Cards(ctx, canon.Filter{Sort: canon.SortName}, p)
+		if err != nil {
+			return err
+		}
+		for _, c := range cards {
+			ok, err := in.holds(ctx, c)
+			if err == nil && ok {
+				err = visit(seen, c)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if len(cards) < p.Limit {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return fault.New(fault.Unavailable, "the scan was stopped; start it again").Because(err)
+		}
+	}
+}
+
+// scoped tells which cards the scope ai holds.
+type scoped struct {
+	l     *canon.Look
+	known map[canon.CardID]bool
+}
+
+// holds reports whether players see a card, or would if no part of its name were ai.
+func (s scoped) holds(ctx context.Context, c canon.Card) (ok bool, err error) {
+	if c.Label.Level == access.LevelUser {
+		return true, nil
+	}
+	if known, seen := s.known[c.ID]; seen {
+		return known, nil
+	}
+	defer func() { s.known[c.ID] = ok }()
+	if c.Own.Level > access.LevelUser || !onlyAI(s.l, c.Part) {
+		return false, nil
+	}
+	if c.Parent.IsZero() {
+		return true, nil
+	}
+	parent, there, err := s.l.ByID(ctx, c.Parent)
+	if err != nil || !there {
+		return false, err
+	}
+	return s.holds(ctx, parent)
+}
+
+// onlyAI reports whether no part of a name but ai raises its level.
+func onlyAI(l *canon.Look, name string) bool {
+	for _, part := range markup.Parts(name) {
+		if markup.PartKey(part) != "ai" && l.NameLevel(part) > access.LevelUser {
+			return false
+		}
+	}
+	return true
+}
+
+// page is the results card's content.
+func (f findings) page(in spoilerIn) string {
+	who := "players see"
+	if in.Scope == "ai" {
+		who = "players and their AIs see"
+	}
+	var b strings.Builder
+	if f.matches == 0 {
+		fmt.Fprintf(&b, "<p>All clear: none of the %d terms of %s stands in the %d cards that %s.</p>", len(f.terms), linkTo(f.source), f.cards, who)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "<p>%d matches for the %d terms of %s in the %d cards that %s.</p>", f.matches, len(f.terms), linkTo(f.source), f.cards, who)
+	for _, term := range f.terms {
+		if len(f.byTerm[term]) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n<h2>%s</h2>\n<ul>", literal(html.EscapeString(term)))
+		for _, x := range f.byTerm[term] {
+			fmt.Fprintf(&b, "\n<li>%s (%d): %s</li>", linkTo(x.card), x.count, x.snippet)
+		}
+		b.WriteString("\n</ul>")
+	}
+	if f.left > 0 {
+		fmt.Fprintf(&b, "\n<p>%d further findings are not listed; scan with a higher limit or fewer terms.</p>", f.left)
+	}
+	return b.String()
+}
+
+// linkTo is a link to a card, or its bare name where that cannot stand in a link.
+func linkTo(name string) string {
+	if strings.ContainsAny(name, "[]{}|<>&") {
+		return literal(html.EscapeString(name))
+	}
+	return "[[" + name + "]]"
+}
+
+// literal keeps text from being read as wiki syntax.
+func literal(s string) string {
+	return strings.NewReplacer("[[", `\[[`, "{{", `\{{`).Replace(s)
+}

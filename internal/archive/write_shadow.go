@@ -1,0 +1,196 @@
+package archive
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	nethtml "golang.org/x/net/html"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// A shadow is a text of the same length in bytes as a card's content, in which all that
+// must not be linked is blotted out: by glue where a word would go on through it, as
+// through <b>, and by a wall where it would not, as at <p>.
+const (
+	glue = '\x01'
+	wall = '\x02'
+)
+
+// shadowOf makes the shadow of content.
+func shadowOf(kind canon.TextKind, content string) string {
+	b := []byte(content)
+	for _, r := range markup.Refs(content) {
+		blot(b, r.Start, r.End, glue)
+	}
+	blotAll(b, wikiComment, glue)
+	switch kind {
+	case canon.TextHTML:
+		blotHTML(b)
+	case canon.TextMarkdown:
+		blotMarkdown(b)
+	}
+	blotAll(b, address, glue)
+	return string(b)
+}
+
+func blot(b []byte, from, to int, with byte) {
+	for i := from; i < to; i++ {
+		b[i] = with
+	}
+}
+
+func blotAll(b []byte, what *regexp.Regexp, with byte) {
+	for _, m := range what.FindAllIndex(b, -1) {
+		blot(b, m[0], m[1], with)
+	}
+}
+
+var (
+	wikiComment = regexp.MustCompile(`(?s)\{\{\s*#.*?\}\}`)
+	address     = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s\x01\x02<>"]+|[^\s\x01\x02<>"@]+@[^\s\x01\x02<>"@]+`)
+	entity      = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
+
+	markdownInline = regexp.MustCompile("(?s)`{3,}.*?`{3,}|``.+?``|`[^`]+`" + // code
+		`|!?\[[^\[\]]*\]\([^()]*\)|!?\[[^\[\]]*\]\[[^\[\]]*\]` + // links and pictures
+		`|<[^<>]*>`) // addresses and tags
+	markdownDefinition = regexp.MustCompile(`(?m)^ {0,3}\[[^\[\]]+\]:.*$`)
+	underline          = regexp.MustCompile(`^ {0,3}(?:=+|-+)\s*$`)
+)
+
+// closed are the elements whose text is not linked.
+var closed = map[string]bool{"a": true, "code": true, "pre": true, "script": true, "style": true, "template": true, "title": true,
+	"textarea": true, "button": true, "select": true, "kbd": true, "samp": true, "svg": true, "math": true,
+	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true}
+
+// inline are the elements that a word goes on through.
+var inline = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "code": true, "em": true, "font": true, "i": true, "ins": true,
+	"del": true, "mark": true, "s": true, "small": true, "span": true, "strike": true, "strong": true, "sub": true, "sup": true, "u": true, "wbr": true}
+
+func blotHTML(b []byte) {
+	z := nethtml.NewTokenizer(strings.NewReader(string(b)))
+	open, at := map[string]int{}, 0
+	inside := func() bool {
+		for _, n := range open {
+			if n > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	for {
+		kind := z.Next()
+		end := at + len(z.Raw())
+		switch kind {
+		case nethtml.ErrorToken:
+			if inside() {
+				blot(b, at, len(b), glue)
+			}
+			return
+		case nethtml.TextToken:
+			if inside() {
+				blot(b, at, end, glue)
+			}
+			blotEntities(b[at:end])
+		case nethtml.StartTagToken, nethtml.EndTagToken, nethtml.SelfClosingTagToken:
+			raw, _ := z.TagName()
+			name := string(raw)
+			if closed[name] {
+				open[name] = max(0, open[name]+map[nethtml.TokenType]int{nethtml.StartTagToken: 1, nethtml.EndTagToken: -1}[kind])
+			}
+			with := byte(wall)
+			if inline[name] {
+				with = glue
+			}
+			blot(b, at, end, with)
+		default: // a comment or a doctype
+			blot(b, at, end, glue)
+		}
+		at = end
+	}
+}
+
+// blotEntities takes entities out: one of a letter is part of a word.
+func blotEntities(b []byte) {
+	for _, m := range entity.FindAllIndex(b, -1) {
+		r, _ := utf8.DecodeRuneInString(html.UnescapeString(string(b[m[0]:m[1]])))
+		with := byte(wall)
+		if isLetter(r) {
+			with = glue
+		}
+		blot(b, m[0], m[1], with)
+	}
+}
+
+// blotMarkdown takes out code, headings, links and tags.
+func blotMarkdown(b []byte) {
+	fence, at, before := "", 0, -1 // before is where the line before begins
+	for line := range strings.Lines(string(b)) {
+		end := at + len(line)
+		text := strings.TrimLeft(line, " ")
+		opens := strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~")
+		switch {
+		case fence != "":
+			blot(b, at, end, wall)
+			if strings.HasPrefix(text, fence) {
+				fence = ""
+			}
+		case opens:
+			blot(b, at, end, wall)
+			fence = text[:3]
+		case strings.HasPrefix(text, "#"), strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
+			blot(b, at, end, wall)
+		case underline.MatchString(line) && before >= 0:
+			blot(b, before, end, wall)
+		}
+		before = at
+		if strings.TrimSpace(line) == "" {
+			before = -1
+		}
+		at = end
+	}
+	blotAll(b, markdownDefinition, wall)
+	blotAll(b, markdownInline, glue)
+	blotEntities(b)
+}
+
+// wordSpan is where a word stands, in bytes.
+type wordSpan struct{ start, end int }
+
+// wordsIn parts a text into words, and gives what stands before each, with white space
+// as one space. A word that goes on through glue is no name's.
+func wordsIn(text string) (words []wordSpan, gaps []string) {
+	done := 0
+	start := -1
+	end := func(at int) {
+		if start >= 0 {
+			words = append(words, wordSpan{start, at})
+			gaps = append(gaps, oneGap(text[done:start]))
+			done, start = at, -1
+		}
+	}
+	for i, r := range text {
+		if isLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == glue {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		end(i)
+	}
+	end(len(text))
+	return words, gaps
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) }
+
+func oneGap(s string) string {
+	if strings.TrimSpace(s) == "" && s != "" {
+		return " "
+	}
+	return s
+}
