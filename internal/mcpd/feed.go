@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +35,7 @@ type feed struct {
 func (f *feed) start(ctx context.Context, s *Server) {
 	f.s, f.kick, f.open = s, make(chan struct{}, 1), map[*outlet]struct{}{}
 	if s.cfg.Changes != nil {
-		s.work.Go(func() { f.run(ctx) })
+		s.spawn(func() { f.run(ctx) })
 	}
 }
 
@@ -157,7 +158,7 @@ type outlet struct {
 }
 
 func (f *feed) outlet(v *visit, send func(uri string) error, end func()) *outlet {
-	return &outlet{f: f, send: send, end: end, visit: v, subs: map[string]*subscription{}}
+	return &outlet{f: f, send: send, end: end, visit: v.kept(), subs: map[string]*subscription{}}
 }
 
 // add subscribes to a URI, whether there is such a thing or not.
@@ -240,7 +241,18 @@ func (o *outlet) list() []*subscription {
 func (o *outlet) renew(v *visit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.visit = v
+	o.visit = v.kept()
+}
+
+// kept is a visit to keep for longer than its request lasts: of the request, only what
+// says who sent it.
+func (v *visit) kept() *visit {
+	k := *v
+	k.session = nil
+	if r := v.request; r != nil {
+		k.request = &http.Request{Method: r.Method, URL: r.URL, Host: r.Host, Header: r.Header, RemoteAddr: r.RemoteAddr, TLS: r.TLS}
+	}
+	return &k
 }
 
 // today is the subscriber with the rights of now: roles are lowered and keys revoked
@@ -262,7 +274,6 @@ func (o *outlet) today(ctx context.Context) (*call, bool) {
 		}
 		v.caller = c
 	}
-	v.session = nil
 	return &call{visit: &v}, true
 }
 
@@ -280,8 +291,7 @@ func (o *outlet) pump() {
 	if o.sending || o.muted || o.closed || len(o.due) == 0 {
 		return
 	}
-	o.sending = true
-	o.f.s.work.Go(o.flush)
+	o.sending = o.f.s.spawn(o.flush)
 }
 
 func (o *outlet) flush() {

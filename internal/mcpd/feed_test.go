@@ -13,19 +13,62 @@ import (
 )
 
 // listener is a client that hears of changes.
-func (s *stage) listener(t *testing.T, era, token string) (*mcp.ClientSession, <-chan string) {
-	heard := make(chan string, 100)
-	cs := s.connect(t, era, token, "/mcp", &mcp.ClientOptions{
-		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }})
-	return cs, heard
+type listener struct {
+	*mcp.ClientSession
+	t     *testing.T
+	era   string
+	heard chan string
+	acked chan struct{}
 }
 
-func subscribe(t *testing.T, cs *mcp.ClientSession, uris ...string) {
-	t.Helper()
-	for _, uri := range uris {
-		if err := cs.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
-			t.Fatal(err)
+// client makes the client of a listener, which is still to be connected.
+func (l *listener) client() *mcp.Client {
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { l.heard <- r.Params.URI }})
+	c.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "notifications/subscriptions/acknowledged" {
+				l.acked <- struct{}{}
+			}
+			return next(ctx, method, req)
 		}
+	})
+	return c
+}
+
+func newListener(t *testing.T, era string) *listener {
+	return &listener{t: t, era: era, heard: make(chan string, 100), acked: make(chan struct{}, 100)}
+}
+
+func (s *stage) listener(t *testing.T, era, token string) *listener {
+	t.Helper()
+	l := newListener(t, era)
+	var err error
+	l.ClientSession, err = l.client().Connect(t.Context(), s.transport(token, "/mcp"), &mcp.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// follow subscribes, and waits until that is in place.
+func (l *listener) follow(uris ...string) {
+	l.t.Helper()
+	for _, uri := range uris {
+		if err := l.Subscribe(l.t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
+			l.t.Fatal(err)
+		}
+		if l.era == modern {
+			<-l.acked
+		}
+	}
+}
+
+func (l *listener) hears(want string) {
+	l.t.Helper()
+	if got := <-l.heard; got != want {
+		l.t.Errorf("heard of %s, want %s", got, want)
 	}
 }
 
@@ -35,85 +78,58 @@ const (
 	later = "book://page/later"
 )
 
-func wantHeard(t *testing.T, heard <-chan string, want string) {
-	t.Helper()
-	if got := <-heard; got != want {
-		t.Errorf("heard of %s, want %s", got, want)
-	}
-}
-
-// subscribed waits until a modern client's stream is in place: the client's Subscribe does
-// not wait for the acknowledgement. A change that all see is repeated until it is heard.
-func (s *stage) subscribed(heard <-chan string, uri, name string) {
-	for n := 0; ; n++ {
-		s.book.write(name, access.LevelUser, "text "+time.Duration(n).String())
-		select {
-		case <-heard:
-			return
-		case <-time.After(150 * time.Millisecond):
-		}
-	}
-}
-
 func TestSubscribersHearWhatTheySee(t *testing.T) {
 	s := open(t)
 	eachEra(t, func(t *testing.T, era string) {
-		gmSession, gm := s.listener(t, era, "gm")
-		userSession, user := s.listener(t, era, "user")
-		subscribe(t, gmSession, crypt)
-		subscribe(t, userSession, crypt, later, mill)
-		s.subscribed(user, mill, "mill")
+		gm, user := s.listener(t, era, "gm"), s.listener(t, era, "user")
+		gm.follow(crypt)
+		user.follow(crypt, later, mill)
 		s.book.write("crypt", access.LevelGM, "Something stirs. "+era)
-		wantHeard(t, gm, crypt)
-		s.book.write("later", access.LevelUser, "Here now. "+era) // was absent
-		wantHeard(t, user, later)
+		gm.hears(crypt)
+		s.book.write("later", access.LevelUser, "Here now. "+era) // was absent, or another text
+		user.hears(later)
 		s.book.write("crypt", access.LevelUser, "Open to all. "+era) // was hidden
-		wantHeard(t, user, crypt)
-		wantHeard(t, gm, crypt)
-		if len(user)+len(gm) > 0 {
+		user.hears(crypt)
+		gm.hears(crypt)
+		s.book.write("crypt", access.LevelGM, "Under the mill.")
+		user.hears(crypt)
+		gm.hears(crypt)
+		if len(user.heard)+len(gm.heard) > 0 {
 			t.Error("somebody heard more than changed for them")
 		}
-		s.book.write("crypt", access.LevelGM, "Under the mill.")
-		wantHeard(t, user, crypt)
 	})
 }
 
 func TestUnsubscribedHearNothing(t *testing.T) {
 	s := open(t)
-	cs, heard := s.listener(t, older, "user")
-	subscribe(t, cs, crypt, mill)
-	if err := cs.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: crypt}); err != nil {
+	l := s.listener(t, older, "user")
+	l.follow(crypt, mill)
+	if err := l.Unsubscribe(t.Context(), &mcp.UnsubscribeParams{URI: crypt}); err != nil {
 		t.Fatal(err)
 	}
 	s.book.write("crypt", access.LevelUser, "Open to all.")
 	s.book.write("mill", access.LevelUser, "Burnt.")
-	wantHeard(t, heard, mill)
+	l.hears(mill)
 }
 
 func TestDemotedSubscriberHearsAsWhoItIsNow(t *testing.T) {
 	s := open(t)
-	cs, heard := s.listener(t, older, "gm")
-	subscribe(t, cs, crypt, mill)
+	l := s.listener(t, older, "gm")
+	l.follow(crypt, mill)
 	s.auth.let("gm", caller("gm", access.RoleUser))
 	s.book.write("mill", access.LevelUser, "Burnt.")
-	for got := range heard { // that the crypt is gone for it shows once
-		if got == mill {
-			break
-		}
-	}
-	for len(heard) > 0 {
-		<-heard
-	}
+	l.hears(crypt) // it is gone
+	l.hears(mill)
 	s.book.write("crypt", access.LevelGM, "Something stirs.")
 	s.book.write("mill", access.LevelUser, "Built again.")
-	wantHeard(t, heard, mill)
+	l.hears(mill)
 }
 
 func TestSubscriptionsAreBounded(t *testing.T) {
 	s := open(t, func(c *mcpd.Config) { c.MaxListens = 2 })
-	cs, _ := s.listener(t, older, "user")
-	subscribe(t, cs, mill, crypt, mill)
-	err := cs.Subscribe(t.Context(), &mcp.SubscribeParams{URI: later})
+	l := s.listener(t, older, "user")
+	l.follow(mill, crypt, mill)
+	err := l.Subscribe(t.Context(), &mcp.SubscribeParams{URI: later})
 	wantRPC(t, err, -32602, "payload_too_large")
 }
 

@@ -81,6 +81,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // admit decides whether a request comes further: where from, where to, and who.
 func (s *Server) admit(r *http.Request, correlation string) (*visit, error) {
+	if s.life.Err() != nil {
+		return nil, fault.New(fault.Unavailable, "the server is stopping; try again shortly")
+	}
 	if err := s.checkOrigin(r); err != nil {
 		return nil, err
 	}
@@ -161,7 +164,8 @@ func tokens(h http.Handler) http.Handler {
 	return auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
 }
 
-// watch calls end when what a caller stands on ends. The returned func stops watching.
+// watch calls end when what a caller stands on ends, and when the server closes. The
+// returned func stops watching.
 func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop func()) {
 	ended, stopKey := s.cfg.Auth.Watch(ctx, c.Key)
 	var expired <-chan time.Time
@@ -171,15 +175,20 @@ func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop f
 		expired = timer.C
 	}
 	quit := make(chan struct{})
-	s.work.Go(func() {
+	begun := s.spawn(func() {
 		select {
 		case <-ended:
 			end()
 		case <-expired:
 			end()
+		case <-s.life.Done():
+			end()
 		case <-quit:
 		}
 	})
+	if !begun {
+		end()
+	}
 	return func() {
 		close(quit)
 		stopKey()

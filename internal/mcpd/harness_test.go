@@ -94,7 +94,7 @@ const longText = 100_000
 
 // stage is a served book.
 type stage struct {
-	t       *testing.T
+	t       testing.TB
 	book    *book
 	auth    *doors
 	server  *mcpd.Server
@@ -270,7 +270,7 @@ func (d *doors) revoke(token string) {
 type option func(*mcpd.Config)
 
 // open serves a book over HTTP.
-func open(t *testing.T, options ...option) *stage {
+func open(t testing.TB, options ...option) *stage {
 	t.Helper()
 	s := &stage{t: t, book: newBook(), auth: newDoors(), started: make(chan struct{}, 1), stopped: make(chan error, 1), goOn: make(chan struct{})}
 	surfaces := s.surfaces()
@@ -333,8 +333,11 @@ func (s *stage) connect(t *testing.T, era, token, path string, o *mcp.ClientOpti
 
 func (s *stage) tryConnect(t *testing.T, era, token, path string, o *mcp.ClientOptions) (*mcp.ClientSession, error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o)
-	return client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.http.URL + path, HTTPClient: &http.Client{Transport: bearer(token)}, MaxRetries: -1},
-		&mcp.ClientSessionOptions{ProtocolVersion: era})
+	return client.Connect(t.Context(), s.transport(token, path), &mcp.ClientSessionOptions{ProtocolVersion: era})
+}
+
+func (s *stage) transport(token, path string) mcp.Transport {
+	return &mcp.StreamableClientTransport{Endpoint: s.http.URL + path, HTTPClient: &http.Client{Transport: bearer(token)}, MaxRetries: -1}
 }
 
 // answer is a response as it came over HTTP.

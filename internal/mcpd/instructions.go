@@ -8,12 +8,10 @@ import (
 	"loregate/internal/op"
 )
 
-// The instructions reach the model in every client. Some show the first 512 characters
-// only, so those say what matters: which world, and what retrieved text is.
-const (
-	maxInstructions = 1000
-	firstPart       = 512
-)
+// maxInstructions is how long the instructions may be. They reach the model in every
+// client; some show the first 512 characters only, so those say what matters: which
+// world, and what retrieved text is.
+const maxInstructions = 1000
 
 // instructions says to this caller what there is here.
 func (s *Server) instructions(ctx context.Context, c *call) string {

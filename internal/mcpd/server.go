@@ -122,8 +122,12 @@ type Server struct {
 	sessions sessions
 	feed     feed
 
+	life context.Context // ends with Close
 	stop context.CancelFunc
-	work sync.WaitGroup // of the goroutines that stop ends
+
+	mu     sync.Mutex
+	closed bool           // no more goroutines are begun. Guarded by mu
+	work   sync.WaitGroup // of the goroutines; added to under mu
 }
 
 // New makes a Server. Close it when no more is to be served.
@@ -135,9 +139,9 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	}
 	s.seal = newSealer(c.SealKey, c.Random, c.Now)
 	s.modernTail = modernTail(c.Version)
-	ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.sessions.start(s)
-	s.feed.start(ctx, s)
+	s.feed.start(s.life, s)
 	s.origins = http.NewCrossOriginProtection()
 	for _, o := range c.Origins {
 		if err := s.origins.AddTrustedOrigin(o); err != nil {
@@ -180,11 +184,26 @@ func orElse[T comparable](field *T, value T) {
 	}
 }
 
-// Close ends all sessions and streams and waits for them.
+// Close ends all sessions and streams and waits for them. Call it before the HTTP server
+// is shut down, which would wait for the streams; requests that come later are refused.
 func (s *Server) Close() {
 	s.stop()
 	s.sessions.closeAll()
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.work.Wait()
+}
+
+// spawn begins a goroutine that Close waits for. It reports whether it did: after Close
+// none is begun.
+func (s *Server) spawn(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.work.Go(f)
+	}
+	return !s.closed
 }
 
 // implementation is how the server names itself.

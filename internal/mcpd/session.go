@@ -50,13 +50,16 @@ func (t *sessions) add(ss *mcp.ServerSession, v *visit) {
 	t.byID[ss.ID()] = n
 	t.mu.Unlock()
 	if oldest != nil {
-		t.s.work.Go(oldest.end)
+		t.s.spawn(oldest.end)
 	}
-	t.s.work.Go(func() {
+	begun := t.s.spawn(func() {
 		_ = ss.Wait() // however it ended, it is over
 		cancel()
 		t.forget(n)
 	})
+	if !begun {
+		t.forget(n) // the server is stopping
+	}
 }
 
 // oldest is the session that has to go before another of the account; nil while there is

@@ -188,27 +188,26 @@ func TestStdioWithARealClient(t *testing.T) {
 			done <- s.server.ServeStdio(t.Context(), caller("user", access.RoleUser), nil, fromClient, toClient)
 			_ = toClient.Close()
 		}()
-		heard := make(chan string, 9)
-		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
-			ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }})
+		l := newListener(t, era)
 		began := time.Now()
-		cs, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+		l.ClientSession, err = l.client().Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if d := time.Since(began); d > 150*time.Millisecond {
 			t.Errorf("the handshake took %v", d)
 		}
-		if got := cs.InitializeResult().ProtocolVersion; got != era {
+		if got := l.InitializeResult().ProtocolVersion; got != era {
 			t.Errorf("negotiated %s", got)
 		}
-		res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_page", Arguments: map[string]any{"name": "mill"}})
+		res, err := l.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_page", Arguments: map[string]any{"name": "mill"}})
 		if err != nil || res.IsError {
 			t.Fatal(err, res)
 		}
-		subscribe(t, cs, mill)
-		s.subscribed(heard, mill, "mill")
-		if err := cs.Close(); err != nil {
+		l.follow(mill)
+		s.book.write("mill", access.LevelUser, "Burnt.")
+		l.hears(mill)
+		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 		if err := <-done; err != nil {

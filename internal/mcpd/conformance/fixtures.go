@@ -1,4 +1,4 @@
-package conformance
+package main
 
 import (
 	"context"
@@ -28,8 +28,8 @@ type fixture struct {
 	handle    mcp.ToolHandler
 }
 
-// Fixtures gives what the suite asks for.
-func Fixtures() *mcpd.Fixtures {
+// fixtures gives what the suite asks for.
+func fixtures() *mcpd.Fixtures {
 	f := &mcpd.Fixtures{
 		Resources: []*mcp.Resource{
 			{URI: staticText, Name: "static-text", Description: "A text that stays the same", MIMEType: "text/plain"},

@@ -1,6 +1,7 @@
-// Command server serves the fixtures of the conformance suite on a loopback address,
-// through the router and middleware of the product. It is for tests only: it lets
-// everybody in.
+// Command conformance serves what the official conformance suite of the Model Context
+// Protocol asks of a server, on a loopback address: tools, resources and prompts that only
+// show that the protocol is spoken, through the router and middleware of the product. It
+// is for tests only, and lets everybody in. docs/conformance.md says what comes of it.
 package main
 
 import (
@@ -15,7 +16,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/mcpd"
-	"loregate/internal/mcpd/conformance"
 	"loregate/internal/op"
 )
 
@@ -35,7 +35,7 @@ func run(addr string) error {
 	if err != nil {
 		return err
 	}
-	s, err := mcpd.New(ctx, mcpd.Config{Engine: engine, Auth: everybody{}, Fixtures: conformance.Fixtures()})
+	s, err := mcpd.New(ctx, mcpd.Config{Engine: engine, Auth: everybody{}, Fixtures: fixtures()})
 	if err != nil {
 		return err
 	}
