@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,8 +14,8 @@ import (
 
 const (
 	// maxTokens is how many words a piece of a word stands for at most, the most
-	// frequent ones: each costs a look-up in the index, some 20 µs.
-	maxTokens = 200
+	// frequent ones: each costs a look-up in the index, some 20 µs, and a little with every hit.
+	maxTokens = 100
 	// maxCandidates bounds how many words are compared for that.
 	maxCandidates = 2000
 )
@@ -58,6 +59,7 @@ type expression struct {
 func (l lookup) expression(ctx context.Context, ask []term, q canon.SearchQuery) (e expression, err error) {
 	e.exact, e.most = -1, -1
 	var full, rare, name []string
+	wide := false
 	for _, t := range ask {
 		prefix := ""
 		if q.InName && !q.InContent {
@@ -70,7 +72,8 @@ func (l lookup) expression(ctx context.Context, ask []term, q canon.SearchQuery)
 		e.cut = e.cut || x.cut
 		full = append(full, x.query)
 		if x.sum >= 0 && x.sum <= canon.CountCap {
-			rare = append(rare, x.query)
+			rare = append(rare, x.rank)
+			wide = wide || x.rank != x.query
 			if e.most < 0 || x.sum < e.most {
 				e.most = x.sum
 			}
@@ -84,7 +87,9 @@ func (l lookup) expression(ctx context.Context, ask []term, q canon.SearchQuery)
 		name = append(name, markedAs(x.query, prefix))
 	}
 	e.full = strings.Join(full, " AND ")
-	e.rare = strings.Join(rare, " AND ")
+	if e.rare = strings.Join(rare, " AND "); wide {
+		e.rare = strings.Join(rare, " OR ")
+	}
 	e.name = strings.Join(name, " AND ")
 	if q.InContent && !q.InName {
 		e.full, e.name = "{body} : ("+e.full+")", "("+e.name+") AND {body} : ("+e.full+")"
@@ -118,9 +123,10 @@ func markedAs(query, prefix string) string {
 // written is a term as an FTS5 query.
 type written struct {
 	query string
-	sum   int  // no more cards than this have it; -1 where that is not known
-	max   int  // at least this many cards have it
-	sure  bool // max is exactly how many have it
+	rank  string // what to rank by, all of query or its most telling part
+	sum   int    // no more cards than this have it; -1 where that is not known
+	max   int    // at least this many cards have it
+	sure  bool   // max is exactly how many have it
 	cut   bool
 }
 
@@ -140,27 +146,60 @@ func (l lookup) term(ctx context.Context, t term, prefix string) (written, error
 	if t.row[0].how == begins {
 		// A prefix of one or two letters stands for too many words to name them.
 		x.query = "(" + quote(prefix+t.row[0].text) + " *" + rest + ")"
+		x.rank = x.query
 		return x, nil
 	}
-	var alternatives []string
-	for _, token := range firsts {
-		alternatives = append(alternatives, quote(prefix+token)+rest)
-	}
-	x.query = "(" + strings.Join(alternatives, " OR ") + ")"
+	x.query = anyOf(firsts, prefix, rest)
+	x.rank = x.query
 	if rest != "" {
 		return l.bound(ctx, x, t, prefix)
 	}
 	x.sum = 0
-	for _, token := range firsts {
+	seen := make([]frequent, len(firsts))
+	for i, token := range firsts {
 		n, err := l.frequency(ctx, prefix+token)
 		if err != nil {
 			return written{}, err
 		}
+		seen[i] = frequent{token, n}
+		if token == t.row[0].text {
+			seen[i].n = math.MaxInt // the word itself is ranked by before those it is inside of
+		}
 		x.sum += n
 		x.max = max(x.max, n)
 	}
-	x.sure = len(firsts) == 1
+	if len(firsts) > maxRanked {
+		slices.SortFunc(seen, byFrequency)
+		firsts = firsts[:0]
+		for _, f := range seen[:maxRanked] {
+			firsts = append(firsts, f.token)
+		}
+		x.rank = anyOf(firsts, prefix, "")
+	}
+	x.sure = len(seen) == 1
 	return x, nil
+}
+
+// maxRanked is how many of the words that a piece of a word stands for take part in its
+// rank: FTS5 looks at each of them for each hit.
+const maxRanked = 8
+
+// anyOf is the query for any of some tokens, each with the rest of its row.
+func anyOf(tokens []string, prefix, rest string) string {
+	quoted := make([]string, len(tokens))
+	for i, token := range tokens {
+		quoted[i] = quote(prefix+token) + rest
+	}
+	return "(" + strings.Join(quoted, " OR ") + ")"
+}
+
+type frequent struct {
+	token string
+	n     int
+}
+
+func byFrequency(a, b frequent) int {
+	return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.token, b.token))
 }
 
 // bound finds how many cards have a row of tokens at most: as many as have its rarest
@@ -197,10 +236,6 @@ func (l lookup) firsts(ctx context.Context, p piece, prefix string) (list []stri
 	if err != nil || len(list) <= maxTokens {
 		return list, false, err
 	}
-	type frequent struct {
-		token string
-		n     int
-	}
 	counted := make([]frequent, len(list))
 	for i, token := range list {
 		n, err := l.frequency(ctx, prefix+token)
@@ -209,7 +244,7 @@ func (l lookup) firsts(ctx context.Context, p piece, prefix string) (list []stri
 		}
 		counted[i] = frequent{token, n}
 	}
-	slices.SortFunc(counted, func(a, b frequent) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.token, b.token)) })
+	slices.SortFunc(counted, byFrequency)
 	list = list[:0]
 	for _, f := range counted {
 		if f.n > 0 && len(list) < maxTokens {

@@ -133,9 +133,10 @@ func held(l *listing, asOf canon.Seq) {
 	l.and("l.since <= %s AND (l.until = 0 OR l.until > %[1]s)", at)
 }
 
-// alive is the condition that a living card in sight has the id in a column.
+// alive is the condition that a living card in sight has the id in a column. EXISTS would
+// be made a join, whose order SQLite chooses without knowing how many cards there are.
 func alive(sc scope, column string) string {
-	return "EXISTS (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.sees("c") + ")"
+	return "(SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.sees("c") + ") = 1"
 }
 
 func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {

@@ -12,7 +12,7 @@ import (
 // history is the FROM of the versions in sight of one card in sight, ?3.
 func (sc scope) history(view access.View) string {
 	return ` FROM versions v WHERE v.w = ?1 AND v.card = ?3 AND ` + sc.sees("v") +
-		` AND EXISTS (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.alive(view) + ` AND ` + sc.sees("c") + `)`
+		` AND (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.alive(view) + ` AND ` + sc.sees("c") + `) = 1`
 }
 
 func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
@@ -67,12 +67,12 @@ func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]
 		card = sc.alive(s.View)
 	}
 	// The arms' alias c is the version here, and k its card.
-	card = "k.w = ?1 AND k.id = c.card AND " + replaceAlias(card) + " AND " + sc.sees("k")
-	from := " FROM versions c WHERE c.w = ?1 AND %s" + escape(l.condition()) + " AND EXISTS (SELECT 1 FROM cards k WHERE " + escape(card) + ")"
+	from := " FROM versions c CROSS JOIN cards k ON k.w = ?1 AND k.id = c.card WHERE c.w = ?1 AND %s AND " +
+		escape(replaceAlias(card)+" AND "+sc.sees("k")+l.condition())
 	n := len(l.args)
 	list, err := r.versions(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY at DESC, from_seq DESC, card, rev DESC LIMIT ?%d OFFSET ?%d) o
 		CROSS JOIN versions v ON v.rowid = o.n ORDER BY o.at DESC, o.from_seq DESC, o.card, o.rev DESC`, versionColumns,
-		sc.arms("SELECT c.rowid AS n, c.at, c.from_seq, c.card, c.rev"+from), n+3, n+4),
+		sc.arms("SELECT c.rowid AS n, c.at AS at, c.from_seq AS from_seq, c.card AS card, c.rev AS rev"+from), n+3, n+4),
 		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Backup writes a consistent copy of the store, without free space, to a new file. It
+// Backup writes a consistent copy of the store, without free space and without the keys
+// that sign tokens, to a new file. It
 // reads one snapshot; writes go on meanwhile. A copy that fails leaves nothing.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err := s.enter(); err != nil {
@@ -36,6 +37,9 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if _, err := c.exec(ctx, "VACUUM INTO ?1", part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
+	if err := dropSecrets(ctx, part); err != nil {
+		return fmt.Errorf("back up to %s: %w", path, err)
+	}
 	if err := syncFile(part); err != nil {
 		return err
 	}
@@ -43,6 +47,23 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		return err
 	}
 	return syncFile(filepath.Dir(path))
+}
+
+// dropSecrets takes the keys that sign tokens out of a copy, and their bytes with them: who
+// gets hold of a backup must not be able to sign. A store that runs on the copy makes new
+// ones.
+func dropSecrets(ctx context.Context, path string) (err error) {
+	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	for _, sql := range []string{"PRAGMA journal_mode = DELETE", "PRAGMA secure_delete = ON", "DELETE FROM signing_keys", "VACUUM"} {
+		if err := c.query(ctx, func(row) error { return nil }, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func syncFile(path string) error {

@@ -134,6 +134,9 @@ func (f *finding) rankable() bool {
 // canon.CountCap. Prefixes and rows, whose numbers are not known, are ranked as they are.
 func (e expression) common() bool { return e.many }
 
+// unscored is the score of a hit by words that no rank is made of.
+const unscored = 1e-9
+
 // scored gives all hits with their scores, best first, then the latest.
 func (f *finding) scored(ctx context.Context) ([]hit, error) {
 	var hits []hit
@@ -142,21 +145,23 @@ func (f *finding) scored(ctx context.Context) ([]hit, error) {
 		if p.rare != "" {
 			rank = p.rare
 		}
-		var in map[int64]struct{}
+		scores := map[int64]float64{}
 		if rank != p.full {
-			in = map[int64]struct{}{}
-			if err := f.r.c.query(ctx, func(row row) error { in[row.int(0)] = struct{}{}; return nil },
+			if err := f.r.c.query(ctx, func(row row) error { scores[row.int(0)] = unscored; return nil },
 				fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1", p.text()), p.full); err != nil {
 				return nil, err
 			}
 		}
 		if err := f.r.c.query(ctx, func(row row) error {
-			if _, ok := in[row.int(0)]; ok || in == nil {
-				hits = append(hits, hit{doc: row.int(0), score: -row.float(1)})
+			if _, ok := scores[row.int(0)]; ok || rank == p.full {
+				scores[row.int(0)] = max(-row.float(1), unscored)
 			}
 			return nil
 		}, fmt.Sprintf("SELECT rowid, bm25(%s, 10.0, 1.0) FROM %[1]s WHERE %[1]s MATCH ?1", p.text()), rank); err != nil {
 			return nil, err
+		}
+		for doc, score := range scores {
+			hits = append(hits, hit{doc: doc, score: score})
 		}
 	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc, a.doc)) })
