@@ -60,19 +60,24 @@ func (m *model) putWorld(n int) change {
 	return func(tx canon.Tx) error { return tx.PutWorld(m.t.Context(), World(n)) }
 }
 
-// put writes a card, its version and its index.
-func (m *model) put(c canon.Card, text string) []change {
+// put writes a card, its version and its index: nothing more where the card is refused.
+func (m *model) put(c canon.Card, text string) change {
 	v := Version(c)
-	return []change{
-		func(tx canon.Tx) error { return tx.PutCard(m.t.Context(), c) },
-		func(tx canon.Tx) error { return tx.EndVersion(m.t.Context(), c.World, c.ID, v.From) },
-		func(tx canon.Tx) error { return tx.PutVersion(m.t.Context(), v) },
-		func(tx canon.Tx) error {
-			if c.Trashed() {
-				return tx.Index(m.t.Context(), c, nil)
-			}
-			return tx.Index(m.t.Context(), c, &canon.SearchDoc{Name: c.Name, Text: text})
-		},
+	doc := &canon.SearchDoc{Name: c.Name, Text: text}
+	if c.Trashed() {
+		doc = nil
+	}
+	return func(tx canon.Tx) error {
+		if err := tx.PutCard(m.t.Context(), c); err != nil {
+			return err
+		}
+		if err := tx.EndVersion(m.t.Context(), c.World, c.ID, v.From); err != nil {
+			return err
+		}
+		if err := tx.PutVersion(m.t.Context(), v); err != nil {
+			return err
+		}
+		return tx.Index(m.t.Context(), c, doc)
 	}
 }
 
@@ -92,7 +97,7 @@ func (m *model) create(w access.WorldID, living []canon.Card) []change {
 		c.Parent = parent.ID
 	}
 	m.dress(&c)
-	return m.put(m.now(settled(c, parent)), m.text(8))
+	return []change{m.put(m.now(settled(c, parent)), m.text(8))}
 }
 
 // dress gives a card a random type, content, fields and codename.
@@ -109,7 +114,7 @@ func (m *model) dress(c *canon.Card) {
 
 func (m *model) update(c canon.Card) []change {
 	m.dress(&c)
-	return m.put(m.now(c), m.text(8))
+	return []change{m.put(m.now(c), m.text(8))}
 }
 
 // move renames, relabels or moves a card with all that is below it.
@@ -135,7 +140,7 @@ func (m *model) move(c canon.Card, living []canon.Card) []change {
 	for _, f := range append([]canon.Card{c}, family...) {
 		f = m.now(settled(f, moved[f.Parent]))
 		moved[f.ID] = f
-		changes = append(changes, m.put(f, m.text(8))...)
+		changes = append(changes, m.put(f, m.text(8)))
 	}
 	return changes
 }
@@ -143,7 +148,7 @@ func (m *model) move(c canon.Card, living []canon.Card) []change {
 func (m *model) trash(c canon.Card) []change {
 	var changes []change
 	for _, f := range append([]canon.Card{c}, m.below(c)...) {
-		changes = append(changes, m.put(Trashed(m.now(f), c, int(m.seq/4)), "")...)
+		changes = append(changes, m.put(Trashed(m.now(f), c, int(m.seq/4)), ""))
 	}
 	return changes
 }
@@ -174,7 +179,7 @@ func (m *model) restore(w access.WorldID) []change {
 		c.TrashedAt, c.TrashRoot = time.Time{}, canon.CardID{}
 		c = m.now(settled(c, alive[c.Parent]))
 		alive[c.ID] = c
-		changes = append(changes, m.put(c, m.text(8))...)
+		changes = append(changes, m.put(c, m.text(8)))
 	}
 	return changes
 }

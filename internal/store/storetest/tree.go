@@ -31,6 +31,7 @@ func testTree(t *testing.T, open func(*testing.T) canon.Store) {
 		{"of a leaf", AsUser, 4, 5, everything, []string{}, 0},
 		{"the gm's own in its place", AsGM, 1, 2, everything, []string{"R+b", "R+gm", "R+a", "R+c", "R+b+z", "R+gm+notes", "R+a+y", "R+a+x"}, 8},
 		{"below what is hidden", AsUser, 20, 5, everything, []string{}, 0},
+		{"below what is hidden, though it be open itself", AsUser, 40, 5, everything, []string{}, 0},
 		{"below what is in the trash", AsAdmin, 30, 5, everything, []string{}, 0},
 		{"below nothing", AsAdmin, 77, 5, everything, []string{}, 0},
 	} {
@@ -62,7 +63,9 @@ func grow(t *testing.T, s canon.Store) {
 	z := at(Under(b, Card(8, "R+b+z", Open)), 30)
 	gm := at(Under(root, Card(20, "R+gm", GM)), 11)
 	gone := Trashed(at(Under(root, Card(30, "R+gone", Open)), 13), Card(30, "", Open), 60)
-	Put(t, s, root, c, a, b, gm, gone, z,
+	odd := Card(41, "H+odd", Open) // no label that a writer would give it
+	odd.Parent = CardID(40)
+	Put(t, s, root, c, a, b, gm, gone, z, Card(40, "H", GM), odd,
 		at(Under(a, Card(7, "R+a+x", Open)), 9),
 		at(Under(a, Card(6, "R+a+y", Open)), 8),
 		at(Under(z, Card(9, "R+b+z+deep", Open)), 1),
@@ -73,7 +76,7 @@ func grow(t *testing.T, s canon.Store) {
 func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	root := Card(1, "Root", Open)
-	gm := Card(5, "GM root", GM)
+	gm := Card(5, "Zz GM root", GM)
 	b, a := Under(root, Card(2, "Root+b", Open)), Under(root, Card(3, "Root+a", Admin))
 	Put(t, s, Trashed(root, root, 10), Trashed(b, root, 10), Trashed(a, root, 10), Card(4, "Alive", Open), Trashed(gm, gm, 20),
 		Trashed(Card(6, "Zebra", Admin), Card(6, "", Admin), 10), Trashed(Card(7, "Root", Admin), Card(7, "", Admin), 10))
@@ -119,7 +122,7 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 			if c, ok := e.card(5); !ok || c.Trashed() {
 				t.Errorf("the restored card: %v, %v", c, ok)
 			}
-			if got := found(e.search(canon.SearchQuery{Q: "gm", InName: true, Mode: canon.MatchWord})); !slices.Equal(got, []string{"GM root"}) {
+			if got := found(e.search(canon.SearchQuery{Q: "gm", InName: true, Mode: canon.MatchWord})); !slices.Equal(got, []string{"Zz GM root"}) {
 				t.Errorf("Search finds %q", got)
 			}
 		})
