@@ -1,0 +1,275 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+)
+
+// Streams are where a protocol on standard input and output comes from and goes to.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer
+}
+
+// operate does one act of the operator in a world (the zero id for the instance).
+func (a *App) operate(ctx context.Context, w access.WorldID, what string, effect access.Effect, f func(access.Grant) error) error {
+	return a.As(ctx, Operator(), access.Request{Operation: what, Effect: effect, Operator: true, World: w}, f)
+}
+
+// world resolves a world for the command line: by slug or UUID, or the only one there is.
+func (a *App) world(ctx context.Context, name string) (access.WorldID, error) {
+	if name != "" {
+		return worlds{a.Canon}.Resolve(ctx, Operator(), name)
+	}
+	all, err := a.Canon.Worlds(ctx)
+	if err != nil {
+		return access.WorldID{}, err
+	}
+	switch len(all) {
+	case 0:
+		return access.WorldID{}, fault.New(fault.NotFound, "there is no world yet; make one with: loregate world create NAME")
+	case 1:
+		return all[0].ID, nil
+	}
+	var slugs []string
+	for _, w := range all {
+		slugs = append(slugs, w.Slug)
+	}
+	return access.WorldID{}, fault.BadField("world", "there are several; name one of %s", strings.Join(slugs, ", "))
+}
+
+// FirstWorld is the slug of the world that an empty store gets.
+const FirstWorld = "main"
+
+// EnsureWorld makes the first world where there is none. Several processes may start at
+// once on an empty folder; one of them makes it.
+func (a *App) EnsureWorld(ctx context.Context) error {
+	all, err := a.Canon.Worlds(ctx)
+	if err != nil || len(all) > 0 {
+		return err
+	}
+	_, err = a.CreateWorld(ctx, canon.NewWorld{Slug: FirstWorld, Title: "Main"})
+	if errors.Is(err, fault.Conflict) {
+		return nil
+	}
+	return err
+}
+
+// CreateWorld makes a world.
+func (a *App) CreateWorld(ctx context.Context, n canon.NewWorld) (w canon.World, err error) {
+	err = a.operate(ctx, access.WorldID{}, "create_world", access.Write, func(g access.Grant) error {
+		w, err = a.Canon.CreateWorld(ctx, g, n)
+		return err
+	})
+	return w, err
+}
+
+// ForkWorld makes a world that begins as another stands now.
+func (a *App) ForkWorld(ctx context.Context, source string, n canon.NewWorld) (w canon.World, err error) {
+	src, err := a.world(ctx, source)
+	if err != nil {
+		return w, err
+	}
+	err = a.operate(ctx, access.WorldID{}, "fork_world", access.Write, func(g access.Grant) error {
+		w, err = a.Canon.Fork(ctx, g, src, n)
+		return err
+	})
+	return w, err
+}
+
+// change plans and commits an act of the operator in a world.
+func (a *App) change(ctx context.Context, world, what string, effect access.Effect, plan func(*canon.Plan) error) error {
+	id, err := a.world(ctx, world)
+	if err != nil {
+		return err
+	}
+	return a.operate(ctx, id, what, effect, func(g access.Grant) error {
+		_, err := a.Canon.Change(ctx, g, plan)
+		return err
+	})
+}
+
+// ConfigureWorld changes a world's title and settings.
+func (a *App) ConfigureWorld(ctx context.Context, world string, edit func(title *string, s *canon.Settings)) error {
+	return a.change(ctx, world, "configure_world", access.Write, func(p *canon.Plan) error {
+		w := p.World()
+		edit(&w.Title, &w.Settings)
+		return p.Configure(w.Title, w.Settings)
+	})
+}
+
+// SetMember gives a subject a role in a world; RoleNone takes it away. player names the
+// player card that the subject is bound to, or is "".
+func (a *App) SetMember(ctx context.Context, world string, s access.Subject, role access.Role, player string) error {
+	return a.change(ctx, world, "set_member", access.Write, func(p *canon.Plan) error {
+		var id canon.CardID
+		if player != "" {
+			c, err := p.Card(player)
+			if err != nil {
+				return err
+			}
+			id = c.ID
+		}
+		return p.SetMember(s, role, id)
+	})
+}
+
+// Members lists a world's members.
+func (a *App) Members(ctx context.Context, world string) (list []canon.Member, err error) {
+	id, err := a.world(ctx, world)
+	if err != nil {
+		return nil, err
+	}
+	err = a.operate(ctx, id, "list_members", access.Read, func(g access.Grant) error {
+		return a.Canon.Look(ctx, g, func(l *canon.Look) (err error) {
+			list, err = l.Members(ctx)
+			return err
+		})
+	})
+	return list, err
+}
+
+// Invite makes an invitation to a world and gives its code.
+func (a *App) Invite(ctx context.Context, world string, role access.Role, good time.Duration) (code string, err error) {
+	id, err := a.world(ctx, world)
+	if err != nil {
+		return "", err
+	}
+	err = a.operate(ctx, id, "invite", access.Write, func(g access.Grant) error {
+		_, code, err = a.Identity.Invite(ctx, identity.InvitationSpec{World: id, Role: role, By: g.Caller().Subject, Life: good})
+		return err
+	})
+	return code, err
+}
+
+// CreateKey makes a key for worlds by name (none means the only one there is; an
+// operator's key opens all).
+func (a *App) CreateKey(ctx context.Context, spec identity.KeySpec, names []string) (secret, id string, err error) {
+	spec.Worlds = map[access.WorldID]access.Role{}
+	if len(names) == 0 && !spec.Operator {
+		names = []string{""}
+	}
+	for _, name := range names {
+		w, err := a.world(ctx, name)
+		if err != nil {
+			return "", "", err
+		}
+		spec.Worlds[w] = spec.MaxRole
+	}
+	err = a.operate(ctx, access.WorldID{}, "create_key", access.Write, func(g access.Grant) error {
+		spec.CreatedBy = g.Caller().Subject
+		key, shown, err := a.Identity.CreateKey(ctx, spec)
+		secret, id = shown, key.ID
+		return err
+	})
+	return secret, id, err
+}
+
+// Purge erases the body of a version of a card.
+func (a *App) Purge(ctx context.Context, world, card string, version uint32) error {
+	return a.change(ctx, world, "purge", access.Destroy, func(p *canon.Plan) error {
+		c, err := p.Card(card)
+		if err != nil {
+			return err
+		}
+		v, err := p.VersionOf(ctx, c, version)
+		if err != nil {
+			return err
+		}
+		return p.Purge(c, v)
+	})
+}
+
+// Rebuild recreates the tables of a world, or of all, from their streams.
+func (a *App) Rebuild(ctx context.Context, world string, repair canon.Repair) (list []canon.Rebuilt, err error) {
+	all, err := a.Canon.Worlds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if world != "" {
+		id, err := a.world(ctx, world)
+		if err != nil {
+			return nil, err
+		}
+		all = []canon.World{{ID: id}}
+	}
+	err = a.operate(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
+		for _, w := range all {
+			r, err := a.Canon.Rebuild(ctx, g, w.ID, repair)
+			if err != nil {
+				return err
+			}
+			list = append(list, r)
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Verify walks every chain: the streams of the canon, and the segments of access
+// records. Its error names the first broken link.
+func (a *App) Verify(ctx context.Context) (report string, err error) {
+	if err := a.log.Flush(ctx); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = a.operate(ctx, access.WorldID{}, "audit_verify", access.Read, func(g access.Grant) error {
+		streams, err := a.Canon.Verify(ctx, g)
+		for _, s := range streams {
+			fmt.Fprintf(&b, "%s: %d commits, whole\n", s.Stream, s.Commits)
+		}
+		if err != nil {
+			return err
+		}
+		v, err := access.VerifySegments(ctx, a.store)
+		fmt.Fprintf(&b, "access records: %d in %d segments of %d processes, whole\n", v.Records, v.Segments, v.Processes)
+		return err
+	})
+	return b.String(), err
+}
+
+// AccessTail yields the latest access records, oldest first, and what comes when told to
+// follow.
+func (a *App) AccessTail(ctx context.Context, o access.TailOptions) iter.Seq2[access.Record, error] {
+	return access.Tail(ctx, a.store, o)
+}
+
+// Backup writes a consistent copy of the store, without signing keys, and gives its
+// SHA-256 in hexadecimal.
+func (a *App) Backup(ctx context.Context, path string) (sum string, err error) {
+	err = a.operate(ctx, access.WorldID{}, "create_backup", access.Read, func(access.Grant) error {
+		if err := a.store.Backup(ctx, path); err != nil {
+			return err
+		}
+		sum, err = sumOf(path)
+		return err
+	})
+	return sum, err
+}
+
+// sumOf is the SHA-256 of a file, in hexadecimal.
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

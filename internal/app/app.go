@@ -1,0 +1,299 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/archive"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+	"loregate/internal/job"
+	"loregate/internal/op"
+	"loregate/internal/store/sqlite"
+	"loregate/internal/telemetry"
+)
+
+// Website is where the product is at home.
+const Website = "https://loregate.example"
+
+// Options is what a start needs beside the configuration.
+type Options struct {
+	Version string
+	Profile string      // limits profile of callers that have none; "" is the default one
+	Store   canon.Store // in place of the data folder's; for tests
+	Now     func() time.Time
+	NewID   func() uuid.UUID
+	Logger  *slog.Logger
+}
+
+// App is the product with all its parts. Close it.
+type App struct {
+	Config   Config
+	Version  string
+	Canon    *canon.Canon
+	Identity *identity.Service
+	Guard    *access.Guard
+	Ops      *op.Local
+	Surfaces []op.Surface
+
+	store   *sqlite.Store
+	log     *access.Log
+	limits  *access.Limits
+	jobs    *job.Runner
+	metrics *telemetry.Metrics
+	tracing *telemetry.Tracing
+	logger  *slog.Logger
+	now     func() time.Time
+}
+
+// StoreFile is the store's file in a data folder.
+const StoreFile = "loregate.db"
+
+// Open opens the data folder, making it where it is not there, and puts the parts
+// together. Nothing listens yet.
+func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.NewID == nil {
+		o.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	}
+	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now}
+	defer func() {
+		if err != nil {
+			a.Close(context.WithoutCancel(ctx))
+		}
+	}()
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return a, fmt.Errorf("data folder: %w", err)
+	}
+	if a.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile)}); err != nil {
+		return a, err
+	}
+	a.Canon = canon.New(canon.Config{Store: a.store, Now: o.Now, NewID: o.NewID})
+	if err := a.openAccess(c, o); err != nil {
+		return a, err
+	}
+	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TraceConfig{Endpoint: c.Tracing.Endpoint, Sample: c.Tracing.Sample, Version: o.Version}); err != nil {
+		return a, err
+	}
+	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.NewID}); err != nil {
+		return a, err
+	}
+	return a, a.openSurfaces(c)
+}
+
+// openAccess makes what decides who may come in, and what is kept of it.
+func (a *App) openAccess(c Config, o Options) (err error) {
+	profiles := map[string]access.Profile{access.ProfileDefault: c.Limits.profile()}
+	if o.Profile != "" {
+		sample := access.DefaultProfiles()[o.Profile]
+		for class, rate := range sample {
+			profiles[access.ProfileDefault][class] = rate
+		}
+	}
+	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
+	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID().String(), Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})
+	if err != nil {
+		return err
+	}
+	a.Guard = access.NewGuard(access.Config{Limiter: a.limits, Recorder: a.log, Now: o.Now})
+	a.Identity, err = identity.New(identity.Config{
+		Store: a.store.Identity(), Worlds: worlds{a.Canon}, Joiner: joiner{a},
+		Issuer: c.Token.Issuer, Audiences: c.audiences(), Life: c.Token.Life,
+		AllowKeyAsBearer: c.keyAsBearer(), Now: o.Now, Logger: o.Logger,
+	})
+	return err
+}
+
+// audiences are what tokens are for: the configured audience, else the public address,
+// else the product.
+func (c Config) audiences() []string {
+	for _, a := range []string{c.Token.Audience, c.PublicURL} {
+		if a != "" {
+			return []string{a}
+		}
+	}
+	return []string{"loregate"}
+}
+
+func (a *App) openSurfaces(c Config) error {
+	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data})
+	if err != nil {
+		return err
+	}
+	a.Surfaces = []op.Surface{wiki}
+	a.metrics = telemetry.NewMetrics(labelsOf(a.Surfaces))
+	if err := a.metrics.AccessBuffer(a.log.Depth); err != nil {
+		return err
+	}
+	a.Ops, err = op.NewLocal(op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Observer: observer{a.metrics, a.tracing}})
+	return err
+}
+
+func labelsOf(surfaces []op.Surface) telemetry.Labels {
+	l := telemetry.Labels{Codes: []string{"ok"}, Queues: []string{"jobs", "access"}}
+	for k := fault.Internal; k <= fault.Unavailable; k++ {
+		l.Codes = append(l.Codes, k.Code())
+	}
+	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassWrite, access.ClassAuth} {
+		l.Limits = append(l.Limits, string(c))
+	}
+	for _, s := range surfaces {
+		l.Surfaces = append(l.Surfaces, s.Name)
+		for _, o := range s.Operations {
+			l.Operations = append(l.Operations, o.Name)
+		}
+	}
+	return l
+}
+
+// Close stops all parts, the last made first, and waits for them. It may be called on an
+// App that did not open whole.
+func (a *App) Close(ctx context.Context) {
+	if a.jobs != nil {
+		a.jobs.Close()
+	}
+	if a.Identity != nil {
+		a.Identity.Close()
+	}
+	var errs []error
+	if a.log != nil {
+		errs = append(errs, a.log.Close(ctx))
+	}
+	errs = append(errs, a.tracing.Close(ctx))
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		a.logger.Error("closing", "error", err)
+	}
+}
+
+// Ready reports whether the store answers.
+func (a *App) Ready(ctx context.Context) error {
+	_, err := a.Canon.Worlds(ctx)
+	return err
+}
+
+// Operator is the caller that the local command line is: whoever may run the program on
+// the data folder could as well open the file.
+func Operator() access.Caller {
+	return access.Caller{Subject: "local", Actor: access.Person, EveryRole: access.RoleAdmin, Operator: true, Approve: true, Unlimited: true}
+}
+
+// Local is the caller of a local client, held to a role.
+func Local(role access.Role) access.Caller {
+	return access.Caller{Subject: access.Subject("local-" + role.String()), Actor: access.AI, EveryRole: role, Unlimited: true}
+}
+
+// As admits one act of the command line in a world (the zero id for the instance), does
+// it, and records it.
+func (a *App) As(ctx context.Context, c access.Caller, r access.Request, f func(access.Grant) error) error {
+	r.Correlation = uuid.Must(uuid.NewV7()).String()
+	ad, err := a.Guard.Admit(ctx, c, r)
+	if err != nil {
+		return err
+	}
+	err = f(ad.Grant)
+	ad.Done(ctx, 0, err)
+	return err
+}
+
+// worlds shows op and identity the canon's worlds.
+type worlds struct{ canon *canon.Canon }
+
+func (w worlds) Memberships(ctx context.Context, s access.Subject) ([]identity.Membership, error) {
+	members, err := w.canon.Memberships(ctx, s)
+	list := make([]identity.Membership, len(members))
+	for i, m := range members {
+		list[i] = identity.Membership{World: m.World, Subject: m.Subject, Role: m.Role, Player: uuid.UUID(m.Player)}
+	}
+	return list, err
+}
+
+func (w worlds) FindWorld(ctx context.Context, text string) (access.WorldID, bool, error) {
+	if id, err := uuid.Parse(text); err == nil {
+		found, err := w.canon.World(ctx, access.WorldID(id))
+		if errors.Is(err, fault.NotFound) {
+			return access.WorldID{}, false, nil
+		}
+		return found.ID, err == nil, err
+	}
+	found, ok, err := w.canon.WorldBySlug(ctx, text)
+	return found.ID, ok, err
+}
+
+func (w worlds) Resolve(ctx context.Context, c access.Caller, name string) (access.WorldID, error) {
+	id, ok, err := w.FindWorld(ctx, name)
+	if err != nil {
+		return id, err
+	}
+	if !ok || c.Role(id) == access.RoleNone {
+		return access.WorldID{}, fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
+	}
+	return id, nil
+}
+
+func (w worlds) Names(ctx context.Context, c access.Caller) ([]string, error) {
+	all, err := w.canon.Worlds(ctx)
+	var names []string
+	for _, world := range all {
+		if c.Role(world.ID) > access.RoleNone {
+			names = append(names, world.Slug)
+		}
+	}
+	return names, err
+}
+
+// joiner makes members of those who accept invitations, in the name of who invited them.
+type joiner struct{ app *App }
+
+func (j joiner) Join(ctx context.Context, m identity.Membership, invitedBy access.Subject) error {
+	by := access.Caller{Subject: invitedBy, EveryRole: access.RoleAdmin, Unlimited: true}
+	r := access.Request{Operation: "accept_invitation", Effect: access.Write, Least: access.RoleAdmin, World: m.World}
+	return j.app.As(ctx, by, r, func(g access.Grant) error {
+		_, err := j.app.Canon.Change(ctx, g, func(p *canon.Plan) error {
+			return p.SetMember(m.Subject, m.Role, canon.CardID(m.Player))
+		})
+		return err
+	})
+}
+
+// observer measures and traces calls for op.
+type observer struct {
+	metrics *telemetry.Metrics
+	tracing *telemetry.Tracing
+}
+
+func (o observer) StartCall(ctx context.Context, _, surface, operation string) (context.Context, func(string, int)) {
+	started := time.Now()
+	ctx, end := o.tracing.Root(ctx, operation, nil)
+	return ctx, func(outcome string, _ int) {
+		o.metrics.Call(operation, surface, outcome, time.Since(started))
+		end(outcomeError(outcome))
+	}
+}
+
+func outcomeError(outcome string) error {
+	if outcome == "ok" {
+		return nil
+	}
+	return errors.New(outcome)
+}
+
+// metricsHandler serves the numbers, or nothing before there are any.
+func (a *App) metricsHandler() http.Handler { return a.metrics.Handler() }

@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+// Doctor checks everything that a person could have wrong, says what is in force, and
+// ends with an error where something needs mending. url, when not "", is a running server
+// to try with the key in LOREGATE_KEY.
+func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) error {
+	d := &doctor{out: out}
+	d.say("version", nil, "%s", version)
+	d.say("address", c.mayListen(), "%s", c.Addr)
+	d.settings(c)
+	a, err := Open(ctx, c, Options{Version: version})
+	d.say("store", err, "%s opens", c.Data)
+	if err == nil {
+		d.store(ctx, a)
+		a.Close(context.WithoutCancel(ctx))
+	}
+	if url != "" {
+		d.server(ctx, url)
+	}
+	if d.bad > 0 {
+		return fmt.Errorf("%d things need mending", d.bad)
+	}
+	return nil
+}
+
+type doctor struct {
+	out io.Writer
+	bad int
+}
+
+func (d *doctor) say(what string, err error, format string, args ...any) {
+	mark, text := "ok ", fmt.Sprintf(format, args...)
+	if err != nil {
+		d.bad++
+		mark, text = "BAD", err.Error()
+	}
+	fmt.Fprintf(d.out, "%s  %-18s %s\n", mark, what, text)
+}
+
+func (d *doctor) settings(c Config) {
+	_ = eachSetting(&c, func(s setting) error { // the callback never fails
+		if value := fmt.Sprint(s.value.Interface()); value != "" && value != "[]" {
+			fmt.Fprintf(d.out, "     %-18s %s\n", s.path, value)
+		}
+		return nil
+	})
+}
+
+func (d *doctor) store(ctx context.Context, a *App) {
+	faults, err := a.store.Verify(ctx)
+	if err == nil && len(faults) > 0 {
+		err = fmt.Errorf("%d faults, the first: %s; restore a backup, or run loregate rebuild --repair", len(faults), faults[0])
+	}
+	d.say("store is sound", err, "no faults")
+	report, err := a.Verify(ctx)
+	d.say("chains", err, "whole")
+	if err == nil {
+		fmt.Fprint(d.out, report)
+	}
+	if stats, err := a.store.Stats(ctx); err == nil {
+		d.say("size", nil, "%d MB, %d MB of it free, %d MB in the log", stats.FileBytes>>20, stats.FreeBytes>>20, stats.WALBytes>>20)
+	}
+	worlds, err := a.Canon.Worlds(ctx)
+	d.say("worlds", err, "%d", len(worlds))
+	keys, err := a.Identity.Keys(ctx)
+	good := 0
+	for _, k := range keys {
+		if k.Good(time.Now()) {
+			good++
+		}
+	}
+	d.say("keys", err, "%d good of %d", good, len(keys))
+}
+
+// server tries a running server as a client would.
+func (d *doctor) server(ctx context.Context, url string) {
+	d.say("server answers", d.get(ctx, url+"/readyz", ""), "%s", url)
+	key := os.Getenv("LOREGATE_KEY")
+	if key == "" {
+		d.say("key", errors.New("LOREGATE_KEY is not set"), "")
+		return
+	}
+	d.say("key", d.get(ctx, url+"/api/mcp/types", key), "is accepted")
+}
+
+func (d *doctor) get(ctx context.Context, url, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("no answer: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK {
+		return nil
+	}
+	var body fault.Envelope
+	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&body); err != nil || body.Error.Message == "" {
+		return fmt.Errorf("%s answers %s", url, res.Status)
+	}
+	return fmt.Errorf("%s answers %s: %s", url, res.Status, body.Error.Message)
+}
