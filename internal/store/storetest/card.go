@@ -3,7 +3,6 @@ package storetest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -150,8 +149,7 @@ func testHomonyms(t *testing.T, s canon.Store) {
 		if got := ids(cards); !slices.Equal(got, want) {
 			t.Errorf("CardsByKey: %v, want %v: by level, then more subjects, then id", got, want)
 		}
-		for i, l := range []access.Label{Admin, GMAlice, GM} {
-			c := Card(30-i, fmt.Sprintf("Coded %d", i), l)
+		for _, c := range []canon.Card{Card(30, "Coded a", Admin), Card(32, "Coded b", GMAlice), Card(31, "Coded c", GM)} {
 			c.Codename = "code"
 			Put(t, s, c)
 			look(t, s, AsAll, func(e eye) {

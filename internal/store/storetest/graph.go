@@ -200,6 +200,10 @@ func testLinks(t *testing.T, open func(*testing.T) canon.Store) {
 		tx.Link(plain(8, "again", 1, 2, 6))
 		end(8, 6)
 		tx.Link(plain(8, "again", 2, 1, 6)) // the state that the same commit leaves
+		tx.Link(plain(9, "at", 1, 2, 1))
+		end(9, 3)
+		tx.Link(plain(9, "at", 2, 1, 3))
+		end(9, 7)
 		end(99, 9)
 	})
 	for _, test := range []struct {
@@ -217,12 +221,12 @@ func testLinks(t *testing.T, open func(*testing.T) canon.Store) {
 		{"of kinds", AsUser, canon.LinkQuery{Kinds: []string{"within", "at"}}, []int{2, 5}},
 		{"of no known kind", AsUser, canon.LinkQuery{Kinds: []string{"nope"}}, nil},
 		{"before there were any", AsUser, canon.LinkQuery{AsOf: 0, Kinds: []string{"brief"}}, nil},
-		{"as of 1", AsAdmin, canon.LinkQuery{AsOf: 1}, []int{5}},
-		{"as of 2", AsAdmin, canon.LinkQuery{AsOf: 2}, []int{2, 3, 4, 5}},
-		{"as of 3, one still there", AsAdmin, canon.LinkQuery{AsOf: 3}, []int{1, 2, 3, 4, 5}},
-		{"as of 4, just ended", AsAdmin, canon.LinkQuery{AsOf: 4}, []int{1, 2, 4, 5}},
-		{"as of 6", AsAdmin, canon.LinkQuery{AsOf: 6}, []int{1, 2, 4, 5, 8}},
-		{"as of 6, to where they led", AsAdmin, canon.LinkQuery{AsOf: 4, To: CardID(2)}, []int{1, 2}},
+		{"as of 1", AsAdmin, canon.LinkQuery{AsOf: 1}, []int{5, 9}},
+		{"as of 2", AsAdmin, canon.LinkQuery{AsOf: 2}, []int{2, 3, 4, 5, 9}},
+		{"as of 3, one still there", AsAdmin, canon.LinkQuery{AsOf: 3}, []int{1, 2, 3, 4, 5, 9}},
+		{"as of 4, just ended", AsAdmin, canon.LinkQuery{AsOf: 4}, []int{1, 2, 4, 5, 9}},
+		{"as of 6", AsAdmin, canon.LinkQuery{AsOf: 6}, []int{1, 2, 4, 5, 8, 9}},
+		{"as of 4, to where they led", AsAdmin, canon.LinkQuery{AsOf: 4, To: CardID(2)}, []int{1, 2}},
 		{"as of later", AsAdmin, canon.LinkQuery{AsOf: 600}, []int{1, 2, 4, 5, 8}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

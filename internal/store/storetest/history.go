@@ -25,36 +25,39 @@ func testVersionRoundTrip(t *testing.T, s canon.Store) {
 	first := Version(c)
 	first.Trashed, first.Purged, first.By, first.Op = true, true, "bob", "archive.update_card"
 	next := Next(c, 2)
+	last := Next(next, 7)
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
-		tx.Row(next)
+		tx.Row(last)
 		tx.Version(first)
 		tx.Version(Version(next))
+		tx.Version(Version(last))
 		tx.ok("EndVersion", tx.Tx.EndVersion(t.Context(), c.World, CardID(9), 5))
 	})
-	first.To = 2
-	want := []canon.Version{Version(next), first}
+	second := Version(next)
+	first.To, second.To = 2, 7
+	want := []canon.Version{Version(last), second, first}
 	look(t, s, AsAll, func(e eye) {
 		got, total, err := e.r.Versions(e.ctx(), e.s, c.ID, everything)
 		e.ok("Versions", err)
-		e.counts("Versions", total, 2)
+		e.counts("Versions", total, 3)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("Versions:\n got %+v\nwant %+v", got, want)
 		}
 		page, total, err := e.r.Versions(e.ctx(), e.s, c.ID, canon.Page{Limit: 1, Offset: 1})
 		e.ok("Versions", err)
-		e.counts("Versions", total, 2)
-		if !reflect.DeepEqual(page, want[1:]) {
+		e.counts("Versions", total, 3)
+		if !reflect.DeepEqual(page, want[1:2]) {
 			t.Errorf("the second page: %+v", page)
 		}
-		for rev, v := range map[uint32]canon.Version{1: first, 2: want[0]} {
+		for rev, v := range map[uint32]canon.Version{1: first, 2: second, 3: want[0]} {
 			got, ok, err := e.r.VersionByRev(e.ctx(), c.World, c.ID, rev)
 			if err != nil || !ok || !reflect.DeepEqual(got, v) {
 				t.Errorf("VersionByRev %d: %+v, %v, %v", rev, got, ok, err)
 			}
 		}
-		if _, ok, err := e.r.VersionByRev(e.ctx(), c.World, c.ID, 3); ok || err != nil {
-			t.Errorf("VersionByRev 3: %v, %v", ok, err)
+		if _, ok, err := e.r.VersionByRev(e.ctx(), c.World, c.ID, 4); ok || err != nil {
+			t.Errorf("VersionByRev 4: %v, %v", ok, err)
 		}
 	})
 }
