@@ -111,3 +111,17 @@ func TestAUsedKeyIsKnown(t *testing.T) {
 		t.Errorf("for another input: %v", err)
 	}
 }
+
+func TestACardOfTheSameNameIsNotAdopted(t *testing.T) {
+	s := newScene(t)
+	s.as("gm").createAt(access.LevelGM, "Vault", "gold")
+	s.as("gm").createAt(access.LevelGM, "Vault+Door", "iron")
+	s.as("user").create("Vault+Window", "glass") // makes a Vault for players
+	s.as("gm").wantContent("Vault+Door", "iron")
+	if c, _, ok := s.as("gm").card("Vault+Door"); !ok || c.Name != "Vault+Door" {
+		t.Errorf("the door is called %q", c.Name)
+	}
+	s.as("user").wantAbsent("Vault+Door")
+	s.as("user").wantContent("Vault", "")
+	s.wantRebuilt()
+}

@@ -209,7 +209,8 @@ func (p *projector) adopt(ctx context.Context, c Card) error {
 	}
 	own := markup.KeyOf(c.Part)
 	for _, o := range below {
-		if o.ID == c.ID || o.Parent != c.Parent || !markup.KeyOf(o.Part).HasPrefix(own) || !o.Label.Meet(c.Label).Equal(o.Label) {
+		part := markup.KeyOf(o.Part)
+		if o.Parent != c.Parent || part == own || !part.HasPrefix(own) || !o.Label.Meet(c.Label).Equal(o.Label) {
 			continue
 		}
 		o.Part = markup.Join(markup.Parts(o.Part)[len(markup.Parts(c.Part)):]...)
