@@ -187,7 +187,7 @@ func TestAFloodOfAddressesFreesNobody(t *testing.T) {
 	takeAll(l, "key", "", access.ClassWrite, 100)
 	takeAll(l, "addr:192.0.2.1", "", access.ClassAuth, 100)
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 200_000 {
+	for range 50_000 {
 		a := netip.AddrFrom4([4]byte{10, byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32())})
 		l.Take(access.AddressAccount(a), "", access.ClassAuth)
 	}
@@ -199,6 +199,18 @@ func TestAFloodOfAddressesFreesNobody(t *testing.T) {
 	}
 	if _, ok := l.Take("addr:192.0.2.1", "", access.ClassAuth); ok {
 		t.Error("the flood freed an address that was held back")
+	}
+}
+
+// Addresses that are all held back push each other out, and no key.
+func TestAddressesDoNotPushOutKeys(t *testing.T) {
+	l := access.NewLimits(access.LimitConfig{Accounts: 64}, newClock().now)
+	l.Take("key", "", access.ClassWrite)
+	for i := range 5000 {
+		takeAll(l, fmt.Sprint("addr:", i), "", access.ClassAuth, 100)
+	}
+	if n, _ := takeAll(l, "key", "", access.ClassWrite, 100); n != 19 {
+		t.Errorf("the key has %d writes left, want 19", n)
 	}
 }
 

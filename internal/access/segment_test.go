@@ -49,7 +49,8 @@ func TestVerifyNamesTheFirstBrokenSegment(t *testing.T) {
 			s[2].Seq = 2
 			return slices.Delete(s, 1, 2)
 		}, 2},
-		"count changed": {func(s []access.Segment) []access.Segment { s[2].Count = 1; return s }, 3},
+		"number changed": {func(s []access.Segment) []access.Segment { s[1].Seq = 9; return s }, 2},
+		"count changed":  {func(s []access.Segment) []access.Segment { s[2].Count = 1; return s }, 3},
 		"body and hash changed": {func(s []access.Segment) []access.Segment {
 			s[1] = accesstest.Rehash(s[1], flip(s[1].Body, 40))
 			return s

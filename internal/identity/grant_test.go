@@ -120,8 +120,19 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// Even a record that no CreateKey would make gives an AI no capability of people.
-func TestAnAIRecordWithCapabilitiesGetsNone(t *testing.T) {
+// A token that says more than its key may have, though it is well signed.
+func TestATokenAboveItsKeysCeiling(t *testing.T) {
+	f := newForge(t)
+	f.join("bert", mainWorld, admin)
+	k, _ := f.key(identity.KeySpec{Subject: "bert", MaxRole: user, Worlds: roles{}})
+	c, err := f.caller(signed(rsaKeys()[0], goodHeader, claims("role", `"admin"`, "sub", `"bert"`, "key", `"`+k.ID+`"`)))
+	if err != nil || c.Role(mainWorld) != user {
+		t.Errorf("%v, %v; want the key's own user", c.Roles, err)
+	}
+}
+
+// Even a record that no CreateKey would make opens no more than keys may.
+func TestRecordsThatNobodyCouldMake(t *testing.T) {
 	f := newFixture(t)
 	k, secret := f.key(identity.KeySpec{Actor: access.AI, Worlds: roles{}})
 	stored, _, err := f.store.KeyByID(context.Background(), k.ID)
@@ -129,13 +140,17 @@ func TestAnAIRecordWithCapabilitiesGetsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored.Approve, stored.Operator, stored.MaxRole = true, true, admin
+	stored.Seat, stored.Surfaces = "g/p", nil
 	forged := newFixture(t)
 	if err := forged.store.AddKey(context.Background(), stored); err != nil {
 		t.Fatal(err)
 	}
 	c, err := forged.caller(secret)
 	if err != nil || c.Approve || c.Operator || c.EveryRole != none {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("an AI's capabilities: %+v, %v", c, err)
+	}
+	if c.MayUse("archive", "get_card") {
+		t.Error("a seat's key opens the archive")
 	}
 }
 

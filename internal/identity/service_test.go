@@ -224,6 +224,43 @@ func TestRotationOverlaps(t *testing.T) {
 	wantRefused(t, err, identity.ErrInvalid)
 }
 
+// The old key ends by itself, with nothing that makes the store be read again.
+func TestARotatedKeyEndsOnTime(t *testing.T) {
+	f := newForge(t, func(c *identity.Config) { c.Poll = time.Hour })
+	if _, err := f.RotateSigningKey(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]error{30 * time.Minute: nil, 31 * time.Minute: identity.ErrInvalid} {
+		f.mu.Lock()
+		f.at = start.Add(after)
+		f.mu.Unlock()
+		_, err := f.caller(signed(rsaKeys()[0], goodHeader, claims("iat", seconds(f.now()), "exp", seconds(f.now().Add(time.Minute)))))
+		if want == nil && err != nil {
+			t.Errorf("after %s: %v", after, err)
+		} else if want != nil {
+			wantRefused(t, err, want)
+		}
+	}
+}
+
+// A token of a key that another process made just now is taken without waiting for the
+// poll, once a second has passed since the store was read.
+func TestAnUnknownKidIsLookedForInTheStore(t *testing.T) {
+	slow := func(c *identity.Config) { c.Poll = time.Hour }
+	f := newForge(t, slow)
+	there := f.another(slow)
+	if _, err := there.Authenticate(context.Background(), f.token(f.secret, gm, ""), ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.RotateSigningKey(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	f.add(time.Second)
+	if _, err := there.Authenticate(context.Background(), f.token(f.secret, gm, ""), ""); err != nil {
+		t.Error(err)
+	}
+}
+
 // The tokens verify with the published keys alone, as a client would do it.
 func TestTokensVerifyAgainstTheKeySet(t *testing.T) {
 	f := newFixture(t)

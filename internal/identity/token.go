@@ -142,7 +142,7 @@ func (s *Service) verify(ctx context.Context, token string, now time.Time) (*cla
 func parseHeader(token string) (header, error) {
 	var h header
 	parts := strings.Split(token, ".")
-	if len(parts) != 3 || len(token) > MaxBearer {
+	if len(parts) != 3 {
 		return h, refused(ErrInvalid, "not a compact token")
 	}
 	var raw [3][]byte
