@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+)
+
+type auditCmd struct {
+	Tail   auditTailCmd   `cmd:"" help:"Show the latest access records."`
+	Verify auditVerifyCmd `cmd:"" help:"Walk every chain, and name the first broken commit or segment."`
+}
+
+type auditTailCmd struct {
+	common
+	Lines  int  `short:"n" help:"How many." default:"20"`
+	Follow bool `short:"f" help:"Go on with what comes."`
+}
+
+func (t auditTailCmd) Run(ctx context.Context, out io.Writer) error {
+	return t.with(ctx, func(a *app.App) error {
+		e := json.NewEncoder(out)
+		for r, err := range a.AccessTail(ctx, access.TailOptions{Last: t.Lines, Follow: t.Follow}) {
+			if err != nil {
+				return err
+			}
+			if err := e.Encode(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+type auditVerifyCmd struct{ common }
+
+func (v auditVerifyCmd) Run(ctx context.Context, out io.Writer) error {
+	return v.with(ctx, func(a *app.App) error {
+		report, err := a.Verify(ctx)
+		fmt.Fprint(out, report)
+		return err
+	})
+}
+
+type rebuildCmd struct {
+	common
+	World  string `help:"World by slug or UUID; default all." placeholder:"WORLD"`
+	Repair bool   `help:"Keep the recreated tables where they differ; without it nothing is changed."`
+}
+
+func (r rebuildCmd) Run(ctx context.Context, out io.Writer) error {
+	repair := canon.CompareOnly
+	if r.Repair {
+		repair = canon.KeepRebuilt
+	}
+	return r.with(ctx, func(a *app.App) error {
+		results, err := a.Rebuild(ctx, r.World, repair)
+		if err != nil {
+			return err
+		}
+		different := 0
+		for _, res := range results {
+			if len(res.Different) == 0 {
+				fmt.Fprintf(out, "%s: %d commits give %d rows, identical\n", res.World.Slug, res.Commits, res.Rows)
+				continue
+			}
+			different++
+			fmt.Fprintf(out, "%s: %d commits give %d rows; different: %v\n", res.World.Slug, res.Commits, res.Rows, res.Different)
+		}
+		if different > 0 && !r.Repair {
+			return fmt.Errorf("%d of %d worlds differ from their streams; run loregate rebuild --repair to keep what the streams say", different, len(results))
+		}
+		return nil
+	})
+}
+
+type purgeCmd struct {
+	common
+	Card    string `arg:"" help:"Card by name, ~id or :codename."`
+	Version uint32 `help:"Version, as history shows it to an admin." required:""`
+	World   string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	Yes     bool   `help:"Erase without asking. What is erased cannot be brought back." required:""`
+}
+
+func (p purgeCmd) Run(ctx context.Context) error {
+	return p.with(ctx, func(a *app.App) error { return a.Purge(ctx, p.World, p.Card, p.Version) })
+}
+
+type backupCmd struct {
+	common
+	Path string `arg:"" help:"File to write; it must not be there yet."`
+}
+
+func (b backupCmd) Run(ctx context.Context, out io.Writer) error {
+	return b.with(ctx, func(a *app.App) error {
+		sum, err := a.Backup(ctx, b.Path)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s  %s\n", sum, b.Path)
+		return err
+	})
+}
+
+type doctorCmd struct {
+	common
+	URL string `help:"Also try a running server, with the key in LOREGATE_KEY."`
+}
+
+func (d doctorCmd) Run(ctx context.Context, out io.Writer) error {
+	cfg, err := d.load()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	return app.Doctor(ctx, cfg, versionText(), d.URL, out)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+)
+
+type serveCmd struct {
+	common
+	Addr   string `help:"Address to listen on (default 127.0.0.1:8420)." placeholder:"HOST:PORT"`
+	Sample bool   `help:"On an empty data folder, load the sample world and make a user, a gm and an admin key."`
+}
+
+func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
+	cfg, err := s.load()
+	if err != nil {
+		return err
+	}
+	if s.Addr != "" {
+		cfg.Addr = s.Addr
+	}
+	o := app.Options{Version: versionText()}
+	if s.Sample {
+		o.Profile = access.ProfileSample
+	}
+	a, err := app.Open(ctx, cfg, o)
+	if err != nil {
+		return err
+	}
+	defer a.Close(context.WithoutCancel(ctx))
+	var made *app.Sample
+	if s.Sample {
+		if made, err = a.LoadSample(ctx, progress("loading the sample world")); err != nil {
+			return err
+		}
+	}
+	if err := a.EnsureWorld(ctx); err != nil {
+		return err
+	}
+	if cfg.Audit.DebugContent {
+		slog.Warn("audit.debug_content is on: logs may hold content")
+	}
+	return a.Serve(ctx, func(addr string) {
+		url := cfg.URL(addr)
+		if made != nil {
+			made.Print(out, url)
+		} else if s.Sample {
+			fmt.Fprintln(os.Stderr, "The data folder holds a world already; its keys were shown when they were made. Make more with: loregate key create")
+		}
+		fmt.Fprintf(os.Stderr, "Loregate serves %s (MCP at %s/mcp, REST at %s/api/mcp). Stop it with Ctrl-C.\n", url, url, url)
+	})
+}
+
+type mcpCmd struct {
+	common
+	Surface   []string `help:"Surfaces to offer, by name; default all." placeholder:"NAME,…"`
+	Role      string   `help:"Highest role of the client: user, gm or admin. It restricts; it proves nothing." enum:"user,gm,admin" default:"user"`
+	World     string   `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	Remote    string   `help:"Serve another server's archive: the URL of its /api/mcp." placeholder:"URL"`
+	APIKeyEnv string   `help:"Variable that holds the API key for --remote." placeholder:"VAR" name:"api-key-env"`
+}
+
+func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
+	role, _ := access.ParseRole(m.Role) // kong checked it
+	streams := app.Streams{In: os.Stdin, Out: out}
+	if m.Remote != "" {
+		cfg, err := m.load()
+		if err != nil {
+			return err
+		}
+		return app.ServeRemote(ctx, cfg, app.RemoteOptions{URL: m.Remote, Key: os.Getenv(m.APIKeyEnv), KeyVar: m.APIKeyEnv, Role: role, World: m.World, Version: versionText()}, streams)
+	}
+	return m.with(ctx, func(a *app.App) error {
+		if err := a.EnsureWorld(ctx); err != nil {
+			return err
+		}
+		return a.ServeStdio(ctx, app.Local(role), m.World, m.Surface, streams)
+	})
+}
+
+// progress shows steps of long work on a terminal, and nothing in a pipe.
+func progress(what string) func(done, total int) {
+	if info, err := os.Stderr.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return func(int, int) {}
+	}
+	return func(done, total int) {
+		fmt.Fprintf(os.Stderr, "\r%s: %d of %d", what, done, total)
+		if done >= total {
+			fmt.Fprintln(os.Stderr)
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+	"loregate/internal/identity"
+)
+
+type worldCmd struct {
+	Create    worldCreateCmd    `cmd:"" help:"Make a world."`
+	List      worldListCmd      `cmd:"" help:"List worlds."`
+	Configure worldConfigureCmd `cmd:"" help:"Change a world's title and settings."`
+	Member    memberCmd         `cmd:"" help:"Manage members."`
+	Fork      worldForkCmd      `cmd:"" help:"Make a world that begins as another stands now."`
+}
+
+type worldCreateCmd struct {
+	common
+	Slug  string `arg:"" help:"Short name: a-z, 0-9 and '-'."`
+	Title string `help:"Title for people."`
+}
+
+func (w worldCreateCmd) Run(ctx context.Context, out io.Writer) error {
+	return w.with(ctx, func(a *app.App) error {
+		made, err := a.CreateWorld(ctx, canon.NewWorld{Slug: w.Slug, Title: w.Title})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s\t%s\n", made.Slug, made.ID)
+		return err
+	})
+}
+
+type worldListCmd struct{ common }
+
+func (w worldListCmd) Run(ctx context.Context, out io.Writer) error {
+	return w.with(ctx, func(a *app.App) error {
+		worlds, err := a.Canon.Worlds(ctx)
+		if err != nil {
+			return err
+		}
+		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
+		fmt.Fprintln(t, "SLUG\tTITLE\tID\tCREATED")
+		for _, world := range worlds {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", world.Slug, world.Title, world.ID, world.CreatedAt.Format(time.DateTime))
+		}
+		return t.Flush()
+	})
+}
+
+type worldConfigureCmd struct {
+	common
+	World       string   `arg:"" help:"World by slug or UUID."`
+	Title       *string  `help:"Title for people."`
+	Description *string  `help:"What the world is, for instructions to clients."`
+	GMParts     []string `help:"Name parts that make a card GM; default gm and ai." name:"gm-parts"`
+	BatchRole   *string  `help:"Least role for batches: user, gm or admin."`
+	Starter     *string  `help:"Card where players begin." name:"starter-location"`
+}
+
+func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
+	return w.with(ctx, func(a *app.App) error {
+		return a.ConfigureWorld(ctx, w.World, func(title *string, s *canon.Settings) {
+			set(title, w.Title)
+			set(&s.Description, w.Description)
+			set(&s.BatchRole, w.BatchRole)
+			set(&s.Starter, w.Starter)
+			if w.GMParts != nil {
+				s.GMParts = w.GMParts
+			}
+		})
+	})
+}
+
+func set(at *string, to *string) {
+	if to != nil {
+		*at = *to
+	}
+}
+
+type worldForkCmd struct {
+	common
+	Source string `arg:"" help:"World to begin from."`
+	Slug   string `arg:"" help:"Short name of the new world."`
+	Title  string `help:"Title for people."`
+}
+
+func (w worldForkCmd) Run(ctx context.Context, out io.Writer) error {
+	return w.with(ctx, func(a *app.App) error {
+		made, err := a.ForkWorld(ctx, w.Source, canon.NewWorld{Slug: w.Slug, Title: w.Title})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s\t%s\n", made.Slug, made.ID)
+		return err
+	})
+}
+
+type memberCmd struct {
+	Add    memberAddCmd    `cmd:"" help:"Give a subject a role in a world."`
+	Remove memberRemoveCmd `cmd:"" help:"Take a subject's role away."`
+	List   memberListCmd   `cmd:"" help:"List a world's members."`
+	Invite memberInviteCmd `cmd:"" help:"Make an invitation; its code is shown once."`
+	Accept memberAcceptCmd `cmd:"" help:"Accept an invitation for a subject."`
+}
+
+type memberAddCmd struct {
+	common
+	World   string `arg:""`
+	Subject string `arg:"" help:"Who: letters, digits and . - _ @"`
+	Role    string `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
+	Player  string `help:"Player card that the subject is bound to." placeholder:"CARD"`
+}
+
+func (m memberAddCmd) Run(ctx context.Context, _ io.Writer) error {
+	role, _ := access.ParseRole(m.Role) // kong checked it
+	return m.with(ctx, func(a *app.App) error {
+		return a.SetMember(ctx, m.World, access.Subject(m.Subject), role, m.Player)
+	})
+}
+
+type memberRemoveCmd struct {
+	common
+	World   string `arg:""`
+	Subject string `arg:""`
+}
+
+func (m memberRemoveCmd) Run(ctx context.Context, _ io.Writer) error {
+	return m.with(ctx, func(a *app.App) error {
+		return a.SetMember(ctx, m.World, access.Subject(m.Subject), access.RoleNone, "")
+	})
+}
+
+type memberListCmd struct {
+	common
+	World string `arg:""`
+}
+
+func (m memberListCmd) Run(ctx context.Context, out io.Writer) error {
+	return m.with(ctx, func(a *app.App) error {
+		members, err := a.Members(ctx, m.World)
+		if err != nil {
+			return err
+		}
+		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
+		fmt.Fprintln(t, "SUBJECT\tROLE")
+		for _, member := range members {
+			fmt.Fprintf(t, "%s\t%s\n", member.Subject, member.Role)
+		}
+		return t.Flush()
+	})
+}
+
+type memberInviteCmd struct {
+	common
+	World   string        `arg:""`
+	Role    string        `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
+	Expires time.Duration `help:"How long the code is good." default:"168h"`
+}
+
+func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
+	role, _ := access.ParseRole(m.Role) // kong checked it
+	return m.with(ctx, func(a *app.App) error {
+		code, err := a.Invite(ctx, m.World, role, m.Expires)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, code)
+		return err
+	})
+}
+
+type memberAcceptCmd struct {
+	common
+	Code    string `arg:""`
+	Subject string `arg:""`
+}
+
+func (m memberAcceptCmd) Run(ctx context.Context, _ io.Writer) error {
+	return m.with(ctx, func(a *app.App) error {
+		_, err := a.Identity.Accept(ctx, m.Code, access.Subject(m.Subject))
+		return err
+	})
+}
+
+type keyCmd struct {
+	Create keyCreateCmd `cmd:"" help:"Make an API key; it is shown once."`
+	List   keyListCmd   `cmd:"" help:"List API keys."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key, with its tokens and open streams."`
+}
+
+type keyCreateCmd struct {
+	common
+	Name      string        `arg:"" help:"What the key is for, for people."`
+	Subject   string        `help:"Who it speaks for; default the name." placeholder:"WHO"`
+	Actor     string        `help:"person or ai." enum:"person,ai" default:"ai"`
+	Role      string        `help:"Highest role: user, gm or admin." enum:"user,gm,admin" default:"user"`
+	World     []string      `help:"Worlds it opens; default the only one." placeholder:"WORLD,…"`
+	Surface   []string      `help:"Surfaces it opens; default all."`
+	Operation []string      `help:"Operations it opens; default all."`
+	RateClass string        `help:"Limits profile."`
+	Expires   time.Duration `help:"How long it is good; default for ever."`
+	Advisory  bool          `help:"Its writes become proposals."`
+	Approve   bool          `help:"It may decide on proposals. Persons only."`
+	Operator  bool          `help:"It may act on the whole instance. Persons only."`
+}
+
+func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
+	role, _ := access.ParseRole(k.Role) // kong checked it
+	if k.Subject == "" {
+		k.Subject = k.Name
+	}
+	spec := identity.KeySpec{Name: k.Name, Subject: access.Subject(k.Subject), Actor: access.Actor(k.Actor), MaxRole: role,
+		Surfaces: k.Surface, Operations: k.Operation, RateClass: k.RateClass, Advisory: k.Advisory, Approve: k.Approve, Operator: k.Operator}
+	if k.Expires > 0 {
+		spec.Expires = time.Now().Add(k.Expires)
+	}
+	return k.with(ctx, func(a *app.App) error {
+		secret, id, err := a.CreateKey(ctx, spec, k.World)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s\t%s\n", secret, id)
+		return err
+	})
+}
+
+type keyListCmd struct{ common }
+
+func (k keyListCmd) Run(ctx context.Context, out io.Writer) error {
+	return k.with(ctx, func(a *app.App) error {
+		keys, err := a.Identity.Keys(ctx)
+		if err != nil {
+			return err
+		}
+		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
+		fmt.Fprintln(t, "ID\tNAME\tSUBJECT\tACTOR\tROLE\tSTATE")
+		for _, key := range keys {
+			state := "good"
+			if !key.Good(time.Now()) {
+				state = "revoked or expired"
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Subject, key.Actor, key.MaxRole, state)
+		}
+		return t.Flush()
+	})
+}
+
+type keyRevokeCmd struct {
+	common
+	ID string `arg:"" help:"Id of the key, from key list."`
+}
+
+func (k keyRevokeCmd) Run(ctx context.Context) error {
+	return k.with(ctx, func(a *app.App) error { return a.Identity.RevokeKey(ctx, k.ID) })
+}
+
+type signingCmd struct {
+	Rotate signingRotateCmd `cmd:"" help:"Sign with a new key; the old one verifies until its last token has expired."`
+}
+
+type signingRotateCmd struct{ common }
+
+func (s signingRotateCmd) Run(ctx context.Context, out io.Writer) error {
+	return s.with(ctx, func(a *app.App) error {
+		kid, err := a.Identity.RotateSigningKey(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, kid)
+		return err
+	})
+}

@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/identity"
+	"loregate/internal/sample"
+)
+
+// Sample is what loading the sample world made: its keys, shown once.
+type Sample struct {
+	World canon.World
+	Keys  []SampleKey
+}
+
+// SampleKey is a key of the sample world.
+type SampleKey struct {
+	Role   access.Role
+	Secret string
+}
+
+// SampleWorld is the slug of the sample world.
+const SampleWorld = "lendwater"
+
+// LoadSample loads the sample world into an empty store, and makes a key for each role.
+// Where there is a world already it does nothing and gives nil.
+func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*Sample, error) {
+	all, err := a.Canon.Worlds(ctx)
+	if err != nil || len(all) > 0 {
+		return nil, err
+	}
+	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: SampleWorld, Title: "Lendwater", Settings: canon.Settings{
+		Description: "Lendwater, a town on seabed leased from the sea: the sample world.",
+		Starter:     "Rent Quay",
+	}})
+	if err != nil {
+		return nil, err
+	}
+	err = a.operate(ctx, w.ID, "load_sample", access.Write, func(g access.Grant) error {
+		summary, err := exchange.ImportMarkdown(ctx, a.Canon, g, sample.Files(), exchange.MarkdownOptions{
+			Label: "sample", Level: access.LevelUser, Native: true, Progress: progress})
+		if err == nil && len(summary.Problems) > 0 {
+			a.logger.Warn("the sample world came in with problems", "first", summary.Problems[0].String(), "count", len(summary.Problems))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	made := &Sample{World: w}
+	for _, role := range []access.Role{access.RoleUser, access.RoleGM, access.RoleAdmin} {
+		secret, _, err := a.CreateKey(ctx, identity.KeySpec{Name: "sample " + role.String(), Subject: access.Subject("sample-" + role.String()),
+			Actor: access.AI, MaxRole: role}, []string{SampleWorld})
+		if err != nil {
+			return nil, err
+		}
+		made.Keys = append(made.Keys, SampleKey{role, secret})
+	}
+	return made, nil
+}
+
+// Print shows the keys, and the line to paste into each client.
+func (s *Sample) Print(w io.Writer, url string) {
+	fmt.Fprintf(w, "The sample world %q is loaded. Its keys are shown only now:\n\n", s.World.Title)
+	for _, k := range s.Keys {
+		fmt.Fprintf(w, "  %-6s %s\n", k.Role, k.Secret)
+	}
+	key := s.Keys[0].Secret
+	fmt.Fprintf(w, `
+Paste one of these to connect a client (as user; put in another key for another role):
+
+  Claude Code   claude mcp add --transport http loregate %[1]s/mcp --header "Authorization: Bearer %[2]s"
+  Gemini CLI    gemini mcp add --transport http -H "Authorization: Bearer %[2]s" loregate %[1]s/mcp
+  Codex         LOREGATE_KEY=%[2]s codex mcp add loregate --url %[1]s/mcp --bearer-token-env-var LOREGATE_KEY
+
+Or look around with curl:
+
+  curl -s -H "Authorization: Bearer %[2]s" "%[1]s/api/mcp/cards?q=rent&limit=5"
+
+`, url, key)
+}
+
+// URL is where clients reach a server that listens on an address.
+func (c Config) URL(addr string) string {
+	switch {
+	case c.PublicURL != "":
+		return c.PublicURL
+	case c.TLS.Cert != "":
+		return "https://" + addr
+	}
+	return "http://" + addr
+}
