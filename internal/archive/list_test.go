@@ -86,7 +86,7 @@ func TestHistoryAndDiff(t *testing.T) {
 		diff.Want("from", 1).Want("to", 3).Want("changed.0", "type").Want("changed.1", "content").Has(`-two\n`, `+2\n`)
 		s.As("user").Call("diff_card", `{"name": "Main Page"}`).Want("from", 2).Want("to", 3).Want("diff", "").Want("changed.#", 1)
 		s.As("user").WantFault("validation_error", "diff_card", `{"name": "Main Page", "from": 3, "to": 1}`)
-		s.As("user").Call("diff_card", `{"name": "Main Page", "from": 1, "offset": 3}`).Has(`"offset":3`)
+		s.As("user").Call("diff_card", `{"name": "Main Page", "from": 1, "offset": 4}`).Has(`"diff":"before\n`, `"offset":4`)
 	})
 }
 

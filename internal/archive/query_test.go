@@ -47,7 +47,8 @@ func TestNamedQueriesAreCards(t *testing.T) {
 	s.As("user").Call("run_named_query", `{"q": "places_in", "args": {"top": "Games", "kind": "location", "n": "1"}}`, overREST).WantNames("items", "Games+Coast+Ferry")
 
 	s.As("user").WantNotFound("run_query", `{"query_name": "secrets"}`)
-	s.As("user").WantFault("validation_error", "run_query", `{"query_name": "Games"}`)
+	s.typed("JSON", "data", `{"type": "Item"}`)
+	s.As("user").WantFault("validation_error", "run_query", `{"query_name": "data"}`)
 	s.As("user").WantFault("validation_error", "run_query", `{"query_name": "places_in", "args": {"top": "Games"}}`)
 	s.As("user").WantFault("validation_error", "run_query", `{"query_name": "places_in", "args": {"top": "Games", "kind": "x", "n": 1, "more": "y"}}`)
 	s.As("user").WantFault("validation_error", "run_query", `{"query_name": "places_in", "args": {"top": ["Games"], "kind": "x", "n": 1}}`)

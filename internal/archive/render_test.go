@@ -53,7 +53,7 @@ func TestRenderingStops(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Ouroboros", "<p>head {{Tail}}</p>")
 	s.wrote("Tail", "<p>tail {{Ouroboros}}</p>")
-	s.As("user").Call("get_card", `{"name": "Ouroboros", "rendered": true}`).Has("tail [[Ouroboros]]")
+	s.As("user").Call("get_card", `{"name": "Ouroboros", "rendered": true}`).Want("content", "<p>head <p>tail [[Ouroboros]]</p></p>")
 	for i := range 8 {
 		s.wrote(fmt.Sprint("D", i), fmt.Sprintf("d%d {{D%d}}", i, i+1))
 	}

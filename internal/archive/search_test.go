@@ -32,7 +32,7 @@ func TestNamesAreSearchedByDefault(t *testing.T) {
 		s.As("user").Call("search_cards", `{"q": "lamp"}`).WantNames("cards", "Games+Coast+Lamp")
 		s.As("user").Call("search_cards", `{"q": "oas"}`).Want("total", 3)
 		s.As("user").Call("search_cards", `{"q": "oas", "match_mode": "whole_word"}`).Want("total", 0)
-		s.As("user").Call("search_cards", `{"q": "coast lamp", "match_mode": "phrase"}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"q": "coast lamp", "match_mode": "phrase"}`).WantNames("cards", "Games+Coast+Lamp").Lacks("snippet")
 		s.As("user").Call("search_cards", `{"q": "LAMP", "case_sensitive": true}`).Want("total", 0)
 		s.As("user").Call("search_cards", `{}`).Want("total", 5)
 	})
@@ -74,6 +74,7 @@ func TestFiltersNarrow(t *testing.T) {
 		s.As("user").Call("search_cards", `{"tag": "lights"}`).WantNames("cards", "Games+Coast+Lamp")
 		s.As("user").Call("search_cards", `{"updated_since": "2026-01-02T03:04:07Z"}`).WantNames("cards", "Games+Coast+Lamp+tags")
 		s.As("user").Call("search_cards", `{"updated_before": "2026-01-02T03:04:07Z", "type": "Item"}`).WantNames("cards", "Games+Coast+Lamp")
+		s.As("user").Call("search_cards", `{"updated_before": "2026-01-02T03:04:07Z"}`).Want("total", 5)
 		s.As("user").Call("search_cards", `{"updated_since": "2026-01-02"}`).Want("total", 6)
 		s.As("user").Call("search_cards", `{"sort": "updated_at", "limit": 1}`).WantNames("cards", "Games+Coast+Lamp+tags")
 		s.As("user").WantFault("validation_error", "search_cards", `{"prefix": "+"}`)
@@ -118,6 +119,8 @@ func TestListsAreCutWithTheExactNextCall(t *testing.T) {
 		t.Errorf("%d bytes", len(got.raw))
 	}
 	n := len(got.Names("cards", "name"))
+	later := s.As("user").Call("search_cards", `{"q": "stone", "limit": 40, "offset": 20}`, atMost(4000))
+	later.Want("next.arguments.offset", 20+len(later.Names("cards", "name")))
 	got.Want("truncated", true).Want("total", 60).Want("next_offset", n).Want("next.tool", "search_cards").
 		Want("next.arguments.offset", n).Want("next.arguments.q", "stone")
 	v, _ := got.at("next.arguments")

@@ -1,0 +1,146 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// TestWhatIsHiddenChangesNoAnswer reads two wikis that are the same to a player: one is
+// all there is, the other has secrets between. Every read of every kind answers with
+// the same bytes.
+func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { tellApart(t, newScene(t), newScene(t)) })
+	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, onDisk(t)), newSceneOn(t, onDisk(t))) })
+}
+
+func tellApart(t *testing.T, bare, full *scene) {
+	tell(bare, false)
+	tell(full, true)
+	asked := 0
+	for _, o := range full.ops.All() {
+		if o.Effect != access.Read || o.Least > access.RoleUser || o.Operator {
+			continue
+		}
+		if questions[o.Name] == nil && !askedElsewhere[o.Name] {
+			t.Errorf("nothing is asked of %s", o.Name)
+		}
+		for _, input := range questions[o.Name] {
+			asked++
+			if a, b := heard(bare, o.Name, input), heard(full, o.Name, input); a != b {
+				t.Errorf("%s %s:\nwithout secrets %s\nwith them       %s", o.Name, input, a, b)
+			}
+		}
+	}
+	if asked < 60 {
+		t.Errorf("only %d questions", asked)
+	}
+	if a, b := total(bare, "gm"), total(full, "gm"); a == b {
+		t.Errorf("there are no secrets to tell the wikis apart by: %v cards", a)
+	}
+}
+
+func total(s *scene, who string) any {
+	n, _ := s.As(who).Call("search_cards", `{}`).at("total")
+	return n
+}
+
+// askedElsewhere are reads about jobs and backups, which have tests of their own.
+var askedElsewhere = map[string]bool{"get_job": true, "get_backup": true}
+
+// heard is all that a player hears of one call.
+func heard(s *scene, name, input string) string {
+	got, err := s.As("user").invoke(name, input, func(r *op.Request) { r.Transport = "rest"; r.MaxText = 3000 })
+	if err != nil {
+		shown, _ := json.Marshal(fault.Show(err, "c"))
+		return fmt.Sprint(fault.KindOf(err).HTTPStatus(), " ", string(shown))
+	}
+	return fmt.Sprint(got.Reply.Status, got.Reply.ETag, got.Reply.File, string(got.Output))
+}
+
+// tell writes the wiki. Each public step has its own time and ids, whatever was written
+// in secret before it.
+func tell(s *scene, secrets bool) {
+	gm := access.NewLabel(access.LevelGM)
+	step := 0
+	public := func(f func(*canon.Plan) error) {
+		step++
+		s.now, s.ids = time.Date(2026, 2, 1, 0, step, 0, 0, time.UTC), uint64(step)*1000
+		s.change(f)
+	}
+	secret := func(f func(*canon.Plan) error) {
+		if secrets {
+			s.ids = 1_000_000 + s.ids
+			s.change(f)
+		}
+	}
+	create := func(cards ...canon.NewCard) func(*canon.Plan) error {
+		return func(p *canon.Plan) error {
+			for _, c := range cards {
+				if _, err := p.Create(c); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	edit := func(name, content string) func(*canon.Plan) error {
+		return func(p *canon.Plan) error {
+			c, err := p.Card(name)
+			if err == nil {
+				_, err = p.Update(c, canon.Edit{Content: &content})
+			}
+			return err
+		}
+	}
+	public(create(canon.NewCard{Name: "Inn", Content: "<h2>Door</h2><p>A lamp. [[Oda]] [[Vault]] {{+cellar}} {{Vault}} {{Inn+GM}}</p>", Codename: "inn"},
+		canon.NewCard{Name: "Inn+cellar", Content: "damp lamp"}, canon.NewCard{Name: "Oda", Type: "Character", Content: "Keeps the [[Inn]] and its lamp."}))
+	secret(create(canon.NewCard{Name: "Vault", Content: "lamp lamp lamp [[Inn]] {{Inn}} [[Nowhere]]", Label: &gm},
+		canon.NewCard{Name: "Inn+GM", Content: "lamp [[Oda]]"}, canon.NewCard{Name: "Inn+attic", Content: "lamp", Label: &gm},
+		canon.NewCard{Name: "Odd Lamp", Type: "Character", Content: "lamp", Label: &gm}, canon.NewCard{Name: "Oda+tags", Content: "[[Liar]]\n[[Keeper]]", Label: &gm}))
+	public(create(canon.NewCard{Name: "Inn+tags", Content: "[[Place]]\n[[Old]]"}, canon.NewCard{Name: "Lane", Content: "[[Inn]] {{Inn}} lamp"},
+		canon.NewCard{Name: "people", Type: "Query", Content: `{"type": "Character", "name": "{{n}}"}`}))
+	secret(edit("Vault", "lamp [[Oda]] [[Lane]]"))
+	secret(create(canon.NewCard{Name: "secret_people", Type: "Query", Content: `{"type": "Character"}`, Label: &gm},
+		canon.NewCard{Name: "Conspiracy", Type: "Cardtype", Label: &gm}, canon.NewCard{Name: "Vault+tags", Content: "[[Place]]\n[[Old]]"},
+		canon.NewCard{Name: "Chart", Type: "File", File: []byte("%PDF-x"), Label: &gm}))
+	public(edit("Inn", "<h2>Door</h2><p>Two lamps. [[Oda]] [[Vault]] {{+cellar}} {{Vault}} {{Inn+GM}}</p>"))
+	public(create(canon.NewCard{Name: "Map", Type: "File", File: []byte("%PDF-1")}))
+	secret(edit("Odd Lamp", "more lamp"))
+}
+
+var questions = map[string][]string{
+	"get_card": {`{"name": "Inn"}`, `{"name": "inn", "rendered": true}`, `{"name": "Inn", "with_children": true}`, `{"name": "Vault"}`, `{"name": "Volt"}`,
+		`{"name": "Inn+GM"}`, `{"name": ":inn"}`, `{"name": "Lane", "rendered": true}`, `{"name": "Inn+attic"}`, `{"name": "Odd Lam"}`, `{"name": "Od"}`, `{"name": "Inn", "max_content_length": 20}`},
+	"search_cards": {`{}`, `{"q": "lamp"}`, `{"q": "lamp", "search_in": "content", "highlight": true}`, `{"q": "lamp", "search_in": "both", "limit": 2}`,
+		`{"q": "lamp", "search_in": "both", "limit": 2, "offset": 2}`, `{"prefix": "Inn"}`, `{"tag": "Place"}`, `{"tag": "Liar"}`, `{"type": "Character"}`, `{"sort": "updated_at"}`,
+		`{"q": "od", "sort": "relevance"}`, `{"q": "la lam", "search_in": "content", "match_mode": "whole_word"}`, `{"type": "Conspiracy"}`, `{"not_name": "Inn*"}`, `{"limit": 1, "offset": 7}`},
+	"list_children":     {`{"name": "Inn"}`, `{"name": "Inn", "depth": 3}`, `{"name": "Inn", "limit": 1}`, `{"name": "Vault"}`},
+	"get_card_outline":  {`{"name": "Inn"}`, `{"name": "Vault"}`},
+	"find_in_card":      {`{"name": "Inn", "q": "lamp"}`, `{"name": "Vault", "q": "lamp"}`},
+	"get_card_history":  {`{"name": "Inn"}`, `{"name": "Vault"}`},
+	"get_revision":      {`{"name": "Inn", "version": 1}`, `{"name": "Inn", "version": 3}`, `{"name": "Vault", "version": 1}`},
+	"diff_card":         {`{"name": "Inn"}`, `{"name": "Vault"}`},
+	"recent_changes":    {`{}`, `{"limit": 2, "offset": 1}`, `{"type": "Character"}`, `{"since": "2026-02-01T00:02:00Z"}`},
+	"wanted_cards":      {`{}`, `{"limit": 1}`},
+	"get_relationships": {`{"name": "Inn"}`, `{"name": "Inn", "kind": "links"}`, `{"name": "Inn", "kind": "nests"}`, `{"name": "Inn", "kind": "nested_in"}`, `{"name": "Oda"}`, `{"name": "Lane"}`},
+	"get_tags":          {`{}`, `{"name": "Inn"}`, `{"name": "Oda"}`, `{"prefix": "l"}`},
+	"search_by_tags":    {`{"tags": ["Place"]}`, `{"tags": ["Place", "Old"]}`, `{"tags": ["Liar", "Old"], "match": "any"}`},
+	"suggest_tags":      {`{"name": "Oda"}`, `{"name": "Lane"}`},
+	"run_query":         {`{"type": "Character"}`, `{"name": "a"}`, `{"query_name": "people", "args": {"n": "od"}}`, `{"query_name": "secret_people"}`},
+	"run_named_query":   {`{"q": "people", "args": {"n": "o"}}`, `{"q": "secret_people"}`},
+	"list_queries":      {`{}`},
+	"render_snippet":    {`{"name": "Inn"}`, `{"name": "Vault"}`, `{"html": "{{Vault}}{{Inn}}{{Inn+GM}}"}`},
+	"render_markdown":   {`{"markdown": "{{Vault}} [[Inn]]"}`},
+	"list_types":        {`{}`},
+	"get_type":          {`{"name": "Conspiracy"}`, `{"name": "Conspirator"}`},
+	"get_attachment":    {`{"name": "Map"}`, `{"name": "Chart"}`},
+	"search":            {`{"query": "lamp"}`, `{"query": "conspiracy"}`},
+	"fetch":             {`{"id": "Inn"}`, `{"id": "Vault"}`},
+}
