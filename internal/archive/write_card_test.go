@@ -1,0 +1,291 @@
+package archive
+
+import (
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+func TestACardIsMade(t *testing.T) {
+	s := newDesk(t)
+	got := s.Do("user", "create_card", `{"name": "Oda Tarn", "type": "character", "content": "<p class='x'>See [[The A & B|\"it\"]] {{Lease|view:link}}</p>",
+		"fields": {"age": 61, "none": null}, "codename": "char-oda"}`)
+	got.Want("name", "Oda Tarn").Want("type", "Character").Want("version", 1).Want("codename", "char-oda").WantNo("level").WantNo("children")
+	if got.reply.Location != "/api/mcp/cards/Oda%20Tarn" || got.reply.ETag != "1" {
+		t.Errorf("reply %+v", got.reply)
+	}
+	s.As("user").Call("get_card", `{"name": ":char-oda"}`).Want("content", `<p class='x'>See [[The A & B|"it"]] {{Lease|view:link}}</p>`).
+		Want("fields.age", 61).WantNo("fields.none")
+	s.Do("user", "create_card", `{"name": "Plain"}`).Want("type", "RichText").Want("content_length", 0)
+	if o, _ := s.ops.Find("create_card"); o.Status != 201 {
+		t.Errorf("status %d", o.Status)
+	}
+	s.wantRebuilt()
+}
+
+func TestMarkdownBecomesWhatTheTypeKeeps(t *testing.T) {
+	s := newDesk(t)
+	for _, c := range []struct{ typ, want string }{
+		{"RichText", "<h1>A</h1>\n<p>[[B|c]] <em>d</em> {{+e|f:g}}</p>"},
+		{"Character", "<h1>A</h1>\n<p>[[B|c]] <em>d</em> {{+e|f:g}}</p>"},
+		{"Markdown", "# A\n\n[[B|c]] *d* {{+e|f:g}}"},
+		{"PlainText", "# A\n\n[[B|c]] *d* {{+e|f:g}}"},
+	} {
+		s.Do("user", "create_card", asJSON(map[string]any{"name": "Of " + c.typ, "type": c.typ, "markdown_content": "# A\n\n[[B|c]] *d* {{+e|f:g}}"}))
+		s.As("user").reads("Of "+c.typ, c.want)
+	}
+	s.Do("user", "create_card", `{"name": "Script", "markdown_content": "<script>x</script>ok"}`)
+	s.As("user").reads("Script", "ok")
+	s.Do("user", "update_card", `{"name": "Of Markdown", "markdown_content": "*new*"}`)
+	s.As("user").reads("Of Markdown", "*new*")
+	s.Do("user", "update_card", `{"name": "Of Markdown", "type": "RichText", "markdown_content": "*newer*"}`)
+	s.As("user").reads("Of Markdown", "<p><em>newer</em></p>")
+}
+
+func TestFieldsThatAreCards(t *testing.T) {
+	s := newDesk(t)
+	s.Do("gm", "create_card", `{"name": "Mail", "type": "Email template", "fields": {"*from": "a@b.example", "+GM": "<p>secret</p>",
+		"+tags": {"type": "Pointer", "markdown_content": "- one\n- two"}, "*type+*default": "x", "plain": 1}}`).
+		WantNames("children", "Mail+*from, Mail+*type+*default, Mail+GM, Mail+tags")
+	s.As("user").reads("Mail+*from", "a@b.example")
+	s.As("user").reads("Mail+*type+*default", "x")
+	s.As("user").Call("get_tags", `{"name": "Mail"}`).WantNames("tags", "one, two")
+	s.As("user").Call("get_card", `{"name": "Mail"}`).Want("fields.plain", 1).WantNo("fields.*from").Lacks("secret")
+	s.As("gm").Call("get_card", `{"name": "Mail+GM"}`).Want("level", "gm")
+
+	f := s.As("user").asked("update_card", `{"name": "Mail", "fields": {"+GM": "mine"}}`)
+	if f.Kind != fault.Denied || f.Details["required_role"] != "gm" {
+		t.Errorf("a player writes +GM: %v", f)
+	}
+	s.Do("user", "update_card", `{"name": "Mail", "fields": {"*from": "c@d.example", "plain": null}}`)
+	s.As("user").reads("Mail+*from", "c@d.example")
+	s.As("user").Call("get_card", `{"name": "Mail"}`).WantNo("fields.plain")
+
+	if f := s.As("user").asked("update_card", `{"name": "Mail", "fields": {"*from": null}}`); f.Kind != fault.Denied || f.Details["required_role"] != "admin" {
+		t.Errorf("a player removes a child card: %v", f)
+	}
+	s.Do("admin", "update_card", `{"name": "Mail", "fields": {"*from": null, "*never": null}}`)
+	s.As("user").WantNotFound("get_card", `{"name": "Mail+*from"}`)
+	s.As("admin").wantFields(fault.Rule, "update_card", `{"name": "Mail", "fields": {"*type": null}}`, "fields.*type.name")
+	s.As("user").wantFields(fault.Invalid, "update_card", `{"name": "Mail", "fields": {"*a": 1, "*b": {"contents": "x"}, "+": "x"}}`, "fields.*a fields.*b fields.+")
+	s.wantRebuilt()
+}
+
+func TestChildrenNestAtMostFiveDeep(t *testing.T) {
+	s := newDesk(t)
+	nest := func(n int) string {
+		in := `{"name": "+c` + "0" + `"}`
+		for i := 1; i < n; i++ {
+			in = `{"name": "+c` + string(rune('0'+i)) + `", "content": "x", "children": [` + in + `]}`
+		}
+		return in
+	}
+	s.Do("user", "create_card", `{"name": "Tree", "children": [`+nest(5)+`, {"name": "Elsewhere+Leaf", "content": "as it stands"}]}`)
+	s.As("user").reads("Tree+c4+c3+c2+c1", "x")
+	s.As("user").reads("Elsewhere+Leaf", "as it stands")
+	before := s.commits()
+	s.As("user").wantFields(fault.Invalid, "create_card", `{"name": "Deep", "children": [`+nest(6)+`]}`, "children[0].children[0].children[0].children[0].children[0].children")
+	// A child that is there is updated; one given twice is refused.
+	s.Do("user", "create_card", `{"name": "Bush", "children": [{"name": "Elsewhere+Leaf", "content": "new"}]}`)
+	s.As("user").reads("Elsewhere+Leaf", "new")
+	s.As("user").wantFields(fault.Rule, "create_card", `{"name": "Hedge", "children": [{"name": "+a"}, {"name": "+A"}]}`, "children[1].name")
+	s.As("user").wantFields(fault.Rule, "create_card", `{"name": "Hedge", "children": [{"name": "hedges"}]}`, "children[0].name")
+	s.As("user").WantNotFound("get_card", `{"name": "Hedge"}`)
+	if got := s.commits(); got != before+1 {
+		t.Errorf("%d commits, want 1", got-before)
+	}
+}
+
+func TestInputThatCannotBe(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Well", "deep")
+	s.typed("Pointer", "Well+tags", "[[a]]")
+	before := s.commits()
+	for _, c := range []struct {
+		name, input, fields string
+		kind                fault.Kind
+	}{
+		{"create_card", `{"name": "a/b", "content": "x", "markdown_content": "y", "children": [{"name": "+", "content": "x", "markdown_content": "y"}]}`,
+			"name markdown_content children[0].markdown_content children[0].name", fault.Invalid},
+		{"create_card", `{"name": "  "}`, "name", fault.Invalid},
+		{"create_card", `{"name": "A++B"}`, "name", fault.Invalid},
+		{"create_card", `{"name": "~A"}`, "name", fault.Invalid},
+		{"create_card", `{"name": ":a"}`, "name", fault.Invalid},
+		{"create_card", asJSON(map[string]any{"name": strings.Repeat("a", 256)}), "name", fault.Invalid},
+		{"create_card", `{"name": "A", "type": "Spaceship"}`, "type", fault.Rule},
+		{"create_card", `{"name": "A", "type": "File"}`, "type", fault.Rule},
+		{"create_card", `{"name": "A", "type": "Image", "content": "x"}`, "content", fault.Rule},
+		{"create_card", `{"name": "A", "codename": "Big"}`, "codename", fault.Invalid},
+		{"create_card", `{"name": "A", "children": [{"name": "+b", "type": "Spaceship"}]}`, "children[0].type", fault.Rule},
+		{"create_card", `{"name": "A", "nme": 1, "level": "gods"}`, "nme level", fault.Invalid},
+		{"update_card", `{"name": "Well", "content": "x", "patch": {"mode": "append", "content": "y"}}`, "patch", fault.Invalid},
+		{"update_card", `{"name": "Well", "content": "x", "markdown_content": "y"}`, "markdown_content", fault.Invalid},
+		{"update_card", `{"name": "Well", "patch": {"mode": "sideways"}}`, "patch.mode", fault.Invalid},
+		{"update_card", `{"name": "Well", "patch": {"mode": "append", "find": "x", "content": "y"}}`, "patch.find", fault.Invalid},
+		{"update_card", `{"name": "Well", "patch": {"mode": "replace_between", "start_marker": "<h2>", "replacement_html": "x"}}`, "patch.end_marker", fault.Invalid},
+		{"update_card", `{"name": "Well", "patch": {"mode": "items", "add": ["x"]}}`, "patch.mode", fault.Rule},
+		{"update_card", `{"name": "Well", "type": "File"}`, "type", fault.Rule},
+		{"rename_card", `{"name": "Well", "new_name": "a/b"}`, "new_name", fault.Invalid},
+		{"rename_card", `{"name": "Well", "new_name": "Well+Deeper"}`, "new_name", fault.Rule},
+		{"set_card_level", `{"name": "Well", "level": "user", "subjects": ["alice"]}`, "subjects", fault.Invalid},
+		{"set_card_level", `{"name": "Well", "level": "gm", "subjects": ["a,b", "c", "d e"]}`, "subjects[0] subjects[2]", fault.Invalid},
+		{"undo_change", `{"id": "yesterday"}`, "id", fault.Invalid},
+	} {
+		s.As("admin").wantFields(c.kind, c.name, c.input, c.fields)
+	}
+	if f := s.As("user").asked("create_card", asJSON(map[string]any{"name": "Big", "content": strings.Repeat("a", canon.MaxContent+1)})); f.Kind != fault.TooLarge {
+		t.Errorf("too much content: %v", f)
+	}
+	if got := s.commits(); got != before {
+		t.Errorf("refused calls made %d commits", got-before)
+	}
+}
+
+func TestStaleWritesAreRefused(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Well", "one")
+	s.Do("user", "update_card", `{"name": "Well", "content": "two", "if_match": 1}`).Want("version", 2)
+	f := s.As("user").asked("update_card", `{"name": "Well", "content": "three", "if_match": "1"}`)
+	if f.Kind != fault.Stale || f.Kind.HTTPStatus() != 412 || f.Details["current_version"] != uint32(2) {
+		t.Errorf("stale: %v %v", f, f.Details)
+	}
+	s.As("user").reads("Well", "two")
+	// Without it the last write wins, and fields merge.
+	s.Do("user", "update_card", `{"name": "Well", "content": "four", "fields": {"a": 1, "b": 2}}`)
+	s.Do("user", "update_card", `{"name": "Well", "fields": {"b": null, "c": 3}}`).Want("version", 4)
+	s.As("user").Call("get_card", `{"name": "Well"}`).Want("content", "four").Want("fields.a", 1).WantNo("fields.b").Want("fields.c", 3)
+	// A version out of the caller's sight leaves no gap.
+	s.leveled("Well", access.LevelGM)
+	s.edited("Well", "hidden")
+	s.leveled("Well", access.LevelUser)
+	s.Do("user", "update_card", asJSON(map[string]any{"name": "Well", "content": "five", "if_match": s.As("user").version("Well")}))
+}
+
+func TestAnEmptyUpdateChangesNothing(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Well", "deep")
+	before := s.commits()
+	for _, in := range []string{`{"name": "Well"}`, `{"name": "Well", "content": "deep"}`, `{"name": "Well", "fields": {}}`, `{"name": "Well", "type": "rich text"}`} {
+		s.Do("user", "update_card", in).Want("version", 1).WantNo("change_id")
+	}
+	if got := s.commits(); got != before {
+		t.Errorf("%d commits, want none", got-before)
+	}
+}
+
+func TestNamesAreGatedBeforeAnyLookUp(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Quay", "wet")
+	s.wrote("Quay+GM", "secret")
+	for _, c := range []struct{ name, there, not string }{
+		{"create_card", `{"name": "Quay+GM"}`, `{"name": "Moor+gm"}`},
+		{"update_card", `{"name": "Quay+GM", "content": "x"}`, `{"name": "Moor+gm", "content": "x"}`},
+		{"update_card", `{"name": "Quay+GM", "content": "x", "if_match": 9}`, `{"name": "Moor+gm", "content": "x", "if_match": 9}`},
+		{"auto_link", `{"name": "Quay+GM"}`, `{"name": "Moor+gm"}`},
+		{"upload_attachment", `{"name": "Quay+GM", "data": "YQ=="}`, `{"name": "Moor+gm", "data": "YQ=="}`},
+	} {
+		there := s.As("user").WantFault("permission_denied", c.name, c.there)
+		not := s.As("user").WantFault("permission_denied", c.name, c.not)
+		if strings.ReplaceAll(there, "Quay+GM", "N") != strings.ReplaceAll(not, "Moor+gm", "N") || !strings.Contains(there, `"required_role":"gm"`) {
+			t.Errorf("%s tells:\n%s\n%s", c.name, there, not)
+		}
+	}
+	f := s.As("user").asked("create_card", `{"name": "New", "children": [{"name": "+GM", "content": "x"}]}`)
+	if f.Kind != fault.Denied || f.Details["required_role"] != "gm" {
+		t.Errorf("a child for the GM: %v", f)
+	}
+	s.As("user").WantNotFound("get_card", `{"name": "New"}`)
+	if f := s.As("user").asked("create_card", `{"name": "New", "level": "gm"}`); f.Kind != fault.Denied || f.Details["required_role"] != "gm" {
+		t.Errorf("above the own level: %v", f)
+	}
+}
+
+func TestWhatIsHiddenIsAbsentToWriters(t *testing.T) {
+	s := newDesk(t)
+	s.hid(access.LevelGM, "Vault", "gold")
+	s.hid(access.LevelGM, "Vault+door", "iron")
+	for _, c := range []struct{ name, with string }{
+		{"update_card", `, "content": "x"`}, {"update_card", `, "content": "x", "if_match": 1`}, {"auto_link", ``},
+		{"update_card", `, "patch": {"mode": "append", "content": "x"}`},
+	} {
+		hidden := s.As("user").WantNotFound(c.name, `{"name": "Vault"`+c.with+`}`)
+		absent := s.As("user").WantNotFound(c.name, `{"name": "Vaunt"`+c.with+`}`)
+		if strings.ReplaceAll(hidden, "Vault", "N") != strings.ReplaceAll(absent, "Vaunt", "N") {
+			t.Errorf("%s tells:\n%s\n%s", c.name, hidden, absent)
+		}
+	}
+	// Its name is free, and what is made below it is made below a card of one's own.
+	s.Do("user", "create_card", `{"name": "Vault+window", "content": "glass"}`)
+	s.Do("user", "update_card", `{"name": "Vault", "content": "mine"}`).Want("version", 2)
+	s.As("gm").reads("~"+s.idOf("Vault+door"), "iron")
+	s.As("gm").Call("get_card", `{"name": "Vault"}`).Want("content", "mine").Want("homonyms.#", 1)
+	s.As("user").WantNotFound("get_card", `{"name": "Vault+door"}`)
+	s.Do("gm", "create_card", `{"name": "Crypt", "level": "gm"}`).Want("level", "gm")
+	s.Do("user", "create_card", `{"name": "Crypt"}`).WantNo("homonyms")
+	s.As("user").WantFault("conflict", "create_card", `{"name": "crypts"}`)
+	s.wantRebuilt()
+}
+
+func TestACardOfALevelIsMade(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Open", "x")
+	got := s.Do("gm", "create_card", `{"name": "Open", "level": "gm", "content": "y"}`).Want("level", "gm").Want("homonyms.0.level", "user")
+	if want := "/api/mcp/cards/~" + got.Text("id"); got.reply.Location != want {
+		t.Errorf("location %q, want %q", got.reply.Location, want)
+	}
+	s.As("gm").reads("Open", "x")
+	s.Do("gm", "create_card", `{"name": "Deep+Down", "level": "gm"}`)
+	s.As("user").WantNotFound("get_card", `{"name": "Deep"}`)
+	s.Do("user", "create_card", `{"name": "Loose+End", "ensure_parents": false}`)
+	s.As("user").WantNotFound("get_card", `{"name": "Loose"}`)
+	s.As("user").reads("Loose+End", "")
+}
+
+func TestRepeatedCallsAreAnsweredThroughTodaysView(t *testing.T) {
+	s := newDesk(t)
+	in := `{"name": "Well", "content": "deep"}`
+	first := s.Do("gm", "create_card", in, withKey("k1"))
+	s.edited("Well", "deeper")
+	again := s.Do("gm", "create_card", in, withKey("k1")).Want("id", first.Text("id")).Want("version", 2)
+	if !again.reply.Replayed || first.reply.Replayed || again.reply.Location == "" {
+		t.Errorf("replayed %t, then %t", first.reply.Replayed, again.reply.Replayed)
+	}
+	s.As("gm").reads("Well", "deeper")
+	if f := s.As("gm").asked("create_card", `{"name": "Well", "content": "other"}`, withKey("k1")); f.Kind != fault.Conflict {
+		t.Errorf("another body: %v", f)
+	}
+	s.Do("gm", "update_card", `{"name": "Well", "content": "x"}`, withKey("k2"))
+	s.leveled("Well", access.LevelAdmin)
+	if f := s.As("gm").asked("update_card", `{"name": "Well", "content": "x"}`, withKey("k2")); f.Kind != fault.NotFound {
+		t.Errorf("a repeated call whose card is out of sight: %v", f)
+	}
+	// A caller whose role was lowered is gated anew.
+	low := s.As("gm")
+	s.Do("gm", "create_card", `{"name": "Pit+GM"}`, withKey("k3"))
+	low.caller.Roles = map[access.WorldID]access.Role{s.world: access.RoleUser}
+	if f := low.asked("create_card", `{"name": "Pit+GM"}`, withKey("k3")); f.Kind != fault.Denied {
+		t.Errorf("a lowered role repeats: %v", f)
+	}
+}
+
+func BenchmarkCreate(b *testing.B) {
+	s := newDesk(b)
+	a, n := s.As("user"), 0
+	for b.Loop() {
+		n++
+		a.Call("create_card", asJSON(map[string]any{"name": "Card " + itoa(n), "content": "<p>See [[Well]].</p>"}))
+	}
+}
+
+func BenchmarkUpdate(b *testing.B) {
+	s := newDesk(b)
+	s.wrote("Well", "deep")
+	a, n := s.As("user"), 0
+	for b.Loop() {
+		n++
+		a.Call("update_card", asJSON(map[string]any{"name": "Well", "content": "<p>deep " + itoa(n) + "</p>"}))
+	}
+}
