@@ -3,6 +3,7 @@ package canon_test
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"loregate/internal/access"
@@ -157,6 +158,20 @@ func TestRenameTakesEverythingBelowAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.wantRebuilt()
+}
+
+func TestARenameThatMakesANameBelowTooLongIsRefused(t *testing.T) {
+	s := newScene(t)
+	s.as("user").create("A+"+strings.Repeat("b", 250), "x")
+	err := s.as("admin").on("A", func(p *canon.Plan, c canon.Card) error {
+		_, err := p.Rename(c, "Alphabet")
+		return err
+	})
+	if !errors.Is(err, fault.Rule) {
+		t.Errorf("renaming: %v, want a broken rule", err)
+	}
+	s.as("user").wantContent("A+"+strings.Repeat("b", 250), "x")
 	s.wantRebuilt()
 }
 

@@ -197,7 +197,8 @@ type Reader interface {
 	// CardsByKey gives the living cards of a key, lowest level first, then those open
 	// to more subjects, then by id.
 	CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
-	// CardByCodename gives the living card of a codename, of the lowest level in sight.
+	// CardByCodename gives the living card of a codename: of those in sight the one of the
+	// lowest level, then by id.
 	CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error)
 	// CardsByOldKey gives living cards that once had the key, latest rename first,
 	// where the version that had it is in sight and the card bears another key now. The

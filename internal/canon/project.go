@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -232,6 +233,9 @@ func (p *projector) settle(ctx context.Context, c, parent Card) error {
 	placeUnder(&c, parent, settings)
 	if c.Name == was.Name && c.Label.Equal(was.Label) && c.Parent == was.Parent {
 		return nil
+	}
+	if utf8.RuneCountInString(c.Name) > markup.MaxNameLength {
+		return ruleFault("new_name", "the name of %q below would have more than %d characters", was.Name, markup.MaxNameLength)
 	}
 	if err := p.relabel(ctx, was, &c); err != nil {
 		return err
