@@ -6,6 +6,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 )
 
 // state is all that a store keeps at one moment.
@@ -13,6 +14,7 @@ type state struct {
 	worlds   table[access.WorldID, canon.World]
 	members  table[memberKey, canon.Member]
 	cards    table[cardKey, *canon.Card]
+	names    table[nameKey, canon.CardID]    // who holds what living cards keep from one another
 	versions table[cardKey, []canon.Version] // by Rev
 	refs     table[cardKey, []canon.Ref]     // by source, in order
 	docs     table[cardKey, doc]
@@ -31,6 +33,12 @@ type (
 	cardKey struct {
 		world access.WorldID
 		id    canon.CardID
+	}
+	nameKey struct {
+		world    access.WorldID
+		label    string
+		key      markup.Key // of its name, or
+		codename string
 	}
 	linkKey struct {
 		world access.WorldID
@@ -59,6 +67,7 @@ func (s *state) fork() *state {
 		worlds:   s.worlds.fork(),
 		members:  s.members.fork(),
 		cards:    s.cards.fork(),
+		names:    s.names.fork(),
 		versions: s.versions.fork(),
 		refs:     s.refs.fork(),
 		docs:     s.docs.fork(),
@@ -88,6 +97,11 @@ func (t table[K, V]) all() iter.Seq2[K, V] { return maps.All(t.rows) }
 func (t *table[K, V]) put(k K, v V) {
 	t.own()
 	t.rows[k] = v
+}
+
+func (t *table[K, V]) remove(k K) {
+	t.own()
+	delete(t.rows, k)
 }
 
 func (t *table[K, V]) drop(match func(K) bool) {

@@ -43,7 +43,7 @@ func (t tx) PutBody(_ context.Context, w access.WorldID, h canon.Hash, b []byte)
 }
 
 func (t tx) EraseBody(_ context.Context, w access.WorldID, h canon.Hash) error {
-	t.s.bodies.drop(func(k bodyKey) bool { return k == bodyKey{w, h} })
+	t.s.bodies.remove(bodyKey{w, h})
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (t tx) PutWorld(_ context.Context, w canon.World) error {
 func (t tx) PutMember(_ context.Context, m canon.Member) error {
 	key := memberKey{m.World, m.Subject}
 	if m.Role == access.RoleNone {
-		t.s.members.drop(func(k memberKey) bool { return k == key })
+		t.s.members.remove(key)
 		return nil
 	}
 	t.s.members.put(key, m)
@@ -80,23 +80,37 @@ func (t tx) PutMember(_ context.Context, m canon.Member) error {
 }
 
 func (t tx) PutCard(_ context.Context, c canon.Card) error {
-	for key, other := range t.s.cards.all() {
-		if key.world == c.World && key.id != c.ID && clash(&c, other) {
+	for _, n := range holds(&c) {
+		if id, ok := t.s.names.get(n); ok && id != c.ID {
 			return canon.ErrTaken
 		}
 	}
+	key := cardKey{c.World, c.ID}
+	if old, ok := t.s.cards.get(key); ok {
+		for _, n := range holds(old) {
+			t.s.names.remove(n)
+		}
+	}
+	for _, n := range holds(&c) {
+		t.s.names.put(n, c.ID)
+	}
 	c.Fields = bytes.Clone(c.Fields)
 	c.CreatedAt, c.UpdatedAt, c.TrashedAt = moment(c.CreatedAt), moment(c.UpdatedAt), moment(c.TrashedAt)
-	t.s.cards.put(cardKey{c.World, c.ID}, &c)
+	t.s.cards.put(key, &c)
 	return nil
 }
 
-// clash reports whether two cards cannot both live in a world.
-func clash(a, b *canon.Card) bool {
-	if a.Trashed() || b.Trashed() {
-		return false
+// holds is what no other living card may have beside a card.
+func holds(c *canon.Card) []nameKey {
+	if c.Trashed() {
+		return nil
 	}
-	return a.Label.Equal(b.Label) && (a.Key == b.Key || a.Codename != "" && a.Codename == b.Codename)
+	label := c.Label.String()
+	out := []nameKey{{world: c.World, label: label, key: c.Key}}
+	if c.Codename != "" {
+		out = append(out, nameKey{world: c.World, label: label, codename: c.Codename})
+	}
+	return out
 }
 
 func (t tx) PutVersion(_ context.Context, v canon.Version) error {
@@ -119,7 +133,7 @@ func (t tx) EndVersion(_ context.Context, w access.WorldID, id canon.CardID, to 
 func (t tx) PutRefs(_ context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
 	key := cardKey{w, from}
 	if len(refs) == 0 {
-		t.s.refs.drop(func(k cardKey) bool { return k == key })
+		t.s.refs.remove(key)
 		return nil
 	}
 	t.s.refs.put(key, slices.Clone(refs))
@@ -129,7 +143,7 @@ func (t tx) PutRefs(_ context.Context, w access.WorldID, from canon.CardID, refs
 func (t tx) Index(_ context.Context, c canon.Card, d *canon.SearchDoc) error {
 	key := cardKey{c.World, c.ID}
 	if d == nil {
-		t.s.docs.drop(func(k cardKey) bool { return k == key })
+		t.s.docs.remove(key)
 		return nil
 	}
 	t.s.docs.put(key, doc{c.Label, *d})
@@ -174,6 +188,7 @@ func (t tx) Clear(_ context.Context, w access.WorldID) error {
 	t.s.worlds.drop(func(k access.WorldID) bool { return k == w })
 	t.s.members.drop(func(k memberKey) bool { return k.world == w })
 	t.s.cards.drop(ofCard)
+	t.s.names.drop(func(k nameKey) bool { return k.world == w })
 	t.s.versions.drop(ofCard)
 	t.s.refs.drop(ofCard)
 	t.s.docs.drop(ofCard)
