@@ -110,6 +110,15 @@ func (l *Look) ByID(ctx context.Context, id CardID) (Card, bool, error) {
 	return card, true, nil
 }
 
+// Trashed finds a card in the trash by its id, for those who see the trash.
+func (l *Look) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
+	card, ok, err := l.r.CardByID(ctx, l.sight, id)
+	if err != nil || !ok || !card.Trashed() {
+		return Card{}, false, err
+	}
+	return card, true, nil
+}
+
 // ByKey finds the card that a key means in sight.
 func (l *Look) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
 	cards, err := l.r.CardsByKey(ctx, l.sight, key)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
@@ -121,6 +123,11 @@ func (p *Plan) Card(name string) (Card, error) {
 
 // Has is Card for those who can go on without.
 func (p *Plan) Has(name string) (Card, bool, error) {
+	if id, err := uuid.Parse(strings.TrimSpace(strings.TrimPrefix(name, "~"))); err == nil && strings.HasPrefix(name, "~") {
+		if now, ok := p.now[CardID(id)]; ok && !p.gone[now.ID] {
+			return *now, true, nil
+		}
+	}
 	if !strings.HasPrefix(name, "~") && !strings.HasPrefix(name, ":") {
 		if id, ok := p.made[markup.KeyOf(name)]; ok {
 			return *p.now[id], true, nil
@@ -166,7 +173,7 @@ func (p *Plan) Text(c Card) (string, error) {
 // NewCard is a card to be made. Type defaults to RichText, Label to what the name's
 // rules and the ancestors give.
 type NewCard struct {
-	ID       CardID // zero: a new one. Importers derive theirs, so that importing again finds the card
+	ID       CardID // zero: a new one. Importers derive theirs, so that importing again finds the card; one in use is not taken
 	Name     string
 	Type     string
 	Content  string
@@ -174,7 +181,8 @@ type NewCard struct {
 	Fields   json.RawMessage
 	Codename string
 	Label    *access.Label
-	Orphan   bool // make no missing ancestors
+	Orphan   bool   // make no missing ancestors
+	Parent   CardID // the ancestor to go below where several bear its name; zero: found by name
 }
 
 // Create makes a card, and missing ancestors as empty cards of the same label.
@@ -193,12 +201,12 @@ func (p *Plan) Create(n NewCard) (Card, error) {
 	if n.Label != nil {
 		own = *n.Label
 	}
-	parent, part, err := p.parentFor(n.Name, own, n.Orphan)
+	parent, part, err := p.placeFor(n, own)
 	if err != nil {
 		return Card{}, err
 	}
-	if n.ID.IsZero() {
-		n.ID = CardID(p.canon.newID())
+	if n.ID, err = p.freeID(n.ID); err != nil {
+		return Card{}, err
 	}
 	c := Card{World: p.world.ID, ID: n.ID, Part: part, Codename: n.Codename, Type: typ.Name, Own: own}
 	p.place(&c, parent)
@@ -431,6 +439,35 @@ func placeUnder(c *Card, parent Card, s Settings) {
 		c.Label = parent.Label.Meet(c.Label)
 	}
 	c.Label = c.Label.Meet(access.NewLabel(s.nameLevel(markup.KeyOf(c.Part))))
+}
+
+// placeFor is parentFor for a card to be made, which may name the ancestor by id.
+func (p *Plan) placeFor(n NewCard, own access.Label) (parent Card, part string, err error) {
+	if n.Parent.IsZero() {
+		return p.parentFor(n.Name, own, n.Orphan)
+	}
+	parent, ok, err := p.Has("~" + n.Parent.String())
+	if err != nil {
+		return Card{}, "", err
+	}
+	parts, above := markup.Parts(n.Name), len(parent.Key.Parts())
+	if !ok || len(parts) <= above || markup.KeyOf(markup.Join(parts[:above]...)) != parent.Key {
+		return Card{}, "", ruleFault("name", "the card does not lie below the one it is put under")
+	}
+	p.rest(parent)
+	return parent, markup.Join(parts[above:]...), nil
+}
+
+// freeID is an id for a new card: the one asked for, unless a card has it that the
+// caller cannot see, or none was asked for.
+func (p *Plan) freeID(id CardID) (CardID, error) {
+	if !id.IsZero() {
+		_, held, err := p.r.CardByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+		if err != nil || !held && p.now[id] == nil {
+			return id, err
+		}
+	}
+	return CardID(p.canon.newID()), nil
 }
 
 // parentFor finds the nearest ancestor of a name, making missing ones unless orphan is

@@ -105,8 +105,9 @@ func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
 	}
 }
 
-// Undo plans the opposite of a commit. It refuses with fault.Conflict where later
-// changes stand on it, and with fault.NotFound where any of it is out of sight.
+// Undo plans the opposite of what is in sight of a commit; what is not stays as it is,
+// and shows in nothing. It refuses with fault.Conflict where later changes stand on it,
+// and with fault.NotFound where none of it is in sight.
 func (p *Plan) Undo(change uuid.UUID) error {
 	absent := fault.New(fault.NotFound, "there is no change %s; list changes with recent_changes", change)
 	commit, ok, err := p.r.CommitByID(p.ctx, WorldStream(p.world.ID), change)
@@ -120,26 +121,58 @@ func (p *Plan) Undo(change uuid.UUID) error {
 	if err != nil {
 		return err
 	}
+	found := false
 	for i := len(rec.Changes) - 1; i >= 0; i-- {
-		ch := rec.Changes[i]
-		if ch.Card == nil {
-			return ruleFault("id", "that change is not about cards; undo it with the operation that made it")
-		}
-		if err := p.undoCard(*ch.Card, rec, absent); err != nil {
+		cards, err := p.concerned(rec.Changes[i])
+		if err != nil {
 			return err
 		}
+		if cards == nil {
+			continue
+		}
+		found = true
+		if rec.Changes[i].Card == nil {
+			return ruleFault("id", "that change is not about cards; undo it with the operation that made it")
+		}
+		if err := p.undoCard(cards[0], *rec.Changes[i].Card, rec, absent); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return absent
 	}
 	return nil
 }
 
-func (p *Plan) undoCard(im CardImage, rec Record, absent error) error {
-	c, ok, err := p.r.CardByID(p.ctx, p.sight, im.ID)
-	if err != nil {
-		return err
+// concerned are the cards that a change is about, where all of it is in sight; nil where
+// not. What is not about cards is seen by those who administer the world.
+func (p *Plan) concerned(ch Change) (cards []Card, err error) {
+	var ids []CardID
+	label := access.NewLabel(access.LevelUser)
+	switch {
+	case ch.Card != nil:
+		ids = []CardID{ch.Card.ID}
+	case ch.Link != nil:
+		ids, label = []CardID{ch.Link.From, ch.Link.To}, ch.Link.Label
+	case ch.Layer != nil:
+		ids, label = []CardID{ch.Layer.Card}, ch.Layer.Label
+	case p.grant.Role() >= access.RoleAdmin:
+		return []Card{{}}, nil
 	}
-	if !ok {
-		return absent
+	if !p.View().Sees(label) {
+		return nil, nil
 	}
+	for _, id := range ids {
+		c, ok, err := p.r.CardByID(p.ctx, p.sight, id)
+		if err != nil || !ok {
+			return nil, err
+		}
+		cards = append(cards, c)
+	}
+	return cards, nil
+}
+
+func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 	if now, ok := p.now[c.ID]; ok {
 		c = *now
 	}
@@ -267,7 +300,7 @@ func (p *Plan) Purge(c Card, v Version) error {
 	return nil
 }
 
-// Link plans a typed edge. An id that exists is replaced.
+// Link plans a typed edge. A link in sight that has the id is replaced.
 func (p *Plan) Link(l Link) (LinkID, error) {
 	if l.Kind == "" || len(l.Kind) > 64 {
 		return LinkID{}, fault.BadField("kind", "1 to 64 characters")
@@ -293,11 +326,39 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 	if err != nil {
 		return LinkID{}, err
 	}
-	if l.ID == (LinkID{}) {
+	hidden, err := p.hiddenLink(l.ID)
+	if err != nil {
+		return LinkID{}, err
+	}
+	if hidden || l.ID == (LinkID{}) {
 		l.ID = LinkID(p.canon.newID())
 	}
 	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: attrs, Label: l.Label}})
 	return l.ID, nil
+}
+
+// hiddenLink reports whether a link has an id and is out of sight: it must not be replaced.
+func (p *Plan) hiddenLink(id LinkID) (bool, error) {
+	if id == (LinkID{}) {
+		return false, nil
+	}
+	if _, ok, err := p.r.LinkByID(p.ctx, p.sight, id); err != nil || ok {
+		return false, err
+	}
+	_, ok, err := p.r.LinkByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+	return ok, err
+}
+
+// hiddenLayer is hiddenLink for layers.
+func (p *Plan) hiddenLayer(id LayerID) (bool, error) {
+	if id == (LayerID{}) {
+		return false, nil
+	}
+	if _, ok, err := p.r.LayerByID(p.ctx, p.sight, id); err != nil || ok {
+		return false, err
+	}
+	_, ok, err := p.r.LayerByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+	return ok, err
 }
 
 // Unlink ends a link.
@@ -305,7 +366,7 @@ func (p *Plan) Unlink(l Link) {
 	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs, Label: l.Label, Gone: true}})
 }
 
-// Layer plans text laid over a place or realm. An id that exists is replaced.
+// Layer plans text laid over a place or realm. A layer in sight that has the id is replaced.
 func (p *Plan) Layer(l Layer) (LayerID, error) {
 	if _, made := p.now[l.Card]; !made {
 		if _, ok, err := p.ByID(p.ctx, l.Card); err != nil || !ok {
@@ -324,7 +385,11 @@ func (p *Plan) Layer(l Layer) (LayerID, error) {
 	if err := checkContent(l.Text); err != nil {
 		return LayerID{}, err
 	}
-	if l.ID == (LayerID{}) {
+	hidden, err := p.hiddenLayer(l.ID)
+	if err != nil {
+		return LayerID{}, err
+	}
+	if hidden || l.ID == (LayerID{}) {
 		l.ID = LayerID(p.canon.newID())
 	}
 	p.set.Changes = append(p.set.Changes, Change{Layer: &LayerImage{ID: l.ID, Card: l.Card, Kind: l.Kind, Text: l.Text,
