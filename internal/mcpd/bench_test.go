@@ -184,3 +184,14 @@ func BenchmarkCall(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStartStdio is from nothing to the answered initialize, without the store. The
+// product promises 150 ms with it.
+func BenchmarkStartStdio(b *testing.B) {
+	for b.Loop() {
+		s := serve(b)
+		s.say(initialize)
+		s.out.wait(1)
+		s.finish()
+	}
+}

@@ -2,6 +2,7 @@ package mcpd_test
 
 import (
 	"bufio"
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -242,4 +243,56 @@ func TestHandshakeNamesTheServerAndInstructs(t *testing.T) {
 			t.Errorf("at /mcp/world: %s", only)
 		}
 	})
+}
+
+func TestKeyOpensItsSurfacesOnly(t *testing.T) {
+	s := open(t)
+	c := caller("user", access.RoleUser)
+	c.Surfaces = []string{"world"}
+	s.auth.let("user", c)
+	unknown := s.send("POST", "/mcp/nowhere", "user", initialize)
+	if got := s.send("POST", "/mcp/archive", "user", initialize); got.status != 404 || got.body != unknown.body {
+		t.Errorf("a surface that the key does not open: %d %s", got.status, got.body)
+	}
+	s.begin("user", "/mcp/world")
+}
+
+func TestRevocationCancelsWhatRunsInTheSession(t *testing.T) {
+	s := open(t)
+	cs := s.connect(t, older, "user", "/mcp", nil)
+	done := make(chan error, 1)
+	go func() {
+		_, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "slow", Arguments: map[string]any{}})
+		done <- err
+	}()
+	<-s.started
+	s.auth.revoke("user")
+	<-s.stopped
+	<-done
+}
+
+func TestStoppingServerEndsStreamsAndTakesNoMore(t *testing.T) {
+	s := open(t)
+	l := s.listener(t, modern, "user")
+	l.follow(mill)
+	s.begin("user", "/mcp")
+	s.server.Close()
+	if got := s.send("POST", "/mcp", "user", initialize); got.status != http.StatusServiceUnavailable {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+func TestInstructionsStayShort(t *testing.T) {
+	s := open(t, func(c *mcpd.Config) {
+		for _, f := range c.Surfaces {
+			f.Doc = strings.Repeat("much to say; ", 30)
+		}
+		c.Worlds = func(context.Context, access.Caller) []string {
+			return []string{strings.Repeat("w", 70), strings.Repeat("v", 70)}
+		}
+	})
+	text := s.connect(t, older, "user", "/mcp", nil).InitializeResult().Instructions
+	if len(text) > 1000 || !strings.Contains(text[:512], "what to do next.") {
+		t.Errorf("%d characters: %s", len(text), text)
+	}
 }

@@ -187,7 +187,7 @@ func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop f
 		}
 	})
 	if !begun {
-		end()
+		go end() // the server is stopping; end may wait for the very request that asks
 	}
 	return func() {
 		close(quit)

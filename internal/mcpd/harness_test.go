@@ -278,7 +278,7 @@ func open(t testing.TB, options ...option) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mcpd.Config{Engine: engine, Auth: s.auth, Changes: s.book, Version: "1.2.3",
+	c := mcpd.Config{Engine: engine, Auth: s.auth, Changes: s.book, Version: "1.2.3", Website: "https://example.test",
 		Worlds: func(context.Context, access.Caller) []string { return []string{"main"} },
 		Random: func(b []byte) { clear(b) }, Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }}

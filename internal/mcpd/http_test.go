@@ -161,10 +161,8 @@ func TestForbiddenToolReadsAsUnknown(t *testing.T) {
 		if want := strings.ReplaceAll(unknown.body, strings.Repeat("n", len(name)), name); got.body != want || got.status != unknown.status {
 			t.Errorf("forbidden: %d %s\nunknown:   %d %s", got.status, got.body, unknown.status, want)
 		}
-		got.header.Del("X-Correlation-Id")
-		unknown.header.Del("X-Correlation-Id")
 		for k := range got.header {
-			if got.header.Get(k) != unknown.header.Get(k) {
+			if k != "Date" && k != "X-Correlation-Id" && got.header.Get(k) != unknown.header.Get(k) {
 				t.Errorf("header %s: %q and %q", k, got.header.Get(k), unknown.header.Get(k))
 			}
 		}

@@ -61,7 +61,7 @@ type Config struct {
 	Surfaces []*op.Surface // all there are, in the order that people should read them
 
 	Version string // of the product
-	Website string // "" is the product's own
+	Website string // address that people find the product at; "" shows none
 	// Worlds names the worlds that a caller opens, for the instructions. Nil names none.
 	Worlds func(ctx context.Context, c access.Caller) []string
 
@@ -155,7 +155,6 @@ func New(ctx context.Context, c Config) (*Server, error) {
 
 func (c *Config) fill() {
 	orElse(&c.Version, "0.0.0")
-	orElse(&c.Website, "https://loregate.dev")
 	orElse(&c.SessionTimeout, 30*time.Minute)
 	orElse(&c.MaxSessions, 64)
 	orElse(&c.MaxListens, 100)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,7 +29,7 @@ type bubbled struct {
 }
 
 // serve starts a stdio server for a user; surfaces none means all.
-func serve(t *testing.T, surfaces ...string) *bubbled {
+func serve(t testing.TB, surfaces ...string) *bubbled {
 	t.Helper()
 	s := &stage{t: t, book: newBook(), started: make(chan struct{}, 1), stopped: make(chan error, 1), goOn: make(chan struct{})}
 	all := s.surfaces()
@@ -38,7 +37,7 @@ func serve(t *testing.T, surfaces ...string) *bubbled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := mcpd.New(t.Context(), mcpd.Config{Engine: engine, Changes: s.book, Surfaces: []*op.Surface{&all[0], &all[1]}, Version: "1.2.3",
+	server, err := mcpd.New(t.Context(), mcpd.Config{Engine: engine, Changes: s.book, Surfaces: []*op.Surface{&all[0], &all[1]}, Version: "1.2.3", Website: "https://example.test",
 		Random: func(b []byte) { clear(b) }, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -189,13 +188,9 @@ func TestStdioWithARealClient(t *testing.T) {
 			_ = toClient.Close()
 		}()
 		l := newListener(t, era)
-		began := time.Now()
 		l.ClientSession, err = l.client().Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, &mcp.ClientSessionOptions{ProtocolVersion: era})
 		if err != nil {
 			t.Fatal(err)
-		}
-		if d := time.Since(began); d > 150*time.Millisecond {
-			t.Errorf("the handshake took %v", d)
 		}
 		if got := l.InitializeResult().ProtocolVersion; got != era {
 			t.Errorf("negotiated %s", got)
