@@ -152,6 +152,9 @@ func (m memberListCmd) Run(ctx context.Context, out io.Writer) error {
 		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
 		fmt.Fprintln(t, "SUBJECT\tROLE")
 		for _, member := range members {
+			if member.Role == access.RoleNone {
+				continue
+			}
 			fmt.Fprintf(t, "%s\t%s\n", member.Subject, member.Role)
 		}
 		return t.Flush()

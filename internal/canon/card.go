@@ -249,6 +249,6 @@ type Settings struct {
 type Member struct {
 	World   access.WorldID
 	Subject access.Subject
-	Role    access.Role // RoleNone when removed
+	Role    access.Role // RoleNone for somebody who was removed: closes the world to their keys too
 	Player  CardID      // player card the subject is bound to; zero for none
 }

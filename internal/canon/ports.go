@@ -304,7 +304,8 @@ type Tx interface {
 
 	// PutWorld writes a world's row; a slug in use by another is refused with ErrTaken.
 	PutWorld(ctx context.Context, w World) error
-	// PutMember writes a membership; RoleNone removes it.
+	// PutMember writes a membership. RoleNone stays as a row: somebody who was removed is
+	// told from somebody who never was a member, whose key alone decides.
 	PutMember(ctx context.Context, m Member) error
 	// PutCard writes a card's row. Two living cards of one key and label are refused
 	// with ErrTaken; so are two of one codename and label. Cards in the trash hold

@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,6 +17,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/identity"
 	"loregate/internal/markup"
 )
 
@@ -189,12 +192,23 @@ func TestChangedByAnother(t *testing.T) {
 func TestBackupIsAStore(t *testing.T) {
 	s := openNew(t)
 	mustWrite(t, s, func(tx canon.Tx) { putDoc(t, tx, cardOf(1, "Hall", user, "an old hall"), "an old hall") })
+	pem := []byte("-----BEGIN PRIVATE KEY-----" + strings.Repeat("x", 2000))
+	if ok, err := s.Identity().AddSigningKey(t.Context(), identity.SigningKey{KID: "k", PEM: pem, Created: time.Unix(1, 0)}, "", time.Time{}); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
 	path := filepath.Join(t.TempDir(), "copy.db")
 	if err := s.Backup(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Backup(t.Context(), path); err == nil {
 		t.Error("a backup went over a file that was there")
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(data, []byte("PRIVATE KEY")) {
+		t.Error("the copy holds a key that signs tokens")
 	}
 	if got := found(t, openTest(t, path), access.LevelUser, "old"); !slices.Equal(got, []string{"Hall"}) {
 		t.Errorf("the copy finds %q", got)

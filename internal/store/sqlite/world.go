@@ -152,14 +152,10 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	return err
 }
 
-// PutMember keeps a membership; RoleNone takes it away.
+// PutMember keeps a membership, or with RoleNone that it was taken away.
 func (t *tx) PutMember(ctx context.Context, m canon.Member) error {
 	w, err := t.worldNumber(ctx, m.World)
 	if err != nil {
-		return err
-	}
-	if m.Role == access.RoleNone {
-		_, err = t.c.exec(ctx, "DELETE FROM members WHERE w = ?1 AND subject = ?2", w, string(m.Subject))
 		return err
 	}
 	_, err = t.c.exec(ctx, `INSERT INTO members (w, subject, role, player) VALUES (?1, ?2, ?3, ?4)

@@ -99,7 +99,7 @@ func testMembers(t *testing.T, s canon.Store) {
 
 	ann.Role = access.RoleNone
 	put(ann)
-	want([]canon.Member{bob}, []canon.Member{there})
+	want([]canon.Member{ann, bob}, []canon.Member{ann, there})
 }
 
 // sameRows compares rows, where none and nil are the same.
