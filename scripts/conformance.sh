@@ -33,6 +33,7 @@ node=$(find "$dir/new/node_modules" -path '*/bin/node' -type f | head -n 1)
 suite=node_modules/@modelcontextprotocol/conformance/dist/index.js
 
 go build -o "$dir/fixtures" ./internal/mcpd/conformance
+rm -f "$dir/url"
 "$dir/fixtures" >"$dir/url" &
 server=$!
 while [ ! -s "$dir/url" ]; do
