@@ -70,12 +70,7 @@ func (t tx) PutWorld(_ context.Context, w canon.World) error {
 }
 
 func (t tx) PutMember(_ context.Context, m canon.Member) error {
-	key := memberKey{m.World, m.Subject}
-	if m.Role == access.RoleNone {
-		t.s.members.remove(key)
-		return nil
-	}
-	t.s.members.put(key, m)
+	t.s.members.put(memberKey{m.World, m.Subject}, m)
 	return nil
 }
 

@@ -160,29 +160,30 @@ func testFeed(t *testing.T, s canon.Store) {
 	a, b, gm := Card(1, "A", Open), Card(2, "B", Open), Card(3, "C", GM)
 	b.Type = "Lore facts"
 	a2, b2 := Next(a, 10), Next(b, 10)
-	b2.UpdatedBy = "bob"
+	b2.UpdatedBy, b2.UpdatedAt = "bob", Time(11)
 	a3 := Next(a2, 12)
-	a3.UpdatedAt = Time(10)
+	d := Card(9, "D", Open)
+	a3.UpdatedAt, d.UpdatedAt, d.Seq = Time(10), Time(10), 11
 	revealed := Next(gm, 20)
 	revealed.Label, revealed.Own = Open, Open
 	Put(t, s, a, b, gm)
-	Put(t, s, b2, a2, a3, revealed, Trashed(Card(4, "Gone", Open), Card(4, "", Open), 30))
+	Put(t, s, b2, a2, a3, d, revealed, Trashed(Card(4, "Gone", Open), Card(4, "", Open), 30))
 	for _, test := range []struct {
 		name string
 		view access.View
 		q    canon.FeedQuery
 		want string // name and revision
 	}{
-		{"latest first: by time, commit, then card", AsUser, canon.FeedQuery{}, "C2 A3 A2 B2 B1 A1"},
-		{"what was hidden when it was written stays hidden", AsGM, canon.FeedQuery{}, "C2 A3 A2 B2 C1 B1 A1"},
-		{"since, inclusive", AsUser, canon.FeedQuery{Since: Time(10)}, "C2 A3 A2 B2"},
+		{"latest first: by time, commit, then card", AsUser, canon.FeedQuery{}, "C2 B2 A3 D1 A2 B1 A1"},
+		{"what was hidden when it was written stays hidden", AsGM, canon.FeedQuery{}, "C2 B2 A3 D1 A2 C1 B1 A1"},
+		{"since, inclusive", AsUser, canon.FeedQuery{Since: Time(10)}, "C2 B2 A3 D1 A2"},
 		{"before, exclusive", AsUser, canon.FeedQuery{Before: Time(10)}, "B1 A1"},
 		{"by type, however it is spelled", AsUser, canon.FeedQuery{Type: "lore fact"}, "B2 B1"},
 		{"by author", AsUser, canon.FeedQuery{Author: "bob"}, "B2"},
 		{"of a card", AsUser, canon.FeedQuery{Card: CardID(1)}, "A3 A2 A1"},
 		{"of a card in the trash", AsAdmin, canon.FeedQuery{Card: CardID(4)}, "Gone1"},
 		{"of a card in the trash, for less", AsGM, canon.FeedQuery{Card: CardID(4)}, ""},
-		{"of nothing", AsUser, canon.FeedQuery{Card: CardID(9)}, ""},
+		{"of nothing", AsUser, canon.FeedQuery{Card: CardID(99)}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			look(t, s, test.view, func(e eye) {
