@@ -14,7 +14,7 @@ func renameWrites(d *deps) []*op.Operation {
 	return []*op.Operation{write(d, op.Spec{
 		Name:  "rename_card",
 		Title: "Rename or move a card",
-		Doc: "Give a card a new name, which may lie below another card. Cards below it move along, and links and nests to them are rewritten. " +
+		Doc: "Give a card a new name, which may lie below another card. Cards below it move along, and links and nests to them are rewritten in the cards whose readers all see it. " +
 			"The old name goes on finding the card. dry_run shows what would change.",
 		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", Least: access.RoleAdmin,
 		Examples: []op.Example{
@@ -141,10 +141,12 @@ func referers(ctx context.Context, l *canon.Look, card canon.Card) (list []canon
 	return list, nil
 }
 
-// follow rewrites what one card says of the old name.
+// follow rewrites what one card says of the old name. A card that somebody reads who does
+// not see the renamed one stays as it is: it would tell the new name, and what it names may
+// be another card to that reader.
 func follow(p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
 	source, ok, err := p.Has("~" + id.String())
-	if err != nil || !ok {
+	if err != nil || !ok || !source.Label.Meet(moved.Label).Equal(source.Label) {
 		return err
 	}
 	before, err := p.Text(source)
