@@ -2,6 +2,7 @@ package canon
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -11,8 +12,9 @@ import (
 )
 
 // RevertTo gives a card the name, type, content and fields that it had in a version,
-// and does the same for what lay below it then: cards trashed since come back, and cards
-// changed since get their content of that time. Cards made since stay.
+// and its children what they had when that version was replaced: those trashed since come
+// back, and those changed since get their content of that time. Cards made since stay, and
+// so does the place of a card that moved only because one above it did.
 func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	if v.Purged {
 		return Card{}, ruleFault("to_version", "the body of that version was erased")
@@ -23,14 +25,40 @@ func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	if err := p.revertBelow(c, v); err != nil {
 		return Card{}, err
 	}
-	if markup.KeyOf(v.Name) != c.Key {
-		moved, err := p.Rename(c, v.Name)
+	c, err := p.renameAs(c, v)
+	if err != nil {
+		return Card{}, err
+	}
+	return p.revertOne(c, v)
+}
+
+// renameAs gives a card the name that it had in a version. The names of those above it
+// are as they are now, unless the card was moved itself.
+func (p *Plan) renameAs(c Card, v Version) (Card, error) {
+	last, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, c.Rev)
+	if err != nil || !ok {
+		return Card{}, fmt.Errorf("canon: version %d of card %s: present %t: %w", c.Rev, c.ID, ok, err)
+	}
+	stored, ok, err := p.r.CardByID(p.ctx, p.sight, c.ID)
+	if err != nil || !ok {
+		return Card{}, fmt.Errorf("canon: card %s: present %t: %w", c.ID, ok, err)
+	}
+	was, name := markup.Parts(last.Name), markup.Parts(v.Name)
+	above := len(was) - len(markup.Parts(stored.Part)) // parts of the parent's name when the last version was written
+	if above > 0 && len(name) > above && markup.KeyOf(markup.Join(name[:above]...)) == markup.KeyOf(markup.Join(was[:above]...)) {
+		parent, err := p.parentOf(stored)
 		if err != nil {
 			return Card{}, err
 		}
-		c = moved
+		if !parent.ID.IsZero() {
+			name = append([]string{parent.Name}, name[above:]...)
+		}
 	}
-	return p.revertOne(c, v)
+	to := markup.Join(name...)
+	if markup.KeyOf(to) == c.Key {
+		return c, nil
+	}
+	return p.Rename(c, to)
 }
 
 func (p *Plan) revertOne(c Card, v Version) (Card, error) {
@@ -50,25 +78,29 @@ func (p *Plan) revertOne(c Card, v Version) (Card, error) {
 	return p.Update(c, e)
 }
 
-// revertBelow reverts the direct children that existed when a version was current.
+// revertBelow reverts the direct children that were there when a version was replaced.
 func (p *Plan) revertBelow(c Card, at Version) error {
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		trash, _, err := p.Look.Trash(p.ctx, page)
+	trash, err := p.trashedFrom(c)
+	if err != nil {
+		return err
+	}
+	for _, t := range trash {
+		v, ok, err := p.versionAt(t.ID, at)
 		if err != nil {
 			return err
 		}
-		for _, t := range trash {
-			if t.Parent == c.ID && !t.CreatedAt.After(at.At) {
-				if _, err := p.Restore(t); err != nil {
-					return err
-				}
-			}
+		if !ok || v.Trashed || v.Purged {
+			continue
 		}
-		if len(trash) < page.Limit {
-			break
+		back, err := p.Restore(t)
+		if err != nil {
+			return err
+		}
+		if _, err := p.revertOne(back, v); err != nil {
+			return err
 		}
 	}
-	children, _, err := p.Look.Descendants(p.ctx, c.ID, 1, Page{Limit: 1000})
+	children, err := p.childrenOf(c)
 	if err != nil {
 		return err
 	}
@@ -86,8 +118,38 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 	return nil
 }
 
-// versionAt finds a card's version that was current while another version was: the last
-// one written before that other was replaced.
+// trashedFrom lists what went to the trash from directly below a card, latest first.
+func (p *Plan) trashedFrom(c Card) (list []Card, err error) {
+	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+		trash, _, err := p.Look.Trash(p.ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range trash {
+			if t.Parent == c.ID {
+				list = append(list, t)
+			}
+		}
+		if len(trash) < page.Limit {
+			return list, nil
+		}
+	}
+}
+
+func (p *Plan) childrenOf(c Card) (list []Card, err error) {
+	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+		children, _, err := p.Look.Descendants(p.ctx, c.ID, 1, page)
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, children...); len(children) < page.Limit {
+			return list, nil
+		}
+	}
+}
+
+// versionAt finds a card's version that was current when another version was replaced;
+// for one that is current, the latest.
 func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
 	for page := (Page{Limit: 100}); ; page.Offset += page.Limit {
 		list, _, err := p.Look.Versions(p.ctx, id, page)
@@ -95,7 +157,7 @@ func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
 			return Version{}, false, err
 		}
 		for _, v := range list {
-			if v.From <= at.From {
+			if at.To == 0 || v.From < at.To {
 				return v, true, nil
 			}
 		}
@@ -188,14 +250,26 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 	case ActRestore:
 		return p.Trash(c)
 	}
-	before, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, c.Rev-1)
-	if err != nil || !ok {
+	before, ok, err := p.versionBefore(c, rec.Seq)
+	if err != nil {
+		return err
+	}
+	if !ok || !p.View().Sees(before.Label) {
 		return absent
 	}
-	if !p.View().Sees(before.Label) {
-		return absent
+	return p.undoState(c, im, before, rec.Seq)
+}
+
+// versionBefore is a card's last version of before a commit, which may have written
+// several.
+func (p *Plan) versionBefore(c Card, seq Seq) (Version, bool, error) {
+	for rev := c.Rev; rev > 0; rev-- {
+		v, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, rev)
+		if err != nil || ok && v.From < seq {
+			return v, ok, err
+		}
 	}
-	return p.undoState(c, im, before)
+	return Version{}, false, nil
 }
 
 func (p *Plan) undoCreate(c Card) error {
@@ -209,27 +283,28 @@ func (p *Plan) undoCreate(c Card) error {
 	return p.Trash(c)
 }
 
-// allGone reports whether the plan trashes every child of a card already.
+// allGone reports whether the plan trashes or moves away every child of a card already.
 func (p *Plan) allGone(c Card) bool {
-	children, _, err := p.Look.Descendants(p.ctx, c.ID, 1, Page{Limit: 1000})
+	children, err := p.childrenOf(c)
 	for _, child := range children {
-		if !p.gone[child.ID] {
+		now := p.now[child.ID]
+		if !p.gone[child.ID] && (now == nil || now.Parent == c.ID) {
 			return false
 		}
 	}
 	return err == nil
 }
 
-func (p *Plan) undoState(c Card, im CardImage, before Version) error {
+func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
 	switch im.Act {
 	case ActRename:
-		moved, err := p.Rename(c, before.Name)
+		moved, err := p.renameAs(c, before)
 		if err != nil {
 			return err
 		}
 		c = moved
 	case ActLabel:
-		own, err := p.ownBefore(c)
+		own, err := p.ownBefore(c, seq)
 		if err != nil {
 			return err
 		}
@@ -243,16 +318,16 @@ func (p *Plan) undoState(c Card, im CardImage, before Version) error {
 	return err
 }
 
-// ownBefore is the label a card was given before its last change of label, read from
-// the stream, for versions keep effective labels only.
-func (p *Plan) ownBefore(c Card) (access.Label, error) {
+// ownBefore is the label a card was given before a commit, read from the stream, for
+// versions keep effective labels only.
+func (p *Plan) ownBefore(c Card, seq Seq) (access.Label, error) {
 	own := access.NewLabel(access.LevelUser)
-	for v := range c.Rev - 1 {
+	for v := range c.Rev {
 		row, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, v+1)
 		if err != nil {
 			return own, err
 		}
-		if !ok {
+		if !ok || row.From >= seq {
 			continue
 		}
 		im, err := imageIn(p.ctx, p.r, WorldStream(p.world.ID), row.From, c.ID)
