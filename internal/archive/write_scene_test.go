@@ -3,6 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -244,6 +245,13 @@ func TestRolesOfWrites(t *testing.T) {
 	if f := s.As("admin").asked("create_backup", `{}`, overREST); f.Kind != fault.Denied {
 		t.Errorf("a world's admin backs the instance up: %v", f)
 	}
+}
+
+// quiet drops what is logged of failures that a test makes.
+func quiet(t *testing.T) {
+	was := slog.Default()
+	slog.SetDefault(slog.New(slog.DiscardHandler))
+	t.Cleanup(func() { slog.SetDefault(was) })
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
