@@ -177,6 +177,15 @@ func TestTagsAreItemsOfTheTagsCard(t *testing.T) {
 	})
 }
 
+func TestTagsAreTheCardsOwn(t *testing.T) {
+	s := newScene(t)
+	s.hid(access.LevelGM, "Twin", "The other one.")
+	s.hid(access.LevelGM, "Twin+tags", "[[Secret]]")
+	s.wrote("Twin", "The one that is known.")
+	s.As("gm").Call("get_tags", `{"name": "Twin"}`).Want("total", 0)
+	s.As("gm").Call("get_tags", `{"name": "~`+s.As("gm").Call("get_card", `{"name": "Twin"}`).Text("homonyms.0.id")+`"}`).WantNames("tags", "Secret")
+}
+
 func TestTypes(t *testing.T) {
 	s := newScene(t)
 	s.made(canon.NewCard{Name: "Rumour", Type: "Cardtype", Content: "<p>What is <b>said</b>.</p>", Fields: []byte(`{"schema": {"type": "object"}}`)})

@@ -101,7 +101,8 @@ func (r *renderer) card(ctx context.Context, c canon.Card, items []markup.NestLe
 	case canon.TextMarkdown:
 		body, err := markup.ToHTML(text)
 		if err != nil {
-			return "<pre>" + escapeText(text) + "</pre>", nil //nolint:nilerr // too long or too deep to convert: shown as it is
+			// Too long or too deep to convert: shown as it is.
+			return "<pre>" + escapeText(text) + "</pre>", nil
 		}
 		return r.expand(ctx, body, c.Name)
 	}
