@@ -83,7 +83,8 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if a.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile)}); err != nil {
 		return a, err
 	}
-	a.Canon = canon.New(canon.Config{Store: a.store, Now: o.Now, NewID: o.NewID})
+	a.metrics = telemetry.NewMetrics(labelsOf(nil))
+	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: o.NewID})
 	if err := a.openAccess(c, o); err != nil {
 		return a, err
 	}
@@ -110,7 +111,7 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Guard = access.NewGuard(access.Config{Limiter: a.limits, Recorder: a.log, Now: o.Now})
+	a.Guard = access.NewGuard(access.Config{Limiter: meteredLimits{a.limits, a.metrics}, Recorder: a.log, Now: o.Now})
 	a.Identity, err = identity.New(identity.Config{
 		Store: a.store.Identity(), Worlds: worlds{a.Canon}, Joiner: joiner{a},
 		Issuer: c.Token.Issuer, Audiences: c.audiences(), Life: c.Token.Life,
@@ -136,7 +137,7 @@ func (a *App) openSurfaces(c Config) error {
 		return err
 	}
 	a.Surfaces = []op.Surface{wiki}
-	a.metrics = telemetry.NewMetrics(labelsOf(a.Surfaces))
+	a.metrics.Know(labelsOf(a.Surfaces))
 	if err := a.metrics.AccessBuffer(a.log.Depth); err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err err
 		return nil, nil, err
 	}
 	c := httpd.Config{
-		Engine: a.Ops, Auth: a.Identity, Limiter: a.limits, MCP: mcp,
+		Engine: a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: a.Ready, Version: a.Version,
 		PublicURL: a.Config.PublicURL, Hosts: a.Config.hosts(), Origins: a.Config.Origins,
 		Now: a.now, Logger: a.logger,

@@ -52,10 +52,6 @@ var (
 func NewMetrics(l Labels) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		allowed: map[string][]string{
-			"operation": l.Operations, "surface": l.Surfaces, "code": l.Codes, "limit": l.Limits,
-			"queue": l.Queues, "purpose": l.Purposes, "state": l.Runs, "action": {"read", "write"},
-		},
 		calls:    counter("loregate_calls_total", "Calls by operation, surface and outcome.", "operation", "surface", "code"),
 		seconds:  histogram("loregate_call_seconds", "Seconds a call took.", callBuckets, "operation"),
 		refusals: counter("loregate_refusals_total", "Calls refused by a limit.", "limit"),
@@ -64,9 +60,19 @@ func NewMetrics(l Labels) *Metrics {
 		budget:   counter("loregate_budget_used_total", "Model tokens used, by purpose.", "purpose"),
 		runs:     counter("loregate_runs_total", "Studio runs that came to a state.", "state"),
 	}
+	m.Know(l)
 	m.registry.MustRegister(m.calls, m.seconds, m.refusals, m.store, m.search, m.budget, m.runs,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// Know replaces the values that labels may have. It is for the start, before anything is
+// counted by them.
+func (m *Metrics) Know(l Labels) {
+	m.allowed = map[string][]string{
+		"operation": l.Operations, "surface": l.Surfaces, "code": l.Codes, "limit": l.Limits,
+		"queue": l.Queues, "purpose": l.Purposes, "state": l.Runs, "action": {"read", "write"},
+	}
 }
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -1,0 +1,129 @@
+package prooftest
+
+import (
+	"loregate/internal/access"
+	"loregate/internal/app"
+)
+
+// example is a call that somebody of a role, and above, gets an answer to. prepare tells
+// what it stands on and gives what input needs of it.
+type example struct {
+	least   string // "user", "gm", "admin" or "operator"
+	prepare func(s *story) string
+	input   map[string]any // "$" as a value stands for what prepare gave
+}
+
+func given(least string, kv ...any) example {
+	in := map[string]any{}
+	for i := 0; i < len(kv); i += 2 {
+		in[kv[i].(string)] = kv[i+1]
+	}
+	return example{least: least, input: in}
+}
+
+// after is an example that stands on something told before.
+func after(prepare func(s *story) string, e example) example {
+	e.prepare = prepare
+	return e
+}
+
+// told gives one member of what a call of the story answers.
+func told(operation, member string, input map[string]any) func(s *story) string {
+	return func(s *story) (text string) {
+		s.seen(func() { text, _ = s.do(keeper, operation, input)[member].(string) })
+		return text
+	}
+}
+
+// askedBy is told for those whose right to the answer goes by who asked.
+func askedBy(role access.Role, operation, member string, input map[string]any) func(s *story) string {
+	return func(s *story) (text string) {
+		s.seen(func() { text, _ = s.do(author(role.String(), access.RoleAdmin), operation, input)[member].(string) })
+		return text
+	}
+}
+
+// backup makes a backup as the operator.
+func backup(s *story) (id string) {
+	s.seen(func() { id, _ = s.do(app.Operator(), "create_backup", map[string]any{})["id"].(string) })
+	return id
+}
+
+// good has calls of every operation that are answered well. An operation that is not here
+// fails the proofs.
+var good = map[string][]example{
+	"get_card": {given("user", "name", "Lendwater", "with_children", true), given("user", "name", "Oda Tarn", "rendered", true), given("user", "name", "Sunken Bell"),
+		given("user", "name", "Old Ferry"), given("user", "name", "Annals", "content_offset", 8000), given("user", "name", "Sunken Bell Crypt", "rendered", true, "with_children", true),
+		given("user", "name", ":oda")},
+	"search_cards": {given("user", "q", "lantern", "search_in", "both", "highlight", true), given("user", "q", "place"), given("user", "sort", "updated_at"), given("user", "q", "ferry mist", "search_in", "content", "limit", 7, "offset", 7),
+		given("user", "tag", "history"), given("user", "type", "Lore", "sort", "created_at"), given("user", "q", "the", "search_in", "content", "match_mode", "whole_word"), given("user", "q", "lant*", "search_in", "content"),
+		given("user", "prefix", "Oda Tarn"), given("user", "q", "year quay", "search_in", "both", "match_mode", "phrase")},
+	"list_children":    {given("user", "name", "Lendwater", "depth", 3), given("user", "name", "Place 0 lantern", "depth", 5), given("user", "name", "Rent Quay")},
+	"get_card_outline": {given("user", "name", "Lendwater")},
+	"find_in_card":     {given("user", "name", "Annals", "q", "lantern", "limit", 3)},
+	"get_card_history": {given("user", "name", "Sunken Bell"), given("user", "name", "Oda Tarn"), given("user", "name", "Sunken Bell Crypt+Door"), given("user", "name", "Rent Quay")},
+	"get_revision":     {given("user", "name", "Sunken Bell", "version", 1), given("user", "name", "Oda Tarn", "version", 2)},
+	"diff_card":        {given("user", "name", "Oda Tarn", "from", 1), given("user", "name", "Sunken Bell")},
+	"recent_changes":   {given("user"), given("user", "type", "Lore", "limit", 5, "offset", 5), given("user", "author", "keeper")},
+	"list_trash":       {given("admin")},
+	"get_relationships": {given("user", "name", "Oda Tarn"), given("user", "name", "Lendwater", "kind", "links"), given("user", "name", "Lendwater", "kind", "nests"),
+		given("user", "name", "Place 1 ferry", "kind", "nested_in")},
+	"wanted_cards":   {given("user"), given("user", "limit", 2, "offset", 1)},
+	"get_tags":       {given("user"), given("user", "name", "Oda Tarn"), given("user", "prefix", "tag"), given("user", "limit", 1)},
+	"search_by_tags": {given("user", "tags", []string{"history"}), given("user", "tags", []string{"history", "founder"}, "match", "any")},
+	"suggest_tags":   {given("user", "name", "Place 0 lantern"), given("user", "name", "Oda Tarn")},
+	"run_query": {given("user", "type", "Lore"), given("user", "query_name", "people_of", "args", map[string]any{"faction_tag": "founder"}), given("user", "tag", "history", "sort", "updated_at"),
+		given("user", "name", "place", "limit", 4)},
+	"run_named_query":   {given("user", "q", "people_of", "args", map[string]any{"faction_tag": "founder"})},
+	"list_queries":      {given("user")},
+	"render_snippet":    {given("user", "name", "Lendwater"), given("user", "html", "<p>{{Oda Tarn}} {{Nemesis}} {{:vault}} {{List of Places|content}}</p>"), given("user", "name", "Sunken Bell Crypt", "mode", "text")},
+	"render_markdown":   {given("user", "markdown", "## [[Nemesis]]\n\n{{Nemesis}}")},
+	"list_types":        {given("user")},
+	"get_type":          {given("user", "name", "Guildhouse"), given("user", "name", "RichText")},
+	"get_attachment":    {given("user", "name", "Rent Quay+map")},
+	"search":            {given("user", "query", "lantern"), given("user", "query", "nemesis lantern road")},
+	"fetch":             {given("user", "id", "Lendwater"), after(told("get_card", "id", map[string]any{"name": "Oda Tarn"}), given("user", "id", "$"))},
+	"create_card":       {given("user", "name", "Nemesis", "content", "a nemesis of all"), given("user", "name", "Rent Quay+cellar+wine", "fields", map[string]any{"+tags": "[[secret]]"}), given("user", "name", "House", "type", "Guildhouse", "fields", map[string]any{"rank": 2}, "codename", "vault")},
+	"update_card":       {given("user", "name", "Oda Tarn", "content", "<p>Oda, anew. {{Nemesis}}</p>", "idempotency_key", "again"), given("user", "name", "Oda Tarn", "patch", map[string]any{"mode": "append", "content": "<p>More.</p>"}), given("user", "name", "Sunken Bell", "content", "dull", "if_match", 2), given("user", "name", "Place 0 lantern", "fields", map[string]any{"+tags": map[string]any{"type": "Pointer", "content": "[[secret]]"}})},
+	"set_card_level":    {given("admin", "name", "Place 3 mist", "level", "gm")},
+	"delete_card":       {given("admin", "name", "Place 4 tide", "dry_run", true), given("admin", "name", "Place 4 tide", "confirm", "Place 4 tide")},
+	"rename_card":       {given("admin", "name", "Place 5 bell", "new_name", "Place 5 gong")},
+	"restore_card":      {given("admin", "name", "Gone Tavern"), given("admin", "name", "Oda Tarn", "to_version", 1)},
+	"undo_change":       {after(told("update_card", "change_id", map[string]any{"name": "Terms", "content": "[[lantern]]"}), given("user", "id", "$")), after(mixedChange, given("user", "id", "$"))},
+	"auto_link":         {given("user", "name", "Annals"), given("gm", "name", "Place 7 ferry", "mode", "apply", "dry_run", false)},
+	"batch_cards":       {given("user", "ops", []any{map[string]any{"action": "create", "name": "Rent Quay+shed"}, map[string]any{"action": "create", "name": "Lendwater+GM+x"}, map[string]any{"action": "update", "name": "Nemesis", "content": "x"}})},
+	"upload_attachment": {given("user", "name", "Place 2 road+sketch", "data", "AAEC")},
+	"spoiler_scan":      {given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "player"), given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "ai")},
+	"get_job": {after(askedBy(access.RoleGM, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "player"}), given("admin", "id", "$")),
+		after(askedBy(access.RoleUser, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "ai"}), given("admin", "id", "$"))},
+	"create_backup": {given("operator")},
+	"get_backup":    {after(backup, given("operator", "id", "$"))},
+}
+
+// mixedChange is the last change that is partly in sight.
+func mixedChange(s *story) string {
+	out := s.do(player, "get_card_history", map[string]any{"name": "Rent Quay"})
+	versions, _ := out["versions"].([]any)
+	last, _ := versions[0].(map[string]any)
+	id, _ := last["change_id"].(string)
+	return id
+}
+
+// inputs are the good inputs of an operation, made ready.
+func (s *story) inputs(e example) map[string]any {
+	s.t.Helper()
+	in := map[string]any{}
+	for k, v := range e.input {
+		in[k] = v
+	}
+	if e.prepare != nil {
+		got := e.prepare(s)
+		for k, v := range in {
+			if v == "$" {
+				in[k] = got
+			}
+		}
+		s.known.ids = append(s.known.ids, got)
+	}
+	return in
+}

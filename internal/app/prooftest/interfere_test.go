@@ -1,0 +1,212 @@
+package prooftest
+
+import (
+	"fmt"
+	"net/url"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/op"
+)
+
+// audience is somebody, with what is in sight beside what all see, and what is not.
+type audience struct {
+	who    string
+	shown  []access.Label
+	hidden []access.Label
+}
+
+var (
+	forGM    = access.NewLabel(access.LevelGM)
+	forAdmin = access.NewLabel(access.LevelAdmin)
+	forAlice = access.NewLabel(access.LevelGM, "alice")
+	forBob   = access.NewLabel(access.LevelGM, "bob")
+)
+
+var audiences = []audience{
+	{"user", nil, []access.Label{forGM, forAdmin, forBob}},
+	{"gm", []access.Label{forGM, forBob}, []access.Label{forAdmin, access.NewLabel(access.LevelAdmin, "bob")}},
+	{"alice", []access.Label{forAlice}, []access.Label{forGM, forAdmin, forBob}},
+}
+
+// twins are two stages that look the same to an audience. All that is asked of the one is
+// asked of the other.
+type twins struct {
+	t           *testing.T
+	audience    audience
+	alone, full *story
+	asked       int
+	session     [2]string
+}
+
+func newTwins(t *testing.T, a audience) *twins {
+	t.Helper()
+	make := func(whole bool) *story {
+		s := &story{stage: newStage(t), mint: newMint(11), whole: whole, hidden: a.hidden}
+		s.tell(a.shown...)
+		s.giveKeys("user", "gm", "alice")
+		return s
+	}
+	tw := &twins{t: t, audience: a, alone: make(false), full: make(true)}
+	tw.alone.known = tw.full.known
+	tw.session = [2]string{tw.alone.session(a.who), tw.full.session(a.who)}
+	return tw
+}
+
+// maxDifferences is how many differences are shown before a proof ends.
+const maxDifferences = 6
+
+// ask sends the same request to both and holds the replies against each other.
+func (tw *twins) ask(r request) (same bool) {
+	tw.t.Helper()
+	return tw.compare(r, r)
+}
+
+// askInSession is ask in the session that each stage gave.
+func (tw *twins) askInSession(method string, params map[string]any) bool {
+	tw.t.Helper()
+	return tw.compare(inSession(tw.session[0], method, params), inSession(tw.session[1], method, params))
+}
+
+func (tw *twins) compare(a, b request) bool {
+	tw.t.Helper()
+	tw.asked++
+	tw.alone.src.pass(time.Second)
+	tw.full.src.pass(time.Second)
+	x, y := tw.alone.send(tw.audience.who, a).fixed(), tw.full.send(tw.audience.who, b).fixed()
+	if x == y {
+		return true
+	}
+	at := 0
+	for at < min(len(x), len(y)) && x[at] == y[at] {
+		at++
+	}
+	tw.t.Errorf("what is hidden shows to %s in call %d, %s\nat %d\nwithout it: …%s\n   with it: …%s", tw.audience.who, tw.asked, a, at, around(x, at), around(y, at))
+	return false
+}
+
+func around(s string, at int) string { return s[max(0, at-300):min(len(s), at+300)] }
+
+// TestNonInterference holds all that is served against the second law: two worlds that
+// look the same to somebody answer that somebody alike, to the byte.
+func TestNonInterference(t *testing.T) {
+	for _, a := range audiences {
+		t.Run(a.who, func(t *testing.T) {
+			tw := newTwins(t, a)
+			differences := 0
+			count := func(same bool) bool {
+				if !same {
+					differences++
+				}
+				return differences < maxDifferences
+			}
+			tw.everything(count)
+			tw.allBesides(count)
+			if differences >= maxDifferences {
+				return
+			}
+			c := newChance(5, tw.full.known)
+			ops := tw.full.app.Ops.All()
+			for i := range rounds(250) {
+				if !count(tw.chance(c, pick(c, ops), i)) {
+					return
+				}
+			}
+			tw.everything(count)
+			if tw.asked < 250 {
+				t.Errorf("only %d calls were made", tw.asked)
+			}
+		})
+	}
+}
+
+// everything asks each good call over each transport.
+func (tw *twins) everything(more func(same bool) bool) {
+	tw.t.Helper()
+	for _, o := range tw.full.app.Ops.All() {
+		for _, e := range good[o.Name] {
+			in, twin := tw.alone.inputs(e), tw.full.inputs(e)
+			if fmt.Sprint(in) != fmt.Sprint(twin) {
+				tw.t.Fatalf("the story of %s is not the same: %v, %v", o.Name, in, twin)
+			}
+			if o.Route != "" && !more(tw.ask(overREST(o, in))) || !more(tw.ask(asTool(o, in))) {
+				return
+			}
+			if !more(tw.askInSession("tools/call", map[string]any{"name": o.Name, "arguments": in})) {
+				return
+			}
+		}
+	}
+}
+
+// allBesides asks all that is no operation.
+func (tw *twins) allBesides(more func(same bool) bool) {
+	tw.t.Helper()
+	for _, r := range besides(tw.full.known) {
+		if !more(tw.ask(r)) {
+			return
+		}
+	}
+}
+
+// besides are calls of what is no operation: lists, resources, prompts, completions, and
+// addresses.
+func besides(known pool) []request {
+	list := []request{
+		overMCP("server/discover", nil), overMCP("tools/list", nil), overMCP("resources/list", nil), overMCP("resources/templates/list", nil),
+		overMCP("prompts/list", nil), overMCP("tools/call", map[string]any{"name": "no_such_tool"}), overMCP("nonsense/method", nil),
+		{operation: "malformed", method: "POST", path: "/mcp", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_card","name":"x"}}`},
+		{operation: "malformed", method: "POST", path: "/api/mcp/cards", body: `{"name": "x", "name": "y"}`},
+		{operation: "malformed", method: "POST", path: "/api/mcp/cards", body: `{"name": `},
+		{operation: "openapi", method: "GET", path: "/api/openapi.json"}, {operation: "health", method: "GET", path: "/healthz"},
+		{operation: "nothing", method: "GET", path: "/api/nothing"}, {operation: "method", method: "PUT", path: "/api/mcp/cards"},
+		{operation: "surface", method: "POST", path: "/mcp/otherland", body: "{}"},
+		{operation: "metadata", method: "GET", path: "/.well-known/oauth-protected-resource"},
+	}
+	for i, name := range append(append([]string{}, known.names...), known.hidden...) {
+		list = append(list, about(name, i)...)
+	}
+	return list
+}
+
+// about are calls about one name that are no operation's: a third of them, by turns.
+func about(name string, turn int) []request {
+	uri := "archive://card/" + url.PathEscape(name)
+	prompt := func(name string, args map[string]any) request {
+		return overMCP("prompts/get", map[string]any{"name": name, "arguments": args})
+	}
+	complete := func(ref map[string]any, argument, value string) request {
+		return overMCP("completion/complete", map[string]any{"ref": ref, "argument": map[string]any{"name": argument, "value": value}})
+	}
+	return [][]request{{
+		overMCP("resources/read", map[string]any{"uri": uri}),
+		prompt("summarize-card", map[string]any{"name": name}),
+		{operation: "if-none-match", method: "GET", path: "/api/mcp/cards/" + url.PathEscape(name), header: []string{`If-None-Match: "1", "2", "3"`}},
+	}, {
+		{operation: "head", method: "HEAD", path: "/api/mcp/cards/" + url.PathEscape(name)},
+		prompt("check-canon", map[string]any{"name": name, "statement": name}),
+		complete(map[string]any{"type": "ref/resource", "uri": "archive://card/{name}"}, "name", name[:min(3, len(name))]),
+	}, {
+		{operation: "if-match", method: "PATCH", path: "/api/mcp/cards/" + url.PathEscape(name), header: []string{`If-Match: "77"`}, body: `{"content": "x"}`},
+		prompt("find-plot-holes", map[string]any{"name": name}),
+		complete(map[string]any{"type": "ref/prompt", "name": "write-card"}, "type", name[:min(2, len(name))]),
+	}}[turn%3]
+}
+
+// chance makes one random call.
+func (tw *twins) chance(c *chance, o *op.Operation, i int) bool {
+	tw.t.Helper()
+	in := c.input(o)
+	switch {
+	case i%4 == 3:
+		return tw.askInSession("tools/call", map[string]any{"name": o.Name, "arguments": in})
+	case i%2 == 0 && o.Route != "":
+		r := overREST(o, in)
+		if c.in(6) {
+			r.header = append(r.header, fmt.Sprintf(`If-Match: "%d"`, c.IntN(4)))
+		}
+		return tw.ask(r)
+	}
+	return tw.ask(asTool(o, in))
+}

@@ -1,0 +1,186 @@
+package prooftest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// tellSecrets tells what nobody sees but those of a label, with a mark in every place that
+// can hold a word.
+func (s *story) tellSecrets(l access.Label) {
+	name := func(place string) string { return s.secretName(place, l) }
+	word := func(place string) string { return s.secret(place, l) }
+	own := func(n canon.NewCard) canon.Card {
+		n.Label = &l
+		c := s.put(n)
+		s.known.ids = append(s.known.ids, c.ID.String())
+		s.known.hidden = append(s.known.hidden, c.Name, string(c.Key), "~"+c.ID.String(), markupSlip(c.Name))
+		return c
+	}
+	s.unseen(func() {
+		codename := "vault-" + word("codename")
+		s.known.hidden = append(s.known.hidden, ":"+codename)
+		fields, err := json.Marshal(map[string]string{"motive": word("field"), word("field name"): "x"})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		enemy := own(canon.NewCard{Name: "Nemesis", Codename: codename, Fields: fields,
+			Content: "<h2>" + word("heading") + "</h2><p>Nemesis of [[Oda Tarn]], [[Lendwater]] and [[Missing Place]], by the lantern. [[" + name("wanted name") + "]] {{Lendwater}}</p>"})
+		own(canon.NewCard{Name: "Vault " + l.Level.String() + fmt.Sprint(len(l.Subjects)), Codename: "vault", Content: word("content")})
+		own(canon.NewCard{Name: "Lendwater+" + name("name below"), Content: "<p>lantern " + word("content") + "</p>"})
+		own(canon.NewCard{Name: "Lendwater+Motto+" + name("name below")})
+		own(canon.NewCard{Name: "Oda Tarn", Content: "<p>" + word("homonym") + " [[Wanted 1]]</p>"})
+		own(canon.NewCard{Name: "Oda Tarn+tags", Type: "Pointer", Content: "[[founder]]\n[[secret]]\n[[" + name("tag") + "]]"})
+		own(canon.NewCard{Name: "Place 1 ferry+tags", Type: "Pointer", Content: "[[tag lantern]]\n[[secret]]"})
+		if len(l.Subjects) == 0 { // the parts make these GM's, whoever else is named
+			own(canon.NewCard{Name: "Lendwater+GM+Plot", Content: word("gm part")})
+			own(canon.NewCard{Name: "Oda Tarn+AI", Content: word("ai part") + " ferry"})
+		}
+		s.tellSecretTypes(l, own)
+		s.tellSecretFile(l)
+		s.tellSecretMass(l, own)
+		s.tellSecretPast(l, own, enemy)
+		s.tellSecretPeople(l)
+	})
+}
+
+// markupSlip is a name with a slip of the pen.
+func markupSlip(name string) string {
+	r := []rune(name)
+	if len(r) > 3 {
+		r[1], r[2] = r[2], r[1]
+	}
+	return string(r)
+}
+
+func (s *story) tellSecretTypes(l access.Label, own func(canon.NewCard) canon.Card) {
+	schema := func(word string) json.RawMessage {
+		return json.RawMessage(`{"schema": {"type": "object", "title": "` + word + `", "properties": {"` + word + `": {"type": "string"}}}}`)
+	}
+	dread := own(canon.NewCard{Name: s.secretName("type", l), Type: "Cardtype", Content: "<p>" + s.secret("type's description", l) + "</p>", Fields: schema(s.secret("schema", l))})
+	s.known.types = append(s.known.types, dread.Name)
+	own(canon.NewCard{Name: "Dreadhouse", Type: "Cardtype", Content: "dread"})
+	own(canon.NewCard{Name: "Guildhouse", Type: "Cardtype", Content: s.secret("type of the same name", l), Fields: schema(s.secret("schema", l))})
+	if len(l.Subjects) == 0 { // a type must be known to all who see its cards
+		own(canon.NewCard{Name: "House of " + s.secretName("name", l), Type: dread.Name, Content: "mist"})
+	}
+	own(canon.NewCard{Name: "query " + s.secretName("query", l), Type: "Query", Content: `{"name": "{{` + s.secret("placeholder", l) + `}}"}`,
+		Fields: json.RawMessage(`{"description": "` + s.secret("query's description", l) + `"}`)})
+	own(canon.NewCard{Name: "people_of", Type: "Query", Content: `{"prefix": "` + s.secret("query's filter", l) + `"}`})
+}
+
+func (s *story) tellSecretFile(l access.Label) {
+	bytes := []byte("a secret map: " + s.secret("file", l))
+	fields := json.RawMessage(`{"file_name": "` + s.secret("file's name", l) + `.txt"}`)
+	s.put(canon.NewCard{Name: "Rent Quay+map", Type: "File", File: bytes, Fields: fields, Label: &l})
+	s.put(canon.NewCard{Name: "Place 2 road+sketch", Type: "File", File: bytes, Fields: fields, Label: &l})
+	s.known.hidden = append(s.known.hidden, "Place 2 road+sketch")
+}
+
+// tellSecretMass makes as many cards as are in sight, of the same names and words, so that
+// whatever counts, ranks or samples them shows.
+func (s *story) tellSecretMass(l access.Label, own func(canon.NewCard) canon.Card) {
+	words := []string{"lantern", "ferry", "road", "mist", "tide", "bell"}
+	s.plan(func(p *canon.Plan) error {
+		for i := range 30 {
+			_, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Place %d %s", i, words[i%len(words)]), Type: []string{"RichText", "Lore"}[i%2], Label: &l,
+				Content: strings.Repeat("lantern ferry road mist tide bell the year quay ", 1+i%4) + fmt.Sprintf("[[Wanted %d]] [[Wanted Bridge]] {{Place 1 ferry}}", i%7)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	own(canon.NewCard{Name: "Place " + s.secretName("name", l), Content: strings.Repeat("lantern ", 40)})
+}
+
+// tellSecretPast makes trash, former names and things that everybody saw once.
+func (s *story) tellSecretPast(l access.Label, own func(canon.NewCard) canon.Card, enemy canon.Card) {
+	trash := func(c canon.Card) {
+		s.onCard(c.ID, func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
+	}
+	trash(own(canon.NewCard{Name: s.secretName("name in the trash", l), Content: s.secret("content in the trash", l)}))
+	trash(own(canon.NewCard{Name: "Gone Tavern", Content: s.secret("content in the trash", l)}))
+	moved := own(canon.NewCard{Name: s.secretName("former name", l), Content: "tide"})
+	later := s.secretName("later name", l)
+	s.do(keeper, "rename_card", map[string]any{"name": "~" + moved.ID.String(), "new_name": later})
+	// Cards in sight link to the nemesis by the name that it had.
+	s.do(keeper, "rename_card", map[string]any{"name": "~" + enemy.ID.String(), "new_name": "Nemesis " + s.secretName("new name of a link's target", l)})
+	for range 2 {
+		s.edit(enemy.ID, "<p>"+s.secret("content", l)+" lantern [[Oda Tarn]]</p>")
+	}
+	once := s.put(canon.NewCard{Name: "Once Seen " + l.Level.String() + fmt.Sprint(len(l.Subjects)), Content: "<p>seen by all, with a lantern</p>"})
+	s.onCard(once.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, l); return err })
+	s.edit(once.ID, "<p>"+s.secret("content of a card once seen", l)+"</p>")
+	s.known.ids = append(s.known.ids, once.ID.String())
+}
+
+// tellSecretPeople makes members, labels with names and settings that only admins see.
+func (s *story) tellSecretPeople(l access.Label) {
+	admins := access.NewLabel(access.LevelAdmin)
+	member := access.Subject(s.mint.apart("member", admins))
+	s.plan(func(p *canon.Plan) error { return p.SetMember(member, access.RoleGM, canon.CardID{}) })
+	named := access.NewLabel(access.LevelAdmin, access.Subject(s.secret("named subject", admins)))
+	s.put(canon.NewCard{Name: "For one only " + s.secretName("name", named), Content: s.secret("content", named), Label: &named})
+	s.plan(func(p *canon.Plan) error {
+		set := p.World().Settings
+		set.Description, set.Starter = s.mint.apart("settings", admins), s.mint.apart("settings", admins)
+		set.Extra = map[string]string{"x": s.mint.apart("settings", admins)}
+		return p.Configure("Lendwater", set)
+	})
+	_ = l
+}
+
+// tellOtherWorld makes a world of other people, full of marks.
+func (s *story) tellOtherWorld() {
+	s.unseen(func() {
+		elsewhere := access.NewLabel(access.LevelUser, "elsewhere")
+		w, err := s.app.CreateWorld(s.t.Context(), canon.NewWorld{Slug: "otherland", Title: s.mint.apart("title of a world", elsewhere)})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		hidden, err := s.app.CreateWorld(s.t.Context(), canon.NewWorld{Slug: "w-" + s.mint.apart("slug of a world", access.NewLabel(access.LevelAdmin, "nobody"))})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		home := s.world
+		for _, id := range []access.WorldID{w.ID, hidden.ID} {
+			if s.world = id; id == hidden.ID {
+				elsewhere = access.NewLabel(access.LevelAdmin, "nobody")
+			}
+			s.do(keeper, "create_card", map[string]any{"name": s.mint.make("name elsewhere", elsewhere), "content": "lantern " + s.mint.make("content elsewhere", elsewhere)})
+			s.do(keeper, "create_card", map[string]any{"name": "Oda Tarn", "content": "ferry " + s.mint.make("content elsewhere", elsewhere)})
+		}
+		s.world = home
+		s.known.ids = append(s.known.ids, w.ID.String())
+	})
+}
+
+// tell tells the whole story to an audience that sees the shown labels beside what all
+// see.
+func (s *story) tell(shown ...access.Label) {
+	s.tellOpening()
+	for i, l := range s.hidden {
+		if i%2 == 0 {
+			s.tellSecrets(l)
+		}
+	}
+	for _, l := range shown {
+		s.tellShown(l)
+	}
+	if len(s.hidden) > 0 {
+		s.tellReveals(s.hidden[0], access.NewLabel(access.LevelUser), "Sunken Bell")
+	}
+	s.tellMixed()
+	for i, l := range s.hidden {
+		if i%2 == 1 {
+			s.tellSecrets(l)
+		}
+	}
+	s.tellOtherWorld()
+	s.seen(func() {})
+}

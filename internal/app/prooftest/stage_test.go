@@ -1,0 +1,233 @@
+// Package prooftest proves the second law, that what is hidden is absent, on the whole
+// product as it is served: by marks planted in every hidden place, of which none may ever
+// come out, and by two worlds that differ only in what is hidden, which must answer alike
+// to the byte.
+package prooftest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+	"loregate/internal/identity"
+	"loregate/internal/op"
+)
+
+// rounds is how many random calls a caller makes: PROOF_ROUNDS, or a few by default.
+func rounds(fallback int) int {
+	if n, err := strconv.Atoi(os.Getenv("PROOF_ROUNDS")); err == nil && n > 0 {
+		return n
+	}
+	return fallback
+}
+
+// source is the clock and the ids of a stage. What is told out of sight draws ids of a
+// row of its own, and leaves those of the rest alone.
+type source struct {
+	mu     sync.Mutex
+	now    time.Time // guarded by mu
+	hidden bool      // guarded by mu
+	drawn  [2]uint64 // guarded by mu: ids drawn in sight and out of sight
+}
+
+func (s *source) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+func (s *source) pass(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(d)
+}
+
+func (s *source) hide(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hidden = on
+}
+
+// NewID gives UUIDs of version 7 that rise and are the same in every run.
+func (s *source) NewID() uuid.UUID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	row := byte(0)
+	if s.hidden {
+		row = 1
+	}
+	s.drawn[row]++
+	var u uuid.UUID
+	ms := s.now.UnixMilli()
+	for i := range 6 {
+		u[i] = byte(ms >> (8 * (5 - i)))
+	}
+	u[6], u[8], u[9] = 0x70, 0x80, row
+	for i := range 4 {
+		u[15-i] = byte(s.drawn[row] >> (8 * i))
+	}
+	return u
+}
+
+// sink keeps what is written to it, from several goroutines.
+type sink struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *sink) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// stage is the product, served, with one world that people play in.
+type stage struct {
+	t      testing.TB
+	src    *source
+	app    *app.App
+	url    string
+	world  access.WorldID
+	keys   map[string]string // secrets by who holds them
+	logs   *sink
+	traces *sink
+}
+
+// host is what requests name, so that addresses in answers are the same on every stage.
+const host = "127.0.0.1:8420"
+
+// begin is when every stage opens.
+var begin = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+
+// newStage opens the product on an empty folder with one empty world.
+func newStage(t testing.TB) *stage {
+	t.Helper()
+	s := &stage{t: t, src: &source{now: begin}, keys: map[string]string{}, logs: &sink{}, traces: &sink{}}
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(s.traces, r.Body)
+	}))
+	t.Cleanup(collector.Close)
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data, c.Addr, c.Tracing.Endpoint = t.TempDir(), host, collector.URL
+	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Auth: -1}
+	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, stop, err := s.app.Handler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	s.url = server.URL
+	t.Cleanup(func() {
+		stop()
+		server.CloseClientConnections()
+		server.Close()
+		s.app.Close(context.WithoutCancel(t.Context()))
+	})
+	w, err := s.app.CreateWorld(t.Context(), canon.NewWorld{Slug: "lendwater", Title: "Lendwater"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.world = w.ID
+	return s
+}
+
+// people are those who hold a key to the world. Alice is a player whom some cards name;
+// the stranger plays in another world.
+var people = map[string]struct {
+	role  access.Role
+	world string
+}{
+	"user": {access.RoleUser, "lendwater"}, "alice": {access.RoleUser, "lendwater"}, "gm": {access.RoleGM, "lendwater"},
+	"admin": {access.RoleAdmin, "lendwater"}, "stranger": {access.RoleAdmin, "otherland"},
+}
+
+// giveKeys makes a key for each person whose world is there.
+func (s *stage) giveKeys(who ...string) {
+	s.t.Helper()
+	for _, name := range who {
+		p := people[name]
+		secret, _, err := s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: name, Subject: access.Subject(name), MaxRole: p.role}, []string{p.world})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.keys[name] = secret
+	}
+}
+
+// giveOperatorKey makes the operator's key.
+func (s *stage) giveOperatorKey() {
+	s.t.Helper()
+	secret, _, err := s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: "operator", Subject: "operator", Actor: access.Person,
+		MaxRole: access.RoleAdmin, Operator: true}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.keys["operator"] = secret
+}
+
+// author is a caller who tells the stage's story, without limits.
+func author(name string, role access.Role) access.Caller {
+	return access.Caller{Subject: access.Subject(name), Actor: access.Person, EveryRole: role, Unlimited: true}
+}
+
+var (
+	keeper = author("keeper", access.RoleAdmin)
+	player = author("player", access.RoleUser)
+)
+
+// do makes a call as an author, in the stage's world, and gives its output.
+func (s *stage) do(by access.Caller, operation string, input any) map[string]any {
+	s.t.Helper()
+	b, err := json.Marshal(input)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a, err := s.app.Ops.Invoke(s.t.Context(), by, op.Request{Operation: operation, Input: b, World: s.world.String(), Transport: "rest", Correlation: "story"})
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", operation, b, err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(a.Output, &out); err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+// plan commits what no operation does, as the keeper.
+func (s *stage) plan(f func(*canon.Plan) error) {
+	s.t.Helper()
+	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Write, World: s.world}, func(g access.Grant) error {
+		_, err := s.app.Canon.Change(s.t.Context(), g, f)
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}

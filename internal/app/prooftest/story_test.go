@@ -1,0 +1,241 @@
+package prooftest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// story fills a stage. What is in sight happens on every stage that tells it, at the same
+// times and with the same ids; what is not, only where it is told whole.
+type story struct {
+	*stage
+	mint   *mint
+	whole  bool
+	hidden []access.Label
+	beat   int
+	known  pool
+}
+
+// pool is what callers make their calls of.
+type pool struct {
+	names   []string // of cards in sight
+	hidden  []string // names, keys, ids and codenames of what is not, and slips of them
+	words   []string // to search for
+	guesses []string // words of what is hidden
+	types   []string
+	tags    []string
+	ids     []string // of cards, changes and jobs, in sight or not
+}
+
+// seen tells what the audience sees.
+func (s *story) seen(f func()) {
+	s.beat++
+	s.src.mu.Lock()
+	s.src.now = begin.Add(time.Duration(s.beat) * 10 * time.Second)
+	s.src.mu.Unlock()
+	f()
+}
+
+// unseen tells what the audience does not see.
+func (s *story) unseen(f func()) {
+	if !s.whole {
+		return
+	}
+	s.src.pass(time.Millisecond)
+	s.src.hide(true)
+	f()
+	s.src.hide(false)
+}
+
+// secret gives a new word for a hidden place.
+func (s *story) secret(place string, l access.Label) string {
+	w := s.mint.make(place, l)
+	s.known.guesses = append(s.known.guesses, w)
+	return w
+}
+
+// secretName is secret as a name, which callers will ask for.
+func (s *story) secretName(place string, l access.Label) string {
+	w := s.secret(place, l)
+	name := strings.ToUpper(w[:1]) + w[1:]
+	s.known.hidden = append(s.known.hidden, name, w[:8]+" "+w[9:])
+	return name
+}
+
+// put makes a card as the keeper.
+func (s *story) put(n canon.NewCard) canon.Card {
+	s.t.Helper()
+	var made canon.Card
+	s.plan(func(p *canon.Plan) (err error) {
+		made, err = p.Create(n)
+		return err
+	})
+	return made
+}
+
+// edit changes a card by its id.
+func (s *story) edit(id canon.CardID, content string) {
+	s.t.Helper()
+	s.plan(func(p *canon.Plan) error {
+		c, err := p.Card("~" + id.String())
+		if err == nil {
+			_, err = p.Update(c, canon.Edit{Content: &content})
+		}
+		return err
+	})
+}
+
+// onCard plans something about a card by its id.
+func (s *story) onCard(id canon.CardID, f func(*canon.Plan, canon.Card) error) {
+	s.t.Helper()
+	s.plan(func(p *canon.Plan) error {
+		c, err := p.Card("~" + id.String())
+		if err != nil {
+			return err
+		}
+		return f(p, c)
+	})
+}
+
+// person makes an author who edits as somebody of the world.
+func (s *story) tellOpening() {
+	do := func(operation string, input map[string]any) { s.seen(func() { s.do(player, operation, input) }) }
+	do("create_card", map[string]any{"name": "Guildhouse", "type": "Cardtype", "content": "<p>A house of a guild.</p>",
+		"fields": map[string]any{"schema": map[string]any{"type": "object", "properties": map[string]any{"rank": map[string]any{"type": "integer"}}}}})
+	do("create_card", map[string]any{"name": "Lendwater", "content": "<h2>Water</h2><p>Beside [[Oda Tarn]] and the [[Missing Place]] lies {{Lendwater+Motto}} and {{Nemesis}} and {{:vault}}.</p>" +
+		"<h2>Road</h2><p>The lantern road of [[Nemesis]] and [[Rent Quay]].</p><p>[[Wanted Bridge]]</p>"})
+	do("create_card", map[string]any{"name": "Lendwater+Motto", "type": "Phrase", "content": "Pay the lantern tide"})
+	do("create_card", map[string]any{"name": "Oda Tarn", "type": "Character", "codename": "oda", "content": "<p>Founder of [[Lendwater]]; carries a lantern.</p>",
+		"fields": map[string]any{"role": "founder", "+tags": map[string]any{"type": "Pointer", "content": "[[founder]]\n[[history]]"}}})
+	do("create_card", map[string]any{"name": "Mill Guild", "type": "Guildhouse", "content": "<p>The mill by the mist.</p>", "fields": map[string]any{"rank": 3}})
+	do("create_card", map[string]any{"name": "List of Places", "type": "Pointer", "content": "[[Place 1 ferry]]\n[[Place 2 road]]\n[[Nemesis]]"})
+	do("create_card", map[string]any{"name": "people_of", "type": "Query", "content": `{"type": "Character", "tag": "{{faction_tag}}"}`, "fields": map[string]any{"description": "Who is of a faction"}})
+	do("create_card", map[string]any{"name": "Annals", "content": "<h1>Annals</h1>" + strings.Repeat("<p>A year of lantern, ferry and mist at the quay.</p>", 250)})
+	do("create_card", map[string]any{"name": "Terms", "type": "Pointer", "content": "[[lantern]]\n[[ferry]]"})
+	do("upload_attachment", map[string]any{"name": "Rent Quay+map", "data": []byte("a map of the quay"), "filename": "map.txt"})
+	words := []string{"lantern", "ferry", "road", "mist", "tide", "bell"}
+	for i := range 24 {
+		name := fmt.Sprintf("Place %d %s", i, words[i%len(words)])
+		do("create_card", map[string]any{"name": name, "type": []string{"RichText", "Lore", "Markdown"}[i%3],
+			"content": fmt.Sprintf("The %s of the %s, near [[Wanted %d]] and [[Place 0 lantern]]; {{Place 1 ferry}}", words[i%6], words[i%5], i%4)})
+		if i%4 == 0 {
+			do("create_card", map[string]any{"name": name + "+tags", "type": "Pointer", "content": "[[history]]\n[[tag " + words[i%6] + "]]"})
+		}
+		if i%5 == 0 {
+			do("create_card", map[string]any{"name": name + "+Notes+Deep", "content": "notes of " + words[i%6]})
+		}
+		s.known.names = append(s.known.names, name)
+	}
+	for i := range 3 {
+		do("update_card", map[string]any{"name": "Oda Tarn", "content": fmt.Sprintf("<p>Founder of [[Lendwater]], edition %d; carries a lantern.</p>", i)})
+	}
+	s.seen(func() {
+		s.do(keeper, "create_card", map[string]any{"name": "Old Ferry", "content": "a ferry, formerly"})
+	})
+	s.seen(func() { s.do(keeper, "rename_card", map[string]any{"name": "Old Ferry", "new_name": "New Ferry"}) })
+	s.seen(func() { s.do(keeper, "create_card", map[string]any{"name": "Gone Tavern", "content": "a tavern"}) })
+	s.seen(func() { s.do(keeper, "delete_card", map[string]any{"name": "Gone Tavern"}) })
+	s.known.names = append(s.known.names, "Lendwater", "Lendwater+Motto", "Oda Tarn", "Oda Tarn+tags", "Mill Guild", "List of Places", "people_of", "Annals",
+		"Rent Quay", "Rent Quay+map", "New Ferry", "Old Ferry", "Guildhouse", "Terms", "oda tarn", ":oda", "Sunken Bell", "Crypt", "Crypt+Door", "Place 0 lantern+Notes")
+	s.known.hidden = append(s.known.hidden, "Nemesis", "nemesi", "Nemesus", ":vault", "Lendwater+GM", "Oda Tarn+AI", "Lendwater+GM+Plot", "Gone Tavern", "Missing Place", "Nothing At All", "Lendwatr", "Wanted 1", "Once Seen", "Rent Quay+cellar")
+	s.known.words = append(words, "the", "lantern ferry", "quay", "nemesis", "place", "lant*", "founder", "a", "e", "year mist", "wanted")
+	s.known.types = []string{"RichText", "Lore", "Character", "Guildhouse", "Pointer", "Query", "Cardtype", "Nothing", "Dreadhouse"}
+	s.known.tags = []string{"founder", "history", "tag lantern", "tag", "nothing", "secret"}
+}
+
+// tellShown tells what an audience sees beside what all see, because of a label.
+func (s *story) tellShown(l access.Label) {
+	at := l.Level.String()
+	s.seen(func() {
+		s.put(canon.NewCard{Name: "Watch " + at, Content: "<p>The watch by the lantern of [[Nemesis]].</p>", Label: &l})
+	})
+	s.seen(func() {
+		s.put(canon.NewCard{Name: "Watch " + at + "+tags", Type: "Pointer", Content: "[[history]]\n[[secret]]", Label: &l})
+	})
+	s.seen(func() { s.put(canon.NewCard{Name: "Oda Tarn", Content: "<p>What Oda hides.</p>", Label: &l}) })
+	s.seen(func() { s.put(canon.NewCard{Name: "Rent Quay+cellar", Content: "<p>A cellar.</p>", Label: &l}) })
+	s.known.names = append(s.known.names, "Watch "+at, "Watch "+at+"+tags", "Rent Quay+cellar")
+}
+
+// tellReveals tells of what was hidden once and is not now: its past stays hidden.
+func (s *story) tellReveals(before, after access.Label, name string) {
+	var bell, crypt, door canon.Card
+	s.seen(func() { bell = s.put(canon.NewCard{Name: name, Content: "<p>A bell.</p>", Label: &before}) })
+	s.seen(func() {
+		crypt = s.put(canon.NewCard{Name: name + " Crypt", Content: "<p>A crypt.</p>", Label: &before})
+	})
+	s.seen(func() { door = s.put(canon.NewCard{Name: name + " Crypt+Door", Content: "<p>A door.</p>"}) })
+	s.unseen(func() {
+		for range 3 {
+			s.edit(bell.ID, "<p>The bell of "+s.secret("older version", before)+"</p>")
+		}
+		s.edit(door.ID, "<p>The door of "+s.secret("older version below", before)+"</p>")
+		s.edit(crypt.ID, "<p>{{+Door}} "+s.secret("older version", before)+"</p>")
+		was := s.secretName("older name", before)
+		s.onCard(bell.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, was); return err })
+		s.onCard(bell.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.Rename(c, name); return err })
+		s.edit(door.ID, "<p>A door.</p>")
+		s.edit(crypt.ID, "<p>A crypt.</p>")
+		s.edit(bell.ID, "<p>A bell.</p>")
+	})
+	s.seen(func() {
+		s.edit(bell.ID, "<p>A bell that tolls.</p>")
+		s.edit(crypt.ID, "<p>A crypt. {{+Door}}</p>")
+		s.edit(door.ID, "<p>A shut door.</p>")
+	})
+	for _, c := range []canon.Card{bell, crypt} {
+		s.seen(func() {
+			s.onCard(c.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, after); return err })
+		})
+		s.known.names = append(s.known.names, c.Name)
+	}
+	s.known.names = append(s.known.names, name+" Crypt+Door")
+	s.seen(func() { s.edit(bell.ID, "<p>A bell for all.</p>") })
+}
+
+// tellMixed tells of changes that are partly in sight: one commit about a card that all
+// see and about cards that they do not, and links and layers of cards in sight.
+func (s *story) tellMixed() {
+	content := "<p>The quay.</p>"
+	for _, l := range append([]access.Label{access.NewLabel(access.LevelUser)}, s.hidden...) {
+		s.seen(func() {
+			content += "<p>Wet.</p>"
+			s.plan(func(p *canon.Plan) error {
+				c, err := p.Card("Rent Quay")
+				if err != nil {
+					return err
+				}
+				if _, err := p.Update(c, canon.Edit{Content: &content}); err != nil || !s.whole || l.Level == access.LevelUser {
+					return err
+				}
+				s.src.hide(true)
+				defer s.src.hide(false)
+				return s.beside(p, c, l)
+			})
+		})
+	}
+}
+
+// beside plans, along with a change in sight, what is not.
+func (s *story) beside(p *canon.Plan, c canon.Card, l access.Label) error {
+	n := canon.NewCard{Name: "Rent Quay+" + s.secretName("name below", l), Content: "<p>" + s.secret("content", l) + " lantern</p>", Label: &l}
+	below, err := p.Create(n)
+	if err != nil {
+		return err
+	}
+	p.Note(s.mint.apart("note", l))
+	attrs, err := json.Marshal(map[string]string{"why": s.mint.apart("link", l)})
+	if err != nil {
+		return err
+	}
+	if _, err := p.Link(canon.Link{Kind: "relationship", From: c.ID, To: below.ID, Attrs: attrs, Label: l}); err != nil {
+		return err
+	}
+	_, err = p.Layer(canon.Layer{Card: c.ID, Kind: "ambient", Text: s.mint.apart("layer", l), Label: l})
+	return err
+}
