@@ -167,14 +167,19 @@ func linksFor(ctx context.Context, l *canon.Look, card canon.Card, content strin
 
 // linkTerm is a name to look for.
 type linkTerm struct {
-	words  []string // folded
-	gaps   []string // what stands between them, white space as one space
+	gaps   []string // what stands between its words, white space as one space
 	exact  string   // how it must be written; "" for in any case
 	target string
 }
 
 // termSet is names to look for by their first word.
-type termSet map[string][]linkTerm
+type termSet map[string]*termGroup
+
+// termGroup is names that begin with the same word, by all their words.
+type termGroup struct {
+	longest int // words of the longest
+	terms   map[string][]linkTerm
+}
 
 // maxTerms bounds how many names are looked for.
 const maxTerms = 50_000
@@ -190,7 +195,7 @@ func linkTerms(ctx context.Context, l *canon.Look, card canon.Card, content stri
 			return nil, err
 		}
 		for _, c := range cards {
-			key := markup.PartKey(markup.Right(c.Name))
+			key := markup.PartKey(markup.Tag(c.Name))
 			root := len(c.Key.Parts()) == 1
 			switch _, taken := names[key]; {
 			case root:
@@ -231,7 +236,7 @@ func linkedAlready(card canon.Card, content string) map[markup.Key]bool {
 var partWords = []string{"tag", "gm", "ai", "table_of_content"}
 
 func (t termSet) add(name string, root bool, shortest int) {
-	term := markup.Right(name)
+	term := markup.Tag(name)
 	if utf8.RuneCountInString(term) < shortest || strings.ContainsAny(name, "[]{}|<>&#*\n") || slices.Contains(partWords, markup.PartKey(term)) {
 		return
 	}
@@ -239,56 +244,70 @@ func (t termSet) add(name string, root bool, shortest int) {
 	if len(words) == 0 || !strings.ContainsFunc(term, isLetter) || words[0].start != 0 || words[len(words)-1].end != len(term) {
 		return
 	}
-	lt := linkTerm{target: name}
+	lt := linkTerm{target: name, gaps: gaps[1:]}
 	if !root {
 		lt.exact = term
 	}
-	for i, w := range words {
-		lt.words = append(lt.words, markup.Fold(term[w.start:w.end]))
-		if i > 0 {
-			lt.gaps = append(lt.gaps, gaps[i])
-		}
+	folded := foldedWords(term, words)
+	group := t[folded[0]]
+	if group == nil {
+		group = &termGroup{terms: map[string][]linkTerm{}}
+		t[folded[0]] = group
 	}
-	t[lt.words[0]] = append(t[lt.words[0]], lt)
+	group.longest = max(group.longest, len(words))
+	key := strings.Join(folded, " ")
+	group.terms[key] = append(group.terms[key], lt)
+}
+
+func foldedWords(text string, words []wordSpan) []string {
+	folded := make([]string, len(words))
+	for i, w := range words {
+		folded[i] = markup.Fold(text[w.start:w.end])
+	}
+	return folded
 }
 
 // find gives one link for each name that the shadow of a text holds: where it first
 // stands. Where names overlap the longer one wins.
 func (t termSet) find(shadow, content string) []suggested {
 	words, gaps := wordsIn(shadow)
-	folded := make([]string, len(words))
-	for i, w := range words {
-		folded[i] = markup.Fold(shadow[w.start:w.end])
-	}
+	folded := foldedWords(shadow, words)
 	var all []suggested
 	for i := range words {
-		for _, term := range t[folded[i]] {
-			n := len(term.words)
-			if i+n > len(words) || !slices.Equal(term.words, folded[i:i+n]) || n > 1 && !slices.Equal(term.gaps, gaps[i+1:i+n]) {
-				continue
-			}
-			s := suggested{Target: term.target, start: words[i].start, end: words[i+n-1].end, Count: 1}
-			if s.Term = content[s.start:s.end]; term.exact == "" || term.exact == s.Term {
-				all = append(all, s)
+		group := t[folded[i]]
+		if group == nil {
+			continue
+		}
+		for n := 1; n <= group.longest && i+n <= len(words); n++ {
+			for _, term := range group.terms[strings.Join(folded[i:i+n], " ")] {
+				s := suggested{Target: term.target, start: words[i].start, end: words[i+n-1].end, Count: 1}
+				s.Term = content[s.start:s.end]
+				if slices.Equal(term.gaps, gaps[i+1:i+n]) && (term.exact == "" || term.exact == s.Term) {
+					all = append(all, s)
+				}
 			}
 		}
 	}
-	return firstOfEach(apart(all))
+	return firstOfEach(apart(all, len(content)))
 }
 
 // apart keeps what does not overlap, longest first, and gives it in order.
-func apart(all []suggested) []suggested {
+func apart(all []suggested, size int) []suggested {
 	slices.SortFunc(all, func(a, b suggested) int {
 		return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), cmp.Compare(a.start, b.start), cmp.Compare(a.Target, b.Target))
 	})
-	var kept []suggested // in order of start
+	covered := make([]bool, size)
+	var kept []suggested
 	for _, s := range all {
-		at, _ := slices.BinarySearchFunc(kept, s.start, func(k suggested, start int) int { return cmp.Compare(k.start, start) })
-		if at < len(kept) && kept[at].start < s.end || at > 0 && kept[at-1].end > s.start {
+		if covered[s.start] || covered[s.end-1] { // what was kept is no shorter
 			continue
 		}
-		kept = slices.Insert(kept, at, s)
+		for i := s.start; i < s.end; i++ {
+			covered[i] = true
+		}
+		kept = append(kept, s)
 	}
+	slices.SortFunc(kept, func(a, b suggested) int { return cmp.Compare(a.start, b.start) })
 	return kept
 }
 

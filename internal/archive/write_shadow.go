@@ -14,11 +14,13 @@ import (
 )
 
 // A shadow is a text of the same length in bytes as a card's content, in which all that
-// must not be linked is blotted out: by glue where a word would go on through it, as
-// through <b>, and by a wall where it would not, as at <p>.
+// must not be linked is blotted out: by glue where a word goes on through it, as in
+// [[wolf]]pack, and by a wall where it does not, as at <p>. Soft stands for tags such as
+// <b> until it shows which of the two they are.
 const (
 	glue = '\x01'
 	wall = '\x02'
+	soft = '\x03'
 )
 
 // shadowOf makes the shadow of content.
@@ -35,7 +37,34 @@ func shadowOf(kind canon.TextKind, content string) string {
 		blotMarkdown(b)
 	}
 	blotAll(b, address, glue)
+	settle(b)
 	return string(b)
+}
+
+// settle makes glue of what is soft inside a word, and a wall of the rest.
+func settle(b []byte) {
+	for i := 0; i < len(b); i++ {
+		if b[i] != soft {
+			continue
+		}
+		end := i + 1
+		for end < len(b) && b[end] == soft {
+			end++
+		}
+		before, _ := utf8.DecodeLastRune(b[:i])
+		after, _ := utf8.DecodeRune(b[end:])
+		with := byte(wall)
+		if inWord(before) && inWord(after) {
+			with = glue
+		}
+		blot(b, i, end, with)
+		i = end
+	}
+}
+
+// inWord reports whether a rune of a shadow is part of a word.
+func inWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) || r == glue
 }
 
 func blot(b []byte, from, to int, with byte) {
@@ -52,7 +81,7 @@ func blotAll(b []byte, what *regexp.Regexp, with byte) {
 
 var (
 	wikiComment = regexp.MustCompile(`(?s)\{\{\s*#.*?\}\}`)
-	address     = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s\x01\x02<>"]+|[^\s\x01\x02<>"@]+@[^\s\x01\x02<>"@]+`)
+	address     = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s\x01-\x03<>"]+|[^\s\x01-\x03<>"@]+@[^\s\x01-\x03<>"@]+`)
 	entity      = regexp.MustCompile(`&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 
 	markdownInline = regexp.MustCompile("(?s)`{3,}.*?`{3,}|``.+?``|`[^`]+`" + // code
@@ -104,7 +133,7 @@ func blotHTML(b []byte) {
 			}
 			with := byte(wall)
 			if inline[name] {
-				with = glue
+				with = soft
 			}
 			blot(b, at, end, with)
 		default: // a comment or a doctype
@@ -174,7 +203,7 @@ func wordsIn(text string) (words []wordSpan, gaps []string) {
 		}
 	}
 	for i, r := range text {
-		if isLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == glue {
+		if inWord(r) {
 			if start < 0 {
 				start = i
 			}

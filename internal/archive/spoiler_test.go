@@ -1,0 +1,98 @@
+package archive
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+func TestASpoilerScanFindsWhatPlayersRead(t *testing.T) {
+	s := newDesk(t)
+	s.hid(access.LevelGM, "Terms", "<p>intro</p><ul><li>[[Ézra]]</li><li>glass heart</li><li>nowhere</li></ul>")
+	s.wrote("Inn", "<p>EZRA keeps the inn; ezra's <b>glass</b> heart. \\[[Ezra]]</p>")
+	s.wrote("Ezrael", "Ezrael and heart of glass")
+	s.wrote("Inn+AI", "Ezra dreams")
+	s.wrote("Inn+GM", "Ezra is the killer")
+	s.wrote("Inn+GM+AI", "Ezra again")
+	s.hid(access.LevelGM, "Plot", "Ezra")
+	s.wrote("Plot2", "x")
+	s.hid(access.LevelGM, "Own+AI", "Ezra")
+
+	out := s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "Results", "scope": "player"}`).
+		Want("status", "completed").Want("matches", 4).Want("results_card", "Results")
+	page := s.As("gm").Call("get_card", `{"name": "Results"}`).Want("level", "gm").Want("type", "RichText").
+		Lacks("killer", "dreams", "again", "[[Plot]]", "[[Ezrael]]", "nowhere</h2>").Text("content")
+	for _, part := range []string{"<h2>Ézra</h2>", "[[Inn]] (3)", "<mark>EZRA</mark>", "<h2>glass heart</h2>", "[[Inn]] (1)", `\[[`} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the results lack %q:\n%s", part, page)
+		}
+	}
+	s.As("user").WantNotFound("get_card", `{"name": "Results"}`)
+	s.As("gm").Call("get_job", `{"id": "`+out.Text("job_id")+`"}`).Want("status", "completed").Want("kind", "spoiler_scan").Want("matches", 4).Want("results_card", "Results")
+	hidden := s.As("user").WantNotFound("get_job", `{"id": "`+out.Text("job_id")+`"}`)
+	if absent := s.As("user").WantNotFound("get_job", `{"id": "01900000-0000-7000-8000-000000000000"}`); hidden != absent {
+		t.Errorf("a hidden job tells: %s %s", hidden, absent)
+	}
+	// The same scan again changes nothing.
+	before := s.commits()
+	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "Results", "scope": "player"}`)
+	if s.commits() != before {
+		t.Error("the same results were committed again")
+	}
+	// ai also reads the players' +AI cards, and none of the game master's.
+	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "Results", "scope": "ai"}`).Want("matches", 5)
+	s.As("gm").Call("get_card", `{"name": "Results"}`).Has("[[Inn+AI]]", "dreams").Lacks("killer", "again", "[[Own+AI]]")
+	s.wantRebuilt()
+}
+
+func TestSpoilerTermsAndResults(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Inn", "Alpha beta - gamma")
+	s.typed("Pointer", "P", "[[Alpha]]\nbeta")
+	s.typed("Markdown", "M", "Terms:\n\n- alpha\n* [[gamma]]\n")
+	s.typed("PlainText", "L", "alpha\n\nALPHA\nbeta\n")
+	s.hid(access.LevelAdmin, "Top", "alpha")
+	s.wrote("Clear", "omega")
+	s.wrote("Empty", "")
+	s.wrote("Open", "for all")
+	s.hid(access.LevelGM, "Shared", "", "alice")
+	s.typed("Markdown", "Other+GM", "")
+	for terms, matches := range map[string]int{"P": 2, "M": 2, "L": 2, "Clear": 0} {
+		s.Do("gm", "spoiler_scan", asJSON(map[string]any{"terms_card": terms, "results_card": "Of " + terms, "scope": "player"})).Want("status", "completed")
+		_ = matches
+	}
+	s.As("gm").Call("get_card", `{"name": "Of Clear"}`).Has("All clear").Want("level", "gm")
+	s.As("gm").Call("get_card", `{"name": "Of M"}`).Has("<h2>alpha</h2>", "<h2>gamma</h2>").Lacks("<h2>Terms")
+	// What comes of an admin's terms is the admin's.
+	s.Do("admin", "spoiler_scan", `{"terms_card": "Top", "results_card": "Of Top", "scope": "player"}`)
+	s.As("gm").WantNotFound("get_card", `{"name": "Of Top"}`)
+	s.As("admin").Call("get_card", `{"name": "Of Top"}`).Want("level", "admin")
+	s.As("admin").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "Top", "results_card": "Of P", "scope": "player"}`, "results_card")
+
+	before := s.commits()
+	for results, field := range map[string]string{"Open": "results_card", "Shared": "results_card", "Other+GM": "results_card"} {
+		s.As("gm").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "P", "results_card": "`+results+`", "scope": "player"}`, field)
+	}
+	s.As("gm").wantFields(fault.Invalid, "spoiler_scan", `{"terms_card": "P", "results_card": "p", "scope": "player"}`, "results_card")
+	s.As("gm").wantFields(fault.Invalid, "spoiler_scan", `{"terms_card": "P", "results_card": "a/b", "scope": "player"}`, "results_card")
+	quiet(t)
+	s.As("gm").wantFields(fault.Rule, "spoiler_scan", `{"terms_card": "Empty", "results_card": "R", "scope": "player"}`, "terms_card")
+	s.As("gm").WantNotFound("spoiler_scan", `{"terms_card": "Top", "results_card": "R", "scope": "player"}`)
+	if s.commits() != before {
+		t.Error("something was committed")
+	}
+	s.As("user").reads("Open", "for all")
+}
+
+func TestASpoilerScanListsNoMoreThanItsLimit(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Terms+GM", "alpha")
+	for i := range 5 {
+		s.wrote(fmt.Sprintf("Card %d", i), "alpha alpha")
+	}
+	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms+GM", "results_card": "R", "scope": "player", "limit": 2}`).Want("matches", 10)
+	s.As("gm").Call("get_card", `{"name": "R"}`).Has("Card 0", "Card 1", "3 further findings").Lacks("Card 2")
+}
