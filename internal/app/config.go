@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"loregate/internal/access"
+	"loregate/internal/markup"
 )
 
 // Config is everything that can be set. A setting's path in the file is its yaml names
@@ -354,30 +355,10 @@ func readEnv(environ []string, c *Config) error {
 func nearest[V any](name string, known map[string]V) string {
 	best, least := "", -1
 	for k := range known {
-		d := edits(strings.ToLower(name), strings.ToLower(k))
+		d := markup.Distance([]byte(strings.ToLower(name)), []byte(strings.ToLower(k)))
 		if least < 0 || d < least || (d == least && k < best) {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// edits is the Levenshtein distance.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

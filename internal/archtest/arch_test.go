@@ -20,7 +20,7 @@ var mayImport = map[string][]string{
 	"telemetry": {},
 	"access":    {"fault"},
 	"identity":  {"access", "fault"},
-	"op":        {"access", "fault"},
+	"op":        {"access", "fault", "markup"},
 	"canon":     {"access", "fault", "markup"},
 	"job":       {"access", "fault"},
 	"sample":    {},

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 var typeNames = map[string]string{"string": "a string", "integer": "a whole number", "number": "a number",
@@ -74,32 +75,11 @@ func nearest(name string, known []string) string {
 	fold := func(s string) string { return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(s)) }
 	best, found := max(len(name)/3, min(len(name)/2, 2))+1, ""
 	for _, k := range known {
-		if d := distance(fold(name), fold(k)); d < best {
+		if d := markup.Distance([]byte(fold(name)), []byte(fold(k))); d < best {
 			best, found = d, k
 		}
 	}
 	return found
-}
-
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func isBase64(s string) bool {

@@ -22,6 +22,8 @@ var (
 	forAdmin = access.NewLabel(access.LevelAdmin)
 	forAlice = access.NewLabel(access.LevelGM, "alice")
 	forBob   = access.NewLabel(access.LevelGM, "bob")
+
+	forOthers = forAdmin // of whom no caller in a session is one
 )
 
 var audiences = []audience{

@@ -21,7 +21,17 @@ type mark struct {
 	word  string
 	place string // what holds it: "name", "content", …
 	label access.Label
-	apart bool // no operation shows it to anybody today
+	world string // slug of the world it is planted in; "" is the stage's
+	apart bool   // no operation shows it to anybody today
+}
+
+// shows reports whether somebody may be shown the mark.
+func (m mark) shows(who string) bool {
+	p := people[who]
+	if m.world != "" || p.world != "lendwater" {
+		return p.world == m.world
+	}
+	return access.View{Level: p.role.Level(), Subject: access.Subject(who)}.Sees(m.label)
 }
 
 // mint makes marks. Their letters are such that names keep them as they are: no vowels
@@ -58,6 +68,7 @@ func (m *mint) apart(place string, label access.Label) string {
 
 // detector finds any eight letters in a row of any of its marks, plain or in a code.
 type detector struct {
+	marks []mark
 	forms map[uint64][]form // by their first eight bytes
 }
 
@@ -68,7 +79,7 @@ type form struct {
 }
 
 func newDetector(marks []mark) *detector {
-	d := &detector{forms: map[uint64][]form{}}
+	d := &detector{marks: marks, forms: map[uint64][]form{}}
 	for i := range marks {
 		for at := 0; at+fragment <= len(marks[i].word); at++ {
 			d.learn(&marks[i], marks[i].word[at:at+fragment])

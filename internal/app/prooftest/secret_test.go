@@ -44,7 +44,7 @@ func (s *story) tellSecrets(l access.Label) {
 		s.tellSecretFile(l)
 		s.tellSecretMass(l, own)
 		s.tellSecretPast(l, own, enemy)
-		s.tellSecretPeople(l)
+		s.tellSecretPeople()
 	})
 }
 
@@ -120,11 +120,11 @@ func (s *story) tellSecretPast(l access.Label, own func(canon.NewCard) canon.Car
 }
 
 // tellSecretPeople makes members, labels with names and settings that only admins see.
-func (s *story) tellSecretPeople(l access.Label) {
+func (s *story) tellSecretPeople() {
 	admins := access.NewLabel(access.LevelAdmin)
 	member := access.Subject(s.mint.apart("member", admins))
 	s.plan(func(p *canon.Plan) error { return p.SetMember(member, access.RoleGM, canon.CardID{}) })
-	named := access.NewLabel(access.LevelAdmin, access.Subject(s.secret("named subject", admins)))
+	named := access.NewLabel(access.LevelAdmin, access.Subject(s.mint.apart("named subject", admins)))
 	s.put(canon.NewCard{Name: "For one only " + s.secretName("name", named), Content: s.secret("content", named), Label: &named})
 	s.plan(func(p *canon.Plan) error {
 		set := p.World().Settings
@@ -132,32 +132,34 @@ func (s *story) tellSecretPeople(l access.Label) {
 		set.Extra = map[string]string{"x": s.mint.apart("settings", admins)}
 		return p.Configure("Lendwater", set)
 	})
-	_ = l
 }
 
-// tellOtherWorld makes a world of other people, full of marks.
+// tellOtherWorld makes worlds of other people, full of marks: one that the stranger opens,
+// and one that nobody does.
 func (s *story) tellOtherWorld() {
 	s.unseen(func() {
-		elsewhere := access.NewLabel(access.LevelUser, "elsewhere")
-		w, err := s.app.CreateWorld(s.t.Context(), canon.NewWorld{Slug: "otherland", Title: s.mint.apart("title of a world", elsewhere)})
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		hidden, err := s.app.CreateWorld(s.t.Context(), canon.NewWorld{Slug: "w-" + s.mint.apart("slug of a world", access.NewLabel(access.LevelAdmin, "nobody"))})
-		if err != nil {
-			s.t.Fatal(err)
-		}
 		home := s.world
-		for _, id := range []access.WorldID{w.ID, hidden.ID} {
-			if s.world = id; id == hidden.ID {
-				elsewhere = access.NewLabel(access.LevelAdmin, "nobody")
-			}
-			s.do(keeper, "create_card", map[string]any{"name": s.mint.make("name elsewhere", elsewhere), "content": "lantern " + s.mint.make("content elsewhere", elsewhere)})
-			s.do(keeper, "create_card", map[string]any{"name": "Oda Tarn", "content": "ferry " + s.mint.make("content elsewhere", elsewhere)})
-		}
+		s.tellWorld("otherland", "otherland")
+		s.tellWorld("w-"+s.mint.apart("slug of a world", access.NewLabel(access.LevelAdmin)), "nowhere")
+		s.mint.all[len(s.mint.all)-4].world = "nowhere"
+		s.known.ids = append(s.known.ids, s.world.String())
 		s.world = home
-		s.known.ids = append(s.known.ids, w.ID.String())
 	})
+}
+
+func (s *story) tellWorld(slug, as string) {
+	first := len(s.mint.all)
+	everyone := access.NewLabel(access.LevelUser)
+	w, err := s.app.CreateWorld(s.t.Context(), canon.NewWorld{Slug: slug})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.world = w.ID
+	s.do(keeper, "create_card", map[string]any{"name": s.mint.make("name elsewhere", everyone), "content": "lantern " + s.mint.make("content elsewhere", everyone)})
+	s.do(keeper, "create_card", map[string]any{"name": "Oda Tarn", "content": "ferry " + s.mint.make("content elsewhere", everyone)})
+	for i := range s.mint.all[first:] {
+		s.mint.all[first+i].world = as
+	}
 }
 
 // tell tells the whole story to an audience that sees the shown labels beside what all

@@ -226,7 +226,7 @@ func (r reader) NearNames(_ context.Context, s canon.Sight, name string, n int) 
 	var found []near
 	for _, c := range r.living(s) {
 		letters := []rune(markup.Fold(c.Name))
-		d := distance(asked, letters)
+		d := markup.Distance(asked, letters)
 		same := slices.ContainsFunc(found, func(f near) bool { return f.name == c.Name })
 		if d <= max(1, min(len(asked), len(letters))/3) && !same {
 			found = append(found, near{c.Name, d})
@@ -238,25 +238,4 @@ func (r reader) NearNames(_ context.Context, s canon.Sight, name string, n int) 
 		out = append(out, f.name)
 	}
 	return out, nil
-}
-
-// distance is Levenshtein's: how many letters must be put in, taken out or changed.
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

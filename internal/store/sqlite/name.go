@@ -121,7 +121,7 @@ func (r *reader) NearNames(ctx context.Context, s canon.Sight, name string, n in
 	var found []near
 	look := func(row row) error {
 		letters := []rune(foldName(row.text(0)))
-		d := distance(asked, letters)
+		d := markup.Distance(asked, letters)
 		if d <= max(1, min(len(asked), len(letters))/3) {
 			found = append(found, near{row.text(0), row.text(1), row.bytes(2), d})
 		}
@@ -177,25 +177,4 @@ func (r *reader) sharing(ctx context.Context, sc scope, name string) ([]int64, e
 	}
 	slices.SortFunc(rids, func(a, b int64) int { return cmp.Or(cmp.Compare(tally[b], tally[a]), cmp.Compare(a, b)) })
 	return rids[:min(len(rids), compared)], nil
-}
-
-// distance is Levenshtein's: how many letters must be put in, taken out or changed.
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -1,0 +1,235 @@
+package crashtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for what should come soon.
+const patience = 30 * time.Second
+
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// binary builds the program as it is shipped, once.
+func binary(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "loregate-crash"); built.err != nil {
+			return
+		}
+		out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built.dir, "loregate/cmd/loregate").CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "loregate")
+}
+
+// command is the program with arguments, on a data folder, with no limits for callers. It
+// is bounded in CPU time, and killed when the test ends.
+func command(t testing.TB, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	line := append([]string{"-c", `ulimit -t 300; exec "$0" "$@"`, binary(t)}, args...)
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", line...)
+	cmd.WaitDelay = 5 * time.Second
+	dieWithParent(cmd)
+	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB", "LOREGATE_DATA="+dir, "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn")
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LISTS_BUCKET", "WRITES", "AUTH"} {
+		cmd.Env = append(cmd.Env, "LOREGATE_LIMITS_"+limit+"=-1")
+	}
+	return cmd
+}
+
+// run runs the program to its end and gives what it wrote to standard output.
+func run(t testing.TB, dir string, args ...string) (string, error) {
+	t.Helper()
+	cmd := command(t, dir, args...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("loregate %s: %w\n%s%s", strings.Join(args, " "), err, out, said.String())
+	}
+	return string(out), err
+}
+
+func mustRun(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	out, err := run(t, dir, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// server is a running serve, and the way to call it over REST.
+type server struct {
+	cmd    *exec.Cmd
+	url    string
+	key    string
+	client *http.Client
+	said   *tail
+	dead   chan struct{}
+}
+
+// serve starts the server and waits until it listens.
+func serve(t testing.TB, dir, key string) *server {
+	t.Helper()
+	s := &server{cmd: command(t, dir, "serve"), key: key, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, dead: make(chan struct{})}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.said = &tail{}
+	listens := make(chan string, 1)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.dead)
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() {
+			s.said.add(lines.Text())
+			if rest, ok := strings.CutPrefix(lines.Text(), "Loregate serves "); ok {
+				listens <- strings.Fields(rest)[0]
+			}
+		}
+		_ = s.cmd.Wait()
+	}()
+	t.Cleanup(s.kill)
+	select {
+	case s.url = <-listens:
+	case <-s.dead:
+		t.Fatalf("the server ended: %s", s.said)
+	case <-time.After(patience):
+		t.Fatalf("the server does not listen: %s", s.said)
+	}
+	return s
+}
+
+// kill ends the process as a crash does, and waits until it is gone.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	<-s.dead
+	s.client.CloseIdleConnections()
+}
+
+// tail keeps the last lines that a process wrote.
+type tail struct {
+	mu    sync.Mutex
+	lines []string // guarded by mu
+}
+
+func (t *tail) add(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lines = append(t.lines, line)
+	if len(t.lines) > 20 {
+		t.lines = t.lines[1:]
+	}
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Join(t.lines, "\n")
+}
+
+// routes are the ways to the operations that clerks call.
+var routes = map[string]string{
+	"create_card":  "POST /api/mcp/cards",
+	"update_card":  "PATCH /api/mcp/cards/{name}",
+	"rename_card":  "PUT /api/mcp/cards/{name}/rename",
+	"delete_card":  "DELETE /api/mcp/cards/{name}",
+	"restore_card": "POST /api/mcp/cards/{name}/restore",
+	"batch_cards":  "POST /api/mcp/cards/batch",
+	"get_card":     "GET /api/mcp/cards/{name}",
+}
+
+// call calls an operation over REST. What has no body sends its fields in the query. The
+// correlation is the key, so that the access records tell the calls apart.
+func (s *server) call(ctx context.Context, operation, key string, in map[string]any) (answer, error) {
+	method, path, _ := strings.Cut(routes[operation], " ")
+	rest := map[string]any{}
+	for k, v := range in {
+		if at := "{" + k + "}"; strings.Contains(path, at) {
+			path = strings.ReplaceAll(path, at, url.PathEscape(fmt.Sprint(v)))
+			continue
+		}
+		rest[k] = v
+	}
+	var body io.Reader
+	if method == http.MethodGet || method == http.MethodDelete {
+		query := make([]string, 0, len(rest))
+		for k, v := range rest {
+			query = append(query, k+"="+url.PathEscape(fmt.Sprint(v)))
+		}
+		path += "?" + strings.Join(query, "&")
+	} else {
+		b, err := json.Marshal(rest)
+		if err != nil {
+			return answer{}, err
+		}
+		body = bytes.NewReader(b)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
+	if err != nil {
+		return answer{}, err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+		r.Header.Set("X-Correlation-Id", key)
+	}
+	res, err := s.client.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return answer{res.StatusCode, string(b), res.Header.Get("Idempotency-Replayed") == "true"}, err
+}
+
+// eventually asks until it is so, or fails the test at the deadline.
+func eventually(t testing.TB, what string, within time.Duration, ask func() bool) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !ask() {
+		if time.Since(begin) > within {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+		<-tick.C
+	}
+	return time.Since(begin)
+}

@@ -1,0 +1,289 @@
+package prooftest
+
+import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/op"
+)
+
+// logged is what the whole process logs by its default logger.
+var logged = &sink{}
+
+func TestMain(m *testing.M) {
+	slog.SetDefault(slog.New(slog.NewJSONHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	os.Exit(m.Run())
+}
+
+// oracle watches everything that leaves a stage.
+type oracle struct {
+	*story
+	finds   *detector
+	hits    map[string]map[string]int // calls by operation and caller
+	fine    map[string]bool           // operations that were answered well
+	shown   map[string]map[*mark]bool // marks that came out, by who saw them
+	asked   map[*mark]bool            // marks that callers asked for by themselves
+	leaked  map[*mark]bool
+	decoys  pool // what may be written down: no marks
+	elapsed int
+}
+
+func newOracle(t *testing.T) *oracle {
+	t.Helper()
+	s := &story{stage: newStage(t), mint: newMint(23), whole: true,
+		hidden: []access.Label{forGM, forAlice, forAdmin, forBob, access.NewLabel(access.LevelAdmin, "alice")}}
+	s.tell()
+	s.giveKeys("user", "alice", "gm", "admin", "stranger")
+	s.giveOperatorKey()
+	o := &oracle{story: s, finds: newDetector(s.mint.all), hits: map[string]map[string]int{}, fine: map[string]bool{},
+		shown: map[string]map[*mark]bool{}, asked: map[*mark]bool{}, leaked: map[*mark]bool{}}
+	clean := func(list []string) (kept []string) {
+		for _, x := range list {
+			if len(o.finds.find(x)) == 0 {
+				kept = append(kept, x)
+			}
+		}
+		return kept
+	}
+	k := s.known
+	o.decoys = pool{names: clean(k.names), hidden: clean(k.hidden), words: k.words, guesses: k.words, types: clean(k.types), tags: clean(k.tags), ids: k.ids}
+	return o
+}
+
+// watch holds one answer against the marks. What the caller asked for by name it may be
+// told back.
+func (o *oracle) watch(who string, r request, got string) {
+	o.t.Helper()
+	own := map[*mark]bool{}
+	for _, l := range o.finds.find(r.path + " " + strings.Join(r.header, " ") + " " + r.body) {
+		own[l.mark], o.asked[l.mark] = true, true
+	}
+	for _, l := range o.finds.find(got) {
+		if o.shown[who] == nil {
+			o.shown[who] = map[*mark]bool{}
+		}
+		o.shown[who][l.mark] = true
+		if who == "operator" || l.mark.shows(who) || own[l.mark] || o.leaked[l.mark] {
+			continue
+		}
+		o.leaked[l.mark] = true
+		o.t.Errorf("%s is shown %s of a %s card (%s, %s):\n%s\n…%s…", who, l.mark.place, l.mark.label.Level, l.mark.word, l.how, r, l.near)
+	}
+}
+
+func (o *oracle) call(who string, r request) reply {
+	o.t.Helper()
+	o.src.pass(time.Second)
+	got := o.send(who, r)
+	o.watch(who, r, got.String())
+	return got
+}
+
+// invoke calls an operation and counts it.
+func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest bool) {
+	o.t.Helper()
+	if o.hits[of.Name] == nil {
+		o.hits[of.Name] = map[string]int{}
+	}
+	o.hits[of.Name][who]++
+	if rest && of.Route != "" {
+		if got := o.call(who, overREST(of, input)); got.status < 300 {
+			o.fine[of.Name] = true
+		}
+		return
+	}
+	if got := o.call(who, asTool(of, input)); got.status == 200 && !strings.Contains(got.body, `"isError":true`) && !strings.Contains(got.body, `"error":{`) {
+		o.fine[of.Name] = true
+	}
+}
+
+var callers = []string{"user", "alice", "gm", "stranger", "", "admin", "operator"}
+
+// TestNoMarkLeaks drives everything that is served as everybody, and looks for marks of
+// what they may not see in every byte that comes out.
+func TestNoMarkLeaks(t *testing.T) {
+	o := newOracle(t)
+	for _, who := range callers {
+		o.tryGood(who)
+		if who != "admin" && who != "operator" {
+			o.tryChance(who, rounds(120))
+		}
+		for _, r := range besides(o.known) {
+			o.call(who, r)
+		}
+		o.call(who, request{operation: "metrics", method: "GET", path: "/metrics"})
+	}
+	o.sessions()
+	o.exports()
+	o.tryControl()
+	o.wantCoverage()
+	o.wantQuiet()
+}
+
+// tryGood makes every good call.
+func (o *oracle) tryGood(who string) {
+	o.t.Helper()
+	for _, of := range o.app.Ops.All() {
+		if len(good[of.Name]) == 0 {
+			o.t.Errorf("operation %s has no good input; add one to the table good", of.Name)
+		}
+		for _, e := range good[of.Name] {
+			in := o.inputs(e)
+			o.invoke(who, of, in, true)
+			o.invoke(who, of, in, false)
+		}
+	}
+}
+
+// tryChance makes random calls. Marks are asked for, and never written down.
+func (o *oracle) tryChance(who string, n int) {
+	o.t.Helper()
+	c := newChance(uint64(len(who)), o.known)
+	for i := range n {
+		of := pick(c, o.app.Ops.All())
+		if c.known = o.known; of.Writes() {
+			c.known = o.decoys
+		}
+		o.invoke(who, of, c.input(of), i%2 == 0)
+	}
+}
+
+// exports writes the world out for each audience.
+func (o *oracle) exports() {
+	o.t.Helper()
+	for who, role := range map[string]access.Role{"user": access.RoleUser, "gm": access.RoleGM} {
+		dir := filepath.Join(o.t.TempDir(), who)
+		summary, err := o.app.ExportMarkdown(o.t.Context(), "lendwater", dir, role, nil)
+		if err != nil {
+			o.t.Errorf("export as %s: %v", who, err)
+		}
+		o.watch(who, request{operation: "export"}, summary.String())
+		err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return nil //nolint:nilerr // an export of nothing makes no folder
+			}
+			b, err := os.ReadFile(path)
+			o.watch(who, request{operation: "export"}, path+"\n"+string(b))
+			return err
+		})
+		if err != nil {
+			o.t.Error(err)
+		}
+	}
+}
+
+// tryControl reads all there is as those who may: what the oracle then finds shows that
+// it can.
+func (o *oracle) tryControl() {
+	o.t.Helper()
+	seeing := map[string][]string{"admin": nil, "stranger": nil}
+	for who := range seeing {
+		for offset := 0; offset < 400; offset += 100 {
+			for _, path := range []string{"/api/mcp/cards?limit=100&offset=", "/api/mcp/changes?limit=100&offset=", "/api/mcp/trash?limit=100&offset=", "/api/mcp/wanted?limit=100&offset=", "/api/mcp/tags?limit=100&offset="} {
+				got := o.call(who, request{operation: "control", method: "GET", path: path + itoa(offset)})
+				var list struct {
+					Cards   []struct{ ID string }
+					Changes []struct {
+						ID string `json:"card_id"`
+					}
+				}
+				_ = json.Unmarshal([]byte(got.body), &list) // what is no list has no ids
+				for _, c := range list.Cards {
+					seeing[who] = append(seeing[who], c.ID)
+				}
+				for _, c := range list.Changes {
+					seeing[who] = append(seeing[who], c.ID)
+				}
+			}
+		}
+		slices.Sort(seeing[who])
+		for _, id := range slices.Compact(seeing[who]) {
+			for _, path := range []string{"", "/history", "/history/1", "/history/2", "/history/3", "/history/4", "/history/5", "/file"} {
+				o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/cards/~" + id + path})
+			}
+			o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/types/" + id})
+			o.call(who, request{operation: "control", method: "POST", path: "/api/mcp/cards/~" + id + "/restore", body: "{}"})
+			o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/cards/~" + id})
+		}
+		for _, kind := range o.known.types {
+			o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/types/" + kind})
+		}
+		o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/queries?limit=100"})
+	}
+}
+
+// wantCoverage holds that everything was tried, and that the oracle can see.
+func (o *oracle) wantCoverage() {
+	o.t.Helper()
+	for _, of := range o.app.Ops.All() {
+		for _, who := range callers {
+			if o.hits[of.Name][who] == 0 {
+				o.t.Errorf("%s was never called as %q", of.Name, who)
+			}
+		}
+		if !o.fine[of.Name] {
+			o.t.Errorf("%s was never answered well: its good inputs are not good", of.Name)
+		}
+	}
+	store := o.stored()
+	for i := range o.finds.marks {
+		m := &o.finds.marks[i]
+		if !strings.Contains(strings.ToLower(store), m.word) {
+			o.t.Errorf("mark %s (%s) is not in the store: it was not planted", m.word, m.place)
+		}
+		if !m.apart && m.shows("admin") && !o.shown["admin"][m] || !m.apart && m.world == "otherland" && !o.shown["stranger"][m] {
+			o.t.Errorf("the control did not see %s of a %s card %v (%s)", m.place, m.label.Level, m.label.Subjects, m.word)
+		}
+	}
+	o.t.Logf("%d marks; %d operations × %d callers", len(o.finds.marks), len(o.hits), len(callers))
+}
+
+// stored are the bytes of the data folder.
+func (o *oracle) stored() string {
+	var b strings.Builder
+	files, _ := filepath.Glob(filepath.Join(o.app.Config.Data, app.StoreFile+"*")) // the pattern is good
+	for _, f := range files {
+		part, err := os.ReadFile(f)
+		if err != nil {
+			o.t.Error(err)
+		}
+		b.Write(part)
+	}
+	return b.String()
+}
+
+// wantQuiet holds that no log, trace or access record says what a card holds.
+func (o *oracle) wantQuiet() {
+	o.t.Helper()
+	for r, err := range o.app.AccessTail(o.t.Context(), access.TailOptions{Last: 1 << 20}) {
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		b, err := json.Marshal(r)
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		for _, l := range o.finds.find(string(b)) {
+			if !o.asked[l.mark] && !strings.Contains(l.mark.place, "name") {
+				o.t.Errorf("an access record holds %s: %s", l.mark.place, b)
+			}
+		}
+	}
+	o.app.Close(o.t.Context())
+	for what, text := range map[string]string{"log": o.logs.String(), "default log": logged.String(), "traces": o.traces.String()} {
+		for _, l := range o.finds.find(text) {
+			o.t.Errorf("the %s holds %s (%s): …%s…", what, l.mark.place, l.how, l.near)
+		}
+	}
+	if !strings.Contains(o.traces.String(), "get_card") {
+		o.t.Error("nothing was traced")
+	}
+}

@@ -1,0 +1,106 @@
+package prooftest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/canon"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// tape is a transport that keeps all that a client is sent.
+type tape struct {
+	key string
+	got *sink
+}
+
+func (p tape) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+p.key)
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range res.Header {
+		_, _ = io.WriteString(p.got, name+": "+strings.Join(values, " ")+"\n") // a sink takes all
+	}
+	res.Body = &teed{res.Body, io.TeeReader(res.Body, p.got)}
+	return res, nil
+}
+
+type teed struct {
+	io.Closer
+	io.Reader
+}
+
+// sessions connects real clients of both eras, which list, call, read and subscribe, while
+// the keeper changes what they see and what they do not.
+func (o *oracle) sessions() {
+	o.t.Helper()
+	for _, era := range []string{older, modern} {
+		for _, who := range []string{"user", "alice", "gm", "stranger"} {
+			got := &sink{}
+			o.inSession(era, who, got)
+			o.watch(who, request{operation: "session " + era}, got.String())
+		}
+	}
+}
+
+func (o *oracle) inSession(era, who string, got *sink) {
+	o.t.Helper()
+	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
+	defer cancel()
+	notices := make(chan string, 100)
+	client := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, &mcp.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { notices <- r.Params.URI },
+	})
+	cs, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: o.url + "/mcp", MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: tape{o.keys[who], got}}}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer func() { _ = cs.Close() }() // its stream is cut anyway
+	for r, err := range cs.Resources(ctx, nil) {
+		if err == nil {
+			_, _ = cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: r.URI}) // what comes is on the tape
+		}
+	}
+	for _, e := range good["search_cards"] {
+		_, _ = cs.CallTool(ctx, &mcp.CallToolParams{Name: "search_cards", Arguments: e.input}) // so here
+	}
+	if who != "stranger" {
+		o.subscribe(ctx, cs, notices)
+	}
+}
+
+// subscribe subscribes to what is in sight and to what is not, and changes both.
+func (o *oracle) subscribe(ctx context.Context, cs *mcp.ClientSession, notices <-chan string) {
+	o.t.Helper()
+	hidden := o.put(canon.NewCard{Name: "Watched " + itoa(len(o.shown)) + itoa(o.elapsed), Content: "x", Label: &forOthers})
+	o.elapsed++
+	uris := []string{"archive://card/" + url.PathEscape("~"+hidden.ID.String()), "archive://card/" + url.PathEscape(hidden.Name), "archive://card/New%20Ferry"}
+	for _, uri := range uris {
+		if err := cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
+			o.t.Fatalf("subscribe %s: %v", uri, err)
+		}
+	}
+	o.edit(hidden.ID, o.finds.marks[0].word+" "+itoa(o.elapsed))
+	time.Sleep(150 * time.Millisecond) // longer than the pace of notices: a wrong one would come before the right one
+	o.do(keeper, "update_card", map[string]any{"name": "New Ferry", "content": "ferry " + itoa(o.elapsed)})
+	select {
+	case uri := <-notices:
+		if uri != uris[2] {
+			o.t.Errorf("a notice of %s, which is hidden", uri)
+		}
+	case <-ctx.Done():
+		o.t.Error("no notice of what changed in sight")
+	}
+}
