@@ -2,13 +2,14 @@ package exchange
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/access"
 )
 
 // note is a Markdown file taken apart.
@@ -17,8 +18,12 @@ type note struct {
 	meta    map[string]any
 	body    string
 	line    int  // line of the file that the body begins at
-	broken  bool // its front matter could not be read
+	broken  bool // its front matter could not be read; its text is kept in raw
+	raw     string
 	reports []Problem
+
+	name  string       // of its card; vault.index gives it
+	level access.Level // least level that its readers have; vault.index gives it
 }
 
 func (n *note) report(line int, format string, args ...any) {
@@ -26,13 +31,14 @@ func (n *note) report(line int, format string, args ...any) {
 }
 
 // maxMeta bounds front matter, in bytes.
-const maxMeta = 64 << 10
+const maxMeta = 1 << 20
 
-// parseNote takes a file apart. Line ends become "\n", a byte order mark goes.
+// parseNote takes a file apart. Line ends become "\n", a byte order mark goes, and what
+// text cannot hold becomes U+FFFD.
 func parseNote(path string, data []byte) *note {
 	n := &note{path: path, meta: map[string]any{}, line: 1}
-	text := strings.TrimPrefix(string(data), "\ufeff")
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\ufeff"), "\ufffd")
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(text)
 	if !strings.HasPrefix(text, "---\n") {
 		n.body = text
 		return n
@@ -45,7 +51,7 @@ func parseNote(path string, data []byte) *note {
 		return n
 	}
 	head := text[4:end]
-	n.body = strings.TrimPrefix(strings.TrimLeft(text[end:], "-."), "\n")
+	_, n.body, _ = strings.Cut(text[end:], "\n")
 	n.line = 1 + strings.Count(text[:len(text)-len(n.body)], "\n")
 	if len(head) > maxMeta {
 		n.broken = true
@@ -53,6 +59,9 @@ func parseNote(path string, data []byte) *note {
 		return n
 	}
 	n.readMeta(head)
+	if n.broken {
+		n.meta, n.raw = map[string]any{}, head
+	}
 	return n
 }
 
@@ -105,7 +114,7 @@ func yamlWhy(err error) string {
 }
 
 // maxYAMLDepth bounds nesting; aliases are refused, for they can grow without bound.
-const maxYAMLDepth = 32
+const maxYAMLDepth = 64
 
 // value makes a JSON value of a YAML node. Scalars that JSON does not know, such as
 // dates, stay the text that they were. Of equal keys the last counts, and is reported.
@@ -119,6 +128,10 @@ func (n *note) value(node *yaml.Node, depth int) any {
 		m := map[string]any{}
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key := node.Content[i].Value
+			if node.Content[i].Kind != yaml.ScalarNode || key == "<<" {
+				n.report(node.Content[i].Line+1, "a key that is not text; left out")
+				continue
+			}
 			if _, again := m[key]; again {
 				n.report(node.Content[i].Line+1, "%q is set twice; the last one counts", key)
 			}
@@ -141,134 +154,19 @@ func (n *note) value(node *yaml.Node, depth int) any {
 	return scalar(node)
 }
 
+// numberForm is what JSON knows as a number; it is kept as written.
+var numberForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+
 func scalar(node *yaml.Node) any {
 	switch node.ShortTag() {
 	case "!!null":
 		return nil
 	case "!!bool":
 		return node.Value == "true" || node.Value == "True" || node.Value == "TRUE"
-	case "!!int":
-		if i, err := strconv.ParseInt(node.Value, 10, 64); err == nil {
-			return i
-		}
-	case "!!float":
-		if f, err := strconv.ParseFloat(node.Value, 64); err == nil {
-			if b, err := json.Marshal(f); err == nil {
-				return json.RawMessage(b)
-			}
+	case "!!int", "!!float":
+		if numberForm.MatchString(node.Value) {
+			return json.Number(node.Value)
 		}
 	}
 	return node.Value
-}
-
-// text gives a front matter value as text; "" where it is not text.
-func (n *note) text(key string) string {
-	switch v := n.meta[key].(type) {
-	case string:
-		return strings.TrimSpace(v)
-	case int64, bool, json.RawMessage:
-		return fmt.Sprint(v)
-	}
-	return ""
-}
-
-// list gives a front matter value as a list: of a list its items, of text its parts
-// between commas. Nested lists are what unquoted [[links]] become in YAML; they are read
-// as the links they were.
-func (n *note) list(key string) []string {
-	var out []string
-	switch v := n.meta[key].(type) {
-	case string:
-		for item := range strings.SplitSeq(v, ",") {
-			out = appendText(out, item)
-		}
-	case []any:
-		for _, item := range v {
-			switch item := item.(type) {
-			case []any:
-				out = appendText(out, flatten(item))
-			case nil:
-			default:
-				out = appendText(out, fmt.Sprint(item))
-			}
-		}
-	case int64, bool, json.RawMessage:
-		out = appendText(out, fmt.Sprint(v))
-	}
-	return out
-}
-
-func appendText(list []string, s string) []string {
-	if s = strings.TrimSpace(s); s != "" {
-		return append(list, s)
-	}
-	return list
-}
-
-func flatten(v any) string {
-	if list, ok := v.([]any); ok {
-		var parts []string
-		for _, item := range list {
-			parts = append(parts, flatten(item))
-		}
-		return strings.Join(parts, ", ")
-	}
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprint(v)
-}
-
-// fields gives as a JSON object what front matter is left when known keys are taken out;
-// nil when none is. What was an unquoted [[link]] becomes one again.
-func (n *note) fields(known ...string) (json.RawMessage, error) {
-	rest := map[string]any{}
-	for k, v := range n.meta {
-		rest[k] = relink(v)
-	}
-	for _, k := range known {
-		delete(rest, k)
-	}
-	for k, v := range rest {
-		if v == nil || strings.HasPrefix(k, "*") || strings.HasPrefix(k, "+") {
-			delete(rest, k)
-		}
-	}
-	if len(rest) == 0 {
-		return nil, nil
-	}
-	b, err := json.Marshal(rest)
-	if err != nil {
-		return nil, errors.New("front matter cannot be kept: " + err.Error())
-	}
-	return b, nil
-}
-
-// relink turns [[["X"]]] back into "[[X]]".
-func relink(v any) any {
-	switch v := v.(type) {
-	case []any:
-		if len(v) == 1 {
-			if inner, ok := v[0].([]any); ok && len(inner) == 1 {
-				if s, ok := inner[0].(string); ok {
-					return "[[" + s + "]]"
-				}
-			}
-		}
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = relink(v[i])
-			if inner, ok := v[i].([]any); ok && len(inner) == 1 {
-				if in2, ok := inner[0].([]any); ok && len(in2) == 1 {
-					out[i] = "[[" + fmt.Sprint(in2[0]) + "]]"
-				}
-			}
-		}
-		return out
-	case map[string]any:
-		for k := range v {
-			v[k] = relink(v[k])
-		}
-	}
-	return v
 }

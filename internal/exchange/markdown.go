@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"io/fs"
+	"path"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -41,9 +42,61 @@ const (
 	FolderNone  FolderUse = "none"
 )
 
-// ImportMarkdown brings a folder of Markdown into the grant's world.
+// ImportMarkdown brings a folder of Markdown into the grant's world: our own dialect, and
+// the vaults that other programs keep. What could not be taken over as it stood is in the
+// Summary; an error means that the import stopped, and what was committed before stays.
 func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o MarkdownOptions) (Summary, error) {
-	return Summary{}, nil
+	sum := Summary{DryRun: g.Request().DryRun}
+	v, err := readVault(files, o)
+	if err != nil {
+		return sum, err
+	}
+	v.index()
+	want := newCollection()
+	err = c.Look(ctx, g, func(l *canon.Look) error {
+		f := &foreign{v: v, c: want, look: l, shown: map[string]access.Level{}}
+		x := &native{v: v, c: want}
+		return collect(ctx, v, f, x)
+	})
+	if err != nil {
+		return sum, err
+	}
+	sum.Files, sum.Hidden = len(v.notes), want.hidden
+	sum.Problems = append(v.problems, want.problems...)
+	for _, n := range v.notes {
+		sum.Problems = append(sum.Problems, n.reports...)
+	}
+	want.settle()
+	im := &importer{canon: c, grant: g, c: want, sum: &sum, tell: o.Progress}
+	return sum, im.run(ctx)
+}
+
+// collect makes cards of all notes.
+func collect(ctx context.Context, v *vault, f *foreign, x *native) error {
+	strangers := false
+	for _, n := range v.notes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if v.native(n) {
+			if err := x.note(n); err != nil {
+				return err
+			}
+			if file := n.text("file"); file != "" {
+				f.shown[path.Join(path.Dir(n.path), file)] = access.LevelAdmin
+			}
+			continue
+		}
+		strangers = true
+		if err := f.note(ctx, n); err != nil {
+			return err
+		}
+	}
+	if strangers {
+		f.folders()
+	}
+	f.attachments()
+	return nil
 }
 
 // ExportMarkdown writes the grant's world into a folder.

@@ -2,124 +2,130 @@ package exchange
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"golang.org/x/net/html"
 )
 
-// split takes out of a note's text what its format hides from readers: %%comments%%, HTML
-// comments, secret sections and [!secret] callouts. Code that readers see is left alone.
-// unclosed reports a comment that does not end, all of which is secret.
-func split(body string) (open, secret string, unclosed bool) {
-	var hidden strings.Builder
-	keep := func(s string) {
-		if s = strings.TrimSpace(s); s != "" {
-			if hidden.Len() > 0 {
-				hidden.WriteString("\n\n")
-			}
-			hidden.WriteString(s)
-		}
-	}
-	open, unclosed = takeMarked(body, keep)
-	open = takeCallouts(open, keep)
-	return open, hidden.String(), unclosed
+// hidden is what a format hides from readers, taken out of a text.
+type hidden struct {
+	open   string // what readers see
+	secret string // the rest
+	loose  int    // where something begins that does not end, all after which is secret; -1
 }
 
-// takeMarked takes out comments and secret sections in one pass from left to right, so
+// split takes out of a note's text what its format hides from readers: %%comments%%, HTML
+// comments, elements of class secret and [!secret] callouts. Code that readers see is
+// left alone. Where in doubt it hides.
+func split(body string) hidden {
+	h := hidden{loose: -1}
+	var secrets []string
+	keep := func(s string) {
+		if s = strings.TrimSpace(s); s != "" {
+			secrets = append(secrets, s)
+		}
+	}
+	h.open = takeCallouts(h.takeMarked(body, keep), keep)
+	h.secret = strings.Join(secrets, "\n\n")
+	return h
+}
+
+// takeMarked takes out comments and secret elements in one pass from left to right, so
 // that code inside a comment is secret and a comment inside code is not.
-func takeMarked(body string, keep func(string)) (rest string, unclosed bool) {
+func (h *hidden) takeMarked(body string, keep func(string)) string {
+	if !strings.Contains(body, "%%") && !strings.Contains(body, "<") {
+		return body
+	}
+	code := newCoder(body)
 	var out strings.Builder
 	for at := 0; at < len(body); {
-		s := body[at:]
-		if n := codeLength(body, at); n > 0 {
-			out.WriteString(s[:n])
+		if n := code.length(at); n > 0 {
+			out.WriteString(body[at : at+n])
 			at += n
 			continue
 		}
-		inner, n, closed := marked(s)
+		inner, n, closed := marked(body[at:])
 		if n == 0 {
 			out.WriteByte(body[at])
 			at++
 			continue
 		}
 		keep(inner)
-		unclosed = unclosed || !closed
+		if !closed {
+			h.loose = at
+		}
 		at += n
 	}
-	return out.String(), unclosed
+	return out.String()
 }
 
-// marked reads a comment or secret section at the start of s: what it holds and how long
+// marked reads a comment or secret element at the start of s: what it holds and how long
 // it is, 0 where there is none. One that does not end goes on to the end.
 func marked(s string) (inner string, n int, closed bool) {
-	for _, m := range [][2]string{{"%%", "%%"}, {"<!--", "-->"}} {
-		after, ok := strings.CutPrefix(s, m[0])
-		if !ok {
-			continue
-		}
-		inner, left, closed := strings.Cut(after, m[1])
+	switch {
+	case strings.HasPrefix(s, "%%"):
+		inner, left, closed := strings.Cut(s[2:], "%%")
 		return inner, len(s) - len(left), closed
-	}
-	if s[0] == '<' {
-		if m := sectionForm.FindString(s[:min(len(s), 200)]); m != "" {
-			end := sectionEnd.FindStringIndex(s)
-			if end == nil {
-				return s, len(s), false
-			}
-			return s[:end[1]], end[1], true
-		}
+	case strings.HasPrefix(s, "<!--"):
+		inner, left, closed := strings.Cut(s[4:], "-->")
+		return inner, len(s) - len(left), closed
+	case s[0] == '<' && secretTag(s) != "":
+		n, closed := elementLength(s, secretTag(s))
+		return s[:n], n, closed
 	}
 	return "", 0, false
 }
 
-var (
-	sectionForm = regexp.MustCompile(`(?i)^<section[^>]*class\s*=\s*["']?[^"'>]*\bsecret\b`)
-	sectionEnd  = regexp.MustCompile(`(?i)</section\s*>`)
-	fenceForm   = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
-)
+// Classes of elements that are for the GM alone.
+var secretClasses = []string{"secret", "gm-only", "dm-only", "gm-secret", "dm-secret"}
 
-// codeLength is how long the code that begins at a place is: a fence at the start of a
-// line, or inline code; 0 for none. A fence that does not end is no code here.
-func codeLength(body string, at int) int {
-	s := body[at:]
-	if at == 0 || body[at-1] == '\n' {
-		if m := fenceForm.FindStringSubmatch(s[:min(len(s), 100)]); m != nil {
-			return fenceLength(s, m[1])
+// secretTag is the name of the element of a secret class that s begins with; "" for none.
+func secretTag(s string) string {
+	if len(s) < 2 || (s[1]|0x20 < 'a' || s[1]|0x20 > 'z') {
+		return ""
+	}
+	z := html.NewTokenizer(strings.NewReader(s[:min(len(s), 8192)]))
+	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+		return ""
+	}
+	t := z.Token()
+	for _, a := range t.Attr {
+		if a.Key == "class" && slices.ContainsFunc(strings.Fields(strings.ToLower(a.Val)), func(c string) bool { return slices.Contains(secretClasses, c) }) {
+			return t.Data
 		}
 	}
-	if s[0] != '`' {
-		return 0
-	}
-	ticks := len(s) - len(strings.TrimLeft(s, "`"))
-	paragraph, _, _ := strings.Cut(s[ticks:], "\n\n")
-	for from := 0; ; {
-		i := strings.Index(paragraph[from:], s[:ticks])
-		if i < 0 {
-			return ticks // the ticks themselves
+	return ""
+}
+
+// elementLength is how long the element at the start of s is, with those inside it.
+func elementLength(s, tag string) (n int, closed bool) {
+	z := html.NewTokenizer(strings.NewReader(s))
+	depth := 0
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return len(s), false
 		}
-		from += i
-		run := len(paragraph[from:]) - len(strings.TrimLeft(paragraph[from:], "`"))
-		if from += run; run == ticks {
-			return ticks + from
+		n += len(z.Raw())
+		name, _ := z.TagName()
+		if string(name) != tag {
+			continue
+		}
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken: // of HTML elements the slash says nothing
+			depth++
+		case html.EndTagToken:
+			if depth--; depth == 0 {
+				return n, true
+			}
 		}
 	}
 }
 
-func fenceLength(s, mark string) int {
-	_, after, ok := strings.Cut(s, "\n")
-	if !ok {
-		return 0
-	}
-	at := len(s) - len(after)
-	for line := range strings.SplitAfterSeq(after, "\n") {
-		at += len(line)
-		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, mark) && strings.Trim(trimmed, mark[:1]) == "" {
-			return at
-		}
-	}
-	return 0
-}
-
-var calloutForm = regexp.MustCompile(`(?i)^\s*(>[\s>]*)\[!\s*(secret|gm|dm|gm[ -]?only|dm[ -]?only|spoiler)\s*\][+-]?\s*(.*)$`)
+// calloutForm is the first line of a secret callout, in quotes and lists however nested.
+var calloutForm = regexp.MustCompile(`(?i)^((?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*>(?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*)` +
+	`\[!\s*(?:secrets?|hidden|spoilers?|(?:gm|dm)(?:[ _-]?(?:only|notes?|secrets?|info))?)\s*(?:\|[^\]]*)?\][+-]?[ \t]*(.*)$`)
 
 // takeCallouts takes out block quotes that begin with a secret callout, wherever in a
 // quote it stands: a nested one ends with its own depth.
@@ -127,71 +133,65 @@ func takeCallouts(text string, keep func(string)) string {
 	if !strings.Contains(text, "[!") {
 		return text
 	}
+	code := newCoder(text)
 	var out, taken []string
 	depth := 0
-	flush := func() {
+	end := func() {
 		if depth > 0 {
 			keep(strings.Join(taken, "\n"))
 		}
 		taken, depth = nil, 0
 	}
-	fence := ""
-	for line := range strings.SplitSeq(text, "\n") {
-		if depth == 0 {
-			if fence = fenceAfter(fence, line); fence != "" {
-				out = append(out, line)
-				continue
-			}
-		}
-		if m := calloutForm.FindStringSubmatch(line); m != nil {
-			flush()
+	for at := 0; at < len(text); {
+		line, _, _ := strings.Cut(text[at:], "\n")
+		next := at + len(line) + 1
+		m := calloutForm.FindStringSubmatch(line)
+		switch {
+		case m != nil:
+			end()
 			depth = strings.Count(m[1], ">")
-			if m[3] != "" {
-				taken = append(taken, "**"+m[3]+"**", "")
+			if m[2] != "" {
+				taken = append(taken, "**"+m[2]+"**", "")
 			}
-			continue
-		}
-		if depth > 0 && quoteDepth(line) >= depth {
+		case depth > 0 && continues(line, depth, taken):
 			taken = append(taken, unquote(line, depth))
-			continue
+		default:
+			end()
+			if n := code.fence(at); n > 0 {
+				line, next = strings.TrimSuffix(text[at:at+n], "\n"), at+n
+			}
+			out = append(out, line)
 		}
-		// A line right after a quote continues it (a lazy continuation), and stays secret.
-		if depth > 0 && strings.TrimSpace(line) != "" && quoteDepth(line) == 0 && len(taken) > 0 && taken[len(taken)-1] != "" {
-			taken = append(taken, line)
-			continue
-		}
-		flush()
-		out = append(out, line)
+		at = next
 	}
-	flush()
+	end()
+	if strings.HasSuffix(text, "\n") {
+		out = append(out, "")
+	}
 	return strings.Join(out, "\n")
 }
 
-// fenceAfter is the mark of the fence that is open after a line; "" for none.
-func fenceAfter(open, line string) string {
-	m := fenceForm.FindStringSubmatch(line)
-	switch {
-	case m == nil:
-		return open
-	case open == "":
-		return m[1]
-	case strings.HasPrefix(m[1], open) && strings.Trim(strings.TrimSpace(line), open[:1]) == "":
-		return ""
+// continues reports whether a line belongs to a callout of a depth: it is quoted as
+// deeply, or goes on with the paragraph that the line before it is in.
+func continues(line string, depth int, taken []string) bool {
+	quotes, rest := quoteDepth(line)
+	if quotes >= depth {
+		return true
 	}
-	return open
+	return strings.TrimSpace(rest) != "" && len(taken) > 0 && strings.TrimSpace(taken[len(taken)-1]) != ""
 }
 
-func quoteDepth(line string) (n int) {
-	for _, r := range line {
+func quoteDepth(line string) (n int, rest string) {
+	for i, r := range line {
 		switch r {
 		case '>':
 			n++
 		case ' ', '\t':
 		default:
-			return n
+			return n, line[i:]
 		}
 	}
-	return n
+	return n, ""
 }
 
 func unquote(line string, depth int) string {

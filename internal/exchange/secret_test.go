@@ -11,7 +11,12 @@ func TestWhatReadersDoNotSeeIsTakenOut(t *testing.T) {
 		{"a callout", "a\n> [!secret] The heir\n> is the *baker*\n\nb", "a\n\nb", "**The heir**\n\nis the *baker*"},
 		{"a folded one, in capitals", "> [!SECRET]- \n> x", "", "x"},
 		{"a lazy continuation", "> [!secret]\n> one\ntwo\n\nb", "\nb", "one\ntwo"},
-		{"inside a quote", "> seen\n> > [!secret]\n> > hidden\n> seen again", "> seen\n> seen again", "hidden"},
+		{"inside a quote", "> seen\n> > [!secret]\n> > hidden\n>\n> seen again", "> seen\n>\n> seen again", "hidden"},
+		{"what goes on with its paragraph, one quote less", "> > [!secret]\n> > hidden\n> too\n\nb", "\nb", "hidden\ntoo"},
+		{"inside a list", "- a\n- > [!gm] x\n  > y\n\nb", "- a\n\nb", "**x**\n\ny"},
+		{"inside a list in a quote", "> - > [!dm-only]\n>   > y\n\nb", "\nb", "y"},
+		{"one with an option", "> [!secret|right] t\n> y", "", "**t**\n\ny"},
+		{"after a fence that does not end", "```\na\n> [!secret]\n> x", "```\na", "x"},
 		{"another callout", "> [!note] n\n> x", "> [!note] n\n> x", ""},
 		{"a comment", "a %%b%% c", "a  c", "b"},
 		{"a comment over paragraphs", "a %%b\n\nc%% d", "a  d", "b\n\nc"},
@@ -22,12 +27,16 @@ func TestWhatReadersDoNotSeeIsTakenOut(t *testing.T) {
 		{"code inside a comment is not", "a %%\n```\nb\n```\n%% c", "a  c", "```\nb\n```"},
 		{"inline code inside a comment is not", "a %% `b` c %% d", "a  d", "`b` c"},
 		{"a fence that does not end hides nothing", "```\n%%b%%", "```\n", "b"},
+		{"a section in it", `<section class='Secret'>b<section>c</section>d</section>e`, "e", `<section class='Secret'>b<section>c</section>d</section>`},
+		{"an attribute that looks like an end", `<div title="a>b" class="gm-only">b</div>e`, "e", `<div title="a>b" class="gm-only">b</div>`},
+		{"one that does not end", `a<section class=secret>b`, "a", `<section class=secret>b`},
+		{"another section", `<section class="secretary">b</section>`, `<section class="secretary">b</section>`, ""},
 		{"a secret section", `a <section class="block secret" id="x">b</section> c`, "a  c", `<section class="block secret" id="x">b</section>`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			open, secret, _ := split(tc.in)
-			if open != tc.open || secret != tc.secret {
-				t.Errorf("split(%q)\n open   %q, want %q\n secret %q, want %q", tc.in, open, tc.open, secret, tc.secret)
+			got := split(tc.in)
+			if got.open != tc.open || got.secret != tc.secret {
+				t.Errorf("split(%q)\n open   %q, want %q\n secret %q, want %q", tc.in, got.open, tc.open, got.secret, tc.secret)
 			}
 		})
 	}
@@ -36,9 +45,14 @@ func TestWhatReadersDoNotSeeIsTakenOut(t *testing.T) {
 func FuzzSplit(f *testing.F) {
 	f.Add("a %%SECRET%% `b` ```\n> [!secret]\n> x")
 	f.Fuzz(func(t *testing.T, s string) {
-		open, secret, _ := split("%%MARK%%" + s)
-		if strings.Contains(open, "MARK") && !strings.Contains(s, "MARK") {
-			t.Errorf("a comment stays open: %q / %q", open, secret)
+		if got := split("%%MARK%%" + s); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+			t.Errorf("a comment stays open: %+v", got)
+		}
+		if got := split("> [!secret]\n> MARK\n\n" + s); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+			t.Errorf("a callout stays open: %+v", got)
+		}
+		if got := split(`<section class="secret">MARK</section>` + s); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+			t.Errorf("a section stays open: %+v", got)
 		}
 	})
 }

@@ -4,193 +4,298 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
 // vault is a folder of notes, read and named.
 type vault struct {
-	label  string // stands in derived ids, so that two vaults do not share them
-	notes  []*note
-	names  map[*note]string
-	byPath map[string]*note // lower case, without ".md"
-	byBase map[string][]*note
-	alias  map[string][]*note
-	files  map[string][]string // attachments by lower-case base name
+	files    fs.FS
+	o        MarkdownOptions
+	notes    []*note
+	byPath   map[string]*note // as folded says, without ".md"
+	byBase   map[string][]*note
+	alias    map[string][]*note
+	attached map[string][]string // other files by their folded base names
+	problems []Problem
 }
 
-// Bounds of a vault.
+// Bounds of a vault. A card holds 1 MiB of text, so that a longer note could not come in.
 const (
-	maxNote  = 4 << 20
-	maxNotes = 200_000
+	maxNote    = 2 << 20
+	maxNotes   = 200_000
+	maxEntries = 1_000_000
+	maxText    = 512 << 20
+	maxFolders = 64
 )
 
 // readVault reads every note of a folder. What cannot be read is reported.
-func readVault(files fs.FS, label string) (*vault, []Problem, error) {
-	v := &vault{label: label, names: map[*note]string{}, byPath: map[string]*note{}, byBase: map[string][]*note{},
-		alias: map[string][]*note{}, files: map[string][]string{}}
-	var problems []Problem
+func readVault(files fs.FS, o MarkdownOptions) (*vault, error) {
+	v := &vault{files: files, o: o, byPath: map[string]*note{}, byBase: map[string][]*note{},
+		alias: map[string][]*note{}, attached: map[string][]string{}}
+	entries, text := 0, 0
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			problems = append(problems, Problem{File: p, Why: "cannot be read"})
-			return nil
+		if entries++; entries > maxEntries {
+			return fault.New(fault.TooLarge, "the folder has more than %d entries; import it in parts", maxEntries)
 		}
-		if strings.HasPrefix(d.Name(), ".") && p != "." {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
+		if err != nil || p == "." {
+			return v.unreadable(p, err)
+		}
+		if strings.HasPrefix(d.Name(), ".") || strings.Count(p, "/") > maxFolders {
+			return v.skip(p, d)
 		}
 		if !d.Type().IsRegular() {
+			if !d.IsDir() {
+				v.problem(p, "not a plain file (links are not followed); left out")
+			}
 			return nil
 		}
 		if !strings.EqualFold(path.Ext(p), ".md") {
-			base := strings.ToLower(path.Base(p))
-			v.files[base] = append(v.files[base], p)
+			base := folded(path.Base(p))
+			v.attached[base] = append(v.attached[base], p)
 			return nil
 		}
-		if len(v.notes) >= maxNotes {
-			return fmt.Errorf("more than %d notes", maxNotes)
-		}
-		n, problem := readNote(files, p, d)
-		if problem != nil {
-			problems = append(problems, *problem)
+		n := v.read(p, d)
+		if n == nil {
 			return nil
 		}
 		v.notes = append(v.notes, n)
+		if text += len(n.body); text > maxText || len(v.notes) > maxNotes {
+			return fault.New(fault.TooLarge, "the folder holds more than %d notes or %d MiB of text; import it in parts", maxNotes, maxText>>20)
+		}
 		return nil
 	})
-	return v, problems, err
+	return v, err
 }
 
-func readNote(files fs.FS, p string, d fs.DirEntry) (*note, *Problem) {
-	if info, err := d.Info(); err == nil && info.Size() > maxNote {
-		return nil, &Problem{File: p, Why: fmt.Sprintf("longer than %d bytes; left out", maxNote)}
+func (v *vault) problem(file, format string, args ...any) {
+	v.problems = append(v.problems, Problem{File: file, Why: fmt.Sprintf(format, args...)})
+}
+
+func (v *vault) unreadable(p string, err error) error {
+	switch {
+	case err != nil && p == ".":
+		return fault.New(fault.Invalid, "the folder cannot be read").Because(err)
+	case err != nil:
+		v.problem(p, "cannot be read; left out")
 	}
-	data, err := fs.ReadFile(files, p)
+	return nil
+}
+
+func (v *vault) skip(p string, d fs.DirEntry) error {
+	if !strings.HasPrefix(d.Name(), ".") {
+		v.problem(p, "deeper than %d folders; left out", maxFolders)
+	}
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+func (v *vault) read(p string, d fs.DirEntry) *note {
+	limit := int64(maxNote)
+	if v.o.Native {
+		limit *= 2 // text of a card, escaped, and its fields
+	}
+	if info, err := d.Info(); err == nil && info.Size() > limit {
+		v.problem(p, "longer than %d bytes; left out", limit)
+		return nil
+	}
+	data, err := fs.ReadFile(v.files, p)
 	if err != nil {
-		return nil, &Problem{File: p, Why: "cannot be read"}
+		v.problem(p, "cannot be read; left out")
+		return nil
 	}
-	return parseNote(p, []byte(strings.ToValidUTF8(string(data), "\ufffd"))), nil
+	return parseNote(p, data)
 }
 
-// index names every note and makes notes findable as links name them.
-func (v *vault) index(native bool, foldersAsNames bool) {
+// folded is how paths and aliases are compared: without regard to case and to how
+// accents are written.
+func folded(s string) string { return strings.ToLower(norm.NFC.String(s)) }
+
+// stem is a note's path without its ending.
+func (n *note) stem() string { return strings.TrimSuffix(n.path, path.Ext(n.path)) }
+
+// native reports whether a note is in our own dialect.
+func (v *vault) native(n *note) bool { return v.o.Native || n.text("loregate") != "" }
+
+// index labels and names every note, and makes notes findable as links name them.
+func (v *vault) index() {
 	for _, n := range v.notes {
-		stem := strings.TrimSuffix(strings.ToLower(n.path), ".md")
+		stem := folded(n.stem())
 		v.byPath[stem] = n
 		v.byBase[path.Base(stem)] = append(v.byBase[path.Base(stem)], n)
 		for _, a := range append(n.list("aliases"), n.list("alias")...) {
-			v.alias[strings.ToLower(a)] = append(v.alias[strings.ToLower(a)], n)
+			v.alias[folded(a)] = append(v.alias[folded(a)], n)
+		}
+		if v.native(n) {
+			n.name = n.text("name")
+			if l, ok := access.ParseLevel(n.text("level")); ok {
+				n.level = l
+			} else if n.meta["level"] != nil || n.broken {
+				n.level = access.LevelGM
+			}
+			continue
+		}
+		n.level = max(v.o.Level, access.LevelUser, n.visibility(), v.folderLevel(n.path))
+		if v.o.Folders == FolderNames {
+			n.name = n.below(maxFolders)
+		} else {
+			n.name = n.below(0)
 		}
 	}
-	taken := map[markup.Key][]*note{}
+	v.distinguish()
+}
+
+// usualGMFolders are folders whose notes are for the GM unless an import says otherwise.
+var usualGMFolders = []string{"GM", "DM", "GM Only", "DM Only", "GM Notes", "DM Notes", "Secret", "Hidden", "Private"}
+
+// folderLevel is the level that the folders of a file ask for.
+func (v *vault) folderLevel(file string) access.Level {
+	hiding := v.o.GMFolders
+	if hiding == nil {
+		hiding = usualGMFolders
+	}
+	for folder := range strings.SplitSeq(path.Dir(file), "/") {
+		if key := markup.PartKey(folder); key != "" && among(hiding, key) {
+			return access.LevelGM
+		}
+	}
+	return access.LevelUser
+}
+
+// bearer is who cannot share a name: names are taken for each level.
+type bearer struct {
+	key   markup.Key
+	level access.Level
+}
+
+// distinguish gives foreign notes that bear one name longer ones, by their folders, and
+// numbers where folders do not help.
+func (v *vault) distinguish() {
+	groups, order := map[bearer][]*note{}, []bearer{}
 	for _, n := range v.notes {
-		name := plainName(path.Base(strings.TrimSuffix(n.path, path.Ext(n.path))))
-		if given := n.text("name"); given != "" && (native || n.native()) {
-			name = given
-		} else if foldersAsNames {
-			name = v.qualified(n, 1<<10)
+		if v.native(n) {
+			continue
 		}
-		v.names[n] = name
-		taken[markup.KeyOf(name)] = append(taken[markup.KeyOf(name)], n)
+		b := bearer{markup.KeyOf(n.name), n.level}
+		if groups[b] == nil {
+			order = append(order, b)
+		}
+		groups[b] = append(groups[b], n)
 	}
-	for key, notes := range taken {
-		if len(notes) > 1 && key != "" {
-			v.distinguish(notes, native)
+	used := map[bearer]bool{}
+	for _, b := range order {
+		used[b] = true
+	}
+	for _, b := range order {
+		if same := groups[b]; len(same) > 1 {
+			v.rename(same, used)
 		}
 	}
 }
 
-// distinguish gives notes of one name longer ones, by their folders.
-func (v *vault) distinguish(notes []*note, native bool) {
-	slices.SortFunc(notes, func(a, b *note) int { return strings.Compare(a.path, b.path) })
-	used := map[markup.Key]int{}
-	for _, n := range notes {
-		name := v.names[n]
-		if !native && !n.native() {
-			name = v.qualified(n, 1)
-			for depth := 2; depth <= strings.Count(n.path, "/") && v.shares(n, notes, depth-1); depth++ {
-				name = v.qualified(n, depth)
+func (v *vault) rename(same []*note, used map[bearer]bool) {
+	was := same[0].name
+	var rest []*note
+	for depth := 1; len(same) > 0; depth++ {
+		at := map[bearer][]*note{}
+		for _, n := range same {
+			n.name = n.below(depth)
+			b := bearer{markup.KeyOf(n.name), n.level}
+			at[b] = append(at[b], n)
+		}
+		next := same[:0:0]
+		for _, n := range same {
+			b := bearer{markup.KeyOf(n.name), n.level}
+			switch {
+			case len(at[b]) > 1 && depth <= maxFolders:
+				next = append(next, n)
+			case len(at[b]) > 1 || used[b] && markup.KeyOf(was) != b.key:
+				rest = append(rest, n)
+			default:
+				used[b] = true
+				v.renamed(n, was)
 			}
 		}
-		key := markup.KeyOf(name)
-		if used[key]++; used[key] > 1 {
-			name = fmt.Sprintf("%s (%d)", name, used[key])
+		same = next
+	}
+	for _, n := range rest {
+		base := n.name
+		for i := 2; used[bearer{markup.KeyOf(n.name), n.level}]; i++ {
+			n.name = fmt.Sprintf("%s (%d)", base, i)
 		}
-		if name != v.names[n] {
-			n.report(0, "the name %q is used by %d files; this one becomes %q", v.names[n], len(notes), name)
-		}
-		v.names[n] = name
+		used[bearer{markup.KeyOf(n.name), n.level}] = true
+		v.renamed(n, was)
 	}
 }
 
-// shares reports whether another of the notes has the same name at a depth of folders.
-func (v *vault) shares(n *note, notes []*note, depth int) bool {
-	for _, o := range notes {
-		if o != n && markup.KeyOf(v.qualified(o, depth)) == markup.KeyOf(v.qualified(n, depth)) {
-			return true
-		}
+func (v *vault) renamed(n *note, was string) {
+	if n.name != was {
+		n.report(0, "another file is called %q too; this one becomes %q", was, n.name)
 	}
-	return false
 }
 
-// qualified is a note's name below up to depth of its folders.
-func (v *vault) qualified(n *note, depth int) string {
-	parts := strings.Split(strings.TrimSuffix(n.path, path.Ext(n.path)), "/")
+// below is a note's own name below up to depth of its folders.
+func (n *note) below(depth int) string {
+	parts := strings.Split(n.stem(), "/")
+	parts = parts[max(0, len(parts)-1-depth):]
 	for i := range parts {
 		parts[i] = plainName(parts[i])
 	}
-	return markup.Join(parts[max(0, len(parts)-1-depth):]...)
+	return markup.Join(parts...)
 }
+
+// notInNames gives way to a space: it would end a part, a link or a nest.
+var notInNames = strings.NewReplacer("+", " ", "|", " ", "[", " ", "]", " ", "{", " ", "}", " ", "/", " ")
 
 // plainName makes a file or folder name one part of a card's name.
 func plainName(s string) string {
-	s = norm.NFC.String(strings.TrimSpace(markup.Clean(strings.ReplaceAll(s, "+", " "))))
-	if markup.CheckName(s) == nil {
-		return s
+	name := strings.Join(strings.Fields(notInNames.Replace(norm.NFC.String(markup.Clean(s)))), " ")
+	if r := []rune(name); len(r) > 120 {
+		name = strings.TrimSpace(string(r[:120]))
 	}
-	var b strings.Builder
-	for _, r := range s {
-		if r >= ' ' && r != '/' {
-			b.WriteRune(r)
-		}
+	if markup.CheckName(name) == nil {
+		return name
 	}
-	if s = strings.TrimSpace(b.String()); markup.CheckName(s) == nil {
-		return s
-	}
-	return "Untitled " + fmt.Sprintf("%x", sha256.Sum256([]byte(s)))[:6]
+	return fmt.Sprintf("Untitled %x", sha256.Sum256([]byte(s)))[:15]
 }
 
-// native reports whether the note was written by an export of ours.
-func (n *note) native() bool { return n.text("loregate") != "" }
-
-// cardID derives the id of what came from a place in a vault: a UUIDv8 over the SHA-256
-// of that place.
-func (v *vault) cardID(place string) canon.CardID {
-	sum := sha256.Sum256([]byte("markdown\x00" + v.label + "\x00" + place))
-	var id canon.CardID
+// derived makes a UUIDv8 of what names a thing: the SHA-256 of its parts.
+func derived(parts ...string) (id [16]byte) {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	copy(id[:], sum[:])
 	id[6], id[8] = id[6]&0x0f|0x80, id[8]&0x3f|0x80
 	return id
 }
 
+// cardID is the id of the card that comes from a place in the vault.
+func (v *vault) cardID(place string) canon.CardID {
+	return canon.CardID(derived("markdown", v.o.Label, norm.NFC.String(place)))
+}
+
+// childID is the id of a card that a format folds into another.
+func childID(parent canon.CardID, part string) canon.CardID {
+	return canon.CardID(derived("child", parent.String(), part))
+}
+
 // find is the note that a link in another means; nil for none. Links name a path, a file,
 // or an alias, in any case; of several the nearest wins.
 func (v *vault) find(from *note, target string) *note {
-	t := strings.ToLower(norm.NFC.String(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(target), ".md"), ".MD")))
+	t := folded(strings.TrimSpace(target))
+	t = strings.TrimSuffix(t, ".md")
 	if t == "" {
 		return nil
 	}
-	dir := strings.ToLower(path.Dir(from.path))
+	dir := folded(path.Dir(from.path))
 	for _, p := range []string{path.Join(dir, t), strings.TrimPrefix(path.Clean("/"+t), "/")} {
 		if n := v.byPath[p]; n != nil {
 			return n
@@ -198,7 +303,7 @@ func (v *vault) find(from *note, target string) *note {
 	}
 	var found []*note
 	for _, n := range v.byBase[path.Base(t)] {
-		if strings.HasSuffix("/"+strings.TrimSuffix(strings.ToLower(n.path), ".md"), "/"+t) {
+		if strings.HasSuffix("/"+folded(n.stem()), "/"+t) {
 			found = append(found, n)
 		}
 	}
@@ -213,7 +318,7 @@ func (v *vault) find(from *note, target string) *note {
 
 // distance counts the folders between a folder and a file.
 func distance(dir, file string) int {
-	a, b := strings.Split(dir, "/"), strings.Split(strings.ToLower(path.Dir(file)), "/")
+	a, b := strings.Split(dir, "/"), strings.Split(folded(path.Dir(file)), "/")
 	same := 0
 	for same < len(a) && same < len(b) && a[same] == b[same] {
 		same++
@@ -221,11 +326,11 @@ func distance(dir, file string) int {
 	return len(a) + len(b) - 2*same
 }
 
-// file is the attachment that an embed means; "" for none.
-func (v *vault) file(target string) string {
-	list := v.files[strings.ToLower(path.Base(target))]
+// attachment is the file that an embed means; "" for none.
+func (v *vault) attachment(target string) string {
+	list := v.attached[folded(path.Base(target))]
 	for _, p := range list {
-		if strings.HasSuffix("/"+strings.ToLower(p), "/"+strings.ToLower(strings.TrimPrefix(target, "/"))) {
+		if strings.HasSuffix("/"+folded(p), "/"+folded(strings.TrimLeft(target, "./"))) {
 			return p
 		}
 	}
@@ -233,124 +338,4 @@ func (v *vault) file(target string) string {
 		return list[0]
 	}
 	return ""
-}
-
-var (
-	mdLinkForm  = regexp.MustCompile(`^\[([^\]\n]*)\]\(\s*<?([^)\s>]+?\.(?i:md))(#[^)\s>]*)?>?(?:\s+"[^"]*")?\s*\)`)
-	mdImageForm = regexp.MustCompile(`^!\[([^\]\n]*)\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)`)
-	blockIDForm = regexp.MustCompile(`(?m)[ \t]+\^[A-Za-z0-9-]+[ \t]*$`)
-	kramdown    = regexp.MustCompile(`(?m)^\{:[^}\n]*\}[ \t]*$\n?`)
-)
-
-// rewrite makes a foreign note's links and embeds ours, and gives the attachments it shows.
-func (v *vault) rewrite(n *note, body string) (out string, shown []string) {
-	body = strings.ReplaceAll(body, "`=this.file.name`", v.names[n])
-	body = blockIDForm.ReplaceAllString(kramdown.ReplaceAllString(body, ""), "")
-	var b strings.Builder
-	for at := 0; at < len(body); {
-		s := body[at:]
-		if c := codeLength(body, at); c > 0 {
-			b.WriteString(s[:c])
-			at += c
-			continue
-		}
-		text, length, file := v.reference(n, s)
-		if length == 0 {
-			b.WriteByte(s[0])
-			at++
-			continue
-		}
-		if file != "" {
-			shown = append(shown, file)
-		}
-		b.WriteString(text)
-		at += length
-	}
-	return b.String(), shown
-}
-
-// reference rewrites the link or embed at the start of s; length 0 where there is none.
-func (v *vault) reference(n *note, s string) (text string, length int, file string) {
-	embed := strings.HasPrefix(s, "!")
-	switch {
-	case strings.HasPrefix(s, "{{"):
-		return `\{{`, 2, "" // a template's braces are not a nest
-	case strings.HasPrefix(s, "[[") || strings.HasPrefix(s, "![["):
-		inner, _, ok := strings.Cut(s[strings.Index(s, "[[")+2:], "]]")
-		if !ok || strings.Contains(inner, "\n") || strings.Contains(inner, "[[") {
-			return "", 0, ""
-		}
-		length = strings.Index(s, "[[") + 4 + len(inner)
-		text, file = v.wikilink(n, strings.ReplaceAll(inner, `\|`, "|"), embed)
-		return text, length, file
-	case embed:
-		if m := mdImageForm.FindStringSubmatch(s[:min(len(s), 2000)]); m != nil {
-			target, err := url.PathUnescape(m[2])
-			if f := v.file(target); err == nil && f != "" && !strings.Contains(target, "://") {
-				return "{{" + v.fileName(f) + "}}", len(m[0]), f
-			}
-		}
-	case s[0] == '[':
-		if m := mdLinkForm.FindStringSubmatch(s[:min(len(s), 2000)]); m != nil && !strings.Contains(m[2], "://") {
-			target, err := url.PathUnescape(m[2])
-			if to := v.find(n, target); err == nil && to != nil {
-				return "[[" + v.names[to] + "|" + m[1] + "]]", len(m[0]), ""
-			}
-		}
-	}
-	return "", 0, ""
-}
-
-// wikilink rewrites what stands between double brackets. Headings and block ids are left
-// out of the target, for cards are linked whole; they stay in the text.
-func (v *vault) wikilink(n *note, inner string, embed bool) (text, file string) {
-	target, label, labelled := strings.Cut(inner, "|")
-	name, part, _ := strings.Cut(target, "#")
-	name, part = strings.TrimSpace(name), strings.TrimSpace(strings.TrimPrefix(part, "^"))
-	to := v.find(n, name)
-	if name == "" {
-		to = n
-	}
-	if embed && to == nil {
-		if f := v.file(name); f != "" {
-			return "{{" + v.fileName(f) + "}}", f
-		}
-	}
-	final := plainTarget(name)
-	if to != nil {
-		final = v.names[to]
-	}
-	if embed {
-		return "{{" + final + "}}", ""
-	}
-	switch {
-	case labelled && strings.TrimSpace(label) != "":
-		return "[[" + final + "|" + strings.TrimSpace(label) + "]]", ""
-	case part != "" && name != "":
-		return "[[" + final + "|" + name + " > " + part + "]]", ""
-	case part != "":
-		return "[[" + final + "|" + part + "]]", ""
-	case final != name:
-		return "[[" + final + "|" + path.Base(name) + "]]", ""
-	}
-	return "[[" + final + "]]", ""
-}
-
-// plainTarget is the card name that a link to nothing yet means.
-func plainTarget(name string) string {
-	if base := path.Base(name); strings.Contains(name, "/") {
-		return base
-	}
-	return name
-}
-
-// fileName is the name of the card that holds an attachment.
-func (v *vault) fileName(file string) string {
-	base := plainName(path.Base(file))
-	if len(v.files[strings.ToLower(path.Base(file))]) > 1 {
-		if dir := path.Dir(file); dir != "." {
-			return plainName(path.Base(dir)) + "+" + base
-		}
-	}
-	return base
 }

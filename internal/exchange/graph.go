@@ -1,0 +1,197 @@
+package exchange
+
+import (
+	"context"
+	"strconv"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// batchLinks is how many links or layers share a commit.
+const batchLinks = 500
+
+func (im *importer) links(ctx context.Context) error {
+	for rest := im.c.edges; len(rest) > 0; {
+		n := min(batchLinks, len(rest))
+		batch := rest[:n]
+		rest = rest[n:]
+		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
+			g := &graph{im: im, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{}}
+			for _, e := range batch {
+				if err := g.link(ctx, e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		im.step(n)
+	}
+	return nil
+}
+
+// graph plans links and layers.
+type graph struct {
+	im     *importer
+	p      *canon.Plan
+	t      *tally
+	links  map[canon.CardID]map[canon.LinkID]canon.Link
+	layers map[canon.CardID]map[canon.LayerID]canon.Layer
+}
+
+func (g *graph) link(ctx context.Context, e *edge) error {
+	from, ok, err := g.end(e, e.from)
+	if err != nil || !ok {
+		return err
+	}
+	to, ok, err := g.end(e, e.to)
+	if err != nil || !ok {
+		return err
+	}
+	label := from.Label.Meet(to.Label)
+	if e.label != nil {
+		label = *e.label
+	}
+	l := canon.Link{ID: e.id, Kind: e.kind, From: from.ID, To: to.ID, Attrs: fieldsOf(e.attrs), Label: label}
+	if l.ID == (canon.LinkID{}) {
+		l.ID = linkID(l.Kind, from.ID, to.ID, textOf(e.attrs["direction"]))
+	}
+	if g.im.grant.Request().DryRun {
+		return nil // the ends may be only rehearsed
+	}
+	there, err := g.linksFrom(ctx, from.ID)
+	if err != nil {
+		return err
+	}
+	if old, ok := there[l.ID]; ok && old.Kind == l.Kind && old.To == l.To && old.Label.Equal(l.Label) && string(old.Attrs) == string(l.Attrs) {
+		return nil
+	}
+	if _, err := g.p.Link(l); err != nil {
+		return refusal(g.t, e.file, err)
+	}
+	there[l.ID] = l
+	return nil
+}
+
+// linkID is the id of a link that was given none.
+func linkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
+	return canon.LinkID(derived("link", kind, from.String(), to.String(), direction))
+}
+
+// layerID is the id of a layer that was given none.
+func layerID(card canon.CardID, kind string, from int64, number int) canon.LayerID {
+	return canon.LayerID(derived("layer", card.String(), kind, strconv.FormatInt(from, 10), strconv.Itoa(number)))
+}
+
+// end finds the card at one end of a link.
+func (g *graph) end(e *edge, at end) (canon.Card, bool, error) {
+	s := at.sheet
+	if s == nil && !at.id.IsZero() {
+		s = g.im.c.byID[at.id]
+	}
+	if s == nil && at.id.IsZero() {
+		s = g.im.c.lowest(markup.KeyOf(at.name))
+	}
+	if s != nil {
+		return s.got, s.done, nil // one left out is reported already
+	}
+	name := at.name
+	if !at.id.IsZero() {
+		name = "~" + at.id.String()
+	}
+	card, ok, err := g.p.Has(name)
+	if err == nil && !ok && !at.id.IsZero() && at.name != "" {
+		card, ok, err = g.p.Has(at.name)
+	}
+	if err == nil && !ok {
+		g.t.problem(e.file, "a link %s names %q, which is not there; left out", e.kind, at.name)
+	}
+	return card, ok, err
+}
+
+func (g *graph) linksFrom(ctx context.Context, from canon.CardID) (map[canon.LinkID]canon.Link, error) {
+	if there := g.links[from]; there != nil {
+		return there, nil
+	}
+	there := map[canon.LinkID]canon.Link{}
+	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
+		list, _, err := g.p.Links(ctx, canon.LinkQuery{From: from, Page: page})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range list {
+			there[l.ID] = l
+		}
+		if len(list) < page.Limit {
+			break
+		}
+	}
+	g.links[from] = there
+	return there, nil
+}
+
+func (im *importer) layers(ctx context.Context) error {
+	for rest := im.c.overlays; len(rest) > 0; {
+		n := min(batchLinks, len(rest))
+		batch := rest[:n]
+		rest = rest[n:]
+		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
+			g := &graph{im: im, p: p, t: t, layers: map[canon.CardID]map[canon.LayerID]canon.Layer{}}
+			for _, o := range batch {
+				if err := g.layer(ctx, o); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		im.step(n)
+	}
+	return nil
+}
+
+func (g *graph) layer(ctx context.Context, o *overlay) error {
+	if !o.on.done || g.im.grant.Request().DryRun {
+		return nil
+	}
+	card := o.on.got
+	label := access.NewLabel(access.LevelUser).Meet(card.Label)
+	if o.label != nil {
+		label = *o.label
+	}
+	l := canon.Layer{ID: o.id, Card: card.ID, Kind: o.kind, Text: o.text, FromTick: o.from, ToTick: o.to, Label: label}
+	if l.ID == (canon.LayerID{}) {
+		l.ID = layerID(card.ID, l.Kind, l.FromTick, o.number)
+	}
+	there, err := g.layersOn(ctx, card.ID)
+	if err != nil {
+		return err
+	}
+	if old, ok := there[l.ID]; ok && old.Kind == l.Kind && old.Text == l.Text && old.FromTick == l.FromTick && old.ToTick == l.ToTick && old.Label.Equal(l.Label) {
+		return nil
+	}
+	if _, err := g.p.Layer(l); err != nil {
+		return refusal(g.t, o.file, err)
+	}
+	there[l.ID] = l
+	return nil
+}
+
+func (g *graph) layersOn(ctx context.Context, card canon.CardID) (map[canon.LayerID]canon.Layer, error) {
+	if there := g.layers[card]; there != nil {
+		return there, nil
+	}
+	there := map[canon.LayerID]canon.Layer{}
+	list, err := g.p.Layers(ctx, canon.LayerQuery{Card: card})
+	for _, l := range list {
+		there[l.ID] = l
+	}
+	g.layers[card] = there
+	return there, err
+}

@@ -1,0 +1,95 @@
+package exchange
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/store/memory"
+	"loregate/internal/store/sqlite"
+)
+
+// scene is a world to bring things into.
+type scene struct {
+	t     testing.TB
+	canon *canon.Canon
+	guard *access.Guard
+	world access.WorldID
+	now   time.Time
+	ids   uint64
+}
+
+func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
+
+// newStoredScene is a scene on the store that a single binary starts with.
+func newStoredScene(t testing.TB) *scene {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return newSceneOn(t, s)
+}
+
+func newSceneOn(t testing.TB, store canon.Store) *scene {
+	t.Helper()
+	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	tick := func() time.Time { s.now = s.now.Add(time.Millisecond); return s.now }
+	s.canon = canon.New(canon.Config{Store: store, Now: tick, NewID: s.id})
+	s.guard = access.NewGuard(access.Config{Now: tick})
+	s.world = s.newWorld("main")
+	return s
+}
+
+func (s *scene) newWorld(slug string) access.WorldID {
+	s.t.Helper()
+	w, err := s.canon.CreateWorld(s.t.Context(), s.as("operator"), canon.NewWorld{Slug: slug, Title: slug})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return w.ID
+}
+
+// in is the same scene in another world of the same store.
+func (s *scene) in(w access.WorldID) *scene {
+	c := *s
+	c.world = w
+	return &c
+}
+
+// id gives ids that rise and are the same in every run.
+func (s *scene) id() uuid.UUID {
+	s.ids++
+	var u uuid.UUID
+	for i := range 8 {
+		u[15-i] = byte(s.ids >> (8 * i))
+	}
+	u[6], u[8] = 0x70, 0x80
+	return u
+}
+
+// as gives a grant by role ("user", "gm", "admin", "operator") or, for any other name, of
+// a user who bears it.
+func (s *scene) as(who string) access.Grant {
+	s.t.Helper()
+	c := access.Caller{Subject: access.Subject(who)}
+	role, ok := access.ParseRole(who)
+	if !ok {
+		role = access.RoleUser
+	}
+	c.EveryRole = role
+	if who == "operator" {
+		c.EveryRole, c.Operator = access.RoleAdmin, true
+	}
+	a, err := s.guard.Admit(context.Background(), c, access.Request{Operation: "test", Effect: access.Write, World: s.world})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.Grant
+}
