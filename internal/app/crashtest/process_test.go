@@ -42,7 +42,7 @@ func binary(t testing.TB) string {
 		if built.dir, built.err = os.MkdirTemp("", "loregate-crash"); built.err != nil {
 			return
 		}
-		out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", built.dir, "loregate/cmd/loregate").CombinedOutput()
+		out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", built.dir, "loregate/cmd/loregate").CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)
 		}
