@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -126,7 +127,9 @@ func explain(w io.Writer, err error) {
 	}
 	fmt.Fprintln(w, "loregate:", f.Message)
 	for _, field := range f.Fields {
-		fmt.Fprintf(w, "  %s: %s\n", field.Field, field.Error)
+		if !strings.Contains(f.Message, field.Error) {
+			fmt.Fprintf(w, "  %s: %s\n", field.Field, field.Error)
+		}
 	}
 	for k, v := range f.Details {
 		fmt.Fprintf(w, "  %s: %v\n", k, v)

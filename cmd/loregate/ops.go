@@ -8,6 +8,8 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/op"
@@ -84,7 +86,7 @@ func (c callCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	return c.with(ctx, func(a *app.App) error {
 		answer, err := a.Ops.Invoke(ctx, caller, op.Request{Operation: c.Operation, Input: input, World: c.World,
-			IdempotencyKey: c.Key, Transport: "cli", Progress: func(float64, float64, string) {}})
+			IdempotencyKey: c.Key, Correlation: uuid.NewString(), Transport: "cli", Progress: func(float64, float64, string) {}})
 		if err != nil {
 			return err
 		}

@@ -250,6 +250,9 @@ func (a *App) AccessTail(ctx context.Context, o access.TailOptions) iter.Seq2[ac
 // Backup writes a consistent copy of the store, without signing keys, and gives its
 // SHA-256 in hexadecimal.
 func (a *App) Backup(ctx context.Context, path string) (sum string, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return "", fault.New(fault.Conflict, "%s is there already; name a file that is not", path)
+	}
 	err = a.operate(ctx, access.WorldID{}, "create_backup", access.Read, func(access.Grant) error {
 		if err := a.store.Backup(ctx, path); err != nil {
 			return err

@@ -167,18 +167,21 @@ func (c *clerk) work(ctx context.Context, d door) bool {
 	if err != nil {
 		return false
 	}
-	c.settle(a)
+	if err := c.settle(a); err != nil {
+		c.t.Error(err)
+	}
 	return true
 }
 
-// settle takes note that the open call was acknowledged.
-func (c *clerk) settle(a answer) {
+// settle takes note that the open call was acknowledged. A clerk's calls all succeed.
+func (c *clerk) settle(a answer) error {
 	m := c.open
-	if a.status >= 300 || a.status == 207 {
-		c.t.Errorf("clerk %s: %s %s answers %d %s", c.tag, m.operation, m.key, a.status, a.body)
-	}
 	c.state, c.commits, c.calls = m.end(), c.commits+len(m.after), c.calls+1
 	c.last, c.said, c.open = m, a, nil
+	if a.status >= 300 || a.status == 207 {
+		return fmt.Errorf("clerk %s: %s %s answers %d %s", c.tag, m.operation, m.key, a.status, a.body)
+	}
+	return nil
 }
 
 // read finds out what is there.
@@ -257,7 +260,10 @@ func (c *clerk) resume(ctx context.Context, d door) error {
 	if err != nil {
 		return err
 	}
-	if c.settle(a); a.replayed != (got == m.end().visible() && got != allowed[0]) && len(m.after) == 1 {
+	if err := c.settle(a); err != nil {
+		return err
+	}
+	if a.replayed != (got == m.end().visible() && got != allowed[0]) && len(m.after) == 1 {
 		return fmt.Errorf("clerk %s: %s %s in flight says replayed = %v", c.tag, m.operation, m.key, a.replayed)
 	}
 	if err := c.repeat(ctx, d, m, a, true); err != nil {

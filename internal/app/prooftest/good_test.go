@@ -85,7 +85,7 @@ var good = map[string][]example{
 	"fetch":             {given("user", "id", "Lendwater"), after(told("get_card", "id", map[string]any{"name": "Oda Tarn"}), given("user", "id", "$"))},
 	"create_card":       {given("user", "name", "Nemesis", "content", "a nemesis of all"), given("user", "name", "Rent Quay+cellar+wine", "fields", map[string]any{"+tags": "[[secret]]"}), given("user", "name", "House", "type", "Guildhouse", "fields", map[string]any{"rank": 2}, "codename", "vault")},
 	"update_card":       {given("user", "name", "Oda Tarn", "content", "<p>Oda, anew. {{Nemesis}}</p>", "idempotency_key", "again"), given("user", "name", "Oda Tarn", "patch", map[string]any{"mode": "append", "content": "<p>More.</p>"}), given("user", "name", "Sunken Bell", "content", "dull", "if_match", 2), given("user", "name", "Place 0 lantern", "fields", map[string]any{"+tags": map[string]any{"type": "Pointer", "content": "[[secret]]"}})},
-	"set_card_level":    {given("admin", "name", "Place 3 mist", "level", "gm")},
+	"set_card_level":    {given("admin", "name", "List of Places", "level", "gm")},
 	"delete_card":       {given("admin", "name", "Place 4 tide", "dry_run", true), given("admin", "name", "Place 4 tide", "confirm", "Place 4 tide")},
 	"rename_card":       {given("admin", "name", "Place 5 bell", "new_name", "Place 5 gong")},
 	"restore_card":      {given("admin", "name", "Gone Tavern"), given("admin", "name", "Oda Tarn", "to_version", 1)},

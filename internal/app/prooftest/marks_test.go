@@ -70,6 +70,7 @@ func (m *mint) apart(place string, label access.Label) string {
 type detector struct {
 	marks []mark
 	forms map[uint64][]form // by their first eight bytes
+	some  [1 << 14]uint64   // a bit for what some form begins with: most texts meet none
 }
 
 type form struct {
@@ -93,6 +94,8 @@ func (d *detector) learn(m *mark, part string) {
 		key := binary.LittleEndian.Uint64([]byte(text))
 		if !slices.ContainsFunc(d.forms[key], func(f form) bool { return f.text == text && f.mark == m }) {
 			d.forms[key] = append(d.forms[key], form{text, m, how})
+			bit := spread(key)
+			d.some[bit/64] |= 1 << (bit % 64)
 		}
 	}
 	add("plain", part)
@@ -105,6 +108,9 @@ func (d *detector) learn(m *mark, part string) {
 		}
 	}
 }
+
+// spread gives twenty bits of a key.
+func spread(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 44 }
 
 // leak is a mark that came out.
 type leak struct {
@@ -120,7 +126,11 @@ func (d *detector) find(text string) []leak {
 	seen := map[*mark]bool{}
 	for _, spelt := range spellings(text) {
 		for i := 0; i+fragment <= len(spelt); i++ {
-			for _, f := range d.forms[binary.LittleEndian.Uint64([]byte(spelt[i:i+fragment]))] {
+			key := binary.LittleEndian.Uint64([]byte(spelt[i : i+fragment]))
+			if bit := spread(key); d.some[bit/64]&(1<<(bit%64)) == 0 {
+				continue
+			}
+			for _, f := range d.forms[key] {
 				if !seen[f.mark] && strings.HasPrefix(spelt[i:], f.text) {
 					seen[f.mark] = true
 					leaks = append(leaks, leak{f.mark, f.how, strings.ToValidUTF8(spelt[max(0, i-120):min(len(spelt), i+120)], "?")})

@@ -35,6 +35,17 @@ func rounds(fallback int) int {
 	return fallback
 }
 
+// long reports whether a long proof is asked for.
+func long() bool { return os.Getenv("PROOF_ROUNDS") != "" }
+
+// stride thins out, in a short proof, the names that every kind of call is tried with.
+func stride() int {
+	if long() {
+		return 1
+	}
+	return 5
+}
+
 // source is the clock and the ids of a stage. What is told out of sight draws ids of a
 // row of its own, and leaves those of the rest alone.
 type source struct {

@@ -1,0 +1,129 @@
+package benchtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	older  = "2025-06-18"
+	modern = "2026-07-28"
+	// clients is how many calls are under way in a closed loop.
+	clients = 32
+	round   = 2 * time.Second
+)
+
+// BenchmarkGetCard drives get_card and a bare echo tool of the same SDK by turns. The echo
+// answers 1 KB, as much as a card holds; nothing else stands around it.
+func BenchmarkGetCard(b *testing.B) {
+	wanted(b)
+	s := serve(b, stored(b, 100_000))
+	for _, era := range []string{older, modern} {
+		for _, size := range []int{1000, 64} {
+			b.Run(fmt.Sprintf("%s/echo%dB", era, size), func(b *testing.B) {
+				bare := httptest.NewServer(echo(era == modern, strings.Repeat("x", size)))
+				b.Cleanup(bare.Close)
+				theirs := mcpTarget(b, bare.Listener.Addr().String(), "/", "none", era, "get_card", func(int64) string { return `{"name":"mill"}` })
+				ours := mcpTarget(b, s.server.Listener.Addr().String(), "/mcp", s.token, era, "get_card", func(n int64) string {
+					return fmt.Sprintf(`{"name":%q}`, cardName(s.p, int(n*7919%100_000)))
+				})
+				compare(b, theirs, ours)
+			})
+		}
+	}
+}
+
+func compare(b *testing.B, theirs, ours *target) {
+	m := medians{}
+	for b.Loop() {
+		echo, card := theirs.closed(b, clients, round), ours.closed(b, clients, round)
+		steady := ours.open(b, 2*clients, card.rate()/2, round)
+		m.add("echo/s", echo.rate())
+		m.add("card/s", card.rate())
+		m.add("rate-ratio", card.rate()/echo.rate())
+		m.add("echo-cpu-us", float64(echo.cpu.Microseconds())/float64(echo.calls))
+		m.add("card-cpu-us", float64(card.cpu.Microseconds())/float64(card.calls))
+		m.add("echo-p99-ms", ms(echo.at(99)))
+		m.add("card-p99-ms", ms(card.at(99)))
+		m.add("p99-ratio", ms(card.at(99))/ms(echo.at(99)))
+		m.add("open-p50-ms", ms(steady.at(50)))
+		m.add("open-p99-ms", ms(steady.at(99)))
+	}
+	m.report(b)
+}
+
+type echoIn struct {
+	Name string `json:"name"`
+}
+
+type echoOut struct {
+	Text string `json:"text"`
+}
+
+// echo is the least that the SDK can do: one typed tool, plain JSON.
+func echo(stateless bool, text string) http.Handler {
+	srv := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
+	mcp.AddTool(srv, &mcp.Tool{Name: "get_card", Description: "Echo"}, func(context.Context, *mcp.CallToolRequest, echoIn) (*mcp.CallToolResult, echoOut, error) {
+		return nil, echoOut{text}, nil
+	})
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return srv }, &mcp.StreamableHTTPOptions{Stateless: stateless, JSONResponse: true})
+}
+
+// mcpTarget calls a tool, in one session in the older era.
+func mcpTarget(b *testing.B, addr, path, token, era, tool string, args func(n int64) string) *target {
+	headers := []string{"Content-Type: application/json", "Accept: application/json, text/event-stream", "Authorization: Bearer " + token}
+	meta := ""
+	if era == modern {
+		headers = append(headers, "Mcp-Protocol-Version: "+modern, "Mcp-Method: tools/call", "Mcp-Name: "+tool)
+		meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
+	} else {
+		headers = append(headers, "Mcp-Session-Id: "+handshake(b, "http://"+addr+path, token))
+	}
+	h := head("POST "+path, addr, headers...)
+	return &target{addr: addr, call: func(c *client, n int64) error {
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, n, tool, args(n), meta)
+		status, answer, err := c.do(h, body)
+		if err == nil && (status != http.StatusOK || !bytes.Contains(answer, []byte(`"structuredContent"`))) {
+			err = fmt.Errorf("status %d: %.300s", status, answer)
+		}
+		return err
+	}}
+}
+
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + older + `","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`
+
+// handshake begins a session.
+func handshake(b *testing.B, url, token string) (session string) {
+	b.Helper()
+	for _, body := range []string{hello, `{"jsonrpc":"2.0","method":"notifications/initialized"}`} {
+		r, err := http.NewRequestWithContext(b.Context(), "POST", url, strings.NewReader(body))
+		if err != nil {
+			b.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Authorization", "Bearer "+token)
+		if session != "" {
+			r.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := res.Body.Close(); err != nil || res.StatusCode >= 300 {
+			b.Fatal(res.Status, err)
+		}
+		if session == "" {
+			session = res.Header.Get("Mcp-Session-Id")
+		}
+	}
+	return session
+}

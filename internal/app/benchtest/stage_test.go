@@ -1,0 +1,230 @@
+// Package benchtest measures the product as it is served: over loopback sockets, with
+// authentication, limits, access records and metrics on, beside clients in the same
+// process. It asserts no time. scripts/bench.sh runs it and makes a table of what it
+// reports; without BENCH=1 everything is skipped.
+package benchtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+	"loregate/internal/identity"
+)
+
+// many is a rate that no load reaches: limits are counted, and never met.
+const many = 1_000_000_000
+
+const worldName = "bench"
+
+// stage is the product, served, with one world.
+type stage struct {
+	b      *testing.B
+	app    *app.App
+	server *httptest.Server
+	world  access.WorldID
+	token  string
+	p      *prose
+}
+
+func wanted(b *testing.B) {
+	b.Helper()
+	if os.Getenv("BENCH") != "1" {
+		b.Skip("BENCH is not 1")
+	}
+}
+
+// folder is where stores that take long to make are kept: BENCH_DIR, or one of the
+// system's for passing things.
+func folder() string {
+	if dir := os.Getenv("BENCH_DIR"); dir != "" {
+		return dir
+	}
+	return filepath.Join(os.TempDir(), "loregate-benchtest")
+}
+
+// stored gives the data folder of a world of n cards, made where it is not there.
+func stored(b *testing.B, n int) string {
+	b.Helper()
+	dir := filepath.Join(folder(), strconv.Itoa(n))
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	made := dir + ".new"
+	if err := os.RemoveAll(made); err != nil {
+		b.Fatal(err)
+	}
+	a := openApp(b, made)
+	w := makeWorld(b, a)
+	fill(b, a, w, newProse(1), n)
+	a.Close(context.WithoutCancel(b.Context()))
+	if err := os.Rename(made, dir); err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+func openApp(b *testing.B, dir string) *app.App {
+	b.Helper()
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.Data = dir
+	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListsBucket: many, Writes: many, Auth: many}
+	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return a
+}
+
+func makeWorld(b *testing.B, a *app.App) access.WorldID {
+	b.Helper()
+	w, err := a.CreateWorld(b.Context(), canon.NewWorld{Slug: worldName, Title: "Bench"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return w.ID
+}
+
+// serve serves the world in a data folder, which is made where it is empty.
+func serve(b *testing.B, dir string) *stage {
+	b.Helper()
+	s := &stage{b: b, app: openApp(b, dir), p: newProse(2)}
+	w, found, err := s.app.Canon.WorldBySlug(b.Context(), worldName)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if s.world = w.ID; !found {
+		s.world = makeWorld(b, s.app)
+	}
+	h, stop, err := s.app.Handler(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	s.server = httptest.NewServer(h)
+	b.Cleanup(func() {
+		stop()
+		s.server.CloseClientConnections()
+		s.server.Close()
+		s.app.Close(context.WithoutCancel(b.Context()))
+	})
+	s.logIn()
+	return s
+}
+
+// logIn changes a key of an admin's for a token.
+func (s *stage) logIn() {
+	s.b.Helper()
+	secret, _, err := s.app.CreateKey(s.b.Context(), identity.KeySpec{Name: "bench", Subject: "bench", MaxRole: access.RoleAdmin}, []string{worldName})
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	var out struct{ Token string }
+	if err := json.Unmarshal(s.post("/api/mcp/auth", map[string]any{"api_key": secret, "role": "admin"}), &out); err != nil {
+		s.b.Fatal(err)
+	}
+	s.token = out.Token
+}
+
+// post makes a call where its time does not count.
+func (s *stage) post(path string, in any) []byte {
+	s.b.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	res, err := http.Post(s.server.URL+path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	defer res.Body.Close()
+	out, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= 300 {
+		s.b.Fatal(res.StatusCode, string(out), err)
+	}
+	return out
+}
+
+// author is who fills worlds.
+var author = access.Caller{Subject: "bench", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
+
+// atOnce is how many cards a commit of a bulk load has.
+const atOnce = 500
+
+// fill makes n cards of about 1 KB, seven of ten for users: every tenth a root, and nine
+// below each.
+func fill(b *testing.B, a *app.App, w access.WorldID, p *prose, n int) {
+	b.Helper()
+	for at := 0; at < n; at += atOnce {
+		change(b, a, w, func(plan *canon.Plan) error {
+			for i := at; i < min(at+atOnce, n); i++ {
+				if err := create(plan, cardName(p, i), level(i), p.text(1000)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+func level(i int) access.Level {
+	if i%10 >= 7 {
+		return access.LevelGM
+	}
+	return access.LevelUser
+}
+
+func cardName(p *prose, i int) string {
+	root := fmt.Sprintf("%s %s %d", p.words[i/10%1000], p.words[i/10*7919%len(p.words)], i/10)
+	if i%10 == 0 {
+		return root
+	}
+	return root + "+" + p.words[i%10*31]
+}
+
+func create(plan *canon.Plan, name string, l access.Level, text string) error {
+	label := access.NewLabel(l)
+	_, err := plan.Create(canon.NewCard{Name: name, Label: &label, Content: text})
+	return err
+}
+
+func change(b *testing.B, a *app.App, w access.WorldID, f func(*canon.Plan) error) {
+	b.Helper()
+	r := access.Request{Operation: "fill", Effect: access.Write, World: w}
+	err := a.As(b.Context(), author, r, func(g access.Grant) error {
+		_, err := a.Canon.Change(b.Context(), g, f)
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// cards gives the number of cards that the large worlds have, and with BENCH_CARDS
+// another.
+func sizes(b *testing.B) []int {
+	list := []int{1_000, 100_000}
+	if v := os.Getenv("BENCH_CARDS"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			b.Fatal(errors.New("BENCH_CARDS is not a number"))
+		}
+		list = append(list, n)
+	}
+	return list
+}
