@@ -111,8 +111,7 @@ func (c *clerk) next() *move {
 	s := c.state[i]
 	pick := c.rnd.IntN(10)
 	switch {
-	case !s.trashed && pick < 2:
-		c.batch(m, []string{"transactional", "per_item"}[pick])
+	case pick < 2 && c.batch(m, []string{"transactional", "per_item"}[pick]):
 		return m
 	case s.trashed:
 		m.operation, m.in = "restore_card", map[string]any{"name": c.name(i, s.moved)}
@@ -138,12 +137,13 @@ func (c *clerk) next() *move {
 	return m
 }
 
-// batch writes every card that is not in the trash.
-func (c *clerk) batch(m *move, mode string) {
+// batch writes the cards that are there, and some that are not. It reports whether there
+// are any.
+func (c *clerk) batch(m *move, mode string) bool {
 	var ops []any
 	after := c.state
 	for i, s := range c.state {
-		if s.trashed {
+		if s.trashed || !s.live && c.rnd.IntN(4) > 0 {
 			continue
 		}
 		c.n++
@@ -158,6 +158,7 @@ func (c *clerk) batch(m *move, mode string) {
 		m.after = []state{after}
 	}
 	m.operation, m.in = "batch_cards", map[string]any{"mode": mode, "ops": ops}
+	return len(ops) > 0
 }
 
 // work does one call. It reports whether an answer came.
