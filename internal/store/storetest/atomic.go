@@ -82,6 +82,7 @@ func testAtomic(t *testing.T, open func(*testing.T) canon.Store) {
 	hidden(t, s)
 	write(t, s, func(tx Writer) {
 		tx.ok("PutBody", tx.Tx.PutBody(t.Context(), WorldID(1), HashOf("old"), []byte("old")))
+		tx.Append("t") // so that there is a stream to spoil
 	})
 	before := all(t, s)
 	for name, fail := range map[string]func() error{
@@ -350,49 +351,67 @@ func testWholeWrites(t *testing.T, s canon.Store) {
 	}
 }
 
-// testChanged counts a card up to ten while others wait for each change.
+// testChanged counts a card up to ten, each time after all who wait have said what they
+// have seen: they ask for the next change before they read.
 func testChanged(t *testing.T, s canon.Store) {
 	Put(t, s, Card(1, "Counter", Open))
 	const last, waiters = 10, 4
-	seen := make(chan uint32, waiters)
-	for range waiters {
+	seen := make([]chan uint32, waiters)
+	for i := range seen {
+		seen[i] = make(chan uint32, last)
 		go func() {
-			rev, err := awaitRev(t.Context(), s, last)
-			if err != nil {
+			defer close(seen[i])
+			if err := follow(t.Context(), s, last, seen[i]); err != nil {
 				t.Errorf("a waiter: %v", err)
 			}
-			seen <- rev
 		}()
 	}
-	for range last - 1 {
+	for rev := uint32(1); ; rev++ {
+		for _, waiter := range seen {
+			for got := range waiter {
+				if got == rev {
+					break
+				}
+			}
+		}
+		if rev == last {
+			break
+		}
 		if err := s.Write(t.Context(), increment(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for range waiters {
-		if rev := <-seen; rev != last {
-			t.Errorf("a waiter has seen %d, want %d", rev, last)
+	for _, waiter := range seen {
+		for range waiter { // until it has ended
 		}
 	}
 }
 
-// awaitRev waits until the first card has a revision, asking before it reads.
-func awaitRev(ctx context.Context, s canon.Store, want uint32) (rev uint32, err error) {
+// follow says each revision of the first card that it reads, until the last.
+func follow(ctx context.Context, s canon.Store, last uint32, seen chan<- uint32) error {
 	deadline := time.After(patience)
+	var said uint32
 	for {
 		changed := s.Changed()
-		err := s.Read(ctx, func(r canon.Reader) error {
-			c, _, err := r.CardByID(ctx, sight(AsAll), CardID(1))
-			rev = c.Rev
+		var c canon.Card
+		err := s.Read(ctx, func(r canon.Reader) (err error) {
+			c, _, err = r.CardByID(ctx, sight(AsAll), CardID(1))
 			return err
 		})
-		if err != nil || rev >= want {
-			return rev, err
+		if err != nil {
+			return err
+		}
+		if c.Rev != said {
+			seen <- c.Rev
+			said = c.Rev
+		}
+		if said >= last {
+			return nil
 		}
 		select {
 		case <-changed:
 		case <-deadline:
-			return rev, errors.New("no change came")
+			return fmt.Errorf("no change came after revision %d", said)
 		}
 	}
 }
