@@ -99,7 +99,33 @@ func collect(ctx context.Context, v *vault, f *foreign, x *native) error {
 	return nil
 }
 
-// ExportMarkdown writes the grant's world into a folder.
+// ExportMarkdown writes what the grant sees of its world, or what the audience o.As does,
+// into a folder: one note a card, in our own dialect, the same bytes for the same canon.
+// The folder holds nothing else but files that begin with a dot and what an earlier
+// export wrote there, which this one replaces.
 func ExportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, dir string, o MarkdownOptions) (Summary, error) {
-	return Summary{}, nil
+	sum := Summary{Export: true}
+	out, err := openFolder(dir, o.Overwrite)
+	if err != nil {
+		return sum, err
+	}
+	defer out.close()
+	err = c.Look(ctx, g, func(l *canon.Look) error {
+		view := l
+		if o.As != access.LevelNone {
+			view = l.As(o.As)
+		}
+		x := &exporter{look: view, sum: &sum}
+		if err := x.gather(ctx); err != nil {
+			return err
+		}
+		if err := x.withheld(ctx, l); err != nil {
+			return err
+		}
+		if err := x.write(ctx, out, o.Progress); err != nil {
+			return err
+		}
+		return out.finish()
+	})
+	return sum, err
 }

@@ -24,7 +24,9 @@ import (
 //
 //	name, id, type, codename, fields   the card; type is RichText unless said
 //	level, subjects                    its own label; user unless said
-//	parent                             id of the card it lies below, where a name leaves that open
+//	at_least                           level that rules of names gave it where it comes from
+//	parent                             id of the card it lies below, where a name leaves that
+//	                                   open; "none" where it lies below none
 //	tags, tags_id                      the card X+tags, when it is nothing but a list
 //	aliases                            the field aliases
 //	format                             of the text: "html" or "json" (a JSON string); else
@@ -44,7 +46,7 @@ type native struct {
 }
 
 // nativeKeys are the keys of the dialect. Others are kept in fields.
-var nativeKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "parent", "codename", "tags", "tags_id",
+var nativeKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent", "codename", "tags", "tags_id",
 	"aliases", "fields", "format", "file", "links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
 
 // relations are the keys that name links from a card, which are kinds of links too.
@@ -63,7 +65,14 @@ func (x *native) note(n *note) error {
 	if s.id, ok = x.id(n, "id"); !ok {
 		s.id = x.v.cardID(n.path)
 	}
-	s.parent, _ = x.id(n, "parent")
+	if s.root = n.text("parent") == "none"; !s.root {
+		s.parent, _ = x.id(n, "parent")
+	}
+	if text := n.text("at_least"); text != "" {
+		if s.least, ok = access.ParseLevel(text); !ok {
+			s.least = access.LevelGM
+		}
+	}
 	s.own = x.label(n, n.meta).Meet(access.NewLabel(max(x.v.o.Level, access.LevelUser)))
 	if n.broken {
 		s.own = s.own.Meet(access.NewLabel(access.LevelGM))

@@ -56,13 +56,6 @@ func (s *scene) newWorld(slug string) access.WorldID {
 	return w.ID
 }
 
-// in is the same scene in another world of the same store.
-func (s *scene) in(w access.WorldID) *scene {
-	c := *s
-	c.world = w
-	return &c
-}
-
 // id gives ids that rise and are the same in every run.
 func (s *scene) id() uuid.UUID {
 	s.ids++

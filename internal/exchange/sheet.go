@@ -15,10 +15,12 @@ import (
 type sheet struct {
 	file     string // where it comes from, for reports
 	id       canon.CardID
-	name     string // whole name; of a sheet above which there is another, the part below that
-	above    *sheet // the sheet it lies below; nil: found by name
-	parent   canon.CardID
-	typ      string // "" leaves an existing card's type
+	name     string       // whole name; of a sheet above which there is another, the part below that
+	above    *sheet       // the sheet it lies below; nil: found by name
+	parent   canon.CardID // id of the card it lies below, where the file says so
+	root     bool         // lies below none, whatever bears the names above
+	least    access.Level // level that it has whatever the rules of this world say
+	typ      string       // "" leaves an existing card's type
 	body     func() (string, error)
 	data     func() ([]byte, error) // of a card that holds a file
 	fields   json.RawMessage
@@ -127,7 +129,7 @@ func (c *collection) lowest(key markup.Key) *sheet {
 // all so that types come first and what lies above comes before what lies below.
 func (c *collection) settle() {
 	for _, s := range c.sheets {
-		if s.above != nil {
+		if s.above != nil || s.root {
 			continue
 		}
 		if !s.parent.IsZero() {

@@ -16,6 +16,7 @@ import (
 // Summary says what came of an import or export.
 type Summary struct {
 	Files     int // read or written
+	Cards     int // written by an export
 	Created   int
 	Updated   int
 	Unchanged int
@@ -24,6 +25,7 @@ type Summary struct {
 	Withheld  int // cards an export left out of its view; told to gm and admin only
 	Problems  []Problem
 	DryRun    bool
+	Export    bool
 }
 
 // Problem is something that was not taken over as it stood.
@@ -48,7 +50,11 @@ func (s Summary) String() string {
 	if s.DryRun {
 		b.WriteString("Nothing was changed: this is what would be.\n")
 	}
-	fmt.Fprintf(&b, "%d files: %d cards created, %d updated, %d unchanged", s.Files, s.Created, s.Updated, s.Unchanged)
+	if s.Export {
+		fmt.Fprintf(&b, "%d cards in %d files", s.Cards, s.Files)
+	} else {
+		fmt.Fprintf(&b, "%d files: %d cards created, %d updated, %d unchanged", s.Files, s.Created, s.Updated, s.Unchanged)
+	}
 	for _, n := range []struct {
 		count int
 		what  string

@@ -173,6 +173,9 @@ func (im *importer) put(ctx context.Context, p *canon.Plan, t *tally, s *sheet) 
 			s.own = s.own.Meet(access.NewLabel(access.LevelGM))
 		}
 	}
+	if s.label(p, parent, name).Level < s.least {
+		s.own = s.own.Meet(access.NewLabel(s.least))
+	}
 	card, found, err := im.existing(ctx, p, t, s, parent, name)
 	if err != nil {
 		return err
@@ -244,10 +247,7 @@ func (im *importer) existing(ctx context.Context, p *canon.Plan, t *tally, s *sh
 	if err != nil || ok || s.shy {
 		return card, ok, err
 	}
-	label := access.NewLabel(access.LevelUser).Meet(s.own).Meet(access.NewLabel(p.NameLevel(name)))
-	if !parent.ID.IsZero() {
-		label = parent.Label.Meet(label)
-	}
+	label := s.label(p, parent, name)
 	others, err := p.Homonyms(ctx, markup.KeyOf(name))
 	if err != nil {
 		return canon.Card{}, false, err
@@ -263,9 +263,18 @@ func (im *importer) existing(ctx context.Context, p *canon.Plan, t *tally, s *sh
 	return canon.Card{}, false, nil
 }
 
+// label is the effective label that a sheet's card will have.
+func (s *sheet) label(p *canon.Plan, parent canon.Card, name string) access.Label {
+	label := access.NewLabel(access.LevelUser).Meet(s.own).Meet(access.NewLabel(p.NameLevel(name)))
+	if !parent.ID.IsZero() {
+		label = parent.Label.Meet(label)
+	}
+	return label
+}
+
 func (im *importer) create(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, error) {
 	n := canon.NewCard{ID: s.id, Name: name, Type: s.ready.typ, File: s.ready.file, Fields: s.fields,
-		Codename: s.codename, Label: &s.own, Parent: parent.ID, Orphan: s.exact || s.above != nil}
+		Codename: s.codename, Label: &s.own, Parent: parent.ID, Root: s.root, Orphan: s.exact || s.above != nil}
 	if s.ready.text != nil {
 		n.Content = *s.ready.text
 	}

@@ -34,7 +34,7 @@ const (
 	maxNotes   = 200_000
 	maxEntries = 1_000_000
 	maxText    = 512 << 20
-	maxFolders = 64
+	maxFolders = 130 // a name has at most 128 parts
 )
 
 // readVault reads every note of a folder. What cannot be read is reported.

@@ -1,0 +1,316 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// exporter makes pages of what a look shows.
+type exporter struct {
+	look   *canon.Look
+	sum    *Summary
+	cards  []canon.Card // in order of key, label and id
+	byID   map[canon.CardID]canon.Card
+	byKey  map[markup.Key][]canon.Card
+	below  map[canon.CardID][]canon.Card
+	links  map[canon.CardID][]canon.Link
+	layers map[canon.CardID][]canon.Layer
+	folded map[canon.CardID]bool // tags cards that their parents' pages hold
+	places places
+}
+
+// each calls f for every card that a look shows.
+func each(ctx context.Context, l *canon.Look, f func(canon.Card)) error {
+	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
+		cards, _, err := l.Cards(ctx, canon.Filter{}, page)
+		if err != nil {
+			return err
+		}
+		for _, c := range cards {
+			f(c)
+		}
+		if len(cards) < page.Limit {
+			return nil
+		}
+	}
+}
+
+// gather reads what the look shows, but for contents.
+func (x *exporter) gather(ctx context.Context) error {
+	x.byID, x.byKey, x.below = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{}, map[canon.CardID][]canon.Card{}
+	x.links, x.layers = map[canon.CardID][]canon.Link{}, map[canon.CardID][]canon.Layer{}
+	x.folded, x.places = map[canon.CardID]bool{}, places{map[string]bool{}}
+	err := each(ctx, x.look, func(c canon.Card) {
+		x.cards = append(x.cards, c)
+		x.byID[c.ID] = c
+		x.byKey[c.Key] = append(x.byKey[c.Key], c)
+		x.below[c.Parent] = append(x.below[c.Parent], c)
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(x.cards, func(a, b canon.Card) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Label.Level, b.Label.Level), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
+		links, _, err := x.look.Links(ctx, canon.LinkQuery{Page: page})
+		if err != nil {
+			return err
+		}
+		for _, l := range links {
+			x.links[l.From] = append(x.links[l.From], l)
+		}
+		if len(links) < page.Limit {
+			break
+		}
+	}
+	for _, c := range x.cards {
+		layers, err := x.look.Layers(ctx, canon.LayerQuery{Card: c.ID})
+		if err != nil {
+			return err
+		}
+		if len(layers) > 0 {
+			x.layers[c.ID] = layers
+		}
+	}
+	return nil
+}
+
+// withheld counts what the grant sees and the export leaves out, for those who may know.
+func (x *exporter) withheld(ctx context.Context, all *canon.Look) error {
+	if all.View().Level < access.LevelGM || all.View() == x.look.View() {
+		return nil
+	}
+	n := 0
+	err := each(ctx, all, func(canon.Card) { n++ })
+	x.sum.Withheld = n - len(x.cards)
+	return err
+}
+
+// write writes every page.
+func (x *exporter) write(ctx context.Context, out *folder, tell func(done, total int)) error {
+	x.sum.Cards = len(x.cards)
+	for i, c := range x.cards {
+		if tell != nil && (i+1)%100 == 0 {
+			tell(i+1, len(x.cards))
+		}
+		if x.folded[c.ID] {
+			continue
+		}
+		p, file, err := x.page(ctx, c)
+		if err != nil {
+			return err
+		}
+		text, ok := p.render()
+		if !ok {
+			x.problem(p.path+".md", "does not read back as it is")
+		}
+		if err := out.write(p.path+".md", text); err != nil {
+			return err
+		}
+		x.sum.Files++
+		if p.file != "" {
+			x.sum.Files++
+			if err := out.write(path.Join(path.Dir(p.path), p.file), file); err != nil {
+				return err
+			}
+		}
+	}
+	if tell != nil {
+		tell(len(x.cards), len(x.cards))
+	}
+	return nil
+}
+
+// page makes the page of a card, and the bytes of its attachment.
+func (x *exporter) page(ctx context.Context, c canon.Card) (p *page, file []byte, err error) {
+	p = &page{path: x.places.of(c), card: c, label: x.label(c), parent: x.parent(c)}
+	above := access.NewLabel(access.LevelUser)
+	if parent, ok := x.byID[c.Parent]; ok {
+		above = parent.Label
+	}
+	if c.Label.Level > above.Meet(c.Own).Level {
+		p.least = c.Label.Level
+	}
+	b, err := x.look.Bytes(ctx, c.Content)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(b) == 0 && c.Size > 0 {
+		x.problem(p.path, "its content was erased; only the card is written")
+	}
+	if canon.TextOf(c.Type) == canon.TextFile && len(b) > 0 {
+		file = b
+		p.file = x.attachment(p, b)
+	} else {
+		p.text = string(b)
+	}
+	x.linkLines(p)
+	x.layerLines(p)
+	p.tags, p.tagsID, err = x.foldTags(ctx, c)
+	return p, file, err
+}
+
+func (x *exporter) problem(file, format string, args ...any) {
+	x.sum.Problems = append(x.sum.Problems, Problem{File: file, Why: fmt.Sprintf(format, args...)})
+}
+
+// gm reports whether the view is told of labels.
+func (x *exporter) gm() bool { return x.look.View().Level >= access.LevelGM }
+
+// label is a card's own label as its readers may know it. Who sees a card by being named
+// learns that others do not, so that it does not come in wider elsewhere.
+func (x *exporter) label(c canon.Card) access.Label {
+	if x.gm() {
+		return c.Own
+	}
+	return access.NewLabel(c.Label.Level)
+}
+
+// parent is the id of the card that a card lies below, where an import would take another.
+func (x *exporter) parent(c canon.Card) string {
+	parts := c.Key.Parts()
+	for i := len(parts) - 1; i > 0; i-- {
+		above := x.byKey[markup.Key(strings.Join(parts[:i], "+"))]
+		switch {
+		case len(above) == 0:
+			continue
+		case c.Parent.IsZero():
+			return "none"
+		case len(above) > 1 || above[0].ID != c.Parent:
+			return c.Parent.String()
+		}
+		return ""
+	}
+	return ""
+}
+
+// foldTags finds a card's tags, where they are nothing but a list of names.
+func (x *exporter) foldTags(ctx context.Context, c canon.Card) (tags []string, id canon.CardID, err error) {
+	for _, t := range x.below[c.ID] {
+		plain := t.Part == tagsPart && t.Type == canon.TypePointer && t.Fields == nil && t.Codename == "" &&
+			t.Own.Equal(access.NewLabel(access.LevelUser)) && len(x.byKey[t.Key]) == 1 && t.Key == c.Key+"+"+markup.KeyOf(tagsPart) &&
+			len(x.below[t.ID])+len(x.links[t.ID])+len(x.layers[t.ID]) == 0
+		if !plain {
+			continue
+		}
+		text, err := x.look.Content(ctx, t)
+		if err != nil {
+			return nil, id, err
+		}
+		items := markup.Items(text)
+		for i := range items {
+			items[i] = tagName(items[i])
+		}
+		if text == "" || markup.SetItems(items) != text {
+			continue
+		}
+		x.folded[t.ID] = true
+		if t.ID != childID(c.ID, tagsPart) {
+			id = t.ID
+		}
+		return items, id, nil
+	}
+	return nil, id, nil
+}
+
+// attachment names the file beside a page.
+func (x *exporter) attachment(p *page, b []byte) string {
+	var own struct {
+		FileName string `json:"file_name"`
+	}
+	_ = json.Unmarshal(p.card.Fields, &own) // a name of another kind is none
+	ending := strings.ToLower(path.Ext(own.FileName))
+	if !endingForm.MatchString(ending) || ending == ".md" {
+		ending = endings[strings.SplitN(http.DetectContentType(b), ";", 2)[0]]
+	}
+	if ending == "" {
+		ending = ".bin"
+	}
+	stem := strings.TrimSuffix(path.Base(p.path), ending)
+	for i := 1; ; i++ {
+		name := stem + ending
+		if i > 1 {
+			name = fmt.Sprintf("%s~%d%s", stem, i, ending)
+		}
+		if x.places.free(path.Join(path.Dir(p.path), name)) {
+			return name
+		}
+	}
+}
+
+var endings = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
+	"application/pdf": ".pdf", "text/plain": ".txt", "audio/mpeg": ".mp3", "application/zip": ".zip"}
+
+func (x *exporter) linkLines(p *page) {
+	links := x.links[p.card.ID]
+	direction := func(l canon.Link) string { return textOf(objectOf(string(l.Attrs))["direction"]) }
+	slices.SortFunc(links, func(a, b canon.Link) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(direction(a), direction(b)),
+			cmp.Compare(x.byID[a.To].Key, x.byID[b.To].Key), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	for _, l := range links {
+		to, ok := x.byID[l.To]
+		if !ok {
+			continue
+		}
+		var out line
+		if l.ID != linkID(l.Kind, l.From, l.To, direction(l)) {
+			out.set("id", l.ID.String())
+		}
+		out.set("kind", l.Kind)
+		out.set("to", to.Name)
+		if len(x.byKey[to.Key]) > 1 || named(to.Name).name != to.Name {
+			out.set("to_id", to.ID.String())
+		}
+		if attrs := objectOf(string(l.Attrs)); len(attrs) > 0 {
+			out.set("attrs", attrs)
+		}
+		x.lineLabel(&out, l.Label, p.card.Label.Meet(to.Label))
+		p.links = append(p.links, out)
+	}
+}
+
+// lineLabel writes a label that does not follow from another.
+func (x *exporter) lineLabel(out *line, l, from access.Label) {
+	if l.Equal(from) {
+		return
+	}
+	out.set("level", l.Level.String())
+	if x.gm() && len(l.Subjects) > 0 {
+		out.set("subjects", subjectsOf(l))
+	}
+}
+
+func (x *exporter) layerLines(p *page) {
+	layers := x.layers[p.card.ID]
+	slices.SortFunc(layers, func(a, b canon.Layer) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.FromTick, b.FromTick), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	for i, l := range layers {
+		var out line
+		if l.ID != layerID(l.Card, l.Kind, l.FromTick, i) {
+			out.set("id", l.ID.String())
+		}
+		out.set("layer", l.Kind)
+		out.set("value", l.Text)
+		if l.FromTick != 0 {
+			out.set("from", json.Number(fmt.Sprint(l.FromTick)))
+		}
+		if l.ToTick != 0 {
+			out.set("to", json.Number(fmt.Sprint(l.ToTick)))
+		}
+		x.lineLabel(&out, l.Label, access.NewLabel(access.LevelUser).Meet(p.card.Label))
+		p.layers = append(p.layers, out)
+	}
+}

@@ -1,0 +1,291 @@
+package exchange
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// page is all that an export writes of one card into its note.
+type page struct {
+	path   string
+	card   canon.Card
+	text   string
+	label  access.Label // as it is written: the card's own
+	least  access.Level // what the world's name rules make of the card; LevelNone where nothing
+	parent string       // id, or "none"; "" where the name says it
+	tags   []string
+	tagsID canon.CardID // zero where it follows from the card's
+	file   string       // base name of the attachment
+	links  []line
+	layers []line
+}
+
+// line is a link or layer as front matter.
+type line struct {
+	keys   []string
+	values map[string]any
+}
+
+func (l *line) set(key string, v any) {
+	if l.values == nil {
+		l.values = map[string]any{}
+	}
+	l.keys = append(l.keys, key)
+	l.values[key] = v
+}
+
+// render writes a page so that reading it gives the same card: as Markdown where that is
+// so, else as HTML, else as JSON. ok is false where no way gives all of it back.
+func (p *page) render() (out []byte, ok bool) {
+	for _, careful := range []bool{false, true} {
+		for _, format := range p.formats() {
+			body, can := p.body(format)
+			if !can {
+				continue
+			}
+			out = p.write(format, body, careful)
+			if p.readsBack(out) {
+				return out, true
+			}
+		}
+	}
+	return out, false
+}
+
+func (p *page) formats() []string {
+	if canon.TextOf(p.card.Type) == canon.TextHTML {
+		return []string{"", "html", "json"}
+	}
+	return []string{"", "json"}
+}
+
+func (p *page) body(format string) (string, bool) {
+	switch {
+	case format == "json":
+		b, err := json.Marshal(p.text)
+		return string(b), err == nil
+	case format == "" && canon.TextOf(p.card.Type) == canon.TextHTML:
+		md, err := markup.ToMarkdown(p.text)
+		return md, err == nil
+	}
+	return p.text, true
+}
+
+// write makes the file. careful quotes every text and writes objects as JSON.
+func (p *page) write(format, body string, careful bool) []byte {
+	w := writer{careful: careful}
+	c := p.card
+	w.put("loregate", json.Number("1"))
+	w.put("name", c.Name)
+	w.put("id", c.ID.String())
+	if c.Type != canon.TypeRichText {
+		w.put("type", c.Type)
+	}
+	w.label(p.label)
+	if p.least > access.LevelNone {
+		w.put("at_least", p.least.String())
+	}
+	w.some("parent", p.parent)
+	w.some("codename", c.Codename)
+	if len(p.tags) > 0 {
+		w.put("tags", p.tags)
+		if !p.tagsID.IsZero() {
+			w.put("tags_id", p.tagsID.String())
+		}
+	}
+	w.fields(c.Fields)
+	w.some("format", format)
+	w.some("file", p.file)
+	w.lines("links", p.links)
+	w.lines("layers", p.layers)
+	var b bytes.Buffer
+	b.WriteString("---\n")
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: w.nodes}); err != nil {
+		return nil // then it does not read back
+	}
+	b.WriteString("---\n")
+	if p.file == "" {
+		b.WriteString(body)
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// writer collects front matter.
+type writer struct {
+	careful bool
+	nodes   []*yaml.Node
+}
+
+func (w *writer) put(key string, v any) {
+	w.nodes = append(w.nodes, w.scalar(key), w.node(v))
+}
+
+func (w *writer) some(key, text string) {
+	if text != "" {
+		w.put(key, text)
+	}
+}
+
+func (w *writer) label(l access.Label) {
+	if l.Level > access.LevelUser {
+		w.put("level", l.Level.String())
+	}
+	if len(l.Subjects) > 0 {
+		w.put("subjects", subjectsOf(l))
+	}
+}
+
+func subjectsOf(l access.Label) []string {
+	list := make([]string, len(l.Subjects))
+	for i, s := range l.Subjects {
+		list[i] = string(s)
+	}
+	return list
+}
+
+// fields writes the fields; aliases go by themselves, where other programs look for them.
+func (w *writer) fields(fields json.RawMessage) {
+	all := objectOf(string(fields))
+	if len(all) == 0 {
+		return
+	}
+	if w.careful {
+		w.put("fields", string(fields))
+		return
+	}
+	if list, ok := all["aliases"].([]any); ok && len(listOf(list)) == len(list) && len(list) > 0 {
+		w.put("aliases", list)
+		delete(all, "aliases")
+	}
+	if len(all) > 0 {
+		w.put("fields", all)
+	}
+}
+
+func (w *writer) lines(key string, lines []line) {
+	if len(lines) == 0 {
+		return
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	for _, l := range lines {
+		item := writer{careful: w.careful}
+		for _, k := range l.keys {
+			v := l.values[k]
+			if m, ok := v.(map[string]any); ok && w.careful {
+				v = string(fieldsOf(m))
+			}
+			item.put(k, v)
+		}
+		list.Content = append(list.Content, &yaml.Node{Kind: yaml.MappingNode, Content: item.nodes})
+	}
+	w.nodes = append(w.nodes, w.scalar(key), list)
+}
+
+func (w *writer) node(v any) *yaml.Node {
+	switch v := v.(type) {
+	case map[string]any:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			n.Content = append(n.Content, w.scalar(k), w.node(v[k]))
+		}
+		return n
+	case []any:
+		n := &yaml.Node{Kind: yaml.SequenceNode}
+		for _, item := range v {
+			n.Content = append(n.Content, w.node(item))
+		}
+		return n
+	case []string:
+		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+		for _, item := range v {
+			n.Content = append(n.Content, w.scalar(item))
+		}
+		return n
+	case json.Number:
+		tag := "!!int"
+		if strings.ContainsAny(string(v), ".eE") {
+			tag = "!!float"
+		}
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: string(v)}
+	case bool:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(v)}
+	case nil:
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+	case string:
+		return w.scalar(v)
+	}
+	return w.scalar(fmt.Sprint(v))
+}
+
+func (w *writer) scalar(s string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+	if w.careful || strings.TrimSpace(s) != s || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0xfeff }) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// readsBack reports whether reading a file gives the page it was made of.
+func (p *page) readsBack(out []byte) bool {
+	n := parseNote(p.path+".md", out)
+	c := newCollection()
+	x := &native{v: &vault{o: MarkdownOptions{Native: true}}, c: c}
+	if n.broken || x.note(n) != nil || len(n.reports) > 0 || len(c.problems) > 0 || c.hidden > 0 || len(c.sheets) == 0 {
+		return false
+	}
+	s := c.sheets[0]
+	if s.name != p.card.Name || s.id != p.card.ID || s.typ != p.card.Type || s.codename != p.card.Codename ||
+		!s.own.Equal(p.label) || !sameJSON(s.fields, p.card.Fields) || len(c.edges) != len(p.links) || len(c.overlays) != len(p.layers) {
+		return false
+	}
+	if p.file == "" {
+		if text, err := s.body(); err != nil || text != p.text {
+			return false
+		}
+	}
+	return p.graphReadsBack(c)
+}
+
+func (p *page) graphReadsBack(c *collection) bool {
+	if want := markup.SetItems(p.tags); want != "" {
+		if len(c.sheets) != 2 {
+			return false
+		}
+		if text, err := c.sheets[1].body(); err != nil || text != want {
+			return false
+		}
+	}
+	for i, e := range c.edges {
+		l := p.links[i].values
+		if e.to.name != l["to"] && l["to_id"] == nil {
+			return false
+		}
+		attrs, _ := l["attrs"].(map[string]any)
+		if !bytes.Equal(fieldsOf(e.attrs), fieldsOf(attrs)) {
+			return false
+		}
+	}
+	for i, o := range c.overlays {
+		if o.text != p.layers[i].values["value"] {
+			return false
+		}
+	}
+	return true
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	return string(fieldsOf(objectOf(string(a)))) == string(fieldsOf(objectOf(string(b))))
+}

@@ -1,0 +1,226 @@
+package exchange
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// listing is a world as lines that say all of it but when and by whom it was written.
+func (s *scene) listing(who string) []string {
+	s.t.Helper()
+	var lines []string
+	add := func(kind string, v any) {
+		b, err := json.Marshal(v)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		lines = append(lines, kind+" "+string(b))
+	}
+	ctx := s.t.Context()
+	err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+		var cards []canon.Card
+		if err := each(ctx, l, func(c canon.Card) { cards = append(cards, c) }); err != nil {
+			return err
+		}
+		for _, c := range cards {
+			text, err := l.Content(ctx, c)
+			if err != nil {
+				return err
+			}
+			add("card", []any{c.ID, c.Parent, c.Name, c.Codename, c.Type, c.Fields, c.Own, c.Label, text})
+			layers, err := l.Layers(ctx, canon.LayerQuery{Card: c.ID})
+			if err != nil {
+				return err
+			}
+			for _, y := range layers {
+				add("layer", []any{y.ID, y.Card, y.Kind, y.Text, y.FromTick, y.ToTick, y.Label})
+			}
+		}
+		links, _, err := l.Links(ctx, canon.LinkQuery{Page: canon.Page{Limit: 100_000}})
+		for _, k := range links {
+			add("link", []any{k.ID, k.Kind, k.From, k.To, k.Attrs, k.Label})
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func (s *scene) export(who, dir string, o MarkdownOptions) Summary {
+	s.t.Helper()
+	sum, err := ExportMarkdown(s.t.Context(), s.canon, s.as(who), dir, o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return sum
+}
+
+// files are the bytes of all files of a folder, in one text.
+func files(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		rel, _ := filepath.Rel(dir, p)
+		fmt.Fprintf(&b, "=== %s\n%s\n", rel, data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func wantSame(t testing.TB, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%d lines, want %d", len(got), len(want))
+	}
+	for _, line := range want {
+		if _, ok := slices.BinarySearch(got, line); !ok {
+			t.Errorf("lost:  %.600s", line)
+		}
+	}
+	for _, line := range got {
+		if _, ok := slices.BinarySearch(want, line); !ok {
+			t.Errorf("added: %.600s", line)
+		}
+	}
+}
+
+// wantRoundTrip exports a world as admin, imports it into a fresh one, and checks that
+// nothing was lost or added, and that exporting again gives the same bytes.
+func wantRoundTrip(t *testing.T, s *scene) {
+	t.Helper()
+	dir := t.TempDir()
+	sum := s.export("admin", dir, MarkdownOptions{})
+	for _, p := range sum.Problems {
+		t.Errorf("export: %s", p)
+	}
+	bytes := files(t, dir)
+	s.export("admin", dir, MarkdownOptions{})
+	if again := files(t, dir); again != bytes {
+		t.Errorf("a second export differs")
+	}
+	fresh := newScene(t)
+	for _, p := range fresh.importDir("admin", dir, MarkdownOptions{}).Problems {
+		t.Errorf("import: %s", p)
+	}
+	wantSame(t, fresh.listing("admin"), s.listing("admin"))
+	if again := fresh.importDir("admin", dir, MarkdownOptions{}); again.Created+again.Updated > 0 {
+		t.Errorf("importing again: %s", firstLine(again))
+	}
+	other := t.TempDir()
+	fresh.export("admin", other, MarkdownOptions{})
+	wantSame(t, sortedLines(files(t, other)), sortedLines(bytes))
+}
+
+func sortedLines(s string) []string {
+	lines := strings.Split(s, "\n")
+	slices.Sort(lines)
+	return lines
+}
+
+func TestTheSampleWorldSurvivesARoundTrip(t *testing.T) {
+	s := newScene(t)
+	s.importSample()
+	wantRoundTrip(t, s)
+}
+
+// seeds is how many random worlds are tried.
+const seeds = uint64(40)
+
+func TestRandomWorldsSurviveARoundTrip(t *testing.T) {
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			s := newScene(t)
+			r := rand.New(rand.NewPCG(seed, 2))
+			for range 100 {
+				_, err := s.canon.Change(t.Context(), s.as("admin"), func(p *canon.Plan) error { return randomStep(r, p) })
+				if err != nil && fault.KindOf(err) == fault.Internal {
+					t.Fatal(err)
+				}
+			}
+			wantRoundTrip(t, s)
+		})
+	}
+}
+
+// randomTexts are contents that are hard to keep.
+var randomTexts = []string{
+	"", "<p>plain</p>", "<p>100%% sure %% of it</p>", "a\r\nb", "---\nname: x\n---\n", "\n\nx\n\n", "<p>a &amp; b <em>c</em></p>",
+	"> [!secret] no\n> secret", "# Title\n\n*a*", "<script>x</script>", "[[Ash|the ash]] {{Birch}} \\[[x", "  indented\n\ttab\n", "{\"a\": 1}",
+	"<table><tr><td>1</td></tr></table>", "é ☃ 😀 \u202e", "`code %%x%%`", "<!-- c -->", "<ul><li>a<li>b</ul>", "[[a]]\n[[b]]", "[[a]]\n[[#b]]",
+}
+
+var randomFields = []string{`{}`, `{"a":1}`, `{"aliases":["x","y"],"n":1.50}`, `{"aliases":"x"}`, `{"aliases":["a, b"]}`, `{"big":1e400,"deep":{"a":[null,true,{"b":"no"}]}}`,
+	`{"s":"yes","t":"0x10","u":"\u0000\n x ","~":"<<"}`, `{"<<":"x"}`, `{"+child":"x","loregate":2,"name":"n","d":"2026-01-02"}`, `{"tags":["a"],"exits":{"up":"Ash"}}`}
+
+func randomName(r *rand.Rand) string {
+	parts := []string{"Ash", "Birch", "c.d", "GM", "CON", "tags", "tags", "a: b?", "é", "É!", ".x", "x.md", strings.Repeat("long ", 20)}
+	name := parts[r.IntN(len(parts))]
+	for range r.IntN(3) {
+		name += "+" + parts[r.IntN(len(parts))]
+	}
+	return name
+}
+
+func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+func randomStep(r *rand.Rand, p *canon.Plan) error {
+	if r.IntN(2) == 0 {
+		label := access.NewLabel(access.Level(1+r.IntN(3)), pick(r, [][]access.Subject{nil, {"alice"}, {"alice", "bob"}})...)
+		n := canon.NewCard{Name: randomName(r), Label: &label, Orphan: r.IntN(4) == 0, Content: pick(r, randomTexts),
+			Type: pick(r, []string{"RichText", "Markdown", "PlainText", "Pointer", "Pointer", "JSON", "Character", "Phrase"}), Fields: []byte(pick(r, randomFields))}
+		if r.IntN(5) == 0 {
+			n.Codename = fmt.Sprint("code-", r.IntN(5))
+		}
+		if r.IntN(8) == 0 {
+			n.Type, n.Content, n.File = "Image", "", []byte{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', byte(r.IntN(256))}
+		}
+		if r.IntN(3) == 0 {
+			n = canon.NewCard{Name: randomName(r) + "+tags", Type: "Pointer", Content: "[[a]]\n[[b c]]"}
+		}
+		_, err := p.Create(n)
+		return err
+	}
+	c, err := p.Card(randomName(r))
+	if err != nil {
+		return err
+	}
+	switch r.IntN(6) {
+	case 0:
+		_, err = p.Rename(c, randomName(r))
+	case 1:
+		_, err = p.SetLabel(c, access.NewLabel(access.Level(1+r.IntN(3))))
+	case 2:
+		err = p.Trash(c)
+	case 3:
+		_, err = p.Layer(canon.Layer{Card: c.ID, Kind: pick(r, []string{"ambient", "weather"}), Text: pick(r, randomTexts),
+			FromTick: int64(r.IntN(3)), ToTick: int64(r.IntN(2) * 10), Label: access.NewLabel(access.Level(1 + r.IntN(3)))})
+	default:
+		other, found, errHas := p.Has(randomName(r))
+		if err = errHas; err == nil && found {
+			_, err = p.Link(canon.Link{Kind: pick(r, []string{"exit", "within", "holds"}), From: c.ID, To: other.ID,
+				Attrs: []byte(pick(r, []string{`{}`, `{"direction":"up"}`, `{"n":2.0,"t":"yes"}`})), Label: access.NewLabel(access.Level(1 + r.IntN(3)))})
+		}
+	}
+	return err
+}
