@@ -183,6 +183,7 @@ type NewCard struct {
 	Label    *access.Label
 	Orphan   bool   // make no missing ancestors
 	Parent   CardID // the ancestor to go below where several bear its name; zero: found by name
+	Root     bool   // go below no ancestor, whatever bears their names
 }
 
 // Create makes a card, and missing ancestors as empty cards of the same label.
@@ -443,6 +444,9 @@ func placeUnder(c *Card, parent Card, s Settings) {
 
 // placeFor is parentFor for a card to be made, which may name the ancestor by id.
 func (p *Plan) placeFor(n NewCard, own access.Label) (parent Card, part string, err error) {
+	if n.Root {
+		return Card{}, markup.Join(markup.Parts(n.Name)...), nil
+	}
 	if n.Parent.IsZero() {
 		return p.parentFor(n.Name, own, n.Orphan)
 	}
