@@ -119,7 +119,7 @@ func TestNonInterference(t *testing.T) {
 			if long() {
 				tw.everything(count)
 			}
-			if tw.asked < 250 {
+			if tw.asked < 100 {
 				t.Errorf("only %d calls were made", tw.asked)
 			}
 		})
@@ -129,16 +129,18 @@ func TestNonInterference(t *testing.T) {
 // everything asks each good call over each transport.
 func (tw *twins) everything(more func(same bool) bool) {
 	tw.t.Helper()
+	turn := 0
 	for _, o := range tw.full.app.Ops.All() {
 		for _, e := range good[o.Name] {
 			in, twin := tw.alone.inputs(e), tw.full.inputs(e)
 			if fmt.Sprint(in) != fmt.Sprint(twin) {
 				tw.t.Fatalf("the story of %s is not the same: %v, %v", o.Name, in, twin)
 			}
-			if o.Route != "" && !more(tw.ask(overREST(o, in))) || !more(tw.ask(asTool(o, in))) {
+			turn++
+			if o.Route != "" && some(turn) && !more(tw.ask(overREST(o, in))) || some(turn+1) && !more(tw.ask(asTool(o, in))) {
 				return
 			}
-			if !more(tw.askInSession("tools/call", map[string]any{"name": o.Name, "arguments": in})) {
+			if some(turn+2) && !more(tw.askInSession("tools/call", map[string]any{"name": o.Name, "arguments": in})) {
 				return
 			}
 		}

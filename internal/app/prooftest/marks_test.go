@@ -122,23 +122,65 @@ type leak struct {
 // find looks for marks in a text: as it is, in small letters, and with the escapes of
 // HTML, JSON and addresses undone.
 func (d *detector) find(text string) []leak {
-	var leaks []leak
-	seen := map[*mark]bool{}
-	for _, spelt := range spellings(text) {
-		for i := 0; i+fragment <= len(spelt); i++ {
-			key := binary.LittleEndian.Uint64([]byte(spelt[i : i+fragment]))
-			if bit := spread(key); d.some[bit/64]&(1<<(bit%64)) == 0 {
-				continue
+	found := finding{d: d, seen: map[*mark]bool{}}
+	found.scan(text)
+	for range 2 { // an address may hold escapes of escapes
+		if !strings.Contains(text, "%") && !strings.Contains(text, `\u`) && !strings.Contains(text, "&#") {
+			break
+		}
+		text = unescaped(text)
+		found.scan(text)
+	}
+	return found.leaks
+}
+
+type finding struct {
+	d     *detector
+	seen  map[*mark]bool
+	leaks []leak
+}
+
+// scan looks at every run of eight and more characters that forms are made of; most of a
+// text is none.
+func (f *finding) scan(text string) {
+	start := 0
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && ofForms[text[i]] {
+			continue
+		}
+		if i-start >= fragment {
+			run := text[start:i]
+			f.windows(text, start, run)
+			if small := strings.ToLower(run); small != run {
+				f.windows(text, start, small)
 			}
-			for _, f := range d.forms[key] {
-				if !seen[f.mark] && strings.HasPrefix(spelt[i:], f.text) {
-					seen[f.mark] = true
-					leaks = append(leaks, leak{f.mark, f.how, strings.ToValidUTF8(spelt[max(0, i-120):min(len(spelt), i+120)], "?")})
-				}
+		}
+		start = i + 1
+	}
+}
+
+// ofForms are the characters of words, and of their codes.
+var ofForms = func() (t [256]bool) {
+	for _, c := range []byte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/-_") {
+		t[c] = true
+	}
+	return t
+}()
+
+func (f *finding) windows(text string, at int, run string) {
+	for i := 0; i+fragment <= len(run); i++ {
+		key := binary.LittleEndian.Uint64([]byte(run[i : i+fragment]))
+		if bit := spread(key); f.d.some[bit/64]&(1<<(bit%64)) == 0 {
+			continue
+		}
+		for _, x := range f.d.forms[key] {
+			plain := strings.ReplaceAll(strings.ReplaceAll(run[i:], "-", "+"), "_", "/") // as base64 in addresses
+			if !f.seen[x.mark] && (strings.HasPrefix(run[i:], x.text) || strings.HasPrefix(plain, x.text)) {
+				f.seen[x.mark] = true
+				f.leaks = append(f.leaks, leak{x.mark, x.how, strings.ToValidUTF8(text[max(0, at+i-120):min(len(text), at+i+120)], "?")})
 			}
 		}
 	}
-	return leaks
 }
 
 var (
@@ -146,27 +188,16 @@ var (
 	jsoned    = regexp.MustCompile(`\\u[0-9A-Fa-f]{4}`)
 )
 
-func spellings(text string) []string {
-	all := []string{text}
-	add := func(t string) {
-		if !slices.Contains(all, t) {
-			all = append(all, t)
-		}
-	}
-	add(strings.ToLower(text))
-	for range 2 { // an address may hold escapes of escapes
-		text = percented.ReplaceAllStringFunc(text, func(s string) string {
-			b, _ := hex.DecodeString(s[1:]) // the pattern holds two digits
-			return string(b)
-		})
-		text = jsoned.ReplaceAllStringFunc(text, func(s string) string {
-			n, _ := strconv.ParseUint(s[2:], 16, 32) // the pattern holds four digits
-			return string(rune(n))
-		})
-		text = html.UnescapeString(text)
-	}
-	add(strings.ToLower(text))
-	return all
+func unescaped(text string) string {
+	text = percented.ReplaceAllStringFunc(text, func(s string) string {
+		b, _ := hex.DecodeString(s[1:]) // the pattern holds two digits
+		return string(b)
+	})
+	text = jsoned.ReplaceAllStringFunc(text, func(s string) string {
+		n, _ := strconv.ParseUint(s[2:], 16, 32) // the pattern holds four digits
+		return string(rune(n))
+	})
+	return html.UnescapeString(text)
 }
 
 // TestTheDetectorFindsWhatItShould holds the oracle itself.

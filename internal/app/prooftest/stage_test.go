@@ -32,6 +32,9 @@ func rounds(fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv("PROOF_ROUNDS")); err == nil && n > 0 {
 		return n
 	}
+	if watched {
+		return fallback / 4
+	}
 	return fallback
 }
 
@@ -40,11 +43,18 @@ func long() bool { return os.Getenv("PROOF_ROUNDS") != "" }
 
 // stride thins out, in a short proof, the names that every kind of call is tried with.
 func stride() int {
-	if long() {
+	switch {
+	case long():
 		return 1
+	case watched:
+		return 40
 	}
 	return 5
 }
+
+// some is the part of the good calls that a short proof makes over each transport: all
+// calls are made over one of them.
+func some(turn int) bool { return !watched || long() || turn%3 == 0 }
 
 // source is the clock and the ids of a stage. What is told out of sight draws ids of a
 // row of its own, and leaves those of the rest alone.

@@ -1,0 +1,5 @@
+//go:build !race
+
+package prooftest
+
+const watched = false
