@@ -21,7 +21,7 @@ func TestCrashKill(t *testing.T) {
 	mustRun(t, dir, "world", "create", "main")
 	key, _, _ := strings.Cut(mustRun(t, dir, "key", "create", "clerks", "--role", "admin"), "\t")
 	k := &killing{t: t, dir: dir, key: key, rnd: rand.New(rand.NewPCG(uint64(count("SEED", 1)), 7))}
-	k.base = k.commits()
+	k.base = commitsIn(t, dir)
 	for i := range 4 {
 		k.clerks = append(k.clerks, newClerk(t, string(rune('a'+i)), uint64(count("SEED", 1))))
 	}
@@ -102,13 +102,13 @@ func (k *killing) wanted() int {
 
 var commitsLine = regexp.MustCompile(`(?m)^world:\S+: (\d+) commits, whole$`)
 
-// commits is how many commits the verified stream has.
-func (k *killing) commits() int {
-	k.t.Helper()
-	out := mustRun(k.t, k.dir, "audit", "verify")
+// commitsIn is how many commits the world's verified stream has.
+func commitsIn(t testing.TB, dir string) int {
+	t.Helper()
+	out := mustRun(t, dir, "audit", "verify")
 	m := commitsLine.FindStringSubmatch(out)
 	if m == nil || !strings.Contains(out, "processes, whole") {
-		k.t.Fatalf("audit verify says: %s", out)
+		t.Fatalf("audit verify says: %s", out)
 	}
 	n, _ := strconv.Atoi(m[1])
 	return n
@@ -118,7 +118,7 @@ func (k *killing) commits() int {
 // the stream, and that access records that were durable still are.
 func (k *killing) audit(seen map[string]bool) {
 	k.t.Helper()
-	if got := k.commits(); got != k.wanted() {
+	if got := commitsIn(k.t, k.dir); got != k.wanted() {
 		k.t.Errorf("there are %d commits; the calls that were made want %d", got, k.wanted())
 	}
 	if out := mustRun(k.t, k.dir, "rebuild"); !strings.Contains(out, "identical") {

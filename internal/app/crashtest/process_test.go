@@ -157,6 +157,12 @@ func (t *tail) add(line string) {
 	}
 }
 
+// Write keeps the last things written, lines or not.
+func (t *tail) Write(b []byte) (int, error) {
+	t.add(string(b))
+	return len(b), nil
+}
+
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

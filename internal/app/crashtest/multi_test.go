@@ -1,0 +1,286 @@
+package crashtest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// local is a running `loregate mcp`, and a client of it over its pipes.
+type local struct {
+	*mcp.ClientSession
+	heard chan string
+}
+
+// statuses are those of the errors that a tool answers with, as far as they are needed.
+var statuses = map[string]int{"not_found": 404, "conflict": 409}
+
+func startLocal(t *testing.T, dir, era string) *local {
+	t.Helper()
+	l := &local{heard: make(chan string, 1000)}
+	client := mcp.NewClient(&mcp.Implementation{Name: "crashtest", Version: "1"}, &mcp.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { l.heard <- r.Params.URI }})
+	cmd := command(t, dir, "mcp", "--role", "admin")
+	said := &tail{}
+	cmd.Stderr = said
+	var err error
+	l.ClientSession, err = client.Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, &mcp.ClientSessionOptions{ProtocolVersion: era})
+	if err != nil {
+		t.Errorf("connect: %v; %s", err, said)
+		return nil
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func (l *local) call(ctx context.Context, operation, key string, in map[string]any) (answer, error) {
+	in = maps.Clone(in)
+	if key != "" {
+		in["idempotency_key"] = key
+	}
+	res, err := l.CallTool(ctx, &mcp.CallToolParams{Name: operation, Arguments: in})
+	if err != nil {
+		return answer{}, err
+	}
+	if res.IsError {
+		var said struct{ Error struct{ Code string } }
+		text, _ := res.Content[0].(*mcp.TextContent)
+		if err := json.Unmarshal([]byte(text.Text), &said); err != nil {
+			return answer{}, fmt.Errorf("%s: %w", text.Text, err)
+		}
+		return answer{status: max(statuses[said.Error.Code], 400), body: text.Text}, nil
+	}
+	b, err := json.Marshal(res.StructuredContent)
+	return answer{status: 200, body: string(b)}, err
+}
+
+// company is a serve and three local servers on one folder.
+type company struct {
+	dir    string
+	http   *server
+	locals []*local
+}
+
+func (c *company) doors() []door {
+	return []door{c.http, c.locals[0], c.locals[1], c.locals[2]}
+}
+
+// startAtOnce starts all four at the same moment on an empty folder.
+func startAtOnce(t *testing.T) *company {
+	t.Helper()
+	binary(t)
+	c := &company{dir: t.TempDir(), locals: make([]*local, 3)}
+	var all sync.WaitGroup
+	for i, era := range []string{"2025-11-25", "2026-07-28", "2024-11-05"} {
+		all.Go(func() { c.locals[i] = startLocal(t, c.dir, era) })
+	}
+	c.http = serve(t, c.dir, "")
+	all.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	c.http.key, _, _ = strings.Cut(mustRun(t, c.dir, "key", "create", "clerk", "--role", "admin"), "\t")
+	return c
+}
+
+// TestCrashNothingIsLostBetweenProcesses lets four processes write to one folder at once.
+func TestCrashNothingIsLostBetweenProcesses(t *testing.T) {
+	c := startAtOnce(t)
+	if out := mustRun(t, c.dir, "world", "list"); strings.Count(out, "\n") != 2 {
+		t.Fatalf("four processes that start at once make not one world:\n%s", out)
+	}
+	base := commitsIn(t, c.dir)
+	t.Run("each sees what another wrote", func(t *testing.T) { testSeen(t, c) })
+	t.Run("a subscriber hears of it within a second", func(t *testing.T) { testHeard(t, c) })
+	t.Run("a key has one effect in several processes", func(t *testing.T) { testOneEffect(t, c) })
+	before := commitsIn(t, c.dir)
+	t.Run("all write at once", func(t *testing.T) { testAllWrite(t, c, before) })
+	if out := mustRun(t, c.dir, "rebuild"); !strings.Contains(out, "identical") {
+		t.Errorf("rebuild says: %s", out)
+	}
+	t.Logf("%d commits by four processes", commitsIn(t, c.dir)-base)
+}
+
+func must(t *testing.T, d door, operation, key string, in map[string]any) answer {
+	t.Helper()
+	a, err := d.call(t.Context(), operation, key, in)
+	if err != nil || a.status >= 300 {
+		t.Fatalf("%s %v: %d %s, %v", operation, in, a.status, a.body, err)
+	}
+	return a
+}
+
+func testSeen(t *testing.T, c *company) {
+	for i, writer := range c.doors() {
+		name := fmt.Sprintf("Seen %d", i)
+		must(t, writer, "create_card", "", map[string]any{"name": name, "content": "<p>one</p>"})
+		for n, reader := range c.doors() {
+			text := fmt.Sprintf("<p>%d to %d</p>", i, n)
+			must(t, writer, "update_card", "", map[string]any{"name": name, "content": text})
+			if a := must(t, reader, "get_card", "", map[string]any{"name": name}); !strings.Contains(a.body, fmt.Sprintf("%d to %d", i, n)) {
+				t.Errorf("process %d wrote %q, was answered, and process %d reads %s", i, text, n, a.body)
+			}
+		}
+	}
+}
+
+// testHeard measures several times: on a machine that is busy with other tests a single
+// time says little.
+func testHeard(t *testing.T, c *company) {
+	must(t, c.http, "create_card", "", map[string]any{"name": "Bell Tower", "content": "<p>0</p>"})
+	l := c.locals[0]
+	const uri = "archive://card/Bell%20Tower"
+	if err := l.Subscribe(t.Context(), &mcp.SubscribeParams{URI: uri}); err != nil {
+		t.Fatal(err)
+	}
+	var took []time.Duration
+	for i := range 5 {
+		begin := time.Now()
+		must(t, c.doors()[i%2*2], "update_card", "", map[string]any{"name": "Bell Tower", "content": fmt.Sprintf("<p>%d strokes</p>", i)})
+		select {
+		case got := <-l.heard:
+			if got != uri {
+				t.Errorf("heard of %s", got)
+			}
+		case <-time.After(patience):
+			t.Fatal("the subscriber hears nothing of another process's write")
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	t.Logf("heard after %v", took)
+	if took[len(took)/2] > time.Second {
+		t.Errorf("most notices take longer than a second: %v", took)
+	}
+}
+
+func testOneEffect(t *testing.T, c *company) {
+	before := commitsIn(t, c.dir)
+	const rounds = 10
+	for n := range rounds {
+		var all sync.WaitGroup
+		answers := make([]answer, len(c.locals))
+		for i, l := range c.locals {
+			all.Go(func() {
+				a, err := l.call(t.Context(), "create_card", fmt.Sprint("once-", n), map[string]any{"name": fmt.Sprint("Once ", n), "content": "<p>once</p>"})
+				if err != nil || a.status != 200 {
+					t.Errorf("process %d: %d %s, %v", i, a.status, a.body, err)
+				}
+				answers[i] = a
+			})
+		}
+		all.Wait()
+		if answers[0] != answers[1] || answers[1] != answers[2] {
+			t.Errorf("one key, three answers:\n%s\n%s\n%s", answers[0].body, answers[1].body, answers[2].body)
+		}
+	}
+	if got := commitsIn(t, c.dir) - before; got != rounds {
+		t.Errorf("%d keys used in three processes each made %d commits", rounds, got)
+	}
+}
+
+// testAllWrite lets a clerk work in each process, and all of them add to one list.
+func testAllWrite(t *testing.T, c *company, before int) {
+	const calls = 40
+	must(t, c.http, "create_card", "", map[string]any{"name": "Common List", "type": "Pointer", "content": "[[start]]"})
+	before++
+	var all sync.WaitGroup
+	clerks := make([]*clerk, 4)
+	refused := make([]int, 4)
+	for i, d := range c.doors() {
+		clerks[i] = newClerk(t, string(rune('a'+i)), 1)
+		all.Go(func() {
+			for n := range calls {
+				if !clerks[i].work(t.Context(), d) {
+					t.Errorf("process %d gives no answer", i)
+					return
+				}
+				for add(t, d, fmt.Sprintf("item-%d-%d", i, n)) == 409 {
+					if refused[i]++; refused[i] > 10*calls {
+						t.Errorf("process %d is always refused", i)
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	for i, clerk := range clerks {
+		for n, d := range c.doors() {
+			got, err := clerk.read(t.Context(), d)
+			if err != nil || got != clerk.state.visible() {
+				t.Errorf("what process %d wrote is to process %d\n%+v, %v\nwant\n%+v", i, n, got, err, clerk.state.visible())
+			}
+		}
+		before += clerk.commits + calls
+	}
+	list := must(t, c.http, "get_card", "", map[string]any{"name": "Common List", "full": true}).body
+	for i := range clerks {
+		for n := range calls {
+			if !strings.Contains(list, fmt.Sprintf("[[item-%d-%d]]", i, n)) {
+				t.Errorf("item %d of process %d is lost", n, i)
+			}
+		}
+	}
+	if got := commitsIn(t, c.dir); got != before {
+		t.Errorf("there are %d commits, want %d", got, before)
+	}
+	t.Logf("4 processes, %d calls each and as many to one card, which was refused as moved %v times", calls, refused)
+}
+
+// add adds an item to the list that all share, and gives the status.
+func add(t *testing.T, d door, item string) int {
+	a, err := d.call(t.Context(), "update_card", item, map[string]any{"name": "Common List", "patch": map[string]any{"mode": "items", "add": []string{item}}})
+	if err != nil || a.status >= 300 && a.status != 409 {
+		t.Errorf("add %s: %d %s, %v", item, a.status, a.body, err)
+	}
+	return a.status
+}
+
+// TestCrashStartUp measures `loregate mcp` from its start to the answered initialize, on a
+// store that is there.
+func TestCrashStartUp(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, dir, "world", "create", "main")
+	var took []time.Duration
+	for range 7 {
+		cmd := command(t, dir, "mcp")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+		line, err := bufio.NewReader(out).ReadString('\n')
+		took = append(took, time.Since(begin))
+		if err != nil || !strings.Contains(line, `"serverInfo"`) {
+			t.Fatalf("initialize is answered %q, %v", line, err)
+		}
+		_ = in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	slices.Sort(took)
+	t.Logf("start to answered initialize: best %v, median %v, worst %v", took[0], took[len(took)/2], took[len(took)-1])
+	// The promise is 150 ms on a machine with nothing else to do, which this may not be.
+	if took[0] > 450*time.Millisecond {
+		t.Errorf("at best %v", took[0])
+	}
+}
