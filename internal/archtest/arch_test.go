@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"sample":    {},
 	"archive":   {"canon", "op", "job", "markup", "access", "fault"},
 	"exchange":  {"canon", "markup", "access", "fault"},
+	"remote":    {"op", "access", "fault"},
 	"mcpd":      {"op", "identity", "access", "fault"},
 	"httpd":     {"op", "identity", "access", "fault"},
 
