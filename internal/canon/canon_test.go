@@ -368,3 +368,15 @@ func TestPurgeErasesABodyAndKeepsTheChain(t *testing.T) {
 	}
 	s.wantRebuilt()
 }
+
+func TestAWorldMayHaveNoGMParts(t *testing.T) {
+	s := newScene(t)
+	s.as("user").create("Before+Note", "x")
+	s.as("gm").create("Before+GM", "was secret")
+	s.as("admin").must(func(p *canon.Plan) error {
+		return p.Configure("Open", canon.Settings{GMParts: []string{}})
+	})
+	s.as("user").wantContent("Before+GM", "was secret")
+	s.as("user").create("After+GM", "open too")
+	s.wantRebuilt()
+}

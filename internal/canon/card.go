@@ -238,7 +238,7 @@ type World struct {
 // Settings is what a world's admin configures. The zero value is the default.
 type Settings struct {
 	Description   string            `json:"description,omitempty"`
-	GMParts       []string          `json:"gm_parts,omitempty"` // name parts that make a card GM; nil means gm and ai
+	GMParts       []string          `json:"gm_parts,omitzero"` // name parts that make a card GM; nil means gm and ai
 	BatchRole     string            `json:"batch_role,omitempty"`
 	Starter       string            `json:"starter_location,omitempty"`
 	KeepCodenames bool              `json:"keep_codenames,omitempty"` // refuse to trash cards with a codename

@@ -185,7 +185,7 @@ type LayerQuery struct {
 // inside the function it was given to.
 type Reader interface {
 	// Worlds lists worlds by slug, Members by subject, Memberships by world id. Who was
-	// removed is in neither.
+	// removed is in both, with RoleNone.
 	Worlds(ctx context.Context) ([]World, error)
 	World(ctx context.Context, id access.WorldID) (World, bool, error)
 	WorldBySlug(ctx context.Context, slug string) (World, bool, error)
