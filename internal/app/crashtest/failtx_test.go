@@ -1,0 +1,287 @@
+package crashtest
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// errFailpoint is what a call of a failing transaction answers.
+var errFailpoint = errors.New("failpoint: the store gave way")
+
+// failTx is a canon.Tx of which one call fails: number at, counted from 1, before it is
+// done or after it.
+type failTx struct {
+	canon.Tx
+	*failpoint
+}
+
+// failpoint says which call of a transaction fails.
+type failpoint struct {
+	at    int
+	after bool // the call has its effect, and fails all the same
+	calls int
+	hit   string // the method that failed; "" for none
+}
+
+// due counts a call and reports whether it is the one.
+func (f *failpoint) due(method string) bool {
+	f.calls++
+	if f.calls != f.at {
+		return false
+	}
+	f.hit = method
+	return true
+}
+
+func fail0(f *failTx, method string, do func() error) error {
+	due := f.due(method)
+	if due && !f.after {
+		return errFailpoint
+	}
+	if err := do(); err != nil || !due {
+		return err
+	}
+	return errFailpoint
+}
+
+func fail1[A any](f *failTx, method string, do func() (A, error)) (a A, err error) {
+	err = fail0(f, method, func() error { a, err = do(); return err })
+	return a, err
+}
+
+func fail2[A, B any](f *failTx, method string, do func() (A, B, error)) (a A, b B, err error) {
+	err = fail0(f, method, func() error { a, b, err = do(); return err })
+	return a, b, err
+}
+
+func failSeq[A any](f *failTx, method string, seq iter.Seq2[A, error]) iter.Seq2[A, error] {
+	if !f.due(method) {
+		return seq
+	}
+	return func(yield func(A, error) bool) {
+		var none A
+		if f.after {
+			for a, err := range seq {
+				if !yield(a, err) {
+					return
+				}
+			}
+		}
+		yield(none, errFailpoint)
+	}
+}
+
+func (f *failTx) Worlds(ctx context.Context) ([]canon.World, error) {
+	return fail1(f, "Worlds", func() ([]canon.World, error) { return f.Tx.Worlds(ctx) })
+}
+
+func (f *failTx) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
+	return fail2(f, "World", func() (canon.World, bool, error) { return f.Tx.World(ctx, id) })
+}
+
+func (f *failTx) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
+	return fail2(f, "WorldBySlug", func() (canon.World, bool, error) { return f.Tx.WorldBySlug(ctx, slug) })
+}
+
+func (f *failTx) Members(ctx context.Context, w access.WorldID) ([]canon.Member, error) {
+	return fail1(f, "Members", func() ([]canon.Member, error) { return f.Tx.Members(ctx, w) })
+}
+
+func (f *failTx) Memberships(ctx context.Context, s access.Subject) ([]canon.Member, error) {
+	return fail1(f, "Memberships", func() ([]canon.Member, error) { return f.Tx.Memberships(ctx, s) })
+}
+
+func (f *failTx) CardByID(ctx context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
+	return fail2(f, "CardByID", func() (canon.Card, bool, error) { return f.Tx.CardByID(ctx, s, id) })
+}
+
+func (f *failTx) CardsByKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	return fail1(f, "CardsByKey", func() ([]canon.Card, error) { return f.Tx.CardsByKey(ctx, s, key) })
+}
+
+func (f *failTx) CardByCodename(ctx context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
+	return fail2(f, "CardByCodename", func() (canon.Card, bool, error) { return f.Tx.CardByCodename(ctx, s, codename) })
+}
+
+func (f *failTx) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	return fail1(f, "CardsByOldKey", func() ([]canon.Card, error) { return f.Tx.CardsByOldKey(ctx, s, key) })
+}
+
+func (f *failTx) Cards(ctx context.Context, s canon.Sight, by canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	return fail2(f, "Cards", func() ([]canon.Card, canon.Total, error) { return f.Tx.Cards(ctx, s, by, p) })
+}
+
+func (f *failTx) Descendants(ctx context.Context, s canon.Sight, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+	return fail2(f, "Descendants", func() ([]canon.Card, canon.Total, error) { return f.Tx.Descendants(ctx, s, id, depth, p) })
+}
+
+func (f *failTx) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
+	return fail2(f, "Trash", func() ([]canon.Card, canon.Total, error) { return f.Tx.Trash(ctx, s, p) })
+}
+
+func (f *failTx) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
+	return fail1(f, "TrashedWith", func() ([]canon.Card, error) { return f.Tx.TrashedWith(ctx, w, root) })
+}
+
+func (f *failTx) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+	return fail1(f, "Search", func() (canon.SearchResult, error) { return f.Tx.Search(ctx, s, q, p) })
+}
+
+func (f *failTx) NearNames(ctx context.Context, s canon.Sight, name string, n int) ([]string, error) {
+	return fail1(f, "NearNames", func() ([]string, error) { return f.Tx.NearNames(ctx, s, name, n) })
+}
+
+func (f *failTx) CompleteNames(ctx context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
+	return fail1(f, "CompleteNames", func() ([]string, error) { return f.Tx.CompleteNames(ctx, s, prefix, n) })
+}
+
+func (f *failTx) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+	return fail2(f, "Versions", func() ([]canon.Version, canon.Total, error) { return f.Tx.Versions(ctx, s, id, p) })
+}
+
+func (f *failTx) VersionByCount(ctx context.Context, s canon.Sight, id canon.CardID, n uint32) (canon.Version, bool, error) {
+	return fail2(f, "VersionByCount", func() (canon.Version, bool, error) { return f.Tx.VersionByCount(ctx, s, id, n) })
+}
+
+func (f *failTx) VersionByRev(ctx context.Context, w access.WorldID, id canon.CardID, rev uint32) (canon.Version, bool, error) {
+	return fail2(f, "VersionByRev", func() (canon.Version, bool, error) { return f.Tx.VersionByRev(ctx, w, id, rev) })
+}
+
+func (f *failTx) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+	return fail2(f, "Feed", func() ([]canon.Version, canon.Total, error) { return f.Tx.Feed(ctx, s, q) })
+}
+
+func (f *failTx) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+	return fail2(f, "Refs", func() ([]canon.RefRow, canon.Total, error) { return f.Tx.Refs(ctx, s, q) })
+}
+
+func (f *failTx) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+	return fail2(f, "Wanted", func() ([]canon.Wanted, canon.Total, error) { return f.Tx.Wanted(ctx, s, p) })
+}
+
+func (f *failTx) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+	return fail2(f, "Tags", func() ([]canon.TagCount, canon.Total, error) { return f.Tx.Tags(ctx, s, prefix, p) })
+}
+
+func (f *failTx) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+	return fail2(f, "Links", func() ([]canon.Link, canon.Total, error) { return f.Tx.Links(ctx, s, q) })
+}
+
+func (f *failTx) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
+	return fail2(f, "LinkByID", func() (canon.Link, bool, error) { return f.Tx.LinkByID(ctx, s, id) })
+}
+
+func (f *failTx) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+	return fail1(f, "Layers", func() ([]canon.Layer, error) { return f.Tx.Layers(ctx, s, q) })
+}
+
+func (f *failTx) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
+	return fail2(f, "LayerByID", func() (canon.Layer, bool, error) { return f.Tx.LayerByID(ctx, s, id) })
+}
+
+func (f *failTx) TypeUse(ctx context.Context, s canon.Sight) (map[string]int, error) {
+	return fail1(f, "TypeUse", func() (map[string]int, error) { return f.Tx.TypeUse(ctx, s) })
+}
+
+func (f *failTx) Body(ctx context.Context, w access.WorldID, h canon.Hash) ([]byte, bool, error) {
+	return fail2(f, "Body", func() ([]byte, bool, error) { return f.Tx.Body(ctx, w, h) })
+}
+
+func (f *failTx) Streams(ctx context.Context) ([]canon.StreamID, error) {
+	return fail1(f, "Streams", func() ([]canon.StreamID, error) { return f.Tx.Streams(ctx) })
+}
+
+func (f *failTx) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
+	return fail1(f, "Head", func() (canon.Head, error) { return f.Tx.Head(ctx, s) })
+}
+
+func (f *failTx) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
+	return failSeq(f, "Commits", f.Tx.Commits(ctx, s, from))
+}
+
+func (f *failTx) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID) (canon.StoredCommit, bool, error) {
+	return fail2(f, "CommitByID", func() (canon.StoredCommit, bool, error) { return f.Tx.CommitByID(ctx, s, id) })
+}
+
+func (f *failTx) Repeat(ctx context.Context, account, key string) (canon.Repeat, bool, error) {
+	return fail2(f, "Repeat", func() (canon.Repeat, bool, error) { return f.Tx.Repeat(ctx, account, key) })
+}
+
+func (f *failTx) Dump(ctx context.Context, w access.WorldID, table canon.Table) iter.Seq2[string, error] {
+	return failSeq(f, "Dump", f.Tx.Dump(ctx, w, table))
+}
+
+func (f *failTx) Append(ctx context.Context, c canon.StoredCommit) error {
+	return fail0(f, "Append", func() error { return f.Tx.Append(ctx, c) })
+}
+
+func (f *failTx) PutRepeat(ctx context.Context, r canon.Repeat) error {
+	return fail0(f, "PutRepeat", func() error { return f.Tx.PutRepeat(ctx, r) })
+}
+
+func (f *failTx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []byte) error {
+	return fail0(f, "PutBody", func() error { return f.Tx.PutBody(ctx, w, h, b) })
+}
+
+func (f *failTx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) error {
+	return fail0(f, "EraseBody", func() error { return f.Tx.EraseBody(ctx, w, h) })
+}
+
+func (f *failTx) BodyInUse(ctx context.Context, w access.WorldID, h canon.Hash) (bool, error) {
+	return fail1(f, "BodyInUse", func() (bool, error) { return f.Tx.BodyInUse(ctx, w, h) })
+}
+
+func (f *failTx) PutWorld(ctx context.Context, w canon.World) error {
+	return fail0(f, "PutWorld", func() error { return f.Tx.PutWorld(ctx, w) })
+}
+
+func (f *failTx) PutMember(ctx context.Context, m canon.Member) error {
+	return fail0(f, "PutMember", func() error { return f.Tx.PutMember(ctx, m) })
+}
+
+func (f *failTx) PutCard(ctx context.Context, c canon.Card) error {
+	return fail0(f, "PutCard", func() error { return f.Tx.PutCard(ctx, c) })
+}
+
+func (f *failTx) PutVersion(ctx context.Context, v canon.Version) error {
+	return fail0(f, "PutVersion", func() error { return f.Tx.PutVersion(ctx, v) })
+}
+
+func (f *failTx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
+	return fail0(f, "EndVersion", func() error { return f.Tx.EndVersion(ctx, w, id, to) })
+}
+
+func (f *failTx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
+	return fail0(f, "PutRefs", func() error { return f.Tx.PutRefs(ctx, w, from, refs) })
+}
+
+func (f *failTx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
+	return fail0(f, "Index", func() error { return f.Tx.Index(ctx, c, doc) })
+}
+
+func (f *failTx) PutLink(ctx context.Context, l canon.Link) error {
+	return fail0(f, "PutLink", func() error { return f.Tx.PutLink(ctx, l) })
+}
+
+func (f *failTx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
+	return fail0(f, "EndLink", func() error { return f.Tx.EndLink(ctx, w, id, to) })
+}
+
+func (f *failTx) PutLayer(ctx context.Context, l canon.Layer) error {
+	return fail0(f, "PutLayer", func() error { return f.Tx.PutLayer(ctx, l) })
+}
+
+func (f *failTx) EndLayer(ctx context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
+	return fail0(f, "EndLayer", func() error { return f.Tx.EndLayer(ctx, w, id, to) })
+}
+
+func (f *failTx) Clear(ctx context.Context, w access.WorldID) error {
+	return fail0(f, "Clear", func() error { return f.Tx.Clear(ctx, w) })
+}
