@@ -32,7 +32,6 @@ const (
 )
 
 func (im *importer) run(ctx context.Context) error {
-	im.claimed = map[canon.CardID]*sheet{}
 	im.total = len(im.c.sheets) + len(im.c.edges) + len(im.c.overlays)
 	if err := im.cards(ctx); err != nil {
 		return err
@@ -80,6 +79,9 @@ func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) e
 	im.sum.Attached += t.attached
 	im.sum.Problems = append(im.sum.Problems, t.problems...)
 	for id, s := range t.claimed {
+		if im.claimed == nil {
+			im.claimed = map[canon.CardID]*sheet{}
+		}
 		im.claimed[id] = s
 	}
 	for s, c := range t.got {
@@ -95,25 +97,29 @@ func (im *importer) cards(ctx context.Context) error {
 			size += im.read(rest[n])
 			n++
 		}
-		batch := rest[:n]
-		rest = rest[n:]
-		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
-			for _, s := range batch {
-				if err := im.put(ctx, p, t, s); err != nil {
-					return fmt.Errorf("%s: %w", s.file, err)
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := im.putAll(ctx, rest[:n]); err != nil {
 			return err
 		}
-		for _, s := range batch {
-			s.ready = reading{}
-		}
-		im.step(n)
+		rest = rest[n:]
 	}
 	return nil
+}
+
+// putAll makes or changes the cards of sheets that are ready, in one commit.
+func (im *importer) putAll(ctx context.Context, batch []*sheet) error {
+	err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
+		for _, s := range batch {
+			if err := im.put(ctx, p, t, s); err != nil {
+				return fmt.Errorf("%s: %w", s.file, err)
+			}
+		}
+		return nil
+	})
+	for _, s := range batch {
+		s.ready = reading{}
+	}
+	im.step(len(batch))
+	return err
 }
 
 // read gets a sheet's content ready and gives its size.

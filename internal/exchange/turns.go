@@ -1,0 +1,235 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// TurnsOptions say how a record of play is taken over. The zero value makes it readable
+// for everyone.
+type TurnsOptions struct {
+	// Label names the record. It stands in derived ids, as in MarkdownOptions.
+	Label string
+	// Level is the level of the cards; zero is user.
+	Level access.Level
+	// Progress, where set, is told of every batch that is done. total is 0: unknown.
+	Progress func(done, total int)
+}
+
+// Bounds of a record of play.
+const (
+	maxTurns       = 2 << 30 // bytes, unpacked
+	maxTurnLine    = 1 << 20
+	maxTurnReports = 1000
+	batchTurns     = 2000
+	batchTurnBytes = 4 << 20
+)
+
+// turnKeys are what a line is known to hold; what else it holds is kept in fields.
+const (
+	turnEpisode  = "ep"
+	turnNumber   = "n"
+	turnSpeakers = "names"
+	turnText     = "text"
+)
+
+// ImportTurns brings in a record of play: JSON lines {"ep": "C1E001", "n": 7, "names":
+// ["MATT"], "text": "…"}, plain or packed with gzip. A turn becomes the card C1E001+0007
+// below its episode's, of type PlainText, with who spoke in the field speakers. It reads
+// as it goes and holds little at a time. A line that cannot be read is reported by its
+// number, and the rest goes on.
+func ImportTurns(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reader, o TurnsOptions) (Summary, error) {
+	sum := Summary{Files: 1, DryRun: g.Request().DryRun}
+	lines, err := newTurnLines(r)
+	if err != nil {
+		return sum, err
+	}
+	t := &turns{o: o, sum: &sum, episodes: map[string]*sheet{}, seen: map[canon.CardID]bool{},
+		im: &importer{canon: c, grant: g, c: newCollection(), sum: &sum, tell: o.Progress}}
+	for {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			return sum, t.commit(ctx)
+		}
+		switch {
+		case errors.Is(err, errLongLine):
+			t.problem(lines.number, "longer than %d bytes; left out", maxTurnLine)
+			continue
+		case err != nil:
+			if done := t.commit(ctx); done != nil {
+				return sum, done
+			}
+			return sum, err
+		case len(bytes.TrimSpace(line)) == 0:
+			continue
+		}
+		t.line(lines.number, line)
+		if len(t.batch) >= batchTurns || t.size >= batchTurnBytes {
+			if err := t.commit(ctx); err != nil {
+				return sum, err
+			}
+		}
+	}
+}
+
+// turnLines reads lines, each of which may be too long, up to a size in all.
+type turnLines struct {
+	r      *bufio.Reader
+	number int
+	left   *io.LimitedReader
+}
+
+var errLongLine = errors.New("a line is too long")
+
+func newTurnLines(r io.Reader) (*turnLines, error) {
+	b := bufio.NewReader(r)
+	if magic, err := b.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fault.New(fault.Invalid, "the file is not whole gzip").Because(err)
+		}
+		r = z
+	} else {
+		r = b
+	}
+	left := &io.LimitedReader{R: r, N: maxTurns}
+	return &turnLines{r: bufio.NewReaderSize(left, maxTurnLine), left: left}, nil
+}
+
+// next gives a line, good until the next call.
+func (l *turnLines) next() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	l.number++
+	if errors.Is(err, bufio.ErrBufferFull) {
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = l.r.ReadSlice('\n')
+		}
+		if err == nil || errors.Is(err, io.EOF) {
+			return nil, errLongLine
+		}
+	}
+	switch {
+	case l.left.N == 0:
+		return nil, fault.New(fault.TooLarge, "the record holds more than %d MiB; import it in parts", maxTurns>>20)
+	case errors.Is(err, io.EOF) && len(line) > 0, err == nil:
+		return line, nil
+	case errors.Is(err, io.EOF):
+		return nil, io.EOF
+	}
+	return nil, fault.New(fault.Invalid, "the file breaks off in line %d: it cannot be unpacked further", l.number).Because(err)
+}
+
+// turns gathers turns into batches.
+type turns struct {
+	o        TurnsOptions
+	im       *importer
+	sum      *Summary
+	episodes map[string]*sheet
+	seen     map[canon.CardID]bool
+	batch    []*sheet
+	size     int
+	reports  int
+}
+
+func (t *turns) problem(line int, format string, args ...any) {
+	if t.reports++; t.reports > maxTurnReports {
+		return
+	}
+	why := fmt.Sprintf(format, args...)
+	if t.reports == maxTurnReports {
+		why = "and more lines that could not be read"
+	}
+	t.sum.Problems = append(t.sum.Problems, Problem{File: t.o.Label, Line: line, Why: why})
+}
+
+// line makes a sheet of a line.
+func (t *turns) line(number int, line []byte) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(line, &m); err != nil || m == nil {
+		t.problem(number, "is not a JSON object; left out")
+		return
+	}
+	var ep, text string
+	var n int
+	var names []string
+	for _, err := range []error{json.Unmarshal(m[turnEpisode], &ep), json.Unmarshal(m[turnNumber], &n), optional(m[turnSpeakers], &names), optional(m[turnText], &text)} {
+		if err != nil {
+			t.problem(number, "lacks ep or n, or holds them in another form; left out")
+			return
+		}
+	}
+	if n < 0 || markup.CheckName(ep) != nil || len(markup.Parts(ep)) != 1 {
+		t.problem(number, "%q cannot be the name of an episode, or %d the number of a turn; left out", ep, n)
+		return
+	}
+	s := &sheet{file: t.o.Label + ":" + strconv.Itoa(number), id: canon.CardID(derived("turns", t.o.Label, ep, strconv.Itoa(n))),
+		above: t.episode(ep), name: fmt.Sprintf("%04d", n), typ: "PlainText", own: t.label(), fields: turnFields(m, names)}
+	if t.seen[s.id] {
+		t.problem(number, "turn %d of %s stands there twice; left out", n, ep)
+		return
+	}
+	t.seen[s.id] = true
+	s.ready = reading{typ: s.typ, text: &text}
+	t.batch = append(t.batch, s)
+	t.size += len(line)
+}
+
+func optional(raw json.RawMessage, v any) error {
+	if raw == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, v)
+}
+
+func (t *turns) label() access.Label { return access.NewLabel(max(t.o.Level, access.LevelUser)) }
+
+// episode is the sheet of an episode, which its first turn brings along.
+func (t *turns) episode(ep string) *sheet {
+	if s := t.episodes[ep]; s != nil {
+		return s
+	}
+	empty := ""
+	s := &sheet{file: t.o.Label, id: canon.CardID(derived("turns", t.o.Label, ep)), name: ep, typ: "Session", folder: true, own: t.label()}
+	s.ready = reading{typ: s.typ, text: &empty}
+	t.episodes[ep] = s
+	t.batch = append(t.batch, s)
+	return s
+}
+
+// turnFields keeps who spoke, and what else a line says.
+func turnFields(m map[string]json.RawMessage, names []string) json.RawMessage {
+	all := map[string]any{}
+	for k, v := range m {
+		switch k {
+		case turnEpisode, turnNumber, turnSpeakers, turnText:
+		default:
+			all[k] = v
+		}
+	}
+	if len(names) > 0 {
+		all["speakers"] = names
+	}
+	return fieldsOf(all)
+}
+
+func (t *turns) commit(ctx context.Context) error {
+	if len(t.batch) == 0 {
+		return nil
+	}
+	err := t.im.putAll(ctx, t.batch)
+	t.batch, t.size = nil, 0
+	clear(t.im.claimed) // derived ids do not meet
+	return err
+}
