@@ -2,6 +2,7 @@ package canon
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,16 +59,21 @@ func (s Settings) nameLevel(key markup.Key) access.Level {
 	return access.LevelUser
 }
 
-func (s Settings) gmPart(key string) bool {
+func (s Settings) gmPart(key string) bool { return slices.Contains(s.gmParts(), key) }
+
+// defaultGMParts are the keys of the parts that make a card GM where nothing is configured.
+var defaultGMParts = []string{"gm", "ai"}
+
+// gmParts are the keys in force.
+func (s Settings) gmParts() []string {
 	if s.GMParts == nil {
-		return key == "gm" || key == "ai"
+		return defaultGMParts
 	}
-	for _, p := range s.GMParts {
-		if markup.PartKey(p) == key {
-			return true
-		}
+	keys := make([]string, len(s.GMParts))
+	for i, p := range s.GMParts {
+		keys[i] = markup.PartKey(p)
 	}
-	return false
+	return keys
 }
 
 // Find resolves a name argument: "~ID", ":codename" or a name, which means the

@@ -3,7 +3,7 @@ package canon
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -84,7 +84,7 @@ func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
 	if err := p.tx.PutWorld(ctx, w); err != nil {
 		return err
 	}
-	if !exists || strings.Join(old.Settings.GMParts, "+") == strings.Join(im.Settings.GMParts, "+") {
+	if !exists || slices.Equal(old.Settings.gmParts(), im.Settings.gmParts()) {
 		return nil
 	}
 	return p.eachRoot(ctx, func(c Card) error { return p.settle(ctx, c, Card{}) })
