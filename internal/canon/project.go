@@ -21,6 +21,7 @@ type projector struct {
 	fresh map[Hash][]byte // bodies at hand; others are read from the store
 	cards []Card          // changed cards as they stand afterwards
 	home  *World          // the world's row, read when first needed
+	deep  bool            // the name rules changed: what lies below an unchanged card may not be
 }
 
 func (p *projector) all() Sight { return Sight{p.world, access.View{Level: access.LevelAll}} }
@@ -87,6 +88,8 @@ func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
 	if !exists || slices.Equal(old.Settings.gmParts(), im.Settings.gmParts()) {
 		return nil
 	}
+	p.deep = true
+	defer func() { p.deep = false }()
 	return p.eachRoot(ctx, func(c Card) error { return p.settle(ctx, c, Card{}) })
 }
 
@@ -232,6 +235,9 @@ func (p *projector) settle(ctx context.Context, c, parent Card) error {
 	was := c
 	placeUnder(&c, parent, settings)
 	if c.Name == was.Name && c.Label.Equal(was.Label) && c.Parent == was.Parent {
+		if p.deep {
+			return p.settleBelow(ctx, c)
+		}
 		return nil
 	}
 	if utf8.RuneCountInString(c.Name) > markup.MaxNameLength {
