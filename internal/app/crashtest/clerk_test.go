@@ -85,6 +85,7 @@ type clerk struct {
 	open    *move  // the call in flight
 	opened  int    // calls that were in flight at a crash
 	found   int    // those of them that had an effect
+	apart   bool   // the steps of a batch per item may fail one by one, and not only from one on
 }
 
 func newClerk(t testing.TB, tag string, seed uint64) *clerk {
@@ -229,6 +230,31 @@ func (c *clerk) content(ctx context.Context, d door, name string) (int, error) {
 	return n, nil
 }
 
+// allowed are the states that may be there: the last acknowledged one first.
+func (c *clerk) allowed() []state {
+	list := []state{c.state.visible()}
+	if c.open == nil {
+		return list
+	}
+	before := c.state
+	for _, s := range c.open.after {
+		if !c.apart {
+			list = append(list, s.visible())
+			continue
+		}
+		for _, l := range slices.Clone(list) {
+			for i := range s {
+				if s[i] != before[i] {
+					l[i] = s.visible()[i]
+				}
+			}
+			list = append(list, l)
+		}
+		before = s
+	}
+	return list
+}
+
 // resume holds what is there after a crash against what was acknowledged, and goes on: it
 // repeats the last acknowledged call and the one in flight.
 func (c *clerk) resume(ctx context.Context, d door) error {
@@ -236,12 +262,7 @@ func (c *clerk) resume(ctx context.Context, d door) error {
 	if err != nil {
 		return err
 	}
-	allowed := []state{c.state.visible()}
-	if c.open != nil {
-		for _, s := range c.open.after {
-			allowed = append(allowed, s.visible())
-		}
-	}
+	allowed := c.allowed()
 	if !slices.Contains(allowed, got) {
 		return fmt.Errorf("clerk %s: after the crash there is\n%+v\nand there may be\n%+v", c.tag, got, allowed)
 	}

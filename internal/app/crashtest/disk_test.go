@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -25,6 +26,40 @@ type disk struct {
 	ops   []diskOp       // guarded by mu
 	named map[string]int // guarded by mu: path to file number
 	files int            // guarded by mu: numbers given out
+	bad   outage         // guarded by mu
+}
+
+// outage is a disk that does not do what it should.
+type outage struct {
+	after  int   // operations that it still does
+	times  int   // operations that it then fails; below 0 all
+	answer int32 // what it answers them with; 0 for what each fails with
+	failed int
+}
+
+// breaks makes the disk fail from some operation on; the zero outage mends it. It gives
+// how many operations failed before.
+func (d *disk) breaks(o outage) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	failed := d.bad.failed
+	d.bad = o
+	return failed
+}
+
+// try records an operation, or fails it with the answer of an outage or its own.
+func (d *disk) try(o diskOp, own int32) int32 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bad.times != 0 {
+		if d.bad.after--; d.bad.after < 0 {
+			d.bad.times--
+			d.bad.failed++
+			return cmp.Or(d.bad.answer, own)
+		}
+	}
+	d.ops = append(d.ops, o)
+	return lib.SQLITE_OK
 }
 
 type opKind int
@@ -45,12 +80,6 @@ type diskOp struct {
 	path string
 	at   int64
 	data []byte
-}
-
-func (d *disk) add(o diskOp) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.ops = append(d.ops, o)
 }
 
 // now is the number of operations so far, a point in time.
@@ -216,20 +245,24 @@ func diskClose(tls *libc.TLS, file uintptr) int32 {
 
 func diskWrite(tls *libc.TLS, file, data uintptr, n int32, at int64) int32 {
 	h := handleOf(file)
-	h.disk.add(diskOp{kind: opWrite, file: h.file, at: at, data: slices.Clone(unsafe.Slice(there[byte](data), n))})
+	o := diskOp{kind: opWrite, file: h.file, at: at, data: slices.Clone(unsafe.Slice(there[byte](data), n))}
+	if rc := h.disk.try(o, lib.SQLITE_IOERR_WRITE); rc != lib.SQLITE_OK {
+		return rc
+	}
 	return function[writeFunc](h.own.FxWrite)(tls, file, data, n, at)
 }
 
 func diskTruncate(tls *libc.TLS, file uintptr, size int64) int32 {
 	h := handleOf(file)
-	h.disk.add(diskOp{kind: opTruncate, file: h.file, at: size})
+	if rc := h.disk.try(diskOp{kind: opTruncate, file: h.file, at: size}, lib.SQLITE_IOERR_TRUNCATE); rc != lib.SQLITE_OK {
+		return rc
+	}
 	return function[truncateFunc](h.own.FxTruncate)(tls, file, size)
 }
 
 func diskSync(_ *libc.TLS, file uintptr, _ int32) int32 {
 	h := handleOf(file)
-	h.disk.add(diskOp{kind: opSync, file: h.file})
-	return lib.SQLITE_OK
+	return h.disk.try(diskOp{kind: opSync, file: h.file}, lib.SQLITE_IOERR_FSYNC)
 }
 
 // diskControl sees every pragma before SQLite acts on it.

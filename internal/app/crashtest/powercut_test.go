@@ -175,7 +175,12 @@ func (d *day) check(t *testing.T, dir string, cut int) error {
 	if err != nil {
 		return err
 	}
-	worlds, err := in.app.Rebuild(ctx, "", canon.CompareOnly)
+	return identical(ctx, in.app)
+}
+
+// identical rebuilds every table and reports where they differ.
+func identical(ctx context.Context, a *app.App) error {
+	worlds, err := a.Rebuild(ctx, "", canon.CompareOnly)
 	for _, w := range worlds {
 		if len(w.Different) > 0 {
 			err = errors.Join(err, fmt.Errorf("rebuilt tables differ: %v", w.Different))
