@@ -11,8 +11,8 @@ import (
 
 type importCmd struct {
 	common
-	Format string `arg:"" help:"markdown: a vault of Markdown notes." enum:"markdown"`
-	Path   string `arg:"" help:"Folder to read."`
+	Format string `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}." enum:"markdown,turns"`
+	Path   string `arg:"" help:"Folder or file to read."`
 	World  string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	Level  string `help:"Least level of all that comes in: user, gm or admin." enum:"user,gm,admin" default:"user"`
 	DryRun bool   `help:"Say what would come in, and change nothing."`
@@ -24,7 +24,11 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}
-		summary, err := a.ImportMarkdown(ctx, i.World, i.Path, level, i.DryRun, progress("importing"))
+		read := a.ImportMarkdown
+		if i.Format == "turns" {
+			read = a.ImportTurns
+		}
+		summary, err := read(ctx, i.World, i.Path, level, i.DryRun, progress("importing"))
 		if err != nil {
 			return err
 		}

@@ -50,3 +50,26 @@ func (a *App) ExportMarkdown(ctx context.Context, world, dir string, role access
 	})
 	return s, err
 }
+
+// ImportTurns brings a record of play into a world, from a file of JSON lines, plain or
+// packed with gzip.
+func (a *App) ImportTurns(ctx context.Context, world, file string, level access.Level, dry bool, progress func(done, total int)) (s exchange.Summary, err error) {
+	id, err := a.world(ctx, world)
+	if err != nil {
+		return s, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return s, fmt.Errorf("import: %w", err)
+	}
+	defer f.Close()
+	err = a.operate(ctx, id, "import_turns", access.Write, func(g access.Grant) error {
+		if dry {
+			g = g.Rehearse()
+		}
+		s, err = exchange.ImportTurns(ctx, a.Canon, g, f, exchange.TurnsOptions{Label: filepath.Base(file), Level: level, Progress: progress})
+		return err
+	})
+	s.DryRun = dry
+	return s, err
+}
