@@ -134,6 +134,7 @@ func (s *site) config() remote.Config {
 type client struct {
 	s *site
 	*remote.Engine
+	role access.Role
 }
 
 func (s *site) connect() client {
@@ -142,7 +143,23 @@ func (s *site) connect() client {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return client{s, e}
+	return client{s, e, access.RoleGM}
+}
+
+// connectAdmin is connect as an admin.
+func (s *site) connectAdmin() client {
+	s.t.Helper()
+	cfg := s.config()
+	var err error
+	if cfg.Key, _, err = s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: "admin", Subject: "ann", Actor: access.Person, MaxRole: access.RoleAdmin}, []string{"main"}); err != nil {
+		s.t.Fatal(err)
+	}
+	cfg.Role, cfg.World = access.RoleAdmin, "main"
+	e, err := remote.New(s.t.Context(), cfg)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return client{s, e, access.RoleAdmin}
 }
 
 func (c client) ask(name, input string, more ...func(*op.Request)) (*op.Answer, error) {
@@ -150,7 +167,7 @@ func (c client) ask(name, input string, more ...func(*op.Request)) (*op.Answer, 
 	for _, m := range more {
 		m(&r)
 	}
-	return c.Invoke(c.s.t.Context(), access.Caller{Subject: "local", EveryRole: access.RoleGM}, r)
+	return c.Invoke(c.s.t.Context(), access.Caller{Subject: "local", EveryRole: c.role}, r)
 }
 
 func (c client) must(name, input string, more ...func(*op.Request)) (*op.Answer, map[string]any) {

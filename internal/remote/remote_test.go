@@ -55,6 +55,30 @@ func TestOperationsTravelByTheirRoutes(t *testing.T) {
 	}
 }
 
+func TestAnAdminsOperationsTravelToo(t *testing.T) {
+	c := newSite(t).connectAdmin()
+	c.must("create_card", `{"name": "A B+C"}`)
+	_, got := c.must("delete_card", `{"name": "A B", "dry_run": true, "world": "main"}`)
+	if got["descendant_count"] != 1.0 || got["deleted"] != false {
+		t.Errorf("got %v", got)
+	}
+	c.wantKind(fault.Rule, "delete_card", `{"name": "A B"}`)
+	_, got = c.must("rename_card", `{"name": "A B+C", "new_name": "D+E"}`)
+	change := got["change_id"].(string)
+	c.must("undo_change", `{"id": "`+change+`"}`)
+	_, got = c.must("set_card_level", `{"name": "A B+C", "level": "gm", "subjects": ["bob"]}`)
+	if got["level"] != "gm" {
+		t.Errorf("got %v", got)
+	}
+	c.must("delete_card", `{"name": "A B", "confirm": "A B"}`)
+	_, got = c.must("restore_card", `{"name": "A B"}`)
+	if got["restored"] != 2.0 {
+		t.Errorf("got %v", got)
+	}
+	c.wantKind(fault.NotFound, "get_card", `{"name": "Nothing"}`)
+	c.wantKind(fault.Denied, "get_card", `{"name": "A B"}`, func(r *op.Request) { r.World = "other" })
+}
+
 func TestRefusalsArePassedOnInOneLine(t *testing.T) {
 	c := newSite(t).connect()
 	f := c.wantKind(fault.NotFound, "get_card", `{"name": ".."}`)
