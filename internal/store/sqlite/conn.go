@@ -18,9 +18,13 @@ const maxStatements = 400
 // conn is one connection with its prepared statements. It is used by one goroutine at a
 // time. It speaks to the driver itself: on point reads database/sql costs as much again
 // as SQLite.
+//
+// A steady one looks at the context before each statement and not during it: the
+// driver's watch costs a goroutine for each, more than the short statements of a write.
 type conn struct {
-	raw   driver.Conn
-	stmts map[string]*prepared
+	raw    driver.Conn
+	stmts  map[string]*prepared
+	steady bool
 }
 
 type prepared struct {
@@ -100,22 +104,51 @@ func bindings(args []any) []driver.NamedValue {
 	return named
 }
 
+// watched is the context that a statement runs under.
+func (c *conn) watched(ctx context.Context) (context.Context, error) {
+	if !c.steady {
+		return ctx, nil
+	}
+	return context.Background(), ctx.Err()
+}
+
 // exec runs a statement and tells how many rows it changed.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
-	p, cached, err := c.prepare(ctx, sql)
+	res, err := c.run(ctx, sql, args)
 	if err != nil {
 		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// insert runs a statement that makes a row, and gives the row's number; 0 where it made
+// none.
+func (c *conn) insert(ctx context.Context, sql string, args ...any) (int64, error) {
+	res, err := c.run(ctx, sql, args)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+func (c *conn) run(ctx context.Context, sql string, args []any) (driver.Result, error) {
+	ctx, err := c.watched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, cached, err := c.prepare(ctx, sql)
+	if err != nil {
+		return nil, err
 	}
 	if !cached {
 		defer p.stmt.Close()
 	}
 	p.busy = true
-	res, err := p.stmt.ExecContext(ctx, bindings(args))
-	p.busy = false
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+	defer func() { p.busy = false }()
+	return p.stmt.ExecContext(ctx, bindings(args))
 }
 
 // row is one row of a result, valid inside the function it is given to.
@@ -151,6 +184,9 @@ var errStop = errors.New("stop")
 
 // query runs a statement and gives each row to f. errStop from f ends it.
 func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
+	if ctx, err = c.watched(ctx); err != nil {
+		return err
+	}
 	p, cached, err := c.prepare(ctx, sql)
 	if err != nil {
 		return err

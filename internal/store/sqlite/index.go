@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -149,11 +151,8 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 			return err
 		}
 	}
-	if _, err := t.c.exec(ctx, "INSERT INTO docs (w, card, part, level, label, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-		w, c.ID[:], p.n, level, label, docSum(doc)); err != nil {
-		return err
-	}
-	n, err := t.c.number(ctx, "SELECT last_insert_rowid()")
+	n, err := t.c.insert(ctx, "INSERT INTO docs (w, card, part, level, label, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+		w, c.ID[:], p.n, level, label, docSum(doc))
 	if err != nil {
 		return err
 	}
@@ -258,28 +257,33 @@ func (t *tx) indexText(ctx context.Context, p partition, n int64, doc *canon.Sea
 		return err
 	}
 	t.gens[p.n]++
-	for _, token := range t.s.known.tokens.unknown(p.n, t.epochs[p.n], name, text) {
-		if err := t.learnToken(ctx, p, token); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.learnTokens(ctx, p, t.s.known.tokens.unknown(p.n, t.epochs[p.n], name, text))
 }
 
 // maxToken is the longest token, in bytes, that can be found by its inside. Longer ones
 // are lines of a script without blanks, or noise.
 const maxToken = 1024
 
-// learnToken puts a token that may be new into the partition's vocabulary.
-func (t *tx) learnToken(ctx context.Context, p partition, token string) error {
-	if len(token) > maxToken || t.isFresh(p.n, token) {
+// learnTokens puts tokens that may be new into the partition's vocabulary, by two
+// statements however many they are.
+func (t *tx) learnTokens(ctx context.Context, p partition, tokens []string) error {
+	tokens = slices.DeleteFunc(tokens, func(token string) bool { return len(token) > maxToken || t.isFresh(p.n, token) })
+	if len(tokens) == 0 {
 		return nil
 	}
-	id, err := t.c.number(ctx, "INSERT INTO tokens (part, token) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING id", p.n, token)
-	if err == nil && id != 0 {
-		err = t.textual(ctx, "INSERT INTO "+p.tokens()+" (rowid, token) VALUES (?1, ?2)", id, nameStart+token+nameEnd)
-	}
+	list, err := json.Marshal(tokens)
 	if err != nil {
+		return err
+	}
+	type entry struct {
+		ID    int64  `json:"i"`
+		Token string `json:"t"`
+	}
+	var learnt []entry
+	if err := t.c.query(ctx, func(r row) error {
+		learnt = append(learnt, entry{r.int(0), nameStart + r.text(1) + nameEnd})
+		return nil
+	}, "INSERT INTO tokens (part, token) SELECT ?1, value FROM json_each(?2) WHERE 1 ON CONFLICT DO NOTHING RETURNING id, token", p.n, string(list)); err != nil {
 		return err
 	}
 	if t.fresh == nil {
@@ -288,8 +292,16 @@ func (t *tx) learnToken(ctx context.Context, p partition, token string) error {
 	if t.fresh[p.n] == nil {
 		t.fresh[p.n] = map[string]struct{}{}
 	}
-	t.fresh[p.n][token] = struct{}{}
-	return nil
+	for _, token := range tokens {
+		t.fresh[p.n][token] = struct{}{}
+	}
+	if len(learnt) == 0 {
+		return nil
+	}
+	if list, err = json.Marshal(learnt); err != nil {
+		return err
+	}
+	return t.textual(ctx, "INSERT INTO "+p.tokens()+" (rowid, token) SELECT value ->> 'i', value ->> 't' FROM json_each(?1)", string(list))
 }
 
 func (t *tx) isFresh(part int64, token string) bool {

@@ -21,23 +21,10 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	if err != nil {
 		return err
 	}
-	var rid int64
-	var old spelling
-	known, err := t.c.one(ctx, func(r row) error {
-		rid, old = r.int(0), spelling{name: r.text(1), level: r.int(2), label: r.int(3), living: r.int(4) == 0}
-		return nil
-	}, "SELECT rid, name, level, label, trashed FROM cards WHERE w = ?1 AND id = ?2", w, c.ID[:])
-	if err != nil {
-		return err
-	}
 	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content), c.Size, c.Length,
 		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
 		clock(c.CreatedAt), string(c.CreatedBy), clock(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), clock(c.TrashedAt), idBlob(c.TrashRoot)}
-	if known {
-		_, err = t.c.exec(ctx, updateCard, args...)
-	} else if _, err = t.c.exec(ctx, insertCard, args...); err == nil {
-		rid, err = t.c.number(ctx, "SELECT last_insert_rowid()")
-	}
+	rid, old, err := t.putRow(ctx, c.Rev == 1, args)
 	if isTaken(err) {
 		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
 	}
@@ -54,6 +41,28 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 		}
 	}
 	return t.spell(ctx, w, rid, old, now)
+}
+
+// putRow makes or replaces a row, and gives its number and what the name index has of it.
+// A first version is most often new, and is tried as such before it is looked for.
+func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64, old spelling, err error) {
+	if likelyNew {
+		if rid, err = t.c.insert(ctx, insertCard+" ON CONFLICT (w, id) DO NOTHING", args...); err != nil || rid != 0 {
+			return rid, old, err
+		}
+	}
+	known, err := t.c.one(ctx, func(r row) error {
+		rid, old = r.int(0), spelling{name: r.text(1), level: r.int(2), label: r.int(3), living: r.int(4) == 0}
+		return nil
+	}, "SELECT rid, name, level, label, trashed FROM cards WHERE w = ?1 AND id = ?2", args[0], args[1])
+	switch {
+	case err != nil:
+	case known:
+		_, err = t.c.exec(ctx, updateCard, args...)
+	default:
+		rid, err = t.c.insert(ctx, insertCard, args...)
+	}
+	return rid, old, err
 }
 
 const insertCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, level, label,

@@ -65,6 +65,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.readers <- nil
 	}
 	s.watch.init()
+	writer.steady = true
 	go s.runWriter(writer)
 	return s, nil
 }

@@ -109,10 +109,7 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		return fmt.Errorf("sqlite: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
 	if n == 0 {
-		if _, err := t.c.exec(ctx, "INSERT INTO streams (name, seq) VALUES (?1, 0)", string(c.Stream)); err != nil {
-			return err
-		}
-		if n, err = t.c.number(ctx, "SELECT last_insert_rowid()"); err != nil {
+		if n, err = t.c.insert(ctx, "INSERT INTO streams (name, seq) VALUES (?1, 0)", string(c.Stream)); err != nil {
 			return err
 		}
 	}

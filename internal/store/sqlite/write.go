@@ -311,6 +311,7 @@ func (b *batch) reopen(cause error) error {
 		return errors.Join(cause, err)
 	}
 	_ = b.c.close()
+	c.steady = true
 	b.c = c
 	return nil
 }
