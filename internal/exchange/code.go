@@ -11,6 +11,7 @@ type coder struct {
 	text   string
 	fences map[byte]int // by '`' or '~': fences at least this long do not close from here on
 	ticks  map[int]int  // by length: inline code of it is not closed before this place
+	end    int          // of the paragraph last looked at
 }
 
 func newCoder(text string) *coder {
@@ -36,10 +37,13 @@ func (c *coder) length(at int) int {
 	if open, ok := c.ticks[ticks]; ok && at < open {
 		return ticks // the ticks themselves
 	}
-	end := len(s)
-	if i := strings.Index(s, "\n\n"); i >= 0 {
-		end = i
+	if c.end <= at {
+		c.end = len(c.text)
+		if i := strings.Index(s, "\n\n"); i >= 0 {
+			c.end = at + i
+		}
 	}
+	end := max(c.end-at, ticks)
 	for from := ticks; ; {
 		i := strings.IndexByte(s[from:end], '`')
 		if i < 0 {

@@ -8,6 +8,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 	"loregate/internal/sample"
 )
 
@@ -64,14 +65,17 @@ func (s *scene) content(who, name string) (c canon.Card, text string, ok bool) {
 
 func TestRealVaults(t *testing.T) {
 	for _, tc := range []struct {
-		vault            string
-		level            access.Level
-		cards, problems  int // at least, at most
-		named, in, found string
+		vault           string
+		level           access.Level
+		notes, problems int               // problems at most
+		reads           map[string]string // card: what its text holds
+		search, finds   string
 	}{
-		{"obsi-forge-apedia", access.LevelUser, 403, 40, "", "", ""},
-		{"cairn-srd", access.LevelUser, 262, 250, "", "", ""},
-		{"thellade-slice", access.LevelGM, 80, 30, "", "", ""},
+		{"obsi-forge-apedia", access.LevelUser, 403, 8,
+			map[string]string{"SF_CH2_Background Vow": "vow", "AST_Diplomat": ""}, "background vow", "SF_CH2_Background Vow"},
+		{"cairn-srd", access.LevelUser, 262, 23,
+			map[string]string{"first-edition+tools": "", "localization+localization-guide": ""}, "goblin", "goblin"},
+		{"thellade-slice", access.LevelGM, 80, 1, nil, "", ""},
 	} {
 		t.Run(tc.vault, func(t *testing.T) {
 			dir := data(t, tc.vault)
@@ -82,10 +86,41 @@ func TestRealVaults(t *testing.T) {
 			if again.Created != 0 || again.Updated != 0 || again.Unchanged != first.Created {
 				t.Errorf("importing again: %s", firstLine(again))
 			}
-			if first.Created < tc.cards || len(first.Problems) > tc.problems {
+			if first.Files != tc.notes || first.Created < tc.notes || len(first.Problems) > tc.problems {
 				t.Errorf("%s, %d problems", firstLine(first), len(first.Problems))
 			}
+			for name, holds := range tc.reads {
+				if _, text, ok := s.content("gm", name); !ok || !strings.Contains(strings.ToLower(text), holds) {
+					t.Errorf("%q reads %.200q", name, text)
+				}
+			}
+			if tc.search != "" {
+				s.wantFound("gm", tc.search, tc.finds)
+			}
+			if tc.level == access.LevelGM {
+				if got := s.listing("user"); len(got) > 0 {
+					t.Errorf("a user sees %d things", len(got))
+				}
+			}
 		})
+	}
+}
+
+// wantFound checks that a search finds a card among the first ten.
+func (s *scene) wantFound(who, q, name string) {
+	s.t.Helper()
+	err := s.canon.Look(s.t.Context(), s.as(who), func(l *canon.Look) error {
+		r, err := l.Search(s.t.Context(), canon.SearchQuery{Q: q, Mode: canon.MatchWord}, canon.Page{Limit: 10})
+		for _, h := range r.Hits {
+			if strings.EqualFold(h.Card.Name, name) {
+				return err
+			}
+		}
+		s.t.Errorf("%q finds %d cards, and not %q", q, len(r.Hits), name)
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 
@@ -105,4 +140,122 @@ func TestTheSampleWorldLoads(t *testing.T) {
 	if again.Created != 0 || again.Updated != 0 {
 		t.Errorf("importing again: %s", again)
 	}
+}
+
+// sentences are what of a text would betray it.
+func sentences(text string) []string {
+	var out []string
+	for _, line := range strings.FieldsFunc(markup.Text(text), func(r rune) bool { return strings.ContainsRune(".!?:;\n", r) }) {
+		if line = strings.TrimSpace(line); len(line) > 25 {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+func TestTheSampleWorldKeepsItsSecrets(t *testing.T) {
+	s := newScene(t)
+	s.importSample()
+	var open strings.Builder
+	for _, line := range s.listing("user") {
+		open.WriteString(line + "\n")
+	}
+	seen := map[canon.CardID]bool{}
+	ctx := t.Context()
+	checked := 0
+	for _, who := range []string{"user", "admin"} {
+		err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+			return each(ctx, l, func(c canon.Card) {
+				if who == "user" {
+					seen[c.ID] = true
+					return
+				}
+				if seen[c.ID] {
+					return
+				}
+				text, err := l.Content(ctx, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, sentence := range sentences(text) {
+					checked++
+					if strings.Contains(open.String(), sentence) {
+						t.Errorf("of %q a user reads %q", c.Name, sentence)
+					}
+				}
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d sentences were checked", checked)
+	}
+}
+
+// TestTheSampleWorldCanBeWalked goes through exits that a user sees from one place, and
+// wants to reach every place of the town that a user sees, and hidden ones only as the GM.
+func TestTheSampleWorldCanBeWalked(t *testing.T) {
+	s := newScene(t)
+	s.importSample()
+	user, gm := s.walk("user", "Rent Quay"), s.walk("gm", "Rent Quay")
+	if user["The Bell Field"] || !gm["The Bell Field"] {
+		t.Errorf("The Bell Field: user reaches it %t, gm %t", user["The Bell Field"], gm["The Bell Field"])
+	}
+	for _, c := range s.placesSeen("user") {
+		if !user[c] {
+			t.Errorf("no way leads a user to %q", c)
+		}
+	}
+	for _, c := range s.placesSeen("gm") {
+		if !gm[c] {
+			t.Errorf("no way leads the gm to %q", c)
+		}
+	}
+}
+
+func (s *scene) placesSeen(who string) (names []string) {
+	s.t.Helper()
+	err := s.canon.Look(s.t.Context(), s.as(who), func(l *canon.Look) error {
+		cards, _, err := l.Cards(s.t.Context(), canon.Filter{Type: "Location"}, canon.Page{Limit: 1000})
+		for _, c := range cards {
+			names = append(names, c.Name)
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return names
+}
+
+func (s *scene) walk(who, from string) map[string]bool {
+	s.t.Helper()
+	ctx, reached := s.t.Context(), map[string]bool{}
+	err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+		start, err := l.Find(ctx, from)
+		for next := []canon.Card{start}; err == nil && len(next) > 0; next = next[1:] {
+			if reached[next[0].Name] {
+				continue
+			}
+			reached[next[0].Name] = true
+			links, _, err := l.Links(ctx, canon.LinkQuery{From: next[0].ID, Kinds: []string{"exit"}, Page: canon.Page{Limit: 100}})
+			if err != nil {
+				return err
+			}
+			for _, link := range links {
+				to, ok, err := l.ByID(ctx, link.To)
+				if err != nil || !ok || textOf(objectOf(string(link.Attrs))["direction"]) == "" {
+					s.t.Errorf("an exit of %q: %v %t %s", next[0].Name, err, ok, link.Attrs)
+				}
+				next = append(next, to)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return reached
 }

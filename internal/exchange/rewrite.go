@@ -59,6 +59,7 @@ func (v *vault) reference(n *note, s string) (text string, length int, file stri
 		length = strings.Index(s, "[[") + 4 + len(inner)
 		text, file = v.wikilink(n, strings.ReplaceAll(inner, `\|`, "|"), s[0] == '!')
 		return text, length, file
+	case !bracketed(s):
 	case strings.HasPrefix(s, "!["):
 		if m := mdImageForm.FindStringSubmatch(s[:min(len(s), 2000)]); m != nil {
 			target, err := url.PathUnescape(m[2] + m[3])
@@ -75,6 +76,15 @@ func (v *vault) reference(n *note, s string) (text string, length int, file stri
 		}
 	}
 	return "", 0, ""
+}
+
+// bracketed reports whether s begins like a Markdown link or image: [text]( .
+func bracketed(s string) bool {
+	if s[0] != '[' && !strings.HasPrefix(s, "![") {
+		return false
+	}
+	end := strings.IndexByte(s[:min(len(s), 2000)], ']')
+	return end > 0 && end+1 < len(s) && s[end+1] == '('
 }
 
 // shownName is what a note may call another: its card's name, unless the other is hidden
@@ -115,7 +125,7 @@ func (v *vault) wikilink(n *note, inner string, embed bool) (text, file string) 
 		return "[[" + final + "|" + path.Base(name) + " > " + part + "]]", ""
 	case part != "":
 		return "[[" + final + "|" + part + "]]", ""
-	case final != name:
+	case final != path.Base(name):
 		return "[[" + final + "|" + path.Base(name) + "]]", ""
 	}
 	return "[[" + final + "]]", ""

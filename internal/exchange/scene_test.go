@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"testing"
 	"time"
@@ -86,3 +87,8 @@ func (s *scene) as(who string) access.Grant {
 	}
 	return a.Grant
 }
+
+// errorFS is a folder that cannot be read.
+type errorFS struct{}
+
+func (errorFS) Open(string) (fs.File, error) { return nil, fs.ErrPermission }

@@ -39,13 +39,14 @@ func (h *hidden) takeMarked(body string, keep func(string)) string {
 	}
 	code := newCoder(body)
 	var out strings.Builder
+	var tags tagger
 	for at := 0; at < len(body); {
 		if n := code.length(at); n > 0 {
 			out.WriteString(body[at : at+n])
 			at += n
 			continue
 		}
-		inner, n, closed := marked(body[at:])
+		inner, n, closed := tags.marked(body, at)
 		if n == 0 {
 			out.WriteByte(body[at])
 			at++
@@ -60,9 +61,22 @@ func (h *hidden) takeMarked(body string, keep func(string)) string {
 	return out.String()
 }
 
-// marked reads a comment or secret element at the start of s: what it holds and how long
-// it is, 0 where there is none. One that does not end goes on to the end.
-func marked(s string) (inner string, n int, closed bool) {
+// tagger tells secret elements. It looks at no tag twice, and gives up on texts made to be
+// slow: then all that follows is secret.
+type tagger struct {
+	seen  int // end of the last tag that was read
+	loose int // tags so far that did not end
+}
+
+const (
+	maxTag   = 8192
+	maxLoose = 5000
+)
+
+// marked reads a comment or secret element that begins at a place: what it holds and how
+// long it is, 0 where there is none. One that does not end goes on to the end.
+func (t *tagger) marked(body string, at int) (inner string, n int, closed bool) {
+	s := body[at:]
 	switch {
 	case strings.HasPrefix(s, "%%"):
 		inner, left, closed := strings.Cut(s[2:], "%%")
@@ -70,32 +84,45 @@ func marked(s string) (inner string, n int, closed bool) {
 	case strings.HasPrefix(s, "<!--"):
 		inner, left, closed := strings.Cut(s[4:], "-->")
 		return inner, len(s) - len(left), closed
-	case s[0] == '<' && secretTag(s) != "":
-		n, closed := elementLength(s, secretTag(s))
-		return s[:n], n, closed
+	case s[0] != '<' || at < t.seen || len(s) < 2 || (s[1]|0x20) < 'a' || (s[1]|0x20) > 'z':
+		return "", 0, false
 	}
-	return "", 0, false
+	window, _, _ := strings.Cut(s[:min(len(s), maxTag)], "\n\n") // no tag goes over a blank line
+	if !strings.Contains(window, ">") {
+		return "", 0, false
+	}
+	name, length := secretTag(window)
+	if length == 0 {
+		if t.loose++; t.loose > maxLoose {
+			return s, len(s), false
+		}
+	}
+	t.seen = at + length
+	if name == "" {
+		return "", 0, false
+	}
+	n, closed = elementLength(s, name)
+	return s[:n], n, closed
 }
 
 // Classes of elements that are for the GM alone.
 var secretClasses = []string{"secret", "gm-only", "dm-only", "gm-secret", "dm-secret"}
 
-// secretTag is the name of the element of a secret class that s begins with; "" for none.
-func secretTag(s string) string {
-	if len(s) < 2 || (s[1]|0x20 < 'a' || s[1]|0x20 > 'z') {
-		return ""
-	}
-	z := html.NewTokenizer(strings.NewReader(s[:min(len(s), 8192)]))
+// secretTag reads the tag that s begins with: the name of its element, "" where that is
+// not of a secret class, and its length, 0 where it does not end.
+func secretTag(s string) (name string, length int) {
+	z := html.NewTokenizer(strings.NewReader(s))
 	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-		return ""
+		return "", 0
 	}
+	length = len(z.Raw())
 	t := z.Token()
 	for _, a := range t.Attr {
 		if a.Key == "class" && slices.ContainsFunc(strings.Fields(strings.ToLower(a.Val)), func(c string) bool { return slices.Contains(secretClasses, c) }) {
-			return t.Data
+			return t.Data, length
 		}
 	}
-	return ""
+	return "", length
 }
 
 // elementLength is how long the element at the start of s is, with those inside it.

@@ -1,0 +1,184 @@
+package exchange
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+func TestAnExportShowsWhatItsAudienceSees(t *testing.T) {
+	s := newScene(t)
+	gm, admin, alice := access.NewLabel(access.LevelGM), access.NewLabel(access.LevelAdmin), access.NewLabel(access.LevelGM, "alice")
+	s.create(canon.NewCard{Name: "Heir", Content: "the baker", Label: &gm})
+	s.create(canon.NewCard{Name: "Heir", Content: "nobody"})
+	s.create(canon.NewCard{Name: "End", Content: "all drown", Label: &admin})
+	s.create(canon.NewCard{Name: "Letter", Content: "for Alice", Label: &alice})
+	s.create(canon.NewCard{Name: "Town+GM", Content: "plot"})
+	for _, tc := range []struct {
+		who            string
+		as             access.Level
+		has, hasNot    string
+		cards, without int
+	}{
+		{"admin", access.LevelNone, "baker nobody drown Alice plot", "", 6, 0},
+		{"admin", access.LevelGM, "baker nobody Alice plot", "drown", 5, 1},
+		{"admin", access.LevelUser, "nobody", "baker drown Alice plot gm level GM", 2, 4},
+		{"gm", access.LevelUser, "nobody", "baker drown Alice plot", 2, 3},
+		{"gm", access.LevelAdmin, "baker nobody Alice plot", "drown", 5, 0},
+		{"user", access.LevelUser, "nobody", "baker drown Alice plot", 2, 0},
+		{"alice", access.LevelNone, "nobody Alice", "baker drown plot subjects", 3, 0},
+	} {
+		t.Run(tc.who+" as "+tc.as.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			sum, err := ExportMarkdown(t.Context(), s.canon, s.as(tc.who), dir, MarkdownOptions{As: tc.as})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum.Cards != tc.cards || sum.Withheld != tc.without {
+				t.Errorf("%s, want %d cards and %d withheld", sum, tc.cards, tc.without)
+			}
+			all := files(t, dir)
+			for word := range strings.FieldsSeq(tc.has) {
+				if !strings.Contains(all, word) {
+					t.Errorf("lacks %q", word)
+				}
+			}
+			for word := range strings.FieldsSeq(tc.hasNot) {
+				if strings.Contains(all, word) {
+					t.Errorf("shows %q", word)
+				}
+			}
+		})
+	}
+	dir := t.TempDir()
+	s.export("alice", dir, MarkdownOptions{})
+	fresh := newScene(t)
+	fresh.importDir("admin", dir, MarkdownOptions{})
+	fresh.wantSees(map[string]string{"user Letter": "-", "gm Letter": "RichText gm for Alice"})
+}
+
+func TestAnExportKeepsWhatRulesOfNamesHid(t *testing.T) {
+	s := newScene(t)
+	s.create(canon.NewCard{Name: "Town+GM+Plot", Content: "plot"})
+	dir := t.TempDir()
+	s.export("admin", dir, MarkdownOptions{})
+	fresh := newScene(t)
+	_, err := fresh.canon.Change(t.Context(), fresh.as("admin"), func(p *canon.Plan) error {
+		return p.Configure("open", canon.Settings{GMParts: []string{"other"}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh.importDir("admin", dir, MarkdownOptions{})
+	fresh.wantSees(map[string]string{"user Town+GM+Plot": "-", "gm Town+GM+Plot": "RichText gm plot", "user Town+GM": "-"})
+}
+
+func TestAnExportTouchesNoFilesOfOthers(t *testing.T) {
+	s := newScene(t)
+	s.create(canon.NewCard{Name: "A", Content: "a"})
+	s.create(canon.NewCard{Name: "B+C", Content: "c"})
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	s.export("admin", dir, MarkdownOptions{})
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(want string) {
+		t.Helper()
+		_, err := ExportMarkdown(t.Context(), s.canon, s.as("admin"), dir, MarkdownOptions{})
+		if fault.KindOf(err) != fault.Conflict || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%v, want a conflict over %s", err, want)
+		}
+	}
+	write(".gitignore", "x")
+	s.edit("B", func(p *canon.Plan, c canon.Card) error { return p.Trash(c) })
+	s.export("admin", dir, MarkdownOptions{})
+	if _, err := os.Stat(filepath.Join(dir, "B")); err == nil {
+		t.Error("the folder of what is gone is still there")
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".gitignore")); err != nil {
+		t.Error(err)
+	}
+	write("A.md", "edited")
+	refused("A.md")
+	s.export("admin", dir, MarkdownOptions{Overwrite: true})
+	if !strings.Contains(files(t, dir), "\na\n") {
+		t.Error("the edited file was not replaced")
+	}
+	write("mine.txt", "x")
+	refused("mine.txt")
+}
+
+func TestAnExportThatBrokeOffCanBeRepeated(t *testing.T) {
+	s := newScene(t)
+	s.create(canon.NewCard{Name: "A", Content: "a"})
+	dir := t.TempDir()
+	f, err := openFolder(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.write("Old/X.md", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	f.close()
+	s.export("admin", dir, MarkdownOptions{})
+	if got := files(t, dir); strings.Contains(got, "Old") || strings.Contains(got, "journal") || !strings.Contains(got, "=== A.md") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestLinksOutOfAVaultAreNotFollowed(t *testing.T) {
+	dir, out := t.TempDir(), t.TempDir()
+	for _, err := range []error{
+		os.WriteFile(filepath.Join(out, "secret.md"), []byte("outside"), 0o600),
+		os.WriteFile(filepath.Join(out, "secret.png"), []byte("outside"), 0o600),
+		os.WriteFile(filepath.Join(dir, "A.md"), []byte("![[s.png]] a"), 0o600),
+		os.WriteFile(filepath.Join(dir, "N.md"), []byte("---\nloregate: 1\nname: N\ntype: File\nfile: s.png\n---\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "M.md"), []byte("---\nloregate: 1\nname: M\ntype: File\nfile: ../x/secret.png\n---\n"), 0o600),
+		os.Symlink(filepath.Join(out, "secret.md"), filepath.Join(dir, "B.md")),
+		os.Symlink(filepath.Join(out, "secret.png"), filepath.Join(dir, "s.png")),
+		os.Symlink(out, filepath.Join(dir, "folder")),
+	} {
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	s := newScene(t)
+	sum := s.importDir("admin", dir, MarkdownOptions{})
+	for _, line := range s.listing("admin") {
+		if strings.Contains(line, "outside") {
+			t.Errorf("came in: %s", line)
+		}
+	}
+	if sum.Created != 1 {
+		t.Errorf("%s", sum)
+	}
+}
+
+func TestPathsFitEveryFileSystem(t *testing.T) {
+	p := places{map[string]bool{}}
+	for i, tc := range []struct{ name, want string }{
+		{"A", "A"}, {"a", "a~00000001"}, {"É", "É"}, {"é", "é~00000003"}, {"A+B", "A/B"}, {"a.md+b", "a.md_/b"}, {"CON", "_CON"}, {"nul.txt", "_nul.txt"},
+		{".git", "_.git"}, {"..", "_"}, {`a:b?`, "a_b_"}, {"x. ", "x"}, {strings.Repeat("é", 200), ""},
+	} {
+		c := canon.Card{Name: tc.name}
+		c.ID[15] = byte(i)
+		got := p.of(c)
+		if tc.want != "" && got != tc.want {
+			t.Errorf("%q lies at %q, want %q", tc.name, got, tc.want)
+		}
+		for part := range strings.SplitSeq(got+".md", "/") {
+			if len(part) > maxSegment {
+				t.Errorf("%q: %d bytes", part, len(part))
+			}
+		}
+	}
+}
