@@ -115,17 +115,15 @@ func (d *disk) deleted(path string, synced bool) {
 	}
 }
 
-// shim is what stands between, for the whole process. SQLite has the addresses of what
-// it points to, which therefore is never let go.
+// shim is what stands between, for the whole process.
 var shim struct {
-	once    sync.Once
-	own     *lib.Tsqlite3_vfs
-	between *lib.Tsqlite3_vfs
+	once sync.Once
+	own  *lib.Tsqlite3_vfs
 
 	mu      sync.RWMutex
-	disks   map[string]*disk                     // guarded by mu: by folder
-	files   map[uintptr]handle                   // guarded by mu: by SQLite's handle
-	methods map[uintptr]*lib.Tsqlite3_io_methods // guarded by mu: by those they stand before
+	disks   map[string]*disk    // guarded by mu: by folder
+	files   map[uintptr]handle  // guarded by mu: by SQLite's handle
+	methods map[uintptr]uintptr // guarded by mu: by those they stand before
 }
 
 // handle is an open file of a recorded folder.
@@ -162,15 +160,22 @@ func stand(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shim.disks, shim.files, shim.methods = map[string]*disk{}, map[uintptr]handle{}, map[uintptr]*lib.Tsqlite3_io_methods{}
+	shim.disks, shim.files, shim.methods = map[string]*disk{}, map[uintptr]handle{}, map[uintptr]uintptr{}
 	shim.own = there[lib.Tsqlite3_vfs](lib.Xsqlite3_vfs_find(tls, 0))
-	between := *shim.own
+	p := copied(tls, shim.own)
+	between := there[lib.Tsqlite3_vfs](p)
 	between.FzName, between.FpNext = name, 0
 	between.FxOpen, between.FxDelete = address(diskOpen), address(diskDelete)
-	shim.between = &between
-	if rc := lib.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(shim.between)), 1); rc != lib.SQLITE_OK {
+	if rc := lib.Xsqlite3_vfs_register(tls, p, 1); rc != lib.SQLITE_OK {
 		t.Fatalf("sqlite3_vfs_register: %d", rc)
 	}
+}
+
+// copied is a copy in SQLite's own memory, for good.
+func copied[T any](tls *libc.TLS, v *T) uintptr {
+	p := lib.Xsqlite3_malloc(tls, int32(unsafe.Sizeof(*v)))
+	*there[T](p) = *v
+	return p
 }
 
 // there is what lies at an address of SQLite's.
@@ -205,16 +210,14 @@ func diskOpen(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uint
 	}
 	base := there[lib.Tsqlite3_file](file)
 	own := base.FpMethods
-	m := shim.methods[own]
-	if m == nil {
-		copied := *there[lib.Tsqlite3_io_methods](own)
-		m = &copied
+	if shim.methods[own] == 0 {
+		shim.methods[own] = copied(tls, there[lib.Tsqlite3_io_methods](own))
+		m := there[lib.Tsqlite3_io_methods](shim.methods[own])
 		m.FxClose, m.FxWrite, m.FxTruncate = address(diskClose), address(diskWrite), address(diskTruncate)
 		m.FxSync, m.FxFileControl = address(diskSync), address(diskControl)
-		shim.methods[own] = m
 	}
 	shim.files[file] = handle{d, d.opened(path), there[lib.Tsqlite3_io_methods](own)}
-	base.FpMethods = uintptr(unsafe.Pointer(m))
+	base.FpMethods = shim.methods[own]
 	return rc
 }
 

@@ -233,7 +233,7 @@ func testEachStep(t *testing.T, k *keeper, after bool) {
 	k.stage()
 	before := k.all("rich")
 	methods := map[string]int{}
-	for n := 1; ; n++ {
+	for n := 1; ; n += 100 / few(100) {
 		point := &failpoint{at: n, after: after}
 		k.store.next = point
 		r, err := k.change("rich", k.rich)

@@ -17,7 +17,7 @@ import (
 // TestCrashKill kills the shipped binary at random moments while clerks write to it over
 // HTTP. CRASH_KILLS is how often.
 func TestCrashKill(t *testing.T) {
-	dir, kills := t.TempDir(), count("CRASH_KILLS", 4)
+	dir, kills := t.TempDir(), count("CRASH_KILLS", 3)
 	mustRun(t, dir, "world", "create", "main")
 	key, _, _ := strings.Cut(mustRun(t, dir, "key", "create", "clerks", "--role", "admin"), "\t")
 	k := &killing{t: t, dir: dir, key: key, rnd: rand.New(rand.NewPCG(uint64(count("SEED", 1)), 7))}

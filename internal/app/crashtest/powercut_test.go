@@ -230,22 +230,22 @@ func (d *day) cut(t *testing.T, how loss, lies bool, r *rand.Rand) error {
 	return nil
 }
 
-const (
-	callsADay  = 30
-	cutsOfADay = 20
-)
+// cutsOfADay is how many cuts are made into one recording.
+const cutsOfADay = 20
+
+func callsADay() int { return few(30) }
 
 // TestPowerCut cuts the power of a recorded disk at random moments. CRASH_CUTS is how
 // often.
 func TestPowerCut(t *testing.T) {
-	cuts, seed := count("CRASH_CUTS", 20), uint64(count("SEED", 1))
+	cuts, seed := count("CRASH_CUTS", few(20)), uint64(count("SEED", 1))
 	var d *day
 	calls, ops := 0, 0
 	for n := range cuts {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		if n%cutsOfADay == 0 {
-			d = workDay(t, seed+uint64(n), callsADay, nil)
-			calls, ops = calls+3*callsADay, ops+d.disk.now()
+			d = workDay(t, seed+uint64(n), callsADay(), nil)
+			calls, ops = calls+3*callsADay(), ops+d.disk.now()
 		}
 		if err := d.cut(t, losses[n%len(losses)], false, r); err != nil {
 			t.Error(err)
@@ -274,12 +274,13 @@ func (d *day) wantFailure(t *testing.T, lies bool) {
 }
 
 // TestPowerCutFindsALaxStore is the control: a store that does not wait for the disk
-// loses what it acknowledged.
+// loses what it acknowledged. It checkpoints as seldom as the program does, for a
+// checkpoint syncs.
 func TestPowerCutFindsALaxStore(t *testing.T) {
-	workDay(t, 1, callsADay, map[string][2]string{"synchronous": {"1", "2"}}).wantFailure(t, false)
+	workDay(t, 1, callsADay(), map[string][2]string{"synchronous": {"1", "2"}, "wal_autocheckpoint": {"4000", "4000"}}).wantFailure(t, false)
 }
 
 // TestPowerCutFindsALyingDisk is the other control.
 func TestPowerCutFindsALyingDisk(t *testing.T) {
-	workDay(t, 1, callsADay, nil).wantFailure(t, true)
+	workDay(t, 1, callsADay(), nil).wantFailure(t, true)
 }
