@@ -1,7 +1,10 @@
 package archive
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"loregate/internal/access"
@@ -268,6 +271,52 @@ func TestRepeatedCallsAreAnsweredThroughTodaysView(t *testing.T) {
 	low.caller.Roles = map[access.WorldID]access.Role{s.world: access.RoleUser}
 	if f := low.asked("create_card", `{"name": "Pit+GM"}`, withKey("k3")); f.Kind != fault.Denied {
 		t.Errorf("a lowered role repeats: %v", f)
+	}
+}
+
+func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Well", "")
+	before := s.commits()
+	var all sync.WaitGroup
+	answers := make([]string, 16)
+	for i := range answers {
+		all.Go(func() {
+			got, err := s.As("user").invoke("update_card", `{"name": "Well", "patch": {"mode": "append", "content": "x"}}`, withKey("k"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var w written
+			if err := json.Unmarshal(got.Output, &w); err != nil {
+				t.Error(err)
+			}
+			answers[i] = fmt.Sprint(w.Version, w.ChangeID)
+		})
+	}
+	all.Wait()
+	for _, a := range answers {
+		if a != answers[0] {
+			t.Errorf("answers %q", answers)
+			break
+		}
+	}
+	if n := s.commits(); n != before+1 {
+		t.Errorf("%d commits", n-before)
+	}
+	// Without a key each has its effect, and none is lost.
+	const others = 6
+	for range others {
+		all.Go(func() {
+			if _, err := s.As("user").invoke("update_card", `{"name": "Well", "patch": {"mode": "append", "content": "y"}}`); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	content := s.As("user").Call("get_card", `{"name": "Well"}`).Text("content")
+	if x, y := strings.Count(content, "x"), strings.Count(content, "y"); x != 1 || y != others {
+		t.Errorf("%d x, %d y", x, y)
 	}
 }
 

@@ -7,8 +7,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -39,7 +43,13 @@ func newDesk(t testing.TB) *desk {
 	t.Cleanup(func() { _ = d.disk.Close() })
 	d.store = &fragile{Store: d.disk}
 	clock := func() time.Time { return s.now }
-	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: s.id})
+	var ids sync.Mutex // guards the scene's count, for calls at the same time
+	newID := func() uuid.UUID {
+		ids.Lock()
+		defer ids.Unlock()
+		return s.id()
+	}
+	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: newID})
 	guard := access.NewGuard(access.Config{Now: clock})
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
 	admit := func(world access.WorldID) access.Grant {
@@ -157,14 +167,13 @@ type fragile struct {
 	canon.Store
 	failAt int
 	panics bool
-	writes int
+	writes atomic.Int64
 }
 
 var errBroken = errors.New("the disk is gone")
 
 func (f *fragile) Write(ctx context.Context, do func(canon.Tx) error) error {
-	f.writes++
-	if f.failAt == 0 || f.writes != f.failAt {
+	if n := f.writes.Add(1); f.failAt == 0 || n != int64(f.failAt) {
 		return f.Store.Write(ctx, do)
 	}
 	return f.Store.Write(ctx, func(tx canon.Tx) error {
@@ -179,7 +188,10 @@ func (f *fragile) Write(ctx context.Context, do func(canon.Tx) error) error {
 }
 
 // breakAt makes the n-th write from now on fail.
-func (f *fragile) breakAt(n int, panics bool) { f.writes, f.failAt, f.panics = 0, n, panics }
+func (f *fragile) breakAt(n int, panics bool) {
+	f.writes.Store(0)
+	f.failAt, f.panics = n, panics
+}
 
 // TestEveryWriteIsDeclared keeps the contract's list of names, routes and roles.
 func TestEveryWriteIsDeclared(t *testing.T) {
