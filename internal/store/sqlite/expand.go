@@ -65,7 +65,7 @@ func (l lookup) expression(ctx context.Context, ask []term, q canon.SearchQuery)
 		if q.InName && !q.InContent {
 			prefix = mark
 		}
-		x, err := l.term(ctx, t, prefix)
+		x, err := l.term(ctx, t, prefix, len(ask) == 1 && bare(q))
 		if err != nil || x.query == "" {
 			return expression{}, err
 		}
@@ -84,7 +84,7 @@ func (l lookup) expression(ctx context.Context, ask []term, q canon.SearchQuery)
 				e.exact = x.max
 			}
 		}
-		name = append(name, markedAs(x.query, prefix))
+		name = append(name, markedAs(x.any, prefix))
 	}
 	e.full = strings.Join(full, " AND ")
 	if e.rare = strings.Join(rare, " AND "); wide {
@@ -98,6 +98,11 @@ func (l lookup) expression(ctx context.Context, ask []term, q canon.SearchQuery)
 		}
 	}
 	return e, nil
+}
+
+// bare reports whether nothing narrows a search but its words, and nothing orders it anew.
+func bare(q canon.SearchQuery) bool {
+	return !q.CaseSensitive && ranks(q) && q.Filter == canon.Filter{Sort: q.Filter.Sort}
 }
 
 // markedAs turns a query for words anywhere into one for words in names.
@@ -123,6 +128,7 @@ func markedAs(query, prefix string) string {
 // written is a term as an FTS5 query.
 type written struct {
 	query string
+	any   string // query, or more than it: words that those it was cut to stand for
 	rank  string // what to rank by, all of query or its most telling part
 	sum   int    // no more cards than this have it; -1 where that is not known
 	max   int    // at least this many cards have it
@@ -130,12 +136,25 @@ type written struct {
 	cut   bool
 }
 
-func (l lookup) term(ctx context.Context, t term, prefix string) (written, error) {
+// term writes a term. One that is all that is asked for, and is itself a word of more
+// than canon.CountCap cards, is cut to that word: nothing more would be counted.
+func (l lookup) term(ctx context.Context, t term, prefix string, alone bool) (x written, err error) {
+	defer func() { x.any = cmp.Or(x.any, x.query) }()
 	firsts, cut, err := l.firsts(ctx, t.row[0], prefix)
 	if err != nil || len(firsts) == 0 {
 		return written{}, err
 	}
-	x := written{cut: cut, sum: -1}
+	x = written{cut: cut, sum: -1}
+	if alone && len(t.row) == 1 && len(firsts) > 1 && slices.Contains(firsts, t.row[0].text) {
+		n, err := l.frequency(ctx, prefix+t.row[0].text)
+		if err != nil {
+			return written{}, err
+		}
+		if n > canon.CountCap {
+			word := anyOf([]string{t.row[0].text}, prefix, "")
+			return written{query: word, any: anyOf(firsts, prefix, ""), rank: word, sum: n, max: n, cut: true}, nil
+		}
+	}
 	rest := ""
 	for i, p := range t.row[1:] {
 		rest += " + " + quote(prefix+p.text)

@@ -99,21 +99,15 @@ type hit struct {
 
 // plain answers a search without filters.
 func (f *finding) plain(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
-	n := 0
-	for _, part := range f.parts {
-		m, err := part.matches(ctx, part.expression)
-		if err != nil {
-			return canon.SearchResult{}, err
-		}
-		if n += m; n > canon.CountCap {
-			break
-		}
+	n, err := f.bound(ctx)
+	if err != nil {
+		return canon.SearchResult{}, err
 	}
 	var hits []hit
 	ranked := n <= canon.CountCap && f.rankable()
-	var err error
 	if ranked {
 		if hits, err = f.scored(ctx); err == nil {
+			n = len(hits)
 			err = f.orderTies(ctx, hits, p)
 		}
 	} else {
@@ -123,6 +117,31 @@ func (f *finding) plain(ctx context.Context, p canon.Page) (canon.SearchResult, 
 		return canon.SearchResult{}, err
 	}
 	return f.result(ctx, hits, n, ranked, p)
+}
+
+// bound is how many cards match: more than canon.CountCap, or exactly, or, where all of
+// them will be ranked and so be counted anyway, no less than there are.
+func (f *finding) bound(ctx context.Context) (n int, err error) {
+	if f.rankable() {
+		for _, p := range f.parts {
+			if p.most < 0 {
+				n = canon.CountCap + 1
+				break
+			}
+			n += p.most
+		}
+		if n <= canon.CountCap {
+			return n, nil
+		}
+	}
+	n = 0
+	for _, part := range f.parts {
+		m, err := part.matches(ctx, part.expression)
+		if n += m; err != nil || n > canon.CountCap {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // rankable reports whether every partition has a term to rank by.

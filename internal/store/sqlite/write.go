@@ -103,12 +103,19 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 func (s *Store) runWriter(c *conn) {
 	defer close(s.stopped)
 	b := batch{s: s, c: c}
+	idle := time.NewTimer(tidyAfter)
+	defer idle.Stop()
 	for {
 		select {
 		case j := <-s.queue:
 			b.serve(j)
+			idle.Reset(tidyAfter)
+		case <-idle.C:
+			if b.tidy() {
+				idle.Reset(tidyEvery)
+			}
 		case <-s.closing:
-			_ = c.close()
+			_ = b.c.close()
 			return
 		}
 	}
@@ -125,6 +132,7 @@ type batch struct {
 	settled int        // how many of them are done
 	heldAt  time.Time  // when this process began to hold the lock without a pause
 	lastAt  time.Time  // when the last batch ended
+	merging string     // the full-text table that tidy is at; "" for none
 }
 
 // serve runs a first job and those that wait behind it, and makes them durable.
