@@ -213,7 +213,11 @@ func (o *oracle) tryControl() {
 		}
 		slices.Sort(seeing[who])
 		for _, id := range slices.Compact(seeing[who]) {
-			for _, path := range []string{"", "/file", "/history/1", "/history/2", "/history/3", "/history/4", "/history/5"} {
+			paths := []string{"", "/file", "/history/1", "/history/2", "/history/3", "/history/4", "/history/5"}
+			if watched && !long() {
+				paths = paths[:2]
+			}
+			for _, path := range paths {
 				if got := o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/cards/~" + id + path}); len(path) > len("/file") && got.status != 200 {
 					break
 				}
@@ -239,11 +243,14 @@ func (o *oracle) wantCoverage() {
 			o.t.Errorf("%s was never answered well: its good inputs are not good", of.Name)
 		}
 	}
-	store := o.stored()
+	store := strings.ToLower(o.stored())
 	for i := range o.finds.marks {
 		m := &o.finds.marks[i]
-		if !strings.Contains(strings.ToLower(store), m.word) {
+		if !strings.Contains(store, m.word) {
 			o.t.Errorf("mark %s (%s) is not in the store: it was not planted", m.word, m.place)
+		}
+		if watched && !long() && len(o.shown["admin"]) > len(o.finds.marks)/2 {
+			continue // the short control reads no past
 		}
 		if !m.apart && m.shows("admin") && !o.shown["admin"][m] || !m.apart && m.world == "otherland" && !o.shown["stranger"][m] {
 			o.t.Errorf("the control did not see %s of a %s card %v (%s)", m.place, m.label.Level, m.label.Subjects, m.word)
