@@ -1,0 +1,64 @@
+package fault_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+func Example() {
+	read := func() (err error) {
+		defer fault.Wrap(&err, "read %q", "Old Mill")
+		return fault.New(fault.NotFound, "there is no card %q", "Old Mill")
+	}
+	err := read()
+	fmt.Println(errors.Is(err, fault.NotFound), fault.KindOf(err).HTTPStatus())
+	fmt.Println(fault.Show(err, "c1").Error.Message)
+	// Output:
+	// true 404
+	// there is no card "Old Mill"
+}
+
+func TestTheTableOfKinds(t *testing.T) {
+	for kind, want := range map[fault.Kind]string{
+		fault.Internal: "internal_error 500", fault.Invalid: "validation_error 400", fault.Rule: "validation_error 422",
+		fault.Unauthorized: "unauthorized 401", fault.Denied: "permission_denied 403", fault.NotFound: "not_found 404",
+		fault.Conflict: "conflict 409", fault.Stale: "conflict 412", fault.TooLarge: "payload_too_large 413",
+		fault.RateLimited: "rate_limited 429", fault.Unavailable: "unavailable 503",
+	} {
+		if got := fmt.Sprint(kind.Code(), " ", kind.HTTPStatus()); got != want {
+			t.Errorf("kind %d is %s, want %s", kind, got, want)
+		}
+	}
+}
+
+func TestWhatAClientIsShown(t *testing.T) {
+	limited := fault.New(fault.RateLimited, "too many calls").With("limit", "calls")
+	limited.RetryAfter = 1200 * time.Millisecond
+	for _, tc := range []struct {
+		err  error
+		want string
+	}{
+		{errors.New("SQL logic error near SECRET"), `{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
+		{fault.New(fault.Internal, "SECRET"), `{"error":{"code":"internal_error","message":"something failed on our side; report the correlation id","details":{"correlation_id":"c1"},"retryable":false}}`},
+		{fault.BadField("name", "is needed").Because(errors.New("SECRET")), `{"error":{"code":"validation_error","message":"name: is needed","validation_errors":[{"field":"name","error":"is needed"}],"retryable":false}}`},
+		{limited, `{"error":{"code":"rate_limited","message":"too many calls","details":{"limit":"calls","retry_after_seconds":2},"retryable":true}}`},
+	} {
+		got, err := json.Marshal(fault.Show(tc.err, "c1"))
+		if err != nil || string(got) != tc.want {
+			t.Errorf("Show(%v)\n got %s\nwant %s", tc.err, got, tc.want)
+		}
+	}
+}
+
+func TestWithLeavesTheOriginalAlone(t *testing.T) {
+	e := fault.New(fault.Conflict, "taken")
+	e.With("name", "x")
+	if e.Details != nil {
+		t.Errorf("details %v", e.Details)
+	}
+}

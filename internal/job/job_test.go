@@ -1,0 +1,159 @@
+package job_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/job"
+	"loregate/internal/store/sqlite"
+)
+
+func openStore(t *testing.T) *sqlite.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "jobs.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func newRunner(t *testing.T, s job.Store, now func() time.Time) *job.Runner {
+	t.Helper()
+	r, err := job.New(t.Context(), job.Config{Store: s, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+var world = access.WorldID{1}
+
+func grant(t *testing.T, who string, role access.Role, w access.WorldID) access.Grant {
+	t.Helper()
+	a, err := access.NewGuard(access.Config{}).Admit(t.Context(), access.Caller{Subject: access.Subject(who), EveryRole: role}, access.Request{World: w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Grant
+}
+
+func TestWorkThatEndsInTimeIsAnsweredAtOnce(t *testing.T) {
+	r := newRunner(t, openStore(t), nil)
+	g := grant(t, "ann", access.RoleGM, world)
+	j, err := r.Start(t.Context(), g, "count", time.Minute, func(context.Context) (any, error) { return map[string]int{"n": 3}, nil })
+	if err != nil || j.State != job.Completed || string(j.Result) != `{"n":3}` {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	if again, err := r.Find(t.Context(), g, j.ID.String()); err != nil || string(again.Result) != `{"n":3}` {
+		t.Errorf("found %+v, %v", again, err)
+	}
+}
+
+func TestLongWorkGoesOnAfterTheCall(t *testing.T) {
+	r := newRunner(t, openStore(t), nil)
+	g := grant(t, "ann", access.RoleGM, world)
+	free, ended := make(chan struct{}), make(chan struct{})
+	j, err := r.Start(t.Context(), g, "long", 0, func(context.Context) (any, error) {
+		defer close(ended)
+		<-free
+		return "done", nil
+	})
+	if err != nil || j.Done() {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	close(free)
+	<-ended
+	r.Close()
+	if j, err = r.Find(t.Context(), g, j.ID.String()); err != nil || j.State != job.Completed {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
+func TestWhatAFailedJobSays(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		work job.Work
+		want string
+	}{
+		{"a fault", func(context.Context) (any, error) { return nil, fault.New(fault.Rule, "no terms") }, "no terms"},
+		{"an error of ours", func(context.Context) (any, error) { return nil, errors.New("SECRET") }, "something failed on our side; report the correlation id"},
+		{"a panic", func(context.Context) (any, error) { panic("SECRET") }, "something failed on our side; report the correlation id"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := newRunner(t, openStore(t), nil)
+			j, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute, tc.work)
+			if err != nil || j.State != job.Failed || j.Problem != tc.want {
+				t.Errorf("%+v, %v", j, err)
+			}
+		})
+	}
+}
+
+func TestAJobThatAStopInterruptedIsFailed(t *testing.T) {
+	s, clock := openStore(t), time.Unix(1000, 0)
+	now := func() time.Time { return clock }
+	interrupted := job.Job{ID: uuid.New(), World: world, Kind: "scan", By: "ann", Level: access.LevelUser, Owner: "gone", State: job.Running, Created: clock, Changed: clock}
+	if err := s.Touch(t.Context(), "gone", clock, clock.Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutJob(t.Context(), interrupted); err != nil {
+		t.Fatal(err)
+	}
+	clock = clock.Add(time.Hour)
+	r := newRunner(t, s, now)
+	g := grant(t, "ann", access.RoleUser, world)
+	if _, err := r.Start(t.Context(), g, "next", time.Minute, func(context.Context) (any, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	j, err := r.Find(t.Context(), g, interrupted.ID.String())
+	if err != nil || j.State != job.Failed || j.Problem != job.Interrupted {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
+func TestWhoSeesAJob(t *testing.T) {
+	r := newRunner(t, openStore(t), nil)
+	j, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute, func(context.Context) (any, error) { return 1, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	absent := ""
+	for _, tc := range []struct {
+		name string
+		g    access.Grant
+		id   string
+		sees bool
+	}{
+		{"its starter", grant(t, "ann", access.RoleGM, world), j.ID.String(), true},
+		{"an admin", grant(t, "zoe", access.RoleAdmin, world), j.ID.String(), true},
+		{"another gm", grant(t, "bob", access.RoleGM, world), j.ID.String(), false},
+		{"its starter, lowered", grant(t, "ann", access.RoleUser, world), j.ID.String(), false},
+		{"its starter, elsewhere", grant(t, "ann", access.RoleGM, access.WorldID{2}), j.ID.String(), false},
+		{"nobody, for there is none", grant(t, "ann", access.RoleGM, world), uuid.NewString(), false},
+		{"nobody, for it is no id", grant(t, "ann", access.RoleGM, world), "x", false},
+	} {
+		_, err := r.Find(t.Context(), tc.g, tc.id)
+		if (err == nil) != tc.sees {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		if err == nil {
+			continue
+		}
+		if absent == "" {
+			absent = fmt.Sprint(err)
+		}
+		if fmt.Sprint(err) != absent {
+			t.Errorf("%s: %v, unlike %s", tc.name, err, absent)
+		}
+	}
+}
