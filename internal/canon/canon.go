@@ -77,29 +77,30 @@ func (c *Canon) look(ctx context.Context, r Reader, g access.Grant) (*Look, erro
 	return l, nil
 }
 
-// Change plans a change and commits it. plan runs on a snapshot and is run again, at
-// most planTries times in all, when what it read has moved before the commit. An
-// idempotency key that was used before is answered with its Receipt, and plan does not
+// Change plans a change and commits it. plan runs on a snapshot and is run again when
+// what it read has moved before the commit, at last with the writer held, so that other
+// writers delay a change and never fail it. An idempotency key that was used before is answered with its Receipt, and plan does not
 // run. Under a rehearsing grant everything is checked and nothing is committed.
 func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) error) (Receipt, error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
 	}
-	for try := 1; ; try++ {
+	for range planTries {
 		receipt, set, err := c.plan(ctx, g, plan)
 		if err != nil || set == nil {
 			return receipt, err
 		}
 		receipt, err = c.Commit(ctx, g, *set)
-		if err != nil && try < planTries && isMoved(err) {
-			continue
+		if !isMoved(err) {
+			return receipt, err
 		}
-		return receipt, err
 	}
+	return c.changeAlone(ctx, g, plan)
 }
 
-// planTries bounds how often a change is planned anew when other writers get in between.
-const planTries = 8
+// planTries is how often a change is planned beside other writers. Those that share one
+// durable transaction get in each other's way until it ends, so that more would not help.
+const planTries = 2
 
 func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, set *ChangeSet, err error) {
 	err = c.Look(ctx, g, func(l *Look) error {

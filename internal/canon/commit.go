@@ -31,42 +31,80 @@ func (c *Canon) Commit(ctx context.Context, g access.Grant, set ChangeSet) (rece
 	if !g.Valid() {
 		return Receipt{}, errClosed
 	}
-	if !g.Writes() && !g.Request().DryRun {
-		return Receipt{}, fault.New(fault.Internal, "operation %s commits but is declared to read", g.Request().Operation)
+	if err := mayCommit(g); err != nil {
+		return Receipt{}, err
 	}
 	return c.commitTo(ctx, g, g.World(), set)
+}
+
+func mayCommit(g access.Grant) error {
+	if g.Writes() || g.Request().DryRun {
+		return nil
+	}
+	return fault.New(fault.Internal, "operation %s commits but is declared to read", g.Request().Operation)
 }
 
 // errRehearsed rolls a dry run back.
 var errRehearsed = errors.New("canon: rehearsed")
 
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
-	err = c.store.Write(ctx, func(tx Tx) error {
-		receipt = Receipt{}
+	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
 		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
 			return err
 		}
-		if len(set.Changes) == 0 {
-			receipt = Receipt{At: c.time(), Targets: set.Targets}
-			return nil
-		}
-		if receipt, err = c.apply(ctx, tx, g, w, set); err != nil {
+		receipt, err = c.commitIn(ctx, tx, g, w, set)
+		return err
+	})
+	return receipt, committed(err)
+}
+
+// changeAlone plans and commits with the writer held.
+func (c *Canon) changeAlone(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, err error) {
+	if err := mayCommit(g); err != nil {
+		return Receipt{}, err
+	}
+	err = c.store.Write(ctx, func(tx Tx) (err error) {
+		again := false
+		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
 			return err
 		}
-		if g.Request().DryRun {
-			receipt.DryRun, receipt.Change = true, [16]byte{}
-			return errRehearsed
+		l, err := c.look(ctx, tx, g)
+		if err != nil {
+			return err
 		}
-		return nil
+		p := newPlan(ctx, l)
+		if err := plan(p); err != nil {
+			return err
+		}
+		receipt, err = c.commitIn(ctx, tx, g, g.World(), p.set)
+		return err
 	})
-	if errors.Is(err, errRehearsed) {
-		err = nil
+	return receipt, committed(err)
+}
+
+// commitIn is a commit inside a transaction. A dry run ends with errRehearsed.
+func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
+	if len(set.Changes) == 0 {
+		return Receipt{At: c.time(), Targets: set.Targets}, nil
 	}
-	if errors.Is(err, ErrTaken) {
-		err = fault.New(fault.Conflict, "the name or codename is taken; choose another").Because(errMoved)
+	receipt, err := c.apply(ctx, tx, g, w, set)
+	if err == nil && g.Request().DryRun {
+		receipt.DryRun, receipt.Change = true, [16]byte{}
+		err = errRehearsed
 	}
 	return receipt, err
+}
+
+// committed is what the error of a transaction says to the caller.
+func committed(err error) error {
+	switch {
+	case errors.Is(err, errRehearsed):
+		return nil
+	case errors.Is(err, ErrTaken):
+		return fault.New(fault.Conflict, "the name or codename is taken; choose another").Because(errMoved)
+	}
+	return err
 }
 
 // repeated finds the receipt of an idempotency key that was used before.
