@@ -100,6 +100,15 @@ func TestABatchWritesChildren(t *testing.T) {
 	s.As("user").Call("get_card", `{"name": "verification_email+*from"}`).Want("content", "new").Want("type", "Phrase").Want("version", 2)
 }
 
+func TestALevelIsChangedByAdminsOnly(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Well", "deep")
+	in := `{"ops": [{"action": "update", "name": "Well", "level": "gm"}, {"action": "update", "name": "Well", "level": "user", "content": "deeper"}]}`
+	s.Do("gm", "batch_cards", in).wantBatch(207, 1, "permission_denied, ok")
+	s.Do("admin", "batch_cards", `{"ops": [{"action": "update", "name": "Well", "level": "gm"}]}`).wantBatch(0, 1, "ok")
+	s.As("user").WantNotFound("get_card", `{"name": "Well"}`)
+}
+
 func TestATransactionIsAllOrNothing(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Old", "x")

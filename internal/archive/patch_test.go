@@ -46,7 +46,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 	if s.commits() != before {
 		t.Error("a preview was committed")
 	}
-	s.Do("user", "update_card", `{"name": "Well", "patch": {"mode": "regex", "pattern": "colour", "replacement": "color"}}`).Want("matches", 2).WantNo("dry_run")
+	s.Do("user", "update_card", `{"name": "Well", "patch": {"mode": "regex", "pattern": "colour", "replacement": "color"}}`).Want("version", 2).WantNo("dry_run")
 	s.As("user").reads("Well", "color\ncolor\n")
 }
 

@@ -110,7 +110,9 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 		},
 		reply: func(l *canon.Look, r canon.Receipt) (written, error) {
 			out, err := replyWritten(ctx, l, c, r)
-			out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, patched.DryRun
+			if patched.DryRun { // else a repeated call would answer otherwise than the first
+				out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, true
+			}
 			return out, err
 		},
 	}

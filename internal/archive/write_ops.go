@@ -98,7 +98,7 @@ type written struct {
 	Children []childName `json:"children,omitzero" jsonschema:"Child cards that were written along."`
 	Homonyms []summary   `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
 	DryRun   bool        `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
-	Matches  int         `json:"matches,omitzero" jsonschema:"Places that the patch replaced."`
+	Matches  int         `json:"matches,omitzero" jsonschema:"Of a dry run: places that the patch would replace."`
 	Diff     string      `json:"diff,omitzero" jsonschema:"Of a dry run: what would change in the content."`
 }
 

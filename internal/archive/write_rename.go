@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
@@ -59,8 +61,11 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 		},
 		reply: func(l *canon.Look, r canon.Receipt) (renameOut, error) {
 			out, err := replyRenamed(ctx, l, c, r)
-			if out.OldName = old; r.Replayed {
-				out.OldName = in.Name
+			if err != nil {
+				return renameOut{}, err
+			}
+			if out.OldName = old; r.Change != (uuid.UUID{}) {
+				out.OldName, err = nameBefore(ctx, l, r)
 			}
 			return out, err
 		},
@@ -200,6 +205,18 @@ func redirectItems(content string, turn func(string) (string, bool)) string {
 		b.WriteString(line)
 	}
 	return b.String()
+}
+
+// nameBefore is the name that the target had before a commit, from its history, so that a
+// repeated call gives it too.
+func nameBefore(ctx context.Context, l *canon.Look, r canon.Receipt) (string, error) {
+	versions, _, err := l.Versions(ctx, r.Targets[0], canon.Page{Limit: 100})
+	for _, v := range versions {
+		if v.From < r.Seq {
+			return v.Name, err
+		}
+	}
+	return "", err
 }
 
 func replyRenamed(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (renameOut, error) {

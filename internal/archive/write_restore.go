@@ -49,7 +49,6 @@ type restoreOut struct {
 }
 
 func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restoreOut, error) {
-	var others []string
 	return commit(ctx, d, c, task[restoreOut]{
 		names: []string{in.Name},
 		plan: func(p *canon.Plan) error {
@@ -60,28 +59,36 @@ func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restor
 			if err != nil {
 				return err
 			}
-			others = nil
-			for _, o := range found[1:] {
-				others = append(others, "~"+o.ID.String())
+			if len(found) == 0 {
+				return notInTrash(ctx, p.Look, in.Name)
 			}
 			p.Target(found[0].ID)
 			_, err = p.Restore(found[0])
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (restoreOut, error) {
-			w, err := replyWritten(ctx, l, c, r)
-			if err != nil {
-				return restoreOut{}, err
-			}
-			out := restoreOut{written: w, Restored: max(len(r.Cards), 1), Others: others}
-			if in.ToVersion == 0 {
-				below, err := everythingBelow(ctx, l, r.Targets[0])
-				out.Restored += len(below)
-				return out, err
-			}
-			return out, nil
-		},
+		reply: func(l *canon.Look, r canon.Receipt) (restoreOut, error) { return replyRestored(ctx, l, c, r, in) },
 	})
+}
+
+func replyRestored(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt, in restoreIn) (restoreOut, error) {
+	w, err := replyWritten(ctx, l, c, r)
+	if err != nil {
+		return restoreOut{}, err
+	}
+	out := restoreOut{written: w, Restored: len(r.Targets)}
+	if in.ToVersion > 0 {
+		return out, nil
+	}
+	below, err := everythingBelow(ctx, l, r.Targets[0])
+	if err != nil {
+		return restoreOut{}, err
+	}
+	out.Restored += len(below)
+	others, err := inTrash(ctx, l, in.Name)
+	for _, o := range others {
+		out.Others = append(out.Others, "~"+o.ID.String())
+	}
+	return out, err
 }
 
 func revert(ctx context.Context, p *canon.Plan, in restoreIn) error {
@@ -93,9 +100,23 @@ func revert(ctx context.Context, p *canon.Plan, in restoreIn) error {
 	if err != nil {
 		return err
 	}
-	p.Target(card.ID)
-	_, err = p.RevertTo(card, v)
-	return err
+	if _, err = p.RevertTo(card, v); err != nil {
+		return err
+	}
+	targetAll(p, card.ID)
+	return nil
+}
+
+// targetAll names a card, then whatever else the plan changes, as what is acted on.
+func targetAll(p *canon.Plan, first canon.CardID) {
+	p.Target(first)
+	seen := map[canon.CardID]bool{first: true}
+	for _, a := range p.Acts() {
+		if !seen[a.Card] {
+			seen[a.Card] = true
+			p.Target(a.Card)
+		}
+	}
 }
 
 // inTrash finds what went to the trash under a name or id, latest first.
@@ -113,19 +134,20 @@ func inTrash(ctx context.Context, l *canon.Look, name string) (found []canon.Car
 			}
 		}
 		if len(part) < p.Limit {
-			break
+			return found, nil
 		}
 	}
-	if len(found) > 0 {
-		return found, nil
-	}
+}
+
+// notInTrash says what is wrong with a name that nothing in the trash bears.
+func notInTrash(ctx context.Context, l *canon.Look, name string) error {
 	if c, ok, err := l.Exists(ctx, name); err != nil || ok {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return nil, ruleOn("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
+		return ruleOn("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
 	}
-	return nil, fault.New(fault.NotFound, "there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
+	return fault.New(fault.NotFound, "there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
 		markup.Clean(clip(name, markup.MaxNameLength)))
 }
 

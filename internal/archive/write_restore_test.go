@@ -134,3 +134,31 @@ func TestChangesAreUndone(t *testing.T) {
 	batch.Want("applied", 2)
 	s.wantRebuilt()
 }
+
+// TestARepeatedCallAnswersTheSame holds what every admin's write answers the second time.
+func TestARepeatedCallAnswersTheSame(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Town+Quay", "one")
+	s.wrote("Map", "[[Town]]")
+	s.edited("Town+Quay", "two")
+	s.wrote("Old", "x")
+	s.trashed("Old")
+	s.wrote("Old", "y")
+	s.trashed("Old")
+	for i, c := range []struct{ name, input string }{
+		{"update_card", `{"name": "Map", "patch": {"mode": "append", "content": "x"}}`},
+		{"rename_card", `{"name": "towns", "new_name": "City"}`},
+		{"restore_card", `{"name": "City", "to_version": 1}`},
+		{"restore_card", `{"name": "Old"}`},
+		{"set_card_level", `{"name": "Map", "level": "gm"}`},
+		{"delete_card", `{"name": "Map"}`},
+		{"upload_attachment", `{"name": "File", "data": "YQ=="}`},
+		{"batch_cards", `{"ops": [{"action": "create", "name": "A"}]}`},
+	} {
+		first := s.Do("admin", c.name, c.input, withKey(itoa(i)))
+		again := s.Do("admin", c.name, c.input, withKey(itoa(i)))
+		if first.raw != again.raw || !again.reply.Replayed || first.reply.Replayed {
+			t.Errorf("%s answers\n%s\nthen\n%s", c.name, first.raw, again.raw)
+		}
+	}
+}
