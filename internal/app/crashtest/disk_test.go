@@ -192,7 +192,6 @@ type (
 	closeFunc    = func(tls *libc.TLS, file uintptr) int32
 	writeFunc    = func(tls *libc.TLS, file, data uintptr, n int32, at int64) int32
 	truncateFunc = func(tls *libc.TLS, file uintptr, size int64) int32
-	syncFunc     = func(tls *libc.TLS, file uintptr, flags int32) int32
 	controlFunc  = func(tls *libc.TLS, file uintptr, op int32, arg uintptr) int32
 )
 
