@@ -284,3 +284,33 @@ func TestCrashStartUp(t *testing.T) {
 		t.Errorf("at best %v", took[0])
 	}
 }
+
+// TestCrashOneWorldIsMade lets several openers of an empty folder ask for the first world
+// at the same moment.
+func TestCrashOneWorldIsMade(t *testing.T) {
+	for range 5 {
+		dir := t.TempDir()
+		openers := make([]inside, 4)
+		for i := range openers {
+			var err error
+			if openers[i], err = openInside(t.Context(), dir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var all sync.WaitGroup
+		for _, in := range openers {
+			all.Go(func() {
+				if err := in.app.EnsureWorld(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		for _, in := range openers {
+			if worlds, err := in.app.Canon.Worlds(t.Context()); err != nil || len(worlds) != 1 {
+				t.Errorf("there are %d worlds, %v", len(worlds), err)
+			}
+			in.close()
+		}
+	}
+}
