@@ -3,6 +3,7 @@ package prooftest
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -163,7 +164,8 @@ func (tw *twins) allBesides(more func(same bool) bool) {
 // besides are calls of what is no operation: lists, resources, prompts, completions, and
 // addresses.
 func besides(known pool, turn int) []request {
-	list := []request{
+	list := everyName(known, turn)
+	list = append(list, []request{
 		overMCP("server/discover", nil), overMCP("tools/list", nil), overMCP("resources/list", nil), overMCP("resources/templates/list", nil),
 		overMCP("prompts/list", nil), overMCP("tools/call", map[string]any{"name": "no_such_tool"}), overMCP("nonsense/method", nil),
 		{operation: "malformed", method: "POST", path: "/mcp", body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_card","name":"x"}}`},
@@ -173,11 +175,25 @@ func besides(known pool, turn int) []request {
 		{operation: "nothing", method: "GET", path: "/api/nothing"}, {operation: "method", method: "PUT", path: "/api/mcp/cards"},
 		{operation: "surface", method: "POST", path: "/mcp/otherland", body: "{}"},
 		{operation: "metadata", method: "GET", path: "/.well-known/oauth-protected-resource"},
-	}
+	}...)
 	for i, name := range append(append([]string{}, known.names...), known.hidden...) {
 		if (i+turn)%stride() == 0 {
 			list = append(list, about(name, i/stride())...)
 		}
+	}
+	return list
+}
+
+// everyName asks for the card of each name, by two ways of looking it up; a proof under
+// the race detector, for each third.
+func everyName(known pool, turn int) (list []request) {
+	for i, name := range slices.Concat(known.hidden, known.names) {
+		if watched && !long() && (i+turn)%3 > 0 {
+			continue
+		}
+		path := "/api/mcp/cards/" + url.PathEscape(name)
+		list = append(list, request{operation: "every-name", method: "GET", path: path},
+			request{operation: "every-name", method: "GET", path: path + "/history"})
 	}
 	return list
 }
