@@ -288,7 +288,7 @@ func TestCrashStartUp(t *testing.T) {
 // TestCrashOneWorldIsMade lets several openers of an empty folder ask for the first world
 // at the same moment.
 func TestCrashOneWorldIsMade(t *testing.T) {
-	for range 5 {
+	for range few(5) {
 		dir := t.TempDir()
 		openers := make([]inside, 4)
 		for i := range openers {
