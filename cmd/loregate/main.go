@@ -88,6 +88,7 @@ func (c common) with(ctx context.Context, f func(*app.App) error) error {
 }
 
 func main() {
+	tuneCollector()
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
