@@ -24,6 +24,7 @@ func TestPatchesOfEveryMode(t *testing.T) {
 		{"Markdown", "# A\n\none\n\n## B\ntwo\n\n## C\nthree", `{"mode": "section", "heading": "b", "content": "new"}`, "# A\n\none\n\n## B\nnew\n\n## C\nthree"},
 		{"Markdown", "# A\n\none\n\n## B\ntwo", `{"mode": "section", "heading": "A", "content": "new", "include_nested": true}`, "# A\nnew"},
 		{"Markdown", "# A\none\n## B", `{"mode": "section", "heading": "B", "content": "## b\nnew"}`, "# A\none\n## b\nnew"},
+		{"Markdown", "# A\n\none\n\n## B\ntwo", `{"mode": "section", "heading": "A", "content": "new"}`, "# A\nnew\n\n## B\ntwo"},
 		{"Markdown", "# A\none\n## B", `{"mode": "section", "heading": "B", "content": "new"}`, "# A\none\n## B\nnew"},
 	} {
 		name := "Card " + itoa(i)
