@@ -50,10 +50,10 @@ func (im *importer) step(n int) {
 
 // tally is what one run of a plan did. A plan may run again, then from a new one.
 type tally struct {
-	created, updated, unchanged, attached int
-	problems                              []Problem
-	claimed                               map[canon.CardID]*sheet
-	got                                   map[*sheet]canon.Card
+	created, updated, unchanged, links, attached int
+	problems                                     []Problem
+	claimed                                      map[canon.CardID]*sheet
+	got                                          map[*sheet]canon.Card
 }
 
 func (t *tally) problem(file, format string, args ...any) {
@@ -75,6 +75,7 @@ func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) e
 	im.sum.Created += t.created
 	im.sum.Updated += t.updated
 	im.sum.Unchanged += t.unchanged
+	im.sum.Links += t.links
 	im.sum.Attached += t.attached
 	im.sum.Problems = append(im.sum.Problems, t.problems...)
 	for id, s := range t.claimed {

@@ -74,6 +74,7 @@ func (g *graph) link(ctx context.Context, e *edge) error {
 		return refusal(g.t, e.file, err)
 	}
 	there[l.ID] = l
+	g.t.links++
 	return nil
 }
 
@@ -180,6 +181,7 @@ func (g *graph) layer(ctx context.Context, o *overlay) error {
 		return refusal(g.t, o.file, err)
 	}
 	there[l.ID] = l
+	g.t.links++
 	return nil
 }
 

@@ -87,6 +87,7 @@ func TestWhatBecomesOfANote(t *testing.T) {
 		{"attachments", map[string]string{"A.md": "![[map.png]] ![x](art/b%20c.pdf)", "map.png": "\x89PNG\r\n\x1a\n", "art/b c.pdf": "%PDF", "c.txt": "x"}, MarkdownOptions{},
 			map[string]string{"user A": "RichText user <p>{{map.png}} {{b c.pdf}}</p>", "user map.png": "Image user \x89PNG\r\n\x1a\n", "user b c.pdf": "File user %PDF", "user c.txt": "-"}},
 		{"an attachment of a secret", map[string]string{"A.md": "%% ![[map.png]] %%", "map.png": "x"}, MarkdownOptions{}, map[string]string{"user map.png": "-", "gm map.png": "Image gm x"}},
+		{"an attachment of a secret and of what all read", map[string]string{"A.md": "%% ![[map.png]] %%", "B.md": "![[map.png]]", "map.png": "x"}, MarkdownOptions{}, map[string]string{"user map.png": "Image user x"}},
 		{"hard names", map[string]string{"a+b.md": "1", "[x]|{y}.md": "2", "!!!.md": "3"}, MarkdownOptions{}, map[string]string{"user a b": "RichText user <p>1</p>", "user x y": "RichText user <p>2</p>"}},
 		{"our own dialect hides what is typed into it", map[string]string{"A.md": "---\nloregate: 1\nname: A\n---\nopen %%hidden%%"}, MarkdownOptions{},
 			map[string]string{"user A": "RichText user <p>open</p>", "gm A+GM+Hidden": "RichText gm <p>hidden</p>", "user A+GM+Hidden": "-"}},

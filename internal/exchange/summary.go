@@ -20,6 +20,7 @@ type Summary struct {
 	Created   int
 	Updated   int
 	Unchanged int
+	Links     int // links and layers that were made or changed
 	Attached  int // files that became File or Image cards
 	Hidden    int // secrets moved out of readable cards into GM children
 	Withheld  int // cards an export left out of its view; told to gm and admin only
@@ -58,7 +59,7 @@ func (s Summary) String() string {
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}, {s.Withheld, "withheld from this view"}} {
+	}{{s.Links, "links and layers"}, {s.Attached, "attachments"}, {s.Hidden, "secrets moved to GM cards"}, {s.Withheld, "withheld from this view"}} {
 		if n.count > 0 {
 			fmt.Fprintf(&b, ", %d %s", n.count, n.what)
 		}
