@@ -145,14 +145,14 @@ func TestTheSampleWorldSurvivesARoundTrip(t *testing.T) {
 }
 
 // seeds is how many random worlds are tried.
-const seeds = uint64(40)
+const seeds = uint64(20)
 
 func TestRandomWorldsSurviveARoundTrip(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := newScene(t)
 			r := rand.New(rand.NewPCG(seed, 2))
-			for range 100 {
+			for range 80 {
 				_, err := s.canon.Change(t.Context(), s.as("admin"), func(p *canon.Plan) error { return randomStep(r, p) })
 				if err != nil && fault.KindOf(err) == fault.Internal {
 					t.Fatal(err)
