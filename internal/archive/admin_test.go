@@ -75,7 +75,7 @@ func TestRenamingTakesLinksAlong(t *testing.T) {
 	s.wrote("Quay", "<p>[[+crane]] [[Quay|here]] [[_self]]</p>")
 	s.wrote("Quay+crane", "lifts, see [[_left]]")
 	s.hid(access.LevelAdmin, "Quay+plan", "x")
-	const links = "<a title=\"Quay\">Quay</a> [[ quays |Quay]] [[Quay+Crane]] {{quay+crane|view:link}} [[Quayside]] [[https://x/Quay]] [[Quay+Ghost|g]] \\[[Quay]]"
+	const links = "<a title=\"Quay\">Quay</a> [[ quays |Quay]] [[Quay+Crane]] {{quay+crane|view:link}} [[Quayside]] [[https://x/Quay]] [[/Quay|x]] [[Quay+Ghost|g]] \\[[Quay]]"
 	s.wrote("Map", links)
 	s.hid(access.LevelAdmin, "Secret", "[[Quay]]")
 	s.typed("Pointer", "Places", "Quay\n[[Quay+crane]]\n- Quayside")
@@ -93,7 +93,7 @@ func TestRenamingTakesLinksAlong(t *testing.T) {
 	if a, b := dry.Names("referers", "name"), got.Names("referers", "name"); len(a) != 5 || len(b) != 5 {
 		t.Errorf("referers %q, then %q", a, b)
 	}
-	s.As("user").reads("Map", "<a title=\"Quay\">Quay</a> [[ Town+Pier |Quay]] [[Town+Pier+Crane]] {{Town+Pier+crane|view:link}} [[Quayside]] [[https://x/Quay]] [[Town+Pier+Ghost|g]] \\[[Quay]]")
+	s.As("user").reads("Map", "<a title=\"Quay\">Quay</a> [[ Town+Pier |Quay]] [[Town+Pier+Crane]] {{Town+Pier+crane|view:link}} [[Quayside]] [[https://x/Quay]] [[/Quay|x]] [[Town+Pier+Ghost|g]] \\[[Quay]]")
 	s.As("user").reads("Town+Pier", "<p>[[+crane]] [[Town+Pier|here]] [[_self]]</p>")
 	s.As("user").reads("Town+Pier+crane", "lifts, see [[_left]]")
 	s.As("admin").reads("Secret", "[[Town+Pier]]")

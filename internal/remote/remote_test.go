@@ -82,8 +82,8 @@ func TestAnAdminsOperationsTravelToo(t *testing.T) {
 func TestRefusalsArePassedOnInOneLine(t *testing.T) {
 	c := newSite(t).connect()
 	f := c.wantKind(fault.NotFound, "get_card", `{"name": ".."}`)
-	if !strings.Contains(f.Message, `".."`) {
-		t.Errorf("the dots did not arrive: %v", f)
+	if last := c.s.asked[len(c.s.asked)-1]; !strings.Contains(f.Message, `".."`) || last != "GET /api/mcp/cards/%252E%252E" {
+		t.Errorf("the dots did not arrive: %v, sent as %s", f, last)
 	}
 	c.wantKind(fault.NotFound, "get_card", `{"name": "A/B"}`)
 	f = c.wantKind(fault.Invalid, "create_card", `{"name": "a/b", "content": "x", "markdown_content": "y"}`)

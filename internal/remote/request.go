@@ -47,10 +47,10 @@ func (e *Engine) call(o *op.Operation, r op.Request) (*call, error) {
 	}
 	switch {
 	case r.Upload != nil:
-		addQuery(query, o, fields)
+		addQuery(query, fields)
 		c.body, c.header["Content-Type"] = r.Upload, "application/octet-stream"
 	case c.method == "GET" || c.method == "DELETE":
-		addQuery(query, o, fields)
+		addQuery(query, fields)
 	default:
 		if c.body, err = json.Marshal(fields); err != nil {
 			return nil, fault.New(fault.Invalid, "the input could not be encoded").Because(err)
@@ -140,9 +140,8 @@ func textOf(v json.RawMessage) (string, bool) {
 	return string(v), v[0] != '{' && v[0] != '['
 }
 
-// addQuery puts fields into a query: items of a list one by one, members of the field that
-// takes unknown parameters as parameters, other objects as JSON.
-func addQuery(query url.Values, o *op.Operation, fields map[string]json.RawMessage) {
+// addQuery puts fields into a query: items of a list one by one, objects as JSON.
+func addQuery(query url.Values, fields map[string]json.RawMessage) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		v := fields[name]
 		if text, ok := textOf(v); ok {
@@ -150,7 +149,6 @@ func addQuery(query url.Values, o *op.Operation, fields map[string]json.RawMessa
 			continue
 		}
 		var list []json.RawMessage
-		var object map[string]json.RawMessage
 		switch {
 		case len(v) == 0 || v[0] == 'n':
 		case v[0] == '[' && json.Unmarshal(v, &list) == nil:
@@ -159,8 +157,6 @@ func addQuery(query url.Values, o *op.Operation, fields map[string]json.RawMessa
 					query.Add(name, text)
 				}
 			}
-		case name == o.RestField() && json.Unmarshal(v, &object) == nil:
-			addQuery(query, o, object)
 		default:
 			query.Add(name, string(v))
 		}
