@@ -85,17 +85,17 @@ func (o *oracle) inSession(era, who string, got *sink) {
 // subscribe subscribes to what is in sight and to what is not, and changes both.
 func (o *oracle) subscribe(ctx context.Context, cs *mcp.ClientSession, notices <-chan string) {
 	o.t.Helper()
-	hidden := o.put(canon.NewCard{Name: "Watched " + itoa(len(o.shown)) + itoa(o.elapsed), Content: "x", Label: &forOthers})
-	o.elapsed++
+	hidden := o.put(canon.NewCard{Name: "Watched " + itoa(o.watched), Content: "x", Label: &forOthers})
+	o.watched++
 	uris := []string{"archive://card/" + url.PathEscape("~"+hidden.ID.String()), "archive://card/" + url.PathEscape(hidden.Name), "archive://card/New%20Ferry"}
 	for _, uri := range uris {
 		if err := cs.Subscribe(ctx, &mcp.SubscribeParams{URI: uri}); err != nil {
 			o.t.Fatalf("subscribe %s: %v", uri, err)
 		}
 	}
-	o.edit(hidden.ID, o.finds.marks[0].word+" "+itoa(o.elapsed))
+	o.edit(hidden.ID, o.finds.marks[0].word+" "+itoa(o.watched))
 	time.Sleep(150 * time.Millisecond) // longer than the pace of notices: a wrong one would come before the right one
-	o.do(keeper, "update_card", map[string]any{"name": "New Ferry", "content": "ferry " + itoa(o.elapsed)})
+	o.do(keeper, "update_card", map[string]any{"name": "New Ferry", "content": "ferry " + itoa(o.watched)})
 	select {
 	case uri := <-notices:
 		if uri != uris[2] {

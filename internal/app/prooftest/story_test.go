@@ -102,7 +102,7 @@ func (s *story) onCard(id canon.CardID, f func(*canon.Plan, canon.Card) error) {
 	})
 }
 
-// person makes an author who edits as somebody of the world.
+// tellOpening tells what everybody sees.
 func (s *story) tellOpening() {
 	do := func(operation string, input map[string]any) { s.seen(func() { s.do(player, operation, input) }) }
 	do("create_card", map[string]any{"name": "Guildhouse", "type": "Cardtype", "content": "<p>A house of a guild.</p>",
