@@ -33,7 +33,7 @@ type oracle struct {
 	asked   map[*mark]bool            // marks that callers asked for by themselves
 	leaked  map[*mark]bool
 	decoys  pool // what may be written down: no marks
-	watched int // cards that were subscribed to
+	watched int  // cards that were subscribed to
 }
 
 func newOracle(t *testing.T) *oracle {
