@@ -9,6 +9,8 @@ package access
 import (
 	"slices"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Role is what somebody is in a world. Each role includes those below it.
@@ -63,7 +65,12 @@ type Caller struct {
 	Operations []string // operations the key opens; empty means all
 	Home       WorldID  // the token's world, or the zero id
 	RateClass  string   // limits profile; "" is the default one
-	Unlimited  bool     // the stdio profile has no limits
+	// Audience is what the credential was made for; "" is the whole API. A caller with
+	// an audience opens only operations that are declared for it.
+	Audience  string
+	Player    uuid.UUID // player card that the credential is bound to; zero for none
+	Seat      string    // "game/player" that the credential is bound to; "" for none
+	Unlimited bool      // the stdio profile has no limits
 
 	TokenExpires time.Time // of the token in use; zero for keys and stdio
 }

@@ -22,7 +22,8 @@ const (
 	ClassList     Class = "lists"
 	ClassWrite    Class = "writes"
 	ClassAuth     Class = "auth"
-	ClassFree     Class = "" // not limited: health and key material
+	ClassCommand  Class = "commands" // of players; outside ClassWrite
+	ClassFree     Class = ""         // not limited: health and key material
 )
 
 // Request is what a Guard is asked to admit.
@@ -31,8 +32,9 @@ type Request struct {
 	Surface   string
 	Effect    Effect
 	Class     Class
-	Least     Role // least role in World; RoleNone where any caller may
-	Operator  bool // only the instance's operator
+	Least     Role   // least role in World; RoleNone where any caller may
+	Operator  bool   // only the instance's operator
+	Audience  string // whose credentials open it besides the whole API's; "" is nobody's
 	World     WorldID
 	Target    string // name of what is acted on, for the access record; never content
 

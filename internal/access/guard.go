@@ -96,6 +96,8 @@ func (g *Guard) decide(c Caller, r Request, role Role) error {
 		return e.With("limit", string(r.Class))
 	}
 	switch {
+	case c.Audience != "" && c.Audience != r.Audience:
+		return fault.New(fault.Denied, "a token to play with does not open %s; use a key that does", r.Operation)
 	case !c.MayUse(r.Surface, r.Operation):
 		return fault.New(fault.Denied, "this key does not open %s; use a key that does", r.Operation)
 	case r.Operator && !c.Operator:
@@ -118,7 +120,7 @@ func (g *Guard) limited(c Caller, r Request) (time.Duration, bool) {
 	if wait, ok := g.limiter.Take(c.Account(), c.RateClass, r.Class); !ok {
 		return wait, false
 	}
-	if (r.Effect == Write || r.Effect == Destroy) && r.Class != ClassWrite {
+	if (r.Effect == Write || r.Effect == Destroy) && r.Class != ClassWrite && r.Class != ClassCommand {
 		return g.limiter.Take(c.Account(), c.RateClass, ClassWrite)
 	}
 	return 0, true

@@ -27,6 +27,7 @@ type Profile map[Class]Rate
 const (
 	ProfileDefault = "default"
 	ProfileSample  = "sample" // for a person who plays with the sample world
+	ProfilePlay    = "play"   // for play tokens: a stream, looks and commands at a person's pace
 	ProfileNone    = "none"   // no limits: stdio
 )
 
@@ -39,14 +40,18 @@ func DefaultProfiles() map[string]Profile {
 			ClassList:     {PerMinute: 10, Bucket: 40},
 			ClassWrite:    {PerMinute: 20},
 			ClassAuth:     {PerMinute: 10},
+			ClassCommand:  {PerMinute: 120, PerSecond: 10},
 		},
 		ProfileSample: {
 			ClassCall: {PerMinute: 600, PerSecond: 10},
 			ClassList: {PerMinute: 120},
 		},
+		ProfilePlay: {
+			ClassCall: {PerMinute: 120, PerSecond: 10},
+		},
 		ProfileNone: {
 			ClassCall: {PerMinute: -1}, ClassResource: {PerMinute: -1}, ClassList: {PerMinute: -1},
-			ClassWrite: {PerMinute: -1}, ClassAuth: {PerMinute: -1},
+			ClassWrite: {PerMinute: -1}, ClassAuth: {PerMinute: -1}, ClassCommand: {PerMinute: -1},
 		},
 	}
 }

@@ -17,7 +17,8 @@ const MaxBearer = 8 << 10
 
 // Authenticate gives the caller of a bearer credential: a token, or an API key where
 // the configuration allows it. audience is who the token must be meant for; "" is the
-// first configured one, and API keys have none. Its errors are fault.Unauthorized,
+// first configured one, and API keys have none. A play token is good with AudiencePlay
+// only, and nothing else is good there. Its errors are fault.Unauthorized,
 // which errors.Is tells apart as ErrMissing, ErrExpired and ErrInvalid, and
 // fault.Unavailable. It is cheap to call again: open streams should, before each
 // delivery, since roles change.
@@ -53,7 +54,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer, audience string) (ac
 // known is a credential that was found good, and what was made of it. It is not
 // changed once it is in the cache.
 type known struct {
-	claims  *claims // nil for an API key
+	claims  *claims // nil for an API key and a play token
 	key     Key
 	caller  access.Caller
 	checked time.Time // when the key and the memberships were read
@@ -66,6 +67,9 @@ func (e *known) fresh(epoch uint64, now time.Time, poll time.Duration) bool {
 }
 
 func (e *known) usable(audience string, now time.Time) error {
+	if (audience == AudiencePlay) != (e.key.Audience == AudiencePlay) {
+		return refused(ErrInvalid, "meant for another audience")
+	}
 	if e.claims != nil {
 		if err := e.claims.current(now); err != nil {
 			return err
@@ -93,6 +97,10 @@ func (s *Service) look(ctx context.Context, bearer string, before *known, now ti
 		if e.key, err = s.goodKey(ctx, bearer, now); err != nil {
 			return nil, err
 		}
+	case LooksLikePlay(bearer):
+		if e.key, err = s.goodSecret(ctx, playPrefix, bearer, now); err != nil {
+			return nil, err
+		}
 	case before != nil:
 		e.claims = before.claims
 	default:
@@ -111,16 +119,21 @@ func (s *Service) look(ctx context.Context, bearer string, before *known, now ti
 
 // goodKey finds the key that an API key's text is the secret of.
 func (s *Service) goodKey(ctx context.Context, text string, now time.Time) (Key, error) {
-	h, ok := secretHash(keyPrefix, text)
+	return s.goodSecret(ctx, keyPrefix, text, now)
+}
+
+// goodSecret finds the key that a secret of a kind opens.
+func (s *Service) goodSecret(ctx context.Context, prefix, text string, now time.Time) (Key, error) {
+	h, ok := secretHash(prefix, text)
 	if !ok {
-		return Key{}, refused(ErrInvalid, "not of an API key's form")
+		return Key{}, refused(ErrInvalid, "not of its kind's form")
 	}
 	k, ok, err := s.cfg.Store.KeyByHash(ctx, h)
 	if err != nil {
 		return Key{}, unavailable(err)
 	}
 	if !sameHash(k.Hash, h) || !ok || !k.Good(now) {
-		return Key{}, refused(ErrInvalid, "the API key is unknown, revoked or expired")
+		return Key{}, refused(ErrInvalid, "the secret is unknown, revoked or expired")
 	}
 	return k, nil
 }
@@ -131,7 +144,7 @@ func (s *Service) keyOf(ctx context.Context, c *claims) (Key, error) {
 	if err != nil {
 		return Key{}, unavailable(err)
 	}
-	if !ok || k.Subject != c.Subject {
+	if !ok || k.Subject != c.Subject || k.Audience != "" {
 		return Key{}, refused(ErrInvalid, "its key is unknown, or another subject's")
 	}
 	return k, nil

@@ -28,11 +28,14 @@ func grant(k Key, c *claims, memberships []Membership) access.Caller {
 		Surfaces:   k.Surfaces,
 		Operations: k.Operations,
 		RateClass:  k.RateClass,
+		Audience:   k.Audience,
+		Player:     k.Player,
+		Seat:       k.Seat,
 	}
 	if k.Operator && person && len(k.Worlds) == 0 {
 		caller.EveryRole = ceiling
 	}
-	if k.Seat != "" {
+	if k.Seat != "" && k.Audience == "" {
 		caller.Surfaces = []string{SeatSurface}
 	}
 	if c != nil {

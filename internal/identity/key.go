@@ -48,12 +48,16 @@ func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, err
 	return k, secret, nil
 }
 
-// Keys lists all keys, by creation, without their hashes.
+// Keys lists all keys, by creation, without their hashes. Those behind play tokens are
+// not among them.
 func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	var all []Key
 	for k, err := range s.cfg.Store.Keys(ctx) {
 		if err != nil {
 			return nil, unavailable(err)
+		}
+		if k.Audience != "" {
+			continue
 		}
 		k.Hash = Hash{}
 		all = append(all, k)
@@ -137,6 +141,7 @@ func (k KeySpec) check(now time.Time) error {
 	f.words("operations", k.Operations, maxOperations)
 	f.unless(k.RateClass == "" || isWord(k.RateClass), "rate_class", "is the name of a limits profile")
 	f.unless(k.Expires.IsZero() || k.Expires.After(now), "expires", "lies in the past")
+	f.unless(k.Audience == "", "audience", "play tokens are issued, not created")
 	f.unless(k.Seat == "" || isSeat(k.Seat), "seat", "is game/player, at most 100 characters")
 	f.unless(k.Seat == "" || slices.Equal(k.Surfaces, []string{SeatSurface}), "surfaces", "a key bound to a seat opens the surface alignment only")
 	f.unless(k.Seat == "" || !k.Operator && !k.Approve, "seat", "a key bound to a seat has no other capability")
@@ -179,7 +184,7 @@ func (f *faults) words(field string, words []string, most int) {
 	f.unless(len(words) <= most, field, "has too many entries")
 	for _, w := range words {
 		if !isWord(w) {
-			f.unless(false, field, "entries are letters, digits, - and _")
+			f.unless(false, field, "entries are letters, digits, ., - and _")
 			return
 		}
 	}
@@ -196,7 +201,7 @@ func (f faults) err() error {
 
 func isWord(s string) bool {
 	for _, r := range s {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-' {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-' && r != '.' {
 			return false
 		}
 	}

@@ -109,6 +109,7 @@ type KeySpec struct {
 	RateClass  string                         `json:"rate_class,omitempty"` // limits profile
 	Expires    time.Time                      `json:"expires,omitzero"`     // zero: never
 	Advisory   bool                           `json:"advisory,omitempty"`   // writes become proposals
+	Audience   string                         `json:"audience,omitempty"`   // AudiencePlay: the key behind a play token
 	Player     uuid.UUID                      `json:"player,omitzero"`      // acts as this player card only
 	Seat       string                         `json:"seat,omitempty"`       // "game/player": opens that seat and nothing else
 	Approve    bool                           `json:"approve,omitempty"`    // never with an AI

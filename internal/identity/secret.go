@@ -15,6 +15,7 @@ import (
 const (
 	keyPrefix  = "lg_"
 	codePrefix = "lgi_"
+	playPrefix = "lgp_"
 
 	secretBytes = 20
 	secretChars = 32
@@ -51,6 +52,10 @@ func sameHash(a, b Hash) bool { return subtle.ConstantTimeCompare(a[:], b[:]) ==
 // LooksLikeKey reports whether a bearer credential is meant to be an API key, well
 // formed or not.
 func LooksLikeKey(bearer string) bool { return strings.HasPrefix(bearer, keyPrefix) }
+
+// LooksLikePlay reports whether a bearer credential is meant to be a play token, well
+// formed or not.
+func LooksLikePlay(bearer string) bool { return strings.HasPrefix(bearer, playPrefix) }
 
 // KeyAccount is the account that attempts to use an API key are limited by before the
 // key is known to be one. It does not give the key away.
