@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"sync"
 	"time"
 
 	"loregate/internal/access"
@@ -76,8 +77,10 @@ func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err err
 	if err != nil {
 		return nil, nil, err
 	}
+	stopping := make(chan struct{})
 	c := httpd.Config{
-		Engine: a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
+		Stopping: stopping,
+		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: a.Ready, Version: a.Version,
 		PublicURL: a.Config.PublicURL, Hosts: a.Config.hosts(), Origins: a.Config.Origins,
 		Now: a.now, Logger: a.logger,
@@ -93,7 +96,10 @@ func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err err
 		mcp.Close()
 		return nil, nil, err
 	}
-	return h, mcp.Close, nil
+	return h, sync.OnceFunc(func() {
+		close(stopping)
+		mcp.Close()
+	}), nil
 }
 
 // hosts are the names that requests may name.

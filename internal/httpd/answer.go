@@ -102,7 +102,7 @@ func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
 	if r.Diverted {
 		code = cmp.Or(r.Status, http.StatusAccepted)
 	}
-	s.writeBytes(x, code, a.Output)
+	s.writeBytes(x, code, o.Shown(a))
 }
 
 // matches reports whether If-None-Match names an entity tag, compared weakly.

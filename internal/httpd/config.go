@@ -30,6 +30,9 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error)
 	// Exchange gives a token for an API key.
 	Exchange(ctx context.Context, apiKey string, role access.Role, world string) (identity.Issued, error)
+	// Watch gives a channel that closes when a key is revoked or expires. Call stop when
+	// it is of no more interest.
+	Watch(ctx context.Context, key string) (ended <-chan struct{}, stop func())
 	// JWKS is the key set that tokens are verified with, as JSON.
 	JWKS(ctx context.Context) ([]byte, error)
 }
@@ -85,6 +88,9 @@ type Config struct {
 	// Proxies are the address ranges of proxies whose X-Forwarded-For and -Proto are
 	// believed.
 	Proxies []netip.Prefix
+
+	// Stopping is closed when the server stops, which ends streams; nil never is.
+	Stopping <-chan struct{}
 
 	// BodyWait is how long a JSON body may take to arrive; 0 is 30 s. A file may take ten
 	// times as long.

@@ -24,7 +24,7 @@ func digest(b []byte) string {
 func (s *server) operation(o *op.Operation) handler {
 	return func(x *exchange, vars map[string]string) {
 		x.answerWithin(answerWait + o.Timeout + s.BodyWait*uploadSlower)
-		c, err := s.authenticate(x, "")
+		c, err := s.caller(x, o.Audience)
 		if err != nil {
 			s.fail(x, o.Name, err)
 			return

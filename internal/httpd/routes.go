@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/identity"
 	"loregate/internal/op"
 )
 
@@ -41,6 +42,11 @@ func (s *server) routes() error {
 			continue
 		}
 		if err := s.router.add(o.Route, s.operation(o)); err != nil {
+			return err
+		}
+	}
+	for _, f := range s.Engine.Feeds() {
+		if err := s.router.add(f.Route, s.feed(f)); err != nil {
 			return err
 		}
 	}
@@ -98,6 +104,14 @@ func (s *server) extra(r Route) handler {
 		}
 		r.Serve(x.w, x.r, c, vars)
 	}
+}
+
+// caller finds who calls what is open to an audience besides the API's own ("" for none).
+func (s *server) caller(x *exchange, audience string) (access.Caller, error) {
+	if audience == identity.AudiencePlay && identity.LooksLikePlay(Bearer(x.r)) {
+		return s.authenticate(x, audience)
+	}
+	return s.authenticate(x, "")
 }
 
 // authenticate finds the caller, and tells it how long its token lasts.

@@ -137,7 +137,7 @@ func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mc
 	}, c)
 	switch {
 	case err == nil:
-		return s.toolResult(answer.Output, c.modern), nil
+		return s.toolResult(p.Name, answer, c.modern), nil
 	case fault.KindOf(err) == fault.NotFound && !s.offers(c.caller, surface, p.Name):
 		return nil, unknownTool(p.Name, c.correlation)
 	}

@@ -1,6 +1,8 @@
 package mcpd
 
 import (
+	"bytes"
+	"encoding/base64"
 	stdjson "encoding/json"
 
 	"github.com/go-json-experiment/json"
@@ -9,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/fault"
+	"loregate/internal/op"
 )
 
 // result is a result whose JSON is already made.
@@ -58,13 +61,46 @@ func (s *Server) newResult(raw []byte, modern bool, c cache) *result {
 
 // toolResult is an operation's output: as structured content, and as text for clients
 // that take only that.
-func (s *Server) toolResult(output []byte, modern bool) *result {
-	b := make([]byte, 0, 2*len(output)+len(output)/4+len(s.modernTail)+96)
+func (s *Server) toolResult(tool string, a *op.Answer, modern bool) *result {
+	shown := a.Output
+	if o, ok := s.cfg.Engine.Find(tool); ok {
+		shown = o.Shown(a)
+	}
+	return s.withMeta(s.newResult(s.toolContent(shown, a), modern, uncached), a.Reply.Meta)
+}
+
+// toolContent is a tool result without its last brace: what is shown, images, and the
+// structured content.
+func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
+	b := make([]byte, 0, 2*len(a.Output)+len(a.Output)/4+len(s.modernTail)+96)
 	b = append(b, `{"content":[{"type":"text","text":`...)
-	b = quote(b, output)
-	b = append(b, `}],"structuredContent":`...)
-	b = append(b, output...)
-	return s.newResult(b, modern, uncached)
+	b = append(quote(b, shown), '}')
+	for _, f := range a.Reply.Images {
+		b = quote(append(b, `,{"type":"image","mimeType":`...), f.Type)
+		b = append(b, `,"data":"`...)
+		b = append(base64.StdEncoding.AppendEncode(b, f.Data), `"}`...)
+	}
+	b = append(b, `],"structuredContent":`...)
+	return append(b, a.Output...)
+}
+
+// withMeta adds to the _meta of a result, which is its last member in the modern era and
+// absent in the older one.
+func (s *Server) withMeta(r *result, meta map[string]any) *result {
+	if len(meta) == 0 {
+		return r
+	}
+	m, err := json.Marshal(meta, json.Deterministic(true))
+	if err != nil {
+		s.log.Error("a result's _meta cannot be encoded", "error", err)
+		return r
+	}
+	if b, ok := bytes.CutSuffix(r.raw, []byte("}}")); ok && bytes.HasSuffix(r.raw, append(s.modernTail, '}')) {
+		r.raw = append(append(append(b, ','), m[1:]...), '}')
+		return r
+	}
+	r.raw = append(append(append(r.raw[:len(r.raw)-1], `,"_meta":`...), m...), '}')
+	return r
 }
 
 // toolError is a refused or failed operation: the error object as text and nothing

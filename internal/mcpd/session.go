@@ -103,7 +103,7 @@ func (t *sessions) visit(id string, v *visit) *session {
 	t.mu.Lock()
 	n := t.byID[id]
 	t.mu.Unlock()
-	if n == nil || n.scope.key != v.scope.key || !sameRights(n.bound, v.caller) {
+	if n == nil || n.scope.key != v.scope.key || !n.bound.SameRights(v.caller) {
 		return nil
 	}
 	n.mu.Lock()
@@ -124,13 +124,4 @@ func (t *sessions) closeAll() {
 	for _, n := range all {
 		n.end()
 	}
-}
-
-// sameRights reports whether two callers are one somebody with the same rights. Only
-// when the token expires may differ.
-func sameRights(a, b access.Caller) bool {
-	return a.Subject == b.Subject && a.Key == b.Key && a.Actor == b.Actor &&
-		a.EveryRole == b.EveryRole && a.Operator == b.Operator && a.Approve == b.Approve && a.Advisory == b.Advisory &&
-		a.Home == b.Home && a.RateClass == b.RateClass && a.Unlimited == b.Unlimited && maps.Equal(a.Roles, b.Roles) &&
-		slices.Equal(a.Surfaces, b.Surfaces) && slices.Equal(a.Operations, b.Operations)
 }

@@ -36,6 +36,8 @@ type Spec struct {
 	Status    int           // on success; 0 is 200
 	NoTool    bool          // not offered over MCP
 	NoWorld   bool          // acts on the instance, not in a world
+	Bare      string        // the output's one field, which REST and MCP's text show alone; "" shows the output
+	Audience  string        // "play": open to tokens that players and seats hold, besides keys; "" is keys alone
 	Target    string        // input field whose value names what is acted on; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
 	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for the rest
@@ -79,13 +81,15 @@ type Call struct {
 
 // Reply is what travels in headers and status beside an output.
 type Reply struct {
-	Status      int    // 0 is the Spec's
-	ETag        string // without quotes
-	Location    string // path of what was created
-	Replayed    bool   // answered from an earlier use of the idempotency key
-	NotModified bool   // If-None-Match held; the output is not sent over REST
-	Diverted    bool   // a proposal was made of the write: the output is the Diverter's, not of the operation's Out
-	File        *File  // sent by REST in place of the output
+	Status      int            // 0 is the Spec's
+	ETag        string         // without quotes
+	Location    string         // path of what was created
+	Replayed    bool           // answered from an earlier use of the idempotency key
+	NotModified bool           // If-None-Match held; the output is not sent over REST
+	Diverted    bool           // a proposal was made of the write: the output is the Diverter's, not of the operation's Out
+	File        *File          // sent by REST in place of the output
+	Images      []File         // shown by MCP beside the output
+	Meta        map[string]any // goes with an MCP result as its _meta
 }
 
 // File is a download.
@@ -115,6 +119,14 @@ type Request struct {
 type Answer struct {
 	Output json.RawMessage // JSON object that validates against the operation's Out
 	Reply  Reply
+}
+
+// Shown is what the operation's output is to a reader: the output, or its one Bare field.
+func (o *Operation) Shown(a *Answer) json.RawMessage {
+	if o.Bare == "" || a.Reply.Diverted {
+		return a.Output
+	}
+	return a.Output[len(`{"`)+len(o.Bare)+len(`":`) : len(a.Output)-len(`}`)]
 }
 
 // Invoker invokes operations: here, or on another server.
@@ -206,4 +218,5 @@ type Surface struct {
 	Operations []*Operation
 	Resources  []*Resource
 	Prompts    []*Prompt
+	Feeds      []*Feed
 }

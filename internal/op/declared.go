@@ -8,13 +8,15 @@ import (
 	"loregate/internal/access"
 )
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{1,63}$`)
+// nameForm is what MCP clients take for the name of a tool. Ours are snake_case; those that
+// a contract names otherwise keep its words.
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*$`)
 
 // checkOperation says what is wrong with a declaration.
 func checkOperation(o *Operation, surface string, wrong *problems) {
 	bad := func(format string, args ...any) { wrong.add("operation "+o.Name+": "+format, args...) }
-	if !nameForm.MatchString(o.Name) {
-		bad("a name is snake_case, 2 to 64 characters")
+	if !nameForm.MatchString(o.Name) || len(o.Name) < 2 || len(o.Name) > 64 {
+		bad("a name is words of small letters joined by _, - or ., 2 to 64 characters")
 	}
 	if o.Title == "" || o.Doc == "" {
 		bad("Title and Doc are needed")
@@ -29,6 +31,9 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 	}
 	if o.Target != "" && !o.declares(o.Target) {
 		bad("Target %s is no input field", o.Target)
+	}
+	if o.Bare != "" && (len(o.Out.Properties) != 1 || o.Out.Properties[o.Bare] == nil || len(o.shownOut.Properties) != 1) {
+		bad("Bare %s must be the output's one field, and the output cannot be cut", o.Bare)
 	}
 	if o.BodyLimit > 0 && o.upload == "" {
 		bad("BodyLimit is for an input with a []byte field")

@@ -40,7 +40,7 @@ func TestWrongDeclarations(t *testing.T) {
 		want     string
 	}{
 		{"nothing is wrong", one(func(*op.Spec) {}), ""},
-		{"name", one(func(s *op.Spec) { s.Name = "GetCard" }), "snake_case"},
+		{"name", one(func(s *op.Spec) { s.Name = "GetCard" }), "words of small letters"},
 		{"no text", one(func(s *op.Spec) { s.Doc = "" }), "Title and Doc are needed"},
 		{"no effect", one(func(s *op.Spec) { s.Effect = "" }), "Effect is needed"},
 		{"other surface", one(func(s *op.Spec) { s.Surfaces = []string{"world"} }), "does not name archive"},

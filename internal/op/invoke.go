@@ -88,7 +88,7 @@ func diverted(o *Operation, c access.Caller, in input) bool {
 }
 
 func (o *Operation) admission(in input, r Request, least access.Role, w access.WorldID, surface string, divert bool) access.Request {
-	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, Least: least, Operator: o.Operator,
+	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, Least: least, Operator: o.Operator, Audience: o.Audience,
 		World: w, Target: in.target, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry}
 	if a.Class == "" {
 		a.Class = access.ClassCall

@@ -105,6 +105,9 @@ func (l *Local) add(s Surface, wrong *problems) {
 		checkPrompt(p, l.prompts, wrong)
 		l.prompts = append(l.prompts, p)
 	}
+	for _, f := range s.Feeds {
+		checkFeed(f, s.Name, wrong)
+	}
 }
 
 // problems collects what is wrong with declarations.

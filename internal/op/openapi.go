@@ -64,6 +64,9 @@ type apiDoc struct{ schemas object }
 func (d *apiDoc) operation(o *Operation) object {
 	in := d.local(o.In, o.Name+"_in")
 	out := d.local(o.OutputSchema(), o.Name+"_out")
+	if o.Bare != "" {
+		out = out.Properties[o.Bare]
+	}
 	m := object{
 		"operationId": o.Name, "summary": o.Title, "description": o.Doc + accessWords(o), "tags": o.Surfaces[:min(1, len(o.Surfaces))],
 		"parameters": d.parameters(o, in),

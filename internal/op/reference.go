@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,6 +44,15 @@ func page(s Surface) []byte {
 	for _, r := range s.Resources {
 		fmt.Fprintf(&b, "## Resource %s\n\n`%s` · %s · role %s\n\n%s\n\n", r.Title, r.Template, r.MIME, r.Least, r.Doc)
 	}
+	for _, f := range s.Feeds {
+		fmt.Fprintf(&b, "## Feed %s\n\n`%s` · server-sent events · role %s\n\n%s\n\n", f.Title, f.Route, f.Least, f.Doc)
+		for _, k := range f.Kinds {
+			fmt.Fprintf(&b, "- `%s`: %s\n", k.Event, k.Doc)
+		}
+		if len(f.Kinds) > 0 {
+			b.WriteByte('\n')
+		}
+	}
 	for _, p := range s.Prompts {
 		fmt.Fprintf(&b, "## Prompt %s\n\nRole %s. %s\n\n", p.Name, p.Least, p.Doc)
 		for _, a := range p.Args {
@@ -68,6 +78,12 @@ func describe(b *bytes.Buffer, o *Operation, surface string) {
 	facts := []string{"version " + cmp.Or(o.Version, "1"), string(o.Effect), "role " + who(o), "limit class " + string(cmp.Or(o.Class, access.ClassCall))}
 	if o.Route != "" {
 		facts = append(facts, code(o.Route))
+	}
+	if o.Bare != "" {
+		facts = append(facts, "shown alone: "+code(o.Bare))
+	}
+	if o.Audience != "" {
+		facts = append(facts, "open to "+o.Audience+" tokens")
 	}
 	if o.NoTool {
 		facts = append(facts, "not an MCP tool")
@@ -130,10 +146,10 @@ func bounds(s *jsonschema.Schema) string {
 	}
 	add(of.Enum != nil, "one of %s", enumWords(of.Enum))
 	if of.Minimum != nil {
-		add(true, "at least %v", *of.Minimum)
+		add(true, "at least %s", number(*of.Minimum))
 	}
 	if of.Maximum != nil {
-		add(true, "at most %v", *of.Maximum)
+		add(true, "at most %s", number(*of.Maximum))
 	}
 	if of.MaxLength != nil {
 		add(true, "at most %d characters", *of.MaxLength)
@@ -147,6 +163,9 @@ func bounds(s *jsonschema.Schema) string {
 	}
 	return "(" + strings.Join(parts, "; ") + ")"
 }
+
+// number is a bound as people write it.
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 func who(o *Operation) string {
 	switch {

@@ -1,0 +1,193 @@
+package httpd
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// Timings of streams. Proxies commonly cut what is silent for a minute; a reader that
+// takes nothing for takeWait is gone.
+const (
+	heartbeat = 20 * time.Second
+	takeWait  = 15 * time.Second
+	retryWait = "2000" // milliseconds after which a browser connects anew
+)
+
+// maxAfter bounds what Last-Event-ID may hold.
+const maxAfter = 200
+
+// feed serves one feed as server-sent events, as the HTML standard has them.
+func (s *server) feed(f *op.Feed) handler {
+	return func(x *exchange, vars map[string]string) {
+		c, err := s.caller(x, f.Audience)
+		if err != nil {
+			s.fail(x, f.Name, err)
+			return
+		}
+		r, err := s.feedRequest(x, f, vars)
+		if err != nil {
+			s.fail(x, f.Name, err)
+			return
+		}
+		ctx, cancel := context.WithCancel(x.r.Context())
+		defer cancel()
+		stream, err := s.Engine.Follow(ctx, c, r)
+		if err != nil {
+			s.fail(x, f.Name, err)
+			return
+		}
+		revoked, stop := s.Auth.Watch(ctx, c.Key)
+		defer stop()
+		w := &events{s: s, x: x, stream: stream, audience: f.Audience, caller: c, revoked: revoked}
+		stream.Close(w.send(ctx, cancel))
+	}
+}
+
+func (s *server) feedRequest(x *exchange, f *op.Feed, vars map[string]string) (op.FeedRequest, error) {
+	after := x.r.Header.Get("Last-Event-ID")
+	if q := x.r.URL.Query().Get("after"); after == "" {
+		after = q
+	}
+	if len(after) > maxAfter || !utf8.ValidString(after) {
+		return op.FeedRequest{}, fault.BadField("Last-Event-ID", "must be the id of a message of this stream")
+	}
+	for name, value := range vars {
+		if !utf8.ValidString(value) {
+			return op.FeedRequest{}, fault.BadField(name, "must be UTF-8, percent-encoded")
+		}
+	}
+	ask := op.Ask{World: x.r.URL.Query().Get("world"), Correlation: x.correlation, Transport: "rest", BaseURL: s.baseURL(x)}
+	return op.FeedRequest{Ask: ask, Feed: f, Vars: vars, After: after}, nil
+}
+
+// events writes one open stream.
+type events struct {
+	s        *server
+	x        *exchange
+	stream   *op.Stream
+	audience string
+	caller   access.Caller
+	revoked  <-chan struct{}
+}
+
+// errRights ends a stream whose reader is no longer who it was opened for.
+var errRights = errors.New("the rights of the stream's reader have changed")
+
+// send writes messages until the reader goes, its rights change, or the server stops.
+func (e *events) send(ctx context.Context, cancel func()) error {
+	h := e.x.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	if err := e.write([]byte("retry: " + retryWait + "\n\n")); err != nil {
+		return nil
+	}
+	next, stop := pull(ctx, e.stream.Messages)
+	defer stop()
+	defer cancel()
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		var out []byte
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-e.revoked:
+			return errRights
+		case <-e.s.Stopping:
+			return nil
+		case <-beat.C:
+			out = []byte(": keep-alive\n\n")
+		case m, open := <-next:
+			if !open || m.err != nil {
+				return m.err
+			}
+			out = encodeMessage(m.Message)
+		}
+		if !e.same(ctx) {
+			return errRights
+		}
+		if e.write(out) != nil {
+			return nil // the reader is gone
+		}
+	}
+}
+
+// same reports whether the credential still gives the rights that the stream was opened
+// with.
+func (e *events) same(ctx context.Context) bool {
+	now, err := e.s.Auth.Authenticate(ctx, Bearer(e.x.r), e.caller.Audience)
+	return err == nil && now.SameRights(e.caller)
+}
+
+func (e *events) write(b []byte) error {
+	e.x.answerWithin(takeWait)
+	n, err := e.x.w.Write(b)
+	e.stream.Sent(n)
+	if err == nil {
+		err = http.NewResponseController(e.x.w).Flush()
+	}
+	return err
+}
+
+// encodeMessage is a message on the wire. Data is one line, as JSON has no line ends of
+// its own but between its tokens, which are made spaces.
+func encodeMessage(m op.Message) []byte {
+	var b bytes.Buffer
+	field := func(name, value string) {
+		if value != "" {
+			io.WriteString(&b, name+": "+value+"\n")
+		}
+	}
+	field("id", m.ID)
+	field("event", m.Event)
+	b.WriteString("data: ")
+	b.Write(oneLine(m.Data))
+	b.WriteString("\n\n")
+	return b.Bytes()
+}
+
+func oneLine(data []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, data)
+}
+
+// pulled is what came of a message.
+type pulled struct {
+	op.Message
+	err error
+}
+
+// pull runs a sequence beside its reader, who may wait for other things too. stop ends
+// it, once ctx has ended, and waits.
+func pull(ctx context.Context, seq iter.Seq2[op.Message, error]) (<-chan pulled, func()) {
+	next, done := make(chan pulled), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(next)
+		for m, err := range seq {
+			select {
+			case next <- pulled{m, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return next, func() { <-done }
+}

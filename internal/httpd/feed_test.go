@@ -1,0 +1,185 @@
+package httpd_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/httpd"
+	"loregate/internal/op"
+)
+
+// ticker is a feed of numbers: three after the one asked for, then silence.
+func ticker() *op.Feed {
+	return &op.Feed{Name: "ticks", Title: "Ticks", Doc: "Numbers.", Surfaces: []string{"feeds"}, Least: access.RoleUser, Audience: "play",
+		Route: "GET /api/feeds/{id}/stream",
+		Open: func(ctx context.Context, _ *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+			if vars["id"] == "absent" {
+				return nil, fault.New(fault.NotFound, "no such feed")
+			}
+			from, _ := strconv.Atoi(after)
+			return func(yield func(op.Message, error) bool) {
+				for i := from + 1; i <= from+3; i++ {
+					if !yield(op.Message{ID: strconv.Itoa(i), Event: "tick", Data: json.RawMessage("{\"n\":\n" + strconv.Itoa(i) + "}")}, nil) {
+						return
+					}
+				}
+				if vars["id"] == "failing" {
+					yield(op.Message{}, errors.New("the database says: secret"))
+					return
+				}
+				<-ctx.Done()
+			}, nil
+		}}
+}
+
+func itemsOp() *op.Operation {
+	type out struct {
+		Items []string `json:"items"`
+	}
+	return op.Define(op.Spec{Name: "list-things", Title: "Things", Doc: "Use it in tests.", Surfaces: []string{"feeds"}, Effect: access.Read,
+		Least: access.RoleUser, Route: "GET /api/things/{name}", Bare: "items", Audience: "play"},
+		func(_ context.Context, _ *op.Call, in queryName) (out, error) {
+			return out{strings.Split(in.Name, "")}, nil
+		})
+}
+
+// feeding is a site with the feed, over a real socket.
+func feeding(t *testing.T, auth httpd.Authenticator, change func(*httpd.Config)) *httptest.Server {
+	t.Helper()
+	surface := op.Surface{Name: "feeds", Title: "Feeds", Doc: "Streams.", Feeds: []*op.Feed{ticker()}, Operations: []*op.Operation{itemsOp()}}
+	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface}, Worlds: worlds{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t, func(c *httpd.Config) {
+		c.Engine, c.Auth = engine, auth
+		if change != nil {
+			change(c)
+		}
+	})
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func follow(t *testing.T, url, token, after string) *http.Response {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	if after != "" {
+		r.Header.Set("Last-Event-ID", after)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+func TestFeedIsAnEventStream(t *testing.T) {
+	server := feeding(t, people{}, nil)
+	for _, token := range []string{"user", "lgp_seat"} {
+		res := follow(t, server.URL+"/api/feeds/a/stream", token, "4")
+		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || got != "text/event-stream" {
+			t.Fatalf("status %d, type %q", res.StatusCode, got)
+		}
+		want := "retry: 2000\n\nid: 5\nevent: tick\ndata: {\"n\": 5}\n\nid: 6\nevent: tick\ndata: {\"n\": 6}\n\nid: 7\n"
+		got := make([]byte, len(want))
+		if _, err := io.ReadFull(res.Body, got); err != nil || string(got) != want {
+			t.Fatalf("got %q (%v), want %q", got, err, want)
+		}
+	}
+}
+
+func TestFeedRefusals(t *testing.T) {
+	server := feeding(t, people{}, nil)
+	for _, tc := range []struct {
+		path, token string
+		code        int
+	}{
+		{"/api/feeds/absent/stream", "user", 404},
+		{"/api/feeds/a/stream", "nobody", 401},
+		{"/api/feeds/a/stream?after=" + strings.Repeat("9", 201), "user", 400},
+	} {
+		res := follow(t, server.URL+tc.path, tc.token, "")
+		if res.StatusCode != tc.code || res.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s as %s: %d %s, want %d in JSON", tc.path, tc.token, res.StatusCode, res.Header.Get("Content-Type"), tc.code)
+		}
+	}
+}
+
+// fading is an Authenticator whose token is good for so many looks.
+type fading struct {
+	people
+	left *atomic.Int64
+}
+
+func (f fading) Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error) {
+	if f.left.Add(-1) < 0 {
+		bearer = "expired"
+	}
+	return f.people.Authenticate(ctx, bearer, audience)
+}
+
+func TestFeedEndsWithItsReadersRights(t *testing.T) {
+	left := &atomic.Int64{}
+	left.Store(2) // the opening, and the first message
+	body := readAll(t, follow(t, feeding(t, fading{left: left}, nil).URL+"/api/feeds/a/stream", "user", ""))
+	if !strings.Contains(body, "id: 1\n") || strings.Contains(body, "id: 2\n") {
+		t.Errorf("a reader whose rights ended after the first message got %q", body)
+	}
+}
+
+func TestFeedEndsWithTheServerAndItsFailures(t *testing.T) {
+	stopping := make(chan struct{})
+	server := feeding(t, people{}, func(c *httpd.Config) { c.Stopping = stopping })
+	body := readAll(t, follow(t, server.URL+"/api/feeds/failing/stream", "user", ""))
+	if !strings.Contains(body, "id: 3\n") || strings.Contains(body, "secret") {
+		t.Errorf("a failing feed sent %q", body)
+	}
+	res := follow(t, server.URL+"/api/feeds/a/stream", "user", "")
+	close(stopping)
+	readAll(t, res) // ends, or the request's time does
+}
+
+func readAll(t *testing.T, res *http.Response) string {
+	t.Helper()
+	var b strings.Builder
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() {
+		b.WriteString(lines.Text() + "\n")
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestBareOutputIsShownAlone(t *testing.T) {
+	server := feeding(t, people{}, nil)
+	for _, token := range []string{"user", "lgp_seat"} {
+		res := follow(t, server.URL+"/api/things/ab", token, "")
+		if got := readAll(t, res); got != "[\"a\",\"b\"]\n" {
+			t.Errorf("got %s", got)
+		}
+	}
+}
