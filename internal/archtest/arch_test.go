@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"canon":     {"access", "fault", "markup"},
 	"job":       {"access", "fault"},
 	"sample":    {},
+	"blob":      {"fault"},
 	"archive":   {"canon", "op", "job", "markup", "access", "fault"},
 	"exchange":  {"canon", "markup", "access", "fault"},
 	"remote":    {"op", "access", "fault"},
