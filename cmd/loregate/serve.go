@@ -34,6 +34,11 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer a.Close(context.WithoutCancel(ctx))
+	listener, err := a.Listen()
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // Serve does, where it comes to that
 	var made *app.Sample
 	if s.Sample {
 		if made, err = a.LoadSample(ctx, progress("loading the sample world")); err != nil {
@@ -46,7 +51,7 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if cfg.Audit.DebugContent {
 		slog.Warn("audit.debug_content is on: logs may hold content")
 	}
-	return a.Serve(ctx, func(addr string) {
+	return a.Serve(ctx, listener, func(addr string) {
 		url := cfg.URL(addr)
 		if made != nil {
 			made.Print(out, url)

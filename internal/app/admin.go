@@ -61,7 +61,7 @@ func (a *App) EnsureWorld(ctx context.Context) error {
 	if err != nil || len(all) > 0 {
 		return err
 	}
-	_, err = a.CreateWorld(ctx, canon.NewWorld{Slug: FirstWorld, Title: "Main"})
+	_, err = a.CreateWorld(ctx, canon.NewWorld{Slug: FirstWorld, Title: "Main", First: true})
 	if errors.Is(err, fault.Conflict) {
 		return nil
 	}

@@ -2,12 +2,14 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/fault"
 	"loregate/internal/identity"
 	"loregate/internal/sample"
 )
@@ -34,10 +36,13 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 	if err != nil || len(all) > 0 {
 		return nil, err
 	}
-	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: SampleWorld, Title: "Lendwater", Settings: canon.Settings{
+	w, err := a.CreateWorld(ctx, canon.NewWorld{Slug: SampleWorld, Title: "Lendwater", First: true, Settings: canon.Settings{
 		Description: "Lendwater, a town on seabed leased from the sea: the sample world.",
 		Starter:     "Rent Quay",
 	}})
+	if errors.Is(err, fault.Conflict) {
+		return nil, nil // another process made a world meanwhile
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,22 +20,31 @@ import (
 // drain is how long open calls may take to end when the server stops.
 const drain = 10 * time.Second
 
-// Serve serves HTTP on the configured address until ctx ends, then lets open calls end.
-// ready, when not nil, is called with the address once it listens.
-func (a *App) Serve(ctx context.Context, ready func(addr string)) error {
+// Listen takes the configured address, before anything is made that is shown only once.
+func (a *App) Listen() (net.Listener, error) {
 	if err := a.Config.mayListen(); err != nil {
-		return err
+		return nil, err
 	}
+	listener, err := net.Listen("tcp", a.Config.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("%w; choose another address with --addr", err)
+	}
+	return listener, nil
+}
+
+// Serve serves HTTP on a listener until ctx ends, then lets open calls end, and closes
+// the listener. ready, when not nil, is called before the first call is taken.
+func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr string)) error {
+	defer listener.Close()
 	handler, stop, err := a.Handler(ctx)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	listener, err := net.Listen("tcp", a.Config.Addr)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
 	server := httpd.NewServer(a.Config.Addr, handler)
+	if ready != nil {
+		ready(listener.Addr().String())
+	}
 	done := make(chan error, 1)
 	go func() {
 		if a.Config.TLS.Cert != "" {
@@ -44,9 +53,6 @@ func (a *App) Serve(ctx context.Context, ready func(addr string)) error {
 		}
 		done <- server.Serve(listener)
 	}()
-	if ready != nil {
-		ready(listener.Addr().String())
-	}
 	select {
 	case err := <-done:
 		return err
