@@ -64,6 +64,7 @@ type Operation struct {
 	shownOut *jsonschema.Schema
 	upload   string // input field that a raw body fills; "" for none
 	rest     string // input field that takes unknown query parameters; "" for none
+	loose    bool   // the handler judges the input itself
 }
 
 // Call is an admitted call as a handler gets it.
