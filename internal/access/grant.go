@@ -112,6 +112,18 @@ func (g Grant) As(level Level) Grant {
 	return Grant{&c}
 }
 
+// AsPlayer is As for one player, with the things that are open to them by name; "" is any
+// player. What lies above the grant's own view stays out of sight, whoever it names.
+func (g Grant) AsPlayer(s Subject) Grant {
+	if g.in == nil || g.in.view.Level == LevelNone {
+		return g
+	}
+	c := *g.in
+	c.view = View{Level: LevelUser, Subject: s, Ceiling: g.in.view.Level}
+	c.role = min(c.role, RoleUser)
+	return Grant{&c}
+}
+
 // Part is the grant for one part of a call that makes several commits, such as one
 // operation of a batch: it has an idempotency key and input hash of its own.
 func (g Grant) Part(suffix string, input [32]byte) Grant {

@@ -146,6 +146,9 @@ func CheckSubject(s Subject) error {
 type View struct {
 	Level   Level
 	Subject Subject
+	// Ceiling is the highest level that naming the Subject opens; LevelNone is any. It is
+	// what keeps somebody who looks with another's eyes below their own level.
+	Ceiling Level
 }
 
 // Sees reports whether the view opens a label.
@@ -153,5 +156,5 @@ func (v View) Sees(l Label) bool {
 	if v.Level >= l.Level {
 		return v.Level > LevelNone
 	}
-	return v.Subject != "" && slices.Contains(l.Subjects, v.Subject)
+	return v.Subject != "" && (v.Ceiling == LevelNone || l.Level <= v.Ceiling) && slices.Contains(l.Subjects, v.Subject)
 }

@@ -87,6 +87,13 @@ var builtin = []Type{
 	{Name: "Session", Codename: "session", Description: "One evening of play", Common: true},
 	{Name: "Player", Codename: "player", Description: "A player's character"},
 	{Name: "Lore", Codename: "lore", Description: "A fact of the world", Common: true},
+	{Name: "Clue", Codename: "clue", Description: "Something that points at a secret"},
+	{Name: "Organization", Codename: "organization", Description: "A body with members, rules or a seat"},
+	{Name: "Document", Codename: "document", Description: "A letter, book or record that exists in the world"},
+	{Name: "Entity", Codename: "entity", Description: "Somebody or something of a campaign that fits no other type"},
+	{Name: "Timeline Event", Codename: "timeline_event", Description: "Something that happened at a date of the campaign's calendar", Text: TextMarkdown},
+	{Name: "Relationship Type", Codename: "relationship_type", Description: "A way in which two entities can be related", Text: TextPlain},
+	{Name: "Canon Conflict", Codename: "canon_conflict", Description: "What two sources say differently, until the GM decides", Text: TextData},
 }
 
 // builtinByKey maps a type's key, and its codename's, to its place in builtin.

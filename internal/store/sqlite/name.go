@@ -133,7 +133,7 @@ func (r *reader) NearNames(ctx context.Context, s canon.Sight, name string, n in
 		}
 	}
 	if sc.subject != "" {
-		if err := r.c.query(ctx, look, fmt.Sprintf("SELECT c.name, c.key, c.id FROM cards c WHERE c.w = ?1 AND c.trashed = 0 AND c.label > 0 AND c.label IN %s AND c.level > %d", named, sc.top), sc.args()...); err != nil {
+		if err := r.c.query(ctx, look, fmt.Sprintf("SELECT c.name, c.key, c.id FROM cards c WHERE c.w = ?1 AND c.trashed = 0 AND c.label > 0 AND c.label IN %s AND c.level > %d AND c.level <= %d", named, sc.top, sc.ceiling), sc.args()...); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ type scope struct {
 	w       int64
 	top     access.Level // levels up to it are in sight
 	subject string       // whose named cards are in sight besides; "" for nobody's
+	ceiling access.Level // levels above it are out of sight, whoever is named
 }
 
 // scope resolves a sight. Nothing is in the sight of a world that is not there, or of a
@@ -26,9 +27,12 @@ func (r *reader) scope(ctx context.Context, s canon.Sight) (sc scope, ok bool, e
 	if err != nil || w == 0 {
 		return scope{}, false, err
 	}
-	sc = scope{id: s.World, w: w, top: min(s.View.Level, access.LevelAdmin)}
+	sc = scope{id: s.World, w: w, top: min(s.View.Level, access.LevelAdmin), ceiling: access.LevelAll}
 	if sc.top < access.LevelAdmin {
 		sc.subject = string(s.View.Subject)
+	}
+	if s.View.Ceiling > access.LevelNone {
+		sc.ceiling = s.View.Ceiling
 	}
 	return sc, sc.top > access.LevelNone || sc.subject != "", nil
 }
@@ -49,7 +53,7 @@ func (sc scope) sees(alias string) string {
 	case sc.subject == "":
 		return alias + ".level <= " + strconv.Itoa(int(sc.top))
 	}
-	return fmt.Sprintf("(%[1]s.level <= %[2]d OR %[1]s.label > 0 AND %[1]s.label IN %[3]s)", alias, sc.top, named)
+	return fmt.Sprintf("(%[1]s.level <= %[2]d OR %[1]s.label > 0 AND %[1]s.level <= %[4]d AND %[1]s.label IN %[3]s)", alias, sc.top, named, sc.ceiling)
 }
 
 // arms writes a query once for each level in sight and once for what is in sight only
@@ -61,7 +65,7 @@ func (sc scope) arms(format string) string {
 		arms = append(arms, fmt.Sprintf(format, "c.level = "+strconv.Itoa(int(l))))
 	}
 	if sc.subject != "" {
-		arms = append(arms, fmt.Sprintf(format, "c.level > "+strconv.Itoa(int(sc.top))+" AND c.label > 0 AND c.label IN "+named))
+		arms = append(arms, fmt.Sprintf(format, fmt.Sprintf("c.level > %d AND c.level <= %d AND c.label > 0 AND c.label IN %s", sc.top, sc.ceiling, named)))
 	}
 	return strings.Join(arms, "\nUNION ALL\n")
 }

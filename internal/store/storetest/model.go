@@ -165,6 +165,7 @@ func (m *model) sight() canon.Sight {
 	return canon.Sight{World: m.world(), View: access.View{
 		Level:   one(m, access.LevelNone, access.LevelUser, access.LevelUser, access.LevelGM, access.LevelGM, access.LevelAdmin, access.LevelAll),
 		Subject: one(m, access.Subject(""), "", "alice", "bob"),
+		Ceiling: one(m, access.LevelNone, access.LevelNone, access.LevelNone, access.LevelUser, access.LevelGM),
 	}}
 }
 
