@@ -11,7 +11,7 @@ import (
 
 type importCmd struct {
 	common
-	Format string `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}." enum:"markdown,turns"`
+	Format string `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}. srd: the 5e rules as JSON files. light: text worlds of LIGHT, JSON. ranvier: areas of the Ranvier engine, YAML." enum:"markdown,turns,srd,light,ranvier"`
 	Path   string `arg:"" help:"Folder or file to read."`
 	World  string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	Level  string `help:"Least level of all that comes in: user, gm or admin." enum:"user,gm,admin" default:"user"`
@@ -25,8 +25,11 @@ func (i importCmd) Run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		read := a.ImportMarkdown
-		if i.Format == "turns" {
+		switch i.Format {
+		case "turns":
 			read = a.ImportTurns
+		case "srd", "light", "ranvier":
+			read = a.ImportSource(i.Format)
 		}
 		summary, err := read(ctx, i.World, i.Path, level, i.DryRun, progress("importing"))
 		if err != nil {

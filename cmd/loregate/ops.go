@@ -85,6 +85,9 @@ func (c callCmd) Run(ctx context.Context, out io.Writer) error {
 		caller.Actor = access.Person
 	}
 	return c.with(ctx, func(a *app.App) error {
+		if err := a.EnsureWorld(ctx); err != nil {
+			return err
+		}
 		answer, err := a.Ops.Invoke(ctx, caller, op.Request{Operation: c.Operation, Input: input, World: c.World,
 			IdempotencyKey: c.Key, Correlation: uuid.NewString(), Transport: "cli", Progress: func(float64, float64, string) {}})
 		if err != nil {

@@ -25,6 +25,9 @@ func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
 	if s.Addr != "" {
 		cfg.Addr = s.Addr
 	}
+	if err := cfg.Check(); err != nil {
+		return err
+	}
 	o := app.Options{Version: versionText()}
 	if s.Sample {
 		o.Profile = access.ProfileSample

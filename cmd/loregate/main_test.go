@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain lets the test binary stand in for the command: run with this variable it is
+// loregate.
+func TestMain(m *testing.M) {
+	if os.Getenv("LOREGATE_KEY_OF_TEST") == "main" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// outcome is what a run of the command came to.
+type outcome struct {
+	code        int
+	stdout, err string
+}
+
+// loregate runs the command in a folder.
+func loregate(t *testing.T, dir, stdin string, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(ctx, self, args...)
+	c.Dir, c.Stdin = dir, strings.NewReader(stdin)
+	c.Env = append(os.Environ(), "LOREGATE_KEY_OF_TEST=main")
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return outcome{c.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+func TestCommandLineFaults(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "bad.yaml"), []byte("adr: x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name string
+		args string
+		code int
+		want string // on standard error
+	}{
+		{"unknown command", "srve", 2, "serve"},
+		{"unknown flag", "serve --smaple", 2, "--sample"},
+		{"bad role", "mcp --role king", 2, "user"},
+		{"unknown setting", "doctor --config bad.yaml", 1, `did you mean "addr"`},
+		{"no such operation", "call nothing_here {}", 1, "nothing_here"},
+		{"input that is no JSON", "call get_card {", 1, "JSON"},
+		{"no such card", `call get_card {"name":"Nobody"}`, 1, "Nobody"},
+		{"no such world", "export markdown out --world nowhere", 1, "no such world"},
+		{"nothing to import", "import markdown absent", 1, "absent"},
+		{"an address that is none", "serve --addr 8420", 1, "127.0.0.1:8420"},
+		{"an address others reach", "serve --addr 0.0.0.0:8420", 1, "behind_proxy"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := loregate(t, dir, "", strings.Fields(tc.args)...)
+			if got.code != tc.code || !strings.Contains(got.err, tc.want) {
+				t.Errorf("loregate %s: exit %d, want %d\n%s", tc.args, got.code, tc.code, got.err)
+			}
+			if got.stdout != "" {
+				t.Errorf("standard output is for results, got %q", got.stdout)
+			}
+		})
+	}
+}
+
+func TestKeysAreNotMadeWhereTheAddressIsTaken(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := t.TempDir()
+	got := loregate(t, dir, "", "serve", "--sample", "--addr", taken.Addr().String())
+	if got.code != 1 || !strings.Contains(got.err, "choose another address") {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+	if got := loregate(t, dir, "", "world", "list"); strings.Contains(got.stdout, "lendwater") {
+		t.Errorf("a world was made whose keys nobody saw:\n%s", got.stdout)
+	}
+}
+
+func TestOneProcessMakesTheFirstWorld(t *testing.T) {
+	dir := t.TempDir()
+	done := make(chan outcome)
+	for range 4 {
+		go func() { done <- loregate(t, dir, "", "mcp") }() // standard input is empty: it starts and ends
+	}
+	for range 4 {
+		if got := <-done; got.code != 0 {
+			t.Errorf("exit %d: %s", got.code, got.err)
+		}
+	}
+	if got := loregate(t, dir, "", "world", "list"); strings.Count(got.stdout, "\n") != 2 {
+		t.Errorf("want a heading and one world:\n%s", got.stdout)
+	}
+}
