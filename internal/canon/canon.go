@@ -3,6 +3,7 @@ package canon
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,9 +14,10 @@ import (
 
 // Config is what a Canon is made of. Now and NewID default to the clock and to UUIDv7.
 type Config struct {
-	Store Store
-	Now   func() time.Time
-	NewID func() uuid.UUID
+	Store   Store
+	Now     func() time.Time
+	NewID   func() uuid.UUID
+	Ledgers map[string]string // kind of ledger to the surface whose grants open it, or AnySurface; see LedgerStream
 }
 
 // Canon is the one door to every world. It is safe for concurrent use.
@@ -23,6 +25,7 @@ type Canon struct {
 	store   Store
 	now     func() time.Time
 	newID   func() uuid.UUID
+	ledgers map[string]string
 	schemas schemaCache
 }
 
@@ -34,7 +37,7 @@ func New(c Config) *Canon {
 	if c.NewID == nil {
 		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	return &Canon{store: c.Store, now: c.Now, newID: c.NewID}
+	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers)}
 }
 
 // Changed is closed at the next commit by anyone. Ask before reading, wait after.
@@ -57,12 +60,20 @@ func (c *Canon) Look(ctx context.Context, g access.Grant, f func(*Look) error) e
 		if err != nil {
 			return err
 		}
-		return f(l)
+		return l.run(f)
 	})
 }
 
+// run calls f, and fails where the snapshot failed under it.
+func (l *Look) run(f func(*Look) error) error {
+	if err := f(l); err != nil {
+		return err
+	}
+	return l.last.err
+}
+
 func (c *Canon) look(ctx context.Context, r Reader, g access.Grant) (*Look, error) {
-	l := &Look{canon: c, r: r, grant: g, sight: Sight{World: g.World(), View: g.View()}}
+	l := &Look{canon: c, r: r, grant: g, sight: Sight{World: g.World(), View: g.View()}, last: &last{}}
 	if g.World().IsZero() {
 		return l, nil
 	}

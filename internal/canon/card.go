@@ -11,6 +11,7 @@ package canon
 import (
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -181,6 +182,15 @@ func (l LinkID) MarshalText() ([]byte, error) { return uuid.UUID(l).MarshalText(
 
 // UnmarshalText reads the canonical text of an id.
 func (l *LinkID) UnmarshalText(b []byte) error { return (*uuid.UUID)(l).UnmarshalText(b) }
+
+// linkSpace is the name space of LinkIDOf.
+var linkSpace = uuid.MustParse("6f1c2b0e-5a52-5d0b-9d7e-2f7d3c0a9e41")
+
+// LinkIDOf is the id of a link that there can be one of, such as the exit of a place in a
+// direction, the holder of an item or where a player is: a UUIDv5 of the parts.
+func LinkIDOf(parts ...string) LinkID {
+	return LinkID(uuid.NewSHA1(linkSpace, []byte(strings.Join(parts, "\x00"))))
+}
 
 // Link is a typed, directed edge between cards. It is visible where its label and both
 // ends are. Changing a link raises no card's version.

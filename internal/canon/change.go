@@ -1,6 +1,7 @@
 package canon
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -12,19 +13,24 @@ import (
 // ChangeSet is what a write operation plans: changes, and what it read to decide on
 // them. It is inert until Canon.Commit applies it whole or not at all.
 type ChangeSet struct {
-	Reads   []ReadMark // cards the plan rests on; Commit refuses where one has moved
+	Reads   []ReadMark // cards and links the plan rests on; Commit refuses where one has moved
 	Changes []Change
-	Targets []CardID // cards the caller acted on, in the order of its input; kept for the reply
-	Event   *Event   // domain event; nil for none
-	Note    string   // why, in the author's words; "" for none
+	Targets []CardID  // cards the caller acted on, in the order of its input; kept for the reply
+	Event   *Event    // domain event; nil for none
+	Cause   uuid.UUID // the change that this one follows from; zero for none
+	Note    string    // why, in the author's words; "" for none
 
 	bodies map[Hash][]byte
+	once   bool                                // the event's key must not have been used of late
+	only   func(context.Context, Reader) error // refuses where the change must not be made now; nil for never
 }
 
-// ReadMark is a card as a plan saw it.
+// ReadMark is a card as a plan saw it or, where Card is zero, a link.
 type ReadMark struct {
-	Card CardID
-	Rev  uint32
+	Card  CardID
+	Rev   uint32
+	Link  LinkID
+	Since Seq // commit that wrote the link's current state; 0 where there is none in sight
 }
 
 // Change is one change; exactly one field is set. In a ChangeSet and in a commit's
@@ -113,15 +119,8 @@ type PurgeImage struct {
 	Body Hash   `json:"body"`
 }
 
-// Event is a domain event that a commit carries.
-type Event struct {
-	Type    string          `json:"type"`
-	Scope   string          `json:"scope"`
-	Payload json.RawMessage `json:"payload,omitempty"`
-}
-
 // StreamID names a stream: the unit of order, locking and chain. A world's canon is
-// "world:<uuid>".
+// "world:<uuid>"; for others see LedgerStream.
 type StreamID string
 
 // WorldStream is the stream of a world's canon.
@@ -144,7 +143,7 @@ type Record struct {
 	Note        string         `json:"note,omitempty"`
 	Targets     []CardID       `json:"targets,omitempty"`
 	Event       *Event         `json:"event,omitempty"`
-	Changes     []Change       `json:"changes"`
+	Changes     []Change       `json:"changes,omitempty"`
 }
 
 // StoredCommit is a commit as a stream keeps it.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/fault"
 )
@@ -19,6 +21,8 @@ const repeatLife = 24 * time.Hour
 var errMoved = errors.New("canon: what the plan read has moved")
 
 func isMoved(err error) bool { return errors.Is(err, errMoved) }
+
+func isNotFound(err error) bool { return errors.Is(err, fault.NotFound) }
 
 func moved() error {
 	return fault.New(fault.Conflict, "another writer changed the same cards; read them again and repeat").Because(errMoved)
@@ -74,7 +78,7 @@ func (c *Canon) changeAlone(ctx context.Context, g access.Grant, plan func(*Plan
 			return err
 		}
 		p := newPlan(ctx, l)
-		if err := plan(p); err != nil {
+		if err := l.run(func(*Look) error { return plan(p) }); err != nil {
 			return err
 		}
 		receipt, err = c.commitIn(ctx, tx, g, g.World(), p.set)
@@ -85,7 +89,7 @@ func (c *Canon) changeAlone(ctx context.Context, g access.Grant, plan func(*Plan
 
 // commitIn is a commit inside a transaction. A dry run ends with errRehearsed.
 func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
-	if len(set.Changes) == 0 {
+	if set.empty() {
 		return Receipt{At: c.time(), Targets: set.Targets}, nil
 	}
 	receipt, err := c.apply(ctx, tx, g, w, set)
@@ -153,27 +157,24 @@ func Chain(prev Hash, body []byte) Hash {
 // apply validates a ChangeSet against the present, appends its commit to the world's
 // stream and projects it.
 func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
-	all := Sight{w, access.View{Level: access.LevelAll}}
-	for _, m := range set.Reads {
-		card, ok, err := tx.CardByID(ctx, all, m.Card)
-		if err != nil {
-			return Receipt{}, err
-		}
-		if !ok || card.Rev != m.Rev {
-			return Receipt{}, moved()
-		}
+	if err := c.stands(ctx, tx, Sight{w, g.View()}, set); err != nil {
+		return Receipt{}, err
 	}
 	stream := WorldStream(w)
+	if set.only != nil {
+		if err := set.only(ctx, tx); err != nil {
+			return Receipt{}, err
+		}
+	}
 	head, err := tx.Head(ctx, stream)
 	if err != nil {
 		return Receipt{}, err
 	}
 	req := g.Request()
-	rec := Record{
-		Stream: stream, Seq: head.Seq + 1, ID: c.newID(), At: c.time(),
-		By: g.Caller().Subject, Key: g.Caller().Key, Role: g.Role(), Op: req.Operation,
-		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Note: set.Note,
-		Targets: set.Targets, Event: set.Event, Changes: set.Changes,
+	rec := c.record(g, stream, head)
+	rec.Note, rec.Targets, rec.Event, rec.Changes = set.Note, set.Targets, set.Event, set.Changes
+	if set.Cause != uuid.Nil {
+		rec.Causation = set.Cause.String()
 	}
 	for _, ch := range set.Changes {
 		if ch.Card == nil || set.bodies[ch.Card.Content] == nil {
@@ -192,7 +193,10 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 	if err := p.within(g.View()); err != nil {
 		return Receipt{}, err
 	}
-	if err := appendTo(ctx, tx, head, rec); err != nil {
+	if err := p.event(ctx); err != nil {
+		return Receipt{}, err
+	}
+	if _, err := appendTo(ctx, tx, head, rec); err != nil {
 		return Receipt{}, err
 	}
 	if req.IdempotencyKey != "" {
@@ -202,13 +206,61 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards}, err
 }
 
-func appendTo(ctx context.Context, tx Tx, head Head, rec Record) error {
+// empty reports whether a ChangeSet commits nothing.
+func (s ChangeSet) empty() bool { return len(s.Changes) == 0 && s.Event == nil }
+
+// record begins the commit that follows a head.
+func (c *Canon) record(g access.Grant, s StreamID, head Head) Record {
+	req := g.Request()
+	return Record{
+		Stream: s, Seq: head.Seq + 1, ID: c.newID(), At: c.time(),
+		By: g.Caller().Subject, Key: g.Caller().Key, Role: g.Role(), Op: req.Operation,
+		Correlation: req.Correlation, Idempotency: req.IdempotencyKey,
+	}
+}
+
+// stands refuses a ChangeSet that rests on what has moved. Cards are looked at whoever
+// sees them; links and keys as the caller sees them, for to him what is hidden is absent.
+func (c *Canon) stands(ctx context.Context, tx Tx, s Sight, set ChangeSet) error {
+	all := Sight{s.World, access.View{Level: access.LevelAll}}
+	for _, m := range set.Reads {
+		if m.Card.IsZero() {
+			l, _, err := tx.LinkByID(ctx, s, m.Link)
+			if err != nil {
+				return err
+			}
+			if l.Since != m.Since {
+				return moved()
+			}
+			continue
+		}
+		card, ok, err := tx.CardByID(ctx, all, m.Card)
+		if err != nil {
+			return err
+		}
+		if !ok || card.Rev != m.Rev {
+			return moved()
+		}
+	}
+	if !set.once {
+		return nil
+	}
+	_, sent, err := eventOf(ctx, tx, s, set.Event.Key, c.time())
+	if err == nil && sent {
+		err = moved()
+	}
+	return err
+}
+
+// appendTo adds a commit to its stream, and gives the new head.
+func appendTo(ctx context.Context, tx Tx, head Head, rec Record) (Head, error) {
 	body, err := json.Marshal(rec)
 	if err != nil {
-		return fmt.Errorf("canon: encode commit: %w", err)
+		return head, fmt.Errorf("canon: encode commit: %w", err)
 	}
-	return tx.Append(ctx, StoredCommit{
+	next := Head{Seq: rec.Seq, Hash: Chain(head.Hash, body)}
+	return next, tx.Append(ctx, StoredCommit{
 		Stream: rec.Stream, Seq: rec.Seq, ID: rec.ID, At: rec.At, By: rec.By, Op: rec.Op,
-		Body: body, Prev: head.Hash, Hash: Chain(head.Hash, body),
+		Body: body, Prev: head.Hash, Hash: next.Hash,
 	})
 }

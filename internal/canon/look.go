@@ -21,6 +21,15 @@ type Look struct {
 	grant access.Grant
 	sight Sight
 	world World
+	last  *last
+}
+
+// last is the head of the world's stream, read when a look of the snapshot first asks for
+// it. An error ends the look.
+type last struct {
+	known bool
+	head  Head
+	err   error
 }
 
 // World is the world looked at.
@@ -308,3 +317,28 @@ func (l *Look) Members(ctx context.Context) ([]Member, error) {
 
 // Clock is the time that commits made now would bear.
 func (l *Look) Clock() time.Time { return l.canon.time() }
+
+// Now is the number of the last commit to the world in this snapshot; see Seq for whom
+// it may be shown.
+func (l *Look) Now() Seq {
+	if !l.last.known {
+		l.last.head, l.last.err = l.r.Head(context.Background(), WorldStream(l.world.ID))
+		l.last.known = true
+	}
+	return l.last.head.Seq
+}
+
+// SeqAt is the commit that the world stood at, at a time; 0 is before the first.
+func (l *Look) SeqAt(ctx context.Context, at time.Time) (Seq, error) {
+	return l.r.SeqAt(ctx, l.world.ID, at)
+}
+
+// CardAt finds the version of a living card that was current just after a commit.
+func (l *Look) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool, error) {
+	return l.r.CardAt(ctx, l.sight, id, at)
+}
+
+// CardsAt is CardAt of several cards, in their order; absent ones are left out.
+func (l *Look) CardsAt(ctx context.Context, ids []CardID, at Seq) ([]Version, error) {
+	return l.r.CardsAt(ctx, l.sight, ids, at)
+}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -51,11 +52,8 @@ func (p *Plan) Target(id CardID) { p.set.Targets = append(p.set.Targets, id) }
 // Note says why the change is made; it is kept in the commit.
 func (p *Plan) Note(why string) { p.set.Note = clip(markup.Clean(why), 500) }
 
-// Event makes the commit carry a domain event.
-func (p *Plan) Event(e Event) { p.set.Event = &e }
-
 // Empty reports whether nothing is planned so far.
-func (p *Plan) Empty() bool { return len(p.set.Changes) == 0 }
+func (p *Plan) Empty() bool { return p.set.empty() }
 
 // Repeated finds the receipt of what a grant's idempotency key was used for. Its error
 // is fault.Conflict where that was another input.
@@ -159,7 +157,17 @@ func (p *Plan) rest(c Card) {
 			return
 		}
 	}
-	p.set.Reads = append(p.set.Reads, ReadMark{c.ID, c.Rev})
+	p.set.Reads = append(p.set.Reads, ReadMark{Card: c.ID, Rev: c.Rev})
+}
+
+// Rest makes the plan depend on a link staying as it is, so that of two that change the
+// same thing the later is planned anew. A link with Since 0 stands for there being none
+// of that id in sight.
+func (p *Plan) Rest(l Link) {
+	mark := ReadMark{Link: l.ID, Since: l.Since}
+	if !slices.Contains(p.set.Reads, mark) {
+		p.set.Reads = append(p.set.Reads, mark)
+	}
 }
 
 // Text gives a card's content as the plan leaves it.
@@ -536,104 +544,4 @@ func (p *Plan) free(c Card) error {
 		}
 	}
 	return nil
-}
-
-func taken(name string) error {
-	return fault.New(fault.Conflict, "the name %q is taken; update that card or choose another name", name).With("name", name)
-}
-
-// mayHold checks that the view reaches the card's label, and that everyone who sees the
-// card may know its type.
-func (p *Plan) mayHold(c Card, t Type) error {
-	if !p.View().Sees(c.Label) {
-		return p.above("level", c.Label)
-	}
-	if t.Label.Level > c.Label.Level || (len(c.Label.Subjects) > 0 && t.Label.Level > access.LevelUser) {
-		e := ruleFault("type", "type %s is for level %s and up; give the card that level or another type", t.Name, t.Label.Level)
-		return e
-	}
-	return nil
-}
-
-func (p *Plan) above(field string, l access.Label) error {
-	e := fault.New(fault.Denied, "this call cannot write at level %s; use a key of that role", l.Level).With("required_role", l.Level.String())
-	e.Fields = []fault.Field{{Field: field, Error: "above the caller's role"}}
-	return e
-}
-
-func ruleFault(field, format string, args ...any) *fault.Error {
-	e := fault.BadField(field, format, args...)
-	e.Kind = fault.Rule
-	return e
-}
-
-func checkName(field, name string) error {
-	if err := markup.CheckName(name); err != nil {
-		return fault.BadField(field, "%v", err)
-	}
-	return nil
-}
-
-func checkCodename(s string) error {
-	if len(s) > 100 {
-		return fault.BadField("codename", "at most 100 characters")
-	}
-	for _, r := range s {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r) {
-			return fault.BadField("codename", "use a-z, 0-9, '-', '_' and '.'")
-		}
-	}
-	return nil
-}
-
-func checkContent(s string) error {
-	if len(s) > MaxContent {
-		return fault.New(fault.TooLarge, "a card's content holds at most %d bytes; this one has %d", MaxContent, len(s))
-	}
-	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
-		return fault.BadField("content", "must be UTF-8 text without NUL")
-	}
-	return nil
-}
-
-// mergeFields merges a JSON object into another, null removing a member, and gives the
-// canonical text, with members sorted; nil when nothing is left.
-func mergeFields(base, patch json.RawMessage) (json.RawMessage, error) {
-	all := map[string]any{}
-	if base != nil {
-		if err := decodeNumbers(base, &all); err != nil {
-			return nil, fmt.Errorf("canon: stored fields: %w", err)
-		}
-	}
-	if len(patch) > 0 {
-		var add map[string]any
-		if err := decodeNumbers(patch, &add); err != nil {
-			return nil, fault.BadField("fields", "must be a JSON object")
-		}
-		for k, v := range add {
-			if v == nil {
-				delete(all, k)
-			} else {
-				all[k] = v
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil, nil
-	}
-	out, err := json.Marshal(all)
-	if err != nil {
-		return nil, fault.BadField("fields", "%v", err)
-	}
-	if len(out) > MaxFields {
-		return nil, fault.New(fault.TooLarge, "fields hold at most %d bytes of JSON; these have %d", MaxFields, len(out))
-	}
-	return out, nil
-}
-
-// decodeNumbers reads JSON and keeps numbers as they were written.
-func decodeNumbers(b []byte, v any) error {
-	d := json.NewDecoder(strings.NewReader(string(b)))
-	d.UseNumber()
-	return d.Decode(v)
 }

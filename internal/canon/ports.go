@@ -180,6 +180,19 @@ type LayerQuery struct {
 	AsOf   Seq
 }
 
+// EventQuery asks for events whose label is in sight, latest commit first, or the
+// oldest first where Oldest is set. Zero fields do not narrow; of Scopes and Types any
+// will do.
+type EventQuery struct {
+	Scopes, Types []string
+	Key           string
+	ID            uuid.UUID // of the commit
+	After, Before Seq       // both exclusive
+	AsOf          Seq       // what was there just after a commit
+	Oldest        bool
+	Page          Page
+}
+
 // Reader reads one consistent snapshot of a store. Lookups answer (zero, false, nil)
 // for what is absent or out of sight, which are the same. It is used by one goroutine,
 // inside the function it was given to.
@@ -235,6 +248,11 @@ type Reader interface {
 	// VersionByRev finds a version of any label; the door's own use.
 	VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error)
 	Feed(ctx context.Context, s Sight, q FeedQuery) ([]Version, Total, error)
+	// CardAt finds the version of a living card that was current just after a commit. It is
+	// absent where the card, or that version of it, is out of sight, or was in the trash.
+	CardAt(ctx context.Context, s Sight, id CardID, at Seq) (Version, bool, error)
+	// CardsAt is CardAt of several cards, in their order; absent ones are left out.
+	CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error)
 
 	Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error)
 	Wanted(ctx context.Context, s Sight, p Page) ([]Wanted, Total, error)
@@ -244,6 +262,7 @@ type Reader interface {
 	LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error)
 	Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error)
 	LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error)
+	Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error)
 	// TypeUse counts living cards in sight by the key of their type.
 	TypeUse(ctx context.Context, s Sight) (map[string]int, error)
 
@@ -253,6 +272,9 @@ type Reader interface {
 	// Streams lists the streams that have a commit, by id.
 	Streams(ctx context.Context) ([]StreamID, error)
 	Head(ctx context.Context, s StreamID) (Head, error)
+	// SeqAt gives the number of the commit to a world that stood at a time: the one of the
+	// latest time that is not after it, of several the last. 0 is before the first.
+	SeqAt(ctx context.Context, w access.WorldID, at time.Time) (Seq, error)
 	// Commits yields a stream's commits from a number on, in order.
 	Commits(ctx context.Context, s StreamID, from Seq) iter.Seq2[StoredCommit, error]
 	CommitByID(ctx context.Context, s StreamID, id uuid.UUID) (StoredCommit, bool, error)
@@ -261,8 +283,8 @@ type Reader interface {
 	// Dump yields one line of canonical text for each row of a projected table of a
 	// world, in an order that depends on the rows alone. Two stores with the same canon
 	// dump the same lines: each is json.Marshal of the row (a World, Member, Card, Version,
-	// Ref, Link or Layer; for "search" a struct of Card CardID, Label, Name and Text), times
-	// in UTC, and lines are sorted by their bytes.
+	// Ref, Link, Layer or StoredEvent; for "search" a struct of Card CardID, Label, Name
+	// and Text), times in UTC, and lines are sorted by their bytes.
 	Dump(ctx context.Context, w access.WorldID, table Table) iter.Seq2[string, error]
 }
 
@@ -270,7 +292,7 @@ type Reader interface {
 type Table string
 
 // Tables are all tables that a rebuild recreates from the streams.
-var Tables = []Table{"world", "members", "cards", "versions", "refs", "links", "layers", "search"}
+var Tables = []Table{"world", "members", "cards", "versions", "refs", "links", "layers", "events", "search"}
 
 // Repeat is a used idempotency key.
 type Repeat struct {
@@ -287,8 +309,8 @@ type SearchDoc struct{ Name, Text string }
 
 // Tx is a Reader that sees its own writes, and the writes. Projection rows are given
 // whole: a Put replaces the row of the same identity, which is the id, for a version the
-// card and Rev, for a link or layer the id and Since. A write that is refused changes
-// nothing, and f may go on. Times are kept to the millisecond, in UTC.
+// card and Rev, for a link or layer the id and Since, for an event Seq. A write that is
+// refused changes nothing, and f may go on. Times are kept to the millisecond, in UTC.
 type Tx interface {
 	Reader
 
@@ -328,6 +350,8 @@ type Tx interface {
 	EndLink(ctx context.Context, w access.WorldID, id LinkID, to Seq) error
 	PutLayer(ctx context.Context, l Layer) error
 	EndLayer(ctx context.Context, w access.WorldID, id LayerID, to Seq) error
+	// PutEvent writes the event of a commit, of which there is one at most.
+	PutEvent(ctx context.Context, e StoredEvent) error
 	// Clear empties every projected table of a world, and leaves streams, bodies and used
 	// idempotency keys.
 	Clear(ctx context.Context, w access.WorldID) error

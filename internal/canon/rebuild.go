@@ -156,6 +156,9 @@ func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 				return n, err
 			}
 		}
+		if err := p.event(ctx); err != nil {
+			return n, err
+		}
 		n++
 	}
 	return n, nil

@@ -18,6 +18,7 @@ type NewWorld struct {
 	Slug     string
 	Title    string
 	Settings Settings
+	First    bool // only where there is no world yet: fault.Conflict otherwise
 }
 
 // CreateWorld makes a world, and its maker an admin of it. It needs an operator's grant.
@@ -53,10 +54,22 @@ func (c *Canon) makeWorld(ctx context.Context, g access.Grant, n NewWorld, origi
 		{World: &WorldImage{Slug: n.Slug, Title: n.Title, Settings: n.Settings, Origin: origin.ID, OriginSeq: origin.OriginSeq}},
 		{Member: &MemberImage{Subject: g.Caller().Subject, Role: access.RoleAdmin}},
 	}, more...)}
+	if n.First {
+		set.only = noWorld
+	}
 	if _, err := c.commitTo(ctx, g, id, set); err != nil {
 		return World{}, err
 	}
 	return c.World(ctx, id)
+}
+
+// noWorld refuses where another process was first.
+func noWorld(ctx context.Context, r Reader) error {
+	all, err := r.Worlds(ctx)
+	if err == nil && len(all) > 0 {
+		err = fault.New(fault.Conflict, "there is a world already; use it, or make another by name")
+	}
+	return err
 }
 
 // World finds a world by its id. Who may know of it is the caller's matter: this is for

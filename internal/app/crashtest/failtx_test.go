@@ -282,6 +282,10 @@ func (f *failTx) EndLayer(ctx context.Context, w access.WorldID, id canon.LayerI
 	return fail0(f, "EndLayer", func() error { return f.Tx.EndLayer(ctx, w, id, to) })
 }
 
+func (f *failTx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
+	return fail0(f, "PutEvent", func() error { return f.Tx.PutEvent(ctx, e) })
+}
+
 func (f *failTx) Clear(ctx context.Context, w access.WorldID) error {
 	return fail0(f, "Clear", func() error { return f.Tx.Clear(ctx, w) })
 }

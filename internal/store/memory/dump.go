@@ -63,6 +63,8 @@ func (r reader) rows(w access.WorldID, t canon.Table) (rows []any, err error) {
 		rows = gather(r.s.links, func(k linkKey) bool { return k.world == w }, each)
 	case "layers":
 		rows = gather(r.s.layers, func(k layerKey) bool { return k.world == w }, each)
+	case "events":
+		rows = gather(r.s.events, func(k eventKey) bool { return k.world == w }, one)
 	case "search":
 		for k, d := range r.s.docs.all() {
 			if k.world == w {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -88,4 +89,36 @@ func wants(q canon.FeedQuery, v canon.Version) bool {
 	return within(v.At, q.Since, q.Before) &&
 		(q.Type == "" || markup.KeyOf(v.Type) == markup.KeyOf(q.Type)) &&
 		(q.Author == "" || v.By == q.Author)
+}
+
+func (r reader) CardAt(_ context.Context, s canon.Sight, id canon.CardID, at canon.Seq) (canon.Version, bool, error) {
+	if _, ok := r.alive(s, id); !ok {
+		return canon.Version{}, false, nil
+	}
+	for _, v := range slices.Backward(r.versionsOf(s, id)) {
+		if v.From <= at && at < until(v.To) && !v.Trashed {
+			return v, true, nil
+		}
+	}
+	return canon.Version{}, false, nil
+}
+
+func (r reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) (out []canon.Version, err error) {
+	for _, id := range ids {
+		if v, ok, _ := r.CardAt(ctx, s, id, at); ok {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+func (r reader) SeqAt(_ context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
+	commits, _ := r.s.streams.get(canon.WorldStream(w))
+	var last canon.StoredCommit
+	for _, c := range commits {
+		if !c.At.After(at) && !c.At.Before(last.At) {
+			last = c
+		}
+	}
+	return last.Seq, nil
 }

@@ -20,6 +20,7 @@ type state struct {
 	docs     table[cardKey, doc]
 	links    table[linkKey, []canon.Link]   // by Since
 	layers   table[layerKey, []canon.Layer] // by Since
+	events   table[eventKey, canon.StoredEvent]
 	bodies   table[bodyKey, []byte]
 	streams  table[canon.StreamID, []canon.StoredCommit] // by Seq
 	repeats  table[repeatKey, canon.Repeat]
@@ -48,6 +49,10 @@ type (
 		world access.WorldID
 		id    canon.LayerID
 	}
+	eventKey struct {
+		world access.WorldID
+		seq   canon.Seq
+	}
 	bodyKey struct {
 		world access.WorldID
 		hash  canon.Hash
@@ -73,6 +78,7 @@ func (s *state) fork() *state {
 		docs:     s.docs.fork(),
 		links:    s.links.fork(),
 		layers:   s.layers.fork(),
+		events:   s.events.fork(),
 		bodies:   s.bodies.fork(),
 		streams:  s.streams.fork(),
 		repeats:  s.repeats.fork(),

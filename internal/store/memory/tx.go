@@ -189,6 +189,7 @@ func (t tx) Clear(_ context.Context, w access.WorldID) error {
 	t.s.docs.drop(ofCard)
 	t.s.links.drop(func(k linkKey) bool { return k.world == w })
 	t.s.layers.drop(func(k layerKey) bool { return k.world == w })
+	t.s.events.drop(func(k eventKey) bool { return k.world == w })
 	return nil
 }
 

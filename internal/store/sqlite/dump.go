@@ -97,6 +97,10 @@ func (d dumper) rows(table canon.Table, after []byte) (rows []any, last []byte, 
 		return grouped(d, "SELECT DISTINCT id FROM links", after, "id", d.links)
 	case "layers":
 		return grouped(d, "SELECT DISTINCT id FROM layers", after, "id", d.layers)
+	case "events":
+		return grouped(d, "SELECT DISTINCT id FROM events", after, "id", func(lo, hi []byte) ([]canon.StoredEvent, error) {
+			return d.r.events(d.ctx, d.id, "SELECT "+eventColumns+" FROM events v WHERE v.w = ?1 AND v.id >= ?2 AND v.id <= ?3", d.w, lo, hi)
+		})
 	case "search":
 		return grouped(d, "SELECT card FROM docs", after, "card", d.docs)
 	}

@@ -55,6 +55,30 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	return first(r.versions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
 }
 
+// CardAt finds the version that was current just after a commit.
+func (r *reader) CardAt(ctx context.Context, s canon.Sight, id canon.CardID, at canon.Seq) (canon.Version, bool, error) {
+	sc, ok, err := r.point(ctx, s)
+	if !ok {
+		return canon.Version{}, false, err
+	}
+	return first(r.versions(context.Background(), sc.id, "SELECT "+versionColumns+sc.history(access.View{})+
+		" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.args(id[:], uint64(at))...))
+}
+
+func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
+	list := make([]canon.Version, 0, len(ids))
+	for _, id := range ids {
+		v, ok, err := r.CardAt(ctx, s, id, at)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
 // Feed lists changes. Of all cards it walks an index by level and time, as Cards does.
 func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)

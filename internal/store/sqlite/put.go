@@ -113,7 +113,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc IN (SELECT doc FROM docs WHERE w = ?1)", w); err != nil {
 		return err
 	}
-	for _, table := range []string{"worlds", "members", "cards", "versions", "refs", "links", "layers", "docs"} {
+	for _, table := range []string{"worlds", "members", "cards", "versions", "refs", "links", "layers", "events", "docs"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
 		}

@@ -82,6 +82,16 @@ func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) 
 	}
 }
 
+// SeqAt walks the index of a stream's commits by time.
+func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
+	n, _, err := r.stream(ctx, canon.WorldStream(w))
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	found, err := r.c.number(ctx, "SELECT n FROM commits WHERE n >> 40 = ?1 AND at <= ?2 ORDER BY at DESC, n DESC LIMIT 1", n, clock(at))
+	return canon.Seq(found & (1<<streamShift - 1)), err
+}
+
 func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID) (canon.StoredCommit, bool, error) {
 	n, _, err := r.stream(ctx, s)
 	if err != nil || n == 0 {

@@ -89,6 +89,12 @@ func (w Writer) Link(l canon.Link) { w.t.Helper(); w.ok("PutLink", w.Tx.PutLink(
 // Layer writes a layer.
 func (w Writer) Layer(l canon.Layer) { w.t.Helper(); w.ok("PutLayer", w.Tx.PutLayer(w.t.Context(), l)) }
 
+// Event writes an event.
+func (w Writer) Event(e canon.StoredEvent) {
+	w.t.Helper()
+	w.ok("PutEvent", w.Tx.PutEvent(w.t.Context(), e))
+}
+
 // Append adds the next commit to a stream.
 func (w Writer) Append(s canon.StreamID) canon.StoredCommit {
 	w.t.Helper()

@@ -44,6 +44,7 @@ func writes(ctx context.Context, tx canon.Tx) []func() error {
 		func() error { return tx.EndLink(ctx, w, LinkID(10), 50) },
 		func() error { return tx.PutLayer(ctx, y) },
 		func() error { return tx.EndLayer(ctx, w, LayerID(10), 50) },
+		func() error { return tx.PutEvent(ctx, Event(50, "new", "", Open)) },
 		func() error { return tx.Clear(ctx, WorldID(1)) },
 	}
 }

@@ -131,6 +131,11 @@ func Commit(s canon.StreamID, after canon.Head) canon.StoredCommit {
 	return c
 }
 
+// Event is the event of the nth commit to the first world.
+func Event(n int, kind, scope string, label access.Label) canon.StoredEvent {
+	return canon.StoredEvent{World: WorldID(1), ID: UUID(n), Seq: canon.Seq(n), At: Time(n), By: "ann", Op: "test", Type: kind, Scope: scope, Label: label}
+}
+
 // Put writes the first world with cards, each with its version and indexed under its
 // name and type, to a store.
 func Put(t testing.TB, s canon.Store, cards ...canon.Card) {

@@ -83,6 +83,7 @@ func seen(tx Writer, i int, l access.Label) {
 	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)))
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: "exit", From: c.ID, To: tags.ID, Label: l, Since: canon.Seq(i + 1)})
 	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(i + 1), Card: c.ID, Kind: "base", Text: "seen", Label: l, Since: canon.Seq(i + 1)})
+	tx.Event(Event(i+1, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%3), l))
 }
 
 func seenText(i int) string {
@@ -117,6 +118,7 @@ func shade(tx Writer, n, i int, l access.Label) {
 	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)), to(tag, "secret"))
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "exit", From: c.ID, To: c.ID, Label: Open, Since: 1})
 	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: c.ID, Kind: "base", Text: "secret", Label: Open, Since: 1})
+	tx.Event(Event(n, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%3), l))
 	gone := Trashed(Card(n+5000, fmt.Sprintf("Place %d", n), l), Card(n+5000, "", l), n)
 	tx.Card(gone, "")
 }
@@ -150,6 +152,8 @@ func answers(t *testing.T, s canon.Store, v access.View) (out []string) {
 			add("CardsByKey", err, cards)
 			cards, err = e.r.CardsByOldKey(ctx, e.s, markup.KeyOf(fmt.Sprintf("Once %d", 1000+i*10)))
 			add("CardsByOldKey", err, cards)
+			then, ok, err := e.r.CardAt(ctx, e.s, CardID(i), canon.Seq(i+2))
+			add("CardAt", err, then, ok)
 			near, err := e.r.NearNames(ctx, e.s, name+"x", 5)
 			add("NearNames", err, near)
 		}
@@ -188,6 +192,11 @@ func askLists(e eye, p canon.Page, add adder) {
 	add("TypeUse", err, use)
 	complete, err := e.r.CompleteNames(ctx, e.s, "place", p.Limit)
 	add("CompleteNames", err, complete)
+	for _, q := range []canon.EventQuery{{}, {Oldest: true}, {Types: []string{"moved"}}, {Scopes: []string{"place:1", "place:2"}, After: 5}} {
+		q.Page = p
+		events, total, err := e.r.Events(ctx, e.s, q)
+		add("Events", err, q, events, total)
+	}
 }
 
 func askSearches(e eye, p canon.Page, add adder) {

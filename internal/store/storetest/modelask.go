@@ -114,7 +114,25 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 
 func (m *model) rowsAsked(s canon.Sight) (string, asked) {
 	ctx, p, id := m.t.Context(), m.page(), m.card()
-	switch m.rng.IntN(8) {
+	switch m.rng.IntN(10) {
+	case 8:
+		q := canon.EventQuery{Types: one(m, nil, nil, []string{"moved"}, []string{"said", "moved"}), Scopes: one(m, nil, []string{""}, []string{"place:1", "place:2"}),
+			Key: one(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)), Before: one(m, 0, canon.Seq(m.rng.IntN(60))), AsOf: one(m, 0, canon.Seq(m.rng.IntN(60))),
+			Oldest: m.chance(50), Page: p}
+		return fmt.Sprintf("Events %+v", q), func(r canon.Reader) (any, error) {
+			all, total, err := r.Events(ctx, s, q)
+			return both{rows(all), total}, err
+		}
+	case 9:
+		at, moment := canon.Seq(1+m.rng.IntN(int(m.seq)+1)), Time(m.rng.IntN(40))
+		return fmt.Sprintf("CardsAt %d of %v", at, id), func(r canon.Reader) (any, error) {
+			all, err := r.CardsAt(ctx, s, []canon.CardID{id, CardID(1), id}, at)
+			if err != nil {
+				return nil, err
+			}
+			seq, err := r.SeqAt(ctx, s.World, moment)
+			return []any{rows(all), seq}, err
+		}
 	case 0:
 		return fmt.Sprintf("Versions of %v, %+v", id, p), func(r canon.Reader) (any, error) {
 			all, total, err := r.Versions(ctx, s, id, p)

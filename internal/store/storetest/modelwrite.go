@@ -42,8 +42,10 @@ func (m *model) write() {
 		what, changes = "commit", m.commit()
 	case pick < 97:
 		what, changes = "index", m.index(one(m, living...))
-	case pick < 99:
+	case pick < 98:
 		what, changes = "purge", m.purge(one(m, living...))
+	case pick < 99:
+		what, changes = "event", m.event(w)
 	case m.chance(10):
 		what, changes = "clear", m.clear(w)
 	}
@@ -258,7 +260,7 @@ func (m *model) member(w access.WorldID) []change {
 
 // commit appends to a stream, sometimes what does not follow.
 func (m *model) commit() []change {
-	id := one(m, canon.StreamID("a"), "b")
+	id := one(m, canon.StreamID("a"), "b", canon.WorldStream(WorldID(1)))
 	off := one(m, canon.Seq(0), 0, 0, 1)
 	return []change{
 		func(tx canon.Tx) error {
@@ -274,6 +276,17 @@ func (m *model) commit() []change {
 			return tx.PutRepeat(m.t.Context(), canon.Repeat{Account: "k", Key: string(id), Stream: id, Seq: m.seq, Expires: Time(int(m.seq))})
 		},
 	}
+}
+
+// event writes some events, now and then one of a commit that has one.
+func (m *model) event(w access.WorldID) (changes []change) {
+	for range 1 + m.rng.IntN(12) {
+		e := Event(m.id(), one(m, "moved", "said"), one(m, "", "place:1", "place:2"), m.label())
+		e.World, e.Seq, e.Key = w, canon.Seq(1+m.rng.IntN(60)), one(m, "", "", "a", "b")
+		e.Payload = one(m, nil, json.RawMessage(`{"a":1}`))
+		changes = append(changes, func(tx canon.Tx) error { return tx.PutEvent(m.t.Context(), e) })
+	}
+	return changes
 }
 
 func (m *model) index(c canon.Card) []change {

@@ -65,6 +65,7 @@ func hidden(t testing.TB, s canon.Store) {
 			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 20), Kind: "loop", From: town.ID, To: town.ID, Label: label, Since: 2})
 			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: town.ID, Kind: "base", Text: label.String(), Label: label, Since: 1})
 			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n + 10), Card: hall.ID, Kind: "base", Text: label.String(), Label: Open, Since: 1})
+			tx.Event(Event(n, "seen", "hall", label))
 			gone := Trashed(Card(n+40, "Gone "+label.String(), label), Card(n+40, "", label), n)
 			tx.Card(gone, "")
 		}
@@ -296,6 +297,32 @@ var rowQuestions = []question{
 		e.ok("LayerByID", err)
 		return ok
 	})},
+	{"Events", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, total, err := e.r.Events(e.ctx(), e.s, canon.EventQuery{Page: everything})
+		e.ok("Events", err)
+		for _, row := range rows {
+			out = append(out, row.Label)
+		}
+		return out, total
+	}},
+	{"Events by their commit", each(func(e eye, n int, _ access.Label) bool {
+		_, total, err := e.r.Events(e.ctx(), e.s, canon.EventQuery{ID: UUID(n), Page: everything})
+		e.ok("Events", err)
+		return total.Count == 1
+	})},
+	{"CardAt", each(func(e eye, n int, _ access.Label) bool {
+		_, ok, err := e.r.CardAt(e.ctx(), e.s, CardID(n), canon.Seq(n))
+		e.ok("CardAt", err)
+		return ok
+	})},
+	{"CardsAt", func(e eye) (out []access.Label, _ canon.Total) {
+		rows, err := e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)}, 1000)
+		e.ok("CardsAt", err)
+		for _, v := range rows {
+			out = append(out, v.Label)
+		}
+		return out, uncounted
+	}},
 	{"LayerByID of the hidden", each(func(e eye, n int, _ access.Label) bool {
 		_, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n+10))
 		e.ok("LayerByID", err)

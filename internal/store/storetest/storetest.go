@@ -38,6 +38,8 @@ func Run(t *testing.T, open func(t *testing.T) canon.Store) {
 		{"refs", testRefs},
 		{"links", testLinks},
 		{"layers", testLayers},
+		{"events", testEvents},
+		{"past", testPast},
 		{"bodies", testBodies},
 		{"streams", testStreams},
 		{"dump", testDump},

@@ -267,6 +267,8 @@ const dumped = `# world
 {"World":"01990000-0000-7000-8000-000000000001","ID":"01990000-0000-7000-8000-000000000001","Kind":"loop","From":"01990000-0000-7000-8000-000000000001","To":"01990000-0000-7000-8000-000000000001","Attrs":null,"Label":"user","Since":1,"Until":0,"At":"2026-03-01T00:00:01Z"}
 # layers
 {"World":"01990000-0000-7000-8000-000000000001","ID":"01990000-0000-7000-8000-000000000001","Card":"01990000-0000-7000-8000-000000000001","Kind":"base","Text":"t","FromTick":-1,"ToTick":0,"Label":"user","At":"2026-03-01T00:00:01Z","Since":1,"Until":0}
+# events
+{"World":"01990000-0000-7000-8000-000000000001","ID":"01990000-0000-7000-8000-000000000002","Seq":2,"At":"2026-03-01T00:00:02Z","By":"ann","Op":"test","Type":"moved","Scope":"place:1","Actor":{"kind":"npc","id":"7"},"Correlation":"c","Causation":"d","Key":"k","Version":3,"Payload":{"é":"\u003c"},"Label":"gm:alice"}
 # search
 {"Card":"01990000-0000-7000-8000-000000000001","Label":"gm:alice","Name":"Été","Text":"a text"}
 `
@@ -284,6 +286,10 @@ func testDumpLines(t *testing.T, s canon.Store) {
 		tx.Refs(c, to(link, "Zed"))
 		tx.Link(canon.Link{World: w.ID, ID: LinkID(1), Kind: "loop", From: c.ID, To: c.ID, Label: Open, Since: 1, At: Time(1)})
 		tx.Layer(canon.Layer{World: w.ID, ID: LayerID(1), Card: c.ID, Kind: "base", Text: "t", FromTick: -1, Label: Open, Since: 1, At: Time(1)})
+		e := Event(2, "moved", "place:1", GMAlice)
+		e.Actor, e.Correlation, e.Causation, e.Key, e.Version = canon.EventActor{Kind: "npc", ID: "7"}, "c", "d", "k", 3
+		e.Payload = []byte(`{"é": "<"}`)
+		tx.Event(e)
 	})
 	if got := tables(t, s, w.ID); got != dumped {
 		t.Errorf("the dump is\n%s\nwant\n%s", got, dumped)

@@ -1,0 +1,206 @@
+package canon_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+func (a actor) tell(e canon.Event) (canon.Receipt, error) {
+	return a.do(func(p *canon.Plan) error { return p.Event(e) })
+}
+
+// heard is the types of the events that an actor sees, latest first.
+func (a actor) heard(q canon.EventQuery) (list []canon.StoredEvent) {
+	a.s.t.Helper()
+	q.Page = canon.Page{Limit: 100}
+	err := a.look(func(l *canon.Look) (err error) {
+		list, _, err = l.Events(a.s.t.Context(), q)
+		return err
+	})
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+	return list
+}
+
+func TestAnEventIsSeenByThoseWhoSeeItsLabel(t *testing.T) {
+	s := newScene(t)
+	cause := uuid.New()
+	r := s.as("user").must(func(p *canon.Plan) error {
+		p.Cause(cause)
+		return p.Event(canon.Event{Type: "said", Scope: "place:1", Payload: []byte(`{"text":"hello <b>"}`), Actor: canon.EventActor{Kind: "player", ID: "7"}, Version: 1})
+	})
+	if _, err := s.as("gm").tell(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.as("user").tell(canon.Event{Type: "plotted", Label: access.NewLabel(access.LevelGM)}); !errors.Is(err, fault.Denied) {
+		t.Errorf("an event above its author's view: %v", err)
+	}
+	heard := s.as("user").heard(canon.EventQuery{})
+	if len(heard) != 1 || len(s.as("gm").heard(canon.EventQuery{})) != 2 {
+		t.Fatalf("the user hears %+v", heard)
+	}
+	e := heard[0]
+	if e.ID != r.Change || e.Seq != r.Seq || e.Causation != cause.String() || e.By != "user" || e.Actor.ID != "7" || !e.At.Equal(r.At) {
+		t.Errorf("the event %+v of %+v", e, r)
+	}
+	s.wantRebuilt()
+}
+
+func TestAnEventIsHeldToItsForm(t *testing.T) {
+	s := newScene(t)
+	for field, e := range map[string]canon.Event{
+		"event.type":       {},
+		"event.payload":    {Type: "a", Payload: []byte(`{`)},
+		"event.actor.kind": {Type: "a", Actor: canon.EventActor{Kind: "ghost"}},
+		"event.key":        {Type: "a", Key: string(make([]byte, 300))},
+	} {
+		_, err := s.as("gm").tell(e)
+		var f *fault.Error
+		if !errors.As(err, &f) || len(f.Fields) != 1 || f.Fields[0].Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+func TestAnEventSentAgainIsToldFromANewOne(t *testing.T) {
+	s := newScene(t)
+	once := func(who, key string, label access.Label) (told bool) {
+		t.Helper()
+		_, err := s.as(who).do(func(p *canon.Plan) error {
+			earlier, sent, err := p.EventOnce(canon.Event{Type: "hit", Key: key, Label: label})
+			if told = !sent; sent && earlier.Key != key {
+				t.Errorf("the earlier event %+v", earlier)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	gm := access.NewLabel(access.LevelGM)
+	for i, step := range []struct {
+		who, key string
+		label    access.Label
+		want     bool
+	}{
+		{"user", "a", access.Label{}, true}, {"gm", "a", access.Label{}, false}, {"user", "b", access.Label{}, true},
+		{"gm", "c", gm, true}, {"user", "c", access.Label{}, true}, // what is hidden has no key
+	} {
+		if got := once(step.who, step.key, step.label); got != step.want {
+			t.Errorf("step %d: told %t", i, got)
+		}
+	}
+	s.now = s.now.Add(7*24*time.Hour + time.Minute)
+	if !once("user", "a", access.Label{}) {
+		t.Error("a key is remembered for longer than a week")
+	}
+	if _, err := s.as("user").do(func(p *canon.Plan) error { _, _, err := p.EventOnce(canon.Event{Type: "hit"}); return err }); !errors.Is(err, fault.Invalid) {
+		t.Errorf("without a key: %v", err)
+	}
+}
+
+// Each plan rests on the link that it moves: of many that move it at once, each starts
+// where the one before it ended.
+func TestALinkIsMovedByOneAtATime(t *testing.T) {
+	s := newScene(t)
+	gm := s.as("gm")
+	for _, name := range []string{"Hero", "Hall", "Yard"} {
+		gm.create(name, "")
+	}
+	hero, _, _ := gm.card("Hero")
+	hall, _, _ := gm.card("Hall")
+	id := canon.LinkIDOf("at", hero.ID.String())
+	if id == canon.LinkIDOf("a", "t"+hero.ID.String()) || id != canon.LinkIDOf("at", hero.ID.String()) {
+		t.Error("the id of a link does not follow from its parts")
+	}
+	const moves = 24
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	from := map[canon.Seq]int{}
+	for range moves {
+		all.Go(func() {
+			var since canon.Seq
+			_, err := s.canon.Change(t.Context(), gm.grant, func(p *canon.Plan) error {
+				list, _, err := p.Links(t.Context(), canon.LinkQuery{From: hero.ID, Kinds: []string{"at"}, Page: canon.Page{Limit: 1}})
+				l := canon.Link{ID: id}
+				if len(list) > 0 {
+					l = list[0]
+				}
+				since = l.Since
+				p.Rest(l)
+				if err == nil {
+					_, err = p.Link(canon.Link{ID: id, Kind: "at", From: hero.ID, To: hall.ID})
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			from[since]++
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	if len(from) != moves {
+		t.Errorf("%d moves started from %d places", moves, len(from))
+	}
+}
+
+func TestALinkOutOfSightHoldsNobodyUp(t *testing.T) {
+	s := newScene(t)
+	gm := s.as("gm")
+	gm.create("A", "")
+	a, _, _ := gm.card("A")
+	id := canon.LinkIDOf("exit", "north")
+	gm.must(func(p *canon.Plan) error {
+		_, err := p.Link(canon.Link{ID: id, Kind: "exit", From: a.ID, To: a.ID, Label: access.NewLabel(access.LevelGM)})
+		return err
+	})
+	s.as("user").must(func(p *canon.Plan) error {
+		p.Rest(canon.Link{ID: id})
+		_, err := p.Link(canon.Link{ID: id, Kind: "exit", From: a.ID, To: a.ID})
+		return err
+	})
+	s.wantRebuilt()
+}
+
+func TestThePastStands(t *testing.T) {
+	s := newScene(t)
+	gm := s.as("gm")
+	gm.create("Hall", "one")
+	hall, _, _ := gm.card("Hall")
+	var then canon.Seq
+	_ = gm.look(func(l *canon.Look) error { then = l.As(access.LevelUser).Now(); return nil })
+	at := s.now
+	gm.edit("Hall", "two")
+	gm.create("Yard", "")
+	err := gm.look(func(l *canon.Look) error {
+		seq, err := l.SeqAt(t.Context(), at)
+		if err != nil || seq != then || l.Now() != then+2 {
+			t.Errorf("at %v stood commit %d, %v; want %d; now %d", at, seq, err, then, l.Now())
+		}
+		v, ok, err := l.CardAt(t.Context(), hall.ID, seq)
+		if err != nil || !ok || v.Rev != 1 {
+			t.Errorf("then the card was %+v, %t, %v", v, ok, err)
+		}
+		list, err := l.CardsAt(t.Context(), []canon.CardID{hall.ID}, l.Now())
+		if len(list) != 1 || list[0].Rev != 2 {
+			t.Errorf("now the card is %+v", list)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

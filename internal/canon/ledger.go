@@ -1,0 +1,207 @@
+package canon
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// AnySurface lets the grants of every surface open a kind of ledger.
+const AnySurface = "*"
+
+// LedgerStream names a ledger: a stream of events beside the worlds' canons, such as
+// "game:<id>". The kind is one of Config.Ledgers.
+func LedgerStream(kind, id string) StreamID { return StreamID(kind + ":" + id) }
+
+// recordsAtOnce is how many records of a ledger are read before any is handed out, so
+// that no snapshot is held while the caller works.
+const recordsAtOnce = 256
+
+// opens refuses with fault.NotFound where a grant does not open a ledger: of a kind that
+// is kept for another surface, or named after a world that the grant is not for. A ledger
+// is shown whole: which of its events somebody may see is its surface's to say.
+func (c *Canon) opens(ctx context.Context, r Reader, g access.Grant, s StreamID) error {
+	kind, id, _ := strings.Cut(string(s), ":")
+	surface, known := c.ledgers[kind]
+	if !known || id == "" || surface != AnySurface && surface != g.Request().Surface {
+		return fault.New(fault.NotFound, "there is no such ledger")
+	}
+	name, _, _ := strings.Cut(id, "/")
+	w, err := uuid.Parse(name)
+	if err != nil || access.WorldID(w) == g.World() {
+		return nil
+	}
+	if _, foreign, err := r.World(ctx, access.WorldID(w)); err != nil || !foreign {
+		return err
+	}
+	return fault.New(fault.NotFound, "there is no such ledger")
+}
+
+// mayAppend refuses operations that are declared to change nothing at all.
+func mayAppend(g access.Grant) error {
+	if g.Request().Effect == access.Propose {
+		return nil
+	}
+	return mayCommit(g)
+}
+
+// Append adds events to a ledger whose head is at after, one commit for each, all or
+// none. It refuses with fault.Conflict where the head is elsewhere; see Moved. The
+// Receipt is the last commit's. An idempotency key is honoured as by Change, and under a
+// rehearsing grant everything is checked and nothing is kept.
+func (c *Canon) Append(ctx context.Context, g access.Grant, s StreamID, after Seq, events []Event) (receipt Receipt, err error) {
+	if !g.Valid() {
+		return Receipt{}, errClosed
+	}
+	if err := mayAppend(g); err != nil {
+		return Receipt{}, err
+	}
+	events = slices.Clone(events)
+	for i, e := range events {
+		if events[i], err = e.settled(); err != nil {
+			return Receipt{}, err
+		}
+	}
+	err = c.store.Write(ctx, func(tx Tx) (err error) {
+		if err := c.opens(ctx, tx, g, s); err != nil {
+			return err
+		}
+		again := false
+		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
+			return err
+		}
+		if receipt, err = c.appendEvents(ctx, tx, g, s, after, events); err != nil {
+			return err
+		}
+		if g.Request().DryRun {
+			receipt.DryRun, receipt.Change = true, uuid.UUID{}
+			return errRehearsed
+		}
+		return nil
+	})
+	return receipt, committed(err)
+}
+
+func (c *Canon) appendEvents(ctx context.Context, tx Tx, g access.Grant, s StreamID, after Seq, events []Event) (Receipt, error) {
+	head, err := tx.Head(ctx, s)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if head.Seq != after {
+		return Receipt{}, fault.New(fault.Conflict, "another writer was first; read again and repeat").Because(errMoved)
+	}
+	receipt := Receipt{At: c.time()}
+	req := g.Request()
+	for i := range events {
+		rec := c.record(g, s, head)
+		rec.At, rec.Event = receipt.At, &events[i]
+		if head, err = appendTo(ctx, tx, head, rec); err != nil {
+			return Receipt{}, err
+		}
+		receipt.Change, receipt.Seq = rec.ID, rec.Seq
+	}
+	if req.IdempotencyKey == "" || len(events) == 0 {
+		return receipt, nil
+	}
+	return receipt, tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
+		Stream: s, Seq: receipt.Seq, Expires: receipt.At.Add(repeatLife)})
+}
+
+// Moved reports whether an error says that what a write rested on has moved meanwhile:
+// then reading again and repeating can help.
+func Moved(err error) bool { return isMoved(err) }
+
+// Records yields a ledger's commits from a number on, in order. Those appended while it
+// runs may come too.
+func (c *Canon) Records(ctx context.Context, g access.Grant, s StreamID, from Seq) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for {
+			list, err := c.records(ctx, g, s, from)
+			for _, rec := range list {
+				if !yield(rec, nil) {
+					return
+				}
+				from = rec.Seq + 1
+			}
+			if err != nil {
+				yield(Record{}, err)
+				return
+			}
+			if len(list) < recordsAtOnce {
+				return
+			}
+		}
+	}
+}
+
+func (c *Canon) records(ctx context.Context, g access.Grant, s StreamID, from Seq) (list []Record, err error) {
+	err = c.readLedger(ctx, g, s, func(r Reader) error {
+		for commit, err := range r.Commits(ctx, s, from) {
+			if err != nil {
+				return err
+			}
+			rec, err := commit.Record()
+			if err != nil {
+				return err
+			}
+			if list = append(list, rec); len(list) == recordsAtOnce {
+				return nil
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// Head gives the last commit of a ledger; the zero Head where there is none.
+func (c *Canon) Head(ctx context.Context, g access.Grant, s StreamID) (h Head, err error) {
+	err = c.readLedger(ctx, g, s, func(r Reader) (err error) {
+		h, err = r.Head(ctx, s)
+		return err
+	})
+	return h, err
+}
+
+func (c *Canon) readLedger(ctx context.Context, g access.Grant, s StreamID, f func(Reader) error) error {
+	if !g.Valid() {
+		return errClosed
+	}
+	return c.store.Read(ctx, func(r Reader) error {
+		if err := c.opens(ctx, r, g, s); err != nil {
+			return err
+		}
+		return f(r)
+	})
+}
+
+// Ledgers lists the ledgers of a kind that the grant opens, by name.
+func (c *Canon) Ledgers(ctx context.Context, g access.Grant, kind string) (list []StreamID, err error) {
+	if !g.Valid() {
+		return nil, errClosed
+	}
+	err = c.store.Read(ctx, func(r Reader) error {
+		all, err := r.Streams(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range all {
+			if !strings.HasPrefix(string(s), kind+":") {
+				continue
+			}
+			switch err := c.opens(ctx, r, g, s); {
+			case err == nil:
+				list = append(list, s)
+			case !isNotFound(err):
+				return err
+			}
+		}
+		return nil
+	})
+	return list, err
+}

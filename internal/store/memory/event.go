@@ -1,0 +1,46 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/canon"
+)
+
+func (r reader) Events(_ context.Context, s canon.Sight, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
+	var all []canon.StoredEvent
+	for key, e := range r.s.events.all() {
+		if key.world == s.World && s.View.Sees(e.Label) && tells(q, e) {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b canon.StoredEvent) int {
+		if q.Oldest {
+			a, b = b, a
+		}
+		return cmp.Compare(b.Seq, a.Seq)
+	})
+	out, total := page(all, q.Page)
+	return out, total, nil
+}
+
+func tells(q canon.EventQuery, e canon.StoredEvent) bool {
+	return (len(q.Scopes) == 0 || slices.Contains(q.Scopes, e.Scope)) &&
+		(len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
+		(q.Key == "" || q.Key == e.Key) &&
+		(q.ID == uuid.Nil || q.ID == e.ID) &&
+		(q.After == 0 || e.Seq > q.After) &&
+		(q.Before == 0 || e.Seq < q.Before) &&
+		(q.AsOf == 0 || e.Seq <= q.AsOf)
+}
+
+func (t tx) PutEvent(_ context.Context, e canon.StoredEvent) error {
+	e.Payload = bytes.Clone(e.Payload)
+	e.At = moment(e.At)
+	t.s.events.put(eventKey{e.World, e.Seq}, e)
+	return nil
+}
