@@ -1,0 +1,133 @@
+package safety
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// visible is a text without what no reader sees: format and control characters, the tag
+// block, variation selectors. Compatibility forms become what they stand for (NFKC).
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.Is(unicode.Cf, r), unicode.IsControl(r), r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff, r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164:
+			return -1
+		}
+		return r
+	}, norm.NFKC.String(s))
+}
+
+// alike are letters of other scripts that look like Latin ones.
+var alike = map[rune]rune{
+	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ѵ': 'v', 'ԛ': 'q', 'ԝ': 'w',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'ı': 'i', 'ł': 'l', 'ø': 'o', 'đ': 'd', 'ß': 's',
+}
+
+// leet are the signs that stand for letters inside a word.
+var leet = map[rune]rune{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '@': 'a', '$': 's', '!': 'i', '|': 'l', '€': 'e', '+': 't'}
+
+// Fold is a text's words in the plainest form: lower case, without accents, look-alikes
+// made Latin.
+func Fold(s string) []string { return words(plain(visible(s))) }
+
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		r = unicode.ToLower(r)
+		if l, ok := alike[r]; ok {
+			return l
+		}
+		return r
+	}, norm.NFD.String(s))
+}
+
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' })
+}
+
+// forms are the ways a visible text's words may be read: as they stand, and, where that
+// differs, with signs read as letters, letters that stand apart joined, and letters that
+// are drawn out shortened.
+func forms(seen string) [][]string {
+	text := plain(seen)
+	list := [][]string{words(text)}
+	if read := unleet(text); read != text {
+		list = append(list, words(read))
+	}
+	if joined := joinApart(list[len(list)-1]); joined != nil {
+		list = append(list, joined)
+	}
+	if short := shorten(text); short != text {
+		list = append(list, words(short))
+	}
+	return list
+}
+
+// unleet reads signs as letters in the words that hold letters too.
+func unleet(s string) string {
+	if !strings.ContainsAny(s, "0134578@$!|€+") {
+		return s
+	}
+	fields := strings.Fields(s)
+	for i, f := range fields {
+		if core := strings.TrimRight(f, "!?.,;:"); strings.ContainsFunc(core, unicode.IsLetter) {
+			fields[i] = strings.Map(func(r rune) rune {
+				if l, ok := leet[r]; ok {
+					return l
+				}
+				return r
+			}, core)
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
+// joinApart joins three and more single letters in a row to one word; nil where there
+// are none.
+func joinApart(list []string) []string {
+	var out []string
+	for i := 0; i < len(list); {
+		run := i
+		for run < len(list) && len([]rune(list[run])) == 1 {
+			run++
+		}
+		if run-i >= 3 {
+			out = append(out, strings.Join(list[i:run], ""))
+			i = run
+			continue
+		}
+		out = append(out, list[i])
+		i++
+	}
+	if len(out) == len(list) {
+		return nil
+	}
+	return out
+}
+
+// shorten makes one of three and more of the same letter.
+func shorten(s string) string {
+	var b strings.Builder
+	runes := []rune(s)
+	for i := 0; i < len(runes); {
+		end := i
+		for end < len(runes) && runes[end] == runes[i] {
+			end++
+		}
+		n := end - i
+		if n >= 3 && unicode.IsLetter(runes[i]) {
+			n = 1
+		}
+		for range n {
+			b.WriteRune(runes[i])
+		}
+		i = end
+	}
+	return b.String()
+}
