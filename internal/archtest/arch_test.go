@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"job":       {"access", "fault"},
 	"sample":    {},
 	"blob":      {"fault"},
+	"world":     {"canon", "op", "job", "markup", "access", "fault"},
 	"archive":   {"canon", "op", "job", "markup", "access", "fault"},
 	"exchange":  {"canon", "markup", "access", "fault"},
 	"remote":    {"op", "access", "fault"},

@@ -1,0 +1,27 @@
+// Package world gives narrators the context of a living world and lets people play in
+// it: places, exits, realms, atmosphere, players, lore, commands and domain events.
+//
+// Its invariant: everything is kept as the canon keeps it (cards, links, layers and
+// commits), and read through one canon.Look of the call's grant, so that an edit in the
+// wiki shows in the next answer and what a caller may not see is absent from it. Reading
+// changes nothing. Play changes links alone: a player stands at one place, its clock
+// never falls, and no quantity is negative.
+//
+// What an agent suggests goes through the gates of package proposal; this package tells
+// that one what its kinds mean (propose.go). Text in, text out: who decides what a
+// narrator says is not its matter.
+//
+// How things are kept:
+//
+//	place      card of type Location; content is the description; fields terrain, tags,
+//	           exitAvailability {"pending": {direction: reason}, "forbidden": {…}}
+//	exit       link exit, place to place; attributes direction, description,
+//	           travelDurationMs, lockState ("locked", "unlocked"), key (name or codename
+//	           of the item that unlocks it)
+//	realm      card of type Realm; fields realmType, scope, narrativeTags; links within,
+//	           member_of, borders, on_route, vassal_of, allied_with, at_war_with
+//	player     card of type Player; one link at to where it stands, with attributes clock
+//	           (milliseconds) and heading (a direction)
+//	thing      card of any other type with a link at to a place, or a link holds from
+//	           who or what has it, with attribute quantity (1 where absent)
+package world

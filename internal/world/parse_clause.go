@@ -1,0 +1,276 @@
+package world
+
+import (
+	"slices"
+	"strings"
+)
+
+// clause reads one clause: its verb, then what the verb is about.
+func (p *parser) clause(words []word) {
+	at := Span{words[0].start, words[len(words)-1].end}
+	words, mods := lead(words)
+	if len(words) == 0 {
+		p.doubt("verb", at, verbNames, true)
+		return
+	}
+	if words[0].kind == quoted {
+		p.add(Intent{Verb: VerbTalk, Modifiers: append(mods, words[0].raw), Confidence: 0.8}, at)
+		return
+	}
+	if d, sure, ok := p.bareDirection(words); ok {
+		p.add(Intent{Verb: VerbMove, Direction: d, Modifiers: mods, Confidence: sure}, at)
+		return
+	}
+	m, ok := lookVerb(words)
+	if !ok {
+		var options []string
+		if m, options, ok = typoVerb(words[0].fold); !ok {
+			if options == nil {
+				options = verbNames
+			}
+			p.doubt("verb", Span{words[0].start, words[0].end}, options, true)
+			return
+		}
+	}
+	rest, more := pickManner(words[m.words:])
+	p.act(m, words[:m.words], rest, Intent{Verb: m.verb, Confidence: m.sure, Modifiers: append(mods, more...)}, at)
+}
+
+// lead cuts off what stands before the verb and keeps what says how.
+func lead(words []word) (rest []word, mods []string) {
+	for len(words) > 0 && words[0].kind == plainWord {
+		if m, isVerb := lookVerb(words); isVerb && (m.words > 1 || len(words) == 1 || !fillers[words[0].fold]) {
+			break
+		}
+		switch {
+		case manner[words[0].fold]:
+			mods = append(mods, words[0].fold)
+		case !fillers[words[0].fold]:
+			return words, mods
+		}
+		words = words[1:]
+	}
+	return words, mods
+}
+
+// pickManner takes the adverbs out of the rest of a clause.
+func pickManner(words []word) (rest []word, mods []string) {
+	for _, w := range words {
+		if w.kind == plainWord && manner[w.fold] {
+			mods = append(mods, w.fold)
+			continue
+		}
+		rest = append(rest, w)
+	}
+	return rest, mods
+}
+
+// bareDirection reads a clause that is a direction and nothing else.
+func (p *parser) bareDirection(words []word) (Direction, float64, bool) {
+	if len(words) == 2 && words[0].fold == "back" && words[1].fold == "out" {
+		return "out", 0.9, true
+	}
+	if len(words) != 1 {
+		return "", 0, false
+	}
+	if d, ok := directionWords[words[0].fold]; ok {
+		return d, 1, true
+	}
+	if _, isVerb := lookVerb(words); isVerb {
+		return "", 0, false
+	}
+	d, ok := typoDirection(words[0].fold)
+	return d, 0.75, ok
+}
+
+// act reads what a verb is about.
+func (p *parser) act(m meaning, said, rest []word, i Intent, at Span) {
+	switch m.verb {
+	case VerbMove:
+		p.move(said, rest, i, at)
+	case VerbInventory, VerbFlee, VerbRest, VerbDefend:
+		p.alone(rest, i, at)
+	case VerbTalk:
+		p.talk(said, rest, i, at)
+	case VerbLook, VerbExamine:
+		p.regard(said, rest, i, at)
+	default:
+		p.handle(said, rest, i, at)
+	}
+}
+
+// move reads where to go: a direction, back, or the name of a place.
+func (p *parser) move(said, rest []word, i Intent, at Span) {
+	head := said[0].fold
+	for len(rest) > 0 && rest[0].kind == plainWord && (rest[0].fold == "to" || rest[0].fold == "toward" || rest[0].fold == "towards" ||
+		rest[0].fold == "the" || rest[0].fold == "straight" || rest[0].fold == "for") {
+		rest = rest[1:]
+	}
+	if len(said) > 1 && said[len(said)-1].fold == "back" || head == "return" || len(rest) > 0 && rest[0].fold == "back" {
+		if len(rest) > 0 && rest[0].fold == "back" {
+			rest = rest[1:]
+		}
+		i.Modifiers = append(i.Modifiers, "back")
+	}
+	if len(rest) > 0 && rest[0].kind == plainWord {
+		if d, ok := directionWords[rest[0].fold]; ok {
+			rest, i.Direction = rest[1:], d
+		} else if d, ok := typoDirection(rest[0].fold); ok && len(rest) == 1 {
+			rest, i.Direction, i.Confidence = nil, d, min(i.Confidence, 0.75)
+		}
+	}
+	if i.Direction == "" && len(said) > 1 && (said[1].fold == "in" || said[1].fold == "into") {
+		i.Direction = "in"
+	}
+	if i.Direction == "" && (head == "leave" || head == "exit" || len(said) > 1 && said[1].fold == "out") && len(rest) == 0 {
+		i.Direction = "out"
+	}
+	object, targets := split(rest)
+	i.DirectObject, i.Targets = p.noun(object, at), p.nouns(targets, at)
+	if i.DirectObject == "" && len(i.Targets) > 0 {
+		i.DirectObject, i.Targets = i.Targets[0], i.Targets[1:]
+	}
+	if i.Direction == "" && i.DirectObject == "" && !slices.Contains(i.Modifiers, "back") {
+		p.doubt("direction", at, nil, true)
+		i.Confidence = min(i.Confidence, 0.4)
+	}
+	p.add(i, at)
+}
+
+// alone reads an act that needs nothing, and may name something.
+func (p *parser) alone(rest []word, i Intent, at Span) {
+	if i.Verb != VerbInventory && len(rest) > 0 {
+		if d, ok := directionWords[rest[0].fold]; ok && len(rest) == 1 {
+			i.Direction = d
+			p.add(i, at)
+			return
+		}
+		object, targets := split(rest)
+		i.DirectObject, i.Targets = p.noun(object, at), p.nouns(targets, at)
+	}
+	p.add(i, at)
+}
+
+// talk reads whom to speak to, and what is said or asked about.
+func (p *parser) talk(said, rest []word, i Intent, at Span) {
+	var speech []string
+	kept := rest[:0:0]
+	for _, w := range rest {
+		if w.kind == quoted {
+			speech = append(speech, w.raw)
+			continue
+		}
+		kept = append(kept, w)
+	}
+	groups := group(kept)
+	saying := said[0].fold == "say" || said[0].fold == "shout" || said[0].fold == "whisper" || said[0].fold == "answer"
+	for n, g := range groups {
+		text := phrase(g.words)
+		switch {
+		case g.by == "about" || g.by == "for":
+			speech = append(speech, strings.TrimSpace(g.by+" "+text))
+		case n == 0 && g.by == "" && saying && len(said) == 1:
+			speech = append(speech, text)
+		case i.DirectObject == "":
+			i.DirectObject = p.noun(g.words, at)
+		default:
+			i.Targets = append(i.Targets, text)
+		}
+	}
+	i.Modifiers = append(i.Modifiers, speech...)
+	if i.DirectObject == "" && len(speech) == 0 {
+		p.doubt("target", at, nil, true)
+		i.Confidence = min(i.Confidence, 0.4)
+	}
+	p.add(i, at)
+}
+
+// regard reads what to look at; nothing is the place itself.
+func (p *parser) regard(said, rest []word, i Intent, at Span) {
+	if len(rest) == 1 && rest[0].kind == plainWord {
+		if d, ok := directionWords[rest[0].fold]; ok {
+			i.Direction = d
+			p.add(i, at)
+			return
+		}
+	}
+	groups := group(rest)
+	for n, g := range groups {
+		if g.by == "" || n == 0 || i.DirectObject == "" {
+			for k, object := range alternatives(g.words) {
+				if k == 0 && i.DirectObject == "" {
+					i.DirectObject = p.noun(object, at)
+					continue
+				}
+				if name := p.noun(object, at); name != "" {
+					i.Targets = append(i.Targets, name)
+				}
+			}
+			continue
+		}
+		if name := p.noun(g.words, at); name != "" {
+			i.Targets = append(i.Targets, name)
+		}
+	}
+	if len(said) > 1 && i.Verb == VerbExamine {
+		i.Modifiers = append(i.Modifiers, said[1].fold)
+	}
+	if i.DirectObject == "" && i.Verb == VerbExamine {
+		i.Verb = VerbLook
+	}
+	p.add(i, at)
+}
+
+// handle reads an act on things: what, and to, at or with what. Several things joined by
+// "and" are several acts.
+func (p *parser) handle(said, rest []word, i Intent, at Span) {
+	rest = dropParticle(said, rest)
+	object, targets := split(rest)
+	i.Targets = p.nouns(targets, at)
+	if i.Verb == VerbGive && len(targets) == 0 {
+		object, i.Targets = recipientFirst(object)
+	}
+	objects := alternatives(object)
+	if len(objects) == 0 {
+		p.doubt("object", at, nil, true)
+		i.Confidence = min(i.Confidence, 0.4)
+		p.add(i, at)
+		return
+	}
+	if i.Verb == VerbGive && len(i.Targets) == 0 {
+		p.doubt("target", at, nil, true)
+		i.Confidence = min(i.Confidence, 0.4)
+	}
+	for _, o := range objects {
+		one := i
+		one.Targets, one.Modifiers = slices.Clone(i.Targets), slices.Clone(i.Modifiers)
+		if one.DirectObject = p.noun(o, at); one.DirectObject == "" {
+			continue
+		}
+		p.add(one, at)
+	}
+}
+
+// dropParticle cuts the second half of a verb that stands after its object: pick it up.
+func dropParticle(said, rest []word) []word {
+	if len(rest) < 2 || len(said) > 1 {
+		return rest
+	}
+	last := rest[len(rest)-1].fold
+	if last == "up" && said[0].fold == "pick" || last == "down" && (said[0].fold == "put" || said[0].fold == "set") ||
+		last == "on" && (said[0].fold == "turn" || said[0].fold == "put") || last == "away" && said[0].fold == "throw" || last == "over" && said[0].fold == "hand" {
+		return rest[:len(rest)-1]
+	}
+	return rest
+}
+
+// recipientFirst reads "give her the lamp" and "give Oda the lamp": an article or a
+// possessive after the first word divides whom from what.
+func recipientFirst(words []word) (object []word, targets []string) {
+	for n := 1; n < len(words); n++ {
+		if articles[words[n].fold] && words[n].kind == plainWord {
+			return words[n:], []string{phrase(words[:n])}
+		}
+	}
+	return words, nil
+}

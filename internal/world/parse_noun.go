@@ -1,0 +1,107 @@
+package world
+
+import "strings"
+
+// chunk is a part of a clause after a preposition; by is "" for what comes first.
+type chunk struct {
+	by    string
+	words []word
+}
+
+// group divides the rest of a clause at its prepositions. A preposition inside a name
+// ("Church of the Low Door") is none of them: "of" does not divide.
+func group(words []word) []chunk {
+	var out []chunk
+	cur := chunk{}
+	for _, w := range words {
+		if w.kind == plainWord && prepositions[w.fold] {
+			if len(cur.words) > 0 {
+				out = append(out, cur)
+			}
+			cur = chunk{by: w.fold}
+			continue
+		}
+		cur.words = append(cur.words, w)
+	}
+	if len(cur.words) > 0 {
+		out = append(out, cur)
+	}
+	return out
+}
+
+// split divides the rest of a clause into what is acted on and everything else.
+func split(words []word) (object []word, targets []chunk) {
+	for _, g := range group(words) {
+		if g.by == "" && object == nil {
+			object = g.words
+			continue
+		}
+		targets = append(targets, g)
+	}
+	return object, targets
+}
+
+// alternatives divides a list of things at "and" and commas.
+func alternatives(words []word) [][]word {
+	var out [][]word
+	var cur []word
+	for _, w := range words {
+		if w.kind == comma || w.kind == plainWord && (w.fold == "and" || w.fold == "&") {
+			if len(cur) > 0 {
+				out = append(out, cur)
+			}
+			cur = nil
+			continue
+		}
+		cur = append(cur, w)
+	}
+	if len(cur) > 0 {
+		out = append(out, cur)
+	}
+	return out
+}
+
+// noun is the name that words give, without articles; a pronoun is what was named last.
+func (p *parser) noun(words []word, at Span) string {
+	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	if len(words) == 1 && words[0].kind == plainWord && (pronouns[words[0].fold] || words[0].fold == "her") {
+		if p.last == "" {
+			p.doubt("pronoun", Span{words[0].start, words[0].end}, nil, true)
+		}
+		return p.last
+	}
+	return phrase(words)
+}
+
+func (p *parser) nouns(groups []chunk, at Span) []string {
+	var out []string
+	for _, g := range groups {
+		if name := p.noun(g.words, at); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// phrase is words as typed, without articles at their head.
+func phrase(words []word) string {
+	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
+		words = words[1:]
+	}
+	var b strings.Builder
+	for _, w := range words {
+		if w.kind == comma || w.kind == stop {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w.raw)
+	}
+	return b.String()
+}

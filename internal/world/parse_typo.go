@@ -1,0 +1,127 @@
+package world
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// slips finds known words that a typed one is one letter away from: one too many, too
+// few, another, or two neighbours swapped. It keeps every known word under itself and
+// under each of its forms with a letter left out.
+type slips struct{ forms map[string][]string }
+
+func newSlips(known []string) slips {
+	s := slips{map[string][]string{}}
+	for _, k := range known {
+		for _, form := range append(shortened(k), k) {
+			if !slices.Contains(s.forms[form], k) {
+				s.forms[form] = append(s.forms[form], k)
+			}
+		}
+	}
+	return s
+}
+
+// near gives the known words that a word may be a slip of, by bytes.
+func (s slips) near(typed string) []string {
+	var out []string
+	consider := func(form string) {
+		for _, k := range s.forms[form] {
+			if !slices.Contains(out, k) && oneSlip(typed, k) {
+				out = append(out, k)
+			}
+		}
+	}
+	consider(typed)
+	for _, form := range shortened(typed) {
+		consider(form)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// shortened are the forms of a word with one letter left out.
+func shortened(w string) []string {
+	r := []rune(w)
+	out := make([]string, 0, len(r))
+	for i := range r {
+		out = append(out, string(r[:i])+string(r[i+1:]))
+	}
+	return out
+}
+
+// oneSlip reports whether two words differ by one letter, or by a swap of neighbours.
+func oneSlip(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	i := 0
+	for i < len(x) && i < len(y) && x[i] == y[i] {
+		i++
+	}
+	x, y = x[i:], y[i:]
+	switch len(x) - len(y) {
+	case 0:
+		return len(x) == 0 || slices.Equal(x[1:], y[1:]) ||
+			len(x) > 1 && x[0] == y[1] && x[1] == y[0] && slices.Equal(x[2:], y[2:])
+	case 1:
+		return slices.Equal(x[1:], y)
+	case -1:
+		return slices.Equal(x, y[1:])
+	}
+	return false
+}
+
+// verbSlips are the verbs of one word of four letters or more.
+var verbSlips = newSlips(func() (known []string) {
+	for first, list := range heads {
+		if utf8.RuneCountInString(first) >= 4 && slices.ContainsFunc(list, func(h head) bool { return len(h.words) == 1 }) {
+			known = append(known, first)
+		}
+	}
+	slices.Sort(known)
+	return known
+}())
+
+// directionSlips are the directions of four letters or more.
+var directionSlips = newSlips(func() (known []string) {
+	for name := range directionWords {
+		if len(name) >= 4 {
+			known = append(known, name)
+		}
+	}
+	slices.Sort(known)
+	return known
+}())
+
+// typoDirection reads a direction with a slip in it, where it can be one only.
+func typoDirection(w string) (Direction, bool) {
+	if utf8.RuneCountInString(w) < 4 || otherVerbs[w] {
+		return "", false
+	}
+	var found Direction
+	for _, k := range directionSlips.near(w) {
+		d := directionWords[k]
+		if found != "" && d != found {
+			return "", false
+		}
+		found = d
+	}
+	return found, found != ""
+}
+
+// typoVerb reads a verb with a slip in it. options are the verbs that it may be.
+func typoVerb(w string) (m meaning, options []string, ok bool) {
+	if utf8.RuneCountInString(w) < 3 || otherVerbs[w] {
+		return meaning{}, nil, false
+	}
+	for _, k := range verbSlips.near(w) {
+		for _, h := range heads[k] {
+			if len(h.words) == 1 {
+				m = meaning{h.meaning.verb, 0.75, 1}
+				if !slices.Contains(options, string(m.verb)) {
+					options = append(options, string(m.verb))
+				}
+			}
+		}
+	}
+	return m, options, len(options) == 1
+}

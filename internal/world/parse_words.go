@@ -1,0 +1,121 @@
+package world
+
+import "strings"
+
+// meaning is what a word or phrase at the head of a clause says.
+type meaning struct {
+	verb  Verb
+	sure  float64 // how sure: 1 for the verb itself
+	words int     // how many words it takes
+}
+
+// phrases are the words for each verb, as folded. The verb's own name is the first.
+var phrases = map[Verb][]string{
+	VerbMove: {"move", "go", "walk", "run", "head", "travel", "enter", "climb", "proceed", "march", "step", "leave", "exit", "return", "follow", "cross", "sneak", "crawl", "swim", "hurry", "wander", "stroll",
+		"go back", "walk back", "head back", "turn back", "go to", "walk to", "head to", "head for", "run to", "go into", "get out", "get in", "go through"},
+	VerbLook:    {"look", "l", "look around", "look about", "look round", "gaze", "glance", "watch", "peer", "listen", "smell", "see", "look at", "gaze at", "glance at", "peer at"},
+	VerbExamine: {"examine", "x", "inspect", "study", "read", "search", "investigate", "check", "observe", "look in", "look inside", "look under", "look behind", "look into", "look through", "look closely at"},
+	VerbTake:    {"take", "get", "grab", "collect", "gather", "steal", "fetch", "acquire", "seize", "pick up", "pick", "take up", "pocket"},
+	VerbDrop:    {"drop", "discard", "put down", "set down", "lay down", "put", "place", "leave behind", "throw away", "let go of"},
+	VerbGive:    {"give", "hand", "offer", "pay", "lend", "pass", "hand over", "give back"},
+	VerbUse:     {"use", "unlock", "open", "light", "activate", "apply", "pull", "push", "turn", "press", "turn on", "switch on", "wear", "drink", "eat", "ring", "close", "lock"},
+	VerbTalk: {"talk", "say", "speak", "ask", "tell", "greet", "whisper", "shout", "chat", "answer", "converse", "hail",
+		"talk to", "talk with", "speak to", "speak with", "say to", "chat with", "call to", "shout at", "whisper to"},
+	VerbAttack: {"attack", "hit", "fight", "strike", "kill", "stab", "kick", "punch", "slash", "shoot", "smash", "slay"},
+	VerbDefend: {"defend", "block", "parry", "guard", "dodge", "shield", "protect"},
+	VerbThrow:  {"throw", "hurl", "toss", "fling", "lob", "chuck"},
+	VerbFlee:   {"flee", "escape", "retreat", "run away", "run off", "get away"},
+	VerbRest:   {"rest", "sleep", "nap", "camp", "sit down", "lie down", "make camp", "take a rest", "have a rest", "take a nap"},
+	VerbInventory: {"inventory", "i", "inv", "items", "belongings", "check inventory", "open inventory", "show inventory",
+		"check pockets", "check bag", "what do i have", "what am i carrying", "look at inventory"},
+}
+
+// directionWords are the words for directions, as folded.
+var directionWords = map[string]Direction{
+	"n": "north", "s": "south", "e": "east", "w": "west", "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest",
+	"u": "up", "d": "down", "north": "north", "south": "south", "east": "east", "west": "west", "northeast": "northeast", "north-east": "northeast",
+	"northwest": "northwest", "north-west": "northwest", "southeast": "southeast", "south-east": "southeast", "southwest": "southwest",
+	"south-west": "southwest", "up": "up", "down": "down", "in": "in", "out": "out", "inside": "in", "outside": "out", "upwards": "up", "downwards": "down",
+	"upstairs": "up", "downstairs": "down", "northward": "north", "northwards": "north", "southward": "south", "southwards": "south",
+	"eastward": "east", "eastwards": "east", "westward": "west", "westwards": "west",
+}
+
+// fillers stand before a verb and say nothing.
+var fillers = set("please", "i", "we", "you", "now", "just", "try", "to", "want", "would", "like", "lets", "let's", "let", "me", "us", "can", "could", "should",
+	"i'd", "i'll", "i'm", "will", "also", "so", "kindly", "attempt", "going", "gonna")
+
+// manner are adverbs that become modifiers.
+var manner = set("quietly", "quickly", "slowly", "carefully", "silently", "stealthily", "boldly", "angrily", "gently", "loudly", "softly", "closely", "cautiously", "politely", "fast", "again", "hastily", "nervously")
+
+// articles say nothing about what they stand before.
+var articles = set("the", "a", "an", "my", "your", "his", "her", "its", "their", "our", "some", "this", "that", "these", "those")
+
+// pronouns stand for what was named before.
+var pronouns = set("it", "them", "him", "this", "that", "one")
+
+// prepositions begin what an act is done to, with or about.
+var prepositions = set("to", "at", "with", "on", "onto", "in", "into", "inside", "from", "under", "behind", "about", "toward", "towards", "through", "using", "against", "off", "over", "for", "by")
+
+// otherVerbs are verbs of everyday English that no rule knows, so that none of them is
+// taken for a slip of one that a rule does.
+var otherVerbs = set("cook", "make", "wake", "bake", "sell", "book", "hook", "sing", "ride", "buy", "bite", "hide", "wait", "dig", "jump", "dance", "write", "break",
+	"burn", "build", "pray", "play", "cast", "fish", "hunt", "trade", "steer", "sail", "swap", "wash", "wave", "work", "fix", "fill", "tie", "cut", "feed", "kiss", "hold", "call",
+	"cover", "count", "learn", "live", "love", "mark", "name", "reach", "rise", "roll", "save", "seem", "send", "shake", "shine", "show", "sign", "smile", "spit", "stay",
+	"stop", "stand", "stare", "tear", "think", "touch", "train", "treat", "trust", "twist", "visit", "want", "warn", "wish", "yell", "rob", "row", "grow", "wink", "sink", "tease", "sleet")
+
+// heads finds phrases by their first word, longest first.
+var heads = func() map[string][]head {
+	all := map[string][]head{}
+	for _, v := range Verbs {
+		for i, text := range phrases[v] {
+			words := strings.Fields(text)
+			sure := 0.95
+			if i == 0 || len(text) == 1 {
+				sure = 1
+			}
+			h := head{words, meaning{v, sure, len(words)}}
+			list := all[words[0]]
+			at := 0
+			for at < len(list) && len(list[at].words) >= len(words) {
+				at++
+			}
+			all[words[0]] = append(list[:at:at], append([]head{h}, list[at:]...)...)
+		}
+	}
+	return all
+}()
+
+type head struct {
+	words   []string
+	meaning meaning
+}
+
+// lookVerb finds the longest phrase that a clause begins with.
+func lookVerb(words []word) (meaning, bool) {
+	for _, h := range heads[words[0].fold] {
+		if beginsWith(words, h.words) {
+			return h.meaning, true
+		}
+	}
+	return meaning{}, false
+}
+
+func beginsWith(words []word, phrase []string) bool {
+	if len(words) < len(phrase) {
+		return false
+	}
+	for i, p := range phrase {
+		if words[i].kind != plainWord || words[i].fold != p {
+			return false
+		}
+	}
+	return true
+}
+
+func set(words ...string) map[string]bool {
+	m := make(map[string]bool, len(words))
+	for _, w := range words {
+		m[w] = true
+	}
+	return m
+}
