@@ -1,0 +1,317 @@
+package exchange
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+type sourceImport = func(context.Context, *canon.Canon, access.Grant, fs.FS, SourceOptions) (Summary, error)
+
+func (s *scene) importSource(read sourceImport, files fs.FS, o SourceOptions) Summary {
+	s.t.Helper()
+	sum, err := read(s.t.Context(), s.canon, s.as("admin"), files, o)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return sum
+}
+
+// linked gives the ends of a card's links of a kind, with an attribute of each.
+func (s *scene) linked(who, from, kind, attr string) map[string]string {
+	s.t.Helper()
+	out := map[string]string{}
+	ctx := s.t.Context()
+	err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+		card, err := l.Find(ctx, from)
+		if err != nil {
+			return err
+		}
+		list, _, err := l.Links(ctx, canon.LinkQuery{From: card.ID, Kinds: []string{kind}, Page: canon.Page{Limit: 100}})
+		for _, link := range list {
+			to, _, err := l.ByID(ctx, link.To)
+			if err != nil {
+				return err
+			}
+			out[to.Name] = textOf(objectOf(string(link.Attrs))[attr])
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out
+}
+
+// TestRealSources imports the real data twice: everything comes in, what is wrong with it
+// is said, and the second time nothing changes.
+func TestRealSources(t *testing.T) {
+	for _, tc := range []struct {
+		folder   string
+		read     sourceImport
+		cards    int
+		problems []string
+		then     func(*scene)
+	}{
+		{"srd-2014", ImportSRD, 2317, nil, rulesBecomeCards},
+		{"light-worlds", ImportLight, 223, []string{`complex_world.json:310: "bathroom pot_61" stands nowhere`}, func(*scene) {}},
+		{"ranvier-areas", ImportRanvier, 50, []string{`areas/limbo/rooms.yml:56: "limbo:training2": item "craft:greenplant" is not there`}, areasBecomePlaces},
+	} {
+		t.Run(tc.folder, func(t *testing.T) {
+			root, err := os.OpenRoot(data(t, tc.folder))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			s := newStoredScene(t)
+			o := SourceOptions{Label: tc.folder}
+			rehearsal, err := tc.read(t.Context(), s.canon, s.as("admin").Rehearse(), root.FS(), o)
+			if err != nil || len(s.listing("admin")) > 0 {
+				t.Fatalf("a rehearsal left %d things, %v", len(s.listing("admin")), err)
+			}
+			first := s.importSource(tc.read, root.FS(), o)
+			t.Log(firstLine(first))
+			if first.Created < tc.cards || first.Created != rehearsal.Created {
+				t.Errorf("%d cards, rehearsed %d, want %d at least", first.Created, rehearsal.Created, tc.cards)
+			}
+			if got := first.String(); len(tc.problems) == 0 && len(first.Problems) > 0 {
+				t.Error(got)
+			} else {
+				for _, p := range tc.problems {
+					if !strings.Contains(got, p) {
+						t.Errorf("%q is missing from %s", p, got)
+					}
+				}
+			}
+			if again := s.importSource(tc.read, root.FS(), o); again.Created+again.Updated+again.Links > 0 || again.Unchanged != first.Created {
+				t.Errorf("importing again: %s", firstLine(again))
+			}
+			tc.then(s)
+		})
+	}
+}
+
+func rulesBecomeCards(s *scene) {
+	t := s.t
+	for _, tc := range []struct{ name, typ, codename, holds string }{
+		{"Aboleth", "Creature", "srd-monster-aboleth", "Armor class 17. Hit points 135 (18d10+36). Speed: swim 40 ft., walk 10 ft. Languages"},
+		{"Fireball", "Lore", "srd-spell-fireball", "spell slot of 4th level or higher"},
+		{"Blindness Deafness", "Lore", "srd-spell-blindness-deafness", "Casting time"},
+		{"Armor, plus 1", "Artifact", "srd-magic-item-armor-1", "+1 bonus to AC"},
+		{"Club", "Item", "srd-equipment-club", "1d4 bludgeoning"},
+		{"Druid+Level 3", "Lore", "", "[[Druid]]"},
+		{":srd-equipment-shield", "Item", "srd-equipment-shield", ""},
+	} {
+		c, text, ok := s.content("gm", tc.name)
+		if !ok || c.Type != tc.typ || c.Codename != tc.codename || !strings.Contains(strings.ReplaceAll(text, "&#39;", "'"), tc.holds) {
+			t.Errorf("%s: %t %s %s %.300q", tc.name, ok, c.Type, c.Codename, text)
+		}
+	}
+	if c, _, _ := s.content("gm", "Blindness Deafness"); !strings.Contains(string(c.Fields), `"aliases":["Blindness/Deafness"]`) {
+		t.Errorf("the name as it was is no alias: %.300s", c.Fields)
+	}
+}
+
+func TestWhatATextWorldBecomes(t *testing.T) {
+	root, err := os.OpenRoot(data(t, "light-worlds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	s := newScene(t)
+	s.importSource(ImportLight, root.FS(), SourceOptions{Label: "light", File: "complex_world.json"})
+	if got := s.linked("user", "Main street", "exit", "direction"); len(got) != 4 || got["Main house"] != "north" {
+		t.Errorf("exits of the main street: %v", got)
+	}
+	if reached := s.walk("user", "Main street"); len(reached) != 41 {
+		t.Errorf("%d of 41 rooms are reached", len(reached))
+	}
+	s2 := newScene(t)
+	s2.importSource(ImportLight, root.FS(), SourceOptions{Label: "light", File: "simple_world.json", Level: access.LevelGM})
+	if got := s2.listing("user"); len(got) > 0 {
+		t.Errorf("a user sees %d things of what came in for the GM", len(got))
+	}
+	if got := s2.linked("gm", "orc", "at", ""); len(got) != 1 {
+		t.Errorf("the orc stands in %v", got)
+	}
+	if got := s2.linked("gm", "orc", "holds", "quantity"); got["priceless piece of art"] != "1" {
+		t.Errorf("the orc holds %v", got)
+	}
+	if got := s2.linked("gm", "Orc cave", "exit", "description"); got["Church Entryway"] != "You see a path!" {
+		t.Errorf("exits of the cave: %v", got)
+	}
+}
+
+func areasBecomePlaces(s *scene) {
+	t := s.t
+	for _, tc := range []struct {
+		from, kind, attr, to, want string
+	}{
+		{"White Room", "exit", "direction", "Wally's Wonderful Wares (Shop)", "west"},
+		{"White Room", "exit", "direction", "Begin", "north"},
+		{"Begin", "exit", "direction", "Hallway North 1", "north"}, // by the grid alone
+		{"Hallway North 2", "exit", "lockState", "Basement", "closed"},
+		{"Basement", "exit", "lockState", "Hallway North 2", "closed"}, // the door is on both ways
+		{"Room Context Commands Test", "exit", "lockedBy", "Locked room with key", "ranvier-limbo-test_key"},
+		{"Training Dummy (Training Room 2)", "at", "", "Training Room 2", ""},
+		{"Wooden Chest", "holds", "quantity", "Rusty Sword", "1"},
+		{"White Room", "within", "", "Limbo", ""},
+	} {
+		if got, ok := s.linked("user", tc.from, tc.kind, tc.attr)[tc.to]; !ok || got != tc.want {
+			t.Errorf("%s %s %s: %q %t", tc.from, tc.kind, tc.to, got, ok)
+		}
+	}
+	// A merge key brings the description along.
+	if _, text, _ := s.content("user", "Training Room 2"); !strings.Contains(text, "hexagonal grid surface") {
+		t.Errorf("training room 2 reads %q", text)
+	}
+	if _, text, _ := s.content("user", "Wally's Wonderful Wares (Shop)"); strings.Contains(text, "yellow") {
+		t.Errorf("the shop reads %q", text)
+	}
+}
+
+// TestBrokenSources wants each thing that is wrong reported by file and line, and the
+// rest taken over.
+func TestBrokenSources(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		read  sourceImport
+		files map[string]string
+		cards string // names that came in, sorted, without tags
+		said  []string
+	}{
+		{"srd: a record that is none, one without index, an end", ImportSRD, map[string]string{
+			"5e-SRD-Spells.json":  "[\n {\"index\": \"light\", \"name\": \"Light\", \"desc\": [\"A glow.\"]},\n 7,\n {\"name\": \"X\"},\n {\"index\": \"fog\", \"name\": \"Fog\"},\n {\"index\": ",
+			"5e-SRD-Levels.json":  `[{"index": "bard-1", "level": 1, "class": {"index": "bard", "url": "/bard"}}]`,
+			"5e-SRD-Mystery.json": `[]`,
+		}, "Fog Light", []string{
+			"5e-SRD-Spells.json:3: is not a record", "5e-SRD-Spells.json:4: a record without index", "5e-SRD-Spells.json:6: breaks off",
+			`5e-SRD-Levels.json:1: level "bard-1" is of no class`, "5e-SRD-Mystery.json: is not a file of the rules",
+		}},
+		{"srd: a syntax error", ImportSRD, map[string]string{
+			"5e-SRD-Rules.json": "[\n {\"index\": \"a\", \"name\": \"A\"},\n {\"index\" \"b\"}\n]",
+		}, "A", []string{"5e-SRD-Rules.json:3: breaks off"}},
+		{"light: nodes that are nothing, ways that lead nowhere", ImportLight, map[string]string{
+			"w.json": `{"agents": [], "nodes": {
+"a_1": {"room": true, "name": "Yard", "desc": "x", "neighbors": {"b_2": {"target_id": "b_2", "label": "path to the north"}, "c_3": {"target_id": "c_3"}, "d_4": {"target_id": "d_4", "label": "north"}}},
+"b_2": {"room": true, "name": "Barn", "descripton": "misspelt", "neighbors": null, "contained_nodes": {"e_5": {}, "f_6": {}}},
+"d_4": {"room": true, "name": "Den", "neighbors": {}},
+"e_5": {"object": true, "name": "egg", "container_node": {"target_id": "a_1"}, "gettable": true},
+"g_7": {"name": "ghost"},
+"h_8": {"agent": true, "name": "hen", "container_node": {"target_id": "z_9"}},
+"h_8": {"agent": true, "name": "hen"}}}`,
+			"x.json": `{"rooms": []}`, "y.json": `[1]`,
+		}, "Barn Den egg hen Yard", []string{
+			`w.json:2: "a_1" leads to "c_3", which is no room here`, `w.json:2: "a_1" leads north to two places; the way to "d_4" is "in" now`,
+			`w.json:3: "b_2" contains "e_5", which says that it is in "a_1"`, `w.json:3: "b_2" contains "f_6", which is not there`,
+			`w.json:6: "g_7" is neither a room`, `w.json:7: "h_8" stands in "z_9", which is not there`, `w.json:8: "h_8" is there twice`,
+			`x.json: holds no "nodes"`, "y.json:1: is not what the format holds",
+		}},
+		{"ranvier: what cannot be read, what is not there", ImportRanvier, map[string]string{
+			"town/manifest.yml": "title: Town",
+			"town/rooms.yml":    "- id: gate\n  title: Gate\n  exits:\n    - {direction: Sideways, roomId: 'town:inn'}\n    - {direction: up, roomId: 'town:sky'}\n  npcs: [town:cat]\n- title: None\n- id: inn\n  title: Inn\n  coordinates: here\n- id: inn\n  title: Inn\n- id: gate\n",
+			"town/npcs.yml":     "- id: dog\n  name: Dog\n  items: ['town:bone']\n",
+			"town/items.yml":    "a: b",
+			"bad/manifest.yml":  "title: [",
+		}, "Dog Gate Inn Town", []string{
+			`town/rooms.yml:1: room "town:gate": the exit "Sideways" to "town:inn" is "in" now`, `the exit up leads to "town:sky", which is not there`,
+			`town/rooms.yml:1: room "town:gate": npc "town:cat" is not there`, "town/rooms.yml:7: has no id", "town/rooms.yml:10: cannot unmarshal",
+			`town/rooms.yml:13: "town:gate" is there twice`, "town/items.yml:1: is not a list", `town/npcs.yml:1: npc "town:dog" stands in no room`,
+			`town/npcs.yml:1: "town:dog": item "town:bone" is not there`, "bad/manifest.yml:1:",
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s, files := newScene(t), fstest.MapFS{}
+			for name, text := range tc.files {
+				files[name] = &fstest.MapFile{Data: []byte(text)}
+			}
+			sum := s.importSource(tc.read, files, SourceOptions{Label: "x"})
+			for _, said := range tc.said {
+				if !strings.Contains(sum.String(), said) {
+					t.Errorf("%q is missing from\n%s", said, sum)
+				}
+			}
+			if got := s.cardNames(); got != tc.cards {
+				t.Errorf("came in: %s, want %s", got, tc.cards)
+			}
+		})
+	}
+}
+
+// cardNames are the names of all cards but tags, in order.
+func (s *scene) cardNames() string {
+	s.t.Helper()
+	var names []string
+	err := s.canon.Look(s.t.Context(), s.as("admin"), func(l *canon.Look) error {
+		cards, _, err := l.Cards(s.t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
+		for _, c := range cards {
+			if !strings.HasSuffix(c.Name, "+tags") {
+				names = append(names, c.Name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestSourcesLeaveOtherCardsAlone: a card that bears a record's name and came from
+// elsewhere stays as it is, and the record gets a longer name, which it keeps.
+func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
+	s := newScene(t)
+	ctx := t.Context()
+	if _, err := s.canon.Change(ctx, s.as("admin"), func(p *canon.Plan) error {
+		_, err := p.Create(canon.NewCard{Name: "Light", Content: "<p>ours</p>"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"5e-SRD-Spells.json": {Data: []byte(`[{"index": "light", "name": "Light", "desc": ["A glow."]}]`)}}
+	s.importSource(ImportSRD, files, SourceOptions{Label: "x"})
+	if _, text, _ := s.content("user", "Light"); text != "<p>ours</p>" {
+		t.Errorf("Light reads %q", text)
+	}
+	files["5e-SRD-Spells.json"].Data = []byte(`[{"index": "light", "name": "Light", "desc": ["A gleam."]}]`)
+	sum := s.importSource(ImportSRD, files, SourceOptions{Label: "x"})
+	if c, text, _ := s.content("user", ":srd-spell-light"); c.Name != "Light (spell)" || !strings.Contains(text, "gleam") || sum.Updated != 1 {
+		t.Errorf("%q reads %q: %s", c.Name, text, firstLine(sum))
+	}
+}
+
+func TestSourcesWithNothingInThem(t *testing.T) {
+	for name, read := range map[string]sourceImport{"srd": ImportSRD, "light": ImportLight, "ranvier": ImportRanvier} {
+		s := newScene(t)
+		if sum, err := read(t.Context(), s.canon, s.as("admin"), fstest.MapFS{"notes.txt": {}}, SourceOptions{}); err == nil {
+			t.Errorf("%s: an empty folder gives %s", name, sum)
+		}
+		if _, err := read(t.Context(), s.canon, s.as("admin"), errorFS{}, SourceOptions{}); err == nil {
+			t.Errorf("%s: a folder that cannot be read gives no error", name)
+		}
+	}
+}
+
+// FuzzSources wants of any bytes neither a panic nor a card that more may read.
+func FuzzSources(f *testing.F) {
+	f.Add([]byte(`{"nodes": {"a_1": {"room": true, "name": "A", "neighbors": {"a_1": {"label": "up"}}}}}`))
+	f.Add([]byte(`[{"index": "a", "name": "A+B/[[x]]", "desc": ["| a |", "| b |"]}]`))
+	f.Add([]byte("- &a {id: x, title: Y}\n- {<<: *a, id: z, exits: [{roomId: 'a:x', direction: up}]}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		files := fstest.MapFS{"5e-SRD-Monsters.json": {Data: text}, "a/manifest.yml": {Data: []byte("title: A")},
+			"a/rooms.yml": {Data: text}, "a/npcs.yml": {Data: text}, "a/items.yml": {Data: text}}
+		s := newScene(t)
+		for _, read := range []sourceImport{ImportSRD, ImportLight, ImportRanvier} {
+			_, _ = read(t.Context(), s.canon, s.as("admin"), files, SourceOptions{Level: access.LevelGM}) // only panics matter
+		}
+		if got := s.listing("user"); len(got) > 0 {
+			t.Errorf("a user sees %v", got)
+		}
+	})
+}
