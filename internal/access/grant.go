@@ -138,6 +138,17 @@ func (g Grant) Part(suffix string, input [32]byte) Grant {
 	return Grant{&c}
 }
 
+// Unkeyed is the grant without its idempotency key, for what is told from a repetition by
+// other means.
+func (g Grant) Unkeyed() Grant {
+	if g.in == nil {
+		return g
+	}
+	c := *g.in
+	c.request.IdempotencyKey = ""
+	return Grant{&c}
+}
+
 // Rehearse is the grant with DryRun set: everything is planned and checked, nothing is
 // committed.
 func (g Grant) Rehearse() Grant {

@@ -1,0 +1,29 @@
+package canon
+
+import "context"
+
+// Captured is what rehearsals made under a context would have committed, in order. It is
+// used by one call at a time.
+type Captured struct{ Sets []ChangeSet }
+
+type captureKey struct{}
+
+// Capture gives a context under which every rehearsal that holds notes its ChangeSet.
+// Canon.Commit then makes exactly that change, or refuses where what it rests on has
+// moved: so that what somebody was shown is what they agree to.
+func Capture(ctx context.Context) (context.Context, *Captured) {
+	c := &Captured{}
+	return context.WithValue(ctx, captureKey{}, c), c
+}
+
+func captured(ctx context.Context, set ChangeSet) {
+	if c, ok := ctx.Value(captureKey{}).(*Captured); ok {
+		c.Sets = append(c.Sets, set)
+	}
+}
+
+// Body is content that the ChangeSet writes, by its hash.
+func (s ChangeSet) Body(h Hash) ([]byte, bool) {
+	b, ok := s.bodies[h]
+	return b, ok
+}
