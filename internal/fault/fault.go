@@ -71,6 +71,7 @@ type Error struct {
 	Fields     []Field        // for Invalid and Rule: every fault, by field
 	Details    map[string]any // further facts for programs
 	RetryAfter time.Duration  // for RateLimited and Unavailable
+	Code       string         // a finer word for the client, of a surface's own set; "" is the Kind's
 	Cause      error          // for the log only
 }
 
@@ -163,6 +164,9 @@ func Show(err error, correlation string) Envelope {
 	}
 	b := Body{Code: e.Kind.Code(), Message: e.Message, Details: e.Details, ValidationErrors: e.Fields}
 	b.Retryable = e.Kind == RateLimited || e.Kind == Unavailable
+	if e.Code != "" {
+		b.Code = e.Code
+	}
 	if e.RetryAfter > 0 {
 		b.Details = e.With("retry_after_seconds", RetrySeconds(e.RetryAfter)).Details
 	}

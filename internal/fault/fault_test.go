@@ -62,3 +62,16 @@ func TestWithLeavesTheOriginalAlone(t *testing.T) {
 		t.Errorf("details %v", e.Details)
 	}
 }
+
+func TestOwnWord(t *testing.T) {
+	e := fault.New(fault.Rule, "confirm it")
+	e.Code = "CONFIRMATION_REQUIRED"
+	if got := fault.Show(e, "c").Error.Code; got != "CONFIRMATION_REQUIRED" {
+		t.Errorf("shown as %s", got)
+	}
+	hidden := fault.New(fault.Internal, "x")
+	hidden.Code = "SECRET"
+	if got := fault.Show(hidden, "c").Error.Code; got != "internal_error" {
+		t.Errorf("an internal error is shown as %s", got)
+	}
+}
