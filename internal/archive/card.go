@@ -164,7 +164,7 @@ const defaultContent = 8000
 const shownChildren = 50
 
 func addChildren(ctx context.Context, l *canon.Look, c canon.Card, named bool, out *card) error {
-	limit := 1
+	limit := 0 // the count alone
 	if named {
 		limit = shownChildren
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -44,10 +45,45 @@ func (r *reader) CardsByKey(ctx context.Context, s canon.Sight, key markup.Key) 
 		return nil, err
 	}
 	return r.cards(context.Background(), sc.id, `SELECT `+cardColumns+` FROM cards c
-		WHERE c.w = ?1 AND c.key = ?3 AND c.trashed = 0 AND `+sc.sees("c")+`
-		ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
-			(SELECT count(*) FROM label_subjects n WHERE n.w = ?1 AND n.label = c.label) DESC, c.id`, sc.args(string(key))...)
+		WHERE c.w = ?1 AND c.key = ?3 AND c.trashed = 0 AND `+sc.sees("c")+byLabel, sc.args(string(key))...)
 }
+
+// inOrder lets a query join what is given as a list of ids, in its order.
+const inOrder = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex(f.value)"
+
+// hexes is ids as SQL takes a list of them, to be read by json_each and unhex.
+func hexes[T ~[16]byte](ids ...T) string {
+	b := make([]byte, 0, 2+35*len(ids))
+	b = append(b, '[')
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(hex.AppendEncode(append(b, '"'), id[:]), '"')
+	}
+	return string(append(b, ']'))
+}
+
+func (r *reader) CardsByID(ctx context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error) {
+	sc, ok, err := r.point(ctx, s)
+	if !ok || len(ids) == 0 {
+		return nil, err
+	}
+	return r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM "+inOrder+" WHERE c.trashed = 0 AND "+sc.sees("c")+" ORDER BY f.key", sc.args(hexes(ids...))...)
+}
+
+func (r *reader) CardsByAlias(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	sc, ok, err := r.point(ctx, s)
+	if !ok {
+		return nil, err
+	}
+	return r.cards(context.Background(), sc.id, "SELECT "+cardColumns+` FROM aliases a CROSS JOIN cards c ON c.rid = a.rid
+		WHERE a.w = ?1 AND a.key = ?3 AND c.trashed = 0 AND `+sc.sees("c")+byLabel, sc.args(string(key))...)
+}
+
+// byLabel puts the lowest level first, then what is open to more.
+const byLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
+	(SELECT count(*) FROM label_subjects n WHERE n.w = ?1 AND n.label = c.label) DESC, c.id`
 
 func (r *reader) CardByCodename(ctx context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
 	sc, ok, err := r.point(ctx, s)
@@ -107,6 +143,25 @@ func (r *reader) filter(ctx context.Context, sc scope, f canon.Filter) (*listing
 	if f.Type != "" {
 		l.and("c.type_key = %s", l.arg(string(markup.KeyOf(f.Type))))
 	}
+	if len(f.Types) > 0 {
+		keys := make([]string, len(f.Types))
+		for i, t := range f.Types {
+			keys[i] = string(markup.KeyOf(t))
+		}
+		l.among("c.type_key", keys)
+	}
+	if f.Coded {
+		l.and("c.codename <> ''")
+	}
+	if f.SortFrom != nil {
+		l.and("c.sort >= %s", l.arg(*f.SortFrom))
+	}
+	if f.SortTo != nil {
+		l.and("c.sort <= %s", l.arg(*f.SortTo))
+	}
+	if f.SortFrom != nil || f.SortTo != nil {
+		l.and("c.sort < %s", l.arg(canon.Unsorted))
+	}
 	if !f.Parent.IsZero() {
 		l.and("c.parent = %s", l.arg(f.Parent[:]))
 	}
@@ -155,6 +210,8 @@ func orders(s canon.Sort) (columns, order string) {
 		return "c.rid, c.key, c.id, c.updated AS at", "at DESC, key, id"
 	case canon.SortCreated:
 		return "c.rid, c.key, c.id, c.created AS at", "at DESC, key, id"
+	case canon.SortField:
+		return "c.rid, c.key, c.id, c.sort AS at", "at, key, id"
 	}
 	return "c.rid, c.key, c.id", "key, id"
 }
@@ -202,7 +259,7 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 		return nil, canon.Total{}, err
 	}
 	if depth == 1 {
-		ctx = context.Background() // one generation is soon counted, at every reading of a card
+		return r.children(sc, id, p)
 	}
 	if found, err := r.c.number(context.Background(), "SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND c.trashed = 0 AND "+sc.sees("c"), sc.args(id[:])...); err != nil || found == 0 {
 		return nil, canon.Total{}, err
@@ -232,6 +289,23 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 	from := min(max(p.Offset, 0), len(rids))
 	list, err := r.cardsByRow(ctx, sc.id, rids[from:min(from+p.Limit, len(rids))])
 	return list, total, err
+}
+
+// children is Descendants of one generation, which is soon counted, at every reading of a
+// card: in one statement.
+func (r *reader) children(sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
+	var rids []int64
+	first, last := max(p.Offset, 0), max(p.Offset, 0)+p.Limit
+	err := r.c.query(context.Background(), func(row row) error { rids = append(rids, row.int(0)); return nil },
+		`SELECT c.rid FROM cards c INDEXED BY cards_parent WHERE c.w = ?1 AND c.parent = ?3 AND c.trashed = 0 AND `+sc.sees("c")+`
+			AND EXISTS (SELECT 1 FROM cards p WHERE p.w = ?1 AND p.id = ?3 AND p.trashed = 0 AND `+sc.sees("p")+`)
+			ORDER BY c.created, c.id LIMIT ?4`, sc.args(id[:], max(last, canon.CountCap+1))...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	first, last = min(first, len(rids)), min(last, len(rids))
+	list, err := r.cardsByRow(context.Background(), sc.id, rids[first:last])
+	return list, capped(len(rids)), err
 }
 
 // cardsByRow reads cards in the order of their row numbers given.

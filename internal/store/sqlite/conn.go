@@ -25,6 +25,7 @@ type conn struct {
 	raw    driver.Conn
 	stmts  map[string]*prepared
 	steady bool
+	worlds worldCache
 }
 
 type prepared struct {

@@ -215,6 +215,37 @@ func TestBackupIsAStore(t *testing.T) {
 	}
 }
 
+// TestWorldChangedElsewhereShowsAtOnce has a reader that knows a world's row from before.
+func TestWorldChangedElsewhereShowsAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	open := func() *Store {
+		s, err := Open(t.Context(), Config{Path: path, Readers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	ours, theirs := open(), open()
+	w := canon.World{ID: access.WorldID{1}, Slug: "w"}
+	for i, writer := range []*Store{ours, theirs, ours} {
+		w.Title = strings.Repeat("x", i+1)
+		if err := writer.Write(t.Context(), func(tx canon.Tx) error { return tx.PutWorld(t.Context(), w) }); err != nil {
+			t.Fatal(err)
+		}
+		err := ours.Read(t.Context(), func(r canon.Reader) error {
+			got, _, err := r.World(t.Context(), w.ID)
+			if got.Title != w.Title {
+				t.Errorf("after write %d the title is %q, want %q", i+1, got.Title, w.Title)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestHiddenLeavesNoTrace compares what players are told by two stores that differ in
 // what is hidden from them alone: its text, its number, and what it was before.
 func TestHiddenLeavesNoTrace(t *testing.T) {

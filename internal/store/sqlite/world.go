@@ -39,7 +39,36 @@ func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, boo
 	if err := ctx.Err(); err != nil {
 		return canon.World{}, false, err
 	}
-	return first(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
+	if r.writes != nil {
+		return first(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
+	}
+	if err := r.c.worlds.refresh(r.c); err != nil {
+		return canon.World{}, false, err
+	}
+	if w, ok := r.c.worlds.rows[id]; ok {
+		return w, true, nil
+	}
+	w, ok, err := first(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
+	if ok {
+		r.c.worlds.rows[id] = w
+	}
+	return w, ok, err
+}
+
+// worldCache keeps the rows of worlds that a read connection has read, which every call
+// asks for, while nobody has written to the file.
+type worldCache struct {
+	version int64 // of the file as the connection sees it
+	rows    map[access.WorldID]canon.World
+}
+
+// refresh forgets what was read of another version of the file.
+func (k *worldCache) refresh(c *conn) error {
+	v, err := c.number(context.Background(), "PRAGMA data_version")
+	if err == nil && (v != k.version || k.rows == nil) {
+		k.version, k.rows = v, map[access.WorldID]canon.World{}
+	}
+	return err
 }
 
 func (r *reader) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {

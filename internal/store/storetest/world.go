@@ -45,12 +45,14 @@ func testWorldsRead(t *testing.T, s canon.Store, first, second canon.World) {
 		if want := []canon.World{second, first}; !reflect.DeepEqual(all, want) {
 			t.Errorf("Worlds:\n got %+v\nwant %+v", all, want)
 		}
-		got, ok, err := e.r.World(e.ctx(), second.ID)
-		e.ok("World", err)
-		if !ok || !reflect.DeepEqual(got, second) {
-			t.Errorf("World: %+v, %v", got, ok)
+		for _, want := range []canon.World{first, second, second} {
+			got, ok, err := e.r.World(e.ctx(), want.ID)
+			e.ok("World", err)
+			if !ok || !reflect.DeepEqual(got, want) {
+				t.Errorf("World: %+v, %v, want %+v", got, ok, want)
+			}
 		}
-		got, ok, err = e.r.WorldBySlug(e.ctx(), second.Slug)
+		got, ok, err := e.r.WorldBySlug(e.ctx(), second.Slug)
 		e.ok("WorldBySlug", err)
 		if !ok || got.ID != second.ID {
 			t.Errorf("WorldBySlug: %+v, %v", got, ok)
