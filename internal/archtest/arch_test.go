@@ -29,6 +29,8 @@ var mayImport = map[string][]string{
 	"archive":   {"canon", "op", "job", "markup", "access", "fault"},
 	"exchange":  {"canon", "markup", "access", "fault"},
 	"remote":    {"op", "access", "fault"},
+	"prompt":    {"op", "access", "fault"},
+	"safety":    {},
 	"mcpd":      {"op", "identity", "access", "fault"},
 	"httpd":     {"op", "identity", "access", "fault"},
 

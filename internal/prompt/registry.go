@@ -1,0 +1,195 @@
+package prompt
+
+import (
+	"cmp"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loregate/internal/fault"
+)
+
+//go:embed templates/*.json
+var embedded embed.FS
+
+//go:embed published.json
+var published []byte
+
+// pinFile is what a folder of templates keeps of the versions it has published:
+// {"id@version": hash}.
+const pinFile = ".published.json"
+
+// Registry holds templates. It does not change after it is made.
+type Registry struct {
+	all    []*Template // by id, then version, latest first
+	byHash map[string]*Template
+}
+
+// Open makes a registry of the templates of this build and those in a folder ("" for
+// none). It refuses a version whose hash has moved since it was first seen, and two files of
+// one version. The folder's new versions are pinned in it.
+func Open(folder string) (*Registry, error) {
+	var pins map[string]string
+	if err := json.Unmarshal(published, &pins); err != nil {
+		return nil, fmt.Errorf("prompt: published.json: %w", err)
+	}
+	own, err := fs.Sub(embedded, "templates")
+	if err != nil {
+		return nil, err
+	}
+	r := &Registry{byHash: map[string]*Template{}}
+	if err := r.load(own, pins); err != nil {
+		return nil, err
+	}
+	if folder != "" {
+		if err := r.loadFolder(folder); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(r.all, func(a, b *Template) int {
+		return cmp.Or(cmp.Compare(a.Metadata.ID, b.Metadata.ID), slices.Compare(numbers(b.Metadata.Version), numbers(a.Metadata.Version)))
+	})
+	return r, nil
+}
+
+func (r *Registry) loadFolder(folder string) error {
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	pins := map[string]string{}
+	file := filepath.Join(folder, pinFile)
+	b, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(b, &pins)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("prompt: %s: %w", file, err)
+	}
+	before := maps.Clone(pins)
+	if err := r.load(os.DirFS(folder), pins); err != nil || maps.Equal(before, pins) {
+		return err
+	}
+	b, err = json.MarshalIndent(pins, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(file, append(b, '\n'))
+}
+
+// replaceFile writes a file whole or not at all.
+func replaceFile(name string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return fmt.Errorf("prompt: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("prompt: %w", err)
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// load adds the templates of a folder, and pins those that are new.
+func (r *Registry) load(dir fs.FS, pins map[string]string) error {
+	names, err := fs.Glob(dir, "*.json")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, ".") {
+			continue
+		}
+		b, err := fs.ReadFile(dir, name)
+		if err != nil {
+			return fmt.Errorf("prompt: %w", err)
+		}
+		t, err := Parse(b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path.Base(name), err)
+		}
+		if err := r.add(t, pins); err != nil {
+			return fmt.Errorf("%s: %w", path.Base(name), err)
+		}
+	}
+	return nil
+}
+
+func (r *Registry) add(t *Template, pins map[string]string) error {
+	id := t.Metadata.ID + "@" + t.Metadata.Version
+	if was, ok := pins[id]; ok && was != t.hash {
+		return fmt.Errorf("prompt: %s was published with hash %s and has %s now; publish a new version instead", id, was, t.hash)
+	}
+	if _, ok := r.find(t.Metadata.ID, t.Metadata.Version); ok {
+		return fmt.Errorf("prompt: %s is there twice", id)
+	}
+	pins[id] = t.hash
+	r.all, r.byHash[t.hash] = append(r.all, t), t
+	return nil
+}
+
+func (r *Registry) find(id, version string) (*Template, bool) {
+	var best *Template
+	for _, t := range r.all {
+		if t.Metadata.ID != id || version != "" && t.Metadata.Version != version {
+			continue
+		}
+		if best == nil || later(t.Metadata.Version, best.Metadata.Version) {
+			best = t
+		}
+	}
+	return best, best != nil
+}
+
+// Get finds a template by its id and version; "" is the latest. Its error is
+// fault.NotFound.
+func (r *Registry) Get(id, version string) (*Template, error) {
+	if t, ok := r.find(id, version); ok {
+		return t, nil
+	}
+	if version != "" {
+		return nil, fault.New(fault.NotFound, "there is no prompt %q of version %q; list the prompts to see what there is", id, version)
+	}
+	return nil, fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", id)
+}
+
+// ByHash finds the template of an id that has a hash.
+func (r *Registry) ByHash(id, hash string) (*Template, error) {
+	if t := r.byHash[strings.ToLower(hash)]; t != nil && t.Metadata.ID == id {
+		return t, nil
+	}
+	return nil, fault.New(fault.NotFound, "there is no prompt %q with this hash; list the prompts to see what there is", id)
+}
+
+// List gives the latest version of each template that bears a tag ("" for all), by id.
+func (r *Registry) List(tag string) []*Template {
+	var list []*Template
+	for i, t := range r.all {
+		if i > 0 && r.all[i-1].Metadata.ID == t.Metadata.ID {
+			continue
+		}
+		if tag == "" || slices.Contains(t.Metadata.Tags, tag) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Versions are all versions of a template, latest first.
+func (r *Registry) Versions(id string) []string {
+	var list []string
+	for _, t := range r.all {
+		if t.Metadata.ID == id {
+			list = append(list, t.Metadata.Version)
+		}
+	}
+	return list
+}

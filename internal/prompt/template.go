@@ -1,0 +1,190 @@
+// Package prompt is the registry of prompt templates: versioned texts with placeholders, from
+// which every model call is made.
+//
+// Its invariant: a published version never changes. A template is known by its id, version
+// and hash, and the hash follows from what a model would be told: SHA-256 over the
+// canonical JSON (RFC 8785) of {id, version, template, variables}, with line ends made "\n".
+// Who may call a model, and what becomes of its answer, is others' matter. Templates are
+// not served over MCP.
+//
+// A template's file is JSON: {"metadata": {"id", "version", "name", "description", "tags"?},
+// "template", "variables": [{"name", "description", "required", "defaultValue"?}], "examples"?}.
+// A placeholder is [name].
+package prompt
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"loregate/internal/fault"
+)
+
+// Template is a template as its file has it.
+type Template struct {
+	Metadata  Metadata   `json:"metadata"`
+	Template  string     `json:"template"`
+	Variables []Variable `json:"variables"`
+	Examples  []Example  `json:"examples,omitempty"`
+
+	hash string
+}
+
+// Metadata says what a template is. Name, Description and Tags are no part of the hash.
+type Metadata struct {
+	ID          string   `json:"id"`
+	Version     string   `json:"version"` // MAJOR.MINOR.PATCH
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags,omitempty"`
+}
+
+// Variable is what a placeholder stands for.
+type Variable struct {
+	Name         string  `json:"name"`
+	Description  string  `json:"description"`
+	Required     bool    `json:"required"`
+	DefaultValue *string `json:"defaultValue,omitempty"`
+}
+
+// Example is a rendering worth showing.
+type Example struct {
+	Title     string            `json:"title,omitempty"`
+	Variables map[string]string `json:"variables"`
+}
+
+var (
+	idForm      = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
+	versionForm = regexp.MustCompile(`^(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})$`)
+	placeholder = regexp.MustCompile(`\[([A-Za-z][A-Za-z0-9_]{0,63})\]`)
+)
+
+// maxTemplate bounds a template's text, in bytes.
+const maxTemplate = 64 << 10
+
+// Parse reads a template's file and checks it.
+func Parse(file []byte) (*Template, error) {
+	t := &Template{}
+	d := json.NewDecoder(strings.NewReader(string(file)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(t); err != nil {
+		return nil, fmt.Errorf("prompt: %w", err)
+	}
+	t.Template = strings.ReplaceAll(strings.ReplaceAll(t.Template, "\r\n", "\n"), "\r", "\n")
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("prompt: %s: %w", t.Metadata.ID, err)
+	}
+	var err error
+	t.hash, err = t.computeHash()
+	return t, err
+}
+
+func (t *Template) check() error {
+	var wrong []error
+	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if !idForm.MatchString(t.Metadata.ID) {
+		bad("metadata.id is a-z, 0-9 and '-', 64 characters at most")
+	}
+	if !versionForm.MatchString(t.Metadata.Version) {
+		bad("metadata.version is MAJOR.MINOR.PATCH")
+	}
+	if t.Metadata.Name == "" || t.Metadata.Description == "" {
+		bad("metadata.name and metadata.description are needed")
+	}
+	if t.Template == "" || len(t.Template) > maxTemplate {
+		bad("template has 1 to %d bytes", maxTemplate)
+	}
+	declared := map[string]bool{}
+	for _, v := range t.Variables {
+		if declared[v.Name] || !placeholder.MatchString("["+v.Name+"]") {
+			bad("variable %q is no name, or declared twice", v.Name)
+		}
+		if declared[v.Name] = true; v.Required && v.DefaultValue != nil {
+			bad("variable %q is required and has a default", v.Name)
+		}
+		if !strings.Contains(t.Template, "["+v.Name+"]") {
+			bad("variable %q does not stand in the template", v.Name)
+		}
+	}
+	for _, m := range placeholder.FindAllStringSubmatch(t.Template, -1) {
+		if !declared[m[1]] {
+			bad("[%s] is not declared in variables", m[1])
+		}
+	}
+	for i, e := range t.Examples {
+		if _, err := t.Render(e.Variables); err != nil {
+			bad("examples[%d]: %w", i, err)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// Hash is the template's hash, in hexadecimal.
+func (t *Template) Hash() string { return t.hash }
+
+func (t *Template) computeHash() (string, error) {
+	b, err := json.Marshal(map[string]any{"id": t.Metadata.ID, "version": t.Metadata.Version, "template": t.Template, "variables": t.Variables})
+	if err != nil {
+		return "", err
+	}
+	v := jsontext.Value(b)
+	if err := v.Canonicalize(); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(v)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Render puts values in the place of the template's placeholders, in one pass: what a value
+// holds is not looked at again. Its error is fault.Invalid and lists what is missing and
+// what the template does not know.
+func (t *Template) Render(values map[string]string) (string, error) {
+	full := map[string]string{}
+	var wrong []fault.Field
+	for _, v := range t.Variables {
+		value, given := values[v.Name]
+		switch {
+		case given:
+			full[v.Name] = value
+		case v.DefaultValue != nil:
+			full[v.Name] = *v.DefaultValue
+		case v.Required:
+			wrong = append(wrong, fault.Field{Field: "variables." + v.Name, Error: "is needed: " + v.Description})
+		}
+	}
+	for name := range values {
+		if !slices.ContainsFunc(t.Variables, func(v Variable) bool { return v.Name == name }) {
+			wrong = append(wrong, fault.Field{Field: "variables." + name, Error: "is not known to this template"})
+		}
+	}
+	if len(wrong) > 0 {
+		slices.SortFunc(wrong, func(a, b fault.Field) int { return cmp.Compare(a.Field, b.Field) })
+		e := fault.New(fault.Invalid, "%s: %s", wrong[0].Field, wrong[0].Error)
+		e.Fields = wrong
+		return "", e
+	}
+	return placeholder.ReplaceAllStringFunc(t.Template, func(p string) string { return full[p[1:len(p)-1]] }), nil
+}
+
+// later reports whether version a comes after b.
+func later(a, b string) bool {
+	return slices.Compare(numbers(a), numbers(b)) > 0
+}
+
+func numbers(version string) []int {
+	var list []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, _ := strconv.Atoi(part) // the form was checked
+		list = append(list, n)
+	}
+	return list
+}
