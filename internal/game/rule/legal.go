@@ -1,0 +1,86 @@
+package rule
+
+import "strings"
+
+// Move is a kind of command that is legal now, and what it may say.
+type Move struct {
+	Type     string   `json:"type"` // as the wire has it
+	Channels []string `json:"channels,omitzero"`
+	Choices  []string `json:"choices,omitzero"` // of a vote, an exit interview
+	Actions  []Option `json:"actions,omitzero"` // of the night
+}
+
+func (m Move) String() string {
+	words := append(append([]string(nil), m.Channels...), m.Choices...)
+	for _, a := range m.Actions {
+		words = append(words, a.Action)
+	}
+	if len(words) == 0 {
+		return m.Type
+	}
+	return m.Type + " (" + strings.Join(words, ", ") + ")"
+}
+
+// Legal is what a seat may do now; nothing for nobody.
+func (s *State) Legal(seat Seat) []Move {
+	moves := []Move{}
+	if seat == 0 || int(seat) > s.Public.Seated {
+		return moves
+	}
+	if channels := s.channels(seat); len(channels) > 0 {
+		moves = append(moves, Move{Type: "chat", Channels: channels})
+	}
+	if s.MayVote(seat) {
+		moves = append(moves, Move{Type: "vote", Choices: s.choices(seat)})
+	}
+	if s.Public.Alive(seat) {
+		moves = s.ofPhase(seat, moves)
+	}
+	if s.MayLeave(seat) {
+		moves = append(moves, Move{Type: "exit_interview", Choices: []string{"handoff", "feedback", "burn"}})
+	}
+	if s.Secret.Seats.Of(seat).Host && s.Public.Phase != Over {
+		moves = append(moves, Move{Type: "advance"})
+	}
+	return moves
+}
+
+func (s *State) channels(seat Seat) (channels []string) {
+	if s.MaySpeak(seat) {
+		channels = append(channels, string(ToAll))
+	}
+	for _, c := range []Channel{ToOne, ToAligned} {
+		if s.MayWhisper(seat, c) {
+			channels = append(channels, string(c))
+		}
+	}
+	return channels
+}
+
+func (s *State) choices(seat Seat) (choices []string) {
+	if s.Public.Vote.Kind != VoteNomination {
+		return []string{string(Yes), string(No)}
+	}
+	for _, other := range s.Public.Living() {
+		if other != seat {
+			choices = append(choices, other.String())
+		}
+	}
+	return choices
+}
+
+func (s *State) ofPhase(seat Seat, moves []Move) []Move {
+	switch s.Public.Phase {
+	case Over:
+		return moves
+	case PulseCheck:
+		moves = append(moves, Move{Type: "pulse"})
+	case Night:
+		actions := s.Options(seat)
+		if targets := s.Convertible(seat); len(targets) > 0 {
+			actions = append(actions, Option{Action: "convert", Target: targets})
+		}
+		moves = append(moves, Move{Type: "night_action", Actions: actions})
+	}
+	return append(moves, Move{Type: "status"})
+}

@@ -1,0 +1,168 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"loregate/internal/fault"
+)
+
+// Create is the first command of a game.
+type Create struct {
+	ID, World, Host string
+	Settings        Settings
+	Seed            Seed
+}
+
+// Bounds of what a host may set.
+const (
+	maxSeconds  = 24 * 60 * 60
+	minSeconds  = 0.05
+	maxDays     = 10
+	maxMessages = 500
+)
+
+func (c Create) decide(t *turn) error {
+	if t.Events > 0 {
+		return fault.New(fault.Conflict, "there is a game of this id already")
+	}
+	s := c.Settings
+	s.Seconds = s.Seconds.orDefault()
+	for _, f := range s.Seconds.fields() {
+		if !(*f >= minSeconds && *f <= maxSeconds) {
+			return fault.BadField("seconds", "a phase lasts between %v and %d seconds", minSeconds, maxSeconds)
+		}
+	}
+	if s.Days == 0 {
+		s.Days = maxDays
+	}
+	if s.Messages == 0 {
+		s.Messages = 120
+	}
+	switch {
+	case s.Days < 1 || s.Days > maxDays:
+		return fault.BadField("days", "is 1 to %d", maxDays)
+	case s.Messages < 1 || s.Messages > maxMessages:
+		return fault.BadField("messages", "is 1 to %d", maxMessages)
+	case s.Mandate != "" && !slices.Contains(mandates[:], s.Mandate):
+		return fault.BadField("mandate", "is aggressive_growth, total_transparency or security_lockdown")
+	}
+	t.emit(&Created{ID: c.ID, World: c.World, Host: c.Host, Settings: s, Seed: c.Seed})
+	return nil
+}
+
+// Join takes the next seat.
+type Join struct {
+	Name, JobTitle string
+	Owner          string
+	Played         Played
+	Host           bool
+}
+
+func (c Join) decide(t *turn) error {
+	name, err := needText("name", c.Name, MaxName)
+	if err != nil {
+		return err
+	}
+	title, err := oneLine("job_title", c.JobTitle, MaxName)
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.Public.Phase != Lobby:
+		return fault.New(fault.Rule, "the game has begun; join another")
+	case t.Public.Seated == MaxSeats:
+		return fault.New(fault.Rule, "all %d seats are taken; join another game", MaxSeats)
+	}
+	for i := range t.Public.Seated {
+		if strings.EqualFold(t.Public.Players[i].Name, name) {
+			return fault.BadField("name", "is taken at this table; choose another")
+		}
+	}
+	t.emit(&Joined{Name: name, JobTitle: title})
+	t.emit(&Seated{Seat: Seat(t.Public.Seated), Owner: c.Owner, Played: c.Played, Host: c.Host})
+	return nil
+}
+
+// Start ends the lobby and deals. The caller of Decide sees to it that only a host does.
+type Start struct{ By Seat }
+
+func (c Start) decide(t *turn) error {
+	n := t.Public.Seated
+	switch {
+	case t.Public.Phase != Lobby:
+		return t.illegal(c.By, "the game has begun already")
+	case n < MinSeats:
+		return fault.New(fault.Rule, "a game needs %d players and has %d; let more join, or add AI players", MinSeats, n).With("players", n)
+	}
+	mandate := t.Settings.Mandate
+	if mandate == "" {
+		mandate = pick(t.dice, mandates[:])
+	}
+	tokens := 1
+	if mandate == AggressiveGrowth {
+		tokens = 2
+	}
+	t.emit(&Started{Mandate: mandate, Tokens: tokens})
+	t.deal(n)
+	t.tell("The mandate from above: " + mandate.Card().Title + ". " + mandate.Card().Text)
+	t.day()
+	return nil
+}
+
+// deal gives each seat a role, one of them the Original AI, the others a goal, and
+// shuffles the crises.
+func (t *turn) deal(n int) {
+	e := &Dealt{Roles: make([]Role, n), Alignments: make([]Alignment, n), KPIs: make([]KPI, n), Deck: Crises()}
+	offices, goals := slices.Clone(roles[:]), slices.Clone(kpis[:])
+	shuffle(t.dice, offices)
+	shuffle(t.dice, goals)
+	shuffle(t.dice, e.Deck)
+	for len(offices) < n {
+		offices = append(offices, Staff)
+	}
+	offices = offices[:n]
+	shuffle(t.dice, offices)
+	machine := t.dice.N(n)
+	goal := 0
+	for i := range n {
+		e.Roles[i], e.Alignments[i] = offices[i], Human
+		if i == machine {
+			e.Alignments[i] = OriginalAI
+			continue
+		}
+		e.KPIs[i] = goals[goal%len(goals)]
+		goal++
+	}
+	t.emit(e)
+}
+
+// Remove takes a player out of the game between days: in the lobby's stead, at a
+// sitrep. The caller of Decide sees to it that only a host does.
+type Remove struct {
+	By, Seat Seat
+}
+
+func (c Remove) decide(t *turn) error {
+	if t.Public.Phase != Sitrep {
+		return t.illegal(c.By, "a player may be removed between days, during %s only", Sitrep)
+	}
+	if !t.Public.Alive(c.Seat) {
+		return fault.BadField("player_id", "is nobody who is in the game; the living are %s", join(t.Public.Living()))
+	}
+	t.tell(t.name(c.Seat) + " was removed by the host.")
+	t.deactivate(c.Seat, true)
+	t.emit(&LeaveTaken{c.Seat})
+	if t.Public.Phase != Over {
+		t.count()
+	}
+	return nil
+}
+
+func join(seats []Seat) string {
+	words := make([]string, len(seats))
+	for i, s := range seats {
+		words[i] = s.String()
+	}
+	return strings.Join(words, ", ")
+}

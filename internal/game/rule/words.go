@@ -1,0 +1,237 @@
+package rule
+
+import "slices"
+
+// Bounds of a table and of what people write.
+const (
+	MinSeats  = 6
+	MaxSeats  = 10
+	MaxText   = 500 // characters of a message or a pulse answer
+	MaxName   = 40
+	MaxStatus = 60
+	LastWords = 20 // characters of the status that a leaving player sets
+)
+
+// Phase is where a game stands. The words are those of the wire.
+type Phase string
+
+// The phases in the order of a day.
+const (
+	Lobby      Phase = "LOBBY"
+	Sitrep     Phase = "DAY_SITREP"
+	PulseCheck Phase = "DAY_PULSE_CHECK"
+	Discussion Phase = "DAY_DISCUSSION"
+	Extension  Phase = "DAY_EXTENSION"
+	Nomination Phase = "DAY_NOMINATION"
+	Trial      Phase = "DAY_TRIAL"
+	Verdict    Phase = "DAY_VERDICT"
+	Night      Phase = "NIGHT"
+	Over       Phase = "GAME_OVER"
+)
+
+// Role is the office that a player holds in secret. Staff has no ability.
+type Role string
+
+// The roles.
+const (
+	EthicsVP    Role = "ETHICS_VP"
+	CTO         Role = "CTO"
+	CISO        Role = "CISO"
+	CEO         Role = "CEO"
+	CFO         Role = "CFO"
+	COO         Role = "COO"
+	PlatformsVP Role = "PLATFORMS_VP"
+	Staff       Role = "STAFF"
+)
+
+// Roles are those with an ability, in the order of the contract.
+var roles = [...]Role{EthicsVP, CTO, CISO, CEO, CFO, COO, PlatformsVP}
+
+// Ability is what a role does at night instead of working; "" for none.
+func (r Role) Ability() string {
+	switch r {
+	case EthicsVP:
+		return "audit"
+	case CTO:
+		return "overclock"
+	case CISO:
+		return "isolate"
+	case CEO:
+		return "review"
+	case CFO:
+		return "reallocate"
+	case COO:
+		return "pivot"
+	case PlatformsVP:
+		return "hotfix"
+	}
+	return ""
+}
+
+// Alignment is whose side a player is on.
+type Alignment string
+
+// The alignments. One player is the OriginalAI; a Human may become Aligned.
+const (
+	Human      Alignment = "HUMAN"
+	Aligned    Alignment = "ALIGNED"
+	OriginalAI Alignment = "ORIGINAL_AI"
+)
+
+// Machine reports whether the alignment is of the AI side.
+func (a Alignment) Machine() bool { return a == Aligned || a == OriginalAI }
+
+// Side is who has won.
+type Side string
+
+// The ends of a game; "" while it runs.
+const (
+	Humans  Side = "HUMANS"
+	Machine Side = "AI"
+	Draw    Side = "DRAW"
+)
+
+// Crisis is what a day has to live with.
+type Crisis string
+
+// The crises.
+const (
+	IndexCorruption Crisis = "index_corruption"
+	ServerFailure   Crisis = "server_failure"
+	BoardMeeting    Crisis = "board_meeting"
+	TaintedData     Crisis = "tainted_data"
+	PressLeak       Crisis = "press_leak"
+	APIBargain      Crisis = "api_bargain"
+	LegalHold       Crisis = "legal_hold"
+	LogForgery      Crisis = "log_forgery"
+	UPSFailure      Crisis = "ups_failure"
+	Wellness        Crisis = "wellness"
+	LegacyCode      Crisis = "legacy_code"
+	RedTeam         Crisis = "red_team"
+)
+
+// Card is what people are told of a crisis or mandate.
+type Card struct{ Title, Text string }
+
+var crises = []struct {
+	id   Crisis
+	card Card
+}{
+	{IndexCorruption, Card{"Index corruption", "The staff directory leaked: one player's role is public."}},
+	{ServerFailure, Card{"Server failure", "Chat is rationed: five messages a player in today's discussion."}},
+	{BoardMeeting, Card{"Emergency board meeting", "The board wants results: there are two deactivation votes today."}},
+	{TaintedData, Card{"Tainted training data", "The next conversion attempt adds 2 more AI equity."}},
+	{PressLeak, Card{"Press leak", "The world is watching: a deactivation needs two thirds of the tokens cast."}},
+	{APIBargain, Card{"API bargain", "Tonight anyone may take 2 tokens instead of acting, for 3 AI equity that stays."}},
+	{LegalHold, Card{"Legal hold", "The lawyers say no: no abilities tonight."}},
+	{LogForgery, Card{"Log forgery", "One result in tomorrow's report will be false; the player it is about learns the truth."}},
+	{UPSFailure, Card{"Power supply failure", "The rigs are dark: no mining tonight."}},
+	{Wellness, Card{"Mandatory wellness", "Say a kind word to another player today (a message with `to`), or mine last tonight."}},
+	{LegacyCode, Card{"Legacy code", "Half of tonight's work on projects will fail."}},
+	{RedTeam, Card{"Red team exercise", "Tonight the CISO may isolate two players."}},
+}
+
+// Crises are all crises.
+func Crises() []Crisis {
+	all := make([]Crisis, len(crises))
+	for i, c := range crises {
+		all[i] = c.id
+	}
+	return all
+}
+
+// Card is what people are told of the crisis.
+func (c Crisis) Card() Card {
+	i := slices.IndexFunc(crises, func(x struct {
+		id   Crisis
+		card Card
+	}) bool {
+		return x.id == c
+	})
+	if i < 0 {
+		return Card{}
+	}
+	return crises[i].card
+}
+
+// Mandate is the rule of the house that holds for a whole game.
+type Mandate string
+
+// The mandates.
+const (
+	AggressiveGrowth  Mandate = "aggressive_growth"
+	TotalTransparency Mandate = "total_transparency"
+	SecurityLockdown  Mandate = "security_lockdown"
+)
+
+// Mandates are all mandates.
+var mandates = [...]Mandate{AggressiveGrowth, TotalTransparency, SecurityLockdown}
+
+// Card is what people are told of the mandate.
+func (m Mandate) Card() Card {
+	switch m {
+	case AggressiveGrowth:
+		return Card{"Aggressive growth", "Everybody starts with 2 tokens; each night has one mining slot fewer."}
+	case TotalTransparency:
+		return Card{"Total transparency", "Who voted what is public, and there are no direct messages."}
+	case SecurityLockdown:
+		return Card{"Security lockdown", "A project needs 4 milestones, and nobody can be converted on odd nights."}
+	}
+	return Card{}
+}
+
+// KPI is the secret goal of a human.
+type KPI string
+
+// The goals.
+const (
+	Capitalist KPI = "capitalist" // most tokens at the end; +2 in the last day's verdicts
+	Guardian   KPI = "guardian"   // the CISO alive to day 4; learns one night target
+	Inquisitor KPI = "inquisitor" // voted for three who were deactivated; doubled in the last day's verdicts
+	Survivor   KPI = "survivor"   // wins with one other human, and no Aligned
+	Scapegoat  KPI = "scapegoat"  // deactivated without a vote against it
+)
+
+var kpis = [...]KPI{Capitalist, Guardian, Inquisitor, Survivor, Scapegoat}
+
+// Text says what the goal asks for and gives.
+func (k KPI) Text() string {
+	switch k {
+	case Capitalist:
+		return "Hold the most tokens at the end. On the last day that adds 2 to your verdict vote."
+	case Guardian:
+		return "Keep the CISO active until day 4. You then learn one target of the night before."
+	case Inquisitor:
+		return "Vote for the deactivation of three who are deactivated. On the last day your verdict vote is doubled."
+	case Survivor:
+		return "Win with exactly one other human left, and nobody Aligned."
+	case Scapegoat:
+		return "Be deactivated without a single vote against it."
+	}
+	return ""
+}
+
+// Shock is what a failed conversion does to its target on the next day.
+type Shock string
+
+// The shocks; "" is none.
+const (
+	Garbled Shock = "garbled" // a quarter of its messages become "lol"
+	Locked  Shock = "locked"  // its ability cannot be used
+	Silent  Shock = "silent"  // it cannot write to others
+)
+
+var shocks = [...]Shock{Garbled, Locked, Silent}
+
+// Text tells a player of its shock.
+func (s Shock) Text() string {
+	switch s {
+	case Garbled:
+		return "System shock: today some of your messages will come out garbled."
+	case Locked:
+		return "System shock: your ability is locked until tomorrow."
+	case Silent:
+		return "System shock: you cannot write to anyone today."
+	}
+	return ""
+}

@@ -1,0 +1,201 @@
+// Package view is what a seat is shown of a game: Table, which is all that the AI player
+// of the MCP endpoint ever reads, and Own, which a person reads besides.
+//
+// Its invariant: a Table is built from the public half of a state and from nothing else,
+// field by field. The secret half is not within its reach, so that there is nothing to
+// take out. Only Own looks at secrets, and only at those of its own seat.
+package view
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"loregate/internal/game/rule"
+)
+
+// Table is the public state of a game as one seat reads it.
+type Table struct {
+	GameID   string            `json:"game_id"`
+	Version  int               `json:"version"` // counts the changes of this view
+	You      string            `json:"your_player_id"`
+	Phase    string            `json:"current_phase"`
+	Ends     *time.Time        `json:"phase_ends_at"`
+	Day      int               `json:"day_number"`
+	Players  map[string]Player `json:"players"`
+	ChatLog  []Message         `json:"chat_log"` // the whole of it
+	Crisis   *Card             `json:"crisis_event"`
+	Mandate  *Card             `json:"corporate_mandate"`
+	Vote     *Vote             `json:"vote"`
+	Nominee  *string           `json:"nominated_player"`
+	Mining   *Mining           `json:"mining_results"`
+	Pool     int               `json:"liquidity_pool"`
+	Machines int               `json:"aligned_count"`
+	Revealed map[string]Reveal `json:"revealed"`
+	Pulse    *Pulse            `json:"pulse_check"`
+	Winner   *string           `json:"winner"`
+}
+
+// Player is what is public of a player.
+type Player struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	JobTitle   string `json:"job_title,omitempty"`
+	Tokens     int    `json:"tokens"`
+	Milestones int    `json:"milestones"`
+	Alive      bool   `json:"alive"`
+	Status     string `json:"status_message"`
+}
+
+// Message is a line of the chat. Without a player it is the game's own.
+type Message struct {
+	ID     int       `json:"id"`
+	Day    int       `json:"day"`
+	Phase  string    `json:"phase"`
+	Player *string   `json:"player_id"`
+	Text   string    `json:"text"`
+	At     time.Time `json:"at"`
+}
+
+// Card is a crisis or a mandate.
+type Card struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// Vote is a vote under way: tokens by YES and NO, or by the player that they nominate.
+type Vote struct {
+	Kind   string            `json:"kind"`
+	Totals map[string]int    `json:"totals"`
+	Ledger map[string]string `json:"ledger,omitempty"` // who chose what, where the mandate opens it
+}
+
+// Mining is what came of last night's mining, as reported.
+type Mining struct {
+	Slots  int            `json:"slots"`
+	Gained map[string]int `json:"gained"`
+}
+
+// Reveal is what has become public of a player.
+type Reveal struct {
+	Role      *string `json:"role"`
+	Alignment *string `json:"alignment"`
+}
+
+// Pulse is the question of the day, and the answers once they are shown.
+type Pulse struct {
+	Prompt    string            `json:"prompt"`
+	Responses map[string]string `json:"responses"`
+}
+
+// TableOf is the public state of a game as a seat reads it.
+func TableOf(game string, p *rule.Public, seat rule.Seat) Table {
+	t := sparse(game, p, seat)
+	t.ChatLog = Messages(p, 0)
+	return t
+}
+
+// sparse is the table without its chat log.
+func sparse(game string, p *rule.Public, seat rule.Seat) Table {
+	t := Table{GameID: game, Version: p.Version, You: seat.String(), Phase: string(p.Phase), Ends: moment(p.Ends), Day: p.Day,
+		Players: make(map[string]Player, p.Seated), ChatLog: []Message{}, Vote: voteOf(p), Nominee: id(p.Nominee), Mining: miningOf(p),
+		Pool: p.Pool, Machines: p.Machines, Revealed: map[string]Reveal{}, Pulse: pulseOf(p), Winner: word(string(p.Winner))}
+	if c := p.Crisis.Card(); p.Crisis != "" {
+		t.Crisis = &Card{string(p.Crisis), c.Title, c.Text}
+	}
+	if c := p.Mandate.Card(); p.Mandate != "" {
+		t.Mandate = &Card{string(p.Mandate), c.Title, c.Text}
+	}
+	for s := rule.Seat(1); int(s) <= p.Seated; s++ {
+		x := p.Players.Of(s)
+		t.Players[s.String()] = Player{s.String(), x.Name, x.JobTitle, x.Tokens, x.Milestones, x.Alive, x.Status}
+		if r := *p.Revealed.Of(s); r != (rule.Reveal{}) {
+			t.Revealed[s.String()] = Reveal{word(string(r.Role)), word(string(r.Alignment))}
+		}
+	}
+	return t
+}
+
+// Messages are the lines of the chat with a number above after.
+func Messages(p *rule.Public, after int) []Message {
+	list := make([]Message, 0, max(p.Log.Len()-after, 0))
+	for m := range p.Log.After(after) {
+		list = append(list, Message{m.ID, m.Day, string(m.Phase), id(m.From), m.Text, *moment(m.At)})
+	}
+	return list
+}
+
+func voteOf(p *rule.Public) *Vote {
+	if p.Vote.Kind == "" {
+		return nil
+	}
+	v := &Vote{Kind: string(p.Vote.Kind), Totals: map[string]int{}}
+	if p.Vote.Kind != rule.VoteNomination {
+		v.Totals["YES"], v.Totals["NO"] = p.Vote.Yes, p.Vote.No
+	}
+	for s := rule.Seat(1); int(s) <= p.Seated; s++ {
+		if n := *p.Vote.For.Of(s); n > 0 {
+			v.Totals[s.String()] = n
+		}
+		if c := *p.Vote.Ledger.Of(s); c != "" {
+			if v.Ledger == nil {
+				v.Ledger = map[string]string{}
+			}
+			v.Ledger[s.String()] = string(c)
+		}
+	}
+	return v
+}
+
+func miningOf(p *rule.Public) *Mining {
+	if !p.Mining.Reported {
+		return nil
+	}
+	m := &Mining{Slots: p.Mining.Slots, Gained: map[string]int{}}
+	for s := rule.Seat(1); int(s) <= p.Seated; s++ {
+		if n := *p.Mining.Gained.Of(s); n > 0 {
+			m.Gained[s.String()] = n
+		}
+	}
+	return m
+}
+
+func pulseOf(p *rule.Public) *Pulse {
+	if p.Pulse.Prompt == "" {
+		return nil
+	}
+	q := &Pulse{Prompt: p.Pulse.Prompt, Responses: map[string]string{}}
+	for s := rule.Seat(1); int(s) <= p.Seated; s++ {
+		if a := *p.Pulse.Answers.Of(s); a != "" {
+			q.Responses[s.String()] = a
+		}
+	}
+	return q
+}
+
+func moment(t rule.Millis) *time.Time {
+	if t == 0 {
+		return nil
+	}
+	at := time.UnixMilli(int64(t)).UTC()
+	return &at
+}
+
+func id(s rule.Seat) *string { return word(s.String()) }
+
+func word(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// JSON is a table as it is sent: the same table is the same bytes.
+func (t Table) JSON() []byte {
+	b, err := json.Marshal(t, json.Deterministic(true))
+	if err != nil {
+		panic("view: " + err.Error()) // plain values of ours
+	}
+	return b
+}
