@@ -218,6 +218,21 @@ func (l *Look) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, erro
 	return l.r.Cards(ctx, l.sight, f, p)
 }
 
+// ByIDs gives living cards in the order of ids; absent ones are left out.
+func (l *Look) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
+	return l.r.CardsByID(ctx, l.sight, ids)
+}
+
+// ByAlias gives the cards that have an alias, lowest label first.
+func (l *Look) ByAlias(ctx context.Context, text string) ([]Card, error) {
+	return l.r.CardsByAlias(ctx, l.sight, markup.KeyOf(text))
+}
+
+// NearCards gives up to n cards whose name or alias resembles a text, best first.
+func (l *Look) NearCards(ctx context.Context, text string, f Filter, n int) ([]Hit, error) {
+	return l.r.NearCards(ctx, l.sight, text, f, n)
+}
+
 // Descendants lists cards below a card; depth 1 is its children.
 func (l *Look) Descendants(ctx context.Context, id CardID, depth int, p Page) ([]Card, Total, error) {
 	return l.r.Descendants(ctx, l.sight, id, depth, p)
@@ -300,6 +315,16 @@ func (l *Look) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Tot
 // Links lists links in sight.
 func (l *Look) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
 	return l.r.Links(ctx, l.sight, q)
+}
+
+// Reach finds what can be reached from a card along links.
+func (l *Look) Reach(ctx context.Context, q ReachQuery) (Reached, error) {
+	return l.r.Reach(ctx, l.sight, q)
+}
+
+// LinkMax gives the greatest integer attribute of current links of a kind.
+func (l *Look) LinkMax(ctx context.Context, kind, attr string) (int64, bool, error) {
+	return l.r.LinkMax(ctx, l.sight, kind, attr)
 }
 
 // Layers lists layers of a card in sight.

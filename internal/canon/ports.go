@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,6 +47,7 @@ const (
 	SortName    Sort = "name"    // by key
 	SortUpdated Sort = "updated" // latest first
 	SortCreated Sort = "created" // latest first
+	SortField   Sort = "field"   // by SortValue
 	SortRank    Sort = "relevance"
 )
 
@@ -55,12 +57,22 @@ type Filter struct {
 	Prefix        markup.Key // whole parts: the card itself and all below it
 	NotName       string     // glob as markup.MatchGlob; matches are left out
 	Type          string     // name of a type, compared by key
+	Types         []string   // names of types, any of them
+	Coded         bool       // only cards with a codename
+	SortFrom      *int64     // least SortValue; cards without one are left out
+	SortTo        *int64     // greatest SortValue; cards without one are left out
 	Tag           string     // item of the card's visible X+tags, compared by key (see PutRefs)
 	UpdatedSince  time.Time  // inclusive
 	UpdatedBefore time.Time  // exclusive
 	Parent        CardID     // direct children only; the parent itself is not looked at
 	Roots         bool       // only cards without a parent
 	Sort          Sort       // "" is SortName, and in a search SortRank
+}
+
+// Narrows reports whether the filter leaves anything out.
+func (f Filter) Narrows() bool {
+	f.Sort = ""
+	return !reflect.DeepEqual(f, Filter{})
 }
 
 // MatchMode says how a search's words are matched.
@@ -161,12 +173,35 @@ type FeedQuery struct {
 
 // LinkQuery asks for current links whose label and both ends are in sight. Zero fields
 // do not narrow. AsOf asks for those current just after a commit, between cards that are
-// in sight now. They come by id.
+// in sight now. They come by id or, where Newest is set, latest written first (by Since,
+// later id first).
 type LinkQuery struct {
-	From, To CardID
-	Kinds    []string
-	AsOf     Seq
-	Page     Page
+	From, To   CardID
+	Froms, Tos []CardID // any of them
+	Kinds      []string
+	AsOf       Seq
+	Newest     bool
+	Page       Page
+}
+
+// ReachQuery asks which cards can be reached from one along links in sight.
+type ReachQuery struct {
+	From  CardID
+	Kinds []string // of links to follow; none follows all
+	Both  bool     // against their direction too
+	Depth int      // steps at most
+	Limit int      // cards at most, the first one among them; must be positive
+	AsOf  Seq      // along the links of just after a commit; 0 for now
+}
+
+// Reached is what a ReachQuery found: cards by the least number of steps to them, then
+// key and id, the card started from first, with 0. Links are all links of the kinds asked
+// for among these cards, by id. Cut says that more than Limit could be reached.
+type Reached struct {
+	Cards []Card
+	Depth []int // of the card at the same place
+	Links []Link
+	Cut   bool
 }
 
 // LayerQuery asks for layers in sight of a card in sight, latest written first (by Since,
@@ -185,6 +220,7 @@ type LayerQuery struct {
 // will do.
 type EventQuery struct {
 	Scopes, Types []string
+	Actor         string // id of who did it
 	Key           string
 	ID            uuid.UUID // of the commit
 	After, Before Seq       // both exclusive
@@ -218,11 +254,15 @@ type Reader interface {
 	// latest such version of each card counts; a current one is latest of all, then by
 	// To; ties by id.
 	CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
+	// CardsByID gives living cards in the order of ids; absent ones are left out.
+	CardsByID(ctx context.Context, s Sight, ids []CardID) ([]Card, error)
+	// CardsByAlias gives the living cards that have an alias of a key, as CardsByKey does.
+	CardsByAlias(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
 	// Cards lists living cards.
 	Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error)
 	// Descendants lists living cards below a card to a depth (1 is children), generation
 	// by generation, each in the order of its parents, siblings by creation, then id, and
-	// how many there are.
+	// how many there are. A Limit of 0 asks for that alone.
 	Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error)
 	// Trash lists roots of what is in the trash, latest first, then by key and id, for a
 	// view of LevelAdmin and up; others see none.
@@ -235,6 +275,10 @@ type Reader interface {
 	// NearNames gives names in sight that resemble a name, best first, each once. What
 	// resembles is the store's to say; the same name but for one letter does.
 	NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error)
+	// NearCards gives up to n living cards that pass a filter by their Card.Nearness to a
+	// text, greatest first, then by key and id, none below NearFloor. Of cards that share
+	// only frequent runs of characters with the text, some may be left out.
+	NearCards(ctx context.Context, s Sight, text string, f Filter, n int) ([]Hit, error)
 	// CompleteNames gives names in sight that begin with a text, case and accents folded,
 	// in key order, each once.
 	CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error)
@@ -260,6 +304,10 @@ type Reader interface {
 	Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error)
 	Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error)
 	LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error)
+	Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error)
+	// LinkMax gives the greatest integer attribute of current links of a kind in sight. For
+	// ClockKind and ClockAttr it is answered from an index.
+	LinkMax(ctx context.Context, s Sight, kind, attr string) (int64, bool, error)
 	Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error)
 	LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error)
 	Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error)
@@ -304,7 +352,8 @@ type Repeat struct {
 	Expires   time.Time
 }
 
-// SearchDoc is what is indexed of a card: its name and its content as plain text.
+// SearchDoc is what is indexed of a card: its name, with its aliases on further lines,
+// and its content as plain text.
 type SearchDoc struct{ Name, Text string }
 
 // Tx is a Reader that sees its own writes, and the writes. Projection rows are given
@@ -331,7 +380,7 @@ type Tx interface {
 	PutMember(ctx context.Context, m Member) error
 	// PutCard writes a card's row. Two living cards of one key and label are refused
 	// with ErrTaken; so are two of one codename and label. Cards in the trash hold
-	// neither.
+	// neither, and are found by no alias.
 	PutCard(ctx context.Context, c Card) error
 	PutVersion(ctx context.Context, v Version) error
 	// EndVersion closes the current version of a card at a commit.

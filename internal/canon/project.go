@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -393,7 +394,8 @@ func (p *projector) derive(ctx context.Context, c Card) error {
 	if err := p.tx.PutRefs(ctx, p.world, c.ID, refsOf(c, kind, content)); err != nil {
 		return err
 	}
-	return p.tx.Index(ctx, c, &SearchDoc{Name: c.Name, Text: PlainText(c.Type, content)})
+	names := strings.Join(append([]string{c.Name}, c.Aliases()...), "\n")
+	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(c.Type, content)})
 }
 
 func (p *projector) forget(ctx context.Context, c Card) error {

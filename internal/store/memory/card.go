@@ -61,12 +61,36 @@ func (r reader) CardsByKey(_ context.Context, s canon.Sight, key markup.Key) ([]
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b canon.Card) int {
-		return cmp.Or(
-			cmp.Compare(a.Label.Level, b.Label.Level),
-			cmp.Compare(len(b.Label.Subjects), len(a.Label.Subjects)),
-			byID(a, b))
-	})
+	slices.SortFunc(out, byLabel)
+	return out, nil
+}
+
+// byLabel puts the lowest level first, then what is open to more.
+func byLabel(a, b canon.Card) int {
+	return cmp.Or(
+		cmp.Compare(a.Label.Level, b.Label.Level),
+		cmp.Compare(len(b.Label.Subjects), len(a.Label.Subjects)),
+		byID(a, b))
+}
+
+func (r reader) CardsByAlias(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+	var out []canon.Card
+	for _, c := range r.living(s) {
+		if slices.ContainsFunc(c.Aliases(), func(a string) bool { return markup.KeyOf(a) == key }) {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, byLabel)
+	return out, nil
+}
+
+func (r reader) CardsByID(_ context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error) {
+	var out []canon.Card
+	for _, id := range ids {
+		if c, ok := r.alive(s, id); ok {
+			out = append(out, c)
+		}
+	}
 	return out, nil
 }
 
@@ -147,6 +171,10 @@ func (r reader) passes(s canon.Sight, f canon.Filter, c canon.Card) bool {
 		!c.Key.HasPrefix(f.Prefix),
 		f.NotName != "" && markup.MatchGlob(f.NotName, c.Name),
 		f.Type != "" && markup.KeyOf(c.Type) != markup.KeyOf(f.Type),
+		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return markup.KeyOf(t) == markup.KeyOf(c.Type) }),
+		f.Coded && c.Codename == "",
+		f.SortFrom != nil && (c.SortValue() < *f.SortFrom || c.SortValue() == canon.Unsorted),
+		f.SortTo != nil && (c.SortValue() > *f.SortTo || c.SortValue() == canon.Unsorted),
 		f.Tag != "" && !r.bears(s, c.ID, markup.KeyOf(f.Tag)),
 		!within(c.UpdatedAt, f.UpdatedSince, f.UpdatedBefore),
 		!f.Parent.IsZero() && c.Parent != f.Parent,
@@ -168,6 +196,8 @@ func sortCards(cards []canon.Card, by canon.Sort) {
 		slices.SortStableFunc(cards, func(a, b canon.Card) int { return b.UpdatedAt.Compare(a.UpdatedAt) })
 	case canon.SortCreated:
 		slices.SortStableFunc(cards, func(a, b canon.Card) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	case canon.SortField:
+		slices.SortStableFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.SortValue(), b.SortValue()) })
 	}
 }
 

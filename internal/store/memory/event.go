@@ -31,6 +31,7 @@ func (r reader) Events(_ context.Context, s canon.Sight, q canon.EventQuery) ([]
 func tells(q canon.EventQuery, e canon.StoredEvent) bool {
 	return (len(q.Scopes) == 0 || slices.Contains(q.Scopes, e.Scope)) &&
 		(len(q.Types) == 0 || slices.Contains(q.Types, e.Type)) &&
+		(q.Actor == "" || q.Actor == e.Actor.ID) &&
 		(q.Key == "" || q.Key == e.Key) &&
 		(q.ID == uuid.Nil || q.ID == e.ID) &&
 		(q.After == 0 || e.Seq > q.After) &&

@@ -133,13 +133,19 @@ func (r reader) Links(_ context.Context, s canon.Sight, q canon.LinkQuery) ([]ca
 			all = append(all, l)
 		}
 	}
-	slices.SortFunc(all, func(a, b canon.Link) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	slices.SortFunc(all, func(a, b canon.Link) int {
+		if q.Newest {
+			return cmp.Or(cmp.Compare(b.Since, a.Since), bytes.Compare(b.ID[:], a.ID[:]))
+		}
+		return bytes.Compare(a.ID[:], b.ID[:])
+	})
 	out, total := page(all, q.Page)
 	return out, total, nil
 }
 
 func asks(q canon.LinkQuery, l canon.Link) bool {
 	return (q.From.IsZero() || q.From == l.From) && (q.To.IsZero() || q.To == l.To) &&
+		(len(q.Froms) == 0 || slices.Contains(q.Froms, l.From)) && (len(q.Tos) == 0 || slices.Contains(q.Tos, l.To)) &&
 		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, l.Kind))
 }
 

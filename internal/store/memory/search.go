@@ -176,6 +176,8 @@ func order(hits []match, by canon.Sort, ranked bool) {
 		slices.SortStableFunc(hits, func(a, b match) int { return b.Card.UpdatedAt.Compare(a.Card.UpdatedAt) })
 	case canon.SortCreated:
 		slices.SortStableFunc(hits, func(a, b match) int { return b.Card.CreatedAt.Compare(a.Card.CreatedAt) })
+	case canon.SortField:
+		slices.SortStableFunc(hits, func(a, b match) int { return cmp.Compare(a.Card.SortValue(), b.Card.SortValue()) })
 	default:
 		slices.SortStableFunc(hits, byRelevance(ranked))
 	}
@@ -213,6 +215,17 @@ func (r reader) CompleteNames(_ context.Context, s canon.Sight, prefix string, n
 		}
 	}
 	return out, nil
+}
+
+func (r reader) NearCards(_ context.Context, s canon.Sight, text string, f canon.Filter, n int) ([]canon.Hit, error) {
+	var out []canon.Hit
+	for _, c := range r.filtered(s, f) {
+		if score := c.Nearness(text); score >= canon.NearFloor {
+			out = append(out, canon.Hit{Card: c, Score: score})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b canon.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return out[:min(max(n, 0), len(out))], nil
 }
 
 // NearNames holds names to resemble one another when a third of the letters of the

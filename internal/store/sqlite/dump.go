@@ -149,17 +149,7 @@ func (d dumper) refs(lo, hi []byte) (list []canon.Ref, err error) {
 }
 
 func (d dumper) links(lo, hi []byte) ([]canon.Link, error) {
-	var list []canon.Link
-	var labels [][2]int64
-	err := d.r.c.query(d.ctx, func(row row) error {
-		list = append(list, scanLink(d.id, row))
-		labels = append(labels, [2]int64{row.int(7), row.int(8)})
-		return nil
-	}, "SELECT "+linkColumns+" FROM links l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
-	for i := 0; i < len(list) && err == nil; i++ {
-		list[i].Label, err = d.r.labelOf(d.ctx, labels[i][0], labels[i][1])
-	}
-	return list, err
+	return d.r.linkRows(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = ?1 AND l.id >= ?2 AND l.id <= ?3", d.w, lo, hi)
 }
 
 func (d dumper) layers(lo, hi []byte) ([]canon.Layer, error) {

@@ -40,6 +40,9 @@ func eventFilter(q canon.EventQuery) *listing {
 	l := &listing{}
 	l.among("c.scope", q.Scopes)
 	l.among("c.type", q.Types)
+	if q.Actor != "" {
+		l.and("c.actor = %s AND c.actor <> ''", l.arg(q.Actor))
+	}
 	if q.Key != "" {
 		l.and("c.key = %s AND c.key <> ''", l.arg(q.Key))
 	}

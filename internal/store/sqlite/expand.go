@@ -102,7 +102,7 @@ func (l lookup) expression(ctx context.Context, ask []term, q canon.SearchQuery)
 
 // bare reports whether nothing narrows a search but its words, and nothing orders it anew.
 func bare(q canon.SearchQuery) bool {
-	return !q.CaseSensitive && ranks(q) && q.Filter == canon.Filter{Sort: q.Filter.Sort}
+	return !q.CaseSensitive && ranks(q) && !q.Filter.Narrows()
 }
 
 // markedAs turns a query for words anywhere into one for words in names.

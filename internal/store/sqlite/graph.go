@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -151,31 +150,29 @@ func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	if !q.To.IsZero() {
 		l.and("l.to_card = %s", l.arg(q.To[:]))
 	}
-	var kinds []string
-	for _, k := range slices.Compact(slices.Sorted(slices.Values(q.Kinds))) {
-		kinds = append(kinds, l.arg(k))
-	}
-	if len(kinds) > 0 {
-		l.and("l.kind IN (%s)", strings.Join(kinds, ", "))
-	}
+	l.withIDs("l.from_card", q.Froms)
+	l.withIDs("l.to_card", q.Tos)
+	l.among("l.kind", q.Kinds)
 	held(l, q.AsOf)
-	return r.links(ctx, sc, l, q.Page)
+	order := "l.id"
+	if q.Newest {
+		order = "l.since DESC, l.id DESC"
+	}
+	return r.links(ctx, sc, l, order, q.Page)
 }
 
-func (r *reader) links(ctx context.Context, sc scope, l *listing, p canon.Page) ([]canon.Link, canon.Total, error) {
-	from := " FROM links l WHERE l.w = ?1" + l.condition() + " AND " + sc.sees("l") + " AND " + alive(sc, "l.from_card") + " AND " + alive(sc, "l.to_card")
-	type labelled struct{ level, label int64 }
-	var out []canon.Link
-	var labels []labelled
-	n := len(l.args)
-	err := r.c.query(ctx, func(row row) error {
-		out = append(out, scanLink(sc.id, row))
-		labels = append(labels, labelled{row.int(7), row.int(8)})
-		return nil
-	}, fmt.Sprintf("SELECT %s%s ORDER BY l.id LIMIT ?%d OFFSET ?%d", linkColumns, from, n+3, n+4), sc.args(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
-	for i := 0; i < len(out) && err == nil; i++ {
-		out[i].Label, err = r.labelOf(ctx, labels[i].level, labels[i].label)
+// withIDs narrows a column to some ids; none does not narrow.
+func (l *listing) withIDs(column string, ids []canon.CardID) {
+	if len(ids) > 0 {
+		l.and("%s IN (SELECT unhex(value) FROM json_each(%s))", column, l.arg(hexes(ids...)))
 	}
+}
+
+func (r *reader) links(ctx context.Context, sc scope, l *listing, order string, p canon.Page) ([]canon.Link, canon.Total, error) {
+	from := " FROM links l WHERE l.w = ?1" + l.condition() + " AND " + sc.sees("l") + " AND " + alive(sc, "l.from_card") + " AND " + alive(sc, "l.to_card")
+	n := len(l.args)
+	out, err := r.linkRows(ctx, sc.id, fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT ?%d OFFSET ?%d", linkColumns, from, order, n+3, n+4),
+		sc.args(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -184,6 +181,20 @@ func (r *reader) links(ctx context.Context, sc scope, l *listing, p canon.Page) 
 	}
 	total, err := r.total(ctx, "SELECT 1"+from, sc.args(l.args...)...)
 	return out, total, err
+}
+
+// linkRows runs a query whose columns are linkColumns.
+func (r *reader) linkRows(ctx context.Context, world access.WorldID, sql string, args ...any) (out []canon.Link, err error) {
+	var labels [][2]int64
+	err = r.c.query(ctx, func(row row) error {
+		out = append(out, scanLink(world, row))
+		labels = append(labels, [2]int64{row.int(7), row.int(8)})
+		return nil
+	}, sql, args...)
+	for i := 0; i < len(out) && err == nil; i++ {
+		out[i].Label, err = r.labelOf(ctx, labels[i][0], labels[i][1])
+	}
+	return out, err
 }
 
 const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at"
@@ -203,7 +214,7 @@ func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (
 	l := &listing{}
 	l.and("l.id = %s", l.arg(id[:]))
 	held(l, 0)
-	list, _, err := r.links(ctx, sc, l, canon.Page{Limit: 2})
+	list, _, err := r.links(ctx, sc, l, "l.id", canon.Page{Limit: 2})
 	return first(list, err)
 }
 
@@ -268,9 +279,9 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`, w, l.ID[:], uint64(l.Since), uint64(l.Until), l.Kind, l.From[:], l.To[:],
-		jsonBlob(l.Attrs), level, label, clock(l.At))
+	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`, w, l.ID[:], uint64(l.Since), uint64(l.Until), l.Kind, l.From[:], l.To[:],
+		jsonBlob(l.Attrs), level, label, clock(l.At), worldTime(l))
 	return err
 }
 

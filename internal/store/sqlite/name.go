@@ -109,7 +109,7 @@ func (r *reader) NearNames(ctx context.Context, s canon.Sight, name string, n in
 	if !ok || n <= 0 || len(asked) == 0 || len(asked) > 2*markup.MaxNameLength {
 		return nil, err
 	}
-	shared, err := r.sharing(ctx, sc, name)
+	shared, err := r.sharing(ctx, sc, name, compared)
 	if err != nil {
 		return nil, err
 	}
@@ -149,24 +149,21 @@ func (r *reader) NearNames(ctx context.Context, s canon.Sight, name string, n in
 	return out, nil
 }
 
-// sharing gives cards whose names share most runs of three characters with a name.
-func (r *reader) sharing(ctx context.Context, sc scope, name string) ([]int64, error) {
+// sharing gives the rows of up to n cards whose names or aliases share most runs of three
+// characters with a name. Each level in sight is asked for itself.
+func (r *reader) sharing(ctx context.Context, sc scope, name string, n int) ([]int64, error) {
 	parts, err := r.lookups(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	runes := []rune(bounded(name))
 	tally := map[int64]int{}
-	asked := map[string]bool{}
-	for i := 0; i+3 <= len(runes); i++ {
-		run := string(runes[i : i+3])
-		if asked[run] {
-			continue
-		}
-		asked[run] = true
+	count := func(row row) error { tally[row.int(0)]++; return nil }
+	for _, run := range runsOf(name) {
 		for _, p := range parts {
-			if err := r.c.query(ctx, func(row row) error { tally[row.int(0)]++; return nil },
-				fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1 LIMIT ?2", p.names()), quote(run), sampled); err != nil {
+			if err := r.c.query(ctx, count, fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1 LIMIT ?2", p.names()), quote(run), sampled); err != nil {
+				return nil, err
+			}
+			if err := r.c.query(ctx, count, "SELECT rid FROM alias_runs WHERE w = ?1 AND level = ?2 AND run = ?3 LIMIT ?4", sc.w, p.n-4*sc.w, run, sampled); err != nil {
 				return nil, err
 			}
 		}
@@ -176,5 +173,5 @@ func (r *reader) sharing(ctx context.Context, sc scope, name string) ([]int64, e
 		rids = append(rids, rid)
 	}
 	slices.SortFunc(rids, func(a, b int64) int { return cmp.Or(cmp.Compare(tally[b], tally[a]), cmp.Compare(a, b)) })
-	return rids[:min(len(rids), compared)], nil
+	return rids[:min(len(rids), n)], nil
 }

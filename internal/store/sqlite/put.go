@@ -23,12 +23,15 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	}
 	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content), c.Size, c.Length,
 		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
-		clock(c.CreatedAt), string(c.CreatedBy), clock(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), clock(c.TrashedAt), idBlob(c.TrashRoot)}
+		clock(c.CreatedAt), string(c.CreatedBy), clock(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), clock(c.TrashedAt), idBlob(c.TrashRoot), c.SortValue()}
 	rid, old, err := t.putRow(ctx, c.Rev == 1, args)
 	if isTaken(err) {
 		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
 	}
 	if err != nil {
+		return err
+	}
+	if err := t.putAliases(ctx, w, rid, old, level, c); err != nil {
 		return err
 	}
 	now := spelling{name: c.Name, level: level, label: label, living: !c.Trashed()}
@@ -66,12 +69,12 @@ func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64,
 }
 
 const insertCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, level, label,
-	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root)
-	VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)`
+	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
+	VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)`
 
 const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type = ?6, type_key = ?7, content = ?8, size = ?9, length = ?10,
 	fields = ?11, own = ?12, name = ?13, key = ?14, level = ?15, label = ?16, rev = ?17, c1 = ?18, c2 = ?19, c3 = ?20, created = ?21,
-	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27 WHERE w = ?1 AND id = ?2`
+	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27, sort = ?28 WHERE w = ?1 AND id = ?2`
 
 // spelling is what the name index has of a card.
 type spelling struct {
@@ -109,6 +112,11 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	w, err := t.world(ctx, id)
 	if err != nil || w == 0 {
 		return err
+	}
+	for _, table := range []string{"aliases", "alias_runs"} {
+		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
+			return fmt.Errorf("clear %s: %w", table, err)
+		}
 	}
 	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc IN (SELECT doc FROM docs WHERE w = ?1)", w); err != nil {
 		return err

@@ -503,6 +503,8 @@ func comparing(s canon.Sort) func(a, b canon.Card) int {
 			at = b.UpdatedAt.Compare(a.UpdatedAt)
 		case canon.SortCreated:
 			at = b.CreatedAt.Compare(a.CreatedAt)
+		case canon.SortField:
+			at = cmp.Compare(a.SortValue(), b.SortValue())
 		}
 		return cmp.Or(at, cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:]))
 	}

@@ -76,12 +76,14 @@ func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
 func seen(tx Writer, i int, l access.Label) {
 	c := Card(i+1, fmt.Sprintf("Place %d %s", i, seenWords[i%len(seenWords)]), l)
 	c.Type = []string{"RichText", "Lore"}[i%2]
+	c.Fields = fmt.Appendf(nil, `{"aliases":["%s House"],"sort":%d}`, seenWords[i%len(seenWords)], i%9)
 	tx.Card(c, seenText(i))
 	tx.Refs(c, to(link, fmt.Sprintf("Wanted %d", i%5)), to(link, "Place 0 lantern"), to(nest, "Place 1 ferry"))
 	tags := Under(c, Card(100+i, c.Name+"+tags", l))
 	tx.Card(tags, "")
 	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)))
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: "exit", From: c.ID, To: tags.ID, Label: l, Since: canon.Seq(i + 1)})
+	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1001), Kind: "at", From: c.ID, To: Card(1, "", l).ID, Label: l, Since: canon.Seq(i + 1), Attrs: fmt.Appendf(nil, `{"clock":%d}`, i)})
 	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(i + 1), Card: c.ID, Kind: "base", Text: "seen", Label: l, Since: canon.Seq(i + 1)})
 	tx.Event(Event(i+1, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%3), l))
 }
@@ -106,6 +108,7 @@ func shade(tx Writer, n, i int, l access.Label) {
 		c.Key = markup.KeyOf(c.Name)
 	}
 	c.Codename, c.Type = fmt.Sprintf("shade %d", n), "Secret kind"
+	c.Fields = []byte(`{"aliases":["Lantern House","Ferry House"],"sort":3}`)
 	once := c // it was open for a version, under another name
 	once.Label, once.Name = Open, fmt.Sprintf("Once %d", n)
 	once.Key = markup.KeyOf(once.Name)
@@ -117,6 +120,7 @@ func shade(tx Writer, n, i int, l access.Label) {
 	tx.Card(tags, "")
 	tx.Refs(tags, to(tag, fmt.Sprintf("tag %d", i%3)), to(tag, "secret"))
 	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "exit", From: c.ID, To: c.ID, Label: Open, Since: 1})
+	tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10_000), Kind: "at", From: CardID(1), To: c.ID, Label: Open, Since: 9, Attrs: []byte(`{"clock":9999}`)})
 	tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: c.ID, Kind: "base", Text: "secret", Label: Open, Since: 1})
 	tx.Event(Event(n, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%3), l))
 	gone := Trashed(Card(n+5000, fmt.Sprintf("Place %d", n), l), Card(n+5000, "", l), n)
@@ -154,6 +158,10 @@ func answers(t *testing.T, s canon.Store, v access.View) (out []string) {
 			add("CardsByOldKey", err, cards)
 			then, ok, err := e.r.CardAt(ctx, e.s, CardID(i), canon.Seq(i+2))
 			add("CardAt", err, then, ok)
+			reached, err := e.r.Reach(ctx, e.s, canon.ReachQuery{From: CardID(i), Both: true, Depth: 3, Limit: 30})
+			add("Reach", err, reached)
+			hits, err := e.r.NearCards(ctx, e.s, name, canon.Filter{}, 8)
+			add("NearCards", err, hits)
 			near, err := e.r.NearNames(ctx, e.s, name+"x", 5)
 			add("NearNames", err, near)
 		}
@@ -192,6 +200,15 @@ func askLists(e eye, p canon.Page, add adder) {
 	add("TypeUse", err, use)
 	complete, err := e.r.CompleteNames(ctx, e.s, "place", p.Limit)
 	add("CompleteNames", err, complete)
+	most, ok, err := e.r.LinkMax(ctx, e.s, canon.ClockKind, canon.ClockAttr)
+	add("LinkMax", err, most, ok)
+	cards, err = e.r.CardsByAlias(ctx, e.s, "ferry_house")
+	add("CardsByAlias", err, cards)
+	hits, err := e.r.NearCards(ctx, e.s, "lantern hous", canon.Filter{}, p.Limit)
+	add("NearCards", err, hits)
+	from := int64(3)
+	cards, total, err = e.r.Cards(ctx, e.s, canon.Filter{Sort: canon.SortField, SortFrom: &from, Types: []string{"lore", "rich text"}}, p)
+	add("Cards by a field", err, cards, total)
 	for _, q := range []canon.EventQuery{{}, {Oldest: true}, {Types: []string{"moved"}}, {Scopes: []string{"place:1", "place:2"}, After: 5}} {
 		q.Page = p
 		events, total, err := e.r.Events(ctx, e.s, q)

@@ -51,7 +51,7 @@ func (m *model) name() string {
 }
 
 func (m *model) filter() canon.Filter {
-	f := canon.Filter{Sort: one(m, "", canon.SortName, canon.SortUpdated, canon.SortCreated)}
+	f := canon.Filter{Sort: one(m, "", canon.SortName, canon.SortUpdated, canon.SortCreated, canon.SortField)}
 	set := func(percent int, do func()) {
 		if m.chance(percent) {
 			do()
@@ -64,6 +64,10 @@ func (m *model) filter() canon.Filter {
 	set(10, func() { f.Tag = one(m, modelParts...) })
 	set(10, func() { f.UpdatedSince = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
 	set(10, func() { f.UpdatedBefore = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
+	set(10, func() { f.Types = one(m, []string{"Lore"}, []string{"places", "rich text", "Place"}) })
+	set(10, func() { f.Coded = true })
+	set(10, func() { n := int64(m.rng.IntN(5) - 3); f.SortFrom = &n })
+	set(10, func() { n := int64(m.rng.IntN(9) - 3); f.SortTo = &n })
 	set(10, func() { f.Parent = m.card() })
 	set(10, func() { f.Roots = true })
 	return f
@@ -72,7 +76,25 @@ func (m *model) filter() canon.Filter {
 func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 	ctx, p, id, key := m.t.Context(), m.page(), m.card(), markup.KeyOf(m.name())
 	cards := func(all []canon.Card, total canon.Total, err error) (any, error) { return both{rows(all), total}, err }
-	switch m.rng.IntN(9) {
+	switch m.rng.IntN(12) {
+	case 9:
+		asked := []canon.CardID{id, m.card(), CardID(1), id}
+		return fmt.Sprintf("CardsByID %v", asked), func(r canon.Reader) (any, error) {
+			all, err := r.CardsByID(ctx, s, asked)
+			return rows(all), err
+		}
+	case 10:
+		alias := one(m, "Old Hall", "old halls", "ete bis", "Ferryman", "nobody")
+		return "CardsByAlias " + alias, func(r canon.Reader) (any, error) {
+			all, err := r.CardsByAlias(ctx, s, markup.KeyOf(alias))
+			return rows(all), err
+		}
+	case 11:
+		text, f, n := one(m, "hall", "Old Hal", "ferymen", "ete bs", "Marsh Mot", "bell", "日本", "x", m.name()), m.filter(), 1+m.rng.IntN(8)
+		return fmt.Sprintf("NearCards %q, %+v, %d", text, f, n), func(r canon.Reader) (any, error) {
+			all, err := r.NearCards(ctx, s, text, f, n)
+			return rows(all), err
+		}
 	case 0:
 		return fmt.Sprintf("CardByID %v", id), func(r canon.Reader) (any, error) {
 			c, ok, err := r.CardByID(ctx, s, id)
@@ -114,7 +136,20 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 
 func (m *model) rowsAsked(s canon.Sight) (string, asked) {
 	ctx, p, id := m.t.Context(), m.page(), m.card()
-	switch m.rng.IntN(10) {
+	switch m.rng.IntN(12) {
+	case 10:
+		q := canon.ReachQuery{From: id, Kinds: one(m, nil, nil, []string{"at", "exit"}), Both: m.chance(50), Depth: m.rng.IntN(5), Limit: 1 + m.rng.IntN(20),
+			AsOf: one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
+		return fmt.Sprintf("Reach %+v", q), func(r canon.Reader) (any, error) {
+			got, err := r.Reach(ctx, s, q)
+			return []any{rows(got.Cards), rows(got.Depth), rows(got.Links), got.Cut}, err
+		}
+	case 11:
+		kind, attr := one(m, "at", "at", "exit"), one(m, "clock", "clock", "n", "a")
+		return fmt.Sprintf("LinkMax %s %s", kind, attr), func(r canon.Reader) (any, error) {
+			n, ok, err := r.LinkMax(ctx, s, kind, attr)
+			return []any{n, ok}, err
+		}
 	case 8:
 		q := canon.EventQuery{Types: one(m, nil, nil, []string{"moved"}, []string{"said", "moved"}), Scopes: one(m, nil, []string{""}, []string{"place:1", "place:2"}),
 			Key: one(m, "", "", "a"), After: canon.Seq(m.rng.IntN(40)), Before: one(m, 0, canon.Seq(m.rng.IntN(60))), AsOf: one(m, 0, canon.Seq(m.rng.IntN(60))),
@@ -176,6 +211,13 @@ func (m *model) rowsAsked(s canon.Sight) (string, asked) {
 		if m.chance(30) {
 			q.To = m.card()
 		}
+		if m.chance(20) {
+			q.Froms = []canon.CardID{m.card(), m.card(), m.card(), id}
+		}
+		if m.chance(20) {
+			q.Tos = []canon.CardID{m.card(), m.card(), m.card(), id}
+		}
+		q.Newest = m.chance(30)
 		return fmt.Sprintf("Links %+v", q), func(r canon.Reader) (any, error) {
 			all, total, err := r.Links(ctx, s, q)
 			return both{rows(all), total}, err

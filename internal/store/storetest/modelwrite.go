@@ -105,7 +105,8 @@ func (m *model) create(w access.WorldID, living []canon.Card) []change {
 // dress gives a card a random type, content, fields and codename.
 func (m *model) dress(c *canon.Card) {
 	c.Type = one(m, "RichText", "rich text", "Lore", "Lores", "Place")
-	c.Fields = one(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`))
+	c.Fields = one(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),
+		json.RawMessage(`{"aliases":["Old Hall","Été bis"],"sort":1.0}`), json.RawMessage(`{"aliases":["ferryman"," ","Old  Hall"],"sort":7}`))
 	if m.chance(20) {
 		c.Codename = one(m, "", "one", "two", "three", "four")
 	}
@@ -201,7 +202,7 @@ func (m *model) refer(c canon.Card) []change {
 
 func (m *model) link(w access.WorldID, living []canon.Card) []change {
 	l := canon.Link{World: w, ID: LinkID(m.id()), Kind: one(m, "exit", "at", "within"), From: one(m, living...).ID, To: one(m, living...).ID,
-		Attrs: one(m, nil, json.RawMessage(`{"a":"<"}`)), Label: m.label(), Since: m.seq, At: Time(int(m.seq))}
+		Attrs: one(m, nil, json.RawMessage(`{"a":"<"}`), json.RawMessage(fmt.Sprintf(`{"clock":%d,"n":%d}`, m.seq%50, m.rng.IntN(9)-4))), Label: m.label(), Since: m.seq, At: Time(int(m.seq))}
 	var current []canon.Link
 	m.read(func(r canon.Reader) (err error) {
 		current, _, err = r.Links(m.t.Context(), canon.Sight{World: w, View: AsAll}, canon.LinkQuery{Page: everything})

@@ -46,6 +46,7 @@ func hidden(t testing.TB, s canon.Store) {
 			n := 10 + i
 			old := Under(town, Card(n, fmt.Sprintf("Town+Old %s", label), label))
 			old.Codename, old.Type = "code-"+label.String(), "Kind "+label.String()
+			old.Fields = fmt.Appendf(nil, `{"sort":%d,"aliases":["Known As %s","Every Hall"]}`, n, label)
 			tx.Card(old, "")
 			hall := Next(old, n+10)
 			hall.Name, hall.Part = "Town+Hall "+label.String(), "Hall "+label.String()
@@ -60,7 +61,8 @@ func hidden(t testing.TB, s canon.Store) {
 				canon.Ref{Kind: canon.RefTag, Target: "hall", Name: "hall"},
 				canon.Ref{Kind: canon.RefTag, Target: markup.KeyOf("tag " + label.String()), Name: "tag " + label.String()})
 			tx.Card(Card(n+30, "Echo", label), "")
-			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "to hall", From: town.ID, To: hall.ID, Label: Open, Since: 1})
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n), Kind: "to hall", From: town.ID, To: hall.ID, Label: Open, Since: 1,
+				Attrs: fmt.Appendf(nil, `{"of %s":%d}`, label.Level, n)})
 			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 10), Kind: "from hall", From: hall.ID, To: town.ID, Label: Open, Since: 1})
 			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(n + 20), Kind: "loop", From: town.ID, To: town.ID, Label: label, Since: 2})
 			tx.Layer(canon.Layer{World: WorldID(1), ID: LayerID(n), Card: town.ID, Kind: "base", Text: label.String(), Label: label, Since: 1})
@@ -175,6 +177,42 @@ var cardQuestions = []question{
 			}
 		}
 		return out, uncounted
+	}},
+	{"CardsByID", func(e eye) ([]access.Label, canon.Total) {
+		cards, err := e.r.CardsByID(e.ctx(), e.s, []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)})
+		e.ok("CardsByID", err)
+		return labelsOf(cards), uncounted
+	}},
+	{"CardsByAlias", func(e eye) ([]access.Label, canon.Total) {
+		cards, err := e.r.CardsByAlias(e.ctx(), e.s, "every_hall")
+		e.ok("CardsByAlias", err)
+		return labelsOf(cards), uncounted
+	}},
+	{"NearCards", func(e eye) ([]access.Label, canon.Total) {
+		hits, err := e.r.NearCards(e.ctx(), e.s, "every hall", canon.Filter{Coded: true}, 100)
+		e.ok("NearCards", err)
+		var cards []canon.Card
+		for _, h := range hits {
+			cards = append(cards, h.Card)
+		}
+		return labelsOf(cards), uncounted
+	}},
+	{"Cards with a codename", listed(canon.Filter{Coded: true, Sort: canon.SortField})},
+	{"Cards of types", listed(canon.Filter{Types: []string{"kind user", "kind gm", "kind gm:alice", "kind admin", "kind admin:alice,bob"}})},
+	{"Cards by their field", each(func(e eye, n int, _ access.Label) bool {
+		at := int64(n)
+		return len(e.cards(canon.Filter{SortFrom: &at, SortTo: &at})) == 1
+	})},
+	{"Reach", func(e eye) ([]access.Label, canon.Total) {
+		got, err := e.r.Reach(e.ctx(), e.s, canon.ReachQuery{From: CardID(1), Kinds: []string{"to hall"}, Depth: 3, Limit: 100})
+		e.ok("Reach", err)
+		if len(got.Cards) == 0 {
+			return nil, uncounted
+		}
+		if len(got.Links) != len(got.Cards)-1 {
+			e.t.Errorf("Reach gives %d links among %d cards", len(got.Links), len(got.Cards))
+		}
+		return labelsOf(got.Cards[1:]), uncounted
 	}},
 	{"NearNames", each(func(e eye, _ int, l access.Label) bool {
 		list, err := e.r.NearNames(e.ctx(), e.s, "Town+Hal "+l.String(), 100)

@@ -1,0 +1,110 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/markup"
+)
+
+const (
+	// NearFloor is the least Nearness that Reader.NearCards takes for near.
+	NearFloor = 0.3
+	// maxAliases and maxAlias bound what a card is found by beside its name.
+	maxAliases = 50
+	maxAlias   = 255
+)
+
+// Nearness says how alike two names are, from 0 to 1: how many of the runs of three
+// characters that either has, case and accents folded and the ends marked, both have.
+func Nearness(a, b string) float64 {
+	x, y := runs(a), runs(b)
+	both := 0
+	for run := range x {
+		if y[run] {
+			both++
+		}
+	}
+	return float64(both) / float64(max(1, len(x)+len(y)-both))
+}
+
+func runs(s string) map[string]bool {
+	r := []rune("\x02" + markup.Fold(s) + "\x01\x01")
+	set := make(map[string]bool, len(r))
+	for i := 0; i+3 <= len(r); i++ {
+		set[string(r[i:i+3])] = true
+	}
+	return set
+}
+
+// Nearness is how alike a text is to the name of a card, its last part or an alias.
+func (c Card) Nearness(text string) float64 {
+	most := max(Nearness(text, c.Name), Nearness(text, markup.Tag(c.Name)))
+	for _, a := range c.Aliases() {
+		most = max(most, Nearness(text, a))
+	}
+	return most
+}
+
+// Aliases are the names that a card is found by beside its own: the texts in the list
+// field "aliases", each once by its key. What is no name is passed over.
+func (c Card) Aliases() (list []string) {
+	if !bytes.Contains(c.Fields, []byte(`"aliases"`)) {
+		return nil
+	}
+	var own struct {
+		Aliases []any `json:"aliases"`
+	}
+	if json.Unmarshal(c.Fields, &own) != nil {
+		return nil
+	}
+	seen := map[markup.Key]bool{"": true}
+	for _, v := range own.Aliases {
+		text, _ := v.(string)
+		text = strings.Join(strings.Fields(markup.Clean(text)), " ")
+		if key := markup.KeyOf(text); !seen[key] && utf8.RuneCountInString(text) <= maxAlias && len(list) < maxAliases {
+			seen[key] = true
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+// FieldSort is the name of the integer field that SortField goes by.
+const FieldSort = "sort"
+
+// Unsorted is the SortValue of a card without one: it comes after all others.
+const Unsorted = int64(1<<63 - 1)
+
+// SortValue is a card's integer field "sort", or Unsorted.
+func (c Card) SortValue() int64 {
+	if n, ok := integer(c.Fields, FieldSort); ok {
+		return n
+	}
+	return Unsorted
+}
+
+// The attribute of links in which presences keep world time: see Reader.LinkMax.
+const (
+	ClockKind = "at"
+	ClockAttr = "clock"
+)
+
+// Integer is an attribute of a link that is an integer.
+func (l Link) Integer(attr string) (int64, bool) { return integer(l.Attrs, attr) }
+
+// integer reads an integer that is written as one: 5, but not 5.0 or 5e0.
+func integer(object json.RawMessage, name string) (int64, bool) {
+	if !bytes.Contains(object, []byte(`"`+name+`"`)) {
+		return 0, false
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(object, &all) != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(all[name])), 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,84 @@
+package canon_test
+
+import (
+	"slices"
+	"testing"
+
+	"loregate/internal/canon"
+)
+
+func TestAliasesAreWhatAListHasOfNames(t *testing.T) {
+	for fields, want := range map[string][]string{
+		``:                       nil,
+		`{"aliases":"Old Mill"}`: nil,
+		`{"aliases":[]}`:         nil,
+		`{"x":["aliases"]}`:      nil,
+		`{"aliases":["Old Mill","old  MILLS"," ","",7,null,"\u200bGrey\nMill "]}`: {"Old Mill", "Grey Mill"},
+	} {
+		if got := (canon.Card{Fields: []byte(fields)}).Aliases(); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", fields, got, want)
+		}
+	}
+}
+
+func TestNearnessIsOneForTheSameNameAndNoneForAnother(t *testing.T) {
+	if n := canon.Nearness("Été", "ete"); n != 1 {
+		t.Errorf("the same name: %v", n)
+	}
+	if n := canon.Nearness("Hall", "Moor"); n != 0 {
+		t.Errorf("another name: %v", n)
+	}
+	near, far := canon.Nearness("Old Mill", "Old Mil"), canon.Nearness("Old Mill", "Mill")
+	if near <= far || far <= 0 || near >= 1 || canon.Nearness("Old Mil", "Old Mill") != near {
+		t.Errorf("a letter missing: %v, a word missing: %v", near, far)
+	}
+}
+
+// A card is found by an alias as by its name, while it has it and by those who see it.
+func TestACardIsFoundByItsAliases(t *testing.T) {
+	s := newScene(t)
+	gm := s.as("gm")
+	gm.must(func(p *canon.Plan) error {
+		_, err := p.Create(canon.NewCard{Name: "Grinder", Fields: []byte(`{"aliases":["Old Mill"]}`)})
+		if err == nil {
+			_, err = p.Create(canon.NewCard{Name: "Secret+GM", Fields: []byte(`{"aliases":["Old Mill"]}`)})
+		}
+		return err
+	})
+	found := func(who string) (names, near, alias int) {
+		t.Helper()
+		err := s.as(who).look(func(l *canon.Look) error {
+			res, err := l.Search(t.Context(), canon.SearchQuery{Q: "old mill", InName: true, Mode: canon.MatchPhrase}, canon.Page{Limit: 9})
+			if err != nil {
+				return err
+			}
+			hits, err := l.NearCards(t.Context(), "Old Mil", canon.Filter{}, 9)
+			if err != nil {
+				return err
+			}
+			cards, err := l.ByAlias(t.Context(), "Old Mills")
+			names, near, alias = len(res.Hits), len(hits), len(cards)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names, near, alias
+	}
+	for who, want := range map[string]int{"user": 1, "gm": 2} {
+		if a, b, c := found(who); a != want || b != want || c != want {
+			t.Errorf("%s finds %d by search, %d by nearness, %d by alias; want %d", who, a, b, c, want)
+		}
+	}
+	s.wantRebuilt()
+	if err := gm.on("Grinder", func(p *canon.Plan, c canon.Card) error {
+		_, err := p.Update(c, canon.Edit{Fields: []byte(`{"aliases":null}`)})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if a, b, c := found("user"); a+b+c != 0 {
+		t.Errorf("without the alias: %d, %d, %d", a, b, c)
+	}
+	s.wantRebuilt()
+}

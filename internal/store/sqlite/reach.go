@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"loregate/internal/canon"
+)
+
+// Reach walks outwards step by step. One recursive query would go through a card again
+// for each number of steps it can be reached in; this visits each once, and stops at the
+// limit.
+func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (out canon.Reached, err error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok || q.Limit <= 0 {
+		return out, err
+	}
+	frontier, err := r.CardsByID(ctx, s, []canon.CardID{q.From})
+	var seen []canon.CardID
+	for depth := 0; err == nil && len(frontier) > 0; depth++ {
+		if room := q.Limit - len(out.Cards); len(frontier) > room {
+			frontier, out.Cut = frontier[:room], true
+		}
+		ids := make([]canon.CardID, len(frontier))
+		for i, c := range frontier {
+			out.Cards, out.Depth = append(out.Cards, c), append(out.Depth, depth)
+			ids[i] = c.ID
+		}
+		seen = append(seen, ids...)
+		if depth >= q.Depth || out.Cut {
+			break
+		}
+		frontier, err = r.step(ctx, sc, q, ids, seen)
+	}
+	if err == nil && len(seen) > 0 {
+		out.Links, err = r.between(ctx, sc, q, seen)
+	}
+	return out, err
+}
+
+// step gives the cards one link further that were not seen, one more than there is room
+// for.
+func (r *reader) step(ctx context.Context, sc scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
+	l := &listing{}
+	frontier, known := l.arg(hexes(from...)), l.arg(hexes(seen...))
+	l.among("l.kind", q.Kinds)
+	held(l, q.AsOf)
+	arm := func(here, there string) string {
+		return fmt.Sprintf("SELECT l.%s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.%s = unhex(f.value) WHERE %s%s",
+			there, frontier, here, sc.sees("l"), l.condition())
+	}
+	next := arm("from_card", "to_card")
+	if q.Both {
+		next += " UNION " + arm("to_card", "from_card")
+	}
+	return r.cards(ctx, sc.id, fmt.Sprintf(`WITH next (id) AS (%s) SELECT %s FROM (SELECT DISTINCT id FROM next) n CROSS JOIN cards c ON c.w = ?1 AND c.id = n.id
+		WHERE c.id NOT IN (SELECT unhex(value) FROM json_each(%s)) AND c.trashed = 0 AND %s ORDER BY c.key, c.id LIMIT %s`,
+		next, cardColumns, known, sc.sees("c"), l.arg(q.Limit-len(seen)+1)), sc.args(l.args...)...)
+}
+
+// between gives the links among cards that are in sight.
+func (r *reader) between(ctx context.Context, sc scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
+	l := &listing{}
+	list := l.arg(hexes(ids...))
+	l.among("l.kind", q.Kinds)
+	held(l, q.AsOf)
+	return r.linkRows(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.from_card = unhex(f.value)
+		WHERE l.to_card IN (SELECT unhex(value) FROM json_each(%[2]s)) AND %s%s ORDER BY l.id`, linkColumns, list, sc.sees("l"), l.condition()), sc.args(l.args...)...)
+}
+
+// worldTime is what LinkMax's index has of a link.
+func worldTime(l canon.Link) any {
+	if n, ok := l.Integer(canon.ClockAttr); ok && l.Kind == canon.ClockKind {
+		return n
+	}
+	return nil
+}
+
+// LinkMax walks the index of world time from its end, or all links of another kind.
+func (r *reader) LinkMax(ctx context.Context, s canon.Sight, kind, attr string) (most int64, found bool, err error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return 0, false, err
+	}
+	in := " AND " + sc.sees("l") + " AND " + alive(sc, "l.from_card") + " AND " + alive(sc, "l.to_card")
+	if kind == canon.ClockKind && attr == canon.ClockAttr {
+		found, err = r.c.one(ctx, func(row row) error { most = row.int(0); return nil },
+			"SELECT l.clock FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.clock IS NOT NULL"+in+" ORDER BY l.clock DESC LIMIT 1", sc.args()...)
+		return most, found, err
+	}
+	err = r.c.query(ctx, func(row row) error {
+		if n, ok := (canon.Link{Attrs: row.bytes(0)}).Integer(attr); ok && (!found || n > most) {
+			most, found = n, true
+		}
+		return nil
+	}, "SELECT l.attrs FROM links l WHERE l.w = ?1 AND l.until = 0 AND l.kind = ?3 AND l.attrs IS NOT NULL"+in, sc.args(kind)...)
+	return most, found, err
+}
