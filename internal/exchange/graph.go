@@ -78,8 +78,15 @@ func (g *graph) link(ctx context.Context, e *edge) error {
 	return nil
 }
 
-// linkID is the id of a link that was given none.
+// linkID is the id of a link that was given none. Of what there can be one of, it is what
+// play gives it too, so that an import and a walk speak of the same exit and presence.
 func linkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
+	switch {
+	case kind == "exit" && direction != "":
+		return canon.LinkIDOf(kind, from.String(), direction)
+	case kind == "at":
+		return canon.LinkIDOf(kind, from.String())
+	}
 	return canon.LinkID(derived("link", kind, from.String(), to.String(), direction))
 }
 

@@ -212,11 +212,14 @@ func (x *ranvier) exit(r, to *ranvierRoom, direction, leave string) {
 	switch {
 	case ok && door.Locked:
 		attrs["lockState"] = "locked"
-	case ok && door.Closed:
-		attrs["lockState"] = "closed"
+	case ok:
+		attrs["lockState"] = "unlocked"
+	}
+	if ok && door.Closed {
+		attrs["door"] = "closed"
 	}
 	if key := x.items[door.LockedBy]; ok && key != nil {
-		attrs["lockedBy"] = key.sheet.codename
+		attrs["key"] = key.sheet.codename
 	}
 	x.s.tie(r.file, "exit", r.sheet, to.sheet, attrs)
 }

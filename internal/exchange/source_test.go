@@ -156,9 +156,9 @@ func areasBecomePlaces(s *scene) {
 		{"White Room", "exit", "direction", "Wally's Wonderful Wares (Shop)", "west"},
 		{"White Room", "exit", "direction", "Begin", "north"},
 		{"Begin", "exit", "direction", "Hallway North 1", "north"}, // by the grid alone
-		{"Hallway North 2", "exit", "lockState", "Basement", "closed"},
-		{"Basement", "exit", "lockState", "Hallway North 2", "closed"}, // the door is on both ways
-		{"Room Context Commands Test", "exit", "lockedBy", "Locked room with key", "ranvier-limbo-test_key"},
+		{"Hallway North 2", "exit", "door", "Basement", "closed"},
+		{"Basement", "exit", "lockState", "Hallway North 2", "unlocked"}, // the door is on both ways
+		{"Room Context Commands Test", "exit", "key", "Locked room with key", "ranvier-limbo-test_key"},
 		{"Training Dummy (Training Room 2)", "at", "", "Training Room 2", ""},
 		{"Wooden Chest", "holds", "quantity", "Rusty Sword", "1"},
 		{"White Room", "within", "", "Limbo", ""},

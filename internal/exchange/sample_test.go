@@ -1,0 +1,191 @@
+package exchange
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/canon"
+)
+
+// TestTheSampleWorldIsWhole holds the sample world to what it is meant to show.
+func TestTheSampleWorldIsWhole(t *testing.T) {
+	s := newStoredScene(t)
+	s.importSample()
+	ctx := t.Context()
+	kinds, ways := map[string]int{}, map[string]bool{}
+	err := s.canon.Look(ctx, s.as("user"), func(l *canon.Look) error {
+		return each(ctx, l, func(c canon.Card) {
+			kinds[c.Type]++
+			f := objectOf(string(c.Fields))
+			if fact := textOf(f["factType"]); c.Type == "Lore" {
+				kinds["fact "+fact]++
+				if c.Codename == "" || len(listOf(f["aliases"])) == 0 {
+					t.Errorf("%q lacks a codename or an alias", c.Name)
+				}
+			}
+			if c.Type == "Location" {
+				links, _, err := l.Links(ctx, canon.LinkQuery{From: c.ID, Kinds: []string{"exit"}, Page: canon.Page{Limit: 20}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, link := range links {
+					ways[textOf(objectOf(string(link.Attrs))["direction"])] = true
+				}
+			}
+			noOverlap(t, l, c)
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, least := range map[string]int{"Location": 40, "Lore": 60, "Realm": 10, "Faction": 10, "Player": 3, "Item": 20,
+		"fact location_lore": 5, "fact historical_event": 5, "fact artifact": 5, "fact creature": 5, "fact faction": 5, "fact character": 5} {
+		if kinds[kind] < least {
+			t.Errorf("%d cards of type %s, want %d", kinds[kind], kind, least)
+		}
+	}
+	if len(ways) != len(directions) {
+		t.Errorf("exits go in %d directions: %v", len(ways), ways)
+	}
+}
+
+// noOverlap wants one layer of a kind at a time on a card, so that what holds does not
+// hang on the order in which they were written.
+func noOverlap(t *testing.T, l *canon.Look, c canon.Card) {
+	t.Helper()
+	layers, err := l.Layers(t.Context(), canon.LayerQuery{Card: c.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(layers, func(a, b canon.Layer) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), cmp.Compare(a.FromTick, b.FromTick))
+	})
+	for i := 1; i < len(layers); i++ {
+		a, b := layers[i-1], layers[i]
+		if a.Kind == b.Kind && (a.ToTick == 0 || a.ToTick >= b.FromTick) {
+			t.Errorf("%q: two layers %s at tick %d: %q and %q", c.Name, a.Kind, b.FromTick, a.Text, b.Text)
+		}
+	}
+}
+
+// TestTheAdventureCanBeWalked follows the commands of the six parts of The Missing Voice,
+// as a player who takes what is there, meets who is there and uses the exits there are.
+func TestTheAdventureCanBeWalked(t *testing.T) {
+	s := newScene(t)
+	s.importSample()
+	ctx := t.Context()
+	err := s.canon.Look(ctx, s.as("user"), func(l *canon.Look) error {
+		quest, err := l.Find(ctx, "The Missing Voice")
+		if err != nil {
+			return err
+		}
+		text, err := l.Content(ctx, quest)
+		if err != nil {
+			return err
+		}
+		here, err := l.Find(ctx, "Rent Quay")
+		w := &walker{t: t, l: l, here: here}
+		for _, part := range strings.Split(text, "[[The Missing Voice+")[1:] {
+			name, _, _ := strings.Cut(part, "]]")
+			step, err := l.Find(ctx, "The Missing Voice+"+name)
+			if err != nil {
+				return err
+			}
+			f := objectOf(string(step.Fields))
+			w.wantHere(textOf(f["start"]))
+			for _, command := range listOf(f["walk"]) {
+				w.do(command)
+			}
+			w.wantHere(textOf(f["end"]))
+		}
+		if w.steps < 30 {
+			t.Errorf("the adventure has %d commands", w.steps)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// walker is a player made of nothing but the links of the world.
+type walker struct {
+	t     *testing.T
+	l     *canon.Look
+	here  canon.Card
+	has   []string
+	steps int
+}
+
+func (w *walker) wantHere(name string) {
+	w.t.Helper()
+	if w.here.Name != name {
+		w.t.Fatalf("stands at %q, want %q", w.here.Name, name)
+	}
+}
+
+func (w *walker) do(command string) {
+	w.t.Helper()
+	w.steps++
+	verb, rest, _ := strings.Cut(command, " ")
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "to "), "the ")
+	switch verb {
+	case "go":
+		w.move(rest)
+	case "talk":
+		w.wantThere(command, "at", rest)
+	case "take":
+		w.wantThere(command, "holds", rest)
+		w.has = append(w.has, rest)
+	case "give":
+		what, who, _ := strings.Cut(rest, " to ")
+		if !slices.Contains(w.has, what) {
+			w.t.Fatalf("%q: has %v", command, w.has)
+		}
+		w.wantThere(command, "at", who)
+	}
+}
+
+func (w *walker) move(direction string) {
+	w.t.Helper()
+	for _, link := range w.links(canon.LinkQuery{From: w.here.ID, Kinds: []string{"exit"}}) {
+		attrs := objectOf(string(link.Attrs))
+		if textOf(attrs["direction"]) == direction && textOf(attrs["lockState"]) != "locked" {
+			w.here, _, _ = w.l.ByID(w.t.Context(), link.To) // wantHere sees what went wrong
+			return
+		}
+	}
+	w.t.Fatalf("no way %s from %q", direction, w.here.Name)
+}
+
+// wantThere wants something of a name at the place: standing there, or held by it.
+func (w *walker) wantThere(command, kind, name string) {
+	w.t.Helper()
+	q := canon.LinkQuery{From: w.here.ID, Kinds: []string{kind}}
+	if kind == "at" {
+		q = canon.LinkQuery{To: w.here.ID, Kinds: []string{kind}}
+	}
+	for _, link := range w.links(q) {
+		id := link.To
+		if kind == "at" {
+			id = link.From
+		}
+		c, ok, err := w.l.ByID(w.t.Context(), id)
+		if err == nil && ok && strings.EqualFold(strings.TrimPrefix(c.Name, "The "), strings.TrimPrefix(name, "the ")) {
+			return
+		}
+	}
+	w.t.Fatalf("%q: not at %q", command, w.here.Name)
+}
+
+func (w *walker) links(q canon.LinkQuery) []canon.Link {
+	w.t.Helper()
+	q.Page = canon.Page{Limit: 100}
+	list, _, err := w.l.Links(w.t.Context(), q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return list
+}
