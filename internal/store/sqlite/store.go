@@ -19,7 +19,7 @@ import (
 type Store struct {
 	cfg Config
 
-	readers chan *conn // idle read connections; nil for one not yet opened
+	readers *pool
 	gate    chan struct{}
 	queue   chan *waiter
 	closing chan struct{}
@@ -55,14 +55,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		cfg:     cfg,
-		readers: make(chan *conn, cfg.Readers),
+		readers: newPool(cfg.Readers),
 		gate:    make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 		queue:   make(chan *waiter, maxBatch),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
-	}
-	for range cfg.Readers {
-		s.readers <- nil
 	}
 	s.watch.init()
 	writer.steady = true
@@ -129,7 +126,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 		return err
 	}
 	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
-		s.readers <- nil
+		s.readers.put(nil)
 		return errors.Join(err, c.close())
 	}
 	sound := false
@@ -140,7 +137,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 			_ = c.close()
 			c = nil
 		}
-		s.readers <- c
+		s.readers.put(c)
 	}()
 	err = f(c)
 	sound = true
@@ -149,20 +146,15 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 
 // borrow takes an idle read connection, opening one where none was opened yet.
 func (s *Store) borrow(ctx context.Context) (*conn, error) {
-	select {
-	case c := <-s.readers:
-		if c != nil {
-			return c, nil
-		}
-		c, err := connect(ctx, s.cfg, true)
-		if err != nil {
-			s.readers <- nil
-			return nil, fmt.Errorf("open %s: %w", s.cfg.Path, err)
-		}
-		return c, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	c, err := s.readers.take(ctx)
+	if err != nil || c != nil {
+		return c, err
 	}
+	if c, err = connect(ctx, s.cfg, true); err != nil {
+		s.readers.put(nil)
+		return nil, fmt.Errorf("open %s: %w", s.cfg.Path, err)
+	}
+	return c, nil
 }
 
 // Read runs f on one snapshot.
@@ -186,10 +178,8 @@ func (s *Store) Close() error {
 		s.inUse.Wait()
 		close(s.closing)
 		<-s.stopped
-		for range s.cfg.Readers {
-			if c := <-s.readers; c != nil {
-				err = errors.Join(err, c.close())
-			}
+		for _, c := range s.readers.idle {
+			err = errors.Join(err, c.close())
 		}
 		err = errors.Join(err, s.watch.close())
 	})
