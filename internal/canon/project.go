@@ -450,34 +450,17 @@ func refsOf(c Card, kind TextKind, content string) []Ref {
 }
 
 func (p *projector) link(ctx context.Context, im LinkImage) error {
-	_, exists, err := p.tx.LinkByID(ctx, p.all(), im.ID)
-	if err != nil {
+	// Whether there is one is not asked: a link to what is in the trash is found by no query.
+	if err := p.tx.EndLink(ctx, p.world, im.ID, p.rec.Seq); err != nil || im.Gone {
 		return err
-	}
-	if exists {
-		if err := p.tx.EndLink(ctx, p.world, im.ID, p.rec.Seq); err != nil {
-			return err
-		}
-	}
-	if im.Gone {
-		return nil
 	}
 	return p.tx.PutLink(ctx, Link{World: p.world, ID: im.ID, Kind: im.Kind, From: im.From, To: im.To,
 		Attrs: im.Attrs, Label: im.Label, Since: p.rec.Seq, At: p.rec.At})
 }
 
 func (p *projector) layer(ctx context.Context, im LayerImage) error {
-	_, exists, err := p.tx.LayerByID(ctx, p.all(), im.ID)
-	if err != nil {
+	if err := p.tx.EndLayer(ctx, p.world, im.ID, p.rec.Seq); err != nil || im.Gone {
 		return err
-	}
-	if exists {
-		if err := p.tx.EndLayer(ctx, p.world, im.ID, p.rec.Seq); err != nil {
-			return err
-		}
-	}
-	if im.Gone {
-		return nil
 	}
 	return p.tx.PutLayer(ctx, Layer{World: p.world, ID: im.ID, Card: im.Card, Kind: im.Kind, Text: im.Text,
 		FromTick: im.FromTick, ToTick: im.ToTick, Label: im.Label, At: p.rec.At, Since: p.rec.Seq})

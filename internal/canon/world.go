@@ -57,6 +57,9 @@ func (c *Canon) makeWorld(ctx context.Context, g access.Grant, n NewWorld, origi
 	if n.First {
 		set.only = noWorld
 	}
+	if !origin.ID.IsZero() {
+		set.Note = forkNote
+	}
 	if _, err := c.commitTo(ctx, g, id, set); err != nil {
 		return World{}, err
 	}
@@ -189,7 +192,7 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 	for len(changes) > 0 {
 		part := changes[:min(forkBatch, len(changes))]
 		changes = changes[len(part):]
-		if _, err := c.commitTo(ctx, g.Part(strconv.Itoa(len(changes)), [32]byte{}), w.ID, ChangeSet{Changes: part, bodies: bodiesOf(part, bodies)}); err != nil {
+		if _, err := c.commitTo(ctx, g.Part(strconv.Itoa(len(changes)), [32]byte{}), w.ID, ChangeSet{Changes: part, Note: forkNote, bodies: bodiesOf(part, bodies)}); err != nil {
 			return World{}, fmt.Errorf("canon: fork of %s: %w", origin.Slug, err)
 		}
 	}
