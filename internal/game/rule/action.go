@@ -80,7 +80,7 @@ func (s *State) Options(seat Seat) []Option {
 	p := &s.Public
 	others := (&turn{State: *s}).others(seat)
 	var all []Option
-	if p.Crisis != UPSFailure {
+	if p.Crisis != UPSFailure && len(others) > 0 {
 		all = append(all, Option{Action: Mine, Target: others})
 	}
 	if p.Crisis == APIBargain {
@@ -99,6 +99,9 @@ func (s *State) ability(seat Seat, others []Seat) (Option, bool) {
 	p, h := &s.Public, s.Secret.Seats.Of(seat)
 	o := Option{Action: h.Role.Ability(), Target: others}
 	if o.Action == "" || h.Shock == Locked || p.Crisis == LegalHold || h.Role == CTO && p.Crisis == UPSFailure {
+		return o, false
+	}
+	if len(others) == 0 && h.Role != COO && h.Role != PlatformsVP {
 		return o, false
 	}
 	switch h.Role {

@@ -1,0 +1,140 @@
+package player
+
+import (
+	"slices"
+	"strings"
+
+	"loregate/internal/game/rule"
+	"loregate/internal/game/view"
+)
+
+// Core is the strategy of one seat. Make it with NewCore, let it Hear the chat in order,
+// and ask it for moves. It is used by one goroutine at a time.
+type Core struct {
+	seed uint64
+	seat rule.Seat
+
+	heard     int
+	accused   rule.Places[float64] // how much was said against whom
+	mentioned mention              // the last time that somebody spoke of this seat
+}
+
+// mention is where a message names the seat.
+type mention struct {
+	day     int
+	phase   string
+	accuses bool
+}
+
+// NewCore makes the core of a seat.
+func NewCore(seed rule.Seed, seat rule.Seat) *Core {
+	return &Core{seed: mix(fold(seed), uint64(seat)), seat: seat}
+}
+
+func fold(seed rule.Seed) uint64 {
+	x := uint64(0)
+	for i, b := range seed {
+		x ^= uint64(b) << (i % 8 * 8)
+		if i%8 == 7 {
+			x = mix(x, uint64(i))
+		}
+	}
+	return x
+}
+
+// mix is one step of SplitMix64, which is good enough to look at random.
+func mix(x, y uint64) uint64 {
+	x += 0x9e3779b97f4a7c15 * (y + 1)
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// roll is a number in 0..1 for a purpose on a day: always the same one.
+func (c *Core) roll(day int, purpose string, more ...int) float64 {
+	x := mix(c.seed, uint64(day))
+	for _, b := range []byte(purpose) {
+		x = mix(x, uint64(b))
+	}
+	for _, n := range more {
+		x = mix(x, uint64(n))
+	}
+	return float64(x>>11) / (1 << 53)
+}
+
+// Hear takes in the chat from where it stopped.
+func (c *Core) Hear(t *view.Table, chat []view.Message) {
+	me := t.Players[c.seat.String()].Name
+	for _, m := range chat {
+		if m.ID <= c.heard {
+			continue
+		}
+		c.heard = m.ID
+		if m.Player == nil || *m.Player == c.seat.String() {
+			continue
+		}
+		text := strings.ToLower(m.Text)
+		against := accuses(text)
+		for s := rule.Seat(1); int(s) <= len(t.Players); s++ {
+			if against && strings.Contains(text, strings.ToLower(t.Players[s.String()].Name)) {
+				*c.accused.Of(s)++
+			}
+		}
+		if me != "" && strings.Contains(text, strings.ToLower(me)) {
+			c.mentioned = mention{m.Day, m.Phase, against}
+		}
+	}
+}
+
+// accuses reports whether a text, in small letters, speaks against somebody.
+func accuses(text string) bool {
+	return slices.ContainsFunc([]string{"trust", "suspect", "watch", "suspicious", "nominate", "lying", "convert"}, func(w string) bool {
+		return strings.Contains(text, w)
+	})
+}
+
+// suspicion is how likely a player seems to be of the AI side, about 0..1.
+func (c *Core) suspicion(v *view.Own, s rule.Seat) float64 {
+	x := 0.45 * c.roll(0, "prior", int(s))
+	x += 0.15 * c.roll(v.Day, "mood", int(s))
+	x += min(0.03**c.accused.Of(s), 0.2)
+	tokens, n := 0, 0
+	for _, p := range v.Players {
+		if p.Alive {
+			tokens, n = tokens+p.Tokens, n+1
+		}
+	}
+	x += 0.06 * (float64(v.Players[s.String()].Tokens) - float64(tokens)/float64(max(n, 1)))
+	return x
+}
+
+// living are the others still in the game, in order.
+func (c *Core) living(v *view.Own) []rule.Seat {
+	var seats []rule.Seat
+	for s := rule.Seat(1); int(s) <= len(v.Players); s++ {
+		if s != c.seat && v.Players[s.String()].Alive {
+			seats = append(seats, s)
+		}
+	}
+	return seats
+}
+
+// friend reports whether a player is known to be of the seat's own side, the AI one.
+func (c *Core) friend(v *view.Own, s rule.Seat) bool {
+	return slices.Contains(v.Self.Side, s.String())
+}
+
+// machine reports whether the seat is of the AI side.
+func (c *Core) machine(v *view.Own) bool { return len(v.Self.Side) > 0 }
+
+// best is the seat with the highest score; nobody among none.
+func best(seats []rule.Seat, score func(rule.Seat) float64) rule.Seat {
+	var found rule.Seat
+	most := 0.0
+	for _, s := range seats {
+		if x := score(s); found == 0 || x > most {
+			found, most = s, x
+		}
+	}
+	return found
+}

@@ -1,0 +1,241 @@
+package player
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"loregate/internal/game/rule"
+	"loregate/internal/game/view"
+)
+
+// Simulation is which games to play.
+type Simulation struct {
+	Players int // 6 to 10
+	AI      int // of them played by the program; the others sit there and do nothing
+	Seed    uint64
+	Games   int
+	Workers int // 0 is 1
+	// Watch, when not nil, is given every step of every game, by several goroutines at
+	// once where there are several workers.
+	Watch func(before, after *rule.State, events []rule.Event)
+}
+
+// Outcome is what came of a simulation.
+type Outcome struct {
+	Games  int
+	Won    map[rule.Side]int
+	Days   []int // games that ended on day 1, 2, …
+	Steps  int   // commands decided
+	Broken []string
+	Digest [sha256.Size]byte // of all transcripts: the same for the same seed
+}
+
+// Simulate plays whole games, in process and in no time. The same Simulation has the same
+// Outcome whatever the number of workers.
+func Simulate(ctx context.Context, c Simulation) (Outcome, error) {
+	if c.Players < rule.MinSeats || c.Players > rule.MaxSeats || c.AI < 0 || c.AI > c.Players || c.Games < 1 {
+		return Outcome{}, errors.New("a game has 6 to 10 players, no more AI players than that, and there is at least one game")
+	}
+	played := make([]match, c.Games)
+	var next atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	for range max(c.Workers, 1) {
+		g.Go(func() error {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= c.Games {
+					return nil
+				}
+				played[i].play(&c, i)
+			}
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Outcome{}, err
+	}
+	return total(played), nil
+}
+
+func total(played []match) Outcome {
+	o := Outcome{Games: len(played), Won: map[rule.Side]int{}, Days: make([]int, 10)}
+	h := sha256.New()
+	for i := range played {
+		m := &played[i]
+		o.Won[m.state.Public.Winner]++
+		o.Days[max(m.state.Public.Day, 1)-1]++
+		o.Steps += m.steps
+		if m.broken != nil {
+			o.Broken = append(o.Broken, fmt.Sprintf("game %d: %v", i, m.broken))
+		}
+		h.Write(m.digest.Sum(nil))
+	}
+	h.Sum(o.Digest[:0])
+	return o
+}
+
+func (o Outcome) String() string {
+	var b strings.Builder
+	share := func(n int) float64 { return 100 * float64(n) / float64(o.Games) }
+	fmt.Fprintf(&b, "games    %d\n", o.Games)
+	for _, side := range []rule.Side{rule.Humans, rule.Machine, rule.Draw} {
+		fmt.Fprintf(&b, "%-8s %d (%.1f%%)\n", map[rule.Side]string{rule.Humans: "humans", rule.Machine: "ai", rule.Draw: "draw"}[side], o.Won[side], share(o.Won[side]))
+	}
+	b.WriteString("ended on day")
+	for i, n := range o.Days {
+		if n > 0 {
+			fmt.Fprintf(&b, " %d: %d;", i+1, n)
+		}
+	}
+	fmt.Fprintf(&b, "\nbroken   %d\n", len(o.Broken))
+	for _, s := range o.Broken {
+		b.WriteString("  " + s + "\n")
+	}
+	fmt.Fprintf(&b, "digest   %x\n", o.Digest[:12])
+	return b.String()
+}
+
+// match is one simulated game.
+type match struct {
+	cfg    *Simulation
+	state  rule.State
+	now    rule.Millis
+	cores  []*Core
+	seed   rule.Seed
+	digest hash.Hash
+	broken error
+	steps  int
+}
+
+// limit is more commands than a game can take; what comes near it does not end.
+const limit = 20000
+
+func (m *match) play(c *Simulation, number int) {
+	m.cfg, m.digest, m.now = c, sha256.New(), 1_700_000_000_000
+	m.seed = sha256.Sum256(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, c.Seed), uint64(number)))
+	m.do(rule.Create{ID: fmt.Sprintf("g-%d", number), Seed: m.seed})
+	for i := range c.Players {
+		played := rule.ByPerson
+		if i < c.AI {
+			played = rule.ByProgram
+			m.cores = append(m.cores, NewCore(m.seed, rule.Seat(i+1)))
+		}
+		m.do(rule.Join{Name: Name(m.seed, i), Played: played})
+	}
+	m.do(rule.Start{})
+	for m.state.Public.Phase != rule.Over && m.steps < limit && m.broken == nil {
+		m.phase()
+	}
+	if m.state.Public.Phase != rule.Over && m.broken == nil {
+		m.broken = errors.New("the game does not end")
+	}
+}
+
+// do decides one command. What is refused changes nothing: a core may ask for what has
+// become impossible in the meantime.
+func (m *match) do(c rule.Command) {
+	m.steps++
+	before := m.state
+	after, events, err := rule.Step(before, c, m.now, before.Dice())
+	if err != nil {
+		return
+	}
+	m.state = after
+	if err := rule.Check(&before, &after, events); err != nil && m.broken == nil {
+		m.broken = err
+	}
+	for _, e := range events {
+		name, payload, err := rule.Encode(e)
+		if err != nil {
+			m.broken = err
+		}
+		m.digest.Write([]byte(name))
+		m.digest.Write(payload)
+	}
+	if m.cfg.Watch != nil {
+		m.cfg.Watch(&before, &after, events)
+	}
+}
+
+// phase plays one phase to its end: all speak at their cues and move, those who see the
+// votes move again, and time passes.
+func (m *match) phase() {
+	began, ends := m.now, m.state.Public.Ends
+	if m.state.Public.Phase == rule.PulseCheck {
+		m.answer()
+	}
+	for range 2 {
+		for _, s := range m.speeches(ends - began) {
+			m.now = max(m.now, began+rule.Millis(s.After.Milliseconds()))
+			m.say(s)
+		}
+		for _, c := range m.cores {
+			v := view.BriefOf(&m.state, c.seat)
+			for _, move := range c.Moves(&v) {
+				m.do(move)
+			}
+		}
+	}
+	m.now = ends
+	m.do(rule.Tick{})
+}
+
+// speech is a cue and whose it is.
+type speech struct {
+	Cue
+	seat rule.Seat
+}
+
+func (m *match) speeches(length rule.Millis) []speech {
+	var all []speech
+	p := &m.state.Public
+	for _, c := range m.cores {
+		v := view.BriefOf(&m.state, c.seat)
+		c.Hear(&v.Table, view.Messages(p, c.heard))
+		for _, cue := range c.Cues(&v, p.Extended, time.Duration(length)*time.Millisecond) {
+			if cue.Number > m.state.Secret.Seats.Of(c.seat).Cue {
+				all = append(all, speech{cue, c.seat})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b speech) int { return cmp.Compare(a.After, b.After) })
+	return all
+}
+
+func (m *match) say(s speech) {
+	if !m.state.MaySpeak(s.seat) {
+		return
+	}
+	t := view.TableOf(m.state.ID, &m.state.Public, s.seat)
+	m.do(rule.Chat{From: s.seat, Text: Phrase(SeedOf(m.seed, s.seat), &t, s.Cue), Cue: s.Number})
+}
+
+func (m *match) answer() {
+	for _, c := range m.cores {
+		if m.state.Public.Alive(c.seat) {
+			t := view.TableOf(m.state.ID, &m.state.Public, c.seat)
+			m.do(rule.AnswerPulse{Seat: c.seat, Text: Answer(SeedOf(m.seed, c.seat), &t)})
+		}
+	}
+}
+
+// names are those of AI players, enough that a table of ten has no two the same.
+var names = []string{"Ines", "Tobias", "Marguerite", "Ravi", "Odile", "Hannes", "Yuki", "Petra", "Samuel", "Aroha",
+	"Bruno", "Leyla", "Casper", "Noor", "Viktor", "Maeve", "Idris", "Greta", "Pavel", "Solange"}
+
+// Name is the name of the nth AI player of a game.
+func Name(seed rule.Seed, n int) string {
+	start := int(fold(seed) % uint64(len(names)))
+	return names[(start+n*7)%len(names)] // 7 and 20 have no common divisor
+}
