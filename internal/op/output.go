@@ -14,6 +14,15 @@ import (
 // is stored, and omitempty with the meaning that encoding/json gives it.
 var outputOptions = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsonv1.OmitEmptyWithLegacySemantics(true))
 
+// Encode gives an output its JSON as an operation would, without schema or cutting.
+func Encode(out any) (json.RawMessage, error) {
+	b, err := jsonv2.Marshal(out, outputOptions)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "an output cannot be encoded").Because(err)
+	}
+	return b, nil
+}
+
 func (o *Operation) encode(out any, maxText int, in input) (json.RawMessage, error) {
 	b, err := jsonv2.Marshal(out, outputOptions)
 	if err != nil {

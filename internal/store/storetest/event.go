@@ -48,6 +48,8 @@ func testEvents(t *testing.T, open func(*testing.T) canon.Store) {
 		{"of a scope", AsGM, canon.EventQuery{Scopes: []string{"place:1"}}, "6 3 1"},
 		{"of no scope", AsGM, canon.EventQuery{Scopes: []string{""}}, "4"},
 		{"of a scope and a type", AsGM, canon.EventQuery{Scopes: []string{"place:1", "place:2"}, Types: []string{"moved"}, Oldest: true}, "1 2 6"},
+		{"of somebody", AsAdmin, canon.EventQuery{Actor: "7"}, "7"},
+		{"of somebody, by less", AsGM, canon.EventQuery{Actor: "7"}, ""},
 		{"of a key", AsAdmin, canon.EventQuery{Key: "again"}, "7 5"},
 		{"of a key, by less", AsGM, canon.EventQuery{Key: "again"}, "5"},
 		{"of a commit", AsGM, canon.EventQuery{ID: UUID(3)}, "3"},

@@ -1,0 +1,97 @@
+package world
+
+import (
+	"context"
+	"time"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Kinds of layers.
+const (
+	LayerBase     = "base"
+	LayerAmbient  = "ambient"
+	LayerDynamic  = "dynamic"
+	LayerWeather  = "weather"
+	LayerLighting = "lighting"
+)
+
+// LayerKinds are all of them.
+var LayerKinds = []string{LayerBase, LayerAmbient, LayerDynamic, LayerWeather, LayerLighting}
+
+// slot is one part of an atmosphere: the layer in force, or what holds without one.
+type slot struct {
+	Present           bool          `json:"present" jsonschema:"A layer is in force."`
+	Defaulted         bool          `json:"defaulted" jsonschema:"The value is what holds without a layer."`
+	Value             string        `json:"value,omitempty"`
+	ValueTruncated    bool          `json:"valueTruncated"`
+	ScopeID           *canon.CardID `json:"scopeId,omitempty" jsonschema:"The place or realm that the layer lies on."`
+	AuthoredAt        *time.Time    `json:"authoredAt,omitempty"`
+	EffectiveFromTick *int64        `json:"effectiveFromTick,omitempty"`
+	EffectiveToTick   *int64        `json:"effectiveToTick,omitempty"`
+}
+
+// defaults are what holds without a layer.
+var defaults = map[string]string{LayerWeather: "clear", LayerLighting: "daylight", LayerAmbient: "calm"}
+
+// overlays finds the layer of each kind that is in force at a place: the place's before
+// its realms', a small realm's before a large one's, and of one card's the latest
+// authored.
+func (m *moment) overlays(ctx context.Context, t thing, around []realm) (map[string]canon.Layer, error) {
+	found := map[string]canon.Layer{}
+	cards := []canon.CardID{t.ID}
+	for _, r := range around {
+		cards = append(cards, r.ID)
+	}
+	for _, id := range cards {
+		layers, err := m.Layers(ctx, canon.LayerQuery{Card: id, Active: true, Tick: m.tick, AsOf: m.at})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range layers { // latest first
+			if _, ok := found[l.Kind]; !ok {
+				found[l.Kind] = l
+			}
+		}
+	}
+	return found, nil
+}
+
+// slotOf shows the layer of a kind, or the default.
+func slotOf(found map[string]canon.Layer, kind string) slot {
+	l, ok := found[kind]
+	if !ok {
+		return slot{Defaulted: defaults[kind] != "", Value: defaults[kind]}
+	}
+	value, whole := shortened512(markup.Clean(l.Text))
+	at, card, from := l.At, l.Card, l.FromTick
+	s := slot{Present: true, Value: value, ValueTruncated: whole > 0, ScopeID: &card, AuthoredAt: &at, EffectiveFromTick: &from}
+	if l.ToTick != 0 {
+		to := l.ToTick
+		s.EffectiveToTick = &to
+	}
+	return s
+}
+
+const (
+	hour = int64(time.Hour / time.Millisecond)
+	day  = 24 * hour
+)
+
+// TimeOfDay is the time of day at a tick: tick 0 is midnight.
+func TimeOfDay(tick int64) string {
+	switch h := (tick % day) / hour; {
+	case h < 5:
+		return "night"
+	case h < 8:
+		return "dawn"
+	case h < 12:
+		return "morning"
+	case h < 17:
+		return "afternoon"
+	case h < 20:
+		return "dusk"
+	}
+	return "night"
+}

@@ -1,0 +1,304 @@
+package world
+
+import (
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+// onWorld are the surfaces of tools that are the world's alone.
+var onWorld = []string{Surface}
+
+// toolID is the _meta that keeps a tool's id of old.
+func toolID(id string) map[string]any { return map[string]any{"toolId": id} }
+
+// contextPart declares the tools that narrators read the world with.
+func (w *World) contextPart() part {
+	return part{
+		operations: []*op.Operation{
+			health("world-context-health", "GET /api/world/health"),
+			health("health", ""),
+			contextTool(w, op.Spec{
+				Name: "get-location-context", Title: "Everything about a place",
+				Doc: "Read what a narrator needs at a place: description, exits, realms, mood, who is near and what happened of late. " +
+					"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null where there is no such place.",
+				Surfaces: onWorld, Bare: "item", Target: "locationId", Route: "GET /api/world/location-context", Meta: toolID("WorldContext-getLocationContext"),
+				Examples: []op.Example{{Title: "Where players begin", Input: `{}`}, {Title: "A place at noon of the first day", Input: `{"locationId": "loc-rent-quay", "tick": "43200000"}`}},
+			}, locationContextOf),
+			contextTool(w, op.Spec{
+				Name: "get-player-context", Title: "Everything about a player",
+				Doc:      "Read where a player stands, what it carries, its clock and what it did of late, before telling it anything. null where there is no such player.",
+				Surfaces: onWorld, Bare: "item", Target: "playerId", Route: "GET /api/world/player-context", Meta: toolID("WorldContext-getPlayerContext"),
+				Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
+			}, playerContextOf),
+			contextTool(w, op.Spec{
+				Name: "get-atmosphere", Title: "Weather, light and mood of a place",
+				Doc: "Read the weather, light and mood in force at a place at a tick. A layer on the place beats one on its realms, a small realm beats a large one; " +
+					"without a layer it is clear, daylight and calm.",
+				Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/atmosphere", Meta: toolID("WorldContext-getAtmosphere"),
+				Examples: []op.Example{{Title: "The starting place now", Input: `{}`}},
+			}, atmosphereOf),
+			contextTool(w, op.Spec{
+				Name: "get-spatial-context", Title: "What lies around a place",
+				Doc:      "Read which places can be reached from a place by its exits, to a depth of 1 to 5, each with the shortest way. null where there is no such place.",
+				Surfaces: onWorld, Bare: "item", Target: "locationId", Route: "GET /api/world/spatial-context", Meta: toolID("WorldContext-getSpatialContext"),
+				Examples: []op.Example{{Title: "Three steps around the starting place", Input: `{"depth": 3}`}},
+			}, spatialContextOf),
+			contextTool(w, op.Spec{
+				Name: "get-recent-events", Title: "What happened of late",
+				Doc:      "List what happened of late at a place or to a player, latest first. Nothing where there is no such place or player.",
+				Surfaces: onWorld, Bare: "items", Target: "scopeId", Route: "GET /api/world/recent-events", Meta: toolID("WorldContext-getRecentEvents"),
+				Examples: []op.Example{{Title: "At a place", Input: `{"scope": "location", "scopeId": "loc-rent-quay", "limit": 5}`}},
+			}, recentEventsOf),
+			contextTool(w, op.Spec{
+				Name: "get-location", Title: "One place",
+				Doc:      "Read the name, description and tags of a place. get-location-context gives more in one call. null where there is no such place.",
+				Surfaces: onWorld, Bare: "item", Target: "locationId", Route: "GET /api/world/location", Meta: toolID("World-getLocation"),
+				Examples: []op.Example{{Title: "Where players begin", Input: `{}`}},
+			}, plainLocation),
+			contextTool(w, op.Spec{
+				Name: "list-exits", Title: "Ways out of a place",
+				Doc:      "List the ways out of a place in the fixed order of directions. get-location-context gives more in one call.",
+				Surfaces: onWorld, Target: "locationId", Route: "GET /api/world/exits", Meta: toolID("World-listExits"),
+				Examples: []op.Example{{Title: "From where players begin", Input: `{}`}},
+			}, exitsOf),
+		},
+		resources: []*op.Resource{w.locationResource()},
+		prompts:   []*op.Prompt{w.narratePrompt()},
+	}
+}
+
+type healthOut struct {
+	OK      bool   `json:"ok"`
+	Service string `json:"service"`
+}
+
+func health(name, route string) *op.Operation {
+	return op.Define(op.Spec{
+		Name: name, Title: "Is the world there", Doc: "Check that the context of the world can be read.", Surfaces: onWorld,
+		Effect: access.Read, Least: access.RoleUser, Route: route, Meta: toolID("WorldContext-health"),
+		Examples: []op.Example{{Title: "Check", Input: `{}`}},
+	}, func(context.Context, *op.Call, struct{}) (healthOut, error) {
+		return healthOut{true, "world-context"}, nil
+	})
+}
+
+// atPlace is the input of tools about a place.
+type atPlace struct {
+	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Id or codename of the place; where players begin unless given."`
+	when
+}
+
+type locationContext struct {
+	Tick          int64           `json:"tick"`
+	Location      location        `json:"location"`
+	Exits         []exit          `json:"exits"`
+	Realms        realms          `json:"realms"`
+	NarrativeTags []string        `json:"narrativeTags"`
+	Ambient       slot            `json:"ambient"`
+	Layers        map[string]slot `json:"layers,omitempty" jsonschema:"Base and dynamic layers in force, which add to the description."`
+	NearbyPlayers []someone       `json:"nearbyPlayers"`
+	RecentEvents  []happened      `json:"recentEvents"`
+}
+
+type locationContextOut struct {
+	Item *locationContext `json:"item"`
+}
+
+// maxRecent is how many events a context lists.
+const maxRecent = 20
+
+func locationContextOf(ctx context.Context, m *moment, in atPlace) (out locationContextOut, err error) {
+	t, ok, err := m.place(ctx, in.LocationID)
+	if err != nil || !ok {
+		return out, err
+	}
+	c := locationContext{Tick: m.tick}
+	if c.Location, err = m.location(ctx, t); err != nil {
+		return out, err
+	}
+	if c.Exits, err = m.exits(ctx, t); err != nil {
+		return out, err
+	}
+	around, err := m.realmsOf(ctx, t)
+	if err != nil {
+		return out, err
+	}
+	c.Realms, c.NarrativeTags = sorted(around), narrativeTags(around)
+	layers, err := m.overlays(ctx, t, around)
+	if err != nil {
+		return out, err
+	}
+	c.Ambient = slotOf(layers, LayerAmbient)
+	for _, kind := range []string{LayerBase, LayerDynamic} {
+		if s := slotOf(layers, kind); s.Present {
+			if c.Layers == nil {
+				c.Layers = map[string]slot{}
+			}
+			c.Layers[kind] = s
+		}
+	}
+	here, err := m.here(ctx, t.ID)
+	if err != nil {
+		return out, err
+	}
+	c.NearbyPlayers = nearby(here, canon.CardID{})
+	c.RecentEvents, err = m.recent(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, maxRecent)
+	return locationContextOut{&c}, err
+}
+
+type playerIn struct {
+	PlayerID string `json:"playerId" minlen:"1" maxlen:"100" jsonschema:"Id of the player."`
+	when
+}
+
+type playerView struct {
+	ID      canon.CardID `json:"id"`
+	Name    string       `json:"name"`
+	Clock   int64        `json:"clock" jsonschema:"Milliseconds of world time that the player has lived to."`
+	Heading Direction    `json:"heading,omitempty"`
+}
+
+type playerContext struct {
+	Tick         int64      `json:"tick"`
+	Player       playerView `json:"player"`
+	Location     *location  `json:"location"`
+	Inventory    []carried  `json:"inventory"`
+	RecentEvents []happened `json:"recentEvents"`
+	Warnings     []string   `json:"warnings"`
+}
+
+type playerContextOut struct {
+	Item *playerContext `json:"item"`
+}
+
+func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerContextOut, err error) {
+	t, ok, err := m.named(ctx, in.PlayerID)
+	if err != nil || !ok || !t.is(typePlayer) {
+		return out, err
+	}
+	c := playerContext{Tick: m.tick, Player: playerView{ID: t.ID, Name: markup.Clean(t.Name)}, Warnings: []string{}}
+	at, stands, err := m.whereabouts(ctx, t.ID)
+	if err != nil {
+		return out, err
+	}
+	if stands {
+		p := presenceOf(at)
+		c.Player.Clock, c.Player.Heading = p.Clock, p.Heading
+		if c.Location, err = m.standing(ctx, at.To); err != nil {
+			return out, err
+		}
+	}
+	if c.Location == nil {
+		c.Warnings = append(c.Warnings, "the player stands nowhere")
+	}
+	if c.Inventory, err = m.held(ctx, t.ID); err != nil {
+		return out, err
+	}
+	c.RecentEvents, err = m.doings(ctx, t.ID, maxRecent)
+	return playerContextOut{&c}, err
+}
+
+// standing is the place with an id, or nil where that is no place.
+func (m *moment) standing(ctx context.Context, id canon.CardID) (*location, error) {
+	t, ok, err := m.thing(ctx, id)
+	if err != nil || !ok || !t.is(typeLocation) {
+		return nil, err
+	}
+	l, err := m.location(ctx, t)
+	return &l, err
+}
+
+type atmosphere struct {
+	Tick       int64         `json:"tick"`
+	LocationID *canon.CardID `json:"locationId"`
+	TimeOfDay  string        `json:"timeOfDay" enum:"dawn,morning,afternoon,dusk,night"`
+	Weather    slot          `json:"weather"`
+	Lighting   slot          `json:"lighting"`
+	Ambient    slot          `json:"ambient"`
+}
+
+// atmosphereOf shows defaults where there is no such place: every place without layers
+// looks so.
+func atmosphereOf(ctx context.Context, m *moment, in atPlace) (a atmosphere, err error) {
+	a = atmosphere{Tick: m.tick, TimeOfDay: TimeOfDay(m.tick)}
+	layers := map[string]canon.Layer{}
+	t, ok, err := m.place(ctx, in.LocationID)
+	if err != nil {
+		return a, err
+	}
+	if ok {
+		a.LocationID = &t.ID
+		around, err := m.realmsOf(ctx, t)
+		if err != nil {
+			return a, err
+		}
+		if layers, err = m.overlays(ctx, t, around); err != nil {
+			return a, err
+		}
+	}
+	a.Weather, a.Lighting, a.Ambient = slotOf(layers, LayerWeather), slotOf(layers, LayerLighting), slotOf(layers, LayerAmbient)
+	return a, nil
+}
+
+type eventsIn struct {
+	Scope   string `json:"scope" enum:"location,player" jsonschema:"What it happened to."`
+	ScopeID string `json:"scopeId" minlen:"1" maxlen:"100" jsonschema:"Id of the place or player."`
+	Limit   int    `json:"limit,omitzero" numeric:"string" default:"20" jsonschema:"How many, 1 to 100."`
+	AsOf    string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
+}
+
+func (e eventsIn) asked() when   { return when{AsOf: e.AsOf, Tick: new(int64)} }
+func (e *eventsIn) settle(int64) { e.AsOf = "" }
+
+type eventsOut struct {
+	Items []happened `json:"items"`
+}
+
+func recentEventsOf(ctx context.Context, m *moment, in eventsIn) (eventsOut, error) {
+	limit := min(max(in.Limit, 1), 100)
+	none := eventsOut{[]happened{}}
+	t, ok, err := m.named(ctx, in.ScopeID)
+	if err != nil || !ok {
+		return none, err
+	}
+	var items []happened
+	switch {
+	case in.Scope == "player" && t.is(typePlayer):
+		items, err = m.doings(ctx, t.ID, limit)
+	case in.Scope == "location" && t.is(typeLocation):
+		items, err = m.recent(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, limit)
+	default:
+		return none, nil
+	}
+	return eventsOut{items}, err
+}
+
+type plainLocationOut struct {
+	Item *location `json:"item"`
+}
+
+func plainLocation(ctx context.Context, m *moment, in atPlace) (out plainLocationOut, err error) {
+	t, ok, err := m.place(ctx, in.LocationID)
+	if err != nil || !ok {
+		return out, err
+	}
+	l, err := m.location(ctx, t)
+	return plainLocationOut{&l}, err
+}
+
+type exitsOut struct {
+	Exits []exit `json:"exits"`
+}
+
+func exitsOf(ctx context.Context, m *moment, in atPlace) (exitsOut, error) {
+	t, ok, err := m.place(ctx, in.LocationID)
+	if err != nil || !ok {
+		return exitsOut{[]exit{}}, err
+	}
+	exits, err := m.exits(ctx, t)
+	return exitsOut{exits}, err
+}

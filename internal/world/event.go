@@ -1,0 +1,211 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// EventType names a kind of domain event.
+type EventType string
+
+// The types of events. EventTypes says what each is; a new one is added here alone.
+const (
+	PlayerMove      EventType = "Player.Move"
+	PlayerLook      EventType = "Player.Look"
+	PlayerAct       EventType = "Player.Act"
+	NPCTick         EventType = "NPC.Tick"
+	NPCDialogue     EventType = "NPC.Dialogue"
+	AmbienceMade    EventType = "World.Ambience.Generated"
+	LayerAdded      EventType = "World.Layer.Added"
+	ExitCreated     EventType = "World.Exit.Created"
+	LocationChanged EventType = "World.Location.Changed"
+	QuestProposed   EventType = "Quest.Proposed"
+	GenerationHint  EventType = "Navigation.Exit.GenerationHint"
+	RetconIssued    EventType = "Canon.RetconIssued"
+)
+
+// EventKind is what is known of a type of event.
+type EventKind struct {
+	Type    EventType
+	Version int    // of the payload
+	Doc     string // what happened
+	// Least is the lowest role that may cause one by asking for it (enqueue-world-event);
+	// RoleNone is never asked for.
+	Least access.Role
+}
+
+// EventKinds are all types of events, in the order of the contract.
+var EventKinds = []EventKind{
+	{PlayerMove, 1, "A player went from one place to another.", access.RoleNone},
+	{PlayerLook, 1, "A player looked around, or at something.", access.RoleNone},
+	{PlayerAct, 1, "A player did something else.", access.RoleNone},
+	{NPCTick, 1, "Time passed for a character of the narrator's.", access.RoleUser},
+	{NPCDialogue, 1, "A character said something to a player.", access.RoleUser},
+	{AmbienceMade, 1, "A mood was laid over a place.", access.RoleNone},
+	{LayerAdded, 1, "A layer was laid over a place or realm.", access.RoleGM},
+	{ExitCreated, 1, "A place got a way out.", access.RoleGM},
+	{LocationChanged, 1, "Name, description or fields of a place changed.", access.RoleNone},
+	{QuestProposed, 1, "A quest was accepted into the canon.", access.RoleNone},
+	{GenerationHint, 1, "A player wanted to go where an exit is still pending.", access.RoleUser},
+	{RetconIssued, 1, "An accepted fact was given another meaning.", access.RoleGM},
+}
+
+// KindOf finds a type of event.
+func KindOf(t EventType) (EventKind, bool) {
+	i := slices.IndexFunc(EventKinds, func(k EventKind) bool { return k.Type == t })
+	if i < 0 {
+		return EventKind{}, false
+	}
+	return EventKinds[i], true
+}
+
+// Scope is what an event happened to: "loc:<id>", "player:<id>" or "global:world".
+type Scope string
+
+// GlobalScope is the whole world.
+const GlobalScope Scope = "global:world"
+
+// LocationScope is the scope of a place.
+func LocationScope(id canon.CardID) Scope { return Scope("loc:" + id.String()) }
+
+// PlayerScope is the scope of a player.
+func PlayerScope(id canon.CardID) Scope { return Scope("player:" + id.String()) }
+
+// ParseScope reads a scope, and gives the card that it is about; the zero id for the
+// whole world.
+func ParseScope(s string) (Scope, canon.CardID, bool) {
+	if Scope(s) == GlobalScope {
+		return GlobalScope, canon.CardID{}, true
+	}
+	kind, id, _ := strings.Cut(s, ":")
+	u, err := uuid.Parse(id)
+	ok := err == nil && len(id) == 36 && (kind == "loc" || kind == "player")
+	return Scope(kind + ":" + u.String()), canon.CardID(u), ok
+}
+
+// Status says how far the handlers of an event are.
+type Status string
+
+// The statuses. An event without handlers is processed.
+const (
+	Pending      Status = "pending"
+	Processed    Status = "processed"
+	Failed       Status = "failed" // and tried again
+	DeadLettered Status = "dead_lettered"
+)
+
+// happened is an event as lists show it.
+type happened struct {
+	ID          uuid.UUID `json:"id"`
+	EventType   string    `json:"eventType"`
+	OccurredUtc time.Time `json:"occurredUtc"`
+	ActorKind   string    `json:"actorKind"`
+	Status      Status    `json:"status" enum:"pending,processed,failed,dead_lettered"`
+}
+
+// envelope is an event with all that its reader may know of it.
+type envelope struct {
+	EventID        uuid.UUID       `json:"eventId"`
+	Type           string          `json:"type"`
+	OccurredUtc    time.Time       `json:"occurredUtc"`
+	Scope          string          `json:"scope"`
+	Actor          eventActor      `json:"actor"`
+	CorrelationID  string          `json:"correlationId"`
+	CausationID    string          `json:"causationId,omitempty"`
+	IdempotencyKey string          `json:"idempotencyKey,omitempty"`
+	Version        int             `json:"version"`
+	Payload        json.RawMessage `json:"payload"`
+}
+
+type eventActor struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id,omitempty"`
+}
+
+func enveloped(e canon.StoredEvent) envelope {
+	payload := e.Payload
+	if payload == nil {
+		payload = json.RawMessage("{}")
+	}
+	return envelope{EventID: e.ID, Type: e.Type, OccurredUtc: e.At, Scope: e.Scope, Actor: eventActor{actorKind(e), e.Actor.ID},
+		CorrelationID: e.Correlation, CausationID: e.Causation, IdempotencyKey: e.Key, Version: max(e.Version, 1), Payload: payload}
+}
+
+func actorKind(e canon.StoredEvent) string {
+	if e.Actor.Kind == "" {
+		return "system"
+	}
+	return e.Actor.Kind
+}
+
+// recent lists what happened in a scope, latest first. Events of types that are not in
+// the registry are other surfaces'.
+func (m *moment) recent(ctx context.Context, q canon.EventQuery, limit int) ([]happened, error) {
+	events, err := m.events(ctx, q, limit)
+	if err != nil {
+		return nil, err
+	}
+	return m.summarized(ctx, events)
+}
+
+func (m *moment) events(ctx context.Context, q canon.EventQuery, limit int) ([]canon.StoredEvent, error) {
+	q.AsOf, q.Page = m.at, canon.Page{Limit: limit}
+	list, _, err := m.Events(ctx, q)
+	return list, err
+}
+
+// summarized shows events with how far their handlers are.
+func (m *moment) summarized(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
+	known, err := m.statuses(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]happened, len(events))
+	for i, e := range events {
+		out[i] = happened{e.ID, e.Type, e.At, actorKind(e), known[e.ID]}
+	}
+	return out, nil
+}
+
+// statuses asks about the events that somebody handles; the others are processed.
+func (m *moment) statuses(ctx context.Context, events []canon.StoredEvent) (map[uuid.UUID]Status, error) {
+	out := make(map[uuid.UUID]Status, len(events))
+	var ask []uuid.UUID
+	for _, e := range events {
+		out[e.ID] = Processed
+		if m.w.cfg.Handled != nil && m.w.cfg.Handled.Handles(EventType(e.Type)) {
+			out[e.ID] = Pending
+			ask = append(ask, e.ID)
+		}
+	}
+	if len(ask) == 0 {
+		return out, nil
+	}
+	known, err := m.w.cfg.Handled.Statuses(ctx, m.World().ID, ask, m.read)
+	for id, s := range known {
+		out[id] = s
+	}
+	return out, err
+}
+
+// doings are what a player did and what happened to it, latest first.
+func (m *moment) doings(ctx context.Context, player canon.CardID, limit int) ([]happened, error) {
+	events, err := m.playerEvents(ctx, player, limit)
+	if err != nil {
+		return nil, err
+	}
+	return m.summarized(ctx, events)
+}
+
+// playerEvents are the events of a player's scope and those that it caused.
+func (m *moment) playerEvents(ctx context.Context, player canon.CardID, limit int) ([]canon.StoredEvent, error) {
+	return m.events(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))}, Actor: player.String()}, limit)
+}

@@ -1,0 +1,117 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Availability says what a direction of a place is.
+type Availability string
+
+// The availabilities. Where a direction has several, the first of them holds.
+const (
+	ExitHard      Availability = "hard"      // an exit is there
+	ExitForbidden Availability = "forbidden" // there shall be none
+	ExitPending   Availability = "pending"   // there will be one
+)
+
+// exit is a way out of a place, or a direction of which something is known.
+type exit struct {
+	Direction        Direction     `json:"direction"`
+	To               *canon.CardID `json:"toLocationId,omitempty" jsonschema:"Absent where there is no exit yet."`
+	Description      string        `json:"description,omitempty"`
+	TravelDurationMs int64         `json:"travelDurationMs,omitempty"`
+	LockState        string        `json:"lockState,omitempty"`
+	Availability     Availability  `json:"availability" enum:"hard,forbidden,pending"`
+	Reason           string        `json:"reason,omitempty" jsonschema:"Why a direction is forbidden or pending."`
+
+	key  string     // what unlocks it
+	link canon.Link // of a hard exit
+}
+
+// exitAttrs are the attributes of an exit's link.
+type exitAttrs struct {
+	Direction        Direction `json:"direction"`
+	Description      string    `json:"description,omitempty"`
+	TravelDurationMs int64     `json:"travelDurationMs,omitempty"`
+	LockState        string    `json:"lockState,omitempty"`
+	Key              string    `json:"key,omitempty"`
+}
+
+// availabilityField is the field exitAvailability of a place. A reason may be a text or
+// an object with one.
+type availabilityField struct {
+	ExitAvailability struct {
+		Pending   map[string]json.RawMessage `json:"pending"`
+		Forbidden map[string]json.RawMessage `json:"forbidden"`
+	} `json:"exitAvailability"`
+}
+
+// maxExits bounds the links that are read of one place; it has twelve directions.
+const maxExits = 100
+
+// exits are the ways out of a place in the order of Directions. Of two exits in sight of
+// one direction the one written first counts.
+func (m *moment) exits(ctx context.Context, t thing) ([]exit, error) {
+	links, err := m.links(ctx, canon.LinkQuery{From: t.ID, Kinds: []string{linkExit}}, maxExits)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(links, func(a, b canon.Link) int { return cmp.Compare(a.Since, b.Since) })
+	out, taken := []exit{}, map[Direction]bool{}
+	for _, l := range links {
+		var a exitAttrs
+		fieldsOf(l.Attrs, &a)
+		if !a.Direction.Valid() || taken[a.Direction] {
+			continue
+		}
+		taken[a.Direction] = true
+		to := l.To
+		text, _ := shortened512(markup.Clean(a.Description))
+		out = append(out, exit{Direction: a.Direction, To: &to, Description: text, TravelDurationMs: max(a.TravelDurationMs, 0),
+			LockState: a.LockState, Availability: ExitHard, key: a.Key, link: l})
+	}
+	var field availabilityField
+	fieldsOf(t.Fields, &field)
+	for _, kind := range []struct {
+		is  Availability
+		all map[string]json.RawMessage
+	}{{ExitForbidden, field.ExitAvailability.Forbidden}, {ExitPending, field.ExitAvailability.Pending}} {
+		for name, why := range kind.all {
+			if d, ok := ParseDirection(name); ok && !taken[d] {
+				taken[d] = true
+				out = append(out, exit{Direction: d, Availability: kind.is, Reason: reasonOf(why)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b exit) int { return cmp.Compare(a.Direction.order(), b.Direction.order()) })
+	return out, nil
+}
+
+func reasonOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		var object struct {
+			Reason string `json:"reason"`
+		}
+		fieldsOf(raw, &object)
+		text = object.Reason
+	}
+	text, _ = shortened512(markup.Clean(text))
+	return text
+}
+
+// toward finds the way out in a direction.
+func toward(exits []exit, d Direction) (exit, bool) {
+	for _, e := range exits {
+		if e.Direction == d {
+			return e, true
+		}
+	}
+	return exit{}, false
+}

@@ -1,0 +1,188 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// moment is what a context is read from: a snapshot, the commit it is read as of, and the
+// tick of world time that it speaks of.
+type moment struct {
+	*canon.Look
+	w    *World
+	at   canon.Seq // 0 is the snapshot as it stands
+	tick int64
+	read time.Time // when it was read; what is known of handlers is as of then
+}
+
+// when is the part of an input that says of what time a context is wanted.
+type when struct {
+	Tick *int64 `json:"tick,omitzero" min:"0" numeric:"string" jsonschema:"World time in milliseconds; now unless given."`
+	AsOf string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
+}
+
+func (w when) asked() when { return w }
+
+// settle gives the input with the tick that it was read at, and without as_of, which a
+// sealed reference keeps beside it.
+func (w *when) settle(tick int64) { w.Tick, w.AsOf = &tick, "" }
+
+// timed is an input that embeds when.
+type timed interface {
+	asked() when
+	settle(tick int64)
+}
+
+// moment reads what time is asked for.
+func (w *World) moment(ctx context.Context, l *canon.Look, ask when) (*moment, error) {
+	m := &moment{Look: l, w: w, read: w.cfg.Now().UTC().Truncate(time.Millisecond)}
+	if ask.AsOf != "" {
+		at, err := asOf(ctx, l, ask.AsOf)
+		if err != nil {
+			return nil, err
+		}
+		m.at = at
+	}
+	if ask.Tick != nil {
+		m.tick = *ask.Tick
+		return m, nil
+	}
+	var err error
+	m.tick, err = m.clock(ctx)
+	return m, err
+}
+
+// asOf finds the commit that is meant by as_of. Before the first there is nothing.
+func asOf(ctx context.Context, l *canon.Look, text string) (canon.Seq, error) {
+	if n, err := strconv.ParseUint(text, 10, 63); err == nil && l.Grant().Role() >= access.RoleGM {
+		if n == 0 || canon.Seq(n) > l.Now() {
+			return 0, fault.BadField("as_of", "is no commit of this world; the last is %d", l.Now())
+		}
+		return canon.Seq(n), nil
+	}
+	for _, form := range []string{time.RFC3339, time.DateOnly} {
+		at, err := time.Parse(form, text)
+		if err != nil {
+			continue
+		}
+		seq, err := l.SeqAt(ctx, at)
+		if err == nil && seq == 0 {
+			err = fault.BadField("as_of", "lies before the world began")
+		}
+		return seq, err
+	}
+	return 0, fault.BadField("as_of", "must be a time such as 2026-01-31T18:00:00Z")
+}
+
+// clock is the world's: the highest of its players'.
+func (m *moment) clock(ctx context.Context) (int64, error) {
+	if m.at == 0 {
+		tick, _, err := m.LinkMax(ctx, linkAt, attrClock)
+		return tick, err
+	}
+	var highest int64
+	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
+		links, _, err := m.Links(ctx, canon.LinkQuery{Kinds: []string{linkAt}, AsOf: m.at, Page: page})
+		if err != nil {
+			return 0, err
+		}
+		for _, l := range links {
+			highest = max(highest, presenceOf(l).Clock)
+		}
+		if len(links) < page.Limit {
+			return highest, nil
+		}
+	}
+}
+
+// thing is a card as it stood at the moment.
+type thing struct {
+	ID      canon.CardID
+	Name    string
+	Type    string
+	Fields  json.RawMessage
+	Content canon.Hash
+	Label   access.Label
+}
+
+func thingOf(c canon.Card) thing {
+	return thing{c.ID, c.Name, c.Type, c.Fields, c.Content, c.Label}
+}
+
+func thingThen(v canon.Version) thing {
+	return thing{v.Card, v.Name, v.Type, v.Fields, v.Content, v.Label}
+}
+
+// thing finds a card by its id, as it stood.
+func (m *moment) thing(ctx context.Context, id canon.CardID) (thing, bool, error) {
+	if m.at == 0 {
+		c, ok, err := m.ByID(ctx, id)
+		return thingOf(c), ok, err
+	}
+	v, ok, err := m.CardAt(ctx, id, m.at)
+	return thingThen(v), ok, err
+}
+
+// things finds cards by id, as they stood, in the order of the ids.
+func (m *moment) things(ctx context.Context, ids []canon.CardID) ([]thing, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var out []thing
+	if m.at == 0 {
+		cards, err := m.ByIDs(ctx, ids)
+		for _, c := range cards {
+			out = append(out, thingOf(c))
+		}
+		return out, err
+	}
+	versions, err := m.CardsAt(ctx, ids, m.at)
+	for _, v := range versions {
+		out = append(out, thingThen(v))
+	}
+	return out, err
+}
+
+// named finds a thing by an id that a caller gave: a UUID or a codename. Anything else
+// is no thing's.
+func (m *moment) named(ctx context.Context, id string) (thing, bool, error) {
+	if u, err := uuid.Parse(id); err == nil && len(id) == 36 {
+		return m.thing(ctx, canon.CardID(u))
+	}
+	c, ok, err := m.Exists(ctx, ":"+id)
+	if err != nil || !ok || m.at == 0 {
+		return thingOf(c), ok, err
+	}
+	return m.thing(ctx, c.ID)
+}
+
+// links lists links as they stood.
+func (m *moment) links(ctx context.Context, q canon.LinkQuery, limit int) ([]canon.Link, error) {
+	q.AsOf, q.Page = m.at, canon.Page{Limit: limit}
+	list, _, err := m.Links(ctx, q)
+	return list, err
+}
+
+// position is the commit that the moment shows.
+func (m *moment) position() canon.Seq {
+	if m.at != 0 {
+		return m.at
+	}
+	return m.Now()
+}
+
+// fieldsOf reads a card's fields as far as they have the shape of v. Fields of another
+// shape, which a wiki allows, count as absent.
+func fieldsOf(raw json.RawMessage, v any) {
+	if len(raw) > 0 {
+		_ = json.Unmarshal(raw, v)
+	}
+}

@@ -1,0 +1,54 @@
+package world
+
+import (
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// Pace is how often a player may act, a minute. Zero fields are the contract's numbers,
+// negative ones no limit.
+type Pace struct {
+	Moves int // 30
+	Looks int // 60
+}
+
+// The classes that a player's acts are counted in.
+const (
+	classMove access.Class = "move"
+	classLook access.Class = "look"
+)
+
+func (p Pace) limits(now func() time.Time) *access.Limits {
+	if p.Moves == 0 {
+		p.Moves = 30
+	}
+	if p.Looks == 0 {
+		p.Looks = 60
+	}
+	return access.NewLimits(access.LimitConfig{Profiles: map[string]access.Profile{
+		access.ProfileDefault: {classMove: {PerMinute: p.Moves}, classLook: {PerMinute: p.Looks}},
+	}}, now)
+}
+
+// paced spends one of a player's moves or looks. Its error is fault.RateLimited.
+func (w *World) paced(player canon.CardID, verb Verb) error {
+	class := access.Class("")
+	switch verb {
+	case VerbMove, VerbFlee:
+		class = classMove
+	case VerbLook, VerbExamine, VerbInventory:
+		class = classLook
+	default:
+		return nil
+	}
+	wait, ok := w.pace.Take(player.String(), "", class)
+	if ok {
+		return nil
+	}
+	e := fault.New(fault.RateLimited, "too many acts of the kind %s; wait %d s and repeat the command", class, fault.RetrySeconds(wait))
+	e.RetryAfter = wait
+	return e.With("limit", string(class))
+}

@@ -1,0 +1,199 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Names of types and links, as the package doc says.
+const (
+	typeLocation = "Location"
+	typeRealm    = "Realm"
+	typePlayer   = "Player"
+
+	linkExit  = "exit"
+	linkAt    = "at"
+	linkHolds = "holds"
+
+	attrClock = "clock"
+)
+
+// maxText is how many characters of a text a context gives.
+const maxText = 512
+
+// is reports whether a thing is of a type.
+func (t thing) is(typ string) bool { return markup.KeyOf(t.Type) == markup.KeyOf(typ) }
+
+// location is a place as contexts show it.
+type location struct {
+	ID               canon.CardID   `json:"id"`
+	Name             string         `json:"name"`
+	Description      string         `json:"description"`
+	Tags             []string       `json:"tags"`
+	Version          uint32         `json:"version" jsonschema:"Rises when name, description or tags change, and for nothing else."`
+	FieldTruncations map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length in characters."`
+}
+
+// place finds the place that an id means; "" is the world's starter.
+func (m *moment) place(ctx context.Context, id string) (thing, bool, error) {
+	var t thing
+	var ok bool
+	var err error
+	if id != "" {
+		t, ok, err = m.named(ctx, id)
+	} else {
+		t, ok, err = m.starter(ctx)
+	}
+	return t, ok && t.is(typeLocation), err
+}
+
+// starter is the place where players begin.
+func (m *moment) starter(ctx context.Context) (thing, bool, error) {
+	name := m.World().Settings.Starter
+	if name == "" {
+		return thing{}, false, nil
+	}
+	c, ok, err := m.Exists(ctx, name)
+	if err == nil && !ok {
+		c, ok, err = m.Exists(ctx, ":"+name)
+	}
+	if err != nil || !ok || m.at == 0 {
+		return thingOf(c), ok, err
+	}
+	return m.thing(ctx, c.ID)
+}
+
+// location shows a place.
+func (m *moment) location(ctx context.Context, t thing) (location, error) {
+	text, err := m.text(ctx, t)
+	if err != nil {
+		return location{}, err
+	}
+	l := location{ID: t.ID, Name: markup.Clean(t.Name)}
+	l.Description = l.cut("description", text)
+	tags, on, err := m.tags(ctx, t)
+	if err != nil {
+		return location{}, err
+	}
+	l.Tags = tags
+	l.Version, err = m.placeVersion(ctx, t, on)
+	return l, err
+}
+
+// cut shortens a field's text and notes that it did.
+func (l *location) cut(field, text string) string {
+	short, whole := shortened512(text)
+	if whole > 0 {
+		if l.FieldTruncations == nil {
+			l.FieldTruncations = map[string]int{}
+		}
+		l.FieldTruncations[field] = whole
+	}
+	return short
+}
+
+// shortened512 is a text of at most maxText characters, and the length of the whole in
+// characters where it was cut, else 0.
+func shortened512(s string) (string, int) {
+	short := clipped(s, maxText)
+	if len(short) == len(s) {
+		return s, 0
+	}
+	return short, len([]rune(s))
+}
+
+// text is a card's content as plain text for a reader: no markup, no nests, no marks that
+// hide text.
+func (m *moment) text(ctx context.Context, t thing) (string, error) {
+	content, err := m.Body(ctx, t.Content)
+	if err != nil {
+		return "", err
+	}
+	return plainText(t.Type, content), nil
+}
+
+// plainText is content without markup.
+func plainText(typ, content string) string {
+	if content == "" {
+		return ""
+	}
+	switch canon.TextOf(typ) {
+	case canon.TextData, canon.TextFile:
+		return ""
+	case canon.TextMarkdown:
+		if html, err := markup.ToHTML(content); err == nil {
+			content = html
+		}
+	}
+	return strings.TrimSpace(markup.Text(content))
+}
+
+// tags are those of a thing's field tags, then those of the wiki's card X+tags, which is
+// given where there is one in sight.
+func (m *moment) tags(ctx context.Context, t thing) (tags []string, on *thing, err error) {
+	var own struct {
+		Tags []string `json:"tags"`
+	}
+	fieldsOf(t.Fields, &own)
+	tags = append([]string{}, own.Tags...)
+	card, ok, err := m.ByKey(ctx, markup.KeyOf(markup.Join(t.Name, "tags")))
+	if err != nil || !ok {
+		return tags, nil, err
+	}
+	list, ok, err := m.thing(ctx, card.ID)
+	if err != nil || !ok {
+		return tags, nil, err
+	}
+	content, err := m.Body(ctx, list.Content)
+	for _, item := range markup.Items(content) {
+		if item = markup.Clean(item); item != "" && !slices.Contains(tags, item) {
+			tags = append(tags, item)
+		}
+	}
+	return tags, &list, err
+}
+
+// placeVersion counts the states of name, description and tags that the view can see.
+func (m *moment) placeVersion(ctx context.Context, t thing, tags *thing) (uint32, error) {
+	n, err := m.states(ctx, t.ID, func(v canon.Version) string {
+		var own struct {
+			Tags json.RawMessage `json:"tags"`
+		}
+		fieldsOf(v.Fields, &own)
+		return v.Name + "\x00" + v.Content.String() + "\x00" + string(own.Tags)
+	})
+	if err != nil || tags == nil {
+		return n, err
+	}
+	more, err := m.states(ctx, tags.ID, func(v canon.Version) string { return v.Content.String() })
+	return n + more, err
+}
+
+// states counts how often what look gives of a card changed from version to version, the
+// first one counted too. Most cards have one version, and cost no listing.
+func (m *moment) states(ctx context.Context, id canon.CardID, look func(canon.Version) string) (uint32, error) {
+	var n uint32
+	last := ""
+	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
+		versions, _, err := m.Versions(ctx, id, page)
+		if err != nil {
+			return 0, err
+		}
+		for _, v := range versions { // latest first: a change is where a state differs from its successor
+			if m.at != 0 && v.From > m.at {
+				continue
+			}
+			if state := look(v); n == 0 || state != last {
+				n, last = n+1, state
+			}
+		}
+		if len(versions) < page.Limit {
+			return n, nil
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// presence is what the link at of a player says: where it stands, since when, and which
+// way it looks.
+type presence struct {
+	Clock   int64     `json:"clock"`
+	Heading Direction `json:"heading,omitempty"`
+}
+
+func presenceOf(l canon.Link) presence {
+	var p presence
+	fieldsOf(l.Attrs, &p)
+	p.Clock = max(p.Clock, 0)
+	return p
+}
+
+func (p presence) attrs() json.RawMessage {
+	b, _ := json.Marshal(p) // of a number and a word
+	return b
+}
+
+// someone is a player near by.
+type someone struct {
+	ID   canon.CardID `json:"id"`
+	Name string       `json:"name"`
+}
+
+// Bounds of who and what is listed of a place.
+const (
+	maxNearby = 20
+	maxHere   = 200
+)
+
+// here are the things at a place, in the order in which they came.
+func (m *moment) here(ctx context.Context, place canon.CardID) ([]thing, error) {
+	links, err := m.links(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]canon.CardID, len(links))
+	for i, l := range links {
+		ids[i] = l.From
+	}
+	return m.things(ctx, ids)
+}
+
+// nearby are the players among things, by name, without one of them.
+func nearby(here []thing, but canon.CardID) []someone {
+	out := []someone{}
+	for _, t := range here {
+		if t.is(typePlayer) && t.ID != but {
+			out = append(out, someone{t.ID, markup.Clean(t.Name)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b someone) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+	return out[:min(len(out), maxNearby)]
+}
+
+// whereabouts is the link at of a player.
+func (m *moment) whereabouts(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
+	links, err := m.links(ctx, canon.LinkQuery{From: player, Kinds: []string{linkAt}}, 1)
+	if err != nil || len(links) == 0 {
+		return canon.Link{}, false, err
+	}
+	return links[0], true, nil
+}
+
+// carried is a thing that somebody has.
+type carried struct {
+	ID       canon.CardID `json:"id"`
+	Name     string       `json:"name"`
+	Type     string       `json:"type"`
+	Quantity int64        `json:"quantity"`
+
+	link  canon.Link
+	thing thing
+}
+
+// quantityOf reads how many a link holds means; 1 where it does not say.
+func quantityOf(l canon.Link) int64 {
+	a := struct {
+		Quantity *int64 `json:"quantity"`
+	}{}
+	fieldsOf(l.Attrs, &a)
+	if a.Quantity == nil {
+		return 1
+	}
+	return max(*a.Quantity, 0)
+}
+
+func quantityAttrs(n int64) json.RawMessage {
+	b, _ := json.Marshal(map[string]int64{"quantity": n}) // of a number
+	return b
+}
+
+// held are the things that a holder has, by name.
+func (m *moment) held(ctx context.Context, holder canon.CardID) ([]carried, error) {
+	links, err := m.links(ctx, canon.LinkQuery{From: holder, Kinds: []string{linkHolds}}, maxHere)
+	if err != nil {
+		return nil, err
+	}
+	ids, byID := make([]canon.CardID, len(links)), map[canon.CardID]canon.Link{}
+	for i, l := range links {
+		ids[i], byID[l.To] = l.To, l
+	}
+	things, err := m.things(ctx, ids)
+	out := []carried{}
+	for _, t := range things {
+		if n := quantityOf(byID[t.ID]); n > 0 {
+			out = append(out, carried{t.ID, markup.Clean(t.Name), t.Type, n, byID[t.ID], t})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b carried) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+	return out, err
+}

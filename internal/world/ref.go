@@ -1,0 +1,194 @@
+package world
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// contextRef says what a context was read from, so that it can be read again: the tool,
+// its arguments with the tick that it spoke of, the commit and the view that it was read
+// through, and when.
+type contextRef struct {
+	Tool    string          `json:"t"`
+	Args    json.RawMessage `json:"a"`
+	Seq     canon.Seq       `json:"s"`
+	Level   access.Level    `json:"l"`
+	Subject access.Subject  `json:"u,omitempty"`
+	Ceiling access.Level    `json:"c,omitempty"`
+	Read    int64           `json:"r"` // Unix milliseconds
+}
+
+// refSealer seals context references, since commit numbers are not for everyone.
+//
+// A reference is base64url of nonce | AES-256-GCM(contextRef as JSON), with "context" and
+// the world's id as additional data.
+type refSealer struct {
+	aead   cipher.AEAD
+	random io.Reader
+}
+
+func newRefSealer(key [32]byte, random io.Reader) (*refSealer, error) {
+	own := sha256.Sum256(append([]byte("loregate context reference\x00"), key[:]...))
+	block, err := aes.NewCipher(own[:])
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCM(block)
+	return &refSealer{aead, random}, err
+}
+
+func (s *refSealer) seal(world access.WorldID, r contextRef) (string, error) {
+	plain, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	buf := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+len(plain)+s.aead.Overhead())
+	if _, err := io.ReadFull(s.random, buf); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, refOf(world))), nil
+}
+
+// maxRef bounds a reference, in characters.
+const maxRef = 2048
+
+func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err error) {
+	bad := fault.BadField("contextRef", "is not a reference that a context tool of this world gave; read the context again")
+	if len(text) > maxRef {
+		return r, bad
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) < s.aead.NonceSize() {
+		return r, bad
+	}
+	plain, err := s.aead.Open(nil, raw[:s.aead.NonceSize()], raw[s.aead.NonceSize():], refOf(world))
+	if err != nil || json.Unmarshal(plain, &r) != nil {
+		return r, bad
+	}
+	return r, nil
+}
+
+func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), world[:]...) }
+
+// sealed is the reference of an answer that was read from a moment.
+func (w *World) sealed(m *moment, tool string, args json.RawMessage) (string, error) {
+	v := m.View()
+	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level, Subject: v.Subject,
+		Ceiling: v.Ceiling, Read: m.read.UnixMilli()})
+}
+
+// Reread answers a context tool's call again as it was answered when the reference was
+// given: byte for byte, whatever has changed since, unless what was shown has been erased,
+// hidden or trashed. The grant must reach as far as the view that the reference was read
+// through; what was open to its reader by name is read again for that reader alone. Its
+// errors are fault.Invalid for what is no reference of this world, and fault.Denied.
+func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer json.RawMessage, err error) {
+	r, err := w.refs.open(g.World(), ref)
+	if err != nil {
+		return nil, err
+	}
+	tool := w.tools[r.Tool]
+	if tool == nil {
+		return nil, fault.BadField("contextRef", "is of a tool that is no more; read the context again")
+	}
+	if g, err = through(g, r); err != nil {
+		return nil, err
+	}
+	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+		m := &moment{Look: l, w: w, at: r.Seq, read: time.UnixMilli(r.Read).UTC()}
+		answer, err = tool(ctx, m, r.Args)
+		return err
+	})
+	return answer, err
+}
+
+// View tells what a reference was read through, for those who judge whom its content may
+// be shown to.
+func (w *World) View(g access.Grant, ref string) (access.View, error) {
+	r, err := w.refs.open(g.World(), ref)
+	return access.View{Level: r.Level, Subject: r.Subject, Ceiling: r.Ceiling}, err
+}
+
+// through is the grant with the view of a reference.
+func through(g access.Grant, r contextRef) (access.Grant, error) {
+	v := g.View()
+	switch {
+	case v.Level == r.Level && v.Subject == r.Subject && v.Ceiling == r.Ceiling:
+		return g, nil
+	case v.Level < r.Level:
+		return g, fault.New(fault.Denied, "this context was read by a higher role; use a key of that role").With("required_role", r.Level.String())
+	}
+	return g.As(r.Level), nil
+}
+
+// rereader answers a tool's call from a moment; args are what it answered before.
+type rereader func(ctx context.Context, m *moment, args json.RawMessage) (json.RawMessage, error)
+
+// contextTool declares a tool that reads a context. Its answers carry a reference, and
+// can be read again.
+func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.Context, m *moment, in In) (Out, error)) *op.Operation {
+	s.Effect, s.Least = access.Read, max(s.Least, access.RoleUser)
+	w.tools[s.Name] = func(ctx context.Context, m *moment, args json.RawMessage) (json.RawMessage, error) {
+		var in In
+		if err := json.Unmarshal(args, &in); err != nil {
+			return nil, fault.BadField("contextRef", "does not fit its tool; read the context again").Because(err)
+		}
+		if t, ok := any(&in).(timed); ok && t.asked().Tick != nil {
+			m.tick = *t.asked().Tick
+		}
+		out, err := answer(ctx, m, in)
+		if err != nil {
+			return nil, err
+		}
+		return op.Encode(out)
+	}
+	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
+		err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+			ask := when{}
+			t, isTimed := any(&in).(timed)
+			if isTimed {
+				ask = t.asked()
+			}
+			m, err := w.moment(ctx, l, ask)
+			if err != nil {
+				return err
+			}
+			if isTimed {
+				t.settle(m.tick)
+			}
+			if out, err = answer(ctx, m, in); err != nil {
+				return err
+			}
+			return w.cite(c, m, s.Name, in)
+		})
+		return out, err
+	})
+}
+
+// cite puts the reference of an answer into its _meta.
+func (w *World) cite(c *op.Call, m *moment, tool string, in any) error {
+	args, err := op.Encode(in)
+	if err != nil {
+		return err
+	}
+	ref, err := w.sealed(m, tool, args)
+	if err != nil {
+		return err
+	}
+	if c.Reply.Meta == nil {
+		c.Reply.Meta = map[string]any{}
+	}
+	c.Reply.Meta["contextRef"] = ref
+	return nil
+}

@@ -1,0 +1,128 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+type spatialIn struct {
+	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Id or codename of the place; where players begin unless given."`
+	Depth      int    `json:"depth,omitzero" numeric:"string" default:"2" jsonschema:"How many steps, 1 to 5."`
+	AsOf       string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
+}
+
+func (s spatialIn) asked() when   { return when{AsOf: s.AsOf, Tick: new(int64)} }
+func (s *spatialIn) settle(int64) { s.AsOf = "" }
+
+type neighbor struct {
+	ID        canon.CardID `json:"id"`
+	Name      string       `json:"name"`
+	Depth     int          `json:"depth"`
+	Direction Direction    `json:"direction" jsonschema:"The first step."`
+	Path      []Direction  `json:"path" jsonschema:"All steps."`
+}
+
+type spatialContext struct {
+	LocationID     canon.CardID `json:"locationId"`
+	Depth          int          `json:"depth"`
+	RequestedDepth *int         `json:"requestedDepth,omitempty" jsonschema:"Present where another depth was asked for."`
+	Warnings       []string     `json:"warnings"`
+	Neighbors      []neighbor   `json:"neighbors"`
+}
+
+type spatialOut struct {
+	Item *spatialContext `json:"item"`
+}
+
+// Bounds of a spatial context. maxPlaces keeps an answer under the 32 KiB that clients take.
+const (
+	maxDepth  = 5
+	maxPlaces = 200
+)
+
+func spatialContextOf(ctx context.Context, m *moment, in spatialIn) (out spatialOut, err error) {
+	depth := min(max(in.Depth, 1), maxDepth)
+	t, ok, err := m.place(ctx, in.LocationID)
+	if err != nil || !ok {
+		return out, err
+	}
+	c := spatialContext{LocationID: t.ID, Depth: depth, Warnings: []string{}}
+	if in.Depth != depth {
+		c.RequestedDepth = &in.Depth
+		c.Warnings = append(c.Warnings, fmt.Sprintf("depth is 1 to %d", maxDepth))
+	}
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: []string{linkExit}, Depth: depth, Limit: maxPlaces, AsOf: m.at})
+	if err != nil {
+		return out, err
+	}
+	if reached.Cut {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("only the nearest %d places are listed", maxPlaces-1))
+	}
+	c.Neighbors, err = m.ways(ctx, t.ID, reached, depth)
+	return spatialOut{&c}, err
+}
+
+// ways finds the shortest way to each place that can be reached; of several the one whose
+// steps come first in the order of directions.
+func (m *moment) ways(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
+	ids := make([]canon.CardID, len(reached.Cards))
+	for i, c := range reached.Cards {
+		ids[i] = c.ID
+	}
+	things, err := m.things(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[canon.CardID]string, len(things))
+	for _, t := range things {
+		if t.is(typeLocation) {
+			names[t.ID] = markup.Clean(t.Name)
+		}
+	}
+	steps := stepsOf(reached.Links)
+	out, seen := []neighbor{}, map[canon.CardID]bool{from: true}
+	front := []neighbor{{ID: from}}
+	for n := 1; n <= depth; n++ {
+		var next []neighbor
+		for _, at := range front {
+			for _, s := range steps[at.ID] {
+				name, ok := names[s.to]
+				if !ok || seen[s.to] {
+					continue
+				}
+				seen[s.to] = true
+				path := append(slices.Clone(at.Path), s.by)
+				next = append(next, neighbor{ID: s.to, Name: name, Depth: n, Direction: path[0], Path: path})
+			}
+		}
+		out = append(out, next...)
+		front = next
+	}
+	return out, nil
+}
+
+type step struct {
+	by Direction
+	to canon.CardID
+}
+
+// stepsOf are the exits of each place in the order of directions.
+func stepsOf(links []canon.Link) map[canon.CardID][]step {
+	steps := map[canon.CardID][]step{}
+	for _, l := range links {
+		var a exitAttrs
+		fieldsOf(l.Attrs, &a)
+		if a.Direction.Valid() {
+			steps[l.From] = append(steps[l.From], step{a.Direction, l.To})
+		}
+	}
+	for _, s := range steps {
+		slices.SortStableFunc(s, func(a, b step) int { return cmp.Compare(a.by.order(), b.by.order()) })
+	}
+	return steps
+}
