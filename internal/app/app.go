@@ -21,6 +21,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/store/sqlite"
 	"loregate/internal/telemetry"
+	"loregate/internal/world"
 )
 
 // Website is where the product is at home.
@@ -45,6 +46,8 @@ type App struct {
 	Guard    *access.Guard
 	Ops      *op.Local
 	Surfaces []op.Surface
+
+	places *world.World
 
 	store   *sqlite.Store
 	log     *access.Log
@@ -94,7 +97,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.NewID}); err != nil {
 		return a, err
 	}
-	return a, a.openSurfaces(c)
+	return a, a.openSurfaces(ctx, c)
 }
 
 // openAccess makes what decides who may come in, and what is kept of it.
@@ -131,12 +134,15 @@ func (c Config) audiences() []string {
 	return []string{"loregate"}
 }
 
-func (a *App) openSurfaces(c Config) error {
+func (a *App) openSurfaces(ctx context.Context, c Config) error {
 	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data})
 	if err != nil {
 		return err
 	}
 	a.Surfaces = []op.Surface{wiki}
+	if err := a.openWorld(ctx); err != nil {
+		return err
+	}
 	a.metrics.Know(labelsOf(a.Surfaces))
 	if err := a.metrics.AccessBuffer(a.log.Depth); err != nil {
 		return err
@@ -150,7 +156,7 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
 		l.Codes = append(l.Codes, k.Code())
 	}
-	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassWrite, access.ClassAuth} {
+	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassWrite, access.ClassAuth, access.ClassCommand} {
 		l.Limits = append(l.Limits, string(c))
 	}
 	for _, s := range surfaces {

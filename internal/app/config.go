@@ -62,6 +62,7 @@ type Limits struct {
 	Lists       int `yaml:"lists" default:"10" doc:"List operations a minute, sustained."`
 	ListsBucket int `yaml:"lists_bucket" default:"40" doc:"List operations at once after a rest."`
 	Writes      int `yaml:"writes" default:"20" doc:"Writes a minute."`
+	Commands    int `yaml:"commands" default:"120" doc:"Commands of players a minute; what a player does has limits of its own."`
 	Auth        int `yaml:"auth" default:"10" doc:"Token requests a minute, for each key and each address."`
 }
 
@@ -165,6 +166,7 @@ func (l Limits) profile() access.Profile {
 		access.ClassList:     {PerMinute: l.Lists, Bucket: max(l.ListsBucket, 0)},
 		access.ClassWrite:    {PerMinute: l.Writes},
 		access.ClassAuth:     {PerMinute: l.Auth},
+		access.ClassCommand:  {PerMinute: l.Commands, PerSecond: 10},
 	}
 }
 

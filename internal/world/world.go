@@ -104,7 +104,7 @@ func (w *World) Surfaces() []op.Surface {
 			p.addTo(&all[i])
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, func(s op.Surface) bool { return len(s.Operations) == 0 })
 }
 
 // addTo adds what a part declares for a surface.

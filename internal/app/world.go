@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/identity"
+	"loregate/internal/world"
+)
+
+// refSecret names the bytes that seal context references, the same for every process on
+// the store.
+const refSecret = "context references"
+
+// openWorld makes the surfaces world and lore.
+func (a *App) openWorld(ctx context.Context) error {
+	c := world.Config{Canon: a.Canon, Tokens: playTokens{a}, Now: a.now}
+	fresh := make([]byte, len(c.Key))
+	if _, err := rand.Read(fresh); err != nil {
+		return err
+	}
+	key, err := a.store.Secret(ctx, refSecret, fresh)
+	if err != nil {
+		return fmt.Errorf("the key of context references: %w", err)
+	}
+	copy(c.Key[:], key)
+	if a.places, err = world.New(c); err != nil {
+		return err
+	}
+	a.Surfaces = append(a.Surfaces, a.places.Surfaces()...)
+	return nil
+}
+
+// playTokens makes the tokens that players play with. A player is a subject of its own,
+// so that nothing that is open to its maker by name is open to it.
+type playTokens struct{ app *App }
+
+func (p playTokens) IssuePlayer(ctx context.Context, w access.WorldID, player canon.CardID) (string, error) {
+	token, _, err := p.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: w, Subject: access.Subject("player-" + player.String()), Player: uuid.UUID(player)})
+	return token, err
+}
