@@ -155,24 +155,17 @@ func (l lookup) term(ctx context.Context, t term, prefix string, alone bool) (x 
 			return written{query: word, any: anyOf(firsts, prefix, ""), rank: word, sum: n, max: n, cut: true}, nil
 		}
 	}
-	rest := ""
-	for i, p := range t.row[1:] {
-		rest += " + " + quote(prefix+p.text)
-		if p.how == begins && i == len(t.row)-2 {
-			rest += " *"
-		}
+	if len(t.row) > 1 {
+		return l.row(ctx, x, t, firsts, prefix)
 	}
 	if t.row[0].how == begins {
 		// A prefix of one or two letters stands for too many words to name them.
-		x.query = "(" + quote(prefix+t.row[0].text) + " *" + rest + ")"
+		x.query = "(" + quote(prefix+t.row[0].text) + " *)"
 		x.rank = x.query
 		return x, nil
 	}
-	x.query = anyOf(firsts, prefix, rest)
+	x.query = anyOf(firsts, prefix, "")
 	x.rank = x.query
-	if rest != "" {
-		return l.bound(ctx, x, t, prefix)
-	}
 	x.sum = 0
 	seen := make([]frequent, len(firsts))
 	for i, token := range firsts {
@@ -197,6 +190,54 @@ func (l lookup) term(ctx context.Context, t term, prefix string, alone bool) (x 
 	}
 	x.sure = len(seen) == 1
 	return x, nil
+}
+
+// maxEnds and maxStarts are how many words the first and the last piece of a row stand for
+// at most: there is a look-up for each pair. FTS5 has prefixes too, but merges all words
+// of one anew for each alternative, which takes seconds.
+const (
+	maxEnds   = 32
+	maxStarts = 12
+)
+
+// row writes a term of several tokens: any that the first piece stands for, the middle as
+// it is, any that the last piece stands for.
+func (l lookup) row(ctx context.Context, x written, t term, firsts []string, prefix string) (written, error) {
+	last := len(t.row) - 1
+	middle := ""
+	for _, p := range t.row[1:last] {
+		middle += " + " + quote(prefix+p.text)
+	}
+	lasts := []string{t.row[last].text}
+	if t.row[last].how == begins {
+		var err error
+		if lasts, err = l.starting(ctx, lasts[0]); err != nil {
+			return written{}, err
+		}
+		if firsts, x.cut, err = l.mostFrequent(ctx, firsts, prefix, maxEnds, x.cut); err != nil {
+			return written{}, err
+		}
+		if lasts, x.cut, err = l.mostFrequent(ctx, lasts, prefix, maxStarts, x.cut); err != nil {
+			return written{}, err
+		}
+	}
+	if len(firsts) == 0 || len(lasts) == 0 {
+		return written{}, nil
+	}
+	rows := make([]string, len(lasts))
+	for i, token := range lasts {
+		rows[i] = anyOf(firsts, prefix, middle+" + "+quote(prefix+token))
+	}
+	x.query = "(" + strings.Join(rows, " OR ") + ")"
+	x.rank = x.query
+	return l.bound(ctx, x, t, prefix)
+}
+
+// starting gives the tokens that begin with a text.
+func (l lookup) starting(ctx context.Context, text string) (list []string, err error) {
+	err = l.r.c.query(ctx, func(row row) error { list = append(list, row.text(0)); return nil },
+		"SELECT token FROM tokens WHERE part = ?1 AND token >= ?2 AND token < ?3 ORDER BY token LIMIT ?4", l.n, text, text+"\U0010ffff", maxCandidates)
+	return list, err
 }
 
 // maxRanked is how many of the words that a piece of a word stands for take part in its
@@ -252,25 +293,34 @@ func (l lookup) firsts(ctx context.Context, p piece, prefix string) (list []stri
 	}
 	err = l.r.c.query(ctx, func(row row) error { list = append(list, row.text(0)); return nil },
 		"SELECT t.token FROM "+l.tokens()+" v CROSS JOIN tokens t ON t.id = v.rowid WHERE v."+l.tokens()+" MATCH ?1 LIMIT ?2", quote(run), maxCandidates)
-	if err != nil || len(list) <= maxTokens {
-		return list, false, err
+	if err != nil {
+		return nil, false, err
 	}
-	counted := make([]frequent, len(list))
-	for i, token := range list {
+	return l.mostFrequent(ctx, list, prefix, maxTokens, false)
+}
+
+// mostFrequent gives those of a list of tokens that most cards have, most at the most, and
+// whether any were left out now or before.
+func (l lookup) mostFrequent(ctx context.Context, list []string, prefix string, most int, before bool) ([]string, bool, error) {
+	if len(list) <= most {
+		return list, before, nil
+	}
+	counted := make([]frequent, 0, len(list))
+	for _, token := range list {
 		n, err := l.frequency(ctx, prefix+token)
 		if err != nil {
 			return nil, false, err
 		}
-		counted[i] = frequent{token, n}
-	}
-	slices.SortFunc(counted, byFrequency)
-	list = list[:0]
-	for _, f := range counted {
-		if f.n > 0 && len(list) < maxTokens {
-			list = append(list, f.token)
+		if n > 0 {
+			counted = append(counted, frequent{token, n})
 		}
 	}
-	return list, len(list) == maxTokens, nil
+	slices.SortFunc(counted, byFrequency)
+	kept := make([]string, min(most, len(counted)))
+	for i := range kept {
+		kept[i] = counted[i].token
+	}
+	return kept, before || len(counted) > most, nil
 }
 
 // countCache remembers how many cards of a partition have a term, and when that was
