@@ -35,7 +35,9 @@ var mayImport = map[string][]string{
 	"httpd":     {"op", "identity", "access", "fault"},
 
 	"store/memory":    {"canon", "markup", "access", "fault"},
-	"store/sqlite":    {"canon", "identity", "job", "markup", "access", "fault"},
+	"store/words":     {"canon"},
+	"store/sqlite":    {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
+	"store/postgres":  {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
 	"store/storetest": {"canon", "markup", "access", "fault", "store/memory"},
 }
 

@@ -11,24 +11,42 @@ import (
 )
 
 const (
-	// NearFloor is the least Nearness that Reader.NearCards takes for near.
+	// NearFloor is the least Likeness that Reader.NearCards takes for near.
 	NearFloor = 0.3
 	// maxAliases and maxAlias bound what a card is found by beside its name.
 	maxAliases = 50
 	maxAlias   = 255
 )
 
-// Nearness says how alike two names are, from 0 to 1: how many of the runs of three
+// Likeness compares names with one text.
+type Likeness struct{ runs map[string]bool }
+
+// LikenessTo is a Likeness to a text.
+func LikenessTo(text string) Likeness { return Likeness{runs(text)} }
+
+// Of says how alike a name is to the text, from 0 to 1: how many of the runs of three
 // characters that either has, case and accents folded and the ends marked, both have.
-func Nearness(a, b string) float64 {
-	x, y := runs(a), runs(b)
+func (l Likeness) Of(name string) float64 {
+	other := runs(name)
 	both := 0
-	for run := range x {
-		if y[run] {
+	for run := range other {
+		if l.runs[run] {
 			both++
 		}
 	}
-	return float64(both) / float64(max(1, len(x)+len(y)-both))
+	return float64(both) / float64(max(1, len(l.runs)+len(other)-both))
+}
+
+// OfCard says how alike the text is to the name of a card, its last part or an alias.
+func (l Likeness) OfCard(c Card) float64 {
+	most := l.Of(c.Name)
+	if last := markup.Tag(c.Name); last != c.Name {
+		most = max(most, l.Of(last))
+	}
+	for _, a := range c.Aliases() {
+		most = max(most, l.Of(a))
+	}
+	return most
 }
 
 func runs(s string) map[string]bool {
@@ -38,15 +56,6 @@ func runs(s string) map[string]bool {
 		set[string(r[i:i+3])] = true
 	}
 	return set
-}
-
-// Nearness is how alike a text is to the name of a card, its last part or an alias.
-func (c Card) Nearness(text string) float64 {
-	most := max(Nearness(text, c.Name), Nearness(text, markup.Tag(c.Name)))
-	for _, a := range c.Aliases() {
-		most = max(most, Nearness(text, a))
-	}
-	return most
 }
 
 // Aliases are the names that a card is found by beside its own: the texts in the list

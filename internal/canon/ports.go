@@ -275,7 +275,7 @@ type Reader interface {
 	// NearNames gives names in sight that resemble a name, best first, each once. What
 	// resembles is the store's to say; the same name but for one letter does.
 	NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error)
-	// NearCards gives up to n living cards that pass a filter by their Card.Nearness to a
+	// NearCards gives up to n living cards that pass a filter by their Likeness to a
 	// text, greatest first, then by key and id, none below NearFloor. Of cards that share
 	// only frequent runs of characters with the text, some may be left out.
 	NearCards(ctx context.Context, s Sight, text string, f Filter, n int) ([]Hit, error)

@@ -219,8 +219,9 @@ func (r reader) CompleteNames(_ context.Context, s canon.Sight, prefix string, n
 
 func (r reader) NearCards(_ context.Context, s canon.Sight, text string, f canon.Filter, n int) ([]canon.Hit, error) {
 	var out []canon.Hit
+	like := canon.LikenessTo(text)
 	for _, c := range r.filtered(s, f) {
-		if score := c.Nearness(text); score >= canon.NearFloor {
+		if score := like.OfCard(c); score >= canon.NearFloor {
 			out = append(out, canon.Hit{Card: c, Score: score})
 		}
 	}

@@ -52,9 +52,6 @@ func runsOf(name string) (list []string) {
 	return list
 }
 
-// nearFound is how many cards are compared letter by letter with a text.
-const nearFound = 1000
-
 // NearCards compares the cards whose names or aliases share most runs of three characters
 // with a text, and those in sight only by naming the subject.
 func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f canon.Filter, n int) ([]canon.Hit, error) {
@@ -66,7 +63,7 @@ func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f ca
 	if err != nil {
 		return nil, err
 	}
-	rids, err := r.sharing(ctx, sc, text, nearFound)
+	rids, err := r.sharing(ctx, sc, text, compared)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +84,9 @@ func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f ca
 
 // nearest gives the n cards that are most like a text.
 func nearest(cards []canon.Card, text string, n int) (hits []canon.Hit) {
+	like := canon.LikenessTo(text)
 	for _, c := range cards {
-		if score := c.Nearness(text); score >= canon.NearFloor {
+		if score := like.OfCard(c); score >= canon.NearFloor {
 			hits = append(hits, canon.Hit{Card: c, Score: score})
 		}
 	}

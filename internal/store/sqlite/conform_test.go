@@ -11,3 +11,7 @@ import (
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) canon.Store { return openTest(t, filepath.Join(t.TempDir(), "canon.db")) })
 }
+
+func BenchmarkStore(b *testing.B) {
+	storetest.BenchmarkStore(b, func(b *testing.B) canon.Store { return openTest(b, filepath.Join(b.TempDir(), "canon.db")) })
+}

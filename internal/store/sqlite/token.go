@@ -3,85 +3,14 @@ package sqlite
 import (
 	"iter"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"loregate/internal/store/words"
 )
 
-// tokens splits text as FTS5 would with unicode61, remove_diacritics 2 and today's Unicode: runs of letters,
-// numbers and private-use characters, in small letters without the accents of a to z. An
-// accent that is a character of its own neither shows nor splits. A token is valid until
-// the next.
-func tokens(text string) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		var buf []byte
-		for _, r := range text {
-			switch {
-			case r < utf8.RuneSelf:
-				if b := asciiToken[r]; b != 0 {
-					buf = append(buf, b)
-					continue
-				}
-			case isTokenRune(r):
-				buf = utf8.AppendRune(buf, foldRune(r))
-				continue
-			case len(buf) > 0 && isAccent(r):
-				continue
-			}
-			if len(buf) > 0 {
-				if !yield(buf) {
-					return
-				}
-				buf = buf[:0]
-			}
-		}
-		if len(buf) > 0 {
-			yield(buf)
-		}
-	}
-}
+func tokens(text string) iter.Seq[[]byte] { return words.Tokens(text) }
 
-// asciiToken is the small form of the ASCII characters that tokens are made of, else 0.
-var asciiToken = func() (t [utf8.RuneSelf]byte) {
-	for c := range byte(utf8.RuneSelf) {
-		switch {
-		case '0' <= c && c <= '9', 'a' <= c && c <= 'z':
-			t[c] = c
-		case 'A' <= c && c <= 'Z':
-			t[c] = c + 'a' - 'A'
-		}
-	}
-	return t
-}()
-
-// isTokenRune goes by today's Unicode but for a few vowel signs, which FTS5 knows as marks.
-func isTokenRune(r rune) bool {
-	switch {
-	case r == utf8.RuneError, 0x19b0 <= r && r <= 0x19c0, r == 0x19c8, r == 0x19c9, r == 0x1cf2, r == 0x1cf3:
-		return false
-	}
-	return unicode.In(r, unicode.L, unicode.N, unicode.Co)
-}
-
-func isAccent(r rune) bool { return 0x300 <= r && r <= 0x36f }
-
-func foldRune(r rune) rune {
-	if f, ok := foldedLetters[r]; ok {
-		return f
-	}
-	if r < 0x2000 {
-		if base, _ := utf8.DecodeRuneInString(norm.NFD.String(string(r))); base < utf8.RuneSelf {
-			r = base
-		}
-	}
-	return unicode.ToLower(r)
-}
-
-// foldedLetters are the letters that FTS5 folds and Unicode has as small letters.
-var foldedLetters = map[rune]rune{
-	'ς': 'σ', 'µ': 'μ', 'ſ': 's', 'ϐ': 'β', 'ϑ': 'θ', 'ϕ': 'φ', 'ϖ': 'π', 'ϰ': 'κ', 'ϱ': 'ρ', 'ϵ': 'ε', 'ẛ': 's', '\u1fbe': 'ι',
-}
+func tokenList(text string) []string { return words.List(plain(text)) }
 
 // indexable is text as it is given to FTS5. Beyond ASCII its tables are those of Unicode
 // 6.1, in which what came later, such as new emoji, is part of words; it is given the
@@ -104,13 +33,6 @@ func isASCII(s string) bool {
 		}
 	}
 	return true
-}
-
-func tokenList(text string) (list []string) {
-	for t := range tokens(plain(text)) {
-		list = append(list, string(t))
-	}
-	return list
 }
 
 // quote writes text as one FTS5 string, in which nothing has a meaning.

@@ -4,16 +4,24 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 )
 
-// benchCards is how many cards BenchmarkStore reads among.
-const benchCards = 5000
+// benchCards is how many cards BenchmarkStore reads among; BENCH_CARDS overrides it.
+var benchCards = func() int {
+	if n, err := strconv.Atoi(os.Getenv("BENCH_CARDS")); err == nil && n > 100 {
+		return n
+	}
+	return 5000
+}()
 
-// BenchmarkStore measures what a store is asked most, on a world of 5,000 cards of 60
+// BenchmarkStore measures what a store is asked most, on a world of benchCards cards of 60
 // words from a vocabulary in which few are common. open gives an empty store.
 func BenchmarkStore(b *testing.B, open func(b *testing.B) canon.Store) {
 	s := open(b)
@@ -48,6 +56,30 @@ func BenchmarkStore(b *testing.B, open func(b *testing.B) canon.Store) {
 			return err
 		})
 	}
+	ask("cards-by-id", func(ctx context.Context, r canon.Reader, i int) error {
+		ids := make([]canon.CardID, 20)
+		for j := range ids {
+			ids[j] = CardID(1 + (i*31+j*97)%benchCards)
+		}
+		_, err := r.CardsByID(ctx, see, ids)
+		return err
+	})
+	ask("reach", func(ctx context.Context, r canon.Reader, i int) error {
+		_, err := r.Reach(ctx, see, canon.ReachQuery{From: CardID(1 + i%benchCards), Both: true, Depth: 3, Limit: 50})
+		return err
+	})
+	ask("world-clock", func(ctx context.Context, r canon.Reader, i int) error {
+		_, _, err := r.LinkMax(ctx, see, canon.ClockKind, canon.ClockAttr)
+		return err
+	})
+	ask("events", func(ctx context.Context, r canon.Reader, i int) error {
+		_, _, err := r.Events(ctx, see, canon.EventQuery{Scopes: []string{fmt.Sprintf("place:%d", i%50)}, Page: page})
+		return err
+	})
+	ask("near-cards", func(ctx context.Context, r canon.Reader, i int) error {
+		_, err := r.NearCards(ctx, see, fmt.Sprintf("Palce %d", 1+i%500), canon.Filter{}, 5)
+		return err
+	})
 	b.Run("commit", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			write(b, s, func(tx Writer) {
@@ -75,6 +107,9 @@ func fillBench(b *testing.B, s canon.Store) {
 				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
 			}
 			tx.Card(c, text.String())
+			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: []string{"exit", "at"}[i%2], From: c.ID, To: CardID(1 + (i*7)%(i+1)),
+				Label: Open, Attrs: fmt.Appendf(nil, `{"clock":%d}`, i), Since: canon.Seq(i + 1), At: Time(i)})
+			tx.Event(Event(i+1, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%50), []access.Label{Open, GM}[i%5/4]))
 		}
 	})
 }

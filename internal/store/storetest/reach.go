@@ -195,7 +195,7 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 					t.Errorf("got %q, want %q", got, test.want)
 				}
 				for _, h := range hits {
-					if h.Score != h.Card.Nearness(test.text) || h.Score > 1 {
+					if h.Score != canon.LikenessTo(test.text).OfCard(h.Card) || h.Score > 1 {
 						t.Errorf("%s scores %v", h.Card.Name, h.Score)
 					}
 				}
