@@ -248,6 +248,11 @@ func (l *Look) Near(ctx context.Context, name string, n int) ([]string, error) {
 	return l.r.NearNames(ctx, l.sight, name, n)
 }
 
+// TypeUse counts living cards in sight by the key of their type.
+func (l *Look) TypeUse(ctx context.Context) (map[string]int, error) {
+	return l.r.TypeUse(ctx, l.sight)
+}
+
 // Complete gives names in sight that begin with a text.
 func (l *Look) Complete(ctx context.Context, prefix string, n int) ([]string, error) {
 	return l.r.CompleteNames(ctx, l.sight, prefix, n)
@@ -315,6 +320,11 @@ func (l *Look) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Tot
 // Links lists links in sight.
 func (l *Look) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
 	return l.r.Links(ctx, l.sight, q)
+}
+
+// LinkByID finds a current link in sight, between cards that are.
+func (l *Look) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
+	return l.r.LinkByID(ctx, l.sight, id)
 }
 
 // Reach finds what can be reached from a card along links.

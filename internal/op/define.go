@@ -25,7 +25,7 @@ import (
 //	minlen:"1" maxlen:"255" bounds of a string, in characters
 //	pattern:"^[a-z]+$"      RE2 that a string matches
 //	minitems:"1" maxitems:"100" bounds of a list
-//	format:"uri"            a word of JSON Schema, shown and not checked
+//	format:"uri"            a word of JSON Schema, shown; of them only uuid and date-time are checked
 //	numeric:"string"        a number that may also come as a string of digits
 //	query:"rest"            a map that takes the unknown query parameters of a GET route
 //

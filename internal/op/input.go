@@ -8,6 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/google/uuid"
+
 	"loregate/internal/fault"
 )
 
@@ -130,10 +133,16 @@ func (o *Operation) note(n *node, in *input) {
 		in.dry = v.kind == 't'
 	}
 	if o.Target != "" {
-		if v := n.member(o.Target); v != nil && v.kind == '"' {
+		if v := n.member(o.Target); v != nil && v.kind == '"' && isTarget(o.In.Properties[o.Target], v.text) {
 			in.target = clip(v.text, 255)
 		}
 	}
+}
+
+// isTarget reports whether a text may be recorded as a target: where ids are asked for,
+// nothing else is, lest a record hold what somebody wrote in place of an id.
+func isTarget(s *jsonschema.Schema, text string) bool {
+	return s.Format != "uuid" || uuid.Validate(text) == nil
 }
 
 func checkKey(key string, f *faults) {

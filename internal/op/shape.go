@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/google/uuid"
 )
 
 // shape is a schema made ready for checking input in one walk that finds every fault and
@@ -34,7 +35,7 @@ type shape struct {
 	minItems, maxItems *int
 	pattern            *regexp.Regexp
 	patternText        string
-	date, base64       bool
+	date, base64, uuid bool
 	whole              *jsonschema.Resolved
 }
 
@@ -64,7 +65,7 @@ func (c *compiler) shape(s *jsonschema.Schema) (*shape, error) {
 	}
 	p := &shape{types: s.Types, required: s.Required, order: s.PropertyOrder, enum: s.Enum, min: s.Minimum, max: s.Maximum,
 		minLen: s.MinLength, maxLen: s.MaxLength, minItems: s.MinItems, maxItems: s.MaxItems,
-		date: s.Format == "date-time", base64: s.ContentEncoding == "base64", patternText: s.Pattern}
+		date: s.Format == "date-time", base64: s.ContentEncoding == "base64", uuid: s.Format == "uuid", patternText: s.Pattern}
 	c.done[s] = p
 	if s.Type != "" {
 		p.types = []string{s.Type}
@@ -289,6 +290,9 @@ func (s *shape) str(n *node, at *where, f *faults) {
 		if _, err := time.Parse(time.RFC3339, n.text); err != nil {
 			f.add(at, "must be a time such as 2026-01-31T18:00:00Z")
 		}
+	}
+	if s.uuid && (len(n.text) != 36 || uuid.Validate(n.text) != nil) {
+		f.add(at, "must be an id such as 01920000-0000-7000-8000-000000000001, as lists give it")
 	}
 	if s.base64 && !isBase64(n.text) {
 		f.add(at, "must be base64")
