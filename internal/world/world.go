@@ -33,6 +33,8 @@ type Config struct {
 	Handled Handled
 	// Pace is how often a player may act; zero fields are the contract's numbers.
 	Pace Pace
+	// Lore says what counts as lore and how it is searched.
+	Lore LoreConfig
 
 	Now    func() time.Time // time.Now when nil
 	Random io.Reader        // crypto/rand when nil; for nonces alone
@@ -58,6 +60,7 @@ type World struct {
 	canon *canon.Canon
 	refs  *refSealer
 	pace  *access.Limits
+	lore  *lore
 	tools map[string]rereader // context tools by name; complete once the surfaces are made
 }
 
@@ -73,6 +76,7 @@ func New(c Config) (*World, error) {
 		c.Random = rand.Reader
 	}
 	w := &World{cfg: c, canon: c.Canon, pace: c.Pace.limits(c.Now), tools: map[string]rereader{}}
+	w.lore = newLore(w, c.Lore)
 	var err error
 	w.refs, err = newRefSealer(c.Key, c.Random)
 	return w, err
@@ -88,7 +92,7 @@ type part struct {
 
 // parts are the areas, in the order of the reference pages.
 func (w *World) parts() []part {
-	return []part{w.contextPart()}
+	return []part{w.contextPart(), w.lore.part()}
 }
 
 // Surfaces gives the surfaces world and lore: each part on those that it names.

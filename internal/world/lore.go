@@ -1,0 +1,280 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+// LoreConfig says what counts as lore and how it is searched. The zero value is the
+// contract's.
+type LoreConfig struct {
+	// Types adds to the types of cards that are facts where they have a codename: the
+	// card's type, and the fact's.
+	Types map[string]string
+	// Embedder gives texts as vectors for semantic-search-lore; nil: words alone. Texts
+	// of every level go to it.
+	Embedder Embedder
+	// Logger is told where the Embedder fails; slog's default when nil.
+	Logger *slog.Logger
+}
+
+// lore reads and searches facts. It is safe for concurrent use.
+type lore struct {
+	w         *World
+	types     map[markup.Key]string // fact types by type of card
+	typeNames []string
+	shelf     loreShelf
+	vectors   *vectors // nil: none
+}
+
+func newLore(w *World, c LoreConfig) *lore {
+	all := maps.Clone(factTypes)
+	maps.Copy(all, c.Types)
+	l := &lore{w: w, types: map[markup.Key]string{}, typeNames: slices.Sorted(maps.Keys(all))}
+	for name, kind := range all {
+		l.types[markup.KeyOf(name)] = kind
+	}
+	if c.Embedder != nil {
+		l.vectors = &vectors{embedder: c.Embedder, logger: cmp.Or(c.Logger, slog.Default())}
+	}
+	return l
+}
+
+// onLore are the surfaces of the lore tools.
+var onLore = []string{LoreSurface, Surface}
+
+// part declares the lore tools.
+func (l *lore) part() part {
+	return part{
+		operations: []*op.Operation{
+			contextTool(l.w, op.Spec{
+				Name: "get-canonical-fact", Title: "One canonical fact",
+				Doc: "Read a fact of the world by its id, before you state anything about it. null where there is no such fact. " +
+					"Find ids with search-lore; read a longer text whole with get_card of the archive.",
+				Surfaces: onLore, Bare: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}", Meta: toolID("Lore-getCanonicalFact"),
+				Examples: []op.Example{{Title: "A faction", Input: `{"factId": "faction_shadow_council"}`}},
+			}, l.getFact),
+			op.Define(op.Spec{
+				Name: "search-lore", Title: "Search the lore",
+				Doc: "Find facts of the world by words, by another name of theirs, or by a misspelt one, best first. " +
+					"Answers hold a snippet: read the fact with get-canonical-fact before you rest on it.",
+				Surfaces: onLore, Bare: "items", Effect: access.Read, Least: access.RoleUser, Route: "GET /api/lore/search", Meta: toolID("Lore-searchLore"),
+				Examples: []op.Example{{Title: "By words", Input: `{"query": "who keeps the lamps on the marsh"}`}, {Title: "The best one alone", Input: `{"query": "tallow gul", "k": "1"}`}},
+			}, l.searchLore),
+			op.Define(op.Spec{
+				Name: "semantic-search-lore", Title: "Search the lore by meaning",
+				Doc: "Find facts of the world by words, names and likeness, and by meaning where the server has an embedding model, best first. " +
+					"Without such a model it finds what search-lore does.",
+				Surfaces: onLore, Bare: "items", Effect: access.Read, Least: access.RoleUser, Route: "GET /api/lore/semantic-search", Meta: toolID("Lore-semanticSearchLore"),
+				Examples: []op.Example{{Title: "As one would ask", Input: `{"query": "what is owed to the sea", "k": 3}`}},
+			}, l.semanticSearch),
+		},
+		resources: []*op.Resource{l.resource()},
+	}
+}
+
+type factIn struct {
+	FactID string `json:"factId" maxlen:"100" jsonschema:"Id of the fact, such as faction_shadow_council."`
+}
+
+type factOut struct {
+	Item *fact `json:"item"`
+}
+
+func (l *lore) getFact(ctx context.Context, m *moment, in factIn) (factOut, error) {
+	f, err := l.fact(ctx, m, in.FactID)
+	return factOut{f}, err
+}
+
+type loreQuery struct {
+	Query string `json:"query" maxlen:"500" jsonschema:"What is looked for, in words."`
+	K     int    `json:"k,omitzero" default:"5" min:"1" max:"20" numeric:"string" jsonschema:"Most facts to give."`
+}
+
+// loreHit is a fact that was found.
+type loreHit struct {
+	FactID  string  `json:"factId"`
+	Type    string  `json:"type"`
+	Score   float64 `json:"score" min:"0" max:"1" jsonschema:"How well it answers, against others of this answer."`
+	Snippet string  `json:"snippet" jsonschema:"The piece of its text that says most of it, up to 200 characters."`
+	Version uint32  `json:"version"`
+}
+
+type loreHits struct {
+	Items []loreHit `json:"items"`
+}
+
+func (l *lore) searchLore(ctx context.Context, c *op.Call, in loreQuery) (out loreHits, err error) {
+	out.Items = []loreHit{}
+	err = l.search(ctx, c, in, nil, func(look *canon.Look, f loreFound) {
+		out.Items = append(out.Items, loreHit{f.card.Codename, f.kind, f.score, f.snippet(in.Query), f.card.Version(look.View())})
+	})
+	return out, err
+}
+
+// nearHit is a fact that was found by meaning.
+type nearHit struct {
+	ID      string  `json:"id" jsonschema:"The fact's id."`
+	Score   float64 `json:"score" min:"0" max:"1" jsonschema:"How well it answers, against others of this answer."`
+	Snippet string  `json:"snippet" jsonschema:"The piece of its text that says most of it, up to 200 characters."`
+}
+
+type nearHits struct {
+	Items []nearHit `json:"items"`
+}
+
+func (l *lore) semanticSearch(ctx context.Context, c *op.Call, in loreQuery) (out nearHits, err error) {
+	out.Items = []nearHit{}
+	err = l.search(ctx, c, in, l.vectors, func(_ *canon.Look, f loreFound) {
+		out.Items = append(out.Items, nearHit{f.card.Codename, f.score, f.snippet(in.Query)})
+	})
+	return out, err
+}
+
+// search gives the best facts for a query, by vectors too where there are any.
+func (l *lore) search(ctx context.Context, c *op.Call, in loreQuery, v *vectors, give func(*canon.Look, loreFound)) error {
+	if strings.TrimSpace(in.Query) == "" {
+		return nil
+	}
+	return l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
+		found, err := l.find(ctx, look, in, v)
+		for _, f := range found {
+			give(look, f)
+		}
+		return err
+	})
+}
+
+// find ranks the facts in sight.
+func (l *lore) find(ctx context.Context, look *canon.Look, in loreQuery, v *vectors) ([]loreFound, error) {
+	s, err := l.shelf.get(ctx, l, look)
+	if err != nil {
+		return nil, err
+	}
+	if s.crowded {
+		found, err := l.searchStore(ctx, look, in.Query, in.K)
+		for i := range found {
+			if err == nil {
+				found[i].text, err = look.Content(ctx, found[i].card)
+				found[i].text = plainText(found[i].card.Type, found[i].text)
+			}
+		}
+		return found, err
+	}
+	var more [][]ranked
+	if v != nil {
+		more = append(more, v.rank(ctx, s.index, in.Query))
+	}
+	var found []loreFound
+	for _, r := range s.index.find(in.Query, more...) {
+		if d := s.index.docs[r.doc]; len(found) < in.K {
+			found = append(found, loreFound{d.card, d.kind, r.score, d.text})
+		}
+	}
+	return append(found, s.named(in.Query, in.K-len(found))...), nil
+}
+
+// named are the facts beyond the index that have a word of the query, by name, up to a
+// number. They are in sight for this reader alone, and no statistics are made of them.
+func (s shelf) named(query string, most int) (found []loreFound) {
+	terms := asked(query)
+	for _, d := range s.own {
+		if len(found) < most && slices.ContainsFunc(terms, func(t string) bool { return d.inName[t]+d.inBody[t] > 0 }) {
+			found = append(found, loreFound{d.card, d.kind, 0, d.text})
+		}
+	}
+	return found
+}
+
+// maxSnippet is how long a snippet is, in characters.
+const maxSnippet = 200
+
+// snippet is the piece of a fact's text with the most words of the query.
+func (f loreFound) snippet(query string) string {
+	var words []string
+	for _, w := range foldedWords(query) {
+		if !hollow[stem(w)] {
+			words = append(words, w)
+		}
+	}
+	text := markup.Snippet(markup.Clean(f.text), words, markup.SnippetOptions{Max: maxSnippet - 2, Find: markup.FindOptions{FoldAccents: true}})
+	return clipped(text, maxSnippet)
+}
+
+// resource is a fact as a document to follow.
+func (l *lore) resource() *op.Resource {
+	return &op.Resource{
+		Template: "world://fact/{factId}",
+		Name:     "fact",
+		Title:    "Fact",
+		Doc:      "A canonical fact of the world, as get-canonical-fact gives it.",
+		MIME:     "application/json",
+		Surfaces: onLore,
+		Least:    access.RoleUser,
+		Read:     l.readFact,
+		List:     l.listFacts,
+		Complete: l.completeFact,
+	}
+}
+
+func (l *lore) readFact(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
+	err = l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
+		f, err := l.fact(ctx, &moment{Look: look, w: l.w}, vars["factId"])
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			return fault.New(fault.NotFound, "there is no fact %q; look for it with search-lore", clipped(markup.Clean(vars["factId"]), 100))
+		}
+		text, err := op.Encode(f)
+		content = op.Content{Text: string(text), Modified: f.CreatedUTC}
+		if f.UpdatedUTC != nil {
+			content.Modified = *f.UpdatedUTC
+		}
+		return err
+	})
+	return content, err
+}
+
+// listedFacts is how many facts one page of the resource list has.
+const listedFacts = 50
+
+func (l *lore) listFacts(ctx context.Context, c *op.Call, offset int) (items []op.Listed, more int, err error) {
+	err = l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
+		cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: listedFacts, Offset: offset})
+		for _, card := range cards {
+			items = append(items, op.Listed{URI: "world://fact/" + card.Codename, Name: card.Codename, Title: markup.Clean(card.Name), Modified: card.UpdatedAt})
+		}
+		if len(cards) == listedFacts {
+			more = offset + listedFacts
+		}
+		return err
+	})
+	return items, more, err
+}
+
+// completeFact gives ids of facts that begin with what was typed, or whose names do.
+func (l *lore) completeFact(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
+	err = l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
+		cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: 1000})
+		typed := markup.Fold(prefix)
+		slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.Codename, b.Codename) })
+		for _, card := range cards {
+			if len(out) < completions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
+				out = append(out, card.Codename)
+			}
+		}
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,182 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Types of cards that are facts where they have a codename, and the type of fact that
+// each is. A card of type Lore says its own in the field factType.
+var factTypes = map[string]string{
+	"Faction":   "faction",
+	"Artifact":  "artifact",
+	"Item":      "artifact",
+	"Event":     "historical_event",
+	"Character": "character",
+	"Creature":  "creature",
+	typeLore:    defaultFact,
+}
+
+const (
+	typeLore    = "Lore"
+	defaultFact = "location_lore"
+	fieldFact   = "factType"
+)
+
+var factForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// factsFilter finds facts, and cards that could be.
+func (l *lore) factsFilter() canon.Filter { return canon.Filter{Types: l.typeNames, Coded: true} }
+
+// factType is the type of the fact that a thing is; false where it is none.
+func (l *lore) factType(t thing) (string, bool) {
+	kind, ok := l.types[markup.KeyOf(t.Type)]
+	if !ok {
+		return "", false
+	}
+	if t.is(typeLore) {
+		var own struct {
+			Fact string `json:"factType"`
+		}
+		if fieldsOf(t.Fields, &own); factForm.MatchString(own.Fact) {
+			return own.Fact, true
+		}
+	}
+	return kind, true
+}
+
+// fact is a canonical fact as narrators read it.
+type fact struct {
+	ID         canon.CardID   `json:"id"`
+	Type       string         `json:"type" jsonschema:"faction, artifact, historical_event, character, location_lore, creature, or what a Lore card calls itself."`
+	FactID     string         `json:"factId"`
+	Version    uint32         `json:"version"`
+	CreatedUTC time.Time      `json:"createdUtc"`
+	UpdatedUTC *time.Time     `json:"updatedUtc,omitempty" jsonschema:"When it was changed last; absent where it never was."`
+	Fields     map[string]any `json:"fields" jsonschema:"name, text, aliases and what else the card says of itself."`
+	Cut        map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length: characters of a text, members of a list."`
+}
+
+// fact reads a fact by its id: a codename, or the card's id. Archived, hidden and absent
+// ones are all none.
+func (l *lore) fact(ctx context.Context, m *moment, id string) (*fact, error) {
+	t, ok, err := m.named(ctx, id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	c, ok, err := m.ByID(ctx, t.ID)
+	if err != nil || !ok || c.Codename == "" {
+		return nil, err
+	}
+	kind, ok := l.factType(t)
+	if !ok {
+		return nil, nil
+	}
+	f := &fact{ID: c.ID, Type: kind, FactID: c.Codename, CreatedUTC: c.CreatedAt}
+	updated := c.UpdatedAt
+	if f.Version = c.Version(m.View()); m.at != 0 {
+		v, ok, err := m.CardAt(ctx, c.ID, m.at)
+		if err != nil || !ok {
+			return nil, err
+		}
+		f.Version, updated = m.Number(c, v), v.At
+	}
+	if updated.After(f.CreatedUTC) {
+		f.UpdatedUTC = &updated
+	}
+	text, err := m.text(ctx, t)
+	f.say(t, text)
+	return f, err
+}
+
+// say fills in what the fact says, cut to size.
+func (f *fact) say(t thing, text string) {
+	s := shortener{cut: map[string]int{}}
+	f.Fields = map[string]any{}
+	var own map[string]any
+	fieldsOf(t.Fields, &own)
+	for _, k := range slices.Sorted(maps.Keys(own)) {
+		if k != fieldFact && len(f.Fields) < maxMembers {
+			f.Fields[k] = s.short(k, own[k], 0)
+		}
+	}
+	f.Fields["name"] = markup.Clean(t.Name)
+	f.Fields["text"] = s.short("text", text, 0)
+	if len(s.cut) > 0 {
+		f.Cut = s.cut
+	}
+}
+
+// Bounds of a fact's fields beside maxText.
+const (
+	maxMembers = 100 // of an object or list
+	maxNesting = 8
+)
+
+// shortener cuts values to what contexts give, and notes what it cut, by path.
+type shortener struct{ cut map[string]int }
+
+func (s shortener) short(path string, v any, depth int) any {
+	switch v := v.(type) {
+	case string:
+		text, whole := shortened512(markup.Clean(v))
+		if whole > 0 {
+			s.cut[path] = whole
+		}
+		return text
+	case []any:
+		if len(v) > maxMembers || depth > maxNesting {
+			s.cut[path] = len(v)
+		}
+		out := []any{}
+		for i := 0; i < min(len(v), maxMembers) && depth <= maxNesting; i++ {
+			out = append(out, s.short(fmt.Sprintf("%s[%d]", path, i), v[i], depth+1))
+		}
+		return out
+	case map[string]any:
+		if len(v) > maxMembers || depth > maxNesting {
+			s.cut[path] = len(v)
+		}
+		out := map[string]any{}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			if len(out) < maxMembers && depth <= maxNesting {
+				out[k] = s.short(path+"."+k, v[k], depth+1)
+			}
+		}
+		return out
+	}
+	return v
+}
+
+// said is what the fields of a card say in words: its texts and lists of texts, without
+// what names it or its type.
+func said(fields json.RawMessage) string {
+	var own map[string]any
+	fieldsOf(fields, &own)
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(own)) {
+		if k == fieldFact || k == "aliases" {
+			continue
+		}
+		switch v := own[k].(type) {
+		case string:
+			out = append(out, v)
+		case []any:
+			for _, item := range v {
+				if text, ok := item.(string); ok {
+					out = append(out, text)
+				}
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}

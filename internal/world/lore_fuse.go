@@ -1,0 +1,76 @@
+package world
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Fusion by reciprocal rank (Cormack, Clarke and Büttcher 2009): a fact counts 1/(60+rank)
+// in each list that has it. Scores of different lists need not be compared.
+const (
+	fuseK      = 60
+	fusedDepth = 100 // facts of a list that are looked at
+)
+
+// fuse merges rankings. A fact that leads every list that found anything scores 1; those
+// of equal score come by id.
+func fuse(lists ...[]ranked) []ranked {
+	scores, most := map[int32]float64{}, 0.0
+	for _, list := range lists {
+		if len(list) == 0 {
+			continue
+		}
+		most += 1.0 / (fuseK + 1)
+		for i, r := range list {
+			scores[r.doc] += 1 / float64(fuseK+1+i)
+		}
+	}
+	out := make([]ranked, 0, len(scores))
+	for d, s := range scores {
+		out = append(out, ranked{d, math.Round(s/most*1e4) / 1e4})
+	}
+	slices.SortFunc(out, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+	return out
+}
+
+// find ranks facts for a query by words, names and likeness; more are rankings of other
+// makes.
+func (x *loreIndex) find(query string, more ...[]ranked) []ranked {
+	words := foldedWords(query)
+	terms := asked(query)
+	plain := make([]term, len(terms))
+	for i, t := range terms {
+		plain[i] = term{t, 1}
+	}
+	lists := [][]ranked{x.words(plain), x.byName(words), x.nearNames(strings.Join(words, " "))}
+	if mended, changed := x.corrected(terms); changed {
+		lists = append(lists, x.words(mended))
+	}
+	return fuse(append(lists, more...)...)
+}
+
+// letterSlips counts the letters that must be put in, left out, changed or swapped with the
+// next to make one word of another.
+func letterSlips(a, b []rune) int {
+	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		now[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			now[j+1] = min(last[j+1]+1, now[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				now[j+1] = min(now[j+1], before[j-1]+1)
+			}
+		}
+		before, last, now = last, now, before
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,257 @@
+package world
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// loreDoc is a fact taken apart for searching. It never changes.
+type loreDoc struct {
+	card  canon.Card
+	kind  string   // type of the fact
+	text  string   // plain text, for snippets
+	names []string // folded: the name, its last part, aliases
+
+	sum [32]byte // of embedText
+
+	inName, inBody   map[string]int // term to how often
+	nameLen, bodyLen int
+}
+
+// Weights of BM25F (Robertson, Zaragoza and Taylor 2004): a term in a name counts as
+// nameWeight in the text, k1 and b are the customary 1.2 and 0.75; names are short and of
+// one kind, so that their length counts for less.
+const (
+	nameWeight = 4.0
+	bm25K1     = 1.2
+	bodyB      = 0.75
+	nameB      = 0.4
+)
+
+func newLoreDoc(c canon.Card, kind, text string) *loreDoc {
+	d := &loreDoc{card: c, kind: kind, text: text, inName: map[string]int{}, inBody: map[string]int{}}
+	names := append([]string{c.Name, markup.Tag(c.Name)}, c.Aliases()...)
+	for _, n := range names {
+		if n = strings.Join(foldedWords(n), " "); n != "" && !slices.Contains(d.names, n) {
+			d.names = append(d.names, n)
+		}
+	}
+	for _, n := range append(names[:1:1], names[2:]...) {
+		for _, t := range loreTerms(n) {
+			d.inName[t]++
+			d.nameLen++
+		}
+	}
+	for _, t := range loreTerms(text + "\n" + said(c.Fields)) {
+		d.inBody[t]++
+		d.bodyLen++
+	}
+	d.sum = textHash(d.embedText())
+	return d
+}
+
+// posting is a fact that has a term, and how much of it, as BM25F counts.
+type posting struct {
+	doc    int32
+	weight float32
+}
+
+// loreIndex is what the facts of one view's level are found by. All its numbers follow
+// from those facts alone. It never changes.
+type loreIndex struct {
+	at    canon.Seq // the commit it was made at
+	docs  []*loreDoc
+	terms map[string][]posting
+	byRun map[string][]int32 // places in vocab by run of three characters
+	vocab []string           // all terms, in order
+	exact map[string][]int32 // facts by folded name
+	named map[string][]int32 // places in names by run
+	names []loreName
+}
+
+// loreName is one name of a fact.
+type loreName struct {
+	doc  int32
+	runs int
+}
+
+// newLoreIndex makes the index of facts, which are sorted by id before.
+func newLoreIndex(at canon.Seq, docs []*loreDoc) *loreIndex {
+	x := &loreIndex{at: at, docs: docs, terms: map[string][]posting{}, byRun: map[string][]int32{},
+		exact: map[string][]int32{}, named: map[string][]int32{}}
+	var nameAvg, bodyAvg float64
+	for _, d := range docs {
+		nameAvg += float64(d.nameLen) / float64(len(docs))
+		bodyAvg += float64(d.bodyLen) / float64(len(docs))
+	}
+	for i, d := range docs {
+		x.post(int32(i), d, max(nameAvg, 1), max(bodyAvg, 1))
+		for _, n := range d.names {
+			x.exact[n] = append(x.exact[n], int32(i))
+			runs := grams(n)
+			for _, g := range runs {
+				x.named[g] = append(x.named[g], int32(len(x.names)))
+			}
+			x.names = append(x.names, loreName{int32(i), len(runs)})
+		}
+	}
+	for t := range x.terms {
+		x.vocab = append(x.vocab, t)
+	}
+	slices.Sort(x.vocab)
+	for i, t := range x.vocab {
+		for _, g := range grams(t) {
+			x.byRun[g] = append(x.byRun[g], int32(i))
+		}
+	}
+	return x
+}
+
+func (x *loreIndex) post(i int32, d *loreDoc, nameAvg, bodyAvg float64) {
+	inName := nameWeight / (1 - nameB + nameB*float64(d.nameLen)/nameAvg)
+	inBody := 1 / (1 - bodyB + bodyB*float64(d.bodyLen)/bodyAvg)
+	for t, n := range d.inBody {
+		w := float64(n)*inBody + float64(d.inName[t])*inName
+		x.terms[t] = append(x.terms[t], posting{i, float32(w)})
+	}
+	for t, n := range d.inName {
+		if d.inBody[t] == 0 {
+			x.terms[t] = append(x.terms[t], posting{i, float32(float64(n) * inName)})
+		}
+	}
+}
+
+// ranked is a fact and how well it answers; greater is better.
+type ranked struct {
+	doc   int32
+	score float64
+}
+
+// term is a word that is looked for, and how much it counts.
+type term struct {
+	text   string
+	weight float64
+}
+
+// words ranks facts by the words that they have.
+func (x *loreIndex) words(terms []term) []ranked {
+	scores := map[int32]float64{}
+	for _, t := range terms {
+		list := x.terms[t.text]
+		idf := math.Log(1 + (float64(len(x.docs)-len(list))+0.5)/(float64(len(list))+0.5))
+		for _, p := range list {
+			w := float64(p.weight)
+			scores[p.doc] += t.weight * idf * w / (bm25K1 + w)
+		}
+	}
+	return x.best(scores)
+}
+
+// best orders facts by score, those of equal score by id, as far as a fusion looks.
+func (x *loreIndex) best(scores map[int32]float64) []ranked {
+	list := make([]ranked, 0, len(scores))
+	for d, s := range scores {
+		list = append(list, ranked{d, s})
+	}
+	slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+	return list[:min(len(list), fusedDepth)]
+}
+
+// byName ranks facts that bear a name in the query: the whole of it first, then the
+// longest.
+func (x *loreIndex) byName(words []string) []ranked {
+	scores := map[int32]float64{}
+	for from := range words {
+		for to := from + 1; to <= min(len(words), from+maxNameWords); to++ {
+			for _, d := range x.exact[strings.Join(words[from:to], " ")] {
+				if to-from == 1 && hollow[stem(words[from])] {
+					continue
+				}
+				scores[d] = max(scores[d], float64(to-from)/float64(len(words)))
+			}
+		}
+	}
+	return x.best(scores)
+}
+
+// maxNameWords bounds the words of a name that is looked for inside a query.
+const maxNameWords = 8
+
+// nearNames ranks facts by how alike a name of theirs is to the query: twice the runs
+// that both have, over the runs of each (Dice).
+func (x *loreIndex) nearNames(folded string) []ranked {
+	runs := grams(folded)
+	both := map[int32]int{}
+	for _, g := range runs {
+		for _, n := range x.named[g] {
+			both[n]++
+		}
+	}
+	scores := map[int32]float64{}
+	for n, shared := range both {
+		name := x.names[n]
+		if alike := 2 * float64(shared) / float64(len(runs)+name.runs); alike >= nearFloor {
+			scores[name.doc] = max(scores[name.doc], alike)
+		}
+	}
+	return x.best(scores)
+}
+
+// nearFloor is the least likeness of a name to a query that counts. Below it most pairs
+// of the sample world's names are alike by chance.
+const nearFloor = 0.45
+
+// corrected gives, for each term that no fact has, the terms that it may be a slip of.
+// Those that some fact has stay.
+func (x *loreIndex) corrected(terms []string) (out []term, changed bool) {
+	for _, t := range terms {
+		if len(x.terms[t]) > 0 {
+			out = append(out, term{t, 1})
+			continue
+		}
+		for _, c := range x.slipsOf(t) {
+			out = append(out, c)
+			changed = true
+		}
+	}
+	return out, changed
+}
+
+// slipsOf finds the terms nearest to one that is not there: within one slip of a letter
+// for short words, two for longer ones.
+func (x *loreIndex) slipsOf(t string) []term {
+	r := []rune(t)
+	if len(r) < 4 {
+		return nil
+	}
+	allowed := 1 + len(r)/8
+	runs := grams(t)
+	both := map[int32]int{}
+	for _, g := range runs {
+		for _, v := range x.byRun[g] {
+			both[v]++
+		}
+	}
+	var found []term
+	for v := range both {
+		c := []rune(x.vocab[v])
+		if len(c)-len(r) > allowed || len(r)-len(c) > allowed {
+			continue
+		}
+		if d := letterSlips(r, c); d <= allowed {
+			found = append(found, term{x.vocab[v], 1 / float64(1+d)})
+		}
+	}
+	slices.SortFunc(found, func(a, b term) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.text, b.text))
+	})
+	return found[:min(len(found), maxCorrections)]
+}
+
+// maxCorrections bounds what one word may stand for.
+const maxCorrections = 3

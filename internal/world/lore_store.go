@@ -1,0 +1,119 @@
+package world
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// loreFound is a fact that a search found.
+type loreFound struct {
+	card  canon.Card
+	kind  string
+	score float64
+	text  string // "" where it has not been read
+}
+
+// searchStore finds facts in a world that has too many to index here: by the store's own
+// words, aliases and near names, each fused by rank as in an index. It matches all words
+// where that finds anything, and else each by itself.
+func (l *lore) searchStore(ctx context.Context, look *canon.Look, query string, k int) ([]loreFound, error) {
+	s := &storeSearch{places: map[canon.CardID]int32{}}
+	words, err := s.words(ctx, look, query, l.factsFilter())
+	if err != nil {
+		return nil, err
+	}
+	named, err := s.named(ctx, look, l, query)
+	if err != nil {
+		return nil, err
+	}
+	hits, err := look.NearCards(ctx, query, l.factsFilter(), fusedDepth)
+	if err != nil {
+		return nil, err
+	}
+	var found []loreFound
+	for _, r := range fuse(words, named, s.ranked(hits)) {
+		c := s.cards[r.doc]
+		kind, _ := l.factType(thingOf(c))
+		if found = append(found, loreFound{card: c, kind: kind, score: r.score}); len(found) == k {
+			break
+		}
+	}
+	return found, nil
+}
+
+// storeSearch numbers the cards that several rankings speak of.
+type storeSearch struct {
+	cards  []canon.Card
+	places map[canon.CardID]int32
+}
+
+func (s *storeSearch) place(c canon.Card) int32 {
+	i, ok := s.places[c.ID]
+	if !ok {
+		i = int32(len(s.cards))
+		s.places[c.ID] = i
+		s.cards = append(s.cards, c)
+	}
+	return i
+}
+
+func (s *storeSearch) ranked(hits []canon.Hit) (list []ranked) {
+	for _, h := range hits {
+		list = append(list, ranked{s.place(h.Card), h.Score})
+	}
+	return list
+}
+
+func (s *storeSearch) words(ctx context.Context, look *canon.Look, query string, f canon.Filter) ([]ranked, error) {
+	var full []string
+	for _, w := range foldedWords(query) {
+		if !hollow[stem(w)] && !slices.Contains(full, w) && len(full) < maxStoreWords {
+			full = append(full, w)
+		}
+	}
+	ask := func(q string) (canon.SearchResult, error) {
+		return look.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchWord, Filter: f}, canon.Page{Limit: fusedDepth})
+	}
+	all, err := ask(strings.Join(full, " "))
+	if err != nil || len(all.Hits) > 0 || len(full) < 2 {
+		return s.ranked(all.Hits), err
+	}
+	scores := map[int32]float64{}
+	for _, w := range full {
+		r, err := ask(w)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range s.ranked(r.Hits) {
+			scores[h.doc] += h.score
+		}
+	}
+	return (*loreIndex)(nil).best(scores), nil
+}
+
+// maxStoreWords bounds the words that are looked for one by one.
+const maxStoreWords = 8
+
+// named are the facts that the query names whole.
+func (s *storeSearch) named(ctx context.Context, look *canon.Look, l *lore, query string) (list []ranked, err error) {
+	cards, err := look.ByAlias(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok, err := look.ByKey(ctx, markup.KeyOf(query)); err != nil || ok {
+		if err != nil {
+			return nil, err
+		}
+		cards = append([]canon.Card{c}, cards...)
+	}
+	for _, c := range cards {
+		if _, ok := l.factType(thingOf(c)); ok && c.Codename != "" {
+			list = append(list, ranked{s.place(c), 1})
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,166 @@
+package world
+
+import (
+	"strings"
+	"unicode"
+
+	"loregate/internal/markup"
+)
+
+// loreTerms are the words of a text as lore is searched by: case and accents folded,
+// English endings taken off, so that "lamps" finds "lamp". Scripts that write without
+// spaces are read as pairs of characters.
+func loreTerms(text string) []string {
+	words := foldedWords(text)
+	for i, w := range words {
+		words[i] = stem(w)
+	}
+	return words
+}
+
+// foldedWords are runs of letters and digits, folded. The s of a possessive is dropped.
+func foldedWords(text string) []string {
+	var words []string
+	var run []rune
+	dense := false // the run is of a script without spaces
+	possessive := false
+	flush := func() {
+		switch {
+		case len(run) == 0 || possessive && len(run) == 1 && run[0] == 's':
+		case dense:
+			words = append(words, pairs(run)...)
+		default:
+			words = append(words, string(run))
+		}
+		run, possessive = run[:0], false
+	}
+	for _, r := range markup.Fold(text) {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r):
+			flush()
+			possessive = r == '\'' || r == '’'
+		default:
+			if d := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar); d != dense {
+				flush()
+				dense = d
+			}
+			run = append(run, r)
+		}
+	}
+	flush()
+	return words
+}
+
+func pairs(run []rune) []string {
+	if len(run) == 1 {
+		return []string{string(run)}
+	}
+	out := make([]string, 0, len(run)-1)
+	for i := 0; i+2 <= len(run); i++ {
+		out = append(out, string(run[i:i+2]))
+	}
+	return out
+}
+
+// stem takes off the commonest English endings. It is not a dictionary: what matters is
+// that forms of one word meet, not that the result is a word. Words of other scripts, and
+// short ones, stay.
+func stem(w string) string {
+	if len(w) < 4 || !ascii(w) {
+		return w
+	}
+	w = singular(w)
+	for _, end := range []string{"ing", "ed"} {
+		if root, ok := strings.CutSuffix(w, end); ok && len(root) >= 3 && strings.ContainsAny(root, "aeiouy") {
+			w = undoubled(root)
+			break
+		}
+	}
+	if root, ok := strings.CutSuffix(w, "e"); ok && len(root) >= 3 {
+		w = root
+	}
+	return w
+}
+
+func ascii(w string) bool {
+	for i := range len(w) {
+		if w[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+func singular(w string) string {
+	switch {
+	case strings.HasSuffix(w, "ies") && len(w) > 4:
+		return w[:len(w)-3] + "y"
+	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"):
+		return w[:len(w)-2]
+	case strings.HasSuffix(w, "ss"), strings.HasSuffix(w, "us"), strings.HasSuffix(w, "is"):
+		return w
+	case strings.HasSuffix(w, "s"):
+		return w[:len(w)-1]
+	}
+	return w
+}
+
+// undoubled is a root without the second of two equal letters that an ending added.
+func undoubled(root string) string {
+	n := len(root)
+	if n > 3 && root[n-1] == root[n-2] && !strings.ContainsRune("lsz", rune(root[n-1])) {
+		return root[:n-1]
+	}
+	return root
+}
+
+// hollow are words that say nothing of what is looked for.
+var hollow = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields("a an and are as at be been but by did do does for from had has have he her him his how i if in into is it its " +
+		"me my no not of on or our she so some such that the their them then there they this those to too was we were what when where which " +
+		"who whom whose why will with you your about all any") {
+		m[stem(w)] = true
+	}
+	return m
+}()
+
+// asked are the terms of a query, each once. Hollow ones count only where there are no
+// others.
+func asked(query string) []string {
+	var full, empty []string
+	seen := map[string]bool{}
+	for _, t := range loreTerms(query) {
+		if seen[t] || len(seen) >= maxTerms {
+			continue
+		}
+		seen[t] = true
+		if hollow[t] {
+			empty = append(empty, t)
+		} else {
+			full = append(full, t)
+		}
+	}
+	if len(full) == 0 {
+		return empty
+	}
+	return full
+}
+
+// maxTerms bounds the words of a query that are looked for.
+const maxTerms = 32
+
+// grams are the runs of three characters of a folded text, each once. Its ends are marked, so that
+// beginnings weigh more.
+func grams(folded string) []string {
+	r := []rune(" " + folded + " ")
+	out := make([]string, 0, len(r))
+	seen := make(map[string]bool, len(r))
+	for i := 0; i+3 <= len(r); i++ {
+		if g := string(r[i : i+3]); !seen[g] {
+			seen[g] = true
+			out = append(out, g)
+		}
+	}
+	return out
+}

@@ -1,0 +1,138 @@
+package world
+
+import (
+	"context"
+	"crypto/sha256"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+)
+
+// Embedder gives texts as vectors of one length, such that texts of like meaning lie
+// close. It is asked for many at once. Its implementations are package embed's, and fakes.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// vectors ranks facts by how close they lie to a query. A text's vector is asked for once
+// and kept as eight-bit numbers, by the text alone: whose text it is does not matter.
+// Only facts of the index that is searched are compared.
+type vectors struct {
+	embedder Embedder
+	logger   *slog.Logger
+
+	mu   sync.Mutex // guards kept
+	kept map[[32]byte]vector
+}
+
+// vector is a direction: its numbers are scaled so that the largest is ±127.
+type vector struct {
+	at   []int8
+	norm float64 // of at
+}
+
+// Bounds of what is asked and kept.
+const (
+	maxEmbedded  = 256     // texts that one search has embedded; the next goes on
+	maxEmbedText = 2000    // characters of a text
+	maxVectors   = 200_000 // kept
+)
+
+// rank gives the facts nearest to a query, best first; none where the model does not
+// answer, since words have answered then.
+func (v *vectors) rank(ctx context.Context, x *loreIndex, query string) []ranked {
+	if err := v.learn(ctx, x, query); err != nil {
+		v.logger.WarnContext(ctx, "lore is searched without vectors", "error", err)
+		return nil
+	}
+	v.mu.Lock()
+	asked := v.kept[textHash(query)]
+	near := make(map[int32]vector, len(x.docs))
+	for i, d := range x.docs {
+		if at, ok := v.kept[d.sum]; ok {
+			near[int32(i)] = at
+		}
+	}
+	v.mu.Unlock()
+	scores := make(map[int32]float64, len(near))
+	for doc, at := range near {
+		if c := asked.cosine(at); c > 0 {
+			scores[doc] = c
+		}
+	}
+	return x.best(scores)
+}
+
+// learn asks for the vectors of the query and of facts that have none yet.
+func (v *vectors) learn(ctx context.Context, x *loreIndex, query string) error {
+	texts := []string{}
+	v.mu.Lock()
+	if _, ok := v.kept[textHash(query)]; !ok {
+		texts = append(texts, query)
+	}
+	for _, d := range x.docs {
+		if len(texts) >= maxEmbedded {
+			break
+		}
+		if _, ok := v.kept[d.sum]; !ok {
+			texts = append(texts, d.embedText())
+		}
+	}
+	v.mu.Unlock()
+	if len(texts) == 0 {
+		return nil
+	}
+	got, err := v.embedder.Embed(ctx, texts)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.kept == nil || len(v.kept)+len(got) > maxVectors {
+		v.kept = map[[32]byte]vector{}
+	}
+	for i, at := range got {
+		if i < len(texts) {
+			v.kept[textHash(texts[i])] = directionOf(at)
+		}
+	}
+	return nil
+}
+
+func textHash(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
+// embedText is what of a fact is embedded: its names, then its text.
+func (d *loreDoc) embedText() string {
+	return clipped(d.card.Name+"\n"+strings.Join(d.card.Aliases(), "; ")+"\n"+d.text, maxEmbedText)
+}
+
+func directionOf(at []float32) vector {
+	var most float64
+	for _, f := range at {
+		most = max(most, math.Abs(float64(f)))
+	}
+	v := vector{at: make([]int8, len(at))}
+	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
+		return v
+	}
+	var sum float64
+	for i, f := range at {
+		v.at[i] = int8(math.Round(float64(f) / most * 127))
+		sum += float64(v.at[i]) * float64(v.at[i])
+	}
+	v.norm = math.Sqrt(sum)
+	return v
+}
+
+// cosine is how alike two directions are, from -1 to 1; 0 where one has another length.
+func (v vector) cosine(o vector) float64 {
+	if len(v.at) != len(o.at) || v.norm == 0 || o.norm == 0 {
+		return 0
+	}
+	var dot int64
+	for i := range v.at {
+		dot += int64(v.at[i]) * int64(o.at[i])
+	}
+	return float64(dot) / (v.norm * o.norm)
+}
