@@ -2,9 +2,12 @@ package canon
 
 import "context"
 
-// Captured is what rehearsals made under a context would have committed, in order. It is
-// used by one call at a time.
-type Captured struct{ Sets []ChangeSet }
+// Captured is what rehearsals made under a context would have committed, in order, and what
+// each would have answered. It is used by one call at a time.
+type Captured struct {
+	Sets     []ChangeSet
+	Receipts []Receipt
+}
 
 type captureKey struct{}
 
@@ -16,9 +19,9 @@ func Capture(ctx context.Context) (context.Context, *Captured) {
 	return context.WithValue(ctx, captureKey{}, c), c
 }
 
-func captured(ctx context.Context, set ChangeSet) {
+func captured(ctx context.Context, set ChangeSet, r Receipt) {
 	if c, ok := ctx.Value(captureKey{}).(*Captured); ok {
-		c.Sets = append(c.Sets, set)
+		c.Sets, c.Receipts = append(c.Sets, set), append(c.Receipts, r)
 	}
 }
 

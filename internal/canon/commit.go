@@ -95,7 +95,7 @@ func (c *Canon) commitIn(ctx context.Context, tx Tx, g access.Grant, w access.Wo
 	receipt, err := c.apply(ctx, tx, g, w, set)
 	if err == nil && g.Request().DryRun {
 		receipt.DryRun, receipt.Change = true, [16]byte{}
-		captured(ctx, set)
+		captured(ctx, set, receipt)
 		err = errRehearsed
 	}
 	return receipt, err

@@ -29,6 +29,7 @@ type Spec struct {
 	Effect   access.Effect
 	Least    access.Role  // RoleNone: any authenticated caller
 	Operator bool         // the instance's operator only
+	Approver bool         // shown only to keys that may approve; the handler refuses others
 	Class    access.Class // "" is ClassCall
 	Idle     bool         // Effect is Write, but repeating it changes nothing more
 
@@ -170,6 +171,18 @@ type Resource struct {
 	List func(ctx context.Context, c *Call, offset int) (items []Listed, more int, err error)
 	// Complete gives values of a variable that begin with a text; nil for none.
 	Complete func(ctx context.Context, c *Call, variable, prefix string) ([]string, error)
+	// Watch tells cheaply whether content has changed; nil: it is read again to find out.
+	Watch Watch
+}
+
+// Watch tells of changes without reading. It is safe for concurrent use.
+type Watch interface {
+	// Version is another number whenever what the readers of a URI are given has become
+	// another, for all of them, and the same number while it has not. It looks nothing
+	// up. ok is false for a URI that it knows nothing of.
+	Version(uri string) (version uint64, ok bool)
+	// Changed gives a channel that closes when any version changes after the call.
+	Changed() <-chan struct{}
 }
 
 // Content is what a resource holds.

@@ -166,7 +166,7 @@ func offered(surfaces []string, surface string) bool {
 
 // usable reports whether the caller may use an operation in any world at all.
 func usable(c access.Caller, o *Operation, surface string) bool {
-	return opens(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && bestRole(c) >= o.Least
+	return opens(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) && bestRole(c) >= o.Least
 }
 
 // opens reports whether the key's allow-list opens a name on the surface asked for, or

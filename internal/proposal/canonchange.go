@@ -1,0 +1,171 @@
+package proposal
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// CanonChange is the name of the kind that asks for a surface's write.
+const CanonChange = "canon_change"
+
+// canonChangeIn is its payload.
+type canonChangeIn struct {
+	Op     operationIn `json:"op" jsonschema:"The write, as it would be called."`
+	Reason string      `json:"reason" minlen:"1" maxlen:"1000" jsonschema:"Why, for the person who decides."`
+}
+
+type operationIn struct {
+	Name      string          `json:"name" minlen:"1" maxlen:"64" jsonschema:"The operation, such as update_card."`
+	Arguments json.RawMessage `json:"arguments" jsonschema:"Its arguments."`
+}
+
+// canonChange is the kind whose drafts are carried out by an operation.
+func (s *Service) canonChange() *Kind {
+	shape, err := op.ShapeOf[canonChangeIn]()
+	if err != nil {
+		panic(err) // the type above is wrong, which any test shows
+	}
+	schema, err := op.InputOf[canonChangeIn]()
+	if err != nil {
+		panic(err)
+	}
+	return &Kind{
+		Name: CanonChange, Version: 1, Purpose: ForPlanning, Policy: Review, Repeats: true, schema: schema,
+		Tool: Tool{Name: "propose-canon-change", ID: "WorldMutation-proposeCanonChange", Title: "Propose a change to the canon", Surfaces: []string{"world"},
+			Doc: "Ask for a write of the archive or the campaign, just as it would be called, where you may not or would rather not make it yourself. " +
+				"A person is shown the exact change and decides; get-proposal tells what became of it.",
+			Examples: []op.Example{{Title: "A wiki card", Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "content": "<p>Wet.</p>"}}, "reason": "It rained."}`}}},
+		Fallbacks: []string{"The archivist nods, and puts the note with the others.", "It is written down, in pencil."},
+		decode: func(payload json.RawMessage) (Draft, error) {
+			var in canonChangeIn
+			if err := shape.Decode(payload, &in); err != nil {
+				return nil, err
+			}
+			return s.draftChange(in)
+		},
+	}
+}
+
+// changeDraft is a canon change whose operation is known and whose input is checked.
+type changeDraft struct {
+	op     *op.Operation
+	input  json.RawMessage
+	reason string
+}
+
+func (s *Service) draftChange(in canonChangeIn) (Draft, error) {
+	var o *op.Operation
+	if s.cfg.Operation != nil {
+		o, _ = s.cfg.Operation(in.Op.Name)
+	}
+	if o == nil || !o.Writes() || o.NoWorld || o.Operator {
+		return nil, fault.BadField("op.name", "is no write of a world's that can be proposed; list the operations to see those that there are")
+	}
+	input, err := o.Check(in.Op.Arguments)
+	if err != nil {
+		return nil, within("op.arguments", err)
+	}
+	return changeDraft{o, input, in.Reason}, nil
+}
+
+// within puts the fields of a fault below a field.
+func within(field string, err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	c := *f
+	c.Fields = slices.Clone(f.Fields)
+	for i := range c.Fields {
+		c.Fields[i].Field = field + "." + c.Fields[i].Field
+	}
+	if len(c.Fields) == 0 {
+		c.Fields = []fault.Field{{Field: field, Error: f.Message}}
+	}
+	return &c
+}
+
+func (d changeDraft) operation(*Service) (*op.Operation, json.RawMessage, error) {
+	return d.op, d.input, nil
+}
+
+// Scope is the operation and what it acts on.
+func (d changeDraft) Scope() string {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(d.input, &fields) // an object: Check gave it
+	var target string
+	_ = json.Unmarshal(fields[d.op.Target], &target)
+	return "canon:" + d.op.Name + ":" + target
+}
+
+func (d changeDraft) Player() string { return "" }
+
+// Texts are all strings of the arguments, and the reason.
+func (d changeDraft) Texts() []Text {
+	return append(TextsOf("op.arguments", d.input), Text{Field: "reason", Text: d.reason})
+}
+
+// Check leaves the world to the rehearsal of the operation, which follows where a person
+// decides, as is always so with this kind.
+func (d changeDraft) Check(_ context.Context, s State) (Finding, error) {
+	return Finding{Label: access.NewLabel(s.View().Level), Review: "waits for a person, as every change to the canon does"}, nil
+}
+
+// Plan is never asked: the operation plans.
+func (d changeDraft) Plan(context.Context, *canon.Plan) (canon.Event, error) {
+	return canon.Event{}, fault.New(fault.Internal, "%s is carried out by its operation", CanonChange)
+}
+
+// TextsOf gathers every string of a JSON value, with its path.
+func TextsOf(field string, value json.RawMessage) []Text {
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		return nil
+	}
+	var list []Text
+	gather(field, v, &list)
+	return list
+}
+
+func gather(field string, v any, into *[]Text) {
+	switch v := v.(type) {
+	case string:
+		*into = append(*into, Text{Field: field, Text: v})
+	case []any:
+		for _, x := range v {
+			gather(field+"[]", x, into)
+		}
+	case map[string]any:
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			gather(field+"."+name, v[name], into)
+		}
+	}
+}
+
+var _ op.Diverter = (*Service)(nil)
+
+// Divert makes a proposal of an advisory key's write.
+func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input json.RawMessage) (*op.Answer, error) {
+	payload, err := json.Marshal(canonChangeIn{Op: operationIn{o.Name, input}, Reason: "a write of an advisory key"})
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true})
+	if err != nil {
+		return nil, err
+	}
+	out, err := json.Marshal(result)
+	return &op.Answer{Output: out, Reply: op.Reply{Status: 202}}, err
+}

@@ -1,0 +1,259 @@
+package proposal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/safety"
+)
+
+// Gate names a gate.
+type Gate string
+
+// The gates, in the order in which a proposal comes to them. A refusal by GateReview is a
+// person's, and no gate's.
+const (
+	GateSchema      Gate = "schema"
+	GateSafety      Gate = "safety"
+	GateInvariant   Gate = "invariant"
+	GateDuplication Gate = "duplication"
+	GateReplay      Gate = "replay"
+	GateRate        Gate = "rate"
+	GateAudit       Gate = "audit"
+	GateReview      Gate = "review"
+)
+
+// codes is what each gate's refusal is called.
+var codes = map[Gate]string{
+	GateSchema: "SCHEMA_INVALID", GateSafety: "SAFETY_BLOCKED", GateInvariant: "INVARIANT_BROKEN", GateDuplication: "NEAR_DUPLICATE",
+	GateReplay: "REPLAY_MISMATCH", GateRate: "RATE_EXCEEDED", GateAudit: "AUDIT_UNAVAILABLE", GateReview: "REVIEW_REJECTED",
+}
+
+// ProfileSetting is the world's setting (among its extra ones) that names the profile of its
+// safety policy.
+const ProfileSetting = "safety_profile"
+
+// candidate is a proposal on its way through the gates.
+type candidate struct {
+	kind    *Kind
+	grant   access.Grant
+	common  Common
+	draft   Draft  // nil where the schema refused
+	texts   []Text // the draft's
+	sig     signature
+	finding Finding
+	flags   []string // of the safety gate
+	context access.Level
+	replay  outcome // of the replay gate, which is made ready before its turn
+	prompt  string  // made again from the provenance
+	rec     judged
+}
+
+// outcome is what a gate says.
+type outcome struct {
+	input   canon.Hash // of what it judged
+	refused *Rejection
+	issues  []Issue
+}
+
+// note adds a gate's verdict, and reports whether the gate lets the proposal through.
+func (c *candidate) note(g Gate, version string, o outcome) bool {
+	v := Verdict{Gate: g, Version: version, Input: o.input, Passed: o.refused == nil}
+	if g == GateSafety {
+		v.Flags = c.flags
+	}
+	if o.refused != nil {
+		o.refused.Gate, o.refused.Code = g, codes[g]
+		o.refused.Fallback.Text = c.kind.fallback(g, c.texts)
+		if o.refused.Details == nil {
+			o.refused.Details = map[string]any{}
+		}
+		v.Code = o.refused.Code
+		c.rec.Status, c.rec.Refused, c.rec.Issues = Rejected, o.refused, o.issues
+	}
+	c.rec.Verdicts = append(c.rec.Verdicts, v)
+	return v.Passed
+}
+
+// fallback picks a sentence for readers. It follows from the kind, the gate and the texts,
+// and from nothing that anybody could not see.
+func (k *Kind) fallback(g Gate, texts []Text) string {
+	if len(k.Fallbacks) == 0 {
+		return "For a moment something seemed about to change; then it was as before."
+	}
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%s\x00%s", k.Name, g)
+	for _, t := range texts {
+		_, _ = fmt.Fprintf(h, "\x00%s", t.Text)
+	}
+	return k.Fallbacks[int(h.Sum(nil)[0])%len(k.Fallbacks)]
+}
+
+// examine takes a candidate through the gates that need nothing of the ledger: schema,
+// safety and invariant; and makes replay's ready. It reports whether all three let it
+// through. Its error is a failure, never a refusal.
+func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
+	if !c.note(GateSchema, c.kind.Schema(), s.schema(c)) {
+		return false, nil
+	}
+	c.texts = c.draft.Texts()
+	c.sig = signatureOf(c.texts)
+	c.rec.Scope, c.rec.Player, c.rec.Tokens = c.draft.Scope(), c.draft.Player(), tokensOf(c.texts)
+	judged, err := s.safety(ctx, c)
+	if err != nil || !c.note(GateSafety, s.cfg.Policy.Version, judged) {
+		return false, err
+	}
+	if c.replay, err = s.replayable(ctx, c); err != nil {
+		return false, err
+	}
+	var held outcome
+	err = s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
+		c.rec.World = l.Now()
+		held, err = s.invariant(ctx, c, State{Look: l})
+		return err
+	})
+	if err == nil && held.refused == nil && s.reviewed(c) != "" {
+		err = s.rehearse(ctx, c, &held)
+	}
+	if err != nil || !c.note(GateInvariant, "invariant/1", held) {
+		return false, err
+	}
+	c.rec.Outcome = c.finding.Label
+	return true, nil
+}
+
+func hashOf(parts ...[]byte) canon.Hash {
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = fmt.Fprintf(h, "%d:", len(p))
+		h.Write(p)
+	}
+	return canon.Hash(h.Sum(nil))
+}
+
+// schema is the first gate: it decodes the payload, and lists every fault.
+func (s *Service) schema(c *candidate) outcome {
+	o := outcome{input: hashOf(c.rec.Payload)}
+	draft, err := c.kind.decode(c.rec.Payload)
+	if err == nil {
+		c.draft = draft
+		return o
+	}
+	o.issues = issuesOf(err)
+	list := make([]string, len(o.issues))
+	for i, is := range o.issues {
+		list[i] = is.Field
+	}
+	o.refused = &Rejection{Message: fmt.Sprintf("the payload is not what %s asks for (%s); mend what the issues list and propose again", c.kind.Schema(), strings.Join(list, ", ")),
+		Details: map[string]any{"schema": c.kind.Schema(), "issues": o.issues}}
+	return o
+}
+
+// issuesOf lists a fault's faults by field.
+func issuesOf(err error) []Issue {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return []Issue{{Error: "could not be read"}}
+	}
+	if len(f.Fields) == 0 {
+		return []Issue{{Error: f.Message}}
+	}
+	list := make([]Issue, len(f.Fields))
+	for i, field := range f.Fields {
+		list[i] = Issue(field)
+	}
+	return list
+}
+
+// safety is the second gate. An outside moderator that does not answer keeps it shut.
+func (s *Service) safety(ctx context.Context, c *candidate) (outcome, error) {
+	texts := make([]string, len(c.texts))
+	for i, t := range c.texts {
+		texts[i] = t.Text
+	}
+	b, err := json.Marshal(texts)
+	if err != nil {
+		return outcome{}, err
+	}
+	o := outcome{input: hashOf(b)}
+	profile := ""
+	err = s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) error {
+		profile = l.World().Settings.Extra[ProfileSetting]
+		return nil
+	})
+	if err != nil {
+		return o, err
+	}
+	j := s.cfg.Policy.Judge(profile, texts...)
+	c.flags = j.Categories
+	if slices.ContainsFunc(j.Categories, func(c string) bool { return c == "secrets" || c == "personal" }) {
+		c.rec.Payload = json.RawMessage("null") // the ledger must not keep what ought not to be told
+	}
+	if j.Action == safety.Block {
+		o.refused = &Rejection{Message: "the text falls under what this world does not take (" + strings.Join(j.Categories, ", ") + "); write it otherwise",
+			Details: map[string]any{"categories": j.Categories, "policyVersion": s.cfg.Policy.Version}}
+		return o, nil
+	}
+	if s.cfg.Moderator == nil || len(texts) == 0 {
+		return o, nil
+	}
+	more, err := s.cfg.Moderator.Moderate(ctx, texts)
+	if err != nil {
+		o.refused = &Rejection{Message: "the moderator does not answer, and nothing passes without it; try again shortly", Retryable: true, RetryAfterSeconds: 5}
+		return o, nil
+	}
+	if len(more) > 0 {
+		c.flags = append(c.flags, more...)
+		o.refused = &Rejection{Message: "the moderator refused the text (" + strings.Join(more, ", ") + "); write it otherwise",
+			Details: map[string]any{"categories": more, "policyVersion": s.cfg.Policy.Version}}
+	}
+	return o, nil
+}
+
+// invariant is the third gate: the texts' lengths and budget, and what the kind asks of
+// the world.
+func (s *Service) invariant(ctx context.Context, c *candidate, world State) (outcome, error) {
+	o := outcome{input: hashOf(c.rec.Payload, fmt.Append(nil, c.rec.World))}
+	for _, t := range c.texts {
+		if n := utf8.RuneCountInString(t.Text); t.Max > 0 && n > t.Max {
+			o.issues = append(o.issues, Issue{t.Field, fmt.Sprintf("has %d characters; at most %d are taken", n, t.Max)})
+		}
+	}
+	if c.kind.Tokens > 0 && c.rec.Tokens > c.kind.Tokens {
+		o.issues = append(o.issues, Issue{"", fmt.Sprintf("holds about %d tokens; the budget of %s is %d", c.rec.Tokens, c.kind.Name, c.kind.Tokens)})
+	}
+	found, err := c.draft.Check(ctx, world)
+	if err != nil {
+		return o, err
+	}
+	c.finding = found
+	o.issues = append(o.issues, found.Issues...)
+	if len(o.issues) == 0 {
+		return o, nil
+	}
+	first := o.issues[0].Error
+	if o.issues[0].Field != "" {
+		first = o.issues[0].Field + ": " + first
+	}
+	o.refused = &Rejection{Message: "it does not fit the world (" + first + "); change that and propose again", Details: map[string]any{"issues": o.issues}}
+	return o, nil
+}
+
+// payloadHash is what tells a payload of a kind from others: SHA-256 over the schema's
+// name and the canonical JSON.
+func payloadHash(k *Kind, payload json.RawMessage) canon.Hash {
+	if b, err := op.Canonical(payload); err == nil {
+		payload = b
+	}
+	return hashOf([]byte(k.Schema()), payload)
+}

@@ -1,0 +1,288 @@
+package proposal
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// Surface is the home of the operations on proposals.
+const Surface = "world"
+
+// Operations are a tool for each kind, and those that look after proposals.
+func (s *Service) Operations() []*op.Operation {
+	var list []*op.Operation
+	names := make([]string, 0, len(s.kinds))
+	for name := range s.kinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		list = append(list, s.tool(s.kinds[name]))
+	}
+	return append(list, s.reads()...)
+}
+
+// commonNames are the members of an input that Common has.
+var commonNames = []string{"purpose", "provenance", "idempotencyKey", "correlationId"}
+
+// tool declares how a kind is proposed.
+func (s *Service) tool(k *Kind) *op.Operation {
+	shape, err := op.ShapeOf[Common]()
+	if err != nil {
+		panic("proposal: " + err.Error()) // Common is wrong, which any test shows
+	}
+	spec := op.Spec{
+		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose, Least: access.RoleUser,
+		Route: "POST /api/proposals/" + strings.ReplaceAll(k.Name, "_", "-"), Examples: k.Tool.Examples, Meta: map[string]any{"toolId": k.Tool.ID},
+	}
+	return op.DefineLoose(spec, toolSchema(k), func(ctx context.Context, c *op.Call, input json.RawMessage) (Result, error) {
+		payload, rest, err := split(input)
+		if err != nil {
+			return Result{}, err
+		}
+		in := Submission{Kind: k.Name, Payload: payload}
+		if err := shape.Decode(rest, &in.Common); err != nil {
+			return s.misdescribed(ctx, c.Grant, k, payload, err)
+		}
+		return s.Submit(ctx, c.Grant, in)
+	})
+}
+
+// misdescribed is the schema gate's refusal of what stands beside the payload.
+func (s *Service) misdescribed(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage, why error) (Result, error) {
+	c := s.candidate(g, k, Submission{Kind: k.Name, Payload: payload})
+	o := s.schema(c)
+	o.issues = append(issuesOf(why), o.issues...)
+	o.refused = &Rejection{Message: "what stands beside the payload is not as it should be (" + o.issues[0].Field + ": " + o.issues[0].Error + "); mend what the issues list and propose again",
+		Details: map[string]any{"schema": k.Schema(), "issues": o.issues}}
+	c.note(GateSchema, k.Schema(), o)
+	return s.judge(ctx, c, false)
+}
+
+// toolSchema is a kind's payload with what is common to all.
+func toolSchema(k *Kind) *jsonschema.Schema {
+	common, err := op.InputOf[Common]()
+	if err != nil {
+		panic("proposal: " + err.Error())
+	}
+	all := k.schema.CloneSchemas()
+	all.PropertyOrder = append(slices.Clone(all.PropertyOrder), common.PropertyOrder...)
+	for name, p := range common.Properties {
+		all.Properties[name] = p
+	}
+	return all
+}
+
+// split takes what is common out of an input.
+func split(input json.RawMessage) (payload, common json.RawMessage, err error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(input, &all); err != nil {
+		return nil, nil, fault.New(fault.Invalid, "the input must be a JSON object")
+	}
+	beside := map[string]json.RawMessage{}
+	for _, name := range commonNames {
+		if v, ok := all[name]; ok {
+			beside[name] = v
+			delete(all, name)
+		}
+	}
+	if payload, err = json.Marshal(all); err != nil {
+		return nil, nil, err
+	}
+	common, err = json.Marshal(beside)
+	return payload, common, err
+}
+
+func (s *Service) reads() []*op.Operation {
+	spec := func(e access.Effect, o op.Spec) op.Spec {
+		o.Surfaces, o.Effect, o.Least = []string{Surface}, e, access.RoleUser
+		return o
+	}
+	const example = `{"proposalId": "01900000-0000-7000-8000-000000000000"`
+	return []*op.Operation{
+		op.Define(spec(access.Read, op.Spec{
+			Name: "get-proposal", Title: "Read a proposal", Route: "GET /api/proposals/{proposalId}", Target: "proposalId",
+			Doc:      "See what became of a proposal: every gate's verdict, the exact change it would make while it waits, and who decided. You see your own, and those you may decide on.",
+			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
+		}), s.getOp),
+		op.Define(spec(access.Read, op.Spec{
+			Name: "list-proposals", Title: "List proposals", Route: "GET /api/proposals",
+			Doc:      "List the proposals that you may see, latest first: your own, and those you may decide on.",
+			Examples: []op.Example{{Title: "What waits", Input: `{"status": "pending_review"}`}},
+		}), s.listOp),
+		op.Define(spec(access.Read, op.Spec{
+			Name: "replay-proposal", Title: "Judge a proposal again", Route: "GET /api/proposals/{proposalId}/replay", Target: "proposalId",
+			Doc:      "Make a proposal's prompt again and judge it again, on the world as it was then: tells that all is identical, or the first difference.",
+			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
+		}), func(ctx context.Context, c *op.Call, in proposalIn) (Replayed, error) {
+			return s.Replay(ctx, c.Grant, in.ProposalID)
+		}),
+		op.Define(spec(access.Propose, op.Spec{
+			Name: "approve-proposal", Title: "Approve a proposal", Route: "POST /api/proposals/{proposalId}/approve", Target: "proposalId", Approver: true,
+			Doc:      "Let a proposal that waits become canon, exactly as get-proposal shows it, whose expectedHash you name. Needs a key that may approve, and not its author's. The change is made with its author's rights.",
+			Examples: []op.Example{{Title: "As it was shown", Input: example + `, "expectedHash": "aa00000000000000000000000000000000000000000000000000000000000000"}`}},
+		}), func(ctx context.Context, c *op.Call, in approveIn) (Result, error) {
+			return s.Approve(ctx, c.Grant, in.ProposalID, in.ExpectedHash, in.Note)
+		}),
+		op.Define(spec(access.Propose, op.Spec{
+			Name: "reject-proposal", Title: "Reject a proposal", Route: "POST /api/proposals/{proposalId}/reject", Target: "proposalId", Approver: true,
+			Doc:      "Refuse a proposal that waits, for good. Needs a key that may approve, and not its author's.",
+			Examples: []op.Example{{Title: "With a reason", Input: example + `, "note": "The tower burned in the last session."}`}},
+		}), func(ctx context.Context, c *op.Call, in rejectIn) (proposalOut, error) {
+			if err := s.Reject(ctx, c.Grant, in.ProposalID, in.Note); err != nil {
+				return proposalOut{}, err
+			}
+			return s.getOp(ctx, c, in.proposalIn)
+		}),
+		op.Define(spec(access.Propose, op.Spec{
+			Name: "withdraw-proposal", Title: "Withdraw a proposal", Route: "POST /api/proposals/{proposalId}/withdraw", Target: "proposalId",
+			Doc:      "Take back a proposal of yours that still waits.",
+			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
+		}), func(ctx context.Context, c *op.Call, in proposalIn) (proposalOut, error) {
+			if err := s.Withdraw(ctx, c.Grant, in.ProposalID); err != nil {
+				return proposalOut{}, err
+			}
+			return s.getOp(ctx, c, in)
+		}),
+	}
+}
+
+type proposalIn struct {
+	ProposalID string `json:"proposalId" minlen:"1" maxlen:"64" jsonschema:"Id of the proposal."`
+}
+
+type approveIn struct {
+	proposalIn
+	ExpectedHash string `json:"expectedHash" minlen:"1" maxlen:"64" jsonschema:"The expectedHash that get-proposal gave, of what was shown."`
+	Note         string `json:"note,omitzero" maxlen:"1000" jsonschema:"A word to the author."`
+}
+
+type rejectIn struct {
+	proposalIn
+	Note string `json:"note,omitzero" maxlen:"1000" jsonschema:"Why, for the author."`
+}
+
+// summary is a proposal as a listing shows it.
+type summary struct {
+	ProposalID string         `json:"proposalId"`
+	Kind       string         `json:"kind"`
+	Status     Status         `json:"status"`
+	Author     access.Subject `json:"author"`
+	Actor      access.Actor   `json:"actor,omitempty"`
+	Created    time.Time      `json:"createdUtc"`
+}
+
+// proposalOut is a proposal as get-proposal shows it.
+type proposalOut struct {
+	summary
+	Expires      *time.Time      `json:"expiresUtc,omitempty" jsonschema:"Of one that waits."`
+	Purpose      Purpose         `json:"purpose"`
+	Payload      json.RawMessage `json:"payload"`
+	Provenance   *Provenance     `json:"provenance,omitempty"`
+	Issues       []Issue         `json:"issues,omitempty"`
+	Rejection    *Rejection      `json:"rejection,omitempty"`
+	Verdicts     []verdictOut    `json:"verdicts"`
+	Preview      []PreviewItem   `json:"preview,omitempty" jsonschema:"What it would change."`
+	ExpectedHash string          `json:"expectedHash,omitempty" jsonschema:"What an approval names."`
+	Decision     *decisionOut    `json:"decision,omitempty"`
+	EventID      string          `json:"eventId,omitempty"`
+}
+
+type verdictOut struct {
+	Gate    Gate     `json:"gate"`
+	Version string   `json:"version"`
+	Input   string   `json:"inputHash"`
+	Passed  bool     `json:"passed"`
+	Code    string   `json:"code,omitempty"`
+	Flags   []string `json:"flags,omitempty"`
+}
+
+type decisionOut struct {
+	Status Status         `json:"status"`
+	By     access.Subject `json:"by"`
+	At     time.Time      `json:"atUtc"`
+	Note   string         `json:"note,omitempty"`
+}
+
+func (s *Service) getOp(ctx context.Context, c *op.Call, in proposalIn) (proposalOut, error) {
+	e, err := s.find(ctx, c.Grant, in.ProposalID)
+	if err != nil {
+		return proposalOut{}, err
+	}
+	j := e.judged
+	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues, Rejection: j.Refused, Preview: j.Preview,
+		summary: summary{j.ID.String(), j.Kind, e.status(), j.Author.Subject, j.Author.Actor, e.at}}
+	for _, v := range j.Verdicts {
+		out.Verdicts = append(out.Verdicts, verdictOut{v.Gate, v.Version, hex.EncodeToString(v.Input[:]), v.Passed, v.Code, v.Flags})
+	}
+	if out.Status == Pending {
+		until := e.at.Add(s.cfg.Limits.Life)
+		out.Expires, out.ExpectedHash = &until, hex.EncodeToString(j.Expected[:])
+		if !s.cfg.Now().Before(until) {
+			out.Status, out.ExpectedHash = Expired, ""
+		}
+	}
+	if d := e.decided; d != nil {
+		out.Decision = &decisionOut{d.Status, d.By, e.decidedAt, d.Note}
+	}
+	if out.Status == Accepted {
+		event, err := s.settle(ctx, c.Grant, e)
+		if err != nil && final(err) {
+			err = nil // its author may not do it any more: the next sweep says so
+		}
+		if err != nil {
+			return out, err
+		}
+		if event != uuid.Nil {
+			out.EventID = event.String()
+		}
+	}
+	return out, nil
+}
+
+type listIn struct {
+	Status Status `json:"status,omitzero" enum:"accepted,pending_review,rejected,withdrawn,outdated,expired" jsonschema:"Only those of a status."`
+	Kind   string `json:"kind,omitzero" maxlen:"64" jsonschema:"Only those of a kind, such as ambience."`
+	Mine   bool   `json:"mine,omitzero" jsonschema:"Only your own."`
+	Before string `json:"before,omitzero" maxlen:"64" jsonschema:"The next of an earlier listing: go on from there."`
+	Limit  int    `json:"limit,omitzero" default:"50" min:"1" max:"100" numeric:"string" jsonschema:"Most to list."`
+}
+
+type listOut struct {
+	Proposals []summary `json:"proposals"`
+	Next      string    `json:"next,omitempty" jsonschema:"Where there are more: what to send as before."`
+}
+
+func (s *Service) listOp(ctx context.Context, c *op.Call, in listIn) (listOut, error) {
+	q := query{status: in.Status, kind: in.Kind, mine: in.Mine, limit: in.Limit}
+	if in.Before != "" {
+		id, err := uuid.Parse(in.Before)
+		if err != nil {
+			return listOut{}, fault.BadField("before", "is no id of a proposal; take it from the end of a listing")
+		}
+		q.before = id
+	}
+	found, more, err := s.list(ctx, c.Grant, q)
+	if err != nil {
+		return listOut{}, err
+	}
+	out, now := listOut{}, s.cfg.Now()
+	for _, l := range found {
+		out.Proposals = append(out.Proposals, summary{l.id.String(), l.kind, l.statusAt(now), l.author.Subject, l.author.Actor, l.at})
+	}
+	if more {
+		out.Next = found[len(found)-1].id.String()
+	}
+	return out, nil
+}

@@ -1,0 +1,203 @@
+package proposal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// PreviewItem is one part of the change that a proposal would make, as its author would
+// see it.
+type PreviewItem struct {
+	Act   string `json:"act" jsonschema:"create, update, rename, label, trash, restore, link, unlink, layer, unlayer, event, world, member or purge."`
+	What  string `json:"what" jsonschema:"What is changed: a card's name, or a link with both ends."`
+	Type  string `json:"type,omitempty"`
+	Level string `json:"level,omitempty" jsonschema:"Who will see it."`
+	Diff  string `json:"diff,omitempty" jsonschema:"What changes in the text, line by line."`
+}
+
+// rehearse shows what a candidate would change, and notes what an approval has to name.
+// What cannot be carried out is found wrong here.
+func (s *Service) rehearse(ctx context.Context, c *candidate, o *outcome) error {
+	a, err := s.admit(ctx, c.grant.Caller(), c.grant.World(), &c.rec, c.kind, c.draft)
+	if err == nil {
+		var seen shown
+		seen, err = s.show(ctx, a.Grant, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor})
+		a.Done(ctx, 0, err)
+		c.rec.Preview, c.rec.Expected, c.finding.Label = seen.items, expected(c.rec.Hash, seen), seen.label
+	}
+	if err == nil || !final(err) {
+		return err
+	}
+	o.issues = issuesOf(err)
+	o.refused = &Rejection{Message: "it cannot be carried out in this world (" + o.issues[0].Error + "); change that and propose again", Details: map[string]any{"issues": o.issues}}
+	return nil
+}
+
+// shown is a change as a person is shown it, and the change itself.
+type shown struct {
+	items []PreviewItem
+	set   canon.ChangeSet
+	label access.Label // who may know of all of it
+}
+
+// show rehearses a proposal and tells what it would change.
+func (s *Service) show(ctx context.Context, g access.Grant, w work) (out shown, err error) {
+	set, receipt, err := s.propose(ctx, g, w)
+	if err != nil {
+		return shown{}, err
+	}
+	out.set, out.label = set, labelOf(set, receipt)
+	if set.Event != nil {
+		out.label = out.label.Meet(set.Event.Label)
+	}
+	err = s.cfg.Canon.Look(ctx, g, func(l *canon.Look) error {
+		p := previewer{ctx: ctx, l: l, set: set, names: map[canon.CardID]canon.Card{}}
+		for _, c := range receipt.Cards {
+			p.names[c.ID] = c
+		}
+		out.items, err = p.items()
+		return err
+	})
+	return out, err
+}
+
+// expected is the hash that an approval names: over the payload, what was shown, and the
+// versions that the change rests on.
+func expected(payload canon.Hash, s shown) canon.Hash {
+	items, err := json.Marshal(s.items)
+	if err != nil {
+		return canon.Hash{}
+	}
+	marks := make([][]byte, len(s.set.Reads))
+	for i, m := range s.set.Reads {
+		marks[i] = fmt.Appendf(nil, "%s %d %s %d", m.Card, m.Rev, m.Link, m.Since)
+	}
+	slices.SortFunc(marks, bytes.Compare)
+	return hashOf(payload[:], items, bytes.Join(marks, []byte{'\n'}))
+}
+
+// previewer tells what a ChangeSet does.
+type previewer struct {
+	ctx   context.Context
+	l     *canon.Look
+	set   canon.ChangeSet
+	names map[canon.CardID]canon.Card // cards as they would be
+}
+
+func (p *previewer) items() ([]PreviewItem, error) {
+	var list []PreviewItem
+	for _, ch := range p.set.Changes {
+		item, err := p.item(ch)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	if e := p.set.Event; e != nil && len(list) == 0 {
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, e.Payload, "", "  "); err != nil {
+			return nil, err
+		}
+		list = append(list, PreviewItem{Act: "event", What: e.Type + " at " + e.Scope, Diff: markup.Diff("", indented.String())})
+	}
+	return list, nil
+}
+
+func (p *previewer) item(ch canon.Change) (PreviewItem, error) {
+	switch {
+	case ch.Card != nil:
+		return p.card(ch.Card)
+	case ch.Link != nil:
+		return p.link(ch.Link)
+	case ch.Layer != nil:
+		name, err := p.name(ch.Layer.Card)
+		item := PreviewItem{Act: "layer", What: ch.Layer.Kind + " on " + name, Level: ch.Layer.Label.String(), Diff: markup.Diff("", ch.Layer.Text)}
+		if ch.Layer.Gone {
+			item.Act, item.Diff = "unlayer", markup.Diff(ch.Layer.Text, "")
+		}
+		return item, err
+	case ch.World != nil:
+		b, err := json.Marshal(ch.World)
+		return PreviewItem{Act: "world", What: ch.World.Slug, Diff: string(b)}, err
+	case ch.Member != nil:
+		return PreviewItem{Act: "member", What: string(ch.Member.Subject), Diff: ch.Member.Role.String()}, nil
+	}
+	return PreviewItem{Act: "purge", What: ch.Purge.Card.String()}, nil
+}
+
+// name is a card's name as it would be.
+func (p *previewer) name(id canon.CardID) (string, error) {
+	if c, ok := p.names[id]; ok {
+		return c.Name, nil
+	}
+	c, ok, err := p.l.ByID(p.ctx, id)
+	if err != nil || !ok {
+		return id.String(), err
+	}
+	return c.Name, nil
+}
+
+func (p *previewer) card(im *canon.CardImage) (PreviewItem, error) {
+	name, err := p.name(im.ID)
+	if err != nil {
+		return PreviewItem{}, err
+	}
+	item := PreviewItem{Act: string(im.Act), What: name, Type: im.Type, Level: im.Own.String()}
+	before, was, err := p.l.ByID(p.ctx, im.ID)
+	if err != nil {
+		return item, err
+	}
+	if was && before.Name != name {
+		item.What = before.Name + " -> " + name
+	}
+	old, err := p.text(before.Content, before.Fields)
+	if err != nil {
+		return item, err
+	}
+	next, err := p.text(im.Content, im.Fields)
+	if im.Act != canon.ActTrash && old != next {
+		item.Diff = markup.Diff(old, next)
+	}
+	return item, err
+}
+
+// text is a card's content with its fields below.
+func (p *previewer) text(h canon.Hash, fields json.RawMessage) (string, error) {
+	b, ours := p.set.Body(h)
+	if !ours {
+		stored, err := p.l.Bytes(p.ctx, h)
+		if err != nil {
+			return "", err
+		}
+		b = stored
+	}
+	text := string(b)
+	if len(fields) == 0 {
+		return text, nil
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, fields, "", "  "); err != nil {
+		return "", err
+	}
+	return text + "\n" + indented.String() + "\n", nil
+}
+
+func (p *previewer) link(im *canon.LinkImage) (PreviewItem, error) {
+	from, err := p.name(im.From)
+	if err != nil {
+		return PreviewItem{}, err
+	}
+	to, err := p.name(im.To)
+	item := PreviewItem{Act: "link", What: im.Kind + ": " + from + " -> " + to, Level: im.Label.String(), Diff: string(im.Attrs)}
+	if im.Gone {
+		item.Act = "unlink"
+	}
+	return item, err
+}

@@ -1,0 +1,126 @@
+package proposal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// The types of a ledger's events.
+const (
+	typeJudged  = "Proposal.Judged"
+	typeDecided = "Proposal.Decided"
+)
+
+// judged is the payload of a Proposal.Judged event: the proposal, and what the gates said.
+type judged struct {
+	ID         uuid.UUID       `json:"id"`
+	Kind       string          `json:"kind"` // with the schema's version: "ambience/1"
+	Author     author          `json:"author"`
+	Payload    json.RawMessage `json:"payload"` // as it came
+	Hash       canon.Hash      `json:"hash"`    // of the kind and the canonical payload
+	Purpose    Purpose         `json:"purpose"`
+	Player     string          `json:"player,omitempty"`
+	Scope      string          `json:"scope,omitempty"`
+	Provenance *Provenance     `json:"provenance,omitempty"`
+	Diverted   bool            `json:"diverted,omitempty"` // made of an advisory key's write
+	Reason     string          `json:"reason,omitempty"`
+	Tokens     int             `json:"tokens,omitempty"`
+
+	World    canon.Seq    `json:"world_seq"` // the world's commit that it was judged on
+	Outcome  access.Label `json:"outcome,omitzero"`
+	Verdicts []Verdict    `json:"verdicts"`
+	Status   Status       `json:"status"` // accepted, pending_review or rejected
+	Issues   []Issue      `json:"issues,omitempty"`
+	Refused  *Rejection   `json:"rejection,omitempty"`
+	Prompt   string       `json:"prompt_hash,omitempty"` // of the prompt that was made again
+
+	Preview  []PreviewItem `json:"preview,omitempty"` // of one that waits
+	Expected canon.Hash    `json:"expected,omitzero"` // what an approval names
+
+	Correlation string     `json:"correlation_id,omitempty"`
+	Idempotency string     `json:"idempotency_key,omitempty"`
+	Input       canon.Hash `json:"input_hash,omitzero"` // of the call that the key was sent with
+}
+
+// author is who proposed, as they were then.
+type author struct {
+	Subject access.Subject `json:"subject"`
+	Key     string         `json:"key,omitempty"`
+	Actor   access.Actor   `json:"actor,omitempty"`
+	Level   access.Level   `json:"level"`   // of the view; the proposal is for this level and up
+	Account string         `json:"account"` // that idempotency keys count by
+	Surface string         `json:"surface,omitempty"`
+}
+
+func authorOf(g access.Grant) author {
+	c := g.Caller()
+	return author{Subject: c.Subject, Key: c.Key, Actor: c.Actor, Level: g.View().Level, Account: c.Account(), Surface: g.Request().Surface}
+}
+
+// is reports whether a caller is the author: the same subject, or the same key.
+func (a author) is(c access.Caller) bool {
+	return a.Subject == c.Subject || a.Key != "" && a.Key == c.Key
+}
+
+// decided is the payload of a Proposal.Decided event.
+type decided struct {
+	ID     uuid.UUID      `json:"id"`
+	Status Status         `json:"status"` // accepted, rejected, withdrawn or outdated
+	By     access.Subject `json:"by"`
+	Key    string         `json:"key,omitempty"`
+	Note   string         `json:"note,omitempty"`
+	Hash   canon.Hash     `json:"hash,omitzero"` // what was agreed to
+	Gate   Gate           `json:"gate,omitempty"`
+}
+
+// Verdict is what one gate said.
+type Verdict struct {
+	Gate    Gate       `json:"gate"`
+	Version string     `json:"version"` // of its rules
+	Input   canon.Hash `json:"input"`   // SHA-256 of what it judged
+	Passed  bool       `json:"passed"`
+	Code    string     `json:"code,omitempty"`
+	Flags   []string   `json:"flags,omitempty"`
+}
+
+func eventOf(typ string, payload any) (canon.Event, error) {
+	b, err := json.Marshal(payload)
+	return canon.Event{Type: typ, Payload: b, Version: 1}, err
+}
+
+// entry is one record of a ledger, decoded: one of its parts is set.
+type entry struct {
+	seq     canon.Seq
+	change  uuid.UUID
+	at      time.Time
+	judged  *judged
+	decided *decided
+
+	agreed    uuid.UUID // of the record that decided it, where that was read along
+	decidedAt time.Time
+}
+
+func entryOf(rec canon.Record) (e entry, err error) {
+	e = entry{seq: rec.Seq, change: rec.ID, at: rec.At}
+	if rec.Event == nil {
+		return e, nil
+	}
+	switch rec.Event.Type {
+	case typeJudged:
+		e.judged = &judged{}
+		err = json.Unmarshal(rec.Event.Payload, e.judged)
+	case typeDecided:
+		e.decided = &decided{}
+		err = json.Unmarshal(rec.Event.Payload, e.decided)
+	}
+	if err != nil {
+		err = fmt.Errorf("proposal: %s/%d: %w", rec.Stream, rec.Seq, err)
+	}
+	return e, err
+}

@@ -1,0 +1,237 @@
+package proposal
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// decide stores what became of a proposal that waits, if it still does; of one that was
+// accepted and cannot be carried out, too.
+func (s *Service) decide(ctx context.Context, g access.Grant, d decided) error {
+	_, err := s.decideOn(ctx, g, d, func(*standing, *admission) error { return nil })
+	return err
+}
+
+func (s *Service) decideOn(ctx context.Context, g access.Grant, d decided, check func(*standing, *admission) error) (canon.Receipt, error) {
+	led := s.ledger(g.World())
+	return s.cfg.Canon.Decide(ctx, g, led.stream, func(t *canon.Tail) ([]canon.Event, error) {
+		led.admit.Lock()
+		defer led.admit.Unlock()
+		if err := led.admission.sync(s, t); err != nil {
+			return nil, err
+		}
+		st := led.admission.byID[d.ID]
+		if st == nil {
+			return nil, absent(d.ID.String())
+		}
+		if st.status != Pending && (d.Gate == "" || st.status != Accepted) {
+			return nil, fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", st.status).With("status", st.status)
+		}
+		if err := check(st, &led.admission); err != nil {
+			return nil, err
+		}
+		e, err := eventOf(typeDecided, d)
+		return []canon.Event{e}, err
+	})
+}
+
+// waiting finds a proposal on which the caller may decide.
+func (s *Service) waiting(ctx context.Context, g access.Grant, id string) (*entry, error) {
+	e, err := s.find(ctx, g, id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case e.judged.Author.is(g.Caller()):
+		return nil, fault.New(fault.Denied, "nobody decides on what they proposed; ask somebody else who may approve, or withdraw it")
+	case !g.Caller().Approve:
+		return nil, fault.New(fault.Denied, "deciding on proposals needs a key that may approve")
+	case e.status() != Pending:
+		return nil, fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", e.status()).With("status", e.status())
+	case s.cfg.Now().Sub(e.at) >= s.cfg.Limits.Life:
+		return nil, fault.New(fault.Conflict, "the proposal waited too long and has expired; it must be proposed again").With("status", Expired)
+	}
+	return e, nil
+}
+
+// Approve accepts a proposal that waits, exactly as it was shown: hash is the one that
+// get-proposal gives. The change is made with its author's rights of today. Where what it
+// rests on has moved it is refused with fault.Stale, and must be proposed again.
+func (s *Service) Approve(ctx context.Context, g access.Grant, id, hash, note string) (Result, error) {
+	e, err := s.waiting(ctx, g, id)
+	if err != nil {
+		return Result{}, err
+	}
+	j := e.judged
+	if want := hex.EncodeToString(j.Expected[:]); !strings.EqualFold(hash, want) {
+		return Result{}, fault.New(fault.Stale, "expectedHash is not that of what would be done; read the proposal again and decide on what it shows")
+	}
+	k, draft, author, err := s.reopen(ctx, g, j)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := s.unmoved(ctx, author, g.World(), k, draft, j); err != nil {
+		return Result{}, s.outdate(ctx, g, j, err)
+	}
+	d := decided{ID: j.ID, Status: Accepted, By: g.Caller().Subject, Key: g.Caller().Key, Note: note, Hash: j.Expected}
+	receipt, err := s.decideOn(ctx, g, d, func(st *standing, a *admission) error { return s.stillNew(author, g.World(), k, draft, j, st, a) })
+	if err != nil {
+		return Result{}, audited(err)
+	}
+	e.decided, e.agreed = &d, receipt.Change
+	event, err := s.carryAgreed(ctx, author, g.World(), k, draft, e)
+	switch {
+	case err != nil && final(err):
+		return Result{}, s.outdate(ctx, g, j, err)
+	case err != nil:
+		return Result{}, audited(err)
+	}
+	c := candidate{kind: k, draft: draft, rec: *j}
+	c.rec.Status, c.rec.Issues = Accepted, nil
+	r := c.result()
+	r.EventID = event.String()
+	return r, nil
+}
+
+// audited is what a decision says that could not be stored or carried out for now.
+func audited(err error) error {
+	if err == nil {
+		return nil
+	}
+	if k := fault.KindOf(err); k != fault.Internal && k != fault.Unavailable {
+		return err
+	}
+	return fault.New(fault.Unavailable, "the decision could not be recorded or carried out yet; repeat it shortly").With("code", codes[GateAudit]).Because(err)
+}
+
+// reopen decodes a proposal again and finds its author as they are today.
+func (s *Service) reopen(ctx context.Context, g access.Grant, j *judged) (*Kind, Draft, access.Caller, error) {
+	k := s.kinds[kindName(j.Kind)]
+	if k == nil || k.Schema() != j.Kind {
+		return nil, nil, access.Caller{}, fault.New(fault.Conflict, "%s is not proposed in this form any more; it must be proposed again", j.Kind)
+	}
+	draft, err := k.decode(j.Payload)
+	if err != nil {
+		return nil, nil, access.Caller{}, fault.New(fault.Conflict, "the proposal cannot be read any more; it must be proposed again").Because(err)
+	}
+	author, err := s.authorOf(ctx, g, j)
+	return k, draft, author, err
+}
+
+// unmoved takes a proposal through the invariant gate again, and refuses where it would
+// not do what was shown.
+func (s *Service) unmoved(ctx context.Context, author access.Caller, w access.WorldID, k *Kind, draft Draft, j *judged) error {
+	a, err := s.admit(ctx, author, w, j, k, draft)
+	if err != nil {
+		return err
+	}
+	seen, err := s.show(ctx, a.Grant, work{id: j.ID, kind: k, draft: draft, actor: j.Author.Actor})
+	if err == nil && expected(j.Hash, seen) != j.Expected {
+		err = movedOn()
+	}
+	a.Done(ctx, 0, err)
+	return err
+}
+
+func movedOn() error {
+	return fault.New(fault.Stale, "what the proposal rests on has changed since; it must be proposed again")
+}
+
+// stillNew takes a proposal through the duplication gate again.
+func (s *Service) stillNew(author access.Caller, w access.WorldID, k *Kind, draft Draft, j *judged, st *standing, a *admission) error {
+	if k.Repeats {
+		return nil
+	}
+	view := access.View{Level: author.Role(w).Level(), Subject: author.Subject}
+	for _, other := range a.byHash[j.Hash] {
+		if other.id != st.id && other.status == Accepted && view.Sees(other.outcome) {
+			return fault.New(fault.Conflict, "the same was accepted meanwhile; reject or withdraw this one").With("code", codes[GateDuplication])
+		}
+	}
+	sig := signatureOf(draft.Texts())
+	for _, key := range a.labels(recentPrefix(k.Name, st.scope)) {
+		for _, other := range a.recent[key] {
+			if view.Sees(other.outcome) && s.cfg.Now().Sub(other.at) <= s.cfg.Limits.Within && sig.like(other.sig, s.cfg.Limits) {
+				return fault.New(fault.Conflict, "nearly the same was accepted meanwhile; reject or withdraw this one").With("code", codes[GateDuplication])
+			}
+		}
+	}
+	return nil
+}
+
+// outdate records that a proposal cannot be accepted any more because the world is
+// otherwise, and gives the refusal.
+func (s *Service) outdate(ctx context.Context, g access.Grant, j *judged, why error) error {
+	if !final(why) {
+		return audited(why)
+	}
+	if fault.KindOf(why) == fault.Conflict && canon.Moved(why) {
+		why = movedOn()
+	}
+	d := decided{ID: j.ID, Status: Outdated, By: g.Caller().Subject, Key: g.Caller().Key, Gate: GateInvariant}
+	if err := s.decide(ctx, g, d); err != nil && fault.KindOf(err) != fault.Conflict {
+		return audited(err)
+	}
+	return why
+}
+
+// carryAgreed makes the very change that was agreed to, or none.
+func (s *Service) carryAgreed(ctx context.Context, author access.Caller, w access.WorldID, k *Kind, draft Draft, e *entry) (uuid.UUID, error) {
+	j := e.judged
+	a, err := s.admit(ctx, author, w, j, k, draft)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	event, err := s.commitAgreed(ctx, a.Grant, k, draft, e)
+	a.Done(ctx, 0, err)
+	if err == nil {
+		s.ledger(w).settled(j.ID, event)
+	}
+	return event, err
+}
+
+func (s *Service) commitAgreed(ctx context.Context, g access.Grant, k *Kind, draft Draft, e *entry) (uuid.UUID, error) {
+	seen, err := s.show(ctx, g, work{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor})
+	var done alreadyApplied
+	if errors.As(err, &done) {
+		return done.event, nil
+	}
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if expected(e.judged.Hash, seen) != e.judged.Expected {
+		return uuid.Nil, movedOn()
+	}
+	seen.set.Cause = e.agreed
+	receipt, err := s.cfg.Canon.Commit(ctx, g, seen.set)
+	return receipt.Change, err
+}
+
+// Reject refuses a proposal that waits, for good.
+func (s *Service) Reject(ctx context.Context, g access.Grant, id, note string) error {
+	e, err := s.waiting(ctx, g, id)
+	if err != nil {
+		return err
+	}
+	return audited(s.decide(ctx, g, decided{ID: e.judged.ID, Status: Rejected, By: g.Caller().Subject, Key: g.Caller().Key, Note: note}))
+}
+
+// Withdraw takes a proposal back that waits; only its author does.
+func (s *Service) Withdraw(ctx context.Context, g access.Grant, id string) error {
+	e, err := s.find(ctx, g, id)
+	if err != nil {
+		return err
+	}
+	if !e.judged.Author.is(g.Caller()) {
+		return fault.New(fault.Denied, "only its author withdraws a proposal; reject it instead")
+	}
+	return audited(s.decide(ctx, g, decided{ID: e.judged.ID, Status: Withdrawn, By: g.Caller().Subject, Key: g.Caller().Key}))
+}

@@ -1,0 +1,232 @@
+package proposal
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// MaxPayload bounds a proposal's payload, in bytes of JSON.
+const MaxPayload = 128 << 10
+
+// Submission is what somebody proposes.
+type Submission struct {
+	Kind    string
+	Payload json.RawMessage
+	Common
+	Reason   string
+	Diverted bool // made of an advisory key's write
+}
+
+// Submit takes a proposal through the gates, and where it is accepted into the canon. What
+// the gates refuse is a Result, not an error.
+func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Result, error) {
+	started := s.cfg.Now()
+	k := s.kinds[in.Kind]
+	if k == nil {
+		return Result{}, fault.New(fault.Internal, "there is no kind of proposal %q", in.Kind)
+	}
+	if len(in.Payload) > MaxPayload {
+		return Result{}, fault.New(fault.TooLarge, "a proposal holds at most %d bytes; propose it in parts", MaxPayload).With("limit_bytes", MaxPayload)
+	}
+	c := s.candidate(g, k, in)
+	through, err := s.examine(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := s.judge(ctx, c, through)
+	if err != nil {
+		return Result{}, err
+	}
+	s.meter(c, result, started)
+	return result, nil
+}
+
+func (s *Service) candidate(g access.Grant, k *Kind, in Submission) *candidate {
+	req := g.Request()
+	c := &candidate{kind: k, grant: g, common: in.Common}
+	c.rec = judged{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload, Hash: payloadHash(k, in.Payload),
+		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted, Reason: in.Reason,
+		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
+	if c.rec.Purpose == "" {
+		c.rec.Purpose = k.Purpose
+	}
+	if in.CorrelationID != "" {
+		c.rec.Correlation = in.CorrelationID
+	}
+	return c
+}
+
+// judge takes a candidate through the gates that need the ledger, stores the verdict, and
+// carries out what was accepted.
+func (s *Service) judge(ctx context.Context, c *candidate, through bool) (Result, error) {
+	led := s.ledger(c.grant.World())
+	var earlier *standing
+	receipt, err := s.cfg.Canon.Decide(ctx, c.grant, led.stream, func(t *canon.Tail) ([]canon.Event, error) {
+		led.admit.Lock()
+		defer led.admit.Unlock()
+		if err := led.admission.sync(s, t); err != nil {
+			return nil, err
+		}
+		j := *c // decide may run again
+		j.rec.Verdicts = append([]Verdict(nil), c.rec.Verdicts...)
+		var err error
+		if earlier, err = s.weigh(&j, &led.admission, through); err != nil || earlier != nil {
+			return nil, err
+		}
+		e, err := eventOf(typeJudged, &j.rec)
+		c.rec = j.rec
+		return []canon.Event{e}, err
+	})
+	if err != nil {
+		return s.unaudited(ctx, c, err)
+	}
+	if earlier != nil {
+		return s.again(ctx, c, *earlier)
+	}
+	if c.rec.Status != Accepted {
+		return c.result(), nil
+	}
+	return s.accept(ctx, c, receipt.Change)
+}
+
+// weigh is the gates from duplication on, with the writer held. It gives the earlier
+// proposal where this one is a repetition.
+func (s *Service) weigh(c *candidate, a *admission, through bool) (*standing, error) {
+	now := s.cfg.Now()
+	if u := a.used[c.rec.Author.Account+"\x00"+c.rec.Idempotency]; c.rec.Idempotency != "" && u != nil && now.Sub(u.at) < keyLife {
+		if u.input != c.rec.Input {
+			return nil, fault.New(fault.Conflict, "this idempotency key was used for another request; use a new key")
+		}
+		same := *a.byID[u.id]
+		return &same, nil
+	}
+	if !through {
+		return nil, nil
+	}
+	o := outcome{input: hashOf(c.rec.Hash[:], a.head.Hash[:])}
+	if st := a.same(s, c, now); st != nil {
+		same := *st
+		return &same, nil
+	}
+	if !c.kind.Repeats && a.near(s, c, now) {
+		o.refused = &Rejection{Message: "nearly the same was accepted before; say something new, or leave what is there"}
+	}
+	if !c.note(GateDuplication, "duplication/1", o) || !c.note(GateReplay, "replay/1", c.replay) || !c.note(GateRate, "rate/1", a.rate(s, c, now)) {
+		return nil, nil
+	}
+	b, err := json.Marshal(c.rec.Verdicts)
+	if err != nil {
+		return nil, err
+	}
+	c.note(GateAudit, "audit/1", outcome{input: hashOf(b)})
+	c.rec.Status = Accepted
+	if why := s.reviewed(c); why != "" {
+		c.rec.Status, c.rec.Issues = Pending, []Issue{{Error: why}}
+	}
+	return nil, nil
+}
+
+// reviewed says why a person must look at a candidate; "" where it may stand by itself.
+func (s *Service) reviewed(c *candidate) string {
+	seen := c.rec.Author.Level > access.LevelUser && c.grant.Caller().Actor == access.AI
+	bare := c.common.Provenance == nil || len(c.common.Provenance.ContextRefs) == 0
+	switch {
+	case s.policy(c.kind) == Review || c.rec.Diverted:
+		return "waits for a person, as every " + c.kind.Name + " does"
+	case c.finding.Review != "":
+		return c.finding.Review
+	case c.context > max(access.LevelUser, c.finding.Label.Level):
+		return "waits for a person: its context held more than its readers see"
+	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:
+		return "waits for a person: its author sees more than its readers do, and does not show what it was made from"
+	}
+	return ""
+}
+
+// unaudited is the answer where the verdict could not be stored: then nothing happened.
+func (s *Service) unaudited(ctx context.Context, c *candidate, err error) (Result, error) {
+	switch fault.KindOf(err) {
+	case fault.Internal, fault.Unavailable:
+	default:
+		return Result{}, err
+	}
+	if ctx.Err() != nil {
+		return Result{}, err
+	}
+	slog.ErrorContext(ctx, "a verdict could not be stored", "proposal", c.rec.ID, "error", err)
+	c.note(GateAudit, "audit/1", outcome{refused: &Rejection{
+		Message: "the verdict could not be recorded, and so nothing was changed; try again shortly", Retryable: true, RetryAfterSeconds: 1}})
+	return c.result(), nil
+}
+
+// result is what the author is told of a candidate that was judged.
+func (c *candidate) result() Result {
+	r := Result{Status: c.rec.Status, ProposalID: c.rec.ID.String(), Issues: c.rec.Issues, Rejection: c.rec.Refused}
+	if c.kind.Event {
+		yes := c.rec.Status == Accepted
+		r.Accepted = &yes
+	}
+	if c.rec.Status == Rejected {
+		return r
+	}
+	if d, ok := c.draft.(Sanitizer); ok {
+		r.SanitizedText = d.Sanitized()
+	}
+	if d, ok := c.draft.(Drafter); ok {
+		r.QuestDraft = d.QuestDraft()
+	}
+	return r
+}
+
+// again answers for a proposal that repeats an earlier one: by its key as that was
+// answered, by its payload as a duplicate of it.
+func (s *Service) again(ctx context.Context, c *candidate, st standing) (Result, error) {
+	e, err := s.entry(ctx, c.grant, st.id)
+	if err != nil {
+		return Result{}, err
+	}
+	c.rec = *e.judged
+	r := Result{Status: Duplicate, ProposalID: st.id.String()}
+	if c.rec.Idempotency != "" && c.rec.Idempotency == c.grant.Request().IdempotencyKey && c.rec.Author.Account == c.grant.Caller().Account() {
+		r = c.result()
+	} else if c.kind.Event {
+		no := false
+		r.Accepted = &no
+	}
+	if st.status != Accepted {
+		return r, nil
+	}
+	done, err := s.settle(ctx, c.grant, e)
+	if err != nil {
+		return Result{}, err
+	}
+	if done != uuid.Nil {
+		r.EventID = done.String()
+	}
+	return r, nil
+}
+
+func (s *Service) meter(c *candidate, r Result, started time.Time) {
+	if s.cfg.Meter == nil {
+		return
+	}
+	m := Measure{Kind: c.kind.Name, Purpose: string(c.rec.Purpose), Status: r.Status, Flagged: len(c.flags) > 0, TokensCompletion: c.rec.Tokens, Took: s.cfg.Now().Sub(started)}
+	if r.Rejection != nil {
+		m.Gate = r.Rejection.Gate
+	}
+	if p := c.common.Provenance; p != nil {
+		m.Model, m.Template = p.Model, p.TemplateID+"@"+p.TemplateVersion
+	}
+	for _, h := range c.sig.shingles[:min(len(c.sig.shingles), 64)] {
+		m.Grams = append(m.Grams, uint32(h))
+	}
+	s.cfg.Meter.Judged(c.grant, m)
+}
