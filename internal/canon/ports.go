@@ -353,8 +353,12 @@ type Repeat struct {
 }
 
 // SearchDoc is what is indexed of a card: its name, with its aliases on further lines,
-// and its content as plain text.
-type SearchDoc struct{ Name, Text string }
+// and its content as plain text. Derived says that Text is PlainText of the card's type and stored body, so that it need not be
+// kept to be known again.
+type SearchDoc struct {
+	Name, Text string
+	Derived    bool
+}
 
 // Tx is a Reader that sees its own writes, and the writes. Projection rows are given
 // whole: a Put replaces the row of the same identity, which is the id, for a version the

@@ -208,10 +208,20 @@ func (p *projector) version(ctx context.Context, c Card, trashed bool) error {
 
 // adopt gives a new card the living cards below its name that had no parent between.
 func (p *projector) adopt(ctx context.Context, c Card) error {
-	below, _, err := p.tx.Cards(ctx, p.all(), Filter{Prefix: c.Key}, Page{Limit: 1000})
-	if err != nil {
-		return err
+	const page = 1000
+	for from := 0; ; from += page { // adopting changes no key, so the pages stay as they are
+		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Prefix: c.Key}, Page{Limit: page, Offset: from})
+		if err != nil {
+			return err
+		}
+		if err := p.adoptOf(ctx, c, below); err != nil || len(below) < page {
+			return err
+		}
 	}
+}
+
+// adoptOf takes in those of some cards below c's key that hang where c does.
+func (p *projector) adoptOf(ctx context.Context, c Card, below []Card) error {
 	own := markup.KeyOf(c.Part)
 	for _, o := range below {
 		part := markup.KeyOf(o.Part)
@@ -395,7 +405,7 @@ func (p *projector) derive(ctx context.Context, c Card) error {
 		return err
 	}
 	names := strings.Join(append([]string{c.Name}, c.Aliases()...), "\n")
-	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(c.Type, content)})
+	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(c.Type, content), Derived: kind != TextFile})
 }
 
 func (p *projector) forget(ctx context.Context, c Card) error {

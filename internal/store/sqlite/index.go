@@ -100,9 +100,25 @@ func (t *tx) makePartition(ctx context.Context, p partition) error {
 			return fmt.Errorf("make search partition %d: %w", p.n, err)
 		}
 	}
+	for _, table := range []string{p.text(), p.names(), p.tokens()} {
+		for option, segments := range map[string]int{"automerge": mergeAt, "crisismerge": mergeNow} {
+			if _, err := t.c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%[1]s, rank) VALUES ('%s', ?1)", table, option), segments); err != nil {
+				return fmt.Errorf("make search partition %d: %w", p.n, err)
+			}
+		}
+	}
 	_, err := t.c.exec(ctx, "INSERT INTO parts (part, gen, epoch) VALUES (?1, 0, 0)", p.n)
 	return err
 }
+
+// mergeAt is how many segments of one size writes leave before they begin to merge them,
+// a little with each, the most that FTS5 takes; mergeNow, before they wait for it. Merging
+// is the idle time's work, see tidy: with FTS5's own 4 and 16 a bulk load writes each card
+// some three times more.
+const (
+	mergeAt  = 16
+	mergeNow = 64
+)
 
 // clearPartition empties a partition. Its epoch rises, for other processes may know
 // tokens that are no longer there.
@@ -185,8 +201,8 @@ func (t *tx) searchedAt(ctx context.Context, w int64, id canon.CardID, level int
 // keepsText tells whether the text itself must be kept: where it is matched word by word,
 // for the card names subjects, and where the card's body does not give it again.
 func (t *tx) keepsText(ctx context.Context, w, label int64, c canon.Card, doc *canon.SearchDoc) (bool, error) {
-	if label > 0 || doc.Name != c.Name {
-		return true, nil
+	if label > 0 || doc.Name != c.Name || doc.Derived {
+		return label > 0 || doc.Name != c.Name, nil
 	}
 	keep := true
 	_, err := t.c.one(ctx, func(r row) error {
