@@ -133,6 +133,11 @@ func (s State) Links(ctx context.Context, q canon.LinkQuery) ([]canon.Link, erro
 // Define makes a Kind of a payload's type, whose tags are its schema (see op.Define).
 // It panics where they are wrong, which a test that builds the kinds shows.
 func Define[P Draft](k Kind) *Kind {
+	return DefineWith(k, func(p P) Draft { return p })
+}
+
+// DefineWith is Define for a payload that becomes a Draft with what its surface adds.
+func DefineWith[P any](k Kind, draft func(P) Draft) *Kind {
 	shape, err := op.ShapeOf[P]()
 	if err != nil {
 		panic("proposal: kind " + k.Name + ": " + err.Error())
@@ -145,7 +150,7 @@ func Define[P Draft](k Kind) *Kind {
 		if err := shape.Decode(payload, &p); err != nil {
 			return nil, err
 		}
-		return p, nil
+		return draft(p), nil
 	}
 	return &k
 }

@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -32,8 +33,11 @@ func (s *Service) rehearse(ctx context.Context, c *candidate, o *outcome) error 
 		a.Done(ctx, 0, err)
 		c.rec.Preview, c.rec.Expected, c.finding.Label = seen.items, expected(c.rec.Hash, seen), seen.label
 	}
-	if err == nil || !final(err) {
-		return err
+	if err == nil {
+		return nil
+	}
+	if !final(err) {
+		return fault.New(fault.Unavailable, "the change could not be rehearsed").Because(err)
 	}
 	o.issues = issuesOf(err)
 	o.refused = &Rejection{Message: "it cannot be carried out in this world (" + o.issues[0].Error + "); change that and propose again", Details: map[string]any{"issues": o.issues}}

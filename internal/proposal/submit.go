@@ -38,6 +38,9 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 	}
 	c := s.candidate(g, k, in)
 	through, err := s.examine(ctx, c)
+	if fault.KindOf(err) == fault.Unavailable && err != nil {
+		return s.unaudited(ctx, c, err)
+	}
 	if err != nil {
 		return Result{}, err
 	}

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// visible is a text without what no reader sees: format and control characters, the tag
+// Visible is a text without what no reader sees: format and control characters, the tag
 // block, variation selectors. Compatibility forms become what they stand for (NFKC).
-func visible(s string) string {
+func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -32,7 +32,7 @@ var leet = map[rune]rune{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 
 
 // Fold is a text's words in the plainest form: lower case, without accents, look-alikes
 // made Latin.
-func Fold(s string) []string { return words(plain(visible(s))) }
+func Fold(s string) []string { return words(plain(Visible(s))) }
 
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {

@@ -146,7 +146,7 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 	profile = p.Profile(profile)
 	met := make([]bool, len(p.categories))
 	for _, t := range texts {
-		seen := visible(t)
+		seen := Visible(t)
 		for _, form := range forms(seen) {
 			p.words.find(form, met)
 		}

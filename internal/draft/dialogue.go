@@ -1,0 +1,64 @@
+package draft
+
+import (
+	"context"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/op"
+	"loregate/internal/proposal"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+// dialogue is the payload of propose-npc-dialogue.
+type dialogue struct {
+	NPCID     string `json:"npcId" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" jsonschema:"Who speaks."`
+	PlayerID  string `json:"playerId" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" jsonschema:"The player who is spoken to."`
+	DraftText string `json:"draftText" minlen:"1" maxlen:"4000" jsonschema:"The line, at most 500 characters."`
+
+	cfg Config
+}
+
+func dialogueKind(c Config) *proposal.Kind {
+	return proposal.DefineWith(proposal.Kind{
+		Name: "npc_dialogue", Version: 1, Purpose: proposal.ForDialogue, Policy: proposal.Auto,
+		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue", Title: "Propose a line of dialogue",
+			Doc: "Have a character say a line to a player, at most 500 characters. Rumour may be told as rumour; a new exit, thing, arrival or death may not be claimed as fact. " +
+				"Read the contexts of both first, and cite them.",
+			Examples: []op.Example{{Title: "A greeting", Input: `{"npcId": "01900000-0000-7000-8000-000000000000", "playerId": "01900000-0000-7000-8000-000000000001", "draftText": "You're early. The tide isn't."}`}}},
+		Fallbacks: []string{
+			"They look at you as if about to speak, and think better of it.", "A shrug is all the answer you get.", "They have turned away before the words come.",
+			"Whatever they say is lost in the noise.",
+		},
+	}, func(d dialogue) proposal.Draft { d.cfg = c; return d })
+}
+
+func (d dialogue) Scope() string     { return "player:" + lower(d.PlayerID) + "/" + lower(d.NPCID) }
+func (d dialogue) Player() string    { return lower(d.PlayerID) }
+func (d dialogue) Sanitized() string { return clean(d.DraftText) }
+func (d dialogue) Texts() []proposal.Text {
+	return []proposal.Text{{Field: "draftText", Text: d.DraftText, Max: 500}}
+}
+
+func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
+	i := inspect(ctx, s)
+	npc, ok := i.card("npcId", d.NPCID, "character", speakers...)
+	i.card("playerId", d.PlayerID, "player", typePlayer)
+	if ok {
+		place, _ := i.placeOf(npc.ID)
+		i.claims("draftText", d.DraftText, d.cfg, place)
+	}
+	return i.finding()
+}
+
+// Plan tells the line as an event of the player's: it changes nothing else.
+func (d dialogue) Plan(ctx context.Context, p *canon.Plan) (canon.Event, error) {
+	label, err := planned(ctx, p, d)
+	if err != nil {
+		return canon.Event{}, err
+	}
+	e, err := eventOf(d.cfg.Dialogue, "player:"+lower(d.PlayerID), label, map[string]any{"npcId": lower(d.NPCID), "playerId": lower(d.PlayerID), "text": d.Sanitized()})
+	e.Actor = canon.EventActor{Kind: "npc", ID: lower(d.NPCID)}
+	return e, err
+}
