@@ -28,12 +28,14 @@ type feed struct {
 	s    *Server
 	kick chan struct{} // holds one: look again though nothing changed
 
-	mu   sync.Mutex
-	open map[*outlet]struct{} // with at least one subscription. Guarded by mu
+	mu      sync.Mutex
+	open    map[*outlet]struct{}     // with at least one subscription. Guarded by mu
+	watched map[string]*watchedGroup // subscriptions of URIs that a Watch tells of. Guarded by mu
 }
 
 func (f *feed) start(ctx context.Context, s *Server) {
-	f.s, f.kick, f.open = s, make(chan struct{}, 1), map[*outlet]struct{}{}
+	f.s, f.kick, f.open, f.watched = s, make(chan struct{}, 1), map[*outlet]struct{}{}, map[string]*watchedGroup{}
+	f.startWatching(ctx, s)
 	if s.cfg.Changes != nil {
 		s.spawn(func() { f.run(ctx) })
 	}
@@ -81,11 +83,15 @@ func (f *feed) round(ctx context.Context) {
 	all := slices.Collect(maps.Keys(f.open))
 	f.mu.Unlock()
 	for _, o := range all {
+		subs := o.list()
+		if len(subs) == 0 {
+			continue
+		}
 		c, ok := o.today(ctx)
 		if !ok {
 			continue
 		}
-		for _, sub := range o.list() {
+		for _, sub := range subs {
 			f.look(ctx, o, sub, c)
 		}
 	}
@@ -140,6 +146,10 @@ type subscription struct {
 	known  bool // digest is set
 	missed bool // there was a round before that
 	digest [32]byte
+
+	watch   op.Watch // tells of it, and rounds pass it over; nil: nobody does
+	version uint64   // that the watch last told
+	told    time.Time
 }
 
 // outlet is a session or stream that notices go to.
@@ -172,9 +182,12 @@ func (o *outlet) add(ctx context.Context, c *call, uri string) error {
 		o.remove(uri)
 		return err
 	}
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sub.digest, sub.known = d, true
+	o.f.watch(o, sub, c)
 	if sub.missed {
 		o.f.again()
 	}
@@ -208,6 +221,7 @@ func (o *outlet) remove(uri string) {
 	defer o.f.mu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.f.unwatch(o.subs[uri])
 	delete(o.subs, uri)
 	o.due = slices.DeleteFunc(o.due, func(d string) bool { return d == uri })
 	if len(o.subs) == 0 {
@@ -222,17 +236,23 @@ func (o *outlet) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed, o.due = true, nil
+	for _, sub := range o.subs {
+		o.f.unwatch(sub)
+	}
 	clear(o.subs)
 	delete(o.f.open, o)
 }
 
-// list gives the subscriptions in the order of their URIs.
+// list gives the subscriptions that nothing tells of but looking, in the order of their
+// URIs.
 func (o *outlet) list() []*subscription {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	list := make([]*subscription, 0, len(o.subs))
 	for _, uri := range slices.Sorted(maps.Keys(o.subs)) {
-		list = append(list, o.subs[uri])
+		if sub := o.subs[uri]; sub.watch == nil {
+			list = append(list, sub)
+		}
 	}
 	return list
 }

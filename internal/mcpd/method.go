@@ -3,6 +3,8 @@ package mcpd
 import (
 	"context"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -85,6 +87,9 @@ func metaOf(req mcp.Request) map[string]any {
 }
 
 func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	if !s.serves(method, c) {
+		return nil, noMethod(method)
+	}
 	switch method {
 	case "tools/call":
 		return s.callTool(ctx, req, c, next)
@@ -211,14 +216,58 @@ func (s *Server) greet(ctx context.Context, method string, req mcp.Request, c *c
 	}
 	switch r := res.(type) {
 	case *mcp.InitializeResult:
+		r.Capabilities = s.capable(r.Capabilities, c)
 		r.Instructions = s.instructions(ctx, c)
 		if c.ss != nil && c.ss.ID() != "" {
 			s.sessions.add(c.ss, c.visit)
 		}
 	case *mcp.DiscoverResult:
+		r.Capabilities = s.capable(r.Capabilities, c)
 		r.Instructions, r.TTLMs = s.instructions(ctx, c), int(aMinute)
 	}
 	return res, nil
+}
+
+// declares reports whether the surfaces that are open here declare any tool and any
+// prompt. Which of them the caller's role may use is another matter: it may change.
+func (s *Server) declares(c *call) (tools, prompts bool) {
+	if s.cfg.Fixtures != nil || len(s.cfg.Surfaces) == 0 {
+		return true, true
+	}
+	for _, f := range s.cfg.Surfaces {
+		if len(c.scope.names) > 0 && !slices.Contains(c.scope.names, f.Name) || !opens(c.caller, f.Name) {
+			continue
+		}
+		tools = tools || slices.ContainsFunc(f.Operations, func(o *op.Operation) bool { return !o.NoTool })
+		prompts = prompts || len(f.Prompts) > 0
+	}
+	return tools, prompts
+}
+
+// serves reports whether a method is of a capability that is declared here.
+func (s *Server) serves(method string, c *call) bool {
+	kind, _, _ := strings.Cut(method, "/")
+	if kind != "tools" && kind != "prompts" {
+		return true
+	}
+	tools, prompts := s.declares(c)
+	return kind == "tools" && tools || kind == "prompts" && prompts
+}
+
+// capable leaves out the capabilities of which nothing is declared here.
+func (s *Server) capable(all *mcp.ServerCapabilities, c *call) *mcp.ServerCapabilities {
+	tools, prompts := s.declares(c)
+	if all == nil || tools && prompts {
+		return all
+	}
+	some := *all
+	if !tools {
+		some.Tools = nil
+	}
+	if !prompts {
+		some.Prompts = nil
+	}
+	return &some
 }
 
 // refused makes the protocol's error of an error of the engine.
