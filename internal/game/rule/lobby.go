@@ -84,6 +84,28 @@ func (c Join) decide(t *turn) error {
 	return nil
 }
 
+// Reseat says anew who sits on a seat, or makes it a program's.
+type Reseat struct {
+	Seat   Seat
+	Owner  string
+	Played Played // "" leaves it
+}
+
+func (c Reseat) decide(t *turn) error {
+	if c.Seat == 0 || int(c.Seat) > t.Public.Seated {
+		return fault.BadField("player_id", "is nobody at this table")
+	}
+	h := t.hidden(c.Seat)
+	e := &Seated{Seat: c.Seat, Owner: c.Owner, Played: c.Played, Host: h.Host}
+	if e.Played == "" {
+		e.Played = h.Played
+	}
+	if e.Owner != h.Owner || e.Played != h.Played {
+		t.emit(e)
+	}
+	return nil
+}
+
 // Start ends the lobby and deals. The caller of Decide sees to it that only a host does.
 type Start struct{ By Seat }
 

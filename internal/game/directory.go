@@ -1,0 +1,147 @@
+package game
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/game/rule"
+)
+
+// The directory is a ledger of its own, "game:directory", that names the games there are.
+// It has an event "opened" {game, world, host} before a game's first, and an event
+// "closed" {game} after its end, perhaps more than one.
+var directoryStream = canon.LedgerStream(Ledger, "directory")
+
+// entry is a game in the directory.
+type entry struct {
+	Game  string         `json:"game"`
+	World access.WorldID `json:"world,omitzero"`
+	Host  access.Subject `json:"host,omitzero"`
+
+	closed bool
+}
+
+// directory is the fold of the directory's ledger. The zero directory has read nothing.
+type directory struct {
+	seq    canon.Seq
+	order  []string
+	byGame map[string]*entry
+}
+
+// lookUp reads the directory to its end, and gives the entries that keep lets through,
+// the newest first.
+func (s *Service) lookUp(ctx context.Context, g access.Grant, keep func(*entry) bool) ([]entry, error) {
+	s.mu.Lock()
+	from := s.list.seq + 1
+	s.mu.Unlock()
+	var records []canon.Record
+	for rec, err := range s.cfg.Ledgers.Records(ctx, g, directoryStream, from) {
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, rec)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, rec := range records {
+		if err := s.list.fold(rec); err != nil {
+			return nil, err
+		}
+	}
+	var found []entry
+	for _, id := range slices.Backward(s.list.order) {
+		if e := s.list.byGame[id]; keep(e) {
+			found = append(found, *e)
+		}
+	}
+	return found, nil
+}
+
+func (d *directory) fold(rec canon.Record) error {
+	if rec.Seq <= d.seq {
+		return nil // another reader was first
+	}
+	var e entry
+	if err := json.Unmarshal(rec.Event.Payload, &e); err != nil {
+		return fmt.Errorf("game: directory: record %d: %w", rec.Seq, err)
+	}
+	d.seq = rec.Seq
+	if d.byGame == nil {
+		d.byGame = map[string]*entry{}
+	}
+	switch known := d.byGame[e.Game]; {
+	case known != nil && rec.Event.Type == "closed":
+		known.closed = true
+	case known == nil && rec.Event.Type == "opened":
+		d.byGame[e.Game] = &e
+		d.order = append(d.order, e.Game)
+	}
+	return nil
+}
+
+// enlist adds to the directory.
+func (s *Service) enlist(ctx context.Context, g access.Grant, what string, e entry) error {
+	payload, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	for range tries {
+		if _, err = s.lookUp(ctx, g, func(*entry) bool { return false }); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		seq := s.list.seq
+		s.mu.Unlock()
+		_, err = s.cfg.Ledgers.Append(ctx, g, directoryStream, seq, []canon.Event{{Type: what, Scope: string(directoryStream), Payload: payload}})
+		if !canon.Moved(err) {
+			return err
+		}
+	}
+	return err
+}
+
+// create makes a game.
+func (s *Service) create(ctx context.Context, g access.Grant, settings rule.Settings) (*table, error) {
+	var seed rule.Seed
+	s.cfg.Random(seed[:])
+	host := g.Caller().Subject
+	c := rule.Create{ID: s.newID(g), World: g.World().String(), Host: string(host), Settings: settings, Seed: seed}
+	if _, err := rule.Decide(rule.State{}, c, s.now(), rule.NewDice(seed, 0)); err != nil {
+		return nil, err // before anything is kept
+	}
+	unkeyed := g.Part("directory", g.Request().InputHash)
+	if err := s.enlist(ctx, unkeyed, "opened", entry{Game: c.ID, World: g.World(), Host: host}); err != nil {
+		return nil, err
+	}
+	t := newTable(c.ID)
+	if _, err := s.do(ctx, g, t, c); err != nil {
+		return nil, err
+	}
+	return s.keep(t), nil
+}
+
+// newID is the id of a game to be made. The same idempotency key of the same account
+// names the same game.
+func (s *Service) newID(g access.Grant) string {
+	var name [8]byte
+	if key := g.Request().IdempotencyKey; key != "" {
+		sum := sha256.Sum256([]byte(g.Caller().Account() + "\x00" + key))
+		copy(name[:], sum[:])
+	} else {
+		s.cfg.Random(name[:])
+	}
+	return "g-" + hex.EncodeToString(name[:])
+}
+
+func isGameID(id string) bool {
+	rest, ok := strings.CutPrefix(id, "g-")
+	return ok && len(rest) == 16 && strings.Trim(rest, "0123456789abcdef") == ""
+}

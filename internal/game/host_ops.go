@@ -1,0 +1,237 @@
+package game
+
+import (
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/game/player"
+	"loregate/internal/game/rule"
+	"loregate/internal/op"
+)
+
+// define declares an operation of the surface. None of them is a tool: who reaches the
+// surface over MCP can read and nothing else.
+func define[In, Out any](s op.Spec, handle func(ctx context.Context, c *op.Call, in In) (Out, error)) *op.Operation {
+	s.Surfaces, s.NoTool = []string{Surface}, true
+	s.Least = max(s.Least, access.RoleUser)
+	return op.Define(s, handle)
+}
+
+func (s *Service) operations() []*op.Operation {
+	return []*op.Operation{s.createGame(), s.listGames(), s.joinGame(), s.startGame(), s.seatToken(), s.commandGame(), s.getGame(), s.replayGame()}
+}
+
+type createIn struct {
+	Seconds  rule.Seconds `json:"seconds,omitzero" jsonschema:"How long the phases last; each that is left out has its usual length."`
+	Days     int          `json:"days,omitzero" jsonschema:"The last day." min:"1" max:"10"`
+	Mandate  string       `json:"mandate,omitzero" jsonschema:"The mandate of the game; drawn where it is left out." enum:"aggressive_growth,total_transparency,security_lockdown"`
+	Messages int          `json:"messages,omitzero" jsonschema:"How many messages a player may write in a day." min:"1" max:"500"`
+	AI       int          `json:"ai_players,omitzero" jsonschema:"Seats to fill with AI players at once." min:"0" max:"10"`
+}
+
+type gameOut struct {
+	GameID  string `json:"game_id"`
+	Phase   string `json:"phase"`
+	Players int    `json:"players"`
+	Page    string `json:"page"` // where a person with a seat token plays
+}
+
+func (s *Service) createGame() *op.Operation {
+	return define(op.Spec{
+		Name: "create_game", Title: "Create a game", Route: "POST /api/games", Status: 201, Effect: access.Write,
+		Doc: "Opens a game of Alignment, of which you are the host: only you start it, advance it by hand, remove players and give out seats anew. " +
+			"It needs 6 to 10 players: let people join, and fill the rest with AI players.",
+		Examples: []op.Example{{Title: "A game with six AI players", Input: `{"ai_players":6}`}},
+	}, func(ctx context.Context, c *op.Call, in createIn) (gameOut, error) {
+		t, err := s.create(ctx, c.Grant, rule.Settings{Seconds: in.Seconds, Days: in.Days, Mandate: rule.Mandate(in.Mandate), Messages: in.Messages})
+		if err != nil {
+			return gameOut{}, err
+		}
+		if state, _ := t.now(); state.Public.Seated == 0 {
+			err = s.fill(ctx, c.Grant, t, in.AI)
+		}
+		c.Reply.Location = "/api/games/" + t.id
+		return shortOf(t), err
+	})
+}
+
+// fill seats AI players.
+func (s *Service) fill(ctx context.Context, g access.Grant, t *table, n int) error {
+	for range n {
+		if _, err := s.seatProgram(ctx, g.Unkeyed(), t, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seatProgram seats one AI player, under a name that nobody has.
+func (s *Service) seatProgram(ctx context.Context, g access.Grant, t *table, name string) (rule.Seat, error) {
+	state, _ := t.now()
+	taken := map[string]bool{}
+	for i := range state.Public.Seated {
+		taken[state.Public.Players[i].Name] = true
+	}
+	for i := 0; name == ""; i++ {
+		if n := player.Name(state.Seed, i); !taken[n] {
+			name = n
+		}
+	}
+	seat, _, err := s.join(ctx, g, t, rule.Join{Name: name, Played: rule.ByProgram})
+	return seat, err
+}
+
+func shortOf(t *table) gameOut {
+	state, _ := t.now()
+	return gameOut{GameID: t.id, Phase: string(state.Public.Phase), Players: state.Public.Seated, Page: "/play/" + t.id}
+}
+
+type gameID struct {
+	ID string `json:"id" jsonschema:"The game's id."`
+}
+
+type joinIn struct {
+	gameID
+	Name     string `json:"name,omitzero" jsonschema:"What the others call the player; AI players get one where it is left out." maxlen:"100"`
+	JobTitle string `json:"job_title,omitzero" jsonschema:"A title beside the name, for show." maxlen:"100"`
+	As       string `json:"as,omitzero" jsonschema:"Who plays: a person in a browser, an AI player of this server, or a client of yours over MCP. The host alone seats others than persons." enum:"person,ai,mcp" default:"person"`
+	Host     bool   `json:"host,omitzero" jsonschema:"The seat may start, advance and remove too. Only the host can give that."`
+}
+
+type joinOut struct {
+	GameID   string `json:"game_id"`
+	PlayerID string `json:"player_id"`
+	Token    string `json:"token"`   // of a person: for the page and the routes of a game. Shown once
+	MCPKey   string `json:"mcp_key"` // of a client: for /mcp/alignment. Shown once
+	Link     string `json:"link"`    // the page with the token, for a person
+}
+
+func (s *Service) joinGame() *op.Operation {
+	return define(op.Spec{
+		Name: "join_game", Title: "Join a game", Route: "POST /api/games/{id}/join", Status: 201, Effect: access.Write,
+		Doc: "Takes the next seat of a game in its lobby and gives what opens it: a token for a person, a key for a client over MCP. " +
+			"Both are shown once; the host can issue them anew. Repeating the call with its idempotency key issues them anew too.",
+		Examples: []op.Example{{Title: "Ada joins", Input: `{"id":"g-00112233aabbccdd","name":"Ada"}`}},
+	}, func(ctx context.Context, c *op.Call, in joinIn) (joinOut, error) {
+		t, p, err := s.find(ctx, c.Grant, in.ID)
+		if err != nil {
+			return joinOut{}, err
+		}
+		switch {
+		case p.seat != 0:
+			return joinOut{}, fault.New(fault.Rule, "this token has a seat already; join with a key")
+		case (in.As != "person" || in.Host) && !p.host:
+			return joinOut{}, fault.New(fault.Denied, "only the host seats AI players, clients and hosts; leave `as` and `host` out")
+		}
+		return s.seated(ctx, c, t, in)
+	})
+}
+
+func (s *Service) seated(ctx context.Context, c *op.Call, t *table, in joinIn) (joinOut, error) {
+	out := joinOut{GameID: t.id}
+	if in.As == "ai" {
+		seat, err := s.seatProgram(ctx, c.Grant, t, in.Name)
+		out.PlayerID = seat.String()
+		return out, err
+	}
+	as := rule.ByPerson
+	if in.As == "mcp" {
+		as = rule.ByClient
+	}
+	seat, receipt, err := s.join(ctx, c.Grant, t, rule.Join{Name: in.Name, JobTitle: in.JobTitle, Played: as, Host: in.Host})
+	if err != nil {
+		return out, err
+	}
+	c.Reply.Replayed = receipt.Replayed
+	return s.issue(ctx, c, t, seat, as)
+}
+
+// issue gives what opens a seat.
+func (s *Service) issue(ctx context.Context, c *op.Call, t *table, seat rule.Seat, as rule.Played) (joinOut, error) {
+	out := joinOut{GameID: t.id, PlayerID: seat.String()}
+	secret, err := s.admitTo(ctx, c.Grant, t, seat, as)
+	switch as {
+	case rule.ByClient:
+		out.MCPKey = secret
+	case rule.ByPerson:
+		out.Token, out.Link = secret, c.BaseURL+"/play/"+t.id+"#"+secret
+	}
+	return out, err
+}
+
+func (s *Service) startGame() *op.Operation {
+	return define(op.Spec{
+		Name: "start_game", Title: "Start a game", Route: "POST /api/games/{id}/start", Effect: access.Write, Audience: "play",
+		Doc:      "Ends the lobby: deals roles and begins the first day. For the host, once 6 to 10 players have joined.",
+		Examples: []op.Example{{Title: "Start", Input: `{"id":"g-00112233aabbccdd"}`}},
+	}, func(ctx context.Context, c *op.Call, in gameID) (gameOut, error) {
+		t, p, err := s.hostOf(ctx, c.Grant, in.ID)
+		if err != nil {
+			return gameOut{}, err
+		}
+		receipt, err := s.do(ctx, c.Grant, t, rule.Start{By: p.seat})
+		c.Reply.Replayed = receipt.Replayed
+		return shortOf(t), err
+	})
+}
+
+type seatIn struct {
+	gameID
+	Player string `json:"player_id" jsonschema:"The player whose token is lost."`
+}
+
+func (s *Service) seatToken() *op.Operation {
+	return define(op.Spec{
+		Name: "reissue_seat", Title: "Reissue a seat's token", Route: "POST /api/games/{id}/seats/{player_id}/token", Effect: access.Write, Audience: "play",
+		Doc:      "Gives a new token or key for a seat and ends the old one. For the host, when a player has lost it.",
+		Examples: []op.Example{{Title: "Ada has lost her link", Input: `{"id":"g-00112233aabbccdd","player_id":"p1"}`}},
+	}, func(ctx context.Context, c *op.Call, in seatIn) (joinOut, error) {
+		t, _, err := s.hostOf(ctx, c.Grant, in.ID)
+		if err != nil {
+			return joinOut{}, err
+		}
+		state, _ := t.now()
+		seat, ok := rule.ParseSeat(in.Player)
+		if !ok || int(seat) > state.Public.Seated {
+			return joinOut{}, fault.BadField("player_id", "is nobody at this table")
+		}
+		as := state.Secret.Seats.Of(seat).Played
+		if as == rule.ByProgram {
+			return joinOut{}, fault.New(fault.Rule, "an AI player of this server needs no token")
+		}
+		return s.issue(ctx, c, t, seat, as)
+	})
+}
+
+type gamesOut struct {
+	Games []gameOut `json:"games"`
+}
+
+// listed is how many games a list shows, the newest first.
+const listed = 100
+
+func (s *Service) listGames() *op.Operation {
+	return define(op.Spec{
+		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play", Bare: "games",
+		Doc: "Lists the games that you host in this world, or the one that your seat is at, the newest first, at most 100.",
+	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {
+		who := c.Grant.Caller()
+		seated, _, bound := seatOf(who.Seat)
+		mine, err := s.lookUp(ctx, c.Grant, func(e *entry) bool {
+			return bound && e.Game == seated || who.Seat == "" && e.World == c.Grant.World() && e.Host == who.Subject
+		})
+		out := gamesOut{Games: []gameOut{}}
+		for _, e := range mine[:min(listed, len(mine))] {
+			t, openErr := s.open(ctx, c.Grant, e.Game)
+			if fault.KindOf(openErr) == fault.NotFound && openErr != nil {
+				continue // named, and never begun
+			}
+			if openErr != nil {
+				return out, openErr
+			}
+			out.Games = append(out.Games, shortOf(t))
+		}
+		return out, err
+	})
+}

@@ -1,0 +1,177 @@
+package game
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/game/rule"
+	"loregate/internal/game/view"
+	"loregate/internal/op"
+)
+
+type commandIn struct {
+	gameID
+	Type    string `json:"type" jsonschema:"What to do. What is legal now stands in the game's you.legal." enum:"chat,status,pulse,vote,night_action,exit_interview,advance,remove"`
+	Text    string `json:"text,omitzero" jsonschema:"Of a chat message, status, pulse answer or private feedback; 500 characters." maxlen:"4000"`
+	Channel string `json:"channel,omitzero" jsonschema:"Who reads a chat message." enum:"public,aligned,direct" default:"public"`
+	To      string `json:"to,omitzero" jsonschema:"Player that a direct message is for, or that a public one is about."`
+	Choice  string `json:"choice,omitzero" jsonschema:"Of a vote: YES, NO or a player; left out, the vote is taken back."`
+	Action  string `json:"action,omitzero" jsonschema:"At night: mine, project, bargain, convert or the role's ability. Of an exit interview: handoff, feedback or burn."`
+	Target  string `json:"target,omitzero" jsonschema:"Player that the action is about."`
+	Second  string `json:"second,omitzero" jsonschema:"Second player of an action that takes two."`
+	Pick    string `json:"pick,omitzero" jsonschema:"What else an ability chooses: a crisis, a part of the report."`
+	Status  string `json:"status,omitzero" jsonschema:"Last status of who leaves; 20 characters."`
+	Player  string `json:"player_id,omitzero" jsonschema:"Whom the host removes."`
+}
+
+type commandOut struct {
+	Version int         `json:"version"`
+	Phase   string      `json:"phase"`
+	Legal   []rule.Move `json:"legal"` // what you may do now
+}
+
+func (s *Service) commandGame() *op.Operation {
+	return define(op.Spec{
+		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write, Audience: "play",
+		Doc: "Does something in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, take your leave; and as its host: advance, remove. " +
+			"A command that is not legal now is refused with what is.",
+		Examples: []op.Example{
+			{Title: "Say something", Input: `{"id":"g-00112233aabbccdd","type":"chat","text":"Good morning."}`},
+			{Title: "Nominate", Input: `{"id":"g-00112233aabbccdd","type":"vote","choice":"p4"}`},
+			{Title: "Mine for another", Input: `{"id":"g-00112233aabbccdd","type":"night_action","action":"mine","target":"p2"}`},
+		},
+	}, func(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
+		t, p, err := s.partOf(ctx, c.Grant, in.ID)
+		if err != nil {
+			return commandOut{}, err
+		}
+		cmd, err := in.command(p)
+		if err != nil {
+			return commandOut{}, err
+		}
+		receipt, err := s.do(ctx, c.Grant, t, cmd)
+		c.Reply.Replayed = receipt.Replayed
+		if err != nil {
+			return commandOut{}, err
+		}
+		state, _ := t.now()
+		return commandOut{state.Public.Version, string(state.Public.Phase), state.Legal(p.seat)}, nil
+	})
+}
+
+// command makes the rules' command of what was sent.
+func (in *commandIn) command(p place) (rule.Command, error) {
+	host := in.Type == "advance" || in.Type == "remove"
+	switch {
+	case host && !p.host:
+		return nil, fault.New(fault.Denied, "only the host of this game may do that; ask the host")
+	case !host && p.seat == 0:
+		return nil, fault.New(fault.Denied, "the host has no seat; join the game to play, and use the seat's token")
+	}
+	var bad error
+	seat := func(field, id string) rule.Seat {
+		s, ok := rule.ParseSeat(id)
+		if id != "" && !ok && bad == nil {
+			bad = fault.BadField(field, "is a player's id, as p1")
+		}
+		return s
+	}
+	target := seat("target", in.Target)
+	cmds := map[string]rule.Command{
+		"chat":           rule.Chat{From: p.seat, Channel: rule.Channel(in.Channel), To: seat("to", in.To), Text: in.Text},
+		"status":         rule.SetStatus{Seat: p.seat, Text: in.Text},
+		"pulse":          rule.AnswerPulse{Seat: p.seat, Text: in.Text},
+		"vote":           rule.CastVote{Seat: p.seat, Choice: rule.Choice(in.Choice)},
+		"night_action":   rule.GiveAction{Seat: p.seat, Action: rule.Action{Do: in.Action, Target: target, Second: seat("second", in.Second), Pick: in.Pick}},
+		"exit_interview": rule.TakeLeave{Seat: p.seat, Do: in.Action, Target: target, Text: in.Text, Status: in.Status},
+		"advance":        rule.Advance{By: p.seat},
+		"remove":         rule.Remove{By: p.seat, Seat: seat("player_id", in.Player)},
+	}
+	if in.Type == "night_action" && in.Action == "convert" {
+		return rule.GiveConversion{Seat: p.seat, Target: target}, bad
+	}
+	return cmds[in.Type], bad
+}
+
+func (s *Service) getGame() *op.Operation {
+	return define(op.Spec{
+		Name: "get_game", Title: "See a game", Route: "GET /api/games/{id}", Effect: access.Read, Audience: "play",
+		Doc:      "Shows a game as your seat sees it: what is public, and your own secrets, with what you may do now. The host without a seat sees what is public.",
+		Examples: []op.Example{{Title: "See", Input: `{"id":"g-00112233aabbccdd"}`}},
+	}, func(ctx context.Context, c *op.Call, in gameID) (view.Own, error) {
+		t, p, err := s.partOf(ctx, c.Grant, in.ID)
+		if err != nil {
+			return view.Own{}, err
+		}
+		state, _ := t.now()
+		return shown(&state, p.seat, view.OwnOf), nil
+	})
+}
+
+// shown is a game as somebody sees it who may have no seat.
+func shown(state *rule.State, seat rule.Seat, of func(*rule.State, rule.Seat) view.Own) view.Own {
+	if seat != 0 {
+		return of(state, seat)
+	}
+	return view.Own{Table: view.TableOf(state.ID, &state.Public, 0),
+		Self:   view.Self{Host: true, Side: []string{}, Notices: []view.Notice{}, Legal: []rule.Move{}},
+		Direct: []view.Whisper{}, Aligned: []view.Whisper{}}
+}
+
+type replayIn struct {
+	gameID
+	After int `json:"after,omitzero" jsonschema:"Number of the last event that you have." min:"0"`
+	Limit int `json:"limit,omitzero" jsonschema:"How many events to give." min:"1" max:"2000" default:"500"`
+}
+
+type replayed struct {
+	Seq     int             `json:"seq"`
+	At      time.Time       `json:"at"`
+	Type    string          `json:"type"`
+	Open    bool            `json:"open"` // it changed what was public
+	Payload json.RawMessage `json:"payload"`
+}
+
+type replayOut struct {
+	GameID string     `json:"game_id"`
+	Winner string     `json:"winner"`
+	Events []replayed `json:"events"`
+	Total  int        `json:"total"`
+}
+
+func (s *Service) replayGame() *op.Operation {
+	return define(op.Spec{
+		Name: "replay_game", Title: "Replay a game", Route: "GET /api/games/{id}/replay", Effect: access.Read, Audience: "play",
+		Doc:      "Gives all events of a game that is over, secrets and all, in order: for its players, its host, and game masters of its world.",
+		Examples: []op.Example{{Title: "From the beginning", Input: `{"id":"g-00112233aabbccdd"}`}},
+	}, func(ctx context.Context, c *op.Call, in replayIn) (replayOut, error) {
+		t, p, err := s.find(ctx, c.Grant, in.ID)
+		if err != nil {
+			return replayOut{}, err
+		}
+		state, seq := t.now()
+		over := state.Public.Phase == rule.Over
+		if p == (place{}) && (!over || c.Grant.Role() < access.RoleGM) {
+			return replayOut{}, errNoGame()
+		}
+		if !over {
+			return replayOut{}, fault.New(fault.Rule, "the game goes on; it can be replayed when it is over")
+		}
+		out := replayOut{GameID: t.id, Winner: string(state.Public.Winner), Events: []replayed{}, Total: int(seq)}
+		for rec, err := range s.cfg.Ledgers.Records(ctx, c.Grant, t.stream, canon.Seq(in.After+1)) {
+			if err != nil || len(out.Events) == in.Limit {
+				return out, err
+			}
+			e, err := rule.Decode(rec.Event.Type, rec.Event.Payload)
+			if err != nil {
+				return out, err
+			}
+			out.Events = append(out.Events, replayed{int(rec.Seq), rec.At, rec.Event.Type, rule.IsOpen(e), rec.Event.Payload})
+		}
+		return out, nil
+	})
+}

@@ -1,0 +1,117 @@
+package game
+
+import (
+	"context"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/game/rule"
+)
+
+// place is what a caller is in a game.
+type place struct {
+	seat rule.Seat // 0: none
+	host bool
+}
+
+// seatName names a seat to identity: "game/player".
+func seatName(game string, seat rule.Seat) string { return game + "/" + seat.String() }
+
+// seatOf reads what seatName wrote.
+func seatOf(name string) (game string, seat rule.Seat, ok bool) {
+	game, player, _ := strings.Cut(name, "/")
+	seat, ok = rule.ParseSeat(player)
+	return game, seat, ok && isGameID(game)
+}
+
+// find gives a game and what the caller is in it. A game of another world, or one that
+// the caller has no part in, is not there.
+func (s *Service) find(ctx context.Context, g access.Grant, id string) (*table, place, error) {
+	c := g.Caller()
+	game, seat, bound := seatOf(c.Seat)
+	if c.Seat != "" && (!bound || game != id) {
+		return nil, place{}, errNoGame()
+	}
+	t, err := s.open(ctx, g, id)
+	if err != nil {
+		return nil, place{}, err
+	}
+	state, _ := t.now()
+	if bound {
+		if int(seat) > state.Public.Seated {
+			return nil, place{}, errNoGame()
+		}
+		return t, place{seat, state.Secret.Seats.Of(seat).Host}, nil
+	}
+	p := place{host: state.Secret.Host == string(c.Subject)}
+	if state.Secret.World != g.World().String() {
+		return nil, place{}, errNoGame()
+	}
+	return t, p, nil
+}
+
+// partOf is find for those who have a part in the game, or may see it as it is over.
+func (s *Service) partOf(ctx context.Context, g access.Grant, id string) (*table, place, error) {
+	t, p, err := s.find(ctx, g, id)
+	if err != nil {
+		return nil, p, err
+	}
+	if p == (place{}) {
+		return nil, p, errNoGame()
+	}
+	return t, p, nil
+}
+
+// hostOf is find for the host, or a seat that hosts.
+func (s *Service) hostOf(ctx context.Context, g access.Grant, id string) (*table, place, error) {
+	t, p, err := s.partOf(ctx, g, id)
+	if err == nil && !p.host {
+		err = fault.New(fault.Denied, "only the host of this game may do that; ask the host")
+	}
+	return t, p, err
+}
+
+// join seats somebody and gives the seat that it got.
+func (s *Service) join(ctx context.Context, g access.Grant, t *table, c rule.Join) (rule.Seat, canon.Receipt, error) {
+	receipt, err := s.do(ctx, g, t, c)
+	if err != nil {
+		return 0, receipt, err
+	}
+	for rec, err := range s.cfg.Ledgers.Records(ctx, g, t.stream, receipt.Seq) {
+		if err != nil {
+			return 0, receipt, err
+		}
+		e, err := rule.Decode(rec.Event.Type, rec.Event.Payload)
+		if seated, ok := e.(*rule.Seated); ok {
+			return seated.Seat, receipt, err
+		}
+		return 0, receipt, fault.New(fault.Internal, "record %d of a game seats nobody", rec.Seq)
+	}
+	return 0, receipt, fault.New(fault.Internal, "a game lost its record %d", receipt.Seq)
+}
+
+// admitTo makes the credential of a seat and ends the one it had.
+func (s *Service) admitTo(ctx context.Context, g access.Grant, t *table, seat rule.Seat, as rule.Played) (secret string, err error) {
+	state, _ := t.now()
+	world, name := g.World(), seatName(t.id, seat)
+	var id string
+	switch as {
+	case rule.ByClient:
+		secret, id, err = s.cfg.Seats.Key(ctx, world, name)
+	case rule.ByPerson:
+		secret, id, err = s.cfg.Seats.Token(ctx, world, name)
+	}
+	if err != nil {
+		return "", err
+	}
+	old := state.Secret.Seats.Of(seat).Owner
+	if _, err := s.do(ctx, g.Unkeyed(), t, rule.Reseat{Seat: seat, Owner: id, Played: as}); err != nil {
+		return "", err
+	}
+	if old != "" && old != id {
+		return secret, s.cfg.Seats.Revoke(ctx, old)
+	}
+	return secret, nil
+}

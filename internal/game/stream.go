@@ -1,0 +1,117 @@
+package game
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/game/rule"
+	"loregate/internal/game/view"
+	"loregate/internal/op"
+)
+
+// together is how long a stream waits for more to come before it shows a change: what
+// one command did comes as one message.
+const together = 20 * time.Millisecond
+
+// said is the data of a message of kind chat.
+type said struct {
+	Messages []view.Message `json:"messages"`
+}
+
+func (s *Service) feed() *op.Feed {
+	return &op.Feed{
+		Name: "game_stream", Title: "Follow a game", Surfaces: []string{Surface}, Least: access.RoleUser, Audience: "play",
+		Route: "GET /api/games/{id}/stream",
+		Doc: "Follows a game as your seat sees it. It begins with the present view and all chat after the message that you name (Last-Event-ID), " +
+			"and goes on with each change of what you see.",
+		Kinds: []op.FeedKind{
+			{Event: "view", Doc: "The game as get_game shows it, with an empty chat_log, and the server's time as now. It replaces the one before."},
+			{Event: "chat", Doc: "Chat messages that follow on those before: {messages}."},
+		},
+		Open: s.openStream,
+	}
+}
+
+// framed is the data of a message of kind view.
+type framed struct {
+	view.Own
+	Now time.Time `json:"now"`
+}
+
+func (s *Service) openStream(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+	t, p, err := s.partOf(ctx, c.Grant, vars["id"])
+	if err != nil {
+		return nil, err
+	}
+	heard, err := strconv.Atoi(strings.TrimPrefix(after, "m"))
+	if after != "" && (err != nil || heard < 0) {
+		return nil, fault.BadField("Last-Event-ID", "must be the id of a message of this stream")
+	}
+	return func(yield func(op.Message, error) bool) {
+		w := &watcher{s: s, t: t, seat: p.seat, heard: heard, yield: yield}
+		for w.look() {
+			if !w.wait(ctx) {
+				return
+			}
+		}
+	}, nil
+}
+
+// watcher sends one reader what has changed.
+type watcher struct {
+	s     *Service
+	t     *table
+	seat  rule.Seat
+	heard int    // number of the last chat message sent
+	seen  string // the last view sent, as JSON without the time
+	bell  <-chan struct{}
+	yield func(op.Message, error) bool
+}
+
+// look sends what the reader has not seen. It reports whether the reader takes more.
+func (w *watcher) look() bool {
+	w.bell = w.t.bell.wait()
+	w.t.used.Store(int64(w.s.now()))
+	state, _ := w.t.now()
+	brief := shown(&state, w.seat, view.BriefOf)
+	brief.ChatLog = []view.Message{}
+	if b, err := json.Marshal(brief, json.Deterministic(true)); err != nil || string(b) != w.seen {
+		w.seen = string(b)
+		if !w.send("view", framed{brief, w.s.cfg.Now().UTC()}) {
+			return false
+		}
+	}
+	list := view.Messages(&state.Public, w.heard)
+	if len(list) == 0 {
+		return true
+	}
+	w.heard = list[len(list)-1].ID
+	return w.send("chat", said{list})
+}
+
+func (w *watcher) send(event string, data any) bool {
+	b, err := json.Marshal(data, json.Deterministic(true))
+	return w.yield(op.Message{ID: "m" + strconv.Itoa(w.heard), Event: event, Data: b}, err) && err == nil
+}
+
+// wait waits for a change, and a little for what comes with it.
+func (w *watcher) wait(ctx context.Context) bool {
+	select {
+	case <-w.bell:
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case <-time.After(together):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
