@@ -19,6 +19,8 @@ import (
 	"loregate/internal/identity"
 	"loregate/internal/job"
 	"loregate/internal/op"
+	"loregate/internal/prompt"
+	"loregate/internal/proposal"
 	"loregate/internal/store/sqlite"
 	"loregate/internal/telemetry"
 	"loregate/internal/world"
@@ -46,8 +48,12 @@ type App struct {
 	Guard    *access.Guard
 	Ops      *op.Local
 	Surfaces []op.Surface
+	// Proposals judges what is proposed.
+	Proposals *proposal.Service
 
 	places *world.World
+
+	prompts *prompt.Registry
 
 	store   *sqlite.Store
 	log     *access.Log
@@ -87,7 +93,9 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		return a, err
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
-	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: o.NewID})
+	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: o.NewID, Ledgers: map[string]string{
+		proposal.LedgerKind: canon.AnySurface,
+	}})
 	if err := a.openAccess(c, o); err != nil {
 		return a, err
 	}
@@ -97,7 +105,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.NewID}); err != nil {
 		return a, err
 	}
-	return a, a.openSurfaces(ctx, c)
+	return a, a.openSurfaces(ctx, c, o)
 }
 
 // openAccess makes what decides who may come in, and what is kept of it.
@@ -134,7 +142,7 @@ func (c Config) audiences() []string {
 	return []string{"loregate"}
 }
 
-func (a *App) openSurfaces(ctx context.Context, c Config) error {
+func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data})
 	if err != nil {
 		return err
@@ -143,11 +151,14 @@ func (a *App) openSurfaces(ctx context.Context, c Config) error {
 	if err := a.openWorld(ctx); err != nil {
 		return err
 	}
+	if err := a.openProposals(o); err != nil {
+		return err
+	}
 	a.metrics.Know(labelsOf(a.Surfaces))
 	if err := a.metrics.AccessBuffer(a.log.Depth); err != nil {
 		return err
 	}
-	a.Ops, err = op.NewLocal(op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Observer: observer{a.metrics, a.tracing}})
+	a.Ops, err = op.NewLocal(op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals, Observer: observer{a.metrics, a.tracing}})
 	return err
 }
 

@@ -23,22 +23,23 @@ import (
 // joined by dots; its variable is LOREGATE_ and that path in capitals with underscores.
 // docs/config.md is made from the doc tags.
 type Config struct {
-	Addr        string   `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
-	Data        string   `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
-	PublicURL   string   `yaml:"public_url" doc:"Where clients reach the server, when that is not addr: https://lore.example. It stands in metadata and links."`
-	BehindProxy bool     `yaml:"behind_proxy" doc:"A proxy in front ends TLS. Without it or tls, serve refuses an address that others can reach. X-Forwarded-For of the proxy is then believed."`
-	TLS         TLS      `yaml:"tls"`
-	Hosts       []string `yaml:"allowed_hosts" doc:"Host names that requests may name, besides addr, public_url and the loopback names."`
-	Origins     []string `yaml:"allowed_origins" doc:"Web origins whose pages may call the server, as https://host."`
-	AllowFrom   []string `yaml:"allow_from" doc:"Address ranges that may use the API, as 10.0.0.0/8. Empty: all."`
-	KeyAsBearer string   `yaml:"allow_key_as_bearer" default:"auto" doc:"Whether an API key is taken as bearer token on /mcp: yes, no, or auto, which is yes on loopback only."`
-	Token       Token    `yaml:"token"`
-	Limits      Limits   `yaml:"limits"`
-	Audit       Audit    `yaml:"audit"`
-	Log         Log      `yaml:"log"`
-	Tracing     Tracing  `yaml:"tracing"`
-	Metrics     Metrics  `yaml:"metrics"`
-	Import      Import   `yaml:"import"`
+	Addr        string    `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
+	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
+	PublicURL   string    `yaml:"public_url" doc:"Where clients reach the server, when that is not addr: https://lore.example. It stands in metadata and links."`
+	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front ends TLS. Without it or tls, serve refuses an address that others can reach. X-Forwarded-For of the proxy is then believed."`
+	TLS         TLS       `yaml:"tls"`
+	Hosts       []string  `yaml:"allowed_hosts" doc:"Host names that requests may name, besides addr, public_url and the loopback names."`
+	Origins     []string  `yaml:"allowed_origins" doc:"Web origins whose pages may call the server, as https://host."`
+	AllowFrom   []string  `yaml:"allow_from" doc:"Address ranges that may use the API, as 10.0.0.0/8. Empty: all."`
+	KeyAsBearer string    `yaml:"allow_key_as_bearer" default:"auto" doc:"Whether an API key is taken as bearer token on /mcp: yes, no, or auto, which is yes on loopback only."`
+	Token       Token     `yaml:"token"`
+	Limits      Limits    `yaml:"limits"`
+	Audit       Audit     `yaml:"audit"`
+	Log         Log       `yaml:"log"`
+	Tracing     Tracing   `yaml:"tracing"`
+	Metrics     Metrics   `yaml:"metrics"`
+	Import      Import    `yaml:"import"`
+	Proposals   Proposals `yaml:"proposals"`
 }
 
 // TLS is the server's own certificate.

@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/draft"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/prompt"
+	"loregate/internal/proposal"
+	"loregate/internal/world"
+)
+
+// Proposals are the numbers of the gates.
+type Proposals struct {
+	PlayerMinute int           `yaml:"player_minute" default:"6" doc:"Proposals of one purpose for one player a minute."`
+	PlayerHour   int           `yaml:"player_hour" default:"60" doc:"Proposals of one purpose for one player an hour."`
+	KeyMinute    int           `yaml:"key_minute" default:"30" doc:"Proposals of one key a minute."`
+	WorldMinute  int           `yaml:"world_minute" default:"600" doc:"Proposals in a world a minute."`
+	TokensDay    int           `yaml:"tokens_day" default:"200000" doc:"Tokens in the texts of one purpose in a world a day."`
+	Compared     int           `yaml:"compared" default:"500" doc:"Accepted proposals of a kind and scope that a new one is compared with."`
+	Within       time.Duration `yaml:"within" default:"720h" doc:"How old those may be."`
+	Distance     int           `yaml:"distance" default:"3" doc:"SimHash distance up to which two texts are near the same."`
+	Likeness     float64       `yaml:"likeness" default:"0.85" doc:"Share of three-word runs from which two texts are near the same."`
+	Life         time.Duration `yaml:"life" default:"168h" doc:"How long a proposal waits for a person."`
+	Review       []string      `yaml:"review" doc:"Kinds that wait for a person, besides those that do by themselves: ambience, npc_dialogue."`
+	Unproven     []string      `yaml:"unproven" doc:"Kinds that agents may propose without saying what they were made from; the sample world has ambience and npc_dialogue."`
+}
+
+func (c Proposals) limits() proposal.Limits {
+	return proposal.Limits{PlayerMinute: c.PlayerMinute, PlayerHour: c.PlayerHour, KeyMinute: c.KeyMinute, WorldMinute: c.WorldMinute, TokensDay: c.TokensDay,
+		Compared: c.Compared, Within: c.Within, Distance: c.Distance, Likeness: c.Likeness, Life: c.Life}
+}
+
+// openProposals makes the gates, with the kinds that there are, and puts their operations
+// on the surface world.
+func (a *App) openProposals(o Options) (err error) {
+	c := a.Config.Proposals
+	if o.Profile == access.ProfileSample && len(c.Unproven) == 0 {
+		c.Unproven = []string{"ambience", "npc_dialogue"} // so that a person can play with any client
+	}
+	if a.prompts, err = prompt.Open(filepath.Join(a.Config.Data, "prompts")); err != nil {
+		return err
+	}
+	policies := map[string]proposal.Policy{}
+	for _, kind := range c.Review {
+		policies[kind] = proposal.Review
+	}
+	a.Proposals, err = proposal.New(proposal.Config{
+		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: draft.Kinds(draftWords()), Contexts: contexts{a.places}, Authors: authors{a},
+		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
+		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, Now: a.now, NewID: o.NewID,
+	})
+	if err != nil {
+		return err
+	}
+	a.offer(world.Surface, append(a.Proposals.Operations(), prompt.Operations(a.prompts, world.Surface)...)...)
+	return nil
+}
+
+// offer adds operations to a surface that is there.
+func (a *App) offer(surface string, operations ...*op.Operation) {
+	i := slices.IndexFunc(a.Surfaces, func(s op.Surface) bool { return s.Name == surface })
+	a.Surfaces[i].Operations = append(a.Surfaces[i].Operations, operations...)
+}
+
+// draftWords is what the surface world calls things.
+func draftWords() draft.Config {
+	c := draft.Config{Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
+		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
+		EventType: func(name string) (access.Role, bool) {
+			k, ok := world.KindOf(world.EventType(name))
+			return k.Least, ok
+		}}
+	for _, d := range world.Directions {
+		c.Directions = append(c.Directions, string(d))
+	}
+	return c
+}
+
+// contexts reads context references again for the replay gate.
+type contexts struct{ places *world.World }
+
+func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (json.RawMessage, access.Level, error) {
+	view, err := c.places.View(g, ref)
+	if err != nil {
+		return nil, 0, err
+	}
+	answer, err := c.places.Reread(ctx, g, ref)
+	return answer, view.Level, err
+}
+
+// authors gives those who proposed as they are today.
+type authors struct{ app *App }
+
+func (s authors) Author(ctx context.Context, subject access.Subject, key string) (access.Caller, error) {
+	if key != "" {
+		return s.app.Identity.CallerOf(ctx, key)
+	}
+	if subject == Operator().Subject {
+		return Operator(), nil
+	}
+	if name, ok := strings.CutPrefix(string(subject), "local-"); ok {
+		if role, ok := access.ParseRole(name); ok {
+			return Local(role), nil
+		}
+	}
+	return access.Caller{}, fault.New(fault.Denied, "whoever asked for this is not known any more; it must be asked for anew")
+}
+
+// ResumeProposals carries out what was accepted before a process ended, in every world.
+func (a *App) ResumeProposals(ctx context.Context) error {
+	all, err := a.Canon.Worlds(ctx)
+	for _, w := range all {
+		if err != nil {
+			break
+		}
+		err = a.resume(ctx, w)
+	}
+	return err
+}
+
+func (a *App) resume(ctx context.Context, w canon.World) error {
+	return a.operate(ctx, w.ID, "resume_proposals", access.Propose, func(g access.Grant) error {
+		n, err := a.Proposals.Resume(ctx, g)
+		if n > 0 {
+			a.logger.Info("carried out what was accepted before", "world", w.Slug, "proposals", n)
+		}
+		if err != nil {
+			return fmt.Errorf("proposals of %s: %w", w.Slug, err)
+		}
+		return nil
+	})
+}
