@@ -1,0 +1,105 @@
+package blender
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"loregate/internal/studio"
+)
+
+// Config is how Blender is found. The zero Config looks for blender on the path.
+type Config struct {
+	Binary  string
+	Threads int // of a render; 0 is two
+}
+
+// Adapter carries out tools in Blender.
+type Adapter struct {
+	config  Config
+	mu      sync.Mutex // guards what follows
+	found   string     // the binary that version is of
+	info    studio.TargetInfo
+	when    time.Time
+	painted map[string][2]string // kept surfaces by kind: colour and normal
+}
+
+// New makes the adapter. Nothing is started.
+func New(c Config) *Adapter {
+	if c.Binary == "" {
+		c.Binary = "blender"
+	}
+	if c.Threads == 0 {
+		c.Threads = 2
+	}
+	return &Adapter{config: c, painted: map[string][2]string{}}
+}
+
+// Kind is "blender".
+func (a *Adapter) Kind() string { return "blender" }
+
+// Tools says what is carried out here.
+func (a *Adapter) Tools() map[string]studio.Support {
+	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note} }
+	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
+	return map[string]studio.Support{
+		"generate_scene": does("built in Go, placed in Blender"), "add_object": does("meshes are made in Go"),
+		"generate_terrain": does("heights are made in Go"), "generate_texture": does("painted in Go, put on in Blender"),
+		"populate_level": does("placed in Go, over a terrain of the scene"), "export_asset": does("read back after it is written"),
+		"render_preview": does("Cycles on the processor, in a process of its own"), "list_objects": does("from the scene itself"),
+		"import_asset":        not("Blender is where assets come from; import them into an engine"),
+		"generate_blueprint":  not("behaviour belongs to an engine"),
+		"profile_performance": not("levels are measured in an engine"),
+	}
+}
+
+// install is what to do to have Blender.
+const install = "Blender is not installed; on Debian: apt-get install -y --no-install-recommends blender python3-numpy libegl1 libgl1-mesa-dri; or set studio.blender to where it is"
+
+// binary finds the program.
+func (a *Adapter) binary() (string, error) {
+	path, err := exec.LookPath(a.config.Binary)
+	if err != nil {
+		return "", studio.Fail(studio.Missing, "%s", install).Because(err)
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", studio.Fail(studio.Missing, "%s", install).Because(err)
+	}
+	return path, nil
+}
+
+// probeLife is how long an answer of the program about its version is believed.
+const probeLife = 10 * time.Minute
+
+// Probe asks the program for its version.
+func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
+	path, err := a.binary()
+	if err != nil {
+		return studio.TargetInfo{}, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.found == path && time.Since(a.when) < probeLife {
+		return a.info, nil
+	}
+	cmd := exec.CommandContext(ctx, path, "--background", "--version")
+	cmd.Env = cleanEnv("/nonexistent")
+	out, err := cmd.Output()
+	if err != nil {
+		return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Blender does not run; try %s --background --version by hand", path).Because(err)
+	}
+	first, _, _ := strings.Cut(string(out), "\n")
+	a.found, a.when = path, time.Now()
+	a.info = studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: strings.TrimPrefix(strings.TrimSpace(first), "Blender ")}
+	return a.info, nil
+}
+
+// Open gives a scene. No program is started.
+func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.target(at), nil }
+
+func (a *Adapter) target(at studio.Place) *target {
+	return &target{adapter: a, at: at, journal: &journal{file: filepath.Join(at.Dir, "journal.ndjson")}}
+}

@@ -1,0 +1,449 @@
+package blender
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	_ "image/png" // renders are read back
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loregate/internal/studio"
+	"loregate/internal/studio/builder"
+	"loregate/internal/studio/scene"
+	"loregate/internal/studio/terrain"
+	"loregate/internal/studio/texture"
+)
+
+// methods are the tools, by name.
+var methods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
+	"generate_scene": (*txn).scene, "add_object": (*txn).object, "generate_terrain": (*txn).terrain, "generate_texture": (*txn).texture,
+	"populate_level": (*txn).populate, "export_asset": (*txn).export, "render_preview": (*txn).render, "list_objects": (*txn).list,
+}
+
+// Do carries out a call.
+func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
+	m, ok := methods[w.Tool]
+	if !ok {
+		return nil, studio.Fail(studio.NotSupported, "blender does not carry out %s: %s", w.Tool, x.adapter.Tools()[w.Tool].Note)
+	}
+	return m(x, ctx, w)
+}
+
+// counts is what the driver counts of a scene.
+type counts struct {
+	Objects     int `json:"objects"`
+	Collections int `json:"collections"`
+	Meshes      int `json:"meshes"`
+	Triangles   int `json:"triangles"`
+	Materials   int `json:"materials"`
+}
+
+func (x *txn) count(ctx context.Context) (counts, error) {
+	return ask[counts](ctx, x.target, map[string]string{"op": "counts"})
+}
+
+// scene builds a place. What it says was created is counted in Blender.
+func (x *txn) scene(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.SceneIn](w)
+	if err != nil {
+		return nil, err
+	}
+	if in.Description == "" && w.Card == nil {
+		return nil, studio.Fail(studio.Validation, "description: give a description or a card, so that there is something to build")
+	}
+	brief := builder.Brief{Words: in.Description, Style: in.Style, Seed: w.Seed}
+	if w.Card != nil {
+		brief.Title, brief.Text, brief.Terrain = w.Card.Name, w.Card.Text, w.Card.Terrain
+	}
+	built, err := builder.Build(brief, &painter{ctx, x.at.Files, x.adapter})
+	if err != nil {
+		return nil, err
+	}
+	if in.Replace {
+		if err := x.clear(ctx); err != nil {
+			return nil, err
+		}
+	}
+	before, err := x.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	total := float64(len(built.Ops))
+	err = x.apply(ctx, built.Ops, func(done int) { w.Progress(float64(done), total, "building "+built.ID) })
+	if err != nil {
+		return nil, err
+	}
+	after, err := x.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range built.Warnings {
+		w.Warn(text)
+	}
+	return studio.SceneOut{SceneID: built.ID, Objects: after.Objects - before.Objects, Collections: after.Collections - before.Collections,
+		Kind: built.Kind, Features: built.Features, Triangles: after.Triangles - before.Triangles}, nil
+}
+
+// object adds one thing.
+func (x *txn) object(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ObjectIn](w)
+	if err != nil {
+		return nil, err
+	}
+	name := in.Name
+	if name == "" {
+		names, err := x.Names(ctx)
+		if err != nil {
+			return nil, err
+		}
+		name = fmt.Sprintf("%s %d", in.Type, len(names)+1)
+	}
+	t := scene.Transform{Location: in.Location, Scale: in.Scale}
+	for i, degrees := range in.Rotation {
+		t.Rotation[i] = degrees * math.Pi / 180
+	}
+	s := &scene.Script{}
+	switch in.Type {
+	case "light":
+		s.Light(scene.Light{Name: name, Kind: "POINT", Energy: 500, Color: [3]float64{1, 0.9, 0.75}, Size: 0.25, Transform: t})
+	case "camera":
+		s.Camera(name, 35, false, t)
+	case "empty":
+		s.Object(name, "", "", t)
+	case "text":
+		if in.Text == "" {
+			return nil, studio.Fail(studio.Validation, "text: a text has words")
+		}
+		s.Text(name, in.Text, in.Material, "", 1, t)
+	default:
+		s.Mesh(name, solid(in.Type))
+		s.Object(name, name, "", t)
+	}
+	if in.Material != "" && in.Type != "light" && in.Type != "camera" && in.Type != "empty" && in.Type != "text" {
+		s.Assign(name, in.Material)
+	}
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	if err := x.apply(ctx, s.Ops, nil); err != nil {
+		return nil, err
+	}
+	return studio.ObjectOut{Name: name, ID: x.at.Name + "/" + name}, x.there(ctx, name)
+}
+
+// there checks that an object is in the scene.
+func (x *txn) there(ctx context.Context, names ...string) error {
+	have, err := x.Names(ctx)
+	if err != nil {
+		return err
+	}
+	for _, want := range names {
+		found := false
+		for _, n := range have {
+			found = found || n == want
+		}
+		if !found {
+			return studio.Fail(studio.ExecFailed, "%q is not in the scene after it was made", want)
+		}
+	}
+	return nil
+}
+
+// solid is a body two metres across, its middle at the origin.
+func solid(kind string) *scene.Mesh {
+	up := func(m *scene.Mesh) *scene.Mesh { return (&scene.Mesh{}).At(m, scene.Vec{0, 0, -1}, 0) }
+	switch kind {
+	case "sphere":
+		return scene.Sphere(1, 32, 16)
+	case "cylinder":
+		return up(scene.Cylinder(1, 2, 32))
+	case "cone":
+		return up(scene.Cone(1, 2, 32))
+	case "plane":
+		return scene.Quad(2, 2)
+	case "torus":
+		return scene.Torus(1, 0.25, 48, 12)
+	}
+	return up(scene.Box(2, 2, 2))
+}
+
+// terrain makes land, with its heightmap as an artifact.
+func (x *txn) terrain(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.TerrainIn](w)
+	if err != nil {
+		return nil, err
+	}
+	land := terrain.Make(w.Seed, terrain.Sides[in.Detail], in.Width, in.Height, in.Amplitude)
+	s := &scene.Script{}
+	s.Material(scene.Material{Name: in.Name, Color: [4]float64{0.16, 0.2, 0.08, 1}, Roughness: 0.95})
+	s.Mesh(in.Name, land.Mesh(), in.Name)
+	s.Object(in.Name, in.Name, "", scene.Transform{})
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	w.Progress(1, 3, "placing "+in.Name)
+	if err := x.apply(ctx, s.Ops, nil); err != nil {
+		return nil, err
+	}
+	png, err := land.PNG()
+	if err != nil {
+		return nil, err
+	}
+	pixels := studio.Pixels(decoded(png))
+	id, err := w.Keep(ctx, studio.New{Kind: "heightmap", Name: in.Name + "-height.png", Media: "image/png", Content: &pixels}, png)
+	if err != nil {
+		return nil, err
+	}
+	return studio.TerrainOut{Asset: in.Name, Heightmap: id, Parameters: map[string]any{
+		"side": land.Side, "width": in.Width, "height": in.Height, "amplitude": in.Amplitude, "seed": w.Seed}}, x.there(ctx, in.Name)
+}
+
+func decoded(png []byte) image.Image {
+	m, _, err := image.Decode(bytes.NewReader(png))
+	if err != nil {
+		return image.NewGray(image.Rect(0, 0, 0, 0)) // what is no picture has no pixels
+	}
+	return m
+}
+
+// texture paints a surface and puts it on an object.
+func (x *txn) texture(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.TextureIn](w)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.there(ctx, in.Object); err != nil {
+		return nil, studio.Fail(studio.Validation, "object_name: there is no %q in the scene; list_objects shows what there is", in.Object)
+	}
+	pair := texture.Paint(in.Type, in.Size, w.Seed)
+	s := &scene.Script{}
+	name := fmt.Sprintf("%s %s %d", clipped(in.Object, 24), in.Type, w.Seed)
+	var ids []string
+	for _, half := range []struct {
+		kind   string
+		m      *image.RGBA
+		linear bool
+	}{{"color", pair.Color, false}, {"normal", pair.Normal, true}} {
+		png, err := texture.PNG(half.m)
+		if err != nil {
+			return nil, err
+		}
+		pixels := studio.Pixels(half.m)
+		id, err := w.Keep(ctx, studio.New{Kind: "texture", Name: fmt.Sprintf("%s-%s.png", in.Type, half.kind), Media: "image/png", Content: &pixels}, png)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+		sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(png))
+		if err != nil {
+			return nil, studio.Fail(studio.IOFailed, "the texture cannot be kept").Because(err)
+		}
+		s.Image(name+" "+half.kind, sum, half.linear)
+	}
+	s.Material(scene.Material{Name: name, Color: [4]float64{1, 1, 1, 1}, Roughness: roughness[in.Type], Metallic: metallic[in.Type],
+		Image: name + " color", Normal: name + " normal"})
+	s.Assign(in.Object, name)
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	return studio.TextureOut{Material: name, Textures: ids}, x.apply(ctx, s.Ops, nil)
+}
+
+var (
+	roughness = map[string]float64{"stone": 0.9, "wood": 0.7, "grass": 0.95, "sand": 0.95, "metal": 0.45, "fabric": 0.9}
+	metallic  = map[string]float64{"metal": 0.9}
+)
+
+func clipped(s string, n int) string { return strings.TrimRight(s[:min(len(s), n)], " .-_") }
+
+// populate strews instances of an object's mesh.
+func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.PopulateIn](w)
+	if err != nil {
+		return nil, err
+	}
+	ground, err := x.ground(in.Ground)
+	if err != nil {
+		return nil, err
+	}
+	list, cut := studio.Strew(in, w.Seed, ground)
+	if cut > 0 {
+		w.Warn(fmt.Sprintf("%d more would have fitted the density; budget_max_instances leaves them out", cut))
+	}
+	at := make([]scene.Transform, len(list))
+	for i, p := range list {
+		at[i] = scene.Transform{Location: p.Location, Rotation: scene.Vec{0, 0, p.Turn}, Scale: scene.Vec{p.Scale, p.Scale, p.Scale}}
+	}
+	s := &scene.Script{}
+	s.Instances(clipped(in.Asset, 40)+" many", in.Asset, "Populated", at)
+	if err := s.Err(); err != nil {
+		return nil, err
+	}
+	w.Progress(1, 2, fmt.Sprintf("placing %d", len(list)))
+	if err := x.apply(ctx, s.Ops, nil); err != nil {
+		return nil, err
+	}
+	id, err := w.Keep(ctx, studio.New{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	return studio.PopulateOut{Created: len(list), Placements: id}, err
+}
+
+// ground finds a terrain that a run of this scene made, and makes its heights again.
+func (x *txn) ground(name string) (func(px, py float64) float64, error) {
+	if name == "" {
+		return func(float64, float64) float64 { return 0 }, nil
+	}
+	return nil, studio.Fail(studio.NotSupported, "ground: standing on %q is not supported yet; leave it out", name)
+}
+
+// list gives what the scene holds.
+func (x *txn) list(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ListIn](w)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := ask[[]listed](ctx, x.target, map[string]string{"op": "list"})
+	if err != nil {
+		return nil, err
+	}
+	out := studio.ListOut{Objects: []studio.Object{}}
+	for _, r := range rows {
+		var o studio.Object
+		for i, into := range []any{&o.Name, &o.Type, &o.Collection, &o.Location, &o.Size, &o.Material} {
+			if err := json.Unmarshal(r[i], into); err != nil {
+				return nil, fmt.Errorf("blender: listing: %w", err)
+			}
+		}
+		if !strings.HasPrefix(o.Name, in.Prefix) {
+			continue
+		}
+		out.Total++
+		if out.Total > in.Offset && len(out.Objects) < in.Limit {
+			out.Objects = append(out.Objects, o)
+		}
+	}
+	out.Digest, err = x.Digest(ctx)
+	return out, err
+}
+
+// render makes a picture in a process of its own, on a copy of the scene.
+func (x *txn) render(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.RenderIn](w)
+	if err != nil {
+		return nil, err
+	}
+	out := studio.RenderOut{Width: in.Width, Height: in.Height}
+	cameras, err := ask[[]listed](ctx, x.target, map[string]string{"op": "list"})
+	if err != nil {
+		return nil, err
+	}
+	if !hasCamera(cameras, in.Camera) {
+		return nil, studio.Fail(studio.Validation, "camera: there is no camera %q in the scene; generate_scene makes one, and add_object", in.Camera)
+	}
+	if w.Dry {
+		return out, nil
+	}
+	blend, picture := filepath.Join(w.Dir, "scene.blend"), filepath.Join(w.Dir, "picture.png")
+	if _, err := x.send(ctx, []raw{must(map[string]string{"op": "save", "file": blend})}, nil); err != nil {
+		return nil, err
+	}
+	job := must(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width, "height": in.Height,
+		"samples": in.Samples, "threads": x.adapter.config.Threads, "exposure": 0})
+	w.Progress(0, 1, fmt.Sprintf("rendering %d by %d", in.Width, in.Height))
+	if err := x.throwaway(ctx, w.Dir, renderer, job); err != nil {
+		return nil, err
+	}
+	f, err := os.ReadFile(picture)
+	if err != nil {
+		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture").Because(err)
+	}
+	m, _, err := image.Decode(bytes.NewReader(f))
+	if err != nil || m.Bounds().Dx() != in.Width || m.Bounds().Dy() != in.Height {
+		return nil, studio.Fail(studio.ExecFailed, "Blender made no picture of %d by %d", in.Width, in.Height).Because(err)
+	}
+	// Blender writes the time that a render took into its file; these bytes follow from
+	// the pixels alone.
+	clean, err := texture.PNG(m)
+	if err != nil {
+		return nil, err
+	}
+	pixels := studio.Pixels(m)
+	out.Preview, err = w.Keep(ctx, studio.New{Kind: "preview", Name: "preview.png", Media: "image/png", Content: &pixels}, clean)
+	return out, err
+}
+
+func hasCamera(rows []listed, name string) bool {
+	for _, r := range rows {
+		if string(r[1]) == `"CAMERA"` && (name == "" || r.name() == name) {
+			return true
+		}
+	}
+	return false
+}
+
+// throwaway runs a script in a Blender of its own, which is ended with ctx.
+func (x *txn) throwaway(ctx context.Context, dir string, script []byte, job raw) error {
+	binary, err := x.adapter.binary()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "script.py")
+	if err := os.WriteFile(file, script, 0o600); err != nil {
+		return studio.Fail(studio.IOFailed, "a script cannot be written").Because(err)
+	}
+	said := &tail{}
+	cmd := exec.CommandContext(ctx, binary, "--background", "--factory-startup", "--python-exit-code", "9", "--python", file, "--", string(job))
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr, cmd.WaitDelay = cleanEnv(dir), dir, said, said, childAttr(), time.Second
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return studio.Fail(studio.ExecFailed, "Blender failed at the picture").Because(fmt.Errorf("%w; it said: %s", err, said))
+	}
+	return nil
+}
+
+// painter paints the surfaces of scenes, each once.
+type painter struct {
+	ctx     context.Context
+	files   studio.Files
+	adapter *Adapter
+}
+
+// The surfaces of scenes: pixels along a side, and the seed of them all, so that every
+// scene shares them.
+const (
+	surfaceSize = 512
+	surfaceSeed = 11
+)
+
+func (p *painter) Painted(kind string) (color, normal string, err error) {
+	p.adapter.mu.Lock()
+	pair, ok := p.adapter.painted[kind]
+	p.adapter.mu.Unlock()
+	if ok {
+		if _, err := p.files.Path(pair[0]); err == nil {
+			return pair[0], pair[1], nil
+		}
+	}
+	made := texture.Paint(kind, surfaceSize, surfaceSeed)
+	for i, m := range []image.Image{made.Color, made.Normal} {
+		png, err := texture.PNG(m)
+		if err == nil {
+			pair[i], _, err = p.files.Put(p.ctx, bytes.NewReader(png))
+		}
+		if err != nil {
+			return "", "", studio.Fail(studio.IOFailed, "a surface cannot be kept").Because(err)
+		}
+	}
+	p.adapter.mu.Lock()
+	p.adapter.painted[kind] = pair
+	p.adapter.mu.Unlock()
+	return pair[0], pair[1], nil
+}

@@ -1,0 +1,208 @@
+package blender
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/studio"
+	"loregate/internal/studio/gltf"
+)
+
+// axes are how a format says what is up and what is forward, as it is written here.
+var axes = map[string][2]string{"glb": {"Y", "Z"}, "gltf": {"Y", "Z"}, "obj": {"Y", "-Z"}, "fbx": {"Y", "-Z"}}
+
+// media are the media types of exports.
+var media = map[string]string{"glb": "model/gltf-binary", "gltf": "application/zip", "obj": "application/zip", "fbx": "application/octet-stream"}
+
+// export writes the scene or a part of it, and reads the file back.
+func (x *txn) export(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ExportIn](w)
+	if err != nil {
+		return nil, err
+	}
+	names, err := x.chosen(ctx, in.Object)
+	if err != nil {
+		return nil, err
+	}
+	if in.Path != "" {
+		if err := w.MayWrite(in.Path, in.Overwrite); err != nil {
+			return nil, err
+		}
+	}
+	out := studio.ExportOut{Format: in.Format, Unit: 1, Up: axes[in.Format][0], Forward: axes[in.Format][1], Materials: []string{}}
+	if w.Dry {
+		return out, nil
+	}
+	textures := in.Textures == nil || *in.Textures
+	file, err := x.write(ctx, w, in.Format, names, textures)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, studio.Fail(studio.ExecFailed, "Blender wrote no %s", in.Format).Because(err)
+	}
+	if err := inspect(&out, filepath.Dir(file), data); err != nil {
+		return nil, err
+	}
+	stem := in.Object
+	if stem == "" {
+		stem = strings.ReplaceAll(w.Name(), ":", "-")
+	}
+	name := studio.FileName(stem) + "." + in.Format
+	if in.Format == "gltf" || in.Format == "obj" {
+		if data, err = packed(filepath.Dir(file)); err != nil {
+			return nil, err
+		}
+		name += ".zip"
+	}
+	if out.Export, err = w.Keep(ctx, studio.New{Kind: "export", Name: name, Media: media[in.Format]}, data); err != nil {
+		return nil, err
+	}
+	if out.Manifest, err = x.manifest(ctx, w, out, name, data); err != nil {
+		return nil, err
+	}
+	if in.Path != "" {
+		if err := w.Write(in.Path, data, in.Overwrite); err != nil {
+			return nil, err
+		}
+		out.Written = in.Path
+	}
+	return out, nil
+}
+
+// chosen finds the objects of an export: one, or all of a scene by its prefix.
+func (x *txn) chosen(ctx context.Context, name string) ([]string, error) {
+	if name == "" {
+		return nil, nil
+	}
+	all, err := x.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(all, name) {
+		return []string{name}, nil
+	}
+	var part []string
+	for _, n := range all {
+		if strings.HasPrefix(n, name+" ") {
+			part = append(part, n)
+		}
+	}
+	if len(part) == 0 {
+		return nil, studio.Fail(studio.Validation, "object_name: there is no object or scene %q; list_objects shows what there is", name)
+	}
+	return part, nil
+}
+
+// write has Blender write the files into a folder of their own.
+func (x *txn) write(ctx context.Context, w *studio.Work, format string, names []string, textures bool) (string, error) {
+	dir := filepath.Join(w.Dir, "export")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", studio.Fail(studio.IOFailed, "the folder for the export cannot be made").Because(err)
+	}
+	file := filepath.Join(dir, "scene."+format)
+	w.Progress(0, 1, "writing "+format)
+	_, err := x.send(ctx, []raw{must(map[string]any{"op": "export", "format": format, "file": file, "names": names, "textures": textures})}, nil)
+	return file, err
+}
+
+// inspect reads back what was written.
+func inspect(out *studio.ExportOut, dir string, data []byte) error {
+	var info gltf.Info
+	var err error
+	switch out.Format {
+	case "glb":
+		info, err = gltf.ParseGLB(data)
+	case "gltf":
+		var bin []byte
+		if bin, err = os.ReadFile(filepath.Join(dir, "scene.bin")); err == nil {
+			info, err = gltf.Parse(data, bin)
+		}
+	case "obj":
+		info = readOBJ(data)
+	case "fbx":
+		if !bytes.HasPrefix(data, []byte("Kaydara FBX Binary  \x00")) {
+			err = fmt.Errorf("blender: the file does not begin as FBX does")
+		}
+	}
+	if err != nil {
+		return studio.Fail(studio.ExecFailed, "what Blender wrote is no sound %s", out.Format).Because(err)
+	}
+	out.Nodes, out.Triangles = info.Nodes, info.Triangles
+	if info.Materials != nil {
+		out.Materials = info.Materials
+	}
+	return nil
+}
+
+// readOBJ counts objects, triangles and materials.
+func readOBJ(data []byte) gltf.Info {
+	info := gltf.Info{Materials: []string{}}
+	for line := range bytes.Lines(data) {
+		switch {
+		case bytes.HasPrefix(line, []byte("o ")):
+			info.Nodes++
+		case bytes.HasPrefix(line, []byte("f ")):
+			info.Triangles += len(bytes.Fields(line)) - 3
+		case bytes.HasPrefix(line, []byte("usemtl ")):
+			if name := string(bytes.TrimSpace(line[7:])); !slices.Contains(info.Materials, name) {
+				info.Materials = append(info.Materials, name)
+			}
+		}
+	}
+	return info
+}
+
+// packed puts the files of a folder into a zip: sorted, stored, of one time, so that the
+// same files give the same bytes.
+func packed(dir string) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f, err := z.CreateHeader(&zip.FileHeader{Name: filepath.ToSlash(name), Method: zip.Store, Modified: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)})
+		if err == nil {
+			_, err = f.Write(data)
+		}
+		return err
+	})
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the export cannot be packed").Because(err)
+	}
+	return b.Bytes(), nil
+}
+
+// manifest keeps the export's manifest: all that an importer must know, and nothing that
+// differs between two runs of the same.
+func (x *txn) manifest(ctx context.Context, w *studio.Work, out studio.ExportOut, name string, data []byte) (string, error) {
+	m := studio.Manifest{Protocol: studio.Protocol, Tool: "export_asset", Source: x.info, Seed: w.Seed, Name: name, Format: out.Format, SHA256: studio.SumOf(data), Bytes: len(data),
+		Unit: out.Unit, Up: out.Up, Forward: out.Forward, Materials: out.Materials, Nodes: out.Nodes, Triangles: out.Triangles}
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return w.Keep(ctx, studio.New{Kind: "manifest", Name: strings.TrimSuffix(name, ".zip") + ".manifest.json", Media: "application/json"}, append(b, '\n'))
+}

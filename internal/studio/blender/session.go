@@ -1,0 +1,258 @@
+// Package blender carries out the studio's tools in Blender: one background session per
+// target, asked over a socket pair with a fixed table of operations.
+//
+// Its invariant: a scene is what its journal says. Operations are made here, in Go, with
+// all chance in them; Blender only does them. A session that dies, or that cannot be
+// trusted any more, is replaced by a fresh one that is brought to the same state. No code
+// that a caller or a model wrote ever reaches it.
+package blender
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+//go:embed driver.py
+var driver []byte
+
+//go:embed render.py
+var renderer []byte
+
+// What a session does when it goes wrong.
+var (
+	errDied   = errors.New("blender: the session ended")
+	errKilled = errors.New("blender: the session did not stop in time and was ended")
+)
+
+// opError is an operation that Blender refused or failed at.
+type opError struct {
+	At   int    // index of the operation in the request
+	Code string // REFUSED, FAILED, CANCELLED
+	Text string
+}
+
+func (e *opError) Error() string {
+	return fmt.Sprintf("blender: operation %d: %s: %s", e.At, e.Code, e.Text)
+}
+
+// How long is waited for what. A start takes 0.5 to 1.2 s on a quiet machine; a request
+// that is called off stops within milliseconds, unless it is inside compiled code.
+const (
+	startWait  = 60 * time.Second
+	cancelWait = time.Second
+)
+
+// session is a running Blender. It answers one request at a time.
+type session struct {
+	version string
+	conn    net.Conn
+	process *os.Process
+	replies chan reply
+	ended   chan struct{} // closed when the process is gone
+	output  *tail
+	mu      sync.Mutex // one request at a time
+	next    int
+}
+
+type reply struct {
+	ID      int               `json:"id"`
+	OK      bool              `json:"ok"`
+	Results []json.RawMessage `json:"results"`
+	At      int               `json:"at"`
+	Code    string            `json:"code"`
+	Error   string            `json:"error"`
+}
+
+type hello struct {
+	Version string `json:"version"`
+	PID     int    `json:"pid"`
+}
+
+// start starts a session whose temporary files are in dir.
+func start(ctx context.Context, binary, dir string) (*session, error) {
+	script := filepath.Join(dir, "driver.py")
+	if err := os.WriteFile(script, driver, 0o600); err != nil {
+		return nil, fmt.Errorf("blender: %w", err)
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, fmt.Errorf("blender: %w", err)
+	}
+	defer theirs.Close()
+	s := &session{conn: ours, replies: make(chan reply, 1), ended: make(chan struct{}), output: &tail{}, next: 1}
+	cmd := exec.Command(binary, "--background", "--factory-startup", "--python-exit-code", "9", "--python", script)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = cleanEnv(dir), dir, s.output, s.output
+	cmd.ExtraFiles = []*os.File{theirs}
+	cmd.SysProcAttr = childAttr()
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("blender: %w", err), ours.Close())
+	}
+	s.process = cmd.Process
+	go func() {
+		_ = cmd.Wait() // how it ended shows in what it was asked
+		close(s.ended)
+	}()
+	go s.read()
+	return s, s.greet(ctx)
+}
+
+// cleanEnv is all that Blender learns of its surroundings: no setting of the server's, and
+// no secret, is in it. The hash seed fixes the order of Python's sets, which the FBX
+// exporter writes out.
+func cleanEnv(home string) []string {
+	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8", "TZ=UTC",
+		"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
+}
+
+// read takes the answers off the socket until it ends.
+func (s *session) read() {
+	defer close(s.replies)
+	lines := bufio.NewReaderSize(s.conn, 1<<16)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var r reply
+		if json.Unmarshal(line, &r) != nil {
+			return
+		}
+		s.replies <- r
+	}
+}
+
+func (s *session) greet(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	r, err := s.await(ctx, 0)
+	if err != nil {
+		s.close()
+		return fmt.Errorf("%w; it said: %s", err, s.output)
+	}
+	var h hello
+	if len(r.Results) == 1 {
+		err = json.Unmarshal(r.Results[0], &h)
+	}
+	s.version = h.Version
+	return err
+}
+
+// await waits for the answer to a request.
+func (s *session) await(ctx context.Context, id int) (reply, error) {
+	for {
+		select {
+		case r, ok := <-s.replies:
+			if !ok {
+				return reply{}, errDied
+			}
+			if r.ID == id {
+				return r, nil
+			}
+		case <-ctx.Done():
+			return reply{}, ctx.Err()
+		}
+	}
+}
+
+// do carries out operations in order, up to the first that fails, and gives their
+// results. Where ctx ends it calls the request off: at once between operations, by an
+// exception within one, and by ending the session where neither helps; that is errKilled.
+func (s *session) do(ctx context.Context, ops []json.RawMessage) ([]json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	id := s.next
+	s.next++
+	if err := s.write(struct {
+		ID  int               `json:"id"`
+		Ops []json.RawMessage `json:"ops"`
+	}{id, ops}); err != nil {
+		return nil, errDied
+	}
+	r, err := s.await(ctx, id)
+	if err != nil && ctx.Err() != nil {
+		return nil, errors.Join(ctx.Err(), s.callOff(id))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.OK {
+		return r.Results, &opError{r.At, r.Code, r.Error}
+	}
+	return r.Results, nil
+}
+
+// callOff is the ladder by which a request is stopped.
+func (s *session) callOff(id int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), cancelWait)
+	defer cancel()
+	if s.write(map[string]int{"cancel": id}) == nil {
+		if _, err := s.await(ctx, id); err == nil {
+			return nil
+		}
+	}
+	s.close()
+	return errKilled
+}
+
+func (s *session) write(v any) error {
+	b, err := json.Marshal(v)
+	if err == nil {
+		_, err = s.conn.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// alive reports whether the process is there.
+func (s *session) alive() bool {
+	select {
+	case <-s.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// close ends the process and waits for it.
+func (s *session) close() {
+	_ = s.conn.Close()
+	_ = s.process.Kill() // it may be gone already
+	<-s.ended
+}
+
+// tail keeps the last of what a program writes, for the log.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailSize = 4096
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, p...)
+	if len(t.b) > tailSize {
+		t.b = append(t.b[:0], t.b[len(t.b)-tailSize:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.ToValidUTF8(bytes.TrimSpace(t.b), nil))
+}

@@ -1,0 +1,392 @@
+package blender
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loregate/internal/studio"
+)
+
+type raw = json.RawMessage
+
+// target is a scene and, while it is in use, the session that holds it.
+type target struct {
+	adapter *Adapter
+	at      studio.Place
+	journal *journal
+	session *session
+	holds   string // identity of the journal's state that the session is in; "" for unknown
+	scratch string
+}
+
+// Begin starts a transaction: the journal is read to what is recorded, and the session
+// brought to it.
+func (t *target) Begin(ctx context.Context, known func(string) bool) (studio.Txn, error) {
+	if err := t.journal.load(known); err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the scene's journal cannot be read").Because(err)
+	}
+	if t.session != nil && !t.session.alive() {
+		t.drop()
+	}
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	return &txn{target: t, info: studio.TargetInfo{Kind: "blender", Name: t.at.Name, Version: t.session.version}}, nil
+}
+
+// ready has a session in the journal's state.
+func (t *target) ready(ctx context.Context) error {
+	if t.session == nil {
+		if err := t.start(ctx); err != nil {
+			return err
+		}
+	}
+	if t.holds == t.journal.identity() {
+		_, err := t.session.do(ctx, []raw{raw(`{"op":"begin"}`)})
+		return t.trouble(ctx, err)
+	}
+	return t.restore(ctx)
+}
+
+func (t *target) start(ctx context.Context) error {
+	binary, err := t.adapter.binary()
+	if err != nil {
+		return err
+	}
+	if t.scratch == "" {
+		if t.scratch, err = os.MkdirTemp("", "loregate-blender-"); err != nil {
+			return studio.Fail(studio.IOFailed, "no temporary folder can be made").Because(err)
+		}
+	}
+	t.session, err = start(ctx, binary, t.scratch)
+	if err != nil {
+		t.session = nil
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return studio.Fail(studio.TargetGone, "Blender did not start; try %s --background --version by hand", binary).Because(err)
+	}
+	t.holds = ""
+	return nil
+}
+
+// drop ends a session that is gone or not to be trusted.
+func (t *target) drop() {
+	if t.session != nil {
+		t.session.close()
+	}
+	t.session, t.holds = nil, ""
+}
+
+// restore brings the session to the journal's state: from the checkpoint where that is on
+// the way, else from nothing.
+func (t *target) restore(ctx context.Context) error {
+	ops := []raw{raw(`{"op":"new"}`)}
+	entries := t.journal.entries
+	if c, ok := t.journal.checkpoint(); ok {
+		ops = []raw{must(map[string]string{"op": "open", "file": c.file})}
+		entries = entries[c.entries:]
+	}
+	t.holds = ""
+	for _, e := range entries {
+		if e.Reset {
+			ops = []raw{raw(`{"op":"new"}`)}
+		}
+		ops = append(ops, e.Ops...)
+	}
+	ops = append(ops, raw(`{"op":"begin"}`))
+	if _, err := t.send(ctx, ops, nil); err != nil {
+		return err
+	}
+	t.holds = t.journal.identity()
+	return nil
+}
+
+// batch is how many operations go into one request: enough that waiting for answers does
+// not count, few enough that progress and cancellation come soon.
+const batch = 64
+
+// send carries out operations, with kept bytes put in as files.
+func (t *target) send(ctx context.Context, ops []raw, progress func(done int)) (results []raw, err error) {
+	for from := 0; from < len(ops); from += batch {
+		part := make([]raw, 0, batch)
+		for _, o := range ops[from:min(from+batch, len(ops))] {
+			if o, err = t.located(o); err != nil {
+				return nil, err
+			}
+			part = append(part, o)
+		}
+		r, err := t.session.do(ctx, part)
+		if err != nil {
+			return nil, t.trouble(ctx, err)
+		}
+		results = append(results, r...)
+		if progress != nil {
+			progress(from + len(part))
+		}
+	}
+	return results, nil
+}
+
+// located puts the path of kept bytes into an operation that names them by hash.
+func (t *target) located(o raw) (raw, error) {
+	if !bytes.Contains(o, []byte(`"blob":"`)) {
+		return o, nil
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(o, &fields); err != nil {
+		return nil, fmt.Errorf("blender: operation: %w", err)
+	}
+	sum, _ := fields["blob"].(string)
+	file, err := t.at.Files.Path(sum)
+	if err != nil {
+		return nil, studio.Fail(studio.IOFailed, "bytes that the scene is made of are not there").Because(err)
+	}
+	delete(fields, "blob")
+	fields["file"] = file
+	return json.Marshal(fields)
+}
+
+// trouble says what went wrong in the words of the studio. A session that ended, or that
+// had to be, is dropped.
+func (t *target) trouble(ctx context.Context, err error) error {
+	var refused *opError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errDied) || errors.Is(err, errKilled):
+		said := t.session.output.String()
+		t.drop()
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return studio.Fail(studio.TargetGone, "Blender ended in the middle of the call; its scene is kept as it was before, try again").
+			Because(fmt.Errorf("%w; it said: %s", err, said))
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &refused) && refused.Code == "REFUSED":
+		return studio.Fail(studio.Validation, "%s", refused.Text).Because(err)
+	case errors.As(err, &refused):
+		return studio.Fail(studio.ExecFailed, "Blender failed at the operation").Because(err)
+	}
+	return err
+}
+
+// Fork gives a target with the scene as it was after the first runs.
+func (t *target) Fork(_ context.Context, at studio.Place, keep func(run string) bool) (studio.Target, error) {
+	if err := t.journal.load(func(string) bool { return true }); err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the scene's journal cannot be read").Because(err)
+	}
+	f := t.adapter.target(at)
+	for _, e := range t.journal.all {
+		if !keep(e.Run) {
+			break
+		}
+		if err := f.journal.append(e); err != nil {
+			return nil, studio.Fail(studio.IOFailed, "the scene cannot be copied").Because(err)
+		}
+	}
+	return f, nil
+}
+
+// Close ends the session.
+func (t *target) Close() {
+	t.drop()
+	if t.scratch != "" {
+		_ = os.RemoveAll(t.scratch) // a temporary folder
+		t.scratch = ""
+	}
+}
+
+// txn is a transaction on a scene.
+type txn struct {
+	*target
+	info  studio.TargetInfo
+	reset bool
+	ops   []raw
+	undid string
+}
+
+func (x *txn) Info() studio.TargetInfo { return x.info }
+
+// Runs are the runs that the scene holds something of.
+func (x *txn) Runs() []string {
+	if x.reset {
+		return nil
+	}
+	var runs []string
+	for _, e := range x.journal.entries {
+		runs = append(runs, e.Run)
+	}
+	return runs
+}
+
+// ask does one operation that only looks, and reads its result.
+func ask[T any](ctx context.Context, t *target, op any) (v T, err error) {
+	r, err := t.send(ctx, []raw{must(op)}, nil)
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(r[0], &v); err != nil {
+		return v, fmt.Errorf("blender: result: %w", err)
+	}
+	return v, nil
+}
+
+func (x *txn) Digest(ctx context.Context) (string, error) {
+	return ask[string](ctx, x.target, map[string]string{"op": "digest"})
+}
+
+// listed is an object as the driver lists it: name, type, collection, location,
+// dimensions, material.
+type listed [6]raw
+
+func (l listed) name() string {
+	var s string
+	_ = json.Unmarshal(l[0], &s) // the driver lists texts
+	return s
+}
+
+func (x *txn) Names(ctx context.Context) ([]string, error) {
+	list, err := ask[[]listed](ctx, x.target, map[string]string{"op": "list"})
+	names := make([]string, len(list))
+	for i, l := range list {
+		names[i] = l.name()
+	}
+	return names, err
+}
+
+// clear begins with an empty scene.
+func (x *txn) clear(ctx context.Context) error {
+	_, err := x.send(ctx, []raw{raw(`{"op":"new"}`), raw(`{"op":"begin"}`)}, nil)
+	x.reset, x.ops, x.holds = true, nil, ""
+	return err
+}
+
+// apply does operations that change the scene and remembers them.
+func (x *txn) apply(ctx context.Context, ops []raw, progress func(done int)) error {
+	ops, err := x.compact(ctx, ops)
+	if err != nil {
+		return err
+	}
+	if _, err := x.send(ctx, ops, progress); err != nil {
+		return err
+	}
+	x.ops = append(x.ops, ops...)
+	return nil
+}
+
+// inline is how many bytes of an operation go into the journal; more are kept as a file.
+const inline = 64 << 10
+
+// compact moves large numbers of operations into files.
+func (x *txn) compact(ctx context.Context, ops []raw) ([]raw, error) {
+	out := slices.Clone(ops)
+	for i, o := range out {
+		if len(o) <= inline {
+			continue
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(o, &fields); err != nil {
+			return nil, fmt.Errorf("blender: operation: %w", err)
+		}
+		var packed struct {
+			Data []byte `json:"data"`
+		}
+		if err := json.Unmarshal(o, &packed); err != nil || packed.Data == nil {
+			continue
+		}
+		sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(packed.Data))
+		if err != nil {
+			return nil, studio.Fail(studio.IOFailed, "bytes of the scene cannot be kept").Because(err)
+		}
+		delete(fields, "data")
+		fields["blob"] = sum
+		out[i] = must(fields)
+	}
+	return out, nil
+}
+
+// Undo takes the latest run back: the session is brought to the journal without it.
+func (x *txn) Undo(ctx context.Context, run string) error {
+	if n := len(x.journal.entries); n == 0 || x.journal.entries[n-1].Run != run {
+		i := slices.IndexFunc(x.journal.entries, func(e entry) bool { return e.Run == run })
+		if i < 0 {
+			return studio.Fail(studio.Validation, "run %s left nothing in %s that is there now", run, x.at.Name)
+		}
+		var later []string
+		for _, e := range slices.Backward(x.journal.entries[i+1:]) {
+			later = append(later, e.Run)
+		}
+		return studio.Fail(studio.Validation, "later runs rest on it; take these back first, in this order: %s", strings.Join(later, ", "))
+	}
+	x.undid = run
+	x.journal.without(run)
+	return x.restore(ctx)
+}
+
+// Commit appends what was done to the journal, durably.
+func (x *txn) Commit(ctx context.Context, run string) error {
+	if x.undid == "" && !x.reset && len(x.ops) == 0 {
+		return nil
+	}
+	if err := x.journal.append(entry{Run: run, Reset: x.reset, Ops: x.ops, Undoes: x.undid}); err != nil {
+		return studio.Fail(studio.IOFailed, "the scene's journal cannot be written").Because(err)
+	}
+	if _, err := x.session.do(ctx, []raw{raw(`{"op":"commit"}`)}); err != nil {
+		x.drop() // the journal has it; the next transaction restores
+		return nil
+	}
+	x.holds = x.journal.identity()
+	x.checkpoint(ctx)
+	return nil
+}
+
+// checkpoint saves the scene where replaying its journal would take long. It is a help,
+// not a part of the state: where it fails nothing is lost.
+func (x *txn) checkpoint(ctx context.Context) {
+	if x.journal.since() < checkpointOps {
+		return
+	}
+	file := filepath.Join(x.at.Dir, "checkpoint.blend")
+	if _, err := x.session.do(ctx, []raw{must(map[string]string{"op": "save", "file": file + ".part"})}); err != nil {
+		_ = x.trouble(ctx, err) // drops a session that ended
+		return
+	}
+	x.journal.saved(file)
+}
+
+// Rollback takes back what was done: by the inverses, or where the scene was emptied or
+// the session is gone, by restoring.
+func (x *txn) Rollback(ctx context.Context) error {
+	if x.undid != "" {
+		x.journal.rejoin()
+		x.holds = ""
+	}
+	if x.session != nil && x.session.alive() && x.undid == "" && !x.reset {
+		if _, err := x.session.do(ctx, []raw{raw(`{"op":"rollback"}`)}); err == nil {
+			return nil
+		}
+	}
+	x.ops, x.reset, x.undid = nil, false, ""
+	if x.session == nil || !x.session.alive() {
+		x.drop()
+	}
+	return x.ready(ctx)
+}
+
+// must encodes what always has a JSON form.
+func must(v any) raw {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}

@@ -1,0 +1,205 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// Ledger is the kind of ledger that runs and plans are recorded in, one for each world.
+const Ledger = "studio"
+
+// The types of events in it.
+const (
+	eventRun  = "run"  // a run that ended: a Run
+	eventPlan = "plan" // a plan that was made: a storedPlan
+)
+
+// book is what a world's ledger says, folded: it is read on from where it was read to.
+type book struct {
+	stream canon.StreamID
+	mu     sync.Mutex // guards what follows
+	read   canon.Seq
+	runs   map[uuid.UUID]entry
+	order  []uuid.UUID // runs as they ended
+	asked  map[string]uuid.UUID
+	same   map[string]uuid.UUID // runs whose artifacts may be given again, by cache key
+	undone map[string]string    // runs taken back, and by which
+	plans  map[string]planEntry
+}
+
+type entry struct {
+	seq      canon.Seq
+	audience access.Level
+	run      Run // without inputs and results of its steps
+}
+
+type planEntry struct {
+	audience access.Level
+	plan     Plan
+}
+
+func newBook(w access.WorldID) *book {
+	return &book{stream: canon.LedgerStream(Ledger, w.String()), runs: map[uuid.UUID]entry{}, asked: map[string]uuid.UUID{},
+		same: map[string]uuid.UUID{}, undone: map[string]string{}, plans: map[string]planEntry{}}
+}
+
+// sync reads on to the ledger's end. b.mu is held.
+func (b *book) sync(ctx context.Context, c *canon.Canon, g access.Grant) error {
+	head, err := c.Head(ctx, g, b.stream)
+	if err != nil || head.Seq == b.read {
+		return err
+	}
+	for rec, err := range c.Records(ctx, g, b.stream, b.read+1) {
+		if err != nil {
+			return err
+		}
+		if err := b.fold(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *book) fold(rec canon.Record) error {
+	defer func() { b.read = rec.Seq }()
+	if rec.Event == nil {
+		return nil
+	}
+	level := max(rec.Event.Label.Level, access.LevelUser)
+	switch rec.Event.Type {
+	case eventRun:
+		var run Run
+		if err := json.Unmarshal(rec.Event.Payload, &run); err != nil {
+			return fmt.Errorf("studio: record %d of %s: %w", rec.Seq, b.stream, err)
+		}
+		b.add(run, level, rec.Seq)
+	case eventPlan:
+		var p Plan
+		if err := json.Unmarshal(rec.Event.Payload, &p); err != nil {
+			return fmt.Errorf("studio: record %d of %s: %w", rec.Seq, b.stream, err)
+		}
+		b.plans[p.ID] = planEntry{level, p}
+	}
+	return nil
+}
+
+func (b *book) add(run Run, level access.Level, seq canon.Seq) {
+	if run.Status == "ok" {
+		if key := run.cacheKey(); key != "" {
+			b.same[key] = run.ID
+		}
+		if run.Undoes != "" {
+			b.undone[run.Undoes] = run.ID.String()
+		}
+	}
+	b.asked[run.Actor+"\x00"+run.RequestID] = run.ID
+	for i := range run.Steps {
+		run.Steps[i].Input, run.Steps[i].Result = nil, nil
+	}
+	b.runs[run.ID] = entry{seq, level, run}
+	b.order = append(b.order, run.ID)
+}
+
+// book gives a world's book, read to the end, locked. The caller unlocks it.
+func (s *Studio) book(ctx context.Context, g access.Grant) (*book, error) {
+	s.mu.Lock()
+	b := s.books[g.World()]
+	if b == nil {
+		b = newBook(g.World())
+		s.books[g.World()] = b
+	}
+	s.mu.Unlock()
+	b.mu.Lock()
+	if err := b.sync(ctx, s.canon, g); err != nil {
+		b.mu.Unlock()
+		return nil, err
+	}
+	return b, nil
+}
+
+// record appends an event to the world's ledger, whoever else does so too.
+func (s *Studio) record(ctx context.Context, g access.Grant, part, kind string, level access.Level, v any) error {
+	payload, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("studio: encode %s: %w", kind, err)
+	}
+	b, err := s.book(ctx, g)
+	if err != nil {
+		return err
+	}
+	defer b.mu.Unlock()
+	g = g.Part(part, g.Request().InputHash)
+	event := canon.Event{Type: kind, Scope: Ledger, Payload: payload, Label: access.NewLabel(level)}
+	for {
+		_, err := s.canon.Append(ctx, g, b.stream, b.read, []canon.Event{event})
+		if !canon.Moved(err) {
+			return err
+		}
+		if err := b.sync(ctx, s.canon, g); err != nil {
+			return err
+		}
+	}
+}
+
+// whole reads a run as it was recorded. What the view does not see is not there.
+func (s *Studio) whole(ctx context.Context, g access.Grant, id string) (Run, error) {
+	b, err := s.book(ctx, g)
+	if err != nil {
+		return Run{}, err
+	}
+	key, bad := uuid.Parse(id)
+	e, ok := b.runs[key]
+	stream := b.stream
+	b.mu.Unlock()
+	if bad != nil || !ok || e.audience > g.View().Level {
+		return Run{}, noRun(id)
+	}
+	for rec, err := range s.canon.Records(ctx, g, stream, e.seq) {
+		if err != nil {
+			return Run{}, err
+		}
+		var run Run
+		err = json.Unmarshal(rec.Event.Payload, &run)
+		return run, err
+	}
+	return Run{}, noRun(id)
+}
+
+func noRun(id string) error {
+	return fault.New(fault.NotFound, "there is no run %q; list_runs shows those there are", clip(id, 60))
+}
+
+// artifact finds an artifact of a recorded run by its id.
+func (s *Studio) artifact(ctx context.Context, g access.Grant, id string) (Artifact, error) {
+	none := fault.New(fault.NotFound, "there is no artifact %q; get_run lists those of a run", clip(id, 80))
+	b, err := s.book(ctx, g)
+	if err != nil {
+		return Artifact{}, err
+	}
+	defer b.mu.Unlock()
+	if len(id) < 37 {
+		return Artifact{}, none
+	}
+	key, err := uuid.Parse(id[:36])
+	if err != nil {
+		return Artifact{}, none
+	}
+	e, ok := b.runs[key]
+	if !ok || e.audience > g.View().Level {
+		return Artifact{}, none
+	}
+	for _, a := range e.run.Artifacts {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return Artifact{}, none
+}

@@ -1,0 +1,188 @@
+// Package builder reads the words of a place and builds it: buildings, ground, water,
+// trees and things, the light, and a camera that frames it all.
+//
+// Its invariant: the same words and seed give the same operations. It understands a fixed
+// vocabulary and passes over the rest; nothing in the words is carried out.
+package builder
+
+import (
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Brief is what is to be built.
+type Brief struct {
+	Title   string // of the card; "" without one
+	Text    string // of the card
+	Terrain string // of the card: open-plain, dense-forest, …
+	Words   string // what the caller adds, which counts for more
+	Style   string // day, dusk, night, overcast; "" is what the words say
+	Seed    uint64
+}
+
+// kinds of place, and the words that speak for each.
+var kindWords = map[string][]string{
+	"inn":        {"inn", "tavern", "taproom", "alehouse", "pub", "bar", "beer", "hostel"},
+	"lighthouse": {"lighthouse", "beacon"},
+	"quay":       {"quay", "harbour", "harbor", "wharf", "dock", "pier", "landing", "ferry", "jetty", "boathouse"},
+	"pans":       {"pans", "saltern", "saltworks", "rakers"},
+	"wood":       {"wood", "forest", "grove", "trees", "thicket", "alder", "copse"},
+	"square":     {"square", "market", "plaza", "forum", "marketplace"},
+	"church":     {"church", "chapel", "temple", "nave", "shrine", "abbey"},
+	"marsh":      {"marsh", "swamp", "bog", "fen", "reeds"},
+	"tower":      {"tower", "keep", "turret", "watchtower"},
+	"hall":       {"hall", "manor", "palace", "registry", "mansion", "school"},
+	"gate":       {"gate", "gatehouse", "barbican"},
+	"house":      {"house", "cottage", "cottages", "rows", "court", "shop", "dispensary", "smithy", "forge"},
+	"plain":      {"plain", "field", "moor", "heath", "beach", "hill", "meadow", "head", "cliff"},
+}
+
+// terrains are the kinds that a card's terrain speaks for, where its words do not.
+var terrains = map[string]string{"open-plain": "plain", "dense-forest": "wood", "hilltop": "plain", "swamp": "marsh", "water": "quay"}
+
+// things that can be built into a place, by the words that name them, singular.
+var thingWords = map[string]string{
+	"anchor": "anchor", "barrel": "barrel", "cask": "barrel", "tankard": "barrel", "crate": "crate", "box": "crate", "bale": "crate", "boat": "boat", "ferry": "boat",
+	"ship": "boat", "lamp": "lamp", "lantern": "lamp", "light": "lamp", "bench": "bench", "settle": "bench", "table": "table", "stool": "bench",
+	"stump": "stump", "tree": "tree", "poplar": "conifer", "pine": "conifer", "alder": "tree", "rock": "rock", "stone": "rock", "boulder": "rock",
+	"bell": "bell", "well": "well", "cart": "cart", "wagon": "cart", "stall": "stall", "fence": "fence", "post": "post", "bollard": "post",
+	"chimney": "chimney", "flag": "flag", "banner": "flag", "kettle": "kettle", "bucket": "bucket", "pile": "crate", "grave": "grave", "bush": "bush",
+	"reed": "reed", "net": "crate", "statue": "statue", "fountain": "well", "drain": "drain", "clock": "clock", "stair": "steps", "step": "steps",
+}
+
+// most of one thing that a scene holds.
+const most = 60
+
+var numbers = map[string]int{
+	"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
+	"twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "eighteen": 18, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+	"sixty": 60, "hundred": 60, "several": 4, "some": 3, "many": 12, "few": 3, "dozen": 12, "couple": 2, "pair": 2,
+}
+
+var wordForm = regexp.MustCompile(`[\p{L}]+|[0-9]+`)
+
+// reading is what was understood of a brief.
+type reading struct {
+	kind   string
+	style  string
+	things map[string]int
+	has    map[string]bool // words that were met at all
+}
+
+// read understands a brief. The caller's words are read last, so that they prevail.
+func read(b Brief) reading {
+	r := reading{things: map[string]int{}, has: map[string]bool{}}
+	score := map[string]int{}
+	for i, text := range []string{b.Text, b.Title, b.Words} {
+		words := wordForm.FindAllString(strings.ToLower(text), 4000)
+		weight := []int{1, 8, 12}[i]
+		for at, w := range words {
+			r.has[w] = true
+			for kind, list := range kindWords {
+				for n, k := range list {
+					if w == k {
+						score[kind] += weight * max(4-n, 1)
+					}
+				}
+			}
+			if thing := thingWords[singular(w)]; thing != "" {
+				r.things[thing] = max(count(words[:at], w), r.things[thing]*boolInt(i < 2))
+			}
+		}
+	}
+	r.kind = best(score)
+	if r.kind == "" {
+		r.kind = terrains[b.Terrain]
+	}
+	if r.kind == "" {
+		r.kind = "house"
+	}
+	r.style = style(b, r.has)
+	return r
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// best is the kind of the highest score, the first by name of several.
+func best(score map[string]int) string {
+	names := make([]string, 0, len(score))
+	for k := range score {
+		names = append(names, k)
+	}
+	sort.Strings(names)
+	top := ""
+	for _, k := range names {
+		if top == "" || score[k] > score[top] {
+			top = k
+		}
+	}
+	return top
+}
+
+// count is the number before a word, within three words; 1, or for a plural a few.
+func count(before []string, word string) int {
+	for i := len(before) - 1; i >= 0 && i >= len(before)-3; i-- {
+		if n, err := strconv.Atoi(before[i]); err == nil {
+			return min(max(n, 1), most)
+		}
+		if n := numbers[before[i]]; n > 0 {
+			return n
+		}
+	}
+	if singular(word) != word {
+		return 4
+	}
+	return 1
+}
+
+func singular(w string) string {
+	switch {
+	case strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches"):
+		return w[:len(w)-2]
+	case strings.HasSuffix(w, "ies"):
+		return w[:len(w)-3] + "y"
+	case strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
+		return w[:len(w)-1]
+	}
+	return w
+}
+
+// style is the light: the caller's, else what the words say.
+func style(b Brief, has map[string]bool) string {
+	if b.Style != "" {
+		return b.Style
+	}
+	for _, s := range []struct {
+		name  string
+		words []string
+	}{
+		{"night", []string{"night", "midnight", "moonlight"}}, {"dusk", []string{"dusk", "evening", "sunset", "lamplight", "twilight"}},
+		{"overcast", []string{"overcast", "fog", "mist", "rain", "grey"}},
+	} {
+		for _, w := range s.words {
+			if has[w] && strings.Contains(strings.ToLower(b.Words+" "+b.Text), w) {
+				return s.name
+			}
+		}
+	}
+	return "day"
+}
+
+// features says what was understood, for people.
+func (r reading) features() []string {
+	list := []string{}
+	for thing, n := range r.things {
+		list = append(list, strconv.Itoa(n)+" "+thing)
+	}
+	sort.Slice(list, func(i, j int) bool {
+		return list[i][strings.Index(list[i], " "):] < list[j][strings.Index(list[j], " "):]
+	})
+	return list
+}

@@ -1,0 +1,229 @@
+// Package gltf reads glTF 2.0 files back: what they hold, and whether what they hold hangs
+// together.
+//
+// Its invariant: what it counts was found in the file, and every index and length in it
+// was checked before it was followed.
+package gltf
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Info is what a file holds.
+type Info struct {
+	Generator string
+	Nodes     int      // of the scene, without the root that engines add
+	Meshes    int      // different ones
+	Triangles int      // of all nodes, instances counted each
+	Vertices  int      // of the different meshes
+	Materials []string // names, in the file's order
+	Images    []string // SHA-256 of the pictures inside, in hexadecimal
+}
+
+type document struct {
+	Asset  struct{ Version, Generator string }
+	Scene  int
+	Scenes []struct{ Nodes []int }
+	Nodes  []struct {
+		Mesh     *int
+		Children []int
+	}
+	Meshes []struct {
+		Primitives []struct {
+			Attributes map[string]int
+			Indices    *int
+			Material   *int
+			Mode       *int
+		}
+	}
+	Accessors []struct {
+		BufferView    *int
+		ByteOffset    int
+		ComponentType int
+		Count         int
+		Type          string
+	}
+	BufferViews []struct {
+		Buffer, ByteOffset, ByteLength, ByteStride int
+	}
+	Buffers   []struct{ ByteLength int }
+	Materials []struct{ Name string }
+	Images    []struct {
+		BufferView *int
+		MimeType   string
+		URI        string
+	}
+}
+
+const (
+	magic     = 0x46546c67 // "glTF"
+	chunkJSON = 0x4e4f534a
+	chunkBin  = 0x004e4942
+)
+
+// ErrFormat is wrapped by every error of a file that is not sound.
+var ErrFormat = errors.New("gltf: not a sound file")
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
+}
+
+// ParseGLB reads a binary file.
+func ParseGLB(b []byte) (Info, error) {
+	le := binary.LittleEndian
+	if len(b) < 20 || le.Uint32(b) != magic || le.Uint32(b[4:]) != 2 || int64(le.Uint32(b[8:])) != int64(len(b)) {
+		return Info{}, bad("header")
+	}
+	var text, bin []byte
+	for at := 12; at < len(b); {
+		if len(b)-at < 8 {
+			return Info{}, bad("chunk header at %d", at)
+		}
+		n, kind := int64(le.Uint32(b[at:])), le.Uint32(b[at+4:])
+		if n > int64(len(b)-at-8) || n%4 != 0 {
+			return Info{}, bad("chunk length at %d", at)
+		}
+		part := b[at+8 : at+8+int(n)]
+		switch {
+		case kind == chunkJSON && text == nil:
+			text = part
+		case kind == chunkBin && bin == nil:
+			bin = part
+		}
+		at += 8 + int(n)
+	}
+	return Parse(text, bin)
+}
+
+// Parse reads the JSON of a file and the bytes of its first buffer.
+func Parse(text, bin []byte) (Info, error) {
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return Info{}, bad("JSON: %v", err)
+	}
+	if d.Asset.Version != "2.0" {
+		return Info{}, bad("version %q", d.Asset.Version)
+	}
+	if err := d.check(int64(len(bin))); err != nil {
+		return Info{}, err
+	}
+	info := Info{Generator: d.Asset.Generator, Meshes: len(d.Meshes), Materials: []string{}, Images: []string{}}
+	for _, m := range d.Materials {
+		info.Materials = append(info.Materials, m.Name)
+	}
+	if err := d.walk(&info); err != nil {
+		return Info{}, err
+	}
+	for _, m := range d.Meshes {
+		for _, p := range m.Primitives {
+			info.Vertices += d.Accessors[p.Attributes["POSITION"]].Count
+		}
+	}
+	for _, im := range d.Images {
+		if im.BufferView != nil {
+			v := d.BufferViews[*im.BufferView]
+			sum := sha256.Sum256(bin[v.ByteOffset : v.ByteOffset+v.ByteLength])
+			info.Images = append(info.Images, hex.EncodeToString(sum[:]))
+		}
+	}
+	return info, nil
+}
+
+var componentSize = map[int]int{5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
+var componentCount = map[string]int{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+
+func in(i, n int) bool { return i >= 0 && i < n }
+
+// check holds every index and length to what is there.
+func (d *document) check(bin int64) error {
+	if len(d.Buffers) > 0 && bin > 0 && (int64(d.Buffers[0].ByteLength) > bin || d.Buffers[0].ByteLength < 0) {
+		return bad("buffer 0 is longer than its bytes")
+	}
+	for i, v := range d.BufferViews {
+		if !in(v.Buffer, len(d.Buffers)) || v.ByteOffset < 0 || v.ByteLength < 0 || v.ByteOffset > d.Buffers[v.Buffer].ByteLength-v.ByteLength {
+			return bad("buffer view %d", i)
+		}
+		if v.Buffer == 0 && bin > 0 && int64(v.ByteOffset)+int64(v.ByteLength) > bin {
+			return bad("buffer view %d", i)
+		}
+	}
+	for i, a := range d.Accessors {
+		size := componentSize[a.ComponentType] * componentCount[a.Type]
+		if size == 0 || a.Count < 0 || a.ByteOffset < 0 || a.BufferView != nil && !in(*a.BufferView, len(d.BufferViews)) {
+			return bad("accessor %d", i)
+		}
+		if a.BufferView != nil && a.Count > 0 {
+			v := d.BufferViews[*a.BufferView]
+			step := max(v.ByteStride, size)
+			if a.Count > (v.ByteLength-a.ByteOffset-size)/step+1 || a.ByteOffset+size > v.ByteLength {
+				return bad("accessor %d is longer than its view", i)
+			}
+		}
+	}
+	return d.checkMeshes()
+}
+
+func (d *document) checkMeshes() error {
+	for i, m := range d.Meshes {
+		for _, p := range m.Primitives {
+			pos, ok := p.Attributes["POSITION"]
+			if !ok || p.Indices != nil && !in(*p.Indices, len(d.Accessors)) || p.Material != nil && !in(*p.Material, len(d.Materials)) {
+				return bad("mesh %d", i)
+			}
+			for _, a := range p.Attributes {
+				if !in(a, len(d.Accessors)) || d.Accessors[a].Count != d.Accessors[pos].Count {
+					return bad("mesh %d", i)
+				}
+			}
+		}
+	}
+	for i, im := range d.Images {
+		if im.BufferView != nil && (!in(*im.BufferView, len(d.BufferViews)) || d.BufferViews[*im.BufferView].Buffer != 0) {
+			return bad("image %d", i)
+		}
+	}
+	return nil
+}
+
+// walk counts the nodes of the scene and what they show. A node met twice is an error, so
+// that a cycle ends.
+func (d *document) walk(info *Info) error {
+	if !in(d.Scene, len(d.Scenes)) {
+		return bad("scene %d", d.Scene)
+	}
+	seen := make([]bool, len(d.Nodes))
+	queue := append([]int(nil), d.Scenes[d.Scene].Nodes...)
+	for len(queue) > 0 {
+		n := queue[0]
+		queue = queue[1:]
+		if !in(n, len(d.Nodes)) || seen[n] {
+			return bad("node %d", n)
+		}
+		seen[n] = true
+		info.Nodes++
+		node := d.Nodes[n]
+		queue = append(queue, node.Children...)
+		if node.Mesh == nil {
+			continue
+		}
+		if !in(*node.Mesh, len(d.Meshes)) {
+			return bad("node %d", n)
+		}
+		for _, p := range d.Meshes[*node.Mesh].Primitives {
+			if p.Mode != nil && *p.Mode != 4 {
+				continue // points and lines
+			}
+			count := d.Accessors[p.Attributes["POSITION"]].Count
+			if p.Indices != nil {
+				count = d.Accessors[*p.Indices].Count
+			}
+			info.Triangles += count / 3
+		}
+	}
+	return nil
+}

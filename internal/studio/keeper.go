@@ -1,0 +1,166 @@
+package studio
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"loregate/internal/blob"
+)
+
+// fileKeeper keeps what a run makes.
+type fileKeeper struct {
+	blobs *blob.Store
+	find  func(ctx context.Context, id string) (Artifact, error) // earlier runs' artifacts
+	roots Policy
+}
+
+// maxArtifact bounds one file.
+const maxArtifact = 2 << 30
+
+// Put keeps bytes that belong to a target's state.
+func (k *fileKeeper) Put(ctx context.Context, r io.Reader) (string, int64, error) {
+	ref, err := k.blobs.Put(ctx, r, maxArtifact)
+	return ref.Sum.String(), ref.Size, err
+}
+
+// Path is where kept bytes lie.
+func (k *fileKeeper) Path(sum string) (string, error) {
+	s, err := blob.ParseSum(sum)
+	if err != nil {
+		return "", err
+	}
+	if _, err := k.blobs.Stat(s); err != nil {
+		return "", err
+	}
+	return filepath.Abs(k.blobs.Path(s))
+}
+
+var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// FileName makes a name that every file system takes of any text.
+func FileName(text string) string {
+	name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(text), "-"), "-.")
+	if name == "" {
+		return "unnamed"
+	}
+	return name[:min(len(name), 60)]
+}
+
+// New is a file that a call made.
+type New struct {
+	Kind    string
+	Name    string
+	Media   string
+	Content *blob.Sum // hash of what counts in it, where that is less than its bytes
+}
+
+// Keep keeps bytes as an artifact of the run and gives its id. In a dry run it keeps nothing.
+func (w *Work) Keep(ctx context.Context, n New, data []byte) (string, error) {
+	return w.keep(ctx, n, bytes.NewReader(data))
+}
+
+// KeepFile is Keep for a file that the call made.
+func (w *Work) KeepFile(ctx context.Context, n New, file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", Fail(ExecFailed, "%s: the file that was to be made is not there", w.Tool).Because(err)
+	}
+	defer f.Close()
+	return w.keep(ctx, n, f)
+}
+
+func (w *Work) keep(ctx context.Context, n New, r io.Reader) (string, error) {
+	id := fmt.Sprintf("%s.%d", w.run.ID, len(w.run.Artifacts)+1)
+	if w.Dry {
+		return id, nil
+	}
+	ref, err := w.files.blobs.Put(ctx, r, maxArtifact)
+	if err != nil {
+		return "", Fail(IOFailed, "an artifact could not be kept").Because(err)
+	}
+	name := fmt.Sprintf("%d-%s", len(w.run.Artifacts)+1, FileName(n.Name))
+	w.run.Artifacts = append(w.run.Artifacts, Artifact{ID: id, Name: FileName(n.Name), Kind: n.Kind,
+		Path: path.Join("studio", "runs", w.run.ID.String(), name), SHA256: ref.Sum, Content: n.Content, Bytes: ref.Size, Media: n.Media})
+	return id, nil
+}
+
+// Artifact finds an artifact of this run or an earlier one, as its audience may see it.
+func (w *Work) Artifact(ctx context.Context, id string) (Artifact, error) {
+	for _, a := range w.run.Artifacts {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return w.files.find(ctx, id)
+}
+
+// Bytes gives an artifact's bytes, checked.
+func (w *Work) Bytes(a Artifact) ([]byte, error) {
+	b, err := w.files.blobs.Bytes(a.SHA256)
+	if err != nil {
+		return nil, Fail(IOFailed, "artifact %s could not be read", a.ID).Because(err)
+	}
+	return b, nil
+}
+
+// MayWrite checks a path that a call is to write; see Policy.
+func (w *Work) MayWrite(at string, overwrite bool) error {
+	return w.files.roots.mayWrite(at, overwrite)
+}
+
+// Write writes a file below the allowed roots; a dry run writes none.
+func (w *Work) Write(at string, data []byte, overwrite bool) error {
+	if w.Dry {
+		return w.MayWrite(at, overwrite)
+	}
+	return w.files.roots.write(at, data, overwrite)
+}
+
+// Pixels is the hash of a picture's size and pixels, whatever file it is in.
+func Pixels(m image.Image) blob.Sum {
+	b := m.Bounds()
+	h := sha256.New()
+	fmt.Fprintf(h, "%dx%d\n", b.Dx(), b.Dy())
+	row := make([]byte, 0, 8*b.Dx())
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		row = row[:0]
+		for x := b.Min.X; x < b.Max.X; x++ {
+			r, g, b, a := m.At(x, y).RGBA()
+			row = append(row, byte(r>>8), byte(r), byte(g>>8), byte(g), byte(b>>8), byte(b), byte(a>>8), byte(a))
+		}
+		h.Write(row)
+	}
+	return blob.Sum(h.Sum(nil))
+}
+
+// lay puts a finished run's files where people look for them: links to the kept bytes,
+// or copies where there are no links.
+func (s *Studio) lay(run *Run) error {
+	dir := filepath.Join(s.dir, "runs", run.ID.String())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	var errs []error
+	for _, a := range run.Artifacts {
+		to := filepath.Join(dir, path.Base(a.Path))
+		if err := os.Link(s.blobs.Path(a.SHA256), to); err == nil || errors.Is(err, os.ErrExist) {
+			continue
+		}
+		data, err := s.blobs.Bytes(a.SHA256)
+		if err == nil {
+			err = os.WriteFile(to, data, 0o600)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,61 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+
+	"loregate/internal/blob"
+)
+
+// Manifest is what an export says of itself to importers.
+type Manifest struct {
+	Protocol  string     `json:"protocol_version"`
+	Tool      string     `json:"tool_name"`
+	Source    TargetInfo `json:"source"`
+	Seed      uint64     `json:"seed"`
+	Name      string     `json:"name"`
+	Format    string     `json:"format"`
+	SHA256    blob.Sum   `json:"sha256"`
+	Bytes     int        `json:"bytes"`
+	Unit      float64    `json:"unit_scale"`
+	Up        string     `json:"up_axis"`
+	Forward   string     `json:"forward_axis"`
+	Materials []string   `json:"materials"`
+	Nodes     int        `json:"nodes"`
+	Triangles int        `json:"triangles"`
+}
+
+// SumOf is the hash of bytes at hand.
+func SumOf(b []byte) blob.Sum { return blob.SumOf(b) }
+
+// Name is the target that the call is carried out on.
+func (w *Work) Name() string {
+	if n := len(w.run.Steps); n > 0 {
+		return w.run.Steps[n-1].Target.Name
+	}
+	return "scene"
+}
+
+// Exported finds an export by its manifest's artifact: the manifest, and the file that it
+// is of, checked.
+func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data []byte, err error) {
+	a, err := w.Artifact(ctx, manifest)
+	if err != nil {
+		return m, nil, err
+	}
+	if a.Kind != "manifest" {
+		return m, nil, Fail(Validation, "manifest: artifact %s is a %s; give the manifest of an export_asset", clip(manifest, 60), a.Kind)
+	}
+	b, err := w.Bytes(a)
+	if err != nil {
+		return m, nil, err
+	}
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, nil, Fail(Validation, "manifest: artifact %s cannot be read", clip(manifest, 60)).Because(err)
+	}
+	data, err = w.files.blobs.Bytes(m.SHA256)
+	if err != nil {
+		return m, nil, Fail(IOFailed, "the export that manifest %s is of is not there any more", clip(manifest, 60)).Because(err)
+	}
+	return m, data, nil
+}

@@ -1,0 +1,238 @@
+package studio
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// Plan is an ordered list of calls, to be looked at before it is executed. As a file it
+// is YAML with these names. A plan is untrusted, whoever made it: it is checked against the
+// tools' schemas and the policy each time.
+type Plan struct {
+	ID        string            `json:"plan_id,omitempty" yaml:"-"`
+	Name      string            `json:"name" yaml:"name"`
+	Doc       string            `json:"doc,omitempty" yaml:"doc"`
+	Intent    string            `json:"intent,omitempty" yaml:"intent"`
+	World     string            `json:"world,omitempty" yaml:"world"` // for the command line
+	Seed      int64             `json:"seed" yaml:"seed"`             // of calls that bring none
+	Audience  string            `json:"audience,omitempty" yaml:"audience"`
+	Budget    Budget            `json:"budget,omitzero" yaml:"budget"`
+	Calls     []PlanCall        `json:"calls" yaml:"calls"`
+	Questions []string          `json:"questions,omitempty" yaml:"-"`
+	Golden    map[string]string `json:"golden,omitempty" yaml:"golden"` // by "KIND VERSION": the digest of the target after the calls
+}
+
+// PlanCall is one call of a plan.
+type PlanCall struct {
+	Tool    string         `json:"tool" yaml:"tool"`
+	Target  string         `json:"target,omitempty" yaml:"target"`
+	With    map[string]any `json:"with,omitempty" yaml:"with"`
+	Confirm bool           `json:"confirm,omitempty" yaml:"confirm"`
+}
+
+// Budget bounds what executing a plan may take; 0 is the policy's bound.
+type Budget struct {
+	Calls   int     `json:"calls,omitempty" yaml:"calls"`
+	Seconds int     `json:"seconds,omitempty" yaml:"seconds"`
+	Tokens  int     `json:"tokens,omitempty" yaml:"tokens"` // of a model; plans made by rules use none
+	Money   float64 `json:"money,omitempty" yaml:"money"`
+}
+
+// maxPlan bounds a plan file.
+const maxPlan = 1 << 20
+
+// ParsePlan reads a plan file. Unknown names are refused.
+func ParsePlan(data []byte) (Plan, error) {
+	if len(data) > maxPlan {
+		return Plan{}, Fail(Validation, "the plan is larger than %d bytes", maxPlan)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	var p Plan
+	if err := d.Decode(&p); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errors.New("it is empty")
+		}
+		return Plan{}, Fail(Validation, "the plan cannot be read: %s", strings.ReplaceAll(err.Error(), "type studio.", ""))
+	}
+	if p.Name == "" {
+		return Plan{}, Fail(Validation, "name: a plan has one")
+	}
+	return p, nil
+}
+
+// planned checks a plan whole and gives what to execute. Its error names every call that
+// is wrong.
+func (s *Studio) planned(p Plan, role access.Role) (request, error) {
+	req := request{tool: "plan_execute", version: "1.0.0", plan: p.ID, common: common{Seed: p.Seed, Audience: p.Audience, Timeout: p.Budget.Seconds}}
+	if req.Audience == "" {
+		req.Audience = "gm"
+	}
+	if req.Timeout == 0 {
+		req.Timeout = s.policy.seconds()
+	}
+	most := s.policy.calls()
+	if p.Budget.Calls > 0 {
+		most = min(most, p.Budget.Calls)
+	}
+	var wrong []fault.Field
+	bad := func(field, format string, args ...any) {
+		wrong = append(wrong, fault.Field{Field: field, Error: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case len(p.Calls) == 0:
+		bad("calls", "a plan has at least one")
+	case len(p.Calls) > most:
+		return req, Fail(OverBudget, "the plan has %d calls; its budget allows %d", len(p.Calls), most)
+	}
+	if req.Audience != "user" && req.Audience != "gm" {
+		bad("audience", "use user or gm")
+	}
+	for i, c := range p.Calls {
+		made, err := s.plannedCall(p, c, i)
+		if err == nil {
+			err = s.policy.allows(made.tool, made.target, role, made.input, made.confirm)
+			var f *Failure
+			if errors.As(err, &f) && f.Code != Validation {
+				return req, f.With("call", i+1)
+			}
+		}
+		if err != nil {
+			wrong = append(wrong, callFaults(i, c, err)...)
+			continue
+		}
+		req.calls = append(req.calls, made)
+	}
+	if len(wrong) > 0 {
+		parts := make([]string, len(wrong))
+		for i, w := range wrong {
+			parts[i] = w.Field + ": " + w.Error
+		}
+		return req, &fault.Error{Kind: fault.Invalid, Code: string(Validation), Message: "the plan is not right: " + strings.Join(parts, "; "), Fields: wrong}
+	}
+	whole, err := json.Marshal(p.asked())
+	if err != nil {
+		return req, err
+	}
+	_, req.hash, err = settled("plan_execute", whole)
+	return req, err
+}
+
+// asked is the part of a plan that execution follows from.
+func (p Plan) asked() any {
+	return struct {
+		Seed     int64
+		Audience string
+		Calls    []PlanCall
+	}{p.Seed, p.Audience, p.Calls}
+}
+
+// callFaults says what is wrong with a call, field by field.
+func callFaults(i int, c PlanCall, err error) []fault.Field {
+	at := fmt.Sprintf("calls[%d]", i)
+	var known *fault.Error
+	if errors.As(err, &known) && len(known.Fields) > 0 {
+		list := make([]fault.Field, len(known.Fields))
+		for k, f := range known.Fields {
+			list[k] = fault.Field{Field: at + ".with." + f.Field, Error: f.Error}
+		}
+		return list
+	}
+	return []fault.Field{{Field: at + "." + c.Tool, Error: failureOf(err).Message}}
+}
+
+// plannedCall checks one call against its tool's schema and completes it.
+func (s *Studio) plannedCall(p Plan, c PlanCall, i int) (call, error) {
+	t, ok := toolNamed(c.Tool)
+	if !ok {
+		return call{}, Fail(ToolNotFound, "there is no tool %q; the tools are %s", clip(c.Tool, 60), strings.Join(toolNames(), ", "))
+	}
+	with := maps.Clone(c.With)
+	if with == nil {
+		with = map[string]any{}
+	}
+	for _, name := range passing {
+		if with[name] != nil {
+			return call{}, Fail(Validation, "%s is the plan's to say, not a call's", name)
+		}
+	}
+	if _, own := with["seed"]; !own {
+		with["seed"] = p.Seed
+	}
+	if c.Target != "" {
+		with["target"] = c.Target
+	}
+	with["audience"] = "gm"
+	if p.Audience != "" {
+		with["audience"] = p.Audience
+	}
+	b, err := json.Marshal(with)
+	if err != nil {
+		return call{}, Fail(Validation, "its input has no JSON form")
+	}
+	if err := checkRefs(with, i); err != nil {
+		return call{}, err
+	}
+	full, err := s.ops[t.Name].Check(b)
+	if err != nil {
+		return call{}, err
+	}
+	input, _, err := settled(t.Name, full)
+	if err != nil {
+		return call{}, err
+	}
+	in, err := readRaw[common](input)
+	if err != nil {
+		return call{}, Fail(Validation, "its input does not fit")
+	}
+	_, target, err := s.resolve(t, in.Target)
+	return call{tool: t, input: input, target: target, confirm: c.Confirm, seed: in.Seed}, err
+}
+
+// checkRefs refuses references to steps that are not before.
+func checkRefs(with map[string]any, i int) error {
+	for name, v := range with {
+		text, ok := v.(string)
+		if !ok || !strings.HasPrefix(text, "$") {
+			continue
+		}
+		m := reference.FindStringSubmatch(text)
+		n := i
+		if m != nil && m[1] != "last" {
+			_, _ = fmt.Sscan(m[1], &n) // the pattern lets digits through only
+		}
+		if m == nil || n > i || n < 1 {
+			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name, clip(text, 60))
+		}
+	}
+	return nil
+}
+
+func toolNames() []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
+// one is the request of a single call.
+func (s *Studio) one(t *Tool, input []byte, c common) (request, error) {
+	in, hash, err := settled(t.Name, input)
+	if err != nil {
+		return request{}, err
+	}
+	return request{tool: t.Name, version: t.Version, hash: hash, common: c,
+		calls: []call{{tool: t, input: in, target: c.Target, confirm: c.Confirm, seed: c.Seed}}}, nil
+}

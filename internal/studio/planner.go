@@ -1,0 +1,229 @@
+package studio
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// propose makes a plan of a sentence by rules: a phrase grammar over the tools and the
+// canon's places. What it cannot settle becomes a question. The plan is as untrusted as
+// any other.
+func (s *Studio) propose(ctx context.Context, g access.Grant, in planCreateIn) (Plan, error) {
+	p := Plan{Name: clip(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget}
+	said := understand(in.Intent)
+	card, question, err := s.place(ctx, g, in.Card, said.rest)
+	if err != nil {
+		return p, err
+	}
+	if question != "" {
+		p.Questions = append(p.Questions, question)
+	}
+	s.sceneCalls(&p, said, card, in.Target)
+	s.engineCalls(&p, said, card)
+	if len(p.Calls) == 0 {
+		p.Questions = append(p.Questions, "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot.")
+	}
+	return p, nil
+}
+
+// intent is what was understood of a sentence.
+type intent struct {
+	build, render, terrain, profile bool
+	format                          string // of an export; "" for none
+	engine                          string // "", "godot", "unreal", or "?" where one is meant and not named
+	style                           string
+	strew                           string // what is strewn about
+	texture                         string
+	rest                            string // the words that say what is built
+}
+
+var (
+	verbs = map[string]*regexp.Regexp{
+		"build":   regexp.MustCompile(`(?i)\b(build|make|create|generate|model|construct)\b`),
+		"render":  regexp.MustCompile(`(?i)\b(render|picture|preview|screenshot|show me)\b`),
+		"terrain": regexp.MustCompile(`(?i)\b(terrain|landscape|heightmap)\b`),
+		"profile": regexp.MustCompile(`(?i)\b(profile|measure|benchmark)\b`),
+	}
+	exportForm  = regexp.MustCompile(`(?i)\bexport\b(?:[^.;]*?\b(glb|gltf|obj|fbx)\b)?`)
+	formatForm  = regexp.MustCompile(`(?i)\b(?:to|as|in) (?:an? )?(glb|gltf|obj|fbx)\b`)
+	engineForm  = regexp.MustCompile(`(?i)\b(?:import\b[^.;]*|into |to |in )(godot|unreal)\b`)
+	importForm  = regexp.MustCompile(`(?i)\bimport\b`)
+	styleForm   = regexp.MustCompile(`(?i)\b(?:at|by|in) (dusk|night|day|daylight|overcast)\b`)
+	strewForm   = regexp.MustCompile(`(?i)\b(?:populate|strew|scatter)\b(?: it| the level)?(?: with)? ?([a-z ]{0,30})`)
+	textureForm = regexp.MustCompile(`(?i)\b(stone|wood|grass|sand|metal|fabric) texture\b`)
+	clauseForm  = regexp.MustCompile(`(?i)[,;.]\s*|\s+(?:and|then)\s+(?:then\s+)?`)
+	verbHead    = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct)\s+(?:me\s+)?(?:a scene of\s+)?`)
+)
+
+// understand reads a sentence clause by clause.
+func understand(text string) intent {
+	said := intent{build: verbs["build"].MatchString(text), render: verbs["render"].MatchString(text), terrain: verbs["terrain"].MatchString(text), profile: verbs["profile"].MatchString(text)}
+	if m := exportForm.FindStringSubmatch(text); m != nil {
+		said.format = strings.ToLower(m[1])
+		if said.format == "" {
+			said.format = "glb"
+		}
+	} else if m := formatForm.FindStringSubmatch(text); m != nil {
+		said.format = strings.ToLower(m[1])
+	}
+	if m := engineForm.FindStringSubmatch(text); m != nil {
+		said.engine = strings.ToLower(m[1])
+	} else if importForm.MatchString(text) {
+		said.engine = "?"
+	}
+	if m := styleForm.FindStringSubmatch(text); m != nil {
+		said.style = strings.TrimSuffix(strings.ToLower(m[1]), "light")
+	}
+	if m := strewForm.FindStringSubmatch(text); m != nil {
+		said.strew = "it"
+	}
+	if m := textureForm.FindStringSubmatch(text); m != nil {
+		said.texture = strings.ToLower(m[1])
+	}
+	var keep []string
+	for _, clause := range clauseForm.Split(text, -1) {
+		if exportForm.MatchString(clause) || importForm.MatchString(clause) || verbs["render"].MatchString(clause) || strewForm.MatchString(clause) || verbs["profile"].MatchString(clause) {
+			continue
+		}
+		clause = engineForm.ReplaceAllString(formatForm.ReplaceAllString(clause, ""), "")
+		if clause = strings.TrimSpace(verbHead.ReplaceAllString(clause, "")); clause != "" {
+			keep = append(keep, clause)
+		}
+	}
+	said.rest = strings.Join(keep, ", ")
+	return said
+}
+
+var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
+
+// place finds the card that is meant: the named one, or the longest run of words that is
+// a place's name. With several candidates it asks.
+func (s *Studio) place(ctx context.Context, g access.Grant, named, words string) (card string, question string, err error) {
+	err = s.canon.Look(ctx, g, func(l *canon.Look) error {
+		if named != "" {
+			c, err := l.Find(ctx, named)
+			card = c.Name
+			return err
+		}
+		spans := nameWord.FindAllStringIndex(words, 40)
+		for n := min(len(spans), 6); n > 0; n-- {
+			for i := 0; i+n <= len(spans); i++ {
+				c, ok, err := l.Exists(ctx, words[spans[i][0]:spans[i+n-1][1]])
+				if err != nil {
+					return err
+				}
+				if ok && c.Type == "Location" && (n > 1 || c.Name[0] == words[spans[i][0]]) {
+					card = c.Name
+					return nil
+				}
+			}
+		}
+		card, question, err = within(ctx, l, words)
+		return err
+	})
+	return card, question, err
+}
+
+// within finds "the tavern of Mosswell": a place that the words describe, where they name
+// another card as what it belongs to.
+var ofForm = regexp.MustCompile(`(?i)\b(?:the |an? )?([\p{L}]+) (?:of|in|at) ((?:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
+
+func within(ctx context.Context, l *canon.Look, words string) (card, question string, err error) {
+	m := ofForm.FindStringSubmatch(words)
+	if m == nil {
+		return "", "", nil
+	}
+	found, err := l.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location"}}, canon.Page{Limit: 4})
+	if err != nil {
+		return "", "", err
+	}
+	var names []string
+	for _, h := range found.Hits {
+		names = append(names, h.Card.Name)
+	}
+	switch len(names) {
+	case 0:
+		return "", fmt.Sprintf("There is no place that %q could be; which card is meant, or shall it be built from the words alone? Say so with card, or leave the name out.", m[0]), nil
+	case 1:
+		return names[0], "", nil
+	}
+	return "", fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", m[0], strings.Join(names, ", ")), nil
+}
+
+// sceneCalls are the calls on the scene.
+func (s *Studio) sceneCalls(p *Plan, said intent, card, target string) {
+	add := func(tool string, with map[string]any) {
+		p.Calls = append(p.Calls, PlanCall{Tool: tool, Target: target, With: with})
+	}
+	if said.terrain {
+		add("generate_terrain", map[string]any{"width": 200, "height": 200, "detail_level": "low"})
+	}
+	if said.build && !said.terrain || card != "" || said.rest != "" && (said.render || said.format != "") && !said.terrain {
+		with := map[string]any{"replace": true}
+		if card != "" {
+			with["card"] = card
+		}
+		if said.rest != "" {
+			with["description"] = said.rest
+		}
+		if said.style != "" {
+			with["style"] = said.style
+		}
+		if card == "" && said.rest == "" {
+			p.Questions = append(p.Questions, "What shall be built? Name a place, or say what is there.")
+		}
+		add("generate_scene", with)
+	}
+	if said.render {
+		add("render_preview", nil)
+	}
+	if said.format == "" && said.engine != "" {
+		said.format = "glb"
+	}
+	if said.format != "" && len(p.Calls) > 0 {
+		add("export_asset", map[string]any{"format": said.format})
+	}
+}
+
+// engineCalls are the calls on an engine.
+func (s *Studio) engineCalls(p *Plan, said intent, card string) {
+	if said.engine == "" && said.strew == "" && !said.profile {
+		return
+	}
+	engine := said.engine
+	if engine == "" || engine == "?" {
+		t, _ := toolNamed("import_asset")
+		switch doers := s.doers(t); len(doers) {
+		case 0:
+			p.Questions = append(p.Questions, "No engine is set up here; leave import, populate and profile out.")
+			return
+		case 1:
+			engine = doers[0]
+		default:
+			engine = "godot"
+			if !slices.Contains(doers, engine) {
+				engine = doers[0]
+			}
+		}
+	}
+	asset := strings.ReplaceAll(FileName(card), "-", "_")
+	if card == "" {
+		asset = "scene"
+	}
+	at := slices.IndexFunc(p.Calls, func(c PlanCall) bool { return c.Tool == "export_asset" })
+	if at >= 0 {
+		p.Calls = append(p.Calls, PlanCall{Tool: "import_asset", Target: engine, With: map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at+1), "name": asset}})
+	}
+	if said.strew != "" {
+		p.Calls = append(p.Calls, PlanCall{Tool: "populate_level", Target: engine, With: map[string]any{"asset": asset, "density": 0.0004, "area": []float64{-150, -150, 150, 150}, "budget_max_instances": 50}})
+	}
+	if said.profile {
+		p.Calls = append(p.Calls, PlanCall{Tool: "profile_performance", Target: engine, With: map[string]any{"level_name": "main"}})
+	}
+}

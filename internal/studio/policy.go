@@ -1,0 +1,187 @@
+package studio
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"loregate/internal/access"
+)
+
+// Policy is what the instance's owner allows. The zero Policy allows every tool that
+// destroys nothing, on every target, and no file outside the studio's own folder.
+type Policy struct {
+	AllowDestructive bool
+	Tools            []string          // tools that may be called; empty means all
+	Targets          []string          // targets that may be used, by kind or name; empty means all
+	Roots            map[string]string // folders that exports may be written below, by the first part of a path
+	MaxCalls         int               // calls in a plan; 0 is 50
+	MaxSeconds       int               // of a run; 0 is 3600
+}
+
+// maxCalls is the contract's bound on a plan.
+const maxCalls = 50
+
+func (p Policy) calls() int {
+	if p.MaxCalls > 0 {
+		return min(p.MaxCalls, maxCalls)
+	}
+	return maxCalls
+}
+
+func (p Policy) seconds() int {
+	if p.MaxSeconds > 0 {
+		return p.MaxSeconds
+	}
+	return 3600
+}
+
+// allows decides on one call: the allow-lists, and for what destroys the policy's leave,
+// the caller's role and its confirmation, in this order.
+func (p Policy) allows(t *Tool, target string, role access.Role, input raw, confirm bool) error {
+	kind, _, _ := strings.Cut(target, ":")
+	switch {
+	case len(p.Tools) > 0 && !slices.Contains(p.Tools, t.Name):
+		return Fail(PolicyDenied, "the policy does not allow %s here; its owner can, with studio.tools", t.Name)
+	case len(p.Targets) > 0 && !slices.Contains(p.Targets, target) && !slices.Contains(p.Targets, kind):
+		return Fail(PolicyDenied, "the policy does not allow the target %s here; its owner can, with studio.targets", target)
+	case !t.Destroys(input):
+		return nil
+	case !p.AllowDestructive:
+		return Fail(PolicyDenied, "%s would overwrite what is there, which the policy forbids; its owner can allow it, with studio.allow_destructive", t.Name)
+	case role < access.RoleAdmin:
+		return Fail(PolicyDenied, "%s would overwrite what is there, which only an admin may ask for", t.Name)
+	case !confirm:
+		return Fail(Confirmation, "%s would overwrite what is there; repeat the call with confirm: true if that is meant", t.Name)
+	}
+	return nil
+}
+
+// maxPath bounds a path, in bytes.
+const maxPath = 400
+
+// checkPath refuses paths that could mean another place than they say.
+func checkPath(p string) error {
+	bad := func(why string) error {
+		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", clip(p, 80), why)
+	}
+	switch {
+	case len(p) > maxPath:
+		return bad("is too long")
+	case strings.ContainsFunc(p, func(r rune) bool {
+		return unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Cf, r)
+	}):
+		return bad("holds characters that are not shown")
+	case strings.ContainsAny(p, `\:*?"<>|`):
+		return bad(`holds one of \ : * ? " < > |`)
+	case !filepath.IsLocal(filepath.FromSlash(p)) || path.Clean(p) != p || strings.HasPrefix(p, "."):
+		return bad("leads outside, or takes a detour")
+	}
+	for part := range strings.SplitSeq(p, "/") {
+		if strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".") || strings.HasSuffix(part, " ") || strings.HasPrefix(part, " ") {
+			return bad("has a part that begins or ends with a dot or a space")
+		}
+	}
+	return nil
+}
+
+// place finds the root of a path and the rest of it.
+func (p Policy) place(at string) (dir, rest string, err error) {
+	if err := checkPath(at); err != nil {
+		return "", "", err
+	}
+	root, rest, _ := strings.Cut(at, "/")
+	dir, ok := p.Roots[root]
+	if !ok || rest == "" {
+		return "", "", Fail(PolicyDenied, "path %q is below none of the allowed file roots (%s); their owner sets them, with studio.roots",
+			clip(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
+	}
+	return dir, rest, nil
+}
+
+// mayWrite checks a path before anything is done: it lies below a root, no link is on the
+// way, nothing is there unless that may be overwritten, and nothing is there whose name
+// differs in case alone.
+func (p Policy) mayWrite(at string, overwrite bool) error {
+	dir, rest, err := p.place(at)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clip(at, 80)).Because(err)
+	}
+	defer root.Close()
+	return free(root, rest, overwrite)
+}
+
+func free(root *os.Root, rest string, overwrite bool) error {
+	names := strings.Split(rest, "/")
+	for i, name := range names {
+		here := path.Join(names[:i]...)
+		list, err := fs.ReadDir(root.FS(), path.Clean("./"+here))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return Fail(PolicyDenied, "path %q does not lead to a folder of its root", clip(rest, 80)).Because(err)
+		}
+		for _, e := range list {
+			last := i == len(names)-1
+			switch {
+			case !strings.EqualFold(e.Name(), name):
+			case e.Name() != name:
+				return Fail(Validation, "path %q differs from a file that is there in case alone; choose another name", clip(rest, 80))
+			case e.Type()&fs.ModeSymlink != 0:
+				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", clip(rest, 80))
+			case last && !e.Type().IsRegular():
+				return Fail(Validation, "path %q is a folder", clip(rest, 80))
+			case last && !overwrite:
+				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", clip(rest, 80))
+			}
+		}
+	}
+	return nil
+}
+
+// write puts bytes at a path, beside it first, then in its place.
+func (p Policy) write(at string, data []byte, overwrite bool) error {
+	dir, rest, err := p.place(at)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clip(at, 80)).Because(err)
+	}
+	defer root.Close()
+	if err := free(root, rest, overwrite); err != nil {
+		return err
+	}
+	if d := path.Dir(rest); d != "." {
+		if err := root.MkdirAll(d, 0o755); err != nil {
+			return Fail(IOFailed, "the folder of %q cannot be made", clip(at, 80)).Because(err)
+		}
+	}
+	if err := root.WriteFile(rest+".part", data, 0o644); err != nil {
+		return Fail(IOFailed, "%q cannot be written", clip(at, 80)).Because(err)
+	}
+	if err := root.Rename(rest+".part", rest); err != nil {
+		return Fail(IOFailed, "%q cannot be written", clip(at, 80)).Because(err)
+	}
+	return nil
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}

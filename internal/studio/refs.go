@@ -1,0 +1,193 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/blob"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// read finds the card that a call names, as the audience may read it, and notes that the
+// run was built from it.
+func (x *executor) read(ctx context.Context, w *Work) error {
+	in, err := readRaw[struct {
+		Card string `json:"card"`
+	}](w.Input)
+	if err != nil || in.Card == "" {
+		return err
+	}
+	return x.canon.Look(ctx, x.seen, func(l *canon.Look) error {
+		c, err := l.Find(ctx, in.Card)
+		if err != nil {
+			return err
+		}
+		if c.Type != "Location" && c.Type != "Realm" {
+			return Fail(Validation, "card: %q is of type %s; a scene is built from a Location or a Realm", c.Name, c.Type)
+		}
+		content, err := l.Content(ctx, c)
+		if err != nil {
+			return err
+		}
+		var fields struct {
+			Terrain string `json:"terrain"`
+		}
+		if c.Fields != nil {
+			_ = json.Unmarshal(c.Fields, &fields) // a terrain that is no text is none
+		}
+		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: markup.Text(content), Terrain: fields.Terrain, Version: c.Version(l.View())}
+		w.run.Sources = append(w.run.Sources, Source{Card: w.Card.ID, Name: c.Name, Version: w.Card.Version})
+		return nil
+	})
+}
+
+// reference is how a call of a plan names a result of a step before it: $2.manifest, or
+// $last.manifest for the step just before.
+var reference = regexp.MustCompile(`^\$(last|[1-9][0-9]?)\.([a-z_]+)$`)
+
+// fill puts the results of earlier steps in the place of references.
+func (x *executor) fill(input raw) (raw, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(input, &fields); err != nil {
+		return nil, Fail(Validation, "the input is no object")
+	}
+	found := false
+	for name, v := range fields {
+		var text string
+		if json.Unmarshal(v, &text) != nil {
+			continue
+		}
+		m := reference.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		value, err := x.resultOf(m[1], m[2])
+		if err != nil {
+			return nil, Fail(Validation, "%s: %s: %v", name, text, err)
+		}
+		fields[name], found = value, true
+	}
+	if !found {
+		return input, nil
+	}
+	return json.Marshal(fields)
+}
+
+func (x *executor) resultOf(step, field string) (json.RawMessage, error) {
+	n := len(x.run.Steps)
+	if step != "last" {
+		n, _ = strconv.Atoi(step) // the pattern lets digits through only
+	}
+	if n < 1 || n > len(x.run.Steps) {
+		return nil, fmt.Errorf("there is no step %s before this one", step)
+	}
+	var result map[string]json.RawMessage
+	if err := json.Unmarshal(x.run.Steps[n-1].Result, &result); err != nil || result[field] == nil {
+		return nil, fmt.Errorf("step %d gave no %s", n, field)
+	}
+	return result[field], nil
+}
+
+// takeBack undoes a run on every target that it changed.
+func (x *executor) takeBack(ctx context.Context) error {
+	for _, name := range x.order {
+		txn := x.txns[name]
+		before, err := txn.Digest(ctx)
+		if err != nil {
+			return err
+		}
+		x.run.Steps = append(x.run.Steps, Step{Tool: "undo_run", Version: "1.0.0", Target: txn.Info(), Before: before, Made: []string{}})
+		if err := txn.Undo(ctx, x.run.Undoes); err != nil {
+			return err
+		}
+		if x.run.Steps[len(x.run.Steps)-1].After, err = txn.Digest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// passing are the fields of an input that say how to call, not what is asked for.
+var passing = []string{"dry_run", "request_id", "timeout_s", "protocol_version", "confirm", "idempotency_key", "world"}
+
+// settled gives an input without its passing fields, in canonical JSON, and its hash with
+// the tool's name.
+func settled(tool string, input []byte) (raw, blob.Sum, error) {
+	var fields map[string]any
+	d := json.NewDecoder(strings.NewReader(string(input)))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil {
+		return nil, blob.Sum{}, Fail(Validation, "the input is no object")
+	}
+	for _, name := range passing {
+		delete(fields, name)
+	}
+	b, err := json.Marshal(fields) // sorts the names
+	return b, blob.SumOf(fmt.Appendf(nil, "%s\x00%s", tool, b)), err
+}
+
+// Stale is something that was built from a card that has changed since.
+type Stale struct {
+	Run       string   `json:"run_id"`
+	Tool      string   `json:"tool_name"`
+	Card      string   `json:"card"`
+	Was       uint32   `json:"built_from_version"`
+	Is        uint32   `json:"current_version" jsonschema:"0: the card is gone, or out of the audience's sight."`
+	Artifacts []string `json:"artifacts" jsonschema:"What the run made, as name and id."`
+}
+
+// stale compares the cards that runs were built from with those cards now, each as the
+// run's audience sees it. Runs that were taken back are left out.
+func (s *Studio) stale(ctx context.Context, g access.Grant) ([]Stale, error) {
+	b, err := s.book(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	var runs []Run
+	for _, id := range b.order {
+		e := b.runs[id]
+		if e.run.Status == "ok" && len(e.run.Sources) > 0 && e.audience <= g.View().Level && b.undone[id.String()] == "" {
+			runs = append(runs, e.run)
+		}
+	}
+	b.mu.Unlock()
+	list := []Stale{}
+	err = s.canon.Look(ctx, g, func(l *canon.Look) error {
+		for _, run := range runs {
+			level, _ := access.ParseLevel(run.Audience)
+			for _, src := range run.Sources {
+				now, err := versionNow(ctx, l.As(level), src)
+				if err != nil {
+					return err
+				}
+				if now != src.Version {
+					list = append(list, Stale{Run: run.ID.String(), Tool: run.Tool, Card: src.Name, Was: src.Version, Is: now, Artifacts: artifactNames(run)})
+				}
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+func versionNow(ctx context.Context, l *canon.Look, src Source) (uint32, error) {
+	c, ok, err := l.Exists(ctx, "~"+src.Card)
+	if err != nil || !ok {
+		return 0, err
+	}
+	return c.Version(l.View()), nil
+}
+
+func artifactNames(run Run) []string {
+	names := []string{}
+	for _, a := range run.Artifacts {
+		names = append(names, a.Name+" "+a.ID)
+	}
+	return names
+}

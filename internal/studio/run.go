@@ -1,0 +1,560 @@
+package studio
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/trace"
+
+	"loregate/internal/access"
+	"loregate/internal/blob"
+	"loregate/internal/fault"
+)
+
+// request is what is to be executed: one call of a tool, or those of a plan.
+type request struct {
+	tool    string
+	version string
+	plan    string
+	undoes  string
+	calls   []call
+	targets []string // besides those of the calls
+	hash    blob.Sum // of the input
+	common
+}
+
+// call is one call of a tool, checked against its schema.
+type call struct {
+	tool    *Tool
+	input   raw
+	target  string
+	confirm bool
+	seed    int64
+}
+
+// errAsked is the cause of a cancellation that somebody asked for.
+var errAsked = fmt.Errorf("studio: asked to stop: %w", context.Canceled)
+
+// executor carries out one request.
+type executor struct {
+	*Studio
+	grant    access.Grant // the caller's
+	seen     access.Grant // the caller's, held to the audience
+	req      request
+	run      *Run
+	progress func(done, total float64, message string)
+	txns     map[string]Txn
+	order    []string
+	dir      string
+}
+
+// execute runs a request to its end. The run that it gives has ended, well or not; the
+// error is of requests that never became a run.
+func (s *Studio) execute(ctx context.Context, g access.Grant, req request, progress func(done, total float64, message string)) (*Run, error) {
+	level, _ := access.ParseLevel(req.Audience)
+	x := &executor{Studio: s, grant: g, seen: g.As(level), req: req, progress: progress, txns: map[string]Txn{}}
+	if err := x.admit(); err != nil {
+		return nil, err
+	}
+	if again, err := x.repeated(ctx); again != nil || err != nil {
+		return again, err
+	}
+	x.begin(ctx)
+	limit := time.Duration(min(max(req.Timeout, 1), s.policy.seconds())) * time.Second
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ctx, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	live := newLive(x.run, g.World(), cancel)
+	x.progress = func(done, total float64, message string) {
+		live.report(done, total, message)
+		progress(done, total, message)
+	}
+	s.mu.Lock()
+	s.live[x.run.ID] = live
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.live, x.run.ID)
+		s.mu.Unlock()
+		close(live.done)
+	}()
+	// The targets stay locked until the run is recorded: before that, what it left in them
+	// is nobody's.
+	release, err := x.open(ctx)
+	defer release()
+	if err == nil {
+		err = x.carryOut(ctx)
+	} else {
+		err = errors.Join(err, x.rollback(ctx))
+	}
+	return x.run, x.end(ctx, err)
+}
+
+// admit refuses what may not be done at all, before anything is looked at.
+func (x *executor) admit() error {
+	if major, _, _ := strings.Cut(x.req.Protocol, "."); x.req.Protocol != "" && major != "1" {
+		return Fail(Validation, "protocol_version: %s is not spoken here; this is %s", x.req.Protocol, Protocol)
+	}
+	if len(x.req.calls) > x.policy.calls() {
+		return Fail(OverBudget, "the plan has %d calls; at most %d are allowed", len(x.req.calls), x.policy.calls())
+	}
+	for i := range x.req.calls {
+		c := &x.req.calls[i]
+		_, name, err := x.resolve(c.tool, c.target)
+		if err != nil {
+			return err
+		}
+		c.target = name
+		if err := x.policy.allows(c.tool, name, x.grant.Role(), c.input, c.confirm); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeated finds the run that a request id was used for.
+func (x *executor) repeated(ctx context.Context) (*Run, error) {
+	if x.req.RequestID == "" {
+		x.req.RequestID = x.grant.Request().IdempotencyKey
+	}
+	if x.req.RequestID == "" || x.req.DryRun {
+		return nil, nil
+	}
+	b, err := x.book(ctx, x.grant)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := b.asked[string(x.grant.Caller().Subject)+"\x00"+x.req.RequestID]
+	hash := b.runs[id].run.InputHash
+	b.mu.Unlock()
+	if !ok {
+		return nil, nil
+	}
+	if hash != x.req.hash {
+		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one", clip(x.req.RequestID, 60))
+	}
+	run, err := x.whole(ctx, x.grant, id.String())
+	return &run, err
+}
+
+// begin makes the run.
+func (x *executor) begin(ctx context.Context) {
+	id := x.newID()
+	x.run = &Run{ID: id, Protocol: Protocol, Tool: x.req.tool, Version: x.req.version, Plan: x.req.plan, RequestID: x.req.RequestID,
+		InputHash: x.req.hash, Actor: string(x.grant.Caller().Subject), Audience: x.req.Audience, Status: "running",
+		Started: x.now().UTC().Truncate(time.Millisecond), Seed: x.req.Seed, Config: x.config, Undoes: x.req.undoes, dry: x.req.DryRun,
+		Steps: []Step{}, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
+	if x.run.RequestID == "" {
+		x.run.RequestID = id.String()
+	}
+	x.run.TraceID, x.run.SpanID = hex.EncodeToString(id[:]), hex.EncodeToString(id[8:])
+	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+		x.run.TraceID, x.run.SpanID = span.TraceID().String(), span.SpanID().String()
+	}
+}
+
+// carryOut does all calls, each target's under one transaction, and commits them.
+func (x *executor) carryOut(ctx context.Context) (err error) {
+	x.dir = filepath.Join(x.Studio.dir, "scratch", x.run.ID.String())
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		return Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
+	}
+	defer os.RemoveAll(x.dir)
+	if x.run.Undoes != "" {
+		err = x.takeBack(ctx)
+	} else {
+		err = x.steps(ctx)
+	}
+	if err != nil || x.run.dry {
+		return errors.Join(err, x.rollback(ctx))
+	}
+	return x.commit(ctx)
+}
+
+// open takes the targets' locks, always in the same order, and begins their transactions.
+func (x *executor) open(ctx context.Context) (release func(), err error) {
+	var held []func()
+	release = func() {
+		for _, f := range slices.Backward(held) {
+			f()
+		}
+	}
+	x.order = slices.Clone(x.req.targets)
+	for _, c := range x.req.calls {
+		x.order = append(x.order, c.target)
+	}
+	slices.Sort(x.order)
+	x.order = slices.Compact(x.order)
+	known, err := x.known(ctx)
+	if err != nil {
+		return release, err
+	}
+	for _, name := range x.order {
+		kind, _, _ := strings.Cut(name, ":")
+		i := slices.IndexFunc(x.adapters, func(a Adapter) bool { return a.Kind() == kind })
+		sl, err := x.slot(x.grant.World(), x.adapters[i], name)
+		if err != nil {
+			return release, err
+		}
+		unlock, err := sl.acquire(ctx, func(n int) { x.progress(0, 0, fmt.Sprintf("waiting for %s: %d before", name, n)) })
+		if err != nil {
+			return release, err
+		}
+		held = append(held, unlock)
+		err = retry(ctx, func() (err error) {
+			x.txns[name], err = sl.target.Begin(ctx, known)
+			return err
+		})
+		if err != nil {
+			delete(x.txns, name)
+			return release, err
+		}
+	}
+	return release, nil
+}
+
+// known says which runs are recorded as well ended: what others left is dropped.
+func (x *executor) known(ctx context.Context) (func(run string) bool, error) {
+	return func(run string) bool {
+		id, err := uuid.Parse(run)
+		if err != nil {
+			return false
+		}
+		b, err := x.book(ctx, x.grant)
+		if err != nil {
+			return true // better too much than lost; the next look drops it
+		}
+		defer b.mu.Unlock()
+		e, ok := b.runs[id]
+		return ok && e.run.Status == "ok"
+	}, nil
+}
+
+// retries are how often a passing failure is tried again, and the first wait.
+const (
+	retries   = 3
+	retryWait = 50 * time.Millisecond
+)
+
+// retry does f again where it failed in a way that may pass.
+func retry(ctx context.Context, f func() error) error {
+	wait := retryWait
+	for try := 1; ; try++ {
+		err := f()
+		var failed *Failure
+		if err == nil || try == retries || !errors.As(err, &failed) || failed.Code != TargetGone && failed.Code != IOFailed {
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+		wait *= 4
+	}
+}
+
+func (x *executor) steps(ctx context.Context) error {
+	for i := range x.req.calls {
+		if err := x.step(ctx, i); err != nil {
+			if len(x.req.calls) > 1 {
+				f := failureOf(err)
+				return f.With("step", i+1).With("tool", x.req.calls[i].tool.Name)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// step does one call: its card read, its references filled in, and what it claims checked.
+func (x *executor) step(ctx context.Context, i int) error {
+	c, txn := x.req.calls[i], x.txns[x.req.calls[i].target]
+	input, err := x.fill(c.input)
+	if err != nil {
+		return err
+	}
+	before, err := txn.Digest(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	if x.run.dry {
+		if names, err = txn.Names(ctx); err != nil {
+			return err
+		}
+	}
+	x.run.Steps = append(x.run.Steps, Step{Tool: c.tool.Name, Version: c.tool.Version, Target: txn.Info(), Input: input,
+		Before: before, From: len(x.run.Artifacts), Made: []string{}})
+	st := &x.run.Steps[len(x.run.Steps)-1]
+	if done, err := x.cached(ctx, st); done || err != nil {
+		return err
+	}
+	if err := x.do(ctx, i, c, st, txn); err != nil {
+		return err
+	}
+	if st.After, err = txn.Digest(ctx); err != nil {
+		return err
+	}
+	if !c.tool.Mutates && st.After != before {
+		return Fail(ExecFailed, "%s changed its target, which it must not; its result is not kept", c.tool.Name)
+	}
+	if x.run.dry {
+		return x.compare(ctx, txn, st, names)
+	}
+	return x.check(st)
+}
+
+// do has the adapter carry one call out.
+func (x *executor) do(ctx context.Context, i int, c call, st *Step, txn Txn) error {
+	w := &Work{Tool: c.tool.Name, Input: st.Input, Seed: uint64(c.seed), Dry: x.run.dry, Dir: filepath.Join(x.dir, fmt.Sprint(i)), run: x.run,
+		files: x.keeper(func(ctx context.Context, id string) (Artifact, error) { return x.artifact(ctx, x.seen, id) })}
+	total := float64(len(x.req.calls))
+	w.Progress = func(done, of float64, message string) {
+		part := 0.0
+		if of > 0 {
+			part = min(done/of, 1)
+		}
+		x.progress(float64(i)+part, total, c.tool.Name+": "+message)
+	}
+	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
+		return Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
+	}
+	if err := x.read(ctx, w); err != nil {
+		return err
+	}
+	x.progress(float64(i), total, c.tool.Name)
+	result, err := txn.Do(ctx, w)
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	if st.Result, err = json.Marshal(result); err != nil {
+		return fmt.Errorf("studio: result of %s: %w", c.tool.Name, err)
+	}
+	for _, a := range x.run.Artifacts[st.From:] {
+		st.Made = append(st.Made, a.ID)
+	}
+	return x.within(ctx, txn, c.target)
+}
+
+// stopped says why a context ended in place of what that led to.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return errors.Join(context.Cause(ctx), err)
+}
+
+// within refuses to show an audience what a run for a higher one left in the target.
+func (x *executor) within(ctx context.Context, txn Txn, target string) error {
+	holder, ok := txn.(interface{ Runs() []string })
+	if !ok {
+		return nil
+	}
+	b, err := x.book(ctx, x.grant)
+	if err != nil {
+		return err
+	}
+	defer b.mu.Unlock()
+	level, _ := access.ParseLevel(x.req.Audience)
+	for _, run := range holder.Runs() {
+		if id, err := uuid.Parse(run); err == nil && b.runs[id].audience > level {
+			return Fail(PolicyDenied, "the target %s holds what a run for %s left, which a run for %s must not use; use another target, as %s:NAME, or begin with replace: true",
+				target, b.runs[id].audience, x.req.Audience, strings.SplitN(target, ":", 2)[0])
+		}
+	}
+	return nil
+}
+
+// check is the post-validation that needs no program: what was made is kept, whole.
+func (x *executor) check(st *Step) error {
+	for _, a := range x.run.Artifacts[st.From:] {
+		ref, err := x.blobs.Stat(a.SHA256)
+		if err != nil || ref.Size != a.Bytes {
+			return Fail(IOFailed, "artifact %s is not there after it was made", a.Name).Because(err)
+		}
+	}
+	return nil
+}
+
+// compare fills in a dry run's diff.
+func (x *executor) compare(ctx context.Context, txn Txn, st *Step, before []string) error {
+	after, err := txn.Names(ctx)
+	if err != nil {
+		return err
+	}
+	if x.run.diff == nil {
+		x.run.diff = &Diff{Before: st.Before, Added: []string{}, Removed: []string{}}
+	}
+	d := x.run.diff
+	d.Would = st.After
+	d.Added = append(d.Added, missing(after, before)...)
+	d.Removed = append(d.Removed, missing(before, after)...)
+	d.Added, d.Removed = d.Added[:min(len(d.Added), 100)], d.Removed[:min(len(d.Removed), 100)]
+	return nil
+}
+
+// missing gives those of a that are not in b.
+func missing(a, b []string) []string {
+	have := make(map[string]bool, len(b))
+	for _, n := range b {
+		have[n] = true
+	}
+	var out []string
+	for _, n := range a {
+		if !have[n] {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// undoWait bounds how long a target may take to go back after its call was stopped.
+const undoWait = time.Minute
+
+// rollback leaves every target as it was; after a dry run that is checked.
+func (x *executor) rollback(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
+	defer cancel()
+	var errs []error
+	for _, name := range x.order {
+		txn := x.txns[name]
+		if txn == nil {
+			continue
+		}
+		if err := txn.Rollback(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("studio: rollback of %s: %w", name, err))
+			continue
+		}
+		if x.run.dry && x.run.diff != nil {
+			i := slices.IndexFunc(x.run.Steps, func(s Step) bool { return s.Target == txn.Info() })
+			after, err := txn.Digest(ctx)
+			if err == nil && i >= 0 && after != x.run.Steps[i].Before {
+				err = Fail(ExecFailed, "the dry run left a trace in %s", name)
+			}
+			errs = append(errs, err)
+			x.run.diff.After = after
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// commit makes the targets' states last, and then the run: the record is what counts.
+func (x *executor) commit(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	for _, name := range x.order {
+		if err := x.txns[name].Commit(ctx, x.run.ID.String()); err != nil {
+			return errors.Join(err, x.rollback(ctx))
+		}
+	}
+	return nil
+}
+
+// end records the run as it ended.
+func (x *executor) end(ctx context.Context, err error) error {
+	ctx = context.WithoutCancel(ctx)
+	x.run.Ended, x.run.Status = x.now().UTC().Truncate(time.Millisecond), "ok"
+	if err != nil {
+		x.run.Error, x.run.Status = failureOf(err), "error"
+		x.run.Artifacts = []Artifact{} // what a failed run made belongs to nothing
+		if x.run.Error.Code == InternalError || x.run.Error.cause != nil {
+			x.logger.WarnContext(ctx, "a run failed", "run", x.run.ID, "failure", x.run.Error.Code, "cause", x.run.Error.cause)
+		}
+	}
+	x.ended(x.run.Status)
+	if x.run.dry {
+		return nil
+	}
+	level, _ := access.ParseLevel(x.req.Audience)
+	if err := x.record(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run); err != nil {
+		return Fail(IOFailed, "the run could not be recorded, so that nothing of it counts").Because(err)
+	}
+	if err := x.manifest(); err != nil {
+		x.logger.WarnContext(ctx, "a run's folder is not complete; its record and files are", "run", x.run.ID, "error", err)
+	}
+	return nil
+}
+
+// manifest writes run.json and lays the artifacts beside it.
+func (x *executor) manifest() error {
+	b, err := json.MarshalIndent(x.run, "", "  ")
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(x.Studio.dir, "runs", x.run.ID.String())
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "run.json"), append(b, '\n'), 0o600); err != nil {
+		return err
+	}
+	return x.lay(x.run)
+}
+
+// cacheKey is what the artifacts of a run follow from, where it only made artifacts: inputs
+// with seed, tool, target and state. "" where they may follow from more.
+func (r *Run) cacheKey() string {
+	if len(r.Steps) != 1 || r.Cached != "" || r.Plan != "" {
+		return ""
+	}
+	return r.Steps[0].cacheKey(r.Seed, r.Config, r.Audience)
+}
+
+func (st Step) cacheKey(seed int64, config, audience string) string {
+	if st.Tool != "render_preview" && st.Tool != "export_asset" || st.Input == nil {
+		return ""
+	}
+	if in, err := readRaw[ExportIn](st.Input); err != nil || in.Path != "" {
+		return ""
+	}
+	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%v\x00%d\x00%s\x00%s\x00%s\x00%s", st.Tool, st.Version, st.Target, seed, config, audience, st.Before, st.Input))
+	return hex.EncodeToString(h[:])
+}
+
+// cached gives an earlier run's artifacts where they are what this one would make.
+func (x *executor) cached(ctx context.Context, st *Step) (bool, error) {
+	if x.run.dry || x.run.Tool != st.Tool {
+		return false, nil
+	}
+	key := st.cacheKey(x.run.Seed, x.run.Config, x.run.Audience)
+	b, err := x.book(ctx, x.grant)
+	if err != nil {
+		return false, err
+	}
+	id, ok := b.same[key]
+	b.mu.Unlock()
+	if !ok || key == "" {
+		return false, nil
+	}
+	earlier, err := x.whole(ctx, x.grant, id.String())
+	if err != nil || len(earlier.Steps) != 1 {
+		return false, err
+	}
+	for _, a := range earlier.Artifacts {
+		if _, err := x.blobs.Stat(a.SHA256); err != nil {
+			return false, nil // it was taken away; make it anew
+		}
+	}
+	x.run.Cached, x.run.Artifacts, x.run.Warnings = id.String(), earlier.Artifacts, earlier.Warnings
+	st.Result, st.After, st.Made = earlier.Steps[0].Result, st.Before, earlier.Steps[0].Made
+	return true, nil
+}
+
+// readRaw is Read for inputs outside of a call.
+func readRaw[T any](input raw) (v T, err error) {
+	err = json.Unmarshal(input, &v)
+	return v, err
+}

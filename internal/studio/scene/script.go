@@ -1,0 +1,284 @@
+package scene
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+
+	"loregate/internal/fault"
+)
+
+// Script is a list of operations on a scene, in the order in which they are done. Its
+// methods check names; the first fault is kept and Err gives it, so that a builder need
+// not look after every step.
+type Script struct {
+	Ops  []json.RawMessage
+	Seen Box3 // bounds of what was put with Subject set
+
+	names map[string]bool
+	err   error
+}
+
+// Box3 is a box along the axes; the zero Box3 is empty.
+type Box3 struct {
+	Low, High Vec
+	full      bool
+}
+
+// Grow makes the box hold a point.
+func (b *Box3) Grow(v Vec) {
+	if !b.full {
+		b.Low, b.High, b.full = v, v, true
+	}
+	for i := range v {
+		b.Low[i], b.High[i] = min(b.Low[i], v[i]), max(b.High[i], v[i])
+	}
+}
+
+// NameForm is what things in a scene may be called. It is narrow so that a name is the same
+// in every program and file that it travels through.
+var NameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.-]{0,54}$`)
+
+// Err is the first fault of what was asked.
+func (s *Script) Err() error { return s.err }
+
+func (s *Script) take(kind, name string) {
+	if s.names == nil {
+		s.names = map[string]bool{}
+	}
+	switch {
+	case s.err != nil:
+	case !NameForm.MatchString(name):
+		s.err = fault.BadField("name", "%q: use 1 to 55 letters, digits, spaces, dots, dashes and underscores, the first a letter or digit", name)
+	case s.names[kind+name]:
+		s.err = fault.BadField("name", "%q is used twice", name)
+	}
+	s.names[kind+name] = true
+}
+
+// add encodes an operation.
+func (s *Script) add(op any) {
+	b, err := json.Marshal(op)
+	if err != nil && s.err == nil {
+		s.err = fmt.Errorf("scene: encode operation: %w", err)
+	}
+	s.Ops = append(s.Ops, b)
+}
+
+// Transform says where a thing is. A zero Scale is 1.
+type Transform struct {
+	Location Vec `json:"location"`
+	Rotation Vec `json:"rotation"`
+	Scale    Vec `json:"scale"`
+}
+
+func (t Transform) norm() Transform {
+	if t.Scale == (Vec{}) {
+		t.Scale = Vec{1, 1, 1}
+	}
+	return Transform{t.Location.Rounded(), t.Rotation.Rounded(), t.Scale.Rounded()}
+}
+
+// Material is how a surface looks. Colours are linear, 0 to 1.
+type Material struct {
+	Op           string      `json:"op"`
+	Name         string      `json:"name"`
+	Color        [4]float64  `json:"color"`
+	Roughness    float64     `json:"roughness"`
+	Metallic     float64     `json:"metallic"`
+	Emission     *[3]float64 `json:"emission,omitempty"`
+	Strength     float64     `json:"strength,omitempty"`
+	Transmission float64     `json:"transmission,omitempty"`
+	Image        string      `json:"image,omitempty"`
+	Normal       string      `json:"normal,omitempty"`
+	Bump         float64     `json:"bump,omitempty"`
+}
+
+// Material adds a material.
+func (s *Script) Material(m Material) {
+	m.Op = "material"
+	s.take("material", m.Name)
+	s.add(m)
+}
+
+// Image adds a picture that is kept by its hash; linear ones hold no colours.
+func (s *Script) Image(name, sha256 string, linear bool) {
+	s.take("image", name)
+	s.add(struct {
+		Op     string `json:"op"`
+		Name   string `json:"name"`
+		Blob   string `json:"blob"`
+		SHA256 string `json:"sha256"`
+		Linear bool   `json:"linear"`
+	}{"image", name, sha256, sha256, linear})
+}
+
+// Mesh adds a mesh; materials fill its slots.
+func (s *Script) Mesh(name string, m *Mesh, materials ...string) {
+	s.MeshData(name, Bytes{Data: m.Pack()}, materials...)
+}
+
+// Bytes are packed numbers: at hand, or kept by their hash.
+type Bytes struct {
+	Data []byte `json:"data,omitempty"`
+	Blob string `json:"blob,omitempty"`
+}
+
+// MeshData adds a mesh that is packed already.
+func (s *Script) MeshData(name string, b Bytes, materials ...string) {
+	s.take("mesh", name)
+	s.add(struct {
+		Op        string   `json:"op"`
+		Name      string   `json:"name"`
+		Materials []string `json:"materials,omitempty"`
+		Bytes
+	}{"mesh", name, materials, b})
+}
+
+// Object puts a mesh into the scene, in a collection ("" is the scene's own).
+func (s *Script) Object(name, mesh, into string, t Transform) {
+	s.take("object", name)
+	s.add(struct {
+		Op   string `json:"op"`
+		Name string `json:"name"`
+		Mesh string `json:"mesh,omitempty"`
+		Into string `json:"into,omitempty"`
+		Transform
+	}{"object", name, mesh, into, t.norm()})
+}
+
+// Instances puts many objects of one mesh into the scene, named prefix.00001 and on.
+func (s *Script) Instances(prefix, mesh, into string, at []Transform) {
+	s.InstancesData(prefix, mesh, into, len(at), Bytes{Data: PackTransforms(at)})
+}
+
+// InstancesData is Instances with the transforms packed already.
+func (s *Script) InstancesData(prefix, mesh, into string, count int, b Bytes) {
+	s.take("instances", prefix)
+	s.add(struct {
+		Op     string `json:"op"`
+		Prefix string `json:"prefix"`
+		Mesh   string `json:"mesh"`
+		Into   string `json:"into,omitempty"`
+		Count  int    `json:"count"`
+		Bytes
+	}{"instances", prefix, mesh, into, count, b})
+}
+
+// PackTransforms gives nine little-endian float32 for each: location, rotation, scale.
+func PackTransforms(at []Transform) []byte {
+	b := make([]byte, 0, 36*len(at))
+	for _, t := range at {
+		t = t.norm()
+		for _, v := range []Vec{t.Location, t.Rotation, t.Scale} {
+			for _, x := range v {
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
+			}
+		}
+	}
+	return b
+}
+
+// Text puts words into the scene, facing -Y when unturned.
+func (s *Script) Text(name, body, material, into string, size float64, t Transform) {
+	s.take("object", name)
+	s.add(struct {
+		Op       string  `json:"op"`
+		Name     string  `json:"name"`
+		Body     string  `json:"body"`
+		Material string  `json:"material,omitempty"`
+		Into     string  `json:"into,omitempty"`
+		Size     float64 `json:"size"`
+		Transform
+	}{"text", name, body, material, into, size, t.norm()})
+}
+
+// Light is a lamp. Energy is watts, for a SUN watts a square metre.
+type Light struct {
+	Op     string     `json:"op"`
+	Name   string     `json:"name"`
+	Kind   string     `json:"kind"` // POINT, SUN, AREA, SPOT
+	Energy float64    `json:"energy"`
+	Color  [3]float64 `json:"color"`
+	Size   float64    `json:"size"` // of what shines: radius, side, or for a SUN an angle
+	Into   string     `json:"into,omitempty"`
+	Transform
+}
+
+// Light puts a lamp into the scene.
+func (s *Script) Light(l Light) {
+	l.Op, l.Transform = "light", l.norm()
+	s.take("object", l.Name)
+	s.add(l)
+}
+
+// Camera puts a camera into the scene; the main one is what previews are made with.
+func (s *Script) Camera(name string, lens float64, main bool, t Transform) {
+	s.take("object", name)
+	s.add(struct {
+		Op   string  `json:"op"`
+		Name string  `json:"name"`
+		Lens float64 `json:"lens"`
+		Main bool    `json:"main,omitempty"`
+		Transform
+	}{"camera", name, round(lens), main, t.norm()})
+}
+
+// Sky lights the scene from all around: air with the sun at an elevation, or one colour.
+type Sky struct {
+	Op        string      `json:"op"`
+	Elevation float64     `json:"elevation"`
+	Rotation  float64     `json:"rotation"`
+	Strength  float64     `json:"strength"`
+	Color     *[3]float64 `json:"color,omitempty"`
+}
+
+// Sky sets the light of the sky.
+func (s *Script) Sky(k Sky) {
+	k.Op = "sky"
+	s.add(k)
+}
+
+// Assign gives an object a material of its own.
+func (s *Script) Assign(object, material string) {
+	s.add(struct {
+		Op       string `json:"op"`
+		Object   string `json:"object"`
+		Material string `json:"material"`
+	}{"assign", object, material})
+}
+
+// LookAt is the rotation of a camera at a place that looks at another.
+func LookAt(from, to Vec) Vec {
+	d := to.Sub(from)
+	return Vec{math.Atan2(math.Hypot(d[0], d[1]), -d[2]), 0, math.Atan2(d[1], d[0]) - math.Pi/2}
+}
+
+// Frame places a camera so that a box fills its view: from a direction (it need not be
+// of unit length), with a lens on a 36 mm film of aspect 16 to 9.
+func Frame(b Box3, from Vec, lens float64) Transform {
+	middle := b.Low.Add(b.High).Mul(0.5)
+	from = from.Mul(1 / from.Len())
+	side := Vec{-from[1], from[0], 0}
+	side = side.Mul(1 / side.Len())
+	up := from.Cross(side)
+	tanX, tanY := 18/lens, 18*9/16/lens
+	away := 0.0
+	for i := range 8 {
+		corner := Vec{b.Low[0], b.Low[1], b.Low[2]}
+		for axis := range corner {
+			if i>>axis&1 == 1 {
+				corner[axis] = b.High[axis]
+			}
+		}
+		d := corner.Sub(middle)
+		x, y, z := math.Abs(dot(d, side)), math.Abs(dot(d, up)), dot(d, from)
+		away = max(away, z+x/tanX, z+y/tanY)
+	}
+	at := middle.Add(from.Mul(away * 1.08))
+	return Transform{Location: at, Rotation: LookAt(at, middle)}
+}
+
+func dot(a, b Vec) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }

@@ -1,0 +1,276 @@
+package studio
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/blob"
+	"loregate/internal/canon"
+)
+
+// Config is what a Studio is made of. Canon, Dir and Blobs are needed.
+type Config struct {
+	Canon    *canon.Canon
+	Blobs    *blob.Store
+	Dir      string // the studio's folder, below the data folder
+	Adapters []Adapter
+	Policy   Policy
+	Ended    func(state string) // counts runs by how they ended; nil counts none
+	Now      func() time.Time
+	NewID    func() uuid.UUID
+	Logger   *slog.Logger
+}
+
+// Studio is the control plane. It is safe for concurrent use, and for several processes
+// on one folder. Close it.
+type Studio struct {
+	canon    *canon.Canon
+	blobs    *blob.Store
+	dir      string
+	adapters []Adapter
+	policy   Policy
+	config   string // hash of what in the configuration results depend on
+	ended    func(string)
+	now      func() time.Time
+	newID    func() uuid.UUID
+	logger   *slog.Logger
+	ops      map[string]checker // the tools' operations, for checking inputs
+
+	mu    sync.Mutex // guards what follows
+	books map[access.WorldID]*book
+	slots map[string]*slot
+	live  map[uuid.UUID]*liveRun
+}
+
+// checker checks an input against a tool's schema and completes it.
+type checker interface {
+	Check(input json.RawMessage) (json.RawMessage, error)
+}
+
+// Open makes a Studio. No program is started.
+func Open(c Config) (*Studio, error) {
+	if c.Canon == nil || c.Blobs == nil || c.Dir == "" {
+		return nil, errors.New("studio: Canon, Blobs and Dir are needed")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.NewID == nil {
+		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Ended == nil {
+		c.Ended = func(string) {}
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("studio: %w", err)
+	}
+	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, ended: c.Ended,
+		now: c.Now, newID: c.NewID, logger: c.Logger, ops: map[string]checker{},
+		books: map[access.WorldID]*book{}, slots: map[string]*slot{}, live: map[uuid.UUID]*liveRun{}}
+	s.config = configHash(c)
+	s.sweep()
+	return s, nil
+}
+
+// configHash is over what results can depend on: tools and their versions, and the policy.
+func configHash(c Config) string {
+	type version struct{ Name, Version string }
+	var v []version
+	for _, t := range tools {
+		v = append(v, version{t.Name, t.Version})
+	}
+	b, err := json.Marshal(struct {
+		Protocol string
+		Tools    []version
+		Policy   struct {
+			Destructive  bool
+			Calls        int
+			Tools, Kinds []string
+		}
+	}{Protocol: Protocol, Tools: v, Policy: struct {
+		Destructive  bool
+		Calls        int
+		Tools, Kinds []string
+	}{c.Policy.AllowDestructive, c.Policy.calls(), c.Policy.Tools, c.Policy.Targets}})
+	if err != nil {
+		return "" // structs of texts always have a JSON form
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Close cancels what runs, waits for it, and stops all programs.
+func (s *Studio) Close() {
+	s.mu.Lock()
+	live := make([]*liveRun, 0, len(s.live))
+	for _, l := range s.live {
+		live = append(live, l)
+	}
+	s.mu.Unlock()
+	for _, l := range live {
+		l.cancel(context.Canceled)
+		<-l.done
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sl := range s.slots {
+		sl.turn <- struct{}{}
+		sl.target.Close()
+		<-sl.turn
+	}
+}
+
+// slot is a target with its lock and its queue.
+type slot struct {
+	name    string
+	adapter Adapter
+	target  Target
+	dir     string
+	turn    chan struct{} // holds one while the target is in use in this process
+	mu      sync.Mutex    // guards waiting
+	waiting int
+}
+
+// acquire waits for the target, in this process and among others that share the folder.
+func (sl *slot) acquire(ctx context.Context, ahead func(n int)) (release func(), err error) {
+	sl.mu.Lock()
+	n := sl.waiting
+	sl.waiting++
+	sl.mu.Unlock()
+	leave := func() {
+		sl.mu.Lock()
+		sl.waiting--
+		sl.mu.Unlock()
+	}
+	if n > 0 {
+		ahead(n)
+	}
+	select {
+	case sl.turn <- struct{}{}:
+	case <-ctx.Done():
+		leave()
+		return nil, context.Cause(ctx)
+	}
+	unlock, err := lockFile(ctx, filepath.Join(sl.dir, "lock"))
+	if err != nil {
+		<-sl.turn
+		leave()
+		return nil, err
+	}
+	return func() {
+		unlock()
+		<-sl.turn
+		leave()
+	}, nil
+}
+
+var targetForm = regexp.MustCompile(`^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_-]{0,39})?$`)
+
+// resolve finds the target that a tool is to be carried out on: the named one, or where
+// none is named the only one that fits.
+func (s *Studio) resolve(t *Tool, name string) (Adapter, string, error) {
+	if name != "" {
+		if !targetForm.MatchString(name) {
+			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets shows the kinds", clip(name, 60))
+		}
+		kind, _, _ := strings.Cut(name, ":")
+		for _, a := range s.adapters {
+			if a.Kind() == kind {
+				return a, name, supports(a, t)
+			}
+		}
+		return nil, "", Fail(Validation, "target: there is no %q here; there is %s", kind, strings.Join(s.kinds(), ", "))
+	}
+	var fit []Adapter
+	for _, a := range s.adapters {
+		if a.Tools()[t.Name].Does {
+			fit = append(fit, a)
+		}
+	}
+	switch len(fit) {
+	case 0:
+		return nil, "", Fail(NotSupported, "no target here carries out %s", t.Name)
+	case 1:
+		return fit[0], fit[0].Kind(), nil
+	}
+	var names []string
+	for _, a := range fit {
+		names = append(names, a.Kind())
+	}
+	return nil, "", Fail(Validation, "target: several fit; name one of %s", strings.Join(names, ", "))
+}
+
+func supports(a Adapter, t *Tool) error {
+	if sup := a.Tools()[t.Name]; !sup.Does {
+		return Fail(NotSupported, "%s does not carry out %s: %s", a.Kind(), t.Name, sup.Note)
+	}
+	return nil
+}
+
+func (s *Studio) kinds() []string {
+	var kinds []string
+	for _, a := range s.adapters {
+		kinds = append(kinds, a.Kind())
+	}
+	return kinds
+}
+
+// slot gives the target of a world by name, opened.
+func (s *Studio) slot(w access.WorldID, a Adapter, name string) (*slot, error) {
+	key := w.String() + "/" + name
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sl := s.slots[key]; sl != nil {
+		return sl, nil
+	}
+	dir := filepath.Join(s.dir, "targets", w.String(), strings.ReplaceAll(name, ":", "_"))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, Fail(IOFailed, "the target's folder cannot be made").Because(err)
+	}
+	target, err := a.Open(Place{World: w, Name: name, Dir: dir, Files: s.keeper(nil)})
+	if err != nil {
+		return nil, err
+	}
+	sl := &slot{name: name, adapter: a, target: target, dir: dir, turn: make(chan struct{}, 1)}
+	s.slots[key] = sl
+	return sl, nil
+}
+
+func (s *Studio) keeper(find func(context.Context, string) (Artifact, error)) *fileKeeper {
+	return &fileKeeper{blobs: s.blobs, find: find, roots: s.policy}
+}
+
+// targetsOf lists the targets that a world has used, and each kind's own.
+func (s *Studio) targetsOf(w access.WorldID) []string {
+	names := s.kinds()
+	dirs, err := os.ReadDir(filepath.Join(s.dir, "targets", w.String()))
+	if err != nil {
+		return names // none was used yet
+	}
+	for _, d := range dirs {
+		name := strings.Replace(d.Name(), "_", ":", 1)
+		if targetForm.MatchString(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

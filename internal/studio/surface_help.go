@@ -1,0 +1,97 @@
+package studio
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+type commandsOut struct {
+	Commands []command `json:"commands"`
+}
+
+// command is a tool as people ask for it.
+type command struct {
+	Name        string `json:"name"`
+	Version     string `json:"version"`
+	Title       string `json:"title"`
+	Destructive bool   `json:"destructive" jsonschema:"Some inputs destroy something: they need confirm."`
+	Mutates     bool   `json:"mutates" jsonschema:"It changes its target; undo_run takes that back."`
+	Adapters    []how  `json:"adapters"`
+}
+
+// how says how far an adapter carries a tool out.
+type how struct {
+	Adapter string `json:"adapter"`
+	Does    bool   `json:"does"`
+	Note    string `json:"note" jsonschema:"How, or why not."`
+}
+
+type helpIn struct {
+	Command string `json:"command_name" maxlen:"60" jsonschema:"A tool, from mcp.list_commands."`
+}
+
+type helpOut struct {
+	command
+	Description string             `json:"description"`
+	Least       string             `json:"least_role"`
+	Input       *jsonschema.Schema `json:"input_schema"`
+	Output      *jsonschema.Schema `json:"output_schema"`
+	Examples    []exampleOut       `json:"examples"`
+}
+
+type exampleOut struct {
+	Title string `json:"title"`
+	Input string `json:"input"`
+}
+
+// helpOps are offered under names with dots and without, for clients that refuse dots.
+func (s *Studio) helpOps() []*op.Operation {
+	list := op.Spec{Name: "mcp.list_commands", Title: "List commands", Doc: "Use it to see the studio's tools, their versions, and which program carries each out.",
+		Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: "GET /api/studio/tools", Examples: []op.Example{{Title: "All", Input: `{}`}}}
+	help := op.Spec{Name: "mcp.help", Title: "Explain a command", Doc: "Use it to get a tool's definition: schemas, examples, policy, and how each program carries it out.",
+		Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: "GET /api/studio/tools/{command_name}", Target: "command_name",
+		Examples: []op.Example{{Title: "A tool", Input: `{"command_name": "generate_scene"}`}}}
+	plainList, plainHelp := list, help
+	plainList.Name, plainList.Route = "mcp_list_commands", ""
+	plainHelp.Name, plainHelp.Route = "mcp_help", ""
+	return []*op.Operation{op.Define(list, s.listCommands), op.Define(help, s.help), op.Define(plainList, s.listCommands), op.Define(plainHelp, s.help)}
+}
+
+func (s *Studio) listCommands(context.Context, *op.Call, struct{}) (commandsOut, error) {
+	out := commandsOut{Commands: []command{}}
+	for i := range tools {
+		out.Commands = append(out.Commands, s.commandOf(&tools[i]))
+	}
+	return out, nil
+}
+
+func (s *Studio) commandOf(t *Tool) command {
+	c := command{Name: t.Name, Version: t.Version, Title: t.Title, Mutates: t.Mutates, Destructive: t.Destroys([]byte(`{"overwrite":true}`)), Adapters: []how{}}
+	for _, a := range s.adapters {
+		sup := a.Tools()[t.Name]
+		c.Adapters = append(c.Adapters, how{a.Kind(), sup.Does, sup.Note})
+	}
+	return c
+}
+
+func (s *Studio) help(_ context.Context, _ *op.Call, in helpIn) (helpOut, error) {
+	t, ok := toolNamed(in.Command)
+	if !ok {
+		e := fault.New(fault.NotFound, "there is no tool %q; the tools are %s", clip(in.Command, 60), strings.Join(slices.Sorted(slices.Values(toolNames())), ", "))
+		e.Code = string(ToolNotFound)
+		return helpOut{}, e
+	}
+	o := s.ops[t.Name].(*op.Operation)
+	out := helpOut{command: s.commandOf(t), Description: o.Doc, Least: o.Least.String(), Input: o.InputSchema(), Output: o.OutputSchema(), Examples: []exampleOut{}}
+	for _, e := range t.Examples {
+		out.Examples = append(out.Examples, exampleOut(e))
+	}
+	return out, nil
+}

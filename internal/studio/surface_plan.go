@@ -1,0 +1,206 @@
+package studio
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"loregate/internal/access"
+	"loregate/internal/blob"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+type planCreateIn struct {
+	Intent   string `json:"intent" minlen:"3" maxlen:"1000" jsonschema:"What is wanted, in a sentence: build the tavern of Mosswell with ten barrels and export it to glb."`
+	Card     string `json:"card,omitzero" maxlen:"255" jsonschema:"The place that is meant, where the words do not name it."`
+	Target   string `json:"target,omitzero" maxlen:"60" jsonschema:"Target of the scene, as blender:tavern."`
+	Audience string `json:"audience,omitzero" enum:"user,gm" default:"gm" jsonschema:"Who may see the plan and its runs."`
+	Seed     int64  `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"What all chance follows from."`
+	Budget   Budget `json:"budget,omitzero" jsonschema:"What executing it may take at most."`
+}
+
+type planOut struct {
+	Plan      Plan     `json:"plan"`
+	Questions []string `json:"questions" jsonschema:"What must be answered before it can be executed; empty where it can."`
+	Valid     bool     `json:"valid"`
+	Problems  []string `json:"problems"`
+}
+
+type planIDIn struct {
+	Plan string `json:"plan_id" maxlen:"60" jsonschema:"The plan."`
+}
+
+type planCheckIn struct {
+	Plan Plan `json:"plan" jsonschema:"A plan, as plan_create gives them."`
+}
+
+type planRunIn struct {
+	Plan      string `json:"plan_id,omitzero" maxlen:"60" jsonschema:"A plan that plan_create made. Needed where no plan is given."`
+	Given     *Plan  `json:"plan,omitzero" jsonschema:"A plan to execute as it is."`
+	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Rehearse every call on the target and leave it as it was. Calls that need files of earlier steps cannot be rehearsed and are left out, with a warning."`
+	Confirm   bool   `json:"confirm,omitzero" jsonschema:"You mean what the plan destroys."`
+	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same one with the same plan gives the first run again."`
+}
+
+// stepOut is one call of a plan's run.
+type stepOut struct {
+	Tool      string     `json:"tool_name"`
+	Target    TargetInfo `json:"target"`
+	Result    any        `json:"result"`
+	Artifacts []string   `json:"artifacts"`
+}
+
+type planRunOut struct {
+	Steps []stepOut `json:"steps"`
+}
+
+func (s *Studio) planOps() []*op.Operation {
+	read := func(name, title, doc, route string) op.Spec {
+		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: route}
+	}
+	create := read("plan_create", "Plan a scene", "Use it to turn a sentence into a plan of tool calls: build, furnish, render, export, import. Nothing is done; look the plan over and execute it. "+
+		"Where something needed is missing it asks.", "POST /api/studio/plans")
+	create.Effect, create.Least, create.Status = access.Write, access.RoleGM, 201
+	create.Examples = []op.Example{{Title: "A place", Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}
+	validate := read("plan_validate", "Check a plan", "Use it to check a plan against the tools' schemas, the policy and the budget, without keeping or doing anything.", "POST /api/studio/plans/validate")
+	validate.Least = access.RoleGM
+	validate.Examples = []op.Example{{Title: "One call", Input: `{"plan": {"name": "A cube", "seed": 1, "calls": [{"tool": "add_object", "with": {"object_type": "cube", "location": [0, 0, 1]}}]}}`}}
+	run := read("plan_execute", "Execute a plan", "Use it to carry a plan out as one run: all of its calls or none. With dry_run it says what would change.", "POST /api/studio/plans/execute")
+	run.Effect, run.Least, run.Timeout = access.Destroy, access.RoleGM, toolLimit
+	run.Examples = []op.Example{{Title: "Rehearse", Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000", "dry_run": true}`}}
+	get := read("plan_get", "Show a plan", "Use it to see a plan that was made, with its questions.", "GET /api/studio/plans/{plan_id}")
+	get.Examples = []op.Example{{Title: "A plan", Input: `{"plan_id": "0190d0a0-0000-7000-8000-000000000000"}`}}
+	return []*op.Operation{op.Define(create, s.planCreate), op.Define(validate, s.planValidate), op.Define(run, s.planExecute), op.Define(get, s.planGet)}
+}
+
+func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (planOut, error) {
+	level, _ := access.ParseLevel(in.Audience)
+	p, err := s.propose(ctx, c.Grant.As(level), in)
+	if err != nil {
+		return planOut{}, plainly(err)
+	}
+	p.ID = s.newID().String()
+	out := s.judged(p, c.Grant.Role())
+	c.Reply.Location = "/api/studio/plans/" + p.ID
+	return out, s.record(ctx, c.Grant, p.ID, eventPlan, level, p)
+}
+
+// judged says whether a plan could be executed.
+func (s *Studio) judged(p Plan, role access.Role) planOut {
+	out := planOut{Plan: p, Questions: p.Questions, Problems: []string{}}
+	if out.Questions == nil {
+		out.Questions = []string{}
+	}
+	if _, err := s.planned(p, role); err != nil && len(p.Questions) == 0 {
+		out.Problems = append(out.Problems, failureOf(err).Message)
+	}
+	out.Valid = len(out.Questions) == 0 && len(out.Problems) == 0
+	return out
+}
+
+func (s *Studio) planValidate(_ context.Context, c *op.Call, in planCheckIn) (planOut, error) {
+	return s.judged(in.Plan, c.Grant.Role()), nil
+}
+
+func (s *Studio) planGet(ctx context.Context, c *op.Call, in planIDIn) (planOut, error) {
+	p, err := s.plan(ctx, c.Grant, in.Plan)
+	if err != nil {
+		return planOut{}, err
+	}
+	return s.judged(p, access.RoleGM), nil
+}
+
+func (s *Studio) plan(ctx context.Context, g access.Grant, id string) (Plan, error) {
+	b, err := s.book(ctx, g)
+	if err != nil {
+		return Plan{}, err
+	}
+	defer b.mu.Unlock()
+	e, ok := b.plans[id]
+	if !ok || e.audience > g.View().Level {
+		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", clip(id, 60))
+	}
+	return e.plan, nil
+}
+
+func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e Envelope[planRunOut], err error) {
+	var p Plan
+	switch {
+	case in.Given != nil && in.Plan == "":
+		p = *in.Given
+	case in.Plan != "" && in.Given == nil:
+		if p, err = s.plan(ctx, c.Grant, in.Plan); err != nil {
+			return e, err
+		}
+	default:
+		return e, fault.BadField("plan_id", "give a plan_id or a plan, one of them")
+	}
+	if len(p.Questions) > 0 {
+		return e, fault.BadField("plan_id", "the plan has open questions: %s Make it anew with the answers", p.Questions[0])
+	}
+	run, err := s.runPlan(ctx, c, p, in)
+	if run == nil {
+		return e, plainly(err)
+	}
+	e.Head, e.Result.Steps = run.head(), []stepOut{}
+	c.Reply.Meta = map[string]any{metaKey: e.Head}
+	if err := cmp.Or(err, ended(run)); err != nil {
+		return e, err
+	}
+	for _, st := range run.Steps {
+		e.Result.Steps = append(e.Result.Steps, stepOut{st.Tool, st.Target, json.RawMessage(st.Result), st.Made})
+	}
+	s.picture(c, run)
+	return e, nil
+}
+
+func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) (*Run, error) {
+	for i := range p.Calls {
+		p.Calls[i].Confirm = p.Calls[i].Confirm || in.Confirm
+	}
+	req, err := s.planned(p, c.Grant.Role())
+	if err != nil {
+		return nil, err
+	}
+	req.DryRun, req.RequestID = in.DryRun, in.RequestID
+	var skipped []string
+	if in.DryRun {
+		req.calls, skipped = rehearsable(req.calls)
+	}
+	if len(req.calls) == 0 {
+		return nil, Fail(NotSupported, "no call of this plan can be rehearsed before the others are done")
+	}
+	run, err := s.execute(ctx, c.Grant, req, c.Progress)
+	if run != nil && len(skipped) > 0 {
+		run.Warnings = append(run.Warnings, skipped...)
+	}
+	return run, err
+}
+
+// rehearsable leaves out calls that need what earlier ones would have made, and those
+// after them on the same target.
+func rehearsable(calls []call) (keep []call, skipped []string) {
+	lost := map[string]bool{}
+	for _, c := range calls {
+		var fields map[string]any
+		_ = json.Unmarshal(c.input, &fields) // it was checked
+		for _, v := range fields {
+			if text, ok := v.(string); ok && reference.MatchString(text) {
+				lost[c.target] = true
+			}
+		}
+		if lost[c.target] {
+			skipped = append(skipped, c.tool.Name+" on "+c.target+" was not rehearsed: it needs what an earlier call makes")
+			continue
+		}
+		keep = append(keep, c)
+	}
+	return keep, skipped
+}
+
+// sumOf is a hash in its own type; the zero Sum for what is none.
+func sumOf(text string) blob.Sum {
+	s, _ := blob.ParseSum(text)
+	return s
+}

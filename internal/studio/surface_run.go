@@ -1,0 +1,365 @@
+package studio
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+const toolLimit = time.Hour + time.Minute
+
+type targetsOut struct {
+	Targets []targetOut `json:"targets"`
+}
+
+// targetOut is a target and whether it can be used.
+type targetOut struct {
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind" jsonschema:"blender, godot, unreal or protocol-double."`
+	Version string   `json:"version,omitzero"`
+	Ready   bool     `json:"ready"`
+	Missing string   `json:"missing,omitzero" jsonschema:"What to do to have it."`
+	Waiting int      `json:"waiting" jsonschema:"Runs in its queue here, the one under way among them."`
+	Tools   []string `json:"tools"`
+}
+
+type runsIn struct {
+	Tool   string `json:"tool,omitzero" maxlen:"60" jsonschema:"Only runs of this tool."`
+	Status string `json:"status,omitzero" enum:"running,ok,error" jsonschema:"Only runs in this state."`
+	Card   string `json:"card,omitzero" maxlen:"255" jsonschema:"Only runs built from a card of this name."`
+	Limit  int    `json:"limit,omitzero" default:"20" min:"1" max:"200" jsonschema:"Most runs."`
+	Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Where to start."`
+}
+
+// runRow is a run in a list.
+type runRow struct {
+	ID        string    `json:"run_id"`
+	Tool      string    `json:"tool_name"`
+	Status    string    `json:"status"`
+	Actor     string    `json:"actor"`
+	Started   time.Time `json:"started_at"`
+	Ended     time.Time `json:"ended_at,omitzero"`
+	Sources   []Source  `json:"sources"`
+	Artifacts int       `json:"artifacts"`
+	Error     string    `json:"error,omitzero"`
+	UndoneBy  string    `json:"undone_by,omitzero"`
+}
+
+type runsOut struct {
+	Runs  []runRow `json:"runs" jsonschema:"Latest first."`
+	Total int      `json:"total"`
+}
+
+type runIn struct {
+	Run string `json:"run_id" maxlen:"60" jsonschema:"The run."`
+}
+
+type runOut struct {
+	Run      json.RawMessage `json:"run" jsonschema:"The run's manifest: inputs, versions, hashes, steps, artifacts, sources."`
+	UndoneBy string          `json:"undone_by,omitzero"`
+}
+
+type artifactIn struct {
+	ID       string `json:"artifact_id" maxlen:"80" jsonschema:"The artifact."`
+	MaxBytes int    `json:"max_bytes,omitzero" default:"65536" min:"0" max:"4194304" jsonschema:"Give the bytes only of a file of at most this size; pictures are shown besides."`
+}
+
+type artifactOut struct {
+	Artifact
+	Data []byte `json:"content_base64,omitempty" jsonschema:"The bytes, where the file is small enough."`
+	Note string `json:"note,omitzero"`
+}
+
+type undoIn struct {
+	Run       string `json:"run_id" maxlen:"60" jsonschema:"The run to take back: the latest on its targets."`
+	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Only say whether it can be."`
+	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice, as in every tool."`
+}
+
+type undoOut struct {
+	Undone string `json:"undone"`
+}
+
+type cancelOut struct {
+	Run       string `json:"run_id"`
+	Cancelled bool   `json:"cancelled" jsonschema:"false where it had ended already."`
+}
+
+type staleOut struct {
+	Stale []Stale `json:"stale"`
+}
+
+func (s *Studio) runOps() []*op.Operation {
+	read := func(name, title, doc, route, example string) op.Spec {
+		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: route,
+			Timeout: 30 * time.Second, Examples: []op.Example{{Title: "As it is used", Input: example}}}
+	}
+	const id = "0190d0a0-0000-7000-8000-000000000000"
+	targets := read("list_targets", "List targets", "Use it to see which authoring programs can be used here, what each carries out, and what to install for the others.", "GET /api/studio/targets", `{}`)
+	cancel := read("cancel_run", "Cancel a run", "Use it to stop a run that is under way; its target goes back to what it was.", "POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`)
+	cancel.Effect, cancel.Least, cancel.Idle = access.Write, access.RoleGM, true
+	undo := read("undo_run", "Take a run back", "Use it to take back what a run did to its target, the latest run first. Its artifacts and its record stay.", "POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`)
+	undo.Effect, undo.Least, undo.Timeout = access.Write, access.RoleGM, toolLimit
+	verify := read("verify_run", "Repeat and compare a run", "Use it to run a run again, beside its target and on the state it began with, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
+	verify.Least, verify.Timeout = access.RoleGM, toolLimit
+	return []*op.Operation{
+		op.Define(targets, s.listTargets),
+		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.", "GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
+		op.Define(read("get_run", "Show a run", "Use it to see all that is recorded of a run, or how far it is.", "GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`), s.getRun),
+		op.Define(read("get_artifact", "Get an artifact", "Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}", `{"artifact_id": "`+id+`.1"}`), s.getArtifact),
+		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
+		op.Define(read("list_stale", "List what is out of date", "Use it to see which runs were built from a card that has changed since.", "GET /api/studio/stale", `{}`), s.listStale),
+	}
+}
+
+// probeWait bounds how long a program is asked for its version.
+const probeWait = 10 * time.Second
+
+func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targetsOut, error) {
+	out := targetsOut{Targets: []targetOut{}}
+	names := s.kinds()
+	if c.Grant.Role() >= access.RoleGM {
+		names = s.targetsOf(c.Grant.World()) // names of scenes may tell something
+	}
+	for _, name := range names {
+		kind, _, _ := strings.Cut(name, ":")
+		i := slices.IndexFunc(s.adapters, func(a Adapter) bool { return a.Kind() == kind })
+		if i < 0 {
+			continue
+		}
+		a := s.adapters[i]
+		ctx, cancel := context.WithTimeout(ctx, probeWait)
+		info, err := a.Probe(ctx)
+		cancel()
+		t := targetOut{Name: name, Kind: a.Kind(), Version: info.Version, Ready: err == nil, Tools: []string{}}
+		if info.Kind != "" {
+			t.Kind = info.Kind
+		}
+		if err != nil {
+			t.Missing = failureOf(err).Message
+		}
+		for _, tool := range tools {
+			if a.Tools()[tool.Name].Does {
+				t.Tools = append(t.Tools, tool.Name)
+			}
+		}
+		t.Waiting = s.waiting(c.Grant.World(), name)
+		out.Targets = append(out.Targets, t)
+	}
+	return out, nil
+}
+
+func (s *Studio) waiting(w access.WorldID, name string) int {
+	s.mu.Lock()
+	sl := s.slots[w.String()+"/"+name]
+	s.mu.Unlock()
+	if sl == nil {
+		return 0
+	}
+	sl.mu.Lock()
+	defer sl.mu.Unlock()
+	return sl.waiting
+}
+
+func (s *Studio) listRuns(ctx context.Context, c *op.Call, in runsIn) (runsOut, error) {
+	rows := s.liveRows(c.Grant)
+	b, err := s.book(ctx, c.Grant)
+	if err != nil {
+		return runsOut{}, err
+	}
+	for _, id := range slices.Backward(b.order) {
+		if e := b.runs[id]; e.audience <= c.Grant.View().Level {
+			row := rowOf(e.run)
+			row.UndoneBy = b.undone[id.String()]
+			rows = append(rows, row)
+		}
+	}
+	b.mu.Unlock()
+	rows = slices.DeleteFunc(rows, func(r runRow) bool {
+		return in.Tool != "" && r.Tool != in.Tool || in.Status != "" && r.Status != in.Status ||
+			in.Card != "" && !slices.ContainsFunc(r.Sources, func(s Source) bool { return strings.EqualFold(s.Name, in.Card) })
+	})
+	out := runsOut{Runs: []runRow{}, Total: len(rows)}
+	from := min(in.Offset, len(rows))
+	out.Runs = append(out.Runs, rows[from:min(from+in.Limit, len(rows))]...)
+	return out, nil
+}
+
+func rowOf(r Run) runRow {
+	row := runRow{ID: r.ID.String(), Tool: r.Tool, Status: r.Status, Actor: r.Actor, Started: r.Started, Ended: r.Ended, Sources: r.Sources, Artifacts: len(r.Artifacts)}
+	if row.Sources == nil {
+		row.Sources = []Source{}
+	}
+	if r.Error != nil {
+		row.Error = string(r.Error.Code)
+	}
+	return row
+}
+
+// liveRows are the runs under way here that a grant sees, latest first.
+func (s *Studio) liveRows(g access.Grant) []runRow {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := []runRow{}
+	for _, l := range s.live {
+		if level, _ := access.ParseLevel(l.run.Audience); l.world == g.World() && level <= g.View().Level && !l.run.dry {
+			rows = append(rows, runRow{ID: l.run.ID.String(), Tool: l.run.Tool, Status: "running", Actor: l.run.Actor, Started: l.run.Started, Sources: []Source{}})
+		}
+	}
+	slices.SortFunc(rows, func(a, b runRow) int { return cmp.Compare(b.ID, a.ID) })
+	return rows
+}
+
+// running finds a run that is under way here and in sight.
+func (s *Studio) running(g access.Grant, id string) (*liveRun, bool) {
+	key, err := uuid.Parse(id)
+	if err != nil {
+		return nil, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, ok := s.live[key]
+	if !ok || l.world != g.World() {
+		return nil, false
+	}
+	level, _ := access.ParseLevel(l.run.Audience)
+	return l, level <= g.View().Level
+}
+
+func (s *Studio) getRun(ctx context.Context, c *op.Call, in runIn) (runOut, error) {
+	if l, ok := s.running(c.Grant, in.Run); ok {
+		b, err := json.Marshal(map[string]any{"run_id": l.run.ID, "tool_name": l.run.Tool, "status": "running", "started_at": l.run.Started, "audience": l.run.Audience})
+		return runOut{Run: b}, err
+	}
+	run, err := s.whole(ctx, c.Grant, in.Run)
+	if err != nil {
+		return runOut{}, err
+	}
+	b, err := s.book(ctx, c.Grant)
+	if err != nil {
+		return runOut{}, err
+	}
+	undone := b.undone[run.ID.String()]
+	b.mu.Unlock()
+	text, err := json.Marshal(run)
+	return runOut{Run: text, UndoneBy: undone}, err
+}
+
+func (s *Studio) getArtifact(ctx context.Context, c *op.Call, in artifactIn) (artifactOut, error) {
+	a, err := s.artifact(ctx, c.Grant, in.ID)
+	if err != nil {
+		return artifactOut{}, err
+	}
+	out := artifactOut{Artifact: a}
+	c.Reply.ETag = a.SHA256.String()
+	picture := strings.HasPrefix(a.Media, "image/") && a.Bytes <= maxPicture
+	if c.Transport != "rest" && !picture && a.Bytes > int64(in.MaxBytes) {
+		out.Note = "the file is larger than max_bytes; download it from " + c.BaseURL + "/api/studio/artifacts/" + a.ID
+		return out, nil
+	}
+	data, err := s.blobs.Bytes(a.SHA256)
+	if err != nil {
+		return out, Fail(IOFailed, "artifact %s cannot be read", a.ID).Because(err).fault(nil)
+	}
+	switch {
+	case c.Transport == "rest":
+		c.Reply.File = &op.File{Name: a.Name, Type: a.Media, Data: data}
+	case picture:
+		c.Reply.Images = []op.File{{Name: a.Name, Type: a.Media, Data: data}}
+	}
+	if c.Transport != "rest" && len(data) <= in.MaxBytes && !picture {
+		out.Data = data
+	}
+	return out, nil
+}
+
+func (s *Studio) cancelRun(ctx context.Context, c *op.Call, in runIn) (cancelOut, error) {
+	if l, ok := s.running(c.Grant, in.Run); ok {
+		l.cancel(errAsked)
+		select {
+		case <-l.done:
+		case <-ctx.Done():
+		}
+		return cancelOut{in.Run, true}, nil
+	}
+	_, err := s.whole(ctx, c.Grant, in.Run)
+	return cancelOut{in.Run, false}, err
+}
+
+func (s *Studio) undoRun(ctx context.Context, c *op.Call, in undoIn) (e Envelope[undoOut], err error) {
+	run, err := s.whole(ctx, c.Grant, in.Run)
+	if err != nil {
+		return e, err
+	}
+	if run.Status != "ok" || run.Undoes != "" {
+		return e, fault.New(fault.Rule, "run %s left nothing to take back: it is %s", in.Run, cmp.Or(run.Error.word(), "itself an undo"))
+	}
+	req := request{tool: "undo_run", version: "1.0.0", undoes: in.Run, common: common{DryRun: in.DryRun, RequestID: in.RequestID, Audience: run.Audience, Timeout: 300}}
+	req.hash = sumOf(strings.Repeat("0", 64))
+	for _, st := range run.Steps {
+		kind := st.Target.Name
+		if t, ok := toolNamed(st.Tool); ok && t.Mutates && !slices.Contains(req.targets, kind) {
+			req.targets = append(req.targets, kind)
+		}
+	}
+	if len(req.targets) == 0 {
+		return e, fault.New(fault.Rule, "run %s changed no target; there is nothing to take back", in.Run)
+	}
+	done, err := s.execute(ctx, c.Grant, req, c.Progress)
+	if done == nil {
+		return e, plainly(err)
+	}
+	e.Head, e.Result.Undone = done.head(), in.Run
+	c.Reply.Meta = map[string]any{metaKey: e.Head}
+	return e, cmp.Or(err, ended(done))
+}
+
+// word is the code of a failure; "" for none.
+func (f *Failure) word() string {
+	if f == nil {
+		return ""
+	}
+	return string(f.Code)
+}
+
+func (s *Studio) listStale(ctx context.Context, c *op.Call, _ struct{}) (staleOut, error) {
+	list, err := s.stale(ctx, c.Grant)
+	return staleOut{list}, err
+}
+
+// runFeed follows a run that is under way.
+func (s *Studio) runFeed() *op.Feed {
+	return &op.Feed{Name: "follow_run", Title: "Follow a run", Doc: "How far a run is, and how it ended.", Surfaces: []string{Surface},
+		Least: access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
+		Kinds: []op.FeedKind{{Event: "progress", Doc: "How far it is: done, total, message."}, {Event: "ended", Doc: "The run's status and error."}},
+		Open: func(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+			if l, ok := s.running(c.Grant, vars["run_id"]); ok {
+				n, _ := strconv.Atoi(after)
+				return l.follow(ctx, n), nil
+			}
+			run, err := s.whole(ctx, c.Grant, vars["run_id"])
+			if err != nil {
+				return nil, err
+			}
+			return func(yield func(op.Message, error) bool) { yield(endMessage(&run), nil) }, nil
+		}}
+}
+
+func endMessage(r *Run) op.Message {
+	b, err := json.Marshal(map[string]any{"run_id": r.ID, "status": r.Status, "error": r.Error})
+	if err != nil {
+		b = []byte(`{}`) // details that are not JSON
+	}
+	return op.Message{Event: "ended", Data: b}
+}

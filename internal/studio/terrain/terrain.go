@@ -1,0 +1,114 @@
+// Package terrain makes heightmaps: land of a size, a detail and an amplitude from a seed,
+// as 16-bit heights, a mesh and a PNG.
+//
+// Its invariant: heights are computed in whole numbers, so that the same arguments give the
+// same heightmap on every machine.
+package terrain
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/png"
+
+	"loregate/internal/fault"
+	"loregate/internal/studio/noise"
+	"loregate/internal/studio/scene"
+)
+
+// Land is a square heightmap of Side by Side heights, row by row from the south-west.
+type Land struct {
+	Side      int
+	Heights   []uint16 // 0 to 65535: 0 to Amplitude
+	Width     float64  // metres along X
+	Depth     float64  // metres along Y
+	Amplitude float64  // metres from the lowest height there can be to the highest
+}
+
+// Sides are the heights along an edge, by detail level.
+var Sides = map[string]int{"low": 129, "medium": 257, "high": 513}
+
+// LandscapeSides are the sides that Unreal's landscapes take, by detail level: components
+// times sections times quads, plus one.
+var LandscapeSides = map[string]int{"low": 505, "medium": 1009, "high": 2017}
+
+// CheckLandscape refuses a side that an Unreal landscape cannot have.
+func CheckLandscape(side int) error {
+	for _, quads := range []int{7, 15, 31, 63, 127, 255} {
+		for _, sections := range []int{1, 2} {
+			per := quads * sections
+			if n := (side - 1) / per; side > per && (side-1)%per == 0 && n <= 32 {
+				return nil
+			}
+		}
+	}
+	return fault.BadField("side", "a landscape cannot have a side of %d; 505, 1009, 2017 and 4033 are sides it can have", side)
+}
+
+// Make makes land. side is at least 2; octaves of noise follow from it.
+func Make(seed uint64, side int, width, depth, amplitude float64) *Land {
+	l := &Land{Side: side, Heights: make([]uint16, side*side), Width: width, Depth: depth, Amplitude: amplitude}
+	octaves := 1
+	for n := 4; n < side && octaves < 7; n *= 2 {
+		octaves++
+	}
+	hills, ridges, warp := noise.NewFractal(seed, 3, octaves), noise.NewFractal(seed+1, 4, octaves-1), noise.NewFractal(seed+2, 2, 3)
+	const one = noise.One
+	for y := range side {
+		for x := range side {
+			// The noise repeats after One; the land uses nine tenths of it, so that opposite
+			// edges do not match.
+			u, v := int64(x)*one*9/10/int64(side), int64(y)*one*9/10/int64(side)
+			w := (warp.At(u, v) - one/2) / 8
+			h := hills.At(u+w+one, v-w+one)
+			r := ridges.At(u-w+one, v+w+one) - one/2
+			if r < 0 {
+				r = -r
+			}
+			r = one - 4*r
+			if r < 0 {
+				r = 0
+			}
+			l.Heights[y*side+x] = uint16(min(max(h*7/10+(h*r>>16)*4/10, 0), one-1))
+		}
+	}
+	return l
+}
+
+// At is the height in metres at a point, given as parts of the sides from 0 to 1.
+func (l *Land) At(u, v float64) float64 {
+	n := float64(l.Side - 1)
+	x, y := min(max(u, 0), 1)*n, min(max(v, 0), 1)*n
+	xi, yi := min(int(x), l.Side-2), min(int(y), l.Side-2)
+	fx, fy := x-float64(xi), y-float64(yi)
+	h := func(x, y int) float64 { return float64(l.Heights[y*l.Side+x]) }
+	low := h(xi, yi) + float64((h(xi+1, yi)-h(xi, yi))*fx)
+	high := h(xi, yi+1) + float64((h(xi+1, yi+1)-h(xi, yi+1))*fx)
+	return (low + float64((high-low)*fy)) / 65535 * l.Amplitude
+}
+
+// Mesh is the land as a surface about the origin; its lowest possible height is 0.
+func (l *Land) Mesh() *scene.Mesh {
+	m := scene.Grid(l.Side, 1, func(x, y int) float64 { return float64(l.Heights[y*l.Side+x]) / 65535 * l.Amplitude })
+	n := float64(l.Side - 1)
+	for i := range m.V {
+		m.V[i][0] *= l.Width / n
+		m.V[i][1] *= l.Depth / n
+	}
+	return m
+}
+
+// PNG is the heightmap as a grey picture of 16 bits, north up.
+func (l *Land) PNG() ([]byte, error) {
+	m := image.NewGray16(image.Rect(0, 0, l.Side, l.Side))
+	for y := range l.Side {
+		row := m.Pix[(l.Side-1-y)*m.Stride:]
+		for x := range l.Side {
+			binary.BigEndian.PutUint16(row[2*x:], l.Heights[y*l.Side+x])
+		}
+	}
+	var b bytes.Buffer
+	e := png.Encoder{CompressionLevel: png.BestSpeed}
+	err := e.Encode(&b, m)
+	return b.Bytes(), err
+}

@@ -1,0 +1,98 @@
+// Package texture paints surfaces: a base colour and a normal map that tile, from a kind,
+// a size and a seed.
+//
+// Its invariant: everything is computed in whole numbers, so that the same arguments give
+// the same pixels on every machine.
+package texture
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"runtime"
+	"sync"
+
+	"loregate/internal/studio/noise"
+)
+
+// Pair is a painted surface.
+type Pair struct {
+	Color  *image.RGBA // sRGB
+	Normal *image.RGBA // tangent space, Y up (OpenGL), as glTF has it
+}
+
+// Known reports whether a kind can be painted.
+func Known(kind string) bool { return kinds[kind] != nil }
+
+// Paint makes a surface of size by size pixels, size a power of two from 16 to 4096. The
+// kind must be Known.
+func Paint(kind string, size int, seed uint64) Pair {
+	at := kinds[kind](noise.Hash(seed, uint32(len(kind)), uint32(kind[0])))
+	p := Pair{image.NewRGBA(image.Rect(0, 0, size, size)), image.NewRGBA(image.Rect(0, 0, size, size))}
+	heights := make([]int32, size*size)
+	step := int64(noise.One / size)
+	rows(size, func(y int) {
+		for x := range size {
+			t := at(int64(x)*step, int64(y)*step)
+			i := y*size + x
+			heights[i] = int32(t.height)
+			copy(p.Color.Pix[4*i:], []byte{t.r, t.g, t.b, 255})
+		}
+	})
+	rows(size, func(y int) { bend(p.Normal, heights, size, y) })
+	return p
+}
+
+// rows runs f for each row, on all processors.
+func rows(n int, f func(y int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Go(func() {
+			for y := w; y < n; y += workers {
+				f(y)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// bend writes a row of normals from the slopes of the heights. Rows of the picture go
+// down, the normal's Y goes up.
+func bend(to *image.RGBA, h []int32, size, y int) {
+	up, down := (y+size-1)%size*size, (y+1)%size*size
+	for x := range size {
+		left, right := (x+size-1)%size, (x+1)%size
+		dx := int64(h[y*size+left] - h[y*size+right])
+		dy := int64(h[down+x] - h[up+x])
+		// A slope of one tile's height over a hundredth of the tile is steep: 45 degrees.
+		dx, dy = dx*int64(size)/200, dy*int64(size)/200
+		const dz = 1 << 16
+		l := length(dx, dy, dz)
+		i := 4 * (y*size + x)
+		to.Pix[i], to.Pix[i+1], to.Pix[i+2], to.Pix[i+3] = unit(dx, l), unit(dy, l), unit(dz, l), 255
+	}
+}
+
+func unit(x, l int64) byte { return byte(128 + 127*x/l) }
+
+// length is the whole length of a vector, by Newton's method.
+func length(x, y, z int64) int64 {
+	n := x*x + y*y + z*z
+	r := int64(1) << 17
+	for {
+		next := (r + n/r) / 2
+		if next >= r && next-r <= 1 || next < r && r-next <= 1 {
+			return max(next, 1)
+		}
+		r = next
+	}
+}
+
+// PNG encodes a picture: the same bytes for the same pixels from the same build.
+func PNG(m image.Image) ([]byte, error) {
+	var b bytes.Buffer
+	e := png.Encoder{CompressionLevel: png.BestSpeed}
+	err := e.Encode(&b, m)
+	return b.Bytes(), err
+}

@@ -1,0 +1,291 @@
+package studio
+
+import (
+	"loregate/internal/access"
+)
+
+// Tool is the declaration of a named capability: what people and programs are told of it,
+// and its defaults of policy. Its types are the handler's (schema.go).
+type Tool struct {
+	Name    string
+	Version string // of its schema and behaviour; results are keyed by it
+	Title   string
+	Doc     string
+	Mutates bool // changes its target; else only makes artifacts or looks
+	Files   bool // touches files beyond artifacts
+	// Destroys reports whether an input would overwrite or delete what is there: such calls
+	// need allow_destructive in the policy, confirm in the call, and an admin.
+	Destroys func(input raw) bool
+	Examples []Example
+}
+
+// Example is a call as it would be sent.
+type Example struct{ Title, Input string }
+
+// common are the fields that every tool takes.
+type common struct {
+	Target    string `json:"target,omitzero" maxlen:"60" jsonschema:"Target by name, from list_targets, as blender or blender:tavern; may be left out where exactly one fits."`
+	Seed      int64  `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"What all chance follows from: the same seed gives the same result."`
+	DryRun    bool   `json:"dry_run,omitzero" jsonschema:"Check everything and say what would change; change nothing."`
+	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same one with the same input gives the first run again."`
+	Timeout   int    `json:"timeout_s,omitzero" default:"300" min:"1" max:"3600" jsonschema:"Seconds after which the run is stopped and its target left as it was."`
+	Protocol  string `json:"protocol_version,omitzero" pattern:"^[0-9]+\\.[0-9]+\\.[0-9]+$" jsonschema:"Version of the envelope that you speak; another major version is refused."`
+	Audience  string `json:"audience,omitzero" enum:"user,gm" default:"gm" jsonschema:"Who may see the run; cards are read as they may. A run for user shows players what was built."`
+	Confirm   bool   `json:"confirm,omitzero" jsonschema:"You know that this destroys something, and mean it."`
+}
+
+func (c common) of() common { return c }
+
+// Inputs and results, one pair a tool.
+type (
+	// SceneIn asks for a scene.
+	SceneIn struct {
+		common
+		Description string `json:"description,omitzero" maxlen:"4000" jsonschema:"What to build, in words: an inn by the sea at dusk, ten barrels. Needed where no card is given; added to the card's text where one is."`
+		Card        string `json:"card,omitzero" maxlen:"255" jsonschema:"A Location card of the canon to build: by name, codename as :codename, or id as ~id."`
+		Style       string `json:"style,omitzero" enum:"day,dusk,night,overcast" jsonschema:"The light; default what the words say, else day."`
+		Replace     bool   `json:"replace,omitzero" jsonschema:"Begin with an empty scene. undo_run brings the old one back."`
+	}
+	// SceneOut is a scene that was built.
+	SceneOut struct {
+		SceneID     string   `json:"scene_id" jsonschema:"Prefix of the names of all that belongs to the scene."`
+		Objects     int      `json:"objects_created"`
+		Collections int      `json:"collections_created"`
+		PlanID      string   `json:"plan_id,omitzero"`
+		Kind        string   `json:"kind" jsonschema:"What sort of place was understood."`
+		Features    []string `json:"features" jsonschema:"What was understood of the words, as 10 barrel."`
+		Triangles   int      `json:"triangles"`
+	}
+	// ObjectIn asks for one object.
+	ObjectIn struct {
+		common
+		Type     string     `json:"object_type" enum:"cube,sphere,cylinder,cone,plane,torus,text,light,camera,empty" jsonschema:"What to add. Solids are 2 m across and stand with their middle at location."`
+		Name     string     `json:"name,omitzero" maxlen:"55" pattern:"^[A-Za-z0-9][A-Za-z0-9 _.-]*$" jsonschema:"Its name; taken names are refused. Default the type and a number."`
+		Location [3]float64 `json:"location" min:"-100000" max:"100000" jsonschema:"Metres: X, Y, Z, with Z up."`
+		Rotation [3]float64 `json:"rotation,omitzero" min:"-36000" max:"36000" jsonschema:"Degrees about X, Y, Z."`
+		Scale    [3]float64 `json:"scale,omitzero" min:"-10000" max:"10000" jsonschema:"Default 1, 1, 1."`
+		Material string     `json:"material,omitzero" maxlen:"55" jsonschema:"A material of the scene."`
+		Text     string     `json:"text,omitzero" maxlen:"200" jsonschema:"For a text: the words."`
+	}
+	// ObjectOut is an object that was added.
+	ObjectOut struct {
+		Name string `json:"object_name"`
+		ID   string `json:"object_id"`
+	}
+	// TerrainIn asks for land.
+	TerrainIn struct {
+		common
+		Width     float64 `json:"width" min:"1" max:"20000" jsonschema:"Metres along X."`
+		Height    float64 `json:"height" min:"1" max:"20000" jsonschema:"Metres along Y."`
+		Detail    string  `json:"detail_level" enum:"low,medium,high" jsonschema:"Points along a side: 129, 257 or 513; for Unreal 505, 1009 or 2017."`
+		Amplitude float64 `json:"amplitude,omitzero" default:"20" min:"0" max:"5000" jsonschema:"Metres between the lowest and the highest that there can be."`
+		Name      string  `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9][A-Za-z0-9 _.-]*$" default:"Terrain" jsonschema:"Name of the terrain."`
+	}
+	// TerrainOut is land that was made.
+	TerrainOut struct {
+		Asset      string         `json:"terrain_asset"`
+		Parameters map[string]any `json:"parameters"`
+		Heightmap  string         `json:"heightmap" jsonschema:"Id of the heightmap artifact: grey, 16 bits, north up."`
+	}
+	// TextureIn asks for a painted surface.
+	TextureIn struct {
+		common
+		Object string `json:"object_name" maxlen:"60" jsonschema:"The object that gets it."`
+		Type   string `json:"texture_type" enum:"stone,wood,grass,sand,metal,fabric" jsonschema:"What it is a surface of."`
+		Size   int    `json:"size,omitzero" default:"512" enum:"64,128,256,512,1024,2048" jsonschema:"Pixels along a side."`
+	}
+	// TextureOut is a surface that was painted and put on.
+	TextureOut struct {
+		Material string   `json:"material_name"`
+		Textures []string `json:"textures" jsonschema:"Ids of the artifacts: base colour, normal."`
+	}
+	// PopulateIn asks for many of one thing.
+	PopulateIn struct {
+		common
+		Level   string     `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level, in an engine."`
+		Asset   string     `json:"asset" maxlen:"200" jsonschema:"What to place: an object of the scene, or an imported asset."`
+		Density float64    `json:"density" min:"0.000001" max:"100" jsonschema:"How many on a square metre."`
+		Area    [4]float64 `json:"area,omitzero" min:"-20000" max:"20000" jsonschema:"Least X, least Y, greatest X, greatest Y in metres; default 20 m by 20 m about the origin."`
+		Most    int        `json:"budget_max_instances,omitzero" default:"1000" min:"1" max:"20000" jsonschema:"Never place more than this; what is left out is a warning."`
+		Ground  string     `json:"ground,omitzero" maxlen:"60" jsonschema:"A terrain of the scene to stand on; default the plane at height 0."`
+	}
+	// PopulateOut is what was placed.
+	PopulateOut struct {
+		Created    int    `json:"placements_created"`
+		Placements string `json:"placements" jsonschema:"Id of the artifact: where each one stands, as JSON."`
+	}
+	// ExportIn asks for a file.
+	ExportIn struct {
+		common
+		Object    string `json:"object_name,omitzero" maxlen:"60" jsonschema:"One object, or a scene_id for all of that scene; default everything."`
+		Format    string `json:"format" enum:"glb,gltf,obj,fbx" jsonschema:"gltf and obj come as one zip of their files."`
+		Path      string `json:"path,omitzero" maxlen:"400" jsonschema:"Besides the artifact, a file to write below one of the allowed file roots, as exports/tavern.glb."`
+		Textures  *bool  `json:"include_textures,omitzero" jsonschema:"Default true."`
+		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Write over a file at path. That is destructive: it needs confirm, and the policy's leave."`
+	}
+	// ExportOut is a file that was written, as it was read back.
+	ExportOut struct {
+		Export    string   `json:"export" jsonschema:"Id of the artifact."`
+		Manifest  string   `json:"manifest" jsonschema:"Id of the manifest artifact, for import_asset."`
+		Format    string   `json:"format"`
+		Unit      float64  `json:"unit_scale" jsonschema:"Metres in one unit."`
+		Up        string   `json:"up_axis"`
+		Forward   string   `json:"forward_axis"`
+		Materials []string `json:"materials"`
+		Nodes     int      `json:"nodes"`
+		Triangles int      `json:"triangles"`
+		Written   string   `json:"written,omitzero" jsonschema:"The file at path."`
+	}
+	// ImportIn asks an engine to take an export in.
+	ImportIn struct {
+		common
+		Level     string `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level that the asset is for."`
+		Manifest  string `json:"manifest" maxlen:"80" jsonschema:"Id of an export's manifest artifact; in a plan, $last is that of the step before."`
+		Name      string `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9_]+$" jsonschema:"Name of the asset; default from the export."`
+		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Put it in the place of an asset of that name. That is destructive: it needs confirm, and the policy's leave."`
+	}
+	// ImportOut is what the engine found in it.
+	ImportOut struct {
+		Assets  []string      `json:"imported_assets"`
+		Summary ImportSummary `json:"import_summary"`
+	}
+	// ImportSummary counts what was imported, as the engine counts it.
+	ImportSummary struct {
+		Nodes     int  `json:"nodes" jsonschema:"Without the root that the engine adds."`
+		Triangles int  `json:"triangles"`
+		Materials int  `json:"materials"`
+		Matches   bool `json:"matches_manifest"`
+	}
+	// BlueprintIn asks for behaviour.
+	BlueprintIn struct {
+		common
+		Name  string      `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z][A-Za-z0-9_]*$" default:"Logic" jsonschema:"Name of the script."`
+		Logic string      `json:"logic_description,omitzero" maxlen:"2000" jsonschema:"Sentences of: when it starts / is entered / is left / every N seconds, show / hide / toggle / say / rotate / move. Needed where no graph is given."`
+		Graph []LogicNode `json:"graph,omitzero" maxitems:"40" jsonschema:"The same as nodes."`
+	}
+	// LogicNode is one rule: an event and what is done on it.
+	LogicNode struct {
+		On     string  `json:"on" enum:"ready,entered,left,timer" jsonschema:"What happens."`
+		Every  float64 `json:"every_s,omitzero" min:"0.05" max:"86400" jsonschema:"For timer."`
+		Do     string  `json:"do" enum:"show,hide,toggle,say,rotate,move" jsonschema:"What is done."`
+		Target string  `json:"target,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9 _.-]*$" jsonschema:"Name of a node below; default the script's own."`
+		Text   string  `json:"text,omitzero" maxlen:"200" jsonschema:"For say."`
+		By     float64 `json:"by,omitzero" min:"-100000" max:"100000" jsonschema:"For rotate degrees, for move metres upwards."`
+	}
+	// BlueprintOut is behaviour that was written.
+	BlueprintOut struct {
+		Files  []string `json:"files_modified"`
+		Status string   `json:"compile_status" enum:"ok,error,unchecked" jsonschema:"ok only where the engine itself checked it."`
+		Errors []string `json:"compile_errors"`
+	}
+	// ProfileIn asks for a measurement.
+	ProfileIn struct {
+		common
+		Level  string `json:"level_name" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" jsonschema:"The level to measure."`
+		Frames int    `json:"frames,omitzero" default:"60" min:"1" max:"2000" jsonschema:"Frames to measure over."`
+	}
+	// ProfileOut is a measurement. What could not be measured is absent.
+	ProfileOut struct {
+		Report   string             `json:"report" jsonschema:"Id of the artifact."`
+		Measured map[string]float64 `json:"measured"`
+		On       string             `json:"measured_on"`
+	}
+	// RenderIn asks for a picture.
+	RenderIn struct {
+		common
+		Camera  string `json:"camera,omitzero" maxlen:"60" jsonschema:"A camera of the scene; default its main one."`
+		Width   int    `json:"width,omitzero" default:"960" min:"16" max:"3840" jsonschema:"Pixels."`
+		Height  int    `json:"height,omitzero" default:"540" min:"16" max:"2160" jsonschema:"Pixels."`
+		Samples int    `json:"samples,omitzero" default:"32" min:"1" max:"1024" jsonschema:"Light paths a pixel: more is smoother and slower."`
+	}
+	// RenderOut is a picture.
+	RenderOut struct {
+		Preview string `json:"preview" jsonschema:"Id of the PNG artifact."`
+		Width   int    `json:"width"`
+		Height  int    `json:"height"`
+	}
+	// ListIn asks what a target holds.
+	ListIn struct {
+		common
+		Prefix string `json:"prefix,omitzero" maxlen:"60" jsonschema:"Only names that begin so, such as a scene_id."`
+		Limit  int    `json:"limit,omitzero" default:"100" min:"1" max:"1000" jsonschema:"Most objects."`
+		Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Where to start."`
+	}
+	// ListOut is what a target holds.
+	ListOut struct {
+		Objects []Object `json:"objects"`
+		Total   int      `json:"total"`
+		Digest  string   `json:"digest" jsonschema:"Hash of all that the target holds."`
+	}
+	// Object is a thing in a scene or level.
+	Object struct {
+		Name       string     `json:"name"`
+		Type       string     `json:"type"`
+		Collection string     `json:"collection,omitzero"`
+		Location   [3]float64 `json:"location"`
+		Size       [3]float64 `json:"size"`
+		Material   string     `json:"material,omitzero"`
+	}
+)
+
+// overwrites reads the flag that makes a call destructive.
+func overwrites(input raw) bool {
+	v, err := readRaw[struct {
+		Overwrite bool `json:"overwrite"`
+	}](input)
+	return err != nil || v.Overwrite
+}
+
+func never(raw) bool { return false }
+
+// Tools are all tools, in the order in which they are shown.
+var tools = []Tool{
+	{Name: "generate_scene", Version: "1.0.0", Title: "Build a scene", Mutates: true, Destroys: never,
+		Doc: "Use it to build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that frames it all. " +
+			"What the words name is what is built: an anchor, ten barrels, forty stumps, a bell. With a card the run remembers its version, so that a later edit shows the scene as stale.",
+		Examples: []Example{{"From a card", `{"card": "The Dry Anchor", "seed": 7, "replace": true}`}, {"From words", `{"description": "A lighthouse on a cliff at dusk with two boats", "seed": 3}`}}},
+	{Name: "add_object", Version: "1.0.0", Title: "Add an object", Mutates: true, Destroys: never,
+		Doc:      "Use it to add one thing to a scene: a solid, a text, a light, a camera or an empty. A name that is taken is refused.",
+		Examples: []Example{{"A cube", `{"object_type": "cube", "name": "Crate 1", "location": [2, 0, 1]}`}}},
+	{Name: "generate_terrain", Version: "1.0.0", Title: "Make land", Mutates: true, Destroys: never,
+		Doc:      "Use it to make land: hills and ridges as a mesh and a 16-bit heightmap, from a size, a detail and a seed.",
+		Examples: []Example{{"Small hills", `{"width": 200, "height": 200, "detail_level": "low", "amplitude": 12, "seed": 4}`}}},
+	{Name: "generate_texture", Version: "1.0.0", Title: "Paint a surface", Mutates: true, Destroys: never,
+		Doc:      "Use it to give an object a painted surface that tiles: base colour and normal map.",
+		Examples: []Example{{"Stone", `{"object_name": "Crate 1", "texture_type": "stone", "size": 256}`}}},
+	{Name: "populate_level", Version: "1.0.0", Title: "Place many of one thing", Mutates: true, Destroys: never,
+		Doc:      "Use it to strew instances of one asset over an area, apart from one another, from a density and a seed.",
+		Examples: []Example{{"Barrels about a yard", `{"asset": "dry_anchor", "density": 0.01, "area": [-40, -40, 40, 40], "budget_max_instances": 50, "seed": 2}`}}},
+	{Name: "export_asset", Version: "1.0.0", Title: "Export", Files: true, Destroys: overwrites,
+		Doc:      "Use it to write a scene or an object as GLB, glTF, OBJ or FBX, with a manifest that says its units, axes, materials and hashes. What the file holds is read back from the file.",
+		Examples: []Example{{"Everything as GLB", `{"format": "glb"}`}}},
+	{Name: "import_asset", Version: "1.0.0", Title: "Import into an engine", Mutates: true, Files: true, Destroys: overwrites,
+		Doc:      "Use it to take an export into an engine's project by its manifest. What the engine made of it is counted in the engine, and held against the manifest.",
+		Examples: []Example{{"The last export", `{"manifest": "0190d0a0-0000-7000-8000-000000000000.2"}`}}},
+	{Name: "generate_blueprint", Version: "1.0.0", Title: "Write behaviour", Mutates: true, Destroys: never,
+		Doc:      "Use it to write behaviour for a level from sentences or a graph: what happens on start, on entering, leaving or a timer. The engine checks it; it is never run here.",
+		Examples: []Example{{"A greeting", `{"name": "Greeter", "logic_description": "When it is entered, say Mind the step. Every 5 seconds, toggle Lamp."}`}}},
+	{Name: "profile_performance", Version: "1.0.0", Title: "Measure a level", Destroys: never,
+		Doc:      "Use it to measure a level in its engine: time to load, time of a frame, nodes, memory; with what it was measured on.",
+		Examples: []Example{{"Sixty frames", `{"level_name": "main"}`}}},
+	{Name: "render_preview", Version: "1.0.0", Title: "Render a picture", Destroys: never,
+		Doc:      "Use it to see a scene: a PNG through one of its cameras, which clients that show pictures show.",
+		Examples: []Example{{"A small picture", `{"width": 320, "height": 180, "samples": 8}`}}},
+	{Name: "list_objects", Version: "1.0.0", Title: "List a scene's objects", Destroys: never,
+		Doc:      "Use it to see what a scene or level holds: names, types, places and sizes.",
+		Examples: []Example{{"The first hundred", `{}`}}},
+}
+
+// least is the role that may call a tool: scenes may hold what only the GM knows. What
+// destroys needs an admin besides.
+func (t *Tool) least() access.Role { return access.RoleGM }
+
+// toolNamed finds a tool.
+func toolNamed(name string) (*Tool, bool) {
+	for i := range tools {
+		if tools[i].Name == name {
+			return &tools[i], true
+		}
+	}
+	return nil, false
+}

@@ -1,0 +1,258 @@
+package studio
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/blob"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// Verdict is what came of running a run again.
+type Verdict struct {
+	Run         string       `json:"run_id"`
+	Same        bool         `json:"same"`
+	Compared    int          `json:"compared" jsonschema:"Results, artifacts and digests that were compared."`
+	Differences []Difference `json:"differences"`
+}
+
+// Difference is something that came out otherwise.
+type Difference struct {
+	What string `json:"what"`
+	Was  string `json:"was"`
+	Is   string `json:"is"`
+}
+
+func (s *Studio) verifyRun(ctx context.Context, c *op.Call, in runIn) (Verdict, error) {
+	run, err := s.whole(ctx, c.Grant, in.Run)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v, err := s.verify(ctx, c, run)
+	if err != nil {
+		return v, failureOf(err).fault(nil)
+	}
+	return v, nil
+}
+
+// verify runs a run again, on copies of its targets as they were when it began, and
+// compares what comes of it. Nothing is recorded.
+func (s *Studio) verify(ctx context.Context, c *op.Call, run Run) (v Verdict, err error) {
+	if run.Status != "ok" || run.Undoes != "" {
+		return v, Fail(Validation, "run %s is %s; only what went well and made something can be run again", run.ID, run.Status)
+	}
+	x, release, err := s.rerun(ctx, c, run)
+	defer release()
+	if err != nil {
+		return v, err
+	}
+	for i, st := range run.Steps {
+		if err := x.repeatStep(ctx, i, st); err != nil {
+			return v, err
+		}
+	}
+	return compareRuns(run, *x.run), x.rollback(ctx)
+}
+
+// rerun makes an executor on copies of the targets that a run had.
+func (s *Studio) rerun(ctx context.Context, c *op.Call, run Run) (x *executor, release func(), err error) {
+	var undo []func()
+	release = func() {
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+	}
+	level, _ := access.ParseLevel(run.Audience)
+	x = &executor{Studio: s, grant: c.Grant, seen: c.Grant.As(level), txns: map[string]Txn{}, progress: c.Progress}
+	x.run = &Run{ID: s.newID(), Seed: run.Seed, Audience: run.Audience, Config: s.config, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
+	x.dir = filepath.Join(s.dir, "scratch", x.run.ID.String())
+	if err := os.MkdirAll(x.dir, 0o700); err != nil {
+		return x, release, Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
+	}
+	undo = append(undo, func() { _ = os.RemoveAll(x.dir) }) // it is swept at a later start otherwise
+	before, err := s.before(ctx, c.Grant, run.ID)
+	if err != nil {
+		return x, release, err
+	}
+	for _, st := range run.Steps {
+		name := st.Target.Name
+		x.req.calls = append(x.req.calls, call{tool: mustTool(st.Tool), target: name})
+		if x.txns[name] != nil {
+			continue
+		}
+		fork, err := s.fork(ctx, c.Grant, name, x.dir, before)
+		if err != nil {
+			return x, release, err
+		}
+		undo = append(undo, fork.Close)
+		if x.txns[name], err = fork.Begin(ctx, func(string) bool { return true }); err != nil {
+			delete(x.txns, name)
+			return x, release, err
+		}
+		x.order = append(x.order, name)
+	}
+	return x, release, nil
+}
+
+func mustTool(name string) *Tool {
+	t, ok := toolNamed(name)
+	if !ok {
+		return &Tool{Name: name} // no longer there: the adapter says so
+	}
+	return t
+}
+
+// before says which runs ended before a run was recorded.
+func (s *Studio) before(ctx context.Context, g access.Grant, id uuid.UUID) (func(string) bool, error) {
+	b, err := s.book(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	defer b.mu.Unlock()
+	earlier := map[string]bool{}
+	for _, other := range b.order {
+		if other == id {
+			break
+		}
+		earlier[other.String()] = true
+	}
+	return func(run string) bool { return earlier[run] }, nil
+}
+
+func (s *Studio) fork(ctx context.Context, g access.Grant, name, dir string, keep func(string) bool) (Target, error) {
+	kind, _, _ := strings.Cut(name, ":")
+	i := slices.IndexFunc(s.adapters, func(a Adapter) bool { return a.Kind() == kind })
+	if i < 0 {
+		return nil, Fail(TargetGone, "there is no %s here any more", kind)
+	}
+	sl, err := s.slot(g.World(), s.adapters[i], name)
+	if err != nil {
+		return nil, err
+	}
+	release, err := sl.acquire(ctx, func(int) {})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	own := filepath.Join(dir, "fork-"+strings.ReplaceAll(name, ":", "_"))
+	if err := os.MkdirAll(own, 0o700); err != nil {
+		return nil, Fail(IOFailed, "the folder for a copy cannot be made").Because(err)
+	}
+	return sl.target.Fork(ctx, Place{World: g.World(), Name: name, Dir: own, Files: s.keeper(nil)}, keep)
+}
+
+// repeatStep does a recorded step again.
+func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
+	txn := x.txns[was.Target.Name]
+	before, err := txn.Digest(ctx)
+	if err != nil {
+		return err
+	}
+	if before != was.Before {
+		return Fail(TargetGone, "the state of %s before step %d cannot be made again: its program is %s, it was %s", was.Target.Name, i+1, txn.Info().Version, was.Target.Version)
+	}
+	x.run.Steps = append(x.run.Steps, Step{Tool: was.Tool, Version: mustTool(was.Tool).Version, Target: txn.Info(), Input: withoutPath(was.Input), Before: before,
+		From: len(x.run.Artifacts), Made: []string{}})
+	st := &x.run.Steps[i]
+	common, err := readRaw[common](was.Input)
+	if err != nil {
+		return err
+	}
+	if err := x.do(ctx, i, call{tool: mustTool(was.Tool), target: was.Target.Name, seed: common.Seed}, st, txn); err != nil {
+		var stale *fault.Error
+		if errors.As(err, &stale) && stale.Kind == fault.NotFound {
+			return Fail(Validation, "step %d rests on something that is gone: %s", i+1, stale.Message)
+		}
+		return err
+	}
+	st.After, err = txn.Digest(ctx)
+	return err
+}
+
+// withoutPath keeps a repetition from writing files outside.
+func withoutPath(input raw) raw {
+	var fields map[string]any
+	if err := decodeNumbers(input, &fields); err != nil || fields["path"] == nil {
+		return input
+	}
+	delete(fields, "path")
+	delete(fields, "overwrite")
+	return encoded(fields)
+}
+
+func compareRuns(was, is Run) Verdict {
+	v := Verdict{Run: was.ID.String(), Differences: []Difference{}}
+	check := func(what, a, b string) {
+		v.Compared++
+		if a != b {
+			v.Differences = append(v.Differences, Difference{what, a, b})
+		}
+	}
+	for i := range was.Steps {
+		a, b := was.Steps[i], is.Steps[i]
+		at := fmt.Sprintf("step %d, %s: ", i+1, a.Tool)
+		if measured[a.Tool] {
+			continue
+		}
+		check(at+"result", neutral(a.Result, was.ID), neutral(b.Result, is.ID))
+		check(at+"digest", a.After, b.After)
+	}
+	check("number of artifacts", fmt.Sprint(len(was.Artifacts)), fmt.Sprint(len(is.Artifacts)))
+	for i := range min(len(was.Artifacts), len(is.Artifacts)) {
+		a, b := was.Artifacts[i], is.Artifacts[i]
+		if a.Kind == "report" {
+			continue // a measurement
+		}
+		check("artifact "+a.Name, sumToCompare(a).String(), sumToCompare(b).String())
+	}
+	v.Same = len(v.Differences) == 0
+	return v
+}
+
+// measured are the tools whose results are measurements.
+var measured = map[string]bool{"profile_performance": true}
+
+func sumToCompare(a Artifact) blob.Sum {
+	if a.Content != nil {
+		return *a.Content
+	}
+	return a.SHA256
+}
+
+// neutral is a result without what names its run.
+func neutral(result raw, id uuid.UUID) string {
+	var fields map[string]any
+	if decodeNumbers(result, &fields) == nil {
+		delete(fields, "written")
+		result = encoded(fields)
+	}
+	return string(bytes.ReplaceAll(result, []byte(id.String()), []byte("RUN")))
+}
+
+// sweepAge is after how long what a stopped process left behind is taken away.
+const sweepAge = 24 * time.Hour
+
+// sweep takes away folders for passing files that no run uses any more.
+func (s *Studio) sweep() {
+	root := filepath.Join(s.dir, "scratch")
+	list, err := os.ReadDir(root)
+	if err != nil {
+		return // there is none yet
+	}
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && s.now().Sub(info.ModTime()) > sweepAge {
+			_ = os.RemoveAll(filepath.Join(root, e.Name())) // the next start tries again
+		}
+	}
+}
