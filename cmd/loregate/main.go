@@ -28,21 +28,22 @@ import (
 var version = ""
 
 type cli struct {
-	Serve   serveCmd   `cmd:"" help:"Serve MCP and REST over HTTP."`
-	MCP     mcpCmd     `cmd:"" name:"mcp" help:"Serve MCP on standard input and output, for a local client."`
-	Import  importCmd  `cmd:"" help:"Bring in what a world is kept in today."`
-	Export  exportCmd  `cmd:"" help:"Write a world out."`
-	World   worldCmd   `cmd:"" help:"Make, list, configure and fork worlds, and manage their members."`
-	Key     keyCmd     `cmd:"" help:"Make, list and revoke API keys."`
-	Signing signingCmd `cmd:"" help:"Manage the keys that sign tokens."`
-	Ops     opsCmd     `cmd:"" help:"List the operations there are."`
-	Call    callCmd    `cmd:"" help:"Call an operation."`
-	Audit   auditCmd   `cmd:"" help:"Show and verify what was recorded."`
-	Rebuild rebuildCmd `cmd:"" help:"Recreate every table from the streams, and say whether it is identical."`
-	Purge   purgeCmd   `cmd:"" help:"Erase the body of a version of a card, keeping its hash."`
-	Backup  backupCmd  `cmd:"" help:"Write a consistent copy of the store."`
-	Doctor  doctorCmd  `cmd:"" help:"Check that everything is in order, and print what is in force."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Serve     serveCmd     `cmd:"" help:"Serve MCP and REST over HTTP."`
+	MCP       mcpCmd       `cmd:"" name:"mcp" help:"Serve MCP on standard input and output, for a local client."`
+	Import    importCmd    `cmd:"" help:"Bring in what a world is kept in today."`
+	Export    exportCmd    `cmd:"" help:"Write a world out."`
+	World     worldCmd     `cmd:"" help:"Make, list, configure and fork worlds, and manage their members."`
+	Key       keyCmd       `cmd:"" help:"Make, list and revoke API keys."`
+	Signing   signingCmd   `cmd:"" help:"Manage the keys that sign tokens."`
+	Proposals proposalsCmd `cmd:"" help:"Look at what is proposed, and decide."`
+	Ops       opsCmd       `cmd:"" help:"List the operations there are."`
+	Call      callCmd      `cmd:"" help:"Call an operation."`
+	Audit     auditCmd     `cmd:"" help:"Show and verify what was recorded."`
+	Rebuild   rebuildCmd   `cmd:"" help:"Recreate every table from the streams, and say whether it is identical."`
+	Purge     purgeCmd     `cmd:"" help:"Erase the body of a version of a card, keeping its hash."`
+	Backup    backupCmd    `cmd:"" help:"Write a consistent copy of the store."`
+	Doctor    doctorCmd    `cmd:"" help:"Check that everything is in order, and print what is in force."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
 // common is what every command that opens the data folder takes.

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/app"
+	"loregate/internal/op"
+)
+
+type proposalsCmd struct {
+	List    proposalsListCmd    `cmd:"" help:"List proposals, latest first."`
+	Show    proposalsShowCmd    `cmd:"" help:"Show a proposal: what it would change, and every gate's verdict."`
+	Approve proposalsApproveCmd `cmd:"" help:"Accept a proposal that waits, exactly as it is shown."`
+	Reject  proposalsRejectCmd  `cmd:"" help:"Refuse a proposal that waits."`
+}
+
+// proposalsOf is what these commands take.
+type proposalsOf struct {
+	common
+	World string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+}
+
+// call calls an operation in the name of whoever runs the program, who may approve.
+func (c proposalsOf) call(ctx context.Context, a *app.App, operation string, input map[string]any) (json.RawMessage, error) {
+	b, err := json.Marshal(input)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Input: b, World: c.World, Correlation: uuid.NewString(), Transport: "cli"})
+	if err != nil {
+		return nil, err
+	}
+	return answer.Output, nil
+}
+
+type proposalsListCmd struct {
+	proposalsOf
+	Status string `help:"Only those of a status: pending_review, accepted, rejected, withdrawn, outdated or expired." placeholder:"STATUS"`
+	Kind   string `help:"Only those of a kind." placeholder:"KIND"`
+	Limit  int    `help:"Most to list." default:"50"`
+}
+
+func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
+	return p.with(ctx, func(a *app.App) error {
+		input := map[string]any{"limit": p.Limit}
+		if p.Status != "" {
+			input["status"] = p.Status
+		}
+		if p.Kind != "" {
+			input["kind"] = p.Kind
+		}
+		raw, err := p.call(ctx, a, "list-proposals", input)
+		if err != nil {
+			return err
+		}
+		return printProposals(out, raw)
+	})
+}
+
+func printProposals(out io.Writer, raw json.RawMessage) error {
+	var list struct {
+		Proposals []struct {
+			ProposalID, Kind, Status, Author string
+			CreatedUtc                       time.Time
+		}
+		Next string
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
+	fmt.Fprintln(t, "PROPOSAL\tKIND\tSTATUS\tAUTHOR\tCREATED")
+	for _, p := range list.Proposals {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ProposalID, p.Kind, p.Status, p.Author, p.CreatedUtc.Format(time.DateTime))
+	}
+	if list.Next != "" {
+		fmt.Fprintf(t, "…\tthere are more; the next begin before %s\n", list.Next)
+	}
+	return t.Flush()
+}
+
+type proposalsShowCmd struct {
+	proposalsOf
+	ID string `arg:"" help:"Proposal."`
+}
+
+func (p proposalsShowCmd) Run(ctx context.Context, out io.Writer) error {
+	return p.with(ctx, func(a *app.App) error {
+		raw, err := p.call(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
+		if err != nil {
+			return err
+		}
+		return printJSON(out, raw)
+	})
+}
+
+type proposalsApproveCmd struct {
+	proposalsOf
+	ID   string `arg:"" help:"Proposal."`
+	Hash string `help:"The expectedHash that you saw; default the one in force, which is printed first with what it stands for." placeholder:"HASH"`
+	Note string `help:"A word to the author."`
+}
+
+func (p proposalsApproveCmd) Run(ctx context.Context, out io.Writer) error {
+	return p.with(ctx, func(a *app.App) error {
+		if p.Hash == "" {
+			raw, err := p.call(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
+			if err != nil {
+				return err
+			}
+			var shown struct {
+				ExpectedHash string
+				Preview      json.RawMessage
+			}
+			if err := json.Unmarshal(raw, &shown); err != nil {
+				return err
+			}
+			if shown.Preview != nil {
+				if err := printJSON(out, shown.Preview); err != nil {
+					return err
+				}
+			}
+			p.Hash = shown.ExpectedHash
+		}
+		raw, err := p.call(ctx, a, "approve-proposal", map[string]any{"proposalId": p.ID, "expectedHash": p.Hash, "note": p.Note})
+		if err != nil {
+			return err
+		}
+		return printJSON(out, raw)
+	})
+}
+
+type proposalsRejectCmd struct {
+	proposalsOf
+	ID   string `arg:"" help:"Proposal."`
+	Note string `help:"Why, for the author."`
+}
+
+func (p proposalsRejectCmd) Run(ctx context.Context, out io.Writer) error {
+	return p.with(ctx, func(a *app.App) error {
+		raw, err := p.call(ctx, a, "reject-proposal", map[string]any{"proposalId": p.ID, "note": p.Note})
+		if err != nil {
+			return err
+		}
+		return printJSON(out, raw)
+	})
+}
