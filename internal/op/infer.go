@@ -83,10 +83,10 @@ func (in *inference) plain(t reflect.Type) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("time.Duration has no agreed JSON form; use a number and say its unit in the name")
 	case t == bytesType:
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
-	case t == rawType || t == valueType || t.Kind() == reflect.Interface:
-		return &jsonschema.Schema{}, nil
-	case implementsAny(t, jsonTypes):
-		return &jsonschema.Schema{}, nil
+	case t == rawType || t == valueType || t.Kind() == reflect.Interface || implementsAny(t, jsonTypes):
+		// A schema that says nothing is written as true, which Claude Code refuses as
+		// the schema of a property, and with it every tool of the list.
+		return &jsonschema.Schema{Description: "Any JSON value."}, nil
 	case implementsAny(t, textTypes):
 		return &jsonschema.Schema{Type: "string"}, nil
 	}

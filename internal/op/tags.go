@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // applyTags adds what a field's tags say to its schema.
 func applyTags(s *jsonschema.Schema, f field) error {
 	tag := f.sf.Tag
-	s.Description = tag.Get("jsonschema")
+	s.Description = cmp.Or(tag.Get("jsonschema"), s.Description)
 	of := s // what the tags of single values are about
 	if s.Type == "array" && s.Items != nil {
 		of = s.Items
