@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/archive"
+	"loregate/internal/blob"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
@@ -22,6 +23,7 @@ import (
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
 	"loregate/internal/store/sqlite"
+	"loregate/internal/studio"
 	"loregate/internal/telemetry"
 	"loregate/internal/world"
 )
@@ -50,7 +52,9 @@ type App struct {
 	Surfaces []op.Surface
 	// Proposals judges what is proposed.
 	Proposals *proposal.Service
+	Studio    *studio.Studio
 
+	blobs  *blob.Store
 	places *world.World
 
 	prompts *prompt.Registry
@@ -94,7 +98,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: o.NewID, Ledgers: map[string]string{
-		proposal.LedgerKind: canon.AnySurface,
+		studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface,
 	}})
 	if err := a.openAccess(c, o); err != nil {
 		return a, err
@@ -154,6 +158,9 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openProposals(o); err != nil {
 		return err
 	}
+	if err := a.openStudio(); err != nil {
+		return err
+	}
 	a.metrics.Know(labelsOf(a.Surfaces))
 	if err := a.metrics.AccessBuffer(a.log.Depth); err != nil {
 		return err
@@ -163,7 +170,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 }
 
 func labelsOf(surfaces []op.Surface) telemetry.Labels {
-	l := telemetry.Labels{Codes: []string{"ok"}, Queues: []string{"jobs", "access"}}
+	l := telemetry.Labels{Runs: []string{"ok", "error"}, Codes: []string{"ok"}, Queues: []string{"jobs", "access"}}
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
 		l.Codes = append(l.Codes, k.Code())
 	}
@@ -182,13 +189,14 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 // Close stops all parts, the last made first, and waits for them. It may be called on an
 // App that did not open whole.
 func (a *App) Close(ctx context.Context) {
+	studioErr := a.closeStudio()
 	if a.jobs != nil {
 		a.jobs.Close()
 	}
 	if a.Identity != nil {
 		a.Identity.Close()
 	}
-	var errs []error
+	errs := []error{studioErr}
 	if a.log != nil {
 		errs = append(errs, a.log.Close(ctx))
 	}

@@ -40,6 +40,7 @@ type Config struct {
 	Metrics     Metrics   `yaml:"metrics"`
 	Import      Import    `yaml:"import"`
 	Proposals   Proposals `yaml:"proposals"`
+	Studio      Studio    `yaml:"studio"`
 }
 
 // TLS is the server's own certificate.

@@ -1,0 +1,362 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/app"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/studio"
+)
+
+type studioCmd struct {
+	Plan   studioPlanCmd   `cmd:"" help:"Make a plan of a sentence."`
+	Run    studioRunCmd    `cmd:"" help:"Carry a plan file out."`
+	Check  studioCheckCmd  `cmd:"" help:"Check plan files: schemas, policy and, where the program is there, golden digests."`
+	Verify studioVerifyCmd `cmd:"" help:"Run a run again, on a copy, and compare."`
+	Stale  studioStaleCmd  `cmd:"" help:"List what was built from cards that have changed since."`
+	Undo   studioUndoCmd   `cmd:"" help:"Take a run back."`
+	Runs   studioRunsCmd   `cmd:"" help:"List runs."`
+}
+
+// worldly is what commands that work in a world take.
+type worldly struct {
+	common
+	World string `help:"World by slug or UUID; default the plan's, else the only one." placeholder:"WORLD"`
+}
+
+// invoke calls an operation of the studio as the operator, and reads its output.
+func (w worldly) invoke(ctx context.Context, a *app.App, operation string, input, output any) error {
+	b, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Surface: studio.Surface, Input: b, World: w.World,
+		Correlation: uuid.NewString(), Transport: "cli", Progress: stepProgress()})
+	var known *fault.Error
+	if errors.As(err, &known) {
+		delete(known.Details, "envelope") // it is for programs
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(answer.Output, output)
+}
+
+// stepProgress shows what is being done on a terminal, and nothing in a pipe.
+func stepProgress() func(done, total float64, message string) {
+	if info, err := os.Stderr.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return func(float64, float64, string) {}
+	}
+	return func(done, total float64, message string) {
+		fmt.Fprintf(os.Stderr, "\r\033[K%3.0f%% %s", 100*done/max(total, 1), message)
+	}
+}
+
+type studioPlanCmd struct {
+	worldly
+	Intent string `arg:"" help:"What is wanted: \"build The Dry Anchor at dusk with ten barrels and export it to glb\"."`
+	Card   string `help:"The place that is meant, where the words do not name it." placeholder:"CARD"`
+	Seed   int64  `help:"What all chance follows from."`
+}
+
+func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
+	return p.with(ctx, func(a *app.App) error {
+		var made json.RawMessage
+		input := map[string]any{"intent": p.Intent, "seed": p.Seed}
+		if p.Card != "" {
+			input["card"] = p.Card
+		}
+		if err := p.invoke(ctx, a, "plan_create", input, &made); err != nil {
+			return err
+		}
+		return printJSON(out, made)
+	})
+}
+
+type studioRunCmd struct {
+	worldly
+	File   string `arg:"" help:"Plan file, or the id of a plan that was made." placeholder:"FILE"`
+	DryRun bool   `help:"Rehearse, and change nothing."`
+	Yes    bool   `help:"Confirm what the plan destroys."`
+	JSON   bool   `help:"Print the envelope as JSON."`
+}
+
+// ran is what the command reads of an envelope.
+type ran struct {
+	studio.Head
+	Result struct {
+		Steps []struct {
+			Tool   string            `json:"tool_name"`
+			Target studio.TargetInfo `json:"target"`
+			Result json.RawMessage   `json:"result"`
+		} `json:"steps"`
+	} `json:"result"`
+}
+
+func (r studioRunCmd) Run(ctx context.Context, out io.Writer) error {
+	input := map[string]any{"dry_run": r.DryRun, "confirm": r.Yes}
+	if _, err := uuid.Parse(r.File); err == nil {
+		input["plan_id"] = r.File
+	} else {
+		plan, err := readPlan(r.File)
+		if err != nil {
+			return err
+		}
+		input["plan"] = plan
+		if r.World == "" {
+			r.World = plan.World
+		}
+	}
+	return r.with(ctx, func(a *app.App) error {
+		var e json.RawMessage
+		if err := r.ready(ctx, a); err != nil {
+			return err
+		}
+		if err := r.invoke(ctx, a, "plan_execute", input, &e); err != nil {
+			return err
+		}
+		if r.JSON {
+			return printJSON(out, e)
+		}
+		return r.print(out, a.Config.Data, e)
+	})
+}
+
+// ready has a world to work in: on an empty data folder the sample world, which the
+// examples are of.
+func (w *worldly) ready(ctx context.Context, a *app.App) error {
+	if w.World != app.SampleWorld {
+		return a.EnsureWorld(ctx)
+	}
+	made, err := a.LoadSample(ctx, progress("loading the sample world"))
+	if made != nil {
+		fmt.Fprintln(os.Stderr, "The data folder was empty; the sample world was loaded into it.")
+	}
+	return err
+}
+
+func (r studioRunCmd) print(out io.Writer, data string, e json.RawMessage) error {
+	var v ran
+	if err := json.Unmarshal(e, &v); err != nil {
+		return err
+	}
+	for i, s := range v.Result.Steps {
+		fmt.Fprintf(out, "%d. %s on %s %s\n   %s\n", i+1, s.Tool, s.Target.Name, s.Target.Version, s.Result)
+	}
+	for _, w := range v.Warnings {
+		fmt.Fprintln(out, "warning:", w)
+	}
+	if v.DryRun {
+		fmt.Fprintf(out, "Dry run: %d names would be new, %d gone; the target is as it was (%s).\n", len(v.Diff.Added), len(v.Diff.Removed), clipHash(v.Diff.After))
+		return nil
+	}
+	fmt.Fprintln(out, "run", v.RunID)
+	for _, a := range v.Artifacts {
+		fmt.Fprintf(out, "  %-10s %9d bytes  %s\n", a.Kind, a.Bytes, filepath.Join(data, filepath.FromSlash(a.Path)))
+	}
+	return nil
+}
+
+func clipHash(h string) string { return h[:min(len(h), 12)] }
+
+func readPlan(file string) (studio.Plan, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return studio.Plan{}, fmt.Errorf("plan: %w", err)
+	}
+	p, err := studio.ParsePlan(b)
+	if err != nil {
+		return p, fmt.Errorf("%s: %s", file, messageOf(err))
+	}
+	return p, nil
+}
+
+// messageOf is an error in the words for people.
+func messageOf(err error) string {
+	var failed *studio.Failure
+	var known *fault.Error
+	switch {
+	case errors.As(err, &failed):
+		return failed.Message
+	case errors.As(err, &known):
+		return known.Message
+	}
+	return err.Error()
+}
+
+type studioCheckCmd struct {
+	worldly
+	Files  []string `arg:"" help:"Plan files."`
+	Update bool     `help:"Write the golden digests into the files."`
+}
+
+func (c studioCheckCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.with(ctx, func(a *app.App) error {
+		bad := 0
+		for _, file := range c.Files {
+			said, err := c.check(ctx, a, file)
+			if err != nil {
+				bad++
+				said = "BAD " + messageOf(err)
+			}
+			fmt.Fprintf(out, "%s: %s\n", file, said)
+		}
+		if bad > 0 {
+			return fmt.Errorf("%d of %d plans are not right", bad, len(c.Files))
+		}
+		return nil
+	})
+}
+
+// check checks one plan, and rehearses it where it has a golden digest for the program
+// that is there.
+func (c studioCheckCmd) check(ctx context.Context, a *app.App, file string) (string, error) {
+	p, err := readPlan(file)
+	if err != nil {
+		return "", err
+	}
+	if c.World == "" {
+		c.World = p.World
+	}
+	if err := c.ready(ctx, a); err != nil {
+		return "", err
+	}
+	var judged struct {
+		Valid    bool     `json:"valid"`
+		Problems []string `json:"problems"`
+	}
+	if err := c.invoke(ctx, a, "plan_validate", map[string]any{"plan": p}, &judged); err != nil {
+		return "", err
+	}
+	if !judged.Valid {
+		return "", errors.New(strings.Join(judged.Problems, "; "))
+	}
+	if len(p.Golden) == 0 && !c.Update {
+		return "ok", nil
+	}
+	return c.golden(ctx, a, file, p)
+}
+
+func (c studioCheckCmd) golden(ctx context.Context, a *app.App, file string, p studio.Plan) (string, error) {
+	var v ran
+	err := c.invoke(ctx, a, "plan_execute", map[string]any{"plan": p, "dry_run": true}, &v)
+	var known *fault.Error
+	if errors.As(err, &known) && known.Code == string(studio.Missing) && os.Getenv("REQUIRE_ENGINES") != "1" {
+		return "ok; its golden digest was not compared: " + known.Message, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	program := v.Target.Kind + " " + v.Target.Version
+	want, ok := p.Golden[program]
+	switch {
+	case c.Update:
+		return "ok, golden for " + program, writeGolden(file, program, v.Diff.Would)
+	case !ok:
+		return "ok; there is no golden digest for " + program, nil
+	case want != v.Diff.Would:
+		return "", fmt.Errorf("the golden digest for %s moved: it is %s, the plan says %s; look at what changed, then run check --update", program, v.Diff.Would, want)
+	}
+	return "ok, and its digest is the golden one for " + program, nil
+}
+
+// writeGolden puts a digest into a plan file, whose golden part is its last.
+func writeGolden(file, program, digest string) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	text, _, _ := strings.Cut(string(b), "\ngolden:")
+	text = strings.TrimRight(text, "\n") + fmt.Sprintf("\ngolden:\n  %s: %s\n", program, digest)
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+type studioVerifyCmd struct {
+	worldly
+	RunID string `arg:"" name:"run" help:"Run to run again."`
+}
+
+func (v studioVerifyCmd) Run(ctx context.Context, out io.Writer) error {
+	return v.with(ctx, func(a *app.App) error {
+		var verdict studio.Verdict
+		if err := v.invoke(ctx, a, "verify_run", map[string]any{"run_id": v.RunID}, &verdict); err != nil {
+			return err
+		}
+		for _, d := range verdict.Differences {
+			fmt.Fprintf(out, "%s\n  was %s\n  is  %s\n", d.What, d.Was, d.Is)
+		}
+		if !verdict.Same {
+			return fmt.Errorf("%d of %d differ", len(verdict.Differences), verdict.Compared)
+		}
+		_, err := fmt.Fprintf(out, "The same again: %d results, digests and artifacts agree.\n", verdict.Compared)
+		return err
+	})
+}
+
+type studioStaleCmd struct{ worldly }
+
+func (s studioStaleCmd) Run(ctx context.Context, out io.Writer) error {
+	return s.with(ctx, func(a *app.App) error {
+		var list struct {
+			Stale []studio.Stale `json:"stale"`
+		}
+		if err := s.invoke(ctx, a, "list_stale", struct{}{}, &list); err != nil {
+			return err
+		}
+		for _, x := range list.Stale {
+			now := fmt.Sprintf("is at version %d", x.Is)
+			if x.Is == 0 {
+				now = "is gone or out of sight"
+			}
+			fmt.Fprintf(out, "%s: built from version %d of %q, which %s\n", x.Run, x.Was, x.Card, now)
+			for _, name := range x.Artifacts {
+				fmt.Fprintln(out, "  ", name)
+			}
+		}
+		if len(list.Stale) == 0 {
+			fmt.Fprintln(out, "Nothing is stale.")
+		}
+		return nil
+	})
+}
+
+type studioUndoCmd struct {
+	worldly
+	RunID string `arg:"" name:"run" help:"Run to take back."`
+}
+
+func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
+	return u.with(ctx, func(a *app.App) error {
+		var e studio.Envelope[json.RawMessage]
+		if err := u.invoke(ctx, a, "undo_run", map[string]any{"run_id": u.RunID}, &e); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "Taken back by run %s.\n", e.RunID)
+		return err
+	})
+}
+
+type studioRunsCmd struct {
+	worldly
+	Limit int `help:"Most runs." default:"20"`
+}
+
+func (r studioRunsCmd) Run(ctx context.Context, out io.Writer) error {
+	return r.with(ctx, func(a *app.App) error {
+		var list json.RawMessage
+		if err := r.invoke(ctx, a, "list_runs", map[string]any{"limit": r.Limit}, &list); err != nil {
+			return err
+		}
+		return printJSON(out, list)
+	})
+}
