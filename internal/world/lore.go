@@ -33,6 +33,7 @@ type lore struct {
 	w         *World
 	types     map[markup.Key]string // fact types by type of card
 	typeNames []string
+	most      int // facts of an index
 	shelf     loreShelf
 	vectors   *vectors // nil: none
 }
@@ -40,7 +41,7 @@ type lore struct {
 func newLore(w *World, c LoreConfig) *lore {
 	all := maps.Clone(factTypes)
 	maps.Copy(all, c.Types)
-	l := &lore{w: w, types: map[markup.Key]string{}, typeNames: slices.Sorted(maps.Keys(all))}
+	l := &lore{w: w, types: map[markup.Key]string{}, typeNames: slices.Sorted(maps.Keys(all)), most: maxIndexed}
 	for name, kind := range all {
 		l.types[markup.KeyOf(name)] = kind
 	}

@@ -162,21 +162,33 @@ func (x *loreIndex) best(scores map[int32]float64) []ranked {
 	return list[:min(len(list), fusedDepth)]
 }
 
-// byName ranks facts that bear a name in the query: the whole of it first, then the
-// longest.
+// byName ranks facts that bear a name which makes up at least half of the query, hollow
+// words aside: the whole of it first, then the longest. A shorter one is a word among
+// others.
 func (x *loreIndex) byName(words []string) []ranked {
-	scores := map[int32]float64{}
+	scores, all := map[int32]float64{}, float64(full(words))
 	for from := range words {
 		for to := from + 1; to <= min(len(words), from+maxNameWords); to++ {
+			share := float64(full(words[from:to])) / max(all, 1)
+			if share < 0.5 && all > 0 {
+				continue
+			}
 			for _, d := range x.exact[strings.Join(words[from:to], " ")] {
-				if to-from == 1 && hollow[stem(words[from])] {
-					continue
-				}
-				scores[d] = max(scores[d], float64(to-from)/float64(len(words)))
+				scores[d] = max(scores[d], share+float64(to-from)/1e3)
 			}
 		}
 	}
 	return x.best(scores)
+}
+
+// full counts the words that say something.
+func full(words []string) (n int) {
+	for _, w := range words {
+		if !hollow[stem(w)] {
+			n++
+		}
+	}
+	return n
 }
 
 // maxNameWords bounds the words of a name that is looked for inside a query.
@@ -202,9 +214,9 @@ func (x *loreIndex) nearNames(folded string) []ranked {
 	return x.best(scores)
 }
 
-// nearFloor is the least likeness of a name to a query that counts. Below it most pairs
-// of the sample world's names are alike by chance.
-const nearFloor = 0.45
+// nearFloor is the least likeness of a name to a query that counts. Between 0.45 and 0.8
+// the judged queries fare alike; below, names that are alike by chance push in.
+const nearFloor = 0.5
 
 // corrected gives, for each term that no fact has, the terms that it may be a slip of.
 // Those that some fact has stay.

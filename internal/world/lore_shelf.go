@@ -11,7 +11,7 @@ import (
 )
 
 // maxIndexed is how many facts an index holds. A world with more is searched in the
-// store; up to here totals of listings are exact.
+// store. Up to here totals of listings are exact.
 const maxIndexed = canon.CountCap
 
 // loreShelf keeps indexes of facts by world and level.
@@ -152,7 +152,7 @@ func (l *lore) read(ctx context.Context, look *canon.Look, old *loreIndex) (base
 		if err != nil {
 			return nil, nil, err
 		}
-		if total.AtLeast || total.Count > maxIndexed {
+		if total.AtLeast || total.Count > l.most {
 			base.crowded = true
 			return base, mine, nil
 		}

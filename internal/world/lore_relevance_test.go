@@ -1,0 +1,236 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/exchange"
+	"loregate/internal/sample"
+)
+
+// judged is a query and the facts that are relevant to it, graded 1 to 3.
+type judged struct {
+	query  string
+	grades map[string]int
+}
+
+// rules reports whether the query is about the rules reference.
+func (j judged) rules() bool {
+	for id := range j.grades {
+		return strings.HasPrefix(id, "srd-")
+	}
+	return false
+}
+
+// judgements reads what was judged; its own comments say how.
+func judgements(t testing.TB) (all []judged) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/lore_judgements.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		query, facts, ok := strings.Cut(strings.TrimSpace(line), " | ")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		j := judged{query, map[string]int{}}
+		for _, f := range strings.Fields(facts) {
+			id, grade, _ := strings.Cut(f, "=")
+			if j.grades[id], err = strconv.Atoi(grade); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+// ndcg is the discounted gain of the first ten facts of a ranking, against the best there
+// could be (Järvelin and Kekäläinen 2002), with gains 2^grade-1.
+func (j judged) ndcg(ranking []string) float64 {
+	gain := func(rank, grade int) float64 { return (math.Exp2(float64(grade)) - 1) / math.Log2(float64(rank+2)) }
+	var got, ideal float64
+	for i, id := range ranking[:min(10, len(ranking))] {
+		got += gain(i, j.grades[id])
+	}
+	grades := make([]int, 0, len(j.grades))
+	for _, g := range j.grades {
+		grades = append(grades, g)
+	}
+	slices.SortFunc(grades, func(a, b int) int { return cmp.Compare(b, a) })
+	for i, g := range grades[:min(10, len(grades))] {
+		ideal += gain(i, g)
+	}
+	return got / ideal
+}
+
+// library is a world that holds the sample and, where the real data lies beside the
+// repository, the rules reference.
+type library struct {
+	*scene
+	rules bool
+	index *loreIndex
+}
+
+func newLibrary(t testing.TB) *library {
+	t.Helper()
+	b := &library{scene: emptyScene(t, onDisk(t))}
+	ctx := t.Context()
+	if _, err := exchange.ImportMarkdown(ctx, b.canon, b.admin, sample.Files(), exchange.MarkdownOptions{Label: "sample", Native: true}); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join("..", "..", "..", "shared", "data", "srd-2014")
+	if _, err := os.Stat(dir); err == nil {
+		b.rules = true
+		if _, err := exchange.ImportSRD(ctx, b.canon, b.admin, os.DirFS(dir), exchange.SourceOptions{Label: "srd-2014"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.look("user", func(l *canon.Look) error {
+		s, err := b.world.lore.shelf.get(ctx, b.world.lore, l)
+		b.index = s.index
+		return err
+	})
+	return b
+}
+
+// look looks at the world as somebody.
+func (s *scene) look(who string, f func(*canon.Look) error) {
+	s.t.Helper()
+	if err := s.canon.Look(context.Background(), s.grant(who), f); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// rankings are the makes of ranking that are compared.
+func (b *library) rankings() map[string]func(query string) []ranked {
+	return map[string]func(string) []ranked{
+		"words": func(q string) []ranked {
+			var terms []term
+			for _, t := range asked(q) {
+				terms = append(terms, term{t, 1})
+			}
+			return b.index.words(terms)
+		},
+		"fused": func(q string) []ranked { return b.index.find(q) },
+	}
+}
+
+// measure gives the mean nDCG@10 of a ranking over the queries of a kind.
+func (b *library) measure(rank func(string) []ranked, take func(judged) bool) (mean float64, each map[string]float64) {
+	each = map[string]float64{}
+	n := 0
+	for _, j := range judgements(b.t) {
+		if j.rules() && !b.rules || !take(j) {
+			continue
+		}
+		var ids []string
+		for _, r := range rank(j.query) {
+			ids = append(ids, b.index.docs[r.doc].card.Codename)
+		}
+		each[j.query] = j.ndcg(ids)
+		mean += each[j.query]
+		n++
+	}
+	return mean / float64(n), each
+}
+
+// queryKinds are the queries that a mean is taken over.
+var queryKinds = map[string]func(judged) bool{
+	"sample": func(j judged) bool { return !j.rules() },
+	"rules":  judged.rules,
+	"all":    func(judged) bool { return true },
+}
+
+// TestLoreIsFound holds the search to what it reached when it was made.
+func TestLoreIsFound(t *testing.T) {
+	b := newLibrary(t)
+	if n := len(judgements(t)); n < 60 {
+		t.Errorf("%d queries are judged, want 60", n)
+	}
+	known := map[string]bool{}
+	for _, d := range b.index.docs {
+		known[d.card.Codename] = true
+	}
+	for _, j := range judgements(t) {
+		for id := range j.grades {
+			if !known[id] && (b.rules || !j.rules()) {
+				t.Errorf("%q: there is no fact %s", j.query, id)
+			}
+		}
+	}
+	means := map[string]float64{}
+	for name, rank := range b.rankings() {
+		for kind, take := range queryKinds {
+			mean, each := b.measure(rank, take)
+			t.Logf("%s, %s queries: nDCG@10 %.3f", name, kind, mean)
+			means[name+" "+kind] = mean
+			for _, q := range slices.Sorted(maps.Keys(each)) {
+				if testing.Verbose() && kind == "all" && each[q] < 0.5 {
+					t.Logf("  %.2f %s", each[q], q)
+				}
+			}
+		}
+	}
+	if means["fused sample"] < 0.86 || b.rules && means["fused all"] < 0.79 || means["fused all"] <= means["words all"] {
+		t.Errorf("the search finds less than it did: %v", means)
+	}
+}
+
+// BenchmarkLoreRelevance reports nDCG@10 by words alone and fused.
+func BenchmarkLoreRelevance(b *testing.B) {
+	l := newLibrary(b)
+	for b.Loop() {
+		for name, rank := range l.rankings() {
+			for kind, take := range queryKinds {
+				mean, _ := l.measure(rank, take)
+				b.ReportMetric(mean, "nDCG@10-"+name+"-"+kind)
+			}
+		}
+	}
+}
+
+// BenchmarkSearchLore is a search of all the facts of both collections, through the
+// operation.
+func BenchmarkSearchLore(b *testing.B) {
+	l := newLibrary(b)
+	queries := judgements(b)
+	i := 0
+	for b.Loop() {
+		i++
+		l.as("user").call("search-lore", `{"query": `+strconv.Quote(queries[i%len(queries)].query)+`}`)
+	}
+	b.ReportMetric(float64(len(l.index.docs)), "facts")
+}
+
+// BenchmarkSearchLoreAfterACommit is the first search after a change to another card.
+func BenchmarkSearchLoreAfterACommit(b *testing.B) {
+	l := newLibrary(b)
+	i := 0
+	for b.Loop() {
+		b.StopTimer()
+		i++
+		l.edit("Rent Quay", canon.Edit{Content: ptr("<p>" + strconv.Itoa(i) + "</p>")})
+		b.StartTimer()
+		l.as("user").call("search-lore", `{"query": "brass flood mark"}`)
+	}
+}
+
+func BenchmarkNewLoreIndex(b *testing.B) {
+	docs := newLibrary(b).index.docs
+	for b.Loop() {
+		newLoreIndex(1, docs)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
