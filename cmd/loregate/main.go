@@ -38,6 +38,7 @@ type cli struct {
 	Proposals proposalsCmd `cmd:"" help:"Look at what is proposed, and decide."`
 	Ops       opsCmd       `cmd:"" help:"List the operations there are."`
 	Call      callCmd      `cmd:"" help:"Call an operation."`
+	Game      gameCmd      `cmd:"" help:"Games of Alignment."`
 	Audit     auditCmd     `cmd:"" help:"Show and verify what was recorded."`
 	Rebuild   rebuildCmd   `cmd:"" help:"Recreate every table from the streams, and say whether it is identical."`
 	Purge     purgeCmd     `cmd:"" help:"Erase the body of a version of a card, keeping its hash."`

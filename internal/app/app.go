@@ -17,6 +17,7 @@ import (
 	"loregate/internal/blob"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/game"
 	"loregate/internal/identity"
 	"loregate/internal/job"
 	"loregate/internal/op"
@@ -56,6 +57,7 @@ type App struct {
 
 	blobs  *blob.Store
 	places *world.World
+	games  *game.Service
 
 	prompts *prompt.Registry
 
@@ -98,7 +100,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: o.NewID, Ledgers: map[string]string{
-		studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface,
+		studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, game.Ledger: game.Surface,
 	}})
 	if err := a.openAccess(c, o); err != nil {
 		return a, err
@@ -161,6 +163,9 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openStudio(); err != nil {
 		return err
 	}
+	if err := a.openGames(ctx); err != nil {
+		return err
+	}
 	a.metrics.Know(labelsOf(a.Surfaces))
 	if err := a.metrics.AccessBuffer(a.log.Depth); err != nil {
 		return err
@@ -189,6 +194,7 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 // Close stops all parts, the last made first, and waits for them. It may be called on an
 // App that did not open whole.
 func (a *App) Close(ctx context.Context) {
+	a.closeGames()
 	studioErr := a.closeStudio()
 	if a.jobs != nil {
 		a.jobs.Close()

@@ -89,7 +89,7 @@ func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err err
 		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: a.Ready, Version: a.Version,
 		PublicURL: a.Config.PublicURL, Hosts: a.Config.hosts(), Origins: a.Config.Origins,
-		Now: a.now, Logger: a.logger,
+		Now: a.now, Logger: a.logger, Routes: []httpd.Route{gamePage()},
 	}
 	for _, r := range a.Config.AllowFrom {
 		c.AllowFrom = append(c.AllowFrom, netip.MustParsePrefix(r))
@@ -102,8 +102,10 @@ func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err err
 		mcp.Close()
 		return nil, nil, err
 	}
+	stopGames := a.hostGames(ctx, mcp)
 	return h, sync.OnceFunc(func() {
 		close(stopping)
+		stopGames()
 		mcp.Close()
 	}), nil
 }

@@ -1,4 +1,4 @@
 package mcpd
 
 // ServeLines is ServeStdio without signals, which a bubble of synctest cannot have.
-var ServeLines = (*Server).serveLines
+var ServeLines = (*Server).ServePipe

@@ -28,10 +28,11 @@ const maxLine = 40 << 20
 func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return s.serveLines(ctx, c, surfaces, in, out)
+	return s.ServePipe(ctx, c, surfaces, in, out)
 }
 
-func (s *Server) serveLines(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
+// ServePipe is ServeStdio for a client in this process, which signals do not end.
+func (s *Server) ServePipe(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
 	for _, name := range surfaces {
 		if s.surfaces[name] == nil {
 			return fmt.Errorf("mcpd: there is no surface %q", name)

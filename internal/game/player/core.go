@@ -86,6 +86,12 @@ func (c *Core) Hear(t *view.Table, chat []view.Message) {
 	}
 }
 
+// Listen is Hear for who has the table's chat at hand.
+func (c *Core) Listen(t *view.Table, p *rule.Public) { c.Hear(t, view.Messages(p, c.heard)) }
+
+// Habit is a number in 0..1 by which seats differ in how soon they act.
+func (c *Core) Habit() float64 { return c.roll(0, "habit") }
+
 // accuses reports whether a text, in small letters, speaks against somebody.
 func accuses(text string) bool {
 	return slices.ContainsFunc([]string{"trust", "suspect", "watch", "suspicious", "nominate", "lying", "convert"}, func(w string) bool {

@@ -202,7 +202,7 @@ func (m *match) speeches(length rule.Millis) []speech {
 	p := &m.state.Public
 	for _, c := range m.cores {
 		v := view.BriefOf(&m.state, c.seat)
-		c.Hear(&v.Table, view.Messages(p, c.heard))
+		c.Listen(&v.Table, p)
 		for _, cue := range c.Cues(&v, p.Extended, time.Duration(length)*time.Millisecond) {
 			if cue.Number > m.state.Secret.Seats.Of(c.seat).Cue {
 				all = append(all, speech{cue, c.seat})

@@ -215,6 +215,9 @@ func (s Settings) length(p Phase, overtime bool) Millis {
 	return Millis(seconds * 1000)
 }
 
+// Length is how long the present phase lasts in all; 0 until a command ends it.
+func (s *State) Length() Millis { return s.Settings.length(s.Public.Phase, s.Public.Extended) }
+
 // Needed is how many milestones unlock a role.
 func (p *Public) Needed() int {
 	if p.Mandate == SecurityLockdown {

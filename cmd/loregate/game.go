@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+
+	"loregate/internal/fault"
+	"loregate/internal/game/player"
+)
+
+type gameCmd struct {
+	Simulate simulateCmd `cmd:"" help:"Play whole games of Alignment by program, and print who wins."`
+}
+
+// simulateCmd plays games in this process. It opens no store.
+type simulateCmd struct {
+	Players int    `help:"Players at a table, 6 to 10." default:"8"`
+	AI      int    `help:"Of them played by program; the others only sit there." name:"ai" default:"8"`
+	Seed    uint64 `help:"Where randomness comes from. The same seed plays the same games." default:"1"`
+	Games   int    `help:"How many games." default:"100"`
+}
+
+func (c simulateCmd) Run(ctx context.Context, out io.Writer) error {
+	o, err := player.Simulate(ctx, player.Simulation{Players: c.Players, AI: c.AI, Seed: c.Seed, Games: c.Games, Workers: runtime.GOMAXPROCS(0)})
+	if err != nil {
+		return fault.New(fault.Invalid, "%v", err)
+	}
+	if _, err := io.WriteString(out, o.String()); err != nil {
+		return err
+	}
+	if n := len(o.Broken); n > 0 {
+		return fmt.Errorf("%d games broke a rule", n)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/game"
+	"loregate/internal/game/page"
+	"loregate/internal/game/player"
+	"loregate/internal/httpd"
+	"loregate/internal/identity"
+	"loregate/internal/mcpd"
+)
+
+// openGames makes the surface alignment.
+func (a *App) openGames(ctx context.Context) (err error) {
+	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Now: a.now, Logger: a.logger})
+	if err != nil {
+		return err
+	}
+	a.Surfaces = append(a.Surfaces, a.games.Surface())
+	return nil
+}
+
+func (a *App) closeGames() {
+	if a.games != nil {
+		a.games.Close()
+	}
+}
+
+// hostGames runs the games that are under way, until the returned func is called. Their
+// AI players read over MCP like everybody else.
+func (a *App) hostGames(ctx context.Context, server *mcpd.Server) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		a.games.Run(ctx, dialer(server))
+	}()
+	return func() { cancel(); <-done }
+}
+
+// dialer connects to an MCP server of this process over a pipe.
+func dialer(server *mcpd.Server) game.Dial {
+	return func(ctx context.Context, c access.Caller, uri string) (game.Link, error) {
+		in, toServer := io.Pipe()
+		fromServer, out := io.Pipe()
+		serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			err := server.ServePipe(serving, c, []string{game.Surface}, in, out)
+			_, _ = in.CloseWithError(errors.Join(io.EOF, err)), out.CloseWithError(io.EOF)
+		}()
+		end := func() { cancel(); _ = toServer.Close(); _ = fromServer.Close(); <-done }
+		client, err := player.Dial(ctx, &mcp.IOTransport{Reader: fromServer, Writer: toServer}, uri)
+		if err != nil {
+			end()
+			return nil, err
+		}
+		return link{client, end}, nil
+	}
+}
+
+// link is a connection and what it stands on.
+type link struct {
+	*player.Client
+	end func()
+}
+
+func (l link) Close() {
+	l.Client.Close()
+	l.end()
+}
+
+// gamePage serves the page that people play on. It holds nothing of any game.
+func gamePage() httpd.Route {
+	return httpd.Route{Pattern: "GET /play/{game}", Public: true, Serve: page.Serve}
+}
+
+// seats gives out what opens a seat.
+type seats struct{ app *App }
+
+func (s seats) Token(ctx context.Context, w access.WorldID, seat string) (token, id string, err error) {
+	return s.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: w, Subject: access.Subject("seat-" + seat), Seat: seat})
+}
+
+func (s seats) Key(ctx context.Context, w access.WorldID, seat string) (secret, id string, err error) {
+	k, secret, err := s.app.Identity.CreateKey(ctx, identity.KeySpec{Name: "seat " + seat, Subject: access.Subject("seat-" + seat), Actor: access.AI,
+		MaxRole: access.RoleUser, Worlds: map[access.WorldID]access.Role{w: access.RoleUser}, Seat: seat})
+	return secret, k.ID, err
+}
+
+func (s seats) Revoke(ctx context.Context, id string) error {
+	err := s.app.Identity.RevokeKey(ctx, id)
+	if errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,233 @@
+'use strict';
+(() => {
+  const $ = id => document.getElementById(id);
+  const game = decodeURIComponent(location.pathname.split('/')[2] || '');
+  const store = 'alignment:' + game;
+  if (location.hash.length > 1) {
+    sessionStorage.setItem(store, location.hash.slice(1));
+    history.replaceState(null, '', location.pathname);
+  }
+  const token = sessionStorage.getItem(store);
+  const base = '/api/games/' + encodeURIComponent(game);
+  const phases = { LOBBY: 'Lobby', DAY_SITREP: 'Situation report', DAY_PULSE_CHECK: 'Pulse check', DAY_DISCUSSION: 'Discussion', DAY_EXTENSION: 'More time?',
+    DAY_NOMINATION: 'Nomination', DAY_TRIAL: 'Trial', DAY_VERDICT: 'Verdict', NIGHT: 'Night', GAME_OVER: 'Game over' };
+  const words = { mine: 'Mine for', project: 'Work on my project', bargain: 'Take the API bargain', convert: 'Convert', audit: 'Audit', overclock: 'Overclock with',
+    isolate: 'Isolate', review: 'Review', reallocate: 'Take a token from', pivot: 'Pivot to', hotfix: 'Redact', handoff: 'Hand 2 tokens to', feedback: 'Private feedback to', burn: 'Burn the bridge to' };
+  let view = null, skew = 0, drawn = '', heard = '', backoff = 500;
+
+  const el = (tag, props, ...kids) => {
+    const e = document.createElement(tag);
+    for (const [k, v] of Object.entries(props || {})) {
+      if (k === 'class') e.className = v;
+      else if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
+      else if (v === true) e.setAttribute(k, '');
+      else if (v !== false && v != null) e.setAttribute(k, v);
+    }
+    e.append(...kids.filter(k => k != null));
+    return e;
+  };
+  const name = id => (view && view.players[id] ? view.players[id].name : id || 'nobody');
+  const ids = () => Object.keys(view.players).sort((a, b) => a.slice(1) - b.slice(1));
+  const problem = text => { $('problem').hidden = !text; $('problem').textContent = text || ''; };
+  const card = c => (c ? c.title + '. ' + c.text : 'None');
+
+  async function call(path, body) {
+    try {
+      const r = await fetch(base + path, { method: 'POST', cache: 'no-store',
+        headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' }, body: JSON.stringify(body || {}) });
+      if (!r.ok) {
+        const e = await r.json().catch(() => null);
+        problem(e && e.error ? e.error.message : 'The server answered ' + r.status + '.');
+        return false;
+      }
+      problem('');
+      return true;
+    } catch {
+      problem('The server cannot be reached.');
+      return false;
+    }
+  }
+  const act = body => call('/commands', body);
+
+  // The stream is read with fetch: an EventSource could not send the token.
+  async function follow() {
+    for (;;) {
+      try {
+        const headers = { Authorization: 'Bearer ' + token };
+        if (heard) headers['Last-Event-ID'] = heard;
+        const r = await fetch(base + '/stream', { headers, cache: 'no-store' });
+        if (r.status === 401 || r.status === 404) {
+          problem('This link does not open a seat. Ask the host for another.');
+          return;
+        }
+        if (!r.ok) throw new Error('status ' + r.status);
+        problem('');
+        backoff = 500;
+        await read(r.body.pipeThrough(new TextDecoderStream()).getReader());
+      } catch { /* tried again below */ }
+      problem('Connecting again…');
+      await new Promise(f => setTimeout(f, backoff));
+      backoff = Math.min(backoff * 2, 8000);
+    }
+  }
+  async function read(reader) {
+    let text = '';
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      text += value;
+      for (let end; (end = text.indexOf('\n\n')) >= 0; text = text.slice(end + 2)) take(text.slice(0, end));
+    }
+  }
+  function take(block) {
+    const m = { event: '', id: '', data: '' };
+    for (const line of block.split('\n')) {
+      const at = line.indexOf(': ');
+      if (at > 0 && line.slice(0, at) in m) m[line.slice(0, at)] = line.slice(at + 2);
+    }
+    if (m.id) heard = m.id;
+    if (m.event === 'view') {
+      view = JSON.parse(m.data);
+      skew = Date.parse(view.now) - Date.now();
+      draw();
+    }
+    if (m.event === 'chat') JSON.parse(m.data).messages.forEach(say);
+  }
+
+  function say(m) {
+    const log = $('log'), low = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+    const mine = view && m.player_id === view.your_player_id;
+    log.append(m.player_id ? el('li', { class: mine ? 'mine' : '' }, el('b', {}, name(m.player_id)), m.text) : el('li', { class: 'game' }, m.text));
+    if (low) log.scrollTop = log.scrollHeight;
+  }
+
+  function draw() {
+    $('phase').textContent = phases[view.current_phase] || view.current_phase;
+    $('day').textContent = view.day_number ? 'day ' + view.day_number : '';
+    document.body.dataset.phase = view.current_phase;
+    $('crisis').textContent = card(view.crisis_event);
+    $('mandate').textContent = card(view.corporate_mandate);
+    $('pool').textContent = view.liquidity_pool;
+    $('machines').textContent = view.aligned_count;
+    const gained = view.mining_results && Object.entries(view.mining_results.gained).map(([p, n]) => name(p) + ' +' + n).join(', ');
+    $('mining').textContent = view.mining_results ? 'Mined: ' + (gained || 'nothing') : 'Nothing to report';
+    $('result').hidden = !view.winner;
+    $('result').textContent = { HUMANS: 'The humans win.', AI: 'The AI side wins.', DRAW: 'A draw.' }[view.winner] || '';
+    drawVote();
+    drawPlayers();
+    drawSelf();
+    drawMoves();
+    drawChannels();
+  }
+  function drawVote() {
+    $('pulse').hidden = !view.pulse_check;
+    if (view.pulse_check) {
+      $('prompt').textContent = view.pulse_check.prompt;
+      $('answers').replaceChildren(...Object.entries(view.pulse_check.responses).map(([p, a]) => el('li', {}, el('b', {}, name(p) + ': '), a)));
+    }
+    $('vote').hidden = !view.vote;
+    if (!view.vote) return;
+    $('vote-title').textContent = { EXTENSION: 'More time', NOMINATION: 'Nomination', VERDICT: 'Deactivate ' + name(view.nominated_player) + '?' }[view.vote.kind];
+    const ledger = Object.entries(view.vote.ledger || {}).map(([p, c]) => el('li', {}, name(p) + ' → ' + name(c)));
+    $('totals').replaceChildren(...Object.entries(view.vote.totals).map(([c, n]) => el('li', {}, name(c) + ': ' + n)), ...ledger);
+  }
+  function drawPlayers() {
+    $('players').replaceChildren(...ids().map(id => {
+      const p = view.players[id], r = view.revealed[id];
+      const marks = [!p.alive && 'gone', id === view.your_player_id && 'me', id === view.nominated_player && 'nominee'].filter(Boolean).join(' ');
+      const known = r ? [r.role, r.alignment].filter(Boolean).join(', ') : '';
+      const detail = [p.job_title, p.status_message, known, p.alive ? '' : 'deactivated'].filter(Boolean).join(' · ');
+      return el('li', { 'data-player': id }, el('span', { class: marks }, p.name), el('span', { title: 'tokens, milestones' }, p.tokens + ' ⬤ ' + p.milestones + ' ▲'), detail ? el('small', {}, detail) : null);
+    }));
+  }
+  function drawSelf() {
+    const y = view.you, rows = [];
+    const row = (k, v) => v && rows.push(el('div', {}, el('dt', {}, k), el('dd', {}, v)));
+    row('Role', y.role && y.role.replaceAll('_', ' ') + (y.ability ? ' — ' + y.ability + (y.unlocked ? ', unlocked' : ', locked: ' + y.milestones_needed + ' milestones') : ''));
+    row('Alignment', y.alignment.replaceAll('_', ' '));
+    row('Your side', y.side.map(name).join(', '));
+    row('Goal', y.kpi && y.kpi.text + (y.kpi.met ? ' Met.' : ''));
+    row('AI equity', y.alignment && String(y.ai_equity));
+    row('System shock', y.shock);
+    $('self').replaceChildren(...rows);
+    $('notices').replaceChildren(...y.notices.slice().reverse().map(n => el('li', {}, 'Day ' + n.day + ': ' + n.text)));
+    const w = [...view.direct, ...view.aligned].sort((a, b) => a.id - b.id);
+    $('whispers').hidden = !w.length;
+    $('whispered').replaceChildren(...w.map(m => el('li', {}, el('b', {}, name(m.from) + ' to ' + (m.to ? name(m.to) : '#aligned') + ': '), m.text)));
+  }
+  function drawChannels() {
+    const legal = view.you.legal.find(m => m.type === 'chat'), options = [];
+    for (const c of (legal && legal.channels) || []) {
+      if (c === 'direct') ids().filter(id => id !== view.your_player_id && view.players[id].alive).forEach(id => options.push(['direct ' + id, name(id) + ' alone']));
+      else options.push([c, c === 'public' ? 'Everybody' : '#aligned']);
+    }
+    const key = JSON.stringify(options), box = $('channel');
+    if (box.dataset.key !== key) {
+      const was = box.value;
+      box.replaceChildren(...options.map(([v, t]) => el('option', { value: v }, t)));
+      if (options.some(o => o[0] === was)) box.value = was;
+      box.dataset.key = key;
+    }
+    for (const id of ['channel', 'text', 'send']) $(id).disabled = !options.length;
+  }
+
+  // The moves are drawn anew only when they are others, so that nobody loses the focus.
+  function drawMoves() {
+    const y = view.you, key = JSON.stringify([view.current_phase, view.day_number, y.legal, y.host, ids().length]);
+    const changed = key !== drawn;
+    if (changed) {
+      drawn = key;
+      const sets = y.legal.map(makers).filter(Boolean);
+      if (y.host && view.current_phase === 'LOBBY') sets.unshift(choice('Lobby', [['start', 'Start the game']], () => call('/start')));
+      $('moves').replaceChildren(...sets);
+      $('waiting').hidden = sets.length > 0;
+    }
+    const chosen = { vote: y.vote, night: y.night_action && y.night_action.action };
+    document.querySelectorAll('[data-vote]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.vote === chosen.vote)));
+    document.querySelectorAll('[data-night]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.night === chosen.night || b.dataset.night === 'convert' && !!y.convert)));
+  }
+  const makers = m => ({ vote: voteSet, night_action: nightSet, pulse: pulseSet, status: statusSet, exit_interview: exitSet,
+    advance: () => view.current_phase === 'LOBBY' ? null : choice('Host', [['advance', 'End this phase']], () => act({ type: 'advance' })) }[m.type] || (() => null))(m);
+  const group = (title, ...kids) => el('fieldset', {}, el('legend', {}, title), ...kids);
+  const choice = (title, list, f) => group(title, el('div', { class: 'row' }, ...list.map(([v, t]) => el('button', { type: 'button', 'data-do': v, onclick: () => f(v) }, t))));
+  function voteSet(m) {
+    const title = { EXTENSION: 'Discuss for longer?', NOMINATION: 'Whom do you nominate?', VERDICT: 'Deactivate ' + name(view.nominated_player) + '?' }[view.vote.kind];
+    return group(title, el('div', { class: 'row' }, ...m.choices.map(c => el('button', { type: 'button', 'data-vote': c, 'aria-pressed': 'false',
+      onclick: e => act({ type: 'vote', choice: e.currentTarget.getAttribute('aria-pressed') === 'true' ? '' : c }) }, { YES: 'Yes', NO: 'No' }[c] || name(c)))));
+  }
+  const select = (label, values) => el('select', { 'aria-label': label }, ...values.map(v => el('option', { value: v }, view.players[v] ? name(v) : v.replaceAll('_', ' '))));
+  function nightSet(m) {
+    return group('Tonight', ...m.actions.map(o => {
+      const target = o.targets && select('Whom', o.targets), second = o.seconds && select('And whom', [...(o.both ? [] : ['']), ...o.seconds]), pick = o.picks && select('Which', o.picks);
+      const send = () => act({ type: 'night_action', action: o.action, target: target ? target.value : '', second: second ? second.value : '', pick: pick ? pick.value : '' });
+      return el('div', { class: 'row' }, el('button', { type: 'button', 'data-night': o.action, 'aria-pressed': 'false', onclick: send }, words[o.action] || o.action), target, second, pick);
+    }));
+  }
+  function field(title, type, max, button) {
+    const input = el('input', { maxlength: max, 'aria-label': title, id: 'f-' + type });
+    const form = el('form', { class: 'row', onsubmit: async e => { e.preventDefault(); if (await act({ type, text: input.value })) input.value = ''; } }, input, el('button', {}, button));
+    return group(title, form);
+  }
+  const pulseSet = () => field(view.pulse_check ? view.pulse_check.prompt : 'Pulse check', 'pulse', 500, 'Answer');
+  const statusSet = () => field('Status beside your name', 'status', 60, 'Set');
+  function exitSet(m) {
+    const who = select('Whom', ids().filter(id => view.players[id].alive)), text = el('input', { maxlength: 500, 'aria-label': 'Feedback', placeholder: 'Feedback' }), last = el('input', { maxlength: 20, 'aria-label': 'Last status', placeholder: 'Last words' });
+    const send = a => act({ type: 'exit_interview', action: a, target: who.value, text: text.value, status: last.value });
+    return group('Exit interview', el('div', { class: 'row' }, who, text, last), el('div', { class: 'row' }, ...m.choices.map(c => el('button', { type: 'button', 'data-exit': c, onclick: () => send(c) }, words[c]))));
+  }
+
+  $('say').addEventListener('submit', async e => {
+    e.preventDefault();
+    const [channel, to] = $('channel').value.split(' '), text = $('text').value;
+    if (!text.trim()) return;
+    $('text').value = '';
+    if (!await act({ type: 'chat', channel, to: to || '', text })) $('text').value = text;
+  });
+  setInterval(() => {
+    const left = view && view.phase_ends_at ? Math.max(0, Math.ceil((Date.parse(view.phase_ends_at) - Date.now() - skew) / 1000)) : null;
+    $('timer').textContent = left == null ? '' : Math.floor(left / 60) + ':' + String(left % 60).padStart(2, '0');
+    $('timer').classList.toggle('soon', left != null && left <= 5);
+  }, 250);
+  if (token) follow();
+  else problem('This page needs the link that the host gave you.');
+})();
