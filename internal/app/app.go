@@ -163,6 +163,9 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openStudio(); err != nil {
 		return err
 	}
+	if err := a.openCampaign(); err != nil {
+		return err
+	}
 	if err := a.openGames(ctx); err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ import (
 type Sample struct {
 	World canon.World
 	Keys  []SampleKey
+
+	Campaign []SampleKey // of the sample campaign, in the order of its table
 }
 
 // SampleKey is a key of the sample world.
@@ -66,7 +68,8 @@ func (a *App) LoadSample(ctx context.Context, progress func(done, total int)) (*
 		}
 		made.Keys = append(made.Keys, SampleKey{role, secret})
 	}
-	return made, nil
+	made.Campaign, err = a.loadCampaign(ctx)
+	return made, err
 }
 
 // Print shows the keys, and the line to paste into each client.
@@ -88,6 +91,7 @@ Or look around with curl:
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/api/mcp/cards?q=rent&limit=5"
 
 `, url, key)
+	s.printCampaign(w, url)
 }
 
 // URL is where clients reach a server that listens on an address.

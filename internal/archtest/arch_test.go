@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"game":           {"canon", "op", "access", "fault", "game/rule", "game/view", "game/player"},
 	"world":          {"canon", "op", "job", "markup", "access", "fault"},
 	"archive":        {"canon", "op", "job", "markup", "access", "fault"},
+	"campaign":       {"canon", "op", "markup", "access", "fault"},
 	"exchange":       {"canon", "markup", "access", "fault"},
 	"remote":         {"op", "access", "fault"},
 	"prompt":         {"op", "access", "fault"},

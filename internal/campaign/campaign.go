@@ -1,0 +1,176 @@
+// Package campaign is the game master's store: entities, relationships, timeline,
+// sessions and canon conflicts of a campaign, what of them the players know, and the
+// revealing of it.
+//
+// Its invariant: a campaign is a world and everything in it is a card or a link, so that
+// who sees what is decided by the canon's labels and by nothing here. What a player must
+// not see of an entity lies in child cards of its own (X+GM, X+secrets), never in a field
+// of the entity: touching them changes nothing of the entity's card.
+//
+// How it lies in the canon:
+//
+//	entity        card of one of the types in kinds; content is the description; fields are
+//	              the public attributes, and the fields in reserved
+//	X+GM          content: the GM's notes; field discovered_session
+//	X+secrets     type JSON, fields: secret attributes; one card a label they are open to
+//	X+tags        the entity's tags, as the wiki has them
+//	relationship  link "relationship", attributes type, inverse, symmetric, tone, strength;
+//	              its id follows from both ends and the type
+//	timeline      card "Timeline Event", fields date, precision, sort (see calendar.go); link
+//	              "involves" to each entity
+//	session       card "Session", content: the recap; fields number, sort, date, status,
+//	              stage, play_notes, actual_notes; the GM's preparation is Session+GM
+//	conflict      card "Canon Conflict" below X+GM
+//	revealing     event Campaign.Revealed or Campaign.Unrevealed of the commit, for the GM
+//
+// Writing is for the GM, and refused here by name, not hidden: every member is shown all
+// tools. What was found wrong with an input comes before the role, for it betrays nothing.
+package campaign
+
+import (
+	"context"
+	"errors"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// Surface is the surface's name.
+const Surface = "campaign"
+
+// codes are the words of seed 002 for what goes wrong.
+var codes = map[string]string{
+	"validation_error":  "INVALID_PARAMS",
+	"not_found":         "NOT_FOUND",
+	"unauthorized":      "UNAUTHORIZED",
+	"permission_denied": "FORBIDDEN",
+	"internal_error":    "INTERNAL_ERROR",
+	"rate_limited":      "RATE_LIMITED",
+	"conflict":          "CONFLICT",
+	"payload_too_large": "PAYLOAD_TOO_LARGE",
+	"unavailable":       "UNAVAILABLE",
+}
+
+// Config is what the surface is made of. Canon is needed.
+type Config struct {
+	Canon *canon.Canon
+}
+
+// deps is what operations work with.
+type deps struct {
+	canon    *canon.Canon
+	previews map[string]*op.Operation // reads that preview_as can make as a player
+}
+
+// New makes the surface.
+func New(c Config) (op.Surface, error) {
+	if c.Canon == nil {
+		return op.Surface{}, errors.New("campaign: a Canon is needed")
+	}
+	d := &deps{canon: c.Canon, previews: map[string]*op.Operation{}}
+	var all []*op.Operation
+	for _, area := range []func(*deps) []*op.Operation{
+		campaignOps, entityReads, entityWrites, relationOps, mapOps, timelineOps, sessionOps, revealOps, knowledgeOps, conflictOps, systemOps,
+	} {
+		all = append(all, area(d)...)
+	}
+	for _, o := range all {
+		if previewed(o.Name) {
+			d.previews[o.Name] = o
+		}
+	}
+	return op.Surface{
+		Name:       Surface,
+		Title:      "Campaign",
+		Doc:        "The game master's store: who and what is in the campaign, how they relate, when things happened, and what the players know of it.",
+		Codes:      codes,
+		Operations: all,
+		Resources:  resources(d),
+		Prompts:    prompts(d),
+	}, nil
+}
+
+// read declares an operation that changes nothing. Its handler is given a snapshot of
+// the campaign, seen as the caller may see it.
+func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Look, c *op.Call, in In) (Out, error)) *op.Operation {
+	s.Surfaces, s.Effect, s.Least = []string{Surface}, access.Read, access.RoleUser
+	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
+		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+			out, err = handle(ctx, l, c, in)
+			return err
+		})
+		return out, err
+	})
+}
+
+// gmRead is read for the GM alone.
+func gmRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Look, c *op.Call, in In) (Out, error)) *op.Operation {
+	return read(d, s, func(ctx context.Context, l *canon.Look, c *op.Call, in In) (out Out, err error) {
+		if err := forGM(c, s.Name); err != nil {
+			return out, err
+		}
+		return handle(ctx, l, c, in)
+	})
+}
+
+// write declares an operation of the GM's that commits.
+func write[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
+	s.Surfaces, s.Least = []string{Surface}, access.RoleUser
+	if s.Effect == "" {
+		s.Effect = access.Write
+	}
+	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
+		if err := forGM(c, s.Name); err != nil {
+			return out, err
+		}
+		return handle(ctx, d, c, in)
+	})
+}
+
+// forGM refuses everybody below the GM, before anything is looked up.
+func forGM(c *op.Call, operation string) error {
+	if c.Grant.Role() >= access.RoleGM {
+		return nil
+	}
+	return fault.New(fault.Denied, "%s is for the game master of this campaign; ask them, or use a key with the role gm", operation).
+		With("required_role", access.RoleGM.String())
+}
+
+// task is one change and its reply.
+type task[Out any] struct {
+	plan  func(*canon.Plan) error
+	reply func(*canon.Look, canon.Receipt) (Out, error)
+}
+
+// commit plans and commits a task, and shapes its reply from what the caller may see now,
+// of a repeated call too.
+func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out Out, err error) {
+	receipt, err := d.canon.Change(ctx, c.Grant, t.plan)
+	if err != nil {
+		return out, err
+	}
+	c.Reply.Replayed = receipt.Replayed
+	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		out, err = t.reply(l, receipt)
+		return err
+	})
+	return out, err
+}
+
+// target is the n-th card that a call acted on, as the caller sees it now; of a dry run,
+// as it would be.
+func target(ctx context.Context, l *canon.Look, r canon.Receipt, n int) (canon.Card, bool, error) {
+	if n >= len(r.Targets) {
+		return canon.Card{}, false, nil
+	}
+	if r.DryRun {
+		for i := len(r.Cards) - 1; i >= 0; i-- {
+			if r.Cards[i].ID == r.Targets[n] {
+				return r.Cards[i], true, nil
+			}
+		}
+	}
+	return l.ByID(ctx, r.Targets[n])
+}

@@ -1,0 +1,184 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+func conflictOps(d *deps) []*op.Operation {
+	return []*op.Operation{
+		gmRead(d, op.Spec{
+			Name:  "canon_check",
+			Title: "Check canon conflicts",
+			Doc: "See where sources contradict an authoritative entity and nobody has decided yet. For the GM. Each conflict has the values with their sources. " +
+				"Only a person's decision, given to canon_resolve, ends one: do not decide for them.",
+			Route: "GET /api/campaigns/{campaign_id}/conflicts",
+			Examples: []op.Example{
+				{Title: "What is open", Input: `{"campaign_id": "ashlar-pass", "status": "DETECTED"}`},
+			},
+		}, canonCheck),
+		write(d, op.Spec{
+			Name:  "canon_acknowledge",
+			Title: "Acknowledge a canon conflict",
+			Doc:   "Mark a conflict as seen, to be decided later. For the GM.",
+			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id", Idle: true,
+			Examples: []op.Example{
+				{Title: "Seen", Input: `{"campaign_id": "ashlar-pass", "conflict_id": "01920000-0000-7000-8000-000000000003"}`},
+			},
+		}, canonAcknowledge),
+		write(d, op.Spec{
+			Name:  "canon_resolve",
+			Title: "Resolve a canon conflict",
+			Doc: "Carry out the GM's decision on a conflict: keep what the entity says, replace it with a claimed value, or merge both into a new one. For the GM. " +
+				"What was decided against is kept in the conflict as SUPERSEDED.",
+			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/resolve", Target: "conflict_id",
+			Examples: []op.Example{
+				{Title: "The other source is right", Input: `{"campaign_id": "ashlar-pass", "conflict_id": "01920000-0000-7000-8000-000000000003", "resolution": "replace"}`},
+			},
+		}, canonResolve),
+	}
+}
+
+type checkIn struct {
+	within
+	EntityID ref    `json:"entity_id,omitzero" jsonschema:"Only conflicts about this entity."`
+	Status   string `json:"status,omitzero" enum:"DETECTED,ACKNOWLEDGED,RESOLVED" jsonschema:"Only conflicts of this status; default all that are not RESOLVED."`
+	page
+}
+
+type conflictsOut struct {
+	Conflicts []conflict `json:"conflicts"`
+	paged
+}
+
+// Cut shortens the list.
+func (o conflictsOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Conflicts, &o.paged, budget)
+	return o, next, ok
+}
+
+func canonCheck(ctx context.Context, l *canon.Look, _ *op.Call, in checkIn) (conflictsOut, error) {
+	var of canon.Card
+	if in.EntityID != "" {
+		c, err := entityOf(ctx, l, in.EntityID)
+		if err != nil {
+			return conflictsOut{}, err
+		}
+		of = c
+	}
+	cards, err := conflictsOf(ctx, l, of)
+	if err != nil {
+		return conflictsOut{}, err
+	}
+	list := []conflict{}
+	for _, c := range cards {
+		k, err := conflictOf(ctx, l, c)
+		if err != nil {
+			return conflictsOut{}, err
+		}
+		if k.Status == in.Status || in.Status == "" && k.Status != resolved {
+			list = append(list, k)
+		}
+	}
+	slices.SortFunc(list, byPlace)
+	rows, pg := pageOf(list, in.page)
+	return conflictsOut{rows, pg}, nil
+}
+
+// openConflict finds a conflict that is not resolved.
+func openConflict(ctx context.Context, p *canon.Plan, id ref) (canon.Card, dispute, error) {
+	c, ok, err := p.ByID(ctx, id.card())
+	if err != nil {
+		return c, dispute{}, err
+	}
+	if !ok || !isType(c, typeConflict) {
+		return c, dispute{}, absent("conflict", id, "canon_check")
+	}
+	d := disputeOf(c)
+	if d.Status == resolved {
+		return c, d, fault.New(fault.Conflict, "this conflict was resolved already (%s); a new claim opens it again", d.Resolution)
+	}
+	return c, d, nil
+}
+
+type acknowledgeIn struct {
+	mayName
+	ConflictID ref `json:"conflict_id" jsonschema:"Id of the conflict; canon_check has it."`
+}
+
+func canonAcknowledge(ctx context.Context, d *deps, c *op.Call, in acknowledgeIn) (conflict, error) {
+	return commit(ctx, d, c, task[conflict]{
+		plan: func(p *canon.Plan) error {
+			card, k, err := openConflict(ctx, p, in.ConflictID)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			k.Status = acknowledged
+			_, err = put(p, card, k)
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
+	})
+}
+
+func replyConflict(ctx context.Context, l *canon.Look, r canon.Receipt) (conflict, error) {
+	card, ok, err := target(ctx, l, r, 0)
+	if err == nil && !ok {
+		err = gone("the conflict")
+	}
+	if err != nil {
+		return conflict{}, err
+	}
+	return conflictOf(ctx, l, card)
+}
+
+type resolveIn struct {
+	mayName
+	ConflictID  ref             `json:"conflict_id" jsonschema:"Id of the conflict; canon_check has it."`
+	Resolution  string          `json:"resolution" enum:"keep,replace,merge" jsonschema:"keep what the entity says, replace it with a claimed value, or merge both into chosen_value."`
+	ChosenValue json.RawMessage `json:"chosen_value,omitzero" jsonschema:"For replace, which of the claimed values where there are several; for merge, the new value."`
+}
+
+func canonResolve(ctx context.Context, d *deps, c *op.Call, in resolveIn) (conflict, error) {
+	return commit(ctx, d, c, task[conflict]{
+		plan: func(p *canon.Plan) error {
+			card, k, err := openConflict(ctx, p, in.ConflictID)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			decided, value, err := k.decide(in.Resolution, in.ChosenValue)
+			if err != nil {
+				return err
+			}
+			if _, err = put(p, card, decided); err != nil || value == nil {
+				return err
+			}
+			return settle(ctx, p, decided, value)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
+	})
+}
+
+// settle gives the entity the value that was decided on.
+func settle(ctx context.Context, p *canon.Plan, d dispute, value json.RawMessage) error {
+	entity, ok, err := p.ByID(ctx, d.Entity)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return absent("entity", ref(d.Entity.String()), "entity_search")
+	}
+	draft, err := d.draft(value)
+	if err != nil {
+		return err
+	}
+	_, err = draft.overwrite(ctx, p, entity)
+	return err
+}

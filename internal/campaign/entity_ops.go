@@ -1,0 +1,247 @@
+package campaign
+
+import (
+	"context"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+func entityWrites(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "entity_create",
+			Title: "Create an entity",
+			Doc: "Add somebody or something to the campaign. For the GM. Players do not see it before it is revealed, unless revealed is set. " +
+				"Where entities of a similar name are there already, they are returned and nothing is made: use one of them, or repeat with allow_similar. " +
+				"What players must not learn goes into attributes.secrets or gm_notes, never into the description.",
+			Route: "POST /api/campaigns/{campaign_id}/entities", Status: 201,
+			Examples: []op.Example{
+				{Title: "A person with a secret", Input: `{"campaign_id": "ashlar-pass", "name": "Ottilie Brandt", "entity_type": "npc", "description": "Matron of the sanatorium.", "attributes": {"age": 52, "secrets": "She signs for two dead patients."}, "tags": ["sanatorium"]}`},
+			},
+		}, entityCreate),
+		write(d, op.Spec{
+			Name:  "entity_update",
+			Title: "Change an entity",
+			Doc: "Change an entity's name, type, description, attributes, tags, sources or GM notes. For the GM. Attributes are merged; null removes one. " +
+				"source_document says where the new values come from: where the entity is AUTHORITATIVE and comes from another source, a canon conflict is recorded instead of a change, for canon_resolve.",
+			Route: "PATCH /api/campaigns/{campaign_id}/entities/{entity_id}", Target: "entity_id",
+			Examples: []op.Example{
+				{Title: "A new attribute", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "attributes": {"age": 53}}`},
+			},
+		}, entityUpdate),
+		write(d, op.Spec{
+			Name:  "entity_delete",
+			Title: "Delete an entity",
+			Doc: "Put an entity in the trash, with its notes, secrets and everything below it; its relationships go out of sight with it. For the GM. " +
+				"An admin can restore it. dry_run tells how much would go.",
+			Effect: access.Destroy,
+			Route:  "DELETE /api/campaigns/{campaign_id}/entities/{entity_id}", Target: "entity_id",
+			Examples: []op.Example{
+				{Title: "See what would go", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "dry_run": true}`},
+			},
+		}, entityDelete),
+	}
+}
+
+// entityIn is what a caller gives of an entity beside name, type and description.
+type entityIn struct {
+	Attributes        attributes `json:"attributes,omitzero" jsonschema:"Values by name. Those that the type keeps secret, by default secrets, are not shown to players."`
+	Aliases           *[]string  `json:"aliases,omitzero" maxitems:"50" minlen:"1" maxlen:"200" jsonschema:"Other names, by which it is found too."`
+	Tags              *[]string  `json:"tags,omitzero" maxitems:"50" minlen:"1" maxlen:"200" jsonschema:"All tags."`
+	SourceDocument    *string    `json:"source_document,omitzero" maxlen:"500" jsonschema:"Where these values come from: a book, a page, a session."`
+	SourceConfidence  *string    `json:"source_confidence,omitzero" enum:"DRAFT,AUTHORITATIVE,SUPERSEDED" jsonschema:"How far the entity can be relied upon."`
+	GMNotes           *string    `json:"gm_notes,omitzero" maxlen:"50000" jsonschema:"Notes for the GM alone, in Markdown."`
+	DiscoveredSession *int       `json:"discovered_session,omitzero" min:"-1" max:"100000" jsonschema:"Number of the session in which the players came upon it; -1 removes it. Players never see it."`
+	AllowSimilar      bool       `json:"allow_similar,omitzero" jsonschema:"Go on though there are entities of a similar name."`
+	DryRun            bool       `json:"dry_run,omitzero" jsonschema:"Only check."`
+}
+
+func (in entityIn) draft() draftOf {
+	return draftOf{attributes: in.Attributes, aliases: in.Aliases, tags: in.Tags, source: in.SourceDocument, confidence: in.SourceConfidence,
+		notes: notesEdit{in.GMNotes, in.DiscoveredSession}}
+}
+
+func (p *problems) name(field string, name *string) {
+	if name != nil && strings.ContainsAny(strings.TrimSpace(*name)[:min(len(strings.TrimSpace(*name)), 1)], "~:") {
+		p.add(field, "cannot begin with ~ or :, which stand for ids and codenames")
+	}
+}
+
+type entityCreateIn struct {
+	within
+	Name        string `json:"name" minlen:"1" maxlen:"200" jsonschema:"Name of the new entity."`
+	EntityType  string `json:"entity_type" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"What it is."`
+	Description string `json:"description,omitzero" maxlen:"10000" jsonschema:"What may be known of it, in Markdown; [[Name]] links to another entity."`
+	Revealed    bool   `json:"revealed,omitzero" jsonschema:"The players see it at once."`
+	entityIn
+}
+
+// writtenEntity is an entity as a write left it.
+type writtenEntity struct {
+	entity
+	Conflicts []conflict `json:"conflicts,omitzero" jsonschema:"Changes that were not made, since the entity is authoritative and comes from another source; canon_resolve decides."`
+	DryRun    bool       `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
+}
+
+func entityCreate(ctx context.Context, d *deps, c *op.Call, in entityCreateIn) (writtenEntity, error) {
+	var wrong problems
+	wrong.name("name", &in.Name)
+	wrong.attributes(in.Attributes)
+	if err := wrong.err(); err != nil {
+		return writtenEntity{}, err
+	}
+	draft := in.draft()
+	draft.name, draft.kind, draft.description = &in.Name, &in.EntityType, &in.Description
+	return commit(ctx, d, c, task[writtenEntity]{
+		plan: func(p *canon.Plan) error {
+			if !in.AllowSimilar {
+				list, err := similar(ctx, p.Look, in.Name, canon.CardID{})
+				if err == nil {
+					err = resembles(list)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			card, err := draft.create(ctx, p, in.Revealed)
+			p.Target(card.ID)
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (writtenEntity, error) { return replyEntity(ctx, l, c, r) },
+	})
+}
+
+// replyEntity describes the entity that a call wrote.
+func replyEntity(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (writtenEntity, error) {
+	card, ok, err := target(ctx, l, r, 0)
+	if err == nil && !ok {
+		err = gone("the entity")
+	}
+	if err != nil {
+		return writtenEntity{}, err
+	}
+	e, err := describe(ctx, l, card)
+	if err != nil {
+		return writtenEntity{}, err
+	}
+	if !r.DryRun {
+		if c.Reply.ETag, err = digest(e); err != nil {
+			return writtenEntity{}, err
+		}
+		c.Reply.Location = "/api/campaigns/" + l.World().Slug + "/entities/" + card.ID.String()
+	}
+	return writtenEntity{entity: e, DryRun: r.DryRun}, nil
+}
+
+type entityUpdateIn struct {
+	within
+	EntityID    ref     `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
+	Name        *string `json:"name,omitzero" minlen:"1" maxlen:"200" jsonschema:"New name."`
+	EntityType  *string `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"New type."`
+	Description *string `json:"description,omitzero" maxlen:"10000" jsonschema:"New description, in Markdown."`
+	IfVersion   uint32  `json:"if_version,omitzero" min:"1" jsonschema:"The version that the change is meant for; another one is refused."`
+	entityIn
+}
+
+func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (writtenEntity, error) {
+	var wrong problems
+	wrong.name("name", in.Name)
+	wrong.attributes(in.Attributes)
+	if err := wrong.err(); err != nil {
+		return writtenEntity{}, err
+	}
+	draft := in.draft()
+	draft.name, draft.kind, draft.description = in.Name, in.EntityType, in.Description
+	return commit(ctx, d, c, task[writtenEntity]{
+		plan: func(p *canon.Plan) error {
+			card, err := entityOf(ctx, p.Look, in.EntityID)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			if err := in.fits(ctx, p, card); err != nil {
+				return err
+			}
+			_, err = draft.update(ctx, p, card)
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (writtenEntity, error) {
+			out, err := replyEntity(ctx, l, c, r)
+			if err != nil {
+				return out, err
+			}
+			out.Conflicts, err = raisedBy(ctx, l, r, out.ID)
+			return out, err
+		},
+	})
+}
+
+// fits refuses a change that is meant for another version, and a new name that others
+// resemble.
+func (in entityUpdateIn) fits(ctx context.Context, p *canon.Plan, card canon.Card) error {
+	if have := card.Version(p.View()); in.IfVersion != 0 && in.IfVersion != have {
+		return fault.New(fault.Stale, "the entity is at version %d, not %d; read it again and repeat the change on what it holds now", have, in.IfVersion).
+			With("current_version", have)
+	}
+	if in.Name == nil || in.AllowSimilar || strings.TrimSpace(*in.Name) == card.Name {
+		return nil
+	}
+	list, err := similar(ctx, p.Look, *in.Name, card.ID)
+	if err != nil {
+		return err
+	}
+	return resembles(list)
+}
+
+type entityDeleteIn struct {
+	within
+	EntityID ref  `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
+	DryRun   bool `json:"dry_run,omitzero" jsonschema:"Only tell what would go."`
+}
+
+type entityDeleted struct {
+	deleted
+	Below         int `json:"below,omitzero" jsonschema:"Of a dry run: cards below it that would go along, as notes, secrets and tags."`
+	Relationships int `json:"relationships,omitzero" jsonschema:"Of a dry run: relationships that would go out of sight."`
+}
+
+func entityDelete(ctx context.Context, d *deps, c *op.Call, in entityDeleteIn) (entityDeleted, error) {
+	return commit(ctx, d, c, task[entityDeleted]{
+		plan: func(p *canon.Plan) error {
+			card, err := entityOf(ctx, p.Look, in.EntityID)
+			if err != nil {
+				return err
+			}
+			return p.Trash(card)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (entityDeleted, error) {
+			out := entityDeleted{deleted: deleted{in.EntityID.card().String(), !r.DryRun, r.DryRun}}
+			if !r.DryRun {
+				return out, nil
+			}
+			return out, out.count(ctx, l, in.EntityID)
+		},
+	})
+}
+
+// count tells what would go with an entity.
+func (o *entityDeleted) count(ctx context.Context, l *canon.Look, id ref) error {
+	card, err := entityOf(ctx, l, id)
+	if err != nil {
+		return err
+	}
+	_, n, err := l.Descendants(ctx, card.ID, maxDepth, canon.Page{Limit: 1})
+	if err != nil {
+		return err
+	}
+	list, more, err := relationsOf(ctx, l, card)
+	o.Below, o.Relationships = n.Count, len(list)+more
+	return err
+}
+
+// maxDepth is how deep cards lie below one another at most.
+const maxDepth = 128

@@ -1,0 +1,281 @@
+package campaign
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+func entityReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "entity_search",
+			Title: "Search entities",
+			Doc: "Find people, places, things and factions of the campaign by words of their name, alias or description, by type and by tags; without query it lists them. " +
+				"A misspelt name finds what it resembles. Answers are short: read one with entity_get.",
+			Route: "GET /api/campaigns/{campaign_id}/entities",
+			Examples: []op.Example{
+				{Title: "By name", Input: `{"campaign_id": "ashlar-pass", "query": "doctor quill"}`},
+				{Title: "All clues about the fire", Input: `{"campaign_id": "ashlar-pass", "entity_type": "clue", "tags": ["fire"], "limit": 50}`},
+			},
+		}, entitySearch),
+		read(d, op.Spec{
+			Name:  "entity_get",
+			Title: "Read an entity",
+			Doc: "Read one entity of the campaign when you know its id: description, attributes, tags and relationships, as far as you may see them. " +
+				"The GM also gets notes, secret attributes, and who knows of it.",
+			Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}",
+			Target: "entity_id",
+			Examples: []op.Example{
+				{Title: "Read one", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001"}`},
+			},
+		}, entityGet),
+		read(d, op.Spec{
+			Name:  "entity_compare",
+			Title: "Compare two entities",
+			Doc: "See two entities side by side, field by field, when they may be the same or are told apart badly. " +
+				"Fields in which they agree are listed by name only.",
+			Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}/compare/{other_id}",
+			Target: "entity_id",
+			Examples: []op.Example{
+				{Title: "Are they one?", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "other_id": "01920000-0000-7000-8000-000000000002"}`},
+			},
+		}, entityCompare),
+	}
+}
+
+type entitySearchIn struct {
+	within
+	Query      string   `json:"query,omitzero" maxlen:"500" jsonschema:"Words of the name, an alias or the description."`
+	EntityType string   `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"Only entities of this type."`
+	Tags       []string `json:"tags,omitzero" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"Only entities that bear all of these tags."`
+	page
+}
+
+type entitiesOut struct {
+	Entities []summary `json:"entities"`
+	paged
+}
+
+// Cut shortens the list.
+func (o entitiesOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Entities, &o.paged, budget)
+	return o, next, ok
+}
+
+func entitySearch(ctx context.Context, l *canon.Look, _ *op.Call, in entitySearchIn) (entitiesOut, error) {
+	cards, pg, err := in.find(ctx, l)
+	if err != nil {
+		return entitiesOut{}, err
+	}
+	out := entitiesOut{Entities: make([]summary, len(cards)), paged: pg}
+	for i, c := range cards {
+		if out.Entities[i], err = summarize(ctx, l, c); err != nil {
+			return entitiesOut{}, err
+		}
+	}
+	return out, nil
+}
+
+// find answers a search. One tag narrows in the index; of several the rest is sieved from
+// what is in sight anyway.
+func (in entitySearchIn) find(ctx context.Context, l *canon.Look) ([]canon.Card, paged, error) {
+	f := canon.Filter{Types: typesOf(in.EntityType)}
+	if len(in.Tags) > 0 {
+		f.Tag = in.Tags[0]
+	}
+	q := strings.TrimSpace(in.Query)
+	if len(in.Tags) <= 1 {
+		cards, total, err := seek(ctx, l, q, f, in.canon())
+		return cards, pagedAt(in.page, total, len(cards)), err
+	}
+	var both []canon.Card
+	for i, tag := range in.Tags {
+		f.Tag = tag
+		cards, _, err := seek(ctx, l, q, f, canon.Page{Limit: canon.CountCap})
+		if err != nil {
+			return nil, paged{}, err
+		}
+		if i > 0 {
+			have := map[canon.CardID]bool{}
+			for _, c := range cards {
+				have[c.ID] = true
+			}
+			cards = slices.DeleteFunc(both, func(c canon.Card) bool { return !have[c.ID] })
+		}
+		both = cards
+	}
+	rows, pg := pageOf(both, in.page)
+	return rows, pg, nil
+}
+
+// seek lists or searches. What matches no word is taken for a misspelling.
+func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	if q == "" {
+		return l.Cards(ctx, f, p)
+	}
+	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p)
+	if err != nil || result.Total.Count > 0 {
+		return cardsOf(result.Hits), result.Total, err
+	}
+	cards, err := misspelt(ctx, l, q, f)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	from := min(p.Offset, len(cards))
+	return cards[from:min(from+p.Limit, len(cards))], canon.Total{Count: len(cards)}, nil
+}
+
+func cardsOf(hits []canon.Hit) []canon.Card {
+	cards := make([]canon.Card, len(hits))
+	for i, h := range hits {
+		cards[i] = h.Card
+	}
+	return cards
+}
+
+type entityGetIn struct {
+	within
+	EntityID    ref `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
+	NotesOffset int `json:"notes_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of gm_notes to skip."`
+}
+
+func entityGet(ctx context.Context, l *canon.Look, c *op.Call, in entityGetIn) (entity, error) {
+	card, err := entityOf(ctx, l, in.EntityID)
+	if err != nil {
+		return entity{}, err
+	}
+	e, err := describe(ctx, l, card)
+	if err != nil {
+		return entity{}, err
+	}
+	if e.GMNotes != nil && in.NotesOffset > 0 {
+		r := []rune(*e.GMNotes)
+		rest := string(r[min(in.NotesOffset, len(r)):])
+		e.GMNotes, e.NotesOffset = &rest, in.NotesOffset
+	}
+	c.Reply.ETag, err = digest(e)
+	return e, err
+}
+
+// digest is the entity tag of an answer: of all that it shows and of nothing else.
+func digest(v any) (string, error) {
+	b, err := json.Marshal(v)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16]), err
+}
+
+type compareIn struct {
+	within
+	EntityID ref `json:"entity_id" jsonschema:"Id of one entity."`
+	OtherID  ref `json:"other_id" jsonschema:"Id of the other."`
+}
+
+// difference is one field in which two entities are not alike; null where one has none.
+type difference struct {
+	Field string          `json:"field"`
+	A     json.RawMessage `json:"a"`
+	B     json.RawMessage `json:"b"`
+}
+
+type compareOut struct {
+	A           mention      `json:"a"`
+	B           mention      `json:"b"`
+	Differences []difference `json:"differences"`
+	Same        []string     `json:"same" jsonschema:"Fields in which they agree."`
+	Shared      []mention    `json:"shared" jsonschema:"Entities that both are related to."`
+	Related     []string     `json:"related" jsonschema:"How the first is related to the second."`
+}
+
+func entityCompare(ctx context.Context, l *canon.Look, _ *op.Call, in compareIn) (compareOut, error) {
+	var sides [2]entity
+	for i, id := range []ref{in.EntityID, in.OtherID} {
+		c, err := entityOf(ctx, l, id)
+		if err != nil {
+			return compareOut{}, err
+		}
+		if sides[i], err = describe(ctx, l, c); err != nil {
+			return compareOut{}, err
+		}
+	}
+	a, b := sides[0], sides[1]
+	out := compareOut{A: mention{a.ID, a.Name, a.Type}, B: mention{b.ID, b.Name, b.Type}, Differences: []difference{}, Same: []string{}, Related: []string{}}
+	left, right := a.comparable(), b.comparable()
+	names := slices.Collect(maps.Keys(left))
+	for k := range right {
+		if left[k] == nil {
+			names = append(names, k)
+		}
+	}
+	slices.Sort(names)
+	for _, k := range names {
+		if bytes.Equal(left[k], right[k]) {
+			out.Same = append(out.Same, k)
+			continue
+		}
+		out.Differences = append(out.Differences, difference{k, orNull(left[k]), orNull(right[k])})
+	}
+	out.Shared, out.Related = common(a, b)
+	return out, nil
+}
+
+func orNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
+}
+
+// comparable are an entity's own fields by name.
+func (e entity) comparable() map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	put := func(name string, v any) {
+		if b, err := json.Marshal(v); err == nil {
+			out[name] = b
+		}
+	}
+	put("name", e.Name)
+	put("type", e.Type)
+	put("description", e.Description)
+	put("tags", e.Tags)
+	put("aliases", e.Aliases)
+	put("source_document", e.SourceDocument)
+	put("source_confidence", e.SourceConfidence)
+	if e.GMNotes != nil {
+		put("gm_notes", *e.GMNotes)
+		put("discovered_session", e.DiscoveredSession)
+		put("known_to", e.KnownTo)
+	}
+	for k, v := range e.Attributes {
+		out["attributes."+k] = v
+	}
+	return out
+}
+
+// common are whom both are related to, and how one is related to the other.
+func common(a, b entity) (shared []mention, related []string) {
+	shared, related = []mention{}, []string{}
+	with := map[canon.CardID]bool{}
+	for _, r := range b.Relationships {
+		with[r.Entity.ID] = true
+	}
+	for _, r := range a.Relationships {
+		if r.Entity.ID == b.ID {
+			related = append(related, r.Type)
+		}
+		if with[r.Entity.ID] && !slices.Contains(shared, r.Entity) {
+			shared = append(shared, r.Entity)
+		}
+	}
+	slices.SortFunc(shared, func(x, y mention) int { return cmp.Or(cmp.Compare(x.Name, y.Name), bytes.Compare(x.ID[:], y.ID[:])) })
+	return shared, related
+}

@@ -1,0 +1,137 @@
+package campaign
+
+import (
+	"context"
+
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+func mapOps(d *deps) []*op.Operation {
+	return []*op.Operation{read(d, op.Spec{
+		Name:  "relationship_map",
+		Title: "Map relationships",
+		Doc: "See who and what is connected to an entity, directly and by others, up to four steps away: the entities nearest first, and all relationships among them. " +
+			"At most 200 entities are reached; truncated tells where there are more.",
+		Route:  "GET /api/campaigns/{campaign_id}/entities/{entity_id}/map",
+		Target: "entity_id",
+		Examples: []op.Example{
+			{Title: "Two steps around somebody", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "depth": 2}`},
+		},
+	}, relationshipMap)}
+}
+
+// maxNodes is where a map is cut.
+const maxNodes = 200
+
+type mapIn struct {
+	mayName
+	EntityID ref `json:"entity_id" jsonschema:"Id of the entity in the middle."`
+	Depth    int `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"Steps to go."`
+	Offset   int `json:"offset,omitzero" default:"0" min:"0" max:"200" jsonschema:"Nodes to skip, with the relationships among them: of the next call that a long answer gives."`
+}
+
+// node is an entity of a map.
+type node struct {
+	mention
+	Depth int `json:"depth" jsonschema:"Steps from the center."`
+}
+
+// edge is a relationship between two nodes.
+type edge struct {
+	ID       canon.LinkID `json:"id"`
+	Source   canon.CardID `json:"source_id"`
+	Target   canon.CardID `json:"target_id"`
+	Type     string       `json:"type" jsonschema:"What the source is to the target."`
+	Inverse  string       `json:"inverse"`
+	Tone     string       `json:"tone"`
+	Strength int          `json:"strength"`
+	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the relationship."`
+
+	late int // place of the later of its ends among all nodes
+}
+
+type mapOut struct {
+	Center        mention `json:"center"`
+	Nodes         []node  `json:"nodes" jsonschema:"The center first, then by distance and name."`
+	Relationships []edge  `json:"relationships"`
+	Reached       int     `json:"reached" jsonschema:"Entities reached in all, the center with them."`
+	Truncated     bool    `json:"truncated" jsonschema:"There are more: entities beyond the 200 nearest, or what next asks for."`
+	Next          *goOn   `json:"next,omitzero" jsonschema:"The exact call that gives the rest."`
+
+	offset int
+	again  func(offset int) *goOn
+}
+
+// goOn is the exact call that goes on where an answer stops.
+type goOn struct {
+	Tool      string         `json:"tool"`
+	Arguments map[string]any `json:"arguments"`
+}
+
+// Cut gives fewer nodes, and only the relationships among these and those before.
+func (o mapOut) Cut(budget int) (any, map[string]any, bool) {
+	keep := len(o.Nodes)
+	for keep > 1 {
+		size := overhead
+		for _, e := range o.Relationships {
+			if e.late < o.offset+keep {
+				size += 330 + len(e.Type) + len(e.Inverse) // about what an edge takes as JSON
+			}
+		}
+		for _, n := range o.Nodes[:keep] {
+			size += 100 + len(n.Name)
+		}
+		if size <= budget {
+			break
+		}
+		keep -= 1 + keep/16
+	}
+	if keep == len(o.Nodes) {
+		return o, nil, false
+	}
+	end := o.offset + keep
+	o.Nodes, o.Truncated, o.Next = o.Nodes[:keep], true, o.again(end)
+	var edges []edge
+	for _, e := range o.Relationships {
+		if e.late < end {
+			edges = append(edges, e)
+		}
+	}
+	o.Relationships = edges
+	return o, o.Next.Arguments, true
+}
+
+func relationshipMap(ctx context.Context, l *canon.Look, _ *op.Call, in mapIn) (mapOut, error) {
+	center, err := entityOf(ctx, l, in.EntityID)
+	if err != nil {
+		return mapOut{}, err
+	}
+	r, err := l.Reach(ctx, canon.ReachQuery{From: center.ID, Kinds: []string{kindRelation}, Both: true, Depth: in.Depth, Limit: maxNodes})
+	if err != nil {
+		return mapOut{}, err
+	}
+	out := mapOut{Center: mentionOf(center), Nodes: []node{}, Relationships: []edge{}, Reached: len(r.Cards), Truncated: r.Cut,
+		offset: in.Offset, again: in.again(l)}
+	place := make(map[canon.CardID]int, len(r.Cards))
+	for i, c := range r.Cards {
+		place[c.ID] = i
+		if i >= in.Offset {
+			out.Nodes = append(out.Nodes, node{mentionOf(c), r.Depth[i]})
+		}
+	}
+	for _, k := range r.Links {
+		if late := max(place[k.From], place[k.To]); late >= in.Offset {
+			b := bondOf(k)
+			out.Relationships = append(out.Relationships, edge{k.ID, k.From, k.To, b.Type, b.Inverse, b.Tone, b.Strength, openTo(l, k.Label), late})
+		}
+	}
+	return out, nil
+}
+
+// again makes the call for the nodes from an offset on.
+func (in mapIn) again(l *canon.Look) func(offset int) *goOn {
+	return func(offset int) *goOn {
+		return &goOn{"relationship_map", map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID, "depth": in.Depth, "offset": offset}}
+	}
+}

@@ -1,0 +1,202 @@
+package campaign
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func knowledgeOps(d *deps) []*op.Operation {
+	preview := op.Spec{
+		Name:  "preview_as",
+		Title: "Preview as a player",
+		Doc: "See exactly what a player gets from one of the reads, before or after a revelation. For the GM. " +
+			"subject is a player to whom things were revealed by name; without it, any player.",
+		Route:    "POST /api/campaigns/{campaign_id}/preview",
+		Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser,
+		Examples: []op.Example{
+			{Title: "What one player finds", Input: `{"campaign_id": "ashlar-pass", "subject": "player-ada", "tool": "entity_search", "arguments": {"query": "matron"}}`},
+		},
+	}
+	return []*op.Operation{
+		op.Define(preview, d.previewAs),
+		gmRead(d, op.Spec{
+			Name:  "player_knowledge",
+			Title: "What do the players know",
+			Doc: "See what the players, or one of them, know of an entity, now or as of a session; without entity_id, which entities they know of. For the GM. " +
+				"It is what had been revealed by the end of that session, and what was revealed with its session_id since.",
+			Route: "GET /api/campaigns/{campaign_id}/knowledge",
+			Examples: []op.Example{
+				{Title: "What one player knew after the third session", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "subject": "player-ada", "as_of_session": 3}`},
+			},
+		}, playerKnowledge),
+	}
+}
+
+type knowledgeIn struct {
+	within
+	EntityID    ref            `json:"entity_id,omitzero" jsonschema:"The entity; without it, all that are known are listed."`
+	Subject     access.Subject `json:"subject,omitzero" maxlen:"100" jsonschema:"One player; default what any player knows."`
+	AsOfSession *int           `json:"as_of_session,omitzero" min:"0" max:"100000" jsonschema:"Number of a session; default now."`
+	page
+}
+
+// known is an entity as the players know it.
+type known struct {
+	mention
+	Description   string        `json:"description"`
+	Attributes    attributes    `json:"attributes"`
+	Relationships []relatedness `json:"relationships"`
+	Events        []event       `json:"events"`
+}
+
+type knowledgeOut struct {
+	Of          string    `json:"of" jsonschema:"The player, or players."`
+	AsOfSession *int      `json:"as_of_session" jsonschema:"null is now."`
+	Known       bool      `json:"known" jsonschema:"They know of the entity, or of any."`
+	Entity      *known    `json:"entity,omitzero" jsonschema:"What they know of it."`
+	Unknown     []string  `json:"unknown,omitzero" jsonschema:"Names of attributes that the entity has and they do not know."`
+	Entities    []mention `json:"entities,omitzero" jsonschema:"Without entity_id: those that they know of, by name."`
+	paged
+}
+
+// Cut shortens the list of entities.
+func (o knowledgeOut) Cut(budget int) (any, map[string]any, bool) {
+	if o.Entity != nil {
+		return o, nil, false
+	}
+	next, ok := shorten(&o.Entities, &o.paged, budget)
+	return o, next, ok
+}
+
+func playerKnowledge(ctx context.Context, l *canon.Look, _ *op.Call, in knowledgeIn) (knowledgeOut, error) {
+	k, err := in.knowing(ctx, l)
+	if err != nil {
+		return knowledgeOut{}, err
+	}
+	out := knowledgeOut{Of: "players", AsOfSession: in.AsOfSession}
+	if in.Subject != "" {
+		out.Of = string(in.Subject)
+	}
+	if in.EntityID == "" {
+		return out, k.list(ctx, in.page, &out)
+	}
+	c, err := entityOf(ctx, l, in.EntityID)
+	if err != nil {
+		return knowledgeOut{}, err
+	}
+	return out, k.describe(ctx, c, &out)
+}
+
+// knowing is the audience and the time that are asked about.
+func (in knowledgeIn) knowing(ctx context.Context, l *canon.Look) (knowing, error) {
+	k := knowing{l: l, view: access.View{Level: access.LevelUser, Subject: in.Subject, Ceiling: l.View().Level}, at: l.Now()}
+	if in.Subject != "" {
+		if err := access.CheckSubject(in.Subject); err != nil {
+			return k, fault.BadField("subject", "%v", err)
+		}
+	}
+	if in.AsOfSession == nil {
+		return k, nil
+	}
+	if _, ok, err := l.Exists(ctx, sessionName(*in.AsOfSession)); err != nil || !ok {
+		if err == nil {
+			e := fault.New(fault.NotFound, "there is no session %d in this campaign; session_list has them", *in.AsOfSession)
+			e.Fields = []fault.Field{{Field: "as_of_session", Error: "no such session"}}
+			err = e
+		}
+		return k, err
+	}
+	h, err := historyOf(ctx, l)
+	k.at, k.later = h.asOf(*in.AsOfSession), h.later(*in.AsOfSession)
+	return k, err
+}
+
+// list gives the entities that are known, by name.
+func (k knowing) list(ctx context.Context, p page, out *knowledgeOut) error {
+	all := []mention{}
+	atLeast := false
+	for at := (canon.Page{Limit: 1000}); ; at.Offset += at.Limit {
+		if atLeast = at.Offset >= canon.CountCap; atLeast {
+			break
+		}
+		cards, _, err := k.l.Cards(ctx, canon.Filter{Types: every}, at)
+		if err != nil {
+			return err
+		}
+		for _, c := range cards {
+			v, ok, err := k.entity(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			if ok {
+				all = append(all, mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]})
+			}
+		}
+		if len(cards) < at.Limit {
+			break
+		}
+	}
+	out.Entities, out.paged = pageOf(all, p)
+	out.Known, out.TotalIsLowerBound = len(all) > 0, atLeast
+	return nil
+}
+
+// describe gives what is known of one entity.
+func (k knowing) describe(ctx context.Context, c canon.Card, out *knowledgeOut) error {
+	v, ok, err := k.entity(ctx, c.ID)
+	if err != nil || !ok {
+		return err
+	}
+	content, err := k.l.Body(ctx, v.Content)
+	if err != nil {
+		return err
+	}
+	fields, err := attributesOf(v.Fields)
+	if err != nil {
+		return err
+	}
+	secrets, err := k.secrets(ctx, c)
+	if err != nil {
+		return err
+	}
+	e := known{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]}, Description: prose(v.Type, content), Attributes: fields.shown()}
+	maps.Copy(e.Attributes, secrets.shown())
+	if e.Relationships, err = k.relations(ctx, c); err != nil {
+		return err
+	}
+	if e.Events, err = k.events(ctx, c); err != nil {
+		return err
+	}
+	out.Known, out.Entity, out.Total = true, &e, 1
+	out.Unknown, err = k.missing(ctx, c, e.Attributes)
+	return err
+}
+
+// missing are the attributes that an entity has now and that are not known.
+func (k knowing) missing(ctx context.Context, c canon.Card, have attributes) ([]string, error) {
+	fields, err := attributesOf(c.Fields)
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := secretsOf(ctx, k.l, c)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, a := range []attributes{fields.shown(), secrets.shown()} {
+		for name := range a {
+			if _, ok := have[name]; !ok && !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}

@@ -1,0 +1,102 @@
+package campaign
+
+import (
+	"cmp"
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func campaignOps(d *deps) []*op.Operation {
+	return []*op.Operation{
+		op.Define(op.Spec{
+			Name:     "campaign_list",
+			Title:    "List campaigns",
+			Doc:      "See which campaigns you are in, what game system each uses, and whether you are a player or the GM there. Begin here.",
+			Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
+			Route:    "GET /api/campaigns",
+			Examples: []op.Example{{Title: "Mine", Input: `{}`}},
+		}, d.campaignList),
+		read(d, op.Spec{
+			Name:     "campaign_get",
+			Title:    "Read a campaign",
+			Doc:      "See what a campaign is about, and how many entities, relationships, sessions and timeline events it has that you may see.",
+			Route:    "GET /api/campaigns/{campaign_id}",
+			Examples: []op.Example{{Title: "One of them", Input: `{"campaign_id": "ashlar-pass"}`}},
+		}, campaignGet),
+	}
+}
+
+// campaign is a campaign in the list.
+type campaign struct {
+	ID     string `json:"id"`
+	Slug   string `json:"slug"`
+	Name   string `json:"name"`
+	System string `json:"system" jsonschema:"Code of the game system, such as coc-7e; empty where none is set."`
+	Role   string `json:"role" jsonschema:"What you are in it: player, gm or admin."`
+}
+
+// settingSystem is the world's further setting that names the game system.
+const settingSystem = "system"
+
+// roleWords are the roles as a campaign calls them.
+var roleWords = map[access.Role]string{access.RoleUser: "player", access.RoleGM: "gm", access.RoleAdmin: "admin"}
+
+func campaignOf(w canon.World, role access.Role) campaign {
+	return campaign{w.ID.String(), w.Slug, clean(cmp.Or(w.Title, w.Slug)), clean(w.Settings.Extra[settingSystem]), roleWords[role]}
+}
+
+type campaignListIn struct{}
+
+type campaignsOut struct {
+	Campaigns []campaign `json:"campaigns"`
+}
+
+func (d *deps) campaignList(ctx context.Context, c *op.Call, _ campaignListIn) (campaignsOut, error) {
+	all, err := d.canon.Worlds(ctx)
+	out := campaignsOut{[]campaign{}}
+	caller := c.Grant.Caller()
+	for _, w := range all {
+		role := caller.Role(w.ID)
+		if role > access.RoleNone && (caller.Home.IsZero() || caller.Home == w.ID) {
+			out.Campaigns = append(out.Campaigns, campaignOf(w, role))
+		}
+	}
+	return out, err
+}
+
+type campaignGetIn struct{ within }
+
+// stats count what the caller sees.
+type stats struct {
+	Entities      int `json:"entities"`
+	Relationships int `json:"relationships"`
+	Sessions      int `json:"sessions"`
+	Events        int `json:"events"`
+}
+
+type campaignOut struct {
+	campaign
+	Description string `json:"description"`
+	Stats       stats  `json:"stats"`
+	AtLeast     bool   `json:"stats_are_lower_bounds,omitzero" jsonschema:"There are more than the counts say."`
+}
+
+func campaignGet(ctx context.Context, l *canon.Look, c *op.Call, _ campaignGetIn) (campaignOut, error) {
+	w := l.World()
+	out := campaignOut{campaign: campaignOf(w, c.Grant.Role()), Description: clean(w.Settings.Description)}
+	use, err := l.TypeUse(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, t := range every {
+		out.Stats.Entities += use[string(markup.KeyOf(t))]
+	}
+	out.Stats.Sessions, out.Stats.Events = use[string(markup.KeyOf(typeSession))], use[string(markup.KeyOf(typeTimeline))]
+	_, links, err := l.Links(ctx, canon.LinkQuery{Kinds: []string{kindRelation}, Page: canon.Page{Limit: 1}})
+	out.Stats.Relationships, out.AtLeast = links.Count, links.AtLeast
+	return out, err
+}

@@ -1,0 +1,215 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+func relationOps(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "relationship_create",
+			Title: "Relate two entities",
+			Doc: "Record how one entity is related to another: by a type such as ally of or parent of, with a tone and a strength. For the GM. " +
+				"Each type has a name for either side, and either may be used. There is one of a type between two entities. A secret one is not shown to players until it is revealed.",
+			Route: "POST /api/campaigns/{campaign_id}/relationships", Status: 201, Target: "source_id",
+			Examples: []op.Example{
+				{Title: "Two who are allies", Input: `{"campaign_id": "ashlar-pass", "source_id": "01920000-0000-7000-8000-000000000001", "target_id": "01920000-0000-7000-8000-000000000002", "type": "ally of", "tone": "friendly", "strength": 6}`},
+			},
+		}, relationshipCreate),
+		write(d, op.Spec{
+			Name:   "relationship_delete",
+			Title:  "Delete a relationship",
+			Doc:    "Take back a relationship between two entities. For the GM.",
+			Effect: access.Destroy,
+			Route:  "DELETE /api/campaigns/{campaign_id}/relationships/{relationship_id}", Target: "relationship_id",
+			Examples: []op.Example{
+				{Title: "Take one back", Input: `{"campaign_id": "ashlar-pass", "relationship_id": "01920000-0000-7000-8000-000000000009"}`},
+			},
+		}, relationshipDelete),
+		read(d, op.Spec{
+			Name:     "relationship_types",
+			Title:    "List types of relationship",
+			Doc:      "See which types relationships can have, and what each is called from the other side.",
+			Route:    "GET /api/campaigns/{campaign_id}/relationship-types",
+			Examples: []op.Example{{Title: "All of them", Input: `{"campaign_id": "ashlar-pass"}`}},
+		}, relationshipTypes),
+		write(d, op.Spec{
+			Name:  "relationship_type_create",
+			Title: "Add a type of relationship",
+			Doc:   "Add a type of relationship to this campaign. For the GM. Give inverse, its name from the other side, unless it is symmetric. Players see the word where they see such a relationship.",
+			Route: "POST /api/campaigns/{campaign_id}/relationship-types", Status: 201,
+			Examples: []op.Example{
+				{Title: "A type with two sides", Input: `{"campaign_id": "ashlar-pass", "name": "blackmails", "inverse": "blackmailed by"}`},
+			},
+		}, relationshipTypeCreate),
+	}
+}
+
+type relateIn struct {
+	mayName
+	SourceID ref    `json:"source_id" jsonschema:"Id of the entity that the type is said of: Ann, in Ann is parent of Bo."`
+	TargetID ref    `json:"target_id" jsonschema:"Id of the other entity."`
+	Type     string `json:"type" minlen:"1" maxlen:"60" jsonschema:"Type, in the words of the source; relationship_types has them."`
+	Tone     string `json:"tone,omitzero" enum:"friendly,hostile,neutral,romantic,professional,fearful,respectful,unknown" default:"unknown" jsonschema:"How they stand to each other."`
+	Strength int    `json:"strength,omitzero" default:"5" min:"1" max:"10" jsonschema:"How strong it is, from 1 to 10."`
+	Secret   bool   `json:"secret,omitzero" jsonschema:"Keep it from players until it is revealed."`
+}
+
+func (in relateIn) terms() terms {
+	level := access.LevelUser
+	if in.Secret {
+		level = access.LevelGM
+	}
+	return terms{in.Tone, in.Strength, access.NewLabel(level)}
+}
+
+// relation is a relationship with both its ends.
+type relation struct {
+	ID       canon.LinkID `json:"id"`
+	Type     string       `json:"type" jsonschema:"What the source is to the target."`
+	Inverse  string       `json:"inverse" jsonschema:"What the target is to the source."`
+	Source   mention      `json:"source"`
+	Target   mention      `json:"target"`
+	Tone     string       `json:"tone"`
+	Strength int          `json:"strength"`
+	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the relationship, where they see both ends."`
+}
+
+func relationOf(ctx context.Context, l *canon.Look, k canon.Link) (relation, error) {
+	names, err := mentions(ctx, l, []canon.CardID{k.From, k.To})
+	b := bondOf(k)
+	return relation{k.ID, b.Type, b.Inverse, names[k.From], names[k.To], b.Tone, b.Strength, openTo(l, k.Label)}, err
+}
+
+func relationshipCreate(ctx context.Context, d *deps, c *op.Call, in relateIn) (relation, error) {
+	return commit(ctx, d, c, task[relation]{
+		plan: func(p *canon.Plan) error { return relate(ctx, p, in) },
+		reply: func(l *canon.Look, _ canon.Receipt) (relation, error) {
+			at, err := placeOf(ctx, l, in)
+			if err != nil {
+				return relation{}, err
+			}
+			k, ok, err := at.find(ctx, l)
+			if err == nil && !ok { // it was deleted since, and the call is repeated
+				err = gone("the relationship")
+			}
+			if err != nil {
+				return relation{}, err
+			}
+			return relationOf(ctx, l, k)
+		},
+	})
+}
+
+type unrelateIn struct {
+	mayName
+	RelationshipID ref  `json:"relationship_id" jsonschema:"Id of the relationship; entity_get and relationship_map show it."`
+	DryRun         bool `json:"dry_run,omitzero" jsonschema:"Only check."`
+}
+
+type deleted struct {
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+	DryRun  bool   `json:"dry_run,omitzero"`
+}
+
+func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn) (deleted, error) {
+	return commit(ctx, d, c, task[deleted]{
+		plan: func(p *canon.Plan) error {
+			k, err := relationByID(ctx, p.Look, in.RelationshipID)
+			if err != nil {
+				return err
+			}
+			p.Rest(k)
+			p.Unlink(k)
+			return nil
+		},
+		reply: func(_ *canon.Look, r canon.Receipt) (deleted, error) {
+			return deleted{in.RelationshipID.link().String(), !r.DryRun, r.DryRun}, nil
+		},
+	})
+}
+
+// relationByID finds a relationship in sight.
+func relationByID(ctx context.Context, l *canon.Look, id ref) (canon.Link, error) {
+	k, ok, err := l.LinkByID(ctx, id.link())
+	if err == nil && (!ok || k.Kind != kindRelation) {
+		err = absent("relationship", id, "relationship_map")
+	}
+	return k, err
+}
+
+type tiesIn struct{ within }
+
+type tiesOut struct {
+	Types []tie `json:"types"`
+}
+
+func relationshipTypes(ctx context.Context, l *canon.Look, _ *op.Call, _ tiesIn) (tiesOut, error) {
+	all, err := tiesOf(ctx, l)
+	return tiesOut{all}, err
+}
+
+type tieIn struct {
+	within
+	Name      string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the type, as one says it of the source: blackmails."`
+	Inverse   string `json:"inverse,omitzero" maxlen:"60" jsonschema:"Its name from the other side: blackmailed by."`
+	Symmetric bool   `json:"symmetric,omitzero" jsonschema:"It is the same from both sides."`
+}
+
+func (in tieIn) check() (tie, error) {
+	var p problems
+	t := tie{wording(in.Name), wording(in.Inverse), in.Symmetric}
+	if t.Name == "" || !utf8.ValidString(t.Name) {
+		p.add("name", "needs a word")
+	}
+	switch {
+	case t.Symmetric && t.Inverse != "" && t.Inverse != t.Name:
+		p.add("inverse", "is the name itself where the type is symmetric; leave it out")
+	case t.Symmetric:
+		t.Inverse = t.Name
+	case t.Inverse == "" || t.Inverse == t.Name:
+		p.add("inverse", "give its name from the other side, or symmetric: true")
+	}
+	return t, p.err()
+}
+
+func relationshipTypeCreate(ctx context.Context, d *deps, c *op.Call, in tieIn) (tie, error) {
+	t, err := in.check()
+	if err != nil {
+		return tie{}, err
+	}
+	return commit(ctx, d, c, task[tie]{
+		plan: func(p *canon.Plan) error {
+			_, err := newTie(ctx, p, t)
+			return err
+		},
+		reply: func(*canon.Look, canon.Receipt) (tie, error) { return t, nil },
+	})
+}
+
+// newTie plans a type of relationship, for the GM to know.
+func newTie(ctx context.Context, p *canon.Plan, t tie) (canon.Card, error) {
+	all, err := tiesOf(ctx, p.Look)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	names := []string{t.Name, t.Inverse}
+	if i := slices.IndexFunc(all, func(o tie) bool { return slices.Contains(names, o.Name) || slices.Contains(names, o.Inverse) }); i >= 0 {
+		return canon.Card{}, fault.New(fault.Conflict, "there is the type %q (from the other side %q) already; use it, or another name", all[i].Name, all[i].Inverse)
+	}
+	fields, err := json.Marshal(t)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	label := access.NewLabel(access.LevelGM)
+	return p.Create(canon.NewCard{Name: "Relationship " + t.Name, Type: typeRelation, Fields: fields, Label: &label, Root: true})
+}

@@ -1,0 +1,189 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// resourcePage is how many entries one page of a resource has.
+const resourcePage = 100
+
+const base = "imagineer://campaigns/"
+
+// resources are the campaign as documents: lists, which go on at "next", and entities.
+func resources(d *deps) []*op.Resource {
+	all := []*op.Resource{
+		d.resource(base+"{id}/entities/{entity_id}", "campaign-entity", "Entity", "One entity of a campaign, as you may see it.",
+			func(ctx context.Context, l *canon.Look, vars map[string]string) (any, time.Time, error) {
+				c, err := entityOf(ctx, l, ref(vars["entity_id"]))
+				if err != nil {
+					return nil, time.Time{}, err
+				}
+				e, err := describe(ctx, l, c)
+				return e, c.UpdatedAt, err
+			}),
+		{
+			Template: "imagineer://systems/{system_code}", Name: "game-system", Title: "Game system",
+			Doc:  "What a character sheet of a game system holds, as JSON Schema: coc-7e, gurps-4e, fitd or dnd-5e-2024.",
+			MIME: "application/schema+json", Surfaces: []string{Surface}, NoWorld: true,
+			Read: readSystem, List: listSystems, Complete: completeSystem,
+		},
+	}
+	all[0].List, all[0].Complete = d.listEntities, d.completeEntity
+	for _, list := range []struct {
+		name, title, doc string
+		read             listing
+	}{
+		{"entities", "Entities", "The entities of a campaign that you may see, by name.", listedEntities},
+		{"timeline", "Timeline", "The timeline of a campaign as far as you may see it, earliest first.", listedEvents},
+		{"sessions", "Sessions", "The sessions of a campaign, by number.", listedSessions},
+	} {
+		first := d.resource(base+"{id}/"+list.name, "campaign-"+list.name, list.title, list.doc, list.read.at)
+		first.List = d.listOnce(list.name, list.title)
+		all = append(all, first,
+			d.resource(base+"{id}/"+list.name+"?cursor={cursor}", "campaign-"+list.name+"-page", list.title+", a further page",
+				list.doc+" The cursor is in next of the page before.", list.read.at))
+	}
+	return all
+}
+
+// reader gives what a resource holds, and when its card was changed where it is one.
+type reader func(ctx context.Context, l *canon.Look, vars map[string]string) (any, time.Time, error)
+
+func (d *deps) resource(template, name, title, doc string, read reader) *op.Resource {
+	return &op.Resource{
+		Template: template, Name: name, Title: title, Doc: doc, MIME: "application/json",
+		Surfaces: []string{Surface}, Least: access.RoleUser, WorldVar: "id",
+		Read: func(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
+			err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+				v, modified, err := read(ctx, l, vars)
+				if err != nil {
+					return err
+				}
+				b, err := json.Marshal(v)
+				content = op.Content{Text: string(b), Modified: modified}
+				return err
+			})
+			return content, err
+		},
+	}
+}
+
+// listing gives a page of a list, as an object with the list, its total and next.
+type listing func(ctx context.Context, l *canon.Look, p page) (rows any, pg paged, name string, err error)
+
+// at reads the page that a cursor begins.
+func (list listing) at(ctx context.Context, l *canon.Look, vars map[string]string) (any, time.Time, error) {
+	p := page{Limit: resourcePage}
+	if cursor, ok := vars["cursor"]; ok {
+		n, err := strconv.Atoi(cursor)
+		if err != nil || n < 0 || n > 1_000_000 {
+			return nil, time.Time{}, fault.New(fault.NotFound, "there is no such page")
+		}
+		p.Offset = n
+	}
+	rows, pg, name, err := list(ctx, l, p)
+	out := map[string]any{name: rows, "total": pg.Total, "next": nil}
+	if pg.NextOffset != nil {
+		out["next"] = base + l.World().Slug + "/" + name + "?cursor=" + strconv.Itoa(*pg.NextOffset)
+	}
+	return out, time.Time{}, err
+}
+
+func listedEntities(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
+	out, err := entitySearch(ctx, l, nil, entitySearchIn{page: p})
+	return out.Entities, out.paged, "entities", err
+}
+
+func listedEvents(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
+	out, err := timelineQuery(ctx, l, nil, timelineIn{page: p})
+	return out.Events, out.paged, "timeline", err
+}
+
+func listedSessions(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
+	out, err := sessionList(ctx, l, nil, sessionListIn{page: p})
+	return out.Sessions, out.paged, "sessions", err
+}
+
+// listOnce lists the first page of one of the campaign's lists.
+func (d *deps) listOnce(name, title string) func(context.Context, *op.Call, int) ([]op.Listed, int, error) {
+	return func(ctx context.Context, c *op.Call, _ int) (items []op.Listed, more int, err error) {
+		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+			slug := l.World().Slug
+			items = []op.Listed{{URI: base + slug + "/" + name, Name: slug + " " + name, Title: title}}
+			return nil
+		})
+		return items, 0, err
+	}
+}
+
+// listEntities lists the entities one by one, by name.
+func (d *deps) listEntities(ctx context.Context, c *op.Call, offset int) (items []op.Listed, more int, err error) {
+	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		p := page{Limit: 50, Offset: offset}
+		cards, total, err := l.Cards(ctx, canon.Filter{Types: every}, p.canon())
+		if err != nil {
+			return err
+		}
+		for _, e := range cards {
+			items = append(items, op.Listed{URI: base + l.World().Slug + "/entities/" + url.PathEscape(e.ID.String()), Name: e.Name, Title: e.Name, Modified: e.UpdatedAt})
+		}
+		if next := pagedAt(p, total, len(cards)).NextOffset; next != nil {
+			more = *next
+		}
+		return nil
+	})
+	return items, more, err
+}
+
+// completeEntity completes ids of entities by the beginning of their names or of the ids
+// themselves; other variables are not completed.
+func (d *deps) completeEntity(ctx context.Context, c *op.Call, variable, prefix string) (values []string, err error) {
+	if variable != "entity_id" {
+		return nil, nil
+	}
+	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		names, err := l.Complete(ctx, prefix, 20)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			e, ok, err := l.Exists(ctx, name)
+			if err != nil {
+				return err
+			}
+			if ok && kindOf(e) != "" {
+				values = append(values, e.ID.String())
+			}
+		}
+		return nil
+	})
+	return values, err
+}
+
+func readSystem(_ context.Context, _ *op.Call, vars map[string]string) (op.Content, error) {
+	schema, err := systemSchema(vars["system_code"])
+	return op.Content{Text: string(schema)}, err
+}
+
+func listSystems(context.Context, *op.Call, int) ([]op.Listed, int, error) {
+	var items []op.Listed
+	for _, code := range systemCodes {
+		items = append(items, op.Listed{URI: "imagineer://systems/" + code, Name: code, Title: "Character sheet of " + code})
+	}
+	return items, 0, nil
+}
+
+func completeSystem(_ context.Context, _ *op.Call, _, prefix string) ([]string, error) {
+	return slices.DeleteFunc(slices.Clone(systemCodes), func(code string) bool { return !strings.HasPrefix(code, strings.ToLower(prefix)) }), nil
+}

@@ -1,0 +1,311 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+func sessionOps(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:  "session_create",
+			Title: "Plan a session",
+			Doc:   "Begin the record of an evening of play. For the GM. Without a number it is the next one. Players see everything of it but prep_notes.",
+			Route: "POST /api/campaigns/{campaign_id}/sessions", Status: 201,
+			Examples: []op.Example{
+				{Title: "The next one", Input: `{"campaign_id": "ashlar-pass", "date": "2026-03-06", "prep_notes": "The doctor will be on the platform."}`},
+			},
+		}, sessionCreate),
+		write(d, op.Spec{
+			Name:  "session_update",
+			Title: "Update a session",
+			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. What the players know as of a session is what was revealed until it was COMPLETED, and what is revealed with its session_id.",
+			Route: "PATCH /api/campaigns/{campaign_id}/sessions/{session_id}", Target: "session_id",
+			Examples: []op.Example{
+				{Title: "It is over", Input: `{"campaign_id": "ashlar-pass", "session_id": "01920000-0000-7000-8000-000000000005", "status": "COMPLETED", "stage": "wrap_up", "recap": "They dug out the mail van, and found it locked from inside."}`},
+			},
+		}, sessionUpdate),
+		read(d, op.Spec{
+			Name:     "session_list",
+			Title:    "List sessions",
+			Doc:      "See the sessions of the campaign by number, with their recaps; the GM also gets prep_notes.",
+			Route:    "GET /api/campaigns/{campaign_id}/sessions",
+			Examples: []op.Example{{Title: "Those that were played", Input: `{"campaign_id": "ashlar-pass", "status": "COMPLETED"}`}},
+		}, sessionList),
+	}
+}
+
+// Words of a session's status that the program itself knows.
+const (
+	planned   = "PLANNED"
+	completed = "COMPLETED"
+)
+
+// record are a session's own fields.
+type record struct {
+	Number      int    `json:"number"`
+	Sort        int    `json:"sort"`
+	Date        string `json:"date"`
+	Status      string `json:"status"`
+	Stage       string `json:"stage"`
+	PlayNotes   string `json:"play_notes"`
+	ActualNotes string `json:"actual_notes"`
+}
+
+func recordOf(fields json.RawMessage) record {
+	r := record{Status: planned, Stage: "prep"}
+	_ = json.Unmarshal(fields, &r) // written by another hand, it may say less
+	return r
+}
+
+// session is a session as its reader may see it.
+type session struct {
+	ID          canon.CardID `json:"id"`
+	Number      int          `json:"number"`
+	Date        string       `json:"date"`
+	Status      string       `json:"status"`
+	Stage       string       `json:"stage"`
+	PlayNotes   string       `json:"play_notes"`
+	ActualNotes string       `json:"actual_notes"`
+	Recap       string       `json:"recap"`
+	PrepNotes   *string      `json:"prep_notes,omitzero" jsonschema:"For the GM."`
+}
+
+func sessionFrom(ctx context.Context, l *canon.Look, c canon.Card) (session, error) {
+	content, err := l.Content(ctx, c)
+	if err != nil {
+		return session{}, err
+	}
+	r := recordOf(c.Fields)
+	s := session{ID: c.ID, Number: r.Number, Date: clean(r.Date), Status: clean(r.Status), Stage: clean(r.Stage),
+		PlayNotes: clean(r.PlayNotes), ActualNotes: clean(r.ActualNotes), Recap: prose(c.Type, content)}
+	if l.View().Level < access.LevelGM {
+		return s, nil
+	}
+	s.PrepNotes = new(string)
+	notes, ok, err := gmPart(ctx, l, c)
+	if err != nil || !ok {
+		return s, err
+	}
+	if content, err = l.Content(ctx, notes); err == nil {
+		*s.PrepNotes = prose(notes.Type, content)
+	}
+	return s, err
+}
+
+// sessionByID finds a session in sight.
+func sessionByID(ctx context.Context, l *canon.Look, field string, id ref) (canon.Card, error) {
+	c, ok, err := l.ByID(ctx, id.card())
+	if err == nil && (!ok || !isType(c, typeSession)) {
+		e := absent("session", id, "session_list").(*fault.Error)
+		e.Fields = []fault.Field{{Field: field, Error: "no such session"}}
+		err = e
+	}
+	return c, err
+}
+
+// sessionIn is what a caller gives of a session.
+type sessionIn struct {
+	within
+	Number      *int    `json:"number,omitzero" min:"0" max:"100000" jsonschema:"Number of the session."`
+	Date        *string `json:"date,omitzero" maxlen:"100" jsonschema:"When it is or was played."`
+	Status      *string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Default PLANNED."`
+	Stage       *string `json:"stage,omitzero" enum:"prep,play,wrap_up" jsonschema:"Default prep."`
+	PrepNotes   *string `json:"prep_notes,omitzero" maxlen:"50000" jsonschema:"The GM's preparation, in Markdown; players never see it."`
+	PlayNotes   *string `json:"play_notes,omitzero" maxlen:"10000" jsonschema:"Notes taken while playing."`
+	ActualNotes *string `json:"actual_notes,omitzero" maxlen:"10000" jsonschema:"What really happened, as against the plan."`
+	Recap       *string `json:"recap,omitzero" maxlen:"10000" jsonschema:"Recap for the players, in Markdown."`
+}
+
+// onto puts what was given into a record.
+func (in sessionIn) onto(r record) record {
+	set(&r.Number, in.Number)
+	set(&r.Date, in.Date)
+	set(&r.Status, in.Status)
+	set(&r.Stage, in.Stage)
+	set(&r.PlayNotes, in.PlayNotes)
+	set(&r.ActualNotes, in.ActualNotes)
+	r.Sort = r.Number
+	return r
+}
+
+// stored is the recap as the card keeps it; nil where none was given.
+func (in sessionIn) stored() (*string, error) {
+	if in.Recap == nil {
+		return nil, nil
+	}
+	text, err := stored("recap", typeSession, *in.Recap)
+	return &text, err
+}
+
+func sessionName(number int) string { return "Session " + strconv.Itoa(number) }
+
+// create plans a new session.
+func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, error) {
+	r := in.onto(record{Status: planned, Stage: "prep"})
+	if in.Number == nil {
+		last, err := lastSession(ctx, p.Look)
+		if err != nil {
+			return canon.Card{}, err
+		}
+		r.Number, r.Sort = last+1, last+1
+	}
+	recap, err := in.stored()
+	if err != nil {
+		return canon.Card{}, err
+	}
+	fields, err := json.Marshal(r)
+	if err != nil {
+		return canon.Card{}, err
+	}
+	n := canon.NewCard{Name: sessionName(r.Number), Type: typeSession, Fields: fields, Root: true}
+	set(&n.Content, recap)
+	c, err := p.Create(n)
+	if err != nil || in.PrepNotes == nil {
+		return c, err
+	}
+	return c, writeNotes(ctx, p, c, notesEdit{text: in.PrepNotes})
+}
+
+// lastSession is the highest number of a session in sight; 0 where there is none.
+func lastSession(ctx context.Context, l *canon.Look) (int, error) {
+	last := 0
+	err := eachSession(ctx, l, func(c canon.Card, r record) error {
+		last = max(last, r.Number)
+		return nil
+	})
+	return last, err
+}
+
+// eachSession calls f for every session in sight, by number.
+func eachSession(ctx context.Context, l *canon.Look, f func(canon.Card, record) error) error {
+	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
+		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeSession, Sort: canon.SortField}, p)
+		if err != nil {
+			return err
+		}
+		for _, c := range cards {
+			if err := f(c, recordOf(c.Fields)); err != nil {
+				return err
+			}
+		}
+		if len(cards) < p.Limit {
+			return nil
+		}
+	}
+}
+
+func sessionCreate(ctx context.Context, d *deps, c *op.Call, in sessionIn) (session, error) {
+	return commit(ctx, d, c, task[session]{
+		plan: func(p *canon.Plan) error {
+			card, err := in.create(ctx, p)
+			p.Target(card.ID)
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
+	})
+}
+
+func replySession(ctx context.Context, l *canon.Look, r canon.Receipt) (session, error) {
+	card, ok, err := target(ctx, l, r, 0)
+	if err == nil && !ok {
+		err = gone("the session")
+	}
+	if err != nil {
+		return session{}, err
+	}
+	return sessionFrom(ctx, l, card)
+}
+
+type sessionUpdateIn struct {
+	SessionID ref `json:"session_id" jsonschema:"Id of the session; session_list has it."`
+	sessionIn
+}
+
+func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn) (session, error) {
+	return commit(ctx, d, c, task[session]{
+		plan: func(p *canon.Plan) error {
+			card, err := sessionByID(ctx, p.Look, "session_id", in.SessionID)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			return in.update(ctx, p, card)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
+	})
+}
+
+func (in sessionIn) update(ctx context.Context, p *canon.Plan, card canon.Card) error {
+	recap, err := in.stored()
+	if err != nil {
+		return err
+	}
+	before := recordOf(card.Fields)
+	after := in.onto(before)
+	fields, err := json.Marshal(after)
+	if err != nil {
+		return err
+	}
+	updated, err := p.Update(card, canon.Edit{Content: recap, Fields: fields})
+	if err != nil {
+		return err
+	}
+	if in.PrepNotes != nil {
+		if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes}); err != nil {
+			return err
+		}
+	}
+	if after.Number == before.Number {
+		return nil
+	}
+	_, err = p.Rename(updated, sessionName(after.Number))
+	return err
+}
+
+type sessionListIn struct {
+	within
+	Status string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Only sessions of this status."`
+	page
+}
+
+type sessionsOut struct {
+	Sessions []session `json:"sessions"`
+	paged
+}
+
+// Cut shortens the list.
+func (o sessionsOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Sessions, &o.paged, budget)
+	return o, next, ok
+}
+
+func sessionList(ctx context.Context, l *canon.Look, _ *op.Call, in sessionListIn) (sessionsOut, error) {
+	var all []canon.Card
+	err := eachSession(ctx, l, func(c canon.Card, r record) error {
+		if in.Status == "" || r.Status == in.Status {
+			all = append(all, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return sessionsOut{}, err
+	}
+	rows, pg := pageOf(all, in.page)
+	out := sessionsOut{Sessions: make([]session, len(rows)), paged: pg}
+	for i, c := range rows {
+		if out.Sessions[i], err = sessionFrom(ctx, l, c); err != nil {
+			return sessionsOut{}, err
+		}
+	}
+	return out, nil
+}
+
+// numberOf is a session's number; 0 for no session.
+func numberOf(c canon.Card) int { return recordOf(c.Fields).Number }

@@ -1,0 +1,171 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// stamp is a time as the surface shows it: RFC 3339, UTC, milliseconds.
+type stamp time.Time
+
+// MarshalText gives the stamp its JSON form.
+func (s stamp) MarshalText() ([]byte, error) {
+	return time.Time(s).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z"), nil
+}
+
+// Schema says the stamp's format.
+func (stamp) Schema(s *jsonschema.Schema) { s.Format = "date-time" }
+
+// page asks for a part of a list.
+type page struct {
+	Limit  int `json:"limit,omitzero" default:"20" min:"1" max:"100" jsonschema:"Most entries to give."`
+	Offset int `json:"offset,omitzero" default:"0" min:"0" max:"1000000" jsonschema:"Entries to skip: next_offset of the page before."`
+}
+
+func (p page) canon() canon.Page { return canon.Page{Limit: p.Limit, Offset: p.Offset} }
+
+// paged says which part of a list an answer is.
+type paged struct {
+	Total             int  `json:"total" jsonschema:"Entries in all that you may see."`
+	TotalIsLowerBound bool `json:"total_is_lower_bound,omitzero" jsonschema:"There are more than total."`
+	NextOffset        *int `json:"next_offset" jsonschema:"Offset of the next page; null at the end."`
+
+	offset int
+}
+
+// pagedAt describes a page of n entries.
+func pagedAt(p page, t canon.Total, n int) paged {
+	out := paged{Total: t.Count, TotalIsLowerBound: t.AtLeast, offset: p.Offset}
+	if next := p.Offset + n; n > 0 && (next < t.Count || t.AtLeast && n == p.Limit) {
+		out.NextOffset = &next
+	}
+	return out
+}
+
+// pageOf cuts a page out of a whole list.
+func pageOf[T any](all []T, p page) ([]T, paged) {
+	from := min(p.Offset, len(all))
+	rows := all[from:min(from+p.Limit, len(all))]
+	return rows, pagedAt(p, canon.Total{Count: len(all)}, len(rows))
+}
+
+// fitting is how many of the rows fit in budget bytes of JSON, at least one.
+func fitting[T any](rows []T, budget int) int {
+	left := budget - overhead
+	for i, r := range rows {
+		b, err := json.Marshal(r)
+		if err != nil {
+			return len(rows)
+		}
+		if left -= len(b) + 1; left < 0 && i > 0 {
+			return i
+		}
+	}
+	return len(rows)
+}
+
+// overhead is about what the members of an answer beside its rows take.
+const overhead = 512
+
+// shorten cuts a page to the rows that fit in budget bytes of JSON and gives the
+// arguments of the call that goes on; ok is false where all fit.
+func shorten[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bool) {
+	n := fitting(*rows, budget)
+	if n == len(*rows) {
+		return nil, false
+	}
+	end := p.offset + n
+	*rows, p.NextOffset = (*rows)[:n], &end
+	return map[string]any{"offset": end}, true
+}
+
+// clean is text as readers get it: without what cannot be seen.
+func clean(s string) string { return markup.Clean(s) }
+
+// excerptLength is how many characters of a description a list shows.
+const excerptLength = 200
+
+// excerpt is the beginning of a card's content as plain text.
+func excerpt(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+	content, err := l.Content(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	text, cut := markup.Truncate(clean(canon.PlainText(c.Type, content)), excerptLength)
+	if cut {
+		text += "…"
+	}
+	return text, nil
+}
+
+// prose is a card's content as Markdown.
+func prose(typ, content string) string {
+	switch canon.TextOf(typ) {
+	case canon.TextHTML:
+		if md, err := markup.ToMarkdown(content); err == nil {
+			return clean(md)
+		}
+		return clean(markup.Text(content))
+	case canon.TextData, canon.TextFile:
+		return ""
+	}
+	return clean(content)
+}
+
+// stored is Markdown in the form that a type keeps.
+func stored(field, typ, md string) (string, error) {
+	if canon.TextOf(typ) != canon.TextHTML {
+		return clean(md), nil
+	}
+	html, err := markup.ToHTML(md)
+	if err != nil {
+		return "", rule(field, "%v", err)
+	}
+	return html, nil
+}
+
+// knownTo is who sees something, as the GM is told: "gm", "all", or those named.
+type knownTo struct{ label access.Label }
+
+// Schema says the forms of a knownTo.
+func (knownTo) Schema(s *jsonschema.Schema) {
+	s.AnyOf = []*jsonschema.Schema{
+		{Type: "string", Enum: []any{"gm", "all", "admin"}},
+		{Type: "array", Items: &jsonschema.Schema{Type: "string"}},
+	}
+}
+
+// MarshalJSON gives the word or the names.
+func (k knownTo) MarshalJSON() ([]byte, error) {
+	switch {
+	case k.label.Level <= access.LevelUser:
+		return []byte(`"all"`), nil
+	case len(k.label.Subjects) > 0:
+		return json.Marshal(k.label.Subjects)
+	}
+	return json.Marshal(k.label.Level.String())
+}
+
+// IsZero reports whether there is nothing to show: to players.
+func (k knownTo) IsZero() bool { return k.label.Level == access.LevelNone }
+
+// openTo is the label for those who may know of labels, else nothing.
+func openTo(l *canon.Look, label access.Label) knownTo {
+	if l.View().Level < access.LevelGM {
+		return knownTo{}
+	}
+	return knownTo{label}
+}
+
+// gone is the answer to a repeated call about what was deleted since.
+func gone(what string) error {
+	return fault.New(fault.NotFound, "%s that this call made is there no more; repeat it without the idempotency key", what)
+}

@@ -1,0 +1,57 @@
+package campaign
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// systems holds what a character sheet of each game system holds, as JSON Schema: the
+// names of its parts and their bounds, none of its rules.
+//
+//go:embed systems
+var systems embed.FS
+
+// systemCodes are the systems that there are.
+var systemCodes = []string{"coc-7e", "dnd-5e-2024", "fitd", "gurps-4e"}
+
+// systemSchema is a system's schema.
+func systemSchema(code string) (json.RawMessage, error) {
+	if !slices.Contains(systemCodes, code) {
+		return nil, fault.New(fault.NotFound, "there is no game system of that code; there are %s", strings.Join(systemCodes, ", ")).
+			With("systems", systemCodes)
+	}
+	return systems.ReadFile(path.Join("systems", code+".json"))
+}
+
+func systemOps(*deps) []*op.Operation {
+	return []*op.Operation{op.Define(op.Spec{
+		Name:     "system_get",
+		Title:    "Read a game system",
+		Doc:      "See what a character sheet of a game system holds, as JSON Schema, before you fill in the attributes of a person.",
+		Surfaces: []string{Surface}, Effect: access.Read, NoWorld: true,
+		Route:    "GET /api/systems/{system_code}",
+		Examples: []op.Example{{Title: "Call of Cthulhu", Input: `{"system_code": "coc-7e"}`}},
+	}, systemGet)}
+}
+
+type systemIn struct {
+	SystemCode string `json:"system_code" maxlen:"50" jsonschema:"coc-7e, gurps-4e, fitd or dnd-5e-2024."`
+}
+
+type systemOut struct {
+	Code   string          `json:"code"`
+	Schema json.RawMessage `json:"schema" jsonschema:"JSON Schema of a character sheet."`
+}
+
+func systemGet(_ context.Context, _ *op.Call, in systemIn) (systemOut, error) {
+	schema, err := systemSchema(in.SystemCode)
+	return systemOut{in.SystemCode, schema}, err
+}

@@ -1,0 +1,254 @@
+package campaign
+
+import (
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+func timelineOps(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:  "timeline_query",
+			Title: "Query the timeline",
+			Doc: "See what happened when, earliest first, in a period or around one entity. Dates are of the campaign's calendar and of mixed precision: " +
+				"an event of the year 1926 is found in any part of that year. What has no date comes last, and only without a period.",
+			Route: "GET /api/campaigns/{campaign_id}/timeline",
+			Examples: []op.Example{
+				{Title: "The winter of the avalanche", Input: `{"campaign_id": "ashlar-pass", "start_date": "1929-12", "end_date": "1930-02"}`},
+			},
+		}, timelineQuery),
+		write(d, op.Spec{
+			Name:  "timeline_add",
+			Title: "Add to the timeline",
+			Doc: "Record something that happened, with its date as the campaign's calendar writes it and how precise it is. For the GM. " +
+				"Players do not see it unless is_player_known, or until it is revealed.",
+			Route: "POST /api/campaigns/{campaign_id}/timeline", Status: 201,
+			Examples: []op.Example{
+				{Title: "A day", Input: `{"campaign_id": "ashlar-pass", "date": "1930-01-17", "precision": "exact", "description": "The night train is buried at the third gallery."}`},
+			},
+		}, timelineAdd),
+		write(d, op.Spec{
+			Name:  "timeline_update",
+			Title: "Correct the timeline",
+			Doc:   "Change an event of the timeline: its date, precision, description or entities. For the GM. Who knows of it is changed with reveal and unreveal.",
+			Route: "PATCH /api/campaigns/{campaign_id}/timeline/{event_id}", Target: "event_id",
+			Examples: []op.Example{
+				{Title: "It was earlier", Input: `{"campaign_id": "ashlar-pass", "event_id": "01920000-0000-7000-8000-000000000007", "date": "1930-01-16"}`},
+			},
+		}, timelineUpdate),
+		write(d, op.Spec{
+			Name:   "timeline_delete",
+			Title:  "Delete from the timeline",
+			Doc:    "Put an event of the timeline in the trash. For the GM.",
+			Effect: access.Destroy,
+			Route:  "DELETE /api/campaigns/{campaign_id}/timeline/{event_id}", Target: "event_id",
+			Examples: []op.Example{
+				{Title: "It never happened", Input: `{"campaign_id": "ashlar-pass", "event_id": "01920000-0000-7000-8000-000000000007"}`},
+			},
+		}, timelineDelete),
+	}
+}
+
+type timelineIn struct {
+	within
+	StartDate string `json:"start_date,omitzero" maxlen:"100" jsonschema:"Only what may have happened at or after this date."`
+	EndDate   string `json:"end_date,omitzero" maxlen:"100" jsonschema:"Only what may have happened at or before this date: 1926 is to the end of that year."`
+	EntityID  ref    `json:"entity_id,omitzero" jsonschema:"Only events in which this entity is involved."`
+	page
+}
+
+type timelineOut struct {
+	Events []event `json:"events"`
+	paged
+}
+
+// Cut shortens the list.
+func (o timelineOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Events, &o.paged, budget)
+	return o, next, ok
+}
+
+func timelineQuery(ctx context.Context, l *canon.Look, _ *op.Call, in timelineIn) (timelineOut, error) {
+	cal, err := calendarOf(ctx, l)
+	if err != nil {
+		return timelineOut{}, err
+	}
+	p, err := periodOf(cal, in.StartDate, in.EndDate)
+	if err != nil {
+		return timelineOut{}, err
+	}
+	cards, pg, err := in.find(ctx, l, p)
+	if err != nil {
+		return timelineOut{}, err
+	}
+	events, err := eventsOf(ctx, l, cards)
+	return timelineOut{events, pg}, err
+}
+
+func (in timelineIn) find(ctx context.Context, l *canon.Look, p period) ([]canon.Card, paged, error) {
+	if in.EntityID == "" {
+		cards, total, err := p.within(ctx, l, in.canon())
+		return cards, pagedAt(in.page, total, len(cards)), err
+	}
+	c, err := entityOf(ctx, l, in.EntityID)
+	if err != nil {
+		return nil, paged{}, err
+	}
+	all, err := p.of(ctx, l, c.ID)
+	rows, pg := pageOf(all, in.page)
+	return rows, pg, err
+}
+
+type timelineAddIn struct {
+	within
+	Date          string `json:"date" minlen:"1" maxlen:"100" jsonschema:"Date as the campaign's calendar writes it: 1930-01-17, 1930-01, 1930, 17 January 1930."`
+	Precision     string `json:"precision" enum:"exact,approximate,month,year,unknown" jsonschema:"How precise the date is; unknown takes any text as date."`
+	Description   string `json:"description" minlen:"1" maxlen:"10000" jsonschema:"What happened, in Markdown."`
+	EntityIDs     []ref  `json:"entity_ids,omitzero" maxitems:"100" jsonschema:"Ids of the entities involved."`
+	IsPlayerKnown bool   `json:"is_player_known,omitzero" jsonschema:"The players know of it already."`
+	Sort          *int64 `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Where it sorts, for a date that no calendar reads: year, month, day, hour and minute in one number, as 193001170000."`
+	DryRun        bool   `json:"dry_run,omitzero" jsonschema:"Only check."`
+}
+
+func (in timelineAddIn) happening(cal calendar) (happening, error) {
+	h := happening{dated{in.Date, in.Precision, 0}, in.Description, in.EntityIDs, in.IsPlayerKnown}
+	return h, h.at(cal, in.Sort)
+}
+
+func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (event, error) {
+	return commit(ctx, d, c, task[event]{
+		plan: func(p *canon.Plan) error {
+			cal, err := calendarOf(ctx, p.Look)
+			if err != nil {
+				return err
+			}
+			h, err := in.happening(cal)
+			if err != nil {
+				return err
+			}
+			card, err := h.add(ctx, p)
+			p.Target(card.ID)
+			return err
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
+	})
+}
+
+// replyEvent describes the event that a call wrote.
+func replyEvent(ctx context.Context, l *canon.Look, r canon.Receipt) (event, error) {
+	card, ok, err := target(ctx, l, r, 0)
+	if err == nil && !ok {
+		err = gone("the event")
+	}
+	if err != nil {
+		return event{}, err
+	}
+	list, err := eventsOf(ctx, l, []canon.Card{card})
+	if err != nil {
+		return event{}, err
+	}
+	return list[0], nil
+}
+
+type timelineUpdateIn struct {
+	within
+	EventID     ref     `json:"event_id" jsonschema:"Id of the event; timeline_query has it."`
+	Date        *string `json:"date,omitzero" minlen:"1" maxlen:"100" jsonschema:"New date."`
+	Precision   *string `json:"precision,omitzero" enum:"exact,approximate,month,year,unknown" jsonschema:"New precision."`
+	Description *string `json:"description,omitzero" minlen:"1" maxlen:"10000" jsonschema:"New description."`
+	EntityIDs   *[]ref  `json:"entity_ids,omitzero" maxitems:"100" jsonschema:"Ids of all entities involved, in place of those so far."`
+	Sort        *int64  `json:"sort,omitzero" min:"-900719925474099" max:"900719925474099" jsonschema:"Where it sorts, for a date that no calendar reads."`
+}
+
+func timelineUpdate(ctx context.Context, d *deps, c *op.Call, in timelineUpdateIn) (event, error) {
+	return commit(ctx, d, c, task[event]{
+		plan: func(p *canon.Plan) error {
+			card, err := eventOf(ctx, p.Look, in.EventID)
+			if err != nil {
+				return err
+			}
+			p.Target(card.ID)
+			return in.apply(ctx, p, card)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
+	})
+}
+
+func (in timelineUpdateIn) apply(ctx context.Context, p *canon.Plan, card canon.Card) error {
+	content, err := p.Content(ctx, card)
+	if err != nil {
+		return err
+	}
+	now, err := eventsOf(ctx, p.Look, []canon.Card{card})
+	if err != nil {
+		return err
+	}
+	h := happening{dated: dated{now[0].Date, now[0].Precision, sortOf(card)}, description: content}
+	set(&h.Date, in.Date)
+	set(&h.Precision, in.Precision)
+	set(&h.description, in.Description)
+	if in.Date != nil || in.Precision != nil || in.Sort != nil {
+		cal, err := calendarOf(ctx, p.Look)
+		if err != nil {
+			return err
+		}
+		if err := h.at(cal, in.Sort); err != nil {
+			return err
+		}
+	}
+	fields, err := h.fields()
+	if err != nil {
+		return err
+	}
+	text := clean(h.description)
+	if card, err = p.Update(card, canon.Edit{Content: &text, Fields: fields}); err != nil {
+		return err
+	}
+	if in.EntityIDs != nil {
+		if err := involve(ctx, p, card, *in.EntityIDs); err != nil {
+			return err
+		}
+	}
+	return retitle(ctx, p, card, h.title())
+}
+
+// set puts a value that was given.
+func set[T any](to *T, given *T) {
+	if given != nil {
+		*to = *given
+	}
+}
+
+// retitle renames an event's card after what it says now.
+func retitle(ctx context.Context, p *canon.Plan, card canon.Card, title string) error {
+	name, err := freeName(ctx, p, title, card.Label, card.ID)
+	if err != nil || name == card.Name {
+		return err
+	}
+	_, err = p.Rename(card, name)
+	return err
+}
+
+type timelineDeleteIn struct {
+	within
+	EventID ref  `json:"event_id" jsonschema:"Id of the event; timeline_query has it."`
+	DryRun  bool `json:"dry_run,omitzero" jsonschema:"Only check."`
+}
+
+func timelineDelete(ctx context.Context, d *deps, c *op.Call, in timelineDeleteIn) (deleted, error) {
+	return commit(ctx, d, c, task[deleted]{
+		plan: func(p *canon.Plan) error {
+			card, err := eventOf(ctx, p.Look, in.EventID)
+			if err != nil {
+				return err
+			}
+			return p.Trash(card)
+		},
+		reply: func(_ *canon.Look, r canon.Receipt) (deleted, error) {
+			return deleted{in.EventID.card().String(), !r.DryRun, r.DryRun}, nil
+		},
+	})
+}
