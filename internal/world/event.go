@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -205,7 +206,18 @@ func (m *moment) doings(ctx context.Context, player canon.CardID, limit int) ([]
 	return m.summarized(ctx, events)
 }
 
-// playerEvents are the events of a player's scope and those that it caused.
+// playerEvents are the events of a player's scope and those that it caused, latest first.
 func (m *moment) playerEvents(ctx context.Context, player canon.CardID, limit int) ([]canon.StoredEvent, error) {
-	return m.events(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))}, Actor: player.String()}, limit)
+	about, err := m.events(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))}}, limit)
+	if err != nil {
+		return nil, err
+	}
+	by, err := m.events(ctx, canon.EventQuery{Actor: player.String()}, limit)
+	if err != nil {
+		return nil, err
+	}
+	all := append(about, by...)
+	slices.SortFunc(all, func(a, b canon.StoredEvent) int { return cmp.Compare(b.Seq, a.Seq) })
+	all = slices.CompactFunc(all, func(a, b canon.StoredEvent) bool { return a.Seq == b.Seq })
+	return all[:min(len(all), limit)], nil
 }

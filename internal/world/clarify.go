@@ -1,0 +1,131 @@
+package world
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+type parseIn struct {
+	Text       string `json:"text" maxlen:"500" jsonschema:"What the player typed."`
+	PlayerID   string `json:"playerId,omitzero" maxlen:"100" jsonschema:"Who typed it: names are then looked up where that player stands."`
+	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Where it is typed, where no player is named."`
+}
+
+// parserPart declares the parser as a tool.
+func (w *World) parserPart() part {
+	return part{operations: []*op.Operation{op.Define(op.Spec{
+		Name: "parse-command", Title: "Read a player's command",
+		Doc: "Read what a player typed as acts in order, before deciding what comes of it. With playerId or locationId it also says which names mean several things there, or none. " +
+			"Ask the player where needsClarification is true.",
+		Surfaces: onWorld, Effect: access.Read, Least: access.RoleUser, Route: "POST /api/world/parse-command", Meta: toolID("IntentParser-parseCommand"),
+		Examples: []op.Example{{Title: "Two acts", Input: `{"text": "go north then look at the well"}`}, {Title: "A slip, at a place", Input: `{"text": "tkae the lamp", "locationId": "loc-rent-quay"}`}},
+	}, w.parseCommand)}}
+}
+
+func (w *World) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out Parsed, err error) {
+	out = Parse(in.Text)
+	if in.PlayerID == "" && in.LocationID == "" {
+		return out, nil
+	}
+	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		s, ok, err := w.setting(ctx, l, in)
+		if err != nil || !ok {
+			return err
+		}
+		return s.clarify(&out)
+	})
+	return out, err
+}
+
+// setting is a stage without a plan: what a command would be about.
+func (w *World) setting(ctx context.Context, l *canon.Look, in parseIn) (*stage, bool, error) {
+	m := &moment{Look: l, w: w, read: w.cfg.Now()}
+	s := &stage{moment: m, ctx: ctx}
+	if in.PlayerID != "" {
+		who, ok, err := m.named(ctx, in.PlayerID)
+		if err != nil || !ok || !who.is(typePlayer) {
+			return s, false, err
+		}
+		at, ok, err := m.whereabouts(ctx, who.ID)
+		if err != nil || !ok {
+			return s, false, err
+		}
+		s.who, s.at = who, at
+		s.where, ok, err = m.thing(ctx, at.To)
+		return s, ok, err
+	}
+	var ok bool
+	var err error
+	s.where, ok, err = m.place(ctx, in.LocationID)
+	return s, ok, err
+}
+
+// clarify adds what names mean at the place. The acts stay as they were read.
+func (s *stage) clarify(p *Parsed) error {
+	all, err := s.inSight()
+	if err != nil {
+		return err
+	}
+	exits, err := s.exits(s.ctx, s.where)
+	if err != nil {
+		return err
+	}
+	for _, e := range exits {
+		if e.To != nil {
+			if t, ok, err := s.thing(s.ctx, *e.To); err != nil {
+				return err
+			} else if ok {
+				all = append(all, t)
+			}
+		}
+	}
+	text, err := s.text(s.ctx, s.where)
+	if err != nil {
+		return err
+	}
+	for _, i := range p.Intents {
+		for _, name := range append([]string{i.DirectObject}, i.Targets...) {
+			if a, ok := doubtful(p.RawText, name, i.Verb, all, text); ok {
+				p.Ambiguities = append(p.Ambiguities, a)
+				p.NeedsClarification = p.NeedsClarification || a.Critical
+			}
+		}
+	}
+	return nil
+}
+
+// doubtful says what is unclear about a name at a place.
+func doubtful(raw, name string, verb Verb, all []thing, description string) (Ambiguity, bool) {
+	_, what := counted(name)
+	if name == "" || len(bareWords(what)) == 0 || isHere(what) {
+		return Ambiguity{}, false
+	}
+	found := matching(what, all)
+	switch {
+	case len(found) > 1:
+		return Ambiguity{"reference", spanOf(raw, name), titles(found), true}, true
+	case len(found) == 0 && (verb == VerbLook || verb == VerbExamine) && sentence(description, what) != "":
+		return Ambiguity{}, false
+	case len(found) == 0 && slices.ContainsFunc(bareWords(what), func(w string) bool { return doorWords[w] }):
+		return Ambiguity{}, false
+	case len(found) == 0:
+		return Ambiguity{"absent", spanOf(raw, name), []string{}, false}, true
+	}
+	return Ambiguity{}, false
+}
+
+// spanOf is where a name stands in a text, in characters; all of it where it is not there
+// as it is.
+func spanOf(raw, name string) Span {
+	at := strings.Index(raw, name)
+	if at < 0 {
+		return Span{0, len([]rune(raw))}
+	}
+	start := len([]rune(raw[:at]))
+	return Span{start, start + len([]rune(name))}
+}

@@ -1,0 +1,240 @@
+package world
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// inOrder yields a map by its keys.
+func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
+}
+
+type commandIn struct {
+	ID   string `json:"id" maxlen:"100" jsonschema:"The player's id."`
+	Text string `json:"text" minlen:"1" maxlen:"500" jsonschema:"What the player types, such as: go north then look at the well."`
+}
+
+// stepResult is what came of one act of a command.
+type stepResult struct {
+	Order   int        `json:"order"`
+	Verb    Verb       `json:"verb"`
+	Outcome string     `json:"outcome" enum:"done,impossible,skipped,limited"`
+	Reason  string     `json:"reason,omitempty"`
+	Text    string     `json:"text"`
+	EventID *uuid.UUID `json:"eventId,omitempty"`
+}
+
+type commandOut struct {
+	Frames      []Intent     `json:"frames" jsonschema:"How the text was read."`
+	Ambiguities []Ambiguity  `json:"ambiguities"`
+	Results     []stepResult `json:"results" jsonschema:"What came of each act."`
+	Narration   string       `json:"narration"`
+	Events      []envelope   `json:"events" jsonschema:"What was recorded."`
+	Clock       int64        `json:"clock" jsonschema:"The player's clock afterwards, in milliseconds of world time."`
+}
+
+// command reads a text, and does what it says act by act, each a commit of its own. After
+// an act that cannot be done, those that would follow from it are skipped.
+func (w *World) command(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
+	player, err := w.own(ctx, c.Grant, in.ID)
+	if err != nil {
+		return commandOut{}, err
+	}
+	parsed := Parse(in.Text)
+	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{}, Events: []envelope{}}
+	if parsed.NeedsClarification {
+		out.Narration = question(parsed)
+		out.Clock, err = w.clockOf(ctx, c.Grant, player)
+		return out, err
+	}
+	failed := false
+	for _, i := range parsed.Intents {
+		if failed {
+			out.Results = append(out.Results, stepResult{Order: i.Order, Verb: i.Verb, Outcome: "skipped"})
+			continue
+		}
+		ok, err := w.step(ctx, c, player, i, in.Text, &out)
+		if err != nil {
+			return out, err
+		}
+		failed = !ok && !fallible(i.Verb)
+	}
+	texts := []string{}
+	for _, r := range out.Results {
+		if r.Text != "" {
+			texts = append(texts, r.Text)
+		}
+	}
+	out.Narration = strings.Join(texts, "\n\n")
+	out.Clock, err = w.clockOf(ctx, c.Grant, player)
+	return out, err
+}
+
+// step does one act and adds what came of it. The first act that the pace forbids is an
+// error; a later one ends the command.
+func (w *World) step(ctx context.Context, c *op.Call, player canon.CardID, i Intent, text string, out *commandOut) (bool, error) {
+	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
+	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
+	g := c.Grant.Part(strconv.Itoa(i.Order), input)
+	receipt, err := w.enact(ctx, g, player, i)
+	var no *impossible
+	switch {
+	case errors.As(err, &no):
+		result.Outcome, result.Reason, result.Text = "impossible", no.reason, no.text
+		if no.hint != nil {
+			if receipt, err = w.noteHint(ctx, c.Grant.Part(strconv.Itoa(i.Order)+"-hint", input), *no.hint); err != nil {
+				return false, err
+			}
+		} else {
+			receipt = canon.Receipt{}
+		}
+	case errors.Is(err, fault.RateLimited) && i.Order > 0:
+		result.Outcome, result.Reason, result.Text = "limited", "rate_limited", "You have to catch your breath first."
+	case err != nil:
+		return false, err
+	}
+	c.Reply.Replayed = c.Reply.Replayed || receipt.Replayed
+	if receipt.Change != uuid.Nil {
+		told, err := w.tell(ctx, c.Grant, receipt.Change, out)
+		if err != nil {
+			return false, err
+		}
+		result.EventID = &receipt.Change
+		if result.Outcome == "done" {
+			result.Text = told
+		}
+	}
+	out.Results = append(out.Results, result)
+	return result.Outcome == "done", nil
+}
+
+// enact plans and commits one act. What was done under the same idempotency key before
+// is not done, and not counted, again.
+func (w *World) enact(ctx context.Context, g access.Grant, player canon.CardID, i Intent) (canon.Receipt, error) {
+	paced := false
+	return w.canon.Change(ctx, g, func(p *canon.Plan) error {
+		if !paced {
+			if err := w.paced(player, i.Verb); err != nil {
+				return err
+			}
+			paced = true
+		}
+		s, err := w.stand(ctx, p, player, i)
+		if err != nil {
+			return err
+		}
+		return s.act()
+	})
+}
+
+// tell adds the event of a commit, and gives its narration as of that commit, so that a
+// repeated command is answered alike.
+func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out *commandOut) (text string, err error) {
+	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		out.Events = append(out.Events, enveloped(events[0]))
+		var d deed
+		fieldsOf(events[0].Payload, &d)
+		m := &moment{Look: l, w: w, at: events[0].Seq, tick: d.Clock, read: w.cfg.Now()}
+		text, err = m.narrated(ctx, events[0])
+		return err
+	})
+	return text, err
+}
+
+// hintPause is how long a hint stands for others like it.
+const hintPause = time.Minute
+
+// noteHint records that a player wanted to go where an exit is pending, once a minute for
+// a player, place and direction.
+func (w *World) noteHint(ctx context.Context, g access.Grant, h hint) (canon.Receipt, error) {
+	return w.canon.Change(ctx, g, func(p *canon.Plan) error {
+		now := p.Clock()
+		events, _, err := p.Events(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(h.LocationID))}, Types: []string{string(GenerationHint)},
+			Actor: h.PlayerID.String(), Page: canon.Page{Limit: 12}})
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			var earlier hint
+			fieldsOf(e.Payload, &earlier)
+			if earlier.Direction == h.Direction && now.Sub(e.At) < hintPause {
+				return nil
+			}
+		}
+		place, ok, err := p.ByID(ctx, h.LocationID)
+		if err != nil || !ok {
+			return err
+		}
+		payload, err := json.Marshal(h)
+		if err != nil {
+			return err
+		}
+		_, _, err = p.EventOnce(canon.Event{Type: string(GenerationHint), Scope: string(LocationScope(h.LocationID)), Payload: payload, Label: place.Label, Version: 1,
+			Actor: canon.EventActor{Kind: "player", ID: h.PlayerID.String()},
+			Key:   fmt.Sprintf("hint:%s:%s:%s:%d", h.PlayerID, h.LocationID, h.Direction, now.Unix()/int64(hintPause/time.Second))})
+		return err
+	})
+}
+
+// question asks the player what was not understood.
+func question(p Parsed) string {
+	for _, a := range p.Ambiguities {
+		if !a.Critical {
+			continue
+		}
+		runes := []rune(p.RawText)
+		said := string(runes[a.Span.Start:a.Span.End])
+		switch a.Kind {
+		case "verb":
+			return fmt.Sprintf("You are not sure how to %q. Try going somewhere, looking at something, taking it or talking to somebody.", said)
+		case "direction":
+			return "Where do you want to go?"
+		case "object":
+			return "What do you mean to do that with?"
+		case "target":
+			return "Whom, or what, do you mean?"
+		case "pronoun":
+			return fmt.Sprintf("What do you mean by %q?", said)
+		}
+	}
+	return "You are not sure what you mean. Say it in other words."
+}
+
+// clockOf is a player's clock.
+func (w *World) clockOf(ctx context.Context, g access.Grant, player canon.CardID) (tick int64, err error) {
+	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+		at, ok, err := (&moment{Look: l, w: w}).whereabouts(ctx, player)
+		if ok {
+			tick = presenceOf(at).Clock
+		}
+		return err
+	})
+	return tick, err
+}

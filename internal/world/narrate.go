@@ -1,0 +1,332 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// narrated tells what a player did, to that player: a template over the committed event
+// and what the reader may see now.
+func (m *moment) narrated(ctx context.Context, e canon.StoredEvent) (string, error) {
+	var d deed
+	if err := json.Unmarshal(e.Payload, &d); err != nil {
+		return "", fmt.Errorf("world: event %s: %w", e.ID, err)
+	}
+	switch EventType(e.Type) {
+	case PlayerMove:
+		return m.tellMove(ctx, d)
+	case PlayerLook:
+		return m.tellLook(ctx, d, e)
+	case PlayerAct:
+		return m.tellAct(ctx, d)
+	}
+	return "", nil
+}
+
+func (m *moment) tellMove(ctx context.Context, d deed) (string, error) {
+	head := "You go " + going(d.Direction)
+	if d.Verb == VerbFlee {
+		head = "You run " + going(d.Direction)
+	}
+	if d.To == nil {
+		return head + ".", nil
+	}
+	t, ok, err := m.thing(ctx, *d.To)
+	if err != nil || !ok {
+		return head + ".", err
+	}
+	view, err := m.view(ctx, t, d.PlayerID)
+	return head + ". " + view, err
+}
+
+// going is a direction after "you go".
+func going(d Direction) string {
+	if d == "in" || d == "out" {
+		return d.toward()
+	}
+	return string(d)
+}
+
+// view tells what a place is like to somebody who stands there.
+func (m *moment) view(ctx context.Context, t thing, player canon.CardID) (string, error) {
+	text, err := m.text(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	around, err := m.realmsOf(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	layers, err := m.overlays(ctx, t, around)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{t.title() + "."}
+	for _, more := range []string{text, layers[LayerDynamic].Text, layers[LayerAmbient].Text} {
+		if more = strings.Join(strings.Fields(markup.Clean(more)), " "); more != "" {
+			parts = append(parts, more)
+		}
+	}
+	company, err := m.company(ctx, t, player)
+	if err != nil {
+		return "", err
+	}
+	exits, err := m.exits(ctx, t)
+	return strings.Join(append(append(parts, company...), waysOut(exits)), " "), err
+}
+
+// company tells who and what is at a place.
+func (m *moment) company(ctx context.Context, t thing, player canon.CardID) ([]string, error) {
+	here, err := m.here(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	lying, err := m.held(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	var folk, things []string
+	for _, h := range here {
+		switch {
+		case h.ID == player:
+		case alive(h):
+			folk = append(folk, h.title())
+		default:
+			things = append(things, h.title())
+		}
+	}
+	for _, c := range lying {
+		things = append(things, c.counted())
+	}
+	var out []string
+	if len(folk) > 0 {
+		out = append(out, "Here: "+listed(folk, "and")+".")
+	}
+	if len(things) > 0 {
+		out = append(out, "There lies: "+listed(things, "and")+".")
+	}
+	return out, nil
+}
+
+// counted is a thing with how many there are: "Copper Coin (5)".
+func (c carried) counted() string {
+	if c.Quantity == 1 {
+		return c.thing.title()
+	}
+	return fmt.Sprintf("%s (%d)", c.thing.title(), c.Quantity)
+}
+
+func waysOut(exits []exit) string {
+	var ways []string
+	for _, e := range exits {
+		if e.Availability == ExitHard {
+			ways = append(ways, string(e.Direction))
+		}
+	}
+	if len(ways) == 0 {
+		return "There is no way out."
+	}
+	return "Ways out: " + strings.Join(ways, ", ") + "."
+}
+
+func (m *moment) tellLook(ctx context.Context, d deed, e canon.StoredEvent) (string, error) {
+	_, place, _ := ParseScope(e.Scope)
+	switch {
+	case d.Verb == VerbInventory:
+		own, err := m.held(ctx, d.PlayerID)
+		return tellInventory(own), err
+	case len(d.Objects) > 0:
+		return m.tellThing(ctx, d.Objects[0])
+	}
+	t, ok, err := m.thing(ctx, place)
+	if err != nil || !ok {
+		return "You look around.", err
+	}
+	switch {
+	case d.Direction != "":
+		exits, err := m.exits(ctx, t)
+		return tellWay(exits, d.Direction), err
+	case d.Detail != "":
+		text, err := m.text(ctx, t)
+		if s := sentence(text, d.Detail); s != "" {
+			return s, err
+		}
+		return "You see nothing more than you saw before.", err
+	}
+	return m.view(ctx, t, d.PlayerID)
+}
+
+func tellInventory(own []carried) string {
+	if len(own) == 0 {
+		return "You carry nothing."
+	}
+	names := make([]string, len(own))
+	for i, c := range own {
+		names[i] = c.counted()
+	}
+	return "You carry " + listed(names, "and") + "."
+}
+
+func (m *moment) tellThing(ctx context.Context, o something) (string, error) {
+	t, ok, err := m.thing(ctx, o.ID)
+	if err != nil || !ok {
+		return "You see nothing of note.", err
+	}
+	text, err := m.text(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	text, _ = shortened512(strings.Join(strings.Fields(text), " "))
+	if t.is(typePlayer) && text == "" {
+		text = t.title() + " is a traveller like you."
+	}
+	if text == "" {
+		text = "You see nothing special about " + t.title() + "."
+	}
+	inside, err := m.held(ctx, t.ID)
+	if err == nil && len(inside) > 0 && !alive(t) {
+		names := make([]string, len(inside))
+		for i, c := range inside {
+			names[i] = c.counted()
+		}
+		text += " It holds " + listed(names, "and") + "."
+	}
+	return text, err
+}
+
+func tellWay(exits []exit, d Direction) string {
+	e, ok := toward(exits, d)
+	switch {
+	case !ok:
+		return "You see nothing of note " + d.toward() + "."
+	case e.Description != "":
+		return e.Description
+	case e.Reason != "":
+		return e.Reason
+	}
+	return "A way leads " + d.toward() + "."
+}
+
+func (m *moment) tellAct(ctx context.Context, d deed) (string, error) {
+	what := d.names()
+	switch d.Verb {
+	case VerbTake:
+		return "You take " + what + ".", nil
+	case VerbDrop:
+		if d.Target != nil {
+			return "You put " + what + " into " + d.Target.Name + ".", nil
+		}
+		return "You put " + what + " down.", nil
+	case VerbGive:
+		return "You give " + what + " to " + d.Target.Name + ".", nil
+	case VerbUse:
+		return m.tellUse(ctx, d)
+	case VerbTalk:
+		return m.tellTalk(ctx, d)
+	case VerbAttack, VerbThrow:
+		return tellBlow(d), nil
+	case VerbDefend:
+		return "You brace yourself.", nil
+	case VerbRest:
+		return "You sleep, and wake in the " + dayPart(d.Clock) + ".", nil
+	}
+	return "Time passes.", nil
+}
+
+// dayPart is the time of day after "in the".
+func dayPart(tick int64) string {
+	switch t := TimeOfDay(tick); t {
+	case "dawn":
+		return "grey of dawn"
+	case "dusk":
+		return "last of the light"
+	default:
+		return t
+	}
+}
+
+func (d deed) names() string {
+	names := make([]string, len(d.Objects))
+	for i, o := range d.Objects {
+		names[i] = o.Name
+		if o.Quantity > 1 {
+			names[i] = fmt.Sprintf("%s (%d)", o.Name, o.Quantity)
+		}
+	}
+	return listed(names, "and")
+}
+
+func (m *moment) tellUse(ctx context.Context, d deed) (string, error) {
+	what := d.names()
+	if d.Effect == "unlocked" {
+		return "You turn " + what + ", and the way " + d.Direction.toward() + " is open.", nil
+	}
+	if len(d.Objects) > 0 {
+		t, ok, err := m.thing(ctx, d.Objects[0].ID)
+		if err != nil {
+			return "", err
+		}
+		var f usable
+		if fieldsOf(t.Fields, &f); ok && f.Use != "" {
+			text, _ := shortened512(markup.Clean(f.Use))
+			return text, nil
+		}
+	}
+	if d.Target != nil {
+		return "You try " + what + " on " + d.Target.Name + ". Nothing comes of it.", nil
+	}
+	return "You try " + what + ". Nothing comes of it.", nil
+}
+
+func (m *moment) tellTalk(ctx context.Context, d deed) (string, error) {
+	if d.Target == nil {
+		return "You say: “" + d.Detail + "” Nobody answers.", nil
+	}
+	t, ok, err := m.thing(ctx, d.Target.ID)
+	if err != nil {
+		return "", err
+	}
+	var f speaker
+	if ok {
+		fieldsOf(t.Fields, &f)
+	}
+	for topic, line := range inOrder(f.Topics) {
+		if describes(d.Detail, topic) {
+			return saidBy(d.Target.Name, line), nil
+		}
+	}
+	if d.Line > 0 && d.Line <= len(f.Says) {
+		return saidBy(d.Target.Name, f.Says[d.Line-1]), nil
+	}
+	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
+}
+
+func saidBy(who, line string) string {
+	line, _ = shortened512(markup.Clean(line))
+	return who + " says: “" + line + "”"
+}
+
+func tellBlow(d deed) string {
+	with := ""
+	if len(d.Objects) > 0 {
+		with = " with " + d.names()
+	}
+	switch {
+	case d.Target == nil:
+		return "You throw " + d.names() + ". It comes down again."
+	case d.Verb == VerbThrow && d.Effect == "":
+		return "You throw " + d.names() + " at " + d.Target.Name + ". It glances off."
+	case d.Effect == "beaten" && d.Verb == VerbThrow:
+		return "You throw " + d.names() + " at " + d.Target.Name + ", who has had enough."
+	case d.Verb == VerbThrow:
+		return "You throw " + d.names() + " at " + d.Target.Name + ", and it hits."
+	case d.Effect == "beaten":
+		return "You strike " + d.Target.Name + with + ", who has had enough."
+	}
+	return "You strike " + d.Target.Name + with + ", who gives ground."
+}

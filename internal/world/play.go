@@ -1,0 +1,188 @@
+package world
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+// audiencePlay is whose tokens play with: see identity.AudiencePlay.
+const audiencePlay = "play"
+
+// playPart declares what people play with: over HTTP, never over MCP.
+func (w *World) playPart() part {
+	return part{
+		operations: []*op.Operation{
+			op.Define(op.Spec{
+				Name: "create_player", Title: "Make a player",
+				Doc:      "Make a player at the place where players begin, and a token that plays as that player and opens nothing else. The token is shown once.",
+				Surfaces: onWorld, Effect: access.Write, Least: access.RoleUser, NoTool: true, Route: "POST /api/players", Status: 201, Target: "name",
+				Examples: []op.Example{{Title: "A player", Input: `{"name": "Mira Lowtide"}`}},
+			}, w.createPlayer),
+			op.Define(op.Spec{
+				Name: "get_player", Title: "See a player",
+				Doc:      "See where a player stands, its clock and what it carries. A token to play with sees its own player only.",
+				Surfaces: onWorld, Effect: access.Read, Least: access.RoleUser, NoTool: true, Audience: audiencePlay, Route: "GET /api/players/{id}", Target: "id",
+				Examples: []op.Example{{Title: "One player", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000"}`}},
+			}, w.getPlayer),
+			op.Define(op.Spec{
+				Name: "send_command", Title: "Act as a player",
+				Doc: "Do what a player types: up to eight acts, each recorded as it is done. An act that cannot be done gets an answer that fits the story, and changes nothing. " +
+					"A player moves at most 30 times and looks at most 60 times a minute.",
+				Surfaces: onWorld, Effect: access.Write, Least: access.RoleUser, Class: access.ClassCommand, NoTool: true, Audience: audiencePlay,
+				Route: "POST /api/players/{id}/commands", Target: "id",
+				Examples: []op.Example{{Title: "Two acts", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
+			}, w.command),
+		},
+		feeds: []*op.Feed{w.playerFeed()},
+	}
+}
+
+type createPlayerIn struct {
+	Name string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the player. No other card may bear it."`
+}
+
+// playerState is a player as it is shown to whoever plays it.
+type playerState struct {
+	playerView
+	Location  *location `json:"location"`
+	Inventory []carried `json:"inventory"`
+}
+
+type createPlayerOut struct {
+	Player playerState `json:"player"`
+	Token  string      `json:"token" jsonschema:"Bearer token of the audience play."`
+}
+
+func (w *World) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn) (out createPlayerOut, err error) {
+	if w.cfg.Tokens == nil {
+		return out, fault.New(fault.Unavailable, "playing is not set up here")
+	}
+	if err := playerName(in.Name); err != nil {
+		return out, err
+	}
+	receipt, err := w.canon.Change(ctx, c.Grant, func(p *canon.Plan) error { return w.planPlayer(ctx, p, in.Name) })
+	if err != nil {
+		return out, err
+	}
+	c.Reply.Replayed = receipt.Replayed
+	if receipt.DryRun {
+		return out, fault.New(fault.Invalid, "a player cannot be rehearsed")
+	}
+	id := receipt.Targets[0]
+	if out.Player, err = w.stateOf(ctx, c.Grant, id); err != nil {
+		return out, err
+	}
+	c.Reply.Location = "/api/players/" + id.String()
+	out.Token, err = w.cfg.Tokens.IssuePlayer(ctx, c.Grant.World(), id)
+	return out, err
+}
+
+// playerName refuses names that mean something else to the canon.
+func playerName(name string) error {
+	switch {
+	case strings.ContainsAny(name, "+~:|[]{}") || markup.KeyOf(name) == "":
+		return fault.BadField("name", "is letters, digits and spaces, without + ~ : | or brackets")
+	case markup.Clean(name) != name:
+		return fault.BadField("name", "holds characters that cannot be seen")
+	}
+	return nil
+}
+
+func (w *World) planPlayer(ctx context.Context, p *canon.Plan, name string) error {
+	m := &moment{Look: p.Look, w: w}
+	start, ok, err := m.place(ctx, "")
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fault.New(fault.Rule, "this world has no place where players begin; its admin sets starter_location")
+	}
+	clock, err := m.clock(ctx)
+	if err != nil {
+		return err
+	}
+	card, err := p.Create(canon.NewCard{Name: name, Type: typePlayer, Root: true})
+	if err != nil {
+		return err
+	}
+	if card.Label.Level > access.LevelUser {
+		return fault.BadField("name", "is not for players here; choose another")
+	}
+	p.Target(card.ID)
+	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(linkAt, card.ID.String()), Kind: linkAt, From: card.ID, To: start.ID, Attrs: presence{Clock: clock}.attrs()})
+	return err
+}
+
+type onePlayerIn struct {
+	ID string `json:"id" maxlen:"100" jsonschema:"The player's id."`
+}
+
+type onePlayerOut struct {
+	Player playerState `json:"player"`
+}
+
+func (w *World) getPlayer(ctx context.Context, c *op.Call, in onePlayerIn) (out onePlayerOut, err error) {
+	id, err := w.own(ctx, c.Grant, in.ID)
+	if err != nil {
+		return out, err
+	}
+	out.Player, err = w.stateOf(ctx, c.Grant, id)
+	return out, err
+}
+
+// own finds a player that the caller may play: the one its token is bound to, one that
+// it made, or for a GM any. Every other is as one that does not exist.
+func (w *World) own(ctx context.Context, g access.Grant, text string) (id canon.CardID, err error) {
+	u, bad := uuid.Parse(text)
+	id = canon.CardID(u)
+	caller := g.Caller()
+	if bad != nil || caller.Player != uuid.Nil && caller.Player != u || caller.Audience == audiencePlay && caller.Player == uuid.Nil {
+		return id, noPlayer()
+	}
+	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+		card, ok, err := l.ByID(ctx, id)
+		if err != nil {
+			return err
+		}
+		mine := caller.Player == u || g.Role() >= access.RoleGM || card.CreatedBy == caller.Subject
+		if !ok || !mine || !thingOf(card).is(typePlayer) {
+			return noPlayer()
+		}
+		return nil
+	})
+	return id, err
+}
+
+// stateOf shows a player.
+func (w *World) stateOf(ctx context.Context, g access.Grant, id canon.CardID) (s playerState, err error) {
+	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+		m := &moment{Look: l, w: w}
+		t, ok, err := m.thing(ctx, id)
+		if err != nil || !ok {
+			return orAbsent(err)
+		}
+		s.ID, s.Name = t.ID, markup.Clean(t.Name)
+		at, ok, err := m.whereabouts(ctx, id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			p := presenceOf(at)
+			s.Clock, s.Heading = p.Clock, p.Heading
+			if s.Location, err = m.standing(ctx, at.To); err != nil {
+				return err
+			}
+		}
+		s.Inventory, err = m.held(ctx, id)
+		return err
+	})
+	return s, err
+}

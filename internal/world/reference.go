@@ -1,0 +1,139 @@
+package world
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/markup"
+)
+
+// How well a typed name fits a thing, worst first.
+const (
+	fitNone  = iota
+	fitSlip  // every word is one of the name's, give or take a letter
+	fitWords // every word is one of the name's
+	fitTail  // the last words of the name: "hound" for Salt Hound
+	fitName  // the name or an alias
+)
+
+// namesOf are the names that a thing answers to: the last part of its name, its aliases.
+func namesOf(t thing) []string {
+	var f struct {
+		Aliases []string `json:"aliases"`
+	}
+	fieldsOf(t.Fields, &f)
+	return append([]string{t.title()}, f.Aliases...)
+}
+
+// fit says how well a typed name fits a thing.
+func fit(typed string, t thing) int {
+	want := bareWords(typed)
+	if len(want) == 0 {
+		return fitNone
+	}
+	best := fitNone
+	for _, name := range namesOf(t) {
+		best = max(best, fitWordsOf(want, bareWords(name)))
+	}
+	return best
+}
+
+func fitWordsOf(want, have []string) int {
+	switch {
+	case slices.Equal(want, have):
+		return fitName
+	case len(want) < len(have) && slices.Equal(want, have[len(have)-len(want):]):
+		return fitTail
+	case within(want, have, func(a, b string) bool { return a == b }):
+		return fitWords
+	case within(want, have, alike):
+		return fitSlip
+	}
+	return fitNone
+}
+
+func within(want, have []string, same func(a, b string) bool) bool {
+	for _, w := range want {
+		if !slices.ContainsFunc(have, func(h string) bool { return same(w, h) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike allows one slip in a word of four letters or more, and a plural.
+func alike(a, b string) bool {
+	return a == b || a == b+"s" || a == strings.TrimSuffix(b, "y")+"ies" || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
+}
+
+// bareWords are the folded words of a name without articles.
+func bareWords(name string) []string {
+	var out []string
+	for _, w := range lex(name) {
+		if w.kind == plainWord && !articles[w.fold] {
+			out = append(out, w.fold)
+		}
+	}
+	return out
+}
+
+// matching are the things that a typed name fits best, in their order.
+func matching(typed string, among []thing) []thing {
+	best, out := fitNone, []thing(nil)
+	for _, t := range among {
+		f := fit(typed, t)
+		if f == fitNone || f < best || slices.ContainsFunc(out, func(o thing) bool { return o.ID == t.ID }) {
+			continue
+		}
+		if f > best {
+			best, out = f, nil
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// counted splits "3 coins" and "all coins" into how many and what; -1 is all.
+func counted(name string) (n int64, what string) {
+	first, rest, ok := strings.Cut(strings.TrimSpace(name), " ")
+	if fold := foldWord(first); fold == "all" || fold == "every" || fold == "everything" {
+		return -1, strings.TrimPrefix(strings.TrimSpace(rest), "the ")
+	}
+	if v, err := strconv.ParseInt(first, 10, 32); err == nil && v > 0 && ok {
+		return v, rest
+	}
+	if v := slices.Index(numberWords, foldWord(first)); v > 0 && ok {
+		return int64(v), rest
+	}
+	return 1, name
+}
+
+var numberWords = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+
+// listed is names as a sentence has them: "a, b and c".
+func listed(names []string, last string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " " + last + " " + names[len(names)-1]
+}
+
+// titles are the names of things, as a sentence has them.
+func titles(things []thing) []string {
+	out := make([]string, len(things))
+	for i, t := range things {
+		out[i] = t.title()
+	}
+	return out
+}
+
+// title is the last part of a thing's name.
+func (t thing) title() string {
+	parts := markup.Parts(t.Name)
+	if len(parts) == 0 {
+		return ""
+	}
+	return markup.Clean(parts[len(parts)-1])
+}

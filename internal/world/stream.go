@@ -1,0 +1,150 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+)
+
+// playerFeed follows what happens to a player and around it.
+func (w *World) playerFeed() *op.Feed {
+	return &op.Feed{
+		Name: "follow_player", Title: "What happens around a player",
+		Doc:      "Follow what a player does, what happens to it, and what happens where it stands. Each message is an event as send_command gives it, with its narration where it is the player's own.",
+		Surfaces: onWorld, Least: access.RoleUser, Audience: audiencePlay, Route: "GET /api/players/{id}/stream",
+		Kinds: []op.FeedKind{{Event: "event", Doc: "something happened"}},
+		Open:  w.openStream,
+	}
+}
+
+// streamBatch is how many events are read at once.
+const streamBatch = 100
+
+// openStream begins after an event that the reader had, or with the present. An event
+// that is not there any more, or never was, begins with the present too.
+func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
+	player, err := w.own(ctx, c.Grant, vars["id"])
+	if err != nil {
+		return nil, err
+	}
+	var from canon.Seq
+	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		from = l.Now()
+		u, bad := uuid.Parse(after)
+		if bad != nil {
+			return nil
+		}
+		events, _, err := l.Events(ctx, canon.EventQuery{ID: u, Page: canon.Page{Limit: 1}})
+		if len(events) > 0 {
+			from = events[0].Seq
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(op.Message, error) bool) { w.stream(ctx, c.Grant, player, from, yield) }, nil
+}
+
+func (w *World) stream(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq, yield func(op.Message, error) bool) {
+	for {
+		changed := w.canon.Changed()
+		for {
+			messages, last, full, err := w.batch(ctx, g, player, from)
+			if err != nil {
+				if ctx.Err() == nil {
+					yield(op.Message{}, err)
+				}
+				return
+			}
+			for _, m := range messages {
+				if !yield(m, nil) {
+					return
+				}
+			}
+			if from = last; !full {
+				break
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+		}
+	}
+}
+
+// batch reads the next events and keeps those that concern a player.
+func (w *World) batch(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
+	last = from
+	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+		events, _, err := l.Events(ctx, canon.EventQuery{After: from, Oldest: true, Page: canon.Page{Limit: streamBatch}})
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		m := &moment{Look: l, w: w, read: w.cfg.Now()}
+		at, _, err := m.whereabouts(ctx, player)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			last = e.Seq
+			if !concerns(e, player, at.To) {
+				continue
+			}
+			message, err := m.message(ctx, e, player)
+			if err != nil {
+				return err
+			}
+			out = append(out, message)
+		}
+		full = len(events) == streamBatch
+		return nil
+	})
+	return out, last, full, err
+}
+
+// concerns reports whether an event is about a player, or the place where it stands, or
+// the world.
+func concerns(e canon.StoredEvent, player, place canon.CardID) bool {
+	if _, known := KindOf(EventType(e.Type)); !known {
+		return false
+	}
+	scope, about, ok := ParseScope(e.Scope)
+	if !ok {
+		return false
+	}
+	var d deed
+	if EventType(e.Type) == PlayerMove {
+		fieldsOf(e.Payload, &d)
+	}
+	return scope == GlobalScope || about == player || about == place || e.Actor.ID == player.String() || d.From != nil && *d.From == place
+}
+
+// streamed is an event in a stream.
+type streamed struct {
+	envelope
+	Narration string `json:"narration,omitempty"`
+}
+
+func (m *moment) message(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
+	t := streamed{envelope: enveloped(e)}
+	if e.Actor.ID == player.String() {
+		var d deed
+		fieldsOf(e.Payload, &d)
+		own := *m
+		own.tick = d.Clock
+		var err error
+		if t.Narration, err = own.narrated(ctx, e); err != nil {
+			return op.Message{}, err
+		}
+	}
+	data, err := op.Encode(t)
+	return op.Message{ID: e.ID.String(), Event: "event", Data: json.RawMessage(data)}, err
+}
