@@ -8,6 +8,7 @@ import (
 	"loregate/internal/blob"
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
+	"loregate/internal/studio/godot"
 )
 
 // Studio is what the owner allows the studio, and where its programs are.
@@ -50,7 +51,7 @@ func (a *App) openStudio() (err error) {
 		return err
 	}
 	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.policy(),
-		Adapters: []studio.Adapter{blender.New(blender.Config{Binary: a.Config.Studio.Blender})},
+		Adapters: []studio.Adapter{blender.New(blender.Config{Binary: a.Config.Studio.Blender}), godot.New(godot.Config{Binary: a.Config.Studio.Godot})},
 		Ended:    a.metrics.Run, Now: a.now, Logger: a.logger})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, a.Studio.Surface())

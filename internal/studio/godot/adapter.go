@@ -1,0 +1,195 @@
+// Package godot carries out the studio's tools in Godot 3, headless: it takes exports into
+// a project, places them in levels, writes behaviour that the engine checks, and measures
+// levels.
+//
+// Its invariant: a project is the files that its history says, made here; what Godot makes
+// of them is counted by Godot. Scripts come from fixed forms with checked words in them,
+// and are checked, never run; the one script that runs is this package's own.
+package godot
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"loregate/internal/studio"
+)
+
+//go:embed look.gd
+var look []byte
+
+// Config is how Godot is found. The zero Config looks for godot3-server on the path.
+type Config struct{ Binary string }
+
+// Adapter carries out tools in Godot.
+type Adapter struct {
+	config Config
+	mu     sync.Mutex // guards what follows
+	found  string
+	info   studio.TargetInfo
+	when   time.Time
+}
+
+// New makes the adapter. Nothing is started.
+func New(c Config) *Adapter {
+	if c.Binary == "" {
+		c.Binary = "godot3-server"
+	}
+	return &Adapter{config: c}
+}
+
+// Kind is "godot".
+func (a *Adapter) Kind() string { return "godot" }
+
+// Tools says what is carried out here.
+func (a *Adapter) Tools() map[string]studio.Support {
+	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note} }
+	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
+	blender := not("scenes are made in Blender, and imported")
+	return map[string]studio.Support{
+		"import_asset": does("GLB; nodes, triangles and materials are counted in the engine"), "populate_level": does("instances in a .tscn, counted in the engine"),
+		"generate_blueprint":  does("by another name: a GDScript, checked by the engine"),
+		"profile_performance": does("headless: no draw calls and no frame rate of a screen"),
+		"list_objects":        does("the project's files"),
+		"generate_scene":      blender, "add_object": blender, "generate_terrain": blender, "generate_texture": blender,
+		"export_asset": blender, "render_preview": not("the headless engine draws nothing; render in Blender"),
+	}
+}
+
+const install = "Godot 3 is not installed; on Debian: apt-get install -y --no-install-recommends godot3-server; or set studio.godot to where it is"
+
+func (a *Adapter) binary() (string, error) {
+	path, err := exec.LookPath(a.config.Binary)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", studio.Fail(studio.Missing, "%s", install).Because(err)
+	}
+	return path, nil
+}
+
+// probeLife is how long an answer of the program about its version is believed.
+const probeLife = 10 * time.Minute
+
+// Probe asks the program for its version.
+func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
+	path, err := a.binary()
+	if err != nil {
+		return studio.TargetInfo{}, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.found == path && time.Since(a.when) < probeLife {
+		return a.info, nil
+	}
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = env(os.TempDir())
+	out, err := cmd.Output() // it ends with a status of its own; the text is what counts
+	version := strings.TrimSpace(string(out))
+	if version == "" {
+		return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try %s --version by hand", path).Because(err)
+	}
+	a.found, a.when = path, time.Now()
+	a.info = studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: version}
+	return a.info, nil
+}
+
+func env(home string) []string {
+	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=en_US.UTF-8", "TZ=UTC",
+		"XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
+}
+
+// run runs the engine on a project, and gives what it said. Its status says nothing: it is
+// 0 after many errors.
+func (a *Adapter) run(ctx context.Context, project string, args ...string) (said []byte, failed error, err error) {
+	path, err := a.binary()
+	if err != nil {
+		return nil, nil, err
+	}
+	home := filepath.Join(project, ".home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, nil, studio.Fail(studio.IOFailed, "the project's folder cannot be written").Because(err)
+	}
+	cmd := exec.CommandContext(ctx, path, append([]string{"--path", project}, args...)...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = env(home), project, time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &limited{&out}, &limited{&out}
+	failed = cmd.Run()
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	return out.Bytes(), failed, nil
+}
+
+// limited keeps the first megabyte of what a program says.
+type limited struct{ b *bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	if room := 1<<20 - l.b.Len(); room > 0 {
+		l.b.Write(p[:min(len(p), room)])
+	}
+	return len(p), nil
+}
+
+// seen is what the engine counts and measures of a scene.
+type seen struct {
+	Error     string  `json:"error"`
+	Nodes     int     `json:"nodes"`
+	Meshes    int     `json:"meshes"`
+	Triangles int     `json:"triangles"`
+	Materials int     `json:"materials"`
+	Children  int     `json:"children"`
+	LoadMS    float64 `json:"load_ms"`
+	Frames    int     `json:"frames"`
+	MeanMS    float64 `json:"frame_ms_mean"`
+	LongestMS float64 `json:"frame_ms_longest"`
+	MemoryMB  float64 `json:"memory_mb"`
+	Objects   float64 `json:"objects"`
+	Resources float64 `json:"resources"`
+}
+
+// look has the engine look at a scene of a project.
+func (a *Adapter) look(ctx context.Context, project, scene string, frames int) (s seen, err error) {
+	dir := filepath.Join(project, "loregate")
+	job, err := json.Marshal(map[string]any{"scene": scene, "frames": frames})
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "look.gd"), look, 0o600)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "job.json"), job, 0o600)
+	}
+	if err != nil {
+		return s, studio.Fail(studio.IOFailed, "the project's folder cannot be written").Because(err)
+	}
+	said, failed, err := a.run(ctx, project, "-s", "loregate/look.gd")
+	if err != nil {
+		return s, err
+	}
+	for line := range bytes.Lines(said) {
+		if rest, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("LOREGATE ")); ok {
+			if err := json.Unmarshal(rest, &s); err == nil && s.Error == "" {
+				return s, nil
+			}
+		}
+	}
+	return s, studio.Fail(studio.ExecFailed, "Godot cannot load %s", scene).Because(fmt.Errorf("godot: %s %v; it said: %s", s.Error, failed, clip(said)))
+}
+
+func clip(b []byte) string { return string(bytes.ToValidUTF8(b[max(0, len(b)-2000):], nil)) }
+
+// Open gives a project. Nothing is started.
+func (a *Adapter) Open(at studio.Place) (studio.Target, error) {
+	return &project{adapter: a, at: at, dir: filepath.Join(at.Dir, "project"), log: filepath.Join(at.Dir, "history.ndjson")}, nil
+}

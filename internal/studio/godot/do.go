@@ -1,0 +1,297 @@
+package godot
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/studio"
+)
+
+// methods are the tools, by name.
+var methods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (any, error){
+	"import_asset": (*txn).importAsset, "populate_level": (*txn).populate, "generate_blueprint": (*txn).blueprint,
+	"profile_performance": (*txn).profile, "list_objects": (*txn).list,
+}
+
+// Do carries out a call.
+func (t *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
+	m, ok := methods[w.Tool]
+	if !ok {
+		return nil, studio.Fail(studio.NotSupported, "godot does not carry out %s: %s", w.Tool, t.adapter.Tools()[w.Tool].Note)
+	}
+	return m(t, ctx, w)
+}
+
+var notName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// assetName makes a name for an asset of an export's file name.
+func assetName(name string) string {
+	name, _, _ = strings.Cut(name, ".")
+	return strings.Trim(notName.ReplaceAllString(name, "_"), "_")
+}
+
+// importAsset takes an export in, and has the engine count it.
+func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ImportIn](w)
+	if err != nil {
+		return nil, err
+	}
+	m, data, err := w.Exported(ctx, in.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	if m.Format != "glb" {
+		return nil, studio.Fail(studio.NotSupported, "godot imports glb here; the manifest is of a %s, export it as glb", m.Format)
+	}
+	name := in.Name
+	if name == "" {
+		name = assetName(m.Name)
+	}
+	file := "assets/" + name + ".glb"
+	if t.files[file] != "" && t.files[file] != m.SHA256.String() && !in.Overwrite {
+		return nil, studio.Fail(studio.Validation, "name: there is another asset %q already; choose another name, or ask to overwrite it", name)
+	}
+	if err := t.put(ctx, file, data); err != nil {
+		return nil, err
+	}
+	w.Progress(0, 2, "importing "+name)
+	got, err := t.imported(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	sum := studio.ImportSummary{Nodes: got.Nodes - 1, Triangles: got.Triangles, Materials: got.Materials}
+	sum.Matches = sum.Nodes == m.Nodes && sum.Triangles == m.Triangles && sum.Materials == len(m.Materials)
+	if !sum.Matches {
+		w.Warn(fmt.Sprintf("Godot counts %d nodes, %d triangles and %d materials; the manifest says %d, %d and %d", sum.Nodes, sum.Triangles, sum.Materials, m.Nodes, m.Triangles, len(m.Materials)))
+	}
+	l, err := t.level(in.Level)
+	if err != nil {
+		return nil, err
+	}
+	l.drop(name)
+	l.Groups = append(l.Groups, group{Asset: name, Placements: []studio.Placement{{Scale: 1}}})
+	return studio.ImportOut{Assets: []string{name}, Summary: sum}, t.putLevel(ctx, in.Level, l)
+}
+
+var scnForm = regexp.MustCompile(`(?m)^path="res://([^"]+\.scn)"`)
+
+// imported has the engine import the project's new files. It ends with status 0 whatever
+// happens, so that the file it should have made is looked for.
+func (t *txn) imported(ctx context.Context, file string) (seen, error) {
+	pack := filepath.Join(t.dir, ".home", "pack.zip")
+	said, _, err := t.adapter.run(ctx, t.dir, "--export-pack", "pack", pack)
+	_ = os.Remove(pack) // it may not be there
+	if err != nil {
+		return seen{}, err
+	}
+	refused := studio.Fail(studio.ExecFailed, "Godot cannot import %s", filepath.Base(file)).Because(fmt.Errorf("godot: it said: %s", clip(said)))
+	about, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(file)+".import"))
+	if err != nil {
+		return seen{}, refused
+	}
+	made := scnForm.FindSubmatch(about)
+	if made == nil {
+		return seen{}, refused
+	}
+	if _, err := os.Stat(filepath.Join(t.dir, filepath.FromSlash(string(made[1])))); err != nil {
+		return seen{}, refused
+	}
+	return t.adapter.look(ctx, t.dir, "res://"+file, 0)
+}
+
+// level is what a level is made of; its .tscn follows from it.
+type level struct {
+	Groups []group `json:"groups"`
+}
+
+// group is many of one asset.
+type group struct {
+	Asset      string             `json:"asset"`
+	Placements []studio.Placement `json:"placements"`
+}
+
+func (l *level) drop(asset string) {
+	l.Groups = slices.DeleteFunc(l.Groups, func(g group) bool { return g.Asset == asset })
+}
+
+func (l *level) count() int {
+	n := 0
+	for _, g := range l.Groups {
+		n += len(g.Placements)
+	}
+	return n
+}
+
+func (t *txn) level(name string) (l level, err error) {
+	b, err := t.get("levels/" + name + ".json")
+	if err == nil && b != nil {
+		err = json.Unmarshal(b, &l)
+	}
+	return l, err
+}
+
+func (t *txn) putLevel(ctx context.Context, name string, l level) error {
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	if err := t.put(ctx, "levels/"+name+".json", b); err != nil {
+		return err
+	}
+	return t.put(ctx, "levels/"+name+".tscn", l.tscn(name))
+}
+
+// tscn is the level as a text scene, format 2. Godot's up is Y: east stays X, north
+// becomes -Z.
+func (l *level) tscn(name string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "[gd_scene load_steps=%d format=2]\n\n", len(l.Groups)+1)
+	for i, g := range l.Groups {
+		fmt.Fprintf(&b, "[ext_resource path=\"res://assets/%s.glb\" type=\"PackedScene\" id=%d]\n", g.Asset, i+1)
+	}
+	fmt.Fprintf(&b, "\n[node name=\"%s\" type=\"Spatial\"]\n", name)
+	for i, g := range l.Groups {
+		for k, p := range g.Placements {
+			fmt.Fprintf(&b, "\n[node name=\"%s_%d_%05d\" parent=\".\" instance=ExtResource( %d )]\n", g.Asset, i+1, k+1, i+1)
+			s, c := math.Sincos(p.Turn)
+			s, c = s*p.Scale, c*p.Scale
+			fmt.Fprintf(&b, "transform = Transform( %s )\n", numbers(c, 0, s, 0, p.Scale, 0, -s, 0, c, p.Location[0], p.Location[2], -p.Location[1]))
+		}
+	}
+	return b.Bytes()
+}
+
+func numbers(list ...float64) string {
+	text := make([]string, len(list))
+	for i, x := range list {
+		text[i] = fmt.Sprint(math.Round(x*1e4)/1e4 + 0)
+	}
+	return strings.Join(text, ", ")
+}
+
+// populate places instances of an imported asset in a level.
+func (t *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.PopulateIn](w)
+	if err != nil {
+		return nil, err
+	}
+	if t.files["assets/"+in.Asset+".glb"] == "" {
+		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; there is %s", in.Asset, t.assets())
+	}
+	if in.Ground != "" {
+		return nil, studio.Fail(studio.NotSupported, "ground: Godot levels are populated on the plane at height 0; leave it out")
+	}
+	l, err := t.level(in.Level)
+	if err != nil {
+		return nil, err
+	}
+	list, cut := studio.Strew(in, w.Seed, func(float64, float64) float64 { return 0 })
+	if cut > 0 {
+		w.Warn(fmt.Sprintf("%d more would have fitted the density; budget_max_instances leaves them out", cut))
+	}
+	l.Groups = append(l.Groups, group{Asset: in.Asset, Placements: list})
+	if err := t.putLevel(ctx, in.Level, l); err != nil {
+		return nil, err
+	}
+	w.Progress(1, 2, fmt.Sprintf("counting %d", len(list)))
+	got, err := t.counted(ctx, in.Level, 0)
+	if err != nil {
+		return nil, err
+	}
+	if got.Children != l.count() {
+		return nil, studio.Fail(studio.ExecFailed, "Godot finds %d instances in the level, not %d", got.Children, l.count())
+	}
+	id, err := w.Keep(ctx, studio.New{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Keep(ctx, studio.New{Kind: "level", Name: in.Level + ".tscn", Media: "text/plain"}, l.tscn(in.Level))
+	return studio.PopulateOut{Created: len(list), Placements: id}, err
+}
+
+// counted looks at a level, whose assets are imported first where the folder is fresh.
+func (t *txn) counted(ctx context.Context, name string, frames int) (seen, error) {
+	for _, file := range slices.Sorted(maps.Keys(t.files)) {
+		if !strings.HasSuffix(file, ".glb") {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(t.dir, filepath.FromSlash(file)+".import")); err == nil {
+			continue
+		}
+		if _, err := t.imported(ctx, file); err != nil {
+			return seen{}, err
+		}
+	}
+	return t.adapter.look(ctx, t.dir, "res://levels/"+name+".tscn", frames)
+}
+
+func (t *txn) assets() string {
+	var names []string
+	for file := range t.files {
+		if name, ok := strings.CutPrefix(file, "assets/"); ok {
+			names = append(names, strings.TrimSuffix(name, ".glb"))
+		}
+	}
+	if len(names) == 0 {
+		return "none yet: import one"
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// profile measures a level.
+func (t *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ProfileIn](w)
+	if err != nil {
+		return nil, err
+	}
+	if t.files["levels/"+in.Level+".tscn"] == "" {
+		return nil, studio.Fail(studio.Validation, "level_name: there is no level %q in the project; import an asset into it first", in.Level)
+	}
+	w.Progress(0, 1, "measuring "+in.Level)
+	got, err := t.counted(ctx, in.Level, in.Frames)
+	if err != nil {
+		return nil, err
+	}
+	out := studio.ProfileOut{On: "Godot " + t.info.Version + ", headless: without drawing", Measured: map[string]float64{
+		"load_ms": got.LoadMS, "frames": float64(got.Frames), "frame_ms_mean": got.MeanMS, "frame_ms_longest": got.LongestMS, "nodes": float64(got.Nodes),
+		"mesh_instances": float64(got.Meshes), "triangles": float64(got.Triangles), "materials": float64(got.Materials), "memory_mb": got.MemoryMB,
+		"objects": got.Objects, "resources": got.Resources}}
+	b, err := json.MarshalIndent(map[string]any{"level": in.Level, "measured": out.Measured, "measured_on": out.On,
+		"not_measured": []string{"draw calls", "time on a graphics card"}}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	out.Report, err = w.Keep(ctx, studio.New{Kind: "report", Name: in.Level + "-profile.json", Media: "application/json"}, append(b, '\n'))
+	return out, err
+}
+
+// list gives the project's files.
+func (t *txn) list(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ListIn](w)
+	if err != nil {
+		return nil, err
+	}
+	out := studio.ListOut{Objects: []studio.Object{}}
+	for _, name := range slices.Sorted(maps.Keys(t.files)) {
+		if !strings.HasPrefix(name, in.Prefix) {
+			continue
+		}
+		out.Total++
+		if out.Total > in.Offset && len(out.Objects) < in.Limit {
+			kind, _, _ := strings.Cut(name, "/")
+			out.Objects = append(out.Objects, studio.Object{Name: name, Type: strings.TrimSuffix(kind, "s")})
+		}
+	}
+	out.Digest, err = t.Digest(ctx)
+	return out, err
+}

@@ -1,0 +1,112 @@
+package godot
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"loregate/internal/studio"
+)
+
+// blueprint writes behaviour as a script, and has the engine check it. The script is made
+// of fixed forms; what callers wrote stands in it as texts alone, and nothing runs it.
+func (t *txn) blueprint(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.BlueprintIn](w)
+	if err != nil {
+		return nil, err
+	}
+	rules := in.Graph
+	if len(rules) == 0 {
+		if rules, err = studio.Rules(in.Logic); err != nil {
+			return nil, err
+		}
+	}
+	file := "scripts/" + in.Name + ".gd"
+	script := gdscript(rules)
+	if err := t.put(ctx, file, script); err != nil {
+		return nil, err
+	}
+	said, failed, err := t.adapter.run(ctx, t.dir, "--check-only", "-s", file)
+	if err != nil {
+		return nil, err
+	}
+	out := studio.BlueprintOut{Files: []string{file}, Status: "ok", Errors: compileErrors(string(said))}
+	if failed != nil || len(out.Errors) > 0 {
+		out.Status = "error"
+		w.Warn("the engine does not accept the script; it is kept, to be looked at")
+	}
+	_, err = w.Keep(ctx, studio.New{Kind: "script", Name: filepath.Base(file), Media: "text/plain"}, script)
+	return out, err
+}
+
+var errorForm = regexp.MustCompile(`(?m)^SCRIPT ERROR: (.*)$`)
+
+func compileErrors(said string) []string {
+	list := []string{}
+	for _, m := range errorForm.FindAllStringSubmatch(said, 20) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// gdscript makes a script of rules.
+func gdscript(rules []studio.LogicNode) []byte {
+	var ready, rest strings.Builder
+	on := map[string][]string{}
+	for i, r := range rules {
+		line := action(r)
+		if r.On != "timer" {
+			on[r.On] = append(on[r.On], line)
+			continue
+		}
+		fmt.Fprintf(&ready, "\tvar timer_%d = Timer.new()\n\ttimer_%d.wait_time = %s\n\ttimer_%d.autostart = true\n\tadd_child(timer_%d)\n\ttimer_%d.connect(\"timeout\", self, \"_on_timer_%d\")\n",
+			i, i, number(max(r.Every, 0.05)), i, i, i, i)
+		fmt.Fprintf(&rest, "\nfunc _on_timer_%d():\n%s", i, line)
+	}
+	for _, s := range [][2]string{{"entered", "body_entered"}, {"left", "body_exited"}} {
+		if lines := on[s[0]]; lines != nil {
+			fmt.Fprintf(&ready, "\tconnect(\"%s\", self, \"_on_%s\")\n", s[1], s[0])
+			fmt.Fprintf(&rest, "\nfunc _on_%s(_body):\n%s", s[0], strings.Join(lines, ""))
+		}
+	}
+	return []byte("extends Area\n\nfunc _ready():\n\tpass\n" + ready.String() + strings.Join(on["ready"], "") + rest.String() +
+		"\nfunc _at(path):\n\tif path == \"\":\n\t\treturn self\n\tvar node = find_node(path, true, false)\n\treturn node if node != null else self\n")
+}
+
+func action(r studio.LogicNode) string {
+	at := "_at(" + quoted(r.Target) + ")"
+	switch r.Do {
+	case "show", "hide":
+		return fmt.Sprintf("\t%s.visible = %t\n", at, r.Do == "show")
+	case "toggle":
+		return fmt.Sprintf("\t%s.visible = not %s.visible\n", at, at)
+	case "rotate":
+		return fmt.Sprintf("\t%s.rotate_y(deg2rad(%s))\n", at, number(r.By))
+	case "move":
+		return fmt.Sprintf("\t%s.translate(Vector3(0, %s, 0))\n", at, number(r.By))
+	}
+	return "\tprint(" + quoted(r.Text) + ")\n"
+}
+
+func number(x float64) string { return fmt.Sprintf("%.4f", x) }
+
+// quoted is a text as GDScript writes it.
+func quoted(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029:
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

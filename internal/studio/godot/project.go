@@ -1,0 +1,298 @@
+package godot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"loregate/internal/studio"
+)
+
+// files are a project's files: path and hash.
+type files map[string]string
+
+// past is what one run left: all files of the project. A history is a file of them, one
+// JSON object a line.
+type past struct {
+	Run    string `json:"run"`
+	Files  files  `json:"files"`
+	Undoes string `json:"undoes,omitempty"`
+}
+
+// project is a scratch project of Godot's. What the engine derives from its files lies
+// beside them, and is no part of it.
+type project struct {
+	adapter *Adapter
+	at      studio.Place
+	dir     string
+	log     string
+	all     []past
+	force   []past // those in force
+}
+
+func (p *project) load(known func(string) bool) error {
+	b, err := os.ReadFile(p.log)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	p.all = nil
+	kept := 0
+	for line := range bytes.Lines(b) {
+		var e past
+		if json.Unmarshal(line, &e) != nil || !known(e.Run) {
+			break // written half, or by a run that was not recorded
+		}
+		p.all = append(p.all, e)
+		kept += len(line)
+	}
+	if kept < len(b) {
+		if err := os.Truncate(p.log, int64(kept)); err != nil {
+			return err
+		}
+	}
+	p.fold()
+	return nil
+}
+
+func (p *project) fold() {
+	p.force = nil
+	for _, e := range p.all {
+		if n := len(p.force); e.Undoes == "" {
+			p.force = append(p.force, e)
+		} else if n > 0 && p.force[n-1].Run == e.Undoes {
+			p.force = slices.Clone(p.force[:n-1])
+		}
+	}
+}
+
+func (p *project) present() files {
+	if n := len(p.force); n > 0 {
+		return maps.Clone(p.force[n-1].Files)
+	}
+	return files{}
+}
+
+// Begin starts a transaction on the recorded state.
+func (p *project) Begin(ctx context.Context, known func(string) bool) (studio.Txn, error) {
+	if err := p.load(known); err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the project's history cannot be read").Because(err)
+	}
+	info, err := p.adapter.Probe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info.Name = p.at.Name
+	t := &txn{project: p, info: info, files: p.present()}
+	return t, t.lay()
+}
+
+// Fork gives a project with the files that the first runs left.
+func (p *project) Fork(_ context.Context, at studio.Place, keep func(string) bool) (studio.Target, error) {
+	if err := p.load(func(string) bool { return true }); err != nil {
+		return nil, studio.Fail(studio.IOFailed, "the project's history cannot be read").Because(err)
+	}
+	t, err := p.adapter.Open(at)
+	if err != nil {
+		return nil, err
+	}
+	f := t.(*project)
+	for _, e := range p.all {
+		if !keep(e.Run) {
+			break
+		}
+		if err := f.append(e); err != nil {
+			return nil, studio.Fail(studio.IOFailed, "the project cannot be copied").Because(err)
+		}
+	}
+	return f, nil
+}
+
+// Close does nothing: no program stays.
+func (p *project) Close() {}
+
+func (p *project) append(e past) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(p.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(append(line, '\n')); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		p.all = append(p.all, e)
+		p.fold()
+	}
+	return err
+}
+
+// txn is a transaction on a project.
+type txn struct {
+	*project
+	info  studio.TargetInfo
+	files files
+	undid string
+}
+
+func (t *txn) Info() studio.TargetInfo { return t.info }
+
+// Runs are the runs that the project holds something of.
+func (t *txn) Runs() []string {
+	runs := make([]string, len(t.force))
+	for i, e := range t.force {
+		runs[i] = e.Run
+	}
+	return runs
+}
+
+func (t *txn) Digest(context.Context) (string, error) {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(t.files)) {
+		fmt.Fprintf(h, "%s %s\n", name, t.files[name])
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func (t *txn) Names(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(t.files)), nil
+}
+
+// settings make a project of a folder that Godot takes as one, and that it can pack
+// without templates.
+var settings = map[string]string{
+	"project.godot": "config_version=4\n\n[application]\n\nconfig/name=\"Loregate\"\n\n[rendering]\n\nquality/driver/driver_name=\"GLES2\"\nvram_compression/import_etc=false\n",
+	"export_presets.cfg": "[preset.0]\n\nname=\"pack\"\nplatform=\"Linux/X11\"\nrunnable=true\ncustom_features=\"\"\nexport_filter=\"all_resources\"\n" +
+		"include_filter=\"\"\nexclude_filter=\"\"\nexport_path=\"\"\n\n[preset.0.options]\n\n",
+}
+
+// lay makes the folder hold the transaction's files, and no others but derived ones.
+func (t *txn) lay() error {
+	err := os.MkdirAll(t.dir, 0o700)
+	for name, text := range settings {
+		if err == nil {
+			err = writeNew(filepath.Join(t.dir, name), []byte(text))
+		}
+	}
+	for _, sub := range []string{"assets", "levels", "scripts"} {
+		if err != nil {
+			break
+		}
+		list, readErr := os.ReadDir(filepath.Join(t.dir, sub))
+		if readErr != nil && !errors.Is(readErr, fs.ErrNotExist) {
+			err = readErr
+		}
+		for _, e := range list {
+			if name := sub + "/" + strings.TrimSuffix(e.Name(), ".import"); t.files[name] == "" {
+				err = errors.Join(err, os.RemoveAll(filepath.Join(t.dir, sub, e.Name())))
+			}
+		}
+	}
+	for name, sum := range t.files {
+		if err == nil {
+			err = t.lend(name, sum)
+		}
+	}
+	if err != nil {
+		return studio.Fail(studio.IOFailed, "the project's files cannot be laid out").Because(err)
+	}
+	return nil
+}
+
+// lend puts a kept file into the folder, where it is not there as it is kept.
+func (t *txn) lend(name, sum string) error {
+	to := filepath.Join(t.dir, filepath.FromSlash(name))
+	from, err := t.at.Files.Path(sum)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return writeNew(to, data)
+}
+
+// writeNew writes a file that does not hold the bytes already, so that Godot sees no change
+// where there is none.
+func writeNew(file string, data []byte) error {
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, data) {
+		return nil
+	}
+	return os.WriteFile(file, data, 0o600)
+}
+
+// put makes a file part of the project.
+func (t *txn) put(ctx context.Context, name string, data []byte) error {
+	sum, _, err := t.at.Files.Put(ctx, bytes.NewReader(data))
+	if err == nil {
+		t.files[name] = sum
+		err = t.lend(name, sum)
+	}
+	if err != nil {
+		return studio.Fail(studio.IOFailed, "a file of the project cannot be written").Because(err)
+	}
+	return nil
+}
+
+// get reads a file of the project; nil where there is none.
+func (t *txn) get(name string) ([]byte, error) {
+	if t.files[name] == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(name)))
+	if err != nil {
+		return nil, studio.Fail(studio.IOFailed, "a file of the project cannot be read").Because(err)
+	}
+	return data, nil
+}
+
+func (t *txn) Undo(_ context.Context, run string) error {
+	n := len(t.force)
+	if n == 0 || t.force[n-1].Run != run {
+		i := slices.IndexFunc(t.force, func(e past) bool { return e.Run == run })
+		if i < 0 {
+			return studio.Fail(studio.Validation, "run %s left nothing in %s that is there now", run, t.at.Name)
+		}
+		var later []string
+		for _, e := range slices.Backward(t.force[i+1:]) {
+			later = append(later, e.Run)
+		}
+		return studio.Fail(studio.Validation, "later runs rest on it; take these back first, in this order: %s", strings.Join(later, ", "))
+	}
+	t.undid, t.files = run, files{}
+	if n > 1 {
+		t.files = maps.Clone(t.force[n-2].Files)
+	}
+	return t.lay()
+}
+
+func (t *txn) Commit(_ context.Context, run string) error {
+	if t.undid == "" && maps.Equal(t.files, t.present()) {
+		return nil
+	}
+	if err := t.append(past{Run: run, Files: t.files, Undoes: t.undid}); err != nil {
+		return studio.Fail(studio.IOFailed, "the project's history cannot be written").Because(err)
+	}
+	return nil
+}
+
+func (t *txn) Rollback(context.Context) error {
+	t.files, t.undid = t.present(), ""
+	return t.lay()
+}
