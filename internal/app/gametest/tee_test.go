@@ -1,0 +1,15 @@
+package gametest
+
+import "io"
+
+// tee shows what is read through it.
+type tee struct {
+	io.ReadCloser
+	seen func([]byte)
+}
+
+func (t tee) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	t.seen(p[:n])
+	return n, err
+}
