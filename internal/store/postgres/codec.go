@@ -1,0 +1,299 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// clock is a time as it is kept, in whole milliseconds.
+func clock(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func unclock(n int64) time.Time {
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n).UTC()
+}
+
+// ceilClock is a bound as it compares with kept times: the first kept time not before it.
+func ceilClock(t time.Time) int64 { return clock(t.Add(time.Millisecond - time.Nanosecond)) }
+
+// uuidOf is an id as pgx takes it.
+func uuidOf[T ~[16]byte](id T) [16]byte { return [16]byte(id) }
+
+func uuidsOf[T ~[16]byte](ids []T) [][16]byte {
+	list := make([][16]byte, len(ids))
+	for i, id := range ids {
+		list[i] = [16]byte(id)
+	}
+	return list
+}
+
+// readID reads an id out of a row.
+func readID[T ~[16]byte](b []byte) (v T) {
+	copy(v[:], b)
+	return v
+}
+
+// hashBytes is a hash as it is kept, NULL for the zero Hash.
+func hashBytes(h canon.Hash) any {
+	if h == (canon.Hash{}) {
+		return nil
+	}
+	return h[:]
+}
+
+func hashOf(b []byte) (h canon.Hash) {
+	copy(h[:], b)
+	return h
+}
+
+func jsonBytes(b json.RawMessage) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return []byte(b)
+}
+
+// unlabelled marks a row whose label has LevelNone. It is kept at LevelUser, for both
+// are open to the same views.
+const unlabelled = -1
+
+// labelOf decodes a row's label.
+func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label, error) {
+	switch label {
+	case 0:
+		return access.Label{Level: access.Level(level)}, nil
+	case unlabelled:
+		return access.Label{}, nil
+	}
+	if l, ok := r.s.known.labels.Load(label); ok {
+		return l.(access.Label), nil
+	}
+	var text string
+	if _, err := r.c.one(ctx, func(r row) error { text = r.text(0); return nil }, "SELECT text FROM labels WHERE label = $1", label); err != nil {
+		return access.Label{}, err
+	}
+	var l access.Label
+	if err := l.UnmarshalText([]byte(text)); err != nil {
+		return access.Label{}, err
+	}
+	if r.writes == nil {
+		r.s.known.labels.Store(label, l)
+	}
+	return l, nil
+}
+
+// labelNumbers gives the level and label columns of a label.
+func (t *tx) labelNumbers(ctx context.Context, w int64, l access.Label) (level, label int64, err error) {
+	switch {
+	case l.Level == access.LevelNone:
+		return int64(access.LevelUser), unlabelled, nil
+	case len(l.Subjects) == 0:
+		return int64(l.Level), 0, nil
+	}
+	level = int64(l.Level)
+	name := labelName{w, l.String()}
+	if n, ok := t.s.known.names.Load(name); ok {
+		return level, n.(int64), nil
+	}
+	if n, ok := t.labels[name]; ok {
+		return level, n, nil
+	}
+	if label, err = t.c.number(ctx, "SELECT label FROM labels WHERE w = $1 AND text = $2", w, name.text); err != nil {
+		return 0, 0, err
+	}
+	if label == 0 {
+		if label, err = t.c.number(ctx, "INSERT INTO labels (w, text) VALUES ($1, $2) RETURNING label", w, name.text); err != nil {
+			return 0, 0, err
+		}
+		for _, s := range l.Subjects {
+			t.c.later("INSERT INTO label_subjects (w, subject, label) VALUES ($1, $2, $3)", w, string(s), label)
+		}
+	}
+	if t.labels == nil {
+		t.labels = make(map[labelName]int64)
+	}
+	t.labels[name] = label
+	return level, label, nil
+}
+
+// labelled reads labels that rows were scanned with, once their query has ended.
+type labelled struct{ level, label int64 }
+
+func (r *reader) labels(ctx context.Context, list []labelled, set func(int, access.Label)) error {
+	for i, n := range list {
+		l, err := r.labelOf(ctx, n.level, n.label)
+		if err != nil {
+			return err
+		}
+		set(i, l)
+	}
+	return nil
+}
+
+// cardColumns are read by scanCard, in this order.
+const cardColumns = `c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
+	c.own, c.name, c.key, c.level, c.label, c.rev, c.c1, c.c2, c.c3, c.created, c.created_by,
+	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root`
+
+// cardWidth is how many columns cardColumns has.
+const cardWidth = 25
+
+func scanCard(world access.WorldID, r row) (canon.Card, labelled, error) {
+	c := canon.Card{
+		World: world, ID: readID[canon.CardID](r[0]), Parent: readID[canon.CardID](r[1]), Part: r.text(2), Codename: r.text(3), Type: r.text(4),
+		Content: hashOf(r[5]), Size: int(r.int(6)), Length: int(r.int(7)), Fields: r.bytes(8),
+		Name: r.text(10), Key: markup.Key(r.text(11)), Rev: uint32(r.int(14)),
+		Counts:    canon.Counts{uint32(r.int(15)), uint32(r.int(16)), uint32(r.int(17))},
+		CreatedAt: unclock(r.int(18)), CreatedBy: access.Subject(r.text(19)),
+		UpdatedAt: unclock(r.int(20)), UpdatedBy: access.Subject(r.text(21)),
+		Seq: canon.Seq(r.int(22)), TrashedAt: unclock(r.int(23)), TrashRoot: readID[canon.CardID](r[24]),
+	}
+	own, err := parseOwn(r.text(9))
+	c.Own = own
+	return c, labelled{r.int(12), r.int(13)}, err
+}
+
+// ownText keeps a card's own label as text; nothing looks for it.
+func ownText(l access.Label) string {
+	if l.Level == access.LevelNone {
+		return ""
+	}
+	return l.String()
+}
+
+func parseOwn(s string) (l access.Label, err error) {
+	if s != "" {
+		err = l.UnmarshalText([]byte(s))
+	}
+	return l, err
+}
+
+// cards runs a query whose columns are cardColumns.
+func (r *reader) cards(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Card, error) {
+	return r.cardsAnd(ctx, world, nil, query, args...)
+}
+
+// cardsAnd is cards for a query with more columns, which more is given.
+func (r *reader) cardsAnd(ctx context.Context, world access.WorldID, more func(row), query string, args ...any) ([]canon.Card, error) {
+	var list []canon.Card
+	var labels []labelled
+	err := r.c.query(ctx, func(row row) error {
+		c, l, err := scanCard(world, row)
+		list, labels = append(list, c), append(labels, l)
+		if more != nil {
+			more(row[cardWidth:])
+		}
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+}
+
+func first[T any](list []T, err error) (v T, ok bool, _ error) {
+	if err != nil || len(list) == 0 {
+		return v, false, err
+	}
+	return list[0], true, nil
+}
+
+const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
+	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change`
+
+// versions runs a query whose columns are versionColumns.
+func (r *reader) versions(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Version, error) {
+	var list []canon.Version
+	var labels []labelled
+	err := r.c.query(ctx, func(r row) error {
+		list = append(list, canon.Version{
+			World: world, Card: readID[canon.CardID](r[0]), Rev: uint32(r.int(1)), From: canon.Seq(r.int(2)), To: canon.Seq(r.int(3)),
+			Counts: canon.Counts{uint32(r.int(4)), uint32(r.int(5)), uint32(r.int(6))},
+			Name:   r.text(9), Type: r.text(10), Content: hashOf(r[11]), Size: int(r.int(12)), Length: int(r.int(13)), Fields: r.bytes(14),
+			Trashed: r.bool(15), Purged: r.bool(16), At: unclock(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
+			Change: readID[uuid.UUID](r[20]),
+		})
+		labels = append(labels, labelled{r.int(7), r.int(8)})
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+}
+
+const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at"
+
+// links runs a query whose columns are linkColumns.
+func (r *reader) links(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Link, error) {
+	var list []canon.Link
+	var labels []labelled
+	err := r.c.query(ctx, func(r row) error {
+		list = append(list, canon.Link{
+			World: world, ID: readID[canon.LinkID](r[0]), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Kind: r.text(3),
+			From: readID[canon.CardID](r[4]), To: readID[canon.CardID](r[5]), Attrs: r.bytes(6), At: unclock(r.int(9)),
+		})
+		labels = append(labels, labelled{r.int(7), r.int(8)})
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+}
+
+const layerColumns = "l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at"
+
+// layers runs a query whose columns are layerColumns.
+func (r *reader) layers(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Layer, error) {
+	var list []canon.Layer
+	var labels []labelled
+	err := r.c.query(ctx, func(r row) error {
+		list = append(list, canon.Layer{
+			World: world, ID: readID[canon.LayerID](r[0]), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Card: readID[canon.CardID](r[3]),
+			Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: unclock(r.int(10)),
+		})
+		labels = append(labels, labelled{r.int(8), r.int(9)})
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+}
+
+const eventColumns = `v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_kind, v.actor, v.correlation, v.causation,
+	v.key, v.version, v.payload, v.level, v.label`
+
+// events runs a query whose columns are eventColumns.
+func (r *reader) events(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.StoredEvent, error) {
+	var list []canon.StoredEvent
+	var labels []labelled
+	err := r.c.query(ctx, func(r row) error {
+		list = append(list, canon.StoredEvent{
+			World: world, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: unclock(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
+			Type: r.text(5), Scope: r.text(6), Actor: canon.EventActor{Kind: r.text(7), ID: r.text(8)}, Correlation: r.text(9), Causation: r.text(10),
+			Key: r.text(11), Version: int(r.int(12)), Payload: r.bytes(13),
+		})
+		labels = append(labels, labelled{r.int(14), r.int(15)})
+		return nil
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+}

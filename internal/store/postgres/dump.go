@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// dumpGroup is how many ids' rows are read before they are handed out.
+const dumpGroup = 256
+
+// errUnknownTable is what Dump answers for a name that is not in canon.Tables.
+var errUnknownTable = errors.New("postgres: there is no such table to dump")
+
+// indexed is a line of the table "search".
+type indexed struct {
+	Card  canon.CardID
+	Label access.Label
+	Name  string
+	Text  string
+}
+
+// Dump yields the rows as lines of JSON, sorted. All rows of one id are read together, in
+// the order of ids, which is the order of their lines: a world's rows need not fit in memory.
+func (r *reader) Dump(ctx context.Context, id access.WorldID, table canon.Table) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		w, err := r.world(ctx, id)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		d := dumper{r: r, ctx: ctx, id: id, w: w}
+		for after := ([16]byte{}); ; {
+			lines, last, more, err := d.lines(table, after)
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, l := range lines {
+				if !yield(l, nil) {
+					return
+				}
+			}
+			if !more {
+				return
+			}
+			after = last
+		}
+	}
+}
+
+type dumper struct {
+	r   *reader
+	ctx context.Context // of the one Dump it lives for
+	id  access.WorldID
+	w   int64
+}
+
+// lines are those of the next ids after one, and whether there may be more.
+func (d dumper) lines(table canon.Table, after [16]byte) (lines []string, last [16]byte, more bool, err error) {
+	rows, last, more, err := d.rows(table, after)
+	for _, row := range rows {
+		b, jerr := json.Marshal(row)
+		if err == nil && jerr != nil {
+			err = fmt.Errorf("a row of %s: %w", table, jerr)
+		}
+		lines = append(lines, string(b))
+	}
+	slices.Sort(lines)
+	return lines, last, more, err
+}
+
+func (d dumper) rows(table canon.Table, after [16]byte) (rows []any, last [16]byte, more bool, err error) {
+	switch table {
+	case "world":
+		w, ok, err := d.r.World(d.ctx, d.id)
+		if ok {
+			rows = append(rows, w)
+		}
+		return rows, last, false, err
+	case "members":
+		list, err := d.r.Members(d.ctx, d.id)
+		return anys(list), last, false, err
+	case "cards":
+		return grouped(d, "cards", "id", after, func(in string, args ...any) ([]canon.Card, error) {
+			return d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = $1 AND c.id "+in, args...)
+		})
+	case "versions":
+		return grouped(d, "versions", "card", after, func(in string, args ...any) ([]canon.Version, error) {
+			return d.r.versions(d.ctx, d.id, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card "+in, args...)
+		})
+	case "refs":
+		return grouped(d, "refs", "from_card", after, d.refs)
+	case "links":
+		return grouped(d, "links", "id", after, func(in string, args ...any) ([]canon.Link, error) {
+			return d.r.links(d.ctx, d.id, "SELECT "+linkColumns+" FROM links l WHERE l.w = $1 AND l.id "+in, args...)
+		})
+	case "layers":
+		return grouped(d, "layers", "id", after, func(in string, args ...any) ([]canon.Layer, error) {
+			return d.r.layers(d.ctx, d.id, "SELECT "+layerColumns+" FROM layers l WHERE l.w = $1 AND l.id "+in, args...)
+		})
+	case "events":
+		return grouped(d, "events", "id", after, func(in string, args ...any) ([]canon.StoredEvent, error) {
+			return d.r.events(d.ctx, d.id, "SELECT "+eventColumns+" FROM events v WHERE v.w = $1 AND v.id "+in, args...)
+		})
+	case "search":
+		return grouped(d, "docs", "card", after, d.docs)
+	}
+	return nil, last, false, fmt.Errorf("%w: %q", errUnknownTable, table)
+}
+
+func anys[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = v
+	}
+	return out
+}
+
+// grouped reads the rows of up to dumpGroup ids after one. The zero id is no row's.
+func grouped[T any](d dumper, table, column string, after [16]byte, read func(in string, args ...any) ([]T, error)) ([]any, [16]byte, bool, error) {
+	var ids [][16]byte
+	err := d.r.c.query(d.ctx, func(r row) error { ids = append(ids, readID[[16]byte](r[0])); return nil },
+		fmt.Sprintf("SELECT DISTINCT %[1]s FROM %s WHERE w = $1 AND %[1]s > $2 ORDER BY %[1]s LIMIT %[3]d", column, table, dumpGroup), d.w, after)
+	if err != nil || len(ids) == 0 {
+		return nil, after, false, err
+	}
+	last := ids[len(ids)-1]
+	list, err := read("BETWEEN $2 AND $3", d.w, ids[0], last)
+	return anys(list), last, len(ids) == dumpGroup, err
+}
+
+func (d dumper) refs(in string, args ...any) (list []canon.Ref, err error) {
+	err = d.r.c.query(d.ctx, func(r row) error {
+		list = append(list, canon.Ref{From: readID[canon.CardID](r[0]), Kind: canon.RefKind(r.int(1)), Target: markup.Key(r.text(2)), Name: r.text(3), Order: int(r.int(4))})
+		return nil
+	}, "SELECT from_card, kind, target, name, ord FROM refs WHERE w = $1 AND from_card "+in, args...)
+	return list, err
+}
+
+func (d dumper) docs(in string, args ...any) (list []indexed, err error) {
+	var labels []labelled
+	err = d.r.c.query(d.ctx, func(r row) error {
+		list = append(list, indexed{Card: readID[canon.CardID](r[0]), Name: r.text(3), Text: r.text(4)})
+		labels = append(labels, labelled{r.int(1), r.int(2)})
+		return nil
+	}, "SELECT card, level, label, name, body FROM docs WHERE w = $1 AND card "+in, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, d.r.labels(d.ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+}

@@ -1,0 +1,252 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Refs lists references by their source's key and id, then kind and place.
+func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	from := fmt.Sprintf(" FROM refs f JOIN cards c ON c.id = f.from_card WHERE f.w = %s AND %s", sc.w, sc.living("c"))
+	if q.From.IsZero() {
+		from += " AND f.target = " + sc.arg(string(q.Target))
+	} else {
+		from += " AND f.from_card = " + sc.arg(uuidOf(q.From))
+	}
+	if q.Kind != 0 {
+		from += " AND f.kind = " + sc.arg(int64(q.Kind))
+	}
+	n := len(sc.args)
+	var refs []canon.Ref
+	cards, err := r.cardsAnd(ctx, sc.id, func(r row) {
+		refs = append(refs, canon.Ref{Kind: canon.RefKind(r.int(0)), Target: markup.Key(r.text(1)), Name: r.text(2), Order: int(r.int(3))})
+	}, "SELECT "+cardColumns+", f.kind, f.target, f.name, f.ord"+from+" ORDER BY c.key, c.id, f.kind, f.ord"+sc.page(q.Page), sc.args...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	out := make([]canon.RefRow, len(refs))
+	for i := range refs {
+		refs[i].From = cards[i].ID
+		out[i] = canon.RefRow{Ref: refs[i], Card: cards[i]}
+	}
+	if t, ok := within(q.Page, len(out)); ok {
+		return out, t, nil
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	return out, total, err
+}
+
+// Wanted lists targets of links by how many cards in sight have one, then by key.
+func (r *reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	from := fmt.Sprintf(` FROM refs f JOIN cards c ON c.id = f.from_card WHERE f.w = %s AND f.kind = 1 AND %s
+		AND NOT EXISTS (SELECT FROM cards k WHERE k.key = f.target AND %s) GROUP BY f.target`, sc.w, sc.living("c"), sc.living("k"))
+	n := len(sc.args)
+	var out []canon.Wanted
+	err = r.c.query(ctx, func(r row) error {
+		out = append(out, canon.Wanted{Key: markup.Key(r.text(0)), Name: r.text(1), Count: int(r.int(2))})
+		return nil
+	}, "SELECT f.target, min(f.name), count(DISTINCT f.from_card) AS n"+from+" ORDER BY n DESC, f.target"+sc.page(p), sc.args...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(p, len(out)); ok {
+		return out, t, nil
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	return out, total, err
+}
+
+// Tags lists tags by how many cards in sight bear them in sight, then by key.
+func (r *reader) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	prefix = markup.Fold(prefix)
+	skip, out, n := max(p.Offset, 0), []canon.TagCount(nil), 0
+	err = r.c.query(ctx, func(r row) error {
+		if !strings.HasPrefix(markup.Fold(r.text(1)), prefix) {
+			return nil
+		}
+		if n++; n > skip && len(out) < p.Limit {
+			out = append(out, canon.TagCount{Key: markup.Key(r.text(0)), Name: r.text(1), Count: int(r.int(2))})
+		}
+		return nil
+	}, fmt.Sprintf(`SELECT f.target, min(f.name), count(DISTINCT b.id) AS n FROM refs f
+		JOIN cards t ON t.id = f.from_card JOIN cards b ON b.id = t.parent
+		WHERE f.w = %s AND f.kind = 3 AND %s AND %s AND %s GROUP BY f.target ORDER BY n DESC, f.target`,
+		sc.w, sc.living("t"), sc.living("b"), childOf("t", "b")), sc.args...)
+	return out, capped(n), err
+}
+
+// held is the condition that a state of alias l was current just after a commit, or is
+// now for commit 0.
+func (sc *scope) held(asOf canon.Seq) string {
+	if asOf == 0 {
+		return "l.until = 0"
+	}
+	at := sc.arg(uint64(asOf))
+	return fmt.Sprintf("l.since <= %s AND (l.until = 0 OR l.until > %[1]s)", at)
+}
+
+// ofKinds narrows alias l to some kinds; none does not narrow.
+func (sc *scope) ofKinds(kinds []string) string {
+	if len(kinds) == 0 {
+		return ""
+	}
+	return " AND l.kind = ANY(" + sc.arg(append([]string{}, kinds...)) + ")"
+}
+
+func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	from := fmt.Sprintf(" FROM links l WHERE l.w = %s AND %s AND %s", sc.w, sc.held(q.AsOf), sc.sees("l"))
+	if !q.From.IsZero() {
+		from += " AND l.from_card = " + sc.arg(uuidOf(q.From))
+	}
+	if !q.To.IsZero() {
+		from += " AND l.to_card = " + sc.arg(uuidOf(q.To))
+	}
+	if len(q.Froms) > 0 {
+		from += " AND l.from_card = ANY(" + sc.arg(uuidsOf(q.Froms)) + ")"
+	}
+	if len(q.Tos) > 0 {
+		from += " AND l.to_card = ANY(" + sc.arg(uuidsOf(q.Tos)) + ")"
+	}
+	from += sc.ofKinds(q.Kinds) + " AND " + sc.has("l.from_card") + " AND " + sc.has("l.to_card")
+	by := "l.id"
+	if q.Newest {
+		by = "l.since DESC, l.id DESC"
+	}
+	n := len(sc.args)
+	out, err := r.links(ctx, sc.id, "SELECT "+linkColumns+from+" ORDER BY "+by+sc.page(q.Page), sc.args...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(q.Page, len(out)); ok {
+		return out, t, nil
+	}
+	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	return out, total, err
+}
+
+func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return canon.Link{}, false, err
+	}
+	return first(r.links(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.id = %s AND l.until = 0 AND %s AND %s AND %s",
+		linkColumns, sc.w, sc.arg(uuidOf(id)), sc.sees("l"), sc.has("l.from_card"), sc.has("l.to_card")), sc.args...))
+}
+
+func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, err
+	}
+	where := fmt.Sprintf("l.card = %s AND %s", sc.arg(uuidOf(q.Card)), sc.held(q.AsOf))
+	if q.Kind != "" {
+		where += " AND l.kind = " + sc.arg(q.Kind)
+	}
+	if q.Active {
+		where += fmt.Sprintf(" AND l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", sc.arg(q.Tick))
+	}
+	return r.layersWhere(ctx, sc, where)
+}
+
+func (r *reader) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return canon.Layer{}, false, err
+	}
+	return first(r.layersWhere(ctx, sc, "l.until = 0 AND l.id = "+sc.arg(uuidOf(id))))
+}
+
+func (r *reader) layersWhere(ctx context.Context, sc *scope, where string) ([]canon.Layer, error) {
+	return r.layers(ctx, sc.id, fmt.Sprintf("SELECT %s FROM layers l WHERE l.w = %s AND %s AND %s AND %s ORDER BY l.since DESC, l.id DESC",
+		layerColumns, sc.w, where, sc.sees("l"), sc.has("l.card")), sc.args...)
+}
+
+// Reach walks outwards step by step, as the embedded store does and for its reasons.
+func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (out canon.Reached, err error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok || q.Limit <= 0 {
+		return out, err
+	}
+	frontier, err := r.CardsByID(ctx, s, []canon.CardID{q.From})
+	var seen []canon.CardID
+	for depth := 0; err == nil && len(frontier) > 0; depth++ {
+		if room := q.Limit - len(out.Cards); len(frontier) > room {
+			frontier, out.Cut = frontier[:room], true
+		}
+		ids := make([]canon.CardID, len(frontier))
+		for i, c := range frontier {
+			out.Cards, out.Depth = append(out.Cards, c), append(out.Depth, depth)
+			ids[i] = c.ID
+		}
+		seen = append(seen, ids...)
+		if depth >= q.Depth || out.Cut {
+			break
+		}
+		frontier, err = r.step(ctx, sc.again(), q, ids, seen)
+	}
+	if err == nil && len(seen) > 0 {
+		out.Links, err = r.between(ctx, sc.again(), q, seen)
+	}
+	return out, err
+}
+
+// step gives the cards one link further that were not seen, one more than there is room
+// for.
+func (r *reader) step(ctx context.Context, sc *scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
+	frontier, known := sc.arg(uuidsOf(from)), sc.arg(uuidsOf(seen))
+	where := fmt.Sprintf("l.w = %s AND %s AND %s%s", sc.w, sc.held(q.AsOf), sc.sees("l"), sc.ofKinds(q.Kinds))
+	next := fmt.Sprintf("SELECT l.to_card AS id FROM links l WHERE l.from_card = ANY(%s) AND %s", frontier, where)
+	if q.Both {
+		next += fmt.Sprintf(" UNION SELECT l.from_card FROM links l WHERE l.to_card = ANY(%s) AND %s", frontier, where)
+	}
+	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT DISTINCT id FROM (%s) a) n JOIN cards c ON c.id = n.id WHERE c.id <> ALL(%s) AND %s ORDER BY c.key, c.id LIMIT %s",
+		cardColumns, next, known, sc.living("c"), sc.arg(int64(q.Limit-len(seen)+1))), sc.args...)
+}
+
+// between gives the links among cards that are in sight.
+func (r *reader) between(ctx context.Context, sc *scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
+	list := sc.arg(uuidsOf(ids))
+	return r.links(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.from_card = ANY(%s) AND l.to_card = ANY(%[3]s) AND %s AND %s%s ORDER BY l.id",
+		linkColumns, sc.w, list, sc.held(q.AsOf), sc.sees("l"), sc.ofKinds(q.Kinds)), sc.args...)
+}
+
+// LinkMax walks the index of world time from its end, or all links of another kind.
+func (r *reader) LinkMax(ctx context.Context, s canon.Sight, kind, attr string) (most int64, found bool, err error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return 0, false, err
+	}
+	in := fmt.Sprintf(" FROM links l WHERE l.w = %s AND l.until = 0 AND %s AND %s AND %s", sc.w, sc.sees("l"), sc.has("l.from_card"), sc.has("l.to_card"))
+	if kind == canon.ClockKind && attr == canon.ClockAttr {
+		found, err = r.c.one(ctx, func(r row) error { most = r.int(0); return nil },
+			"SELECT l.clock"+in+" AND l.clock IS NOT NULL ORDER BY l.clock DESC LIMIT 1", sc.args...)
+		return most, found, err
+	}
+	err = r.c.query(ctx, func(r row) error {
+		if n, ok := (canon.Link{Attrs: r[0]}).Integer(attr); ok && (!found || n > most) {
+			most, found = n, true
+		}
+		return nil
+	}, "SELECT l.attrs"+in+" AND l.attrs IS NOT NULL AND l.kind = "+sc.arg(kind), sc.args...)
+	return most, found, err
+}

@@ -1,0 +1,154 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// filter writes a canon.Filter as a condition on the alias c, after others. What it does
+// not express, names that a glob fits, globs tells.
+func (sc *scope) filter(f canon.Filter) string {
+	var b strings.Builder
+	and := func(format string, args ...any) { fmt.Fprintf(&b, " AND "+format, args...) }
+	if f.Prefix != "" {
+		// '+' sorts right before ',': what is between "p+" and "p," begins with "p+".
+		p := string(f.Prefix)
+		and("(c.key = %s OR c.key >= %s AND c.key < %s)", sc.arg(p), sc.arg(p+"+"), sc.arg(p+","))
+	}
+	if f.Type != "" {
+		and("c.type_key = %s", sc.arg(string(markup.KeyOf(f.Type))))
+	}
+	if len(f.Types) > 0 {
+		keys := make([]string, len(f.Types))
+		for i, t := range f.Types {
+			keys[i] = string(markup.KeyOf(t))
+		}
+		and("c.type_key = ANY(%s)", sc.arg(keys))
+	}
+	if f.Coded {
+		and("c.codename <> ''")
+	}
+	if f.SortFrom != nil {
+		and("c.sort >= %s", sc.arg(*f.SortFrom))
+	}
+	if f.SortTo != nil {
+		and("c.sort <= %s", sc.arg(*f.SortTo))
+	}
+	if f.SortFrom != nil || f.SortTo != nil {
+		and("c.sort < %s", sc.arg(canon.Unsorted))
+	}
+	if !f.Parent.IsZero() {
+		and("c.parent = %s", sc.arg(uuidOf(f.Parent)))
+	}
+	if f.Roots {
+		and("c.parent = %s", sc.arg([16]byte{}))
+	}
+	if !f.UpdatedSince.IsZero() {
+		and("c.updated >= %s", sc.arg(ceilClock(f.UpdatedSince)))
+	}
+	if !f.UpdatedBefore.IsZero() {
+		and("c.updated < %s", sc.arg(ceilClock(f.UpdatedBefore)))
+	}
+	if f.Tag != "" {
+		and("c.id IN (%s)", sc.tagged(sc.arg(string(markup.KeyOf(f.Tag)))))
+	}
+	if folded := markup.Fold(f.NameContains); folded != "" {
+		and("c.fold LIKE %s", sc.arg("%"+like.Replace(folded)+"%"))
+	}
+	return b.String()
+}
+
+// tagged selects the cards that bear a tag in sight: those with a living child in sight
+// that has the tag among its items.
+func (sc *scope) tagged(target string) string {
+	return fmt.Sprintf(`SELECT b.id FROM refs f JOIN cards t ON t.w = f.w AND t.id = f.from_card JOIN cards b ON b.w = t.w AND b.id = t.parent
+		WHERE f.w = %s AND f.kind = 3 AND f.target = %s AND %s AND %s AND %s`, sc.w, target, sc.living("t"), sc.living("b"), childOf("t", "b"))
+}
+
+// order gives the column that a sort needs beside key and id, and the ORDER BY over them.
+func order(s canon.Sort) (column, by string) {
+	switch s {
+	case canon.SortUpdated:
+		return "updated", "updated DESC, key, id"
+	case canon.SortCreated:
+		return "created", "created DESC, key, id"
+	case canon.SortField:
+		return "sort", "sort, key, id"
+	}
+	return "rid", "key, id"
+}
+
+// qualify puts an alias before each column of an order.
+func qualify(alias, order string) string {
+	return alias + "." + strings.ReplaceAll(order, ", ", ", "+alias+".")
+}
+
+// escape keeps a text that goes through a format as it is.
+func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
+
+// Cards lists living cards. Each level's cards come in order from an index, and the levels
+// are merged: nothing hidden is passed over.
+func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return nil, canon.Total{}, err
+	}
+	if f.NotName != "" {
+		return r.sifted(ctx, sc, f, p)
+	}
+	column, by := order(f.Sort)
+	where := " FROM cards c WHERE c.w = " + sc.w + " AND %s AND c.trashed = 0" + escape(sc.filter(f))
+	if sc.subject != "" {
+		sc.names()
+	}
+	n := len(sc.args)
+	arms := sc.arms("SELECT c.rid, c.key, c.id, c." + column + " AS at" + where + " ORDER BY " + qualify("c", by) + sc.upTo(p))
+	outer := strings.Replace(by, column, "at", 1)
+	list, err := r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN cards c ON c.rid = o.rid ORDER BY %s",
+		cardColumns, arms, outer, sc.page(p), qualify("o", outer)), sc.args...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	if t, ok := within(p, len(list)); ok {
+		return list, t, nil
+	}
+	total, err := r.total(ctx, "SELECT * FROM ("+sc.arms("SELECT 1"+where)+") a", sc.args[:n]...)
+	return list, total, err
+}
+
+// sifted is Cards where a glob leaves out names, which the database cannot tell: names
+// are looked at in order, and only cards of the page are read whole.
+func (r *reader) sifted(ctx context.Context, sc *scope, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	_, by := order(f.Sort)
+	var rids []int64
+	n, offset, limit := 0, max(p.Offset, 0), max(p.Limit, 0)
+	err := r.c.query(ctx, func(r row) error {
+		if markup.MatchGlob(f.NotName, r.text(1)) {
+			return nil
+		}
+		if n++; n > offset && len(rids) < limit {
+			rids = append(rids, r.int(0))
+		}
+		if n > canon.CountCap && len(rids) == limit {
+			return errStop
+		}
+		return nil
+	}, fmt.Sprintf("SELECT c.rid, c.name FROM cards c WHERE %s%s ORDER BY %s", sc.living("c"), sc.filter(f), qualify("c", by)), sc.args...)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	list, err := r.cardsByRow(ctx, sc, rids)
+	return list, capped(n), err
+}
+
+// cardsByRow reads cards in the order of their row numbers.
+func (r *reader) cardsByRow(ctx context.Context, sc *scope, rids []int64) ([]canon.Card, error) {
+	if len(rids) == 0 {
+		return nil, nil
+	}
+	return r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM unnest($1::bigint[]) WITH ORDINALITY f (rid, n) JOIN cards c ON c.rid = f.rid ORDER BY f.n", rids)
+}

@@ -1,0 +1,211 @@
+// Package postgres keeps worlds in a PostgreSQL database: the store that any number of
+// processes on any number of machines share.
+//
+// Its invariant: what a view does not see takes no part in any query, neither in what is
+// found nor in its order, score or count. Rows carry level and label, each query says
+// which it may meet, and ranks are made of a document's own words alone, so one index
+// serves every level. A write is acknowledged after its commit is on the server's disk.
+//
+// Writers come one after the other in all processes: each transaction begins by locking
+// the row of the table writer, and counts it up before the commit. Many writes of one
+// process share a transaction. Readers have snapshots and wait for nobody.
+//
+// What a commit is, and who may ask, is canon's matter. Backups are made with pg_dump.
+//
+// Row formats: ids are uuids, all zero for none; hashes are 32 bytes, NULL for the zero
+// Hash. Times are milliseconds since 1970, in the tables of identity nanoseconds, 0 for the
+// zero time. JSON is kept as the bytes given. A label is a level and the number of a row in
+// labels, 0 where it names nobody.
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+
+	"loregate/internal/fault"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// schemaVersion is the number of the last migration.
+const schemaVersion = 2
+
+// oldest is the first PostgreSQL release that this store is tried on, as the server
+// numbers it.
+const oldest = 140000
+
+// Config says where a store is and how much it may use. Zero fields but URL take their
+// defaults.
+type Config struct {
+	URL     string        // postgres://user@host/database, or a connection string of libpq's
+	Conns   int           // connections at most; default 16, at least 4
+	Wait    time.Duration // longest wait for another process's write; default 30 s
+	Timeout time.Duration // longest time for one statement; default 30 s
+	Poll    time.Duration // how often other processes' writes are looked for besides being told; default 500 ms
+}
+
+func (c Config) withDefaults() Config {
+	if c.Conns <= 0 {
+		c.Conns = 16
+	}
+	c.Conns = max(c.Conns, 4)
+	if c.Wait <= 0 {
+		c.Wait = 30 * time.Second
+	}
+	if c.Timeout <= 0 {
+		c.Timeout = 30 * time.Second
+	}
+	if c.Poll <= 0 {
+		c.Poll = 500 * time.Millisecond
+	}
+	return c
+}
+
+// nearEnough is how alike a name and a text must be for PostgreSQL to find it; what is
+// found is then compared by the canon's own measure, which is stricter.
+const nearEnough = "0.15"
+
+// pool is the configuration of the store's connections.
+func (c Config) pool() (*pgxpool.Config, error) {
+	p, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		// pgx's message may quote the address, and with it a password.
+		return nil, fault.New(fault.Invalid, "the database's address cannot be read; write postgres://user@host:port/name")
+	}
+	p.MaxConns = int32(c.Conns)
+	p.MaxConnIdleTime = 5 * time.Minute
+	params := p.ConnConfig.RuntimeParams
+	for name, value := range map[string]string{
+		"application_name":                    "loregate",
+		"statement_timeout":                   millis(c.Timeout),
+		"lock_timeout":                        millis(c.Wait),
+		"idle_in_transaction_session_timeout": millis(2 * c.Wait),
+		"synchronous_commit":                  "on",
+		"timezone":                            "UTC",
+		"jit":                                 "off", // it costs more than these statements
+		// Every query has its index. Plans made while a table was nearly empty read it
+		// whole, and stay with the session when it has grown.
+		"enable_seqscan":               "off",
+		"pg_trgm.similarity_threshold": nearEnough,
+	} {
+		params[name] = value
+	}
+	return p, nil
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// checkServer refuses a server that cannot keep a store.
+func checkServer(ctx context.Context, c *pgx.Conn) error {
+	var version int
+	var encoding string
+	if err := c.QueryRow(ctx, "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')").Scan(&version, &encoding); err != nil {
+		return err
+	}
+	if version < oldest {
+		return fault.New(fault.Unavailable, "PostgreSQL %d is too old; 14 or later is needed", version/10000)
+	}
+	if encoding != "UTF8" {
+		return fault.New(fault.Unavailable, "the database's encoding is %s; make it with ENCODING 'UTF8'", encoding)
+	}
+	return nil
+}
+
+// migrate brings the database to this binary's schema. Goose is asked only where it is
+// behind. Of several processes that start at once one migrates, and the others wait.
+func migrate(ctx context.Context, pool *pgxpool.Pool) error {
+	at, err := schemaOf(ctx, pool)
+	switch {
+	case err != nil:
+		return err
+	case at == schemaVersion:
+		return nil
+	case at > schemaVersion:
+		return fault.New(fault.Unavailable, "the database has schema %d and this program knows schemas up to %d: it was written by a newer version; upgrade loregate, or use another database", at, schemaVersion)
+	}
+	return runGoose(ctx, pool.Config().ConnConfig)
+}
+
+func schemaOf(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
+	err = pool.QueryRow(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&at)
+	var e *pgconn.PgError
+	if errors.As(err, &e) && e.Code == undefinedTable {
+		return 0, nil
+	}
+	return at, err
+}
+
+func runGoose(ctx context.Context, c *pgx.ConnConfig) (err error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return err
+	}
+	db := stdlib.OpenDB(*c)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	if _, err = p.Up(ctx); err != nil {
+		return fmt.Errorf("bring the database to schema %d: %w", schemaVersion, err)
+	}
+	return nil
+}
+
+// Codes of PostgreSQL's errors.
+const (
+	undefinedTable   = "42P01"
+	lockNotAvailable = "55P03"
+)
+
+// translated gives the failures of a server or the way to it as what they are to callers:
+// something to try again.
+func translated(err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	var e *pgconn.PgError
+	var connect *pgconn.ConnectError
+	again := func(message string) error {
+		return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(err)
+	}
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &connect):
+		return again("the database does not answer; try again")
+	case !errors.As(err, &e):
+		if pgconn.SafeToRetry(err) || isClosed(err) {
+			return again("the connection to the database was lost; try again")
+		}
+		return err
+	case e.Code == lockNotAvailable:
+		return again("another process keeps the store busy; try again")
+	case e.Code[:2] == "53":
+		return again("the database has no room or no connection left; try again later")
+	case e.Code[:2] == "08", e.Code[:2] == "57", e.Code == "25P03":
+		return again("the database stopped the call; try again")
+	}
+	return err
+}

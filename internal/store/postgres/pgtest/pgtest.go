@@ -1,0 +1,252 @@
+// Package pgtest lends tests a PostgreSQL server that is made for one test binary and
+// thrown away with it.
+//
+// Its invariant: nothing outside a temporary folder is touched, the server listens on a
+// socket in that folder only, and it goes when the test binary goes, however that ends.
+// Where PostgreSQL is not installed tests are skipped with a line, or fail where
+// REQUIRE_ENGINES is set to 1.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Main runs a test binary's tests and stops the server that they may have started.
+// TestMain calls it.
+func Main(m *testing.M) {
+	code := m.Run()
+	shared.stop()
+	os.Exit(code)
+}
+
+var shared cluster
+
+// cluster is a server. It is started when it is first asked for.
+type cluster struct {
+	once   sync.Once
+	err    error
+	dir    string
+	cmd    *exec.Cmd
+	exited chan struct{}
+	made   atomic.Int64
+
+	mu       sync.Mutex // guards template
+	template string     // "" until it is made
+}
+
+// errAbsent says that there is no PostgreSQL here.
+var errAbsent = errors.New("PostgreSQL is not installed (looked in PG_BIN, on the path and in /usr/lib/postgresql)")
+
+// Empty gives the address of a new, empty database.
+func Empty(t testing.TB) string {
+	t.Helper()
+	return shared.lend(t, "template0")
+}
+
+// Database gives the address of a new database that begins as prepare left another one,
+// which it does once for all tests.
+func Database(t testing.TB, prepare func(ctx context.Context, url string) error) string {
+	t.Helper()
+	shared.started(t)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.template == "" {
+		if err := shared.create("prepared", "template0"); err != nil {
+			t.Fatal(err)
+		}
+		if err := prepare(t.Context(), shared.url("prepared")); err != nil {
+			t.Fatal(err)
+		}
+		shared.template = "prepared"
+	}
+	return shared.lend(t, shared.template)
+}
+
+func (c *cluster) started(t testing.TB) {
+	t.Helper()
+	c.once.Do(func() { c.err = c.start() })
+	if errors.Is(c.err, errAbsent) && os.Getenv("REQUIRE_ENGINES") != "1" {
+		t.Skip(c.err)
+	}
+	if c.err != nil {
+		t.Fatal(c.err)
+	}
+}
+
+func (c *cluster) lend(t testing.TB, template string) string {
+	t.Helper()
+	c.started(t)
+	name := fmt.Sprintf("test_%d", c.made.Add(1))
+	if err := c.create(name, template); err != nil {
+		t.Fatal(err)
+	}
+	return c.url(name)
+}
+
+func (c *cluster) url(database string) string {
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database, RawQuery: url.Values{"host": {c.dir}}.Encode()}
+	return u.String()
+}
+
+func (c *cluster) create(name, template string) error {
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, c.url("postgres"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.Exec(ctx, fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, template))
+	return err
+}
+
+// binaries finds the folder of the newest installed server.
+func binaries() (string, error) {
+	if dir := os.Getenv("PG_BIN"); dir != "" {
+		return dir, nil
+	}
+	dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is well formed
+	slices.Sort(dirs)
+	for _, dir := range slices.Backward(dirs) {
+		if _, err := os.Stat(filepath.Join(dir, "initdb")); err == nil {
+			return dir, nil
+		}
+	}
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	return "", errAbsent
+}
+
+func (c *cluster) start() error {
+	bin, err := binaries()
+	if err != nil {
+		return err
+	}
+	if c.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
+		return err
+	}
+	who, err := owner(c.dir)
+	if err != nil {
+		return err
+	}
+	data := filepath.Join(c.dir, "data")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-N")
+	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+	initdb.Dir = c.dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	c.cmd = exec.Command(filepath.Join(bin, "postgres"), append([]string{"-D", data, "-k", c.dir}, settings()...)...)
+	c.cmd.Dir = c.dir
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Pdeathsig: syscall.SIGINT}
+	log, err := os.Create(filepath.Join(c.dir, "log"))
+	if err != nil {
+		return err
+	}
+	c.cmd.Stdout, c.cmd.Stderr = log, log
+	if err := c.run(); err != nil {
+		return err
+	}
+	return c.await()
+}
+
+// settings make the server quick rather than safe, unless PGTEST_FSYNC is set: then it
+// writes as one in use does, for measurements.
+func settings() []string {
+	list := []string{"listen_addresses=", "max_connections=200", "shared_buffers=128MB", "jit=off", "autovacuum_naptime=5s"}
+	if os.Getenv("PGTEST_FSYNC") == "" {
+		list = append(list, "fsync=off", "full_page_writes=off", "max_wal_size=1GB")
+	}
+	var args []string
+	for _, s := range list {
+		args = append(args, "-c", s)
+	}
+	return args
+}
+
+// owner is who the server runs as, and gives them a folder: PostgreSQL refuses root.
+func owner(dir string) (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, uerr := strconv.ParseUint(u.Uid, 10, 32)
+		gid, gerr := strconv.ParseUint(u.Gid, 10, 32)
+		if err := errors.Join(uerr, gerr, os.Chown(dir, int(uid), int(gid))); err != nil {
+			return nil, err
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("there is no user to run PostgreSQL as, which refuses root")
+}
+
+// run starts the server from a thread that lives as long as it does: the kernel tells the
+// server of the thread's death, not of the process's.
+func (c *cluster) run() error {
+	c.exited = make(chan struct{})
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer close(c.exited)
+		err := c.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = c.cmd.Wait() // stop says what went wrong
+		}
+	}()
+	return <-started
+}
+
+// await waits until the server takes connections.
+func (c *cluster) await() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := pgx.Connect(ctx, c.url("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-tick.C:
+		case <-c.exited:
+			log, _ := os.ReadFile(filepath.Join(c.dir, "log"))
+			return fmt.Errorf("the server ended: %w\n%s", err, log)
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// stop ends the server at once and takes the folder away: nothing in it is wanted.
+func (c *cluster) stop() {
+	if c.cmd != nil && c.cmd.Process != nil {
+		_ = c.cmd.Process.Signal(syscall.SIGQUIT)
+		<-c.exited
+	}
+	if c.dir != "" {
+		_ = os.RemoveAll(c.dir)
+	}
+}

@@ -1,0 +1,183 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// PutCard writes a card's row. That its name and codename are free is asked first: with the
+// writer's lock held nobody takes them in between, and a statement that fails would take
+// the whole transaction along.
+func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
+	w, err := t.worldNumber(ctx, c.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	if err != nil {
+		return err
+	}
+	if !c.Trashed() {
+		taken, err := t.c.number(ctx, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
+			UNION ALL SELECT 1 FROM cards WHERE w = $1 AND codename = $3 AND codename <> '' AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6 LIMIT 1`,
+			w, string(c.Key), c.Codename, level, label, uuidOf(c.ID))
+		if err != nil {
+			return err
+		}
+		if taken != 0 {
+			return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
+		}
+	}
+	t.c.later(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBytes(c.Content), int64(c.Size), int64(c.Length),
+		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
+		clock(c.CreatedAt), string(c.CreatedBy), clock(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), clock(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
+	t.putAliases(w, c)
+	return nil
+}
+
+const putCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, fold, level, label,
+	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
+	ON CONFLICT (w, id) DO UPDATE SET parent = $3, part = $4, codename = $5, type = $6, type_key = $7, content = $8, size = $9, length = $10,
+	fields = $11, own = $12, name = $13, key = $14, fold = $15, level = $16, label = $17, rev = $18, c1 = $19, c2 = $20, c3 = $21, created = $22,
+	created_by = $23, updated = $24, updated_by = $25, seq = $26, trashed = $27, trash_root = $28, sort = $29`
+
+// putAliases replaces what a card is found by beside its name.
+func (t *tx) putAliases(w int64, c canon.Card) {
+	var list []string
+	if !c.Trashed() {
+		list = c.Aliases()
+	}
+	t.c.later("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
+	for _, alias := range list {
+		t.c.later("INSERT INTO aliases (w, rid, key, fold) SELECT w, rid, $3, $4 FROM cards WHERE w = $1 AND id = $2",
+			w, uuidOf(c.ID), string(markup.KeyOf(alias)), markup.Fold(alias))
+	}
+}
+
+func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
+	w, err := t.worldNumber(ctx, v.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, v.Label)
+	if err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key,
+			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+		ON CONFLICT (w, card, rev) DO UPDATE SET from_seq = $4, to_seq = $5, c1 = $6, c2 = $7, c3 = $8, level = $9, label = $10, name = $11, key = $12,
+			type = $13, type_key = $14, content = $15, size = $16, length = $17, fields = $18, trashed = $19, purged = $20, at = $21, by = $22, op = $23, change = $24`,
+		w, uuidOf(v.Card), int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
+		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content), int64(v.Size), int64(v.Length),
+		jsonBytes(v.Fields), v.Trashed, v.Purged, clock(v.At), string(v.By), v.Op, uuidOf(v.Change))
+	return nil
+}
+
+// end closes the current state of something at a commit; where there is none, it does
+// nothing.
+func (t *tx) end(ctx context.Context, w access.WorldID, update string, id [16]byte, to canon.Seq) error {
+	n, err := t.world(ctx, w)
+	if err == nil && n != 0 {
+		t.c.later(update, n, id, uint64(to))
+	}
+	return err
+}
+
+func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
+	return t.end(ctx, w, "UPDATE versions SET to_seq = $3 WHERE w = $1 AND card = $2 AND to_seq = 0", uuidOf(id), to)
+}
+
+func (t *tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to canon.Seq) error {
+	return t.end(ctx, w, "UPDATE links SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
+}
+
+func (t *tx) EndLayer(ctx context.Context, w access.WorldID, id canon.LayerID, to canon.Seq) error {
+	return t.end(ctx, w, "UPDATE layers SET until = $3 WHERE w = $1 AND id = $2 AND until = 0", uuidOf(id), to)
+}
+
+// PutRefs replaces all references from a card.
+func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, refs []canon.Ref) error {
+	n, err := t.worldNumber(ctx, w)
+	if err != nil {
+		return err
+	}
+	t.c.later("DELETE FROM refs WHERE w = $1 AND from_card = $2", n, uuidOf(from))
+	for _, f := range refs {
+		t.c.later(`INSERT INTO refs (w, from_card, ord, kind, target, name) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (w, from_card, ord, kind, target) DO UPDATE SET name = $6`, n, uuidOf(from), int64(f.Order), int64(f.Kind), string(f.Target), f.Name)
+	}
+	return nil
+}
+
+func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
+	w, err := t.worldNumber(ctx, l.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	if err != nil {
+		return err
+	}
+	var time any // what LinkMax's index has of the link
+	if n, ok := l.Integer(canon.ClockAttr); ok && l.Kind == canon.ClockKind {
+		time = n
+	}
+	t.c.later(`INSERT INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, kind = $5, from_card = $6, to_card = $7, attrs = $8, level = $9, label = $10, at = $11, clock = $12`,
+		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), l.Kind, uuidOf(l.From), uuidOf(l.To), jsonBytes(l.Attrs), level, label, clock(l.At), time)
+	return nil
+}
+
+func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
+	w, err := t.worldNumber(ctx, l.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, l.Label)
+	if err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, card = $5, kind = $6, text = $7, from_tick = $8, to_tick = $9, level = $10, label = $11, at = $12`,
+		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), uuidOf(l.Card), l.Kind, l.Text, l.FromTick, l.ToTick, level, label, clock(l.At))
+	return nil
+}
+
+// PutEvent writes the event of a commit.
+func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
+	w, err := t.worldNumber(ctx, e.World)
+	if err != nil {
+		return err
+	}
+	level, label, err := t.labelNumbers(ctx, w, e.Label)
+	if err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO events (w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation, key, version, payload, level, label)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+		ON CONFLICT (w, seq) DO UPDATE SET id = $3, at = $4, by = $5, op = $6, type = $7, scope = $8, actor_kind = $9, actor = $10, correlation = $11,
+			causation = $12, key = $13, version = $14, payload = $15, level = $16, label = $17`,
+		w, uint64(e.Seq), uuidOf(e.ID), clock(e.At), string(e.By), e.Op, e.Type, e.Scope, e.Actor.Kind, e.Actor.ID, e.Correlation, e.Causation,
+		e.Key, int64(e.Version), jsonBytes(e.Payload), level, label)
+	return nil
+}
+
+// Clear empties the projected tables. The world keeps its number, and with it its bodies.
+func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
+	w, err := t.world(ctx, id)
+	if err != nil || w == 0 {
+		return err
+	}
+	for _, table := range []string{"worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs"} {
+		t.c.later("DELETE FROM "+table+" WHERE w = $1", w)
+	}
+	return t.c.flush(ctx)
+}

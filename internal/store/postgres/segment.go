@@ -1,0 +1,88 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"loregate/internal/access"
+)
+
+var _ access.SegmentStore = (*Store)(nil)
+
+// segmentPage is how many segments are read at once: bodies are up to about 1 MiB.
+const segmentPage = 16
+
+// AppendSegment keeps a segment of access records.
+func (s *Store) AppendSegment(ctx context.Context, one access.Segment) error {
+	return s.write(ctx, func(t *tx) error {
+		if _, err := t.c.exec(ctx, "INSERT INTO access_processes (process) VALUES ($1) ON CONFLICT DO NOTHING", one.Process); err != nil {
+			return err
+		}
+		p, err := t.c.number(ctx, "SELECT p FROM access_processes WHERE process = $1", one.Process)
+		if err != nil {
+			return err
+		}
+		added, err := t.c.exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+			p, one.Seq, nanos(one.At), one.Count, one.Body, one.Prev[:], one.Hash[:])
+		if err != nil || added > 0 {
+			return err
+		}
+		same := false
+		if _, err := t.c.one(ctx, func(r row) error { same = bytes.Equal(r[0], one.Hash[:]); return nil },
+			"SELECT hash FROM access_segments WHERE p = $1 AND seq = $2", p, one.Seq); err != nil {
+			return err
+		}
+		if !same {
+			return fmt.Errorf("postgres: process %s has another segment %d already", one.Process, one.Seq)
+		}
+		return nil
+	})
+}
+
+// Segments yields a process's segments from a number on, in order.
+func (s *Store) Segments(ctx context.Context, process string, from uint64) iter.Seq2[access.Segment, error] {
+	return func(yield func(access.Segment, error) bool) {
+		for {
+			page, err := s.segments(ctx, process, from)
+			if err != nil {
+				yield(access.Segment{}, err)
+				return
+			}
+			for _, one := range page {
+				if !yield(one, nil) {
+					return
+				}
+				from = one.Seq + 1
+			}
+			if len(page) < segmentPage {
+				return
+			}
+		}
+	}
+}
+
+func (s *Store) segments(ctx context.Context, process string, from uint64) (page []access.Segment, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(ctx, func(r row) error {
+			one := access.Segment{Process: process, Seq: uint64(r.int(0)), At: unnanos(r.int(1)), Count: int(r.int(2)), Body: r.bytes(3)}
+			copy(one.Prev[:], r[4])
+			copy(one.Hash[:], r[5])
+			page = append(page, one)
+			return nil
+		}, `SELECT seq, at, count, body, prev, hash FROM access_segments
+			WHERE p = (SELECT p FROM access_processes WHERE process = $1) AND seq >= $2 ORDER BY seq LIMIT $3`, process, from, segmentPage)
+	})
+	return page, err
+}
+
+// Processes lists those that have segments, in the order of their first one.
+func (s *Store) Processes(ctx context.Context) (all []string, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(ctx, func(r row) error { all = append(all, r.text(0)); return nil },
+			"SELECT process FROM access_processes ORDER BY p")
+	})
+	return all, err
+}

@@ -1,0 +1,140 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// sql is a statement being written, with its arguments.
+type sql struct{ args []any }
+
+// arg adds an argument and gives its place.
+func (q *sql) arg(v any) string {
+	q.args = append(q.args, v)
+	return "$" + digits(len(q.args))
+}
+
+// scope is a canon.Sight as one statement applies it.
+type scope struct {
+	*sql
+	id      access.WorldID
+	w       string       // the world's number, as an argument
+	top     access.Level // levels up to it are in sight
+	subject access.Subject
+	ceiling access.Level // levels above it are out of sight, whoever is named
+	named   string       // selects the labels that name the subject; made when first asked for
+}
+
+// scope resolves a sight for one statement. Nothing is in the sight of a world that is not
+// there, or of a view that sees nothing: then ok is false.
+func (r *reader) scope(ctx context.Context, s canon.Sight) (sc *scope, ok bool, err error) {
+	w, err := r.world(ctx, s.World)
+	if err != nil || w == 0 {
+		return nil, false, err
+	}
+	sc = &scope{sql: &sql{}, id: s.World, top: min(s.View.Level, access.LevelAdmin), ceiling: access.LevelAll}
+	sc.w = sc.arg(w)
+	if sc.top < access.LevelAdmin {
+		sc.subject = s.View.Subject
+	}
+	if s.View.Ceiling > access.LevelNone {
+		sc.ceiling = s.View.Ceiling
+	}
+	return sc, sc.top > access.LevelNone || sc.subject != "", nil
+}
+
+// again is the same sight for another statement.
+func (sc *scope) again() *scope {
+	c := *sc
+	c.sql, c.named = &sql{args: []any{sc.args[0]}}, ""
+	return &c
+}
+
+// with is the same statement so far, to be written on.
+func (sc *scope) with() *scope {
+	c := *sc
+	c.sql = &sql{args: slices.Clone(sc.args)}
+	return &c
+}
+
+func (sc *scope) names() string {
+	if sc.named == "" {
+		sc.named = fmt.Sprintf("(SELECT label FROM label_subjects WHERE w = %s AND subject = %s)", sc.w, sc.arg(string(sc.subject)))
+	}
+	return sc.named
+}
+
+// byName is the condition that a row is in sight only by naming the subject.
+func (sc *scope) byName(alias string) string {
+	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, sc.names())
+}
+
+// sees is the condition that a row of a table is in sight.
+func (sc *scope) sees(alias string) string {
+	switch {
+	case sc.top >= access.LevelAdmin:
+		return "true"
+	case sc.subject == "":
+		return alias + ".level <= " + digits(sc.top)
+	}
+	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.byName(alias))
+}
+
+// living is the condition that a card is alive and in sight.
+func (sc *scope) living(alias string) string {
+	return fmt.Sprintf("%[1]s.w = %[2]s AND %[1]s.trashed = 0 AND %[3]s", alias, sc.w, sc.sees(alias))
+}
+
+// has is the condition that a living card in sight has the id in a column.
+func (sc *scope) has(column string) string {
+	return fmt.Sprintf("EXISTS (SELECT FROM cards h WHERE h.id = %s AND %s)", column, sc.living("h"))
+}
+
+// arms writes a query once for each level in sight and once for what is in sight only by
+// naming the subject, so that each walks an index that begins with world and level and
+// meets nothing hidden. The format's one verb takes the condition on alias c.
+func (sc *scope) arms(format string) string {
+	var arms []string
+	for l := access.LevelUser; l <= sc.top; l++ {
+		arms = append(arms, "("+fmt.Sprintf(format, "c.level = "+digits(l))+")")
+	}
+	if sc.subject != "" {
+		arms = append(arms, "("+fmt.Sprintf(format, sc.byName("c"))+")")
+	}
+	return strings.Join(arms, "\nUNION ALL\n")
+}
+
+// total counts the rows of a query to one more than canon.CountCap.
+func (r *reader) total(ctx context.Context, query string, args ...any) (canon.Total, error) {
+	n, err := r.c.number(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) t", query, canon.CountCap+1), args...)
+	return capped(int(n)), err
+}
+
+func capped(n int) canon.Total {
+	return canon.Total{Count: min(n, canon.CountCap), AtLeast: n > canon.CountCap}
+}
+
+// within tells whether a page's result already shows how many rows there are: then
+// nothing needs counting.
+func within(p canon.Page, rows int) (canon.Total, bool) {
+	if rows < p.Limit && (rows > 0 || p.Offset == 0) && p.Offset+rows <= canon.CountCap {
+		return canon.Total{Count: p.Offset + rows}, true
+	}
+	return canon.Total{}, false
+}
+
+// page writes the end of a listing.
+func (q *sql) page(p canon.Page) string {
+	return fmt.Sprintf(" LIMIT %s OFFSET %s", q.arg(int64(max(p.Limit, 0))), q.arg(int64(max(p.Offset, 0))))
+}
+
+// upTo writes the end of an arm, which gives all that a page may take of it.
+func (q *sql) upTo(p canon.Page) string {
+	limit, offset := int64(max(p.Limit, 0)), int64(max(p.Offset, 0))
+	return " LIMIT " + q.arg(min(limit, 1<<40)+min(offset, 1<<40))
+}

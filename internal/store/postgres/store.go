@@ -1,0 +1,225 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// Store is a canon.Store in one PostgreSQL database. Several Stores, in one process or in
+// many, may have the same database open.
+type Store struct {
+	cfg  Config
+	pool *pgxpool.Pool
+
+	learnAt int // of the writer's connection; see conn
+
+	queue   chan *waiter
+	closing chan struct{}
+	stopped chan struct{} // closed when the writer is gone
+
+	closed sync.Once
+	inUse  sync.WaitGroup // reads and writes under way
+	mu     sync.Mutex     // guards shut, and inUse against Close
+	shut   bool
+
+	watch watch
+	known known
+}
+
+var _ canon.Store = (*Store)(nil)
+
+// errClosed is what a closed store answers.
+var errClosed = fault.New(fault.Unavailable, "the store is closed; the server is stopping")
+
+// Open opens a database and brings its schema up to date.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	cfg = cfg.withDefaults()
+	p, err := cfg.pool()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, p)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", translated(err))
+	}
+	s := &Store{cfg: cfg, pool: pool, queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
+	if err := s.prepare(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open the database: %w", translated(err))
+	}
+	s.watch.init(s)
+	go s.runWriter()
+	return s, nil
+}
+
+func (s *Store) prepare(ctx context.Context) error {
+	c, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	err = checkServer(ctx, c.Conn())
+	c.Release()
+	if err == nil {
+		err = migrate(ctx, s.pool)
+	}
+	if err != nil {
+		return err
+	}
+	var known float32
+	if err := s.pool.QueryRow(ctx, "SELECT reltuples FROM pg_class WHERE oid = 'cards'::regclass").Scan(&known); err != nil {
+		return err
+	}
+	if known < fewSure {
+		s.learnAt = firstLearn
+	}
+	return nil
+}
+
+// enter counts a call in, or refuses it after Close.
+func (s *Store) enter() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shut {
+		return errClosed
+	}
+	s.inUse.Add(1)
+	return nil
+}
+
+// beginRead goes to the server together with the first query, which takes the snapshot.
+const beginRead = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+
+// read runs f on a snapshot of the database.
+func (s *Store) read(ctx context.Context, f func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	p, err := s.pool.Acquire(ctx)
+	if err != nil {
+		s.inUse.Done()
+		return translated(err)
+	}
+	c := &conn{raw: p.Conn()}
+	c.later(beginRead)
+	defer func() {
+		begun := len(c.pending) == 0
+		if !begun {
+			p.Release()
+			s.inUse.Done()
+			return
+		}
+		go func() { // nobody waits for the end of what changed nothing
+			defer s.inUse.Done()
+			defer p.Release()
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			if _, err := c.raw.Exec(ctx, "COMMIT"); err != nil {
+				_ = c.raw.Close(ctx)
+			}
+		}()
+	}()
+	return translated(f(c))
+}
+
+// Read runs f on one snapshot.
+func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
+	return s.read(ctx, func(c *conn) error { return f(&reader{s: s, c: c}) })
+}
+
+// Write runs f alone among writers and returns when its effects are durable.
+func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
+	return s.write(ctx, func(t *tx) error { return f(t) })
+}
+
+// Close ends the store: writes under way are finished, later calls are refused. It waits
+// for both.
+func (s *Store) Close() error {
+	s.closed.Do(func() {
+		s.mu.Lock()
+		s.shut = true
+		s.mu.Unlock()
+		s.inUse.Wait()
+		close(s.closing)
+		<-s.stopped
+		s.watch.close()
+		s.pool.Close()
+	})
+	return nil
+}
+
+// reader is a canon.Reader on one snapshot.
+type reader struct {
+	s      *Store
+	c      *conn
+	writes *tx // the transaction it is part of; nil on a read connection
+}
+
+var _ canon.Reader = (*reader)(nil)
+var _ canon.Tx = (*tx)(nil)
+
+// known remembers what never changes once it is committed. What a transaction learns of
+// its own uncommitted rows stays out until it is durable.
+type known struct {
+	worlds sync.Map // access.WorldID -> int64
+	labels sync.Map // int64 -> access.Label
+	names  sync.Map // labelName -> int64
+}
+
+type labelName struct {
+	w    int64
+	text string
+}
+
+// world gives the number of a world; 0 where the store has never heard of it.
+func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
+	if w, ok := r.s.known.worlds.Load(id); ok {
+		return w.(int64), nil
+	}
+	if r.writes != nil {
+		if w, ok := r.writes.worlds[id]; ok {
+			return w, nil
+		}
+	}
+	w, err := r.c.number(ctx, "SELECT w FROM world_ids WHERE id = $1", uuidOf(id))
+	if err == nil && w != 0 && r.writes == nil {
+		r.s.known.worlds.Store(id, w)
+	}
+	return w, err
+}
+
+// Stats is how the store does, for metrics. It counts nothing that a label hides.
+type Stats struct {
+	Bytes  int64 // of the database
+	Conns  int   // open connections of this process
+	Queued int   // writes that wait for their turn in this process
+}
+
+// Stats measures the store.
+func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
+	err = s.read(ctx, func(c *conn) (err error) {
+		st.Bytes, err = c.number(ctx, "SELECT pg_database_size(current_database())")
+		return err
+	})
+	st.Conns, st.Queued = int(s.pool.Stat().TotalConns()), len(s.queue)
+	return st, err
+}
+
+// errNoBackup is what Backup answers.
+var errNoBackup = fault.New(fault.Rule, "this instance keeps its worlds in PostgreSQL; back it up with pg_dump --exclude-table-data=signing_keys, and restore with pg_restore")
+
+// Backup is pg_dump's matter: it refuses, and says so.
+func (s *Store) Backup(context.Context, string) error { return errNoBackup }
+
+var errLost = errors.New("postgres: the transaction was not committed")

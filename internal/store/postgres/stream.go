@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// commitsAtOnce is how many commits are read before any is handed out, so that no query
+// is open while the caller works.
+const commitsAtOnce = 128
+
+// Streams lists the streams by name.
+func (r *reader) Streams(ctx context.Context) (list []canon.StreamID, err error) {
+	err = r.c.query(ctx, func(r row) error { list = append(list, canon.StreamID(r.text(0))); return nil }, "SELECT name FROM streams ORDER BY name")
+	return list, err
+}
+
+func (r *reader) stream(ctx context.Context, s canon.StreamID, lock string) (n int64, h canon.Head, err error) {
+	_, err = r.c.one(ctx, func(r row) error {
+		n, h.Seq, h.Hash = r.int(0), canon.Seq(r.int(1)), hashOf(r[2])
+		return nil
+	}, "SELECT s, seq, hash FROM streams WHERE name = $1"+lock, string(s))
+	return n, h, err
+}
+
+func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
+	_, h, err := r.stream(ctx, s, "")
+	return h, err
+}
+
+func (r *reader) commits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
+	err = r.c.query(ctx, func(r row) error {
+		list = append(list, canon.StoredCommit{
+			Stream: s, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: unclock(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
+			Body: r.bytes(5), Prev: hashOf(r[6]), Hash: hashOf(r[7]),
+		})
+		return nil
+	}, "SELECT seq, id, at, by, op, body, prev, hash FROM commits WHERE s = $1 AND "+where, args...)
+	return list, err
+}
+
+func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
+	return func(yield func(canon.StoredCommit, error) bool) {
+		n, _, err := r.stream(ctx, s, "")
+		if err != nil {
+			yield(canon.StoredCommit{}, err)
+			return
+		}
+		for n != 0 {
+			list, err := r.commits(ctx, s, "seq >= $2 ORDER BY seq LIMIT $3", n, uint64(from), int64(commitsAtOnce))
+			if err != nil {
+				yield(canon.StoredCommit{}, err)
+				return
+			}
+			for _, c := range list {
+				if !yield(c, nil) {
+					return
+				}
+				from = c.Seq + 1
+			}
+			if len(list) < commitsAtOnce {
+				return
+			}
+		}
+	}
+}
+
+func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, change uuid.UUID) (canon.StoredCommit, bool, error) {
+	n, _, err := r.stream(ctx, s, "")
+	if err != nil || n == 0 {
+		return canon.StoredCommit{}, false, err
+	}
+	return first(r.commits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", n, uuidOf(change)))
+}
+
+// SeqAt walks the index of a stream's commits by time.
+func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
+	n, err := r.c.number(ctx, `SELECT c.seq FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.at <= $2
+		ORDER BY c.at DESC, c.seq DESC LIMIT 1`, string(canon.WorldStream(w)), clock(at))
+	return canon.Seq(n), err
+}
+
+func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
+	found, err = r.c.one(ctx, func(r row) error {
+		p = canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.text(1)), Seq: canon.Seq(r.int(2)), Expires: unclock(r.int(3))}
+		return nil
+	}, "SELECT input, stream, seq, expires FROM repeats WHERE account = $1 AND key = $2", account, key)
+	return p, found, err
+}
+
+// Append adds a commit to its stream, whose head it locks last. It refuses one that does
+// not follow the head.
+func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
+	n, head, err := t.stream(ctx, c.Stream, " FOR UPDATE")
+	if err != nil {
+		return err
+	}
+	if c.Seq != head.Seq+1 || c.Prev != head.Hash {
+		return fmt.Errorf("postgres: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
+	}
+	if n == 0 {
+		if n, err = t.c.number(ctx, "INSERT INTO streams (name, seq) VALUES ($1, 0) RETURNING s", string(c.Stream)); err != nil {
+			return err
+		}
+	}
+	body := c.Body
+	if body == nil {
+		body = []byte{}
+	}
+	t.c.later("INSERT INTO commits (s, seq, id, at, by, op, body, prev, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+		n, uint64(c.Seq), uuidOf(c.ID), clock(c.At), string(c.By), c.Op, body, hashBytes(c.Prev), hashBytes(c.Hash))
+	t.c.later("UPDATE streams SET seq = $2, hash = $3 WHERE s = $1", n, uint64(c.Seq), hashBytes(c.Hash))
+	return nil
+}
+
+// keptAfterExpiry is how much earlier than a new key an old one must expire to be
+// forgotten. Taking time from the keys themselves needs no clock here; no key lives a week.
+const keptAfterExpiry = 7 * 24 * time.Hour
+
+// PutRepeat keeps a used key and forgets a few that expired long ago.
+func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
+	t.c.later(`INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (account, key) DO UPDATE SET input = $3, stream = $4, seq = $5, expires = $6`,
+		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), clock(p.Expires))
+	t.c.later(`DELETE FROM repeats WHERE (account, key) IN
+		(SELECT account, key FROM repeats WHERE expires < $1 ORDER BY expires LIMIT 4)`, clock(p.Expires.Add(-keptAfterExpiry)))
+	return nil
+}

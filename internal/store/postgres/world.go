@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list []canon.World, err error) {
+	err = r.c.query(ctx, func(r row) error {
+		w := canon.World{ID: readID[access.WorldID](r[0]), Slug: r.text(1), Title: r.text(2), CreatedAt: unclock(r.int(4)),
+			Origin: readID[access.WorldID](r[5]), OriginSeq: canon.Seq(r.int(6))}
+		if err := json.Unmarshal(r[3], &w.Settings); err != nil {
+			return fmt.Errorf("settings of world %s: %w", w.ID, err)
+		}
+		list = append(list, w)
+		return nil
+	}, "SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq FROM worlds d JOIN world_ids i ON i.w = d.w "+where, args...)
+	return list, err
+}
+
+// Worlds lists all worlds by slug.
+func (r *reader) Worlds(ctx context.Context) ([]canon.World, error) {
+	return r.worldRows(ctx, "ORDER BY d.slug")
+}
+
+func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
+	return first(r.worldRows(ctx, "WHERE i.id = $1", uuidOf(id)))
+}
+
+func (r *reader) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
+	return first(r.worldRows(ctx, "WHERE d.slug = $1", slug))
+}
+
+func (r *reader) memberRows(ctx context.Context, where string, args ...any) (list []canon.Member, err error) {
+	err = r.c.query(ctx, func(r row) error {
+		list = append(list, canon.Member{World: readID[access.WorldID](r[0]), Subject: access.Subject(r.text(1)),
+			Role: access.Role(r.int(2)), Player: readID[canon.CardID](r[3])})
+		return nil
+	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w "+where, args...)
+	return list, err
+}
+
+// Members lists a world's members by subject.
+func (r *reader) Members(ctx context.Context, w access.WorldID) ([]canon.Member, error) {
+	return r.memberRows(ctx, "WHERE i.id = $1 ORDER BY m.subject", uuidOf(w))
+}
+
+// Memberships lists a subject's worlds by id.
+func (r *reader) Memberships(ctx context.Context, s access.Subject) ([]canon.Member, error) {
+	return r.memberRows(ctx, "WHERE m.subject = $1 ORDER BY i.id", string(s))
+}
+
+// Body gives stored bytes.
+func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []byte, found bool, err error) {
+	n, err := r.world(ctx, w)
+	if err != nil || n == 0 {
+		return nil, false, err
+	}
+	found, err = r.c.one(ctx, func(r row) error { b = r.bytes(0); return nil }, "SELECT body FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
+	return b, found, err
+}
+
+// worldNumber gives a world's number, a new one where it has none.
+func (t *tx) worldNumber(ctx context.Context, id access.WorldID) (int64, error) {
+	w, err := t.world(ctx, id)
+	if err == nil && w == 0 {
+		w, err = t.c.number(ctx, "INSERT INTO world_ids (id) VALUES ($1) RETURNING w", uuidOf(id))
+	}
+	if err != nil {
+		return 0, err
+	}
+	if t.worlds == nil {
+		t.worlds = make(map[access.WorldID]int64)
+	}
+	t.worlds[id] = w
+	return w, nil
+}
+
+func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
+	taken, err := t.c.number(ctx, "SELECT 1 FROM worlds d JOIN world_ids i ON i.w = d.w WHERE d.slug = $1 AND i.id <> $2", d.Slug, uuidOf(d.ID))
+	if err != nil {
+		return err
+	}
+	if taken != 0 {
+		return fmt.Errorf("slug %q: %w", d.Slug, canon.ErrTaken)
+	}
+	w, err := t.worldNumber(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	settings, err := json.Marshal(d.Settings)
+	if err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO worlds (w, slug, title, settings, created, origin, origin_seq) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (w) DO UPDATE SET slug = $2, title = $3, settings = $4, created = $5, origin = $6, origin_seq = $7`,
+		w, d.Slug, d.Title, string(settings), clock(d.CreatedAt), uuidOf(d.Origin), uint64(d.OriginSeq))
+	return nil
+}
+
+// PutMember keeps a membership, or with RoleNone that it was taken away.
+func (t *tx) PutMember(ctx context.Context, m canon.Member) error {
+	w, err := t.worldNumber(ctx, m.World)
+	if err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO members (w, subject, role, player) VALUES ($1, $2, $3, $4) ON CONFLICT (w, subject) DO UPDATE SET role = $3, player = $4`,
+		w, string(m.Subject), int64(m.Role), uuidOf(m.Player))
+	return nil
+}
+
+func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []byte) error {
+	n, err := t.worldNumber(ctx, w)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	t.c.later("INSERT INTO bodies (w, hash, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", n, h[:], b)
+	return nil
+}
+
+func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) error {
+	n, err := t.world(ctx, w)
+	if err == nil && n != 0 {
+		t.c.later("DELETE FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
+	}
+	return err
+}
+
+// BodyInUse reads all versions of the world: it serves the operator's purge alone, and
+// an index by hash would cost every write.
+func (t *tx) BodyInUse(ctx context.Context, w access.WorldID, h canon.Hash) (bool, error) {
+	n, err := t.world(ctx, w)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	used, err := t.c.number(ctx, "SELECT 1 FROM versions WHERE w = $1 AND content IS NOT DISTINCT FROM $2 AND NOT purged LIMIT 1", n, hashBytes(h))
+	return used != 0, err
+}
