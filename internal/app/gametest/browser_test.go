@@ -1,0 +1,312 @@
+package gametest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/websocket"
+
+	"loregate/internal/game/view"
+)
+
+// browser is a headless Chromium.
+type browser struct {
+	t    *testing.T
+	base string // of its DevTools
+}
+
+// newBrowser starts Chromium, or skips where there is none; with REQUIRE_ENGINES=1 it
+// fails there.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil && path == "" {
+			path = p
+		}
+	}
+	if path == "" {
+		if os.Getenv("REQUIRE_ENGINES") == "1" {
+			t.Fatal("there is no Chromium; apt-get install chromium")
+		}
+		t.Skip("there is no Chromium; the page is not tried in a browser")
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
+		"--disable-background-networking", "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
+		"--remote-debugging-port=0", "--remote-allow-origins=*", "--user-data-dir="+dir, "about:blank")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	port := filepath.Join(dir, "DevToolsActivePort")
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) { // a file is all that it says
+		if b, err := os.ReadFile(port); err == nil && strings.Count(string(b), "\n") > 0 {
+			first, _, _ := strings.Cut(string(b), "\n")
+			return &browser{t, "http://127.0.0.1:" + first}
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("Chromium did not start")
+		}
+	}
+}
+
+// tab is one page.
+type tab struct {
+	t    *testing.T
+	ws   *websocket.Conn
+	mu   sync.Mutex
+	next int
+	bad  []string // what the page complained of. Guarded by mu
+}
+
+func (b *browser) open(url string) *tab {
+	b.t.Helper()
+	r, _ := http.NewRequestWithContext(b.t.Context(), "PUT", b.base+"/json/new?about:blank", nil)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var made struct {
+		URL string `json:"webSocketDebuggerUrl"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&made); err != nil {
+		b.t.Fatal(err)
+	}
+	p := &tab{t: b.t}
+	if p.ws, err = websocket.Dial(made.URL, "", b.base); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = p.ws.Close() })
+	p.call("Runtime.enable", nil)
+	p.call("Log.enable", nil)
+	p.call("Page.enable", nil)
+	p.call("Page.navigate", object{"url": url})
+	return p
+}
+
+// call sends one command and gives its result. What the page reports meanwhile is kept.
+func (p *tab) call(method string, params object) json.RawMessage {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next++
+	if err := websocket.JSON.Send(p.ws, object{"id": p.next, "method": method, "params": params}); err != nil {
+		p.t.Fatal(err)
+	}
+	for {
+		var m struct {
+			ID     int
+			Method string
+			Params json.RawMessage
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		if err := websocket.JSON.Receive(p.ws, &m); err != nil {
+			p.t.Fatal(err)
+		}
+		switch {
+		case m.Method == "Runtime.exceptionThrown", m.Method == "Log.entryAdded" && strings.Contains(string(m.Params), "Security"):
+			p.bad = append(p.bad, string(m.Params))
+		case m.ID == p.next && m.Error != nil:
+			p.t.Fatalf("%s: %s", method, m.Error.Message)
+		case m.ID == p.next:
+			return m.Result
+		}
+	}
+}
+
+// eval evaluates JavaScript and gives its value as text.
+func (p *tab) eval(js string) string {
+	p.t.Helper()
+	var out struct {
+		Result struct{ Value any }
+		Failed json.RawMessage `json:"exceptionDetails"`
+	}
+	if err := json.Unmarshal(p.call("Runtime.evaluate", object{"expression": js, "returnByValue": true, "awaitPromise": true}), &out); err != nil {
+		p.t.Fatal(err)
+	}
+	if out.Failed != nil {
+		p.t.Fatalf("%s: %s", js, out.Failed)
+	}
+	return fmt.Sprint(out.Result.Value)
+}
+
+// waits waits until JavaScript is true in the page.
+func (p *tab) waits(ctx context.Context, js string) bool {
+	p.t.Helper()
+	for p.eval(js) != "true" {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return true
+}
+
+// types puts the focus on something and types by the keyboard, as a person does.
+func (p *tab) types(selector, text string) {
+	p.t.Helper()
+	p.eval(fmt.Sprintf("document.querySelector(%q).focus()", selector))
+	p.call("Input.insertText", object{"text": text})
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		p.call("Input.dispatchKeyEvent", object{"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"})
+	}
+}
+
+// press puts the focus on a button that is there and presses Enter. It reports whether
+// there was one.
+func (p *tab) press(selector string) bool {
+	p.t.Helper()
+	if p.eval(fmt.Sprintf("(() => { const b = document.querySelector(%q); if (!b || b.disabled) return false; b.focus(); return document.activeElement === b })()", selector)) != "true" {
+		return false
+	}
+	for _, kind := range []string{"keyDown", "keyUp"} {
+		p.call("Input.dispatchKeyEvent", object{"type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"})
+	}
+	return true
+}
+
+// TestAGameInTheBrowser is two people and six AI players to the end of a game, with a
+// restart of the server in the middle of a phase. Durations are a twentieth.
+func TestAGameInTheBrowser(t *testing.T) {
+	b := newBrowser(t)
+	h := open(t)
+	g := h.game(object{"days": 2, "seconds": object{"sitrep": 0.75, "pulse_check": 1.5, "discussion": 6, "extension": 0.75, "overtime": 3,
+		"nomination": 1.5, "trial": 1.5, "verdict": 1.5, "night": 1.5}}, 2, 0, 6)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	ada, ben := b.open(g.seats[0].Link), b.open(g.seats[1].Link)
+	ben.call("Emulation.setDeviceMetricsOverride", object{"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true})
+	for _, p := range []*tab{ada, ben} {
+		if !p.waits(ctx, `document.querySelectorAll("#players li").length === 8 && location.hash === ""`) {
+			t.Fatalf("the lobby is not shown: %s", p.eval(`document.body.innerText`))
+		}
+	}
+	ada.types("#text", "Hello from <b>Ada</b>")
+	if !ben.waits(ctx, `document.querySelector("#log").innerText.includes("Hello from <b>Ada</b>")`) {
+		t.Fatal("Ben does not read what Ada wrote")
+	}
+	if !ada.press(`[data-do="start"]`) {
+		t.Fatal("the host finds no way to start")
+	}
+	if !ada.waits(ctx, `document.body.dataset.phase === "DAY_DISCUSSION"`) {
+		t.Fatal("no discussion begins")
+	}
+	if wide := ben.eval(`document.documentElement.scrollWidth <= innerWidth`); wide != "true" {
+		t.Error("the page is wider than a phone")
+	}
+	shoot(t, ada, "discussion")
+	shoot(t, ben, "phone")
+	h.restart()
+	play(ctx, t, ada, ben)
+	shoot(t, ada, "end")
+	v := g.as(g.seats[0])
+	if v.Winner == nil || len(v.Revealed) != 8 {
+		t.Fatalf("the game is not over: %s on day %d", v.Phase, v.Day)
+	}
+	checkGame(t, g, &v)
+	for _, p := range []*tab{ada, ben} {
+		if len(p.bad) > 0 {
+			t.Errorf("the page complains: %v", p.bad)
+		}
+	}
+}
+
+// play does what a person does who takes what is offered, until the game is over.
+func play(ctx context.Context, t *testing.T, tabs ...*tab) {
+	t.Helper()
+	done := map[string]bool{}
+	for tabs[0].eval(`document.body.dataset.phase`) != "GAME_OVER" {
+		for i, p := range tabs {
+			at := fmt.Sprint(i, p.eval(`document.body.dataset.phase + document.querySelector("#day").textContent + document.querySelector("#vote-title").textContent`))
+			if done[at] {
+				continue
+			}
+			switch {
+			case p.press(`[data-vote]`), p.press(`[data-night="mine"]`), p.press(`[data-night="project"]`), p.press(`[data-exit="handoff"]`):
+				done[at] = true
+			case p.eval(`!!document.querySelector("#f-pulse")`) == "true":
+				p.types("#f-pulse", "I trust the numbers.")
+				done[at] = true
+			}
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("the game does not end: %s", tabs[0].eval(`document.body.innerText`))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	if tabs[0].eval(`document.querySelector("#result").hidden`) != "false" {
+		t.Error("the page does not say who won")
+	}
+}
+
+// checkGame looks at what the replay says: people and programs have done things.
+func checkGame(t *testing.T, g *table, v *view.Own) {
+	t.Helper()
+	var replay struct {
+		Events []struct {
+			Type    string
+			Payload struct {
+				From, Seat string
+				Played     string
+			}
+		}
+		Total int
+	}
+	g.do(g.seats[0].Token, "GET", "/api/games/"+g.id+"/replay?limit=2000", nil, &replay)
+	if replay.Total != len(replay.Events) {
+		t.Fatalf("%d of %d events", len(replay.Events), replay.Total)
+	}
+	did := map[string]map[string]bool{}
+	for _, e := range replay.Events {
+		if did[e.Type] == nil {
+			did[e.Type] = map[string]bool{}
+		}
+		did[e.Type][e.Payload.From+e.Payload.Seat] = true
+	}
+	for _, what := range []string{"said", "pulse_given", "ballot_cast"} {
+		programs := 0
+		for id := range did[what] {
+			if id != "p1" && id != "p2" && id != "" {
+				programs++
+			}
+		}
+		if programs == 0 {
+			t.Errorf("no AI player has %s", what)
+		}
+	}
+	for _, person := range []string{"p1", "p2"} {
+		if !did["ballot_cast"][person] || !did["action_given"][person] && v.Players[person].Alive {
+			t.Errorf("%s has not voted and acted: %v", person, did)
+		}
+	}
+}
+
+// shoot keeps a picture of the page where GAME_SHOTS names a folder.
+func shoot(t *testing.T, p *tab, name string) {
+	t.Helper()
+	dir := os.Getenv("GAME_SHOTS")
+	if dir == "" {
+		return
+	}
+	var out struct{ Data []byte }
+	if err := json.Unmarshal(p.call("Page.captureScreenshot", object{"format": "png"}), &out); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), out.Data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
