@@ -3,6 +3,7 @@ package draft
 import (
 	"context"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
@@ -51,12 +52,8 @@ func (a ambience) Check(ctx context.Context, s proposal.State) (proposal.Finding
 	return i.finding()
 }
 
-func (a ambience) Plan(ctx context.Context, p *canon.Plan) (canon.Event, error) {
+func (a ambience) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	place, err := cardID(a.LocationID)
-	if err != nil {
-		return canon.Event{}, err
-	}
-	label, err := planned(ctx, p, a)
 	if err != nil {
 		return canon.Event{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
@@ -53,11 +54,7 @@ func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding
 }
 
 // Plan tells the line as an event of the player's: it changes nothing else.
-func (d dialogue) Plan(ctx context.Context, p *canon.Plan) (canon.Event, error) {
-	label, err := planned(ctx, p, d)
-	if err != nil {
-		return canon.Event{}, err
-	}
+func (d dialogue) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	e, err := eventOf(d.cfg.Dialogue, "player:"+lower(d.PlayerID), label, map[string]any{"npcId": lower(d.NPCID), "playerId": lower(d.PlayerID), "text": d.Sanitized()})
 	e.Actor = canon.EventActor{Kind: "npc", ID: lower(d.NPCID)}
 	return e, err

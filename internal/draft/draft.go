@@ -165,9 +165,3 @@ func eventOf(typ, scope string, label access.Label, payload any) (canon.Event, e
 	b, err := json.Marshal(payload)
 	return canon.Event{Type: typ, Scope: scope, Label: label, Payload: b}, err
 }
-
-// planned is the finding of a draft on the snapshot that it is planned on.
-func planned(ctx context.Context, p *canon.Plan, d proposal.Draft) (access.Label, error) {
-	f, err := d.Check(ctx, proposal.State{Look: p.Look})
-	return f.Label, err
-}

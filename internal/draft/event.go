@@ -107,10 +107,6 @@ func (e event) exit(i *inspection) {
 }
 
 // Plan records the event; what follows from it is its handlers' matter.
-func (e event) Plan(ctx context.Context, p *canon.Plan) (canon.Event, error) {
-	label, err := planned(ctx, p, e)
-	if err != nil {
-		return canon.Event{}, err
-	}
+func (e event) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	return eventOf(e.Type, e.Scope(), label, e.Payload)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
@@ -140,11 +141,7 @@ func circular(byID map[string]objective, id string) bool {
 }
 
 // Plan makes a card of the quest, where its name is free, and tells of it.
-func (q quest) Plan(ctx context.Context, p *canon.Plan) (canon.Event, error) {
-	label, err := planned(ctx, p, q)
-	if err != nil {
-		return canon.Event{}, err
-	}
+func (q quest) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	s := q.cleaned()
 	fields, err := json.Marshal(map[string]any{"seed": s})
 	if err != nil {

@@ -3,6 +3,7 @@ package proposal
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -157,7 +158,7 @@ func (a *admission) compare(s *Service, st *standing) {
 		for _, old := range list[:over] {
 			old.sig = signature{}
 		}
-		list = slices.Clone(list[over:])
+		list = list[over:] // append moves it to a new array now and then
 	}
 	a.recent[key] = list
 }
@@ -261,31 +262,35 @@ func tokenKey(l access.Level, p Purpose, at time.Time) string {
 	return fmt.Sprintf("%d:%s:%s", l, p, at.UTC().Format(time.DateOnly))
 }
 
-// window counts what passed under keys within a time, and gives when the n-th last of
-// them leaves it.
+// window counts what passed under keys within a time, and where that is n or more, how
+// long it is until the n-th last of them leaves it.
 func (a *admission) window(keys []string, within time.Duration, n int, now time.Time) (count int, wait time.Duration) {
-	var all []time.Time
-	for _, key := range keys {
-		list := a.times[key]
-		if i := slices.IndexFunc(list, func(t time.Time) bool { return now.Sub(t) < time.Hour }); i > 0 {
-			list = slices.Clone(list[i:])
-			a.times[key] = list
-		} else if i < 0 && len(list) > 0 {
-			delete(a.times, key)
-			list = nil
-		}
-		for _, t := range slices.Backward(list) {
-			if now.Sub(t) >= within {
-				break
-			}
-			all = append(all, t)
-		}
+	recent := make([][]time.Time, len(keys))
+	for i, key := range keys {
+		recent[i] = a.since(key, now.Add(-within), now)
+		count += len(recent[i])
 	}
-	if len(all) < n {
-		return len(all), 0
+	if count < n {
+		return count, 0
 	}
+	all := slices.Concat(recent...)
 	slices.SortFunc(all, func(x, y time.Time) int { return y.Compare(x) })
-	return len(all), all[n-1].Add(within).Sub(now)
+	return count, all[n-1].Add(within).Sub(now)
+}
+
+// since gives the times under a key after a time, and forgets those that no window reaches.
+func (a *admission) since(key string, after, now time.Time) []time.Time {
+	list := a.times[key]
+	first := func(t time.Time) int {
+		return sort.Search(len(list), func(i int) bool { return list[i].After(t) })
+	}
+	if old := first(now.Add(-time.Hour)); old > len(list)/2 {
+		list = slices.Clone(list[old:])
+		if a.times[key] = list; len(list) == 0 {
+			delete(a.times, key)
+		}
+	}
+	return list[first(after):]
 }
 
 // levels gives a key for each level up to a view's.

@@ -45,6 +45,7 @@ type work struct {
 	draft Draft
 	actor access.Actor
 	cause uuid.UUID // the record that it follows from
+	again bool      // it may be in the canon already
 }
 
 // perform carries out a proposal under a grant of its author's, once.
@@ -75,12 +76,14 @@ func (s *Service) propose(ctx context.Context, g access.Grant, w work) (canon.Ch
 
 // plan plans a draft on a snapshot, where it still holds.
 func (w work) plan(ctx context.Context, p *canon.Plan) error {
-	event, done, err := applied(ctx, p.Look, w.id)
-	if err == nil && done {
-		err = alreadyApplied{event}
-	}
-	if err != nil {
-		return err
+	if w.again {
+		event, done, err := applied(ctx, p.Look, w.id)
+		if err == nil && done {
+			err = alreadyApplied{event}
+		}
+		if err != nil {
+			return err
+		}
 	}
 	found, err := w.draft.Check(ctx, State{Look: p.Look})
 	if err != nil {
@@ -89,7 +92,7 @@ func (w work) plan(ctx context.Context, p *canon.Plan) error {
 	if len(found.Issues) > 0 {
 		return broken(found.Issues)
 	}
-	e, err := w.draft.Plan(ctx, p)
+	e, err := w.draft.Plan(ctx, p, found.Label)
 	if err != nil {
 		return err
 	}
@@ -188,7 +191,10 @@ func labelOf(set canon.ChangeSet, r canon.Receipt) access.Label {
 // what the author may do today, and no more.
 func (s *Service) admit(ctx context.Context, c access.Caller, w access.WorldID, j *judged, k *Kind, draft Draft) (*access.Admission, error) {
 	req := access.Request{Operation: k.Tool.Name, Surface: j.Author.Surface, Effect: access.Write, Class: access.ClassFree, Least: access.RoleUser,
-		World: w, Correlation: j.Correlation, IdempotencyKey: eventKey(j.ID), InputHash: j.Hash}
+		World: w, Correlation: j.Correlation}
+	if j.Expected != (canon.Hash{}) { // what was agreed to is committed as it was shown, and told from a repetition by this
+		req.IdempotencyKey, req.InputHash = eventKey(j.ID), j.Hash
+	}
 	if r, ok := draft.(runner); ok {
 		o, _, err := r.operation(s)
 		if err != nil {
@@ -210,7 +216,7 @@ func surfaceOf(c access.Caller, o *op.Operation) string {
 
 // accept carries out a candidate whose verdict is stored.
 func (s *Service) accept(ctx context.Context, c *candidate, verdict uuid.UUID) (Result, error) {
-	event, err := s.carryOut(ctx, c.grant.Caller(), c.grant.World(), c.kind, c.draft, &c.rec, verdict)
+	event, err := s.carryOut(ctx, c.grant.Caller(), c.grant.World(), &c.rec, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
 	r := c.result()
 	if err == nil {
 		r.EventID = event.String()
@@ -241,12 +247,12 @@ func final(err error) bool {
 
 // carryOut makes an accepted proposal's change with its author's rights, and gives its
 // event. Done before, it gives the event of that time.
-func (s *Service) carryOut(ctx context.Context, author access.Caller, w access.WorldID, k *Kind, draft Draft, j *judged, cause uuid.UUID) (uuid.UUID, error) {
-	a, err := s.admit(ctx, author, w, j, k, draft)
+func (s *Service) carryOut(ctx context.Context, author access.Caller, w access.WorldID, j *judged, do work) (uuid.UUID, error) {
+	a, err := s.admit(ctx, author, w, j, do.kind, do.draft)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	receipt, err := s.perform(ctx, a.Grant, work{j.ID, k, draft, j.Author.Actor, cause})
+	receipt, err := s.perform(ctx, a.Grant, do)
 	var done alreadyApplied
 	if errors.As(err, &done) {
 		receipt.Change, err = done.event, nil
@@ -281,11 +287,10 @@ func (s *Service) settle(ctx context.Context, g access.Grant, e *entry) (uuid.UU
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("proposal: payload of %s: %w", e.judged.ID, err)
 	}
-	cause := e.change
 	if e.decided != nil {
 		return s.carryAgreed(ctx, author, g.World(), k, draft, e)
 	}
-	return s.carryOut(ctx, author, g.World(), k, draft, e.judged, cause)
+	return s.carryOut(ctx, author, g.World(), e.judged, work{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, cause: e.change, again: true})
 }
 
 // authorOf is a proposal's author as they are today.

@@ -119,7 +119,7 @@ func (d changeDraft) Check(_ context.Context, s State) (Finding, error) {
 }
 
 // Plan is never asked: the operation plans.
-func (d changeDraft) Plan(context.Context, *canon.Plan) (canon.Event, error) {
+func (d changeDraft) Plan(context.Context, *canon.Plan, access.Label) (canon.Event, error) {
 	return canon.Event{}, fault.New(fault.Internal, "%s is carried out by its operation", CanonChange)
 }
 

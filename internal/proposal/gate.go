@@ -109,20 +109,24 @@ func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
 	c.texts = c.draft.Texts()
 	c.sig = signatureOf(c.texts)
 	c.rec.Scope, c.rec.Player, c.rec.Tokens = c.draft.Scope(), c.draft.Player(), tokensOf(c.texts)
-	judged, err := s.safety(ctx, c)
+	var held outcome
+	profile := ""
+	err := s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
+		c.rec.World, profile = l.Now(), l.World().Settings.Extra[ProfileSetting]
+		held, err = s.invariant(ctx, c, State{Look: l})
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	judged, err := s.safety(ctx, c, profile)
 	if err != nil || !c.note(GateSafety, s.cfg.Policy.Version, judged) {
 		return false, err
 	}
 	if c.replay, err = s.replayable(ctx, c); err != nil {
 		return false, err
 	}
-	var held outcome
-	err = s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
-		c.rec.World = l.Now()
-		held, err = s.invariant(ctx, c, State{Look: l})
-		return err
-	})
-	if err == nil && held.refused == nil && s.reviewed(c) != "" {
+	if held.refused == nil && s.reviewed(c) != "" {
 		err = s.rehearse(ctx, c, &held)
 	}
 	if err != nil || !c.note(GateInvariant, "invariant/1", held) {
@@ -175,8 +179,8 @@ func issuesOf(err error) []Issue {
 	return list
 }
 
-// safety is the second gate. An outside moderator that does not answer keeps it shut.
-func (s *Service) safety(ctx context.Context, c *candidate) (outcome, error) {
+// safety is the second gate, by the profile of the world. An outside moderator that does not answer keeps it shut.
+func (s *Service) safety(ctx context.Context, c *candidate, profile string) (outcome, error) {
 	texts := make([]string, len(c.texts))
 	for i, t := range c.texts {
 		texts[i] = t.Text
@@ -186,14 +190,6 @@ func (s *Service) safety(ctx context.Context, c *candidate) (outcome, error) {
 		return outcome{}, err
 	}
 	o := outcome{input: hashOf(b)}
-	profile := ""
-	err = s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) error {
-		profile = l.World().Settings.Extra[ProfileSetting]
-		return nil
-	})
-	if err != nil {
-		return o, err
-	}
 	j := s.cfg.Policy.Judge(profile, texts...)
 	c.flags = j.Categories
 	if slices.ContainsFunc(j.Categories, func(c string) bool { return c == "secrets" || c == "personal" }) {

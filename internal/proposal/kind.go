@@ -50,8 +50,7 @@ type Tool struct {
 
 // Draft is a decoded payload.
 type Draft interface {
-	// Scope is what it is about, in the words of events ("loc:<id>"). Near duplicates are
-	// looked for within it.
+	// Scope is what it is about. Near duplicates are looked for within it.
 	Scope() string
 	// Player is whose budget it counts on: the id of a player, or "".
 	Player() string
@@ -60,9 +59,10 @@ type Draft interface {
 	// Check says what is wrong with it in a world. What is hidden from the state's view is
 	// to be found wrong in the very words that absent things are.
 	Check(ctx context.Context, s State) (Finding, error)
-	// Plan plans what it does to the world, and gives the event of it. Key, Actor and
-	// Version are filled in by the Service.
-	Plan(ctx context.Context, p *canon.Plan) (canon.Event, error)
+	// Plan plans what it does to the world, where its check has just found nothing wrong, and
+	// gives the event of it. label is the finding's. Key, Version and, where it is not said,
+	// Actor are filled in by the Service.
+	Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error)
 }
 
 // Text is one text of a payload.

@@ -57,20 +57,25 @@ func (s *Service) rejudge(ctx context.Context, c *candidate, e *entry) error {
 	}
 	c.texts = c.draft.Texts()
 	c.sig = signatureOf(c.texts)
-	judged, err := s.safety(ctx, c)
+	var held outcome
+	profile := ""
+	err := s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
+		profile = l.World().Settings.Extra[ProfileSetting]
+		held, err = s.invariant(ctx, c, State{Look: l, At: e.judged.World})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	judged, err := s.safety(ctx, c, profile)
 	if err != nil || !c.note(GateSafety, s.cfg.Policy.Version, judged) {
 		return err
 	}
 	if c.replay, err = s.replayable(ctx, c); err != nil {
 		return err
 	}
-	var held outcome
-	err = s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
-		held, err = s.invariant(ctx, c, State{Look: l, At: e.judged.World})
-		return err
-	})
-	if err != nil || !c.note(GateInvariant, "invariant/1", held) {
-		return err
+	if !c.note(GateInvariant, "invariant/1", held) {
+		return nil
 	}
 	near, err := s.compared(ctx, c, e)
 	if err != nil || !c.note(GateDuplication, "duplication/1", near) {

@@ -199,7 +199,7 @@ func (s *Service) carryAgreed(ctx context.Context, author access.Caller, w acces
 }
 
 func (s *Service) commitAgreed(ctx context.Context, g access.Grant, k *Kind, draft Draft, e *entry) (uuid.UUID, error) {
-	seen, err := s.show(ctx, g, work{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor})
+	seen, err := s.show(ctx, g, work{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, again: true})
 	var done alreadyApplied
 	if errors.As(err, &done) {
 		return done.event, nil

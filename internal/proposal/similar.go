@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"hash/fnv"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -73,7 +74,29 @@ func (s signature) like(o signature, l Limits) bool {
 	if float64(few) < l.Likeness*float64(many) {
 		return false // even were the fewer all among the many
 	}
-	return s.jaccard(o) >= l.Likeness
+	return s.shares(o, l.Likeness) && s.jaccard(o) >= l.Likeness
+}
+
+// shares reports whether the least shingles of both have one in common, as they do where
+// the likeness is reached: the prefix filter of set joins (Chaudhuri, Ganti and Kaushik, 2006).
+func (s signature) shares(o signature, likeness float64) bool {
+	a, b := s.shingles[:prefixOf(len(s.shingles), likeness)], o.shingles[:prefixOf(len(o.shingles), likeness)]
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] == b[0]:
+			return true
+		case a[0] < b[0]:
+			a = a[1:]
+		default:
+			b = b[1:]
+		}
+	}
+	return false
+}
+
+// prefixOf is how many of n shingles may be missing from a set of the likeness, and one.
+func prefixOf(n int, likeness float64) int {
+	return n - int(math.Ceil(likeness*float64(n)-1e-9)) + 1
 }
 
 // jaccard is the share of shingles in either that are in both.

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 )
@@ -60,8 +61,14 @@ type category struct {
 	Patterns []string          `json:"patterns"`
 	Checks   []string          `json:"checks"`
 
-	patterns []*regexp.Regexp
+	patterns []pattern
 	checks   []func(string) bool
+}
+
+// pattern is a pattern made ready. marked ones match nothing that holds no mark.
+type pattern struct {
+	*regexp.Regexp
+	marked bool
 }
 
 // Published gives a policy of this build by its version.
@@ -112,7 +119,11 @@ func (p *Policy) prepare(i int) error {
 		if err != nil {
 			return err
 		}
-		c.patterns = append(c.patterns, re)
+		tree, err := syntax.Parse(t, syntax.Perl)
+		if err != nil {
+			return err
+		}
+		c.patterns = append(c.patterns, pattern{re, needsMark(tree)})
 	}
 	for _, name := range c.Checks {
 		check, ok := checks[name]
@@ -166,11 +177,41 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 }
 
 func (p *Policy) patterns(text string, met []bool) {
+	marked := strings.ContainsFunc(text, isMark)
 	for i, c := range p.categories {
 		if met[i] {
 			continue
 		}
-		met[i] = slices.ContainsFunc(c.patterns, func(re *regexp.Regexp) bool { return re.MatchString(text) }) ||
-			slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) })
+		met[i] = slices.ContainsFunc(c.patterns, func(re pattern) bool { return (marked || !re.marked) && re.MatchString(text) }) ||
+			marked && slices.ContainsFunc(c.checks, func(f func(string) bool) bool { return f(text) })
 	}
+}
+
+// isMark reports the signs and digits that prose has seldom and most patterns ask for.
+func isMark(r rune) bool { return r >= '0' && r <= '9' || strings.ContainsRune("<>[]/#@+_=:|-", r) }
+
+// needsMark reports whether everything that a pattern matches holds a mark.
+func needsMark(t *syntax.Regexp) bool {
+	switch t.Op {
+	case syntax.OpLiteral:
+		return slices.ContainsFunc(t.Rune, isMark)
+	case syntax.OpCharClass:
+		for i := 0; i < len(t.Rune); i += 2 {
+			for r := t.Rune[i]; r <= t.Rune[i+1]; r++ {
+				if !isMark(r) {
+					return false
+				}
+			}
+		}
+		return true
+	case syntax.OpConcat:
+		return slices.ContainsFunc(t.Sub, needsMark)
+	case syntax.OpAlternate:
+		return !slices.ContainsFunc(t.Sub, func(s *syntax.Regexp) bool { return !needsMark(s) })
+	case syntax.OpCapture, syntax.OpPlus:
+		return needsMark(t.Sub[0])
+	case syntax.OpRepeat:
+		return t.Min > 0 && needsMark(t.Sub[0])
+	}
+	return false
 }
