@@ -50,8 +50,9 @@ type cli struct {
 
 // common is what every command that opens the data folder takes.
 type common struct {
-	Data   string `help:"Folder of the store." placeholder:"DIR"`
-	Config string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
+	Data     string `help:"Folder of the store." placeholder:"DIR"`
+	Database string `help:"PostgreSQL database in its place." placeholder:"postgres://…"`
+	Config   string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
 }
 
 // load reads the configuration, flags over environment over file, and sets up logging.
@@ -62,6 +63,12 @@ func (c common) load() (app.Config, error) {
 	}
 	if c.Data != "" {
 		cfg.Data = c.Data
+	}
+	if c.Database != "" {
+		cfg.Database = c.Database
+		if err := cfg.Check(); err != nil {
+			return cfg, err
+		}
 	}
 	logger, err := telemetry.NewLogger(telemetry.LogConfig{Level: cfg.Log.Level, Format: cfg.Log.Format, Content: cfg.Audit.DebugContent})
 	if err != nil {

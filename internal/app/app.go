@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,7 +22,6 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
-	"loregate/internal/store/sqlite"
 	"loregate/internal/studio"
 	"loregate/internal/telemetry"
 	"loregate/internal/world"
@@ -61,7 +59,7 @@ type App struct {
 
 	prompts *prompt.Registry
 
-	store   *sqlite.Store
+	store   store
 	log     *access.Log
 	limits  *access.Limits
 	jobs    *job.Runner
@@ -70,9 +68,6 @@ type App struct {
 	logger  *slog.Logger
 	now     func() time.Time
 }
-
-// StoreFile is the store's file in a data folder.
-const StoreFile = "loregate.db"
 
 // Open opens the data folder, making it where it is not there, and puts the parts
 // together. Nothing listens yet.
@@ -95,7 +90,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return a, fmt.Errorf("data folder: %w", err)
 	}
-	if a.store, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile)}); err != nil {
+	if a.store, err = openStore(ctx, c); err != nil {
 		return a, err
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))

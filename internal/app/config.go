@@ -25,6 +25,7 @@ import (
 type Config struct {
 	Addr        string    `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
+	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database in place of the store in data, which several processes may share: postgres://user@host:5432/name. Its password belongs in LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not in a command line."`
 	PublicURL   string    `yaml:"public_url" doc:"Where clients reach the server, when that is not addr: https://lore.example. It stands in metadata and links."`
 	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front ends TLS. Without it or tls, serve refuses an address that others can reach. X-Forwarded-For of the proxy is then believed."`
 	TLS         TLS       `yaml:"tls"`
@@ -119,6 +120,9 @@ func LoadConfig(file string, environ []string) (Config, error) {
 func (c Config) Check() error {
 	if _, _, err := net.SplitHostPort(c.Addr); err != nil {
 		return fmt.Errorf("addr: %q is not host:port; use 127.0.0.1:8420", c.Addr)
+	}
+	if c.Database != "" && !isDatabase(c.Database) {
+		return fmt.Errorf("database: write postgres://user@host:5432/name")
 	}
 	if c.Token.Life < 15*time.Minute || c.Token.Life > time.Hour {
 		return fmt.Errorf("token.life: %s is not between 15m and 60m", c.Token.Life)

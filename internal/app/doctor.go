@@ -22,7 +22,7 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 	d.say("address", c.mayListen(), "%s", c.Addr)
 	d.settings(c)
 	a, err := Open(ctx, c, Options{Version: version})
-	d.say("store", err, "%s opens", c.Data)
+	d.say("store", err, "%s opens", c.Where())
 	if err == nil {
 		d.store(ctx, a)
 		a.Close(context.WithoutCancel(ctx))
@@ -52,7 +52,11 @@ func (d *doctor) say(what string, err error, format string, args ...any) {
 
 func (d *doctor) settings(c Config) {
 	_ = eachSetting(&c, func(s setting) error { // the callback never fails
-		if value := fmt.Sprint(s.value.Interface()); value != "" && value != "[]" {
+		value := fmt.Sprint(s.value.Interface())
+		if s.path == "database" && value != "" {
+			value = redacted(value)
+		}
+		if value != "" && value != "[]" {
 			fmt.Fprintf(d.out, "     %-18s %s\n", s.path, value)
 		}
 		return nil
@@ -70,8 +74,8 @@ func (d *doctor) store(ctx context.Context, a *App) {
 	if err == nil {
 		fmt.Fprint(d.out, report)
 	}
-	if stats, err := a.store.Stats(ctx); err == nil {
-		d.say("size", nil, "%d MB, %d MB of it free, %d MB in the log", stats.FileBytes>>20, stats.FreeBytes>>20, stats.WALBytes>>20)
+	if size, err := a.store.Size(ctx); err == nil {
+		d.say("size", nil, "%s", size)
 	}
 	worlds, err := a.Canon.Worlds(ctx)
 	d.say("worlds", err, "%d", len(worlds))

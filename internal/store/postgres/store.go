@@ -216,6 +216,19 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	return st, err
 }
 
+// Verify gives what the server knows to be broken: indexes that it could not finish. What
+// is in the tables, the chains and a rebuild tell.
+func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(ctx, func(r row) error {
+			faults = append(faults, "index "+r.text(0)+" is not valid; rebuild it with REINDEX")
+			return nil
+		},
+			"SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1")
+	})
+	return faults, err
+}
+
 // errNoBackup is what Backup answers.
 var errNoBackup = fault.New(fault.Rule, "this instance keeps its worlds in PostgreSQL; back it up with pg_dump --exclude-table-data=signing_keys, and restore with pg_restore")
 
