@@ -252,6 +252,7 @@ def op_image(session, name, file, sha256, linear=False):
     session.undo.append(forget(bpy.data.images, name))
     image.colorspace_settings.name = "Non-Color" if linear else "sRGB"
     image.pack()
+    image.filepath = "//" + name.replace(" ", "_") + ".png"  # no path of this machine
     image["sha256"] = sha256
 
 
@@ -489,15 +490,16 @@ def op_export(session, format, file, names=(), textures=True):
         bpy.ops.wm.obj_export(filepath=file, export_selected_objects=True, export_materials=True, path_mode="STRIP",
                               forward_axis="NEGATIVE_Z", up_axis="Y")
     elif format == "fbx":
-        still_time()
+        steady_fbx()
         bpy.ops.export_scene.fbx(filepath=file, use_selection=True, object_types={"EMPTY", "MESH", "OTHER"}, bake_anim=False,
-                                 axis_forward="-Z", axis_up="Y", path_mode="STRIP", add_leaf_bones=False)
+                                 axis_forward="-Z", axis_up="Y", path_mode="COPY" if textures else "STRIP", embed_textures=textures, add_leaf_bones=False)
     else:
         raise Refused("format %r is not one that is exported" % format)
 
 
-def still_time():
-    """The FBX exporter writes the time of day into its file; here it is always the same one."""
+def steady_fbx():
+    """The FBX exporter writes the time of day and the paths of this machine into its files;
+    here it is always the same time, and pictures go by their names."""
     import datetime
     from io_scene_fbx import export_fbx_bin
 
@@ -509,6 +511,12 @@ def still_time():
     module = type(sys)("datetime")
     module.datetime, module.timezone, module.timedelta = Still, datetime.timezone, datetime.timedelta
     export_fbx_bin.datetime = module
+
+    def names_alone(image, _):
+        name = os.path.basename(image.filepath)
+        return name, name
+
+    export_fbx_bin._gen_vid_path = names_alone
 
 
 TABLE = {name[3:]: act for name, act in list(globals().items()) if name.startswith("op_")}

@@ -91,7 +91,9 @@ func start(ctx context.Context, binary, dir string) (*session, error) {
 	}
 	defer theirs.Close()
 	s := &session{conn: ours, replies: make(chan reply, 1), ended: make(chan struct{}), output: &tail{}, next: 1}
-	cmd := exec.Command(binary, "--background", "--factory-startup", "--python-exit-code", "9", "--python", script)
+	// On one thread: on several, normals of smooth surfaces are summed in the order in which
+	// the threads come, and differ in their last bits from run to run.
+	cmd := exec.Command(binary, "--background", "--factory-startup", "--threads", "1", "--python-exit-code", "9", "--python", script)
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = cleanEnv(dir), dir, s.output, s.output
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = childAttr()

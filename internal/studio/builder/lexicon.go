@@ -25,7 +25,7 @@ type Brief struct {
 // kinds of place, and the words that speak for each.
 var kindWords = map[string][]string{
 	"inn":        {"inn", "tavern", "taproom", "alehouse", "pub", "bar", "beer", "hostel"},
-	"lighthouse": {"lighthouse", "beacon"},
+	"lighthouse": {"lighthouse", "beacon", "light"},
 	"quay":       {"quay", "harbour", "harbor", "wharf", "dock", "pier", "landing", "ferry", "jetty", "boathouse"},
 	"pans":       {"pans", "saltern", "saltworks", "rakers"},
 	"wood":       {"wood", "forest", "grove", "trees", "thicket", "alder", "copse"},
@@ -35,7 +35,7 @@ var kindWords = map[string][]string{
 	"tower":      {"tower", "keep", "turret", "watchtower"},
 	"hall":       {"hall", "manor", "palace", "registry", "mansion", "school"},
 	"gate":       {"gate", "gatehouse", "barbican"},
-	"house":      {"house", "cottage", "cottages", "rows", "court", "shop", "dispensary", "smithy", "forge"},
+	"house":      {"cottage", "house", "cottages", "rows", "court", "shop", "dispensary", "smithy", "forge"},
 	"plain":      {"plain", "field", "moor", "heath", "beach", "hill", "meadow", "head", "cliff"},
 }
 
