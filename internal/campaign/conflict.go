@@ -184,12 +184,18 @@ func raise(ctx context.Context, p *canon.Plan, c canon.Card, field string, now, 
 	return p.Create(canon.NewCard{Name: name, Type: typeConflict, Fields: fields, Label: &label, Parent: notes.ID})
 }
 
-// notesOf is the GM's part of an entity, made where it is not there.
-func notesOf(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
-	if made, ok, err := p.Has(markup.Join(c.Name, partNotes)); err != nil || ok && made.Parent == c.ID && forGMAlone(made.Label) {
-		return made, err
+// notesIn is the GM's part of an entity, as the plan leaves it.
+func notesIn(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, bool, error) {
+	made, ok, err := p.Has(markup.Join(c.Name, partNotes))
+	if err != nil || ok && made.Parent == c.ID && forGMAlone(made.Label) {
+		return made, ok, err
 	}
-	notes, ok, err := gmPart(ctx, p.Look, c)
+	return gmPart(ctx, p.Look, c)
+}
+
+// notesOf is notesIn, made where it is not there.
+func notesOf(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
+	notes, ok, err := notesIn(ctx, p, c)
 	if err != nil || ok {
 		return notes, err
 	}

@@ -50,7 +50,7 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 		}
 		fields = b
 	}
-	old, ok, err := gmPart(ctx, p.Look, c)
+	old, ok, err := notesIn(ctx, p, c)
 	if err != nil {
 		return err
 	}

@@ -24,10 +24,19 @@ type ending struct {
 	at     canon.Seq
 }
 
-// calling is a revelation that was made for a session.
+// calling is a revelation, or the taking back of one.
 type calling struct {
 	revelation
+	turn
 	at canon.Seq
+}
+
+// of reports whether a thing is among those revealed.
+func (c calling) of(field, id string) bool {
+	return slices.ContainsFunc(c.Items, func(it item) bool {
+		named, ok := it.given()[field]
+		return ok && named.card().String() == id
+	})
 }
 
 // historyOf reads the history of a campaign, as its GM sees it.
@@ -50,8 +59,11 @@ func historyOf(ctx context.Context, l *canon.Look) (h history, err error) {
 			return h, err
 		}
 		for _, e := range events {
-			c := calling{at: e.Seq}
-			if json.Unmarshal(e.Payload, &c.revelation) == nil && c.Session != nil {
+			c := calling{at: e.Seq, turn: opening}
+			if e.Type == closing.event {
+				c.turn = closing
+			}
+			if json.Unmarshal(e.Payload, &c.revelation) == nil {
 				h.calls = append(h.calls, c)
 			}
 		}
@@ -98,7 +110,7 @@ func (h history) asOf(number int) canon.Seq {
 		return h.now
 	}
 	for _, c := range h.calls {
-		if *c.Session <= number && (next == 0 || c.at < next) {
+		if c.Session != nil && *c.Session <= number && (next == 0 || c.at < next) {
 			at = max(at, c.at)
 		}
 	}
@@ -112,7 +124,7 @@ func (h history) later(number int) map[string]canon.Seq {
 	stood := h.asOf(number)
 	out := map[string]canon.Seq{}
 	for _, c := range h.calls {
-		if c.at <= stood || *c.Session > number {
+		if c.at <= stood || c.Session == nil || *c.Session > number {
 			continue
 		}
 		for _, it := range c.Items {
@@ -130,6 +142,7 @@ type knowing struct {
 	view  access.View
 	at    canon.Seq
 	later map[string]canon.Seq
+	calls []calling // none where it is about now
 }
 
 // seq is the commit at which a thing is looked at.
@@ -140,26 +153,55 @@ func (k knowing) seq(field, id string) canon.Seq {
 	return k.at
 }
 
-// card is how a card stood, where it was open to the audience, with all that it lies below.
-func (k knowing) card(ctx context.Context, id canon.CardID, seq canon.Seq) (canon.Version, bool, error) {
+// card is how a card stood, where it was open to the audience, with all that it lies
+// below. What hides a card hides what lies below it, in its present version too; so what
+// was revealed of it is asked besides.
+func (k knowing) card(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (canon.Version, bool, error) {
 	if seq == 0 {
 		return canon.Version{}, false, nil
 	}
 	v, ok, err := k.l.CardAt(ctx, id, seq)
-	if err != nil || !ok || !k.view.Sees(v.Label) {
+	if err != nil || !ok {
 		return v, false, err
+	}
+	if !k.view.Sees(v.Label) {
+		if open, err := k.revealed(ctx, field, of, id, seq); err != nil || !open {
+			return v, false, err
+		}
 	}
 	c, ok, err := k.l.ByID(ctx, id)
 	if err != nil || !ok || c.Parent.IsZero() {
 		return v, ok, err
 	}
-	_, ok, err = k.card(ctx, c.Parent, seq)
+	_, ok, err = k.card(ctx, "entity_id", c.Parent.String(), c.Parent, seq)
 	return v, ok, err
+}
+
+// revealed reports whether a card had been revealed to the audience, and not hidden again,
+// by a commit.
+func (k knowing) revealed(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (bool, error) {
+	label := access.NewLabel(access.LevelGM)
+	for _, c := range k.calls {
+		if c.at > seq || !c.of(field, of) {
+			continue
+		}
+		if _, there, err := k.l.CardAt(ctx, id, c.at); err != nil || !there {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		turned, err := c.label(label, c.To)
+		if err == nil { // what could not be hidden then was not
+			label = turned
+		}
+	}
+	return k.view.Sees(label), nil
 }
 
 // entity is how an entity stood, where it was known.
 func (k knowing) entity(ctx context.Context, id canon.CardID) (canon.Version, bool, error) {
-	return k.card(ctx, id, k.seq("entity_id", id.String()))
+	return k.card(ctx, "entity_id", id.String(), id, k.seq("entity_id", id.String()))
 }
 
 // secrets joins the secret attributes of an entity that were known.
@@ -170,7 +212,7 @@ func (k knowing) secrets(ctx context.Context, c canon.Card) (attributes, error) 
 	}
 	joined := attributes{}
 	for _, s := range cards {
-		v, ok, err := k.card(ctx, s.ID, k.seq("secret_of", c.ID.String()))
+		v, ok, err := k.card(ctx, "secret_of", c.ID.String(), s.ID, k.seq("secret_of", c.ID.String()))
 		if err != nil {
 			return nil, err
 		}
@@ -254,7 +296,7 @@ func (k knowing) events(ctx context.Context, c canon.Card) ([]event, error) {
 	}
 	var known []canon.Card
 	for _, e := range cards {
-		v, ok, err := k.card(ctx, e.ID, k.seq("event_id", e.ID.String()))
+		v, ok, err := k.card(ctx, "event_id", e.ID.String(), e.ID, k.seq("event_id", e.ID.String()))
 		if err != nil {
 			return nil, err
 		}

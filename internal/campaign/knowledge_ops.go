@@ -114,7 +114,7 @@ func (in knowledgeIn) knowing(ctx context.Context, l *canon.Look) (knowing, erro
 		return k, err
 	}
 	h, err := historyOf(ctx, l)
-	k.at, k.later = h.asOf(*in.AsOfSession), h.later(*in.AsOfSession)
+	k.at, k.later, k.calls = h.asOf(*in.AsOfSession), h.later(*in.AsOfSession), h.calls
 	return k, err
 }
 

@@ -278,10 +278,12 @@ func (t turn) happened(ctx context.Context, p *canon.Plan, id ref, to audience) 
 	if err != nil {
 		return err
 	}
-	if c, err = p.SetLabel(c, own); err != nil || name == c.Name {
-		return err
+	if name != c.Name {
+		if c, err = p.Rename(c, name); err != nil {
+			return err
+		}
 	}
-	_, err = p.Rename(c, name)
+	_, err = p.SetLabel(c, own)
 	return err
 }
 

@@ -334,3 +334,15 @@ func (s *scene) keep(name, typ, fields string, label ...access.Label) {
 		s.t.Fatal(err)
 	}
 }
+
+func atMost(n int) func(*op.Request) { return func(r *op.Request) { r.MaxText = n } }
+
+func parsed(raw string) (v any) {
+	if err := json.Unmarshal([]byte(raw), &v); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// adminAlso is for admins, and for one named.
+func adminAlso(who access.Subject) access.Label { return access.NewLabel(access.LevelAdmin, who) }

@@ -1,0 +1,123 @@
+package campaign
+
+import (
+	"strings"
+	"testing"
+)
+
+func (a actor) Played(number string) string {
+	a.s.t.Helper()
+	id := a.Call("session_create", `{"number": `+number+`}`).Text("id")
+	a.Call("session_update", `{"session_id": "`+id+`", "status": "COMPLETED"}`)
+	return id
+}
+
+func TestSessionsKeepTheirPreparation(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		gm, ada := s.As("gm"), s.As("ada")
+		id := gm.Call("session_create", `{"date": "6 March", "prep_notes": "The doctor lies.", "recap": "They **arrived**."}`).Want("number", 1).Want("status", "PLANNED").Want("stage", "prep").Text("id")
+		gm.Call("session_create", `{}`).Want("number", 2)
+		gm.WantFault("CONFLICT", "session_create", `{"number": 2}`)
+		gm.Call("session_update", `{"session_id": "`+id+`", "status": "COMPLETED", "stage": "wrap_up", "play_notes": "p", "actual_notes": "a"}`).Want("recap", "They **arrived**.").Want("prep_notes", "The doctor lies.")
+		gm.Call("session_update", `{"session_id": "`+id+`", "play_notes": "", "number": 10}`).Want("play_notes", "").Want("number", 10)
+		ada.Call("session_list", `{}`).Want("total", 2).Want("sessions.0.number", 2).Want("sessions.1.actual_notes", "a").Lacks("doctor", "prep_notes")
+		ada.Call("session_list", `{"status": "COMPLETED"}`).Want("total", 1)
+		gm.Call("session_list", `{}`).Has("The doctor lies.")
+		ada.WantFault("FORBIDDEN", "session_update", `{"session_id": "`+id+`", "recap": "x"}`)
+		gm.WantFault("NOT_FOUND", "session_update", `{"session_id": "01920000-0000-7000-8000-0000000000ff", "recap": "x"}`)
+		gm.WantFault("INVALID_PARAMS", "session_update", `{"session_id": "`+id+`", "status": "DONE"}`)
+	})
+}
+
+func TestWhatThePlayersKnewAsOfASession(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		gm := s.As("gm")
+		ann := gm.Make("npc", "Ann", `"description": "First.", "attributes": {"age": 30, "secrets": "x"}`)
+		bo := gm.Make("npc", "Bo", `"revealed": true`)
+		tie := gm.Relate(ann, "ally of", bo, `"secret": true`)
+		met := gm.Happened("1926-03-14", "exact", "They met.", `"entity_ids": ["`+ann+`", "`+bo+`"]`)
+		one := gm.Played("1")
+		gm.Call("reveal", `{"items": [{"entity_id": "`+ann+`"}], "session_id": "`+one+`"}`)
+		gm.Call("entity_get", `{"entity_id": "`+ann+`"}`).Want("discovered_session", 1)
+		gm.Call("entity_update", `{"entity_id": "`+ann+`", "description": "Second."}`)
+		two := gm.Played("2")
+		gm.Call("reveal", `{"items": [{"secret_of": "`+ann+`"}, {"event_id": "`+met+`"}], "to": ["ada"], "session_id": "`+two+`"}`)
+		three := gm.Played("3")
+		gm.Call("reveal", `{"items": [{"relationship_id": "`+tie+`"}], "session_id": "`+two+`"}`) // put down late
+		gm.Call("session_create", `{"number": 4}`)
+		gm.Call("unreveal", `{"items": [{"entity_id": "`+ann+`"}]}`)
+		_ = three
+
+		of := func(more string) answer {
+			return gm.Call("player_knowledge", strings.TrimSuffix(`{"entity_id": "`+ann+`", `+more, ", ")+`}`)
+		}
+		of(``).Want("known", false).WantNo("entity")
+		of(`"as_of_session": 4`).Want("known", false)
+		of(`"as_of_session": 1`).Want("known", true).Want("entity.description", "First.").WantNo("entity.attributes.secrets").Want("entity.relationships.#", 0).Has(`"unknown":["secrets"]`)
+		of(`"as_of_session": 2`).Want("entity.description", "Second.").Want("entity.relationships.#", 1).WantNo("entity.attributes.secrets").Want("entity.events.#", 0)
+		of(`"as_of_session": 2, "subject": "ada"`).Want("entity.attributes.secrets", "x").Want("entity.events.0.description", "They met.").Want("entity.events.0.entities.#", 2)
+		of(`"as_of_session": 1, "subject": "ada"`).WantNo("entity.attributes.secrets")
+		of(`"as_of_session": 3, "subject": "ben"`).Want("known", true).WantNo("entity.attributes.secrets")
+		gm.Call("player_knowledge", `{"as_of_session": 1}`).WantEach("entities", "name", "Ann, Bo").Want("total", 2)
+		gm.Call("player_knowledge", `{}`).WantEach("entities", "name", "Bo")
+		gm.WantFault("NOT_FOUND", "player_knowledge", `{"as_of_session": 99}`)
+		s.As("ada").WantFault("FORBIDDEN", "player_knowledge", `{}`)
+	})
+}
+
+func TestBeforeTheFirstSessionWasOver(t *testing.T) {
+	s := newScene(t)
+	gm := s.As("gm")
+	ann := gm.Make("npc", "Ann", `"revealed": true`)
+	gm.Call("session_create", `{"number": 1}`)
+	gm.Call("player_knowledge", `{"entity_id": "`+ann+`", "as_of_session": 1}`).Want("known", true)
+	gm.Played("2")
+	gm.Call("player_knowledge", `{"entity_id": "`+ann+`", "as_of_session": 1}`).Want("known", false)
+}
+
+func TestAPreviewIsWhatThePlayerGets(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		s.loaded()
+		gm := s.As("gm")
+		brandt := gm.Call("entity_search", `{"query": "ottilie"}`).Text("entities.0.id")
+		conductor := gm.Call("entity_search", `{"query": "conductor", "entity_type": "npc"}`).Text("entities.0.id")
+		for _, who := range []string{"sample-ada", "sample-ben"} {
+			for tool, args := range map[string]string{
+				"campaign_get": `{}`, "entity_search": `{"query": "the", "limit": 50}`, "entity_get": `{"entity_id": "` + brandt + `"}`, "relationship_map": `{"entity_id": "` + brandt + `", "depth": 3}`,
+				"timeline_query": `{"limit": 100}`, "session_list": `{}`, "relationship_types": `{}`, "entity_compare": `{"entity_id": "` + brandt + `", "other_id": "` + brandt + `"}`,
+			} {
+				got := gm.Call("preview_as", `{"subject": "`+who+`", "tool": "`+tool+`", "arguments": `+args+`}`).Want("as", who)
+				result, _ := got.at("result")
+				want := s.As(who).Call(tool, args)
+				if jsonOf(result) != jsonOf(parsed(want.raw)) {
+					t.Errorf("%s as %s:\npreview %s\nis      %s", tool, who, jsonOf(result), want.raw)
+				}
+			}
+		}
+		gm.Call("preview_as", `{"subject": "sample-ada", "tool": "entity_get", "arguments": {"entity_id": "`+conductor+`"}}`).Want("error.code", "NOT_FOUND").WantNo("result")
+		gm.Call("preview_as", `{"tool": "entity_get", "arguments": {"entity_id": "`+brandt+`"}}`).Want("as", "players").WantNo("result.attributes.secrets")
+		shown := gm.WantFault("INVALID_PARAMS", "preview_as", `{"tool": "entity_get", "arguments": {"entity": 1}}`)
+		if !strings.Contains(shown, "arguments.entity") {
+			t.Error(shown)
+		}
+		gm.WantFault("INVALID_PARAMS", "preview_as", `{"tool": "entity_delete"}`)
+		gm.WantFault("INVALID_PARAMS", "preview_as", `{"tool": "campaign_get", "arguments": {"campaign_id": "elsewhere"}}`)
+		s.As("sample-ada").WantFault("FORBIDDEN", "preview_as", `{"tool": "campaign_get"}`)
+	})
+}
+
+// A gm who looks with a player's eyes sees nothing above their own level, though an admin
+// opened it to that player.
+func TestAPreviewNeverWidens(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		s.keep("Sealed Letter", "Document", `{}`, adminAlso("ada"))
+		s.As("ada").Call("entity_search", `{}`).WantEach("entities", "name", "Sealed Letter")
+		gm := s.As("gm")
+		gm.Call("entity_search", `{}`).Want("total", 0)
+		gm.Call("preview_as", `{"subject": "ada", "tool": "entity_search"}`).Want("result.total", 0)
+		gm.Call("preview_as", `{"subject": "ada", "tool": "entity_search", "arguments": {"query": "sealed"}}`).Want("result.total", 0)
+		gm.Call("preview_as", `{"subject": "ada", "tool": "entity_search", "arguments": {"query": "seeled"}}`).Want("result.total", 0)
+		gm.Call("player_knowledge", `{"subject": "ada"}`).Want("total", 0)
+		s.As("admin").Call("preview_as", `{"subject": "ada", "tool": "entity_search"}`).Want("result.total", 1)
+	})
+}
