@@ -78,6 +78,11 @@ func TestAFactIsReadByItsID(t *testing.T) {
 func TestAFactFollowsItsCard(t *testing.T) {
 	s := newLoreScene(t)
 	user := s.as("user")
+	for _, who := range []string{"user", "admin"} { // an index is made, and must not outlive the text
+		if got := s.as(who).found("boots"); !slices.Equal(got, []string{"war"}) {
+			t.Errorf("boots as %s finds %v", who, got)
+		}
+	}
 	s.edit("The Poplar War", canon.Edit{Content: ptr("<p>Fog won it.</p>")})
 	user.call("get-canonical-fact", `{"factId": "war"}`).is("item.version", 2, "item.fields.text", "Fog won it.")
 	if user.call("get-canonical-fact", `{"factId": "war"}`).at("item.updatedUtc") == nil {
@@ -86,8 +91,10 @@ func TestAFactFollowsItsCard(t *testing.T) {
 	if got := user.found("fog"); !slices.Equal(got, []string{"war"}) {
 		t.Errorf("fog finds %v", got)
 	}
-	if got := user.found("boots"); len(got) > 0 {
-		t.Errorf("what was taken out is found: %v", got)
+	for _, who := range []string{"user", "admin"} {
+		if got := s.as(who).found("boots"); len(got) > 0 {
+			t.Errorf("what was taken out is found by %s: %v", who, got)
+		}
 	}
 	s.change(func(p *canon.Plan) error {
 		c, err := p.Card("The Poplar War")
@@ -182,6 +189,12 @@ func TestHiddenLoreChangesNothing(t *testing.T) {
 	}
 	if len(s.as("gm").found("xyzzysecret", `"k": 20`)) != 20 {
 		t.Error("the gm does not find what is for the gm")
+	}
+	ask(s)
+	newcomer := s.as("gm")
+	newcomer.caller.Subject = "another gm" // who is read for anew, between two searches of the user
+	if got := newcomer.found("xyzzysecret"); len(got) == 0 {
+		t.Error("the gm is given what a user is")
 	}
 	for i, got := range ask(s) {
 		if got != before[i] {
