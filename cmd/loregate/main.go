@@ -43,6 +43,7 @@ type cli struct {
 	Rebuild   rebuildCmd   `cmd:"" help:"Recreate every table from the streams, and say whether it is identical."`
 	Purge     purgeCmd     `cmd:"" help:"Erase the body of a version of a card, keeping its hash."`
 	Backup    backupCmd    `cmd:"" help:"Write a consistent copy of the store."`
+	Copy      copyCmd      `cmd:"" help:"Copy a store to another, between data folders and PostgreSQL, and prove both equal."`
 	Doctor    doctorCmd    `cmd:"" help:"Check that everything is in order, and print what is in force."`
 	Studio    studioCmd    `cmd:"" help:"Build places in authoring programs: plans, runs, artifacts."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`

@@ -51,11 +51,12 @@ var mayImport = map[string][]string{
 	"mcpd":           {"op", "identity", "access", "fault"},
 	"httpd":          {"op", "identity", "access", "fault"},
 
-	"store/memory":    {"canon", "markup", "access", "fault"},
-	"store/words":     {"canon"},
-	"store/sqlite":    {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
-	"store/postgres":  {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
-	"store/storetest": {"canon", "markup", "access", "fault", "store/memory"},
+	"store/memory":          {"canon", "markup", "access", "fault"},
+	"store/words":           {"canon"},
+	"store/sqlite":          {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
+	"store/postgres":        {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
+	"store/postgres/pgtest": {},
+	"store/storetest":       {"canon", "markup", "access", "fault", "store/memory"},
 }
 
 // free are the packages that may import every other: they only put parts together.

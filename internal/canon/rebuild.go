@@ -164,19 +164,36 @@ func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 	return n, nil
 }
 
+// Digested is what a table of a world holds, as a number of rows and a hash over them.
+type Digested struct {
+	Rows int
+	Sum  Hash
+}
+
+// Digest reads a table of a world. It is for wiring, which compares whole stores.
+func Digest(ctx context.Context, r Reader, w access.WorldID, t Table) (d Digested, err error) {
+	h := sha256.New()
+	for line, err := range r.Dump(ctx, w, t) {
+		if err != nil {
+			return Digested{}, fmt.Errorf("canon: dump of %s: %w", t, err)
+		}
+		h.Write([]byte(line))
+		h.Write([]byte{'\n'})
+		d.Rows++
+	}
+	d.Sum = Hash(h.Sum(nil))
+	return d, nil
+}
+
 func digests(ctx context.Context, r Reader, w access.WorldID) (map[Table]Hash, int, error) {
 	sums, rows := make(map[Table]Hash), 0
 	for _, t := range Tables {
-		h := sha256.New()
-		for line, err := range r.Dump(ctx, w, t) {
-			if err != nil {
-				return nil, 0, fmt.Errorf("canon: dump of %s: %w", t, err)
-			}
-			h.Write([]byte(line))
-			h.Write([]byte{'\n'})
-			rows++
+		d, err := Digest(ctx, r, w, t)
+		if err != nil {
+			return nil, 0, err
 		}
-		sums[t] = Hash(h.Sum(nil))
+		sums[t] = d.Sum
+		rows += d.Rows
 	}
 	return sums, rows, nil
 }

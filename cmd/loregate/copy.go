@@ -1,0 +1,22 @@
+package main
+
+import (
+	"context"
+	"io"
+
+	"loregate/internal/app"
+)
+
+type copyCmd struct {
+	Config string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
+	From   string `help:"Data folder, or postgres://…" required:"" placeholder:"STORE"`
+	To     string `help:"Data folder, or postgres://…; empty, or an earlier copy of the same." required:"" placeholder:"STORE"`
+}
+
+func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
+	cfg, err := common{Config: c.Config}.load()
+	if err != nil {
+		return err
+	}
+	return app.Copy(ctx, cfg, c.From, c.To, out)
+}

@@ -1,0 +1,366 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+)
+
+// copyAtOnce is how many commits a copy writes in one transaction.
+const copyAtOnce = 200
+
+// Copy brings everything that one store holds to another, and proves that both have the
+// same: every chain, every table, every access record. Each address is a data folder or
+// postgres://…; c says the rest. A target that holds the beginning of the same chains is
+// brought up to date, one that holds anything else is refused. Not copied are the keys that
+// sign tokens, idempotency keys, unfinished jobs, and files, which stay in the data folder.
+func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err error) {
+	if from == to {
+		return fault.New(fault.Invalid, "--from and --to name the same store")
+	}
+	for flag, address := range map[string]string{"--from": from, "--to": to} {
+		if strings.Contains(address, "://") && !isDatabase(address) {
+			return fault.New(fault.Invalid, "%s: name a data folder, or a database as postgres://user@host:5432/name", flag)
+		}
+	}
+	src, err := openStore(ctx, c.at(from))
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	dst, err := openStore(ctx, c.at(to))
+	if err != nil {
+		return fmt.Errorf("--to: %w", err)
+	}
+	defer func() { err = errors.Join(err, dst.Close()) }()
+	k := copying{src: src, dst: dst, out: out}
+	for _, step := range []func(context.Context) error{k.streams, k.tables, k.people, k.records, k.prove} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at is the configuration for the store at an address.
+func (c Config) at(address string) Config {
+	if c.Database = ""; isDatabase(address) {
+		c.Database = address
+	} else {
+		c.Data = address
+	}
+	return c
+}
+
+type copying struct {
+	src, dst store
+	out      io.Writer
+	behind   []access.WorldID // worlds whose tables at the target do not follow from their streams yet
+}
+
+func (k *copying) streams(ctx context.Context) error {
+	var list []canon.StreamID
+	if err := k.src.Read(ctx, func(r canon.Reader) (err error) {
+		list, err = r.Streams(ctx)
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := k.strangers(ctx, list); err != nil {
+		return err
+	}
+	for _, s := range list {
+		if err := k.stream(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// strangers refuses a target with streams that the source does not have.
+func (k *copying) strangers(ctx context.Context, list []canon.StreamID) error {
+	return k.dst.Read(ctx, func(r canon.Reader) error {
+		held, err := r.Streams(ctx)
+		for _, s := range held {
+			if !slices.Contains(list, s) {
+				return fault.New(fault.Conflict, "the target holds %s, which the source does not; copy into an empty store", s)
+			}
+		}
+		return err
+	})
+}
+
+// stream copies what the target does not have of a stream.
+func (k *copying) stream(ctx context.Context, s canon.StreamID) error {
+	var have canon.Head
+	if err := k.dst.Read(ctx, func(r canon.Reader) (err error) {
+		have, err = r.Head(ctx, s)
+		return err
+	}); err != nil {
+		return err
+	}
+	next, n := max(have.Seq, 1), 0
+	for {
+		commits, bodies, err := k.take(ctx, s, next)
+		if err != nil {
+			return err
+		}
+		if have.Seq > 0 && next == have.Seq {
+			if len(commits) == 0 || commits[0].Hash != have.Hash {
+				return fault.New(fault.Conflict, "the target's chain is another one; copy into an empty store")
+			}
+			commits = commits[1:]
+		}
+		if len(commits) == 0 {
+			break
+		}
+		if err := k.put(ctx, s, commits, bodies); err != nil {
+			return err
+		}
+		n += len(commits)
+		next = commits[len(commits)-1].Seq + 1
+	}
+	if n > 0 {
+		if w, ok := worldOf(s); ok {
+			k.behind = append(k.behind, w)
+		}
+		fmt.Fprintf(k.out, "%s: %d commits\n", s, n)
+	}
+	return nil
+}
+
+// worldOf is the world whose canon a stream is.
+func worldOf(s canon.StreamID) (w access.WorldID, ok bool) {
+	text, ok := bytes.CutPrefix([]byte(s), []byte("world:"))
+	return w, ok && w.UnmarshalText(text) == nil && canon.WorldStream(w) == s
+}
+
+// take reads commits of a stream from a number on, with the content that they name.
+func (k *copying) take(ctx context.Context, s canon.StreamID, from canon.Seq) (list []canon.StoredCommit, bodies map[canon.Hash][]byte, err error) {
+	bodies = map[canon.Hash][]byte{}
+	w, isWorld := worldOf(s)
+	err = k.src.Read(ctx, func(r canon.Reader) error {
+		for commit, err := range r.Commits(ctx, s, from) {
+			if err != nil {
+				return err
+			}
+			list = append(list, commit)
+			if isWorld {
+				if err := k.content(ctx, r, w, commit, bodies); err != nil {
+					return err
+				}
+			}
+			if len(list) == copyAtOnce {
+				return nil
+			}
+		}
+		return nil
+	})
+	return list, bodies, err
+}
+
+// content reads what a commit names. What was erased is not there.
+func (k *copying) content(ctx context.Context, r canon.Reader, w access.WorldID, commit canon.StoredCommit, bodies map[canon.Hash][]byte) error {
+	rec, err := commit.Record()
+	if err != nil {
+		return err
+	}
+	for _, ch := range rec.Changes {
+		if ch.Card == nil || ch.Card.Content == (canon.Hash{}) || bodies[ch.Card.Content] != nil {
+			continue
+		}
+		b, ok, err := r.Body(ctx, w, ch.Card.Content)
+		if err != nil {
+			return err
+		}
+		if ok {
+			bodies[ch.Card.Content] = b
+		}
+	}
+	return nil
+}
+
+func (k *copying) put(ctx context.Context, s canon.StreamID, commits []canon.StoredCommit, bodies map[canon.Hash][]byte) error {
+	return k.dst.Write(ctx, func(tx canon.Tx) error {
+		w, _ := worldOf(s)
+		for h, b := range bodies {
+			if err := tx.PutBody(ctx, w, h, b); err != nil {
+				return err
+			}
+		}
+		for _, c := range commits {
+			if err := tx.Append(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// tables makes the target's tables from its streams.
+func (k *copying) tables(ctx context.Context) error {
+	c := canon.New(canon.Config{Store: k.dst})
+	for _, w := range k.behind {
+		err := operator(ctx, func(g access.Grant) error {
+			_, err := c.Rebuild(ctx, g, w, canon.KeepRebuilt)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("tables of world %s: %w", w, err)
+		}
+	}
+	return nil
+}
+
+// operator does something with a grant of the local operator.
+func operator(ctx context.Context, f func(access.Grant) error) error {
+	guard := access.NewGuard(access.Config{})
+	ad, err := guard.Admit(ctx, Operator(), access.Request{Operation: "copy", Effect: access.Write, Operator: true})
+	if err != nil {
+		return err
+	}
+	err = f(ad.Grant)
+	ad.Done(ctx, 0, err)
+	return err
+}
+
+// people copies keys and invitations. One that the target has already stays as it is,
+// but for a key that was revoked since.
+func (k *copying) people(ctx context.Context) error {
+	src, dst := k.src.Identity(), k.dst.Identity()
+	n := 0
+	for key, err := range src.Keys(ctx) {
+		if err != nil {
+			return err
+		}
+		if err = dst.AddKey(ctx, key); errors.Is(err, identity.ErrExists) {
+			if err = nil; !key.Revoked.IsZero() {
+				_, err = dst.RevokeKey(ctx, key.ID, key.Revoked)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("key %s: %w", key.ID, err)
+		}
+		n++
+	}
+	fmt.Fprintf(k.out, "%d keys\n", n)
+	return k.src.Read(ctx, func(r canon.Reader) error {
+		worlds, err := r.Worlds(ctx)
+		if err != nil {
+			return err
+		}
+		for _, w := range worlds {
+			list, err := src.Invitations(ctx, w.ID)
+			if err != nil {
+				return err
+			}
+			for _, i := range list {
+				if err := dst.AddInvitation(ctx, i); err != nil && !errors.Is(err, identity.ErrExists) {
+					return fmt.Errorf("invitation %s: %w", i.ID, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// records copies access records.
+func (k *copying) records(ctx context.Context) error {
+	processes, err := k.src.Processes(ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, p := range processes {
+		for segment, err := range k.src.Segments(ctx, p, 0) {
+			if err != nil {
+				return err
+			}
+			if err := k.dst.AppendSegment(ctx, segment); err != nil {
+				return err
+			}
+			n += segment.Count
+		}
+	}
+	fmt.Fprintf(k.out, "%d access records\n", n)
+	return nil
+}
+
+// prove walks the chains of both stores and compares them, and each world's tables line
+// by line.
+func (k *copying) prove(ctx context.Context) error {
+	var chains [2][]canon.Verified
+	var segments [2]access.Verified
+	for i, s := range []store{k.src, k.dst} {
+		err := operator(ctx, func(g access.Grant) (err error) {
+			chains[i], err = canon.New(canon.Config{Store: s}).Verify(ctx, g)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		v, err := access.VerifySegments(ctx, s)
+		if err != nil {
+			return err
+		}
+		segments[i] = v
+	}
+	// The target may have access records of its own: of those who looked at it before.
+	if !slices.Equal(chains[0], chains[1]) || segments[1].Records < segments[0].Records {
+		return fault.New(fault.Conflict, "the chains differ: something was written to the source meanwhile; stop its processes and copy again")
+	}
+	rows := 0
+	for _, v := range chains[0] {
+		w, ok := worldOf(v.Stream)
+		if !ok {
+			continue
+		}
+		n, err := k.sameTables(ctx, w)
+		if err != nil {
+			return err
+		}
+		rows += n
+	}
+	fmt.Fprintf(k.out, "proved equal: %d chains with %d commits, %d rows\n", len(chains[0]), commitsOf(chains[0]), rows)
+	return nil
+}
+
+func commitsOf(list []canon.Verified) (n int) {
+	for _, v := range list {
+		n += v.Commits
+	}
+	return n
+}
+
+// sameTables compares a world's tables, and counts their rows.
+func (k *copying) sameTables(ctx context.Context, w access.WorldID) (n int, err error) {
+	err = k.src.Read(ctx, func(a canon.Reader) error {
+		return k.dst.Read(ctx, func(b canon.Reader) error {
+			for _, table := range canon.Tables {
+				x, err := canon.Digest(ctx, a, w, table)
+				if err != nil {
+					return err
+				}
+				y, err := canon.Digest(ctx, b, w, table)
+				if err != nil {
+					return err
+				}
+				if x != y {
+					return fault.New(fault.Conflict, "the table %s of world %s differs; run loregate rebuild on both, and copy again", table, w)
+				}
+				n += x.Rows
+			}
+			return nil
+		})
+	})
+	return n, err
+}
