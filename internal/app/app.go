@@ -54,6 +54,8 @@ type App struct {
 	Studio    *studio.Studio
 
 	blobs  *blob.Store
+	record *os.File // of exchanges with an Unreal editor; nil for none
+	Events *world.Dispatcher
 	places *world.World
 	games  *game.Service
 

@@ -1,7 +1,9 @@
 package app
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -9,6 +11,7 @@ import (
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
 	"loregate/internal/studio/godot"
+	"loregate/internal/studio/unreal"
 )
 
 // Studio is what the owner allows the studio, and where its programs are.
@@ -16,6 +19,8 @@ type Studio struct {
 	Blender          string   `yaml:"blender" default:"blender" doc:"Blender's program: a name on the path, or a file."`
 	Godot            string   `yaml:"godot" default:"godot3-server" doc:"Godot's headless program: a name on the path, or a file."`
 	Unreal           string   `yaml:"unreal" doc:"Address of an Unreal editor's Remote Control, as http://127.0.0.1:30010; double: the recorded protocol, for tests. Empty: none."`
+	UnrealProject    string   `yaml:"unreal_project" doc:"Folder of the Unreal project, where exports are handed over."`
+	UnrealRecord     string   `yaml:"unreal_record" doc:"File to write each exchange with the Unreal editor to, for owners of one who want to say what it answers."`
 	AllowDestructive bool     `yaml:"allow_destructive" doc:"Let admins overwrite files and assets, call by call, with confirm."`
 	Tools            []string `yaml:"tools" doc:"The only tools that may be called. Empty: all."`
 	Targets          []string `yaml:"targets" doc:"The only targets that may be used, by kind or name. Empty: all."`
@@ -50,8 +55,12 @@ func (a *App) openStudio() (err error) {
 	if a.blobs, err = blob.Open(filepath.Join(dir, "blobs")); err != nil {
 		return err
 	}
+	adapters, err := a.adapters()
+	if err != nil {
+		return err
+	}
 	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.policy(),
-		Adapters: []studio.Adapter{blender.New(blender.Config{Binary: a.Config.Studio.Blender}), godot.New(godot.Config{Binary: a.Config.Studio.Godot})},
+		Adapters: adapters,
 		Ended:    a.metrics.Run, Now: a.now, Logger: a.logger})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, a.Studio.Surface())
@@ -59,13 +68,46 @@ func (a *App) openStudio() (err error) {
 	return err
 }
 
+// adapters are the programs that can be used. Unreal is one only where it is set up, so
+// that a target need not be named where there is one engine.
+func (a *App) adapters() ([]studio.Adapter, error) {
+	c := a.Config.Studio
+	list := []studio.Adapter{blender.New(blender.Config{Binary: c.Blender}), godot.New(godot.Config{Binary: c.Godot})}
+	u := unreal.Config{Address: c.Unreal, Project: c.UnrealProject}
+	switch c.Unreal {
+	case "":
+		return list, nil
+	case "double":
+		double, err := unreal.NewDouble()
+		if err != nil {
+			return nil, err
+		}
+		u = unreal.Config{Double: double}
+	default:
+		if c.UnrealRecord != "" {
+			f, err := os.OpenFile(c.UnrealRecord, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+			if err != nil {
+				return nil, fmt.Errorf("studio.unreal_record: %w", err)
+			}
+			a.record = f
+			u.Record = f
+		}
+	}
+	engine, err := unreal.New(u)
+	return append(list, engine), err
+}
+
 // closeStudio stops its runs and programs.
 func (a *App) closeStudio() error {
 	if a.Studio != nil {
 		a.Studio.Close()
 	}
+	var errs []error
 	if a.blobs != nil {
-		return a.blobs.Close()
+		errs = append(errs, a.blobs.Close())
 	}
-	return nil
+	if a.record != nil {
+		errs = append(errs, a.record.Close())
+	}
+	return errors.Join(errs...)
 }

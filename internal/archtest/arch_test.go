@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"game/player":    {"game/rule", "game/view", "markup"},
 	"game/page":      {"access"},
 	"game":           {"canon", "op", "access", "fault", "game/rule", "game/view", "game/player"},
-	"world":          {"canon", "op", "job", "markup", "access", "fault"},
+	"world":          {"canon", "op", "job", "proposal", "markup", "access", "fault"},
 	"archive":        {"canon", "op", "job", "markup", "access", "fault"},
 	"campaign":       {"canon", "op", "markup", "access", "fault"},
 	"exchange":       {"canon", "markup", "access", "fault"},

@@ -234,7 +234,7 @@ def op_light(session, name, kind, energy, color=(1, 1, 1), size=0.1, into="", **
 def op_camera(session, name, lens=35.0, into="", main=False, **op):
     camera = bpy.data.cameras.new(fresh(bpy.data.cameras, name))
     session.undo.append(forget(bpy.data.cameras, name))
-    camera.lens, camera.clip_end = lens, 2000
+    camera.lens, camera.clip_end = lens, 9000
     thing = new_object(session, name, camera, into, transform_of(op))
     if main or bpy.context.scene.camera is None:
         before = bpy.context.scene.camera.name if bpy.context.scene.camera else None
@@ -312,7 +312,7 @@ def op_assign(session, object, material):
     slot.material = wanted
 
 
-def op_sky(session, elevation=0.6, rotation=0.0, strength=1.0, color=None):
+def op_sky(session, elevation=0.6, rotation=0.0, strength=1.0, color=None, ozone=1.0, dust=1.0):
     """The light of the sky: a colour, or a sun over air at an elevation in radians."""
     scene = bpy.context.scene
     before = scene.world.name if scene.world else None
@@ -333,8 +333,9 @@ def op_sky(session, elevation=0.6, rotation=0.0, strength=1.0, color=None):
         air = world.node_tree.nodes.new("ShaderNodeTexSky")
         air.sky_type = "NISHITA"
         air.sun_elevation, air.sun_rotation, air.sun_disc = elevation, rotation, False
+        air.ozone_density, air.dust_density = ozone, dust
         world.node_tree.links.new(air.outputs["Color"], background.inputs["Color"])
-    world["spec"] = json.dumps([elevation, rotation, strength, color])
+    world["spec"] = json.dumps([elevation, rotation, strength, color, ozone, dust])
     scene.world = world
 
 

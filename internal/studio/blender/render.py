@@ -24,5 +24,5 @@ cycles.device, cycles.samples, cycles.seed = "CPU", job["samples"], 0
 cycles.use_denoising, cycles.use_adaptive_sampling = False, False
 cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 5, 3, 2
 cycles.transmission_bounces, cycles.transparent_max_bounces = 2, 2
-cycles.sample_clamp_indirect, cycles.caustics_reflective, cycles.caustics_refractive = 4.0, False, False
+cycles.sample_clamp_direct, cycles.sample_clamp_indirect, cycles.caustics_reflective, cycles.caustics_refractive = 12.0, 2.0, False, False
 bpy.ops.render.render(write_still=True)

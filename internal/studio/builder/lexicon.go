@@ -129,8 +129,8 @@ func best(score map[string]int) string {
 // count is the number before a word, within three words; 1, or for a plural a few.
 func count(before []string, word string) int {
 	for i := len(before) - 1; i >= 0 && i >= len(before)-3; i-- {
-		if n, err := strconv.Atoi(before[i]); err == nil {
-			return min(max(n, 1), most)
+		if n, err := strconv.Atoi(before[i]); err == nil && n > 0 && n <= most { // greater ones are years and the like
+			return n
 		}
 		if n := numbers[before[i]]; n > 0 {
 			return n

@@ -14,11 +14,13 @@ type weather struct {
 	sun       float64 // watts a square metre
 	tint      [3]float64
 	soft      float64 // angle of the sun's disc
+	ozone     float64 // of the air: more makes low light blue
+	dust      float64
 }
 
 var weathers = map[string]weather{
-	"day":      {elevation: 0.72, sky: 0.14, sun: 3.4, tint: [3]float64{1, 0.93, 0.82}, soft: 0.01},
-	"dusk":     {elevation: 0.075, sky: 0.34, sun: 1.1, tint: [3]float64{1, 0.5, 0.24}, soft: 0.05},
+	"day":      {elevation: 0.72, sky: 0.22, ozone: 1.5, dust: 0.4, sun: 3.8, tint: [3]float64{1, 0.93, 0.82}, soft: 0.01},
+	"dusk":     {elevation: 0.035, sky: 0.5, ozone: 6, dust: 0.6, sun: 1.2, tint: [3]float64{1, 0.5, 0.24}, soft: 0.05},
 	"night":    {elevation: 0.6, color: &[3]float64{0.012, 0.02, 0.045}, sky: 1, sun: 0.16, tint: [3]float64{0.55, 0.68, 1}, soft: 0.02},
 	"overcast": {elevation: 0.9, color: &[3]float64{0.52, 0.57, 0.62}, sky: 0.75, sun: 0.9, tint: [3]float64{0.95, 0.97, 1}, soft: 0.5},
 }
@@ -27,7 +29,7 @@ var weathers = map[string]weather{
 func (y *yard) light() {
 	w := weathers[y.read.style]
 	// Blender's air has its sun at +Y when unturned, and turns it clockwise.
-	y.Sky(scene.Sky{Elevation: w.elevation, Rotation: math.Pi/2 - y.sun, Strength: w.sky, Color: w.color})
+	y.Sky(scene.Sky{Elevation: w.elevation, Rotation: math.Pi/2 - y.sun, Strength: w.sky, Color: w.color, Ozone: w.ozone, Dust: w.dust})
 	up := math.Max(w.elevation, 0.16)
 	toSun := scene.Vec{math.Cos(y.sun) * math.Cos(up), math.Sin(y.sun) * math.Cos(up), math.Sin(up)}
 	y.Light(scene.Light{Name: y.id + " sun", Kind: "SUN", Energy: w.sun, Color: w.tint, Size: w.soft, Into: y.id,

@@ -23,11 +23,14 @@ func (y *yard) furnish() {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		if t, ok := things[name]; ok {
+		if t, ok := things[name]; ok && (name != "boat" || afloat[y.read.kind]) {
 			y.strew(name, t, y.read.things[name]-y.counts[name], y.front, true)
 		}
 	}
 }
+
+// afloat are the kinds of place where boats lie about.
+var afloat = map[string]bool{"lighthouse": true, "marsh": true, "plain": true}
 
 // strew puts things where there is room.
 func (y *yard) strew(name string, t thing, n int, area [4]float64, named bool) {
@@ -87,7 +90,7 @@ func (y *yard) land(mat string, size, amplitude, flat float64) {
 // sea is water to the horizon at a height.
 func (y *yard) sea(mat string, level float64) {
 	p := &piece{}
-	p.put(scene.Quad(1600, 1600), mat, scene.Vec{}, 0)
+	p.put(scene.Quad(9000, 9000), mat, scene.Vec{}, 0)
 	y.stand("sea", y.mesh("sea", p), scene.Vec{0, 0, level}, 0, 1)
 }
 
@@ -147,7 +150,7 @@ func buildInn(y *yard) {
 	}
 	y.around("tree", 16, 15, 34, 1.9)
 	y.around("bush", 14, 12, 30, 2)
-	y.front, y.from, y.sun = [4]float64{-5, -13, 12, -3.4}, scene.Vec{0.62, -1, 0.33}, -2.7
+	y.front, y.from, y.sun = [4]float64{-5, -13, 12, -3.4}, scene.Vec{0.6, -1, 0.2}, 0.9
 }
 
 // spaced writes an identifier as a name.
@@ -242,8 +245,8 @@ func buildLighthouse(y *yard) {
 	}
 	tall.put(scene.Torus(3, 0.05, 28, 6), "iron", scene.Vec{0, 0, 25.35}, 0)
 	tall.put(scene.Lathe([][2]float64{{2, 0}, {1.7, 0.5}, {0.35, 1.6}, {0.3, 1.9}, {0, 2.3}}, 20, true), "red", scene.Vec{0, 0, 26.7}, 0)
-	tall.put(scene.Lathe([][2]float64{{3.0, 0}, {2.72, 4}}, 28, true), "red", scene.Vec{0, 0, 9}, 0)
-	tall.put(scene.Lathe([][2]float64{{2.62, 0}, {2.4, 3.4}}, 28, true), "red", scene.Vec{0, 0, 17}, 0)
+	tall.put(scene.Lathe([][2]float64{{3.06, 0}, {2.86, 4}}, 28, true), "red", scene.Vec{0, 0, 9}, 0)
+	tall.put(scene.Lathe([][2]float64{{2.67, 0}, {2.5, 3.4}}, 28, true), "red", scene.Vec{0, 0, 17}, 0)
 	glowing := "pane"
 	if y.dark() {
 		glowing = "beacon"
@@ -259,8 +262,8 @@ func buildLighthouse(y *yard) {
 	y.take(0, 1, 4.4)
 	y.take(8, 0.5, 5.6)
 	y.dry = func(px, py float64) bool { return cliff(px, py) > -0.02 }
-	y.frame.Grow(scene.Vec{-10, -6, -9})
-	y.frame.Grow(scene.Vec{14, -6, -9})
+	y.frame.Grow(scene.Vec{-17, -12, -10})
+	y.frame.Grow(scene.Vec{19, -12, -10})
 	for i := range 3 {
 		y.place("rock", scene.Vec{[]float64{-7, 6, -4}[i], []float64{-5, -6, -8}[i], -0.2}, float64(i), 1.2)
 	}
@@ -284,26 +287,31 @@ func buildTower(y *yard) {
 func buildQuay(y *yard) {
 	y.sea("water", -1.5)
 	y.dry = func(_, py float64) bool { return py > -1.6 }
-	y.paved("quay", "cobbles", [4]float64{-45, -2, 45, 40}, 0)
+	y.paved("quay", "cobbles", [4]float64{-90, -2, 90, 90}, 0)
 	edge := &piece{}
-	edge.put(scene.Box(90, 1.2, 5), "stone", scene.Vec{0, -2.4, -4.85}, 0)
-	for i := range 18 {
-		edge.put(scene.Box(4.9, 1.5, 0.3), "stone", scene.Vec{-42.5 + float64(i)*5, -2.3, -0.1}, 0)
+	edge.put(scene.Box(180, 1.2, 5), "stone", scene.Vec{0, -2.4, -4.85}, 0)
+	for i := range 36 {
+		edge.put(scene.Box(4.9, 1.5, 0.3), "stone", scene.Vec{-87.5 + float64(i)*5, -2.3, -0.1}, 0)
 	}
 	y.stand("edge", y.mesh("edge", edge), scene.Vec{}, 0, 1)
 	rnd := noise.NewSource(y.seed, "row")
-	x := -27.0
-	for i := range 7 {
+	x := -48.0
+	for i := range 14 {
 		s := shape{w: rnd.Between(5.5, 8), d: 7, floors: 2 + rnd.Intn(2), wall: "stone", upper: []string{"plaster", "white", "brick"}[i%3], roof: "slate",
 			framed: i%3 == 0, jetty: i%2 == 0, pitch: rnd.Between(0.9, 1.3), chimneys: 1, door: true, glass: y.glass()}
 		p := house(s, rnd)
 		at := scene.Vec{x + s.w/2, 11.5 + rnd.Between(-0.4, 0.4), 0}
 		y.stand(fmt.Sprintf("house %d", i), y.mesh(fmt.Sprintf("house %d", i), p), at, 0, 1)
-		if i > 0 && i < 5 {
+		if i > 4 && i < 9 {
 			y.show(p, at, 0)
 		}
 		y.take(at[0], at[1], 5)
 		x += s.w + 0.15
+	}
+	for i := range 12 {
+		far := fmt.Sprintf("far house %d", i%4)
+		p := house(shape{w: 7, d: 7, floors: 3, wall: "stone", upper: []string{"brick", "plaster", "white", "stone"}[i%4], roof: "slate", pitch: 1.2, chimneys: 1, glass: y.glass()}, rnd)
+		y.stand(far, y.mesh(far, p), scene.Vec{-46 + float64(i)*8 + rnd.Between(-0.6, 0.6), 27 + rnd.Between(-2, 2), 2.4}, 0, 1)
 	}
 	jetty := &piece{}
 	jetty.put(scene.Box(2.4, 13, 0.18), "timber", scene.Vec{0, -6.5, 0}, 0)
@@ -314,7 +322,7 @@ func buildQuay(y *yard) {
 	}
 	y.build("jetty", jetty, scene.Vec{-4, -2.2, -0.05}, 0)
 	for i := range max(3, min(y.read.things["boat"], 6)) {
-		at := [][3]float64{{-7.2, -8, 1.4}, {-1, -11, 1.8}, {4.5, -6, 0.3}, {11, -9, 2.9}, {-13, -6, 0.1}, {17, -7, 0.2}}[i]
+		at := [][3]float64{{-7.6, -8, 1.4}, {0.4, -10.5, 1.9}, {5.5, -5.4, 0.15}, {9.5, -10, 2.6}, {-13, -6, 0.1}, {15, -6, 0.2}}[i]
 		y.counts["boat"]++
 		if !y.meshes["boat kind 0"] {
 			y.mesh("boat kind 0", boat())
@@ -333,18 +341,18 @@ func buildQuay(y *yard) {
 	}
 	y.place("barrel", scene.Vec{5.9, 2, 0}, 0, 1)
 	y.place("barrel", scene.Vec{6.6, 1.5, 0}, 0, 1)
-	y.front, y.from, y.sun, y.lens = [4]float64{-14, -1, 14, 5.5}, scene.Vec{0.5, -1, 0.3}, -0.5, 32
-	y.frame.Grow(scene.Vec{-10, -13, -1.5})
-	y.frame.Grow(scene.Vec{10, -10, -1.5})
+	y.front, y.from, y.sun, y.lens = [4]float64{-14, -1, 14, 5.5}, scene.Vec{0.45, -1, 0.26}, -0.9, 32
+	y.frame.Grow(scene.Vec{-8, -11, -1.5})
+	y.frame.Grow(scene.Vec{10, -11, -1.5})
 }
 
 func buildPans(y *yard) {
 	y.land("earth", 260, 0, 200)
 	rnd := noise.NewSource(y.seed, "pans")
 	banks, water, crust := &piece{}, &piece{}, &piece{}
-	for row := range 9 {
-		for col := range 9 {
-			px, py := -32+float64(col)*8+rnd.Between(-0.2, 0.2), -6+float64(row)*7.2
+	for row := range 6 {
+		for col := range 11 {
+			px, py := -40+float64(col)*8+rnd.Between(-0.2, 0.2), -6+float64(row)*7.2
 			for _, s := range []float64{-1, 1} {
 				banks.put(scene.Frustum(8.4, 1.1, 8.1, 0.45, 0.42), "earth", scene.Vec{px, py + s*3.1, 0}, 0)
 				banks.put(scene.Frustum(1.1, 6.6, 0.45, 6.4, 0.42), "earth", scene.Vec{px + s*3.75, py, 0}, 0)
@@ -363,22 +371,23 @@ func buildPans(y *yard) {
 	y.stand("water", y.mesh("water", water), scene.Vec{}, 0, 1)
 	y.stand("salt", y.mesh("salt", crust), scene.Vec{}, 0, 1)
 	boiling := house(shape{w: 12, d: 8, floors: 1, wall: "stone", upper: "timber", roof: "slate", pitch: 0.9, chimneys: 2, door: true, glass: y.glass(), storey: 4}, rnd)
-	y.build("boiling house", boiling, scene.Vec{-16, 40, 0}, 0.35)
+	y.build("boiling house", boiling, scene.Vec{-13, 41, 0}, 0.2)
 	mill := tower(2.4, 8, "white", y.glass())
 	mill.put(scene.Lathe([][2]float64{{1.9, 0}, {1.5, 0.7}, {0, 1.8}}, 20, true), "timber", scene.Vec{0, 0, 8}, 0)
+	mill.put(scene.Box(0.3, 2.2, 0.3), "timber", scene.Vec{0, -1.6, 8.15}, 0)
 	for i := range 4 {
-		mill.tilted(scene.Box(0.16, 0.1, 5.6), "timber", scene.Vec{0, -2.5, 8.3}, float64(i)*math.Pi/2+0.4, 0)
+		mill.tilted(scene.Box(0.18, 0.12, 5.6), "timber", scene.Vec{0, -2.5, 8.3}, float64(i)*math.Pi/2+0.4, 0)
 		mill.tilted(scene.Box(1.2, 0.05, 4.4), "canvas", scene.Vec{math.Sin(float64(i)*math.Pi/2+0.4) * 1.1, -2.55, 8.3 + math.Cos(float64(i)*math.Pi/2+0.4)*1.1}, float64(i)*math.Pi/2+0.4, 0)
 	}
-	y.build("mill", mill, scene.Vec{12, 26, 0.2}, 0.1)
+	y.build("mill", mill, scene.Vec{11, 40, 0}, -0.15)
 	y.around("conifer", 14, 70, 90, 1.2)
 	for i := range 4 {
 		y.place("cart", scene.Vec{[]float64{-3.9, 20.2, 4.2, -20}[i], []float64{1, 12, 15, 16}[i], 0.4}, []float64{1.57, 1.5, 1.6, 0}[i], 0.8)
 	}
-	y.frame.Grow(scene.Vec{-16, -2, 0})
-	y.frame.Grow(scene.Vec{16, -2, 0})
+	y.frame.Grow(scene.Vec{-15, 4, 0})
+	y.frame.Grow(scene.Vec{15, 4, 0})
 	y.dry = func(_, py float64) bool { return py < -9.6 }
-	y.front, y.from, y.sun, y.lens = [4]float64{-10, -14, 10, -9.7}, scene.Vec{0.18, -1, 0.2}, 1.9, 30
+	y.front, y.from, y.sun, y.lens = [4]float64{-10, -14, 10, -9.7}, scene.Vec{0.12, -1, 0.17}, 2.6, 30
 }
 
 func buildWood(y *yard) {
@@ -402,8 +411,8 @@ func buildWood(y *yard) {
 	moss := &piece{}
 	moss.put(scene.Cylinder(9.5, 0.04, 40), "grass", scene.Vec{0, 0, 0}, 0)
 	y.stand("clearing", y.mesh("clearing", moss), scene.Vec{}, 0, 1)
-	y.around("tree", 120, 10.5, 40, 2.75)
-	y.around("conifer", 40, 16, 52, 2.6)
+	y.around("tree", 170, 10.5, 52, 2.65)
+	y.around("conifer", 90, 20, 70, 2.4)
 	y.around("bush", 40, 9.5, 22, 2.9)
 	y.around("rock", 16, 9, 18, 3)
 	for i := range 3 {
@@ -411,7 +420,7 @@ func buildWood(y *yard) {
 	}
 	y.frame.Grow(scene.Vec{-8, -7, 0})
 	y.frame.Grow(scene.Vec{8, 8, 6.5})
-	y.front, y.from, y.sun, y.lens = [4]float64{-5, -5, 5, 5}, scene.Vec{0.22, -1, 0.34}, -0.9, 30
+	y.front, y.from, y.sun, y.lens = [4]float64{-5, -5, 5, 5}, scene.Vec{0.2, -1, 0.26}, -0.9, 28
 }
 
 func buildSquare(y *yard) {
@@ -444,7 +453,7 @@ func buildSquare(y *yard) {
 		side := float64(i%2)*2 - 1
 		s := shape{w: rnd.Between(6.5, 8.5), d: 7, floors: 2 + rnd.Intn(2), wall: "stone", upper: []string{"plaster", "brick", "white"}[i%3], roof: "slate", framed: i%3 == 0, pitch: rnd.Between(0.9, 1.2), chimneys: 1, door: true, glass: y.glass()}
 		p := house(s, rnd)
-		where := scene.Vec{side * 21, -10 + float64(i/2)*8.6, 0}
+		where := scene.Vec{side * 21, -1 + float64(i/2)*8.6, 0}
 		y.stand(fmt.Sprintf("house %d", i), y.mesh(fmt.Sprintf("house %d", i), p), where, side*math.Pi/2*-1, 1)
 		y.take(where[0], where[1], 5.5)
 	}
@@ -467,9 +476,10 @@ func buildSquare(y *yard) {
 	for i := range 6 {
 		y.place("barrel", scene.Vec{[]float64{-9.2, -9.8, -9.3, 9.4, 10, 9.7}[i], []float64{-0.4, 0.3, 0.9, 2.4, 2.1, 3}[i], 0}, 0, 1)
 	}
-	y.frame.Grow(scene.Vec{-12, -6, 0})
-	y.frame.Grow(scene.Vec{12, -6, 0})
-	y.front, y.from, y.sun, y.lens = [4]float64{-9, -8, 9, 5}, scene.Vec{-0.3, -1, 0.22}, -1.1, 28
+	y.around("conifer", 40, 36, 70, 1.5)
+	y.frame.Grow(scene.Vec{-11, -4, 0})
+	y.frame.Grow(scene.Vec{11, -4, 0})
+	y.front, y.from, y.sun, y.lens = [4]float64{-9, -8, 9, 5}, scene.Vec{-0.24, -1, 0.17}, -1.1, 28
 }
 
 func buildChurch(y *yard) {

@@ -161,7 +161,7 @@ func tree(rnd *noise.Source) *piece {
 		a, out := rnd.Between(0, 6.28), rnd.Between(0.2, h*0.31)
 		r := rnd.Between(0.55, 1.15) * h / 6
 		at := scene.Vec{math.Cos(a) * out, math.Sin(a) * out, rnd.Between(h*0.5, h*1.02) - out*0.25}
-		p.put(rough(scene.Sphere(r, 9, 6), rnd, 0.2, true), leaves[i%3], at, rnd.Between(0, 3))
+		p.put(rough(scene.Sphere(r, 11, 8), rnd, 0.17, true), leaves[i%3], at, rnd.Between(0, 3))
 	}
 	return p
 }

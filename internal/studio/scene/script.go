@@ -233,6 +233,8 @@ type Sky struct {
 	Rotation  float64     `json:"rotation"`
 	Strength  float64     `json:"strength"`
 	Color     *[3]float64 `json:"color,omitempty"`
+	Ozone     float64     `json:"ozone"`
+	Dust      float64     `json:"dust"`
 }
 
 // Sky sets the light of the sky.

@@ -1,0 +1,234 @@
+package unreal
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"loregate/internal/studio"
+)
+
+//go:embed bridge.py
+var bridge []byte
+
+// Bridge is the script that a project needs for importing and measuring.
+func Bridge() []byte { return slices.Clone(bridge) }
+
+// Config is where the editor is. Exactly one of Address and Double is set.
+type Config struct {
+	Address string            // of the Remote Control interface
+	Project string            // folder of the project, where exports are handed over; "" for none
+	Record  io.Writer         // gets each exchange with the editor; nil for none
+	Double  http.RoundTripper // replays exchanges in place of an editor
+}
+
+// Adapter carries out tools in an Unreal editor.
+type Adapter struct {
+	config Config
+	client *client
+	kind   string
+}
+
+// New makes the adapter. Nothing is asked yet.
+func New(c Config) (*Adapter, error) {
+	a := &Adapter{config: c, kind: "unreal"}
+	if c.Double != nil {
+		a.kind, c.Address = DoubleKind, "http://double.invalid"
+	}
+	transport := c.Double
+	if transport == nil {
+		transport = plainTransport()
+		if c.Record != nil {
+			transport = &Recorder{Next: transport, Out: c.Record}
+		}
+	}
+	var err error
+	a.client, err = newClient(c.Address, transport)
+	return a, err
+}
+
+// DoubleKind is the kind of target that a double is shown as.
+const DoubleKind = "protocol-double"
+
+// Kind is "unreal", by which it is asked for; results of a double say what they are of.
+func (a *Adapter) Kind() string { return "unreal" }
+
+// Tools says what is carried out here.
+func (a *Adapter) Tools() map[string]studio.Support {
+	untried := "; by contract, no Unreal has run it"
+	does := func(note string) studio.Support { return studio.Support{Does: true, Note: note + untried} }
+	not := func(note string) studio.Support { return studio.Support{Note: "NOT_SUPPORTED: " + note} }
+	missing := func(note string) studio.Support { return studio.Support{Note: "DEPENDENCY_MISSING: " + note} }
+	blender := not("scenes are made in Blender, and imported")
+	return map[string]studio.Support{
+		"populate_level":      does("SpawnActorFromObject of the editor's actor subsystem"),
+		"import_asset":        does("AssetImportTask, through the bridge script"),
+		"profile_performance": does("time to load and actors, through the bridge script"),
+		"list_objects":        does("assets below /Game/Loregate"),
+		"generate_blueprint":  not("event graphs cannot be written over Remote Control or from Python; use Godot, or make them by hand from the rules"),
+		"generate_terrain":    missing("a landscape is imported by hand from the heightmap of the Blender target, made with a side of 505, 1009 or 2017"),
+		"generate_scene":      blender, "add_object": blender, "generate_texture": blender, "export_asset": blender,
+		"render_preview": not("render in Blender"),
+	}
+}
+
+// needed are the routes without which nothing here works.
+var needed = []string{"/remote/object/call", "/remote/search/assets"}
+
+// Probe asks the editor what it serves.
+func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
+	out := studio.TargetInfo{Kind: a.kind, Name: a.Kind()}
+	var i info
+	if err := a.client.ask(ctx, http.MethodGet, "/remote/info", nil, &i); err != nil {
+		return out, err
+	}
+	for _, path := range needed {
+		if !slices.ContainsFunc(i.Routes, func(r route) bool { return strings.EqualFold(r.Path, path) }) {
+			return out, studio.Fail(studio.Missing, "the Unreal editor does not serve %s; turn the Remote Control API plugin on", path)
+		}
+	}
+	out.Version = "remote control"
+	var said struct{ Bridge, Engine string }
+	if err := a.bridged(ctx, "version", struct{}{}, &said); err == nil {
+		out.Version = said.Engine + ", bridge " + said.Bridge
+	}
+	return out, nil
+}
+
+// bridgeObject is the class that the bridge script makes, as Remote Control finds it.
+const bridgeObject = "/Engine/PythonTypes.Default__LoregateBridge"
+
+// operations are those that the bridge may be asked for.
+var operations = []string{"version", "import_asset", "profile"}
+
+// bridged has the bridge script do an operation.
+func (a *Adapter) bridged(ctx context.Context, operation string, arguments, out any) error {
+	if !slices.Contains(operations, operation) {
+		return studio.Fail(studio.PolicyDenied, "the bridge may not be asked for %s", operation)
+	}
+	b, err := json.Marshal(arguments)
+	if err != nil {
+		return err
+	}
+	var said struct {
+		Value string `json:"ReturnValue"`
+	}
+	err = a.client.ask(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: bridgeObject, Function: "perform",
+		Parameters: map[string]any{"operation": operation, "arguments": string(b)}}, &said)
+	var failed *studio.Failure
+	if errors.As(err, &failed) && failed.Code == studio.ExecFailed {
+		return studio.Fail(studio.Missing, "the project has no bridge script; put loregate_bridge.py into its Content/Python folder").Because(err)
+	}
+	if err != nil {
+		return err
+	}
+	var result struct {
+		OK     bool            `json:"ok"`
+		Result json.RawMessage `json:"result"`
+		Error  string          `json:"error"`
+	}
+	if err := json.Unmarshal([]byte(said.Value), &result); err != nil {
+		return studio.Fail(studio.ExecFailed, "the bridge script answered with something else than was agreed").Because(err)
+	}
+	if !result.OK {
+		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation, clip(result.Error, 200))
+	}
+	return json.Unmarshal(result.Result, out)
+}
+
+// Open gives the editor's project as a target.
+func (a *Adapter) Open(at studio.Place) (studio.Target, error) {
+	return &target{Adapter: a, at: at}, nil
+}
+
+// target is the project that the editor has open.
+type target struct {
+	*Adapter
+	at studio.Place
+}
+
+// Begin asks the editor who it is.
+func (t *target) Begin(ctx context.Context, _ func(string) bool) (studio.Txn, error) {
+	i, err := t.Probe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i.Name = t.at.Name
+	return &txn{target: t, info: i}, nil
+}
+
+// Fork is not possible: there is one editor, and it is somebody's.
+func (t *target) Fork(context.Context, studio.Place, func(string) bool) (studio.Target, error) {
+	return nil, studio.Fail(studio.NotSupported, "an Unreal project cannot be copied to run something again")
+}
+
+// Close does nothing: the editor is not ours.
+func (t *target) Close() {}
+
+// txn is a transaction on the editor's project. What was spawned in it is destroyed on
+// rollback; imported assets are not.
+type txn struct {
+	*target
+	info    studio.TargetInfo
+	spawned []string
+}
+
+func (x *txn) Info() studio.TargetInfo { return x.info }
+
+// found is the editor's answer to a search for assets.
+type found struct {
+	Assets []struct{ Name, Class, Path string }
+}
+
+func (x *txn) assets(ctx context.Context) (f found, err error) {
+	err = x.client.ask(ctx, http.MethodPut, "/remote/search/assets", map[string]any{"Query": "",
+		"Filter": map[string]any{"PackagePaths": []string{"/Game/Loregate"}, "RecursivePaths": true}}, &f)
+	return f, err
+}
+
+// Digest is over the names of assets: what else the project holds is not asked for.
+func (x *txn) Digest(ctx context.Context) (string, error) {
+	names, err := x.Names(ctx)
+	return studio.SumOf([]byte(strings.Join(names, "\n") + "\n" + strings.Join(x.spawned, "\n"))).String(), err
+}
+
+func (x *txn) Names(ctx context.Context) ([]string, error) {
+	f, err := x.assets(ctx)
+	names := []string{}
+	for _, a := range f.Assets {
+		names = append(names, a.Path)
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// Undo is the editor's own: it has a history.
+func (x *txn) Undo(context.Context, string) error {
+	return studio.Fail(studio.NotSupported, "take it back in the editor, with its undo")
+}
+
+// Commit does nothing: the editor has done it.
+func (x *txn) Commit(context.Context, string) error { return nil }
+
+// actors is the editor's subsystem for actors.
+const actors = "/Script/UnrealEd.Default__EditorActorSubsystem"
+
+// Rollback destroys what was spawned.
+func (x *txn) Rollback(ctx context.Context) error {
+	var errs []error
+	for _, path := range slices.Backward(x.spawned) {
+		errs = append(errs, x.client.ask(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actors, Function: "DestroyActor",
+			Parameters: map[string]any{"ActorToDestroy": path}, Transaction: true}, nil))
+	}
+	x.spawned = nil
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("unreal: taking spawned actors away: %w", err)
+	}
+	return nil
+}

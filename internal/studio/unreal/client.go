@@ -1,0 +1,131 @@
+// Package unreal carries out the studio's tools in an Unreal editor, over its Remote
+// Control HTTP interface, by contract: documented calls, a bridge script in the project for
+// what they cannot do, and an allow-list of operations.
+//
+// Its invariant: nothing here says that an Unreal did something unless it answered over
+// the wire. No Unreal has run this code; what tests it is a double that replays documented
+// exchanges, executes nothing, and labels every result with the kind protocol-double.
+package unreal
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"loregate/internal/studio"
+)
+
+// client speaks Remote Control, one request at a time: the editor answers them on its game
+// thread, and more than one in flight only wait there.
+type client struct {
+	base string
+	http *http.Client
+	turn chan struct{}
+}
+
+// answerLimit bounds what is read of an answer.
+const answerLimit = 32 << 20
+
+func newClient(base string, transport http.RoundTripper) (*client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" && u.Path != "/" {
+		return nil, fmt.Errorf("studio.unreal: %q is not an address like http://127.0.0.1:30010", base)
+	}
+	return &client{base: u.Scheme + "://" + u.Host, turn: make(chan struct{}, 1), http: &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("unreal: redirects are not followed") }}}, nil
+}
+
+// plainTransport reaches an editor: one connection, and no proxy between.
+func plainTransport() http.RoundTripper {
+	return &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, ResponseHeaderTimeout: 10 * time.Minute, MaxConnsPerHost: 1}
+}
+
+// ask sends one request and reads its answer into out. Its errors are failures.
+func (c *client) ask(ctx context.Context, method, path string, in, out any) error {
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-c.turn }()
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return studio.Fail(studio.TargetGone, "no Unreal editor answers at studio.unreal; start it with the Remote Control API plugin on").Because(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(res.Body, answerLimit))
+	if err != nil {
+		return studio.Fail(studio.TargetGone, "the Unreal editor stopped answering").Because(err)
+	}
+	return read(path, res.StatusCode, b, out)
+}
+
+// read makes a result or a failure of an answer.
+func read(path string, status int, b []byte, out any) error {
+	if status/100 != 2 {
+		var said struct {
+			Message string `json:"errorMessage"`
+		}
+		_ = json.Unmarshal(b, &said) // an answer without one says nothing more
+		if status == http.StatusServiceUnavailable {
+			return studio.Fail(studio.TargetGone, "the Unreal editor is busy; try again")
+		}
+		return studio.Fail(studio.ExecFailed, "the Unreal editor refused %s: %s", path, clip(said.Message, 200)).Because(fmt.Errorf("unreal: status %d", status))
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		return studio.Fail(studio.ExecFailed, "the Unreal editor answered %s with something else than was documented", path).Because(err)
+	}
+	return nil
+}
+
+func clip(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}
+
+// object calls a function of an object.
+type objectCall struct {
+	Object      string         `json:"objectPath"`
+	Function    string         `json:"functionName"`
+	Parameters  map[string]any `json:"parameters,omitempty"`
+	Transaction bool           `json:"generateTransaction,omitempty"`
+}
+
+// route is one entry of what the editor says that it serves.
+type route struct {
+	Path string `json:"path"`
+	Verb string `json:"verb"`
+}
+
+// info is the editor's answer about itself.
+type info struct {
+	Routes []route `json:"httpRoutes"`
+}

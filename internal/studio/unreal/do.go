@@ -1,0 +1,194 @@
+package unreal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"loregate/internal/studio"
+)
+
+// methods are the tools, by name.
+var methods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
+	"populate_level": (*txn).populate, "import_asset": (*txn).importAsset, "profile_performance": (*txn).profile, "list_objects": (*txn).list,
+}
+
+// Do carries out a call.
+func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
+	m, ok := methods[w.Tool]
+	if !ok {
+		return nil, studio.Fail(studio.NotSupported, "unreal does not carry out %s: %s", w.Tool, x.Tools()[w.Tool].Note)
+	}
+	if x.info.Kind == DoubleKind {
+		w.Warn("this is the protocol double: no Unreal did anything")
+	}
+	return m(x, ctx, w)
+}
+
+// populate spawns actors, one call each, as the editor documents it.
+func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.PopulateIn](w)
+	if err != nil {
+		return nil, err
+	}
+	f, err := x.assets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	asset := ""
+	for _, a := range f.Assets {
+		if a.Name == in.Asset || a.Path == in.Asset {
+			asset = a.Path
+		}
+	}
+	if asset == "" {
+		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q below /Game/Loregate; list_objects shows what there is", in.Asset)
+	}
+	list, cut := studio.Strew(in, w.Seed, func(float64, float64) float64 { return 0 })
+	if cut > 0 {
+		w.Warn(fmt.Sprintf("%d more would have fitted the density; budget_max_instances leaves them out", cut))
+	}
+	if w.Dry {
+		return studio.PopulateOut{Created: len(list)}, nil
+	}
+	for i, p := range list {
+		if err := x.spawn(ctx, asset, p); err != nil {
+			return nil, err
+		}
+		w.Progress(float64(i+1), float64(len(list)), "spawning")
+	}
+	id, err := w.Keep(ctx, studio.New{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	return studio.PopulateOut{Created: len(x.spawned), Placements: id}, err
+}
+
+// spawn places one actor. Unreal counts in centimetres and turns the other way: its Y
+// points where ours is negative.
+func (x *txn) spawn(ctx context.Context, asset string, p studio.Placement) error {
+	var said struct {
+		Actor string `json:"ReturnValue"`
+	}
+	cm := func(m float64) float64 { return math.Round(m*1e4) / 100 }
+	err := x.client.ask(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actors, Function: "SpawnActorFromObject", Transaction: true, Parameters: map[string]any{
+		"ObjectToUse": asset,
+		"Location":    map[string]float64{"X": cm(p.Location[0]), "Y": -cm(p.Location[1]), "Z": cm(p.Location[2])},
+		"Rotation":    map[string]float64{"Pitch": 0, "Yaw": -math.Round(p.Turn*180/math.Pi*100) / 100, "Roll": 0},
+	}}, &said)
+	if err != nil {
+		return err
+	}
+	if said.Actor == "" {
+		return studio.Fail(studio.ExecFailed, "the Unreal editor spawned nothing of %s", asset)
+	}
+	x.spawned = append(x.spawned, said.Actor)
+	return nil
+}
+
+var nameForm = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+
+// importAsset hands an export to the project's folder and has the bridge import it.
+func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ImportIn](w)
+	if err != nil {
+		return nil, err
+	}
+	m, data, err := w.Exported(ctx, in.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	if m.Format != "glb" && m.Format != "fbx" {
+		return nil, studio.Fail(studio.NotSupported, "unreal imports glb and fbx here; the manifest is of a %s", m.Format)
+	}
+	name := in.Name
+	if name == "" {
+		stem, _, _ := strings.Cut(m.Name, ".")
+		name = strings.Trim(nameForm.ReplaceAllString(stem, "_"), "_")
+	}
+	if w.Dry {
+		return studio.ImportOut{Assets: []string{}}, nil
+	}
+	if err := x.hand(name+"."+m.Format, data); err != nil {
+		return nil, err
+	}
+	var said struct {
+		Paths []string `json:"imported_object_paths"`
+	}
+	err = x.bridged(ctx, "import_asset", map[string]any{"file": name + "." + m.Format, "name": name, "replace": in.Overwrite}, &said)
+	if err != nil {
+		return nil, err
+	}
+	if len(said.Paths) == 0 {
+		return nil, studio.Fail(studio.ExecFailed, "the Unreal editor imported nothing of %s", m.Name)
+	}
+	w.Warn("nodes and triangles were not counted: Remote Control does not tell them")
+	return studio.ImportOut{Assets: said.Paths}, nil
+}
+
+// hand puts an export where the bridge reads it.
+func (x *txn) hand(name string, data []byte) error {
+	if x.config.Double != nil {
+		return nil // there is no project
+	}
+	if x.config.Project == "" {
+		return studio.Fail(studio.Missing, "set studio.unreal_project to the project's folder, so that exports can be handed over")
+	}
+	root, err := os.OpenRoot(x.config.Project)
+	if err != nil {
+		return studio.Fail(studio.IOFailed, "the Unreal project's folder cannot be opened").Because(err)
+	}
+	defer root.Close()
+	if err = root.MkdirAll("Loregate", 0o755); err == nil {
+		err = root.WriteFile(filepath.Join("Loregate", name), data, 0o644)
+	}
+	if err != nil {
+		return studio.Fail(studio.IOFailed, "the export cannot be put into the Unreal project").Because(err)
+	}
+	return nil
+}
+
+// profile has the bridge load a level and count.
+func (x *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ProfileIn](w)
+	if err != nil {
+		return nil, err
+	}
+	out := studio.ProfileOut{Measured: map[string]float64{}, On: x.info.Kind + " " + x.info.Version}
+	if err := x.bridged(ctx, "profile", map[string]any{"level": in.Level, "frames": in.Frames}, &out.Measured); err != nil {
+		return nil, err
+	}
+	b, err := json.MarshalIndent(map[string]any{"level": in.Level, "measured": out.Measured, "measured_on": out.On}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	out.Report, err = w.Keep(ctx, studio.New{Kind: "report", Name: in.Level + "-profile.json", Media: "application/json"}, append(b, '\n'))
+	return out, err
+}
+
+// list gives the assets below /Game/Loregate.
+func (x *txn) list(ctx context.Context, w *studio.Work) (any, error) {
+	in, err := studio.Read[studio.ListIn](w)
+	if err != nil {
+		return nil, err
+	}
+	f, err := x.assets(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := studio.ListOut{Objects: []studio.Object{}}
+	for _, a := range f.Assets {
+		if !strings.HasPrefix(a.Name, in.Prefix) {
+			continue
+		}
+		out.Total++
+		if out.Total > in.Offset && len(out.Objects) < in.Limit {
+			out.Objects = append(out.Objects, studio.Object{Name: a.Name, Type: a.Class})
+		}
+	}
+	out.Digest, err = x.Digest(ctx)
+	return out, err
+}
