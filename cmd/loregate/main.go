@@ -40,6 +40,7 @@ type cli struct {
 	Call      callCmd      `cmd:"" help:"Call an operation."`
 	Game      gameCmd      `cmd:"" help:"Games of Alignment."`
 	Audit     auditCmd     `cmd:"" help:"Show and verify what was recorded."`
+	Events    eventsCmd    `cmd:"" help:"List and replay the events that their handlers gave up."`
 	Rebuild   rebuildCmd   `cmd:"" help:"Recreate every table from the streams, and say whether it is identical."`
 	Purge     purgeCmd     `cmd:"" help:"Erase the body of a version of a card, keeping its hash."`
 	Backup    backupCmd    `cmd:"" help:"Write a consistent copy of the store."`

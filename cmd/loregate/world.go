@@ -19,6 +19,7 @@ type worldCmd struct {
 	Configure worldConfigureCmd `cmd:"" help:"Change a world's title and settings."`
 	Member    memberCmd         `cmd:"" help:"Manage members."`
 	Fork      worldForkCmd      `cmd:"" help:"Make a world that begins as another stands now."`
+	Reset     worldResetCmd     `cmd:"" help:"Bring a playthrough back to what it was made from."`
 }
 
 type worldCreateCmd struct {

@@ -55,7 +55,7 @@ func (a *App) openProposals(o Options) (err error) {
 		policies[kind] = proposal.Review
 	}
 	a.Proposals, err = proposal.New(proposal.Config{
-		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: draft.Kinds(draftWords()), Contexts: contexts{a.places}, Authors: authors{a},
+		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(draft.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
 		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, Now: a.now, NewID: o.NewID,
 	})

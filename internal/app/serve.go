@@ -41,6 +41,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 		return err
 	}
 	defer stop()
+	defer a.runEvents(ctx)()
 	server := httpd.NewServer(a.Config.Addr, handler)
 	if ready != nil {
 		ready(listener.Addr().String())

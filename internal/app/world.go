@@ -19,7 +19,10 @@ const refSecret = "context references"
 
 // openWorld makes the surfaces world and lore.
 func (a *App) openWorld(ctx context.Context) error {
-	c := world.Config{Canon: a.Canon, Tokens: playTokens{a}, Now: a.now}
+	if err := a.openEvents(); err != nil {
+		return err
+	}
+	c := world.Config{Canon: a.Canon, Tokens: playTokens{a}, Handled: a.Events, Now: a.now}
 	fresh := make([]byte, len(c.Key))
 	if _, err := rand.Read(fresh); err != nil {
 		return err

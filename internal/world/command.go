@@ -142,11 +142,14 @@ func (w *World) enact(ctx context.Context, g access.Grant, player canon.CardID, 
 			}
 			paced = true
 		}
-		s, err := w.stand(ctx, p, player, i)
+		s, err := stand(ctx, p, player, i)
 		if err != nil {
 			return err
 		}
-		return s.act()
+		if err := s.act(); err != nil {
+			return err
+		}
+		return p.Event(s.event)
 	})
 }
 

@@ -73,11 +73,12 @@ type stage struct {
 	to     canon.CardID // where the player stands afterwards
 	intent Intent
 	deed   deed
+	event  canon.Event // once the act is settled
 }
 
 // stand makes the stage of a player's act.
-func (w *World) stand(ctx context.Context, p *canon.Plan, player canon.CardID, i Intent) (*stage, error) {
-	m := &moment{Look: p.Look, w: w, read: w.cfg.Now()}
+func stand(ctx context.Context, p *canon.Plan, player canon.CardID, i Intent) (*stage, error) {
+	m := &moment{Look: p.Look, read: p.Clock()}
 	who, ok, err := m.thing(ctx, player)
 	if err != nil || !ok || !who.is(typePlayer) {
 		return nil, orAbsent(err)
@@ -118,7 +119,7 @@ func (s *stage) involve(things ...thing) {
 	}
 }
 
-// settle plans what every act leaves: the player's clock and place, and the event.
+// settle plans what every act leaves, the player's clock and place, and makes its event.
 func (s *stage) settle(t EventType, cost int64) error {
 	s.deed.DurationMs, s.deed.Clock = cost, s.now.Clock+cost
 	after := presence{Clock: s.deed.Clock, Heading: s.now.Heading}
@@ -133,8 +134,9 @@ func (s *stage) settle(t EventType, cost int64) error {
 	if err != nil {
 		return err
 	}
-	return s.plan.Event(canon.Event{Type: string(t), Scope: string(LocationScope(s.to)), Payload: payload, Label: s.label, Version: 1,
-		Actor: canon.EventActor{Kind: "player", ID: s.who.ID.String()}})
+	s.event = canon.Event{Type: string(t), Scope: string(LocationScope(s.to)), Payload: payload, Label: s.label, Version: 1,
+		Actor: canon.EventActor{Kind: "player", ID: s.who.ID.String()}}
+	return nil
 }
 
 // merged is a JSON object with the members of another put over its own.

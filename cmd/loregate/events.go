@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"loregate/internal/app"
+)
+
+type eventsCmd struct {
+	DeadLetters deadLettersCmd `cmd:"" help:"List the events that their handlers gave up."`
+	Replay      replayCmd      `cmd:"" help:"Hand dead letters to their handlers again."`
+}
+
+type deadLettersCmd struct {
+	common
+	World string `help:"World by slug or UUID; needed where there are several." placeholder:"WORLD"`
+}
+
+func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
+	return d.with(ctx, func(a *app.App) error {
+		list, err := a.DeadLetters(ctx, d.World)
+		if err != nil {
+			return err
+		}
+		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
+		fmt.Fprintln(t, "EVENT\tHANDLER\tTRIES\tSINCE\tPROBLEM")
+		for _, l := range list {
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", l.Event, l.Handler, l.Attempts, l.At.Format(time.RFC3339), l.Problem)
+		}
+		return t.Flush()
+	})
+}
+
+type replayCmd struct {
+	common
+	Event string `arg:"" optional:"" help:"The event, by its id or the last four characters; default all."`
+	World string `help:"World by slug or UUID; needed where there are several." placeholder:"WORLD"`
+}
+
+func (r replayCmd) Run(ctx context.Context, out io.Writer) error {
+	return r.with(ctx, func(a *app.App) error {
+		n, err := a.ReplayEvents(ctx, r.World, r.Event)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%d handed on again; events dead-letters shows what failed once more\n", n)
+		return err
+	})
+}
+
+type worldResetCmd struct {
+	common
+	World string `arg:"" help:"The playthrough: a world that was made by fork."`
+}
+
+func (w worldResetCmd) Run(ctx context.Context, out io.Writer) error {
+	return w.with(ctx, func(a *app.App) error {
+		receipt, err := a.ResetWorld(ctx, w.World)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s is as it was made, by change %s\n", w.World, receipt.Change)
+		return err
+	})
+}

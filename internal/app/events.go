@@ -1,0 +1,83 @@
+package app
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/world"
+)
+
+// system is the caller that events are handed on by.
+func system() access.Caller {
+	return access.Caller{Subject: "system", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
+}
+
+// openEvents makes what brings events to their handlers. Serve runs it.
+func (a *App) openEvents() (err error) {
+	quiet := access.NewGuard(access.Config{Now: a.now}) // looking for events ten times a second is no record's matter
+	a.Events, err = world.NewDispatcher(world.DispatchConfig{
+		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger, Handlers: []world.Handler{world.ExitHandler(a.Canon)},
+		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
+			guard, effect := a.Guard, access.Write
+			if operation == world.ReadEvents {
+				guard, effect = quiet, access.Read
+			}
+			ad, err := guard.Admit(ctx, system(), access.Request{Operation: operation, Effect: effect, Least: access.RoleAdmin, World: w,
+				Correlation: uuid.Must(uuid.NewV7()).String(), IdempotencyKey: key})
+			if err != nil {
+				return err
+			}
+			err = f(ad.Grant)
+			ad.Done(ctx, 0, err)
+			return err
+		},
+	})
+	return err
+}
+
+// runEvents hands events on until it is stopped; stop waits.
+func (a *App) runEvents(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); a.Events.Run(ctx) }()
+	return func() { cancel(); <-done }
+}
+
+// DeadLetters lists the events of a world that their handlers gave up.
+func (a *App) DeadLetters(ctx context.Context, name string) ([]world.DeadLetter, error) {
+	w, err := a.world(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.Events.DeadLetters(ctx, w)
+}
+
+// ReplayEvents makes dead letters due again, and hands on what is due: all of a world, or
+// those of one event.
+func (a *App) ReplayEvents(ctx context.Context, name, event string) (n int, err error) {
+	w, err := a.world(ctx, name)
+	if err != nil {
+		return 0, err
+	}
+	if n, err = a.Events.Replay(ctx, w, event); err != nil || n == 0 {
+		return n, err
+	}
+	_, err = a.Events.Round(ctx)
+	return n, err
+}
+
+// ResetWorld brings a playthrough back to what it was made from.
+func (a *App) ResetWorld(ctx context.Context, name string) (r canon.Receipt, err error) {
+	w, err := a.world(ctx, name)
+	if err != nil {
+		return r, err
+	}
+	err = a.operate(ctx, w, "reset_world", access.Write, func(g access.Grant) error {
+		r, err = a.Canon.Reset(ctx, g, w)
+		return err
+	})
+	return r, err
+}

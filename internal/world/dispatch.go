@@ -1,0 +1,443 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/job"
+)
+
+// Handler does something about events of some types. Handle may be called again for the
+// same event, after a failure or a lost lease: the grant carries an idempotency key of the
+// event and the handler, so that one commit made with it is made once.
+type Handler struct {
+	Name   string // unique and never changed: how far a handler is, is kept by it
+	Types  []EventType
+	Handle func(ctx context.Context, g access.Grant, e canon.StoredEvent) error
+}
+
+// ReadEvents is the operation under which an Act only reads.
+const ReadEvents = "read_events"
+
+// Act admits one act of the system in a world, with the role admin, and does it. key is
+// its idempotency key; "" is none.
+type Act func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error
+
+// DispatchConfig is what a Dispatcher is made of. Canon, Deliveries and Act are needed.
+type DispatchConfig struct {
+	Canon      *canon.Canon
+	Deliveries job.Deliveries
+	Act        Act
+	Handlers   []Handler
+	Now        func() time.Time
+	Logger     *slog.Logger
+}
+
+// Dispatcher brings events to their handlers, in every world: each event to each handler
+// of its type, tried again after 1, 2, 4 and 8 seconds and then laid aside as a dead
+// letter. Several processes may run one on the same store; each delivery is lent to one of
+// them at a time. A handler that is new in a world begins with what happens from then on.
+type Dispatcher struct {
+	cfg   DispatchConfig
+	names []string
+	told  map[access.WorldID]map[string]bool // changes told of, at the last millisecond looked at
+}
+
+var _ Handled = (*Dispatcher)(nil)
+
+// Numbers of the contract, and how long a process may take over one event.
+const (
+	maxRetries = 4
+	firstRetry = time.Second
+	lease      = time.Minute
+	claimed    = 16
+	enqueued   = 200
+)
+
+// NewDispatcher makes a Dispatcher. Run it.
+func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
+	if c.Canon == nil || c.Deliveries == nil || c.Act == nil {
+		return nil, errors.New("world: a Dispatcher needs Canon, Deliveries and Act")
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	d := &Dispatcher{cfg: c, told: map[access.WorldID]map[string]bool{}}
+	for _, h := range c.Handlers {
+		if err := d.know(h); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// Handle adds a handler; before Run only.
+func (d *Dispatcher) Handle(h Handler) error {
+	if err := d.know(h); err != nil {
+		return err
+	}
+	d.cfg.Handlers = append(d.cfg.Handlers, h)
+	return nil
+}
+
+func (d *Dispatcher) know(h Handler) error {
+	if h.Name == "" || h.Handle == nil || len(h.Types) == 0 || slices.Contains(d.names, h.Name) {
+		return fmt.Errorf("world: the handler %q needs a name of its own, types and code", h.Name)
+	}
+	for _, t := range h.Types {
+		if _, ok := KindOf(t); !ok {
+			return fmt.Errorf("world: the handler %s waits for %q, which is no type of event", h.Name, t)
+		}
+	}
+	d.names = append(d.names, h.Name)
+	return nil
+}
+
+// Handles reports whether a handler waits for events of a type.
+func (d *Dispatcher) Handles(t EventType) bool {
+	return slices.ContainsFunc(d.cfg.Handlers, func(h Handler) bool { return slices.Contains(h.Types, t) })
+}
+
+// Statuses tells how far the handlers of events were at a time: the least that any of an
+// event's was.
+func (d *Dispatcher) Statuses(ctx context.Context, w access.WorldID, events []uuid.UUID, at time.Time) (map[uuid.UUID]Status, error) {
+	list, err := d.cfg.Deliveries.Of(ctx, w, events)
+	out := map[uuid.UUID]Status{}
+	for _, one := range list {
+		s := statusOf(one)
+		if one.Changed.After(at) {
+			s = Pending
+		}
+		if before, ok := out[one.Event]; !ok || statusOrder[s] > statusOrder[before] {
+			out[one.Event] = s
+		}
+	}
+	return out, err
+}
+
+var statusOrder = map[Status]int{Processed: 0, Pending: 1, Failed: 2, DeadLettered: 3}
+
+func statusOf(d job.Delivery) Status {
+	switch d.State {
+	case job.DeliveryProcessed:
+		return Processed
+	case job.DeliveryFailed:
+		return Failed
+	case job.DeliveryDead:
+		return DeadLettered
+	}
+	return Pending
+}
+
+// rest is the least time between two rounds: what happens meanwhile is taken together.
+const rest = 100 * time.Millisecond
+
+// Run brings events to their handlers until ctx ends.
+func (d *Dispatcher) Run(ctx context.Context) {
+	for ctx.Err() == nil {
+		changed := d.cfg.Canon.Changed()
+		next, err := d.Round(ctx)
+		if err != nil && ctx.Err() == nil {
+			d.cfg.Logger.Error("events cannot be handed on; trying again", "error", err)
+			next = d.cfg.Now().Add(firstRetry)
+		}
+		pause(ctx, rest, nil)
+		pause(ctx, next.Sub(d.cfg.Now()), changed)
+	}
+}
+
+// pause waits for a time, or until something has changed.
+func pause(ctx context.Context, wait time.Duration, changed <-chan struct{}) {
+	timer := time.NewTimer(max(wait, 0))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-changed:
+	case <-timer.C:
+	}
+}
+
+// idle is how long a Dispatcher sleeps when nothing is due and nothing changes.
+const idle = time.Minute
+
+// Round tells of changed places, takes in what has happened, and hands on whatever is
+// due. It gives the time at which the next delivery is due.
+func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
+	worlds, err := d.cfg.Canon.Worlds(ctx)
+	if err != nil {
+		return next, err
+	}
+	for _, w := range worlds {
+		if err := d.tellChanges(ctx, w.ID); err != nil {
+			return next, err
+		}
+		for _, h := range d.cfg.Handlers {
+			if err := d.takeIn(ctx, w.ID, h); err != nil {
+				return next, err
+			}
+		}
+	}
+	if err := d.handOn(ctx); err != nil {
+		return next, err
+	}
+	next, ok, err := d.cfg.Deliveries.NextDue(ctx, d.names)
+	if !ok {
+		next = d.cfg.Now().Add(idle)
+	}
+	return next, err
+}
+
+// takeIn adds deliveries for what has happened since the handler was last given anything.
+func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) error {
+	for {
+		from, err := d.cfg.Deliveries.Cursor(ctx, w, h.Name)
+		if err != nil {
+			return err
+		}
+		var events []canon.StoredEvent
+		var head canon.Seq
+		err = d.look(ctx, w, func(l *canon.Look) (err error) {
+			head = l.Now()
+			if from == 0 {
+				return nil
+			}
+			events, _, err = l.Events(ctx, canon.EventQuery{Types: names(h.Types), After: canon.Seq(from), Oldest: true, Page: canon.Page{Limit: enqueued}})
+			return err
+		})
+		if err != nil || uint64(head) == from {
+			return err
+		}
+		to, now := head, d.cfg.Now()
+		var list []job.Delivery
+		for _, e := range events {
+			list = append(list, job.Delivery{World: w, Event: e.ID, Handler: h.Name, Due: now, Created: now, Changed: now})
+		}
+		if len(events) == enqueued {
+			to = events[len(events)-1].Seq
+		}
+		if _, err := d.cfg.Deliveries.Enqueue(ctx, w, h.Name, from, uint64(to), list); err != nil || len(events) < enqueued {
+			return err
+		}
+	}
+}
+
+func names(types []EventType) []string {
+	out := make([]string, len(types))
+	for i, t := range types {
+		out[i] = string(t)
+	}
+	return out
+}
+
+// look reads a world as the system.
+func (d *Dispatcher) look(ctx context.Context, w access.WorldID, f func(*canon.Look) error) error {
+	return d.cfg.Act(ctx, w, ReadEvents, "", func(g access.Grant) error { return d.cfg.Canon.Look(ctx, g, f) })
+}
+
+// handOn runs what is due, a few at a time.
+func (d *Dispatcher) handOn(ctx context.Context) error {
+	for ctx.Err() == nil {
+		now := d.cfg.Now()
+		list, err := d.cfg.Deliveries.Claim(ctx, d.names, now, now.Add(lease), claimed)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, one := range list {
+			if err := d.deliver(ctx, one); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// deliver brings one event to one handler and keeps what came of it. Its error is the
+// store's; the handler's is a failed delivery.
+func (d *Dispatcher) deliver(ctx context.Context, one job.Delivery) error {
+	i := slices.IndexFunc(d.cfg.Handlers, func(h Handler) bool { return h.Name == one.Handler })
+	within, cancel := context.WithTimeout(ctx, lease/2)
+	failure := d.attempt(within, d.cfg.Handlers[i], one)
+	cancel()
+	if ctx.Err() != nil {
+		return ctx.Err() // the lease ends by itself, and another takes it up
+	}
+	one.Changed = d.cfg.Now()
+	switch {
+	case failure == nil:
+		one.State, one.Problem = job.DeliveryProcessed, ""
+	case one.Attempts >= maxRetries:
+		one.State, one.Attempts, one.Problem = job.DeliveryDead, one.Attempts+1, Redacted(failure.Error())
+		d.cfg.Logger.Error("an event is laid aside as a dead letter", "handler", one.Handler, "event", Redacted(one.Event.String()), "error", one.Problem)
+	default:
+		one.State, one.Problem = job.DeliveryFailed, Redacted(failure.Error())
+		one.Due = one.Changed.Add(firstRetry << one.Attempts)
+		one.Attempts++
+	}
+	_, err := d.cfg.Deliveries.Settle(ctx, one)
+	return err
+}
+
+// attempt runs a handler; a panic becomes an error.
+func (d *Dispatcher) attempt(ctx context.Context, h Handler, one job.Delivery) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the handler panicked: %T", p)
+		}
+	}()
+	return d.cfg.Act(ctx, one.World, "handle_event", "event:"+one.Event.String()+":"+h.Name, func(g access.Grant) error {
+		var event canon.StoredEvent
+		err := d.cfg.Canon.Look(ctx, g, func(l *canon.Look) error {
+			events, _, err := l.Events(ctx, canon.EventQuery{ID: one.Event, Page: canon.Page{Limit: 1}})
+			if err == nil && len(events) == 0 {
+				err = fault.New(fault.NotFound, "the event is not in the canon")
+			}
+			if err == nil {
+				event = events[0]
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return h.Handle(ctx, g, event)
+	})
+}
+
+var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{8}([0-9a-fA-F]{4})`)
+
+// Redacted is a text whose ids show their last four characters only.
+func Redacted(text string) string { return uuids.ReplaceAllString(clipped(text, 500), "…$1") }
+
+// DeadLetter is a delivery that was given up, as it is shown: ids redacted.
+type DeadLetter struct {
+	Event    string // "…" and the last four characters of the event's id
+	Handler  string
+	Attempts int
+	Problem  string
+	At       time.Time
+}
+
+// maxDead bounds a listing of dead letters.
+const maxDead = 1000
+
+// DeadLetters lists those of a world, latest first.
+func (d *Dispatcher) DeadLetters(ctx context.Context, w access.WorldID) ([]DeadLetter, error) {
+	list, err := d.cfg.Deliveries.Dead(ctx, w, maxDead)
+	out := make([]DeadLetter, len(list))
+	for i, one := range list {
+		out[i] = DeadLetter{Redacted(one.Event.String()), one.Handler, one.Attempts, one.Problem, one.Changed}
+	}
+	return out, err
+}
+
+// Replay makes dead letters due again: all of a world, or those of an event by its whole
+// id or its last four characters. It gives how many.
+func (d *Dispatcher) Replay(ctx context.Context, w access.WorldID, event string) (n int, err error) {
+	list, err := d.cfg.Deliveries.Dead(ctx, w, maxDead)
+	if err != nil {
+		return 0, err
+	}
+	for _, one := range list {
+		id := one.Event.String()
+		if event != "" && event != id && event != id[len(id)-4:] && event != Redacted(id) {
+			continue
+		}
+		ok, err := d.cfg.Deliveries.Revive(ctx, w, one.Event, one.Handler, d.cfg.Now())
+		if err != nil {
+			return n, err
+		}
+		if ok {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// changesCursor is under what name a world's cursor of changed places is kept: the time of
+// the last one looked at, in Unix milliseconds.
+const changesCursor = "world.location-changes"
+
+// tellChanges records World.Location.Changed for every version of a place but its first,
+// whoever wrote it by whatever means. It tells of each once: the event's key is of the
+// change.
+func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
+	from, err := d.cfg.Deliveries.Cursor(ctx, w, changesCursor)
+	if err != nil {
+		return err
+	}
+	if from == 0 {
+		_, err := d.cfg.Deliveries.Enqueue(ctx, w, changesCursor, 0, uint64(d.cfg.Now().UnixMilli()), nil)
+		return err
+	}
+	changes, err := d.changes(ctx, w, time.UnixMilli(int64(from)))
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	seen := d.told[w]
+	for _, v := range changes {
+		if key := changeKey(v); !seen[key] && v.Rev > 1 && !v.Trashed {
+			if err := d.tellChange(ctx, w, v, key); err != nil {
+				return err
+			}
+		}
+	}
+	last := changes[len(changes)-1].At
+	d.told[w] = map[string]bool{}
+	for _, v := range changes {
+		if v.At.Equal(last) {
+			d.told[w][changeKey(v)] = true
+		}
+	}
+	if to := uint64(last.UnixMilli()); to != from {
+		_, err = d.cfg.Deliveries.Enqueue(ctx, w, changesCursor, from, to, nil)
+	}
+	return err
+}
+
+func changeKey(v canon.Version) string {
+	return "location-changed:" + v.Card.String() + ":" + v.Change.String()
+}
+
+// changes are the versions of places since a time, oldest first.
+func (d *Dispatcher) changes(ctx context.Context, w access.WorldID, since time.Time) (all []canon.Version, err error) {
+	err = d.look(ctx, w, func(l *canon.Look) error {
+		for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
+			list, _, err := l.Feed(ctx, canon.FeedQuery{Since: since, Type: typeLocation, Page: page})
+			if err != nil {
+				return err
+			}
+			all = append(all, list...)
+			if len(list) < page.Limit {
+				return nil
+			}
+		}
+	})
+	slices.SortStableFunc(all, func(a, b canon.Version) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.From, b.From)) })
+	return all, err
+}
+
+func (d *Dispatcher) tellChange(ctx context.Context, w access.WorldID, v canon.Version, key string) error {
+	return d.cfg.Act(ctx, w, "location_changed", "", func(g access.Grant) error {
+		_, err := d.cfg.Canon.Change(ctx, g, func(p *canon.Plan) error {
+			p.Cause(v.Change)
+			_, _, err := p.EventOnce(canon.Event{Type: string(LocationChanged), Scope: string(LocationScope(v.Card)), Label: v.Label, Version: 1, Key: key,
+				Actor: canon.EventActor{Kind: "system"}, Payload: fmt.Appendf(nil, `{"locationId":%q,"changeId":%q}`, v.Card, v.Change)})
+			return err
+		})
+		return err
+	})
+}

@@ -1,0 +1,211 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/job"
+	"loregate/internal/store/sqlite"
+)
+
+// act admits the system.
+func (s *scene) act(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
+	a, err := access.NewGuard(access.Config{}).Admit(ctx, access.Caller{Subject: "system", EveryRole: access.RoleAdmin},
+		access.Request{Operation: operation, Effect: access.Write, World: w, IdempotencyKey: key})
+	if err != nil {
+		return err
+	}
+	return f(a.Grant)
+}
+
+// dispatched is a scene with a dispatcher.
+func dispatched(t testing.TB, handlers ...Handler) (*scene, *Dispatcher) {
+	store := onDisk(t).(*sqlite.Store)
+	var d *Dispatcher
+	lazy := &later{}
+	s := emptyScene(t, store, func(c *Config) { c.Handled = lazy })
+	d = s.dispatcher(store, handlers...)
+	lazy.Dispatcher = d
+	s.build()
+	s.round(d)
+	return s, d
+}
+
+type later struct{ *Dispatcher }
+
+func (s *scene) dispatcher(store job.Deliveries, handlers ...Handler) *Dispatcher {
+	s.t.Helper()
+	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: store, Act: s.act, Handlers: handlers, Now: func() time.Time { return s.now }})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d
+}
+
+func (s *scene) round(d *Dispatcher) time.Time {
+	s.t.Helper()
+	next, err := d.Round(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return next
+}
+
+func TestAChangedPlaceIsToldOnceAndHandledOnce(t *testing.T) {
+	var got []string
+	s, d := dispatched(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+		got = append(got, string(e.Payload))
+		return nil
+	}})
+	text := "<p>Edited in the wiki.</p>"
+	s.edit("Quay", canon.Edit{Content: &text})
+	s.place("New place", "<p>Made, not changed.</p>", `{}`)
+	s.round(d)
+	s.round(d)
+	s.round(d)
+	if len(got) != 1 || !strings.Contains(got[0], s.idOf("Quay").String()) {
+		t.Fatalf("handled %v", got)
+	}
+	s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-quay"}`).is("items.#", 1, "items.0.eventType", "World.Location.Changed", "items.0.status", "processed", "items.0.actorKind", "system")
+	s.edit("Cellar", canon.Edit{Content: &text})
+	s.round(d)
+	s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-cellar"}`).is("items.#", 0)
+	s.as("gm").call("get-recent-events", `{"scope":"location","scopeId":"loc-cellar"}`).is("items.#", 1)
+	if len(got) != 2 {
+		t.Errorf("handled %v", got)
+	}
+}
+
+func TestAFailingHandlerIsTriedAgainAndThenLaidAside(t *testing.T) {
+	tries := 0
+	broken := true
+	s, d := dispatched(t, Handler{Name: "flaky", Types: []EventType{PlayerMove}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+		if tries++; tries == 3 {
+			panic("a surprise")
+		}
+		if broken {
+			return fmt.Errorf("no luck with %s", e.ID)
+		}
+		return nil
+	}})
+	status := func(want string) {
+		t.Helper()
+		s.as("user").call("get-recent-events", `{"scope":"location","scopeId":"loc-square"}`).is("items.0.status", want)
+	}
+	p := s.joins("Mira")
+	p.does("n")
+	status("pending")
+	for i, wait := range []time.Duration{1, 2, 4, 8} {
+		next := s.round(d)
+		if tries != i+1 || !next.Equal(s.now.Add(wait*time.Second)) {
+			t.Fatalf("try %d of %d: next in %s, want %d s", tries, i+1, next.Sub(s.now), wait)
+		}
+		status("failed")
+		s.now = next.Add(-time.Millisecond)
+		s.round(d)
+		if tries != i+1 {
+			t.Fatal("tried before it was due")
+		}
+		s.now = next
+	}
+	s.round(d)
+	status("dead_lettered")
+	dead, err := d.DeadLetters(t.Context(), s.id)
+	if err != nil || len(dead) != 1 || dead[0].Attempts != 5 || len([]rune(dead[0].Event)) != 5 || strings.Contains(dead[0].Problem, "0000-") || !strings.HasPrefix(dead[0].Problem, "no luck with …") {
+		t.Fatalf("%+v, %v", dead, err)
+	}
+	s.now = s.now.Add(time.Hour)
+	s.round(d)
+	if tries != 5 {
+		t.Errorf("a dead letter was tried: %d", tries)
+	}
+	broken = false
+	if n, err := d.Replay(t.Context(), s.id, "ffff"); n != 0 || err != nil {
+		t.Errorf("another's id: %d, %v", n, err)
+	}
+	if n, err := d.Replay(t.Context(), s.id, dead[0].Event); n != 1 || err != nil {
+		t.Errorf("replayed %d, %v", n, err)
+	}
+	s.round(d)
+	status("processed")
+}
+
+func TestSeveralProcessesHandleEachEventOnce(t *testing.T) {
+	store := onDisk(t).(*sqlite.Store)
+	s := emptyScene(t, store)
+	var mu sync.Mutex
+	times := map[string]int{}
+	count := Handler{Name: "count", Types: []EventType{PlayerMove}, Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+		mu.Lock()
+		defer mu.Unlock()
+		times[e.ID.String()]++
+		return nil
+	}}
+	all := []*Dispatcher{s.dispatcher(store, count), s.dispatcher(store, count), s.dispatcher(store, count)}
+	s.build()
+	s.round(all[0])
+	p := s.joins("Mira")
+	for range 10 {
+		p.does("n. s")
+		s.now = s.now.Add(5 * time.Second)
+	}
+	var wait sync.WaitGroup
+	for _, d := range all {
+		wait.Go(func() {
+			if _, err := d.Round(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if len(times) != 20 {
+		t.Errorf("%d events were handled, want 20", len(times))
+	}
+	for id, n := range times {
+		if n != 1 {
+			t.Errorf("%s was handled %d times", id, n)
+		}
+	}
+}
+
+func TestAHandlerRunsOnlyFromWhenItIsThere(t *testing.T) {
+	store := onDisk(t).(*sqlite.Store)
+	s := emptyScene(t, store)
+	s.build()
+	p := s.joins("Mira")
+	p.does("n")
+	n := 0
+	d := s.dispatcher(store, Handler{Name: "new", Types: []EventType{PlayerMove}, Handle: func(context.Context, access.Grant, canon.StoredEvent) error { n++; return nil }})
+	s.round(d)
+	p.does("s")
+	s.round(d)
+	if n != 1 {
+		t.Errorf("handled %d", n)
+	}
+}
+
+func TestWhatAHandlerMustSay(t *testing.T) {
+	d := &Dispatcher{}
+	do := func(context.Context, access.Grant, canon.StoredEvent) error { return errors.New("x") }
+	for _, h := range []Handler{{}, {Name: "a", Handle: do}, {Name: "a", Types: []EventType{"No.Such"}, Handle: do}, {Name: "a", Types: []EventType{NPCTick}}} {
+		if d.Handle(h) == nil {
+			t.Errorf("%+v was taken", h)
+		}
+	}
+	if err := d.Handle(Handler{Name: "a", Types: []EventType{NPCTick}, Handle: do}); err != nil {
+		t.Error(err)
+	}
+	if d.Handle(Handler{Name: "a", Types: []EventType{NPCTick}, Handle: do}) == nil {
+		t.Error("two handlers of one name")
+	}
+	if !d.Handles(NPCTick) || d.Handles(PlayerMove) {
+		t.Error("what is handled is not told")
+	}
+}

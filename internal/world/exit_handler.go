@@ -1,0 +1,71 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// newExit is the payload of World.Exit.Created.
+type newExit struct {
+	FromID string `json:"fromId"`
+	ToID   string `json:"toId"`
+	exitAttrs
+}
+
+// ExitHandler makes the exit that an accepted World.Exit.Created tells of, where it names
+// both places and a direction that is free. One that tells of an exit without naming where
+// it leads stays an event.
+func ExitHandler(c *canon.Canon) Handler {
+	return Handler{Name: "exits", Types: []EventType{ExitCreated}, Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+		var x newExit
+		fieldsOf(e.Payload, &x)
+		from, badFrom := uuid.Parse(x.FromID)
+		to, badTo := uuid.Parse(x.ToID)
+		if badFrom != nil || badTo != nil || !x.Direction.Valid() {
+			return nil
+		}
+		_, err := c.Change(ctx, g, func(p *canon.Plan) error { return planExit(ctx, p, canon.CardID(from), canon.CardID(to), x, e) })
+		return err
+	}}
+}
+
+func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x newExit, e canon.StoredEvent) error {
+	m := &moment{Look: p.Look}
+	label := e.Label
+	for _, id := range []canon.CardID{from, to} {
+		t, ok, err := m.thing(ctx, id)
+		if err != nil {
+			return err
+		}
+		if !ok || !t.is(typeLocation) {
+			return fault.New(fault.Rule, "the exit leads from or to a place that is not there: %s", id)
+		}
+		label = label.Meet(t.Label)
+	}
+	place, _, err := m.thing(ctx, from)
+	if err != nil {
+		return err
+	}
+	exits, err := m.exits(ctx, place)
+	if err != nil {
+		return err
+	}
+	if way, ok := toward(exits, x.Direction); ok && way.Availability == ExitHard {
+		return nil
+	}
+	attrs, err := json.Marshal(x.exitAttrs)
+	if err != nil {
+		return err
+	}
+	own := canon.Link{ID: canon.LinkIDOf(linkExit, from.String(), string(x.Direction)), Kind: linkExit, From: from, To: to, Attrs: attrs, Label: label}
+	p.Rest(own)
+	p.Cause(e.ID)
+	_, err = p.Link(own)
+	return err
+}

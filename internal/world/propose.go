@@ -1,0 +1,136 @@
+package world
+
+import (
+	"context"
+	"errors"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/proposal"
+)
+
+// ActionKind is the proposal to act as a player, which is done as send_command does it.
+// Whoever may not play that player needs a person's consent.
+func ActionKind() *proposal.Kind {
+	return proposal.Define[proposedAct](proposal.Kind{
+		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true,
+		Tool: proposal.Tool{Name: "propose-action", ID: "WorldMutation-proposeAction", Title: "Propose an act of a player",
+			Doc: "Have a player do one act, as parse-command read it. The mechanics decide what comes of it; an act that cannot be done is refused. " +
+				"For a player that is not yours a person decides.",
+			Surfaces: onWorld,
+			Examples: []op.Example{{Title: "One step north", Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"frames": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}]}}`}}},
+		Fallbacks: []string{"For a moment you meant to, and then the moment was gone.", "Your hand stops halfway.", "You think better of it."},
+	})
+}
+
+// proposedAct is the payload of propose-action.
+type proposedAct struct {
+	PlayerID string `json:"playerId" format:"uuid" jsonschema:"Who acts."`
+	Envelope struct {
+		Frames []proposedFrame `json:"frames" minitems:"1" maxitems:"1" jsonschema:"The act. Several are proposed one by one, since each rests on the one before."`
+	} `json:"actionEnvelope" jsonschema:"What parse-command gave."`
+}
+
+// proposedFrame is an Intent as an agent hands it back.
+type proposedFrame struct {
+	Verb         Verb      `json:"verb" enum:"move,look,examine,take,drop,give,use,talk,attack,defend,throw,flee,rest,inventory"`
+	DirectObject string    `json:"directObject,omitzero" maxlen:"200"`
+	Direction    Direction `json:"direction,omitzero" enum:"north,south,east,west,northeast,northwest,southeast,southwest,up,down,in,out"`
+	Targets      []string  `json:"targets,omitempty" maxitems:"8" maxlen:"200"`
+	Modifiers    []string  `json:"modifiers,omitempty" maxitems:"8" maxlen:"200"`
+	Confidence   float64   `json:"confidence,omitzero" min:"0" max:"1"`
+	Order        int       `json:"order,omitzero" min:"0" max:"7"`
+}
+
+func (f proposedFrame) intent() Intent {
+	return Intent{Verb: f.Verb, DirectObject: f.DirectObject, Direction: f.Direction, Targets: f.Targets, Modifiers: f.Modifiers, Confidence: f.Confidence}
+}
+
+func (a proposedAct) player() canon.CardID {
+	u, err := uuid.Parse(a.PlayerID)
+	if err != nil {
+		return canon.CardID{}
+	}
+	return canon.CardID(u)
+}
+
+// Scope is the player: what one does is compared with what it did.
+func (a proposedAct) Scope() string { return string(PlayerScope(a.player())) }
+
+// Player is whose budget the act counts on.
+func (a proposedAct) Player() string { return a.player().String() }
+
+// Texts are the words that others may come to see.
+func (a proposedAct) Texts() []proposal.Text {
+	var all []proposal.Text
+	for _, f := range a.Envelope.Frames {
+		for _, text := range append(append([]string{f.DirectObject}, f.Targets...), f.Modifiers...) {
+			if text != "" {
+				all = append(all, proposal.Text{Field: "actionEnvelope.frames", Text: text, Max: 200})
+			}
+		}
+	}
+	return all
+}
+
+// Check asks for a player in sight that stands somewhere. What the story does not allow is
+// found by planning it.
+func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Finding, err error) {
+	f.Label = access.NewLabel(access.LevelUser)
+	absent := []proposal.Issue{{Field: "playerId", Error: "there is no such player"}}
+	t, ok, err := s.Card(ctx, a.player())
+	if err != nil {
+		return f, err
+	}
+	if !ok || !(thing{Type: t.Type}).is(typePlayer) {
+		f.Issues = absent
+		return f, nil
+	}
+	at, err := s.Links(ctx, canon.LinkQuery{From: t.ID, Kinds: []string{linkAt}})
+	if err != nil {
+		return f, err
+	}
+	if len(at) == 0 {
+		f.Issues = absent
+		return f, nil
+	}
+	f.Label = t.Label
+	mine, err := plays(ctx, s.Look, t.ID)
+	if err == nil && !mine {
+		f.Review = "it acts for somebody else's player"
+	}
+	return f, err
+}
+
+// plays reports whether the look's caller may play a player without being asked.
+func plays(ctx context.Context, l *canon.Look, player canon.CardID) (bool, error) {
+	c := l.Grant().Caller()
+	if c.Player != uuid.Nil || l.Grant().Role() >= access.RoleGM {
+		return c.Player == uuid.UUID(player) || c.Player == uuid.Nil, nil
+	}
+	card, ok, err := l.ByID(ctx, player)
+	return ok && card.CreatedBy == c.Subject, err
+}
+
+// Plan does the act. Its event is as hidden as what it was judged by.
+func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
+	s, err := stand(ctx, p, a.player(), a.Envelope.Frames[0].intent())
+	if err == nil {
+		err = s.act()
+	}
+	var no *impossible
+	if errors.As(err, &no) {
+		e := fault.BadField("actionEnvelope", "%s", no.text)
+		e.Kind = fault.Rule
+		return canon.Event{}, e
+	}
+	if err != nil {
+		return canon.Event{}, err
+	}
+	s.event.Label = s.event.Label.Meet(label)
+	return s.event, nil
+}
