@@ -153,7 +153,8 @@ func runGoose(ctx context.Context, c *pgx.ConnConfig) (err error) {
 	if err != nil {
 		return err
 	}
-	locker, err := lock.NewPostgresSessionLocker()
+	// Asked each second, for two minutes.
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 120))
 	if err != nil {
 		return err
 	}

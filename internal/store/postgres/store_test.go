@@ -8,6 +8,8 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/identity"
 	"loregate/internal/identity/identitytest"
+	"loregate/internal/job"
+	"loregate/internal/job/jobtest"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/storetest"
@@ -56,4 +58,8 @@ func TestIdentityStore(t *testing.T) {
 
 func TestSegmentStore(t *testing.T) {
 	accesstest.TestSegmentStore(t, open(t))
+}
+
+func TestDeliveries(t *testing.T) {
+	jobtest.TestDeliveries(t, func(t *testing.T) job.Deliveries { return open(t) })
 }

@@ -1,0 +1,396 @@
+package postgres_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/identity"
+	"loregate/internal/job"
+	"loregate/internal/markup"
+	"loregate/internal/store/postgres"
+	"loregate/internal/store/postgres/pgtest"
+	"loregate/internal/store/storetest"
+)
+
+// patience is how long a test waits for what should come at once.
+const patience = 20 * time.Second
+
+// two are two stores on one database, as two processes have them, and a way around both.
+func two(t *testing.T) (here, there *postgres.Store, raw *pgx.Conn) {
+	t.Helper()
+	address := pgtest.Database(t, prepare)
+	raw, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close(context.Background()) })
+	return openAt(t, address), openAt(t, address), raw
+}
+
+// count writes the next commit of a stream.
+func count(ctx context.Context, s *postgres.Store) error {
+	return s.Write(ctx, func(tx canon.Tx) error {
+		head, err := tx.Head(ctx, "count")
+		if err != nil {
+			return err
+		}
+		return tx.Append(ctx, storetest.Commit("count", head))
+	})
+}
+
+func headOf(t *testing.T, s *postgres.Store) (h canon.Head) {
+	t.Helper()
+	err := s.Read(t.Context(), func(r canon.Reader) (err error) {
+		h, err = r.Head(t.Context(), "count")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestTwoProcessesWriteOneChain(t *testing.T) {
+	here, there, _ := two(t)
+	const writers, each = 8, 25
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			for range each {
+				if err := count(t.Context(), []*postgres.Store{here, there}[i%2]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if h := headOf(t, here); h.Seq != writers*each {
+		t.Errorf("%d commits, want %d", h.Seq, writers*each)
+	}
+}
+
+func TestAWriteWakesThoseWhoWaitInAnotherProcess(t *testing.T) {
+	here, there, raw := two(t)
+	woken := func(what string, do func()) {
+		t.Helper()
+		// The first wait may end at once: what came before it is not known.
+		for seen := headOf(t, there).Seq; ; {
+			changed := there.Changed()
+			if now := headOf(t, there).Seq; now != seen {
+				t.Fatalf("%s: %d commits before anything is written", what, now)
+			}
+			if do != nil {
+				do()
+				do = nil
+			}
+			select {
+			case <-changed:
+			case <-time.After(patience):
+				t.Fatalf("%s wakes nobody", what)
+			}
+			if headOf(t, there).Seq != seen {
+				return
+			}
+		}
+	}
+	write := func() {
+		if err := count(t.Context(), here); err != nil {
+			t.Error(err)
+		}
+	}
+	woken("a write", write)
+	woken("another write", write)
+	// A process that ended before it told the others: its count of writes is looked at.
+	woken("a write that nobody tells of", func() {
+		for _, sql := range []string{"UPDATE streams SET seq = seq + 1 WHERE name = 'count'", "UPDATE writer SET n = n + 1"} {
+			if _, err := raw.Exec(t.Context(), sql); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestWhatOneProcessRevokesAnotherSees(t *testing.T) {
+	here, there, _ := two(t)
+	ctx := t.Context()
+	if err := here.Identity().AddKey(ctx, identity.Key{ID: "k", Hash: identity.Hash{1}, Created: storetest.Time(1)}); err != nil {
+		t.Fatal(err)
+	}
+	before, err := there.Identity().Generation(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := here.Identity().RevokeKey(ctx, "k", storetest.Time(2)); err != nil {
+		t.Fatal(err)
+	}
+	after, err := there.Identity().Generation(ctx)
+	if err != nil || after == before {
+		t.Errorf("generation %d, then %d, %v", before, after, err)
+	}
+	if k, _, err := there.Identity().KeyByID(ctx, "k"); err != nil || k.Revoked.IsZero() {
+		t.Errorf("%+v, %v", k, err)
+	}
+}
+
+// A process that stopped with the writer's lock holds others up for as long as they are
+// told to wait, and no write is lost by it.
+func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
+	address := pgtest.Database(t, prepare)
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: address, Wait: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	raw, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close(context.Background())
+	hang, err := raw.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hang.Exec(t.Context(), "SELECT FROM writer FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	var f *fault.Error
+	if err := count(t.Context(), s); !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
+		t.Errorf("a write while another hangs: %v", err)
+	}
+	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Worlds(t.Context()); return err }); err != nil {
+		t.Errorf("a read while a writer hangs: %v", err)
+	}
+	if err := hang.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := count(t.Context(), s); err != nil {
+		t.Errorf("a write afterwards: %v", err)
+	}
+}
+
+// Connections that the server ends cost the calls that were using them, which say that
+// they can be repeated, and no others.
+func TestLostConnectionsAreReplaced(t *testing.T) {
+	here, _, raw := two(t)
+	for range 3 {
+		if err := count(t.Context(), here); err != nil {
+			t.Fatal(err)
+		}
+		before := headOf(t, here)
+		if _, err := raw.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
+			t.Fatal(err)
+		}
+		tries := 0
+		for err := errors.New("not tried"); err != nil; tries++ {
+			if err = count(t.Context(), here); err != nil && !errors.Is(err, fault.Unavailable) {
+				t.Fatalf("a write on a lost connection: %v", err)
+			}
+			if tries > 20 {
+				t.Fatalf("no write gets through: %v", err)
+			}
+		}
+		for tries := 0; ; tries++ {
+			var now canon.Head
+			err := here.Read(t.Context(), func(r canon.Reader) (err error) { now, err = r.Head(t.Context(), "count"); return err })
+			if err == nil && now.Seq != before.Seq+1 {
+				t.Fatalf("%d commits, want %d", now.Seq, before.Seq+1)
+			}
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, fault.Unavailable) || tries > 20 {
+				t.Fatalf("a read on a lost connection: %v", err)
+			}
+		}
+	}
+}
+
+// What the server refuses fails the write that asked for it, and none that shares its
+// transaction.
+func TestARefusedStatementFailsItsOwnWriteAlone(t *testing.T) {
+	s := open(t)
+	random := rand.New(rand.NewPCG(1, 1))
+	var long strings.Builder // no index takes a target of this length, however packed
+	for long.Len() < 20_000 {
+		fmt.Fprintf(&long, "%x", random.Uint64())
+	}
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			if i%3 > 0 {
+				if err := count(t.Context(), s); err != nil {
+					t.Errorf("a write beside one that is refused: %v", err)
+				}
+				return
+			}
+			err := s.Write(t.Context(), func(tx canon.Tx) error {
+				if err := tx.PutWorld(t.Context(), storetest.World(1)); err != nil {
+					return err
+				}
+				return tx.PutRefs(t.Context(), storetest.WorldID(1), storetest.CardID(1), []canon.Ref{{Target: "a"}, {Target: "b"}, {Kind: canon.RefLink, Target: markup.Key(long.String())}})
+			})
+			if err == nil {
+				t.Error("a target of 20,000 characters is taken")
+			}
+		})
+	}
+	all.Wait()
+	if h := headOf(t, s); h.Seq != 16 {
+		t.Errorf("%d commits, want 16", h.Seq)
+	}
+	if err := s.Read(t.Context(), func(r canon.Reader) error {
+		worlds, err := r.Worlds(t.Context())
+		if len(worlds) > 0 {
+			t.Error("a refused write left a world")
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A document with more words than PostgreSQL takes of one is found by all of them.
+func TestTheLastWordOfABigDocumentIsFound(t *testing.T) {
+	s := open(t)
+	var text strings.Builder
+	for i := range 120_000 {
+		fmt.Fprintf(&text, "w%dx ", i)
+	}
+	long := strings.Repeat("z", 3000)
+	text.WriteString(long + " lastword")
+	c := storetest.Card(1, "Big", storetest.Open)
+	storetest.Put(t, s, c, storetest.Card(2, "Small", storetest.Open))
+	if err := s.Write(t.Context(), func(tx canon.Tx) error {
+		return tx.Index(t.Context(), c, &canon.SearchDoc{Name: "Big", Text: text.String()})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	see := canon.Sight{World: storetest.WorldID(1), View: storetest.AsUser}
+	for _, q := range []canon.SearchQuery{
+		{Q: "lastword", Mode: canon.MatchWord, InContent: true}, {Q: "lastw*", Mode: canon.MatchWord}, {Q: "stwor"}, {Q: "w119998x w119999x", Mode: canon.MatchPhrase},
+		{Q: long, Mode: canon.MatchWord}, {Q: "w7x lastword", Mode: canon.MatchWord},
+	} {
+		err := s.Read(t.Context(), func(r canon.Reader) error {
+			res, err := r.Search(t.Context(), see, q, canon.Page{Limit: 5})
+			if len(res.Hits) != 1 || res.Hits[0].Card.Name != "Big" || res.Hits[0].Score <= 0 {
+				t.Errorf("%.30q finds %d", q.Q, len(res.Hits))
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAJobIsFailedWhenItsProcessIsGone(t *testing.T) {
+	here, there, _ := two(t)
+	ctx, now := t.Context(), storetest.Time(100)
+	j := job.Job{ID: uuid.New(), World: storetest.WorldID(1), Kind: "scan", By: "ann", Level: access.LevelGM, Owner: "gone", State: job.Running,
+		Created: storetest.Time(1), Changed: storetest.Time(2)}
+	done := j
+	done.ID, done.State, done.Result = uuid.New(), job.Completed, json.RawMessage(`{"n":1}`)
+	for _, j := range []job.Job{j, done} {
+		if err := here.PutJob(ctx, j); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, ok, err := there.Job(ctx, j.ID); err != nil || !ok || got.State != job.Running || got.Owner != "gone" || !got.Created.Equal(j.Created) {
+		t.Errorf("%+v, %v, %v", got, ok, err)
+	}
+	if err := there.Touch(ctx, "alive", now, now.Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := here.Job(ctx, j.ID); err != nil || got.State != job.Failed || got.Problem != job.Interrupted || !got.Changed.Equal(now) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, _, err := here.Job(ctx, done.ID); err != nil || got.State != job.Completed || string(got.Result) != `{"n":1}` {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, ok, err := here.Job(ctx, uuid.New()); ok || err != nil {
+		t.Errorf("a job that is not there: %v, %v", ok, err)
+	}
+}
+
+func TestASecretIsMadeOnce(t *testing.T) {
+	here, there, _ := two(t)
+	for i, s := range []*postgres.Store{here, there} {
+		if got, err := s.Secret(t.Context(), "refs", []byte{byte(i)}); err != nil || len(got) != 1 || got[0] != 0 {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+}
+
+func TestWhatCannotBeAStoreIsRefused(t *testing.T) {
+	ctx := t.Context()
+	_, err := postgres.Open(ctx, postgres.Config{URL: "postgres://u:secret@[bad/x"})
+	if !errors.Is(err, fault.Invalid) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("an address that cannot be read: %v", err)
+	}
+	address := pgtest.Database(t, prepare)
+	gone, _ := url.Parse(address)
+	gone.Path = "/nowhere"
+	if _, err := postgres.Open(ctx, postgres.Config{URL: gone.String()}); err == nil {
+		t.Error("a database that is not there opens")
+	}
+	raw, err := pgx.Connect(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close(ctx)
+	if _, err := raw.Exec(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, true)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.Open(ctx, postgres.Config{URL: address}); !errors.Is(err, fault.Unavailable) {
+		t.Errorf("a newer schema: %v", err)
+	}
+	s := open(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := count(ctx, s); !errors.Is(err, fault.Unavailable) {
+		t.Errorf("a write after Close: %v", err)
+	}
+	if err := s.Backup(ctx, "x"); !errors.Is(err, fault.Rule) {
+		t.Errorf("Backup: %v", err)
+	}
+}
+
+// Several processes that start at once on an empty database make one schema.
+func TestManyStartsMakeOneSchema(t *testing.T) {
+	address := pgtest.Empty(t)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			s, err := postgres.Open(t.Context(), postgres.Config{URL: address})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := count(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if h := headOf(t, openAt(t, address)); h.Seq != 4 {
+		t.Errorf("%d commits", h.Seq)
+	}
+}
