@@ -38,13 +38,13 @@ func fuse(lists ...[]ranked) []ranked {
 // find ranks facts for a query by words, names and likeness; more are rankings of other
 // makes.
 func (x *loreIndex) find(query string, more ...[]ranked) []ranked {
-	words := foldedWords(query)
+	folded := strings.Join(foldedWords(query), " ")
 	terms := asked(query)
 	plain := make([]term, len(terms))
 	for i, t := range terms {
 		plain[i] = term{t, 1}
 	}
-	lists := [][]ranked{x.words(plain), x.byName(words), x.nearNames(strings.Join(words, " "))}
+	lists := [][]ranked{x.words(plain), x.byName(folded), x.nearNames(folded)}
 	if mended, changed := x.corrected(terms); changed {
 		lists = append(lists, x.words(mended))
 	}

@@ -162,37 +162,14 @@ func (x *loreIndex) best(scores map[int32]float64) []ranked {
 	return list[:min(len(list), fusedDepth)]
 }
 
-// byName ranks facts that bear a name which makes up at least half of the query, hollow
-// words aside: the whole of it first, then the longest. A shorter one is a word among
-// others.
-func (x *loreIndex) byName(words []string) []ranked {
-	scores, all := map[int32]float64{}, float64(full(words))
-	for from := range words {
-		for to := from + 1; to <= min(len(words), from+maxNameWords); to++ {
-			share := float64(full(words[from:to])) / max(all, 1)
-			if share < 0.5 && all > 0 {
-				continue
-			}
-			for _, d := range x.exact[strings.Join(words[from:to], " ")] {
-				scores[d] = max(scores[d], share+float64(to-from)/1e3)
-			}
-		}
+// byName gives the facts that bear the query as a name, folded.
+func (x *loreIndex) byName(folded string) []ranked {
+	scores := map[int32]float64{}
+	for _, d := range x.exact[folded] {
+		scores[d] = 1
 	}
 	return x.best(scores)
 }
-
-// full counts the words that say something.
-func full(words []string) (n int) {
-	for _, w := range words {
-		if !hollow[stem(w)] {
-			n++
-		}
-	}
-	return n
-}
-
-// maxNameWords bounds the words of a name that is looked for inside a query.
-const maxNameWords = 8
 
 // nearNames ranks facts by how alike a name of theirs is to the query: twice the runs
 // that both have, over the runs of each (Dice).

@@ -143,6 +143,15 @@ func TestLoreIsFoundByWordsNamesAndSlips(t *testing.T) {
 	}
 }
 
+// TestAnAliasBeatsManyWords: what is called just so comes before what speaks of it often.
+func TestAnAliasBeatsManyWords(t *testing.T) {
+	s := newLoreScene(t)
+	s.lore("a-house", "The Light House", "A light, a light, a light: the light house of the light.", "", access.LevelUser)
+	if got := s.as("user").found("the light"); got[0] != "lamp" {
+		t.Errorf("found %v", got)
+	}
+}
+
 func TestWhatASearchTakes(t *testing.T) {
 	s := newLoreScene(t)
 	user := s.as("user")
