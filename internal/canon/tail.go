@@ -51,6 +51,21 @@ func (t *Tail) Since(h Head) iter.Seq2[Record, error] {
 	}
 }
 
+// From yields the records from a number on, in order, as they are asked for.
+func (t *Tail) From(seq Seq) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for commit, err := range t.r.Commits(t.ctx, t.s, seq) {
+			var rec Record
+			if err == nil {
+				rec, err = commit.Record()
+			}
+			if !yield(rec, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Follow runs f on a snapshot of a ledger.
 func (c *Canon) Follow(ctx context.Context, g access.Grant, s StreamID, f func(*Tail) error) error {
 	return c.readLedger(ctx, g, s, func(r Reader) error {

@@ -69,6 +69,18 @@ func TestATailGoesOnFromAHead(t *testing.T) {
 	if got, err := since(middle); got != "d" || err != nil {
 		t.Errorf("from a head: %q, %v", got, err)
 	}
+	err := s.canon.Follow(t.Context(), host.grant, ledger, func(tail *canon.Tail) error {
+		for rec, err := range tail.From(2) {
+			if rec.Event.Type != "b" || err != nil {
+				t.Errorf("record 2 is %+v, %v", rec, err)
+			}
+			break
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	lost := middle
 	lost.Hash[0]++
 	if _, err := since(lost); !canon.Moved(err) {

@@ -140,14 +140,17 @@ func (s *Service) read(ctx context.Context, g access.Grant, led *ledger, l listi
 	return &e, err
 }
 
-func (s *Service) record(ctx context.Context, g access.Grant, led *ledger, seq canon.Seq) (entry, error) {
-	for rec, err := range s.cfg.Canon.Records(ctx, g, led.stream, seq) {
-		if err != nil {
-			return entry{}, err
+func (s *Service) record(ctx context.Context, g access.Grant, led *ledger, seq canon.Seq) (e entry, err error) {
+	err = s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.Tail) error {
+		for rec, err := range t.From(seq) {
+			if err == nil {
+				e, err = entryOf(rec)
+			}
+			return err
 		}
-		return entryOf(rec)
-	}
-	return entry{}, fault.New(fault.Internal, "record %s/%d is gone", led.stream, seq)
+		return fault.New(fault.Internal, "record %s/%d is gone", led.stream, seq)
+	})
+	return e, err
 }
 
 // status is what became of the entry, without regard to time.

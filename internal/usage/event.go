@@ -1,0 +1,129 @@
+// Package usage keeps what models and moderation cost and how they did: one event for each
+// call, aggregates of them, and budgets.
+//
+// Its invariant: an event holds names and numbers, never content, and none is sampled
+// away. Events are kept in a world's ledger of usage ("usage:<world>"), many to a record;
+// what a process has not written yet is lost with it, which is a second's worth. What is
+// shown of them are aggregates only.
+package usage
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Name is what happened. The names below are all there are: an Event with another is
+// refused.
+type Name uint8
+
+// The names, as Area.Thing.Verb.
+const (
+	ModelCalled Name = iota + 1
+	CacheAnswered
+	ProposalJudged
+	ContentModerated
+	IntentClassified
+	LoreRetrieved
+	BudgetWarned
+	BudgetRefused
+)
+
+var names = [...]string{
+	ModelCalled: "AI.Model.Called", CacheAnswered: "AI.Cache.Answered", ProposalJudged: "AI.Proposal.Judged", ContentModerated: "AI.Content.Moderated",
+	IntentClassified: "AI.Intent.Classified", LoreRetrieved: "AI.Lore.Retrieved", BudgetWarned: "AI.Budget.Warned", BudgetRefused: "AI.Budget.Refused",
+}
+
+// Names are all names, in order.
+func Names() []string { return names[1:] }
+
+// String is the name as it is kept and shown; "" for what is none.
+func (n Name) String() string {
+	if int(n) >= len(names) {
+		return ""
+	}
+	return names[n]
+}
+
+// MarshalText gives a name its JSON form.
+func (n Name) MarshalText() ([]byte, error) {
+	if n.String() == "" {
+		return nil, fmt.Errorf("usage: %d is no name", n)
+	}
+	return []byte(n.String()), nil
+}
+
+// UnmarshalText reads a name.
+func (n *Name) UnmarshalText(b []byte) error {
+	for i, s := range names {
+		if s == string(b) && s != "" {
+			*n = Name(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("usage: %q is no name", b)
+}
+
+// Outcome is what became of what a model wrote.
+type Outcome string
+
+// The outcomes; "" where nothing was validated.
+const (
+	Accepted Outcome = "accepted"
+	Rejected Outcome = "rejected"
+	Modified Outcome = "modified"
+)
+
+// Purposes are what calls are for: the words that events, budgets and proposals share.
+var purposes = []string{"ambience", "npc_dialogue", "quest_seed", "narration", "classification", "retrieval", "planning"}
+
+// Purposes are all purposes.
+func Purposes() []string { return append([]string(nil), purposes...) }
+
+// Event is one call. The JSON names are the dimensions' names.
+type Event struct {
+	Name             Name      `json:"name"`
+	At               time.Time `json:"at"`
+	Model            string    `json:"ai.model,omitempty"`
+	Purpose          string    `json:"ai.purpose"`
+	TokensPrompt     int       `json:"ai.tokens.prompt,omitempty"`
+	TokensCompletion int       `json:"ai.tokens.completion,omitempty"`
+	LatencyMS        float64   `json:"ai.latency.total_ms"`
+	ToolCalls        int       `json:"ai.toolCalls.count,omitempty"`
+	Outcome          Outcome   `json:"ai.validation.outcome,omitempty"`
+	Flagged          bool      `json:"ai.moderation.flagged,omitempty"`
+	CacheHit         *bool     `json:"ai.cache.hit,omitempty"`
+	Retries          int       `json:"ai.retry.count,omitempty"`
+	Template         string    `json:"ai.version.template,omitempty"`
+	CostMicroUSD     int64     `json:"ai.cost.micro_usd,omitempty"`
+	Gate             string    `json:"ai.validation.gate,omitempty"`  // that refused
+	Grams            []uint32  `json:"ai.text.grams,omitempty"`       // hashes of three-word runs
+	Recall           *float64  `json:"ai.retrieval.recall,omitempty"` // of a retrieval whose answer was known
+}
+
+// batch is the payload of a record: events of one time.
+type batch struct {
+	Events []Event `json:"events"`
+}
+
+// eventType is the type of a ledger's events.
+const eventType = "AI.Usage"
+
+// check refuses what aggregates could not count.
+func (e Event) check() error {
+	if e.Name.String() == "" {
+		return fmt.Errorf("usage: event without a name")
+	}
+	for _, p := range purposes {
+		if p == e.Purpose {
+			return nil
+		}
+	}
+	return fmt.Errorf("usage: %s: %q is no purpose", e.Name, e.Purpose)
+}
+
+func decode(payload json.RawMessage) ([]Event, error) {
+	var b batch
+	err := json.Unmarshal(payload, &b)
+	return b.Events, err
+}

@@ -1,0 +1,169 @@
+package usage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// LedgerKind is the kind of ledger that events are kept in, one for each world.
+const LedgerKind = "usage"
+
+// Config is what a Recorder is made of. Canon and Guard are needed.
+type Config struct {
+	Canon  *canon.Canon // its Config.Ledgers names LedgerKind, for any surface
+	Guard  *access.Guard
+	Every  time.Duration // how long an event waits at most; 0 is a second
+	Budget map[string]Budget
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Recorder keeps events, and budgets. It is safe for concurrent use. Close it.
+type Recorder struct {
+	cfg Config
+
+	mu      sync.Mutex // guards what follows
+	waiting map[access.WorldID][]Event
+	spent   map[account]*spent
+	closed  bool
+
+	wake chan struct{}
+	done chan struct{}
+}
+
+const (
+	batchSize  = 200     // events in a record
+	maxWaiting = 100_000 // events that wait in all, while the store does not answer
+)
+
+// New makes a Recorder and starts what writes for it.
+func New(c Config) (*Recorder, error) {
+	if c.Canon == nil || c.Guard == nil {
+		return nil, errors.New("usage: Canon and Guard are needed")
+	}
+	if c.Every <= 0 {
+		c.Every = time.Second
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, spent: map[account]*spent{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go r.run()
+	return r, nil
+}
+
+// Record keeps an event of a world. It does not wait for the store. An event that is none
+// is logged and left out, which a test shows.
+func (r *Recorder) Record(w access.WorldID, e Event) {
+	if err := e.check(); err != nil {
+		r.cfg.Logger.Error("an event of usage was left out", "error", err)
+		return
+	}
+	if e.At.IsZero() {
+		e.At = r.cfg.Now().UTC()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || len(r.waiting[w]) >= maxWaiting {
+		return
+	}
+	r.waiting[w] = append(r.waiting[w], e)
+	if len(r.waiting[w]) >= batchSize {
+		r.poke()
+	}
+}
+
+// poke has what waits written soon.
+func (r *Recorder) poke() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Recorder) run() {
+	defer close(r.done)
+	tick := time.NewTicker(r.cfg.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case _, more := <-r.wake:
+			if !more {
+				return
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		if err := r.Flush(ctx); err != nil {
+			r.cfg.Logger.Error("usage could not be written; it waits", "error", err)
+		}
+		cancel()
+	}
+}
+
+// Flush writes what waits. What could not be written goes on waiting.
+func (r *Recorder) Flush(ctx context.Context) error {
+	r.mu.Lock()
+	all := r.waiting
+	r.waiting = map[access.WorldID][]Event{}
+	r.mu.Unlock()
+	var errs []error
+	for w, events := range all {
+		if err := r.write(ctx, w, events); err != nil {
+			errs = append(errs, err)
+			r.mu.Lock()
+			r.waiting[w] = append(events, r.waiting[w]...)
+			r.mu.Unlock()
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Recorder) write(ctx context.Context, w access.WorldID, events []Event) error {
+	a, err := r.cfg.Guard.Admit(ctx, access.Caller{Subject: "usage", EveryRole: access.RoleAdmin, Unlimited: true},
+		access.Request{Operation: "record_usage", Effect: access.Write, World: w})
+	if err != nil {
+		return err
+	}
+	_, err = r.cfg.Canon.Decide(ctx, a.Grant, ledgerOf(w), func(*canon.Tail) ([]canon.Event, error) { return batches(events) })
+	a.Done(ctx, 0, err)
+	return err
+}
+
+func ledgerOf(w access.WorldID) canon.StreamID { return canon.LedgerStream(LedgerKind, w.String()) }
+
+func batches(events []Event) (list []canon.Event, err error) {
+	for len(events) > 0 {
+		n := min(len(events), batchSize)
+		payload, err := json.Marshal(batch{events[:n]})
+		if err != nil {
+			return nil, err
+		}
+		list, events = append(list, canon.Event{Type: eventType, Payload: payload, Version: 1}), events[n:]
+	}
+	return list, nil
+}
+
+// Close writes what waits, and ends.
+func (r *Recorder) Close(ctx context.Context) error {
+	r.mu.Lock()
+	if r.closed {
+		r.mu.Unlock()
+		return nil
+	}
+	r.closed = true
+	r.mu.Unlock()
+	close(r.wake)
+	<-r.done
+	return r.Flush(ctx)
+}
