@@ -58,7 +58,7 @@ var (
 	strewForm   = regexp.MustCompile(`(?i)\b(?:populate|strew|scatter)\b(?: it| the level)?(?: with)? ?([a-z ]{0,30})`)
 	textureForm = regexp.MustCompile(`(?i)\b(stone|wood|grass|sand|metal|fabric) texture\b`)
 	clauseForm  = regexp.MustCompile(`(?i)[,;.]\s*|\s+(?:and|then)\s+(?:then\s+)?`)
-	verbHead    = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct)\s+(?:me\s+)?(?:a scene of\s+)?`)
+	verbHead    = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct|export|render|import|show)\s*(?:me\s+)?(?:a (?:scene|picture|preview) of\s+)?(?:\b(?:it|them|this|that|everything|a picture|a preview|the scene)\b)?\s*`)
 )
 
 // understand reads a sentence clause by clause.
@@ -88,7 +88,7 @@ func understand(text string) intent {
 	}
 	var keep []string
 	for _, clause := range clauseForm.Split(text, -1) {
-		if exportForm.MatchString(clause) || importForm.MatchString(clause) || verbs["render"].MatchString(clause) || strewForm.MatchString(clause) || verbs["profile"].MatchString(clause) {
+		if strewForm.MatchString(clause) || verbs["profile"].MatchString(clause) {
 			continue
 		}
 		clause = engineForm.ReplaceAllString(formatForm.ReplaceAllString(clause, ""), "")

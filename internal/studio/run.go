@@ -479,6 +479,9 @@ func (x *executor) end(ctx context.Context, err error) error {
 		return nil
 	}
 	level, _ := access.ParseLevel(x.req.Audience)
+	if x.run.Error != nil {
+		level = max(level, access.LevelGM) // why something failed may tell what its audience must not know
+	}
 	if err := x.record(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run); err != nil {
 		return Fail(IOFailed, "the run could not be recorded, so that nothing of it counts").Because(err)
 	}

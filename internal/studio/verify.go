@@ -75,6 +75,7 @@ func (s *Studio) rerun(ctx context.Context, c *op.Call, run Run) (x *executor, r
 	}
 	level, _ := access.ParseLevel(run.Audience)
 	x = &executor{Studio: s, grant: c.Grant, seen: c.Grant.As(level), txns: map[string]Txn{}, progress: c.Progress}
+	x.req.Audience = run.Audience
 	x.run = &Run{ID: s.newID(), Seed: run.Seed, Audience: run.Audience, Config: s.config, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
 	x.dir = filepath.Join(s.dir, "scratch", x.run.ID.String())
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {

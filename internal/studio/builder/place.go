@@ -85,6 +85,9 @@ func (y *yard) land(mat string, size, amplitude, flat float64) {
 		return y.height(float64(i)*step-size/2, float64(j)*step-size/2)
 	}), mat, scene.Vec{}, 0)
 	y.stand("land", y.mesh("land", p), scene.Vec{}, 0, 1)
+	far := &piece{}
+	far.put(scene.Quad(9000, 9000), mat, scene.Vec{}, 0)
+	y.stand("far land", y.mesh("far land", far), scene.Vec{0, 0, -amplitude/2 - 0.15}, 0, 1)
 }
 
 // sea is water to the horizon at a height.

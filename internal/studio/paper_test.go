@@ -1,0 +1,232 @@
+package studio_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"loregate/internal/studio"
+)
+
+// paper is an adapter whose scenes are lists of names in a file: it does everything that
+// the control plane asks for, at once, and fails where a test wants it to.
+type paper struct {
+	kind    string
+	version string
+	mu      sync.Mutex // guards what follows
+	fail    error      // of the next call
+	hold    chan struct{}
+	entered chan struct{}
+	lie     bool // a call that must not changes the scene
+}
+
+func (p *paper) Kind() string { return p.kind }
+
+func (p *paper) Tools() map[string]studio.Support {
+	all := map[string]studio.Support{}
+	for _, name := range []string{"generate_scene", "add_object", "generate_terrain", "generate_texture", "populate_level", "export_asset",
+		"generate_blueprint", "profile_performance", "render_preview", "list_objects"} {
+		all[name] = studio.Support{Does: p.kind == "blender", Note: "on paper"}
+	}
+	all["import_asset"] = studio.Support{Does: p.kind != "blender", Note: "on paper"}
+	return all
+}
+
+func (p *paper) Probe(context.Context) (studio.TargetInfo, error) {
+	if p.version == "" {
+		return studio.TargetInfo{}, studio.Fail(studio.Missing, "paper is not installed; buy some")
+	}
+	return studio.TargetInfo{Kind: p.kind, Name: p.kind, Version: p.version}, nil
+}
+
+func (p *paper) Open(at studio.Place) (studio.Target, error) { return &sheet{paper: p, at: at}, nil }
+
+type line struct {
+	Run    string   `json:"run"`
+	Names  []string `json:"names"`
+	Undoes string   `json:"undoes,omitempty"`
+}
+
+type sheet struct {
+	paper *paper
+	at    studio.Place
+	lines []line
+}
+
+func (s *sheet) file() string { return filepath.Join(s.at.Dir, "sheet.ndjson") }
+
+func (s *sheet) Begin(ctx context.Context, known func(string) bool) (studio.Txn, error) {
+	info, err := s.paper.Probe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info.Name = s.at.Name
+	s.lines = nil
+	b, err := os.ReadFile(s.file())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	kept := 0
+	for text := range bytes.Lines(b) {
+		var l line
+		if json.Unmarshal(text, &l) != nil || !known(l.Run) {
+			break
+		}
+		s.lines = append(s.lines, l)
+		kept += len(text)
+	}
+	if kept < len(b) {
+		if err := os.Truncate(s.file(), int64(kept)); err != nil {
+			return nil, err
+		}
+	}
+	return &pencil{sheet: s, info: info, names: s.present()}, nil
+}
+
+func (s *sheet) present() []string {
+	if len(s.lines) == 0 {
+		return nil
+	}
+	return slices.Clone(s.lines[len(s.lines)-1].Names)
+}
+
+func (s *sheet) Fork(_ context.Context, at studio.Place, keep func(string) bool) (studio.Target, error) {
+	f := &sheet{paper: s.paper, at: at}
+	for _, l := range s.lines {
+		if !keep(l.Run) {
+			break
+		}
+		if err := f.write(l); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (s *sheet) write(l line) error {
+	b, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(s.file(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(b, '\n'))
+	s.lines = append(s.lines, l)
+	return errors.Join(err, f.Close())
+}
+
+func (s *sheet) Close() {}
+
+type pencil struct {
+	*sheet
+	info  studio.TargetInfo
+	names []string
+	undid string
+}
+
+func (p *pencil) Info() studio.TargetInfo { return p.info }
+
+func (p *pencil) Runs() []string {
+	var runs []string
+	for _, l := range p.lines {
+		runs = append(runs, l.Run)
+	}
+	return runs
+}
+
+func (p *pencil) Digest(context.Context) (string, error) {
+	sum := sha256.Sum256([]byte(strings.Join(p.names, "\n")))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+func (p *pencil) Names(context.Context) ([]string, error) { return slices.Clone(p.names), nil }
+
+func (p *pencil) Do(ctx context.Context, w *studio.Work) (any, error) {
+	a := p.paper
+	a.mu.Lock()
+	fail, hold, entered, lie := a.fail, a.hold, a.entered, a.lie
+	a.fail = nil
+	a.mu.Unlock()
+	if entered != nil {
+		entered <- struct{}{}
+	}
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			p.names = append(p.names, "half")
+			return nil, ctx.Err()
+		}
+	}
+	if lie {
+		p.names = append(p.names, "sneaked in")
+	}
+	w.Progress(1, 2, "drawing")
+	switch w.Tool {
+	case "generate_scene":
+		name := "scene"
+		if w.Card != nil {
+			name = w.Card.Name + ": " + w.Card.Text
+		}
+		p.names = append(p.names, name)
+		return studio.SceneOut{SceneID: name, Objects: 1, Features: []string{}}, fail
+	case "add_object":
+		in, err := studio.Read[studio.ObjectIn](w)
+		if err != nil {
+			return nil, err
+		}
+		p.names = append(p.names, in.Name)
+		return studio.ObjectOut{Name: in.Name, ID: in.Name}, fail
+	case "export_asset":
+		in, err := studio.Read[studio.ExportIn](w)
+		if err != nil {
+			return nil, err
+		}
+		if in.Path != "" {
+			if err := w.Write(in.Path, []byte("export"), in.Overwrite); err != nil {
+				return nil, err
+			}
+		}
+		id, err := w.Keep(ctx, studio.New{Kind: "export", Name: "x.glb", Media: "model/gltf-binary"}, fmt.Appendf(nil, "%d %v", w.Seed, p.names))
+		return studio.ExportOut{Export: id, Format: in.Format, Materials: []string{}, Manifest: id}, errors.Join(err, fail)
+	case "render_preview":
+		id, err := w.Keep(ctx, studio.New{Kind: "preview", Name: "preview.png", Media: "image/png"}, []byte("\x89PNG"))
+		return studio.RenderOut{Preview: id, Width: 16, Height: 16}, errors.Join(err, fail)
+	}
+	return studio.ListOut{Objects: []studio.Object{}, Total: len(p.names)}, fail
+}
+
+func (p *pencil) Undo(_ context.Context, run string) error {
+	n := len(p.lines)
+	if n == 0 || p.lines[n-1].Run != run {
+		return studio.Fail(studio.Validation, "later runs rest on it")
+	}
+	p.undid, p.names = run, nil
+	if n > 1 {
+		p.names = slices.Clone(p.lines[n-2].Names)
+	}
+	return nil
+}
+
+func (p *pencil) Commit(_ context.Context, run string) error {
+	if slices.Equal(p.names, p.present()) {
+		return nil
+	}
+	return p.write(line{Run: run, Names: p.names, Undoes: p.undid})
+}
+
+func (p *pencil) Rollback(context.Context) error {
+	p.names = p.present()
+	return nil
+}
