@@ -41,7 +41,9 @@ type Config struct {
 	Metrics     Metrics   `yaml:"metrics"`
 	Import      Import    `yaml:"import"`
 	Proposals   Proposals `yaml:"proposals"`
+	Budgets     Budgets   `yaml:"budgets"`
 	Studio      Studio    `yaml:"studio"`
+	Lore        Lore      `yaml:"lore"`
 }
 
 // TLS is the server's own certificate.

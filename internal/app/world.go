@@ -23,6 +23,11 @@ func (a *App) openWorld(ctx context.Context) error {
 		return err
 	}
 	c := world.Config{Canon: a.Canon, Tokens: playTokens{a}, Handled: a.Events, Now: a.now}
+	var err error
+	if c.Lore, err = a.Config.Lore.config(); err != nil {
+		return err
+	}
+	c.Lore.Logger = a.logger
 	fresh := make([]byte, len(c.Key))
 	if _, err := rand.Read(fresh); err != nil {
 		return err

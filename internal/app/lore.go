@@ -1,0 +1,45 @@
+package app
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"loregate/internal/embed"
+	"loregate/internal/world"
+)
+
+// Lore is what counts as lore, and which model finds it by meaning.
+type Lore struct {
+	Types          []string `yaml:"types" doc:"Further types of cards that are facts where they have a codename, as Cardtype=fact_type."`
+	EmbeddingURL   string   `yaml:"embedding_url" doc:"Base address of an OpenAI-compatible embedding endpoint for semantic-search-lore, as http://127.0.0.1:11434/v1. Facts of every level are sent there. Empty: none."`
+	EmbeddingModel string   `yaml:"embedding_model" doc:"Its model."`
+	EmbeddingKey   string   `yaml:"embedding_key" doc:"Its key; better set by the variable than in a file."`
+}
+
+var factTypeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// config reads the settings.
+func (c Lore) config() (world.LoreConfig, error) {
+	out := world.LoreConfig{Types: map[string]string{}}
+	for _, t := range c.Types {
+		card, fact, ok := strings.Cut(t, "=")
+		card, fact = strings.TrimSpace(card), strings.TrimSpace(fact)
+		if !ok || card == "" || !factTypeForm.MatchString(fact) {
+			return out, fmt.Errorf("lore.types: %q is not Cardtype=fact_type, such as Recipe=recipe", t)
+		}
+		out.Types[card] = fact
+	}
+	if c.EmbeddingURL == "" {
+		if c.EmbeddingModel != "" || c.EmbeddingKey != "" {
+			return out, fmt.Errorf("lore.embedding_url: needed where embedding_model or embedding_key is set")
+		}
+		return out, nil
+	}
+	client, err := embed.New(embed.Config{URL: c.EmbeddingURL, Model: c.EmbeddingModel, Key: c.EmbeddingKey})
+	if err != nil {
+		return out, fmt.Errorf("lore.embedding_url and lore.embedding_model: %w", err)
+	}
+	out.Embedder = client
+	return out, nil
+}
