@@ -36,6 +36,7 @@ type cli struct {
 	Key       keyCmd       `cmd:"" help:"Make, list and revoke API keys."`
 	Signing   signingCmd   `cmd:"" help:"Manage the keys that sign tokens."`
 	Proposals proposalsCmd `cmd:"" help:"Look at what is proposed, and decide."`
+	Agent     agentCmd     `cmd:"" help:"Have an agent do its work."`
 	Ops       opsCmd       `cmd:"" help:"List the operations there are."`
 	Call      callCmd      `cmd:"" help:"Call an operation."`
 	Game      gameCmd      `cmd:"" help:"Games of Alignment."`

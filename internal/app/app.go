@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/agent"
 	"loregate/internal/archive"
 	"loregate/internal/blob"
 	"loregate/internal/canon"
@@ -24,6 +25,7 @@ import (
 	"loregate/internal/proposal"
 	"loregate/internal/studio"
 	"loregate/internal/telemetry"
+	"loregate/internal/usage"
 	"loregate/internal/world"
 )
 
@@ -51,7 +53,9 @@ type App struct {
 	Surfaces []op.Surface
 	// Proposals judges what is proposed.
 	Proposals *proposal.Service
-	Studio    *studio.Studio
+	// Agents classify, moderate and keep places in atmosphere.
+	Agents *agent.Agents
+	Studio *studio.Studio
 
 	blobs  *blob.Store
 	record *os.File // of exchanges with an Unreal editor; nil for none
@@ -60,6 +64,7 @@ type App struct {
 	games  *game.Service
 
 	prompts *prompt.Registry
+	usage   *usage.Recorder
 
 	store   store
 	log     *access.Log
@@ -97,7 +102,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
 	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: o.NewID, Ledgers: map[string]string{
-		studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, game.Ledger: game.Surface,
+		studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface, game.Ledger: game.Surface,
 	}})
 	if err := a.openAccess(c, o); err != nil {
 		return a, err
@@ -154,7 +159,13 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openWorld(ctx); err != nil {
 		return err
 	}
+	if err := a.openUsage(); err != nil {
+		return err
+	}
 	if err := a.openProposals(o); err != nil {
+		return err
+	}
+	if err := a.openAgents(); err != nil {
 		return err
 	}
 	if err := a.openStudio(); err != nil {
@@ -203,6 +214,9 @@ func (a *App) Close(ctx context.Context) {
 		a.Identity.Close()
 	}
 	errs := []error{studioErr}
+	if a.usage != nil {
+		errs = append(errs, a.usage.Close(ctx))
+	}
 	if a.log != nil {
 		errs = append(errs, a.log.Close(ctx))
 	}

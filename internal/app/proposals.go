@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/agent"
 	"loregate/internal/canon"
 	"loregate/internal/draft"
 	"loregate/internal/fault"
@@ -57,7 +58,7 @@ func (a *App) openProposals(o Options) (err error) {
 	a.Proposals, err = proposal.New(proposal.Config{
 		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(draft.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
-		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, Now: a.now, NewID: o.NewID,
+		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, Meter: meter{a.usage}, Now: a.now, NewID: o.NewID,
 	})
 	if err != nil {
 		return err
@@ -86,7 +87,8 @@ func draftWords() draft.Config {
 	return c
 }
 
-// contexts reads context references again for the replay gate.
+// contexts reads context references again for the replay gate, and gives the answers as
+// REST and MCP's text show them.
 type contexts struct{ places *world.World }
 
 func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (json.RawMessage, access.Level, error) {
@@ -95,7 +97,7 @@ func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (json.
 		return nil, 0, err
 	}
 	answer, err := c.places.Reread(ctx, g, ref)
-	return answer, view.Level, err
+	return agent.Answer(answer), view.Level, err
 }
 
 // authors gives those who proposed as they are today.

@@ -42,6 +42,9 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 	}
 	defer stop()
 	defer a.runEvents(ctx)()
+	if err := a.ResumeProposals(ctx); err != nil {
+		a.logger.Error("accepted proposals wait to be carried out", "error", err)
+	}
 	server := httpd.NewServer(a.Config.Addr, handler)
 	if ready != nil {
 		ready(listener.Addr().String())

@@ -1,0 +1,94 @@
+// Package agent is what speaks for a model: it classifies and moderates text, asks a
+// provider where one is configured, and keeps places in atmosphere.
+//
+// Its invariant: an agent reads by the same operations that any client has, and writes
+// nothing: it proposes. Everything here works without a model and without a network; then
+// rules classify, a policy moderates, and a composer of phrases writes.
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/op"
+	"loregate/internal/prompt"
+	"loregate/internal/safety"
+	"loregate/internal/usage"
+)
+
+// Provider is a model.
+type Provider interface {
+	// Model is the exact name of what answers.
+	Model() string
+	// Complete answers a prompt. An error that is fault.Unavailable may be tried again.
+	Complete(ctx context.Context, r Request) (Completion, error)
+}
+
+// Request is a prompt and what it may cost.
+type Request struct {
+	Purpose   string
+	Prompt    string
+	MaxTokens int
+}
+
+// Completion is a model's answer.
+type Completion struct {
+	Text                           string
+	TokensPrompt, TokensCompletion int
+	CostMicroUSD                   int64
+}
+
+// Config is what Agents are made of. Invoker and Prompts are needed.
+type Config struct {
+	Invoker  op.Invoker // the door that any client comes in by
+	Prompts  *prompt.Registry
+	Policy   *safety.Policy // nil: the one in force
+	Provider Provider       // nil: the composer of phrases writes
+	Usage    *usage.Recorder
+	// Intents reads an utterance by rules: what it wants, and how sure that is.
+	Intents func(utterance string) (intent string, confidence float64)
+	// Profile is the safety profile of a grant's world.
+	Profile func(ctx context.Context, g access.Grant) (string, error)
+
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Agents are the roles. They are safe for concurrent use.
+type Agents struct {
+	cfg   Config
+	cache *cache
+}
+
+// New makes Agents.
+func New(c Config) (*Agents, error) {
+	if c.Invoker == nil || c.Prompts == nil {
+		return nil, errors.New("agent: Invoker and Prompts are needed")
+	}
+	if c.Policy == nil {
+		p, err := safety.Published(safety.Current)
+		if err != nil {
+			return nil, err
+		}
+		c.Policy = p
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return &Agents{cfg: c, cache: newCache(cacheSize)}, nil
+}
+
+// record keeps an event of usage, where there is somebody to keep it.
+func (a *Agents) record(w access.WorldID, e usage.Event) {
+	if a.cfg.Usage != nil {
+		a.cfg.Usage.Record(w, e)
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,286 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/prompt"
+	"loregate/internal/proposal"
+	"loregate/internal/usage"
+)
+
+// Bounds of a task.
+const (
+	maxToolCalls = 6 // reads of the world
+	maxRetries   = 2 // after a draft was refused
+)
+
+// ambienceTemplate is the prompt that ambience is written from.
+const ambienceTemplate = "ambience"
+
+// Ambience is what came of keeping a place in atmosphere.
+type Ambience struct {
+	Status     string              `json:"status"` // skipped, accepted, pending_review, duplicate or rejected
+	Why        string              `json:"why,omitempty"`
+	LocationID string              `json:"locationId,omitempty"`
+	Text       string              `json:"text,omitempty"`
+	ProposalID string              `json:"proposalId,omitempty"`
+	EventID    string              `json:"eventId,omitempty"`
+	Attempts   int                 `json:"attempts"`
+	Rejection  *proposal.Rejection `json:"rejection,omitempty"` // of the last attempt
+}
+
+// task is one run of a pipeline: who runs it, where, and what it has read.
+type task struct {
+	agents  *Agents
+	caller  access.Caller
+	world   access.WorldID
+	id      string // correlation
+	calls   int
+	refs    []string
+	answers []json.RawMessage
+}
+
+// errTooManyCalls ends a task that would read more than it may.
+var errTooManyCalls = fault.New(fault.RateLimited, "the task reads more than %d times", maxToolCalls)
+
+// read calls a context tool, and notes what its answer can be cited by.
+func (t *task) read(ctx context.Context, tool string, input any, out any) error {
+	if t.calls++; t.calls > maxToolCalls {
+		return errTooManyCalls
+	}
+	answer, err := t.invoke(ctx, tool, input)
+	if err != nil {
+		return err
+	}
+	if ref, ok := answer.Reply.Meta["contextRef"].(string); ok {
+		t.refs = append(t.refs, ref)
+		t.answers = append(t.answers, Answer(answer.Output))
+	}
+	return json.Unmarshal(Answer(answer.Output), out)
+}
+
+func (t *task) invoke(ctx context.Context, tool string, input any) (*op.Answer, error) {
+	b, err := json.Marshal(input)
+	if err != nil {
+		return nil, err
+	}
+	return t.agents.cfg.Invoker.Invoke(ctx, t.caller, op.Request{Operation: tool, Input: b, World: t.world.String(), Correlation: t.id, Transport: "agent"})
+}
+
+// Answer is an output as REST and MCP's text show it: of an object whose one member is
+// item or items, that member.
+func Answer(output json.RawMessage) json.RawMessage {
+	var one map[string]json.RawMessage
+	if json.Unmarshal(output, &one) != nil || len(one) != 1 {
+		return output
+	}
+	for _, name := range []string{"item", "items"} {
+		if v, ok := one[name]; ok {
+			return v
+		}
+	}
+	return output
+}
+
+// place is what the pipeline reads of get-location-context.
+type place struct {
+	Location struct {
+		ID, Name string
+		Tags     []string
+	}
+	NarrativeTags []string
+}
+
+// mood is what it reads of get-atmosphere.
+type mood struct {
+	TimeOfDay string
+	Weather   layer
+	Ambient   layer
+}
+
+type layer struct {
+	Present, Defaulted bool
+	Value              string
+}
+
+// KeepAmbience gives a place an ambient layer where it has none: it reads by the context
+// tools alone, drafts, and proposes. A draft that is refused is tried again at most twice;
+// then the place keeps its own words. location "" is the starter place.
+func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access.WorldID, location, correlation string) (out Ambience, err error) {
+	t := &task{agents: a, caller: c, world: world, id: correlation}
+	var p *place
+	if err := t.read(ctx, "get-location-context", where(location), &p); err != nil {
+		return out, err
+	}
+	if p == nil {
+		return out, fault.New(fault.NotFound, "there is no place %q; give the id of one, as get-spatial-context has them", location)
+	}
+	var m mood
+	if err := t.read(ctx, "get-atmosphere", where(p.Location.ID), &m); err != nil {
+		return out, err
+	}
+	out.LocationID = p.Location.ID
+	if m.Ambient.Present {
+		out.Status, out.Why = "skipped", "the place has a live ambient layer"
+		return out, nil
+	}
+	return t.ambience(ctx, out, *p, m)
+}
+
+func where(location string) map[string]any {
+	if location == "" {
+		return map[string]any{}
+	}
+	return map[string]any{"locationId": location}
+}
+
+// ambience drafts and proposes until a draft stands, or enough were refused.
+func (t *task) ambience(ctx context.Context, out Ambience, p place, m mood) (Ambience, error) {
+	d, err := t.drafter(p, m)
+	if err != nil {
+		return out, err
+	}
+	for out.Attempts = 1; ; out.Attempts++ {
+		text, err := d.draft(ctx, out.Attempts)
+		if err != nil {
+			return out, err
+		}
+		r, err := t.propose(ctx, "propose-ambience", map[string]any{"locationId": p.Location.ID, "layerType": "ambient", "text": text, "purpose": "ambience", "provenance": d.provenance})
+		if err != nil {
+			return out, err
+		}
+		out.Status, out.Text, out.ProposalID, out.EventID, out.Rejection = string(r.Status), text, r.ProposalID, r.EventID, r.Rejection
+		d.done(r)
+		if r.Rejection == nil || out.Attempts > maxRetries || r.Rejection.Gate == proposal.GateRate {
+			break
+		}
+	}
+	if out.Rejection != nil {
+		out.Why = out.Rejection.Message
+	}
+	return out, nil
+}
+
+func (t *task) propose(ctx context.Context, tool string, input any) (r proposal.Result, err error) {
+	answer, err := t.invoke(ctx, tool, input)
+	if err != nil {
+		return r, err
+	}
+	return r, json.Unmarshal(answer.Output, &r)
+}
+
+// drafter writes drafts for one task.
+type drafter struct {
+	task       *task
+	setting    setting
+	prompt     string
+	key        cacheKey
+	provenance proposal.Provenance
+	model      string
+	last       usage.Event
+}
+
+func (t *task) drafter(p place, m mood) (*drafter, error) {
+	template, err := t.agents.cfg.Prompts.Get(ambienceTemplate, "")
+	if err != nil {
+		return nil, err
+	}
+	array, err := proposal.ContextArray(t.answers)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(array)
+	d := &drafter{task: t, setting: setting{Place: p.Location.Name, TimeOfDay: m.TimeOfDay, Weather: m.Weather.Value, Tags: append(p.Location.Tags, p.NarrativeTags...)}, model: composerModel}
+	if m.Weather.Defaulted {
+		d.setting.Weather = ""
+	}
+	d.setting.Terrain = terrainOf(d.setting.Tags)
+	if t.agents.cfg.Provider != nil {
+		d.model = t.agents.cfg.Provider.Model()
+	}
+	d.provenance = proposal.Provenance{Model: d.model, TemplateID: template.Metadata.ID, TemplateVersion: template.Metadata.Version, TemplateHash: template.Hash(),
+		ContextRefs: t.refs, ContextHash: hex.EncodeToString(sum[:])}
+	d.key = cacheKey{t.world.String(), "ambience", d.provenance.ContextHash, template.Hash()}
+	return d, d.render(template, array)
+}
+
+// composerModel names the writer that is none.
+const composerModel = "phrases/1.0"
+
+func (d *drafter) render(template *prompt.Template, array []byte) (err error) {
+	d.prompt, err = proposal.Render(template, nil, array)
+	return err
+}
+
+// terrainOf finds the ground among tags.
+func terrainOf(tags []string) string {
+	for _, t := range tags {
+		if _, ok := grounds[t]; ok && t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// draft writes the n-th draft, from 1: by the model where there is one, out of the cache
+// where the same was asked for before.
+func (d *drafter) draft(ctx context.Context, n int) (string, error) {
+	a, started := d.task.agents, d.task.agents.cfg.Now()
+	d.last = usage.Event{Name: usage.ModelCalled, Purpose: "ambience", Model: d.model, ToolCalls: d.task.calls, Retries: n - 1,
+		Template: d.provenance.TemplateID + "@" + d.provenance.TemplateVersion}
+	if text, ok := a.cache.get(d.key); ok && n == 1 {
+		hit := true
+		d.last.Name, d.last.CacheHit = usage.CacheAnswered, &hit
+		return text, nil
+	}
+	text, err := d.write(ctx, n)
+	d.last.LatencyMS = milliseconds(a.cfg.Now().Sub(started))
+	if err == nil {
+		a.cache.put(d.key, text)
+	}
+	return text, err
+}
+
+func (d *drafter) write(ctx context.Context, n int) (string, error) {
+	a := d.task.agents
+	if a.cfg.Provider == nil {
+		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
+	}
+	if a.cfg.Usage != nil {
+		if err := a.cfg.Usage.Take(d.task.world, "ambience", len(d.prompt)/4+maxAmbience/2); err != nil {
+			return "", err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, modelPatience)
+	defer cancel()
+	answer, err := a.cfg.Provider.Complete(ctx, Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800})
+	if err != nil {
+		a.cfg.Logger.WarnContext(ctx, "the model did not answer; phrases are put together instead", "error", errors.Unwrap(err))
+		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
+	}
+	d.last.TokensPrompt, d.last.TokensCompletion, d.last.CostMicroUSD = answer.TokensPrompt, answer.TokensCompletion, answer.CostMicroUSD
+	return strings.TrimSpace(answer.Text), nil
+}
+
+// modelPatience is how long a model may take.
+const modelPatience = 60 * time.Second
+
+// done records what became of a draft. One that was refused is not used again.
+func (d *drafter) done(r proposal.Result) {
+	d.last.Outcome = usage.Accepted
+	if r.Rejection != nil {
+		d.last.Outcome, d.last.Gate = usage.Rejected, string(r.Rejection.Gate)
+		d.task.agents.cache.drop(d.key)
+	}
+	d.task.agents.record(d.task.world, d.last)
+}

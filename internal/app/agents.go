@@ -1,0 +1,101 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/agent"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+	"loregate/internal/proposal"
+	"loregate/internal/usage"
+	"loregate/internal/world"
+)
+
+// openUsage makes what keeps the cost of models and moderation.
+func (a *App) openUsage() (err error) {
+	a.usage, err = usage.New(usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Now: a.now, Logger: a.logger})
+	return err
+}
+
+// Budgets are how many tokens models may cost.
+type Budgets struct {
+	SoftHour int `yaml:"soft_hour" doc:"Tokens of one purpose in a world an hour, from which on there is one warning. 0: none."`
+	HardHour int `yaml:"hard_hour" doc:"Tokens of one purpose in a world an hour, beyond which models are not asked. 0: no bound."`
+	SoftDay  int `yaml:"soft_day" doc:"As soft_hour, for a day."`
+	HardDay  int `yaml:"hard_day" doc:"As hard_hour, for a day."`
+}
+
+func (b Budgets) byPurpose() map[string]usage.Budget {
+	all := map[string]usage.Budget{}
+	for _, p := range usage.Purposes() {
+		all[p] = usage.Budget{SoftHour: b.SoftHour, HardHour: b.HardHour, SoftDay: b.SoftDay, HardDay: b.HardDay}
+	}
+	return all
+}
+
+// openAgents makes the agents, which come in by the same door as any client.
+func (a *App) openAgents() (err error) {
+	a.Agents, err = agent.New(agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.profile, Now: a.now, Logger: a.logger})
+	if err != nil {
+		return err
+	}
+	tools := a.Agents.Operations(world.Surface, world.LoreSurface)
+	a.offer(world.Surface, append(tools, a.usage.Operations(world.Surface)...)...)
+	a.offer(world.LoreSurface, tools...)
+	return nil
+}
+
+// invoker is the door, which is made after those who use it.
+type invoker struct{ app *App }
+
+func (i invoker) Invoke(ctx context.Context, c access.Caller, r op.Request) (*op.Answer, error) {
+	return i.app.Ops.Invoke(ctx, c, r)
+}
+
+// intentOf is what an utterance wants by the rules for commands.
+func intentOf(utterance string) (string, float64) {
+	r := []rune(utterance)
+	parsed := world.Parse(string(r[:min(len(r), world.MaxCommand)]))
+	if len(parsed.Intents) == 0 {
+		return "", 0
+	}
+	return string(parsed.Intents[0].Verb), parsed.Intents[0].Confidence
+}
+
+// profile is the safety profile of a grant's world.
+func (a *App) profile(ctx context.Context, g access.Grant) (profile string, err error) {
+	err = a.Canon.Look(ctx, g, func(l *canon.Look) error {
+		profile = l.World().Settings.Extra[proposal.ProfileSetting]
+		return nil
+	})
+	return profile, err
+}
+
+// meter tells usage of proposals.
+type meter struct{ usage *usage.Recorder }
+
+func (m meter) Judged(g access.Grant, j proposal.Measure) {
+	e := usage.Event{Name: usage.ProposalJudged, Purpose: j.Purpose, Model: j.Model, TokensPrompt: j.TokensPrompt, TokensCompletion: j.TokensCompletion,
+		LatencyMS: float64(j.Took) / float64(time.Millisecond), Outcome: usage.Accepted, Flagged: j.Flagged, Template: j.Template, Gate: string(j.Gate)}
+	if j.Status == proposal.Rejected || j.Status == proposal.Duplicate {
+		e.Outcome = usage.Rejected
+	}
+	if j.Kind == "npc_dialogue" {
+		e.Grams = j.Grams
+	}
+	m.usage.Record(g.World(), e)
+}
+
+// KeepAmbience has the agent for ambience look after a place: as a player would see it,
+// since that is whom it writes for.
+func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (agent.Ambience, error) {
+	w, err := a.world(ctx, worldName)
+	if err != nil {
+		return agent.Ambience{}, err
+	}
+	return a.Agents.KeepAmbience(ctx, Local(access.RoleUser), w, location, uuid.NewString())
+}
