@@ -110,7 +110,7 @@ type mood struct {
 
 type layer struct {
 	Present, Defaulted bool
-	Value              string
+	Value, ScopeID     string
 }
 
 // KeepAmbience gives a place an ambient layer where it has none: it reads by the context
@@ -130,8 +130,8 @@ func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access
 		return out, err
 	}
 	out.LocationID = p.Location.ID
-	if m.Ambient.Present {
-		out.Status, out.Why = "skipped", "the place has a live ambient layer"
+	if m.Ambient.Present && m.Ambient.ScopeID == p.Location.ID { // a realm's goes on where a place has none
+		out.Status, out.Why = "skipped", "the place has a live ambient layer of its own"
 		return out, nil
 	}
 	return t.ambience(ctx, out, *p, m)
