@@ -39,6 +39,7 @@ type Options struct {
 	Store   canon.Store // in place of the data folder's; for tests
 	Now     func() time.Time
 	NewID   func() uuid.UUID
+	Random  func([]byte) // what games draw; nil is crypto/rand
 	Logger  *slog.Logger
 }
 
@@ -168,13 +169,13 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openAgents(); err != nil {
 		return err
 	}
-	if err := a.openStudio(); err != nil {
+	if err := a.openStudio(o); err != nil {
 		return err
 	}
 	if err := a.openCampaign(); err != nil {
 		return err
 	}
-	if err := a.openGames(ctx); err != nil {
+	if err := a.openGames(ctx, o); err != nil {
 		return err
 	}
 	a.metrics.Know(labelsOf(a.Surfaces))

@@ -18,8 +18,8 @@ import (
 )
 
 // openGames makes the surface alignment.
-func (a *App) openGames(ctx context.Context) (err error) {
-	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Now: a.now, Logger: a.logger})
+func (a *App) openGames(ctx context.Context, o Options) (err error) {
+	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Now: a.now, Random: o.Random, Logger: a.logger})
 	if err != nil {
 		return err
 	}

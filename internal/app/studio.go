@@ -47,7 +47,7 @@ func (c Studio) policy() studio.Policy {
 }
 
 // openStudio makes the studio. No program is started, and none need be there.
-func (a *App) openStudio() (err error) {
+func (a *App) openStudio(o Options) (err error) {
 	if err := a.Config.Studio.Check(); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *App) openStudio() (err error) {
 	}
 	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.policy(),
 		Adapters: adapters,
-		Ended:    a.metrics.Run, Now: a.now, Logger: a.logger})
+		Ended:    a.metrics.Run, Now: a.now, NewID: o.NewID, Logger: a.logger})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, a.Studio.Surface())
 	}
