@@ -36,7 +36,7 @@ type commandOut struct {
 
 func (s *Service) commandGame() *op.Operation {
 	return define(op.Spec{
-		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write, Audience: "play",
+		Name: "command_game", Title: "Act in a game", Route: "POST /api/games/{id}/commands", Effect: access.Write, Audience: "play", Class: access.ClassCommand,
 		Doc: "Does something in a game as your seat: chat, set a status, answer the pulse check, vote, act at night, take your leave; and as its host: advance, remove. " +
 			"A command that is not legal now is refused with what is.",
 		Examples: []op.Example{

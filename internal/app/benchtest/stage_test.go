@@ -84,7 +84,7 @@ func openApp(b *testing.B, dir string) *app.App {
 		b.Fatal(err)
 	}
 	c.Data = dir
-	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListsBucket: many, Writes: many, Auth: many}
+	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListsBucket: many, Writes: many, Auth: many, Commands: many}
 	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/websocket"
 
+	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
 )
 
@@ -178,14 +179,21 @@ func (p *tab) press(selector string) bool {
 	return true
 }
 
+// full reports whether tests shall take the time that their specification asks for.
+func full() bool { return os.Getenv("GAMETEST_FULL") == "1" }
+
 // TestAGameInTheBrowser is two people and six AI players to the end of a game, with a
-// restart of the server in the middle of a phase. Durations are a twentieth.
+// restart of the server in the middle of a phase. In full, durations are a twentieth and
+// the game may take ten days; else a fortieth, and one.
 func TestAGameInTheBrowser(t *testing.T) {
 	b := newBrowser(t)
 	h := open(t)
-	g := h.game(object{"days": 2, "seconds": object{"sitrep": 0.75, "pulse_check": 1.5, "discussion": 6, "extension": 0.75, "overtime": 3,
-		"nomination": 1.5, "trial": 1.5, "verdict": 1.5, "night": 1.5}}, 2, 0, 6)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	seconds, days := rule.Seconds{}.Divided(40), 1
+	if full() {
+		seconds, days = rule.Seconds{}.Divided(20), 10
+	}
+	g := h.game(object{"days": days, "seconds": seconds}, 2, 0, 6)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ada, ben := b.open(g.seats[0].Link), b.open(g.seats[1].Link)
 	ben.call("Emulation.setDeviceMetricsOverride", object{"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true})

@@ -65,7 +65,7 @@ func (h *house) start() {
 		h.t.Fatal(err)
 	}
 	c.Data = h.dir
-	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListsBucket: many, Writes: many, Auth: many}
+	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListsBucket: many, Writes: many, Auth: many, Commands: many}
 	ctx, cancel := context.WithCancel(context.Background())
 	if h.app, err = app.Open(ctx, c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		h.t.Fatal(err)

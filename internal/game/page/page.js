@@ -177,7 +177,7 @@
     const changed = key !== drawn;
     if (changed) {
       drawn = key;
-      const sets = y.legal.map(makers).filter(Boolean);
+      const sets = y.legal.toSorted((a, b) => (a.type === 'status') - (b.type === 'status')).map(makers).filter(Boolean);
       if (y.host && view.current_phase === 'LOBBY') sets.unshift(choice('Lobby', [['start', 'Start the game']], () => call('/start')));
       $('moves').replaceChildren(...sets);
       $('waiting').hidden = sets.length > 0;

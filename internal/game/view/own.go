@@ -78,7 +78,7 @@ func BriefOf(s *rule.State, seat rule.Seat) Own {
 	o := Own{Table: sparse(s.ID, &s.Public, seat), Self: selfOf(s, seat), Direct: []Whisper{}, Aligned: []Whisper{}}
 	side := s.Machine(seat)
 	for m := range s.Secret.Whispers.After(0) {
-		w := Whisper{m.ID, m.Day, string(m.Phase), m.From.String(), m.To.String(), m.Text, *moment(m.At)}
+		w := Whisper{m.ID, m.Day, string(m.Phase), m.From.String(), m.To.String(), m.Text, clock(m.At)}
 		switch {
 		case m.To == 0 && side:
 			o.Aligned = append(o.Aligned, w)

@@ -121,7 +121,7 @@ func sparse(game string, p *rule.Public, seat rule.Seat) Table {
 func Messages(p *rule.Public, after int) []Message {
 	list := make([]Message, 0, max(p.Log.Len()-after, 0))
 	for m := range p.Log.After(after) {
-		list = append(list, Message{m.ID, m.Day, string(m.Phase), id(m.From), m.Text, *moment(m.At)})
+		list = append(list, Message{m.ID, m.Day, string(m.Phase), id(m.From), m.Text, clock(m.At)})
 	}
 	return list
 }
@@ -178,9 +178,11 @@ func moment(t rule.Millis) *time.Time {
 	if t == 0 {
 		return nil
 	}
-	at := time.UnixMilli(int64(t)).UTC()
+	at := clock(t)
 	return &at
 }
+
+func clock(t rule.Millis) time.Time { return time.UnixMilli(int64(t)).UTC() }
 
 func id(s rule.Seat) *string { return word(s.String()) }
 

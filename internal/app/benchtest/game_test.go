@@ -1,0 +1,252 @@
+package benchtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The table of a game is asked for by four clients at once; 200 games of eight have their
+// subscribers told of a hundred messages a second.
+const (
+	readers  = 4
+	games    = 200
+	seats    = 8
+	messages = 100 // a second
+)
+
+// hosted is one game: a person who talks, and clients who listen.
+type hosted struct {
+	id     string
+	person string   // token
+	keys   []string // of clients over MCP
+
+	mu   sync.Mutex
+	sent time.Time // when the last message was sent. Guarded by mu
+	turn int       // number of that message. Guarded by mu
+}
+
+func (s *stage) call(token, path string, in, out any) {
+	s.b.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(s.b.Context(), "POST", s.server.URL+path, bytes.NewReader(body))
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode >= 300 {
+		s.b.Fatal(path, res.StatusCode, string(answer), err)
+	}
+	if out != nil {
+		if err := json.Unmarshal(answer, out); err != nil {
+			s.b.Fatal(err)
+		}
+	}
+}
+
+// host makes a game in which all may talk for a day.
+func (s *stage) host(clients int) *hosted {
+	s.b.Helper()
+	var made struct {
+		ID string `json:"game_id"`
+	}
+	s.call(s.token, "/api/games", map[string]any{"messages": 500, "mandate": "aggressive_growth", "seconds": map[string]any{"sitrep": 80000}}, &made)
+	g := &hosted{id: made.ID}
+	for i := range clients + 1 {
+		in := map[string]any{"name": fmt.Sprint("Nr", i), "as": "mcp"}
+		if i == 0 {
+			in["as"] = "person"
+		}
+		var got struct {
+			Token string `json:"token"`
+			Key   string `json:"mcp_key"`
+		}
+		s.call(s.token, "/api/games/"+g.id+"/join", in, &got)
+		if i == 0 {
+			g.person = got.Token
+		} else {
+			g.keys = append(g.keys, got.Key)
+		}
+	}
+	s.call(s.token, "/api/games/"+g.id+"/start", map[string]any{}, nil)
+	return g
+}
+
+// say is a message of the game's person.
+func (s *stage) say(g *hosted, n int) {
+	s.call(g.person, "/api/games/"+g.id+"/commands", map[string]any{"type": "chat", "text": fmt.Sprintf("Message %d, which is as long as people write when they talk.", n)}, nil)
+}
+
+func (g *hosted) uri() string { return "game://alignment/" + g.id }
+
+// BenchmarkGameRead reads a game with 500 messages, four clients at once.
+func BenchmarkGameRead(b *testing.B) {
+	wanted(b)
+	s := serve(b, b.TempDir())
+	g := s.host(7)
+	for n := range 498 {
+		s.say(g, n)
+	}
+	read := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":%q}}`, g.uri())
+	session := handshake(b, s.server.URL+"/mcp/alignment", g.keys[0])
+	h := head("POST /mcp/alignment", s.server.Listener.Addr().String(), "Content-Type: application/json", "Accept: application/json, text/event-stream",
+		"Authorization: Bearer "+g.keys[0], "Mcp-Session-Id: "+session)
+	t := &target{addr: s.server.Listener.Addr().String(), call: want(http.StatusOK, func(int64) (string, string) { return h, read })}
+	m := medians{}
+	for b.Loop() {
+		o := t.closed(b, readers, round)
+		m.add("reads/s", o.rate())
+		m.add("p50-ms", ms(o.at(50)))
+		m.add("p99-ms", ms(o.at(99)))
+	}
+	m.report(b)
+}
+
+// BenchmarkGameNotice is the time from a chat message being sent to each subscriber being
+// told that the table has changed. The memory is that of server and clients together.
+func BenchmarkGameNotice(b *testing.B) {
+	wanted(b)
+	s := serve(b, b.TempDir())
+	all := make([]*hosted, games)
+	for i := range all {
+		all[i] = s.host(seats)
+	}
+	heard := &latencies{}
+	ctx, cancel := context.WithCancel(b.Context())
+	var listening sync.WaitGroup
+	for _, g := range all {
+		for _, key := range g.keys {
+			body := s.subscribe(ctx, g, key)
+			listening.Go(func() { g.listen(body, heard) })
+		}
+	}
+	b.Cleanup(func() { cancel(); listening.Wait() })
+	m := medians{}
+	for b.Loop() {
+		heard.take()
+		s.storm(all, 10*time.Second)
+		each := heard.take()
+		var mem runtime.MemStats
+		runtime.ReadMemStats(&mem)
+		m.add("notices", float64(len(each)))
+		m.add("p50-ms", ms(each[len(each)/2]))
+		m.add("p99-ms", ms(each[len(each)*99/100]))
+		m.add("memory-MB", float64(mem.Sys-mem.HeapReleased)/(1<<20))
+	}
+	m.report(b)
+}
+
+// storm sends messages at a steady rate, each to the next game.
+func (s *stage) storm(all []*hosted, d time.Duration) {
+	var sending sync.WaitGroup
+	tick := time.NewTicker(time.Second / messages)
+	defer tick.Stop()
+	for n := range int(d.Seconds() * messages) {
+		<-tick.C
+		g := all[n%len(all)]
+		sending.Go(func() {
+			g.mu.Lock()
+			g.sent, g.turn = time.Now(), g.turn+1
+			g.mu.Unlock()
+			s.say(g, n)
+		})
+	}
+	sending.Wait()
+	time.Sleep(300 * time.Millisecond) // the last notices may be under way
+}
+
+// latencies are the times that notices took.
+type latencies struct {
+	mu   sync.Mutex
+	each []time.Duration // guarded by mu
+}
+
+func (l *latencies) add(d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.each = append(l.each, d)
+}
+
+// take gives what was noted so far, sorted, and begins anew.
+func (l *latencies) take() []time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	each := l.each
+	l.each = nil
+	slices.Sort(each)
+	return each
+}
+
+// subscribe opens a session for a key, subscribes, and gives the stream of its notices.
+func (s *stage) subscribe(ctx context.Context, g *hosted, key string) io.ReadCloser {
+	s.b.Helper()
+	url := s.server.URL + "/mcp/alignment"
+	session := handshake(s.b, url, key)
+	request := func(method, body string) *http.Response {
+		r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+		if err != nil {
+			s.b.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Mcp-Session-Id", session)
+		if method == "GET" {
+			r.Header.Set("Accept", "text/event-stream")
+		}
+		res, err := http.DefaultClient.Do(r)
+		if err != nil || res.StatusCode >= 300 {
+			s.b.Fatal(method, res, err)
+		}
+		return res
+	}
+	stream := request("GET", "")
+	answer := request("POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":%q}}`, g.uri()))
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		s.b.Fatal(err)
+	}
+	answer.Body.Close()
+	return stream.Body
+}
+
+// listen notes how long after its message each notice came.
+func (g *hosted) listen(body io.ReadCloser, heard *latencies) {
+	defer body.Close()
+	lines, last := bufio.NewReaderSize(body, 1024), 0
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil {
+			return
+		}
+		if !bytes.Contains(line, []byte("resources/updated")) {
+			continue
+		}
+		g.mu.Lock()
+		sent, turn := g.sent, g.turn
+		g.mu.Unlock()
+		if turn > last { // a second notice of one message would be of another change
+			last = turn
+			heard.add(time.Since(sent))
+		}
+	}
+}
