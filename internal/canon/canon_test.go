@@ -350,6 +350,64 @@ func TestATypeThatIsHiddenDoesNotExist(t *testing.T) {
 	s.as("gm").must(create("Joe", access.LevelGM))
 }
 
+// What is erased is not found by its words either, and a rebuild neither brings it back
+// nor takes it from another card that has come to hold the same.
+func TestPurgeErasesWhatFollowsFromABody(t *testing.T) {
+	s := newScene(t)
+	gm, operator := s.as("gm"), s.as("operator")
+	gm.create("Diary", "lantern [[Moor]]")
+	purge := func() {
+		t.Helper()
+		err := operator.on("Diary", func(p *canon.Plan, c canon.Card) error {
+			list, _, err := p.Versions(t.Context(), c.ID, canon.Page{Limit: 1})
+			if err != nil {
+				return err
+			}
+			return p.Purge(c, list[0])
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := func() (hits, refs int) {
+		t.Helper()
+		err := gm.look(func(l *canon.Look) error {
+			res, err := l.Search(t.Context(), canon.SearchQuery{Q: "lantern"}, canon.Page{Limit: 9})
+			if err != nil {
+				return err
+			}
+			_, n, err := l.Refs(t.Context(), canon.RefQuery{Target: "moor", Page: canon.Page{Limit: 9}})
+			hits, refs = len(res.Hits), n.Count
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hits, refs
+	}
+	purge()
+	if hits, refs := found(); hits+refs != 0 {
+		t.Errorf("what is erased is found by %d hits and %d references", hits, refs)
+	}
+	s.wantRebuilt()
+	gm.create("Copy", "lantern [[Moor]]")
+	gm.must(func(p *canon.Plan) error {
+		c, err := p.Card("Diary")
+		if err == nil {
+			_, err = p.Rename(c, "Journal")
+		}
+		return err
+	})
+	if hits, refs := found(); hits != 2 && hits != 1 || refs == 0 {
+		t.Errorf("the other card is found by %d hits and %d references", hits, refs)
+	}
+	s.wantRebuilt()
+	if _, err := s.canon.Rebuild(t.Context(), operator.grant, s.world, canon.KeepRebuilt); err != nil {
+		t.Fatal(err)
+	}
+	gm.wantContent("Copy", "lantern [[Moor]]")
+}
+
 func TestPurgeErasesABodyAndKeepsTheChain(t *testing.T) {
 	s := newScene(t)
 	s.as("user").create("Diary", "a name that must go")

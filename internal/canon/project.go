@@ -22,6 +22,7 @@ type projector struct {
 	fresh map[Hash][]byte // bodies at hand; others are read from the store
 	cards []Card          // changed cards as they stand afterwards
 	home  *World          // the world's row, read when first needed
+	again bool            // the commit is replayed: bodies are as they are
 	deep  bool            // the name rules changed: what lies below an unchanged card may not be
 }
 
@@ -395,12 +396,27 @@ func (p *projector) derive(ctx context.Context, c Card) error {
 		b, ok := p.fresh[c.Content]
 		if !ok {
 			var err error
-			if b, _, err = p.tx.Body(ctx, p.world, c.Content); err != nil {
+			if b, err = p.body(ctx, c); err != nil {
 				return err
 			}
 		}
 		content = string(b)
 	}
+	return p.deriveFrom(ctx, c, kind, content)
+}
+
+// body is a card's stored content. That of an erased version is nothing, even where the
+// same bytes have come to be stored again for another card.
+func (p *projector) body(ctx context.Context, c Card) ([]byte, error) {
+	v, ok, err := p.tx.VersionByRev(ctx, p.world, c.ID, c.Rev)
+	if err != nil || ok && v.Purged {
+		return nil, err
+	}
+	b, _, err := p.tx.Body(ctx, p.world, c.Content)
+	return b, err
+}
+
+func (p *projector) deriveFrom(ctx context.Context, c Card, kind TextKind, content string) error {
 	if err := p.tx.PutRefs(ctx, p.world, c.ID, refsOf(c, kind, content)); err != nil {
 		return err
 	}
@@ -476,7 +492,10 @@ func (p *projector) layer(ctx context.Context, im LayerImage) error {
 		FromTick: im.FromTick, ToTick: im.ToTick, Label: im.Label, At: p.rec.At, Since: p.rec.Seq})
 }
 
-// purge marks a version's body as erased; the bytes go when nothing else holds them.
+// purge marks a version's body as erased; the bytes go when nothing else holds them. What
+// was derived from the body of a living card's present version goes with it. A replay
+// leaves bodies alone: what is not to be there is not, and what a later commit stores
+// again is.
 func (p *projector) purge(ctx context.Context, im PurgeImage) error {
 	v, ok, err := p.tx.VersionByRev(ctx, p.world, im.Card, im.Rev)
 	if err != nil || !ok {
@@ -485,6 +504,18 @@ func (p *projector) purge(ctx context.Context, im PurgeImage) error {
 	v.Purged = true
 	if err := p.tx.PutVersion(ctx, v); err != nil {
 		return err
+	}
+	c, ok, err := p.tx.CardByID(ctx, p.all(), im.Card)
+	if err != nil {
+		return err
+	}
+	if ok && !c.Trashed() && c.Rev == im.Rev {
+		if err := p.deriveFrom(ctx, c, TextOf(c.Type), ""); err != nil {
+			return err
+		}
+	}
+	if p.again {
+		return nil
 	}
 	used, err := p.tx.BodyInUse(ctx, p.world, im.Body)
 	if err != nil || used {

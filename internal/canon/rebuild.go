@@ -150,7 +150,7 @@ func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
-		p := projector{tx: tx, world: w, rec: &rec}
+		p := projector{tx: tx, world: w, rec: &rec, again: true}
 		for _, ch := range rec.Changes {
 			if err := p.apply(ctx, ch); err != nil {
 				return n, err
