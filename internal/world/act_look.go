@@ -88,7 +88,7 @@ func sentence(text, name string) string {
 		return ""
 	}
 	for _, s := range sentences(text) {
-		if within(want, bareWords(s), alike) {
+		if within(want, bareWords(s), plural) {
 			return s
 		}
 	}

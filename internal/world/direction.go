@@ -46,12 +46,8 @@ func (d Direction) order() int {
 // toward is a direction as a sentence has it: "to the north", "up".
 func (d Direction) toward() string {
 	switch d {
-	case "up", "down":
+	case "up", "down", "in", "out":
 		return string(d)
-	case "in":
-		return "inside"
-	case "out":
-		return "outside"
 	}
 	return "to the " + string(d)
 }

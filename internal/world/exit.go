@@ -22,13 +22,14 @@ const (
 
 // exit is a way out of a place, or a direction of which something is known.
 type exit struct {
-	Direction        Direction     `json:"direction"`
-	To               *canon.CardID `json:"toLocationId,omitempty" jsonschema:"Absent where there is no exit yet."`
-	Description      string        `json:"description,omitempty"`
-	TravelDurationMs int64         `json:"travelDurationMs,omitempty"`
-	LockState        string        `json:"lockState,omitempty"`
-	Availability     Availability  `json:"availability" enum:"hard,forbidden,pending"`
-	Reason           string        `json:"reason,omitempty" jsonschema:"Why a direction is forbidden or pending."`
+	Direction        Direction      `json:"direction"`
+	To               *canon.CardID  `json:"toLocationId,omitempty" jsonschema:"Absent where there is no exit yet."`
+	Description      string         `json:"description,omitempty"`
+	TravelDurationMs int64          `json:"travelDurationMs,omitempty"`
+	LockState        string         `json:"lockState,omitempty"`
+	Availability     Availability   `json:"availability" enum:"hard,forbidden,pending"`
+	Reason           string         `json:"reason,omitempty" jsonschema:"Why a direction is forbidden or pending."`
+	FieldTruncations map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length in characters."`
 
 	key  string     // what unlocks it
 	link canon.Link // of a hard exit
@@ -72,9 +73,9 @@ func (m *moment) exits(ctx context.Context, t thing) ([]exit, error) {
 		}
 		taken[a.Direction] = true
 		to := l.To
-		text, _ := shortened512(markup.Clean(a.Description))
-		out = append(out, exit{Direction: a.Direction, To: &to, Description: text, TravelDurationMs: max(a.TravelDurationMs, 0),
-			LockState: a.LockState, Availability: ExitHard, key: a.Key, link: l})
+		e := exit{Direction: a.Direction, To: &to, TravelDurationMs: max(a.TravelDurationMs, 0), LockState: a.LockState, Availability: ExitHard, key: a.Key, link: l}
+		e.Description = cut(&e.FieldTruncations, "description", markup.Clean(a.Description))
+		out = append(out, e)
 	}
 	var field availabilityField
 	fieldsOf(t.Fields, &field)
@@ -85,7 +86,9 @@ func (m *moment) exits(ctx context.Context, t thing) ([]exit, error) {
 		for name, why := range kind.all {
 			if d, ok := ParseDirection(name); ok && !taken[d] {
 				taken[d] = true
-				out = append(out, exit{Direction: d, Availability: kind.is, Reason: reasonOf(why)})
+				e := exit{Direction: d, Availability: kind.is}
+				e.Reason = cut(&e.FieldTruncations, "reason", reasonOf(why))
+				out = append(out, e)
 			}
 		}
 	}
@@ -102,8 +105,7 @@ func reasonOf(raw json.RawMessage) string {
 		fieldsOf(raw, &object)
 		text = object.Reason
 	}
-	text, _ = shortened512(markup.Clean(text))
-	return text
+	return markup.Clean(text)
 }
 
 // toward finds the way out in a direction.

@@ -47,7 +47,7 @@ func (m *moment) tellMove(ctx context.Context, d deed) (string, error) {
 // going is a direction after "you go".
 func going(d Direction) string {
 	if d == "in" || d == "out" {
-		return d.toward()
+		return string(d) + "side"
 	}
 	return string(d)
 }

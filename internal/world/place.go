@@ -75,7 +75,7 @@ func (m *moment) location(ctx context.Context, t thing) (location, error) {
 		return location{}, err
 	}
 	l := location{ID: t.ID, Name: markup.Clean(t.Name)}
-	l.Description = l.cut("description", text)
+	l.Description = cut(&l.FieldTruncations, "description", text)
 	tags, on, err := m.tags(ctx, t)
 	if err != nil {
 		return location{}, err
@@ -86,13 +86,13 @@ func (m *moment) location(ctx context.Context, t thing) (location, error) {
 }
 
 // cut shortens a field's text and notes that it did.
-func (l *location) cut(field, text string) string {
+func cut(noted *map[string]int, field, text string) string {
 	short, whole := shortened512(text)
 	if whole > 0 {
-		if l.FieldTruncations == nil {
-			l.FieldTruncations = map[string]int{}
+		if *noted == nil {
+			*noted = map[string]int{}
 		}
-		l.FieldTruncations[field] = whole
+		(*noted)[field] = whole
 	}
 	return short
 }

@@ -63,9 +63,14 @@ func within(want, have []string, same func(a, b string) bool) bool {
 	return true
 }
 
+// plural allows for one of two words being the other's plural.
+func plural(a, b string) bool {
+	return a == b || a == b+"s" || b == a+"s" || a == strings.TrimSuffix(b, "y")+"ies"
+}
+
 // alike allows one slip in a word of four letters or more, and a plural.
 func alike(a, b string) bool {
-	return a == b || a == b+"s" || a == strings.TrimSuffix(b, "y")+"ies" || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
+	return plural(a, b) || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
 }
 
 // bareWords are the folded words of a name without articles.

@@ -1,0 +1,143 @@
+package benchtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"loregate/internal/app"
+	"loregate/internal/canon"
+
+	"loregate/internal/access"
+)
+
+// places is how many places the world has; each has three exits.
+const places = 100_000
+
+// placed gives the data folder of a world of places on a grid, a hundred to a ward and
+// a hundred wards to a country, made where it is not there.
+func placed(b *testing.B) string {
+	b.Helper()
+	dir := filepath.Join(folder(), "places-"+strconv.Itoa(places))
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	made := dir + ".new"
+	if err := os.RemoveAll(made); err != nil {
+		b.Fatal(err)
+	}
+	a := openApp(b, made)
+	w := makeWorld(b, a)
+	settle(b, a, w, newProse(3))
+	a.Close(context.WithoutCancel(b.Context()))
+	if err := os.Rename(made, dir); err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}
+
+func placeCode(i int) string { return "loc-" + strconv.Itoa(i%places) }
+
+// settle makes the places with text of about 600 characters, then their exits, wards and
+// layers, and a player at every tenth place.
+func settle(b *testing.B, a *app.App, w access.WorldID, p *prose) {
+	b.Helper()
+	ids := make([]canon.CardID, places)
+	wards := make([]canon.CardID, places/100)
+	batch := func(n int, f func(plan *canon.Plan, i int) error) {
+		for at := 0; at < n; at += atOnce {
+			change(b, a, w, func(plan *canon.Plan) error {
+				for i := at; i < min(at+atOnce, n); i++ {
+					if err := f(plan, i); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+	batch(places, func(plan *canon.Plan, i int) error {
+		c, err := plan.Create(canon.NewCard{Name: fmt.Sprintf("%s %d", p.words[i%1000], i), Type: "Location", Codename: placeCode(i), Content: p.text(600),
+			Fields: json.RawMessage(`{"terrain":"open-plain","tags":["wide"]}`)})
+		ids[i] = c.ID
+		return err
+	})
+	batch(len(wards), func(plan *canon.Plan, i int) error {
+		scope := "LOCAL"
+		if i%100 == 0 {
+			scope = "REGIONAL"
+		}
+		c, err := plan.Create(canon.NewCard{Name: "Ward " + strconv.Itoa(i), Type: "Realm", Fields: json.RawMessage(`{"realmType":"political","scope":"` + scope + `","narrativeTags":["tar","rope"]}`)})
+		wards[i] = c.ID
+		if err != nil {
+			return err
+		}
+		_, err = plan.Layer(canon.Layer{Card: c.ID, Kind: "weather", Text: p.text(80)})
+		return err
+	})
+	link := func(plan *canon.Plan, kind string, from, to canon.CardID, attrs string) error {
+		_, err := plan.Link(canon.Link{Kind: kind, From: from, To: to, Attrs: json.RawMessage(attrs), Label: access.NewLabel(access.LevelUser)})
+		return err
+	}
+	batch(places, func(plan *canon.Plan, i int) error {
+		for direction, to := range map[string]int{"east": i + 1, "south": i + 317, "up": i*7919 + 13} {
+			if err := link(plan, "exit", ids[i], ids[to%places], `{"direction":"`+direction+`","description":"On."}`); err != nil {
+				return err
+			}
+		}
+		return link(plan, "within", ids[i], wards[i/100], "")
+	})
+	batch(len(wards), func(plan *canon.Plan, i int) error {
+		if i%100 == 0 {
+			return nil
+		}
+		return link(plan, "within", wards[i], wards[i/100*100], "")
+	})
+	batch(places/10, func(plan *canon.Plan, i int) error {
+		c, err := plan.Create(canon.NewCard{Name: "Walker " + strconv.Itoa(i), Type: "Player"})
+		if err != nil {
+			return err
+		}
+		if err := plan.Event(canon.Event{Type: "Player.Look", Scope: "loc:" + ids[i*10].String(), Actor: canon.EventActor{Kind: "player", ID: c.ID.String()}, Version: 1}); err != nil {
+			return err
+		}
+		return link(plan, "at", c.ID, ids[i*10], `{"clock":`+strconv.Itoa(i)+`}`)
+	})
+}
+
+// BenchmarkLocationContext reads contexts of places all over the world: one after another,
+// and 500 a second whatever the answers take.
+func BenchmarkLocationContext(b *testing.B) {
+	wanted(b)
+	s := serve(b, placed(b))
+	t := s.rest(func(n int64) string { return "/api/world/location-context?locationId=" + placeCode(int(n)*7919) })
+	b.Run("each", func(b *testing.B) { each(b, t) })
+	b.Run("open500", func(b *testing.B) { steady(b, t, 500) })
+}
+
+// BenchmarkSpatialContext reads what lies five steps around places all over the world.
+func BenchmarkSpatialContext(b *testing.B) {
+	wanted(b)
+	s := serve(b, placed(b))
+	t := s.rest(func(n int64) string { return "/api/world/spatial-context?depth=5&locationId=" + placeCode(int(n)*7919) })
+	b.Run("each", func(b *testing.B) { each(b, t) })
+}
+
+// steady loads a target at a rate, and reports what half and 99 of 100 calls took from
+// when they were due.
+func steady(b *testing.B, t *target, rate float64) {
+	m := medians{}
+	for b.Loop() {
+		o := t.open(b, 32, rate, 10*time.Second)
+		m.add("p50-ms", ms(o.at(50)))
+		m.add("p99-ms", ms(o.at(99)))
+		m.add("calls/s", o.rate())
+		m.add("cpu-ms", ms(o.cpu)/float64(o.calls))
+	}
+	m.report(b)
+}

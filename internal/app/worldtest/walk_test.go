@@ -1,0 +1,254 @@
+// Package worldtest plays the sample world as it is served: over HTTP, by a real MCP client
+// and by a player's token.
+package worldtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+)
+
+// house is the sample world, served.
+type house struct {
+	t    testing.TB
+	app  *app.App
+	http *httptest.Server
+	keys map[access.Role]string
+}
+
+func open(t testing.TB) *house {
+	t.Helper()
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data = t.TempDir()
+	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := a.LoadSample(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, stop, err := a.Handler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, app: a, http: httptest.NewServer(handler), keys: map[access.Role]string{}}
+	for _, k := range made.Keys {
+		h.keys[k.Role] = k.Secret
+	}
+	t.Cleanup(func() {
+		stop()
+		h.http.CloseClientConnections()
+		h.http.Close()
+		a.Close(context.WithoutCancel(t.Context()))
+	})
+	return h
+}
+
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// connect is a client of the surface world.
+func (h *house) connect(key string) *mcp.ClientSession {
+	h.t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil)
+	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.http.URL + "/mcp/world", MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+type place struct {
+	Location struct{ ID, Name string }
+	Exits    []struct{ ToLocationID, Direction, Availability string }
+}
+
+// TestAClientWalksTheWorldByItsExits goes from where players begin to every place that
+// exits reach, by get-location-context alone, and compares with what the canon holds.
+func TestAClientWalksTheWorldByItsExits(t *testing.T) {
+	h := open(t)
+	for _, role := range []access.Role{access.RoleUser, access.RoleGM} {
+		session := h.connect(h.keys[role])
+		seen := map[string]string{}
+		for queue := []string{""}; len(queue) > 0; queue = queue[1:] {
+			args := map[string]any{"world": app.SampleWorld}
+			if queue[0] != "" {
+				args["locationId"] = queue[0]
+			}
+			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "get-location-context", Arguments: args})
+			if err != nil || result.IsError {
+				t.Fatalf("%v: %v %+v", args, err, result)
+			}
+			var p place
+			if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &p); err != nil {
+				t.Fatal(err)
+			}
+			if p.Location.ID == "" {
+				t.Fatalf("an exit leads to %s, which is no place", queue[0])
+			}
+			if ref, _ := result.Meta["contextRef"].(string); ref == "" {
+				t.Fatal("no contextRef in _meta")
+			}
+			seen[p.Location.ID] = p.Location.Name
+			for _, e := range p.Exits {
+				if _, been := seen[e.ToLocationID]; e.Availability == "hard" && !been {
+					seen[e.ToLocationID] = ""
+					queue = append(queue, e.ToLocationID)
+				}
+			}
+		}
+		want := h.reachable(role)
+		if len(seen) != len(want) || len(seen) < 40 {
+			t.Errorf("as %s %d places were walked to; exits reach %d", role, len(seen), len(want))
+		}
+		for id := range want {
+			if seen[id] == "" {
+				t.Errorf("as %s nobody came to %s", role, want[id])
+			}
+		}
+	}
+}
+
+// reachable are the places that exits in sight of a role reach, as the canon has them.
+func (h *house) reachable(role access.Role) map[string]string {
+	h.t.Helper()
+	w, _, err := h.app.Canon.WorldBySlug(h.t.Context(), app.SampleWorld)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	out := map[string]string{}
+	r := access.Request{Operation: "walk", Effect: access.Read, World: w.ID}
+	err = h.app.As(h.t.Context(), app.Local(role), r, func(g access.Grant) error {
+		return h.app.Canon.Look(h.t.Context(), g, func(l *canon.Look) error {
+			start, err := l.Find(h.t.Context(), w.Settings.Starter)
+			if err != nil {
+				return err
+			}
+			reached, err := l.Reach(h.t.Context(), canon.ReachQuery{From: start.ID, Kinds: []string{"exit"}, Depth: 1000, Limit: 10_000})
+			for _, c := range reached.Cards {
+				out[c.ID.String()] = c.Name
+			}
+			return err
+		})
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return out
+}
+
+// send makes a REST call and decodes its answer.
+func (h *house) send(method, path, token, body string, into any) int {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), method, h.http.URL+path, strings.NewReader(body))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if into != nil && res.StatusCode < 300 {
+		if err := json.Unmarshal(b, into); err != nil {
+			h.t.Fatalf("%s: %v", b, err)
+		}
+	}
+	return res.StatusCode
+}
+
+type made struct {
+	Player struct{ ID string }
+	Token  string
+}
+
+type told struct {
+	Narration string
+	Events    []struct{ EventID, Type string }
+	Clock     int64
+}
+
+func (h *house) player(name string) made {
+	h.t.Helper()
+	var m made
+	if code := h.send("POST", "/api/players?world="+app.SampleWorld, h.keys[access.RoleUser], `{"name":"`+name+`"}`, &m); code != http.StatusCreated {
+		h.t.Fatalf("making a player: %d", code)
+	}
+	return m
+}
+
+// TestPlayingOverHTTP makes a player, sends a command, and shows it to a second client.
+func TestPlayingOverHTTP(t *testing.T) {
+	h := open(t)
+	p, other := h.player("Mira Lowtide"), h.player("Tam Undertow")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	r, _ := http.NewRequestWithContext(ctx, "GET", h.http.URL+"/api/players/"+p.Player.ID+"/stream", nil)
+	r.Header.Set("Authorization", "Bearer "+p.Token)
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil || stream.StatusCode != http.StatusOK {
+		t.Fatal(err, stream)
+	}
+	defer stream.Body.Close()
+
+	var out told
+	if code := h.send("POST", "/api/players/"+p.Player.ID+"/commands", p.Token, `{"text":"go north then look at the well"}`, &out); code != http.StatusOK {
+		t.Fatalf("a command: %d", code)
+	}
+	if len(out.Events) != 2 || out.Clock <= 0 || !strings.Contains(out.Narration, "You go north.") || !strings.Contains(out.Narration, "iron lid") {
+		t.Errorf("%+v", out)
+	}
+	var ids []string
+	for lines := bufio.NewScanner(stream.Body); len(ids) < 2 && lines.Scan(); {
+		if id, ok := bytes.CutPrefix(lines.Bytes(), []byte("id: ")); ok {
+			ids = append(ids, string(id))
+		}
+	}
+	if len(ids) != 2 || ids[0] != out.Events[0].EventID || ids[1] != out.Events[1].EventID {
+		t.Errorf("the stream showed %v, want %+v", ids, out.Events)
+	}
+
+	for path, want := range map[string]int{
+		"/api/players/" + other.Player.ID: 404, "/api/players/" + p.Player.ID: 200, "/api/world/location": 401, "/api/mcp/cards": 401, "/api/players/nobody": 404,
+	} {
+		if code := h.send("GET", path, p.Token, "", nil); code != want {
+			t.Errorf("GET %s with a token to play: %d, want %d", path, code, want)
+		}
+	}
+	if code := h.send("POST", "/mcp", p.Token, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, nil); code != 401 {
+		t.Errorf("/mcp takes a token to play: %d", code)
+	}
+	if code := h.send("POST", "/api/players/"+other.Player.ID+"/commands", p.Token, `{"text":"look"}`, nil); code != 404 {
+		t.Errorf("another's player: %d", code)
+	}
+}

@@ -1,0 +1,279 @@
+package world
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/store/sqlite"
+)
+
+// randomWorld is a world of places, exits, things and players that a seed gives.
+func randomWorld(t testing.TB, store canon.Store, seed uint64) (*scene, []player, *rand.Rand) {
+	s := emptyScene(t, store, func(c *Config) { c.Pace = Pace{Moves: -1, Looks: -1} })
+	r := rand.New(rand.NewPCG(seed, 7))
+	places := []string{"Quay"}
+	s.place("Quay", "<p>Stone by the water.</p>", `{"exitAvailability":{"pending":{"out":"Not yet."}}}`)
+	for i := range 7 {
+		places = append(places, fmt.Sprintf("Place %d", i))
+		s.place(places[i+1], "<p>A lamp and a door.</p>", `{}`)
+	}
+	for i, from := range places {
+		for range 6 + r.IntN(6) {
+			more := []string{}
+			if r.IntN(4) == 0 {
+				more = append(more, `"lockState":"locked"`, `"key":"thing 0"`)
+			}
+			if r.IntN(2) == 0 {
+				more = append(more, fmt.Sprintf(`"travelDurationMs":%d`, r.IntN(100_000)))
+			}
+			s.way(from, Directions[r.IntN(len(Directions))], places[(i+1+r.IntN(len(places)-1))%len(places)], more...)
+		}
+	}
+	for i := range 6 {
+		name := fmt.Sprintf("Thing %d", i)
+		s.card(canon.NewCard{Name: name, Type: "Item", Fields: json.RawMessage(fmt.Sprintf(`{"damage":%d}`, r.IntN(3)))})
+		if r.IntN(2) == 0 {
+			s.link(linkAt, name, places[r.IntN(len(places))], `{}`)
+		} else {
+			s.link(linkHolds, places[r.IntN(len(places))], name, fmt.Sprintf(`{"quantity":%d}`, 1+r.IntN(5)))
+		}
+	}
+	s.card(canon.NewCard{Name: "Hound", Type: "Creature"})
+	s.link(linkAt, "Hound", places[r.IntN(len(places))], `{}`)
+	players := []player{}
+	for _, name := range []string{"Ann", "Bo", "Cy"} {
+		players = append(players, s.joins(name))
+	}
+	return s, players, r
+}
+
+// randomCommand is what a hasty player types.
+func randomCommand(r *rand.Rand) string {
+	acts := []string{"take all", "take thing %d", "take %d thing 2", "drop thing %d", "drop all", "give thing %d to Bo", "give all to Ann", "throw thing %d at hound", "attack hound with thing %d",
+		"use thing %d on the door", "look", "i", "rest", "flee", "talk to Cy", "go back", "examine thing %d", "defend", "take all", "drop all", "take 9 thing %d", "go to place %d"}
+	var out []string
+	for range 1 + r.IntN(3) {
+		if r.IntN(2) == 0 {
+			out = append(out, string(Directions[r.IntN(len(Directions))]))
+			continue
+		}
+		a := acts[r.IntN(len(acts))]
+		if strings.Contains(a, "%d") {
+			a = fmt.Sprintf(a, r.IntN(6))
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, ". ")
+}
+
+// state is what the invariants are about, read as the keeper.
+type worldState struct {
+	clocks map[canon.CardID]int64
+	stock  map[canon.CardID]int64 // of each thing, over all holders and places
+	clock  int64
+	text   string
+}
+
+func (s *scene) read(players []player) worldState {
+	s.t.Helper()
+	st := worldState{clocks: map[canon.CardID]int64{}, stock: map[canon.CardID]int64{}}
+	err := s.canon.Look(s.t.Context(), s.admin, func(l *canon.Look) (err error) {
+		for _, p := range players {
+			at, _, err := l.Links(s.t.Context(), canon.LinkQuery{From: p.id, Kinds: []string{linkAt}, Page: canon.Page{Limit: 10}})
+			if err != nil || len(at) != 1 {
+				return fmt.Errorf("a player stands at %d places: %w", len(at), err)
+			}
+			st.clocks[p.id] = presenceOf(at[0]).Clock
+		}
+		links, _, err := l.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAt, linkHolds}, Page: canon.Page{Limit: 1000}})
+		for _, link := range links {
+			var a struct {
+				Quantity *int64 `json:"quantity"`
+			}
+			fieldsOf(link.Attrs, &a)
+			if a.Quantity != nil && *a.Quantity <= 0 {
+				return fmt.Errorf("a link holds %d", *a.Quantity)
+			}
+			st.text += fmt.Sprintf("%s %s %s %s\n", link.Kind, link.From, link.To, link.Attrs)
+			if link.Kind == linkHolds {
+				st.stock[link.To] += quantityOf(link)
+			} else if _, isPlayer := st.clocks[link.From]; !isPlayer {
+				st.stock[link.From] += quantityOf(link)
+			}
+		}
+		m := &moment{Look: l, w: s.world}
+		st.clock, err = m.clock(s.t.Context())
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return st
+}
+
+// TestAnyCommandsKeepTheWorldWhole holds the package's invariant against random play: the
+// clocks rise, everyone is in one place, nothing is lost or made, and the streams give the
+// same tables again.
+func TestAnyCommandsKeepTheWorldWhole(t *testing.T) {
+	for seed := range uint64(2) {
+		store := onDisk(t).(*sqlite.Store)
+		s, players, r := randomWorld(t, store, seed)
+		before := s.read(players)
+		first := before.stock
+		done := 0
+		for n := range 160 {
+			s.now = s.now.Add(time.Second)
+			p := players[r.IntN(len(players))]
+			text := randomCommand(r)
+			got := p.does(text)
+			done += int(got.at("events.#").(float64))
+			now := s.read(players)
+			if now.clock < before.clock {
+				t.Fatalf("seed %d, command %d %q: the world's clock fell from %d to %d", seed, n, text, before.clock, now.clock)
+			}
+			for id, c := range now.clocks {
+				if c < before.clocks[id] || id != p.id && c != before.clocks[id] {
+					t.Fatalf("seed %d, command %d %q: a clock went from %d to %d", seed, n, text, before.clocks[id], c)
+				}
+			}
+			for id, q := range first {
+				if now.stock[id] != q {
+					t.Fatalf("seed %d, command %d %q: %s was there %d times, now %d", seed, n, text, id, q, now.stock[id])
+				}
+			}
+			if got.at("events.#").(float64) == 0 && now.text != before.text {
+				t.Fatalf("seed %d, command %d %q: nothing is told, and something changed", seed, n, text)
+			}
+			before = now
+		}
+		if done < 50 {
+			t.Errorf("seed %d: only %d acts were done; the test says little", seed, done)
+		}
+		rebuilt, err := s.canon.Rebuild(t.Context(), s.operator(), s.id, canon.CompareOnly)
+		if err != nil || len(rebuilt.Different) > 0 {
+			t.Errorf("seed %d: the streams give other tables: %+v, %v", seed, rebuilt, err)
+		}
+		if seed == 0 {
+			again, others, r := randomWorld(t, inMemory(), seed)
+			for range 160 {
+				again.now = again.now.Add(time.Second)
+				others[r.IntN(len(others))].does(randomCommand(r))
+			}
+			if got := again.read(others); got.text != before.text {
+				t.Errorf("the same commands gave another world\n%s\n%s", got.text, before.text)
+			}
+		}
+	}
+}
+
+// operator is a grant of the instance's operator.
+func (s *scene) operator() access.Grant {
+	s.t.Helper()
+	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+		access.Request{Operation: "rebuild", Effect: access.Write, World: s.id, Operator: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return a.Grant
+}
+
+// Two who take the last one at the same moment: one has it, one is told that it is gone.
+func TestTwoTakeTheLastOne(t *testing.T) {
+	s := newScene(t)
+	players := []player{}
+	for _, name := range []string{"Ann", "Bo", "Cy", "Di"} {
+		p := s.joins(name)
+		p.does("n")
+		players = append(players, p)
+	}
+	results := make(chan string, len(players))
+	for _, p := range players {
+		go func() {
+			b, _ := json.Marshal(map[string]string{"id": p.id.String(), "text": "take the key"})
+			got, err := p.s.ops.Invoke(t.Context(), p.caller, op.Request{Operation: "send_command", Input: b, Transport: "rest"})
+			if err != nil {
+				results <- err.Error()
+				return
+			}
+			results <- answer{t, string(got.Output), got.Reply}.at("results.0.outcome").(string)
+		}()
+	}
+	count := map[string]int{}
+	for range players {
+		count[<-results]++
+	}
+	if count["done"] != 1 || count["impossible"] != 3 {
+		t.Errorf("%v", count)
+	}
+}
+
+// What is hidden from a player changes no byte of what it is answered.
+func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
+	twins := [2]*scene{}
+	for i := range twins {
+		s := emptyScene(t, onDisk(t))
+		s.build()
+		gm := access.NewLabel(access.LevelGM)
+		for n := range 3 {
+			text := fmt.Sprintf("<p>%s</p>", strings.Repeat("hidden ", 1+i*20+n))
+			name := fmt.Sprintf("Hidden %d", n+i*0)
+			s.card(canon.NewCard{Name: name, Type: []string{typeLocation, typeRealm, "Item"}[n], Content: text, Label: &gm, Fields: json.RawMessage(fmt.Sprintf(`{"narrativeTags":["x%d"],"aliases":["well%d"]}`, i, i))})
+		}
+		s.way("Square", []Direction{"west", "up"}[i], "Hidden 0")
+		s.link("within", "Quay", "Hidden 1", `{}`)
+		s.link(linkAt, "Hidden 2", "Square", `{}`)
+		if i == 1 {
+			s.link(linkHolds, "Square", "Hidden 2", `{"quantity":4}`)
+		} else {
+			s.link(linkHolds, "Quay", "Hidden 2", `{"quantity":9}`)
+		}
+		s.layer("Hidden 1", LayerWeather, text(i), 0, 0)
+		twins[i] = s
+	}
+	players := [2]player{twins[0].joins("Mira"), twins[1].joins("Mira")}
+	calls := [][2]string{{"get-location-context", `{}`}, {"get-location-context", `{"locationId":"loc-square"}`}, {"get-spatial-context", `{"depth":5}`}, {"get-atmosphere", `{}`},
+		{"list-exits", `{"locationId":"loc-square"}`}, {"get-recent-events", `{"scope":"location","scopeId":"loc-square"}`}, {"parse-command", `{"text":"look at hidden and go up","locationId":"loc-square"}`},
+		{"parse-command", `{"text":"take the well1","locationId":"loc-square"}`}}
+	for _, text := range []string{"look", "north", "look", "west", "up", "take hidden", "take all", "look at hidden 2", "i", "go to hidden", "talk to hidden", "use hidden", "examine well1", "flee", "rest"} {
+		var got [2]string
+		for i, p := range players {
+			got[i] = p.does(text).text
+		}
+		if got[0] != got[1] {
+			t.Errorf("%s\n%s\n%s", text, got[0], got[1])
+		}
+		for _, c := range calls {
+			for i, s := range twins {
+				got[i] = s.as("user").call(c[0], c[1]).text
+			}
+			if got[0] != got[1] {
+				t.Errorf("%s %s\n%s\n%s", c[0], c[1], got[0], got[1])
+			}
+		}
+	}
+	if a, b := twins[0].as("gm").call("list-exits", `{"locationId":"loc-square"}`).text, twins[1].as("gm").call("list-exits", `{"locationId":"loc-square"}`).text; a == b {
+		t.Error("the twins do not differ for the gm either")
+	}
+}
+
+func text(i int) string { return strings.Repeat("storm ", i+1) }
+
+func TestALimitIsTold(t *testing.T) {
+	s := newScene(t, func(c *Config) { c.Pace = Pace{Moves: 1} })
+	p := s.joins("Mira")
+	p.does("n")
+	_, err := p.invoke(op.Request{Operation: "send_command", Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"s"}`)})
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Details["limit"] != "move" || f.RetryAfter <= 0 {
+		t.Errorf("%v", err)
+	}
+}
