@@ -15,11 +15,17 @@ import (
 	"loregate/internal/httpd"
 	"loregate/internal/identity"
 	"loregate/internal/mcpd"
+	"loregate/internal/safety"
 )
 
 // openGames makes the surface alignment.
 func (a *App) openGames(ctx context.Context, o Options) (err error) {
-	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Now: a.now, Random: o.Random, Logger: a.logger})
+	policy, err := safety.Published(safety.Current)
+	if err != nil {
+		return err
+	}
+	moderate := func(text string) bool { return !policy.Judge(safety.DefaultProfile, text).Flagged() }
+	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Moderate: moderate, Now: a.now, Random: o.Random, Logger: a.logger})
 	if err != nil {
 		return err
 	}
@@ -76,6 +82,13 @@ type link struct {
 func (l link) Close() {
 	l.Client.Close()
 	l.end()
+}
+
+// AtSeat is the caller of a local client that reads one seat's game, and the surfaces
+// that it gets.
+func AtSeat(seat string) (access.Caller, []string) {
+	surfaces := []string{game.Surface}
+	return access.Caller{Subject: "local-seat", Actor: access.AI, Seat: seat, Surfaces: surfaces, Unlimited: true}, surfaces
 }
 
 // gamePage serves the page that people play on. It holds nothing of any game.

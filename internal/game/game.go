@@ -60,10 +60,12 @@ type Config struct {
 	Ledgers Ledgers
 	Guard   *access.Guard // admits what the clock and the AI players do
 	Seats   Seats
-	Model   player.Model     // of AI players; nil: phrases
-	Now     func() time.Time // nil is time.Now
-	Random  func([]byte)     // nil is crypto/rand
-	Logger  *slog.Logger     // nil is slog.Default
+	Model   player.Model // of AI players; nil: phrases
+	// Moderate says whether an AI player may say a text; nil lets all through.
+	Moderate player.Moderator
+	Now      func() time.Time // nil is time.Now
+	Random   func([]byte)     // nil is crypto/rand
+	Logger   *slog.Logger     // nil is slog.Default
 }
 
 // Service is the surface. Close it.

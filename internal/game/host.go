@@ -244,7 +244,7 @@ func (h *hosting) program(state *rule.State, seat rule.Seat) *program {
 	}
 	r := &reading{dial: h.dial, caller: seatCaller(h.t.id, seat), uri: uriStart + h.t.id}
 	p := &program{core: player.NewCore(state.Seed, seat), read: r,
-		brain: &player.Brain{Reader: r, Model: h.s.cfg.Model, Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
+		brain: &player.Brain{Reader: r, Model: h.s.cfg.Model, Moderate: h.s.cfg.Moderate, Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
 	h.seats[seat] = p
 	return p
 }
