@@ -76,7 +76,7 @@ func (c Config) withDefaults() Config {
 
 // nearEnough is how alike a name and a text must be for PostgreSQL to find it; what is
 // found is then compared by the canon's own measure, which is stricter.
-const nearEnough = "0.15"
+const nearEnough = "0.25"
 
 // pool is the configuration of the store's connections.
 func (c Config) pool() (*pgxpool.Config, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 	"loregate/internal/store/words"
@@ -25,53 +26,67 @@ func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery,
 		return r.siftedSearch(ctx, sc, ask, q, p)
 	}
 	f := newFinding(sc, ask, q)
-	out, err := r.found(ctx, f, q, p)
-	if err != nil || !out.Total.AtLeast && (len(out.Hits) > 0 || p.Offset <= 0) {
-		return out, err
-	}
-	return r.foundMany(ctx, f, q, p)
-}
-
-// found answers a search of up to canon.CountCap hits; of more it says so.
-func (r *reader) found(ctx context.Context, f *finding, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	n := 0
-	var scores []float64
-	sc := f.sc.with()
-	cards, err := r.cardsAnd(ctx, sc.id, func(r row) { n, scores = int(r.int(0)), append(scores, r.float(1)) },
-		fmt.Sprintf(`WITH hits AS MATERIALIZED (SELECT c.rid, c.key, c.id, c.updated, c.created, c.sort, %s AS named, %s AS score%s LIMIT %d)
-		SELECT %s, (SELECT count(*) FROM hits), o.score FROM (SELECT * FROM hits c ORDER BY %s%s) o JOIN cards c ON c.rid = o.rid ORDER BY %s`,
-			f.named, f.score(ranks(q)), f.from, canon.CountCap+1, cardColumns, f.orderFound(q, "c"), sc.page(p), f.orderFound(q, "o")), sc.args...)
-	out := canon.SearchResult{Total: capped(n), Ranked: ranks(q)}
-	for i, c := range cards {
-		out.Hits = append(out.Hits, canon.Hit{Card: c, Score: scores[i]})
-	}
-	return out, err
-}
-
-// orderFound orders hits by what was kept of them.
-func (f *finding) orderFound(q canon.SearchQuery, alias string) string {
-	if !ranks(q) {
-		_, by := order(q.Filter.Sort)
-		return qualify(alias, by)
-	}
-	return fmt.Sprintf("%[1]s.named, %[1]s.score DESC, %[1]s.key, %[1]s.id", alias)
-}
-
-// foundMany answers a search however many hits it has: unranked above canon.CountCap.
-func (r *reader) foundMany(ctx context.Context, f *finding, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	n, err := r.total(ctx, "SELECT 1"+f.from, f.sc.args...)
-	if err != nil {
-		return canon.SearchResult{}, err
+	n, err := r.total(ctx, "SELECT 1"+f.from, sc.args...)
+	if err != nil || n.Count == 0 {
+		none.Total = n
+		return none, err
 	}
 	out := canon.SearchResult{Total: n, Ranked: ranks(q) && !n.AtLeast}
-	var scores []float64
-	sc := f.sc.with()
-	cards, err := r.cardsAnd(ctx, sc.id, func(r row) { scores = append(scores, r.float(0)) },
-		fmt.Sprintf("SELECT %s, %s%s ORDER BY %s%s", cardColumns, f.score(out.Ranked), f.from, f.order(q, out.Ranked), sc.page(p)), sc.args...)
-	for i, c := range cards {
-		out.Hits = append(out.Hits, canon.Hit{Card: c, Score: scores[i]})
+	if ranks(q) && n.AtLeast {
+		out.Hits, err = r.latest(ctx, f, p)
+	} else {
+		out.Hits, err = r.hits(ctx, f, q, p)
 	}
 	return out, err
+}
+
+// hits gives a page of the hits that are ranked, or sorted as a listing.
+func (r *reader) hits(ctx context.Context, f *finding, q canon.SearchQuery, p canon.Page) ([]canon.Hit, error) {
+	sc := f.sc.with()
+	return r.scored(ctx, sc, fmt.Sprintf(`WITH hits AS MATERIALIZED (SELECT c.rid, c.key, c.id, c.updated, c.created, c.sort, %s AS named, %s AS score%s)
+		SELECT %s, o.score FROM (SELECT * FROM hits c ORDER BY %s%s) o JOIN cards c ON c.rid = o.rid ORDER BY %s`,
+		f.named, f.score(ranks(q)), f.from, cardColumns, f.order(q, "c"), sc.page(p), f.order(q, "o")))
+}
+
+// latest gives a page of more hits than are ranked: those whose name matches, then the
+// others, each with the latest first. The others are met by walking the cards by time, of
+// which few have to be looked at, for many match; those seen only by being named come
+// after all of them, where nobody pages to.
+func (r *reader) latest(ctx context.Context, f *finding, p canon.Page) ([]canon.Hit, error) {
+	upTo := canon.Page{Limit: max(p.Limit, 0) + max(p.Offset, 0)}
+	sc := f.sc.with()
+	list, err := r.scored(ctx, sc, fmt.Sprintf("SELECT %s, 0::float8%s AND NOT %s AND %s ORDER BY c.updated DESC, c.key, c.id%s",
+		cardColumns, f.from, f.named, f.byName, sc.page(upTo)))
+	if err != nil {
+		return nil, err
+	}
+	if rest := upTo.Limit - len(list); rest > 0 {
+		sc := f.sc.with()
+		arms := make([]string, 0, 3)
+		for l := access.LevelUser; l <= sc.top; l++ {
+			arms = append(arms, fmt.Sprintf("(SELECT %s, d.level AS dlevel FROM cards c CROSS JOIN LATERAL (SELECT d.level FROM docs d WHERE d.w = c.w AND d.card = c.id AND %s AND NOT %s AND NOT %s AND %s OFFSET 0) d WHERE c.w = %s AND c.level = %d AND c.trashed = 0%s ORDER BY c.updated DESC, c.key, c.id%s)",
+				cardColumns, f.match, f.byName, f.named, sc.sees("d"), sc.w, l, f.filter, sc.page(canon.Page{Limit: rest})))
+		}
+		more, err := r.scored(ctx, sc, "SELECT * FROM ("+strings.Join(arms, " UNION ALL ")+") c ORDER BY c.updated DESC, c.key, c.id"+sc.page(canon.Page{Limit: rest}))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	for i := range list {
+		list[i].Score = 0
+	}
+	return list[min(max(p.Offset, 0), len(list)):], nil
+}
+
+// scored runs a query of cards with a score.
+func (r *reader) scored(ctx context.Context, sc *scope, query string) (list []canon.Hit, err error) {
+	var scores []float64
+	cards, err := r.cardsAnd(ctx, sc.id, func(r row) { scores = append(scores, r.float(0)) }, query, sc.args...)
+	for i, c := range cards {
+		list = append(list, canon.Hit{Card: c, Score: scores[i]})
+	}
+	return list, err
 }
 
 func ranks(q canon.SearchQuery) bool {
@@ -81,30 +96,47 @@ func ranks(q canon.SearchQuery) bool {
 // finding is one search as SQL, on the aliases d of docs and c of cards.
 type finding struct {
 	sc     *scope
-	from   string // with all conditions
+	from   string // of all hits, with all conditions
+	match  string // that a document has all that is asked for
+	filter string // that its card passes, after other conditions
 	named  string // that a hit is in sight only by naming the subject
 	byName string // that the name alone matches
 	rank   string // of a hit
 }
 
 func newFinding(sc *scope, ask []words.Term, q canon.SearchQuery) *finding {
-	f := &finding{sc: sc, named: "(d.level > " + digits(max(sc.top, 0)) + ")"}
-	var match, inName, rank []string
+	f := &finding{sc: sc, named: "(d.level > " + digits(max(sc.top, 0)) + ")", filter: sc.filter(q.Filter)}
+	var match, whole, long, inName, rank []string
 	for _, t := range ask {
 		x := sc.term(t, q)
-		match = append(match, x.match)
 		inName = append(inName, x.name)
-		rank = append(rank, x.rank)
-	}
-	if q.CaseSensitive {
-		for _, t := range ask {
+		if query, ok := lexemes(t, q); ok {
+			whole, long = append(whole, query), append(long, x.match)
+			continue
+		}
+		match, rank = append(match, x.match), append(rank, x.rank)
+		if q.CaseSensitive {
 			match = append(match, sc.literal(t.Literal, q))
 		}
 	}
-	f.from = fmt.Sprintf(" FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.w + 0 = %s AND %s AND %s AND %s%s", // + 0: not by the world's index, which has all of its documents
-		sc.w, strings.Join(match, " AND "), sc.sees("d"), sc.living("c"), sc.filter(q.Filter))
+	if len(whole) > 0 {
+		query := sc.arg(strings.Join(whole, " & "))
+		match = append(match, fmt.Sprintf("(d.words @@ %s::tsquery OR d.big AND %s)", query, strings.Join(long, " AND ")))
+		rank = append(rank, fmt.Sprintf("ts_rank(d.words, %s::tsquery, 1)", query))
+	}
+	if q.CaseSensitive {
+		for _, t := range ask {
+			if _, ok := lexemes(t, q); ok {
+				match = append(match, sc.literal(t.Literal, q))
+			}
+		}
+	}
+	f.match = strings.Join(match, " AND ")
 	f.byName = "(" + strings.Join(inName, " AND ") + ")"
 	f.rank = "(" + strings.Join(rank, " + ") + " + 1e-9)"
+	// + 0: the world's own index has all of its documents, and is kept from being thought of.
+	f.from = fmt.Sprintf(" FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.w + 0 = %s AND %s AND %s AND %s%s",
+		sc.w, f.match, sc.sees("d"), sc.living("c"), f.filter)
 	return f
 }
 
@@ -116,15 +148,13 @@ func (f *finding) score(ranked bool) string {
 	return fmt.Sprintf("CASE WHEN %s THEN 0 ELSE %s END::float8", f.named, f.rank)
 }
 
-func (f *finding) order(q canon.SearchQuery, ranked bool) string {
+// order is that of hits by what is kept of them.
+func (f *finding) order(q canon.SearchQuery, alias string) string {
 	if !ranks(q) {
 		_, by := order(q.Filter.Sort)
-		return qualify("c", by)
+		return qualify(alias, by)
 	}
-	if ranked {
-		return fmt.Sprintf("%s, %s DESC, c.key, c.id", f.named, f.score(true))
-	}
-	return fmt.Sprintf("%s, CASE WHEN %[1]s THEN NULL ELSE %s END DESC NULLS LAST, CASE WHEN %[1]s THEN NULL ELSE c.updated END DESC NULLS LAST, c.key, c.id", f.named, f.byName)
+	return fmt.Sprintf("%[1]s.named, %[1]s.score DESC, %[1]s.key, %[1]s.id", alias)
 }
 
 // asked is a term as SQL.
@@ -156,13 +186,7 @@ func (sc *scope) term(t words.Term, q canon.SearchQuery) asked {
 		}
 		counts = append(counts, fmt.Sprintf("%d * ln(1 + (length(%s) - length(replace(%[2]s, %s, '')))::float8 / %d)", weight, column, text, max(1, len([]rune(bare)))))
 	}
-	x := asked{match: "(" + strings.Join(arms, " OR ") + ")", name: "d.fname LIKE " + like, rank: strings.Join(counts, " + ")}
-	if query, ok := lexemes(t, q); ok {
-		arg := sc.arg(query)
-		x.match = fmt.Sprintf("(d.words @@ %s::tsquery OR d.big AND %s)", arg, x.match)
-		x.rank = fmt.Sprintf("ts_rank(d.words, %s::tsquery, 1)", arg)
-	}
-	return x
+	return asked{match: "(" + strings.Join(arms, " OR ") + ")", name: "d.fname LIKE " + like, rank: strings.Join(counts, " + ")}
 }
 
 // pattern is what of a column's tokens, each between blanks, a term stands for.
@@ -220,45 +244,40 @@ func (sc *scope) literal(text string, q canon.SearchQuery) string {
 }
 
 // siftedSearch is Search where a glob leaves out names, which the database cannot tell. It
-// looks at all hits, and reads the cards of the page.
+// looks at all hits, and reads the cards of the page. Above canon.CountCap they stay in
+// the order of their scores, which are not told.
 func (r *reader) siftedSearch(ctx context.Context, sc *scope, ask []words.Term, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	f := newFinding(sc, ask, q)
-	n, err := r.sift(ctx, f, q, "c.rid", nil)
+	type hit struct {
+		rid   int64
+		score float64
+	}
+	var all []hit
+	at := sc.with()
+	err := r.c.query(ctx, func(r row) error {
+		if !markup.MatchGlob(q.Filter.NotName, r.text(1)) {
+			all = append(all, hit{r.int(0), r.float(2)})
+		}
+		return nil
+	}, fmt.Sprintf(`WITH hits AS MATERIALIZED (SELECT c.rid, c.name, c.key, c.id, c.updated, c.created, c.sort, %s AS named, %s AS score%s)
+		SELECT c.rid, c.name, c.score FROM hits c ORDER BY %s`, f.named, f.score(ranks(q)), f.from, f.order(q, "c")), at.args...)
 	if err != nil {
 		return canon.SearchResult{}, err
 	}
-	out := canon.SearchResult{Total: capped(n), Ranked: ranks(q) && n <= canon.CountCap}
+	out := canon.SearchResult{Total: capped(len(all)), Ranked: ranks(q) && len(all) <= canon.CountCap}
 	var rids []int64
-	var scores []float64
-	at, offset, limit := 0, max(p.Offset, 0), max(p.Limit, 0)
-	if _, err = r.sift(ctx, f, q, f.order(q, out.Ranked), func(rid int64, score float64) {
-		if at++; at > offset && len(rids) < limit {
-			rids, scores = append(rids, rid), append(scores, score)
-		}
-	}); err != nil {
-		return canon.SearchResult{}, err
+	page := all[min(max(p.Offset, 0), len(all)):]
+	page = page[:min(max(p.Limit, 0), len(page))]
+	for _, h := range page {
+		rids = append(rids, h.rid)
 	}
 	cards, err := r.cardsByRow(ctx, sc, rids)
 	for i, c := range cards {
-		if !out.Ranked {
-			scores[i] = 0
+		h := canon.Hit{Card: c}
+		if out.Ranked {
+			h.Score = page[i].score
 		}
-		out.Hits = append(out.Hits, canon.Hit{Card: c, Score: scores[i]})
+		out.Hits = append(out.Hits, h)
 	}
 	return out, err
-}
-
-// sift counts the hits that a glob leaves, and gives each to f in an order.
-func (r *reader) sift(ctx context.Context, f *finding, q canon.SearchQuery, by string, each func(rid int64, score float64)) (n int, err error) {
-	err = r.c.query(ctx, func(r row) error {
-		if markup.MatchGlob(q.Filter.NotName, r.text(1)) {
-			return nil
-		}
-		n++
-		if each != nil {
-			each(r.int(0), r.float(2))
-		}
-		return nil
-	}, fmt.Sprintf("SELECT c.rid, c.name, %s%s ORDER BY %s", f.score(true), f.from, by), f.sc.args...)
-	return n, err
 }

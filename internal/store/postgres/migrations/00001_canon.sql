@@ -233,6 +233,8 @@ CREATE TABLE docs (
     big   boolean NOT NULL,
     PRIMARY KEY (w, card)
 );
+-- Ranking reads words of every hit: they stay in the row as they are.
+ALTER TABLE docs ALTER COLUMN words SET STORAGE MAIN;
 -- What is not yet merged into these is read whole by each search: it is kept short.
 CREATE INDEX docs_words ON docs USING gin (words) WITH (gin_pending_list_limit = 256);
 CREATE INDEX docs_fname ON docs USING gin (fname gin_trgm_ops) WITH (gin_pending_list_limit = 256);
