@@ -217,7 +217,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, correlation stri
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(kind.HTTPStatus())
-	_, _ = w.Write(showError(err, correlation))
+	_, _ = w.Write(encodeError(shown))
 }
 
 // refuseMessage answers what is not a message at all.

@@ -146,7 +146,7 @@ func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mc
 	case fault.KindOf(err) == fault.NotFound && !s.offers(c.caller, surface, p.Name):
 		return nil, unknownTool(p.Name, c.correlation)
 	}
-	return s.toolError(err, c.correlation, c.modern), nil
+	return s.toolError(s.show(p.Name, surface, err, c.correlation), c.modern), nil
 }
 
 // invoke calls the engine; a panic on the way is the call's failure and not the process's.

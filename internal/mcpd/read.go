@@ -71,7 +71,11 @@ func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call, nex
 	}
 	content, err := s.read(ctx, c, uri)
 	if err != nil {
-		return nil, c.refused(err)
+		surface := ""
+		if r := s.cfg.Engine.MatchResource(c.caller, "", uri); r != nil && len(r.Surfaces) > 0 {
+			surface = r.Surfaces[0]
+		}
+		return nil, rpcErrorAs(err, s.show("", surface, err, c.correlation))
 	}
 	b := append([]byte(`{"contents":[`), mustJSON(contents(uri, content))...)
 	return s.newResult(append(b, ']'), c.modern, stale), nil

@@ -105,9 +105,9 @@ func (s *Server) withMeta(r *result, meta map[string]any) *result {
 
 // toolError is a refused or failed operation: the error object as text and nothing
 // else, for clients that check structured content against the output schema even then.
-func (s *Server) toolError(err error, correlation string, modern bool) *result {
+func (s *Server) toolError(shown fault.Envelope, modern bool) *result {
 	b := []byte(`{"content":[{"type":"text","text":`)
-	b = quote(b, showError(err, correlation))
+	b = quote(b, encodeError(shown))
 	b = append(b, `}],"isError":true`...)
 	return s.newResult(b, modern, uncached)
 }
@@ -118,17 +118,37 @@ func quote[T ~[]byte | ~string](b []byte, text T) []byte {
 	return b
 }
 
-// showError is the error object in JSON.
-func showError(err error, correlation string) []byte {
-	b, jsonErr := json.Marshal(fault.Show(err, correlation), json.Deterministic(true))
-	if jsonErr != nil { // details that are not JSON
-		b, _ = json.Marshal(fault.Show(jsonErr, correlation), json.Deterministic(true))
+// shower puts errors in the words of the surface they come from ("" is the operation's
+// home). An engine that is none has them from elsewhere, as they are.
+type shower interface {
+	Show(operation, surface string, err error, correlation string) fault.Envelope
+}
+
+// show is what a client sees of an error of an operation, or of anything else of a surface.
+func (s *Server) show(operation, surface string, err error, correlation string) fault.Envelope {
+	if e, ok := s.cfg.Engine.(shower); ok {
+		return e.Show(operation, surface, err, correlation)
+	}
+	return fault.Show(err, correlation)
+}
+
+// encodeError is the error object in JSON.
+func encodeError(shown fault.Envelope) []byte {
+	b, err := json.Marshal(shown, json.Deterministic(true))
+	if err != nil { // details that are not JSON
+		shown.Error.Details = nil
+		b, _ = json.Marshal(shown, json.Deterministic(true))
 	}
 	return b
 }
 
 // rpcError is a failure where a tool result is impossible: the error object is its data.
 func rpcError(err error, correlation string) *jsonrpc.Error {
+	return rpcErrorAs(err, fault.Show(err, correlation))
+}
+
+// rpcErrorAs is rpcError in the words of a surface.
+func rpcErrorAs(err error, shown fault.Envelope) *jsonrpc.Error {
 	code := int64(errorCode)
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.Rule, fault.NotFound, fault.TooLarge, fault.Conflict, fault.Stale:
@@ -137,8 +157,8 @@ func rpcError(err error, correlation string) *jsonrpc.Error {
 		code = jsonrpc.CodeInternalError
 	}
 	return &jsonrpc.Error{
-		Code: code, Message: fault.Show(err, correlation).Error.Message,
-		Data: stdjson.RawMessage(showError(err, correlation)),
+		Code: code, Message: shown.Error.Message,
+		Data: stdjson.RawMessage(encodeError(shown)),
 	}
 }
 

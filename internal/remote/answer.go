@@ -62,6 +62,9 @@ func (r *reply) failure(object bool) error {
 		kind, message = fault.Unavailable, "on the server: "+message
 	}
 	f := &fault.Error{Kind: kind, Message: message, Fields: shown.Error.ValidationErrors, Details: shown.Error.Details}
+	if shown.Error.Code != kind.Code() && kind != fault.Unavailable {
+		f.Code = shown.Error.Code // the word of a surface
+	}
 	f.RetryAfter, _ = retryAfter(r.header)
 	return f
 }
