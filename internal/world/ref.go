@@ -8,6 +8,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"loregate/internal/access"
@@ -31,8 +33,9 @@ type contextRef struct {
 
 // refSealer seals context references, since commit numbers are not for everyone.
 //
-// A reference is base64url of nonce | AES-256-GCM(contextRef as JSON), with "context" and
-// the world's id as additional data.
+// A reference is base64url of nonce | AES-256-GCM(contextRef as JSON and spaces), with
+// "context" and the world's id as additional data. The spaces hide how many digits the
+// commit's number has: what is out of sight counts in it.
 type refSealer struct {
 	aead   cipher.AEAD
 	random io.Reader
@@ -53,12 +56,17 @@ func (s *refSealer) seal(world access.WorldID, r contextRef) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	digits := len(strconv.FormatUint(uint64(r.Seq), 10))
+	plain = append(plain, strings.Repeat(" ", maxDigits-digits)...)
 	buf := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+len(plain)+s.aead.Overhead())
 	if _, err := io.ReadFull(s.random, buf); err != nil {
 		return "", err
 	}
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, refOf(world))), nil
 }
+
+// maxDigits is how many digits the number of a commit has at most.
+const maxDigits = 20
 
 // maxRef bounds a reference, in characters.
 const maxRef = 2048
