@@ -1,0 +1,449 @@
+package blender
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/blob"
+	"loregate/internal/studio"
+	"loregate/internal/studio/scene"
+)
+
+// needed skips a test where Blender is not installed; REQUIRE_ENGINES=1 makes it fail.
+func needed(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("blender"); err == nil {
+		return
+	}
+	if os.Getenv("REQUIRE_ENGINES") == "1" {
+		t.Fatal("REQUIRE_ENGINES=1 and there is no blender")
+	}
+	t.Skip("there is no blender; these tests were not run")
+}
+
+// kept keeps files for a target.
+type kept struct{ *blob.Store }
+
+func (k kept) Put(ctx context.Context, r io.Reader) (string, int64, error) {
+	ref, err := k.Store.Put(ctx, r, 0)
+	return ref.Sum.String(), ref.Size, err
+}
+
+func (k kept) Path(sum string) (string, error) {
+	s, err := blob.ParseSum(sum)
+	if err != nil {
+		return "", err
+	}
+	_, err = k.Store.Stat(s)
+	return k.Store.Path(s), err
+}
+
+// shop is a target on real Blender, and the runs that are recorded of it.
+type shop struct {
+	t     testing.TB
+	at    studio.Place
+	tgt   *target
+	known map[string]bool
+	n     int
+}
+
+func newShop(t testing.TB) *shop {
+	t.Helper()
+	needed(t)
+	dir := t.TempDir()
+	store, err := blob.Open(filepath.Join(dir, "blobs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	s := &shop{t: t, at: studio.Place{Name: "blender", Dir: dir, Files: kept{store}}, known: map[string]bool{}}
+	s.tgt = New(Config{}).target(s.at)
+	t.Cleanup(func() { s.tgt.Close() })
+	return s
+}
+
+func (s *shop) begin() *txn {
+	s.t.Helper()
+	x, err := s.tgt.Begin(s.t.Context(), func(run string) bool { return s.known[run] })
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return x.(*txn)
+}
+
+func (s *shop) digest(x *txn) string {
+	s.t.Helper()
+	d, err := x.Digest(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d
+}
+
+// run does operations as one recorded run.
+func (s *shop) run(ops []raw) (string, string) {
+	s.t.Helper()
+	x := s.begin()
+	if err := x.apply(s.t.Context(), ops, nil); err != nil {
+		s.t.Fatal(err)
+	}
+	d := s.digest(x)
+	s.n++
+	id := fmt.Sprintf("run-%d", s.n)
+	if err := x.Commit(s.t.Context(), id); err != nil {
+		s.t.Fatal(err)
+	}
+	s.known[id] = true
+	return id, d
+}
+
+func thing(name string, m *scene.Mesh) []raw {
+	s := &scene.Script{}
+	s.Material(scene.Material{Name: name, Color: [4]float64{0.5, 0.2, 0.1, 1}, Roughness: 0.5})
+	s.Mesh(name, m, name)
+	s.Object(name, name, "Things", scene.Transform{Location: scene.Vec{1, 2, 3}})
+	s.Light(scene.Light{Name: name + " lamp", Kind: "POINT", Energy: 10, Color: [3]float64{1, 1, 1}, Size: 0.1})
+	s.Camera(name+" camera", 35, true, scene.Transform{Location: scene.Vec{5, -5, 5}})
+	s.Sky(scene.Sky{Elevation: 0.5, Strength: 0.3})
+	return s.Ops
+}
+
+func TestASceneIsWhatItsJournalSays(t *testing.T) {
+	s := newShop(t)
+	empty := s.digest(s.begin())
+	_, one := s.run(thing("A", scene.Sphere(1, 16, 8)))
+	_, two := s.run(thing("B", scene.Box(1, 2, 3)))
+	if empty == one || one == two {
+		t.Fatal("digests do not tell scenes apart")
+	}
+
+	// The same again in another process.
+	s.tgt.drop()
+	if got := s.digest(s.begin()); got != two {
+		t.Error("a fresh session is in another state")
+	}
+	// A run taken back.
+	x := s.begin()
+	if err := x.Undo(t.Context(), "run-1"); err == nil {
+		t.Error("an earlier run was undone under a later one")
+	}
+	if err := x.Undo(t.Context(), "run-2"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.digest(x); got != one {
+		t.Error("after undo the scene is not as before the run")
+	}
+	if err := x.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.digest(s.begin()); got != two {
+		t.Error("an undo that was rolled back stays")
+	}
+	// A run that was never recorded.
+	s.known["run-2"] = false
+	if got := s.digest(s.begin()); got != one {
+		t.Error("what an unrecorded run left is there")
+	}
+}
+
+func TestRollbackIsExact(t *testing.T) {
+	s := newShop(t)
+	s.run(thing("A", scene.Sphere(1, 16, 8)))
+	x := s.begin()
+	before := s.digest(x)
+	more := &scene.Script{}
+	more.Ops = append(more.Ops, thing("B", scene.Torus(1, 0.2, 12, 6))...)
+	more.Text("Words", "Mind the step", "B", "", 1, scene.Transform{})
+	more.Assign("A", "B")
+	more.Assign("Words", "A")
+	more.Instances("Many", "A", "Crowd", []scene.Transform{{}, {Location: scene.Vec{3, 0, 0}}})
+	more.Object("Nothing", "", "", scene.Transform{})
+	if err := x.apply(t.Context(), more.Ops, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s.digest(x) == before {
+		t.Fatal("nothing changed")
+	}
+	session := s.tgt.session
+	if err := x.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.digest(s.begin()); got != before || s.tgt.session != session {
+		t.Errorf("the rollback left a trace, or needed another session: %v", s.tgt.session != session)
+	}
+	// Emptying the scene is taken back too.
+	x = s.begin()
+	if err := x.clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Rollback(t.Context()); err != nil || s.digest(s.begin()) != before {
+		t.Errorf("the scene was emptied for good: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	s := newShop(t)
+	s.run(thing("A", scene.Box(1, 1, 1)))
+	for what, op := range map[string]string{
+		"a taken name":         `{"op": "mesh", "name": "A", "data": ""}`,
+		"an unknown operation": `{"op": "exec", "code": "1"}`,
+		"a private name":       `{"op": "_answer"}`,
+		"an unknown mesh":      `{"op": "object", "name": "C", "mesh": "nothing"}`,
+		"torn numbers":         `{"op": "mesh", "name": "C", "data": "AAAA"}`,
+		"unknown fields":       `{"op": "sky", "code": "1"}`,
+	} {
+		x := s.begin()
+		before := s.digest(x)
+		if err := x.apply(t.Context(), []raw{raw(op)}, nil); err == nil {
+			t.Errorf("%s was taken", what)
+		}
+		if err := x.Rollback(t.Context()); err != nil || s.digest(s.begin()) != before {
+			t.Errorf("%s left a trace: %v", what, err)
+		}
+	}
+}
+
+// Blender killed at any point leaves the scene as it was.
+func TestKilled(t *testing.T) {
+	s := newShop(t)
+	_, before := s.run(thing("A", scene.Sphere(1, 16, 8)))
+	for i := range 4 {
+		x := s.begin()
+		ops := []raw{}
+		for k := range 200 {
+			ops = append(ops, must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if i > 0 {
+				time.AfterFunc(time.Duration(i)*3*time.Millisecond, func() { _ = x.session.process.Kill() })
+				return
+			}
+			_ = x.session.process.Kill()
+		}()
+		<-done
+		var err error
+		for err == nil {
+			err = x.apply(t.Context(), ops, nil)
+			for k := range ops {
+				ops[k] = bytes.Replace(ops[k], []byte(`"O`), []byte(`"OO`), 1)
+			}
+		}
+		var failed *studio.Failure
+		if !errors.As(err, &failed) || failed.Code != studio.TargetGone && failed.Code != studio.Validation || failed.Code == studio.TargetGone && !failed.Retryable {
+			t.Fatalf("a killed session: %v", err)
+		}
+		if err := x.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.digest(s.begin()); got != before {
+			t.Fatal("the scene is not as it was")
+		}
+	}
+}
+
+func TestCalledOff(t *testing.T) {
+	s := newShop(t)
+	_, before := s.run(thing("A", scene.Sphere(1, 16, 8)))
+	x := s.begin()
+	ctx, cancel := context.WithCancel(t.Context())
+	ops := []raw{}
+	for k := range 20_000 {
+		ops = append(ops, must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
+	}
+	err := x.apply(ctx, ops, func(int) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("called off: %v", err)
+	}
+	if err := x.Rollback(t.Context()); err != nil || s.digest(s.begin()) != before {
+		t.Errorf("the scene is not as it was: %v", err)
+	}
+}
+
+// The same scene in two processes exports to the same bytes, which hold what was made.
+func TestExportsAreTheSame(t *testing.T) {
+	var sums [2]map[string]string
+	for i := range sums {
+		s := newShop(t)
+		sums[i] = map[string]string{}
+		s.run(append(thing("A", scene.Sphere(1, 24, 12)), thing("B", scene.Grid(40, 0.2, func(x, y int) float64 { return float64(x*y%7) / 10 }))...))
+		x := s.begin()
+		for _, format := range []string{"glb", "gltf", "obj", "fbx"} {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "scene."+format)
+			op := must(map[string]any{"op": "export", "format": format, "file": file, "names": []string{"A", "B"}, "textures": true})
+			if _, err := x.send(t.Context(), []raw{op}, nil); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := studio.ExportOut{Format: format}
+			if err := inspect(&out, dir, data); err != nil {
+				t.Fatal(err)
+			}
+			if format != "fbx" && (out.Nodes != 2 || out.Triangles != 24*2+24*10*2+39*39*2 || len(out.Materials) != 2) {
+				t.Errorf("%s holds %d nodes, %d triangles, %v", format, out.Nodes, out.Triangles, out.Materials)
+			}
+			if bytes.Contains(data, []byte(s.tgt.scratch)) || bytes.Contains(data, []byte(dir)) {
+				t.Errorf("%s tells paths of this machine", format)
+			}
+			sums[i][format] = studio.SumOf(data).String()
+		}
+		s.tgt.Close()
+	}
+	for format, sum := range sums[0] {
+		if sums[1][format] != sum {
+			t.Errorf("%s differs from one process to the next", format)
+		}
+	}
+}
+
+// Nothing of the server's surroundings reaches the program.
+func TestCleanEnvironment(t *testing.T) {
+	t.Setenv("PYTHONPATH", "/evil")
+	t.Setenv("SECRET_KEY", "s3cr3t")
+	for _, e := range cleanEnv("/home") {
+		if strings.Contains(e, "evil") || strings.Contains(e, "s3cr3t") {
+			t.Errorf("it gets %s", e)
+		}
+	}
+}
+
+func TestWithoutBlender(t *testing.T) {
+	a := New(Config{Binary: "there-is-no-such-blender"})
+	_, err := a.Probe(t.Context())
+	var failed *studio.Failure
+	if !errors.As(err, &failed) || failed.Code != studio.Missing || !strings.Contains(failed.Message, "apt-get install") {
+		t.Errorf("without Blender: %v", err)
+	}
+	tgt, err := a.Open(studio.Place{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tgt.Begin(t.Context(), func(string) bool { return true }); !errors.As(err, &failed) || failed.Code != studio.Missing {
+		t.Errorf("without Blender: %v", err)
+	}
+}
+
+func TestJournal(t *testing.T) {
+	j := &journal{file: filepath.Join(t.TempDir(), "journal.ndjson")}
+	all := func(string) bool { return true }
+	for _, e := range []entry{{Run: "1", Ops: []raw{raw(`{"op":"new"}`)}}, {Run: "2"}, {Run: "3", Undoes: "2"}, {Run: "4"}} {
+		if err := j.append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := func() string {
+		text := ""
+		for _, e := range j.entries {
+			text += e.Run
+		}
+		return text
+	}
+	if names() != "14" {
+		t.Errorf("in force: %s", names())
+	}
+	f, err := os.OpenFile(j.file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = f.WriteString(`{"run":"5","o`); err == nil {
+		err = f.Close()
+	}
+	if err = errors.Join(err, j.load(all)); err != nil || names() != "14" {
+		t.Errorf("with a torn line: %s, %v", names(), err)
+	}
+	if err := j.load(func(run string) bool { return run < "3" }); err != nil || names() != "12" {
+		t.Errorf("without unrecorded runs: %s, %v", names(), err)
+	}
+	var e entry
+	b, _ := os.ReadFile(j.file)
+	if n := bytes.Count(b, []byte("\n")); n != 2 || json.Unmarshal(bytes.SplitN(b, []byte("\n"), 2)[0], &e) != nil {
+		t.Errorf("the file holds %d entries", n)
+	}
+}
+
+// scene300 is 300 objects of a few meshes.
+func scene300() []raw {
+	s := &scene.Script{}
+	s.Material(scene.Material{Name: "M", Color: [4]float64{1, 1, 1, 1}})
+	for i := range 3 {
+		s.Mesh(fmt.Sprintf("Mesh %d", i), scene.Sphere(1, 16, 8), "M")
+	}
+	for i := range 300 {
+		s.Object(fmt.Sprintf("Object %d", i), fmt.Sprintf("Mesh %d", i%3), "All", scene.Transform{Location: scene.Vec{float64(i), 0, 0}})
+	}
+	return s.Ops
+}
+
+func BenchmarkScene300(b *testing.B) {
+	s := newShop(b)
+	x := s.begin()
+	ops := scene300()
+	for b.Loop() {
+		if err := x.apply(b.Context(), ops, nil); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := x.Rollback(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		x = s.begin()
+		b.StartTimer()
+	}
+}
+
+func BenchmarkDryRun300(b *testing.B) {
+	s := newShop(b)
+	ops := scene300()
+	for b.Loop() {
+		x := s.begin()
+		s.digest(x)
+		if err := x.apply(b.Context(), ops, nil); err != nil {
+			b.Fatal(err)
+		}
+		s.digest(x)
+		if err := x.Rollback(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOperation(b *testing.B) {
+	s := newShop(b)
+	s.run(thing("A", scene.Sphere(1, 16, 8)))
+	x := s.begin()
+	var slow time.Duration
+	n := 0
+	for b.Loop() {
+		n++
+		started := time.Now()
+		if err := x.apply(b.Context(), []raw{must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", n), "mesh": "A"})}, nil); err != nil {
+			b.Fatal(err)
+		}
+		slow = max(slow, time.Since(started))
+	}
+	b.ReportMetric(float64(slow.Microseconds()), "µs-slowest")
+}
+
+// BenchmarkStart is what each call would cost with a Blender of its own.
+func BenchmarkStart(b *testing.B) {
+	s := newShop(b)
+	for b.Loop() {
+		s.begin()
+		s.tgt.drop()
+	}
+}
