@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -9,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/agent"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
 	"loregate/internal/usage"
@@ -98,4 +100,33 @@ func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (age
 		return agent.Ambience{}, err
 	}
 	return a.Agents.KeepAmbience(ctx, Local(access.RoleUser), w, location, uuid.NewString())
+}
+
+// Agents are what agents do by themselves.
+type Agents struct {
+	Ambience bool `yaml:"ambience" doc:"Give places an ambient layer when they change and have none, as agent ambience does when asked."`
+}
+
+// agentHandlers are what agents do when something happens.
+func (a *App) agentHandlers() []world.Handler {
+	if !a.Config.Agents.Ambience {
+		return nil
+	}
+	return []world.Handler{{Name: "ambience", Types: []world.EventType{world.LocationChanged}, Handle: a.onChangedPlace}}
+}
+
+// onChangedPlace keeps a place in atmosphere that players see.
+func (a *App) onChangedPlace(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
+	_, place, ok := world.ParseScope(e.Scope)
+	if !ok || place.IsZero() || e.Label.Level > access.LevelUser {
+		return nil
+	}
+	done, err := a.Agents.KeepAmbience(ctx, Local(access.RoleUser), g.World(), place.String(), e.ID.String())
+	if errors.Is(err, fault.NotFound) {
+		return nil // it is gone, or hidden by now
+	}
+	if err == nil && done.Rejection != nil && done.Rejection.Retryable {
+		err = fault.New(fault.Unavailable, "the gates were shut: %s", done.Rejection.Code)
+	}
+	return err
 }

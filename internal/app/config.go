@@ -42,6 +42,7 @@ type Config struct {
 	Import      Import    `yaml:"import"`
 	Proposals   Proposals `yaml:"proposals"`
 	Budgets     Budgets   `yaml:"budgets"`
+	Agents      Agents    `yaml:"agents"`
 	Studio      Studio    `yaml:"studio"`
 	Lore        Lore      `yaml:"lore"`
 }

@@ -19,7 +19,7 @@ func system() access.Caller {
 func (a *App) openEvents() (err error) {
 	quiet := access.NewGuard(access.Config{Now: a.now}) // looking for events ten times a second is no record's matter
 	a.Events, err = world.NewDispatcher(world.DispatchConfig{
-		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger, Handlers: []world.Handler{world.ExitHandler(a.Canon)},
+		Canon: a.Canon, Deliveries: a.store, Now: a.now, Logger: a.logger, Handlers: append([]world.Handler{world.ExitHandler(a.Canon)}, a.agentHandlers()...),
 		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
 			guard, effect := a.Guard, access.Write
 			if operation == world.ReadEvents {
