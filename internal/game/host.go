@@ -62,12 +62,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // host hosts one game to its end.
 func (s *Service) host(ctx context.Context, e entry, dial Dial) {
-	t, err := s.open(ctx, s.reader.Grant, e.Game)
-	for err != nil && fault.KindOf(err) != fault.NotFound && sleep(ctx, time.Second) {
-		t, err = s.open(ctx, s.reader.Grant, e.Game)
-	}
-	if err != nil {
-		return // named, and never begun
+	t := s.begun(ctx, e.Game)
+	if t == nil {
+		return
 	}
 	h := &hosting{s: s, t: t, world: e.World, dial: dial, seats: map[rule.Seat]*program{}, ctx: ctx}
 	defer h.close()
@@ -87,6 +84,30 @@ func (s *Service) host(ctx context.Context, e entry, dial Dial) {
 		}
 		timer.Stop()
 	}
+}
+
+// A game is named in the directory before its first event is kept. Where that does not
+// come soon, its maker was stopped in between.
+const (
+	soon    = 50
+	lookGap = 200 * time.Millisecond
+)
+
+// begun opens a game that the directory names; nil where it never began, or ctx ended.
+func (s *Service) begun(ctx context.Context, id string) *table {
+	for absent := 0; absent < soon; {
+		t, err := s.open(ctx, s.reader.Grant, id)
+		if err == nil {
+			return t
+		}
+		if fault.KindOf(err) == fault.NotFound {
+			absent++
+		}
+		if !sleep(ctx, lookGap) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // hosting is one game as it is hosted here.
