@@ -28,7 +28,7 @@ const (
 // hosted is one game: a person who talks, and clients who listen.
 type hosted struct {
 	id     string
-	person string   // token
+	people []string // tokens
 	keys   []string // of clients over MCP
 
 	mu   sync.Mutex
@@ -65,16 +65,16 @@ func (s *stage) call(token, path string, in, out any) {
 }
 
 // host makes a game in which all may talk for a day.
-func (s *stage) host(clients int) *hosted {
+func (s *stage) host(people, clients int) *hosted {
 	s.b.Helper()
 	var made struct {
 		ID string `json:"game_id"`
 	}
 	s.call(s.token, "/api/games", map[string]any{"messages": 500, "mandate": "aggressive_growth", "seconds": map[string]any{"sitrep": 80000}}, &made)
 	g := &hosted{id: made.ID}
-	for i := range clients + 1 {
+	for i := range people + clients {
 		in := map[string]any{"name": fmt.Sprint("Nr", i), "as": "mcp"}
-		if i == 0 {
+		if i < people {
 			in["as"] = "person"
 		}
 		var got struct {
@@ -82,8 +82,8 @@ func (s *stage) host(clients int) *hosted {
 			Key   string `json:"mcp_key"`
 		}
 		s.call(s.token, "/api/games/"+g.id+"/join", in, &got)
-		if i == 0 {
-			g.person = got.Token
+		if i < people {
+			g.people = append(g.people, got.Token)
 		} else {
 			g.keys = append(g.keys, got.Key)
 		}
@@ -92,9 +92,9 @@ func (s *stage) host(clients int) *hosted {
 	return g
 }
 
-// say is a message of the game's person.
+// say is a message of the next of the game's people.
 func (s *stage) say(g *hosted, n int) {
-	s.call(g.person, "/api/games/"+g.id+"/commands", map[string]any{"type": "chat", "text": fmt.Sprintf("Message %d, which is as long as people write when they talk.", n)}, nil)
+	s.call(g.people[n%len(g.people)], "/api/games/"+g.id+"/commands", map[string]any{"type": "chat", "text": fmt.Sprintf("Message %d, which is as long as people write when they talk.", n)}, nil)
 }
 
 func (g *hosted) uri() string { return "game://alignment/" + g.id }
@@ -103,8 +103,9 @@ func (g *hosted) uri() string { return "game://alignment/" + g.id }
 func BenchmarkGameRead(b *testing.B) {
 	wanted(b)
 	s := serve(b, b.TempDir())
-	g := s.host(7)
+	g := s.host(9, 1)
 	for n := range 498 {
+		time.Sleep(time.Second / 80) // a person may say ten things a second
 		s.say(g, n)
 	}
 	read := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":%q}}`, g.uri())
@@ -129,7 +130,7 @@ func BenchmarkGameNotice(b *testing.B) {
 	s := serve(b, b.TempDir())
 	all := make([]*hosted, games)
 	for i := range all {
-		all[i] = s.host(seats)
+		all[i] = s.host(1, seats)
 	}
 	heard := &latencies{}
 	ctx, cancel := context.WithCancel(b.Context())

@@ -184,11 +184,13 @@ func full() bool { return os.Getenv("GAMETEST_FULL") == "1" }
 
 // TestAGameInTheBrowser is two people and six AI players to the end of a game, with a
 // restart of the server in the middle of a phase. In full, durations are a twentieth and
-// the game may take ten days; else a fortieth, and one.
+// the game may take ten days; else one, and the durations leave a person's hands just
+// time enough.
 func TestAGameInTheBrowser(t *testing.T) {
+	t.Parallel()
 	b := newBrowser(t)
 	h := open(t)
-	seconds, days := rule.Seconds{}.Divided(40), 1
+	seconds, days := rule.Seconds{Sitrep: 0.3, Pulse: 1.5, Discussion: 2, Extension: 0.5, Overtime: 0.5, Nomination: 1.5, Trial: 0.5, Verdict: 1.5, Night: 1.5}, 1
 	if full() {
 		seconds, days = rule.Seconds{}.Divided(20), 10
 	}

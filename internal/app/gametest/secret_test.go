@@ -31,9 +31,10 @@ func number(variable string, fallback int) int {
 // TestNoSecretInProcess plays games by program, with a mark in every secret field of
 // every state, and looks for a mark in what seats read.
 func TestNoSecretInProcess(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	looks := 0
-	o, err := player.Simulate(t.Context(), player.Simulation{Players: 8, AI: 8, Seed: 11, Games: number("GAME_SECRETS", 40), Workers: 2,
+	o, err := player.Simulate(t.Context(), player.Simulation{Players: 8, AI: 8, Seed: 11, Games: number("GAME_SECRETS", 10), Workers: 2,
 		Watch: func(_, after *rule.State, events []rule.Event) {
 			if after.Public.Phase == rule.Over || len(events) == 0 {
 				return
@@ -91,6 +92,7 @@ func (c *capture) bytes() []byte {
 // secret is a mark, and looks for it in all that a client at the table receives, until
 // the rules reveal it.
 func TestNoSecretOverMCP(t *testing.T) {
+	t.Parallel()
 	h := open(t)
 	for n := range number("GAME_SECRETS_MCP", 3) {
 		era := []string{older, modern}[n%2]
@@ -150,9 +152,12 @@ func (t *table) secretly(c *client, n int) (marks, secrets []string) {
 	for _, s := range t.seats[:6] {
 		own := t.as(s)
 		for _, m := range own.Self.Legal {
-			if m.Type == "night_action" {
-				t.act(s, object{"type": "night_action", "action": "mine", "target": m.Actions[0].Target[0].String()})
-				t.act(s, object{"type": "night_action", "action": "convert", "target": m.Actions[len(m.Actions)-1].Target[0].String()})
+			for _, o := range m.Actions {
+				in := object{"type": "night_action", "action": o.Action}
+				if len(o.Target) > 0 {
+					in["target"] = o.Target[0].String()
+				}
+				t.must(s, in)
 			}
 		}
 		secrets = append(secrets, `ORIGINAL_AI`, `ai_equity`, `milestones_needed`)
