@@ -11,7 +11,7 @@ import (
 )
 
 // maxIndexed is how many facts an index holds. A world with more is searched in the
-// store. Up to here totals of listings are exact.
+// store.
 const maxIndexed = canon.CountCap
 
 // loreShelf keeps indexes of facts by world and level.
@@ -147,31 +147,26 @@ func (l *lore) read(ctx context.Context, look *canon.Look, old *loreIndex) (base
 	}
 	var docs []*loreDoc
 	changed := old == nil
-	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, total, err := look.Cards(ctx, l.factsFilter(), page)
-		if err != nil {
-			return nil, nil, err
-		}
-		if total.AtLeast || total.Count > l.most {
-			base.crowded = true
-			return base, mine, nil
-		}
-		for _, c := range cards {
-			d := known[c.ID]
-			if !d.still(c) {
-				changed = true
-				if d, err = l.takeApart(ctx, look, c); err != nil {
-					return nil, nil, err
-				}
-			}
-			if look.View().Level >= c.Label.Level {
-				docs = append(docs, d)
-			} else {
-				mine.docs = append(mine.docs, d) // they come by name, as they shall follow
+	cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: l.most + 1})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(cards) > l.most {
+		base.crowded = true
+		return base, mine, nil
+	}
+	for _, c := range cards {
+		d := known[c.ID]
+		if !d.still(c) {
+			changed = true
+			if d, err = l.takeApart(ctx, look, c); err != nil {
+				return nil, nil, err
 			}
 		}
-		if len(cards) < page.Limit {
-			break
+		if look.View().Level >= c.Label.Level {
+			docs = append(docs, d)
+		} else {
+			mine.docs = append(mine.docs, d) // they come by name, as they shall follow
 		}
 	}
 	if !changed && len(docs) == len(old.docs) {
