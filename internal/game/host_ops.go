@@ -2,6 +2,7 @@ package game
 
 import (
 	"context"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -71,10 +72,10 @@ func (s *Service) seatProgram(ctx context.Context, g access.Grant, t *table, nam
 	state, _ := t.now()
 	taken := map[string]bool{}
 	for i := range state.Public.Seated {
-		taken[state.Public.Players[i].Name] = true
+		taken[strings.ToLower(state.Public.Players[i].Name)] = true
 	}
 	for i := 0; name == ""; i++ {
-		if n := player.Name(state.Seed, i); !taken[n] {
+		if n := player.Name(state.Seed, i); !taken[strings.ToLower(n)] {
 			name = n
 		}
 	}
