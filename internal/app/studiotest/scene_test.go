@@ -1,0 +1,241 @@
+package studiotest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"image/png"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+	"loregate/internal/identity"
+	"loregate/internal/op"
+)
+
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// house is the product, served, with one world and one place in it.
+type house struct {
+	t   *testing.T
+	app *app.App
+	url string
+}
+
+func newHouse(t *testing.T, settings ...string) *house {
+	t.Helper()
+	c, err := app.LoadConfig("", append(settings, "LOREGATE_DATA="+t.TempDir(), "LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1", "LOREGATE_LIMITS_WRITES=-1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.Open(t.Context(), c, app.Options{Version: "0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close(context.Background()) })
+	if _, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: "main", Title: "Main"}); err != nil {
+		t.Fatal(err)
+	}
+	h, stop, err := a.Handler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return &house{t, a, server.URL}
+}
+
+// call calls an operation as the operator does at the command line.
+func (h *house) call(operation, input string) {
+	h.t.Helper()
+	if _, err := h.app.Ops.Invoke(h.t.Context(), app.Operator(), op.Request{Operation: operation, Input: []byte(input), World: "main", Correlation: uuid.NewString(), Transport: "cli"}); err != nil {
+		h.t.Fatalf("%s: %v", operation, err)
+	}
+}
+
+// guest is a client of MCP.
+type guest struct {
+	*mcp.ClientSession
+	t        *testing.T
+	mu       sync.Mutex // guards progress
+	progress []string
+}
+
+func (h *house) guest(role access.Role) *guest {
+	h.t.Helper()
+	secret, _, err := h.app.CreateKey(h.t.Context(), identity.KeySpec{Name: role.String(), Subject: access.Subject(role.String()), Actor: access.AI, MaxRole: role}, []string{"main"})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	g := &guest{t: h.t}
+	client := mcp.NewClient(&mcp.Implementation{Name: "guest", Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.progress = append(g.progress, r.Params.Message)
+		}})
+	g.ClientSession, err = client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/studio", MaxRetries: -1,
+		HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = g.Close() })
+	return g
+}
+
+func (g *guest) call(tool string, args map[string]any) (*mcp.CallToolResult, map[string]any) {
+	g.t.Helper()
+	p := &mcp.CallToolParams{Name: tool, Arguments: args}
+	p.SetProgressToken(tool)
+	res, err := g.CallTool(g.t.Context(), p)
+	if err != nil {
+		g.t.Fatalf("%s: %v", tool, err)
+	}
+	out, _ := res.StructuredContent.(map[string]any)
+	return res, out
+}
+
+func text(res *mcp.CallToolResult) string {
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+func engines(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err == nil {
+			continue
+		}
+		if os.Getenv("REQUIRE_ENGINES") == "1" {
+			t.Fatalf("REQUIRE_ENGINES=1 and there is no %s", name)
+		}
+		t.Skipf("there is no %s; this test was not run", name)
+	}
+}
+
+// A client builds a place from its card, sees it, finds the run, and learns that it is out
+// of date when the card has changed.
+func TestFromCardToPicture(t *testing.T) {
+	engines(t, "blender", "godot3-server")
+	h := newHouse(t)
+	h.call("create_card", `{"name": "The Old Mill", "type": "Location", "content": "<p>A cottage with two barrels and a well.</p>"}`)
+	g := h.guest(access.RoleGM)
+	res, e := g.call("generate_scene", map[string]any{"card": "The Old Mill", "seed": 4, "audience": "user"})
+	if res.IsError || e["status"] != "ok" || !strings.Contains(text(res), "2 barrel") {
+		t.Fatalf("generate_scene: %s", text(res))
+	}
+	envelope, _ := res.Meta["loregate/envelope"].(map[string]any)
+	if envelope["run_id"] != e["run_id"] || envelope["target"].(map[string]any)["kind"] != "blender" {
+		t.Errorf("_meta: %v", res.Meta)
+	}
+	run := e["run_id"].(string)
+	_, got := g.call("get_run", map[string]any{"run_id": run})
+	if b, _ := json.Marshal(got); !strings.Contains(string(b), "The Old Mill") {
+		t.Errorf("get_run: %s", b)
+	}
+
+	res, _ = g.call("render_preview", map[string]any{"width": 64, "height": 36, "samples": 1, "audience": "user"})
+	pictures := 0
+	for _, c := range res.Content {
+		if im, ok := c.(*mcp.ImageContent); ok {
+			pictures++
+			if m, err := png.Decode(bytes.NewReader(im.Data)); err != nil || m.Bounds().Dx() != 64 {
+				t.Errorf("the picture: %v", err)
+			}
+		}
+	}
+	if pictures != 1 {
+		t.Errorf("%d pictures: %s", pictures, text(res))
+	}
+
+	_, exported := g.call("export_asset", map[string]any{"format": "glb", "audience": "user"})
+	result := exported["result"].(map[string]any)
+	res, imported := g.call("import_asset", map[string]any{"manifest": result["manifest"], "name": "mill", "audience": "user"})
+	if res.IsError || imported["result"].(map[string]any)["import_summary"].(map[string]any)["matches_manifest"] != true {
+		t.Errorf("import_asset: %s", text(res))
+	}
+	_, verdict := g.call("verify_run", map[string]any{"run_id": exported["run_id"]})
+	if verdict["same"] != true {
+		t.Errorf("verify: %v", verdict)
+	}
+
+	if _, stale := g.call("list_stale", nil); len(stale["stale"].([]any)) != 0 {
+		t.Errorf("stale at once: %v", stale)
+	}
+	h.call("update_card", `{"name": "The Old Mill", "content": "<p>A cottage with nine barrels.</p>"}`)
+	_, stale := g.call("list_stale", nil)
+	if list := stale["stale"].([]any); len(list) != 1 || list[0].(map[string]any)["run_id"] != run {
+		t.Errorf("stale: %v", stale)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.progress) == 0 {
+		t.Error("no progress was seen")
+	}
+}
+
+// Without any program the server starts, and each tool says what to install.
+func TestWithoutPrograms(t *testing.T) {
+	started := time.Now()
+	h := newHouse(t, "LOREGATE_STUDIO_BLENDER=/nowhere/blender", "LOREGATE_STUDIO_GODOT=/nowhere/godot")
+	t.Logf("started in %s", time.Since(started))
+	g := h.guest(access.RoleGM)
+	for tool, args := range map[string]map[string]any{
+		"generate_scene": {"description": "an inn"}, "render_preview": {}, "export_asset": {"format": "glb"}, "add_object": {"object_type": "cube", "location": []int{0, 0, 0}},
+		"generate_terrain": {"width": 10, "height": 10, "detail_level": "low"}, "generate_texture": {"object_name": "x", "texture_type": "wood"},
+		"profile_performance": {"level_name": "main"}, "generate_blueprint": {"logic_description": "say hello"}, "import_asset": {"manifest": "x"},
+		"populate_level": {"asset": "x", "density": 1, "target": "godot"}, "list_objects": {"target": "blender"},
+	} {
+		res, _ := g.call(tool, args)
+		if !res.IsError || !strings.Contains(text(res), "DEPENDENCY_MISSING") || !strings.Contains(text(res), "apt-get install") {
+			t.Errorf("%s: %s", tool, text(res))
+		}
+	}
+	_, out := g.call("list_targets", nil)
+	if b, _ := json.Marshal(out); strings.Count(string(b), "apt-get install") != 2 {
+		t.Errorf("targets: %s", b)
+	}
+	h.call("search_cards", `{"q": "anything"}`)
+}
+
+// What the double of Unreal answers is labelled in the envelope, the manifest and the page.
+func TestTheDoubleIsLabelled(t *testing.T) {
+	h := newHouse(t, "LOREGATE_STUDIO_UNREAL=double")
+	g := h.guest(access.RoleGM)
+	res, e := g.call("populate_level", map[string]any{"target": "unreal", "asset": "dry_anchor", "density": 0.05})
+	if res.IsError || e["target"].(map[string]any)["kind"] != "protocol-double" {
+		t.Fatalf("populate_level: %s", text(res))
+	}
+	_, run := g.call("get_run", map[string]any{"run_id": e["run_id"]})
+	b, _ := json.Marshal(run)
+	if !strings.Contains(string(b), `"kind":"protocol-double"`) || !strings.Contains(string(b), "no Unreal did anything") {
+		t.Errorf("the record: %s", b)
+	}
+	page, err := os.ReadFile("../../../docs/studio.md")
+	if err != nil || !strings.Contains(string(page), "No Unreal has run this code") {
+		t.Errorf("the page does not say it: %v", err)
+	}
+}
