@@ -74,8 +74,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// nearEnough is how alike a name and a text must be for PostgreSQL to find it; what is
-// found is then compared by the canon's own measure, which is stricter.
+// nearEnough is how alike a name and a text must be at least for PostgreSQL to find it;
+// what is found is then compared by the canon's own measure.
 const nearEnough = "0.25"
 
 // pool is the configuration of the store's connections.

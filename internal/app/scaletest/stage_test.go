@@ -1,0 +1,172 @@
+// Package scaletest proves that the product behaves alike wherever its worlds are kept:
+// that a copy to PostgreSQL and back is the same, that both stores answer the same bytes,
+// and that several processes on one database are one instance.
+package scaletest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/identity"
+	"loregate/internal/store/postgres"
+	"loregate/internal/store/postgres/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+// database gives the address of an empty store on PostgreSQL.
+func database(t *testing.T) string {
+	t.Helper()
+	return pgtest.Database(t, func(ctx context.Context, url string) error {
+		s, err := postgres.Open(ctx, postgres.Config{URL: url})
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	})
+}
+
+// source is a clock that moves by a second at each look, and ids that rise: the same in
+// every run that asks for the same.
+type source struct {
+	mu  sync.Mutex
+	now time.Time // guarded by mu
+	n   uint64    // guarded by mu
+}
+
+func newSource() *source { return &source{now: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)} }
+
+func (s *source) Now() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+func (s *source) pass() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now = s.now.Add(time.Second)
+}
+
+func (s *source) NewID() uuid.UUID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	var u uuid.UUID
+	for i := range 6 {
+		u[i] = byte(s.now.UnixMilli() >> (8 * (5 - i)))
+		u[15-i] = byte(s.n >> (8 * i))
+	}
+	u[6], u[8] = 0x70, 0x80
+	return u
+}
+
+// opened is the product on a store: a data folder, or an address of PostgreSQL.
+func opened(t *testing.T, at string, o app.Options) *app.App {
+	t.Helper()
+	a, shut := openedOnce(t, at, o)
+	t.Cleanup(shut)
+	return a
+}
+
+// openedOnce is opened for those who close it themselves.
+func openedOnce(t *testing.T, at string, o app.Options) (a *app.App, shut func()) {
+	t.Helper()
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data, c.Database = t.TempDir(), at
+	if at != "" && at[0] == '/' {
+		c.Data, c.Database = at, ""
+	}
+	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Auth: -1}
+	o.Version, o.Logger = "1.0.0", slog.New(slog.DiscardHandler)
+	if a, err = app.Open(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	return a, func() { a.Close(context.Background()) }
+}
+
+// served is an App that listens.
+type served struct {
+	t   *testing.T
+	app *app.App
+	url string
+}
+
+func serve(t *testing.T, a *app.App) served {
+	t.Helper()
+	h, stop, err := a.Handler(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	t.Cleanup(func() {
+		stop()
+		server.Close()
+	})
+	return served{t, a, server.URL}
+}
+
+// call makes a REST call with a key, and gives the status and the body.
+func (s served) call(key, method, path string, body any, headers ...string) (int, string) {
+	s.t.Helper()
+	var in io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		in = bytes.NewReader(b)
+	}
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, in)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// key makes a key that opens every world.
+func (s served) key(name string, role access.Role) (secret, id string) {
+	s.t.Helper()
+	worlds, err := s.app.Canon.Worlds(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	opens := map[access.WorldID]access.Role{}
+	for _, w := range worlds {
+		opens[w.ID] = role
+	}
+	k, secret, err := s.app.Identity.CreateKey(s.t.Context(), identity.KeySpec{Name: name, Subject: access.Subject(name), Actor: access.AI, MaxRole: role, Worlds: opens, CreatedBy: "test"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return secret, k.ID
+}
