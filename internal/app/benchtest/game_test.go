@@ -108,11 +108,13 @@ func BenchmarkGameRead(b *testing.B) {
 		time.Sleep(time.Second / 80) // a person may say ten things a second
 		s.say(g, n)
 	}
-	read := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":%q}}`, g.uri())
+	read := func(n int64) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":%q}}`, n+10, g.uri())
+	}
 	session := handshake(b, s.server.URL+"/mcp/alignment", g.keys[0])
 	h := head("POST /mcp/alignment", s.server.Listener.Addr().String(), "Content-Type: application/json", "Accept: application/json, text/event-stream",
 		"Authorization: Bearer "+g.keys[0], "Mcp-Session-Id: "+session)
-	t := &target{addr: s.server.Listener.Addr().String(), call: want(http.StatusOK, func(int64) (string, string) { return h, read })}
+	t := &target{addr: s.server.Listener.Addr().String(), call: want(http.StatusOK, func(n int64) (string, string) { return h, read(n) })}
 	m := medians{}
 	for b.Loop() {
 		o := t.closed(b, readers, round)

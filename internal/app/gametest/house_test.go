@@ -23,9 +23,6 @@ import (
 	"loregate/internal/identity"
 )
 
-// many is a rate that no test reaches.
-const many = 1_000_000_000
-
 // house is the product as it is served on one address, which outlives restarts.
 type house struct {
 	t    testing.TB
@@ -65,9 +62,8 @@ func (h *house) start() {
 		h.t.Fatal(err)
 	}
 	c.Data = h.dir
-	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListsBucket: many, Writes: many, Auth: many, Commands: many}
 	ctx, cancel := context.WithCancel(context.Background())
-	if h.app, err = app.Open(ctx, c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if h.app, err = app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		h.t.Fatal(err)
 	}
 	handler, stop, err := h.app.Handler(ctx)

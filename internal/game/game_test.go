@@ -1,0 +1,282 @@
+package game
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/game/rule"
+	"loregate/internal/op"
+	"loregate/internal/store/sqlite"
+)
+
+// stage is two processes on one store: two services with a canon each.
+type stage struct {
+	t     *testing.T
+	clock atomic.Int64
+	world access.WorldID
+	guard *access.Guard
+	both  [2]*Service
+	ops   [2]*op.Local
+}
+
+// tokens gives out seats by number.
+type tokens struct{ n atomic.Int64 }
+
+func (k *tokens) Token(context.Context, access.WorldID, string) (token, id string, err error) {
+	n := k.n.Add(1)
+	return fmt.Sprint("token-", n), fmt.Sprint("id-", n), nil
+}
+
+func (k *tokens) Key(ctx context.Context, w access.WorldID, seat string) (secret, id string, err error) {
+	return k.Token(ctx, w, seat)
+}
+
+func (k *tokens) Revoke(context.Context, string) error { return nil }
+
+// worlds is the one world there is.
+type worlds struct{ id access.WorldID }
+
+func (w worlds) Resolve(context.Context, access.Caller, string) (access.WorldID, error) {
+	return w.id, nil
+}
+func (w worlds) Names(context.Context, access.Caller) ([]string, error) {
+	return []string{"main"}, nil
+}
+
+func open(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{t: t, guard: access.NewGuard(access.Config{})}
+	s.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
+	dir, seats := t.TempDir(), &tokens{}
+	for i := range s.both {
+		store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, "store.db")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := canon.New(canon.Config{Store: store, Ledgers: map[string]string{Ledger: Surface}})
+		if i == 0 {
+			s.makeWorld(c)
+		}
+		s.both[i], err = New(t.Context(), Config{Ledgers: c, Guard: s.guard, Seats: seats, Now: func() time.Time { return time.UnixMilli(s.clock.Load()) },
+			Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ops[i], err = op.NewLocal(op.Config{Guard: s.guard, Surfaces: []op.Surface{s.both[i].Surface()}, Worlds: worlds{s.world}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.both[i].Close(); _ = store.Close() })
+	}
+	return s
+}
+
+func (s *stage) makeWorld(c *canon.Canon) {
+	s.t.Helper()
+	a, err := s.guard.Admit(s.t.Context(), access.Caller{Subject: "local", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "create_world", Effect: access.Write, Operator: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	w, err := c.CreateWorld(s.t.Context(), a.Grant, canon.NewWorld{Slug: "main", Title: "Main"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.world = w.ID
+}
+
+func (s *stage) host() access.Caller {
+	return access.Caller{Subject: "host", Key: "host", Roles: map[access.WorldID]access.Role{s.world: access.RoleUser}, Unlimited: true}
+}
+
+func (s *stage) at(game, player string) access.Caller {
+	c := s.host()
+	c.Subject, c.Key, c.Audience, c.Seat = access.Subject("seat-"+player), player, "play", game+"/"+player
+	return c
+}
+
+// call invokes an operation in one process, into out.
+func (s *stage) call(process int, c access.Caller, operation, key, input string, out any) error {
+	a, err := s.ops[process].Invoke(s.t.Context(), c, op.Request{Operation: operation, Input: json.RawMessage(input), IdempotencyKey: key, Transport: "rest"})
+	if err == nil && out != nil {
+		err = json.Unmarshal(a.Output, out)
+	}
+	return err
+}
+
+func (s *stage) must(process int, c access.Caller, operation, input string, out any) {
+	s.t.Helper()
+	if err := s.call(process, c, operation, "", input, out); err != nil {
+		s.t.Fatalf("%s %s: %v", operation, input, err)
+	}
+}
+
+// seated makes a game of six, by turns in either process.
+func (s *stage) seated() string {
+	s.t.Helper()
+	var g gameOut
+	s.must(0, s.host(), "create_game", `{"mandate":"aggressive_growth"}`, &g)
+	for i := range 6 {
+		s.must(i%2, s.host(), "join_game", fmt.Sprintf(`{"id":%q,"name":"N%d"}`, g.GameID, i+1), nil)
+	}
+	s.must(1, s.host(), "start_game", fmt.Sprintf(`{"id":%q}`, g.GameID), nil)
+	return g.GameID
+}
+
+func (s *stage) state(process int, game string) rule.State {
+	s.t.Helper()
+	t, err := s.both[process].open(s.t.Context(), s.both[process].reader.Grant, game)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	state, _ := t.now()
+	return state
+}
+
+func TestTwoProcessesPlayOneGame(t *testing.T) {
+	s := open(t)
+	game := s.seated()
+	var all sync.WaitGroup
+	for process := range 2 {
+		for player := 1 + process; player <= 6; player += 2 {
+			all.Go(func() {
+				for n := range 8 {
+					in := fmt.Sprintf(`{"id":%q,"type":"chat","text":"m%d"}`, game, n)
+					if err := s.call(process, s.at(game, fmt.Sprint("p", player)), "command_game", "", in, nil); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	one, two := s.state(0, game), s.state(1, game)
+	said := 0
+	for m := range one.Public.Log.After(0) {
+		if m.From != 0 {
+			said++
+		}
+	}
+	if said != 48 || one.Events != two.Events || one.Public.Version != two.Public.Version {
+		t.Errorf("%d messages of 48; %d and %d events", said, one.Events, two.Events)
+	}
+}
+
+func TestAPhaseEndsOnceHoweverManyTick(t *testing.T) {
+	s := open(t)
+	game := s.seated()
+	s.clock.Add(16_000)
+	var all sync.WaitGroup
+	for process := range 2 {
+		all.Go(func() {
+			svc := s.both[process]
+			tab, err := svc.open(t.Context(), svc.reader.Grant, game)
+			if err == nil {
+				err = svc.as(t.Context(), clock, access.Write, s.world, func(g access.Grant) error {
+					_, err := svc.do(t.Context(), g, tab, rule.Tick{})
+					return err
+				})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if p := s.state(0, game).Public.Phase; p != rule.PulseCheck {
+		t.Errorf("the game is in %s", p)
+	}
+}
+
+func TestRepeatedCallsDoNothingMore(t *testing.T) {
+	s := open(t)
+	var first, again gameOut
+	for _, out := range []*gameOut{&first, &again} {
+		if err := s.call(0, s.host(), "create_game", "k1", `{"ai_players":2}`, out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if first != again || first.Players != 2 {
+		t.Errorf("made %+v, then %+v", first, again)
+	}
+	if err := s.call(0, s.host(), "create_game", "k1", `{"ai_players":3}`, nil); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("the key was taken for another request: %v", err)
+	}
+	in := fmt.Sprintf(`{"id":%q,"name":"Ada"}`, first.GameID)
+	var one, two joinOut
+	for _, out := range []*joinOut{&one, &two} {
+		if err := s.call(1, s.host(), "join_game", "k2", in, out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if one.PlayerID != "p3" || two.PlayerID != "p3" || one.Token == two.Token {
+		t.Errorf("joined as %+v, then as %+v", one, two)
+	}
+	chat := fmt.Sprintf(`{"id":%q,"type":"chat","text":"once"}`, first.GameID)
+	for range 2 {
+		if err := s.call(0, s.at(first.GameID, "p3"), "command_game", "k3", chat, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.state(1, first.GameID).Public.Log.Len(); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+func TestAGameThatIsOverCanBeReplayed(t *testing.T) {
+	s := open(t)
+	game := s.seated()
+	for range 200 {
+		if s.state(0, game).Public.Phase == rule.Over {
+			break
+		}
+		s.must(0, s.host(), "command_game", fmt.Sprintf(`{"id":%q,"type":"advance"}`, game), nil)
+	}
+	var events []rule.Event
+	for after := 0; ; {
+		var page replayOut
+		s.must(1, s.at(game, "p2"), "replay_game", fmt.Sprintf(`{"id":%q,"after":%d,"limit":7}`, game, after), &page)
+		for _, r := range page.Events {
+			e, err := rule.Decode(r.Type, r.Payload)
+			if err != nil || rule.IsOpen(e) != r.Open {
+				t.Fatal(err, r)
+			}
+			events, after = append(events, e), r.Seq
+		}
+		if after == page.Total {
+			break
+		}
+	}
+	if got, want := rule.Fold(events), s.state(0, game); got.Public.Winner != want.Public.Winner || got.Events != want.Events || want.Public.Winner != rule.Draw {
+		t.Errorf("the replay leads to %s, the game to %s", got.Public.Winner, want.Public.Winner)
+	}
+}
+
+func TestASeatOpensItsGameAlone(t *testing.T) {
+	s := open(t)
+	one, two := s.seated(), s.seated()
+	for _, tc := range []struct {
+		name string
+		as   access.Caller
+		game string
+	}{
+		{"another game", s.at(one, "p1"), two}, {"no game", s.at(one, "p1"), "g-0123456789abcdef"}, {"nonsense", s.at(one, "p1"), "../x"},
+		{"a seat that nobody has", s.at(one, "p9"), one}, {"a seat of nonsense", s.at("x", "y"), one},
+		{"a stranger", func() access.Caller { c := s.host(); c.Subject = "stranger"; return c }(), one},
+	} {
+		err := s.call(0, tc.as, "get_game", "", fmt.Sprintf(`{"id":%q}`, tc.game), nil)
+		if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "there is no such game for you") {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+	}
+}
