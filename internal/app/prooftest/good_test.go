@@ -1,6 +1,9 @@
 package prooftest
 
 import (
+	"maps"
+	"strings"
+
 	"loregate/internal/access"
 	"loregate/internal/app"
 )
@@ -10,7 +13,7 @@ import (
 type example struct {
 	least   string // "user", "gm", "admin" or "operator"
 	prepare func(s *story) string
-	input   map[string]any // "$" as a value stands for what prepare gave
+	input   map[string]any // "$" as a value stands for what prepare gave, "$x" for the id that the story notes as x
 }
 
 func given(least string, kv ...any) example {
@@ -51,7 +54,15 @@ func backup(s *story) (id string) {
 
 // good has calls of every operation that are answered well. An operation that is not here
 // fails the proofs.
-var good = map[string][]example{
+var good = func() map[string][]example {
+	all := map[string][]example{}
+	for _, part := range []map[string][]example{ofArchive, ofWorld, ofCampaign, ofGames, ofStudio} {
+		maps.Copy(all, part)
+	}
+	return all
+}()
+
+var ofArchive = map[string][]example{
 	"get_card": {given("user", "name", "Lendwater", "with_children", true), given("user", "name", "Oda Tarn", "rendered", true), given("user", "name", "Sunken Bell"),
 		given("user", "name", "Old Ferry"), given("user", "name", "Annals", "content_offset", 8000), given("user", "name", "Sunken Bell Crypt", "rendered", true, "with_children", true),
 		given("user", "name", ":oda")},
@@ -112,18 +123,41 @@ func mixedChange(s *story) string {
 // inputs are the good inputs of an operation, made ready.
 func (s *story) inputs(e example) map[string]any {
 	s.t.Helper()
-	in := map[string]any{}
-	for k, v := range e.input {
-		in[k] = v
-	}
+	prepared := ""
 	if e.prepare != nil {
-		got := e.prepare(s)
-		for k, v := range in {
-			if v == "$" {
-				in[k] = got
-			}
-		}
-		s.known.ids = append(s.known.ids, got)
+		prepared = e.prepare(s)
+		s.known.ids = append(s.known.ids, prepared)
 	}
+	in, _ := s.filled(e.input, prepared).(map[string]any) // it is one
 	return in
+}
+
+// filled is a value with what stands for ids replaced.
+func (s *story) filled(v any, prepared string) any {
+	s.t.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, x := range v {
+			out[k] = s.filled(x, prepared)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = s.filled(x, prepared)
+		}
+		return out
+	case string:
+		name, isID := strings.CutPrefix(v, "$")
+		switch {
+		case v == "$":
+			return prepared
+		case isID && s.ids[name] == "":
+			s.t.Fatalf("the story notes no id %q", name)
+		case isID:
+			return s.ids[name]
+		}
+	}
+	return v
 }

@@ -46,7 +46,7 @@ type twins struct {
 func newTwins(t *testing.T, a audience) *twins {
 	t.Helper()
 	make := func(whole bool) *story {
-		s := &story{stage: newStage(t), mint: newMint(11), whole: whole, hidden: a.hidden}
+		s := &story{stage: newStage(t), mint: newMint(11), whole: whole, hidden: a.hidden, who: author(a.who, people[a.who].role), ids: map[string]string{}}
 		s.tell(a.shown...)
 		s.giveKeys("user", "gm", "alice")
 		return s

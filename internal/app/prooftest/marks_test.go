@@ -1,6 +1,7 @@
 package prooftest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
@@ -28,8 +29,11 @@ type mark struct {
 // shows reports whether somebody may be shown the mark.
 func (m mark) shows(who string) bool {
 	p := people[who]
-	if m.world != "" || p.world != "lendwater" {
-		return p.world == m.world
+	if p.world != cmp.Or(m.world, "lendwater") {
+		return false // so is nobody, and who plays with a token that opens no cards
+	}
+	if m.world != "" {
+		return true
 	}
 	return access.View{Level: p.role.Level(), Subject: access.Subject(who)}.Sees(m.label)
 }

@@ -126,6 +126,10 @@ func overREST(o *op.Operation, input map[string]any) request {
 			for name, x := range v {
 				q.Set(name, fmt.Sprint(x))
 			}
+		case []any:
+			for _, x := range v {
+				q.Add(k, fmt.Sprint(x))
+			}
 		default:
 			q.Set(k, fmt.Sprint(v))
 		}

@@ -130,8 +130,7 @@ func (s *story) tellSecretPeople() {
 	s.put(canon.NewCard{Name: "For one only " + s.secretName("name", named), Content: s.secret("content", named), Label: &named})
 	s.plan(func(p *canon.Plan) error {
 		set := p.World().Settings
-		set.Description, set.Starter = s.mint.apart("settings", admins), s.mint.apart("settings", admins)
-		set.Extra = map[string]string{"x": s.mint.apart("settings", admins)}
+		set.Extra = map[string]string{"system": set.Extra["system"], "x": s.mint.apart("settings", admins)}
 		return p.Configure("Lendwater", set)
 	})
 }
@@ -168,11 +167,17 @@ func (s *story) tellWorld(slug, as string) {
 // see.
 func (s *story) tell(shown ...access.Label) {
 	s.tellOpening()
+	s.tellTown()
+	s.tellCampaign()
+	s.tellGame()
+	s.tellMade()
 	for i, l := range s.hidden {
 		if i%2 == 0 {
 			s.tellSecrets(l)
+			s.tellSecretPlay(l)
 		}
 	}
+	s.tellTownLater()
 	for _, l := range shown {
 		s.tellShown(l)
 	}
@@ -183,6 +188,7 @@ func (s *story) tell(shown ...access.Label) {
 	for i, l := range s.hidden {
 		if i%2 == 1 {
 			s.tellSecrets(l)
+			s.tellSecretPlay(l)
 		}
 	}
 	s.tellOtherWorld()

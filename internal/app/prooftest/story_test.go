@@ -14,11 +14,15 @@ import (
 // times and with the same ids; what is not, only where it is told whole.
 type story struct {
 	*stage
-	mint   *mint
-	whole  bool
-	hidden []access.Label
-	beat   int
-	known  pool
+	mint      *mint
+	whole     bool
+	hidden    []access.Label
+	beat      int
+	known     pool
+	who       access.Caller     // who plays and hosts: the audience
+	ids       map[string]string // of what is in sight, by the story's own names
+	others    int               // how often others were told of
+	conflicts int
 }
 
 // pool is what callers make their calls of.
