@@ -2,7 +2,6 @@ package canon_test
 
 import (
 	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -109,8 +108,7 @@ func TestAnEventSentAgainIsToldFromANewOne(t *testing.T) {
 	}
 }
 
-// Each plan rests on the link that it moves: of many that move it at once, each starts
-// where the one before it ended.
+// A plan rests on the link that it moves: where another was first, it is planned anew.
 func TestALinkIsMovedByOneAtATime(t *testing.T) {
 	s := newScene(t)
 	gm := s.as("gm")
@@ -118,42 +116,64 @@ func TestALinkIsMovedByOneAtATime(t *testing.T) {
 		gm.create(name, "")
 	}
 	hero, _, _ := gm.card("Hero")
-	hall, _, _ := gm.card("Hall")
 	id := canon.LinkIDOf("at", hero.ID.String())
 	if id == canon.LinkIDOf("a", "t"+hero.ID.String()) || id != canon.LinkIDOf("at", hero.ID.String()) {
 		t.Error("the id of a link does not follow from its parts")
 	}
-	const moves = 24
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	from := map[canon.Seq]int{}
-	for range moves {
-		all.Go(func() {
-			var since canon.Seq
-			_, err := s.canon.Change(t.Context(), gm.grant, func(p *canon.Plan) error {
+	for _, round := range []string{"where there was none", "where there was one"} {
+		var from []canon.Seq
+		move := func(to string, meanwhile func()) func(*canon.Plan) error {
+			return func(p *canon.Plan) error {
 				list, _, err := p.Links(t.Context(), canon.LinkQuery{From: hero.ID, Kinds: []string{"at"}, Page: canon.Page{Limit: 1}})
+				if err != nil {
+					return err
+				}
 				l := canon.Link{ID: id}
 				if len(list) > 0 {
 					l = list[0]
 				}
-				since = l.Since
+				from = append(from, l.Since)
 				p.Rest(l)
+				if meanwhile != nil {
+					meanwhile()
+					meanwhile = nil
+				}
+				there, err := p.Card(to)
 				if err == nil {
-					_, err = p.Link(canon.Link{ID: id, Kind: "at", From: hero.ID, To: hall.ID})
+					_, err = p.Link(canon.Link{ID: id, Kind: "at", From: hero.ID, To: there.ID})
 				}
 				return err
-			})
-			if err != nil {
-				t.Error(err)
 			}
-			mu.Lock()
-			from[since]++
-			mu.Unlock()
-		})
+		}
+		var other canon.Receipt
+		gm.must(move("Hall", func() { other = gm.must(move("Yard", nil)) }))
+		if len(from) != 3 || from[0] != from[1] || from[2] != other.Seq {
+			t.Errorf("%s: planned from %v; the other move was commit %d", round, from, other.Seq)
+		}
 	}
-	all.Wait()
-	if len(from) != moves {
-		t.Errorf("%d moves started from %d places", moves, len(from))
+	s.wantRebuilt()
+}
+
+// Of two that tell the same event at once, the later finds the other's.
+func TestAnEventToldTwiceAtOnceIsOne(t *testing.T) {
+	s := newScene(t)
+	tell := func(meanwhile func()) (sent bool) {
+		t.Helper()
+		s.as("user").must(func(p *canon.Plan) (err error) {
+			_, sent, err = p.EventOnce(canon.Event{Type: "hit", Key: "a"})
+			if meanwhile != nil {
+				meanwhile()
+				meanwhile = nil
+			}
+			return err
+		})
+		return sent
+	}
+	if !tell(func() { tell(nil) }) {
+		t.Error("the later does not find the other's")
+	}
+	if heard := s.as("user").heard(canon.EventQuery{}); len(heard) != 1 {
+		t.Errorf("%d events", len(heard))
 	}
 }
 

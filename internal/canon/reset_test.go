@@ -112,7 +112,14 @@ func TestAForkIsBroughtBack(t *testing.T) {
 			}
 			return errors.Join(renamed(p, "Moor", "Town+Guest+Moor"), renamed(p, "Hero", "Town+Hero"))
 		},
-		"then trash it": func(p *canon.Plan) error { return trashed(p, "Town") },
+		"trash with later company": func(p *canon.Plan) error {
+			if _, err := p.Create(canon.NewCard{Name: "Hero+Guest"}); err != nil {
+				return err
+			}
+			return errors.Join(renamed(p, "Moor", "Hero+Guest+Moor"), renamed(p, "Town", "Hero+Town"))
+		},
+		"then trash that": func(p *canon.Plan) error { return trashed(p, "Hero") },
+		"then trash it":   func(p *canon.Plan) error { return trashed(p, "Town") },
 		"relabel": func(p *canon.Plan) error {
 			c, err := p.Card("Moor")
 			_, lerr := p.SetLabel(c, access.NewLabel(access.LevelGM))
@@ -145,7 +152,7 @@ func TestAForkIsBroughtBack(t *testing.T) {
 	}
 	for _, order := range [][]string{
 		{"edit"}, {"create"}, {"swap names"}, {"move below something new"}, {"trash what was there"}, {"trash what was there", "take its name"},
-		{"trash with company", "then trash it"}, {"relabel"}, {"walk"}, {"rain"}, {"configure"},
+		{"trash with company", "then trash it"}, {"trash with later company", "then trash that"}, {"relabel"}, {"walk"}, {"rain"}, {"configure"},
 		{"walk", "rain", "create", "move below something new", "configure"}, {"rain", "walk", "edit", "trash with company", "then trash it"},
 		{"walk", "swap names", "trash what was there", "take its name", "relabel"},
 	} {
