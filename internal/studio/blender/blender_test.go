@@ -217,7 +217,7 @@ func TestRefusals(t *testing.T) {
 func TestKilled(t *testing.T) {
 	s := newShop(t)
 	_, before := s.run(thing("A", scene.Sphere(1, 16, 8)))
-	for i := range 4 {
+	for i := range 2 {
 		x := s.begin()
 		ops := []raw{}
 		for k := range 200 {
@@ -227,7 +227,7 @@ func TestKilled(t *testing.T) {
 		go func() {
 			defer close(done)
 			if i > 0 {
-				time.AfterFunc(time.Duration(i)*3*time.Millisecond, func() { _ = x.session.process.Kill() })
+				time.AfterFunc(5*time.Millisecond, func() { _ = x.session.process.Kill() })
 				return
 			}
 			_ = x.session.process.Kill()
@@ -259,7 +259,7 @@ func TestCalledOff(t *testing.T) {
 	x := s.begin()
 	ctx, cancel := context.WithCancel(t.Context())
 	ops := []raw{}
-	for k := range 20_000 {
+	for k := range 2_000 {
 		ops = append(ops, must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
 	}
 	err := x.apply(ctx, ops, func(int) { cancel() })

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -294,12 +295,55 @@ func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
-// ground finds a terrain that a run of this scene made, and makes its heights again.
+// ground gives the heights of a terrain of the scene, from the mesh that the journal has
+// of it; without a name the plane at height 0.
 func (x *txn) ground(name string) (func(px, py float64) float64, error) {
 	if name == "" {
 		return func(float64, float64) float64 { return 0 }, nil
 	}
-	return nil, studio.Fail(studio.NotSupported, "ground: standing on %q is not supported yet; leave it out", name)
+	data, err := x.meshOf(name)
+	if err != nil {
+		return nil, err
+	}
+	height, err := scene.Heights(data)
+	if err != nil {
+		return nil, studio.Fail(studio.Validation, "ground: %q is no terrain: %v", name, err)
+	}
+	return height, nil
+}
+
+// meshOf finds the packed mesh of a name in what the scene is made of.
+func (x *txn) meshOf(name string) ([]byte, error) {
+	ops := []raw{}
+	if !x.reset {
+		for _, e := range x.journal.entries {
+			if e.Reset {
+				ops = nil
+			}
+			ops = append(ops, e.Ops...)
+		}
+	}
+	for _, o := range slices.Backward(append(ops, x.ops...)) {
+		var m struct {
+			Op, Name, Blob string
+			Data           []byte
+		}
+		if json.Unmarshal(o, &m) != nil || m.Op != "mesh" || m.Name != name {
+			continue
+		}
+		if m.Blob == "" {
+			return m.Data, nil
+		}
+		file, err := x.at.Files.Path(m.Blob)
+		if err == nil {
+			m.Data, err = os.ReadFile(file)
+		}
+		if err != nil {
+			return nil, studio.Fail(studio.IOFailed, "the mesh of %q cannot be read", name).Because(err)
+		}
+		return m.Data, nil
+	}
+	return nil, studio.Fail(studio.Validation, "ground: there is no terrain %q in the scene; generate_terrain makes one", name)
 }
 
 // list gives what the scene holds.
