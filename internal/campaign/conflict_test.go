@@ -58,3 +58,16 @@ func TestConflictsAboutNameTypeAndDescription(t *testing.T) {
 	gm.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("name", "Anna").Want("type", "creature").Want("description", "Short.")
 	gm.Call("canon_check", `{}`).Want("total", 0)
 }
+
+// Only what is authoritative is guarded: a draft takes what the next source says, and is
+// then from there.
+func TestADraftIsOverwritten(t *testing.T) {
+	s := newScene(t)
+	gm := s.As("gm")
+	for _, confidence := range []string{"DRAFT", "SUPERSEDED"} {
+		id := gm.Make("npc", "Ann "+confidence, `"attributes": {"age": 30}, "source_document": "Book", "source_confidence": "`+confidence+`"`)
+		gm.Call("entity_update", `{"entity_id": "`+id+`", "source_document": "Letter", "attributes": {"age": 31}}`).
+			WantNo("conflicts").Want("attributes.age", 31).Want("source_document", "Letter")
+	}
+	gm.Call("canon_check", `{}`).Want("total", 0)
+}
