@@ -186,6 +186,12 @@ func TestAContextIsReadAgainAsItWas(t *testing.T) {
 		}
 	}
 	good := s.as("user").call("list-exits", `{}`).reply.Meta["contextRef"].(string)
+	for range 120 {
+		s.layer("Cellar", LayerAmbient, "hidden work", 0, 0)
+	}
+	if later := s.as("user").call("list-exits", `{}`).reply.Meta["contextRef"].(string); len(later) != len(good) {
+		t.Errorf("a reference grows with what is hidden: %d, then %d characters", len(good), len(later))
+	}
 	for _, bad := range []string{"", "x", good[1:], good[:len(good)-2], good + "A", strings.ToUpper(good), strings.Repeat("A", 5000)} {
 		if _, err := s.world.Reread(t.Context(), s.grant("admin"), bad); err == nil {
 			t.Errorf("the reference %.20q was opened", bad)
