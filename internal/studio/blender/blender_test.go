@@ -118,8 +118,34 @@ func thing(name string, m *scene.Mesh) []raw {
 	return s.Ops
 }
 
-func TestASceneIsWhatItsJournalSays(t *testing.T) {
+// TestScenes shares one session among tests: a start takes longer than all they do.
+func TestScenes(t *testing.T) {
 	s := newShop(t)
+	for _, test := range []struct {
+		name string
+		play func(*testing.T, *shop)
+	}{
+		{"rollback is exact", rollbackIsExact}, {"refusals", refusals}, {"called off", calledOff}, {"a scene is what its journal says", sceneIsItsJournal}, {"killed", killed},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s.t = t
+			s.empty()
+			test.play(t, s)
+		})
+	}
+}
+
+// empty begins anew, with nothing in the scene and nothing in the journal.
+func (s *shop) empty() {
+	s.t.Helper()
+	if err := os.Remove(s.tgt.journal.file); err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	s.known, s.n = map[string]bool{}, 0
+	s.tgt.holds = ""
+}
+
+func sceneIsItsJournal(t *testing.T, s *shop) {
 	empty := s.digest(s.begin())
 	_, one := s.run(thing("A", scene.Sphere(1, 16, 8)))
 	_, two := s.run(thing("B", scene.Box(1, 2, 3)))
@@ -156,8 +182,7 @@ func TestASceneIsWhatItsJournalSays(t *testing.T) {
 	}
 }
 
-func TestRollbackIsExact(t *testing.T) {
-	s := newShop(t)
+func rollbackIsExact(t *testing.T, s *shop) {
 	s.run(thing("A", scene.Sphere(1, 16, 8)))
 	x := s.begin()
 	before := s.digest(x)
@@ -191,8 +216,7 @@ func TestRollbackIsExact(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	s := newShop(t)
+func refusals(t *testing.T, s *shop) {
 	s.run(thing("A", scene.Box(1, 1, 1)))
 	for what, op := range map[string]string{
 		"a taken name":         `{"op": "mesh", "name": "A", "data": ""}`,
@@ -214,8 +238,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // Blender killed at any point leaves the scene as it was.
-func TestKilled(t *testing.T) {
-	s := newShop(t)
+func killed(t *testing.T, s *shop) {
 	_, before := s.run(thing("A", scene.Sphere(1, 16, 8)))
 	for i := range 2 {
 		x := s.begin()
@@ -253,8 +276,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-func TestCalledOff(t *testing.T) {
-	s := newShop(t)
+func calledOff(t *testing.T, s *shop) {
 	_, before := s.run(thing("A", scene.Sphere(1, 16, 8)))
 	x := s.begin()
 	ctx, cancel := context.WithCancel(t.Context())
