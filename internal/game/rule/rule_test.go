@@ -135,6 +135,11 @@ func TestRules(t *testing.T) {
 			c.want("for p5", *c.s.Public.Vote.For.Of(5), 1)
 			c.want("ledger", c.s.Public.Vote.Ledger, Places[Choice]{})
 		}},
+		{"who has no tokens votes without weight, and nobody sees that it did", func(c *scene) {
+			c.tokens(0, 2).at(1, Nomination, "")
+			version := c.s.Public.Version
+			c.vote("", "p4").want("version", c.s.Public.Version, version)
+		}},
 		{"only the nominee speaks in a trial, and does not vote", func(c *scene) {
 			c.at(1, Nomination, "").vote("", "p3").pass()
 			c.do(Chat{From: 3, Text: "Not me."})
@@ -226,5 +231,19 @@ func TestRules(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.rule, func(t *testing.T) { tc.play(set(t, "")) })
+	}
+}
+
+// TestALogIsAValue: what is added to a log shows in no other log that was made of it.
+func TestALogIsAValue(t *testing.T) {
+	var l Log
+	for n := range 10 * chunk {
+		one, two := l.with(Message{Text: "one"}), l.with(Message{Text: "two"})
+		for m := range one.After(n) {
+			if m.Text != "one" || m.ID != n+1 || one.Len() != n+1 || two.Len() != n+1 {
+				t.Fatalf("after %d messages: %+v", n, m)
+			}
+		}
+		l = one
 	}
 }
