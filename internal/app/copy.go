@@ -341,26 +341,23 @@ func commitsOf(list []canon.Verified) (n int) {
 	return n
 }
 
-// sameTables compares a world's tables, and counts their rows.
+// sameTables compares a world's tables, and counts their rows. Each is read in a snapshot
+// of its own: none waits for the others.
 func (k *copying) sameTables(ctx context.Context, w access.WorldID) (n int, err error) {
-	err = k.src.Read(ctx, func(a canon.Reader) error {
-		return k.dst.Read(ctx, func(b canon.Reader) error {
-			for _, table := range canon.Tables {
-				x, err := canon.Digest(ctx, a, w, table)
-				if err != nil {
-					return err
-				}
-				y, err := canon.Digest(ctx, b, w, table)
-				if err != nil {
-					return err
-				}
-				if x != y {
-					return fault.New(fault.Conflict, "the table %s of world %s differs; run loregate rebuild on both, and copy again", table, w)
-				}
-				n += x.Rows
+	for _, table := range canon.Tables {
+		var sums [2]canon.Digested
+		for i, s := range []store{k.src, k.dst} {
+			if err := s.Read(ctx, func(r canon.Reader) (err error) {
+				sums[i], err = canon.Digest(ctx, r, w, table)
+				return err
+			}); err != nil {
+				return n, err
 			}
-			return nil
-		})
-	})
-	return n, err
+		}
+		if sums[0] != sums[1] {
+			return n, fault.New(fault.Conflict, "the table %s of world %s differs; run loregate rebuild on both, and copy again", table, w)
+		}
+		n += sums[0].Rows
+	}
+	return n, nil
 }

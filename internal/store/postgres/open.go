@@ -92,7 +92,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		"application_name":                    "loregate",
 		"statement_timeout":                   millis(c.Timeout),
 		"lock_timeout":                        millis(c.Wait),
-		"idle_in_transaction_session_timeout": millis(2 * c.Wait),
+		"idle_in_transaction_session_timeout": millis(maxIdle), // of readers; writers have less
 		"synchronous_commit":                  "on",
 		"timezone":                            "UTC",
 		"jit":                                 "off", // it costs more than these statements
@@ -105,6 +105,10 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	}
 	return p, nil
 }
+
+// maxIdle is how long a reader may do something else in the middle of a snapshot, such as
+// writing out an export.
+const maxIdle = 15 * time.Minute
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"loregate/internal/access"
@@ -18,6 +19,9 @@ func (q *sql) arg(v any) string {
 	q.args = append(q.args, v)
 	return "$" + digits(len(q.args))
 }
+
+// digits writes a small number into SQL.
+func digits[T ~int | ~int8 | ~uint8](n T) string { return strconv.Itoa(int(n)) }
 
 // scope is a canon.Sight as one statement applies it.
 type scope struct {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -234,5 +233,3 @@ var errNoBackup = fault.New(fault.Rule, "this instance keeps its worlds in Postg
 
 // Backup is pg_dump's matter: it refuses, and says so.
 func (s *Store) Backup(context.Context, string) error { return errNoBackup }
-
-var errLost = errors.New("postgres: the transaction was not committed")

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"strconv"
 	"sync"
 	"time"
 
@@ -154,6 +153,3 @@ func (w *watch) close() {
 	w.stop()
 	w.wg.Wait()
 }
-
-// digits writes a small number into SQL.
-func digits[T ~int | ~int8 | ~uint8](n T) string { return strconv.Itoa(int(n)) }

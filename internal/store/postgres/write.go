@@ -107,6 +107,9 @@ func (s *Store) runWriter() {
 	}
 }
 
+// errLost is what the writes of a transaction get that the server undid at its end.
+var errLost = errors.New("postgres: the transaction was not committed")
+
 // batch is a transaction that several writes share.
 type batch struct {
 	s    *Store
@@ -146,6 +149,7 @@ func (b *batch) begin() error {
 		b.p, b.c = p, &conn{raw: p.Conn(), steady: true, learnAt: b.s.learnAt}
 	}
 	b.c.later("BEGIN")
+	b.c.later("SET LOCAL idle_in_transaction_session_timeout = " + millis(2*b.s.cfg.Wait)) // others wait for the lock
 	if _, err := b.c.number(context.Background(), "SELECT n FROM writer FOR UPDATE"); err != nil {
 		b.rollback()
 		return err
