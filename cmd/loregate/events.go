@@ -7,6 +7,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/app"
 )
 
@@ -61,6 +63,10 @@ func (w worldResetCmd) Run(ctx context.Context, out io.Writer) error {
 	return w.with(ctx, func(a *app.App) error {
 		receipt, err := a.ResetWorld(ctx, w.World)
 		if err != nil {
+			return err
+		}
+		if receipt.Change == uuid.Nil {
+			_, err = fmt.Fprintf(out, "%s is as it was made; there was nothing to take back\n", w.World)
 			return err
 		}
 		_, err = fmt.Fprintf(out, "%s is as it was made, by change %s\n", w.World, receipt.Change)
