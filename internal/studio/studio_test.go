@@ -485,3 +485,35 @@ func BenchmarkRun(b *testing.B) {
 		}
 	}
 }
+
+// A run can be followed: progress while it goes on, and its end.
+func TestFollow(t *testing.T) {
+	d := newDesk(t)
+	d.paper.hold, d.paper.entered = make(chan struct{}), make(chan struct{}, 1)
+	var wait sync.WaitGroup
+	wait.Go(func() { d.do(access.RoleGM, "add_object", cube) })
+	<-d.paper.entered
+	id := d.do(access.RoleGM, "list_runs", `{"status": "running"}`)["runs"].([]any)[0].(map[string]any)["run_id"].(string)
+	follow := func(role access.Role) (*op.Stream, error) {
+		return d.ops.Follow(t.Context(), d.caller(role), op.FeedRequest{Ask: op.Ask{Surface: studio.Surface, Transport: "rest"}, Feed: d.ops.Feeds()[0], Vars: map[string]string{"run_id": id}})
+	}
+	if _, err := follow(access.RoleUser); !errors.Is(err, fault.NotFound) {
+		t.Errorf("a user follows a run of the GM: %v", err)
+	}
+	stream, err := follow(access.RoleGM)
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(d.paper.hold)
+	var seen []string
+	for m, err := range stream.Messages {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen = append(seen, m.Event)
+	}
+	wait.Wait()
+	if len(seen) == 0 || seen[len(seen)-1] != "ended" {
+		t.Errorf("followed: %v", seen)
+	}
+}
