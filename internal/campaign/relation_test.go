@@ -1,9 +1,15 @@
 package campaign
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+
+	"loregate/internal/fault"
+	"loregate/internal/op"
 )
 
 func (a actor) Relate(source, typ, target, more string) string {
@@ -106,4 +112,36 @@ func TestALongMapComesInParts(t *testing.T) {
 	if nodes != 200 || len(edges) != 199 {
 		t.Errorf("%d nodes and %d relationships by parts of %d bytes", nodes, len(edges), len(whole.raw))
 	}
+}
+
+// Of many who make the same relationship at once, by either of its names, one makes it and
+// the others are told.
+func TestARelationshipIsMadeOnce(t *testing.T) {
+	s := newSceneOn(t, onDisk(t))
+	gm := s.As("gm")
+	ann, bo := gm.Make("npc", "Ann", ""), gm.Make("npc", "Bo", "")
+	inputs := []string{`{"source_id": "` + ann + `", "target_id": "` + bo + `", "type": "parent of"}`, `{"source_id": "` + bo + `", "target_id": "` + ann + `", "type": "child of"}`}
+	var made, told int
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			_, err := s.ops.Invoke(t.Context(), gm.caller, op.Request{Operation: "relationship_create", Input: json.RawMessage(in(inputs[i%2]))})
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				made++
+			case errors.Is(err, fault.Conflict):
+				told++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if made != 1 || told != 7 {
+		t.Errorf("%d made it, %d were told", made, told)
+	}
+	gm.Call("entity_get", `{"entity_id": "`+bo+`"}`).WantEach("relationships", "type", "child of")
 }

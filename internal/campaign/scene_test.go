@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ type scene struct {
 	other access.WorldID
 	now   time.Time
 	ids   uint64
+	idMu  sync.Mutex // guards ids, where calls are made at once
 }
 
 func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
@@ -84,6 +86,8 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 
 // id gives ids that rise and are the same in every run.
 func (s *scene) id() uuid.UUID {
+	s.idMu.Lock()
+	defer s.idMu.Unlock()
 	s.ids++
 	var u uuid.UUID
 	for i := range 8 {

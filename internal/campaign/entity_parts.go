@@ -1,0 +1,224 @@
+package campaign
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// notesEdit is a change to what only the GM has of a card.
+type notesEdit struct {
+	text    *string
+	session *int // number of the session of discovery; negative removes
+}
+
+func (n notesEdit) empty() bool { return n.text == nil && n.session == nil }
+
+// writeNotes plans the GM's part of a card.
+func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) error {
+	if n.empty() {
+		return nil
+	}
+	var fields json.RawMessage
+	if n.session != nil {
+		v := any(*n.session)
+		if *n.session < 0 {
+			v = nil
+		}
+		b, err := json.Marshal(map[string]any{"discovered_session": v})
+		if err != nil {
+			return err
+		}
+		fields = b
+	}
+	old, ok, err := notesIn(ctx, p, c)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		label := access.NewLabel(access.LevelGM)
+		made := canon.NewCard{Name: markup.Join(c.Name, partNotes), Type: typeNotes, Fields: fields, Label: &label, Parent: c.ID}
+		if n.text != nil {
+			made.Content = clean(*n.text)
+		}
+		_, err = p.Create(made)
+		return err
+	}
+	edit := canon.Edit{Fields: fields}
+	if n.text != nil {
+		text, err := stored("gm_notes", old.Type, *n.text)
+		if err != nil {
+			return err
+		}
+		edit.Content = &text
+	}
+	_, err = p.Update(old, edit)
+	return err
+}
+
+// defaultSecrets are the attributes that players do not see where the type of card says
+// nothing else.
+var defaultSecrets = []string{"secrets"}
+
+// secretFields are the names of an entity type's attributes that players do not see: those
+// in the field secret_fields of the card, of type Cardtype, that bears the type's name.
+func secretFields(ctx context.Context, l *canon.Look, kind string) ([]string, error) {
+	cards, err := l.Homonyms(ctx, markup.KeyOf(typesOf(kind)[0]))
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cards {
+		var own struct {
+			Names []string `json:"secret_fields"`
+		}
+		if isType(c, canon.TypeCardtype) && json.Unmarshal(c.Fields, &own) == nil && own.Names != nil {
+			return own.Names, nil
+		}
+	}
+	return defaultSecrets, nil
+}
+
+// split parts attributes into those of the entity's card and those to be kept from
+// players. What is secret already stays so.
+func (a attributes) split(secret []string, kept attributes) (open, hidden attributes) {
+	open, hidden = attributes{}, attributes{}
+	for k, v := range a {
+		if _, was := kept[k]; was || slices.Contains(secret, k) {
+			hidden[k] = v
+			if slices.Contains(secret, k) {
+				open[k] = null // it may have been written here before it was a secret
+			}
+		} else {
+			open[k] = v
+		}
+	}
+	return open, hidden
+}
+
+var null = json.RawMessage("null")
+
+// checkAttributes says what attributes cannot be called.
+func (p *problems) attributes(a attributes) {
+	if len(a) > 200 {
+		p.add("attributes", "200 at most")
+	}
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		at := "attributes." + clip(clean(k), 60)
+		switch {
+		case slices.Contains(reserved, k):
+			p.add(at, "is not an attribute; give it as a field of the entity, or choose another name")
+		case strings.TrimSpace(k) == "" || len(k) > 100 || clean(k) != k:
+			p.add(at, "a name has 1 to 100 characters that can be seen")
+		}
+	}
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	return string(r[:min(len(r), n)])
+}
+
+// writeSecrets plans secret attributes. New values go to a card that only the GM sees,
+// also those of a secret that players know: what is written is not known before it is
+// revealed. null removes a value wherever it stands.
+func writeSecrets(ctx context.Context, p *canon.Plan, c canon.Card, hidden attributes) error {
+	if len(hidden) == 0 {
+		return nil
+	}
+	cards, err := secretCards(ctx, p.Look, c)
+	if err != nil {
+		return err
+	}
+	for _, s := range cards {
+		if err := drop(p, s, hidden); err != nil {
+			return err
+		}
+	}
+	hidden = maps.Clone(hidden)
+	maps.DeleteFunc(hidden, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+	if len(hidden) == 0 {
+		return nil
+	}
+	fields, err := json.Marshal(hidden)
+	if err != nil {
+		return err
+	}
+	if n := len(cards); n > 0 && forGMAlone(cards[n-1].Own) {
+		newest, err := p.Card("~" + cards[n-1].ID.String()) // as drop left it
+		if err == nil {
+			_, err = p.Update(newest, canon.Edit{Fields: fields})
+		}
+		return err
+	}
+	name := markup.Join(c.Name, partSecrets)
+	if len(cards) > 0 {
+		name += " " + figures6(c, p)
+	}
+	label := access.NewLabel(access.LevelGM)
+	_, err = p.Create(canon.NewCard{Name: name, Type: typeData, Fields: fields, Label: &label, Parent: c.ID})
+	return err
+}
+
+// figures6 are six figures that tell a card of secrets from others, and nothing of how
+// many there are.
+func figures6(c canon.Card, p *canon.Plan) string {
+	sum := sha256.Sum256([]byte(c.ID.String() + p.Clock().String()))
+	return hex.EncodeToString(sum[:3])
+}
+
+// drop removes from a card of secrets those that are taken away.
+func drop(p *canon.Plan, s canon.Card, hidden attributes) error {
+	have, err := attributesOf(s.Fields)
+	if err != nil {
+		return err
+	}
+	gone := attributes{}
+	for k, v := range hidden {
+		if _, ok := have[k]; ok && string(v) == "null" {
+			gone[k] = null
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	fields, err := json.Marshal(gone)
+	if err != nil {
+		return err
+	}
+	_, err = p.Update(s, canon.Edit{Fields: fields})
+	return err
+}
+
+// writeTags plans an entity's tags, which are as open as the entity itself.
+func writeTags(ctx context.Context, p *canon.Plan, c canon.Card, tags []string) error {
+	items := make([]string, 0, len(tags))
+	for _, t := range tags {
+		if t = strings.TrimSpace(clean(t)); t != "" && !slices.Contains(items, t) {
+			items = append(items, t)
+		}
+	}
+	content := markup.SetItems(items)
+	cards, err := below(ctx, p.Look, c, partTags)
+	if err != nil {
+		return err
+	}
+	for _, old := range cards {
+		if old.Label.Equal(c.Label) {
+			_, err = p.Update(old, canon.Edit{Content: &content})
+			return err
+		}
+	}
+	if len(items) == 0 {
+		return nil
+	}
+	_, err = p.Create(canon.NewCard{Name: markup.Join(c.Name, partTags), Type: canon.TypePointer, Content: content, Parent: c.ID})
+	return err
+}
