@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"studio/gltf":    {},
 	"studio/terrain": {"fault", "studio/noise", "studio/scene"},
 	"studio/builder": {"markup", "studio/noise", "studio/scene"},
-	"studio/blender": {"studio/builder", "studio/gltf", "studio/scene", "studio/terrain", "studio/texture"},
+	"studio/blender": {"studio", "studio/builder", "studio/gltf", "studio/scene", "studio/terrain", "studio/texture"},
 	"game/rule":      {"markup", "fault"},
 	"game/view":      {"game/rule"},
 	"game/player":    {"game/rule", "game/view", "markup"},
