@@ -328,7 +328,7 @@ func (a *admission) rate(s *Service, c *candidate, now time.Time) outcome {
 		tomorrow := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 		return tooMany("tokens_day", l.TokensDay, tomorrow.Sub(now))
 	}
-	return outcome{input: hashOf(fmt.Append(nil, a.head.Seq), []byte(playerOf(&c.rec)), []byte(c.rec.Purpose))}
+	return outcome{input: hashOf([]byte(playerOf(&c.rec)), []byte(c.rec.Purpose))}
 }
 
 func tooMany(limit string, most int, wait time.Duration) outcome {

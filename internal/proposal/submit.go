@@ -114,7 +114,9 @@ func (s *Service) weigh(c *candidate, a *admission, through bool) (*standing, er
 	if !through {
 		return nil, nil
 	}
-	o := outcome{input: hashOf(c.rec.Hash[:], a.head.Hash[:])}
+	// What the ledger held is told by the record's own place in it. A hash of that here
+	// would tell the author of what others proposed.
+	o := outcome{input: hashOf(c.rec.Hash[:])}
 	if st := a.same(s, c, now); st != nil {
 		same := *st
 		return &same, nil

@@ -154,7 +154,9 @@ func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targe
 				t.Tools = append(t.Tools, tool.Name)
 			}
 		}
-		t.Waiting = s.waiting(c.Grant.World(), name)
+		if c.Grant.Role() >= access.RoleGM { // players do not see most runs, and so not how many there are
+			t.Waiting = s.waiting(c.Grant.World(), name)
+		}
 		out.Targets = append(out.Targets, t)
 	}
 	return out, nil

@@ -1,0 +1,30 @@
+package proposal_test
+
+import (
+	"testing"
+
+	"loregate/internal/access"
+)
+
+// What the gates say they judged does not tell an author how much there is that others
+// proposed, or that is out of sight in the world.
+func TestVerdictsDoNotCountWhatIsHidden(t *testing.T) {
+	hashes := func(before func(*scene)) (list []string) {
+		s := newScene(t, "")
+		before(s)
+		ada := s.as("ada", access.RoleUser)
+		for _, v := range ada.get(ada.propose("propose-ambience", ambience("Rope creaks in its own time.")).ProposalID).Verdicts {
+			list = append(list, string(v.Gate)+" "+v.InputHash)
+		}
+		return list
+	}
+	alone := hashes(func(*scene) {})
+	beside := hashes(func(s *scene) {
+		s.as("gm", access.RoleGM).propose("propose-ambience", fields{"locationId": ids["@cellar"], "layerType": "ambient", "text": "Something down here hums in nine."})
+	})
+	for i := range alone {
+		if alone[i] != beside[i] {
+			t.Errorf("%s becomes %s", alone[i], beside[i])
+		}
+	}
+}
