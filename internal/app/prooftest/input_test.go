@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -140,8 +141,21 @@ func (c *chance) str(o *op.Operation, name string) string {
 		return c.word()
 	case "content", "markdown_content", "html", "markdown", "replacement_html":
 		return c.text()
-	case "id":
+	case "id", "locationId", "playerId", "scopeId", "npcId", "factId", "entity_id", "other_id", "source_id", "target_id", "session_id", "event_id", "relationship_id",
+		"conflict_id", "secret_of", "proposalId", "run_id", "plan_id", "artifact_id", "entity_ids":
 		return pick(c, append([]string{c.name()}, c.known.ids...))
+	case "campaign_id":
+		return pick(c, []string{"lendwater", "lendwater", "lendwater", "lendwater", "otherland", "nowhere"})
+	case "as_of", "before":
+		// Never the number of a commit, which a GM may ask for: it counts those out of
+		// sight, and so world.md has it.
+		return begin.Add(time.Duration(c.IntN(1200)) * time.Second).Format(time.RFC3339)
+	case "text", "utterance", "draftText":
+		return pick(c, []string{"look", "go " + pick(c, []string{"north", "east", "down", "up", "west"}) + " then look", "take " + c.word(), "talk to " + c.name(), "Rain on the " + c.word() + ".", "examine " + c.name()})
+	case "audience":
+		return pick(c, []string{"user", "gm"})
+	case "card":
+		return pick(c, []string{"Harbour", c.name()})
 	case "type":
 		return pick(c, c.known.types)
 	case "tag", "tags":

@@ -124,6 +124,11 @@ func TestNoMarkLeaks(t *testing.T) {
 		}
 		o.call(who, request{operation: "metrics", method: "GET", path: "/metrics"})
 	}
+	list, as := seated(o.story)
+	for i, r := range list {
+		o.call(as[i], r)
+	}
+	o.followAll()
 	o.sessions()
 	o.exports()
 	o.tryControl()

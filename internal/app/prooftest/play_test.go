@@ -173,7 +173,14 @@ func (s *story) tellGame() {
 	game := s.noted("game", s.who, "create_game", "game_id", map[string]any{"seconds": seconds, "mandate": "total_transparency"})
 	for _, name := range []string{"p1", "p2", "p3", "p4", "p5", "p6"} {
 		s.seen(func() {
-			s.keys[name], _ = s.do(s.who, "join_game", map[string]any{"id": game, "name": "Player " + name})["token"].(string)
+			in := map[string]any{"id": game, "name": "Player " + name}
+			if name == "p6" {
+				in["as"] = "mcp"
+			}
+			out := s.do(s.who, "join_game", in)
+			if s.keys[name], _ = out["token"].(string); name == "p6" {
+				s.keys[name], _ = out["mcp_key"].(string)
+			}
 		})
 	}
 	s.seen(func() { s.do(s.who, "start_game", map[string]any{"id": game}) })

@@ -83,11 +83,17 @@ func (s *stage) send(who string, r request) reply {
 // client follows no redirects, so that what is compared is what the server said.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-var cursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
+// sealed are texts of chance in answers: cursors and references, sealed with a new nonce
+// each, ids of traces, and secrets that are shown once. Their lengths are no chance.
+var sealed = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+`)
 
-// fixed is the reply without what is chance: cursors are sealed with a new nonce each.
-func (r reply) fixed() string {
-	return cursor.ReplaceAllString(r.String(), `"nextCursor":"…"`)
+// fixed is the reply without what is chance.
+func (r reply) fixed() string { return fixed(r.String()) }
+
+func fixed(text string) string {
+	return sealed.ReplaceAllStringFunc(text, func(s string) string {
+		return fmt.Sprintf("%s…(%d)", s[:4], len(s))
+	})
 }
 
 // overREST is a call of an operation by its route.
