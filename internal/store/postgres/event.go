@@ -39,10 +39,10 @@ func (r *reader) Events(ctx context.Context, s canon.Sight, q canon.EventQuery) 
 
 func (sc *scope) told(q canon.EventQuery) (where string) {
 	if len(q.Scopes) > 0 {
-		where += " AND c.scope = ANY(" + sc.arg(append([]string{}, q.Scopes...)) + ")"
+		where += " AND " + sc.among("c.scope", q.Scopes)
 	}
 	if len(q.Types) > 0 {
-		where += " AND c.type = ANY(" + sc.arg(append([]string{}, q.Types...)) + ")"
+		where += " AND " + sc.among("c.type", q.Types)
 	}
 	if q.Actor != "" {
 		where += " AND c.actor <> '' AND c.actor = " + sc.arg(q.Actor)

@@ -106,7 +106,7 @@ func (sc *scope) ofKinds(kinds []string) string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	return " AND l.kind = ANY(" + sc.arg(append([]string{}, kinds...)) + ")"
+	return " AND " + sc.among("l.kind", kinds)
 }
 
 func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {

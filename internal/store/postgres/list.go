@@ -27,7 +27,7 @@ func (sc *scope) filter(f canon.Filter) string {
 		for i, t := range f.Types {
 			keys[i] = string(markup.KeyOf(t))
 		}
-		and("c.type_key = ANY(%s)", sc.arg(keys))
+		and("%s", sc.among("c.type_key", keys))
 	}
 	if f.Coded {
 		and("c.codename <> ''")

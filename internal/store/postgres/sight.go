@@ -23,6 +23,15 @@ func (q *sql) arg(v any) string {
 // digits writes a small number into SQL.
 func digits[T ~int | ~int8 | ~uint8](n T) string { return strconv.Itoa(int(n)) }
 
+// among is the condition that a column has one of some values. That it has the only one
+// keeps an index in order.
+func (q *sql) among(column string, values []string) string {
+	if len(values) == 1 {
+		return column + " = " + q.arg(values[0])
+	}
+	return column + " = ANY(" + q.arg(slices.Clone(values)) + ")"
+}
+
 // scope is a canon.Sight as one statement applies it.
 type scope struct {
 	*sql
