@@ -279,8 +279,13 @@ func TestSearchesWhileTheWorldChanges(t *testing.T) {
 			}
 		}()
 	}
-	for i := range 10 {
-		s.lore(fmt.Sprint("more-", i), fmt.Sprint("More ", i), "lamp", "", access.LevelUser)
+	for i := range 10 { // the scene's clock stands still: the searches read it
+		if _, err := s.canon.Change(t.Context(), s.admin, func(p *canon.Plan) error {
+			_, err := p.Create(canon.NewCard{Name: fmt.Sprint("More ", i), Type: typeLore, Codename: fmt.Sprint("more-", i), Content: "<p>lamp</p>"})
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
 	}
 	for range 3 {
 		<-done
