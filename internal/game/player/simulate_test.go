@@ -21,7 +21,7 @@ func simulate(t testing.TB, c player.Simulation) player.Outcome {
 }
 
 func TestNeitherSideWinsTooOften(t *testing.T) {
-	for players := rule.MinSeats; players <= rule.MaxSeats; players++ {
+	for players := first; players <= rule.MaxSeats; players += step {
 		o := simulate(t, player.Simulation{Players: players, AI: players, Seed: 7, Games: 100, Workers: 2})
 		t.Logf("%d players\n%s", players, o)
 		for _, side := range []rule.Side{rule.Humans, rule.Machine} {
