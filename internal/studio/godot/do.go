@@ -39,6 +39,10 @@ func assetName(name string) string {
 	return strings.Trim(notName.ReplaceAllString(name, "_"), "_")
 }
 
+// assetFile is where an asset lies: in a folder of its own, where the engine puts the
+// materials that it makes of it.
+func assetFile(name string) string { return "assets/" + name + "/" + name + ".glb" }
+
 // importAsset takes an export in, and has the engine count it.
 func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ImportIn](w)
@@ -56,7 +60,7 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	if name == "" {
 		name = assetName(m.Name)
 	}
-	file := "assets/" + name + ".glb"
+	file := assetFile(name)
 	if t.files[file] != "" && t.files[file] != m.SHA256.String() && !in.Overwrite {
 		return nil, studio.Fail(studio.Validation, "name: there is another asset %q already; choose another name, or ask to overwrite it", name)
 	}
@@ -156,7 +160,7 @@ func (l *level) tscn(name string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "[gd_scene load_steps=%d format=2]\n\n", len(l.Groups)+1)
 	for i, g := range l.Groups {
-		fmt.Fprintf(&b, "[ext_resource path=\"res://assets/%s.glb\" type=\"PackedScene\" id=%d]\n", g.Asset, i+1)
+		fmt.Fprintf(&b, "[ext_resource path=\"res://%s\" type=\"PackedScene\" id=%d]\n", assetFile(g.Asset), i+1)
 	}
 	fmt.Fprintf(&b, "\n[node name=\"%s\" type=\"Spatial\"]\n", name)
 	for i, g := range l.Groups {
@@ -184,7 +188,7 @@ func (t *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.files["assets/"+in.Asset+".glb"] == "" {
+	if t.files[assetFile(in.Asset)] == "" {
 		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; there is %s", in.Asset, t.assets())
 	}
 	if in.Ground != "" {
@@ -238,7 +242,8 @@ func (t *txn) assets() string {
 	var names []string
 	for file := range t.files {
 		if name, ok := strings.CutPrefix(file, "assets/"); ok {
-			names = append(names, strings.TrimSuffix(name, ".glb"))
+			name, _, _ = strings.Cut(name, "/")
+			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {

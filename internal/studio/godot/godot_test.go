@@ -96,10 +96,10 @@ func glb(t testing.TB) []byte {
 
 func TestGodotCountsWhatItImports(t *testing.T) {
 	x := newProject(t).begin(t)
-	if err := x.put(t.Context(), "assets/two.glb", glb(t)); err != nil {
+	if err := x.put(t.Context(), assetFile("two"), glb(t)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := x.imported(t.Context(), "assets/two.glb")
+	got, err := x.imported(t.Context(), assetFile("two"))
 	if err != nil || got.Nodes != 3 || got.Triangles != 2 || got.Materials != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -110,10 +110,18 @@ func TestGodotCountsWhatItImports(t *testing.T) {
 	if got, err = x.counted(t.Context(), "main", 5); err != nil || got.Children != 2 || got.Nodes != 7 || got.Frames != 5 || got.Triangles != 4 {
 		t.Errorf("the level: %+v, %v", got, err)
 	}
-	if err := x.put(t.Context(), "assets/bad.glb", []byte("no glTF at all")); err != nil {
+	// A later transaction finds the asset as it was imported.
+	if err := x.Commit(t.Context(), "1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.imported(t.Context(), "assets/bad.glb"); err == nil {
+	x = x.project.begin(t)
+	if got, err = x.counted(t.Context(), "main", 0); err != nil || got.Materials != 1 {
+		t.Errorf("the level in a later transaction: %+v, %v", got, err)
+	}
+	if err := x.put(t.Context(), assetFile("bad"), []byte("no glTF at all")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.imported(t.Context(), assetFile("bad")); err == nil {
 		t.Error("what is no GLB was imported")
 	}
 }

@@ -195,7 +195,7 @@ func (t *txn) lay() error {
 			err = readErr
 		}
 		for _, e := range list {
-			if name := sub + "/" + strings.TrimSuffix(e.Name(), ".import"); t.files[name] == "" {
+			if name := sub + "/" + strings.TrimSuffix(e.Name(), ".import"); t.files[name] == "" && t.files[assetFile(e.Name())] == "" {
 				err = errors.Join(err, os.RemoveAll(filepath.Join(t.dir, sub, e.Name())))
 			}
 		}
@@ -221,6 +221,12 @@ func (t *txn) lend(name, sum string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {
 		return err
+	}
+	if old, err := os.ReadFile(to); strings.HasPrefix(name, "assets/") && (err != nil || !bytes.Equal(old, data)) {
+		// What the engine made of another file of this name goes with it.
+		if err := os.RemoveAll(filepath.Dir(to)); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
