@@ -318,6 +318,9 @@ func (x *txn) compact(ctx context.Context, ops []raw) ([]raw, error) {
 func (x *txn) Undo(ctx context.Context, run string) error {
 	if n := len(x.journal.entries); n == 0 || x.journal.entries[n-1].Run != run {
 		i := slices.IndexFunc(x.journal.entries, func(e entry) bool { return e.Run == run })
+		if !slices.ContainsFunc(x.journal.all, func(e entry) bool { return e.Run == run }) {
+			return nil // it left the scene as it found it
+		}
 		if i < 0 {
 			return studio.Fail(studio.Validation, "run %s left nothing in %s that is there now", run, x.at.Name)
 		}

@@ -272,6 +272,9 @@ func (t *txn) Undo(_ context.Context, run string) error {
 	n := len(t.force)
 	if n == 0 || t.force[n-1].Run != run {
 		i := slices.IndexFunc(t.force, func(e past) bool { return e.Run == run })
+		if !slices.ContainsFunc(t.all, func(e past) bool { return e.Run == run }) {
+			return nil // it left the project as it found it
+		}
 		if i < 0 {
 			return studio.Fail(studio.Validation, "run %s left nothing in %s that is there now", run, t.at.Name)
 		}
