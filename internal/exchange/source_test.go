@@ -315,3 +315,21 @@ func FuzzSources(f *testing.F) {
 		}
 	})
 }
+
+// TestAWorldThatWasRedrawn: a way without a direction gets the map's, on which the second
+// number grows to the south; and an exit that leads elsewhere the second time has moved.
+func TestAWorldThatWasRedrawn(t *testing.T) {
+	world := func(to string) fstest.MapFS {
+		return fstest.MapFS{"w.json": {Data: []byte(`{"nodes": {
+			"a_1": {"room": true, "name": "Yard", "grid_location": [0, 0, 0], "neighbors": {"x": {"target_id": "` + to + `", "label": "a gate"}}},
+			"b_2": {"room": true, "name": "Barn", "grid_location": [0, 1, 0], "neighbors": {}},
+			"c_3": {"room": true, "name": "Den", "grid_location": [0, 5, 0], "neighbors": {}}}}`)}}
+	}
+	s := newScene(t)
+	for to, name := range map[string]string{"b_2": "Barn", "c_3": "Den"} {
+		s.importSource(ImportLight, world(to), SourceOptions{Label: "x"})
+		if got := s.linked("user", "Yard", "exit", "direction"); len(got) != 1 || got[name] != "south" {
+			t.Errorf("with the gate to the %s the yard leads to %v", name, got)
+		}
+	}
+}
