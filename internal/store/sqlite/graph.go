@@ -152,12 +152,17 @@ func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	}
 	l.withIDs("l.from_card", q.Froms)
 	l.withIDs("l.to_card", q.Tos)
-	l.among("l.kind", q.Kinds)
-	held(l, q.AsOf)
-	order := "l.id"
+	kind, order := "l.kind", "l.id"
 	if q.Newest {
 		order = "l.since DESC, l.id DESC"
 	}
+	if !q.From.IsZero() || !q.To.IsZero() || len(q.Froms)+len(q.Tos) > 0 {
+		// The links of a card are few, those of a kind and those of a world are not; without
+		// the plus SQLite takes either for a way that need not be sorted.
+		kind, order = "+l.kind", strings.ReplaceAll(order, "l.", "+l.")
+	}
+	l.among(kind, q.Kinds)
+	held(l, q.AsOf)
 	return r.links(ctx, sc, l, order, q.Page)
 }
 
@@ -212,8 +217,7 @@ func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (
 		return canon.Link{}, false, err
 	}
 	l := &listing{}
-	l.and("l.id = %s", l.arg(id[:]))
-	held(l, 0)
+	l.and("l.id = %s AND +l.until = 0", l.arg(id[:])) // the plus keeps SQLite from walking all current links
 	list, _, err := r.links(ctx, sc, l, "l.id", canon.Page{Limit: 2})
 	return first(list, err)
 }
@@ -290,7 +294,7 @@ func (t *tx) EndLink(ctx context.Context, w access.WorldID, id canon.LinkID, to 
 	if err != nil || n == 0 {
 		return err
 	}
-	_, err = t.c.exec(ctx, "UPDATE links SET until = ?3 WHERE w = ?1 AND id = ?2 AND until = 0", n, id[:], uint64(to))
+	_, err = t.c.exec(ctx, "UPDATE links SET until = ?3 WHERE w = ?1 AND id = ?2 AND +until = 0", n, id[:], uint64(to))
 	return err
 }
 
