@@ -148,6 +148,14 @@ func TestARetryEndsWhatWasBegun(t *testing.T) {
 	if third := ada.propose("propose-ambience", in); third.EventID != again.EventID || third.Status != proposal.Accepted {
 		t.Errorf("%+v", third)
 	}
+	lowered := s.as("gm", access.RoleGM)
+	if r := lowered.propose("propose-quest", fields{"seedSpec": seed(nil)["seedSpec"], "idempotencyKey": "high"}); r.Status != proposal.Pending {
+		t.Fatalf("%+v", r)
+	}
+	lowered.c.EveryRole = access.RoleUser
+	if _, err := call[proposal.Result](lowered, "propose-quest", fields{"seedSpec": seed(nil)["seedSpec"], "idempotencyKey": "high"}); !errors.Is(err, fault.Denied) {
+		t.Errorf("repeated with a lower role: %v", err)
+	}
 	in["text"] = "Another text under the same key."
 	if _, err := call[proposal.Result](ada, "propose-ambience", in); !errors.Is(err, fault.Conflict) {
 		t.Errorf("another text under the same key: %v", err)
@@ -209,6 +217,27 @@ func TestWhatIsHiddenHoldsNobodyBack(t *testing.T) {
 	}
 }
 
+// A text that is hidden is nothing that anybody's could be near, in a place that all see.
+func TestAHiddenTextIsNoDuplicate(t *testing.T) {
+	s := newScene(t, "")
+	gm, approver := s.as("gm", access.RoleGM), s.approver(access.RoleGM)
+	text := "Below the third step somebody keeps count of those who pass."
+	about := func(payload fields) fields {
+		payload["text"] = text
+		return fields{"type": "NPC.Tick", "payload": payload, "scope": "loc:" + ids["@quay"]}
+	}
+	r := gm.propose("enqueue-world-event", about(fields{"npcId": ids["@veil"]}))
+	if _, err := call[proposal.Result](approver, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": approver.get(r.ProposalID).ExpectedHash}); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.as("ada", access.RoleUser).propose("enqueue-world-event", about(fields{})); r.Status != proposal.Pending {
+		t.Errorf("a player is told of it: %+v", r.Rejection)
+	}
+	if r := gm.propose("enqueue-world-event", about(fields{"n": 1})); r.Rejection == nil || r.Rejection.Gate != proposal.GateDuplication {
+		t.Errorf("one who sees it: %+v", r)
+	}
+}
+
 func TestAQuestWaitsForAPerson(t *testing.T) {
 	s := newScene(t, "")
 	ada, gm := s.as("ada", access.RoleUser), s.approver(access.RoleGM)
@@ -237,6 +266,9 @@ func TestAQuestWaitsForAPerson(t *testing.T) {
 	done, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": g.ExpectedHash, "note": "Good."})
 	if err != nil || done.Status != proposal.Accepted || done.EventID == "" {
 		t.Fatalf("%+v, %v", done, err)
+	}
+	if cause, decision := s.causeOf(done.EventID), s.lastRecord(); cause != decision {
+		t.Errorf("the event follows from %s, and not from the decision %s", cause, decision)
 	}
 	after := ada.get(r.ProposalID)
 	if after.Status != "accepted" || after.Decision == nil || after.Decision.By != "approver-gm" || after.EventID != done.EventID {
@@ -314,11 +346,15 @@ func TestAnAdvisoryKeyProposes(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	stale := gm.get(two.ProposalID)
+	_, before := s.heads()
 	if _, err := call[proposal.Result](gm, "approve-proposal", fields{"proposalId": two.ProposalID, "expectedHash": stale.ExpectedHash}); !errors.Is(err, fault.Stale) {
 		t.Errorf("what it read has moved: %v", err)
 	}
 	if g := gm.get(two.ProposalID); g.Status != "outdated" {
 		t.Errorf("then it is %s", g.Status)
+	}
+	if _, after := s.heads(); after != before+1 {
+		t.Errorf("%d records tell that it was outdated: it was not to be agreed to first", after-before)
 	}
 	three, _ := write("<p>Damp.</p>")
 	hash := gm.get(three.ProposalID).ExpectedHash

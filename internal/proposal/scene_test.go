@@ -390,3 +390,33 @@ func (s *scene) heads() (world, ledger canon.Seq) {
 	}
 	return world, h.Seq
 }
+
+// causeOf is what an event follows from.
+func (s *scene) causeOf(event string) (cause string) {
+	s.t.Helper()
+	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
+	err := s.canon.Look(s.t.Context(), g, func(l *canon.Look) error {
+		list, _, err := l.Events(s.t.Context(), canon.EventQuery{ID: uuid.MustParse(event), Page: canon.Page{Limit: 1}})
+		if len(list) == 1 {
+			cause = list[0].Causation
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return cause
+}
+
+// lastRecord is the id of the ledger's last record.
+func (s *scene) lastRecord() (id string) {
+	s.t.Helper()
+	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
+	for rec, err := range s.canon.Records(s.t.Context(), g, canon.LedgerStream(proposal.LedgerKind, s.world.String()), 1) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		id = rec.ID.String()
+	}
+	return id
+}

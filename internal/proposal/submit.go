@@ -200,6 +200,9 @@ func (s *Service) again(ctx context.Context, c *candidate, st standing) (Result,
 	}
 	c.rec = *e.judged
 	r := Result{Status: Duplicate, ProposalID: st.id.String()}
+	if c.rec.Author.is(c.grant.Caller()) && c.grant.View().Level < c.rec.Author.Level {
+		return Result{}, fault.New(fault.Denied, "this was proposed with a higher role; propose it anew under a new key")
+	}
 	if c.rec.Idempotency != "" && c.rec.Idempotency == c.grant.Request().IdempotencyKey && c.rec.Author.Account == c.grant.Caller().Account() {
 		r = c.result()
 	} else if c.kind.Event {
