@@ -81,7 +81,7 @@ func TestABrokenArchiveIsSaid(t *testing.T) {
 		fmt.Fprintf(z, `{"ep":"E1","n":%d,"text":"%x"}`+"\n", i, time.Duration(i*7919))
 	}
 	_ = z.Close()
-	s := newScene(t)
+	s := newStoredScene(t)
 	_, err := ImportTurns(t.Context(), s.canon, s.as("admin"), bytes.NewReader(packed.Bytes()[:packed.Len()/2]), TurnsOptions{})
 	if fault.KindOf(err) != fault.Invalid {
 		t.Errorf("half a file: %v", err)
