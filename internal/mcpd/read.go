@@ -77,8 +77,27 @@ func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call, nex
 		}
 		return nil, rpcErrorAs(err, s.show("", surface, err, c.correlation))
 	}
-	b := append([]byte(`{"contents":[`), mustJSON(contents(uri, content))...)
-	return s.newResult(append(b, ']'), c.modern, stale), nil
+	return s.newResult(appendContents(nil, uri, content), c.modern, stale), nil
+}
+
+// appendContents writes the contents member of a result, without its last brace. A long
+// text is quoted once, by the fastest means.
+func appendContents(b []byte, uri string, c op.Content) []byte {
+	if c.Blob != nil {
+		b = append(append(b, `{"contents":[`...), mustJSON(contents(uri, c))...)
+		return append(b, ']')
+	}
+	b = slices.Grow(b, len(c.Text)+len(c.Text)/3+256)
+	b = quote(append(b, `{"contents":[{"uri":`...), uri)
+	if c.MIME != "" {
+		b = quote(append(b, `,"mimeType":`...), c.MIME)
+	}
+	b = quote(append(b, `,"text":`...), c.Text)
+	if !c.Modified.IsZero() {
+		b = quote(append(b, `,"_meta":{"lastModified":`...), c.Modified.UTC().Format(time.RFC3339))
+		b = append(b, '}')
+	}
+	return append(b, "}]"...)
 }
 
 func (s *Server) read(ctx context.Context, c *call, uri string) (op.Content, error) {
