@@ -10,14 +10,19 @@ import (
 	"testing"
 	"time"
 
+	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/canon"
-
-	"loregate/internal/access"
 )
 
-// places is how many places the world has; each has three exits.
-const places = 100_000
+// places is how many places the world has, each with three exits: BENCH_PLACES, or a
+// hundred thousand.
+var places = func() int {
+	if n, err := strconv.Atoi(os.Getenv("BENCH_PLACES")); err == nil && n > 0 {
+		return n
+	}
+	return 100_000
+}()
 
 // placed gives the data folder of a world of places on a grid, a hundred to a ward and
 // a hundred wards to a country, made where it is not there.
