@@ -120,8 +120,8 @@ func (o *oracle) followAll() {
 			o.watch(who, request{operation: "feed", path: f.path}, o.follow(who, f))
 		}
 	}
-	for i, id := range o.known.ids {
-		if i%(4*stride()) > 0 || o.inSight(id) {
+	for i, id := range o.decoys.ids { // those of the story alone: not what the user has made since
+		if i%(2*stride()) > 0 || o.inSight(id) {
 			continue
 		}
 		for _, path := range []string{"/api/players/" + id + "/stream", "/api/games/" + id + "/stream", "/api/studio/runs/" + id + "/stream"} {

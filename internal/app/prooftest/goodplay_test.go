@@ -1,6 +1,7 @@
 package prooftest
 
 import (
+	"encoding/json"
 	"strings"
 
 	"loregate/internal/app"
@@ -43,8 +44,8 @@ var ofWorld = map[string][]example{
 	"get-proposal":        {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
 	"list-proposals":      {given("user"), given("user", "status", "pending_review", "limit", 1), given("user", "mine", true, "kind", "ambience")},
 	"replay-proposal":     {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change")},
-	"approve-proposal":    {given("approver", "proposalId", "$waits", "expectedHash", strings.Repeat("a", 64)), after(expected, given("approver", "proposalId", "$waits", "expectedHash", "$"))},
-	"reject-proposal":     {given("approver", "proposalId", "$waits2", "note", "Not now.")},
+	"approve-proposal":    {after(expected, given("approver", "proposalId", "$fresh", "expectedHash", "$", "world", "lendwater")), given("approver", "proposalId", "$waits", "expectedHash", strings.Repeat("a", 64))},
+	"reject-proposal":     {given("approver", "proposalId", "$waits2", "note", "Not now.", "world", "lendwater")},
 	"withdraw-proposal":   {given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
 	"classify-intent":     {given("user", "utterance", "I go north")},
 	"moderate-content":    {given("user", "text", "A quiet evening by the lantern.")},
@@ -54,10 +55,19 @@ var ofWorld = map[string][]example{
 	"render-prompt":       {given("user", "id", "ambience", "variables", fields{"context": "[]"})},
 }
 
-// expected is the hash that whoever approves has been shown.
+// expected has somebody with a key propose something, and gives the hash that whoever
+// approves it is shown.
 func expected(s *story) (hash string) {
 	s.seen(func() {
-		hash, _ = s.do(approver, "get-proposal", fields{"proposalId": s.ids["waits"]})["expectedHash"].(string)
+		s.asked++
+		body := `{"reason": "It is wanted.", "op": {"name": "create_card", "arguments": {"name": "Shed ` + itoa(s.asked) + `"}}}`
+		got := s.send("alice", request{operation: "propose", method: "POST", path: "/api/proposals/canon-change", body: body})
+		var out struct{ ProposalID string }
+		if err := json.Unmarshal([]byte(got.body), &out); err != nil || out.ProposalID == "" {
+			s.t.Fatalf("alice cannot propose: %s", got)
+		}
+		s.ids["fresh"] = out.ProposalID
+		hash, _ = s.do(approver, "get-proposal", fields{"proposalId": out.ProposalID})["expectedHash"].(string)
 	})
 	return hash
 }
@@ -121,9 +131,9 @@ var ofGames = map[string][]example{
 	"create_game":  {given("user", "mandate", "aggressive_growth")},
 	"list_games":   {given("user")},
 	"join_game":    {given("user", "id", "$lobby", "name", "Bea"), given("user", "id", "$game", "name", "Late")},
-	"start_game":   {given("user", "id", "$lobby"), after(fullLobby, given("user", "id", "$"))},
+	"start_game":   {after(fullLobby, given("user", "id", "$")), given("user", "id", "$lobby")},
 	"reissue_seat": {given("user", "id", "$lobby", "player_id", "p1")},
-	"command_game": {given("user", "id", "$lobby", "type", "remove", "player_id", "p1"), given("user", "id", "$game", "type", "advance"), given("user", "id", "$game", "type", "chat", "text", "I have no seat.")},
+	"command_game": {given("user", "id", "$game", "type", "advance"), given("user", "id", "$lobby", "type", "remove", "player_id", "p1"), given("user", "id", "$game", "type", "chat", "text", "I have no seat.")},
 	"get_game":     {given("user", "id", "$game"), given("user", "id", "$lobby")},
 	"replay_game":  {given("user", "id", "$game")},
 }
@@ -139,9 +149,9 @@ func fullLobby(s *story) (id string) {
 
 var ofStudio = map[string][]example{
 	"generate_scene":      {given("gm", "card", "Harbour", "seed", 7, "target", "blender"), given("gm", "card", "Harbour", "seed", 7, "target", "blender", "audience", "user", "dry_run", true)},
-	"add_object":          {given("gm", "fieldstype", "cube", "location", list(0, 0, 1))},
+	"add_object":          {given("gm", "object_type", "cube", "location", list(0, 0, 1), "target", "blender")},
 	"generate_terrain":    {given("gm", "width", 20, "height", 20, "detail_level", "low")},
-	"generate_texture":    {given("gm", "fieldsname", "Crate", "texture_type", "stone", "size", 64)},
+	"generate_texture":    {given("gm", "object_name", "Crate", "texture_type", "stone", "size", 64, "target", "blender")},
 	"populate_level":      {given("gm", "asset", "Crate", "density", 0.01, "target", "blender")},
 	"export_asset":        {given("gm", "format", "glb")},
 	"import_asset":        {given("gm", "manifest", "0190d0a0-0000-7000-8000-000000000000.1")},
@@ -150,8 +160,8 @@ var ofStudio = map[string][]example{
 	"render_preview":      {given("gm", "width", 64, "height", 64, "target", "blender")},
 	"list_objects":        {given("gm", "target", "blender")},
 	"plan_create":         {given("gm", "intent", "build Harbour at dusk and export it to glb", "card", "Harbour", "seed", 5), given("gm", "intent", "build Harbour", "card", "Harbour", "audience", "user")},
-	"plan_validate":       {given("gm", "plan", fields{"name": "A cube", "seed": 1, "calls": list(fields{"tool": "add_object", "with": fields{"fieldstype": "cube", "location": list(0, 0, 1)}})})},
-	"plan_execute":        {given("gm", "plan_id", "$plan", "dry_run", true), given("gm", "plan", fields{"name": "A cube", "seed": 1, "calls": list(fields{"tool": "add_object", "with": fields{"fieldstype": "cube", "location": list(0, 0, 1)}})})},
+	"plan_validate":       {given("gm", "plan", fields{"name": "A cube", "seed": 1, "calls": list(fields{"tool": "add_object", "with": fields{"object_type": "cube", "location": list(0, 0, 1)}})})},
+	"plan_execute":        {given("gm", "plan_id", "$plan", "dry_run", true), given("gm", "plan", fields{"name": "A cube", "seed": 1, "calls": list(fields{"tool": "add_object", "with": fields{"object_type": "cube", "location": list(0, 0, 1)}})})},
 	"plan_get":            {given("user", "plan_id", "$plan")},
 	"list_targets":        {given("user")},
 	"list_runs":           {given("user"), given("user", "card", "Harbour", "limit", 1)},

@@ -183,6 +183,7 @@ type stage struct {
 	keys   map[string]string // secrets by who holds them
 	logs   *sink
 	traces *sink
+	close  func() // ends it; more than once does no harm
 }
 
 // host is what requests name, so that addresses in answers are the same on every stage.
@@ -220,12 +221,13 @@ func newStage(t testing.TB) *stage {
 	}
 	server := httptest.NewServer(h)
 	s.url = server.URL
-	t.Cleanup(func() {
+	s.close = sync.OnceFunc(func() {
 		stop()
 		server.CloseClientConnections()
 		server.Close()
 		s.app.Close(context.WithoutCancel(t.Context()))
 	})
+	t.Cleanup(s.close)
 	w, err := s.app.CreateWorld(t.Context(), canon.NewWorld{Slug: "lendwater", Title: "Lendwater"})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,8 @@ type story struct {
 	who       access.Caller     // who plays and hosts: the audience
 	ids       map[string]string // of what is in sight, by the story's own names
 	others    int               // how often others were told of
-	conflicts int
+	conflicts int               // how many the table good has made
+	asked     int               // how often it has had somebody propose
 }
 
 // pool is what callers make their calls of.
