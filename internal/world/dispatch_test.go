@@ -209,3 +209,27 @@ func TestWhatAHandlerMustSay(t *testing.T) {
 		t.Error("what is handled is not told")
 	}
 }
+
+func TestAnAcceptedExitIsMadeOnce(t *testing.T) {
+	store := onDisk(t).(*sqlite.Store)
+	s := emptyScene(t, store)
+	d := s.dispatcher(store, ExitHandler(s.canon))
+	s.build()
+	s.round(d)
+	tell := func(payload string) {
+		s.change(func(p *canon.Plan) error {
+			return p.Event(canon.Event{Type: string(ExitCreated), Scope: string(GlobalScope), Payload: []byte(payload), Version: 1})
+		})
+		s.round(d)
+	}
+	quay, tower, cellar := s.idOf("Quay").String(), s.idOf("Tower").String(), s.idOf("Cellar").String()
+	tell(`{"fromId":"` + tower + `","toId":"` + quay + `","direction":"out","description":"A rope."}`)
+	s.as("user").call("list-exits", `{"locationId":"loc-tower"}`).is("exits.#", 2, "exits.1.direction", "out", "exits.1.toLocationId", quay, "exits.1.description", "A rope.")
+	tell(`{"fromId":"` + tower + `","toId":"` + cellar + `","direction":"out"}`)
+	tell(`{"fromId":"` + tower + `","direction":"in"}`)
+	s.as("gm").call("list-exits", `{"locationId":"loc-tower"}`).is("exits.#", 2, "exits.1.toLocationId", quay)
+	tell(`{"fromId":"` + tower + `","toId":"` + s.idOf("Oda Tarn").String() + `","direction":"in"}`)
+	if list, err := d.cfg.Deliveries.Claim(t.Context(), []string{"exits"}, s.now.Add(time.Second), s.now, 9); err != nil || len(list) != 1 || list[0].State != job.DeliveryFailed {
+		t.Errorf("an exit to a person: %+v, %v", list, err)
+	}
+}

@@ -208,6 +208,10 @@ func TestAPlayerIsPlayedByItsOwnTokenAlone(t *testing.T) {
 	s.as("stranger").fails("not_found", "get_player", other)
 	s.as("host").call("get_player", other)
 	s.as("gm").call("get_player", other)
+	bound := s.as("gm")
+	bound.caller.Player = uuid.UUID(p.id)
+	bound.fails("not_found", "get_player", other)
+	bound.call("get_player", `{"id":"`+p.id.String()+`"}`)
 	p.fails("permission_denied", "get-location-context", `{}`)
 	p.fails("permission_denied", "create_player", `{"name":"Third"}`)
 	for _, name := range []string{"Quay+Mira", "~x", ":x", "a|b", "{{x}}", "\u200b", " ", "GM"} {

@@ -277,3 +277,23 @@ func TestALimitIsTold(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Commands of one player at the same moment are done one after another: no time is lost.
+func TestCommandsAtOnceLoseNoTime(t *testing.T) {
+	s := newScene(t)
+	p := s.joins("Mira")
+	const n = 8
+	failed := make(chan error, n)
+	for range n {
+		go func() {
+			_, err := s.ops.Invoke(t.Context(), p.caller, op.Request{Operation: "send_command", Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"look"}`), Transport: "rest"})
+			failed <- err
+		}()
+	}
+	for range n {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+	p.call("get_player", `{"id":"`+p.id.String()+`"}`).is("player.clock", n*costLook)
+}
