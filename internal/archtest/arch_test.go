@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"canon":     {"access", "fault", "markup"},
 	"job":       {"access", "fault"},
 	"sample":    {},
+	"racing":    {},
 	"blob":      {"fault"},
 
 	"studio":         {"canon", "op", "blob", "markup", "access", "fault", "studio/noise"},
@@ -59,7 +60,7 @@ var mayImport = map[string][]string{
 	"store/sqlite":          {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
 	"store/postgres":        {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
 	"store/postgres/pgtest": {},
-	"store/storetest":       {"canon", "markup", "access", "fault", "store/memory"},
+	"store/storetest":       {"canon", "markup", "access", "fault", "racing", "store/memory"},
 }
 
 // free are the packages that may import every other: they only put parts together.

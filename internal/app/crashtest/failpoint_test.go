@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/racing"
 	"loregate/internal/store/memory"
 	"loregate/internal/store/sqlite"
 )
@@ -233,7 +234,7 @@ func testEachStep(t *testing.T, k *keeper, after bool) {
 	k.stage()
 	before := k.all("rich")
 	methods := map[string]int{}
-	for n := 1; ; n += 100 / few(100) {
+	for n := 1; ; n += 100 / max(racing.Share(100, 10), 2) {
 		point := &failpoint{at: n, after: after}
 		k.store.next = point
 		r, err := k.change("rich", k.rich)

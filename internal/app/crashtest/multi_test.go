@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/racing"
 )
 
 // local is a running `loregate mcp`, and a client of it over its pipes.
@@ -288,7 +290,7 @@ func TestCrashStartUp(t *testing.T) {
 // TestCrashOneWorldIsMade lets several openers of an empty folder ask for the first world
 // at the same moment.
 func TestCrashOneWorldIsMade(t *testing.T) {
-	for range few(5) {
+	for range max(racing.Share(5, 10), 2) {
 		dir := t.TempDir()
 		openers := make([]inside, 4)
 		for i := range openers {

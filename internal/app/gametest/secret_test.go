@@ -17,6 +17,7 @@ import (
 	"loregate/internal/game/player"
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
+	"loregate/internal/racing"
 )
 
 // number is how many games a proof plays: a few by default, or as an environment
@@ -25,9 +26,7 @@ func number(variable string, fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil && n > 0 {
 		return n
 	}
-	if watched {
-		return (fallback + 2) / 3
-	}
+	fallback = racing.Share(fallback, 3)
 	return fallback
 }
 

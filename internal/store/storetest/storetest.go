@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"loregate/internal/canon"
+	"loregate/internal/racing"
 )
 
 // modelSteps is how many steps of random work Run compares; STORE_STEPS overrides it.
@@ -56,7 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) canon.Store) {
 }
 
 func testModel(t *testing.T, open func(*testing.T) canon.Store) {
-	steps := modelSteps
+	steps := racing.Share(modelSteps, 4)
 	if s := os.Getenv("STORE_STEPS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {

@@ -1,5 +1,0 @@
-//go:build !race
-
-package crashtest
-
-func few(all int) int { return all }

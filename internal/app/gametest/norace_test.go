@@ -1,5 +1,0 @@
-//go:build !race
-
-package gametest
-
-const watched = false

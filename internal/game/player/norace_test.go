@@ -1,8 +1,0 @@
-//go:build !race
-
-package player_test
-
-const (
-	first = 6
-	step  = 2
-)

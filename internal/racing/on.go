@@ -1,0 +1,6 @@
+//go:build race
+
+package racing
+
+// Detected is whether the race detector watches.
+const Detected = true
