@@ -38,11 +38,9 @@ type jsonReader struct {
 
 // broken reports where a file cannot be read on.
 func (r *jsonReader) broken(err error) {
-	at := r.d.InputOffset()
+	at := int64(len(r.data))
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = syntax.Offset - 1
-	} else {
-		at = int64(len(r.data))
 	}
 	r.s.c.problem(r.file, lineAt(r.data, at), "breaks off: %s; what follows is left out", jsonWhy(err))
 }

@@ -95,6 +95,9 @@ func (s *scene) read(players []player) worldState {
 			st.clocks[p.id] = presenceOf(at[0]).Clock
 		}
 		links, _, err := l.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAt, linkHolds}, Page: canon.Page{Limit: 1000}})
+		if err != nil {
+			return err
+		}
 		for _, link := range links {
 			var a struct {
 				Quantity *int64 `json:"quantity"`

@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/op"
+	"loregate/internal/racing"
 )
 
 // audience is somebody, with what is in sight beside what all see, and what is not.
@@ -103,8 +104,8 @@ func TestNonInterference(t *testing.T) {
 	t.Parallel()
 	for _, a := range audiences {
 		t.Run(a.who, func(t *testing.T) {
-			if watched && !long() && a.who == "alice" {
-				t.Skip("only without the race detector, or with PROOF_ROUNDS")
+			if racing.Detected && !long() && a.who != "user" {
+				t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 			}
 			t.Parallel()
 			tw := newTwins(t, a)

@@ -29,6 +29,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/identity"
 	"loregate/internal/op"
+	"loregate/internal/racing"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -48,10 +49,7 @@ func rounds(fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv("PROOF_ROUNDS")); err == nil && n > 0 {
 		return n
 	}
-	if watched {
-		return fallback / 4
-	}
-	return fallback
+	return racing.Share(fallback, 8)
 }
 
 // long reports whether a long proof is asked for.
@@ -62,7 +60,7 @@ func stride() int {
 	switch {
 	case long():
 		return 1
-	case watched:
+	case racing.Detected:
 		return 60
 	}
 	return 12

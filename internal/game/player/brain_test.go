@@ -95,8 +95,10 @@ func TestThreeFailuresSilenceABrainForAMinute(t *testing.T) {
 		t.Error("it stays silent after a minute")
 	}
 	s.err = errors.New("gone")
-	if b.Speak(t.Context(), player.Cue{}) != "" || b.Speak(t.Context(), player.Cue{}) != "" {
-		t.Error("it speaks of what it cannot read")
+	for range 2 {
+		if b.Speak(t.Context(), player.Cue{}) != "" {
+			t.Error("it speaks of what it cannot read")
+		}
 	}
 	if s.err = nil; b.Speak(t.Context(), player.Cue{}) != "Back." {
 		t.Error("two failures in a row silence it")

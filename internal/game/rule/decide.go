@@ -72,14 +72,6 @@ func (t *turn) illegal(seat Seat, format string, args ...any) error {
 	return e.With("legal", legal)
 }
 
-// living refuses the commands of who is out of the game.
-func (t *turn) living(seat Seat) error {
-	if !t.Public.Alive(seat) {
-		return t.illegal(seat, "you are out of the game")
-	}
-	return nil
-}
-
 // line makes one line of a text that a player wrote, at most max characters long.
 func oneLine(field, text string, max int) (string, error) {
 	text = strings.Join(strings.Fields(markup.Clean(text)), " ")

@@ -1,5 +1,0 @@
-//go:build !race
-
-package prooftest
-
-const watched = false
