@@ -163,7 +163,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openUsage(); err != nil {
 		return err
 	}
-	if err := a.openProposals(o); err != nil {
+	if err := a.openProposals(ctx, o); err != nil {
 		return err
 	}
 	if err := a.openAgents(); err != nil {

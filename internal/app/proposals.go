@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -43,12 +44,17 @@ func (c Proposals) limits() proposal.Limits {
 
 // openProposals makes the gates, with the kinds that there are, and puts their operations
 // on the surface world.
-func (a *App) openProposals(o Options) (err error) {
+func (a *App) openProposals(ctx context.Context, o Options) error {
 	c := a.Config.Proposals
 	if o.Profile == access.ProfileSample && len(c.Unproven) == 0 {
 		c.Unproven = []string{"ambience", "npc_dialogue"} // so that a person can play with any client
 	}
+	var err error
 	if a.prompts, err = prompt.Open(filepath.Join(a.Config.Data, "prompts")); err != nil {
+		return err
+	}
+	secret, err := a.secret(ctx, "proposals", sha256.Size, o.Random)
+	if err != nil {
 		return err
 	}
 	policies := map[string]proposal.Policy{}
@@ -58,7 +64,7 @@ func (a *App) openProposals(o Options) (err error) {
 	a.Proposals, err = proposal.New(proposal.Config{
 		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(draft.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
-		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, Meter: meter{a.usage}, Now: a.now, NewID: o.NewID,
+		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, Meter: meter{a.usage}, Secret: secret, Now: a.now, NewID: o.NewID,
 	})
 	if err != nil {
 		return err

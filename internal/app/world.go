@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -28,13 +26,9 @@ func (a *App) openWorld(ctx context.Context) error {
 		return err
 	}
 	c.Lore.Logger = a.logger
-	fresh := make([]byte, len(c.Key))
-	if _, err := rand.Read(fresh); err != nil {
-		return err
-	}
-	key, err := a.store.Secret(ctx, refSecret, fresh)
+	key, err := a.secret(ctx, refSecret, len(c.Key), nil)
 	if err != nil {
-		return fmt.Errorf("the key of context references: %w", err)
+		return err
 	}
 	copy(c.Key[:], key)
 	if a.places, err = world.New(c); err != nil {

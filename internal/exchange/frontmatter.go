@@ -110,7 +110,7 @@ func yamlLine(err error) int {
 
 func yamlWhy(err error) string {
 	why := strings.TrimPrefix(err.Error(), "yaml: ")
-	return strings.TrimSpace(lineForm.ReplaceAllString(why, ""))
+	return strings.TrimLeft(lineForm.ReplaceAllString(why, ""), ": ")
 }
 
 // maxYAMLDepth bounds nesting; aliases are refused, for they can grow without bound.

@@ -3,6 +3,8 @@ package proposal
 import (
 	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -31,7 +33,7 @@ func (s *Service) rehearse(ctx context.Context, c *candidate, o *outcome) error 
 		var seen shown
 		seen, err = s.show(ctx, a.Grant, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor})
 		a.Done(ctx, 0, err)
-		c.rec.Preview, c.rec.Expected, c.finding.Label = seen.items, expected(c.rec.Hash, seen), seen.label
+		c.rec.Preview, c.rec.Expected, c.finding.Label = seen.items, s.expected(&c.rec, seen), seen.label
 	}
 	if err == nil {
 		return nil
@@ -73,18 +75,22 @@ func (s *Service) show(ctx context.Context, g access.Grant, w work) (out shown, 
 }
 
 // expected is the hash that an approval names: over the payload, what was shown, and the
-// versions that the change rests on.
-func expected(payload canon.Hash, s shown) canon.Hash {
-	items, err := json.Marshal(s.items)
+// versions that the change rests on. Those count what is hidden too, so that the hash is
+// keyed: nobody can find them by trying.
+func (s *Service) expected(j *judged, seen shown) canon.Hash {
+	items, err := json.Marshal(seen.items)
 	if err != nil {
 		return canon.Hash{}
 	}
-	marks := make([][]byte, len(s.set.Reads))
-	for i, m := range s.set.Reads {
+	marks := make([][]byte, len(seen.set.Reads))
+	for i, m := range seen.set.Reads {
 		marks[i] = fmt.Appendf(nil, "%s %d %s %d", m.Card, m.Rev, m.Link, m.Since)
 	}
 	slices.SortFunc(marks, bytes.Compare)
-	return hashOf(payload[:], items, bytes.Join(marks, []byte{'\n'}))
+	over := hashOf(j.ID[:], j.Hash[:], items, bytes.Join(marks, []byte{'\n'}))
+	mac := hmac.New(sha256.New, s.cfg.Secret)
+	mac.Write(over[:])
+	return canon.Hash(mac.Sum(nil))
 }
 
 // previewer tells what a ChangeSet does.

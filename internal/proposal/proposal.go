@@ -81,6 +81,9 @@ type Config struct {
 	Operation func(name string) (*op.Operation, bool)
 	Meter     Meter // nil: none
 
+	// Secret keys the hashes that callers are shown; processes on one store share it.
+	Secret []byte
+
 	Limits   Limits            // zero fields are the defaults
 	Policies map[string]Policy // by kind, in place of the kind's own
 	Unproven []string          // kinds that agents may propose without provenance

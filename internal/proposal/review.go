@@ -134,7 +134,7 @@ func (s *Service) unmoved(ctx context.Context, author access.Caller, w access.Wo
 		return err
 	}
 	seen, err := s.show(ctx, a.Grant, work{id: j.ID, kind: k, draft: draft, actor: j.Author.Actor})
-	if err == nil && expected(j.Hash, seen) != j.Expected {
+	if err == nil && s.expected(j, seen) != j.Expected {
 		err = movedOn()
 	}
 	a.Done(ctx, 0, err)
@@ -207,7 +207,7 @@ func (s *Service) commitAgreed(ctx context.Context, g access.Grant, k *Kind, dra
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if expected(e.judged.Hash, seen) != e.judged.Expected {
+	if s.expected(e.judged, seen) != e.judged.Expected {
 		return uuid.Nil, movedOn()
 	}
 	seen.set.Cause = e.agreed
