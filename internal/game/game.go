@@ -78,9 +78,10 @@ type Service struct {
 	tables map[string]*table // games in memory. Guarded by mu
 	list   directory         // guarded by mu
 
-	life context.Context
-	stop context.CancelFunc
-	work sync.WaitGroup
+	life   context.Context
+	stop   context.CancelFunc
+	work   sync.WaitGroup
+	closed sync.Once
 }
 
 // New makes a Service, and starts what keeps its games level with other processes.
@@ -107,11 +108,13 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	return s, nil
 }
 
-// Close stops the Service and waits for it.
+// Close stops the Service and waits for it. Closing twice does no harm.
 func (s *Service) Close() {
-	s.stop()
-	s.work.Wait()
-	s.reader.Done(context.Background(), 0, nil)
+	s.closed.Do(func() {
+		s.stop()
+		s.work.Wait()
+		s.reader.Done(context.Background(), 0, nil)
+	})
 }
 
 // Surface is what the service offers.

@@ -122,7 +122,8 @@ func (a *Adapter) run(ctx context.Context, project string, args ...string) (said
 	cmd := exec.CommandContext(ctx, path, append([]string{"--path", project}, args...)...)
 	cmd.Env, cmd.Dir, cmd.WaitDelay = env(home), project, time.Second
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &limited{&out}, &limited{&out}
+	both := &limited{&out} // one for both: then one goroutine writes
+	cmd.Stdout, cmd.Stderr = both, both
 	failed = cmd.Run()
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
