@@ -14,7 +14,8 @@ func TestTheHashOfAnApprovalIsKeyed(t *testing.T) {
 	moved.set.Reads = []canon.ReadMark{{Rev: 8}}
 	ours, theirs := &Service{cfg: Config{Secret: []byte("ours")}}, &Service{cfg: Config{Secret: []byte("theirs")}}
 	one, other := &judged{}, &judged{ID: [16]byte{1}}
-	switch h := ours.expected(one, seen); h {
+	h := ours.expected(one, seen)
+	switch h {
 	case ours.expected(one, moved):
 		t.Error("it does not cover the versions that the change rests on")
 	case theirs.expected(one, seen):
@@ -22,7 +23,7 @@ func TestTheHashOfAnApprovalIsKeyed(t *testing.T) {
 	case ours.expected(other, seen):
 		t.Error("two proposals of one change have one hash")
 	}
-	if ours.expected(one, seen) != ours.expected(one, seen) {
+	if ours.expected(one, seen) != h {
 		t.Error("it is another each time")
 	}
 }
