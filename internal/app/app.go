@@ -40,6 +40,7 @@ type Options struct {
 	Now     func() time.Time
 	NewID   func() uuid.UUID
 	Random  func([]byte) // what games draw; nil is crypto/rand
+	Secrets func([]byte) // what new keys of the store are drawn from; nil is crypto/rand
 	Logger  *slog.Logger
 }
 
@@ -75,6 +76,7 @@ type App struct {
 	tracing *telemetry.Tracing
 	logger  *slog.Logger
 	now     func() time.Time
+	secrets func([]byte)
 }
 
 // Open opens the data folder, making it where it is not there, and puts the parts
@@ -89,7 +91,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if o.NewID == nil {
 		o.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now}
+	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets}
 	defer func() {
 		if err != nil {
 			a.Close(context.WithoutCancel(ctx))

@@ -53,7 +53,7 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 	if a.prompts, err = prompt.Open(filepath.Join(a.Config.Data, "prompts")); err != nil {
 		return err
 	}
-	secret, err := a.secret(ctx, "proposals", sha256.Size, o.Random)
+	secret, err := a.secret(ctx, "proposals", sha256.Size)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (a *App) openWorld(ctx context.Context) error {
 		return err
 	}
 	c.Lore.Logger = a.logger
-	key, err := a.secret(ctx, refSecret, len(c.Key), nil)
+	key, err := a.secret(ctx, refSecret, len(c.Key))
 	if err != nil {
 		return err
 	}

@@ -209,7 +209,8 @@ func newStage(t testing.TB) *stage {
 	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Commands: -1, Auth: -1}
 	c.Studio.Blender, c.Studio.Godot = filepath.Join(c.Data, "no-blender"), filepath.Join(c.Data, "no-godot")
 	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random, Logger: logger})
+	s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,
+		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
