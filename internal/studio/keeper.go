@@ -17,9 +17,12 @@ import (
 	"loregate/internal/blob"
 )
 
+// Kept keeps bytes that belong to a target's state.
+type Kept struct{ Blobs *blob.Store }
+
 // fileKeeper keeps what a run makes.
 type fileKeeper struct {
-	blobs *blob.Store
+	Kept
 	find  func(ctx context.Context, id string) (Artifact, error) // earlier runs' artifacts
 	roots Policy
 }
@@ -27,22 +30,22 @@ type fileKeeper struct {
 // maxArtifact bounds one file.
 const maxArtifact = 2 << 30
 
-// Put keeps bytes that belong to a target's state.
-func (k *fileKeeper) Put(ctx context.Context, r io.Reader) (string, int64, error) {
-	ref, err := k.blobs.Put(ctx, r, maxArtifact)
+// Put keeps bytes, and gives their hash and size.
+func (k Kept) Put(ctx context.Context, r io.Reader) (string, int64, error) {
+	ref, err := k.Blobs.Put(ctx, r, maxArtifact)
 	return ref.Sum.String(), ref.Size, err
 }
 
 // Path is where kept bytes lie.
-func (k *fileKeeper) Path(sum string) (string, error) {
+func (k Kept) Path(sum string) (string, error) {
 	s, err := blob.ParseSum(sum)
 	if err != nil {
 		return "", err
 	}
-	if _, err := k.blobs.Stat(s); err != nil {
+	if _, err := k.Blobs.Stat(s); err != nil {
 		return "", err
 	}
-	return filepath.Abs(k.blobs.Path(s))
+	return filepath.Abs(k.Blobs.Path(s))
 }
 
 var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -84,7 +87,7 @@ func (w *Work) keep(ctx context.Context, n New, r io.Reader) (string, error) {
 	if w.Dry {
 		return id, nil
 	}
-	ref, err := w.files.blobs.Put(ctx, r, maxArtifact)
+	ref, err := w.files.Blobs.Put(ctx, r, maxArtifact)
 	if err != nil {
 		return "", Fail(IOFailed, "an artifact could not be kept").Because(err)
 	}
@@ -106,7 +109,7 @@ func (w *Work) Artifact(ctx context.Context, id string) (Artifact, error) {
 
 // Bytes gives an artifact's bytes, checked.
 func (w *Work) Bytes(a Artifact) ([]byte, error) {
-	b, err := w.files.blobs.Bytes(a.SHA256)
+	b, err := w.files.Blobs.Bytes(a.SHA256)
 	if err != nil {
 		return nil, Fail(IOFailed, "artifact %s could not be read", a.ID).Because(err)
 	}

@@ -53,7 +53,7 @@ func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data 
 	if err := json.Unmarshal(b, &m); err != nil {
 		return m, nil, Fail(Validation, "manifest: artifact %s cannot be read", clip(manifest, 60)).Because(err)
 	}
-	data, err = w.files.blobs.Bytes(m.SHA256)
+	data, err = w.files.Blobs.Bytes(m.SHA256)
 	if err != nil {
 		return m, nil, Fail(IOFailed, "the export that manifest %s is of is not there any more", clip(manifest, 60)).Because(err)
 	}

@@ -256,7 +256,7 @@ func (s *Studio) slot(w access.WorldID, a Adapter, name string) (*slot, error) {
 }
 
 func (s *Studio) keeper(find func(context.Context, string) (Artifact, error)) *fileKeeper {
-	return &fileKeeper{blobs: s.blobs, find: find, roots: s.policy}
+	return &fileKeeper{Kept: Kept{s.blobs}, find: find, roots: s.policy}
 }
 
 // targetsOf lists the targets that a world has used, and each kind's own.

@@ -60,16 +60,7 @@ func (a *Adapter) Tools() map[string]studio.Support {
 const install = "Blender is not installed; on Debian: apt-get install -y --no-install-recommends blender python3-numpy libegl1 libgl1-mesa-dri; or set studio.blender to where it is"
 
 // binary finds the program.
-func (a *Adapter) binary() (string, error) {
-	path, err := exec.LookPath(a.config.Binary)
-	if err != nil {
-		return "", studio.Fail(studio.Missing, "%s", install).Because(err)
-	}
-	if path, err = filepath.Abs(path); err != nil {
-		return "", studio.Fail(studio.Missing, "%s", install).Because(err)
-	}
-	return path, nil
-}
+func (a *Adapter) binary() (string, error) { return studio.Program(a.config.Binary, install) }
 
 // probeLife is how long an answer of the program about its version is believed.
 const probeLife = 10 * time.Minute

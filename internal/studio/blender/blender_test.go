@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,23 +30,6 @@ func needed(t testing.TB) {
 	t.Skip("there is no blender; these tests were not run")
 }
 
-// kept keeps files for a target.
-type kept struct{ *blob.Store }
-
-func (k kept) Put(ctx context.Context, r io.Reader) (string, int64, error) {
-	ref, err := k.Store.Put(ctx, r, 0)
-	return ref.Sum.String(), ref.Size, err
-}
-
-func (k kept) Path(sum string) (string, error) {
-	s, err := blob.ParseSum(sum)
-	if err != nil {
-		return "", err
-	}
-	_, err = k.Store.Stat(s)
-	return k.Store.Path(s), err
-}
-
 // shop is a target on real Blender, and the runs that are recorded of it.
 type shop struct {
 	t     testing.TB
@@ -66,7 +48,7 @@ func newShop(t testing.TB) *shop {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	s := &shop{t: t, at: studio.Place{Name: "blender", Dir: dir, Files: kept{store}}, known: map[string]bool{}}
+	s := &shop{t: t, at: studio.Place{Name: "blender", Dir: dir, Files: studio.Kept{Blobs: store}}, known: map[string]bool{}}
 	s.tgt = New(Config{}).target(s.at)
 	t.Cleanup(func() { s.tgt.Close() })
 	return s

@@ -66,16 +66,8 @@ func (a *Adapter) Tools() map[string]studio.Support {
 
 const install = "Godot 3 is not installed; on Debian: apt-get install -y --no-install-recommends godot3-server; or set studio.godot to where it is"
 
-func (a *Adapter) binary() (string, error) {
-	path, err := exec.LookPath(a.config.Binary)
-	if err == nil {
-		path, err = filepath.Abs(path)
-	}
-	if err != nil {
-		return "", studio.Fail(studio.Missing, "%s", install).Because(err)
-	}
-	return path, nil
-}
+// binary finds the program.
+func (a *Adapter) binary() (string, error) { return studio.Program(a.config.Binary, install) }
 
 // probeLife is how long an answer of the program about its version is believed.
 const probeLife = 10 * time.Minute

@@ -1,11 +1,9 @@
 package godot
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -28,22 +26,6 @@ func needed(t testing.TB) {
 	t.Skip("there is no godot3-server; these tests were not run")
 }
 
-type kept struct{ *blob.Store }
-
-func (k kept) Put(ctx context.Context, r io.Reader) (string, int64, error) {
-	ref, err := k.Store.Put(ctx, r, 0)
-	return ref.Sum.String(), ref.Size, err
-}
-
-func (k kept) Path(sum string) (string, error) {
-	s, err := blob.ParseSum(sum)
-	if err != nil {
-		return "", err
-	}
-	_, err = k.Store.Stat(s)
-	return k.Store.Path(s), err
-}
-
 func newProject(t testing.TB) *project {
 	t.Helper()
 	needed(t)
@@ -53,7 +35,7 @@ func newProject(t testing.TB) *project {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	p, err := New(Config{}).Open(studio.Place{Name: "godot", Dir: dir, Files: kept{store}})
+	p, err := New(Config{}).Open(studio.Place{Name: "godot", Dir: dir, Files: studio.Kept{Blobs: store}})
 	if err != nil {
 		t.Fatal(err)
 	}
