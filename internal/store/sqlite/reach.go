@@ -43,7 +43,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 func (r *reader) step(ctx context.Context, sc scope, q canon.ReachQuery, from, seen []canon.CardID) ([]canon.Card, error) {
 	l := &listing{}
 	frontier, known := l.arg(hexes(from...)), l.arg(hexes(seen...))
-	l.among("l.kind", q.Kinds)
+	l.among("+l.kind", q.Kinds) // the plus keeps SQLite from walking all links of a kind for each card
 	held(l, q.AsOf)
 	arm := func(here, there string) string {
 		return fmt.Sprintf("SELECT l.%s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.%s = unhex(f.value) WHERE %s%s",
@@ -62,7 +62,7 @@ func (r *reader) step(ctx context.Context, sc scope, q canon.ReachQuery, from, s
 func (r *reader) between(ctx context.Context, sc scope, q canon.ReachQuery, ids []canon.CardID) ([]canon.Link, error) {
 	l := &listing{}
 	list := l.arg(hexes(ids...))
-	l.among("l.kind", q.Kinds)
+	l.among("+l.kind", q.Kinds)
 	held(l, q.AsOf)
 	return r.linkRows(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM json_each(%s) f CROSS JOIN links l ON l.w = ?1 AND l.from_card = unhex(f.value)
 		WHERE l.to_card IN (SELECT unhex(value) FROM json_each(%[2]s)) AND %s%s ORDER BY l.id`, linkColumns, list, sc.sees("l"), l.condition()), sc.args(l.args...)...)
