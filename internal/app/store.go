@@ -79,8 +79,6 @@ func isDatabase(address string) bool {
 // embedded is the store in a data folder.
 type embedded struct{ *sqlite.Store }
 
-func (e embedded) Identity() identity.Store { return e.Store.Identity() }
-
 func (e embedded) Size(ctx context.Context) (string, error) {
 	s, err := e.Stats(ctx)
 	return fmt.Sprintf("%d MB, %d MB of it free, %d MB in the log", s.FileBytes>>20, s.FreeBytes>>20, s.WALBytes>>20), err
@@ -88,8 +86,6 @@ func (e embedded) Size(ctx context.Context) (string, error) {
 
 // shared is the store that several processes share.
 type shared struct{ *postgres.Store }
-
-func (s shared) Identity() identity.Store { return s.Store.Identity() }
 
 func (s shared) Size(ctx context.Context) (string, error) {
 	st, err := s.Stats(ctx)

@@ -57,8 +57,9 @@ var mayImport = map[string][]string{
 
 	"store/memory":          {"canon", "markup", "access", "fault"},
 	"store/words":           {"canon"},
-	"store/sqlite":          {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
-	"store/postgres":        {"canon", "identity", "job", "markup", "access", "fault", "store/words"},
+	"store/service":         {"identity", "job", "access"},
+	"store/sqlite":          {"canon", "store/service", "markup", "access", "fault", "store/words"},
+	"store/postgres":        {"canon", "store/service", "markup", "access", "fault", "store/words"},
 	"store/postgres/pgtest": {},
 	"store/storetest":       {"canon", "markup", "access", "fault", "racing", "store/memory"},
 }

@@ -10,25 +10,11 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/service"
 )
 
-// clock is a time as it is kept, in whole milliseconds.
-func clock(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func unclock(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(n).UTC()
-}
-
 // ceilClock is a bound as it compares with kept times: the first kept time not before it.
-func ceilClock(t time.Time) int64 { return clock(t.Add(time.Millisecond - time.Nanosecond)) }
+func ceilClock(t time.Time) int64 { return service.Millis(t.Add(time.Millisecond - time.Nanosecond)) }
 
 // uuidOf is an id as pgx takes it.
 func uuidOf[T ~[16]byte](id T) [16]byte { return [16]byte(id) }
@@ -158,9 +144,9 @@ func scanCard(world access.WorldID, r row) (canon.Card, labelled, error) {
 		Content: hashOf(r[5]), Size: int(r.int(6)), Length: int(r.int(7)), Fields: r.bytes(8),
 		Name: r.text(10), Key: markup.Key(r.text(11)), Rev: uint32(r.int(14)),
 		Counts:    canon.Counts{uint32(r.int(15)), uint32(r.int(16)), uint32(r.int(17))},
-		CreatedAt: unclock(r.int(18)), CreatedBy: access.Subject(r.text(19)),
-		UpdatedAt: unclock(r.int(20)), UpdatedBy: access.Subject(r.text(21)),
-		Seq: canon.Seq(r.int(22)), TrashedAt: unclock(r.int(23)), TrashRoot: readID[canon.CardID](r[24]),
+		CreatedAt: service.Time(r.int(18)), CreatedBy: access.Subject(r.text(19)),
+		UpdatedAt: service.Time(r.int(20)), UpdatedBy: access.Subject(r.text(21)),
+		Seq: canon.Seq(r.int(22)), TrashedAt: service.Time(r.int(23)), TrashRoot: readID[canon.CardID](r[24]),
 	}
 	own, err := parseOwn(r.text(9))
 	c.Own = own
@@ -224,7 +210,7 @@ func (r *reader) versions(ctx context.Context, world access.WorldID, query strin
 			World: world, Card: readID[canon.CardID](r[0]), Rev: uint32(r.int(1)), From: canon.Seq(r.int(2)), To: canon.Seq(r.int(3)),
 			Counts: canon.Counts{uint32(r.int(4)), uint32(r.int(5)), uint32(r.int(6))},
 			Name:   r.text(9), Type: r.text(10), Content: hashOf(r[11]), Size: int(r.int(12)), Length: int(r.int(13)), Fields: r.bytes(14),
-			Trashed: r.bool(15), Purged: r.bool(16), At: unclock(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
+			Trashed: r.bool(15), Purged: r.bool(16), At: service.Time(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
 			Change: readID[uuid.UUID](r[20]),
 		})
 		labels = append(labels, labelled{r.int(7), r.int(8)})
@@ -245,7 +231,7 @@ func (r *reader) links(ctx context.Context, world access.WorldID, query string, 
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Link{
 			World: world, ID: readID[canon.LinkID](r[0]), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Kind: r.text(3),
-			From: readID[canon.CardID](r[4]), To: readID[canon.CardID](r[5]), Attrs: r.bytes(6), At: unclock(r.int(9)),
+			From: readID[canon.CardID](r[4]), To: readID[canon.CardID](r[5]), Attrs: r.bytes(6), At: service.Time(r.int(9)),
 		})
 		labels = append(labels, labelled{r.int(7), r.int(8)})
 		return nil
@@ -265,7 +251,7 @@ func (r *reader) layers(ctx context.Context, world access.WorldID, query string,
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Layer{
 			World: world, ID: readID[canon.LayerID](r[0]), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Card: readID[canon.CardID](r[3]),
-			Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: unclock(r.int(10)),
+			Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: service.Time(r.int(10)),
 		})
 		labels = append(labels, labelled{r.int(8), r.int(9)})
 		return nil
@@ -285,7 +271,7 @@ func (r *reader) events(ctx context.Context, world access.WorldID, query string,
 	var labels []labelled
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.StoredEvent{
-			World: world, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: unclock(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
+			World: world, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
 			Type: r.text(5), Scope: r.text(6), Actor: canon.EventActor{Kind: r.text(7), ID: r.text(8)}, Correlation: r.text(9), Causation: r.text(10),
 			Key: r.text(11), Version: int(r.int(12)), Payload: r.bytes(13),
 		})

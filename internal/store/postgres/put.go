@@ -7,6 +7,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/service"
 )
 
 // PutCard writes a card's row. That its name and codename are free is asked first: with the
@@ -34,7 +35,7 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	}
 	t.c.later(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBytes(c.Content), int64(c.Size), int64(c.Length),
 		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
-		clock(c.CreatedAt), string(c.CreatedBy), clock(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), clock(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
+		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)
 	return nil
 }
@@ -75,7 +76,7 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 			type = $13, type_key = $14, content = $15, size = $16, length = $17, fields = $18, trashed = $19, purged = $20, at = $21, by = $22, op = $23, change = $24`,
 		w, uuidOf(v.Card), int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
 		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content), int64(v.Size), int64(v.Length),
-		jsonBytes(v.Fields), v.Trashed, v.Purged, clock(v.At), string(v.By), v.Op, uuidOf(v.Change))
+		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change))
 	return nil
 }
 
@@ -131,7 +132,7 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 	t.c.later(`INSERT INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, kind = $5, from_card = $6, to_card = $7, attrs = $8, level = $9, label = $10, at = $11, clock = $12`,
-		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), l.Kind, uuidOf(l.From), uuidOf(l.To), jsonBytes(l.Attrs), level, label, clock(l.At), time)
+		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), l.Kind, uuidOf(l.From), uuidOf(l.To), jsonBytes(l.Attrs), level, label, service.Millis(l.At), time)
 	return nil
 }
 
@@ -147,7 +148,7 @@ func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
 	t.c.later(`INSERT INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (w, id, since) DO UPDATE SET until = $4, card = $5, kind = $6, text = $7, from_tick = $8, to_tick = $9, level = $10, label = $11, at = $12`,
-		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), uuidOf(l.Card), l.Kind, l.Text, l.FromTick, l.ToTick, level, label, clock(l.At))
+		w, uuidOf(l.ID), uint64(l.Since), uint64(l.Until), uuidOf(l.Card), l.Kind, l.Text, l.FromTick, l.ToTick, level, label, service.Millis(l.At))
 	return nil
 }
 
@@ -165,7 +166,7 @@ func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (w, seq) DO UPDATE SET id = $3, at = $4, by = $5, op = $6, type = $7, scope = $8, actor_kind = $9, actor = $10, correlation = $11,
 			causation = $12, key = $13, version = $14, payload = $15, level = $16, label = $17`,
-		w, uint64(e.Seq), uuidOf(e.ID), clock(e.At), string(e.By), e.Op, e.Type, e.Scope, e.Actor.Kind, e.Actor.ID, e.Correlation, e.Causation,
+		w, uint64(e.Seq), uuidOf(e.ID), service.Millis(e.At), string(e.By), e.Op, e.Type, e.Scope, e.Actor.Kind, e.Actor.ID, e.Correlation, e.Causation,
 		e.Key, int64(e.Version), jsonBytes(e.Payload), level, label)
 	return nil
 }

@@ -11,11 +11,14 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/store/service"
 )
 
 // Store is a canon.Store in one PostgreSQL database. Several Stores, in one process or in
 // many, may have the same database open.
 type Store struct {
+	*service.Service // what is kept beside the canon
+
 	cfg  Config
 	pool *pgxpool.Pool
 
@@ -55,6 +58,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		pool.Close()
 		return nil, fmt.Errorf("open the database: %w", translated(err))
 	}
+	s.Service = service.New(backstage{s})
 	s.watch.init(s)
 	go s.runWriter()
 	return s, nil

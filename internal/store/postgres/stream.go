@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/service"
 )
 
 // commitsAtOnce is how many commits are read before any is handed out, so that no query
@@ -38,7 +39,7 @@ func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error)
 func (r *reader) commits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
 	err = r.c.query(ctx, func(r row) error {
 		list = append(list, canon.StoredCommit{
-			Stream: s, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: unclock(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
+			Stream: s, Seq: canon.Seq(r.int(0)), ID: readID[uuid.UUID](r[1]), At: service.Time(r.int(2)), By: access.Subject(r.text(3)), Op: r.text(4),
 			Body: r.bytes(5), Prev: hashOf(r[6]), Hash: hashOf(r[7]),
 		})
 		return nil
@@ -83,13 +84,13 @@ func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, change uuid.U
 // SeqAt walks the index of a stream's commits by time.
 func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (canon.Seq, error) {
 	n, err := r.c.number(ctx, `SELECT c.seq FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.at <= $2
-		ORDER BY c.at DESC, c.seq DESC LIMIT 1`, string(canon.WorldStream(w)), clock(at))
+		ORDER BY c.at DESC, c.seq DESC LIMIT 1`, string(canon.WorldStream(w)), service.Millis(at))
 	return canon.Seq(n), err
 }
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
 	found, err = r.c.one(ctx, func(r row) error {
-		p = canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.text(1)), Seq: canon.Seq(r.int(2)), Expires: unclock(r.int(3))}
+		p = canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.text(1)), Seq: canon.Seq(r.int(2)), Expires: service.Time(r.int(3))}
 		return nil
 	}, "SELECT input, stream, seq, expires FROM repeats WHERE account = $1 AND key = $2", account, key)
 	return p, found, err
@@ -115,7 +116,7 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		body = []byte{}
 	}
 	t.c.later("INSERT INTO commits (s, seq, id, at, by, op, body, prev, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		n, uint64(c.Seq), uuidOf(c.ID), clock(c.At), string(c.By), c.Op, body, hashBytes(c.Prev), hashBytes(c.Hash))
+		n, uint64(c.Seq), uuidOf(c.ID), service.Millis(c.At), string(c.By), c.Op, body, hashBytes(c.Prev), hashBytes(c.Hash))
 	t.c.later("UPDATE streams SET seq = $2, hash = $3 WHERE s = $1", n, uint64(c.Seq), hashBytes(c.Hash))
 	return nil
 }
@@ -128,8 +129,8 @@ const keptAfterExpiry = 7 * 24 * time.Hour
 func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
 	t.c.later(`INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (account, key) DO UPDATE SET input = $3, stream = $4, seq = $5, expires = $6`,
-		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), clock(p.Expires))
+		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), service.Millis(p.Expires))
 	t.c.later(`DELETE FROM repeats WHERE (account, key) IN
-		(SELECT account, key FROM repeats WHERE expires < $1 ORDER BY expires LIMIT 4)`, clock(p.Expires.Add(-keptAfterExpiry)))
+		(SELECT account, key FROM repeats WHERE expires < $1 ORDER BY expires LIMIT 4)`, service.Millis(p.Expires.Add(-keptAfterExpiry)))
 	return nil
 }

@@ -7,11 +7,12 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/service"
 )
 
 func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list []canon.World, err error) {
 	err = r.c.query(ctx, func(r row) error {
-		w := canon.World{ID: readID[access.WorldID](r[0]), Slug: r.text(1), Title: r.text(2), CreatedAt: unclock(r.int(4)),
+		w := canon.World{ID: readID[access.WorldID](r[0]), Slug: r.text(1), Title: r.text(2), CreatedAt: service.Time(r.int(4)),
 			Origin: readID[access.WorldID](r[5]), OriginSeq: canon.Seq(r.int(6))}
 		if err := json.Unmarshal(r[3], &w.Settings); err != nil {
 			return fmt.Errorf("settings of world %s: %w", w.ID, err)
@@ -98,7 +99,7 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	}
 	t.c.later(`INSERT INTO worlds (w, slug, title, settings, created, origin, origin_seq) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (w) DO UPDATE SET slug = $2, title = $3, settings = $4, created = $5, origin = $6, origin_seq = $7`,
-		w, d.Slug, d.Title, string(settings), clock(d.CreatedAt), uuidOf(d.Origin), uint64(d.OriginSeq))
+		w, d.Slug, d.Title, string(settings), service.Millis(d.CreatedAt), uuidOf(d.Origin), uint64(d.OriginSeq))
 	return nil
 }
 

@@ -8,22 +8,8 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/service"
 )
-
-// clock is a time as it is kept, in whole milliseconds.
-func clock(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-func unclock(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(n).UTC()
-}
 
 // hashBlob is a hash as it is kept, NULL for the zero Hash.
 func hashBlob(h canon.Hash) any {
@@ -116,9 +102,9 @@ func scanCard(r row) (cardRow, error) {
 		Content: fill[canon.Hash](r.bytes(5)), Size: int(r.int(6)), Length: int(r.int(7)), Fields: r.bytes(8),
 		Name: r.text(10), Key: markup.Key(r.text(11)), Rev: uint32(r.int(14)),
 		Counts:    canon.Counts{uint32(r.int(15)), uint32(r.int(16)), uint32(r.int(17))},
-		CreatedAt: unclock(r.int(18)), CreatedBy: access.Subject(r.text(19)),
-		UpdatedAt: unclock(r.int(20)), UpdatedBy: access.Subject(r.text(21)),
-		Seq: canon.Seq(r.int(22)), TrashedAt: unclock(r.int(23)), TrashRoot: fill[canon.CardID](r.bytes(24)),
+		CreatedAt: service.Time(r.int(18)), CreatedBy: access.Subject(r.text(19)),
+		UpdatedAt: service.Time(r.int(20)), UpdatedBy: access.Subject(r.text(21)),
+		Seq: canon.Seq(r.int(22)), TrashedAt: service.Time(r.int(23)), TrashRoot: fill[canon.CardID](r.bytes(24)),
 	}
 	own, err := parseOwn(r.text(9))
 	c.Own = own
@@ -197,7 +183,7 @@ func scanVersion(r row) versionRow {
 		Name:   r.text(9), Type: r.text(10),
 		Content: fill[canon.Hash](r.bytes(11)), Size: int(r.int(12)), Length: int(r.int(13)), Fields: r.bytes(14),
 		Trashed: r.int(15) != 0, Purged: r.int(16) != 0,
-		At: unclock(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
+		At: service.Time(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
 	}
 	copy(v.Change[:], r.bytes(20))
 	return versionRow{version: v, level: r.int(7), label: r.int(8)}
@@ -226,5 +212,5 @@ func (r *reader) versions(ctx context.Context, world access.WorldID, sql string,
 
 // ceilClock is a bound as it compares with kept times: the first kept time not before it.
 func ceilClock(t time.Time) int64 {
-	return clock(t.Add(time.Millisecond - time.Nanosecond))
+	return service.Millis(t.Add(time.Millisecond - time.Nanosecond))
 }

@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/service"
 )
 
 // Events lists events by commit. As Cards does, it walks an index for each level in sight.
@@ -93,7 +94,7 @@ func (r *reader) events(ctx context.Context, world access.WorldID, sql string, a
 	var labels [][2]int64
 	err = r.c.query(ctx, func(row row) error {
 		e := canon.StoredEvent{
-			World: world, Seq: canon.Seq(row.int(0)), At: unclock(row.int(2)), By: access.Subject(row.text(3)), Op: row.text(4),
+			World: world, Seq: canon.Seq(row.int(0)), At: service.Time(row.int(2)), By: access.Subject(row.text(3)), Op: row.text(4),
 			Type: row.text(5), Scope: row.text(6), Actor: canon.EventActor{Kind: row.text(7), ID: row.text(8)},
 			Correlation: row.text(9), Causation: row.text(10), Key: row.text(11), Version: int(row.int(12)), Payload: row.bytes(13),
 		}
@@ -120,7 +121,7 @@ func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 	}
 	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO events (w, seq, id, at, by, op, type, scope, actor_kind, actor, correlation, causation,
 			key, version, payload, level, label)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`, w, uint64(e.Seq), e.ID[:], clock(e.At), string(e.By), e.Op,
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`, w, uint64(e.Seq), e.ID[:], service.Millis(e.At), string(e.By), e.Op,
 		e.Type, e.Scope, e.Actor.Kind, e.Actor.ID, e.Correlation, e.Causation, e.Key, e.Version, jsonBlob(e.Payload), level, label)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/service"
 )
 
 // Refs lists references by their source's key and id, then kind and place.
@@ -207,7 +208,7 @@ const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.a
 func scanLink(world access.WorldID, r row) canon.Link {
 	return canon.Link{
 		World: world, ID: fill[canon.LinkID](r.bytes(0)), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)), Kind: r.text(3),
-		From: fill[canon.CardID](r.bytes(4)), To: fill[canon.CardID](r.bytes(5)), Attrs: r.bytes(6), At: unclock(r.int(9)),
+		From: fill[canon.CardID](r.bytes(4)), To: fill[canon.CardID](r.bytes(5)), Attrs: r.bytes(6), At: service.Time(r.int(9)),
 	}
 }
 
@@ -244,7 +245,7 @@ const layerColumns = "l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tic
 func scanLayer(world access.WorldID, r row) canon.Layer {
 	return canon.Layer{
 		World: world, ID: fill[canon.LayerID](r.bytes(0)), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)),
-		Card: fill[canon.CardID](r.bytes(3)), Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: unclock(r.int(10)),
+		Card: fill[canon.CardID](r.bytes(3)), Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: service.Time(r.int(10)),
 	}
 }
 
@@ -285,7 +286,7 @@ func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
 	}
 	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO links (w, id, since, until, kind, from_card, to_card, attrs, level, label, at, clock)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`, w, l.ID[:], uint64(l.Since), uint64(l.Until), l.Kind, l.From[:], l.To[:],
-		jsonBlob(l.Attrs), level, label, clock(l.At), worldTime(l))
+		jsonBlob(l.Attrs), level, label, service.Millis(l.At), worldTime(l))
 	return err
 }
 
@@ -309,7 +310,7 @@ func (t *tx) PutLayer(ctx context.Context, l canon.Layer) error {
 	}
 	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO layers (w, id, since, until, card, kind, text, from_tick, to_tick, level, label, at)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`, w, l.ID[:], uint64(l.Since), uint64(l.Until), l.Card[:], l.Kind, l.Text,
-		l.FromTick, l.ToTick, level, label, clock(l.At))
+		l.FromTick, l.ToTick, level, label, service.Millis(l.At))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/service"
 )
 
 // history is the FROM of the versions in sight of one card in sight, ?3.
@@ -150,7 +151,7 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)`,
 		w, v.Card[:], int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
 		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBlob(v.Content), v.Size, v.Length,
-		jsonBlob(v.Fields), v.Trashed, v.Purged, clock(v.At), string(v.By), v.Op, v.Change[:])
+		jsonBlob(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, v.Change[:])
 	return err
 }
 

@@ -53,7 +53,7 @@ func TestAccessLogInSQLite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const segments = 2*segmentPage + 3
+	const segments = 2*16 + 3
 	for range segments {
 		if err := l.Reserve(); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/service"
 )
 
 // PutCard writes a card's row and keeps its name findable. A card that changes its
@@ -23,7 +24,7 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	}
 	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content), c.Size, c.Length,
 		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
-		clock(c.CreatedAt), string(c.CreatedBy), clock(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), clock(c.TrashedAt), idBlob(c.TrashRoot), c.SortValue()}
+		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), idBlob(c.TrashRoot), c.SortValue()}
 	rid, old, err := t.putRow(ctx, c.Rev == 1, args)
 	if isTaken(err) {
 		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)

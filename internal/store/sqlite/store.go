@@ -12,11 +12,14 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/service"
 )
 
 // Store is a canon.Store in one SQLite file. Several Stores, in one process or in many,
 // may have the same file open.
 type Store struct {
+	*service.Service // what is kept beside the canon
+
 	cfg Config
 
 	readers *pool
@@ -61,6 +64,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
 	}
+	s.Service = service.New(backstage{s})
 	s.watch.init()
 	writer.steady = true
 	go s.runWriter(writer)

@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/service"
 )
 
 // streamShift makes room for 2^40 commits in each of 2^23 streams.
@@ -44,7 +45,7 @@ func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error)
 func (r *reader) commitRows(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
 	err = r.c.query(ctx, func(row row) error {
 		c := canon.StoredCommit{
-			Stream: s, Seq: canon.Seq(row.int(0) & (1<<streamShift - 1)), At: unclock(row.int(2)),
+			Stream: s, Seq: canon.Seq(row.int(0) & (1<<streamShift - 1)), At: service.Time(row.int(2)),
 			By: access.Subject(row.text(3)), Op: row.text(4), Body: row.bytes(5),
 			Prev: fill[canon.Hash](row.bytes(6)), Hash: fill[canon.Hash](row.bytes(7)),
 		}
@@ -88,7 +89,7 @@ func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (can
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	found, err := r.c.number(ctx, "SELECT n FROM commits WHERE n >> 40 = ?1 AND at <= ?2 ORDER BY at DESC, n DESC LIMIT 1", n, clock(at))
+	found, err := r.c.number(ctx, "SELECT n FROM commits WHERE n >> 40 = ?1 AND at <= ?2 ORDER BY at DESC, n DESC LIMIT 1", n, service.Millis(at))
 	return canon.Seq(found & (1<<streamShift - 1)), err
 }
 
@@ -102,7 +103,7 @@ func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID)
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
 	found, err = r.c.one(ctx, func(row row) error {
-		p = canon.Repeat{Account: account, Key: key, Stream: canon.StreamID(row.text(1)), Seq: canon.Seq(row.int(2)), Expires: unclock(row.int(3))}
+		p = canon.Repeat{Account: account, Key: key, Stream: canon.StreamID(row.text(1)), Seq: canon.Seq(row.int(2)), Expires: service.Time(row.int(3))}
 		copy(p.InputHash[:], row.bytes(0))
 		return nil
 	}, "SELECT input, stream, seq, expires FROM repeats WHERE account = ?1 AND key = ?2", account, key)
@@ -128,7 +129,7 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		body = []byte{}
 	}
 	if _, err := t.c.exec(ctx, "INSERT INTO commits (n, id, at, by, op, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-		n<<streamShift+int64(c.Seq), c.ID[:], clock(c.At), string(c.By), c.Op, body, hashBlob(c.Prev), hashBlob(c.Hash)); err != nil {
+		n<<streamShift+int64(c.Seq), c.ID[:], service.Millis(c.At), string(c.By), c.Op, body, hashBlob(c.Prev), hashBlob(c.Hash)); err != nil {
 		return err
 	}
 	_, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3 WHERE s = ?1", n, uint64(c.Seq), hashBlob(c.Hash))
@@ -143,10 +144,10 @@ const keptAfterExpiry = 7 * 24 * time.Hour
 func (t *tx) PutRepeat(ctx context.Context, p canon.Repeat) error {
 	if _, err := t.c.exec(ctx, `INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 		ON CONFLICT DO UPDATE SET input = ?3, stream = ?4, seq = ?5, expires = ?6`,
-		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), clock(p.Expires)); err != nil {
+		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), service.Millis(p.Expires)); err != nil {
 		return err
 	}
 	_, err := t.c.exec(ctx, `DELETE FROM repeats WHERE (account, key) IN
-		(SELECT account, key FROM repeats WHERE expires < ?1 ORDER BY expires LIMIT 4)`, clock(p.Expires.Add(-keptAfterExpiry)))
+		(SELECT account, key FROM repeats WHERE expires < ?1 ORDER BY expires LIMIT 4)`, service.Millis(p.Expires.Add(-keptAfterExpiry)))
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/service"
 )
 
 const worldColumns = `SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq
@@ -16,7 +17,7 @@ func (r *reader) worldRows(ctx context.Context, sql string, args ...any) (list [
 	err = r.c.query(ctx, func(row row) error {
 		w := canon.World{
 			ID: fill[access.WorldID](row.bytes(0)), Slug: row.text(1), Title: row.text(2),
-			CreatedAt: unclock(row.int(4)), Origin: fill[access.WorldID](row.bytes(5)), OriginSeq: canon.Seq(row.int(6)),
+			CreatedAt: service.Time(row.int(4)), Origin: fill[access.WorldID](row.bytes(5)), OriginSeq: canon.Seq(row.int(6)),
 		}
 		if text := row.text(3); text == "{}" { // most worlds' settings; this is read at every call
 			list = append(list, w)
@@ -177,7 +178,7 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	}
 	_, err = t.c.exec(ctx, `INSERT INTO worlds (w, slug, title, settings, created, origin, origin_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (w) DO UPDATE SET slug = ?2, title = ?3, settings = ?4, created = ?5, origin = ?6, origin_seq = ?7`,
-		w, d.Slug, d.Title, string(settings), clock(d.CreatedAt), idBlob(d.Origin), uint64(d.OriginSeq))
+		w, d.Slug, d.Title, string(settings), service.Millis(d.CreatedAt), idBlob(d.Origin), uint64(d.OriginSeq))
 	if isTaken(err) {
 		return fmt.Errorf("slug %q: %w", d.Slug, canon.ErrTaken)
 	}

@@ -1,0 +1,89 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+
+	"loregate/internal/access"
+)
+
+var _ access.SegmentStore = (*Service)(nil)
+
+// segmentPage is how many segments are read at once: bodies are up to about 1 MiB.
+const segmentPage = 16
+
+// AppendSegment keeps a segment of access records.
+func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
+	return s.db.Change(ctx, func(c Conn) error {
+		if _, err := c.Exec(ctx, "INSERT INTO access_processes (process) VALUES (?1) ON CONFLICT DO NOTHING", one.Process); err != nil {
+			return err
+		}
+		p, err := number(ctx, c, "SELECT p FROM access_processes WHERE process = ?1", one.Process)
+		if err != nil {
+			return err
+		}
+		added, err := c.Exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
+			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
+			p, one.Seq, nanos(one.At), one.Count, one.Body, one.Prev[:], one.Hash[:])
+		if err != nil || added > 0 {
+			return err
+		}
+		same := false
+		if err := c.Query(ctx, func(r Row) error { same = bytes.Equal(r.Bytes(0), one.Hash[:]); return nil },
+			"SELECT hash FROM access_segments WHERE p = ?1 AND seq = ?2", p, one.Seq); err != nil {
+			return err
+		}
+		if !same {
+			return fmt.Errorf("store: process %s has another segment %d already", one.Process, one.Seq)
+		}
+		return nil
+	})
+}
+
+// Segments yields a process's segments from a number on, in order.
+func (s *Service) Segments(ctx context.Context, process string, from uint64) iter.Seq2[access.Segment, error] {
+	return func(yield func(access.Segment, error) bool) {
+		for {
+			page, err := s.segments(ctx, process, from)
+			if err != nil {
+				yield(access.Segment{}, err)
+				return
+			}
+			for _, one := range page {
+				if !yield(one, nil) {
+					return
+				}
+				from = one.Seq + 1
+			}
+			if len(page) < segmentPage {
+				return
+			}
+		}
+	}
+}
+
+func (s *Service) segments(ctx context.Context, process string, from uint64) (page []access.Segment, err error) {
+	read := func(r Row) (access.Segment, error) {
+		one := access.Segment{Process: process, Seq: uint64(r.Int(0)), At: unnanos(r.Int(1)), Count: int(r.Int(2)), Body: r.Bytes(3)}
+		copy(one.Prev[:], r.Bytes(4))
+		copy(one.Hash[:], r.Bytes(5))
+		return one, nil
+	}
+	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
+		page, err = list(ctx, c, read, `SELECT seq, at, count, body, prev, hash FROM access_segments
+			WHERE p = (SELECT p FROM access_processes WHERE process = ?1) AND seq >= ?2 ORDER BY seq LIMIT ?3`, process, from, segmentPage)
+		return err
+	})
+	return page, err
+}
+
+// Processes lists those that have segments, in the order of their first one.
+func (s *Service) Processes(ctx context.Context) (all []string, err error) {
+	err = s.db.Snapshot(ctx, func(c Conn) (err error) {
+		all, err = list(ctx, c, func(r Row) (string, error) { return r.Text(0), nil }, "SELECT process FROM access_processes ORDER BY p")
+		return err
+	})
+	return all, err
+}
