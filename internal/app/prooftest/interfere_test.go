@@ -44,10 +44,10 @@ type twins struct {
 	session     [2]string
 }
 
-func newTwins(t *testing.T, a audience) *twins {
+func newTwins(t *testing.T, on string, a audience) *twins {
 	t.Helper()
 	make := func(whole bool) *story {
-		s := &story{stage: newStage(t), mint: newMint(11), whole: whole, hidden: a.hidden, who: author(a.who, people[a.who].role), ids: map[string]string{}}
+		s := &story{stage: newStage(t, on), mint: newMint(11), whole: whole, hidden: a.hidden, who: author(a.who, people[a.who].role), ids: map[string]string{}}
 		s.tell(a.shown...)
 		s.giveKeys("user", "gm", "alice")
 		return s
@@ -100,7 +100,9 @@ func around(s string, at int) string { return s[max(0, at-300):min(len(s), at+30
 
 // TestNonInterference holds all that is served against the second law: two worlds that
 // look the same to somebody answer that somebody alike, to the byte.
-func TestNonInterference(t *testing.T) {
+func TestNonInterference(t *testing.T) { onEachStore(t, testNonInterference) }
+
+func testNonInterference(t *testing.T, on string) {
 	t.Parallel()
 	for _, a := range audiences {
 		t.Run(a.who, func(t *testing.T) {
@@ -108,7 +110,7 @@ func TestNonInterference(t *testing.T) {
 				t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 			}
 			t.Parallel()
-			tw := newTwins(t, a)
+			tw := newTwins(t, on, a)
 			differences := 0
 			count := func(same bool) bool {
 				if !same {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/op"
@@ -39,9 +41,9 @@ type oracle struct {
 	watched int  // cards that were subscribed to
 }
 
-func newOracle(t *testing.T) *oracle {
+func newOracle(t *testing.T, on string) *oracle {
 	t.Helper()
-	s := &story{stage: newStage(t), mint: newMint(23), whole: true,
+	s := &story{stage: newStage(t, on), mint: newMint(23), whole: true,
 		who: author("user", access.RoleUser), ids: map[string]string{}, hidden: []access.Label{forGM, forAlice, forAdmin, forBob, access.NewLabel(access.LevelAdmin, "alice")}}
 	s.tell()
 	s.giveKeys("user", "alice", "gm", "admin", "stranger")
@@ -120,8 +122,12 @@ func TestNoMarkLeaks(t *testing.T) {
 	if racing.Detected && !long() {
 		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 	}
+	onEachStore(t, testNoMarkLeaks)
+}
+
+func testNoMarkLeaks(t *testing.T, on string) {
 	t.Parallel()
-	o := newOracle(t)
+	o := newOracle(t, on)
 	for i, who := range callers {
 		o.tryGood(who)
 		if who != "admin" && who != "operator" {
@@ -269,8 +275,11 @@ func (o *oracle) wantCoverage() {
 	o.t.Logf("%d marks; %d operations × %d callers", len(o.finds.marks), len(o.hits), len(callers))
 }
 
-// stored are the bytes of the data folder.
+// stored are the bytes of the store: of its files, or of every row of the database.
 func (o *oracle) stored() string {
+	if o.app.Config.Database != "" {
+		return o.rows()
+	}
 	var b strings.Builder
 	files, _ := filepath.Glob(filepath.Join(o.app.Config.Data, app.StoreFile+"*")) // the pattern is good
 	for _, f := range files {
@@ -279,6 +288,31 @@ func (o *oracle) stored() string {
 			o.t.Error(err)
 		}
 		b.Write(part)
+	}
+	return b.String()
+}
+
+// rows are all rows of all tables, with texts and bytes as they are kept.
+func (o *oracle) rows() string {
+	ctx := o.t.Context()
+	c, err := pgx.Connect(ctx, o.app.Config.Database)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer c.Close(ctx)
+	names, err := c.Query(ctx, "SELECT format('%I', tablename) FROM pg_tables WHERE schemaname = 'public'")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	tables, err := pgx.CollectRows(names, pgx.RowTo[string])
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, table := range tables {
+		if _, err := c.PgConn().CopyTo(ctx, &b, "COPY "+table+" TO STDOUT (FORMAT binary)"); err != nil {
+			o.t.Error(err)
+		}
 	}
 	return b.String()
 }

@@ -85,7 +85,7 @@ var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) er
 
 // sealed are texts of chance in answers: cursors and references, sealed with a new nonce
 // each, ids of traces, and secrets that are shown once. Their lengths are no chance.
-var sealed = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+`)
+var sealed = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+`)
 
 // fixed is the reply without what is chance.
 func (r reply) fixed() string { return fixed(r.String()) }

@@ -34,8 +34,19 @@ import (
 	"loregate/internal/store/postgres/pgtest"
 )
 
-// prepare makes the schema of the database that the proofs run on with
-// PROOF_STORE=postgres, in place of the embedded store.
+// stores are what the proofs run on, one after the other. Where PostgreSQL is not
+// installed its part is skipped, or fails with REQUIRE_ENGINES=1.
+var stores = []string{"embedded", "postgres"}
+
+// onEachStore runs a proof on each store.
+func onEachStore(t *testing.T, proof func(t *testing.T, on string)) {
+	t.Parallel()
+	for _, on := range stores {
+		t.Run(on, func(t *testing.T) { proof(t, on) })
+	}
+}
+
+// prepare makes the schema of a database.
 func prepare(ctx context.Context, url string) error {
 	s, err := postgres.Open(ctx, postgres.Config{URL: url})
 	if err == nil {
@@ -190,8 +201,8 @@ const host = "127.0.0.1:8420"
 // begin is when every stage opens.
 var begin = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
-// newStage opens the product on an empty folder with one empty world.
-func newStage(t testing.TB) *stage {
+// newStage opens the product on an empty store of a kind, with one empty world.
+func newStage(t testing.TB, on string) *stage {
 	t.Helper()
 	s := &stage{t: t, src: &source{now: begin}, keys: map[string]string{}, logs: &sink{}, traces: &sink{}}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -203,7 +214,7 @@ func newStage(t testing.TB) *stage {
 		t.Fatal(err)
 	}
 	c.Data, c.Addr, c.Tracing.Endpoint = t.TempDir(), host, collector.URL
-	if os.Getenv("PROOF_STORE") == "postgres" {
+	if on == "postgres" {
 		c.Database = pgtest.Database(t, prepare)
 	}
 	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Commands: -1, Auth: -1}
