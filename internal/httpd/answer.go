@@ -89,6 +89,9 @@ func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
 	if r.Replayed {
 		h.Set("Idempotency-Replayed", "true")
 	}
+	if ref, ok := r.Meta["contextRef"].(string); ok {
+		h.Set("X-Context-Ref", ref) // what MCP has in _meta: by it a proposal cites the answer
+	}
 	reads := x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
 	if reads && (r.NotModified || r.ETag != "" && matches(x.r.Header.Values("If-None-Match"), r.ETag)) {
 		x.w.WriteHeader(http.StatusNotModified)

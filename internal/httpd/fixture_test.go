@@ -115,6 +115,8 @@ func show(ctx context.Context, c *op.Call, in cardIn) (cardOut, error) {
 		c.Reply.Status = http.StatusMultiStatus
 	case "again":
 		c.Reply.Replayed = true
+	case "cited":
+		c.Reply.Meta = map[string]any{"contextRef": "sealed"}
 	case "new":
 		c.Reply.Location = "/api/mcp/cards/new"
 	}

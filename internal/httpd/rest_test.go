@@ -108,6 +108,7 @@ func TestReplyHeaders(t *testing.T) {
 		{"created", "POST /api/mcp/cards", `{"name":"new"}`, nil, 201, "Location", "/api/mcp/cards/new"},
 		{"mixed", "POST /api/mcp/cards/batch", `{"name":"mixed"}`, nil, 207, "Content-Type", "application/json"},
 		{"replayed", "PATCH /api/mcp/cards/again", ``, nil, 200, "Idempotency-Replayed", "true"},
+		{"what a proposal cites", "PATCH /api/mcp/cards/cited", ``, nil, 200, "X-Context-Ref", "sealed"},
 		{"options", "OPTIONS /api/mcp/cards/A", "", nil, 204, "Allow", "DELETE, GET, HEAD, OPTIONS, PATCH"},
 		{"correlation kept", "GET /api/mcp/cards/A", "", []string{"X-Correlation-Id: abc.DEF_1-2"}, 200, "X-Correlation-Id", "abc.DEF_1-2"},
 		{"token's rest", "GET /api/mcp/cards/A", "", nil, 200, "X-Token-Expires-In", "90"},
