@@ -54,7 +54,8 @@ func (s *Service) Authenticate(ctx context.Context, bearer, audience string) (ac
 // known is a credential that was found good, and what was made of it. It is not
 // changed once it is in the cache.
 type known struct {
-	claims  *claims // nil for an API key and a play token
+	claims  *claims       // nil for an API key and a play token
+	outside *outsideToken // of another issuer, which has no key here
 	key     Key
 	caller  access.Caller
 	checked time.Time // when the key and the memberships were read
@@ -69,6 +70,9 @@ func (e *known) fresh(epoch uint64, now time.Time, poll time.Duration) bool {
 func (e *known) usable(audience string, now time.Time) error {
 	if (audience == AudiencePlay) != (e.key.Audience == AudiencePlay) {
 		return refused(ErrInvalid, "meant for another audience")
+	}
+	if e.outside != nil {
+		return e.outside.current(now) // its audience is its issuer's matter, and was checked
 	}
 	if e.claims != nil {
 		if err := e.claims.current(now); err != nil {
@@ -101,9 +105,12 @@ func (s *Service) look(ctx context.Context, bearer string, before *known, now ti
 		if e.key, err = s.goodSecret(ctx, playPrefix, bearer, now); err != nil {
 			return nil, err
 		}
-	case before != nil:
+	case before != nil && before.outside == nil:
 		e.claims = before.claims
 	default:
+		if by := s.outside.of(bearer); by != nil {
+			return e, s.lookOutside(ctx, by, bearer, before, e)
+		}
 		if e.claims, err = s.verify(ctx, bearer, now); err != nil {
 			return nil, err
 		}
@@ -115,6 +122,21 @@ func (s *Service) look(ctx context.Context, bearer string, before *known, now ti
 	}
 	e.caller, err = s.caller(ctx, e.key, e.claims)
 	return e, err
+}
+
+// lookOutside makes e of an outside issuer's token. One that was known before is good
+// while its issuer publishes the key that it was signed with.
+func (s *Service) lookOutside(ctx context.Context, by *outsider, bearer string, before, e *known) (err error) {
+	if before != nil {
+		e.outside = before.outside
+		_, err = by.keys.verifier(ctx, e.outside.key, e.checked)
+	} else {
+		e.outside, err = by.verify(ctx, bearer, e.checked)
+	}
+	if err == nil {
+		e.caller, err = s.granted(ctx, e.outside)
+	}
+	return err
 }
 
 // goodKey finds the key that an API key's text is the secret of.
@@ -175,6 +197,19 @@ func (c *callerCache) get(d [sha256.Size]byte) (*known, bool) {
 	defer c.mu.RUnlock()
 	e, ok := c.known[d]
 	return e, ok
+}
+
+// outside finds the token of a subject that lasts longest and is good at a time; nil for
+// none.
+func (c *callerCache) outside(s access.Subject, now time.Time) (best *outsideToken) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	for _, e := range c.known {
+		if t := e.outside; t != nil && t.subject == s && t.current(now) == nil && (best == nil || t.claims.Expires > best.claims.Expires) {
+			best = t
+		}
+	}
+	return best
 }
 
 func (c *callerCache) put(d [sha256.Size]byte, e *known) {

@@ -7,6 +7,7 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -187,3 +188,11 @@ func signed(k *rsa.PrivateKey, header, claims string) string {
 }
 
 func bigText(i *big.Int) string { return base64.RawURLEncoding.EncodeToString(i.Bytes()) }
+
+func faultOf(err error) *fault.Error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return nil
+	}
+	return f
+}

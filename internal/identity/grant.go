@@ -46,22 +46,27 @@ func grant(k Key, c *claims, memberships []Membership) access.Caller {
 }
 
 func rolesOf(k Key, ceiling access.Role, memberships []Membership) map[access.WorldID]access.Role {
-	roles, member := map[access.WorldID]access.Role{}, map[access.WorldID]access.Role{}
-	for _, m := range memberships {
-		member[m.World] = m.Role
-	}
 	if len(k.Worlds) == 0 {
-		for w, r := range member {
-			put(roles, w, min(r, ceiling))
+		roles := map[access.WorldID]access.Role{}
+		for _, m := range memberships {
+			put(roles, m.World, min(m.Role, ceiling))
 		}
 		return roles
 	}
-	for w, r := range k.Worlds {
-		r = min(r, ceiling)
-		if today, ok := member[w]; ok {
-			r = min(r, today)
+	return capped(k.Worlds, ceiling, memberships)
+}
+
+// capped is roles in worlds, none above a ceiling or above what the subject is a member as.
+func capped(worlds map[access.WorldID]access.Role, ceiling access.Role, memberships []Membership) map[access.WorldID]access.Role {
+	roles := map[access.WorldID]access.Role{}
+	for w, r := range worlds {
+		put(roles, w, min(r, ceiling))
+	}
+	for _, m := range memberships {
+		if r, ok := roles[m.World]; ok && m.Role < r {
+			delete(roles, m.World)
+			put(roles, m.World, m.Role)
 		}
-		put(roles, w, r)
 	}
 	return roles
 }

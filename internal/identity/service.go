@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -25,6 +26,10 @@ type Config struct {
 	Life      time.Duration // of tokens, 15 to 60 minutes; 0 is 30
 	// AllowKeyAsBearer lets Authenticate take an API key in place of a token.
 	AllowKeyAsBearer bool
+
+	// Outside are others whose tokens are taken too.
+	Outside []Issuer
+	Fetch   http.RoundTripper // fetches their keys; http.DefaultTransport when nil
 
 	// Poll is how often other processes' changes are looked for, and how long a cached
 	// caller goes unchecked; 0 is 400 ms, which with a slow store stays within the
@@ -49,10 +54,11 @@ const (
 
 // Service makes callers of credentials. It is safe for concurrent use.
 type Service struct {
-	cfg   Config
-	cache *callerCache
-	ring  *keyring
-	watch *watchers
+	cfg     Config
+	cache   *callerCache
+	ring    *keyring
+	outside outsiders
+	watch   *watchers
 	// epoch is raised whenever what is cached may be wrong.
 	epoch atomic.Uint64
 
@@ -68,9 +74,13 @@ func New(c Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	outside, err := newOutsiders(c)
+	if err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Service{
-		cfg: c, cache: newCallerCache(c.Cache), ring: newKeyring(c), watch: newWatchers(),
+		cfg: c, cache: newCallerCache(c.Cache), ring: newKeyring(c), outside: outside, watch: newWatchers(),
 		quit: make(chan struct{}), done: make(chan struct{}), stop: stop,
 	}
 	go s.poll(ctx)

@@ -141,19 +141,11 @@ func (s *Service) verify(ctx context.Context, token string, now time.Time) (*cla
 // in its one canonical spelling. Nothing of it is trusted yet.
 func parseHeader(token string) (header, error) {
 	var h header
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return h, refused(ErrInvalid, "not a compact token")
+	parts, err := compact(token)
+	if err != nil {
+		return h, err
 	}
-	var raw [3][]byte
-	for i, p := range parts {
-		b, err := base64.RawURLEncoding.Strict().DecodeString(p)
-		if err != nil || len(b) == 0 || strings.ContainsAny(p, "\r\n") {
-			return h, refused(ErrInvalid, "not base64url")
-		}
-		raw[i] = b
-	}
-	if err := strict(raw[0], &h); err != nil {
+	if err := strict(parts[0], &h); err != nil {
 		return h, err
 	}
 	if h.Alg != jwa.RS256().String() || h.Typ != "" && h.Typ != "JWT" {
@@ -163,6 +155,22 @@ func parseHeader(token string) (header, error) {
 		return h, refused(ErrInvalid, "no kid")
 	}
 	return h, nil
+}
+
+// compact takes a token in its one canonical spelling apart, decoded.
+func compact(token string) (raw [3][]byte, err error) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return raw, refused(ErrInvalid, "not a compact token")
+	}
+	for i, p := range parts {
+		b, err := base64.RawURLEncoding.Strict().DecodeString(p)
+		if err != nil || len(b) == 0 || strings.ContainsAny(p, "\r\n") {
+			return raw, refused(ErrInvalid, "not base64url")
+		}
+		raw[i] = b
+	}
+	return raw, nil
 }
 
 // strict decodes JSON that names each member once, in its exact case, and none that is

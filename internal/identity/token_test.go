@@ -205,15 +205,19 @@ func hs256(key []byte) string { return mac(key, `{"alg":"HS256","kid":"id-2","ty
 
 func hs256Named(key []byte) string { return mac(key, goodHeader) }
 
-func mac(key []byte, header string) string {
-	text := b64(header) + "." + b64(claims())
+func mac(key []byte, header string) string { return macOf(key, header, claims()) }
+
+func macOf(key []byte, header, claims string) string {
+	text := b64(header) + "." + b64(claims)
 	h := hmac.New(sha256.New, key)
 	h.Write([]byte(text))
 	return text + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-func ps256(k *rsa.PrivateKey, header string) string {
-	text := b64(header) + "." + b64(claims())
+func ps256(k *rsa.PrivateKey, header string) string { return ps256Of(k, header, claims()) }
+
+func ps256Of(k *rsa.PrivateKey, header, claims string) string {
+	text := b64(header) + "." + b64(claims)
 	sum := sha256.Sum256([]byte(text))
 	sig, err := rsa.SignPSS(rand.Reader, k, crypto.SHA256, sum[:], nil)
 	if err != nil {
@@ -223,9 +227,11 @@ func ps256(k *rsa.PrivateKey, header string) string {
 }
 
 // embedded is signed by a key that the header brings along.
-func embedded(k *rsa.PrivateKey, kid string) string {
+func embedded(k *rsa.PrivateKey, kid string) string { return embeddedOf(k, kid, claims()) }
+
+func embeddedOf(k *rsa.PrivateKey, kid, claims string) string {
 	return signed(k, fmt.Sprintf(`{"alg":"RS256","kid":%q,"jwk":{"kty":"RSA","kid":%q,"e":"AQAB","n":%q}}`,
-		kid, kid, bigText(k.N)), claims())
+		kid, kid, bigText(k.N)), claims)
 }
 
 // trailingBits spells the last byte of the signature in a second way: 256 bytes leave
