@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -114,6 +115,22 @@ func (w *Work) Bytes(a Artifact) ([]byte, error) {
 		return nil, Fail(IOFailed, "artifact %s could not be read", a.ID).Because(err)
 	}
 	return b, nil
+}
+
+// Report keeps a measurement of a level as an artifact, and names it in the result. absent
+// says what could not be measured.
+func (w *Work) Report(ctx context.Context, level string, out ProfileOut, absent ...string) (ProfileOut, error) {
+	b, err := json.MarshalIndent(struct {
+		Level    string             `json:"level"`
+		Measured map[string]float64 `json:"measured"`
+		On       string             `json:"measured_on"`
+		Absent   []string           `json:"not_measured,omitempty"`
+	}{level, out.Measured, out.On, absent}, "", "  ")
+	if err != nil {
+		return out, err
+	}
+	out.Report, err = w.Keep(ctx, New{Kind: "report", Name: level + "-profile.json", Media: "application/json"}, append(b, '\n'))
+	return out, err
 }
 
 // MayWrite checks a path that a call is to write; see Policy.

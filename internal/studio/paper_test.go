@@ -1,14 +1,11 @@
 package studio_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,7 +45,11 @@ func (p *paper) Probe(context.Context) (studio.TargetInfo, error) {
 	return studio.TargetInfo{Kind: p.kind, Name: p.kind, Version: p.version}, nil
 }
 
-func (p *paper) Open(at studio.Place) (studio.Target, error) { return &sheet{paper: p, at: at}, nil }
+func (p *paper) Open(at studio.Place) (studio.Target, error) { return p.sheet(at), nil }
+
+func (p *paper) sheet(at studio.Place) *sheet {
+	return &sheet{paper: p, at: at, past: studio.Journal[line]{File: filepath.Join(at.Dir, "sheet.ndjson")}}
+}
 
 type line struct {
 	Run    string   `json:"run"`
@@ -56,13 +57,14 @@ type line struct {
 	Undoes string   `json:"undoes,omitempty"`
 }
 
+// Of names the run, and what it took back.
+func (l line) Of() (run, undoes string) { return l.Run, l.Undoes }
+
 type sheet struct {
 	paper *paper
 	at    studio.Place
-	lines []line
+	past  studio.Journal[line]
 }
-
-func (s *sheet) file() string { return filepath.Join(s.at.Dir, "sheet.ndjson") }
 
 func (s *sheet) Begin(ctx context.Context, known func(string) bool) (studio.Txn, error) {
 	info, err := s.paper.Probe(ctx)
@@ -70,60 +72,22 @@ func (s *sheet) Begin(ctx context.Context, known func(string) bool) (studio.Txn,
 		return nil, err
 	}
 	info.Name = s.at.Name
-	s.lines = nil
-	b, err := os.ReadFile(s.file())
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := s.past.Load(known); err != nil {
 		return nil, err
-	}
-	kept := 0
-	for text := range bytes.Lines(b) {
-		var l line
-		if json.Unmarshal(text, &l) != nil || !known(l.Run) {
-			break
-		}
-		s.lines = append(s.lines, l)
-		kept += len(text)
-	}
-	if kept < len(b) {
-		if err := os.Truncate(s.file(), int64(kept)); err != nil {
-			return nil, err
-		}
 	}
 	return &pencil{sheet: s, info: info, names: s.present()}, nil
 }
 
 func (s *sheet) present() []string {
-	if len(s.lines) == 0 {
-		return nil
+	if force := s.past.Force(); len(force) > 0 {
+		return slices.Clone(force[len(force)-1].Names)
 	}
-	return slices.Clone(s.lines[len(s.lines)-1].Names)
+	return nil
 }
 
 func (s *sheet) Fork(_ context.Context, at studio.Place, keep func(string) bool) (studio.Target, error) {
-	f := &sheet{paper: s.paper, at: at}
-	for _, l := range s.lines {
-		if !keep(l.Run) {
-			break
-		}
-		if err := f.write(l); err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
-}
-
-func (s *sheet) write(l line) error {
-	b, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(s.file(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(b, '\n'))
-	s.lines = append(s.lines, l)
-	return errors.Join(err, f.Close())
+	f := s.paper.sheet(at)
+	return f, s.past.Copy(&f.past, keep)
 }
 
 func (s *sheet) Close() {}
@@ -137,13 +101,7 @@ type pencil struct {
 
 func (p *pencil) Info() studio.TargetInfo { return p.info }
 
-func (p *pencil) Runs() []string {
-	var runs []string
-	for _, l := range p.lines {
-		runs = append(runs, l.Run)
-	}
-	return runs
-}
+func (p *pencil) Runs() []string { return p.past.Runs() }
 
 func (p *pencil) Digest(context.Context) (string, error) {
 	sum := sha256.Sum256([]byte(strings.Join(p.names, "\n")))
@@ -208,25 +166,22 @@ func (p *pencil) Do(ctx context.Context, w *studio.Work) (any, error) {
 }
 
 func (p *pencil) Undo(_ context.Context, run string) error {
-	n := len(p.lines)
-	if n == 0 || p.lines[n-1].Run != run {
-		return studio.Fail(studio.Validation, "later runs rest on it")
+	if there, err := p.past.Undo(run, p.at.Name); err != nil || !there {
+		return err
 	}
-	p.undid, p.names = run, nil
-	if n > 1 {
-		p.names = slices.Clone(p.lines[n-2].Names)
-	}
+	p.undid, p.names = run, p.present()
 	return nil
 }
 
 func (p *pencil) Commit(_ context.Context, run string) error {
-	if slices.Equal(p.names, p.present()) {
+	if p.undid == "" && slices.Equal(p.names, p.present()) {
 		return nil
 	}
-	return p.write(line{Run: run, Names: p.names, Undoes: p.undid})
+	return p.past.Append(line{Run: run, Names: p.names, Undoes: p.undid})
 }
 
 func (p *pencil) Rollback(context.Context) error {
+	p.past.Rejoin()
 	p.names = p.present()
 	return nil
 }

@@ -196,48 +196,71 @@ func (x *executor) open(ctx context.Context) (release func(), err error) {
 	}
 	slices.Sort(x.order)
 	x.order = slices.Compact(x.order)
-	known, err := x.known(ctx)
-	if err != nil {
-		return release, err
-	}
 	for _, name := range x.order {
-		kind, _, _ := strings.Cut(name, ":")
-		i := slices.IndexFunc(x.adapters, func(a Adapter) bool { return a.Kind() == kind })
-		sl, err := x.slot(x.grant.World(), x.adapters[i], name)
-		if err != nil {
-			return release, err
-		}
-		unlock, err := sl.acquire(ctx, func(n int) { x.progress(0, 0, fmt.Sprintf("waiting for %s: %d before", name, n)) })
+		unlock, err := x.beginOn(ctx, name)
 		if err != nil {
 			return release, err
 		}
 		held = append(held, unlock)
-		err = retry(ctx, func() (err error) {
-			x.txns[name], err = sl.target.Begin(ctx, known)
-			return err
-		})
-		if err != nil {
-			delete(x.txns, name)
-			return release, err
-		}
 	}
 	return release, nil
 }
 
-// known says which runs are recorded as well ended: what others left is dropped.
+// beginOn takes one target's lock and begins its transaction.
+func (x *executor) beginOn(ctx context.Context, name string) (unlock func(), err error) {
+	a, err := x.adapterOf(name)
+	if err != nil {
+		return nil, err
+	}
+	sl, err := x.slot(x.grant.World(), a, name)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err = sl.acquire(ctx, func(n int) { x.progress(0, 0, fmt.Sprintf("waiting for %s: %d before", name, n)) })
+	if err != nil {
+		return nil, err
+	}
+	known, err := x.known(ctx)
+	if err == nil {
+		err = retry(ctx, func() error {
+			t, err := sl.target.Begin(ctx, known)
+			if err == nil {
+				x.txns[name] = t
+			}
+			return err
+		})
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// adapterOf finds the adapter of a target by its name.
+func (s *Studio) adapterOf(target string) (Adapter, error) {
+	kind, _, _ := strings.Cut(target, ":")
+	i := slices.IndexFunc(s.adapters, func(a Adapter) bool { return a.Kind() == kind })
+	if i < 0 {
+		return nil, Fail(TargetGone, "there is no %s here any more", kind)
+	}
+	return s.adapters[i], nil
+}
+
+// known says which runs are recorded as well ended: what others left is dropped. It is
+// asked under the target's lock, when nobody else can be leaving anything there.
 func (x *executor) known(ctx context.Context) (func(run string) bool, error) {
+	b, err := x.book(ctx, x.grant)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Unlock()
 	return func(run string) bool {
-		id, err := uuid.Parse(run)
-		if err != nil {
-			return false
-		}
-		b, err := x.book(ctx, x.grant)
-		if err != nil {
-			return true // better too much than lost; the next look drops it
-		}
+		b.mu.Lock()
 		defer b.mu.Unlock()
+		id, err := uuid.Parse(run)
 		e, ok := b.runs[id]
-		return ok && e.run.Status == "ok"
+		return err == nil && ok && e.run.Status == "ok"
 	}, nil
 }
 

@@ -132,12 +132,11 @@ func (s *Studio) before(ctx context.Context, g access.Grant, id uuid.UUID) (func
 }
 
 func (s *Studio) fork(ctx context.Context, g access.Grant, name, dir string, keep func(string) bool) (Target, error) {
-	kind, _, _ := strings.Cut(name, ":")
-	i := slices.IndexFunc(s.adapters, func(a Adapter) bool { return a.Kind() == kind })
-	if i < 0 {
-		return nil, Fail(TargetGone, "there is no %s here any more", kind)
+	a, err := s.adapterOf(name)
+	if err != nil {
+		return nil, err
 	}
-	sl, err := s.slot(g.World(), s.adapters[i], name)
+	sl, err := s.slot(g.World(), a, name)
 	if err != nil {
 		return nil, err
 	}

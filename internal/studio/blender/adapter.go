@@ -92,5 +92,5 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.target(at), nil }
 
 func (a *Adapter) target(at studio.Place) *target {
-	return &target{adapter: a, at: at, journal: &journal{file: filepath.Join(at.Dir, "journal.ndjson")}}
+	return &target{adapter: a, at: at, journal: &journal{studio.Journal[entry]{File: filepath.Join(at.Dir, "journal.ndjson")}}}
 }

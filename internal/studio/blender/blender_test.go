@@ -3,7 +3,6 @@ package blender
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -120,7 +119,7 @@ func TestScenes(t *testing.T) {
 // empty begins anew, with nothing in the scene and nothing in the journal.
 func (s *shop) empty() {
 	s.t.Helper()
-	if err := os.Remove(s.tgt.journal.file); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(s.tgt.journal.File); err != nil && !errors.Is(err, os.ErrNotExist) {
 		s.t.Fatal(err)
 	}
 	s.known, s.n = map[string]bool{}, 0
@@ -339,44 +338,6 @@ func TestWithoutBlender(t *testing.T) {
 	}
 	if _, err := tgt.Begin(t.Context(), func(string) bool { return true }); !errors.As(err, &failed) || failed.Code != studio.Missing {
 		t.Errorf("without Blender: %v", err)
-	}
-}
-
-func TestJournal(t *testing.T) {
-	j := &journal{file: filepath.Join(t.TempDir(), "journal.ndjson")}
-	all := func(string) bool { return true }
-	for _, e := range []entry{{Run: "1", Ops: []raw{raw(`{"op":"new"}`)}}, {Run: "2"}, {Run: "3", Undoes: "2"}, {Run: "4"}} {
-		if err := j.append(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	names := func() string {
-		text := ""
-		for _, e := range j.entries {
-			text += e.Run
-		}
-		return text
-	}
-	if names() != "14" {
-		t.Errorf("in force: %s", names())
-	}
-	f, err := os.OpenFile(j.file, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = f.WriteString(`{"run":"5","o`); err == nil {
-		err = f.Close()
-	}
-	if err = errors.Join(err, j.load(all)); err != nil || names() != "14" {
-		t.Errorf("with a torn line: %s, %v", names(), err)
-	}
-	if err := j.load(func(run string) bool { return run < "3" }); err != nil || names() != "12" {
-		t.Errorf("without unrecorded runs: %s, %v", names(), err)
-	}
-	var e entry
-	b, _ := os.ReadFile(j.file)
-	if n := bytes.Count(b, []byte("\n")); n != 2 || json.Unmarshal(bytes.SplitN(b, []byte("\n"), 2)[0], &e) != nil {
-		t.Errorf("the file holds %d entries", n)
 	}
 }
 

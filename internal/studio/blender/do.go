@@ -316,7 +316,7 @@ func (x *txn) ground(name string) (func(px, py float64) float64, error) {
 func (x *txn) meshOf(name string) ([]byte, error) {
 	ops := []raw{}
 	if !x.reset {
-		for _, e := range x.journal.entries {
+		for _, e := range x.journal.Force() {
 			if e.Reset {
 				ops = nil
 			}

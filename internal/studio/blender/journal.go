@@ -1,20 +1,17 @@
 package blender
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+
+	"loregate/internal/studio"
 )
 
-// entry is what one run did to a scene. A journal is a file of them, one JSON object a
-// line; an entry that undoes takes the one before it off.
+// entry is what one run did to a scene.
 type entry struct {
 	Run    string `json:"run"`
 	Reset  bool   `json:"reset,omitempty"` // the scene was emptied first
@@ -22,88 +19,14 @@ type entry struct {
 	Undoes string `json:"undoes,omitempty"`
 }
 
+// Of names the run, and what it took back.
+func (e entry) Of() (run, undoes string) { return e.Run, e.Undoes }
+
 // journal is all that a scene is made of.
-type journal struct {
-	file    string
-	all     []entry // as they are in the file
-	entries []entry // those in force
-}
-
-// load reads the file and drops the entries that known refuses: runs that never came to
-// be recorded.
-func (j *journal) load(known func(string) bool) error {
-	b, err := os.ReadFile(j.file)
-	if errors.Is(err, fs.ErrNotExist) {
-		j.all, j.entries = nil, nil
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	j.all = j.all[:0]
-	kept := 0
-	for line := range bytes.Lines(b) {
-		var e entry
-		if json.Unmarshal(line, &e) != nil || !known(e.Run) {
-			break // written half, or by a run that was not recorded: nothing after it counts
-		}
-		j.all = append(j.all, e)
-		kept += len(line)
-	}
-	if kept < len(b) {
-		if err := os.Truncate(j.file, int64(kept)); err != nil {
-			return err
-		}
-	}
-	j.fold()
-	return nil
-}
-
-// fold finds the entries in force.
-func (j *journal) fold() {
-	j.entries = nil
-	for _, e := range j.all {
-		if e.Undoes == "" {
-			j.entries = append(j.entries, e)
-			continue
-		}
-		j.without(e.Undoes)
-	}
-}
-
-// without leaves the last entry in force out, where it is a run's.
-func (j *journal) without(run string) {
-	if n := len(j.entries); n > 0 && j.entries[n-1].Run == run {
-		j.entries = slices.Clone(j.entries[:n-1])
-	}
-}
-
-// rejoin puts back what without left out.
-func (j *journal) rejoin() { j.fold() }
-
-// append adds an entry, durably.
-func (j *journal) append(e entry) error {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("blender: journal: %w", err)
-	}
-	f, err := os.OpenFile(j.file, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(append(line, '\n')); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	j.all = append(j.all, e)
-	j.fold()
-	return nil
-}
+type journal struct{ studio.Journal[entry] }
 
 // identity names the state that the entries in force make.
-func (j *journal) identity() string { return identityOf(j.entries) }
+func (j *journal) identity() string { return identityOf(j.Force()) }
 
 func identityOf(entries []entry) string {
 	h := sha256.New()
@@ -125,24 +48,24 @@ type point struct {
 	entries  int
 }
 
-func (j *journal) pointFile() string { return filepath.Join(filepath.Dir(j.file), "checkpoint.json") }
+func (j *journal) pointFile() string { return filepath.Join(filepath.Dir(j.File), "checkpoint.json") }
 
 // checkpoint finds the saved scene, where it is a state on the way to the present one.
 func (j *journal) checkpoint() (p point, ok bool) {
 	b, err := os.ReadFile(j.pointFile())
-	if err != nil || json.Unmarshal(b, &p) != nil || p.Entries > len(j.entries) || p.Entries == 0 {
+	if err != nil || json.Unmarshal(b, &p) != nil || p.Entries > len(j.Force()) || p.Entries == 0 {
 		return p, false
 	}
-	p.entries, p.file = p.Entries, filepath.Join(filepath.Dir(j.file), "checkpoint.blend")
+	p.entries, p.file = p.Entries, filepath.Join(filepath.Dir(j.File), "checkpoint.blend")
 	if _, err := os.Stat(p.file); err != nil {
 		return p, false
 	}
-	return p, identityOf(j.entries[:p.Entries]) == p.Identity
+	return p, identityOf(j.Force()[:p.Entries]) == p.Identity
 }
 
 // since counts the operations that a restore would replay.
 func (j *journal) since() int {
-	entries := j.entries
+	entries := j.Force()
 	if p, ok := j.checkpoint(); ok {
 		entries = entries[p.entries:]
 	}
@@ -160,7 +83,7 @@ func (j *journal) since() int {
 // checkpoint: the identity would not fit.
 func (j *journal) saved(file string) {
 	_ = os.Remove(j.pointFile()) // it may not be there
-	b, err := json.Marshal(point{Entries: len(j.entries), Identity: j.identity()})
+	b, err := json.Marshal(point{Entries: len(j.Force()), Identity: j.identity()})
 	if err == nil && os.Rename(file+".part", file) == nil {
 		_ = os.WriteFile(j.pointFile(), b, 0o600) // without it there is no checkpoint, no more
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"loregate/internal/studio"
 )
@@ -29,7 +28,7 @@ type target struct {
 // Begin starts a transaction: the journal is read to what is recorded, and the session
 // brought to it.
 func (t *target) Begin(ctx context.Context, known func(string) bool) (studio.Txn, error) {
-	if err := t.journal.load(known); err != nil {
+	if err := t.journal.Load(known); err != nil {
 		return nil, studio.Fail(studio.IOFailed, "the scene's journal cannot be read").Because(err)
 	}
 	if t.session != nil && !t.session.alive() {
@@ -89,7 +88,7 @@ func (t *target) drop() {
 // the way, else from nothing.
 func (t *target) restore(ctx context.Context) error {
 	ops := []raw{raw(`{"op":"new"}`)}
-	entries := t.journal.entries
+	entries := t.journal.Force()
 	if c, ok := t.journal.checkpoint(); ok {
 		ops = []raw{must(map[string]string{"op": "open", "file": c.file})}
 		entries = entries[c.entries:]
@@ -181,19 +180,8 @@ func (t *target) trouble(ctx context.Context, err error) error {
 
 // Fork gives a target with the scene as it was after the first runs.
 func (t *target) Fork(_ context.Context, at studio.Place, keep func(run string) bool) (studio.Target, error) {
-	if err := t.journal.load(func(string) bool { return true }); err != nil {
-		return nil, studio.Fail(studio.IOFailed, "the scene's journal cannot be read").Because(err)
-	}
 	f := t.adapter.target(at)
-	for _, e := range t.journal.all {
-		if !keep(e.Run) {
-			break
-		}
-		if err := f.journal.append(e); err != nil {
-			return nil, studio.Fail(studio.IOFailed, "the scene cannot be copied").Because(err)
-		}
-	}
-	return f, nil
+	return f, t.journal.Copy(&f.journal.Journal, keep)
 }
 
 // Close ends the session.
@@ -221,11 +209,7 @@ func (x *txn) Runs() []string {
 	if x.reset {
 		return nil
 	}
-	var runs []string
-	for _, e := range x.journal.entries {
-		runs = append(runs, e.Run)
-	}
-	return runs
+	return x.journal.Runs()
 }
 
 // ask does one operation that only looks, and reads its result.
@@ -316,22 +300,11 @@ func (x *txn) compact(ctx context.Context, ops []raw) ([]raw, error) {
 
 // Undo takes the latest run back: the session is brought to the journal without it.
 func (x *txn) Undo(ctx context.Context, run string) error {
-	if n := len(x.journal.entries); n == 0 || x.journal.entries[n-1].Run != run {
-		i := slices.IndexFunc(x.journal.entries, func(e entry) bool { return e.Run == run })
-		if !slices.ContainsFunc(x.journal.all, func(e entry) bool { return e.Run == run }) {
-			return nil // it left the scene as it found it
-		}
-		if i < 0 {
-			return studio.Fail(studio.Validation, "run %s left nothing in %s that is there now", run, x.at.Name)
-		}
-		var later []string
-		for _, e := range slices.Backward(x.journal.entries[i+1:]) {
-			later = append(later, e.Run)
-		}
-		return studio.Fail(studio.Validation, "later runs rest on it; take these back first, in this order: %s", strings.Join(later, ", "))
+	there, err := x.journal.Undo(run, x.at.Name)
+	if err != nil || !there {
+		return err
 	}
 	x.undid = run
-	x.journal.without(run)
 	return x.restore(ctx)
 }
 
@@ -340,7 +313,7 @@ func (x *txn) Commit(ctx context.Context, run string) error {
 	if x.undid == "" && !x.reset && len(x.ops) == 0 {
 		return nil
 	}
-	if err := x.journal.append(entry{Run: run, Reset: x.reset, Ops: x.ops, Undoes: x.undid}); err != nil {
+	if err := x.journal.Append(entry{Run: run, Reset: x.reset, Ops: x.ops, Undoes: x.undid}); err != nil {
 		return studio.Fail(studio.IOFailed, "the scene's journal cannot be written").Because(err)
 	}
 	if _, err := x.session.do(ctx, []raw{raw(`{"op":"commit"}`)}); err != nil {
@@ -370,7 +343,7 @@ func (x *txn) checkpoint(ctx context.Context) {
 // the session is gone, by restoring.
 func (x *txn) Rollback(ctx context.Context) error {
 	if x.undid != "" {
-		x.journal.rejoin()
+		x.journal.Rejoin()
 		x.holds = ""
 	}
 	if x.session != nil && x.session.alive() && x.undid == "" && !x.reset {

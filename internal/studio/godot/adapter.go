@@ -183,6 +183,8 @@ func (a *Adapter) look(ctx context.Context, project, scene string, frames int) (
 func clip(b []byte) string { return string(bytes.ToValidUTF8(b[max(0, len(b)-2000):], nil)) }
 
 // Open gives a project. Nothing is started.
-func (a *Adapter) Open(at studio.Place) (studio.Target, error) {
-	return &project{adapter: a, at: at, dir: filepath.Join(at.Dir, "project"), log: filepath.Join(at.Dir, "history.ndjson")}, nil
+func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.project(at), nil }
+
+func (a *Adapter) project(at studio.Place) *project {
+	return &project{adapter: a, at: at, dir: filepath.Join(at.Dir, "project"), history: studio.Journal[past]{File: filepath.Join(at.Dir, "history.ndjson")}}
 }

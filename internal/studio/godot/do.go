@@ -271,13 +271,7 @@ func (t *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
 		"load_ms": got.LoadMS, "frames": float64(got.Frames), "frame_ms_mean": got.MeanMS, "frame_ms_longest": got.LongestMS, "nodes": float64(got.Nodes),
 		"mesh_instances": float64(got.Meshes), "triangles": float64(got.Triangles), "materials": float64(got.Materials), "memory_mb": got.MemoryMB,
 		"objects": got.Objects, "resources": got.Resources}}
-	b, err := json.MarshalIndent(map[string]any{"level": in.Level, "measured": out.Measured, "measured_on": out.On,
-		"not_measured": []string{"draw calls", "time on a graphics card"}}, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	out.Report, err = w.Keep(ctx, studio.New{Kind: "report", Name: in.Level + "-profile.json", Media: "application/json"}, append(b, '\n'))
-	return out, err
+	return w.Report(ctx, in.Level, out, "draw calls", "time on a graphics card")
 }
 
 // list gives the project's files.

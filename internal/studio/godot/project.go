@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,13 +20,15 @@ import (
 // files are a project's files: path and hash.
 type files map[string]string
 
-// past is what one run left: all files of the project. A history is a file of them, one
-// JSON object a line.
+// past is what one run left: all files of the project.
 type past struct {
 	Run    string `json:"run"`
 	Files  files  `json:"files"`
 	Undoes string `json:"undoes,omitempty"`
 }
+
+// Of names the run, and what it took back.
+func (e past) Of() (run, undoes string) { return e.Run, e.Undoes }
 
 // project is a scratch project of Godot's. What the engine derives from its files lies
 // beside them, and is no part of it.
@@ -35,56 +36,20 @@ type project struct {
 	adapter *Adapter
 	at      studio.Place
 	dir     string
-	log     string
-	all     []past
-	force   []past // those in force
+	history studio.Journal[past]
 }
 
-func (p *project) load(known func(string) bool) error {
-	b, err := os.ReadFile(p.log)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	p.all = nil
-	kept := 0
-	for line := range bytes.Lines(b) {
-		var e past
-		if json.Unmarshal(line, &e) != nil || !known(e.Run) {
-			break // written half, or by a run that was not recorded
-		}
-		p.all = append(p.all, e)
-		kept += len(line)
-	}
-	if kept < len(b) {
-		if err := os.Truncate(p.log, int64(kept)); err != nil {
-			return err
-		}
-	}
-	p.fold()
-	return nil
-}
-
-func (p *project) fold() {
-	p.force = nil
-	for _, e := range p.all {
-		if n := len(p.force); e.Undoes == "" {
-			p.force = append(p.force, e)
-		} else if n > 0 && p.force[n-1].Run == e.Undoes {
-			p.force = slices.Clone(p.force[:n-1])
-		}
-	}
-}
-
+// present are the files that the entries in force left.
 func (p *project) present() files {
-	if n := len(p.force); n > 0 {
-		return maps.Clone(p.force[n-1].Files)
+	if force := p.history.Force(); len(force) > 0 {
+		return maps.Clone(force[len(force)-1].Files)
 	}
 	return files{}
 }
 
 // Begin starts a transaction on the recorded state.
 func (p *project) Begin(ctx context.Context, known func(string) bool) (studio.Txn, error) {
-	if err := p.load(known); err != nil {
+	if err := p.history.Load(known); err != nil {
 		return nil, studio.Fail(studio.IOFailed, "the project's history cannot be read").Because(err)
 	}
 	info, err := p.adapter.Probe(ctx)
@@ -98,46 +63,12 @@ func (p *project) Begin(ctx context.Context, known func(string) bool) (studio.Tx
 
 // Fork gives a project with the files that the first runs left.
 func (p *project) Fork(_ context.Context, at studio.Place, keep func(string) bool) (studio.Target, error) {
-	if err := p.load(func(string) bool { return true }); err != nil {
-		return nil, studio.Fail(studio.IOFailed, "the project's history cannot be read").Because(err)
-	}
-	t, err := p.adapter.Open(at)
-	if err != nil {
-		return nil, err
-	}
-	f := t.(*project)
-	for _, e := range p.all {
-		if !keep(e.Run) {
-			break
-		}
-		if err := f.append(e); err != nil {
-			return nil, studio.Fail(studio.IOFailed, "the project cannot be copied").Because(err)
-		}
-	}
-	return f, nil
+	f := p.adapter.project(at)
+	return f, p.history.Copy(&f.history, keep)
 }
 
 // Close does nothing: no program stays.
 func (p *project) Close() {}
-
-func (p *project) append(e past) error {
-	line, err := json.Marshal(e)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(p.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err = f.Write(append(line, '\n')); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		p.all = append(p.all, e)
-		p.fold()
-	}
-	return err
-}
 
 // txn is a transaction on a project.
 type txn struct {
@@ -150,13 +81,7 @@ type txn struct {
 func (t *txn) Info() studio.TargetInfo { return t.info }
 
 // Runs are the runs that the project holds something of.
-func (t *txn) Runs() []string {
-	runs := make([]string, len(t.force))
-	for i, e := range t.force {
-		runs[i] = e.Run
-	}
-	return runs
-}
+func (t *txn) Runs() []string { return t.history.Runs() }
 
 func (t *txn) Digest(context.Context) (string, error) {
 	h := sha256.New()
@@ -269,25 +194,11 @@ func (t *txn) get(name string) ([]byte, error) {
 }
 
 func (t *txn) Undo(_ context.Context, run string) error {
-	n := len(t.force)
-	if n == 0 || t.force[n-1].Run != run {
-		i := slices.IndexFunc(t.force, func(e past) bool { return e.Run == run })
-		if !slices.ContainsFunc(t.all, func(e past) bool { return e.Run == run }) {
-			return nil // it left the project as it found it
-		}
-		if i < 0 {
-			return studio.Fail(studio.Validation, "run %s left nothing in %s that is there now", run, t.at.Name)
-		}
-		var later []string
-		for _, e := range slices.Backward(t.force[i+1:]) {
-			later = append(later, e.Run)
-		}
-		return studio.Fail(studio.Validation, "later runs rest on it; take these back first, in this order: %s", strings.Join(later, ", "))
+	there, err := t.history.Undo(run, t.at.Name)
+	if err != nil || !there {
+		return err
 	}
-	t.undid, t.files = run, files{}
-	if n > 1 {
-		t.files = maps.Clone(t.force[n-2].Files)
-	}
+	t.undid, t.files = run, t.present()
 	return t.lay()
 }
 
@@ -295,13 +206,14 @@ func (t *txn) Commit(_ context.Context, run string) error {
 	if t.undid == "" && maps.Equal(t.files, t.present()) {
 		return nil
 	}
-	if err := t.append(past{Run: run, Files: t.files, Undoes: t.undid}); err != nil {
+	if err := t.history.Append(past{Run: run, Files: t.files, Undoes: t.undid}); err != nil {
 		return studio.Fail(studio.IOFailed, "the project's history cannot be written").Because(err)
 	}
 	return nil
 }
 
 func (t *txn) Rollback(context.Context) error {
+	t.history.Rejoin()
 	t.files, t.undid = t.present(), ""
 	return t.lay()
 }

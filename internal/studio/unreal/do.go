@@ -2,7 +2,6 @@ package unreal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -161,12 +160,7 @@ func (x *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
 	if err := x.bridged(ctx, "profile", map[string]any{"level": in.Level, "frames": in.Frames}, &out.Measured); err != nil {
 		return nil, err
 	}
-	b, err := json.MarshalIndent(map[string]any{"level": in.Level, "measured": out.Measured, "measured_on": out.On}, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	out.Report, err = w.Keep(ctx, studio.New{Kind: "report", Name: in.Level + "-profile.json", Media: "application/json"}, append(b, '\n'))
-	return out, err
+	return w.Report(ctx, in.Level, out)
 }
 
 // list gives the assets below /Game/Loregate.
