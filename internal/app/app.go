@@ -134,10 +134,14 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 		return err
 	}
 	a.Guard = access.NewGuard(access.Config{Limiter: meteredLimits{a.limits, a.metrics}, Recorder: a.log, Now: o.Now})
+	outside, err := c.Issuers.outside()
+	if err != nil {
+		return err
+	}
 	a.Identity, err = identity.New(identity.Config{
 		Store: a.store.Identity(), Worlds: worlds{a.Canon}, Joiner: joiner{a},
 		Issuer: c.Token.Issuer, Audiences: c.audiences(), Life: c.Token.Life,
-		AllowKeyAsBearer: c.keyAsBearer(), Now: o.Now, Logger: o.Logger,
+		AllowKeyAsBearer: c.keyAsBearer(), Outside: outside, Now: o.Now, Logger: o.Logger,
 	})
 	return err
 }

@@ -34,6 +34,7 @@ type Config struct {
 	AllowFrom   []string  `yaml:"allow_from" doc:"Address ranges that may use the API, as 10.0.0.0/8. Empty: all."`
 	KeyAsBearer string    `yaml:"allow_key_as_bearer" default:"auto" doc:"Whether an API key is taken as bearer token on /mcp: yes, no, or auto, which is yes on loopback only."`
 	Token       Token     `yaml:"token"`
+	Issuers     Issuers   `yaml:"issuers" doc:"Outside issuers whose tokens are taken too: Entra ID, Auth0, Keycloak and the like. A list, see below."`
 	Limits      Limits    `yaml:"limits"`
 	Audit       Audit     `yaml:"audit"`
 	Log         Log       `yaml:"log"`
@@ -143,6 +144,9 @@ func (c Config) Check() error {
 			return fmt.Errorf("allow_from: %q is not a range such as 10.0.0.0/8", r)
 		}
 	}
+	if _, err := c.Issuers.outside(); err != nil {
+		return err
+	}
 	if c.Tracing.Sample < 0 || c.Tracing.Sample > 1 {
 		return fmt.Errorf("tracing.sample: %v is not between 0 and 1", c.Tracing.Sample)
 	}
@@ -216,6 +220,10 @@ func (s setting) set(text string) error {
 		}
 	case []string:
 		v.Set(reflect.ValueOf(commaList(text)))
+	case Issuers:
+		if err := v.Addr().Interface().(*Issuers).readText(text); err != nil {
+			return fmt.Errorf("%s: %w", s.path, err)
+		}
 	default:
 		err = fmt.Errorf("unsupported type %s", v.Type())
 	}
@@ -326,7 +334,11 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 		if !ok {
 			return fmt.Errorf("%s:%d: unknown setting %q; did you mean %q? See docs/config.md", file, key.Line, path, nearest(path, known))
 		}
-		if err := value.Decode(s.value.Addr().Interface()); err != nil {
+		err := value.Decode(s.value.Addr().Interface())
+		if _, ok := s.value.Interface().(Issuers); ok && err != nil {
+			return fmt.Errorf("%s:%d: %s: %w", file, value.Line, path, err)
+		}
+		if err != nil {
 			return fmt.Errorf("%s:%d: %s cannot be read as %s", file, value.Line, path, kindName(s.value.Interface()))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -65,9 +66,61 @@ start, with the nearest known name. Variables that begin with ` + "`LOREGATE_KEY
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.WriteString(`
+## Outside issuers
+
+Who signs in with Entra ID, Auth0, Keycloak or another that publishes its keys may come with its tokens:
+each entry of ` + "`issuers`" + ` says whom to believe and what that opens. Tokens are signed with RS256 or ES256, name
+one of the configured audiences, and live a day at most. Keys are fetched from the configured issuer alone, never from
+an address that a token names, over https and without following redirects; they are kept for an hour, looked
+for anew at most once a minute when a token names one that is not known, and stay in use while the issuer does not answer.
+Clients find the issuers in /.well-known/oauth-protected-resource.
+
+Such a caller has no key here, so there is none to revoke: remove its subject from the world
+(` + "`loregate world member remove WORLD entra:…`" + `), which lowers every token within a second, or end it at the issuer.
+What it proposes and a person approves later is carried out with what its latest good token gave, as far as the
+process saw one, else with its membership.
+
+| setting | what it does |
+|---|---|
+`)
+	issuer := reflect.TypeFor[Issuer]()
+	for i := range issuer.NumField() {
+		tag := issuer.Field(i).Tag
+		fmt.Fprintf(&b, "| `%s` | %s |\n", tag.Get("yaml"), tag.Get("doc"))
+	}
+	b.WriteString(issuersExample)
 	b.WriteString("\n## Example\n\n```yaml\naddr: 0.0.0.0:8420\npublic_url: https://lore.example\nbehind_proxy: true\ntoken:\n  life: 30m\nlimits:\n  calls: 120\nimport:\n  gm_folders: [GM, Secrets]\n```\n")
 	golden(t, "docs/config.md", []byte(b.String()))
 }
+
+const issuersExample = "\n```yaml\n" + issuersYAML + "```\n"
+
+// issuersYAML is read by TestExampleIssuers too.
+const issuersYAML = `issuers:
+  - name: entra                    # app roles of an app registration, tokens of version 2.0
+    issuer: https://login.microsoftonline.com/8d1c0c6e-0000-4000-8000-6f1f5c3b2a10/v2.0
+    audience: 4b0d6f7a-0000-4000-8000-1c9f0f3a7d22
+    subject_claim: oid
+    roles_claim: roles
+    roles: {Lore.Read: user, Lore.Master: gm}
+    max_role: gm
+    worlds: [lendwater]
+  - name: auth0                    # an action adds the claim; its name is an address, which is usual there
+    issuer: https://example.eu.auth0.com/
+    audience: https://lore.example
+    roles_claim: https://lore.example/roles
+    roles: {players: user, masters: gm}
+    max_role: gm
+    worlds: [lendwater]
+  - name: kc                       # realm roles of Keycloak; an audience mapper adds the audience
+    issuer: https://login.example/realms/lore
+    audience: https://lore.example
+    roles_claim: /realm_access/roles
+    roles: {lore-player: user, lendwater-master: gm@lendwater}
+    max_role: gm
+    actor: person
+`
 
 // declared gives the surfaces of a product on an empty folder.
 func declared(t *testing.T) *App {

@@ -116,6 +116,9 @@ func (s authors) Author(ctx context.Context, subject access.Subject, key string)
 	if subject == Operator().Subject {
 		return Operator(), nil
 	}
+	if c, ok, err := s.app.Identity.OutsideCaller(ctx, subject); ok {
+		return c, err
+	}
 	if name, ok := strings.CutPrefix(string(subject), "local-"); ok {
 		if role, ok := access.ParseRole(name); ok {
 			return Local(role), nil

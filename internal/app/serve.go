@@ -92,7 +92,7 @@ func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err err
 		Stopping: stopping,
 		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: a.Ready, Version: a.Version,
-		PublicURL: a.Config.PublicURL, Hosts: a.Config.hosts(), Origins: a.Config.Origins,
+		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.hosts(), Origins: a.Config.Origins,
 		Now: a.now, Logger: a.logger, Routes: []httpd.Route{gamePage()},
 	}
 	for _, r := range a.Config.AllowFrom {

@@ -1,0 +1,131 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/access"
+	"loregate/internal/identity"
+)
+
+// Issuers are outside issuers of tokens. In the file it is a list; in a variable, the same
+// list as YAML or JSON.
+type Issuers []Issuer
+
+// Issuer is an outside issuer, as identity.Issuer explains. docs/config.md is made from
+// the doc tags.
+type Issuer struct {
+	Name         string            `yaml:"name" doc:"A word, such as entra. Its people are the subjects entra:… here, in memberships and labels too."`
+	Issuer       string            `yaml:"issuer" doc:"The iss claim of its tokens, to the letter. Its keys are found by its OpenID configuration. https only, but for loopback."`
+	Audience     commaOrList       `yaml:"audience" doc:"The aud claim: what this server is registered as with the issuer. A list: any of them."`
+	JWKSURL      string            `yaml:"jwks_url" doc:"Address of its key set, where it has no OpenID configuration."`
+	Algorithms   commaOrList       `yaml:"algorithms" doc:"RS256, ES256. Empty: both. No others are taken."`
+	SubjectClaim string            `yaml:"subject_claim" doc:"Claim that says who it is; default sub. A name, or a JSON pointer such as /realm_access/roles."`
+	RolesClaim   string            `yaml:"roles_claim" doc:"Claim with the values that roles speaks of; default roles. A list of texts, or texts parted by spaces."`
+	Roles        map[string]string `yaml:"roles" doc:"What each value gives: user, gm or admin, or gm@world for one world."`
+	Everyone     string            `yaml:"everyone" doc:"Role that each good token gives; empty: none."`
+	MaxRole      string            `yaml:"max_role" doc:"Highest role that a token can give; default user."`
+	Worlds       commaOrList       `yaml:"worlds" doc:"Worlds where roles without a world are good. Empty: those that the subject is a member of."`
+	WorldClaim   string            `yaml:"world_claim" doc:"Claim that names the world, or worlds, that a token is for. Empty: a token is for all that its roles open."`
+	Actor        string            `yaml:"actor" doc:"person or ai; default ai. Neither may approve proposals or be the operator."`
+	Surfaces     commaOrList       `yaml:"surfaces" doc:"The only surfaces that its tokens open. Empty: all."`
+	RateClass    string            `yaml:"rate_class" doc:"Limits profile of its people; empty: the default one."`
+}
+
+// commaOrList is a list that may be one text.
+type commaOrList []string
+
+// UnmarshalYAML reads one text or a list.
+func (l *commaOrList) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		*l = commaList(n.Value)
+		return nil
+	}
+	return n.Decode((*[]string)(l))
+}
+
+// UnmarshalYAML reads a list of issuers and refuses what it does not know.
+func (l *Issuers) UnmarshalYAML(n *yaml.Node) error {
+	known := map[string]bool{}
+	for i := range reflect.TypeFor[Issuer]().NumField() {
+		known[reflect.TypeFor[Issuer]().Field(i).Tag.Get("yaml")] = true
+	}
+	if n.Kind != yaml.SequenceNode {
+		return errors.New("must be a list of issuers")
+	}
+	for _, one := range n.Content {
+		for i := 0; one.Kind == yaml.MappingNode && i+1 < len(one.Content); i += 2 {
+			if key := one.Content[i]; !known[key.Value] {
+				return fmt.Errorf("line %d: an issuer has no %q; did you mean %q? See docs/config.md", key.Line, key.Value, nearest(key.Value, known))
+			}
+		}
+	}
+	return n.Decode((*[]Issuer)(l))
+}
+
+// String names them.
+func (l Issuers) String() string {
+	names := make([]string, len(l))
+	for i, one := range l {
+		names[i] = one.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// readText reads the list from a variable.
+func (l *Issuers) readText(text string) error {
+	*l = nil
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return yaml.Unmarshal([]byte(text), l)
+}
+
+// outside makes identity's form of the issuers.
+func (l Issuers) outside() ([]identity.Issuer, error) {
+	var all []identity.Issuer
+	for n, i := range l {
+		made, err := i.outside()
+		if err != nil {
+			return nil, fmt.Errorf("issuers: %d, %q: %w", n+1, i.Name, err)
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}
+
+func (i Issuer) outside() (o identity.Issuer, err error) {
+	o = identity.Issuer{Name: i.Name, Issuer: i.Issuer, Audiences: i.Audience, KeysURL: i.JWKSURL, Algorithms: i.Algorithms,
+		SubjectClaim: i.SubjectClaim, RolesClaim: i.RolesClaim, WorldClaim: i.WorldClaim, Worlds: i.Worlds,
+		Actor: access.Actor(i.Actor), Surfaces: i.Surfaces, RateClass: i.RateClass, Grants: map[string]identity.RoleGrant{}}
+	if o.Everyone, err = roleOr(i.Everyone, access.RoleNone); err != nil {
+		return o, fmt.Errorf("everyone: %w", err)
+	}
+	if o.MaxRole, err = roleOr(i.MaxRole, access.RoleUser); err != nil {
+		return o, fmt.Errorf("max_role: %w", err)
+	}
+	for value, text := range i.Roles {
+		role, world, named := strings.Cut(text, "@")
+		r, err := roleOr(role, access.RoleNone)
+		if err != nil || r == access.RoleNone || named && world == "" {
+			return o, fmt.Errorf("roles: %q gives %q; write user, gm or admin, or gm@world", value, text)
+		}
+		o.Grants[value] = identity.RoleGrant{Role: r, World: world}
+	}
+	return o, nil
+}
+
+func roleOr(text string, fallback access.Role) (access.Role, error) {
+	if text == "" {
+		return fallback, nil
+	}
+	r, ok := access.ParseRole(text)
+	if !ok || r == access.RoleNone {
+		return r, fmt.Errorf("%q is no role; use user, gm or admin", text)
+	}
+	return r, nil
+}
