@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/usage"
 	"loregate/internal/world"
 )
@@ -69,11 +68,7 @@ var player = access.Caller{Subject: "ai-narrator", Key: "k", Actor: access.AI, E
 
 func newScene(t *testing.T, provider agent.Provider) *scene {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
+	store := sqlitetest.Open(t)
 	s := &scene{t: t, guard: access.NewGuard(access.Config{})}
 	s.canon = canon.New(canon.Config{Store: store, Ledgers: map[string]string{proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface}})
 	w, err := s.canon.CreateWorld(t.Context(), s.grant(access.Write), canon.NewWorld{Slug: "main", Title: "Main"})

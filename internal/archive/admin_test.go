@@ -50,7 +50,7 @@ func TestDeletingGoesByTheTrash(t *testing.T) {
 	s.As("user").WantNotFound("get_card", `{"name": "Town+Quay+Crane"}`)
 	s.Do("admin", "delete_card", `{"name": "Leaf"}`, withKey("k")).Want("deleted", true).Want("descendant_count", 0)
 	again := s.Do("admin", "delete_card", `{"name": "Leaf"}`, withKey("k")).Want("deleted", true).Want("name", "Leaf")
-	if !again.reply.Replayed {
+	if !again.Reply.Replayed {
 		t.Error("not replayed")
 	}
 	s.As("admin").WantNotFound("delete_card", `{"name": "Leaf"}`)
@@ -90,7 +90,7 @@ func TestRenamingTakesLinksAlong(t *testing.T) {
 	s.As("user").reads("Map", links)
 	got := s.Do("admin", "rename_card", `{"name": "Quay", "new_name": "Town+Pier"}`).Want("name", "Town+Pier").Want("version", 3).
 		WantNames("moved", "Town+Pier+crane, Town+Pier+plan").WantNo("dry_run")
-	if a, b := dry.Names("referers", "name"), got.Names("referers", "name"); len(a) != 5 || len(b) != 5 {
+	if a, b := dry.Each("referers", "name"), got.Each("referers", "name"); len(a) != 5 || len(b) != 5 {
 		t.Errorf("referers %q, then %q", a, b)
 	}
 	s.As("user").reads("Map", "<a title=\"Quay\">Quay</a> [[ Town+Pier |Quay]] [[Town+Pier+Crane]] {{Town+Pier+crane|view:link}} [[Quayside]] [[https://x/Quay]] [[/Quay|x]] [[Town+Pier+Ghost|g]] \\[[Quay]]")
@@ -121,7 +121,7 @@ func TestRenamingWithoutReferers(t *testing.T) {
 	s.Do("admin", "rename_card", `{"name": "Jetty", "new_name": "JETTY"}`).Want("name", "JETTY")
 	first := s.Do("admin", "rename_card", `{"name": "Pier", "new_name": "Dock"}`, withKey("k"))
 	again := s.Do("admin", "rename_card", `{"name": "Pier", "new_name": "Dock"}`, withKey("k")).Want("name", "Dock").Want("old_name", "Pier")
-	if first.reply.Replayed || !again.reply.Replayed {
+	if first.Reply.Replayed || !again.Reply.Replayed {
 		t.Error("the second is the one replayed")
 	}
 }

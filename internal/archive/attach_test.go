@@ -20,8 +20,8 @@ func TestFilesAreAttached(t *testing.T) {
 	s := newDesk(t)
 	got := s.Do("user", "upload_attachment", `{"name": "Quay+map", "filename": "../../etc/map.gif", "data": "`+file(gif)+`"}`).
 		Want("type", "Image").Want("media_type", "image/gif").Want("size", len(gif)).Want("version", 1)
-	if got.reply.Location != "/api/mcp/cards/Quay+map/file" {
-		t.Errorf("location %q", got.reply.Location)
+	if got.Reply.Location != "/api/mcp/cards/Quay+map/file" {
+		t.Errorf("location %q", got.Reply.Location)
 	}
 	if name := got.Text("file_name"); strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		t.Errorf("file name %q", name)

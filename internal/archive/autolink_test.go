@@ -23,13 +23,13 @@ func TestAutoLinkSuggests(t *testing.T) {
 		`<code>Oda Tarn</code> <a href="/Wolf">Wolf</a> https://x.example/Ember ember@x.example we<i>wolf</i> [[x]]wolf {{Wolf|view:link}} &eacute;lamp Secret Cult. `+
 		`Eclipser eclipser Twice tags Ox Lamp wolves oda tarn, Oda Tarn &quot;été&quot; 1234 A|B Card <!-- Wolf --> Page</p>`)
 	got := s.As("user").Call("auto_link", `{"name": "Page", "min_term_length": 3}`).Want("mode", "suggest").Want("dry_run", true).Want("total", 6).Want("applied", 0)
-	targets := strings.Join(got.Names("suggestions", "target"), ", ")
+	targets := strings.Join(got.Each("suggestions", "target"), ", ")
 	if want := "Lamp, Butterfly Galaxii Empire, Butterfly Galaxii, Games+Eclipser, Oda Tarn, Été"; targets != want {
 		t.Errorf("targets %s, want %s", targets, want)
 	}
 	got.Want("suggestions.0.term", "lamp").Want("suggestions.0.count", 2).Want("suggestions.1.term", "butterfly  galaxii empire").Want("suggestions.2.count", 1).Want("suggestions.4.count", 2)
 	content := s.As("user").Call("get_card", `{"name": "Page", "full": true}`).Text("content")
-	at, _ := got.at("suggestions.0.offset")
+	at, _ := got.At("suggestions.0.offset")
 	if r := []rune(content); string(r[int(at.(float64)):][:4]) != "lamp" {
 		t.Errorf("offset %v is not the lamp's", at)
 	}

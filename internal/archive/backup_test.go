@@ -52,7 +52,7 @@ func TestABackupServesInThePlaceOfTheStore(t *testing.T) {
 	id := made.Text("id")
 	s.operator().Call("get_backup", `{"id": "`+id+`"}`, overREST).Want("sha256", made.Text("sha256")).Want("size", len(data))
 	down := s.operator().Call("get_backup", `{"id": "`+id+`", "download": true}`, overREST)
-	if down.reply.File == nil || len(down.reply.File.Data) != len(data) {
+	if down.Reply.File == nil || len(down.Reply.File.Data) != len(data) {
 		t.Error("the download is not the copy")
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.data, "backups", ".making-*")); len(left) > 0 {

@@ -12,8 +12,8 @@ import (
 
 // statuses are "ok" or the code of each result.
 func (a answer) statuses() string {
-	a.t.Helper()
-	v, _ := a.at("results")
+	a.T.Helper()
+	v, _ := a.At("results")
 	var list []string
 	for _, r := range v.([]any) {
 		m := r.(map[string]any)
@@ -29,10 +29,10 @@ func (a answer) statuses() string {
 }
 
 func (a answer) wantBatch(status, applied int, statuses string) answer {
-	a.t.Helper()
+	a.T.Helper()
 	a.Want("applied", applied)
-	if got := a.statuses(); a.reply.Status != status || got != statuses {
-		a.t.Errorf("status %d: %s; want %d: %s, in %s", a.reply.Status, got, status, statuses, a.raw)
+	if got := a.statuses(); a.Reply.Status != status || got != statuses {
+		a.T.Errorf("status %d: %s; want %d: %s, in %s", a.Reply.Status, got, status, statuses, a.Raw)
 	}
 	return a
 }
@@ -192,8 +192,8 @@ func TestARepeatedBatchHasNoSecondEffect(t *testing.T) {
 		first := s.Do("user", "batch_cards", in, withKey(mode)).wantBatch(0, 2, "ok, ok")
 		before := s.commits()
 		again := s.Do("user", "batch_cards", in, withKey(mode)).wantBatch(0, 2, "ok, ok").Want("results.1.id", first.Text("results.0.id"))
-		if !again.reply.Replayed || first.reply.Replayed || s.commits() != before {
-			t.Errorf("%s: replayed %t, %d more commits", mode, again.reply.Replayed, s.commits()-before)
+		if !again.Reply.Replayed || first.Reply.Replayed || s.commits() != before {
+			t.Errorf("%s: replayed %t, %d more commits", mode, again.Reply.Replayed, s.commits()-before)
 		}
 		s.As("user").reads(mode, "x")
 		// Another body is refused whole, even where its operations are more or other ones.

@@ -7,11 +7,12 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // aLibrary is a wiki of n cards of about 1 KB on disk, every tenth of them hidden.
 func aLibrary(b *testing.B, n int) *scene {
-	s := newSceneOn(b, onDisk(b))
+	s := newSceneOn(b, sqlitetest.Open(b))
 	gm := access.NewLabel(access.LevelGM)
 	for from := 0; from < n; from += 500 {
 		var cards []canon.NewCard

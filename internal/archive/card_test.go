@@ -22,8 +22,8 @@ func TestACardIsReadInFull(t *testing.T) {
 			Want("fields.role", "founder").Want("links.#", 2).Want("links.0", "The Lease").Want("links.1", "Oda Tarn+diary").
 			Want("updated_at", "2026-01-02T03:04:06.000Z").Want("created_at", "2026-01-02T03:04:06.000Z").
 			Want("child_count", 1).WantNo("level").WantNo("children").WantNo("truncated").WantNo("next").WantNo("homonyms").WantNo("renamed_from")
-		if got.reply.ETag != "1" {
-			s.t.Errorf("ETag %q, want the version", got.reply.ETag)
+		if got.Reply.ETag != "1" {
+			s.t.Errorf("ETag %q, want the version", got.Reply.ETag)
 		}
 		s.As("gm").Call("get_card", `{"name": "Oda Tarn"}`).Want("level", "user").Want("child_count", 2)
 		s.As("user").Call("get_card", `{"name": ":char-oda"}`).Want("name", "Oda Tarn")
@@ -100,9 +100,9 @@ func TestLongContentComesInParts(t *testing.T) {
 		got := s.As("user").Call("get_card", next)
 		whole += got.Text("content")
 		calls++
-		if next = ""; strings.Contains(got.raw, `"truncated":true`) {
+		if next = ""; strings.Contains(got.Raw, `"truncated":true`) {
 			got.Want("next.tool", "get_card")
-			v, _ := got.at("next.arguments")
+			v, _ := got.At("next.arguments")
 			next = asJSON(v)
 		}
 	}
@@ -113,8 +113,8 @@ func TestLongContentComesInParts(t *testing.T) {
 	s.As("user").Call("get_card", `{"name": "Annals", "max_content_length": 7}`).Want("content", "Ebb & f").
 		Want("truncated", true).Want("next.arguments.content_offset", 7).Want("next.arguments.max_content_length", 7)
 	cut := s.As("user").Call("get_card", `{"name": "Annals", "full": true}`, atMost(4096))
-	if len(cut.raw) > 4096 {
-		t.Errorf("cut to %d bytes", len(cut.raw))
+	if len(cut.Raw) > 4096 {
+		t.Errorf("cut to %d bytes", len(cut.Raw))
 	}
 	part := cut.Text("content")
 	cut.Want("truncated", true).Want("next.arguments.full", true).Want("next.arguments.content_offset", len([]rune(part)))
@@ -153,8 +153,8 @@ func TestVersionsCountWhatTheCallerSaw(t *testing.T) {
 		s.leveled("Sunk Chapel", access.LevelUser)
 		user := s.As("user").Call("get_card", `{"name": "Sunk Chapel"}`)
 		user.Want("version", 1)
-		if user.reply.ETag != "1" {
-			s.t.Errorf("ETag %s counts what was hidden", user.reply.ETag)
+		if user.Reply.ETag != "1" {
+			s.t.Errorf("ETag %s counts what was hidden", user.Reply.ETag)
 		}
 		s.As("user").Call("get_card_history", `{"name": "Sunk Chapel"}`).Want("total", 1).Want("versions.0.version", 1).Lacks("secret")
 		s.As("user").WantNotFound("get_revision", `{"name": "Sunk Chapel", "version": 2}`)
@@ -171,16 +171,16 @@ func TestTheTagOfARenderedFormFollowsWhatItShows(t *testing.T) {
 	s.hid(access.LevelGM, "Square+plan", "x")
 	rendered := `{"name": "Square", "rendered": true}`
 	children := `{"name": "Square", "with_children": true}`
-	before, kids := s.As("user").Call("get_card", rendered).reply.ETag, s.As("user").Call("get_card", children).reply.ETag
+	before, kids := s.As("user").Call("get_card", rendered).Reply.ETag, s.As("user").Call("get_card", children).Reply.ETag
 	s.hid(access.LevelGM, "Square+plot", "y")
-	if s.As("user").Call("get_card", children).reply.ETag != kids {
+	if s.As("user").Call("get_card", children).Reply.ETag != kids {
 		t.Error("a hidden child changes the tag")
 	}
-	if s.As("gm").Call("get_card", children).reply.ETag == kids {
+	if s.As("gm").Call("get_card", children).Reply.ETag == kids {
 		t.Error("the gm's tag is the user's")
 	}
 	s.edited("Well", "Deeper.")
-	if after := s.As("user").Call("get_card", rendered).reply.ETag; after == before || after == "1" {
+	if after := s.As("user").Call("get_card", rendered).Reply.ETag; after == before || after == "1" {
 		t.Errorf("tag %s before and %s after a nested card changed", before, after)
 	}
 }

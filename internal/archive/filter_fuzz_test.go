@@ -8,6 +8,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // FuzzFilters asks by any filters: both stores answer the same, refuse alike and never by
@@ -16,7 +17,7 @@ func FuzzFilters(f *testing.F) {
 	f.Add("lamp", "Games+Coast", "*+Ferry*", "Location", "light", "", uint8(0))
 	f.Add("", "", "*GM*", "", "", "2026-01-01", uint8(3))
 	f.Add("%_\\", "'--", "[*?", "\x00", "\"", "1", uint8(1))
-	model, disk := aCoast(newScene(f)), aCoast(newSceneOn(f, onDisk(f)))
+	model, disk := aCoast(newScene(f)), aCoast(newSceneOn(f, sqlitetest.Open(f)))
 	for _, s := range []*scene{model, disk} {
 		s.wrote("Games+Coast+Lamp+tags", "[[Light]]")
 		s.hid(access.LevelGM, "Games+Coast+Wreck+tags", "[[Light]]")

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // TestWhatIsHiddenChangesNoAnswer reads two wikis that are the same to a player: one is
@@ -17,7 +18,7 @@ import (
 // the same bytes.
 func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { tellApart(t, newScene(t), newScene(t)) })
-	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, onDisk(t)), newSceneOn(t, onDisk(t))) })
+	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, sqlitetest.Open(t)), newSceneOn(t, sqlitetest.Open(t))) })
 }
 
 func tellApart(t *testing.T, bare, full *scene) {
@@ -47,7 +48,7 @@ func tellApart(t *testing.T, bare, full *scene) {
 }
 
 func total(s *scene, who string) any {
-	n, _ := s.As(who).Call("search_cards", `{}`).at("total")
+	n, _ := s.As(who).Call("search_cards", `{}`).At("total")
 	return n
 }
 
@@ -71,12 +72,13 @@ func tell(s *scene, secrets bool) {
 	step := 0
 	public := func(f func(*canon.Plan) error) {
 		step++
-		s.now, s.ids = time.Date(2026, 2, 1, 0, step, 0, 0, time.UTC), uint64(step)*1000
+		s.now = time.Date(2026, 2, 1, 0, step, 0, 0, time.UTC)
+		s.ids.After(uint64(step) * 1000)
 		s.change(f)
 	}
 	secret := func(f func(*canon.Plan) error) {
 		if secrets {
-			s.ids = 1_000_000 + s.ids
+			s.ids.After(1_000_000 + s.ids.Last())
 			s.change(f)
 		}
 	}

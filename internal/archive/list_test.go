@@ -45,13 +45,13 @@ func TestAnOutlineLeadsIntoTheCard(t *testing.T) {
 	got := s.As("user").Call("get_card_outline", `{"name": "Annals"}`)
 	got.Want("headings.#", 2).Want("headings.0.text", "The First Rent").Want("headings.0.level", 2).Want("headings.0.offset", 11).
 		Want("headings.1.text", "Late").Want("headings.1.level", 3).Want("total", 2)
-	at, _ := got.at("headings.0.offset")
-	length, _ := got.at("headings.0.length")
+	at, _ := got.At("headings.0.offset")
+	length, _ := got.At("headings.0.length")
 	s.As("user").Call("get_card", `{"name": "Annals", "content_offset": `+asJSON(at)+`, "max_content_length": `+asJSON(length)+`}`).
 		Want("content", "<h2>The <i>First</i> Rent</h2><p>Paid.</p>")
 	notes := s.As("user").Call("get_card_outline", `{"name": "Notes"}`)
 	notes.Want("headings.#", 2).Want("headings.0.offset", 5).Want("headings.1.text", "Two").Want("headings.1.level", 2)
-	at, _ = notes.at("headings.1.offset")
+	at, _ = notes.At("headings.1.offset")
 	s.As("user").Call("get_card", `{"name": "Notes", "content_offset": `+asJSON(at)+`}`).Want("content", "## Two ##\nmore\n")
 }
 
@@ -60,7 +60,7 @@ func TestFindInCardFindsTextAndNotTags(t *testing.T) {
 	s.wrote("Lamp", `<p class="lamp">É: a lamp, <b>LAMP</b>s and lamplight.</p>`)
 	got := s.As("user").Call("find_in_card", `{"name": "Lamp", "q": "lamp", "context": 6}`)
 	got.Want("total", 3).Want("matches.0.match", "lamp").Want("matches.0.before", "É: a").Want("matches.1.match", "LAMP")
-	at, _ := got.at("matches.0.offset")
+	at, _ := got.At("matches.0.offset")
 	s.As("user").Call("get_card", `{"name": "Lamp", "content_offset": `+asJSON(at)+`, "max_content_length": 4}`).Want("content", "lamp")
 	s.As("user").Call("find_in_card", `{"name": "Lamp", "q": "lamp", "match_mode": "whole_word"}`).Want("total", 2)
 	s.As("user").Call("find_in_card", `{"name": "Lamp", "q": "LAMP", "case_sensitive": true}`).Want("total", 1)
@@ -214,7 +214,7 @@ func TestAttachments(t *testing.T) {
 	}
 	s.As("user").Call("get_attachment", `{"name": "Map", "max_bytes": 50}`).WantNo("content_base64").Has("max_bytes")
 	rest := s.As("user").Call("get_attachment", `{"name": "Map"}`, overREST)
-	if f := rest.reply.File; f == nil || f.Name != "_m_ap.png" || f.Type != "image/png" || string(f.Data) != png {
+	if f := rest.Reply.File; f == nil || f.Name != "_m_ap.png" || f.Type != "image/png" || string(f.Data) != png {
 		t.Errorf("REST sends %+v", f)
 	}
 	s.As("user").Call("get_attachment", `{"name": "Page"}`).Want("media_type", "text/html; charset=utf-8")

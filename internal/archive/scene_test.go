@@ -1,23 +1,18 @@
 package archive
 
 import (
-	"context"
 	"encoding/json"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
 	"loregate/internal/store/memory"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // scene is a wiki with people at it, for tests that read as a story. Its clock moves a
@@ -28,7 +23,7 @@ type scene struct {
 	ops   *op.Local
 	world access.WorldID
 	now   time.Time
-	ids   uint64
+	ids   optest.IDs
 	admin access.Grant
 }
 
@@ -38,23 +33,13 @@ func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
 // onEachStore plays a scene in memory and in SQLite.
 func onEachStore(t *testing.T, play func(s *scene)) {
 	t.Run("memory", func(t *testing.T) { play(newScene(t)) })
-	t.Run("sqlite", func(t *testing.T) { play(newSceneOn(t, onDisk(t))) })
-}
-
-func onDisk(t testing.TB) canon.Store {
-	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
+	t.Run("sqlite", func(t *testing.T) { play(newSceneOn(t, sqlitetest.Open(t))) })
 }
 
 func newSceneOn(t testing.TB, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.id})
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.ids.Next})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
 	admit := func(world access.WorldID) access.Grant {
 		a, err := guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
@@ -73,35 +58,10 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface}, Worlds: soleWorld(w.ID)}); err != nil {
+	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface}, Worlds: optest.SoleWorld(w.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// id gives ids that rise and are the same in every run.
-func (s *scene) id() uuid.UUID {
-	s.ids++
-	var u uuid.UUID
-	for i := range 8 {
-		u[15-i] = byte(s.ids >> (8 * i))
-	}
-	u[6], u[8] = 0x70, 0x80
-	return u
-}
-
-// soleWorld knows one world, which is called main.
-type soleWorld access.WorldID
-
-func (w soleWorld) Resolve(_ context.Context, _ access.Caller, name string) (access.WorldID, error) {
-	if name == "main" {
-		return access.WorldID(w), nil
-	}
-	return access.WorldID{}, fault.New(fault.NotFound, "no such world")
-}
-
-func (w soleWorld) Names(context.Context, access.Caller) ([]string, error) {
-	return []string{"main"}, nil
 }
 
 // change plans and commits as the wiki's keeper.
@@ -231,11 +191,7 @@ func (a actor) Call(name, input string, more ...func(*op.Request)) answer {
 	if err != nil {
 		a.s.t.Fatalf("%s %s as %s: %v", name, input, a.caller.Subject, err)
 	}
-	o, _ := a.s.ops.Find(name)
-	if err := o.CheckOutput(got.Output); err != nil {
-		a.s.t.Errorf("%s %s: output departs from its schema: %v\n%s", name, input, err, got.Output)
-	}
-	return answer{a.s.t, string(got.Output), got.Reply}
+	return answer{optest.Check(a.s.t, a.s.ops, name, input, got)}
 }
 
 // WantFault makes a call that must fail with a code, and gives what the caller is shown.
@@ -257,116 +213,8 @@ func (a actor) WantNotFound(name, input string) string {
 	return a.WantFault("not_found", name, input)
 }
 
-// answer is an output to look at. Paths are such as "cards.0.name"; "cards.#" is a
-// length.
-type answer struct {
-	t     testing.TB
-	raw   string
-	reply op.Reply
-}
-
-func (a answer) at(path string) (v any, ok bool) {
-	if err := json.Unmarshal([]byte(a.raw), &v); err != nil {
-		a.t.Fatal(err)
-	}
-	for step := range strings.SplitSeq(path, ".") {
-		switch at := v.(type) {
-		case map[string]any:
-			if v, ok = at[step]; !ok {
-				return nil, false
-			}
-		case []any:
-			if step == "#" {
-				v = float64(len(at))
-				continue
-			}
-			n, err := strconv.Atoi(step)
-			if err != nil || n >= len(at) {
-				return nil, false
-			}
-			v = at[n]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
-}
-
-// Want holds the value at a path; nil is null.
-func (a answer) Want(path string, want any) answer {
-	a.t.Helper()
-	got, ok := a.at(path)
-	if n, isInt := want.(int); isInt {
-		want = float64(n)
-	}
-	if !ok || got != want {
-		a.t.Errorf("%s is %v (there: %t), want %v, in %s", path, got, ok, want, a.raw)
-	}
-	return a
-}
-
-func (a answer) WantNo(path string) answer {
-	a.t.Helper()
-	if v, ok := a.at(path); ok {
-		a.t.Errorf("%s is there: %v, in %s", path, v, a.raw)
-	}
-	return a
-}
-
-// Names are the values of a member in a list of objects.
-func (a answer) Names(list, member string) []string {
-	a.t.Helper()
-	v, _ := a.at(list)
-	rows, ok := v.([]any)
-	if !ok {
-		a.t.Fatalf("%s is no list in %s", list, a.raw)
-	}
-	names := []string{}
-	for _, r := range rows {
-		name, _ := r.(map[string]any)[member].(string)
-		names = append(names, name)
-	}
-	return names
-}
-
-// WantNames holds the names of a list, in order, apart by ", ".
-func (a answer) WantNames(list, want string) answer {
-	a.t.Helper()
-	if got := strings.Join(a.Names(list, "name"), ", "); got != want {
-		a.t.Errorf("%s are %q, want %q", list, got, want)
-	}
-	return a
-}
-
-func (a answer) Text(path string) string {
-	a.t.Helper()
-	v, _ := a.at(path)
-	s, ok := v.(string)
-	if !ok {
-		a.t.Fatalf("%s is no text in %s", path, a.raw)
-	}
-	return s
-}
-
-func (a answer) Has(parts ...string) answer {
-	a.t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(a.raw, p) {
-			a.t.Errorf("there is no %q in %s", p, a.raw)
-		}
-	}
-	return a
-}
-
-func (a answer) Lacks(parts ...string) answer {
-	a.t.Helper()
-	for _, p := range parts {
-		if strings.Contains(strings.ToLower(a.raw), strings.ToLower(p)) {
-			a.t.Errorf("there is %q in %s", p, a.raw)
-		}
-	}
-	return a
-}
+// answer is what the wiki answered.
+type answer struct{ optest.Answer }
 
 // TestEveryReadIsDeclared keeps the contract's list of names and routes.
 func TestEveryReadIsDeclared(t *testing.T) {

@@ -43,8 +43,8 @@ func TestContentIsSearchedRankedWithSnippets(t *testing.T) {
 		aCoast(s)
 		got := s.As("user").Call("search_cards", `{"q": "lamp", "search_in": "content", "highlight": true}`)
 		got.Want("total", 3).Want("ranked", true).Want("next_offset", nil).Lacks("lie", "Wreck", "<b>", "<p")
-		for i, name := range got.Names("cards", "name") {
-			snippet := got.Names("cards", "snippet")[i]
+		for i, name := range got.Each("cards", "name") {
+			snippet := got.Each("cards", "snippet")[i]
 			if !strings.Contains(strings.ToLower(snippet), "<mark>lamp") {
 				s.t.Errorf("the snippet of %s marks nothing: %s", name, snippet)
 			}
@@ -92,10 +92,10 @@ func TestPagesAreHonest(t *testing.T) {
 			total := 0
 			for offset, steps := "0", 0; offset != "" && steps < 20; steps++ {
 				got := s.As("user").Call("search_cards", `{`+call+`, "limit": 1, "offset": `+offset+`}`)
-				names = append(names, got.Names("cards", "name")...)
-				n, _ := got.at("total")
+				names = append(names, got.Each("cards", "name")...)
+				n, _ := got.At("total")
 				total = int(n.(float64))
-				next, _ := got.at("next_offset")
+				next, _ := got.At("next_offset")
 				if offset = ""; next != nil {
 					offset = asJSON(next)
 				}
@@ -115,18 +115,18 @@ func TestListsAreCutWithTheExactNextCall(t *testing.T) {
 	}
 	s.made(cards...)
 	got := s.As("user").Call("search_cards", `{"q": "stone", "limit": 60}`, atMost(4000))
-	if len(got.raw) > 4000 {
-		t.Errorf("%d bytes", len(got.raw))
+	if len(got.Raw) > 4000 {
+		t.Errorf("%d bytes", len(got.Raw))
 	}
-	n := len(got.Names("cards", "name"))
+	n := len(got.Each("cards", "name"))
 	later := s.As("user").Call("search_cards", `{"q": "stone", "limit": 40, "offset": 20}`, atMost(4000))
-	later.Want("next.arguments.offset", 20+len(later.Names("cards", "name")))
+	later.Want("next.arguments.offset", 20+len(later.Each("cards", "name")))
 	got.Want("truncated", true).Want("total", 60).Want("next_offset", n).Want("next.tool", "search_cards").
 		Want("next.arguments.offset", n).Want("next.arguments.q", "stone")
-	v, _ := got.at("next.arguments")
+	v, _ := got.At("next.arguments")
 	rest := s.As("user").Call("search_cards", asJSON(v))
-	if n+len(rest.Names("cards", "name")) != 60 {
-		t.Errorf("%d and %d cards of 60", n, len(rest.Names("cards", "name")))
+	if n+len(rest.Each("cards", "name")) != 60 {
+		t.Errorf("%d and %d cards of 60", n, len(rest.Each("cards", "name")))
 	}
 }
 

@@ -15,8 +15,8 @@ func TestACardIsMade(t *testing.T) {
 	got := s.Do("user", "create_card", `{"name": "Oda Tarn", "type": "character", "content": "<p class='x'>See [[The A & B|\"it\"]] {{Lease|view:link}}</p>",
 		"fields": {"age": 61, "none": null}, "codename": "char-oda"}`)
 	got.Want("name", "Oda Tarn").Want("type", "Character").Want("version", 1).Want("codename", "char-oda").WantNo("level").WantNo("children")
-	if got.reply.Location != "/api/mcp/cards/Oda%20Tarn" || got.reply.ETag != "1" {
-		t.Errorf("reply %+v", got.reply)
+	if got.Reply.Location != "/api/mcp/cards/Oda%20Tarn" || got.Reply.ETag != "1" {
+		t.Errorf("reply %+v", got.Reply)
 	}
 	s.As("user").Call("get_card", `{"name": ":char-oda"}`).Want("content", `<p class='x'>See [[The A & B|"it"]] {{Lease|view:link}}</p>`).
 		Want("fields.age", 61).WantNo("fields.none")
@@ -237,8 +237,8 @@ func TestACardOfALevelIsMade(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Open", "x")
 	got := s.Do("gm", "create_card", `{"name": "Open", "level": "gm", "content": "y"}`).Want("level", "gm").Want("homonyms.0.level", "user")
-	if want := "/api/mcp/cards/~" + got.Text("id"); got.reply.Location != want {
-		t.Errorf("location %q, want %q", got.reply.Location, want)
+	if want := "/api/mcp/cards/~" + got.Text("id"); got.Reply.Location != want {
+		t.Errorf("location %q, want %q", got.Reply.Location, want)
 	}
 	s.As("gm").reads("Open", "x")
 	s.Do("gm", "create_card", `{"name": "Deep+Down", "level": "gm"}`)
@@ -254,8 +254,8 @@ func TestRepeatedCallsAreAnsweredThroughTodaysView(t *testing.T) {
 	first := s.Do("gm", "create_card", in, withKey("k1"))
 	s.edited("Well", "deeper")
 	again := s.Do("gm", "create_card", in, withKey("k1")).Want("id", first.Text("id")).Want("version", 2)
-	if !again.reply.Replayed || first.reply.Replayed || again.reply.Location == "" {
-		t.Errorf("replayed %t, then %t", first.reply.Replayed, again.reply.Replayed)
+	if !again.Reply.Replayed || first.Reply.Replayed || again.Reply.Location == "" {
+		t.Errorf("replayed %t, then %t", first.Reply.Replayed, again.Reply.Replayed)
 	}
 	s.As("gm").reads("Well", "deeper")
 	if f := s.As("gm").asked("create_card", `{"name": "Well", "content": "other"}`, withKey("k1")); f.Kind != fault.Conflict {

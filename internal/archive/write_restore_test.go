@@ -93,7 +93,7 @@ func TestGoingBackLeavesAMovedCardWhereItIs(t *testing.T) {
 
 func TestChangesAreUndone(t *testing.T) {
 	s := newDesk(t)
-	change := func(a answer) string { return `{"id": "` + a.Text("change_id") + `"}` }
+	change := func(a interface{ Text(string) string }) string { return `{"id": "` + a.Text("change_id") + `"}` }
 	s.Do("user", "create_card", `{"name": "Well", "content": "one", "fields": {"a": 1}}`)
 	edit := s.Do("user", "update_card", `{"name": "Well", "content": "two", "fields": {"a": 2}, "type": "Markdown"}`)
 	undone := s.Do("user", "undo_change", change(edit)).WantNames("cards", "Well").Want("undone", edit.Text("change_id"))
@@ -157,8 +157,8 @@ func TestARepeatedCallAnswersTheSame(t *testing.T) {
 	} {
 		first := s.Do("admin", c.name, c.input, withKey(itoa(i)))
 		again := s.Do("admin", c.name, c.input, withKey(itoa(i)))
-		if first.raw != again.raw || !again.reply.Replayed || first.reply.Replayed {
-			t.Errorf("%s answers\n%s\nthen\n%s", c.name, first.raw, again.raw)
+		if first.Raw != again.Raw || !again.Reply.Replayed || first.Reply.Replayed {
+			t.Errorf("%s answers\n%s\nthen\n%s", c.name, first.Raw, again.Raw)
 		}
 	}
 }

@@ -7,18 +7,16 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/job"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
 	"loregate/internal/store/sqlite"
 )
 
@@ -43,13 +41,7 @@ func newDesk(t testing.TB) *desk {
 	t.Cleanup(func() { _ = d.disk.Close() })
 	d.store = &fragile{Store: d.disk}
 	clock := func() time.Time { return s.now }
-	var ids sync.Mutex // guards the scene's count, for calls at the same time
-	newID := func() uuid.UUID {
-		ids.Lock()
-		defer ids.Unlock()
-		return s.id()
-	}
-	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: newID})
+	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: s.ids.Next})
 	guard := access.NewGuard(access.Config{Now: clock})
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
 	admit := func(world access.WorldID) access.Grant {
@@ -72,7 +64,7 @@ func newDesk(t testing.TB) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface}, Worlds: soleWorld(w.ID)}); err != nil {
+	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: []op.Surface{surface}, Worlds: optest.SoleWorld(w.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -130,7 +122,7 @@ func (a actor) reads(name, content string) {
 // version is the number of a card's current version as somebody sees it.
 func (a actor) version(name string) int {
 	a.s.t.Helper()
-	v, _ := a.Call("get_card", asJSON(map[string]any{"name": name})).at("version")
+	v, _ := a.Call("get_card", asJSON(map[string]any{"name": name})).At("version")
 	return int(v.(float64))
 }
 

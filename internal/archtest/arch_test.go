@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"access":    {"fault"},
 	"identity":  {"access", "fault"},
 	"op":        {"access", "fault", "markup"},
+	"op/optest": {"op", "access", "fault"},
 	"canon":     {"access", "fault", "markup"},
 	"job":       {"access", "fault"},
 	"sample":    {},
@@ -55,13 +56,14 @@ var mayImport = map[string][]string{
 	"mcpd":           {"op", "identity", "access", "fault"},
 	"httpd":          {"op", "identity", "access", "fault"},
 
-	"store/memory":          {"canon", "markup", "access", "fault"},
-	"store/words":           {"canon"},
-	"store/service":         {"identity", "job", "access"},
-	"store/sqlite":          {"canon", "store/service", "markup", "access", "fault", "store/words"},
-	"store/postgres":        {"canon", "store/service", "markup", "access", "fault", "store/words"},
-	"store/postgres/pgtest": {},
-	"store/storetest":       {"canon", "markup", "access", "fault", "racing", "store/memory"},
+	"store/memory":            {"canon", "markup", "access", "fault"},
+	"store/words":             {"canon"},
+	"store/service":           {"identity", "job", "access"},
+	"store/sqlite":            {"canon", "store/service", "markup", "access", "fault", "store/words"},
+	"store/postgres":          {"canon", "store/service", "markup", "access", "fault", "store/words"},
+	"store/postgres/pgtest":   {},
+	"store/sqlite/sqlitetest": {"store/sqlite"},
+	"store/storetest":         {"canon", "markup", "access", "fault", "racing", "store/memory"},
 }
 
 // free are the packages that may import every other: they only put parts together.

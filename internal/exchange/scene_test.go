@@ -3,16 +3,14 @@ package exchange
 import (
 	"context"
 	"io/fs"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/op/optest"
 	"loregate/internal/store/memory"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // scene is a world to bring things into.
@@ -22,7 +20,7 @@ type scene struct {
 	guard *access.Guard
 	world access.WorldID
 	now   time.Time
-	ids   uint64
+	ids   optest.IDs
 }
 
 func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
@@ -30,19 +28,14 @@ func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
 // newStoredScene is a scene on the store that a single binary starts with.
 func newStoredScene(t testing.TB) *scene {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return newSceneOn(t, s)
+	return newSceneOn(t, sqlitetest.Open(t))
 }
 
 func newSceneOn(t testing.TB, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	tick := func() time.Time { s.now = s.now.Add(time.Millisecond); return s.now }
-	s.canon = canon.New(canon.Config{Store: store, Now: tick, NewID: s.id})
+	s.canon = canon.New(canon.Config{Store: store, Now: tick, NewID: s.ids.Next})
 	s.guard = access.NewGuard(access.Config{Now: tick})
 	s.world = s.newWorld("main")
 	return s
@@ -55,17 +48,6 @@ func (s *scene) newWorld(slug string) access.WorldID {
 		s.t.Fatal(err)
 	}
 	return w.ID
-}
-
-// id gives ids that rise and are the same in every run.
-func (s *scene) id() uuid.UUID {
-	s.ids++
-	var u uuid.UUID
-	for i := range 8 {
-		u[15-i] = byte(s.ids >> (8 * i))
-	}
-	u[6], u[8] = 0x70, 0x80
-	return u
 }
 
 // as gives a grant by role ("user", "gm", "admin", "operator") or, for any other name, of

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"regexp"
 	"testing"
 	"testing/synctest"
@@ -14,7 +13,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/store/memory"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // desk is a world with a recorder.
@@ -50,16 +49,6 @@ func (d *desk) grant(t *testing.T, w access.WorldID) access.Grant {
 	return a.Grant
 }
 
-func disk(t *testing.T) canon.Store {
-	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
-}
-
 func TestNamesHaveTheirForm(t *testing.T) {
 	form := regexp.MustCompile(`^AI\.[A-Z][A-Za-z]+\.[A-Z][a-z]+$`)
 	seen := map[string]bool{}
@@ -80,7 +69,7 @@ func TestNamesHaveTheirForm(t *testing.T) {
 
 func TestAggregate(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	d := newDesk(t, disk(t), Config{Now: func() time.Time { return now }})
+	d := newDesk(t, sqlitetest.Open(t), Config{Now: func() time.Time { return now }})
 	yes, found := true, 0.5
 	for n, e := range []Event{
 		{Name: ModelCalled, Purpose: "ambience", Model: "a", TokensPrompt: 100, TokensCompletion: 10, LatencyMS: 10, CostMicroUSD: 7, Outcome: Accepted},
