@@ -192,6 +192,7 @@ type ReachQuery struct {
 	Depth int      // steps at most
 	Limit int      // cards at most, the first one among them; must be positive
 	AsOf  Seq      // along the links of just after a commit; 0 for now
+	Bare  bool     // the cards alone, without the links among them
 }
 
 // Reached is what a ReachQuery found: cards by the least number of steps to them, then
@@ -204,11 +205,12 @@ type Reached struct {
 	Cut   bool
 }
 
-// LayerQuery asks for layers in sight of a card in sight, latest written first (by Since,
-// later id first). Tick narrows to the active ones when Active is set: FromTick <= Tick, and
+// LayerQuery asks for layers in sight of a card in sight, or of any of Cards where Card is
+// zero, latest written first (by Since, later id first). Tick narrows to the active ones when Active is set: FromTick <= Tick, and
 // Tick <= ToTick unless that is 0.
 type LayerQuery struct {
 	Card   CardID
+	Cards  []CardID
 	Active bool
 	Tick   int64
 	Kind   string

@@ -44,13 +44,13 @@ func (m *moment) overlays(ctx context.Context, t thing, around []realm) (map[str
 	for _, r := range around {
 		cards = append(cards, r.ID)
 	}
+	layers, err := m.Layers(ctx, canon.LayerQuery{Cards: cards, Active: true, Tick: m.tick, AsOf: m.at})
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range cards {
-		layers, err := m.Layers(ctx, canon.LayerQuery{Card: id, Active: true, Tick: m.tick, AsOf: m.at})
-		if err != nil {
-			return nil, err
-		}
 		for _, l := range layers { // latest first
-			if _, ok := found[l.Kind]; !ok {
+			if _, ok := found[l.Kind]; !ok && l.Card == id {
 				found[l.Kind] = l
 			}
 		}

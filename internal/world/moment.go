@@ -139,16 +139,32 @@ func (m *moment) things(ctx context.Context, ids []canon.CardID) ([]thing, error
 	var out []thing
 	if m.at == 0 {
 		cards, err := m.ByIDs(ctx, ids)
-		for _, c := range cards {
-			out = append(out, thingOf(c))
+		if err != nil {
+			return nil, err
 		}
-		return out, err
+		return m.asThen(ctx, cards)
 	}
 	versions, err := m.CardsAt(ctx, ids, m.at)
 	for _, v := range versions {
 		out = append(out, thingThen(v))
 	}
 	return out, err
+}
+
+// asThen gives cards of the snapshot as they stood, in their order.
+func (m *moment) asThen(ctx context.Context, cards []canon.Card) ([]thing, error) {
+	out := make([]thing, 0, len(cards))
+	if m.at == 0 {
+		for _, c := range cards {
+			out = append(out, thingOf(c))
+		}
+		return out, nil
+	}
+	ids := make([]canon.CardID, len(cards))
+	for i, c := range cards {
+		ids[i] = c.ID
+	}
+	return m.things(ctx, ids)
 }
 
 // named finds a thing by an id that a caller gave: a UUID or a codename. Anything else

@@ -60,24 +60,21 @@ var realmLinks = []string{"within", "member_of", "on_route"}
 // realmsOf are the realms that a place is part of, itself or through what it lies in:
 // small scope before large, then near before far, then by name.
 func (m *moment) realmsOf(ctx context.Context, t thing) ([]realm, error) {
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.at})
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.at, Bare: true})
 	if err != nil {
 		return nil, err
 	}
-	steps, ids := map[canon.CardID]int{}, make([]canon.CardID, 0, len(reached.Cards))
+	steps := map[canon.CardID]int{}
 	for i, c := range reached.Cards {
-		if c.ID != t.ID {
-			steps[c.ID] = reached.Depth[i]
-			ids = append(ids, c.ID)
-		}
+		steps[c.ID] = reached.Depth[i]
 	}
-	all, err := m.things(ctx, ids)
+	all, err := m.asThen(ctx, reached.Cards)
 	if err != nil {
 		return nil, err
 	}
 	out := []realm{}
 	for _, r := range all {
-		if !r.is(typeRealm) {
+		if r.ID == t.ID || !r.is(typeRealm) {
 			continue
 		}
 		var f realmFields

@@ -70,11 +70,7 @@ func spatialContextOf(ctx context.Context, m *moment, in spatialIn) (out spatial
 // ways finds the shortest way to each place that can be reached; of several the one whose
 // steps come first in the order of directions.
 func (m *moment) ways(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
-	ids := make([]canon.CardID, len(reached.Cards))
-	for i, c := range reached.Cards {
-		ids[i] = c.ID
-	}
-	things, err := m.things(ctx, ids)
+	things, err := m.asThen(ctx, reached.Cards)
 	if err != nil {
 		return nil, err
 	}

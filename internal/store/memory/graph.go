@@ -181,7 +181,7 @@ func (r reader) Layers(_ context.Context, s canon.Sight, q canon.LayerQuery) ([]
 	var out []canon.Layer
 	for key := range r.s.layers.all() {
 		l, ok := r.layer(s, key.id, q.AsOf)
-		if ok && l.Card == q.Card && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || active(l, q.Tick)) {
+		if ok && (l.Card == q.Card || q.Card.IsZero() && slices.Contains(q.Cards, l.Card)) && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || active(l, q.Tick)) {
 			out = append(out, l)
 		}
 	}

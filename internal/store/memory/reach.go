@@ -28,6 +28,9 @@ func (r reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (o
 		}
 		frontier = r.step(s, q, links, frontier, seen)
 	}
+	if q.Bare {
+		return out, nil
+	}
 	for _, l := range links {
 		from, to := slices.ContainsFunc(out.Cards, isCard(l.From)), slices.ContainsFunc(out.Cards, isCard(l.To))
 		if from && to {

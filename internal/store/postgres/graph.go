@@ -158,7 +158,11 @@ func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) 
 	if !ok {
 		return nil, err
 	}
-	where := fmt.Sprintf("l.card = %s AND %s", sc.arg(uuidOf(q.Card)), sc.held(q.AsOf))
+	cards := q.Cards
+	if !q.Card.IsZero() {
+		cards = []canon.CardID{q.Card}
+	}
+	where := fmt.Sprintf("l.card = ANY(%s) AND %s", sc.arg(uuidsOf(cards)), sc.held(q.AsOf))
 	if q.Kind != "" {
 		where += " AND l.kind = " + sc.arg(q.Kind)
 	}
@@ -204,7 +208,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 		}
 		frontier, err = r.step(ctx, sc.again(), q, ids, seen)
 	}
-	if err == nil && len(seen) > 0 {
+	if err == nil && len(seen) > 0 && !q.Bare {
 		out.Links, err = r.between(ctx, sc.again(), q, seen)
 	}
 	return out, err

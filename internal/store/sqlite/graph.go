@@ -229,7 +229,11 @@ func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) 
 		return nil, err
 	}
 	l := &listing{}
-	l.and("l.card = %s", l.arg(q.Card[:]))
+	if q.Card.IsZero() {
+		l.and("l.card IN (SELECT unhex(value) FROM json_each(%s))", l.arg(hexes(q.Cards...)))
+	} else {
+		l.and("l.card = %s", l.arg(q.Card[:]))
+	}
 	if q.Kind != "" {
 		l.and("l.kind = %s", l.arg(q.Kind))
 	}

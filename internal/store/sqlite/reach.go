@@ -32,7 +32,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 		}
 		frontier, err = r.step(ctx, sc, q, ids, seen)
 	}
-	if err == nil && len(seen) > 0 {
+	if err == nil && len(seen) > 0 && !q.Bare {
 		out.Links, err = r.between(ctx, sc, q, seen)
 	}
 	return out, err
@@ -54,8 +54,8 @@ func (r *reader) step(ctx context.Context, sc scope, q canon.ReachQuery, from, s
 		next += " UNION " + arm("to_card", "from_card")
 	}
 	return r.cards(ctx, sc.id, fmt.Sprintf(`WITH next (id) AS (%s) SELECT %s FROM (SELECT DISTINCT id FROM next) n CROSS JOIN cards c ON c.w = ?1 AND c.id = n.id
-		WHERE c.id NOT IN (SELECT unhex(value) FROM json_each(%s)) AND c.trashed = 0 AND %s ORDER BY c.key, c.id LIMIT %s`,
-		next, cardColumns, known, sc.sees("c"), l.arg(q.Limit-len(seen)+1)), sc.args(l.args...)...)
+		WHERE c.id NOT IN (SELECT unhex(value) FROM json_each(%s)) AND c.trashed = 0 AND %s ORDER BY c.key, c.id LIMIT %d`,
+		next, cardColumns, known, sc.sees("c"), q.Limit+1), sc.args(l.args...)...)
 }
 
 // between gives the links among cards that are in sight.

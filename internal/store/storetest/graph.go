@@ -316,6 +316,9 @@ func testLayers(t *testing.T, open func(*testing.T) canon.Store) {
 		{"as of 3, before time", AsUser, canon.LayerQuery{Card: CardID(1), AsOf: 3, Active: true, Tick: -50}, []int{3}},
 		{"as of 6", AsUser, canon.LayerQuery{Card: CardID(1), AsOf: 6}, []int{4, 2, 1}},
 		{"of another card", AsUser, canon.LayerQuery{Card: CardID(2)}, []int{6}},
+		{"of any of some cards", AsUser, canon.LayerQuery{Cards: []canon.CardID{CardID(3), CardID(2), CardID(1), CardID(9)}, Active: true, Tick: 101}, []int{2, 6, 1}},
+		{"of any, at another time", AsAlice, canon.LayerQuery{Cards: []canon.CardID{CardID(2), CardID(1)}, AsOf: 3}, []int{3, 6, 1}},
+		{"of none", AsAll, canon.LayerQuery{}, nil},
 		{"of a hidden card", AsUser, canon.LayerQuery{Card: CardID(3)}, nil},
 		{"of a card in the trash", AsAll, canon.LayerQuery{Card: CardID(4)}, nil},
 	} {

@@ -224,6 +224,9 @@ func (m *model) rowsAsked(s canon.Sight) (string, asked) {
 		}
 	case 5:
 		q := canon.LayerQuery{Card: id, Active: m.chance(50), Tick: int64(m.rng.IntN(30)), Kind: one(m, "", "base"), AsOf: one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))}
+		if q.Tick%3 == 0 {
+			q.Card, q.Cards = canon.CardID{}, []canon.CardID{CardID(1 + int(q.Tick)), id}
+		}
 		return fmt.Sprintf("Layers %+v", q), func(r canon.Reader) (any, error) {
 			all, err := r.Layers(ctx, s, q)
 			return rows(all), err
