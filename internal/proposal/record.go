@@ -77,6 +77,8 @@ type decided struct {
 	Note   string         `json:"note,omitempty"`
 	Hash   canon.Hash     `json:"hash,omitzero"` // what was agreed to
 	Gate   Gate           `json:"gate,omitempty"`
+
+	Idempotency string `json:"idempotency_key,omitempty"` // of the call that decided
 }
 
 // Verdict is what one gate said.

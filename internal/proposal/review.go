@@ -65,7 +65,17 @@ func (s *Service) waiting(ctx context.Context, g access.Grant, id string) (*entr
 // Approve accepts a proposal that waits, exactly as it was shown: hash is the one that
 // get-proposal gives. The change is made with its author's rights of today. Where what it
 // rests on has moved it is refused with fault.Stale, and must be proposed again.
+//
+// The same approval again, under the idempotency key of the first, gives the first answer.
 func (s *Service) Approve(ctx context.Context, g access.Grant, id, hash, note string) (Result, error) {
+	r, err := s.approve(ctx, g, id, hash, note)
+	if before := s.before(ctx, g, id, Accepted, err); before != nil && strings.EqualFold(hash, hex.EncodeToString(before.decided.Hash[:])) {
+		return s.agreed(ctx, g, before)
+	}
+	return r, err
+}
+
+func (s *Service) approve(ctx context.Context, g access.Grant, id, hash, note string) (Result, error) {
 	e, err := s.waiting(ctx, g, id)
 	if err != nil {
 		return Result{}, err
@@ -81,7 +91,8 @@ func (s *Service) Approve(ctx context.Context, g access.Grant, id, hash, note st
 	if err := s.unmoved(ctx, author, g.World(), k, draft, j); err != nil {
 		return Result{}, s.outdate(ctx, g, j, err)
 	}
-	d := decided{ID: j.ID, Status: Accepted, By: g.Caller().Subject, Key: g.Caller().Key, Note: note, Hash: j.Expected}
+	d := decisionBy(g, j.ID, Accepted, note)
+	d.Hash = j.Expected
 	receipt, err := s.decideOn(ctx, g, d, func(st *standing, a *admission) error { return s.stillNew(author, g.World(), k, draft, j, st, a) })
 	if err != nil {
 		return Result{}, audited(err)
@@ -94,11 +105,49 @@ func (s *Service) Approve(ctx context.Context, g access.Grant, id, hash, note st
 	case err != nil:
 		return Result{}, audited(err)
 	}
+	return approved(k, draft, j, event), nil
+}
+
+// approved is the answer to an approval.
+func approved(k *Kind, draft Draft, j *judged, event uuid.UUID) Result {
 	c := candidate{kind: k, draft: draft, rec: *j}
 	c.rec.Status, c.rec.Issues = Accepted, nil
 	r := c.result()
 	r.EventID = event.String()
-	return r, nil
+	return r
+}
+
+// agreed answers an approval that was made before, and ends what it began.
+func (s *Service) agreed(ctx context.Context, g access.Grant, e *entry) (Result, error) {
+	event, err := s.settle(ctx, g, e)
+	if err != nil {
+		return Result{}, audited(err)
+	}
+	k, draft, _, err := s.reopen(ctx, g, e.judged)
+	return approved(k, draft, e.judged, event), err
+}
+
+// decisionBy is a decision of a grant's caller.
+func decisionBy(g access.Grant, id uuid.UUID, status Status, note string) decided {
+	c := g.Caller()
+	return decided{ID: id, Status: status, By: c.Subject, Key: c.Key, Note: note, Idempotency: g.Request().IdempotencyKey}
+}
+
+// before finds the decision that a failed call made when it was sent for the first time,
+// under the same idempotency key; nil where it made none.
+func (s *Service) before(ctx context.Context, g access.Grant, id string, status Status, failed error) *entry {
+	c, key := g.Caller(), g.Request().IdempotencyKey
+	if failed == nil || key == "" {
+		return nil
+	}
+	e, err := s.find(ctx, g, id)
+	if err != nil || e.decided == nil {
+		return nil
+	}
+	if d := e.decided; d.Status != status || d.Idempotency != key || d.By != c.Subject || d.Key != c.Key {
+		return nil
+	}
+	return e
 }
 
 // audited is what a decision says that could not be stored or carried out for now.
@@ -215,13 +264,17 @@ func (s *Service) commitAgreed(ctx context.Context, g access.Grant, k *Kind, dra
 	return receipt.Change, err
 }
 
-// Reject refuses a proposal that waits, for good.
+// Reject refuses a proposal that waits, for good. Repeated under its idempotency key it
+// does nothing, and so does Withdraw.
 func (s *Service) Reject(ctx context.Context, g access.Grant, id, note string) error {
 	e, err := s.waiting(ctx, g, id)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.decide(ctx, g, decisionBy(g, e.judged.ID, Rejected, note))
 	}
-	return audited(s.decide(ctx, g, decided{ID: e.judged.ID, Status: Rejected, By: g.Caller().Subject, Key: g.Caller().Key, Note: note}))
+	if s.before(ctx, g, id, Rejected, err) != nil {
+		return nil
+	}
+	return audited(err)
 }
 
 // Withdraw takes a proposal back that waits; only its author does.
@@ -233,5 +286,9 @@ func (s *Service) Withdraw(ctx context.Context, g access.Grant, id string) error
 	if !e.judged.Author.is(g.Caller()) {
 		return fault.New(fault.Denied, "only its author withdraws a proposal; reject it instead")
 	}
-	return audited(s.decide(ctx, g, decided{ID: e.judged.ID, Status: Withdrawn, By: g.Caller().Subject, Key: g.Caller().Key}))
+	err = s.decide(ctx, g, decisionBy(g, e.judged.ID, Withdrawn, ""))
+	if s.before(ctx, g, id, Withdrawn, err) != nil {
+		return nil
+	}
+	return audited(err)
 }
