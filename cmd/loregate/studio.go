@@ -26,6 +26,7 @@ type studioCmd struct {
 	Stale  studioStaleCmd  `cmd:"" help:"List what was built from cards that have changed since."`
 	Undo   studioUndoCmd   `cmd:"" help:"Take a run back."`
 	Runs   studioRunsCmd   `cmd:"" help:"List runs."`
+	Worker studioWorkerCmd `cmd:"" help:"Take runs from the queue and do them, where studio.workers leaves them to workers."`
 }
 
 // worldly is what commands that work in a world take.

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
@@ -24,6 +28,7 @@ type Studio struct {
 	AllowDestructive bool     `yaml:"allow_destructive" doc:"Let admins overwrite files and assets, call by call, with confirm."`
 	Tools            []string `yaml:"tools" doc:"The only tools that may be called. Empty: all."`
 	Targets          []string `yaml:"targets" doc:"The only targets that may be used, by kind or name. Empty: all."`
+	Workers          bool     `yaml:"workers" doc:"Leave runs to worker processes (loregate studio worker) on the same store and data folder, in place of running programs in this process."`
 	Roots            []string `yaml:"roots" doc:"Folders that exports may be written below, as name=folder; a path then begins with the name."`
 }
 
@@ -60,13 +65,63 @@ func (a *App) openStudio(o Options) (err error) {
 		return err
 	}
 	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.policy(),
-		Adapters: adapters,
-		Ended:    a.metrics.Run, Now: a.now, NewID: o.NewID, Logger: a.logger})
+		Adapters: adapters, Queue: a.studioQueue(),
+		Ended: a.metrics.Run, Now: a.now, NewID: o.NewID, Logger: a.logger})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, a.Studio.Surface())
 	}
 	return err
 }
+
+// studioQueue is how runs get to workers.
+func (a *App) studioQueue() *studio.Queue {
+	quiet := access.NewGuard(access.Config{Now: a.now}) // looking at the queue many times a minute is no record's matter
+	return &studio.Queue{Deliveries: a.store, HandOver: a.Config.Studio.Workers,
+		Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
+			guard, effect, caller := a.Guard, access.Write, system()
+			if operation == studio.ReadQueue {
+				guard, effect = quiet, access.Read
+			}
+			if who != (studio.Asker{}) {
+				var err error
+				if caller, err = a.asker(ctx, who, w); err != nil {
+					return err
+				}
+			}
+			ad, err := guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, Least: access.RoleGM, World: w,
+				Correlation: uuid.Must(uuid.NewV7()).String()})
+			if err != nil {
+				return err
+			}
+			err = f(ad.Grant)
+			ad.Done(ctx, 0, err)
+			return err
+		}}
+}
+
+// asker is who asked for a run, with what they may do today. Whoever came by a token of
+// another issuer has the role that they had when they asked, and no more than that of
+// their membership, where there is one.
+func (a *App) asker(ctx context.Context, who studio.Asker, w access.WorldID) (access.Caller, error) {
+	c, err := authors{a}.Author(ctx, who.Subject, who.Key)
+	if err == nil || who.Key != "" {
+		return c, err
+	}
+	members, err := a.Canon.Memberships(ctx, who.Subject)
+	if err != nil {
+		return c, err
+	}
+	role := who.Role
+	for _, m := range members {
+		if m.World == w {
+			role = min(role, m.Role)
+		}
+	}
+	return access.Caller{Subject: who.Subject, Actor: access.AI, Roles: map[access.WorldID]access.Role{w: role}}, nil
+}
+
+// Work takes runs of the studio from the queue until ctx ends.
+func (a *App) Work(ctx context.Context, w studio.Worker) error { return a.Studio.Work(ctx, w) }
 
 // adapters are the programs that can be used. Unreal is one only where it is set up, so
 // that a target need not be named where there is one engine.

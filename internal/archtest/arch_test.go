@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"racing":    {},
 	"blob":      {"fault"},
 
-	"studio":         {"canon", "op", "blob", "markup", "access", "fault", "studio/noise"},
+	"studio":         {"canon", "op", "blob", "job", "markup", "telemetry", "access", "fault", "studio/noise"},
 	"studio/noise":   {},
 	"studio/texture": {"studio/noise"},
 	"studio/scene":   {"fault"},
@@ -49,7 +49,8 @@ var mayImport = map[string][]string{
 	"remote":         {"op", "access", "fault"},
 	"prompt":         {"op", "access", "fault"},
 	"usage":          {"canon", "op", "access", "fault"},
-	"agent":          {"proposal", "prompt", "safety", "usage", "op", "access", "fault"},
+	"agent":          {"proposal", "prompt", "safety", "usage", "op", "markup", "access", "fault"},
+	"model":          {"agent", "fault"},
 	"safety":         {},
 	"proposal":       {"canon", "op", "prompt", "safety", "markup", "access", "fault"},
 	"draft":          {"proposal", "canon", "op", "safety", "access", "fault"},

@@ -3,6 +3,7 @@ package studio
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -33,6 +34,12 @@ type book struct {
 	same   map[string]uuid.UUID // runs whose artifacts may be given again, by cache key
 	undone map[string]string    // runs taken back, and by which
 	plans  map[string]planEntry
+
+	queue   map[uuid.UUID]ticket // tickets of which nothing has come yet
+	stopped map[uuid.UUID]bool   // of those: they are to be done no more
+	known   map[uuid.UUID]bool   // of those: they are in the queue of deliveries
+	awaited map[uuid.UUID]bool   // tickets whose answers are kept, for somebody waits
+	answers map[uuid.UUID]answer
 }
 
 type entry struct {
@@ -48,7 +55,8 @@ type planEntry struct {
 
 func newBook(w access.WorldID) *book {
 	return &book{stream: canon.LedgerStream(Ledger, w.String()), runs: map[uuid.UUID]entry{}, asked: map[string]uuid.UUID{},
-		same: map[string]uuid.UUID{}, undone: map[string]string{}, plans: map[string]planEntry{}}
+		same: map[string]uuid.UUID{}, undone: map[string]string{}, plans: map[string]planEntry{},
+		queue: map[uuid.UUID]ticket{}, stopped: map[uuid.UUID]bool{}, known: map[uuid.UUID]bool{}, awaited: map[uuid.UUID]bool{}, answers: map[uuid.UUID]answer{}}
 }
 
 // sync reads on to the ledger's end. b.mu is held.
@@ -74,24 +82,49 @@ func (b *book) fold(rec canon.Record) error {
 		return nil
 	}
 	level := max(rec.Event.Label.Level, access.LevelUser)
+	var err error
 	switch rec.Event.Type {
 	case eventRun:
-		var run Run
-		if err := json.Unmarshal(rec.Event.Payload, &run); err != nil {
-			return fmt.Errorf("studio: record %d of %s: %w", rec.Seq, b.stream, err)
-		}
-		b.add(run, level, rec.Seq)
+		err = folded(rec, func(run Run) { b.add(run, level, rec.Seq) })
 	case eventPlan:
-		var p Plan
-		if err := json.Unmarshal(rec.Event.Payload, &p); err != nil {
-			return fmt.Errorf("studio: record %d of %s: %w", rec.Seq, b.stream, err)
-		}
-		b.plans[p.ID] = planEntry{level, p}
+		err = folded(rec, func(p Plan) { b.plans[p.ID] = planEntry{level, p} })
+	case eventTicket:
+		err = folded(rec, func(t ticket) { b.queue[t.ID] = t })
+	case eventStop:
+		err = folded(rec, func(s stopAsked) { b.stopped[s.ID] = true })
+	case eventAnswer:
+		err = folded(rec, func(a answer) {
+			b.leave(a.ID)
+			if b.awaited[a.ID] {
+				b.answers[a.ID] = a
+			}
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("studio: record %d of %s: %w", rec.Seq, b.stream, err)
 	}
 	return nil
 }
 
+// folded reads a record's payload and hands it on.
+func folded[T any](rec canon.Record, take func(T)) error {
+	var v T
+	err := json.Unmarshal(rec.Event.Payload, &v)
+	if err == nil {
+		take(v)
+	}
+	return err
+}
+
+// leave takes a ticket out of the queue, for something has come of it.
+func (b *book) leave(id uuid.UUID) {
+	delete(b.queue, id)
+	delete(b.stopped, id)
+	delete(b.known, id)
+}
+
 func (b *book) add(run Run, level access.Level, seq canon.Seq) {
+	b.leave(run.ID)
 	if run.Status == "ok" {
 		if key := run.cacheKey(); key != "" {
 			b.same[key] = run.ID
@@ -125,7 +158,11 @@ func (s *Studio) book(ctx context.Context, g access.Grant) (*book, error) {
 	return b, nil
 }
 
-// record appends an event to the world's ledger, whoever else does so too.
+// errEnded is what record answers for a run that is recorded already.
+var errEnded = errors.New("studio: the run has ended already")
+
+// record appends an event to the world's ledger, whoever else does so too. Of a run there
+// is one record: a second one is refused with errEnded.
 func (s *Studio) record(ctx context.Context, g access.Grant, part, kind string, level access.Level, v any) error {
 	payload, err := json.Marshal(v)
 	if err != nil {
@@ -139,6 +176,9 @@ func (s *Studio) record(ctx context.Context, g access.Grant, part, kind string, 
 	g = g.Part(part, g.Request().InputHash)
 	event := canon.Event{Type: kind, Scope: Ledger, Payload: payload, Label: access.NewLabel(level)}
 	for {
+		if run, ok := v.(*Run); ok && b.has(run.ID) {
+			return errEnded
+		}
 		_, err := s.canon.Append(ctx, g, b.stream, b.read, []canon.Event{event})
 		if !canon.Moved(err) {
 			return err
@@ -147,6 +187,11 @@ func (s *Studio) record(ctx context.Context, g access.Grant, part, kind string, 
 			return err
 		}
 	}
+}
+
+func (b *book) has(run uuid.UUID) bool {
+	_, ok := b.runs[run]
+	return ok
 }
 
 // whole reads a run as it was recorded. What the view does not see is not there.

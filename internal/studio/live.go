@@ -13,10 +13,11 @@ import (
 
 // liveRun is a run that is under way in this process.
 type liveRun struct {
-	run    *Run // only what begin set is read while the run goes on; all of it after done
+	run    *Run // only what begin set is read
 	world  access.WorldID
 	cancel context.CancelCauseFunc
 	done   chan struct{}
+	end    *Run // as it ended; read after done
 
 	mu      sync.Mutex // guards what follows
 	step    int        // number of the last progress
@@ -26,6 +27,34 @@ type liveRun struct {
 
 func newLive(run *Run, w access.WorldID, cancel context.CancelCauseFunc) *liveRun {
 	return &liveRun{run: run, world: w, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
+}
+
+// goLive lets a run be seen, followed and cancelled while it goes on; leave ends that, with
+// the run as it ended.
+func (s *Studio) goLive(ctx context.Context, run *Run, w access.WorldID) (live *liveRun, with context.Context, leave func(*Run)) {
+	with, cancel := context.WithCancelCause(ctx)
+	live = newLive(run, w, cancel)
+	s.mu.Lock()
+	s.live[run.ID] = live
+	s.mu.Unlock()
+	return live, with, func(end *Run) {
+		live.end = end
+		s.mu.Lock()
+		delete(s.live, run.ID)
+		s.mu.Unlock()
+		close(live.done)
+		cancel(nil)
+	}
+}
+
+// wait waits for the run's end.
+func (l *liveRun) wait(ctx context.Context) error {
+	select {
+	case <-l.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // report keeps the latest progress for followers; those that are slow miss what is older.
@@ -58,7 +87,7 @@ func (l *liveRun) follow(ctx context.Context, after int) iter.Seq2[op.Message, e
 			select {
 			case <-changed:
 			case <-l.done:
-				yield(endMessage(l.run), nil)
+				yield(endMessage(l.end), nil)
 				return
 			case <-ctx.Done():
 				return

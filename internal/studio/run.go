@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -56,13 +57,13 @@ type executor struct {
 	txns     map[string]Txn
 	order    []string
 	dir      string
+	taken    bool // from the queue: another worker may have been at it
 }
 
-// execute runs a request to its end. The run that it gives has ended, well or not; the
-// error is of requests that never became a run.
+// execute runs a request to its end, here or by a worker. The run that it gives has ended,
+// well or not; the error is of requests that never became a run.
 func (s *Studio) execute(ctx context.Context, g access.Grant, req request, progress func(done, total float64, message string)) (*Run, error) {
-	level, _ := access.ParseLevel(req.Audience)
-	x := &executor{Studio: s, grant: g, seen: g.As(level), req: req, progress: progress, txns: map[string]Txn{}}
+	x := s.executor(g, req, progress)
 	if err := x.admit(); err != nil {
 		return nil, err
 	}
@@ -70,35 +71,63 @@ func (s *Studio) execute(ctx context.Context, g access.Grant, req request, progr
 		return again, err
 	}
 	x.begin(ctx)
-	limit := time.Duration(min(max(req.Timeout, 1), s.policy.seconds())) * time.Second
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	ctx, stop := context.WithTimeout(ctx, limit)
-	defer stop()
-	live := newLive(x.run, g.World(), cancel)
-	x.progress = func(done, total float64, message string) {
-		live.report(done, total, message)
-		progress(done, total, message)
+	if s.handsOver() {
+		return x.handOver(ctx)
 	}
-	s.mu.Lock()
-	s.live[x.run.ID] = live
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.live, x.run.ID)
-		s.mu.Unlock()
-		close(live.done)
-	}()
+	return x.perform(ctx)
+}
+
+func (s *Studio) executor(g access.Grant, req request, progress func(done, total float64, message string)) *executor {
+	level, _ := access.ParseLevel(req.Audience)
+	return &executor{Studio: s, grant: g, seen: g.As(level), req: req, progress: progress, txns: map[string]Txn{}}
+}
+
+// perform does a run that has begun, and records it.
+func (x *executor) perform(ctx context.Context) (*Run, error) {
+	ctx, stop := context.WithTimeout(ctx, time.Duration(min(max(x.req.Timeout, 1), x.policy.seconds()))*time.Second)
+	defer stop()
+	live, ctx, leave := x.goLive(ctx, x.run, x.grant.World())
+	defer func() { leave(x.run) }()
+	x.progress = x.reporting(live)
 	// The targets stay locked until the run is recorded: before that, what it left in them
 	// is nobody's.
 	release, err := x.open(ctx)
 	defer release()
+	if err == nil && x.taken {
+		if again, err := x.recorded(ctx); again != nil || err != nil {
+			return again, errors.Join(err, x.rollback(ctx))
+		}
+	}
 	if err == nil {
 		err = x.carryOut(ctx)
 	} else {
 		err = errors.Join(err, x.rollback(ctx))
 	}
 	return x.run, x.end(ctx, err)
+}
+
+// recorded finds the record of a run that another worker ended meanwhile.
+func (x *executor) recorded(ctx context.Context) (*Run, error) {
+	b, err := x.book(ctx, x.grant)
+	if err != nil {
+		return nil, err
+	}
+	ended := b.has(x.run.ID)
+	b.mu.Unlock()
+	if !ended {
+		return nil, nil
+	}
+	run, err := x.whole(ctx, x.grant, x.run.ID.String())
+	return &run, err
+}
+
+// reporting tells both a run's caller and its followers how far it is.
+func (x *executor) reporting(live *liveRun) func(done, total float64, message string) {
+	progress := x.progress
+	return func(done, total float64, message string) {
+		live.report(done, total, message)
+		progress(done, total, message)
+	}
 }
 
 // admit refuses what may not be done at all, before anything is looked at.
@@ -123,7 +152,8 @@ func (x *executor) admit() error {
 	return nil
 }
 
-// repeated finds the run that a request id was used for.
+// repeated finds the run that a request id was used for; one that is under way is waited
+// for.
 func (x *executor) repeated(ctx context.Context) (*Run, error) {
 	if x.req.RequestID == "" {
 		x.req.RequestID = x.grant.Request().IdempotencyKey
@@ -131,37 +161,65 @@ func (x *executor) repeated(ctx context.Context) (*Run, error) {
 	if x.req.RequestID == "" || x.req.DryRun {
 		return nil, nil
 	}
-	b, err := x.book(ctx, x.grant)
-	if err != nil {
+	id, hash, wait, err := x.requested(ctx)
+	if err != nil || id == (uuid.UUID{}) {
 		return nil, err
-	}
-	id, ok := b.asked[string(x.grant.Caller().Subject)+"\x00"+x.req.RequestID]
-	hash := b.runs[id].run.InputHash
-	b.mu.Unlock()
-	if !ok {
-		return nil, nil
 	}
 	if hash != x.req.hash {
 		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one", clip(x.req.RequestID, 60))
+	}
+	if err := wait(); err != nil {
+		return nil, err
 	}
 	run, err := x.whole(ctx, x.grant, id.String())
 	return &run, err
 }
 
+// requested finds the run of the request's id, the hash of what was asked, and how to wait
+// for its end.
+func (x *executor) requested(ctx context.Context) (id uuid.UUID, hash blob.Sum, wait func() error, err error) {
+	actor := string(x.grant.Caller().Subject)
+	x.mu.Lock()
+	for _, l := range x.live {
+		if r := l.run; l.world == x.grant.World() && r.Actor == actor && r.RequestID == x.req.RequestID && !r.dry {
+			x.mu.Unlock()
+			return r.ID, r.InputHash, func() error { return l.wait(ctx) }, nil
+		}
+	}
+	x.mu.Unlock()
+	b, err := x.book(ctx, x.grant)
+	if err != nil {
+		return id, hash, nil, err
+	}
+	defer b.mu.Unlock()
+	for _, t := range b.queue {
+		if t.Act == actRun && string(t.Who.Subject) == actor && t.Order.How.RequestID == x.req.RequestID {
+			return t.ID, t.Order.Hash, func() error {
+				_, err := x.await(ctx, x.grant, t, x.progress)
+				return err
+			}, nil
+		}
+	}
+	id = b.asked[actor+"\x00"+x.req.RequestID]
+	return id, b.runs[id].run.InputHash, func() error { return nil }, nil
+}
+
 // begin makes the run.
 func (x *executor) begin(ctx context.Context) {
-	id := x.newID()
-	x.run = &Run{ID: id, Protocol: Protocol, Tool: x.req.tool, Version: x.req.version, Plan: x.req.plan, RequestID: x.req.RequestID,
-		InputHash: x.req.hash, Actor: string(x.grant.Caller().Subject), Audience: x.req.Audience, Status: "running",
-		Started: x.now().UTC().Truncate(time.Millisecond), Seed: x.req.Seed, Config: x.config, Undoes: x.req.undoes, dry: x.req.DryRun,
-		Steps: []Step{}, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
-	if x.run.RequestID == "" {
-		x.run.RequestID = id.String()
-	}
+	x.run = newRun(x.newID(), x.req.tool, x.req.version, x.req.hash, x.req.common)
+	id := x.run.ID
+	x.run.Plan, x.run.Undoes, x.run.Actor, x.run.Config = x.req.plan, x.req.undoes, string(x.grant.Caller().Subject), x.config
+	x.run.Started = x.now().UTC().Truncate(time.Millisecond)
 	x.run.TraceID, x.run.SpanID = hex.EncodeToString(id[:]), hex.EncodeToString(id[8:])
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
 		x.run.TraceID, x.run.SpanID = span.TraceID().String(), span.SpanID().String()
 	}
+}
+
+// newRun is a run that has done nothing yet.
+func newRun(id uuid.UUID, tool, version string, hash blob.Sum, how common) *Run {
+	return &Run{ID: id, Protocol: Protocol, Tool: tool, Version: version, RequestID: cmp.Or(how.RequestID, id.String()), InputHash: hash, Audience: how.Audience,
+		Status: "running", Seed: how.Seed, dry: how.DryRun, Steps: []Step{}, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
 }
 
 // carryOut does all calls, each target's under one transaction, and commits them.
@@ -488,6 +546,9 @@ func (x *executor) commit(ctx context.Context) error {
 
 // end records the run as it ended.
 func (x *executor) end(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errLost) || errors.Is(cause, errLeaving)) {
+		return cause // another worker does it, from the beginning
+	}
 	ctx = context.WithoutCancel(ctx)
 	x.run.Ended, x.run.Status = x.now().UTC().Truncate(time.Millisecond), "ok"
 	if err != nil {
@@ -505,7 +566,11 @@ func (x *executor) end(ctx context.Context, err error) error {
 	if x.run.Error != nil {
 		level = max(level, access.LevelGM) // why something failed may tell what its audience must not know
 	}
-	if err := x.record(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run); err != nil {
+	err = x.record(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run)
+	if errors.Is(err, errEnded) {
+		return Fail(Cancelled, "the run was ended by somebody else; nothing of this attempt was kept")
+	}
+	if err != nil {
 		return Fail(IOFailed, "the run could not be recorded, so that nothing of it counts").Because(err)
 	}
 	if err := x.manifest(); err != nil {

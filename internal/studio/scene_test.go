@@ -58,7 +58,9 @@ func newDeskWith(t testing.TB, allow bool) *desk {
 }
 
 // open opens the studio as a process does at its start.
-func (d *desk) open() {
+func (d *desk) open() { d.openWith(nil) }
+
+func (d *desk) openWith(q *studio.Queue) {
 	d.t.Helper()
 	dir := filepath.Join(d.data, "studio")
 	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
@@ -66,7 +68,7 @@ func (d *desk) open() {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { _ = blobs.Close() })
-	d.studio, err = studio.Open(studio.Config{Canon: d.canon, Blobs: blobs, Dir: dir, Adapters: []studio.Adapter{d.paper, &paper{kind: "godot"}},
+	d.studio, err = studio.Open(studio.Config{Canon: d.canon, Blobs: blobs, Dir: dir, Adapters: []studio.Adapter{d.paper, &paper{kind: "godot"}}, Queue: q,
 		Policy: studio.Policy{AllowDestructive: d.allow, Roots: d.roots}, Logger: slog.New(slog.NewTextHandler(d.log, nil))})
 	if err != nil {
 		d.t.Fatal(err)

@@ -30,6 +30,7 @@ type Config struct {
 	Dir      string // the studio's folder, below the data folder
 	Adapters []Adapter
 	Policy   Policy
+	Queue    *Queue             // to workers; nil where this process does all runs
 	Ended    func(state string) // counts runs by how they ended; nil counts none
 	Now      func() time.Time
 	NewID    func() uuid.UUID
@@ -44,6 +45,7 @@ type Studio struct {
 	dir      string
 	adapters []Adapter
 	policy   Policy
+	queue    *Queue
 	config   string // hash of what in the configuration results depend on
 	ended    func(string)
 	now      func() time.Time
@@ -83,7 +85,7 @@ func Open(c Config) (*Studio, error) {
 	if err != nil {
 		return nil, fmt.Errorf("studio: %w", err)
 	}
-	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, ended: c.Ended,
+	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, queue: c.Queue, ended: c.Ended,
 		now: c.Now, newID: c.NewID, logger: c.Logger, ops: map[string]checker{},
 		books: map[access.WorldID]*book{}, slots: map[string]*slot{}, live: map[uuid.UUID]*liveRun{}}
 	s.config = configHash(c)
@@ -118,6 +120,12 @@ func configHash(c Config) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// errClosing is why runs stop when the process does.
+var errClosing = fmt.Errorf("studio: closing: %w", context.Canceled)
+
+// handsOver reports whether runs are left to workers.
+func (s *Studio) handsOver() bool { return s.queue != nil && s.queue.HandOver }
+
 // Close cancels what runs, waits for it, and stops all programs.
 func (s *Studio) Close() {
 	s.mu.Lock()
@@ -127,7 +135,7 @@ func (s *Studio) Close() {
 	}
 	s.mu.Unlock()
 	for _, l := range live {
-		l.cancel(context.Canceled)
+		l.cancel(errClosing)
 		<-l.done
 	}
 	s.mu.Lock()
@@ -198,7 +206,7 @@ func (s *Studio) resolve(t *Tool, name string) (Adapter, string, error) {
 				return a, name, supports(a, t)
 			}
 		}
-		return nil, "", Fail(Validation, "target: there is no %q here; there is %s", kind, strings.Join(s.kinds(), ", "))
+		return nil, "", Fail(Validation, "target: there is no %q here; there is %s", kind, strings.Join(s.Kinds(), ", "))
 	}
 	var fit []Adapter
 	for _, a := range s.adapters {
@@ -226,7 +234,8 @@ func supports(a Adapter, t *Tool) error {
 	return nil
 }
 
-func (s *Studio) kinds() []string {
+// Kinds are the kinds of targets that there are here.
+func (s *Studio) Kinds() []string {
 	var kinds []string
 	for _, a := range s.adapters {
 		kinds = append(kinds, a.Kind())
@@ -261,7 +270,7 @@ func (s *Studio) keeper(find func(context.Context, string) (Artifact, error)) *f
 
 // targetsOf lists the targets that a world has used, and each kind's own.
 func (s *Studio) targetsOf(w access.WorldID) []string {
-	names := s.kinds()
+	names := s.Kinds()
 	dirs, err := os.ReadDir(filepath.Join(s.dir, "targets", w.String()))
 	if err != nil {
 		return names // none was used yet

@@ -36,7 +36,7 @@ type targetOut struct {
 
 type runsIn struct {
 	Tool   string `json:"tool,omitzero" maxlen:"60" jsonschema:"Only runs of this tool."`
-	Status string `json:"status,omitzero" enum:"running,ok,error" jsonschema:"Only runs in this state."`
+	Status string `json:"status,omitzero" enum:"queued,running,ok,error" jsonschema:"Only runs in this state."`
 	Card   string `json:"card,omitzero" maxlen:"255" jsonschema:"Only runs built from a card of this name."`
 	Limit  int    `json:"limit,omitzero" default:"20" min:"1" max:"200" jsonschema:"Most runs."`
 	Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Where to start."`
@@ -128,7 +128,7 @@ const probeWait = 10 * time.Second
 
 func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targetsOut, error) {
 	out := targetsOut{Targets: []targetOut{}}
-	names := s.kinds()
+	names := s.Kinds()
 	if c.Grant.Role() >= access.RoleGM {
 		names = s.targetsOf(c.Grant.World()) // names of scenes may tell something
 	}
@@ -180,6 +180,7 @@ func (s *Studio) listRuns(ctx context.Context, c *op.Call, in runsIn) (runsOut, 
 	if err != nil {
 		return runsOut{}, err
 	}
+	rows = append(rows, s.queuedRows(c.Grant, b, rows)...)
 	for _, id := range slices.Backward(b.order) {
 		if e := b.runs[id]; e.audience <= c.Grant.View().Level {
 			row := rowOf(e.run)
@@ -223,6 +224,28 @@ func (s *Studio) liveRows(g access.Grant) []runRow {
 	return rows
 }
 
+// queuedRows are the runs that wait for a worker or are with one, and were asked for by
+// other processes. b is locked.
+func (s *Studio) queuedRows(g access.Grant, b *book, here []runRow) []runRow {
+	var rows []runRow
+	for id, t := range b.queue {
+		text := id.String()
+		if t.Act == actRun && g.View().Level >= access.LevelGM && !slices.ContainsFunc(here, func(r runRow) bool { return r.ID == text }) {
+			rows = append(rows, runRow{ID: text, Tool: t.Order.Tool, Status: s.stateOf(id), Actor: string(t.Who.Subject), Started: t.Asked, Sources: []Source{}})
+		}
+	}
+	slices.SortFunc(rows, func(a, b runRow) int { return cmp.Compare(b.ID, a.ID) })
+	return rows
+}
+
+// stateOf tells a run that waits in the queue from one that a worker is at.
+func (s *Studio) stateOf(id uuid.UUID) string {
+	if _, ok := s.sight(id); ok {
+		return "running"
+	}
+	return "queued"
+}
+
 // running finds a run that is under way here and in sight.
 func (s *Studio) running(g access.Grant, id string) (*liveRun, bool) {
 	key, err := uuid.Parse(id)
@@ -242,6 +265,10 @@ func (s *Studio) running(g access.Grant, id string) (*liveRun, bool) {
 func (s *Studio) getRun(ctx context.Context, c *op.Call, in runIn) (runOut, error) {
 	if l, ok := s.running(c.Grant, in.Run); ok {
 		b, err := json.Marshal(map[string]any{"run_id": l.run.ID, "tool_name": l.run.Tool, "status": "running", "started_at": l.run.Started, "audience": l.run.Audience})
+		return runOut{Run: b}, err
+	}
+	if t, ok, err := s.waitingFor(ctx, c.Grant, in.Run); ok || err != nil {
+		b, _ := json.Marshal(map[string]any{"run_id": t.ID, "tool_name": t.Order.Tool, "status": s.stateOf(t.ID), "started_at": t.Asked, "audience": t.Order.How.Audience})
 		return runOut{Run: b}, err
 	}
 	run, err := s.whole(ctx, c.Grant, in.Run)
@@ -294,6 +321,12 @@ func (s *Studio) cancelRun(ctx context.Context, c *op.Call, in runIn) (cancelOut
 		case <-ctx.Done():
 		}
 		return cancelOut{in.Run, true}, nil
+	}
+	if t, ok, err := s.waitingFor(ctx, c.Grant, in.Run); ok || err != nil {
+		if err == nil {
+			_, err = s.giveUp(ctx, c.Grant, t, errAsked)
+		}
+		return cancelOut{in.Run, true}, err
 	}
 	_, err := s.whole(ctx, c.Grant, in.Run)
 	return cancelOut{in.Run, false}, err
@@ -349,6 +382,9 @@ func (s *Studio) runFeed() *op.Feed {
 			if l, ok := s.running(c.Grant, vars["run_id"]); ok {
 				n, _ := strconv.Atoi(after)
 				return l.follow(ctx, n), nil
+			}
+			if t, ok, err := s.waitingFor(ctx, c.Grant, vars["run_id"]); ok || err != nil {
+				return s.followElsewhere(ctx, c.Grant, t), err
 			}
 			run, err := s.whole(ctx, c.Grant, vars["run_id"])
 			if err != nil {

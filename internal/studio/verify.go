@@ -34,25 +34,60 @@ type Difference struct {
 	Is   string `json:"is"`
 }
 
-func (s *Studio) verifyRun(ctx context.Context, c *op.Call, in runIn) (Verdict, error) {
-	run, err := s.whole(ctx, c.Grant, in.Run)
-	if err != nil {
-		return Verdict{}, err
+func (s *Studio) verifyRun(ctx context.Context, c *op.Call, in runIn) (v Verdict, err error) {
+	if s.handsOver() {
+		v, err = s.verifyElsewhere(ctx, c, in.Run)
+	} else {
+		v, err = s.verdict(ctx, c.Grant, in.Run, c.Progress)
 	}
-	v, err := s.verify(ctx, c, run)
 	if err != nil {
 		return v, failureOf(err).fault(nil)
 	}
 	return v, nil
 }
 
+// verifyElsewhere leaves a verification to a worker.
+func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Verdict, error) {
+	run, err := s.whole(ctx, c.Grant, id)
+	if err != nil {
+		return Verdict{}, err
+	}
+	var targets []string
+	for _, st := range run.Steps {
+		targets = append(targets, st.Target.Name)
+	}
+	how := common{Audience: run.Audience, Timeout: s.policy.seconds()}
+	t := s.newTicket(c.Grant, actVerify, newRun(s.newID(), "verify_run", "1.0.0", run.InputHash, how), order{Tool: "verify_run", How: how}, kindsOf(targets))
+	t.Run = id
+	if err := s.ask(ctx, c.Grant, t); err != nil {
+		return Verdict{}, err
+	}
+	a, err := s.await(ctx, c.Grant, t, c.Progress)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case a.Error != nil:
+		return Verdict{}, a.Error
+	}
+	return *a.Verdict, nil
+}
+
+// verdict runs a run again by its id.
+func (s *Studio) verdict(ctx context.Context, g access.Grant, id string, progress func(done, total float64, message string)) (Verdict, error) {
+	run, err := s.whole(ctx, g, id)
+	if err != nil {
+		return Verdict{}, err
+	}
+	return s.verify(ctx, g, run, progress)
+}
+
 // verify runs a run again, on copies of its targets as they were when it began, and
 // compares what comes of it. Nothing is recorded.
-func (s *Studio) verify(ctx context.Context, c *op.Call, run Run) (v Verdict, err error) {
+func (s *Studio) verify(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (v Verdict, err error) {
 	if run.Status != "ok" || run.Undoes != "" {
 		return v, Fail(Validation, "run %s is %s; only what went well and made something can be run again", run.ID, run.Status)
 	}
-	x, release, err := s.rerun(ctx, c, run)
+	x, release, err := s.rerun(ctx, g, run, progress)
 	defer release()
 	if err != nil {
 		return v, err
@@ -66,23 +101,21 @@ func (s *Studio) verify(ctx context.Context, c *op.Call, run Run) (v Verdict, er
 }
 
 // rerun makes an executor on copies of the targets that a run had.
-func (s *Studio) rerun(ctx context.Context, c *op.Call, run Run) (x *executor, release func(), err error) {
+func (s *Studio) rerun(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (x *executor, release func(), err error) {
 	var undo []func()
 	release = func() {
 		for _, f := range slices.Backward(undo) {
 			f()
 		}
 	}
-	level, _ := access.ParseLevel(run.Audience)
-	x = &executor{Studio: s, grant: c.Grant, seen: c.Grant.As(level), txns: map[string]Txn{}, progress: c.Progress}
-	x.req.Audience = run.Audience
+	x = s.executor(g, request{common: common{Audience: run.Audience}}, progress)
 	x.run = &Run{ID: s.newID(), Seed: run.Seed, Audience: run.Audience, Config: s.config, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
 	x.dir = filepath.Join(s.dir, "scratch", x.run.ID.String())
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return x, release, Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(x.dir) }) // it is swept at a later start otherwise
-	before, err := s.before(ctx, c.Grant, run.ID)
+	before, err := s.before(ctx, g, run.ID)
 	if err != nil {
 		return x, release, err
 	}
@@ -92,7 +125,7 @@ func (s *Studio) rerun(ctx context.Context, c *op.Call, run Run) (x *executor, r
 		if x.txns[name] != nil {
 			continue
 		}
-		fork, err := s.fork(ctx, c.Grant, name, x.dir, before)
+		fork, err := s.fork(ctx, g, name, x.dir, before)
 		if err != nil {
 			return x, release, err
 		}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"loregate/internal/app"
+	"loregate/internal/studio"
+)
+
+type studioWorkerCmd struct {
+	common
+	Target []string      `help:"Kinds of targets to do runs on; default all that are set up." placeholder:"KIND"`
+	Lease  time.Duration `help:"After how long another worker takes over from one that died." default:"15s"`
+}
+
+// leastLease leaves a worker time to renew its lease where the store is slow.
+const leastLease = 2 * time.Second
+
+func (w studioWorkerCmd) Run(ctx context.Context) error {
+	if w.Lease < leastLease {
+		return fmt.Errorf("lease: %s is too short; use at least %s", w.Lease, leastLease)
+	}
+	return w.with(ctx, func(a *app.App) error {
+		kinds := a.Studio.Kinds()
+		for _, k := range w.Target {
+			if !strings.Contains(" "+strings.Join(kinds, " ")+" ", " "+k+" ") {
+				return errors.New("target: there is no " + k + " here; there is " + strings.Join(kinds, ", "))
+			}
+		}
+		if len(w.Target) > 0 {
+			kinds = w.Target
+		}
+		fmt.Fprintln(os.Stderr, "Loregate takes runs for", strings.Join(kinds, ", "))
+		return a.Work(ctx, studio.Worker{Kinds: kinds, Lease: w.Lease})
+	})
+}

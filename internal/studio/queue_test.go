@@ -1,0 +1,264 @@
+package studio_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/blob"
+	"loregate/internal/fault"
+	"loregate/internal/job"
+	"loregate/internal/studio"
+)
+
+// queue is the way to workers for the people of a desk. gone are those who may do nothing
+// any more.
+func (d *desk) queue(handOver bool, gone *sync.Map) *studio.Queue {
+	return &studio.Queue{Deliveries: d.store, HandOver: handOver, Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
+		caller, effect := access.Caller{Subject: "system", EveryRole: access.RoleAdmin}, access.Write
+		if operation == studio.ReadQueue {
+			effect = access.Read
+		}
+		if who != (studio.Asker{}) {
+			if _, ok := gone.Load(who.Subject); ok {
+				return fault.New(fault.Denied, "the key is revoked")
+			}
+			caller = d.caller(who.Role)
+		}
+		a, err := d.guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, Least: access.RoleGM, World: w})
+		if err != nil {
+			return err
+		}
+		return f(a.Grant)
+	}}
+}
+
+// team is a desk that leaves its runs to workers.
+type team struct {
+	*desk
+	gone sync.Map
+}
+
+func newTeam(t *testing.T) *team {
+	tm := &team{desk: newDesk(t)}
+	tm.openWith(tm.queue(true, &tm.gone))
+	return tm
+}
+
+// worker starts a worker with a program of its own; stop ends it as a stop of its process
+// does.
+func (tm *team) worker(kinds ...string) (p *paper, stop func()) {
+	tm.t.Helper()
+	p = &paper{kind: "blender", version: "1"}
+	dir := filepath.Join(tm.data, "studio")
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
+	if err != nil {
+		tm.t.Fatal(err)
+	}
+	s, err := studio.Open(studio.Config{Canon: tm.canon, Blobs: blobs, Dir: dir, Adapters: []studio.Adapter{p, &paper{kind: "godot"}}, Queue: tm.queue(false, &tm.gone),
+		Policy: studio.Policy{Roots: tm.roots}, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		tm.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = s.Work(ctx, studio.Worker{Kinds: kinds, Lease: 2 * time.Second})
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		<-done
+		s.Close()
+		_ = blobs.Close()
+	})
+	tm.t.Cleanup(stop)
+	return p, stop
+}
+
+// queued waits until a run is in the queue, and gives its id.
+func (tm *team) queued() string {
+	tm.t.Helper()
+	for {
+		changed := tm.canon.Changed()
+		list := tm.do(access.RoleGM, "list_runs", `{"tool": "add_object"}`)["runs"].([]any)
+		for _, r := range list {
+			if row := r.(map[string]any); row["status"] == "queued" || row["status"] == "running" {
+				return row["run_id"].(string)
+			}
+		}
+		<-changed
+	}
+}
+
+func TestAWorkerDoesWhatIsAskedForElsewhere(t *testing.T) {
+	tm := newTeam(t)
+	tm.worker()
+	e := tm.do(access.RoleGM, "add_object", cube)
+	id := e["run_id"].(string)
+	if run := tm.do(access.RoleGM, "get_run", `{"run_id": "`+id+`"}`)["run"].(map[string]any); run["actor"] != "gm" || run["status"] != "ok" || run["trace_id"] != e["trace_id"] {
+		t.Errorf("recorded: %v", run)
+	}
+	dry := tm.do(access.RoleGM, "add_object", strings.Replace(strings.Replace(cube, `"A"`, `"B"`, 1), `{`, `{"dry_run": true, `, 1))
+	if diff := dry["diff"].(map[string]any); fmt.Sprint(diff["added"]) != "[B]" || diff["digest_before"] != diff["digest_after"] {
+		t.Errorf("rehearsed: %v", dry)
+	}
+	export := tm.do(access.RoleGM, "export_asset", `{"format": "glb"}`)
+	if v := tm.do(access.RoleGM, "verify_run", `{"run_id": "`+export["run_id"].(string)+`"}`); v["same"] != true {
+		t.Errorf("verified: %v", v)
+	}
+	if tm.names() != "1" {
+		t.Errorf("%s objects", tm.names())
+	}
+	tm.do(access.RoleGM, "undo_run", `{"run_id": "`+id+`"}`)
+	if tm.names() != "0" {
+		t.Errorf("%s objects after the undo", tm.names())
+	}
+	if known := tm.wantCode(studio.Validation, access.RoleGM, "export_asset", `{"format": "glb", "path": "out/../x"}`); known == nil {
+		t.Error("a worker's failure came back otherwise")
+	}
+	runs := tm.do(access.RoleGM, "list_runs", `{"status": "ok"}`)["total"]
+	if list := tm.do(access.RoleGM, "list_runs", `{"tool": "add_object"}`); list["total"] != 1.0 || runs == 0.0 {
+		t.Errorf("%v runs of add_object are recorded", list["total"])
+	}
+}
+
+func TestAWorkerTakesItsKindsAlone(t *testing.T) {
+	tm := newTeam(t)
+	tm.worker("godot")
+	tm.wantCode(studio.TimedOut, access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"timeout_s": 1, `, 1))
+	list := tm.do(access.RoleGM, "list_runs", `{"tool": "add_object"}`)
+	if row := list["runs"].([]any)[0].(map[string]any); list["total"] != 1.0 || row["status"] != "error" || row["error"] != "TIMEOUT" {
+		t.Errorf("recorded: %v", list)
+	}
+	tm.worker("blender")
+	tm.do(access.RoleGM, "add_object", cube)
+	if tm.names() != "1" {
+		t.Errorf("%s objects: what was given up was done", tm.names())
+	}
+}
+
+func TestARunIsCalledOffWhereverItIs(t *testing.T) {
+	for _, where := range []string{"in the queue", "at a worker", "asked for by another process"} {
+		t.Run(where, func(t *testing.T) {
+			tm := newTeam(t)
+			hold, entered := make(chan struct{}), make(chan struct{}, 1)
+			if where != "in the queue" {
+				p, _ := tm.worker()
+				p.hold, p.entered = hold, entered
+			}
+			var err error
+			var wait sync.WaitGroup
+			wait.Go(func() { _, err = tm.try(access.RoleGM, "add_object", cube) })
+			id := tm.queued()
+			if where != "in the queue" {
+				<-entered
+			}
+			asking := tm.desk
+			if where == "asked for by another process" {
+				other := *tm.desk
+				other.openWith(tm.queue(true, &tm.gone))
+				defer other.studio.Close()
+				asking = &other
+			}
+			if out := asking.do(access.RoleGM, "cancel_run", `{"run_id": "`+id+`"}`); out["cancelled"] != true {
+				t.Errorf("cancel: %v", out)
+			}
+			wait.Wait()
+			var known *fault.Error
+			if !errors.As(err, &known) || known.Code != string(studio.Cancelled) {
+				t.Errorf("the call ended with %v", err)
+			}
+			list := tm.do(access.RoleGM, "list_runs", `{}`)
+			if row := list["runs"].([]any)[0].(map[string]any); list["total"] != 1.0 || row["error"] != "CANCELLED" {
+				t.Errorf("recorded: %v", list)
+			}
+		})
+	}
+}
+
+// A worker that stops gives back what it is at, and the next one does it, once.
+func TestAWorkerThatStopsGivesItsRunBack(t *testing.T) {
+	tm := newTeam(t)
+	p, stop := tm.worker()
+	p.hold, p.entered = make(chan struct{}), make(chan struct{}, 1)
+	var e map[string]any
+	var wait sync.WaitGroup
+	wait.Go(func() { e = tm.do(access.RoleGM, "add_object", cube) })
+	<-p.entered
+	stop()
+	tm.worker()
+	wait.Wait()
+	if e["status"] != "ok" || tm.names() != "1" {
+		t.Errorf("%s objects: %v", tm.names(), e)
+	}
+}
+
+// What nobody settles comes to others when its lease has ended, a few times; then it is
+// given up.
+func TestARunThatEndsItsWorkersIsGivenUp(t *testing.T) {
+	tm := newTeam(t)
+	var err error
+	var wait sync.WaitGroup
+	wait.Go(func() { _, err = tm.try(access.RoleGM, "add_object", cube) })
+	id := uuid.MustParse(tm.queued())
+	for range 3 {
+		var list []job.Delivery
+		for len(list) == 0 {
+			var bad error
+			if list, bad = tm.store.Claim(t.Context(), []string{"studio:blender"}, time.Now().Add(time.Hour), time.Now(), 1); bad != nil || len(list) > 0 && list[0].Event != id {
+				t.Fatal(list, bad)
+			}
+		}
+	}
+	tm.worker()
+	wait.Wait()
+	var known *fault.Error
+	if !errors.As(err, &known) || known.Code != string(studio.TargetGone) {
+		t.Errorf("the call ended with %v", err)
+	}
+}
+
+// A run is done with what its asker may do when it is done.
+func TestAWorkerActsForWhoAsked(t *testing.T) {
+	tm := newTeam(t)
+	var err error
+	var wait sync.WaitGroup
+	wait.Go(func() { _, err = tm.try(access.RoleGM, "add_object", cube) })
+	tm.queued()
+	tm.gone.Store(access.Subject("gm"), true)
+	tm.worker()
+	wait.Wait()
+	var known *fault.Error
+	if !errors.As(err, &known) || known.Code != string(studio.PolicyDenied) {
+		t.Errorf("the call ended with %v", err)
+	}
+}
+
+// Two calls with one request id are one run, also while it goes on.
+func TestTheSameRequestAtOnceIsTheSameRun(t *testing.T) {
+	tm := newTeam(t)
+	ids := make([]string, 3)
+	var wait sync.WaitGroup
+	for i := range ids {
+		wait.Go(func() {
+			ids[i] = tm.do(access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"request_id": "r", `, 1))["run_id"].(string)
+		})
+		tm.queued()
+	}
+	tm.worker()
+	wait.Wait()
+	if len(slices.Compact(ids)) != 1 || tm.names() != "1" {
+		t.Errorf("runs %v, %s objects", ids, tm.names())
+	}
+}

@@ -1,0 +1,315 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/job"
+)
+
+// Worker is what a process takes from the queue.
+type Worker struct {
+	Kinds []string      // of targets; nil is all there are here
+	Lease time.Duration // after which another takes over from a worker that died; 0 is 15 s
+}
+
+// maxTakes is how many workers may end in the middle of a run before it is given up.
+const maxTakes = 3
+
+// Why a worker lets go of a run without recording it.
+var (
+	errLost    = errors.New("studio: the lease of the run was lost")
+	errLeaving = errors.New("studio: the worker stops")
+)
+
+// Work takes runs from the queue and does them, one at a time, until ctx ends. What it was
+// at then goes back into the queue.
+func (s *Studio) Work(ctx context.Context, w Worker) error {
+	if s.queue == nil {
+		return errors.New("studio: there is no queue")
+	}
+	if w.Kinds == nil {
+		w.Kinds = s.Kinds()
+	}
+	if w.Lease == 0 {
+		w.Lease = 15 * time.Second
+	}
+	for ctx.Err() == nil {
+		changed := s.canon.Changed()
+		next, err := s.takeOne(ctx, w)
+		if err != nil && ctx.Err() == nil {
+			s.logger.Error("the queue of runs cannot be read; trying again", "error", err)
+			changed, next = nil, s.now().Add(time.Second)
+		}
+		timer := time.NewTimer(max(next.Sub(s.now()), 0))
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// idle is how long a worker waits where nothing changes and nothing is due.
+const idle = time.Minute
+
+// takeOne does the run that is due first, if there is one, and says when to look again.
+func (s *Studio) takeOne(ctx context.Context, w Worker) (next time.Time, err error) {
+	worlds, err := s.canon.Worlds(ctx)
+	if err != nil {
+		return next, err
+	}
+	for _, world := range worlds {
+		if err := s.takeIn(ctx, world.ID); err != nil {
+			return next, err
+		}
+	}
+	names := handlers(w.Kinds)
+	list, err := s.queue.Deliveries.Claim(ctx, names, s.now(), s.now().Add(w.Lease), 1)
+	if err != nil {
+		return next, err
+	}
+	if len(list) > 0 {
+		return s.now(), s.take(ctx, list[0], w.Lease)
+	}
+	next, ok, err := s.queue.Deliveries.NextDue(ctx, names)
+	if !ok {
+		next = s.now().Add(idle)
+	}
+	return next, err
+}
+
+// takeIn puts tickets into the queue whose writer ended before it did.
+func (s *Studio) takeIn(ctx context.Context, w access.WorldID) error {
+	return s.queue.Act(ctx, Asker{}, w, ReadQueue, func(g access.Grant) error {
+		b, err := s.book(ctx, g)
+		if err != nil {
+			return err
+		}
+		var open []ticket
+		for id, t := range b.queue {
+			if !b.known[id] {
+				open = append(open, t)
+			}
+		}
+		b.mu.Unlock()
+		if err := s.enqueue(ctx, w, open); err != nil {
+			return err
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, t := range open {
+			b.known[t.ID] = true
+		}
+		return nil
+	})
+}
+
+// take does what a leased delivery is for, and settles it. Its error is the store's.
+func (s *Studio) take(ctx context.Context, d job.Delivery, lease time.Duration) error {
+	var t ticket
+	open := false
+	err := s.queue.Act(ctx, Asker{}, d.World, ReadQueue, func(g access.Grant) error {
+		b, err := s.book(ctx, g)
+		if err == nil {
+			t, open = b.queue[d.Event]
+			b.mu.Unlock()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if open {
+		switch err := s.hold(ctx, d, t, lease); {
+		case errors.Is(err, errLost):
+			s.logger.Warn("a run was let go, for its lease had ended", "run", t.ID)
+			return nil
+		case errors.Is(err, errLeaving):
+			d.Due = s.now()
+			return s.settle(ctx, d)
+		case err != nil:
+			return err
+		}
+	}
+	d.State = job.DeliveryProcessed
+	return s.settle(ctx, d)
+}
+
+func (s *Studio) settle(ctx context.Context, d job.Delivery) error {
+	d.Changed = s.now()
+	_, err := s.queue.Deliveries.Settle(context.WithoutCancel(ctx), d)
+	return err
+}
+
+// hold does a ticket's act while its lease is kept.
+func (s *Studio) hold(ctx context.Context, d job.Delivery, t ticket, lease time.Duration) error {
+	if d.Fence > maxTakes {
+		return s.refuse(ctx, d.World, t, Fail(TargetGone, "%d workers ended in the middle of it; look into their logs, then ask anew", maxTakes))
+	}
+	doing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(errLeaving) })()
+	var renewing sync.WaitGroup
+	stop := make(chan struct{})
+	renewing.Go(func() { s.keep(doing, stop, d, lease, cancel) })
+	err := s.queue.Act(doing, t.Who, d.World, t.Order.Tool, func(g access.Grant) error { return s.act(doing, g, t) })
+	close(stop)
+	renewing.Wait()
+	if cause := context.Cause(doing); errors.Is(cause, errLost) || errors.Is(cause, errLeaving) {
+		if s.isOpen(ctx, d) {
+			return cause
+		}
+		return nil
+	}
+	if err != nil && s.isOpen(ctx, d) { // it was not admitted
+		return s.refuse(ctx, d.World, t, err)
+	}
+	return nil
+}
+
+// isOpen reports whether nothing has come of a delivery's ticket yet.
+func (s *Studio) isOpen(ctx context.Context, d job.Delivery) (open bool) {
+	err := s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error {
+		b, err := s.book(context.WithoutCancel(ctx), g)
+		if err == nil {
+			_, open = b.queue[d.Event]
+			b.mu.Unlock()
+		}
+		return err
+	})
+	return open || err != nil
+}
+
+// stopEvery is how often a worker looks whether its run is to stop.
+const stopEvery = 250 * time.Millisecond
+
+// keep renews a lease until it is told to stop, and calls the run off where the lease was
+// lost or somebody asks for it.
+func (s *Studio) keep(ctx context.Context, stop <-chan struct{}, d job.Delivery, lease time.Duration, cancel context.CancelCauseFunc) {
+	look := time.NewTicker(min(stopEvery, lease/6))
+	defer look.Stop()
+	until := d.Due
+	for {
+		select {
+		case <-stop:
+			return
+		case <-look.C:
+		}
+		if s.toStop(ctx, d) {
+			cancel(errAsked)
+		}
+		now := s.now()
+		if now.Before(until.Add(-lease * 2 / 3)) {
+			continue
+		}
+		d.Due, d.Changed = now.Add(lease), now
+		kept, err := s.queue.Deliveries.Settle(context.WithoutCancel(ctx), d)
+		switch {
+		case err == nil && kept:
+			until = d.Due
+		case err == nil, now.After(until):
+			cancel(errLost)
+			return
+		}
+	}
+}
+
+// toStop reports whether somebody asked to stop a delivery's run.
+func (s *Studio) toStop(ctx context.Context, d job.Delivery) (asked bool) {
+	_ = s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error { // the next look may go well
+		b, err := s.book(context.WithoutCancel(ctx), g)
+		if err == nil {
+			asked = b.stopped[d.Event]
+			b.mu.Unlock()
+		}
+		return err
+	})
+	return asked
+}
+
+// act does what a ticket asks for and records what came of it.
+func (s *Studio) act(ctx context.Context, g access.Grant, t ticket) error {
+	tell, done := s.telling(t.ID)
+	defer done()
+	tell(0, 0, "taken")
+	a := answer{ID: t.ID}
+	if t.Act == actVerify {
+		v, err := s.verdict(ctx, g, t.Run, tell)
+		a.Verdict = &v
+		return s.answer(ctx, g, t, a, err)
+	}
+	req, err := t.Order.request()
+	if err != nil {
+		return err
+	}
+	x := s.executor(g, req, tell)
+	if err := x.admit(); err != nil {
+		return err
+	}
+	x.run, x.taken = t.run(s), true
+	x.run.Started = s.now().UTC().Truncate(time.Millisecond)
+	run, err := x.perform(ctx)
+	if t.Act == actRun {
+		return err
+	}
+	a.Run, a.Diff = run, run.diff
+	return s.answer(ctx, g, t, a, err)
+}
+
+// answer records what came of a ticket that makes no run, unless it was let go.
+func (s *Studio) answer(ctx context.Context, g access.Grant, t ticket, a answer, err error) error {
+	if cause := context.Cause(ctx); errors.Is(cause, errLost) || errors.Is(cause, errLeaving) {
+		return cause
+	}
+	if err != nil {
+		a.Run, a.Verdict, a.Error = nil, nil, failureOf(err)
+	}
+	return s.record(context.WithoutCancel(ctx), g, t.ID.String(), eventAnswer, access.LevelGM, a)
+}
+
+// seen is how far a run elsewhere is. It lies in the folder that all share, until the run
+// has ended.
+type seen struct {
+	Step    int     `json:"step"`
+	Done    float64 `json:"done"`
+	Total   float64 `json:"total"`
+	Message string  `json:"message"`
+}
+
+func (s *Studio) sightFile(id uuid.UUID) string {
+	return filepath.Join(s.dir, "live", id.String()+".json")
+}
+
+// sight reads how far a run elsewhere is.
+func (s *Studio) sight(id uuid.UUID) (p seen, ok bool) {
+	b, err := os.ReadFile(s.sightFile(id))
+	return p, err == nil && json.Unmarshal(b, &p) == nil
+}
+
+// telling writes down how far a run is, a few times a second at most, until done.
+func (s *Studio) telling(id uuid.UUID) (tell func(done, total float64, message string), done func()) {
+	file, last := s.sightFile(id), time.Time{}
+	_ = os.MkdirAll(filepath.Dir(file), 0o700) // without it nobody sees how far the run is, no more
+	step := int(s.now().UnixMilli())           // goes on from where a worker before this one was
+	tell = func(done, total float64, message string) {
+		if now := s.now(); now.Sub(last) >= lookAgain {
+			last = now
+			step++
+			if b, err := json.Marshal(seen{step, done, total, message}); err == nil && os.WriteFile(file+".part", b, 0o600) == nil {
+				_ = os.Rename(file+".part", file)
+			}
+		}
+	}
+	return tell, func() { _ = os.Remove(file) }
+}
