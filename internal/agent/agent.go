@@ -8,6 +8,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -23,7 +24,8 @@ import (
 type Provider interface {
 	// Model is the exact name of what answers.
 	Model() string
-	// Complete answers a prompt. An error that is fault.Unavailable may be tried again.
+	// Complete answers a prompt. After an error that is fault.Unavailable it may be asked
+	// again later. The Completion tells what was spent, also beside an error.
 	Complete(ctx context.Context, r Request) (Completion, error)
 }
 
@@ -31,14 +33,19 @@ type Provider interface {
 type Request struct {
 	Purpose   string
 	Prompt    string
-	MaxTokens int
+	MaxTokens int // of the answer
+	// Schema is the JSON Schema of the answer's form; nil: text of any. Every object in it
+	// names all its members as required and takes no others, and it bounds neither lengths
+	// nor numbers: not every model's endpoint would take that.
+	Schema json.RawMessage
 }
 
-// Completion is a model's answer.
+// Completion is a model's answer. Where the request had a Schema, Text is JSON that fits it.
 type Completion struct {
 	Text                           string
 	TokensPrompt, TokensCompletion int
 	CostMicroUSD                   int64
+	Retries                        int // attempts that failed before
 }
 
 // Config is what Agents are made of. Invoker and Prompts are needed.

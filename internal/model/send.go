@@ -1,0 +1,147 @@
+package model
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"loregate/internal/fault"
+)
+
+// newHTTP makes a client that follows no redirects: a key and a prompt go where they were
+// meant to go.
+func newHTTP() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
+}
+
+// try makes one attempt. pause is how long the endpoint asks to be left alone; 0 where it
+// does not say.
+func (c *Client) try(ctx context.Context, body []byte) (answer reply, pause time.Duration, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return answer, 0, fault.New(fault.Internal, "model: the request cannot be made")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	for name, value := range c.wire.headers(c.cfg.Key) {
+		req.Header.Set(name, value)
+	}
+	res, err := c.cfg.HTTP.Do(req)
+	if err != nil {
+		return answer, 0, c.unreached(ctx, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return answer, retryAfter(res.Header, c.cfg.Now()), c.refused(res)
+	}
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case ctx.Err() != nil:
+		return answer, 0, late(ctx)
+	case err != nil:
+		return answer, 0, errDropped
+	case len(b) > maxAnswer:
+		return reply{came: true}, 0, errTooLong
+	}
+	answer, err = c.wire.answer(b)
+	return answer, 0, err
+}
+
+// unreached says why nothing came. The transport's own words may hold what came, and so
+// are not handed on.
+func (c *Client) unreached(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return late(ctx)
+	}
+	var (
+		name *net.DNSError
+		cert *tls.CertificateVerificationError
+		dial *net.OpError
+	)
+	switch {
+	case errors.As(err, &name):
+		return fault.New(fault.Unavailable, "%s is not found; look at model.url", c.host).Because(errors.New("no such host"))
+	case errors.As(err, &cert):
+		return fault.New(fault.Unavailable, "the certificate of %s is not good", c.host).Because(errors.New("certificate"))
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return fault.New(fault.Unavailable, "%s does not answer; is it running, and is model.url right?", c.host).Because(errors.New("no connection"))
+	}
+	return errDropped
+}
+
+// late is the error of a call whose time is over, or whose caller has gone.
+func late(ctx context.Context) error {
+	return fault.New(fault.Unavailable, "the model did not answer in time; model.timeout may be raised").Because(ctx.Err())
+}
+
+// complaints are the codes of the providers that say more than a status.
+var complaints = map[string]*fault.Error{
+	"insufficient_quota":      fault.New(fault.Rule, "the account of the model's key has used up its quota"),
+	"billing_error":           fault.New(fault.Rule, "the account of the model's key cannot pay"),
+	"context_length_exceeded": fault.New(fault.Rule, "the prompt is longer than the model takes"),
+	"content_filter":          errRefused,
+}
+
+// refused is the error of an answer with another status than 200. Its words are ours.
+func (c *Client) refused(res *http.Response) error {
+	b, _ := io.ReadAll(io.LimitReader(res.Body, maxText)) // the status says enough without it
+	for _, code := range c.wire.complaint(b) {
+		if e := complaints[code]; e != nil {
+			return e
+		}
+	}
+	status := res.StatusCode
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return fault.New(fault.Rule, "%s refuses the key (status %d); look at model.key_env or model.key_file", c.host, status)
+	case status == http.StatusNotFound:
+		return fault.New(fault.Rule, "%s knows no such model or address (status 404); look at model.name and model.url", c.host)
+	case status >= 300 && status < 400:
+		return fault.New(fault.Rule, "%s answers with a redirect, which is not followed; set model.url to where the model is", c.host)
+	case passing(res):
+		return fault.New(fault.Unavailable, "%s cannot answer now (status %d)", c.host, status)
+	}
+	return fault.New(fault.Rule, "%s refuses the request (status %d); does the model take such requests?", c.host, status)
+}
+
+// passing reports a status that may be another one soon.
+func passing(res *http.Response) bool {
+	if res.Header.Get("X-Should-Retry") == "false" {
+		return false
+	}
+	return res.StatusCode >= 500 && res.StatusCode != http.StatusNotImplemented ||
+		slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests}, res.StatusCode)
+}
+
+// retryAfter reads how long to wait: Retry-After-Ms, or Retry-After in seconds or as a
+// date (RFC 9110, 10.2.3). 0 where it does not say, or says nonsense.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	text := h.Get("Retry-After")
+	if s, err := strconv.ParseFloat(text, 64); err == nil && s > 0 && s < 1e6 {
+		return time.Duration(s * float64(time.Second))
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
