@@ -269,7 +269,7 @@ func (t *tx) indexText(ctx context.Context, p partition, n int64, doc *canon.Sea
 	for token := range tokens(name) {
 		marked.WriteString(" " + mark + string(token))
 	}
-	if err := t.textual(ctx, "INSERT INTO "+p.text()+" (rowid, name, body) VALUES (?1, ?2, ?3)", n, marked.String(), indexable(text)); err != nil {
+	if err := t.textual(ctx, p.textTable(), n, marked.String(), indexable(text)); err != nil {
 		return err
 	}
 	t.gens[p.n]++
@@ -280,8 +280,7 @@ func (t *tx) indexText(ctx context.Context, p partition, n int64, doc *canon.Sea
 // are lines of a script without blanks, or noise.
 const maxToken = 1024
 
-// learnTokens puts tokens that may be new into the partition's vocabulary, by two
-// statements however many they are.
+// learnTokens puts tokens that may be new into the partition's vocabulary.
 func (t *tx) learnTokens(ctx context.Context, p partition, tokens []string) error {
 	tokens = slices.DeleteFunc(tokens, func(token string) bool { return len(token) > maxToken || t.isFresh(p.n, token) })
 	if len(tokens) == 0 {
@@ -291,13 +290,9 @@ func (t *tx) learnTokens(ctx context.Context, p partition, tokens []string) erro
 	if err != nil {
 		return err
 	}
-	type entry struct {
-		ID    int64  `json:"i"`
-		Token string `json:"t"`
-	}
-	var learnt []entry
+	var learnt []textWrite
 	if err := t.c.query(ctx, func(r row) error {
-		learnt = append(learnt, entry{r.int(0), nameStart + r.text(1) + nameEnd})
+		learnt = append(learnt, textWrite{row: r.int(0), texts: []any{nameStart + r.text(1) + nameEnd}})
 		return nil
 	}, "INSERT INTO tokens (part, token) SELECT ?1, value FROM json_each(?2) WHERE 1 ON CONFLICT DO NOTHING RETURNING id, token", p.n, string(list)); err != nil {
 		return err
@@ -311,13 +306,12 @@ func (t *tx) learnTokens(ctx context.Context, p partition, tokens []string) erro
 	for _, token := range tokens {
 		t.fresh[p.n][token] = struct{}{}
 	}
-	if len(learnt) == 0 {
-		return nil
+	for _, w := range learnt {
+		if err := t.textual(ctx, p.tokenTable(), w.row, w.texts...); err != nil {
+			return err
+		}
 	}
-	if list, err = json.Marshal(learnt); err != nil {
-		return err
-	}
-	return t.textual(ctx, "INSERT INTO "+p.tokens()+" (rowid, token) SELECT value ->> 'i', value ->> 't' FROM json_each(?1)", string(list))
+	return nil
 }
 
 func (t *tx) isFresh(part int64, token string) bool {
@@ -351,7 +345,7 @@ func (t *tx) unindexText(ctx context.Context, w, part, doc int64) error {
 		return err
 	}
 	t.gens[p.n]++
-	return t.textual(ctx, "DELETE FROM "+p.text()+" WHERE rowid = ?1", doc)
+	return t.textual(ctx, p.textTable(), doc)
 }
 
 // flush writes what a transaction gathered; the last thing before it is kept.

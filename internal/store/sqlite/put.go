@@ -94,7 +94,7 @@ func (t *tx) spell(ctx context.Context, w, rid int64, old, now spelling) error {
 		if err != nil {
 			return err
 		}
-		if err := t.textual(ctx, "DELETE FROM "+p.names()+" WHERE rowid = ?1", rid); err != nil {
+		if err := t.textual(ctx, p.nameTable(), rid); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (t *tx) spell(ctx context.Context, w, rid int64, old, now spelling) error {
 	if err != nil {
 		return err
 	}
-	return t.textual(ctx, "INSERT INTO "+p.names()+" (rowid, name) VALUES (?1, ?2)", rid, bounded(now.name))
+	return t.textual(ctx, p.nameTable(), rid, bounded(now.name))
 }
 
 // Clear empties the projected tables. The world keeps its number, and with it its bodies.

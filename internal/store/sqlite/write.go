@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -128,11 +129,11 @@ type batch struct {
 	begun   bool
 	dirty   int // writes kept in it so far
 	jobs    []*waiter
-	later   []deferred // full-text writes of the jobs kept so far
-	settled int        // how many of them are done
-	heldAt  time.Time  // when this process began to hold the lock without a pause
-	lastAt  time.Time  // when the last batch ended
-	merging string     // the full-text table that tidy is at; "" for none
+	later   []textWrite // of the jobs kept so far; see textual
+	settled int         // how many of them are done
+	heldAt  time.Time   // when this process began to hold the lock without a pause
+	lastAt  time.Time   // when the last batch ended
+	merging string      // the full-text table that tidy is at; "" for none
 }
 
 // serve runs a first job and those that wait behind it, and makes them durable.
@@ -285,14 +286,6 @@ func (b *batch) reset() {
 	b.jobs, b.dirty, b.later, b.settled = b.jobs[:0], 0, nil, 0
 }
 
-// deferred is a write to a full-text table that waits for the end of the batch. A
-// savepoint makes FTS5 write out what it has gathered so far, which for small writes
-// costs more than all the rest; with none of its tables touched it does nothing.
-type deferred struct {
-	sql  string
-	args []any
-}
-
 // keep takes over what a finished write left for the end of the batch.
 func (b *batch) keep(t *tx) {
 	if t.settledAll {
@@ -303,13 +296,9 @@ func (b *batch) keep(t *tx) {
 
 // settle does the full-text writes that are still waiting.
 func (b *batch) settle() error {
-	for _, d := range b.later[b.settled:] {
-		if _, err := b.c.exec(context.Background(), d.sql, d.args...); err != nil {
-			return err
-		}
-	}
+	err := writeTexts(context.Background(), b.c, b.later[b.settled:])
 	b.settled = len(b.later)
-	return nil
+	return err
 }
 
 // reopen replaces a connection whose transaction could not be ended.
@@ -328,7 +317,7 @@ func (b *batch) reopen(cause error) error {
 type tx struct {
 	reader
 	batch      *batch
-	later      []deferred
+	later      []textWrite
 	settledAll bool // the batch's full-text writes before its own are done, inside its savepoint
 	waiting    int  // bytes of text in later
 	ended      bool // its function has returned; a use after that is refused
@@ -347,10 +336,12 @@ func newTx(b *batch) *tx {
 // maxWaiting bounds what a write leaves for the end of its batch, in bytes.
 const maxWaiting = 4 << 20
 
-// textual defers a write to a full-text table.
-func (t *tx) textual(ctx context.Context, sql string, args ...any) error {
-	t.later = append(t.later, deferred{sql, args})
-	for _, a := range args {
+// textual has a row of a full-text table written, or with no texts taken out, at the end
+// of the batch. A savepoint makes FTS5 write out what it has gathered so far; with none of
+// its tables touched it does nothing.
+func (t *tx) textual(ctx context.Context, table textTable, row int64, texts ...any) error {
+	t.later = append(t.later, textWrite{table, row, texts})
+	for _, a := range texts {
 		if s, ok := a.(string); ok {
 			t.waiting += len(s)
 		}
@@ -365,20 +356,14 @@ func (t *tx) textual(ctx context.Context, sql string, args ...any) error {
 // of others in the batch are done inside this one's savepoint, and stay the batch's to do
 // until it is kept.
 func (t *tx) settle(ctx context.Context) error {
+	list := t.later
 	if !t.settledAll {
-		for _, d := range t.batch.later[t.batch.settled:] {
-			if _, err := t.c.exec(ctx, d.sql, d.args...); err != nil {
-				return err
-			}
-		}
-		t.settledAll = true
+		list = slices.Concat(t.batch.later[t.batch.settled:], list)
 	}
-	for _, d := range t.later {
-		if _, err := t.c.exec(ctx, d.sql, d.args...); err != nil {
-			return err
-		}
+	if err := writeTexts(ctx, t.c, list); err != nil {
+		return err
 	}
-	t.later, t.waiting = nil, 0
+	t.settledAll, t.later, t.waiting = true, nil, 0
 	return nil
 }
 
