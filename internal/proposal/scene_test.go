@@ -24,6 +24,7 @@ import (
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
 	"loregate/internal/store/sqlite"
+	"loregate/internal/world"
 )
 
 // scene is a world with people who propose things about it, for tests that read as a
@@ -114,18 +115,19 @@ func (s *scene) another(options ...option) *proposal.Service {
 	return service
 }
 
-// kinds is what the surface of the test's world says of itself: the contract's words.
+// kinds are the words of the surface that is served, its registry of events among them.
 func kinds() draft.Config {
-	types := map[string]access.Role{
-		"Player.Move": access.RoleUser, "Player.Look": access.RoleUser, "NPC.Tick": access.RoleUser, "NPC.Dialogue": access.RoleUser,
-		"World.Ambience.Generated": access.RoleUser, "World.Layer.Added": access.RoleUser, "World.Exit.Created": access.RoleUser,
-		"World.Location.Changed": access.RoleUser, "Quest.Proposed": access.RoleUser, "Canon.RetconIssued": access.RoleGM,
+	c := draft.Config{
+		Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade), Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
+		EventType: func(name string) (access.Role, bool) {
+			k, ok := world.KindOf(world.EventType(name))
+			return k.Least, ok
+		},
 	}
-	return draft.Config{
-		Surface: "world", Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated", Quest: "Quest.Proposed", ExitCreated: "World.Exit.Created",
-		Directions: []string{"north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest", "up", "down", "in", "out"},
-		EventType:  func(name string) (access.Role, bool) { r, ok := types[name]; return r, ok },
+	for _, d := range world.Directions {
+		c.Directions = append(c.Directions, string(d))
 	}
+	return c
 }
 
 func (s *scene) time() time.Time {

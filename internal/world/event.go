@@ -38,23 +38,25 @@ type EventKind struct {
 	Type    EventType
 	Version int    // of the payload
 	Doc     string // what happened
-	// Least is the lowest role that may cause one by asking for it (enqueue-world-event);
-	// RoleNone is never asked for.
+	// Least is the lowest role that may ask for one (enqueue-world-event), on which a person
+	// decides: a user, but for what a handler carries out with more rights than a user has and
+	// for what changes the meaning of facts. RoleNone is never asked for: what a player did
+	// must agree with where it stands and what it holds.
 	Least access.Role
 }
 
 // EventKinds are all types of events, in the order of the contract.
 var EventKinds = []EventKind{
 	{PlayerMove, 1, "A player went from one place to another.", access.RoleNone},
-	{PlayerLook, 1, "A player looked around, or at something.", access.RoleNone},
+	{PlayerLook, 1, "A player looked around, or at something.", access.RoleUser},
 	{PlayerAct, 1, "A player did something else.", access.RoleNone},
 	{NPCTick, 1, "Time passed for a character of the narrator's.", access.RoleUser},
 	{NPCDialogue, 1, "A character said something to a player.", access.RoleUser},
-	{AmbienceMade, 1, "A mood was laid over a place.", access.RoleNone},
-	{LayerAdded, 1, "A layer was laid over a place or realm.", access.RoleGM},
+	{AmbienceMade, 1, "A mood was laid over a place.", access.RoleUser},
+	{LayerAdded, 1, "A layer was laid over a place or realm.", access.RoleUser},
 	{ExitCreated, 1, "A place got a way out.", access.RoleGM},
-	{LocationChanged, 1, "Name, description or fields of a place changed.", access.RoleNone},
-	{QuestProposed, 1, "A quest was accepted into the canon.", access.RoleNone},
+	{LocationChanged, 1, "Name, description or fields of a place changed.", access.RoleUser},
+	{QuestProposed, 1, "A quest was accepted into the canon.", access.RoleUser},
 	{GenerationHint, 1, "A player wanted to go where an exit is still pending.", access.RoleUser},
 	{RetconIssued, 1, "An accepted fact was given another meaning.", access.RoleGM},
 }
