@@ -30,6 +30,7 @@ type visit struct {
 	request     *http.Request // to ask again who it is; nil on stdio
 	session     *session      // of the older era, once it is established
 	home        *home         // of stdio
+	revives     string        // id of the session that is gone on with; "" for none
 }
 
 // scope is the surfaces that an address or a command line opens; none means all.
@@ -81,8 +82,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // admit decides whether a request comes further: where from, where to, and who.
 func (s *Server) admit(r *http.Request, correlation string) (*visit, error) {
-	if s.life.Err() != nil {
-		return nil, fault.New(fault.Unavailable, "the server is stopping; try again shortly")
+	if s.life.Err() != nil || r.Method == http.MethodGet && s.serving.Err() != nil {
+		e := fault.New(fault.Unavailable, "the server is stopping; try again shortly")
+		e.RetryAfter = time.Second
+		return nil, e
 	}
 	if err := s.checkOrigin(r); err != nil {
 		return nil, err
@@ -123,6 +126,9 @@ func (s *Server) checkOrigin(r *http.Request) error {
 // serve passes a request on to the handler of its era.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []byte) {
 	ctx, cancel := context.WithCancel(r.Context())
+	if r.Method == http.MethodGet {
+		ctx, cancel = s.standing(r.Context())
+	}
 	defer cancel()
 	header := maps.Clone(r.Header)
 	header["Authorization"] = authorized // what follows has no need of the credentials
@@ -130,7 +136,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []
 	switch {
 	case id != "":
 		if v.session = s.sessions.visit(id, v); v.session == nil {
-			header["Mcp-Session-Id"] = unknownSession
+			v.session = s.revive(ctx, id, v)
+		}
+		header["Mcp-Session-Id"] = unknownSession
+		if v.session != nil {
+			header["Mcp-Session-Id"] = []string{v.session.ss.ID()}
 		}
 	case r.Method == http.MethodPost && isModern(header, body):
 		handler = s.stateless
@@ -138,7 +148,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []
 	inner := r.WithContext(context.WithValue(ctx, visitKey{}, v))
 	inner.Header, inner.Body = header, io.NopCloser(bytes.NewReader(body))
 	var stopWatch func()
-	out := newReply(w, isBatch(body), s.cfg.KeepAlive, func() { stopWatch = s.watch(ctx, v.caller, cancel) })
+	out := newReply(w, isBatch(body), s.cfg.KeepAlive, s.sessions.renamed, func() { stopWatch = s.watch(ctx, v.caller, cancel) })
 	defer func() {
 		out.end()
 		if stopWatch != nil {
@@ -146,6 +156,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []
 		}
 	}()
 	handler.ServeHTTP(out, inner)
+	if r.Method == http.MethodDelete && v.session != nil {
+		v.session.finish()
+	}
 }
 
 var (

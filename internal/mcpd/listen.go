@@ -77,12 +77,12 @@ func (l *listening) subscription() any {
 // listen serves subscriptions/listen: the SDK sees to the stream and to changes of lists,
 // we to the resources.
 func (s *Server) listen(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	ctx, cancel := s.standing(ctx)
+	defer cancel()
 	p := req.GetParams().(*mcp.SubscriptionsListenParams)
 	if p.Notifications == nil || len(p.Notifications.ResourceSubscriptions) == 0 {
 		return next(ctx, "subscriptions/listen", req)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	l := &listening{uris: slices.Compact(slices.Sorted(slices.Values(p.Notifications.ResourceSubscriptions)))}
 	l.outlet = s.feed.outlet(c.visit, notifier(ctx, c.ss, l.subscription), cancel)
 	l.outlet.muted = true

@@ -219,7 +219,7 @@ func (s *Server) greet(ctx context.Context, method string, req mcp.Request, c *c
 		r.Capabilities = s.capable(r.Capabilities, c)
 		r.Instructions = s.instructions(ctx, c)
 		if c.ss != nil && c.ss.ID() != "" {
-			s.sessions.add(c.ss, c.visit)
+			s.sessions.add(c.ss, c.visit, r.ProtocolVersion)
 		}
 	case *mcp.DiscoverResult:
 		r.Capabilities = s.capable(r.Capabilities, c)

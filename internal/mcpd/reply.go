@@ -22,9 +22,10 @@ const (
 type reply struct {
 	w         http.ResponseWriter
 	rc        *http.ResponseController
-	batch     bool          // a batch is answered by several events and stays a stream
-	keepAlive time.Duration // between comments
-	onStream  func()        // called once, when it turns out to be a stream
+	batch     bool              // a batch is answered by several events and stays a stream
+	keepAlive time.Duration     // between comments
+	onHead    func(http.Header) // called once, before the header goes out
+	onStream  func()            // called once, when it turns out to be a stream
 
 	mu    sync.Mutex // guards what follows, and writing
 	mode  replyMode
@@ -46,8 +47,8 @@ var (
 	comment   = []byte(": keep-alive\n\n")
 )
 
-func newReply(w http.ResponseWriter, batch bool, keepAlive time.Duration, onStream func()) *reply {
-	return &reply{w: w, rc: http.NewResponseController(w), batch: batch, keepAlive: keepAlive, onStream: onStream}
+func newReply(w http.ResponseWriter, batch bool, keepAlive time.Duration, onHead func(http.Header), onStream func()) *reply {
+	return &reply{w: w, rc: http.NewResponseController(w), batch: batch, keepAlive: keepAlive, onHead: onHead, onStream: onStream}
 }
 
 func (r *reply) Header() http.Header { return r.w.Header() }
@@ -55,6 +56,9 @@ func (r *reply) Header() http.Header { return r.w.Header() }
 func (r *reply) WriteHeader(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.mode == undecided {
+		r.onHead(r.w.Header())
+	}
 	if status == http.StatusOK && r.streaming() {
 		r.begin()
 	} else if r.mode == undecided {
@@ -67,6 +71,7 @@ func (r *reply) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mode == undecided {
+		r.onHead(r.w.Header())
 		if data, one := loneResponse(p); one && !r.batch && r.streaming() {
 			r.mode = plain
 			h := r.w.Header()

@@ -34,7 +34,7 @@ func TestSilentStreamGetsComments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
 		began := 0
-		r := newReply(w, false, time.Second, func() { began++ })
+		r := newReply(w, false, time.Second, func(http.Header) {}, func() { began++ })
 		r.Header().Set("Content-Type", "text/event-stream")
 		write := func(event string) {
 			if _, err := r.Write([]byte(event)); err != nil {
@@ -59,7 +59,7 @@ func TestSilentStreamGetsComments(t *testing.T) {
 
 func TestBatchStaysAStream(t *testing.T) {
 	w := httptest.NewRecorder()
-	r := newReply(w, true, time.Hour, nil)
+	r := newReply(w, true, time.Hour, func(http.Header) {}, nil)
 	defer r.end()
 	r.Header().Set("Content-Type", "text/event-stream")
 	event := "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"

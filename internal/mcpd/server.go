@@ -122,8 +122,10 @@ type Server struct {
 	sessions sessions
 	feed     feed
 
-	life context.Context // ends with Close
-	stop context.CancelFunc
+	life    context.Context // ends with Close
+	stop    context.CancelFunc
+	serving context.Context // ends with Drain, and with Close
+	drain   context.CancelFunc
 
 	mu     sync.Mutex
 	closed bool           // no more goroutines are begun. Guarded by mu
@@ -140,6 +142,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	s.seal = newSealer(c.SealKey, c.Random, c.Now)
 	s.modernTail = modernTail(c.Version)
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.serving, s.drain = context.WithCancel(s.life)
 	s.sessions.start(s)
 	s.feed.start(s.life, s)
 	s.origins = http.NewCrossOriginProtection()

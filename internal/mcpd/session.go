@@ -15,6 +15,7 @@ import (
 // session is one of the older era. It belongs to the caller who made it: with other
 // rights, even of the same key, its id is unknown.
 type session struct {
+	id     string // as the client knows it
 	ss     *mcp.ServerSession
 	bound  access.Caller
 	scope  scope
@@ -23,6 +24,9 @@ type session struct {
 	cancel context.CancelFunc
 	outlet *outlet
 
+	sessions *sessions // that it is one of
+	begun    bool      // its handshake is through. Guarded by sessions.mu
+
 	mu        sync.Mutex
 	caller    access.Caller // as last seen: its token may be newer. Guarded by mu
 	stopWatch func()        // guarded by mu
@@ -30,27 +34,37 @@ type session struct {
 
 // sessions are the open ones of all callers.
 type sessions struct {
-	s    *Server
-	born atomic.Uint64
-	mu   sync.Mutex
-	byID map[string]*session // guarded by mu
+	s        *Server
+	born     atomic.Uint64
+	reviving locks
+
+	mu      sync.Mutex
+	byID    map[string]*session // guarded by mu
+	byInner map[string]string   // ids by those of the SDK. Guarded by mu
+	ended   map[string]bool     // guarded by mu; see gone
 }
 
-func (t *sessions) start(s *Server) { t.s, t.byID = s, map[string]*session{} }
+func (t *sessions) start(s *Server) {
+	t.s, t.byID, t.byInner = s, map[string]*session{}, map[string]string{}
+}
 
 // add keeps a session that was just established, and closes the oldest of the account
 // where there are too many.
-func (t *sessions) add(ss *mcp.ServerSession, v *visit) {
+func (t *sessions) add(ss *mcp.ServerSession, v *visit, revision string) {
 	ctx, cancel := context.WithCancel(context.Background())
-	n := &session{ss: ss, bound: v.caller, scope: v.scope, born: t.born.Add(1), ctx: ctx, cancel: cancel, caller: v.caller}
-	n.outlet = t.s.feed.outlet(v, notifier(context.Background(), ss, noID), n.end)
-	n.stopWatch = t.s.watch(ctx, v.caller, n.end)
+	id := v.revives
+	if id == "" {
+		id = t.s.seal.sessionID(ss.ID(), revision, boundTo(v.caller, v.scope))
+	}
+	n := &session{id: id, ss: ss, bound: v.caller, scope: v.scope, born: t.born.Add(1), ctx: ctx, cancel: cancel, caller: v.caller, sessions: t, begun: v.revives == ""}
+	n.outlet = t.s.feed.outlet(v, notifier(context.Background(), ss, noID), n.finish)
+	n.stopWatch = t.s.watch(ctx, v.caller, n.finish)
 	t.mu.Lock()
 	oldest := t.oldest(v.caller.Account())
-	t.byID[ss.ID()] = n
+	t.byID[id], t.byInner[ss.ID()] = n, id
 	t.mu.Unlock()
 	if oldest != nil {
-		t.s.spawn(oldest.end)
+		t.s.spawn(oldest.finish)
 	}
 	begun := t.s.spawn(func() {
 		_ = ss.Wait() // however it ended, it is over
@@ -81,6 +95,16 @@ func (t *sessions) oldest(account string) *session {
 	return oldest
 }
 
+// finish ends the session for a reason, so that no request goes on with it here.
+func (n *session) finish() {
+	if t := n.sessions; t.s.life.Err() == nil {
+		t.mu.Lock()
+		t.bury(n.id)
+		t.mu.Unlock()
+	}
+	n.end()
+}
+
 // end ends the session: what runs in it is cancelled, and its id is unknown.
 func (n *session) end() {
 	n.cancel()
@@ -89,7 +113,9 @@ func (n *session) end() {
 
 func (t *sessions) forget(n *session) {
 	t.mu.Lock()
-	delete(t.byID, n.ss.ID())
+	if delete(t.byInner, n.ss.ID()); t.byID[n.id] == n {
+		delete(t.byID, n.id)
+	}
 	t.mu.Unlock()
 	n.outlet.close()
 	n.mu.Lock()
@@ -102,8 +128,9 @@ func (t *sessions) forget(n *session) {
 func (t *sessions) visit(id string, v *visit) *session {
 	t.mu.Lock()
 	n := t.byID[id]
+	begun := n != nil && n.begun
 	t.mu.Unlock()
-	if n == nil || n.scope.key != v.scope.key || !n.bound.SameRights(v.caller) {
+	if !begun || n.scope.key != v.scope.key || !n.bound.SameRights(v.caller) {
 		return nil
 	}
 	n.mu.Lock()
@@ -111,7 +138,7 @@ func (t *sessions) visit(id string, v *visit) *session {
 	if v.caller.TokenExpires.After(n.caller.TokenExpires) && n.ctx.Err() == nil {
 		n.stopWatch()
 		n.caller = v.caller
-		n.stopWatch = t.s.watch(n.ctx, v.caller, n.end)
+		n.stopWatch = t.s.watch(n.ctx, v.caller, n.finish)
 		n.outlet.renew(v)
 	}
 	return n
