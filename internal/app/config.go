@@ -36,6 +36,7 @@ type Config struct {
 	Token       Token     `yaml:"token"`
 	Issuers     Issuers   `yaml:"issuers" doc:"Outside issuers whose tokens are taken too: Entra ID, Auth0, Keycloak and the like. A list, see below."`
 	Limits      Limits    `yaml:"limits"`
+	Drain       Drain     `yaml:"drain"`
 	Audit       Audit     `yaml:"audit"`
 	Log         Log       `yaml:"log"`
 	Tracing     Tracing   `yaml:"tracing"`
@@ -71,6 +72,7 @@ type Limits struct {
 	Writes      int `yaml:"writes" default:"20" doc:"Writes a minute."`
 	Commands    int `yaml:"commands" default:"120" doc:"Commands of players a minute; what a player does has limits of its own."`
 	Auth        int `yaml:"auth" default:"10" doc:"Token requests a minute, for each key and each address."`
+	Connections int `yaml:"connections" default:"4096" doc:"Connections open at once, of all callers together; one more is answered 503. 0 keeps the default, -1 means none."`
 }
 
 // Audit is what is kept of calls.
@@ -143,6 +145,9 @@ func (c Config) Check() error {
 		if _, err := netip.ParsePrefix(r); err != nil {
 			return fmt.Errorf("allow_from: %q is not a range such as 10.0.0.0/8", r)
 		}
+	}
+	if err := c.Drain.check(); err != nil {
+		return err
 	}
 	if _, err := c.Issuers.outside(); err != nil {
 		return err

@@ -9,16 +9,12 @@ import (
 	"net/netip"
 	"net/url"
 	"sync"
-	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/httpd"
 	"loregate/internal/identity"
 	"loregate/internal/mcpd"
 )
-
-// drain is how long open calls may take to end when the server stops.
-const drain = 10 * time.Second
 
 // Listen takes the configured address, before anything is made that is shown only once.
 func (a *App) Listen() (net.Listener, error) {
@@ -32,44 +28,64 @@ func (a *App) Listen() (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve serves HTTP on a listener until ctx ends, then lets open calls end, and closes
-// the listener. ready, when not nil, is called before the first call is taken.
+// Serve serves HTTP on a listener until ctx ends, then stops as Drain says, and closes the
+// listener. ready, when not nil, is called before the first call is taken.
 func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr string)) error {
 	defer listener.Close()
-	handler, stop, err := a.Handler(ctx)
+	s, err := a.compose(ctx)
 	if err != nil {
 		return err
 	}
-	defer stop()
-	defer a.runEvents(ctx)()
+	defer s.stop()
+	stopEvents := a.runEvents(ctx)
+	defer stopEvents()
 	if err := a.ResumeProposals(ctx); err != nil {
 		a.logger.Error("accepted proposals wait to be carried out", "error", err)
 	}
-	server := httpd.NewServer(a.Config.Addr, handler)
+	server := httpd.NewServer(a.Config.Addr, s.leaving.handler(s.handler))
 	if ready != nil {
 		ready(listener.Addr().String())
 	}
-	done := make(chan error, 1)
-	go func() {
-		if a.Config.TLS.Cert != "" {
-			done <- server.ServeTLS(listener, a.Config.TLS.Cert, a.Config.TLS.Key)
-			return
-		}
-		done <- server.Serve(listener)
-	}()
+	ended := a.begin(server, listener)
 	select {
-	case err := <-done:
-		return err
+	case <-ended.Done():
+		return context.Cause(ended)
 	case <-ctx.Done():
 	}
-	a.logger.Info("stopping; open calls may end")
-	stop() // streams end first, for they would not by themselves
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	stopEvents() // whoever else is there takes them over
+	return a.end(ctx, s, server, ended)
+}
+
+// begin serves on a listener. What it gives ends when serving ends, for its cause.
+func (a *App) begin(server *http.Server, listener net.Listener) context.Context {
+	ended, end := context.WithCancelCause(context.Background())
+	tls := a.Config.TLS
+	listener = &bounded{Listener: listener, most: a.Config.Limits.connections(), plain: tls.Cert == ""}
+	go func() {
+		if tls.Cert != "" {
+			end(server.ServeTLS(listener, tls.Cert, tls.Key))
+			return
+		}
+		end(server.Serve(listener))
+	}()
+	return ended
+}
+
+// end stops what is served, as Drain says.
+func (a *App) end(ctx context.Context, s *composed, server *http.Server, ended context.Context) error {
+	d := a.Config.Drain
+	a.logger.Info("stopping: not ready any more, open calls may end; a second signal stops at once", "notice", d.Notice, "calls", d.Calls)
+	s.leaving.notice(d.Notice, ended.Done())
+	s.endStreams() // they would not by themselves
+	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.Calls)
 	defer cancel()
-	err = server.Shutdown(end)
-	if <-done; errors.Is(err, context.DeadlineExceeded) {
-		return server.Close()
+	err := server.Shutdown(within)
+	s.stop()
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.logger.Warn("calls were cut off that had not ended in time", "calls", d.Calls)
+		err = server.Close()
 	}
+	<-ended.Done()
 	return err
 }
 
@@ -83,15 +99,42 @@ func (c Config) mayListen() error {
 
 // Handler is everything that is served over HTTP. stop ends what it runs.
 func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err error) {
-	mcp, err := mcpd.New(ctx, a.mcpConfig(a.Ops))
+	s, err := a.compose(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+	return s.handler, s.stop, nil
+}
+
+// composed is what is served over HTTP, and what runs beside it.
+type composed struct {
+	handler    http.Handler
+	leaving    *leaving
+	endStreams func() // calls go on
+	stop       func() // everything
+}
+
+// sealSecret names the bytes that seal cursors and sessions of MCP, so that every process
+// on the store takes those of the others.
+const sealSecret = "mcp cursors and sessions"
+
+func (a *App) compose(ctx context.Context) (*composed, error) {
+	m := a.mcpConfig(a.Ops)
+	key, err := a.secret(ctx, sealSecret, len(m.SealKey))
+	if err != nil {
+		return nil, err
+	}
+	copy(m.SealKey[:], key)
+	mcp, err := mcpd.New(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	s := &composed{leaving: &leaving{}}
 	stopping := make(chan struct{})
 	c := httpd.Config{
 		Stopping: stopping,
 		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
-		Metrics: a.metricsHandler(), Ready: a.Ready, Version: a.Version,
+		Metrics: a.metricsHandler(), Ready: s.leaving.ready(a.Ready), Version: a.Version,
 		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.hosts(), Origins: a.Config.Origins,
 		Now: a.now, Logger: a.logger, Routes: []httpd.Route{gamePage()},
 	}
@@ -102,16 +145,21 @@ func (a *App) Handler(ctx context.Context) (h http.Handler, stop func(), err err
 		c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("fc00::/7")}
 	}
-	if h, err = httpd.New(c); err != nil {
+	if s.handler, err = httpd.New(c); err != nil {
 		mcp.Close()
-		return nil, nil, err
+		return nil, err
 	}
 	stopGames := a.hostGames(ctx, mcp)
-	return h, sync.OnceFunc(func() {
+	s.endStreams = sync.OnceFunc(func() {
+		mcp.Drain()
 		close(stopping)
-		stopGames()
+		stopGames() // every process hosts every game
+	})
+	s.stop = sync.OnceFunc(func() {
+		s.endStreams()
 		mcp.Close()
-	}), nil
+	})
+	return s, nil
 }
 
 // hosts are the names that requests may name.
