@@ -256,13 +256,27 @@ func (d *Dispatcher) handOn(ctx context.Context) error {
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		for _, one := range list {
+		for i, one := range list {
 			if err := d.deliver(ctx, one); err != nil {
+				d.handBack(ctx, list[i:])
 				return err
 			}
 		}
 	}
 	return ctx.Err()
+}
+
+// handBack makes claimed deliveries due at once, for whoever is there when this process
+// stops. What cannot be handed back is due when its lease ends.
+func (d *Dispatcher) handBack(ctx context.Context, list []job.Delivery) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	for _, one := range list {
+		one.Due = d.cfg.Now()
+		if _, err := d.cfg.Deliveries.Settle(ctx, one); err != nil {
+			return
+		}
+	}
 }
 
 // deliver brings one event to one handler and keeps what came of it. Its error is the
@@ -273,7 +287,7 @@ func (d *Dispatcher) deliver(ctx context.Context, one job.Delivery) error {
 	failure := d.attempt(within, d.cfg.Handlers[i], one)
 	cancel()
 	if ctx.Err() != nil {
-		return ctx.Err() // the lease ends by itself, and another takes it up
+		return ctx.Err() // it is handed back, and another takes it up
 	}
 	one.Changed = d.cfg.Now()
 	switch {
