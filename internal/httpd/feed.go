@@ -3,7 +3,6 @@ package httpd
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"net/http"
@@ -81,7 +80,7 @@ type events struct {
 }
 
 // errRights ends a stream whose reader is no longer who it was opened for.
-var errRights = errors.New("the rights of the stream's reader have changed")
+var errRights = fault.New(fault.Unauthorized, "the rights of the stream's reader have changed; open it anew with a token that is good")
 
 // send writes messages until the reader goes, its rights change, or the server stops.
 func (e *events) send(ctx context.Context, cancel func()) error {

@@ -11,8 +11,10 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"loregate/internal/access"
@@ -182,4 +184,55 @@ func TestBareOutputIsShownAlone(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	}
+}
+
+// watching is an Authenticator that tells of a revocation.
+type watching struct {
+	people
+	revoked chan struct{}
+}
+
+func (w watching) Watch(context.Context, string) (<-chan struct{}, func()) {
+	return w.revoked, func() {}
+}
+
+func TestFeedEndsWhenItsKeyIsRevoked(t *testing.T) {
+	revoked := make(chan struct{})
+	res := follow(t, feeding(t, watching{revoked: revoked}, nil).URL+"/api/feeds/a/stream", "user", "")
+	close(revoked)
+	readAll(t, res) // ends, or the request's time does
+}
+
+// open is an answer that is written to for as long as its reader stays.
+type open struct {
+	header http.Header
+	mu     sync.Mutex
+	text   strings.Builder // guarded by mu
+}
+
+func (o *open) Header() http.Header              { return o.header }
+func (o *open) WriteHeader(int)                  {}
+func (o *open) Flush()                           {}
+func (o *open) SetWriteDeadline(time.Time) error { return nil }
+func (o *open) SetReadDeadline(time.Time) error  { return nil }
+func (o *open) Write(b []byte) (int, error)      { o.mu.Lock(); defer o.mu.Unlock(); return o.text.Write(b) }
+func (o *open) String() string                   { o.mu.Lock(); defer o.mu.Unlock(); return o.text.String() }
+
+func TestSilentFeedSaysThatItLives(t *testing.T) {
+	site := feeding(t, people{}, nil).Config.Handler
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, "GET", "http://127.0.0.1/api/feeds/a/stream", nil)
+		r.Header.Set("Authorization", "Bearer user")
+		o := &open{header: http.Header{}}
+		done := make(chan struct{})
+		go func() { defer close(done); site.ServeHTTP(o, r) }()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := strings.Count(o.String(), ": keep-alive\n\n"); n < 2 || n > 4 {
+			t.Errorf("%d signs of life in a minute: %q", n, o.String())
+		}
+		cancel()
+		<-done
+	})
 }
