@@ -34,6 +34,10 @@ type statement struct {
 	args []any
 }
 
+// first queues a statement that comes before the writer's lock. Nothing else may: what is
+// locked while others are waited for may be what they wait for.
+func (c *conn) first(sql string) { c.pending = append(c.pending, statement{sql: sql}) }
+
 // later queues a statement; its failure is that of the next query.
 func (c *conn) later(sql string, args ...any) {
 	c.pending = append(c.pending, statement{sql, bindings(args)})

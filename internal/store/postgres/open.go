@@ -178,6 +178,7 @@ func runGoose(ctx context.Context, c *pgx.ConnConfig) (err error) {
 const (
 	undefinedTable   = "42P01"
 	lockNotAvailable = "55P03"
+	deadlock         = "40P01"
 )
 
 // translated gives the failures of a server or the way to it as what they are to callers:
@@ -205,7 +206,7 @@ func translated(err error) error {
 			return again("the connection to the database was lost; try again")
 		}
 		return err
-	case e.Code == lockNotAvailable:
+	case e.Code == lockNotAvailable, e.Code == deadlock:
 		return again("another process keeps the store busy; try again")
 	case e.Code[:2] == "53":
 		return again("the database has no room or no connection left; try again later")

@@ -182,6 +182,48 @@ func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
 	}
 }
 
+// Who waits for its turn has locked nothing that the writer before may need: statistics
+// are made once the turn has come.
+func TestNothingIsLockedBeforeTheTurn(t *testing.T) {
+	here, _, raw := two(t)
+	nothing := func(canon.Tx) error { return nil }
+	const statements = 3 // that such a write queues: its beginning, two lines long, and its count
+	for range 390 / statements {
+		if err := here.Write(t.Context(), nothing); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 30 / statements {
+		turn, err := raw.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := turn.Exec(t.Context(), "SELECT FROM writer FOR UPDATE"); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- here.Write(t.Context(), nothing) }()
+		for waits := 0; waits == 0; {
+			if err := turn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')").Scan(&waits); err != nil {
+				t.Fatal(err)
+			}
+		}
+		locked := 0
+		if err := turn.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE mode = 'ShareUpdateExclusiveLock' AND pid IN (SELECT pid FROM pg_locks WHERE NOT granted)").Scan(&locked); err != nil {
+			t.Fatal(err)
+		}
+		if locked > 0 {
+			t.Errorf("a write that waits for its turn holds %d locks on tables", locked)
+		}
+		if err := turn.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Connections that the server ends cost the calls that were using them, which say that
 // they can be repeated, and no others.
 func TestLostConnectionsAreReplaced(t *testing.T) {

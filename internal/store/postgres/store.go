@@ -118,6 +118,10 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	c.later(beginRead)
 	defer func() {
 		begun := len(c.pending) == 0
+		if c.raw.IsClosed() {
+			s.pool.Reset() // whatever ended it may have ended the others
+			begun = false
+		}
 		if !begun {
 			p.Release()
 			s.inUse.Done()

@@ -148,8 +148,8 @@ func (b *batch) begin() error {
 		}
 		b.p, b.c = p, &conn{raw: p.Conn(), steady: true, learnAt: b.s.learnAt}
 	}
-	b.c.later("BEGIN")
-	b.c.later("SET LOCAL idle_in_transaction_session_timeout = " + millis(2*b.s.cfg.Wait)) // others wait for the lock
+	b.c.first("BEGIN")
+	b.c.first("SET LOCAL idle_in_transaction_session_timeout = " + millis(2*b.s.cfg.Wait)) // others wait for the lock
 	if _, err := b.c.number(context.Background(), "SELECT n FROM writer FOR UPDATE"); err != nil {
 		b.rollback()
 		return err
@@ -252,6 +252,7 @@ func (b *batch) rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if b.c.raw.IsClosed() {
+		b.s.pool.Reset() // whatever ended it may have ended the others
 		b.drop()
 	} else if _, err := b.c.raw.Exec(ctx, "ROLLBACK"); err != nil {
 		_ = b.c.raw.Close(ctx)

@@ -28,10 +28,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Main runs a test binary's tests and stops the server that they may have started.
-// TestMain calls it.
-func Main(m *testing.M) {
+// Main runs a test binary's tests, does what is to be done after them, and stops the
+// server that they may have started. TestMain calls it.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
+	for _, f := range after {
+		f()
+	}
 	shared.stop()
 	os.Exit(code)
 }
@@ -43,6 +46,9 @@ type cluster struct {
 	once   sync.Once
 	err    error
 	dir    string
+	bin    string              // folder of the programs
+	who    *syscall.Credential // runs them; nil is who runs the tests
+	safe   bool                // it is to survive the loss of power, at the price of speed
 	cmd    *exec.Cmd
 	exited chan struct{}
 	made   atomic.Int64
@@ -134,32 +140,37 @@ func binaries() (string, error) {
 	return "", errAbsent
 }
 
-func (c *cluster) start() error {
-	bin, err := binaries()
-	if err != nil {
+func (c *cluster) start() (err error) {
+	if c.bin, err = binaries(); err != nil {
 		return err
 	}
 	if c.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
 		return err
 	}
-	who, err := owner(c.dir)
-	if err != nil {
+	if c.who, err = owner(c.dir); err != nil {
 		return err
 	}
-	data := filepath.Join(c.dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-N")
-	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: who}
+	initdb := exec.Command(filepath.Join(c.bin, "initdb"), "-D", c.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "-N")
+	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: c.who}
 	initdb.Dir = c.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	c.cmd = exec.Command(filepath.Join(bin, "postgres"), append([]string{"-D", data, "-k", c.dir}, settings()...)...)
+	return c.launch()
+}
+
+func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
+
+// launch starts the server on its data and waits until it takes connections.
+func (c *cluster) launch() error {
+	c.cmd = exec.Command(filepath.Join(c.bin, "postgres"), append([]string{"-D", c.data(), "-k", c.dir}, settings(c.safe)...)...)
 	c.cmd.Dir = c.dir
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who, Pdeathsig: syscall.SIGINT}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.who, Pdeathsig: syscall.SIGINT}
 	log, err := os.Create(filepath.Join(c.dir, "log"))
 	if err != nil {
 		return err
 	}
+	defer log.Close() // the server has its own
 	c.cmd.Stdout, c.cmd.Stderr = log, log
 	if err := c.run(); err != nil {
 		return err
@@ -167,11 +178,11 @@ func (c *cluster) start() error {
 	return c.await()
 }
 
-// settings make the server quick rather than safe, unless PGTEST_FSYNC is set: then it
-// writes as one in use does, for measurements.
-func settings() []string {
+// settings make the server quick rather than safe, unless it is to be safe, or
+// PGTEST_FSYNC is set: then it writes as one in use does, for measurements.
+func settings(safe bool) []string {
 	list := []string{"listen_addresses=", "max_connections=200", "shared_buffers=128MB", "jit=off", "autovacuum_naptime=5s"}
-	if os.Getenv("PGTEST_FSYNC") == "" {
+	if !safe && os.Getenv("PGTEST_FSYNC") == "" {
 		list = append(list, "fsync=off", "full_page_writes=off", "max_wal_size=1GB")
 	}
 	var args []string
@@ -202,12 +213,14 @@ func owner(dir string) (*syscall.Credential, error) {
 }
 
 // run starts the server from a thread that lives as long as it does: the kernel tells the
-// server of the thread's death, not of the process's.
+// server of the thread's death, not of the process's. The thread lives on after it, for
+// others may have been started from it that are told in the same way.
 func (c *cluster) run() error {
 	c.exited = make(chan struct{})
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		defer close(c.exited)
 		err := c.cmd.Start()
 		started <- err
