@@ -13,6 +13,8 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/racing"
 	"loregate/internal/store/memory"
+	"loregate/internal/store/postgres"
+	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/sqlite"
 )
 
@@ -39,11 +41,23 @@ func (s *failStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 	})
 }
 
-// eachStore runs a test on both stores.
+// eachStore runs a test on every store.
 func eachStore(t *testing.T, f func(*testing.T, canon.Store)) {
 	t.Run("memory", func(t *testing.T) { f(t, memory.New()) })
 	t.Run("sqlite", func(t *testing.T) {
 		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		f(t, s)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		s, err := postgres.Open(t.Context(), postgres.Config{URL: pgtest.Empty(t)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,20 +16,22 @@ import (
 
 // TestCrashKill kills the shipped binary at random moments while clerks write to it over
 // HTTP. CRASH_KILLS is how often.
-func TestCrashKill(t *testing.T) {
-	dir, kills := t.TempDir(), count("CRASH_KILLS", 3)
-	mustRun(t, dir, "world", "create", "main")
-	key, _, _ := strings.Cut(mustRun(t, dir, "key", "create", "clerks", "--role", "admin"), "\t")
-	k := &killing{t: t, dir: dir, key: key, rnd: rand.New(rand.NewPCG(uint64(count("SEED", 1)), 7))}
-	k.base = commitsIn(t, dir)
+func TestCrashKill(t *testing.T) { onEachStore(t, testKill) }
+
+func testKill(t *testing.T, at string) {
+	kills := count("CRASH_KILLS", 3)
+	mustRun(t, at, "world", "create", "main")
+	key, _, _ := strings.Cut(mustRun(t, at, "key", "create", "clerks", "--role", "admin"), "\t")
+	k := &killing{t: t, at: at, key: key, rnd: rand.New(rand.NewPCG(uint64(count("SEED", 1)), 7))}
+	k.base = commitsIn(t, at)
 	for i := range 4 {
 		k.clerks = append(k.clerks, newClerk(t, string(rune('a'+i)), uint64(count("SEED", 1))))
 	}
-	k.server = serve(t, dir, key)
+	k.server = serve(t, at, key)
 	for n := range kills {
 		full := n%25 == 0 || n == kills-1
 		seen := k.crash(full)
-		k.server = serve(t, dir, key)
+		k.server = serve(t, at, key)
 		k.resume(n)
 		if full {
 			k.audit(seen)
@@ -45,14 +47,14 @@ func TestCrashKill(t *testing.T) {
 	t.Logf("%d kills: %d calls acknowledged, %d commits; %d calls were in flight, of which %d had been committed", kills, calls, k.wanted(), open, done)
 }
 
-// killing is a data folder whose server does not live long.
+// killing is a store whose server does not live long.
 type killing struct {
-	t        *testing.T
-	dir, key string
-	rnd      *rand.Rand
-	base     int // commits before the clerks came
-	clerks   []*clerk
-	server   *server
+	t       *testing.T
+	at, key string
+	rnd     *rand.Rand
+	base    int // commits before the clerks came
+	clerks  []*clerk
+	server  *server
 }
 
 // crash lets the clerks work, and kills the server at some moment. It gives the keys of
@@ -80,11 +82,13 @@ func (k *killing) crash(look bool) map[string]bool {
 }
 
 // resume lets each clerk check what it finds, all at once.
-func (k *killing) resume(n int) {
+func (k *killing) resume(n int) { k.resumeOver(n, k.server) }
+
+func (k *killing) resumeOver(n int, d door) {
 	var all sync.WaitGroup
 	for _, c := range k.clerks {
 		all.Go(func() {
-			if err := c.resume(k.t.Context(), k.server); err != nil {
+			if err := c.resume(k.t.Context(), d); err != nil {
 				k.t.Errorf("after kill %d: %v", n+1, err)
 			}
 		})
@@ -103,9 +107,9 @@ func (k *killing) wanted() int {
 var commitsLine = regexp.MustCompile(`(?m)^world:\S+: (\d+) commits, whole$`)
 
 // commitsIn is how many commits the world's verified stream has.
-func commitsIn(t testing.TB, dir string) int {
+func commitsIn(t testing.TB, at string) int {
 	t.Helper()
-	out := mustRun(t, dir, "audit", "verify")
+	out := mustRun(t, at, "audit", "verify")
 	m := commitsLine.FindStringSubmatch(out)
 	if m == nil || !strings.Contains(out, "processes, whole") {
 		t.Fatalf("audit verify says: %s", out)
@@ -118,13 +122,13 @@ func commitsIn(t testing.TB, dir string) int {
 // the stream, and that access records that were durable still are.
 func (k *killing) audit(seen map[string]bool) {
 	k.t.Helper()
-	if got := commitsIn(k.t, k.dir); got != k.wanted() {
+	if got := commitsIn(k.t, k.at); got != k.wanted() {
 		k.t.Errorf("there are %d commits; the calls that were made want %d", got, k.wanted())
 	}
-	if out := mustRun(k.t, k.dir, "rebuild"); !strings.Contains(out, "identical") {
+	if out := mustRun(k.t, k.at, "rebuild"); !strings.Contains(out, "identical") {
 		k.t.Errorf("rebuild says: %s", out)
 	}
-	if out, err := run(k.t, k.dir, "doctor"); err != nil || !strings.Contains(out, "store is sound") {
+	if out, err := run(k.t, k.at, "doctor"); err != nil || !strings.Contains(out, "store is sound") {
 		k.t.Errorf("doctor says: %s, %v", out, err)
 	}
 	now := k.recorded()
@@ -138,7 +142,7 @@ func (k *killing) audit(seen map[string]bool) {
 // recorded are the correlations of all durable access records of clerks.
 func (k *killing) recorded() map[string]bool {
 	found := map[string]bool{}
-	lines := bufio.NewScanner(strings.NewReader(mustRun(k.t, k.dir, "audit", "tail", "-n", "1000000")))
+	lines := bufio.NewScanner(strings.NewReader(mustRun(k.t, k.at, "audit", "tail", "-n", "1000000")))
 	for lines.Scan() {
 		var r struct {
 			Correlation string `json:"correlation_id"`

@@ -26,12 +26,12 @@ type local struct {
 // statuses are those of the errors that a tool answers with, as far as they are needed.
 var statuses = map[string]int{"not_found": 404, "conflict": 409}
 
-func startLocal(t *testing.T, dir, era string) *local {
+func startLocal(t *testing.T, at, era string) *local {
 	t.Helper()
 	l := &local{heard: make(chan string, 1000)}
 	client := mcp.NewClient(&mcp.Implementation{Name: "crashtest", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { l.heard <- r.Params.URI }})
-	cmd := command(t, dir, "mcp", "--role", "admin")
+	cmd := command(t, at, "mcp", "--role", "admin")
 	said := &tail{}
 	cmd.Stderr = said
 	var err error
@@ -40,7 +40,12 @@ func startLocal(t *testing.T, dir, era string) *local {
 		t.Errorf("connect: %v; %s", err, said)
 		return nil
 	}
-	t.Cleanup(func() { _ = l.Close() })
+	t.Cleanup(func() {
+		_ = l.Close()
+		if t.Failed() && said.String() != "" {
+			t.Logf("a local server said: %s", said)
+		}
+	})
 	return l
 }
 
@@ -65,9 +70,9 @@ func (l *local) call(ctx context.Context, operation, key string, in map[string]a
 	return answer{status: 200, body: string(b)}, err
 }
 
-// company is a serve and three local servers on one folder.
+// company is a serve and three local servers on one store.
 type company struct {
-	dir    string
+	at     string
 	http   *server
 	locals []*local
 }
@@ -76,40 +81,42 @@ func (c *company) doors() []door {
 	return []door{c.http, c.locals[0], c.locals[1], c.locals[2]}
 }
 
-// startAtOnce starts all four at the same moment on an empty folder.
-func startAtOnce(t *testing.T) *company {
+// startAtOnce starts all four at the same moment on an empty store.
+func startAtOnce(t *testing.T, at string) *company {
 	t.Helper()
 	binary(t)
-	c := &company{dir: t.TempDir(), locals: make([]*local, 3)}
+	c := &company{at: at, locals: make([]*local, 3)}
 	var all sync.WaitGroup
 	for i, era := range []string{"2025-11-25", "2026-07-28", "2024-11-05"} {
-		all.Go(func() { c.locals[i] = startLocal(t, c.dir, era) })
+		all.Go(func() { c.locals[i] = startLocal(t, c.at, era) })
 	}
-	c.http = serve(t, c.dir, "")
+	c.http = serve(t, c.at, "")
 	all.Wait()
 	if t.Failed() {
 		t.FailNow()
 	}
-	c.http.key, _, _ = strings.Cut(mustRun(t, c.dir, "key", "create", "clerk", "--role", "admin"), "\t")
+	c.http.key, _, _ = strings.Cut(mustRun(t, c.at, "key", "create", "clerk", "--role", "admin"), "\t")
 	return c
 }
 
-// TestCrashNothingIsLostBetweenProcesses lets four processes write to one folder at once.
-func TestCrashNothingIsLostBetweenProcesses(t *testing.T) {
-	c := startAtOnce(t)
-	if out := mustRun(t, c.dir, "world", "list"); strings.Count(out, "\n") != 2 {
+// TestCrashNothingIsLostBetweenProcesses lets four processes write to one store at once.
+func TestCrashNothingIsLostBetweenProcesses(t *testing.T) { onEachStore(t, testBetweenProcesses) }
+
+func testBetweenProcesses(t *testing.T, at string) {
+	c := startAtOnce(t, at)
+	if out := mustRun(t, c.at, "world", "list"); strings.Count(out, "\n") != 2 {
 		t.Fatalf("four processes that start at once make not one world:\n%s", out)
 	}
-	base := commitsIn(t, c.dir)
+	base := commitsIn(t, c.at)
 	t.Run("each sees what another wrote", func(t *testing.T) { testSeen(t, c) })
 	t.Run("a subscriber hears of it within a second", func(t *testing.T) { testHeard(t, c) })
 	t.Run("a key has one effect in several processes", func(t *testing.T) { testOneEffect(t, c) })
-	before := commitsIn(t, c.dir)
+	before := commitsIn(t, c.at)
 	t.Run("all write at once", func(t *testing.T) { testAllWrite(t, c, before) })
-	if out := mustRun(t, c.dir, "rebuild"); !strings.Contains(out, "identical") {
+	if out := mustRun(t, c.at, "rebuild"); !strings.Contains(out, "identical") {
 		t.Errorf("rebuild says: %s", out)
 	}
-	t.Logf("%d commits by four processes", commitsIn(t, c.dir)-base)
+	t.Logf("%d commits by four processes", commitsIn(t, c.at)-base)
 }
 
 func must(t *testing.T, d door, operation, key string, in map[string]any) answer {
@@ -166,7 +173,7 @@ func testHeard(t *testing.T, c *company) {
 }
 
 func testOneEffect(t *testing.T, c *company) {
-	before := commitsIn(t, c.dir)
+	before := commitsIn(t, c.at)
 	const rounds = 10
 	for n := range rounds {
 		var all sync.WaitGroup
@@ -185,7 +192,7 @@ func testOneEffect(t *testing.T, c *company) {
 			t.Errorf("one key, three answers:\n%s\n%s\n%s", answers[0].body, answers[1].body, answers[2].body)
 		}
 	}
-	if got := commitsIn(t, c.dir) - before; got != rounds {
+	if got := commitsIn(t, c.at) - before; got != rounds {
 		t.Errorf("%d keys used in three processes each made %d commits", rounds, got)
 	}
 }
@@ -233,7 +240,7 @@ func testAllWrite(t *testing.T, c *company, before int) {
 			}
 		}
 	}
-	if got := commitsIn(t, c.dir); got != before {
+	if got := commitsIn(t, c.at); got != before {
 		t.Errorf("there are %d commits, want %d", got, before)
 	}
 	t.Logf("4 processes, %d calls each and as many to one card, which was refused as moved %v times", calls, refused)
@@ -287,32 +294,35 @@ func TestCrashStartUp(t *testing.T) {
 	}
 }
 
-// TestCrashOneWorldIsMade lets several openers of an empty folder ask for the first world
+// TestCrashOneWorldIsMade lets several openers of an empty store ask for the first world
 // at the same moment.
 func TestCrashOneWorldIsMade(t *testing.T) {
 	for range max(racing.Share(5, 10), 2) {
-		dir := t.TempDir()
-		openers := make([]inside, 4)
-		for i := range openers {
-			var err error
-			if openers[i], err = openInside(t.Context(), dir); err != nil {
-				t.Fatal(err)
+		onEachStore(t, testOneWorld)
+	}
+}
+
+func testOneWorld(t *testing.T, at string) {
+	openers := make([]inside, 4)
+	for i := range openers {
+		var err error
+		if openers[i], err = openInside(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all sync.WaitGroup
+	for _, in := range openers {
+		all.Go(func() {
+			if err := in.app.EnsureWorld(t.Context()); err != nil {
+				t.Error(err)
 			}
+		})
+	}
+	all.Wait()
+	for _, in := range openers {
+		if worlds, err := in.app.Canon.Worlds(t.Context()); err != nil || len(worlds) != 1 {
+			t.Errorf("there are %d worlds, %v", len(worlds), err)
 		}
-		var all sync.WaitGroup
-		for _, in := range openers {
-			all.Go(func() {
-				if err := in.app.EnsureWorld(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		for _, in := range openers {
-			if worlds, err := in.app.Canon.Worlds(t.Context()); err != nil || len(worlds) != 1 {
-				t.Errorf("there are %d worlds, %v", len(worlds), err)
-			}
-			in.close()
-		}
+		in.close()
 	}
 }

@@ -25,12 +25,12 @@ import (
 // inside is the product in this process, as its operator calls it.
 type inside struct{ app *app.App }
 
-func openInside(ctx context.Context, dir string) (inside, error) {
+func openInside(ctx context.Context, at string) (inside, error) {
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
 		return inside{}, err
 	}
-	c.Data = dir
+	c.Data, c.Database = placed(at)
 	a, err := app.Open(ctx, c, app.Options{Version: "test", Logger: slog.New(slog.DiscardHandler)})
 	return inside{a}, err
 }

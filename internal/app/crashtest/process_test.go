@@ -16,52 +16,74 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"loregate/internal/store/postgres/pgtest"
 )
 
 // patience is how long a test waits for what should come soon.
 const patience = 30 * time.Second
 
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
+// scratch is the folder of this run: of the program, and of the files of those who keep
+// their worlds in a database.
+var scratch string
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
+	var err error
+	if scratch, err = os.MkdirTemp("", "loregate-crash"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	os.Exit(code)
+	pgtest.Main(m, func() { _ = os.RemoveAll(scratch) })
+}
+
+// onEachStore runs a test on an empty folder and on an empty database, each named as the
+// command line names it.
+func onEachStore(t *testing.T, f func(t *testing.T, at string)) {
+	t.Run("embedded", func(t *testing.T) { f(t, t.TempDir()) })
+	t.Run("postgres", func(t *testing.T) { f(t, pgtest.Empty(t)) })
+}
+
+// isDatabase tells the address of a database from a folder.
+func isDatabase(at string) bool { return strings.HasPrefix(at, "postgres://") }
+
+// placed is where the program's store is, as its settings data and database say it.
+func placed(at string) (data, database string) {
+	if isDatabase(at) {
+		return filepath.Join(scratch, "files"), at
+	}
+	return at, ""
+}
+
+var built struct {
+	once sync.Once
+	err  error
 }
 
 // binary builds the program as it is shipped, once.
 func binary(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "loregate-crash"); built.err != nil {
-			return
-		}
-		out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", built.dir, "loregate/cmd/loregate").CombinedOutput()
-		if err != nil {
+		if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", scratch, "loregate/cmd/loregate").CombinedOutput(); err != nil {
 			built.err = fmt.Errorf("%w: %s", err, out)
 		}
 	})
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	return filepath.Join(built.dir, "loregate")
+	return filepath.Join(scratch, "loregate")
 }
 
-// command is the program with arguments, on a data folder, with no limits for callers. It
-// is bounded in CPU time, and killed when the test ends.
-func command(t testing.TB, dir string, args ...string) *exec.Cmd {
+// command is the program with arguments, on a store, with no limits for callers. It is
+// bounded in CPU time, and killed when the test ends.
+func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	t.Helper()
 	line := append([]string{"-c", `ulimit -t 300; exec "$0" "$@"`, binary(t)}, args...)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", line...)
 	cmd.WaitDelay = 5 * time.Second
 	dieWithParent(cmd)
-	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB", "LOREGATE_DATA="+dir, "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn")
+	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB", "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn")
+	data, database := placed(at)
+	cmd.Env = append(cmd.Env, "LOREGATE_DATA="+data, "LOREGATE_DATABASE="+database)
 	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LISTS_BUCKET", "WRITES", "AUTH"} {
 		cmd.Env = append(cmd.Env, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
@@ -69,9 +91,9 @@ func command(t testing.TB, dir string, args ...string) *exec.Cmd {
 }
 
 // run runs the program to its end and gives what it wrote to standard output.
-func run(t testing.TB, dir string, args ...string) (string, error) {
+func run(t testing.TB, at string, args ...string) (string, error) {
 	t.Helper()
-	cmd := command(t, dir, args...)
+	cmd := command(t, at, args...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -81,9 +103,9 @@ func run(t testing.TB, dir string, args ...string) (string, error) {
 	return string(out), err
 }
 
-func mustRun(t testing.TB, dir string, args ...string) string {
+func mustRun(t testing.TB, at string, args ...string) string {
 	t.Helper()
-	out, err := run(t, dir, args...)
+	out, err := run(t, at, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +123,9 @@ type server struct {
 }
 
 // serve starts the server and waits until it listens.
-func serve(t testing.TB, dir, key string) *server {
+func serve(t testing.TB, at, key string) *server {
 	t.Helper()
-	s := &server{cmd: command(t, dir, "serve"), key: key, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, dead: make(chan struct{})}
+	s := &server{cmd: command(t, at, "serve"), key: key, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}, dead: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
