@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
@@ -106,19 +105,4 @@ func (b backupCmd) Run(ctx context.Context, out io.Writer) error {
 		_, err = fmt.Fprintf(out, "%s  %s\n", sum, b.Path)
 		return err
 	})
-}
-
-type doctorCmd struct {
-	common
-	URL string `help:"Also try a running server, with the key in LOREGATE_KEY."`
-}
-
-func (d doctorCmd) Run(ctx context.Context, out io.Writer) error {
-	cfg, err := d.load()
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
-	return app.Doctor(ctx, cfg, versionText(), d.URL, out)
 }

@@ -26,6 +26,7 @@ type Config struct {
 	Addr        string    `yaml:"addr" default:"127.0.0.1:8420" doc:"Address that serve listens on."`
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
 	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database in place of the store in data, which several processes may share: postgres://user@host:5432/name. Its password belongs in LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not in a command line."`
+	Pool        Pool      `yaml:"pool"`
 	PublicURL   string    `yaml:"public_url" doc:"Where clients reach the server, when that is not addr: https://lore.example. It stands in metadata and links."`
 	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front ends TLS. Without it or tls, serve refuses an address that others can reach. X-Forwarded-For of the proxy is then believed."`
 	TLS         TLS       `yaml:"tls"`
@@ -145,6 +146,9 @@ func (c Config) Check() error {
 		if _, err := netip.ParsePrefix(r); err != nil {
 			return fmt.Errorf("allow_from: %q is not a range such as 10.0.0.0/8", r)
 		}
+	}
+	if err := c.Pool.check(); err != nil {
+		return err
 	}
 	if err := c.Drain.check(); err != nil {
 		return err

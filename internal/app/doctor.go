@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"loregate/internal/fault"
@@ -22,8 +23,9 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 	d.say("address", c.mayListen(), "%s", c.Addr)
 	d.settings(c)
 	a, err := Open(ctx, c, Options{Version: version})
-	d.say("store", err, "%s opens", c.Where())
+	d.say("store", opening(err), "%s opens", c.Where())
 	if err == nil {
+		d.places(ctx, a)
 		d.store(ctx, a)
 		a.Close(context.WithoutCancel(ctx))
 	}
@@ -45,9 +47,9 @@ func (d *doctor) say(what string, err error, format string, args ...any) {
 	mark, text := "ok ", fmt.Sprintf(format, args...)
 	if err != nil {
 		d.bad++
-		mark, text = "BAD", err.Error()
+		mark, text = "BAD", strings.Join(strings.Fields(err.Error()), " ")
 	}
-	fmt.Fprintf(d.out, "%s  %-18s %s\n", mark, what, text)
+	fmt.Fprintf(d.out, "%s  %-20s %s\n", mark, what, text)
 }
 
 func (d *doctor) settings(c Config) {

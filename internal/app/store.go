@@ -43,7 +43,7 @@ func openStore(ctx context.Context, c Config) (store, error) {
 		}
 		return embedded{s}, nil
 	}
-	s, err := postgres.Open(ctx, postgres.Config{URL: c.Database})
+	s, err := postgres.Open(ctx, c.postgres())
 	if err != nil {
 		return nil, err
 	}

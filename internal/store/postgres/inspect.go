@@ -1,0 +1,220 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Finding is one thing that was looked at. Problem says what is wrong and what to do; ""
+// is nothing.
+type Finding struct{ What, Detail, Problem string }
+
+// Place is where a server keeps its data; "" where it does not tell, or is on another
+// machine.
+type Place string
+
+// Bounds from which on something is a problem.
+const (
+	mostSkew   = 2 * time.Second // leases are a minute, tokens have 30 s of leeway
+	longWait   = 5 * time.Second // a writer's turn is milliseconds
+	longIdle   = time.Minute     // the server ends such a writer after one, but not other programs' transactions
+	oldestXIDs = 1_500_000_000   // of two thousand million, when the server stops to take writes
+)
+
+// Inspect looks at the server as an operator would: its release and what it has
+// installed, whether it keeps what it has acknowledged, room for connections, who waits
+// for whom, its clock, and how much there is. now is this machine's clock.
+func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Finding, place Place, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		for _, look := range []func(context.Context, *conn) ([]Finding, error){lookServer, lookExtension, lookDurability, lookSchema, s.lookConnections, lookWaits, lookAge, s.lookTimeouts} {
+			found, err := look(ctx, c)
+			if err != nil {
+				return err
+			}
+			all = append(all, found...)
+		}
+		return nil
+	})
+	if err != nil {
+		return all, "", err
+	}
+	skew, err := s.lookClock(ctx, now)
+	if err != nil {
+		return all, "", err
+	}
+	return append(all, skew), s.place(ctx), nil
+}
+
+func lookServer(ctx context.Context, c *conn) (all []Finding, err error) {
+	f := Finding{What: "server"}
+	_, err = c.one(ctx, func(r row) error {
+		f.Detail = "PostgreSQL " + r.text(0) + ", encoding " + r.text(1)
+		if r.bool(2) {
+			f.Problem = "this server is a standby and takes no writes; point --database at the primary"
+		}
+		return nil
+	}, "SELECT current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery()")
+	return []Finding{f}, err
+}
+
+func lookExtension(ctx context.Context, c *conn) (all []Finding, err error) {
+	f := Finding{What: "extension pg_trgm", Problem: "it is not installed; run, as the owner of the database: CREATE EXTENSION pg_trgm"}
+	_, err = c.one(ctx, func(r row) error {
+		f.Detail, f.Problem = r.text(0), ""
+		if r.text(0) != r.text(1) {
+			f.Detail += ", and " + r.text(1) + " is to be had: ALTER EXTENSION pg_trgm UPDATE"
+		}
+		return nil
+	}, `SELECT e.extversion, coalesce(a.default_version, e.extversion) FROM pg_extension e
+		LEFT JOIN pg_available_extensions a ON a.name = e.extname WHERE e.extname = 'pg_trgm'`)
+	return []Finding{f}, err
+}
+
+// lookDurability reads what must be on for an acknowledged write to survive a power cut.
+func lookDurability(ctx context.Context, c *conn) (all []Finding, err error) {
+	f := Finding{What: "durability"}
+	var off, seen []string
+	err = c.query(ctx, func(r row) error {
+		seen = append(seen, r.text(0)+"="+r.text(1))
+		if r.text(1) == "off" || r.text(1) == "local" && r.text(0) != "synchronous_commit" {
+			off = append(off, r.text(0))
+		}
+		return nil
+	}, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name")
+	f.Detail = strings.Join(seen, " ")
+	if len(off) > 0 {
+		f.Problem = strings.Join(off, " and ") + " is off: a power cut can lose or spoil what was acknowledged; set it on in postgresql.conf, then SELECT pg_reload_conf()"
+	}
+	return []Finding{f}, err
+}
+
+func lookSchema(ctx context.Context, c *conn) ([]Finding, error) {
+	n, err := c.number(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied")
+	f := Finding{What: "migrations", Detail: fmt.Sprintf("schema %d of %d", n, schemaVersion)}
+	if n != schemaVersion {
+		f.Problem = "the schema is not this program's; start one serve of this version, which migrates"
+	}
+	return []Finding{f}, err
+}
+
+func (s *Store) lookConnections(ctx context.Context, c *conn) (all []Finding, err error) {
+	f := Finding{What: "connections"}
+	_, err = c.one(ctx, func(r row) error {
+		most, used, ours, mine := r.int(0), r.int(1), r.int(2), int64(s.cfg.Conns+1)
+		f.Detail = fmt.Sprintf("%d of %d in use, %d by Loregate; a process may open %d", used, most, ours, mine)
+		if most-used+ours < mine {
+			f.Problem = fmt.Sprintf("%d of %d connections are in use by others: raise max_connections, or lower pool.connections of each process", used-ours, most)
+		}
+		return nil
+	}, `SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint,
+		count(*), count(*) FILTER (WHERE application_name = 'loregate') FROM pg_stat_activity WHERE backend_type = 'client backend'`)
+	return []Finding{f}, err
+}
+
+// lookWaits finds who has waited long, and who keeps a transaction open and does nothing.
+// What others run is not shown.
+func lookWaits(ctx context.Context, c *conn) (all []Finding, err error) {
+	f := Finding{What: "locks", Detail: "nobody waits long"}
+	err = c.query(ctx, func(r row) error {
+		pid, secs := r.int(0), r.int(1)
+		if by := r.text(2); by != "" {
+			f.Problem = fmt.Sprintf("session %d has waited for %d s on %s; see SELECT * FROM pg_stat_activity, and end what hangs with SELECT pg_terminate_backend(%s)", pid, secs, by, by)
+		} else {
+			f.Problem = fmt.Sprintf("session %d (%s) has had a transaction open for %d s without doing anything, which keeps old rows from being cleared; end it with SELECT pg_terminate_backend(%d)", pid, r.text(3), secs, pid)
+		}
+		return errStop
+	}, `SELECT pid, extract(epoch FROM clock_timestamp() - state_change)::bigint, coalesce((pg_blocking_pids(pid))[1]::text, ''), application_name
+		FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (
+			cardinality(pg_blocking_pids(pid)) > 0 AND state_change < clock_timestamp() - $1::bigint * interval '1 ms' OR
+			state LIKE 'idle in transaction%' AND state_change < clock_timestamp() - $2::bigint * interval '1 ms')
+		ORDER BY 3 DESC, 2 DESC LIMIT 1`, longWait.Milliseconds(), longIdle.Milliseconds())
+	return []Finding{f}, err
+}
+
+func lookAge(ctx context.Context, c *conn) ([]Finding, error) {
+	n, err := c.number(ctx, "SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database()")
+	f := Finding{What: "vacuum", Detail: fmt.Sprintf("oldest transaction %d million ago", n/1_000_000)}
+	if n > oldestXIDs {
+		f.Problem = "old rows are not cleared, and the server will stop to take writes; run VACUUM (FREEZE) and see why autovacuum does not"
+	}
+	return []Finding{f}, err
+}
+
+func (s *Store) lookTimeouts(ctx context.Context, c *conn) (all []Finding, err error) {
+	f := Finding{What: "timeouts"}
+	_, err = c.one(ctx, func(r row) error {
+		f.Detail = "statement " + r.text(0) + ", wait for a write " + r.text(1) + ", idle reader " + r.text(2)
+		return nil
+	}, "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')")
+	return []Finding{f}, err
+}
+
+// lookClock compares the clocks, give or take half of the way there and back.
+func (s *Store) lookClock(ctx context.Context, now func() time.Time) (Finding, error) {
+	var theirs time.Time
+	before := now()
+	err := s.pool.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&theirs)
+	after := now()
+	skew := theirs.Sub(before.Add(after.Sub(before) / 2))
+	f := Finding{What: "clock", Detail: fmt.Sprintf("the server's is %s ahead of this machine's, give or take %s", skew.Round(time.Millisecond), (after.Sub(before) / 2).Round(time.Millisecond))}
+	if skew.Abs()-after.Sub(before) > mostSkew {
+		f.Problem = fmt.Sprintf("the clocks differ by %s, and leases and tokens go by them; have both machines set theirs by NTP (timedatectl set-ntp true)", skew.Abs().Round(100*time.Millisecond))
+	}
+	return f, translated(err)
+}
+
+// place asks for the server's folder where the server is on this machine.
+func (s *Store) place(ctx context.Context) Place {
+	host := s.pool.Config().ConnConfig.Host
+	if ip := net.ParseIP(host); !strings.HasPrefix(host, "/") && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return ""
+	}
+	var dir string
+	if err := s.pool.QueryRow(ctx, "SHOW data_directory").Scan(&dir); err != nil {
+		return "" // only some may ask
+	}
+	return Place(dir)
+}
+
+// Remedy says in words what keeps a database from being opened, and what to do; "" where
+// the error says enough.
+func Remedy(err error) string {
+	var e *pgconn.PgError
+	var dns *net.DNSError
+	var connect *pgconn.ConnectError
+	switch {
+	case errors.As(err, &e):
+		return remedies[e.Code]
+	case errors.As(err, &dns):
+		return "no machine has the name " + strconv.Quote(dns.Name) + "; see that it is spelled right"
+	case errors.As(err, &connect) && strings.Contains(connect.Error(), "refused"):
+		return "nothing listens there; start PostgreSQL (systemctl start postgresql), or name its host and port"
+	case errors.As(err, &connect) && strings.Contains(connect.Error(), "no such file"):
+		return "there is no socket there; start PostgreSQL (systemctl start postgresql), or name host=/var/run/postgresql"
+	case errors.As(err, &connect):
+		return "the server cannot be reached, or does not answer in time; see host, port, firewall and sslmode"
+	case errors.Is(err, pgx.ErrNoRows):
+		return "the database holds something else; make an empty one with createdb"
+	}
+	return ""
+}
+
+// remedies are by code: PostgreSQL's manual, appendix A.
+var remedies = map[string]string{
+	"28P01": "the password is wrong or missing; put it into ~/.pgpass, PGPASSWORD or LOREGATE_DATABASE",
+	"28000": "the server does not let this user in from here; see pg_hba.conf, and make the user with createuser",
+	"3D000": "there is no such database; make it with: createdb --encoding=UTF8 --owner=USER NAME",
+	"42501": "the user may not make tables there; make it the owner: ALTER DATABASE name OWNER TO user, or GRANT CREATE ON SCHEMA public TO user",
+	"53300": "the server has no connection left; raise max_connections, or lower pool.connections of each process",
+	"57P03": "the server is starting or stopping; try again shortly",
+	"58P01": "the extension pg_trgm is not on the server; install PostgreSQL's contrib package (Debian: it is in postgresql-15)",
+	"0A000": "the extension pg_trgm is not on the server; install PostgreSQL's contrib package (Debian: it is in postgresql-15)",
+}
