@@ -297,18 +297,21 @@ func (s *Studio) sight(id uuid.UUID) (p seen, ok bool) {
 	return p, err == nil && json.Unmarshal(b, &p) == nil
 }
 
-// telling writes down how far a run is, a few times a second at most, until done.
+// telling writes down how far a run is until done: every new message, and how far it is with
+// that a few times a second.
 func (s *Studio) telling(id uuid.UUID) (tell func(done, total float64, message string), done func()) {
-	file, last := s.sightFile(id), time.Time{}
-	_ = os.MkdirAll(filepath.Dir(file), 0o700) // without it nobody sees how far the run is, no more
-	step := int(s.now().UnixMilli())           // goes on from where a worker before this one was
+	file := s.sightFile(id)
+	_ = os.MkdirAll(filepath.Dir(file), 0o700)   // without it nobody sees how far the run is, no more
+	last := seen{Step: int(s.now().UnixMilli())} // goes on from where a worker before this one was
+	var at time.Time
 	tell = func(done, total float64, message string) {
-		if now := s.now(); now.Sub(last) >= lookAgain {
-			last = now
-			step++
-			if b, err := json.Marshal(seen{step, done, total, message}); err == nil && os.WriteFile(file+".part", b, 0o600) == nil {
-				_ = os.Rename(file+".part", file)
-			}
+		now := s.now()
+		if message == last.Message && now.Sub(at) < lookAgain {
+			return
+		}
+		last, at = seen{last.Step + 1, done, total, message}, now
+		if b, err := json.Marshal(last); err == nil && os.WriteFile(file+".part", b, 0o600) == nil {
+			_ = os.Rename(file+".part", file)
 		}
 	}
 	return tell, func() { _ = os.Remove(file) }

@@ -78,6 +78,7 @@ type guest struct {
 	t        *testing.T
 	mu       sync.Mutex // guards progress
 	progress []string
+	heard    func(message string) // is told of progress; nil for nobody
 }
 
 func (h *house) guest(role access.Role) *guest {
@@ -92,6 +93,9 @@ func (h *house) guest(role access.Role) *guest {
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.progress = append(g.progress, r.Params.Message)
+			if g.heard != nil {
+				g.heard(r.Params.Message)
+			}
 		}})
 	g.ClientSession, err = client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/studio", MaxRetries: -1,
 		HTTPClient: &http.Client{Transport: bearer(secret)}}, nil)
