@@ -113,7 +113,7 @@ type parser struct {
 }
 
 func (p *parser) run(words []word) {
-	for len(words) > 0 {
+	for words = trimTail(words); len(words) > 0; {
 		n := clauseEnd(words, p.ways)
 		if c := trimJoints(words[:n]); len(c) > 0 {
 			p.clause(c)

@@ -55,6 +55,9 @@ func lead(words []word) (rest []word, mods []string) {
 
 // pickManner takes the adverbs out of the rest of a clause.
 func pickManner(words []word) (rest []word, mods []string) {
+	if !slices.ContainsFunc(words, func(w word) bool { return w.kind == plainWord && manner[w.fold] }) {
+		return words, nil
+	}
 	for _, w := range words {
 		if w.kind == plainWord && manner[w.fold] {
 			mods = append(mods, w.fold)

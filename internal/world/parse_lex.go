@@ -3,6 +3,7 @@ package world
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"loregate/internal/markup"
 )
@@ -27,47 +28,72 @@ type word struct {
 }
 
 // lex splits a command into words. Control, format and unknown characters separate words.
+// It goes over the text once, and its words are pieces of it.
 func lex(text string) []word {
-	runes := []rune(text)
-	var out []word
-	for i := 0; i < len(runes); {
-		r := runes[i]
+	l := lexer{rest: text}
+	out := make([]word, 0, len(text)/5+1) // words have five letters, give or take
+	for l.rest != "" {
+		from, start := l.rest, l.at
+		r := l.next()
 		switch {
 		case wordRune(r):
-			j := i + 1
-			for j < len(runes) && (wordRune(runes[j]) || joiner(runes, j)) {
-				j++
-			}
-			raw := string(runes[i:j])
-			out = append(out, word{plainWord, raw, foldWord(raw), i, j})
-			i = j
+			l.skipWord()
+			raw := from[:len(from)-len(l.rest)]
+			out = append(out, word{plainWord, raw, foldWord(raw), start, l.at})
 		case closingQuote(r) != 0:
-			j := i + 1
-			for j < len(runes) && runes[j] != closingQuote(r) {
-				j++
+			if said := strings.TrimSpace(l.until(closingQuote(r))); said != "" {
+				out = append(out, word{quoted, said, "", start, l.at})
 			}
-			if said := strings.TrimSpace(string(runes[i+1 : j])); said != "" {
-				out = append(out, word{quoted, said, "", i, min(j+1, len(runes))})
-			}
-			i = min(j+1, len(runes))
 		case r == ',':
-			out = append(out, word{comma, ",", ",", i, i + 1})
-			i++
+			out = append(out, word{comma, ",", ",", start, l.at})
 		case strings.ContainsRune(".;!?\n", r):
-			out = append(out, word{stop, ".", ".", i, i + 1})
-			i++
-		default:
-			i++
+			out = append(out, word{stop, ".", ".", start, l.at})
 		}
 	}
 	return out
 }
 
-func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+// lexer is how far a text has been read.
+type lexer struct {
+	rest string
+	at   int // characters read
+}
 
-// joiner reports whether a mark stands inside a word: fisher's, half-bridge.
-func joiner(runes []rune, i int) bool {
-	return (runes[i] == '\'' || runes[i] == '’' || runes[i] == '-') && i+1 < len(runes) && wordRune(runes[i+1])
+// next reads a character.
+func (l *lexer) next() rune {
+	r, n := utf8.DecodeRuneInString(l.rest)
+	l.rest, l.at = l.rest[n:], l.at+1
+	return r
+}
+
+// skipWord reads to the end of a word. A mark inside it is part of it: fisher's,
+// half-bridge.
+func (l *lexer) skipWord() {
+	for {
+		r, n := utf8.DecodeRuneInString(l.rest)
+		if r == '\'' || r == '’' || r == '-' {
+			r, _ = utf8.DecodeRuneInString(l.rest[n:])
+		}
+		if n == 0 || !wordRune(r) {
+			return
+		}
+		l.rest, l.at = l.rest[n:], l.at+1
+	}
+}
+
+// until reads past the next mark and gives what stands before it, or the whole rest.
+func (l *lexer) until(mark rune) string {
+	said, rest, _ := strings.Cut(l.rest, string(mark))
+	l.at += utf8.RuneCountInString(l.rest[:len(l.rest)-len(rest)])
+	l.rest = rest
+	return strings.ToValidUTF8(said, "\uFFFD")
+}
+
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
 }
 
 func closingQuote(r rune) rune {
@@ -102,24 +128,33 @@ func folded(s string) bool {
 // clauseEnd is how many words the first clause takes, with the joint that ends it.
 func clauseEnd(words []word, ways bool) int {
 	ways = ways || moves(words)
-	for i := range words {
+	for i := 0; i < len(words); i++ {
 		w := words[i]
+		then := isThen(words[i:])
 		switch {
 		case w.kind == stop:
 			return i + 1
-		case isThen(words[i:]) > 0:
-			return i + isThen(words[i:])
-		case (w.kind == comma || w.fold == "and" || w.fold == "&") && i > 0 && begins(words[i+1:], ways):
+		case then > 0:
+			return i + then
+		case i == 0 || w.kind != comma && w.fold != "and" && w.fold != "&":
+			continue
+		case begins(words[i+1:], ways):
 			return i + 1
+		}
+		for i+1 < len(words) && listing(words[i+1]) { // what follows them begins no clause
+			i++
 		}
 	}
 	return len(words)
 }
 
+// listing reports whether a word stands between the things of a list.
+func listing(w word) bool { return w.kind == comma || w.fold == "and" }
+
 // isThen is how many words of a joint such as "and then" stand first; 0 for none.
 func isThen(words []word) int {
 	n := 0
-	for n < len(words) && (words[n].kind == comma || words[n].fold == "and") {
+	for n < len(words) && listing(words[n]) {
 		n++
 	}
 	if n == len(words) {
@@ -155,6 +190,20 @@ func begins(words []word, ways bool) bool {
 	return false
 }
 
+// trimTail cuts what joins clauses off the end.
+func trimTail(words []word) []word {
+	for len(words) > 0 && words[len(words)-1].joins() {
+		words = words[:len(words)-1]
+	}
+	return words
+}
+
+// joins reports whether a word only joins clauses.
+func (w word) joins() bool {
+	return w.kind == comma || w.kind == stop || w.kind == plainWord && (w.fold == "and" || w.fold == "then" || w.fold == "&" ||
+		w.fold == "afterwards" || w.fold == "afterward" || w.fold == "finally")
+}
+
 // moves reports whether a clause says to go somewhere.
 func moves(words []word) bool {
 	for len(words) > 0 && (words[0].kind != plainWord || fillers[words[0].fold] || manner[words[0].fold]) {
@@ -172,16 +221,10 @@ func moves(words []word) bool {
 
 // trimJoints cuts what only joins clauses off both ends.
 func trimJoints(words []word) []word {
-	joint := func(w word) bool {
-		return w.kind == comma || w.kind == stop || w.kind == plainWord && (w.fold == "and" || w.fold == "then" || w.fold == "&" ||
-			w.fold == "afterwards" || w.fold == "afterward" || w.fold == "finally")
-	}
-	for len(words) > 0 && joint(words[0]) {
+	for len(words) > 0 && words[0].joins() {
 		words = words[1:]
 	}
-	for len(words) > 0 && joint(words[len(words)-1]) {
-		words = words[:len(words)-1]
-	}
+	words = trimTail(words)
 	if n := len(words); n > 1 && words[n-1].fold == "next" {
 		words = words[:n-1]
 	}

@@ -12,20 +12,19 @@ type chunk struct {
 // ("Church of the Low Door") is none of them: "of" does not divide.
 func group(words []word) []chunk {
 	var out []chunk
-	cur := chunk{}
-	for _, w := range words {
-		if w.kind == plainWord && prepositions[w.fold] {
-			if len(cur.words) > 0 {
-				out = append(out, cur)
-			}
-			cur = chunk{by: w.fold}
-			continue
+	by, from := "", 0
+	end := func(at int) {
+		if at > from {
+			out = append(out, chunk{by, words[from:at:at]})
 		}
-		cur.words = append(cur.words, w)
 	}
-	if len(cur.words) > 0 {
-		out = append(out, cur)
+	for i, w := range words {
+		if w.kind == plainWord && prepositions[w.fold] {
+			end(i)
+			by, from = w.fold, i+1
+		}
 	}
+	end(len(words))
 	return out
 }
 
@@ -44,20 +43,19 @@ func split(words []word) (object []word, targets []chunk) {
 // alternatives divides a list of things at "and" and commas.
 func alternatives(words []word) [][]word {
 	var out [][]word
-	var cur []word
-	for _, w := range words {
-		if w.kind == comma || w.kind == plainWord && (w.fold == "and" || w.fold == "&") {
-			if len(cur) > 0 {
-				out = append(out, cur)
-			}
-			cur = nil
-			continue
+	from := 0
+	end := func(at int) {
+		if at > from {
+			out = append(out, words[from:at:at])
 		}
-		cur = append(cur, w)
 	}
-	if len(cur) > 0 {
-		out = append(out, cur)
+	for i, w := range words {
+		if w.kind == comma || w.kind == plainWord && (w.fold == "and" || w.fold == "&") {
+			end(i)
+			from = i + 1
+		}
 	}
+	end(len(words))
 	return out
 }
 
@@ -92,6 +90,9 @@ func (p *parser) nouns(groups []chunk, at Span) []string {
 func phrase(words []word) string {
 	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
 		words = words[1:]
+	}
+	if len(words) == 1 && words[0].kind != comma && words[0].kind != stop {
+		return words[0].raw
 	}
 	var b strings.Builder
 	for _, w := range words {

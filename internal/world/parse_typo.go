@@ -8,16 +8,20 @@ import (
 // slips finds known words that a typed one is one letter away from: one too many, too
 // few, another, or two neighbours swapped. It keeps every known word under itself and
 // under each of its forms with a letter left out.
-type slips struct{ forms map[string][]string }
+type slips struct {
+	forms   map[string][]string
+	longest int // of the known words, in bytes
+}
 
 func newSlips(known []string) slips {
-	s := slips{map[string][]string{}}
+	s := slips{forms: map[string][]string{}}
 	for _, k := range known {
-		for _, form := range append(shortened(k), k) {
-			if !slices.Contains(s.forms[form], k) {
-				s.forms[form] = append(s.forms[form], k)
+		s.longest = max(s.longest, len(k))
+		eachForm(k, func(form []byte) {
+			if !slices.Contains(s.forms[string(form)], k) {
+				s.forms[string(form)] = append(s.forms[string(form)], k)
 			}
-		}
+		})
 	}
 	return s
 }
@@ -25,29 +29,30 @@ func newSlips(known []string) slips {
 // near gives the known words that a word may be a slip of, by bytes.
 func (s slips) near(typed string) []string {
 	var out []string
-	consider := func(form string) {
-		for _, k := range s.forms[form] {
+	if len(typed) > s.longest+utf8.UTFMax {
+		return nil
+	}
+	eachForm(typed, func(form []byte) {
+		for _, k := range s.forms[string(form)] {
 			if !slices.Contains(out, k) && oneSlip(typed, k) {
 				out = append(out, k)
 			}
 		}
-	}
-	consider(typed)
-	for _, form := range shortened(typed) {
-		consider(form)
-	}
+	})
 	slices.Sort(out)
 	return out
 }
 
-// shortened are the forms of a word with one letter left out.
-func shortened(w string) []string {
-	r := []rune(w)
-	out := make([]string, 0, len(r))
-	for i := range r {
-		out = append(out, string(r[:i])+string(r[i+1:]))
+// eachForm gives a word, then its forms with one letter left out. A form is valid until
+// the next.
+func eachForm(w string, f func(form []byte)) {
+	form := append(make([]byte, 0, 32), w...)
+	f(form)
+	for i := range w {
+		_, n := utf8.DecodeRuneInString(w[i:])
+		form = append(append(form[:0], w[:i]...), w[i+n:]...)
+		f(form)
 	}
-	return out
 }
 
 // oneSlip reports whether two words differ by one letter, or by a swap of neighbours.
