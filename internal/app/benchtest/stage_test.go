@@ -60,31 +60,40 @@ func folder() string {
 func stored(b *testing.B, n int) string {
 	b.Helper()
 	dir := filepath.Join(folder(), strconv.Itoa(n))
-	if _, err := os.Stat(dir); err == nil {
+	if database(b, dir) != "" {
+		dir += ".postgres"
+	}
+	if _, err := os.Stat(dir); err == nil && (database(b, dir) == "" || hasDatabase(b, dir)) {
 		return dir
 	}
 	made := dir + ".new"
-	if err := os.RemoveAll(made); err != nil {
-		b.Fatal(err)
+	for _, old := range []string{dir, made} {
+		dropDatabase(b, old)
+		if err := os.RemoveAll(old); err != nil {
+			b.Fatal(err)
+		}
 	}
 	a := openApp(b, made)
 	w := makeWorld(b, a)
 	fill(b, a, w, newProse(1), n)
 	a.Close(context.WithoutCancel(b.Context()))
+	renameDatabase(b, made, dir)
 	if err := os.Rename(made, dir); err != nil {
 		b.Fatal(err)
 	}
 	return dir
 }
 
+// openApp opens the product on the store in a folder, or on the database that stands for it.
 func openApp(b *testing.B, dir string) *app.App {
 	b.Helper()
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	c.Data = dir
+	c.Data, c.Database = dir, readyDatabase(b, dir)
 	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListsBucket: many, Writes: many, Auth: many, Commands: many}
+	c.Proposals.PlayerMinute, c.Proposals.PlayerHour, c.Proposals.KeyMinute, c.Proposals.WorldMinute, c.Proposals.TokensDay = many, many, many, many, many
 	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)

@@ -53,7 +53,7 @@ func (c *conn) later(sql string, args ...any) {
 
 // learn has the server count what tables hold. While it knows nothing of a table it takes
 // any index for as good as another; its own rounds come too late for a first import.
-const learn = "ANALYZE cards, aliases, versions, refs, links, layers, events, docs, commits"
+const learn = "ANALYZE cards, aliases, versions, refs, links, layers, events, docs, lexemes, commits"
 
 // firstLearn is after how many statements on an empty store statistics are first made; a
 // store with fewSure cards has them.

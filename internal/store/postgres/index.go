@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// maxLexeme is the longest token, in bytes, that PostgreSQL takes for a lexeme.
-	maxLexeme = 2046
+	// maxLexeme is the longest token, in bytes, that is kept as a lexeme: PostgreSQL takes
+	// 2046, and a mark goes before it.
+	maxLexeme = 2040
 	// maxVector bounds a document's lexemes with their positions, well below the 1 MiB
 	// at which PostgreSQL refuses them.
 	maxVector = 900 << 10
@@ -21,14 +22,22 @@ const (
 	maxPlace = 16383
 )
 
+// Marks of lexemes, which no token has: a token of the name, and one of the name alone.
+const (
+	ofName   = "="
+	onlyName = "-"
+)
+
 // Index replaces what is searchable of a card.
 func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
 	w, err := t.worldNumber(ctx, c.World)
 	if err != nil {
 		return err
 	}
+	t.countIndexed(w)
 	if doc == nil {
 		t.c.later("DELETE FROM docs WHERE w = $1 AND card = $2", w, uuidOf(c.ID))
+		t.c.later("DELETE FROM lexemes WHERE w = $1 AND card = $2", w, uuidOf(c.ID))
 		return nil
 	}
 	level, label, err := t.labelNumbers(ctx, w, c.Label)
@@ -37,9 +46,13 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	}
 	v := vector{at: make(map[string]int)}
 	fname, fbody := v.column(doc.Name, 'A'), v.column(doc.Text, 'D')
-	t.c.later(`INSERT INTO docs (w, card, level, label, name, body, fname, fbody, words, big) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::tsvector, $10)
-		ON CONFLICT (w, card) DO UPDATE SET level = $3, label = $4, name = $5, body = $6, fname = $7, fbody = $8, words = $9::tsvector, big = $10`,
-		w, uuidOf(c.ID), level, label, doc.Name, doc.Text, fname, fbody, v.text(), v.big)
+	t.c.later(`INSERT INTO docs (w, card, level, label, name, body, fname, fbody) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (w, card) DO UPDATE SET level = $3, label = $4, name = $5, body = $6, fname = $7, fbody = $8`,
+		w, uuidOf(c.ID), level, label, doc.Name, doc.Text, fname, fbody)
+	t.c.later(`INSERT INTO lexemes (w, card, level, label, big, words) VALUES ($1, $2, $3, $4, $5, $6::tsvector)
+		ON CONFLICT (w, card) DO UPDATE SET level = $3, label = $4, big = $5, words = $6::tsvector`,
+		w, uuidOf(c.ID), level, label, v.big, v.text())
+	t.spell(w, v.lexeme)
 	return nil
 }
 
@@ -84,7 +97,11 @@ func (v *vector) add(token []byte, weight byte) {
 		v.size += len(token) + 8
 	}
 	l := &v.lexeme[i]
-	if l.counts[weight]++; l.counts[weight] > maxPlaces {
+	l.counts[weight]++
+	if weight == 'A' && l.counts[weight] == 1 {
+		v.size += 2 * (len(token) + 8) // with its marks
+	}
+	if l.counts[weight] > maxPlaces {
 		return
 	}
 	if len(l.places) > 0 {
@@ -104,6 +121,12 @@ func (v *vector) text() string {
 		b.WriteString("':")
 		b.Write(l.places)
 		b.WriteByte(' ')
+		if l.counts['A'] > 0 {
+			b.WriteString("'" + ofName + l.token + "' ")
+			if l.counts['D'] == 0 {
+				b.WriteString("'" + onlyName + l.token + "' ")
+			}
+		}
 	}
 	return b.String()
 }

@@ -41,7 +41,7 @@ import (
 var migrations embed.FS
 
 // schemaVersion is the number of the last migration.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // oldest is the first PostgreSQL release that this store is tried on, as the server
 // numbers it.
@@ -96,6 +96,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		"synchronous_commit":                  "on",
 		"timezone":                            "UTC",
 		"jit":                                 "off", // it costs more than these statements
+		// Answering many at once needs the processors more than one search does.
+		"max_parallel_workers_per_gather": "0",
+		"work_mem":                        "32MB", // where a search's hits do not fit, each is looked at again
 		// Every query has its index. Plans made while a table was nearly empty read it
 		// whole, and stay with the session when it has grown.
 		"enable_seqscan":               "off",

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,6 +74,24 @@ func (sc *scope) with() *scope {
 	c := *sc
 	c.sql = &sql{args: slices.Clone(sc.args)}
 	return &c
+}
+
+// argument is the place of one in a statement.
+var argument = regexp.MustCompile(`\$[0-9]+`)
+
+// trimmed is a statement with those arguments alone that it names: PostgreSQL refuses one
+// that it cannot tell the type of.
+func (q *sql) trimmed(query string) (string, []any) {
+	var kept sql
+	places := make(map[string]string, len(q.args))
+	query = argument.ReplaceAllStringFunc(query, func(place string) string {
+		if _, ok := places[place]; !ok {
+			n, _ := strconv.Atoi(place[1:]) // it is digits
+			places[place] = kept.arg(q.args[n-1])
+		}
+		return places[place]
+	})
+	return query, kept.args
 }
 
 func (sc *scope) names() string {

@@ -182,6 +182,10 @@ type known struct {
 	worlds sync.Map // access.WorldID -> int64
 	labels sync.Map // int64 -> access.Label
 	names  sync.Map // labelName -> int64
+
+	spelt        spelt
+	vocabularies sync.Map // int64, a world -> *vocabulary
+	counts       counts
 }
 
 type labelName struct {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -178,6 +180,9 @@ func (b *batch) step(j *waiter) {
 	t.writes = t
 	j.turn <- t
 	err := <-j.ran
+	if err == nil {
+		t.settle()
+	}
 	t.c = nil // a use after f has returned is a mistake that shows
 	if err == nil {
 		if !alone {
@@ -273,6 +278,9 @@ type tx struct {
 	reader
 	worlds map[access.WorldID]int64
 	labels map[labelName]int64
+
+	changes map[int64]change // of each world's index
+	spelt   map[vocable]struct{}
 }
 
 // committed tells the caches what is durable now.
@@ -282,5 +290,8 @@ func (t *tx) committed() {
 	}
 	for name, label := range t.labels {
 		t.s.known.names.Store(name, label)
+	}
+	if len(t.spelt) > 0 {
+		t.s.known.spelt.add(slices.Collect(maps.Keys(t.spelt)))
 	}
 }
