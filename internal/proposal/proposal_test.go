@@ -162,33 +162,6 @@ func TestARetryEndsWhatWasBegun(t *testing.T) {
 	}
 }
 
-// What is hidden and what is absent are refused in the same bytes, but for the proposal's
-// own id.
-func TestHiddenIsRefusedAsAbsentIs(t *testing.T) {
-	s := newScene(t, "")
-	ada := s.as("ada", access.RoleUser)
-	pairs := []struct {
-		tool           string
-		hidden, absent fields
-	}{
-		{"propose-ambience", fields{"locationId": ids["@cellar"], "layerType": "ambient", "text": "Fog."}, fields{"locationId": ids["@nowhere"], "layerType": "ambient", "text": "Fog."}},
-		{"propose-npc-dialogue", fields{"npcId": ids["@veil"], "playerId": ids["@wren"], "draftText": "Well?"}, fields{"npcId": ids["@nobody"], "playerId": ids["@wren"], "draftText": "Well?"}},
-		{"propose-quest", seed(fields{"giverId": ids["@veil"]}), seed(fields{"giverId": ids["@nobody"]})},
-		{"propose-quest", seed(fields{"factions": []string{ids["@choir"]}}), seed(fields{"factions": []string{ids["@nofaction"]}})},
-		{"enqueue-world-event", fields{"type": "NPC.Tick", "payload": fields{"n": 1}, "scope": "loc:" + ids["@cellar"]}, fields{"type": "NPC.Tick", "payload": fields{"n": 1}, "scope": "loc:" + ids["@nowhere"]}},
-		{"enqueue-world-event", fields{"type": "NPC.Tick", "payload": fields{"npcId": ids["@veil"]}}, fields{"type": "NPC.Tick", "payload": fields{"npcId": ids["@nobody"]}}},
-	}
-	for _, p := range pairs {
-		one, two := ada.propose(p.tool, p.hidden), ada.propose(p.tool, p.absent)
-		one.ProposalID, two.ProposalID = "", ""
-		a, _ := json.Marshal(one)
-		b, _ := json.Marshal(two)
-		if string(a) != string(b) || one.Rejection == nil {
-			t.Errorf("%s: hidden answers\n%s\nand absent\n%s", p.tool, a, b)
-		}
-	}
-}
-
 func seed(with fields) fields {
 	spec := fields{"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": []fields{{"id": "a", "text": "Ask."}}}
 	for k, v := range with {

@@ -40,6 +40,8 @@ type scene struct {
 	prompts *prompt.Registry
 	authors map[access.Subject]access.Caller
 
+	open bool // worlds are settled without what is hidden
+
 	mu  sync.Mutex // guards now
 	now time.Time
 }
@@ -102,7 +104,7 @@ func newSceneOn(t testing.TB, store canon.Store, options ...option) *scene {
 func (s *scene) another(options ...option) *proposal.Service {
 	s.t.Helper()
 	c := proposal.Config{
-		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: draft.Kinds(kinds()), Contexts: contexts{}, Authors: s,
+		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: append(draft.Kinds(kinds()), world.ActionKind()), Contexts: contexts{}, Authors: s,
 		Operation: func(name string) (*op.Operation, bool) { return s.ops.Find(name) }, Now: s.time,
 	}
 	for _, o := range options {
@@ -178,12 +180,14 @@ const (
 
 var goodAnswer = json.RawMessage(`{"location": {"name":"Rent Quay", "version":1}, "exits":[]}`)
 
-func (contexts) Reread(_ context.Context, _ access.Grant, ref string) (json.RawMessage, access.Level, error) {
-	switch ref {
-	case goodRef:
+func (contexts) Reread(_ context.Context, g access.Grant, ref string) (json.RawMessage, access.Level, error) {
+	switch {
+	case ref == goodRef:
 		return goodAnswer, access.LevelUser, nil
-	case secretRef:
+	case ref == secretRef && g.View().Level >= access.LevelGM:
 		return goodAnswer, access.LevelGM, nil
+	case ref == secretRef:
+		return nil, 0, fault.New(fault.Denied, "this context was read by a higher role")
 	}
 	return nil, 0, fault.BadField("contextRef", "is not a reference")
 }
@@ -203,7 +207,7 @@ var ids = map[string]string{}
 
 func init() {
 	for n, name := range []string{"quay", "market", "tavern", "tower", "cellar", "gudrun", "hob", "nan", "oda", "veil", "wren", "tam", "registry", "rakers", "choir",
-		"nowhere", "nobody", "noplayer", "nofaction"} {
+		"nowhere", "nobody", "noplayer", "nofaction", "ghost"} {
 		ids["@"+name] = fmt.Sprintf("01900000-0000-7000-8000-%012d", n+1)
 	}
 }
@@ -220,13 +224,13 @@ func (s *scene) settle(slug, profile string) {
 		s.t.Fatal(err)
 	}
 	s.world = w.ID
-	_, err = s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: "settle", Effect: access.Write, World: w.ID}), settlePlan)
+	_, err = s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: "settle", Effect: access.Write, World: w.ID}), s.settlePlan)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func settlePlan(p *canon.Plan) error {
+func (s *scene) settlePlan(p *canon.Plan) error {
 	gm := access.NewLabel(access.LevelGM)
 	for _, c := range []struct {
 		key, name, typ, fields string
@@ -235,11 +239,19 @@ func settlePlan(p *canon.Plan) error {
 		{"quay", "Rent Quay", "Location", "", nil}, {"market", "Fishgate Market", "Location", "", nil}, {"tavern", "The Dry Anchor", "Location", "", nil},
 		{"tower", "Candle Tower", "Location", "", nil}, {"cellar", "The Drowned Cellar", "Location", "", &gm},
 		{"gudrun", "Gudrun", "Character", "", nil}, {"hob", "Hob", "Character", "", nil}, {"nan", "Nan", "Character", "", nil},
-		{"oda", "Oda Tarn", "Character", `{"died": "Y.L. 34"}`, nil}, {"veil", "Veil", "Character", "", &gm},
+		{"oda", "Oda Tarn", "Character", `{"died": "Y.L. 34"}`, nil}, {"veil", "Veil", "Character", `{"died": "Y.L. 40"}`, &gm},
 		{"wren", "Wren", "Player", "", nil}, {"tam", "Tam", "Player", "", nil},
 		{"registry", "The Registry", "Faction", "", nil}, {"rakers", "The Rakers", "Faction", "", nil}, {"choir", "The Choir", "Faction", "", &gm},
+		{"ghost", "Ghost", "Player", "", &gm},
 	} {
-		if _, err := p.Create(canon.NewCard{ID: idOf(c.key), Name: c.name, Type: c.typ, Fields: json.RawMessage(c.fields), Label: c.label}); err != nil {
+		if s.open && c.label != nil {
+			continue
+		}
+		code := ""
+		if c.typ == "Faction" {
+			code = "faction-" + c.key
+		}
+		if _, err := p.Create(canon.NewCard{ID: idOf(c.key), Name: c.name, Type: c.typ, Codename: code, Fields: json.RawMessage(c.fields), Label: c.label}); err != nil {
 			return err
 		}
 	}
