@@ -105,8 +105,19 @@ def known(blocks, name, what):
     return block
 
 
+class Made:
+    """The inverse of making data: it is taken away, many at once, for each removal by itself
+    goes over all there is."""
+
+    def __init__(self, blocks, names):
+        self.blocks, self.names = blocks, names
+
+    def __call__(self):
+        return [self.blocks[name] for name in self.names]
+
+
 def forget(blocks, name):
-    return lambda: blocks.remove(blocks[name])
+    return Made(blocks, [name])
 
 
 def collection(session, name):
@@ -199,7 +210,7 @@ def op_instances(session, prefix, mesh, count, data="", file="", into=""):
     if any(o.startswith(prefix + ".") for o in bpy.data.objects.keys()):
         raise Refused("the name %r is taken" % prefix)
     made = []
-    session.undo.append(lambda: bpy.data.batch_remove([bpy.data.objects[n] for n in made]))
+    session.undo.append(Made(bpy.data.objects, made))
     home = collection(session, into).objects
     for i, r in enumerate(rows):
         thing = bpy.data.objects.new("%s.%05d" % (prefix, i + 1), shared)
@@ -416,6 +427,10 @@ def op_list(session):
                   for o in bpy.context.scene.objects)
 
 
+def op_names(session):
+    return sorted(o.name for o in bpy.context.scene.objects)
+
+
 def op_counts(session):
     """What the scene would be in glTF: objects, meshes in use, triangles, materials in use."""
     objects = list(bpy.context.scene.objects)
@@ -433,8 +448,16 @@ def op_begin(session):
 
 
 def op_rollback(session):
+    gone = []
     while session.undo:
-        session.undo.pop()()
+        back = session.undo.pop()
+        if isinstance(back, Made):
+            gone += back()
+            continue
+        bpy.data.batch_remove(gone)
+        gone = []
+        back()
+    bpy.data.batch_remove(gone)
     bpy.context.view_layer.update()
 
 

@@ -22,6 +22,7 @@ type target struct {
 	journal *journal
 	session *session
 	holds   string // identity of the journal's state that the session is in; "" for unknown
+	shaken  bool   // a request was called off in the middle: its inverses may not be whole
 	scratch string
 }
 
@@ -93,7 +94,7 @@ func (t *target) restore(ctx context.Context) error {
 		ops = []raw{must(map[string]string{"op": "open", "file": c.file})}
 		entries = entries[c.entries:]
 	}
-	t.holds = ""
+	t.holds, t.shaken = "", false
 	for _, e := range entries {
 		if e.Reset {
 			ops = []raw{raw(`{"op":"new"}`)}
@@ -169,6 +170,7 @@ func (t *target) trouble(ctx context.Context, err error) error {
 		return studio.Fail(studio.TargetGone, "Blender ended in the middle of the call; its scene is kept as it was before, try again").
 			Because(fmt.Errorf("%w; it said: %s", err, said))
 	case ctx.Err() != nil:
+		t.shaken = true
 		return context.Cause(ctx)
 	case errors.As(err, &refused) && refused.Code == "REFUSED":
 		return studio.Fail(studio.Validation, "%s", refused.Text).Because(err)
@@ -239,12 +241,7 @@ func (l listed) name() string {
 }
 
 func (x *txn) Names(ctx context.Context) ([]string, error) {
-	list, err := ask[[]listed](ctx, x.target, map[string]string{"op": "list"})
-	names := make([]string, len(list))
-	for i, l := range list {
-		names[i] = l.name()
-	}
-	return names, err
+	return ask[[]string](ctx, x.target, map[string]string{"op": "names"})
 }
 
 // clear begins with an empty scene.
@@ -339,17 +336,18 @@ func (x *txn) checkpoint(ctx context.Context) {
 	x.journal.saved(file)
 }
 
-// Rollback takes back what was done: by the inverses, or where the scene was emptied or
-// the session is gone, by restoring.
+// Rollback takes back what was done: by the inverses, or where the scene was emptied, a
+// request called off or the session is gone, by restoring.
 func (x *txn) Rollback(ctx context.Context) error {
-	if x.undid != "" {
-		x.journal.Rejoin()
+	x.journal.Rejoin()
+	if x.undid != "" || x.shaken {
 		x.holds = ""
 	}
-	if x.session != nil && x.session.alive() && x.undid == "" && !x.reset {
+	if x.session != nil && x.session.alive() && x.undid == "" && !x.reset && !x.shaken {
 		if _, err := x.session.do(ctx, []raw{raw(`{"op":"rollback"}`)}); err == nil {
 			return nil
 		}
+		x.holds = ""
 	}
 	x.ops, x.reset, x.undid = nil, false, ""
 	if x.session == nil || !x.session.alive() {
