@@ -78,6 +78,7 @@ func testSearch(t *testing.T, open func(*testing.T) canon.Store) {
 	})
 	t.Run("match", func(t *testing.T) { testMatch(t, s) })
 	t.Run("pages", func(t *testing.T) { testSearchPages(t, s) })
+	t.Run("counts", func(t *testing.T) { testSearchCounts(t, open(t)) })
 	t.Run("order", func(t *testing.T) { testSearchOrder(t, open(t)) })
 	t.Run("seen by being named", func(t *testing.T) { testNamedLast(t, open(t)) })
 	t.Run("index", func(t *testing.T) { testReindex(t, open(t)) })
@@ -228,6 +229,34 @@ func testSearchPages(t *testing.T, s canon.Store) {
 			}
 		})
 	}
+}
+
+// testSearchCounts asks again after each change: what was counted before is no answer.
+func testSearchCounts(t *testing.T, s canon.Store) {
+	write(t, s, func(tx Writer) { tx.PutWorld(World(1)) })
+	finds := func(want int) {
+		t.Helper()
+		for _, mode := range []canon.MatchMode{word, part} {
+			look(t, s, AsUser, func(e eye) {
+				if res := e.search(canon.SearchQuery{Q: "willow", InName: true, InContent: true, Mode: mode}); res.Total != (canon.Total{Count: want}) || len(res.Hits) != want {
+					t.Errorf("%v: %d found of %+v, want %d", mode, len(res.Hits), res.Total, want)
+				}
+			})
+		}
+	}
+	finds(0)
+	for i := 1; i <= 3; i++ {
+		write(t, s, func(tx Writer) { tx.Card(Card(i, fmt.Sprintf("Card %d", i), Open), "a willow") })
+		finds(i)
+	}
+	write(t, s, func(tx Writer) { tx.Card(Card(4, "Card 4", GM), "a willow in secret") })
+	finds(3)
+	write(t, s, func(tx Writer) {
+		c := Card(2, "Card 2", Open)
+		c.Rev, c.Seq = 2, 9
+		tx.Card(Trashed(c, c, 9), "")
+	})
+	finds(2)
 }
 
 // testSearchOrder has five cards of which "rare" is said in four, most in the third.
