@@ -86,6 +86,25 @@ func TestNoticesComeWhereASessionWentOn(t *testing.T) {
 	t.Error("the stream ended without the notice")
 }
 
+// A proxy on the same machine passes on the name that the client called.
+func TestBehindAProxyOnTheSameMachine(t *testing.T) {
+	s := open(t)
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.http.URL+"/mcp", strings.NewReader(initialize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "lore.example"
+	r.Header = http.Header{"Authorization": {"Bearer user"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != 200 {
+		t.Errorf("%s", res.Status)
+	}
+}
+
 // stream opens the stream of a session.
 func (s *stage) stream(session string) (*bufio.Scanner, *http.Response) {
 	s.t.Helper()

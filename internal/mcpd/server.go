@@ -259,6 +259,7 @@ func (s *Server) handlers() (stateful, stateless http.Handler) {
 	options := mcp.StreamableHTTPOptions{
 		SessionTimeout: s.cfg.SessionTimeout, MaxRequestBodyBytes: -1, // read and bounded before
 		PropagateRequestCancellation: true,
+		DisableLocalhostProtection:   true, // httpd checks Host by the names that are configured: a proxy on this machine passes on the public one
 	}
 	modern := options
 	modern.Stateless = true
