@@ -16,38 +16,43 @@ const (
 	// nearby is how many entities a misspelling finds at most.
 	nearby = 20
 	// candidates is how many names that share a piece of a word are looked at.
-	candidates = 200
+	candidates = 100
 	// shortest is the length of the shortest word that is taken for a slip.
 	shortest = 4
 )
 
-// misspelt finds entities in sight whose names resemble a query that matches nothing:
-// first as a whole, then those of which each word of the query is a slip of one word.
+// misspelt finds entities in sight whose names resemble a query that matches nothing. A
+// name of several words resembles it as a whole; of one word there are slips in longer
+// names too. Either is looked for where the other finds nothing.
 func misspelt(ctx context.Context, l *canon.Look, q string, f canon.Filter) ([]canon.Card, error) {
-	near, err := l.NearCards(ctx, q, f, nearby)
-	if err != nil {
-		return nil, err
-	}
-	found := cardsOf(near)
 	words := strings.Fields(markup.Fold(q))
-	longest := slices.MaxFunc(append(words, ""), func(a, b string) int {
-		return cmp.Compare(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
-	})
-	if utf8.RuneCountInString(longest) < shortest {
-		return found, nil
+	ways := []func() ([]canon.Card, error){
+		func() ([]canon.Card, error) {
+			near, err := l.NearCards(ctx, q, f, nearby)
+			return cardsOf(near), err
+		},
+		func() ([]canon.Card, error) { return slipsOf(ctx, l, words, f) },
 	}
-	slips, err := slipsOf(ctx, l, words, longest, f)
-	for _, c := range slips {
-		if len(found) < nearby && !slices.ContainsFunc(found, func(o canon.Card) bool { return o.ID == c.ID }) {
-			found = append(found, c)
+	if len(words) == 1 {
+		slices.Reverse(ways)
+	}
+	for _, look := range ways {
+		if found, err := look(); err != nil || len(found) > 0 {
+			return found, err
 		}
 	}
-	return found, err
+	return nil, nil
 }
 
-// slipsOf looks at names that hold either half of a word: one slip leaves a half as it is.
-func slipsOf(ctx context.Context, l *canon.Look, words []string, word string, f canon.Filter) ([]canon.Card, error) {
-	letters := []rune(word)
+// slipsOf finds names in which each of some words is a slip of one. It looks at those that
+// hold either half of the longest: one slip leaves a half as it is.
+func slipsOf(ctx context.Context, l *canon.Look, words []string, f canon.Filter) ([]canon.Card, error) {
+	letters := []rune(slices.MaxFunc(append(words, ""), func(a, b string) int {
+		return cmp.Compare(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
+	}))
+	if len(letters) < shortest {
+		return nil, nil
+	}
 	type slip struct {
 		canon.Card
 		distance int
@@ -59,7 +64,8 @@ func slipsOf(ctx context.Context, l *canon.Look, words []string, word string, f 
 			return nil, err
 		}
 		for _, c := range cardsOf(result.Hits) {
-			if d, ok := farness(words, c); ok {
+			seen := slices.ContainsFunc(slips, func(s slip) bool { return s.ID == c.ID })
+			if d, ok := farness(words, c); ok && !seen {
 				slips = append(slips, slip{c, d})
 			}
 		}
@@ -67,9 +73,9 @@ func slipsOf(ctx context.Context, l *canon.Look, words []string, word string, f 
 	slices.SortFunc(slips, func(a, b slip) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:]))
 	})
-	cards := make([]canon.Card, len(slips))
-	for i, s := range slips {
-		cards[i] = s.Card
+	cards := make([]canon.Card, min(nearby, len(slips)))
+	for i := range cards {
+		cards[i] = slips[i].Card
 	}
 	return cards, nil
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"loregate/internal/canon"
@@ -75,23 +76,37 @@ func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f ca
 	if sc.subject != "" {
 		in = "(" + in + " OR c.label > 0 AND c.label IN " + named + ")"
 	}
-	cards, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+in+" AND c.w = ?1 AND c.trashed = 0 AND "+sc.sees("c")+l.condition(), sc.args(l.args...)...)
-	if err != nil {
+	// Most of these are not shown: what is compared is read of them, and no more.
+	like, near := canon.LikenessTo(text), map[int64]float64{}
+	if err := r.c.query(ctx, func(row row) error {
+		if score := like.OfCard(canon.Card{Name: row.text(1), Fields: row.bytes(2)}); score >= canon.NearFloor {
+			near[row.int(0)] = score
+		}
+		return nil
+	}, "SELECT c.rid, c.name, c.fields FROM cards c WHERE "+in+" AND c.w = ?1 AND c.trashed = 0 AND "+sc.sees("c")+l.condition(), sc.args(l.args...)...); err != nil {
 		return nil, err
 	}
-	return nearest(cards, text, n), nil
+	return r.nearest(ctx, sc, near, n)
 }
 
-// nearest gives the n cards that are most like a text.
-func nearest(cards []canon.Card, text string, n int) (hits []canon.Hit) {
-	like := canon.LikenessTo(text)
-	for _, c := range cards {
-		if score := like.OfCard(c); score >= canon.NearFloor {
-			hits = append(hits, canon.Hit{Card: c, Score: score})
+// nearest gives the n cards of the greatest scores, by row, then by key and id.
+func (r *reader) nearest(ctx context.Context, sc scope, near map[int64]float64, n int) (hits []canon.Hit, err error) {
+	rids := slices.Collect(maps.Keys(near))
+	slices.SortFunc(rids, func(a, b int64) int { return cmp.Compare(near[b], near[a]) })
+	for i, rid := range rids {
+		if i >= n && near[rid] < near[rids[n-1]] {
+			break // of those that are as near as the last, the key decides
+		}
+		c, ok, err := first(r.cardsByRow(ctx, sc.id, []int64{rid}))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			hits = append(hits, canon.Hit{Card: c, Score: near[rid]})
 		}
 	}
 	slices.SortFunc(hits, func(a, b canon.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Card.Key, b.Card.Key), bytes.Compare(a.Card.ID[:], b.Card.ID[:]))
 	})
-	return hits[:min(n, len(hits))]
+	return hits[:min(n, len(hits))], nil
 }

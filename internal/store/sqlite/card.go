@@ -140,16 +140,7 @@ func (r *reader) filter(ctx context.Context, sc scope, f canon.Filter) (*listing
 		p := string(f.Prefix)
 		l.and("c.key >= %s AND c.key < %s AND (c.key = %[1]s OR c.key >= %[3]s)", l.arg(p), l.arg(p+","), l.arg(p+"+"))
 	}
-	if f.Type != "" {
-		l.and("c.type_key = %s", l.arg(string(markup.KeyOf(f.Type))))
-	}
-	if len(f.Types) > 0 {
-		keys := make([]string, len(f.Types))
-		for i, t := range f.Types {
-			keys[i] = string(markup.KeyOf(t))
-		}
-		l.among("c.type_key", keys)
-	}
+	l.typed("c.type_key", f)
 	if f.Coded {
 		l.and("c.codename <> ''")
 	}
@@ -187,6 +178,18 @@ func (r *reader) filter(ctx context.Context, sc scope, f canon.Filter) (*listing
 		}
 	}
 	return l, nil
+}
+
+// typed narrows a column to the keys of the types that a filter asks for.
+func (l *listing) typed(column string, f canon.Filter) {
+	if f.Type != "" {
+		l.and("%s = %s", column, l.arg(string(markup.KeyOf(f.Type))))
+	}
+	keys := make([]string, len(f.Types))
+	for i, t := range f.Types {
+		keys[i] = string(markup.KeyOf(t))
+	}
+	l.among(column, keys)
 }
 
 // tagged selects the cards that bear a tag in sight: those with a living child in sight

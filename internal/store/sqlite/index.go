@@ -167,8 +167,8 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 			return err
 		}
 	}
-	n, err := t.c.insert(ctx, "INSERT INTO docs (w, card, part, level, label, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-		w, c.ID[:], p.n, level, label, docSum(doc))
+	n, err := t.c.insert(ctx, "INSERT INTO docs (w, card, part, level, label, sum, kind) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+		w, c.ID[:], p.n, level, label, docSum(doc), string(markup.KeyOf(c.Type)))
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ import (
 var migrations embed.FS
 
 // schemaVersion is the user_version that the last migration sets.
-const schemaVersion = 5
+const schemaVersion = 6
 
 // oldest is the first SQLite release without the WAL-reset corruption.
 const oldest = 3_051_003

@@ -55,14 +55,18 @@ func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64,
 			return rid, old, err
 		}
 	}
+	kind := ""
 	known, err := t.c.one(ctx, func(r row) error {
 		rid, old = r.int(0), spelling{name: r.text(1), level: r.int(2), label: r.int(3), living: r.int(4) == 0}
+		kind = r.text(5)
 		return nil
-	}, "SELECT rid, name, level, label, trashed FROM cards WHERE w = ?1 AND id = ?2", args[0], args[1])
+	}, "SELECT rid, name, level, label, trashed, type_key FROM cards WHERE w = ?1 AND id = ?2", args[0], args[1])
 	switch {
 	case err != nil:
 	case known:
-		_, err = t.c.exec(ctx, updateCard, args...)
+		if _, err = t.c.exec(ctx, updateCard, args...); err == nil && kind != args[6] {
+			_, err = t.c.exec(ctx, "UPDATE docs SET kind = ?3 WHERE w = ?1 AND card = ?2", args[0], args[1], args[6])
+		}
 	default:
 		rid, err = t.c.insert(ctx, insertCard, args...)
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,8 +42,8 @@ func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery,
 	switch {
 	case !ranks(q):
 		return f.sorted(ctx, p)
-	case q.CaseSensitive || len(f.filter.where) > 0:
-		return f.filtered(ctx, p)
+	case q.CaseSensitive:
+		return f.asTyped(ctx, p)
 	}
 	return f.plain(ctx, p)
 }
@@ -57,6 +59,7 @@ type finding struct {
 	ask    []term
 	q      canon.SearchQuery
 	filter *listing
+	kinds  *listing // the filter as docs have it, where it asks for types alone; else nil
 	parts  []part
 	cut    bool
 	named  []canon.Card
@@ -72,6 +75,10 @@ func (r *reader) finding(ctx context.Context, sc scope, ask []term, q canon.Sear
 	var err error
 	if f.filter, err = r.filter(ctx, sc, q.Filter); err != nil {
 		return nil, err
+	}
+	if onlyTypes(q.Filter) {
+		f.kinds = &listing{}
+		f.kinds.typed("d.kind", q.Filter)
 	}
 	list, err := r.lookups(ctx, sc)
 	if err != nil {
@@ -90,6 +97,13 @@ func (r *reader) finding(ctx context.Context, sc scope, ask []term, q canon.Sear
 	return f, nil
 }
 
+// onlyTypes reports whether a filter narrows to types and by nothing else.
+func onlyTypes(f canon.Filter) bool {
+	typed := f.Type != "" || len(f.Types) > 0
+	f.Type, f.Types = "", nil
+	return typed && !f.Narrows()
+}
+
 // hit is a document found.
 type hit struct {
 	doc   int64
@@ -97,7 +111,7 @@ type hit struct {
 	card  *canon.Card // where it was read already
 }
 
-// plain answers a search without filters.
+// plain answers a search by rank whose hits are what the words and the filter give.
 func (f *finding) plain(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
 	n, err := f.bound(ctx)
 	if err != nil {
@@ -136,12 +150,22 @@ func (f *finding) bound(ctx context.Context) (n int, err error) {
 	}
 	n = 0
 	for _, part := range f.parts {
-		m, err := part.matches(ctx, part.expression)
+		m, err := f.matches(ctx, part)
 		if n += m; err != nil || n > canon.CountCap {
 			return n, err
 		}
 	}
 	return n, nil
+}
+
+// matches counts a partition's hits that pass the filter, to one more than canon.CountCap.
+func (f *finding) matches(ctx context.Context, p part) (int, error) {
+	if len(f.filter.where) == 0 {
+		return p.matches(ctx, p.expression)
+	}
+	from, args := f.sieved(p, p.full)
+	n, err := f.r.c.number(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1%s LIMIT %d)", from, canon.CountCap+1), args...)
+	return int(n), err
 }
 
 // rankable reports whether every partition has a term to rank by.
@@ -164,27 +188,44 @@ func (f *finding) scored(ctx context.Context) ([]hit, error) {
 		if p.rare != "" {
 			rank = p.rare
 		}
-		scores := map[int64]float64{}
-		if rank != p.full {
-			if err := f.r.c.query(ctx, func(row row) error { scores[row.int(0)] = unscored; return nil },
-				fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1", p.text()), p.full); err != nil {
+		from, args := f.sieved(p, p.full)
+		if rank == p.full {
+			if err := f.r.c.query(ctx, func(row row) error {
+				hits = append(hits, hit{doc: row.int(0), score: max(-row.float(1), unscored)})
+				return nil
+			}, fmt.Sprintf("SELECT f.rowid, bm25(%s, 10.0, 1.0)%s", p.text(), from), args...); err != nil {
 				return nil, err
 			}
+			continue
 		}
+		at := map[int64]int{}
 		if err := f.r.c.query(ctx, func(row row) error {
-			if _, ok := scores[row.int(0)]; ok || rank == p.full {
-				scores[row.int(0)] = max(-row.float(1), unscored)
-			}
+			at[row.int(0)] = len(hits)
+			hits = append(hits, hit{doc: row.int(0), score: unscored})
 			return nil
-		}, fmt.Sprintf("SELECT rowid, bm25(%s, 10.0, 1.0) FROM %[1]s WHERE %[1]s MATCH ?1", p.text()), rank); err != nil {
+		}, "SELECT f.rowid"+from, args...); err != nil {
 			return nil, err
 		}
-		for doc, score := range scores {
-			hits = append(hits, hit{doc: doc, score: score})
+		if err := f.rank(ctx, p, rank, at, hits); err != nil {
+			return nil, err
 		}
 	}
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc, a.doc)) })
 	return hits, nil
+}
+
+// rank scores those hits of a partition that have what is ranked by; at is the place of
+// each. What is ranked by may be said of many more documents, whose scores cost most: they
+// are sieved before.
+func (f *finding) rank(ctx context.Context, p part, by string, at map[int64]int, hits []hit) error {
+	docs, err := json.Marshal(slices.Collect(maps.Keys(at)))
+	if err != nil || len(at) == 0 {
+		return err
+	}
+	return f.r.c.query(ctx, func(row row) error {
+		hits[at[row.int(0)]].score = max(-row.float(1), unscored)
+		return nil
+	}, fmt.Sprintf("SELECT rowid, bm25(%s, 10.0, 1.0) FROM %[1]s WHERE %[1]s MATCH ?1 AND +rowid IN (SELECT value FROM json_each(?2))", p.text()), by, string(docs))
 }
 
 // orderTies puts hits of one score in order of key and id, as far as a page shows them.
@@ -248,10 +289,11 @@ func (f *finding) recent(ctx context.Context, n int) ([]hit, error) {
 
 func (f *finding) latest(ctx context.Context, n int, query func(part) string) (hits []hit, err error) {
 	for _, p := range f.parts {
+		from, args := f.sieved(p, query(p))
 		if err := f.r.c.query(ctx, func(row row) error {
 			hits = append(hits, hit{doc: row.int(0)})
 			return nil
-		}, fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1 ORDER BY rowid DESC LIMIT ?2", p.text()), query(p), n); err != nil {
+		}, fmt.Sprintf("SELECT f.rowid%s ORDER BY f.rowid DESC LIMIT %d", from, n), args...); err != nil {
 			return nil, err
 		}
 	}
@@ -325,6 +367,21 @@ func (f *finding) byNaming(ctx context.Context) ([]canon.Card, error) {
 	return list, nil
 }
 
+// sieved is the FROM of a partition's hits for a query that pass the filter, and its
+// arguments. Types stand in docs, which spares looking at the cards.
+func (f *finding) sieved(p part, query string) (from string, args []any) {
+	filter, from := f.filter, " FROM %s f WHERE f.%[1]s MATCH ?%d%s"
+	switch {
+	case f.kinds != nil:
+		filter, from = f.kinds, " FROM %s f CROSS JOIN docs d ON d.doc = f.rowid WHERE f.%[1]s MATCH ?%d%s"
+	case len(f.filter.where) > 0:
+		n := len(filter.args)
+		return f.joined(p, fmt.Sprintf("?%d", n+3)), f.sc.args(append(filter.args[:n:n], query)...)
+	}
+	n := len(filter.args)
+	return fmt.Sprintf(from, p.text(), n+3, filter.condition()), f.sc.args(append(filter.args[:n:n], query)...)
+}
+
 // joined is the FROM of a partition's hits with their cards, through the filter.
 func (f *finding) joined(p part, match string) string {
 	return fmt.Sprintf(` FROM %s f CROSS JOIN docs d ON d.doc = f.rowid CROSS JOIN cards c ON c.w = d.w AND c.id = d.card
@@ -343,9 +400,9 @@ func (f *finding) verified(ctx context.Context, doc int64, c canon.Card) (bool, 
 	return spelt(f.ask, columnsOf(f.q, d.Name, d.Text)...), err
 }
 
-// filtered answers a search whose hits must pass a filter or be spelt as typed. It looks
-// at canon.CountCap hits and no further.
-func (f *finding) filtered(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
+// asTyped answers a search whose hits must be spelt as typed. It looks at canon.CountCap
+// hits and no further.
+func (f *finding) asTyped(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
 	pass := map[int64]*canon.Card{}
 	for _, part := range f.parts {
 		if err := f.pass(ctx, part, pass); err != nil {
@@ -378,10 +435,6 @@ func (f *finding) pass(ctx context.Context, p part, pass map[int64]*canon.Card) 
 	l := f.filter
 	n := len(l.args)
 	order := fmt.Sprintf(" ORDER BY f.rowid DESC LIMIT %d", canon.CountCap+1-min(len(pass), canon.CountCap))
-	if !f.q.CaseSensitive {
-		return f.r.c.query(ctx, func(row row) error { pass[row.int(0)] = nil; return nil },
-			"SELECT f.rowid"+f.joined(p, fmt.Sprintf("?%d", n+3))+order, f.sc.args(append(l.args[:n:n], p.full)...)...)
-	}
 	type read struct {
 		doc  int64
 		card cardRow
