@@ -15,7 +15,7 @@ type agentCmd struct {
 type agentAmbienceCmd struct {
 	common
 	Location string `help:"Place by id; default where players begin." placeholder:"ID"`
-	World    string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World    string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 }
 
 func (c agentAmbienceCmd) Run(ctx context.Context, out io.Writer) error {

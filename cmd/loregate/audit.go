@@ -83,7 +83,7 @@ type purgeCmd struct {
 	common
 	Card    string `arg:"" help:"Card by name, ~id or :codename."`
 	Version uint32 `help:"Version, as history shows it to an admin." required:""`
-	World   string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World   string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	Yes     bool   `help:"Erase without asking. What is erased cannot be brought back." required:""`
 }
 

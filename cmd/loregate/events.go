@@ -19,7 +19,7 @@ type eventsCmd struct {
 
 type deadLettersCmd struct {
 	common
-	World string `help:"World by slug or UUID; needed where there are several." placeholder:"WORLD"`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 }
 
 func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
@@ -40,7 +40,7 @@ func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
 type replayCmd struct {
 	common
 	Event string `arg:"" optional:"" help:"The event, by its id or the last four characters; default all."`
-	World string `help:"World by slug or UUID; needed where there are several." placeholder:"WORLD"`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 }
 
 func (r replayCmd) Run(ctx context.Context, out io.Writer) error {

@@ -13,7 +13,7 @@ type importCmd struct {
 	common
 	Format string `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}. srd: the 5e rules as JSON files. light: text worlds of LIGHT, JSON. ranvier: areas of the Ranvier engine, YAML." enum:"markdown,turns,srd,light,ranvier"`
 	Path   string `arg:"" help:"Folder or file to read."`
-	World  string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	Level  string `help:"Least level of all that comes in: user, gm or admin." enum:"user,gm,admin" default:"user"`
 	DryRun bool   `help:"Say what would come in, and change nothing."`
 }
@@ -44,7 +44,7 @@ type exportCmd struct {
 	common
 	Format string `arg:"" help:"markdown: a vault of Markdown notes." enum:"markdown"`
 	Path   string `arg:"" help:"Folder to write; made where it is not there, refused where it holds other files."`
-	World  string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	As     string `help:"Whose view to write: user, gm or admin." enum:"user,gm,admin" default:"user"`
 }
 

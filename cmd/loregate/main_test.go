@@ -114,3 +114,22 @@ func TestOneProcessMakesTheFirstWorld(t *testing.T) {
 		t.Errorf("want a heading and one world:\n%s", got.stdout)
 	}
 }
+
+func TestTheWorldMeantMayStandInTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	for _, w := range []string{"north", "south"} {
+		if got := loregate(t, dir, "", "world", "create", w); got.code != 0 {
+			t.Fatal(got.err)
+		}
+	}
+	if got := loregate(t, dir, "", "call", "list_types", "{}"); got.code == 0 || !strings.Contains(got.err, "north, south") {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+	t.Setenv("LOREGATE_WORLD", "south")
+	if got := loregate(t, dir, "", "call", "list_types", "{}"); got.code != 0 {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+	if got := loregate(t, dir, "", "call", "list_types", "{}", "--world", "west"); got.code == 0 {
+		t.Error("the flag does not beat the environment")
+	}
+}

@@ -66,7 +66,7 @@ type callCmd struct {
 	Operation string `arg:"" help:"Operation, from loregate ops."`
 	Input     string `arg:"" optional:"" default:"{}" help:"Arguments as a JSON object; - reads them from standard input."`
 	Role      string `help:"Role to act in." enum:"user,gm,admin" default:"admin"`
-	World     string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World     string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	Key       string `help:"Idempotency key: the same key and input has no second effect." name:"idempotency-key"`
 }
 

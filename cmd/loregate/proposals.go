@@ -24,7 +24,7 @@ type proposalsCmd struct {
 // proposalsOf is what these commands take.
 type proposalsOf struct {
 	common
-	World string `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 }
 
 // call calls an operation in the name of whoever runs the program, who may approve.

@@ -69,7 +69,7 @@ type mcpCmd struct {
 	common
 	Surface   []string `help:"Surfaces to offer, by name; default all." placeholder:"NAME,…"`
 	Role      string   `help:"Highest role of the client: user, gm or admin. It restricts; it proves nothing." enum:"user,gm,admin" default:"user"`
-	World     string   `help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World     string   `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	Seat      string   `help:"Seat of a game of Alignment that the client reads, as g-…/p3; it gets nothing else." placeholder:"GAME/PLAYER"`
 	Remote    string   `help:"Serve another server's archive: the URL of its /api/mcp." placeholder:"URL"`
 	APIKeyEnv string   `help:"Variable that holds the API key for --remote." placeholder:"VAR" name:"api-key-env"`

@@ -48,7 +48,7 @@ func (a *App) world(ctx context.Context, name string) (access.WorldID, error) {
 	for _, w := range all {
 		slugs = append(slugs, w.Slug)
 	}
-	return access.WorldID{}, fault.BadField("world", "there are several; name one of %s", strings.Join(slugs, ", "))
+	return access.WorldID{}, fault.BadField("world", "there are several; name one of %s, with --world or in LOREGATE_WORLD", strings.Join(slugs, ", "))
 }
 
 // FirstWorld is the slug of the world that an empty store gets.

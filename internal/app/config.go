@@ -48,6 +48,7 @@ type Config struct {
 	Agents      Agents    `yaml:"agents"`
 	Studio      Studio    `yaml:"studio"`
 	Lore        Lore      `yaml:"lore"`
+	Model       Model     `yaml:"model"`
 }
 
 // TLS is the server's own certificate.
@@ -154,6 +155,9 @@ func (c Config) Check() error {
 		return err
 	}
 	if _, err := c.Issuers.outside(); err != nil {
+		return err
+	}
+	if err := c.Model.check(); err != nil {
 		return err
 	}
 	if c.Tracing.Sample < 0 || c.Tracing.Sample > 1 {
@@ -354,10 +358,11 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 	return nil
 }
 
-// isSetting reports whether a variable sets something. LOREGATE_CONFIG names the file, and
-// LOREGATE_KEY… are where people keep keys for their clients.
+// isSetting reports whether a variable sets something. LOREGATE_CONFIG names the file,
+// LOREGATE_WORLD the world that commands mean, and LOREGATE_KEY… are where people keep
+// keys for their clients.
 func isSetting(variable string) bool {
-	return strings.HasPrefix(variable, "LOREGATE_") && !strings.HasPrefix(variable, "LOREGATE_KEY") && variable != "LOREGATE_CONFIG"
+	return strings.HasPrefix(variable, "LOREGATE_") && !strings.HasPrefix(variable, "LOREGATE_KEY") && variable != "LOREGATE_CONFIG" && variable != "LOREGATE_WORLD"
 }
 
 func readEnv(environ []string, c *Config) error {

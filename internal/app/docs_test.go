@@ -46,7 +46,8 @@ Made from the code; do not edit by hand.
 
 Flags beat the environment, which beats the file (` + "`--config FILE` or `LOREGATE_CONFIG`" + `), which beats
 the defaults. The file is YAML; dots in a name are levels of it. A name that is not here stops the
-start, with the nearest known name. Variables that begin with ` + "`LOREGATE_KEY`" + ` are left to clients.
+start, with the nearest known name. Variables that begin with ` + "`LOREGATE_KEY`" + ` are left to clients;
+` + "`LOREGATE_WORLD`" + ` is the world that commands mean where none is named and there are several.
 
 | setting | variable | default | what it does |
 |---|---|---|---|
