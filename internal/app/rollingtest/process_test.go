@@ -1,0 +1,261 @@
+// Package rollingtest proves what an operator is promised: that a process can be stopped
+// and started again without a call being lost, that a backup comes back whole, that the
+// example configuration in deploy works, and that doctor sees what is wrong.
+package rollingtest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"loregate/internal/store/postgres/pgtest"
+)
+
+// patience is how long a test waits for what should come soon.
+const patience = 30 * time.Second
+
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	defer func() { _ = os.RemoveAll(built.dir) }()
+	pgtest.Main(m)
+}
+
+// binary builds the program, once.
+func binary(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "loregate-rolling"); built.err != nil {
+			return
+		}
+		out, err := exec.Command("go", "build", "-o", built.dir, "loregate/cmd/loregate").CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "loregate")
+}
+
+// instance is a store and what its processes are started with.
+type instance struct {
+	t       testing.TB
+	data    string
+	environ []string
+}
+
+// newInstance is one on a database, or in a folder where the database is "".
+func newInstance(t testing.TB, database string, environ ...string) *instance {
+	t.Helper()
+	i := &instance{t: t, data: t.TempDir()}
+	i.environ = append(os.Environ(), "LOREGATE_DATA="+i.data, "LOREGATE_DATABASE="+database, "LOREGATE_LOG_LEVEL=warn")
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LISTS_BUCKET", "WRITES", "AUTH"} {
+		i.environ = append(i.environ, "LOREGATE_LIMITS_"+limit+"=-1")
+	}
+	i.environ = append(i.environ, environ...)
+	return i
+}
+
+// try runs the program to its end and gives what it wrote to standard output.
+func (i *instance) try(args ...string) (string, error) {
+	i.t.Helper()
+	cmd := exec.CommandContext(i.t.Context(), binary(i.t), args...)
+	cmd.Env = i.environ
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if err != nil {
+		err = fmt.Errorf("loregate %s: %w\n%s%s", strings.Join(args, " "), err, out.String(), said.String())
+	}
+	return out.String(), err
+}
+
+func (i *instance) run(args ...string) string {
+	i.t.Helper()
+	out, err := i.try(args...)
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	return out
+}
+
+var secrets = regexp.MustCompile(`lg_[a-z2-7]{32}`)
+
+// key makes a game master's key for the first world, which a server has made.
+func (i *instance) key() string {
+	i.t.Helper()
+	return secrets.FindString(i.run("key", "create", "smith", "--role", "gm", "--world", "main"))
+}
+
+// process is a running serve.
+type process struct {
+	*instance
+	addr string
+	cmd  *exec.Cmd
+	dead chan struct{}
+	mu   sync.Mutex
+	said []string // guarded by mu
+}
+
+// free is an address that nobody listens on.
+func free(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// serve starts a server and waits until it listens.
+func (i *instance) serve(addr string) *process {
+	i.t.Helper()
+	p := &process{instance: i, addr: addr, dead: make(chan struct{})}
+	p.cmd = exec.CommandContext(i.t.Context(), binary(i.t), "serve", "--addr", addr)
+	p.cmd.Env, p.cmd.WaitDelay = i.environ, 5*time.Second
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		i.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		i.t.Fatal(err)
+	}
+	listens := make(chan struct{})
+	go func() {
+		defer close(p.dead)
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			p.mu.Lock()
+			p.said = append(p.said, lines.Text())
+			p.mu.Unlock()
+			if strings.HasPrefix(lines.Text(), "Loregate serves ") {
+				close(listens)
+			}
+		}
+		_ = p.cmd.Wait() // what came of it is in ProcessState
+	}()
+	i.t.Cleanup(p.kill)
+	select {
+	case <-listens:
+	case <-p.dead:
+		i.t.Fatalf("the server ended: %s", p.log())
+	case <-time.After(patience):
+		i.t.Fatalf("the server does not listen: %s", p.log())
+	}
+	return p
+}
+
+func (p *process) log() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.said, "\n")
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.dead
+}
+
+func (p *process) signal() {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// wait waits for the process to end, and gives how it did.
+func (p *process) wait() *os.ProcessState {
+	p.t.Helper()
+	select {
+	case <-p.dead:
+	case <-time.After(patience):
+		p.t.Fatalf("the process does not end: %s", p.log())
+	}
+	return p.cmd.ProcessState
+}
+
+// stop asks the process to stop, and wants it to end well.
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal()
+	if s := p.wait(); !s.Success() {
+		p.t.Errorf("the process ended with %s: %s", s, p.log())
+	}
+}
+
+// ready asks a server whether it takes calls.
+func ready(ctx context.Context, addr string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, "GET", "http://"+addr+"/readyz", nil)
+	if err != nil {
+		return false
+	}
+	res, err := probes.Do(r)
+	if err != nil {
+		return false
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+var probes = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// call makes a REST call and gives status and body.
+func call(ctx context.Context, client *http.Client, key, method, url, body string, headers ...string) (int, string, error) {
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := client.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(b), err
+}
+
+// eventually asks until it is so, or fails the test.
+func eventually(t testing.TB, what string, ask func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ask() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("never: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+// refused reports whether nobody listened: then the call was not made at all.
+func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
