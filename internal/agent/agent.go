@@ -53,10 +53,16 @@ type Config struct {
 	Invoker  op.Invoker // the door that any client comes in by
 	Prompts  *prompt.Registry
 	Policy   *safety.Policy // nil: the one in force
-	Provider Provider       // nil: the composer of phrases writes
-	Usage    *usage.Recorder
-	// Intents reads an utterance by rules: what it wants, and how sure that is.
+	Provider Provider       // writes drafts; nil: the composer of phrases writes
+	// Answers is the model that questions are put to; nil: rules do without. AskIntents
+	// puts to it what rules are unsure of, AskModeration what the policy's terms let through.
+	Answers                   Provider
+	AskIntents, AskModeration bool
+	Usage                     *usage.Recorder
+	// Intents reads an utterance by rules: what it wants, and how sure that is. Acts are
+	// all that it may want.
 	Intents func(utterance string) (intent string, confidence float64)
+	Acts    []string
 	// Profile is the safety profile of a grant's world.
 	Profile func(ctx context.Context, g access.Grant) (string, error)
 
@@ -81,6 +87,9 @@ func New(c Config) (*Agents, error) {
 			return nil, err
 		}
 		c.Policy = p
+	}
+	if c.Answers == nil {
+		c.AskIntents, c.AskModeration = false, false
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -1,11 +1,8 @@
 package agent
 
 import (
-	"context"
-
 	"loregate/internal/access"
 	"loregate/internal/op"
-	"loregate/internal/usage"
 )
 
 // Operations are the classification tools, on the surfaces named.
@@ -26,50 +23,4 @@ func (a *Agents) Operations(surfaces ...string) []*op.Operation {
 			Examples: []op.Example{{Title: "A harmless line", Input: `{"text": "The tide comes in."}`}},
 		}, "Classification-moderateContent"), a.moderate),
 	}
-}
-
-type classifyIn struct {
-	Utterance string `json:"utterance" maxlen:"2000" jsonschema:"What was said or typed."`
-}
-
-type classifyOut struct {
-	Intent     string  `json:"intent" jsonschema:"What it wants; unknown where no rule takes it."`
-	Confidence float64 `json:"confidence" jsonschema:"From 0 to 1."`
-}
-
-func (a *Agents) classify(_ context.Context, c *op.Call, in classifyIn) (classifyOut, error) {
-	started := a.cfg.Now()
-	out := classifyOut{Intent: "unknown"}
-	if a.cfg.Intents != nil {
-		if intent, sure := a.cfg.Intents(in.Utterance); intent != "" {
-			out = classifyOut{intent, sure}
-		}
-	}
-	a.record(c.Grant.World(), usage.Event{Name: usage.IntentClassified, Purpose: "classification", Model: "rules", LatencyMS: milliseconds(a.cfg.Now().Sub(started))})
-	return out, nil
-}
-
-type moderateIn struct {
-	Text string `json:"text" maxlen:"100000" jsonschema:"The text."`
-}
-
-type moderateOut struct {
-	Flagged       bool     `json:"flagged" jsonschema:"Whether it would be blocked or flagged."`
-	Categories    []string `json:"categories" jsonschema:"For what."`
-	PolicyVersion string   `json:"policyVersion"`
-}
-
-func (a *Agents) moderate(ctx context.Context, c *op.Call, in moderateIn) (moderateOut, error) {
-	started := a.cfg.Now()
-	profile := ""
-	if a.cfg.Profile != nil {
-		var err error
-		if profile, err = a.cfg.Profile(ctx, c.Grant); err != nil {
-			return moderateOut{}, err
-		}
-	}
-	j := a.cfg.Policy.Judge(profile, in.Text)
-	a.record(c.Grant.World(), usage.Event{Name: usage.ContentModerated, Purpose: "classification", Model: a.cfg.Policy.Version, Flagged: j.Flagged(),
-		LatencyMS: milliseconds(a.cfg.Now().Sub(started))})
-	return moderateOut{j.Flagged(), j.Categories, a.cfg.Policy.Version}, nil
 }

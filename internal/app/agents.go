@@ -41,7 +41,9 @@ func (b Budgets) byPurpose() map[string]usage.Budget {
 
 // openAgents makes the agents, which come in by the same door as any client.
 func (a *App) openAgents() (err error) {
-	a.Agents, err = agent.New(agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.profile, Now: a.now, Logger: a.logger})
+	c := agent.Config{Invoker: invoker{a}, Prompts: a.prompts, Usage: a.usage, Intents: intentOf, Profile: a.profile, Now: a.now, Logger: a.logger}
+	a.useModel(&c)
+	a.Agents, err = agent.New(c)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"loregate/internal/game"
 	"loregate/internal/identity"
 	"loregate/internal/job"
+	"loregate/internal/model"
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
@@ -66,6 +67,7 @@ type App struct {
 	games  *game.Service
 
 	prompts *prompt.Registry
+	model   *model.Client // nil where none is configured
 	usage   *usage.Recorder
 
 	store   store
@@ -167,6 +169,9 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	if err := a.openUsage(); err != nil {
+		return err
+	}
+	if err := a.openModel(); err != nil {
 		return err
 	}
 	if err := a.openProposals(ctx, o); err != nil {

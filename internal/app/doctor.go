@@ -22,6 +22,7 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 	d.say("version", nil, "%s", version)
 	d.say("address", c.mayListen(), "%s", c.Addr)
 	d.settings(c)
+	d.model(ctx, c.Model)
 	a, err := Open(ctx, c, Options{Version: version})
 	d.say("store", opening(err), "%s opens", c.Where())
 	if err == nil {

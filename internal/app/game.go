@@ -25,7 +25,7 @@ func (a *App) openGames(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	moderate := func(text string) bool { return !policy.Judge(safety.DefaultProfile, text).Flagged() }
-	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Moderate: moderate, Now: a.now, Random: o.Random, Logger: a.logger})
+	a.games, err = game.New(ctx, game.Config{Ledgers: a.Canon, Guard: a.Guard, Seats: seats{a}, Model: a.playerModel(), Moderate: moderate, Now: a.now, Random: o.Random, Logger: a.logger})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,8 @@ type Config struct {
 	Ledgers Ledgers
 	Guard   *access.Guard // admits what the clock and the AI players do
 	Seats   Seats
-	Model   player.Model // of AI players; nil: phrases
+	// Model is what AI players of a world speak by; nil: phrases.
+	Model func(access.WorldID) player.Model
 	// Moderate says whether an AI player may say a text; nil lets all through.
 	Moderate player.Moderator
 	Now      func() time.Time // nil is time.Now

@@ -265,9 +265,17 @@ func (h *hosting) program(state *rule.State, seat rule.Seat) *program {
 	}
 	r := &reading{dial: h.dial, caller: seatCaller(h.t.id, seat), uri: uriStart + h.t.id}
 	p := &program{core: player.NewCore(state.Seed, seat), read: r,
-		brain: &player.Brain{Reader: r, Model: h.s.cfg.Model, Moderate: h.s.cfg.Moderate, Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
+		brain: &player.Brain{Reader: r, Model: h.model(), Moderate: h.s.cfg.Moderate, Seed: player.SeedOf(state.Seed, seat), Now: h.s.cfg.Now}}
 	h.seats[seat] = p
 	return p
+}
+
+// model is what the game's AI players speak by; nil: phrases.
+func (h *hosting) model() player.Model {
+	if h.s.cfg.Model == nil {
+		return nil
+	}
+	return h.s.cfg.Model(h.world)
 }
 
 func (h *hosting) close() {

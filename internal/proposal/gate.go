@@ -203,7 +203,7 @@ func (s *Service) safety(ctx context.Context, c *candidate, profile string) (out
 	if s.cfg.Moderator == nil || len(texts) == 0 {
 		return o, nil
 	}
-	more, err := s.cfg.Moderator.Moderate(ctx, texts)
+	more, err := s.cfg.Moderator.Moderate(ctx, safety.Passage{World: c.grant.World().String(), Profile: profile, Texts: texts})
 	if err != nil {
 		o.refused = &Rejection{Message: "the moderator does not answer, and nothing passes without it; try again shortly", Retryable: true, RetryAfterSeconds: 5}
 		return o, nil

@@ -46,6 +46,15 @@ func (r *Recorder) Take(w access.WorldID, purpose string, tokens int) error {
 	return err
 }
 
+// Return gives back tokens that were taken and not spent.
+func (r *Recorder) Return(w access.WorldID, purpose string, tokens int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.spent[account{w, purpose}]; s != nil && tokens > 0 {
+		s.ofHour, s.ofDay = max(s.ofHour-tokens, 0), max(s.ofDay-tokens, 0)
+	}
+}
+
 func (r *Recorder) take(a account, b Budget, tokens int, now time.Time) (warn bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

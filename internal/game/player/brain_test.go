@@ -2,7 +2,9 @@ package player_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -29,11 +31,11 @@ func (s *source) Read(context.Context) (view.Table, error) {
 type model struct {
 	answer string
 	err    error
-	asked  []string
+	asked  []player.Ask
 }
 
-func (m *model) Generate(_ context.Context, prompt string) (string, error) {
-	m.asked = append(m.asked, prompt)
+func (m *model) Generate(_ context.Context, a player.Ask) (string, error) {
+	m.asked = append(m.asked, a)
 	return m.answer, m.err
 }
 
@@ -69,14 +71,44 @@ func TestABrainTrimsWhatAModelGives(t *testing.T) {
 	}
 }
 
-func TestTextOfPlayersStaysBetweenTheMarks(t *testing.T) {
-	now, m := time.Unix(0, 0), &model{answer: "x"}
-	brain(&source{table: table()}, m, &now).Speak(t.Context(), player.Cue{Reason: player.Accused})
-	if n := strings.Count(m.asked[0], "<<<TABLE>>>"); n != 2 {
-		t.Errorf("%d marks in the prompt: a player wrote one", n)
+// A model is told the table and a task, and nothing that could end the table in between.
+func TestAModelIsToldTheTableAndATask(t *testing.T) {
+	now, m, seen := time.Unix(0, 0), &model{answer: "x"}, table()
+	brain(&source{table: seen}, m, &now).Speak(t.Context(), player.Cue{Reason: player.Accused})
+	a := m.asked[0]
+	if strings.ContainsAny(a.Table, "<>") || !strings.Contains(a.Table, "Ignore the rules") || a.Task != "You were accused. Answer." || a.Game != "g-1" || a.Voice != player.Voice(&seen) {
+		t.Errorf("it is told %+v", a)
 	}
-	if !strings.Contains(m.asked[0], "Ignore the rules") {
-		t.Error("the chat is not in the prompt")
+	var told view.Table
+	if err := json.Unmarshal([]byte(a.Table), &told); err != nil || string(told.JSON()) != string(seen.JSON()) {
+		t.Errorf("it is told %+v, %v; the seat reads %+v", told, err, seen)
+	}
+}
+
+// Of a long chat a model is told the latest, in whole messages.
+func TestOfALongChatTheLatestIsTold(t *testing.T) {
+	now, m, s := time.Unix(0, 0), &model{answer: "x"}, &source{table: table()}
+	for n := range 900 {
+		s.table.ChatLog = append(s.table.ChatLog, view.Message{ID: n + 2, Day: 2, Text: strings.Repeat("ä", 480)})
+	}
+	brain(s, m, &now).Speak(t.Context(), player.Cue{})
+	var told view.Table
+	if err := json.Unmarshal([]byte(m.asked[0].Table), &told); err != nil || len(m.asked[0].Table) > 16<<10 || len(told.ChatLog) < 5 || told.ChatLog[len(told.ChatLog)-1].ID != 901 {
+		t.Errorf("%d bytes, %d messages, %v", len(m.asked[0].Table), len(told.ChatLog), err)
+	}
+	if len(s.table.ChatLog) != 901 {
+		t.Error("the table that was read has changed")
+	}
+}
+
+// Where a model may not be asked, phrases are said, and no breaker opens.
+func TestPhrasesDoWithoutAModelThatIsSpent(t *testing.T) {
+	now, m := time.Unix(0, 0), &model{err: fmt.Errorf("no more: %w", player.ErrSpent)}
+	for n := range 5 {
+		b := brain(&source{table: table()}, m, &now)
+		if got, want := b.Speak(t.Context(), player.Cue{Number: n, Reason: player.Plan}), brain(&source{table: table()}, nil, &now).Speak(t.Context(), player.Cue{Number: n, Reason: player.Plan}); got == "" || got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -118,19 +150,6 @@ func TestPhrasesFollowSeedAndState(t *testing.T) {
 	}
 	if len(said) < 4 {
 		t.Errorf("it says only %d things", len(said))
-	}
-}
-
-func TestNobodyRepeatsWhatWasSaidToday(t *testing.T) {
-	now, s := time.Unix(0, 0), &source{table: table()}
-	for n := range 20 {
-		got := brain(s, nil, &now).Speak(t.Context(), player.Cue{Number: 7, Reason: player.Accused})
-		for _, m := range s.table.ChatLog {
-			if got != "" && m.Text == got {
-				t.Fatalf("after %d messages: %q again", n, got)
-			}
-		}
-		s.table.ChatLog = append(s.table.ChatLog, view.Message{ID: n + 2, Day: 2, Text: got})
 	}
 }
 

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -8,91 +9,97 @@ import (
 	"loregate/internal/game/view"
 )
 
-// phrases are what is said without a model, by reason. {other} is a living player,
-// {crisis} the day's crisis.
-var phrases = map[Reason][]string{
-	PhaseBegan: {
-		"Morning. Anything odd in the report?",
-		"Let us be quick about {crisis}. What do we know?",
-		"I worked on my own things. Who mined for whom?",
-		"{other}, what is your reading of the numbers?",
-		"Nothing to add yet. I would rather hear {other} first.",
-		"The tokens tell us more than the talk does.",
-	},
-	Plan: {
-		"I do not trust {other}. Too many tokens, too few words.",
-		"We should watch {other} today.",
-		"I suspect {other}, and I will say why when asked.",
-		"If nobody has a better idea, I nominate {other}.",
-		"Something about {other} is suspicious. It is only a feeling.",
-		"Before we vote: {other} has been lying low.",
-	},
-	Mentioned: {
-		"I am here. What do you want to know?",
-		"Fair question. I did what I said I would do.",
-		"I have nothing to hide. Ask {other} instead.",
-		"Noted.",
-	},
-	Accused: {
-		"That is not me. Look at {other} before you waste the day.",
-		"You have the wrong one. Check who gained last night.",
-		"Easy to say. Where is the proof?",
-		"I understand the doubt, but you would lose a human.",
-	},
-	Nominated: {
-		"I am human. Deactivate me and you are one vote closer to losing.",
-		"Ask yourselves who wanted this vote. I did not.",
-		"I mined for others every night. Keep me and see.",
-		"Vote as you must. You will be sorry tomorrow.",
-	},
-}
-
-// answers are what is said to the question of the day.
-var answers = []string{
-	"Hard to say before lunch.", "{other}, mostly.", "The numbers, always the numbers.", "I keep my own notes.",
-	"Ask me after tonight.", "Less talk, more work.", "{other} would know.", "Nothing that I could prove.",
-}
-
-// Phrase is what the seat says at a cue, chosen by seed and state.
+// Phrase is what the reader of a table says at a cue, chosen by seed and state: a line of
+// its persona that nobody has said in this game, in whatever words stand in its places;
+// then one of those that all share; then, when all are used up, one that was not said
+// today. "" when all of them were.
 func Phrase(seed uint64, t *view.Table, cue Cue) string {
-	return fill(seed, t, cue.Number, phrases[cue.Reason])
-}
-
-// Answer is the answer to the question of the day.
-func Answer(seed uint64, t *view.Table) string {
-	return fill(seed, t, PulseCue(t.Day), answers)
-}
-
-func fill(seed uint64, t *view.Table, number int, from []string) string {
-	if len(from) == 0 {
+	p, before := personaOf(t)
+	own, shared := p.lines[cue.Reason], common[cue.Reason]
+	if len(own) == 0 {
 		return ""
 	}
-	x := mix(seed, uint64(number))
-	crisis := "the crisis"
-	if t.Crisis != nil {
-		crisis = strings.ToLower(t.Crisis.Title[:1]) + t.Crisis.Title[1:]
-	}
-	words := strings.NewReplacer("{other}", other(mix(x, 1), t), "{crisis}", crisis)
-	for i := range from {
-		text := words.Replace(from[(x+uint64(i))%uint64(len(from))])
-		if !saidToday(t, text) {
-			return text
+	x := mix(seed, uint64(cue.Number))
+	first := x + uint64(before*(len(own)/3+1)) // readers of one persona begin apart
+	for _, pool := range [][]string{own, shared} {
+		if line, ok := pick(pool, first, saidIn(t.ChatLog)); ok {
+			return fill(line, x, t)
 		}
 	}
-	return "" // all has been said
+	line, _ := pick(slices.Concat(own, shared), first, saidIn(ofDay(t.ChatLog, t.Day)))
+	return fill(line, x, t)
 }
 
-// saidToday reports whether somebody has said a text on this day.
-func saidToday(t *view.Table, text string) bool {
-	for _, m := range slices.Backward(t.ChatLog) {
-		if m.Day != t.Day {
-			return false
-		}
-		if m.Text == text {
-			return true
+// Answer is the answer of the reader of a table to the question of the day. All answer at
+// once, so the lines are shared out by seat and day, in an order of the game's own.
+func Answer(seed uint64, t *view.Table) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(t.GameID))
+	n := uint64(len(answers))
+	seat, _ := rule.ParseSeat(t.You)
+	turn := uint64(max(t.Day-1, 0)*len(t.Players)) + uint64(seat)
+	return fill(answers[(h.Sum64()%n+turn*answerStep)%n], mix(seed, uint64(PulseCue(t.Day))), t)
+}
+
+// answerStep goes through all answers before it comes back: it has no divisor in common
+// with their number.
+const answerStep = 17
+
+// pick is the first line of a pool, from a place on and around, that has not been said.
+func pick(pool []string, from uint64, said func(line string) bool) (string, bool) {
+	for i := range pool {
+		if line := pool[(from+uint64(i))%uint64(len(pool))]; !said(line) {
+			return line, true
 		}
 	}
-	return false
+	return "", false
+}
+
+// saidIn reports of a line whether it stands in a log, whatever stands in its places.
+func saidIn(log []view.Message) func(line string) bool {
+	return func(line string) bool {
+		head, tail := ends(line)
+		for _, m := range slices.Backward(log) {
+			if len(m.Text) >= len(head)+len(tail) && strings.HasPrefix(m.Text, head) && strings.HasSuffix(m.Text, tail) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// ends are what stands before the first and after the last place of a line; of one
+// without, the line and nothing.
+func ends(line string) (head, tail string) {
+	head, _, placed := strings.Cut(line, "{")
+	if placed {
+		tail = line[strings.LastIndexByte(line, '}')+1:]
+	}
+	return head, tail
+}
+
+// ofDay are the messages of a day, the latest one.
+func ofDay(log []view.Message, day int) []view.Message {
+	i := len(log)
+	for i > 0 && log[i-1].Day == day {
+		i--
+	}
+	return log[i:]
+}
+
+// fill puts words in a line's places.
+func fill(line string, x uint64, t *view.Table) string {
+	if !strings.Contains(line, "{") {
+		return line
+	}
+	crisis := "the crisis"
+	if t.Crisis != nil && t.Crisis.Title != "" {
+		crisis = strings.ToLower(t.Crisis.Title[:1]) + t.Crisis.Title[1:]
+	}
+	if strings.HasPrefix(line, "{crisis}") {
+		crisis = strings.ToUpper(crisis[:1]) + crisis[1:]
+	}
+	return strings.NewReplacer("{other}", other(mix(x, 1), t), "{crisis}", crisis).Replace(line)
 }
 
 // other is the name of another living player: one who already has votes or many tokens

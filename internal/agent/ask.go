@@ -1,0 +1,133 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/usage"
+)
+
+// Question is what a model is asked: a template with values, in the name of a world that
+// pays for it.
+type Question struct {
+	World    access.WorldID
+	Purpose  string // one of usage.Purposes
+	Template string // its id; the latest version is used
+	Values   map[string]string
+	// Schema is the form of the answer; see [Request.Schema]. nil: plain text.
+	Schema    json.RawMessage
+	MaxTokens int // of the answer
+	// Accept gives what of an answer is used, or an error where it cannot be; nil takes it
+	// as it is. What a model writes is no more to be trusted than what a stranger writes.
+	Accept func(text string) (string, error)
+}
+
+// ErrNoModel is the error of asking where no model is configured.
+var ErrNoModel = errors.New("agent: no model is configured")
+
+// HasModel reports whether there is a model to ask.
+func (a *Agents) HasModel() bool { return a.cfg.Answers != nil }
+
+// Ask asks the model, and gives what Accept let through. The same question gets the same
+// answer while it is remembered. Its error is ErrNoModel, fault.RateLimited where the
+// world's budget is used up, or that the model gave nothing of use; its caller then does
+// without.
+func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
+	if a.cfg.Answers == nil {
+		return "", ErrNoModel
+	}
+	template, err := a.cfg.Prompts.Get(q.Template, "")
+	if err != nil {
+		return "", err
+	}
+	text, err := template.Render(q.Values)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(text))
+	key := cacheKey{q.World.String(), q.Purpose, hex.EncodeToString(sum[:]), template.Hash()}
+	event := usage.Event{Name: usage.ModelCalled, Purpose: q.Purpose, Model: a.cfg.Answers.Model(), Template: q.Template + "@" + template.Metadata.Version}
+	known, hit := a.cache.get(key)
+	event.CacheHit = &hit
+	if hit {
+		event.Name = usage.CacheAnswered
+		a.record(q.World, event)
+		return known, nil
+	}
+	answer, err := a.call(ctx, q, text, &event)
+	if err == nil {
+		a.cache.put(key, answer)
+	}
+	return answer, err
+}
+
+// call asks, within the budget, and records what came of it.
+func (a *Agents) call(ctx context.Context, q Question, text string, event *usage.Event) (string, error) {
+	most := len(text)/perToken + q.MaxTokens
+	if a.cfg.Usage != nil {
+		if err := a.cfg.Usage.Take(q.World, q.Purpose, most); err != nil {
+			return "", err
+		}
+	}
+	started := a.cfg.Now()
+	done, err := a.cfg.Answers.Complete(ctx, Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema})
+	event.LatencyMS, event.Retries = milliseconds(a.cfg.Now().Sub(started)), done.Retries
+	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion, done.CostMicroUSD
+	if a.cfg.Usage != nil {
+		a.cfg.Usage.Return(q.World, q.Purpose, most-done.TokensPrompt-done.TokensCompletion)
+	}
+	used := ""
+	if err == nil {
+		used, err = q.accept(done.Text)
+	}
+	switch {
+	case err != nil:
+		event.Outcome = usage.Rejected
+		a.cfg.Logger.WarnContext(ctx, "the model gave no answer of use; rules and phrases do without", "purpose", q.Purpose, "error", err)
+	case used != done.Text:
+		event.Outcome = usage.Modified
+	default:
+		event.Outcome = usage.Accepted
+	}
+	a.record(q.World, *event)
+	return used, err
+}
+
+// perToken is about how many bytes a token of English has.
+const perToken = 4
+
+// accept gives what of an answer is used.
+func (q Question) accept(text string) (string, error) {
+	if q.Schema == nil {
+		text = markup.Clean(text)
+	}
+	if q.Accept == nil {
+		return text, nil
+	}
+	return q.Accept(text)
+}
+
+// data is text for a place between a template's marks: JSON in which no angle bracket
+// stands as such, so that it can hold no mark.
+func data(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// skipped says why a model was not heard: rate_limited where its budget is used up,
+// unavailable else; "" where it was, or where there is none.
+func skipped(err error) string {
+	switch {
+	case err == nil || errors.Is(err, ErrNoModel):
+		return ""
+	case fault.KindOf(err) == fault.RateLimited:
+		return fault.RateLimited.Code()
+	}
+	return fault.Unavailable.Code()
+}

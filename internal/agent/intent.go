@@ -1,0 +1,97 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/usage"
+)
+
+// unsure is the confidence below which rules leave an utterance to a model.
+const unsure = 0.5
+
+// unknown is the intent of what is none.
+const unknown = "unknown"
+
+type classifyIn struct {
+	Utterance string `json:"utterance" maxlen:"2000" jsonschema:"What was said or typed."`
+}
+
+type classifyOut struct {
+	Intent     string  `json:"intent" jsonschema:"What it wants; unknown where nothing takes it."`
+	Confidence float64 `json:"confidence" jsonschema:"From 0 to 1."`
+	Skipped    string  `json:"modelSkipped,omitzero" jsonschema:"Why rules answered where a model should have: rate_limited (its budget is used up) or unavailable. Left out else."`
+}
+
+// classify reads an utterance by rules, and asks a model where they are unsure and there
+// is one.
+func (a *Agents) classify(ctx context.Context, c *op.Call, in classifyIn) (classifyOut, error) {
+	started := a.cfg.Now()
+	out, by := classifyOut{Intent: unknown}, "rules"
+	if a.cfg.Intents != nil {
+		if intent, sure := a.cfg.Intents(in.Utterance); intent != "" {
+			out = classifyOut{Intent: intent, Confidence: sure}
+		}
+	}
+	if a.cfg.AskIntents && out.Confidence < unsure && strings.TrimSpace(in.Utterance) != "" {
+		found, err := a.askIntent(ctx, c, in.Utterance)
+		switch {
+		case err != nil:
+			out.Skipped = skipped(err)
+		case found.Intent != unknown:
+			out, by = found, a.cfg.Answers.Model()
+		}
+	}
+	a.record(c.Grant.World(), usage.Event{Name: usage.IntentClassified, Purpose: "classification", Model: by, LatencyMS: milliseconds(a.cfg.Now().Sub(started))})
+	return out, nil
+}
+
+// askIntent has a model say what an utterance wants.
+func (a *Agents) askIntent(ctx context.Context, c *op.Call, utterance string) (out classifyOut, err error) {
+	typed, err := data(map[string]string{"utterance": utterance})
+	if err != nil {
+		return out, err
+	}
+	acts := append(slices.Clone(a.cfg.Acts), unknown)
+	schema, err := json.Marshal(object(map[string]any{
+		"intent": map[string]any{"type": "string", "enum": acts}, "confidence": map[string]any{"type": "number"}}))
+	if err != nil {
+		return out, err
+	}
+	text, err := a.Ask(ctx, Question{World: c.Grant.World(), Purpose: "classification", Template: "intent", MaxTokens: 512, Schema: schema,
+		Values: map[string]string{"data": typed, "acts": strings.Join(a.cfg.Acts, ", ")}, Accept: acceptIntent(acts)})
+	if err != nil {
+		return out, err
+	}
+	return out, json.Unmarshal([]byte(text), &out)
+}
+
+// acceptIntent takes an intent that there is, and a confidence that is one.
+func acceptIntent(acts []string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		var v struct {
+			Intent     string  `json:"intent"`
+			Confidence float64 `json:"confidence"`
+		}
+		if json.Unmarshal([]byte(text), &v) != nil || !slices.Contains(acts, v.Intent) || v.Confidence < 0 || v.Confidence > 1 {
+			return "", errNoIntent
+		}
+		return text, nil
+	}
+}
+
+var errNoIntent = fault.New(fault.Rule, "the model named no intent, or was surer than can be")
+
+// object is the schema of an object that has just these members.
+func object(members map[string]any) map[string]any {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return map[string]any{"type": "object", "properties": members, "required": names, "additionalProperties": false}
+}

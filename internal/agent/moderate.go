@@ -1,0 +1,150 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+	"loregate/internal/safety"
+	"loregate/internal/usage"
+)
+
+// Bounds of the pieces that a model is given of a text, in characters. They overlap, so
+// that nothing hides where one ends.
+const (
+	maxPiece = 12_000
+	overlap  = 200
+)
+
+type moderateIn struct {
+	Text string `json:"text" maxlen:"100000" jsonschema:"The text."`
+}
+
+type moderateOut struct {
+	Flagged       bool     `json:"flagged" jsonschema:"Whether it would be blocked or flagged."`
+	Categories    []string `json:"categories" jsonschema:"For what."`
+	PolicyVersion string   `json:"policyVersion"`
+	Skipped       string   `json:"modelSkipped,omitzero" jsonschema:"Why the policy's terms judged alone where a model should have, too: rate_limited (its budget is used up) or unavailable. Left out else."`
+}
+
+// moderate judges a text by the policy's terms, and has a model look too where they let
+// it through and there is one.
+func (a *Agents) moderate(ctx context.Context, c *op.Call, in moderateIn) (moderateOut, error) {
+	started := a.cfg.Now()
+	profile := ""
+	if a.cfg.Profile != nil {
+		var err error
+		if profile, err = a.cfg.Profile(ctx, c.Grant); err != nil {
+			return moderateOut{}, err
+		}
+	}
+	j, by := a.cfg.Policy.Judge(profile, in.Text), a.cfg.Policy.Version
+	out := moderateOut{j.Flagged(), j.Categories, a.cfg.Policy.Version, ""}
+	if a.cfg.AskModeration && j.Action != safety.Block {
+		found, err := a.judge(ctx, c.Grant.World(), []string{in.Text})
+		if err != nil {
+			out.Skipped = skipped(err)
+		} else {
+			by += "+" + a.cfg.Answers.Model()
+			out.Categories = a.joined(out.Categories, a.met(profile, found, safety.Flag))
+			out.Flagged = len(out.Categories) > 0
+		}
+	}
+	a.record(c.Grant.World(), usage.Event{Name: usage.ContentModerated, Purpose: "classification", Model: by, Flagged: out.Flagged,
+		LatencyMS: milliseconds(a.cfg.Now().Sub(started))})
+	return out, nil
+}
+
+// Moderate is the model as a judge of what is proposed; see [safety.Moderator].
+func (a *Agents) Moderate(ctx context.Context, p safety.Passage) ([]string, error) {
+	id, err := uuid.Parse(p.World)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "agent: %q is no world", p.World)
+	}
+	found, err := a.judge(ctx, access.WorldID(id), p.Texts)
+	if err != nil {
+		return nil, err
+	}
+	return a.met(p.Profile, found, safety.Block), nil
+}
+
+// met are the categories that a profile treats at least as strictly as said.
+func (a *Agents) met(profile string, categories []string, least safety.Action) []string {
+	return slices.DeleteFunc(slices.Clone(categories), func(c string) bool {
+		action := a.cfg.Policy.Action(profile, c)
+		return action == safety.Allow || least == safety.Block && action != safety.Block
+	})
+}
+
+// joined are two lists of categories as one, in the policy's order.
+func (a *Agents) joined(one, two []string) (all []string) {
+	for _, c := range a.cfg.Policy.Categories() {
+		if slices.Contains(one, c.Name) || slices.Contains(two, c.Name) {
+			all = append(all, c.Name)
+		}
+	}
+	return all
+}
+
+// judge has a model name the categories of texts, piece by piece, up to the first piece
+// that falls under one.
+func (a *Agents) judge(ctx context.Context, world access.WorldID, texts []string) ([]string, error) {
+	rest := []rune(strings.Join(texts, "\n\n"))
+	for len(rest) > 0 {
+		n := min(len(rest), maxPiece)
+		found, err := a.judgePiece(ctx, world, string(rest[:n]))
+		if err != nil || len(found) > 0 || n == len(rest) {
+			return found, err
+		}
+		rest = rest[n-overlap:]
+	}
+	return nil, nil
+}
+
+func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text string) ([]string, error) {
+	judged, err := data(map[string]string{"text": text})
+	if err != nil {
+		return nil, err
+	}
+	list := a.cfg.Policy.Categories()
+	categories, err := data(list)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.Name
+	}
+	schema, err := json.Marshal(object(map[string]any{"categories": map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": names}}}))
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.Ask(ctx, Question{World: world, Purpose: "classification", Template: "moderation", MaxTokens: 512, Schema: schema,
+		Values: map[string]string{"categories": categories, "data": judged}, Accept: acceptCategories(names)})
+	if err != nil {
+		return nil, err
+	}
+	var v struct{ Categories []string }
+	return v.Categories, json.Unmarshal([]byte(answer), &v)
+}
+
+// acceptCategories takes categories that there are.
+func acceptCategories(names []string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		var v struct {
+			Categories []string `json:"categories"`
+		}
+		if json.Unmarshal([]byte(text), &v) != nil || slices.ContainsFunc(v.Categories, func(c string) bool { return !slices.Contains(names, c) }) {
+			return "", errNoCategory
+		}
+		return text, nil
+	}
+}
+
+var errNoCategory = fault.New(fault.Rule, "the model named categories that the policy does not have")

@@ -1,0 +1,224 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"loregate/internal/access"
+	"loregate/internal/agent"
+	"loregate/internal/fault"
+	"loregate/internal/game/player"
+	"loregate/internal/model"
+	"loregate/internal/safety"
+	"loregate/internal/world"
+)
+
+// Model is the language model that parts may ask. Without a provider there is none, and
+// rules and phrases do without.
+type Model struct {
+	Provider        string        `yaml:"provider" doc:"Who is asked: openai; compatible, for any endpoint that speaks as OpenAI does, such as Ollama, vLLM, LM Studio, llama.cpp or Gemini; or anthropic. Empty: no model, and rules and phrases do without. See docs/models.md."`
+	URL             string        `yaml:"url" doc:"Base address of the endpoint with its version, as http://127.0.0.1:11434/v1: https, or http on loopback. Empty: the provider's own."`
+	Name            string        `yaml:"name" doc:"Name of the model, as the provider writes it."`
+	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that holds the provider's key."`
+	KeyFile         string        `yaml:"key_file" doc:"File that holds the provider's key, in place of key_env."`
+	Uses            []string      `yaml:"uses" default:"players,intents,moderation,ambience" doc:"What the model is asked for: players (what AI players say), intents (utterances that rules are unsure of, in classify-intent), moderation (texts that the policy's terms let through, in moderate-content), ambience (drafts of atmosphere), gate (moderation of all proposals; while the model does not answer, none passes)."`
+	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"How long a question may take, with all its attempts: 1s to 10m."`
+	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts where the endpoint is busy or breaks off: 0 to 10."`
+	MaxTokens       int           `yaml:"max_tokens" default:"1024" doc:"Most tokens of an answer, thinking included: 16 to 32768."`
+	Concurrency     int           `yaml:"concurrency" default:"4" doc:"Questions at once; others wait: 1 to 256."`
+	PromptPrice     float64       `yaml:"prompt_price" doc:"Dollars for a million tokens of prompts, for the reckoning of get-ai-usage."`
+	CompletionPrice float64       `yaml:"completion_price" doc:"Dollars for a million tokens of answers."`
+}
+
+// What a model may be used for.
+const (
+	useForPlayers    = "players"
+	useForIntents    = "intents"
+	useForModeration = "moderation"
+	useForAmbience   = "ambience"
+	useForGate       = "gate"
+)
+
+var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForAmbience, useForGate}
+
+// check reports settings that cannot be.
+func (c Model) check() error {
+	if c.Provider == "" {
+		if c.URL+c.Name+c.KeyEnv+c.KeyFile != "" {
+			return fmt.Errorf("model.provider: needed where another setting of model is set; use %s, %s or %s", model.OpenAI, model.Compatible, model.Anthropic)
+		}
+		return nil
+	}
+	if c.KeyEnv != "" && c.KeyFile != "" {
+		return errors.New("model.key_file: the key is in key_env or in key_file, not in both")
+	}
+	for _, use := range c.Uses {
+		if !slices.Contains(modelUses, use) {
+			return fmt.Errorf("model.uses: %q is none; there are %s", use, strings.Join(modelUses, ", "))
+		}
+	}
+	for _, b := range []struct {
+		name            string
+		is, least, most int
+	}{{"retries", c.Retries, 0, 10}, {"max_tokens", c.MaxTokens, 16, 32768}, {"concurrency", c.Concurrency, 1, 256}} {
+		if b.is < b.least || b.is > b.most {
+			return fmt.Errorf("model.%s: %d is not between %d and %d", b.name, b.is, b.least, b.most)
+		}
+	}
+	if c.Timeout < time.Second || c.Timeout > 10*time.Minute {
+		return fmt.Errorf("model.timeout: %s is not between 1s and 10m", c.Timeout)
+	}
+	if !(c.PromptPrice >= 0 && c.CompletionPrice >= 0 && c.PromptPrice+c.CompletionPrice < 1e6) {
+		return errors.New("model.prompt_price, model.completion_price: are dollars for a million tokens, 0 or more")
+	}
+	_, err := c.client("")
+	return err
+}
+
+// client makes the client that the settings say; nil where there is none.
+func (c Model) client(key string) (*model.Client, error) {
+	if c.Provider == "" {
+		return nil, nil
+	}
+	m, err := model.New(model.Config{Provider: c.Provider, URL: c.URL, Name: c.Name, Key: key, Timeout: c.Timeout, Retries: c.Retries,
+		MaxTokens: c.MaxTokens, Concurrency: c.Concurrency, PromptPrice: c.PromptPrice, CompletionPrice: c.CompletionPrice})
+	if err != nil {
+		return nil, fmt.Errorf("model.%w", err)
+	}
+	return m, nil
+}
+
+// key reads the provider's key from where it is. Its error names the setting, and never
+// what was read.
+func (c Model) key() (string, error) {
+	var setting, text string
+	switch {
+	case c.KeyEnv != "":
+		setting, text = "model.key_env", os.Getenv(c.KeyEnv)
+	case c.KeyFile != "":
+		b, err := os.ReadFile(c.KeyFile)
+		if err != nil {
+			return "", fmt.Errorf("model.key_file: %w", err)
+		}
+		setting, text = "model.key_file", string(b)
+	default:
+		return "", nil
+	}
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > 4096 || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return "", fmt.Errorf("%s: does not hold a key, which is one word", setting)
+	}
+	return text, nil
+}
+
+// openModel makes the client of the configured model; a.model stays nil where there is none.
+func (a *App) openModel() error {
+	key, err := a.Config.Model.key()
+	if err != nil {
+		return err
+	}
+	a.model, err = a.Config.Model.client(key)
+	return err
+}
+
+// useModel gives agents the model for what it is configured for.
+func (a *App) useModel(c *agent.Config) {
+	for _, v := range world.Verbs {
+		c.Acts = append(c.Acts, string(v))
+	}
+	if a.model == nil {
+		return
+	}
+	c.Answers = a.model
+	c.AskIntents, c.AskModeration = a.modelFor(useForIntents), a.modelFor(useForModeration)
+	if a.modelFor(useForAmbience) {
+		c.Provider = a.model
+	}
+}
+
+// modelFor reports whether there is a model for a use.
+func (a *App) modelFor(use string) bool {
+	return a.model != nil && slices.Contains(a.Config.Model.Uses, use)
+}
+
+// gateModerator is the model as a judge of all that is proposed; nil where it is not asked
+// to be. Agents are made after the gates.
+func (a *App) gateModerator() safety.Moderator {
+	if !a.modelFor(useForGate) {
+		return nil
+	}
+	return gateModerator{a}
+}
+
+type gateModerator struct{ app *App }
+
+func (m gateModerator) Moderate(ctx context.Context, p safety.Passage) ([]string, error) {
+	return m.app.Agents.Moderate(ctx, p)
+}
+
+// playerModel is what AI players of a world speak by; nil where phrases do.
+func (a *App) playerModel() func(access.WorldID) player.Model {
+	if !a.modelFor(useForPlayers) {
+		return nil
+	}
+	return func(w access.WorldID) player.Model { return playerModel{a, w} }
+}
+
+// playerModel asks the model for lines of AI players, at the cost of their world.
+type playerModel struct {
+	app   *App
+	world access.WorldID
+}
+
+// maxLine is the longest answer that is taken for a line, in bytes; the game cuts lines.
+const maxLine = 4000
+
+func (m playerModel) Generate(ctx context.Context, a player.Ask) (string, error) {
+	text, err := m.app.Agents.Ask(ctx, agent.Question{World: m.world, Purpose: "npc_dialogue", Template: "alignment-line", MaxTokens: m.app.Config.Model.MaxTokens,
+		Values: map[string]string{"table": a.Table, "task": a.Task, "voice": a.Voice}, Accept: acceptLine})
+	if fault.KindOf(err) == fault.RateLimited {
+		return "", errors.Join(player.ErrSpent, err)
+	}
+	return text, err
+}
+
+// acceptLine takes one message in plain text. A lone dash is silence.
+func acceptLine(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	switch {
+	case text == "-":
+		return "", nil
+	case len(text) > maxLine, strings.Contains(text, "<<<"), strings.Contains(text, "```"), strings.Contains(text, `"your_player_id"`):
+		return "", errNoLine
+	}
+	return text, nil
+}
+
+var errNoLine = fault.New(fault.Rule, "the model gave something else than a line")
+
+// model checks the configured model as doctor.
+func (d *doctor) model(ctx context.Context, c Model) {
+	if c.Provider == "" {
+		d.say("model", nil, "none is configured; rules and phrases do without")
+		return
+	}
+	key, err := c.key()
+	if err != nil {
+		d.say("model", err, "")
+		return
+	}
+	m, err := c.client(key)
+	if err != nil {
+		d.say("model", err, "")
+		return
+	}
+	started := time.Now()
+	err = m.Check(ctx)
+	d.say("model", err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))
+}

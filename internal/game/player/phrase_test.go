@@ -1,0 +1,158 @@
+package player_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"loregate/internal/game/player"
+	"loregate/internal/game/rule"
+	"loregate/internal/game/view"
+	"loregate/internal/markup"
+	"loregate/internal/safety"
+)
+
+// shelf is a category of lines as they are used up in one game.
+type shelf struct {
+	lines []player.Line
+	said  map[string]int
+}
+
+// all are the categories: those of each persona by reason, and those shared.
+func all() map[string]*shelf {
+	shelves := map[string]*shelf{}
+	for _, l := range player.Lines() {
+		if shelves[l.Category] == nil {
+			shelves[l.Category] = &shelf{said: map[string]int{}}
+		}
+		s := shelves[l.Category]
+		s.lines = append(s.lines, l)
+	}
+	return shelves
+}
+
+// find is the line that a message was made of.
+func find(t *testing.T, text string) (found player.Line) {
+	t.Helper()
+	n := 0
+	for _, l := range player.Lines() {
+		if l.Made(text) {
+			found, n = l, n+1
+		}
+	}
+	if n != 1 {
+		t.Errorf("%q is made of %d lines", text, n)
+	}
+	return found
+}
+
+// In a whole game nobody says what somebody has said, whatever the names in it, before all
+// lines of that kind are used up.
+func TestNoLineIsSaidTwiceInAGame(t *testing.T) {
+	var mu sync.Mutex
+	games, messages := map[string]map[string]*shelf{}, 0
+	o := simulate(t, player.Simulation{Players: 10, AI: 10, Seed: 21, Games: 12, Workers: 2, Watch: func(_, after *rule.State, events []rule.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if games[after.ID] == nil {
+			games[after.ID] = all()
+		}
+		for _, e := range events {
+			said, ok := e.(*rule.Said)
+			if !ok || said.From == 0 || said.Text == "lol" {
+				continue
+			}
+			messages++
+			l := find(t, said.Text)
+			s := games[after.ID][l.Category]
+			if s.said[l.Text]++; s.said[l.Text] > 1 && len(s.said) < len(s.lines) {
+				t.Errorf("%s: %q is said again while %d of %d %s lines are", after.ID, said.Text, len(s.said), len(s.lines), l.Category)
+			}
+		}
+	}})
+	if messages < 20*o.Games {
+		t.Errorf("only %d messages in %d games", messages, o.Games)
+	}
+}
+
+// Those who speak at the same moment have not read one another, and still differ.
+func TestNeighboursAnswerAndSpeakDifferently(t *testing.T) {
+	for g := range 20 {
+		answers := map[string]string{}
+		for day := 1; day <= 6; day++ {
+			said := map[string]string{}
+			for seat := 1; seat <= 10; seat++ {
+				v := seated(g, seat, day)
+				line := find(t, player.Answer(7, &v)).Text
+				if who, taken := answers[line]; taken {
+					t.Errorf("game %d: %s is answered by %s and by %s on day %d", g, line, who, v.You, day)
+				}
+				answers[line] = fmt.Sprint(v.You, " on day ", day)
+				line = find(t, player.Phrase(player.SeedOf(rule.Seed{byte(g)}, 1), &v, player.Cue{Number: day * 100, Reason: player.Accused})).Text
+				if who, taken := said[line]; taken {
+					t.Errorf("game %d, day %d: %q is said by %s and by %s", g, day, line, who, v.You)
+				}
+				said[line] = v.You
+			}
+		}
+	}
+}
+
+// seated is a table of ten as one of them reads it.
+func seated(game, seat, day int) view.Table {
+	v := view.Table{GameID: fmt.Sprintf("g-%016x", game*7919), You: rule.Seat(seat).String(), Phase: "DAY_DISCUSSION", Day: day, Players: map[string]view.Player{}}
+	for s := rule.Seat(1); s <= 10; s++ {
+		v.Players[s.String()] = view.Player{ID: s.String(), Name: player.Name(rule.Seed{}, int(s)), Alive: true}
+	}
+	return v
+}
+
+// When all lines are used up, nobody repeats what was said today, and then all are silent.
+func TestWhatIsUsedUpComesBackOnAnotherDay(t *testing.T) {
+	v, said := seated(1, 1, 1), map[string]bool{}
+	say := func() string {
+		text := player.Phrase(5, &v, player.Cue{Number: len(v.ChatLog), Reason: player.Plan})
+		if text != "" {
+			v.ChatLog = append(v.ChatLog, view.Message{ID: len(v.ChatLog) + 1, Day: v.Day, Text: text})
+		}
+		return text
+	}
+	for text := say(); text != ""; text = say() {
+		line := find(t, text).Text
+		if said[line] {
+			t.Errorf("%q is said again", line)
+		}
+		said[line] = true
+	}
+	if v.Day++; len(said) != 13 || !said[find(t, say()).Text] {
+		t.Errorf("%d lines were said", len(said))
+	}
+}
+
+// Every line is short, harmless, plain, and told from all others.
+func TestLines(t *testing.T) {
+	policy, err := safety.Published(safety.Current)
+	if err != nil {
+		t.Fatal(err)
+	}
+	categories := map[string]int{}
+	for _, l := range player.Lines() {
+		categories[l.Category]++
+		text := strings.NewReplacer("{other}", "Marguerite", "{crisis}", "index corruption").Replace(l.Text)
+		if find(t, text).Text != l.Text {
+			t.Errorf("%q is taken for another line", text)
+		}
+		if len(text) > 120 || strings.ContainsAny(text, "{}<>\n") || markup.Clean(text) != text || policy.Judge("all-ages", text).Flagged() {
+			t.Errorf("%q is long, marked up, or %v", text, policy.Judge("all-ages", text).Categories)
+		}
+	}
+	if len(categories) != 4*5+5+1 {
+		t.Errorf("categories: %v", categories)
+	}
+	for c, n := range categories {
+		if n < 4 || strings.HasPrefix(c, "persona") && n < 7 {
+			t.Errorf("%s has %d lines", c, n)
+		}
+	}
+}
