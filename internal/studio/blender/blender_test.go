@@ -8,12 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"loregate/internal/blob"
 	"loregate/internal/studio"
+	"loregate/internal/studio/builder"
+	"loregate/internal/studio/gltf/gltftest"
 	"loregate/internal/studio/scene"
 )
 
@@ -310,6 +313,32 @@ func TestExportsAreTheSame(t *testing.T) {
 	for format, sum := range sums[0] {
 		if sums[1][format] != sum {
 			t.Errorf("%s differs from one process to the next", format)
+		}
+	}
+}
+
+// Places of every kind, with their pictures, light and glass, are exported as glTF has it.
+func TestExportsConform(t *testing.T) {
+	s := newShop(t)
+	for _, words := range []string{"an inn at night with ten barrels, a well and an anchor", "a lighthouse on a cliff", "a quay with four boats",
+		"salt pans with a windmill", "a clearing in a wood with stumps", "a market square with a hall and a fountain"} {
+		built, err := builder.Build(builder.Brief{Words: words, Seed: 3}, &painter{t.Context(), s.at.Files, s.tgt.adapter})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := s.begin()
+		file := filepath.Join(t.TempDir(), "scene.glb")
+		export := must(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{}, "textures": true})
+		if _, err := x.send(t.Context(), append(slices.Clone(built.Ops), export), nil); err != nil {
+			t.Fatalf("%s: %v", words, err)
+		}
+		glb, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gltftest.Check(t, words, glb)
+		if err := x.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

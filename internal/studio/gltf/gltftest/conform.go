@@ -1,0 +1,296 @@
+// Package gltftest holds GLB files against the rules of glTF 2.0 that exporters break, for
+// tests. It reads files by itself, so that a mistake of package gltf does not hide in it.
+//
+// Its invariant: what it lets through breaks none of the rules below; they are the errors
+// of Khronos' gltf-validator that a static scene of meshes and pictures can run into. Where
+// GLTF_VALIDATOR names a folder with that program's npm module, it is asked too.
+package gltftest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+)
+
+type file struct {
+	Asset struct {
+		Version string `json:"version"`
+	} `json:"asset"`
+	Used     []string `json:"extensionsUsed"`
+	Required []string `json:"extensionsRequired"`
+	Scene    *int     `json:"scene"`
+	Scenes   []struct {
+		Nodes []int `json:"nodes"`
+	} `json:"scenes"`
+	Nodes []struct {
+		Mesh        *int      `json:"mesh"`
+		Children    []int     `json:"children"`
+		Matrix      []float64 `json:"matrix"`
+		Rotation    []float64 `json:"rotation"`
+		Scale       []float64 `json:"scale"`
+		Translation []float64 `json:"translation"`
+	} `json:"nodes"`
+	Meshes []struct {
+		Primitives []primitive `json:"primitives"`
+	} `json:"meshes"`
+	Accessors   []accessor `json:"accessors"`
+	BufferViews []view     `json:"bufferViews"`
+	Buffers     []struct {
+		Length int     `json:"byteLength"`
+		URI    *string `json:"uri"`
+	} `json:"buffers"`
+	Materials []material `json:"materials"`
+	Textures  []struct {
+		Source  *int `json:"source"`
+		Sampler *int `json:"sampler"`
+	} `json:"textures"`
+	Samplers []json.RawMessage `json:"samplers"`
+	Images   []struct {
+		View *int   `json:"bufferView"`
+		Type string `json:"mimeType"`
+	} `json:"images"`
+}
+
+type primitive struct {
+	Attributes map[string]int `json:"attributes"`
+	Indices    *int           `json:"indices"`
+	Material   *int           `json:"material"`
+	Mode       *int           `json:"mode"`
+}
+
+type accessor struct {
+	View      *int      `json:"bufferView"`
+	Offset    int       `json:"byteOffset"`
+	Component int       `json:"componentType"`
+	Count     int       `json:"count"`
+	Type      string    `json:"type"`
+	Min       []float64 `json:"min"`
+	Max       []float64 `json:"max"`
+}
+
+type view struct {
+	Buffer int  `json:"buffer"`
+	Offset int  `json:"byteOffset"`
+	Length int  `json:"byteLength"`
+	Stride int  `json:"byteStride"`
+	Target *int `json:"target"`
+}
+
+type texture struct {
+	Index int `json:"index"`
+}
+
+type material struct {
+	Metal struct {
+		Color    []float64 `json:"baseColorFactor"`
+		Metallic *float64  `json:"metallicFactor"`
+		Rough    *float64  `json:"roughnessFactor"`
+		Base     *texture  `json:"baseColorTexture"`
+		Both     *texture  `json:"metallicRoughnessTexture"`
+	} `json:"pbrMetallicRoughness"`
+	Normal   *texture  `json:"normalTexture"`
+	Occlude  *texture  `json:"occlusionTexture"`
+	Emit     *texture  `json:"emissiveTexture"`
+	Emissive []float64 `json:"emissiveFactor"`
+}
+
+// checker collects what is wrong with a file.
+type checker struct {
+	file
+	bin   []byte
+	wrong []string
+}
+
+func (c *checker) want(ok bool, format string, args ...any) bool {
+	if !ok {
+		c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+	}
+	return ok
+}
+
+// Conform lists the rules that a GLB breaks.
+func Conform(glb []byte) []string {
+	c := &checker{}
+	text := c.chunks(glb)
+	if text == nil || !c.want(json.Unmarshal(text, &c.file) == nil, "its JSON cannot be read") {
+		return c.wrong
+	}
+	c.names(text)
+	c.want(c.Asset.Version == "2.0", "its version is %q", c.Asset.Version)
+	c.buffers()
+	for i := range c.Accessors {
+		c.accessor(i)
+	}
+	if len(c.wrong) > 0 {
+		return c.wrong // what follows reads by these
+	}
+	for i, m := range c.Meshes {
+		c.want(len(m.Primitives) > 0, "mesh %d has no primitives", i)
+		for k, p := range m.Primitives {
+			c.primitive(fmt.Sprintf("mesh %d, primitive %d", i, k), p)
+		}
+	}
+	c.nodes()
+	c.surfaces()
+	return c.wrong
+}
+
+// chunks takes the container apart.
+func (c *checker) chunks(b []byte) (text []byte) {
+	le := binary.LittleEndian
+	if !c.want(len(b) >= 20 && string(b[:4]) == "glTF" && le.Uint32(b[4:]) == 2, "it does not begin as a GLB does") {
+		return nil
+	}
+	c.want(int(le.Uint32(b[8:])) == len(b), "its header says %d bytes, there are %d", le.Uint32(b[8:]), len(b))
+	for at, n := 12, 0; at+8 <= len(b); n++ {
+		size, kind := int(le.Uint32(b[at:])), string(b[at+4:at+8])
+		if !c.want(size%4 == 0 && at+8+size <= len(b), "chunk %d has %d bytes", n, size) {
+			return nil
+		}
+		part := b[at+8 : at+8+size]
+		switch {
+		case n == 0 && c.want(kind == "JSON", "the first chunk is %q", kind):
+			text = part
+		case n == 1 && kind == "BIN\x00":
+			c.bin = part
+		}
+		at += 8 + size
+	}
+	return text
+}
+
+// known are the extensions that Blender writes and that are ratified.
+var known = []string{"KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior", "KHR_materials_specular", "KHR_materials_volume",
+	"KHR_materials_clearcoat", "KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"}
+
+// names checks that extensions are declared and known, and that nothing is empty.
+func (c *checker) names(text []byte) {
+	for _, e := range c.Required {
+		c.want(slices.Contains(c.Used, e), "extension %s is required and not declared as used", e)
+	}
+	for _, e := range c.Used {
+		c.want(slices.Contains(known, e), "extension %s is not known", e)
+	}
+	var whole any
+	if json.Unmarshal(text, &whole) == nil {
+		c.walk("", whole)
+	}
+}
+
+func (c *checker) walk(at string, v any) {
+	switch v := v.(type) {
+	case []any:
+		c.want(len(v) > 0, "%s is empty", at)
+		for i, e := range v {
+			c.walk(fmt.Sprintf("%s/%d", at, i), e)
+		}
+	case map[string]any:
+		for name, e := range v {
+			if list, ok := e.(map[string]any); ok && name == "extensions" {
+				for used := range list {
+					c.want(slices.Contains(c.Used, used), "%s uses %s, which is not declared", at, used)
+				}
+			}
+			c.walk(at+"/"+name, e)
+		}
+	}
+}
+
+func in(i, n int) bool { return i >= 0 && i < n }
+
+func (c *checker) buffers() {
+	if !c.want(len(c.Buffers) <= 1, "there are %d buffers", len(c.Buffers)) {
+		return
+	}
+	for _, b := range c.Buffers {
+		c.want(b.URI == nil && b.Length > 0 && b.Length <= len(c.bin) && len(c.bin)-b.Length < 4, "the buffer says %d bytes, its chunk has %d", b.Length, len(c.bin))
+	}
+	for i, v := range c.BufferViews {
+		c.want(v.Buffer == 0 && len(c.Buffers) == 1 && v.Offset >= 0 && v.Length > 0 && v.Offset <= c.Buffers[0].Length-v.Length, "buffer view %d leads out of its buffer", i)
+		c.want(v.Stride == 0 || v.Stride >= 4 && v.Stride <= 252 && v.Stride%4 == 0, "buffer view %d has a stride of %d", i, v.Stride)
+		c.want(v.Target == nil || *v.Target == 34962 || *v.Target == 34963, "buffer view %d has an unknown target", i)
+	}
+}
+
+var widths = map[int]int{5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
+var counts = map[string]int{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+
+// accessor checks that it lies within its view, aligned.
+func (c *checker) accessor(i int) {
+	a := c.Accessors[i]
+	width, n := widths[a.Component], counts[a.Type]
+	if !c.want(width > 0 && n > 0 && a.Count > 0 && a.Offset >= 0, "accessor %d is of no known kind, or empty", i) {
+		return
+	}
+	if !c.want(a.View != nil && in(*a.View, len(c.BufferViews)), "accessor %d has no view", i) {
+		return
+	}
+	v := c.BufferViews[*a.View]
+	step := max(v.Stride, width*n)
+	c.want(a.Offset%width == 0 && (v.Offset+a.Offset)%width == 0, "accessor %d is not aligned", i)
+	c.want(a.Offset+step*(a.Count-1)+width*n <= v.Length, "accessor %d leads out of its view", i)
+}
+
+// each gives the values of an accessor.
+func (c *checker) each(i int, f func(row []float64)) {
+	a := c.Accessors[i]
+	v := c.BufferViews[*a.View]
+	width, n := widths[a.Component], counts[a.Type]
+	row := make([]float64, n)
+	for k := range a.Count {
+		at := v.Offset + a.Offset + k*max(v.Stride, width*n)
+		for j := range row {
+			row[j] = number(a.Component, c.bin[at+j*width:])
+		}
+		f(row)
+	}
+}
+
+func number(component int, b []byte) float64 {
+	le := binary.LittleEndian
+	switch component {
+	case 5120:
+		return float64(int8(b[0]))
+	case 5121:
+		return float64(b[0])
+	case 5122:
+		return float64(int16(le.Uint16(b)))
+	case 5123:
+		return float64(le.Uint16(b))
+	case 5125:
+		return float64(le.Uint32(b))
+	}
+	return float64(math.Float32frombits(le.Uint32(b)))
+}
+
+// bounds checks that least and greatest values are those of the data.
+func (c *checker) bounds(i int) {
+	a := c.Accessors[i]
+	n := counts[a.Type]
+	if !c.want(len(a.Min) == n && len(a.Max) == n, "accessor %d says no least and greatest values", i) {
+		return
+	}
+	least, most := slices.Repeat([]float64{math.Inf(1)}, n), slices.Repeat([]float64{math.Inf(-1)}, n)
+	c.each(i, func(row []float64) {
+		for j, x := range row {
+			least[j], most[j] = min(least[j], x), max(most[j], x)
+		}
+	})
+	for j := range n {
+		c.want(float32(a.Min[j]) == float32(least[j]) && float32(a.Max[j]) == float32(most[j]), "accessor %d says %v to %v, its values are %v to %v", i, a.Min, a.Max, least, most)
+	}
+}
+
+var magics = map[string][]byte{"image/png": []byte("\x89PNG\r\n\x1a\n"), "image/jpeg": {0xff, 0xd8, 0xff}}
+
+func (c *checker) picture(i int) {
+	im := c.Images[i]
+	if c.want(im.View != nil && in(*im.View, len(c.BufferViews)), "image %d is not in the file", i) {
+		v := c.BufferViews[*im.View]
+		c.want(magics[im.Type] != nil && bytes.HasPrefix(c.bin[v.Offset:], magics[im.Type]), "image %d is no %s", i, im.Type)
+		c.want(v.Stride == 0 && v.Target == nil, "image %d lies in a view for vertices", i)
+	}
+}

@@ -1,0 +1,143 @@
+package gltftest
+
+import (
+	"fmt"
+	"math"
+)
+
+// shapes are the forms that attributes have: type, and whether they are numbers of 32 bits.
+var shapes = map[string]string{"POSITION": "VEC3", "NORMAL": "VEC3", "TANGENT": "VEC4", "TEXCOORD_0": "VEC2", "TEXCOORD_1": "VEC2", "COLOR_0": "VEC4"}
+
+const (
+	float    = 5126
+	triangle = 4
+	// unit is how far from 1 the length of a unit vector may be: the validator's bound.
+	unit = 0.00674
+)
+
+// primitive checks a primitive's attributes and indices.
+func (c *checker) primitive(at string, p primitive) {
+	pos, ok := p.Attributes["POSITION"]
+	if !c.want(ok && in(pos, len(c.Accessors)), "%s has no positions", at) {
+		return
+	}
+	c.want(p.Material == nil || in(*p.Material, len(c.Materials)), "%s is of a material that is not there", at)
+	c.bounds(pos)
+	for name, i := range p.Attributes {
+		if c.want(in(i, len(c.Accessors)), "%s: %s is not there", at, name) {
+			c.attribute(at+", "+name, name, i, c.Accessors[pos].Count)
+		}
+	}
+	if p.Indices == nil {
+		return
+	}
+	if !c.want(in(*p.Indices, len(c.Accessors)), "%s: its indices are not there", at) {
+		return
+	}
+	a := c.Accessors[*p.Indices]
+	v := c.BufferViews[*a.View]
+	c.want(a.Type == "SCALAR" && (a.Component == 5121 || a.Component == 5123 || a.Component == 5125), "%s: its indices are no whole numbers", at)
+	c.want(v.Stride == 0 && (v.Target == nil || *v.Target == 34963), "%s: its indices lie in a view for vertices", at)
+	c.want(p.Mode != nil && *p.Mode != triangle || a.Count%3 == 0, "%s: %d indices make no triangles", at, a.Count)
+	out := 0
+	c.each(*p.Indices, func(row []float64) {
+		if int(row[0]) >= c.Accessors[pos].Count {
+			out++
+		}
+	})
+	c.want(out == 0, "%s: %d indices lead to no vertex", at, out)
+}
+
+// attribute checks one attribute of vertices.
+func (c *checker) attribute(at, name string, i, vertices int) {
+	a := c.Accessors[i]
+	v := c.BufferViews[*a.View]
+	c.want(a.Count == vertices, "%s: it has %d values for %d vertices", at, a.Count, vertices)
+	c.want((v.Offset+a.Offset)%4 == 0 && a.Offset%4 == 0 && (v.Stride > 0 || widths[a.Component]*counts[a.Type]%4 == 0), "%s is not aligned to 4 bytes", at)
+	c.want(v.Target == nil || *v.Target == 34962, "%s lies in a view for indices", at)
+	if shape, ok := shapes[name]; ok {
+		c.want(a.Type == shape || name == "COLOR_0" && a.Type == "VEC3", "%s is a %s", at, a.Type)
+	}
+	if a.Component != float {
+		return
+	}
+	bad, crooked := 0, 0
+	c.each(i, func(row []float64) {
+		for _, x := range row {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				bad++
+			}
+		}
+		if (name == "NORMAL" || name == "TANGENT") && math.Abs(length(row[:3])-1) > unit || name == "TANGENT" && math.Abs(row[3]) != 1 {
+			crooked++
+		}
+	})
+	c.want(bad == 0, "%s: %d values are no numbers", at, bad)
+	c.want(crooked == 0, "%s: %d are not of unit length", at, crooked)
+}
+
+func length(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x * x
+	}
+	return math.Sqrt(sum)
+}
+
+// nodes checks that the nodes are trees under scenes.
+func (c *checker) nodes() {
+	parent := make([]int, len(c.Nodes))
+	for i, n := range c.Nodes {
+		c.want(n.Mesh == nil || in(*n.Mesh, len(c.Meshes)), "node %d is of a mesh that is not there", i)
+		c.want(n.Matrix == nil || n.Rotation == nil && n.Scale == nil && n.Translation == nil, "node %d has a matrix and parts of one", i)
+		c.want(n.Rotation == nil || len(n.Rotation) == 4 && math.Abs(length(n.Rotation)-1) <= unit, "node %d has a rotation of another length than 1", i)
+		for _, k := range n.Children {
+			if c.want(in(k, len(c.Nodes)) && k != i, "node %d has a child that is not there", i) {
+				parent[k]++
+				c.want(parent[k] == 1, "node %d has two parents", k)
+			}
+		}
+	}
+	c.want(c.Scene == nil || in(*c.Scene, len(c.Scenes)), "its scene is not there")
+	for i, s := range c.Scenes {
+		for _, k := range s.Nodes {
+			c.want(in(k, len(c.Nodes)) && parent[k] == 0, "scene %d begins with a node that is not there or has a parent", i)
+		}
+	}
+}
+
+// surfaces checks materials, textures and pictures.
+func (c *checker) surfaces() {
+	for i, m := range c.Materials {
+		for _, t := range []*texture{m.Metal.Base, m.Metal.Both, m.Normal, m.Occlude, m.Emit} {
+			c.want(t == nil || in(t.Index, len(c.Textures)), "material %d has a texture that is not there", i)
+		}
+		for _, list := range [][]float64{m.Metal.Color, m.Emissive, one(m.Metal.Metallic), one(m.Metal.Rough)} {
+			for _, x := range list {
+				c.want(x >= 0 && x <= 1, "material %d has the factor %v", i, x)
+			}
+		}
+		c.want(m.Metal.Color == nil || len(m.Metal.Color) == 4, "material %d has a colour of %d parts", i, len(m.Metal.Color))
+	}
+	for i, t := range c.Textures {
+		c.want(t.Source != nil && in(*t.Source, len(c.Images)) && (t.Sampler == nil || in(*t.Sampler, len(c.Samplers))), "texture %d is of a picture that is not there", i)
+	}
+	for i := range c.Images {
+		c.picture(i)
+	}
+}
+
+func one(x *float64) []float64 {
+	if x == nil {
+		return nil
+	}
+	return []float64{*x}
+}
+
+// Summary is the first few of what is wrong, for a test's message.
+func Summary(wrong []string) string {
+	if len(wrong) > 5 {
+		return fmt.Sprintf("%q and %d more", wrong[:5], len(wrong)-5)
+	}
+	return fmt.Sprintf("%q", wrong)
+}
