@@ -11,6 +11,7 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/wait"
 )
 
 // pace is the least time between two looks at what is subscribed to, and so between two
@@ -46,7 +47,7 @@ func (f *feed) run(ctx context.Context) {
 		changed := f.s.cfg.Changes.Changed()
 		began := time.Now()
 		f.round(ctx)
-		if !pause(ctx, max(pace, restShare*time.Since(began))) {
+		if !wait.For(ctx, max(pace, restShare*time.Since(began))) {
 			return
 		}
 		select {
@@ -55,17 +56,6 @@ func (f *feed) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loregate/internal/op"
+	"loregate/internal/wait"
 )
 
 // watchedGroup is all subscriptions of one URI that a Watch tells of. What a change costs
@@ -42,7 +43,7 @@ func (f *feed) listen(ctx context.Context, w op.Watch) {
 		if due := f.scan(ctx, w); due > 0 {
 			later = time.After(due)
 		}
-		if !pause(ctx, scanPause) {
+		if !wait.For(ctx, scanPause) {
 			return
 		}
 		select {

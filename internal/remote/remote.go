@@ -24,6 +24,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/wait"
 )
 
 // Config says which server is asked, and as whom. URL, Key and Role are needed.
@@ -87,7 +88,7 @@ func prepare(c Config) (*Engine, error) {
 		c.Now = time.Now
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = func(ctx context.Context, d time.Duration) error { wait.For(ctx, d); return ctx.Err() }
 	}
 	local, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{Now: c.Now}), Surfaces: routed(c.Surfaces), Worlds: elsewhere{}})
 	if err != nil {
@@ -102,17 +103,6 @@ const apiPath = "/api/mcp"
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // routed are surfaces with what can be asked for over REST.

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/job"
+	"loregate/internal/wait"
 )
 
 // Handler does something about events of some types. Handle may be called again for the
@@ -155,19 +156,9 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.cfg.Logger.Error("events cannot be handed on; trying again", "error", err)
 			next = d.cfg.Now().Add(firstRetry)
 		}
-		pause(ctx, rest, nil)
-		pause(ctx, next.Sub(d.cfg.Now()), changed)
-	}
-}
-
-// pause waits for a time, or until something has changed.
-func pause(ctx context.Context, wait time.Duration, changed <-chan struct{}) {
-	timer := time.NewTimer(max(wait, 0))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-changed:
-	case <-timer.C:
+		if wait.For(ctx, rest) {
+			wait.Or(ctx, next.Sub(d.cfg.Now()), changed)
+		}
 	}
 }
 
