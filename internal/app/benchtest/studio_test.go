@@ -1,0 +1,199 @@
+package benchtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"log/slog"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/app"
+	"loregate/internal/blob"
+	"loregate/internal/op"
+	"loregate/internal/studio"
+	"loregate/internal/studio/blender"
+	"loregate/internal/studio/texture"
+)
+
+// workshop is the product with a studio on a fresh folder: Blender, and the double of
+// Unreal, which does nothing.
+type workshop struct {
+	b   *testing.B
+	app *app.App
+}
+
+func newWorkshop(b *testing.B) *workshop {
+	b.Helper()
+	wanted(b)
+	if _, err := exec.LookPath("blender"); err != nil {
+		b.Skip("there is no blender")
+	}
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	c.Data, c.Studio.Unreal = b.TempDir(), "double"
+	w := &workshop{b: b}
+	if w.app, err = app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { w.app.Close(context.Background()) })
+	makeWorld(b, w.app)
+	return w
+}
+
+// call calls a tool as a client in the same process does.
+func (w *workshop) call(tool string, input map[string]any) (e studio.Envelope[map[string]any], took time.Duration) {
+	w.b.Helper()
+	in, err := json.Marshal(input)
+	if err != nil {
+		w.b.Fatal(err)
+	}
+	started := time.Now()
+	answer, err := w.app.Ops.Invoke(w.b.Context(), app.Operator(), op.Request{Operation: tool, Surface: studio.Surface, Input: in, World: worldName, Correlation: uuid.NewString(), Transport: "mcp"})
+	took = time.Since(started)
+	if err == nil {
+		err = json.Unmarshal(answer.Output, &e)
+	}
+	if err != nil {
+		w.b.Fatalf("%s: %v", tool, err)
+	}
+	return e, took
+}
+
+// crowd is a place of some 300 objects.
+var crowd = map[string]any{"description": "a clearing in a wood with forty stumps and a hundred barrels", "seed": 3, "replace": true}
+
+// BenchmarkStudio measures what the studio costs beside the programs, and with them.
+func BenchmarkStudio(b *testing.B) {
+	b.Run("tools", benchmarkTools)
+	b.Run("adapter", benchmarkAdapter)
+	b.Run("terrain", benchmarkTerrain)
+	b.Run("texture", benchmarkTexture)
+}
+
+// benchmarkTools goes through the whole product: a no-op that is recorded, a scene, and the
+// same scene rehearsed.
+func benchmarkTools(b *testing.B) {
+	w, m := newWorkshop(b), medians{}
+	w.call("generate_scene", crowd) // starts Blender and paints the surfaces
+	rehearsed := map[string]any{"dry_run": true}
+	for k, v := range crowd {
+		rehearsed[k] = v
+	}
+	rehearsed["replace"] = false
+	for b.Loop() {
+		for range 20 {
+			_, took := w.call("list_objects", map[string]any{"target": "unreal"})
+			m.add("noop-ms", ms(took))
+		}
+		e, took := w.call("generate_scene", crowd)
+		m.add("objects", e.Result["objects_created"].(float64))
+		m.add("scene-ms", ms(took))
+		rehearsed["target"] = "blender:empty"
+		w.call("list_objects", map[string]any{"target": "blender:empty"}) // starts it
+		_, took = w.call("generate_scene", rehearsed)
+		m.add("dry-run-ms", ms(took))
+	}
+	m.report(b)
+}
+
+// benchmarkAdapter asks the session for single operations, and compares with starting
+// Blender for each of them.
+func benchmarkAdapter(b *testing.B) {
+	wanted(b)
+	m := medians{}
+	blobs, err := blob.Open(filepath.Join(b.TempDir(), "blobs"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer blobs.Close()
+	all := func(string) bool { return true }
+	a := blender.New(blender.Config{})
+	add := func(x studio.Txn, n int) time.Duration {
+		started := time.Now()
+		work := &studio.Work{Tool: "add_object", Input: fmt.Appendf(nil, `{"object_type": "cube", "name": "N%d", "location": [%d, 0, 0]}`, n, n), Progress: func(float64, float64, string) {}}
+		if _, err := x.Do(b.Context(), work); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(started)
+	}
+	open := func() (studio.Target, studio.Txn) {
+		t, err := a.Open(studio.Place{Name: "blender", Dir: b.TempDir(), Files: studio.Kept{Blobs: blobs}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		x, err := t.Begin(b.Context(), all)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return t, x
+	}
+	t, x := open()
+	defer t.Close()
+	add(x, -1)
+	for b.Loop() {
+		var ops outcome
+		for n := range 300 {
+			ops.each = append(ops.each, add(x, n))
+		}
+		slices.Sort(ops.each)
+		if err := x.Rollback(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		started := time.Now()
+		own, y := open()
+		add(y, 0)
+		own.Close()
+		each := time.Since(started)
+		m.add("op-p50-ms", ms(ops.at(50)))
+		m.add("op-p99-ms", ms(ops.at(99)))
+		m.add("start-per-op-ms", ms(each))
+		m.add("start-ratio", float64(each)/float64(ops.at(50)))
+	}
+	m.report(b)
+}
+
+// benchmarkTerrain makes 513² of land, places 5,000 on it and exports all.
+func benchmarkTerrain(b *testing.B) {
+	w, m := newWorkshop(b), medians{}
+	n := 0
+	for b.Loop() {
+		n++
+		target := fmt.Sprintf("blender:land%d", n)
+		w.call("list_objects", map[string]any{"target": target}) // starts it
+		started := time.Now()
+		w.call("generate_terrain", map[string]any{"target": target, "width": 512, "height": 512, "detail_level": "high", "amplitude": 40, "seed": 5})
+		w.call("add_object", map[string]any{"target": target, "object_type": "cone", "name": "Tree", "location": []int{0, 0, 0}})
+		e, _ := w.call("populate_level", map[string]any{"target": target, "asset": "Tree", "ground": "Terrain", "density": 0.05, "area": []int{-250, -250, 250, 250}, "budget_max_instances": 5000})
+		m.add("instances", e.Result["placements_created"].(float64))
+		out, _ := w.call("export_asset", map[string]any{"target": target, "format": "glb"})
+		m.add("s", time.Since(started).Seconds())
+		m.add("MB", float64(out.Artifacts[0].Bytes)/1e6)
+	}
+	m.report(b)
+}
+
+// benchmarkTexture paints a pair of 1,024² and writes it as PNG.
+func benchmarkTexture(b *testing.B) {
+	wanted(b)
+	m := medians{}
+	for b.Loop() {
+		started := time.Now()
+		pair := texture.Paint("stone", 1024, 7)
+		for _, half := range []*image.RGBA{pair.Color, pair.Normal} {
+			if _, err := texture.PNG(half); err != nil {
+				b.Fatal(err)
+			}
+		}
+		m.add("pair-ms", ms(time.Since(started)))
+	}
+	m.report(b)
+}
