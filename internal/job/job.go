@@ -54,6 +54,8 @@ func (j Job) Done() bool { return j.State == Completed || j.State == Failed }
 
 // Store keeps jobs.
 type Store interface {
+	// PutJob keeps a job. One that has ended stays as it ended: what a process writes that
+	// was taken for gone comes too late.
 	PutJob(ctx context.Context, j Job) error
 	Job(ctx context.Context, id uuid.UUID) (Job, bool, error)
 	// Touch says that a process is alive, and fails every unfinished job whose owner
@@ -80,6 +82,10 @@ type Runner struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	wait  sync.WaitGroup
+
+	mu   sync.Mutex
+	lost context.CancelFunc // ends what runs on the present lease. Guarded by mu
+	hold context.Context    //nolint:containedctx // what runs on the present lease ends with it. Guarded by mu
 }
 
 // pulse is how often a process says that it lives; three missed pulses and its jobs are
@@ -100,20 +106,47 @@ func New(ctx context.Context, c Config) (*Runner, error) {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	r := &Runner{store: c.Store, now: c.Now, newID: c.NewID, owner: c.NewID().String(),
 		slots: make(chan struct{}, c.Workers), ctx: run, stop: stop}
+	r.renew()
 	r.wait.Go(r.beat)
 	return r, nil
 }
 
+// renew begins a lease. What ran on the one before ends.
+func (r *Runner) renew() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lost != nil {
+		r.lost()
+	}
+	r.hold, r.lost = context.WithCancel(r.ctx)
+}
+
+// lease is the present one.
+func (r *Runner) lease() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hold
+}
+
+// beat says that the process lives. Where it could not for so long that it was taken for
+// gone, such as one that was paused, its jobs are failed by now and their work ends.
 func (r *Runner) beat() {
 	tick := time.NewTicker(pulse)
 	defer tick.Stop()
+	last := time.Now()
 	for {
 		select {
 		case <-r.ctx.Done():
 			return
 		case <-tick.C:
+			if time.Since(last) > 3*pulse {
+				r.renew()
+			}
 			now := r.now()
-			if err := r.store.Touch(r.ctx, r.owner, now, now.Add(-3*pulse)); err != nil && r.ctx.Err() == nil {
+			err := r.store.Touch(r.ctx, r.owner, now, now.Add(-3*pulse))
+			if err == nil {
+				last = time.Now()
+			} else if r.ctx.Err() == nil {
 				slog.Warn("cannot keep the job lease", "error", err)
 			}
 		}
@@ -159,7 +192,7 @@ func (r *Runner) run(j Job, work Work) Job {
 	if err := r.store.PutJob(r.ctx, j); err != nil {
 		return r.end(j, nil, err)
 	}
-	result, err := guarded(r.ctx, work)
+	result, err := guarded(r.lease(), work)
 	return r.end(j, result, err)
 }
 
@@ -184,7 +217,7 @@ func (r *Runner) end(j Job, result any, err error) Job {
 	}
 	j.State, j.Changed = Completed, r.now().UTC()
 	if err != nil {
-		if r.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		if errors.Is(err, context.Canceled) {
 			err = errInterrupted
 		}
 		j.State, j.Result, j.Problem = Failed, nil, fault.Show(err, j.ID.String()).Error.Message

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -115,10 +117,86 @@ func TestAJobThatAStopInterruptedIsFailed(t *testing.T) {
 	if _, err := r.Start(t.Context(), g, "next", time.Minute, func(context.Context) (any, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
+	// Its process was only paused, and is done with it now: too late.
+	interrupted.State, interrupted.Result = job.Completed, []byte(`{}`)
+	if err := s.PutJob(t.Context(), interrupted); err != nil {
+		t.Fatal(err)
+	}
 	j, err := r.Find(t.Context(), g, interrupted.ID.String())
-	if err != nil || j.State != job.Failed || j.Problem != job.Interrupted {
+	if err != nil || j.State != job.Failed || j.Problem != job.Interrupted || j.Result != nil {
 		t.Errorf("%+v, %v", j, err)
 	}
+}
+
+// unheard is a store that nobody hears of while it is told so.
+type unheard struct {
+	mu   sync.Mutex
+	deaf bool                  // guarded by mu
+	kept map[uuid.UUID]job.Job // guarded by mu
+}
+
+func (u *unheard) PutJob(_ context.Context, j job.Job) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.kept[j.ID] = j
+	return nil
+}
+
+func (u *unheard) Job(_ context.Context, id uuid.UUID) (job.Job, bool, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	j, ok := u.kept[id]
+	return j, ok, nil
+}
+
+func (u *unheard) Touch(context.Context, string, time.Time, time.Time) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.deaf {
+		return errors.New("nobody hears")
+	}
+	return nil
+}
+
+// Who could not say for half a minute that it lives was taken for gone: its work ends,
+// and what is begun later does not.
+func TestWorkEndsWithItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := &unheard{kept: map[uuid.UUID]job.Job{}}
+		r := newRunner(t, u, nil)
+		g := grant(t, "ann", access.RoleGM, world)
+		start := func() job.Job {
+			j, err := r.Start(t.Context(), g, "long", time.Millisecond, func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return j
+		}
+		state := func(j job.Job) job.State {
+			synctest.Wait()
+			j, _, _ = u.Job(t.Context(), j.ID)
+			return j.State
+		}
+		set := func(deaf bool) { u.mu.Lock(); u.deaf = deaf; u.mu.Unlock() }
+		first := start()
+		set(true)
+		<-time.After(25 * time.Second)
+		if s := state(first); s != job.Running {
+			t.Errorf("after a short silence: %s", s)
+		}
+		<-time.After(20 * time.Second)
+		if s := state(first); s != job.Failed {
+			t.Errorf("after a long silence: %s", s)
+		}
+		set(false)
+		<-time.After(15 * time.Second)
+		second := start()
+		<-time.After(time.Minute)
+		if s := state(second); s != job.Running {
+			t.Errorf("once it is heard again: %s", s)
+		}
+		r.Close()
+	})
 }
 
 func TestWhoSeesAJob(t *testing.T) {

@@ -200,6 +200,7 @@ var routes = map[string]string{
 	"restore_card": "POST /api/mcp/cards/{name}/restore",
 	"batch_cards":  "POST /api/mcp/cards/batch",
 	"get_card":     "GET /api/mcp/cards/{name}",
+	"spoiler_scan": "POST /api/mcp/jobs/spoiler-scan",
 }
 
 // call calls an operation over REST. What has no body sends its fields in the query. The

@@ -18,7 +18,7 @@ func (s *Service) PutJob(ctx context.Context, j jobs.Job) error {
 	return s.db.Change(ctx, func(c Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO jobs (id, world, kind, subject, level, owner, state, result, problem, created, changed)
 			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-			ON CONFLICT (id) DO UPDATE SET state = ?7, result = ?8, problem = ?9, changed = ?11`,
+			ON CONFLICT (id) DO UPDATE SET state = ?7, result = ?8, problem = ?9, changed = ?11 WHERE jobs.state IN ('queued', 'running')`,
 			j.ID[:], j.World[:], j.Kind, string(j.By), int64(j.Level), j.Owner, string(j.State), []byte(j.Result), j.Problem,
 			Millis(j.Created), Millis(j.Changed))
 		return err
