@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -265,7 +264,7 @@ func (d *drafter) write(ctx context.Context, n int) (string, error) {
 	defer cancel()
 	answer, err := a.cfg.Provider.Complete(ctx, Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800})
 	if err != nil {
-		a.cfg.Logger.WarnContext(ctx, "the model did not answer; phrases are put together instead", "error", errors.Unwrap(err))
+		a.cfg.Logger.WarnContext(ctx, "the model did not answer; phrases are put together instead", "error", err)
 		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
 	}
 	d.last.TokensPrompt, d.last.TokensCompletion, d.last.CostMicroUSD = answer.TokensPrompt, answer.TokensCompletion, answer.CostMicroUSD

@@ -66,7 +66,7 @@ func (s *scene) grant(effect access.Effect) access.Grant {
 
 var player = access.Caller{Subject: "ai-narrator", Key: "k", Actor: access.AI, EveryRole: access.RoleUser}
 
-func newScene(t *testing.T, provider agent.Provider) *scene {
+func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)) *scene {
 	t.Helper()
 	store := sqlitetest.Open(t)
 	s := &scene{t: t, guard: access.NewGuard(access.Config{})}
@@ -87,11 +87,14 @@ func newScene(t *testing.T, provider agent.Provider) *scene {
 	gates, err := proposal.New(proposal.Config{Canon: s.canon, Guard: s.guard, Prompts: prompts, Contexts: s, Kinds: draft.Kinds(words()),
 		Limits: proposal.Limits{PlayerMinute: 1 << 20, PlayerHour: 1 << 20, KeyMinute: 1 << 20, WorldMinute: 1 << 20, TokensDay: 1 << 30}})
 	must(t, err)
-	s.usage, err = usage.New(usage.Config{Canon: s.canon, Guard: s.guard, Every: time.Hour})
+	s.usage, err = usage.New(usage.Config{Canon: s.canon, Guard: s.guard, Every: time.Hour, Budget: map[string]usage.Budget{"classification": {HardHour: 4000}}})
 	must(t, err)
 	t.Cleanup(func() { _ = s.usage.Close(context.Background()) })
-	s.Agents, err = agent.New(agent.Config{Invoker: s, Prompts: prompts, Provider: provider, Usage: s.usage,
-		Intents: func(string) (string, float64) { return "move", 0.9 }})
+	c := agent.Config{Invoker: s, Prompts: prompts, Provider: provider, Usage: s.usage, Intents: func(string) (string, float64) { return "move", 0.9 }}
+	for _, f := range with {
+		f(&c)
+	}
+	s.Agents, err = agent.New(c)
 	must(t, err)
 	surfaces[0].Operations = append(surfaces[0].Operations, append(gates.Operations(), s.Operations("world")...)...)
 	s.ops, err = op.NewLocal(op.Config{Guard: s.guard, Surfaces: surfaces, Worlds: s})
