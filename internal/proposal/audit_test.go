@@ -1,0 +1,150 @@
+package proposal_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/proposal"
+	"loregate/internal/store/memory"
+)
+
+// path is a way on which proposals write. ready prepares what it works on, and gives the
+// call; the call reports whether it said that it is done, or said that the verdict could not
+// be stored.
+type path struct {
+	name    string
+	ready   func(s *scene) func() (done, unaudited bool)
+	changes int // of the world, once it is done
+	records int // of the ledger
+}
+
+// said reads an answer of a proposal, or an error.
+func said(t *testing.T, r proposal.Result, err error) (done, unaudited bool) {
+	t.Helper()
+	switch {
+	case errors.Is(err, fault.Unavailable):
+		return false, fault.Show(err, "").Error.Details["code"] == "AUDIT_UNAVAILABLE"
+	case err != nil:
+		t.Errorf("the answer is %v", err)
+		return false, false
+	case r.Rejection != nil:
+		return false, r.Rejection.Code == "AUDIT_UNAVAILABLE" && r.Rejection.Retryable && r.Rejection.Fallback.Text != "" && r.EventID == ""
+	}
+	return true, false
+}
+
+func writePaths(t *testing.T) []path {
+	propose := func(tool string, in fields) func(*scene) func() (bool, bool) {
+		return func(s *scene) func() (bool, bool) {
+			ada := s.as("ada", access.RoleUser)
+			return func() (bool, bool) {
+				r, err := keyed[proposal.Result](ada, tool, "once", in)
+				return said(t, r, err)
+			}
+		}
+	}
+	decide := func(tool, status string) func(*scene) func() (bool, bool) {
+		return func(s *scene) func() (bool, bool) {
+			ada, gm := s.as("ada", access.RoleUser), s.approver(access.RoleGM)
+			id := ada.propose("propose-quest", seed(nil)).ProposalID
+			in := fields{"proposalId": id}
+			who := gm
+			switch tool {
+			case "approve-proposal":
+				in["expectedHash"] = gm.get(id).ExpectedHash
+			case "withdraw-proposal":
+				who = ada
+			}
+			return func() (bool, bool) {
+				r, err := keyed[struct{ Status string }](who, tool, "once", in)
+				if err == nil && r.Status != status {
+					t.Errorf("it is %s then", r.Status)
+				}
+				return said(t, proposal.Result{}, err)
+			}
+		}
+	}
+	divert := func(s *scene) func() (bool, bool) {
+		bot := s.as("ai-bot", access.RoleUser)
+		bot.c.Advisory = true
+		return func() (bool, bool) {
+			r, err := keyed[proposal.Result](bot, "write_card", "once", fields{"name": "Rent Quay", "content": "<p>Wet.</p>"})
+			return said(t, r, err)
+		}
+	}
+	line := fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"], "draftText": "You're early. The tide isn't."}
+	return []path{
+		{"a proposal that is accepted", propose("propose-ambience", ambience("A smell of frying sprats and cold iron.")), 1, 1},
+		{"a line", propose("propose-npc-dialogue", line), 1, 1},
+		{"an act", propose("propose-action", fields{"playerId": ids["@tam"], "actionEnvelope": fields{"frames": []fields{{"verb": "look"}}}}), 0, 1},
+		{"a proposal that waits", propose("propose-quest", seed(nil)), 0, 1},
+		{"an event that waits", propose("enqueue-world-event", fields{"type": "NPC.Tick", "payload": fields{"n": 1}}), 0, 1},
+		{"a change that waits", propose("propose-canon-change", fields{"op": fields{"name": "write_card", "arguments": fields{"name": "Rain Log", "content": "<p>It rained.</p>"}}, "reason": "It rained."}), 0, 1},
+		{"a write of an advisory key", divert, 0, 1},
+		{"an approval", decide("approve-proposal", "accepted"), 1, 1},
+		{"a rejection", decide("reject-proposal", "rejected"), 0, 1},
+		{"a withdrawal", decide("withdraw-proposal", "withdrawn"), 0, 1},
+		{"the carrying out of what was accepted", resuming(t), 1, 0},
+	}
+}
+
+// resuming is what a process does that finds a verdict without its change.
+func resuming(t *testing.T) func(*scene) func() (bool, bool) {
+	return func(s *scene) func() (bool, bool) {
+		s.store.after.Store(1)
+		s.as("ada", access.RoleUser).propose("propose-ambience", ambience("Rope creaks in its own time."))
+		s.store.broken.Store(false)
+		next := s.another()
+		g := s.grant(access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true, Approve: true}, access.Request{Operation: "resume", Effect: access.Propose, World: s.world})
+		return func() (bool, bool) {
+			n, err := next.Resume(t.Context(), g)
+			if err == nil && n > 1 {
+				t.Errorf("%d were carried out", n)
+			}
+			return err == nil, err != nil
+		}
+	}
+}
+
+// TestNothingIsPersistedWithoutItsVerdict lets the store fail at each write of each path.
+// Nothing is in the world without the verdict before it, whoever asked is told to try again,
+// and trying again ends it: once.
+func TestNothingIsPersistedWithoutItsVerdict(t *testing.T) {
+	for _, p := range writePaths(t) {
+		for writes := range 3 {
+			t.Run(fmt.Sprintf("%s, after %d writes", p.name, writes), func(t *testing.T) {
+				s := newSceneOn(t, memory.New())
+				s.settle("main", "")
+				do := p.ready(s)
+				world, ledger := s.heads()
+				s.store.after.Store(int64(writes))
+				s.store.broken.Store(writes == 0)
+				done, unaudited := do()
+				failed := s.store.broken.Load()
+				s.store.after.Store(0)
+				s.store.broken.Store(false)
+				w, l := s.heads()
+				if int(w-world) > int(l-ledger) && p.records > 0 {
+					t.Errorf("the world has %d commits more, and the ledger %d records", w-world, l-ledger)
+				}
+				if writes == 0 && (w != world || l != ledger || done) {
+					t.Errorf("with no store, the world went from %d to %d, the ledger from %d to %d, and it is said to be done: %t", world, w, ledger, l, done)
+				}
+				if !done && (!unaudited || !failed) {
+					t.Error("it was not done, and nobody was told so")
+				}
+				for range 2 {
+					if done, _ = do(); !done {
+						t.Fatal("it is not done with the store mended")
+					}
+				}
+				if w, l = s.heads(); int(w-world) != p.changes || int(l-ledger) != p.records {
+					t.Errorf("in the end the world has %d commits more and the ledger %d records; want %d and %d", w-world, l-ledger, p.changes, p.records)
+				}
+			})
+		}
+	}
+}
