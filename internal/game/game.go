@@ -71,9 +71,9 @@ type Config struct {
 
 // Service is the surface. Close it.
 type Service struct {
-	cfg    Config
-	news   *bell             // rings when any game has changed
-	reader *access.Admission // for reading on in games, as long as the service lives
+	cfg     Config
+	news    *bell   // rings when any game has changed
+	looking lookout // for what other processes do
 
 	mu     sync.Mutex
 	tables map[string]*table // games in memory. Guarded by mu
@@ -101,10 +101,7 @@ func New(ctx context.Context, c Config) (*Service, error) {
 	}
 	s := &Service{cfg: c, news: newBell(), tables: map[string]*table{}}
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
-	var err error
-	if s.reader, err = c.Guard.Admit(ctx, clock, access.Request{Operation: "follow", Surface: Surface, Effect: access.Read}); err != nil {
-		return nil, err
-	}
+	s.looking.guard, s.looking.now = c.Guard, c.Now
 	s.work.Go(s.follow)
 	return s, nil
 }
@@ -114,7 +111,7 @@ func (s *Service) Close() {
 	s.closed.Do(func() {
 		s.stop()
 		s.work.Wait()
-		s.reader.Done(context.Background(), 0, nil)
+		s.looking.close()
 	})
 }
 

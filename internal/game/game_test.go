@@ -28,6 +28,34 @@ type stage struct {
 	guard *access.Guard
 	both  [2]*Service
 	ops   [2]*op.Local
+
+	access records
+}
+
+// records are what was recorded of calls.
+type records struct {
+	mu   sync.Mutex
+	list []access.Record // guarded by mu
+}
+
+func (r *records) Reserve() error { return nil }
+
+func (r *records) Record(rec access.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, rec)
+}
+
+// of are the records of an operation; of all for "".
+func (r *records) of(operation string) (list []access.Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rec := range r.list {
+		if operation == "" || rec.Operation == operation {
+			list = append(list, rec)
+		}
+	}
+	return list
 }
 
 // tokens gives out seats by number.
@@ -56,7 +84,8 @@ func (w worlds) Names(context.Context, access.Caller) ([]string, error) {
 
 func open(t *testing.T) *stage {
 	t.Helper()
-	s := &stage{t: t, guard: access.NewGuard(access.Config{})}
+	s := &stage{t: t}
+	s.guard = access.NewGuard(access.Config{Recorder: &s.access})
 	s.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	dir, seats := t.TempDir(), &tokens{}
 	for i := range s.both {
@@ -135,8 +164,11 @@ func (s *stage) seated() string {
 
 func (s *stage) state(process int, game string) rule.State {
 	s.t.Helper()
-	t, err := s.both[process].open(s.t.Context(), s.both[process].reader.Grant, game)
-	if err != nil {
+	var t *table
+	if err := s.both[process].looking.look(s.t.Context(), func(g access.Grant) (found bool, err error) {
+		t, err = s.both[process].open(s.t.Context(), g, game)
+		return true, err
+	}); err != nil {
 		s.t.Fatal(err)
 	}
 	state, _ := t.now()
@@ -180,14 +212,13 @@ func TestAPhaseEndsOnceHoweverManyTick(t *testing.T) {
 	for process := range 2 {
 		all.Go(func() {
 			svc := s.both[process]
-			tab, err := svc.open(t.Context(), svc.reader.Grant, game)
-			if err == nil {
-				err = svc.as(t.Context(), clock, access.Write, s.world, func(g access.Grant) error {
-					_, err := svc.do(t.Context(), g, tab, rule.Tick{})
-					return err
-				})
-			}
-			if err != nil {
+			if err := svc.as(t.Context(), clock, access.Request{Operation: "tick", World: s.world}, func(g access.Grant) error {
+				tab, err := svc.open(t.Context(), g, game)
+				if err == nil {
+					_, err = svc.do(t.Context(), g, tab, rule.Tick{})
+				}
+				return err
+			}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -195,6 +226,42 @@ func TestAPhaseEndsOnceHoweverManyTick(t *testing.T) {
 	all.Wait()
 	if p := s.state(0, game).Public.Phase; p != rule.PulseCheck {
 		t.Errorf("the game is in %s", p)
+	}
+}
+
+// TestWhatTheProgramDoesIsRecordedAsItself has one process end a phase and the other see
+// it: each is an access of its own, and looking in vain is none.
+func TestWhatTheProgramDoesIsRecordedAsItself(t *testing.T) {
+	s := open(t)
+	game := s.seated()
+	s.state(1, game)
+	all, seen := len(s.access.of("")), len(s.access.of("follow_games"))
+	ctx, stop := context.WithCancel(t.Context())
+	var hosting sync.WaitGroup
+	hosting.Go(func() { s.both[0].Run(ctx, nil) })
+	s.clock.Add(16_000)
+	for { // the other process follows by itself
+		bell := s.both[1].tables[game].bell.wait()
+		if state, _ := s.both[1].tables[game].now(); state.Public.Phase == rule.PulseCheck {
+			break
+		}
+		select {
+		case <-bell:
+		case <-t.Context().Done():
+			t.Fatal("the other process does not follow")
+		}
+	}
+	stop()
+	hosting.Wait()
+	ticks := s.access.of("tick")
+	if len(ticks) != 1 || ticks[0].Target != game || ticks[0].World != s.world || ticks[0].Subject != clock.Subject {
+		t.Errorf("the end of a phase is recorded as %+v", ticks)
+	}
+	// Found were: the game in the directory and its beginning, and in the other process what
+	// the tick did, which it may come upon in parts.
+	all, seen = len(s.access.of(""))-all, len(s.access.of("follow_games"))-seen
+	if seen < 3 || seen+len(ticks) != all {
+		t.Errorf("of %d records %d are of looking", all, seen)
 	}
 }
 

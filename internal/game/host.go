@@ -11,6 +11,7 @@ import (
 	"loregate/internal/game/player"
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
+	"loregate/internal/wait"
 )
 
 // Dial connects to the MCP endpoint as the seat of a game, as any other client does. The
@@ -29,7 +30,11 @@ func (s *Service) Run(ctx context.Context, dial Dial) {
 	hosted := map[string]bool{}
 	for {
 		changed, news := s.cfg.Ledgers.Changed(), s.news.wait()
-		open, err := s.lookUp(ctx, s.reader.Grant, func(e *entry) bool { return !e.closed && !hosted[e.Game] })
+		var open []entry
+		err := s.looking.look(ctx, func(g access.Grant) (found bool, err error) {
+			open, err = s.lookUp(ctx, g, func(e *entry) bool { return !e.closed && !hosted[e.Game] })
+			return len(open) > 0, err
+		})
 		if err != nil && ctx.Err() == nil {
 			s.cfg.Logger.Warn("cannot read the directory of games", "error", err)
 		}
@@ -37,7 +42,7 @@ func (s *Service) Run(ctx context.Context, dial Dial) {
 			hosted[e.Game] = true
 			games.Go(func() { s.host(ctx, e, dial) })
 		}
-		if !sleep(ctx, restful) {
+		if !wait.For(ctx, restful) {
 			return
 		}
 		select {
@@ -46,17 +51,6 @@ func (s *Service) Run(ctx context.Context, dial Dial) {
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
@@ -76,13 +70,7 @@ func (s *Service) host(ctx context.Context, e entry, dial Dial) {
 			return
 		}
 		next := h.act(&state)
-		timer := time.NewTimer(time.Duration(max(next-s.now(), 1)) * time.Millisecond)
-		select {
-		case <-bell:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		wait.Or(ctx, time.Duration(max(next-s.now(), 1))*time.Millisecond, bell)
 	}
 }
 
@@ -96,14 +84,19 @@ const (
 // begun opens a game that the directory names; nil where it never began, or ctx ended.
 func (s *Service) begun(ctx context.Context, id string) *table {
 	for absent := 0; absent < soon; {
-		t, err := s.open(ctx, s.reader.Grant, id)
-		if err == nil {
+		var t *table
+		err := s.looking.look(ctx, func(g access.Grant) (found bool, err error) {
+			t, err = s.open(ctx, g, id)
+			if err != nil && fault.KindOf(err) == fault.NotFound {
+				absent++
+				return false, nil
+			}
+			return err == nil, err
+		})
+		if t != nil && err == nil {
 			return t
 		}
-		if fault.KindOf(err) == fault.NotFound {
-			absent++
-		}
-		if !sleep(ctx, lookGap) {
+		if !wait.For(ctx, lookGap) {
 			return nil
 		}
 	}
@@ -236,7 +229,7 @@ func (h *hosting) speak(p *program, seat rule.Seat, think func(context.Context) 
 // do decides a command of the program's own. What is refused was decided on a state that
 // has passed.
 func (h *hosting) do(c access.Caller, cmd rule.Command) {
-	err := h.s.as(h.ctx, c, access.Write, h.world, func(g access.Grant) error {
+	err := h.s.as(h.ctx, c, access.Request{Operation: nameOf(cmd), World: h.world, Target: h.t.id}, func(g access.Grant) error {
 		_, err := h.s.do(h.ctx, g, h.t, cmd)
 		if k := fault.KindOf(err); err != nil && (k == fault.Rule || k == fault.Invalid) {
 			return nil
@@ -250,7 +243,7 @@ func (h *hosting) do(c access.Caller, cmd rule.Command) {
 
 // closeGame notes that a game is over, so that nobody hosts it again.
 func (h *hosting) closeGame(e entry) {
-	err := h.s.as(h.ctx, clock, access.Write, h.world, func(g access.Grant) error {
+	err := h.s.as(h.ctx, clock, access.Request{Operation: "close_game", World: h.world, Target: e.Game}, func(g access.Grant) error {
 		return h.s.enlist(h.ctx, g, "closed", entry{Game: e.Game})
 	})
 	if err != nil && h.ctx.Err() == nil {

@@ -11,6 +11,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/game/rule"
+	"loregate/internal/wait"
 )
 
 // table is one game in memory: the fold of its ledger as far as it was read.
@@ -223,9 +224,7 @@ func (s *Service) follow() {
 		if err := s.level(s.life); err != nil && s.life.Err() == nil {
 			s.cfg.Logger.Warn("cannot read games", "error", err)
 		}
-		select {
-		case <-time.After(restful):
-		case <-s.life.Done():
+		if !wait.For(s.life, restful) {
 			return
 		}
 		select {
@@ -253,7 +252,12 @@ func (s *Service) level(ctx context.Context) error {
 		if now-t.read.Load() < restful.Milliseconds()/2 {
 			continue
 		}
-		if err := s.refresh(ctx, s.reader.Grant, t); err != nil {
+		_, before := t.now()
+		if err := s.looking.look(ctx, func(g access.Grant) (found bool, err error) {
+			err = s.refresh(ctx, g, t)
+			_, after := t.now()
+			return after != before, err
+		}); err != nil {
 			return err
 		}
 	}
@@ -263,18 +267,4 @@ func (s *Service) level(ctx context.Context) error {
 func (t *table) idle(now int64) bool {
 	state, _ := t.now()
 	return state.Public.Phase == rule.Over && now-t.used.Load() > forgotten.Milliseconds()
-}
-
-// clock is who does what happens by itself.
-var clock = access.Caller{Subject: "alignment-clock", Actor: access.AI, Unlimited: true, Surfaces: []string{Surface}}
-
-// as admits an act of the program's own.
-func (s *Service) as(ctx context.Context, c access.Caller, e access.Effect, w access.WorldID, f func(access.Grant) error) error {
-	a, err := s.cfg.Guard.Admit(ctx, c, access.Request{Operation: "play", Surface: Surface, Effect: e, World: w})
-	if err != nil {
-		return err
-	}
-	err = f(a.Grant)
-	a.Done(ctx, 0, err)
-	return err
 }
