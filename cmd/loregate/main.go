@@ -46,6 +46,7 @@ type cli struct {
 	Purge     purgeCmd     `cmd:"" help:"Erase the body of a version of a card, keeping its hash."`
 	Backup    backupCmd    `cmd:"" help:"Write a consistent copy of the store."`
 	Copy      copyCmd      `cmd:"" help:"Copy a store to another, between data folders and PostgreSQL, and prove both equal."`
+	Bench     benchCmd     `cmd:"" help:"Put running servers under load, and say how they do."`
 	Doctor    doctorCmd    `cmd:"" help:"Check that everything is in order, and print what is in force."`
 	Studio    studioCmd    `cmd:"" help:"Build places in authoring programs: plans, runs, artifacts."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`

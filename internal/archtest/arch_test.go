@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"job":       {"access", "fault"},
 	"sample":    {},
 	"racing":    {},
+	"load":      {},
 	"wait":      {},
 	"blob":      {"fault"},
 

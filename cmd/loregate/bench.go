@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"loregate/internal/fault"
+	"loregate/internal/load"
+)
+
+// benchCmd puts running servers under load. It opens no store.
+type benchCmd struct {
+	URL          []string      `help:"Server to drive; several, where they share a store." name:"url" default:"http://127.0.0.1:8420" placeholder:"URL"`
+	KeyEnv       string        `help:"Variable that holds the API key." name:"api-key-env" default:"LOREGATE_KEY" placeholder:"VAR"`
+	Role         string        `help:"Role to act in; default admin, or gm with --keep." enum:"user,gm,admin," default:""`
+	World        string        `help:"World to write into, by slug; one made for it is best." required:"" placeholder:"WORLD"`
+	Cards        int           `help:"Cards to write before the load begins; those of an earlier run with the same seed, number and --keep are taken." default:"200"`
+	Clients      int           `help:"Calls under way at most." default:"8"`
+	Rate         float64       `help:"Calls a second; 0 makes the next as soon as one is answered." default:"0"`
+	Duration     time.Duration `help:"How long." default:"30s"`
+	Calls        int           `help:"End earlier, after so many calls; 0 for no such bound." default:"0"`
+	Mix          string        `help:"Weights of the kinds of calls." default:"read=62,search=20,write=16,propose=2" placeholder:"KIND=N,…"`
+	Watchers     int           `help:"Subscribers whose notices are timed." default:"2"`
+	Seed         uint64        `help:"What all that is asked follows from." default:"1"`
+	Keep         bool          `help:"Leave the cards in the world; otherwise they go to its trash."`
+	OtherMachine bool          `help:"The server is another machine, which may be put under load." name:"other-machine"`
+	JSON         bool          `help:"Print the report as JSON."`
+	Picture      string        `help:"File to draw latency over time in, as SVG." placeholder:"FILE"`
+	Title        string        `help:"Title of the picture." default:"Latency over time"`
+}
+
+func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
+	mix, err := parseMix(c.Mix)
+	if err != nil {
+		return err
+	}
+	key := os.Getenv(c.KeyEnv)
+	if key == "" {
+		return fault.New(fault.Invalid, "the variable %s holds no API key; make one with: loregate key create bench --role admin, and name its variable with --api-key-env", c.KeyEnv)
+	}
+	var urls []string
+	for _, u := range c.URL {
+		urls = append(urls, strings.TrimRight(u, "/"))
+	}
+	report, err := load.Run(ctx, load.Config{URLs: urls, Key: key, Role: c.Role, World: c.World, Seed: c.Seed, Cards: c.Cards, Clients: c.Clients,
+		Rate: c.Rate, Duration: c.Duration, Calls: c.Calls, Mix: mix, Watchers: c.Watchers, Keep: c.Keep, Strange: c.OtherMachine,
+		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
+	if report == nil {
+		return err
+	}
+	return errors.Join(err, c.draw(report), c.print(out, report))
+}
+
+func (c benchCmd) draw(r *load.Report) (err error) {
+	if c.Picture == "" {
+		return nil
+	}
+	f, err := os.Create(c.Picture)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return r.Picture(f, c.Title)
+}
+
+func (c benchCmd) print(out io.Writer, r *load.Report) error {
+	if !c.JSON {
+		return r.Print(out)
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// parseMix reads "read=62,search=20".
+func parseMix(text string) (map[load.Kind]int, error) {
+	mix := map[load.Kind]int{}
+	for part := range strings.SplitSeq(text, ",") {
+		kind, weight, ok := strings.Cut(strings.TrimSpace(part), "=")
+		n, err := strconv.Atoi(weight)
+		if !ok || err != nil {
+			return nil, fault.New(fault.Invalid, "mix: %q is not KIND=N, such as read=62", part)
+		}
+		mix[load.Kind(kind)] = n
+	}
+	return mix, nil
+}
