@@ -119,6 +119,7 @@ func BenchmarkGameRead(b *testing.B) {
 	for b.Loop() {
 		o := t.closed(b, readers, round)
 		m.add("reads/s", o.rate())
+		m.add("cpu-ms", ms(o.cpu)/float64(o.calls))
 		m.add("p50-ms", ms(o.at(50)))
 		m.add("p99-ms", ms(o.at(99)))
 	}
