@@ -27,6 +27,7 @@ type studioCmd struct {
 	Undo   studioUndoCmd   `cmd:"" help:"Take a run back."`
 	Runs   studioRunsCmd   `cmd:"" help:"List runs."`
 	Worker studioWorkerCmd `cmd:"" help:"Take runs from the queue and do them, where studio.workers leaves them to workers."`
+	Sweep  studioSweepCmd  `cmd:"" help:"Find kept content that no run and no target names any more, and take it away."`
 }
 
 // worldly is what commands that work in a world take.

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path"
 	"sync/atomic"
+	"time"
 
 	"loregate/internal/fault"
 )
@@ -95,8 +96,14 @@ func place(sum Sum) string {
 func (s *Store) Path(sum Sum) string { return path.Join(s.root.Name(), place(sum)) }
 
 // Put keeps what r gives, durably, and says what it is. What is there already is not
-// written again. More than limit bytes are refused with fault.TooLarge; 0 is no limit.
+// kept again; where r can be read twice it is not even written. More than limit bytes are
+// refused with fault.TooLarge; 0 is no limit.
 func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (ref Ref, err error) {
+	if twice, ok := r.(io.ReadSeeker); ok {
+		if ref, found, err := s.there(ctx, twice, limit); found || err != nil {
+			return ref, err
+		}
+	}
 	name := fmt.Sprintf("tmp/%d-%d", os.Getpid(), s.tmp.Add(1))
 	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -114,10 +121,90 @@ func (s *Store) Put(ctx context.Context, r io.Reader, limit int64) (ref Ref, err
 	if err = errors.Join(err, f.Close()); err != nil {
 		return ref, err
 	}
-	if _, err := s.Stat(ref.Sum); err == nil {
+	if _, err := s.Touch(ref.Sum); err == nil {
 		return ref, s.root.Remove(name)
 	}
 	return ref, s.adopt(name, ref.Sum)
+}
+
+// there looks whether what r gives is kept already, and goes back to where r was.
+func (s *Store) there(ctx context.Context, r io.ReadSeeker, limit int64) (Ref, bool, error) {
+	at, err := r.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return Ref{}, false, nil // it cannot be read twice after all
+	}
+	ref, err := fill(ctx, io.Discard, r, limit)
+	if err != nil {
+		return ref, false, err
+	}
+	if _, err := s.Touch(ref.Sum); err == nil {
+		return ref, true, nil
+	}
+	if _, err := r.Seek(at, io.SeekStart); err != nil {
+		return Ref{}, false, fmt.Errorf("blob: %w", err)
+	}
+	return Ref{}, false, nil
+}
+
+// Touch is Stat for a blob that is about to be named: Sweep leaves young ones alone.
+func (s *Store) Touch(sum Sum) (Ref, error) {
+	ref, err := s.Stat(sum)
+	if err == nil {
+		s.touch(sum)
+	}
+	return ref, err
+}
+
+// touch makes a blob young. Where it fails the blob is as old as it was.
+func (s *Store) touch(sum Sum) {
+	now := time.Now()
+	_ = s.root.Chtimes(place(sum), now, now)
+}
+
+// Sweep takes away what keep does not know, unless it was put, also again, after a time:
+// somebody may be about to name it. It calls gone for each; dry takes nothing away.
+func (s *Store) Sweep(ctx context.Context, before time.Time, keep func(Sum) bool, gone func(Ref), dry bool) error {
+	for ref, err := range s.All() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if keep(ref.Sum) {
+			continue
+		}
+		info, err := s.root.Lstat(place(ref.Sum))
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
+			continue
+		}
+		if err == nil && !dry {
+			err = s.root.Remove(place(ref.Sum))
+		}
+		if err != nil {
+			return fmt.Errorf("blob: %w", err)
+		}
+		gone(ref)
+	}
+	return s.sweepLeft(before, dry)
+}
+
+// sweepLeft takes away what writers left that ended in the middle.
+func (s *Store) sweepLeft(before time.Time, dry bool) error {
+	list, err := fs.ReadDir(s.root.FS(), "tmp")
+	if err != nil {
+		return fmt.Errorf("blob: %w", err)
+	}
+	for _, e := range list {
+		info, err := e.Info()
+		if err != nil || dry || !info.ModTime().Before(before) {
+			continue // it is gone already, or young
+		}
+		if err := s.root.Remove(path.Join("tmp", e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("blob: %w", err)
+		}
+	}
+	return nil
 }
 
 // adopt moves a finished file to its place, durably.

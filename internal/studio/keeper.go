@@ -43,7 +43,7 @@ func (k Kept) Path(sum string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if _, err := k.Blobs.Stat(s); err != nil {
+	if _, err := k.Blobs.Touch(s); err != nil {
 		return "", err
 	}
 	return filepath.Abs(k.Blobs.Path(s))

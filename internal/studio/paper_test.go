@@ -24,6 +24,7 @@ type paper struct {
 	hold    chan struct{}
 	entered chan struct{}
 	lie     bool // a call that must not changes the scene
+	late    bool // hold holds a call at its end, not at its beginning
 }
 
 func (p *paper) Kind() string { return p.kind }
@@ -113,19 +114,22 @@ func (p *pencil) Names(context.Context) ([]string, error) { return slices.Clone(
 func (p *pencil) Do(ctx context.Context, w *studio.Work) (any, error) {
 	a := p.paper
 	a.mu.Lock()
-	fail, hold, entered, lie := a.fail, a.hold, a.entered, a.lie
+	fail, hold, entered, lie, late := a.fail, a.hold, a.entered, a.lie, a.late
 	a.fail = nil
 	a.mu.Unlock()
-	if entered != nil {
+	if entered != nil && !late {
 		entered <- struct{}{}
 	}
-	if hold != nil {
+	if hold != nil && !late {
 		select {
 		case <-hold:
 		case <-ctx.Done():
 			p.names = append(p.names, "half")
 			return nil, ctx.Err()
 		}
+	}
+	if late {
+		defer func() { entered <- struct{}{}; <-hold }()
 	}
 	if lie {
 		p.names = append(p.names, "sneaked in")

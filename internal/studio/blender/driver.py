@@ -403,14 +403,30 @@ def data_digest(thing):
     return data.name if data else None
 
 
+def homes_of(scene):
+    """The collections of each object; an object asked for its own goes over all of them."""
+    homes = {}
+    for home in [scene.collection, *bpy.data.collections]:
+        for name in home.objects.keys():
+            homes.setdefault(name, []).append(home.name)
+    return homes
+
+
+def triples(things, field):
+    row = np.zeros(len(things) * 3, "f4")
+    things.foreach_get(field, row)
+    return (np.array([round(v, 5) for v in row.tolist()]) + 0.0).reshape(-1, 3).tolist()
+
+
 def op_digest(session):
     """A hash of all that the scene is, the same for the same scene in every process."""
     scene = bpy.context.scene
+    homes = homes_of(scene)
+    where = zip(*(triples(scene.objects, field) for field in ("location", "rotation_euler", "scale")))
     state = {
-        "objects": sorted([o.name, o.type, data_digest(o), rounded(o.location), rounded(o.rotation_euler), rounded(o.scale),
-                           sorted(c.name for c in o.users_collection),
+        "objects": sorted([o.name, o.type, data_digest(o), *at, sorted(homes[o.name]),
                            [[s.link, s.material.name if s.material else None] for s in o.material_slots]]
-                          for o in scene.objects),
+                          for o, at in zip(scene.objects, where)),
         "meshes": sorted([m.name, *mesh_digest(m)] for m in bpy.data.meshes),
         "materials": sorted([m.name, m.get("spec", "")] for m in bpy.data.materials),
         "images": sorted([i.name, i.get("sha256", "")] for i in bpy.data.images if i.name != "Render Result"),

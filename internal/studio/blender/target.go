@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"loregate/internal/studio"
@@ -22,6 +23,7 @@ type target struct {
 	journal *journal
 	session *session
 	holds   string // identity of the journal's state that the session is in; "" for unknown
+	digest  string // of the scene as it is; "" for unknown
 	shaken  bool   // a request was called off in the middle: its inverses may not be whole
 	scratch string
 }
@@ -82,7 +84,7 @@ func (t *target) drop() {
 	if t.session != nil {
 		t.session.close()
 	}
-	t.session, t.holds = nil, ""
+	t.session, t.holds, t.digest = nil, "", ""
 }
 
 // restore brings the session to the journal's state: from the checkpoint where that is on
@@ -118,6 +120,9 @@ func (t *target) send(ctx context.Context, ops []raw, progress func(done int)) (
 	for from := 0; from < len(ops); from += batch {
 		part := make([]raw, 0, batch)
 		for _, o := range ops[from:min(from+batch, len(ops))] {
+			if !looks.Match(o) {
+				t.digest = ""
+			}
 			if o, err = t.located(o); err != nil {
 				return nil, err
 			}
@@ -226,9 +231,16 @@ func ask[T any](ctx context.Context, t *target, op any) (v T, err error) {
 	return v, nil
 }
 
-func (x *txn) Digest(ctx context.Context) (string, error) {
-	return ask[string](ctx, x.target, map[string]string{"op": "digest"})
+// Digest is taken from the scene, and taken again once anything was done there but looking.
+func (x *txn) Digest(ctx context.Context) (d string, err error) {
+	if x.digest == "" {
+		x.digest, err = ask[string](ctx, x.target, map[string]string{"op": "digest"})
+	}
+	return x.digest, err
 }
+
+// looks are the operations that leave the scene alone beyond doubt.
+var looks = regexp.MustCompile(`^\{"op":"(digest|names|list|counts)"`)
 
 // listed is an object as the driver lists it: name, type, collection, location,
 // dimensions, material.
@@ -343,6 +355,7 @@ func (x *txn) Rollback(ctx context.Context) error {
 	if x.undid != "" || x.shaken {
 		x.holds = ""
 	}
+	x.digest = ""
 	if x.session != nil && x.session.alive() && x.undid == "" && !x.reset && !x.shaken {
 		if _, err := x.session.do(ctx, []raw{raw(`{"op":"rollback"}`)}); err == nil {
 			return nil

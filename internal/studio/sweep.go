@@ -1,0 +1,127 @@
+package studio
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/blob"
+)
+
+// Swept is content that nothing names: no record of a run, and no target.
+type Swept struct {
+	Files []blob.Ref
+	Bytes int64
+}
+
+// sweepWait bounds how long Sweep waits for runs that are under way.
+const sweepWait = 30 * time.Second
+
+// Sweep takes away kept content that nothing names any more and that nobody asked for for
+// some time: what failed runs made, and what rehearsals painted. dry only lists it. It holds
+// all targets meanwhile, so that no run is between keeping content and naming it.
+func (s *Studio) Sweep(ctx context.Context, unused time.Duration, dry bool) (out Swept, err error) {
+	before := s.now().Add(-unused)
+	release, err := s.holdAll(ctx)
+	defer release()
+	if err != nil {
+		return out, err
+	}
+	named := map[blob.Sum]bool{}
+	if err := s.namedByRuns(ctx, named); err != nil {
+		return out, err
+	}
+	if err := s.namedByTargets(named); err != nil {
+		return out, err
+	}
+	err = s.blobs.Sweep(ctx, before, func(sum blob.Sum) bool { return named[sum] }, func(r blob.Ref) {
+		out.Files, out.Bytes = append(out.Files, r), out.Bytes+r.Size
+	}, dry)
+	return out, err
+}
+
+// holdAll takes the locks of all targets of all worlds.
+func (s *Studio) holdAll(ctx context.Context) (release func(), err error) {
+	var held []func()
+	release = func() {
+		for _, f := range slices.Backward(held) {
+			f()
+		}
+	}
+	locks, err := filepath.Glob(filepath.Join(s.dir, "targets", "*", "*", "lock"))
+	if err != nil {
+		return release, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, sweepWait)
+	defer cancel()
+	for _, name := range locks {
+		unlock, err := lockFile(ctx, name)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = Fail(TargetGone, "runs are under way; sweep when they have ended")
+		}
+		if err != nil {
+			return release, err
+		}
+		held = append(held, unlock)
+	}
+	return release, nil
+}
+
+// namedByRuns notes the artifacts of all recorded runs.
+func (s *Studio) namedByRuns(ctx context.Context, named map[blob.Sum]bool) error {
+	if s.queue == nil {
+		return errors.New("studio: sweeping needs the queue's leave to read all records")
+	}
+	worlds, err := s.canon.Worlds(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range worlds {
+		err := s.queue.Act(ctx, Asker{}, w.ID, ReadQueue, func(g access.Grant) error {
+			b, err := s.book(ctx, g)
+			if err != nil {
+				return err
+			}
+			defer b.mu.Unlock()
+			for _, e := range b.runs {
+				for _, a := range e.run.Artifacts {
+					named[a.SHA256] = true
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sumForm is how content is named in journals, whatever field it is in.
+var sumForm = regexp.MustCompile(`[0-9a-f]{64}`)
+
+// namedByTargets notes whatever looks like content's name in the targets' journals.
+func (s *Studio) namedByTargets(named map[blob.Sum]bool) error {
+	err := filepath.WalkDir(filepath.Join(s.dir, "targets"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".ndjson" {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, text := range sumForm.FindAll(b, -1) {
+			if sum, err := blob.ParseSum(string(text)); err == nil {
+				named[sum] = true
+			}
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // no target was used yet
+	}
+	return err
+}
