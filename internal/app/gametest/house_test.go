@@ -30,12 +30,15 @@ type house struct {
 	addr string
 	key  string // of the host
 	app  *app.App
+	with func(*app.Config) // settings besides
 	stop func()
 }
 
-func open(t testing.TB) *house {
+func open(t testing.TB) *house { return openWith(t, func(*app.Config) {}) }
+
+func openWith(t testing.TB, with func(*app.Config)) *house {
 	t.Helper()
-	h := &house{t: t, dir: t.TempDir()}
+	h := &house{t: t, dir: t.TempDir(), with: with}
 	h.start()
 	t.Cleanup(func() { h.stop() })
 	if _, err := h.app.CreateWorld(t.Context(), canon.NewWorld{Slug: "main", Title: "Main"}); err != nil {
@@ -62,6 +65,7 @@ func (h *house) start() {
 		h.t.Fatal(err)
 	}
 	c.Data = h.dir
+	h.with(&c)
 	ctx, cancel := context.WithCancel(context.Background())
 	if h.app, err = app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		h.t.Fatal(err)
