@@ -61,6 +61,7 @@ type standing struct {
 	outcome access.Label
 	at      time.Time
 	sig     signature // dropped once it is compared with no more
+	decided *decided  // the last decision; nil for none
 }
 
 type used struct {
@@ -168,7 +169,7 @@ func (a *admission) decided(s *Service, e entry) {
 	if st == nil {
 		return
 	}
-	st.status = e.decided.Status
+	st.status, st.decided = e.decided.Status, e.decided
 	if st.status == Accepted {
 		a.compare(s, st)
 		return

@@ -226,7 +226,7 @@ func (s *Service) accept(ctx context.Context, c *candidate, verdict uuid.UUID) (
 		slog.ErrorContext(ctx, "an accepted proposal waits to be carried out", "proposal", c.rec.ID, "error", err)
 		return s.unaudited(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err))
 	}
-	if err := s.decide(ctx, c.grant, decided{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject, Gate: GateInvariant}); err != nil {
+	if err := s.undo(ctx, c.grant, decided{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject, Gate: GateInvariant}); err != nil {
 		return Result{}, err
 	}
 	o := outcome{issues: issuesOf(err)}
@@ -315,7 +315,7 @@ func (s *Service) Resume(ctx context.Context, g access.Grant) (n int, err error)
 		event, failed := s.settle(ctx, g, e)
 		switch {
 		case failed != nil && final(failed):
-			failed = s.decide(ctx, g, decided{ID: e.judged.ID, Status: Rejected, By: e.judged.Author.Subject, Gate: GateInvariant})
+			failed = s.undo(ctx, g, decided{ID: e.judged.ID, Status: Rejected, By: e.judged.Author.Subject, Gate: GateInvariant})
 		case failed == nil && event != uuid.Nil:
 			n++
 		}

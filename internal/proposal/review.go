@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -13,16 +14,24 @@ import (
 	"loregate/internal/fault"
 )
 
-// decide stores what became of a proposal that waits, if it still does; of one that was
-// accepted and cannot be carried out, too.
+// decide stores what became of a proposal that waits, if it still does.
 func (s *Service) decide(ctx context.Context, g access.Grant, d decided) error {
-	_, err := s.decideOn(ctx, g, d, func(*standing, *admission) error { return nil })
+	_, err := s.decideOn(ctx, g, d, Pending, func(*standing, *admission) error { return nil })
 	return err
 }
 
-func (s *Service) decideOn(ctx context.Context, g access.Grant, d decided, check func(*standing, *admission) error) (canon.Receipt, error) {
+// undo stores that a proposal which was accepted cannot be carried out.
+func (s *Service) undo(ctx context.Context, g access.Grant, d decided) error {
+	_, err := s.decideOn(ctx, g, d, Accepted, func(*standing, *admission) error { return nil })
+	return err
+}
+
+// decideOn stores a decision on a proposal that has a status. Where that very call decided
+// before, its refusal comes when the first decision is durable: see before.
+func (s *Service) decideOn(ctx context.Context, g access.Grant, d decided, from Status, check func(*standing, *admission) error) (canon.Receipt, error) {
 	led := s.ledger(g.World())
-	return s.cfg.Canon.Decide(ctx, g, led.stream, func(t *canon.Tail) ([]canon.Event, error) {
+	var late error
+	receipt, err := s.cfg.Canon.Decide(ctx, g, led.stream, func(t *canon.Tail) ([]canon.Event, error) {
 		led.admit.Lock()
 		defer led.admit.Unlock()
 		if err := led.admission.sync(s, t); err != nil {
@@ -32,8 +41,13 @@ func (s *Service) decideOn(ctx context.Context, g access.Grant, d decided, check
 		if st == nil {
 			return nil, absent(d.ID.String())
 		}
-		if st.status != Pending && (d.Gate == "" || st.status != Accepted) {
-			return nil, fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", st.status).With("status", st.status)
+		late = nil
+		if st.status != from {
+			late = fault.New(fault.Conflict, "the proposal does not wait any more; it is %s", st.status).With("status", st.status)
+			if st.decided.sameCall(d) {
+				return nil, nil
+			}
+			return nil, late
 		}
 		if err := check(st, &led.admission); err != nil {
 			return nil, err
@@ -41,6 +55,7 @@ func (s *Service) decideOn(ctx context.Context, g access.Grant, d decided, check
 		e, err := eventOf(typeDecided, d)
 		return []canon.Event{e}, err
 	})
+	return receipt, cmp.Or(err, late)
 }
 
 // waiting finds a proposal on which the caller may decide.
@@ -89,11 +104,11 @@ func (s *Service) approve(ctx context.Context, g access.Grant, id, hash, note st
 		return Result{}, err
 	}
 	if err := s.unmoved(ctx, author, g.World(), k, draft, j); err != nil {
-		return Result{}, s.outdate(ctx, g, j, err)
+		return Result{}, s.outdate(ctx, g, j, s.decide, err)
 	}
 	d := decisionBy(g, j.ID, Accepted, note)
 	d.Hash = j.Expected
-	receipt, err := s.decideOn(ctx, g, d, func(st *standing, a *admission) error { return s.stillNew(author, g.World(), k, draft, j, st, a) })
+	receipt, err := s.decideOn(ctx, g, d, Pending, func(st *standing, a *admission) error { return s.stillNew(author, g.World(), k, draft, j, st, a) })
 	if err != nil {
 		return Result{}, audited(err)
 	}
@@ -101,7 +116,7 @@ func (s *Service) approve(ctx context.Context, g access.Grant, id, hash, note st
 	event, err := s.carryAgreed(ctx, author, g.World(), k, draft, e)
 	switch {
 	case err != nil && final(err):
-		return Result{}, s.outdate(ctx, g, j, err)
+		return Result{}, s.outdate(ctx, g, j, s.undo, err)
 	case err != nil:
 		return Result{}, audited(err)
 	}
@@ -136,18 +151,19 @@ func decisionBy(g access.Grant, id uuid.UUID, status Status, note string) decide
 // before finds the decision that a failed call made when it was sent for the first time,
 // under the same idempotency key; nil where it made none.
 func (s *Service) before(ctx context.Context, g access.Grant, id string, status Status, failed error) *entry {
-	c, key := g.Caller(), g.Request().IdempotencyKey
-	if failed == nil || key == "" {
+	if failed == nil || g.Request().IdempotencyKey == "" {
 		return nil
 	}
 	e, err := s.find(ctx, g, id)
-	if err != nil || e.decided == nil {
-		return nil
-	}
-	if d := e.decided; d.Status != status || d.Idempotency != key || d.By != c.Subject || d.Key != c.Key {
+	if err != nil || !e.decided.sameCall(decisionBy(g, e.judged.ID, status, "")) {
 		return nil
 	}
 	return e
+}
+
+// sameCall reports whether two decisions are of one call, sent twice.
+func (d *decided) sameCall(o decided) bool {
+	return d != nil && d.Idempotency != "" && d.Idempotency == o.Idempotency && d.Status == o.Status && d.By == o.By && d.Key == o.Key
 }
 
 // audited is what a decision says that could not be stored or carried out for now.
@@ -217,8 +233,8 @@ func (s *Service) stillNew(author access.Caller, w access.WorldID, k *Kind, draf
 }
 
 // outdate records that a proposal cannot be accepted any more because the world is
-// otherwise, and gives the refusal.
-func (s *Service) outdate(ctx context.Context, g access.Grant, j *judged, why error) error {
+// otherwise, and gives the refusal. record is decide, or undo where it was accepted already.
+func (s *Service) outdate(ctx context.Context, g access.Grant, j *judged, record func(context.Context, access.Grant, decided) error, why error) error {
 	if !final(why) {
 		return audited(why)
 	}
@@ -226,7 +242,7 @@ func (s *Service) outdate(ctx context.Context, g access.Grant, j *judged, why er
 		why = movedOn()
 	}
 	d := decided{ID: j.ID, Status: Outdated, By: g.Caller().Subject, Key: g.Caller().Key, Gate: GateInvariant}
-	if err := s.decide(ctx, g, d); err != nil && fault.KindOf(err) != fault.Conflict {
+	if err := record(ctx, g, d); err != nil && fault.KindOf(err) != fault.Conflict {
 		return audited(err)
 	}
 	return why

@@ -3,7 +3,9 @@ package proposal_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"loregate/internal/access"
@@ -74,5 +76,39 @@ func TestADecisionSentAgainHasTheFirstAnswer(t *testing.T) {
 		if g, err := keyed[got](ada, "withdraw-proposal", "back", fields{"proposalId": third}); err != nil || g.Status != "withdrawn" {
 			t.Errorf("%+v, %v", g, err)
 		}
+	}
+}
+
+// Of several who approve at once one does; the others come too late, and what was accepted
+// stays so.
+func TestOfSeveralApprovalsOneCounts(t *testing.T) {
+	s := newScene(t, "")
+	ada := s.as("ada", access.RoleUser)
+	id := ada.propose("propose-quest", seed(nil)).ProposalID
+	judges := make([]actor, 12)
+	for n := range judges {
+		judges[n] = s.as(fmt.Sprintf("judge-%d", n), access.RoleGM)
+		judges[n].c.Approve = true
+	}
+	hash := judges[0].get(id).ExpectedHash
+	_, before := s.heads()
+	var all sync.WaitGroup
+	var accepted atomic.Int32
+	for _, j := range judges {
+		all.Go(func() {
+			switch _, err := keyed[proposal.Result](j, "approve-proposal", "", fields{"proposalId": id, "expectedHash": hash}); {
+			case err == nil:
+				accepted.Add(1)
+			case !errors.Is(err, fault.Conflict) && !errors.Is(err, fault.Unavailable):
+				t.Errorf("too late: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if _, after := s.heads(); accepted.Load() != 1 || after != before+1 {
+		t.Errorf("%d approved, and %d decisions are recorded", accepted.Load(), after-before)
+	}
+	if g := ada.get(id); g.Status != "accepted" || g.EventID == "" {
+		t.Errorf("then it is %+v", g)
 	}
 }
