@@ -9,12 +9,15 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/telemetry"
 )
 
 // propose makes a plan of a sentence by rules: a phrase grammar over the tools and the
 // canon's places. What it cannot settle becomes a question. The plan is as untrusted as
 // any other.
-func (s *Studio) propose(ctx context.Context, g access.Grant, in planCreateIn) (Plan, error) {
+func (s *Studio) propose(ctx context.Context, g access.Grant, in planCreateIn) (_ Plan, err error) {
+	ctx, end := telemetry.Start(ctx, "studio.plan")
+	defer func() { end(err) }()
 	p := Plan{Name: clip(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget}
 	said := understand(in.Intent)
 	card, question, err := s.place(ctx, g, in.Card, said.rest)

@@ -46,11 +46,12 @@ func (d *desk) queue(handOver bool, gone *sync.Map) *studio.Queue {
 // team is a desk that leaves its runs to workers.
 type team struct {
 	*desk
-	gone sync.Map
+	gone  sync.Map
+	lease time.Duration // of its workers
 }
 
 func newTeam(t *testing.T) *team {
-	tm := &team{desk: newDesk(t)}
+	tm := &team{desk: newDesk(t), lease: 2 * time.Second}
 	tm.openWith(tm.queue(true, &tm.gone))
 	return tm
 }
@@ -74,7 +75,7 @@ func (tm *team) worker(kinds ...string) (p *paper, stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = s.Work(ctx, studio.Worker{Kinds: kinds, Lease: 2 * time.Second})
+		_ = s.Work(ctx, studio.Worker{Kinds: kinds, Lease: tm.lease})
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
@@ -190,6 +191,7 @@ func TestARunIsCalledOffWhereverItIs(t *testing.T) {
 // A worker that stops gives back what it is at, and the next one does it, once.
 func TestAWorkerThatStopsGivesItsRunBack(t *testing.T) {
 	tm := newTeam(t)
+	tm.lease = time.Hour
 	p, stop := tm.worker()
 	p.hold, p.entered = make(chan struct{}), make(chan struct{}, 1)
 	var e map[string]any
@@ -248,11 +250,14 @@ func TestAWorkerActsForWhoAsked(t *testing.T) {
 // Two calls with one request id are one run, also while it goes on.
 func TestTheSameRequestAtOnceIsTheSameRun(t *testing.T) {
 	tm := newTeam(t)
+	other := *tm.desk
+	other.openWith(tm.queue(true, &tm.gone))
+	defer other.studio.Close()
 	ids := make([]string, 3)
 	var wait sync.WaitGroup
-	for i := range ids {
+	for i, asking := range []*desk{tm.desk, tm.desk, &other} {
 		wait.Go(func() {
-			ids[i] = tm.do(access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"request_id": "r", `, 1))["run_id"].(string)
+			ids[i] = asking.do(access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"request_id": "r", `, 1))["run_id"].(string)
 		})
 		tm.queued()
 	}

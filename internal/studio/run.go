@@ -20,6 +20,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/fault"
+	"loregate/internal/telemetry"
 )
 
 // request is what is to be executed: one call of a tool, or those of a plan.
@@ -91,7 +92,9 @@ func (x *executor) perform(ctx context.Context) (*Run, error) {
 	x.progress = x.reporting(live)
 	// The targets stay locked until the run is recorded: before that, what it left in them
 	// is nobody's.
-	release, err := x.open(ctx)
+	waiting, end := telemetry.Start(ctx, "studio.open")
+	release, err := x.open(waiting)
+	end(err)
 	defer release()
 	if err == nil && x.taken {
 		if again, err := x.recorded(ctx); again != nil || err != nil {
@@ -362,7 +365,9 @@ func (x *executor) steps(ctx context.Context) error {
 }
 
 // step does one call: its card read, its references filled in, and what it claims checked.
-func (x *executor) step(ctx context.Context, i int) error {
+func (x *executor) step(ctx context.Context, i int) (err error) {
+	ctx, end := telemetry.Start(ctx, "studio.step "+x.req.calls[i].tool.Name)
+	defer func() { end(err) }()
 	c, txn := x.req.calls[i], x.txns[x.req.calls[i].target]
 	input, err := x.fill(c.input)
 	if err != nil {
@@ -418,7 +423,9 @@ func (x *executor) do(ctx context.Context, i int, c call, st *Step, txn Txn) err
 		return err
 	}
 	x.progress(float64(i), total, c.tool.Name)
-	result, err := txn.Do(ctx, w)
+	doing, end := telemetry.Start(ctx, "studio.adapter "+txn.Info().Kind)
+	result, err := txn.Do(doing, w)
+	end(err)
 	if err != nil {
 		return stopped(ctx, err)
 	}
@@ -534,8 +541,9 @@ func (x *executor) rollback(ctx context.Context) error {
 }
 
 // commit makes the targets' states last, and then the run: the record is what counts.
-func (x *executor) commit(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
+func (x *executor) commit(ctx context.Context) (err error) {
+	ctx, end := telemetry.Start(context.WithoutCancel(ctx), "studio.commit")
+	defer func() { end(err) }()
 	for _, name := range x.order {
 		if err := x.txns[name].Commit(ctx, x.run.ID.String()); err != nil {
 			return errors.Join(err, x.rollback(ctx))

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"loregate/internal/studio"
 )
@@ -20,10 +19,8 @@ type Config struct {
 // Adapter carries out tools in Blender.
 type Adapter struct {
 	config  Config
-	mu      sync.Mutex // guards what follows
-	found   string     // the binary that version is of
-	info    studio.TargetInfo
-	when    time.Time
+	probed  studio.Probed
+	mu      sync.Mutex           // guards what follows
 	painted map[string][2]string // kept surfaces by kind: colour and normal
 }
 
@@ -62,30 +59,22 @@ const install = "Blender is not installed; on Debian: apt-get install -y --no-in
 // binary finds the program.
 func (a *Adapter) binary() (string, error) { return studio.Program(a.config.Binary, install) }
 
-// probeLife is how long an answer of the program about its version is believed.
-const probeLife = 10 * time.Minute
-
 // Probe asks the program for its version.
 func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	path, err := a.binary()
 	if err != nil {
 		return studio.TargetInfo{}, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.found == path && time.Since(a.when) < probeLife {
-		return a.info, nil
-	}
-	cmd := exec.CommandContext(ctx, path, "--background", "--version")
-	cmd.Env = cleanEnv("/nonexistent")
-	out, err := cmd.Output()
-	if err != nil {
-		return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Blender does not run; try %s --background --version by hand", path).Because(err)
-	}
-	first, _, _ := strings.Cut(string(out), "\n")
-	a.found, a.when = path, time.Now()
-	a.info = studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: strings.TrimPrefix(strings.TrimSpace(first), "Blender ")}
-	return a.info, nil
+	return a.probed.Info(path, func() (studio.TargetInfo, error) {
+		cmd := exec.CommandContext(ctx, path, "--background", "--version")
+		cmd.Env = cleanEnv("/nonexistent")
+		out, err := cmd.Output()
+		if err != nil {
+			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Blender does not run; try %s --background --version by hand", path).Because(err)
+		}
+		first, _, _ := strings.Cut(string(out), "\n")
+		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: strings.TrimPrefix(strings.TrimSpace(first), "Blender ")}, nil
+	})
 }
 
 // Open gives a scene. No program is started.

@@ -17,7 +17,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"loregate/internal/studio"
@@ -32,10 +31,7 @@ type Config struct{ Binary string }
 // Adapter carries out tools in Godot.
 type Adapter struct {
 	config Config
-	mu     sync.Mutex // guards what follows
-	found  string
-	info   studio.TargetInfo
-	when   time.Time
+	probed studio.Probed
 }
 
 // New makes the adapter. Nothing is started.
@@ -69,30 +65,22 @@ const install = "Godot 3 is not installed; on Debian: apt-get install -y --no-in
 // binary finds the program.
 func (a *Adapter) binary() (string, error) { return studio.Program(a.config.Binary, install) }
 
-// probeLife is how long an answer of the program about its version is believed.
-const probeLife = 10 * time.Minute
-
 // Probe asks the program for its version.
 func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	path, err := a.binary()
 	if err != nil {
 		return studio.TargetInfo{}, err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.found == path && time.Since(a.when) < probeLife {
-		return a.info, nil
-	}
-	cmd := exec.CommandContext(ctx, path, "--version")
-	cmd.Env = env(os.TempDir())
-	out, err := cmd.Output() // it ends with a status of its own; the text is what counts
-	version := strings.TrimSpace(string(out))
-	if version == "" {
-		return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try %s --version by hand", path).Because(err)
-	}
-	a.found, a.when = path, time.Now()
-	a.info = studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: version}
-	return a.info, nil
+	return a.probed.Info(path, func() (studio.TargetInfo, error) {
+		cmd := exec.CommandContext(ctx, path, "--version")
+		cmd.Env = env(os.TempDir())
+		out, err := cmd.Output() // it ends with a status of its own; the text is what counts
+		version := strings.TrimSpace(string(out))
+		if version == "" {
+			return studio.TargetInfo{}, studio.Fail(studio.TargetGone, "Godot does not run; try %s --version by hand", path).Because(err)
+		}
+		return studio.TargetInfo{Kind: a.Kind(), Name: a.Kind(), Version: version}, nil
+	})
 }
 
 func env(home string) []string {
