@@ -10,10 +10,14 @@ import (
 
 type doctorCmd struct {
 	common
-	URL string `help:"Also try a running server, with the key in LOREGATE_KEY."`
+	URL   string `help:"Also try a running server, with the key in LOREGATE_KEY."`
+	Ready string `help:"Only ask a running server whether it is ready, as health checks do; the store is not opened." placeholder:"URL"`
 }
 
 func (d doctorCmd) Run(ctx context.Context, out io.Writer) error {
+	if d.Ready != "" {
+		return app.AskReady(ctx, d.Ready)
+	}
 	cfg, err := d.load()
 	if err != nil {
 		return err

@@ -92,6 +92,11 @@ func (d *doctor) store(ctx context.Context, a *App) {
 	d.say("keys", err, "%d good of %d", good, len(keys))
 }
 
+// AskReady asks a running server whether it takes calls.
+func AskReady(ctx context.Context, url string) error {
+	return (&doctor{out: io.Discard}).get(ctx, strings.TrimSuffix(url, "/")+"/readyz", "")
+}
+
 // server tries a running server as a client would.
 func (d *doctor) server(ctx context.Context, url string) {
 	d.say("server answers", d.get(ctx, url+"/readyz", ""), "%s", url)

@@ -1,0 +1,68 @@
+package rollingtest
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"loregate/internal/store/postgres/pgtest"
+)
+
+// caddy runs deploy/Caddyfile in front of servers.
+func caddy(t *testing.T, site, servers string) {
+	t.Helper()
+	program := os.Getenv("CADDY")
+	if program == "" {
+		program = "caddy"
+	}
+	program, err := exec.LookPath(program)
+	if err != nil {
+		if os.Getenv("REQUIRE_ENGINES") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("Caddy is not installed (looked in CADDY and on the path)")
+	}
+	home := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), program, "run", "--config", filepath.Join("..", "..", "..", "deploy", "Caddyfile"), "--adapter", "caddyfile")
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_DATA_HOME="+home, "XDG_CONFIG_HOME="+home, "CADDY_ADMIN=off", "CADDY_SITE="+site, "CADDY_UPSTREAMS="+servers)
+	cmd.WaitDelay = 5 * time.Second
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+		if t.Failed() {
+			t.Log(said.String())
+		}
+	})
+}
+
+// The configuration in deploy, with Caddy itself: clients that know one address and
+// nothing of processes lose nothing while each is stopped and started again.
+func TestARollingRestartBehindCaddy(t *testing.T) {
+	front, here, there := free(t), free(t), free(t)
+	i := newInstance(t, pgtest.Empty(t), "LOREGATE_DRAIN_NOTICE=4s", "LOREGATE_BEHIND_PROXY=true", "LOREGATE_ALLOW_KEY_AS_BEARER=yes", "LOREGATE_PUBLIC_URL=http://lore.example")
+	a := i.serve(here)
+	b := i.serve(there)
+	caddy(t, "http://"+front, here+" "+there)
+	eventually(t, "Caddy listens", func() bool { return ready(t.Context(), front) })
+	f := newTraffic(t, "http://"+front, i.key(), &http.Transport{MaxIdleConnsPerHost: 8})
+	f.flows()
+	a.stop()
+	f.flows()
+	i.serve(here)
+	eventually(t, "it is ready", func() bool { return ready(t.Context(), here) })
+	f.flows()
+	b.stop()
+	f.flows()
+	i.serve(there)
+	f.flows()
+	f.end()
+}

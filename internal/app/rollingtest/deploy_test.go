@@ -1,0 +1,73 @@
+package rollingtest
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"loregate/internal/app"
+)
+
+func deployed(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", "..", "deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// settingsOf reads variables as the program would.
+func settingsOf(t *testing.T, environ []string) app.Config {
+	t.Helper()
+	c, err := app.LoadConfig("", environ)
+	if err != nil {
+		t.Errorf("%v: %v", environ, err)
+	}
+	return c
+}
+
+var assigned = regexp.MustCompile(`(?m)^([A-Z_]+=.*)$`)
+
+// What the examples set are settings, and fit together.
+func TestExampleSettings(t *testing.T) {
+	c := settingsOf(t, assigned.FindAllString(deployed(t, "loregate.env"), -1))
+	if c.Drain.Notice < 4*time.Second || c.Drain.Notice+c.Drain.Calls >= 40*time.Second || !strings.Contains(deployed(t, "loregate@.service"), "TimeoutStopSec=40") {
+		t.Errorf("%+v is not longer than Caddy looks, or not shorter than systemd waits", c.Drain)
+	}
+	if 3*(c.Pool.Connections+1) > 97 {
+		t.Errorf("three processes open %d connections each", c.Pool.Connections+1)
+	}
+	var compose struct {
+		Services map[string]struct {
+			Environment map[string]string
+		}
+	}
+	if err := yaml.Unmarshal([]byte(deployed(t, "compose.yaml")), &compose); err != nil {
+		t.Fatal(err)
+	}
+	if names := slices.Sorted(maps.Keys(compose.Services)); len(names) != 5 {
+		t.Errorf("services %v", names)
+	}
+	for _, name := range []string{"lore1", "lore2", "lore3"} {
+		var environ []string
+		for k, v := range compose.Services[name].Environment {
+			environ = append(environ, k+"="+strings.NewReplacer("${SITE:-localhost}", "localhost").Replace(v))
+		}
+		if c := settingsOf(t, environ); c.Database == "" || !c.BehindProxy || c.Drain.Notice < 4*time.Second {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	for _, unit := range []string{"loregate.service", "loregate@.service"} {
+		for _, line := range regexp.MustCompile(`(?m)^Environment=(.*)$`).FindAllStringSubmatch(deployed(t, unit), -1) {
+			settingsOf(t, strings.Fields(line[1]))
+		}
+	}
+}
