@@ -16,6 +16,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"loregate/internal/agent"
@@ -63,6 +64,7 @@ type Client struct {
 	host     string
 	slots    chan struct{}
 	rest     rest
+	formless atomic.Bool // the endpoint was found to know of no forms
 }
 
 var _ agent.Provider = (*Client)(nil)
@@ -140,13 +142,34 @@ func (c *Client) Complete(ctx context.Context, r agent.Request) (agent.Completio
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	answer, retries, err := c.ask(ctx, r)
+	answer, retries, err := c.formed(ctx, r)
 	done := c.spent(r, answer)
 	done.Retries = retries
 	if err == nil {
 		done.Text, err = check(answer.text)
 	}
 	return done, err
+}
+
+// formed asks for the form that the request wants, and for an answer of any form where
+// the endpoint refuses such a request: not all know of forms. What comes is checked anyhow,
+// and a prompt says what it wants.
+func (c *Client) formed(ctx context.Context, r agent.Request) (reply, int, error) {
+	if r.Schema == nil || c.formless.Load() {
+		r.Schema = nil
+		return c.ask(ctx, r)
+	}
+	answer, retries, err := c.ask(ctx, r)
+	if !errors.Is(err, errBadRequest) {
+		return answer, retries, err
+	}
+	r.Schema = nil
+	answer, more, again := c.ask(ctx, r)
+	if again != nil {
+		return answer, retries + more, err
+	}
+	c.formless.Store(true)
+	return answer, retries + more + 1, nil
 }
 
 // ask tries until there is an answer, or nothing more is worth trying.

@@ -211,6 +211,24 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// An endpoint that knows of no forms is asked without, and from then on; what it says is
+// checked as ever.
+func TestAnEndpointWithoutForms(t *testing.T) {
+	s := serve(t, say(400, leaked), say(200, chat(`{"answer":"yes"}`, "stop")), say(200, chat("Yes.", "stop")))
+	c, _ := client(t, s, model.Config{})
+	if a, err := complete(t, c, yesOrNo); err != nil || a.Text != `{"answer":"yes"}` || a.Retries != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := complete(t, c, yesOrNo); err == nil {
+		t.Error("what has no form is taken")
+	}
+	for i, want := range []bool{true, false, false} {
+		if _, ok := s.requests()[i].body["response_format"]; ok != want {
+			t.Errorf("request %d names a form: %v", i, ok)
+		}
+	}
+}
+
 func TestWhatStandsAroundAnAnswerIsTakenAway(t *testing.T) {
 	for _, text := range []string{"```json\n{\"answer\":\"no\"}\n```", "```\n{\"answer\":\"no\"}```", " \n{\"answer\":\"no\"}\n", "<think>Should I?</think>\n{\"answer\":\"no\"}"} {
 		c, _ := client(t, serve(t, say(200, chat(text, "stop"))), model.Config{})

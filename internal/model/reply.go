@@ -41,13 +41,14 @@ type reply struct {
 
 // Why an answer cannot be used.
 var (
-	errCutOff  = fault.New(fault.Rule, "the model's answer was cut off; raise model.max_tokens")
-	errRefused = fault.New(fault.Rule, "the model refuses to answer")
-	errNoJSON  = fault.New(fault.Rule, "the endpoint's answer is not of its kind; look at model.provider and model.url")
-	errNothing = fault.New(fault.Rule, "the endpoint answered with no message")
-	errTooLong = fault.New(fault.Rule, "the model's answer is longer than is taken")
-	errUnfit   = fault.New(fault.Rule, "the model's answer does not have the form that it was asked for")
-	errDropped = fault.New(fault.Unavailable, "the endpoint broke off its answer")
+	errCutOff     = fault.New(fault.Rule, "the model's answer was cut off; raise model.max_tokens")
+	errRefused    = fault.New(fault.Rule, "the model refuses to answer")
+	errNoJSON     = fault.New(fault.Rule, "the endpoint's answer is not of its kind; look at model.provider and model.url")
+	errNothing    = fault.New(fault.Rule, "the endpoint answered with no message")
+	errTooLong    = fault.New(fault.Rule, "the model's answer is longer than is taken")
+	errUnfit      = fault.New(fault.Rule, "the model's answer does not have the form that it was asked for")
+	errBadRequest = fault.New(fault.Rule, "the endpoint refuses the request (status 400); does the model take chat messages, and so many tokens?")
+	errDropped    = fault.New(fault.Unavailable, "the endpoint broke off its answer")
 )
 
 // validator gives what checks a text against a schema, nil for none, and takes what stands

@@ -115,6 +115,8 @@ func (c *Client) refused(res *http.Response) error {
 		return fault.New(fault.Rule, "%s knows no such model or address (status 404); look at model.name and model.url", c.host)
 	case status >= 300 && status < 400:
 		return fault.New(fault.Rule, "%s answers with a redirect, which is not followed; set model.url to where the model is", c.host)
+	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
+		return errBadRequest
 	case passing(res):
 		return fault.New(fault.Unavailable, "%s cannot answer now (status %d)", c.host, status)
 	}
