@@ -64,7 +64,6 @@ type posting struct {
 // loreIndex is what the facts of one view's level are found by. All its numbers follow
 // from those facts alone. It never changes.
 type loreIndex struct {
-	at    canon.Seq // the commit it was made at
 	docs  []*loreDoc
 	terms map[string][]posting
 	byRun map[string][]int32 // places in vocab by run of three characters
@@ -81,8 +80,8 @@ type loreName struct {
 }
 
 // newLoreIndex makes the index of facts, which are sorted by id before.
-func newLoreIndex(at canon.Seq, docs []*loreDoc) *loreIndex {
-	x := &loreIndex{at: at, docs: docs, terms: map[string][]posting{}, byRun: map[string][]int32{},
+func newLoreIndex(docs []*loreDoc) *loreIndex {
+	x := &loreIndex{docs: docs, terms: map[string][]posting{}, byRun: map[string][]int32{},
 		exact: map[string][]int32{}, named: map[string][]int32{}}
 	var nameAvg, bodyAvg float64
 	for _, d := range docs {

@@ -229,7 +229,7 @@ func BenchmarkSearchLoreAfterACommit(b *testing.B) {
 func BenchmarkNewLoreIndex(b *testing.B) {
 	docs := newLibrary(b).index.docs
 	for b.Loop() {
-		newLoreIndex(1, docs)
+		newLoreIndex(docs)
 	}
 }
 

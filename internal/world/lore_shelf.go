@@ -1,7 +1,9 @@
 package world
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +21,7 @@ const maxIndexed = canon.CountCap
 // An index holds the facts that everyone at the level sees, and nothing else, so that no
 // rank depends on what is out of sight; it was listed through the sight of such a reader.
 // What somebody sees beyond it by being named is kept apart, without statistics. Both
-// are good for one commit of the world, and asked for anew after the next.
+// are good for one commit of the world; after the next what it wrote is followed.
 type loreShelf struct {
 	mu    sync.Mutex // guards all below
 	ages  uint64
@@ -63,10 +65,10 @@ type shelf struct {
 func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Look) (shelf, error) {
 	level := shelfKey{l.World().ID, l.View().Level}
 	own := ownKey{level.world, l.View()}
-	base, mine := s.kept(level, own, l.Now())
-	if base == nil || mine == nil {
+	base, mine := s.kept(level, own)
+	if base == nil || mine == nil || base.at != l.Now() || mine.at != l.Now() {
 		var err error
-		if base, mine, err = lore.read(ctx, l, s.last(level)); err != nil {
+		if base, mine, err = lore.bring(ctx, l, base, mine); err != nil {
 			return shelf{}, err
 		}
 		s.keep(level, own, base, mine)
@@ -74,33 +76,30 @@ func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Look) (shelf, 
 	return shelf{base.crowded, base.index, mine.docs}, nil
 }
 
-// kept gives what is good for a commit; nil for what is not.
-func (s *loreShelf) kept(level shelfKey, own ownKey, at canon.Seq) (base, mine *shelved) {
+// kept gives what was used last, of whatever commit; nil where nothing was. Who is not
+// named has nothing of its own, at any commit.
+func (s *loreShelf) kept(level shelfKey, own ownKey) (base, mine *shelved) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ages++
-	if b := s.level[level]; b != nil && b.at == at {
-		b.age, base = s.ages, b
+	if base = s.level[level]; base != nil {
+		base.age = s.ages
 	}
-	if own.view.Subject == "" || own.view.Level >= access.LevelAdmin {
-		return base, &shelved{}
+	if own.nobody() {
+		mine = &shelved{}
+		if base != nil {
+			mine.at = base.at
+		}
+		return base, mine
 	}
-	if o := s.own[own]; o != nil && o.at == at {
-		o.age, mine = s.ages, o
+	if mine = s.own[own]; mine != nil {
+		mine.age = s.ages
 	}
 	return base, mine
 }
 
-// last is the index of a level that was used last, good or not: most of its facts will
-// be the same.
-func (s *loreShelf) last(level shelfKey) *loreIndex {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if b := s.level[level]; b != nil {
-		return b.index
-	}
-	return nil
-}
+// nobody reports whether a view sees nothing by being named.
+func (k ownKey) nobody() bool { return k.view.Subject == "" || k.view.Level >= access.LevelAdmin }
 
 func (s *loreShelf) keep(level shelfKey, own ownKey, base, mine *shelved) {
 	s.mu.Lock()
@@ -113,7 +112,7 @@ func (s *loreShelf) keep(level shelfKey, own ownKey, base, mine *shelved) {
 	if there := s.level[level]; there == nil || there.at <= base.at {
 		s.level[level] = base
 	}
-	if own.view.Subject != "" {
+	if there := s.own[own]; !own.nobody() && (there == nil || there.at <= mine.at) {
 		s.own[own] = mine
 	}
 	dropOldest(s.level, maxLevels)
@@ -134,48 +133,116 @@ func dropOldest[K comparable](m map[K]*shelved, most int) {
 	}
 }
 
-// read lists the facts in sight. Facts that an older index has taken apart, and that have
-// not changed, are taken from there.
-func (l *lore) read(ctx context.Context, look *canon.Look, old *loreIndex) (base, mine *shelved, err error) {
-	at := look.Now()
-	base, mine = &shelved{at: at}, &shelved{at: at}
-	known := map[canon.CardID]*loreDoc{}
-	if old != nil {
-		for _, d := range old.docs {
-			known[d.card.ID] = d
+// bring gives an index and own facts as of a look's snapshot. Where both were there
+// before, only what was written since the older of them is read.
+func (l *lore) bring(ctx context.Context, look *canon.Look, base, mine *shelved) (newBase, newMine *shelved, err error) {
+	now := look.Now()
+	if base == nil || mine == nil || max(base.at, mine.at) > now {
+		return l.read(ctx, look, base)
+	}
+	known := sync.OnceValue(func() map[canon.CardID]*loreDoc { return base.known(mine.docs...) })
+	drift, ok, err := look.Drift(ctx, min(base.at, mine.at), func(id canon.CardID) bool { return known()[id] != nil })
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !ok:
+		return l.read(ctx, look, nil)
+	case drift.Wide || base.crowded && len(drift.Cards) > 0:
+		return l.read(ctx, look, base)
+	case len(drift.Cards)+len(drift.Gone) == 0:
+		return base.asOf(now), mine.asOf(now), nil
+	}
+	if err := l.follow(ctx, look, known(), drift); err != nil {
+		return nil, nil, err
+	}
+	if len(known()) > l.most {
+		return l.read(ctx, look, base)
+	}
+	newBase, newMine = l.arranged(look, slices.Collect(maps.Values(known())), base)
+	return newBase, newMine, nil
+}
+
+// follow puts what was written into the facts that are known, and takes out what is a
+// fact no more.
+func (l *lore) follow(ctx context.Context, look *canon.Look, known map[canon.CardID]*loreDoc, drift canon.Drift) (err error) {
+	for _, id := range drift.Gone {
+		delete(known, id)
+	}
+	for _, c := range drift.Cards {
+		if _, is := l.factType(thingOf(c)); !is || c.Codename == "" {
+			delete(known, c.ID)
+		} else if !known[c.ID].still(c) {
+			if known[c.ID], err = l.takeApart(ctx, look, c); err != nil {
+				return err
+			}
 		}
 	}
-	var docs []*loreDoc
-	changed := old == nil
+	return nil
+}
+
+// read lists the facts in sight. Facts that an older index has taken apart, and that have
+// not changed, are taken from there.
+func (l *lore) read(ctx context.Context, look *canon.Look, old *shelved) (base, mine *shelved, err error) {
+	known := old.known()
 	cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: l.most + 1})
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(cards) > l.most {
-		base.crowded = true
-		return base, mine, nil
+		return &shelved{at: look.Now(), crowded: true}, &shelved{at: look.Now()}, nil
 	}
-	for _, c := range cards {
-		d := known[c.ID]
-		if !d.still(c) {
-			changed = true
-			if d, err = l.takeApart(ctx, look, c); err != nil {
-				return nil, nil, err
-			}
+	docs := make([]*loreDoc, len(cards))
+	for i, c := range cards {
+		if docs[i] = known[c.ID]; docs[i].still(c) {
+			continue
 		}
-		if look.View().Level >= c.Label.Level {
-			docs = append(docs, d)
-		} else {
-			mine.docs = append(mine.docs, d) // they come by name, as they shall follow
+		if docs[i], err = l.takeApart(ctx, look, c); err != nil {
+			return nil, nil, err
 		}
 	}
-	if !changed && len(docs) == len(old.docs) {
-		base.index = old.asOf(at)
-		return base, mine, nil
-	}
-	slices.SortFunc(docs, func(a, b *loreDoc) int { return strings.Compare(a.card.Codename, b.card.Codename) })
-	base.index = newLoreIndex(at, docs)
+	base, mine = l.arranged(look, docs, old)
 	return base, mine, nil
+}
+
+// arranged makes an index of the facts that all of a level see, and puts the others by
+// name. An index that has the same facts stays.
+func (l *lore) arranged(look *canon.Look, docs []*loreDoc, old *shelved) (base, mine *shelved) {
+	var all []*loreDoc
+	base, mine = &shelved{at: look.Now()}, &shelved{at: look.Now()}
+	for _, d := range docs {
+		if look.View().Level >= d.card.Label.Level {
+			all = append(all, d)
+		} else {
+			mine.docs = append(mine.docs, d)
+		}
+	}
+	slices.SortFunc(all, func(a, b *loreDoc) int { return strings.Compare(a.card.Codename, b.card.Codename) })
+	slices.SortFunc(mine.docs, func(a, b *loreDoc) int {
+		return cmp.Or(strings.Compare(string(a.card.Key), string(b.card.Key)), slices.Compare(a.card.ID[:], b.card.ID[:]))
+	})
+	if old != nil && old.index != nil && slices.Equal(all, old.index.docs) {
+		base.index = old.index
+	} else {
+		base.index = newLoreIndex(all)
+	}
+	return base, mine
+}
+
+// known are the facts of an index, where there is one, and others, by card.
+func (s *shelved) known(others ...*loreDoc) map[canon.CardID]*loreDoc {
+	if s != nil && s.index != nil {
+		others = slices.Concat(s.index.docs, others)
+	}
+	known := make(map[canon.CardID]*loreDoc, len(others))
+	for _, d := range others {
+		known[d.card.ID] = d
+	}
+	return known
+}
+
+// asOf is the same at a later commit.
+func (s *shelved) asOf(at canon.Seq) *shelved {
+	return &shelved{at: at, crowded: s.crowded, index: s.index, docs: s.docs}
 }
 
 // still reports whether a fact is as it was taken apart.
@@ -190,11 +257,4 @@ func (l *lore) takeApart(ctx context.Context, look *canon.Look, c canon.Card) (*
 	}
 	kind, _ := l.factType(thingOf(c))
 	return newLoreDoc(c, kind, plainText(c.Type, content)), nil
-}
-
-// asOf is the same index at a later commit.
-func (x *loreIndex) asOf(at canon.Seq) *loreIndex {
-	y := *x
-	y.at = at
-	return &y
 }

@@ -1,0 +1,98 @@
+package canon
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// Drift is what became of cards between a commit and a snapshot. It shows only what the
+// look does: a card that was written out of sight is in it nowhere.
+type Drift struct {
+	Cards []Card   // in sight, that were written; by id
+	Gone  []CardID // of those that the caller knew, that were written and are not in sight; by id
+	// Wide says that names, labels and being there of other cards may have changed as
+	// well, though nothing that they say.
+	Wide bool
+}
+
+// Bounds of a drift. Beyond them it costs less to read what is wanted anew.
+const (
+	maxDriftCommits = 256
+	maxDriftCards   = 1000
+	maxDriftMade    = 50 // whose children are looked for one by one
+)
+
+// Drift follows the commits after a number to the snapshot's, for those who keep what
+// they once read. known tells which cards they have. It is false where there are too many
+// commits, or where a body was erased: then all is to be read anew.
+func (l *Look) Drift(ctx context.Context, since Seq, known func(CardID) bool) (d Drift, ok bool, err error) {
+	now := l.Now()
+	if since > now || now-since > maxDriftCommits {
+		return Drift{}, false, nil
+	}
+	written := map[CardID]Act{}
+	for commit, err := range l.r.Commits(ctx, WorldStream(l.world.ID), since+1) {
+		if err != nil {
+			return Drift{}, false, err
+		}
+		rec, err := commit.Record()
+		if err != nil {
+			return Drift{}, false, err
+		}
+		if !d.follow(rec, written) {
+			return Drift{}, false, nil
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(written), func(a, b CardID) int { return slices.Compare(a[:], b[:]) })
+	if d.Cards, err = l.ByIDs(ctx, ids); err != nil {
+		return Drift{}, false, err
+	}
+	var made []Card
+	for _, c := range d.Cards {
+		if written[c.ID] == ActCreate {
+			made = append(made, c)
+		}
+		delete(written, c.ID)
+	}
+	if !d.Wide {
+		if d.Wide, err = l.adopted(ctx, made); err != nil {
+			return Drift{}, false, err
+		}
+	}
+	d.Gone = slices.DeleteFunc(ids, func(id CardID) bool { return written[id] == "" || !known(id) })
+	return d, true, nil
+}
+
+// adopted reports whether one of the cards that were made may have become the parent of
+// others, which then are named after it. What is out of sight has no children in sight.
+func (l *Look) adopted(ctx context.Context, made []Card) (bool, error) {
+	if len(made) > maxDriftMade {
+		return true, nil
+	}
+	for _, c := range made {
+		below, _, err := l.Cards(ctx, Filter{Prefix: c.Key}, Page{Limit: 2}) // itself, and one more
+		if err != nil || len(below) > 1 {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// follow adds what a commit wrote; false where that cannot be told by its cards.
+func (d *Drift) follow(rec Record, written map[CardID]Act) bool {
+	for _, ch := range rec.Changes {
+		switch {
+		case ch.Purge != nil:
+			return false
+		case ch.World != nil:
+			d.Wide = true // the name rules may be others
+		case ch.Card != nil:
+			if act := ch.Card.Act; act != ActUpdate || written[ch.Card.ID] == "" {
+				written[ch.Card.ID] = act
+			}
+			d.Wide = d.Wide || ch.Card.Act != ActUpdate && ch.Card.Act != ActCreate
+		}
+	}
+	return len(written) <= maxDriftCards
+}
