@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -46,13 +45,13 @@ func (s *scene) Resolve(context.Context, access.Caller, string) (access.WorldID,
 }
 func (s *scene) Names(context.Context, access.Caller) ([]string, error) { return []string{"main"}, nil }
 
-func (s *scene) Reread(ctx context.Context, g access.Grant, ref string) (json.RawMessage, access.Level, error) {
+func (s *scene) Reread(ctx context.Context, g access.Grant, ref string) (proposal.Reading, error) {
 	view, err := s.places.View(g, ref)
 	if err != nil {
-		return nil, 0, err
+		return proposal.Reading{}, err
 	}
 	answer, err := s.places.Reread(ctx, g, ref)
-	return agent.Answer(answer), view.Level, err
+	return proposal.Reading{Answer: agent.Answer(answer), Level: view.Level}, err
 }
 
 func (s *scene) grant(effect access.Effect) access.Grant {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -35,6 +34,7 @@ type Proposals struct {
 	Life         time.Duration `yaml:"life" default:"168h" doc:"How long a proposal waits for a person."`
 	Review       []string      `yaml:"review" doc:"Kinds that wait for a person, besides those that do by themselves: ambience, npc_dialogue."`
 	Unproven     []string      `yaml:"unproven" doc:"Kinds that agents may propose without saying what they were made from; the sample world has ambience and npc_dialogue."`
+	Trusted      []string      `yaml:"trusted_imports" doc:"Formats whose imports are the world's own text, such as markdown. A proposal that rests on text from any other import waits for a person."`
 }
 
 func (c Proposals) limits() proposal.Limits {
@@ -64,7 +64,7 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 	a.Proposals, err = proposal.New(proposal.Config{
 		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(draft.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
-		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.NewID,
+		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.NewID,
 	})
 	if err != nil {
 		return err
@@ -97,13 +97,17 @@ func draftWords() draft.Config {
 // REST and MCP's text show them.
 type contexts struct{ places *world.World }
 
-func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (json.RawMessage, access.Level, error) {
+func (c contexts) Reread(ctx context.Context, g access.Grant, ref string) (proposal.Reading, error) {
 	view, err := c.places.View(g, ref)
 	if err != nil {
-		return nil, 0, err
+		return proposal.Reading{}, err
+	}
+	at, err := c.places.Position(g, ref)
+	if err != nil {
+		return proposal.Reading{}, err
 	}
 	answer, err := c.places.Reread(ctx, g, ref)
-	return agent.Answer(answer), view.Level, err
+	return proposal.Reading{Answer: agent.Answer(answer), Level: view.Level, At: at}, err
 }
 
 // authors gives those who proposed as they are today.

@@ -54,6 +54,8 @@ type candidate struct {
 	finding Finding
 	flags   []string // of the safety gate
 	context access.Level
+	rests   []cited // what it cites
+	foreign bool    // it rests on imported text
 	replay  outcome // of the replay gate, which is made ready before its turn
 	prompt  string  // made again from the provenance
 	rec     judged
@@ -125,6 +127,11 @@ func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
 	}
 	if c.replay, err = s.replayable(ctx, c); err != nil {
 		return false, err
+	}
+	if held.refused == nil && c.replay.refused == nil && s.reviewed(c) == "" {
+		if c.foreign, err = s.imported(ctx, c); err != nil {
+			return false, err
+		}
 	}
 	if held.refused == nil && s.reviewed(c) != "" {
 		err = s.rehearse(ctx, c, &held)

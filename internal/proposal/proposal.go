@@ -38,10 +38,17 @@ import (
 const LedgerKind = "proposals"
 
 // Contexts reads again what a context tool once answered, as of the position and view that
-// the reference seals. level is the highest level of what the answer holds. A reference
-// that nothing here sealed, or that is not the caller's, is fault.Invalid.
+// the reference seals. A reference that nothing here sealed, or that is not the caller's, is
+// fault.Invalid.
 type Contexts interface {
-	Reread(ctx context.Context, g access.Grant, ref string) (answer json.RawMessage, level access.Level, err error)
+	Reread(ctx context.Context, g access.Grant, ref string) (Reading, error)
+}
+
+// Reading is an answer that was read again.
+type Reading struct {
+	Answer json.RawMessage
+	Level  access.Level // the highest level of what it holds
+	At     canon.Seq    // the commit that it is read as of; 0 is now
 }
 
 // Authors gives the caller that somebody is today: with the rights that they have now,
@@ -87,6 +94,10 @@ type Config struct {
 	Limits   Limits            // zero fields are the defaults
 	Policies map[string]Policy // by kind, in place of the kind's own
 	Unproven []string          // kinds that agents may propose without provenance
+
+	// TrustedImports are formats whose imports bring in the world's own text. What rests on
+	// that of others waits for a person.
+	TrustedImports []string
 
 	Now   func() time.Time
 	NewID func() uuid.UUID

@@ -83,7 +83,7 @@ func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]b
 		if s.cfg.Contexts == nil {
 			return nil, "a contextRef cannot be opened here", nil
 		}
-		answer, level, err := s.cfg.Contexts.Reread(ctx, c.grant, ref)
+		read, err := s.cfg.Contexts.Reread(ctx, c.grant, ref)
 		switch fault.KindOf(err) {
 		case fault.Invalid, fault.NotFound, fault.Denied, fault.Rule, fault.Unauthorized:
 			return nil, "a contextRef does not open; use those that your own context calls gave", nil
@@ -91,8 +91,8 @@ func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]b
 		if err != nil {
 			return nil, "", err
 		}
-		answers = append(answers, answer)
-		c.context = max(c.context, level)
+		answers = append(answers, read.Answer)
+		c.context, c.rests = max(c.context, read.Level), append(c.rests, citedIn(read.Answer, read.At))
 	}
 	array, err := ContextArray(answers)
 	if err != nil {

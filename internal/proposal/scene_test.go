@@ -176,25 +176,31 @@ type contexts struct{}
 const (
 	goodRef   = "sealed-context-of-the-quay"
 	secretRef = "sealed-context-of-the-cellar"
+	marketRef = "sealed-context-of-the-market"
 )
+
+var marketAnswer = json.RawMessage(`{"location": {"id":"` + ids["@market"] + `", "name":"Fishgate Market"}}`)
 
 var goodAnswer = json.RawMessage(`{"location": {"name":"Rent Quay", "version":1}, "exits":[]}`)
 
-func (contexts) Reread(_ context.Context, g access.Grant, ref string) (json.RawMessage, access.Level, error) {
+func (contexts) Reread(_ context.Context, g access.Grant, ref string) (proposal.Reading, error) {
 	switch {
 	case ref == goodRef:
-		return goodAnswer, access.LevelUser, nil
+		return proposal.Reading{Answer: goodAnswer}, nil
+	case ref == marketRef:
+		return proposal.Reading{Answer: marketAnswer}, nil
 	case ref == secretRef && g.View().Level >= access.LevelGM:
-		return goodAnswer, access.LevelGM, nil
+		return proposal.Reading{Answer: goodAnswer, Level: access.LevelGM}, nil
 	case ref == secretRef:
-		return nil, 0, fault.New(fault.Denied, "this context was read by a higher role")
+		return proposal.Reading{}, fault.New(fault.Denied, "this context was read by a higher role")
 	}
-	return nil, 0, fault.BadField("contextRef", "is not a reference")
+	return proposal.Reading{}, fault.BadField("contextRef", "is not a reference")
 }
 
-func contextHash(t testing.TB, n int) string {
+// contextHash is that of an answer, the quay's where none is given, n times.
+func contextHash(t testing.TB, n int, answer ...json.RawMessage) string {
 	t.Helper()
-	b, err := proposal.ContextArray(slices.Repeat([]json.RawMessage{goodAnswer}, n))
+	b, err := proposal.ContextArray(slices.Repeat(append(answer, goodAnswer)[:1], n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,14 +209,14 @@ func contextHash(t testing.TB, n int) string {
 }
 
 // ids of what is in the test's world, by the names that the labelled set gives them.
-var ids = map[string]string{}
-
-func init() {
+var ids = func() map[string]string {
+	all := map[string]string{}
 	for n, name := range []string{"quay", "market", "tavern", "tower", "cellar", "gudrun", "hob", "nan", "oda", "veil", "wren", "tam", "registry", "rakers", "choir",
 		"nowhere", "nobody", "noplayer", "nofaction", "ghost"} {
-		ids["@"+name] = fmt.Sprintf("01900000-0000-7000-8000-%012d", n+1)
+		all["@"+name] = fmt.Sprintf("01900000-0000-7000-8000-%012d", n+1)
 	}
-}
+	return all
+}()
 
 func idOf(name string) canon.CardID { return canon.CardID(uuid.MustParse(ids["@"+name])) }
 

@@ -148,6 +148,8 @@ func (s *Service) reviewed(c *candidate) string {
 		return "waits for a person, as every " + c.kind.Name + " does"
 	case c.finding.Review != "":
 		return c.finding.Review
+	case c.foreign:
+		return "waits for a person: it rests on text that was imported"
 	case c.context > max(access.LevelUser, c.finding.Label.Level):
 		return "waits for a person: its context held more than its readers see"
 	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:

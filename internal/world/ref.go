@@ -128,6 +128,12 @@ func (w *World) View(g access.Grant, ref string) (access.View, error) {
 	return access.View{Level: r.Level, Subject: r.Subject, Ceiling: r.Ceiling}, err
 }
 
+// Position is the commit that a reference is read as of.
+func (w *World) Position(g access.Grant, ref string) (canon.Seq, error) {
+	r, err := w.refs.open(g.World(), ref)
+	return r.Seq, err
+}
+
 // through is the grant with the view of a reference.
 func through(g access.Grant, r contextRef) (access.Grant, error) {
 	v := g.View()
