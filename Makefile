@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench conformance fuzz crash docs
+.PHONY: test quick run build bench bench-scale conformance fuzz crash docs
 
 test:
 	./scripts/test.sh
@@ -18,6 +18,9 @@ build:
 
 bench:
 	./scripts/bench.sh
+
+bench-scale:
+	./scripts/bench-scale.sh
 
 conformance:
 	./scripts/conformance.sh

@@ -32,11 +32,16 @@ type benchCmd struct {
 	Keep         bool          `help:"Leave the cards in the world; otherwise they go to its trash."`
 	OtherMachine bool          `help:"The server is another machine, which may be put under load." name:"other-machine"`
 	JSON         bool          `help:"Print the report as JSON."`
+	Row          string        `help:"Print one row of a Markdown table, of this name; head prints its head and does nothing else." placeholder:"NAME"`
 	Picture      string        `help:"File to draw latency over time in, as SVG." placeholder:"FILE"`
 	Title        string        `help:"Title of the picture." default:"Latency over time"`
 }
 
 func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
+	if c.Row == "head" {
+		_, err := fmt.Fprintln(out, load.RowHead)
+		return err
+	}
 	mix, err := parseMix(c.Mix)
 	if err != nil {
 		return err
@@ -71,7 +76,11 @@ func (c benchCmd) draw(r *load.Report) (err error) {
 }
 
 func (c benchCmd) print(out io.Writer, r *load.Report) error {
-	if !c.JSON {
+	switch {
+	case c.Row != "":
+		_, err := fmt.Fprintln(out, r.Row(c.Row))
+		return err
+	case !c.JSON:
 		return r.Print(out)
 	}
 	e := json.NewEncoder(out)

@@ -131,6 +131,32 @@ func (r *Report) Print(out io.Writer) error {
 	return err
 }
 
+// RowHead begins a Markdown table of rows that Row writes.
+const RowHead = "| | calls/s | p50 ms | p99 ms | read p99 | search p99 | write p99 | propose p99 | notice p50 | notice p99 | failed | repeated | moved | limited |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+
+// Row writes the report as one row of a Markdown table.
+func (r *Report) Row(name string) string {
+	cells := []string{name, fmt.Sprintf("%.0f", r.PerSec), fmt.Sprintf("%.1f", r.All.P50), fmt.Sprintf("%.1f", r.All.P99)}
+	cell := func(k Kind, figure func(Latency) float64) {
+		f, ok := r.Kinds[k]
+		if !ok || f.Calls == 0 {
+			cells = append(cells, "–")
+			return
+		}
+		cells = append(cells, fmt.Sprintf("%.1f", figure(f.Latency)))
+	}
+	p99 := func(l Latency) float64 { return l.P99 }
+	for _, k := range []Kind{Read, Search, Write, Propose} {
+		cell(k, p99)
+	}
+	cell(Notice, func(l Latency) float64 { return l.P50 })
+	cell(Notice, p99)
+	for _, n := range []int{r.Failed, r.Retried, r.Moved, r.Limited} {
+		cells = append(cells, fmt.Sprint(n))
+	}
+	return "| " + strings.Join(cells, " | ") + " |"
+}
+
 // order gives the kinds as they are told.
 func (r *Report) order() (list []Kind) {
 	for _, k := range []Kind{Read, Search, Write, Propose, Notice} {
