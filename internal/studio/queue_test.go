@@ -267,3 +267,41 @@ func TestTheSameRequestAtOnceIsTheSameRun(t *testing.T) {
 		t.Errorf("runs %v, %s objects", ids, tm.names())
 	}
 }
+
+// Of a run there is one record, whoever was at it.
+func TestARunIsRecordedOnce(t *testing.T) {
+	d := newDesk(t)
+	other := *d
+	other.open()
+	defer other.studio.Close()
+	id := uuid.Must(uuid.NewV7())
+	if err := d.studio.Record(t.Context(), d.grant(access.RoleGM), id); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.studio.Record(t.Context(), d.grant(access.RoleAdmin), id); !errors.Is(err, studio.ErrEnded) {
+		t.Errorf("a second record: %v", err)
+	}
+}
+
+// A worker whose lease went to another lets its run go and leaves no record of it.
+func TestAWorkerThatLostItsLeaseLetsGo(t *testing.T) {
+	tm := newTeam(t)
+	p, stop := tm.worker()
+	p.hold, p.entered = make(chan struct{}), make(chan struct{}, 1)
+	var e map[string]any
+	var wait sync.WaitGroup
+	wait.Go(func() { e = tm.do(access.RoleGM, "add_object", cube) })
+	<-p.entered
+	now := time.Now()
+	if list, err := tm.store.Claim(t.Context(), []string{"studio:blender"}, now.Add(time.Hour), now, 1); err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	p.mu.Lock()
+	p.hold, p.entered = nil, nil // it does the run when it comes to it again
+	p.mu.Unlock()
+	wait.Wait()
+	stop()
+	if list := tm.do(access.RoleGM, "list_runs", `{"tool": "add_object"}`); list["total"] != 1.0 || e["status"] != "ok" {
+		t.Errorf("recorded: %v", list)
+	}
+}

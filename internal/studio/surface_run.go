@@ -117,7 +117,7 @@ func (s *Studio) runOps() []*op.Operation {
 		op.Define(targets, s.listTargets),
 		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.", "GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
 		op.Define(read("get_run", "Show a run", "Use it to see all that is recorded of a run, or how far it is.", "GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`), s.getRun),
-		op.Define(read("get_artifact", "Get an artifact", "Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}", `{"artifact_id": "`+id+`.1"}`), s.getArtifact),
+		op.Define(sendsFile(read("get_artifact", "Get an artifact", "Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}", `{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
 		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
 		op.Define(read("list_stale", "List what is out of date", "Use it to see which runs were built from a card that has changed since.", "GET /api/studio/stale", `{}`), s.listStale),
 	}
@@ -400,4 +400,10 @@ func endMessage(r *Run) op.Message {
 		b = []byte(`{}`) // details that are not JSON
 	}
 	return op.Message{Event: "ended", Data: b}
+}
+
+// sendsFile is a spec of what REST answers with a file.
+func sendsFile(o op.Spec) op.Spec {
+	o.Sends = op.SendsFile
+	return o
 }

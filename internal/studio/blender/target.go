@@ -3,6 +3,7 @@ package blender
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -286,22 +287,20 @@ func (x *txn) compact(ctx context.Context, ops []raw) ([]raw, error) {
 		if len(o) <= inline {
 			continue
 		}
-		var fields map[string]any
+		var fields map[string]raw
 		if err := json.Unmarshal(o, &fields); err != nil {
 			return nil, fmt.Errorf("blender: operation: %w", err)
 		}
-		var packed struct {
-			Data []byte `json:"data"`
-		}
-		if err := json.Unmarshal(o, &packed); err != nil || packed.Data == nil {
+		data, err := base64.StdEncoding.AppendDecode(nil, bytes.Trim(fields["data"], `"`)) // base64 has no escapes
+		if err != nil || len(data) == 0 {
 			continue
 		}
-		sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(packed.Data))
+		sum, _, err := x.at.Files.Put(ctx, bytes.NewReader(data))
 		if err != nil {
 			return nil, studio.Fail(studio.IOFailed, "bytes of the scene cannot be kept").Because(err)
 		}
 		delete(fields, "data")
-		fields["blob"] = sum
+		fields["blob"] = must(sum)
 		out[i] = must(fields)
 	}
 	return out, nil
