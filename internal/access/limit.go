@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -90,6 +91,7 @@ type Limits struct {
 	per      int // accounts a shard holds
 	keys     [limitShards]limitShard
 	addrs    [limitShards]limitShard
+	sharing  atomic.Bool // what is spent is told to other processes
 }
 
 const limitShards = 32
@@ -97,6 +99,7 @@ const limitShards = 32
 type limitShard struct {
 	mu       sync.Mutex
 	accounts map[string][]bucket // guarded by mu; buckets by place of the class
+	untold   map[purse]untold    // guarded by mu; what was taken since other processes were told
 }
 
 // bucket is a pair of token buckets as the generic cell rate algorithm keeps them
@@ -118,8 +121,9 @@ func NewLimits(c LimitConfig, now func() time.Time) *Limits {
 	l := &Limits{now: now, seed: maphash.MakeSeed(), per: max(1, c.Accounts/limitShards)}
 	l.compile(mergeProfiles(DefaultProfiles(), c.Profiles))
 	for i := range limitShards {
-		l.keys[i].accounts = map[string][]bucket{}
-		l.addrs[i].accounts = map[string][]bucket{}
+		for _, s := range []*limitShard{&l.keys[i], &l.addrs[i]} {
+			s.accounts, s.untold = map[string][]bucket{}, map[purse]untold{}
+		}
 	}
 	return l
 }
@@ -194,7 +198,11 @@ func (l *Limits) Take(account, profile string, class Class) (wait time.Duration,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &s.buckets(account, len(l.classes), l.per, now)[place]
-	return b.take(p, now)
+	wait, ok = b.take(p, now)
+	if ok && l.sharing.Load() {
+		s.note(purse{account, place}, *b, p)
+	}
+	return wait, ok
 }
 
 func (l *Limits) shard(account string) *limitShard {
@@ -209,18 +217,22 @@ func (b *bucket) take(p pace, now int64) (time.Duration, bool) {
 	minute, wait := spend(b.minute, p.minuteStep, p.minuteDepth, now)
 	second, brief := spend(b.second, p.secondStep, p.secondDepth, now)
 	if wait = max(wait, brief); wait > 0 {
+		b.minute, b.second = bounded(b.minute, p.minuteDepth, now), bounded(b.second, p.secondDepth, now)
 		return time.Duration(wait), false
 	}
 	b.minute, b.second = minute, second
 	return 0, true
 }
 
+// bounded is how long a bucket may take to be full: twice as long as from empty. So much
+// may several processes together give too much; a clock that was set back, or a profile
+// that got narrower, does not count for more.
+func bounded(full, depth, now int64) int64 { return min(full, now+2*depth) }
+
 // spend gives the time at which a bucket is full again once a token more is taken, and
-// how long to wait until there is one. A clock that was set back, or a profile that got
-// narrower, counts as an empty bucket, not as a longer wait.
+// how long to wait until there is one.
 func spend(full, step, depth, now int64) (then, wait int64) {
-	full = min(max(full, now), now+depth)
-	then = full + step
+	then = max(bounded(full, depth, now), now) + step
 	return then, max(0, then-depth-now)
 }
 

@@ -149,6 +149,7 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 		mcp.Close()
 		return nil, err
 	}
+	stopLimits := a.shareLimits(ctx)
 	stopGames := a.hostGames(ctx, mcp)
 	s.endStreams = sync.OnceFunc(func() {
 		mcp.Drain()
@@ -158,6 +159,7 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 	s.stop = sync.OnceFunc(func() {
 		s.endStreams()
 		mcp.Close()
+		stopLimits()
 	})
 	return s, nil
 }

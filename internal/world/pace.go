@@ -33,6 +33,9 @@ func (p Pace) limits(now func() time.Time) *access.Limits {
 	}}, now)
 }
 
+// Limits counts what players do, for those who share it between processes.
+func (w *World) Limits() *access.Limits { return w.pace }
+
 // paced spends one of a player's moves or looks. Its error is fault.RateLimited.
 func (w *World) paced(player canon.CardID, verb Verb) error {
 	class := access.Class("")

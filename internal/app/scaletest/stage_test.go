@@ -92,7 +92,9 @@ func openedOnce(t *testing.T, at string, o app.Options) (a *app.App, shut func()
 	if at != "" && at[0] == '/' {
 		c.Data, c.Database = at, ""
 	}
-	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Auth: -1}
+	if o.Profile == "" {
+		c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Auth: -1}
+	}
 	o.Version, o.Logger = "1.0.0", slog.New(slog.DiscardHandler)
 	if a, err = app.Open(t.Context(), c, o); err != nil {
 		t.Fatal(err)
