@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,8 +74,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 // connect is a client of the surface world.
 func (h *house) connect(key string) *mcp.ClientSession {
 	h.t.Helper()
+	return h.connectTo("world", key)
+}
+
+// connectTo is a client of a surface.
+func (h *house) connectTo(surface, key string) *mcp.ClientSession {
+	h.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil)
-	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.http.URL + "/mcp/world", MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
+	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.http.URL + "/mcp/" + surface, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -207,19 +214,41 @@ func (h *house) player(name string) made {
 	return m
 }
 
+// follow opens a player's stream, after an event where one is given; what it gives reads
+// the ids of the next events.
+func (h *house) follow(ctx context.Context, player, token, after string) func(n int) []string {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, "GET", h.http.URL+"/api/players/"+player+"/stream?world="+app.SampleWorld, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	if after != "" {
+		r.Header.Set("Last-Event-ID", after)
+	}
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil || stream.StatusCode != http.StatusOK {
+		h.t.Fatal(err, stream)
+	}
+	h.t.Cleanup(func() { _ = stream.Body.Close() })
+	lines := bufio.NewScanner(stream.Body)
+	return func(n int) (ids []string) {
+		for len(ids) < n && lines.Scan() {
+			if id, ok := bytes.CutPrefix(lines.Bytes(), []byte("id: ")); ok {
+				ids = append(ids, string(id))
+			}
+		}
+		return ids
+	}
+}
+
 // TestPlayingOverHTTP makes a player, sends a command, and shows it to a second client.
 func TestPlayingOverHTTP(t *testing.T) {
 	h := open(t)
 	p, other := h.player("Mira Lowtide"), h.player("Tam Undertow")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	r, _ := http.NewRequestWithContext(ctx, "GET", h.http.URL+"/api/players/"+p.Player.ID+"/stream", nil)
-	r.Header.Set("Authorization", "Bearer "+p.Token)
-	stream, err := http.DefaultClient.Do(r)
-	if err != nil || stream.StatusCode != http.StatusOK {
-		t.Fatal(err, stream)
-	}
-	defer stream.Body.Close()
+	mine, game := h.follow(ctx, p.Player.ID, p.Token, ""), h.follow(ctx, p.Player.ID, h.keys[access.RoleGM], "")
 
 	var out told
 	if code := h.send("POST", "/api/players/"+p.Player.ID+"/commands", p.Token, `{"text":"go north then look at the well"}`, &out); code != http.StatusOK {
@@ -228,14 +257,16 @@ func TestPlayingOverHTTP(t *testing.T) {
 	if len(out.Events) != 2 || out.Clock <= 0 || !strings.Contains(out.Narration, "You go north.") || !strings.Contains(out.Narration, "iron lid") {
 		t.Errorf("%+v", out)
 	}
-	var ids []string
-	for lines := bufio.NewScanner(stream.Body); len(ids) < 2 && lines.Scan(); {
-		if id, ok := bytes.CutPrefix(lines.Bytes(), []byte("id: ")); ok {
-			ids = append(ids, string(id))
+	if len(out.Events) == 2 {
+		first, second := out.Events[0].EventID, out.Events[1].EventID
+		for who, got := range map[string][]string{"the player's stream": mine(2), "the game master's": game(2)} {
+			if !slices.Equal(got, []string{first, second}) {
+				t.Errorf("%s showed %v, want %+v", who, got, out.Events)
+			}
 		}
-	}
-	if len(ids) != 2 || ids[0] != out.Events[0].EventID || ids[1] != out.Events[1].EventID {
-		t.Errorf("the stream showed %v, want %+v", ids, out.Events)
+		if got := h.follow(ctx, p.Player.ID, p.Token, first)(1); !slices.Equal(got, []string{second}) {
+			t.Errorf("a stream that goes on after %s showed %v", first, got)
+		}
 	}
 
 	for path, want := range map[string]int{
