@@ -9,9 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -76,6 +78,7 @@ type answer struct {
 	says   string
 	wait   time.Duration // what the server asks to wait
 	unsent bool          // nothing reached a server
+	resent int           // times that the transport sent it again by itself, for its connection had ended
 }
 
 func (a answer) err() error {
@@ -92,7 +95,9 @@ func (a answer) unsure() bool {
 }
 
 // once makes a call on the server at a place.
-func (s *sender) once(ctx context.Context, at int, token string, c call) answer {
+func (s *sender) once(ctx context.Context, at int, token string, c call) (a answer) {
+	ctx, sent := traced(ctx)
+	defer func() { a.resent = max(sent()-1, 0) }()
 	r, err := http.NewRequestWithContext(ctx, c.method, s.c.URLs[at%len(s.c.URLs)]+c.path, bytes.NewReader(c.body))
 	if err != nil {
 		return answer{code: "transport", says: err.Error()}
@@ -117,6 +122,17 @@ func (s *sender) once(ctx context.Context, at int, token string, c call) answer 
 		return failed(err)
 	}
 	return read(res, body)
+}
+
+// traced counts how often a request was written: net/http repeats one whose connection
+// ends before an answer begins, where it bears an idempotency key or only reads.
+func traced(ctx context.Context) (context.Context, func() int) {
+	var n atomic.Int32
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(w httptrace.WroteRequestInfo) {
+		if w.Err == nil {
+			n.Add(1)
+		}
+	}}), func() int { return int(n.Load()) }
 }
 
 func failed(err error) answer {
@@ -170,6 +186,9 @@ func (s *sender) send(ctx context.Context, at int, c call) (o outcome) {
 		began := time.Now()
 		o.answer = s.once(ctx, at, token, c)
 		o.took = time.Since(began)
+		for range o.resent {
+			o.lost = append(o.lost, "connection_lost")
+		}
 		switch {
 		case ctx.Err() != nil || try == maxTries:
 			return o
