@@ -1,0 +1,109 @@
+package world
+
+import (
+	"context"
+	"testing"
+
+	"loregate/internal/canon"
+)
+
+// interposed is a store in which something happens once between a plan and its commit.
+type interposed struct {
+	canon.Store
+	between func()
+}
+
+func (s *interposed) Write(ctx context.Context, f func(canon.Tx) error) error {
+	if do := s.between; do != nil {
+		s.between = nil
+		do()
+	}
+	return s.Store.Write(ctx, f)
+}
+
+// TestWhatComesBetweenIsReckonedWith lets one command be planned, another be done, and
+// only then the first be committed: it must be planned anew, on what the other left.
+func TestWhatComesBetweenIsReckonedWith(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		before         string // what the first player does beforehand
+		text           string // then plans
+		between        string // and what comes between
+		other          string // what another player does beforehand, who then does that
+		locks          string // in its place: the keeper locks a place's exits
+		outcome, place string
+		clock          int64
+		carries        string // by the first player afterwards
+	}{
+		{name: "time passes for both", text: "look", between: "look", outcome: "done", place: "Quay", clock: 2 * costLook},
+		{name: "the player has gone elsewhere", text: "go down", before: "go north then take the iron key then use the key on the chapel then go east then go up",
+			between: "go down", outcome: "impossible", place: "Chapel"},
+		{name: "the last of a thing is taken by another", before: "go north", text: "take the iron key", between: "take the iron key", other: "go north",
+			outcome: "impossible", place: "Square"},
+		{name: "a part of a heap is taken by another", before: "go north", text: "take 3 coins", between: "take 2 coins", other: "go north",
+			outcome: "done", place: "Square", carries: "Copper Coin"},
+		{name: "what is dropped was given away", before: "go north then take the iron key", text: "drop the iron key", between: "give the iron key to Oda Tarn",
+			outcome: "impossible", place: "Square"},
+		{name: "more of a heap is given by another", before: "go north", text: "take 1 coin", between: "give 2 coins to Mira", other: "go north then take 2 coins",
+			outcome: "done", place: "Square", carries: "Copper Coin"},
+		{name: "who is given to has left", before: "go north then take the iron key", text: "give the iron key to Tam", between: "go south", other: "go north",
+			outcome: "impossible", place: "Square", carries: "Iron Key"},
+		{name: "the way is locked", text: "go north", locks: "Quay", outcome: "impossible", place: "Quay"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			store := &interposed{Store: inMemory()}
+			s := emptyScene(t, store)
+			s.build()
+			mira, tam := s.joins("Mira"), s.joins("Tam")
+			who := mira
+			if test.other != "" {
+				who = tam
+				tam.does(test.other)
+			}
+			if test.before != "" {
+				mira.does(test.before)
+			}
+			store.between = func() {
+				if test.locks != "" {
+					s.lockAll(test.locks)
+					return
+				}
+				who.does(test.between)
+			}
+			a := mira.does(test.text)
+			if store.between != nil {
+				t.Fatal("nothing came between")
+			}
+			a.is("results.0.outcome", test.outcome)
+			if at := mira.stands(); at != test.place {
+				t.Errorf("stands at %s, want %s", at, test.place)
+			}
+			state := mira.call("get_player", `{"id":"`+mira.id.String()+`"}`)
+			if test.clock != 0 {
+				state.is("player.clock", int(test.clock))
+			}
+			if test.carries != "" {
+				state.is("player.inventory.0.name", test.carries, "player.inventory.#", 1)
+			}
+			if coins := s.read([]player{mira, tam}).stock[s.idOf("Copper Coin")]; coins != 5 {
+				t.Errorf("there are %d coins, and were 5", coins)
+			}
+		})
+	}
+}
+
+// lockAll locks the exits of a place.
+func (s *scene) lockAll(place string) {
+	s.t.Helper()
+	id := s.idOf(place)
+	s.change(func(p *canon.Plan) error {
+		links, _, err := p.Links(s.t.Context(), canon.LinkQuery{From: id, Kinds: []string{linkExit}, Page: canon.Page{Limit: 12}})
+		for _, l := range links {
+			if err == nil {
+				l.Attrs = merged(l.Attrs, []byte(`{"lockState":"locked"}`))
+				_, err = p.Link(l)
+			}
+		}
+		return err
+	})
+}
