@@ -220,5 +220,9 @@ func (d *doctor) model(ctx context.Context, c Model) {
 	}
 	started := time.Now()
 	err = m.Check(ctx)
+	var f *fault.Error
+	if errors.As(err, &f) {
+		err = errors.New(f.Message) // which says what to do; its code is for programs
+	}
 	d.say("model", err, "%s at %s answers, in %s", m.Model(), m.Host(), time.Since(started).Round(time.Millisecond))
 }
