@@ -56,11 +56,14 @@ func TestKilledAtAnyPoint(t *testing.T) {
 	before := digest()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	ended := map[string]int{}
+	rehearsal := map[string]any{"description": "an inn with ten barrels", "dry_run": true}
+	length(g, "generate_scene", rehearsal) // paints the surfaces, once
+	long := length(g, "generate_scene", rehearsal)
 	for i := range kills() {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			timer := time.NewTimer(time.Duration(rnd.IntN(700)) * time.Millisecond)
+			timer := time.NewTimer(time.Duration(rnd.Int64N(int64(long))))
 			<-timer.C
 			for _, pid := range programs("blender") {
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
@@ -92,4 +95,71 @@ func TestKilledAtAnyPoint(t *testing.T) {
 		}
 	}
 	t.Logf("of %d runs: %v", kills(), ended)
+}
+
+// length is how long a call takes that is left alone.
+func length(g *guest, tool string, args map[string]any) time.Duration {
+	g.t.Helper()
+	started := time.Now()
+	if res, _ := g.call(tool, args); res.IsError {
+		g.t.Fatalf("%s: %s", tool, text(res))
+	}
+	return time.Since(started)
+}
+
+// Runs are cancelled at random points: while they build, render, export. Each ends, says so,
+// and leaves the scene as it was; the log says how long the slowest took to stop.
+func TestCancelledAtAnyPoint(t *testing.T) {
+	engines(t, "blender")
+	h := newHouse(t)
+	g, other := h.guest(access.RoleGM), h.guest(access.RoleAdmin)
+	plan := map[string]any{"plan": map[string]any{"name": "An inn", "seed": 5, "calls": []any{
+		map[string]any{"tool": "generate_scene", "with": map[string]any{"description": "an inn with ten barrels and a well"}},
+		map[string]any{"tool": "export_asset", "with": map[string]any{"format": "glb"}},
+		map[string]any{"tool": "render_preview", "with": map[string]any{"width": 320, "height": 180, "samples": 16}},
+	}}}
+	long := length(g, "plan_execute", plan)
+	_, list := g.call("list_runs", map[string]any{})
+	first := list["runs"].([]any)[0].(map[string]any)["run_id"]
+	if res, _ := g.call("undo_run", map[string]any{"run_id": first}); res.IsError {
+		t.Fatalf("undo_run: %s", text(res))
+	}
+	objects := func() any {
+		_, e := g.call("list_objects", map[string]any{"target": "blender"})
+		return e["result"].(map[string]any)["digest"]
+	}
+	before := objects()
+	rnd := rand.New(rand.NewPCG(3, 4))
+	var slowest time.Duration
+	ended := map[string]int{}
+	for range kills() {
+		var stopped time.Duration
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			timer := time.NewTimer(time.Duration(rnd.Int64N(int64(long))))
+			<-timer.C
+			_, list := other.call("list_runs", map[string]any{"status": "running", "tool": "plan_execute"})
+			if runs := list["runs"].([]any); len(runs) > 0 {
+				started := time.Now()
+				other.call("cancel_run", map[string]any{"run_id": runs[0].(map[string]any)["run_id"]})
+				stopped = time.Since(started)
+			}
+		}()
+		res, e := g.call("plan_execute", plan)
+		<-done
+		slowest = max(slowest, stopped)
+		if !res.IsError {
+			ended["ok"]++
+			if undo, _ := g.call("undo_run", map[string]any{"run_id": e["run_id"]}); undo.IsError {
+				t.Fatalf("undo_run: %s", text(undo))
+			}
+		} else if ended["cancelled"]++; !strings.Contains(text(res), "CANCELLED") {
+			t.Errorf("a cancelled run says %s", text(res))
+		}
+		if objects() != before {
+			t.Fatal("the scene is not as it was")
+		}
+	}
+	t.Logf("of %d runs: %v; the slowest stopped in %s", kills(), ended, slowest)
 }
