@@ -186,3 +186,24 @@ func TestLongNotesComeInParts(t *testing.T) {
 		t.Errorf("%d characters of %d", all.Len(), len(notes))
 	}
 }
+
+// TestASearchByTypeFollowsTheType changes what an entity is: each search by words and type
+// goes by what it is now, and counts it once.
+func TestASearchByTypeFollowsTheType(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		gm, ada := s.As("gm"), s.As("ada")
+		id := gm.Make("npc", "The Grey Guest", `"revealed": true, "description": "Pays in old silver."`)
+		gm.Make("npc", "The Landlord", `"revealed": true, "description": "Takes old silver."`)
+		find := func(kind string, total int) {
+			t.Helper()
+			ada.Call("entity_search", `{"query": "old silver", "entity_type": "`+kind+`"}`).Want("total", total)
+			ada.Call("entity_search", `{"query": "old silver"}`).Want("total", 2)
+		}
+		find("npc", 2)
+		gm.Call("entity_update", `{"entity_id": "`+id+`", "entity_type": "creature"}`).Want("type", "creature")
+		find("npc", 1)
+		find("creature", 1)
+		ada.Call("entity_search", `{"query": "gray guest", "entity_type": "creature"}`).Want("entities.0.name", "The Grey Guest")
+		ada.Call("entity_search", `{"query": "gray guest", "entity_type": "npc"}`).Want("total", 0)
+	})
+}
