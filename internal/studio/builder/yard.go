@@ -151,6 +151,7 @@ var looks = map[string]look{
 	"brass":  {Material: scene.Material{Color: [4]float64{0.55, 0.36, 0.11, 1}, Roughness: 0.3, Metallic: 1}},
 	"white":  plain(0.75, 0.73, 0.68, 0.7), "red": plain(0.34, 0.05, 0.035, 0.7), "blue": plain(0.05, 0.11, 0.2, 0.7), "dark": plain(0.02, 0.018, 0.016, 0.8),
 	"leaf": plain(0.055, 0.105, 0.025, 0.9), "leaf2": plain(0.085, 0.13, 0.03, 0.9), "leaf3": plain(0.035, 0.08, 0.03, 0.9), "straw": plain(0.36, 0.27, 0.1, 1),
+	"far":  plain(0.075, 0.105, 0.115, 1), // paler and bluer than what is near, as air makes it
 	"pane": {Material: scene.Material{Color: [4]float64{0.03, 0.035, 0.04, 1}, Roughness: 0.08}},
 	"lit":  glow(1, 0.52, 0.16, 3.2), "flame": glow(1, 0.62, 0.25, 14), "beacon": glow(1, 0.8, 0.5, 40),
 }
