@@ -16,6 +16,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$go" test -c -o "$work/product" ./internal/app/benchtest
 "$go" test -c -o "$work/calls" ./internal/mcpd
+"$go" test -c -o "$work/rules" ./internal/game/rule
 
 cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1)
 memory=$(awk '/^MemTotal/ {printf "%.0f GiB", $2 / 1048576}' /proc/meminfo 2>/dev/null)
@@ -36,8 +37,9 @@ table() {
 	} /^(---|panic|FAIL)/ { print > "/dev/stderr" }'
 }
 run() { # program, pattern, how often
-	if [ -n "${BENCH_ONLY:-}" ] && [ "$1" = calls ]; then return; fi
-	(cd "$([ "$1" = calls ] && echo internal/mcpd || echo internal/app/benchtest)" &&
+	local at=internal/app/benchtest
+	case $1 in calls) at=internal/mcpd ;; rules) at=internal/game/rule ;; esac
+	(cd "$at" &&
 		"$work/$1" -test.run - -test.timeout 60m -test.bench "${BENCH_ONLY:-$2}" -test.benchtime "$3") | table
 }
 if [ -n "${BENCH_ONLY:-}" ]; then
@@ -47,7 +49,10 @@ else
 	run product '^Benchmark(Bulk|Import)$' 3x
 	run product '^Benchmark(Open|Start)$' 11x
 	run product '^Benchmark(Search|LookUp)$' 1000x
+	run product '^BenchmarkCampaign$' 1000x
+	run product '^BenchmarkGame(Simulate|Read|Notice)$' 3x
 	run calls '^BenchmarkCall$' 5000x
+	run rules '^BenchmarkStep$' 200000x
 fi
 echo
 echo "Load at the end: $(cut -d' ' -f1-3 /proc/loadavg 2>/dev/null || echo unknown)"

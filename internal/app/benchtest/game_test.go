@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"loregate/internal/game/player"
 )
 
 // The table of a game is asked for by four clients at once; 200 games of eight have their
@@ -122,6 +124,22 @@ func BenchmarkGameRead(b *testing.B) {
 		m.add("cpu-ms", ms(o.cpu)/float64(o.calls))
 		m.add("p50-ms", ms(o.at(50)))
 		m.add("p99-ms", ms(o.at(99)))
+	}
+	m.report(b)
+}
+
+// BenchmarkGameSimulate plays 500 games of eight AI players in process, to their end.
+func BenchmarkGameSimulate(b *testing.B) {
+	wanted(b)
+	m := medians{}
+	for b.Loop() {
+		began, cpu := time.Now(), processTime()
+		o, err := player.Simulate(b.Context(), player.Simulation{Players: seats, AI: seats, Seed: 7, Games: 500, Workers: runtime.GOMAXPROCS(0)})
+		if err != nil || len(o.Broken) > 0 {
+			b.Fatal(err, o.Broken)
+		}
+		m.add("s", time.Since(began).Seconds())
+		m.add("cpu-s", (processTime() - cpu).Seconds())
 	}
 	m.report(b)
 }
