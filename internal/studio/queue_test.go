@@ -136,6 +136,10 @@ func TestAWorkerDoesWhatIsAskedForElsewhere(t *testing.T) {
 
 func TestAWorkerTakesItsKindsAlone(t *testing.T) {
 	tm := newTeam(t)
+	tm.paper.version = "" // who queues runs needs no program
+	if out := fmt.Sprint(tm.do(access.RoleUser, "list_targets", `{}`)); !strings.Contains(out, "left to workers") || strings.Contains(out, "buy some") {
+		t.Errorf("targets: %s", out)
+	}
 	tm.worker("godot")
 	tm.wantCode(studio.TimedOut, access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"timeout_s": 1, `, 1))
 	list := tm.do(access.RoleGM, "list_runs", `{"tool": "add_object"}`)

@@ -146,7 +146,10 @@ func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targe
 		if info.Kind != "" {
 			t.Kind = info.Kind
 		}
-		if err != nil {
+		switch {
+		case err != nil && s.handsOver():
+			t.Missing = "it is not in this process; runs are left to workers, which must have it: loregate studio worker --target " + a.Kind()
+		case err != nil:
 			t.Missing = failureOf(err).Message
 		}
 		for _, tool := range tools {

@@ -109,7 +109,7 @@ func TestScenes(t *testing.T) {
 		name string
 		play func(*testing.T, *shop)
 	}{
-		{"rollback is exact", rollbackIsExact}, {"refusals", refusals}, {"called off", calledOff}, {"a scene is what its journal says", sceneIsItsJournal}, {"killed", killed},
+		{"rollback is exact", rollbackIsExact}, {"refusals", refusals}, {"called off", calledOff}, {"a scene is what its journal says", sceneIsItsJournal}, {"a scene is its checkpoint and the journal since", fromCheckpoint}, {"killed", killed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s.t = t
@@ -122,8 +122,10 @@ func TestScenes(t *testing.T) {
 // empty begins anew, with nothing in the scene and nothing in the journal.
 func (s *shop) empty() {
 	s.t.Helper()
-	if err := os.Remove(s.tgt.journal.File); err != nil && !errors.Is(err, os.ErrNotExist) {
-		s.t.Fatal(err)
+	for _, file := range []string{s.tgt.journal.File, s.tgt.journal.pointFile()} { // runs have the same names again
+		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
+			s.t.Fatal(err)
+		}
 	}
 	s.known, s.n = map[string]bool{}, 0
 	s.tgt.holds = ""
@@ -163,6 +165,50 @@ func sceneIsItsJournal(t *testing.T, s *shop) {
 	s.known["run-2"] = false
 	if got := s.digest(s.begin()); got != one {
 		t.Error("what an unrecorded run left is there")
+	}
+}
+
+// A scene of many operations is restored from the file that was saved of it, and from what
+// was done since; one that is not the file's any more is made from its journal.
+func fromCheckpoint(t *testing.T, s *shop) {
+	ops := thing("A", scene.Sphere(1, 16, 8))
+	for k := range checkpointOps {
+		ops = append(ops, must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
+	}
+	s.run(ops)
+	s.run(thing("B", scene.Box(1, 2, 3)))
+	x := s.begin()
+	whole := s.digest(x)
+	point, ok := x.journal.checkpoint()
+	if !ok || point.entries != 1 || x.journal.since() >= checkpointOps {
+		t.Fatalf("the saved scene holds %d runs, %v; %d operations since", point.entries, ok, x.journal.since())
+	}
+	s.tgt.drop()
+	if got := s.digest(s.begin()); got != whole {
+		t.Error("from the saved scene comes another one")
+	}
+	// What is in the file shows that it is read.
+	x = s.begin()
+	if err := x.clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.send(t.Context(), append(thing("Tell", scene.Box(1, 1, 1)), must(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
+		t.Fatal(err)
+	}
+	s.tgt.drop()
+	names, err := s.begin().Names(t.Context())
+	if err != nil || !slices.Contains(names, "Tell") || !slices.Contains(names, "B") || slices.Contains(names, "A") {
+		t.Errorf("restored: %v, %v", names, err)
+	}
+	// Another history: the file is of none of its states.
+	if err := os.Rename(x.journal.File, x.journal.File+".old"); err != nil {
+		t.Fatal(err)
+	}
+	s.known, s.n = map[string]bool{}, 10
+	_, other := s.run(thing("C", scene.Box(1, 1, 1)))
+	s.tgt.drop()
+	if got := s.digest(s.begin()); got != other {
+		t.Error("the file of another scene was used")
 	}
 }
 
