@@ -99,7 +99,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 			a.Close(context.WithoutCancel(ctx))
 		}
 	}()
-	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+	if err := makeFolder(c.Data, syncFolder); err != nil {
 		return a, fmt.Errorf("data folder: %w", err)
 	}
 	if a.store, err = openStore(ctx, c); err != nil {

@@ -40,7 +40,7 @@ func backupWork(d *deps) []*op.Operation {
 			Name:   "get_backup",
 			Title:  "Look at a backup",
 			Doc:    "See whether a backup is done, its size and its SHA-256. With download, REST answers with the copy itself.",
-			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", Operator: true, NoWorld: true, NoTool: true, Timeout: time.Minute,
+			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", Sends: op.SendsEither, Operator: true, NoWorld: true, NoTool: true, Timeout: time.Minute,
 			Examples: []op.Example{{Title: "Its state", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, getBackup),
 	}

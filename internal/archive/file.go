@@ -20,6 +20,7 @@ func fileReads(d *deps) []*op.Operation {
 			"Over REST the answer is the file itself.",
 		Route:    "GET /api/mcp/cards/{name}/file",
 		Target:   "name",
+		Sends:    op.SendsFile,
 		Examples: []op.Example{{Title: "What a file is, without its bytes", Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
 	}, getAttachment)}
 }

@@ -16,7 +16,7 @@ import (
 
 // routes fills the router: what surrounds the operations, then the operations.
 func (s *server) routes() error {
-	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All(), Paths: tokenPaths()}))
+	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All(), Feeds: s.Engine.Feeds(), Paths: tokenPaths()}))
 	fixed := []struct {
 		pattern string
 		serve   handler

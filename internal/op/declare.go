@@ -38,6 +38,7 @@ type Spec struct {
 	NoTool    bool          // not offered over MCP
 	NoWorld   bool          // acts on the instance, not in a world
 	Bare      string        // the output's one field, which REST and MCP's text show alone; "" shows the output
+	Sends     Sending       // whether REST answers with a file
 	Audience  string        // "play": open to tokens that players and seats hold, besides keys; "" is keys alone
 	Target    string        // input field whose value names what is acted on; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
@@ -80,6 +81,16 @@ type Call struct {
 	// BaseURL is where the caller reached the server, without a trailing slash; "" on stdio.
 	BaseURL string
 }
+
+// Sending is what REST answers with in place of JSON: the file of Reply.File.
+type Sending uint8
+
+// The ways of answering.
+const (
+	SendsJSON   Sending = iota
+	SendsEither         // JSON, or the file where it is asked for
+	SendsFile           // the file
+)
 
 // Reply is what travels in headers and status beside an output.
 type Reply struct {

@@ -18,6 +18,7 @@ import (
 type APIInfo struct {
 	Title, Version string
 	Operations     []*Operation // those without a Route are left out
+	Feeds          []*Feed
 	// Paths are routes that are no operations': path items of OpenAPI by path.
 	Paths map[string]any
 }
@@ -39,6 +40,10 @@ func OpenAPI(info APIInfo) []byte {
 			paths[o.Path()] = item
 		}
 		item[strings.ToLower(o.Method())] = d.operation(o)
+	}
+	for _, f := range info.Feeds {
+		method, path, _ := strings.Cut(f.Route, " ")
+		paths[path] = object{strings.ToLower(method): feedItem(f)}
 	}
 	maps.Copy(paths, info.Paths)
 	doc := object{
@@ -71,7 +76,7 @@ func (d *apiDoc) operation(o *Operation) object {
 		"operationId": o.Name, "summary": o.Title, "description": o.Doc + accessWords(o), "tags": o.Surfaces[:min(1, len(o.Surfaces))],
 		"parameters": d.parameters(o, in),
 		"responses": object{
-			strconv.Itoa(cmp.Or(o.Status, 200)): object{"description": "Done.", "content": jsonContent(out)},
+			strconv.Itoa(cmp.Or(o.Status, 200)): object{"description": "Done.", "content": answers(o, out)},
 			"default":                           object{"description": "Refused or failed.", "content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
 		},
 	}
@@ -82,6 +87,45 @@ func (d *apiDoc) operation(o *Operation) object {
 		m["requestBody"] = body(o, in)
 	}
 	return m
+}
+
+// answers are the media types of an operation's answer: a file has whichever is its own.
+func answers(o *Operation, out *jsonschema.Schema) object {
+	file := object{"schema": &jsonschema.Schema{Type: "string", Format: "binary"}}
+	switch o.Sends {
+	case SendsFile:
+		return object{"*/*": file}
+	case SendsEither:
+		content := jsonContent(out)
+		content["*/*"] = file
+		return content
+	}
+	return jsonContent(out)
+}
+
+// feedItem is a feed, which is a stream of server-sent events.
+func feedItem(f *Feed) object {
+	text := &jsonschema.Schema{Type: "string"}
+	list := []any{parameter("header", "Last-Event-ID", &jsonschema.Schema{Type: "string", Description: "Go on after this message."}, false)}
+	for part := range strings.SplitSeq(f.Route, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			list = append(list, parameter("path", strings.TrimSuffix(name, "}"), text, true))
+		}
+	}
+	if !f.NoWorld && f.WorldVar == "" {
+		list = append(list, parameter("query", "world", text, false))
+	}
+	words := f.Doc
+	for _, k := range f.Kinds {
+		words += "\n- " + k.Event + ": " + k.Doc
+	}
+	return object{
+		"operationId": f.Name, "summary": f.Title, "description": words, "tags": f.Surfaces[:min(1, len(f.Surfaces))], "parameters": list,
+		"responses": object{
+			"200":     object{"description": "Messages, until one of both ends goes.", "content": object{"text/event-stream": object{"schema": text}}},
+			"default": object{"description": "Refused or failed.", "content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
+		},
+	}
 }
 
 // accessWords says who may call, as the description's last line.
