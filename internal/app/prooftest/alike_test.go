@@ -1,0 +1,65 @@
+package prooftest
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/racing"
+)
+
+// TestBothStoresAnswerAlike tells one story on the embedded store and on PostgreSQL and
+// asks both for all that is served on every surface: to the byte, ranked and fuzzy search
+// apart, of which the hits are the same. Two of the audiences of the other proofs ask.
+func TestBothStoresAnswerAlike(t *testing.T) {
+	if racing.Detected && !long() {
+		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
+	}
+	t.Parallel()
+	for _, a := range audiences[:2] {
+		t.Run(a.who, func(t *testing.T) {
+			t.Parallel()
+			tw := newTwinsOn(t, a, [2]string{stores[0], stores[1]}, [2]bool{true, true})
+			tw.alike = sameHits
+			differences := 0
+			count := func(same bool) bool {
+				if !same {
+					differences++
+				}
+				return differences < maxDifferences
+			}
+			tw.everything(count)
+			if differences < maxDifferences {
+				tw.allBesides(count)
+			}
+			if tw.asked < 500 && !t.Failed() {
+				t.Errorf("only %d calls were made", tw.asked)
+			}
+			t.Logf("%d calls", tw.asked)
+		})
+	}
+}
+
+// ranked are the operations whose answers are in an order of scores, or guess at names.
+var ranked = []string{"search_cards", "search-lore", "semantic-search-lore", "search_entities", "list_entities", "completion/complete"}
+
+// named is what tells one hit of an answer from another.
+var named = regexp.MustCompile(`\\*"(?:id|name|key|factId|entity_id)\\*":\\*"([^"\\]*)`)
+
+// sameHits holds a ranked answer against another: the same status and the same hits.
+func sameHits(r request, x, y string) bool {
+	if !slices.Contains(ranked, strings.Trim(r.operation, "/")) {
+		return false
+	}
+	return x[:min(3, len(x))] == y[:min(3, len(y))] && slices.Equal(hits(x), hits(y))
+}
+
+func hits(answer string) []string {
+	var all []string
+	for _, m := range named.FindAllStringSubmatch(answer, -1) {
+		all = append(all, m[1])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
