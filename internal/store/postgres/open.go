@@ -182,6 +182,7 @@ const (
 	undefinedTable   = "42P01"
 	lockNotAvailable = "55P03"
 	deadlock         = "40P01"
+	diskFull         = "53100"
 )
 
 // translated gives the failures of a server or the way to it as what they are to callers:
@@ -211,6 +212,8 @@ func translated(err error) error {
 		return err
 	case e.Code == lockNotAvailable, e.Code == deadlock:
 		return again("another process keeps the store busy; try again")
+	case e.Code == diskFull:
+		return again("the disk that the database is on is full; ask the operator to make room, and try again")
 	case e.Code[:2] == "53":
 		return again("the database has no room or no connection left; try again later")
 	case e.Code[:2] == "08", e.Code[:2] == "57", e.Code == "25P03":

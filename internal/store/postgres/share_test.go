@@ -224,6 +224,44 @@ func TestNothingIsLockedBeforeTheTurn(t *testing.T) {
 	}
 }
 
+// A process that is paused in the middle of a write is ended by the server after a while,
+// so that others write. When it wakes up its write is refused.
+func TestAWriterThatWakesUpLateIsRefused(t *testing.T) {
+	address := pgtest.Database(t, prepare)
+	there := openAt(t, address)
+	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Wait: 150 * time.Millisecond}) // the server waits twice as long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	began, wake, late := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		late <- here.Write(t.Context(), func(tx canon.Tx) error {
+			head, err := tx.Head(t.Context(), "count")
+			close(began)
+			<-wake
+			if err != nil {
+				return err
+			}
+			return tx.Append(t.Context(), storetest.Commit("count", head))
+		})
+	}()
+	<-began
+	if err := count(t.Context(), there); err != nil {
+		t.Errorf("a write while another process is paused: %v", err)
+	}
+	close(wake)
+	if err := <-late; !errors.Is(err, fault.Unavailable) {
+		t.Errorf("a write that comes too late: %v", err)
+	}
+	if h := headOf(t, there); h.Seq != 1 {
+		t.Errorf("%d commits, want 1", h.Seq)
+	}
+	if err := count(t.Context(), here); err != nil {
+		t.Errorf("once it is awake: %v", err)
+	}
+}
+
 // Connections that the server ends cost the calls that were using them, which say that
 // they can be repeated, and no others.
 func TestLostConnectionsAreReplaced(t *testing.T) {

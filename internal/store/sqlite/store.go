@@ -120,7 +120,8 @@ func (s *Store) enter() error {
 }
 
 // read runs f on a snapshot of the file.
-func (s *Store) read(ctx context.Context, f func(*conn) error) error {
+func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
+	defer func() { err = translated(err) }()
 	if err := s.enter(); err != nil {
 		return err
 	}
