@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 	"net/url"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -82,4 +84,55 @@ func renameDatabase(b *testing.B, from, to string) {
 	if database(b, from) != "" {
 		onServer(b, "ALTER DATABASE "+databaseName(from)+" RENAME TO "+databaseName(to))
 	}
+}
+
+// atMost is how many cards are written one by one for a large world in PostgreSQL; more
+// are copies of those, made by the server: writing a million would take most of an hour.
+const atMost = 100_000
+
+// multiply makes a database of n cards of that of a folder of atMost: the same texts under
+// other names, so that a word is as frequent as there. Its streams are not whole.
+func multiply(b *testing.B, from, to string, n int) {
+	b.Helper()
+	onServer(b, "CREATE DATABASE "+databaseName(to)+" TEMPLATE "+databaseName(from))
+	c, err := pgx.Connect(b.Context(), database(b, to))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close(b.Context())
+	run := func(sql string) {
+		b.Helper()
+		if _, err := c.Exec(b.Context(), sql); err != nil {
+			b.Fatal(err)
+		}
+	}
+	run("SET synchronous_commit = off; SET maintenance_work_mem = '1GB'; DROP INDEX lexemes_words; DROP INDEX cards_fold")
+	for k := 2; k <= n/atMost; k++ {
+		for _, copy := range copies {
+			run(strings.ReplaceAll(copy, "%k", strconv.Itoa(k)))
+		}
+	}
+	run("CREATE INDEX lexemes_words ON lexemes USING gin (words) WITH (gin_pending_list_limit = 256)")
+	run("CREATE INDEX cards_fold ON cards USING gin (fold gin_trgm_ops) WITH (gin_pending_list_limit = 256) WHERE trashed = 0")
+	run("VACUUM ANALYZE")
+}
+
+// copies make the kth copy of the first atMost cards, which have the rows up to theirs:
+// ids of a hash, and "xk" after the first part of each name.
+var copies = []string{
+	`INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, fold, level, label,
+		rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
+	SELECT w, md5(id::text || '%k')::uuid, CASE parent WHEN '00000000-0000-0000-0000-000000000000' THEN parent ELSE md5(parent::text || '%k')::uuid END,
+		CASE parent WHEN '00000000-0000-0000-0000-000000000000' THEN part || ' x%k' ELSE part END, codename, type, type_key, content, size, length, fields, own,
+		regexp_replace(name, '^[^+]*', '\& x%k'), regexp_replace(key, '^[^+]*', '\&_x%k'), regexp_replace(fold, '^[^+]*', '\& x%k'), level, label,
+		rev, c1, c2, c3, created, created_by, updated + %k, updated_by, seq, trashed, trash_root, sort
+	FROM cards WHERE name !~ '^[^+]* x[0-9]+(\+|$)'`,
+	`INSERT INTO versions SELECT w, md5(card::text || '%k')::uuid, rev, from_seq, to_seq, c1, c2, c3, level, label, regexp_replace(name, '^[^+]*', '\& x%k'),
+		regexp_replace(key, '^[^+]*', '\&_x%k'), type, type_key, content, size, length, fields, trashed, purged, at, by, op, change
+	FROM versions WHERE name !~ '^[^+]* x[0-9]+(\+|$)'`,
+	`INSERT INTO docs (w, card, level, label, name, body, fname, fbody)
+	SELECT d.w, md5(d.card::text || '%k')::uuid, d.level, d.label, d.name, d.body, d.fname, d.fbody
+	FROM docs d JOIN cards c ON c.w = d.w AND c.id = d.card WHERE c.name !~ '^[^+]* x[0-9]+(\+|$)'`,
+	`INSERT INTO lexemes SELECT l.w, md5(l.card::text || '%k')::uuid, l.level, l.label, l.big, l.words
+	FROM lexemes l JOIN cards c ON c.w = l.w AND c.id = l.card WHERE c.name !~ '^[^+]* x[0-9]+(\+|$)'`,
 }

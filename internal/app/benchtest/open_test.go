@@ -3,7 +3,6 @@ package benchtest
 import (
 	"bufio"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -30,13 +29,10 @@ func BenchmarkOpen(b *testing.B) {
 func BenchmarkStart(b *testing.B) {
 	wanted(b)
 	dir := stored(b, 100_000)
-	program := filepath.Join(b.TempDir(), "loregate")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "loregate/cmd/loregate").CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
-	}
+	path := program(b)
 	m := medians{}
 	for b.Loop() {
-		took, cpu := start(b, program, dir)
+		took, cpu := start(b, path, dir)
 		m.add("start-ms", ms(took))
 		m.add("cpu-ms", ms(cpu))
 	}

@@ -25,8 +25,9 @@ type conn struct {
 	raw     *pgx.Conn
 	pending []statement
 	steady  bool
-	queued  int // statements so far
-	learnAt int // how many of them make it time for statistics; 0 for never
+	queued  int  // statements so far
+	learnAt int  // how many of them make it time for statistics; 0 for never
+	wrote   bool // a statement was sent or queued that may change something
 }
 
 type statement struct {
@@ -41,6 +42,7 @@ func (c *conn) first(sql string) { c.pending = append(c.pending, statement{sql: 
 // later queues a statement; its failure is that of the next query.
 func (c *conn) later(sql string, args ...any) {
 	c.pending = append(c.pending, statement{sql, bindings(args)})
+	c.wrote = c.wrote || mayChange(sql)
 	if c.queued++; c.queued == c.learnAt {
 		c.pending = append(c.pending, statement{sql: learn})
 		c.learnAt *= 4
@@ -49,6 +51,17 @@ func (c *conn) later(sql string, args ...any) {
 		// An error stays with the transaction, and shows at the next query.
 		_ = c.flush(context.Background())
 	}
+}
+
+// mayChange tells a statement that may change rows from those that look, and from those
+// that steer a transaction.
+func mayChange(sql string) bool {
+	verb, _, _ := strings.Cut(strings.TrimSpace(sql), " ")
+	switch verb {
+	case "SELECT", "BEGIN", "SET", "SAVEPOINT", "RELEASE", "ROLLBACK", "COMMIT":
+		return false
+	}
+	return true
 }
 
 // learn has the server count what tables hold. While it knows nothing of a table it takes
@@ -143,6 +156,7 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (tag pgconn.Comm
 		return tag, err
 	}
 	args = bindings(args)
+	c.wrote = c.wrote || mayChange(sql)
 	if len(c.pending) == 0 {
 		return c.raw.Exec(ctx, sql, args...)
 	}
@@ -201,6 +215,7 @@ func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ..
 		return err
 	}
 	args = bindings(args)
+	c.wrote = c.wrote || mayChange(sql)
 	if len(c.pending) == 0 {
 		rows, err := c.raw.Query(ctx, sql, args...)
 		if err != nil {

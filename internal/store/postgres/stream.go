@@ -23,17 +23,46 @@ func (r *reader) Streams(ctx context.Context) (list []canon.StreamID, err error)
 	return list, err
 }
 
-func (r *reader) stream(ctx context.Context, s canon.StreamID, lock string) (n int64, h canon.Head, err error) {
+func (r *reader) stream(ctx context.Context, s canon.StreamID) (n int64, h canon.Head, err error) {
 	_, err = r.c.one(ctx, func(r row) error {
 		n, h.Seq, h.Hash = r.int(0), canon.Seq(r.int(1)), hashOf(r[2])
 		return nil
-	}, "SELECT s, seq, hash FROM streams WHERE name = $1"+lock, string(s))
+	}, "SELECT s, seq, hash FROM streams WHERE name = $1", string(s))
 	return n, h, err
 }
 
+// tip is a stream's number, 0 for a stream that is not there, and its head.
+type tip struct {
+	n    int64
+	head canon.Head
+}
+
 func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
-	_, h, err := r.stream(ctx, s, "")
+	if r.writes != nil {
+		at, err := r.writes.tip(ctx, s)
+		return at.head, err
+	}
+	_, h, err := r.stream(ctx, s)
 	return h, err
+}
+
+// tip reads a stream's head once: while the writer's lock is held nobody else moves it.
+func (t *tx) tip(ctx context.Context, s canon.StreamID) (tip, error) {
+	if at, ok := t.heads[s]; ok {
+		return at, nil
+	}
+	n, h, err := t.stream(ctx, s)
+	if err == nil {
+		t.reached(s, tip{n, h})
+	}
+	return tip{n, h}, err
+}
+
+func (t *tx) reached(s canon.StreamID, at tip) {
+	if t.heads == nil {
+		t.heads = make(map[canon.StreamID]tip, 1)
+	}
+	t.heads[s] = at
 }
 
 func (r *reader) commits(ctx context.Context, s canon.StreamID, where string, args ...any) (list []canon.StoredCommit, err error) {
@@ -49,7 +78,7 @@ func (r *reader) commits(ctx context.Context, s canon.StreamID, where string, ar
 
 func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
 	return func(yield func(canon.StoredCommit, error) bool) {
-		n, _, err := r.stream(ctx, s, "")
+		n, _, err := r.stream(ctx, s)
 		if err != nil {
 			yield(canon.StoredCommit{}, err)
 			return
@@ -74,7 +103,7 @@ func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) 
 }
 
 func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, change uuid.UUID) (canon.StoredCommit, bool, error) {
-	n, _, err := r.stream(ctx, s, "")
+	n, _, err := r.stream(ctx, s)
 	if err != nil || n == 0 {
 		return canon.StoredCommit{}, false, err
 	}
@@ -96,13 +125,13 @@ func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repea
 	return p, found, err
 }
 
-// Append adds a commit to its stream, whose head it locks last. It refuses one that does
-// not follow the head.
+// Append adds a commit to its stream. It refuses one that does not follow the head.
 func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
-	n, head, err := t.stream(ctx, c.Stream, " FOR UPDATE")
+	at, err := t.tip(ctx, c.Stream)
 	if err != nil {
 		return err
 	}
+	n, head := at.n, at.head
 	if c.Seq != head.Seq+1 || c.Prev != head.Hash {
 		return fmt.Errorf("postgres: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
@@ -118,6 +147,7 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 	t.c.later("INSERT INTO commits (s, seq, id, at, by, op, body, prev, hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 		n, uint64(c.Seq), uuidOf(c.ID), service.Millis(c.At), string(c.By), c.Op, body, hashBytes(c.Prev), hashBytes(c.Hash))
 	t.c.later("UPDATE streams SET seq = $2, hash = $3 WHERE s = $1", n, uint64(c.Seq), hashBytes(c.Hash))
+	t.reached(c.Stream, tip{n, canon.Head{Seq: c.Seq, Hash: c.Hash}})
 	return nil
 }
 

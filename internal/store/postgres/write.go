@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 )
 
 const (
@@ -156,7 +157,7 @@ func (b *batch) begin() error {
 		b.rollback()
 		return err
 	}
-	b.open = true
+	b.open, b.c.wrote = true, false
 	return nil
 }
 
@@ -174,6 +175,12 @@ func (b *batch) step(j *waiter) {
 	}
 	alone := len(b.jobs) == 0
 	if !alone {
+		if err := b.c.flush(context.Background()); err != nil { // of the first, which waited for nobody to follow
+			b.fail(err)
+			b.rollback()
+			j.done <- err
+			return
+		}
 		b.c.later("SAVEPOINT one")
 	}
 	t := &tx{reader: reader{s: b.s, c: b.c}}
@@ -188,7 +195,10 @@ func (b *batch) step(j *waiter) {
 		if !alone {
 			b.c.later("RELEASE SAVEPOINT one")
 		}
-		err = b.c.flush(context.Background())
+		// With nobody behind it, a lone job's last statements go along with the commit.
+		if !alone || len(b.s.queue) > 0 {
+			err = b.c.flush(context.Background())
+		}
 	}
 	if err == nil {
 		b.jobs = append(b.jobs, j)
@@ -225,7 +235,10 @@ func (b *batch) finish() {
 		b.rollback()
 		return
 	}
-	b.c.later("UPDATE writer SET n = n + 1")
+	wrote := b.c.wrote
+	if wrote {
+		b.c.later("UPDATE writer SET n = n + 1")
+	}
 	tag, err := b.c.run(context.Background(), "COMMIT", nil)
 	if err == nil && tag.String() != "COMMIT" {
 		err = errLost
@@ -239,7 +252,9 @@ func (b *batch) finish() {
 	for _, j := range b.jobs {
 		j.done <- nil
 	}
-	b.s.watch.wrote()
+	if wrote { // who looks for work in a writing transaction must not wake itself
+		b.s.watch.wrote()
+	}
 }
 
 // fail answers every job kept so far with err.
@@ -279,7 +294,8 @@ type tx struct {
 	worlds map[access.WorldID]int64
 	labels map[labelName]int64
 
-	changes map[int64]change // of each world's index
+	heads   map[canon.StreamID]tip // of streams read or written to: with the writer's lock, nobody else moves them
+	changes map[int64]change       // of each world's index
 	spelt   map[vocable]struct{}
 }
 

@@ -1,0 +1,113 @@
+package benchtest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/load"
+)
+
+// program builds the product as it is shipped, once for a benchmark.
+func program(b *testing.B) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "loregate")
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "loregate/cmd/loregate").CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// command is the program on the store of a folder, without limits.
+func command(b *testing.B, path, dir string, args ...string) *exec.Cmd {
+	c := exec.CommandContext(b.Context(), path, args...)
+	c.Env = append(os.Environ(), "LOREGATE_DATA="+dir, "LOREGATE_DATABASE="+database(b, dir), "LOREGATE_LOG_LEVEL=error", "GOGC=", "GOMEMLIMIT=")
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LISTS_BUCKET", "WRITES", "AUTH"} {
+		c.Env = append(c.Env, "LOREGATE_LIMITS_"+limit+"=-1")
+	}
+	return c
+}
+
+var listens = regexp.MustCompile(`serves (http://[^ ]+)`)
+
+// running starts serve, and gives where it listens and what the most memory is that it
+// had so far, in MB.
+func running(b *testing.B, path, dir string) (url string, memory func() float64) {
+	b.Helper()
+	c := command(b, path, dir, "serve", "--addr", "127.0.0.1:0")
+	said, err := c.StderrPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = c.Process.Signal(os.Interrupt)
+		_ = c.Wait() // how it ended is not measured
+	})
+	lines := bufio.NewReader(said)
+	for url == "" {
+		line, err := lines.ReadString('\n')
+		if m := listens.FindStringSubmatch(line); m != nil {
+			url = m[1]
+		} else if err != nil {
+			b.Fatal(err, line)
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }() // until it ends
+	return url, func() float64 {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
+		if err != nil {
+			b.Skip("memory is read from /proc")
+		}
+		_, rest, _ := strings.Cut(string(status), "VmHWM:")
+		n, _ := strconv.Atoi(strings.Fields(rest)[0])
+		return float64(n) / 1024
+	}
+}
+
+// BenchmarkServe drives the program, in a process of its own, with reads and searches by
+// eight clients, and reports what memory it took.
+func BenchmarkServe(b *testing.B) {
+	wanted(b)
+	path := program(b)
+	eachStored(b, func(b *testing.B, dir string) {
+		out, err := command(b, path, dir, "key", "create", "bench", "--role", "admin").Output()
+		if err != nil {
+			b.Fatal(err)
+		}
+		key, _, _ := strings.Cut(string(out), "\t")
+		url, memory := running(b, path, dir)
+		m := medians{}
+		for b.Loop() {
+			r, err := load.Run(context.WithoutCancel(b.Context()), load.Config{URLs: []string{url}, Key: strings.TrimSpace(key), World: worldName, Role: "admin",
+				Cards: 10, Duration: 15 * time.Second, Keep: true, Mix: map[load.Kind]int{load.Read: 3, load.Search: 1}})
+			if err != nil || r.Failed > 0 {
+				b.Fatal(err, r)
+			}
+			m.add("calls/s", r.PerSec)
+			m.add("search-p50-ms", r.Kinds[load.Search].Latency.P50)
+			m.add("search-p99-ms", r.Kinds[load.Search].Latency.P99)
+			m.add("read-p99-ms", r.Kinds[load.Read].Latency.P99)
+			m.add("memory-MB", memory())
+		}
+		m.report(b)
+	})
+}
+
+// eachStored calls f with the folder of each size.
+func eachStored(b *testing.B, f func(b *testing.B, dir string)) {
+	for _, n := range sizes(b) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) { f(b, stored(b, n)) })
+	}
+}

@@ -1,0 +1,147 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/store/postgres"
+	"loregate/internal/store/storetest"
+)
+
+var (
+	everyone = canon.Sight{World: storetest.World(1).ID, View: access.View{Level: access.LevelUser}}
+	keepers  = canon.Sight{World: storetest.World(1).ID, View: access.View{Level: access.LevelGM}}
+)
+
+// texts writes cards with bodies, each of a level of its own.
+func texts(t *testing.T, s *postgres.Store, from, n int, body func(i int) (access.Level, string)) {
+	t.Helper()
+	err := s.Write(t.Context(), func(tx canon.Tx) error {
+		errs := []error{tx.PutWorld(t.Context(), storetest.World(1))}
+		for i := from; i < from+n; i++ {
+			level, text := body(i)
+			c := storetest.Card(i, fmt.Sprintf("Card %d", i), access.NewLabel(level))
+			errs = append(errs, tx.PutCard(t.Context(), c), tx.Index(t.Context(), c, &canon.SearchDoc{Name: c.Name, Text: text}))
+		}
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func finds(t *testing.T, s *postgres.Store, see canon.Sight, q string, want int) {
+	t.Helper()
+	for _, again := range []string{"", " again"} {
+		err := s.Read(t.Context(), func(r canon.Reader) error {
+			res, err := r.Search(t.Context(), see, canon.SearchQuery{Q: q, InContent: true, Mode: canon.MatchSubstring}, canon.Page{Limit: 10})
+			if err == nil && (res.Total.Count != want || res.Total.AtLeast || len(res.Hits) != min(want, 10)) {
+				t.Errorf("%q%s: %d hits of %+v, want %d", q, again, len(res.Hits), res.Total, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPiecesOfWordsAreExact asks for pieces that stand for one word, for some, and for
+// more than are walked one by one; words of others' levels change nothing.
+func TestPiecesOfWordsAreExact(t *testing.T) {
+	here, there, _ := two(t)
+	letters := func(i int) string {
+		return string([]byte{byte('a' + i/26/26%26), byte('a' + i/26%26), byte('a' + i%26)})
+	}
+	texts(t, here, 1, 600, func(i int) (access.Level, string) {
+		level := access.LevelUser
+		if i%2 == 0 {
+			level = access.LevelGM
+		}
+		return level, "zz" + letters(i) + "qux" // each a word of its own
+	})
+	for _, s := range []*postgres.Store{here, there} {
+		finds(t, s, everyone, "qux", 300) // more words than are walked
+		finds(t, s, keepers, "qux", 600)
+		finds(t, s, everyone, "aabqux", 1)
+		finds(t, s, everyone, "aacqux", 0)
+		finds(t, s, keepers, "aacqux", 1)
+		finds(t, s, everyone, "xqux", 23)
+		finds(t, s, everyone, "wqux", 0)
+		finds(t, s, everyone, "nowhere", 0)
+	}
+	texts(t, here, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "a nowhereland" })
+	finds(t, there, everyone, "nowhere", 1) // a word that the other process has not met
+	texts(t, there, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "gone" })
+	finds(t, here, everyone, "nowhere", 0)
+}
+
+// TestACountFarAboveTheCapIsKeptAndLetGo counts once what many have, and again when so
+// much has changed that it may be few.
+func TestACountFarAboveTheCapIsKeptAndLetGo(t *testing.T) {
+	s := open(t)
+	const n = canon.CountCap + 1500
+	texts(t, s, 1, n, func(int) (access.Level, string) { return access.LevelUser, "mist" })
+	total := func(want canon.Total) {
+		t.Helper()
+		err := s.Read(t.Context(), func(r canon.Reader) error {
+			res, err := r.Search(t.Context(), everyone, canon.SearchQuery{Q: "mist", InContent: true, Mode: canon.MatchWord}, canon.Page{Limit: 3})
+			if res.Total != want || res.Ranked == want.AtLeast || len(res.Hits) != 3 {
+				t.Errorf("%d hits of %+v, ranked %v; want %+v", len(res.Hits), res.Total, res.Ranked, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// All names match: the latest are met by walking.
+	if err := s.Read(t.Context(), func(r canon.Reader) error {
+		res, err := r.Search(t.Context(), everyone, canon.SearchQuery{Q: "card", InName: true, Mode: canon.MatchWord}, canon.Page{Offset: 1, Limit: 2})
+		if len(res.Hits) != 2 || res.Hits[0].Card.ID != storetest.CardID(n-1) || res.Hits[1].Card.ID != storetest.CardID(n-2) {
+			t.Errorf("many names: %+v", res.Hits)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	many := canon.Total{Count: canon.CountCap, AtLeast: true}
+	total(many)
+	texts(t, s, 1, 1000, func(int) (access.Level, string) { return access.LevelUser, "dew" })
+	total(many)
+	texts(t, s, 1001, 600, func(int) (access.Level, string) { return access.LevelUser, "dew" })
+	total(canon.Total{Count: n - 1600})
+}
+
+func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
+	here, there, raw := two(t)
+	if err := count(t.Context(), here); err != nil {
+		t.Fatal(err)
+	}
+	counted := func() (n int64) {
+		if err := raw.QueryRow(t.Context(), "SELECT n FROM writer").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before, changed := counted(), here.Changed()
+	err := here.Write(t.Context(), func(tx canon.Tx) error {
+		_, err := tx.Head(t.Context(), "count")
+		return err
+	})
+	if err != nil || counted() != before {
+		t.Errorf("a look is counted as a write: %d, %d, %v", before, counted(), err)
+	}
+	select {
+	case <-changed:
+		t.Error("a look wakes its own process")
+	default:
+	}
+	if err := count(context.WithoutCancel(t.Context()), there); err != nil || counted() != before+1 {
+		t.Errorf("a write is not counted: %d, %d, %v", before, counted(), err)
+	}
+}
