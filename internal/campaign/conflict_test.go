@@ -12,8 +12,8 @@ func TestAnAuthoritativeEntityIsNotOverwritten(t *testing.T) {
 		before := ada.Call("entity_get", `{"entity_id": "`+id+`"}`)
 		out := gm.Call("entity_update", `{"entity_id": "`+id+`", "source_document": "Letter", "attributes": {"age": 31, "secrets": "y", "eyes": "grey"}, "description": "Tall.", "gm_notes": "n"}`)
 		out.WantEach("conflicts", "field", "attributes.age, attributes.eyes, attributes.secrets").Want("attributes.age", 30).Want("gm_notes", "n").Want("source_document", "Book")
-		if after := ada.Call("entity_get", `{"entity_id": "`+id+`"}`); after.raw != before.raw || after.reply.ETag != before.reply.ETag {
-			t.Errorf("a conflict shows to players:\n%s\n%s", before.raw, after.raw)
+		if after := ada.Call("entity_get", `{"entity_id": "`+id+`"}`); after.Raw != before.Raw || after.Reply.ETag != before.Reply.ETag {
+			t.Errorf("a conflict shows to players:\n%s\n%s", before.Raw, after.Raw)
 		}
 		gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"age": 32}}`).Want("conflicts.0.values.#", 3) // no source is another source
 		gm.Call("entity_update", `{"entity_id": "`+id+`", "source_document": "Book", "attributes": {"hair": "red"}}`).WantNo("conflicts").Want("attributes.hair", "red")

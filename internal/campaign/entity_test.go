@@ -47,7 +47,7 @@ func TestATouchOfSecretsChangesNothingForPlayers(t *testing.T) {
 		get := `{"entity_id": "` + id + `"}`
 		seen := func() string {
 			a := ada.Call("entity_get", get)
-			return a.raw + a.reply.ETag + ada.Call("entity_search", `{}`).raw
+			return a.Raw + a.Reply.ETag + ada.Call("entity_search", `{}`).Raw
 		}
 		before := seen()
 		gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"secrets": "Signs."}, "gm_notes": "n", "discovered_session": 4}`)
@@ -108,7 +108,7 @@ func TestSearchRanksNarrowsAndForgivesSlips(t *testing.T) {
 		gm.Call("entity_search", `{"tags": ["ward", "night"]}`).WantEach("entities", "name", "Brandt Tower, Ottilie Brandt")
 		ada.Call("entity_search", `{"tags": ["ward"], "limit": 1}`).Want("total", 2).Want("next_offset", 1)
 		for _, slip := range []string{"Brant", "Otilie Brandt", "konrad vgt", "Brannt"} {
-			if n, _ := ada.Call("entity_search", `{"query": "`+slip+`"}`).at("total"); n == 0.0 {
+			if n, _ := ada.Call("entity_search", `{"query": "`+slip+`"}`).At("total"); n == 0.0 {
 				t.Errorf("%q finds nothing", slip)
 			}
 		}
@@ -158,8 +158,8 @@ func TestWritesOfEntitiesAreChecked(t *testing.T) {
 	once := func(r *op.Request) { r.IdempotencyKey = "k" }
 	first := gm.Call("entity_create", `{"entity_type": "npc", "name": "Once"}`, once)
 	again := gm.Call("entity_create", `{"entity_type": "npc", "name": "Once"}`, once)
-	if first.raw != again.raw || !again.reply.Replayed {
-		t.Errorf("first %s\nagain %s", first.raw, again.raw)
+	if first.Raw != again.Raw || !again.Reply.Replayed {
+		t.Errorf("first %s\nagain %s", first.Raw, again.Raw)
 	}
 }
 
@@ -172,11 +172,11 @@ func TestLongNotesComeInParts(t *testing.T) {
 	input := `{"entity_id": "` + id + `"}`
 	for range 10 {
 		a := gm.Call("entity_get", input, func(r *op.Request) { r.MaxText = 16_000 })
-		if len(a.raw) > 16_000 {
-			t.Fatalf("%d bytes", len(a.raw))
+		if len(a.Raw) > 16_000 {
+			t.Fatalf("%d bytes", len(a.Raw))
 		}
 		all.WriteString(a.Text("gm_notes"))
-		next, ok := a.at("next.arguments.notes_offset")
+		next, ok := a.At("next.arguments.notes_offset")
 		if !ok {
 			break
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loregate/internal/op"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // TestWhatIsHiddenChangesNoAnswer plays two campaigns that are the same to one player: one
@@ -13,7 +14,7 @@ import (
 // tools, resources, prompts and completions, is answered with the same bytes.
 func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { tellApart(t, newScene(t), newScene(t)) })
-	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, onDisk(t)), newSceneOn(t, onDisk(t))) })
+	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, sqlitetest.Open(t)), newSceneOn(t, sqlitetest.Open(t))) })
 }
 
 func tellApart(t *testing.T, bare, full *scene) {
@@ -63,7 +64,7 @@ func tellApart(t *testing.T, bare, full *scene) {
 	if asked < 75 {
 		t.Errorf("only %d questions", asked)
 	}
-	if a, b := bare.As("gm").Call("campaign_get", `{}`).raw, full.As("gm").Call("campaign_get", `{}`).raw; a == b {
+	if a, b := bare.As("gm").Call("campaign_get", `{}`).Raw, full.As("gm").Call("campaign_get", `{}`).Raw; a == b {
 		t.Errorf("there are no secrets to tell the campaigns apart by: %s", a)
 	}
 }
@@ -84,12 +85,13 @@ func played(s *scene, secrets bool) map[string]string {
 	step := 0
 	public := func(f func()) {
 		step++
-		s.now, s.ids = time.Date(2026, 2, 1, 0, step, 0, 0, time.UTC), uint64(step)*1000
+		s.now = time.Date(2026, 2, 1, 0, step, 0, 0, time.UTC)
+		s.ids.After(uint64(step) * 1000)
 		f()
 	}
 	secret := func(f func()) {
 		if secrets {
-			s.ids += 1_000_000
+			s.ids.After(s.ids.Last() + 1_000_000)
 			f()
 		}
 	}

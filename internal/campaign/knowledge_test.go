@@ -3,6 +3,8 @@ package campaign
 import (
 	"strings"
 	"testing"
+
+	"loregate/internal/op/optest"
 )
 
 func (a actor) Played(number string) string {
@@ -48,7 +50,7 @@ func TestWhatThePlayersKnewAsOfASession(t *testing.T) {
 		gm.Call("unreveal", `{"items": [{"entity_id": "`+ann+`"}]}`)
 		_ = three
 
-		of := func(more string) answer {
+		of := func(more string) optest.Answer {
 			return gm.Call("player_knowledge", strings.TrimSuffix(`{"entity_id": "`+ann+`", `+more, ", ")+`}`)
 		}
 		of(``).Want("known", false).WantNo("entity")
@@ -87,10 +89,10 @@ func TestAPreviewIsWhatThePlayerGets(t *testing.T) {
 				"timeline_query": `{"limit": 100}`, "session_list": `{}`, "relationship_types": `{}`, "entity_compare": `{"entity_id": "` + brandt + `", "other_id": "` + brandt + `"}`,
 			} {
 				got := gm.Call("preview_as", `{"subject": "`+who+`", "tool": "`+tool+`", "arguments": `+args+`}`).Want("as", who)
-				result, _ := got.at("result")
+				result, _ := got.At("result")
 				want := s.As(who).Call(tool, args)
-				if jsonOf(result) != jsonOf(parsed(want.raw)) {
-					t.Errorf("%s as %s:\npreview %s\nis      %s", tool, who, jsonOf(result), want.raw)
+				if jsonOf(result) != jsonOf(parsed(want.Raw)) {
+					t.Errorf("%s as %s:\npreview %s\nis      %s", tool, who, jsonOf(result), want.Raw)
 				}
 			}
 		}

@@ -10,6 +10,8 @@ import (
 
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 func (a actor) Relate(source, typ, target, more string) string {
@@ -71,7 +73,7 @@ func TestAMapGoesAroundCyclesAndStopsAt200(t *testing.T) {
 		for i, id := range ring {
 			gm.Relate(id, "knows of", ring[(i+1)%6], "")
 		}
-		at := func(a actor, depth string) answer {
+		at := func(a actor, depth string) optest.Answer {
 			return a.Call("relationship_map", `{"entity_id": "`+ring[0]+`", "depth": `+depth+`}`)
 		}
 		at(gm, "1").WantEach("nodes", "name", "Ring 0, Ring 1, Ring 5").Want("relationships.#", 2).Want("truncated", false)
@@ -95,29 +97,29 @@ func TestALongMapComesInParts(t *testing.T) {
 	nodes, edges := 0, map[string]bool{}
 	for offset := "0"; offset != ""; {
 		a := gm.Call("relationship_map", input+`, "offset": `+offset+`}`, atMost(16_000))
-		if len(a.raw) > 16_000 {
-			t.Fatalf("%d bytes", len(a.raw))
+		if len(a.Raw) > 16_000 {
+			t.Fatalf("%d bytes", len(a.Raw))
 		}
-		n, _ := a.at("nodes.#")
+		n, _ := a.At("nodes.#")
 		nodes += int(n.(float64))
-		m, _ := a.at("relationships.#")
+		m, _ := a.At("relationships.#")
 		for i := range int(m.(float64)) {
 			edges[a.Text("relationships."+jsonOf(i)+".id")] = true
 		}
 		offset = ""
-		if next, ok := a.at("next.arguments.offset"); ok {
+		if next, ok := a.At("next.arguments.offset"); ok {
 			offset = jsonOf(next)
 		}
 	}
 	if nodes != 200 || len(edges) != 199 {
-		t.Errorf("%d nodes and %d relationships by parts of %d bytes", nodes, len(edges), len(whole.raw))
+		t.Errorf("%d nodes and %d relationships by parts of %d bytes", nodes, len(edges), len(whole.Raw))
 	}
 }
 
 // Of many who make the same relationship at once, by either of its names, one makes it and
 // the others are told.
 func TestARelationshipIsMadeOnce(t *testing.T) {
-	s := newSceneOn(t, onDisk(t))
+	s := newSceneOn(t, sqlitetest.Open(t))
 	gm := s.As("gm")
 	ann, bo := gm.Make("npc", "Ann", ""), gm.Make("npc", "Bo", "")
 	inputs := []string{`{"source_id": "` + ann + `", "target_id": "` + bo + `", "type": "parent of"}`, `{"source_id": "` + bo + `", "target_id": "` + ann + `", "type": "child of"}`}

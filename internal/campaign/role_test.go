@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
 )
 
 // inputs has a good call of every operation; $ann, $bo (hidden), $tie, $tied (secret), $met,
@@ -192,11 +193,11 @@ func TestResourcesGoOnAtTheirCursor(t *testing.T) {
 	}
 	seen, uri := 0, "imagineer://campaigns/"+slug+"/entities"
 	for range 5 {
-		a := answer{t, s.As("ada").read(uri), op.Reply{}}
+		a := optest.Answer{T: t, Raw: s.As("ada").read(uri)}
 		a.Want("total", 110)
-		n, _ := a.at("entities.#")
+		n, _ := a.At("entities.#")
 		seen += int(n.(float64))
-		next, _ := a.at("next")
+		next, _ := a.At("next")
 		if next == nil {
 			break
 		}

@@ -27,11 +27,11 @@ func TestTheSampleCampaignIsAsRichAsPromised(t *testing.T) {
 		gm, ada := s.As("gm"), s.As("sample-ada")
 		all := gm.Call("campaign_get", `{}`)
 		for path, least := range map[string]float64{"stats.entities": 60, "stats.relationships": 90, "stats.events": 80, "stats.sessions": 8} {
-			if n, _ := all.at(path); n.(float64) < least {
+			if n, _ := all.At(path); n.(float64) < least {
 				t.Errorf("%s is %v, want %v", path, n, least)
 			}
 		}
-		if n, _ := gm.Call("canon_check", `{"status": "DETECTED"}`).at("total"); n.(float64) < 5 {
+		if n, _ := gm.Call("canon_check", `{"status": "DETECTED"}`).At("total"); n.(float64) < 5 {
 			t.Errorf("%v open conflicts", n)
 		}
 		for _, precision := range []string{"exact", "approximate", "month", "year", "unknown"} {
@@ -42,7 +42,7 @@ func TestTheSampleCampaignIsAsRichAsPromised(t *testing.T) {
 		s.As("sample-ben").WantFault("NOT_FOUND", "entity_get", `{"entity_id": "`+plate+`"}`)
 		gm.Call("player_knowledge", `{"entity_id": "`+plate+`", "subject": "sample-ada", "as_of_session": 5}`).Want("known", false)
 		gm.Call("player_knowledge", `{"entity_id": "`+plate+`", "subject": "sample-ada", "as_of_session": 6}`).Want("known", true)
-		if a, b := ada.Call("campaign_get", `{}`).raw, all.raw; a == b {
+		if a, b := ada.Call("campaign_get", `{}`).Raw, all.Raw; a == b {
 			t.Error("a player counts what the GM counts")
 		}
 	})

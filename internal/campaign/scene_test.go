@@ -3,21 +3,17 @@ package campaign
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
 	"loregate/internal/store/memory"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // slug is the campaign of a scene; another one is there beside it.
@@ -32,8 +28,7 @@ type scene struct {
 	world access.WorldID
 	other access.WorldID
 	now   time.Time
-	ids   uint64
-	idMu  sync.Mutex // guards ids, where calls are made at once
+	ids   optest.IDs
 }
 
 func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
@@ -41,23 +36,13 @@ func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
 // onEachStore plays a scene in memory and in SQLite.
 func onEachStore(t *testing.T, play func(s *scene)) {
 	t.Run("memory", func(t *testing.T) { play(newScene(t)) })
-	t.Run("sqlite", func(t *testing.T) { play(newSceneOn(t, onDisk(t))) })
-}
-
-func onDisk(t testing.TB) canon.Store {
-	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
+	t.Run("sqlite", func(t *testing.T) { play(newSceneOn(t, sqlitetest.Open(t))) })
 }
 
 func newSceneOn(t testing.TB, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.id})
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.ids.Next})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
 	a, err := guard.Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "scene", Effect: access.Write})
 	if err != nil {
@@ -82,19 +67,6 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// id gives ids that rise and are the same in every run.
-func (s *scene) id() uuid.UUID {
-	s.idMu.Lock()
-	defer s.idMu.Unlock()
-	s.ids++
-	var u uuid.UUID
-	for i := range 8 {
-		u[15-i] = byte(s.ids >> (8 * i))
-	}
-	u[6], u[8] = 0x70, 0x80
-	return u
 }
 
 // worlds finds the scene's worlds as the product does.
@@ -165,17 +137,13 @@ func in(input string) string {
 
 // Call makes a call in the campaign that must succeed, and holds its output against the
 // schema.
-func (a actor) Call(name, input string, more ...func(*op.Request)) answer {
+func (a actor) Call(name, input string, more ...func(*op.Request)) optest.Answer {
 	a.s.t.Helper()
 	got, err := a.invoke(name, in(input), more...)
 	if err != nil {
 		a.s.t.Fatalf("%s %s as %s: %v", name, input, a.caller.Subject, err)
 	}
-	o, _ := a.s.ops.Find(name)
-	if err := o.CheckOutput(got.Output); err != nil {
-		a.s.t.Errorf("%s %s: output departs from its schema: %v\n%s", name, input, err, got.Output)
-	}
-	return answer{a.s.t, string(got.Output), got.Reply}
+	return optest.Check(a.s.t, a.s.ops, name, input, got)
 }
 
 // WantFault makes a call that must fail with a code, and gives what the caller is shown.
@@ -200,113 +168,6 @@ func (a actor) Make(kind, name, more string) string {
 		more = ", " + more
 	}
 	return a.Call("entity_create", `{"entity_type": "`+kind+`", "name": "`+name+`", "allow_similar": true`+more+`}`).Text("id")
-}
-
-// answer is an output to look at. Paths are such as "entities.0.name"; "entities.#" is a
-// length.
-type answer struct {
-	t     testing.TB
-	raw   string
-	reply op.Reply
-}
-
-func (a answer) at(path string) (v any, ok bool) {
-	if err := json.Unmarshal([]byte(a.raw), &v); err != nil {
-		a.t.Fatal(err)
-	}
-	for step := range strings.SplitSeq(path, ".") {
-		switch at := v.(type) {
-		case map[string]any:
-			if v, ok = at[step]; !ok {
-				return nil, false
-			}
-		case []any:
-			if step == "#" {
-				v = float64(len(at))
-				continue
-			}
-			n, err := strconv.Atoi(step)
-			if err != nil || n >= len(at) {
-				return nil, false
-			}
-			v = at[n]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
-}
-
-// Want holds the value at a path; nil is null.
-func (a answer) Want(path string, want any) answer {
-	a.t.Helper()
-	got, ok := a.at(path)
-	if n, isInt := want.(int); isInt {
-		want = float64(n)
-	}
-	if !ok || got != want {
-		a.t.Errorf("%s is %v (there: %t), want %v, in %s", path, got, ok, want, a.raw)
-	}
-	return a
-}
-
-func (a answer) WantNo(paths ...string) answer {
-	a.t.Helper()
-	for _, path := range paths {
-		if v, ok := a.at(path); ok {
-			a.t.Errorf("%s is there: %v, in %s", path, v, a.raw)
-		}
-	}
-	return a
-}
-
-// WantEach holds a member of each entry of a list, in order, apart by ", ".
-func (a answer) WantEach(list, member, want string) answer {
-	a.t.Helper()
-	v, _ := a.at(list)
-	rows, ok := v.([]any)
-	if !ok {
-		a.t.Fatalf("%s is no list in %s", list, a.raw)
-	}
-	var got []string
-	for _, r := range rows {
-		text, _ := r.(map[string]any)[member].(string)
-		got = append(got, text)
-	}
-	if strings.Join(got, ", ") != want {
-		a.t.Errorf("%s are %q, want %q", list, got, want)
-	}
-	return a
-}
-
-func (a answer) Text(path string) string {
-	a.t.Helper()
-	v, _ := a.at(path)
-	s, ok := v.(string)
-	if !ok {
-		a.t.Fatalf("%s is no text in %s", path, a.raw)
-	}
-	return s
-}
-
-func (a answer) Has(parts ...string) answer {
-	a.t.Helper()
-	for _, p := range parts {
-		if !strings.Contains(a.raw, p) {
-			a.t.Errorf("there is no %q in %s", p, a.raw)
-		}
-	}
-	return a
-}
-
-func (a answer) Lacks(parts ...string) answer {
-	a.t.Helper()
-	for _, p := range parts {
-		if strings.Contains(strings.ToLower(a.raw), strings.ToLower(p)) {
-			a.t.Errorf("there is %q in %s", p, a.raw)
-		}
-	}
-	return a
 }
 
 func jsonOf(v any) string {

@@ -44,11 +44,11 @@ func TestTheTimelineOfMixedPrecision(t *testing.T) {
 				args := strings.Trim(row.args+`, "limit": 2, "offset": `+jsonOf(next), ", ")
 				a := ada.Call("timeline_query", `{`+args+`}`).Want("total", len(strings.Split(row.want, ", ")))
 				for i := range 2 {
-					if d, ok := a.at("events." + jsonOf(i) + ".description"); ok {
+					if d, ok := a.At("events." + jsonOf(i) + ".description"); ok {
 						seen = append(seen, d.(string))
 					}
 				}
-				n, _ := a.at("next_offset")
+				n, _ := a.At("next_offset")
 				if f, ok := n.(float64); ok {
 					next = int(f)
 				} else {

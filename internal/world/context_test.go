@@ -20,10 +20,10 @@ func TestALocationContextHoldsWhatANarratorNeeds(t *testing.T) {
 		"item.narrativeTags.#", 3, "item.narrativeTags.0", "tar", "item.narrativeTags.2", "rain",
 		"item.ambient.value", "calm", "item.ambient.defaulted", true, "item.ambient.present", false,
 		"item.nearbyPlayers.#", 0, "item.recentEvents.#", 0)
-	if strings.Contains(got.text, "secret") || strings.Contains(got.text, "Cellar") {
-		t.Errorf("a user sees what is hidden: %s", got.text)
+	if strings.Contains(got.Raw, "secret") || strings.Contains(got.Raw, "Cellar") {
+		t.Errorf("a user sees what is hidden: %s", got.Raw)
 	}
-	if ref, _ := got.reply.Meta["contextRef"].(string); ref == "" {
+	if ref, _ := got.Reply.Meta["contextRef"].(string); ref == "" {
 		t.Error("no contextRef")
 	}
 	s.as("gm").call("get-location-context", `{"locationId":"loc-quay"}`).is("item.exits.#", 4, "item.exits.3.direction", "down", "item.exits.3.availability", "hard",
@@ -32,10 +32,10 @@ func TestALocationContextHoldsWhatANarratorNeeds(t *testing.T) {
 
 func TestUnknownAndHiddenPlacesAreNull(t *testing.T) {
 	s := newScene(t)
-	absent := s.as("user").call("get-location-context", `{"locationId":"01900000-0000-7000-8000-000000000000"}`).text
+	absent := s.as("user").call("get-location-context", `{"locationId":"01900000-0000-7000-8000-000000000000"}`).Raw
 	for _, id := range []string{s.idOf("Cellar").String(), "loc-cellar", "nowhere", s.idOf("Oda Tarn").String(), "x y", "../.."} {
 		for _, tool := range []string{"get-location-context", "get-spatial-context", "get-location"} {
-			if got := s.as("user").call(tool, `{"locationId":"`+id+`"}`).text; got != absent || got != `{"item":null}` {
+			if got := s.as("user").call(tool, `{"locationId":"`+id+`"}`).Raw; got != absent || got != `{"item":null}` {
 				t.Errorf("%s of %s: %s", tool, id, got)
 			}
 		}
@@ -164,14 +164,14 @@ func TestAContextIsReadAgainAsItWas(t *testing.T) {
 		for tool, input := range map[string]string{"get-location-context": `{}`, "get-atmosphere": `{"locationId":"loc-square"}`, "get-spatial-context": `{"depth":3}`,
 			"get-recent-events": `{"scope":"location","scopeId":"loc-quay"}`, "list-exits": `{}`, "get-location": `{"locationId":"nowhere"}`} {
 			got := s.as(who).call(tool, input)
-			ref := got.reply.Meta["contextRef"].(string)
+			ref := got.Reply.Meta["contextRef"].(string)
 			text := "<p>Edited for " + who + tool + "</p>"
 			s.edit("Quay", canon.Edit{Content: &text})
 			s.layer("Quay", LayerAmbient, text, 0, 0)
 			s.way("Quay", "out", "Tower")
 			again, err := s.world.Reread(t.Context(), s.grant(who), ref)
-			if err != nil || string(again) != got.text {
-				t.Errorf("%s as %s: %v\n got %s\nwant %s", tool, who, err, again, got.text)
+			if err != nil || string(again) != got.Raw {
+				t.Errorf("%s as %s: %v\n got %s\nwant %s", tool, who, err, again, got.Raw)
 			}
 			if who == "gm" {
 				if _, err := s.world.Reread(t.Context(), s.grant("user"), ref); err == nil {
@@ -179,17 +179,17 @@ func TestAContextIsReadAgainAsItWas(t *testing.T) {
 				}
 			}
 			if who == "user" {
-				if again, err = s.world.Reread(t.Context(), s.grant("gm"), ref); err != nil || string(again) != got.text {
+				if again, err = s.world.Reread(t.Context(), s.grant("gm"), ref); err != nil || string(again) != got.Raw {
 					t.Errorf("%s read again by a gm, as a user: %v\n%s", tool, err, again)
 				}
 			}
 		}
 	}
-	good := s.as("user").call("list-exits", `{}`).reply.Meta["contextRef"].(string)
+	good := s.as("user").call("list-exits", `{}`).Reply.Meta["contextRef"].(string)
 	for range 120 {
 		s.layer("Cellar", LayerAmbient, "hidden work", 0, 0)
 	}
-	if later := s.as("user").call("list-exits", `{}`).reply.Meta["contextRef"].(string); len(later) != len(good) {
+	if later := s.as("user").call("list-exits", `{}`).Reply.Meta["contextRef"].(string); len(later) != len(good) {
 		t.Errorf("a reference grows with what is hidden: %d, then %d characters", len(good), len(later))
 	}
 	for _, bad := range []string{"", "x", good[1:], good[:len(good)-2], good + "A", strings.ToUpper(good), strings.Repeat("A", 5000)} {

@@ -12,7 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/job"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // act admits the system.
@@ -27,7 +27,7 @@ func (s *scene) act(ctx context.Context, w access.WorldID, operation, key string
 
 // dispatched is a scene with a dispatcher.
 func dispatched(t testing.TB, handlers ...Handler) (*scene, *Dispatcher) {
-	store := onDisk(t).(*sqlite.Store)
+	store := sqlitetest.Open(t)
 	var d *Dispatcher
 	lazy := &later{}
 	s := emptyScene(t, store, func(c *Config) { c.Handled = lazy })
@@ -138,7 +138,7 @@ func TestAFailingHandlerIsTriedAgainAndThenLaidAside(t *testing.T) {
 }
 
 func TestSeveralProcessesHandleEachEventOnce(t *testing.T) {
-	store := onDisk(t).(*sqlite.Store)
+	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	var mu sync.Mutex
 	times := map[string]int{}
@@ -176,7 +176,7 @@ func TestSeveralProcessesHandleEachEventOnce(t *testing.T) {
 }
 
 func TestAHandlerRunsOnlyFromWhenItIsThere(t *testing.T) {
-	store := onDisk(t).(*sqlite.Store)
+	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	s.build()
 	p := s.joins("Mira")
@@ -211,7 +211,7 @@ func TestWhatAHandlerMustSay(t *testing.T) {
 }
 
 func TestAnAcceptedExitIsMadeOnce(t *testing.T) {
-	store := onDisk(t).(*sqlite.Store)
+	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	d := s.dispatcher(store, ExitHandler(s.canon))
 	s.build()

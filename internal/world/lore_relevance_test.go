@@ -15,6 +15,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
 	"loregate/internal/sample"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // judged is a query and the facts that are relevant to it, graded 1 to 3.
@@ -84,7 +85,7 @@ type library struct {
 
 func newLibrary(t testing.TB) *library {
 	t.Helper()
-	b := &library{scene: emptyScene(t, onDisk(t))}
+	b := &library{scene: emptyScene(t, sqlitetest.Open(t))}
 	ctx := t.Context()
 	if _, err := exchange.ImportMarkdown(ctx, b.canon, b.admin, sample.Files(), exchange.MarkdownOptions{Label: "sample", Native: true}); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // lore makes a fact.
@@ -29,7 +30,7 @@ func (s *scene) lore(codename, name, text, fields string, level access.Level, su
 
 // newLoreScene is a world with some lore.
 func newLoreScene(t testing.TB, change ...func(*Config)) *scene {
-	s := emptyScene(t, onDisk(t), change...)
+	s := emptyScene(t, sqlitetest.Open(t), change...)
 	user := access.LevelUser
 	s.lore("lamp", "The Kept Lamp", "It has burned since the founding and was never filled.", `{"aliases": ["the Light", "Oda's lamp"]}`, user)
 	s.lore("bell", "Bell of the Ebb", "Cast in bronze; rung once and lowered into the water.", `{"factType": "artifact", "aliases": ["the tongueless one"]}`, user)
@@ -59,7 +60,7 @@ func TestAFactIsReadByItsID(t *testing.T) {
 	a.is("item.factId", "war", "item.type", "historical_event", "item.version", 1, "item.fields.name", "The Poplar War",
 		"item.fields.text", "Six hundred men came for the rent and went home without boots.", "item.fields.year", 131,
 		"item.fields.factType", nil, "item.updatedUtc", nil, "item.archivedUtc", nil, "item.fieldTruncations", nil)
-	if a.reply.Meta["contextRef"] == nil {
+	if a.Reply.Meta["contextRef"] == nil {
 		t.Error("the answer cannot be cited")
 	}
 	for id, kind := range map[string]string{"lamp": "location_lore", "bell": "artifact", "faction-wick": "faction", "heron": "creature"} {
@@ -67,7 +68,7 @@ func TestAFactIsReadByItsID(t *testing.T) {
 	}
 	user.call("get-canonical-fact", `{"factId": "`+s.idOf("The Poplar War").String()+`"}`).is("item.factId", "war")
 	for _, none := range []string{"nobody", "notes", "secret", "", "~x", "The Poplar War", "a b", strings.Repeat("x", 100), s.idOf("Nameless Lamp").String(), s.idOf("The Lens Cell").String()} {
-		if got := user.call("get-canonical-fact", `{"factId": "`+none+`"}`).text; got != `{"item":null}` {
+		if got := user.call("get-canonical-fact", `{"factId": "`+none+`"}`).Raw; got != `{"item":null}` {
 			t.Errorf("%q gives %s", none, got)
 		}
 	}
@@ -103,7 +104,7 @@ func TestAFactFollowsItsCard(t *testing.T) {
 		}
 		return p.Trash(c)
 	})
-	if got := user.call("get-canonical-fact", `{"factId": "war"}`).text; got != `{"item":null}` || len(user.found("fog")) > 0 || len(s.as("admin").found("fog")) > 0 {
+	if got := user.call("get-canonical-fact", `{"factId": "war"}`).Raw; got != `{"item":null}` || len(user.found("fog")) > 0 || len(s.as("admin").found("fog")) > 0 {
 		t.Errorf("an archived fact is there: %s", got)
 	}
 }
@@ -120,7 +121,7 @@ func TestALongFactIsCut(t *testing.T) {
 			Cut map[string]int `json:"fieldTruncations"`
 		} `json:"item"`
 	}
-	if err := json.Unmarshal([]byte(a.text), &out); err != nil || len(out.Item.Cut) != 3 || out.Item.Cut["text"] != 700 || out.Item.Cut["deep.why"] != 700 || out.Item.Cut["many"] != 150 {
+	if err := json.Unmarshal([]byte(a.Raw), &out); err != nil || len(out.Item.Cut) != 3 || out.Item.Cut["text"] != 700 || out.Item.Cut["deep.why"] != 700 || out.Item.Cut["many"] != 150 {
 		t.Errorf("cut: %v, %v", out.Item.Cut, err)
 	}
 }
@@ -139,7 +140,7 @@ func TestLoreIsFoundByWordsNamesAndSlips(t *testing.T) {
 		}
 	}
 	if got := s.as("user").call("search-lore", `{"query": "boots"}`); got.at("items.0.score") != 1.0 || got.at("items.0.type") != "historical_event" || got.at("items.0.version") != 1.0 {
-		t.Errorf("boots: %s", got.text)
+		t.Errorf("boots: %s", got.Raw)
 	}
 }
 
@@ -186,7 +187,7 @@ func TestHiddenLoreChangesNothing(t *testing.T) {
 	ask := func(s *scene) (all []string) {
 		for _, q := range queries {
 			for _, tool := range []string{"search-lore", "semantic-search-lore"} {
-				all = append(all, s.as("user").call(tool, `{"query": "`+q+`", "k": 20}`).text)
+				all = append(all, s.as("user").call(tool, `{"query": "`+q+`", "k": 20}`).Raw)
 			}
 		}
 		return all
@@ -231,7 +232,7 @@ func TestHiddenLoreChangesNothing(t *testing.T) {
 // a score, and moves nothing.
 func TestWhatIsSharedByNameFollows(t *testing.T) {
 	s := newLoreScene(t)
-	before := s.as("alice").call("search-lore", `{"query": "lamp burned"}`).text
+	before := s.as("alice").call("search-lore", `{"query": "lamp burned"}`).Raw
 	s.lore("zeta", "Zeta", "a burned lamp", "", access.LevelGM, "alice")
 	s.lore("alpha", "Alpha", "another lamp that burned", "", access.LevelGM, "alice")
 	alice, bob := s.as("alice"), s.as("bob")
@@ -240,7 +241,7 @@ func TestWhatIsSharedByNameFollows(t *testing.T) {
 	}
 	n := len(alice.found("lamp burned"))
 	alice.call("search-lore", `{"query": "lamp burned"}`).is(fmt.Sprintf("items.%d.score", n-1), 0)
-	if got := bob.call("search-lore", `{"query": "lamp burned"}`).text; got != before {
+	if got := bob.call("search-lore", `{"query": "lamp burned"}`).Raw; got != before {
 		t.Errorf("bob is answered\n%s\nbefore\n%s", got, before)
 	}
 	alice.call("get-canonical-fact", `{"factId": "zeta"}`).is("item.fields.name", "Zeta")
@@ -321,7 +322,7 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 	user := s.as("user")
 	a := user.call("semantic-search-lore", `{"query": "a gleam"}`)
 	if got := []any{a.at("items.0.id"), a.at("items.1.id")}; !slices.Contains(got, any("lamp")) || !slices.Contains(got, any("faction-wick")) || a.at("items.#") != 2.0 {
-		t.Errorf("a gleam: %s", a.text)
+		t.Errorf("a gleam: %s", a.Raw)
 	}
 	if got := user.found("a gleam"); len(got) > 0 {
 		t.Errorf("words alone find %v", got)

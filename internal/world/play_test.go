@@ -26,7 +26,7 @@ func (s *scene) joins(name string) player {
 	got := s.as("host").call("create_player", `{"name":"`+name+`"}`)
 	u, err := uuid.Parse(got.at("player.id").(string))
 	if err != nil || got.at("token") != "token of "+u.String() {
-		s.t.Fatalf("%v: %s", err, got.text)
+		s.t.Fatalf("%v: %s", err, got.Raw)
 	}
 	return player{actor{s, access.Caller{Subject: access.Subject("player-" + u.String()), Roles: map[access.WorldID]access.Role{s.id: access.RoleUser},
 		Audience: audiencePlay, Player: u}}, canon.CardID(u)}
@@ -168,8 +168,8 @@ func TestACommandRepeatedWithItsKeyIsDoneOnce(t *testing.T) {
 	p := s.joins("Mira")
 	first := p.does("north. take key. look", keyed("k1"))
 	again := p.does("north. take key. look", keyed("k1"))
-	if first.text != again.text || !again.reply.Replayed {
-		t.Errorf("first %s\nagain %s", first.text, again.text)
+	if first.Raw != again.Raw || !again.Reply.Replayed {
+		t.Errorf("first %s\nagain %s", first.Raw, again.Raw)
 	}
 	if _, err := p.invoke(op.Request{Operation: "send_command", Input: json.RawMessage(`{"id":"` + p.id.String() + `","text":"south"}`), IdempotencyKey: "k1"}); err == nil {
 		t.Error("the key was taken for another command")
@@ -291,8 +291,8 @@ func TestTheParserKnowsWhatIsThere(t *testing.T) {
 	u.call("parse-command", `{"text":"take the key"}`).is("needsClarification", false, "intents.0.verb", "take", "parseVersion", "rules/1.0")
 	u.call("parse-command", `{"text":"take the key","locationId":"loc-square"}`).is("needsClarification", true, "ambiguities.0.kind", "reference", "ambiguities.0.options.#", 2, "ambiguities.0.span.start", 9)
 	u.call("parse-command", `{"text":"look at the ghost","locationId":"loc-quay"}`).is("ambiguities.0.kind", "absent", "ambiguities.0.critical", false)
-	absent := u.call("parse-command", `{"text":"look at the goose","locationId":"loc-quay"}`).text
-	hidden := u.call("parse-command", `{"text":"look at the ghost","locationId":"loc-quay"}`).text
+	absent := u.call("parse-command", `{"text":"look at the goose","locationId":"loc-quay"}`).Raw
+	hidden := u.call("parse-command", `{"text":"look at the ghost","locationId":"loc-quay"}`).Raw
 	if strings.ReplaceAll(hidden, "ghost", "goose") != absent {
 		t.Errorf("hidden %s\nabsent %s", hidden, absent)
 	}

@@ -13,7 +13,8 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/op/optest"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // randomWorld is a world of places, exits, things and players that a seed gives.
@@ -128,7 +129,7 @@ func (s *scene) read(players []player) worldState {
 // same tables again.
 func TestAnyCommandsKeepTheWorldWhole(t *testing.T) {
 	for seed := range uint64(2) {
-		store := onDisk(t).(*sqlite.Store)
+		store := sqlitetest.Open(t)
 		s, players, r := randomWorld(t, store, seed)
 		before := s.read(players)
 		first := before.stock
@@ -207,7 +208,7 @@ func TestTwoTakeTheLastOne(t *testing.T) {
 				results <- err.Error()
 				return
 			}
-			results <- answer{t, string(got.Output), got.Reply}.at("results.0.outcome").(string)
+			results <- answer{optest.Answer{T: t, Raw: string(got.Output), Reply: got.Reply}}.at("results.0.outcome").(string)
 		}()
 	}
 	count := map[string]int{}
@@ -223,7 +224,7 @@ func TestTwoTakeTheLastOne(t *testing.T) {
 func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
 	twins := [2]*scene{}
 	for i := range twins {
-		s := emptyScene(t, onDisk(t))
+		s := emptyScene(t, sqlitetest.Open(t))
 		s.build()
 		gm := access.NewLabel(access.LevelGM)
 		for n := range 3 {
@@ -249,21 +250,21 @@ func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
 	for _, text := range []string{"look", "north", "look", "west", "up", "take hidden", "take all", "look at hidden 2", "i", "go to hidden", "talk to hidden", "use hidden", "examine well1", "flee", "rest"} {
 		var got [2]string
 		for i, p := range players {
-			got[i] = p.does(text).text
+			got[i] = p.does(text).Raw
 		}
 		if got[0] != got[1] {
 			t.Errorf("%s\n%s\n%s", text, got[0], got[1])
 		}
 		for _, c := range calls {
 			for i, s := range twins {
-				got[i] = s.as("user").call(c[0], c[1]).text
+				got[i] = s.as("user").call(c[0], c[1]).Raw
 			}
 			if got[0] != got[1] {
 				t.Errorf("%s %s\n%s\n%s", c[0], c[1], got[0], got[1])
 			}
 		}
 	}
-	if a, b := twins[0].as("gm").call("list-exits", `{"locationId":"loc-square"}`).text, twins[1].as("gm").call("list-exits", `{"locationId":"loc-square"}`).text; a == b {
+	if a, b := twins[0].as("gm").call("list-exits", `{"locationId":"loc-square"}`).Raw, twins[1].as("gm").call("list-exits", `{"locationId":"loc-square"}`).Raw; a == b {
 		t.Error("the twins do not differ for the gm either")
 	}
 }

@@ -3,20 +3,17 @@ package world
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
+	"loregate/internal/op/optest"
 	"loregate/internal/store/memory"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // scene is a world with people in it, for tests that read as a story. Its clock moves a
@@ -28,26 +25,16 @@ type scene struct {
 	ops   *op.Local
 	id    access.WorldID
 	now   time.Time
-	ids   uint64
+	ids   optest.IDs
 	admin access.Grant
 }
 
 // newScene is a small town on disk: a quay where players begin, a square north of it with
 // a well, a locked chapel, and a cellar that only the GM knows of.
 func newScene(t testing.TB, change ...func(*Config)) *scene {
-	s := emptyScene(t, onDisk(t), change...)
+	s := emptyScene(t, sqlitetest.Open(t), change...)
 	s.build()
 	return s
-}
-
-func onDisk(t testing.TB) canon.Store {
-	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	return store
 }
 
 func inMemory() canon.Store { return memory.New() }
@@ -55,7 +42,7 @@ func inMemory() canon.Store { return memory.New() }
 func emptyScene(t testing.TB, store canon.Store, change ...func(*Config)) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.newID})
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.ids.Next})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
 	admit := func(world access.WorldID) access.Grant {
 		a, err := guard.Admit(context.Background(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
@@ -77,7 +64,7 @@ func emptyScene(t testing.TB, store canon.Store, change ...func(*Config)) *scene
 	if s.world, err = New(c); err != nil {
 		t.Fatal(err)
 	}
-	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: s.world.Surfaces(), Worlds: soleWorld(w.ID)}); err != nil {
+	if s.ops, err = op.NewLocal(op.Config{Guard: guard, Surfaces: s.world.Surfaces(), Worlds: optest.SoleWorld(w.ID)}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -88,30 +75,6 @@ type tokens struct{}
 
 func (tokens) IssuePlayer(_ context.Context, _ access.WorldID, player canon.CardID) (string, error) {
 	return "token of " + player.String(), nil
-}
-
-func (s *scene) newID() uuid.UUID {
-	s.ids++
-	var u uuid.UUID
-	for i := range 8 {
-		u[15-i] = byte(s.ids >> (8 * i))
-	}
-	u[6], u[8] = 0x70, 0x80
-	return u
-}
-
-// soleWorld knows one world, which is called main.
-type soleWorld access.WorldID
-
-func (w soleWorld) Resolve(_ context.Context, _ access.Caller, name string) (access.WorldID, error) {
-	if name == "main" {
-		return access.WorldID(w), nil
-	}
-	return access.WorldID{}, fault.New(fault.NotFound, "no such world")
-}
-
-func (w soleWorld) Names(context.Context, access.Caller) ([]string, error) {
-	return []string{"main"}, nil
 }
 
 // change plans and commits as the world's keeper.
@@ -266,11 +229,7 @@ func (a actor) call(name, input string) answer {
 
 func (a actor) checked(name, input string, got *op.Answer) answer {
 	a.s.t.Helper()
-	o, _ := a.s.ops.Find(name)
-	if err := o.CheckOutput(got.Output); err != nil {
-		a.s.t.Errorf("%s %s: output departs from its schema: %v\n%s", name, input, err, got.Output)
-	}
-	return answer{a.s.t, string(got.Output), got.Reply}
+	return answer{optest.Check(a.s.t, a.s.ops, name, input, got)}
 }
 
 // fails makes a call that must fail with a code, and gives what the caller is shown.
@@ -287,50 +246,25 @@ func (a actor) fails(code, name, input string) string {
 	return string(shown)
 }
 
-// answer is an output to look at. Paths are such as "cards.0.name"; "cards.#" is a count.
-type answer struct {
-	t     testing.TB
-	text  string
-	reply op.Reply
-}
+// answer is what somebody was answered.
+type answer struct{ optest.Answer }
 
 func (a answer) at(path string) any {
-	a.t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(a.text), &v); err != nil {
-		a.t.Fatal(err)
-	}
-	for key := range strings.SplitSeq(path, ".") {
-		switch at := v.(type) {
-		case map[string]any:
-			v = at[key]
-		case []any:
-			if key == "#" {
-				v = float64(len(at))
-				continue
-			}
-			i, err := strconv.Atoi(key)
-			if err != nil || i >= len(at) {
-				return nil
-			}
-			v = at[i]
-		default:
-			return nil
-		}
-	}
+	a.T.Helper()
+	v, _ := a.At(path)
 	return v
 }
 
 // is checks pairs of path and value; strings, numbers, bools and nil.
 func (a answer) is(pairs ...any) {
-	a.t.Helper()
+	a.T.Helper()
 	for i := 0; i+1 < len(pairs); i += 2 {
 		want := pairs[i+1]
 		if n, ok := want.(int); ok {
 			want = float64(n)
 		}
 		if got := a.at(pairs[i].(string)); got != want {
-			a.t.Errorf("%s is %v, want %v\n%s", pairs[i], got, want, a.text)
+			a.T.Errorf("%s is %v, want %v\n%s", pairs[i], got, want, a.Raw)
 		}
 	}
 }
