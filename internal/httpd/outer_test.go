@@ -221,6 +221,33 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// The same holds for messages of MCP, which reads its bodies itself.
+func TestDeadlinesOfMCP(t *testing.T) {
+	s := newSite(t, func(c *httpd.Config) {
+		c.BodyWait = 50 * time.Millisecond
+		c.MCP = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.ReadAll(r.Body); err != nil {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+		})
+	})
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200\r\n\r\n{")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusBadRequest {
+		t.Errorf("a slow message: %s", resp.Status)
+	}
+}
+
 // Over a real connection too, nothing is redirected, and what a client sends slowly or
 // not at all does not hold the server.
 func TestOnTheWire(t *testing.T) {

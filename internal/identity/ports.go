@@ -1,8 +1,9 @@
 // Package identity says who a caller is: API keys, the tokens they are exchanged for,
-// the keys that sign tokens, and invitations.
+// the keys that sign tokens, tokens of outside issuers, and invitations.
 //
 // Its invariant: a Caller that it gives never has more than the API key behind it has
-// today. The role in force in a world is the lowest of the key's, the token's and,
+// today, or, where an outside issuer sent it, than what is configured of that issuer. The
+// role in force in a world is the lowest of the key's, the token's and,
 // where the subject is a member of that world, the membership's. Secrets (API keys,
 // invitation codes) are shown once and kept as SHA-256.
 //
