@@ -3,7 +3,6 @@ package studio
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -19,7 +18,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/blob"
-	"loregate/internal/fault"
 	"loregate/internal/telemetry"
 )
 
@@ -109,21 +107,6 @@ func (x *executor) perform(ctx context.Context) (*Run, error) {
 	return x.run, x.end(ctx, err)
 }
 
-// recorded finds the record of a run that another worker ended meanwhile.
-func (x *executor) recorded(ctx context.Context) (*Run, error) {
-	b, err := x.book(ctx, x.grant)
-	if err != nil {
-		return nil, err
-	}
-	ended := b.has(x.run.ID)
-	b.mu.Unlock()
-	if !ended {
-		return nil, nil
-	}
-	run, err := x.whole(ctx, x.grant, x.run.ID.String())
-	return &run, err
-}
-
 // reporting tells both a run's caller and its followers how far it is.
 func (x *executor) reporting(live *liveRun) func(done, total float64, message string) {
 	progress := x.progress
@@ -153,58 +136,6 @@ func (x *executor) admit() error {
 		}
 	}
 	return nil
-}
-
-// repeated finds the run that a request id was used for; one that is under way is waited
-// for.
-func (x *executor) repeated(ctx context.Context) (*Run, error) {
-	if x.req.RequestID == "" {
-		x.req.RequestID = x.grant.Request().IdempotencyKey
-	}
-	if x.req.RequestID == "" || x.req.DryRun {
-		return nil, nil
-	}
-	id, hash, wait, err := x.requested(ctx)
-	if err != nil || id == (uuid.UUID{}) {
-		return nil, err
-	}
-	if hash != x.req.hash {
-		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one", clip(x.req.RequestID, 60))
-	}
-	if err := wait(); err != nil {
-		return nil, err
-	}
-	run, err := x.whole(ctx, x.grant, id.String())
-	return &run, err
-}
-
-// requested finds the run of the request's id, the hash of what was asked, and how to wait
-// for its end.
-func (x *executor) requested(ctx context.Context) (id uuid.UUID, hash blob.Sum, wait func() error, err error) {
-	actor := string(x.grant.Caller().Subject)
-	x.mu.Lock()
-	for _, l := range x.live {
-		if r := l.run; l.world == x.grant.World() && r.Actor == actor && r.RequestID == x.req.RequestID && !r.dry {
-			x.mu.Unlock()
-			return r.ID, r.InputHash, func() error { return l.wait(ctx) }, nil
-		}
-	}
-	x.mu.Unlock()
-	b, err := x.book(ctx, x.grant)
-	if err != nil {
-		return id, hash, nil, err
-	}
-	defer b.mu.Unlock()
-	for _, t := range b.queue {
-		if t.Act == actRun && string(t.Who.Subject) == actor && t.Order.How.RequestID == x.req.RequestID {
-			return t.ID, t.Order.Hash, func() error {
-				_, err := x.await(ctx, x.grant, t, x.progress)
-				return err
-			}, nil
-		}
-	}
-	id = b.asked[actor+"\x00"+x.req.RequestID]
-	return id, b.runs[id].run.InputHash, func() error { return nil }, nil
 }
 
 // begin makes the run.
@@ -601,55 +532,6 @@ func (x *executor) manifest() error {
 		return err
 	}
 	return x.lay(x.run)
-}
-
-// cacheKey is what the artifacts of a run follow from, where it only made artifacts: inputs
-// with seed, tool, target and state. "" where they may follow from more.
-func (r *Run) cacheKey() string {
-	if len(r.Steps) != 1 || r.Cached != "" || r.Plan != "" {
-		return ""
-	}
-	return r.Steps[0].cacheKey(r.Seed, r.Config, r.Audience)
-}
-
-func (st Step) cacheKey(seed int64, config, audience string) string {
-	if st.Tool != "render_preview" && st.Tool != "export_asset" || st.Input == nil {
-		return ""
-	}
-	if in, err := readRaw[ExportIn](st.Input); err != nil || in.Path != "" {
-		return ""
-	}
-	h := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%v\x00%d\x00%s\x00%s\x00%s\x00%s", st.Tool, st.Version, st.Target, seed, config, audience, st.Before, st.Input))
-	return hex.EncodeToString(h[:])
-}
-
-// cached gives an earlier run's artifacts where they are what this one would make.
-func (x *executor) cached(ctx context.Context, st *Step) (bool, error) {
-	if x.run.dry || x.run.Tool != st.Tool {
-		return false, nil
-	}
-	key := st.cacheKey(x.run.Seed, x.run.Config, x.run.Audience)
-	b, err := x.book(ctx, x.grant)
-	if err != nil {
-		return false, err
-	}
-	id, ok := b.same[key]
-	b.mu.Unlock()
-	if !ok || key == "" {
-		return false, nil
-	}
-	earlier, err := x.whole(ctx, x.grant, id.String())
-	if err != nil || len(earlier.Steps) != 1 {
-		return false, err
-	}
-	for _, a := range earlier.Artifacts {
-		if _, err := x.blobs.Stat(a.SHA256); err != nil {
-			return false, nil // it was taken away; make it anew
-		}
-	}
-	x.run.Cached, x.run.Artifacts, x.run.Warnings = id.String(), earlier.Artifacts, earlier.Warnings
-	st.Result, st.After, st.Made = earlier.Steps[0].Result, st.Before, earlier.Steps[0].Made
-	return true, nil
 }
 
 // readRaw is Read for inputs outside of a call.
