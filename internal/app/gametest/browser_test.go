@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -188,13 +189,43 @@ func (p *tab) press(selector string) bool {
 	return true
 }
 
+// heard looks at the page as a screen reader does: what can be operated has a name, and
+// no two things that can be chosen from have the same.
+func (p *tab) heard() {
+	p.t.Helper()
+	type text struct{ Value any }
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name text
+		}
+	}
+	if err := json.Unmarshal(p.call("Accessibility.getFullAXTree", nil), &tree); err != nil {
+		p.t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, n := range tree.Nodes {
+		role, name := fmt.Sprint(n.Role.Value), fmt.Sprint(n.Name.Value)
+		if n.Ignored || !strings.Contains(" button textbox combobox log timer link ", " "+role+" ") {
+			continue
+		}
+		seen[role]++
+		if seen[role+" "+name]++; n.Name.Value == nil || name == "" || seen[role+" "+name] > 1 {
+			p.t.Errorf("a %s of the page is called %q, as another or as nothing", role, name)
+		}
+	}
+	if seen["textbox"] == 0 || seen["combobox"] == 0 || seen["button"] == 0 || seen["log"] != 1 || seen["timer"] != 1 {
+		p.t.Errorf("a screen reader finds %v", seen)
+	}
+}
+
 // full reports whether tests shall take the time that their specification asks for.
 func full() bool { return os.Getenv("GAMETEST_FULL") == "1" }
 
-// TestAGameInTheBrowser is two people and six AI players to the end of a game, with a
-// restart of the server in the middle of a phase. In full, durations are a twentieth and
-// the game may take ten days; else one, and the durations leave a person's hands just
-// time enough.
+// TestAGameInTheBrowser is two people and six AI players to the end of a game, with the
+// server killed in the middle of a phase and another started. In full, durations are a
+// twentieth and the game may take ten days; else one, and the durations leave a person's
+// hands just time enough.
 func TestAGameInTheBrowser(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
@@ -204,10 +235,13 @@ func TestAGameInTheBrowser(t *testing.T) {
 		seconds, days = rule.Seconds{}.Divided(20), 10
 	}
 	g := h.game(object{"days": days, "seconds": seconds}, 2, 0, 6)
+	h.apart()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	ada, ben := b.open(g.seats[0].Link), b.open(g.seats[1].Link)
-	ben.call("Emulation.setDeviceMetricsOverride", object{"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": true})
+	ada.call("Emulation.setDeviceMetricsOverride", object{"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": false})
+	ada.call("Emulation.setEmulatedMedia", object{"features": []object{{"name": "prefers-color-scheme", "value": "dark"}}})
+	ben.call("Emulation.setDeviceMetricsOverride", object{"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true})
 	for _, p := range []*tab{ada, ben} {
 		if !p.waits(ctx, `document.querySelectorAll("#players li").length === 8 && location.hash === ""`) {
 			t.Fatalf("the lobby is not shown: %s", p.eval(`document.body.innerText`))
@@ -226,20 +260,50 @@ func TestAGameInTheBrowser(t *testing.T) {
 	if wide := ben.eval(`document.documentElement.scrollWidth <= innerWidth`); wide != "true" {
 		t.Error("the page is wider than a phone")
 	}
+	for _, p := range []*tab{ada, ben} {
+		p.heard()
+	}
 	shoot(t, ada, "discussion")
 	shoot(t, ben, "phone")
-	h.restart()
+	ada.types("#text", "Before the lights go out.")
+	if !ben.waits(ctx, `document.querySelector("#log").innerText.includes("Before the lights go out.")`) {
+		t.Fatal("Ben does not read what Ada wrote in the discussion")
+	}
+	before := g.as(g.seats[1])
+	h.killed()
+	goesOn(t, before, g.as(g.seats[1]))
 	play(ctx, t, ada, ben)
 	shoot(t, ada, "end")
+	shoot(t, ben, "end-phone")
 	v := g.as(g.seats[0])
 	if v.Winner == nil || len(v.Revealed) != 8 {
 		t.Fatalf("the game is not over: %s on day %d", v.Phase, v.Day)
 	}
 	checkGame(t, g, &v)
+	h.do(h.key, "POST", "/api/games/"+g.id+"/seats/p1/token", object{}, nil)
+	late := b.open(g.seats[0].Link)
+	if !late.waits(ctx, `document.querySelector("#problem")?.innerText.includes("does not open a seat") && document.querySelector("#text").disabled`) {
+		t.Errorf("a link that was given anew still looks as if it opened: %s", late.eval(`document.body.innerText`))
+	}
+	shoot(t, late, "no-seat")
 	for _, p := range []*tab{ada, ben} {
 		if len(p.bad) > 0 {
 			t.Errorf("the page complains: %v", p.bad)
 		}
+	}
+}
+
+// goesOn holds a game after its server was killed to what a seat saw of it before.
+func goesOn(t *testing.T, before, after view.Own) {
+	t.Helper()
+	if len(after.ChatLog) < len(before.ChatLog) || !reflect.DeepEqual(after.ChatLog[:len(before.ChatLog)], before.ChatLog) {
+		t.Errorf("what was said before the kill is not what is there after it: %v and %v", before.ChatLog, after.ChatLog)
+	}
+	if after.Version < before.Version || after.Self.Role != before.Self.Role || after.Self.Alignment != before.Self.Alignment {
+		t.Errorf("before the kill version %d, %s, after it %d, %s", before.Version, before.Self.Role, after.Version, after.Self.Role)
+	}
+	if after.Phase == before.Phase && !after.Ends.Equal(*before.Ends) {
+		t.Errorf("the phase ended at %s, and ends at %s after the kill", before.Ends, after.Ends)
 	}
 }
 

@@ -32,6 +32,7 @@ type house struct {
 	app  *app.App
 	with func(*app.Config) // settings besides
 	stop func()
+	log  slog.Handler // of the app; nil keeps nothing
 }
 
 func open(t testing.TB) *house { return openWith(t, func(*app.Config) {}) }
@@ -66,8 +67,12 @@ func (h *house) start() {
 	}
 	c.Data = h.dir
 	h.with(&c)
+	log := h.log
+	if log == nil {
+		log = slog.DiscardHandler
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if h.app, err = app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if h.app, err = app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(log)}); err != nil {
 		h.t.Fatal(err)
 	}
 	handler, stop, err := h.app.Handler(ctx)

@@ -161,6 +161,49 @@ func TestSubscribersHearOfWhatTheySee(t *testing.T) {
 	}
 }
 
+// TestSubscribersHearOfVotesAndDeath follows a day to a deactivation, in both eras: each
+// vote and its end is heard of, and there is never a tool.
+func TestSubscribersHearOfVotesAndDeath(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for _, era := range []string{older, modern} {
+		g := h.game(object{"mandate": "aggressive_growth"}, 6, 1, 0)
+		c := g.client(g.seats[6].Key, era, nil)
+		if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: g.uri()}); err != nil {
+			t.Fatal(err)
+		}
+		g.begin()
+		for phase := ""; phase != "DAY_NOMINATION"; {
+			g.advance()
+			c.hears(t, g, func(v view.Table) bool { was := phase; phase = v.Phase; return phase != was })
+		}
+		for i, s := range g.seats[:6] {
+			if i == 1 {
+				continue // nobody nominates itself
+			}
+			g.must(s, object{"type": "vote", "choice": "p2"})
+			c.hears(t, g, func(v view.Table) bool { return v.Vote != nil && v.Vote.Totals["p2"] > 0 })
+		}
+		g.advance()
+		c.hears(t, g, func(v view.Table) bool { return v.Nominee != nil && *v.Nominee == "p2" })
+		g.advance()
+		for i, s := range g.seats[:6] {
+			if i != 1 {
+				g.must(s, object{"type": "vote", "choice": "YES"})
+			}
+		}
+		c.hears(t, g, func(v view.Table) bool { return v.Vote != nil && v.Vote.Totals["YES"] >= 5 })
+		g.advance()
+		c.hears(t, g, func(v view.Table) bool { return !v.Players["p2"].Alive && v.Revealed["p2"].Role != nil })
+		if caps := c.InitializeResult().Capabilities; caps.Tools != nil || caps.Prompts != nil {
+			t.Errorf("%s: the handshake declares %+v", era, caps)
+		}
+		if tools, err := c.ListTools(t.Context(), nil); err == nil && len(tools.Tools) > 0 {
+			t.Errorf("%s: there are tools", era)
+		}
+	}
+}
+
 func (t *table) must(s seat, in object) {
 	t.t.Helper()
 	if status, body := t.act(s, in); status != 200 {

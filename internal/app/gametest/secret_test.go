@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"loregate/internal/access"
 	"loregate/internal/game/player"
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
@@ -185,4 +187,52 @@ func forms(m string) []string {
 		all = append(all, padded[4:len(padded)-4])
 	}
 	return all
+}
+
+// logged is a log that tests read.
+type logged struct{ capture }
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.add(p)
+	return len(p), nil
+}
+
+// TestNoMessageIsLogged says things in every way there is, and looks for them in the log
+// and in the access records.
+func TestNoMessageIsLogged(t *testing.T) {
+	t.Parallel()
+	var log logged
+	h := open(t)
+	h.log = slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})
+	h.restart()
+	g := h.game(object{"mandate": "aggressive_growth"}, 6, 1, 0)
+	c := g.client(g.seats[6].Key, older, nil)
+	g.begin()
+	g.advance()
+	for i, s := range g.seats[:6] {
+		for _, in := range []object{{"type": "chat", "text": "hushed"}, {"type": "chat", "channel": "direct", "to": g.seats[(i+1)%6].ID, "text": "hushed"},
+			{"type": "chat", "channel": "aligned", "text": "hushed"}, {"type": "pulse", "text": "hushed"}, {"type": "status", "text": "hushed"},
+			{"type": "hushed"}, {"type": "vote", "choice": "hushed"}} {
+			g.act(s, in)
+		}
+	}
+	if _, text := c.read(t, g.uri()); !strings.Contains(text, "hushed") {
+		t.Fatal("nothing was said")
+	}
+	h.restart() // all records are kept when the server has stopped
+	acts := 0
+	for r, err := range h.app.AccessTail(t.Context(), access.TailOptions{Last: 1000}) {
+		if b, encoding := json.Marshal(r); err != nil || encoding != nil || bytes.Contains(b, []byte("hushed")) {
+			t.Fatalf("a record holds what was said: %s %v %v", b, err, encoding)
+		}
+		if r.Operation == "command_game" {
+			acts++
+		}
+	}
+	if acts < 6*7 {
+		t.Errorf("%d acts are recorded", acts)
+	}
+	if bytes.Contains(log.bytes(), []byte("hushed")) {
+		t.Errorf("the log holds what was said: %s", log.bytes())
+	}
 }

@@ -29,6 +29,19 @@
   const name = id => (view && view.players[id] ? view.players[id].name : id || 'nobody');
   const ids = () => Object.keys(view.players).sort((a, b) => a.slice(1) - b.slice(1));
   const problem = text => { $('problem').hidden = !text; $('problem').textContent = text || ''; };
+  // What is the same is not set anew: it would be read aloud again.
+  const put = (id, text) => { if ($(id).textContent !== text) $(id).textContent = text; };
+  // Nothing can be done here any more, and nothing more comes.
+  function closed(why) {
+    problem(why);
+    $('phase').textContent = 'No seat';
+    document.title = 'No seat · Alignment';
+    $('moves').replaceChildren();
+    $('waiting').hidden = false;
+    for (const id of ['channel', 'text', 'send']) $(id).disabled = true;
+    view = null;
+  }
+  const count = (n, what) => n + ' ' + what + (n === 1 ? '' : 's');
   const card = c => (c ? c.title + '. ' + c.text : 'None');
 
   async function call(path, body) {
@@ -57,7 +70,7 @@
         if (heard) headers['Last-Event-ID'] = heard;
         const r = await fetch(base + '/stream', { headers, cache: 'no-store' });
         if (r.status === 401 || r.status === 404) {
-          problem('This link does not open a seat. Ask the host for another.');
+          closed('This link does not open a seat, or no longer. Ask the host for another.');
           return;
         }
         if (!r.ok) throw new Error('status ' + r.status);
@@ -97,14 +110,15 @@
   function say(m) {
     const log = $('log'), low = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
     const mine = view && m.player_id === view.your_player_id;
-    log.append(m.player_id ? el('li', { class: mine ? 'mine' : '' }, el('b', {}, name(m.player_id)), m.text) : el('li', { class: 'game' }, m.text));
+    log.append(m.player_id ? el('p', { class: mine ? 'mine' : '' }, el('b', {}, name(m.player_id) + ' '), m.text) : el('p', { class: 'game' }, m.text));
     if (low) log.scrollTop = log.scrollHeight;
   }
 
   function draw() {
-    $('phase').textContent = phases[view.current_phase] || view.current_phase;
-    $('day').textContent = view.day_number ? 'day ' + view.day_number : '';
+    put('phase', phases[view.current_phase] || view.current_phase);
+    put('day', view.day_number ? 'day ' + view.day_number : '');
     document.body.dataset.phase = view.current_phase;
+    document.title = $('phase').textContent + ' · Alignment';
     $('crisis').textContent = card(view.crisis_event);
     $('mandate').textContent = card(view.corporate_mandate);
     $('pool').textContent = view.liquidity_pool;
@@ -112,7 +126,7 @@
     const gained = view.mining_results && Object.entries(view.mining_results.gained).map(([p, n]) => name(p) + ' +' + n).join(', ');
     $('mining').textContent = view.mining_results ? 'Mined: ' + (gained || 'nothing') : 'Nothing to report';
     $('result').hidden = !view.winner;
-    $('result').textContent = { HUMANS: 'The humans win.', AI: 'The AI side wins.', DRAW: 'A draw.' }[view.winner] || '';
+    put('result', { HUMANS: 'The humans win.', AI: 'The AI side wins.', DRAW: 'A draw.' }[view.winner] || '');
     drawVote();
     drawPlayers();
     drawSelf();
@@ -137,7 +151,8 @@
       const marks = [!p.alive && 'gone', id === view.your_player_id && 'me', id === view.nominated_player && 'nominee'].filter(Boolean).join(' ');
       const known = r ? [r.role, r.alignment].filter(Boolean).join(', ') : '';
       const detail = [p.job_title, p.status_message, known, p.alive ? '' : 'deactivated'].filter(Boolean).join(' · ');
-      return el('li', { 'data-player': id }, el('span', { class: marks }, p.name), el('span', { title: 'tokens, milestones' }, p.tokens + ' ⬤ ' + p.milestones + ' ▲'), detail ? el('small', {}, detail) : null);
+      return el('li', { 'data-player': id }, el('span', { class: marks }, p.name), el('span', { title: 'tokens, milestones' },
+        el('span', { 'aria-hidden': 'true' }, p.tokens + ' ⬤ ' + p.milestones + ' ▲'), el('span', { class: 'heard' }, count(p.tokens, 'token') + ', ' + count(p.milestones, 'milestone'))), detail ? el('small', {}, detail) : null);
     }));
   }
   function drawSelf() {
@@ -173,7 +188,8 @@
 
   // The moves are drawn anew only when they are others, so that nobody loses the focus.
   function drawMoves() {
-    const y = view.you, key = JSON.stringify([view.current_phase, view.day_number, y.legal, y.host, ids().length]);
+    const y = view.you, me = view.players[view.your_player_id];
+    const key = JSON.stringify([view.current_phase, view.day_number, y.legal, y.host, ids().length, me && me.alive]);
     const changed = key !== drawn;
     if (changed) {
       drawn = key;
@@ -181,6 +197,7 @@
       if (y.host && view.current_phase === 'LOBBY') sets.unshift(choice('Lobby', [['start', 'Start the game']], () => call('/start')));
       $('moves').replaceChildren(...sets);
       $('waiting').hidden = sets.length > 0;
+      $('waiting').textContent = view.current_phase === 'GAME_OVER' ? 'The game is over.' : me && !me.alive ? 'You were deactivated. You can watch to the end.' : 'Nothing to do now.';
     }
     const chosen = { vote: y.vote, night: y.night_action && y.night_action.action };
     document.querySelectorAll('[data-vote]').forEach(b => b.setAttribute('aria-pressed', String(b.dataset.vote === chosen.vote)));
@@ -198,9 +215,11 @@
   const select = (label, values) => el('select', { 'aria-label': label }, ...values.map(v => el('option', { value: v }, view.players[v] ? name(v) : v.replaceAll('_', ' '))));
   function nightSet(m) {
     return group('Tonight', ...m.actions.map(o => {
-      const target = o.targets && select('Whom', o.targets), second = o.seconds && select('And whom', [...(o.both ? [] : ['']), ...o.seconds]), pick = o.picks && select('Which', o.picks);
+      const what = words[o.action] || o.action;
+      const target = o.targets && select(what + ': whom', o.targets), second = o.seconds && select(what + ': and whom', [...(o.both ? [] : ['']), ...o.seconds]);
+      const pick = o.picks && select(what + ': which', o.picks);
       const send = () => act({ type: 'night_action', action: o.action, target: target ? target.value : '', second: second ? second.value : '', pick: pick ? pick.value : '' });
-      return el('div', { class: 'row' }, el('button', { type: 'button', 'data-night': o.action, 'aria-pressed': 'false', onclick: send }, words[o.action] || o.action), target, second, pick);
+      return el('div', { class: 'row' }, el('button', { type: 'button', 'data-night': o.action, 'aria-pressed': 'false', onclick: send }, what), target, second, pick);
     }));
   }
   function field(title, type, max, button) {
@@ -229,5 +248,5 @@
     $('timer').classList.toggle('soon', left != null && left <= 5);
   }, 250);
   if (token) follow();
-  else problem('This page needs the link that the host gave you.');
+  else closed('This page needs the link that the host gave you.');
 })();
