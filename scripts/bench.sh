@@ -52,6 +52,7 @@ else
 	run product '^BenchmarkCampaign$' 1000x
 	run product '^BenchmarkGame(Simulate|Read|Notice)$' 3x
 	run calls '^BenchmarkCall$' 5000x
+	"$go" test -run - -bench '^BenchmarkNotice$' -benchtime 1x ./internal/app/scaletest | table # where PostgreSQL is
 	run rules '^BenchmarkStep$' 200000x
 fi
 echo

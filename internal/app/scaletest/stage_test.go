@@ -27,7 +27,7 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // database gives the address of an empty store on PostgreSQL.
-func database(t *testing.T) string {
+func database(t testing.TB) string {
 	t.Helper()
 	return pgtest.Database(t, func(ctx context.Context, url string) error {
 		s, err := postgres.Open(ctx, postgres.Config{URL: url})
@@ -74,7 +74,7 @@ func (s *source) NewID() uuid.UUID {
 }
 
 // opened is the product on a store: a data folder, or an address of PostgreSQL.
-func opened(t *testing.T, at string, o app.Options) *app.App {
+func opened(t testing.TB, at string, o app.Options) *app.App {
 	t.Helper()
 	a, shut := openedOnce(t, at, o)
 	t.Cleanup(shut)
@@ -82,7 +82,7 @@ func opened(t *testing.T, at string, o app.Options) *app.App {
 }
 
 // openedOnce is opened for those who close it themselves.
-func openedOnce(t *testing.T, at string, o app.Options) (a *app.App, shut func()) {
+func openedOnce(t testing.TB, at string, o app.Options) (a *app.App, shut func()) {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
@@ -104,12 +104,12 @@ func openedOnce(t *testing.T, at string, o app.Options) (a *app.App, shut func()
 
 // served is an App that listens.
 type served struct {
-	t   *testing.T
+	t   testing.TB
 	app *app.App
 	url string
 }
 
-func serve(t *testing.T, a *app.App) served {
+func serve(t testing.TB, a *app.App) served {
 	t.Helper()
 	h, stop, err := a.Handler(t.Context())
 	if err != nil {

@@ -1,0 +1,275 @@
+package scaletest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+	"loregate/internal/identity"
+)
+
+// pair is two processes on one database: what is done here is heard of there.
+type pair struct {
+	here, there served
+	key         string
+}
+
+func newPair(t testing.TB) pair {
+	t.Helper()
+	at := database(t)
+	p := pair{here: serve(t, opened(t, at, app.Options{}))}
+	if _, err := p.here.app.CreateWorld(t.Context(), canon.NewWorld{Slug: app.FirstWorld, Settings: canon.Settings{Starter: "Quay"}}); err != nil {
+		t.Fatal(err)
+	}
+	p.there = serve(t, opened(t, at, app.Options{}))
+	p.key, _ = p.here.key("keeper", access.RoleAdmin)
+	return p
+}
+
+// do makes a call here that must succeed.
+func (p pair) do(key, method, path string, in, out any) {
+	p.here.t.Helper()
+	status, body := p.here.call(key, method, path, in)
+	if status >= 300 {
+		p.here.t.Fatalf("%s %s: %d %s", method, path, status, body)
+	}
+	if out != nil {
+		if err := json.Unmarshal([]byte(body), out); err != nil {
+			p.here.t.Fatal(err)
+		}
+	}
+}
+
+// stream follows a stream there, and gives the data of its messages.
+func (p pair) stream(token, path string) <-chan string {
+	t := p.there.t
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.there.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d", path, res.StatusCode)
+	}
+	heard := make(chan string, 1000)
+	go func() {
+		defer res.Body.Close()
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			if data, ok := strings.CutPrefix(lines.Text(), "data:"); ok {
+				heard <- data
+			}
+		}
+	}()
+	return heard
+}
+
+// kindOfNotice is something done here n times, and where it is heard of there.
+type kindOfNotice struct {
+	name  string
+	begin func(p pair) (heard <-chan string, act func(n int) (mark string))
+}
+
+var kindsOfNotice = []kindOfNotice{
+	{"a card's subscriber", func(p pair) (<-chan string, func(int) string) {
+		p.do(p.key, "POST", "/api/mcp/cards", map[string]any{"name": "Bell", "content": "0"}, nil)
+		heard := make(chan string, 1000)
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }})
+		c, err := client.Connect(p.there.t.Context(), &mcp.StreamableClientTransport{Endpoint: p.there.url + "/mcp", HTTPClient: &http.Client{Transport: bearer(p.key)}},
+			&mcp.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+		if err != nil {
+			p.there.t.Fatal(err)
+		}
+		p.there.t.Cleanup(func() { _ = c.Close() })
+		if err := c.Subscribe(p.there.t.Context(), &mcp.SubscribeParams{URI: "archive://card/Bell"}); err != nil {
+			p.there.t.Fatal(err)
+		}
+		return heard, func(n int) string {
+			p.do(p.key, "PATCH", "/api/mcp/cards/Bell", map[string]any{"content": fmt.Sprint("stroke ", n)}, nil)
+			return "archive://card/Bell"
+		}
+	}},
+	{"a game's stream", func(p pair) (<-chan string, func(int) string) {
+		var game struct {
+			ID string `json:"game_id"`
+		}
+		p.do(p.key, "POST", "/api/games", map[string]any{"messages": 500, "seconds": map[string]any{"sitrep": 600}}, &game)
+		var tokens []string
+		for i := range 6 {
+			var seat struct{ Token string }
+			p.do(p.key, "POST", "/api/games/"+game.ID+"/join", map[string]any{"name": fmt.Sprint("Nr ", i+1)}, &seat)
+			tokens = append(tokens, seat.Token)
+		}
+		p.do(p.key, "POST", "/api/games/"+game.ID+"/start", map[string]any{}, nil)
+		return p.stream(tokens[1], "/api/games/"+game.ID+"/stream"), func(n int) string {
+			// The other process has just looked at the game when this one changes it.
+			if status, body := p.there.call(tokens[(n+1)%6], "POST", "/api/games/"+game.ID+"/commands", map[string]any{"type": "chat", "text": "hm"}); status >= 300 {
+				p.there.t.Fatalf("%d %s", status, body)
+			}
+			p.do(tokens[n%6], "POST", "/api/games/"+game.ID+"/commands", map[string]any{"type": "chat", "text": fmt.Sprintf("word %d.", n)}, nil)
+			return fmt.Sprintf("word %d.", n)
+		}
+	}},
+	{"a player's stream", func(p pair) (<-chan string, func(int) string) {
+		p.do(p.key, "POST", "/api/mcp/cards", map[string]any{"name": "Quay", "type": "Location", "content": "<p>Wet stones.</p>"}, nil)
+		var made struct {
+			Player struct{ ID string }
+			Token  string
+		}
+		var worlds []canon.World
+		worlds, err := p.here.app.Canon.Worlds(p.here.t.Context())
+		if err != nil {
+			p.here.t.Fatal(err)
+		}
+		p.do(p.key, "POST", "/api/players", map[string]any{"name": "Mira"}, &made)
+		return p.stream(made.Token, "/api/players/"+made.Player.ID+"/stream"), func(n int) string {
+			mark := fmt.Sprintf("mark-%d.", n)
+			err := p.here.app.As(p.here.t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
+				_, err := p.here.app.Canon.Change(p.here.t.Context(), g, func(p *canon.Plan) error {
+					return p.Event(canon.Event{Type: "NPC.Tick", Scope: "player:" + made.Player.ID, Payload: []byte(`{"note":"` + mark + `"}`), Version: 1})
+				})
+				return err
+			})
+			if err != nil {
+				p.here.t.Fatal(err)
+			}
+			return mark
+		}
+	}},
+}
+
+// bearer sends every request with a key.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// heardAfter does something here n times, in ever other places of the listeners' rests, and
+// gives how long after each the other process told of it, shortest first.
+func heardAfter(t testing.TB, n int, heard <-chan string, act func(int) string) []time.Duration {
+	t.Helper()
+	var took []time.Duration
+	for i := range n {
+		<-time.After(time.Duration(i*37%300) * time.Millisecond)
+		for len(heard) > 0 {
+			<-heard
+		}
+		begin := time.Now()
+		mark := act(i)
+		for end := time.After(patience); ; {
+			select {
+			case got := <-heard:
+				if !strings.Contains(got, mark) {
+					continue
+				}
+			case <-end:
+				t.Fatalf("nothing is heard of %s", mark)
+			}
+			break
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	return took
+}
+
+// TestNoticesCrossProcesses hears in one process of all that is done in another, and
+// misses nothing.
+func TestNoticesCrossProcesses(t *testing.T) {
+	p := newPair(t)
+	for _, kind := range kindsOfNotice {
+		t.Run(kind.name, func(t *testing.T) {
+			heard, act := kind.begin(p)
+			took := heardAfter(t, 12, heard, act)
+			t.Logf("median %v, longest %v", took[len(took)/2], took[len(took)-1])
+		})
+	}
+}
+
+// BenchmarkNotice measures from before the call here to the notice there.
+func BenchmarkNotice(b *testing.B) {
+	p := newPair(b)
+	for _, kind := range kindsOfNotice {
+		b.Run(strings.ReplaceAll(kind.name, " ", "_"), func(b *testing.B) {
+			heard, act := kind.begin(p)
+			for b.Loop() {
+				took := heardAfter(b, 200, heard, act)
+				b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+				b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// TestWhatOneProcessTakesAwayIsGoneInASecond looks at the other process when its clock has
+// gone on by a second, and not a moment longer: a key that was revoked opens nothing, and
+// who was lowered sees what is left to them.
+func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
+	at := database(t)
+	clock := newSource()
+	here := serve(t, opened(t, at, app.Options{Now: clock.Now}))
+	if err := here.app.EnsureWorld(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	there := serve(t, opened(t, at, app.Options{Now: clock.Now}))
+	gm, id := here.key("keeper", access.RoleGM)
+	member, _, err := here.app.CreateKey(t.Context(), identity.KeySpec{Name: "member", Subject: "member", Actor: access.Person, MaxRole: access.RoleGM}, []string{app.FirstWorld})
+	if err != nil {
+		t.Fatal(err)
+	}
+	be := func(role access.Role) {
+		t.Helper()
+		worlds, err := here.app.Canon.Worlds(t.Context())
+		if err == nil {
+			err = here.app.As(t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
+				_, err := here.app.Canon.Change(t.Context(), g, func(p *canon.Plan) error { return p.SetMember("member", role, canon.CardID{}) })
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	be(access.RoleGM)
+	clock.pass()
+	if status, body := here.call(gm, "POST", "/api/mcp/cards", map[string]any{"name": "Plot+GM", "content": "the butler"}); status >= 300 {
+		t.Fatalf("%d %s", status, body)
+	}
+	read := func(key string) int {
+		status, _ := there.call(key, "GET", "/api/mcp/cards/Plot+GM", nil)
+		return status
+	}
+	if a, b := read(gm), read(member); a != 200 || b != 200 {
+		t.Fatalf("before: %d and %d", a, b)
+	}
+	if err := here.app.Identity.RevokeKey(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	be(access.RoleUser)
+	clock.pass()
+	if a, b := read(gm), read(member); a != 401 || b < 400 {
+		t.Errorf("a second later: the revoked key is answered %d, who was lowered %d", a, b)
+	}
+}
