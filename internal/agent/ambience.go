@@ -256,7 +256,7 @@ func (d *drafter) write(ctx context.Context, n int) (string, error) {
 		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
 	}
 	if a.cfg.Usage != nil {
-		if err := a.cfg.Usage.Take(d.task.world, "ambience", len(d.prompt)/4+maxAmbience/2); err != nil {
+		if err := a.cfg.Usage.Take(ctx, d.task.world, "ambience", len(d.prompt)/4+maxAmbience/2); err != nil {
 			return "", err
 		}
 	}

@@ -71,7 +71,7 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 func (a *Agents) call(ctx context.Context, q Question, text string, event *usage.Event) (string, error) {
 	most := len(text)/perToken + q.MaxTokens
 	if a.cfg.Usage != nil {
-		if err := a.cfg.Usage.Take(q.World, q.Purpose, most); err != nil {
+		if err := a.cfg.Usage.Take(ctx, q.World, q.Purpose, most); err != nil {
 			return "", err
 		}
 	}
@@ -80,7 +80,9 @@ func (a *Agents) call(ctx context.Context, q Question, text string, event *usage
 	event.LatencyMS, event.Retries = milliseconds(a.cfg.Now().Sub(started)), done.Retries
 	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion, done.CostMicroUSD
 	if a.cfg.Usage != nil {
-		a.cfg.Usage.Return(q.World, q.Purpose, most-done.TokensPrompt-done.TokensCompletion)
+		if err := a.cfg.Usage.Return(ctx, q.World, q.Purpose, most-done.TokensPrompt-done.TokensCompletion); err != nil {
+			a.cfg.Logger.WarnContext(ctx, "tokens that were not spent stay counted", "purpose", q.Purpose, "error", err)
+		}
 	}
 	used := ""
 	if err == nil {

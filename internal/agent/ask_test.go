@@ -77,6 +77,8 @@ func (s *scene) count(name usage.Name) usage.Group {
 // Rules come first. A model is heard where they are unsure, and believed where it names
 // what there is.
 func TestAModelIsAskedWhatRulesLeaveOpen(t *testing.T) {
+	o := &oracle{}
+	s := newScene(t, nil, hears(o, &strings.Builder{}))
 	for _, tc := range []struct {
 		name, utterance, answer string
 		want                    classified
@@ -86,14 +88,13 @@ func TestAModelIsAskedWhatRulesLeaveOpen(t *testing.T) {
 		{"nothing is said", "   ", `{"intent":"talk","confidence":1}`, classified{Intent: "unknown"}, 0},
 		{"rules know nothing", "onward!", `{"intent":"move","confidence":0.8}`, classified{Intent: "move", Confidence: 0.8}, 1},
 		{"rules are unsure", "perhaps a word", `{"intent":"talk","confidence":0.7}`, classified{Intent: "talk", Confidence: 0.7}, 1},
-		{"the model knows nothing either", "perhaps a word", `{"intent":"unknown","confidence":1}`, classified{Intent: "look", Confidence: 0.3}, 1},
+		{"the model knows nothing either", "perhaps another", `{"intent":"unknown","confidence":1}`, classified{Intent: "look", Confidence: 0.3}, 1},
 		{"an act that there is not", "perhaps", `{"intent":"delete_world","confidence":1}`, classified{Intent: "look", Confidence: 0.3, Skipped: "unavailable"}, 1},
 		{"surer than can be", "perhaps", `{"intent":"talk","confidence":9}`, classified{Intent: "look", Confidence: 0.3, Skipped: "unavailable"}, 1},
 		{"no JSON", "perhaps", `talk`, classified{Intent: "look", Confidence: 0.3, Skipped: "unavailable"}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o := &oracle{answer: tc.answer}
-			s := newScene(t, nil, hears(o, &strings.Builder{}))
+			o.answer, o.asked = tc.answer, nil
 			if got := s.classify("classify-intent", "utterance", tc.utterance); got.Intent != tc.want.Intent || got.Confidence != tc.want.Confidence || got.Skipped != tc.want.Skipped {
 				t.Errorf("%+v, want %+v", got, tc.want)
 			}
@@ -129,6 +130,10 @@ func TestWhatIsGivenIsData(t *testing.T) {
 
 // A model adds to what the policy's terms find, as far as the world's profile minds it.
 func TestAModelJudgesBesideThePolicy(t *testing.T) {
+	o, profile := &oracle{}, ""
+	s := newScene(t, nil, hears(o, &strings.Builder{}), func(c *agent.Config) {
+		c.Profile = func(context.Context, access.Grant) (string, error) { return profile, nil }
+	})
 	for _, tc := range []struct {
 		name, profile, text, answer string
 		want                        []string
@@ -141,13 +146,10 @@ func TestAModelJudgesBesideThePolicy(t *testing.T) {
 		{"the profile does not", "teen", "A bloody blow.", `{"categories":["violence"]}`, nil, "", 1},
 		{"another does", "all-ages", "A blow.", `{"categories":["violence"]}`, []string{"violence"}, "", 1},
 		{"both mind", "mature", "You bastard.", `{"categories":["hate","profanity"]}`, []string{"hate", "profanity"}, "", 1},
-		{"a category that there is not", "mature", "You bastard.", `{"categories":["boring"]}`, []string{"profanity"}, "unavailable", 1},
+		{"a category that there is not", "mature", "You old bastard.", `{"categories":["boring"]}`, []string{"profanity"}, "unavailable", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			o := &oracle{answer: tc.answer}
-			s := newScene(t, nil, hears(o, &strings.Builder{}), func(c *agent.Config) {
-				c.Profile = func(context.Context, access.Grant) (string, error) { return tc.profile, nil }
-			})
+			o.answer, o.asked, profile = tc.answer, nil, tc.profile
 			got := s.classify("moderate-content", "text", tc.text)
 			if !slices.Equal(got.Categories, tc.want) || got.Flagged != (len(tc.want) > 0) || got.Skipped != tc.skipped || len(o.asked) != tc.asked {
 				t.Errorf("%+v after %d questions", got, len(o.asked))
@@ -208,7 +210,7 @@ func TestAnswersAreRemembered(t *testing.T) {
 		t.Errorf("asked %d times, want 3", n)
 	}
 	calls, hits := s.count(usage.ModelCalled), s.count(usage.CacheAnswered)
-	if calls.Count != 3 || calls.TokensPrompt != 270 || calls.CostMicroUSD != 21 || calls.Retries != 3 || calls.RejectedRate != 2.0/3 || hits.Count != 2 || hits.CacheHits != 2 || hits.TokensPrompt != 0 {
+	if calls.Count != 3 || calls.TokensPrompt != 270 || calls.CostMicroUSD != 21 || calls.Retries != 3 || calls.RejectedRate != 0.6667 || hits.Count != 2 || hits.CacheHits != 2 || hits.TokensPrompt != 0 {
 		t.Errorf("calls %+v\nhits %+v", calls, hits)
 	}
 }

@@ -3,6 +3,7 @@ package usage
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -37,7 +38,7 @@ type Group struct {
 	RecallMean       float64 `json:"recallMean" jsonschema:"Share of the known answers that they found."`
 }
 
-// Latency is how long calls took, in milliseconds.
+// Latency is how long calls took, in milliseconds to one decimal.
 type Latency struct {
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
@@ -90,18 +91,21 @@ func (t *tally) group(key string) Group {
 	g := t.Group
 	g.Key, g.DistinctGrams = key, len(t.grams)
 	slices.Sort(t.latencies)
-	g.LatencyMS = Latency{quantile(t.latencies, 0.50), quantile(t.latencies, 0.95), quantile(t.latencies, 0.99)}
+	g.LatencyMS = Latency{tenths(quantile(t.latencies, 0.50)), tenths(quantile(t.latencies, 0.95)), tenths(quantile(t.latencies, 0.99))}
 	g.RejectedRate = share(float64(t.rejected), t.validated)
 	g.FlaggedRate = share(float64(t.flagged), t.Count)
 	g.RecallMean = share(t.recall, t.RecallSamples)
 	return g
 }
 
+func tenths(ms float64) float64 { return math.Round(ms*10) / 10 }
+
+// share is a share to four decimals.
 func share(part float64, of int) float64 {
 	if of == 0 {
 		return 0
 	}
-	return part / float64(of)
+	return math.Round(part/float64(of)*1e4) / 1e4
 }
 
 // quantile is the nearest-rank quantile of sorted values.
@@ -164,7 +168,7 @@ func (q Query) each(t *canon.Tail, f func(Event)) error {
 		if err != nil {
 			return err
 		}
-		if rec.Event == nil {
+		if rec.Event == nil || rec.Event.Type != eventType {
 			continue
 		}
 		list, err := decode(rec.Event.Payload)

@@ -31,7 +31,7 @@ type Recorder struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting map[access.WorldID][]Event
-	spent   map[account]*spent
+	purses  map[access.WorldID]*purse
 	closed  bool
 
 	wake chan struct{}
@@ -57,7 +57,7 @@ func New(c Config) (*Recorder, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, spent: map[account]*spent{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, purses: map[access.WorldID]*purse{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go r.run()
 	return r, nil
 }
@@ -130,14 +130,19 @@ func (r *Recorder) Flush(ctx context.Context) error {
 }
 
 func (r *Recorder) write(ctx context.Context, w access.WorldID, events []Event) error {
-	a, err := r.cfg.Guard.Admit(ctx, access.Caller{Subject: "usage", EveryRole: access.RoleAdmin, Unlimited: true},
-		access.Request{Operation: "record_usage", Effect: access.Write, World: w})
+	a, err := r.admit(ctx, w)
 	if err != nil {
 		return err
 	}
 	_, err = r.cfg.Canon.Decide(ctx, a.Grant, ledgerOf(w), func(*canon.Tail) ([]canon.Event, error) { return batches(events) })
 	a.Done(ctx, 0, err)
 	return err
+}
+
+// admit admits a record of usage.
+func (r *Recorder) admit(ctx context.Context, w access.WorldID) (*access.Admission, error) {
+	return r.cfg.Guard.Admit(ctx, access.Caller{Subject: "usage", EveryRole: access.RoleAdmin, Unlimited: true},
+		access.Request{Operation: "record_usage", Effect: access.Write, World: w})
 }
 
 func ledgerOf(w access.WorldID) canon.StreamID { return canon.LedgerStream(LedgerKind, w.String()) }

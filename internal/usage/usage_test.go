@@ -136,7 +136,7 @@ func TestSeek(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
 	d := newDesk(t, memory.New(), Config{Now: func() time.Time { return now }, Budget: map[string]Budget{"ambience": {SoftHour: 50, HardHour: 100, HardDay: 150}}})
-	take := func(n int) error { return d.Take(d.world, "ambience", n) }
+	take := func(n int) error { return d.Take(t.Context(), d.world, "ambience", n) }
 	for _, n := range []int{40, 40, 20} {
 		if err := take(n); err != nil {
 			t.Errorf("%d tokens: %v", n, err)
@@ -146,7 +146,7 @@ func TestBudgets(t *testing.T) {
 	if err := take(1); !errors.As(err, &f) || f.Kind != fault.RateLimited || f.RetryAfter != 30*time.Minute {
 		t.Errorf("over the hour's: %v", err)
 	}
-	if err := d.Take(d.world, "planning", 1000); err != nil {
+	if err := d.Take(t.Context(), d.world, "planning", 1000); err != nil {
 		t.Errorf("a purpose without a budget: %v", err)
 	}
 	now = now.Add(time.Hour)
@@ -156,6 +156,70 @@ func TestBudgets(t *testing.T) {
 	total, _, err := d.Aggregate(t.Context(), d.grant(t, d.world), Query{Name: BudgetWarned})
 	if err != nil || total.Count != 1 {
 		t.Errorf("warned %d times, %v", total.Count, err)
+	}
+}
+
+// Two processes on a store spend of one budget, and so does one that starts anew; what is
+// given back can be spent again. Two warn once.
+func TestProcessesShareABudget(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
+	c := Config{Now: func() time.Time { return now }, Budget: map[string]Budget{"ambience": {SoftDay: 100, HardDay: 150}}}
+	d := newDesk(t, sqlitetest.Open(t), c)
+	another := func() *Recorder {
+		c.Canon, c.Guard = d.canon, d.guard
+		r, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close(context.Background()) })
+		return r
+	}
+	all := []*Recorder{d.Recorder, another()}
+	for n, tokens := range []int{60, 50, 30} {
+		if err := all[n%2].Take(t.Context(), d.world, "ambience", tokens); err != nil {
+			t.Errorf("%d tokens: %v", tokens, err)
+		}
+	}
+	all = append(all, another())
+	for n, r := range all {
+		if err := r.Take(t.Context(), d.world, "ambience", 11); !errors.Is(err, fault.RateLimited) {
+			t.Errorf("the process %d spends over the day's: %v", n, err)
+		}
+	}
+	if err := all[0].Return(t.Context(), d.world, "ambience", 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := all[2].Take(t.Context(), d.world, "ambience", 30); err != nil {
+		t.Errorf("what was given back cannot be spent: %v", err)
+	}
+	now = now.Add(24 * time.Hour)
+	if err := all[1].Take(t.Context(), d.world, "ambience", 100); err != nil {
+		t.Errorf("the next day: %v", err)
+	}
+	for _, r := range all {
+		if err := r.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	total, _, err := d.Aggregate(t.Context(), d.grant(t, d.world), Query{})
+	if err != nil || total.Count != 4 {
+		t.Errorf("%d events, want a warning and three refusals: %v", total.Count, err)
+	}
+}
+
+// What is shown can be read: milliseconds to one decimal, shares to four.
+func TestFiguresAreShort(t *testing.T) {
+	d := newDesk(t, memory.New(), Config{})
+	for n := range 3 {
+		e := Event{Name: ModelCalled, Purpose: "planning", LatencyMS: 3.416937, Outcome: Accepted}
+		if n == 0 {
+			e.Outcome = Rejected
+		}
+		d.Record(d.world, e)
+	}
+	total, _, err := d.Aggregate(t.Context(), d.grant(t, d.world), Query{})
+	if err != nil || total.LatencyMS != (Latency{3.4, 3.4, 3.4}) || total.RejectedRate != 0.3333 {
+		t.Errorf("%+v, %v", total, err)
 	}
 }
 
