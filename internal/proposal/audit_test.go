@@ -109,42 +109,52 @@ func resuming(t *testing.T) func(*scene) func() (bool, bool) {
 	}
 }
 
-// TestNothingIsPersistedWithoutItsVerdict lets the store fail at each write of each path.
-// Nothing is in the world without the verdict before it, whoever asked is told to try again,
-// and trying again ends it: once.
+// TestNothingIsPersistedWithoutItsVerdict lets the store fail at each write of each path, for
+// once or from then on. Nothing is in the world without the verdict before it, whoever asked
+// is told to try again, and trying again ends it: once.
 func TestNothingIsPersistedWithoutItsVerdict(t *testing.T) {
 	for _, p := range writePaths(t) {
-		for writes := range 3 {
-			t.Run(fmt.Sprintf("%s, after %d writes", p.name, writes), func(t *testing.T) {
-				s := newSceneOn(t, memory.New())
-				s.settle("main", "")
-				do := p.ready(s)
-				world, ledger := s.heads()
-				s.store.after.Store(int64(writes))
-				s.store.broken.Store(writes == 0)
-				done, unaudited := do()
-				failed := s.store.broken.Load()
-				s.store.after.Store(0)
-				s.store.broken.Store(false)
-				w, l := s.heads()
-				if int(w-world) > int(l-ledger) && p.records > 0 {
-					t.Errorf("the world has %d commits more, and the ledger %d records", w-world, l-ledger)
-				}
-				if writes == 0 && (w != world || l != ledger || done) {
-					t.Errorf("with no store, the world went from %d to %d, the ledger from %d to %d, and it is said to be done: %t", world, w, ledger, l, done)
-				}
-				if !done && (!unaudited || !failed) {
-					t.Error("it was not done, and nobody was told so")
-				}
-				for range 2 {
-					if done, _ = do(); !done {
-						t.Fatal("it is not done with the store mended")
-					}
-				}
-				if w, l = s.heads(); int(w-world) != p.changes || int(l-ledger) != p.records {
-					t.Errorf("in the end the world has %d commits more and the ledger %d records; want %d and %d", w-world, l-ledger, p.changes, p.records)
-				}
-			})
+		for nth := range 3 {
+			for what, fail := range map[string]func(*fragile){
+				"alone": func(f *fragile) { f.alone.Store(int64(nth + 1)) },
+				"on":    func(f *fragile) { f.after.Store(int64(nth)); f.broken.Store(nth == 0) },
+			} {
+				t.Run(fmt.Sprintf("%s, write %d %s", p.name, nth+1, what), func(t *testing.T) {
+					s := newSceneOn(t, memory.New())
+					s.settle("main", "")
+					p.try(s, nth, fail)
+				})
+			}
 		}
+	}
+}
+
+// try goes a path with a store that fails, and again when it is mended.
+func (p path) try(s *scene, nth int, fail func(*fragile)) {
+	s.t.Helper()
+	do := p.ready(s)
+	world, ledger := s.heads()
+	fail(s.store)
+	done, unaudited := do()
+	s.store.alone.Store(0)
+	s.store.after.Store(0)
+	s.store.broken.Store(false)
+	w, l := s.heads()
+	if int(w-world) > int(l-ledger) && p.records > 0 {
+		s.t.Errorf("the world has %d commits more, and the ledger %d records", w-world, l-ledger)
+	}
+	if nth == 0 && (w != world || l != ledger || done) {
+		s.t.Errorf("with no store, the world went from %d to %d, the ledger from %d to %d, and it is said to be done: %t", world, w, ledger, l, done)
+	}
+	if !done && !unaudited {
+		s.t.Error("it was not done, and nobody was told so")
+	}
+	for range 2 {
+		if done, _ = do(); !done {
+			s.t.Fatal("it is not done with the store mended")
+		}
+	}
+	if w, l = s.heads(); int(w-world) != p.changes || int(l-ledger) != p.records {
+		s.t.Errorf("in the end the world has %d commits more and the ledger %d records; want %d and %d", w-world, l-ledger, p.changes, p.records)
 	}
 }

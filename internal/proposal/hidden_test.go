@@ -3,6 +3,7 @@ package proposal_test
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,4 +156,65 @@ func gateOf(r proposal.Result) proposal.Gate {
 		return ""
 	}
 	return r.Rejection.Gate
+}
+
+// A context that a higher role read is refused as one that nobody ever read.
+func TestAHigherContextIsNone(t *testing.T) {
+	s := newSceneOn(t, memory.New())
+	s.settle("main", "")
+	p, err := s.prompts.Get("ambience", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for _, ref := range []string{secretRef, "sealed-context-of-the-cellars"} {
+		in := ambience("Canvas snaps overhead.")
+		in["provenance"] = fields{"templateId": "ambience", "templateVersion": p.Metadata.Version, "templateHash": p.Hash(), "contextRefs": []string{ref}, "contextHash": contextHash(t, 1)}
+		r := s.as("ada", access.RoleUser).propose("propose-ambience", in)
+		b, err := json.Marshal(r)
+		if err != nil || gateOf(r) != proposal.GateReplay {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		told = append(told, chance.ReplaceAllString(string(b), "…"))
+	}
+	if told[0] != told[1] {
+		t.Errorf("of a higher role:\n%s\nof nobody:\n%s", told[0], told[1])
+	}
+}
+
+// What was accepted where a place was hidden is no duplicate when the place is shown: its
+// text is not.
+func TestWhatWasSaidInHidingIsNoDuplicate(t *testing.T) {
+	s := newSceneOn(t, memory.New())
+	s.settle("main", "")
+	in := fields{"locationId": ids["@cellar"], "layerType": "ambient", "text": hiddenText}
+	if r := s.as("gm", access.RoleGM).propose("propose-ambience", in); r.Status != proposal.Accepted {
+		t.Fatalf("%+v", r.Rejection)
+	}
+	s.by("reveal", s.world, func(p *canon.Plan) error {
+		c, _, err := p.Has("The Drowned Cellar")
+		if err == nil {
+			_, err = p.SetLabel(c, access.NewLabel(access.LevelUser))
+		}
+		return err
+	})
+	if r := s.as("ada", access.RoleUser).propose("propose-ambience", in); r.Status != proposal.Accepted {
+		t.Errorf("it is %s: %+v", r.Status, r.Rejection)
+	}
+}
+
+// All faults of a payload, and of what stands beside it, are listed at once.
+func TestAllFaultsOfAPayloadAreListed(t *testing.T) {
+	s := newSceneOn(t, memory.New())
+	s.settle("main", "")
+	in := fields{"locationId": "quay", "layerType": "mood", "txt": "Fog.", "purpose": "fun", "provenance": fields{"contextRefs": []string{"a", "b", "c", "d", "e", "f", "g"}}}
+	r := s.as("ada", access.RoleUser).propose("propose-ambience", in)
+	var got []string
+	for _, i := range r.Issues {
+		got = append(got, i.Field)
+	}
+	slices.Sort(got)
+	if want := []string{"layerType", "locationId", "provenance.contextRefs", "purpose", "text", "txt"}; !slices.Equal(got, want) || gateOf(r) != proposal.GateSchema {
+		t.Errorf("listed are %v, want %v", got, want)
+	}
 }

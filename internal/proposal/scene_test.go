@@ -46,17 +46,19 @@ type scene struct {
 	now time.Time
 }
 
-// fragile is a store whose writes fail while broken is set, or from the n-th on.
+// fragile is a store whose writes fail while broken is set, or from the n-th on, or the
+// n-th alone.
 type fragile struct {
 	canon.Store
 	broken atomic.Bool
 	after  atomic.Int64 // writes left before it breaks; 0 for none counted
+	alone  atomic.Int64 // writes left until the one that fails; 0 for none
 }
 
 var errBroken = errors.New("the disk is gone")
 
 func (f *fragile) Write(ctx context.Context, do func(canon.Tx) error) error {
-	if f.broken.Load() {
+	if f.broken.Load() || f.alone.Load() > 0 && f.alone.Add(-1) == 0 {
 		return errBroken
 	}
 	if f.after.Load() > 0 && f.after.Add(-1) == 0 {
