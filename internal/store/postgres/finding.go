@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -184,24 +186,46 @@ func (c *conditions) oneOf(stand []string) {
 	}
 }
 
-// find is the conjunction by which indexes find. Of alternatives each is walked for
-// itself: one query for any of them looks, for each document, at all of them.
+// find is the conjunction by which indexes find: words that are all asked for, else the
+// fewest alternatives, each walked for itself, for one query for any of them looks, for
+// each document, at all of them. What is found so is held against the rest.
 func (c *conditions) find() string {
-	var list []string
 	if c.never {
 		return "false"
 	}
+	var list []string
+	rest := c.any
 	if len(c.all) > 0 {
 		list = append(list, c.query(strings.Join(c.all, " & ")))
+	} else if len(c.any) > 0 {
+		rest = slices.SortedStableFunc(slices.Values(c.any), func(a, b []string) int { return cmp.Compare(len(a), len(b)) })
+		list = append(list, c.arms(rest[0]))
+		rest = rest[1:]
 	}
-	for _, stand := range c.any {
-		arms := make([]string, shape(len(stand)))
-		for i := range arms {
-			arms[i] = c.query(c.column.lexeme(stand[min(i, len(stand)-1)]))
-		}
-		list = append(list, "("+strings.Join(arms, " OR ")+")")
+	for _, stand := range rest {
+		list = append(list, "("+c.query(c.anyOf(stand))+") IS TRUE")
 	}
 	return conjunction(list)
+}
+
+func (c *conditions) arms(stand []string) string {
+	arms := make([]string, shape(len(stand)))
+	for i := range arms {
+		arms[i] = c.query(c.column.lexeme(stand[min(i, len(stand)-1)]))
+	}
+	return "(" + strings.Join(arms, " OR ") + ")"
+}
+
+// anyOf is one query for any of some words, for a document at hand: it ends at the first
+// that is there, and so begins with the shortest, which are the most frequent.
+func (c *conditions) anyOf(stand []string) string {
+	arms := make([]string, len(stand))
+	for i, token := range slices.SortedStableFunc(slices.Values(stand), func(a, b string) int { return cmp.Compare(len(a), len(b)) }) {
+		if arms[i] = c.column.place(token, ""); c.column == inName {
+			arms[i] = c.column.lexeme(token)
+		}
+	}
+	return "(" + strings.Join(arms, " | ") + ")"
 }
 
 // shape rounds a number of alternatives up, so that searches have few forms, which the
@@ -222,11 +246,7 @@ func (c *conditions) fits() string {
 	}
 	parts := append([]string(nil), c.all...)
 	for _, stand := range c.any {
-		arms := make([]string, len(stand))
-		for i, token := range stand {
-			arms[i] = c.column.lexeme(token)
-		}
-		parts = append(parts, "("+strings.Join(arms, " | ")+")")
+		parts = append(parts, c.anyOf(stand))
 	}
 	if len(parts) == 0 {
 		return "true"

@@ -23,6 +23,14 @@ func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery,
 	if !ok || len(ask) == 0 {
 		return none, err
 	}
+	if r.writes == nil {
+		select {
+		case r.s.gate <- struct{}{}:
+			defer func() { <-r.s.gate }()
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+	}
 	p.Limit, p.Offset = max(p.Limit, 0), max(p.Offset, 0)
 	at, err := r.indexState(ctx, sc.args[0].(int64))
 	if err != nil {

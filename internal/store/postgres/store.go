@@ -24,6 +24,7 @@ type Store struct {
 
 	learnAt int // of the writer's connection; see conn
 
+	gate    chan struct{} // holds as many as search at once, so that short reads come through
 	queue   chan *waiter
 	closing chan struct{}
 	stopped chan struct{} // closed when the writer is gone
@@ -53,7 +54,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", translated(err))
 	}
-	s := &Store{cfg: cfg, pool: pool, queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
+	s := &Store{cfg: cfg, pool: pool, gate: make(chan struct{}, max(2, cfg.Conns/4)), queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open the database: %w", translated(err))
