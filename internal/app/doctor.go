@@ -59,6 +59,9 @@ func (d *doctor) settings(c Config) {
 		if s.path == "database" && value != "" {
 			value = redacted(value)
 		}
+		if strings.HasSuffix(s.path, "_key") && value != "" {
+			value = "[set]"
+		}
 		if value != "" && value != "[]" {
 			fmt.Fprintf(d.out, "     %-18s %s\n", s.path, value)
 		}
