@@ -123,7 +123,7 @@ func (s *Studio) callOff(ctx context.Context, g access.Grant, t ticket, why erro
 	if asker == t.Who {
 		operation = t.Order.Tool // whoever may ask may think better of it
 	}
-	if len(list) > 0 && list[0].Fence == 0 {
+	if len(list) == 0 || list[0].Fence == 0 || list[0].Due.Before(s.now()) { // nobody is at it
 		return s.refuse(ctx, g.World(), t, why)
 	}
 	return s.queue.Act(ctx, asker, g.World(), operation, func(g access.Grant) error {

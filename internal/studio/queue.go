@@ -173,8 +173,10 @@ func (s *Studio) enqueue(ctx context.Context, w access.WorldID, list []ticket) e
 	return nil
 }
 
-// ask writes a ticket down and puts it into the queue.
+// ask writes a ticket down and puts it into the queue, both or neither: who gives up
+// meanwhile calls it off afterwards.
 func (s *Studio) ask(ctx context.Context, g access.Grant, t ticket) error {
+	ctx = context.WithoutCancel(ctx)
 	level, _ := access.ParseLevel(t.Order.How.Audience)
 	level = max(level, access.LevelGM) // the run may fail, and then players must not know of it
 	return s.queue.Act(ctx, t.Who, g.World(), t.Order.Tool, func(g access.Grant) error {

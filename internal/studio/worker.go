@@ -118,19 +118,23 @@ func (s *Studio) takeIn(ctx context.Context, w access.WorldID) error {
 // take does what a leased delivery is for, and settles it. Its error is the store's.
 func (s *Studio) take(ctx context.Context, d job.Delivery, lease time.Duration) error {
 	var t ticket
-	open := false
+	open, off := false, false
 	err := s.queue.Act(ctx, Asker{}, d.World, ReadQueue, func(g access.Grant) error {
 		b, err := s.book(ctx, g)
 		if err == nil {
 			t, open = b.queue[d.Event]
+			off = b.stopped[d.Event]
 			b.mu.Unlock()
 		}
 		return err
 	})
+	if err == nil && off {
+		err = s.refuse(ctx, d.World, t, errAsked)
+	}
 	if err != nil {
 		return err
 	}
-	if open {
+	if open && !off {
 		switch err := s.hold(ctx, d, t, lease); {
 		case errors.Is(err, errLost):
 			s.logger.Warn("a run was let go, for its lease had ended", "run", t.ID)
