@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 )
 
@@ -195,6 +196,48 @@ func TestAContextIsReadAgainAsItWas(t *testing.T) {
 	for _, bad := range []string{"", "x", good[1:], good[:len(good)-2], good + "A", strings.ToUpper(good), strings.Repeat("A", 5000)} {
 		if _, err := s.world.Reread(t.Context(), s.grant("admin"), bad); err == nil {
 			t.Errorf("the reference %.20q was opened", bad)
+		}
+	}
+}
+
+// TestAContextIsReadAgainAfterRenamings gives every name that a context was read by to
+// something else, and reads it again.
+func TestAContextIsReadAgainAfterRenamings(t *testing.T) {
+	s := newScene(t)
+	s.card(canon.NewCard{Name: "Square+tags", Content: "<ul><li>loud</li></ul>"})
+	s.lore("the-well", "The Well", "It hums.", "", access.LevelUser)
+	s.card(canon.NewCard{Name: "No Fact Yet", Type: typeLore, Content: "<p>x</p>"})
+	none := s.idOf("No Fact Yet").String()
+	asks := [][2]string{{"get-location-context", `{}`}, {"get-location-context", `{"locationId":"loc-square"}`}, {"get-atmosphere", `{"locationId":"loc-quay"}`},
+		{"get-spatial-context", `{"locationId":"loc-square","depth":3}`}, {"get-location", `{"locationId":"loc-new"}`}, {"get-canonical-fact", `{"factId":"the-well"}`},
+		{"get-canonical-fact", `{"factId":"the-spring"}`}, {"get-canonical-fact", `{"factId":"` + s.idOf("The Well").String() + `"}`}, {"get-canonical-fact", `{"factId":"` + none + `"}`},
+		{"get-recent-events", `{"scope":"location","scopeId":"loc-quay"}`}}
+	var first []answer
+	for _, a := range asks {
+		first = append(first, s.as("user").call(a[0], a[1]))
+	}
+	code := func(name, code string) { s.edit(name, canon.Edit{Codename: ptr(code)}) }
+	code("Quay", "loc-new")
+	code("Square", "loc-plaza")
+	code("Tower", "loc-square")
+	code("Chapel", "loc-quay")
+	code("The Well", "the-spring")
+	s.lore("the-well", "Another Well", "It is dry.", "", access.LevelUser)
+	code("No Fact Yet", "a-fact")
+	s.change(func(p *canon.Plan) error { return p.Configure("Main", canon.Settings{Starter: "Tower"}) })
+	for from, to := range map[string]string{"Square": "Plaza", "Quay": "Dock", "Low Ward": "High Ward"} {
+		s.change(func(p *canon.Plan) error {
+			c, err := p.Card(from)
+			if err == nil {
+				_, err = p.Rename(c, to)
+			}
+			return err
+		})
+	}
+	for i, a := range asks {
+		again, err := s.world.Reread(t.Context(), s.grant("user"), first[i].Reply.Meta["contextRef"].(string))
+		if err != nil || string(again) != first[i].Raw {
+			t.Errorf("%v: %v\n got %s\nwant %s", a, err, again, first[i].Raw)
 		}
 	}
 }

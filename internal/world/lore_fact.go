@@ -74,14 +74,18 @@ func (l *lore) fact(ctx context.Context, m *moment, id string) (*fact, error) {
 		return nil, err
 	}
 	c, ok, err := m.ByID(ctx, t.ID)
-	if err != nil || !ok || c.Codename == "" {
+	if err != nil || !ok {
 		return nil, err
+	}
+	code := m.codeOf(id, c)
+	if code == "" {
+		return nil, nil
 	}
 	kind, ok := l.factType(t)
 	if !ok {
 		return nil, nil
 	}
-	f := &fact{ID: c.ID, Type: kind, FactID: c.Codename, CreatedUTC: c.CreatedAt}
+	f := &fact{ID: c.ID, Type: kind, FactID: code, CreatedUTC: c.CreatedAt}
 	updated := c.UpdatedAt
 	if f.Version = c.Version(m.View()); m.at != 0 {
 		v, ok, err := m.CardAt(ctx, c.ID, m.at)

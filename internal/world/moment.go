@@ -21,6 +21,16 @@ type moment struct {
 	at   canon.Seq // 0 is the snapshot as it stands
 	tick int64
 	read time.Time // when it was read; what is known of handlers is as of then
+
+	meant map[string]meant // by what the caller gave for an id, "" for nothing; nil where it is not kept
+	again bool             // the context was read before: ids mean what they did then
+}
+
+// meant is what an id meant when a context was read: codenames, and the place where
+// players begin, may come to mean another card. The zero meant is nothing in sight.
+type meant struct {
+	ID   canon.CardID `json:"i,omitzero"`
+	Code string       `json:"c,omitempty"` // the codename that a fact had
 }
 
 // when is the part of an input that says of what time a context is wanted.
@@ -43,7 +53,7 @@ type timed interface {
 
 // moment reads what time is asked for.
 func (w *World) moment(ctx context.Context, l *canon.Look, ask when) (*moment, error) {
-	m := &moment{Look: l, w: w, read: w.cfg.Now().UTC().Truncate(time.Millisecond)}
+	m := &moment{Look: l, w: w, read: w.cfg.Now().UTC().Truncate(time.Millisecond), meant: map[string]meant{}}
 	if ask.AsOf != "" {
 		at, err := asOf(ctx, l, ask.AsOf)
 		if err != nil {
@@ -173,11 +183,39 @@ func (m *moment) named(ctx context.Context, id string) (thing, bool, error) {
 	if u, err := uuid.Parse(id); err == nil && len(id) == 36 {
 		return m.thing(ctx, canon.CardID(u))
 	}
-	c, ok, err := m.Exists(ctx, ":"+id)
+	return m.meaning(ctx, id, func() (canon.Card, bool, error) { return m.Exists(ctx, ":"+id) })
+}
+
+// meaning is the thing that an id means, found by a look into the snapshot unless the
+// context was read before.
+func (m *moment) meaning(ctx context.Context, id string, find func() (canon.Card, bool, error)) (thing, bool, error) {
+	if m.again {
+		then := m.meant[id].ID
+		if then.IsZero() {
+			return thing{}, false, nil
+		}
+		return m.thing(ctx, then)
+	}
+	c, ok, err := find()
+	if err == nil && m.meant != nil {
+		m.meant[id] = meant{ID: c.ID}
+	}
 	if err != nil || !ok || m.at == 0 {
 		return thingOf(c), ok, err
 	}
 	return m.thing(ctx, c.ID)
+}
+
+// codeOf is the codename of the card that an id means: its present one, or the one that
+// it had when the context was read before.
+func (m *moment) codeOf(id string, c canon.Card) string {
+	if m.again {
+		return m.meant[id].Code
+	}
+	if m.meant != nil {
+		m.meant[id] = meant{ID: c.ID, Code: c.Codename}
+	}
+	return c.Codename
 }
 
 // links lists links as they stood.

@@ -54,18 +54,17 @@ func (m *moment) place(ctx context.Context, id string) (thing, bool, error) {
 
 // starter is the place where players begin.
 func (m *moment) starter(ctx context.Context) (thing, bool, error) {
-	name := m.World().Settings.Starter
-	if name == "" {
-		return thing{}, false, nil
-	}
-	c, ok, err := m.Exists(ctx, name)
-	if err == nil && !ok {
-		c, ok, err = m.Exists(ctx, ":"+name)
-	}
-	if err != nil || !ok || m.at == 0 {
-		return thingOf(c), ok, err
-	}
-	return m.thing(ctx, c.ID)
+	return m.meaning(ctx, "", func() (canon.Card, bool, error) {
+		name := m.World().Settings.Starter
+		if name == "" {
+			return canon.Card{}, false, nil
+		}
+		c, ok, err := m.Exists(ctx, name)
+		if err == nil && !ok {
+			c, ok, err = m.Exists(ctx, ":"+name)
+		}
+		return c, ok, err
+	})
 }
 
 // location shows a place.
@@ -141,7 +140,15 @@ func (m *moment) tags(ctx context.Context, t thing) (tags []string, on *thing, e
 	}
 	fieldsOf(t.Fields, &own)
 	tags = append([]string{}, own.Tags...)
-	card, ok, err := m.ByKey(ctx, markup.KeyOf(markup.Join(t.Name, "tags")))
+	name := t.Name
+	if m.at != 0 { // keys are of today; it may have been renamed since
+		today, ok, err := m.ByID(ctx, t.ID)
+		if err != nil || !ok {
+			return tags, nil, err
+		}
+		name = today.Name
+	}
+	card, ok, err := m.ByKey(ctx, markup.KeyOf(markup.Join(name, "tags")))
 	if err != nil || !ok {
 		return tags, nil, err
 	}

@@ -19,16 +19,17 @@ import (
 )
 
 // contextRef says what a context was read from, so that it can be read again: the tool,
-// its arguments with the tick that it spoke of, the commit and the view that it was read
-// through, and when.
+// its arguments with the tick that it spoke of and what ids in them meant, the commit and
+// the view that it was read through, and when.
 type contextRef struct {
-	Tool    string          `json:"t"`
-	Args    json.RawMessage `json:"a"`
-	Seq     canon.Seq       `json:"s"`
-	Level   access.Level    `json:"l"`
-	Subject access.Subject  `json:"u,omitempty"`
-	Ceiling access.Level    `json:"c,omitempty"`
-	Read    int64           `json:"r"` // Unix milliseconds
+	Tool    string           `json:"t"`
+	Args    json.RawMessage  `json:"a"`
+	Seq     canon.Seq        `json:"s"`
+	Level   access.Level     `json:"l"`
+	Subject access.Subject   `json:"u,omitempty"`
+	Ceiling access.Level     `json:"c,omitempty"`
+	Read    int64            `json:"r"` // Unix milliseconds
+	Meant   map[string]meant `json:"m,omitempty"`
 }
 
 // refSealer seals context references, since commit numbers are not for everyone.
@@ -93,12 +94,12 @@ func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), w
 func (w *World) sealed(m *moment, tool string, args json.RawMessage) (string, error) {
 	v := m.View()
 	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level, Subject: v.Subject,
-		Ceiling: v.Ceiling, Read: m.read.UnixMilli()})
+		Ceiling: v.Ceiling, Read: m.read.UnixMilli(), Meant: m.meant})
 }
 
 // Reread answers a context tool's call again as it was answered when the reference was
-// given: byte for byte, whatever has changed since, unless what was shown has been erased,
-// hidden or trashed. The grant must reach as far as the view that the reference was read
+// given: byte for byte, whatever has changed since, names, codenames and the place where
+// players begin among it, unless what was shown has been erased, hidden or trashed. The grant must reach as far as the view that the reference was read
 // through; what was open to its reader by name is read again for that reader alone. Its
 // errors are fault.Invalid for what is no reference of this world, and fault.Denied.
 func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer json.RawMessage, err error) {
@@ -114,7 +115,7 @@ func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer 
 		return nil, err
 	}
 	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
-		m := &moment{Look: l, w: w, at: r.Seq, read: time.UnixMilli(r.Read).UTC()}
+		m := &moment{Look: l, w: w, at: r.Seq, read: time.UnixMilli(r.Read).UTC(), meant: r.Meant, again: r.Meant != nil}
 		answer, err = tool(ctx, m, r.Args)
 		return err
 	})
