@@ -4,19 +4,22 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 )
 
 // asked are questions as narrators put them, and one misspelt.
 var asked = []string{"spell that turns you invisible", "gaze turns to stone", "owlbaer", "bring a dead creature back to life",
 	"flying carpet", "sneak attack", "what happens when I fall to 0 hit points", "dragon that breathes lightning"}
 
-// BenchmarkSearchLore asks about the 2,000 facts of the rules reference: one after
-// another, and 200 a second whatever the answers take.
-func BenchmarkSearchLore(b *testing.B) {
-	wanted(b)
+// library is the product with the 2,000 facts of the rules reference, and searches in it.
+func library(b *testing.B) (*stage, *target) {
+	b.Helper()
 	rules := filepath.Join("..", "..", "..", "..", "shared", "data", "srd-2014")
 	if _, err := os.Stat(rules); err != nil {
 		b.Skip("no real data: ../shared/data/srd-2014 is not beside the repository")
@@ -25,7 +28,74 @@ func BenchmarkSearchLore(b *testing.B) {
 	if _, err := s.app.ImportSource("srd")(b.Context(), worldName, rules, access.LevelUser, false, nil); err != nil {
 		b.Fatal(err)
 	}
-	t := s.rest(func(n int64) string { return "/api/lore/search?query=" + url.QueryEscape(asked[int(n)%len(asked)]) })
-	b.Run("each", func(b *testing.B) { each(b, t) })
-	b.Run("open200", func(b *testing.B) { steady(b, t, 200) })
+	return s, s.rest(func(n int64) string { return "/api/lore/search?query=" + url.QueryEscape(asked[int(n)%len(asked)]) })
+}
+
+// BenchmarkSearchLore asks 200 questions a second, whatever the answers take.
+func BenchmarkSearchLore(b *testing.B) {
+	wanted(b)
+	_, t := library(b)
+	steady(b, t, 200)
+}
+
+// BenchmarkSearchLoreWhileWritten asks after each of 100 commits: of such as touch no
+// fact, like the moves of players, and of such as change one.
+func BenchmarkSearchLoreWhileWritten(b *testing.B) {
+	wanted(b)
+	s, t := library(b)
+	fact := ""
+	for name, write := range map[string]func(*canon.Plan, canon.Card, int) error{
+		"other": func(p *canon.Plan, c canon.Card, _ int) error {
+			_, err := p.Layer(canon.Layer{Card: c.ID, Kind: "ambient", Text: "It is quiet.", ToTick: 1})
+			return err
+		},
+		"fact": func(p *canon.Plan, c canon.Card, n int) error {
+			text := "<p>Changed " + strconv.Itoa(n) + " times.</p>"
+			_, err := p.Update(c, canon.Edit{Content: &text})
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			client, err := dial(t.addr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer client.conn.Close()
+			m := medians{}
+			for b.Loop() {
+				var took []time.Duration
+				for n := range 100 {
+					change(b, s.app, s.world, func(p *canon.Plan) error {
+						c, err := someFact(b, p, &fact)
+						if err != nil {
+							return err
+						}
+						return write(p, c, n)
+					})
+					began := time.Now()
+					if err := t.call(client, t.next.add()); err != nil {
+						b.Fatal(err)
+					}
+					took = append(took, time.Since(began))
+				}
+				slices.Sort(took)
+				m.add("p50-ms", ms(took[50]))
+				m.add("p99-ms", ms(took[99]))
+			}
+			m.report(b)
+		})
+	}
+}
+
+// someFact is always the same one.
+func someFact(b *testing.B, p *canon.Plan, codename *string) (canon.Card, error) {
+	b.Helper()
+	if *codename == "" {
+		cards, _, err := p.Cards(b.Context(), canon.Filter{Coded: true, Type: "Creature"}, canon.Page{Limit: 1})
+		if err != nil || len(cards) == 0 {
+			return canon.Card{}, err
+		}
+		*codename = cards[0].Codename
+	}
+	return p.Card(":" + *codename)
 }

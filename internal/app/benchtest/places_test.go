@@ -115,22 +115,20 @@ func settle(b *testing.B, a *app.App, w access.WorldID, p *prose) {
 	})
 }
 
-// BenchmarkLocationContext reads contexts of places all over the world: one after another,
-// and 500 a second whatever the answers take.
+// BenchmarkLocationContext reads contexts of places all over the world, 500 a second
+// whatever the answers take.
 func BenchmarkLocationContext(b *testing.B) {
 	wanted(b)
 	s := serve(b, placed(b))
-	t := s.rest(func(n int64) string { return "/api/world/location-context?locationId=" + placeCode(int(n)*7919) })
-	b.Run("each", func(b *testing.B) { each(b, t) })
-	b.Run("open500", func(b *testing.B) { steady(b, t, 500) })
+	steady(b, s.rest(func(n int64) string { return "/api/world/location-context?locationId=" + placeCode(int(n)*7919) }), 500)
 }
 
-// BenchmarkSpatialContext reads what lies five steps around places all over the world.
+// BenchmarkSpatialContext reads what lies five steps around places all over the world, up
+// to 200 of them, 20 times a second.
 func BenchmarkSpatialContext(b *testing.B) {
 	wanted(b)
 	s := serve(b, placed(b))
-	t := s.rest(func(n int64) string { return "/api/world/spatial-context?depth=5&locationId=" + placeCode(int(n)*7919) })
-	b.Run("each", func(b *testing.B) { each(b, t) })
+	steady(b, s.rest(func(n int64) string { return "/api/world/spatial-context?depth=5&locationId=" + placeCode(int(n)*7919) }), 20)
 }
 
 // steady loads a target at a rate, and reports what half and 99 of 100 calls took from

@@ -1,0 +1,30 @@
+package benchtest
+
+import (
+	"strings"
+	"testing"
+
+	"loregate/internal/world"
+)
+
+// BenchmarkParse reads commands, from one letter to a list as long as is read.
+func BenchmarkParse(b *testing.B) {
+	wanted(b)
+	for name, text := range map[string]string{
+		"short": "n", "usual": "go north then look at the well", "typos": "atack the hound with teh oar then flee wset",
+		"long": strings.Repeat("take the lamp and the rope, ", 17)[:world.MaxCommand-30],
+	} {
+		b.Run(name, func(b *testing.B) {
+			const most = 2000
+			m := medians{}
+			for b.Loop() {
+				before := processTime()
+				for range most {
+					world.Parse(text)
+				}
+				m.add("commands/s", most/max((processTime()-before).Seconds(), 1e-6))
+			}
+			m.report(b)
+		})
+	}
+}
