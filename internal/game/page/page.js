@@ -149,7 +149,7 @@
     $('players').replaceChildren(...ids().map(id => {
       const p = view.players[id], r = view.revealed[id];
       const marks = [!p.alive && 'gone', id === view.your_player_id && 'me', id === view.nominated_player && 'nominee'].filter(Boolean).join(' ');
-      const known = r ? [r.role, r.alignment].filter(Boolean).join(', ') : '';
+      const known = r ? [r.role, r.alignment].filter(Boolean).join(', ').replaceAll('_', ' ') : '';
       const detail = [p.job_title, p.status_message, known, p.alive ? '' : 'deactivated'].filter(Boolean).join(' · ');
       return el('li', { 'data-player': id }, el('span', { class: marks }, p.name), el('span', { title: 'tokens, milestones' },
         el('span', { 'aria-hidden': 'true' }, p.tokens + ' ⬤ ' + p.milestones + ' ▲'), el('span', { class: 'heard' }, count(p.tokens, 'token') + ', ' + count(p.milestones, 'milestone'))), detail ? el('small', {}, detail) : null);
