@@ -5,6 +5,7 @@
 #
 #   BENCH_DIR    keeps the large stores for the next run (default: a folder in /tmp)
 #   BENCH_CARDS  adds a size to the curves, such as 1000000
+#   BENCH_PLACES makes the world of places smaller than 100,000
 #   BENCH_TURNS  a file of speeches to import, gzipped JSON lines
 #   BENCH_ONLY   a pattern of benchmarks, in place of all
 set -euo pipefail
@@ -49,6 +50,9 @@ else
 	run product '^Benchmark(Bulk|Import)$' 3x
 	run product '^Benchmark(Open|Start)$' 11x
 	run product '^Benchmark(Search|LookUp)$' 1000x
+	run product '^Benchmark(LocationContext|SpatialContext|SearchLore|SearchLoreWhileWritten)$' 3x
+	run product '^BenchmarkParse$' 20x
+	"$go" test -run - -bench '^BenchmarkLoreRelevance$' -benchtime 1x ./internal/world | table
 	run product '^BenchmarkCampaign$' 1000x
 	run product '^BenchmarkGame(Simulate|Read|Notice)$' 3x
 	run calls '^BenchmarkCall$' 5000x
