@@ -75,6 +75,7 @@ func TestPiecesOfWordsAreExact(t *testing.T) {
 		finds(t, s, everyone, "nowhere", 0)
 	}
 	texts(t, here, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "a nowhereland" })
+	finds(t, there, everyone, "qux", 300)   // not this one
 	finds(t, there, everyone, "nowhere", 1) // a word that the other process has not met
 	texts(t, there, 601, 1, func(int) (access.Level, string) { return access.LevelUser, "gone" })
 	finds(t, here, everyone, "nowhere", 0)
