@@ -64,6 +64,7 @@ type worldConfigureCmd struct {
 	GMParts     []string `help:"Name parts that make a card GM; default gm and ai." name:"gm-parts"`
 	BatchRole   *string  `help:"Least role for batches: user, gm or admin."`
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
+	Safety      string   `help:"What texts may hold: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
 }
 
 func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
@@ -75,6 +76,9 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 			set(&s.Starter, w.Starter)
 			if w.GMParts != nil {
 				s.GMParts = w.GMParts
+			}
+			if w.Safety != "" {
+				app.SetSafetyProfile(s, w.Safety)
 			}
 		})
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +72,14 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 	}
 	a.offer(world.Surface, append(a.Proposals.Operations(), prompt.Operations(a.prompts, world.Surface)...)...)
 	return nil
+}
+
+// SetSafetyProfile says by which profile the texts that are proposed in a world are judged.
+func SetSafetyProfile(s *canon.Settings, profile string) {
+	extra := map[string]string{}
+	maps.Copy(extra, s.Extra)
+	extra[proposal.ProfileSetting] = profile
+	s.Extra = extra
 }
 
 // offer adds operations to a surface that is there.
