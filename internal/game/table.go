@@ -28,7 +28,6 @@ type table struct {
 
 	version atomic.Int64 // of the public half; 0 before anything was read
 	used    atomic.Int64 // when it was last asked for, in milliseconds
-	read    atomic.Int64 // when the ledger was last read
 }
 
 func newTable(id string) *table {
@@ -138,7 +137,6 @@ func (s *Service) catchUp(ctx context.Context, g access.Grant, t *table) error {
 		}
 		records = append(records, rec)
 	}
-	t.read.Store(int64(s.now()))
 	if len(records) == 0 {
 		return nil
 	}
@@ -213,7 +211,7 @@ func (s *Service) earlier(ctx context.Context, g access.Grant, t *table, refused
 // restful is how often games in memory are read again for what other processes did, and
 // forgotten how long a game stays that nobody asks for and that is over.
 const (
-	restful   = 250 * time.Millisecond
+	restful   = 100 * time.Millisecond
 	forgotten = 5 * time.Minute
 )
 
@@ -235,7 +233,8 @@ func (s *Service) follow() {
 	}
 }
 
-// level reads on in each game that was not just read, and drops those of no more use.
+// level reads on in each game, and drops those of no more use. Also in one that was just
+// read: what came since may be the last that comes for long.
 func (s *Service) level(ctx context.Context) error {
 	s.mu.Lock()
 	all := make([]*table, 0, len(s.tables))
@@ -249,9 +248,6 @@ func (s *Service) level(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	for _, t := range all {
-		if now-t.read.Load() < restful.Milliseconds()/2 {
-			continue
-		}
 		_, before := t.now()
 		if err := s.looking.look(ctx, func(g access.Grant) (found bool, err error) {
 			err = s.refresh(ctx, g, t)
