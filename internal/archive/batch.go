@@ -216,9 +216,9 @@ func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step)
 	}
 	receipt, err := d.canon.Change(ctx, g, func(p *canon.Plan) error { return s.run(ctx, p) })
 	if err == nil {
-		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
-			r = applied(ctx, l, s, receipt, 0)
-			return nil
+		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) (err error) {
+			r, err = applied(ctx, l, s, receipt, 0)
+			return err
 		})
 	}
 	if err != nil {
@@ -228,13 +228,17 @@ func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step)
 }
 
 // applied is the result of a step that was carried out. A card that the caller does not
-// see any more is answered by the name it was asked for.
-func applied(ctx context.Context, l *canon.Look, s *step, r canon.Receipt, n int) batchResult {
+// see any more is answered by the name it was asked for. Its error is the store's: the call
+// is answered whole when it is repeated.
+func applied(ctx context.Context, l *canon.Look, s *step, r canon.Receipt, n int) (batchResult, error) {
 	card, err := target(ctx, l, r, n)
-	if err != nil || gate(l, s.name) != nil {
-		return batchResult{Status: "ok", Name: s.name}
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return batchResult{}, err
 	}
-	return batchResult{Status: "ok", Name: card.Name, ID: &card.ID, Version: card.Version(l.View())}
+	if err != nil || gate(l, s.name) != nil {
+		return batchResult{Status: "ok", Name: s.name}, nil
+	}
+	return batchResult{Status: "ok", Name: card.Name, ID: &card.ID, Version: card.Version(l.View())}, nil
 }
 
 func failed(name string, c *op.Call, err error) batchResult {
@@ -275,7 +279,11 @@ func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOu
 	c.Reply.Replayed = receipt.Replayed
 	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
 		for i := range steps {
-			out.Results = append(out.Results, applied(ctx, l, &steps[i], receipt, i))
+			r, err := applied(ctx, l, &steps[i], receipt, i)
+			if err != nil {
+				return err
+			}
+			out.Results = append(out.Results, r)
 		}
 		return nil
 	})
