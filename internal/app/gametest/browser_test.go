@@ -112,6 +112,9 @@ func (p *tab) call(method string, params object) json.RawMessage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
+	if err := p.ws.SetDeadline(time.Now().Add(time.Minute)); err != nil { // a browser that hangs is said to
+		p.t.Fatal(err)
+	}
 	if err := websocket.JSON.Send(p.ws, object{"id": p.next, "method": method, "params": params}); err != nil {
 		p.t.Fatal(err)
 	}
