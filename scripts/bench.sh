@@ -6,6 +6,8 @@
 #   BENCH_DIR    keeps the large stores for the next run (default: a folder in /tmp)
 #   BENCH_CARDS  adds a size to the curves, such as 1000000
 #   BENCH_PLACES makes the world of places smaller than 100,000
+#   BENCH_DATABASE  a PostgreSQL server to keep the stores on, in databases of its own, as
+#                postgres://postgres@/postgres?host=/run/postgresql
 #   BENCH_TURNS  a file of speeches to import, gzipped JSON lines
 #   BENCH_ONLY   a pattern of benchmarks, in place of all
 set -euo pipefail
