@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"loregate/internal/access"
 )
 
 // Somebody who signs in elsewhere calls REST and MCP with the token that they got there.
@@ -84,5 +86,13 @@ func TestATokenOfAnotherIssuerIsServed(t *testing.T) {
 	}
 	if left := ask("GET", "/api/mcp/cards/Mill", master, "").Header().Get("X-Token-Expires-In"); left == "" {
 		t.Error("the time that is left is not told")
+	}
+	// Somebody who was never a member is shut out like one.
+	if err := a.SetMember(t.Context(), "main", "kc:anna", access.RoleNone, ""); err != nil {
+		t.Fatal(err)
+	}
+	a.Identity.Invalidate()
+	if w := ask("GET", "/api/mcp/cards/Mill", master, ""); w.Code != 400 {
+		t.Errorf("removed, and still answered: %d %s", w.Code, w.Body)
 	}
 }

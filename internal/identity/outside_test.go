@@ -62,6 +62,9 @@ func newProvider(t testing.TB) *provider {
 		}
 		fmt.Fprintf(w, `{"keys":[%s]}`, strings.Join(p.keys, ","))
 	})
+	mux.HandleFunc("GET /moved", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"keys":[%s,%s]}`, rsaJWK("r1", rsaKeys()[0]), rsaJWK("r9", rsaKeys()[3]))
+	})
 	p.Server = httptest.NewServer(mux)
 	t.Cleanup(p.Close)
 	return p
@@ -316,6 +319,15 @@ func TestAMembershipThatEndsEndsTheToken(t *testing.T) {
 	}
 }
 
+func TestOnlyTheAlgorithmsThatAreConfigured(t *testing.T) {
+	a := newAbroad(t, func(i *identity.Issuer) { i.Algorithms = []string{"ES256"} })
+	_, err := a.caller(signed(rsaKeys()[0], foreignHeader, a.claims()))
+	wantRefused(t, err, identity.ErrInvalid)
+	if _, err := a.caller(es256(`{"alg":"ES256","kid":"e1"}`, a.claims())); err != nil {
+		t.Error(err)
+	}
+}
+
 // A local subject of the same name is somebody else.
 func TestAnOutsideSubjectIsNobodyHere(t *testing.T) {
 	a := newAbroad(t, func(i *identity.Issuer) { i.Worlds = nil })
@@ -444,7 +456,7 @@ func TestAnOutageKeepsTheKeys(t *testing.T) {
 		"much": func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"keys":[%s],"x":%q}`, rsaJWK("r9", rsaKeys()[3]), strings.Repeat("x", 300<<10))
 		},
-		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/keys2", http.StatusFound) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved", http.StatusFound) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			a.p.set(func() { a.p.fails = fails })

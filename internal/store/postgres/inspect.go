@@ -91,7 +91,7 @@ func lookDurability(ctx context.Context, c *conn) (all []Finding, err error) {
 	}, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name")
 	f.Detail = strings.Join(seen, " ")
 	if len(off) > 0 {
-		f.Problem = strings.Join(off, " and ") + " is off: a power cut can lose or spoil what was acknowledged; set it on in postgresql.conf, then SELECT pg_reload_conf()"
+		f.Problem = "off: " + strings.Join(off, ", ") + ". A power cut can lose or spoil what was acknowledged; set them on in postgresql.conf, then SELECT pg_reload_conf()"
 	}
 	return []Finding{f}, err
 }
