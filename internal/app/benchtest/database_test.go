@@ -1,6 +1,7 @@
 package benchtest
 
 import (
+	"context"
 	"fmt"
 	"hash/crc32"
 	"net/url"
@@ -36,12 +37,13 @@ func databaseName(dir string) string {
 // it answers with.
 func onServer(b *testing.B, sql string) (n int) {
 	b.Helper()
-	c, err := pgx.Connect(b.Context(), os.Getenv("BENCH_DATABASE"))
+	ctx := context.WithoutCancel(b.Context()) // for what is done at the end
+	c, err := pgx.Connect(ctx, os.Getenv("BENCH_DATABASE"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer c.Close(b.Context())
-	rows, err := c.Query(b.Context(), sql)
+	defer c.Close(ctx)
+	rows, err := c.Query(ctx, sql)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -68,6 +70,9 @@ func readyDatabase(b *testing.B, dir string) string {
 	at := database(b, dir)
 	if at != "" && !hasDatabase(b, dir) {
 		onServer(b, "CREATE DATABASE "+databaseName(dir)+" TEMPLATE template0")
+		if !strings.HasPrefix(dir, folder()) {
+			b.Cleanup(func() { dropDatabase(b, dir) })
+		}
 	}
 	return at
 }
