@@ -1,0 +1,189 @@
+// Package proposaltest goes the ways of proposals on the product as it is served: what its
+// agents do by themselves, and what its guide to the gates says.
+package proposaltest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+)
+
+// house is the sample world, served.
+type house struct {
+	t    testing.TB
+	app  *app.App
+	url  string
+	keys map[access.Role]string
+}
+
+func serve(t testing.TB, set func(*app.Config)) *house {
+	t.Helper()
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data, c.Addr = t.TempDir(), "127.0.0.1:0"
+	set(&c)
+	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := a.LoadSample(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &house{t: t, app: a, keys: map[access.Role]string{}}
+	for _, k := range made.Keys {
+		h.keys[k.Role] = k.Secret
+	}
+	listener, err := a.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() { done <- a.Serve(ctx, listener, func(addr string) { ready <- addr }) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		a.Close(context.WithoutCancel(t.Context()))
+	})
+	select {
+	case addr := <-ready:
+		h.url = "http://" + addr
+	case err := <-done:
+		done <- err
+		t.Fatal(err)
+	}
+	return h
+}
+
+// call calls over REST with a role's key.
+func (h *house) call(role access.Role, line string, in, out any) int {
+	h.t.Helper()
+	var body io.Reader = http.NoBody
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		body = bytes.NewReader(b)
+	}
+	var method, path string
+	if _, err := fmt.Sscan(line, &method, &path); err != nil {
+		h.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+h.keys[role])
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		h.t.Fatalf("%s: %d %s", line, res.StatusCode, b)
+	}
+	return res.StatusCode
+}
+
+// patience is how long the handlers of events may take.
+const patience = 20 * time.Second
+
+// until asks over HTTP until something is so: how far the handlers of events are, no signal
+// tells.
+func (h *house) until(what string, holds func() bool) {
+	h.t.Helper()
+	late, again := time.After(patience), time.NewTicker(20*time.Millisecond)
+	defer again.Stop()
+	for !holds() {
+		select {
+		case <-again.C:
+		case <-late:
+			h.t.Fatalf("not within %s: %s", patience, what)
+		}
+	}
+}
+
+type mood struct {
+	LocationID string
+	Ambient    struct {
+		Present        bool
+		Value, ScopeID string
+	}
+}
+
+func (h *house) mood(place string) (m mood) {
+	h.call(access.RoleUser, "GET /api/world/atmosphere?world="+app.SampleWorld+"&locationId="+place, nil, &m)
+	return m
+}
+
+type events []struct{ EventType, ActorKind, Status string }
+
+func (h *house) events(place string) (list events) {
+	h.call(access.RoleGM, "GET /api/world/recent-events?world="+app.SampleWorld+"&scope=location&limit=100&scopeId="+place, nil, &list)
+	return list
+}
+
+func (e events) count(kind string) (n int) {
+	for _, one := range e {
+		if one.EventType == kind && one.Status == "processed" {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAChangedPlaceGetsAMood edits a place in the wiki. Told to by configuration, the
+// served product gives it a layer of ambience through the gates, once; a second change finds
+// it there and adds none.
+func TestAChangedPlaceGetsAMood(t *testing.T) {
+	h := serve(t, func(c *app.Config) { c.Agents.Ambience = true })
+	const name = "Rope Walk" // which has no layer of its own
+	var card struct{ ID string }
+	edit := func(text string) {
+		t.Helper()
+		if code := h.call(access.RoleAdmin, "PATCH /api/mcp/cards/Rope%20Walk?world="+app.SampleWorld, map[string]any{"content": text}, &card); code != http.StatusOK {
+			t.Fatalf("%s: %d", name, code)
+		}
+	}
+	edit("<p>The awnings are down, and the fish looks surprised.</p>")
+	h.until("the first change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 1 })
+	first := h.mood(card.ID)
+	if !first.Ambient.Present || first.Ambient.ScopeID != card.ID || first.Ambient.Value == "" {
+		t.Fatalf("the mood is %+v, after %+v", first, h.events(card.ID))
+	}
+	if n := h.events(card.ID).count("World.Ambience.Generated"); n != 1 {
+		t.Errorf("%d moods were laid over it", n)
+	}
+	edit("<p>The awnings are up again.</p>")
+	h.until("the second change is handled", func() bool { return h.events(card.ID).count("World.Location.Changed") == 2 })
+	if again := h.mood(card.ID); again.Ambient != first.Ambient || h.events(card.ID).count("World.Ambience.Generated") != 1 {
+		t.Errorf("then it is %+v, after %+v", again, h.events(card.ID))
+	}
+	var list struct {
+		Proposals []struct{ Kind, Status string }
+	}
+	h.call(access.RoleGM, "GET /api/proposals?world="+app.SampleWorld, nil, &list)
+	if len(list.Proposals) != 0 {
+		t.Errorf("somebody who may not decide sees %+v", list.Proposals)
+	}
+}
