@@ -72,7 +72,7 @@ func TestATokenOfAnotherIssuerIsServed(t *testing.T) {
 		{"POST", "/api/mcp/cards", master, `{"name":"Mill","content":"x"}`, 201, "Mill"},
 		{"GET", "/api/mcp/cards/Mill", master, "", 200, "Mill"},
 		{"POST", "/mcp", master, hello, 200, "main"},
-		{"GET", "/api/mcp/cards/Mill", nobody, "", 400, "world"}, // it opens none
+		{"GET", "/api/mcp/cards/Mill", nobody, "", 404, "world"}, // it opens none
 		{"GET", "/api/mcp/cards/Mill", late, "", 401, "from its issuer"},
 		{"POST", "/mcp", late, hello, 401, "from its issuer"},
 		{"POST", "/mcp", master + "x", hello, 401, "not valid"},
@@ -92,7 +92,7 @@ func TestATokenOfAnotherIssuerIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Identity.Invalidate()
-	if w := ask("GET", "/api/mcp/cards/Mill", master, ""); w.Code != 400 {
+	if w := ask("GET", "/api/mcp/cards/Mill", master, ""); w.Code != 404 {
 		t.Errorf("removed, and still answered: %d %s", w.Code, w.Body)
 	}
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -50,7 +51,7 @@ func openWith(t *testing.T, c Config) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { a.Close(t.Context()) })
+	t.Cleanup(func() { a.Close(context.Background()) })
 	return a
 }
 

@@ -21,7 +21,7 @@ func TestARollingRestartLosesNoCall(t *testing.T) {
 	f.flows()
 	a.stop()
 	f.flows()
-	a = i.serve(here)
+	i.serve(here)
 	f.flows()
 	b.stop()
 	f.flows()
