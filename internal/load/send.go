@@ -97,7 +97,12 @@ func (a answer) unsure() bool {
 // once makes a call on the server at a place.
 func (s *sender) once(ctx context.Context, at int, token string, c call) (a answer) {
 	ctx, sent := traced(ctx)
-	defer func() { a.resent = max(sent()-1, 0) }()
+	defer func() {
+		a.resent = max(sent()-1, 0)
+		if a.unsent && sent() > 0 { // sent, lost, and then nobody was there to send it to again
+			a.unsent, a.code = false, "connection_lost"
+		}
+	}()
 	r, err := http.NewRequestWithContext(ctx, c.method, s.c.URLs[at%len(s.c.URLs)]+c.path, bytes.NewReader(c.body))
 	if err != nil {
 		return answer{code: "transport", says: err.Error()}
