@@ -1,7 +1,7 @@
 // Package crashtest proves the fourth law, that what was acknowledged stays and nothing is
 // done by halves: by killing the shipped binary, by cutting the power of a simulated disk,
-// by repeating calls, by several processes on one folder, and by failing each step of a
-// commit.
+// by repeating calls, by several processes on one store that come and go, by taking the
+// database and the way to it away, and by failing each step of a commit.
 //
 // Clerks are the witnesses. Each keeps cards of its own, one call after the other, and
 // knows after every one what must be there. After a crash a clerk finds either what was

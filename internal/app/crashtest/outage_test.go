@@ -36,24 +36,12 @@ func TestCrashDiskFails(t *testing.T) {
 		clerks = append(clerks, newClerk(t, string(rune('a'+i)), 1))
 		clerks[i].apart = true
 	}
-	failed, refused := 0, 0
-	for range rounds {
-		d.breaks(outage{after: r.IntN(120), times: []int{1, 3, -1}[r.IntN(3)], answer: []int32{0, lib.SQLITE_FULL}[r.IntN(2)]})
-		var all sync.WaitGroup
-		for _, c := range clerks {
-			all.Go(func() { workUntilRefused(t, c, in) })
-		}
-		all.Wait()
-		failed += d.breaks(outage{})
-		for _, c := range clerks {
-			if c.open != nil {
-				refused++
-			}
-			if err := c.resume(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	failed := 0
+	refused := troubled(t, in, clerks, rounds,
+		func() {
+			d.breaks(outage{after: r.IntN(120), times: []int{1, 3, -1}[r.IntN(3)], answer: []int32{0, lib.SQLITE_FULL}[r.IntN(2)]})
+		},
+		func() { failed += d.breaks(outage{}) })
 	for _, c := range clerks {
 		base += c.commits
 	}
@@ -76,6 +64,31 @@ func TestCrashDiskFails(t *testing.T) {
 	}
 }
 
+// troubled lets clerks work in each round until something that begins in it refuses them,
+// ends it, and has them look at what there is and repeat what was refused. It gives how
+// many calls were.
+func troubled(t *testing.T, in inside, clerks []*clerk, rounds int, begins, ends func()) (refused int) {
+	t.Helper()
+	for range rounds {
+		begins()
+		var all sync.WaitGroup
+		for _, c := range clerks {
+			all.Go(func() { workUntilRefused(t, c, in) })
+		}
+		all.Wait()
+		ends()
+		for _, c := range clerks {
+			if c.open != nil {
+				refused++
+			}
+			if err := c.resume(t.Context(), patient{in}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return refused
+}
+
 // quiet drops what the program logs of faults that the test makes.
 func quiet(t *testing.T) {
 	old := slog.Default()
@@ -92,7 +105,11 @@ func workUntilRefused(t *testing.T, c *clerk, d door) {
 			t.Error(err)
 			return
 		}
-		if a.status >= 500 || a.status == 207 {
+		if a.status >= 500 {
+			wantRefusal(t, a)
+			return
+		}
+		if a.status == 207 {
 			return
 		}
 		if err := c.settle(a); err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
@@ -25,13 +26,16 @@ import (
 // inside is the product in this process, as its operator calls it.
 type inside struct{ app *app.App }
 
-func openInside(ctx context.Context, at string) (inside, error) {
+func openInside(ctx context.Context, at string) (inside, error) { return openInsideAt(ctx, at, nil) }
+
+// openInsideAt is openInside with a clock.
+func openInsideAt(ctx context.Context, at string, now func() time.Time) (inside, error) {
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
 		return inside{}, err
 	}
 	c.Data, c.Database = placed(at)
-	a, err := app.Open(ctx, c, app.Options{Version: "test", Logger: slog.New(slog.DiscardHandler)})
+	a, err := app.Open(ctx, c, app.Options{Version: "test", Now: now, Logger: slog.New(slog.DiscardHandler)})
 	return inside{a}, err
 }
 

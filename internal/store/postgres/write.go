@@ -168,7 +168,11 @@ func (b *batch) step(j *waiter) {
 		return
 	}
 	if !b.open {
-		if err := b.begin(); err != nil {
+		err := b.begin()
+		if err != nil && b.p == nil && isClosed(err) {
+			err = b.begin() // the connection was lost while nobody used it
+		}
+		if err != nil {
 			j.done <- err
 			return
 		}
