@@ -15,3 +15,7 @@ func TestStore(t *testing.T) {
 func BenchmarkStore(b *testing.B) {
 	storetest.BenchmarkStore(b, func(b *testing.B) canon.Store { return openTest(b, filepath.Join(b.TempDir(), "canon.db")) })
 }
+
+func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
+	storetest.TestLooksWakeNobody(t, openNew(t))
+}

@@ -128,7 +128,8 @@ type batch struct {
 	s       *Store
 	c       *conn
 	begun   bool
-	dirty   int // writes kept in it so far
+	dirty   int   // writes kept in it so far
+	changes int64 // rows that its connection had changed when it was begun
 	jobs    []*waiter
 	later   []textWrite // of the jobs kept so far; see textual
 	settled int         // how many of them are done
@@ -181,7 +182,9 @@ func (b *batch) begin() error {
 		_, err := b.c.exec(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
 			b.begun = true
-			_, err = b.c.exec(ctx, "PRAGMA busy_timeout = 5000")
+			if _, err = b.c.exec(ctx, "PRAGMA busy_timeout = 5000"); err == nil {
+				b.changes, err = b.c.number(ctx, changedRows)
+			}
 			return err
 		}
 		if !isBusy(err) {
@@ -257,6 +260,10 @@ func (b *batch) finish() {
 	}
 	b.begun = false
 	err := b.settle()
+	var changes int64
+	if err == nil {
+		changes, err = b.c.number(context.Background(), changedRows)
+	}
 	if err == nil {
 		_, err = b.c.exec(context.Background(), "COMMIT")
 	}
@@ -270,10 +277,13 @@ func (b *batch) finish() {
 	for _, j := range b.jobs {
 		j.done <- nil
 	}
-	if b.dirty > 0 {
+	if changes != b.changes { // who looks for work in a writing transaction must not wake itself
 		b.s.watch.wake()
 	}
 }
+
+// changedRows is how many rows a connection has changed since it was opened.
+const changedRows = "SELECT total_changes()"
 
 // fail answers every job kept so far with err.
 func (b *batch) fail(err error) {

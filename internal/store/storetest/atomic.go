@@ -352,6 +352,25 @@ func testWholeWrites(t *testing.T, s canon.Store) {
 	}
 }
 
+// TestLooksWakeNobody looks inside a write of a durable store, as who waits for work does:
+// it must not wake itself.
+func TestLooksWakeNobody(t *testing.T, s canon.Store) {
+	t.Helper()
+	write(t, s, func(tx Writer) { tx.PutWorld(World(1)) })
+	changed := s.Changed()
+	write(t, s, func(tx Writer) {
+		_, err := tx.Tx.Head(t.Context(), "count")
+		tx.ok("Head", err)
+	})
+	select {
+	case <-changed:
+		t.Error("a look wakes")
+	default:
+	}
+	write(t, s, func(tx Writer) { tx.Append("count") })
+	<-changed
+}
+
 // testChanged counts a card up to ten, each time after all who wait have said what they
 // have seen: they ask for the next change before they read.
 func testChanged(t *testing.T, s canon.Store) {
