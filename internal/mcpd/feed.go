@@ -19,8 +19,26 @@ import (
 const pace = 100 * time.Millisecond
 
 // restShare keeps looking at no more than a tenth of one processor: after a round that
-// took long, the next waits nine times as long.
+// cost much, the next waits nine times as long.
 const restShare = 9
+
+// effort is what looking costs. A look is reckoned by the quickest of late: the others
+// waited for processors that calls had the use of, and to rest for that too would leave a
+// busy server's subscribers ever further behind.
+type effort struct{ quick time.Duration }
+
+// rest is how long to wait after a round of so many looks, of which the quickest took so long.
+func (e *effort) rest(looks int, quickest time.Duration) time.Duration {
+	if looks == 0 {
+		return pace
+	}
+	if e.quick == 0 || quickest < e.quick {
+		e.quick = quickest
+	}
+	rest := max(pace, restShare*time.Duration(looks)*e.quick)
+	e.quick += e.quick / 8 // looks may become dearer
+	return rest
+}
 
 // feed tells subscribers that what they see of a resource has changed. After a change in
 // the canon it reads every subscribed URI again as its subscriber of that moment, and
@@ -43,11 +61,10 @@ func (f *feed) start(ctx context.Context, s *Server) {
 }
 
 func (f *feed) run(ctx context.Context) {
+	var spent effort
 	for {
 		changed := f.s.cfg.Changes.Changed()
-		began := time.Now()
-		f.round(ctx)
-		if !wait.For(ctx, max(pace, restShare*time.Since(began))) {
+		if !wait.For(ctx, spent.rest(f.round(ctx))) {
 			return
 		}
 		select {
@@ -67,8 +84,8 @@ func (f *feed) again() {
 	}
 }
 
-// round looks at everything once.
-func (f *feed) round(ctx context.Context) {
+// round looks at everything once. It gives how often it looked, and the quickest look.
+func (f *feed) round(ctx context.Context) (looks int, quickest time.Duration) {
 	f.mu.Lock()
 	all := slices.Collect(maps.Keys(f.open))
 	f.mu.Unlock()
@@ -82,9 +99,15 @@ func (f *feed) round(ctx context.Context) {
 			continue
 		}
 		for _, sub := range subs {
+			began := time.Now()
 			f.look(ctx, o, sub, c)
+			if took := time.Since(began); looks == 0 || took < quickest {
+				quickest = took
+			}
+			looks++
 		}
 	}
+	return looks, quickest
 }
 
 // look compares one subscription with what its subscriber sees now.
