@@ -43,6 +43,7 @@ var alike = []string{"0.5", nearEnough}
 func (r *reader) eachAlike(f func() (enough bool, err error)) error {
 	for _, least := range alike {
 		r.c.later("SET LOCAL pg_trgm.similarity_threshold = " + least)
+		r.c.later("SET LOCAL pg_trgm.word_similarity_threshold = " + least)
 		if enough, err := f(); err != nil || enough {
 			return err
 		}
@@ -91,7 +92,8 @@ func (r *reader) nearNames(ctx context.Context, asked []rune, n int, query strin
 	return out, err
 }
 
-// NearCards compares the cards whose names or aliases PostgreSQL finds alike.
+// NearCards compares the cards whose names, pieces of compound names, or aliases
+// PostgreSQL finds alike.
 func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f canon.Filter, n int) (hits []canon.Hit, err error) {
 	folded := markup.Fold(text)
 	sc, ok, err := r.scope(ctx, s)
@@ -103,9 +105,10 @@ func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f ca
 	arg := sc.arg(folded)
 	query := fmt.Sprintf(`WITH near AS MATERIALIZED (
 			SELECT c.rid, similarity(c.fold, %[1]s) AS near FROM cards c WHERE c.fold %% %[1]s AND c.trashed = 0
+			UNION ALL SELECT c.rid, word_similarity(%[1]s, c.fold) FROM cards c WHERE c.fold %%> %[1]s AND c.trashed = 0 AND c.parent <> %[6]s
 			UNION ALL SELECT a.rid, similarity(a.fold, %[1]s) FROM aliases a WHERE a.fold %% %[1]s)
 		SELECT %[2]s FROM (SELECT rid, max(near) AS near FROM near GROUP BY rid) n JOIN cards c ON c.rid = n.rid WHERE %[3]s%[4]s
-		ORDER BY n.near DESC, c.key, c.id LIMIT %[5]d`, arg, cardColumns, sc.living("c"), sc.filter(f), compared)
+		ORDER BY n.near DESC, c.key, c.id LIMIT %[5]d`, arg, cardColumns, sc.living("c"), sc.filter(f), compared, sc.arg(uuidOf(canon.CardID{})))
 	err = r.eachAlike(func() (bool, error) {
 		cards, err := r.cards(ctx, sc.id, query, sc.args...)
 		hits = nearest(cards, text, f, n)

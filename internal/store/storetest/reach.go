@@ -166,7 +166,8 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 		return c
 	}
 	deep := Under(Card(1, "Marsh", Open), Card(5, "Marsh+Old Mill", Open))
-	Put(t, s, Card(1, "Marsh", Open), Card(2, "Old Mill", Open), Card(3, "The Old Mill", Open), Card(4, "Été", Open), deep,
+	long := Under(Card(3, "The Old Mill", Open), Card(11, "The Old Mill+What stands beyond the weir and the water meadows+Bell", Open))
+	Put(t, s, Card(1, "Marsh", Open), Card(2, "Old Mill", Open), Card(3, "The Old Mill", Open), Card(4, "Été", Open), deep, long,
 		known(Card(6, "Grinder", Open), `{"aliases":["Old Mills","Windmill"],"sort":4}`), known(Card(7, "Hidden", GM), `{"aliases":["Old Mill"]}`),
 		known(Card(8, "Hers", GMAlice), `{"aliases":["Old Mill",7,"","old mill"]}`), known(Card(9, "Odd", Open), `{"aliases":"Old Mill"}`),
 		Trashed(known(Card(10, "Gone", Open), `{"aliases":["Old Mill"]}`), Card(10, "", Open), 3))
@@ -180,6 +181,7 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 	}{
 		{"best first, then by key", AsUser, "old mill", canon.Filter{}, 9, []string{"Marsh+Old Mill", "Old Mill", "Grinder", "The Old Mill"}},
 		{"with a slip of the hand", AsUser, "Old Mlil", canon.Filter{}, 2, []string{"Marsh+Old Mill", "Old Mill"}},
+		{"by the last part of a long name", AsUser, "bell", canon.Filter{}, 9, []string{long.Name}},
 		{"accents folded", AsUser, "ETE", canon.Filter{}, 9, []string{"Été"}},
 		{"through a filter", AsUser, "old mill", canon.Filter{SortFrom: new(int64)}, 9, []string{"Grinder"}},
 		{"what the gm sees", AsGM, "old mill", canon.Filter{Roots: true}, 3, []string{"Hers", "Hidden", "Old Mill"}},
