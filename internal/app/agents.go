@@ -19,7 +19,8 @@ import (
 
 // openUsage makes what keeps the cost of models and moderation.
 func (a *App) openUsage() (err error) {
-	a.usage, err = usage.New(usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Now: a.now, Logger: a.logger})
+	a.usage, err = usage.New(usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(),
+		Spent: a.metrics.Budget, Now: a.now, Logger: a.logger})
 	return err
 }
 

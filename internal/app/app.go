@@ -190,7 +190,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	a.metrics.Know(labelsOf(a.Surfaces))
-	if err := a.metrics.AccessBuffer(a.log.Depth); err != nil {
+	if err := a.measureQueues(); err != nil {
 		return err
 	}
 	a.Ops, err = op.NewLocal(op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals, Observer: observer{a.metrics, a.tracing}})
@@ -198,7 +198,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 }
 
 func labelsOf(surfaces []op.Surface) telemetry.Labels {
-	l := telemetry.Labels{Runs: []string{"ok", "error"}, Codes: []string{"ok"}, Queues: []string{"jobs", "access"}}
+	l := telemetry.Labels{Runs: []string{"ok", "error"}, Codes: []string{"ok"}, Queues: []string{"jobs", "events"}, Purposes: usage.Purposes()}
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
 		l.Codes = append(l.Codes, k.Code())
 	}

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"loregate/internal/access"
@@ -59,4 +60,22 @@ func (m meteredLimits) Take(account, profile string, class access.Class) (time.D
 		m.metrics.Refusal(string(class))
 	}
 	return wait, ok
+}
+
+// countWithin bounds how long a scrape of the metrics waits for what is asked of the store.
+const countWithin = time.Second
+
+// measureQueues shows what waits: access records, jobs of this process, and events on
+// their way to their handlers, by whichever process.
+func (a *App) measureQueues() error {
+	events := func() int {
+		ctx, cancel := context.WithTimeout(context.Background(), countWithin)
+		defer cancel()
+		n, err := a.store.Pending(ctx)
+		if err != nil {
+			return -1 // not known; the store's own figures say why
+		}
+		return n
+	}
+	return errors.Join(a.metrics.AccessBuffer(a.log.Depth), a.metrics.Queue("jobs", a.jobs.Waiting), a.metrics.Queue("events", events))
 }

@@ -52,6 +52,9 @@ type Deliveries interface {
 	Settle(ctx context.Context, d Delivery) (bool, error)
 	// NextDue is when the next delivery to some handlers is due, or false for none.
 	NextDue(ctx context.Context, handlers []string) (time.Time, bool, error)
+	// Pending is how many deliveries are not settled yet, due or lent or due later, of
+	// all worlds; more than 10,000 are told as 10,000.
+	Pending(ctx context.Context) (int, error)
 	// Of gives the deliveries of events of a world, by event, then handler.
 	Of(ctx context.Context, w access.WorldID, events []uuid.UUID) ([]Delivery, error)
 	// Dead lists the dead letters of a world, latest first.

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -82,6 +83,7 @@ type Runner struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	wait  sync.WaitGroup
+	queue atomic.Int64 // jobs that wait for a slot
 
 	mu   sync.Mutex
 	lost context.CancelFunc // ends what runs on the present lease. Guarded by mu
@@ -181,11 +183,17 @@ func (r *Runner) Start(ctx context.Context, g access.Grant, kind string, patienc
 	return j, nil
 }
 
+// Waiting is how many jobs wait here for others to end.
+func (r *Runner) Waiting() int { return int(r.queue.Load()) }
+
 func (r *Runner) run(j Job, work Work) Job {
+	r.queue.Add(1)
 	select {
 	case r.slots <- struct{}{}:
+		r.queue.Add(-1)
 		defer func() { <-r.slots }()
 	case <-r.ctx.Done():
+		r.queue.Add(-1)
 		return r.end(j, nil, errInterrupted)
 	}
 	j.State, j.Changed = Running, r.now().UTC()

@@ -21,6 +21,7 @@ type Config struct {
 	Guard  *access.Guard
 	Every  time.Duration // how long an event waits at most; 0 is a second
 	Budget map[string]Budget
+	Spent  func(purpose string, tokens int) // told what each model call took; may be nil
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -71,6 +72,9 @@ func (r *Recorder) Record(w access.WorldID, e Event) {
 	}
 	if e.At.IsZero() {
 		e.At = r.cfg.Now().UTC()
+	}
+	if r.cfg.Spent != nil && e.Name == ModelCalled {
+		r.cfg.Spent(e.Purpose, e.TokensPrompt+e.TokensCompletion)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

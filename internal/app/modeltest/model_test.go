@@ -238,6 +238,26 @@ func TestAWorldWithAModel(t *testing.T) {
 		used.Groups[0].CostMicroUSD < int64(used.Groups[0].TokensPrompt+used.Groups[0].TokensCompletion) {
 		t.Errorf("usage %+v of %d questions", used, len(fake.Requests()))
 	}
+	h.measured("loregate_budget_used_total{purpose=\"classification\"} ", "loregate_queue_depth{queue=\"jobs\"} 0", "loregate_queue_depth{queue=\"events\"} ")
+}
+
+// measured holds that the metrics have lines.
+func (h *house) measured(lines ...string) {
+	h.t.Helper()
+	res, err := http.Get(h.url + "/metrics")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		h.t.Fatalf("metrics: %s, %v", res.Status, err)
+	}
+	for _, line := range lines {
+		if !strings.Contains(string(b), "\n"+line) {
+			h.t.Errorf("the metrics have no %q:\n%s", line, b)
+		}
+	}
 }
 
 // wire looks at all that went to the model, and at the log.

@@ -99,6 +99,7 @@ func claims(t *testing.T, d job.Deliveries) {
 	if at, ok, err := d.NextDue(t.Context(), []string{"a", "b"}); err != nil || !ok || !at.Equal(start) {
 		t.Errorf("next due at %v, %v, %v", at, ok, err)
 	}
+	s.pending(2)
 	first := s.claim(start, 10)
 	if len(first) != 1 || first[0].Event != event(1) || first[0].Fence != 1 {
 		t.Fatalf("claimed %+v", first)
@@ -120,8 +121,16 @@ func claims(t *testing.T, d job.Deliveries) {
 	if len(third) != 2 || third[1].State != job.DeliveryFailed || third[1].Problem != "why" || !s.settle(third[1], job.DeliveryProcessed, start) {
 		t.Errorf("a failed one, after one whose lease ended: %+v", third)
 	}
+	s.pending(1)
 	if list := s.claim(start.Add(time.Hour), 10); len(list) != 1 || list[0].Event != event(2) {
 		t.Errorf("a processed one was claimed: %+v", list)
+	}
+}
+
+func (s suite) pending(want int) {
+	s.Helper()
+	if n, err := s.Pending(s.Context()); err != nil || n != want {
+		s.Errorf("%d pending, %v; want %d", n, err, want)
 	}
 }
 

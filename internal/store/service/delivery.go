@@ -117,6 +117,19 @@ func (s *Service) NextDue(ctx context.Context, handlers []string) (at time.Time,
 		"SELECT due FROM deliveries WHERE state IN (0, 2) AND "+oneOf(handlers, 1)+" ORDER BY due LIMIT 1", arguments(handlers)...)
 }
 
+// maxPending is the most that Pending counts.
+const maxPending = 10_000
+
+// Pending counts deliveries that are not settled.
+func (s *Service) Pending(ctx context.Context) (n int, err error) {
+	err = s.db.Snapshot(ctx, func(c Conn) error {
+		count, err := number(ctx, c, "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE state IN (0, 2) LIMIT ?1) AS open", maxPending)
+		n = int(count)
+		return err
+	})
+	return n, err
+}
+
 // Of gives the deliveries of events.
 func (s *Service) Of(ctx context.Context, w access.WorldID, events []uuid.UUID) (all []jobs.Delivery, err error) {
 	err = s.db.Snapshot(ctx, func(c Conn) error {
