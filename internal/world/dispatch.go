@@ -53,6 +53,7 @@ type Dispatcher struct {
 	cfg   DispatchConfig
 	names []string
 	told  map[access.WorldID]map[string]bool // changes told of, at the last millisecond looked at
+	began time.Time
 }
 
 var _ Handled = (*Dispatcher)(nil)
@@ -77,7 +78,7 @@ func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	d := &Dispatcher{cfg: c, told: map[access.WorldID]map[string]bool{}}
+	d := &Dispatcher{cfg: c, began: c.Now(), told: map[access.WorldID]map[string]bool{}}
 	for _, h := range c.Handlers {
 		if err := d.know(h); err != nil {
 			return nil, err
@@ -203,10 +204,13 @@ func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) er
 		var head canon.Seq
 		err = d.look(ctx, w, func(l *canon.Look) (err error) {
 			head = l.Now()
-			if from == 0 {
-				return nil
+			after := canon.Seq(from)
+			if from == 0 { // it was never given anything: its time begins with this process
+				if after, err = l.SeqAt(ctx, d.began); err != nil {
+					return err
+				}
 			}
-			events, _, err = l.Events(ctx, canon.EventQuery{Types: names(h.Types), After: canon.Seq(from), Oldest: true, Page: canon.Page{Limit: enqueued}})
+			events, _, err = l.Events(ctx, canon.EventQuery{Types: names(h.Types), After: after, Oldest: true, Page: canon.Page{Limit: enqueued}})
 			return err
 		})
 		if err != nil || uint64(head) == from {
@@ -385,8 +389,12 @@ func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
 		return err
 	}
 	if from == 0 {
-		_, err := d.cfg.Deliveries.Enqueue(ctx, w, changesCursor, 0, uint64(d.cfg.Now().UnixMilli()), nil)
-		return err
+		// A world that was never looked at: what changed before this process is told by nobody,
+		// and nothing of what changed since is missed.
+		from = uint64(d.began.UnixMilli())
+		if moved, err := d.cfg.Deliveries.Enqueue(ctx, w, changesCursor, 0, from, nil); err != nil || !moved {
+			return err
+		}
 	}
 	changes, err := d.changes(ctx, w, time.UnixMilli(int64(from)))
 	if err != nil || len(changes) == 0 {

@@ -83,6 +83,29 @@ func TestAChangedPlaceIsToldOnceAndHandledOnce(t *testing.T) {
 	}
 }
 
+// TestWhatComesBeforeTheFirstRoundIsHandedOn: a handler's time begins with its process, and
+// not when that first gets to look.
+func TestWhatComesBeforeTheFirstRoundIsHandedOn(t *testing.T) {
+	store := sqlitetest.Open(t)
+	s := emptyScene(t, store)
+	s.build()
+	var got []string
+	text := "<p>Long ago.</p>"
+	s.edit("Chapel", canon.Edit{Content: &text})
+	s.now = s.now.Add(time.Second)
+	d := s.dispatcher(store, Handler{Name: "note", Types: []EventType{LocationChanged, PlayerMove}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+		got = append(got, e.Type)
+		return nil
+	}})
+	s.edit("Quay", canon.Edit{Content: &text})
+	s.joins("Mira").does("n")
+	s.round(d)
+	s.round(d)
+	if strings.Join(got, " ") != "Player.Move World.Location.Changed" {
+		t.Errorf("handled %v", got)
+	}
+}
+
 func TestAFailingHandlerIsTriedAgainAndThenLaidAside(t *testing.T) {
 	tries := 0
 	broken := true

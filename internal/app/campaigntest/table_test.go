@@ -15,6 +15,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 )
 
 // table is the sample campaign, served, with clients for those who sit at it.
@@ -32,11 +33,8 @@ func open(t *testing.T) *table {
 		t.Fatal(err)
 	}
 	c.Data = t.TempDir()
+	made := apptest.Sample(t, c.Data)
 	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := a.LoadSample(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/agent"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/model/modeltest"
 	"loregate/internal/telemetry"
 )
@@ -75,11 +76,8 @@ func open(t *testing.T, c app.Config) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
+	made := apptest.Sample(t, c.Data)
 	if h.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: logger}); err != nil {
-		t.Fatal(err)
-	}
-	made, err := h.app.LoadSample(t.Context(), nil)
-	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range made.Keys {

@@ -15,6 +15,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 )
 
 // house is the sample world, served.
@@ -33,11 +34,8 @@ func serve(t testing.TB, set func(*app.Config)) *house {
 	}
 	c.Data, c.Addr = t.TempDir(), "127.0.0.1:0"
 	set(&c)
+	made := apptest.Sample(t, c.Data)
 	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := a.LoadSample(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

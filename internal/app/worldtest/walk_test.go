@@ -20,6 +20,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 )
 
@@ -38,11 +39,8 @@ func open(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	c.Data = t.TempDir()
+	made := apptest.Sample(t, c.Data)
 	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := a.LoadSample(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

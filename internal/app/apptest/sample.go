@@ -1,0 +1,72 @@
+// Package apptest gives tests of the served product its sample data.
+package apptest
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+)
+
+// loaded is a data folder with the sample worlds, file by file, and the keys to them.
+type loaded struct {
+	files map[string][]byte
+	made  *app.Sample
+}
+
+// Sample puts the sample worlds into an empty data folder, and gives the keys to them. The
+// tests of a program load them once: loading takes longer than most of what is asked of them.
+func Sample(t testing.TB, data string) *app.Sample {
+	t.Helper()
+	s, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range s.files {
+		path := filepath.Join(data, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s.made
+}
+
+var load = sync.OnceValues(func() (*loaded, error) {
+	dir, err := os.MkdirTemp("", "loregate-sample")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		return nil, err
+	}
+	c.Data = dir
+	ctx := context.Background()
+	a, err := app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	made, err := a.LoadSample(ctx, nil)
+	a.Close(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &loaded{files: map[string][]byte{}, made: made}
+	return s, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		s.files[name], err = os.ReadFile(filepath.Join(dir, name))
+		return err
+	})
+})
