@@ -14,7 +14,7 @@ type agentCmd struct {
 
 type agentAmbienceCmd struct {
 	common
-	Location string `help:"Place by id; default where players begin." placeholder:"ID"`
+	Location string `help:"Place by name or id; default where players begin." placeholder:"PLACE"`
 	World    string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 }
 

@@ -122,7 +122,7 @@ func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access
 		return out, err
 	}
 	if p == nil {
-		return out, fault.New(fault.NotFound, "there is no place %q; give the id of one, as get-spatial-context has them", location)
+		return out, fault.New(fault.NotFound, "there is no place %q; give the name of one, or its id as get-spatial-context has it", location)
 	}
 	var m mood
 	if err := t.read(ctx, "get-atmosphere", where(p.Location.ID), &m); err != nil {

@@ -102,7 +102,31 @@ func (a *App) KeepAmbience(ctx context.Context, worldName, location string) (age
 	if err != nil {
 		return agent.Ambience{}, err
 	}
+	if location, err = a.placeNamed(ctx, w, location); err != nil {
+		return agent.Ambience{}, err
+	}
 	return a.Agents.KeepAmbience(ctx, Local(access.RoleUser), w, location, uuid.NewString())
+}
+
+// placeNamed gives the id of the card that a user sees by a name; what names none is left
+// as it is, for it may be an id.
+func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	err := a.As(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, Least: access.RoleUser}, func(g access.Grant) error {
+		return a.Canon.Look(ctx, g, func(l *canon.Look) error {
+			c, err := l.Find(ctx, name)
+			if err == nil {
+				name = c.ID.String()
+			}
+			return err
+		})
+	})
+	if errors.Is(err, fault.NotFound) {
+		err = nil
+	}
+	return name, err
 }
 
 // Agents are what agents do by themselves.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
+	"loregate/internal/fault"
 )
 
 // house is the sample world, served.
@@ -118,6 +120,19 @@ func (h *house) until(what string, holds func() bool) {
 		case <-late:
 			h.t.Fatalf("not within %s: %s", patience, what)
 		}
+	}
+}
+
+// TestAPlaceIsNamedAsPeopleDo asks for a mood by a place's name, and by what names none.
+func TestAPlaceIsNamedAsPeopleDo(t *testing.T) {
+	h := serve(t, func(*app.Config) {})
+	for _, want := range []string{"accepted", "skipped"} {
+		if got, err := h.app.KeepAmbience(t.Context(), app.SampleWorld, "rope walk"); err != nil || got.Status != want {
+			t.Errorf("%+v, %v; want %s", got, err, want)
+		}
+	}
+	if got, err := h.app.KeepAmbience(t.Context(), app.SampleWorld, "The Wharf of Nowhere"); !errors.Is(err, fault.NotFound) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
