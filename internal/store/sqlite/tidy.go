@@ -7,9 +7,10 @@ import (
 )
 
 const (
-	// tidyAfter is how long nothing must be written before the index is tidied, and
-	// tidyEvery how long a step leaves to others after it.
-	tidyAfter = time.Second
+	// tidyAfter is how long nothing must be written before the index is tidied: less than
+	// lies between two writes of access records, or a server that is always read from
+	// would never come to it. tidyEvery is how long a step leaves to others after it.
+	tidyAfter = 250 * time.Millisecond
 	tidyEvery = 20 * time.Millisecond
 	// tidyPages is how many pages a step merges, about 10 ms of work.
 	tidyPages = 100
@@ -56,15 +57,14 @@ func (b *batch) merge(ctx context.Context, table string, begin bool) (wrote bool
 	if begin {
 		pages = -tidyPages
 	}
-	const changes = "SELECT total_changes()"
-	before, err := b.c.number(ctx, changes)
+	before, err := b.c.number(ctx, changedRows)
 	if err != nil {
 		return false, err
 	}
 	if _, err := b.c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%[1]s, rank) VALUES ('merge', ?1)", table), pages); err != nil {
 		return false, err
 	}
-	after, err := b.c.number(ctx, changes)
+	after, err := b.c.number(ctx, changedRows)
 	// The statement itself counts as one change; see FTS5, the merge command.
 	return after-before >= 2, err
 }
