@@ -15,9 +15,10 @@ func (sc *scope) filter(f canon.Filter) string {
 	var b strings.Builder
 	and := func(format string, args ...any) { fmt.Fprintf(&b, " AND "+format, args...) }
 	if f.Prefix != "" {
-		// '+' sorts right before ',': what is between "p+" and "p," begins with "p+".
+		// '+' sorts right before ',': what is between "p+" and "p," begins with "p+". The
+		// range around both is what the index is walked by.
 		p := string(f.Prefix)
-		and("(c.key = %s OR c.key >= %s AND c.key < %s)", sc.arg(p), sc.arg(p+"+"), sc.arg(p+","))
+		and("c.key >= %s AND c.key < %s AND (c.key = %[1]s OR c.key >= %[3]s)", sc.arg(p), sc.arg(p+","), sc.arg(p+"+"))
 	}
 	if f.Type != "" {
 		and("c.type_key = %s", sc.arg(string(markup.KeyOf(f.Type))))
