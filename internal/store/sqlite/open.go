@@ -52,6 +52,10 @@ type Config struct {
 	CacheKiB int           // page cache of the writer; each reader has a quarter; default 65,536
 	Wait     time.Duration // longest wait for another process's write; default 30 s
 	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
+	// Idle is how long nothing must be written before the index is tidied; default 250 ms,
+	// less than lies between two writes of access records, or a server that is always read
+	// from would never come to it.
+	Idle time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -66,6 +70,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Poll <= 0 {
 		c.Poll = 200 * time.Millisecond
+	}
+	if c.Idle <= 0 {
+		c.Idle = 250 * time.Millisecond
 	}
 	return c
 }

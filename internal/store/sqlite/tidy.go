@@ -7,10 +7,7 @@ import (
 )
 
 const (
-	// tidyAfter is how long nothing must be written before the index is tidied: less than
-	// lies between two writes of access records, or a server that is always read from
-	// would never come to it. tidyEvery is how long a step leaves to others after it.
-	tidyAfter = 250 * time.Millisecond
+	// tidyEvery is how long a step leaves to others after it.
 	tidyEvery = 20 * time.Millisecond
 	// tidyPages is how many pages a step merges, about 10 ms of work.
 	tidyPages = 100

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -12,7 +13,11 @@ import (
 
 func TestTidyMergesTheIndexAndChangesNoAnswer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
-	s := openTest(t, path)
+	s, err := Open(t.Context(), Config{Path: path, Idle: time.Hour}) // the steps are the test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
 	p := newProse(1, 2000)
 	for at := range 40 {
 		mustWrite(t, s, func(tx canon.Tx) {

@@ -105,13 +105,13 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 func (s *Store) runWriter(c *conn) {
 	defer close(s.stopped)
 	b := batch{s: s, c: c}
-	idle := time.NewTimer(tidyAfter)
+	idle := time.NewTimer(s.cfg.Idle)
 	defer idle.Stop()
 	for {
 		select {
 		case j := <-s.queue:
 			b.serve(j)
-			idle.Reset(tidyAfter)
+			idle.Reset(s.cfg.Idle)
 		case <-idle.C:
 			if b.tidy() {
 				idle.Reset(tidyEvery)
