@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/wait"
 )
 
 // Drain is how the server stops when it is told to.
@@ -60,13 +61,5 @@ func (l *leaving) handler(h http.Handler) http.Handler {
 // server has failed by itself.
 func (l *leaving) notice(for_ time.Duration, failed <-chan struct{}) {
 	l.begun.Store(true)
-	if for_ <= 0 {
-		return
-	}
-	timer := time.NewTimer(for_)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-failed:
-	}
+	wait.Or(context.Background(), for_, failed)
 }

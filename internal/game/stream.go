@@ -14,6 +14,7 @@ import (
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
 	"loregate/internal/op"
+	"loregate/internal/wait"
 )
 
 // together is how long a stream waits for more to come before it shows a change: what
@@ -108,10 +109,5 @@ func (w *watcher) wait(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	}
-	select {
-	case <-time.After(together):
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return wait.For(ctx, together)
 }

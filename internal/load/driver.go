@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"loregate/internal/wait"
 )
 
 // driver is a run under way.
@@ -148,7 +150,7 @@ func (d *driver) client(ctx context.Context, me int) {
 		c, late := s.next(), time.Duration(0)
 		if step > 0 {
 			due := d.m.began.Add(time.Duration(i) * step)
-			if wait := time.Until(due); wait > 0 && !pause(ctx, wait) {
+			if early := time.Until(due); early > 0 && !wait.For(ctx, early) {
 				return
 			}
 			late = time.Since(due)

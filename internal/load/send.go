@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"loregate/internal/wait"
 )
 
 const (
@@ -210,21 +212,9 @@ func (s *sender) send(ctx context.Context, at int, c call) (o outcome) {
 		default:
 			return o
 		}
-		if !pause(ctx, gap) {
+		if !wait.For(ctx, gap) {
 			return o
 		}
 		gap = min(2*gap, maxGap)
-	}
-}
-
-// pause waits, and tells whether it did to the end.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

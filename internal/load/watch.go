@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/wait"
 )
 
 const (
@@ -90,7 +92,7 @@ func (w *watcher) close() { _ = w.session.Close() }
 
 // work changes the card, and waits for the notice, again and again.
 func (w *watcher) work(ctx context.Context) {
-	for n := 1; pause(ctx, watchGap); n++ {
+	for n := 1; wait.For(ctx, watchGap); n++ {
 		for len(w.heard) > 0 {
 			<-w.heard // of what came late
 		}

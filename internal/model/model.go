@@ -21,6 +21,7 @@ import (
 
 	"loregate/internal/agent"
 	"loregate/internal/fault"
+	"loregate/internal/wait"
 )
 
 // The providers, by what they speak.
@@ -115,7 +116,7 @@ func (c *Config) defaults() {
 		c.Now = time.Now
 	}
 	if c.Wait == nil {
-		c.Wait = wait
+		c.Wait = lapse
 	}
 }
 
@@ -221,15 +222,12 @@ const (
 	maxPause   = 8 * time.Second
 )
 
-func wait(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
+// lapse lets time pass; the error is the context's, where that ends first.
+func lapse(ctx context.Context, d time.Duration) error {
+	if !wait.For(ctx, d) {
 		return ctx.Err()
 	}
+	return nil
 }
 
 // perToken is about how many bytes of English a token has, for endpoints that do not count.

@@ -19,6 +19,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/blob"
 	"loregate/internal/telemetry"
+	"loregate/internal/wait"
 )
 
 // request is what is to be executed: one call of a tool, or those of a plan.
@@ -264,21 +265,17 @@ const (
 
 // retry does f again where it failed in a way that may pass.
 func retry(ctx context.Context, f func() error) error {
-	wait := retryWait
+	pause := retryWait
 	for try := 1; ; try++ {
 		err := f()
 		var failed *Failure
 		if err == nil || try == retries || !errors.As(err, &failed) || failed.Code != TargetGone && failed.Code != IOFailed {
 			return err
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !wait.For(ctx, pause) {
 			return err
 		}
-		wait *= 4
+		pause *= 4
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/job"
+	"loregate/internal/wait"
 )
 
 // Worker is what a process takes from the queue.
@@ -49,13 +50,7 @@ func (s *Studio) Work(ctx context.Context, w Worker) error {
 			s.logger.Error("the queue of runs cannot be read; trying again", "error", err)
 			changed, next = nil, s.now().Add(time.Second)
 		}
-		timer := time.NewTimer(max(next.Sub(s.now()), 0))
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		case <-timer.C:
-		}
-		timer.Stop()
+		wait.Or(ctx, next.Sub(s.now()), changed)
 	}
 	return nil
 }
