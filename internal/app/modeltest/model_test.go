@@ -108,22 +108,9 @@ func (h *house) do(role access.Role, method, path string, in, out any) {
 	if in == nil {
 		body = nil
 	}
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, bytes.NewReader(body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+h.keys[role])
-	if in != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode >= 300 {
-		h.t.Fatalf("%s %s: %s %s %v", method, path, res.Status, b, err)
+	status, b := apptest.Send(h.t, method, h.url+path, h.keys[role], string(body))
+	if status >= 300 {
+		h.t.Fatalf("%s %s: %d %s", method, path, status, b)
 	}
 	if err := json.Unmarshal(b, out); out != nil && err != nil {
 		h.t.Fatalf("%s: %v", b, err)

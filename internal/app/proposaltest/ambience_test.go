@@ -3,14 +3,12 @@
 package proposaltest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,37 +70,19 @@ func serve(t testing.TB, set func(*app.Config)) *house {
 // call calls over REST with a role's key.
 func (h *house) call(role access.Role, line string, in, out any) int {
 	h.t.Helper()
-	var body io.Reader = http.NoBody
+	var body []byte
 	if in != nil {
-		b, err := json.Marshal(in)
-		if err != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
 			h.t.Fatal(err)
 		}
-		body = bytes.NewReader(b)
 	}
-	var method, path string
-	if _, err := fmt.Sscan(line, &method, &path); err != nil {
-		h.t.Fatal(err)
-	}
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url+path, body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+h.keys[role])
-	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	method, path, _ := strings.Cut(line, " ")
+	status, b := apptest.Send(h.t, method, h.url+path, h.keys[role], string(body))
 	if err := json.Unmarshal(b, out); err != nil {
-		h.t.Fatalf("%s: %d %s", line, res.StatusCode, b)
+		h.t.Fatalf("%s: %d %s", line, status, b)
 	}
-	return res.StatusCode
+	return status
 }
 
 // patience is how long the handlers of events may take.

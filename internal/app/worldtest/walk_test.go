@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -169,27 +168,13 @@ func (h *house) reachable(role access.Role) map[string]string {
 // send makes a REST call and decodes its answer.
 func (h *house) send(method, path, token, body string, into any) int {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.http.URL+path, strings.NewReader(body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	if into != nil && res.StatusCode < 300 {
+	status, b := apptest.Send(h.t, method, h.http.URL+path, token, body)
+	if into != nil && status < 300 {
 		if err := json.Unmarshal(b, into); err != nil {
 			h.t.Fatalf("%s: %v", b, err)
 		}
 	}
-	return res.StatusCode
+	return status
 }
 
 type made struct {

@@ -1,0 +1,31 @@
+package apptest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Send makes a REST call with a key or token, of JSON where there is a body, and gives
+// what came.
+func Send(t testing.TB, method, url, token, body string) (status int, answer []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if answer, err = io.ReadAll(res.Body); err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, answer
+}
