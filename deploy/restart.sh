@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
 # Restarts the processes of loregate@.service one after the other, each when the one before
-# takes calls again: for an upgrade, or new settings. No call is lost.
+# takes calls again and the balancer has seen it: for an upgrade, or new settings. No call
+# is lost.
+#
+#   SETTLE  seconds that the balancer takes to see it (default 3: what deploy/Caddyfile says
+#           as interval and timeout)
 #
 #   restart.sh [PORT…]      default 8421 8422 8423
 set -euo pipefail
+settle=${SETTLE:-3}
 [ $# -gt 0 ] || set -- 8421 8422 8423
 for port in "$@"; do
 	systemctl restart "loregate@$port"
@@ -16,4 +21,5 @@ for port in "$@"; do
 		sleep 0.1
 	done
 	echo "loregate@$port is ready"
+	sleep "$settle"
 done

@@ -4,8 +4,8 @@
 #
 #   three.sh start | restart | stop
 #
-# restart stops and starts one process after the other, each when the one before is ready:
-# no call is lost.
+# restart stops and starts one process after the other, each when the one before is ready
+# and Caddy has seen it: no call is lost.
 #
 #   LOREGATE_DATABASE  the database, as postgres:///loregate?host=/var/run/postgresql
 #   LOREGATE_DATA      folder of files, the same for all (default ./loregate-data)
@@ -13,6 +13,8 @@
 #   PORTS              of the processes (default "8421 8422 8423")
 #   CADDY_SITE         where clients call (default http://127.0.0.1:8420)
 #   RUN                folder of pids and logs (default ./loregate-run)
+#   SETTLE             seconds that Caddy takes to see that one is ready (default 3: what
+#                      deploy/Caddyfile says as interval and timeout)
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -79,6 +81,7 @@ restart)
 	for port in $ports; do
 		finish "$port"
 		serve "$port"
+		sleep "${SETTLE:-3}"
 	done
 	;;
 stop)

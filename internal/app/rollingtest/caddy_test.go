@@ -44,6 +44,10 @@ func caddy(t *testing.T, site, servers string) {
 	})
 }
 
+// settle is how long Caddy takes to see that a process is ready: the interval and the
+// timeout of deploy/Caddyfile. restart.sh and three.sh wait as long.
+const settle = 3 * time.Second
+
 // The configuration in deploy, with Caddy itself: clients that know one address and
 // nothing of processes lose nothing while each is stopped and started again.
 func TestARollingRestartBehindCaddy(t *testing.T) {
@@ -60,6 +64,7 @@ func TestARollingRestartBehindCaddy(t *testing.T) {
 	i.serve(here)
 	eventually(t, "it is ready", func() bool { return ready(t.Context(), here) })
 	f.flows()
+	time.Sleep(settle)
 	b.stop()
 	f.flows()
 	i.serve(there)
