@@ -135,6 +135,7 @@ func (e *events) write(b []byte) error {
 	if err == nil {
 		err = http.NewResponseController(e.x.w).Flush()
 	}
+	e.x.answerWithin(0)
 	return err
 }
 

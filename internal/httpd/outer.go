@@ -72,7 +72,10 @@ func (s *server) outer() (http.Handler, error) {
 			}
 		}()
 		defer s.recovered(x)
-		x.answerWithin(0)
+		x.answerWithin(answerWait)
+		if r.Body != nil && r.Body != http.NoBody {
+			x.bodyWithin(s.BodyWait) // also of those that nothing reads: net/http waits for the rest of them
+		}
 		x.client, x.proxied = s.clientOf(r)
 		setHeaders(w.Header(), x.correlation)
 		if err := s.mayCall(x, origins); err != nil {
@@ -232,7 +235,8 @@ func (x *exchange) bodyWithin(d time.Duration) {
 }
 
 // answerWithin bounds how long an answer may take to be made and taken. The zero duration
-// lifts the bound, which net/http would otherwise keep for the connection's next request.
+// lifts the bound. Streams set one for each message and lift it, since HTTP/2 ends a stream
+// whose bound has passed although nothing is being written.
 func (x *exchange) answerWithin(d time.Duration) {
 	var at time.Time
 	if d > 0 {

@@ -63,9 +63,6 @@ func (s *server) dispatch(x *exchange) {
 	path := x.r.URL.Path
 	if s.MCP != nil && (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) {
 		x.route = "/mcp"
-		if x.r.Method == http.MethodPost {
-			x.bodyWithin(s.BodyWait)
-		}
 		x.r.Body = http.MaxBytesReader(x.w, x.r.Body, bodyLimit)
 		s.MCP.ServeHTTP(x.w, x.r)
 		return

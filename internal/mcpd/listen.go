@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/op"
 )
 
 // The SDK keeps subscriptions by URI, under one lock that each request of the modern era
@@ -30,14 +32,20 @@ func notifier(ctx context.Context, ss *mcp.ServerSession, id func() any) func(ur
 
 func noID() any { return nil }
 
-// sending puts notices in the place of the empty progress they are sent as, and completes
-// the acknowledgement of a stream.
+// sending puts notices in the place of the empty progress they are sent as, forms into the
+// questions that they are asked by, and completes the acknowledgement of a stream.
 func (s *Server) sending(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if n, ok := ctx.Value(noticeKey{}).(*mcp.ResourceUpdatedNotificationParams); ok {
 			ss, _ := req.GetSession().(*mcp.ServerSession)
 			return next(ctx, "notifications/resources/updated",
 				&mcp.ServerRequest[*mcp.ResourceUpdatedNotificationParams]{Session: ss, Params: n})
+		}
+		if f, ok := ctx.Value(formKey{}).(op.Form); ok && method == "elicitation/create" {
+			ss, _ := req.GetSession().(*mcp.ServerSession)
+			p := *req.GetParams().(*mcp.ElicitParams) // the SDK goes on with its own
+			p.RequestedSchema = f.Schema()
+			return next(ctx, method, &mcp.ServerRequest[*mcp.ElicitParams]{Session: ss, Params: &p})
 		}
 		ack, isAck := req.GetParams().(*mcp.SubscriptionsAcknowledgedParams)
 		l, ok := ctx.Value(streamKey{}).(*listening)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMetaJoinsTheResults(t *testing.T) {
-	s := &Server{modernTail: modernTail("1")}
+	s := &Server{modernTail: modernTail("complete", "1")}
 	a := &op.Answer{Output: []byte(`{"items":[{"a":"}}"}]}`), Reply: op.Reply{
 		Meta:   map[string]any{"toolId": "X", "at": time.Unix(0, 0).UTC()},
 		Images: []op.File{{Type: "image/png", Data: []byte("png")}},

@@ -134,13 +134,19 @@ func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mc
 	if string(input) == "null" { // some clients send it for no arguments
 		input = nil
 	}
+	asker, err := s.asker(c, req.(*mcp.CallToolRequest))
+	if err != nil {
+		return nil, c.refused(err)
+	}
 	surface := s.surfaceOf(p.Name, c.scope)
 	answer, err := s.invoke(ctx, op.Request{
 		Operation: p.Name, Surface: surface, Input: input, World: c.world,
 		Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL,
-		MaxText: s.cfg.MaxText, Progress: progress(ctx, c, p.GetProgressToken()),
+		MaxText: s.cfg.MaxText, Progress: progress(ctx, c, p.GetProgressToken()), Asker: asker,
 	}, c)
 	switch {
+	case err == nil && answer.Asks != nil:
+		return asker.asks(answer.Asks)
 	case err == nil:
 		return s.toolResult(p.Name, answer, c.modern), nil
 	case fault.KindOf(err) == fault.NotFound && !s.offers(c.caller, surface, p.Name):

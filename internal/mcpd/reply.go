@@ -12,6 +12,7 @@ import (
 const (
 	defaultKeepAlive = 25 * time.Second
 	writeWait        = 15 * time.Second
+	answerWait       = 2 * time.Minute // for an answer that is no stream
 )
 
 // reply is the ResponseWriter that the SDK's handler gets. The handler always writes a
@@ -48,7 +49,20 @@ var (
 )
 
 func newReply(w http.ResponseWriter, batch bool, keepAlive time.Duration, onHead func(http.Header), onStream func()) *reply {
-	return &reply{w: w, rc: http.NewResponseController(w), batch: batch, keepAlive: keepAlive, onHead: onHead, onStream: onStream}
+	r := &reply{w: w, rc: http.NewResponseController(w), batch: batch, keepAlive: keepAlive, onHead: onHead, onStream: onStream}
+	r.within(0)
+	return r
+}
+
+// within bounds how long what is written next may take; zero lifts the bound. Between the
+// messages of a stream it is lifted, since HTTP/2 ends a stream whose bound has passed
+// although nothing is being written.
+func (r *reply) within(d time.Duration) {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = r.rc.SetWriteDeadline(at) // not every writer has deadlines
 }
 
 func (r *reply) Header() http.Header { return r.w.Header() }
@@ -64,6 +78,9 @@ func (r *reply) WriteHeader(status int) {
 	} else if r.mode == undecided {
 		r.mode = plain
 	}
+	if r.mode == plain {
+		r.within(answerWait)
+	}
 	r.w.WriteHeader(status)
 }
 
@@ -77,6 +94,7 @@ func (r *reply) Write(p []byte) (int, error) {
 			h := r.w.Header()
 			h.Set("Content-Type", "application/json")
 			h.Del("Connection")
+			r.within(answerWait)
 			if _, err := r.w.Write(data); err != nil {
 				return 0, err
 			}
@@ -88,8 +106,10 @@ func (r *reply) Write(p []byte) (int, error) {
 		}
 	}
 	if r.mode == stream {
-		_ = r.rc.SetWriteDeadline(time.Now().Add(writeWait)) // not every writer has deadlines
+		r.within(writeWait)
 		r.beat.Reset(r.keepAlive)
+	} else {
+		r.within(answerWait)
 	}
 	return r.w.Write(p)
 }
@@ -101,7 +121,9 @@ func (r *reply) FlushError() error {
 	if r.mode != stream || r.ended {
 		return nil
 	}
-	return r.rc.Flush()
+	err := r.rc.Flush()
+	r.within(0)
+	return err
 }
 
 func (r *reply) streaming() bool { return r.w.Header().Get("Content-Type") == "text/event-stream" }
@@ -122,11 +144,12 @@ func (r *reply) comment() {
 	if r.ended {
 		return
 	}
-	_ = r.rc.SetWriteDeadline(time.Now().Add(writeWait))
+	r.within(writeWait)
 	if _, err := r.w.Write(comment); err != nil {
 		return // the handler learns it from the request's context
 	}
 	_ = r.rc.Flush()
+	r.within(0)
 	r.beat.Reset(r.keepAlive)
 }
 
@@ -137,6 +160,7 @@ func (r *reply) end() {
 	r.ended = true
 	if r.beat != nil {
 		r.beat.Stop()
+		r.within(writeWait) // the end of the stream goes out when the handler has returned
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"io"
@@ -23,9 +22,9 @@ import (
 // Any process with the key then goes on with it. What is lost is what the session heard of
 // by resources/subscribe, which the client has to ask for again, and what ran in it.
 //
-// An id is base64url of nonce | AES-256-GCM(time of making in Unix seconds, 8 bytes |
-// length of the revision, 1 byte | revision | the SDK's own id), with the caller's rights
-// and the address's surfaces as additional data: to anybody else it is unknown.
+// An id is a box (see sealer) of the time of making in Unix seconds, 8 bytes | length of
+// the revision, 1 byte | revision | the SDK's own id, bound to the caller's rights and the
+// address's surfaces: to anybody else it is unknown.
 
 // sessionLife is how long after its making a session can be gone on with elsewhere.
 const sessionLife = 7 * 24 * time.Hour
@@ -35,22 +34,16 @@ const maxEnded = 4096
 
 // sessionID makes the id that a client gets for a session of the SDK's.
 func (s *sealer) sessionID(inner, revision string, b []byte) string {
-	buf := make([]byte, s.aead.NonceSize(), 128)
-	s.nonce(buf)
 	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Unix()))
 	plain = append(plain, byte(len(revision)))
 	plain = append(append(plain, revision...), inner...)
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, b))
+	return s.box(plain, b)
 }
 
 // revision reads an id; ok says whether it is one of ours, of this caller, and not too old.
 func (s *sealer) revision(id string, b []byte) (revision string, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(id)
-	if err != nil || len(raw) < s.aead.NonceSize() {
-		return "", false
-	}
-	plain, err := s.aead.Open(nil, raw[:s.aead.NonceSize()], raw[s.aead.NonceSize():], b)
-	if err != nil || len(plain) < 9 || len(plain) < 9+int(plain[8]) {
+	plain, opened := s.unbox(id, b)
+	if !opened || len(plain) < 9 || len(plain) < 9+int(plain[8]) {
 		return "", false
 	}
 	made := time.Unix(int64(binary.BigEndian.Uint64(plain)), 0)

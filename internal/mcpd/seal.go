@@ -16,8 +16,8 @@ const cursorLife = time.Hour
 
 // sealer makes cursors that only the caller and the list they were made for can use.
 //
-// A cursor is base64url of nonce | AES-256-GCM(expiry in Unix seconds, 8 bytes | position,
-// 8 bytes), with the list and the caller's account as additional data.
+// A cursor is a box of expiry in Unix seconds, 8 bytes | position, 8 bytes, bound to the
+// list and the caller's account.
 type sealer struct {
 	aead  cipher.AEAD
 	nonce func([]byte)
@@ -36,13 +36,29 @@ func newSealer(key [32]byte, nonce func([]byte), now func() time.Time) *sealer {
 	return &sealer{aead: aead, nonce: nonce, now: now}
 }
 
+// box seals bytes for whoever knows what they are bound to: base64url of nonce |
+// AES-256-GCM(plain).
+func (s *sealer) box(plain, bound []byte) string {
+	buf := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+len(plain)+s.aead.Overhead())
+	s.nonce(buf)
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, bound))
+}
+
+// unbox opens what box has sealed; ok is false for anything else.
+func (s *sealer) unbox(text string, bound []byte) (plain []byte, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(raw) < s.aead.NonceSize() {
+		return nil, false
+	}
+	plain, err = s.aead.Open(nil, raw[:s.aead.NonceSize()], raw[s.aead.NonceSize():], bound)
+	return plain, err == nil
+}
+
 // seal makes the cursor of a position in a list.
 func (s *sealer) seal(list, account string, position int) string {
-	buf := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+16+s.aead.Overhead())
-	s.nonce(buf)
 	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(cursorLife).Unix()))
 	plain = binary.BigEndian.AppendUint64(plain, uint64(position))
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, bound(list, account)))
+	return s.box(plain, bound(list, account))
 }
 
 // open reads a cursor; "" is the beginning.
@@ -51,12 +67,8 @@ func (s *sealer) open(list, account, cursor string) (int, error) {
 		return 0, nil
 	}
 	bad := fault.BadField("cursor", "is not a cursor of this list; begin again without one")
-	raw, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(raw) < s.aead.NonceSize() {
-		return 0, bad
-	}
-	plain, err := s.aead.Open(nil, raw[:s.aead.NonceSize()], raw[s.aead.NonceSize():], bound(list, account))
-	if err != nil || len(plain) != 16 {
+	plain, ok := s.unbox(cursor, bound(list, account))
+	if !ok || len(plain) != 16 {
 		return 0, bad
 	}
 	if s.now().Unix() > int64(binary.BigEndian.Uint64(plain)) {

@@ -70,6 +70,7 @@ type Config struct {
 	MaxSessions    int           // per account, of which the oldest goes first; 0 is 64
 	MaxListens     int           // subscribed URIs per session or stream; 0 is 100
 	KeepAlive      time.Duration // between comments on a silent stream; 0 is 25 s
+	AskWait        time.Duration // for the answer to a handler's question, in the older era; 0 is 2 minutes
 	PageSize       int           // entries of a list; 0 is 200, since some clients read one page only
 	MaxBody        int64         // bytes of a message over HTTP; 0 is 4 MiB
 	MaxText        int           // bytes of output above which it is cut; 0 is 32 KiB
@@ -113,6 +114,7 @@ type Server struct {
 	seal       *sealer
 	log        *slog.Logger
 	modernTail []byte // what every result of the modern era ends with, without the brace
+	askingTail []byte // the same of one that asks for input
 
 	stateful, stateless http.Handler
 	origins             *http.CrossOriginProtection
@@ -140,7 +142,7 @@ func New(ctx context.Context, c Config) (*Server, error) {
 		s.surfaces[f.Name] = f
 	}
 	s.seal = newSealer(c.SealKey, c.Random, c.Now)
-	s.modernTail = modernTail(c.Version)
+	s.modernTail, s.askingTail = modernTail("complete", c.Version), modernTail("input_required", c.Version)
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serving, s.drain = context.WithCancel(s.life)
 	s.sessions.start(s)
@@ -162,6 +164,7 @@ func (c *Config) fill() {
 	orElse(&c.MaxSessions, 64)
 	orElse(&c.MaxListens, 100)
 	orElse(&c.KeepAlive, defaultKeepAlive)
+	orElse(&c.AskWait, defaultAskWait)
 	orElse(&c.PageSize, 200)
 	orElse(&c.MaxBody, 4<<20)
 	orElse(&c.MaxText, 32<<10)
@@ -219,9 +222,9 @@ func (s *Server) implementation() *mcp.Implementation {
 // icon is a gate in a book, small enough to travel in each handshake.
 const icon = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyNCAyNCI+PHBhdGggZmlsbD0iIzIzNGU1MiIgZD0iTTMgM2gxOHYxOEgzeiIvPjxwYXRoIGZpbGw9IiNmNmUwNWUiIGQ9Ik04IDIxdi05YTQgNCAwIDAgMSA4IDB2OXoiLz48L3N2Zz4="
 
-// modernTail is what marks a result of the modern era: it is complete, and whose it is.
-func modernTail(version string) []byte {
-	b := []byte(`,"resultType":"complete","_meta":{"` + mcp.MetaKeyServerInfo + `":{"name":"loregate","version":`)
+// modernTail is what marks a result of the modern era: of which type it is, and whose.
+func modernTail(resultType, version string) []byte {
+	b := []byte(`,"resultType":"` + resultType + `","_meta":{"` + mcp.MetaKeyServerInfo + `":{"name":"loregate","version":`)
 	b = quote(b, version)
 	return append(b, "}}"...)
 }
