@@ -29,7 +29,8 @@ type Config struct {
 	Model string
 	// Key is sent as a bearer token; "" for none.
 	Key string
-	// HTTP does the calls; a client with a timeout of 30 s when nil.
+	// HTTP does the calls; nil is a client that waits 30 s and follows no redirects, as what
+	// it is sent holds facts of every level.
 	HTTP *http.Client
 }
 
@@ -49,7 +50,8 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("embed: the name of a model is needed")
 	}
 	if c.HTTP == nil {
-		c.HTTP = &http.Client{Timeout: 30 * time.Second}
+		c.HTTP = &http.Client{Timeout: 30 * time.Second,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	return &Client{strings.TrimSuffix(base.String(), "/") + "/embeddings", c}, nil
 }

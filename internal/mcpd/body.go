@@ -1,8 +1,8 @@
 package mcpd
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 
 	"github.com/go-json-experiment/json"
@@ -23,22 +23,20 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	if n := r.ContentLength; n > 0 {
-		body := make([]byte, n)
-		if _, err := io.ReadFull(r.Body, body); err != nil {
-			return nil, fault.New(fault.Invalid, "the body ended early; send it again").Because(err)
-		}
-		return body, nil
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	var in bytes.Buffer
+	in.Grow(int(min(max(r.ContentLength, 0), promised)) + bytes.MinRead) // and no room is kept for what is only promised
+	_, err := in.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	if _, over := err.(*http.MaxBytesError); over {
 		return nil, tooLarge(limit)
 	}
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the body ended early; send it again").Because(err)
 	}
-	return body, nil
+	return in.Bytes(), nil
 }
+
+// promised is how much of a body's announced length is believed before it comes.
+const promised = 64 << 10
 
 func tooLarge(limit int64) error {
 	return fault.New(fault.TooLarge, "a message may have %d bytes; send less, or upload files over REST", limit).With("limit", limit)

@@ -10,6 +10,8 @@
 // are built once, because the SDK's typed results are encoded several times over. What an
 // operation does, who a caller is and what is limited are left to op, identity and access.
 //
+// A handler's question to the person behind a client travels as an elicitation (ask.go).
+//
 // A message over HTTP passes, in this order: front (panics, origin, caller, body, session)
 // → the SDK's stateful or stateless handler → method → the engine, and on the way back
 // reply, which turns a stream of one response into plain JSON.

@@ -63,6 +63,7 @@ type line struct {
 	mu     sync.Mutex // guards what follows, and writing
 	out    io.Writer
 	open   map[any]bool // ids of calls that are not answered yet; true for those that wait for ever
+	asked  map[any]bool // ids of our own requests that are not answered yet
 	drain  chan struct{}
 	ended  bool // nothing more to read: drain closes when nothing is open
 	closed chan struct{}
@@ -70,7 +71,7 @@ type line struct {
 }
 
 func newLine(ctx context.Context, in io.Reader, out io.Writer) *line {
-	l := &line{ctx: ctx, read: make(chan []byte), out: out, open: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
+	l := &line{ctx: ctx, read: make(chan []byte), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
 	// A read of a terminal or pipe cannot be interrupted: this goroutine may outlive the
 	// connection, until the process ends.
 	go l.scan(bufio.NewReaderSize(in, 64<<10))
@@ -162,15 +163,20 @@ func (l *line) finish() error {
 	return io.EOF
 }
 
-// drained closes drain when nothing more is to be answered. l.mu is held.
+// drained closes drain when nothing more is to be answered: calls that wait for the client
+// to answer in its turn wait in vain once its input has ended. l.mu is held.
 func (l *line) drained() {
 	if !l.ended {
 		return
 	}
+	going := 0
 	for _, waits := range l.open {
 		if !waits {
-			return
+			going++
 		}
+	}
+	if going > len(l.asked) {
+		return
 	}
 	select {
 	case <-l.drain:
@@ -194,10 +200,15 @@ func (l *line) message(text []byte) jsonrpc.Message {
 		l.refuse(jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message")
 		return nil
 	}
-	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
-		l.mu.Lock()
-		l.open[r.ID.Raw()] = r.Method == "subscriptions/listen"
-		l.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch r := m.(type) {
+	case *jsonrpc.Request:
+		if r.IsCall() {
+			l.open[r.ID.Raw()] = r.Method == "subscriptions/listen"
+		}
+	case *jsonrpc.Response:
+		delete(l.asked, r.ID.Raw())
 	}
 	return m
 }
@@ -210,9 +221,15 @@ func (l *line) Write(_ context.Context, m jsonrpc.Message) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r, ok := m.(*jsonrpc.Response); ok {
+	switch r := m.(type) {
+	case *jsonrpc.Response:
 		delete(l.open, r.ID.Raw())
 		defer l.drained()
+	case *jsonrpc.Request:
+		if r.IsCall() {
+			l.asked[r.ID.Raw()] = true
+			defer l.drained()
+		}
 	}
 	_, err = l.out.Write(append(b, '\n'))
 	return err
