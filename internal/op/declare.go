@@ -76,6 +76,8 @@ type Call struct {
 	Reply Reply
 	// Progress reports how far long work is. Never nil.
 	Progress func(done, total float64, message string)
+	// Asker asks the person behind the call; nil where nobody can be. See Ask.
+	Asker Asker
 	// Transport is "rest", "mcp" or "cli".
 	Transport string
 	// BaseURL is where the caller reached the server, without a trailing slash; "" on stdio.
@@ -125,13 +127,15 @@ type Request struct {
 	Transport      string
 	BaseURL        string
 	Progress       func(done, total float64, message string)
-	MaxText        int // bytes of output above which a Cuttable output is cut; 0 never
+	Asker          Asker // nil: nobody can be asked
+	MaxText        int   // bytes of output above which a Cuttable output is cut; 0 never
 }
 
 // Answer is what came of a call.
 type Answer struct {
 	Output json.RawMessage // JSON object that validates against the operation's Out
 	Reply  Reply
+	Asks   *Form // set in place of all else where the call goes on when this is answered: by calling again
 }
 
 // Shown is what the operation's output is to a reader: the output, or its one Bare field.

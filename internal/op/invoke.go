@@ -101,7 +101,7 @@ func (o *Operation) admission(in input, r Request, least access.Role, w access.W
 
 // run calls the handler and shapes its answer.
 func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request, in input) (*Answer, error) {
-	call := &Call{Grant: g, Progress: r.Progress, Transport: r.Transport, BaseURL: r.BaseURL}
+	call := &Call{Grant: g, Progress: r.Progress, Asker: r.Asker, Transport: r.Transport, BaseURL: r.BaseURL}
 	if call.Progress == nil {
 		call.Progress = noProgress
 	}
@@ -111,6 +111,10 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
 	out, err := o.safely(ctx, call, in.json, r.Upload)
+	var asking *Asking
+	if errors.As(err, &asking) {
+		return &Answer{Asks: &asking.Form}, nil
+	}
 	if err != nil {
 		return nil, timely(ctx, err)
 	}

@@ -1,0 +1,182 @@
+package mcpd
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	stdjson "encoding/json"
+	"errors"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// A handler's question travels as an elicitation, to clients that declare it. In the older
+// era the call waits while the server asks on the call's own stream. In the modern one the
+// call ends with resultType input_required, and the client makes it again with what was
+// answered; what earlier rounds answered comes back in requestState, which is
+//
+//	base64url of nonce | AES-256-GCM(JSON of asked)
+//
+// with the caller's account, the tool, the world and the hash of the arguments as
+// additional data: nobody can answer what was not asked, or in another's name.
+
+// maxRounds bounds how often one call asks in the modern era, where each answer is a call.
+const maxRounds = 8
+
+// asked is what a call of the modern era has asked so far.
+type asked struct {
+	Expires int64                  `json:"expires"` // Unix seconds
+	Done    map[string]op.Reaction `json:"done,omitempty"`
+	Open    string                 `json:"open"` // key of the form that waits for its answer
+}
+
+// asker asks the person behind one tool call.
+type asker struct {
+	s     *Server
+	call  *call
+	req   *mcp.CallToolRequest
+	state asked
+}
+
+// asker makes the asker of a call. Its error is that of a state that is not ours.
+func (s *Server) asker(c *call, req *mcp.CallToolRequest) (*asker, error) {
+	a := &asker{s: s, call: c, req: req}
+	if !c.modern || req.Params.RequestState == "" {
+		return a, nil
+	}
+	plain, ok := s.seal.unbox(req.Params.RequestState, a.bound())
+	if !ok || stdjson.Unmarshal(plain, &a.state) != nil {
+		return nil, fault.BadField("requestState", "is not what this call was asked with; call again without it")
+	}
+	if s.cfg.Now().Unix() > a.state.Expires {
+		return nil, fault.BadField("requestState", "has expired; call again without it")
+	}
+	return a, nil
+}
+
+// bound is what a state is bound to.
+func (a *asker) bound() []byte {
+	p := a.req.Params
+	arguments := jsontext.Value(bytes.Clone(p.Arguments))
+	_ = arguments.Canonicalize() // what has no such form is bound as it is
+	sum := sha256.Sum256(arguments)
+	b, err := stdjson.Marshal([]string{"asked", a.call.caller.Account(), a.call.scope.key, a.call.world, p.Name, hex.EncodeToString(sum[:])})
+	if err != nil {
+		panic("mcpd: " + err.Error()) // texts always have a JSON form
+	}
+	return b
+}
+
+// Asked reports whether a form was put in an earlier round.
+func (a *asker) Asked(key string) bool {
+	_, done := a.state.Done[key]
+	return done || a.state.Open == key
+}
+
+// Ask asks in the way of the call's era.
+func (a *asker) Ask(ctx context.Context, f op.Form) (op.Reaction, error) {
+	if !takesForms(a.req.ClientCapabilities()) {
+		return op.Reaction{}, nil
+	}
+	if a.call.modern {
+		return a.inRounds(f)
+	}
+	return a.waiting(ctx, f)
+}
+
+// takesForms reports whether a client shows forms. One that says nothing more than that it
+// takes elicitations does: there was nothing else once.
+func takesForms(c *mcp.ClientCapabilities) bool {
+	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
+// inRounds gives what this round or an earlier one brought, or ends the call to ask.
+func (a *asker) inRounds(f op.Form) (op.Reaction, error) {
+	if r, ok := a.state.Done[f.Key]; ok {
+		return r, nil
+	}
+	given, came := a.req.Params.InputResponses[f.Key]
+	if a.state.Open != f.Key || !came {
+		if len(a.state.Done) >= maxRounds {
+			return op.Reaction{Outcome: op.Unanswered}, nil
+		}
+		return op.Reaction{}, &op.Asking{Form: f}
+	}
+	result, ok := given.(*mcp.ElicitResult)
+	if !ok || result == nil {
+		return op.Reaction{}, fault.BadField("inputResponses."+f.Key, "must be the result of an elicitation; answer what was asked")
+	}
+	r, err := reaction(f, result)
+	if err != nil {
+		return r, err
+	}
+	if a.state.Done == nil {
+		a.state.Done = map[string]op.Reaction{}
+	}
+	a.state.Done[f.Key], a.state.Open = r, ""
+	return r, nil
+}
+
+type formKey struct{}
+
+// waiting asks on the call's stream. The form's schema travels in the context (see
+// sending): given to the SDK it would be judged there, in words that quote the answer.
+func (a *asker) waiting(ctx context.Context, f op.Form) (op.Reaction, error) {
+	if a.call.ss == nil {
+		return op.Reaction{}, nil
+	}
+	inTime, cancel := context.WithTimeout(context.WithValue(ctx, formKey{}, f), a.s.cfg.AskWait)
+	defer cancel()
+	result, err := a.call.ss.Elicit(inTime, &mcp.ElicitParams{Message: f.Message})
+	var refused *jsonrpc.Error
+	switch {
+	case err == nil:
+		return reaction(f, result)
+	case ctx.Err() != nil:
+		return op.Reaction{}, ctx.Err()
+	case inTime.Err() != nil, errors.As(err, &refused):
+		return op.Reaction{Outcome: op.Unanswered}, nil
+	}
+	return op.Reaction{}, fault.New(fault.Unavailable, "the question did not reach the client; call again").Because(err)
+}
+
+// reaction reads what a client says of a form.
+func reaction(f op.Form, r *mcp.ElicitResult) (op.Reaction, error) {
+	switch r.Action {
+	case "accept":
+		values, err := f.Read(r.Content)
+		return op.Reaction{Outcome: op.Answered, Values: values}, err
+	case "decline":
+		return op.Reaction{Outcome: op.Declined}, nil
+	case "cancel":
+		return op.Reaction{Outcome: op.Dismissed}, nil
+	}
+	return op.Reaction{}, fault.BadField("action", "must be accept, decline or cancel")
+}
+
+// asks is the result that asks for a form, of the modern era.
+func (a *asker) asks(f *op.Form) (*result, error) {
+	a.state.Open, a.state.Expires = f.Key, a.s.cfg.Now().Add(cursorLife).Unix()
+	state, err := stdjson.Marshal(a.state)
+	if err != nil {
+		return nil, err
+	}
+	requests, err := stdjson.Marshal(mcp.InputRequestMap{f.Key: &mcp.ElicitParams{Message: f.Message, RequestedSchema: f.Schema()}})
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(`{"inputRequests":`), requests...)
+	b = quote(append(b, `,"requestState":`...), a.s.seal.box(state, a.bound()))
+	return &result{raw: append(append(b, a.s.askingTail...), '}')}, nil
+}
+
+// defaultAskWait is longer than a person takes who is there, and shorter than most would
+// wait for one who is not.
+const defaultAskWait = 2 * time.Minute
