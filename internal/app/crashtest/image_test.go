@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // loss is what a power cut does to what was written and not synced.
@@ -38,8 +39,8 @@ type inode struct {
 // image writes what is on the disk after a power cut before operation number cut to a
 // folder. A disk that lies takes no notice of syncs.
 func (d *disk) image(to string, cut int, how loss, lies bool, r *rand.Rand) error {
-	// File 1 is the store's, which is opened first.
-	inodes, names, gone := map[int]*inode{}, map[string]int{}, map[string]int{}
+	// File 1 is the store's, which is opened first, and that of records has its name after.
+	inodes, names, gone, journals := map[int]*inode{}, map[string]int{}, map[string]int{}, map[int]bool{}
 	d.mu.Lock()
 	ops := slices.Clone(d.ops[:cut])
 	d.mu.Unlock()
@@ -48,13 +49,14 @@ func (d *disk) image(to string, cut int, how loss, lies bool, r *rand.Rand) erro
 		switch o.kind {
 		case opCreate:
 			inodes[o.file], names[o.path] = &inode{}, o.file
+			journals[o.file] = strings.HasSuffix(o.path, "-wal") || strings.HasSuffix(o.path, "-journal")
 		case opWrite, opTruncate:
 			f.pending = append(f.pending, o)
 		case opSync:
 			if lies {
 				break
 			}
-			if f.sync(); !f.named && o.file != 1 {
+			if f.sync(); !f.named && journals[o.file] {
 				// The first sync of a journal that SQLite made syncs the folder too: what
 				// names stand for, and which are gone, is safe.
 				clear(gone)

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Backup writes a consistent copy of the store, without free space and without the keys
-// that sign tokens, to a new file. It
-// reads one snapshot; writes go on meanwhile. A copy that fails leaves nothing.
+// Backup writes a consistent copy of the store, its access records among it, without free
+// space and without the keys that sign tokens, to one new file. It reads one snapshot, and
+// then the records; writes go on meanwhile. A copy that fails leaves nothing.
 func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if err := s.enter(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if _, err := c.exec(ctx, "VACUUM INTO ?1", part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
-	if err := dropSecrets(ctx, part); err != nil {
+	if err := s.complete(ctx, part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	if err := syncFile(part); err != nil {
@@ -49,21 +49,30 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	return syncFile(filepath.Dir(path))
 }
 
-// dropSecrets takes the keys that sign tokens out of a copy, and their bytes with them: who
-// gets hold of a backup must not be able to sign. A store that runs on the copy makes new
-// ones.
-func dropSecrets(ctx context.Context, path string) (err error) {
+// complete makes a copy what a backup is: with the access records, which are in a file of
+// their own, and without the keys that sign tokens and their bytes, for who gets hold of a
+// backup must not be able to sign. A store that runs on the copy makes new ones.
+func (s *Store) complete(ctx context.Context, path string) (err error) {
 	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	for _, sql := range []string{"PRAGMA journal_mode = DELETE", "PRAGMA secure_delete = ON", "DELETE FROM signing_keys", "VACUUM"} {
-		if err := c.query(ctx, func(row) error { return nil }, sql); err != nil {
-			return err
+	run := func(list ...string) error {
+		for _, sql := range list {
+			if err := c.query(ctx, func(row) error { return nil }, sql); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
+	if err := run("PRAGMA journal_mode = DELETE", "PRAGMA secure_delete = ON"); err != nil {
+		return err
+	}
+	if err := s.records.gather(ctx, c); err != nil {
+		return err
+	}
+	return run("DELETE FROM signing_keys", "VACUUM")
 }
 
 func syncFile(path string) error {
@@ -74,21 +83,27 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Verify reads the whole file and gives every fault that SQLite and its full-text index
+// Verify reads both files whole and gives every fault that SQLite and its full-text index
 // find; none is soundness. It takes about a second for 100 MB.
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	var parts []int64
-	err = s.read(ctx, func(c *conn) error {
-		if err := c.query(ctx, func(r row) error {
+	check := func(c *conn) error {
+		return c.query(ctx, func(r row) error {
 			if f := r.text(0); f != "ok" {
 				faults = append(faults, f)
 			}
 			return nil
-		}, "PRAGMA integrity_check(100)"); err != nil {
+		}, "PRAGMA integrity_check(100)")
+	}
+	err = s.read(ctx, func(c *conn) error {
+		if err := check(c); err != nil {
 			return err
 		}
 		return c.query(ctx, func(r row) error { parts = append(parts, r.int(0)); return nil }, "SELECT part FROM parts")
 	})
+	if err == nil {
+		err = s.records.use(ctx, "BEGIN", check)
+	}
 	if err != nil {
 		return faults, err
 	}
@@ -112,10 +127,11 @@ func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 
 // Stats is how large a store is, for metrics. It counts nothing that a label hides.
 type Stats struct {
-	FileBytes int64 // of the database file
-	WALBytes  int64 // of the log that is not yet checkpointed into it
-	FreeBytes int64 // inside the file
-	Queued    int   // writes that wait for their turn in this process
+	FileBytes   int64 // of the database file
+	WALBytes    int64 // of the log that is not yet checkpointed into it
+	FreeBytes   int64 // inside the file
+	RecordBytes int64 // of the file of access records and its log
+	Queued      int   // writes that wait for their turn in this process
 }
 
 // Stats measures the store. It is cheap enough to be asked every few seconds.
@@ -133,9 +149,17 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 		st.FileBytes, st.FreeBytes = size*pages, size*free
 		return err
 	})
-	if info, serr := os.Stat(s.cfg.Path + "-wal"); serr == nil {
-		st.WALBytes = info.Size()
-	}
+	st.WALBytes = sizeOf(s.cfg.Path + "-wal")
+	st.RecordBytes = sizeOf(s.records.cfg.Path) + sizeOf(s.records.cfg.Path+"-wal")
 	st.Queued = len(s.queue)
 	return st, err
+}
+
+// sizeOf is how large a file is, 0 where there is none.
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }

@@ -1,5 +1,6 @@
-// Package sqlite keeps worlds in one SQLite file: the store that a single binary starts
-// with, shared by any number of processes on one machine.
+// Package sqlite keeps worlds in one SQLite file, and access records in another beside it:
+// the store that a single binary starts with, shared by any number of processes on one
+// machine.
 //
 // Its invariant: what a view does not see takes no part in any query, neither in what is
 // found nor in its order, score or count. Rows are reached through indexes that begin with
@@ -35,11 +36,22 @@ import (
 	"loregate/internal/fault"
 )
 
-//go:embed migrations/*.sql
+//go:embed migrations/*.sql migrations/records/*.sql
 var migrations embed.FS
 
-// schemaVersion is the user_version that the last migration sets.
+// schemaVersion is the user_version that the last migration of a store sets.
 const schemaVersion = 6
+
+// schema is what a file is brought up to.
+type schema struct {
+	folder  string // of its migrations
+	version int64  // the user_version that the last one sets
+}
+
+var (
+	storeSchema  = schema{"migrations", schemaVersion}
+	recordSchema = schema{"migrations/records", 1}
+)
 
 // oldest is the first SQLite release without the WAL-reset corruption.
 const oldest = 3_051_003
@@ -52,9 +64,7 @@ type Config struct {
 	CacheKiB int           // page cache of the writer; each reader has a quarter; default 65,536
 	Wait     time.Duration // longest wait for another process's write; default 30 s
 	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
-	// Idle is how long nothing must be written before the index is tidied; default 250 ms,
-	// less than lies between two writes of access records, or a server that is always read
-	// from would never come to it.
+	// Idle is how long nothing must be written before the index is tidied; default 250 ms.
 	Idle time.Duration
 }
 
@@ -175,21 +185,21 @@ func versionNumber(s string) (n int, ok bool) {
 	return n, strings.Count(s, ".") == 2
 }
 
-// migrate brings the file to this binary's schema. Goose is asked only where the file
+// bring brings a file to this binary's schema. Goose is asked only where the file
 // is behind: a current store opens without it.
-func migrate(ctx context.Context, c *conn) error {
+func (s schema) bring(ctx context.Context, c *conn) error {
 	const tries = 50
 	for try := 0; ; try++ {
 		at, err := c.number(ctx, "PRAGMA user_version")
 		switch {
 		case err != nil:
 			return err
-		case at == schemaVersion:
+		case at == s.version:
 			return nil
-		case at > schemaVersion:
-			return fault.New(fault.Unavailable, "the store has schema %d and this program knows schemas up to %d: it was written by a newer version; upgrade loregate, or use another data folder", at, schemaVersion)
+		case at > s.version:
+			return fault.New(fault.Unavailable, "the store has schema %d and this program knows schemas up to %d: it was written by a newer version; upgrade loregate, or use another data folder", at, s.version)
 		}
-		err = runGoose(ctx, c)
+		err = s.runGoose(ctx, c)
 		if err == nil {
 			continue
 		}
@@ -204,8 +214,8 @@ func migrate(ctx context.Context, c *conn) error {
 	}
 }
 
-func runGoose(ctx context.Context, c *conn) (err error) {
-	files, err := fs.Sub(migrations, "migrations")
+func (s schema) runGoose(ctx context.Context, c *conn) (err error) {
+	files, err := fs.Sub(migrations, s.folder)
 	if err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 	"loregate/internal/store/service"
 )
 
-// Store is a canon.Store in one SQLite file. Several Stores, in one process or in many,
-// may have the same file open.
+// Store is a canon.Store in one SQLite file, with another for access records beside it.
+// Several Stores, in one process or in many, may have the same files open.
 type Store struct {
 	*service.Service // what is kept beside the canon
 
@@ -33,8 +33,9 @@ type Store struct {
 	mu     sync.Mutex     // guards shut, and inUse against Close
 	shut   bool
 
-	watch watch
-	known known
+	watch   watch
+	known   known
+	records *recordFile
 }
 
 var _ canon.Store = (*Store)(nil)
@@ -52,7 +53,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := makeFile(cfg.Path); err != nil {
 		return nil, err
 	}
-	writer, err := connectWriter(ctx, cfg)
+	writer, err := connectWriter(ctx, cfg, storeSchema)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Path, err)
 	}
@@ -65,6 +66,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		stopped: make(chan struct{}),
 	}
 	s.Service = service.New(backstage{s})
+	if s.records, err = openRecords(ctx, s); err != nil {
+		return nil, errors.Join(err, writer.close())
+	}
 	s.watch.init()
 	writer.steady = true
 	go s.runWriter(writer)
@@ -89,12 +93,12 @@ func makeFile(path string) error {
 
 // connectWriter opens the connection that writes, again where several processes make
 // the file at the same moment.
-func connectWriter(ctx context.Context, cfg Config) (*conn, error) {
+func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 	for end := time.Now().Add(cfg.Wait); ; {
 		c, err := connect(ctx, cfg, false)
 		if err == nil {
 			if err = checkBuild(ctx, c); err == nil {
-				err = migrate(ctx, c)
+				err = to.bring(ctx, c)
 			}
 			if err == nil {
 				return c, nil
@@ -186,7 +190,7 @@ func (s *Store) Close() error {
 		for _, c := range s.readers.idle {
 			err = errors.Join(err, c.close())
 		}
-		err = errors.Join(err, s.watch.close())
+		err = errors.Join(err, s.watch.close(), s.records.close())
 	})
 	return err
 }
