@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
@@ -166,5 +168,122 @@ func TestWithdrawOfAnotherWorldsInvitation(t *testing.T) {
 	}
 	if _, err := f.Accept(context.Background(), code, "bert"); err != nil {
 		t.Errorf("it was withdrawn from outside: %v", err)
+	}
+}
+
+// Whoever is a member of another world, or a lower one of this, becomes what the
+// invitation says, and stays the player that they are.
+func TestAnInvitationIsForItsWorldAndRaises(t *testing.T) {
+	f := newFixture(t)
+	player := uuid.UUID{15: 3}
+	f.join("bert", otherWorld, admin)
+	f.join("carl", otherWorld, user)
+	if err := f.worlds.Join(context.Background(), identity.Membership{World: mainWorld, Subject: "carl", Role: user, Player: player}, ""); err != nil {
+		t.Fatal(err)
+	}
+	for who, card := range map[access.Subject]uuid.UUID{"bert": uuid.Nil, "carl": player} {
+		_, code := f.invite(identity.InvitationSpec{Role: gm})
+		m, err := f.Accept(context.Background(), code, who)
+		if err != nil || m.World != mainWorld || m.Role != gm || m.Player != card || f.roleOf(who) != gm {
+			t.Errorf("%s: %+v, %v; now %s", who, m, err, f.roleOf(who))
+		}
+	}
+}
+
+// joins counts who is joined.
+type joins struct {
+	identity.Joiner
+	n int
+}
+
+func (j *joins) Join(ctx context.Context, m identity.Membership, by access.Subject) error {
+	j.n++
+	return j.Joiner.Join(ctx, m, by)
+}
+
+// Who is a member with that role already, or a higher one, is not made one again.
+func TestAnInvitationOfAMemberChangesNothing(t *testing.T) {
+	var count *joins
+	f := newFixture(t, func(c *identity.Config) { count = &joins{Joiner: c.Joiner}; c.Joiner = count })
+	f.join("anna", mainWorld, gm)
+	f.join("bert", mainWorld, admin)
+	for _, who := range []access.Subject{"anna", "bert"} {
+		i, code := f.invite(identity.InvitationSpec{Role: gm})
+		if _, err := f.Accept(context.Background(), code, who); err != nil || count.n != 0 {
+			t.Errorf("%s: joined %d times, %v", who, count.n, err)
+		}
+		if all, err := f.Invitations(context.Background(), mainWorld); err != nil || all[len(all)-1].ID != i.ID || all[len(all)-1].State != identity.InvitationAccepted {
+			t.Errorf("%s: %+v, %v", who, all, err)
+		}
+	}
+}
+
+// What an acceptance opens is open at once, also to who is known already.
+func TestAnAcceptanceShowsAtOnce(t *testing.T) {
+	f := newFixture(t, func(c *identity.Config) { c.Poll = time.Hour })
+	_, secret := f.key(identity.KeySpec{Subject: "bert", Worlds: roles{}})
+	if c, err := f.caller(secret); err != nil || c.Role(mainWorld) != none {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	_, code := f.invite(identity.InvitationSpec{Role: gm})
+	if _, err := f.Accept(context.Background(), code, "bert"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := f.caller(secret); err != nil || c.Role(mainWorld) != gm {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// One invitation is withdrawn, and once.
+func TestOneInvitationIsWithdrawn(t *testing.T) {
+	f := newFixture(t)
+	_, first := f.invite(identity.InvitationSpec{})
+	second, gone := f.invite(identity.InvitationSpec{})
+	third, last := f.invite(identity.InvitationSpec{})
+	if err := f.Withdraw(context.Background(), mainWorld, second.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Withdraw(context.Background(), mainWorld, second.ID); !errors.Is(err, fault.NotFound) {
+		t.Errorf("withdrawn again: %v", err)
+	}
+	for code, open := range map[string]bool{first: true, gone: false, last: true} {
+		if _, err := f.Accept(context.Background(), code, "bert"); (err == nil) != open {
+			t.Errorf("open %t: %v", open, err)
+		}
+	}
+	if err := f.Withdraw(context.Background(), mainWorld, third.ID); !errors.Is(err, fault.NotFound) {
+		t.Errorf("withdrawn after its acceptance: %v", err)
+	}
+}
+
+func TestTheBoundsOfAnInvitation(t *testing.T) {
+	f := newFixture(t)
+	for _, row := range []struct {
+		role access.Role
+		life time.Duration
+		good bool
+	}{
+		{user, 0, true}, {gm, 0, true}, {admin, 0, true}, {admin + 1, 0, false}, {255, 0, false},
+		{gm, 1, true}, {gm, -1, false}, {gm, identity.MaxInvitationLife, true}, {gm, identity.MaxInvitationLife + 1, false},
+	} {
+		i, code, err := f.Invite(context.Background(), identity.InvitationSpec{World: mainWorld, Role: row.role, By: "anna", Life: row.life})
+		life := row.life
+		if life == 0 {
+			life = identity.DefaultInvitationLife
+		}
+		if (err == nil) != row.good || row.good && !i.Expires.Equal(start.Add(life)) || !row.good && (code != "" || !errors.Is(err, fault.Invalid)) {
+			t.Errorf("%d for %v: %+v, %v", row.role, row.life, i, err)
+		}
+	}
+}
+
+func TestAnInstanceThatTakesNoInvitations(t *testing.T) {
+	f := newFixture(t, func(c *identity.Config) { c.Joiner = nil })
+	i, code := f.invite(identity.InvitationSpec{})
+	if _, err := f.Accept(context.Background(), code, "bert"); !errors.Is(err, fault.Rule) {
+		t.Errorf("%v", err)
+	}
+	if all, err := f.Invitations(context.Background(), mainWorld); err != nil || all[0].State != identity.InvitationOpen || all[0].Subject != i.Subject {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
