@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,8 +19,21 @@ type eventsCmd struct {
 
 type deadLettersCmd struct {
 	common
+	listing
 	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 }
+
+type deadRow struct {
+	Event   string    `json:"event"`
+	Handler string    `json:"handler"`
+	Tries   int       `json:"tries"`
+	Since   time.Time `json:"since"`
+	Problem string    `json:"problem"`
+}
+
+var deadTable = table[deadRow]{"EVENT HANDLER TRIES SINCE PROBLEM", func(d deadRow) []string {
+	return []string{d.Event, d.Handler, strconv.Itoa(d.Tries), day(d.Since), d.Problem}
+}}
 
 func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
 	return d.with(ctx, func(a *app.App) error {
@@ -28,12 +41,11 @@ func (d deadLettersCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
-		fmt.Fprintln(t, "EVENT\tHANDLER\tTRIES\tSINCE\tPROBLEM")
+		var rows []deadRow
 		for _, l := range list {
-			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", l.Event, l.Handler, l.Attempts, l.At.Format(time.RFC3339), l.Problem)
+			rows = append(rows, deadRow{l.Event, l.Handler, l.Attempts, l.At, l.Problem})
 		}
-		return t.Flush()
+		return deadTable.print(out, d.listing, rows)
 	})
 }
 

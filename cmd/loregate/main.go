@@ -2,7 +2,8 @@
 //
 // Each subcommand is a struct that kong fills and runs; the work is done in internal/app.
 // Standard output carries results (or, with mcp, the protocol), standard error everything
-// else. The exit status is 0 on success, 1 on failure, 2 for a wrong command line.
+// else. The exit status is 0 on success, 1 on failure, 2 for a wrong command line, and 130
+// where somebody ended the command before it was done.
 package main
 
 import (
@@ -11,9 +12,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -28,28 +31,45 @@ import (
 var version = ""
 
 type cli struct {
-	Serve     serveCmd     `cmd:"" help:"Serve MCP and REST over HTTP."`
-	MCP       mcpCmd       `cmd:"" name:"mcp" help:"Serve MCP on standard input and output, for a local client."`
-	Import    importCmd    `cmd:"" help:"Bring in what a world is kept in today."`
-	Export    exportCmd    `cmd:"" help:"Write a world out."`
-	World     worldCmd     `cmd:"" help:"Make, list, configure and fork worlds, and manage their members."`
-	Key       keyCmd       `cmd:"" help:"Make, list and revoke API keys."`
-	Signing   signingCmd   `cmd:"" help:"Manage the keys that sign tokens."`
-	Proposals proposalsCmd `cmd:"" help:"Look at what is proposed, and decide."`
-	Agent     agentCmd     `cmd:"" help:"Have an agent do its work."`
-	Ops       opsCmd       `cmd:"" help:"List the operations there are."`
-	Call      callCmd      `cmd:"" help:"Call an operation."`
-	Game      gameCmd      `cmd:"" help:"Games of Alignment."`
-	Audit     auditCmd     `cmd:"" help:"Show and verify what was recorded."`
-	Events    eventsCmd    `cmd:"" help:"List and replay the events that their handlers gave up."`
-	Rebuild   rebuildCmd   `cmd:"" help:"Recreate every table from the streams, and say whether it is identical."`
-	Purge     purgeCmd     `cmd:"" help:"Erase the body of a version of a card, keeping its hash."`
-	Backup    backupCmd    `cmd:"" help:"Write a consistent copy of the store."`
-	Copy      copyCmd      `cmd:"" help:"Copy a store to another, between data folders and PostgreSQL, and prove both equal."`
-	Bench     benchCmd     `cmd:"" help:"Put running servers under load, and say how they do."`
-	Doctor    doctorCmd    `cmd:"" help:"Check that everything is in order, and print what is in force."`
-	Studio    studioCmd    `cmd:"" help:"Build places in authoring programs: plans, runs, artifacts."`
-	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Serve serveCmd `cmd:"" group:"serve" help:"Serve MCP and REST over HTTP."`
+	MCP   mcpCmd   `cmd:"" group:"serve" name:"mcp" help:"Serve MCP on standard input and output, for a local client."`
+
+	World     worldCmd     `cmd:"" group:"worlds" help:"Make, list, configure and fork worlds, and manage their members."`
+	Import    importCmd    `cmd:"" group:"worlds" help:"Bring in what a world is kept in today."`
+	Export    exportCmd    `cmd:"" group:"worlds" help:"Write a world out."`
+	Proposals proposalsCmd `cmd:"" group:"worlds" help:"Look at what is proposed, and decide."`
+	Agent     agentCmd     `cmd:"" group:"worlds" help:"Have an agent do its work."`
+	Studio    studioCmd    `cmd:"" group:"worlds" help:"Build places in authoring programs: plans, runs, artifacts."`
+	Game      gameCmd      `cmd:"" group:"worlds" help:"Games of Alignment."`
+
+	Key     keyCmd     `cmd:"" group:"callers" help:"Make, list and revoke API keys."`
+	Signing signingCmd `cmd:"" group:"callers" help:"Manage the keys that sign tokens."`
+
+	Ops  opsCmd  `cmd:"" group:"operations" help:"List the operations there are, or explain one."`
+	Call callCmd `cmd:"" group:"operations" help:"Call an operation, as a client would."`
+
+	Backup  backupCmd  `cmd:"" group:"upkeep" help:"Write a consistent copy of the store."`
+	Copy    copyCmd    `cmd:"" group:"upkeep" help:"Copy a store to another, between data folders and PostgreSQL, and prove both equal."`
+	Doctor  doctorCmd  `cmd:"" group:"upkeep" help:"Check that everything is in order, and print what is in force."`
+	Audit   auditCmd   `cmd:"" group:"upkeep" help:"Show and verify what was recorded."`
+	Events  eventsCmd  `cmd:"" group:"upkeep" help:"List and replay the events that their handlers gave up."`
+	Rebuild rebuildCmd `cmd:"" group:"upkeep" help:"Recreate every table from the streams, and say whether it is identical."`
+	Purge   purgeCmd   `cmd:"" group:"upkeep" help:"Erase the body of a version of a card, keeping its hash."`
+	Bench   benchCmd   `cmd:"" group:"upkeep" help:"Put running servers under load, and say how they do."`
+
+	Help       helpCmd       `cmd:"" group:"self" help:"Show what a command does and takes."`
+	Completion completionCmd `cmd:"" group:"self" help:"Print what makes a shell complete commands and flags."`
+	Version    versionCmd    `cmd:"" group:"self" help:"Print the version."`
+}
+
+// groups are the parts that the commands are shown in.
+var groups = []kong.Group{
+	{Key: "serve", Title: "Serve:"},
+	{Key: "worlds", Title: "Worlds and what is in them:"},
+	{Key: "callers", Title: "Who may call:"},
+	{Key: "operations", Title: "Any operation:"},
+	{Key: "upkeep", Title: "Keep, prove and move a store:"},
+	{Key: "self", Title: "The program:"},
 }
 
 // common is what every command that opens the data folder takes.
@@ -107,18 +127,19 @@ func main() {
 }
 
 func run(args []string, out, errOut io.Writer) int {
-	var c cli
-	parser, err := kong.New(&c, kong.Name("loregate"),
-		kong.Description("One canon for a fictional world, and one gate to it."),
-		kong.UsageOnError(), kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := newParser(out, errOut)
 	if err != nil {
 		fmt.Fprintln(errOut, "loregate:", err)
 		return 2
 	}
-	command, err := parser.Parse(args)
+	if len(args) > 0 && args[0] == completing {
+		complete(out, parser.Model.Node, args[1:])
+		return 0
+	}
+	command, err := parser.Parse(asked(args))
 	if err != nil {
 		fmt.Fprintln(errOut, "loregate:", err)
-		fmt.Fprintln(errOut, "Run loregate --help, or loregate COMMAND --help.")
+		fmt.Fprintf(errOut, "Run %s --help.\n", commandOf(err))
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -126,15 +147,21 @@ func run(args []string, out, errOut io.Writer) int {
 	context.AfterFunc(ctx, stop) // whoever asks a second time does not want to wait
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.BindTo(out, (*io.Writer)(nil))
-	if err := command.Run(); err != nil {
+	switch err := command.Run(); {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(errOut, "loregate: stopped before it was done")
+		return 130
+	default:
 		explain(errOut, err)
 		return 1
 	}
-	return 0
 }
 
 // explain prints an error for a person: what happened and what to do, without the trail
-// that only a log wants.
+// that only a log wants. Whoever runs the command owns the store, so that why a part does
+// not answer is said too.
 func explain(w io.Writer, err error) {
 	var f *fault.Error
 	if !errors.As(err, &f) || f.Kind == fault.Internal {
@@ -147,8 +174,11 @@ func explain(w io.Writer, err error) {
 			fmt.Fprintf(w, "  %s: %s\n", field.Field, field.Error)
 		}
 	}
-	for k, v := range f.Details {
-		fmt.Fprintf(w, "  %s: %v\n", k, v)
+	for _, k := range slices.Sorted(maps.Keys(f.Details)) {
+		fmt.Fprintf(w, "  %s: %v\n", k, f.Details[k])
+	}
+	if f.Kind == fault.Unavailable && f.Cause != nil {
+		fmt.Fprintf(w, "  because: %v\n", f.Cause)
 	}
 }
 

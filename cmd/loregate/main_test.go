@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net"
 	"os"
 	"os/exec"
@@ -131,5 +132,114 @@ func TestTheWorldMeantMayStandInTheEnvironment(t *testing.T) {
 	}
 	if got := loregate(t, dir, "", "call", "list_types", "{}", "--world", "west"); got.code == 0 {
 		t.Error("the flag does not beat the environment")
+	}
+}
+
+func TestHelpIsFoundHoweverItIsAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	for args, want := range map[string]string{
+		"":                        "serve --sample",
+		"--help":                  "Worlds and what is in them:",
+		"help":                    "Worlds and what is in them:",
+		"help world member":       "invite",
+		"world member add --help": "--player",
+		"help help":               "member add",
+		"--version":               "loregate ",
+		"version":                 "loregate ",
+	} {
+		if got := loregate(t, dir, "", strings.Fields(args)...); got.code != 0 || got.err != "" || !strings.Contains(got.stdout, want) {
+			t.Errorf("loregate %s: exit %d, want %q\n%s%s", args, got.code, want, got.err, got.stdout)
+		}
+	}
+}
+
+func TestAWrongCommandLineNamesTheHelpThatHelps(t *testing.T) {
+	got := loregate(t, t.TempDir(), "", "world", "member", "invite")
+	if got.code != 2 || !strings.Contains(got.err, "Run loregate world member invite --help.") {
+		t.Errorf("exit %d: %s", got.code, got.err)
+	}
+}
+
+func TestShellsComplete(t *testing.T) {
+	for _, tc := range []struct{ line, want string }{
+		{"wor", "world"},
+		{"world member ", "add remove list invite accept"},
+		{"world member add --role ", "user gm admin"},
+		{"world member add --data gm --role ", "user gm admin"},
+		{"world member add north --role a", "admin"},
+		{"import m", "markdown"},
+		{"import markdown ", ""},
+		{"export --as ", "user gm admin"},
+		{"serve --sa", "--sample"},
+		{"serve --addr ", ""},
+	} {
+		var out, errs bytes.Buffer
+		code := run(append([]string{completing}, strings.Split(tc.line, " ")...), &out, &errs)
+		if got := strings.Join(strings.Fields(out.String()), " "); got != tc.want || code != 0 || errs.Len() > 0 {
+			t.Errorf("%s: exit %d, %q, want %q", tc.line, code, got, tc.want)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		var out bytes.Buffer
+		if code := run([]string{"completion", shell}, &out, &out); code != 0 || !strings.Contains(out.String(), completing) {
+			t.Errorf("completion %s: exit %d, %q", shell, code, out.String())
+		}
+	}
+}
+
+func TestAKeyIsNamedInWords(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{
+		{"world", "create", "mine"},
+		{"key", "create", "my agent", "--role", "gm", "--world", "mine"},
+		{"key", "create", "ada", "--actor", "person", "--approve", "--expires", "720h", "--world", "mine"},
+	} {
+		if got := loregate(t, dir, "", args...); got.code != 0 {
+			t.Fatal(args, got.err)
+		}
+	}
+	people := loregate(t, dir, "", "key", "list")
+	for _, want := range []string{"my agent", "my-agent", "mine", "approves, until "} {
+		if !strings.Contains(people.stdout, want) {
+			t.Errorf("key list lacks %q:\n%s", want, people.stdout)
+		}
+	}
+	var rows []struct {
+		Subject string   `json:"subject"`
+		Slugs   []string `json:"world_slugs"`
+		State   string   `json:"state"`
+	}
+	programs := loregate(t, dir, "", "key", "list", "--json")
+	if err := json.Unmarshal([]byte(programs.stdout), &rows); err != nil || len(rows) != 2 || rows[0].Subject != "my-agent" || rows[0].State != "good" || len(rows[0].Slugs) != 1 {
+		t.Errorf("%v %+v\n%s", err, rows, programs.stdout)
+	}
+}
+
+func TestListsOfNothingAreLists(t *testing.T) {
+	dir := t.TempDir()
+	if got := loregate(t, dir, "", "world", "create", "mine"); got.code != 0 {
+		t.Fatal(got.err)
+	}
+	for _, args := range []string{"key list", "events dead-letters", "world member list mine"} {
+		got := loregate(t, dir, "", append(strings.Fields(args), "--json")...)
+		var rows []any
+		if err := json.Unmarshal([]byte(got.stdout), &rows); err != nil || rows == nil {
+			t.Errorf("%s --json: %v: %s%s", args, err, got.stdout, got.err)
+		}
+	}
+}
+
+func TestAnOperationIsExplained(t *testing.T) {
+	dir := t.TempDir()
+	got := loregate(t, dir, "", "ops", "search_cards")
+	for _, want := range []string{"GET /api/mcp/cards", "highlight", `loregate call search_cards '{"q":"species"}'`} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("lacks %q:\n%s%s", want, got.stdout, got.err)
+		}
+	}
+	for name, want := range map[string]string{"get-card": "did you mean get_card", "get_crd": "did you mean get_card", "kard": "loregate ops lists all"} {
+		if got := loregate(t, dir, "", "call", name); got.code != 1 || !strings.Contains(got.err, want) {
+			t.Errorf("call %s: exit %d: %s", name, got.code, got.err)
+		}
 	}
 }

@@ -1,62 +1,158 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/fault"
 	"loregate/internal/op"
 )
 
 type opsCmd struct {
 	common
-	JSON bool `help:"With schemas and examples, as JSON."`
+	listing
+	Operation string `arg:"" optional:"" help:"The operation to explain: what it takes, and examples."`
 }
+
+var opsTable = table[*op.Operation]{"OPERATION ROLE EFFECT ROUTE WHAT", func(o *op.Operation) []string {
+	return []string{o.Name, leastOf(o), string(o.Effect), o.Route, o.Title}
+}}
 
 func (o opsCmd) Run(ctx context.Context, out io.Writer) error {
 	return o.with(ctx, func(a *app.App) error {
 		operations := a.Ops.Operations(app.Operator(), "")
-		if o.JSON {
-			e := json.NewEncoder(out)
-			e.SetIndent("", "  ")
-			return e.Encode(describe(operations))
-		}
-		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
-		fmt.Fprintln(t, "OPERATION\tROLE\tEFFECT\tROUTE\tWHAT")
-		for _, operation := range operations {
-			least := operation.Least.String()
-			if operation.Operator {
-				least = "operator"
+		if o.Operation != "" {
+			one, err := operationNamed(operations, o.Operation)
+			if err != nil {
+				return err
 			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", operation.Name, least, operation.Effect, operation.Route, operation.Title)
+			if !o.JSON {
+				return explainOperation(out, one)
+			}
+			operations = []*op.Operation{one}
 		}
-		return t.Flush()
+		if o.JSON {
+			return table[described]{}.print(out, o.listing, describe(operations))
+		}
+		return opsTable.print(out, o.listing, operations)
 	})
 }
 
+// leastOf is who may call an operation at least.
+func leastOf(o *op.Operation) string {
+	if o.Operator {
+		return "operator"
+	}
+	return o.Least.String()
+}
+
+// operationNamed finds an operation, or says which are named alike.
+func operationNamed(operations []*op.Operation, name string) (*op.Operation, error) {
+	var near []string
+	for _, o := range operations {
+		switch {
+		case o.Name == name:
+			return o, nil
+		case plainName(o.Name) == plainName(name):
+			near = append([]string{o.Name}, near...)
+		case strings.Contains(plainName(o.Name), plainName(name)), kin(plainName(o.Name), plainName(name)):
+			near = append(near, o.Name)
+		}
+	}
+	e := fault.New(fault.NotFound, "there is no operation %q; loregate ops lists all", name)
+	if len(near) > 0 {
+		e = fault.New(fault.NotFound, "there is no operation %q; did you mean %s? loregate ops lists all", name, strings.Join(near[:min(3, len(near))], ", "))
+	}
+	return nil, e
+}
+
+// plainName is a name without what people mix up.
+func plainName(s string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(s))
+}
+
+// kin reports whether two names differ by one letter that is left out, added or other.
+func kin(a, b string) bool {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	a, b = a[n:], b[n:]
+	return a != "" && a[1:] == b || b != "" && b[1:] == a || a != "" && b != "" && a[1:] == b[1:]
+}
+
+// explainOperation writes what a person needs to call an operation here.
+func explainOperation(out io.Writer, o *op.Operation) error {
+	fmt.Fprintf(out, "%s: %s\n\n%s\n\nLeast role %s, effect %s", o.Name, o.Title, o.Doc, leastOf(o), o.Effect)
+	if o.Route != "" {
+		fmt.Fprintf(out, ", %s", o.Route)
+	}
+	fmt.Fprint(out, "\n")
+	if len(o.In.Properties) > 0 {
+		fmt.Fprint(out, "\nTakes:\n")
+		w := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
+		for _, name := range o.In.PropertyOrder {
+			need := ""
+			if slices.Contains(o.In.Required, name) {
+				need = "(required) "
+			}
+			fmt.Fprintf(w, "  %s\t%s%s\n", name, need, o.In.Properties[name].Description)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, e := range o.Examples {
+		fmt.Fprintf(out, "\n%s:\n  loregate call %s %s\n", e.Title, o.Name, quoted(e.Input))
+	}
+	return nil
+}
+
+// quoted is JSON as one word of a shell.
+func quoted(input string) string {
+	var plain bytes.Buffer
+	if json.Compact(&plain, []byte(input)) != nil {
+		plain.WriteString(input)
+	}
+	return "'" + strings.ReplaceAll(plain.String(), "'", `'\''`) + "'"
+}
+
 type described struct {
-	Name     string `json:"name"`
-	Title    string `json:"title"`
-	Doc      string `json:"description"`
-	Effect   string `json:"effect"`
-	Least    string `json:"least_role"`
-	Operator bool   `json:"operator,omitempty"`
-	Route    string `json:"route,omitempty"`
-	Input    any    `json:"input_schema"`
-	Output   any    `json:"output_schema"`
+	Name     string             `json:"name"`
+	Title    string             `json:"title"`
+	Doc      string             `json:"description"`
+	Effect   string             `json:"effect"`
+	Least    string             `json:"least_role"`
+	Operator bool               `json:"operator,omitempty"`
+	Route    string             `json:"route,omitempty"`
+	Input    any                `json:"input_schema"`
+	Output   any                `json:"output_schema"`
+	Examples []describedExample `json:"examples"`
+}
+
+type describedExample struct {
+	Title string          `json:"title"`
+	Input json.RawMessage `json:"input"`
 }
 
 func describe(operations []*op.Operation) []described {
 	list := make([]described, len(operations))
 	for i, o := range operations {
-		list[i] = described{o.Name, o.Title, o.Doc, string(o.Effect), o.Least.String(), o.Operator, o.Route, o.In, o.Out}
+		list[i] = described{o.Name, o.Title, o.Doc, string(o.Effect), o.Least.String(), o.Operator, o.Route, o.In, o.Out, []describedExample{}}
+		for _, e := range o.Examples {
+			list[i].Examples = append(list[i].Examples, describedExample{e.Title, json.RawMessage(e.Input)})
+		}
 	}
 	return list
 }
@@ -65,9 +161,9 @@ type callCmd struct {
 	common
 	Operation string `arg:"" help:"Operation, from loregate ops."`
 	Input     string `arg:"" optional:"" default:"{}" help:"Arguments as a JSON object; - reads them from standard input."`
-	Role      string `help:"Role to act in." enum:"user,gm,admin" default:"admin"`
+	Role      string `help:"Role to act in: user, gm or admin." enum:"user,gm,admin" default:"admin"`
 	World     string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
-	Key       string `help:"Idempotency key: the same key and input has no second effect." name:"idempotency-key"`
+	Key       string `help:"Idempotency key: the same key and input has no second effect." name:"idempotency-key" placeholder:"KEY"`
 }
 
 func (c callCmd) Run(ctx context.Context, out io.Writer) error {
@@ -85,6 +181,9 @@ func (c callCmd) Run(ctx context.Context, out io.Writer) error {
 		caller.Actor = access.Person
 	}
 	return c.with(ctx, func(a *app.App) error {
+		if _, err := operationNamed(a.Ops.All(), c.Operation); err != nil {
+			return err
+		}
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
@@ -42,9 +41,11 @@ func (c proposalsOf) call(ctx context.Context, a *app.App, operation string, inp
 
 type proposalsListCmd struct {
 	proposalsOf
+	listing
 	Status string `help:"Only those of a status: pending_review, accepted, rejected, withdrawn, outdated or expired." placeholder:"STATUS"`
 	Kind   string `help:"Only those of a kind." placeholder:"KIND"`
-	Limit  int    `help:"Most to list." default:"50"`
+	Limit  int    `help:"Most to list: 1 to 100." default:"50"`
+	Before string `help:"Only those before a proposal, to go on after a list." placeholder:"ID"`
 }
 
 func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
@@ -56,34 +57,47 @@ func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
 		if p.Kind != "" {
 			input["kind"] = p.Kind
 		}
+		if p.Before != "" {
+			input["before"] = p.Before
+		}
 		raw, err := p.call(ctx, a, "list-proposals", input)
 		if err != nil {
 			return err
 		}
-		return printProposals(out, raw)
+		return p.print(out, raw)
 	})
 }
 
-func printProposals(out io.Writer, raw json.RawMessage) error {
+// proposalRow is what a list tells of a proposal.
+type proposalRow struct {
+	ProposalID, Kind, Status, Author string
+	CreatedUtc                       time.Time
+}
+
+var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED", func(p proposalRow) []string {
+	return []string{p.ProposalID, p.Kind, p.Status, p.Author, day(p.CreatedUtc)}
+}}
+
+// print shows an answer of list-proposals, which is JSON already.
+func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
+	if p.JSON {
+		return printJSON(out, raw)
+	}
 	var list struct {
-		Proposals []struct {
-			ProposalID, Kind, Status, Author string
-			CreatedUtc                       time.Time
-		}
-		Next string
+		Proposals []proposalRow
+		Next      string
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return err
 	}
-	t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
-	fmt.Fprintln(t, "PROPOSAL\tKIND\tSTATUS\tAUTHOR\tCREATED")
-	for _, p := range list.Proposals {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", p.ProposalID, p.Kind, p.Status, p.Author, p.CreatedUtc.Format(time.DateTime))
+	if err := proposalTable.print(out, p.listing, list.Proposals); err != nil {
+		return err
 	}
 	if list.Next != "" {
-		fmt.Fprintf(t, "…\tthere are more; the next begin before %s\n", list.Next)
+		_, err := fmt.Fprintln(out, "There are more; go on with --before "+list.Next)
+		return err
 	}
-	return t.Flush()
+	return nil
 }
 
 type proposalsShowCmd struct {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,7 @@ type studioCmd struct {
 // worldly is what commands that work in a world take.
 type worldly struct {
 	common
-	World string `help:"World by slug or UUID; default the plan's, else the only one." placeholder:"WORLD"`
+	World string `help:"World by slug or UUID; default the plan's, else LOREGATE_WORLD, else the only one." placeholder:"WORLD"`
 }
 
 // invoke calls an operation of the studio as the operator, and reads its output.
@@ -42,7 +43,8 @@ func (w worldly) invoke(ctx context.Context, a *app.App, operation string, input
 	if err != nil {
 		return err
 	}
-	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Surface: studio.Surface, Input: b, World: w.World,
+	world := cmp.Or(w.World, os.Getenv("LOREGATE_WORLD")) // not by its tag: a plan's world comes before it
+	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Surface: studio.Surface, Input: b, World: world,
 		Correlation: uuid.NewString(), Transport: "cli", Progress: stepProgress()})
 	var known *fault.Error
 	if errors.As(err, &known) {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strings"
 	"time"
+	"unicode"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
@@ -39,7 +41,21 @@ func (w worldCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-type worldListCmd struct{ common }
+type worldListCmd struct {
+	common
+	listing
+}
+
+type worldRow struct {
+	Slug    string         `json:"slug"`
+	Title   string         `json:"title"`
+	ID      access.WorldID `json:"id"`
+	Created time.Time      `json:"created"`
+}
+
+var worldTable = table[worldRow]{"SLUG TITLE ID CREATED", func(w worldRow) []string {
+	return []string{w.Slug, w.Title, w.ID.String(), day(w.Created)}
+}}
 
 func (w worldListCmd) Run(ctx context.Context, out io.Writer) error {
 	return w.with(ctx, func(a *app.App) error {
@@ -47,12 +63,11 @@ func (w worldListCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
-		fmt.Fprintln(t, "SLUG\tTITLE\tID\tCREATED")
+		var rows []worldRow
 		for _, world := range worlds {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", world.Slug, world.Title, world.ID, world.CreatedAt.Format(time.DateTime))
+			rows = append(rows, worldRow{world.Slug, world.Title, world.ID, world.CreatedAt})
 		}
-		return t.Flush()
+		return worldTable.print(out, w.listing, rows)
 	})
 }
 
@@ -118,7 +133,7 @@ type memberCmd struct {
 
 type memberAddCmd struct {
 	common
-	World   string `arg:""`
+	World   string `arg:"" help:"World by slug or UUID."`
 	Subject string `arg:"" help:"Who: letters, digits and . - _ @"`
 	Role    string `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
 	Player  string `help:"Player card that the subject is bound to." placeholder:"CARD"`
@@ -133,8 +148,8 @@ func (m memberAddCmd) Run(ctx context.Context, _ io.Writer) error {
 
 type memberRemoveCmd struct {
 	common
-	World   string `arg:""`
-	Subject string `arg:""`
+	World   string `arg:"" help:"World by slug or UUID."`
+	Subject string `arg:"" help:"Who loses it."`
 }
 
 func (m memberRemoveCmd) Run(ctx context.Context, _ io.Writer) error {
@@ -145,8 +160,18 @@ func (m memberRemoveCmd) Run(ctx context.Context, _ io.Writer) error {
 
 type memberListCmd struct {
 	common
-	World string `arg:""`
+	listing
+	World string `arg:"" help:"World by slug or UUID."`
 }
+
+type memberRow struct {
+	Subject access.Subject `json:"subject"`
+	Role    access.Role    `json:"role"`
+}
+
+var memberTable = table[memberRow]{"SUBJECT ROLE", func(m memberRow) []string {
+	return []string{string(m.Subject), m.Role.String()}
+}}
 
 func (m memberListCmd) Run(ctx context.Context, out io.Writer) error {
 	return m.with(ctx, func(a *app.App) error {
@@ -154,21 +179,19 @@ func (m memberListCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
-		fmt.Fprintln(t, "SUBJECT\tROLE")
+		var rows []memberRow
 		for _, member := range members {
-			if member.Role == access.RoleNone {
-				continue
+			if member.Role != access.RoleNone {
+				rows = append(rows, memberRow{member.Subject, member.Role})
 			}
-			fmt.Fprintf(t, "%s\t%s\n", member.Subject, member.Role)
 		}
-		return t.Flush()
+		return memberTable.print(out, m.listing, rows)
 	})
 }
 
 type memberInviteCmd struct {
 	common
-	World   string        `arg:""`
+	World   string        `arg:"" help:"World by slug or UUID."`
 	Role    string        `help:"user, gm or admin." enum:"user,gm,admin" default:"user"`
 	Expires time.Duration `help:"How long the code is good." default:"168h"`
 }
@@ -187,8 +210,8 @@ func (m memberInviteCmd) Run(ctx context.Context, out io.Writer) error {
 
 type memberAcceptCmd struct {
 	common
-	Code    string `arg:""`
-	Subject string `arg:""`
+	Code    string `arg:"" help:"The code that member invite printed."`
+	Subject string `arg:"" help:"Who accepts: letters, digits and . - _ @"`
 }
 
 func (m memberAcceptCmd) Run(ctx context.Context, _ io.Writer) error {
@@ -207,14 +230,14 @@ type keyCmd struct {
 type keyCreateCmd struct {
 	common
 	Name      string        `arg:"" help:"What the key is for, for people."`
-	Subject   string        `help:"Who it speaks for; default the name." placeholder:"WHO"`
+	Subject   string        `help:"Who it speaks for; default the name, with - for spaces." placeholder:"WHO"`
 	Actor     string        `help:"person or ai." enum:"person,ai" default:"ai"`
 	Role      string        `help:"Highest role: user, gm or admin." enum:"user,gm,admin" default:"user"`
-	World     []string      `help:"Worlds it opens; default the only one." placeholder:"WORLD,…"`
-	Surface   []string      `help:"Surfaces it opens; default all."`
-	Operation []string      `help:"Operations it opens; default all."`
-	RateClass string        `help:"Limits profile."`
-	Expires   time.Duration `help:"How long it is good; default for ever."`
+	World     []string      `env:"LOREGATE_WORLD" help:"Worlds it opens, by slug or UUID; default the only one." placeholder:"WORLD"`
+	Surface   []string      `help:"Surfaces it opens, as archive; default all." placeholder:"NAME"`
+	Operation []string      `help:"Operations it opens, from loregate ops; default all." placeholder:"NAME"`
+	RateClass string        `help:"Limits profile." placeholder:"NAME"`
+	Expires   time.Duration `help:"How long it is good, as 720h; default for ever." placeholder:"DURATION"`
 	Advisory  bool          `help:"Its writes become proposals."`
 	Approve   bool          `help:"It may decide on proposals. Persons only."`
 	Operator  bool          `help:"It may act on the whole instance. Persons only."`
@@ -223,7 +246,7 @@ type keyCreateCmd struct {
 func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	role, _ := access.ParseRole(k.Role) // kong checked it
 	if k.Subject == "" {
-		k.Subject = k.Name
+		k.Subject = subjectOf(k.Name)
 	}
 	spec := identity.KeySpec{Name: k.Name, Subject: access.Subject(k.Subject), Actor: access.Actor(k.Actor), MaxRole: role,
 		Surfaces: k.Surface, Operations: k.Operation, RateClass: k.RateClass, Advisory: k.Advisory, Approve: k.Approve, Operator: k.Operator}
@@ -240,7 +263,42 @@ func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
-type keyListCmd struct{ common }
+// subjectOf is a name as a subject: words parted by hyphens. What else a subject cannot
+// have stays, and is refused.
+func subjectOf(name string) string {
+	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || r == ',' }), "-")
+}
+
+type keyListCmd struct {
+	common
+	listing
+}
+
+type keyRow struct {
+	identity.Key
+	Slugs []string `json:"world_slugs"`
+	State string   `json:"state"`
+}
+
+var keyTable = table[keyRow]{"ID NAME SUBJECT ACTOR ROLE WORLDS BESIDES STATE", func(k keyRow) []string {
+	return []string{k.ID, k.Name, string(k.Subject), string(k.Actor), k.MaxRole.String(),
+		cmp.Or(strings.Join(k.Slugs, ","), "-"), cmp.Or(strings.Join(k.besides(), ", "), "-"), k.State}
+}}
+
+// besides is what a key may, or is held to, besides its role.
+func (k keyRow) besides() (words []string) {
+	for _, w := range []struct {
+		holds bool
+		word  string
+	}{{k.Operator, "operator"}, {k.Approve, "approves"}, {k.Advisory, "proposes only"}, {k.Seat != "", "seat " + k.Seat},
+		{len(k.Surfaces) > 0, strings.Join(k.Surfaces, "+")}, {len(k.Operations) > 0, strings.Join(k.Operations, "+")},
+		{k.RateClass != "", "limits " + k.RateClass}, {!k.Expires.IsZero(), "until " + day(k.Expires)}} {
+		if w.holds {
+			words = append(words, w.word)
+		}
+	}
+	return words
+}
 
 func (k keyListCmd) Run(ctx context.Context, out io.Writer) error {
 	return k.with(ctx, func(a *app.App) error {
@@ -248,17 +306,31 @@ func (k keyListCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		t := tabwriter.NewWriter(out, 2, 2, 2, ' ', 0)
-		fmt.Fprintln(t, "ID\tNAME\tSUBJECT\tACTOR\tROLE\tSTATE")
-		for _, key := range keys {
-			state := "good"
-			if !key.Good(time.Now()) {
-				state = "revoked or expired"
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", key.ID, key.Name, key.Subject, key.Actor, key.MaxRole, state)
+		worlds, err := a.Canon.Worlds(ctx)
+		if err != nil {
+			return err
 		}
-		return t.Flush()
+		rows := make([]keyRow, len(keys))
+		for i, key := range keys {
+			rows[i] = keyRow{Key: key, State: stateOf(key, time.Now())}
+			for _, w := range worlds {
+				if _, opens := key.Worlds[w.ID]; opens {
+					rows[i].Slugs = append(rows[i].Slugs, w.Slug)
+				}
+			}
+		}
+		return keyTable.print(out, k.listing, rows)
 	})
+}
+
+func stateOf(k identity.Key, now time.Time) string {
+	switch {
+	case !k.Revoked.IsZero():
+		return "revoked"
+	case !k.Good(now):
+		return "expired"
+	}
+	return "good"
 }
 
 type keyRevokeCmd struct {

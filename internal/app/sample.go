@@ -84,7 +84,8 @@ Paste one of these to connect a client (as user; put in another key for another 
 
   Claude Code   claude mcp add --transport http loregate %[1]s/mcp --header "Authorization: Bearer %[2]s"
   Gemini CLI    gemini mcp add --transport http -H "Authorization: Bearer %[2]s" loregate %[1]s/mcp
-  Codex         LOREGATE_KEY=%[2]s codex mcp add loregate --url %[1]s/mcp --bearer-token-env-var LOREGATE_KEY
+  Codex         codex mcp add loregate --url %[1]s/mcp --bearer-token-env-var LOREGATE_KEY
+                export LOREGATE_KEY=%[2]s    # wherever codex is started from
 
 Or look around with curl:
 

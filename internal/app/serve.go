@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"sync"
+	"syscall"
 
 	"loregate/internal/access"
 	"loregate/internal/httpd"
@@ -23,6 +24,9 @@ func (a *App) Listen() (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", a.Config.Addr)
 	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return nil, fmt.Errorf("%s is in use, by another Loregate perhaps; stop it, or choose another address with --addr", a.Config.Addr)
+		}
 		return nil, fmt.Errorf("%w; choose another address with --addr", err)
 	}
 	return listener, nil

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"io"
+
+	"github.com/alecthomas/kong"
+)
+
+const overview = `One canon for a fictional world, and one gate to it.
+
+Begin with: loregate serve --sample`
+
+// newParser is the command line, with where it writes.
+func newParser(out, errOut io.Writer) (*kong.Kong, error) {
+	return kong.New(&cli{}, kong.Name("loregate"), kong.Description(overview), kong.ExplicitGroups(groups),
+		kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
+}
+
+// helpCmd is only declared: asked turns it into the flag.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"Command, as world or world member add."`
+}
+
+func (helpCmd) Run() error { return nil }
+
+// asked is a command line in the form that the parser takes: what people try first asks
+// for help, or for the version.
+func asked(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help" && len(args) == 2 && args[1] == "--help":
+		return args
+	case args[0] == "help":
+		return append(args[1:len(args):len(args)], "--help")
+	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
+		return []string{"version"}
+	}
+	return args
+}
+
+// commandOf is the command that a wrong command line came to, with the program's name.
+func commandOf(err error) string {
+	var p *kong.ParseError
+	if errors.As(err, &p) && p.Context != nil {
+		if at := p.Context.Selected(); at != nil {
+			return "loregate " + at.Path()
+		}
+	}
+	return "loregate"
+}
