@@ -125,3 +125,65 @@ func TestACardOfTheSameNameIsNotAdopted(t *testing.T) {
 	s.as("user").wantContent("Vault", "")
 	s.wantRebuilt()
 }
+
+// A plan's steps stand in their order: a card that was moved below one made meanwhile is
+// not put there before it is.
+func TestAnEditAfterAMoveComesAfterIt(t *testing.T) {
+	s := newScene(t)
+	s.as("user").create("Note", "old")
+	s.as("user").must(func(p *canon.Plan) error {
+		c, err := p.Card("Note")
+		if err != nil {
+			return err
+		}
+		first, second := "first", "second"
+		if c, err = p.Update(c, canon.Edit{Content: &first}); err != nil {
+			return err
+		}
+		if c, err = p.Rename(c, "Desk+Note"); err != nil {
+			return err
+		}
+		_, err = p.Update(c, canon.Edit{Content: &second})
+		return err
+	})
+	s.as("user").wantContent("Desk+Note", "second")
+	s.wantRebuilt()
+}
+
+// What a plan made keeps its name when another card of that name goes away.
+func TestANameThatTwoBearIsLostByOneAlone(t *testing.T) {
+	for _, way := range []string{"trash", "rename"} {
+		t.Run(way, func(t *testing.T) {
+			s := newScene(t)
+			s.as("user").create("Heir", "nobody knows")
+			s.as("gm").must(func(p *canon.Plan) error {
+				open, err := p.Card("Heir")
+				if err != nil {
+					return err
+				}
+				label := access.NewLabel(access.LevelGM)
+				if _, err := p.Create(canon.NewCard{Name: "Heir", Content: "the baker", Label: &label}); err != nil {
+					return err
+				}
+				if way == "trash" {
+					err = p.Trash(open)
+				} else {
+					_, err = p.Rename(open, "Pretender")
+				}
+				if err != nil {
+					return err
+				}
+				made, err := p.Card("Heir")
+				if err != nil {
+					return err
+				}
+				more := "the baker's son"
+				_, err = p.Update(made, canon.Edit{Content: &more})
+				return err
+			})
+			s.as("gm").wantContent("Heir", "the baker's son")
+			s.as("user").wantAbsent("Heir")
+			s.wantRebuilt()
+		})
+	}
+}

@@ -12,10 +12,6 @@ import (
 	"loregate/internal/fault"
 )
 
-// forkNote marks the commits by which a fork was made: those at the beginning of its
-// stream that bear it.
-const forkNote = "as forked"
-
 // Reset brings a fork back to the commit of its origin that it was made from, by one
 // commit: cards, links, layers, title and settings. Who its members are stays, and so does
 // the history, with what was played. It needs a grant of the world's admin, or the

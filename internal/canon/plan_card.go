@@ -1,0 +1,273 @@
+package canon
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// Caps of what a card may hold.
+const (
+	MaxContent = 1 << 20  // bytes of text
+	MaxFile    = 25 << 20 // bytes of an attachment
+	MaxFields  = 256 << 10
+	maxDepth   = 64
+)
+
+// NewCard is a card to be made. Type defaults to RichText, Label to what the name's
+// rules and the ancestors give.
+type NewCard struct {
+	ID       CardID // zero: a new one. Importers derive theirs, so that importing again finds the card; one in use is not taken
+	Name     string
+	Type     string
+	Content  string
+	File     []byte // for types that hold a file; Content is then empty
+	Fields   json.RawMessage
+	Codename string
+	Label    *access.Label
+	Orphan   bool   // make no missing ancestors
+	Parent   CardID // the ancestor to go below where several bear its name; zero: found by name
+	Root     bool   // go below no ancestor, whatever bears their names
+}
+
+// Create makes a card, and missing ancestors as empty cards of the same label.
+func (p *Plan) Create(n NewCard) (Card, error) {
+	if err := checkName("name", n.Name); err != nil {
+		return Card{}, err
+	}
+	if n.Type == "" {
+		n.Type = TypeRichText
+	}
+	typ, err := p.Type(p.ctx, n.Type)
+	if err != nil {
+		return Card{}, err
+	}
+	own := access.NewLabel(access.LevelUser)
+	if n.Label != nil {
+		own = *n.Label
+	}
+	parent, part, err := p.placeFor(n, own)
+	if err != nil {
+		return Card{}, err
+	}
+	if n.ID, err = p.freeID(n.ID); err != nil {
+		return Card{}, err
+	}
+	c := Card{World: p.world.ID, ID: n.ID, Part: part, Type: typ.Name, Own: own}
+	p.place(&c, parent)
+	if err := p.mayHold(c, typ); err != nil {
+		return Card{}, err
+	}
+	if err := p.free(c); err != nil {
+		return Card{}, err
+	}
+	if err := p.fill(&c, typ, Edit{Content: &n.Content, File: n.File, Fields: n.Fields, Codename: &n.Codename}); err != nil {
+		return Card{}, err
+	}
+	p.put(ActCreate, &c)
+	p.made[c.Key] = c.ID
+	return c, nil
+}
+
+// Edit is a change to a card's own state; nil leaves a part as it is. Fields are merged
+// into the card's, null removing one, unless Replace is set.
+type Edit struct {
+	Type     *string
+	Content  *string
+	File     []byte
+	Fields   json.RawMessage
+	Replace  bool
+	Codename *string
+}
+
+// Update changes a card. An edit that changes nothing plans nothing.
+func (p *Plan) Update(c Card, e Edit) (Card, error) {
+	p.rest(c)
+	before := c
+	name := c.Type
+	if e.Type != nil {
+		name = *e.Type
+	}
+	typ, err := p.Type(p.ctx, name)
+	if err != nil {
+		return Card{}, err
+	}
+	c.Type = typ.Name
+	if err := p.mayHold(c, typ); err != nil {
+		return Card{}, err
+	}
+	if err := p.fill(&c, typ, e); err != nil {
+		return Card{}, err
+	}
+	if c.Type != before.Type || c.Content != before.Content || c.Codename != before.Codename || string(c.Fields) != string(before.Fields) {
+		p.put(ActUpdate, &c)
+	}
+	return c, nil
+}
+
+// fill gives a card what an edit says that it holds, checked against its type.
+func (p *Plan) fill(c *Card, typ Type, e Edit) (err error) {
+	base := c.Fields
+	if e.Replace {
+		base = nil
+	}
+	if e.Fields != nil || e.Replace {
+		if c.Fields, err = mergeFields(base, e.Fields); err != nil {
+			return err
+		}
+	}
+	if err := p.canon.checkFields(typ, c.Fields); err != nil {
+		return err
+	}
+	if e.Codename != nil {
+		if err := checkCodename(*e.Codename); err != nil {
+			return err
+		}
+		c.Codename = *e.Codename
+	}
+	if e.Content == nil && e.File == nil {
+		return nil
+	}
+	content := ""
+	if e.Content != nil {
+		content = *e.Content
+	}
+	return p.write(c, content, e.File)
+}
+
+// Rename moves a card, with everything below it, to a new name.
+func (p *Plan) Rename(c Card, name string) (Card, error) {
+	p.rest(c)
+	if err := checkName("new_name", name); err != nil {
+		return Card{}, err
+	}
+	if strings.HasPrefix(string(markup.KeyOf(name)), string(c.Key)+"+") {
+		return Card{}, ruleFault("new_name", "a card cannot move below itself")
+	}
+	parent, part, err := p.parentFor(name, c.Own, false)
+	if err != nil {
+		return Card{}, err
+	}
+	old := c.Key
+	c.Part = part
+	p.place(&c, parent)
+	if !p.View().Sees(c.Label) {
+		return Card{}, p.above("new_name", c.Label)
+	}
+	if c.Key != old {
+		if err := p.free(c); err != nil {
+			return Card{}, err
+		}
+	}
+	p.put(ActRename, &c)
+	p.unname(old, c.ID)
+	p.made[c.Key] = c.ID
+	return c, nil
+}
+
+// SetLabel gives a card a label of its own. Its effective label also meets the
+// ancestors' and the name rules'.
+func (p *Plan) SetLabel(c Card, own access.Label) (Card, error) {
+	p.rest(c)
+	for _, s := range own.Subjects {
+		if err := access.CheckSubject(s); err != nil {
+			return Card{}, fault.BadField("subjects", "%v", err)
+		}
+	}
+	parent, err := p.parentOf(c)
+	if err != nil {
+		return Card{}, err
+	}
+	if c.Own.Equal(own) {
+		return c, nil
+	}
+	c.Own = own
+	p.place(&c, parent)
+	if !p.View().Sees(c.Label) {
+		return Card{}, p.above("level", c.Label)
+	}
+	p.put(ActLabel, &c)
+	return c, nil
+}
+
+// Trash puts a card, and everything below it, in the trash.
+func (p *Plan) Trash(c Card) error {
+	p.rest(c)
+	if c.Codename != "" && p.world.Settings.KeepCodenames {
+		return ruleFault("name", "%q has a codename, which others rely on; remove the codename first", c.Name)
+	}
+	p.put(ActTrash, &c)
+	p.gone[c.ID] = true
+	p.unname(c.Key, c.ID)
+	return nil
+}
+
+// unname makes a key mean a card no more. Another that the plan gave it keeps it.
+func (p *Plan) unname(key markup.Key, id CardID) {
+	if p.made[key] == id {
+		delete(p.made, key)
+	}
+}
+
+// Restore takes a card out of the trash, with everything that went there with it.
+func (p *Plan) Restore(c Card) (Card, error) {
+	if !c.Trashed() || c.TrashRoot != c.ID {
+		return Card{}, ruleFault("name", "%q did not go to the trash by itself; restore the card it went with", c.Name)
+	}
+	p.rest(c)
+	if !c.Parent.IsZero() {
+		if _, ok, err := p.ByID(p.ctx, c.Parent); err != nil || !ok {
+			if err != nil {
+				return Card{}, err
+			}
+			return Card{}, ruleFault("name", "the card above %q is in the trash; restore that one first", c.Name)
+		}
+	}
+	if err := p.free(c); err != nil {
+		return Card{}, err
+	}
+	p.put(ActRestore, &c)
+	p.made[c.Key] = c.ID
+	return c, nil
+}
+
+// write gives a card content.
+func (p *Plan) write(c *Card, content string, file []byte) error {
+	b := file
+	if file == nil {
+		if err := checkContent(content); err != nil {
+			return err
+		}
+		b = []byte(content)
+		p.text[c.ID] = content
+	} else if len(file) > MaxFile {
+		return fault.New(fault.TooLarge, "an attachment holds at most %d bytes; this one has %d", MaxFile, len(file))
+	}
+	c.Content, c.Size, c.Length = Hash{}, len(b), len(b)
+	if file == nil {
+		c.Length = utf8.RuneCountInString(content)
+	}
+	if len(b) > 0 {
+		c.Content = sha256.Sum256(b)
+		p.set.bodies[c.Content] = b
+	}
+	return nil
+}
+
+// Purge erases the body of a version of a card, keeping its hash. Only the operator may.
+func (p *Plan) Purge(c Card, v Version) error {
+	if !p.grant.Caller().Operator {
+		return fault.New(fault.Denied, "bodies are erased by the instance's operator")
+	}
+	if v.Content == (Hash{}) || v.Purged {
+		return nil
+	}
+	p.rest(c)
+	p.set.Changes = append(p.set.Changes, Change{Purge: &PurgeImage{Card: c.ID, Rev: v.Rev, Body: v.Content}})
+	return nil
+}

@@ -1,0 +1,121 @@
+package canon
+
+import (
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// Link plans a typed edge. A link in sight that has the id is replaced.
+func (p *Plan) Link(l Link) (LinkID, error) {
+	if l.Kind == "" || len(l.Kind) > 64 {
+		return LinkID{}, fault.BadField("kind", "1 to 64 characters")
+	}
+	for _, end := range []CardID{l.From, l.To} {
+		if err := p.present(end); err != nil {
+			return LinkID{}, err
+		}
+	}
+	if err := p.labelled(&l.Label); err != nil {
+		return LinkID{}, err
+	}
+	attrs, err := mergeFields(nil, l.Attrs)
+	if err != nil {
+		return LinkID{}, err
+	}
+	hidden, err := p.hiddenLink(l.ID)
+	if err != nil {
+		return LinkID{}, err
+	}
+	if hidden || l.ID == (LinkID{}) {
+		l.ID = LinkID(p.canon.newID())
+	}
+	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: attrs, Label: l.Label}})
+	return l.ID, nil
+}
+
+// present refuses what hangs on a card that is neither in sight nor the plan's.
+func (p *Plan) present(id CardID) error {
+	if _, planned := p.now[id]; planned {
+		return nil
+	}
+	_, ok, err := p.ByID(p.ctx, id)
+	if err == nil && !ok {
+		err = p.absent(p.ctx, "~"+id.String())
+	}
+	return err
+}
+
+// labelled makes the zero label the one open to all, and refuses one above the view.
+func (p *Plan) labelled(l *access.Label) error {
+	if l.Level == access.LevelNone {
+		*l = access.NewLabel(access.LevelUser)
+	}
+	if !p.View().Sees(*l) {
+		return p.above("level", *l)
+	}
+	return nil
+}
+
+// hiddenLink reports whether a link has an id and is out of sight: it must not be replaced.
+func (p *Plan) hiddenLink(id LinkID) (bool, error) {
+	if id == (LinkID{}) {
+		return false, nil
+	}
+	if _, ok, err := p.r.LinkByID(p.ctx, p.sight, id); err != nil || ok {
+		return false, err
+	}
+	_, ok, err := p.r.LinkByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+	return ok, err
+}
+
+// hiddenLayer is hiddenLink for layers.
+func (p *Plan) hiddenLayer(id LayerID) (bool, error) {
+	if id == (LayerID{}) {
+		return false, nil
+	}
+	if _, ok, err := p.r.LayerByID(p.ctx, p.sight, id); err != nil || ok {
+		return false, err
+	}
+	_, ok, err := p.r.LayerByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+	return ok, err
+}
+
+// Unlink ends a link.
+func (p *Plan) Unlink(l Link) {
+	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: l.Attrs, Label: l.Label, Gone: true}})
+}
+
+// Layer plans text laid over a place or realm. A layer in sight that has the id is replaced.
+func (p *Plan) Layer(l Layer) (LayerID, error) {
+	if err := p.present(l.Card); err != nil {
+		return LayerID{}, err
+	}
+	if err := p.labelled(&l.Label); err != nil {
+		return LayerID{}, err
+	}
+	if err := checkContent(l.Text); err != nil {
+		return LayerID{}, err
+	}
+	hidden, err := p.hiddenLayer(l.ID)
+	if err != nil {
+		return LayerID{}, err
+	}
+	if hidden || l.ID == (LayerID{}) {
+		l.ID = LayerID(p.canon.newID())
+	}
+	p.set.Changes = append(p.set.Changes, Change{Layer: &LayerImage{ID: l.ID, Card: l.Card, Kind: l.Kind, Text: l.Text,
+		FromTick: l.FromTick, ToTick: l.ToTick, Label: l.Label}})
+	return l.ID, nil
+}
+
+// Rest makes the plan depend on a link staying as it is, so that of two that change the
+// same thing the later is planned anew. A link with Since 0 stands for there being none
+// of that id in sight.
+func (p *Plan) Rest(l Link) {
+	mark := ReadMark{Link: l.ID, Since: l.Since}
+	if !slices.Contains(p.set.Reads, mark) {
+		p.set.Reads = append(p.set.Reads, mark)
+	}
+}

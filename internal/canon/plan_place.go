@@ -1,0 +1,122 @@
+package canon
+
+import (
+	"fmt"
+
+	"loregate/internal/access"
+	"loregate/internal/markup"
+)
+
+// place makes a card's name, key and label follow from its parent and own part.
+func (p *Plan) place(c *Card, parent Card) {
+	placeUnder(c, parent, p.world.Settings)
+}
+
+// placeUnder computes the projections of a card from its parent's; the zero parent is a
+// root's.
+func placeUnder(c *Card, parent Card, s Settings) {
+	c.Parent, c.Name, c.Key = parent.ID, c.Part, markup.KeyOf(c.Part)
+	c.Label = access.NewLabel(access.LevelUser).Meet(c.Own)
+	if !parent.ID.IsZero() {
+		c.Name = parent.Name + "+" + c.Part
+		c.Key = parent.Key + "+" + c.Key
+		c.Label = parent.Label.Meet(c.Label)
+	}
+	c.Label = c.Label.Meet(access.NewLabel(s.nameLevel(markup.KeyOf(c.Part))))
+}
+
+// placeFor is parentFor for a card to be made, which may name the ancestor by id.
+func (p *Plan) placeFor(n NewCard, own access.Label) (parent Card, part string, err error) {
+	if n.Root {
+		return Card{}, markup.Join(markup.Parts(n.Name)...), nil
+	}
+	if n.Parent.IsZero() {
+		return p.parentFor(n.Name, own, n.Orphan)
+	}
+	parent, ok, err := p.Has("~" + n.Parent.String())
+	if err != nil {
+		return Card{}, "", err
+	}
+	parts, above := markup.Parts(n.Name), len(parent.Key.Parts())
+	if !ok || len(parts) <= above || markup.KeyOf(markup.Join(parts[:above]...)) != parent.Key {
+		return Card{}, "", ruleFault("name", "the card does not lie below the one it is put under")
+	}
+	p.rest(parent)
+	return parent, markup.Join(parts[above:]...), nil
+}
+
+// freeID is an id for a new card: the one asked for, unless a card has it that the
+// caller cannot see, or none was asked for.
+func (p *Plan) freeID(id CardID) (CardID, error) {
+	if !id.IsZero() {
+		_, held, err := p.r.CardByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+		if err != nil || !held && p.now[id] == nil {
+			return id, err
+		}
+	}
+	return CardID(p.canon.newID()), nil
+}
+
+// parentFor finds the nearest ancestor of a name, making missing ones unless orphan is
+// set, and what of the name is left to the card itself.
+func (p *Plan) parentFor(name string, own access.Label, orphan bool) (parent Card, part string, err error) {
+	parts := markup.Parts(name)
+	for i := len(parts) - 1; i > 0; i-- {
+		c, ok, err := p.Has(markup.Join(parts[:i]...))
+		if err != nil {
+			return Card{}, "", err
+		}
+		if ok {
+			parent, parts = c, parts[i:]
+			break
+		}
+	}
+	if orphan {
+		return parent, markup.Join(parts...), nil
+	}
+	for len(parts) > 1 {
+		above := markup.Join(parent.Name, parts[0])
+		if parent.ID.IsZero() {
+			above = parts[0]
+		}
+		if parent, err = p.Create(NewCard{Name: above, Label: &own}); err != nil {
+			return Card{}, "", err
+		}
+		parts = parts[1:]
+	}
+	return parent, parts[0], nil
+}
+
+func (p *Plan) parentOf(c Card) (Card, error) {
+	if c.Parent.IsZero() {
+		return Card{}, nil
+	}
+	if now, ok := p.now[c.Parent]; ok {
+		return *now, nil
+	}
+	parent, ok, err := p.r.CardByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, c.Parent)
+	if err == nil && !ok {
+		err = fmt.Errorf("canon: card %s has no parent row", c.ID)
+	}
+	return parent, err
+}
+
+// free reports a conflict where a card in sight bears the same name under the same label.
+func (p *Plan) free(c Card) error {
+	if id, ok := p.made[c.Key]; ok && id != c.ID && p.now[id].Label.Equal(c.Label) {
+		return taken(c.Name)
+	}
+	others, err := p.Homonyms(p.ctx, c.Key)
+	if err != nil {
+		return err
+	}
+	for _, o := range others {
+		if now, ok := p.now[o.ID]; ok {
+			o = *now
+		}
+		if o.ID != c.ID && !p.gone[o.ID] && o.Key == c.Key && o.Label.Equal(c.Label) {
+			return taken(o.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package canon
+
+import (
+	"context"
+	"strings"
+
+	"loregate/internal/markup"
+)
+
+// derive writes what follows from a card's content: references and the search index.
+func (p *projector) derive(ctx context.Context, c Card) error {
+	content := ""
+	kind := TextOf(c.Type)
+	if kind != TextFile && c.Content != (Hash{}) {
+		b, ok := p.fresh[c.Content]
+		if !ok {
+			var err error
+			if b, err = p.body(ctx, c); err != nil {
+				return err
+			}
+		}
+		content = string(b)
+	}
+	return p.deriveFrom(ctx, c, kind, content)
+}
+
+// body is a card's stored content. That of an erased version is nothing, even where the
+// same bytes have come to be stored again for another card.
+func (p *projector) body(ctx context.Context, c Card) ([]byte, error) {
+	v, ok, err := p.tx.VersionByRev(ctx, p.world, c.ID, c.Rev)
+	if err != nil || ok && v.Purged {
+		return nil, err
+	}
+	b, _, err := p.tx.Body(ctx, p.world, c.Content)
+	return b, err
+}
+
+func (p *projector) deriveFrom(ctx context.Context, c Card, kind TextKind, content string) error {
+	if err := p.tx.PutRefs(ctx, p.world, c.ID, refsOf(c, kind, content)); err != nil {
+		return err
+	}
+	names := strings.Join(append([]string{c.Name}, c.Aliases()...), "\n")
+	return p.tx.Index(ctx, c, &SearchDoc{Name: names, Text: PlainText(c.Type, content), Derived: kind != TextFile})
+}
+
+func (p *projector) forget(ctx context.Context, c Card) error {
+	if err := p.tx.PutRefs(ctx, p.world, c.ID, nil); err != nil {
+		return err
+	}
+	return p.tx.Index(ctx, c, nil)
+}
+
+// PlainText is a card's content as it is searched and excerpted: readable text without
+// markup.
+func PlainText(typ, content string) string {
+	switch TextOf(typ) {
+	case TextHTML, TextItems, TextMarkdown:
+		return markup.Text(content)
+	case TextFile:
+		return ""
+	}
+	return content
+}
+
+// tagPart is the key of the part under which a card's tags are kept: X+tags.
+const tagPart = "tag"
+
+func refsOf(c Card, kind TextKind, content string) []Ref {
+	if kind == TextData || kind == TextFile || content == "" {
+		return nil
+	}
+	var refs []Ref
+	add := func(kind RefKind, target string) {
+		name := markup.Resolve(target, c.Name)
+		if key := markup.KeyOf(name); key != "" && len(name) <= 1024 {
+			refs = append(refs, Ref{From: c.ID, Kind: kind, Target: key, Name: name, Order: len(refs)})
+		}
+	}
+	for _, r := range markup.Refs(content) {
+		switch {
+		case r.External:
+		case r.Kind == markup.NestRef:
+			add(RefNest, r.Target)
+		default:
+			add(RefLink, r.Target)
+		}
+	}
+	parts := c.Key.Parts()
+	if len(parts) > 1 && parts[len(parts)-1] == tagPart {
+		for _, item := range markup.Items(content) {
+			add(RefTag, item)
+		}
+	}
+	return refs
+}

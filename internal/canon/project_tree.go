@@ -1,0 +1,226 @@
+package canon
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"loregate/internal/markup"
+)
+
+// eachRoot calls f for every living card without a parent, on a stable listing.
+func (p *projector) eachRoot(ctx context.Context, f func(Card) error) error {
+	var roots []Card
+	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+		cards, _, err := p.tx.Cards(ctx, p.all(), Filter{Roots: true, Sort: SortCreated}, page)
+		if err != nil {
+			return err
+		}
+		roots = append(roots, cards...)
+		if len(cards) < page.Limit {
+			break
+		}
+	}
+	for _, c := range roots {
+		if err := f(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *projector) parent(ctx context.Context, id CardID) (Card, error) {
+	if id.IsZero() {
+		return Card{}, nil
+	}
+	c, ok, err := p.tx.CardByID(ctx, p.all(), id)
+	if err != nil {
+		return Card{}, err
+	}
+	if !ok || c.Trashed() {
+		return Card{}, moved()
+	}
+	return c, nil
+}
+
+// adopt gives a new card the living cards below its name that had no parent between.
+func (p *projector) adopt(ctx context.Context, c Card) error {
+	const page = 1000
+	for from := 0; ; from += page { // adopting changes no key, so the pages stay as they are
+		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Prefix: c.Key}, Page{Limit: page, Offset: from})
+		if err != nil {
+			return err
+		}
+		if err := p.adoptOf(ctx, c, below); err != nil || len(below) < page {
+			return err
+		}
+	}
+}
+
+// adoptOf takes in those of some cards below c's key that hang where c does.
+func (p *projector) adoptOf(ctx context.Context, c Card, below []Card) error {
+	own := markup.KeyOf(c.Part)
+	for _, o := range below {
+		part := markup.KeyOf(o.Part)
+		if o.Parent != c.Parent || part == own || !part.HasPrefix(own) || !o.Label.Meet(c.Label).Equal(o.Label) {
+			continue
+		}
+		o.Part = markup.Join(markup.Parts(o.Part)[len(markup.Parts(c.Part)):]...)
+		if err := p.settle(ctx, o, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle puts a living card where its parent says, without a new version, and then what
+// lies below it.
+func (p *projector) settle(ctx context.Context, c, parent Card) error {
+	settings, err := p.settings(ctx)
+	if err != nil {
+		return err
+	}
+	was := c
+	placeUnder(&c, parent, settings)
+	if c.Name == was.Name && c.Label.Equal(was.Label) && c.Parent == was.Parent {
+		if p.deep {
+			return p.settleBelow(ctx, c)
+		}
+		return nil
+	}
+	if utf8.RuneCountInString(c.Name) > markup.MaxNameLength {
+		return ruleFault("new_name", "the name of %q below would have more than %d characters", was.Name, markup.MaxNameLength)
+	}
+	if err := p.relabel(ctx, was, &c); err != nil {
+		return err
+	}
+	if err := p.tx.PutCard(ctx, c); err != nil {
+		return err
+	}
+	if err := p.derive(ctx, c); err != nil {
+		return err
+	}
+	return p.settleBelow(ctx, c)
+}
+
+// relabel lets the current version of a card follow its effective label. Levels that
+// come to see the card count this version; older versions keep their labels.
+func (p *projector) relabel(ctx context.Context, was Card, c *Card) error {
+	if was.Label.Equal(c.Label) {
+		return nil
+	}
+	for l := c.Label.Level; l < was.Label.Level; l++ {
+		c.Counts[l-1]++
+	}
+	v, ok, err := p.tx.VersionByRev(ctx, p.world, c.ID, c.Rev)
+	if err != nil || !ok {
+		return fmt.Errorf("version %d of card %s: present %t: %w", c.Rev, c.ID, ok, err)
+	}
+	v.Label, v.Counts = c.Label, c.Counts
+	return p.tx.PutVersion(ctx, v)
+}
+
+func (p *projector) settleBelow(ctx context.Context, c Card) error {
+	var children []Card
+	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+		cards, _, err := p.tx.Descendants(ctx, p.all(), c.ID, 1, page)
+		if err != nil {
+			return err
+		}
+		children = append(children, cards...)
+		if len(cards) < page.Limit {
+			break
+		}
+	}
+	for _, child := range children {
+		if err := p.settle(ctx, child, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trash takes a card and everything below it out of sight.
+func (p *projector) trash(ctx context.Context, c *Card) error {
+	p.stamp(c)
+	if err := p.version(ctx, *c, true); err != nil {
+		return err
+	}
+	below, err := p.below(ctx, *c)
+	if err != nil {
+		return err
+	}
+	c.TrashedAt, c.TrashRoot = p.rec.At, c.ID
+	for _, d := range append([]Card{*c}, below...) {
+		d.TrashedAt, d.TrashRoot = p.rec.At, c.ID
+		if err := p.tx.PutCard(ctx, d); err != nil {
+			return err
+		}
+		if err := p.forget(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *projector) below(ctx context.Context, c Card) ([]Card, error) {
+	var list []Card
+	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+		cards, _, err := p.tx.Descendants(ctx, p.all(), c.ID, maxNesting, page)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, cards...)
+		if len(cards) < page.Limit {
+			return list, nil
+		}
+	}
+}
+
+// maxNesting bounds how deep cards lie: a name has at most 255 characters.
+const maxNesting = 128
+
+// restore brings a card back with everything that went to the trash with it.
+func (p *projector) restore(ctx context.Context, c *Card) error {
+	went, err := p.tx.TrashedWith(ctx, p.world, c.ID)
+	if err != nil {
+		return err
+	}
+	c.TrashedAt, c.TrashRoot = time.Time{}, CardID{}
+	p.stamp(c)
+	if err := p.tx.PutCard(ctx, *c); err != nil {
+		return err
+	}
+	if err := p.version(ctx, *c, false); err != nil {
+		return err
+	}
+	if err := p.derive(ctx, *c); err != nil {
+		return err
+	}
+	up := map[CardID]Card{c.ID: *c}
+	settings, err := p.settings(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range went {
+		parent, ok := up[d.Parent]
+		if d.ID == c.ID || !ok {
+			continue
+		}
+		was := d
+		d.TrashedAt, d.TrashRoot = time.Time{}, CardID{}
+		placeUnder(&d, parent, settings)
+		if err := p.relabel(ctx, was, &d); err != nil {
+			return err
+		}
+		if err := p.tx.PutCard(ctx, d); err != nil {
+			return err
+		}
+		if err := p.derive(ctx, d); err != nil {
+			return err
+		}
+		up[d.ID] = d
+	}
+	return nil
+}

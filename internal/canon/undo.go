@@ -1,0 +1,204 @@
+package canon
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// Undo plans the opposite of what is in sight of a commit; what is not stays as it is,
+// and shows in nothing. It refuses with fault.Conflict where later changes stand on it,
+// and with fault.NotFound where none of it is in sight.
+func (p *Plan) Undo(change uuid.UUID) error {
+	absent := fault.New(fault.NotFound, "there is no change %s; list changes with recent_changes", change)
+	commit, ok, err := p.r.CommitByID(p.ctx, WorldStream(p.world.ID), change)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return absent
+	}
+	rec, err := commit.Record()
+	if err != nil {
+		return err
+	}
+	found := false
+	for i := len(rec.Changes) - 1; i >= 0; i-- {
+		cards, err := p.concerned(rec.Changes[i])
+		if err != nil {
+			return err
+		}
+		if cards == nil {
+			continue
+		}
+		found = true
+		if rec.Changes[i].Card == nil {
+			return ruleFault("id", "that change is not about cards; undo it with the operation that made it")
+		}
+		if err := p.undoCard(cards[0], *rec.Changes[i].Card, rec, absent); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return absent
+	}
+	return nil
+}
+
+// concerned are the cards that a change is about, where all of it is in sight; nil where
+// not. What is not about cards is seen by those who administer the world.
+func (p *Plan) concerned(ch Change) (cards []Card, err error) {
+	var ids []CardID
+	label := access.NewLabel(access.LevelUser)
+	switch {
+	case ch.Card != nil:
+		ids = []CardID{ch.Card.ID}
+	case ch.Link != nil:
+		ids, label = []CardID{ch.Link.From, ch.Link.To}, ch.Link.Label
+	case ch.Layer != nil:
+		ids, label = []CardID{ch.Layer.Card}, ch.Layer.Label
+	case p.grant.Role() >= access.RoleAdmin:
+		return []Card{{}}, nil
+	}
+	if !p.View().Sees(label) {
+		return nil, nil
+	}
+	for _, id := range ids {
+		c, ok, err := p.r.CardByID(p.ctx, p.sight, id)
+		if err != nil || !ok {
+			return nil, err
+		}
+		cards = append(cards, c)
+	}
+	return cards, nil
+}
+
+func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
+	if now, ok := p.now[c.ID]; ok {
+		c = *now
+	}
+	if c.Seq != rec.Seq {
+		return fault.New(fault.Conflict, "%q was changed again since; undo the later changes first", c.Name).With("name", c.Name)
+	}
+	switch im.Act {
+	case ActCreate:
+		return p.undoCreate(c)
+	case ActTrash:
+		_, err := p.Restore(c)
+		return err
+	case ActRestore:
+		return p.Trash(c)
+	}
+	before, ok, err := p.versionBefore(c, rec.Seq)
+	if err != nil {
+		return err
+	}
+	if !ok || !p.View().Sees(before.Label) {
+		return absent
+	}
+	return p.undoState(c, im, before, rec.Seq)
+}
+
+// versionBefore is a card's last version of before a commit, which may have written
+// several.
+func (p *Plan) versionBefore(c Card, seq Seq) (Version, bool, error) {
+	for rev := c.Rev; rev > 0; rev-- {
+		v, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, rev)
+		if err != nil || ok && v.From < seq {
+			return v, ok, err
+		}
+	}
+	return Version{}, false, nil
+}
+
+func (p *Plan) undoCreate(c Card) error {
+	_, total, err := p.Look.Descendants(p.ctx, c.ID, 1, Page{Limit: 1})
+	if err != nil {
+		return err
+	}
+	if total.Count > 0 && !p.allGone(c) {
+		return fault.New(fault.Conflict, "%q has cards below it now; undo those first", c.Name).With("name", c.Name)
+	}
+	return p.Trash(c)
+}
+
+// allGone reports whether the plan trashes or moves away every child of a card already.
+func (p *Plan) allGone(c Card) bool {
+	children, err := p.childrenOf(c)
+	for _, child := range children {
+		now := p.now[child.ID]
+		if !p.gone[child.ID] && (now == nil || now.Parent == c.ID) {
+			return false
+		}
+	}
+	return err == nil
+}
+
+func (p *Plan) undoState(c Card, im CardImage, before Version, seq Seq) error {
+	switch im.Act {
+	case ActRename:
+		moved, err := p.renameAs(c, before)
+		if err != nil {
+			return err
+		}
+		c = moved
+	case ActLabel:
+		own, err := p.ownBefore(c, seq)
+		if err != nil {
+			return err
+		}
+		_, err = p.SetLabel(c, own)
+		return err
+	}
+	if before.Purged {
+		return ruleFault("id", "the body before that change was erased")
+	}
+	_, err := p.revertOne(c, before)
+	return err
+}
+
+// ownBefore is the label a card was given before a commit, read from the stream, for
+// versions keep effective labels only.
+func (p *Plan) ownBefore(c Card, seq Seq) (access.Label, error) {
+	for rev := c.Rev; rev > 0; rev-- {
+		v, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, rev)
+		if err != nil {
+			return access.Label{}, err
+		}
+		if !ok || v.From >= seq {
+			continue
+		}
+		im, err := imageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
+		if err != nil {
+			return access.Label{}, err
+		}
+		if im != nil {
+			return im.Own, nil
+		}
+	}
+	return access.NewLabel(access.LevelUser), nil
+}
+
+// imageIn is the last image of a card in a commit; nil where it has none.
+func imageIn(ctx context.Context, r Reader, s StreamID, seq Seq, id CardID) (*CardImage, error) {
+	for commit, err := range r.Commits(ctx, s, seq) {
+		if err != nil {
+			return nil, err
+		}
+		rec, err := commit.Record()
+		if err != nil {
+			return nil, err
+		}
+		var last *CardImage
+		for _, ch := range rec.Changes {
+			if ch.Card != nil && ch.Card.ID == id {
+				last = ch.Card
+			}
+		}
+		return last, nil
+	}
+	return nil, nil
+}
