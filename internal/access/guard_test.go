@@ -1,0 +1,227 @@
+package access_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+)
+
+// Two worlds: anna is a GM of the first and nobody in the second.
+var (
+	here      = access.WorldID{1}
+	elsewhere = access.WorldID{2}
+)
+
+func anna() access.Caller {
+	return access.Caller{Subject: "anna", Key: "k1", Actor: access.Person, Roles: map[access.WorldID]access.Role{here: access.RoleGM}}
+}
+
+// ledger is a Recorder that keeps what it is told.
+type ledger struct {
+	reserved int
+	records  []access.Record
+	full     error
+}
+
+func (l *ledger) Reserve() error {
+	if l.full == nil {
+		l.reserved++
+	}
+	return l.full
+}
+func (l *ledger) Record(r access.Record) { l.records = append(l.records, r) }
+
+// taken is one question to a meter.
+type taken struct {
+	account, profile string
+	class            access.Class
+}
+
+// meter is a Limiter that refuses some classes, and keeps what it was asked.
+type meter struct {
+	refuses []access.Class
+	asked   []taken
+}
+
+func (m *meter) Take(account, profile string, class access.Class) (time.Duration, bool) {
+	m.asked = append(m.asked, taken{account, profile, class})
+	return 7 * time.Second, !slices.Contains(m.refuses, class)
+}
+
+// Who is admitted, and what the others are told.
+func TestWhoIsAdmitted(t *testing.T) {
+	change := func(f func(*access.Caller)) access.Caller { c := anna(); f(&c); return c }
+	for name, row := range map[string]struct {
+		caller  access.Caller
+		request access.Request
+		want    error // nil for admitted
+	}{
+		"her role":                         {anna(), access.Request{World: here, Least: access.RoleGM}, nil},
+		"below her role":                   {anna(), access.Request{World: here, Least: access.RoleUser}, nil},
+		"above her role":                   {anna(), access.Request{World: here, Least: access.RoleAdmin}, fault.Denied},
+		"a world that is not hers":         {anna(), access.Request{World: elsewhere, Least: access.RoleUser}, fault.NotFound},
+		"no world":                         {anna(), access.Request{Least: access.RoleUser}, fault.NotFound},
+		"what asks for no role":            {anna(), access.Request{World: elsewhere}, nil},
+		"nobody":                           {access.Caller{}, access.Request{World: here, Least: access.RoleUser}, fault.NotFound},
+		"a role everywhere":                {access.Caller{EveryRole: access.RoleUser}, access.Request{World: elsewhere, Least: access.RoleUser}, nil},
+		"a role everywhere, and a lower":   {access.Caller{EveryRole: access.RoleGM, Roles: map[access.WorldID]access.Role{here: access.RoleUser}}, access.Request{World: here, Least: access.RoleGM}, nil},
+		"a role everywhere, and a higher":  {access.Caller{EveryRole: access.RoleUser, Roles: map[access.WorldID]access.Role{here: access.RoleGM}}, access.Request{World: here, Least: access.RoleGM}, nil},
+		"the operator's":                   {change(func(c *access.Caller) { c.Operator = true }), access.Request{Operator: true}, nil},
+		"the operator's, by an admin":      {access.Caller{EveryRole: access.RoleAdmin}, access.Request{Operator: true}, fault.Denied},
+		"on the list of surfaces":          {change(func(c *access.Caller) { c.Surfaces = []string{"archive", "world"} }), access.Request{Surface: "world", World: here, Least: access.RoleGM}, nil},
+		"not on the list of surfaces":      {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }), access.Request{Surface: "world", World: here}, fault.Denied},
+		"of no surface":                    {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }), access.Request{World: here}, nil},
+		"on the list of operations":        {change(func(c *access.Caller) { c.Operations = []string{"look"} }), access.Request{Operation: "look", World: here}, nil},
+		"not on the list of operations":    {change(func(c *access.Caller) { c.Operations = []string{"look"} }), access.Request{Operation: "go", World: here}, fault.Denied},
+		"on one list and not on the other": {change(func(c *access.Caller) { c.Surfaces, c.Operations = []string{"world"}, []string{"look"} }), access.Request{Surface: "archive", Operation: "look"}, fault.Denied},
+		"for her audience":                 {change(func(c *access.Caller) { c.Audience = "play" }), access.Request{Audience: "play"}, nil},
+		"for another audience":             {change(func(c *access.Caller) { c.Audience = "play" }), access.Request{Audience: "mcp"}, fault.Denied},
+		"for no audience":                  {change(func(c *access.Caller) { c.Audience = "play" }), access.Request{}, fault.Denied},
+		"a whole key where players go":     {anna(), access.Request{Audience: "play"}, nil},
+		"a list before the operator":       {change(func(c *access.Caller) { c.Operator, c.Operations = true, []string{"look"} }), access.Request{Operation: "backup", Operator: true}, fault.Denied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			book := &ledger{}
+			a, err := access.NewGuard(access.Config{Recorder: book}).Admit(t.Context(), row.caller, row.request)
+			if book.reserved != 1 {
+				t.Errorf("room was kept for %d records", book.reserved)
+			}
+			if row.want != nil {
+				if !errors.Is(err, row.want) || a != nil || len(book.records) != 1 || book.records[0].Outcome != row.want.Error() {
+					t.Errorf("%v, %v, recorded %+v; want %v", a, err, book.records, row.want)
+				}
+				return
+			}
+			if err != nil || len(book.records) != 0 {
+				t.Fatalf("%v, recorded %+v", err, book.records)
+			}
+			role := row.caller.Role(row.request.World)
+			if g := a.Grant; !g.Valid() || g.Role() != role || g.World() != row.request.World || g.Caller().Subject != row.caller.Subject ||
+				g.View().Level != access.Level(role) || g.View().Subject != row.caller.Subject || g.View().Ceiling != access.LevelNone {
+				t.Errorf("the grant is %+v with %+v", g.Role(), g.View())
+			}
+		})
+	}
+	_, err := access.NewGuard(access.Config{}).Admit(t.Context(), anna(), access.Request{World: here, Least: access.RoleAdmin})
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Details["required_role"] != "admin" {
+		t.Errorf("which role would do is not said: %v", err)
+	}
+}
+
+// Each call counts once in its class, and what changes the canon as a write besides.
+func TestWhatCallsCountAs(t *testing.T) {
+	call, write, command := access.ClassCall, access.ClassWrite, access.ClassCommand
+	for name, row := range map[string]struct {
+		caller  access.Caller
+		request access.Request
+		refuses []access.Class
+		asked   []access.Class
+		refused access.Class // what is named; "" for admitted
+	}{
+		"a read":                 {anna(), access.Request{Class: call, Effect: access.Read}, []access.Class{write}, []access.Class{call}, ""},
+		"a proposal":             {anna(), access.Request{Class: call, Effect: access.Propose}, []access.Class{write}, []access.Class{call}, ""},
+		"a write":                {anna(), access.Request{Class: call, Effect: access.Write}, nil, []access.Class{call, write}, ""},
+		"a deletion":             {anna(), access.Request{Class: call, Effect: access.Destroy}, nil, []access.Class{call, write}, ""},
+		"a write of its class":   {anna(), access.Request{Class: write, Effect: access.Write}, nil, []access.Class{write}, ""},
+		"a player's command":     {anna(), access.Request{Class: command, Effect: access.Write}, []access.Class{write}, []access.Class{command}, ""},
+		"too many calls":         {anna(), access.Request{Class: call, Effect: access.Write}, []access.Class{call}, []access.Class{call}, call},
+		"too many writes":        {anna(), access.Request{Class: call, Effect: access.Write}, []access.Class{write}, []access.Class{call, write}, call},
+		"what is free":           {anna(), access.Request{Class: access.ClassFree, Effect: access.Write}, []access.Class{call, write, ""}, nil, ""},
+		"somebody without limit": {access.Caller{Unlimited: true}, access.Request{Class: call, Effect: access.Write}, []access.Class{call, write}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, book := &meter{refuses: row.refuses}, &ledger{}
+			row.caller.RateClass = "sample"
+			_, err := access.NewGuard(access.Config{Limiter: m, Recorder: book}).Admit(t.Context(), row.caller, row.request)
+			var classes []access.Class
+			for _, one := range m.asked {
+				classes = append(classes, one.class)
+				if one.account != "k1" || one.profile != "sample" {
+					t.Errorf("asked for %+v", one)
+				}
+			}
+			if !slices.Equal(classes, row.asked) {
+				t.Errorf("counted as %q, want %q", classes, row.asked)
+			}
+			var e *fault.Error
+			if row.refused == "" {
+				if err != nil {
+					t.Error(err)
+				}
+			} else if !errors.As(err, &e) || e.Kind != fault.RateLimited || e.RetryAfter != 7*time.Second || e.Details["limit"] != string(row.refused) || len(book.records) != 1 || book.records[0].Outcome != "rate_limited" {
+				t.Errorf("%v, recorded %+v", err, book.records)
+			}
+		})
+	}
+	// The limit comes before everything else: who may not is held back like who may.
+	m := &meter{refuses: []access.Class{call}}
+	if _, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), access.Caller{}, access.Request{Class: call, World: here, Least: access.RoleAdmin}); !errors.Is(err, fault.RateLimited) {
+		t.Errorf("who may not, over the limit: %v", err)
+	}
+	if a, b := (access.Caller{Key: "k1", Subject: "anna"}).Account(), (access.Caller{Subject: "anna"}).Account(); a != "k1" || b != "subject:anna" {
+		t.Errorf("accounts %q and %q", a, b)
+	}
+}
+
+// Nothing is served that cannot be recorded, and what is recorded is what was done.
+func TestEachCallIsRecordedOnce(t *testing.T) {
+	at := newClock()
+	book := &ledger{full: errors.New("the disk is full")}
+	g := access.NewGuard(access.Config{Recorder: book, Limiter: &meter{refuses: []access.Class{access.ClassCall}}, Now: at.now})
+	r := access.Request{Operation: "get_card", Surface: "archive", World: here, Least: access.RoleUser, Target: "Old Mill", Correlation: "c-9"}
+	_, err := g.Admit(t.Context(), anna(), r)
+	var e *fault.Error
+	if !errors.As(err, &e) || e.Kind != fault.Unavailable || e.RetryAfter <= 0 || strings.Contains(e.Message, "disk") || len(book.records) != 0 {
+		t.Errorf("without room for a record: %v", err)
+	}
+	book.full = nil
+	a, err := g.Admit(t.Context(), anna(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := at.now()
+	at.add(3 * time.Second)
+	a.Done(t.Context(), 512, nil)
+	want := access.Record{At: begun.UTC(), Correlation: "c-9", Subject: "anna", Key: "k1", Role: access.RoleGM, World: here, Surface: "archive",
+		Operation: "get_card", Target: "Old Mill", Outcome: "ok", Duration: 3 * time.Second, Bytes: 512}
+	if len(book.records) != 1 || book.records[0] != want {
+		t.Errorf("recorded %+v, want %+v", book.records, want)
+	}
+	a, _ = g.Admit(t.Context(), anna(), r)
+	a.Done(t.Context(), 0, fault.New(fault.Stale, "x"))
+	if book.records[1].Outcome != "conflict" {
+		t.Errorf("recorded %+v", book.records[1])
+	}
+}
+
+// Only what is our fault is logged as that.
+func TestFailuresOfOursAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	g := access.NewGuard(access.Config{})
+	for _, row := range []struct {
+		err    error
+		logged bool
+	}{{nil, false}, {fault.New(fault.NotFound, "x"), false}, {errors.New("broken"), true}, {fault.New(fault.Internal, "broken"), true}} {
+		log.Reset()
+		a, err := g.Admit(context.Background(), anna(), access.Request{Operation: "get_card", Correlation: "c-7"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Done(context.Background(), 0, row.err)
+		if logged := strings.Contains(log.String(), "c-7"); logged != row.logged {
+			t.Errorf("%v: logged %q", row.err, log.String())
+		}
+	}
+}
