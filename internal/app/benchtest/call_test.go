@@ -21,8 +21,9 @@ const (
 	round   = 2 * time.Second
 )
 
-// BenchmarkGetCard drives get_card and a bare echo tool of the same SDK by turns. The echo
-// answers 1 KB, as much as a card holds; nothing else stands around it.
+// BenchmarkGetCard drives get_card and a bare echo tool of the same SDK by turns, in a
+// closed loop and then, both at half of the rate that get_card had in it, in an open one.
+// The echo answers 1 KB, as much as a card holds; nothing else stands around it.
 func BenchmarkGetCard(b *testing.B) {
 	wanted(b)
 	s := serve(b, stored(b, 100_000))
@@ -45,6 +46,7 @@ func compare(b *testing.B, theirs, ours *target) {
 	m := medians{}
 	for b.Loop() {
 		echo, card := theirs.closed(b, clients, round), ours.closed(b, clients, round)
+		idle := theirs.open(b, 2*clients, card.rate()/2, round)
 		steady := ours.open(b, 2*clients, card.rate()/2, round)
 		m.add("echo/s", echo.rate())
 		m.add("card/s", card.rate())
@@ -54,6 +56,7 @@ func compare(b *testing.B, theirs, ours *target) {
 		m.add("echo-p99-ms", ms(echo.at(99)))
 		m.add("card-p99-ms", ms(card.at(99)))
 		m.add("p99-ratio", ms(card.at(99))/ms(echo.at(99)))
+		m.add("echo-open-p99-ms", ms(idle.at(99)))
 		m.add("open-p50-ms", ms(steady.at(50)))
 		m.add("open-p99-ms", ms(steady.at(99)))
 	}
