@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"loregate/internal/access"
@@ -82,15 +81,24 @@ func roleTexts(c access.Caller) []string {
 
 // revive goes on with a session that another process made, or this one before it
 // stopped; nil where the id is no such session's. Requests that come at once for one
-// session wait for one another.
+// session begin it once.
 func (s *Server) revive(ctx context.Context, id string, v *visit) *session {
 	revision, ok := s.seal.revision(id, boundTo(v.caller, v.scope))
 	if !ok || s.sessions.gone(id) {
 		return nil
 	}
-	defer s.sessions.reviving.lock(id)()
-	if n := s.sessions.visit(id, v); n != nil {
-		return n
+	s.sessions.reviving.Do(id, func() (any, error) {
+		s.resume(ctx, id, revision, v)
+		return nil, nil
+	})
+	return s.sessions.visit(id, v)
+}
+
+// resume has the SDK begin a session anew under an id that a client knows, unless
+// another request was first. It goes on when its request ends, as others may wait for it.
+func (s *Server) resume(ctx context.Context, id, revision string, v *visit) {
+	if s.sessions.visit(id, v) != nil {
+		return
 	}
 	again := *v
 	again.revives = id
@@ -101,7 +109,6 @@ func (s *Server) revive(ctx context.Context, id string, v *visit) *session {
 		s.inside(ctx, v, inner, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		s.sessions.begin(id)
 	}
-	return s.sessions.visit(id, v)
 }
 
 // begin lets requests find a session that is gone on with.
@@ -180,38 +187,6 @@ func (t *sessions) renamed(h http.Header) {
 	}
 	if id := t.outer(inner); id != "" {
 		h.Set("Mcp-Session-Id", id)
-	}
-}
-
-// locks are locks by name.
-type locks struct {
-	mu   sync.Mutex
-	held map[string]chan struct{} // guarded by mu
-}
-
-// lock waits for a name; the returned func lets the next have it.
-func (l *locks) lock(name string) (unlock func()) {
-	mine := make(chan struct{})
-	for {
-		l.mu.Lock()
-		if l.held == nil {
-			l.held = map[string]chan struct{}{}
-		}
-		other, taken := l.held[name]
-		if !taken {
-			l.held[name] = mine
-		}
-		l.mu.Unlock()
-		if !taken {
-			break
-		}
-		<-other
-	}
-	return func() {
-		l.mu.Lock()
-		delete(l.held, name)
-		l.mu.Unlock()
-		close(mine)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sync/singleflight"
 
 	"loregate/internal/access"
 )
@@ -36,7 +37,7 @@ type session struct {
 type sessions struct {
 	s        *Server
 	born     atomic.Uint64
-	reviving locks
+	reviving singleflight.Group // by id
 
 	mu      sync.Mutex
 	byID    map[string]*session // guarded by mu
