@@ -155,4 +155,5 @@ type server struct {
 	router    *router
 	openapi   document
 	authShape *op.Shape
+	streams   access.Streams // open feeds
 }

@@ -47,6 +47,7 @@ func (s *server) feed(f *op.Feed) handler {
 		}
 		revoked, stop := s.Auth.Watch(ctx, c.Key)
 		defer stop()
+		defer s.streams.Open(c.Account(), cancel)()
 		w := &events{s: s, x: x, stream: stream, audience: f.Audience, caller: c, revoked: revoked}
 		stream.Close(w.send(ctx, cancel))
 	}

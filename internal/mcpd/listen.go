@@ -95,6 +95,7 @@ func (s *Server) listen(ctx context.Context, req mcp.Request, c *call, next mcp.
 	l.outlet = s.feed.outlet(c.visit, notifier(ctx, c.ss, l.subscription), cancel)
 	l.outlet.muted = true
 	defer l.outlet.close()
+	defer s.streams.Open(c.caller.Account(), cancel)()
 	for _, uri := range l.uris {
 		if err := l.outlet.add(ctx, c, uri); err != nil {
 			return nil, c.refused(err)

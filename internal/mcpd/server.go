@@ -122,6 +122,7 @@ type Server struct {
 
 	shown    shown
 	sessions sessions
+	streams  access.Streams // of subscriptions/listen
 	feed     feed
 
 	life    context.Context // ends with Close
