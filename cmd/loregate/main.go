@@ -99,6 +99,7 @@ func (c common) load() (app.Config, error) {
 		return cfg, err
 	}
 	slog.SetDefault(logger)
+	boundHeap(cfg)
 	return cfg, nil
 }
 
@@ -123,7 +124,7 @@ func (c common) with(ctx context.Context, f func(*app.App) error) error {
 
 func main() {
 	tuneCollector()
-	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(os.Args[1:], forTerminal(os.Stdout), forTerminal(os.Stderr)))
 }
 
 func run(args []string, out, errOut io.Writer) int {

@@ -3,23 +3,26 @@ package main
 import (
 	"os"
 	"runtime/debug"
+
+	"loregate/internal/app"
 )
 
-const (
-	// collectAt is GOGC where the environment sets none: a request leaves much that is
-	// garbage when it is answered, and little lives on. See docs/adr/0009-garbage.md.
-	collectAt = 400
-	// softLimit bounds what that may cost: near it the collector works as often as it must.
-	softLimit = 384 << 20
-)
+// collectAt is GOGC where the environment sets none: a request leaves much that is
+// garbage when it is answered, and little lives on. See docs/adr/0009-garbage.md.
+const collectAt = 400
 
-// tuneCollector makes the garbage collector work less often, within a bound of memory,
-// unless the environment says how it shall work.
+// tuneCollector makes the garbage collector work less often, unless the environment says
+// how it shall work.
 func tuneCollector() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
 	}
+}
+
+// boundHeap bounds what that may cost: near the bound the collector works as often as it
+// must.
+func boundHeap(c app.Config) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(softLimit)
+		debug.SetMemoryLimit(c.Heap())
 	}
 }

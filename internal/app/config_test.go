@@ -30,6 +30,7 @@ func TestWhatIsUnknownOrUnreadableStopsTheStart(t *testing.T) {
 		{"token:\n  life: 2h\n", "", "between 15m and 60m"},
 		{"allow_from: [ten]\n", "", "not a range"},
 		{"tls:\n  cert: a.pem\n", "", "go together"},
+		{"memory: 10\n", "", "at least 64"},
 		{"", "LOREGATE_LIMITS_WRITE=5", "did you mean LOREGATE_LIMITS_WRITES"},
 		{"", "LOREGATE_LIMITS_WRITES=few", "cannot be read as a number"},
 		{"", "LOREGATE_ADDR=nowhere", "host:port"},
@@ -40,5 +41,20 @@ func TestWhatIsUnknownOrUnreadableStopsTheStart(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("file %q, env %q: %v, want %q", tc.file, tc.env, err, tc.want)
 		}
+	}
+}
+
+// What the process may have is shared out between the heap and the page caches, of which
+// a database in its own process needs none.
+func TestMemoryIsSharedOut(t *testing.T) {
+	c, err := LoadConfig("", []string{"LOREGATE_MEMORY=200"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Heap() != 125<<20 || c.caches() != 75<<10 {
+		t.Errorf("of 200 MiB the heap has %d bytes and page caches %d KiB", c.Heap(), c.caches())
+	}
+	if c.Database = "postgres://localhost/lore"; c.Heap() != 200<<20 || c.caches() != 0 {
+		t.Errorf("beside a database the heap has %d bytes and page caches %d KiB", c.Heap(), c.caches())
 	}
 }

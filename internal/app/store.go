@@ -37,7 +37,7 @@ type store interface {
 // openStore opens the database that is configured, or the store in the data folder.
 func openStore(ctx context.Context, c Config) (store, error) {
 	if c.Database == "" {
-		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile)})
+		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.caches()})
 		if err != nil {
 			return nil, err
 		}

@@ -61,7 +61,7 @@ const oldest = 3_051_003
 type Config struct {
 	Path     string        // of the file; made when it is not there
 	Readers  int           // connections that read at once; default 8
-	CacheKiB int           // page cache of the writer; each reader has a quarter; default 65,536
+	CacheKiB int           // page caches of all connections together; default 98,304
 	Wait     time.Duration // longest wait for another process's write; default 30 s
 	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
 	// Idle is how long nothing must be written before the index is tidied; default 250 ms.
@@ -73,7 +73,7 @@ func (c Config) withDefaults() Config {
 		c.Readers = 8
 	}
 	if c.CacheKiB <= 0 {
-		c.CacheKiB = 64 << 10
+		c.CacheKiB = 96 << 10
 	}
 	if c.Wait <= 0 {
 		c.Wait = 30 * time.Second
@@ -87,6 +87,18 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// writerShare of the page caches is the writer's; the readers share the rest. A reader's
+// pages are read again after each commit, and then from the system's cache of files.
+const writerShare = 3
+
+// cacheOf is the page cache of a connection, in KiB.
+func (c Config) cacheOf(readOnly bool) int {
+	if readOnly {
+		return (c.CacheKiB - c.CacheKiB/writerShare) / c.Readers
+	}
+	return c.CacheKiB / writerShare
+}
+
 // connect opens a connection. SQLite's own busy handler only bridges short waits, of a
 // checkpoint or a reader's recovery; for the write lock see batch.begin.
 func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
@@ -94,10 +106,6 @@ func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
 		return nil, err
-	}
-	cache := cfg.CacheKiB
-	if readOnly {
-		cache /= 4
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "_defensive=1&_dqs=0"}
 	connector, err := driverlib.NewConnector(u.String())
@@ -109,7 +117,7 @@ func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 		return nil, err
 	}
 	c := newConn(raw)
-	for _, p := range pragmas(cache, readOnly) {
+	for _, p := range pragmas(cfg.cacheOf(readOnly), readOnly) {
 		if err := p.set(ctx, c); err != nil {
 			return nil, errors.Join(err, c.close())
 		}

@@ -34,7 +34,7 @@ type recordFile struct {
 // openRecords opens a store's file of records, making it where it is not there.
 func openRecords(ctx context.Context, s *Store) (*recordFile, error) {
 	f := &recordFile{s: s, cfg: s.cfg, turn: make(chan struct{}, 1)}
-	f.cfg.Path, f.cfg.CacheKiB = recordPath(s.cfg.Path), recordCacheKiB
+	f.cfg.Path, f.cfg.CacheKiB = recordPath(s.cfg.Path), recordCacheKiB*writerShare
 	f.turn <- struct{}{}
 	return f, f.open(ctx)
 }
