@@ -27,7 +27,7 @@ type Model struct {
 	Name            string        `yaml:"name" doc:"Name of the model, as the provider writes it."`
 	KeyEnv          string        `yaml:"key_env" doc:"Name of the environment variable that holds the provider's key."`
 	KeyFile         string        `yaml:"key_file" doc:"File that holds the provider's key, in place of key_env."`
-	Uses            []string      `yaml:"uses" default:"players,intents,moderation,ambience" doc:"What the model is asked for: players (what AI players say), intents (utterances that rules are unsure of, in classify-intent), moderation (texts that the policy's terms let through, in moderate-content), ambience (drafts of atmosphere), gate (moderation of all proposals; while the model does not answer, none passes)."`
+	Uses            []string      `yaml:"uses" default:"players,intents,moderation,ambience" doc:"What the model is asked for: players (what AI players say), intents (utterances that rules are unsure of, in classify-intent), moderation (texts that the policy's terms let through, in moderate-content), ambience (drafts of atmosphere), plans (plans of the studio, in plan_create; not on unless named here), gate (moderation of all proposals; while the model does not answer, none passes)."`
 	Timeout         time.Duration `yaml:"timeout" default:"30s" doc:"How long a question may take, with all its attempts: 1s to 10m."`
 	Retries         int           `yaml:"retries" default:"2" doc:"Further attempts where the endpoint is busy or breaks off: 0 to 10."`
 	MaxTokens       int           `yaml:"max_tokens" default:"1024" doc:"Most tokens of an answer, thinking included: 16 to 32768."`
@@ -42,10 +42,11 @@ const (
 	useForIntents    = "intents"
 	useForModeration = "moderation"
 	useForAmbience   = "ambience"
+	useForPlans      = "plans"
 	useForGate       = "gate"
 )
 
-var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForAmbience, useForGate}
+var modelUses = []string{useForPlayers, useForIntents, useForModeration, useForAmbience, useForPlans, useForGate}
 
 // check reports settings that cannot be.
 func (c Model) check() error {

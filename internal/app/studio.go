@@ -65,7 +65,7 @@ func (a *App) openStudio(o Options) (err error) {
 		return err
 	}
 	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.policy(),
-		Adapters: adapters, Queue: a.studioQueue(),
+		Adapters: adapters, Model: a.studioModel(), Queue: a.studioQueue(),
 		Ended: a.metrics.Run, Now: a.now, NewID: o.NewID, Logger: a.logger})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, a.Studio.Surface())

@@ -29,6 +29,8 @@ type Plan struct {
 	Audience  string            `json:"audience,omitempty" yaml:"audience"`
 	Budget    Budget            `json:"budget,omitzero" yaml:"budget"`
 	Calls     []PlanCall        `json:"calls" yaml:"calls"`
+	Source    string            `json:"source,omitempty" yaml:"-"` // rules, or model: and its name; "" for one that somebody wrote
+	Assumed   []string          `json:"assumptions,omitempty" yaml:"-"`
 	Questions []string          `json:"questions,omitempty" yaml:"-"`
 	Golden    map[string]string `json:"golden,omitempty" yaml:"golden"` // by "KIND VERSION": the digest of the target after the calls
 }
@@ -52,6 +54,10 @@ type Budget struct {
 // maxPlan bounds a plan file.
 const maxPlan = 1 << 20
 
+// plainYAML says errors of the YAML reader in one line, without our types' names.
+var plainYAML = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ", "into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
+	"into studio.Budget", "into a budget", "in type studio.PlanCall", "in a call", "in type studio.Plan", "in a plan", "in type studio.Budget", "in a budget", "!!", "")
+
 // ParsePlan reads a plan file. Unknown names are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	if len(data) > maxPlan {
@@ -64,7 +70,7 @@ func ParsePlan(data []byte) (Plan, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it is empty")
 		}
-		return Plan{}, Fail(Validation, "the plan cannot be read: %s", strings.ReplaceAll(err.Error(), "type studio.", ""))
+		return Plan{}, Fail(Validation, "the plan cannot be read: %s", plainYAML.Replace(err.Error()))
 	}
 	if p.Name == "" {
 		return Plan{}, Fail(Validation, "name: a plan has one")

@@ -9,30 +9,31 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/telemetry"
+	"loregate/internal/markup"
 )
 
 // propose makes a plan of a sentence by rules: a phrase grammar over the tools and the
-// canon's places. What it cannot settle becomes a question. The plan is as untrusted as
-// any other.
-func (s *Studio) propose(ctx context.Context, g access.Grant, in planCreateIn) (_ Plan, err error) {
-	ctx, end := telemetry.Start(ctx, "studio.plan")
-	defer func() { end(err) }()
-	p := Plan{Name: clip(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget}
+// canon's places. What it cannot settle becomes a question, and what it takes for granted
+// is said. The plan is as untrusted as any other.
+func (s *Studio) propose(ctx context.Context, g access.Grant, in wanted) (draft, error) {
+	d := draft{Plan: Plan{Name: clip(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget, Source: byRules}}
 	said := understand(in.Intent)
-	card, question, err := s.place(ctx, g, in.Card, said.rest)
+	if in.noEngine {
+		said.engine, said.strew, said.profile = "", "", false
+	}
+	card, open, err := s.place(ctx, g, in, said.rest)
 	if err != nil {
-		return p, err
+		return d, err
 	}
-	if question != "" {
-		p.Questions = append(p.Questions, question)
+	if open != nil {
+		d.asks(*open)
 	}
-	s.sceneCalls(&p, said, card, in.Target)
-	s.engineCalls(&p, said, card)
-	if len(p.Calls) == 0 {
-		p.Questions = append(p.Questions, "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot.")
+	s.sceneCalls(&d, said, card, in.Target)
+	s.engineCalls(&d, said, card)
+	if len(d.Calls) == 0 {
+		d.asks(question{about: aboutAll, text: "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot."})
 	}
-	return p, nil
+	return d, nil
 }
 
 // intent is what was understood of a sentence.
@@ -42,7 +43,6 @@ type intent struct {
 	engine                          string // "", "godot", "unreal", or "?" where one is meant and not named
 	style                           string
 	strew                           string // what is strewn about
-	texture                         string
 	rest                            string // the words that say what is built
 }
 
@@ -53,15 +53,14 @@ var (
 		"terrain": regexp.MustCompile(`(?i)\b(terrain|landscape|heightmap)\b`),
 		"profile": regexp.MustCompile(`(?i)\b(profile|measure|benchmark)\b`),
 	}
-	exportForm  = regexp.MustCompile(`(?i)\bexport\b(?:[^.;]*?\b(glb|gltf|obj|fbx)\b)?`)
-	formatForm  = regexp.MustCompile(`(?i)\b(?:to|as|in) (?:an? )?(glb|gltf|obj|fbx)\b`)
-	engineForm  = regexp.MustCompile(`(?i)\b(?:import\b[^.;]*|into |to |in )(godot|unreal)\b`)
-	importForm  = regexp.MustCompile(`(?i)\bimport\b`)
-	styleForm   = regexp.MustCompile(`(?i)\b(?:at|by|in) (dusk|night|day|daylight|overcast)\b`)
-	strewForm   = regexp.MustCompile(`(?i)\b(?:populate|strew|scatter)\b(?: it| the level)?(?: with)? ?([a-z ]{0,30})`)
-	textureForm = regexp.MustCompile(`(?i)\b(stone|wood|grass|sand|metal|fabric) texture\b`)
-	clauseForm  = regexp.MustCompile(`(?i)[,;.]\s*|\s+(?:and|then)\s+(?:then\s+)?`)
-	verbHead    = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct|export|render|import|show)\s*(?:me\s+)?(?:a (?:scene|picture|preview) of\s+)?(?:\b(?:it|them|this|that|everything|a picture|a preview|the scene)\b)?\s*`)
+	exportForm = regexp.MustCompile(`(?i)\bexport\b(?:[^.;]*?\b(glb|gltf|obj|fbx)\b)?`)
+	formatForm = regexp.MustCompile(`(?i)\b(?:to|as|in) (?:an? )?(glb|gltf|obj|fbx)\b`)
+	engineForm = regexp.MustCompile(`(?i)\b(?:import\b[^.;]*|into |to |in )(godot|unreal)\b`)
+	importForm = regexp.MustCompile(`(?i)\bimport\b`)
+	styleForm  = regexp.MustCompile(`(?i)\b(?:at|by|in) (dusk|night|day|daylight|overcast)\b`)
+	strewForm  = regexp.MustCompile(`(?i)\b(?:populate|strew|scatter)\b(?: it| the level)?(?: with)? ?([a-z ]{0,30})`)
+	clauseForm = regexp.MustCompile(`(?i)[,;.]\s*|\s+(?:and|then)\s+(?:then\s+)?`)
+	verbHead   = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct|export|render|import|show)\s*(?:me\s+)?(?:a (?:scene|picture|preview) of\s+)?(?:\b(?:it|them|this|that|everything|a picture|a preview|the scene)\b)?\s*`)
 )
 
 // understand reads a sentence clause by clause.
@@ -86,9 +85,6 @@ func understand(text string) intent {
 	if m := strewForm.FindStringSubmatch(text); m != nil {
 		said.strew = "it"
 	}
-	if m := textureForm.FindStringSubmatch(text); m != nil {
-		said.texture = strings.ToLower(m[1])
-	}
 	var keep []string
 	for _, clause := range clauseForm.Split(text, -1) {
 		if strewForm.MatchString(clause) || verbs["profile"].MatchString(clause) {
@@ -106,13 +102,17 @@ func understand(text string) intent {
 var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
 
 // place finds the card that is meant: the named one, or the longest run of words that is
-// a place's name. With several candidates it asks.
-func (s *Studio) place(ctx context.Context, g access.Grant, named, words string) (card string, question string, err error) {
+// a place's name, or a place in that one which the words name. With several candidates it
+// asks.
+func (s *Studio) place(ctx context.Context, g access.Grant, in wanted, words string) (card string, open *question, err error) {
 	err = s.canon.Look(ctx, g, func(l *canon.Look) error {
-		if named != "" {
-			c, err := l.Find(ctx, named)
+		if in.Card != "" {
+			c, err := buildable(ctx, l, in.Card)
 			card = c.Name
 			return err
+		}
+		if in.noCard {
+			return nil
 		}
 		spans := nameWord.FindAllStringIndex(words, 40)
 		for n := min(len(spans), 6); n > 0; n-- {
@@ -122,49 +122,93 @@ func (s *Studio) place(ctx context.Context, g access.Grant, named, words string)
 					return err
 				}
 				if ok && c.Type == "Location" && (n > 1 || c.Name[0] == words[spans[i][0]]) {
-					card = c.Name
-					return nil
+					card, open, err = inside(ctx, l, c, words)
+					return err
 				}
 			}
 		}
-		card, question, err = within(ctx, l, words)
+		card, open, err = within(ctx, l, words)
 		return err
 	})
-	return card, question, err
+	return card, open, err
+}
+
+// buildable finds a card that a scene can be built from. Its error is that of a card that
+// is not there, or a Failure.
+func buildable(ctx context.Context, l *canon.Look, name string) (canon.Card, error) {
+	c, err := l.Find(ctx, name)
+	if err == nil && c.Type != "Location" && c.Type != "Realm" {
+		err = Fail(Validation, "card: %q is of type %s; a scene is built from a Location or a Realm", c.Name, c.Type)
+	}
+	return c, err
+}
+
+// inside finds "the tavern of Mosswell" where Mosswell is a place itself: a place whose
+// name says tavern and that has to do with Mosswell. Without one, the outer place is meant,
+// and what is wanted in it.
+func inside(ctx context.Context, l *canon.Look, outer canon.Card, words string) (card string, open *question, err error) {
+	m := ofForm.FindStringSubmatch(words)
+	if m == nil || markup.KeyOf(m[2]) != outer.Key {
+		return outer.Name, nil, nil
+	}
+	found, err := l.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location", NameContains: m[1]}}, canon.Page{Limit: 4})
+	if err != nil {
+		return "", nil, err
+	}
+	names := namesOf(found)
+	switch len(names) {
+	case 0:
+		return outer.Name, nil, nil
+	case 1:
+		return names[0], nil, nil
+	}
+	return "", which(m[0], append(names, outer.Name)), nil
+}
+
+func namesOf(found canon.SearchResult) []string {
+	var names []string
+	for _, h := range found.Hits {
+		names = append(names, h.Card.Name)
+	}
+	return names
+}
+
+// which asks for one of several places.
+func which(meant string, names []string) *question {
+	return &question{about: aboutCard, options: names, text: fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", meant, strings.Join(names, ", "))}
 }
 
 // within finds "the tavern of Mosswell": a place that the words describe, where they name
 // another card as what it belongs to.
 var ofForm = regexp.MustCompile(`(?i)\b(?:the |an? )?([\p{L}]+) (?:of|in|at) ((?:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
-func within(ctx context.Context, l *canon.Look, words string) (card, question string, err error) {
+func within(ctx context.Context, l *canon.Look, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil {
-		return "", "", nil
+		return "", nil, nil
 	}
 	found, err := l.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location"}}, canon.Page{Limit: 4})
 	if err != nil {
-		return "", "", err
+		return "", nil, err
 	}
-	var names []string
-	for _, h := range found.Hits {
-		names = append(names, h.Card.Name)
-	}
+	names := namesOf(found)
 	switch len(names) {
 	case 0:
-		return "", fmt.Sprintf("There is no place that %q could be; which card is meant, or shall it be built from the words alone? Say so with card, or leave the name out.", m[0]), nil
+		return "", &question{about: aboutCard, optional: true,
+			text: fmt.Sprintf("There is no place that %q could be; which card is meant, or shall it be built from the words alone? Say so with card, or leave the name out.", m[0])}, nil
 	case 1:
-		return names[0], "", nil
+		return names[0], nil, nil
 	}
-	return "", fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", m[0], strings.Join(names, ", ")), nil
+	return "", which(m[0], names), nil
 }
 
 // sceneCalls are the calls on the scene.
-func (s *Studio) sceneCalls(p *Plan, said intent, card, target string) {
+func (s *Studio) sceneCalls(p *draft, said intent, card, target string) {
 	add := func(tool string, with map[string]any) {
 		p.Calls = append(p.Calls, PlanCall{Tool: tool, Target: target, With: with})
 	}
 	if said.terrain {
+		p.assumes("the land is 200 m by 200 m at low detail")
 		add("generate_terrain", map[string]any{"width": 200, "height": 200, "detail_level": "low"})
 	}
 	if said.build && !said.terrain || card != "" || said.rest != "" && (said.render || said.format != "") && !said.terrain {
@@ -179,8 +223,9 @@ func (s *Studio) sceneCalls(p *Plan, said intent, card, target string) {
 			with["style"] = said.style
 		}
 		if card == "" && said.rest == "" {
-			p.Questions = append(p.Questions, "What shall be built? Name a place, or say what is there.")
+			p.asks(question{about: aboutWhat, text: "What shall be built? Name a place, or say what is there."})
 		}
+		p.assumes("the scene is begun anew; undo_run brings back what was there")
 		add("generate_scene", with)
 	}
 	if said.render {
@@ -188,6 +233,7 @@ func (s *Studio) sceneCalls(p *Plan, said intent, card, target string) {
 	}
 	if said.format == "" && said.engine != "" {
 		said.format = "glb"
+		p.assumes("what an engine takes in is exported as glb")
 	}
 	if said.format != "" && len(p.Calls) > 0 {
 		add("export_asset", map[string]any{"format": said.format})
@@ -195,7 +241,7 @@ func (s *Studio) sceneCalls(p *Plan, said intent, card, target string) {
 }
 
 // engineCalls are the calls on an engine.
-func (s *Studio) engineCalls(p *Plan, said intent, card string) {
+func (s *Studio) engineCalls(p *draft, said intent, card string) {
 	if said.engine == "" && said.strew == "" && !said.profile {
 		return
 	}
@@ -204,7 +250,7 @@ func (s *Studio) engineCalls(p *Plan, said intent, card string) {
 		t, _ := toolNamed("import_asset")
 		switch doers := s.doers(t); len(doers) {
 		case 0:
-			p.Questions = append(p.Questions, "No engine is set up here; leave import, populate and profile out.")
+			p.asks(question{about: aboutEngine, options: []string{leaveOut}, text: "No engine is set up here; leave import, populate and profile out."})
 			return
 		case 1:
 			engine = doers[0]
@@ -213,6 +259,7 @@ func (s *Studio) engineCalls(p *Plan, said intent, card string) {
 			if !slices.Contains(doers, engine) {
 				engine = doers[0]
 			}
+			p.assumes("the engine is %s, of %s", engine, strings.Join(doers, ", "))
 		}
 	}
 	asset := strings.ReplaceAll(FileName(card), "-", "_")
@@ -224,6 +271,7 @@ func (s *Studio) engineCalls(p *Plan, said intent, card string) {
 		p.Calls = append(p.Calls, PlanCall{Tool: "import_asset", Target: engine, With: map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at+1), "name": asset}})
 	}
 	if said.strew != "" {
+		p.assumes("what is strewn is %s itself, at most 50 times within 300 m", asset)
 		p.Calls = append(p.Calls, PlanCall{Tool: "populate_level", Target: engine, With: map[string]any{"asset": asset, "density": 0.0004, "area": []float64{-150, -150, 150, 150}, "budget_max_instances": 50}})
 	}
 	if said.profile {

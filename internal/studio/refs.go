@@ -24,12 +24,9 @@ func (x *executor) read(ctx context.Context, w *Work) error {
 		return err
 	}
 	return x.canon.Look(ctx, x.seen, func(l *canon.Look) error {
-		c, err := l.Find(ctx, in.Card)
+		c, err := buildable(ctx, l, in.Card)
 		if err != nil {
 			return err
-		}
-		if c.Type != "Location" && c.Type != "Realm" {
-			return Fail(Validation, "card: %q is of type %s; a scene is built from a Location or a Realm", c.Name, c.Type)
 		}
 		content, err := l.Content(ctx, c)
 		if err != nil {

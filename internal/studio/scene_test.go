@@ -33,6 +33,10 @@ type desk struct {
 	roots  map[string]string
 	allow  bool
 	store  *sqlite.Store
+	model  studio.Model
+	asker  op.Asker
+
+	soleAdapter bool // there is no engine
 }
 
 func newDesk(t testing.TB) *desk { return newDeskWith(t, false) }
@@ -68,7 +72,11 @@ func (d *desk) openWith(q *studio.Queue) {
 		d.t.Fatal(err)
 	}
 	d.t.Cleanup(func() { _ = blobs.Close() })
-	d.studio, err = studio.Open(studio.Config{Canon: d.canon, Blobs: blobs, Dir: dir, Adapters: []studio.Adapter{d.paper, &paper{kind: "godot"}}, Queue: q,
+	adapters := []studio.Adapter{d.paper, &paper{kind: "godot"}}
+	if d.soleAdapter {
+		adapters = adapters[:1]
+	}
+	d.studio, err = studio.Open(studio.Config{Canon: d.canon, Blobs: blobs, Dir: dir, Adapters: adapters, Queue: q, Model: d.model,
 		Policy: studio.Policy{AllowDestructive: d.allow, Roots: d.roots}, Logger: slog.New(slog.NewTextHandler(d.log, nil))})
 	if err != nil {
 		d.t.Fatal(err)
@@ -103,7 +111,7 @@ func (w soleWorld) Names(context.Context, access.Caller) ([]string, error) {
 // try calls an operation.
 func (d *desk) try(role access.Role, name, input string) (map[string]any, error) {
 	d.t.Helper()
-	answer, err := d.ops.Invoke(d.t.Context(), d.caller(role), op.Request{Operation: name, Surface: studio.Surface, Input: []byte(input), Transport: "mcp"})
+	answer, err := d.ops.Invoke(d.t.Context(), d.caller(role), op.Request{Operation: name, Surface: studio.Surface, Input: []byte(input), Transport: "mcp", Asker: d.asker})
 	if err != nil {
 		return nil, err
 	}

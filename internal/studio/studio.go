@@ -30,6 +30,7 @@ type Config struct {
 	Dir      string // the studio's folder, below the data folder
 	Adapters []Adapter
 	Policy   Policy
+	Model    Model              // proposes plans; nil: rules do
 	Queue    *Queue             // to workers; nil where this process does all runs
 	Ended    func(state string) // counts runs by how they ended; nil counts none
 	Now      func() time.Time
@@ -45,6 +46,7 @@ type Studio struct {
 	dir      string
 	adapters []Adapter
 	policy   Policy
+	model    Model
 	queue    *Queue
 	config   string // hash of what in the configuration results depend on
 	ended    func(string)
@@ -85,7 +87,7 @@ func Open(c Config) (*Studio, error) {
 	if err != nil {
 		return nil, fmt.Errorf("studio: %w", err)
 	}
-	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, queue: c.Queue, ended: c.Ended,
+	s := &Studio{canon: c.Canon, blobs: c.Blobs, dir: dir, adapters: c.Adapters, policy: c.Policy, model: c.Model, queue: c.Queue, ended: c.Ended,
 		now: c.Now, newID: c.NewID, logger: c.Logger, ops: map[string]checker{},
 		books: map[access.WorldID]*book{}, slots: map[string]*slot{}, live: map[uuid.UUID]*liveRun{}}
 	s.config = configHash(c)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/blob"
@@ -22,9 +23,19 @@ type planCreateIn struct {
 
 type planOut struct {
 	Plan      Plan     `json:"plan"`
+	Source    string   `json:"source,omitzero" jsonschema:"Who proposes it: rules, or model: and the model's name. Left out of plans that somebody wrote."`
+	Assumed   []string `json:"assumptions" jsonschema:"What was taken for granted where the words leave it open."`
 	Questions []string `json:"questions" jsonschema:"What must be answered before it can be executed; empty where it can."`
 	Valid     bool     `json:"valid"`
 	Problems  []string `json:"problems"`
+}
+
+// createdOut is a plan that was made, and by which way it came about.
+type createdOut struct {
+	planOut
+	Asked      string `json:"asked,omitzero" jsonschema:"What became of the questions where your client could put them to a person: answered, declined or unanswered. Left out where it could not, and where there were none."`
+	Skipped    string `json:"model_skipped,omitzero" jsonschema:"Why the rules' plan stands where a model should have made one: rate_limited (its budget is used up), over_budget (the plan's own does not allow a question), unavailable, unusable (what it proposed was no plan that could be executed), or no_plan (it gave none before the questions were put). Left out else."`
+	ModelFault string `json:"model_fault,omitzero" jsonschema:"What was wrong with the model's plan."`
 }
 
 type planIDIn struct {
@@ -60,7 +71,7 @@ func (s *Studio) planOps() []*op.Operation {
 		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: route}
 	}
 	create := read("plan_create", "Plan a scene", "Use it to turn a sentence into a plan of tool calls: build, furnish, render, export, import. Nothing is done; look the plan over and execute it. "+
-		"Where something needed is missing it asks.", "POST /api/studio/plans")
+		"Where something needed is missing it asks the person behind your client, or in questions of its answer. A configured model may propose the plan; source says who did.", "POST /api/studio/plans")
 	create.Effect, create.Least, create.Status = access.Write, access.RoleGM, 201
 	create.Examples = []op.Example{{Title: "A place", Input: `{"intent": "build The Dry Anchor at dusk with ten barrels and export it to glb"}`}}
 	validate := read("plan_validate", "Check a plan", "Use it to check a plan against the tools' schemas, the policy and the budget, without keeping or doing anything.", "POST /api/studio/plans/validate")
@@ -74,24 +85,21 @@ func (s *Studio) planOps() []*op.Operation {
 	return []*op.Operation{op.Define(create, s.planCreate), op.Define(validate, s.planValidate), op.Define(run, s.planExecute), op.Define(get, s.planGet)}
 }
 
-func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (planOut, error) {
+func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (createdOut, error) {
 	level, _ := access.ParseLevel(in.Audience)
-	p, err := s.propose(ctx, c.Grant.As(level), in)
+	d, err := s.drafted(ctx, c, c.Grant.As(level), in)
 	if err != nil {
-		return planOut{}, plainly(err)
+		return createdOut{}, plainly(err)
 	}
-	p.ID = s.newID().String()
-	out := s.judged(p, c.Grant.Role())
-	c.Reply.Location = "/api/studio/plans/" + p.ID
-	return out, s.record(ctx, c.Grant, p.ID, eventPlan, level, p)
+	d.ID = s.newID().String()
+	out := createdOut{planOut: s.judged(d.Plan, c.Grant.Role()), Asked: string(d.asked), Skipped: d.skipped, ModelFault: d.fault}
+	c.Reply.Location = "/api/studio/plans/" + d.ID
+	return out, s.record(ctx, c.Grant, d.ID, eventPlan, level, d.Plan)
 }
 
 // judged says whether a plan could be executed.
 func (s *Studio) judged(p Plan, role access.Role) planOut {
-	out := planOut{Plan: p, Questions: p.Questions, Problems: []string{}}
-	if out.Questions == nil {
-		out.Questions = []string{}
-	}
+	out := planOut{Plan: p, Source: p.Source, Assumed: p.Assumed, Questions: p.Questions, Problems: []string{}}
 	if _, err := s.planned(p, role); err != nil && len(p.Questions) == 0 {
 		out.Problems = append(out.Problems, failureOf(err).Message)
 	}
@@ -156,6 +164,7 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 }
 
 func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) (*Run, error) {
+	p.Calls = slices.Clone(p.Calls) // a kept plan stays as it is: this call alone is confirmed
 	for i := range p.Calls {
 		p.Calls[i].Confirm = p.Calls[i].Confirm || in.Confirm
 	}
