@@ -106,6 +106,11 @@ func searchCards(ctx context.Context, l *canon.Look, _ *op.Call, in searchIn) (s
 		return searchOut{}, err
 	}
 	out := searchOut{Cards: make([]found, len(result.Hits)), paged: pagedAt(in.page, result.Total, len(result.Hits)), Ranked: result.Ranked}
+	if in.SearchIn != "name" {
+		if err := l.Ahead(ctx, result.Hits); err != nil {
+			return searchOut{}, err
+		}
+	}
 	for i, h := range result.Hits {
 		out.Cards[i].summary = summarize(l, h.Card)
 		if in.SearchIn == "name" {

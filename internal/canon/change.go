@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
+	"loregate/internal/markup"
 )
 
 // ChangeSet is what a write operation plans: changes, and what it read to decide on
@@ -21,6 +22,7 @@ type ChangeSet struct {
 	Note    string    // why, in the author's words; "" for none
 
 	bodies map[Hash][]byte
+	keys   []markup.Key                        // that cards made or renamed are to have
 	once   bool                                // the event's key must not have been used of late
 	only   func(context.Context, Reader) error // refuses where the change must not be made now; nil for never
 }

@@ -54,6 +54,9 @@ var errRehearsed = errors.New("canon: rehearsed")
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
+		if err := Foresee(ctx, tx, set.needs(g, w)); err != nil {
+			return err
+		}
 		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
 			return err
 		}

@@ -178,6 +178,9 @@ func (p *Plan) put(act Act, c *Card) {
 	own := *c
 	p.now[c.ID] = &own
 	image := imageOf(own, act)
+	if act == ActCreate || act == ActRename {
+		p.set.keys = append(p.set.keys, own.Key)
+	}
 	if last := p.lastOf(c.ID); act == ActUpdate && last != nil && (last.Act == ActCreate || last.Act == ActUpdate) {
 		image.Act = last.Act
 		*last = *image

@@ -145,6 +145,53 @@ func (c *conn) send(ctx context.Context, sql string, args []any, f func(pgx.Batc
 	return f(results)
 }
 
+// question is a query of several that go to the server in one round.
+type question struct {
+	sql  string
+	args []any
+	f    func(row) error // takes a row, and must not use the connection
+}
+
+// ask runs several queries in one round.
+func (c *conn) ask(ctx context.Context, list []question) (err error) {
+	if len(list) == 0 {
+		return nil
+	}
+	if ctx, err = c.watched(ctx); err != nil {
+		return err
+	}
+	waiting := len(c.pending)
+	var batch pgx.Batch
+	for _, s := range c.pending {
+		batch.Queue(s.sql, s.args...)
+	}
+	c.pending = c.pending[:0]
+	for _, q := range list {
+		batch.Queue(q.sql, bindings(q.args)...)
+	}
+	results := c.raw.SendBatch(ctx, &batch)
+	defer func() {
+		if cerr := results.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	for range waiting {
+		if _, err := results.Exec(); err != nil {
+			return err
+		}
+	}
+	for _, q := range list {
+		rows, err := results.Query()
+		if err == nil {
+			err = each(rows, q.f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // exec runs a statement and tells how many rows it changed.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	tag, err := c.run(ctx, sql, args)

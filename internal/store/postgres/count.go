@@ -49,19 +49,27 @@ func (c *counts) put(key string, v count) {
 	c.m[key] = v
 }
 
-// found counts what a search finds.
-func (r *reader) found(ctx context.Context, f *finding, at state) (canon.Total, error) {
-	cached := f.key != "" && r.writes == nil
-	if cached {
-		if n, ok := r.s.known.counts.holds(f.key, at.docs); ok {
-			return capped(int(n)), nil
-		}
+// remembered gives how many a search finds where that is known.
+func (r *reader) remembered(f *finding, at state) (n int64, known bool) {
+	if f.key == "" || r.writes != nil {
+		return 0, false
 	}
-	n, err := r.counted(ctx, f.sc, f.hits("1"), canon.CountCap+farAbove)
-	if err == nil && cached {
+	return r.s.known.counts.holds(f.key, at.docs)
+}
+
+func (r *reader) remember(f *finding, at state, n int64) {
+	if f.key != "" && r.writes == nil {
 		r.s.known.counts.put(f.key, count{n, at.docs})
 	}
-	return capped(int(n)), err
+}
+
+// found counts what a search finds.
+func (r *reader) found(ctx context.Context, f *finding, at state) (int64, error) {
+	n, err := r.counted(ctx, f.sc, f.hits("1"), canon.CountCap+farAbove)
+	if err == nil {
+		r.remember(f, at, n)
+	}
+	return n, err
 }
 
 // counted counts the rows of a query, up to a number.

@@ -51,6 +51,9 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	if err != nil || n == 0 {
 		return canon.Version{}, false, err
 	}
+	if v := r.ahead.version; v.World == w && v.Card == id && v.Rev == rev {
+		return v, true, nil
+	}
 	return first(r.versions(ctx, w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
 }
 

@@ -103,6 +103,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		// whole, and stay with the session when it has grown.
 		"enable_seqscan":               "off",
 		"pg_trgm.similarity_threshold": nearEnough,
+		// Every query has its index, whatever is asked for: planning it anew each time
+		// costs more than most of these statements.
+		"plan_cache_mode": "force_generic_plan",
 	} {
 		params[name] = value
 	}

@@ -23,20 +23,33 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 		return err
 	}
 	if !c.Trashed() {
-		taken, err := t.c.number(ctx, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
-			UNION ALL SELECT 1 FROM cards WHERE w = $1 AND codename = $3 AND codename <> '' AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6 LIMIT 1`,
-			w, string(c.Key), c.Codename, level, label, uuidOf(c.ID))
-		if err != nil {
+		if err := t.free(ctx, w, level, label, c); err != nil {
 			return err
-		}
-		if taken != 0 {
-			return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
 		}
 	}
 	t.c.later(putCard, w, uuidOf(c.ID), uuidOf(c.Parent), c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBytes(c.Content), int64(c.Size), int64(c.Length),
 		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
 		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)
+	t.ahead.wrote(w, c)
+	return nil
+}
+
+// free refuses a card whose name or codename another has.
+func (t *tx) free(ctx context.Context, w, level, label int64, c canon.Card) error {
+	taken, known := t.ahead.taken(w, c)
+	if !known {
+		n, err := t.c.number(ctx, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
+			UNION ALL SELECT 1 FROM cards WHERE w = $1 AND codename = $3 AND codename <> '' AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6 LIMIT 1`,
+			w, string(c.Key), c.Codename, level, label, uuidOf(c.ID))
+		if err != nil {
+			return err
+		}
+		taken = n != 0
+	}
+	if taken {
+		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
+	}
 	return nil
 }
 
@@ -53,7 +66,9 @@ func (t *tx) putAliases(w int64, c canon.Card) {
 	if !c.Trashed() {
 		list = c.Aliases()
 	}
-	t.c.later("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
+	if old, known := t.ahead.card(w, c.ID); !known || old != nil {
+		t.c.later("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
+	}
 	for _, alias := range list {
 		t.c.later("INSERT INTO aliases (w, rid, key, fold) SELECT w, rid, $3, $4 FROM cards WHERE w = $1 AND id = $2",
 			w, uuidOf(c.ID), string(markup.KeyOf(alias)), markup.Fold(alias))
@@ -77,6 +92,8 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 		w, uuidOf(v.Card), int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
 		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content), int64(v.Size), int64(v.Length),
 		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change))
+	v.At = kept(v.At)
+	t.ahead.version = v
 	return nil
 }
 
@@ -91,6 +108,7 @@ func (t *tx) end(ctx context.Context, w access.WorldID, update string, id [16]by
 }
 
 func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
+	t.ahead.version = canon.Version{}
 	return t.end(ctx, w, "UPDATE versions SET to_seq = $3 WHERE w = $1 AND card = $2 AND to_seq = 0", uuidOf(id), to)
 }
 
@@ -108,7 +126,11 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	if err != nil {
 		return err
 	}
-	t.c.later("DELETE FROM refs WHERE w = $1 AND from_card = $2", n, uuidOf(from))
+	at := cardOf{n, from}
+	if !t.ahead.made[at] {
+		t.c.later("DELETE FROM refs WHERE w = $1 AND from_card = $2", n, uuidOf(from))
+	}
+	put(&t.ahead.made, at, false)
 	for _, f := range refs {
 		t.c.later(`INSERT INTO refs (w, from_card, ord, kind, target, name) VALUES ($1, $2, $3, $4, $5, $6)
 			ON CONFLICT (w, from_card, ord, kind, target) DO UPDATE SET name = $6`, n, uuidOf(from), int64(f.Order), int64(f.Kind), string(f.Target), f.Name)
@@ -177,6 +199,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if err != nil || w == 0 {
 		return err
 	}
+	t.ahead.clear(w)
 	t.c.later("SET LOCAL statement_timeout = 0") // a large world takes its time
 	for _, table := range []string{"worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "lexemes"} {
 		t.c.later("DELETE FROM "+table+" WHERE w = $1", w)

@@ -43,19 +43,29 @@ func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery,
 	if q.Filter.NotName != "" {
 		return r.siftedSearch(ctx, f, q, p)
 	}
-	n, err := r.found(ctx, f, at)
-	if err != nil || n.Count == 0 {
-		none.Total = n
+	n, known := r.remembered(f, at)
+	var hits []canon.Hit
+	if !known && ranks(q) {
+		if hits, n, known, err = r.ranked(ctx, f, p); err == nil && known {
+			r.remember(f, at, n)
+		}
+	}
+	if err == nil && !known {
+		n, err = r.found(ctx, f, at)
+	}
+	total := capped(int(n))
+	if err != nil || n == 0 {
+		none.Total = total
 		return none, err
 	}
-	out := canon.SearchResult{Total: n, Ranked: ranks(q) && !n.AtLeast}
+	out := canon.SearchResult{Total: total, Ranked: ranks(q) && !total.AtLeast, Hits: hits}
 	switch {
 	case !ranks(q):
 		out.Hits, err = r.sorted(ctx, f, q, p)
-	case n.AtLeast:
+	case total.AtLeast:
 		out.Hits, err = r.latest(ctx, f, p)
-	default:
-		out.Hits, err = r.ranked(ctx, f, p)
+	case hits == nil:
+		out.Hits, _, _, err = r.ranked(ctx, f, p)
 	}
 	return out, err
 }
@@ -89,21 +99,24 @@ func (f *finding) rows(columns, where string) string {
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", columns, from, where, f.sc.sees("x"))
 }
 
-// ranked gives a page of the hits with the best first. Only those that reach the page by
-// their score are looked up as cards.
-func (r *reader) ranked(ctx context.Context, f *finding, p canon.Page) ([]canon.Hit, error) {
+// ranked gives a page of the hits with the best first, and how many there are, which an
+// empty page does not tell. They are looked at once, and no more of them than are counted;
+// only those that reach the page by their score are looked up as cards.
+func (r *reader) ranked(ctx context.Context, f *finding, p canon.Page) (hits []canon.Hit, n int64, known bool, err error) {
 	sc := f.sc.with()
-	hits := f.hits(fmt.Sprintf("x.card, %s AS named, %s AS score", f.named, f.score))
-	return r.scored(ctx, sc, fmt.Sprintf(`SELECT %s, o.score FROM (SELECT * FROM (%s) h ORDER BY named, score DESC FETCH FIRST (%s) ROWS WITH TIES) o
-		JOIN cards c ON c.w = %s AND c.id = o.card ORDER BY o.named, o.score DESC, c.key, c.id%s`,
-		cardColumns, hits, sc.arg(int64(p.Limit)+int64(p.Offset)), sc.w, sc.page(p)))
+	all := f.hits(fmt.Sprintf("x.card, %s AS named, %s AS score", f.named, f.score))
+	hits, err = r.scored(ctx, sc, func(r row) { n, known = r.int(1), true },
+		fmt.Sprintf(`WITH h AS MATERIALIZED (%s LIMIT %d) SELECT %s, o.score, (SELECT count(*) FROM h) FROM (SELECT * FROM h ORDER BY named, score DESC FETCH FIRST (%s) ROWS WITH TIES) o
+			JOIN cards c ON c.w = %s AND c.id = o.card ORDER BY o.named, o.score DESC, c.key, c.id%s`,
+			all, canon.CountCap+farAbove, cardColumns, sc.arg(int64(p.Limit)+int64(p.Offset)), sc.w, sc.page(p)))
+	return hits, n, known, err
 }
 
 // sorted gives a page of the hits in the order of a listing.
 func (r *reader) sorted(ctx context.Context, f *finding, q canon.SearchQuery, p canon.Page) ([]canon.Hit, error) {
 	sc := f.sc.with()
 	_, by := order(q.Filter.Sort)
-	return r.scored(ctx, sc, fmt.Sprintf("SELECT %s, 0::float8 FROM (%s) h JOIN cards c ON c.w = %s AND c.id = h.card ORDER BY %s%s",
+	return r.scored(ctx, sc, nil, fmt.Sprintf("SELECT %s, 0::float8 FROM (%s) h JOIN cards c ON c.w = %s AND c.id = h.card ORDER BY %s%s",
 		cardColumns, f.hits("x.card"), sc.w, qualify("c", by), sc.page(p)))
 }
 
@@ -127,7 +140,7 @@ func (r *reader) latest(ctx context.Context, f *finding, p canon.Page) ([]canon.
 		list, err = r.walk(ctx, f, f.name+f.andNameSpelt, upTo)
 	case n > 0:
 		sc := f.sc.with()
-		list, err = r.scored(ctx, sc, fmt.Sprintf("SELECT %s, 0::float8 FROM (%s) h JOIN cards c ON c.w = %s AND c.id = h.card ORDER BY c.updated DESC, c.key, c.id%s",
+		list, err = r.scored(ctx, sc, nil, fmt.Sprintf("SELECT %s, 0::float8 FROM (%s) h JOIN cards c ON c.w = %s AND c.id = h.card ORDER BY c.updated DESC, c.key, c.id%s",
 			cardColumns, byName, sc.w, sc.page(canon.Page{Limit: upTo})))
 	}
 	if rest := upTo - len(list); err == nil && rest > 0 {
@@ -159,14 +172,18 @@ func (r *reader) walk(ctx context.Context, f *finding, where string, n int) ([]c
 	if len(arms) == 0 {
 		return nil, nil
 	}
-	return r.scored(ctx, sc, "SELECT c.*, 0::float8 FROM ("+strings.Join(arms, " UNION ALL ")+") c ORDER BY c.updated DESC, c.key, c.id"+limit)
+	return r.scored(ctx, sc, nil, "SELECT c.*, 0::float8 FROM ("+strings.Join(arms, " UNION ALL ")+") c ORDER BY c.updated DESC, c.key, c.id"+limit)
 }
 
-// scored runs a query of cards with a score.
-func (r *reader) scored(ctx context.Context, sc *scope, query string) (list []canon.Hit, err error) {
+// scored runs a query of cards with a score. Rows are given to more from the score on.
+func (r *reader) scored(ctx context.Context, sc *scope, more func(row), query string) (list []canon.Hit, err error) {
 	var scores []float64
 	query, args := sc.trimmed(query)
-	cards, err := r.cardsAnd(ctx, sc.id, func(r row) { scores = append(scores, r.float(0)) }, query, args...)
+	cards, err := r.cardsAnd(ctx, sc.id, func(row row) {
+		if scores = append(scores, row.float(0)); more != nil {
+			more(row)
+		}
+	}, query, args...)
 	for i, c := range cards {
 		list = append(list, canon.Hit{Card: c, Score: scores[i]})
 	}

@@ -172,6 +172,7 @@ type reader struct {
 	s      *Store
 	c      *conn
 	writes *tx // the transaction it is part of; nil on a read connection
+	ahead  ahead
 }
 
 var _ canon.Reader = (*reader)(nil)

@@ -23,18 +23,21 @@ func (r *reader) Streams(ctx context.Context) (list []canon.StreamID, err error)
 	return list, err
 }
 
-func (r *reader) stream(ctx context.Context, s canon.StreamID) (n int64, h canon.Head, err error) {
-	_, err = r.c.one(ctx, func(r row) error {
-		n, h.Seq, h.Hash = r.int(0), canon.Seq(r.int(1)), hashOf(r[2])
-		return nil
-	}, "SELECT s, seq, hash FROM streams WHERE name = $1", string(s))
-	return n, h, err
-}
-
 // tip is a stream's number, 0 for a stream that is not there, and its head.
 type tip struct {
 	n    int64
 	head canon.Head
+}
+
+const selectStream = "SELECT s, seq, hash FROM streams WHERE name = $1"
+
+func readTip(r row) tip {
+	return tip{r.int(0), canon.Head{Seq: canon.Seq(r.int(1)), Hash: hashOf(r[2])}}
+}
+
+func (r *reader) stream(ctx context.Context, s canon.StreamID) (at tip, err error) {
+	_, err = r.c.one(ctx, func(r row) error { at = readTip(r); return nil }, selectStream, string(s))
+	return at, err
 }
 
 func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
@@ -42,8 +45,8 @@ func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error)
 		at, err := r.writes.tip(ctx, s)
 		return at.head, err
 	}
-	_, h, err := r.stream(ctx, s)
-	return h, err
+	at, err := r.stream(ctx, s)
+	return at.head, err
 }
 
 // tip reads a stream's head once: while the writer's lock is held nobody else moves it.
@@ -51,11 +54,11 @@ func (t *tx) tip(ctx context.Context, s canon.StreamID) (tip, error) {
 	if at, ok := t.heads[s]; ok {
 		return at, nil
 	}
-	n, h, err := t.stream(ctx, s)
+	at, err := t.stream(ctx, s)
 	if err == nil {
-		t.reached(s, tip{n, h})
+		t.reached(s, at)
 	}
-	return tip{n, h}, err
+	return at, err
 }
 
 func (t *tx) reached(s canon.StreamID, at tip) {
@@ -78,12 +81,12 @@ func (r *reader) commits(ctx context.Context, s canon.StreamID, where string, ar
 
 func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) iter.Seq2[canon.StoredCommit, error] {
 	return func(yield func(canon.StoredCommit, error) bool) {
-		n, _, err := r.stream(ctx, s)
+		at, err := r.stream(ctx, s)
 		if err != nil {
 			yield(canon.StoredCommit{}, err)
 			return
 		}
-		for n != 0 {
+		for n := at.n; n != 0; {
 			list, err := r.commits(ctx, s, "seq >= $2 ORDER BY seq LIMIT $3", n, uint64(from), int64(commitsAtOnce))
 			if err != nil {
 				yield(canon.StoredCommit{}, err)
@@ -103,11 +106,11 @@ func (r *reader) Commits(ctx context.Context, s canon.StreamID, from canon.Seq) 
 }
 
 func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, change uuid.UUID) (canon.StoredCommit, bool, error) {
-	n, _, err := r.stream(ctx, s)
-	if err != nil || n == 0 {
+	at, err := r.stream(ctx, s)
+	if err != nil || at.n == 0 {
 		return canon.StoredCommit{}, false, err
 	}
-	return first(r.commits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", n, uuidOf(change)))
+	return first(r.commits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", at.n, uuidOf(change)))
 }
 
 // SeqAt walks the index of a stream's commits by time.
@@ -117,11 +120,20 @@ func (r *reader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (can
 	return canon.Seq(n), err
 }
 
+const selectRepeat = "SELECT input, stream, seq, expires FROM repeats WHERE account = $1 AND key = $2"
+
+func readRepeat(account, key string, r row) canon.Repeat {
+	return canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.text(1)), Seq: canon.Seq(r.int(2)), Expires: service.Time(r.int(3))}
+}
+
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
-	found, err = r.c.one(ctx, func(r row) error {
-		p = canon.Repeat{Account: account, Key: key, InputHash: hashOf(r[0]), Stream: canon.StreamID(r.text(1)), Seq: canon.Seq(r.int(2)), Expires: service.Time(r.int(3))}
-		return nil
-	}, "SELECT input, stream, seq, expires FROM repeats WHERE account = $1 AND key = $2", account, key)
+	if p, known := r.ahead.repeats[repeated{account, key}]; known {
+		if p == nil {
+			return canon.Repeat{}, false, nil
+		}
+		return *p, true, nil
+	}
+	found, err = r.c.one(ctx, func(r row) error { p = readRepeat(account, key, r); return nil }, selectRepeat, account, key)
 	return p, found, err
 }
 
@@ -157,6 +169,7 @@ const keptAfterExpiry = 7 * 24 * time.Hour
 
 // PutRepeat keeps a used key and forgets a few that expired long ago.
 func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
+	delete(t.ahead.repeats, repeated{p.Account, p.Key})
 	t.c.later(`INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (account, key) DO UPDATE SET input = $3, stream = $4, seq = $5, expires = $6`,
 		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), service.Millis(p.Expires))

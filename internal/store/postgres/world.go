@@ -4,22 +4,30 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/store/service"
 )
 
+const selectWorlds = "SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq FROM worlds d JOIN world_ids i ON i.w = d.w "
+
+func readWorld(r row) (canon.World, error) {
+	w := canon.World{ID: readID[access.WorldID](r[0]), Slug: r.text(1), Title: r.text(2), CreatedAt: service.Time(r.int(4)),
+		Origin: readID[access.WorldID](r[5]), OriginSeq: canon.Seq(r.int(6))}
+	if err := json.Unmarshal(r[3], &w.Settings); err != nil {
+		return w, fmt.Errorf("settings of world %s: %w", w.ID, err)
+	}
+	return w, nil
+}
+
 func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list []canon.World, err error) {
 	err = r.c.query(ctx, func(r row) error {
-		w := canon.World{ID: readID[access.WorldID](r[0]), Slug: r.text(1), Title: r.text(2), CreatedAt: service.Time(r.int(4)),
-			Origin: readID[access.WorldID](r[5]), OriginSeq: canon.Seq(r.int(6))}
-		if err := json.Unmarshal(r[3], &w.Settings); err != nil {
-			return fmt.Errorf("settings of world %s: %w", w.ID, err)
-		}
+		w, err := readWorld(r)
 		list = append(list, w)
-		return nil
-	}, "SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq FROM worlds d JOIN world_ids i ON i.w = d.w "+where, args...)
+		return err
+	}, selectWorlds+where, args...)
 	return list, err
 }
 
@@ -29,6 +37,9 @@ func (r *reader) Worlds(ctx context.Context) ([]canon.World, error) {
 }
 
 func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
+	if w, ok := r.ahead.worlds[id]; ok {
+		return w, true, nil
+	}
 	return first(r.worldRows(ctx, "WHERE i.id = $1", uuidOf(id)))
 }
 
@@ -61,6 +72,9 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	if err != nil || n == 0 {
 		return nil, false, err
 	}
+	if b, ok := r.ahead.bodies[bodyOf{n, h}]; ok {
+		return slices.Clone(b), b != nil, nil
+	}
 	found, err = r.c.one(ctx, func(r row) error { b = r.bytes(0); return nil }, "SELECT body FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
 	return b, found, err
 }
@@ -82,6 +96,7 @@ func (t *tx) worldNumber(ctx context.Context, id access.WorldID) (int64, error) 
 }
 
 func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
+	delete(t.ahead.worlds, d.ID)
 	taken, err := t.c.number(ctx, "SELECT 1 FROM worlds d JOIN world_ids i ON i.w = d.w WHERE d.slug = $1 AND i.id <> $2", d.Slug, uuidOf(d.ID))
 	if err != nil {
 		return err
@@ -122,6 +137,7 @@ func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []by
 	if b == nil {
 		b = []byte{}
 	}
+	delete(t.ahead.bodies, bodyOf{n, h})
 	t.c.later("INSERT INTO bodies (w, hash, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", n, h[:], b)
 	return nil
 }
@@ -129,6 +145,7 @@ func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []by
 func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) error {
 	n, err := t.world(ctx, w)
 	if err == nil && n != 0 {
+		delete(t.ahead.bodies, bodyOf{n, h})
 		t.c.later("DELETE FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
 	}
 	return err

@@ -17,22 +17,19 @@ const segmentPage = 16
 // AppendSegment keeps a segment of access records.
 func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 	return s.db.Change(ctx, func(c Conn) error {
+		added, err := addSegment(ctx, c, one) // the one way to the server while others wait, but for a process's first
+		if err != nil || added > 0 {
+			return err
+		}
 		if _, err := c.Exec(ctx, "INSERT INTO access_processes (process) VALUES (?1) ON CONFLICT DO NOTHING", one.Process); err != nil {
 			return err
 		}
-		p, err := number(ctx, c, "SELECT p FROM access_processes WHERE process = ?1", one.Process)
-		if err != nil {
-			return err
-		}
-		added, err := c.Exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING`,
-			p, one.Seq, nanos(one.At), one.Count, one.Body, one.Prev[:], one.Hash[:])
-		if err != nil || added > 0 {
+		if added, err = addSegment(ctx, c, one); err != nil || added > 0 {
 			return err
 		}
 		same := false
 		if err := c.Query(ctx, func(r Row) error { same = bytes.Equal(r.Bytes(0), one.Hash[:]); return nil },
-			"SELECT hash FROM access_segments WHERE p = ?1 AND seq = ?2", p, one.Seq); err != nil {
+			"SELECT hash FROM access_segments WHERE p = (SELECT p FROM access_processes WHERE process = ?1) AND seq = ?2", one.Process, one.Seq); err != nil {
 			return err
 		}
 		if !same {
@@ -40,6 +37,13 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 		}
 		return nil
 	})
+}
+
+// addSegment adds a segment of a process that is known, where it is not there.
+func addSegment(ctx context.Context, c Conn, one access.Segment) (int64, error) {
+	return c.Exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
+		SELECT p, ?2, ?3, ?4, ?5, ?6, ?7 FROM access_processes WHERE process = ?1 ON CONFLICT DO NOTHING`,
+		one.Process, one.Seq, nanos(one.At), one.Count, one.Body, one.Prev[:], one.Hash[:])
 }
 
 // Segments yields a process's segments from a number on, in order.
