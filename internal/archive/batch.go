@@ -4,9 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strconv"
 
 	"loregate/internal/access"
@@ -208,7 +206,7 @@ func sameCall(ctx context.Context, l *canon.Look, parts []access.Grant) error {
 func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step) (r batchResult, receipt canon.Receipt) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = failed(s.name, c, fault.New(fault.Internal, "a step of a batch panicked").Because(fmt.Errorf("%v\n%s", p, debug.Stack())))
+			r = failed(s.name, c, fault.Panicked("a step of a batch", p))
 		}
 	}()
 	if ctx.Err() != nil {

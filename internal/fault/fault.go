@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"time"
 )
 
@@ -135,6 +137,20 @@ func Wrap(errp *error, format string, args ...any) {
 	if *errp != nil {
 		*errp = fmt.Errorf(format+": %w", append(args, *errp)...)
 	}
+}
+
+// Panicked is the failure of what panicked, made where the panic is recovered. The log
+// gets the stack, and of the value no text: that may quote what is stored.
+func Panicked(what string, value any) *Error {
+	return New(Internal, "%s panicked", what).Because(fmt.Errorf("panic: %s\n%s", panicText(value), debug.Stack()))
+}
+
+// panicText is what the runtime says of a panic; of any other value it is the type.
+func panicText(value any) string {
+	if r, ok := value.(runtime.Error); ok {
+		return fmt.Sprintf("%.200s", r.Error())
+	}
+	return fmt.Sprintf("a value of type %T", value)
 }
 
 // Body is the error object that every surface shows.

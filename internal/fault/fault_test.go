@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,5 +74,27 @@ func TestOwnWord(t *testing.T) {
 	hidden.Code = "SECRET"
 	if got := fault.Show(hidden, "c").Error.Code; got != "internal_error" {
 		t.Errorf("an internal error is shown as %s", got)
+	}
+}
+
+func TestAPanicSaysNothingOfWhatIsStored(t *testing.T) {
+	for what, fall := range map[string]func(){
+		"a value of type string":              func() { panic("SECRET") },
+		"a value of type *errors.errorString": func() { panic(errors.New("SECRET")) },
+		"integer divide by zero":              func() { zero := 0; _ = 1 / zero },
+	} {
+		func() {
+			defer func() {
+				err := fault.Panicked("a test", recover())
+				text := err.Error()
+				if strings.Contains(text, "SECRET") || !strings.Contains(text, what) || !strings.Contains(text, "fault_test.go") {
+					t.Errorf("the log reads %q; it wants %q, the stack, and no more", text, what)
+				}
+				if fault.KindOf(err) != fault.Internal {
+					t.Errorf("it is %v", fault.KindOf(err))
+				}
+			}()
+			fall()
+		}()
 	}
 }

@@ -6,13 +6,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"loregate/internal/fault"
-	"loregate/internal/op"
 )
 
 // exchange is one request on its way through: what the outer layers found out about it.
@@ -129,8 +127,8 @@ func (s *server) recovered(x *exchange) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
-	err := fault.New(fault.Internal, "a request panicked").Because(fmt.Errorf("panic: %s", op.PanicText(p)))
-	s.Logger.ErrorContext(x.r.Context(), "request panicked", "correlation_id", x.correlation, "route", x.route, "error", err, "stack", string(debug.Stack()))
+	err := fault.Panicked("a request", p)
+	s.Logger.ErrorContext(x.r.Context(), "request panicked", "correlation_id", x.correlation, "route", x.route, "error", err)
 	if x.w.status == 0 {
 		s.fail(x, "", err)
 		return

@@ -12,7 +12,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -208,7 +207,7 @@ func (r *Runner) run(j Job, work Work) Job {
 func guarded(ctx context.Context, work Work) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("job: panic: %v", p)
+			err = fault.Panicked("a job", p)
 		}
 	}()
 	return work(ctx)

@@ -1,10 +1,13 @@
 package job_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -98,6 +101,22 @@ func TestWhatAFailedJobSays(t *testing.T) {
 				t.Errorf("%+v, %v", j, err)
 			}
 		})
+	}
+}
+
+// A panic may quote what is stored; the log must not.
+func TestTheLogOfAPanicHasNoContent(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	r := newRunner(t, openStore(t), nil)
+	if _, err := r.Start(t.Context(), grant(t, "ann", access.RoleGM, world), "x", time.Minute, func(context.Context) (any, error) { panic("SECRET") }); err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	if text := log.String(); strings.Contains(text, "SECRET") || !strings.Contains(text, "a job panicked") {
+		t.Errorf("the log says %s", text)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -241,15 +239,11 @@ func refuseMessage(w http.ResponseWriter, why error) {
 	_, _ = w.Write(append(quote(b, "parse error: "+why.Error()), "}}"...))
 }
 
-// panicked logs a panic and makes the error that is shown of it. What a panic says may be
-// content: only the runtime's own words are logged.
+// panicked logs a panic and makes the error that is shown of it.
 func (s *Server) panicked(ctx context.Context, p any, correlation string) error {
-	what := fmt.Sprintf("a value of type %T", p)
-	if e, ok := p.(runtime.Error); ok {
-		what = e.Error()
-	}
-	s.log.ErrorContext(ctx, "panic", "correlation_id", correlation, "panic", what, "stack", string(debug.Stack()))
-	return fault.New(fault.Internal, "panic")
+	err := fault.Panicked("a call", p)
+	s.log.ErrorContext(ctx, "panic", "correlation_id", correlation, "error", err)
+	return err
 }
 
 // correlation is the caller's id, if it is a sane one, or a new one.

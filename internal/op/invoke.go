@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"loregate/internal/access"
@@ -184,17 +181,8 @@ func (o *Operation) safely(ctx context.Context, c *Call, input, upload []byte) (
 // recovered turns a panic into an internal error, whose trace only the log sees.
 func recovered(errp *error) {
 	if p := recover(); p != nil {
-		*errp = fault.New(fault.Internal, "a handler panicked").Because(fmt.Errorf("panic: %s\n%s", PanicText(p), debug.Stack()))
+		*errp = fault.Panicked("a handler", p)
 	}
-}
-
-// PanicText is what a log may say of a panic: what the runtime says, or the type of the
-// value alone, since its text may quote stored content.
-func PanicText(p any) string {
-	if r, ok := p.(runtime.Error); ok {
-		return clip(r.Error(), 200)
-	}
-	return fmt.Sprintf("a value of type %T", p)
 }
 
 // Refused counts and records a call that its transport could not make an input of, for

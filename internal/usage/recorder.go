@@ -32,6 +32,8 @@ type Recorder struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting map[access.WorldID][]Event
+	count   int // of waiting
+	lost    int // left out since the last write, as too many waited
 	purses  map[access.WorldID]*purse
 	closed  bool
 
@@ -78,10 +80,14 @@ func (r *Recorder) Record(w access.WorldID, e Event) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || len(r.waiting[w]) >= maxWaiting {
+	if r.closed {
 		return
 	}
-	r.waiting[w] = append(r.waiting[w], e)
+	if r.count >= maxWaiting {
+		r.lost++
+		return
+	}
+	r.waiting[w], r.count = append(r.waiting[w], e), r.count+1
 	if len(r.waiting[w]) >= batchSize {
 		r.poke()
 	}
@@ -118,15 +124,18 @@ func (r *Recorder) run() {
 // Flush writes what waits. What could not be written goes on waiting.
 func (r *Recorder) Flush(ctx context.Context) error {
 	r.mu.Lock()
-	all := r.waiting
-	r.waiting = map[access.WorldID][]Event{}
+	all, lost := r.waiting, r.lost
+	r.waiting, r.count, r.lost = map[access.WorldID][]Event{}, 0, 0
 	r.mu.Unlock()
+	if lost > 0 {
+		r.cfg.Logger.ErrorContext(ctx, "events of usage were left out: too many waited for the store", "events", lost)
+	}
 	var errs []error
 	for w, events := range all {
 		if err := r.write(ctx, w, events); err != nil {
 			errs = append(errs, err)
 			r.mu.Lock()
-			r.waiting[w] = append(events, r.waiting[w]...)
+			r.waiting[w], r.count = append(events, r.waiting[w]...), r.count+len(events)
 			r.mu.Unlock()
 		}
 	}

@@ -1,10 +1,13 @@
 package usage
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -241,4 +244,29 @@ func TestWhatWaitsIsWritten(t *testing.T) {
 			t.Errorf("at the end: %d, %v", h.Seq, err)
 		}
 	})
+}
+
+// However many worlds there are, what waits for a store that does not answer is bounded,
+// and what was left out for it is told.
+func TestWhatWaitsIsBoundedInAll(t *testing.T) {
+	var log bytes.Buffer
+	d := newDesk(t, memory.New(), Config{Every: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	d.mu.Lock()
+	d.count = maxWaiting - 1
+	d.mu.Unlock()
+	for _, w := range []access.WorldID{d.world, {1}, {2}} {
+		d.Record(w, Event{Name: BudgetWarned, Purpose: "ambience"})
+	}
+	d.mu.Lock()
+	waiting := len(d.waiting)
+	d.mu.Unlock()
+	if waiting != 1 {
+		t.Errorf("events of %d worlds wait, past the bound of all", waiting)
+	}
+	if err := d.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "events=2") {
+		t.Errorf("the log says %q", log.String())
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 )
 
 const (
@@ -79,7 +79,7 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 				return
 			}
 			p := recover()
-			j.ran <- fmt.Errorf("postgres: a write panicked: %v\n%s", p, debug.Stack())
+			j.ran <- fault.Panicked("a write", p)
 		}()
 		err := ctx.Err()
 		if err == nil {

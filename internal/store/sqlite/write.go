@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -82,7 +81,7 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 				return
 			}
 			p := recover()
-			j.ran <- fmt.Errorf("sqlite: a write panicked: %v\n%s", p, debug.Stack())
+			j.ran <- fault.Panicked("a write", p)
 		}()
 		err := ctx.Err()
 		if err == nil {
