@@ -5,7 +5,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,6 +101,39 @@ func TestImportsPointDown(t *testing.T) {
 		}
 	}
 }
+
+// ARCHITECTURE.md has a row for every package, and the files that it names are there.
+func TestTheTourIsTrue(t *testing.T) {
+	b, err := os.ReadFile("../../ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tour := string(b)
+	rows := map[string]bool{}
+	for line := range strings.Lines(tour) {
+		if first, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " |"); ok && strings.HasPrefix(line, "| `") {
+			for _, name := range quoted.FindAllStringSubmatch(first, -1) {
+				rows[name[1]] = true
+			}
+		}
+	}
+	for pkg := range mayImport {
+		top, _, below := strings.Cut(pkg, "/")
+		if !rows[pkg] && !(below && (rows[top] || rows[top+"/…"])) {
+			t.Errorf("ARCHITECTURE.md has no row for %s", pkg)
+		}
+	}
+	for _, name := range quoted.FindAllStringSubmatch(tour, -1) {
+		if path := name[1]; strings.HasSuffix(path, ".go") && strings.Contains(path, "/") {
+			if _, err := os.Stat("../" + path); err != nil {
+				t.Errorf("ARCHITECTURE.md speaks of %s: %v", path, err)
+			}
+		}
+	}
+}
+
+// quoted is what Markdown shows as code.
+var quoted = regexp.MustCompile("`([^`\\s]+)`")
 
 // lookup finds a package's row, or its parent's.
 func lookup(pkg string) ([]string, bool) {
