@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -102,7 +104,21 @@ func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
 
 type proposalsShowCmd struct {
 	proposalsOf
+	listing
 	ID string `arg:"" help:"Proposal."`
+}
+
+// shownProposal is what a person decides by.
+type shownProposal struct {
+	ProposalID, Kind, Status, Author, Actor, ExpectedHash string
+	CreatedUtc, ExpiresUtc                                time.Time
+	Payload                                               json.RawMessage
+	Preview                                               []struct{ Act, What, Type, Level, Diff string }
+	Issues                                                []struct{ Field, Error string }
+	Verdicts                                              []struct {
+		Gate   string
+		Passed bool
+	}
 }
 
 func (p proposalsShowCmd) Run(ctx context.Context, out io.Writer) error {
@@ -111,8 +127,58 @@ func (p proposalsShowCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return printJSON(out, raw)
+		if p.JSON {
+			return printJSON(out, raw)
+		}
+		var shown shownProposal
+		if err := json.Unmarshal(raw, &shown); err != nil {
+			return err
+		}
+		return shown.print(out)
 	})
+}
+
+func (s shownProposal) print(out io.Writer) error {
+	fmt.Fprintf(out, "%s of %s (%s), %s: %s\n", s.Kind, s.Author, s.Actor, day(s.CreatedUtc), s.Status)
+	for _, i := range s.Issues {
+		fmt.Fprintf(out, "  %s\n", plain(strings.TrimPrefix(i.Field+": "+i.Error, ": ")))
+	}
+	fmt.Fprint(out, "\nProposed:\n")
+	var payload strings.Builder
+	if err := printJSON(&payload, s.Payload); err != nil {
+		return err
+	}
+	fmt.Fprint(out, plain(payload.String()))
+	if len(s.Preview) > 0 {
+		fmt.Fprint(out, "\nWould change:\n")
+	}
+	for _, c := range s.Preview {
+		fmt.Fprintf(out, "%s %s, %s, level %s\n%s", c.Act, plain(c.What), plain(c.Type), c.Level, plain(c.Diff))
+	}
+	gates := make([]string, len(s.Verdicts))
+	for i, v := range s.Verdicts {
+		gates[i] = v.Gate + " passed"
+		if !v.Passed {
+			gates[i] = v.Gate + " REFUSED"
+		}
+	}
+	fmt.Fprintf(out, "\nGates: %s\n", strings.Join(gates, ", "))
+	if s.Status != "pending_review" {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note …\n", day(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
+	return err
+}
+
+// plain is a text of somebody else for a terminal: what would move the cursor, colour or
+// turn what a person reads shows as a mark. JSON does so by itself.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 type proposalsApproveCmd struct {

@@ -34,7 +34,7 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 		d.server(ctx, url)
 	}
 	if d.bad > 0 {
-		return fmt.Errorf("%d things need mending", d.bad)
+		return fmt.Errorf("what is marked BAD needs mending: %d", d.bad)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (d *doctor) settings(c Config) {
 			value = "[set]"
 		}
 		if value != "" && value != "[]" {
-			fmt.Fprintf(d.out, "     %-18s %s\n", s.path, value)
+			fmt.Fprintf(d.out, "     %-26s %s\n", s.path, value)
 		}
 		return nil
 	})
@@ -78,7 +78,9 @@ func (d *doctor) store(ctx context.Context, a *App) {
 	report, err := a.Verify(ctx)
 	d.say("chains", err, "whole")
 	if err == nil {
-		fmt.Fprint(d.out, report)
+		for line := range strings.Lines(report) {
+			fmt.Fprint(d.out, "     ", line)
+		}
 	}
 	if size, err := a.store.Size(ctx); err == nil {
 		d.say("size", nil, "%s", size)

@@ -156,7 +156,7 @@ func (a *App) resume(ctx context.Context, w canon.World) error {
 	return a.operate(ctx, w.ID, "resume_proposals", access.Propose, func(g access.Grant) error {
 		n, err := a.Proposals.Resume(ctx, g)
 		if n > 0 {
-			a.logger.Info("carried out what was accepted before", "world", w.Slug, "proposals", n)
+			a.logger.Info("what was accepted before is carried out", "world", w.Slug, "proposals", n)
 		}
 		if err != nil {
 			return fmt.Errorf("proposals of %s: %w", w.Slug, err)

@@ -140,7 +140,7 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: s.leaving.ready(a.Ready), Version: a.Version,
 		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.hosts(), Origins: a.Config.Origins,
-		Now: a.now, Logger: a.logger, Routes: []httpd.Route{gamePage()},
+		Now: a.now, Logger: a.logger, Routes: []httpd.Route{frontPage(), gamePage()},
 	}
 	for _, r := range a.Config.AllowFrom {
 		c.AllowFrom = append(c.AllowFrom, netip.MustParsePrefix(r))

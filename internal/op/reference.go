@@ -34,7 +34,7 @@ func page(s Surface) []byte {
 	if len(s.Operations) > 0 {
 		b.WriteString("| operation | route | least role | effect |\n|---|---|---|---|\n")
 		for _, o := range s.Operations {
-			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, o.Name, code(o.Route), who(o), o.Effect)
+			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, strings.ReplaceAll(o.Name, ".", ""), code(o.Route), who(o), o.Effect)
 		}
 		b.WriteByte('\n')
 	}
