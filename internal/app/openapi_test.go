@@ -3,7 +3,11 @@ package app
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
+
+	"loregate/internal/op"
 )
 
 // Every route that answers with a file or a stream says so.
@@ -46,5 +50,49 @@ func TestOpenAPIKnowsFilesAndStreams(t *testing.T) {
 	}
 	if len(a.Ops.Feeds()) == 0 {
 		t.Error("there are no feeds to look for")
+	}
+}
+
+// Whoever reads the document finds a call to begin with.
+func TestOpenAPIShowsExamples(t *testing.T) {
+	a := declared(t)
+	raw := op.OpenAPI(op.APIInfo{Title: "Loregate", Operations: a.Ops.All()})
+	type media struct {
+		Examples map[string]struct{ Value map[string]any }
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name    string
+				Example any
+			}
+			RequestBody struct{ Content map[string]media }
+		}
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range a.Ops.All() {
+		if o.Route == "" || len(o.Examples) == 0 {
+			continue
+		}
+		item := doc.Paths[o.Path()][strings.ToLower(o.Method())]
+		if o.Method() != "GET" && o.Method() != "DELETE" {
+			for title, e := range item.RequestBody.Content["application/json"].Examples {
+				for _, name := range o.PathVars() {
+					if _, inBody := e.Value[name]; inBody {
+						t.Errorf("%s, %q: %s comes in the path", o.Name, title, name)
+					}
+				}
+			}
+			if n := len(item.RequestBody.Content["application/json"].Examples); n != len(o.Examples) {
+				t.Errorf("%s: %d of %d examples", o.Name, n, len(o.Examples))
+			}
+		}
+		for _, p := range item.Parameters {
+			if p.Example == nil && slices.Contains(o.PathVars(), p.Name) {
+				t.Errorf("%s: %s has no example", o.Name, p.Name)
+			}
+		}
 	}
 }

@@ -89,6 +89,41 @@ func (d *apiDoc) operation(o *Operation) object {
 	return m
 }
 
+// exampled puts an operation's examples beside the schema of its body: what of each input
+// comes there.
+func exampled(o *Operation, content object) {
+	examples := object{}
+	for _, e := range o.Examples {
+		value := e.members()
+		for _, name := range append(o.PathVars(), "if_match") {
+			delete(value, name)
+		}
+		examples[e.Title] = object{"summary": e.Title, "value": value}
+	}
+	if len(examples) > 0 {
+		content["application/json"].(object)["examples"] = examples
+	}
+}
+
+// members are the fields of an example's input.
+func (e Example) members() object {
+	var value object
+	if err := json.Unmarshal([]byte(e.Input), &value); err != nil {
+		panic("op: OpenAPI: " + err.Error()) // examples were read when they were declared
+	}
+	return value
+}
+
+// example is the first value that an operation's examples give a field.
+func (o *Operation) example(field string) (any, bool) {
+	for _, e := range o.Examples {
+		if v, ok := e.members()[field]; ok {
+			return v, true
+		}
+	}
+	return nil, false
+}
+
 // answers are the media types of an operation's answer: a file has whichever is its own.
 func answers(o *Operation, out *jsonschema.Schema) object {
 	file := object{"schema": &jsonschema.Schema{Type: "string", Format: "binary"}}
@@ -160,6 +195,12 @@ func (d *apiDoc) parameters(o *Operation, in *jsonschema.Schema) []any {
 			}
 		}
 	}
+	for _, p := range list {
+		p := p.(object)
+		if v, ok := o.example(p["name"].(string)); ok {
+			p["example"] = v
+		}
+	}
 	if !o.NoWorld && !o.declares("world") && !o.declares("campaign_id") {
 		list = append(list, parameter("query", "world", o.shownIn.Properties["world"], false))
 	}
@@ -202,6 +243,7 @@ func body(o *Operation, in *jsonschema.Schema) object {
 		}
 	}
 	content := jsonContent(&own)
+	exampled(o, content)
 	if o.BodyLimit > 0 {
 		raw := &jsonschema.Schema{Type: "string", Format: "binary"}
 		content["application/octet-stream"] = object{"schema": raw}
