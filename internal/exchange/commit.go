@@ -87,7 +87,23 @@ func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) e
 	for s, c := range t.got {
 		s.got, s.done = c, true
 	}
+	im.countLevels(t)
 	return nil
+}
+
+// countLevels counts who may see what a commit took. In a dry run an earlier commit left
+// nothing behind whose label a card could have met: it meets those of its sheets.
+func (im *importer) countLevels(t *tally) {
+	if im.sum.Levels == nil {
+		im.sum.Levels = map[access.Level]int{}
+	}
+	for s, c := range t.got {
+		label := c.Label
+		for above := s.above; above != nil; above = above.above {
+			label = label.Meet(above.got.Label)
+		}
+		im.sum.Levels[label.Level]++
+	}
 }
 
 func (im *importer) cards(ctx context.Context) error {

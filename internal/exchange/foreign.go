@@ -201,7 +201,7 @@ func (f *foreign) rest() {
 		}
 	}
 	for _, kind := range sorted(left) {
-		f.c.problem(kind, 0, "%d files that no note shows; left out", left[kind])
+		f.c.problem(kind, 0, "files that no note shows: %d; left out", left[kind])
 	}
 }
 

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -235,6 +236,31 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 	if got := s.listing("admin"); len(got) > 0 {
 		t.Errorf("%d things are there", len(got))
+	}
+}
+
+// Of what lies below a card of an earlier commit a dry run tells as of all else.
+func TestAnImportTellsWhoWillSeeWhatComesIn(t *testing.T) {
+	v := map[string]string{}
+	for i := range 150 {
+		v[fmt.Sprintf("n%d.md", i)] = "---\nvisibility: gm\ntags: a\n---\nx"
+		v[fmt.Sprintf("open%d.md", i)] = "---\ntags: a\n---\nx %%y%%"
+	}
+	s := newScene(t)
+	dry, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").Rehearse(), vaultOf(v), MarkdownOptions{Label: "v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.importAs("admin", v, MarkdownOptions{Label: "v"})
+	cards := func(who string) int {
+		return len(slices.DeleteFunc(s.listing(who), func(line string) bool { return !strings.HasPrefix(line, "card ") }))
+	}
+	want := map[access.Level]int{access.LevelUser: cards("user"), access.LevelGM: cards("gm") - cards("user")}
+	if !maps.Equal(dry.Levels, want) {
+		t.Errorf("a dry run says %v, and %v came in", dry.Levels, want)
+	}
+	if again := s.importAs("admin", v, MarkdownOptions{Label: "v"}); !maps.Equal(again.Levels, want) || !strings.Contains(again.String(), "Players see") {
+		t.Errorf("importing again says %v: %s", again.Levels, again)
 	}
 }
 

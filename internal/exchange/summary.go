@@ -11,6 +11,8 @@ package exchange
 import (
 	"fmt"
 	"strings"
+
+	"loregate/internal/access"
 )
 
 // Summary says what came of an import or export.
@@ -25,6 +27,7 @@ type Summary struct {
 	Hidden    int // secrets moved out of readable cards into GM children
 	Withheld  int // cards an export left out of its view; told to gm and admin only
 	Problems  []Problem
+	Levels    map[access.Level]int // cards of an import by who may see them: user for players too
 	DryRun    bool
 	Export    bool
 }
@@ -65,10 +68,13 @@ func (s Summary) String() string {
 		}
 	}
 	b.WriteString(".\n")
+	if len(s.Levels) > 0 {
+		fmt.Fprintf(&b, "Players see %d of these cards; %d are for the GM, %d for admins.\n", s.Levels[access.LevelUser], s.Levels[access.LevelGM], s.Levels[access.LevelAdmin])
+	}
 	if len(s.Problems) == 0 {
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%d things to look at:\n", len(s.Problems))
+	b.WriteString("To look at:\n")
 	for i, p := range s.Problems {
 		if i == maxShown {
 			fmt.Fprintf(&b, "  and %d more\n", len(s.Problems)-maxShown)
