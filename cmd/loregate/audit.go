@@ -12,7 +12,7 @@ import (
 )
 
 type auditCmd struct {
-	Tail   auditTailCmd   `cmd:"" help:"Show the latest access records."`
+	Tail   auditTailCmd   `cmd:"" help:"Show the latest access records, as JSON, one a line."`
 	Verify auditVerifyCmd `cmd:"" help:"Walk every chain, and name the first broken commit or segment."`
 }
 

@@ -9,7 +9,10 @@ import (
 
 const overview = `One canon for a fictional world, and one gate to it.
 
-Begin with: loregate serve --sample`
+Begin with: loregate serve --sample
+
+Results go to standard output, all else to standard error. The exit status is 0 when it is done, 1 when it
+failed, 2 for a wrong command line, 130 when it was stopped before it was done.`
 
 // newParser is the command line, with where it writes.
 func newParser(out, errOut io.Writer) (*kong.Kong, error) {

@@ -139,7 +139,7 @@ func TestHelpIsFoundHoweverItIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
 	for args, want := range map[string]string{
 		"":                        "serve --sample",
-		"--help":                  "Worlds and what is in them:",
+		"--help":                  "exit status is 0",
 		"help":                    "Worlds and what is in them:",
 		"help world member":       "invite",
 		"world member add --help": "--player",
