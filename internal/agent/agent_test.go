@@ -2,12 +2,14 @@ package agent_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 	"unicode/utf8"
 
 	"loregate/internal/access"
 	"loregate/internal/agent"
+	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/proposal"
 	"loregate/internal/safety"
@@ -137,5 +139,29 @@ func TestWhatIsComposedPassesTheGates(t *testing.T) {
 		if r.Rejection != nil && r.Rejection.Gate != proposal.GateDuplication {
 			t.Errorf("%q: %+v", agent.ComposeFor(n), r.Rejection)
 		}
+	}
+}
+
+// Of the budget only what a model spent on a draft is counted, also where it gave none.
+func TestADraftCostsWhatItSpent(t *testing.T) {
+	for name, m := range map[string]struct {
+		model *script
+		spent int
+	}{
+		"an answer": {&script{lines: []string{"Gulls quarrel over the wet stones while the tide goes out."}}, 120},
+		"no answer": {&script{}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, m.model)
+			if s.keep(); m.model.asked != 1 {
+				t.Fatalf("asked %d times", m.model.asked)
+			}
+			if err := s.usage.Take(t.Context(), s.world, "ambience", 6000-m.spent); err != nil {
+				t.Errorf("what is left of the budget cannot be had: %v", err)
+			}
+			if err := s.usage.Take(t.Context(), s.world, "ambience", 1); !errors.Is(err, fault.RateLimited) {
+				t.Errorf("and more than is left: %v", err)
+			}
+		})
 	}
 }

@@ -255,19 +255,16 @@ func (d *drafter) write(ctx context.Context, n int) (string, error) {
 	if a.cfg.Provider == nil {
 		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
 	}
-	if a.cfg.Usage != nil {
-		if err := a.cfg.Usage.Take(ctx, d.task.world, "ambience", len(d.prompt)/4+maxAmbience/2); err != nil {
-			return "", err
-		}
-	}
 	ctx, cancel := context.WithTimeout(ctx, modelPatience)
 	defer cancel()
-	answer, err := a.cfg.Provider.Complete(ctx, Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800})
+	answer, refused, err := a.complete(ctx, a.cfg.Provider, d.task.world, Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800}, &d.last)
+	if refused != nil {
+		return "", refused
+	}
 	if err != nil {
 		a.cfg.Logger.WarnContext(ctx, "the model did not answer; phrases are put together instead", "error", err)
 		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
 	}
-	d.last.TokensPrompt, d.last.TokensCompletion, d.last.CostMicroUSD = answer.TokensPrompt, answer.TokensCompletion, answer.CostMicroUSD
 	return strings.TrimSpace(answer.Text), nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -69,20 +70,9 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 
 // call asks, within the budget, and records what came of it.
 func (a *Agents) call(ctx context.Context, q Question, text string, event *usage.Event) (string, error) {
-	most := len(text)/perToken + q.MaxTokens
-	if a.cfg.Usage != nil {
-		if err := a.cfg.Usage.Take(ctx, q.World, q.Purpose, most); err != nil {
-			return "", err
-		}
-	}
-	started := a.cfg.Now()
-	done, err := a.cfg.Answers.Complete(ctx, Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema})
-	event.LatencyMS, event.Retries = milliseconds(a.cfg.Now().Sub(started)), done.Retries
-	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion, done.CostMicroUSD
-	if a.cfg.Usage != nil {
-		if err := a.cfg.Usage.Return(ctx, q.World, q.Purpose, most-done.TokensPrompt-done.TokensCompletion); err != nil {
-			a.cfg.Logger.WarnContext(ctx, "tokens that were not spent stay counted", "purpose", q.Purpose, "error", err)
-		}
+	done, refused, err := a.complete(ctx, a.cfg.Answers, q.World, Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema}, event)
+	if refused != nil {
+		return "", refused
 	}
 	used := ""
 	if err == nil {
@@ -100,6 +90,33 @@ func (a *Agents) call(ctx context.Context, q Question, text string, event *usage
 	a.record(q.World, *event)
 	return used, err
 }
+
+// complete asks a model within a world's budget, which refuses before anything is asked.
+// What the model did not spend is given back, also where it failed or nobody waits any
+// more. The event is told what it cost.
+func (a *Agents) complete(ctx context.Context, p Provider, w access.WorldID, r Request, event *usage.Event) (done Completion, refused, err error) {
+	most := len(r.Prompt)/perToken + r.MaxTokens
+	if a.cfg.Usage != nil {
+		if err := a.cfg.Usage.Take(ctx, w, r.Purpose, most); err != nil {
+			return Completion{}, err, nil
+		}
+	}
+	started := a.cfg.Now()
+	done, err = p.Complete(ctx, r)
+	event.LatencyMS, event.Retries = milliseconds(a.cfg.Now().Sub(started)), event.Retries+done.Retries
+	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion, done.CostMicroUSD
+	if a.cfg.Usage != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), givenBackWithin)
+		defer cancel()
+		if err := a.cfg.Usage.Return(ctx, w, r.Purpose, most-done.TokensPrompt-done.TokensCompletion); err != nil {
+			a.cfg.Logger.WarnContext(ctx, "tokens that were not spent stay counted", "purpose", r.Purpose, "error", err)
+		}
+	}
+	return done, nil, err
+}
+
+// givenBackWithin is how long giving tokens back may take once its call is over.
+const givenBackWithin = 5 * time.Second
 
 // perToken is about how many bytes a token of English has.
 const perToken = 4

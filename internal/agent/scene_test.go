@@ -86,7 +86,7 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	gates, err := proposal.New(proposal.Config{Canon: s.canon, Guard: s.guard, Prompts: prompts, Contexts: s, Kinds: draft.Kinds(words()),
 		Limits: proposal.Limits{PlayerMinute: 1 << 20, PlayerHour: 1 << 20, KeyMinute: 1 << 20, WorldMinute: 1 << 20, TokensDay: 1 << 30}})
 	must(t, err)
-	s.usage, err = usage.New(usage.Config{Canon: s.canon, Guard: s.guard, Every: time.Hour, Budget: map[string]usage.Budget{"classification": {HardHour: 4000}}})
+	s.usage, err = usage.New(usage.Config{Canon: s.canon, Guard: s.guard, Every: time.Hour, Budget: map[string]usage.Budget{"classification": {HardHour: 4000}, "ambience": {HardHour: 6000}}})
 	must(t, err)
 	t.Cleanup(func() { _ = s.usage.Close(context.Background()) })
 	c := agent.Config{Invoker: s, Prompts: prompts, Provider: provider, Usage: s.usage, Intents: func(string) (string, float64) { return "move", 0.9 }}
