@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
+	"sync"
 
 	"loregate/internal/access"
 	"loregate/internal/store/service"
@@ -29,6 +30,8 @@ type recordFile struct {
 	cfg  Config
 	turn chan struct{} // holds one token; whoever has it may use c
 	c    *conn         // nil where it is to be opened
+
+	homes sync.Map // process -> whether its records are in the store's own file
 }
 
 // openRecords opens a store's file of records, making it where it is not there.
@@ -128,13 +131,20 @@ func (s *Store) AppendSegment(ctx context.Context, one access.Segment) error {
 	return service.New(s.records).AppendSegment(ctx, one)
 }
 
-// hasRecordsOf tells whether the store's own file has records of a process.
+// hasRecordsOf tells whether the store's own file has records of a process. It is asked
+// once: who has all read connections does not keep records from being written.
 func (s *Store) hasRecordsOf(ctx context.Context, process string) (found bool, err error) {
+	if home, ok := s.records.homes.Load(process); ok {
+		return home.(bool), nil
+	}
 	err = s.read(ctx, func(c *conn) error {
 		n, err := c.number(ctx, "SELECT count(*) FROM access_processes WHERE process = ?1", process)
 		found = n > 0
 		return err
 	})
+	if err == nil {
+		s.records.homes.Store(process, found)
+	}
 	return found, err
 }
 

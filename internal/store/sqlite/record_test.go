@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	driverlib "modernc.org/sqlite"
 
@@ -215,12 +216,32 @@ func TestRecordsRefuse(t *testing.T) {
 	if err := s.AppendSegment(t.Context(), chain("p", 1)[0]); !errors.Is(err, errClosed) {
 		t.Errorf("closed: %v", err)
 	}
+	if err := s.records.use(t.Context(), "BEGIN", func(*conn) error { return nil }); !errors.Is(err, errClosed) {
+		t.Errorf("the file of records, closed: %v", err)
+	}
 	if err := os.WriteFile(recordPath(path), []byte(strings.Repeat("junk", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), Config{Path: path}); err == nil || !strings.Contains(err.Error(), recordSuffix) {
 		t.Errorf("opening beside junk: %v", err)
 	}
+}
+
+// Long readings, of which there may be as many as connections, hold up no records.
+func TestRecordsWaitForNoReader(t *testing.T) {
+	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), Readers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	list := chain("p", 3)
+	keep(t, s, list[0])
+	ctx, end := context.WithTimeout(t.Context(), 10*time.Second) // or the test would wait for itself
+	defer end()
+	mustRead(t, s, func(canon.Reader) error {
+		return errors.Join(s.AppendSegment(ctx, list[1]), s.AppendSegment(ctx, list[2]))
+	})
+	wantRecords(t, s, "p3")
 }
 
 // A change that fails or panics leaves nothing, and the file takes the next one.
