@@ -142,6 +142,14 @@ const (
 
 // replay projects a world's whole stream.
 func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
+	var list []Record
+	ahead := 0 // bytes that the commits of the list name
+	flush := func() error {
+		err := replayAll(ctx, tx, w, list)
+		n += len(list)
+		list, ahead = list[:0], 0
+		return err
+	}
 	for commit, err := range tx.Commits(ctx, WorldStream(w), 1) {
 		if err != nil {
 			return n, err
@@ -150,18 +158,60 @@ func replay(ctx context.Context, tx Tx, w access.WorldID) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
+		list = append(list, rec)
+		for _, h := range contentsOf(rec) {
+			ahead += h.Size
+		}
+		if len(list) < replayedAtOnce && ahead < replayedBytes {
+			continue
+		}
+		if err := flush(); err != nil {
+			return n, err
+		}
+	}
+	return n, flush()
+}
+
+// Commits are replayed so many at once, of whose contents there are so many bytes: these
+// are asked for together.
+const (
+	replayedAtOnce = 100
+	replayedBytes  = 4 << 20
+)
+
+// contentsOf gives the card images of a commit whose content is asked for when it is
+// replayed, and is not so long that it is better asked for by itself.
+func contentsOf(rec Record) (list []*CardImage) {
+	for _, ch := range rec.Changes {
+		if c := ch.Card; c != nil && c.Content != (Hash{}) && c.Size <= aheadSize && TextOf(c.Type) != TextFile {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func replayAll(ctx context.Context, tx Tx, w access.WorldID, list []Record) error {
+	n := Needs{World: w}
+	for _, rec := range list {
+		for _, c := range contentsOf(rec) {
+			n.Bodies = append(n.Bodies, c.Content)
+		}
+	}
+	if err := Foresee(ctx, tx, n); err != nil {
+		return err
+	}
+	for _, rec := range list {
 		p := projector{tx: tx, world: w, rec: &rec, again: true}
 		for _, ch := range rec.Changes {
 			if err := p.apply(ctx, ch); err != nil {
-				return n, err
+				return err
 			}
 		}
 		if err := p.event(ctx); err != nil {
-			return n, err
+			return err
 		}
-		n++
 	}
-	return n, nil
+	return nil
 }
 
 // Digested is what a table of a world holds, as a number of rows and a hash over them.

@@ -79,6 +79,9 @@ func (r *reader) Foresee(ctx context.Context, n canon.Needs) error {
 			return err
 		}, selectWorlds+"WHERE i.id = $1", uuidOf(n.World))
 	}
+	if len(n.Bodies) > 0 { // what was foreseen before is not asked for any more
+		r.ahead.bodies = nil
+	}
 	for _, h := range n.Bodies {
 		put(&r.ahead.bodies, bodyOf{w, h}, nil)
 	}

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/store/postgres"
+	"loregate/internal/store/postgres/pgtest"
 	"loregate/internal/store/storetest"
 )
 
@@ -119,7 +123,19 @@ func TestACountFarAboveTheCapIsKeptAndLetGo(t *testing.T) {
 }
 
 func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
-	here, there, raw := two(t)
+	address := pgtest.Database(t, prepare)
+	there := openAt(t, address)
+	here, err := postgres.Open(t.Context(), postgres.Config{URL: address, Poll: time.Hour}) // or it finds its own write by looking
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = here.Close() })
+	raw, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close(context.Background()) })
+	<-here.Changed() // who begins to listen to others is woken by that
 	if err := count(t.Context(), here); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +146,7 @@ func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
 		return n
 	}
 	before, changed := counted(), here.Changed()
-	err := here.Write(t.Context(), func(tx canon.Tx) error {
+	err = here.Write(t.Context(), func(tx canon.Tx) error {
 		_, err := tx.Head(t.Context(), "count")
 		return err
 	})

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -54,7 +55,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", translated(err))
 	}
-	s := &Store{cfg: cfg, pool: pool, gate: make(chan struct{}, max(2, cfg.Conns/4)), queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
+	s := &Store{cfg: cfg, pool: pool, gate: make(chan struct{}, searches(cfg)), queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open the database: %w", translated(err))
@@ -64,6 +65,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	go s.runWriter()
 	return s, nil
 }
+
+// searches is how many searches may be under way at once: a quarter of the connections,
+// and no more than leave this machine a processor, for the server may well be on it; two
+// where there are few, so that one that takes long does not stop all others.
+func searches(cfg Config) int { return max(2, min(cfg.Conns/4, runtime.GOMAXPROCS(0)-1)) }
 
 func (s *Store) prepare(ctx context.Context) error {
 	c, err := s.pool.Acquire(ctx)
