@@ -22,33 +22,33 @@ import (
 type Plan struct {
 	ID        string            `json:"plan_id,omitempty" yaml:"-"`
 	Name      string            `json:"name" yaml:"name"`
-	Doc       string            `json:"doc,omitempty" yaml:"doc"`
-	Intent    string            `json:"intent,omitempty" yaml:"intent"`
-	World     string            `json:"world,omitempty" yaml:"world"` // for the command line
-	Seed      int64             `json:"seed" yaml:"seed"`             // of calls that bring none
-	Audience  string            `json:"audience,omitempty" yaml:"audience"`
-	Budget    Budget            `json:"budget,omitzero" yaml:"budget"`
+	Doc       string            `json:"doc,omitempty" yaml:"doc,omitempty"`
+	Intent    string            `json:"intent,omitempty" yaml:"intent,omitempty"`
+	World     string            `json:"world,omitempty" yaml:"world,omitempty"` // for the command line
+	Seed      int64             `json:"seed" yaml:"seed,omitempty"`             // of calls that bring none
+	Audience  string            `json:"audience,omitempty" yaml:"audience,omitempty"`
+	Budget    Budget            `json:"budget,omitzero" yaml:"budget,omitempty"`
 	Calls     []PlanCall        `json:"calls" yaml:"calls"`
 	Source    string            `json:"source,omitempty" yaml:"-"` // rules, or model: and its name; "" for one that somebody wrote
 	Assumed   []string          `json:"assumptions,omitempty" yaml:"-"`
 	Questions []string          `json:"questions,omitempty" yaml:"-"`
-	Golden    map[string]string `json:"golden,omitempty" yaml:"golden"` // by "KIND VERSION": the digest of the target after the calls
+	Golden    map[string]string `json:"golden,omitempty" yaml:"golden,omitempty"` // by "KIND VERSION": the digest of the target after the calls
 }
 
 // PlanCall is one call of a plan.
 type PlanCall struct {
 	Tool    string         `json:"tool" yaml:"tool"`
-	Target  string         `json:"target,omitempty" yaml:"target"`
-	With    map[string]any `json:"with,omitempty" yaml:"with"`
-	Confirm bool           `json:"confirm,omitempty" yaml:"confirm"`
+	Target  string         `json:"target,omitempty" yaml:"target,omitempty"`
+	With    map[string]any `json:"with,omitempty" yaml:"with,omitempty"`
+	Confirm bool           `json:"confirm,omitempty" yaml:"confirm,omitempty"`
 }
 
 // Budget bounds what executing a plan may take; 0 is the policy's bound.
 type Budget struct {
-	Calls   int     `json:"calls,omitempty" yaml:"calls"`
-	Seconds int     `json:"seconds,omitempty" yaml:"seconds"`
-	Tokens  int     `json:"tokens,omitempty" yaml:"tokens"` // of a model; plans made by rules use none
-	Money   float64 `json:"money,omitempty" yaml:"money"`
+	Calls   int     `json:"calls,omitempty" yaml:"calls,omitempty"`
+	Seconds int     `json:"seconds,omitempty" yaml:"seconds,omitempty"`
+	Tokens  int     `json:"tokens,omitempty" yaml:"tokens,omitempty"` // of a model; plans made by rules use none
+	Money   float64 `json:"money,omitempty" yaml:"money,omitempty"`
 }
 
 // maxPlan bounds a plan file.
@@ -76,6 +76,17 @@ func ParsePlan(data []byte) (Plan, error) {
 		return Plan{}, Fail(Validation, "name: a plan has one")
 	}
 	return p, nil
+}
+
+// FormatPlan writes a plan as a plan file.
+func FormatPlan(p Plan) ([]byte, error) {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := e.Encode(p); err != nil {
+		return nil, fmt.Errorf("studio: plan: %w", err)
+	}
+	return b.Bytes(), e.Close()
 }
 
 // planned checks a plan whole and gives what to execute. Its error names every call that

@@ -109,16 +109,27 @@ func (p Policy) place(at string) (dir, rest string, err error) {
 // way, nothing is there unless that may be overwritten, and nothing is there whose name
 // differs in case alone.
 func (p Policy) mayWrite(at string, overwrite bool) error {
-	dir, rest, err := p.place(at)
+	root, _, err := p.opened(at, overwrite)
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(dir)
+	return root.Close()
+}
+
+// opened gives the root of a path that may be written, and the rest of the path. Close it.
+func (p Policy) opened(at string, overwrite bool) (root *os.Root, rest string, err error) {
+	dir, rest, err := p.place(at)
 	if err != nil {
-		return Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clip(at, 80)).Because(err)
+		return nil, "", err
 	}
-	defer root.Close()
-	return free(root, rest, overwrite)
+	if root, err = os.OpenRoot(dir); err != nil {
+		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clip(at, 80)).Because(err)
+	}
+	if err := free(root, rest, overwrite); err != nil {
+		_ = root.Close() // it was only looked at
+		return nil, "", err
+	}
+	return root, rest, nil
 }
 
 func free(root *os.Root, rest string, overwrite bool) error {
@@ -152,18 +163,11 @@ func free(root *os.Root, rest string, overwrite bool) error {
 
 // write puts bytes at a path, beside it first, then in its place.
 func (p Policy) write(at string, data []byte, overwrite bool) error {
-	dir, rest, err := p.place(at)
+	root, rest, err := p.opened(at, overwrite)
 	if err != nil {
 		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clip(at, 80)).Because(err)
 	}
 	defer root.Close()
-	if err := free(root, rest, overwrite); err != nil {
-		return err
-	}
 	if d := path.Dir(rest); d != "." {
 		if err := root.MkdirAll(d, 0o755); err != nil {
 			return Fail(IOFailed, "the folder of %q cannot be made", clip(at, 80)).Because(err)
