@@ -9,6 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/racing"
 )
 
 func TestTidyMergesTheIndexAndChangesNoAnswer(t *testing.T) {
@@ -23,7 +24,7 @@ func TestTidyMergesTheIndexAndChangesNoAnswer(t *testing.T) {
 		mustWrite(t, s, func(tx canon.Tx) {
 			for i := range 20 {
 				n := at*20 + i
-				text := p.text(500)
+				text := p.text(racing.Share(500, 5))
 				putDoc(t, tx, cardOf(n+1, fmt.Sprintf("Card %d", n), access.NewLabel(access.LevelUser), text), text)
 			}
 		})

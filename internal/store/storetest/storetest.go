@@ -57,7 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) canon.Store) {
 }
 
 func testModel(t *testing.T, open func(*testing.T) canon.Store) {
-	steps := racing.Share(modelSteps, 4)
+	steps := racing.Share(modelSteps, 8)
 	if s := os.Getenv("STORE_STEPS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {
