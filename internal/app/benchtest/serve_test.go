@@ -77,7 +77,7 @@ func running(b *testing.B, path, dir string) (url string, memory func() float64)
 }
 
 // BenchmarkServe drives the program, in a process of its own, with reads and searches by
-// eight clients, and reports what memory it took.
+// eight clients and then by a crowd, and reports what memory it took.
 func BenchmarkServe(b *testing.B) {
 	wanted(b)
 	path := program(b)
@@ -89,17 +89,23 @@ func BenchmarkServe(b *testing.B) {
 		key, _, _ := strings.Cut(string(out), "\t")
 		url, memory := running(b, path, dir)
 		m := medians{}
-		for b.Loop() {
+		drive := func(clients int) *load.Report {
 			r, err := load.Run(context.WithoutCancel(b.Context()), load.Config{URLs: []string{url}, Key: strings.TrimSpace(key), World: worldName, Role: "admin",
-				Cards: 10, Duration: 15 * time.Second, Keep: true, Mix: map[load.Kind]int{load.Read: 3, load.Search: 1}})
+				Cards: 10, Clients: clients, Duration: 15 * time.Second, Keep: true, Mix: map[load.Kind]int{load.Read: 3, load.Search: 1}})
 			if err != nil || r.Failed > 0 {
 				b.Fatal(err, r)
 			}
+			return r
+		}
+		for b.Loop() {
+			r := drive(8)
 			m.add("calls/s", r.PerSec)
 			m.add("search-p50-ms", r.Kinds[load.Search].Latency.P50)
 			m.add("search-p99-ms", r.Kinds[load.Search].Latency.P99)
 			m.add("read-p99-ms", r.Kinds[load.Read].Latency.P99)
 			m.add("memory-MB", memory())
+			drive(clients)
+			m.add("crowd-memory-MB", memory())
 		}
 		m.report(b)
 	})
