@@ -39,6 +39,9 @@ func (s *spelt) without(w int64, list []lexeme) (fresh []string) {
 func (s *spelt) add(list []vocable) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(list) == 0 {
+		return
+	}
 	if s.known == nil || len(s.known)+len(list) > maxSpelt {
 		s.known = make(map[vocable]struct{}, len(list))
 	}
@@ -122,16 +125,21 @@ func (v *vocabulary) upTo(ctx context.Context, r *reader, w, additions int64) ([
 	if text == nil {
 		text = []byte{0}
 	}
-	err := r.c.query(ctx, func(r row) error {
-		if text = append(append(text, r[1]...), 0); len(text) > maxVocabulary {
+	var there []vocable
+	err := r.c.query(ctx, func(row row) error {
+		if text = append(append(text, row[1]...), 0); len(text) > maxVocabulary {
 			return errStop
 		}
-		last = r.int(0)
+		last = row.int(0)
+		if r.writes == nil && len(there) < maxSpelt { // else it may yet be undone
+			there = append(there, vocable{w, row.text(1)})
+		}
 		return nil
 	}, "SELECT n, token FROM tokens WHERE w = $1 AND n > $2 ORDER BY n", w, last)
 	if err != nil {
 		return nil, err
 	}
+	r.s.known.spelt.add(there)
 	if len(text) > maxVocabulary {
 		v.full, v.text = true, nil
 		return nil, nil
