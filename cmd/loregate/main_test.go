@@ -232,7 +232,7 @@ func TestListsOfNothingAreLists(t *testing.T) {
 func TestAnOperationIsExplained(t *testing.T) {
 	dir := t.TempDir()
 	got := loregate(t, dir, "", "ops", "search_cards")
-	for _, want := range []string{"GET /api/mcp/cards", "highlight", `loregate call search_cards '{"q":"species"}'`} {
+	for _, want := range []string{"GET /api/mcp/cards", "highlight", `loregate call search_cards '{"q":"quay"}'`} {
 		if !strings.Contains(got.stdout, want) {
 			t.Errorf("lacks %q:\n%s%s", want, got.stdout, got.err)
 		}

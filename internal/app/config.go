@@ -34,7 +34,7 @@ type Config struct {
 	Hosts       []string  `yaml:"allowed_hosts" doc:"Host names that requests may name, besides addr, public_url and the loopback names."`
 	Origins     []string  `yaml:"allowed_origins" doc:"Web origins whose pages may call the server, as https://host."`
 	AllowFrom   []string  `yaml:"allow_from" doc:"Address ranges that may use the API, as 10.0.0.0/8. Empty: all."`
-	KeyAsBearer string    `yaml:"allow_key_as_bearer" default:"auto" doc:"Whether an API key is taken as bearer token on /mcp: yes, no, or auto, which is yes on loopback without a proxy in front."`
+	KeyAsBearer string    `yaml:"allow_key_as_bearer" default:"auto" doc:"Whether an API key is taken as bearer token, on /mcp and /api: yes, no, or auto, which is yes on loopback without a proxy in front."`
 	Token       Token     `yaml:"token"`
 	Issuers     Issuers   `yaml:"issuers" doc:"Outside issuers whose tokens are taken too: Entra ID, Auth0, Keycloak and the like. A list, see below."`
 	Limits      Limits    `yaml:"limits"`

@@ -23,9 +23,9 @@ func cardReads(d *deps) []*op.Operation {
 		Route:  "GET /api/mcp/cards/{name}",
 		Target: "name",
 		Examples: []op.Example{
-			{Title: "Read a card", Input: `{"name": "Games+Butterfly Galaxii"}`},
-			{Title: "As a reader sees it, with the names of its children", Input: `{"name": "Main Page", "rendered": true, "with_children": true}`},
-			{Title: "Go on with a long card", Input: `{"name": "Annals", "content_offset": 8000}`},
+			{Title: "Read a card", Input: `{"name": "Rent Quay"}`},
+			{Title: "As a reader sees it, with the names of its children", Input: `{"name": "The Kept Light", "rendered": true, "with_children": true}`},
+			{Title: "Go on with a long card", Input: `{"name": "Annals of the Lease", "content_offset": 8000}`},
 		},
 	}, getCard)}
 }

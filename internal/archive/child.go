@@ -21,8 +21,8 @@ func childReads(d *deps) []*op.Operation {
 		Route:  "GET /api/mcp/cards/{name}/children",
 		Target: "name",
 		Examples: []op.Example{
-			{Title: "Direct children", Input: `{"name": "Games+Butterfly Galaxii"}`},
-			{Title: "Three generations", Input: `{"name": "Games", "depth": 3, "limit": 100}`},
+			{Title: "Direct children", Input: `{"name": "The Kept Light"}`},
+			{Title: "Three generations", Input: `{"name": "Registry House", "depth": 3, "limit": 100}`},
 		},
 	}, listChildren)}
 }

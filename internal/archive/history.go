@@ -21,7 +21,7 @@ func historyReads(d *deps) []*op.Operation {
 				"Give a version to get_revision to read it, or two to diff_card to compare them.",
 			Route:    "GET /api/mcp/cards/{name}/history",
 			Target:   "name",
-			Examples: []op.Example{{Title: "Versions of a card", Input: `{"name": "Main Page"}`}},
+			Examples: []op.Example{{Title: "Versions of a card", Input: `{"name": "Rent Quay"}`}},
 		}, cardHistory),
 		read(d, op.Spec{
 			Name:     "get_revision",
@@ -29,7 +29,7 @@ func historyReads(d *deps) []*op.Operation {
 			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content comes in parts, as from get_card.",
 			Route:    "GET /api/mcp/cards/{name}/history/{version}",
 			Target:   "name",
-			Examples: []op.Example{{Title: "The first version", Input: `{"name": "Main Page", "version": 1}`}},
+			Examples: []op.Example{{Title: "The first version", Input: `{"name": "Rent Quay", "version": 1}`}},
 		}, revision),
 		read(d, op.Spec{
 			Name:     "diff_card",
@@ -37,7 +37,7 @@ func historyReads(d *deps) []*op.Operation {
 			Doc:      "Compare two versions of a card: a unified diff of the content, and what else changed. Without versions, the latest change.",
 			Route:    "GET /api/mcp/cards/{name}/diff",
 			Target:   "name",
-			Examples: []op.Example{{Title: "What changed since the first version", Input: `{"name": "Main Page", "from": 1}`}},
+			Examples: []op.Example{{Title: "What changed since the first version", Input: `{"name": "Rent Quay", "from": 1}`}},
 		}, diffCard),
 	}
 }

@@ -20,9 +20,9 @@ func searchReads(d *deps) []*op.Operation {
 			"Without q it lists what the filters leave. Answers hold no content: read a card with get_card.",
 		Route: "GET /api/mcp/cards",
 		Examples: []op.Example{
-			{Title: "By a part of the name", Input: `{"q": "species"}`},
-			{Title: "By words in the text, hits marked", Input: `{"q": "neural lace", "search_in": "content", "match_mode": "phrase", "highlight": true}`},
-			{Title: "Below a card, without GM pages", Input: `{"prefix": "Games+Butterfly Galaxii", "not_name": "*+GM*", "limit": 20}`},
+			{Title: "By a part of the name", Input: `{"q": "quay"}`},
+			{Title: "By words in the text, hits marked", Input: `{"q": "the rent", "search_in": "content", "match_mode": "phrase", "highlight": true}`},
+			{Title: "Below a card, without GM pages", Input: `{"prefix": "The Kept Light", "not_name": "*+GM*", "limit": 20}`},
 			{Title: "What changed lately", Input: `{"updated_since": "2026-01-01", "sort": "updated_at"}`},
 		},
 	}, searchCards)}

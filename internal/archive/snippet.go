@@ -20,7 +20,7 @@ func renderReads(d *deps) []*op.Operation {
 			Route:  "POST /api/mcp/render",
 			Target: "name",
 			Examples: []op.Example{
-				{Title: "A card as Markdown", Input: `{"name": "Main Page", "max_length": 2000}`},
+				{Title: "A card as Markdown", Input: `{"name": "Rent Quay", "max_length": 2000}`},
 				{Title: "HTML as plain text", Input: `{"html": "<p>The <b>lamp</b> of [[Oda Tarn]]</p>", "mode": "text"}`},
 			},
 		}, renderSnippet),

@@ -19,7 +19,7 @@ func textReads(d *deps) []*op.Operation {
 				"Each has an offset and a length: give them to get_card as content_offset and max_content_length to read that section alone.",
 			Route:    "GET /api/mcp/cards/{name}/outline",
 			Target:   "name",
-			Examples: []op.Example{{Title: "Headings of a card", Input: `{"name": "Annals of the Lease"}`}},
+			Examples: []op.Example{{Title: "Headings of a card", Input: `{"name": "A Short History of the Lease"}`}},
 		}, outline),
 		read(d, op.Spec{
 			Name:  "find_in_card",
@@ -28,7 +28,7 @@ func textReads(d *deps) []*op.Operation {
 				"Tags never match. Offsets fit get_card's content_offset.",
 			Route:    "GET /api/mcp/cards/{name}/find",
 			Target:   "name",
-			Examples: []op.Example{{Title: "Every mention of a word", Input: `{"name": "Annals of the Lease", "q": "lamp", "match_mode": "whole_word"}`}},
+			Examples: []op.Example{{Title: "Every mention of a word", Input: `{"name": "A Short History of the Lease", "q": "water", "match_mode": "whole_word"}`}},
 		}, findInCard),
 	}
 }

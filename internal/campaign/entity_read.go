@@ -25,7 +25,7 @@ func entityReads(d *deps) []*op.Operation {
 			Route: "GET /api/campaigns/{campaign_id}/entities",
 			Examples: []op.Example{
 				{Title: "By name", Input: `{"campaign_id": "ashlar-pass", "query": "doctor quill"}`},
-				{Title: "All clues about the fire", Input: `{"campaign_id": "ashlar-pass", "entity_type": "clue", "tags": ["fire"], "limit": 50}`},
+				{Title: "All clues about the line", Input: `{"campaign_id": "ashlar-pass", "entity_type": "clue", "tags": ["line"], "limit": 50}`},
 			},
 		}, entitySearch),
 		read(d, op.Spec{

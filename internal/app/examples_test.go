@@ -1,0 +1,53 @@
+package app
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/op"
+)
+
+// stranger is an id that an example names in place of one of the reader's own.
+var stranger = regexp.MustCompile(`019[0-9a-f]{5}-0000-7000-8000-|g-00112233aabbccdd`)
+
+// without are examples that find nothing in the sample world, which has no such thing.
+var without = map[string]bool{"list_trash": true, "get_attachment": true, "list_runs": true}
+
+// Whoever tries an example on the sample world sees what it is an example of.
+func TestExamplesOfReadingFindSomethingInTheSampleWorld(t *testing.T) {
+	a := declared(t)
+	if _, err := a.LoadSample(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, o := range a.Ops.All() {
+		if o.Effect != access.Read || without[o.Name] {
+			continue
+		}
+		for _, e := range o.Examples {
+			if stranger.MatchString(e.Input) {
+				continue
+			}
+			tried++
+			request := op.Request{Operation: o.Name, Input: json.RawMessage(e.Input), World: SampleWorld, Correlation: "examples", Transport: "cli"}
+			if strings.Contains(e.Input, `"campaign_id"`) {
+				request.World = "" // the input names it
+			}
+			answer, err := a.Ops.Invoke(t.Context(), Operator(), request)
+			if err != nil {
+				t.Errorf("%s, %q: %v", o.Name, e.Title, err)
+				continue
+			}
+			var list struct{ Total *int }
+			if json.Unmarshal(answer.Output, &list) == nil && list.Total != nil && *list.Total == 0 {
+				t.Errorf("%s, %q: nothing is found", o.Name, e.Title)
+			}
+		}
+	}
+	if tried < 60 {
+		t.Errorf("only %d examples were tried", tried)
+	}
+}
