@@ -108,6 +108,9 @@ type SearchQuery struct {
 	Mode          MatchMode
 	CaseSensitive bool
 	Filter        Filter
+	// RankCap is how many hits the caller wants ranked: a store may answer more than that
+	// as it does more than CountCap. 0 is CountCap.
+	RankCap int
 }
 
 // Hit is one result of a search. Score is above zero, greater is better, and 0 where
@@ -119,7 +122,7 @@ type Hit struct {
 }
 
 // SearchResult is a page of hits. Ranked is false where a guard answered by name match
-// and recency instead (above CountCap hits, or common words only): then all Scores are 0
+// and recency instead (above CountCap or RankCap hits, or common words only): then all Scores are 0
 // and cards whose name alone matches come first, latest updated first among equals. It
 // is false too where Filter.Sort asks for another order than relevance, which then
 // orders all hits, named or not.

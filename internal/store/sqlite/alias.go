@@ -72,18 +72,25 @@ func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f ca
 	if err != nil {
 		return nil, err
 	}
-	in := "c.rid IN (SELECT value FROM json_each(" + l.arg(string(list)) + "))"
-	if sc.subject != "" {
-		in = "(" + in + " OR c.label > 0 AND c.label IN " + named + ")"
-	}
 	// Most of these are not shown: what is compared is read of them, and no more.
 	like, near := canon.LikenessTo(text), map[int64]float64{}
-	if err := r.c.query(ctx, func(row row) error {
+	compare := func(row row) error {
 		if score := like.OfCard(canon.Card{Name: row.text(1), Fields: row.bytes(2)}); score >= canon.NearFloor {
 			near[row.int(0)] = score
 		}
 		return nil
-	}, "SELECT c.rid, c.name, c.fields FROM cards c WHERE "+in+" AND c.w = ?1 AND c.trashed = 0 AND "+sc.sees("c")+l.condition(), sc.args(l.args...)...); err != nil {
+	}
+	passes := "c.w = ?1 AND c.trashed = 0 AND " + sc.sees("c") + l.condition()
+	if sc.subject != "" {
+		if err := r.c.query(ctx, compare, "SELECT c.rid, c.name, c.fields FROM cards c INDEXED BY cards_named WHERE c.label > 0 AND c.label IN "+named+" AND "+passes,
+			sc.args(l.args...)...); err != nil {
+			return nil, err
+		}
+	}
+	// Joined to the list, a card is found by its row: asked for cards of the list, SQLite
+	// walks all that pass.
+	if err := r.c.query(ctx, compare, "SELECT c.rid, c.name, c.fields FROM json_each("+l.arg(string(list))+") j CROSS JOIN cards c ON c.rid = j.value WHERE "+passes,
+		sc.args(l.args...)...); err != nil {
 		return nil, err
 	}
 	return r.nearest(ctx, sc, near, n)

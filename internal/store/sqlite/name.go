@@ -160,18 +160,33 @@ func (r *reader) sharing(ctx context.Context, sc scope, name string, n int) ([]i
 	count := func(row row) error { tally[row.int(0)]++; return nil }
 	for _, run := range runsOf(name) {
 		for _, p := range parts {
-			if err := r.c.query(ctx, count, fmt.Sprintf("SELECT rowid FROM %s WHERE %[1]s MATCH ?1 LIMIT ?2", p.names()), quote(run), sampled); err != nil {
-				return nil, err
-			}
-			if err := r.c.query(ctx, count, "SELECT rid FROM alias_runs WHERE w = ?1 AND level = ?2 AND run = ?3 LIMIT ?4", sc.w, p.n-4*sc.w, run, sampled); err != nil {
+			if err := r.c.query(ctx, count, fmt.Sprintf(`SELECT * FROM (SELECT rowid FROM %s WHERE %[1]s MATCH ?1 LIMIT ?2)
+				UNION ALL SELECT * FROM (SELECT rid FROM alias_runs WHERE w = ?3 AND level = ?4 AND run = ?5 LIMIT ?2)`, p.names()),
+				quote(run), sampled, sc.w, p.n-4*sc.w, run); err != nil {
 				return nil, err
 			}
 		}
 	}
-	rids := make([]int64, 0, len(tally))
-	for rid := range tally {
-		rids = append(rids, rid)
+	return mostOften(tally, n), nil
+}
+
+// mostOften gives the n rows that were counted most often, the earliest of those that
+// were as often. Most are counted once, and are seldom needed: only what is gets sorted.
+func mostOften(tally map[int64]int, n int) []int64 {
+	var times [][]int64 // rows by how often they were counted
+	for rid, k := range tally {
+		for len(times) <= k {
+			times = append(times, nil)
+		}
+		times[k] = append(times[k], rid)
 	}
-	slices.SortFunc(rids, func(a, b int64) int { return cmp.Or(cmp.Compare(tally[b], tally[a]), cmp.Compare(a, b)) })
-	return rids[:min(len(rids), n)], nil
+	rids := make([]int64, 0, n)
+	for _, same := range slices.Backward(times) {
+		if len(rids) >= n {
+			break
+		}
+		slices.Sort(same)
+		rids = append(rids, same[:min(len(same), n-len(rids))]...)
+	}
+	return rids
 }

@@ -118,7 +118,7 @@ func (f *finding) plain(ctx context.Context, p canon.Page) (canon.SearchResult, 
 		return canon.SearchResult{}, err
 	}
 	var hits []hit
-	ranked := n <= canon.CountCap && f.rankable()
+	ranked := n <= f.most() && f.rankable()
 	if ranked {
 		if hits, err = f.scored(ctx); err == nil {
 			n = len(hits)
@@ -133,6 +133,9 @@ func (f *finding) plain(ctx context.Context, p canon.Page) (canon.SearchResult, 
 	return f.result(ctx, hits, n, ranked, p)
 }
 
+// most is how many hits are ranked at most.
+func (f *finding) most() int { return min(cmp.Or(f.q.RankCap, canon.CountCap), canon.CountCap) }
+
 // bound is how many cards match: more than canon.CountCap, or exactly, or, where all of
 // them will be ranked and so be counted anyway, no less than there are.
 func (f *finding) bound(ctx context.Context) (n int, err error) {
@@ -144,7 +147,7 @@ func (f *finding) bound(ctx context.Context) (n int, err error) {
 			}
 			n += p.most
 		}
-		if n <= canon.CountCap {
+		if n <= f.most() {
 			return n, nil
 		}
 	}

@@ -216,7 +216,16 @@ func testSearchPages(t *testing.T, s canon.Store) {
 	for _, v := range []access.View{AsUser, AsGM, AsAdmin} {
 		look(t, s, v, func(e eye) {
 			q := canon.SearchQuery{Q: "the", InName: true, InContent: true, Mode: word}
+			most := e.search(q)
+			q.RankCap = 1
 			all := e.search(q)
+			if !slices.Equal(numbers(all), numbers(most)) || all.Total != most.Total {
+				t.Errorf("%v: with one to be ranked %q of %+v, want %q of %+v", v, found(all), all.Total, found(most), most.Total)
+			}
+			if q.RankCap = 0; v == AsGM {
+				q.RankCap = 1
+			}
+			all = e.search(q)
 			for offset := range len(all.Hits) + 2 {
 				for limit := 1; limit < 4; limit++ {
 					res, err := e.r.Search(e.ctx(), e.s, q, canon.Page{Limit: limit, Offset: offset})
