@@ -63,6 +63,7 @@ type entitySearchIn struct {
 
 type entitiesOut struct {
 	Entities []summary `json:"entities"`
+	Unranked bool      `json:"unranked,omitzero" jsonschema:"More match than are put in order by relevance: those whose name matches come first, the latest first among equals. More words narrow it."`
 	paged
 }
 
@@ -73,12 +74,12 @@ func (o entitiesOut) Cut(budget int) (any, map[string]any, bool) {
 }
 
 func entitySearch(ctx context.Context, l *canon.Look, _ *op.Call, in entitySearchIn) (entitiesOut, error) {
-	cards, pg, err := in.find(ctx, l)
+	found, pg, err := in.find(ctx, l)
 	if err != nil {
 		return entitiesOut{}, err
 	}
-	out := entitiesOut{Entities: make([]summary, len(cards)), paged: pg}
-	for i, c := range cards {
+	out := entitiesOut{Entities: make([]summary, len(found.cards)), Unranked: found.unranked, paged: pg}
+	for i, c := range found.cards {
 		if out.Entities[i], err = summarize(ctx, l, c); err != nil {
 			return entitiesOut{}, err
 		}
@@ -88,51 +89,61 @@ func entitySearch(ctx context.Context, l *canon.Look, _ *op.Call, in entitySearc
 
 // find answers a search. One tag narrows in the index; of several the rest is sieved from
 // what is in sight anyway.
-func (in entitySearchIn) find(ctx context.Context, l *canon.Look) ([]canon.Card, paged, error) {
+func (in entitySearchIn) find(ctx context.Context, l *canon.Look) (finding, paged, error) {
 	f := canon.Filter{Types: typesOf(in.EntityType)}
 	if len(in.Tags) > 0 {
 		f.Tag = in.Tags[0]
 	}
 	q := strings.TrimSpace(in.Query)
 	if len(in.Tags) <= 1 {
-		cards, total, err := seek(ctx, l, q, f, in.canon())
-		return cards, pagedAt(in.page, total, len(cards)), err
+		found, err := seek(ctx, l, q, f, in.canon())
+		return found, pagedAt(in.page, found.total, len(found.cards)), err
 	}
-	var both []canon.Card
+	var both finding
 	for i, tag := range in.Tags {
 		f.Tag = tag
-		cards, _, err := seek(ctx, l, q, f, canon.Page{Limit: canon.CountCap})
+		found, err := seek(ctx, l, q, f, canon.Page{Limit: canon.CountCap})
 		if err != nil {
-			return nil, paged{}, err
+			return finding{}, paged{}, err
 		}
 		if i > 0 {
 			have := map[canon.CardID]bool{}
-			for _, c := range cards {
+			for _, c := range found.cards {
 				have[c.ID] = true
 			}
-			cards = slices.DeleteFunc(both, func(c canon.Card) bool { return !have[c.ID] })
+			found.cards = slices.DeleteFunc(both.cards, func(c canon.Card) bool { return !have[c.ID] })
+			found.unranked = both.unranked
 		}
-		both = cards
+		both = found
 	}
-	rows, pg := pageOf(both, in.page)
-	return rows, pg, nil
+	rows, pg := pageOf(both.cards, in.page)
+	return finding{cards: rows, unranked: both.unranked}, pg, nil
 }
 
+// finding is a page of what was looked for.
+type finding struct {
+	cards    []canon.Card
+	total    canon.Total
+	unranked bool // more than ranked match
+}
+
+// ranked is how many hits are put in order by relevance. To score one costs some 8 µs, and
+// who has more than this reads none but the first pages.
+const ranked = 1000
+
 // seek lists or searches. What matches no word is taken for a misspelling.
-func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.Page) (found finding, err error) {
 	if q == "" {
-		return l.Cards(ctx, f, p)
+		found.cards, found.total, err = l.Cards(ctx, f, p)
+		return found, err
 	}
-	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p)
+	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchSubstring, Filter: f, RankCap: ranked}, p)
 	if err != nil || result.Total.Count > 0 {
-		return cardsOf(result.Hits), result.Total, err
+		return finding{cardsOf(result.Hits), result.Total, !result.Ranked}, err
 	}
 	cards, err := misspelt(ctx, l, q, f)
-	if err != nil {
-		return nil, canon.Total{}, err
-	}
 	from := min(p.Offset, len(cards))
-	return cards[from:min(from+p.Limit, len(cards))], canon.Total{Count: len(cards)}, nil
+	return finding{cards: cards[from:min(from+p.Limit, len(cards))], total: canon.Total{Count: len(cards)}}, err
 }
 
 func cardsOf(hits []canon.Hit) []canon.Card {

@@ -59,7 +59,7 @@ func slipsOf(ctx context.Context, l *canon.Look, words []string, f canon.Filter)
 	}
 	var slips []slip
 	for _, half := range []string{string(letters[:len(letters)/2]), string(letters[len(letters)/2:])} {
-		result, err := l.Search(ctx, canon.SearchQuery{Q: half, InName: true, Mode: canon.MatchSubstring, Filter: f}, canon.Page{Limit: candidates})
+		result, err := l.Search(ctx, canon.SearchQuery{Q: half, InName: true, Mode: canon.MatchSubstring, Filter: f, RankCap: candidates}, canon.Page{Limit: candidates})
 		if err != nil {
 			return nil, err
 		}
@@ -80,6 +80,18 @@ func slipsOf(ctx context.Context, l *canon.Look, words []string, f canon.Filter)
 	return cards, nil
 }
 
+// slips is how many letters a word is off another; two that changed places are one slip.
+func slips(asked, is []rune) int {
+	if len(asked) == len(is) {
+		for i := range len(is) - 1 {
+			if asked[i] == is[i+1] && asked[i+1] == is[i] && slices.Equal(asked[:i], is[:i]) && slices.Equal(asked[i+2:], is[i+2:]) {
+				return 1
+			}
+		}
+	}
+	return markup.Distance(asked, is)
+}
+
 // farness is how many letters the words are off those of a card's name or aliases; ok is
 // false where one of them resembles none.
 func farness(words []string, c canon.Card) (sum int, ok bool) {
@@ -88,7 +100,7 @@ func farness(words []string, c canon.Card) (sum int, ok bool) {
 		asked := []rune(w)
 		best := len(asked)
 		for _, n := range names {
-			best = min(best, markup.Distance(asked, []rune(n)))
+			best = min(best, slips(asked, []rune(n)))
 		}
 		if best > len(asked)/shortest {
 			return 0, false
