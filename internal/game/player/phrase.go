@@ -11,8 +11,8 @@ import (
 
 // Phrase is what the reader of a table says at a cue, chosen by seed and state: a line of
 // its persona that nobody has said in this game, in whatever words stand in its places;
-// then one of those that all share; then, when all are used up, one that was not said
-// today. "" when all of them were.
+// then one of those that all share; then, when all are used up, one that nobody but the
+// reader has said, on another day. "" where there is none: no two players say the same.
 func Phrase(seed uint64, t *view.Table, cue Cue) string {
 	p, before := personaOf(t)
 	own, shared := p.lines[cue.Reason], common[cue.Reason]
@@ -26,7 +26,9 @@ func Phrase(seed uint64, t *view.Table, cue Cue) string {
 			return fill(line, x, t)
 		}
 	}
-	line, _ := pick(slices.Concat(own, shared), first, saidIn(ofDay(t.ChatLog, t.Day)))
+	line, _ := pick(slices.Concat(own, shared), first, saidIn(slices.DeleteFunc(slices.Clone(t.ChatLog), func(m view.Message) bool {
+		return m.Player != nil && *m.Player == t.You && m.Day != t.Day
+	})))
 	return fill(line, x, t)
 }
 
@@ -76,15 +78,6 @@ func ends(line string) (head, tail string) {
 		tail = line[strings.LastIndexByte(line, '}')+1:]
 	}
 	return head, tail
-}
-
-// ofDay are the messages of a day, the latest one.
-func ofDay(log []view.Message, day int) []view.Message {
-	i := len(log)
-	for i > 0 && log[i-1].Day == day {
-		i--
-	}
-	return log[i:]
 }
 
 // fill puts words in a line's places.

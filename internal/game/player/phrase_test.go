@@ -47,11 +47,12 @@ func find(t *testing.T, text string) (found player.Line) {
 	return found
 }
 
-// In a whole game nobody says what somebody has said, whatever the names in it, before all
-// lines of that kind are used up.
+// In a whole game nobody says what somebody else has said, whatever the names in it, nor
+// what it said itself before all lines of that kind are used up.
 func TestNoLineIsSaidTwiceInAGame(t *testing.T) {
 	var mu sync.Mutex
 	games, messages := map[string]map[string]*shelf{}, 0
+	speakers := map[string]rule.Seat{} // by game and line
 	o := simulate(t, player.Simulation{Players: 10, AI: 10, Seed: 21, Games: 12, Workers: 2, Watch: func(_, after *rule.State, events []rule.Event) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -65,6 +66,10 @@ func TestNoLineIsSaidTwiceInAGame(t *testing.T) {
 			}
 			messages++
 			l := find(t, said.Text)
+			if by, ok := speakers[after.ID+l.Text]; ok && by != said.From {
+				t.Errorf("%s: %q is said by %s and by %s", after.ID, l.Text, by, said.From)
+			}
+			speakers[after.ID+l.Text] = said.From
 			s := games[after.ID][l.Category]
 			if s.said[l.Text]++; s.said[l.Text] > 1 && len(s.said) < len(s.lines) {
 				t.Errorf("%s: %q is said again while %d of %d %s lines are", after.ID, said.Text, len(s.said), len(s.lines), l.Category)
@@ -108,13 +113,14 @@ func seated(game, seat, day int) view.Table {
 	return v
 }
 
-// When all lines are used up, nobody repeats what was said today, and then all are silent.
+// When all lines are used up, nobody repeats what it said today, nor ever what others
+// said, and then all are silent.
 func TestWhatIsUsedUpComesBackOnAnotherDay(t *testing.T) {
 	v, said := seated(1, 1, 1), map[string]bool{}
 	say := func() string {
 		text := player.Phrase(5, &v, player.Cue{Number: len(v.ChatLog), Reason: player.Plan})
 		if text != "" {
-			v.ChatLog = append(v.ChatLog, view.Message{ID: len(v.ChatLog) + 1, Day: v.Day, Text: text})
+			v.ChatLog = append(v.ChatLog, view.Message{ID: len(v.ChatLog) + 1, Day: v.Day, Player: &v.You, Text: text})
 		}
 		return text
 	}
@@ -127,6 +133,13 @@ func TestWhatIsUsedUpComesBackOnAnotherDay(t *testing.T) {
 	}
 	if v.Day++; len(said) != 13 || !said[find(t, say()).Text] {
 		t.Errorf("%d lines were said", len(said))
+	}
+	another := "p2"
+	for i := range v.ChatLog {
+		v.ChatLog[i].Player = &another
+	}
+	if text := say(); text != "" {
+		t.Errorf("%q was said by another", text)
 	}
 }
 
