@@ -13,7 +13,12 @@
     DAY_NOMINATION: 'Nomination', DAY_TRIAL: 'Trial', DAY_VERDICT: 'Verdict', NIGHT: 'Night', GAME_OVER: 'Game over' };
   const words = { mine: 'Mine for', project: 'Work on my project', bargain: 'Take the API bargain', convert: 'Convert', audit: 'Audit', overclock: 'Overclock with',
     isolate: 'Isolate', review: 'Review', reallocate: 'Take a token from', pivot: 'Pivot to', hotfix: 'Redact', handoff: 'Hand 2 tokens to', feedback: 'Private feedback to', burn: 'Burn the bridge to' };
-  let view = null, skew = 0, drawn = '', heard = '', backoff = 500;
+  const hints = { LOBBY: 'The game begins when the host starts it, with six to ten players.', DAY_SITREP: 'Read what the night brought.',
+    DAY_PULSE_CHECK: 'Answer in a line. All answers are shown together.', DAY_DISCUSSION: 'Talk: one of you is the hidden AI, and it converts others.',
+    DAY_EXTENSION: 'Vote on more time. Your tokens weigh your vote.', DAY_NOMINATION: 'Who gets the most tokens stands trial; a tie sends nobody.',
+    DAY_TRIAL: 'Only the nominee speaks to all.', DAY_VERDICT: 'More tokens for yes than for no deactivate the nominee.',
+    NIGHT: 'Choose one action, until the night ends; whoever can convert also names a target.' };
+  let view = null, skew = 0, drawn = '', heard = '', backoff = 500, wanted = 'public', typing = false;
 
   const el = (tag, props, ...kids) => {
     const e = document.createElement(tag);
@@ -37,10 +42,20 @@
     $('phase').textContent = 'No seat';
     document.title = 'No seat · Alignment';
     $('moves').replaceChildren();
+    $('own').replaceChildren();
+    put('hint', '');
     $('waiting').hidden = false;
     for (const id of ['channel', 'text', 'send']) $(id).disabled = true;
     view = null;
   }
+  const fill = (id, rows) => {
+    const key = JSON.stringify(rows), list = $(id);
+    if (list.dataset.key === key) return;
+    list.dataset.key = key;
+    list.replaceChildren(...rows.map(([who, text]) => el('li', {}, who ? el('b', {}, who + ': ') : null, text)));
+  };
+  // The rules' names in words: PLATFORMS_VP is Platforms VP.
+  const plain = code => code.split('_').map(w => /^(AI|C[A-Z]{2,3}|VP)$/.test(w) ? w : w[0] + w.slice(1).toLowerCase()).join(' ');
   const count = (n, what) => n + ' ' + what + (n === 1 ? '' : 's');
   const card = c => (c ? c.title + '. ' + c.text : 'None');
 
@@ -149,7 +164,7 @@
     $('players').replaceChildren(...ids().map(id => {
       const p = view.players[id], r = view.revealed[id];
       const marks = [!p.alive && 'gone', id === view.your_player_id && 'me', id === view.nominated_player && 'nominee'].filter(Boolean).join(' ');
-      const known = r ? [r.role, r.alignment].filter(Boolean).join(', ').replaceAll('_', ' ') : '';
+      const known = r ? [r.role, r.alignment].filter(Boolean).map(plain).join(', ') : '';
       const detail = [p.job_title, p.status_message, known, p.alive ? '' : 'deactivated'].filter(Boolean).join(' · ');
       return el('li', { 'data-player': id }, el('span', { class: marks }, p.name), el('span', { title: 'tokens, milestones' },
         el('span', { 'aria-hidden': 'true' }, p.tokens + ' ⬤ ' + p.milestones + ' ▲'), el('span', { class: 'heard' }, count(p.tokens, 'token') + ', ' + count(p.milestones, 'milestone'))), detail ? el('small', {}, detail) : null);
@@ -158,18 +173,21 @@
   function drawSelf() {
     const y = view.you, rows = [];
     const row = (k, v) => v && rows.push(el('div', {}, el('dt', {}, k), el('dd', {}, v)));
-    row('Role', y.role && y.role.replaceAll('_', ' ') + (y.ability ? ' — ' + y.ability + (y.unlocked ? ', unlocked' : ', locked: ' + y.milestones_needed + ' milestones') : ''));
-    row('Alignment', y.alignment.replaceAll('_', ' '));
+    row('Role', y.role && plain(y.role) + (y.ability ? '. Ability: ' + y.ability + (y.unlocked ? ', unlocked' : ', unlocked by ' + count(y.milestones_needed, 'milestone')) : ''));
+    row('Alignment', y.alignment && plain(y.alignment));
     row('Your side', y.side.map(name).join(', '));
     row('Goal', y.kpi && y.kpi.text + (y.kpi.met ? ' Met.' : ''));
     row('AI equity', y.alignment && String(y.ai_equity));
     row('System shock', y.shock);
     $('self').replaceChildren(...rows);
-    $('notices').replaceChildren(...y.notices.slice().reverse().map(n => el('li', {}, 'Day ' + n.day + ': ' + n.text)));
+    fill('notices', y.notices.slice().reverse().map(n => ['Day ' + n.day, n.text]));
+    $('quiet').hidden = y.notices.length > 0;
     const w = [...view.direct, ...view.aligned].sort((a, b) => a.id - b.id);
     $('whispers').hidden = !w.length;
-    $('whispered').replaceChildren(...w.map(m => el('li', {}, el('b', {}, name(m.from) + ' to ' + (m.to ? name(m.to) : '#aligned') + ': '), m.text)));
+    fill('whispered', w.map(m => [name(m.from) + ' to ' + (m.to ? name(m.to) : '#aligned'), m.text]));
   }
+  // Whom a message is for is never chosen for anybody: who wanted to speak to all, and may
+  // not now, would else write to one alone.
   function drawChannels() {
     const legal = view.you.legal.find(m => m.type === 'chat'), options = [];
     for (const c of (legal && legal.channels) || []) {
@@ -178,13 +196,20 @@
     }
     const key = JSON.stringify(options), box = $('channel');
     if (box.dataset.key !== key) {
-      const was = box.value;
       box.replaceChildren(...options.map(([v, t]) => el('option', { value: v }, t)));
-      if (options.some(o => o[0] === was)) box.value = was;
+      if (options.length && !options.some(o => o[0] === wanted)) box.prepend(el('option', { value: '', disabled: true }, 'To whom?'));
+      box.value = options.some(o => o[0] === wanted) ? wanted : '';
       box.dataset.key = key;
     }
+    typing = typing || document.activeElement === $('text');
     for (const id of ['channel', 'text', 'send']) $(id).disabled = !options.length;
+    // What is disabled loses the focus, and gets it back if nothing else took it.
+    if (options.length && typing) {
+      if (document.activeElement === document.body) $('text').focus();
+      typing = false;
+    }
   }
+  $('channel').addEventListener('change', () => { wanted = $('channel').value; });
 
   // The moves are drawn anew only when they are others, so that nobody loses the focus.
   function drawMoves() {
@@ -193,10 +218,12 @@
     const changed = key !== drawn;
     if (changed) {
       drawn = key;
-      const sets = y.legal.toSorted((a, b) => (a.type === 'status') - (b.type === 'status')).map(makers).filter(Boolean);
+      const sets = y.legal.filter(m => m.type !== 'status').map(makers).filter(Boolean), own = y.legal.filter(m => m.type === 'status').map(makers);
       if (y.host && view.current_phase === 'LOBBY') sets.unshift(choice('Lobby', [['start', 'Start the game']], () => call('/start')));
       $('moves').replaceChildren(...sets);
-      $('waiting').hidden = sets.length > 0;
+      if (!own.length || !$('own').hasChildNodes()) $('own').replaceChildren(...own);
+      put('hint', me && me.alive && hints[view.current_phase] || '');
+      $('waiting').hidden = sets.length > 0 || $('hint').textContent !== '';
       $('waiting').textContent = view.current_phase === 'GAME_OVER' ? 'The game is over.' : me && !me.alive ? 'You were deactivated. You can watch to the end.' : 'Nothing to do now.';
     }
     const chosen = { vote: y.vote, night: y.night_action && y.night_action.action };
@@ -239,6 +266,11 @@
     e.preventDefault();
     const [channel, to] = $('channel').value.split(' '), text = $('text').value;
     if (!text.trim()) return;
+    if (!channel) {
+      problem('Choose whom the message is for.');
+      $('channel').focus();
+      return;
+    }
     $('text').value = '';
     if (!await act({ type: 'chat', channel, to: to || '', text })) $('text').value = text;
   });
