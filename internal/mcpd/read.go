@@ -120,9 +120,10 @@ func (s *Server) getPrompt(ctx context.Context, req mcp.Request, c *call, next m
 	if s.cfg.Fixtures.prompt(p.Name) {
 		return next(ctx, "prompts/get", req)
 	}
-	text, err := s.cfg.Engine.GetPrompt(ctx, c.caller, op.PromptRequest{Ask: c.ask(s.promptSurface(c, p.Name)), Name: p.Name, Args: p.Arguments})
+	surface := s.promptSurface(c, p.Name)
+	text, err := s.cfg.Engine.GetPrompt(ctx, c.caller, op.PromptRequest{Ask: c.ask(surface), Name: p.Name, Args: p.Arguments})
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, rpcErrorAs(err, s.show("", surface, err, c.correlation))
 	}
 	b := quote([]byte(`{"description":`), text.Doc)
 	b = append(b, `,"messages":[{"role":"user","content":{"type":"text","text":`...)
