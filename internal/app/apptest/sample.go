@@ -1,4 +1,5 @@
-// Package apptest gives tests of the served product its sample data.
+// Package apptest gives tests of the served product their stage: the product opened and
+// served, its sample data, and calls to it.
 package apptest
 
 import (

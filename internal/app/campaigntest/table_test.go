@@ -5,15 +5,14 @@ package campaigntest
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
+	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/app/apptest"
 )
@@ -28,28 +27,11 @@ type table struct {
 
 func open(t *testing.T) *table {
 	t.Helper()
-	c, err := app.LoadConfig("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Data = t.TempDir()
+	c := apptest.Config(t, t.TempDir())
 	made := apptest.Sample(t, c.Data)
-	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	handler, stop, err := a.Handler(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	t.Cleanup(func() {
-		stop()
-		server.CloseClientConnections()
-		server.Close()
-		a.Close(context.WithoutCancel(t.Context()))
-	})
-	h := &table{t: t, url: server.URL, adaKey: made.Campaign[0].Secret, lendKey: made.Keys[0].Secret}
+	a, _ := apptest.Open(t, c, apptest.Quiet())
+	addr, _ := apptest.Serve(t, a, "")
+	h := &table{t: t, url: "http://" + addr, adaKey: made.Campaign[0].Secret, lendKey: made.Keys[0].Secret}
 	h.ada, h.ben, h.gm = h.seat(h.adaKey), h.seat(made.Campaign[1].Secret), h.seat(made.Campaign[2].Secret)
 	return h
 }
@@ -229,5 +211,18 @@ func TestTheSameOverREST(t *testing.T) {
 	page, err := h.ada.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "imagineer://campaigns/" + app.SampleCampaign + "/timeline?cursor=50"})
 	if err != nil || !strings.Contains(page.Contents[0].Text, `"next":null`) {
 		t.Errorf("%v %v", page, err)
+	}
+}
+
+// Prompts and resources refuse in the surface's words, as tools do.
+func TestCodesAreTheSurfacesEverywhere(t *testing.T) {
+	h := open(t)
+	_, asked := h.gm.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "what-do-players-know", Arguments: map[string]string{"entity": "Nobody At All"}})
+	_, read := h.ada.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "imagineer://campaigns/nowhere/entities"})
+	for what, err := range map[string]error{"a prompt": asked, "a resource": read} {
+		var e *jsonrpc.Error
+		if !errors.As(err, &e) || !strings.Contains(string(e.Data), `"code":"NOT_FOUND"`) {
+			t.Errorf("%s refuses with %v, %s", what, err, e.Data)
+		}
 	}
 }

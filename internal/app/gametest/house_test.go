@@ -4,22 +4,16 @@
 package gametest
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"testing"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 	"loregate/internal/game/view"
-	"loregate/internal/httpd"
 	"loregate/internal/identity"
 )
 
@@ -61,46 +55,17 @@ func (h *house) newKey(subject string) string {
 // start opens the data folder and serves it.
 func (h *house) start() {
 	h.t.Helper()
-	c, err := app.LoadConfig("", nil)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	c.Data = h.dir
+	c, o := apptest.Config(h.t, h.dir), apptest.Quiet()
 	h.with(&c)
-	log := h.log
-	if log == nil {
-		log = slog.DiscardHandler
+	if h.log != nil {
+		o.Logger = slog.New(h.log)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	if h.app, err = app.Open(ctx, c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(log)}); err != nil {
-		h.t.Fatal(err)
-	}
-	handler, stop, err := h.app.Handler(ctx)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	if h.addr == "" {
-		h.addr = "127.0.0.1:0"
-	}
-	listener, err := net.Listen("tcp", h.addr)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.addr = listener.Addr().String()
-	server := httpd.NewServer(h.addr, handler)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			h.t.Error(err)
-		}
-	}()
+	var shut, end func()
+	h.app, shut = apptest.Open(h.t, c, o)
+	h.addr, end = apptest.Serve(h.t, h.app, h.addr)
 	h.stop = func() {
-		stop()
-		_ = server.Close()
-		<-done
-		h.app.Close(context.WithoutCancel(ctx))
-		cancel()
+		end()
+		shut()
 	}
 }
 
@@ -116,31 +81,14 @@ func (h *house) url() string { return "http://" + h.addr }
 // send makes a call and gives its status and body.
 func (h *house) send(token, method, path string, in any) (int, []byte) {
 	h.t.Helper()
+	if in == nil {
+		return apptest.Send(h.t, method, h.url()+path, token, "")
+	}
 	body, err := json.Marshal(in)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if in == nil {
-		body = nil
-	}
-	r, err := http.NewRequestWithContext(h.t.Context(), method, h.url()+path, bytes.NewReader(body))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	if in != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return res.StatusCode, b
+	return apptest.Send(h.t, method, h.url()+path, token, string(body))
 }
 
 // do makes a call that must succeed, into out.

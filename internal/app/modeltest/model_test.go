@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,11 +56,7 @@ func (l *log) String() string {
 // config is the default one with a fake model, if there is one.
 func config(t *testing.T, fake *modeltest.Server) app.Config {
 	t.Helper()
-	c, err := app.LoadConfig("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Data = t.TempDir()
+	c := apptest.Config(t, t.TempDir())
 	if fake != nil {
 		c.Model.Provider, c.Model.URL, c.Model.Name, c.Model.KeyFile = "compatible", fake.URL, "fake-1", fake.KeyFile
 		c.Model.Retries, c.Model.PromptPrice, c.Model.CompletionPrice = 0, 1, 2
@@ -77,24 +72,12 @@ func open(t *testing.T, c app.Config) *house {
 		t.Fatal(err)
 	}
 	made := apptest.Sample(t, c.Data)
-	if h.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: logger}); err != nil {
-		t.Fatal(err)
-	}
+	h.app, _ = apptest.Open(t, c, app.Options{Profile: access.ProfileNone, Logger: logger})
 	for _, k := range made.Keys {
 		h.keys[k.Role] = k.Secret
 	}
-	handler, stop, err := h.app.Handler(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(handler)
-	h.url = server.URL
-	t.Cleanup(func() {
-		stop()
-		server.CloseClientConnections()
-		server.Close()
-		h.app.Close(context.WithoutCancel(t.Context()))
-	})
+	addr, _ := apptest.Serve(t, h.app, "")
+	h.url = "http://" + addr
 	return h
 }
 

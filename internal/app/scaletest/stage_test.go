@@ -8,9 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +17,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/identity"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
@@ -76,30 +75,22 @@ func (s *source) NewID() uuid.UUID {
 // opened is the product on a store: a data folder, or an address of PostgreSQL.
 func opened(t testing.TB, at string, o app.Options) *app.App {
 	t.Helper()
-	a, shut := openedOnce(t, at, o)
-	t.Cleanup(shut)
+	a, _ := openedOnce(t, at, o)
 	return a
 }
 
-// openedOnce is opened for those who close it themselves.
+// openedOnce is opened for those who close it before the test's end.
 func openedOnce(t testing.TB, at string, o app.Options) (a *app.App, shut func()) {
 	t.Helper()
-	c, err := app.LoadConfig("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Data, c.Database = t.TempDir(), at
+	c := apptest.Config(t, t.TempDir())
+	c.Database = at
 	if at != "" && at[0] == '/' {
 		c.Data, c.Database = at, ""
 	}
 	if o.Profile == "" {
 		c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Auth: -1}
 	}
-	o.Version, o.Logger = "1.0.0", slog.New(slog.DiscardHandler)
-	if a, err = app.Open(t.Context(), c, o); err != nil {
-		t.Fatal(err)
-	}
-	return a, func() { a.Close(context.Background()) }
+	return apptest.Open(t, c, o)
 }
 
 // served is an App that listens.
@@ -111,16 +102,8 @@ type served struct {
 
 func serve(t testing.TB, a *app.App) served {
 	t.Helper()
-	h, stop, err := a.Handler(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(h)
-	t.Cleanup(func() {
-		stop()
-		server.Close()
-	})
-	return served{t, a, server.URL}
+	addr, _ := apptest.Serve(t, a, "")
+	return served{t, a, "http://" + addr}
 }
 
 // call makes a REST call with a key, and gives the status and the body.

@@ -65,7 +65,7 @@ func TestAPlaceAndAFactAreFollowed(t *testing.T) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "follower", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI },
 	})
-	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.http.URL + "/mcp/world", HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleUser])}}, nil)
+	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/world", HTTPClient: &http.Client{Transport: bearer(h.keys[access.RoleUser])}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

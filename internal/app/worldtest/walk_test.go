@@ -7,9 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -27,36 +25,20 @@ import (
 type house struct {
 	t    testing.TB
 	app  *app.App
-	http *httptest.Server
+	url  string
 	keys map[access.Role]string
 }
 
 func open(t testing.TB) *house {
 	t.Helper()
-	c, err := app.LoadConfig("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Data = t.TempDir()
+	c := apptest.Config(t, t.TempDir())
 	made := apptest.Sample(t, c.Data)
-	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	handler, stop, err := a.Handler(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &house{t: t, app: a, http: httptest.NewServer(handler), keys: map[access.Role]string{}}
+	a, _ := apptest.Open(t, c, apptest.Quiet())
+	addr, _ := apptest.Serve(t, a, "")
+	h := &house{t: t, app: a, url: "http://" + addr, keys: map[access.Role]string{}}
 	for _, k := range made.Keys {
 		h.keys[k.Role] = k.Secret
 	}
-	t.Cleanup(func() {
-		stop()
-		h.http.CloseClientConnections()
-		h.http.Close()
-		a.Close(context.WithoutCancel(t.Context()))
-	})
 	return h
 }
 
@@ -78,7 +60,7 @@ func (h *house) connect(key string) *mcp.ClientSession {
 func (h *house) connectTo(surface, key string) *mcp.ClientSession {
 	h.t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil)
-	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.http.URL + "/mcp/" + surface, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
+	session, err := client.Connect(h.t.Context(), &mcp.StreamableClientTransport{Endpoint: h.url + "/mcp/" + surface, MaxRetries: -1, HTTPClient: &http.Client{Transport: bearer(key)}}, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -168,7 +150,7 @@ func (h *house) reachable(role access.Role) map[string]string {
 // send makes a REST call and decodes its answer.
 func (h *house) send(method, path, token, body string, into any) int {
 	h.t.Helper()
-	status, b := apptest.Send(h.t, method, h.http.URL+path, token, body)
+	status, b := apptest.Send(h.t, method, h.url+path, token, body)
 	if into != nil && status < 300 {
 		if err := json.Unmarshal(b, into); err != nil {
 			h.t.Fatalf("%s: %v", b, err)
@@ -201,7 +183,7 @@ func (h *house) player(name string) made {
 // the ids of the next events.
 func (h *house) follow(ctx context.Context, player, token, after string) func(n int) []string {
 	h.t.Helper()
-	r, err := http.NewRequestWithContext(ctx, "GET", h.http.URL+"/api/players/"+player+"/stream?world="+app.SampleWorld, nil)
+	r, err := http.NewRequestWithContext(ctx, "GET", h.url+"/api/players/"+player+"/stream?world="+app.SampleWorld, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
