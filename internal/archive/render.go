@@ -75,6 +75,8 @@ func unconvertible(field string, err error) error {
 		return fault.New(fault.TooLarge, "%v", markup.ErrTooLong)
 	case errors.Is(err, markup.ErrTooDeep):
 		return fault.BadField(field, "%v", markup.ErrTooDeep)
+	case errors.Is(err, markup.ErrTooDense):
+		return fault.BadField(field, "%v", markup.ErrTooDense)
 	}
 	return err
 }

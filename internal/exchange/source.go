@@ -196,6 +196,10 @@ const maxSource = 64 << 20
 // read gives a file's text, or reports why it cannot.
 func (s *source) read(files fs.FS, name string) ([]byte, bool) {
 	info, err := fs.Stat(files, name)
+	if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for, a device has no end
+		s.c.problem(name, 0, "not a plain file; left out")
+		return nil, false
+	}
 	if err == nil && info.Size() > maxSource {
 		s.c.problem(name, 0, "longer than %d MiB; left out", maxSource>>20)
 		return nil, false
