@@ -3,7 +3,7 @@ package canon
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"slices"
 
 	"loregate/internal/access"
 )
@@ -12,8 +12,8 @@ import (
 const forkBatch = 500
 
 // Fork makes a world that begins as another stands now: living cards, links, layers,
-// settings and members, under the same ids. Play in the fork does not touch its origin.
-// It needs an operator's grant.
+// settings and members, under the same ids. Play in the fork does not touch its origin. It
+// is there whole or not at all: other writers wait meanwhile. It needs an operator's grant.
 func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n NewWorld) (World, error) {
 	if !g.Valid() {
 		return World{}, errClosed
@@ -26,18 +26,26 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 		n.Title = origin.Title
 	}
 	n.Settings = origin.Settings
-	w, err := c.makeWorld(ctx, g, n, origin, nil)
+	first, err := c.firstOf(ctx, g, n, origin)
 	if err != nil {
 		return World{}, err
 	}
-	for len(changes) > 0 {
-		part := changes[:min(forkBatch, len(changes))]
-		changes = changes[len(part):]
-		if _, err := c.commitTo(ctx, g.Part(strconv.Itoa(len(changes)), [32]byte{}), w.ID, ChangeSet{Changes: part, Note: forkNote, bodies: bodiesOf(part, bodies)}); err != nil {
-			return World{}, fmt.Errorf("canon: fork of %s: %w", origin.Slug, err)
+	id := access.WorldID(c.newID())
+	err = c.store.Write(ctx, func(tx Tx) error {
+		if _, err := c.commitIn(ctx, tx, g, id, first); err != nil {
+			return err
 		}
+		for part := range slices.Chunk(changes, forkBatch) {
+			if _, err := c.commitIn(ctx, tx, g, id, ChangeSet{Changes: part, Note: forkNote, bodies: bodiesOf(part, bodies)}); err != nil {
+				return fmt.Errorf("canon: fork of %s: %w", origin.Slug, err)
+			}
+		}
+		return nil
+	})
+	if err := committed(err); err != nil {
+		return World{}, err
 	}
-	return w, nil
+	return c.World(ctx, id)
 }
 
 func bodiesOf(changes []Change, all map[Hash][]byte) map[Hash][]byte {

@@ -21,47 +21,49 @@ type NewWorld struct {
 
 // CreateWorld makes a world, and its maker an admin of it. It needs an operator's grant.
 func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (World, error) {
-	return c.makeWorld(ctx, g, n, World{}, nil)
-}
-
-func (c *Canon) makeWorld(ctx context.Context, g access.Grant, n NewWorld, origin World, more []Change) (World, error) {
-	if !g.Valid() {
-		return World{}, errClosed
-	}
-	if !g.Caller().Operator {
-		return World{}, fault.New(fault.Denied, "worlds are made by the instance's operator")
-	}
-	if !slugForm.MatchString(n.Slug) {
-		return World{}, fault.BadField("slug", "use 1 to 63 of a-z, 0-9 and '-'")
-	}
-	if err := checkSettings(n.Settings); err != nil {
+	first, err := c.firstOf(ctx, g, n, World{})
+	if err != nil {
 		return World{}, err
 	}
 	id := access.WorldID(c.newID())
-	err := c.store.Read(ctx, func(r Reader) error {
+	if _, err := c.commitTo(ctx, g, id, first); err != nil {
+		return World{}, err
+	}
+	return c.World(ctx, id)
+}
+
+// firstOf is the change that makes a world, of which the maker is an admin.
+func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin World) (set ChangeSet, err error) {
+	if !g.Valid() {
+		return set, errClosed
+	}
+	if !g.Caller().Operator {
+		return set, fault.New(fault.Denied, "worlds are made by the instance's operator")
+	}
+	if !slugForm.MatchString(n.Slug) {
+		return set, fault.BadField("slug", "use 1 to 63 of a-z, 0-9 and '-'")
+	}
+	if err := checkSettings(n.Settings); err != nil {
+		return set, err
+	}
+	err = c.store.Read(ctx, func(r Reader) error {
 		_, ok, err := r.WorldBySlug(ctx, n.Slug)
 		if err == nil && ok {
 			err = taken(n.Slug)
 		}
 		return err
 	})
-	if err != nil {
-		return World{}, err
-	}
-	set := ChangeSet{Changes: append([]Change{
+	set.Changes = []Change{
 		{World: &WorldImage{Slug: n.Slug, Title: n.Title, Settings: n.Settings, Origin: origin.ID, OriginSeq: origin.OriginSeq}},
 		{Member: &MemberImage{Subject: g.Caller().Subject, Role: access.RoleAdmin}},
-	}, more...)}
+	}
 	if n.First {
 		set.only = noWorld
 	}
 	if !origin.ID.IsZero() {
 		set.Note = forkNote
 	}
-	if _, err := c.commitTo(ctx, g, id, set); err != nil {
-		return World{}, err
-	}
-	return c.World(ctx, id)
+	return set, err
 }
 
 // noWorld refuses where another process was first.
