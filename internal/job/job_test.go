@@ -254,3 +254,51 @@ func TestWhoSeesAJob(t *testing.T) {
 		}
 	}
 }
+
+// So many jobs run at once as there are workers; each gives its place to the next, and a
+// stop ends those that run and those that wait alike.
+func TestJobsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := &unheard{kept: map[uuid.UUID]job.Job{}}
+		r, err := job.New(t.Context(), job.Config{Store: u, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := grant(t, "ann", access.RoleGM, world)
+		start := func(work job.Work) job.Job {
+			j, err := r.Start(t.Context(), g, "turn", time.Millisecond, work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return j
+		}
+		expect := func(waiting int, want map[uuid.UUID]job.State) {
+			t.Helper()
+			synctest.Wait()
+			for id, state := range want {
+				if j, _, _ := u.Job(t.Context(), id); j.State != state || j.Done() != (state == job.Completed || state == job.Failed) || (j.State == job.Failed) != (j.Problem == job.Interrupted) {
+					t.Errorf("%+v, want %s", j, state)
+				}
+			}
+			if n := r.Waiting(); n != waiting {
+				t.Errorf("%d wait, want %d", n, waiting)
+			}
+		}
+		free := make(chan struct{})
+		held := func(context.Context) (any, error) { <-free; return "x", nil }
+		first, second := start(held).ID, start(held).ID
+		expect(1, map[uuid.UUID]job.State{first: job.Running, second: job.Queued})
+		free <- struct{}{}
+		expect(0, map[uuid.UUID]job.State{first: job.Completed, second: job.Running})
+		close(free)
+		expect(0, map[uuid.UUID]job.State{second: job.Completed})
+		if j := start(func(context.Context) (any, error) { return "x", nil }); j.State != job.Completed {
+			t.Errorf("after two: %+v", j)
+		}
+		endless := func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, fmt.Errorf("stopped: %w", ctx.Err()) }
+		third, fourth := start(endless).ID, start(endless).ID
+		expect(1, map[uuid.UUID]job.State{third: job.Running, fourth: job.Queued})
+		r.Close()
+		expect(0, map[uuid.UUID]job.State{third: job.Failed, fourth: job.Failed})
+	})
+}
