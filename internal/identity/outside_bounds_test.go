@@ -49,6 +49,7 @@ func TestWhereGrantsAreReadAndGood(t *testing.T) {
 		"a member elsewhere":                {nil, roles{otherWorld: admin}, nil, gm, none},
 		"a member, and granted more there":  {func(i *identity.Issuer) { i.Worlds = nil }, roles{otherWorld: gm, mainWorld: gm}, []string{"realm_access", realm(`["other masters","players"]`)}, user, gm},
 		"a world by two values, high first": {nil, nil, []string{"realm_access", realm(`["other masters","other players"]`)}, none, gm},
+		"a world that is not":               {nil, nil, []string{"realm_access", realm(`["nowhere"]`)}, none, none},
 		"for several worlds":                {func(i *identity.Issuer) { i.WorldClaim = "w" }, nil, []string{"w", `["main","other"]`, "realm_access", realm(`["masters","other masters"]`)}, gm, gm},
 	} {
 		t.Run(name, func(t *testing.T) {
