@@ -2,6 +2,7 @@ package proposal
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"sync"
@@ -47,6 +48,7 @@ type admission struct {
 	times  map[string][]time.Time     // of those that passed the rate gate, within the hour
 	tokens map[string]int             // by tokenKey
 	used   map[string]*used           // idempotency keys, by account and key
+	swept  time.Time                  // when what no gate asks for was last forgotten
 }
 
 // standing is a proposal as the admission keeps it.
@@ -98,7 +100,21 @@ func (a *admission) fold(s *Service, t *canon.Tail) error {
 		a.take(s, e, now)
 	}
 	a.head = t.Head
+	a.sweep(now)
 	return nil
+}
+
+// sweep forgets, once an hour, what no gate asks for any more: what was proposed stays,
+// and who proposed it, with which key and how often, does not.
+func (a *admission) sweep(now time.Time) {
+	if now.Sub(a.swept) < time.Hour {
+		return
+	}
+	a.swept = now
+	maps.DeleteFunc(a.used, func(_ string, u *used) bool { return now.Sub(u.at) >= keyLife })
+	maps.DeleteFunc(a.times, func(_ string, list []time.Time) bool { return now.Sub(list[len(list)-1]) >= time.Hour })
+	today := now.UTC().Format(time.DateOnly)
+	maps.DeleteFunc(a.tokens, func(key string, _ int) bool { return key[len(key)-len(today):] < today })
 }
 
 func (a *admission) reset() {
