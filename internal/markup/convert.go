@@ -2,8 +2,10 @@ package markup
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -82,17 +84,40 @@ func ToMarkdown(content string) (string, error) {
 		return "", ErrTooLong
 	}
 	p := protect(content)
-	bracket := p.mark + "b"
+	bracket := ""
 	if strings.Count(p.text, "[")*len(p.text) > maxEscaping {
+		bracket = cmp.Or(unheld(p.text), p.mark+"b")
 		p.text = strings.ReplaceAll(p.text, "[", bracket)
 	}
 	out, err := markdownWriter().ConvertString(p.text)
 	if err != nil {
 		return "", fmt.Errorf("%w (%w)", ErrTooDeep, err)
 	}
-	out = strings.ReplaceAll(out, bracket, `\[`)
+	if bracket != "" { // an address has it in the form of addresses
+		out = strings.NewReplacer(bracket, `\[`, url.PathEscape(bracket), `\[`).Replace(out)
+	}
 	return strings.TrimSpace(p.restore(out, asIs)), nil
 }
+
+// unheld is a private character that HTML holds in no encoding, so that it can stand for
+// another at little cost, in a text and in an address; "" where there is none.
+func unheld(text string) string {
+	held := map[rune]bool{}
+	for _, r := range html.UnescapeString(text) {
+		if r >= firstPrivate {
+			held[r] = true
+		}
+	}
+	for r := rune(firstPrivate); r <= lastPrivate; r++ {
+		if one := string(r); !held[r] && !strings.Contains(text, url.PathEscape(one)) {
+			return one
+		}
+	}
+	return ""
+}
+
+// The private characters of plane 15.
+const firstPrivate, lastPrivate = 0xf0000, 0xffffd
 
 // markdownParser and trustedParser return the parsers, which hold no state between
 // texts.

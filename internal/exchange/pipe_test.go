@@ -1,0 +1,25 @@
+package exchange
+
+import (
+	"io/fs"
+	"testing"
+	"testing/fstest"
+)
+
+// A folder that somebody else made may hold pipes and devices: reading one would not end.
+func TestOnlyPlainFilesAreRead(t *testing.T) {
+	files := fstest.MapFS{
+		"pipe.json": {Data: []byte("{}"), Mode: fs.ModeNamedPipe},
+		"zero.json": {Data: []byte("{}"), Mode: fs.ModeDevice | fs.ModeCharDevice},
+		"good.json": {Data: []byte("{}")},
+	}
+	s := &source{c: newCollection()}
+	for name := range files {
+		if _, ok := s.read(files, name); ok != (name == "good.json") {
+			t.Errorf("%s: read %v", name, ok)
+		}
+	}
+	if len(s.c.problems) != 2 {
+		t.Errorf("problems %v, want one for each that is left out", s.c.problems)
+	}
+}
