@@ -29,7 +29,7 @@ fuzz:
 	./scripts/fuzz.sh
 
 crash:
-	CRASH_KILLS=300 CRASH_CUTS=500 CRASH_FALLS=20 CRASH_WRITES=20000 $(GO) test -count=1 -timeout 60m -run 'Crash|PowerCut' -v ./internal/app/...
+	CRASH_KILLS=300 CRASH_CUTS=500 CRASH_FALLS=20 CRASH_WRITES=20000 $(GO) test -count=1 -timeout 180m -run 'Crash|PowerCut' -v ./internal/app/...
 
 docs:
 	$(GO) test ./internal/app -run 'Golden|Reference' -update

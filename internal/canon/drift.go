@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"loregate/internal/markup"
 )
 
 // Drift is what became of cards between a commit and a snapshot. It shows only what the
@@ -95,4 +97,29 @@ func (d *Drift) follow(rec Record, written map[CardID]Act) bool {
 		}
 	}
 	return len(written) <= maxDriftCards
+}
+
+// Touched reports whether a commit after a number wrote a card of a type, in sight or not:
+// it is for the system, which asks often and seldom has to look closer. It is true as well
+// where there are too many commits to tell.
+func (l *Look) Touched(ctx context.Context, since Seq, typ string) (bool, error) {
+	now, key := l.Now(), markup.KeyOf(typ)
+	if since > now || now-since > maxDriftCommits {
+		return true, nil
+	}
+	for commit, err := range l.r.Commits(ctx, WorldStream(l.world.ID), since+1) {
+		if err != nil {
+			return false, err
+		}
+		rec, err := commit.Record()
+		if err != nil {
+			return false, err
+		}
+		for _, ch := range rec.Changes {
+			if ch.Card != nil && markup.KeyOf(ch.Card.Type) == key {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }

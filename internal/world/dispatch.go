@@ -53,7 +53,10 @@ type Dispatcher struct {
 	cfg   DispatchConfig
 	names []string
 	told  map[access.WorldID]map[string]bool // changes told of, at the last millisecond looked at
-	began time.Time
+	// looked is the last commit looked at for changed places, whose versions are those of the
+	// cards that a commit names. Only Round uses it, and told.
+	looked map[access.WorldID]canon.Seq
+	began  time.Time
 }
 
 var _ Handled = (*Dispatcher)(nil)
@@ -78,7 +81,7 @@ func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	d := &Dispatcher{cfg: c, began: c.Now(), told: map[access.WorldID]map[string]bool{}}
+	d := &Dispatcher{cfg: c, began: c.Now(), told: map[access.WorldID]map[string]bool{}, looked: map[access.WorldID]canon.Seq{}}
 	for _, h := range c.Handlers {
 		if err := d.know(h); err != nil {
 			return nil, err
@@ -384,10 +387,39 @@ func (d *Dispatcher) Replay(ctx context.Context, w access.WorldID, event string)
 // the last one looked at, in Unix milliseconds.
 const changesCursor = "world.location-changes"
 
-// tellChanges records World.Location.Changed for every version of a place but its first,
+// tellChanges tells of changed places, where there may be any that nobody told of.
+func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
+	head, changed, err := d.placesChanged(ctx, w)
+	if err == nil && changed {
+		err = d.tellSince(ctx, w)
+	}
+	if err == nil {
+		d.looked[w] = head // what came meanwhile is after it
+	}
+	return err
+}
+
+// placesChanged tells whether a place may have changed since this process looked last, and
+// of which commit that is true. Most commits are of something else, and all that came after
+// the last changed place would be gone over anew after each.
+func (d *Dispatcher) placesChanged(ctx context.Context, w access.WorldID) (head canon.Seq, changed bool, err error) {
+	err = d.look(ctx, w, func(l *canon.Look) (err error) {
+		head = l.Now()
+		last, ok := d.looked[w]
+		if !ok {
+			changed = true
+			return nil
+		}
+		changed, err = l.Touched(ctx, last, typeLocation)
+		return err
+	})
+	return head, changed, err
+}
+
+// tellSince records World.Location.Changed for every version of a place but its first,
 // whoever wrote it by whatever means. It tells of each once: the event's key is of the
 // change.
-func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
+func (d *Dispatcher) tellSince(ctx context.Context, w access.WorldID) error {
 	from, err := d.cfg.Deliveries.Cursor(ctx, w, changesCursor)
 	if err != nil {
 		return err
@@ -396,8 +428,12 @@ func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
 		// A world that was never looked at: what changed before this process is told by nobody,
 		// and nothing of what changed since is missed.
 		from = uint64(d.began.UnixMilli())
-		if moved, err := d.cfg.Deliveries.Enqueue(ctx, w, changesCursor, 0, from, nil); err != nil || !moved {
+		moved, err := d.cfg.Deliveries.Enqueue(ctx, w, changesCursor, 0, from, nil)
+		if err != nil {
 			return err
+		}
+		if !moved { // another process set it
+			return d.tellSince(ctx, w)
 		}
 	}
 	changes, err := d.changes(ctx, w, time.UnixMilli(int64(from)))
