@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,7 +21,7 @@ import (
 )
 
 type studioCmd struct {
-	Plan   studioPlanCmd   `cmd:"" help:"Make a plan of a sentence."`
+	Plan   studioPlanCmd   `cmd:"" help:"Make a plan of a sentence, and print it as a plan file. Nothing of it is done."`
 	Run    studioRunCmd    `cmd:"" help:"Carry a plan file out."`
 	Check  studioCheckCmd  `cmd:"" help:"Check plan files: schemas, policy and, where the program is there, golden digests."`
 	Verify studioVerifyCmd `cmd:"" help:"Run a run again, on a copy, and compare."`
@@ -71,6 +72,19 @@ type studioPlanCmd struct {
 	Intent string `arg:"" help:"What is wanted: \"build The Dry Anchor at dusk with ten barrels and export it to glb\"."`
 	Card   string `help:"The place that is meant, where the words do not name it." placeholder:"CARD"`
 	Seed   int64  `help:"What all chance follows from."`
+	JSON   bool   `help:"Print the answer as JSON."`
+}
+
+// proposed is what the command reads of a plan that was made.
+type proposed struct {
+	Plan      studio.Plan `json:"plan"`
+	Source    string      `json:"source"`
+	Assumed   []string    `json:"assumptions"`
+	Questions []string    `json:"questions"`
+	Problems  []string    `json:"problems"`
+	Valid     bool        `json:"valid"`
+	Skipped   string      `json:"model_skipped"`
+	Fault     string      `json:"model_fault"`
 }
 
 func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
@@ -80,11 +94,56 @@ func (p studioPlanCmd) Run(ctx context.Context, out io.Writer) error {
 		if p.Card != "" {
 			input["card"] = p.Card
 		}
+		if err := p.ready(ctx, a); err != nil {
+			return err
+		}
 		if err := p.invoke(ctx, a, "plan_create", input, &made); err != nil {
 			return err
 		}
-		return printJSON(out, made)
+		if p.JSON {
+			return printJSON(out, made)
+		}
+		var v proposed
+		if err := json.Unmarshal(made, &v); err != nil {
+			return err
+		}
+		return v.print(out, p.World)
 	})
+}
+
+// print writes a plan file, with what is to be known of it in comments.
+func (v proposed) print(out io.Writer, world string) error {
+	v.Plan.World = world
+	file, err := studio.FormatPlan(v.Plan)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "# Proposed by", v.Source+". Nothing was done yet.")
+	if v.Skipped != "" {
+		fmt.Fprintln(out, "# The model gave none:", strings.TrimSuffix(v.Skipped+": "+oneLine(v.Fault), ": "))
+	}
+	for _, list := range []struct {
+		what  string
+		texts []string
+	}{{"assumed", v.Assumed}, {"question", v.Questions}, {"problem", v.Problems}} {
+		for _, text := range list.texts {
+			fmt.Fprintf(out, "# %s: %s\n", list.what, oneLine(text))
+		}
+	}
+	if v.Valid {
+		fmt.Fprintf(out, "# Carry it out: loregate studio run %s%s\n", v.Plan.ID, worldFlag(world))
+	}
+	_, err = out.Write(file)
+	return err
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func worldFlag(world string) string {
+	if world == "" {
+		return ""
+	}
+	return " --world " + world
 }
 
 type studioRunCmd struct {
@@ -352,7 +411,8 @@ func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
 
 type studioRunsCmd struct {
 	worldly
-	Limit int `help:"Most runs." default:"20"`
+	Limit int  `help:"Most runs." default:"20"`
+	JSON  bool `help:"Print the answer as JSON."`
 }
 
 func (r studioRunsCmd) Run(ctx context.Context, out io.Writer) error {
@@ -361,6 +421,49 @@ func (r studioRunsCmd) Run(ctx context.Context, out io.Writer) error {
 		if err := r.invoke(ctx, a, "list_runs", map[string]any{"limit": r.Limit}, &list); err != nil {
 			return err
 		}
-		return printJSON(out, list)
+		if r.JSON {
+			return printJSON(out, list)
+		}
+		return printRuns(out, list)
 	})
+}
+
+// printRuns writes a line for each run: when, which, what, of which cards, and how it ended.
+func printRuns(out io.Writer, list json.RawMessage) error {
+	var v struct {
+		Total int `json:"total"`
+		Runs  []struct {
+			ID      string          `json:"run_id"`
+			Tool    string          `json:"tool_name"`
+			Status  string          `json:"status"`
+			Error   string          `json:"error"`
+			Undone  string          `json:"undone_by"`
+			Started time.Time       `json:"started_at"`
+			Sources []studio.Source `json:"sources"`
+		} `json:"runs"`
+	}
+	if err := json.Unmarshal(list, &v); err != nil {
+		return err
+	}
+	for _, r := range v.Runs {
+		state := r.Status
+		if r.Error != "" {
+			state += " " + r.Error
+		}
+		if r.Undone != "" {
+			state += ", taken back"
+		}
+		var cards []string
+		for _, s := range r.Sources {
+			cards = append(cards, s.Name)
+		}
+		fmt.Fprintf(out, "%s  %s  %-19s %-8s %s\n", r.Started.UTC().Format("2006-01-02 15:04"), r.ID, r.Tool, state, strings.Join(cards, ", "))
+	}
+	if len(v.Runs) < v.Total {
+		fmt.Fprintf(out, "%d of %d runs; --limit shows more.\n", len(v.Runs), v.Total)
+	}
+	if v.Total == 0 {
+		fmt.Fprintln(out, "There are no runs.")
+	}
+	return nil
 }

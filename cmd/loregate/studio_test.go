@@ -36,3 +36,40 @@ func TestStudioCheck(t *testing.T) {
 		}
 	}
 }
+
+// A plan is printed as a plan file, which check takes; what was assumed and asked stands in
+// comments.
+func TestStudioPlan(t *testing.T) {
+	dir := t.TempDir()
+	data := filepath.Join(dir, "data")
+	for _, row := range []struct {
+		intent string
+		say    []string
+		good   bool
+	}{
+		{"build an inn with ten barrels at dusk and render it", []string{"# Proposed by rules.", "# Carry it out: loregate studio run ", "style: dusk", "# assumed: "}, true},
+		{"hello there", []string{"# question: What shall be done?"}, false},
+	} {
+		var out, errOut bytes.Buffer
+		if code := run([]string{"studio", "plan", "--data", data, row.intent}, &out, &errOut); code != 0 {
+			t.Fatalf("%s: status %d, %s", row.intent, code, errOut.String())
+		}
+		for _, want := range row.say {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %q in\n%s", row.intent, want, out.String())
+			}
+		}
+		file := filepath.Join(dir, "plan.yaml")
+		if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var checked bytes.Buffer
+		if code := run([]string{"studio", "check", "--data", data, file}, &checked, &errOut); (code == 0) != row.good {
+			t.Errorf("%s: check gives %d: %s%s", row.intent, code, checked.String(), errOut.String())
+		}
+	}
+	var out, errOut bytes.Buffer
+	if code := run([]string{"studio", "runs", "--data", data}, &out, &errOut); code != 0 || !strings.Contains(out.String(), "There are no runs.") {
+		t.Errorf("status %d, %s%s", code, out.String(), errOut.String())
+	}
+}

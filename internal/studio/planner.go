@@ -180,7 +180,7 @@ func which(meant string, names []string) *question {
 
 // within finds "the tavern of Mosswell": a place that the words describe, where they name
 // another card as what it belongs to.
-var ofForm = regexp.MustCompile(`(?i)\b(?:the |an? )?([\p{L}]+) (?:of|in|at) ((?:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
+var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
 func within(ctx context.Context, l *canon.Look, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)

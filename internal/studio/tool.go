@@ -240,7 +240,7 @@ func never(raw) bool { return false }
 
 // Tools are all tools, in the order in which they are shown.
 var tools = []Tool{
-	{Name: "generate_scene", Version: "1.1.0", Title: "Build a scene", Mutates: true, Destroys: never,
+	{Name: "generate_scene", Version: "1.2.0", Title: "Build a scene", Mutates: true, Destroys: never,
 		Doc: "Use it to build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that frames it all. " +
 			"What the words name is what is built: an anchor, ten barrels, forty stumps, a bell. With a card the run remembers its version, so that a later edit shows the scene as stale.",
 		Examples: []Example{{"From a card", `{"card": "The Dry Anchor", "seed": 7, "replace": true}`}, {"From words", `{"description": "A lighthouse on a cliff at dusk with two boats", "seed": 3}`}}},

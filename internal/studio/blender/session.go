@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -178,10 +179,7 @@ func (s *session) do(ctx context.Context, ops []json.RawMessage) ([]json.RawMess
 	}
 	id := s.next
 	s.next++
-	if err := s.write(struct {
-		ID  int               `json:"id"`
-		Ops []json.RawMessage `json:"ops"`
-	}{id, ops}); err != nil {
+	if _, err := s.conn.Write(request(id, ops)); err != nil {
 		return nil, errDied
 	}
 	r, err := s.await(ctx, id)
@@ -208,6 +206,24 @@ func (s *session) callOff(id int) error {
 	}
 	s.close()
 	return errKilled
+}
+
+// request is a line of operations. They are JSON in one line each already: to have them
+// encoded again would go over every byte of their meshes.
+func request(id int, ops []json.RawMessage) []byte {
+	size := 64
+	for _, o := range ops {
+		size += len(o) + 1
+	}
+	b := append(make([]byte, 0, size), `{"id":`...)
+	b = append(strconv.AppendInt(b, int64(id), 10), `,"ops":[`...)
+	for i, o := range ops {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, o...)
+	}
+	return append(b, "]}\n"...)
 }
 
 func (s *session) write(v any) error {

@@ -32,6 +32,10 @@ func (y *yard) strew(name string, t thing, n int, area [4]float64, named bool) {
 	for i := range n {
 		mesh := y.variant(name, t, i)
 		at, ok := y.spot(rnd, area, t.room)
+		for wider := 0; !ok && named && wider < maxWider; wider++ {
+			area = widened(area)
+			at, ok = y.spot(rnd, area, t.room)
+		}
 		if !ok {
 			if named {
 				y.warnings = append(y.warnings, fmt.Sprintf("there was room for %d of %d of %s", i, n, name))
@@ -55,6 +59,15 @@ func (y *yard) place(name string, at scene.Vec, turn, size float64) {
 	if t.lamp > 0 && y.dark() {
 		y.lamp(at.Add(scene.Vec{0, 0, t.lamp * size}), 90)
 	}
+}
+
+// maxWider is how often an area that is full is widened for what was asked for by name.
+const maxWider = 2
+
+// widened is an area with half its width and depth more.
+func widened(a [4]float64) [4]float64 {
+	w, d := (a[2]-a[0])/4, (a[3]-a[1])/4
+	return [4]float64{a[0] - w, a[1] - d, a[2] + w, a[3] + d}
 }
 
 // variant is the mesh of the i-th of many things, which come in a few kinds; it is made at
