@@ -283,10 +283,10 @@ func TestOnlyWhatWasAskedIsAnswered(t *testing.T) {
 		{"an answer to another question", "user", "cog", strings.Replace(answers, `"boat"`, `"crew"`, 1) + state(r.RequestState), boatForm.Message},
 		{"no answer", "user", "cog", state(r.RequestState), boatForm.Message},
 		{"another kind of answer", "user", "cog", strings.Replace(answers, `"action":"accept"`, `"roots":[]`, 1) + state(r.RequestState), "inputResponses.boat"},
-		{"for another call", "user", "hulk", answers + state(r.RequestState), "requestState"},
-		{"of another caller", "other", "cog", answers + state(r.RequestState), "requestState"},
-		{"changed", "user", "cog", answers + state(string(bad)), "requestState"},
-		{"of no kind", "user", "cog", answers + state("x"), "requestState"},
+		{"for another call", "user", "hulk", answers + state(r.RequestState), "is not what this call was asked with"},
+		{"of another caller", "other", "cog", answers + state(r.RequestState), "is not what this call was asked with"},
+		{"changed", "user", "cog", answers + state(string(bad)), "is not what this call was asked with"},
+		{"of no kind", "user", "cog", answers + state("x"), "is not what this call was asked with"},
 	} {
 		if got := y.round(row.token, row.boat, row.more); !strings.Contains(got.body, row.want) {
 			t.Errorf("%s: %s", row.name, got.body)
