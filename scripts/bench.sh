@@ -13,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
-export BENCH=1 GOGC=${GOGC:-400} GOMEMLIMIT=${GOMEMLIMIT:-160MiB}
+export BENCH=1 GOGC=${GOGC:-400} GOMEMLIMIT=${GOMEMLIMIT:-256MiB}
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -146,6 +146,9 @@ func run(args []string, out, errOut io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // whoever asks a second time does not want to wait
+	if !heapIsGiven() {
+		go keepRoom(ctx)
+	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.BindTo(out, (*io.Writer)(nil))
 	switch err := command.Run(); {
