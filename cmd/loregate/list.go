@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// listing is what commands take that list things.
+// listing is what commands take that show things to people and to programs.
 type listing struct {
 	JSON bool `help:"Print JSON, for programs."`
 }

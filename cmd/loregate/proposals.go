@@ -174,7 +174,7 @@ func (s shownProposal) print(out io.Writer) error {
 // turn what a person reads shows as a mark. JSON does so by itself.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+		if commands(r) {
 			return unicode.ReplacementChar
 		}
 		return r

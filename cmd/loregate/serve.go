@@ -99,7 +99,7 @@ func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
 
 // progress shows steps of long work on a terminal, and nothing in a pipe.
 func progress(what string) func(done, total int) {
-	if info, err := os.Stderr.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !isTerminal(os.Stderr) {
 		return func(int, int) {}
 	}
 	return func(done, total int) {

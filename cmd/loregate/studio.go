@@ -59,7 +59,7 @@ func (w worldly) invoke(ctx context.Context, a *app.App, operation string, input
 
 // stepProgress shows what is being done on a terminal, and nothing in a pipe.
 func stepProgress() func(done, total float64, message string) {
-	if info, err := os.Stderr.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !isTerminal(os.Stderr) {
 		return func(float64, float64, string) {}
 	}
 	return func(done, total float64, message string) {
@@ -69,10 +69,10 @@ func stepProgress() func(done, total float64, message string) {
 
 type studioPlanCmd struct {
 	worldly
+	listing
 	Intent string `arg:"" help:"What is wanted: \"build The Dry Anchor at dusk with ten barrels and export it to glb\"."`
 	Card   string `help:"The place that is meant, where the words do not name it." placeholder:"CARD"`
 	Seed   int64  `help:"What all chance follows from."`
-	JSON   bool   `help:"Print the answer as JSON."`
 }
 
 // proposed is what the command reads of a plan that was made.
@@ -411,8 +411,8 @@ func (u studioUndoCmd) Run(ctx context.Context, out io.Writer) error {
 
 type studioRunsCmd struct {
 	worldly
-	Limit int  `help:"Most runs." default:"20"`
-	JSON  bool `help:"Print the answer as JSON."`
+	listing
+	Limit int `help:"Most runs." default:"20"`
 }
 
 func (r studioRunsCmd) Run(ctx context.Context, out io.Writer) error {
@@ -457,7 +457,7 @@ func printRuns(out io.Writer, list json.RawMessage) error {
 		for _, s := range r.Sources {
 			cards = append(cards, s.Name)
 		}
-		fmt.Fprintf(out, "%s  %s  %-19s %-8s %s\n", r.Started.UTC().Format("2006-01-02 15:04"), r.ID, r.Tool, state, strings.Join(cards, ", "))
+		fmt.Fprintf(out, "%s  %s  %-19s %-8s %s\n", day(r.Started), r.ID, r.Tool, state, strings.Join(cards, ", "))
 	}
 	if len(v.Runs) < v.Total {
 		fmt.Fprintf(out, "%d of %d runs; --limit shows more.\n", len(v.Runs), v.Total)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,10 +14,15 @@ import (
 // models, which could rewrite what stands above them or turn the order of what follows. What
 // goes to a file or a program stays as it is.
 func forTerminal(f *os.File) io.Writer {
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !isTerminal(f) {
 		return f
 	}
 	return &tame{to: f}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // tame writes text on with its control characters written out.
@@ -62,11 +68,5 @@ func tamed(text string) string {
 // commands reports whether a terminal may do something at a character besides showing it:
 // the controls of C0 but for line ends and tabs, those of C1, and what turns the order of text.
 func commands(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r < ' ' || r >= 0x7f && r < 0xa0:
-		return true
-	}
-	return r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' || r == '\u200e' || r == '\u200f' || r == '\u061c'
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
 }
