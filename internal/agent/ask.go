@@ -95,7 +95,7 @@ func (a *Agents) call(ctx context.Context, q Question, text string, event *usage
 // What the model did not spend is given back, also where it failed or nobody waits any
 // more. The event is told what it cost.
 func (a *Agents) complete(ctx context.Context, p Provider, w access.WorldID, r Request, event *usage.Event) (done Completion, refused, err error) {
-	most := len(r.Prompt)/perToken + r.MaxTokens
+	most := TokensIn(r.Prompt) + r.MaxTokens
 	if a.cfg.Usage != nil {
 		if err := a.cfg.Usage.Take(ctx, w, r.Purpose, most); err != nil {
 			return Completion{}, err, nil
@@ -120,6 +120,9 @@ const givenBackWithin = 5 * time.Second
 
 // perToken is about how many bytes a token of English has.
 const perToken = 4
+
+// TokensIn is about how many tokens a text has, for who cannot count or has yet to send it.
+func TokensIn(text string) int { return len(text) / perToken }
 
 // accept gives what of an answer is used.
 func (q Question) accept(text string) (string, error) {

@@ -33,9 +33,6 @@ func (m planModel) Plan(ctx context.Context, w access.WorldID, a studio.ModelAsk
 	return m.app.Agents.Ask(ctx, agent.Question{World: w, Purpose: "planning", Template: planTemplate, Values: values, MaxTokens: most, Accept: a.Accept})
 }
 
-// perToken is about how many bytes a token of English has.
-const perToken = 4
-
 // leastPlan is the shortest answer that a plan fits into, in tokens.
 const leastPlan = 128
 
@@ -54,7 +51,7 @@ func (m planModel) room(values map[string]string, b studio.Budget) (int, error) 
 	if err != nil {
 		return 0, err
 	}
-	most, asking := c.MaxTokens, len(text)/perToken+1
+	most, asking := c.MaxTokens, agent.TokensIn(text)+1
 	if b.Tokens > 0 {
 		most = min(most, b.Tokens-asking)
 	}

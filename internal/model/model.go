@@ -230,9 +230,6 @@ func lapse(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// perToken is about how many bytes of English a token has, for endpoints that do not count.
-const perToken = 4
-
 // spent is what an answer cost. An endpoint that counts nothing, or nonsense, is counted for.
 func (c *Client) spent(r agent.Request, a reply) agent.Completion {
 	if !a.came {
@@ -240,10 +237,10 @@ func (c *Client) spent(r agent.Request, a reply) agent.Completion {
 	}
 	d := agent.Completion{TokensPrompt: a.promptTokens, TokensCompletion: a.completionTokens}
 	if d.TokensPrompt <= 0 || d.TokensPrompt > maxPrompt {
-		d.TokensPrompt = len(r.Prompt)/perToken + 1
+		d.TokensPrompt = agent.TokensIn(r.Prompt) + 1
 	}
 	if d.TokensCompletion < 0 || d.TokensCompletion > maxAnswer || d.TokensCompletion == 0 && a.text != "" {
-		d.TokensCompletion = len(a.text)/perToken + 1
+		d.TokensCompletion = agent.TokensIn(a.text) + 1
 	}
 	d.CostMicroUSD = int64(math.Ceil(float64(d.TokensPrompt)*c.cfg.PromptPrice + float64(d.TokensCompletion)*c.cfg.CompletionPrice))
 	return d
