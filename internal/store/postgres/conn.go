@@ -122,15 +122,17 @@ func (c *conn) flush(ctx context.Context) error {
 	return err
 }
 
-// send sends what waits and a statement after it, of which f takes the outcome.
-func (c *conn) send(ctx context.Context, sql string, args []any, f func(pgx.BatchResults) error) (err error) {
+// send sends what waits and statements after it, of which f takes the outcomes.
+func (c *conn) send(ctx context.Context, list []statement, f func(pgx.BatchResults) error) (err error) {
 	var batch pgx.Batch
 	for _, s := range c.pending {
 		batch.Queue(s.sql, s.args...)
 	}
 	waiting := len(c.pending)
 	c.pending = c.pending[:0]
-	batch.Queue(sql, args...)
+	for _, s := range list {
+		batch.Queue(s.sql, s.args...)
+	}
 	results := c.raw.SendBatch(ctx, &batch)
 	defer func() {
 		if cerr := results.Close(); err == nil {
@@ -160,36 +162,27 @@ func (c *conn) ask(ctx context.Context, list []question) (err error) {
 	if ctx, err = c.watched(ctx); err != nil {
 		return err
 	}
-	waiting := len(c.pending)
-	var batch pgx.Batch
-	for _, s := range c.pending {
-		batch.Queue(s.sql, s.args...)
+	statements := make([]statement, len(list))
+	for i, q := range list {
+		statements[i] = statement{q.sql, bindings(q.args)}
 	}
-	c.pending = c.pending[:0]
-	for _, q := range list {
-		batch.Queue(q.sql, bindings(q.args)...)
+	return c.send(ctx, statements, func(r pgx.BatchResults) error {
+		for _, q := range list {
+			if err := next(r, q.f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// next gives the rows of the next outcome to f.
+func next(r pgx.BatchResults, f func(row) error) error {
+	rows, err := r.Query()
+	if err != nil {
+		return err
 	}
-	results := c.raw.SendBatch(ctx, &batch)
-	defer func() {
-		if cerr := results.Close(); err == nil {
-			err = cerr
-		}
-	}()
-	for range waiting {
-		if _, err := results.Exec(); err != nil {
-			return err
-		}
-	}
-	for _, q := range list {
-		rows, err := results.Query()
-		if err == nil {
-			err = each(rows, q.f)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(rows, f)
 }
 
 // exec runs a statement and tells how many rows it changed.
@@ -207,7 +200,7 @@ func (c *conn) run(ctx context.Context, sql string, args []any) (tag pgconn.Comm
 	if len(c.pending) == 0 {
 		return c.raw.Exec(ctx, sql, args...)
 	}
-	err = c.send(ctx, sql, args, func(r pgx.BatchResults) (err error) { tag, err = r.Exec(); return err })
+	err = c.send(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) (err error) { tag, err = r.Exec(); return err })
 	return tag, err
 }
 
@@ -270,13 +263,7 @@ func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ..
 		}
 		return each(rows, f)
 	}
-	return c.send(ctx, sql, args, func(r pgx.BatchResults) error {
-		rows, err := r.Query()
-		if err != nil {
-			return err
-		}
-		return each(rows, f)
-	})
+	return c.send(ctx, []statement{{sql, args}}, func(r pgx.BatchResults) error { return next(r, f) })
 }
 
 func each(rows pgx.Rows, f func(row) error) error {
