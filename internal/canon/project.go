@@ -126,9 +126,8 @@ func (p *projector) card(ctx context.Context, im CardImage) error {
 	return err
 }
 
-// revise writes a living card's new state as a new version, and lets what lies below it
-// follow where its name or label has changed.
-func (p *projector) revise(ctx context.Context, old Card, c *Card) error {
+// renew writes a living card as a new version, with what follows from it.
+func (p *projector) renew(ctx context.Context, c *Card) error {
 	p.stamp(c)
 	if err := p.tx.PutCard(ctx, *c); err != nil {
 		return err
@@ -136,7 +135,13 @@ func (p *projector) revise(ctx context.Context, old Card, c *Card) error {
 	if err := p.version(ctx, *c, false); err != nil {
 		return err
 	}
-	if err := p.derive(ctx, *c); err != nil {
+	return p.derive(ctx, *c)
+}
+
+// revise writes a living card's new state as a new version, and lets what lies below it
+// follow where its name or label has changed.
+func (p *projector) revise(ctx context.Context, old Card, c *Card) error {
+	if err := p.renew(ctx, c); err != nil {
 		return err
 	}
 	if old.ID.IsZero() {

@@ -11,16 +11,11 @@ import (
 
 // eachRoot calls f for every living card without a parent, on a stable listing.
 func (p *projector) eachRoot(ctx context.Context, f func(Card) error) error {
-	var roots []Card
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, _, err := p.tx.Cards(ctx, p.all(), Filter{Roots: true, Sort: SortCreated}, page)
-		if err != nil {
-			return err
-		}
-		roots = append(roots, cards...)
-		if len(cards) < page.Limit {
-			break
-		}
+	roots, err := whole(func(page Page) ([]Card, Total, error) {
+		return p.tx.Cards(ctx, p.all(), Filter{Roots: true, Sort: SortCreated}, page)
+	})
+	if err != nil {
+		return err
 	}
 	for _, c := range roots {
 		if err := f(c); err != nil {
@@ -122,16 +117,9 @@ func (p *projector) relabel(ctx context.Context, was Card, c *Card) error {
 }
 
 func (p *projector) settleBelow(ctx context.Context, c Card) error {
-	var children []Card
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, _, err := p.tx.Descendants(ctx, p.all(), c.ID, 1, page)
-		if err != nil {
-			return err
-		}
-		children = append(children, cards...)
-		if len(cards) < page.Limit {
-			break
-		}
+	children, err := p.below(ctx, c, 1)
+	if err != nil {
+		return err
 	}
 	for _, child := range children {
 		if err := p.settle(ctx, child, c); err != nil {
@@ -147,7 +135,7 @@ func (p *projector) trash(ctx context.Context, c *Card) error {
 	if err := p.version(ctx, *c, true); err != nil {
 		return err
 	}
-	below, err := p.below(ctx, *c)
+	below, err := p.below(ctx, *c, maxNesting)
 	if err != nil {
 		return err
 	}
@@ -164,16 +152,20 @@ func (p *projector) trash(ctx context.Context, c *Card) error {
 	return nil
 }
 
-func (p *projector) below(ctx context.Context, c Card) ([]Card, error) {
-	var list []Card
+// below gives the living cards below one, down to a depth.
+func (p *projector) below(ctx context.Context, c Card, depth int) ([]Card, error) {
+	return whole(func(page Page) ([]Card, Total, error) { return p.tx.Descendants(ctx, p.all(), c.ID, depth, page) })
+}
+
+// whole collects all pages of a stable listing.
+func whole(list func(Page) ([]Card, Total, error)) (all []Card, err error) {
 	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		cards, _, err := p.tx.Descendants(ctx, p.all(), c.ID, maxNesting, page)
+		cards, _, err := list(page)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, cards...)
-		if len(cards) < page.Limit {
-			return list, nil
+		if all = append(all, cards...); len(cards) < page.Limit {
+			return all, nil
 		}
 	}
 }
@@ -188,14 +180,7 @@ func (p *projector) restore(ctx context.Context, c *Card) error {
 		return err
 	}
 	c.TrashedAt, c.TrashRoot = time.Time{}, CardID{}
-	p.stamp(c)
-	if err := p.tx.PutCard(ctx, *c); err != nil {
-		return err
-	}
-	if err := p.version(ctx, *c, false); err != nil {
-		return err
-	}
-	if err := p.derive(ctx, *c); err != nil {
+	if err := p.renew(ctx, c); err != nil {
 		return err
 	}
 	up := map[CardID]Card{c.ID: *c}
