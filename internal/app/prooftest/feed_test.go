@@ -14,6 +14,7 @@ import (
 // feed is a stream of events, with what makes a last message come on it.
 type feed struct {
 	name, path, until string
+	opening           int // messages that it always begins with
 	act               func(s *story)
 }
 
@@ -23,7 +24,7 @@ func (s *story) feeds(turn int) []feed {
 	said := fmt.Sprintf("The lantern is out, %d.", turn)
 	mira, game := s.ids["mira"], s.ids["game"]
 	return []feed{
-		{"player", "/api/players/" + mira + "/stream", `"type":"Player.Look"`, func(s *story) {
+		{"player", "/api/players/" + mira + "/stream", `"type":"Player.Look"`, 1, func(s *story) {
 			s.aside(func() {
 				for _, l := range s.hidden {
 					for _, scope := range []string{"loc:" + s.ids["harbour"], "player:" + mira, "global:world"} {
@@ -33,13 +34,13 @@ func (s *story) feeds(turn int) []feed {
 			})
 			s.do(s.who, "send_command", map[string]any{"id": mira, "text": "look"})
 		}},
-		{"game", "/api/games/" + game + "/stream", said, func(s *story) {
+		{"game", "/api/games/" + game + "/stream", said, 3, func(s *story) {
 			s.aside(func() {
 				s.chat("p2", game, map[string]any{"channel": "aligned", "text": s.known.guesses[turn]})
 			})
 			s.chat("p2", game, map[string]any{"text": said})
 		}},
-		{"run", "/api/studio/runs/" + s.ids["run"] + "/stream", "event: ended", func(*story) {}},
+		{"run", "/api/studio/runs/" + s.ids["run"] + "/stream", "event: ended", 1, func(*story) {}},
 	}
 }
 
@@ -68,7 +69,7 @@ func (s *story) follow(who string, f feed) string {
 	fmt.Fprintln(&got, res.StatusCode, res.Header.Get("Content-Type"))
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, 1<<20)
-	opened, last := false, false
+	begun, opened, last := 0, false, false
 	for lines.Scan() {
 		line := lines.Text()
 		got.WriteString(line + "\n")
@@ -76,8 +77,10 @@ func (s *story) follow(who string, f feed) string {
 			return got.String()
 		}
 		if line == "" && !opened && res.StatusCode == http.StatusOK {
-			opened = true // what opens a stream is sent before anything else
-			f.act(s)
+			if begun++; begun == f.opening {
+				opened = true // how it begins shows nothing of what happens then
+				f.act(s)
+			}
 		}
 	}
 	if ctx.Err() != nil {
