@@ -76,16 +76,17 @@ func (t *task) invoke(ctx context.Context, tool string, input any) (*op.Answer, 
 	return t.agents.cfg.Invoker.Invoke(ctx, t.caller, op.Request{Operation: tool, Input: b, World: t.world.String(), Correlation: t.id, Transport: "agent"})
 }
 
-// Answer is an output as REST and MCP's text show it: of an object whose one member is
-// item or items, that member.
+// Answer is an output as hashes and prompts are made of it: without its contextRef, and of
+// an object whose one further member is item or items, that member.
 func Answer(output json.RawMessage) json.RawMessage {
+	output = proposal.WithoutRef(output)
 	var one map[string]json.RawMessage
 	if json.Unmarshal(output, &one) != nil || len(one) != 1 {
 		return output
 	}
 	for _, name := range []string{"item", "items"} {
 		if v, ok := one[name]; ok {
-			return v
+			return proposal.WithoutRef(v)
 		}
 	}
 	return output

@@ -34,7 +34,6 @@ type Proposals struct {
 	Likeness     float64       `yaml:"likeness" default:"0.85" doc:"Share of three-word runs from which two texts are near the same."`
 	Life         time.Duration `yaml:"life" default:"168h" doc:"How long a proposal waits for a person."`
 	Review       []string      `yaml:"review" doc:"Kinds that wait for a person, besides those that do by themselves: ambience, npc_dialogue."`
-	Unproven     []string      `yaml:"unproven" doc:"Kinds that agents may propose without saying what they were made from; the sample world has ambience and npc_dialogue."`
 	Trusted      []string      `yaml:"trusted_imports" doc:"Formats whose imports are the world's own text, such as markdown. A proposal that rests on text from any other import waits for a person."`
 }
 
@@ -47,9 +46,6 @@ func (c Proposals) limits() proposal.Limits {
 // on the surface world.
 func (a *App) openProposals(ctx context.Context, o Options) error {
 	c := a.Config.Proposals
-	if o.Profile == access.ProfileSample && len(c.Unproven) == 0 {
-		c.Unproven = []string{"ambience", "npc_dialogue"} // so that a person can play with any client
-	}
 	var err error
 	if a.prompts, err = prompt.Open(filepath.Join(a.Config.Data, "prompts")); err != nil {
 		return err
@@ -65,7 +61,7 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 	a.Proposals, err = proposal.New(proposal.Config{
 		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(draft.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
-		Limits:    c.limits(), Policies: policies, Unproven: c.Unproven, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.NewID,
+		Limits:    c.limits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.NewID,
 	})
 	if err != nil {
 		return err
@@ -79,6 +75,14 @@ func SetSafetyProfile(s *canon.Settings, profile string) {
 	extra := map[string]string{}
 	maps.Copy(extra, s.Extra)
 	extra[proposal.ProfileSetting] = profile
+	s.Extra = extra
+}
+
+// SetUnproven says which kinds agents may propose in a world without a context.
+func SetUnproven(s *canon.Settings, kinds []string) {
+	extra := map[string]string{}
+	maps.Copy(extra, s.Extra)
+	extra[proposal.UnprovenSetting] = strings.Join(kinds, ",")
 	s.Extra = extra
 }
 

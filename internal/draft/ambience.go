@@ -25,7 +25,7 @@ func ambienceKind(c Config) *proposal.Kind {
 		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800,
 		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
 			Doc: "Lay a short text over a place: what can be seen, heard or smelt there now. At most 180 characters, and nothing that the place does not have: " +
-				"no new exit, thing, arrival or death. Read get-location-context first, and cite it.",
+				"no new exit, thing, arrival or death. Read get-location-context first, and send the contextRef of its answer.",
 			Examples: []op.Example{{Title: "Fog on a quay", Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "layerType": "ambient", "text": "Fog takes the far bollards one by one."}`}}},
 		Fallbacks: []string{
 			"The place keeps its quiet.", "For a moment the light seems about to change; then it is as before.", "Nothing here has altered that you could name.",

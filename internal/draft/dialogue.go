@@ -26,7 +26,7 @@ func dialogueKind(c Config) *proposal.Kind {
 		Name: "npc_dialogue", Version: 1, Purpose: proposal.ForDialogue, Policy: proposal.Auto,
 		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue", Title: "Propose a line of dialogue",
 			Doc: "Have a character say a line to a player, at most 500 characters. Rumour may be told as rumour; a new exit, thing, arrival or death may not be claimed as fact. " +
-				"Read the contexts of both first, and cite them.",
+				"Read get-location-context or get-player-context first, and send the contextRef of its answer.",
 			Examples: []op.Example{{Title: "A greeting", Input: `{"npcId": "01900000-0000-7000-8000-000000000000", "playerId": "01900000-0000-7000-8000-000000000001", "draftText": "You're early. The tide isn't."}`}}},
 		Fallbacks: []string{
 			"They look at you as if about to speak, and think better of it.", "A shrug is all the answer you get.", "They have turned away before the words come.",

@@ -73,8 +73,17 @@ func (s *Server) toolResult(tool string, a *op.Answer, modern bool) *result {
 // structured content.
 func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 	b := make([]byte, 0, 2*len(a.Output)+len(a.Output)/4+len(s.modernTail)+96)
-	b = append(b, `{"content":[{"type":"text","text":`...)
+	b = append(b, `{"content":[`...)
+	if notice := cutNotice(a.Output); notice != "" {
+		b = append(quote(append(b, `{"type":"text","text":`...), notice), `},`...)
+	}
+	b = append(b, `{"type":"text","text":`...)
 	b = append(quote(b, shown), '}')
+	if ref, ok := a.Reply.Meta["contextRef"].(string); ok && string(shown) != "null" && !bytes.Contains(shown, []byte(ref)) {
+		// A list that is shown alone has no place for it, and no client shows its model _meta.
+		b = quote(append(b, `,{"type":"text","text":`...), `{"contextRef":"`+ref+`"}`)
+		b = append(b, '}')
+	}
 	for _, f := range a.Reply.Images {
 		b = quote(append(b, `,{"type":"image","mimeType":`...), f.Type)
 		b = append(b, `,"data":"`...)
@@ -82,6 +91,26 @@ func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 	}
 	b = append(b, `],"structuredContent":`...)
 	return append(b, a.Output...)
+}
+
+// cutNotice is the first line of an answer that was cut, for a reader of text; "" for one
+// that is whole.
+func cutNotice(output []byte) string {
+	if !bytes.Contains(output, []byte(`"truncated":true`)) {
+		return ""
+	}
+	var cut struct {
+		Truncated bool           `json:"truncated"`
+		Next      jsontext.Value `json:"next"`
+	}
+	if json.Unmarshal(output, &cut) != nil || !cut.Truncated {
+		return ""
+	}
+	notice := "This answer is cut: it does not hold everything. Never write it back as if it were whole."
+	if len(cut.Next) > 0 {
+		notice += " The call that goes on: " + string(cut.Next)
+	}
+	return notice
 }
 
 // withMeta adds to the _meta of a result, which is its last member in the modern era and

@@ -8,10 +8,12 @@
 package op
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"loregate/internal/access"
@@ -37,7 +39,7 @@ type Spec struct {
 	Status    int           // on success; 0 is 200
 	NoTool    bool          // not offered over MCP
 	NoWorld   bool          // acts on the instance, not in a world
-	Bare      string        // the output's one field, which REST and MCP's text show alone; "" shows the output
+	Bare      string        // the output's first field, which REST and MCP's text show alone; "" shows the output
 	Sends     Sending       // whether REST answers with a file
 	Audience  string        // "play": open to tokens that players and seats hold, besides keys; "" is keys alone
 	Target    string        // input field whose value names what is acted on; "" for none
@@ -138,12 +140,21 @@ type Answer struct {
 	Asks   *Form // set in place of all else where the call goes on when this is answered: by calling again
 }
 
-// Shown is what the operation's output is to a reader: the output, or its one Bare field.
+// Shown is what the operation's output is to a reader: the output, or its Bare field. What
+// stands beside that field travels in headers and in _meta.
 func (o *Operation) Shown(a *Answer) json.RawMessage {
 	if o.Bare == "" || a.Reply.Diverted {
 		return a.Output
 	}
-	return a.Output[len(`{"`)+len(o.Bare)+len(`":`) : len(a.Output)-len(`}`)]
+	rest := a.Output[len(`{"`)+len(o.Bare)+len(`":`):]
+	if len(o.Out.Properties) == 1 {
+		return rest[:len(rest)-len(`}`)]
+	}
+	value, err := jsontext.NewDecoder(bytes.NewReader(rest)).ReadValue()
+	if err != nil {
+		return a.Output
+	}
+	return json.RawMessage(value)
 }
 
 // Invoker invokes operations: here, or on another server.

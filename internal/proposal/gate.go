@@ -43,22 +43,33 @@ var codes = map[Gate]string{
 // safety policy.
 const ProfileSetting = "safety_profile"
 
+// UnprovenSetting is the world's setting (among its extra ones) that lists the kinds which
+// agents may propose without a context, parted by commas. Unless it lists them they wait for
+// a person.
+const UnprovenSetting = "unproven_kinds"
+
+// Unproven are the kinds that a world's settings let agents propose without a context.
+func Unproven(s canon.Settings) []string {
+	return strings.FieldsFunc(s.Extra[UnprovenSetting], func(r rune) bool { return r == ',' })
+}
+
 // candidate is a proposal on its way through the gates.
 type candidate struct {
-	kind    *Kind
-	grant   access.Grant
-	common  Common
-	draft   Draft  // nil where the schema refused
-	texts   []Text // the draft's
-	sig     signature
-	finding Finding
-	flags   []string // of the safety gate
-	context access.Level
-	rests   []cited // what it cites
-	foreign bool    // it rests on imported text
-	replay  outcome // of the replay gate, which is made ready before its turn
-	prompt  string  // made again from the provenance
-	rec     judged
+	kind     *Kind
+	grant    access.Grant
+	common   Common
+	draft    Draft  // nil where the schema refused
+	texts    []Text // the draft's
+	sig      signature
+	finding  Finding
+	flags    []string // of the safety gate
+	context  access.Level
+	rests    []cited // what it cites
+	foreign  bool    // it rests on imported text
+	unproven bool    // the world lets agents propose it without a context
+	replay   outcome // of the replay gate, which is made ready before its turn
+	prompt   string  // made again from the provenance
+	rec      judged
 }
 
 // outcome is what a gate says.
@@ -114,7 +125,9 @@ func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
 	var held outcome
 	profile := ""
 	err := s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
-		c.rec.World, profile = l.Now(), l.World().Settings.Extra[ProfileSetting]
+		settings := l.World().Settings
+		c.rec.World, profile = l.Now(), settings.Extra[ProfileSetting]
+		c.unproven = slices.Contains(Unproven(settings), c.kind.Name)
 		held, err = s.invariant(ctx, c, State{Look: l})
 		return err
 	})

@@ -34,7 +34,7 @@ func (s *Service) Operations() []*op.Operation {
 }
 
 // commonNames are the members of an input that Common has.
-var commonNames = []string{"purpose", "provenance", "idempotencyKey", "correlationId"}
+var commonNames = []string{"contextRef", "purpose", "provenance", "idempotencyKey", "correlationId"}
 
 // tool declares how a kind is proposed.
 func (s *Service) tool(k *Kind) *op.Operation {

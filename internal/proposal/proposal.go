@@ -21,6 +21,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -93,7 +94,6 @@ type Config struct {
 
 	Limits   Limits            // zero fields are the defaults
 	Policies map[string]Policy // by kind, in place of the kind's own
-	Unproven []string          // kinds that agents may propose without provenance
 
 	// TrustedImports are formats whose imports bring in the world's own text. What rests on
 	// that of others waits for a person.
@@ -198,21 +198,40 @@ type Issue struct {
 // Provenance says what an agent's text was made from.
 type Provenance struct {
 	Model           string         `json:"model,omitzero" maxlen:"100" jsonschema:"Which model wrote it."`
-	TemplateID      string         `json:"templateId,omitzero" maxlen:"64" jsonschema:"Prompt template."`
+	TemplateID      string         `json:"templateId,omitzero" maxlen:"64" jsonschema:"Prompt template, where one was used; then with its version and hash."`
 	TemplateVersion string         `json:"templateVersion,omitzero" maxlen:"20" jsonschema:"Its version."`
 	TemplateHash    string         `json:"templateHash,omitzero" maxlen:"64" jsonschema:"Its hash."`
-	ContextRefs     []string       `json:"contextRefs,omitzero" maxitems:"6" maxlen:"2000" jsonschema:"The contextRef of every context answer that was used, in order."`
-	ContextHash     string         `json:"contextHash,omitzero" maxlen:"64" jsonschema:"SHA-256, in hexadecimal, of the JSON array of those answers in the canonical form of RFC 8785."`
+	ContextRefs     []string       `json:"contextRefs,omitzero" maxitems:"6" maxlen:"2048" jsonschema:"The contextRef of every context answer that was used, in order."`
+	ContextHash     string         `json:"contextHash,omitzero" maxlen:"64" jsonschema:"SHA-256, in hexadecimal, of the JSON array of those answers in the canonical form of RFC 8785. Not needed: the server hashes what it showed. One that is given is checked."`
 	Parameters      map[string]any `json:"parameters,omitzero" jsonschema:"Values of the template's variables, but for context, which is the array."`
 }
 
 // Common is what every proposal may say beside its payload.
 type Common struct {
+	ContextRef     string      `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"The contextRef in the answer of the context tool that you read. With it an agent's text can go live; without it the text waits for a person."`
 	Purpose        Purpose     `json:"purpose,omitzero" enum:"ambience,npc_dialogue,quest_seed,narration,classification,retrieval,planning" jsonschema:"What it is for, which budgets count by; the kind's own where it is not said."`
-	Provenance     *Provenance `json:"provenance,omitzero" jsonschema:"What the text was made from. Agents' keys need it."`
+	Provenance     *Provenance `json:"provenance,omitzero" jsonschema:"More of what the text was made from. Not needed beside contextRef."`
 	IdempotencyKey string      `json:"idempotencyKey,omitzero" maxlen:"255" jsonschema:"A text of your choice: proposing again with it gives the first answer."`
 	CorrelationID  string      `json:"correlationId,omitzero" maxlen:"100" jsonschema:"An id of yours that follows the proposal into the event."`
 }
+
+// cited is the provenance with the context that stands beside it, first.
+func (c Common) cited() *Provenance {
+	if c.ContextRef == "" {
+		return c.Provenance
+	}
+	var p Provenance
+	if c.Provenance != nil {
+		p = *c.Provenance
+	}
+	if !slices.Contains(p.ContextRefs, c.ContextRef) {
+		p.ContextRefs = append([]string{c.ContextRef}, p.ContextRefs...)
+	}
+	return &p
+}
+
+// citesContext reports whether the provenance names any context.
+func (p *Provenance) citesContext() bool { return p != nil && len(p.ContextRefs) > 0 }
 
 // Purpose is what a text is for. Budgets count by it.
 type Purpose string

@@ -366,7 +366,8 @@ func TestACanonChangeIsCheckedAsTheCallWouldBe(t *testing.T) {
 // A context above what readers see waits for a person, and so does an agent that sees more
 // than they and shows nothing.
 func TestWhatAMasterSawWaitsForAPerson(t *testing.T) {
-	s := newScene(t, "", func(c *proposal.Config) { c.Unproven = []string{"ambience"} })
+	s := newScene(t, "")
+	s.allow("ambience")
 	agent := s.as("ai-narrator", access.RoleGM)
 	with := func(text string, refs ...string) fields {
 		p, err := s.prompts.Get("ambience", "")

@@ -81,7 +81,7 @@ func (s *Service) rejudge(ctx context.Context, c *candidate, e *entry) error {
 	if err != nil || !c.note(GateDuplication, "duplication/1", near) {
 		return err
 	}
-	c.note(GateReplay, "replay/1", c.replay)
+	c.note(GateReplay, replayRules, c.replay)
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"loregate/internal/access"
 	"loregate/internal/fault"
 	"loregate/internal/prompt"
 )
@@ -25,19 +24,20 @@ func mismatch(o outcome, format string, args ...any) outcome {
 	return o
 }
 
-// replayable is the fifth gate: the prompt that the text was made from can be made again,
-// byte for byte. It reads the context again and keeps nothing of it.
+// replayRules names the rules of the replay gate. In their first form a provenance needed a
+// template and a hash, and an agent a provenance.
+const replayRules = "replay/2"
+
+// replayable is the fifth gate: the contexts that the text was made from can be read again,
+// and where it names a template, the prompt can be made again, byte for byte. It keeps
+// nothing of what it reads but its hash.
 //
-// A diverted write needs no provenance: the call itself is what is replayed, and a person
-// looks at it.
+// Without provenance there is nothing to replay. Whether a person looks at such a proposal
+// is for reviewed to say.
 func (s *Service) replayable(ctx context.Context, c *candidate) (outcome, error) {
 	p := c.common.Provenance
 	if p == nil {
-		o := outcome{input: hashOf([]byte("none"))}
-		if c.rec.Diverted || c.grant.Caller().Actor == access.Person || slices.Contains(s.cfg.Unproven, c.kind.Name) {
-			return o, nil
-		}
-		return mismatch(o, "an agent says what its text was made from: send provenance with template and context, as get-prompt and the context tools give them"), nil
+		return outcome{input: hashOf([]byte("none"))}, nil
 	}
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -52,6 +52,9 @@ func (s *Service) replayable(ctx context.Context, c *candidate) (outcome, error)
 	if err != nil || why != "" {
 		return mismatch(o, "%s", why), err
 	}
+	if t == nil {
+		return o, nil
+	}
 	text, why := render(t, p, array)
 	if why != "" {
 		return mismatch(o, "%s", why), nil
@@ -60,10 +63,14 @@ func (s *Service) replayable(ctx context.Context, c *candidate) (outcome, error)
 	return o, nil
 }
 
-// template finds the template that a provenance names, by id, version and hash.
+// template finds the template that a provenance names, by id, version and hash; nil where it
+// names none.
 func (s *Service) template(p *Provenance) (*prompt.Template, string) {
+	if p.TemplateID == "" && p.TemplateVersion == "" && p.TemplateHash == "" {
+		return nil, ""
+	}
 	if p.TemplateID == "" || p.TemplateVersion == "" || p.TemplateHash == "" {
-		return nil, "provenance names its template by templateId, templateVersion and templateHash; get-prompt gives them"
+		return nil, "provenance names a template by templateId, templateVersion and templateHash together; send all three, or none of them"
 	}
 	t, err := s.cfg.Prompts.Get(p.TemplateID, p.TemplateVersion)
 	if err != nil {
@@ -76,7 +83,9 @@ func (s *Service) template(p *Provenance) (*prompt.Template, string) {
 }
 
 // context reads the answers again that a provenance refers to, and gives them as one
-// canonical JSON array, where it has the hash that the provenance states.
+// canonical JSON array. A hash that the provenance states is checked: of the answers, or of
+// the answers with the contextRef that each was shown with. One that it does not state is
+// added to the record, so that a later replay has it.
 func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]byte, string, error) {
 	answers := make([]json.RawMessage, 0, len(p.ContextRefs))
 	for _, ref := range p.ContextRefs {
@@ -86,7 +95,7 @@ func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]b
 		read, err := s.cfg.Contexts.Reread(ctx, c.grant, ref)
 		switch fault.KindOf(err) {
 		case fault.Invalid, fault.NotFound, fault.Denied, fault.Rule, fault.Unauthorized:
-			return nil, "a contextRef does not open; use those that your own context calls gave", nil
+			return nil, "a contextRef does not open; copy the one that your own call of a context tool answered, whole", nil
 		}
 		if err != nil {
 			return nil, "", err
@@ -98,10 +107,58 @@ func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]b
 	if err != nil {
 		return nil, "", err
 	}
+	hash := sha256Hex(array)
+	switch {
+	case p.ContextHash == "":
+		stated := *p
+		stated.ContextHash = hash
+		c.rec.Provenance = &stated
+		return array, "", nil
+	case strings.EqualFold(p.ContextHash, hash):
+		return array, "", nil
+	}
+	for i, ref := range p.ContextRefs {
+		answers[i] = withRef(answers[i], ref)
+	}
+	if array, err = ContextArray(answers); err != nil {
+		return nil, "", err
+	}
 	if !strings.EqualFold(p.ContextHash, sha256Hex(array)) {
-		return nil, "contextHash is not the hash of what the contextRefs answer; hash the answers just as they came, in order", nil
+		return nil, "contextHash is not the hash of what the contextRefs answer; leave it out: the server hashes what it showed", nil
 	}
 	return array, "", nil
+}
+
+// refMember is the member of a context answer that cites it.
+const refMember = "contextRef"
+
+// withRef is an answer as it was shown: an object with its contextRef.
+func withRef(answer json.RawMessage, ref string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(answer, &members) != nil || members == nil {
+		return answer
+	}
+	members[refMember], _ = json.Marshal(ref) // a string always has a JSON form
+	b, err := json.Marshal(members)
+	if err != nil {
+		return answer
+	}
+	return b
+}
+
+// WithoutRef is an answer without the contextRef that it was shown with, which is another
+// each time: what hashes and prompts are made of.
+func WithoutRef(answer json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(answer, &members) != nil || members[refMember] == nil {
+		return answer
+	}
+	delete(members, refMember)
+	b, err := json.Marshal(members)
+	if err != nil {
+		return answer
+	}
+	return b
 }
 
 // ContextArray is the answers of context tools as one JSON array in the canonical form of

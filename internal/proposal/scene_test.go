@@ -238,6 +238,20 @@ func (s *scene) settle(slug, profile string) {
 	}
 }
 
+// allow lets agents propose kinds in the world without a context.
+func (s *scene) allow(kinds string) {
+	s.t.Helper()
+	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
+	_, err := s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: "configure", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
+		w := p.World()
+		w.Settings.Extra = map[string]string{proposal.UnprovenSetting: kinds}
+		return p.Configure(w.Title, w.Settings)
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 func (s *scene) settlePlan(p *canon.Plan) error {
 	gm := access.NewLabel(access.LevelGM)
 	for _, c := range []struct {

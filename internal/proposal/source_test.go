@@ -33,7 +33,8 @@ func (s *scene) imports(text string) {
 // Text that came in from elsewhere may try to lead who reads it: what rests on it waits for
 // a person, as long as it stands there, in a fork too, unless its format is trusted.
 func TestWhatRestsOnImportedTextWaitsForAPerson(t *testing.T) {
-	s := newScene(t, "", func(c *proposal.Config) { c.Unproven = []string{"ambience"} })
+	s := newScene(t, "")
+	s.allow("ambience")
 	ada, bot := s.as("ada", access.RoleUser), s.as("ai-bot", access.RoleUser)
 	n := 0
 	at := func(place string) fields {
@@ -91,7 +92,7 @@ func TestWhatRestsOnImportedTextWaitsForAPerson(t *testing.T) {
 	})
 	want("when somebody here has written it anew", bot.propose("propose-ambience", at("@market")), proposal.Accepted)
 	s.imports(text)
-	trusting := s.another(func(c *proposal.Config) { c.Unproven, c.TrustedImports = []string{"ambience"}, []string{"light"} })
+	trusting := s.another(func(c *proposal.Config) { c.TrustedImports = []string{"light"} })
 	payload, err := json.Marshal(at("@market"))
 	if err != nil {
 		t.Fatal(err)

@@ -54,6 +54,7 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 
 func (s *Service) candidate(g access.Grant, k *Kind, in Submission) *candidate {
 	req := g.Request()
+	in.Provenance = in.cited()
 	c := &candidate{kind: k, grant: g, common: in.Common}
 	c.rec = judged{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload, Hash: payloadHash(k, in.Payload),
 		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted, Reason: in.Reason,
@@ -124,7 +125,7 @@ func (s *Service) weigh(c *candidate, a *admission, through bool) (*standing, er
 	if !c.kind.Repeats && a.near(s, c, now) {
 		o.refused = &Rejection{Message: "nearly the same was accepted before; say something new, or leave what is there"}
 	}
-	if !c.note(GateDuplication, "duplication/1", o) || !c.note(GateReplay, "replay/1", c.replay) || !c.note(GateRate, "rate/1", a.rate(s, c, now)) {
+	if !c.note(GateDuplication, "duplication/1", o) || !c.note(GateReplay, replayRules, c.replay) || !c.note(GateRate, "rate/1", a.rate(s, c, now)) {
 		return nil, nil
 	}
 	b, err := json.Marshal(c.rec.Verdicts)
@@ -141,8 +142,9 @@ func (s *Service) weigh(c *candidate, a *admission, through bool) (*standing, er
 
 // reviewed says why a person must look at a candidate; "" where it may stand by itself.
 func (s *Service) reviewed(c *candidate) string {
-	seen := c.rec.Author.Level > access.LevelUser && c.grant.Caller().Actor == access.AI
-	bare := c.common.Provenance == nil || len(c.common.Provenance.ContextRefs) == 0
+	agent := c.grant.Caller().Actor != access.Person
+	seen := c.rec.Author.Level > access.LevelUser && agent
+	bare := !c.common.Provenance.citesContext()
 	switch {
 	case s.policy(c.kind) == Review || c.rec.Diverted:
 		return "waits for a person, as every " + c.kind.Name + " does"
@@ -154,6 +156,8 @@ func (s *Service) reviewed(c *candidate) string {
 		return "waits for a person: its context held more than its readers see"
 	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:
 		return "waits for a person: its author sees more than its readers do, and does not show what it was made from"
+	case agent && bare && !c.unproven:
+		return "waits for a person: it cites no context; what cites the contextRef of a context tool's answer need not wait"
 	}
 	return ""
 }

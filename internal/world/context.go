@@ -93,6 +93,7 @@ type atPlace struct {
 }
 
 type locationContext struct {
+	citation
 	Tick          int64           `json:"tick"`
 	Location      location        `json:"location"`
 	Exits         []exit          `json:"exits"`
@@ -106,6 +107,12 @@ type locationContext struct {
 
 type locationContextOut struct {
 	Item *locationContext `json:"item"`
+}
+
+func (o *locationContextOut) citeAs(ref string) {
+	if o.Item != nil {
+		o.Item.citeAs(ref)
+	}
 }
 
 // maxRecent is how many events a context lists.
@@ -163,6 +170,7 @@ type playerView struct {
 }
 
 type playerContext struct {
+	citation
 	Tick         int64      `json:"tick"`
 	Player       playerView `json:"player"`
 	Location     *location  `json:"location"`
@@ -173,6 +181,12 @@ type playerContext struct {
 
 type playerContextOut struct {
 	Item *playerContext `json:"item"`
+}
+
+func (o *playerContextOut) citeAs(ref string) {
+	if o.Item != nil {
+		o.Item.citeAs(ref)
+	}
 }
 
 func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerContextOut, err error) {
@@ -213,6 +227,7 @@ func (m *moment) standing(ctx context.Context, id canon.CardID) (*location, erro
 }
 
 type atmosphere struct {
+	citation
 	Tick       int64         `json:"tick"`
 	LocationID *canon.CardID `json:"locationId"`
 	TimeOfDay  string        `json:"timeOfDay" enum:"dawn,morning,afternoon,dusk,night"`
@@ -256,11 +271,12 @@ func (e *eventsIn) settle(int64) { e.AsOf = "" }
 
 type eventsOut struct {
 	Items []happened `json:"items"`
+	citation
 }
 
 func recentEventsOf(ctx context.Context, m *moment, in eventsIn) (eventsOut, error) {
 	limit := min(max(in.Limit, 1), 100)
-	none := eventsOut{[]happened{}}
+	none := eventsOut{Items: []happened{}}
 	t, ok, err := m.named(ctx, in.ScopeID)
 	if err != nil || !ok {
 		return none, err
@@ -274,11 +290,23 @@ func recentEventsOf(ctx context.Context, m *moment, in eventsIn) (eventsOut, err
 	default:
 		return none, nil
 	}
-	return eventsOut{items}, err
+	return eventsOut{Items: items}, err
+}
+
+// citedLocation is a place that is an answer of its own.
+type citedLocation struct {
+	citation
+	location
 }
 
 type plainLocationOut struct {
-	Item *location `json:"item"`
+	Item *citedLocation `json:"item"`
+}
+
+func (o *plainLocationOut) citeAs(ref string) {
+	if o.Item != nil {
+		o.Item.citeAs(ref)
+	}
 }
 
 func plainLocation(ctx context.Context, m *moment, in atPlace) (out plainLocationOut, err error) {
@@ -287,18 +315,19 @@ func plainLocation(ctx context.Context, m *moment, in atPlace) (out plainLocatio
 		return out, err
 	}
 	l, err := m.location(ctx, t)
-	return plainLocationOut{&l}, err
+	return plainLocationOut{&citedLocation{location: l}}, err
 }
 
 type exitsOut struct {
+	citation
 	Exits []exit `json:"exits"`
 }
 
 func exitsOf(ctx context.Context, m *moment, in atPlace) (exitsOut, error) {
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil || !ok {
-		return exitsOut{[]exit{}}, err
+		return exitsOut{Exits: []exit{}}, err
 	}
 	exits, err := m.exits(ctx, t)
-	return exitsOut{exits}, err
+	return exitsOut{Exits: exits}, err
 }

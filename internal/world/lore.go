@@ -92,6 +92,12 @@ type factOut struct {
 	Item *fact `json:"item"`
 }
 
+func (o *factOut) citeAs(ref string) {
+	if o.Item != nil {
+		o.Item.citeAs(ref)
+	}
+}
+
 func (l *lore) getFact(ctx context.Context, m *moment, in factIn) (factOut, error) {
 	f, err := l.fact(ctx, m, in.FactID)
 	return factOut{f}, err

@@ -56,6 +56,7 @@ func (l *lore) factType(t thing) (string, bool) {
 
 // fact is a canonical fact as narrators read it.
 type fact struct {
+	citation
 	ID         canon.CardID   `json:"id"`
 	Type       string         `json:"type" jsonschema:"faction, artifact, historical_event, character, location_lore, creature, or what a Lore card calls itself."`
 	FactID     string         `json:"factId"`

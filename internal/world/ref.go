@@ -185,14 +185,29 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 			if out, err = answer(ctx, m, in); err != nil {
 				return err
 			}
-			return w.cite(c, m, s.Name, in)
+			return w.cite(c, m, s.Name, in, &out)
 		})
 		return out, err
 	})
 }
 
-// cite puts the reference of an answer into its _meta.
-func (w *World) cite(c *op.Call, m *moment, tool string, in any) error {
+// citation is the member of an answer by which a proposal cites it. It comes first, so that
+// clients which cut long answers still show it to their model.
+type citation struct {
+	ContextRef string `json:"contextRef,omitzero" jsonschema:"Send this as contextRef with what you propose from this answer."`
+}
+
+func (c *citation) citeAs(ref string) {
+	if c != nil {
+		c.ContextRef = ref
+	}
+}
+
+// citable is an answer with a citation. Where there is nothing to cite it does nothing.
+type citable interface{ citeAs(ref string) }
+
+// cite puts the reference of an answer into the answer, and into its _meta.
+func (w *World) cite(c *op.Call, m *moment, tool string, in any, out any) error {
 	args, err := op.Encode(in)
 	if err != nil {
 		return err
@@ -200,6 +215,9 @@ func (w *World) cite(c *op.Call, m *moment, tool string, in any) error {
 	ref, err := w.sealed(m, tool, args)
 	if err != nil {
 		return err
+	}
+	if o, ok := out.(citable); ok {
+		o.citeAs(ref)
 	}
 	if c.Reply.Meta == nil {
 		c.Reply.Meta = map[string]any{}

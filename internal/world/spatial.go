@@ -28,6 +28,7 @@ type neighbor struct {
 }
 
 type spatialContext struct {
+	citation
 	LocationID     canon.CardID `json:"locationId"`
 	Depth          int          `json:"depth"`
 	RequestedDepth *int         `json:"requestedDepth,omitempty" jsonschema:"Present where another depth was asked for."`
@@ -37,6 +38,12 @@ type spatialContext struct {
 
 type spatialOut struct {
 	Item *spatialContext `json:"item"`
+}
+
+func (o *spatialOut) citeAs(ref string) {
+	if o.Item != nil {
+		o.Item.citeAs(ref)
+	}
 }
 
 // Bounds of a spatial context. maxPlaces keeps an answer under the 32 KiB that clients take.

@@ -25,7 +25,7 @@ func TestTheGuideToTheGates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := serve(t, func(c *app.Config) { c.Proposals.Unproven = []string{"ambience", "npc_dialogue"} })
+	h := serve(t, func(*app.Config) {})
 	parts := block.FindAllStringSubmatch(string(page), -1)
 	if len(parts) != 7 {
 		t.Fatalf("the guide has %d parts", len(parts))
