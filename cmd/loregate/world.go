@@ -80,6 +80,7 @@ type worldConfigureCmd struct {
 	BatchRole   *string  `help:"Least role for batches: user, gm or admin."`
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
 	Safety      string   `help:"What texts may hold: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
+	Unproven    []string `help:"Kinds that agents may propose without the contextRef of what they read: ambience, npc_dialogue, player_action; or none, the default: then such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`
 }
 
 func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
@@ -94,6 +95,9 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 			}
 			if w.Safety != "" {
 				app.SetSafetyProfile(s, w.Safety)
+			}
+			if w.Unproven != nil {
+				app.SetUnproven(s, w.Unproven)
 			}
 		})
 	})

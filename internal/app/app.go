@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -160,7 +161,11 @@ func (c Config) audiences() []string {
 }
 
 func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
-	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data})
+	tags, err := a.secret(ctx, "tags", sha256.Size)
+	if err != nil {
+		return err
+	}
+	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Secret: tags})
 	if err != nil {
 		return err
 	}

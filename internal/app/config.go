@@ -329,6 +329,11 @@ func readFile(file string, c *Config) error {
 	return readMap(file, doc.Content[0], "", known, groups)
 }
 
+// gone are settings of earlier versions, and what took their place.
+var gone = map[string]string{
+	"proposals.unproven": "each world has it; set it with loregate world configure WORLD --unproven KIND",
+}
+
 func readMap(file string, node *yaml.Node, prefix string, known map[string]setting, groups map[string]bool) error {
 	if node.Kind != yaml.MappingNode {
 		return fmt.Errorf("%s:%d: %q must hold settings", file, node.Line, strings.TrimSuffix(prefix, "."))
@@ -348,6 +353,9 @@ func readMap(file string, node *yaml.Node, prefix string, known map[string]setti
 			continue
 		}
 		s, ok := known[path]
+		if remedy := gone[path]; remedy != "" {
+			return fmt.Errorf("%s:%d: %s is no setting any more: %s", file, key.Line, path, remedy)
+		}
 		if !ok {
 			return fmt.Errorf("%s:%d: unknown setting %q; did you mean %q? See docs/config.md", file, key.Line, path, nearest(path, known))
 		}

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/proposal"
 )
 
 // Doctor checks everything that a person could have wrong, says what is in force, and
@@ -87,6 +89,9 @@ func (d *doctor) store(ctx context.Context, a *App) {
 	}
 	worlds, err := a.Canon.Worlds(ctx)
 	d.say("worlds", err, "%d", len(worlds))
+	for _, w := range worlds {
+		d.agents(ctx, a, w)
+	}
 	keys, err := a.Identity.Keys(ctx)
 	good := 0
 	for _, k := range keys {
@@ -95,6 +100,15 @@ func (d *doctor) store(ctx context.Context, a *App) {
 		}
 	}
 	d.say("keys", err, "%d good of %d", good, len(keys))
+}
+
+// agents says what agents' keys may propose in a world without being asked.
+func (d *doctor) agents(ctx context.Context, a *App, w canon.World) {
+	without := "waits for a person"
+	if kinds := proposal.Unproven(w.Settings); len(kinds) > 0 {
+		without += ", but for " + strings.Join(kinds, ", ")
+	}
+	d.say("agents in "+w.Slug, nil, "what cites a context is judged by the gates; what cites none %s", without)
 }
 
 // AskReady asks a running server whether it takes calls.

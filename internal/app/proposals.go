@@ -82,7 +82,7 @@ func SetSafetyProfile(s *canon.Settings, profile string) {
 func SetUnproven(s *canon.Settings, kinds []string) {
 	extra := map[string]string{}
 	maps.Copy(extra, s.Extra)
-	extra[proposal.UnprovenSetting] = strings.Join(kinds, ",")
+	extra[proposal.UnprovenSetting] = strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "none" }), ",")
 	s.Extra = extra
 }
 

@@ -28,6 +28,7 @@ type Config struct {
 	Jobs   *job.Runner
 	Backup Backuper
 	Data   string // folder of the instance; backups are put into its folder "backups"
+	Secret []byte // keys the tags of what was read; processes on one store share it
 }
 
 // deps is what operations work with.
@@ -36,6 +37,7 @@ type deps struct {
 	jobs   *job.Runner // nil: none
 	backup Backuper    // nil: none
 	data   string
+	secret []byte // of tags
 }
 
 // New makes the surface.
@@ -43,7 +45,7 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data}
+	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data, secret: c.Secret}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

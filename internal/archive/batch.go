@@ -44,6 +44,7 @@ type batchOp struct {
 	FetchOrInitialize bool      `json:"fetch_or_initialize,omitzero" jsonschema:"Update the card where it is there, make it where it is not."`
 	Patch             *patchIn  `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
 	IfVersion         uint32    `json:"if_version,omitzero" min:"1" numeric:"string" jsonschema:"The version that the change is meant for; another one is refused."`
+	IfMatch           readTag   `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, in place of if_version. An agent must send it where content replaces that of a card which is there."`
 }
 
 // batchResult is what came of one operation.
@@ -66,10 +67,9 @@ type batchOut struct {
 // step is one operation of a batch, read as far as that goes without a look-up.
 type step struct {
 	sheet
-	action    string
-	orCreate  bool
-	ifVersion uint32
-	bad       error // what is wrong with it by itself
+	action   string
+	orCreate bool
+	bad      error // what is wrong with it by itself
 }
 
 func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut, error) {
@@ -97,8 +97,11 @@ func mayBatch(l *canon.Look) error {
 
 func readStep(in batchOp) step {
 	var p problems
-	s := step{sheet: p.sheet("", in.Name, in.cardIn, in.Children), action: in.Action, orCreate: in.FetchOrInitialize, ifVersion: in.IfVersion}
-	s.patch = in.Patch
+	s := step{sheet: p.sheet("", in.Name, in.cardIn, in.Children), action: in.Action, orCreate: in.FetchOrInitialize}
+	s.patch, s.ifMatch = in.Patch, in.IfMatch
+	if in.IfVersion != 0 && in.IfMatch == "" {
+		s.ifMatch = readTag(strconv.FormatUint(uint64(in.IfVersion), 10))
+	}
 	p.patch("patch", in.Patch, in.textIn)
 	if in.Patch != nil && in.Patch.DryRun {
 		p.add("patch.dry_run", "a batch has no previews; preview the patch with update_card")
@@ -107,7 +110,7 @@ func readStep(in batchOp) step {
 		if in.Patch != nil {
 			p.add("patch", "changes a card that is there; use action update or fetch_or_initialize")
 		}
-		if in.IfVersion != 0 {
+		if s.ifMatch != "" {
 			p.add("if_version", "is of a card that is there; use action update or fetch_or_initialize")
 		}
 	}
@@ -119,14 +122,14 @@ func readStep(in batchOp) step {
 }
 
 // run puts the step into a plan.
-func (s *step) run(ctx context.Context, p *canon.Plan) error {
+func (s *step) run(ctx context.Context, d *deps, c *op.Call, p *canon.Plan) error {
 	if s.bad != nil {
 		return s.bad
 	}
 	if err := gateAll(p.Look, s.names()); err != nil {
 		return err
 	}
-	w := newWriter(ctx, p)
+	w := newWriter(ctx, d, c, p)
 	card, err := s.write(w)
 	p.Target(card.ID)
 	return err
@@ -141,11 +144,8 @@ func (s *step) write(w *writer) (canon.Card, error) {
 	case err != nil:
 		return canon.Card{}, err
 	case ok:
-		if err := current(w.plan.Look, card, s.ifVersion); err != nil {
-			return canon.Card{}, err
-		}
 		return w.update(&s.sheet, card)
-	case s.orCreate && s.ifVersion == 0:
+	case s.orCreate && s.ifMatch == "":
 		return w.put(&s.sheet, s.name)
 	}
 	return w.plan.Card(s.name) // the one not-found
@@ -212,7 +212,7 @@ func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step)
 	if ctx.Err() != nil {
 		return failed(s.name, c, fault.New(fault.Unavailable, "the call ended before this operation; send it again")), receipt
 	}
-	receipt, err := d.canon.Change(ctx, g, func(p *canon.Plan) error { return s.run(ctx, p) })
+	receipt, err := d.canon.Change(ctx, g, func(p *canon.Plan) error { return s.run(ctx, d, c, p) })
 	if err == nil {
 		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) (err error) {
 			r, err = applied(ctx, l, s, receipt, 0)
@@ -259,7 +259,7 @@ func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOu
 	receipt, err := d.canon.Change(ctx, c.Grant, func(p *canon.Plan) error {
 		for i := range steps {
 			at = i
-			if err := steps[i].run(ctx, p); err != nil {
+			if err := steps[i].run(ctx, d, c, p); err != nil {
 				return err
 			}
 		}

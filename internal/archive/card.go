@@ -18,7 +18,7 @@ func cardReads(d *deps) []*op.Operation {
 		Name:  "get_card",
 		Title: "Read a card",
 		Doc: "Read one card when you know its name: content, type, fields, links and version. " +
-			"Long content comes in parts: next is the call that goes on. rendered gives HTML in which nested cards are shown in place; " +
+			"Long content comes in parts over MCP: next is the call that goes on; full gives all. etag is what a write of the whole content sends as if_match. rendered gives HTML in which nested cards are shown in place; " +
 			"with_children adds the names of the cards below it. An old name from before a rename finds the card too.",
 		Route:  "GET /api/mcp/cards/{name}",
 		Target: "name",
@@ -27,21 +27,24 @@ func cardReads(d *deps) []*op.Operation {
 			{Title: "As a reader sees it, with the names of its children", Input: `{"name": "The Kept Light", "rendered": true, "with_children": true}`},
 			{Title: "Go on with a long card", Input: `{"name": "Annals of the Lease", "content_offset": 8000}`},
 		},
-	}, getCard)}
+	}, d.getCard)}
 }
 
 type getCardIn struct {
 	named
 	WithChildren     bool `json:"with_children,omitzero" jsonschema:"Add the cards directly below: names, types and ids."`
 	Rendered         bool `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place."`
-	MaxContentLength int  `json:"max_content_length,omitzero" default:"8000" min:"1" max:"1048576" jsonschema:"Most characters of content to give."`
+	MaxContentLength int  `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters of content to give; by default 8000 over MCP, and all elsewhere."`
 	ContentOffset    int  `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
 	Full             bool `json:"full,omitzero" jsonschema:"Give all content from content_offset on, whatever max_content_length says."`
 }
 
 // card is a card in full.
 type card struct {
+	Truncated bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Next      *nextCall `json:"next,omitzero"`
 	summary
+	ETag       readTag         `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of content that was cut or rendered, and is refused with a write of the whole."`
 	Content    string          `json:"content"`
 	Fields     json.RawMessage `json:"fields"`
 	Codename   string          `json:"codename"`
@@ -53,12 +56,11 @@ type card struct {
 	Rendered   bool            `json:"rendered,omitzero" jsonschema:"content is the rendered form, not what is stored."`
 
 	ContentOffset int       `json:"content_offset,omitzero"`
-	Truncated     bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
-	Next          *nextCall `json:"next,omitzero"`
 	RenamedFrom   string    `json:"renamed_from,omitzero" jsonschema:"The name asked for, which the card bore once."`
 	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
 
 	goOn func(offset int) *nextCall
+	part readTag // the tag of an answer that is cut
 }
 
 // childName is a card below another, by name only.
@@ -81,11 +83,11 @@ func (o card) Cut(budget int) (any, map[string]any, bool) {
 		return o, nil, false
 	}
 	end := o.ContentOffset + len([]rune(part))
-	o.Content, o.Truncated, o.Next = part, true, o.goOn(end)
+	o.Content, o.Truncated, o.Next, o.ETag = part, true, o.goOn(end), o.part
 	return o, o.Next.Arguments, true
 }
 
-func getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card, error) {
+func (d *deps) getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card, error) {
 	s, err := sight(ctx, l, in.Name)
 	if err != nil {
 		return card{}, err
@@ -109,28 +111,32 @@ func getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card
 		}
 	}
 	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.from(offset)) }
-	out.show(content, in)
-	c.Reply.ETag = out.tag(in)
+	out.part = d.tagOf(l, s.card, partialTag)
+	out.show(content, contentLimit(c, in.MaxContentLength, in.Full, content), in.ContentOffset)
+	if out.ETag = out.part; !out.Truncated && in.ContentOffset == 0 && !in.Rendered {
+		out.ETag = d.tagOf(l, s.card, wholeTag)
+	}
+	c.Reply.ETag = out.httpTag(in)
 	return out, nil
 }
 
 // show puts the part of the content that was asked for.
-func (o *card) show(content string, in getCardIn) {
-	limit := in.MaxContentLength
-	if in.Full {
-		limit = len(content)
-	}
-	part, end, more := stretch(content, in.ContentOffset, limit)
-	o.Content, o.ContentOffset, o.Truncated = part, in.ContentOffset, more
+func (o *card) show(content string, limit, offset int) {
+	part, end, more := stretch(content, offset, limit)
+	o.Content, o.ContentOffset, o.Truncated = part, offset, more
 	if more {
 		o.Next = o.goOn(end)
 	}
 }
 
-// tag is the entity tag: the version, or a digest where the answer also shows other
-// cards, which change without the version changing.
-func (o *card) tag(in getCardIn) string {
-	if !in.Rendered && !in.WithChildren {
+// httpTag is the entity tag over HTTP: the version, the partial tag of a part, or a digest
+// where the answer also shows other cards, which change without the version changing.
+func (o *card) httpTag(in getCardIn) string {
+	switch {
+	case in.Rendered || in.WithChildren:
+	case o.ETag.partial():
+		return string(o.ETag)
+	default:
 		return strconv.FormatUint(uint64(o.Version), 10)
 	}
 	h := sha256.New()
@@ -150,13 +156,13 @@ func (in getCardIn) from(offset int) map[string]any {
 	if in.Full {
 		args["full"] = true
 	}
-	if in.MaxContentLength != defaultContent {
+	if in.MaxContentLength != 0 {
 		args["max_content_length"] = in.MaxContentLength
 	}
 	return args
 }
 
-// defaultContent is how many characters of content a reader gets unless it asks
+// defaultContent is how many characters of content a reader gets over MCP unless it asks
 // otherwise.
 const defaultContent = 8000
 

@@ -99,17 +99,17 @@ func cardHistory(ctx context.Context, l *canon.Look, _ *op.Call, in historyIn) (
 type revisionIn struct {
 	named
 	Version          uint32 `json:"version" min:"1" max:"4294967295" jsonschema:"Number of the version."`
-	MaxContentLength int    `json:"max_content_length,omitzero" default:"8000" min:"1" max:"1048576" jsonschema:"Most characters of content to give."`
+	MaxContentLength int    `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters of content to give; by default 8000 over MCP, and all elsewhere."`
 	ContentOffset    int    `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
 }
 
 type revisionOut struct {
+	Truncated bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
+	Next      *nextCall `json:"next,omitzero"`
 	version
 	Content       string          `json:"content"`
 	Fields        json.RawMessage `json:"fields"`
 	ContentOffset int             `json:"content_offset,omitzero"`
-	Truncated     bool            `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
-	Next          *nextCall       `json:"next,omitzero"`
 
 	goOn func(offset int) *nextCall
 }
@@ -125,12 +125,12 @@ func (o revisionOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func revision(ctx context.Context, l *canon.Look, _ *op.Call, in revisionIn) (revisionOut, error) {
-	c, err := find(ctx, l, in.Name)
+func revision(ctx context.Context, l *canon.Look, c *op.Call, in revisionIn) (revisionOut, error) {
+	card, err := find(ctx, l, in.Name)
 	if err != nil {
 		return revisionOut{}, err
 	}
-	v, err := l.VersionOf(ctx, c, in.Version)
+	v, err := l.VersionOf(ctx, card, in.Version)
 	if err != nil {
 		return revisionOut{}, err
 	}
@@ -138,15 +138,15 @@ func revision(ctx context.Context, l *canon.Look, _ *op.Call, in revisionIn) (re
 	if err != nil {
 		return revisionOut{}, err
 	}
-	out := revisionOut{version: versionOf(l, c, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset}
+	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset}
 	out.goOn = func(offset int) *nextCall {
 		args := map[string]any{"name": in.Name, "version": in.Version, "content_offset": offset}
-		if in.MaxContentLength != defaultContent {
+		if in.MaxContentLength != 0 {
 			args["max_content_length"] = in.MaxContentLength
 		}
 		return callOn(l, "get_revision", args)
 	}
-	part, end, more := stretch(content, in.ContentOffset, in.MaxContentLength)
+	part, end, more := stretch(content, in.ContentOffset, contentLimit(c, in.MaxContentLength, false, content))
 	if out.Content, out.Truncated = part, more; more {
 		out.Next = out.goOn(end)
 	}

@@ -163,13 +163,20 @@ type actor struct {
 	caller access.Caller
 }
 
-// As gives an actor by role, or a user of that name.
+// As gives a person by role, or a user of that name.
 func (s *scene) As(who string) actor {
 	role, ok := access.ParseRole(who)
 	if !ok {
 		role = access.RoleUser
 	}
-	return actor{s, access.Caller{Subject: access.Subject(who), Roles: map[access.WorldID]access.Role{s.world: role}}}
+	return actor{s, access.Caller{Subject: access.Subject(who), Actor: access.Person, Roles: map[access.WorldID]access.Role{s.world: role}}}
+}
+
+// Agent gives a program of a role.
+func (s *scene) Agent(role string) actor {
+	a := s.As(role)
+	a.caller.Actor = access.AI
+	return a
 }
 
 func (a actor) invoke(name, input string, more ...func(*op.Request)) (*op.Answer, error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"loregate/internal/canon"
-	"loregate/internal/fault"
 	"loregate/internal/markup"
 	"loregate/internal/op"
 )
@@ -27,10 +26,10 @@ func cardWrites(d *deps) []*op.Operation {
 			Name:  "update_card",
 			Title: "Change a card",
 			Doc: "Change a card's content, fields or type. To change a part of a long card send a patch instead of the whole content. " +
-				"Give the version you read as if_match to be told when somebody else changed it meanwhile; without it the last write wins.",
+				"if_match is the etag that get_card gave: the change is refused where somebody else was quicker. An agent must send it with a new content or markdown_content, of a read that was not cut.",
 			Route: "PATCH /api/mcp/cards/{name}", Target: "name",
 			Examples: []op.Example{
-				{Title: "Replace the content", Input: `{"name": "Rent Quay", "markdown_content": "Wet.", "if_match": 3}`},
+				{Title: "Replace the content", Input: `{"name": "Rent Quay", "markdown_content": "Wet.", "if_match": "whole-4mVqk1nWbB0hC3rJ8yTzUQ"}`},
 				{Title: "Replace one section", Input: `{"name": "Rent Quay", "patch": {"mode": "section", "heading": "History", "content": "<p>None.</p>"}}`},
 				{Title: "Set a field, remove another", Input: `{"name": "Oda Tarn", "fields": {"age": 61, "rank": null}}`},
 				{Title: "Preview a regex", Input: `{"name": "Annals", "patch": {"mode": "regex", "pattern": "colou?r", "replacement": "color", "dry_run": true}}`},
@@ -58,7 +57,7 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written,
 	return commit(ctx, d, c, task[written]{
 		names: s.names(),
 		plan: func(p *canon.Plan) error {
-			w := newWriter(ctx, p)
+			w := newWriter(ctx, d, c, p)
 			card, err := w.create(&s, in.Name)
 			w.targets(card)
 			return err
@@ -67,6 +66,7 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written,
 			out, err := replyWritten(ctx, l, c, r)
 			if err == nil {
 				c.Reply.Location = locate(ctx, l, out.summary)
+				err = d.tagWritten(ctx, l, r, &out)
 			}
 			return out, err
 		},
@@ -80,13 +80,13 @@ type updateIn struct {
 	Fields   map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
 	Patch    *patchIn                   `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
 	Codename *string                    `json:"codename,omitzero" maxlen:"100" jsonschema:"New stable id; empty removes it."`
-	IfMatch  uint32                     `json:"if_match,omitzero" min:"1" numeric:"string" jsonschema:"The version that the change is meant for; another one is refused."`
+	IfMatch  readTag                    `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, or the number of the version that the change is meant for; another one is refused."`
 }
 
 func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written, error) {
 	var p problems
 	s := p.sheet("", in.Name, cardIn{Type: in.Type, textIn: in.textIn, Fields: in.Fields}, nil)
-	s.patch, s.codename = in.Patch, in.Codename
+	s.patch, s.codename, s.ifMatch = in.Patch, in.Codename, in.IfMatch
 	p.patch("patch", in.Patch, in.textIn)
 	if err := p.err(); err != nil {
 		return written{}, err
@@ -95,12 +95,9 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 	t := task[written]{
 		names: s.names(),
 		plan: func(p *canon.Plan) error {
-			w := newWriter(ctx, p)
+			w := newWriter(ctx, d, c, p)
 			card, err := p.Card(in.Name)
 			if err != nil {
-				return err
-			}
-			if err := current(p.Look, card, in.IfMatch); err != nil {
 				return err
 			}
 			card, err = w.update(&s, card)
@@ -113,6 +110,9 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 			if patched.DryRun { // else a repeated call would answer otherwise than the first
 				out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, true
 			}
+			if err == nil && in.given() {
+				err = d.tagWritten(ctx, l, r, &out)
+			}
 			return out, err
 		},
 	}
@@ -122,12 +122,13 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 	return commit(ctx, d, c, t)
 }
 
-// current refuses a write that was meant for another version; 0 is meant for any.
-func current(l *canon.Look, c canon.Card, wanted uint32) error {
-	have := c.Version(l.View())
-	if wanted == 0 || wanted == have {
+// tagWritten gives a write of the whole content the tag of what it wrote, which its author
+// need not read again.
+func (d *deps) tagWritten(ctx context.Context, l *canon.Look, r canon.Receipt, out *written) error {
+	if r.DryRun {
 		return nil
 	}
-	return fault.New(fault.Stale, "%q is at version %d, not %d; read it again and repeat the change on what it holds now", c.Name, have, wanted).
-		With("current_version", have)
+	card, err := target(ctx, l, r, 0)
+	out.ETag = d.tagOf(l, card, wholeTag)
+	return err
 }

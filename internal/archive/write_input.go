@@ -71,6 +71,7 @@ type sheet struct {
 	codename *string
 	text     textIn
 	patch    *patchIn
+	ifMatch  readTag         // what its author has read; "" where that is not said
 	fields   json.RawMessage // own fields to merge; nil for none
 	level    access.Level    // LevelNone where none is given
 	orphan   bool            // make no missing ancestors

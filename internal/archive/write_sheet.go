@@ -8,11 +8,14 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/op"
 )
 
 // writer puts sheets into a plan.
 type writer struct {
 	ctx  context.Context
+	deps *deps
+	call *op.Call
 	plan *canon.Plan
 
 	done    map[canon.CardID]bool // cards written so far, each at most once
@@ -20,8 +23,8 @@ type writer struct {
 	patched markup.Result         // of the last patch
 }
 
-func newWriter(ctx context.Context, p *canon.Plan) *writer {
-	return &writer{ctx: ctx, plan: p, done: map[canon.CardID]bool{}}
+func newWriter(ctx context.Context, d *deps, c *op.Call, p *canon.Plan) *writer {
+	return &writer{ctx: ctx, deps: d, call: c, plan: p, done: map[canon.CardID]bool{}}
 }
 
 // asFault finds the fault in an error.
@@ -94,6 +97,9 @@ func (w *writer) update(s *sheet, c canon.Card) (canon.Card, error) {
 		return canon.Card{}, within(s.path, ruleOn("name", "%q is given twice", c.Name))
 	}
 	w.done[c.ID] = true
+	if err := w.deps.fresh(w.plan.Look, w.call, c, s.ifMatch, s.text.given()); err != nil {
+		return canon.Card{}, within(s.path, err)
+	}
 	after := c
 	e := canon.Edit{Fields: s.fields, Codename: s.codename}
 	if s.typ != "" {

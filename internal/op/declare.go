@@ -86,6 +86,12 @@ type Call struct {
 	BaseURL string
 }
 
+// FromAgent reports whether the call came over MCP from a program's key. Such a caller
+// decides by what it was shown, which may have been a part.
+func (c *Call) FromAgent() bool {
+	return c.Transport == "mcp" && c.Grant.Caller().Actor != access.Person
+}
+
 // Sending is what REST answers with in place of JSON: the file of Reply.File.
 type Sending uint8
 
