@@ -161,11 +161,12 @@ func (c Config) audiences() []string {
 }
 
 func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
-	tags, err := a.secret(ctx, "tags", sha256.Size)
+	secret, err := a.secret(ctx, "read tags", sha256.Size)
 	if err != nil {
 		return err
 	}
-	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Secret: tags})
+	tags := op.ReadTags{Secret: secret}
+	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags})
 	if err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openStudio(o); err != nil {
 		return err
 	}
-	if err := a.openCampaign(); err != nil {
+	if err := a.openCampaign(tags); err != nil {
 		return err
 	}
 	if err := a.openGames(ctx, o); err != nil {

@@ -9,12 +9,13 @@ import (
 	"loregate/internal/campaign"
 	"loregate/internal/canon"
 	"loregate/internal/identity"
+	"loregate/internal/op"
 	"loregate/internal/sample"
 )
 
 // openCampaign adds the game master's store to the surfaces.
-func (a *App) openCampaign() error {
-	s, err := campaign.New(campaign.Config{Canon: a.Canon})
+func (a *App) openCampaign(tags op.ReadTags) error {
+	s, err := campaign.New(campaign.Config{Canon: a.Canon, Tags: tags})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, s)
 	}

@@ -27,8 +27,8 @@ type Config struct {
 	Canon  *canon.Canon
 	Jobs   *job.Runner
 	Backup Backuper
-	Data   string // folder of the instance; backups are put into its folder "backups"
-	Secret []byte // keys the tags of what was read; processes on one store share it
+	Data   string      // folder of the instance; backups are put into its folder "backups"
+	Tags   op.ReadTags // of what was read; processes on one store share their key
 }
 
 // deps is what operations work with.
@@ -37,7 +37,7 @@ type deps struct {
 	jobs   *job.Runner // nil: none
 	backup Backuper    // nil: none
 	data   string
-	secret []byte // of tags
+	tags   op.ReadTags
 }
 
 // New makes the surface.
@@ -45,7 +45,7 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data, secret: c.Secret}
+	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",

@@ -40,11 +40,11 @@ type batchOp struct {
 	Action string `json:"action" enum:"create,update"`
 	Name   string `json:"name" minlen:"1" maxlen:"1020"`
 	cardIn
-	Children          []childIn `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write along, nested at most 5 deep."`
-	FetchOrInitialize bool      `json:"fetch_or_initialize,omitzero" jsonschema:"Update the card where it is there, make it where it is not."`
-	Patch             *patchIn  `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
-	IfVersion         uint32    `json:"if_version,omitzero" min:"1" numeric:"string" jsonschema:"The version that the change is meant for; another one is refused."`
-	IfMatch           readTag   `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, in place of if_version. An agent must send it where content replaces that of a card which is there."`
+	Children          []childIn  `json:"children,omitzero" maxitems:"100" jsonschema:"Cards to write along, nested at most 5 deep."`
+	FetchOrInitialize bool       `json:"fetch_or_initialize,omitzero" jsonschema:"Update the card where it is there, make it where it is not."`
+	Patch             *patchIn   `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
+	IfVersion         uint32     `json:"if_version,omitzero" min:"1" numeric:"string" jsonschema:"The version that the change is meant for; another one is refused."`
+	IfMatch           op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, in place of if_version. An agent must send it where content replaces that of a card which is there."`
 }
 
 // batchResult is what came of one operation.
@@ -99,8 +99,8 @@ func readStep(in batchOp) step {
 	var p problems
 	s := step{sheet: p.sheet("", in.Name, in.cardIn, in.Children), action: in.Action, orCreate: in.FetchOrInitialize}
 	s.patch, s.ifMatch = in.Patch, in.IfMatch
-	if in.IfVersion != 0 && in.IfMatch == "" {
-		s.ifMatch = readTag(strconv.FormatUint(uint64(in.IfVersion), 10))
+	if in.IfMatch == "" {
+		s.ifMatch = op.VersionTag(in.IfVersion)
 	}
 	p.patch("patch", in.Patch, in.textIn)
 	if in.Patch != nil && in.Patch.DryRun {

@@ -44,7 +44,7 @@ type card struct {
 	Truncated bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
 	Next      *nextCall `json:"next,omitzero"`
 	summary
-	ETag       readTag         `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of content that was cut or rendered, and is refused with a write of the whole."`
+	ETag       op.ReadTag      `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of content that was cut or rendered, and is refused with a write of the whole."`
 	Content    string          `json:"content"`
 	Fields     json.RawMessage `json:"fields"`
 	Codename   string          `json:"codename"`
@@ -60,7 +60,7 @@ type card struct {
 	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
 
 	goOn func(offset int) *nextCall
-	part readTag // the tag of an answer that is cut
+	part op.ReadTag // the tag of an answer that is cut
 }
 
 // childName is a card below another, by name only.
@@ -111,10 +111,11 @@ func (d *deps) getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCar
 		}
 	}
 	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.from(offset)) }
-	out.part = d.tagOf(l, s.card, partialTag)
+	held := heldIn(l, s.card)
+	out.part = d.tags.Part(held)
 	out.show(content, contentLimit(c, in.MaxContentLength, in.Full, content), in.ContentOffset)
 	if out.ETag = out.part; !out.Truncated && in.ContentOffset == 0 && !in.Rendered {
-		out.ETag = d.tagOf(l, s.card, wholeTag)
+		out.ETag = d.tags.Whole(held)
 	}
 	c.Reply.ETag = out.httpTag(in)
 	return out, nil
@@ -134,7 +135,7 @@ func (o *card) show(content string, limit, offset int) {
 func (o *card) httpTag(in getCardIn) string {
 	switch {
 	case in.Rendered || in.WithChildren:
-	case o.ETag.partial():
+	case o.ETag.Partial():
 		return string(o.ETag)
 	default:
 		return strconv.FormatUint(uint64(o.Version), 10)

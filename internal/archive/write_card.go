@@ -80,7 +80,7 @@ type updateIn struct {
 	Fields   map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
 	Patch    *patchIn                   `json:"patch,omitzero" jsonschema:"A change of a part of the content, in one mode."`
 	Codename *string                    `json:"codename,omitzero" maxlen:"100" jsonschema:"New stable id; empty removes it."`
-	IfMatch  readTag                    `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, or the number of the version that the change is meant for; another one is refused."`
+	IfMatch  op.ReadTag                 `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, or the number of the version that the change is meant for; another one is refused."`
 }
 
 func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written, error) {
@@ -129,6 +129,6 @@ func (d *deps) tagWritten(ctx context.Context, l *canon.Look, r canon.Receipt, o
 		return nil
 	}
 	card, err := target(ctx, l, r, 0)
-	out.ETag = d.tagOf(l, card, wholeTag)
+	out.ETag = d.tags.Whole(heldIn(l, card))
 	return err
 }

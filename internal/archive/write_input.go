@@ -11,6 +11,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/markup"
+	"loregate/internal/op"
 )
 
 // maxChildren is how deep children nest in one input, and maxParts how many cards one
@@ -71,7 +72,7 @@ type sheet struct {
 	codename *string
 	text     textIn
 	patch    *patchIn
-	ifMatch  readTag         // what its author has read; "" where that is not said
+	ifMatch  op.ReadTag      // what its author has read; "" where that is not said
 	fields   json.RawMessage // own fields to merge; nil for none
 	level    access.Level    // LevelNone where none is given
 	orphan   bool            // make no missing ancestors

@@ -93,7 +93,7 @@ func target(ctx context.Context, l *canon.Look, r canon.Receipt, n int) (canon.C
 // written is a card as a write left it.
 type written struct {
 	summary
-	ETag     readTag     `json:"etag,omitzero" jsonschema:"Where the whole content was written: what the next such write sends as if_match."`
+	ETag     op.ReadTag  `json:"etag,omitzero" jsonschema:"Where the whole content was written: what the next such write sends as if_match."`
 	Codename string      `json:"codename,omitzero"`
 	ChangeID string      `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back. Absent where nothing changed."`
 	Children []childName `json:"children,omitzero" jsonschema:"Child cards that were written along."`

@@ -97,7 +97,7 @@ func (w *writer) update(s *sheet, c canon.Card) (canon.Card, error) {
 		return canon.Card{}, within(s.path, ruleOn("name", "%q is given twice", c.Name))
 	}
 	w.done[c.ID] = true
-	if err := w.deps.fresh(w.plan.Look, w.call, c, s.ifMatch, s.text.given()); err != nil {
+	if err := w.deps.tags.Check(w.call, heldIn(w.plan.Look, c), s.ifMatch, s.text.given()); err != nil {
 		return canon.Card{}, within(s.path, err)
 	}
 	after := c

@@ -56,11 +56,13 @@ var codes = map[string]string{
 // Config is what the surface is made of. Canon is needed.
 type Config struct {
 	Canon *canon.Canon
+	Tags  op.ReadTags // of what was read; processes on one store share their key
 }
 
 // deps is what operations work with.
 type deps struct {
 	canon    *canon.Canon
+	tags     op.ReadTags
 	previews map[string]*op.Operation // reads that preview_as can make as a player
 }
 
@@ -69,7 +71,7 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("campaign: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon, previews: map[string]*op.Operation{}}
+	d := &deps{canon: c.Canon, tags: c.Tags, previews: map[string]*op.Operation{}}
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		campaignOps, entityReads, entityWrites, relationOps, mapOps, timelineOps, sessionOps, revealOps, knowledgeOps, conflictOps, systemOps,

@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"crypto/sha256"
+	"encoding/binary"
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/op"
 )
 
 // Names of the parts below an entity.
@@ -244,6 +247,7 @@ type entity struct {
 	SourceDocument   string        `json:"source_document,omitzero"`
 	SourceConfidence string        `json:"source_confidence,omitzero"`
 	Version          uint32        `json:"version"`
+	ETag             op.ReadTag    `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of a description or notes that were cut, and is refused with a new description or notes."`
 	UpdatedAt        stamp         `json:"updated_at"`
 	Relationships    []relatedness `json:"relationships" jsonschema:"As seen from this entity, at most 50; relationship_map has all."`
 	More             int           `json:"more_relationships,omitzero" jsonschema:"Relationships left out."`
@@ -254,6 +258,20 @@ type entity struct {
 	DiscoveredSession *int     `json:"discovered_session,omitzero" jsonschema:"For the GM: number of the session in which the players came upon it."`
 	KnownTo           knownTo  `json:"known_to,omitzero" jsonschema:"For the GM: who sees the entity."`
 	SecretsKnownTo    knownTo  `json:"secrets_known_to,omitzero" jsonschema:"For the GM: the players who see secret attributes, where there are any."`
+
+	part op.ReadTag // the tag of an answer that is cut
+}
+
+// held is an entity as the tags of what was read know it. It is to be described whole.
+func (e entity) held(l *canon.Look) op.Held {
+	world, notes := l.World().ID, ""
+	if e.GMNotes != nil {
+		notes = *e.GMNotes
+	}
+	sum := sha256.Sum256([]byte(notes))
+	return op.Held{Name: e.Name, Version: e.Version, Length: len([]rune(e.Description)) + len([]rune(notes)),
+		Read: `entity_get {"entity_id":"` + e.ID.String() + `"}`, Instead: "change a part of a long description with update_card and a patch",
+		Marks: [][]byte{[]byte("entity"), world[:], e.ID[:], binary.BigEndian.AppendUint32(nil, e.Version), sum[:]}}
 }
 
 // Cut gives less of the notes.
@@ -271,7 +289,7 @@ func (e entity) Cut(budget int) (any, map[string]any, bool) {
 	if len(part) == len(*e.GMNotes) {
 		return e, nil, false
 	}
-	e.GMNotes = &part
+	e.GMNotes, e.ETag = &part, e.part
 	return e, map[string]any{"notes_offset": e.NotesOffset + len([]rune(part))}, true
 }
 

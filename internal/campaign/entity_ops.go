@@ -6,7 +6,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/fault"
 	"loregate/internal/op"
 )
 
@@ -139,11 +138,12 @@ func replyEntity(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt
 
 type entityUpdateIn struct {
 	within
-	EntityID    ref     `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
-	Name        *string `json:"name,omitzero" minlen:"1" maxlen:"200" jsonschema:"New name."`
-	EntityType  *string `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"New type."`
-	Description *string `json:"description,omitzero" maxlen:"10000" jsonschema:"New description, in Markdown."`
-	IfVersion   uint32  `json:"if_version,omitzero" min:"1" jsonschema:"The version that the change is meant for; another one is refused."`
+	EntityID    ref        `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
+	Name        *string    `json:"name,omitzero" minlen:"1" maxlen:"200" jsonschema:"New name."`
+	EntityType  *string    `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"New type."`
+	Description *string    `json:"description,omitzero" maxlen:"10000" jsonschema:"New description, in Markdown."`
+	IfVersion   uint32     `json:"if_version,omitzero" min:"1" jsonschema:"The version that the change is meant for; another one is refused."`
+	IfMatch     op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that entity_get gave, in place of if_version. An agent must send it with a new description or gm_notes, of a read that was not cut."`
 	entityIn
 }
 
@@ -163,7 +163,7 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 				return err
 			}
 			p.Target(card.ID)
-			if err := in.fits(ctx, p, card); err != nil {
+			if err := in.fits(ctx, d, c, p, card); err != nil {
 				return err
 			}
 			_, err = draft.update(ctx, p, card)
@@ -182,10 +182,9 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 
 // fits refuses a change that is meant for another version, and a new name that others
 // resemble.
-func (in entityUpdateIn) fits(ctx context.Context, p *canon.Plan, card canon.Card) error {
-	if have := card.Version(p.View()); in.IfVersion != 0 && in.IfVersion != have {
-		return fault.New(fault.Stale, "the entity is at version %d, not %d; read it again and repeat the change on what it holds now", have, in.IfVersion).
-			With("current_version", have)
+func (in entityUpdateIn) fits(ctx context.Context, d *deps, c *op.Call, p *canon.Plan, card canon.Card) error {
+	if err := in.fresh(ctx, d, c, p.Look, card); err != nil {
+		return err
 	}
 	if in.Name == nil || in.AllowSimilar || strings.TrimSpace(*in.Name) == card.Name {
 		return nil
@@ -195,6 +194,31 @@ func (in entityUpdateIn) fits(ctx context.Context, p *canon.Plan, card canon.Car
 		return err
 	}
 	return resembles(list)
+}
+
+// fresh refuses a change that is meant for another version, and one that puts a part in
+// the place of the whole.
+func (in entityUpdateIn) fresh(ctx context.Context, d *deps, c *op.Call, l *canon.Look, card canon.Card) error {
+	e, err := describe(ctx, l, card)
+	if err != nil {
+		return err
+	}
+	tag := in.IfMatch
+	if tag == "" {
+		tag = op.VersionTag(in.IfVersion)
+	}
+	held := e.held(l)
+	if shown, err := digest(e); err == nil && string(tag) == shown { // as HTTP's entity tag
+		tag = d.tags.Whole(held)
+	}
+	held.Length = 0
+	if in.Description != nil {
+		held.Length += len([]rune(e.Description))
+	}
+	if in.GMNotes != nil && e.GMNotes != nil {
+		held.Length += len([]rune(*e.GMNotes))
+	}
+	return d.tags.Check(c, held, tag, in.Description != nil || in.GMNotes != nil)
 }
 
 type entityDeleteIn struct {

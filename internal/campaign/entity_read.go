@@ -38,7 +38,7 @@ func entityReads(d *deps) []*op.Operation {
 			Examples: []op.Example{
 				{Title: "Read one", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001"}`},
 			},
-		}, entityGet),
+		}, d.entityGet),
 		read(d, op.Spec{
 			Name:  "entity_compare",
 			Title: "Compare two entities",
@@ -160,7 +160,7 @@ type entityGetIn struct {
 	NotesOffset int `json:"notes_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of gm_notes to skip."`
 }
 
-func entityGet(ctx context.Context, l *canon.Look, c *op.Call, in entityGetIn) (entity, error) {
+func (d *deps) entityGet(ctx context.Context, l *canon.Look, c *op.Call, in entityGetIn) (entity, error) {
 	card, err := entityOf(ctx, l, in.EntityID)
 	if err != nil {
 		return entity{}, err
@@ -169,13 +169,30 @@ func entityGet(ctx context.Context, l *canon.Look, c *op.Call, in entityGetIn) (
 	if err != nil {
 		return entity{}, err
 	}
+	if c.Reply.ETag, err = digest(e); err != nil {
+		return entity{}, err
+	}
+	if e.DescriptionCut && (c.Transport == "rest" || c.Transport == "cli") {
+		content, err := l.Content(ctx, card)
+		if err != nil {
+			return entity{}, err
+		}
+		e.Description, e.DescriptionCut = prose(card.Type, content), false
+	}
+	held := e.held(l)
+	e.part = d.tags.Part(held)
+	if e.ETag = d.tags.Whole(held); e.DescriptionCut || in.NotesOffset > 0 {
+		e.ETag = e.part
+	}
 	if e.GMNotes != nil && in.NotesOffset > 0 {
 		r := []rune(*e.GMNotes)
 		rest := string(r[min(in.NotesOffset, len(r)):])
 		e.GMNotes, e.NotesOffset = &rest, in.NotesOffset
 	}
-	c.Reply.ETag, err = digest(e)
-	return e, err
+	if e.ETag.Partial() {
+		c.Reply.ETag = string(e.ETag)
+	}
+	return e, nil
 }
 
 // digest is the entity tag of an answer: of all that it shows and of nothing else.

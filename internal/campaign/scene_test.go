@@ -103,7 +103,7 @@ type actor struct {
 
 // As gives the gm, an admin, a stranger (of another campaign) or a player of that name.
 func (s *scene) As(who string) actor {
-	c := access.Caller{Subject: access.Subject(who), Roles: map[access.WorldID]access.Role{s.world: access.RoleUser}}
+	c := access.Caller{Subject: access.Subject(who), Actor: access.Person, Roles: map[access.WorldID]access.Role{s.world: access.RoleUser}}
 	switch who {
 	case "gm":
 		c.Roles[s.world] = access.RoleGM
@@ -181,13 +181,7 @@ func jsonOf(v any) string {
 // keep makes a card as the world's admin, past the campaign's operations.
 func (s *scene) keep(name, typ, fields string, label ...access.Label) {
 	s.t.Helper()
-	guard := access.NewGuard(access.Config{})
-	a, err := guard.Admit(s.t.Context(), s.As("admin").caller, access.Request{Operation: "scene", Effect: access.Write, World: s.world})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.now = s.now.Add(time.Second)
-	_, err = s.canon.Change(s.t.Context(), a.Grant, func(p *canon.Plan) error {
+	s.change(func(p *canon.Plan) error {
 		n := canon.NewCard{Name: name, Type: typ, Fields: json.RawMessage(fields)}
 		if len(label) > 0 {
 			n.Label = &label[0]
@@ -195,6 +189,18 @@ func (s *scene) keep(name, typ, fields string, label ...access.Label) {
 		_, err := p.Create(n)
 		return err
 	})
+}
+
+// change changes the world as its admin, past the campaign's operations.
+func (s *scene) change(plan func(*canon.Plan) error) {
+	s.t.Helper()
+	guard := access.NewGuard(access.Config{})
+	a, err := guard.Admit(s.t.Context(), s.As("admin").caller, access.Request{Operation: "scene", Effect: access.Write, World: s.world})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.now = s.now.Add(time.Second)
+	_, err = s.canon.Change(s.t.Context(), a.Grant, plan)
 	if err != nil {
 		s.t.Fatal(err)
 	}

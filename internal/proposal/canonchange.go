@@ -41,7 +41,7 @@ func (s *Service) canonChange() *Kind {
 		Tool: Tool{Name: "propose-canon-change", ID: "WorldMutation-proposeCanonChange", Title: "Propose a change to the canon", Surfaces: []string{"world"},
 			Doc: "Ask for a write of the archive or the campaign, just as it would be called, where you may not or would rather not make it yourself. " +
 				"A person is shown the exact change and decides; get-proposal tells what became of it.",
-			Examples: []op.Example{{Title: "A wiki card", Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "content": "<p>Wet.</p>"}}, "reason": "It rained."}`}}},
+			Examples: []op.Example{{Title: "A wiki card", Input: `{"op": {"name": "update_card", "arguments": {"name": "Rent Quay", "patch": {"mode": "append", "content": "<p>Wet.</p>"}}}, "reason": "It rained."}`}}},
 		Fallbacks: []string{"The archivist nods, and puts the note with the others.", "It is written down, in pencil."},
 		decode: func(payload json.RawMessage) (Draft, error) {
 			var in canonChangeIn
@@ -162,7 +162,7 @@ func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true})
+	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true, Transport: c.Transport})
 	if err != nil {
 		return nil, err
 	}
