@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -26,10 +27,11 @@ func attachWrites(d *deps) []*op.Operation {
 
 type uploadIn struct {
 	named
-	Data     []byte `json:"data" jsonschema:"The file, as base64."`
-	FileName string `json:"filename,omitzero" maxlen:"255" jsonschema:"What a download of it is called."`
-	Type     string `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
-	Level    string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
+	Data     []byte     `json:"data" jsonschema:"The file, as base64."`
+	FileName string     `json:"filename,omitzero" maxlen:"255" jsonschema:"What a download of it is called."`
+	Type     string     `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
+	Level    string     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
+	IfMatch  op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_attachment gave of the file that this one replaces. An agent must send it where there is one."`
 }
 
 type uploadOut struct {
@@ -64,7 +66,7 @@ func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, e
 	}
 	return commit(ctx, d, c, task[uploadOut]{
 		names: []string{in.Name},
-		plan:  func(p *canon.Plan) error { return attach(p, in) },
+		plan:  func(p *canon.Plan) error { return d.attach(p, c, in) },
 		reply: func(l *canon.Look, r canon.Receipt) (uploadOut, error) {
 			w, err := replyWritten(ctx, l, c, r)
 			if err != nil {
@@ -80,13 +82,13 @@ func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, e
 }
 
 // attach plans a card that holds the file, new or there.
-func attach(p *canon.Plan, in uploadIn) error {
+func (d *deps) attach(p *canon.Plan, c *op.Call, in uploadIn) error {
 	card, ok, err := p.Has(in.Name)
 	switch {
 	case err != nil:
 		return err
 	case ok:
-		return reattach(p, card, in)
+		return d.reattach(p, c, card, in)
 	case isHandle(in.Name):
 		_, err := p.Card(in.Name)
 		return err
@@ -107,10 +109,17 @@ func attach(p *canon.Plan, in uploadIn) error {
 }
 
 // reattach puts the file in the place of another one. Text is not overwritten.
-func reattach(p *canon.Plan, card canon.Card, in uploadIn) error {
+func (d *deps) reattach(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn) error {
 	if canon.TextOf(card.Type) != canon.TextFile {
 		return ruleOn("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name, card.Type,
 			markup.Join(card.Name, "file"))
+	}
+	held := heldFile(p.Look, card)
+	if card.Content == canon.Hash(sha256.Sum256(in.Data)) {
+		held.Length = 0 // the same file again
+	}
+	if err := d.tags.Check(c, held, in.IfMatch, true); err != nil {
+		return err
 	}
 	if level, given := access.ParseLevel(in.Level); given && level != card.Own.Level {
 		return ruleOn("level", "the card is there and has level %s; change it with set_card_level", card.Own.Level)

@@ -22,7 +22,7 @@ func fileReads(d *deps) []*op.Operation {
 		Target:   "name",
 		Sends:    op.SendsFile,
 		Examples: []op.Example{{Title: "What a file is, without its bytes", Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
-	}, getAttachment)}
+	}, d.getAttachment)}
 }
 
 type attachmentIn struct {
@@ -31,19 +31,20 @@ type attachmentIn struct {
 }
 
 type attachmentOut struct {
-	Name      string `json:"name"`
-	FileName  string `json:"file_name"`
-	MediaType string `json:"media_type"`
-	Size      int    `json:"size"`
-	SHA256    string `json:"sha256"`
-	Version   uint32 `json:"version"`
-	Data      []byte `json:"content_base64,omitempty" jsonschema:"The bytes, where the file is small enough."`
-	Note      string `json:"note,omitzero"`
+	Name      string     `json:"name"`
+	FileName  string     `json:"file_name"`
+	MediaType string     `json:"media_type"`
+	Size      int        `json:"size"`
+	SHA256    string     `json:"sha256"`
+	Version   uint32     `json:"version"`
+	ETag      op.ReadTag `json:"etag" jsonschema:"What an upload in place of this file sends as if_match."`
+	Data      []byte     `json:"content_base64,omitempty" jsonschema:"The bytes, where the file is small enough."`
+	Note      string     `json:"note,omitzero"`
 }
 
 // getAttachment finds the kind of a file in its bytes alone: what an uploader says of
 // it is not believed.
-func getAttachment(ctx context.Context, l *canon.Look, c *op.Call, in attachmentIn) (attachmentOut, error) {
+func (d *deps) getAttachment(ctx context.Context, l *canon.Look, c *op.Call, in attachmentIn) (attachmentOut, error) {
 	card, err := find(ctx, l, in.Name)
 	if err != nil {
 		return attachmentOut{}, err
@@ -56,7 +57,7 @@ func getAttachment(ctx context.Context, l *canon.Look, c *op.Call, in attachment
 		return attachmentOut{}, err
 	}
 	out := attachmentOut{Name: card.Name, FileName: fileName(card), MediaType: http.DetectContentType(data), Size: len(data),
-		SHA256: card.Content.String(), Version: card.Version(l.View())}
+		SHA256: card.Content.String(), Version: card.Version(l.View()), ETag: d.tags.Whole(heldFile(l, card))}
 	c.Reply.ETag = out.SHA256
 	switch {
 	case c.Transport == "rest":

@@ -19,6 +19,17 @@ func heldIn(l *canon.Look, c canon.Card) op.Held {
 		Marks: [][]byte{[]byte("card"), world[:], c.ID[:], binary.BigEndian.AppendUint32(nil, version)}}
 }
 
+// heldFile is the same of an attached file.
+func heldFile(l *canon.Look, c canon.Card) op.Held {
+	h := heldIn(l, c)
+	args, err := json.Marshal(map[string]any{"name": c.Name, "max_bytes": 0})
+	if err != nil {
+		args = nil
+	}
+	h.Length, h.Read, h.Instead = c.Size, "get_attachment "+string(args), "upload the file under another name"
+	return h
+}
+
 // contentLimit is how many characters of content to give. Where no number is asked for,
 // MCP gives a part and the other transports give all.
 func contentLimit(c *op.Call, asked int, full bool, content string) int {

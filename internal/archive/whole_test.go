@@ -126,3 +126,20 @@ func TestATagTellsNothingOfWhatIsHidden(t *testing.T) {
 		t.Errorf("the tags are %v", tags)
 	}
 }
+
+// A program replaces a file only where it says which.
+func TestAnAgentSaysWhichFileItReplaces(t *testing.T) {
+	s := newDesk(t)
+	s.Do("user", "upload_attachment", `{"name": "Map", "data": "`+file(gif)+`"}`)
+	bot := s.Agent("user")
+	other := `{"name": "Map", "data": "` + file("another") + `"`
+	bot.wantFields(fault.Invalid, "upload_attachment", other+`}`, "if_match")
+	bot.wantFields(fault.Invalid, "upload_attachment", other+`, "if_match": 1}`, "if_match")
+	bot.Call("upload_attachment", `{"name": "Map", "data": "`+file(gif)+`"}`).Want("version", 1)
+	tag := bot.Call("get_attachment", `{"name": "Map", "max_bytes": 0}`).Text("etag")
+	bot.Call("upload_attachment", other+`, "if_match": "`+tag+`"}`).Want("version", 2)
+	if f := bot.asked("upload_attachment", `{"name": "Map", "data": "eA==", "if_match": "`+tag+`"}`); f.Kind != fault.Stale {
+		t.Errorf("an older tag: %v", f)
+	}
+	bot.Call("upload_attachment", `{"name": "Fresh", "data": "eA=="}`)
+}

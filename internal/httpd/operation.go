@@ -57,6 +57,9 @@ func (s *server) refuse(x *exchange, c access.Caller, o *op.Operation, err error
 // one given twice, which the engine refuses.
 func (s *server) request(x *exchange, o *op.Operation, vars map[string]string) (op.Request, error) {
 	r := op.Request{Operation: o.Name, Correlation: x.correlation, Transport: "rest", BaseURL: s.baseURL(x)}
+	if x.r.Header.Get(op.ServedOver) == "mcp" {
+		r.Transport = "mcp"
+	}
 	if o.Effect != access.Read {
 		r.IdempotencyKey = x.r.Header.Get("Idempotency-Key")
 	}

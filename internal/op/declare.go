@@ -86,6 +86,10 @@ type Call struct {
 	BaseURL string
 }
 
+// ServedOver is the header by which a server that serves another one's operations over MCP
+// says so: its clients are shown parts, and judged as clients of MCP are.
+const ServedOver = "X-Loregate-Served-Over"
+
 // FromAgent reports whether the call came over MCP from a program's key. Such a caller
 // decides by what it was shown, which may have been a part.
 func (c *Call) FromAgent() bool {

@@ -65,7 +65,7 @@ type ReadTags struct{ Secret []byte }
 type Held struct {
 	Name    string   // for people
 	Version uint32   // as the caller counts it
-	Length  int      // characters that would be replaced; 0 where nothing can be lost
+	Length  int      // of what would be replaced; 0 where nothing can be lost
 	Marks   [][]byte // tell it and its version from all else
 	Read    string   // the call that reads it whole, for messages
 	Instead string   // how to change a part; "" for no such way
@@ -118,7 +118,7 @@ func (h Held) stale(why string) error {
 
 // unread refuses an agent's full write that does not show what was read.
 func (h Held) unread(why string) error {
-	return fault.BadField("if_match", "%s: %q holds %d characters, and this would replace them all; %s", why, h.Name, h.Length, h.remedy())
+	return fault.BadField("if_match", "%s: this would replace all that %q holds; %s", why, h.Name, h.remedy())
 }
 
 // remedy says how to get the tag that a full write needs, and how to do without.

@@ -41,6 +41,9 @@ func (e *Engine) call(o *op.Operation, r op.Request) (*call, error) {
 	if r.Correlation != "" {
 		c.header["X-Correlation-Id"] = r.Correlation
 	}
+	if r.Transport == "mcp" {
+		c.header[op.ServedOver] = r.Transport
+	}
 	path, err := pathOf(o, fields)
 	if err != nil {
 		return nil, err

@@ -257,7 +257,7 @@ func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
 		}
 		for _, c := range calls {
 			for i, s := range twins {
-				got[i] = s.as("user").call(c[0], c[1]).Raw
+				got[i] = measured(s.as("user").call(c[0], c[1]).Raw)
 			}
 			if got[0] != got[1] {
 				t.Errorf("%s %s\n%s\n%s", c[0], c[1], got[0], got[1])
