@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -72,13 +73,18 @@ func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
 
 // proposalRow is what a list tells of a proposal.
 type proposalRow struct {
-	ProposalID, Kind, Status, Author string
-	CreatedUtc                       time.Time
+	ProposalID, Kind, Status, Author, What, Change string
+	CreatedUtc                                     time.Time
 }
 
-var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED", func(p proposalRow) []string {
-	return []string{p.ProposalID, p.Kind, p.Status, p.Author, day(p.CreatedUtc)}
+var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED WHAT CHANGE", func(p proposalRow) []string {
+	return []string{p.ProposalID, p.Kind, p.Status, p.Author, day(p.CreatedUtc), inLine(p.What), inLine(p.Change)}
 }}
+
+// inLine is a text of somebody else in a cell of a table; "-" for none.
+func inLine(text string) string {
+	return cmp.Or(strings.Join(strings.Fields(plain(text)), " "), "-")
+}
 
 // print shows an answer of list-proposals, which is JSON already.
 func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
@@ -111,13 +117,26 @@ type proposalsShowCmd struct {
 // shownProposal is what a person decides by.
 type shownProposal struct {
 	ProposalID, Kind, Status, Author, Actor, ExpectedHash string
+	What, Change                                          string
 	CreatedUtc, ExpiresUtc                                time.Time
 	Payload                                               json.RawMessage
-	Preview                                               []struct{ Act, What, Type, Level, Diff string }
+	Preview                                               []shownChange
 	Issues                                                []struct{ Field, Error string }
 	Verdicts                                              []struct {
 		Gate   string
 		Passed bool
+	}
+	Decision *struct{ Status, By, Note string }
+}
+
+// shownChange is one part of the change.
+type shownChange struct {
+	Act, What, Type, Level, Diff, Text string
+
+	Was    *struct{ Name, Type, Level string }
+	Fields []struct {
+		Name          string
+		Before, After json.RawMessage
 	}
 }
 
@@ -130,44 +149,103 @@ func (p proposalsShowCmd) Run(ctx context.Context, out io.Writer) error {
 		if p.JSON {
 			return printJSON(out, raw)
 		}
-		var shown shownProposal
-		if err := json.Unmarshal(raw, &shown); err != nil {
+		shown, err := readProposal(raw)
+		if err != nil {
 			return err
 		}
 		return shown.print(out)
 	})
 }
 
+func readProposal(raw json.RawMessage) (s shownProposal, err error) {
+	err = json.Unmarshal(raw, &s)
+	return s, err
+}
+
 func (s shownProposal) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s of %s (%s), %s: %s\n", s.Kind, s.Author, s.Actor, day(s.CreatedUtc), s.Status)
+	if s.What != "" {
+		fmt.Fprintf(out, "%s: %s\n", inLine(s.What), inLine(s.Change))
+	}
+	if reason := s.reason(); reason != "" {
+		fmt.Fprintf(out, "Why: %s\n", inLine(reason))
+	}
 	for _, i := range s.Issues {
-		fmt.Fprintf(out, "  %s\n", plain(strings.TrimPrefix(i.Field+": "+i.Error, ": ")))
-	}
-	fmt.Fprint(out, "\nProposed:\n")
-	var payload strings.Builder
-	if err := printJSON(&payload, s.Payload); err != nil {
-		return err
-	}
-	fmt.Fprint(out, plain(payload.String()))
-	if len(s.Preview) > 0 {
-		fmt.Fprint(out, "\nWould change:\n")
+		fmt.Fprintf(out, "Note: %s\n", plain(strings.TrimPrefix(i.Field+": "+i.Error, ": ")))
 	}
 	for _, c := range s.Preview {
-		fmt.Fprintf(out, "%s %s, %s, level %s\n%s", c.Act, plain(c.What), plain(c.Type), c.Level, plain(c.Diff))
+		c.print(out)
 	}
-	gates := make([]string, len(s.Verdicts))
-	for i, v := range s.Verdicts {
-		gates[i] = v.Gate + " passed"
+	if len(s.Preview) == 0 {
+		var payload strings.Builder
+		if err := printJSON(&payload, s.Payload); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nProposed:\n%s", plain(payload.String()))
+	}
+	var refused []string
+	for _, v := range s.Verdicts {
 		if !v.Passed {
-			gates[i] = v.Gate + " REFUSED"
+			refused = append(refused, v.Gate)
 		}
 	}
-	fmt.Fprintf(out, "\nGates: %s\n", strings.Join(gates, ", "))
+	if len(refused) > 0 {
+		fmt.Fprintf(out, "\nRefused by: %s\n", strings.Join(refused, ", "))
+	}
+	if d := s.Decision; d != nil {
+		fmt.Fprintf(out, "\n%s by %s. %s\n", d.Status, d.By, inLine(d.Note))
+	}
 	if s.Status != "pending_review" {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note …\n", day(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
+	_, err := fmt.Fprintf(out, "\nUntil %s UTC, decide with:\n  loregate proposals approve %s --hash %s\n  loregate proposals reject %s --note \u2026\n", day(s.ExpiresUtc), s.ProposalID, s.ExpectedHash, s.ProposalID)
 	return err
+}
+
+// reason is what the author gave as one.
+func (s shownProposal) reason() string {
+	var p struct{ Reason string }
+	_ = json.Unmarshal(s.Payload, &p) // a payload of another form gives none
+	return p.Reason
+}
+
+// print shows a part of the change: what is changed, then what was and what would be. A new
+// name stands beside the old one in the head.
+func (c shownChange) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s %s", c.Act, inLine(c.What))
+	if c.Type != "" {
+		fmt.Fprintf(out, ", %s", inLine(c.Type))
+	}
+	if c.Level != "" {
+		fmt.Fprintf(out, ", level %s", c.Level)
+	}
+	fmt.Fprintln(out)
+	if w := c.Was; w != nil {
+		for _, row := range [][3]string{{"type", w.Type, c.Type}, {"level", w.Level, c.Level}} {
+			if row[1] != "" {
+				fmt.Fprintf(out, "  %s: %s -> %s\n", row[0], inLine(row[1]), inLine(row[2]))
+			}
+		}
+	}
+	for _, f := range c.Fields {
+		fmt.Fprintf(out, "  field %s: %s -> %s\n", inLine(f.Name), fieldValue(f.Before), fieldValue(f.After))
+	}
+	diff := c.Text
+	if diff == "" && c.Was == nil && len(c.Fields) == 0 {
+		diff = c.Diff // of what is no card
+	}
+	fmt.Fprint(out, plain(diff))
+	if diff != "" && !strings.HasSuffix(diff, "\n") {
+		fmt.Fprintln(out)
+	}
+}
+
+// fieldValue is a field's value on one line; "none" where there is none.
+func fieldValue(v json.RawMessage) string {
+	if len(v) == 0 || string(v) == "null" {
+		return "none"
+	}
+	return inLine(string(v))
 }
 
 // plain is a text of somebody else for a terminal: what would move the cursor, colour or
@@ -183,42 +261,42 @@ func plain(text string) string {
 
 type proposalsApproveCmd struct {
 	proposalsOf
+	listing
 	ID   string `arg:"" help:"Proposal."`
-	Hash string `help:"The expectedHash that you saw; default the one in force, which is printed first with what it stands for." placeholder:"HASH"`
+	Hash string `help:"The expectedHash that show printed; default the one in force." placeholder:"HASH"`
 	Note string `help:"A word to the author."`
 }
 
 func (p proposalsApproveCmd) Run(ctx context.Context, out io.Writer) error {
 	return p.with(ctx, func(a *app.App) error {
-		if p.Hash == "" {
-			raw, err := p.call(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
-			if err != nil {
-				return err
-			}
-			var shown struct {
-				ExpectedHash string
-				Preview      json.RawMessage
-			}
-			if err := json.Unmarshal(raw, &shown); err != nil {
-				return err
-			}
-			if shown.Preview != nil {
-				if err := printJSON(out, shown.Preview); err != nil {
-					return err
-				}
-			}
-			p.Hash = shown.ExpectedHash
-		}
-		raw, err := p.call(ctx, a, "approve-proposal", map[string]any{"proposalId": p.ID, "expectedHash": p.Hash, "note": p.Note})
+		raw, err := p.call(ctx, a, "get-proposal", map[string]any{"proposalId": p.ID})
 		if err != nil {
 			return err
 		}
-		return printJSON(out, raw)
+		shown, err := readProposal(raw)
+		if err != nil {
+			return err
+		}
+		hash := cmp.Or(p.Hash, shown.ExpectedHash, "none")
+		if raw, err = p.call(ctx, a, "approve-proposal", map[string]any{"proposalId": p.ID, "expectedHash": hash, "note": p.Note}); err != nil {
+			return err
+		}
+		return p.tell(out, raw, "approved", shown)
 	})
+}
+
+// tell says in a line what was decided; in JSON, the answer.
+func (l listing) tell(out io.Writer, raw json.RawMessage, decided string, s shownProposal) error {
+	if l.JSON {
+		return printJSON(out, raw)
+	}
+	_, err := fmt.Fprintf(out, "%s: %s: %s, by %s (%s)\n", decided, inLine(s.What), inLine(s.Change), s.Author, s.ProposalID)
+	return err
 }
 
 type proposalsRejectCmd struct {
 	proposalsOf
+	listing
 	ID   string `arg:"" help:"Proposal."`
 	Note string `help:"Why, for the author."`
 }
@@ -229,6 +307,10 @@ func (p proposalsRejectCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return printJSON(out, raw)
+		shown, err := readProposal(raw)
+		if err != nil {
+			return err
+		}
+		return p.tell(out, raw, "rejected", shown)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -146,6 +147,34 @@ func (f *fields) filename(disposition string) {
 	}
 	name := params["filename"]
 	f.add("filename", name[strings.LastIndexAny(name, `/\`)+1:])
+}
+
+// withoutPath is a body without the members that say just what its path says, as examples of
+// an operation's whole input do. What says something else stays, and is refused as given
+// twice.
+func withoutPath(body []byte, names []string, vars map[string]string) []byte {
+	if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(body, quote(name)) }) {
+		return body
+	}
+	var members map[string]jsontext.Value
+	if json.Unmarshal(body, &members) != nil {
+		return body
+	}
+	before := len(members)
+	for _, name := range names {
+		var text string
+		if v, ok := members[name]; ok && json.Unmarshal(v, &text) == nil && text == vars[name] {
+			delete(members, name)
+		}
+	}
+	if len(members) == before {
+		return body
+	}
+	rest, err := json.Marshal(members)
+	if err != nil {
+		return body
+	}
+	return rest
 }
 
 // object is all fields, and those of a body, as one JSON object. A body that is no object

@@ -54,7 +54,7 @@ func (s *server) refuse(x *exchange, c access.Caller, o *op.Operation, err error
 
 // request makes an invocation of a request. Path variables, query and If-Match become
 // input fields, put before those of a JSON body, so that a field given in two places is
-// one given twice, which the engine refuses.
+// one given twice, which the engine refuses. A body that repeats what its path says is fine.
 func (s *server) request(x *exchange, o *op.Operation, vars map[string]string) (op.Request, error) {
 	r := op.Request{Operation: o.Name, Correlation: x.correlation, Transport: "rest", BaseURL: s.baseURL(x)}
 	if x.r.Header.Get(op.ServedOver) == "mcp" {
@@ -86,7 +86,7 @@ func (s *server) request(x *exchange, o *op.Operation, vars map[string]string) (
 	}
 	x.bodyWithin(wait)
 	body, err := s.body(x, o, &in, &r)
-	r.Input = in.object(body)
+	r.Input = in.object(withoutPath(body, o.PathVars(), vars))
 	return r, err
 }
 

@@ -180,6 +180,11 @@ func TestLongResultIsCutAndSaysHowToGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	notice, ok := res.Content[0].(*mcp.TextContent)
+	if !ok || !strings.HasPrefix(notice.Text, "This answer is cut") || !strings.Contains(notice.Text, `{"tool":"long_page"`) {
+		t.Fatalf("the first line does not tell that it is cut: %+v", res.Content[0])
+	}
+	res.Content = res.Content[1:]
 	var out struct {
 		Text      string
 		Truncated bool

@@ -129,6 +129,9 @@ func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
 		settings := l.World().Settings
 		c.rec.World, profile = l.Now(), settings.Extra[ProfileSetting]
 		c.unproven = slices.Contains(Unproven(settings), c.kind.Name)
+		if c.rec.About, err = namesIn(ctx, l, c.rec.Scope); err != nil {
+			return err
+		}
 		held, err = s.invariant(ctx, c, State{Look: l})
 		return err
 	})

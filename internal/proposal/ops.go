@@ -164,7 +164,7 @@ type proposalIn struct {
 
 type approveIn struct {
 	proposalIn
-	ExpectedHash string `json:"expectedHash" minlen:"1" maxlen:"64" jsonschema:"The expectedHash that get-proposal gave, of what was shown."`
+	ExpectedHash string `json:"expectedHash" minlen:"1" maxlen:"64" jsonschema:"The expectedHash in the answer of get-proposal, of the change that it shows."`
 	Note         string `json:"note,omitzero" maxlen:"1000" jsonschema:"A word to the author."`
 }
 
@@ -181,6 +181,8 @@ type summary struct {
 	Author     access.Subject `json:"author"`
 	Actor      access.Actor   `json:"actor,omitempty"`
 	Created    time.Time      `json:"createdUtc"`
+	What       string         `json:"what,omitempty" jsonschema:"What it is about: a card's name."`
+	Change     string         `json:"change,omitempty" jsonschema:"What it would change, in a few words."`
 }
 
 // proposalOut is a proposal as get-proposal shows it.
@@ -222,7 +224,8 @@ func (s *Service) getOp(ctx context.Context, c *op.Call, in proposalIn) (proposa
 	}
 	j := e.judged
 	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues, Rejection: j.Refused, Preview: j.Preview,
-		summary: summary{j.ID.String(), j.Kind, e.status(), j.Author.Subject, j.Author.Actor, e.at}}
+		summary: summary{ProposalID: j.ID.String(), Kind: j.Kind, Status: e.status(), Author: j.Author.Subject, Actor: j.Author.Actor, Created: e.at}}
+	out.What, out.Change = s.line(j)
 	for _, v := range j.Verdicts {
 		out.Verdicts = append(out.Verdicts, verdictOut{v.Gate, v.Version, hex.EncodeToString(v.Input[:]), v.Passed, v.Code, v.Flags})
 	}
@@ -279,7 +282,13 @@ func (s *Service) listOp(ctx context.Context, c *op.Call, in listIn) (listOut, e
 	}
 	out, now := listOut{}, s.cfg.Now()
 	for _, l := range found {
-		out.Proposals = append(out.Proposals, summary{l.id.String(), l.kind, l.statusAt(now), l.author.Subject, l.author.Actor, l.at})
+		e, err := s.record(ctx, c.Grant, s.ledger(c.Grant.World()), l.seq)
+		if err != nil {
+			return listOut{}, err
+		}
+		line := summary{ProposalID: l.id.String(), Kind: l.kind, Status: l.statusAt(now), Author: l.author.Subject, Actor: l.author.Actor, Created: l.at}
+		line.What, line.Change = s.line(e.judged)
+		out.Proposals = append(out.Proposals, line)
 	}
 	if more {
 		out.Next = found[len(found)-1].id.String()

@@ -7,7 +7,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -22,7 +24,36 @@ type PreviewItem struct {
 	What  string `json:"what" jsonschema:"What is changed: a card's name, or a link with both ends."`
 	Type  string `json:"type,omitempty"`
 	Level string `json:"level,omitempty" jsonschema:"Who will see it."`
-	Diff  string `json:"diff,omitempty" jsonschema:"What changes in the text, line by line."`
+	Diff  string `json:"diff,omitempty" jsonschema:"What changes in the text and, below it, the fields, line by line."`
+
+	// What follows is for people who decide. It is no part of what an approval names: that
+	// names the change itself.
+	Was    *WasItem      `json:"was,omitempty" jsonschema:"Name, type and level before, where one of them changes."`
+	Text   string        `json:"text,omitempty" jsonschema:"What changes in the text alone: a unified diff of its blocks."`
+	Fields []FieldChange `json:"fields,omitempty" jsonschema:"Fields that change."`
+}
+
+// WasItem is what a card was called and how it was kept before a change.
+type WasItem struct {
+	Name  string `json:"name,omitempty"`
+	Type  string `json:"type,omitempty"`
+	Level string `json:"level,omitempty"`
+}
+
+// FieldChange is a field before and after a change; null where there is none.
+type FieldChange struct {
+	Name   string          `json:"name"`
+	Before json.RawMessage `json:"before"`
+	After  json.RawMessage `json:"after"`
+}
+
+// named is what of an item an approval names: the form of all records so far.
+type named struct {
+	Act   string `json:"act"`
+	What  string `json:"what"`
+	Type  string `json:"type,omitempty"`
+	Level string `json:"level,omitempty"`
+	Diff  string `json:"diff,omitempty"`
 }
 
 // rehearse shows what a candidate would change, and notes what an approval has to name.
@@ -78,7 +109,11 @@ func (s *Service) show(ctx context.Context, g access.Grant, w work) (out shown, 
 // versions that the change rests on. Those count what is hidden too, so that the hash is
 // keyed: nobody can find them by trying.
 func (s *Service) expected(j *judged, seen shown) canon.Hash {
-	items, err := json.Marshal(seen.items)
+	list := make([]named, len(seen.items))
+	for i, item := range seen.items {
+		list[i] = named{item.Act, item.What, item.Type, item.Level, item.Diff}
+	}
+	items, err := json.Marshal(list)
 	if err != nil {
 		return canon.Hash{}
 	}
@@ -172,11 +207,84 @@ func (p *previewer) card(im *canon.CardImage) (PreviewItem, error) {
 		return item, err
 	}
 	next, err := p.text(im.Content, im.Fields)
-	if im.Act != canon.ActTrash && old != next {
+	if err != nil || im.Act == canon.ActTrash {
+		return item, err
+	}
+	if old != next {
 		item.Diff = markup.Diff(old, next)
 	}
-	return item, err
+	item.Fields = fieldChanges(before.Fields, im.Fields)
+	if was {
+		item.Was = wasItem(before, item, name)
+	}
+	if item.Text, err = p.blocks(before.Content, im.Content); err != nil {
+		return item, err
+	}
+	return item, nil
 }
+
+// wasItem is what a card was, where the change makes something else of it; else nil.
+func wasItem(before canon.Card, item PreviewItem, name string) *WasItem {
+	var was WasItem
+	if before.Name != name {
+		was.Name = before.Name
+	}
+	if before.Type != item.Type {
+		was.Type = before.Type
+	}
+	if level := before.Own.String(); level != item.Level {
+		was.Level = level
+	}
+	if was == (WasItem{}) {
+		return nil
+	}
+	return &was
+}
+
+// fieldChanges are the fields in which two objects are not alike, by name.
+func fieldChanges(before, after json.RawMessage) (list []FieldChange) {
+	var was, is map[string]json.RawMessage
+	_ = json.Unmarshal(before, &was) // no object: no fields
+	_ = json.Unmarshal(after, &is)
+	names := slices.Sorted(maps.Keys(was))
+	for name := range is {
+		if _, there := was[name]; !there {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !bytes.Equal(was[name], is[name]) {
+			list = append(list, FieldChange{name, orNull(was[name]), orNull(is[name])})
+		}
+	}
+	return list
+}
+
+func orNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
+}
+
+// blocks is a unified diff of two texts with each block of HTML on lines of its own, so
+// that a change of a word does not show a whole page as changed.
+func (p *previewer) blocks(old, next canon.Hash) (string, error) {
+	if old == next {
+		return "", nil
+	}
+	before, err := p.text(old, nil)
+	if err != nil {
+		return "", err
+	}
+	after, err := p.text(next, nil)
+	return markup.Diff(endBlocks.Replace(before), endBlocks.Replace(after)), err
+}
+
+// endBlocks ends the line after what ends a block.
+var endBlocks = strings.NewReplacer("</p>", "</p>\n", "</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n", "</h4>", "</h4>\n", "</li>", "</li>\n",
+	"</tr>", "</tr>\n", "</blockquote>", "</blockquote>\n", "<br>", "<br>\n", "</div>", "</div>\n")
 
 // text is a card's content with its fields below.
 func (p *previewer) text(h canon.Hash, fields json.RawMessage) (string, error) {

@@ -27,6 +27,7 @@ type judged struct {
 	Purpose    Purpose         `json:"purpose"`
 	Player     string          `json:"player,omitempty"`
 	Scope      string          `json:"scope,omitempty"`
+	About      string          `json:"about,omitempty"` // names of what the scope is about, as the author saw them
 	Provenance *Provenance     `json:"provenance,omitempty"`
 	Diverted   bool            `json:"diverted,omitempty"` // made of an advisory key's write
 	Reason     string          `json:"reason,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
@@ -97,7 +98,7 @@ func (s *Service) approve(ctx context.Context, g access.Grant, id, hash, note st
 	}
 	j := e.judged
 	if want := hex.EncodeToString(j.Expected[:]); !strings.EqualFold(hash, want) {
-		return Result{}, fault.New(fault.Stale, "expectedHash is not that of what would be done; read the proposal again and decide on what it shows")
+		return Result{}, s.otherHash(j, hash)
 	}
 	k, draft, author, err := s.reopen(ctx, g, j)
 	if err != nil {
@@ -121,6 +122,18 @@ func (s *Service) approve(ctx context.Context, g access.Grant, id, hash, note st
 		return Result{}, audited(err)
 	}
 	return approved(k, draft, j, event), nil
+}
+
+// otherHash refuses an approval of something else than what would be done, and says what
+// would be, and where its hash stands.
+func (s *Service) otherHash(j *judged, hash string) error {
+	where := fmt.Sprintf(`send the expectedHash that get-proposal {"proposalId":%q} answers (GET /api/proposals/%s)`, j.ID, j.ID)
+	if b, err := hex.DecodeString(hash); err != nil || len(b) != len(j.Expected) {
+		return fault.BadField("expectedHash", "is no hash of a change, which has %d hexadecimal digits; %s", 2*len(j.Expected), where)
+	}
+	what, change := s.line(j)
+	return fault.New(fault.Stale, "expectedHash is of another change than the one that waits, which is %q: %s; look at it, and %s", what, change, where).
+		With("what", what).With("change", change)
 }
 
 // approved is the answer to an approval.
@@ -200,14 +213,32 @@ func (s *Service) unmoved(ctx context.Context, author access.Caller, w access.Wo
 	}
 	seen, err := s.show(ctx, a.Grant, work{id: j.ID, kind: k, draft: draft, actor: j.Author.Actor})
 	if err == nil && s.expected(j, seen) != j.Expected {
-		err = movedOn()
+		err = movedOn(drifted(j.Preview, seen.items)...)
 	}
 	a.Done(ctx, 0, err)
 	return err
 }
 
-func movedOn() error {
-	return fault.New(fault.Stale, "what the proposal rests on has changed since; it must be proposed again")
+// movedOn refuses a proposal whose ground has changed, and names the changes that would be
+// others now.
+func movedOn(others ...string) error {
+	if len(others) == 0 {
+		return fault.New(fault.Stale, "what the proposal rests on has changed since; it must be proposed again")
+	}
+	return fault.New(fault.Stale, "what the proposal rests on has changed since (%s); it must be proposed again", strings.Join(others, ", ")).With("changed", others)
+}
+
+// drifted names what a rehearsal would change otherwise than was shown.
+func drifted(was, is []PreviewItem) (names []string) {
+	for i := range max(len(was), len(is)) {
+		switch {
+		case i >= len(is):
+			names = append(names, was[i].What)
+		case i >= len(was) || was[i].Act != is[i].Act || was[i].What != is[i].What || was[i].Level != is[i].Level || was[i].Diff != is[i].Diff:
+			names = append(names, is[i].What)
+		}
+	}
+	return names[:min(len(names), 5)]
 }
 
 // stillNew takes a proposal through the duplication gate again.
@@ -273,7 +304,7 @@ func (s *Service) commitAgreed(ctx context.Context, g access.Grant, k *Kind, dra
 		return uuid.Nil, err
 	}
 	if s.expected(e.judged, seen) != e.judged.Expected {
-		return uuid.Nil, movedOn()
+		return uuid.Nil, movedOn(drifted(e.judged.Preview, seen.items)...)
 	}
 	seen.set.Cause = e.agreed
 	receipt, err := s.cfg.Canon.Commit(ctx, g, seen.set)

@@ -26,7 +26,14 @@ type house struct {
 	keys map[access.Role]string
 }
 
+// serve serves it without limits.
 func serve(t testing.TB, set func(*app.Config)) *house {
+	t.Helper()
+	return serveLimited(t, access.ProfileNone, set)
+}
+
+// serveLimited serves it with the limits of a profile; "" has the default ones.
+func serveLimited(t testing.TB, profile string, set func(*app.Config)) *house {
 	t.Helper()
 	c, err := app.LoadConfig("", nil)
 	if err != nil {
@@ -35,7 +42,7 @@ func serve(t testing.TB, set func(*app.Config)) *house {
 	c.Data, c.Addr = t.TempDir(), "127.0.0.1:0"
 	set(&c)
 	made := apptest.Sample(t, c.Data)
-	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: access.ProfileNone, Logger: slog.New(slog.DiscardHandler)})
+	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Profile: profile, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
