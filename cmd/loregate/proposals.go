@@ -21,6 +21,8 @@ type proposalsCmd struct {
 	Show    proposalsShowCmd    `cmd:"" help:"Show a proposal: what it would change, and every gate's verdict."`
 	Approve proposalsApproveCmd `cmd:"" help:"Accept a proposal that waits, exactly as it is shown."`
 	Reject  proposalsRejectCmd  `cmd:"" help:"Refuse a proposal that waits."`
+
+	Standing proposalsStandingCmd `cmd:"" help:"Let proposals of a kind pass without being asked each time; end that."`
 }
 
 // proposalsOf is what these commands take.
@@ -313,4 +315,82 @@ func (p proposalsRejectCmd) Run(ctx context.Context, out io.Writer) error {
 		}
 		return p.tell(out, raw, "rejected", shown)
 	})
+}
+
+type proposalsStandingCmd struct {
+	List standingListCmd `cmd:"" default:"1" help:"List the standing approvals in force."`
+	Give standingGiveCmd `cmd:"" help:"Let proposals of a kind pass, up to a number an hour."`
+	End  standingEndCmd  `cmd:"" help:"End all standing approvals of a world, or one."`
+}
+
+// standingRow is what is told of a standing approval.
+type standingRow struct {
+	ID, Kind, Operation, Under, By string
+	PerHour                        int
+	AtUtc                          time.Time
+}
+
+var standingTable = table[standingRow]{"STANDING KIND OPERATION UNDER PER-HOUR BY SINCE", func(r standingRow) []string {
+	return []string{r.ID, r.Kind, inLine(r.Operation), cmp.Or(inLine(r.Under), "anywhere"), fmt.Sprint(r.PerHour), r.By, day(r.AtUtc)}
+}}
+
+// standing calls an operation on standing approvals, and lists those that are in force then.
+func (c proposalsOf) standing(ctx context.Context, out io.Writer, l listing, operation string, input map[string]any) error {
+	return c.with(ctx, func(a *app.App) error {
+		raw, err := c.call(ctx, a, operation, input)
+		if err != nil {
+			return err
+		}
+		if l.JSON {
+			return printJSON(out, raw)
+		}
+		var list struct{ Standing []standingRow }
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return err
+		}
+		return standingTable.print(out, l, list.Standing)
+	})
+}
+
+type standingListCmd struct {
+	proposalsOf
+	listing
+}
+
+func (s standingListCmd) Run(ctx context.Context, out io.Writer) error {
+	return s.standing(ctx, out, s.listing, "list-standing-approvals", map[string]any{})
+}
+
+type standingGiveCmd struct {
+	proposalsOf
+	listing
+	Kind      string `arg:"" enum:"canon_change,quest,world_event" help:"canon_change, quest or world_event."`
+	PerHour   int    `help:"Most that pass in an hour: 1 to 60." required:"" name:"per-hour"`
+	Operation string `help:"Of canon_change: the one write that passes, as update_card." placeholder:"NAME"`
+	Under     string `help:"Only changes of this card and of what lies below it." placeholder:"CARD"`
+}
+
+func (s standingGiveCmd) Run(ctx context.Context, out io.Writer) error {
+	input := map[string]any{"kind": s.Kind, "perHour": s.PerHour}
+	if s.Operation != "" {
+		input["operation"] = s.Operation
+	}
+	if s.Under != "" {
+		input["under"] = s.Under
+	}
+	return s.standing(ctx, out, s.listing, "give-standing-approval", input)
+}
+
+type standingEndCmd struct {
+	proposalsOf
+	listing
+	ID string `arg:"" optional:"" help:"The one to end; all of the world unless given."`
+}
+
+func (s standingEndCmd) Run(ctx context.Context, out io.Writer) error {
+	input := map[string]any{}
+	if s.ID != "" {
+		input["id"] = s.ID
+	}
+	return s.standing(ctx, out, s.listing, "end-standing-approvals", input)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
@@ -109,6 +110,16 @@ func (d *doctor) agents(ctx context.Context, a *App, w canon.World) {
 		without += ", but for " + strings.Join(kinds, ", ")
 	}
 	d.say("agents in "+w.Slug, nil, "what cites a context is judged by the gates; what cites none %s", without)
+	err := a.operate(ctx, w.ID, "list_standing", access.Read, func(g access.Grant) error {
+		lines, err := a.Proposals.StandingLines(ctx, g)
+		for _, line := range lines {
+			fmt.Fprintf(d.out, "     standing approval: %s\n", line)
+		}
+		return err
+	})
+	if err != nil {
+		d.say("standing approvals", err, "")
+	}
 }
 
 // AskReady asks a running server whether it takes calls.

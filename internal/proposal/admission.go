@@ -40,15 +40,16 @@ func (s *Service) ledger(w access.WorldID) *ledger {
 // admission is what the gates compare with and count by. It may be ahead of what is
 // durable, since it is read with the writer held; nothing is ever shown of it.
 type admission struct {
-	head   canon.Head
-	byID   map[uuid.UUID]*standing
-	byHash map[canon.Hash][]*standing // those accepted or waiting
-	recent map[string][]*standing     // accepted ones by recentKey, oldest first
-	marks  []string                   // the labels of those in recent
-	times  map[string][]time.Time     // of those that passed the rate gate, within the hour
-	tokens map[string]int             // by tokenKey
-	used   map[string]*used           // idempotency keys, by account and key
-	swept  time.Time                  // when what no gate asks for was last forgotten
+	head      canon.Head
+	byID      map[uuid.UUID]*standing
+	byHash    map[canon.Hash][]*standing // those accepted or waiting
+	recent    map[string][]*standing     // accepted ones by recentKey, oldest first
+	marks     []string                   // the labels of those in recent
+	times     map[string][]time.Time     // of those that passed the rate gate, within the hour
+	tokens    map[string]int             // by tokenKey
+	used      map[string]*used           // idempotency keys, by account and key
+	standings standings
+	swept     time.Time // when what no gate asks for was last forgotten
 }
 
 // standing is a proposal as the admission keeps it.
@@ -130,6 +131,7 @@ func (a *admission) take(s *Service, e entry, now time.Time) {
 	case e.decided != nil:
 		a.decided(s, e)
 	}
+	a.standings.fold(e)
 }
 
 func (a *admission) judged(s *Service, e entry, now time.Time) {
@@ -146,6 +148,9 @@ func (a *admission) judged(s *Service, e entry, now time.Time) {
 	if now.Sub(e.at) < time.Hour {
 		for _, key := range rateKeys(j) {
 			a.times[key] = append(a.times[key], e.at)
+		}
+		if j.Standing != uuid.Nil {
+			a.times[standingKey(j.Standing)] = append(a.times[standingKey(j.Standing)], e.at)
 		}
 	}
 	a.tokens[tokenKey(j.Author.Level, j.Purpose, e.at)] += j.Tokens

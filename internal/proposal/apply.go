@@ -220,7 +220,13 @@ func surfaceOf(c access.Caller, o *op.Operation) string {
 
 // accept carries out a candidate whose verdict is stored.
 func (s *Service) accept(ctx context.Context, c *candidate, verdict uuid.UUID) (Result, error) {
-	event, err := s.carryOut(ctx, c.grant.Caller(), c.grant.World(), &c.rec, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
+	var event uuid.UUID
+	var err error
+	if c.rec.Standing != uuid.Nil { // what was let through is what was rehearsed, and nothing else
+		event, err = s.carryAgreed(ctx, c.grant.Caller(), c.grant.World(), c.kind, c.draft, &entry{judged: &c.rec, agreed: verdict})
+	} else {
+		event, err = s.carryOut(ctx, c.grant.Caller(), c.grant.World(), &c.rec, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
+	}
 	r := c.result()
 	if err == nil {
 		r.EventID = event.String()
@@ -291,7 +297,10 @@ func (s *Service) settle(ctx context.Context, g access.Grant, e *entry) (uuid.UU
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("proposal: payload of %s: %w", e.judged.ID, err)
 	}
-	if e.decided != nil {
+	if e.decided == nil && e.judged.Standing != uuid.Nil {
+		e.agreed = e.change
+	}
+	if e.decided != nil || e.judged.Standing != uuid.Nil {
 		return s.carryAgreed(ctx, author, g.World(), k, draft, e)
 	}
 	return s.carryOut(ctx, author, g.World(), e.judged, work{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, cause: e.change, again: true})

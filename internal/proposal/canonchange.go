@@ -115,7 +115,7 @@ func (d changeDraft) Texts() []Text {
 // Check leaves the world to the rehearsal of the operation, which follows where a person
 // decides, as is always so with this kind.
 func (d changeDraft) Check(_ context.Context, s State) (Finding, error) {
-	return Finding{Label: access.NewLabel(s.View().Level), Review: "waits for a person, as every change to the canon does"}, nil
+	return Finding{Label: access.NewLabel(s.View().Level)}, nil
 }
 
 // Plan is never asked: the operation plans.

@@ -15,10 +15,11 @@ import (
 
 // catalogue is what is shown of a ledger: only what is durable.
 type catalogue struct {
-	head canon.Head
-	all  []*listing // in the order of the records
-	byID map[uuid.UUID]*listing
-	done map[uuid.UUID]uuid.UUID // events of proposals that are known to be in the canon
+	head      canon.Head
+	all       []*listing // in the order of the records
+	byID      map[uuid.UUID]*listing
+	done      map[uuid.UUID]uuid.UUID // events of proposals that are known to be in the canon
+	standings standings
 }
 
 // listing is a proposal as the catalogue keeps it. The rest is read from its record.
@@ -84,6 +85,7 @@ func (c *catalogue) fold(t *canon.Tail, life time.Duration) error {
 			l := c.byID[e.decided.ID]
 			l.status, l.settled = e.decided.Status, e.seq
 		}
+		c.standings.fold(e)
 	}
 	c.head = t.Head
 	return nil

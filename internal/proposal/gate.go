@@ -69,6 +69,7 @@ type candidate struct {
 	unproven  bool    // the world lets agents propose it without a context
 	replay    outcome // of the replay gate, which is made ready before its turn
 	prompt    string  // made again from the provenance
+	reach     reach   // of a rehearsed change
 	rec       judged
 	transport string // of the call that proposed
 }
@@ -145,7 +146,7 @@ func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
 	if c.replay, err = s.replayable(ctx, c); err != nil {
 		return false, err
 	}
-	if held.refused == nil && c.replay.refused == nil && s.reviewed(c) == "" {
+	if held.refused == nil && c.replay.refused == nil && s.exceptional(c) == "" {
 		if c.foreign, err = s.imported(ctx, c); err != nil {
 			return false, err
 		}

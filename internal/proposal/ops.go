@@ -30,7 +30,7 @@ func (s *Service) Operations() []*op.Operation {
 	for _, name := range names {
 		list = append(list, s.tool(s.kinds[name]))
 	}
-	return append(list, s.reads()...)
+	return append(append(list, s.reads()...), s.standingOps()...)
 }
 
 // commonNames are the members of an input that Common has.

@@ -64,7 +64,7 @@ func (s *Service) rehearse(ctx context.Context, c *candidate, o *outcome) error 
 		var seen shown
 		seen, err = s.show(ctx, a.Grant, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, transport: c.transport})
 		a.Done(ctx, 0, err)
-		c.rec.Preview, c.rec.Expected, c.finding.Label = seen.items, s.expected(&c.rec, seen), seen.label
+		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expected(&c.rec, seen), seen.label, seen.reach
 	}
 	if err == nil {
 		return nil
@@ -82,6 +82,7 @@ type shown struct {
 	items []PreviewItem
 	set   canon.ChangeSet
 	label access.Label // who may know of all of it
+	reach reach
 }
 
 // show rehearses a proposal and tells what it would change.
@@ -99,7 +100,10 @@ func (s *Service) show(ctx context.Context, g access.Grant, w work) (out shown, 
 		for _, c := range receipt.Cards {
 			p.names[c.ID] = c
 		}
-		out.items, err = p.items()
+		if out.items, err = p.items(); err != nil {
+			return err
+		}
+		out.reach, err = reachOf(ctx, l, set, w.draft.Scope())
 		return err
 	})
 	return out, err

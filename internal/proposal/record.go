@@ -41,6 +41,7 @@ type judged struct {
 	Refused  *Rejection   `json:"rejection,omitempty"`
 	Prompt   string       `json:"prompt_hash,omitempty"` // of the prompt that was made again
 
+	Standing uuid.UUID     `json:"standing,omitzero"` // the standing approval that let it through
 	Preview  []PreviewItem `json:"preview,omitempty"` // of one that waits
 	Expected canon.Hash    `json:"expected,omitzero"` // what an approval names
 
@@ -104,6 +105,8 @@ type entry struct {
 	at      time.Time
 	judged  *judged
 	decided *decided
+	granted *granted
+	ended   *ended
 
 	agreed    uuid.UUID // of the record that decided it, where that was read along
 	decidedAt time.Time
@@ -121,6 +124,12 @@ func entryOf(rec canon.Record) (e entry, err error) {
 	case typeDecided:
 		e.decided = &decided{}
 		err = json.Unmarshal(rec.Event.Payload, e.decided)
+	case typeGranted:
+		e.granted = &granted{}
+		err = json.Unmarshal(rec.Event.Payload, e.granted)
+	case typeEnded:
+		e.ended = &ended{}
+		err = json.Unmarshal(rec.Event.Payload, e.ended)
 	}
 	if err != nil {
 		err = fmt.Errorf("proposal: %s/%d: %w", rec.Stream, rec.Seq, err)

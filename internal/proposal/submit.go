@@ -136,7 +136,13 @@ func (s *Service) weigh(c *candidate, a *admission, through bool) (*standing, er
 	}
 	c.note(GateAudit, "audit/1", outcome{input: hashOf(b)})
 	c.rec.Status = Accepted
-	if why := s.reviewed(c); why != "" {
+	why := s.reviewed(c)
+	if why != "" && s.exceptional(c) == "" {
+		if g, ok := a.covered(c, now); ok {
+			c.rec.Standing, why = g.ID, ""
+		}
+	}
+	if why != "" {
 		c.rec.Status, c.rec.Issues = Pending, []Issue{{Error: why}}
 	}
 	return nil, nil
@@ -144,12 +150,19 @@ func (s *Service) weigh(c *candidate, a *admission, through bool) (*standing, er
 
 // reviewed says why a person must look at a candidate; "" where it may stand by itself.
 func (s *Service) reviewed(c *candidate) string {
+	if s.policy(c.kind) == Review || c.rec.Diverted {
+		return "waits for a person, as every " + c.kind.Name + " does"
+	}
+	return s.exceptional(c)
+}
+
+// exceptional says why a person must look at a candidate whatever the policy of its kind;
+// "" for no reason.
+func (s *Service) exceptional(c *candidate) string {
 	agent := c.grant.Caller().Actor != access.Person
 	seen := c.rec.Author.Level > access.LevelUser && agent
 	bare := !c.common.Provenance.citesContext()
 	switch {
-	case s.policy(c.kind) == Review || c.rec.Diverted:
-		return "waits for a person, as every " + c.kind.Name + " does"
 	case c.finding.Review != "":
 		return c.finding.Review
 	case c.foreign:
@@ -158,7 +171,7 @@ func (s *Service) reviewed(c *candidate) string {
 		return "waits for a person: its context held more than its readers see"
 	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:
 		return "waits for a person: its author sees more than its readers do, and does not show what it was made from"
-	case agent && bare && !c.unproven:
+	case agent && bare && !c.unproven && s.policy(c.kind) == Auto && !c.rec.Diverted:
 		return "waits for a person: it cites no context; what cites the contextRef of a context tool's answer need not wait"
 	}
 	return ""
