@@ -172,7 +172,7 @@ func (d *deps) entityGet(ctx context.Context, l *canon.Look, c *op.Call, in enti
 	if c.Reply.ETag, err = digest(e); err != nil {
 		return entity{}, err
 	}
-	if e.DescriptionCut && (c.Transport == "rest" || c.Transport == "cli") {
+	if e.DescriptionCut && !c.OverMCP() {
 		content, err := l.Content(ctx, card)
 		if err != nil {
 			return entity{}, err

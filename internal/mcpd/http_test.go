@@ -181,7 +181,7 @@ func TestLongResultIsCutAndSaysHowToGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	notice, ok := res.Content[0].(*mcp.TextContent)
-	if !ok || !strings.HasPrefix(notice.Text, "This answer is cut") || !strings.Contains(notice.Text, `{"tool":"long_page"`) {
+	if !ok || !strings.HasPrefix(notice.Text, "This answer is cut") || !strings.Contains(notice.Text, `"tool":"long_page"`) {
 		t.Fatalf("the first line does not tell that it is cut: %+v", res.Content[0])
 	}
 	res.Content = res.Content[1:]

@@ -82,6 +82,8 @@ type Call struct {
 	Asker Asker
 	// Transport is "rest", "mcp" or "cli".
 	Transport string
+	// ServedOver is "mcp" where another server asks for its clients of MCP.
+	ServedOver string
 	// BaseURL is where the caller reached the server, without a trailing slash; "" on stdio.
 	BaseURL string
 }
@@ -93,8 +95,12 @@ const ServedOver = "X-Loregate-Served-Over"
 // FromAgent reports whether the call came over MCP from a program's key. Such a caller
 // decides by what it was shown, which may have been a part.
 func (c *Call) FromAgent() bool {
-	return c.Transport == "mcp" && c.Grant.Caller().Actor != access.Person
+	return c.OverMCP() && c.Grant.Caller().Actor != access.Person
 }
+
+// OverMCP reports whether the answer goes to a client of MCP: of this server, or of one
+// that serves what is here (see ServedOver).
+func (c *Call) OverMCP() bool { return c.Transport == "mcp" || c.ServedOver == "mcp" }
 
 // Sending is what REST answers with in place of JSON: the file of Reply.File.
 type Sending uint8
@@ -137,6 +143,7 @@ type Request struct {
 	IdempotencyKey string
 	Correlation    string
 	Transport      string
+	ServedOver     string // see Call
 	BaseURL        string
 	Progress       func(done, total float64, message string)
 	Asker          Asker // nil: nobody can be asked
