@@ -10,6 +10,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/identity"
 	"loregate/internal/op"
 	"loregate/internal/remote"
 )
@@ -313,5 +314,29 @@ func TestACancelledCallEnds(t *testing.T) {
 	}
 	if calls, _ := s.calls(); calls != 1 {
 		t.Errorf("%d calls", calls)
+	}
+}
+
+// What a program was shown of a server elsewhere is a part, as over the server's own MCP,
+// and it must not write it back as the whole.
+func TestAPartIsNotWrittenBackFromElsewhere(t *testing.T) {
+	s := newSite(t)
+	secret, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "bot", Subject: "bot", Actor: access.AI, MaxRole: access.RoleGM}, []string{"main"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.key = secret
+	c := s.connect()
+	text := strings.Repeat("The tide keeps its own book. ", 828)
+	c.must("create_card", `{"name": "Annals", "content": "`+text+`"}`)
+	_, got := c.must("get_card", `{"name": "Annals"}`)
+	part, _ := got["content"].(string)
+	if got["truncated"] != true || len(part) != 8000 {
+		t.Fatalf("%d characters: %v", len(part), got["truncated"])
+	}
+	c.wantKind(fault.Invalid, "update_card", `{"name": "Annals", "content": "`+part+`"}`)
+	c.wantKind(fault.Stale, "update_card", `{"name": "Annals", "content": "`+part+`", "if_match": "`+got["etag"].(string)+`"}`)
+	if _, got = c.must("get_card", `{"name": "Annals", "full": true}`); got["content"] != text {
+		t.Error("the card is shorter")
 	}
 }
