@@ -198,7 +198,8 @@ func TestTheSameOverREST(t *testing.T) {
 	if first.StatusCode != 200 || first.Header.Get("ETag") == "" {
 		t.Fatalf("%s %s", first.Status, first.Header.Get("ETag"))
 	}
-	h.gm.must("entity_update", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id, "gm_notes": "Counts backwards now."})
+	read := h.gm.must("entity_get", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id})
+	h.gm.must("entity_update", map[string]any{"campaign_id": app.SampleCampaign, "entity_id": id, "gm_notes": "Counts backwards now.", "if_match": read["etag"]})
 	if again := get(path, first.Header.Get("ETag")); again.StatusCode != 304 {
 		t.Errorf("after a change of notes: %s", again.Status)
 	}

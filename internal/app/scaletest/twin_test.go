@@ -79,7 +79,7 @@ type twin struct {
 
 func newTwin(t *testing.T, at string) *twin {
 	src := newSource()
-	w := &twin{t, opened(t, at, app.Options{Now: src.Now, NewID: src.NewID}), src}
+	w := &twin{t, opened(t, at, app.Options{Now: src.Now, NewID: src.NewID, Secrets: func(b []byte) { clear(b) }}), src}
 	if err := w.app.EnsureWorld(t.Context()); err != nil {
 		t.Fatal(err)
 	}
