@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,5 +111,27 @@ func TestOfSeveralApprovalsOneCounts(t *testing.T) {
 	}
 	if g := ada.get(id); g.Status != "accepted" || g.EventID == "" {
 		t.Errorf("then it is %+v", g)
+	}
+}
+
+// A wrong expectedHash is refused with what to send; a list tells each change in a line.
+func TestAWrongHashSaysWhatToSend(t *testing.T) {
+	s := newScene(t, "")
+	ada, gm := s.as("ada", access.RoleUser), s.approver(access.RoleGM)
+	r := ada.propose("propose-canon-change", fields{"op": fields{"name": "write_card", "arguments": fields{"name": "Rent Quay", "content": "<p>One.</p><p>Two.</p>"}}, "reason": "It rained."})
+	for hash, want := range map[string]string{
+		"aa": "has 64 hexadecimal digits; send the expectedHash that get-proposal",
+		"aa00000000000000000000000000000000000000000000000000000000000000": `which is "Rent Quay": update (+`,
+	} {
+		_, err := call[any](gm, "approve-proposal", fields{"proposalId": r.ProposalID, "expectedHash": hash})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "/api/proposals/"+r.ProposalID) {
+			t.Errorf("%s: %v", hash, err)
+		}
+	}
+	list, err := call[struct {
+		Proposals []struct{ What, Change string }
+	}](gm, "list-proposals", fields{})
+	if err != nil || len(list.Proposals) != 1 || list.Proposals[0].What != "Rent Quay" || !strings.HasPrefix(list.Proposals[0].Change, "update (+") {
+		t.Errorf("%+v, %v", list, err)
 	}
 }
