@@ -194,7 +194,7 @@ func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 	for i := range a.Surfaces {
 		c.Surfaces = append(c.Surfaces, &a.Surfaces[i])
 	}
-	return c
+	return addFixtures(c)
 }
 
 // ServeStdio serves one caller on standard input and output.

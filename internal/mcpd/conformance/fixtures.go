@@ -1,4 +1,8 @@
-package main
+// Package conformance holds the fixtures that the official conformance suite of the Model
+// Context Protocol asks of a server: tools, resources and prompts that only show that the
+// protocol is spoken. The product serves them when it is built with the tag conformance,
+// for tests only; docs/conformance.md has the results.
+package conformance
 
 import (
 	"context"
@@ -28,8 +32,8 @@ type fixture struct {
 	handle    mcp.ToolHandler
 }
 
-// fixtures gives what the suite asks for.
-func fixtures() *mcpd.Fixtures {
+// Fixtures gives the features that the suite asks for.
+func Fixtures() *mcpd.Fixtures {
 	f := &mcpd.Fixtures{
 		Resources: []*mcp.Resource{
 			{URI: staticText, Name: "static-text", Description: "A text that stays the same", MIMEType: "text/plain"},

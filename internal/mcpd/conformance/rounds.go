@@ -1,6 +1,6 @@
 //lint:file-ignore SA1019 the suite asks for sampling, roots and logging, which the modern era leaves out
 
-package main
+package conformance
 
 import (
 	"context"

@@ -1,0 +1,8 @@
+//go:build !conformance
+
+package app
+
+import "loregate/internal/mcpd"
+
+// addFixtures adds nothing: the fixtures of the conformance suite are no part of the product.
+func addFixtures(c mcpd.Config) mcpd.Config { return c }
