@@ -1,0 +1,118 @@
+// Package clienttest drives the real clients (Claude Code, Gemini CLI, Codex) with a
+// scripted model against the product on its default limits. The clients are npm packages;
+// CLIENTS names the folder of their programs, and without it the tests are skipped.
+package clienttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is how long one conversation may take: a client starts in seconds, and on a
+// busy machine in many.
+const patience = 3 * time.Minute
+
+// server is where the product is, and a key to it.
+type server struct{ url, key string }
+
+// client is one of the real clients.
+type client struct {
+	name string
+	// prepare writes the client's settings into a home of its own and gives its command
+	// line and what its environment has besides.
+	prepare func(t testing.TB, home string, at server, m *model) (args, environ []string)
+}
+
+var clients = []client{
+	{"claude", prepareClaude}, {"gemini", prepareGemini}, {"codex", prepareCodex},
+}
+
+// programs gives the folder of the clients' programs.
+func programs(t testing.TB) string {
+	t.Helper()
+	dir := os.Getenv("CLIENTS")
+	if dir == "" {
+		t.Skip("CLIENTS is not set: the real clients are not tried (make proof does)")
+	}
+	return dir
+}
+
+// converse starts a client, lets it talk to a model to the end, and gives what it said.
+func converse(t testing.TB, c client, at server, m *model, prompt string) string {
+	t.Helper()
+	home := t.TempDir()
+	args, environ := c.prepare(t, home, at, m)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(programs(t), c.name), append(args, prompt)...)
+	cmd.Dir = filepath.Join(home, "work")
+	if err := os.MkdirAll(cmd.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=dumb", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1"}, environ...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = 5 * time.Second
+	if err := cmd.Run(); err != nil {
+		t.Errorf("%s: %v\n%.3000s", c.name, err, out.String())
+	}
+	return out.String()
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func prepareClaude(t testing.TB, home string, at server, m *model) (args, environ []string) {
+	config := filepath.Join(home, "mcp.json")
+	write(t, config, mustJSON(object{"mcpServers": object{"loregate": object{
+		"type": "http", "url": at.url, "headers": object{"Authorization": "Bearer " + at.key}}}}))
+	return []string{"--mcp-config", config, "--strict-mcp-config", "--allowedTools", "mcp__loregate", "--model", "scripted", "-p"},
+		[]string{"ANTHROPIC_BASE_URL=" + m.URL, "ANTHROPIC_API_KEY=scripted", "CLAUDE_CONFIG_DIR=" + filepath.Join(home, ".claude"),
+			"DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "ENABLE_TOOL_SEARCH=false"}
+}
+
+func prepareGemini(t testing.TB, home string, at server, m *model) (args, environ []string) {
+	write(t, filepath.Join(home, ".gemini", "settings.json"), mustJSON(object{
+		"security":   object{"auth": object{"selectedType": "gemini-api-key"}, "folderTrust": object{"enabled": false}},
+		"general":    object{"enableAutoUpdate": false, "disableAutoUpdate": true},
+		"privacy":    object{"usageStatisticsEnabled": false},
+		"telemetry":  object{"enabled": false},
+		"mcpServers": object{"loregate": object{"httpUrl": at.url, "headers": object{"Authorization": "Bearer " + at.key}, "trust": true}},
+	}))
+	return []string{"--approval-mode", "yolo", "-m", "gemini-2.5-flash", "-p"},
+		[]string{"GOOGLE_GEMINI_BASE_URL=" + m.URL, "GEMINI_API_KEY=scripted", "GEMINI_CLI_TRUST_WORKSPACE=true"}
+}
+
+func prepareCodex(t testing.TB, home string, at server, m *model) (args, environ []string) {
+	write(t, filepath.Join(home, ".codex", "config.toml"), fmt.Sprintf(strings.TrimSpace(`
+model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = %q
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+[mcp_servers.loregate]
+url = %q
+bearer_token_env_var = "LOREGATE_KEY"
+`), m.URL+"/v1", at.url))
+	return []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
+		[]string{"SCRIPTED_KEY=scripted", "LOREGATE_KEY=" + at.key, "CODEX_HOME=" + filepath.Join(home, ".codex")}
+}

@@ -1,0 +1,100 @@
+package clienttest
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/app/apptest"
+	"loregate/internal/canon"
+)
+
+// number gives a size from the environment.
+func number(variable string, fallback int) int {
+	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil && n > 0 {
+		return n
+	}
+	return fallback
+}
+
+// serve serves the sample world on default limits, with more cards in it where they are
+// asked for, and gives a key of a role.
+func serve(t testing.TB, role access.Role, cards int) server {
+	t.Helper()
+	data := t.TempDir()
+	keys := apptest.Sample(t, data)
+	a, _ := apptest.Open(t, apptest.Config(t, data), app.Options{})
+	fill(t, a, keys.World, cards)
+	addr, _ := apptest.Serve(t, a, "")
+	for _, k := range keys.Keys {
+		if k.Role == role {
+			return server{"http://" + addr + "/mcp", k.Secret}
+		}
+	}
+	t.Fatal("the sample has no key of this role")
+	return server{}
+}
+
+// fill makes cards of players, in commits of 500.
+func fill(t testing.TB, a *app.App, w canon.World, cards int) {
+	t.Helper()
+	author := access.Caller{Subject: "filler", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
+	for at := 0; at < cards; at += 500 {
+		err := a.As(t.Context(), author, access.Request{Operation: "fill", Effect: access.Write, World: w.ID}, func(g access.Grant) error {
+			_, err := a.Canon.Change(t.Context(), g, func(p *canon.Plan) error {
+				for i := at; i < min(at+500, cards); i++ {
+					if _, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Ledger %d", i), Content: "<p>An entry of the harbour's ledger.</p>"}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Every client, started ten times in a row on default limits beside a world of 20,000
+// cards, offers its model all tools each time, and gets an answer from one.
+func TestClientsKeepTheirTools(t *testing.T) {
+	programs(t)
+	starts, cards := number("CLIENT_STARTS", 10), number("CLIENT_CARDS", 20_000)
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			at := serve(t, access.RoleUser, cards)
+			fewest := -1
+			for i := range starts {
+				m := newModel(t, func(t talk) step {
+					if len(t.results) == 0 && slices.Contains(t.tools, "get_card") {
+						return step{tool: "get_card", args: object{"name": "Rent Quay"}}
+					}
+					return step{say: "done"}
+				})
+				said := converse(t, c, at, m, "Read the card Rent Quay.")
+				seen, asked := m.last()
+				if asked == 0 || len(seen.tools) == 0 {
+					t.Errorf("start %d: no tool was offered; the client said: %.600s; not understood: %v", i+1, said, m.odd)
+					continue
+				}
+				if fewest < 0 {
+					fewest = len(seen.tools)
+				}
+				if len(seen.tools) != fewest {
+					t.Errorf("start %d: %d tools were offered, %d before", i+1, len(seen.tools), fewest)
+				}
+				if len(seen.results) != 1 || !strings.Contains(seen.results[0], "Rent Quay") {
+					t.Errorf("start %d: the card's answer did not reach the model: %.600q", i+1, seen.results)
+				}
+			}
+			t.Logf("%s: %d starts, %d tools each, %d cards", c.name, starts, fewest, cards)
+		})
+	}
+}
