@@ -2,7 +2,7 @@
 GO ?= go
 SEED ?= 1
 
-.PHONY: test quick run build bench bench-scale conformance fuzz crash docs
+.PHONY: test quick run build bench bench-scale conformance fuzz proof docs
 
 test:
 	./scripts/test.sh
@@ -28,8 +28,8 @@ conformance:
 fuzz:
 	./scripts/fuzz.sh
 
-crash:
-	CRASH_KILLS=300 CRASH_CUTS=500 CRASH_FALLS=20 CRASH_WRITES=20000 $(GO) test -count=1 -timeout 180m -run 'Crash|PowerCut' -v ./internal/app/...
+proof:
+	./scripts/proof.sh
 
 docs:
 	$(GO) test ./internal/app -run 'Golden|Reference' -update

@@ -228,7 +228,7 @@ func TestCrashOfAClock(t *testing.T) {
 // a minute, and is made with CRASH_FALLS only.
 func TestCrashPausedProcess(t *testing.T) {
 	if os.Getenv("CRASH_FALLS") == "" {
-		t.Skip("takes more than a minute; make crash sets CRASH_FALLS")
+		t.Skip("takes more than a minute; make proof sets CRASH_FALLS")
 	}
 	at := pgtest.Empty(t)
 	mustRun(t, at, "world", "create", "main")

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Runs the long proofs, part by part, and writes what each showed into docs/proofs.md. A
+# part that is green for the code as it is now is not run again, so that a run that was
+# interrupted goes on where it was. The ordinary tests run each of them in small.
+#
+#   PROOF_PARTS  names of parts, in place of all that are not green yet
+#   PROOF_AGAIN  1 runs parts again that are green
+#   CLIENTS      folder of the programs of Claude Code, Gemini CLI and Codex; without it
+#                the part clients installs them with npm into a temporary folder
+set -euo pipefail
+cd "$(dirname "$0")/.."
+go=${GO:-go} page=docs/proofs.md logs=${PROOF_LOGS:-proof-logs}
+mkdir -p "$logs"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# code names the state of the sources: a part is green for a code, not for a commit.
+code=$(git ls-files -s cmd internal go.mod go.sum | git hash-object --stdin | cut -c1-10)
+commit=$(git rev-parse --short HEAD)
+if [ -n "$(git status --porcelain -- cmd internal go.mod go.sum)" ]; then
+	code=changed commit="$commit and changes"
+fi
+
+# The parts: name ! what it proves ! packages ! tests ! environment.
+parts() {
+	cat <<'PARTS'
+cuts-embedded!500 power cuts of the embedded store lose nothing acknowledged!./internal/app/crashtest!^TestPowerCut$!CRASH_CUTS=500
+cuts-controls!a lax store and a lying disk are found out by the same cuts!./internal/app/crashtest!^TestPowerCutFinds!CRASH_CUTS=500
+cuts-records!500 power cuts and disk errors between the store and its records!./internal/app/crashtest!^TestPowerCutBetweenTheFiles$|^TestCrashDiskFails!CRASH_CUTS=500
+cuts-postgres!500 cut connections to PostgreSQL: done once or refused!./internal/app/crashtest!^TestCrashOfConnections$!CRASH_CUTS=500
+kills-embedded!300 kills of the real program on the embedded store!./internal/app/crashtest!^TestCrashKill$/embedded!CRASH_KILLS=300
+kills-postgres!300 kills of the real program on PostgreSQL!./internal/app/crashtest!^TestCrashKill$/postgres!CRASH_KILLS=300
+kills-proposals!300 kills while proposals are judged and carried out!./internal/app/crashtest!^TestCrashProposal$!CRASH_KILLS=300
+falls-postgres!20 kills of PostgreSQL, full disk, jumping clocks, a paused process!./internal/app/crashtest!^TestCrashOfTheDatabase$|^TestCrashOfADatabaseThatIsFull$|^TestCrashOfAClock$|^TestCrashPausedProcess$!CRASH_FALLS=20
+steps!each step of a commit fails once, on three stores; nothing is done unrecorded!./internal/app/crashtest!^TestCrashEachStep|^TestCrashNothing|^TestCrashStartUp$|^TestCrashOneWorld!
+processes!20,000 writes by three processes that come and go!./internal/app/crashtest!^TestCrashThreeProcesses$!CRASH_WRITES=20000
+leaks!no planted mark in any byte that a lower role gets!./internal/app/prooftest!^TestNoMarkLeaks$|^TestTheDetector!PROOF_ROUNDS=200
+alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStoresAnswerAlike$!PROOF_ROUNDS=200
+interference-embedded!two worlds that differ in hidden things alone answer alike, embedded store!./internal/app/prooftest!^TestNonInterference$/sqlite!PROOF_ROUNDS=200
+interference-postgres!the same on PostgreSQL!./internal/app/prooftest!^TestNonInterference$/postgres!PROOF_ROUNDS=200
+replay!the tables follow from the stream; SQLite and PostgreSQL answer 100,000 random operations as the reference store does!./internal/canon ./internal/store/sqlite ./internal/store/postgres!^TestTablesFollow|^TestStore$!STORE_STEPS=100000
+games!1,000 games with a mark in every secret, 50 of them over MCP, one in a browser!./internal/app/gametest!.!GAME_SECRETS=1000 GAME_SECRETS_MCP=50 GAMETEST_FULL=1
+clients!each real client keeps its tools in ten starts beside 20,000 cards, and proposes!./internal/app/clienttest!.!CLIENT_STARTS=10 CLIENT_CARDS=20000
+PARTS
+}
+
+# row gives a part's row of the page.
+row() { grep -s "^| $1 |" "$page" || true; }
+
+# install_clients sets CLIENTS.
+install_clients() {
+	if [ -n "${CLIENTS:-}" ]; then return; fi
+	(cd "$work" && npm init -y >/dev/null && npm install --no-audit --no-fund --silent @anthropic-ai/claude-code @google/gemini-cli @openai/codex)
+	export CLIENTS=$work/node_modules/.bin
+}
+
+# record replaces a part's row: name, what it proves, verdict and figures, seconds.
+record() {
+	local name=$1 proves=$2 verdict=$3 took=$4
+	grep -sv "^| $name |" "$page" >"$work/page" || true
+	echo "| $name | $proves | $verdict | $took s | $commit | $code | $(date -u +%F) |" >>"$work/page"
+	cat "$work/page" >"$page"
+}
+
+# figures gives the last line that each test logged.
+figures() {
+	sed -n 's/^ *[a-z_]*_test\.go:[0-9]*: //p' "$1" | grep -E '[0-9]' | grep -v '^SKIP' | awk '!seen[$0]++' | tail -n 6 | cut -c1-200 | paste -sd';' | sed 's/;/; /g; s/|/\//g'
+}
+
+failed=0 green=0
+while IFS='!' read -r name proves packages tests environment; do
+	if [ -n "${PROOF_PARTS:-}" ]; then
+		case " $PROOF_PARTS " in *" $name "*) ;; *) continue ;; esac
+	fi
+	if [ "$code" != changed ] && [ -z "${PROOF_AGAIN:-}" ] && row "$name" | grep -q "| green.*| $code |"; then
+		echo "== $name: green already for this code"
+		green=$((green + 1))
+		continue
+	fi
+	if [ "$name" = clients ]; then install_clients; fi
+	echo "== $name: $proves"
+	began=$SECONDS status=0
+	# shellcheck disable=SC2086 # lists of words
+	env REQUIRE_ENGINES=1 $environment "$go" test -count=1 -timeout 180m -v -run "$tests" $packages >"$logs/$name.log" 2>&1 || status=$?
+	if [ "$status" -eq 0 ] && ! grep -q '^--- PASS' "$logs/$name.log"; then
+		echo "no test ran" >>"$logs/$name.log"
+		status=1
+	fi
+	verdict=green
+	if [ "$status" -ne 0 ]; then
+		verdict=RED failed=$((failed + 1))
+		grep -E '^ *(--- FAIL|panic|FAIL)|_test\.go' "$logs/$name.log" | tail -n 20 >&2
+	else
+		green=$((green + 1))
+	fi
+	record "$name" "$proves" "$verdict: $(figures "$logs/$name.log")" $((SECONDS - began))
+done < <(parts)
+echo "$green passed, $failed failed"
+[ "$failed" -eq 0 ]
