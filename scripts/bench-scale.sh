@@ -31,7 +31,7 @@ trap stop EXIT
 loregate=${LOREGATE:-$work/loregate}
 [ -n "${LOREGATE:-}" ] || "${GO:-go}" build -trimpath -ldflags '-s -w' -o "$loregate" ./cmd/loregate
 export LOREGATE_LOG_LEVEL=error LOREGATE_PROPOSALS_KEY_MINUTE=100000000 LOREGATE_PROPOSALS_WORLD_MINUTE=100000000 LOREGATE_PROPOSALS_TOKENS_DAY=1000000000
-for limit in CALLS CALLS_BURST RESOURCES LISTS LISTS_BUCKET WRITES AUTH; do export "LOREGATE_LIMITS_$limit=-1"; done
+for limit in CALLS CALLS_BURST RESOURCES LISTS LIST_PAGES TOOL_LISTS WRITES AUTH; do export "LOREGATE_LIMITS_$limit=-1"; done
 
 # as_server runs a program as who may run PostgreSQL, which refuses root.
 as_server() {

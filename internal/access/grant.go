@@ -19,7 +19,9 @@ type Class string
 const (
 	ClassCall     Class = "calls"
 	ClassResource Class = "resources"
-	ClassList     Class = "lists"
+	ClassList     Class = "lists"      // first pages of lists but tools/list
+	ClassPage     Class = "list_pages" // further pages of any list
+	ClassTools    Class = "tool_lists" // first pages of tools/list: no other list takes a client's tools
 	ClassWrite    Class = "writes"
 	ClassAuth     Class = "auth"
 	ClassCommand  Class = "commands" // of players; outside ClassWrite
@@ -146,6 +148,20 @@ func (g Grant) Unkeyed() Grant {
 	}
 	c := *g.in
 	c.request.IdempotencyKey = ""
+	return Grant{&c}
+}
+
+// On is the grant as one that was given on a surface. A call that gathers from several
+// surfaces asks each with it. It opens nothing that the caller's key does not open there.
+func (g Grant) On(surface string) Grant {
+	if g.in == nil || g.in.request.Surface == surface {
+		return g
+	}
+	if !g.in.caller.MayUse(surface, "") && len(g.in.caller.Operations) == 0 {
+		return Grant{}
+	}
+	c := *g.in
+	c.request.Surface = surface
 	return Grant{&c}
 }
 

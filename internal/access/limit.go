@@ -38,20 +38,22 @@ func DefaultProfiles() map[string]Profile {
 		ProfileDefault: {
 			ClassCall:     {PerMinute: 60, PerSecond: 10},
 			ClassResource: {PerMinute: 100},
-			ClassList:     {PerMinute: 10, Bucket: 40},
+			ClassList:     {PerMinute: 300},
+			ClassPage:     {PerMinute: 600},
+			ClassTools:    {PerMinute: 300},
 			ClassWrite:    {PerMinute: 20},
 			ClassAuth:     {PerMinute: 10},
 			ClassCommand:  {PerMinute: 120, PerSecond: 10},
 		},
 		ProfileSample: {
 			ClassCall: {PerMinute: 600, PerSecond: 10},
-			ClassList: {PerMinute: 120},
 		},
 		ProfilePlay: {
 			ClassCall: {PerMinute: 120, PerSecond: 10},
 		},
 		ProfileNone: {
 			ClassCall: {PerMinute: -1}, ClassResource: {PerMinute: -1}, ClassList: {PerMinute: -1},
+			ClassPage: {PerMinute: -1}, ClassTools: {PerMinute: -1},
 			ClassWrite: {PerMinute: -1}, ClassAuth: {PerMinute: -1}, ClassCommand: {PerMinute: -1},
 		},
 	}

@@ -208,7 +208,7 @@ func labelsOf(surfaces []op.Surface) telemetry.Labels {
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
 		l.Codes = append(l.Codes, k.Code())
 	}
-	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassWrite, access.ClassAuth, access.ClassCommand} {
+	for _, c := range []access.Class{access.ClassCall, access.ClassResource, access.ClassList, access.ClassPage, access.ClassTools, access.ClassWrite, access.ClassAuth, access.ClassCommand} {
 		l.Limits = append(l.Limits, string(c))
 	}
 	for _, s := range surfaces {

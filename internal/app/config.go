@@ -70,8 +70,9 @@ type Limits struct {
 	Calls       int `yaml:"calls" default:"60" doc:"Tool and REST calls a minute."`
 	CallsBurst  int `yaml:"calls_burst" default:"10" doc:"Tool and REST calls within one second."`
 	Resources   int `yaml:"resources" default:"100" doc:"Resource reads a minute."`
-	Lists       int `yaml:"lists" default:"10" doc:"List operations a minute, sustained."`
-	ListsBucket int `yaml:"lists_bucket" default:"40" doc:"List operations at once after a rest."`
+	Lists       int `yaml:"lists" default:"300" doc:"First pages of lists a minute: resources, templates, prompts."`
+	ListPages   int `yaml:"list_pages" default:"600" doc:"Further pages of any list a minute."`
+	ToolLists   int `yaml:"tool_lists" default:"300" doc:"First pages of the list of tools a minute, counted by themselves so that no other list takes a client's tools."`
 	Writes      int `yaml:"writes" default:"20" doc:"Writes a minute."`
 	Commands    int `yaml:"commands" default:"120" doc:"Commands of players a minute; what a player does has limits of its own."`
 	Auth        int `yaml:"auth" default:"10" doc:"Token requests a minute, for each key and each address."`
@@ -193,7 +194,9 @@ func (l Limits) profile() access.Profile {
 	return access.Profile{
 		access.ClassCall:     {PerMinute: l.Calls, PerSecond: max(l.CallsBurst, 0)},
 		access.ClassResource: {PerMinute: l.Resources},
-		access.ClassList:     {PerMinute: l.Lists, Bucket: max(l.ListsBucket, 0)},
+		access.ClassList:     {PerMinute: l.Lists},
+		access.ClassPage:     {PerMinute: l.ListPages},
+		access.ClassTools:    {PerMinute: l.ToolLists},
 		access.ClassWrite:    {PerMinute: l.Writes},
 		access.ClassAuth:     {PerMinute: l.Auth},
 		access.ClassCommand:  {PerMinute: l.Commands, PerSecond: 10},

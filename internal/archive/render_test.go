@@ -145,12 +145,12 @@ func TestCardsAreResources(t *testing.T) {
 		t.Errorf("resources tell:\n%v\n%v\n%v", hidden, absent, named)
 	}
 	list := func(who string) string {
-		p, err := s.ops.ListResources(t.Context(), s.As(who).caller, op.ListRequest{})
+		items, err := s.ops.ListResources(t.Context(), s.As(who).caller, op.ListRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var uris []string
-		for _, i := range p.Items {
+		for _, i := range items {
 			uris = append(uris, i.URI)
 		}
 		return strings.Join(uris, " ")

@@ -39,26 +39,35 @@ func (d *deps) readCard(ctx context.Context, c *op.Call, vars map[string]string)
 	return content, err
 }
 
-// listedPage is how many cards one page of the resource list has.
-const listedPage = 50
+// listedCards is how many cards the resource list has at most.
+const listedCards = 25
 
-// listCards lists the cards at the top, by name.
-func (d *deps) listCards(ctx context.Context, c *op.Call, offset int) (items []op.Listed, more int, err error) {
+// listCards lists the card that the world's settings begin with, and those at the top that
+// changed lately.
+func (d *deps) listCards(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
+	add := func(card canon.Card, recent bool) {
+		items = append(items, op.Listed{URI: cardURI(card.Name), Name: card.Name, Title: card.Name,
+			Size: int64(card.Size), Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
+	}
 	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
-		cards, total, err := l.Cards(ctx, canon.Filter{Roots: true}, canon.Page{Limit: listedPage, Offset: offset})
-		if err != nil {
-			return err
+		if name := l.World().Settings.Starter; name != "" {
+			card, ok, err := l.Exists(ctx, name)
+			if err != nil {
+				return err
+			}
+			if ok {
+				add(card, false)
+			}
 		}
-		for _, card := range cards {
-			items = append(items, op.Listed{URI: cardURI(card.Name), Name: card.Name, Title: card.Name,
-				Size: int64(card.Size), Modified: card.UpdatedAt})
+		recent, err := l.Recent(ctx)
+		for _, card := range recent {
+			if card.Parent.IsZero() && len(items) < listedCards {
+				add(card, true)
+			}
 		}
-		if next := pagedAt(page{listedPage, offset}, total, len(cards)).NextOffset; next != nil {
-			more = *next
-		}
-		return nil
+		return err
 	})
-	return items, more, err
+	return items, err
 }
 
 // completions is how many names a completion gives.

@@ -56,9 +56,9 @@ func tellApart(t *testing.T, bare, full *scene) {
 		same("complete "+c.template+c.prefix, ask(bare), ask(full))
 	}
 	list := func(s *scene) string {
-		page, err := s.ops.ListResources(t.Context(), s.As("ada").caller, op.ListRequest{})
+		items, err := s.ops.ListResources(t.Context(), s.As("ada").caller, op.ListRequest{})
 		text, err2 := s.ops.GetPrompt(t.Context(), s.As("ada").caller, op.PromptRequest{Name: "recap-session"})
-		return fmt.Sprintf("%+v %v %s %v", page, err, text.Text, err2)
+		return fmt.Sprintf("%+v %v %s %v", items, err, text.Text, err2)
 	}
 	same("lists and prompts", list(bare), list(full))
 	if asked < 75 {

@@ -44,7 +44,7 @@ func resources(d *deps) []*op.Resource {
 		name, title, doc string
 		read             listing
 	}{
-		{"entities", "Entities", "The entities of a campaign that you may see, by name.", listedEntities},
+		{"entities", "Entities", "The entities of a campaign that you may see, by name.", entitiesListed},
 		{"timeline", "Timeline", "The timeline of a campaign as far as you may see it, earliest first.", listedEvents},
 		{"sessions", "Sessions", "The sessions of a campaign, by number.", listedSessions},
 	} {
@@ -100,7 +100,7 @@ func (list listing) at(ctx context.Context, l *canon.Look, vars map[string]strin
 	return out, time.Time{}, err
 }
 
-func listedEntities(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
+func entitiesListed(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
 	out, err := entitySearch(ctx, l, nil, entitySearchIn{page: p})
 	return out.Entities, out.paged, "entities", err
 }
@@ -116,34 +116,33 @@ func listedSessions(ctx context.Context, l *canon.Look, p page) (any, paged, str
 }
 
 // listOnce lists the first page of one of the campaign's lists.
-func (d *deps) listOnce(name, title string) func(context.Context, *op.Call, int) ([]op.Listed, int, error) {
-	return func(ctx context.Context, c *op.Call, _ int) (items []op.Listed, more int, err error) {
+func (d *deps) listOnce(name, title string) func(context.Context, *op.Call) ([]op.Listed, error) {
+	return func(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
 			slug := l.World().Slug
 			items = []op.Listed{{URI: base + slug + "/" + name, Name: slug + " " + name, Title: title}}
 			return nil
 		})
-		return items, 0, err
+		return items, err
 	}
 }
 
-// listEntities lists the entities one by one, by name.
-func (d *deps) listEntities(ctx context.Context, c *op.Call, offset int) (items []op.Listed, more int, err error) {
+// listedEntities is how many entities the resource list has at most.
+const listedEntities = 10
+
+// listEntities lists the entities that changed lately.
+func (d *deps) listEntities(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
-		p := page{Limit: 50, Offset: offset}
-		cards, total, err := l.Cards(ctx, canon.Filter{Types: every}, p.canon())
-		if err != nil {
-			return err
+		recent, err := l.Recent(ctx)
+		for _, e := range recent {
+			if kindOf(e) != "" && len(items) < listedEntities {
+				items = append(items, op.Listed{URI: base + l.World().Slug + "/entities/" + url.PathEscape(e.ID.String()), Name: e.Name, Title: e.Name,
+					Modified: e.UpdatedAt, Thing: e.ID.String(), Recent: true})
+			}
 		}
-		for _, e := range cards {
-			items = append(items, op.Listed{URI: base + l.World().Slug + "/entities/" + url.PathEscape(e.ID.String()), Name: e.Name, Title: e.Name, Modified: e.UpdatedAt})
-		}
-		if next := pagedAt(p, total, len(cards)).NextOffset; next != nil {
-			more = *next
-		}
-		return nil
+		return err
 	})
-	return items, more, err
+	return items, err
 }
 
 // completeEntity completes ids of entities by the beginning of their names or of the ids
@@ -176,12 +175,12 @@ func readSystem(_ context.Context, _ *op.Call, vars map[string]string) (op.Conte
 	return op.Content{Text: string(schema)}, err
 }
 
-func listSystems(context.Context, *op.Call, int) ([]op.Listed, int, error) {
+func listSystems(context.Context, *op.Call) ([]op.Listed, error) {
 	var items []op.Listed
 	for _, code := range systemCodes {
 		items = append(items, op.Listed{URI: "imagineer://systems/" + code, Name: code, Title: "Character sheet of " + code})
 	}
-	return items, 0, nil
+	return items, nil
 }
 
 func completeSystem(_ context.Context, _ *op.Call, _, prefix string) ([]string, error) {

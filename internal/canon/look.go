@@ -218,6 +218,16 @@ func (l *Look) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, erro
 	return l.r.Cards(ctx, l.sight, f, p)
 }
 
+// recentCards is how many cards Recent looks at.
+const recentCards = 100
+
+// Recent gives the cards that changed last, latest first: a fixed number of them, whatever
+// they are, so that it takes no longer on a large world.
+func (l *Look) Recent(ctx context.Context) ([]Card, error) {
+	cards, _, err := l.Cards(ctx, Filter{Sort: SortUpdated}, Page{Limit: recentCards})
+	return cards, err
+}
+
 // ByIDs gives living cards in the order of ids; absent ones are left out.
 func (l *Look) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
 	return l.r.CardsByID(ctx, l.sight, ids)

@@ -56,17 +56,17 @@ func (s *Service) readTable(ctx context.Context, c *op.Call, vars map[string]str
 }
 
 // listTables shows the one game that there is for the caller.
-func (s *Service) listTables(ctx context.Context, c *op.Call, _ int) ([]op.Listed, int, error) {
+func (s *Service) listTables(ctx context.Context, c *op.Call) ([]op.Listed, error) {
 	game, _ := ownGame(c)
 	if game == "" {
-		return nil, 0, nil
+		return nil, nil
 	}
 	if _, err := s.open(ctx, c.Grant, game); err != nil && fault.KindOf(err) == fault.NotFound {
-		return nil, 0, nil
+		return nil, nil
 	} else if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return []op.Listed{{URI: uriStart + game, Name: game, Title: "Game of Alignment"}}, 0, nil
+	return []op.Listed{{URI: uriStart + game, Name: game, Title: "Game of Alignment"}}, nil
 }
 
 func (s *Service) completeGame(_ context.Context, c *op.Call, variable, prefix string) ([]string, error) {

@@ -177,14 +177,14 @@ func (s *stage) readPage(_ context.Context, c *op.Call, vars map[string]string) 
 	return op.Content{Text: text, Modified: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, err
 }
 
-func (s *stage) listPages(_ context.Context, c *op.Call, offset int) ([]op.Listed, int, error) {
+func (s *stage) listPages(_ context.Context, c *op.Call) ([]op.Listed, error) {
 	var all []op.Listed
 	for _, n := range []string{"crypt", "mill"} {
 		if t, err := s.book.read(c.Grant.View(), n); err == nil {
 			all = append(all, op.Listed{URI: "book://page/" + n, Name: n, Size: int64(len(t))})
 		}
 	}
-	return all[min(offset, len(all)):], 0, nil
+	return all, nil
 }
 
 // oneWorld is the only world.

@@ -293,7 +293,7 @@ func (breaking) Invoke(context.Context, access.Caller, op.Request) (*op.Answer, 
 	panic("a secret detail")
 }
 
-func (breaking) AdmitList(context.Context, access.Caller, string, string) error {
+func (breaking) AdmitList(context.Context, access.Caller, op.ListCall) error {
 	panic("a secret detail")
 }
 

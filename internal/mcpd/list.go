@@ -153,20 +153,28 @@ func union[T comparable](sc scope, c access.Caller, of func(access.Caller, strin
 
 // page counts a listing and answers with one page of it.
 func (s *Server) page(ctx context.Context, c *call, member, method, cursor string, all [][]byte) (mcp.Result, error) {
-	if err := s.cfg.Engine.AdmitList(ctx, c.caller, method, c.correlation); err != nil {
+	if err := s.cfg.Engine.AdmitList(ctx, c.caller, op.ListCall{Method: method, Continues: cursor != "", Correlation: c.correlation}); err != nil {
 		return nil, c.refused(err)
 	}
+	items, next, err := s.turn(c, method, cursor, all)
+	if err != nil {
+		return nil, err
+	}
+	return s.newResult(listJSON(member, items, next), c.modern, aMinute), nil
+}
+
+// turn gives the page of a list that a cursor begins, and the cursor of the next one.
+func (s *Server) turn(c *call, method, cursor string, all [][]byte) (items [][]byte, next string, err error) {
 	from, err := s.seal.open(method, c.list(), cursor)
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, "", c.refused(err)
 	}
 	from = min(from, len(all))
 	to := min(from+s.cfg.PageSize, len(all))
-	next := ""
 	if to < len(all) {
 		next = s.seal.seal(method, c.list(), to)
 	}
-	return s.newResult(listJSON(member, all[from:to], next), c.modern, aMinute), nil
+	return all[from:to], next, nil
 }
 
 // list is whose list it is that a cursor is of.

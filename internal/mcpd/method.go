@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -87,9 +86,6 @@ func metaOf(req mcp.Request) map[string]any {
 }
 
 func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
-	if !s.serves(method, c) {
-		return nil, noMethod(method)
-	}
 	switch method {
 	case "tools/call":
 		return s.callTool(ctx, req, c, next)
@@ -250,17 +246,8 @@ func (s *Server) declares(c *call) (tools, prompts bool) {
 	return tools, prompts
 }
 
-// serves reports whether a method is of a capability that is declared here.
-func (s *Server) serves(method string, c *call) bool {
-	kind, _, _ := strings.Cut(method, "/")
-	if kind != "tools" && kind != "prompts" {
-		return true
-	}
-	tools, prompts := s.declares(c)
-	return kind == "tools" && tools || kind == "prompts" && prompts
-}
-
-// capable leaves out the capabilities of which nothing is declared here.
+// capable leaves out the capabilities of which nothing is declared here. A client that lists
+// them all the same is given an empty list: some end the connection on an error.
 func (s *Server) capable(all *mcp.ServerCapabilities, c *call) *mcp.ServerCapabilities {
 	tools, prompts := s.declares(c)
 	if all == nil || tools && prompts {

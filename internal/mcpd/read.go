@@ -12,10 +12,6 @@ import (
 	"loregate/internal/op"
 )
 
-// A position in the listing of several surfaces holds the surface's place above the
-// engine's offset.
-const surfaceShift = 56
-
 func hasVariables(uri string) bool { return strings.Contains(uri, "{") }
 
 // surfaces are those that a scope asks the engine for, one by one.
@@ -26,39 +22,35 @@ func (sc scope) surfaces() []string {
 	return sc.names
 }
 
-// listResources shows a page of the URIs worth showing. The engine counts it.
+// listResources shows the URIs to begin at. The engine counts it.
 func (s *Server) listResources(ctx context.Context, p *mcp.ListResourcesParams, c *call) (mcp.Result, error) {
+	const method = "resources/list"
 	var cursor string
 	if p != nil {
 		cursor = p.Cursor
 	}
-	position, err := s.seal.open("resources/list", c.list(), cursor)
+	surface := ""
+	if len(c.scope.names) > 0 {
+		surface = c.scope.names[0]
+	}
+	listed, err := s.cfg.Engine.ListResources(ctx, c.caller, op.ListRequest{Ask: c.ask(surface), Surfaces: c.scope.names, Continues: cursor != ""})
 	if err != nil {
 		return nil, c.refused(err)
 	}
-	all := c.scope.surfaces()
-	at := min(position>>surfaceShift, len(all)-1)
-	page, err := s.cfg.Engine.ListResources(ctx, c.caller, op.ListRequest{Ask: c.ask(all[at]), Offset: position & (1<<surfaceShift - 1)})
-	if err != nil {
-		return nil, c.refused(err)
-	}
-	var items [][]byte
-	for _, r := range page.Items {
+	var all [][]byte
+	for _, r := range listed {
 		m := &mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, MIMEType: r.MIME, Size: r.Size}
 		if !r.Modified.IsZero() {
 			m.Annotations = &mcp.Annotations{LastModified: r.Modified.UTC().Format(time.RFC3339)}
 		}
-		items = append(items, mustJSON(m))
+		all = append(all, mustJSON(m))
 	}
-	next := ""
-	switch {
-	case page.Next > 0:
-		next = s.seal.seal("resources/list", c.list(), at<<surfaceShift|page.Next)
-	case at+1 < len(all):
-		next = s.seal.seal("resources/list", c.list(), (at+1)<<surfaceShift)
+	if s.cfg.Fixtures != nil {
+		all = appendJSON(all, s.cfg.Fixtures.Resources)
 	}
-	if s.cfg.Fixtures != nil && next == "" {
-		items = appendJSON(items, s.cfg.Fixtures.Resources)
+	items, next, err := s.turn(c, method, cursor, all)
+	if err != nil {
+		return nil, err
 	}
 	return s.newResult(listJSON("resources", items, next), c.modern, stale), nil
 }

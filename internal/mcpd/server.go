@@ -29,11 +29,11 @@ type Engine interface {
 	MatchResource(c access.Caller, surface, uri string) *op.Resource
 
 	ReadResource(ctx context.Context, c access.Caller, r op.ResourceRequest) (op.Content, error)
-	ListResources(ctx context.Context, c access.Caller, r op.ListRequest) (op.ListPage, error)
+	ListResources(ctx context.Context, c access.Caller, r op.ListRequest) ([]op.Listed, error)
 	GetPrompt(ctx context.Context, c access.Caller, r op.PromptRequest) (op.PromptText, error)
 	Complete(ctx context.Context, c access.Caller, r op.CompleteRequest) ([]string, error)
-	// AdmitList counts a listing that the engine is not asked for.
-	AdmitList(ctx context.Context, c access.Caller, kind, correlation string) error
+	// AdmitList counts a page of a list that the engine is not asked for.
+	AdmitList(ctx context.Context, c access.Caller, list op.ListCall) error
 }
 
 // Authenticator says who sent a request. Its errors are fault.Unauthorized,

@@ -209,9 +209,9 @@ type Resource struct {
 
 	// Read gives the content of one URI. Absent and hidden are both fault.NotFound.
 	Read func(ctx context.Context, c *Call, vars map[string]string) (Content, error)
-	// List gives URIs worth showing, a page from an offset on; nil for none. more is
-	// the next offset, or 0 at the end.
-	List func(ctx context.Context, c *Call, offset int) (items []Listed, more int, err error)
+	// List gives a few URIs to begin at, the best first; nil for none. Templates,
+	// completion and search find the rest: it never walks the canon.
+	List func(ctx context.Context, c *Call) ([]Listed, error)
 	// Complete gives values of a variable that begin with a text; nil for none.
 	Complete func(ctx context.Context, c *Call, variable, prefix string) ([]string, error)
 	// Watch tells cheaply whether content has changed; nil: it is read again to find out.
@@ -240,6 +240,12 @@ type Content struct {
 type Listed struct {
 	URI, Name, Title string
 	MIME             string // "" is the Resource's
+	// Thing identifies the card that the entry is about, "" for none. Of two entries about
+	// one thing the first is shown.
+	Thing string
+	// Recent marks an entry that is there because its thing changed lately. Those come
+	// after all others.
+	Recent bool
 	Size             int64
 	Modified         time.Time
 }

@@ -131,7 +131,7 @@ func surfaces() []op.Surface {
 			Surfaces: []string{"archive"}, Least: access.RoleUser, Read: readCard, List: listCards, Complete: completeCards,
 		}, {
 			Template: "archive://secrets", Name: "secrets", Title: "Secrets", Doc: "The GM's.", MIME: "text/plain",
-			Surfaces: []string{"archive"}, Least: access.RoleGM, Read: readCard, List: listCards,
+			Surfaces: []string{"archive"}, Least: access.RoleGM, Read: readCard, List: listSecrets,
 		}},
 		Prompts: []*op.Prompt{{
 			Name: "summarize-card", Title: "Summarize", Doc: "Sums a card up.", Surfaces: []string{"archive"}, Least: access.RoleUser,
@@ -153,11 +153,17 @@ func readCard(_ context.Context, _ *op.Call, vars map[string]string) (op.Content
 	return op.Content{Text: "# " + vars["name"]}, nil
 }
 
-func listCards(_ context.Context, _ *op.Call, offset int) ([]op.Listed, int, error) {
-	if offset == 0 {
-		return []op.Listed{{URI: "archive://card/A", Name: "A"}}, 1, nil
+func listCards(context.Context, *op.Call) ([]op.Listed, error) {
+	return []op.Listed{{URI: "archive://card/B", Name: "B", Thing: "b", Recent: true}, {URI: "archive://card/A", Name: "A"}}, nil
+}
+
+// listSecrets lists the same thing for a better reason, and more than a list may have.
+func listSecrets(context.Context, *op.Call) ([]op.Listed, error) {
+	all := []op.Listed{{URI: "archive://secrets", Name: "S", Thing: "b"}, {URI: "archive://card/A", Name: "A"}}
+	for i := range 60 {
+		all = append(all, op.Listed{URI: fmt.Sprint("archive://more/", i), Name: "more", Recent: true})
 	}
-	return []op.Listed{{URI: "archive://card/B", Name: "B"}}, 0, nil
+	return all, nil
 }
 
 func completeCards(_ context.Context, _ *op.Call, _, prefix string) ([]string, error) {

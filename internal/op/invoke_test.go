@@ -388,7 +388,7 @@ func TestEverythingIsLimited(t *testing.T) {
 			_, err := b.ReadResource(ctx, c, op.ResourceRequest{Ask: ask, URI: "archive://x"})
 			return err
 		},
-		"a listing": func() error { return b.AdmitList(ctx, c, "tools/list", "c") },
+		"a listing": func() error { return b.AdmitList(ctx, c, op.ListCall{Method: "tools/list", Correlation: "c"}) },
 		"resources": func() error { _, err := b.ListResources(ctx, c, op.ListRequest{Ask: ask}); return err },
 		"a prompt": func() error {
 			_, err := b.GetPrompt(ctx, c, op.PromptRequest{Ask: ask, Name: "summarize-card"})

@@ -219,11 +219,29 @@ func (l *Local) Show(operation, surface string, err error, correlation string) f
 	return e
 }
 
-// AdmitList counts one listing call ("tools/list", "prompts/list", …), which reads no
-// world. Its errors are fault.RateLimited and fault.Unavailable.
-func (l *Local) AdmitList(ctx context.Context, c access.Caller, kind, correlation string) error {
+// ListCall is one page asked of a list that reads no world.
+type ListCall struct {
+	Method      string // "tools/list", "prompts/list", …
+	Continues   bool   // it is not the first page
+	Correlation string
+}
+
+// class is the limit that the page counts against.
+func (c ListCall) class() access.Class {
+	switch {
+	case c.Continues:
+		return access.ClassPage
+	case c.Method == "tools/list":
+		return access.ClassTools
+	}
+	return access.ClassList
+}
+
+// AdmitList counts one page of a list. Its errors are fault.RateLimited and
+// fault.Unavailable.
+func (l *Local) AdmitList(ctx context.Context, c access.Caller, list ListCall) error {
 	c.Operations, c.Surfaces = nil, nil // lists show what the key opens; asking is open to all
-	a, err := l.guard.Admit(ctx, c, access.Request{Operation: kind, Effect: access.Read, Class: access.ClassList, Correlation: correlation})
+	a, err := l.guard.Admit(ctx, c, access.Request{Operation: list.Method, Effect: access.Read, Class: list.class(), Correlation: list.Correlation})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -24,17 +25,12 @@ type ResourceRequest struct {
 	URI string
 }
 
-// ListRequest asks for a page of a resource listing.
+// ListRequest asks for the resources worth listing.
 type ListRequest struct {
 	Ask
-	Offset int // from an earlier page's Next
-}
-
-// ListPage is a page of a resource listing. Next is the next page's offset, 0 at the end;
-// it means nothing to callers, who get it sealed.
-type ListPage struct {
-	Items []Listed
-	Next  int
+	Surfaces []string // those whose resources are listed; none means all
+	// Continues tells that a client reads on in a list that it has begun.
+	Continues bool
 }
 
 // about is a resource or prompt as the Guard sees it.
@@ -145,53 +141,75 @@ func (l *Local) absent(ctx context.Context, c access.Caller, ask Ask, kind strin
 	return err
 }
 
-// pageShift keeps the number of a resource above the offset within its own listing.
-const pageShift = 40
+// MaxListed is how many resources are listed at most.
+const MaxListed = 50
 
-// ListResources gives a page of the URIs worth showing, resource by resource in the order
-// of declaration; it counts as one listing call.
-func (l *Local) ListResources(ctx context.Context, c access.Caller, r ListRequest) (ListPage, error) {
-	var page ListPage
-	if r.Offset < 0 {
-		return page, fault.BadField("cursor", "is not from an earlier page")
-	}
-	open := l.Resources(c, r.Surface)
-	c.Surfaces, c.Operations = nil, nil // what the key opens has been picked
-	noWorld := !slices.ContainsFunc(open, func(x *Resource) bool { return !x.NoWorld && x.List != nil })
-	what := about{"resources/list", nil, access.RoleNone, noWorld, access.ClassList, ""}
-	err := l.with(ctx, c, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
-		return 0, l.listFrom(ctx, call, open, r.Offset, &page)
+// ListResources gives the URIs to begin at, at most MaxListed, each once: resource by
+// resource in the order of declaration, then what changed lately.
+func (l *Local) ListResources(ctx context.Context, c access.Caller, r ListRequest) (items []Listed, err error) {
+	open := l.listing(c, r.Surfaces)
+	asked := c
+	asked.Surfaces, asked.Operations = nil, nil // what the key opens has been picked
+	noWorld := !slices.ContainsFunc(open, func(x *Resource) bool { return !x.NoWorld })
+	page := ListCall{Method: "resources/list", Continues: r.Continues}
+	what := about{page.Method, nil, access.RoleNone, noWorld, page.class(), ""}
+	err = l.with(ctx, asked, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
+		for _, res := range open {
+			if call.Grant.Role() < res.Least {
+				continue
+			}
+			on := *call
+			on.Grant = call.Grant.On(through(c, res.Surfaces, r.Surface, res.Name))
+			listed, err := res.List(ctx, &on)
+			if err != nil {
+				return 0, err
+			}
+			items = appendListed(items, res, listed)
+		}
+		return 0, nil
 	})
-	return page, err
+	slices.SortStableFunc(items, func(a, b Listed) int { return cmp.Compare(btoi(a.Recent), btoi(b.Recent)) })
+	return items[:min(len(items), MaxListed)], err
 }
 
-// listFrom fills a page from the first resource at or after the offset that lists
-// anything.
-func (l *Local) listFrom(ctx context.Context, call *Call, open []*Resource, offset int, page *ListPage) error {
-	index, inner := offset>>pageShift, offset&(1<<pageShift-1)
-	for ; index < len(open); index, inner = index+1, 0 {
-		res := open[index]
-		if res.List == nil || call.Grant.Role() < res.Least {
-			continue
-		}
-		items, more, err := res.List(ctx, call, inner)
-		if err != nil {
-			return err
-		}
-		for i := range items {
-			if items[i].MIME == "" {
-				items[i].MIME = res.MIME
+// listing gives the resources of some surfaces (none means all) that list anything, each once.
+func (l *Local) listing(c access.Caller, surfaces []string) (open []*Resource) {
+	if len(surfaces) == 0 {
+		surfaces = []string{""}
+	}
+	for _, surface := range surfaces {
+		for _, res := range l.Resources(c, surface) {
+			if res.List != nil && !slices.Contains(open, res) {
+				open = append(open, res)
 			}
 		}
-		page.Items = append(page.Items, items...)
-		if more > 0 {
-			page.Next = index<<pageShift | more
-			return nil
+	}
+	return open
+}
+
+// appendListed adds what a resource lists. An entry about a thing that is there already is
+// left out; one that is there for a better reason takes the place of a recent one.
+func appendListed(items []Listed, res *Resource, listed []Listed) []Listed {
+	for _, one := range listed {
+		if one.MIME == "" {
+			one.MIME = res.MIME
 		}
-		if len(page.Items) >= 50 && index+1 < len(open) {
-			page.Next = (index + 1) << pageShift
-			return nil
+		at := slices.IndexFunc(items, func(other Listed) bool {
+			return other.URI == one.URI || one.Thing != "" && other.Thing == one.Thing
+		})
+		switch {
+		case at < 0:
+			items = append(items, one)
+		case items[at].Recent && !one.Recent:
+			items[at] = one
 		}
 	}
-	return nil
+	return items
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -52,40 +53,62 @@ func TestReadResource(t *testing.T) {
 	}
 }
 
-func TestListResourcesPages(t *testing.T) {
+func TestListResourcesGivesEachOnceAndRecentOnesLast(t *testing.T) {
 	b := newBench(t, nil)
-	all := func(c access.Caller) string {
-		var uris []string
-		for offset := 0; ; {
-			p, err := b.ListResources(context.Background(), c, op.ListRequest{Offset: offset})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, i := range p.Items {
-				uris = append(uris, i.Name+" "+i.MIME)
-			}
-			if offset = p.Next; offset == 0 {
-				return strings.Join(uris, ", ")
-			}
+	list := func(c access.Caller, r op.ListRequest) string {
+		t.Helper()
+		items, err := b.ListResources(context.Background(), c, r)
+		if err != nil || len(items) > op.MaxListed {
+			t.Fatal(len(items), err)
 		}
+		var names []string
+		for _, i := range items[:min(3, len(items))] {
+			names = append(names, i.Name+" "+i.MIME)
+		}
+		return fmt.Sprint(len(items), ": ", strings.Join(names, ", "))
 	}
-	if got, want := all(as(access.RoleUser)), "A text/markdown, B text/markdown"; got != want {
+	if got, want := list(as(access.RoleUser), op.ListRequest{}), "2: A text/markdown, B text/markdown"; got != want {
 		t.Errorf("a player: %s, want %s", got, want)
 	}
-	if got, want := all(as(access.RoleGM)), "A text/markdown, B text/markdown, A text/plain, B text/plain"; got != want {
+	if got, want := list(as(access.RoleGM), op.ListRequest{}), "50: S text/plain, A text/markdown, more text/plain"; got != want {
 		t.Errorf("the GM: %s, want %s", got, want)
+	}
+	if got, want := list(as(access.RoleGM), op.ListRequest{Surfaces: []string{"world"}}), "0: "; got != want {
+		t.Errorf("a surface without resources: %s, want %s", got, want)
 	}
 	mixed := as(access.RoleUser)
 	mixed.Roles[worldB] = access.RoleGM
-	p, err := b.ListResources(context.Background(), mixed, op.ListRequest{Ask: op.Ask{World: "a"}, Offset: 1 << 40})
-	if err != nil || len(p.Items) != 0 {
-		t.Errorf("the GM's elsewhere, shown here: %+v %v", p, err)
+	if got, want := list(mixed, op.ListRequest{Ask: op.Ask{World: "a"}}), "2: A text/markdown, B text/markdown"; got != want {
+		t.Errorf("the GM's elsewhere, shown here: %s, want %s", got, want)
 	}
-	if _, err := b.ListResources(context.Background(), as(access.RoleGM), op.ListRequest{Offset: -1}); fault.KindOf(err) != fault.Invalid {
-		t.Errorf("a negative offset: %v", err)
-	}
-	if p, err := b.ListResources(context.Background(), as(access.RoleGM), op.ListRequest{Offset: 1 << 60}); err != nil || len(p.Items) != 0 {
-		t.Errorf("an offset beyond all: %v %v", p, err)
+}
+
+// No list takes what another counts by.
+func TestEachKindOfListHasItsLimit(t *testing.T) {
+	for _, tc := range []struct {
+		spend, ask op.ListCall
+	}{
+		{op.ListCall{Method: "prompts/list"}, op.ListCall{Method: "tools/list"}},
+		{op.ListCall{Method: "tools/list"}, op.ListCall{Method: "prompts/list"}},
+		{op.ListCall{Method: "tools/list", Continues: true}, op.ListCall{Method: "tools/list"}},
+		{op.ListCall{Method: "prompts/list", Continues: true}, op.ListCall{Method: "prompts/list"}},
+		{op.ListCall{Method: "prompts/list"}, op.ListCall{Method: "prompts/list", Continues: true}},
+	} {
+		limits := access.NewLimits(access.LimitConfig{}, func() time.Time { return time.Unix(0, 0) })
+		l, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{Limiter: limits})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for l.AdmitList(t.Context(), access.Caller{Key: "k"}, tc.spend) == nil {
+			n++
+		}
+		if want := map[bool]int{true: 600, false: 300}[tc.spend.Continues]; n != want {
+			t.Errorf("%+v: %d pages, want %d", tc.spend, n, want)
+		}
+		if err := l.AdmitList(t.Context(), access.Caller{Key: "k"}, tc.ask); err != nil {
+			t.Errorf("after all of %+v: %+v: %v", tc.spend, tc.ask, err)
+		}
 	}
 }
 

@@ -253,21 +253,22 @@ func (l *lore) readFact(ctx context.Context, c *op.Call, vars map[string]string)
 	return content, err
 }
 
-// listedFacts is how many facts one page of the resource list has.
-const listedFacts = 50
+// listedFacts is how many facts the resource list has at most.
+const listedFacts = 10
 
-func (l *lore) listFacts(ctx context.Context, c *op.Call, offset int) (items []op.Listed, more int, err error) {
+// listFacts lists facts that changed lately.
+func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 	err = l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
-		cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: listedFacts, Offset: offset})
-		for _, card := range cards {
-			items = append(items, op.Listed{URI: "world://fact/" + card.Codename, Name: card.Codename, Title: markup.Clean(card.Name), Modified: card.UpdatedAt})
-		}
-		if len(cards) == listedFacts {
-			more = offset + listedFacts
+		recent, err := look.Recent(ctx)
+		for _, card := range recent {
+			if _, fact := l.types[markup.KeyOf(card.Type)]; fact && card.Codename != "" && len(items) < listedFacts {
+				items = append(items, op.Listed{URI: "world://fact/" + card.Codename, Name: card.Codename, Title: markup.Clean(card.Name),
+					Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: true})
+			}
 		}
 		return err
 	})
-	return items, more, err
+	return items, err
 }
 
 // completeFact gives ids of facts that begin with what was typed, or whose names do.

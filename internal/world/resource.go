@@ -55,21 +55,40 @@ func noPlace(id string) error {
 	return fault.New(fault.NotFound, "there is no place %q; follow the exits of the starting place, or search for its name", clipped(markup.Clean(id), 100))
 }
 
-// listedPlaces is how many places one page of the resource list has.
-const listedPlaces = 50
+// listedPlaces is how many places the resource list has at most.
+const listedPlaces = 10
 
-func (w *World) listLocations(ctx context.Context, c *op.Call, offset int) (items []op.Listed, more int, err error) {
+// listLocations lists the place where players begin, and places that changed lately.
+func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
+	add := func(card canon.Card, recent bool) {
+		items = append(items, op.Listed{URI: "world://location/" + card.ID.String(), Name: markup.Clean(card.Name), Title: markup.Clean(card.Name),
+			Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
+	}
 	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
-		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeLocation}, canon.Page{Limit: listedPlaces, Offset: offset})
-		for _, card := range cards {
-			items = append(items, op.Listed{URI: "world://location/" + card.ID.String(), Name: markup.Clean(card.Name), Title: markup.Clean(card.Name), Modified: card.UpdatedAt})
+		m, err := w.moment(ctx, l, when{})
+		if err != nil {
+			return err
 		}
-		if len(cards) == listedPlaces {
-			more = offset + listedPlaces
+		start, ok, err := m.place(ctx, "")
+		if err != nil {
+			return err
+		}
+		if ok {
+			begin, _, err := l.ByID(ctx, start.ID)
+			if err != nil {
+				return err
+			}
+			add(begin, false)
+		}
+		recent, err := l.Recent(ctx)
+		for _, card := range recent {
+			if markup.KeyOf(card.Type) == markup.KeyOf(typeLocation) && len(items) < listedPlaces {
+				add(card, true)
+			}
 		}
 		return err
 	})
-	return items, more, err
+	return items, err
 }
 
 // completions is how many values a completion gives.

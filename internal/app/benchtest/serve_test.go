@@ -31,7 +31,7 @@ func program(b *testing.B) string {
 func command(b *testing.B, path, dir string, args ...string) *exec.Cmd {
 	c := exec.CommandContext(b.Context(), path, args...)
 	c.Env = append(os.Environ(), "LOREGATE_DATA="+dir, "LOREGATE_DATABASE="+database(b, dir), "LOREGATE_LOG_LEVEL=error", "GOGC=", "GOMEMLIMIT=")
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LISTS_BUCKET", "WRITES", "AUTH"} {
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES", "AUTH"} {
 		c.Env = append(c.Env, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
 	return c

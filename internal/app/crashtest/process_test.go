@@ -88,7 +88,7 @@ func command(t testing.TB, at string, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB", "LOREGATE_ADDR=127.0.0.1:0", "LOREGATE_LOG_LEVEL=warn")
 	data, database := placed(at)
 	cmd.Env = append(cmd.Env, "LOREGATE_DATA="+data, "LOREGATE_DATABASE="+database)
-	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LISTS_BUCKET", "WRITES", "AUTH"} {
+	for _, limit := range []string{"CALLS", "CALLS_BURST", "RESOURCES", "LISTS", "LIST_PAGES", "TOOL_LISTS", "WRITES", "AUTH"} {
 		cmd.Env = append(cmd.Env, "LOREGATE_LIMITS_"+limit+"=-1")
 	}
 	return cmd

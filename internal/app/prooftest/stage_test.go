@@ -217,7 +217,7 @@ func newStage(t testing.TB, on string) *stage {
 	if on == "postgres" {
 		c.Database = pgtest.Database(t, prepare)
 	}
-	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Commands: -1, Auth: -1}
+	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1, Commands: -1, Auth: -1}
 	c.Studio.Blender, c.Studio.Godot = filepath.Join(c.Data, "no-blender"), filepath.Join(c.Data, "no-godot")
 	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,

@@ -88,7 +88,7 @@ func openedOnce(t testing.TB, at string, o app.Options) (a *app.App, shut func()
 		c.Data, c.Database = at, ""
 	}
 	if o.Profile == "" {
-		c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListsBucket: -1, Writes: -1, Auth: -1}
+		c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1, Auth: -1}
 	}
 	return apptest.Open(t, c, o)
 }

@@ -1,0 +1,158 @@
+package fronttest
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// pages follows a list to its end, as Claude Code and Gemini CLI do. ok is false where any
+// page was refused: the clients then have nothing of that kind.
+func (m *mcp) pages(method, member string) (items []any, ok bool) {
+	m.s.t.Helper()
+	params := map[string]any{}
+	for {
+		result, failed := m.ask(method, params)
+		if failed != nil {
+			m.s.t.Logf("%s: %v", method, failed)
+			return nil, false
+		}
+		list, _ := result[member].([]any)
+		items = append(items, list...)
+		next, _ := result["nextCursor"].(string)
+		if next == "" {
+			return items, true
+		}
+		params["cursor"] = next
+	}
+}
+
+// starts are the lists that a client asks for when it starts, in its order.
+var starts = map[string][][2]string{
+	"Claude Code": {{"tools/list", "tools"}, {"prompts/list", "prompts"}, {"resources/list", "resources"}, {"resources/templates/list", "resourceTemplates"}},
+	"Gemini CLI":  {{"prompts/list", "prompts"}, {"tools/list", "tools"}, {"resources/list", "resources"}},
+	"Codex":       {{"tools/list", "tools"}},
+}
+
+// Ten starts of each client within a minute, with one key, on the limits by default.
+func TestClientsThatStartOftenKeepAllTheirTools(t *testing.T) {
+	cards := 20_000
+	if os.Getenv("LOREGATE_FRONT_CARDS") != "" {
+		cards = 100_000
+	}
+	s := open(t, nil)
+	filled := time.Now()
+	s.fill(cards)
+	t.Logf("%d cards in %v", cards, time.Since(filled))
+	key, _ := s.key(access.RoleGM)
+	began := time.Now()
+	slowest := time.Duration(0)
+	want := map[string]int{}
+	for range 10 {
+		for _, client := range []string{"Claude Code", "Gemini CLI", "Codex"} {
+			m := s.connect("/mcp", key)
+			for _, list := range starts[client] {
+				asked := time.Now()
+				items, ok := m.pages(list[0], list[1])
+				slowest = max(slowest, time.Since(asked))
+				if !ok {
+					t.Fatalf("%s lost its list: %s", client, list[0])
+				}
+				if _, again := want[list[0]]; !again {
+					want[list[0]] = len(items)
+				}
+				if len(items) != want[list[0]] || len(items) == 0 {
+					t.Fatalf("%s: %d entries of %s, where there were %d", client, len(items), list[0], want[list[0]])
+				}
+			}
+		}
+	}
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("thirty starts took %v", took)
+	}
+	if want["resources/list"] > 50 {
+		t.Errorf("%d resources are listed", want["resources/list"])
+	}
+	t.Logf("%d cards: thirty starts in %v, slowest list %v, %v", cards, time.Since(began), slowest, want)
+}
+
+func TestResourcesAreEntryPointsEachOnce(t *testing.T) {
+	s := open(t, nil)
+	s.fill(300)
+	s.change(func(p *canon.Plan) error {
+		_, err := p.Create(canon.NewCard{Name: "Latest", Root: true})
+		return err
+	})
+	key, _ := s.key(access.RoleGM)
+	for _, path := range []string{"/mcp", "/mcp/archive", "/mcp/world", "/mcp/campaign"} {
+		items, _ := s.connect(path, key).pages("resources/list", "resources")
+		seen, gate := map[string]bool{}, 0
+		for _, item := range items {
+			r := item.(map[string]any)
+			if seen[r["uri"].(string)] {
+				t.Errorf("%s: %s is listed twice", path, r["uri"])
+			}
+			seen[r["uri"].(string)] = true
+			if r["title"] == "Gate" {
+				gate++
+			}
+		}
+		if wanted := map[bool]int{true: 0, false: 1}[path == "/mcp/campaign"]; gate != wanted {
+			t.Errorf("%s: the place to begin at is listed %d times in %v", path, gate, seen)
+		}
+		if len(items) == 0 || len(items) > 50 {
+			t.Errorf("%s: %d entries", path, len(items))
+		}
+	}
+	items, _ := s.connect("/mcp", key).pages("resources/list", "resources")
+	last := ""
+	for _, item := range items {
+		last += item.(map[string]any)["uri"].(string) + " "
+	}
+	if !strings.Contains(last, "archive://card/Latest") {
+		t.Errorf("what changed last is not among %s", last)
+	}
+}
+
+// Codex ends a connection on "method not found".
+func TestAnEmptySurfaceListsNoTools(t *testing.T) {
+	s := open(t, nil)
+	key, _ := s.key(access.RoleGM)
+	m := s.connect("/mcp/alignment", key)
+	for method, member := range map[string]string{"tools/list": "tools", "prompts/list": "prompts"} {
+		result, failed := m.ask(method, map[string]any{})
+		if list, ok := result[member].([]any); !ok || len(list) != 0 || failed != nil {
+			t.Errorf("%s: %v %v", method, result, failed)
+		}
+	}
+	if _, failed := m.ask("tools/call", map[string]any{"name": "get_card"}); failed == nil || !strings.Contains(failed["message"].(string), "get_card") {
+		t.Errorf("a call: %v", failed)
+	}
+}
+
+func TestASeatsKeyListsItsGameEverywhere(t *testing.T) {
+	s := open(t, nil)
+	gm, _ := s.key(access.RoleGM)
+	var game struct {
+		ID string `json:"game_id"`
+	}
+	s.object("POST", "/api/games?world=mire", gm, `{}`, &game)
+	var joined struct {
+		Key string `json:"mcp_key"`
+	}
+	s.object("POST", "/api/games/"+game.ID+"/join?world=mire", gm, `{"name":"Ada","as":"mcp"}`, &joined)
+	for _, path := range []string{"/mcp/alignment", "/mcp"} {
+		m := s.connect(path, joined.Key)
+		items, ok := m.pages("resources/list", "resources")
+		if !ok || len(items) != 1 || items[0].(map[string]any)["uri"] != "game://alignment/"+game.ID {
+			t.Errorf("%s lists %v", path, items)
+		}
+		if tools, ok := m.pages("tools/list", "tools"); !ok || len(tools) != 0 {
+			t.Errorf("%s has tools: %v", path, tools)
+		}
+	}
+}
