@@ -228,7 +228,8 @@ func (m memberAcceptCmd) Run(ctx context.Context, _ io.Writer) error {
 type keyCmd struct {
 	Create keyCreateCmd `cmd:"" help:"Make an API key; it is shown once."`
 	List   keyListCmd   `cmd:"" help:"List API keys."`
-	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key, with its tokens and open streams."`
+	Tokens keyTokensCmd `cmd:"" help:"List the tokens that players and seats of games play with."`
+	Revoke keyRevokeCmd `cmd:"" help:"Revoke an API key, with its tokens, the play tokens made with it, and open streams; or one play token."`
 }
 
 type keyCreateCmd struct {
@@ -337,9 +338,37 @@ func stateOf(k identity.Key, now time.Time) string {
 	return "good"
 }
 
+type keyTokensCmd struct {
+	common
+	listing
+}
+
+type tokenRow struct {
+	app.PlayToken
+	State string `json:"state"`
+}
+
+var tokenTable = table[tokenRow]{"ID PLAYS WORLD MADE-WITH CREATED UNTIL STATE", func(t tokenRow) []string {
+	return []string{t.ID, cmp.Or(plain(t.Plays), t.Player.String()), cmp.Or(t.World, "-"), cmp.Or(t.MadeWith, "-"), day(t.Created), day(t.Expires), t.State}
+}}
+
+func (k keyTokensCmd) Run(ctx context.Context, out io.Writer) error {
+	return k.with(ctx, func(a *app.App) error {
+		tokens, err := a.PlayTokens(ctx)
+		if err != nil {
+			return err
+		}
+		rows := make([]tokenRow, len(tokens))
+		for i, t := range tokens {
+			rows[i] = tokenRow{t, stateOf(t.Key, time.Now())}
+		}
+		return tokenTable.print(out, k.listing, rows)
+	})
+}
+
 type keyRevokeCmd struct {
 	common
-	ID string `arg:"" help:"Id of the key, from key list."`
+	ID string `arg:"" help:"Id of the key, from key list, or of a play token, from key tokens."`
 }
 
 func (k keyRevokeCmd) Run(ctx context.Context) error {

@@ -99,13 +99,13 @@ func gamePage() httpd.Route {
 // seats gives out what opens a seat.
 type seats struct{ app *App }
 
-func (s seats) Token(ctx context.Context, w access.WorldID, seat string) (token, id string, err error) {
-	return s.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: w, Subject: access.Subject("seat-" + seat), Seat: seat})
+func (s seats) Token(ctx context.Context, by access.Grant, seat string) (token, id string, err error) {
+	return s.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: by.World(), MadeWith: by.Caller().Key, Subject: access.Subject("seat-" + seat), Seat: seat})
 }
 
-func (s seats) Key(ctx context.Context, w access.WorldID, seat string) (secret, id string, err error) {
+func (s seats) Key(ctx context.Context, by access.Grant, seat string) (secret, id string, err error) {
 	k, secret, err := s.app.Identity.CreateKey(ctx, identity.KeySpec{Name: "seat " + seat, Subject: access.Subject("seat-" + seat), Actor: access.AI,
-		MaxRole: access.RoleUser, Worlds: map[access.WorldID]access.Role{w: access.RoleUser}, Seat: seat})
+		MaxRole: access.RoleUser, Worlds: map[access.WorldID]access.Role{by.World(): access.RoleUser}, Seat: seat, MadeWith: by.Caller().Key})
 	return secret, k.ID, err
 }
 

@@ -42,7 +42,7 @@ func (a *App) openWorld(ctx context.Context) error {
 // so that nothing that is open to its maker by name is open to it.
 type playTokens struct{ app *App }
 
-func (p playTokens) IssuePlayer(ctx context.Context, w access.WorldID, player canon.CardID) (string, error) {
-	token, _, err := p.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: w, Subject: access.Subject("player-" + player.String()), Player: uuid.UUID(player)})
+func (p playTokens) IssuePlayer(ctx context.Context, by access.Grant, player canon.CardID) (string, error) {
+	token, _, err := p.app.Identity.IssuePlay(ctx, identity.PlaySpec{World: by.World(), MadeWith: by.Caller().Key, Subject: access.Subject("player-" + player.String()), Player: uuid.UUID(player)})
 	return token, err
 }

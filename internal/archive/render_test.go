@@ -158,7 +158,7 @@ func TestCardsAreResources(t *testing.T) {
 	if got := list("user"); got != "archive://card/Inn archive://card/Main%20Page" {
 		t.Errorf("the user's list: %s", got)
 	}
-	if got := list("gm"); got != "archive://card/Inn archive://card/Main%20Page archive://card/Vault" {
+	if got := list("gm"); got != "archive://card/Inn archive://card/Vault archive://card/Main%20Page" {
 		t.Errorf("the gm's list: %s", got)
 	}
 	complete := func(who, prefix string) string {

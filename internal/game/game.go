@@ -41,10 +41,11 @@ type Ledgers interface {
 
 // Seats gives out what opens a seat.
 type Seats interface {
-	// Token makes a play token for a seat ("game/player") of a world. The id revokes it.
-	Token(ctx context.Context, w access.WorldID, seat string) (token, id string, err error)
+	// Token makes a play token for a seat ("game/player") of the grant's world. The id
+	// revokes it. What is made ends with the key of the grant's caller.
+	Token(ctx context.Context, by access.Grant, seat string) (token, id string, err error)
 	// Key makes an API key for a seat, for the MCP endpoint alone.
-	Key(ctx context.Context, w access.WorldID, seat string) (secret, id string, err error)
+	Key(ctx context.Context, by access.Grant, seat string) (secret, id string, err error)
 	// Revoke ends a token or key; one that is unknown is no error.
 	Revoke(ctx context.Context, id string) error
 }

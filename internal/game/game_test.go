@@ -61,13 +61,13 @@ func (r *records) of(operation string) (list []access.Record) {
 // tokens gives out seats by number.
 type tokens struct{ n atomic.Int64 }
 
-func (k *tokens) Token(context.Context, access.WorldID, string) (token, id string, err error) {
+func (k *tokens) Token(context.Context, access.Grant, string) (token, id string, err error) {
 	n := k.n.Add(1)
 	return fmt.Sprint("token-", n), fmt.Sprint("id-", n), nil
 }
 
-func (k *tokens) Key(ctx context.Context, w access.WorldID, seat string) (secret, id string, err error) {
-	return k.Token(ctx, w, seat)
+func (k *tokens) Key(ctx context.Context, g access.Grant, seat string) (secret, id string, err error) {
+	return k.Token(ctx, g, seat)
 }
 
 func (k *tokens) Revoke(context.Context, string) error { return nil }

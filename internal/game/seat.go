@@ -95,13 +95,13 @@ func (s *Service) join(ctx context.Context, g access.Grant, t *table, c rule.Joi
 // admitTo makes the credential of a seat and ends the one it had.
 func (s *Service) admitTo(ctx context.Context, g access.Grant, t *table, seat rule.Seat, as rule.Played) (secret string, err error) {
 	state, _ := t.now()
-	world, name := g.World(), seatName(t.id, seat)
+	name := seatName(t.id, seat)
 	var id string
 	switch as {
 	case rule.ByClient:
-		secret, id, err = s.cfg.Seats.Key(ctx, world, name)
+		secret, id, err = s.cfg.Seats.Key(ctx, g, name)
 	case rule.ByPerson:
-		secret, id, err = s.cfg.Seats.Token(ctx, world, name)
+		secret, id, err = s.cfg.Seats.Token(ctx, g, name)
 	}
 	if err != nil {
 		return "", err

@@ -157,7 +157,7 @@ func (s *Service) goodSecret(ctx context.Context, prefix, text string, now time.
 	if !sameHash(k.Hash, h) || !ok || !k.Good(now) {
 		return Key{}, refused(ErrInvalid, "the secret is unknown, revoked or expired")
 	}
-	return k, nil
+	return k, s.checkMaker(ctx, k)
 }
 
 // keyOf finds the key that a token was given for.
@@ -169,7 +169,7 @@ func (s *Service) keyOf(ctx context.Context, c *claims) (Key, error) {
 	if !ok || k.Subject != c.Subject || k.Audience != "" {
 		return Key{}, refused(ErrInvalid, "its key is unknown, or another subject's")
 	}
-	return k, nil
+	return k, s.checkMaker(ctx, k)
 }
 
 func (s *Service) caller(ctx context.Context, k Key, c *claims) (access.Caller, error) {

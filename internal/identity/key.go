@@ -41,6 +41,9 @@ func (s *Service) CreateKey(ctx context.Context, spec KeySpec) (Key, string, err
 		return Key{}, "", err
 	}
 	hash, _ := secretHash(keyPrefix, secret)
+	if err := s.bindToMaker(ctx, &spec); err != nil {
+		return Key{}, "", err
+	}
 	k := Key{ID: s.cfg.NewID(), Hash: hash, KeySpec: spec, Created: now}
 	if err := s.cfg.Store.AddKey(ctx, k); err != nil {
 		return Key{}, "", unavailable(err)
@@ -65,8 +68,9 @@ func (s *Service) Keys(ctx context.Context) ([]Key, error) {
 	return all, nil
 }
 
-// RevokeKey ends a key, its tokens and the streams that watch it: here before it
-// returns, in other processes within a second. An id that names no key is
+// RevokeKey ends a key, its tokens, the play tokens and keys that were made with it, and
+// the streams that watch any of them: here before it returns, in other processes within a
+// second. An id that names no key is
 // fault.NotFound; a key that is revoked already is no error.
 func (s *Service) RevokeKey(ctx context.Context, id string) error {
 	found, err := s.cfg.Store.RevokeKey(ctx, id, s.cfg.Now().UTC())
@@ -99,6 +103,9 @@ func (s *Service) Binding(ctx context.Context, c access.Caller) (Binding, error)
 	}
 	if !ok || !k.Good(s.cfg.Now()) {
 		return Binding{}, refused(ErrInvalid, "the key is revoked or expired")
+	}
+	if err := s.checkMaker(ctx, k); err != nil {
+		return Binding{}, err
 	}
 	return Binding{Player: k.Player, Seat: k.Seat}, nil
 }

@@ -30,6 +30,7 @@ type PlaySpec struct {
 	Seat       string         // "game/player"; "" for none
 	Operations []string       // those it opens, of the audience play; empty: all of that audience
 	Life       time.Duration  // 0 is DefaultPlayLife
+	MadeWith   string         // id of the key that asks for it; "" for none. The token ends with that key
 }
 
 // IssuePlay makes a token that plays as one player or one seat with the role user in
@@ -46,6 +47,9 @@ func (s *Service) IssuePlay(ctx context.Context, spec PlaySpec) (token, id strin
 	}
 	hash, _ := secretHash(playPrefix, token)
 	k := Key{ID: s.cfg.NewID(), Hash: hash, KeySpec: spec.key(s.cfg.Now().UTC()), Created: s.cfg.Now().UTC()}
+	if err := s.bindToMaker(ctx, &k.KeySpec); err != nil {
+		return "", "", err
+	}
 	if err := s.cfg.Store.AddKey(ctx, k); err != nil {
 		return "", "", unavailable(err)
 	}
@@ -64,6 +68,73 @@ func (s *Service) RevokePlay(ctx context.Context, id string) error {
 		return fault.New(fault.NotFound, "no play token has this id")
 	}
 	return s.RevokeKey(ctx, id)
+}
+
+// PlayTokens lists what stands behind play tokens, by creation, without hashes. One that
+// ended with the key it was made with counts as revoked when that key was.
+func (s *Service) PlayTokens(ctx context.Context) ([]Key, error) {
+	var all []Key
+	byID := map[string]Key{}
+	for k, err := range s.cfg.Store.Keys(ctx) {
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		byID[k.ID] = k
+		if k.Audience != AudiencePlay {
+			continue
+		}
+		if maker := byID[k.MadeWith]; k.Revoked.IsZero() {
+			k.Revoked = maker.Revoked
+		}
+		k.Hash = Hash{}
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+// bindToMaker lets a new key end with the key that it is made with. Where that one was made
+// with another in its turn (the host of a game replaces a seat's token with its own), the
+// new key ends with that other one, so that there are no chains.
+func (s *Service) bindToMaker(ctx context.Context, spec *KeySpec) error {
+	if spec.MadeWith == "" {
+		return nil
+	}
+	maker, err := s.maker(ctx, spec.MadeWith)
+	if err == nil && maker.MadeWith != "" {
+		maker, err = s.maker(ctx, maker.MadeWith)
+	}
+	if err != nil {
+		return err
+	}
+	if spec.MadeWith = maker.ID; maker.Audience == AudiencePlay {
+		spec.MadeWith = "" // it was made at the command line, and ends by itself
+		return nil
+	}
+	if !maker.Expires.IsZero() && (spec.Expires.IsZero() || maker.Expires.Before(spec.Expires)) {
+		spec.Expires = maker.Expires
+	}
+	return nil
+}
+
+// checkMaker refuses a key whose maker has ended.
+func (s *Service) checkMaker(ctx context.Context, k Key) error {
+	if k.MadeWith == "" {
+		return nil
+	}
+	_, err := s.maker(ctx, k.MadeWith)
+	return err
+}
+
+// maker finds the key that another was made with, and refuses one that has ended.
+func (s *Service) maker(ctx context.Context, id string) (Key, error) {
+	k, ok, err := s.cfg.Store.KeyByID(ctx, id)
+	if err != nil {
+		return k, unavailable(err)
+	}
+	if !ok || !k.Good(s.cfg.Now()) {
+		return k, refused(ErrInvalid, "the key that it was made with is revoked or expired")
+	}
+	return k, nil
 }
 
 func (p PlaySpec) check() error {
@@ -90,6 +161,6 @@ func (p PlaySpec) key(now time.Time) KeySpec {
 		Name: "play", Subject: p.Subject, Actor: p.Actor, MaxRole: access.RoleUser, Audience: AudiencePlay,
 		Worlds:     map[access.WorldID]access.Role{p.World: access.RoleUser},
 		Operations: sorted(p.Operations), RateClass: access.ProfilePlay,
-		Player: p.Player, Seat: p.Seat, Expires: now.Add(p.Life),
+		Player: p.Player, Seat: p.Seat, Expires: now.Add(p.Life), MadeWith: p.MadeWith,
 	}
 }

@@ -2,6 +2,7 @@ package identity_test
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"testing"
@@ -197,4 +198,88 @@ func TestWhatAPlayTokenMaySay(t *testing.T) {
 	if all, err := f.Keys(context.Background()); err != nil || len(all) != 0 {
 		t.Errorf("play tokens are listed as keys: %v, %v", all, err)
 	}
+}
+
+// A play token, and a seat's key, end with the key that they were made with: here at once,
+// in another process within a poll, and at the latest when that key expires.
+func TestWhatAKeyMadeEndsWithIt(t *testing.T) {
+	f := newFixture(t)
+	there := f.another()
+	maker, secret := f.key(identity.KeySpec{Expires: f.now().Add(time.Hour)})
+	token, _ := f.play(identity.PlaySpec{MadeWith: maker.ID})
+	seat, seatSecret, err := f.CreateKey(t.Context(), identity.KeySpec{Name: "seat", Subject: "seat", MaxRole: access.RoleUser, Seat: "g1/p1", MadeWith: maker.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, host := f.play(identity.PlaySpec{Seat: "g1/p1", MadeWith: maker.ID})
+	replaced, replacedID := f.play(identity.PlaySpec{Seat: "g1/p2", MadeWith: host})
+	other, _ := f.play(identity.PlaySpec{})
+	list, err := f.PlayTokens(t.Context())
+	if err != nil || len(list) != 4 {
+		t.Fatalf("%d listed, %v", len(list), err)
+	}
+	for _, k := range list[:3] {
+		if k.MadeWith != maker.ID || !k.Expires.Equal(maker.Expires) || !k.Revoked.IsZero() || k.Hash != (identity.Hash{}) {
+			t.Errorf("listed %+v", k)
+		}
+	}
+	var streams []<-chan struct{}
+	for _, s := range []*identity.Service{f.Service, there} {
+		for _, id := range []string{seat.ID, host, replacedID} {
+			ended, stop := s.Watch(t.Context(), id)
+			defer stop()
+			streams = append(streams, ended)
+		}
+		if _, err := s.Authenticate(t.Context(), token, identity.AudiencePlay); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.RevokeKey(t.Context(), maker.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []string{token, replaced} {
+		_, err := f.playing(one)
+		wantRefused(t, err, identity.ErrInvalid)
+	}
+	for _, one := range []string{secret, seatSecret} {
+		_, err := f.Exchange(t.Context(), one, access.RoleUser, "")
+		wantRefused(t, err, identity.ErrInvalid)
+	}
+	for i, ended := range streams[:3] {
+		select {
+		case <-ended:
+		default:
+			t.Errorf("stream %d of this process goes on", i)
+		}
+	}
+	for i, ended := range streams[3:] {
+		select {
+		case <-ended:
+		case <-time.After(time.Second):
+			t.Errorf("stream %d of the other process goes on after a second", i)
+		}
+	}
+	_, err = there.Authenticate(t.Context(), token, identity.AudiencePlay)
+	wantRefused(t, err, identity.ErrInvalid)
+	if _, err := f.playing(other); err != nil {
+		t.Errorf("another's token ended too: %v", err)
+	}
+	if list, _ := f.PlayTokens(t.Context()); list[0].Revoked.IsZero() || !list[3].Revoked.IsZero() {
+		t.Errorf("listed as %v and %v", list[0].Revoked, list[3].Revoked)
+	}
+	if _, _, err := f.IssuePlay(t.Context(), identity.PlaySpec{World: mainWorld, Subject: "late", Player: aPlayer, MadeWith: maker.ID}); !errors.Is(err, fault.Unauthorized) {
+		t.Errorf("a revoked key made a token: %v", err)
+	}
+}
+
+func TestAPlayTokenExpiresWithItsMaker(t *testing.T) {
+	f := newFixture(t)
+	maker, _ := f.key(identity.KeySpec{Expires: f.now().Add(time.Hour)})
+	token, _ := f.play(identity.PlaySpec{MadeWith: maker.ID})
+	if _, err := f.playing(token); err != nil {
+		t.Fatal(err)
+	}
+	f.add(time.Hour)
+	_, err := f.playing(token)
+	wantRefused(t, err, identity.ErrInvalid)
 }

@@ -116,6 +116,9 @@ type KeySpec struct {
 	Approve    bool                           `json:"approve,omitempty"`    // never with an AI
 	Operator   bool                           `json:"operator,omitempty"`   // never with an AI
 	CreatedBy  access.Subject                 `json:"created_by,omitempty"`
+	// MadeWith is the id of the key that this one was made with through the API. It ends
+	// when that key does.
+	MadeWith string `json:"made_with,omitempty"`
 }
 
 // Good reports whether the key opens anything at a time.

@@ -2,10 +2,13 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"loregate/internal/fault"
 )
 
 // watchers are the open streams, by the key they were opened with.
@@ -19,6 +22,7 @@ type watchers struct {
 type watcher struct {
 	done    chan struct{}
 	expires time.Time // the key's; zero for never. Guarded by watchers.mu
+	maker   string    // the key that the key was made with; "" for none. Guarded by watchers.mu
 }
 
 func newWatchers() *watchers { return &watchers{byKey: map[string]map[*watcher]struct{}{}} }
@@ -90,8 +94,13 @@ func (s *Service) recheck(ctx context.Context, id string) error {
 		s.watch.end(id)
 		return nil
 	}
-	s.watch.expiring(id, k.Expires)
-	return nil
+	s.watch.learn(id, k)
+	err = s.checkMaker(ctx, k)
+	if errors.Is(err, fault.Unauthorized) {
+		s.watch.end(id)
+		return nil
+	}
+	return err
 }
 
 func (ws *watchers) add(id string, w *watcher) {
@@ -116,13 +125,21 @@ func (ws *watchers) remove(id string, w *watcher) {
 	}
 }
 
+// end ends the watches of a key, and of the keys that were made with it.
 func (ws *watchers) end(id string) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	for w := range ws.byKey[id] {
-		close(w.done)
+	for key, all := range ws.byKey {
+		for w := range all {
+			if key == id || w.maker == id {
+				close(w.done)
+				delete(all, w)
+			}
+		}
+		if len(all) == 0 {
+			delete(ws.byKey, key)
+		}
 	}
-	delete(ws.byKey, id)
 }
 
 func (ws *watchers) endAll() {
@@ -140,11 +157,12 @@ func (ws *watchers) keys() []string {
 	return slices.Sorted(maps.Keys(ws.byKey))
 }
 
-func (ws *watchers) expiring(id string, at time.Time) {
+// learn keeps what the watches of a key need to know of it.
+func (ws *watchers) learn(id string, k Key) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.byKey[id] {
-		w.expires = at
+		w.expires, w.maker = k.Expires, k.MadeWith
 	}
 }
 

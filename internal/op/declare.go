@@ -245,9 +245,9 @@ type Listed struct {
 	Thing string
 	// Recent marks an entry that is there because its thing changed lately. Those come
 	// after all others.
-	Recent bool
-	Size             int64
-	Modified         time.Time
+	Recent   bool
+	Size     int64
+	Modified time.Time
 }
 
 // Prompt is a declared canned prompt.

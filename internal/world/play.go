@@ -81,7 +81,7 @@ func (w *World) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn)
 		return out, err
 	}
 	c.Reply.Location = "/api/players/" + id.String()
-	out.Token, err = w.cfg.Tokens.IssuePlayer(ctx, c.Grant.World(), id)
+	out.Token, err = w.cfg.Tokens.IssuePlayer(ctx, c.Grant, id)
 	return out, err
 }
 

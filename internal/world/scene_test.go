@@ -73,7 +73,7 @@ func emptyScene(t testing.TB, store canon.Store, change ...func(*Config)) *scene
 // tokens gives each player its id as token.
 type tokens struct{}
 
-func (tokens) IssuePlayer(_ context.Context, _ access.WorldID, player canon.CardID) (string, error) {
+func (tokens) IssuePlayer(_ context.Context, _ access.Grant, player canon.CardID) (string, error) {
 	return "token of " + player.String(), nil
 }
 

@@ -42,7 +42,7 @@ type Config struct {
 
 // Tokens makes and ends the tokens that players play with.
 type Tokens interface {
-	IssuePlayer(ctx context.Context, world access.WorldID, player canon.CardID) (token string, err error)
+	IssuePlayer(ctx context.Context, by access.Grant, player canon.CardID) (token string, err error)
 }
 
 // Handled tells how far the handlers of events are.
