@@ -75,8 +75,9 @@ type Limits struct {
 	ToolLists   int `yaml:"tool_lists" default:"300" doc:"First pages of the list of tools a minute, counted by themselves so that no other list takes a client's tools."`
 	Writes      int `yaml:"writes" default:"20" doc:"Writes a minute."`
 	Commands    int `yaml:"commands" default:"120" doc:"Commands of players a minute; what a player does has limits of its own."`
-	Auth        int `yaml:"auth" default:"10" doc:"Token requests a minute, for each key and each address."`
+	Auth        int `yaml:"auth" default:"10" doc:"Token requests a minute for each key, and wrong keys and tokens a minute for each address."`
 	Connections int `yaml:"connections" default:"4096" doc:"Connections open at once, of all callers together; one more is answered 503. 0 keeps the default, -1 means none."`
+	PerAddress  int `yaml:"connections_per_address" doc:"Connections open at once from one address (for IPv6 its /64), and requests and streams under way from it. Behind a proxy those of the address that it names. Default: an eighth of limits.connections, at least 16; -1 means none."`
 }
 
 // Audit is what is kept of calls.

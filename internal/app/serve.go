@@ -64,7 +64,8 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 func (a *App) begin(server *http.Server, listener net.Listener) context.Context {
 	ended, end := context.WithCancelCause(context.Background())
 	tls := a.Config.TLS
-	listener = &bounded{Listener: listener, most: a.Config.Limits.connections(), plain: tls.Cert == ""}
+	limits := a.Config.Limits
+	listener = &bounded{Listener: listener, most: limits.connections(), shares: access.NewSlots(limits.perAddress()), proxies: a.Config.proxies(), plain: tls.Cert == ""}
 	go func() {
 		if tls.Cert != "" {
 			end(server.ServeTLS(listener, tls.Cert, tls.Key))
@@ -137,17 +138,13 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 	stopping := make(chan struct{})
 	c := httpd.Config{
 		Stopping: stopping,
-		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, MCP: mcp,
+		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, PerAddress: a.Config.Limits.perAddress(), Proxies: a.Config.proxies(), MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: s.leaving.ready(a.Ready), Version: a.Version,
 		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.hosts(), Origins: a.Config.Origins,
 		Now: a.now, Logger: a.logger, Routes: []httpd.Route{frontPage(), gamePage()},
 	}
 	for _, r := range a.Config.AllowFrom {
 		c.AllowFrom = append(c.AllowFrom, netip.MustParsePrefix(r))
-	}
-	if a.Config.BehindProxy {
-		c.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
-			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("fc00::/7")}
 	}
 	if s.handler, err = httpd.New(c); err != nil {
 		mcp.Close()
@@ -168,6 +165,15 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 	return s, nil
 }
 
+// proxies are the addresses whose X-Forwarded-For is believed.
+func (c Config) proxies() []netip.Prefix {
+	if !c.BehindProxy {
+		return nil
+	}
+	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
+		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("172.16.0.0/12"), netip.MustParsePrefix("192.168.0.0/16"), netip.MustParsePrefix("fc00::/7")}
+}
+
 // hosts are the names that requests may name.
 func (c Config) hosts() []string {
 	hosts := append([]string(nil), c.Hosts...)
@@ -184,7 +190,7 @@ func (c Config) hosts() []string {
 
 func (a *App) mcpConfig(engine mcpd.Engine) mcpd.Config {
 	c := mcpd.Config{
-		Engine: engine, Auth: bearers{a.Identity, a.Config}, Changes: a.Canon,
+		Engine: engine, Auth: bearers{a.Identity, meteredLimits{a.limits, a.metrics}, a.Config}, Changes: a.Canon,
 		Version: a.Version, Website: Website, Origins: a.Config.Origins, Now: a.now, Logger: a.logger,
 		Worlds: func(ctx context.Context, c access.Caller) []string {
 			names, _ := worlds{a.Canon}.Names(ctx, c) // without names the instructions are shorter, no more
@@ -218,11 +224,13 @@ func (a *App) ServeStdio(ctx context.Context, c access.Caller, world string, sur
 // bearers authenticates MCP over HTTP by the Authorization header.
 type bearers struct {
 	identity *identity.Service
+	limiter  access.Limiter
 	config   Config
 }
 
 func (b bearers) Authenticate(ctx context.Context, r *http.Request) (access.Caller, error) {
-	return b.identity.Authenticate(ctx, httpd.Bearer(r), "")
+	c, err := b.identity.Authenticate(ctx, httpd.Bearer(r), "")
+	return c, httpd.ChargeWrong(b.limiter, httpd.ClientOf(r), err)
 }
 
 func (b bearers) Challenge(r *http.Request, err error) string {

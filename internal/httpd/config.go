@@ -58,8 +58,12 @@ type Config struct {
 	Auth   Authenticator
 	// Guard records attempts to get a token; nil records none.
 	Guard *access.Guard
-	// Limiter counts POST /api/mcp/auth by key and by address; nil counts nothing.
+	// Limiter counts POST /api/mcp/auth by key, and wrong keys and tokens wherever they are
+	// sent by address; nil counts nothing.
 	Limiter access.Limiter
+	// PerAddress is how many requests of one address may be under way, streams among them;
+	// 0 is no bound.
+	PerAddress int
 	MCP     http.Handler // serves /mcp and /mcp/{surface}, and authenticates itself; nil for none
 	Console http.Handler // serves what nothing else does; nil for none
 	Routes  []Route
@@ -128,7 +132,7 @@ func New(c Config) (http.Handler, error) {
 		c.BodyWait = bodyWait
 	}
 	c.PublicURL = strings.TrimRight(c.PublicURL, "/")
-	s := &server{Config: c, router: newRouter()}
+	s := &server{Config: c, router: newRouter(), underWay: access.NewSlots(c.PerAddress)}
 	var err error
 	if s.authShape, err = op.ShapeOf[authIn](); err != nil {
 		return nil, err
@@ -156,4 +160,5 @@ type server struct {
 	openapi   document
 	authShape *op.Shape
 	streams   access.Streams // open feeds
+	underWay  *access.Slots  // requests, by address
 }

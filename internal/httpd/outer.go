@@ -80,6 +80,12 @@ func (s *server) outer() (http.Handler, error) {
 			s.fail(x, "", err)
 			return
 		}
+		leave, err := s.enter(x)
+		if err != nil {
+			s.fail(x, "", err)
+			return
+		}
+		defer leave()
 		s.dispatch(x)
 	}), nil
 }

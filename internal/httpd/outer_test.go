@@ -128,7 +128,8 @@ func TestAttemptsAreLimited(t *testing.T) {
 		code      int
 	}{
 		{"lg_a", "127.0.0.1:1", 401}, {"lg_b", "127.0.0.1:2", 401},
-		{"lg_c", "127.0.0.1:3", 429}, // the address has had its two
+		{"lg_c", "127.0.0.1:3", 429},    // the address has had its two wrong ones
+		{"lg_good", "127.0.0.1:4", 201}, // which are no concern of who has a good one
 		{"lg_a", "127.0.0.2:1", 401},
 		{"lg_a", "127.0.0.3:1", 429}, // the key has
 	} {

@@ -64,6 +64,7 @@ func (s *server) dispatch(x *exchange) {
 	if s.MCP != nil && (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) {
 		x.route = "/mcp"
 		x.r.Body = http.MaxBytesReader(x.w, x.r.Body, bodyLimit)
+		x.withClient()
 		s.MCP.ServeHTTP(x.w, x.r)
 		return
 	}
@@ -118,7 +119,7 @@ func (s *server) caller(x *exchange, audience string) (access.Caller, error) {
 func (s *server) authenticate(x *exchange, audience string) (access.Caller, error) {
 	c, err := s.Auth.Authenticate(x.r.Context(), Bearer(x.r), audience)
 	if err != nil {
-		return c, err
+		return c, ChargeWrong(s.Limiter, x.client, err)
 	}
 	if !c.TokenExpires.IsZero() {
 		left := max(c.TokenExpires.Sub(s.Now()), 0)

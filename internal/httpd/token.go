@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	"loregate/internal/access"
-	"loregate/internal/fault"
 )
 
 // authIn is the body of POST /api/mcp/auth.
@@ -17,24 +16,22 @@ type authIn struct {
 	World  string `json:"world,omitzero" maxlen:"255"`
 }
 
-// exchangeKey gives a token for a key. It is limited by address before the key is looked
-// at, then by key; the record names neither.
+// exchangeKey gives a token for a key. Attempts are limited by key, and wrong ones by address
+// too; the record names neither.
 func (s *server) exchangeKey(x *exchange, _ map[string]string) {
 	ctx := x.r.Context()
 	issued, err := func() (any, error) {
-		if err := s.mayTry(access.AddressAccount(x.client), x.client.IsValid()); err != nil {
-			return nil, err
-		}
 		var in authIn
 		if err := s.readAuth(x, &in); err != nil {
 			return nil, err
 		}
 		sum := sha256.Sum256([]byte(in.APIKey))
-		if err := s.mayTry("auth:"+hex.EncodeToString(sum[:8]), true); err != nil {
+		if err := mayTry(s.Limiter, "auth:"+hex.EncodeToString(sum[:8]), nil); err != nil {
 			return nil, err
 		}
 		role, _ := access.ParseRole(in.Role)
-		return s.Auth.Exchange(ctx, in.APIKey, role, in.World)
+		issued, err := s.Auth.Exchange(ctx, in.APIKey, role, in.World)
+		return issued, ChargeWrong(s.Limiter, x.client, err)
 	}()
 	s.record(ctx, x, err)
 	if err != nil {
@@ -77,19 +74,6 @@ func (s *server) record(ctx context.Context, x *exchange, err error) {
 	if refused == nil {
 		a.Done(ctx, 0, err)
 	}
-}
-
-func (s *server) mayTry(account string, known bool) error {
-	if s.Limiter == nil || !known {
-		return nil
-	}
-	wait, ok := s.Limiter.Take(account, "", access.ClassAuth)
-	if ok {
-		return nil
-	}
-	e := fault.New(fault.RateLimited, "too many attempts; wait %d s and try again", fault.RetrySeconds(wait))
-	e.RetryAfter = wait
-	return e.With("limit", string(access.ClassAuth))
 }
 
 func (s *server) keySet(x *exchange, _ map[string]string) {
