@@ -79,9 +79,10 @@ type common struct {
 	Config   string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
 }
 
-// load reads the configuration, flags over environment over file, and sets up logging.
-func (c common) load() (app.Config, error) {
-	cfg, err := app.LoadConfig(c.Config, os.Environ())
+// load reads the configuration, flags over environment over file over defaults, and sets up
+// logging.
+func (c common) load(defaults ...app.Default) (app.Config, error) {
+	cfg, err := app.LoadConfig(c.Config, os.Environ(), defaults...)
 	if err != nil {
 		return cfg, err
 	}

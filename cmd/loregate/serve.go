@@ -18,7 +18,11 @@ type serveCmd struct {
 }
 
 func (s serveCmd) Run(ctx context.Context, out io.Writer) error {
-	cfg, err := s.load()
+	var defaults []app.Default
+	if s.Sample {
+		defaults = app.SampleDefaults()
+	}
+	cfg, err := s.load(defaults...)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"time"
@@ -125,11 +126,8 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 // openAccess makes what decides who may come in, and what is kept of it.
 func (a *App) openAccess(c Config, o Options) (err error) {
 	profiles := map[string]access.Profile{access.ProfileDefault: c.Limits.profile()}
-	if o.Profile != "" {
-		sample := access.DefaultProfiles()[o.Profile]
-		for class, rate := range sample {
-			profiles[access.ProfileDefault][class] = rate
-		}
+	if o.Profile != "" && o.Profile != access.ProfileSample { // whose rates are SampleDefaults, which a configuration overrides
+		maps.Copy(profiles[access.ProfileDefault], access.DefaultProfiles()[o.Profile])
 	}
 	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
 	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID().String(), Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})

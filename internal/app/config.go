@@ -108,12 +108,31 @@ type Import struct {
 	GMFolders []string `yaml:"gm_folders" default:"GM,DM,Secrets" doc:"Folders of a Markdown vault whose notes become GM cards, by name at any depth."`
 }
 
+// Default is another default of a setting, for a way to start that wants one.
+type Default struct{ Path, Value string }
+
+// SampleDefaults are those of serve --sample: limits at which a person can play.
+func SampleDefaults() []Default {
+	calls := access.DefaultProfiles()[access.ProfileSample][access.ClassCall]
+	return []Default{{"limits.calls", strconv.Itoa(calls.PerMinute)}}
+}
+
 // LoadConfig reads the defaults, then the file ("" for none), then the environment
 // (as os.Environ gives it), each over the one before. Unknown keys and unreadable values
 // are refused with the nearest known key. The file's values are strict YAML.
-func LoadConfig(file string, environ []string) (Config, error) {
+func LoadConfig(file string, environ []string, defaults ...Default) (Config, error) {
 	var c Config
-	if err := eachSetting(&c, func(s setting) error { return s.set(s.fallback) }); err != nil {
+	byPath := map[string]string{}
+	for _, d := range defaults {
+		byPath[d.Path] = d.Value
+	}
+	err := eachSetting(&c, func(s setting) error {
+		if value, ok := byPath[s.path]; ok {
+			return s.set(value)
+		}
+		return s.set(s.fallback)
+	})
+	if err != nil {
 		return c, fmt.Errorf("defaults: %w", err)
 	}
 	if file != "" {

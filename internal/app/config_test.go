@@ -4,8 +4,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"loregate/internal/access"
 )
 
 func TestTheEnvironmentBeatsTheFileWhichBeatsTheDefaults(t *testing.T) {
@@ -15,8 +18,40 @@ func TestTheEnvironmentBeatsTheFileWhichBeatsTheDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Addr != "127.0.0.1:2" || c.Token.Life != 45*time.Minute || c.Data != "./loregate-data" || c.Import.GMFolders[0] != "Hidden" || c.Limits.Lists != 10 {
+	if c.Addr != "127.0.0.1:2" || c.Token.Life != 45*time.Minute || c.Data != "./loregate-data" || c.Import.GMFolders[0] != "Hidden" || c.Limits.Lists != 300 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// What serve --sample raises is a default: a file or a variable that says otherwise holds,
+// also where it says what the usual default is.
+func TestTheSampleOverridesNothingThatIsSet(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "loregate.yaml")
+	os.WriteFile(file, []byte("limits:\n  calls: 60\n"), 0o600)
+	for _, tc := range []struct {
+		file, env string
+		calls     int
+	}{{"", "", 600}, {file, "", 60}, {"", "LOREGATE_LIMITS_CALLS=7", 7}, {file, "LOREGATE_LIMITS_CALLS=7", 7}} {
+		c, err := LoadConfig(tc.file, []string{tc.env}, SampleDefaults()...)
+		if err != nil || c.Limits.Calls != tc.calls || c.Limits.Writes != 20 {
+			t.Errorf("%+v: %d calls, %d writes, %v", tc, c.Limits.Calls, c.Limits.Writes, err)
+		}
+		c.Data = t.TempDir()
+		var passed atomic.Int64
+		began := time.Now()
+		a, err := Open(t.Context(), c, Options{Profile: access.ProfileSample, Now: func() time.Time { return began.Add(time.Duration(passed.Load())) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for ok := true; ok && n < 700; n++ { // ten a second
+			passed.Add(int64(100 * time.Millisecond))
+			_, ok = a.limits.Take("key", "", access.ClassCall)
+		}
+		a.Close(t.Context())
+		if most := tc.calls + tc.calls/5 + 1; n < tc.calls || n > most && tc.calls < 600 {
+			t.Errorf("%+v: %d calls, want %d to %d", tc, n, tc.calls, most)
+		}
 	}
 }
 
