@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -28,16 +29,16 @@ type proposalsCmd struct {
 // proposalsOf is what these commands take.
 type proposalsOf struct {
 	common
-	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	World string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default all." placeholder:"WORLD"`
 }
 
-// call calls an operation in the name of whoever runs the program, who may approve.
-func (c proposalsOf) call(ctx context.Context, a *app.App, operation string, input map[string]any) (json.RawMessage, error) {
+// callIn calls an operation in the name of whoever runs the program, who may approve.
+func (c proposalsOf) callIn(ctx context.Context, a *app.App, world, operation string, input map[string]any) (json.RawMessage, error) {
 	b, err := json.Marshal(input)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Input: b, World: c.World, Correlation: uuid.NewString(), Transport: "cli"})
+	answer, err := a.Ops.Invoke(ctx, app.Operator(), op.Request{Operation: operation, Input: b, World: world, Correlation: uuid.NewString(), Transport: "cli"})
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +76,8 @@ func (p proposalsListCmd) Run(ctx context.Context, out io.Writer) error {
 
 // proposalRow is what a list tells of a proposal.
 type proposalRow struct {
-	ProposalID, Kind, Status, Author, What, Change string
-	CreatedUtc                                     time.Time
+	ProposalID, Kind, Status, Author, World, What, Change string
+	CreatedUtc                                            time.Time
 }
 
 var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED WHAT CHANGE", func(p proposalRow) []string {
@@ -87,6 +88,11 @@ var proposalTable = table[proposalRow]{"PROPOSAL KIND STATUS AUTHOR CREATED WHAT
 func inLine(text string) string {
 	return cmp.Or(strings.Join(strings.Fields(plain(text)), " "), "-")
 }
+
+// proposalsTable is of several worlds.
+var proposalsTable = table[proposalRow]{"WORLD " + proposalTable.columns, func(p proposalRow) []string {
+	return append([]string{p.World}, proposalTable.cells(p)...)
+}}
 
 // print shows an answer of list-proposals, which is JSON already.
 func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
@@ -100,7 +106,11 @@ func (p proposalsListCmd) print(out io.Writer, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return err
 	}
-	if err := proposalTable.print(out, p.listing, list.Proposals); err != nil {
+	shown := proposalTable
+	if slices.ContainsFunc(list.Proposals, func(p proposalRow) bool { return p.World != "" }) {
+		shown = proposalsTable
+	}
+	if err := shown.print(out, p.listing, list.Proposals); err != nil {
 		return err
 	}
 	if list.Next != "" {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"loregate/internal/app"
+	"loregate/internal/fault"
+)
+
+// call calls an operation about proposals. Where there are several worlds and none is named,
+// a proposal is looked for in all of them, and a list is of all.
+func (c proposalsOf) call(ctx context.Context, a *app.App, operation string, input map[string]any) (json.RawMessage, error) {
+	all, err := a.Canon.Worlds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.World != "" || len(all) < 2 {
+		return c.callIn(ctx, a, c.World, operation, input)
+	}
+	slugs := make([]string, len(all))
+	for i, w := range all {
+		slugs[i] = w.Slug
+	}
+	id, ok := input["proposalId"]
+	if !ok {
+		return c.listAll(ctx, a, slugs, operation, input)
+	}
+	for _, world := range slugs {
+		_, err := c.callIn(ctx, a, world, "get-proposal", map[string]any{"proposalId": id})
+		if errors.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return c.callIn(ctx, a, world, operation, input)
+	}
+	return nil, fault.New(fault.NotFound, "there is no proposal %v in any world; loregate proposals list shows them", id)
+}
+
+// listAll merges the lists of several worlds, latest first.
+func (c proposalsOf) listAll(ctx context.Context, a *app.App, worlds []string, operation string, input map[string]any) (json.RawMessage, error) {
+	if input["before"] != nil {
+		return nil, fault.BadField("before", "goes on with the list of one world; name it with --world")
+	}
+	rows := []map[string]any{}
+	for _, world := range worlds {
+		raw, err := c.callIn(ctx, a, world, operation, input)
+		if err != nil {
+			return nil, err
+		}
+		var list struct {
+			Proposals []map[string]any `json:"proposals"`
+		}
+		if err := json.Unmarshal(raw, &list); err != nil {
+			return nil, err
+		}
+		for _, p := range list.Proposals {
+			p["world"] = world
+			rows = append(rows, p)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b map[string]any) int { return cmp.Compare(made(b), made(a)) })
+	if most, ok := input["limit"].(int); ok {
+		rows = rows[:min(len(rows), most)]
+	}
+	return json.Marshal(map[string]any{"proposals": rows})
+}
+
+// made is when a listed proposal was made, in nanoseconds.
+func made(p map[string]any) int64 {
+	text, _ := p["createdUtc"].(string)
+	at, _ := time.Parse(time.RFC3339Nano, text) // what has no time comes last
+	return at.UnixNano()
+}
