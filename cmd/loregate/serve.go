@@ -96,6 +96,7 @@ func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
 		caller, surfaces := app.Local(role), m.Surface
 		if m.Seat != "" {
 			caller, surfaces = app.AtSeat(m.Seat)
+			m.World = "" // a game is of no world, whatever LOREGATE_WORLD is
 		}
 		return a.ServeStdio(ctx, caller, m.World, surfaces, streams)
 	})

@@ -209,6 +209,15 @@ func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop f
 	}
 }
 
+// surfaceAt is the surface that a request's address names; "" for none.
+func (s *Server) surfaceAt(r *http.Request) string {
+	name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
+	if s.surfaces[name] == nil {
+		return ""
+	}
+	return name
+}
+
 // refuse answers with the error object, before any message was read.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, correlation string, err error) {
 	kind := fault.KindOf(err)
@@ -218,7 +227,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, correlation stri
 			h.Set("WWW-Authenticate", c)
 		}
 	}
-	shown := fault.Show(err, correlation)
+	shown := s.show("", s.surfaceAt(r), err, correlation)
 	if after, ok := shown.Error.Details["retry_after_seconds"].(int); ok {
 		h.Set("Retry-After", strconv.Itoa(after))
 	}

@@ -154,7 +154,7 @@ func union[T comparable](sc scope, c access.Caller, of func(access.Caller, strin
 // page counts a listing and answers with one page of it.
 func (s *Server) page(ctx context.Context, c *call, member, method, cursor string, all [][]byte) (mcp.Result, error) {
 	if err := s.cfg.Engine.AdmitList(ctx, c.caller, op.ListCall{Method: method, Continues: cursor != "", Correlation: c.correlation}); err != nil {
-		return nil, c.refused(err)
+		return nil, s.refused(c, err)
 	}
 	items, next, err := s.turn(c, method, cursor, all)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Server) page(ctx context.Context, c *call, member, method, cursor strin
 func (s *Server) turn(c *call, method, cursor string, all [][]byte) (items [][]byte, next string, err error) {
 	from, err := s.seal.open(method, c.list(), cursor)
 	if err != nil {
-		return nil, "", c.refused(err)
+		return nil, "", s.refused(c, err)
 	}
 	from = min(from, len(all))
 	to := min(from+s.cfg.PageSize, len(all))

@@ -98,7 +98,7 @@ func (s *Server) listen(ctx context.Context, req mcp.Request, c *call, next mcp.
 	defer s.streams.Open(c.caller.Account(), cancel)()
 	for _, uri := range l.uris {
 		if err := l.outlet.add(ctx, c, uri); err != nil {
-			return nil, c.refused(err)
+			return nil, s.refused(c, err)
 		}
 	}
 	lists := *p.Notifications
@@ -119,7 +119,7 @@ func (s *Server) subscribe(ctx context.Context, p *mcp.SubscribeParams, c *call)
 		return nil, noMethod("resources/subscribe")
 	}
 	if err := o.add(ctx, c, p.URI); err != nil {
-		return nil, c.refused(err)
+		return nil, s.refused(c, err)
 	}
 	return empty, nil
 }

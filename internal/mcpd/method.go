@@ -132,7 +132,7 @@ func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mc
 	}
 	asker, err := s.asker(c, req.(*mcp.CallToolRequest))
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, s.refused(c, err)
 	}
 	surface := s.surfaceOf(p.Name, c.scope)
 	answer, err := s.invoke(ctx, op.Request{
@@ -263,10 +263,11 @@ func (s *Server) capable(all *mcp.ServerCapabilities, c *call) *mcp.ServerCapabi
 	return &some
 }
 
-// refused makes the protocol's error of an error of the engine.
-func (c *call) refused(err error) error {
+// refused makes the protocol's error of an error of the engine, in the words of the surface
+// that was asked.
+func (s *Server) refused(c *call, err error) error {
 	if e, ok := err.(*jsonrpc.Error); ok {
 		return e
 	}
-	return rpcError(err, c.correlation)
+	return rpcErrorAs(err, s.show("", c.scope.surface(), err, c.correlation))
 }

@@ -35,7 +35,7 @@ func (s *Server) listResources(ctx context.Context, p *mcp.ListResourcesParams, 
 	}
 	listed, err := s.cfg.Engine.ListResources(ctx, c.caller, op.ListRequest{Ask: c.ask(surface), Surfaces: c.scope.names, Continues: cursor != ""})
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, s.refused(c, err)
 	}
 	var all [][]byte
 	for _, r := range listed {
@@ -134,7 +134,7 @@ func (s *Server) promptSurface(c *call, name string) string {
 // complete gives values that the caller may see.
 func (s *Server) complete(ctx context.Context, p *mcp.CompleteParams, c *call) (mcp.Result, error) {
 	if p.Ref == nil || p.Argument.Name == "" {
-		return nil, c.refused(fault.BadField("ref", "ref and argument.name are needed"))
+		return nil, s.refused(c, fault.BadField("ref", "ref and argument.name are needed"))
 	}
 	r := op.CompleteRequest{Variable: p.Argument.Name, Prefix: p.Argument.Value}
 	surfaces, at := c.scope.surfaces(), 0
@@ -152,7 +152,7 @@ func (s *Server) complete(ctx context.Context, p *mcp.CompleteParams, c *call) (
 		values, err = nil, nil // fixtures complete nothing
 	}
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, s.refused(c, err)
 	}
 	b := []byte(`{"completion":{"values":[`)
 	for i, v := range values {

@@ -1,12 +1,14 @@
 package fronttest
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/app"
 	"loregate/internal/canon"
 )
 
@@ -153,6 +155,28 @@ func TestASeatsKeyListsItsGameEverywhere(t *testing.T) {
 		}
 		if tools, ok := m.pages("tools/list", "tools"); !ok || len(tools) != 0 {
 			t.Errorf("%s has tools: %v", path, tools)
+		}
+	}
+}
+
+// The campaign's words for errors stand in every answer of its address, those that come
+// before any call among them.
+func TestTheCampaignsCodesAreInCapitalsEverywhere(t *testing.T) {
+	s := open(t, func(c *app.Config) { c.Limits.ToolLists = 1 })
+	key, _ := s.key(access.RoleUser)
+	for _, row := range []struct{ path, bearer, code string }{
+		{"/mcp/campaign", "", "UNAUTHORIZED"}, {"/mcp/campaign", "lg_wrong", "UNAUTHORIZED"}, {"/mcp/archive", "", "unauthorized"}, {"/mcp", "", "unauthorized"}, {"/mcp/nowhere", key, "not_found"},
+	} {
+		a := s.send("POST", row.path, row.bearer, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		if !strings.Contains(string(a.body), `"code":"`+row.code+`"`) {
+			t.Errorf("%s: %d %s, want %s", row.path, a.status, a.body, row.code)
+		}
+	}
+	for path, code := range map[string]string{"/mcp/campaign": "RATE_LIMITED", "/mcp/archive": "rate_limited"} {
+		m := s.connect(path, key)
+		m.ask("tools/list", map[string]any{})
+		if _, failed := m.ask("tools/list", map[string]any{}); !strings.Contains(fmt.Sprint(failed), "code:"+code) {
+			t.Errorf("%s: %v, want %s", path, failed, code)
 		}
 	}
 }
