@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 	"unicode"
@@ -36,7 +37,9 @@ func (w worldCreateCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "%s\t%s\n", made.Slug, made.ID)
+		if _, err = fmt.Fprintf(out, "%s\t%s\n", made.Slug, made.ID); err == nil {
+			a.Config.PrintConnectHere(os.Stderr, made.Slug)
+		}
 		return err
 	})
 }
@@ -263,7 +266,9 @@ func (k keyCreateCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(out, "%s\t%s\n", secret, id)
+		if _, err = fmt.Fprintf(out, "%s\t%s\n", secret, id); err == nil {
+			a.Config.PrintConnect(os.Stderr, secret)
+		}
 		return err
 	})
 }

@@ -1,42 +1,36 @@
 package app
 
 import (
-	"io"
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
 	"net/http"
-
-	"loregate/internal/access"
-	"loregate/internal/httpd"
+	"strings"
 )
 
-// frontPage is what a person finds who opens the server's address in a browser. It is the
-// same for all and tells nothing of any world; it has no style, which the policy of all
-// answers forbids.
-func frontPage() httpd.Route {
-	return httpd.Route{Pattern: "GET /", Public: true, Serve: func(w http.ResponseWriter, _ *http.Request, _ access.Caller, _ map[string]string) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, front) // who is gone needs no page
-	}}
-}
+//go:embed front.html
+var frontText string
 
-const front = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Loregate</title>
-</head>
-<body>
-<main>
-<h1>Loregate</h1>
-<p>One canon for a fictional world, and one gate to it. This address is for programs, which need a key; whoever runs the server makes keys.</p>
-<ul>
-<li>MCP clients (Claude Code, Gemini CLI, Codex and others): <code>/mcp</code></li>
-<li>REST: <a href="/api/openapi.json"><code>/api/openapi.json</code></a> lists every call</li>
-<li>Is it up: <a href="/readyz"><code>/readyz</code></a></li>
-</ul>
-<p>To play a game of Alignment, open the link that you were sent. To decide on proposals, see <code>loregate proposals --help</code>, or <code>/api/proposals</code>.</p>
-</main>
-</body>
-</html>
-`
+var front = template.Must(template.New("front").Parse(frontText))
+
+// frontPage is what a person finds who opens the server's address in a browser: what this
+// is, and how to connect. It is the same for all but for the address that they opened, and
+// tells nothing of any world.
+func frontPage() func(w http.ResponseWriter, base string) {
+	_, style, _ := strings.Cut(frontText, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+	return func(w http.ResponseWriter, base string) {
+		var page bytes.Buffer
+		if err := front.Execute(&page, clientsAt(base, "KEY")); err != nil {
+			panic(err) // plain text of ours
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", policy)
+		_, _ = w.Write(page.Bytes()) // who is gone needs no page
+	}
+}

@@ -79,14 +79,9 @@ func (s *Sample) Print(w io.Writer, url string) {
 		fmt.Fprintf(w, "  %-6s %s\n", k.Role, k.Secret)
 	}
 	key := s.Keys[0].Secret
+	fmt.Fprint(w, "\nPaste one of these to connect a client (as user; put in another key for another role):\n\n")
+	printClients(w, clientsAt(url, key))
 	fmt.Fprintf(w, `
-Paste one of these to connect a client (as user; put in another key for another role):
-
-  Claude Code   claude mcp add --transport http loregate %[1]s/mcp --header "Authorization: Bearer %[2]s"
-  Gemini CLI    gemini mcp add --transport http -H "Authorization: Bearer %[2]s" loregate %[1]s/mcp
-  Codex         codex mcp add loregate --url %[1]s/mcp --bearer-token-env-var LOREGATE_KEY
-                export LOREGATE_KEY=%[2]s    # wherever codex is started from
-
 Or look around with curl:
 
   curl -s -H "Authorization: Bearer %[2]s" "%[1]s/api/mcp/cards?q=rent&limit=5"

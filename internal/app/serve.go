@@ -141,7 +141,7 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, PerAddress: a.Config.Limits.perAddress(), Proxies: a.Config.proxies(), MCP: mcp,
 		Metrics: a.metricsHandler(), Ready: s.leaving.ready(a.Ready), Version: a.Version,
 		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.hosts(), Origins: a.Config.Origins,
-		Now: a.now, Logger: a.logger, Routes: []httpd.Route{frontPage(), gamePage()},
+		Now: a.now, Logger: a.logger, Page: frontPage(), Routes: []httpd.Route{gamePage()},
 	}
 	for _, r := range a.Config.AllowFrom {
 		c.AllowFrom = append(c.AllowFrom, netip.MustParsePrefix(r))

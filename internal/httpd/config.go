@@ -64,9 +64,12 @@ type Config struct {
 	// PerAddress is how many requests of one address may be under way, streams among them;
 	// 0 is no bound.
 	PerAddress int
-	MCP     http.Handler // serves /mcp and /mcp/{surface}, and authenticates itself; nil for none
-	Console http.Handler // serves what nothing else does; nil for none
-	Routes  []Route
+	MCP        http.Handler // serves /mcp and /mcp/{surface}, and authenticates itself; nil for none
+	Console    http.Handler // serves what nothing else does; nil for none
+	// Page writes what a person finds who opens the address base in a browser: at /, and at
+	// /mcp where a page is asked for. Nil for none.
+	Page   func(w http.ResponseWriter, base string)
+	Routes []Route
 
 	// Metrics serves /metrics, to loopback peers and to the operator only: the numbers
 	// count what is hidden too. nil for none.

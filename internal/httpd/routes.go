@@ -32,6 +32,12 @@ func (s *server) routes() error {
 		{"GET /.well-known/oauth-protected-resource/mcp", s.metadata},
 		{"GET /.well-known/oauth-protected-resource/mcp/{surface}", s.metadata},
 	}
+	if s.Page != nil {
+		fixed = append(fixed, struct {
+			pattern string
+			serve   handler
+		}{"GET /", s.page})
+	}
 	for _, f := range fixed {
 		if err := s.router.add(f.pattern, f.serve); err != nil {
 			return err
@@ -62,6 +68,11 @@ func (s *server) routes() error {
 func (s *server) dispatch(x *exchange) {
 	path := x.r.URL.Path
 	if s.MCP != nil && (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) {
+		if s.Page != nil && asksForPage(x.r) {
+			x.route = "GET /"
+			s.page(x, nil)
+			return
+		}
 		x.route = "/mcp"
 		x.r.Body = http.MaxBytesReader(x.w, x.r.Body, bodyLimit)
 		x.withClient()
@@ -90,6 +101,18 @@ func (s *server) dispatch(x *exchange) {
 	default:
 		s.fail(x, "", fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists what there is"))
 	}
+}
+
+// page shows a person what this address is.
+func (s *server) page(x *exchange, _ map[string]string) {
+	x.w.Header().Set("Vary", "Accept")
+	s.Page(x.w, s.baseURL(x))
+}
+
+// asksForPage reports whether a browser asks, and not a client that opens a stream.
+func asksForPage(r *http.Request) bool {
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(accept, "text/html") && !strings.Contains(accept, "text/event-stream")
 }
 
 // extra serves a route that is no operation's.
