@@ -75,7 +75,7 @@ type mcpCmd struct {
 	Role      string   `help:"Highest role of the client: user, gm or admin. It restricts; it proves nothing." enum:"user,gm,admin" default:"user"`
 	World     string   `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
 	Seat      string   `help:"Seat of a game of Alignment that the client reads, as g-…/p3; it gets nothing else." placeholder:"GAME/PLAYER"`
-	Remote    string   `help:"Serve another server's archive: the URL of its /api/mcp." placeholder:"URL"`
+	Remote    string   `help:"Serve another server: the URL of its /api/mcp." placeholder:"URL"`
 	APIKeyEnv string   `help:"Variable that holds the API key for --remote." placeholder:"VAR" name:"api-key-env"`
 }
 
@@ -87,7 +87,7 @@ func (m mcpCmd) Run(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return app.ServeRemote(ctx, cfg, app.RemoteOptions{URL: m.Remote, Key: os.Getenv(m.APIKeyEnv), KeyVar: m.APIKeyEnv, Role: role, World: m.World, Version: versionText()}, streams)
+		return app.ServeRemote(ctx, cfg, app.RemoteOptions{URL: m.Remote, Key: os.Getenv(m.APIKeyEnv), KeyVar: m.APIKeyEnv, Role: role, World: m.World, Surfaces: m.Surface}, streams)
 	}
 	return m.with(ctx, func(a *app.App) error {
 		if err := a.EnsureWorld(ctx); err != nil {

@@ -50,7 +50,7 @@ var mayImport = map[string][]string{
 	"archive":        {"canon", "op", "job", "markup", "access", "fault"},
 	"campaign":       {"canon", "op", "markup", "access", "fault"},
 	"exchange":       {"canon", "markup", "access", "fault"},
-	"remote":         {"op", "access", "fault", "wait"},
+	"remote":         {"access", "fault", "wait"},
 	"prompt":         {"op", "access", "fault"},
 	"usage":          {"canon", "op", "access", "fault"},
 	"agent":          {"proposal", "prompt", "safety", "usage", "op", "markup", "access", "fault"},

@@ -3,17 +3,18 @@ package remote_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"loregate/internal/access"
 	"loregate/internal/app"
-	"loregate/internal/fault"
 	"loregate/internal/identity"
-	"loregate/internal/op"
 	"loregate/internal/remote"
 )
 
@@ -24,17 +25,18 @@ type site struct {
 	server *httptest.Server
 	key    string
 
-	mu     sync.Mutex                                        // guards the rest
-	meddle func(w http.ResponseWriter, r *http.Request) bool // true: it answered
-	asked  []string
-	slept  []time.Duration
-	now    time.Time
+	mu       sync.Mutex                                        // guards the rest
+	meddle   func(w http.ResponseWriter, r *http.Request) bool // true: it answered
+	asked    []string
+	slept    []time.Duration
+	sleeping bool
+	now      time.Time
 }
 
-func newSite(t testing.TB) *site {
+func newSite(t testing.TB, environ ...string) *site {
 	t.Helper()
-	cfg, err := app.LoadConfig("", []string{"LOREGATE_DATA=" + t.TempDir(), "LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1",
-		"LOREGATE_LIMITS_WRITES=-1", "LOREGATE_LIMITS_AUTH=-1"})
+	cfg, err := app.LoadConfig("", append([]string{"LOREGATE_DATA=" + t.TempDir(), "LOREGATE_LIMITS_CALLS=-1", "LOREGATE_LIMITS_CALLS_BURST=-1",
+		"LOREGATE_LIMITS_WRITES=-1", "LOREGATE_LIMITS_AUTH=-1"}, environ...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +77,13 @@ func (s *site) pass(d time.Duration) {
 	s.now = s.now.Add(d)
 }
 
+// passes lets the time that is slept pass.
+func (s *site) passes() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slept, s.sleeping = nil, true
+}
+
 func (s *site) meddled(w http.ResponseWriter, r *http.Request) bool {
 	s.mu.Lock()
 	s.asked = append(s.asked, r.Method+" "+r.URL.RequestURI())
@@ -88,7 +97,7 @@ func (s *site) breaks(n, status int, headers ...string) {
 	s.between(func(w http.ResponseWriter, r *http.Request) bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if n == 0 || r.URL.Path == "/api/mcp/auth" || r.URL.Path == "/api/mcp/.well-known/jwks.json" {
+		if n == 0 || r.URL.Path != "/mcp" || r.Method != http.MethodPost {
 			return false
 		}
 		n--
@@ -107,97 +116,105 @@ func (s *site) between(f func(w http.ResponseWriter, r *http.Request) bool) {
 }
 
 // calls are the requests since between, without those for tokens.
+func (s *site) config() remote.Config {
+	return remote.Config{URL: s.server.URL + "/api/mcp", Key: s.key, Role: access.RoleGM, Now: s.clock,
+		Sleep: func(_ context.Context, d time.Duration) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.slept = append(s.slept, d)
+			if s.sleeping {
+				s.now = s.now.Add(d)
+			}
+			return nil
+		}}
+}
+
+// client is an MCP client of the server, by the bridge.
+type client struct {
+	s *site
+	*mcp.ClientSession
+}
+
+// connect connects over a bridge as the site's key.
+func (s *site) connect(options *mcp.ClientOptions) client {
+	s.t.Helper()
+	b, err := remote.New(s.t.Context(), s.config())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	in, toBridge := io.Pipe()
+	fromBridge, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- b.Serve(context.Background(), in, out) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, options).Connect(s.t.Context(), &mcp.IOTransport{Reader: fromBridge, Writer: toBridge}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() {
+		_ = session.Close()
+		_ = toBridge.Close()
+		select {
+		case err := <-done:
+			if err != nil {
+				s.t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			s.t.Error("the bridge did not end with its client")
+		}
+	})
+	return client{s, session}
+}
+
+// direct connects to the server itself.
+func (s *site) direct() client {
+	s.t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(s.t.Context(), &mcp.StreamableClientTransport{
+		Endpoint: s.server.URL + "/mcp", HTTPClient: &http.Client{Transport: bearing{s.key}}}, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = session.Close() })
+	return client{s, session}
+}
+
+type bearing struct{ key string }
+
+func (b bearing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.key)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// ask calls a tool and gives the text of its result, and whether it is an error's.
+func (c client) ask(tool, input string) (text string, failed bool) {
+	c.s.t.Helper()
+	res, err := c.CallTool(c.s.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(input)})
+	if err != nil {
+		return err.Error(), true
+	}
+	return res.Content[0].(*mcp.TextContent).Text, res.IsError
+}
+
+func (c client) must(tool, input string) string {
+	c.s.t.Helper()
+	text, failed := c.ask(tool, input)
+	if failed {
+		c.s.t.Fatalf("%s %s: %s", tool, input, text)
+	}
+	return text
+}
+
+// calls counts the tools that the server was asked to call, and the tokens.
 func (s *site) calls() (calls, tokens int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, line := range s.asked {
-		if line == "POST /api/mcp/auth" {
+		switch line {
+		case "POST /api/mcp/auth":
 			tokens++
-		} else if line != "GET /api/mcp/.well-known/jwks.json" {
+		case "POST /mcp":
 			calls++
 		}
 	}
 	return calls, tokens
 }
-
-func (s *site) config() remote.Config {
-	return remote.Config{URL: s.server.URL + "/api/mcp", Key: s.key, Role: access.RoleGM, Surfaces: s.app.Surfaces, Now: s.clock,
-		Sleep: func(_ context.Context, d time.Duration) error {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.slept = append(s.slept, d)
-			return nil
-		}}
-}
-
-// client is somebody who works through the server from afar.
-type client struct {
-	s *site
-	*remote.Engine
-	role access.Role
-}
-
-func (s *site) connect() client {
-	s.t.Helper()
-	e, err := remote.New(s.t.Context(), s.config())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return client{s, e, access.RoleGM}
-}
-
-// connectAdmin is connect as an admin.
-func (s *site) connectAdmin() client {
-	s.t.Helper()
-	cfg := s.config()
-	var err error
-	if cfg.Key, _, err = s.app.CreateKey(s.t.Context(), identity.KeySpec{Name: "admin", Subject: "ann", Actor: access.Person, MaxRole: access.RoleAdmin}, []string{"main"}); err != nil {
-		s.t.Fatal(err)
-	}
-	cfg.Role, cfg.World = access.RoleAdmin, "main"
-	e, err := remote.New(s.t.Context(), cfg)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return client{s, e, access.RoleAdmin}
-}
-
-func (c client) ask(name, input string, more ...func(*op.Request)) (*op.Answer, error) {
-	r := op.Request{Operation: name, Input: json.RawMessage(input), Transport: "mcp"}
-	for _, m := range more {
-		m(&r)
-	}
-	return c.Invoke(c.s.t.Context(), access.Caller{Subject: "local", EveryRole: c.role}, r)
-}
-
-func (c client) must(name, input string, more ...func(*op.Request)) (*op.Answer, map[string]any) {
-	c.s.t.Helper()
-	a, err := c.ask(name, input, more...)
-	if err != nil {
-		c.s.t.Fatalf("%s %s: %v", name, input, err)
-	}
-	o, _ := c.Find(name)
-	if err := o.CheckOutput(a.Output); err != nil {
-		c.s.t.Errorf("%s: %v\n%s", name, err, a.Output)
-	}
-	var v map[string]any
-	if err := json.Unmarshal(a.Output, &v); err != nil {
-		c.s.t.Fatal(err)
-	}
-	return a, v
-}
-
-func (c client) wantKind(kind fault.Kind, name, input string, more ...func(*op.Request)) *fault.Error {
-	c.s.t.Helper()
-	a, err := c.ask(name, input, more...)
-	if err == nil {
-		c.s.t.Fatalf("%s %s: want %s, got %s", name, input, kind, a.Output)
-	}
-	f, ok := err.(*fault.Error)
-	if !ok || f.Kind != kind {
-		c.s.t.Fatalf("%s %s: want %s, got %v", name, input, kind, err)
-	}
-	return f
-}
-
-func withKey(k string) func(*op.Request) { return func(r *op.Request) { r.IdempotencyKey = k } }

@@ -3,153 +3,109 @@ package remote_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"loregate/internal/access"
 	"loregate/internal/fault"
-	"loregate/internal/identity"
-	"loregate/internal/op"
 	"loregate/internal/remote"
 )
 
-func TestOperationsTravelByTheirRoutes(t *testing.T) {
-	c := newSite(t).connect()
-	a, made := c.must("create_card", `{"name": "Games+Butterfly Galaxii", "content": "a+b & \"c\" %20 é", "wait_for_previous": true}`)
-	if made["name"] != "Games+Butterfly Galaxii" || a.Reply.Location != "/api/mcp/cards/Games+Butterfly%20Galaxii" || a.Reply.ETag != "1" || a.Reply.Status != 0 {
-		t.Errorf("%v %+v", made, a.Reply)
+// A client has by the bridge what it has of the server: tools, prompts, resources and
+// completions, entry by entry.
+func TestTheSameToolsPromptsAndResourcesAsTheServer(t *testing.T) {
+	s := newSite(t)
+	far, near := s.connect(nil), s.direct()
+	far.must("create_card", `{"name": "Rent Quay", "content": "<p>Wet.</p>"}`)
+	lists := func(c client) map[string]any {
+		tools, err := c.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompts, err := c.ListPrompts(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resources, err := c.ListResources(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		templates, err := c.ListResourceTemplates(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompt, err := c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "summarize-card", Arguments: map[string]string{"name": "Rent Quay"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "archive://card/Rent%20Quay"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		complete, err := c.Complete(t.Context(), &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/resource", URI: "archive://card/{name}"}, Argument: mcp.CompleteParamsArgument{Name: "name", Value: "Re"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return map[string]any{"tools": tools.Tools, "prompts": prompts.Prompts, "resources": resources.Resources, "templates": templates.ResourceTemplates,
+			"prompt": prompt.Messages, "read": read.Contents, "complete": complete.Completion, "instructions": c.InitializeResult().Instructions}
 	}
-	_, got := c.must("get_card", `{"name": "games + butterfly_galaxii", "with_children": true, "max_content_length": 3}`)
-	if got["content"] != "a+b" || got["truncated"] != true {
-		t.Errorf("got %v", got)
-	}
-	_, got = c.must("update_card", `{"name": "Games+Butterfly Galaxii", "if_match": 1, "fields": {"x": 1, "+tags": {"type": "Pointer", "content": "[[a]]"}}}`)
-	if got["version"] != 2.0 {
-		t.Errorf("got %v", got)
-	}
-	_, got = c.must("search_cards", `{"q": "é", "search_in": "content", "tag": "a"}`)
-	if got["total"] != 1.0 {
-		t.Errorf("got %v", got)
-	}
-	b, got := c.must("batch_cards", `{"ops": [{"action": "create", "name": "A"}, {"action": "update", "name": "Gone"}]}`)
-	if got["applied"] != 1.0 || b.Reply.Status != http.StatusMultiStatus {
-		t.Errorf("got %v %+v", got, b.Reply)
-	}
-	b, got = c.must("batch_cards", `{"mode": "transactional", "ops": [{"action": "create", "name": "A"}]}`)
-	if got["applied"] != 0.0 || b.Reply.Status != http.StatusConflict {
-		t.Errorf("got %v %+v", got, b.Reply)
-	}
-	_, got = c.must("upload_attachment", `{"name": "Map", "data": "`+base64.StdEncoding.EncodeToString([]byte("text"))+`"}`)
-	if got["size"] != 4.0 {
-		t.Errorf("got %v", got)
-	}
-	_, got = c.must("upload_attachment", `{"name": "Map 2", "filename": "a b+c.txt"}`, func(r *op.Request) { r.Upload = []byte("raw") })
-	if got["size"] != 3.0 || got["file_name"] != "a b+c.txt" {
-		t.Errorf("got %v", got)
-	}
-	if _, got = c.must("get_attachment", `{"name": "Map"}`); got["content_base64"] != base64.StdEncoding.EncodeToString([]byte("text")) {
-		t.Errorf("got %v", got)
-	}
-	c.must("create_card", `{"name": "All", "type": "Query", "content": "{\"name\": \"{{word}}\"}"}`)
-	if _, got = c.must("run_named_query", `{"q": "All", "args": {"word": "map 2"}}`); got["total"] != 1.0 {
-		t.Errorf("got %v", got)
-	}
-}
-
-func TestAnAdminsOperationsTravelToo(t *testing.T) {
-	c := newSite(t).connectAdmin()
-	c.must("create_card", `{"name": "A B+C"}`)
-	_, got := c.must("delete_card", `{"name": "A B", "dry_run": true, "world": "main"}`)
-	if got["descendant_count"] != 1.0 || got["deleted"] != false {
-		t.Errorf("got %v", got)
-	}
-	c.wantKind(fault.Rule, "delete_card", `{"name": "A B"}`)
-	_, got = c.must("rename_card", `{"name": "A B+C", "new_name": "D+E"}`)
-	change := got["change_id"].(string)
-	c.must("undo_change", `{"id": "`+change+`"}`)
-	_, got = c.must("set_card_level", `{"name": "A B+C", "level": "gm", "subjects": ["bob"]}`)
-	if got["level"] != "gm" {
-		t.Errorf("got %v", got)
-	}
-	c.must("delete_card", `{"name": "A B", "confirm": "A B"}`)
-	_, got = c.must("restore_card", `{"name": "A B"}`)
-	if got["restored"] != 2.0 {
-		t.Errorf("got %v", got)
-	}
-	c.wantKind(fault.NotFound, "get_card", `{"name": "Nothing"}`)
-	c.wantKind(fault.Denied, "get_card", `{"name": "A B"}`, func(r *op.Request) { r.World = "other" })
-}
-
-func TestRefusalsArePassedOnInOneLine(t *testing.T) {
-	c := newSite(t).connect()
-	f := c.wantKind(fault.NotFound, "get_card", `{"name": ".."}`)
-	if last := c.s.asked[len(c.s.asked)-1]; !strings.Contains(f.Message, `".."`) || last != "GET /api/mcp/cards/%252E%252E" {
-		t.Errorf("the dots did not arrive: %v, sent as %s", f, last)
-	}
-	c.wantKind(fault.NotFound, "get_card", `{"name": "A/B"}`)
-	f = c.wantKind(fault.Invalid, "create_card", `{"name": "a/b", "content": "x", "markdown_content": "y"}`)
-	if len(f.Fields) != 2 || strings.Contains(f.Message, "\n") {
-		t.Errorf("%v %v", f, f.Fields)
-	}
-	c.must("create_card", `{"name": "Well"}`)
-	if f = c.wantKind(fault.Stale, "update_card", `{"name": "Well", "content": "x", "if_match": 7}`); f.Details["current_version"] != 1.0 {
-		t.Errorf("details %v", f.Details)
-	}
-	c.wantKind(fault.Conflict, "create_card", `{"name": "Well"}`)
-	c.wantKind(fault.Invalid, "get_card", `{}`)
-	c.wantKind(fault.Invalid, "get_card", `{"name": "a", "name": "b"}`)
-	c.wantKind(fault.NotFound, "no_such_tool", `{}`)
-	c.wantKind(fault.NotFound, "delete_card", `{"name": "Well"}`) // not offered to a gm
-	for _, o := range c.Operations(access.Caller{EveryRole: access.RoleAdmin, Operator: true}, "") {
-		if o.Route == "" || o.Operator {
-			t.Errorf("%s is offered and cannot be asked for", o.Name)
+	got, want := lists(far), lists(near)
+	for what := range want {
+		a, _ := json.Marshal(got[what])
+		b, _ := json.Marshal(want[what])
+		if string(a) != string(b) || len(b) < 10 {
+			t.Errorf("%s differ:\n%.300s\n%.300s", what, a, b)
 		}
 	}
-	c.s.breaks(9, http.StatusInternalServerError)
-	if f := c.wantKind(fault.Unavailable, "create_card", `{"name": "X"}`); !strings.Contains(f.Message, "500") {
-		t.Errorf("%v", f)
+	if n := len(want["tools"].([]*mcp.Tool)); n < 60 {
+		t.Errorf("%d tools", n)
 	}
 }
 
-func TestReadsAreSentAgainAndWritesAreNot(t *testing.T) {
-	c := newSite(t).connect()
+func TestWhatA429RefusedIsRepeated(t *testing.T) {
+	s := newSite(t)
+	c := s.connect(nil)
+	if _, err := c.ListTools(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
 	c.must("create_card", `{"name": "Well"}`)
 	for _, tc := range []struct {
 		name           string
 		status, breaks int
 		retryAfter     string
 		call, input    string
-		key            string
 		calls          int
 		slept          string
-		fails          fault.Kind // Internal: it succeeds
+		fails          string // "" where it succeeds
 	}{
-		{"a read after a 503", 503, 2, "", "get_card", `{"name": "Well"}`, "", 3, "200ms 400ms", 0},
-		{"a read by POST", 502, 1, "", "run_query", `{"name": "e"}`, "", 2, "200ms", 0},
-		{"as the server asks", 429, 1, "7", "get_card", `{"name": "Well"}`, "", 2, "7s", 0},
-		{"not for as long as it likes", 429, 1, "3600", "get_card", `{"name": "Well"}`, "", 1, "", fault.Unavailable},
-		{"not for ever", 503, 9, "", "get_card", `{"name": "Well"}`, "", 4, "200ms 400ms 800ms", fault.Unavailable},
-		{"not what is wrong", 418, 9, "", "get_card", `{"name": "Well"}`, "", 1, "", fault.Unavailable},
-		{"never a write", 503, 1, "", "update_card", `{"name": "Well", "content": "x"}`, "", 1, "", fault.Unavailable},
-		{"but with a key", 503, 1, "", "update_card", `{"name": "Well", "content": "y"}`, "k1", 2, "200ms", 0},
-		{"a key among the arguments", 503, 1, "", "update_card", `{"name": "Well", "content": "z", "idempotency_key": "k2"}`, "", 2, "200ms", 0},
+		{"a read after a 503", 503, 2, "", "get_card", `{"name": "Well"}`, 3, "200ms 400ms", ""},
+		{"as the server asks", 429, 1, "7", "get_card", `{"name": "Well"}`, 2, "7s", ""},
+		{"a write that a 429 refused", 429, 1, "7", "update_card", `{"name": "Well", "content": "w"}`, 2, "7s", ""},
+		{"not for as long as it likes", 429, 1, "3600", "get_card", `{"name": "Well"}`, 1, "", "429"},
+		{"not for ever", 503, 9, "", "get_card", `{"name": "Well"}`, 4, "200ms 400ms 800ms", "503"},
+		{"not what is wrong", 418, 9, "", "get_card", `{"name": "Well"}`, 1, "", "418"},
+		{"never a write", 503, 1, "", "update_card", `{"name": "Well", "content": "x"}`, 1, "", "503"},
+		{"but with a key", 503, 1, "", "update_card", `{"name": "Well", "content": "z", "idempotency_key": "k2"}`, 2, "200ms", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var headers []string
 			if tc.retryAfter != "" {
 				headers = []string{"Retry-After", tc.retryAfter}
 			}
-			c.s.breaks(tc.breaks, tc.status, headers...)
-			if tc.fails != fault.Internal {
-				c.wantKind(tc.fails, tc.call, tc.input, withKey(tc.key))
-			} else {
-				c.must(tc.call, tc.input, withKey(tc.key))
+			s.breaks(tc.breaks, tc.status, headers...)
+			text, failed := c.ask(tc.call, tc.input)
+			if failed != (tc.fails != "") || !strings.Contains(text, tc.fails) {
+				t.Errorf("%v %s", failed, text)
 			}
-			calls, _ := c.s.calls()
+			calls, _ := s.calls()
 			var slept []string
-			for _, d := range c.s.slept {
+			for _, d := range s.slept {
 				slept = append(slept, d.String())
 			}
 			if calls != tc.calls || strings.Join(slept, " ") != tc.slept {
@@ -157,61 +113,77 @@ func TestReadsAreSentAgainAndWritesAreNot(t *testing.T) {
 			}
 		})
 	}
-	c.s.between(nil)
-	a, _ := c.must("update_card", `{"name": "Well", "content": "y"}`, withKey("k1"))
-	if !a.Reply.Replayed {
-		t.Error("the key had no effect")
+}
+
+// Over MCP a call that is one too many is a result and no status: it is repeated too, writes
+// and lists among them.
+func TestWhatALimitRefusedIsRepeated(t *testing.T) {
+	s := newSite(t, "LOREGATE_LIMITS_WRITES=3", "LOREGATE_LIMITS_TOOL_LISTS=3")
+	c := s.connect(nil)
+	s.passes()
+	for _, name := range []string{"One", "Two", "Three", "Four", "Five"} {
+		c.must("create_card", `{"name": "`+name+`"}`)
+		if _, err := c.ListTools(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(s.slept); n < 2 || n > 4 {
+		t.Errorf("waited %d times: %v", n, s.slept)
 	}
 }
 
 func TestTokensAreRenewedInTime(t *testing.T) {
-	c := newSite(t).connect()
-	c.s.between(nil)
+	s := newSite(t)
+	c := s.connect(nil)
+	s.between(nil)
 	c.must("list_types", `{}`)
-	if _, tokens := c.s.calls(); tokens != 0 {
+	if _, tokens := s.calls(); tokens != 0 {
 		t.Errorf("%d tokens for a call with a good one", tokens)
 	}
-	c.s.pass(29 * time.Minute)
+	s.pass(29 * time.Minute)
 	c.must("list_types", `{}`)
-	if calls, tokens := c.s.calls(); calls != 2 || tokens != 1 {
+	if calls, tokens := s.calls(); calls != 2 || tokens != 1 {
 		t.Errorf("near its end: %d calls, %d tokens", calls, tokens)
 	}
-	// While there is no new one, the old one serves to its end.
-	c.s.pass(29 * time.Minute)
-	down := func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/api/mcp/auth" {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-		return r.URL.Path == "/api/mcp/auth"
-	}
-	c.s.between(down)
-	c.must("list_types", `{}`)
-	c.s.pass(2 * time.Minute)
-	c.wantKind(fault.Unavailable, "list_types", `{}`)
-	c.s.between(nil)
-	c.must("list_types", `{}`)
-
 	// A 401 is answered with one new token, and one more try, of a write too.
-	c.s.breaks(1, http.StatusUnauthorized)
+	s.breaks(1, http.StatusUnauthorized)
 	c.must("create_card", `{"name": "Once"}`)
-	if calls, tokens := c.s.calls(); calls != 2 || tokens != 1 {
+	if calls, tokens := s.calls(); calls != 2 || tokens != 1 {
 		t.Errorf("after a 401: %d calls, %d tokens", calls, tokens)
 	}
-	c.s.breaks(9, http.StatusUnauthorized)
-	c.wantKind(fault.Unavailable, "list_types", `{}`)
-	if calls, tokens := c.s.calls(); calls != 2 || tokens != 1 {
+	s.breaks(9, http.StatusUnauthorized)
+	if text, failed := c.ask("list_types", `{}`); !failed {
+		t.Errorf("401 for ever: %s", text)
+	}
+	if calls, tokens := s.calls(); calls != 2 || tokens != 1 {
 		t.Errorf("401 for ever: %d calls, %d tokens", calls, tokens)
 	}
-}
-
-func TestRotatedKeysAreFetched(t *testing.T) {
-	s := newSite(t)
-	c := s.connect()
+	s.between(nil)
 	if _, err := s.app.Identity.RotateSigningKey(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	s.pass(29 * time.Minute)
 	c.must("list_types", `{}`)
+}
+
+// What changed is heard of by the bridge, as by the server.
+func TestSubscriptionsAreRelayed(t *testing.T) {
+	s := newSite(t)
+	heard := make(chan string, 10)
+	c := s.connect(&mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { heard <- r.Params.URI }})
+	c.must("create_card", `{"name": "Well"}`)
+	if err := c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "archive://card/Well"}); err != nil {
+		t.Fatal(err)
+	}
+	c.must("update_card", `{"name": "Well", "content": "x"}`)
+	select {
+	case uri := <-heard:
+		if uri != "archive://card/Well" {
+			t.Error(uri)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("nothing was heard of the change")
+	}
 }
 
 func TestConnectionsThatAreRefused(t *testing.T) {
@@ -301,42 +273,26 @@ func TestTokensThatDoNotHold(t *testing.T) {
 
 func TestACancelledCallEnds(t *testing.T) {
 	s := newSite(t)
-	c := s.connect()
+	c := s.connect(nil)
 	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
 	s.between(func(w http.ResponseWriter, r *http.Request) bool {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), "list_types") {
+			w.WriteHeader(http.StatusAccepted) // of the notice that it is cancelled
+			return true
+		}
 		cancel()
 		<-r.Context().Done()
+		close(ended)
 		return true
 	})
-	_, err := c.Invoke(ctx, access.Caller{EveryRole: access.RoleGM}, op.Request{Operation: "list_types"})
-	if fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("%v", err)
+	if _, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "list_types"}); err == nil {
+		t.Error("it was answered")
 	}
-	if calls, _ := s.calls(); calls != 1 {
-		t.Errorf("%d calls", calls)
-	}
-}
-
-// What a program was shown of a server elsewhere is a part, as over the server's own MCP,
-// and it must not write it back as the whole.
-func TestAPartIsNotWrittenBackFromElsewhere(t *testing.T) {
-	s := newSite(t)
-	secret, _, err := s.app.CreateKey(t.Context(), identity.KeySpec{Name: "bot", Subject: "bot", Actor: access.AI, MaxRole: access.RoleGM}, []string{"main"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.key = secret
-	c := s.connect()
-	text := strings.Repeat("The tide keeps its own book. ", 828)
-	c.must("create_card", `{"name": "Annals", "content": "`+text+`"}`)
-	_, got := c.must("get_card", `{"name": "Annals"}`)
-	part, _ := got["content"].(string)
-	if got["truncated"] != true || len(part) != 8000 {
-		t.Fatalf("%d characters: %v", len(part), got["truncated"])
-	}
-	c.wantKind(fault.Invalid, "update_card", `{"name": "Annals", "content": "`+part+`"}`)
-	c.wantKind(fault.Stale, "update_card", `{"name": "Annals", "content": "`+part+`", "if_match": "`+got["etag"].(string)+`"}`)
-	if _, got = c.must("get_card", `{"name": "Annals", "full": true}`); got["content"] != text {
-		t.Error("the card is shorter")
+	select {
+	case <-ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the server goes on with a call that was given up")
 	}
 }

@@ -22,36 +22,18 @@ const (
 	maxReply  = 64 << 20               // bytes of an answer: an attachment as base64 and more
 )
 
+// call is a request that needs no token.
+type call struct {
+	method, url string
+	header      map[string]string
+	body        []byte
+}
+
 // reply is what came back.
 type reply struct {
 	status int
 	header http.Header
 	body   []byte
-}
-
-// send sends a call until it is answered: once more with a new token after a 401, and
-// where that is safe again when the server or the way to it fails for now.
-func (e *Engine) send(ctx context.Context, c *call) (*reply, error) {
-	wait, renewed, stale := firstWait, false, ""
-	for try := 1; ; try++ {
-		token, err := e.bearer(ctx, stale)
-		if err != nil {
-			return nil, err
-		}
-		r, err := e.once(ctx, c, token)
-		if err == nil && r.status == http.StatusUnauthorized && !renewed {
-			renewed, stale = true, token // it did nothing: any call may be sent again
-			continue
-		}
-		pause, again := retry(r, err, wait)
-		if !again || !c.again || try == maxTries || pause > maxWait || ctx.Err() != nil {
-			return r, err
-		}
-		if err := e.cfg.Sleep(ctx, pause); err != nil {
-			return nil, unreachable(err)
-		}
-		wait *= 2
-	}
 }
 
 // retry says whether a failure may pass, and when to try again.
@@ -76,17 +58,8 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 	return time.Duration(n) * time.Second, true
 }
 
-// once sends a call one time.
-func (e *Engine) once(ctx context.Context, c *call, token string) (*reply, error) {
-	header := map[string]string{"Authorization": "Bearer " + token}
-	for name, value := range c.header {
-		header[name] = value
-	}
-	return e.do(ctx, c.method, c.url, header, c.body)
-}
-
 // do makes one HTTP exchange.
-func (e *Engine) do(ctx context.Context, method, address string, header map[string]string, body []byte) (*reply, error) {
+func (e *Bridge) do(ctx context.Context, method, address string, header map[string]string, body []byte) (*reply, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the call cannot be put into a request").Because(err)

@@ -45,7 +45,7 @@ func (b *tokenBox) put(bearer string, expires time.Time, keys jwk.Set) {
 
 // bearer gives a token that is good for a while, getting a new one where that is due or
 // where the one in use is refused. Callers at the same time get it together.
-func (e *Engine) bearer(ctx context.Context, refused string) (string, error) {
+func (e *Bridge) bearer(ctx context.Context, refused string) (string, error) {
 	have, expires, _ := e.token.get()
 	now := e.cfg.Now()
 	if have != "" && have != refused && now.Before(expires.Add(-refresh)) {
@@ -68,7 +68,7 @@ func (e *Engine) bearer(ctx context.Context, refused string) (string, error) {
 }
 
 // renew exchanges the key for a token and verifies it.
-func (e *Engine) renew(ctx context.Context) error {
+func (e *Bridge) renew(ctx context.Context) error {
 	ask := map[string]string{"api_key": e.cfg.Key, "role": e.cfg.Role.String()}
 	if e.cfg.World != "" {
 		ask["world"] = e.cfg.World
@@ -99,7 +99,7 @@ func (e *Engine) renew(ctx context.Context) error {
 }
 
 // ask sends what needs no token, again while the server is not there.
-func (e *Engine) ask(ctx context.Context, c *call) (*reply, error) {
+func (e *Bridge) ask(ctx context.Context, c *call) (*reply, error) {
 	for try, wait := 1, firstWait; ; try, wait = try+1, wait*2 {
 		r, err := e.do(ctx, c.method, c.url, c.header, c.body)
 		pause, again := retry(r, err, wait)
@@ -113,7 +113,7 @@ func (e *Engine) ask(ctx context.Context, c *call) (*reply, error) {
 }
 
 // verify holds a token against the server's key set: signature, expiry, issuer and role.
-func (e *Engine) verify(ctx context.Context, token string) (time.Time, jwk.Set, error) {
+func (e *Bridge) verify(ctx context.Context, token string) (time.Time, jwk.Set, error) {
 	kid, err := keyID(token)
 	if err != nil {
 		return time.Time{}, nil, err
@@ -160,7 +160,7 @@ func lookup(keys jwk.Set, kid string) (jwk.Key, bool) {
 	return key, ok && key.KeyType() == jwa.RSA()
 }
 
-func (e *Engine) keySet(ctx context.Context) (jwk.Set, error) {
+func (e *Bridge) keySet(ctx context.Context) (jwk.Set, error) {
 	r, err := e.ask(ctx, &call{method: http.MethodGet, url: e.base + apiPath + "/.well-known/jwks.json"})
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func (e *Engine) keySet(ctx context.Context) (jwk.Set, error) {
 }
 
 // claims checks what a token says, and gives its expiry.
-func (e *Engine) claims(payload []byte) (time.Time, error) {
+func (e *Bridge) claims(payload []byte) (time.Time, error) {
 	var c struct {
 		Issuer  string `json:"iss"`
 		Role    string `json:"role"`
