@@ -60,7 +60,7 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Look, c *op.Call, in 
 		SHA256: card.Content.String(), Version: card.Version(l.View()), ETag: d.tags.Whole(heldFile(l, card))}
 	c.Reply.ETag = out.SHA256
 	switch {
-	case c.Transport == "rest" && !c.OverMCP():
+	case c.Transport == "rest":
 		c.Reply.File = &op.File{Name: out.FileName, Type: out.MediaType, Data: data}
 	case len(data) <= in.MaxBytes:
 		out.Data = data

@@ -34,7 +34,7 @@ func heldFile(l *canon.Look, c canon.Card) op.Held {
 // MCP gives a part and the other transports give all.
 func contentLimit(c *op.Call, asked int, full bool, content string) int {
 	switch {
-	case full || asked == 0 && !c.OverMCP() && (c.Transport == "rest" || c.Transport == "cli"):
+	case full || asked == 0 && (c.Transport == "rest" || c.Transport == "cli"):
 		return max(len(content), 1)
 	case asked == 0:
 		return defaultContent

@@ -57,7 +57,6 @@ func (s *server) refuse(x *exchange, c access.Caller, o *op.Operation, err error
 // one given twice, which the engine refuses. A body that repeats what its path says is fine.
 func (s *server) request(x *exchange, o *op.Operation, vars map[string]string) (op.Request, error) {
 	r := op.Request{Operation: o.Name, Correlation: x.correlation, Transport: "rest", BaseURL: s.baseURL(x)}
-	r.ServedOver = x.r.Header.Get(op.ServedOver)
 	if o.Effect != access.Read {
 		r.IdempotencyKey = x.r.Header.Get("Idempotency-Key")
 	}

@@ -82,15 +82,9 @@ type Call struct {
 	Asker Asker
 	// Transport is "rest", "mcp" or "cli".
 	Transport string
-	// ServedOver is "mcp" where another server asks for its clients of MCP.
-	ServedOver string
 	// BaseURL is where the caller reached the server, without a trailing slash; "" on stdio.
 	BaseURL string
 }
-
-// ServedOver is the header by which a server that serves another one's operations over MCP
-// says so: its clients are shown parts, and judged as clients of MCP are.
-const ServedOver = "X-Loregate-Served-Over"
 
 // FromAgent reports whether the call came over MCP from a program's key. Such a caller
 // decides by what it was shown, which may have been a part.
@@ -98,9 +92,8 @@ func (c *Call) FromAgent() bool {
 	return c.OverMCP() && c.Grant.Caller().Actor != access.Person
 }
 
-// OverMCP reports whether the answer goes to a client of MCP: of this server, or of one
-// that serves what is here (see ServedOver).
-func (c *Call) OverMCP() bool { return c.Transport == "mcp" || c.ServedOver == "mcp" }
+// OverMCP reports whether the answer goes to a client of MCP, which is shown parts.
+func (c *Call) OverMCP() bool { return c.Transport == "mcp" }
 
 // Sending is what REST answers with in place of JSON: the file of Reply.File.
 type Sending uint8
@@ -143,7 +136,6 @@ type Request struct {
 	IdempotencyKey string
 	Correlation    string
 	Transport      string
-	ServedOver     string // see Call
 	BaseURL        string
 	Progress       func(done, total float64, message string)
 	Asker          Asker // nil: nobody can be asked

@@ -98,7 +98,7 @@ func (o *Operation) admission(in input, r Request, least access.Role, w access.W
 
 // run calls the handler and shapes its answer.
 func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request, in input) (*Answer, error) {
-	call := &Call{Grant: g, Progress: r.Progress, Asker: r.Asker, Transport: r.Transport, ServedOver: r.ServedOver, BaseURL: r.BaseURL}
+	call := &Call{Grant: g, Progress: r.Progress, Asker: r.Asker, Transport: r.Transport, BaseURL: r.BaseURL}
 	if call.Progress == nil {
 		call.Progress = noProgress
 	}

@@ -49,7 +49,7 @@ type work struct {
 	again bool      // it may be in the canon already
 	// transport is how the proposal came; "" where it is carried out later, when what came
 	// was judged already.
-	transport, servedOver string
+	transport string
 }
 
 // perform carries out a proposal under a grant of its author's, once.
@@ -149,7 +149,7 @@ func (s *Service) run(ctx context.Context, g access.Grant, w work, r runner) (ca
 		return canon.ChangeSet{}, canon.Receipt{}, err
 	}
 	inner, seen := canon.Capture(ctx)
-	_, err = o.Run(inner, &op.Call{Grant: g.Rehearse(), Transport: cmp.Or(w.transport, "proposal"), ServedOver: w.servedOver}, input)
+	_, err = o.Run(inner, &op.Call{Grant: g.Rehearse(), Transport: cmp.Or(w.transport, "proposal")}, input)
 	switch {
 	case len(seen.Sets) > 1:
 		err = fault.New(fault.Rule, "%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)

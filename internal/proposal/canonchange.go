@@ -162,7 +162,7 @@ func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input
 	if err != nil {
 		return nil, err
 	}
-	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true, Transport: c.Transport, ServedOver: c.ServedOver})
+	result, err := s.Submit(ctx, c.Grant, Submission{Kind: CanonChange, Payload: payload, Diverted: true, Transport: c.Transport})
 	if err != nil {
 		return nil, err
 	}

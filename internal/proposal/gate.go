@@ -55,23 +55,23 @@ func Unproven(s canon.Settings) []string {
 
 // candidate is a proposal on its way through the gates.
 type candidate struct {
-	kind                  *Kind
-	grant                 access.Grant
-	common                Common
-	draft                 Draft  // nil where the schema refused
-	texts                 []Text // the draft's
-	sig                   signature
-	finding               Finding
-	flags                 []string // of the safety gate
-	context               access.Level
-	rests                 []cited // what it cites
-	foreign               bool    // it rests on imported text
-	unproven              bool    // the world lets agents propose it without a context
-	replay                outcome // of the replay gate, which is made ready before its turn
-	prompt                string  // made again from the provenance
-	reach                 reach   // of a rehearsed change
-	rec                   judged
-	transport, servedOver string // of the call that proposed
+	kind      *Kind
+	grant     access.Grant
+	common    Common
+	draft     Draft  // nil where the schema refused
+	texts     []Text // the draft's
+	sig       signature
+	finding   Finding
+	flags     []string // of the safety gate
+	context   access.Level
+	rests     []cited // what it cites
+	foreign   bool    // it rests on imported text
+	unproven  bool    // the world lets agents propose it without a context
+	replay    outcome // of the replay gate, which is made ready before its turn
+	prompt    string  // made again from the provenance
+	reach     reach   // of a rehearsed change
+	rec       judged
+	transport string // of the call that proposed
 }
 
 // outcome is what a gate says.

@@ -51,7 +51,7 @@ func (s *Service) tool(k *Kind) *op.Operation {
 		if err != nil {
 			return Result{}, err
 		}
-		in := Submission{Kind: k.Name, Payload: payload, Transport: c.Transport, ServedOver: c.ServedOver}
+		in := Submission{Kind: k.Name, Payload: payload, Transport: c.Transport}
 		if err := shape.Decode(rest, &in.Common); err != nil {
 			return s.misdescribed(ctx, c.Grant, k, payload, err)
 		}

@@ -62,7 +62,7 @@ func (s *Service) rehearse(ctx context.Context, c *candidate, o *outcome) error 
 	a, err := s.admit(ctx, c.grant.Caller(), c.grant.World(), &c.rec, c.kind, c.draft)
 	if err == nil {
 		var seen shown
-		seen, err = s.show(ctx, a.Grant, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, transport: c.transport, servedOver: c.servedOver})
+		seen, err = s.show(ctx, a.Grant, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, transport: c.transport})
 		a.Done(ctx, 0, err)
 		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expected(&c.rec, seen), seen.label, seen.reach
 	}

@@ -24,7 +24,7 @@ type Submission struct {
 	Reason   string
 	Diverted bool // made of an advisory key's write
 	// Transport is how the proposal came. What it wraps is judged as a call by that way.
-	Transport, ServedOver string
+	Transport string
 }
 
 // Submit takes a proposal through the gates, and where it is accepted into the canon. What
@@ -57,7 +57,7 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 func (s *Service) candidate(g access.Grant, k *Kind, in Submission) *candidate {
 	req := g.Request()
 	in.Provenance = in.cited()
-	c := &candidate{kind: k, grant: g, common: in.Common, transport: in.Transport, servedOver: in.ServedOver}
+	c := &candidate{kind: k, grant: g, common: in.Common, transport: in.Transport}
 	c.rec = judged{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload, Hash: payloadHash(k, in.Payload),
 		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted, Reason: in.Reason,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
