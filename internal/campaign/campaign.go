@@ -19,7 +19,8 @@
 //	timeline      card "Timeline Event", fields date, precision, sort (see calendar.go); link
 //	              "involves" to each entity
 //	session       card "Session", content: the recap; fields number, sort, date, status,
-//	              stage, play_notes, actual_notes; the GM's preparation is Session+GM
+//	              stage, published; the GM's preparation is Session+GM, and its fields are
+//	              the notes that are not published
 //	conflict      card "Canon Conflict" below X+GM
 //	revealing     event Campaign.Revealed or Campaign.Unrevealed of the commit, for the GM
 //

@@ -61,7 +61,7 @@ type entityIn struct {
 
 func (in entityIn) draft() draftOf {
 	return draftOf{attributes: in.Attributes, aliases: in.Aliases, tags: in.Tags, source: in.SourceDocument, confidence: in.SourceConfidence,
-		notes: notesEdit{in.GMNotes, in.DiscoveredSession}}
+		notes: notesEdit{text: in.GMNotes, session: in.DiscoveredSession}}
 }
 
 func (p *problems) name(field string, name *string) {

@@ -17,17 +17,18 @@ import (
 // notesEdit is a change to what only the GM has of a card.
 type notesEdit struct {
 	text    *string
-	session *int // number of the session of discovery; negative removes
+	session *int            // number of the session of discovery; negative removes
+	drafts  json.RawMessage // of a session: the fields of notes that were not published
 }
 
-func (n notesEdit) empty() bool { return n.text == nil && n.session == nil }
+func (n notesEdit) empty() bool { return n.text == nil && n.session == nil && n.drafts == nil }
 
 // writeNotes plans the GM's part of a card.
 func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) error {
 	if n.empty() {
 		return nil
 	}
-	var fields json.RawMessage
+	fields := n.drafts
 	if n.session != nil {
 		v := any(*n.session)
 		if *n.session < 0 {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/canon"
+	"loregate/internal/op"
 	"loregate/internal/op/optest"
 )
 
@@ -22,12 +24,96 @@ func TestSessionsKeepTheirPreparation(t *testing.T) {
 		gm.WantFault("CONFLICT", "session_create", `{"number": 2}`)
 		gm.Call("session_update", `{"session_id": "`+id+`", "status": "COMPLETED", "stage": "wrap_up", "play_notes": "p", "actual_notes": "a"}`).Want("recap", "They **arrived**.").Want("prep_notes", "The doctor lies.")
 		gm.Call("session_update", `{"session_id": "`+id+`", "play_notes": "", "number": 10}`).Want("play_notes", "").Want("number", 10)
-		ada.Call("session_list", `{}`).Want("total", 2).Want("sessions.0.number", 2).Want("sessions.1.actual_notes", "a").Lacks("doctor", "prep_notes")
+		ada.Call("session_list", `{}`).Want("total", 2).Want("sessions.0.number", 2).Want("sessions.1.actual_notes", "").Lacks("doctor", "prep_notes", "notes_published")
 		ada.Call("session_list", `{"status": "COMPLETED"}`).Want("total", 1)
 		gm.Call("session_list", `{}`).Has("The doctor lies.")
 		ada.WantFault("FORBIDDEN", "session_update", `{"session_id": "`+id+`", "recap": "x"}`)
 		gm.WantFault("NOT_FOUND", "session_update", `{"session_id": "01920000-0000-7000-8000-0000000000ff", "recap": "x"}`)
 		gm.WantFault("INVALID_PARAMS", "session_update", `{"session_id": "`+id+`", "status": "DONE"}`)
+	})
+}
+
+// sessionSurfaces are all ways by which an actor reads of sessions: list, resource,
+// prompts, and the versions of their cards as the wiki shows them.
+func (a actor) sessionSurfaces() string {
+	a.s.t.Helper()
+	shown := []string{a.Call("session_list", `{}`).Raw, a.read("imagineer://campaigns/" + slug + "/sessions")}
+	text, err := a.s.ops.GetPrompt(a.s.t.Context(), a.caller, op.PromptRequest{Name: "recap-session"})
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+	shown = append(shown, jsonOf(text))
+	return strings.Join(append(shown, a.versions()), "\n")
+}
+
+// versions are those of all cards in sight.
+func (a actor) versions() string {
+	a.s.t.Helper()
+	var all []any
+	err := a.s.canon.Look(a.s.t.Context(), a.admitted(), func(l *canon.Look) error {
+		cards, _, err := l.Cards(a.s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})
+		for _, c := range cards {
+			versions, _, err := l.Versions(a.s.t.Context(), c.ID, canon.Page{Limit: 100})
+			if err != nil {
+				return err
+			}
+			all = append(all, c.Name, string(c.Fields))
+			for _, v := range versions {
+				all = append(all, v.Name, string(v.Fields), v.Label)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+	return jsonOf(all)
+}
+
+func TestNotesOfASessionAreTheGMsUntilTheyArePublished(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		gm, ada := s.As("gm"), s.As("ada")
+		id := gm.Call("session_create", `{"recap": "They arrived.", "play_notes": "mark-played"}`).Want("play_notes", "mark-played").Want("notes_published", false).Text("id")
+		update := func(more string) optest.Answer {
+			return gm.Call("session_update", `{"session_id": "`+id+`", `+more+`}`)
+		}
+		update(`"status": "COMPLETED", "actual_notes": "mark-actual"`).Want("actual_notes", "mark-actual").Want("play_notes", "mark-played")
+		if seen := ada.sessionSurfaces(); strings.Contains(seen, "mark-") || !strings.Contains(seen, "They arrived.") {
+			t.Errorf("a player reads: %s", seen)
+		}
+		if seen := gm.sessionSurfaces(); !strings.Contains(seen, "mark-played") || !strings.Contains(seen, "mark-actual") {
+			t.Errorf("the GM reads: %s", seen)
+		}
+		// Notes alone change nothing that a player reads, the session's version included.
+		before := ada.sessionSurfaces()
+		update(`"actual_notes": "mark-again"`)
+		if after := ada.sessionSurfaces(); after != before {
+			t.Errorf("notes of the GM change what a player reads:\n%s\n%s", before, after)
+		}
+		update(`"publish_notes": true`).Want("notes_published", true)
+		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again").Want("sessions.0.play_notes", "mark-played")
+		// What is written after publishing is the GM's again.
+		update(`"actual_notes": "mark-later"`).Want("actual_notes", "mark-later").Want("notes_published", false)
+		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again")
+		update(`"publish_notes": false`).Want("actual_notes", "mark-later").Want("play_notes", "mark-played")
+		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "").Want("sessions.0.play_notes", "")
+		update(`"play_notes": "", "actual_notes": "", "publish_notes": true`).Want("notes_published", true)
+		gm.Call("session_create", `{"number": 9, "play_notes": "told", "publish_notes": true}`).Want("notes_published", true)
+		ada.Call("session_list", `{}`).Want("sessions.1.play_notes", "told")
+	})
+}
+
+// Sessions of earlier programs hold their notes themselves.
+func TestNotesOfEarlierProgramsAreTheGMs(t *testing.T) {
+	onEachStore(t, func(s *scene) {
+		gm, ada := s.As("gm"), s.As("ada")
+		s.keep("Session 3", "Session", `{"number": 3, "sort": 3, "status": "COMPLETED", "stage": "play", "play_notes": "mark-p", "actual_notes": "mark-a"}`)
+		ada.Call("session_list", `{}`).Want("sessions.0.play_notes", "").Lacks("mark-")
+		id := gm.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-a").Want("sessions.0.notes_published", false).Text("sessions.0.id")
+		gm.Call("session_update", `{"session_id": "`+id+`", "recap": "So it went."}`).Want("play_notes", "mark-p").Want("recap", "So it went.")
+		ada.Call("session_list", `{}`).Want("sessions.0.recap", "So it went.").Lacks("mark-")
+		gm.Call("session_update", `{"session_id": "`+id+`", "publish_notes": true}`)
+		ada.Call("session_list", `{}`).Want("sessions.0.play_notes", "mark-p").Want("sessions.0.actual_notes", "mark-a")
 	})
 }
 

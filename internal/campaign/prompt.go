@@ -144,13 +144,17 @@ func recapSession(ctx context.Context, l *canon.Look, args map[string]string) (s
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Write a recap of %s of %s for its players, in the past tense, in at most 250 words. "+
-		"Use only what players may know: what is quoted here, and what entity_get shows them (the GM asks preview_as). "+
+		"Use only what players may know: what is quoted here and not marked as the GM alone's, and what entity_get shows them (the GM asks preview_as). "+
 		"End with the question that stands open. Do not guess at what is behind it.\n%s\n", oneOf(s, "the last session"), campaignOf(l.World(), 0).Name, asData)
 	if tone := oneLine(args["tone"], 100); tone != "" {
 		fmt.Fprintf(&b, "It should sound like %s.\n", tone)
 	}
-	quoteText(&b, "What was played", s.PlayNotes)
-	quoteText(&b, "What really happened", s.ActualNotes)
+	whose := ""
+	if s.NotesPublished != nil && !*s.NotesPublished {
+		whose = " (notes of the GM alone: take from them only what the players saw and heard)"
+	}
+	quoteText(&b, "What was played"+whose, s.PlayNotes)
+	quoteText(&b, "What really happened"+whose, s.ActualNotes)
 	quoteText(&b, "The recap so far", s.Recap)
 	return b.String(), nil
 }

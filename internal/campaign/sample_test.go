@@ -1,9 +1,12 @@
 package campaign
 
 import (
+	"strings"
 	"testing"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
 	"loregate/internal/sample"
 )
 
@@ -46,4 +49,66 @@ func TestTheSampleCampaignIsAsRichAsPromised(t *testing.T) {
 			t.Error("a player counts what the GM counts")
 		}
 	})
+}
+
+// admitted is a grant to read in the scene's world.
+func (a actor) admitted() access.Grant {
+	a.s.t.Helper()
+	guard := access.NewGuard(access.Config{})
+	in, err := guard.Admit(a.s.t.Context(), a.caller, access.Request{Operation: "scene", Effect: access.Read, World: a.s.world})
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+	return in.Grant
+}
+
+// inSight are the names and the texts, fields included, of all cards that an actor sees.
+func (a actor) inSight() (names []string, texts map[string]string) {
+	a.s.t.Helper()
+	texts = map[string]string{}
+	err := a.s.canon.Look(a.s.t.Context(), a.admitted(), func(l *canon.Look) error {
+		cards, _, err := l.Cards(a.s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})
+		for _, c := range cards {
+			content, err := l.Content(a.s.t.Context(), c)
+			if err != nil {
+				return err
+			}
+			names = append(names, c.Name)
+			texts[c.Name] = canon.PlainText(c.Type, content) + "\n" + string(c.Fields)
+		}
+		return err
+	})
+	if err != nil {
+		a.s.t.Fatal(err)
+	}
+	return names, texts
+}
+
+// What the players read names nothing that is hidden from them, and quotes none of what
+// the game master notes down of sessions.
+func TestTheSampleCampaignDoesNotSpoilItself(t *testing.T) {
+	s := newScene(t).loaded()
+	all, _ := s.As("gm").inSight()
+	for _, who := range []string{"sample-ada", "sample-ben"} {
+		seen, texts := s.As(who).inSight()
+		known := map[string]bool{}
+		for _, name := range seen {
+			known[name] = true
+		}
+		for _, name := range all {
+			if known[name] || strings.Contains(name, "+") {
+				continue
+			}
+			for card, text := range texts {
+				if len(markup.FindAll(text, name, markup.FindOptions{Mode: markup.WholeWord, FoldAccents: true, Limit: 1})) > 0 {
+					t.Errorf("%s reads of %q, which is hidden, in %q", who, name, card)
+				}
+			}
+		}
+	}
+	for _, kept := range []string{"It will matter", "stole a page", "knelt", "luggage van", "dog was a good idea"} {
+		if read := s.As("sample-ada").sessionSurfaces(); strings.Contains(read, kept) {
+			t.Errorf("players read %q of the game master's notes", kept)
+		}
+	}
 }

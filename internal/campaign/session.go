@@ -16,7 +16,7 @@ func sessionOps(d *deps) []*op.Operation {
 		write(d, op.Spec{
 			Name:  "session_create",
 			Title: "Plan a session",
-			Doc:   "Begin the record of an evening of play. For the GM. Without a number it is the next one. Players see everything of it but prep_notes.",
+			Doc:   "Begin the record of an evening of play. For the GM. Without a number it is the next one. Players see its number, date, status and recap; its notes are the GM's.",
 			Route: "POST /api/campaigns/{campaign_id}/sessions", Status: 201,
 			Examples: []op.Example{
 				{Title: "The next one", Input: `{"campaign_id": "ashlar-pass", "date": "2026-03-06", "prep_notes": "The doctor will be on the platform."}`},
@@ -25,7 +25,7 @@ func sessionOps(d *deps) []*op.Operation {
 		write(d, op.Spec{
 			Name:  "session_update",
 			Title: "Update a session",
-			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. What the players know as of a session is what was revealed until it was COMPLETED, and what is revealed with its session_id.",
+			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. Players read the recap; play_notes and actual_notes only as they stood when publish_notes was last set. What the players know as of a session is what was revealed until it was COMPLETED, and what is revealed with its session_id.",
 			Route: "PATCH /api/campaigns/{campaign_id}/sessions/{session_id}", Target: "session_id",
 			Examples: []op.Example{
 				{Title: "It is over", Input: `{"campaign_id": "ashlar-pass", "session_id": "01920000-0000-7000-8000-000000000005", "status": "COMPLETED", "stage": "wrap_up", "recap": "They dug out the mail van, and found it locked from inside."}`},
@@ -34,7 +34,7 @@ func sessionOps(d *deps) []*op.Operation {
 		read(d, op.Spec{
 			Name:     "session_list",
 			Title:    "List sessions",
-			Doc:      "See the sessions of the campaign by number, with their recaps; the GM also gets prep_notes.",
+			Doc:      "See the sessions of the campaign by number, with their recaps and the notes that were published; the GM gets all notes.",
 			Route:    "GET /api/campaigns/{campaign_id}/sessions",
 			Examples: []op.Example{{Title: "Those that were played", Input: `{"campaign_id": "ashlar-pass", "status": "COMPLETED"}`}},
 		}, sessionList),
@@ -49,13 +49,12 @@ const (
 
 // record are a session's own fields.
 type record struct {
-	Number      int    `json:"number"`
-	Sort        int    `json:"sort"`
-	Date        string `json:"date"`
-	Status      string `json:"status"`
-	Stage       string `json:"stage"`
-	PlayNotes   string `json:"play_notes"`
-	ActualNotes string `json:"actual_notes"`
+	Number    int    `json:"number"`
+	Sort      int    `json:"sort"`
+	Date      string `json:"date"`
+	Status    string `json:"status"`
+	Stage     string `json:"stage"`
+	Published *notes `json:"published,omitempty"`
 }
 
 func recordOf(fields json.RawMessage) record {
@@ -66,15 +65,16 @@ func recordOf(fields json.RawMessage) record {
 
 // session is a session as its reader may see it.
 type session struct {
-	ID          canon.CardID `json:"id"`
-	Number      int          `json:"number"`
-	Date        string       `json:"date"`
-	Status      string       `json:"status"`
-	Stage       string       `json:"stage"`
-	PlayNotes   string       `json:"play_notes"`
-	ActualNotes string       `json:"actual_notes"`
-	Recap       string       `json:"recap"`
-	PrepNotes   *string      `json:"prep_notes,omitzero" jsonschema:"For the GM."`
+	ID             canon.CardID `json:"id"`
+	Number         int          `json:"number"`
+	Date           string       `json:"date"`
+	Status         string       `json:"status"`
+	Stage          string       `json:"stage"`
+	PlayNotes      string       `json:"play_notes" jsonschema:"Notes taken while playing; players get them as they were published."`
+	ActualNotes    string       `json:"actual_notes" jsonschema:"What really happened; players get it as it was published."`
+	Recap          string       `json:"recap"`
+	PrepNotes      *string      `json:"prep_notes,omitzero" jsonschema:"For the GM."`
+	NotesPublished *bool        `json:"notes_published,omitzero" jsonschema:"For the GM: whether players read play_notes and actual_notes as they stand here."`
 }
 
 func sessionFrom(ctx context.Context, l *canon.Look, c canon.Card) (session, error) {
@@ -83,20 +83,32 @@ func sessionFrom(ctx context.Context, l *canon.Look, c canon.Card) (session, err
 		return session{}, err
 	}
 	r := recordOf(c.Fields)
-	s := session{ID: c.ID, Number: r.Number, Date: clean(r.Date), Status: clean(r.Status), Stage: clean(r.Stage),
-		PlayNotes: clean(r.PlayNotes), ActualNotes: clean(r.ActualNotes), Recap: prose(c.Type, content)}
+	s := session{ID: c.ID, Number: r.Number, Date: clean(r.Date), Status: clean(r.Status), Stage: clean(r.Stage), Recap: prose(c.Type, content)}
 	if l.View().Level < access.LevelGM {
+		s.show(r.Published)
 		return s, nil
 	}
-	s.PrepNotes = new(string)
-	notes, ok, err := gmPart(ctx, l, c)
-	if err != nil || !ok {
+	part, ok, err := gmPart(ctx, l, c)
+	if err != nil {
 		return s, err
 	}
-	if content, err = l.Content(ctx, notes); err == nil {
-		*s.PrepNotes = prose(notes.Type, content)
+	drafts := draftsOf(c, part)
+	s.show(r.Published.with(drafts))
+	published := r.Published != nil && drafts == (drafted{})
+	s.NotesPublished, s.PrepNotes = &published, new(string)
+	if !ok {
+		return s, nil
+	}
+	if content, err = l.Content(ctx, part); err == nil {
+		*s.PrepNotes = prose(part.Type, content)
 	}
 	return s, err
+}
+
+func (s *session) show(n *notes) {
+	if n != nil {
+		s.PlayNotes, s.ActualNotes = clean(n.Play), clean(n.Actual)
+	}
 }
 
 // sessionByID finds a session in sight.
@@ -118,8 +130,9 @@ type sessionIn struct {
 	Status      *string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Default PLANNED."`
 	Stage       *string `json:"stage,omitzero" enum:"prep,play,wrap_up" jsonschema:"Default prep."`
 	PrepNotes   *string `json:"prep_notes,omitzero" maxlen:"50000" jsonschema:"The GM's preparation, in Markdown; players never see it."`
-	PlayNotes   *string `json:"play_notes,omitzero" maxlen:"10000" jsonschema:"Notes taken while playing."`
-	ActualNotes *string `json:"actual_notes,omitzero" maxlen:"10000" jsonschema:"What really happened, as against the plan."`
+	PlayNotes   *string `json:"play_notes,omitzero" maxlen:"10000" jsonschema:"Notes taken while playing; the GM's until they are published."`
+	ActualNotes *string `json:"actual_notes,omitzero" maxlen:"10000" jsonschema:"What really happened, as against the plan; the GM's until it is published."`
+	Publish     *bool   `json:"publish_notes,omitzero" jsonschema:"true: let the players read play_notes and actual_notes as they stand now. false: take them back."`
 	Recap       *string `json:"recap,omitzero" maxlen:"10000" jsonschema:"Recap for the players, in Markdown."`
 }
 
@@ -129,8 +142,6 @@ func (in sessionIn) onto(r record) record {
 	set(&r.Date, in.Date)
 	set(&r.Status, in.Status)
 	set(&r.Stage, in.Stage)
-	set(&r.PlayNotes, in.PlayNotes)
-	set(&r.ActualNotes, in.ActualNotes)
 	r.Sort = r.Number
 	return r
 }
@@ -160,6 +171,8 @@ func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, erro
 	if err != nil {
 		return canon.Card{}, err
 	}
+	drafts := drafted{in.PlayNotes, in.ActualNotes}
+	r.Published, drafts = drafts.settle(nil, in.Publish)
 	fields, err := json.Marshal(r)
 	if err != nil {
 		return canon.Card{}, err
@@ -167,10 +180,10 @@ func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, erro
 	n := canon.NewCard{Name: sessionName(r.Number), Type: typeSession, Fields: fields, Root: true}
 	set(&n.Content, recap)
 	c, err := p.Create(n)
-	if err != nil || in.PrepNotes == nil {
+	if err != nil {
 		return c, err
 	}
-	return c, writeNotes(ctx, p, c, notesEdit{text: in.PrepNotes})
+	return c, writeNotes(ctx, p, c, notesEdit{text: in.PrepNotes, drafts: drafts.edit(drafted{})})
 }
 
 // lastSession is the highest number of a session in sight; 0 where there is none.
@@ -247,9 +260,16 @@ func (in sessionIn) update(ctx context.Context, p *canon.Plan, card canon.Card) 
 	if err != nil {
 		return err
 	}
+	part, _, err := notesIn(ctx, p, card)
+	if err != nil {
+		return err
+	}
 	before := recordOf(card.Fields)
 	after := in.onto(before)
-	fields, err := json.Marshal(after)
+	had := draftsOf(card, part)
+	drafts := drafted{or(in.PlayNotes, had.Play), or(in.ActualNotes, had.Actual)}
+	after.Published, drafts = drafts.settle(before.Published, in.Publish)
+	fields, err := after.merge(card)
 	if err != nil {
 		return err
 	}
@@ -257,10 +277,8 @@ func (in sessionIn) update(ctx context.Context, p *canon.Plan, card canon.Card) 
 	if err != nil {
 		return err
 	}
-	if in.PrepNotes != nil {
-		if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes}); err != nil {
-			return err
-		}
+	if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes, drafts: drafts.edit(draftsOf(canon.Card{}, part))}); err != nil {
+		return err
 	}
 	if after.Number == before.Number {
 		return nil
