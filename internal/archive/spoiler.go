@@ -19,7 +19,7 @@ func spoilerWork(d *deps) []*op.Operation {
 		write(d, op.Spec{
 			Name:  "spoiler_scan",
 			Title: "Scan for spoilers",
-			Doc: "Find out whether secret terms stand in what players (or players' AIs) can read. Takes the terms from one card and writes what it finds, " +
+			Doc: "Find out whether secret terms stand in what players (or players' AIs) can read. Reads the text, fields and names of their cards. Takes the terms from one card and writes what it finds, " +
 				"grouped by term, to another, which only game masters and up can read. A long scan goes on by itself: ask get_job for it.",
 			Route: "POST /api/mcp/jobs/spoiler-scan", Least: access.RoleGM, Idle: true, Target: "terms_card",
 			Examples: []op.Example{{Title: "What do the players read already?", Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
@@ -51,11 +51,13 @@ type spoilerOut struct {
 	Matches     int    `json:"matches" jsonschema:"Places where a term stands; 0 until completed."`
 	ResultsCard string `json:"results_card"`
 	JobID       string `json:"job_id"`
+	Unclear     int    `json:"unclear,omitzero" jsonschema:"Lines of the terms card that may not have been read as the terms that they were meant to be; the results card quotes them. Nothing is all clear while there are any."`
 }
 
 // spoilerDone is what a job keeps of a finished scan.
 type spoilerDone struct {
 	Matches     int    `json:"matches"`
+	Unclear     int    `json:"unclear"`
 	ResultsCard string `json:"results_card"`
 }
 
@@ -93,7 +95,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 		return out, fmt.Errorf("archive: result of scan %s: %w", j.ID, err)
 	}
 	c.Reply.Replayed = replayed
-	out.Status, out.Matches, out.ResultsCard = string(job.Completed), done.Matches, done.ResultsCard
+	out.Status, out.Matches, out.Unclear, out.ResultsCard = string(job.Completed), done.Matches, done.Unclear, done.ResultsCard
 	return out, nil
 }
 
@@ -152,7 +154,7 @@ func (d *deps) scan(ctx context.Context, g access.Grant, in spoilerIn) (done spo
 		done.ResultsCard = card.Name
 		return err
 	})
-	if done.Matches = found.matches; receipt.Replayed {
+	if done.Matches, done.Unclear = found.matches, len(found.unread); receipt.Replayed {
 		done.ResultsCard = markup.Clean(in.ResultsCard)
 	}
 	return done, receipt.Replayed, err
@@ -182,6 +184,7 @@ type jobOut struct {
 	Kind        string `json:"kind"`
 	Status      string `json:"status" enum:"queued,running,completed,failed"`
 	Matches     int    `json:"matches,omitzero" jsonschema:"Of a spoiler scan: places where a term stands."`
+	Unclear     int    `json:"unclear,omitzero" jsonschema:"Of a spoiler scan: lines that may not have been read as the terms that they were meant to be."`
 	ResultsCard string `json:"results_card,omitzero" jsonschema:"Of a spoiler scan: the card with the results."`
 	Message     string `json:"message,omitzero" jsonschema:"Why it failed."`
 	CreatedAt   stamp  `json:"created_at"`
@@ -204,6 +207,6 @@ func getJob(ctx context.Context, d *deps, c *op.Call, in getJobIn) (jobOut, erro
 	if err := json.Unmarshal(j.Result, &done); err != nil {
 		return out, fmt.Errorf("archive: result of job %s: %w", j.ID, err)
 	}
-	out.Matches, out.ResultsCard = done.Matches, done.ResultsCard
+	out.Matches, out.Unclear, out.ResultsCard = done.Matches, done.Unclear, done.ResultsCard
 	return out, nil
 }

@@ -1,11 +1,13 @@
 package archive
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/fault"
 )
 
@@ -55,7 +57,7 @@ func TestSpoilerTermsAndResults(t *testing.T) {
 	s.typed("Markdown", "M", "Terms:\n\n- alpha\n* [[gamma]]\n")
 	s.typed("PlainText", "L", "alpha\n\nALPHA\nbeta\n")
 	s.hid(access.LevelAdmin, "Top", "alpha")
-	s.wrote("Clear", "omega")
+	s.hid(access.LevelGM, "Clear", "omega")
 	s.wrote("Empty", "")
 	s.wrote("Open", "for all")
 	s.hid(access.LevelGM, "Shared", "", "alice")
@@ -85,6 +87,69 @@ func TestSpoilerTermsAndResults(t *testing.T) {
 		t.Error("something was committed")
 	}
 	s.As("user").reads("Open", "for all")
+}
+
+// However a card lists its terms, a scan finds each, or says that it may not have.
+func TestSpoilerTermsAreReadAsTheyAreWritten(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Inn", "Ezra Fathom keeps the glass heart below the tenth step.")
+	for i, tc := range []struct {
+		typ, terms string
+		matches    int
+		unclear    int
+	}{
+		{"RichText", "Ezra Fathom\nglass heart\ntenth step", 3, 0},
+		{"RichText", "<p>Ezra Fathom</p>\n<p>glass heart</p>\n<p>tenth step</p>", 3, 0},
+		{"RichText", "<p>Ezra Fathom<br>glass heart<br/>tenth step</p>", 3, 0},
+		{"RichText", "<div>Ezra&nbsp;Fathom</div><div><b>glass heart</b>;</div>\r\n[[tenth step]]", 3, 0},
+		{"RichText", "<h2>Inn</h2><ul><li>Ezra Fathom</li><li>glass heart</li></ul><ol><li>tenth step</li></ol>", 3, 0},
+		{"RichText", "<p>Ezra Fathom</p><ul><li>glass heart</li></ul>tenth step", 3, 2},
+		{"RichText", "<p>Of the inn:</p><ul><li>glass heart</li></ul>", 1, 1},
+		{"RichText", "<table><tr><td>Ezra Fathom</td><td>glass heart</td></tr></table>", 2, 0},
+		{"RichText", "- Ezra Fathom\n* glass heart\n• tenth step", 3, 0},
+		{"RichText", "1. Ezra Fathom\n2) \"glass heart\"", 2, 0},
+		{"RichText", "[[Somebody|Ezra Fathom]], [[tenth step]]", 2, 0},
+		{"RichText", "<p>" + strings.Repeat("very ", 60) + "long</p><p>glass heart</p>", 1, 1},
+		{"Markdown", "# Of the inn\n\n- [ ] **Ezra Fathom**\n+ glass heart", 2, 0},
+		{"Markdown", "Ezra Fathom\nglass heart\n\ntenth step\n\n---", 3, 0},
+		{"Markdown", "| Who | What |\n|---|---|\n| Ezra Fathom | glass heart |", 2, 0},
+		{"PlainText", "Ezra Fathom\r\nglass <heart\ntenth step", 2, 0},
+		{"Pointer", "[[Ezra Fathom]]\n[[glass heart]]\ntenth step", 3, 0},
+		{"Pointer", "<ul><li>Ezra Fathom</li></ul>glass heart", 2, 0},
+		{"JSON", `{"people": ["Ezra Fathom"], "things": {"a": "glass heart"}}`, 2, 0},
+	} {
+		name := fmt.Sprintf("Words %d+GM", i)
+		s.typed(tc.typ, name, tc.terms)
+		got := s.Do("gm", "spoiler_scan", asJSON(map[string]any{"terms_card": name, "results_card": "Found+GM", "scope": "player"})).Want("matches", float64(tc.matches))
+		if n, _ := got.At("unclear"); n != nil && n.(float64) != float64(tc.unclear) || n == nil && tc.unclear > 0 {
+			t.Errorf("%s %q: %v lines are unclear, want %d", tc.typ, tc.terms, n, tc.unclear)
+		}
+	}
+}
+
+func TestASpoilerScanThatIsNotSureIsNotAllClear(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Inn", "Nothing.")
+	s.hid(access.LevelGM, "Some", "<p>Beside the list</p><ul><li>alpha</li></ul>")
+	out := s.Do("gm", "spoiler_scan", `{"terms_card": "Some", "results_card": "R", "scope": "player"}`).Want("matches", 0).Want("unclear", 1)
+	s.As("gm").Call("get_card", `{"name": "R"}`).Has("Beside the list", "1 lines").Lacks("All clear")
+	s.As("gm").Call("get_job", `{"id": "`+out.Text("job_id")+`"}`).Want("unclear", 1)
+	// Players read the terms themselves.
+	s.wrote("Open Terms", "alpha")
+	s.Do("gm", "spoiler_scan", `{"terms_card": "Open Terms", "results_card": "R", "scope": "player"}`)
+	s.As("gm").Call("get_card", `{"name": "R"}`).Has("raise its level").Lacks("All clear")
+}
+
+func TestASpoilerScanReadsNamesAndFields(t *testing.T) {
+	s := newDesk(t)
+	s.hid(access.LevelGM, "Terms", "Ezra\nglass heart\nzwölf")
+	s.made(canon.NewCard{Name: "Inn", Fields: json.RawMessage(`{"keeper": {"aliases": ["Old Ezra"]}, "glass heart": true, "room": 12}`)})
+	s.wrote("Ezra's Cellar", "Empty.")
+	s.wrote("Ezra's Cellar+Step", "Zwolf.")
+	s.made(canon.NewCard{Name: "Bell", Codename: "glass-heart"})
+	s.hid(access.LevelGM, "Ezra", "The killer.")
+	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "R", "scope": "player"}`).Want("matches", 4)
+	s.As("gm").Call("get_card", `{"name": "R"}`).Has("[[Inn]], in its fields (1)", "[[Ezra's Cellar]], in its name (1)", "Old <mark>Ezra</mark>").Lacks("killer", "[[Ezra]]")
 }
 
 func TestASpoilerScanListsNoMoreThanItsLimit(t *testing.T) {

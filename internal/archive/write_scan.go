@@ -15,71 +15,22 @@ import (
 // finding is a term that stands in a card.
 type finding struct {
 	card    string
+	place   string // of the card: "" for its text
 	count   int
 	snippet string // HTML
 }
 
 // findings are what a scan came to.
 type findings struct {
-	terms   []string
+	termList
 	source  string // name of the card with the terms
+	exposed bool   // the audience can read that card
 	byTerm  map[string][]finding
 	listed  int
 	left    int // findings beyond the limit
 	matches int
 	cards   int          // cards read
 	level   access.Level // highest of all sources, and gm at least
-}
-
-// maxScanTerms bounds a list of terms, and maxScanTerm the length of one in characters.
-const (
-	maxScanTerms = 1000
-	maxScanTerm  = 200
-)
-
-// termsIn reads a list of terms: items of a Pointer or a list, else lines.
-func termsIn(c canon.Card, content string) []string {
-	var raw []string
-	switch kind := canon.TextOf(c.Type); {
-	case kind == canon.TextItems, kind == canon.TextHTML && strings.Contains(content, "<li"):
-		raw = markup.Items(content)
-	default:
-		if kind == canon.TextHTML {
-			content = markup.Text(content)
-		}
-		raw = listOrLines(content)
-	}
-	seen := map[string]bool{}
-	var terms []string
-	for _, t := range raw {
-		t = markup.Clean(strings.Join(strings.Fields(t), " "))
-		if key := markup.Fold(t); key != "" && !seen[key] {
-			seen[key] = true
-			terms = append(terms, clip(t, maxScanTerm))
-		}
-	}
-	return terms
-}
-
-// listOrLines are the items of a text that has lines with - or *, else its lines.
-func listOrLines(text string) []string {
-	var items, lines []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if item, ok := strings.CutPrefix(line, "- "); ok {
-			items = append(items, item)
-		} else if item, ok := strings.CutPrefix(line, "* "); ok {
-			items = append(items, item)
-		}
-		lines = append(lines, line)
-	}
-	if len(items) == 0 {
-		items = lines
-	}
-	for i, item := range items {
-		items[i] = strings.TrimSuffix(strings.TrimPrefix(item, "[["), "]]")
-	}
-	return items
 }
 
 // search looks for the terms in the cards that a scope may see.
@@ -92,7 +43,7 @@ func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) 
 	if err != nil {
 		return findings{}, err
 	}
-	f := findings{terms: termsIn(source, content), source: source.Name, byTerm: map[string][]finding{}, level: max(access.LevelGM, source.Label.Level)}
+	f := findings{termList: readTerms(source, content), source: source.Name, byTerm: map[string][]finding{}, level: max(access.LevelGM, source.Label.Level)}
 	if len(f.terms) == 0 || len(f.terms) > maxScanTerms {
 		return findings{}, ruleOn("terms_card", "%q lists %d terms; 1 to %d can be scanned for", source.Name, len(f.terms), maxScanTerms)
 	}
@@ -105,6 +56,9 @@ func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) 
 		return findings{}, err
 	}
 	err = audience(ctx, l, in.Scope, func(seen *canon.Look, c canon.Card) error {
+		if c.ID == source.ID {
+			f.exposed = true
+		}
 		if c.ID == source.ID || c.ID == results.ID {
 			return nil
 		}
@@ -113,14 +67,27 @@ func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) 
 	return f, err
 }
 
-// read looks for the terms in one card.
+// read looks for the terms in one card: its text, its fields and the part of its name that
+// is its own, for the cards above it are read themselves.
 func (f *findings) read(ctx context.Context, l *canon.Look, c canon.Card, folded []string, limit int) error {
 	content, err := contentOf(ctx, l, c)
 	if err != nil {
 		return err
 	}
 	f.cards++
-	text := canon.PlainText(c.Type, content)
+	for _, in := range []struct{ place, text string }{
+		{"", canon.PlainText(c.Type, content)}, {"its name", c.Part}, {"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
+	} {
+		f.scan(c, in.place, in.text, folded, limit)
+	}
+	return nil
+}
+
+// scan looks for the terms in one text of a card.
+func (f *findings) scan(c canon.Card, place, text string, folded []string, limit int) {
+	if text == "" {
+		return
+	}
 	whole := markup.Fold(text)
 	o := markup.FindOptions{Mode: markup.WholeWord, FoldAccents: true, Limit: 10_000}
 	for i, term := range f.terms {
@@ -139,9 +106,8 @@ func (f *findings) read(ctx context.Context, l *canon.Look, c canon.Card, folded
 		}
 		f.listed++
 		snippet := markup.Snippet(text, []string{term}, markup.SnippetOptions{Max: 160, Mark: true, Find: o})
-		f.byTerm[term] = append(f.byTerm[term], finding{c.Name, n, literal(snippet)})
+		f.byTerm[term] = append(f.byTerm[term], finding{c.Name, place, n, literal(snippet)})
 	}
-	return nil
 }
 
 // audience visits the cards that players see and, in the scope ai, the AI's cards below
@@ -221,18 +187,26 @@ func (f findings) page(in spoilerIn) string {
 		who = "players and their AIs see"
 	}
 	var b strings.Builder
-	if f.matches == 0 {
+	switch {
+	case f.matches > 0:
+		fmt.Fprintf(&b, "<p>%d matches for the %d terms of %s in the %d cards that %s.</p>", f.matches, len(f.terms), linkTo(f.source), f.cards, who)
+	case f.clear():
 		fmt.Fprintf(&b, "<p>All clear: none of the %d terms of %s stands in the %d cards that %s.</p>", len(f.terms), linkTo(f.source), f.cards, who)
-		return b.String()
+	default:
+		fmt.Fprintf(&b, "<p>None of the %d terms of %s stands in the %d cards that %s, but that does not clear them:</p>", len(f.terms), linkTo(f.source), f.cards, who)
 	}
-	fmt.Fprintf(&b, "<p>%d matches for the %d terms of %s in the %d cards that %s.</p>", f.matches, len(f.terms), linkTo(f.source), f.cards, who)
+	f.warn(&b)
 	for _, term := range f.terms {
 		if len(f.byTerm[term]) == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "\n<h2>%s</h2>\n<ul>", literal(html.EscapeString(term)))
 		for _, x := range f.byTerm[term] {
-			fmt.Fprintf(&b, "\n<li>%s (%d): %s</li>", linkTo(x.card), x.count, x.snippet)
+			in := ""
+			if x.place != "" {
+				in = ", in " + x.place
+			}
+			fmt.Fprintf(&b, "\n<li>%s%s (%d): %s</li>", linkTo(x.card), in, x.count, x.snippet)
 		}
 		b.WriteString("\n</ul>")
 	}
@@ -240,6 +214,28 @@ func (f findings) page(in spoilerIn) string {
 		fmt.Fprintf(&b, "\n<p>%d further findings are not listed; scan with a higher limit or fewer terms.</p>", f.left)
 	}
 	return b.String()
+}
+
+// clear reports whether nothing was found and every line of the terms was understood.
+func (f findings) clear() bool { return f.matches == 0 && len(f.unread) == 0 && !f.exposed }
+
+// maxUnread is how many lines that are no clear terms a results card quotes.
+const maxUnread = 20
+
+// warn says what keeps a scan from being sure.
+func (f findings) warn(b *strings.Builder) {
+	if f.exposed {
+		fmt.Fprintf(b, "\n<p>%s, which lists the terms, can be read by them itself: raise its level.</p>", linkTo(f.source))
+	}
+	if len(f.unread) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n<p>%d lines of %s may not be the terms that they were meant to be. "+
+		"Put each term on a line of its own, all in one list or all without, with at most %d characters; make other lines headings, or take them out:</p>\n<ul>", len(f.unread), linkTo(f.source), maxScanTerm)
+	for _, line := range f.unread[:min(len(f.unread), maxUnread)] {
+		fmt.Fprintf(b, "\n<li>%s</li>", literal(html.EscapeString(clip(line, maxScanTerm))))
+	}
+	b.WriteString("\n</ul>")
 }
 
 // linkTo is a link to a card, or its bare name where that cannot stand in a link.

@@ -1,0 +1,184 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// termList is a list of terms as a scan understood it.
+type termList struct {
+	terms  []string
+	unread []string // lines that may be terms and may be something else, as written
+}
+
+// maxScanTerms bounds a list of terms, and maxScanTerm the length of one in characters.
+const (
+	maxScanTerms = 1000
+	maxScanTerm  = 200
+)
+
+// readTerms reads a list of terms: the items of a Pointer or of lists, else the lines.
+// Beside a list, lines that are no heading are searched too and are unread: whether they
+// are terms only their author knows.
+func readTerms(c canon.Card, content string) termList {
+	lines, listed := termLines(c.Type, content)
+	var t termList
+	seen := map[string]bool{}
+	for _, line := range lines {
+		if line.Heading && listed || strings.IndexFunc(line.Text, isWordRune) < 0 {
+			continue
+		}
+		if listed && !line.Item {
+			t.unread = append(t.unread, line.Text)
+			if strings.HasSuffix(line.Text, ":") {
+				continue // it introduces the list
+			}
+		}
+		for _, term := range termsOf(line.Text) {
+			key := markup.Fold(term)
+			switch {
+			case key == "" || len([]rune(term)) > maxScanTerm:
+				t.unread = append(t.unread, line.Text)
+			case !seen[key]:
+				seen[key] = true
+				t.terms = append(t.terms, term)
+			}
+		}
+	}
+	return t
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// termLines are the lines of a card, and whether its lists alone hold its terms.
+func termLines(typ, content string) (lines []markup.Line, listed bool) {
+	kind := canon.TextOf(typ)
+	switch kind {
+	case canon.TextMarkdown: // not made HTML, which would join its lines
+		lines = cells(markup.Lines(content))
+	case canon.TextHTML, canon.TextItems:
+		lines = markup.Lines(content)
+	case canon.TextData:
+		lines = jsonLines(content)
+	default:
+		lines = plainLines(content)
+	}
+	for i := range lines {
+		readSign(&lines[i])
+		listed = listed || lines[i].Item
+	}
+	return lines, listed && kind != canon.TextItems && kind != canon.TextData
+}
+
+func plainLines(content string) (lines []markup.Line) {
+	for line := range strings.Lines(content) {
+		if line = strings.Join(strings.Fields(markup.Clean(line)), " "); line != "" {
+			lines = append(lines, markup.Line{Text: line})
+		}
+	}
+	return lines
+}
+
+// cells are lines of which the rows of Markdown tables are parted.
+func cells(lines []markup.Line) (out []markup.Line) {
+	for _, l := range lines {
+		if !strings.HasPrefix(l.Text, "|") || strings.Contains(l.Text, "[[") {
+			out = append(out, l)
+			continue
+		}
+		for cell := range strings.SplitSeq(l.Text, "|") {
+			out = append(out, markup.Line{Text: strings.TrimSpace(cell)})
+		}
+	}
+	return out
+}
+
+// jsonLines are the texts in JSON, or the lines of what is none.
+func jsonLines(content string) (lines []markup.Line) {
+	var v any
+	if json.Unmarshal([]byte(content), &v) != nil {
+		return plainLines(content)
+	}
+	eachText(v, func(_, text string) { lines = append(lines, plainLines(text)...) })
+	return lines
+}
+
+var (
+	listSign   = regexp.MustCompile(`^[-*+•‣–]\s+(?:\[[ xX]\]\s+)?`)
+	numberSign = regexp.MustCompile(`^\d{1,4}[.)]\s+`)
+	headSign   = regexp.MustCompile(`^#{1,6}\s+`)
+)
+
+// readSign takes off a line the sign that makes it an item or a heading. A number is taken
+// off too, but makes no item: a term may begin with one.
+func readSign(l *markup.Line) {
+	if sign := listSign.FindString(l.Text); sign != "" {
+		l.Text, l.Item = l.Text[len(sign):], true
+	}
+	if sign := headSign.FindString(l.Text); sign != "" {
+		l.Text, l.Heading = l.Text[len(sign):], true
+	}
+	l.Text = l.Text[len(numberSign.FindString(l.Text)):]
+}
+
+// termsOf are the terms of a line: the cards that a line of links names, with the words
+// that it shows for them, else its text.
+func termsOf(line string) (terms []string) {
+	refs := markup.Refs(line)
+	rest, at := "", 0
+	for _, r := range refs {
+		rest += line[at:r.Start]
+		at = r.End
+		terms = append(terms, r.Target)
+		if r.Text != "" && markup.Fold(r.Text) != markup.Fold(r.Target) {
+			terms = append(terms, r.Text)
+		}
+	}
+	if len(refs) == 0 || strings.IndexFunc(rest+line[at:], isWordRune) >= 0 {
+		terms = []string{markup.Text(html.EscapeString(line))}
+	}
+	for i, term := range terms {
+		terms[i] = strings.Join(strings.Fields(strings.Trim(markup.Clean(term), " >*_~`\"“”„«»‚‘,;:.")), " ")
+	}
+	return terms
+}
+
+// eachText visits the texts and numbers in a JSON value, each with the key that it stands
+// under.
+func eachText(v any, visit func(key, text string)) { eachTextUnder("", v, visit) }
+
+func eachTextUnder(key string, v any, visit func(key, text string)) {
+	switch v := v.(type) {
+	case nil:
+	case []any:
+		for _, item := range v {
+			eachTextUnder(key, item, visit)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			eachTextUnder(k, v[k], visit)
+		}
+	default:
+		visit(key, fmt.Sprint(v))
+	}
+}
+
+// fieldText is what a card's fields say, a line each.
+func fieldText(fields json.RawMessage) string {
+	var v any
+	if json.Unmarshal(fields, &v) != nil {
+		return ""
+	}
+	var b strings.Builder
+	eachText(v, func(key, text string) { fmt.Fprintf(&b, "%s: %s\n", key, text) })
+	return b.String()
+}
