@@ -39,14 +39,19 @@ func (f *foreign) note(ctx context.Context, n *note) error {
 		s.typ = n.text("type")
 		known = append(known, "type")
 	}
+	open := max(n.level, f.look.NameLevel(n.name)) < access.LevelGM
+	if open {
+		f.v.fieldLinks(n, n.meta)
+	}
 	var err error
 	if s.fields, err = n.fields(known...); err != nil {
 		return err
 	}
 	body, secret := n.body, ""
-	if max(n.level, f.look.NameLevel(n.name)) < access.LevelGM {
-		h := split(n.body)
+	if open {
+		h := split(n.body, func(m mark) bool { return f.v.choices.decide(m, n.path, true) })
 		body, secret = h.open, h.secret
+		f.v.findNames(n, body, string(s.fields), n.name)
 		if h.loose >= 0 {
 			n.report(n.line+strings.Count(n.body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
 		}
@@ -87,7 +92,7 @@ func keepComments(body string) string {
 // html converts a note's text when it is asked for. What cannot be converted stays
 // Markdown.
 func (f *foreign) html(n *note, body string, level access.Level) func() (string, error) {
-	text, shown := f.v.rewrite(n, body)
+	text, shown := f.v.rewrite(n, body, level)
 	for _, file := range shown {
 		if _, ok := f.shown[file]; !ok {
 			f.order = append(f.order, file)
@@ -182,10 +187,17 @@ func (f *foreign) attachments() {
 			typ = canon.TypeImage
 		}
 		f.c.add(&sheet{file: file, id: f.v.cardID("file:" + file), name: name, typ: typ,
-			own:    access.NewLabel(max(f.v.o.Level, f.shown[file], f.v.folderLevel(file))),
+			own:    access.NewLabel(max(f.v.o.Level, f.shown[file], f.fileLevel(file))),
 			fields: fieldsOf(map[string]any{"file_name": path.Base(file)}), data: readFile(f.v.files, file)})
 	}
 	f.rest()
+}
+
+func (f *foreign) fileLevel(file string) access.Level {
+	if f.v.hidesFile(file) {
+		return access.LevelGM
+	}
+	return access.LevelUser
 }
 
 var imageEndings = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif"}

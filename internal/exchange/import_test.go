@@ -117,10 +117,18 @@ func TestVisibilityWords(t *testing.T) {
 		{"level: gm", access.LevelGM}, {"level: user", access.LevelUser}, {"level: 7", access.LevelUser}, {"GM Notes: he did it", access.LevelGM},
 		{"tags: [dm-only]", access.LevelGM}, {"tags: '#secret'", access.LevelGM}, {"tags: [secretary]", access.LevelUser}, {"level: user\nsecret: true", access.LevelGM},
 	} {
-		if got := parseNote("x.md", []byte("---\n"+tc.meta+"\n---\n")).visibility(); got != tc.want {
+		if got := visibilityOf(t, "---\n"+tc.meta+"\n---\n"); got != tc.want {
 			t.Errorf("%q: %s, want %s", tc.meta, got, tc.want)
 		}
 	}
+}
+
+// visibilityOf is the level of a note of that text.
+func visibilityOf(t testing.TB, text string) access.Level {
+	t.Helper()
+	v := newTestVault(t, vaultOf(map[string]string{"x.md": text}))
+	v.index()
+	return v.notes[0].level
 }
 
 func TestImportingAgainUpdates(t *testing.T) {
@@ -307,8 +315,8 @@ func TestHostileVaults(t *testing.T) {
 			v.index()
 			f := &foreign{v: v, c: newCollection(), shown: map[string]access.Level{}}
 			for _, n := range v.notes {
-				h := split(n.body)
-				v.rewrite(n, h.open)
+				h := split(n.body, func(mark) bool { return true })
+				v.rewrite(n, h.open, n.level)
 				f.html(n, h.secret, access.LevelGM)
 			}
 			if len(vault) < 100 {

@@ -1,12 +1,14 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
 	"path"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 )
 
 // MarkdownOptions say how a folder of Markdown is taken over or written out. The zero
@@ -17,9 +19,16 @@ type MarkdownOptions struct {
 	Label string
 	// Level is the least level that imported cards get; zero is user.
 	Level access.Level
-	// GMFolders are names of folders, at any depth and compared as names of cards are,
-	// whose notes are for the GM. Nil means GMFolders' usual names; an empty list none.
+	// GMFolders are folders whose notes are for the GM besides those that Rules suspect: by
+	// path, or by name at any depth and compared as names of cards are. One that is not
+	// there is an error.
 	GMFolders []string
+	// Open and Confirm say what of the suspicions is open after all, and what is secret:
+	// by file, by folder, by rule, or by what Hide.What says. Confirm also takes folders
+	// and notes that nothing suspects. One that is about nothing is an error.
+	Open, Confirm []string
+	// HideLinks makes links to hidden notes plain text in what players read.
+	HideLinks bool
 	// Folders says what becomes of a foreign note's folders.
 	Folders FolderUse
 	// Native reads every file in our own dialect, marked or not.
@@ -51,6 +60,9 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 	if err != nil {
 		return sum, err
 	}
+	if len(v.notes) == 0 {
+		return sum, fault.New(fault.Invalid, "the folder holds no Markdown note (*.md); name the folder of the vault itself")
+	}
 	v.index()
 	want := newCollection()
 	err = c.Look(ctx, g, func(l *canon.Look) error {
@@ -58,9 +70,13 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 		x := &native{v: v, c: want}
 		return collect(ctx, v, f, x)
 	})
+	if err == nil {
+		err = cmp.Or(v.unmatchedFolders(), v.choices.unmatched())
+	}
 	if err != nil {
 		return sum, err
 	}
+	sum.Hides, sum.Mentions = v.choices.list(), v.mentions.list
 	sum.Files, sum.Hidden = len(v.notes), want.hidden
 	sum.Problems = append(v.problems, want.problems...)
 	for _, n := range v.notes {

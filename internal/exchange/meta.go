@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"loregate/internal/access"
-	"loregate/internal/markup"
 )
 
 // text gives a front matter value as text; "" where it is not text.
@@ -118,72 +115,14 @@ func (n *note) fields(known ...string) (json.RawMessage, error) {
 	return b, nil
 }
 
-// Words by which vaults say who sees a note. Compared as parts of names are.
-var (
-	openWords   = []string{"user", "player", "public", "everyone", "all", "open", "visible", "published", "yes", "true"}
-	levelKeys   = []string{"visibility", "access", "audience", "permission", "share", "visible_to", "who_can_see"}
-	hidingWords = []string{"gm", "dm", "secret", "hidden", "private"}
-	openKeys    = []string{"publish", "public", "published", "player_visible", "visible"}
-	hidingTags  = []string{"gm", "dm", "secret", "private", "hidden", "gm_only", "dm_only", "spoiler"}
-)
-
-// among reports whether a key is that of one of the words.
-func among(words []string, key string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return markup.PartKey(w) == key })
-}
-
-// visibility is the level that a foreign note's front matter asks for. A word that says
-// something of who sees the note, and is not known, means the GM.
-func (n *note) visibility() access.Level {
-	level := access.LevelUser
-	if n.broken {
-		level = access.LevelGM
-	}
-	if l, ok := access.ParseLevel(strings.ToLower(n.text("level"))); ok {
-		level = max(level, l)
-	}
-	for k, v := range n.meta {
-		level = max(level, visibilityOf(markup.PartKey(k), v))
-	}
-	for _, tag := range n.tags() {
-		if among(hidingTags, markup.PartKey(tag)) {
-			level = max(level, access.LevelGM)
-		}
-	}
-	return level
-}
-
-func visibilityOf(key string, v any) access.Level {
-	word := markup.PartKey(textOf(v))
-	no := v == nil || v == false || v == "" || among([]string{"false", "no"}, word)
-	switch {
-	case among(levelKeys, key):
-		if l, ok := access.ParseLevel(word); ok {
-			return l
-		}
-		if v == nil || v == "" || among(openWords, word) {
-			return access.LevelUser
-		}
-		return access.LevelGM
-	case among(openKeys, key):
-		if v == nil || v == true || among(openWords, word) {
-			return access.LevelUser
-		}
-		return access.LevelGM
-	}
-	for word := range strings.SplitSeq(key, "_") {
-		if among(hidingWords, word) && !no {
-			return access.LevelGM
-		}
-	}
-	return access.LevelUser
-}
-
 // tags are the tags that front matter gives, without '#'. Spaces part tags that are
 // written with it; otherwise commas do.
 func (n *note) tags() []string {
 	var out []string
-	for _, key := range []string{"tags", "tag"} {
+	for _, key := range sorted(n.meta) {
+		if low := strings.ToLower(key); low != "tags" && low != "tag" {
+			continue
+		}
 		list := n.list(key)
 		if s, ok := n.meta[key].(string); ok && strings.Contains(s, "#") {
 			list = strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' })

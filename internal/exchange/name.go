@@ -3,6 +3,7 @@ package exchange
 import (
 	"crypto/sha256"
 	"fmt"
+	"path"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -80,6 +81,14 @@ func (v *vault) rename(same []*note, used map[bearer]bool) {
 func (v *vault) renamed(n *note, was string) {
 	if n.name != was {
 		n.report(0, "another file is called %q too; this one becomes %q", was, n.name)
+	}
+}
+
+// sayDropped reports what of a file's name cannot stand in a card's.
+func (v *vault) sayDropped(n *note) {
+	written := path.Base(n.stem())
+	if name := plainName(written); name != strings.Join(strings.Fields(norm.NFC.String(written)), " ") {
+		n.report(0, "%q cannot be a card's name as it is; the card is called %q", written, name)
 	}
 }
 

@@ -181,7 +181,7 @@ func (x *native) content(n *note, s *sheet) (secret string) {
 		body = text
 	case format == "html" || kind != canon.TextHTML && kind != canon.TextMarkdown:
 	default:
-		h := split(body)
+		h := split(body, nil)
 		if h.loose >= 0 {
 			n.report(n.line+strings.Count(body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
 		}

@@ -5,6 +5,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"loregate/internal/access"
 )
 
 var (
@@ -16,9 +18,10 @@ var (
 	inCode      = strings.NewReplacer("[[", `\[[`, "{{", `\{{`)
 )
 
-// rewrite makes a foreign note's links and embeds ours, and gives the attachments that it
-// shows. What stands in code is shown as it is.
-func (v *vault) rewrite(n *note, body string) (out string, shown []string) {
+// rewrite makes the links and embeds of a foreign note's text ours, and gives the
+// attachments that it shows. What stands in code is shown as it is. level is that of the
+// text's readers.
+func (v *vault) rewrite(n *note, body string, level access.Level) (out string, shown []string) {
 	body = strings.ReplaceAll(body, "`=this.file.name`", n.name)
 	body = blockIDForm.ReplaceAllString(kramdown.ReplaceAllString(body, ""), "")
 	code := newCoder(body)
@@ -29,7 +32,7 @@ func (v *vault) rewrite(n *note, body string) (out string, shown []string) {
 			at += c
 			continue
 		}
-		text, length, file := v.reference(n, body[at:])
+		text, length, file := v.reference(n, body[at:], level)
 		if length == 0 {
 			b.WriteByte(body[at])
 			at++
@@ -45,7 +48,7 @@ func (v *vault) rewrite(n *note, body string) (out string, shown []string) {
 }
 
 // reference rewrites the link or embed at the start of s; length 0 where there is none.
-func (v *vault) reference(n *note, s string) (text string, length int, file string) {
+func (v *vault) reference(n *note, s string, level access.Level) (text string, length int, file string) {
 	switch {
 	case strings.HasPrefix(s, "{{"):
 		return `\{{`, 2, "" // a template's braces are not a nest
@@ -57,7 +60,7 @@ func (v *vault) reference(n *note, s string) (text string, length int, file stri
 			return "", 0, ""
 		}
 		length = strings.Index(s, "[[") + 4 + len(inner)
-		text, file = v.wikilink(n, strings.ReplaceAll(inner, `\|`, "|"), s[0] == '!')
+		text, file = v.wikilink(n, strings.ReplaceAll(inner, `\|`, "|"), s[0] == '!', level)
 		return text, length, file
 	case !bracketed(s):
 	case strings.HasPrefix(s, "!["):
@@ -71,7 +74,10 @@ func (v *vault) reference(n *note, s string) (text string, length int, file stri
 		if m := mdLinkForm.FindStringSubmatch(s[:min(len(s), 2000)]); m != nil && !strings.Contains(m[2]+m[3], "://") {
 			target, err := url.PathUnescape(m[2] + m[3])
 			if to := v.find(n, target); err == nil && to != nil {
-				return "[[" + shownName(n, to, plainTarget(target)) + "|" + m[1] + "]]", len(m[0]), ""
+				if v.link(n, to, level); v.plainly(to, level) {
+					return m[1], len(m[0]), ""
+				}
+				return "[[" + shownName(level, to, plainTarget(target)) + "|" + m[1] + "]]", len(m[0]), ""
 			}
 		}
 	}
@@ -89,16 +95,21 @@ func bracketed(s string) bool {
 
 // shownName is what a note may call another: its card's name, unless the other is hidden
 // from the note's readers; then only what the note says itself.
-func shownName(from, to *note, written string) string {
-	if to.level > from.level || to.name == "" {
+func shownName(level access.Level, to *note, written string) string {
+	if to.level > level || to.name == "" {
 		return written
 	}
 	return to.name
 }
 
+// plainly reports whether a link to a note becomes plain text for readers of a level.
+func (v *vault) plainly(to *note, level access.Level) bool {
+	return v.o.HideLinks && level < access.LevelGM && to != nil && to.level > level
+}
+
 // wikilink rewrites what stands between double brackets. Headings and block ids are left
 // out of the target, for cards are linked whole; they stay in the text.
-func (v *vault) wikilink(n *note, inner string, embed bool) (text, file string) {
+func (v *vault) wikilink(n *note, inner string, embed bool, level access.Level) (text, file string) {
 	target, label, labelled := strings.Cut(inner, "|")
 	name, part, _ := strings.Cut(target, "#")
 	name, part = strings.TrimSpace(name), strings.TrimSpace(strings.TrimPrefix(part, "^"))
@@ -111,9 +122,12 @@ func (v *vault) wikilink(n *note, inner string, embed bool) (text, file string) 
 			return "{{" + v.fileName(f) + "}}", f
 		}
 	}
+	if v.link(n, to, level); v.plainly(to, level) {
+		return plainLink(target, label), ""
+	}
 	final := plainTarget(name)
 	if to != nil {
-		final = shownName(n, to, final)
+		final = shownName(level, to, final)
 	}
 	if embed {
 		return "{{" + final + "}}", ""

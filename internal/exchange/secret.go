@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -13,28 +12,42 @@ type hidden struct {
 	open   string // what readers see
 	secret string // the rest
 	loose  int    // where something begins that does not end, all after which is secret; -1
+
+	hides func(mark) bool
 }
 
-// split takes out of a note's text what its format hides from readers: %%comments%%, HTML
-// comments, elements of class secret and [!secret] callouts. Code that readers see is
-// left alone. Where in doubt it hides.
-func split(body string) hidden {
-	h := hidden{loose: -1}
+// split takes out of a note's text what its format hides from readers, as Rules has it, and
+// what hides says is to be hidden of the rest. Code that readers see is left alone. hides
+// nil takes out only the marks of our own dialect: comments, secret elements and callouts.
+func split(body string, hides func(mark) bool) hidden {
+	h := hidden{loose: -1, hides: hides}
 	var secrets []string
 	keep := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {
 			secrets = append(secrets, s)
 		}
 	}
-	h.open = takeCallouts(h.takeMarked(body, keep), keep)
+	text := h.takeMarked(body, keep)
+	if hides != nil {
+		text = h.takeSections(text, keep)
+	}
+	h.open = h.takeCallouts(text, keep)
 	h.secret = strings.Join(secrets, "\n\n")
 	return h
+}
+
+// takes reports whether a part with a mark is taken out.
+func (h *hidden) takes(m mark) bool {
+	if h.hides == nil {
+		return !m.doubt
+	}
+	return h.hides(m)
 }
 
 // takeMarked takes out comments and secret elements in one pass from left to right, so
 // that code inside a comment is secret and a comment inside code is not.
 func (h *hidden) takeMarked(body string, keep func(string)) string {
-	if !strings.Contains(body, "%%") && !strings.Contains(body, "<") {
+	if !strings.ContainsAny(body, "%<`~[:") {
 		return body
 	}
 	code := newCoder(body)
@@ -42,12 +55,19 @@ func (h *hidden) takeMarked(body string, keep func(string)) string {
 	var tags tagger
 	for at := 0; at < len(body); {
 		if n := code.length(at); n > 0 {
-			out.WriteString(body[at : at+n])
+			if word := h.secretBlock(body[at : at+n]); word != "" && h.takes(mark{ruleBlock, word, false}) {
+				keep(body[at : at+n])
+			} else {
+				out.WriteString(body[at : at+n])
+			}
 			at += n
 			continue
 		}
-		inner, n, closed := tags.marked(body, at)
-		if n == 0 {
+		inner, n, closed, why := tags.marked(body, at)
+		if n == 0 && h.hides != nil && (at == 0 || body[at-1] == '\n') {
+			inner, n, closed, why = markedLine(body[at:])
+		}
+		if n == 0 || !h.takes(why) {
 			out.WriteByte(body[at])
 			at++
 			continue
@@ -75,54 +95,137 @@ const (
 
 // marked reads a comment or secret element that begins at a place: what it holds and how
 // long it is, 0 where there is none. One that does not end goes on to the end.
-func (t *tagger) marked(body string, at int) (inner string, n int, closed bool) {
+func (t *tagger) marked(body string, at int) (inner string, n int, closed bool, why mark) {
 	s := body[at:]
 	switch {
 	case strings.HasPrefix(s, "%%"):
 		inner, left, closed := strings.Cut(s[2:], "%%")
-		return inner, len(s) - len(left), closed
+		return inner, len(s) - len(left), closed, mark{ruleComment, "%%", false}
 	case strings.HasPrefix(s, "<!--"):
 		inner, left, closed := strings.Cut(s[4:], "-->")
-		return inner, len(s) - len(left), closed
+		return inner, len(s) - len(left), closed, mark{ruleComment, "<!-- -->", false}
 	case s[0] != '<' || at < t.seen || len(s) < 2 || (s[1]|0x20) < 'a' || (s[1]|0x20) > 'z':
-		return "", 0, false
+		return "", 0, false, why
 	}
 	window, _, _ := strings.Cut(s[:min(len(s), maxTag)], "\n\n") // no tag goes over a blank line
 	if !strings.Contains(window, ">") {
-		return "", 0, false
+		return "", 0, false, why
 	}
-	name, length := secretTag(window)
+	name, length, why := secretTag(window)
 	if length == 0 {
 		if t.loose++; t.loose > maxLoose {
-			return s, len(s), false
+			return s, len(s), false, mark{ruleElement, "too many tags that do not end", false}
 		}
 	}
 	t.seen = at + length
 	if name == "" {
-		return "", 0, false
+		return "", 0, false, why
 	}
 	n, closed = elementLength(s, name)
-	return s[:n], n, closed
+	return s[:n], n, closed, why
 }
 
-// Classes of elements that are for the GM alone.
-var secretClasses = []string{"secret", "gm-only", "dm-only", "gm-secret", "dm-secret"}
-
-// secretTag reads the tag that s begins with: the name of its element, "" where that is
-// not of a secret class, and its length, 0 where it does not end.
-func secretTag(s string) (name string, length int) {
+// secretTag reads the tag that s begins with: the name of its element, "" where nothing
+// says that it is secret, and its length, 0 where it does not end.
+func secretTag(s string) (name string, length int, why mark) {
 	z := html.NewTokenizer(strings.NewReader(s))
 	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-		return "", 0
+		return "", 0, why
 	}
 	length = len(z.Raw())
 	t := z.Token()
+	if isExact(t.Data) {
+		return t.Data, length, mark{ruleElement, "<" + t.Data + ">", false}
+	}
 	for _, a := range t.Attr {
-		if a.Key == "class" && slices.ContainsFunc(strings.Fields(strings.ToLower(a.Val)), func(c string) bool { return slices.Contains(secretClasses, c) }) {
-			return t.Data, length
+		switch {
+		case a.Key == "hidden", a.Key == "style" && hiddenStyle.MatchString(a.Val):
+			return t.Data, length, mark{ruleElement, a.Key, false}
+		case a.Key != "class" && !strings.HasPrefix(a.Key, "data-"):
+			continue
+		}
+		for _, class := range strings.Fields(a.Val) {
+			if isExact(class) {
+				return t.Data, length, mark{ruleElement, a.Key + "=" + strings.ToLower(class), false}
+			}
 		}
 	}
-	return "", length
+	if t.Data == "details" {
+		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil && secretWord(m[1], true) != "" {
+			return t.Data, length, mark{ruleElement, "details: " + strings.TrimSpace(m[1]), !isExact(m[1])}
+		}
+	}
+	return "", length, why
+}
+
+var (
+	hiddenStyle = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden`)
+	summaryForm = regexp.MustCompile(`(?is)^\s*<summary[^>]{0,200}>([^<]{1,200})`)
+)
+
+// secretBlock is the language of a fenced block by which plugins show what is secret, as
+// ad-secret; "" for none, and for code that is in a line.
+func (h *hidden) secretBlock(code string) string {
+	m := fenceForm.FindString(code)
+	if m == "" || h.hides == nil {
+		return ""
+	}
+	info, _, _ := strings.Cut(code[len(m):], "\n")
+	language, _, _ := strings.Cut(strings.TrimSpace(info), " ")
+	if name := strings.TrimPrefix(strings.ToLower(language), "ad-"); name != "" && isExact(name) {
+		return language
+	}
+	return ""
+}
+
+var (
+	containerForm  = regexp.MustCompile(`^(:{3,})[ \t]*\{?\.?([\pL_-]{1,40})[^\n]*\n`)
+	definitionForm = regexp.MustCompile(`(?i)^ {0,3}\[(?://|comment|_|)\]:[ \t]*(?:#|<>|//)[ \t]*[("']?([^\n]*?)[)"']?[ \t]*(?:\n|$)`)
+	shortcodeForm  = regexp.MustCompile(`^[ \t]*\{\{[<%]\s*([\pL_-]{1,40})[^\n]*\n`)
+	liquidComment  = regexp.MustCompile(`^[ \t]*\{%-?\s*comment\b`)
+	endLiquid      = regexp.MustCompile(`\{%-?\s*endcomment\s*-?%\}`)
+)
+
+// markedLine reads what a line begins: a secret container, a comment by a link that is
+// never shown, a comment or secret part of a site's templates.
+func markedLine(s string) (inner string, n int, closed bool, why mark) {
+	if s[0] != ':' && s[0] != '[' && s[0] != '{' && s[0] != ' ' && s[0] != '\t' {
+		return "", 0, false, why
+	}
+	head := s[:min(len(s), 2000)]
+	if m := definitionForm.FindStringSubmatch(head); m != nil {
+		return m[1], len(m[0]), true, mark{ruleComment, "[//]: #", false}
+	}
+	if m := containerForm.FindStringSubmatch(head); m != nil && isExact(m[2]) {
+		inner, n, closed = upTo(s, len(m[0]), func(line string) bool { return strings.TrimSpace(line) == m[1] })
+		return inner, n, closed, mark{ruleBlock, m[1] + " " + m[2], false}
+	}
+	if m := shortcodeForm.FindStringSubmatch(head); m != nil && isExact(m[1]) {
+		inner, n, closed = upTo(s, len(m[0]), func(line string) bool {
+			return strings.HasPrefix(strings.TrimSpace(line), "{{") && strings.Contains(line, "/") && strings.Contains(line, m[1])
+		})
+		return inner, n, closed, mark{ruleBlock, "{{ " + m[1] + " }}", false}
+	}
+	if liquidComment.MatchString(head) {
+		if end := endLiquid.FindStringIndex(s); end != nil {
+			return s[:end[1]], end[1], true, mark{ruleComment, "{% comment %}", false}
+		}
+		return s, len(s), false, mark{ruleComment, "{% comment %}", false}
+	}
+	return "", 0, false, why
+}
+
+// upTo is the text from a place to a line that ends it.
+func upTo(s string, from int, ends func(line string) bool) (inner string, n int, closed bool) {
+	for at := from; at < len(s); {
+		line, _, _ := strings.Cut(s[at:], "\n")
+		next := min(at+len(line)+1, len(s))
+		if ends(line) {
+			return s[from:at], next, true
+		}
+		at = next
+	}
+	return s[from:], len(s), false
 }
 
 // elementLength is how long the element at the start of s is, with those inside it.
@@ -150,13 +253,29 @@ func elementLength(s, tag string) (n int, closed bool) {
 	}
 }
 
-// calloutForm is the first line of a secret callout, in quotes and lists however nested.
-var calloutForm = regexp.MustCompile(`(?i)^((?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*>(?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*)` +
-	`\[!\s*(?:secrets?|hidden|spoilers?|(?:gm|dm)(?:[ _-]?(?:only|notes?|secrets?|info))?)\s*(?:\|[^\]]*)?\][+-]?[ \t]*(.*)$`)
+// calloutForm is the first line of a callout, in quotes and lists however nested: what
+// stands before it, its kind with its options, and its title.
+var calloutForm = regexp.MustCompile(`^((?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*>(?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*)` +
+	`\[!([^\]\n]{1,200})\][+-]?[ \t]*(.*)$`)
+
+// calloutMark is the mark of a callout, by its kind, its options or its title.
+func calloutMark(kind, title string) (mark, bool) {
+	kind, options, _ := strings.Cut(kind, "|")
+	shown := "[!" + strings.ToLower(strings.TrimSpace(kind)) + "]"
+	switch {
+	case isExact(kind) || secretWord(kind, true) != "" || isExact(options):
+		return mark{ruleCallout, shown, false}, true
+	case isExact(title):
+		return mark{ruleCallout, shown + " " + strings.TrimSpace(title), false}, true
+	case secretWord(kind, false) != "" || secretWord(title, true) != "" || secretWord(options, true) != "":
+		return mark{ruleCallout, shown + " " + clip(strings.TrimSpace(title), 60), true}, true
+	}
+	return mark{}, false
+}
 
 // takeCallouts takes out block quotes that begin with a secret callout, wherever in a
 // quote it stands: a nested one ends with its own depth.
-func takeCallouts(text string, keep func(string)) string {
+func (h *hidden) takeCallouts(text string, keep func(string)) string {
 	if !strings.Contains(text, "[!") {
 		return text
 	}
@@ -172,13 +291,17 @@ func takeCallouts(text string, keep func(string)) string {
 	for at := 0; at < len(text); {
 		line, _, _ := strings.Cut(text[at:], "\n")
 		next := at + len(line) + 1
-		m := calloutForm.FindStringSubmatch(line)
+		m, secret := calloutForm.FindStringSubmatch(line), false
+		if m != nil {
+			why, marked := calloutMark(m[2], m[3])
+			secret = marked && h.takes(why)
+		}
 		switch {
-		case m != nil:
+		case secret && (depth == 0 || strings.Count(m[1], ">") <= depth):
 			end()
 			depth = strings.Count(m[1], ">")
-			if m[2] != "" {
-				taken = append(taken, "**"+m[2]+"**", "")
+			if m[3] != "" {
+				taken = append(taken, "**"+m[3]+"**", "")
 			}
 		case depth > 0 && continues(line, depth, taken):
 			taken = append(taken, unquote(line, depth))

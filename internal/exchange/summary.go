@@ -10,6 +10,7 @@ package exchange
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -27,6 +28,8 @@ type Summary struct {
 	Hidden    int // secrets moved out of readable cards into GM children
 	Withheld  int // cards an export left out of its view; told to gm and admin only
 	Problems  []Problem
+	Hides     []Hide               // of an import: by which marks things are hidden; suspicions first
+	Mentions  []Mention            // of an import: what players read that names or links hidden cards
 	Levels    map[access.Level]int // cards of an import by who may see them: user for players too
 	DryRun    bool
 	Export    bool
@@ -71,6 +74,8 @@ func (s Summary) String() string {
 	if len(s.Levels) > 0 {
 		fmt.Fprintf(&b, "Players see %d of these cards; %d are for the GM, %d for admins.\n", s.Levels[access.LevelUser], s.Levels[access.LevelGM], s.Levels[access.LevelAdmin])
 	}
+	s.printHides(&b)
+	s.printMentions(&b)
 	if len(s.Problems) == 0 {
 		return b.String()
 	}
@@ -83,4 +88,63 @@ func (s Summary) String() string {
 		fmt.Fprintf(&b, "  %s\n", p)
 	}
 	return b.String()
+}
+
+// printHides says what is hidden by which mark.
+func (s Summary) printHides(b *strings.Builder) {
+	doubts := slices.IndexFunc(s.Hides, func(h Hide) bool { return !h.Doubt })
+	if doubts < 0 {
+		doubts = len(s.Hides)
+	}
+	if doubts > 0 {
+		b.WriteString("Hidden, please confirm: these only look secret, and are for the GM until you say --open (players may see it) or --confirm (it is secret) with the words in quotes:\n")
+		printHides(b, s.Hides[:doubts])
+	}
+	if doubts < len(s.Hides) {
+		b.WriteString("Hidden by marks:\n")
+		printHides(b, s.Hides[doubts:])
+	}
+}
+
+func printHides(b *strings.Builder, list []Hide) {
+	for _, h := range list[:min(len(list), maxShown)] {
+		fmt.Fprintf(b, "  %s", h.Rule)
+		if h.What != "" {
+			fmt.Fprintf(b, " %q", h.What)
+		}
+		b.WriteString(": ")
+		switch {
+		case h.Parts == 0:
+			fmt.Fprintf(b, "%d notes and files", h.Notes)
+		case h.Notes == 0:
+			fmt.Fprintf(b, "%d parts of notes", h.Parts)
+		default:
+			fmt.Fprintf(b, "%d notes and files, %d parts of notes", h.Notes, h.Parts)
+		}
+		if h.Doubt && h.Rule != ruleFolder {
+			fmt.Fprintf(b, " (%s)", strings.Join(h.Files, ", "))
+		}
+		b.WriteString("\n")
+	}
+	if len(list) > maxShown {
+		fmt.Fprintf(b, "  and %d more\n", len(list)-maxShown)
+	}
+}
+
+// printMentions says which texts that players read tell of hidden cards.
+func (s Summary) printMentions(b *strings.Builder) {
+	if len(s.Mentions) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "Players read of hidden cards in %d places (--hide-links makes links plain text; names stay):\n", len(s.Mentions))
+	for _, m := range s.Mentions[:min(len(s.Mentions), maxShown)] {
+		verb := "names"
+		if m.Link {
+			verb = "links"
+		}
+		fmt.Fprintf(b, "  %s %s %s\n", m.File, verb, m.Of)
+	}
+	if len(s.Mentions) > maxShown {
+		fmt.Fprintf(b, "  and %d more\n", len(s.Mentions)-maxShown)
+	}
 }

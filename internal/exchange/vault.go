@@ -13,7 +13,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
-	"loregate/internal/markup"
 )
 
 // vault is a folder of notes, read and named.
@@ -26,6 +25,9 @@ type vault struct {
 	alias    map[string][]*note
 	attached map[string][]string // other files by their folded base names
 	problems []Problem
+	choices  *chooser
+	gmUsed   map[string]bool // settings that name a folder there is
+	mentions mentions
 }
 
 // Bounds of a vault. A card holds 1 MiB of text, so that a longer note could not come in.
@@ -40,7 +42,7 @@ const (
 // readVault reads every note of a folder. What cannot be read is reported.
 func readVault(files fs.FS, o MarkdownOptions) (*vault, error) {
 	v := &vault{files: files, o: o, byPath: map[string]*note{}, byBase: map[string][]*note{},
-		alias: map[string][]*note{}, attached: map[string][]string{}}
+		alias: map[string][]*note{}, attached: map[string][]string{}, choices: newChooser(o), gmUsed: map[string]bool{}}
 	entries, text := 0, 0
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
 		if entries++; entries > maxEntries {
@@ -145,7 +147,8 @@ func (v *vault) index() {
 			}
 			continue
 		}
-		n.level = max(v.o.Level, access.LevelUser, n.visibility(), v.folderLevel(n.path))
+		n.level = max(v.o.Level, access.LevelUser, v.visibility(n))
+		v.sayDropped(n)
 		if v.o.Folders == FolderNames {
 			n.name = n.below(maxFolders)
 		} else {
@@ -153,23 +156,24 @@ func (v *vault) index() {
 		}
 	}
 	v.distinguish()
+	v.indexMentions()
 }
 
-// usualGMFolders are folders whose notes are for the GM unless an import says otherwise.
-var usualGMFolders = []string{"GM", "DM", "GM Only", "DM Only", "GM Notes", "DM Notes", "Secret", "Hidden", "Private"}
-
-// folderLevel is the level that the folders of a file ask for.
-func (v *vault) folderLevel(file string) access.Level {
-	hiding := v.o.GMFolders
-	if hiding == nil {
-		hiding = usualGMFolders
-	}
-	for folder := range strings.SplitSeq(path.Dir(file), "/") {
-		if key := markup.PartKey(folder); key != "" && among(hiding, key) {
-			return access.LevelGM
+// visibility is the level that a foreign note, and where it lies, ask for.
+func (v *vault) visibility(n *note) access.Level {
+	level, marks := n.noteMarks()
+	for _, k := range v.choices.keep {
+		if path := folded(strings.Trim(k.text, "/")); path == folded(n.path) || path == folded(n.stem()) {
+			k.used = true
+			marks = append(marks, mark{ruleSetting, n.path, false})
 		}
 	}
-	return access.LevelUser
+	for _, m := range append(marks, v.folderMarks(n.path)...) {
+		if v.choices.decide(m, n.path, false) {
+			level = max(level, access.LevelGM)
+		}
+	}
+	return level
 }
 
 // derived makes a UUIDv8 of what names a thing: the SHA-256 of its parts.

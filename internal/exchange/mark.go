@@ -1,0 +1,158 @@
+package exchange
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"loregate/internal/markup"
+)
+
+// mark is a reason why a note, or a part of one, is for the GM.
+type mark struct {
+	rule  string // name of a rule of Rules
+	what  string // what it was told by: a folder's path, a word, a tag, a key
+	doubt bool   // a suspicion, for a person to decide on
+}
+
+// Names of the rules.
+const (
+	ruleLevel       = "level"
+	ruleBroken      = "unreadable front matter"
+	ruleFrontMatter = "front matter"
+	ruleTag         = "tag"
+	rulePlusGM      = "+GM in a name"
+	ruleFolder      = "folder"
+	ruleName        = "name"
+	ruleSetting     = "setting"
+	ruleCallout     = "callout"
+	ruleComment     = "comment"
+	ruleElement     = "HTML element"
+	ruleBlock       = "block"
+	ruleHeading     = "heading"
+	ruleLabel       = "label"
+)
+
+// Rule is a way by which an import tells what is secret.
+type Rule struct{ Name, Exact, Suspicious string }
+
+// Rules is the table of what an import of a vault takes for secret. What is exact is
+// hidden; what is suspicious is hidden until somebody confirms or opens it.
+func Rules() []Rule {
+	return []Rule{
+		{ruleLevel, "level: gm or admin; --level for the whole import", ""},
+		{ruleFrontMatter, "visibility, audience, visible_to, who_can_see: anything but a word for everybody; publish, published, dg-publish, public, shared, visible, " +
+			"player_visible, revealed, players, player: false (no, off, 0); hidden, secret, private, gm, dm …: true; status: hidden; the same as Dataview fields in the text (hidden:: true)",
+			"a secret word in a key with a text, or in title, status, class and cssclasses; draft: true; published: a word or date; access, share, permission only with a secret word"},
+		{ruleTag, "#gm, #dm, #secret, #hidden, #private, #spoiler, #gm-only … and what is nested there, as #gm/plot, in front matter and text", "another tag with a secret word"},
+		{rulePlusGM, "a part +GM or +DM in a file's name", ""},
+		{ruleSetting, "folders named by import.gm_folders; what --confirm names", ""},
+		{ruleFolder, "", "a secret word in the name of a folder, at any depth"},
+		{ruleName, "", "a secret word in the name of a note or file"},
+		{ruleBroken, "front matter that is not YAML or does not end", ""},
+		{ruleCallout, "[!secret], [!gm], [!dm-only], [!spoiler], [!hidden] … with or without a fold mark, however nested", "another callout with a secret word in its title or options"},
+		{ruleComment, "%% … %% and <!-- … -->, to the end of the note where they do not end; [//]: # (…)", ""},
+		{ruleElement, "elements of a secret class, hidden, or display:none; <secret>, <gm>", "<details> whose summary has a secret word"},
+		{ruleBlock, "code blocks ad-secret, ad-gm …; ::: secret containers", ""},
+		{ruleHeading, "GM notes, DM only, Secrets, For the GM, Spoilers … with all below, to the next heading as high", "another heading with a secret word"},
+		{ruleLabel, "", "a paragraph or list item that begins with Secret:, **GM notes:** … or Secret::"},
+	}
+}
+
+// words are the words that make a name suspicious, by language: patterns over text that
+// spelled gives. Those in weak are names of the one who leads the game and of
+// other things too, so that they count in names alone and not as keys.
+var words = []struct{ language, strong, weak string }{
+	{"English", `(?:top ?)?secrets?|secretly|gms?|dms?|(?:gm|dm|mj|sl|dj)s?(?:only|notes?|secrets?|infos?|eyes|prep|stuff|screen|section)|` +
+		`(?:game|dungeon) ?masters?|spoilers?|spoilery|hidden|private|confidential|classified|undisclosed|unrevealed|` +
+		`behind (?:the )?(?:\w+ )?screen|(?:my|your|gms?|dms?|keepers?) ?eyes(?: ?only)?|eyes only|(?:not|no|never) (?:for|to) (?:the |any )?players?|(?:hide|hidden|keep) from (?:the )?players?|` +
+		`players? (?:keep out|do not|dont|must not|stay out)|no players|do not (?:read|share|show|open)|dont (?:read|share|show)|keep out|` +
+		`(?:keeper|storyteller|referee|warden|narrator|judge|mc|director|facilitator)s? ?(?:only|notes?|secrets?|info|eyes|section|screen)|behindthescreen|formyeyes(?:only)?`,
+		`keepers?|story ?tellers?|referees?`},
+	{"German", `\w*geheim\w*|\w*spielleit\w*|spielmeister\w*|\w*meister ?(?:infos?|informationen|wissen|notiz\w*|teil|bereich)|(?:nur )?fur (?:den |die )?(?:meister|sl|erzahler|huter)(?:in)?|sl|sl ?(?:infos?|notiz\w*|wissen)|` +
+		`verborgen\w*|versteckt\w*|verdeckt\w*|vertraulich\w*|privat(?:e[nrs]?)?|hinter (?:dem|den) (?:\w*schirm|kulissen)|(?:nur )?fur (?:meine augen|mich)|nicht fur (?:die )?spieler\w*|unter verschluss|` +
+		`(?:erzahler|huter)(?:in)? ?(?:infos?|notiz\w*|wissen|nur)`,
+		`(?:das |der |die )?erzahler(?:in|innen)?|spielhuter`},
+	{"French", `secretes?|mjs?|mdj|maitres? ?d[eu] ?(?:jeu|donjon)|meneu(?:rs?|ses?)|cachés?|cachees?|derriere (?:l |le )?(?:ecran|paravent)|pour mes yeux|` +
+		`interdits? aux joueu\w*|pas pour les joueu\w*|confidentiel\w*|privee?s?|divulgach\w*|(?:notes?|secrets?|reserve\w*) (?:du |au |de la )?(?:mj|gardien|conteur|narrateur)`,
+		`conteu(?:rs?|ses?)|gardiens? des arcanes`},
+	{"Spanish", `secret[oa]s?|ocult[oa]s?|escondid[oa]s?|privad[oa]s?|confidencial(?:es)?|director[ae]?s? de(?:l)? juego|dj|master de(?:l)? juego|` +
+		`(?:notas?|solo|para|informacion) (?:para |del |de la |el )*(?:master|director[ae]?|narrador[ae]?|guardian[ae]?)|(?:solo )?master|detras de (?:la )?pantalla|para mis ojos|solo para mi|no (?:es )?para (?:los )?jugador\w*`,
+		`narrador(?:as?|es)?|guardian de los arcanos|cuentacuentos`},
+	{"others", `segret[oi]|nascost[oiae]|segredos?|spelleid\w*`, ``},
+}
+
+// exactForms are names that say nothing else: of callouts, headings, tags and keys.
+const exactForms = `(?:gm|dm|sl|mj|game ?master|dungeon ?master|keeper|storyteller|spielleiter|maitre du jeu)s?(?: ?(?:only|notes?|secrets?|infos?|eyes only|section|notizen))?|` +
+	`(?:gm|dm|secret|private|hidden|spoiler) (?:notes?|infos?|information|elements?|secrets?)|(?:my |top )?secrets?|hidden|private|spoilers?|for (?:the |my )?(?:gm|dm|game master|dungeon master|keeper)s?(?: only| eyes only)?|(?:for )?my eyes only|` +
+	`notes? (?:for the |du |pour le )?(?:gm|dm|mj)s?|not for players|behind the screen|geheim(?:nis(?:se)?|es)?|secret[oa]s?|notas? (?:del |para el )?(?:master|dm|dj|director de juego)`
+
+var (
+	strongWords, allWords = wordForms()
+	exactForm             = regexp.MustCompile(`^(?:` + exactForms + `)$`)
+	// wholeForm are words too common to be suspicious but by themselves.
+	wholeForm = regexp.MustCompile(`^(?:the |das |der |el |le |los |les )?(?:masters?|meister(?:in)?|guardian(?:es)?|gardiens?|huter(?:in)?|narrators?|narrateurs?|wardens?)$`)
+)
+
+func wordForms() (strong, all *regexp.Regexp) {
+	var s, a []string
+	for _, w := range words {
+		s = append(s, w.strong)
+		if a = append(a, w.strong); w.weak != "" {
+			a = append(a, w.weak)
+		}
+	}
+	return regexp.MustCompile(` (` + strings.Join(s, "|") + `) `), regexp.MustCompile(` (` + strings.Join(a, "|") + `) `)
+}
+
+// spelled is text as the words are looked for in it: small letters, one space between
+// words and around them, without accents. What camel case or digits join is parted; so
+// is it not, and accents stay, in two more readings after it.
+func spelled(text string) (parted, joined, accented string) {
+	text = norm.NFC.String(strings.NewReplacer("'s", "", "’s", "").Replace(text[:min(len(text), 1000)]))
+	var b strings.Builder
+	runes := []rune(text)
+	for i, r := range runes {
+		if i > 0 {
+			before := runes[i-1]
+			after := i+1 < len(runes) && unicode.IsLower(runes[i+1])
+			if unicode.IsUpper(r) && (unicode.IsLower(before) || unicode.IsUpper(before) && after) || unicode.IsDigit(r) != unicode.IsDigit(before) {
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteRune(r)
+	}
+	return lettersOf(markup.Fold(b.String())), lettersOf(markup.Fold(text)), lettersOf(strings.ToLower(text))
+}
+
+// lettersOf is text with one space in place of all that are no letters.
+func lettersOf(text string) string {
+	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " ") + " "
+}
+
+// secretWord is the first secret word in a text, "" for none. strict leaves out those
+// that are other things too.
+func secretWord(text string, strict bool) string {
+	form := allWords
+	if strict {
+		form = strongWords
+	}
+	parted, joined, accented := spelled(text)
+	for _, reading := range []string{parted, joined, accented} {
+		if m := form.FindStringSubmatch(reading); m != nil {
+			return m[1]
+		}
+	}
+	if !strict && wholeForm.MatchString(strings.TrimSpace(parted)) {
+		return strings.TrimSpace(parted)
+	}
+	return ""
+}
+
+// isExact reports whether a text is nothing but a mark of what is the GM's.
+func isExact(text string) bool {
+	parted, joined, _ := spelled(text)
+	return exactForm.MatchString(strings.TrimSpace(parted)) || exactForm.MatchString(strings.TrimSpace(joined))
+}

@@ -1,0 +1,293 @@
+package exchange
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/markup"
+)
+
+// Keys of front matter by which vaults say who sees a note. Compared as parts of names are.
+var (
+	levelKeys     = []string{"visibility", "audience", "visible_to", "who_can_see", "seen_by", "viewers"}
+	ambiguousKeys = []string{"access", "share", "sharing", "permission", "permissions"} // a rules text has them too
+	openKeys      = []string{"publish", "public", "published", "dg_publish", "player_visible", "players_visible", "visible", "visible_to_players", "shared",
+		"player_known", "known_to_players", "player_safe", "player_facing", "revealed", "discovered", "reveal"}
+	playerKeys = []string{"player", "players", "player(s)", "for_players", "joueurs", "spieler", "jugadores"} // a character's player, too
+	titleKeys  = []string{"title", "status", "class", "cssclass", "cssclasses", "category", "categories"}
+	openWords  = []string{"user", "player", "public", "everyone", "everybody", "all", "open", "visible", "published", "yes", "true", "on", "y", "t", "1", "party", "pc"}
+	noWords    = []string{"false", "no", "off", "0", "n", "f", "none", "never", "nobody", "nein", "non", "falso", "null", "~", "n/a", "na", "-"}
+)
+
+// among reports whether a key is that of one of the words.
+func among(words []string, key string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return markup.PartKey(w) == key })
+}
+
+// truth reads a value that may be a yes or no in any spelling.
+type truth int
+
+const (
+	unsaid truth = iota // empty
+	isNo
+	isYes
+	isText // something else
+)
+
+func truthOf(v any) truth {
+	switch v := v.(type) {
+	case nil:
+		return unsaid
+	case bool:
+		if v {
+			return isYes
+		}
+		return isNo
+	case []any:
+		if len(v) == 0 {
+			return unsaid
+		}
+		if len(v) == 1 {
+			return truthOf(v[0])
+		}
+		return isText
+	case map[string]any:
+		if len(v) == 0 {
+			return unsaid
+		}
+		return isText
+	}
+	text := strings.ToLower(strings.Trim(textOf(v), " \"'"))
+	switch {
+	case text == "":
+		return unsaid
+	case slices.Contains(noWords, text):
+		return isNo
+	case slices.Contains([]string{"true", "yes", "on", "y", "t", "1", "x", "ja", "oui", "si", "sí", "vrai", "wahr", "verdadero"}, text):
+		return isYes
+	}
+	return isText
+}
+
+// textsOf are the texts in a value, however nested.
+func textsOf(v any) (all []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			all = append(all, textsOf(item)...)
+		}
+	case map[string]any:
+		for _, k := range sorted(v) {
+			all = append(all, k)
+			all = append(all, textsOf(v[k])...)
+		}
+	default:
+		if text := textOf(v); text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// metaMarks are the marks of one value of front matter.
+func metaMarks(name string, v any) []mark {
+	key, said := markup.PartKey(name), truthOf(v)
+	is := func(doubt bool) []mark { return []mark{{ruleFrontMatter, name, doubt}} }
+	switch {
+	case among(levelKeys, key):
+		return levelMarks(name, v)
+	case among(ambiguousKeys, key):
+		if l, ok := access.ParseLevel(strings.ToLower(textOf(v))); ok && l > access.LevelUser {
+			return is(false)
+		}
+		if slices.ContainsFunc(textsOf(v), func(t string) bool { return isExact(t) }) {
+			return is(false)
+		}
+		return nil
+	case among(playerKeys, key):
+		if said == isNo || slices.ContainsFunc(textsOf(v), func(t string) bool { return isExact(t) }) {
+			return is(false)
+		}
+		if m, ok := v.(map[string]any); ok {
+			return nestedMarks(name, m)
+		}
+		return nil
+	case among(openKeys, key):
+		switch {
+		case said == isNo:
+			return is(false)
+		case said == isText && !among(openWords, markup.PartKey(textOf(v))):
+			return is(!isExact(textOf(v)))
+		}
+		return nil
+	case key == "draft":
+		if said == isYes {
+			return is(true)
+		}
+		return nil
+	case among([]string{"tag", "tags"}, key):
+		return nil
+	}
+	return keyMarks(name, key, v, said)
+}
+
+// keyMarks are the marks of a value whose key, or whose text under a key such as status,
+// has a secret word.
+func keyMarks(name, key string, v any, said truth) []mark {
+	if among(titleKeys, key) {
+		for _, text := range textsOf(v) {
+			if isExact(text) && key != "title" {
+				return []mark{{ruleFrontMatter, name + ": " + text, false}}
+			}
+			if secretWord(text, key != "title") != "" {
+				return []mark{{ruleFrontMatter, name + ": " + clip(text, 60), true}}
+			}
+		}
+	}
+	if secretWord(name, true) != "" && said != unsaid && said != isNo {
+		return []mark{{ruleFrontMatter, name, said != isYes}}
+	}
+	if m, ok := v.(map[string]any); ok {
+		return nestedMarks(name, m)
+	}
+	return nil
+}
+
+// nestedMarks are the marks of values in an object, as share: {publish: false}.
+func nestedMarks(name string, m map[string]any) (all []mark) {
+	for _, k := range sorted(m) {
+		for _, found := range metaMarks(k, m[k]) {
+			found.what = name + "." + found.what
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// levelMarks reads who sees a note. What is no word for everybody means the GM.
+func levelMarks(name string, v any) []mark {
+	texts := textsOf(v)
+	if len(texts) == 0 || truthOf(v) == isYes {
+		return nil
+	}
+	doubt, closed := true, false
+	for _, text := range texts {
+		text = strings.ToLower(text)
+		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && among(openWords, markup.PartKey(text)) {
+			continue
+		}
+		closed = true
+		if _, ok := access.ParseLevel(text); ok || isExact(text) || truthOf(text) == isNo {
+			doubt = false
+		}
+	}
+	if !closed {
+		return nil
+	}
+	return []mark{{ruleFrontMatter, name, doubt}}
+}
+
+// tagMarks are the marks of a tag, nested by '/'.
+func tagMarks(tag string) []mark {
+	tag = strings.Trim(tag, "#/ ")
+	for part := range strings.SplitSeq(tag, "/") {
+		if isExact(part) {
+			return []mark{{ruleTag, "#" + tag, false}}
+		}
+	}
+	if secretWord(tag, false) != "" {
+		return []mark{{ruleTag, "#" + tag, true}}
+	}
+	return nil
+}
+
+var (
+	inlineTagForm   = regexp.MustCompile(`(?:^|[\s(,;>*_])#([\pL][\pL\pN_/-]*)`)
+	inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
+)
+
+// textMarks are the marks that stand in a note's text for the whole note: tags, and
+// Dataview fields that say yes or no.
+func (n *note) textMarks() (all []mark) {
+	if !strings.Contains(n.body, "#") && !strings.Contains(n.body, "::") {
+		return nil
+	}
+	text := withoutCode(n.body)
+	seen := map[string]bool{}
+	for _, m := range inlineTagForm.FindAllStringSubmatch(text, -1) {
+		if !seen[m[1]] {
+			seen[m[1]] = true
+			all = append(all, tagMarks(m[1])...)
+		}
+	}
+	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
+		value := strings.TrimSpace(m[2])
+		if key := markup.PartKey(m[1]); truthOf(value) != isText || among(levelKeys, key) || among(ambiguousKeys, key) || key == "status" {
+			for _, found := range metaMarks(strings.TrimSpace(m[1]), value) {
+				found.what += "::"
+				all = append(all, found)
+			}
+		}
+	}
+	return all
+}
+
+// withoutCode is a text in which code is blank.
+func withoutCode(text string) string {
+	if !strings.ContainsAny(text, "`~") {
+		return text
+	}
+	code := newCoder(text)
+	var b strings.Builder
+	for at := 0; at < len(text); {
+		if n := code.length(at); n > 0 {
+			b.WriteString("\n")
+			at += n
+			continue
+		}
+		b.WriteByte(text[at])
+		at++
+	}
+	return b.String()
+}
+
+// noteMarks are all marks of a foreign note that are for the whole of it, its folders'
+// left out.
+func (n *note) noteMarks() (level access.Level, all []mark) {
+	level = access.LevelUser
+	if n.broken {
+		all = append(all, mark{ruleBroken, "", false})
+	}
+	if l, ok := access.ParseLevel(strings.ToLower(n.text("level"))); ok && l > access.LevelUser {
+		level = l
+		all = append(all, mark{ruleLevel, n.text("level"), false})
+	}
+	for _, k := range sorted(n.meta) {
+		if l, ok := access.ParseLevel(strings.ToLower(n.text(k))); ok && among(levelKeys, markup.PartKey(k)) {
+			level = max(level, l)
+		}
+		all = append(all, metaMarks(k, n.meta[k])...)
+	}
+	for _, tag := range n.tags() {
+		all = append(all, tagMarks(tag)...)
+	}
+	all = append(all, n.textMarks()...)
+	return level, append(all, nameMarks(path.Base(n.stem()))...)
+}
+
+// nameMarks are the marks of the name of a note or file.
+func nameMarks(name string) []mark {
+	parts := strings.Split(name, "+")
+	for _, part := range parts[1:] {
+		if key := markup.PartKey(part); key == "gm" || key == "dm" {
+			return []mark{{rulePlusGM, "", false}}
+		}
+	}
+	if word := secretWord(name, false); word != "" {
+		return []mark{{ruleName, word, true}}
+	}
+	return nil
+}
