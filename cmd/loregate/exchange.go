@@ -4,40 +4,91 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
+	"loregate/internal/exchange"
+	"loregate/internal/fault"
 )
 
 type importCmd struct {
 	common
-	Format string `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}. srd: the 5e rules as JSON files. light: text worlds of LIGHT, JSON. ranvier: areas of the Ranvier engine, YAML." enum:"markdown,turns,srd,light,ranvier"`
-	Path   string `arg:"" help:"Folder or file to read."`
-	World  string `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
-	Level  string `help:"Least level of all that comes in: user, gm or admin." enum:"user,gm,admin" default:"user"`
-	DryRun bool   `help:"Say what would come in, and change nothing."`
+	Format    string            `arg:"" help:"markdown: a vault of Markdown notes. turns: a record of play, gzipped JSON lines of {ep, n, names, text}. srd: the 5e rules as JSON files. light: text worlds of LIGHT, JSON. ranvier: areas of the Ranvier engine, YAML." enum:"markdown,turns,srd,light,ranvier" default:"markdown"`
+	Path      string            `arg:"" optional:"" help:"Folder or file to read."`
+	World     string            `env:"LOREGATE_WORLD" help:"World by slug or UUID; default the only one." placeholder:"WORLD"`
+	Level     string            `help:"Least level of all that comes in: user, gm or admin." enum:"user,gm,admin" default:"user"`
+	DryRun    bool              `help:"Say what would come in, and change nothing."`
+	Explain   bool              `help:"Show how markdown tells what is secret, and import nothing."`
+	Open      []string          `help:"markdown: what looks secret and is not, as the summary quotes it: a folder, a note, a word. Can be repeated." sep:"none" placeholder:"WHAT"`
+	Confirm   []string          `help:"markdown: what is secret: a folder, a note, or what the summary quotes. Can be repeated." sep:"none" placeholder:"WHAT"`
+	HideLinks bool              `help:"markdown: make links to hidden cards plain text in what players read; game masters lose those links too."`
+	Types     map[string]string `help:"markdown: types of cards by folder, tag or type, as Settlements=Location. Nothing after = makes plain text." placeholder:"WORD=TYPE"`
+	Starter   string            `name:"starter-location" help:"Place where players begin; default one that came in, where the world has none." placeholder:"PLACE"`
 }
 
 func (i importCmd) Run(ctx context.Context, out io.Writer) error {
+	if i.Explain {
+		return printRules(out)
+	}
+	if err := i.check(); err != nil {
+		return err
+	}
 	level, _ := access.ParseLevel(i.Level) // kong checked it
 	return i.with(ctx, func(a *app.App) error {
 		if err := a.EnsureWorld(ctx); err != nil {
 			return err
 		}
-		read := a.ImportMarkdown
+		read := app.Importer(a.ImportMarkdown)
 		switch i.Format {
 		case "turns":
 			read = a.ImportTurns
 		case "srd", "light", "ranvier":
 			read = a.ImportSource(i.Format)
 		}
-		summary, err := read(ctx, i.World, i.Path, level, i.DryRun, progress("importing"))
+		summary, err := read(ctx, i.World, i.Path, app.Importing{Level: level, DryRun: i.DryRun, Starter: i.Starter, Progress: progress("importing"),
+			Vault: exchange.MarkdownOptions{Open: i.Open, Confirm: i.Confirm, HideLinks: i.HideLinks, Types: i.Types}})
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprint(out, summary)
 		return err
 	})
+}
+
+// check refuses what the format does not take: a setting that does nothing is an error.
+func (i importCmd) check() error {
+	if i.Path == "" {
+		return fault.New(fault.Invalid, "import: name the folder or file to read after the format, as in: loregate import markdown ./vault")
+	}
+	if i.Format != "markdown" && (len(i.Open)+len(i.Confirm)+len(i.Types) > 0 || i.HideLinks) {
+		return fault.New(fault.Invalid, "import: --open, --confirm, --hide-links and --types are for markdown, not for %s", i.Format)
+	}
+	if i.Starter != "" && (i.Format == "turns" || i.Format == "srd") {
+		return fault.New(fault.Invalid, "import: %s brings in no places; set --starter-location with: loregate world configure", i.Format)
+	}
+	return nil
+}
+
+// printRules shows how a vault's secrets are told.
+func printRules(out io.Writer) error {
+	var b strings.Builder
+	b.WriteString("What is hidden from players. What only looks secret is hidden too, until --open or --confirm decides.\n")
+	for _, r := range exchange.Rules() {
+		fmt.Fprintf(&b, "\n%s\n", r.Name)
+		if r.Exact != "" {
+			fmt.Fprintf(&b, "  secret:       %s\n", r.Exact)
+		}
+		if r.Suspicious != "" {
+			fmt.Fprintf(&b, "  looks secret: %s\n", r.Suspicious)
+		}
+	}
+	b.WriteString("\nSecret words, by language (patterns; case, accents, hyphens, digits and camelCase do not count)\n")
+	for _, w := range exchange.SecretWords() {
+		fmt.Fprintf(&b, "\n%s\n  %s\n", w.Language, w.Patterns)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
 }
 
 type exportCmd struct {

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/world"
 )
 
 // Streams are where a protocol on standard input and output comes from and goes to.
@@ -102,11 +103,18 @@ func (a *App) change(ctx context.Context, world, what string, effect access.Effe
 	})
 }
 
-// ConfigureWorld changes a world's title and settings.
-func (a *App) ConfigureWorld(ctx context.Context, world string, edit func(title *string, s *canon.Settings)) error {
-	return a.change(ctx, world, "configure_world", access.Write, func(p *canon.Plan) error {
+// ConfigureWorld changes a world's title and settings. A place where players begin must be
+// one that they see.
+func (a *App) ConfigureWorld(ctx context.Context, slug string, edit func(title *string, s *canon.Settings)) error {
+	return a.change(ctx, slug, "configure_world", access.Write, func(p *canon.Plan) error {
 		w := p.World()
+		before := w.Settings.Starter
 		edit(&w.Title, &w.Settings)
+		if w.Settings.Starter != before {
+			if err := world.CheckStarter(ctx, p.Look, w.Settings.Starter); err != nil {
+				return err
+			}
+		}
 		return p.Configure(w.Title, w.Settings)
 	})
 }

@@ -105,7 +105,7 @@ type Metrics struct {
 
 // Import is how vaults are read.
 type Import struct {
-	GMFolders []string `yaml:"gm_folders" default:"GM,DM,Secrets" doc:"Folders of a Markdown vault whose notes become GM cards, by name at any depth."`
+	GMFolders []string `yaml:"gm_folders" doc:"Folders of a Markdown vault whose notes are for the GM, by name at any depth or by path, besides those that look secret (loregate import --explain). One that is not there stops the import."`
 }
 
 // Default is another default of a setting, for a way to start that wants one.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,7 +11,21 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/fault"
 )
+
+// Importing is how something is brought into a world. What a format does not know it
+// leaves aside.
+type Importing struct {
+	Level    access.Level // least level of all that comes in
+	DryRun   bool
+	Starter  string // place where players begin; "" chooses one where there is none
+	Vault    exchange.MarkdownOptions
+	Progress func(done, total int)
+}
+
+// Importer brings what a path holds into a world.
+type Importer func(ctx context.Context, world, path string, o Importing) (exchange.Summary, error)
 
 // sources are the importers of records that others keep, by the name of their format.
 var sources = map[string]func(context.Context, *canon.Canon, access.Grant, fs.FS, exchange.SourceOptions) (exchange.Summary, error){
@@ -19,36 +34,71 @@ var sources = map[string]func(context.Context, *canon.Canon, access.Grant, fs.FS
 	"ranvier": exchange.ImportRanvier,
 }
 
-// Importer brings what a path holds into a world. level is the least level of what comes in.
-type Importer func(ctx context.Context, world, path string, level access.Level, dry bool, progress func(done, total int)) (exchange.Summary, error)
+// importing runs one import as an operation in a world.
+func (a *App) importing(ctx context.Context, world, operation string, dry bool, run func(access.Grant) (exchange.Summary, error)) (s exchange.Summary, err error) {
+	id, err := a.world(ctx, world)
+	if err != nil {
+		return s, err
+	}
+	err = a.operate(ctx, id, operation, access.Write, func(g access.Grant) error {
+		if dry {
+			g = g.Rehearse()
+		}
+		s, err = run(g)
+		return err
+	})
+	s.DryRun = dry
+	return s, err
+}
 
 // ImportSource is the importer of records in a format: a folder of files, or one of them.
 func (a *App) ImportSource(format string) Importer {
-	return func(ctx context.Context, world, path string, level access.Level, dry bool, progress func(done, total int)) (s exchange.Summary, err error) {
+	return func(ctx context.Context, world, path string, o Importing) (s exchange.Summary, err error) {
 		read, ok := sources[format]
 		if !ok {
 			return s, fmt.Errorf("import: there is no format %q", format)
 		}
-		id, err := a.world(ctx, world)
+		root, source, err := openSource(path)
 		if err != nil {
 			return s, err
 		}
-		root, o, err := openSource(path)
-		if err != nil {
-			return s, fmt.Errorf("import: %w", err)
-		}
 		defer root.Close()
-		o.Level, o.Progress = level, progress
-		err = a.operate(ctx, id, "import_"+format, access.Write, func(g access.Grant) error {
-			if dry {
-				g = g.Rehearse()
-			}
-			s, err = read(ctx, a.Canon, g, root.FS(), o)
-			return err
+		source.Level, source.Starter, source.Progress = o.Level, o.Starter, o.Progress
+		return a.importing(ctx, world, "import_"+format, o.DryRun, func(g access.Grant) (exchange.Summary, error) {
+			return read(ctx, a.Canon, g, root.FS(), source)
 		})
-		s.DryRun = dry
+	}
+}
+
+// ImportMarkdown brings a vault of Markdown notes into a world.
+func (a *App) ImportMarkdown(ctx context.Context, world, path string, o Importing) (s exchange.Summary, err error) {
+	root, source, err := openSource(path)
+	if err != nil {
 		return s, err
 	}
+	defer root.Close()
+	if source.File != "" {
+		return s, fault.New(fault.Invalid, "import: %s is a file; name the folder of the vault that it lies in", path)
+	}
+	vault := o.Vault
+	vault.Label, vault.Level, vault.Starter, vault.Progress = source.Label, o.Level, o.Starter, o.Progress
+	vault.GMFolders = a.Config.Import.GMFolders
+	return a.importing(ctx, world, "import_markdown", o.DryRun, func(g access.Grant) (exchange.Summary, error) {
+		return exchange.ImportMarkdown(ctx, a.Canon, g, root.FS(), vault)
+	})
+}
+
+// ImportTurns brings a record of play into a world, from a file of JSON lines, plain or
+// packed with gzip.
+func (a *App) ImportTurns(ctx context.Context, world, file string, o Importing) (s exchange.Summary, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return s, unreadable(file, err)
+	}
+	defer f.Close()
+	return a.importing(ctx, world, "import_turns", o.DryRun, func(g access.Grant) (exchange.Summary, error) {
+		return exchange.ImportTurns(ctx, a.Canon, g, f, exchange.TurnsOptions{Label: filepath.Base(file), Level: o.Level, Progress: o.Progress})
+	})
 }
 
 // openSource opens a folder, or the folder of a file. Its name is the label, so that the
@@ -56,17 +106,27 @@ func (a *App) ImportSource(format string) Importer {
 func openSource(path string) (root *os.Root, o exchange.SourceOptions, err error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
-		return nil, o, err
+		return nil, o, unreadable(path, err)
 	}
 	info, err := os.Stat(full)
 	if err != nil {
-		return nil, o, err
+		return nil, o, unreadable(path, err)
 	}
 	if !info.IsDir() {
 		o.File = filepath.Base(full)
 		full = filepath.Dir(full)
 	}
 	o.Label = filepath.Base(full)
-	root, err = os.OpenRoot(full)
-	return root, o, err
+	if root, err = os.OpenRoot(full); err != nil {
+		return nil, o, unreadable(path, err)
+	}
+	return root, o, nil
+}
+
+// unreadable is what is wrong with a path, and what to do.
+func unreadable(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.Invalid, "import: there is nothing at %q; name the file or folder to read", path).Because(err)
+	}
+	return fault.New(fault.Invalid, "import: %q cannot be read (%v)", path, errors.Unwrap(err)).Because(err)
 }

@@ -20,6 +20,7 @@ type foreign struct {
 	v     *vault
 	c     *collection
 	look  *canon.Look
+	types *typer
 	shown map[string]access.Level // attachments that cards show: the lowest level of those
 	order []string
 }
@@ -35,7 +36,9 @@ func (f *foreign) note(ctx context.Context, n *note) error {
 	if _, ok := access.ParseLevel(strings.ToLower(n.text("level"))); ok {
 		known = append(known, "level")
 	}
-	if f.knowsType(ctx, n.text("type")) {
+	if typ, ok := f.types.of(n); ok {
+		s.typ = typ
+	} else if f.knowsType(ctx, n.text("type")) {
 		s.typ = n.text("type")
 		known = append(known, "type")
 	}

@@ -84,6 +84,17 @@ var words = []struct{ language, strong, weak string }{
 	{"others", `segret[oi]|nascost[oiae]|segredos?|spelleid\w*`, ``},
 }
 
+// Words are the secret words of a language.
+type Words struct{ Language, Patterns string }
+
+// SecretWords is the table of words that make a name suspicious.
+func SecretWords() (all []Words) {
+	for _, w := range words {
+		all = append(all, Words{w.language, strings.ReplaceAll(strings.Trim(w.strong+"|"+w.weak, "|"), "|", " | ")})
+	}
+	return all
+}
+
 // exactForms are names that say nothing else: of callouts, headings, tags and keys.
 const exactForms = `(?:gm|dm|sl|mj|game ?master|dungeon ?master|keeper|storyteller|spielleiter|maitre du jeu)s?(?: ?(?:only|notes?|secrets?|infos?|eyes only|section|notizen))?|` +
 	`(?:gm|dm|secret|private|hidden|spoiler) (?:notes?|infos?|information|elements?|secrets?)|(?:my |top )?secrets?|hidden|private|spoilers?|for (?:the |my )?(?:gm|dm|game master|dungeon master|keeper)s?(?: only| eyes only)?|(?:for )?my eyes only|` +

@@ -29,6 +29,11 @@ type MarkdownOptions struct {
 	Open, Confirm []string
 	// HideLinks makes links to hidden notes plain text in what players read.
 	HideLinks bool
+	// Types are types of cards by a word, over the importer's own table: of a folder, a tag
+	// or the front matter's type. A word that nothing bears is an error.
+	Types map[string]string
+	// Starter is the place where players begin; "" chooses one where the world has none.
+	Starter string
 	// Folders says what becomes of a foreign note's folders.
 	Folders FolderUse
 	// Native reads every file in our own dialect, marked or not.
@@ -66,13 +71,18 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 	v.index()
 	want := newCollection()
 	err = c.Look(ctx, g, func(l *canon.Look) error {
-		f := &foreign{v: v, c: want, look: l, shown: map[string]access.Level{}}
+		types, err := newTyper(ctx, l, o.Types)
+		if err != nil {
+			return err
+		}
+		f := &foreign{v: v, c: want, look: l, types: types, shown: map[string]access.Level{}}
 		x := &native{v: v, c: want}
-		return collect(ctx, v, f, x)
+		if err := collect(ctx, v, f, x); err != nil {
+			return err
+		}
+		sum.Types = types.list()
+		return cmp.Or(v.unmatchedFolders(), v.choices.unmatched(), types.unmatched(), want.checkStarter(ctx, l, o.Starter))
 	})
-	if err == nil {
-		err = cmp.Or(v.unmatchedFolders(), v.choices.unmatched())
-	}
 	if err != nil {
 		return sum, err
 	}
@@ -84,7 +94,10 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 	}
 	want.settle()
 	im := &importer{canon: c, grant: g, c: want, sum: &sum, tell: o.Progress}
-	return sum, im.run(ctx)
+	if err := im.run(ctx); err != nil || o.Native {
+		return sum, err
+	}
+	return sum, im.startAt(ctx, o.Starter, v.linked)
 }
 
 // collect makes cards of all notes.

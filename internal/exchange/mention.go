@@ -65,8 +65,11 @@ func mentionKey(text string) string {
 
 func notInWords(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// link notes that a text which players read links a hidden note.
+// link notes a link, and that a text which players read links a hidden note.
 func (v *vault) link(from, to *note, level access.Level) {
+	if to != nil && to != from {
+		v.linked[markup.KeyOf(to.name)]++
+	}
 	if level < access.LevelGM && to != nil && to.level > level {
 		v.mention(from, to, true)
 	}

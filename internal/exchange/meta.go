@@ -138,3 +138,15 @@ func (n *note) tags() []string {
 func tagName(tag string) string {
 	return strings.Trim(strings.TrimLeft(strings.TrimSpace(tag), "#"), "[]| \t")
 }
+
+// allTags are the tags of front matter and text.
+func (n *note) allTags() []string {
+	tags := n.tags()
+	if !strings.Contains(n.body, "#") {
+		return tags
+	}
+	for _, m := range inlineTagForm.FindAllStringSubmatch(withoutCode(n.body), -1) {
+		tags = append(tags, m[1])
+	}
+	return tags
+}

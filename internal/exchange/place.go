@@ -78,6 +78,9 @@ func segment(part string) string {
 
 // clip cuts a text to at most n bytes, between characters.
 func clip(s string, n int) string {
+	if n >= len(s) {
+		return s
+	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}

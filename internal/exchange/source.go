@@ -3,6 +3,7 @@ package exchange
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"html"
 	"io/fs"
 	"regexp"
@@ -24,6 +25,8 @@ type SourceOptions struct {
 	Level access.Level
 	// File is the one file of the folder that is read; "" is all.
 	File string
+	// Starter is the place where players begin; "" chooses one where the world has none.
+	Starter string
 	// Progress, where set, is told of every batch that is done.
 	Progress func(done, total int)
 }
@@ -40,6 +43,8 @@ type source struct {
 	files  int
 	taken  map[markup.Key]bool
 	codes  map[string]bool
+
+	longer, dropped []string // names that came in otherwise, for the report
 }
 
 // importSource lets read gather cards and links, and brings them in.
@@ -48,16 +53,35 @@ func importSource(ctx context.Context, c *canon.Canon, g access.Grant, format st
 	s := &source{format: format, o: o, c: newCollection(), taken: map[markup.Key]bool{}, codes: map[string]bool{}}
 	err := c.Look(ctx, g, func(l *canon.Look) error {
 		s.look = l
-		return read(s)
+		if err := read(s); err != nil {
+			return err
+		}
+		return s.c.checkStarter(ctx, l, o.Starter)
 	})
 	if err != nil {
 		return sum, err
 	}
 	sum.Files = s.files
+	s.sayLonger()
 	sum.Problems = s.c.problems
 	s.c.settle()
 	im := &importer{canon: c, grant: g, c: s.c, sum: &sum, tell: o.Progress}
-	return sum, im.run(ctx)
+	if err := im.run(ctx); err != nil {
+		return sum, err
+	}
+	return sum, im.startAt(ctx, o.Starter, nil)
+}
+
+// sayLonger reports names that were not free, and names that lost characters.
+func (s *source) sayLonger() {
+	for _, told := range []struct {
+		why   string
+		names []string
+	}{{"names that another card bears got longer", s.longer}, {"names lost characters that no card's name can have, and are aliases", s.dropped}} {
+		if len(told.names) > 0 {
+			s.c.problem("names", 0, "%d %s: %s", len(told.names), told.why, few(told.names))
+		}
+	}
 }
 
 // record is a card as a source describes it.
@@ -92,6 +116,11 @@ func (s *source) add(ctx context.Context, r record) (*sheet, error) {
 		return nil, err
 	}
 	if plain := strings.TrimSpace(r.name); plain != sh.name && r.above == nil && plain != "" {
+		if base := recordName(r.name); base != strings.Join(strings.Fields(plain), " ") {
+			s.dropped = append(s.dropped, fmt.Sprintf("%q is %q", plain, sh.name))
+		} else if sh.name != base {
+			s.longer = append(s.longer, fmt.Sprintf("%q is %q", plain, sh.name))
+		}
 		aliases, _ := r.fields["aliases"].([]string)
 		r.fields = with(r.fields, "aliases", append(aliases, plain))
 	}

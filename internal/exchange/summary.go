@@ -30,6 +30,8 @@ type Summary struct {
 	Problems  []Problem
 	Hides     []Hide               // of an import: by which marks things are hidden; suspicions first
 	Mentions  []Mention            // of an import: what players read that names or links hidden cards
+	Types     []TypeUse            // of an import: by what notes became which type
+	Starter   string               // of an import: where players begin; "" where no place came in
 	Levels    map[access.Level]int // cards of an import by who may see them: user for players too
 	DryRun    bool
 	Export    bool
@@ -74,6 +76,7 @@ func (s Summary) String() string {
 	if len(s.Levels) > 0 {
 		fmt.Fprintf(&b, "Players see %d of these cards; %d are for the GM, %d for admins.\n", s.Levels[access.LevelUser], s.Levels[access.LevelGM], s.Levels[access.LevelAdmin])
 	}
+	s.printTypes(&b)
 	s.printHides(&b)
 	s.printMentions(&b)
 	if len(s.Problems) == 0 {

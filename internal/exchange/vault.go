@@ -13,6 +13,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // vault is a folder of notes, read and named.
@@ -28,6 +29,7 @@ type vault struct {
 	choices  *chooser
 	gmUsed   map[string]bool // settings that name a folder there is
 	mentions mentions
+	linked   map[markup.Key]int // links to notes, by the keys of their names
 }
 
 // Bounds of a vault. A card holds 1 MiB of text, so that a longer note could not come in.
@@ -42,7 +44,7 @@ const (
 // readVault reads every note of a folder. What cannot be read is reported.
 func readVault(files fs.FS, o MarkdownOptions) (*vault, error) {
 	v := &vault{files: files, o: o, byPath: map[string]*note{}, byBase: map[string][]*note{},
-		alias: map[string][]*note{}, attached: map[string][]string{}, choices: newChooser(o), gmUsed: map[string]bool{}}
+		alias: map[string][]*note{}, attached: map[string][]string{}, choices: newChooser(o), gmUsed: map[string]bool{}, linked: map[markup.Key]int{}}
 	entries, text := 0, 0
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
 		if entries++; entries > maxEntries {

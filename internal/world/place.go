@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -65,6 +67,45 @@ func (m *moment) starter(ctx context.Context) (thing, bool, error) {
 		}
 		return c, ok, err
 	})
+}
+
+// CheckStarter refuses, naming field starter_location, a place where players could not
+// begin: players must see it, and it must be of type Location. "" is none and fits.
+func CheckStarter(ctx context.Context, l *canon.Look, name string) error {
+	if name == "" {
+		return nil
+	}
+	seen := l.As(access.LevelUser)
+	for _, as := range []string{name, ":" + name} {
+		c, ok, err := seen.Exists(ctx, as)
+		if err != nil {
+			return err
+		}
+		if ok && thingOf(c).is(typeLocation) {
+			return nil
+		}
+		if ok {
+			return fault.BadField("starter_location", "%q is of type %s; players begin at a card of type %s", name, c.Type, typeLocation)
+		}
+	}
+	if _, ok, err := l.Exists(ctx, name); err != nil || ok {
+		if err != nil {
+			return err
+		}
+		return fault.BadField("starter_location", "players do not see %q; lower its level, or choose another place", name)
+	}
+	places, _, err := seen.Cards(ctx, canon.Filter{Type: typeLocation, Sort: canon.SortName}, canon.Page{Limit: 5})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, p := range places {
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		return fault.BadField("starter_location", "there is no place called %q, and none at all that players see; make a card of type %s first", name, typeLocation)
+	}
+	return fault.BadField("starter_location", "there is no place called %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // location shows a place.

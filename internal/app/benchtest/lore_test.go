@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/app"
 	"loregate/internal/canon"
 )
 
@@ -25,7 +26,7 @@ func library(b *testing.B) (*stage, *target) {
 		b.Skip("no real data: ../shared/data/srd-2014 is not beside the repository")
 	}
 	s := serve(b, b.TempDir())
-	if _, err := s.app.ImportSource("srd")(b.Context(), worldName, rules, access.LevelUser, false, nil); err != nil {
+	if _, err := s.app.ImportSource("srd")(b.Context(), worldName, rules, app.Importing{Level: access.LevelUser}); err != nil {
 		b.Fatal(err)
 	}
 	return s, s.rest(func(n int64) string { return "/api/lore/search?query=" + url.QueryEscape(asked[int(n)%len(asked)]) })
