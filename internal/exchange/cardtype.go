@@ -16,7 +16,7 @@ import (
 var typeWords = map[string][]string{
 	"Location": {"location", "place", "city", "town", "village", "hamlet", "settlement", "building", "room", "tavern", "inn", "shop", "dungeon", "site", "landmark",
 		"poi", "point of interest", "district", "ward", "fortress", "castle", "temple", "ruin", "port", "lieu", "ville", "endroit", "ort", "schauplatz", "stadt", "dorf", "lugar", "ciudad", "ubicacion"},
-	"Realm":        {"realm", "region", "country", "kingdom", "nation", "continent", "province", "empire", "royaume", "reich", "land", "reino", "pais"},
+	"Realm":        {"realm", "region", "country", "kingdom", "nation", "continent", "province", "empire", "royaume", "reino", "pais"},
 	"Character":    {"character", "npc", "person", "people", "pc", "player character", "villain", "ally", "personnage", "pnj", "nsc", "personaje", "figur", "charakter"},
 	"Faction":      {"faction", "guild", "cult", "gang", "clan", "noble house", "fraktion", "gilde", "guilde", "faccion"},
 	"Organization": {"organization", "organisation", "company", "organisation secrete"},
@@ -99,7 +99,7 @@ func (t *typer) of(n *note) (typ string, ok bool) {
 			continue // it is about the folder
 		}
 		if typ, ok := t.folder(name); ok {
-			return t.count("folder "+dir, typ), true
+			return t.count("folder "+name, typ), true
 		}
 	}
 	return "", false
@@ -123,7 +123,8 @@ func (t *typer) word(word string) (typ string, ok bool) {
 }
 
 // folder is the type that a folder's name means: all of it, without numbers, the only one
-// of the parts that it lists, or its last word.
+// of the parts that it lists, or its last word where that is a plural, as in Magic Items
+// and Towns of the Coast.
 func (t *typer) folder(name string) (typ string, ok bool) {
 	if typ, ok = t.word(name); ok {
 		return typ, ok
@@ -136,6 +137,9 @@ func (t *typer) folder(name string) (typ string, ok bool) {
 	if typ, ok = t.word(strings.Join(words, " ")); ok || len(words) == 0 {
 		return typ, ok
 	}
+	if i := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{"of", "in", "from", "de", "du", "von", "del"}, w) }); i > 0 {
+		words = words[:i]
+	}
 	if slices.ContainsFunc(words, func(w string) bool { return w == "and" || w == "und" || w == "et" || w == "y" }) || strings.ContainsAny(name, "&,") {
 		found := map[string]bool{}
 		for _, w := range words {
@@ -145,7 +149,11 @@ func (t *typer) folder(name string) (typ string, ok bool) {
 		}
 		return typ, len(found) == 1
 	}
-	return t.word(words[len(words)-1])
+	last := words[len(words)-1]
+	if markup.PartKey(last) == last {
+		return "", false // one thing, as Klont Town, of which all sorts of notes are
+	}
+	return t.word(last)
 }
 
 func (t *typer) count(by, typ string) string {

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -79,7 +80,7 @@ var words = []struct{ language, strong, weak string }{
 		`interdits? aux joueu\w*|pas pour les joueu\w*|confidentiel\w*|privee?s?|divulgach\w*|(?:notes?|secrets?|reserve\w*) (?:du |au |de la )?(?:mj|gardien|conteur|narrateur)`,
 		`conteu(?:rs?|ses?)|gardiens? des arcanes`},
 	{"Spanish", `secret[oa]s?|ocult[oa]s?|escondid[oa]s?|privad[oa]s?|confidencial(?:es)?|director[ae]?s? de(?:l)? juego|dj|master de(?:l)? juego|` +
-		`(?:notas?|solo|para|informacion) (?:para |del |de la |el )*(?:master|director[ae]?|narrador[ae]?|guardian[ae]?)|(?:solo )?master|detras de (?:la )?pantalla|para mis ojos|solo para mi|no (?:es )?para (?:los )?jugador\w*`,
+		`(?:notas?|solo|para|informacion) (?:para |del |de la |el )*(?:master|director[ae]?|narrador[ae]?|guardian[ae]?)|solo (?:el )?master|detras de (?:la )?pantalla|para mis ojos|solo para mi|no (?:es )?para (?:los )?jugador\w*`,
 		`narrador(?:as?|es)?|guardian de los arcanos|cuentacuentos`},
 	{"others", `segret[oi]|nascost[oiae]|segredos?|spelleid\w*`, ``},
 }
@@ -151,7 +152,7 @@ func secretWord(text string, strict bool) string {
 		form = strongWords
 	}
 	parted, joined, accented := spelled(text)
-	for _, reading := range []string{parted, joined, accented} {
+	for _, reading := range slices.Compact([]string{parted, joined, accented}) {
 		if m := form.FindStringSubmatch(reading); m != nil {
 			return m[1]
 		}
