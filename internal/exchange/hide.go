@@ -171,6 +171,15 @@ func (v *vault) gmFolder(dir string) bool {
 	return found
 }
 
+// inGMFolder reports whether a setting names a folder that a file lies in.
+func (v *vault) inGMFolder(file string) bool {
+	found := false
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		found = v.gmFolder(dir) || found
+	}
+	return found
+}
+
 // unmatchedFolders refuses a setting that names no folder: what it was to hide would come
 // in open.
 func (v *vault) unmatchedFolders() error {

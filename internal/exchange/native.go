@@ -72,7 +72,7 @@ func (x *native) note(n *note) error {
 		}
 	}
 	s.own = x.label(n, n.meta).Meet(access.NewLabel(max(x.v.o.Level, access.LevelUser)))
-	if n.broken {
+	if n.broken || x.v.inGMFolder(n.path) {
 		s.own = s.own.Meet(access.NewLabel(access.LevelGM))
 	}
 	if err := x.fields(n, s); err != nil {
