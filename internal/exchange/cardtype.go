@@ -126,16 +126,23 @@ func (t *typer) word(word string) (typ string, ok bool) {
 // of the parts that it lists, or its last word where that is a plural, as in Magic Items
 // and Towns of the Coast.
 func (t *typer) folder(name string) (typ string, ok bool) {
-	if typ, ok = t.word(name); ok {
-		return typ, ok
+	if t.collects(name) {
+		if typ, ok = t.word(name); ok {
+			return typ, ok
+		}
 	}
 	parted, _, _ := spelled(name)
 	words := strings.Fields(parted)
 	for len(words) > 0 && len(words[0]) == 1 && strings.ContainsAny(name, "0123456789") {
 		words = words[1:] // 01b Places
 	}
-	if typ, ok = t.word(strings.Join(words, " ")); ok || len(words) == 0 {
-		return typ, ok
+	if len(words) == 0 {
+		return "", false
+	}
+	if whole := strings.Join(words, " "); t.collects(whole) {
+		if typ, ok = t.word(whole); ok {
+			return typ, ok
+		}
 	}
 	if i := slices.IndexFunc(words, func(w string) bool { return slices.Contains([]string{"of", "in", "from", "de", "du", "von", "del"}, w) }); i > 0 {
 		words = words[:i]
@@ -151,9 +158,26 @@ func (t *typer) folder(name string) (typ string, ok bool) {
 	}
 	last := words[len(words)-1]
 	if markup.PartKey(last) == last {
-		return "", false // one thing, as Klont Town, of which all sorts of notes are
+		return "", false
 	}
 	return t.word(last)
+}
+
+// kinds are words that a folder of many things is called by in the singular too.
+var kinds = []string{"location", "place", "realm", "region", "character", "npc", "pc", "nsc", "pnj", "person", "people", "faction", "organization", "item", "equipment",
+	"treasure", "artifact", "creature", "monster", "bestiary", "event", "quest", "lore", "history", "religion", "pantheon", "document"}
+
+// collects reports whether a folder of that name is of many things: a plural, a kind, or
+// a word that the import was given. A folder Town is one town, with all sorts of notes.
+func (t *typer) collects(name string) bool {
+	key := markup.PartKey(name)
+	plain := strings.ToLower(strings.Join(strings.Fields(name), "_"))
+	return t.own[key] || slices.Contains(kinds, key) || key != plain && key != lettersKey(name)
+}
+
+// lettersKey is the key of a name as it would be if no word of it were a plural.
+func lettersKey(name string) string {
+	return strings.ReplaceAll(strings.TrimSpace(lettersOf(markup.Fold(name))), " ", "_")
 }
 
 func (t *typer) count(by, typ string) string {

@@ -69,7 +69,7 @@ func TestWhatBecomesOfANote(t *testing.T) {
 		{"a secret in a secret note stays", map[string]string{"GM/Mill.md": "a %%b%%"}, MarkdownOptions{},
 			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a %%b%%</p>", "gm Mill+GM": "-", "user Mill+tags": "-"}},
 		{"a folder of the GM, named otherwise", map[string]string{"a/secret factions/x/Mill.md": "a"}, MarkdownOptions{GMFolders: []string{"Secret Factions"}, Folders: FolderNone},
-			map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a</p>"}},
+			map[string]string{"user Mill": "-", "gm Mill": "Faction gm <p>a</p>"}},
 		{"a level for all", map[string]string{"Mill.md": "a"}, MarkdownOptions{Level: access.LevelGM}, map[string]string{"user Mill": "-", "gm Mill": "RichText gm <p>a</p>"}},
 		{"a level of a character", map[string]string{"Hero.md": "---\nlevel: 5\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "RichText user <p>a</p>"}},
 		{"a level", map[string]string{"Hero.md": "---\nlevel: GM\n---\na"}, MarkdownOptions{}, map[string]string{"user Hero": "-", "gm Hero": "RichText gm <p>a</p>"}},

@@ -134,10 +134,10 @@ func TestTextsThatTellOfHiddenCardsAreListed(t *testing.T) {
 
 func TestTypesAndAPlaceToBegin(t *testing.T) {
 	v := map[string]string{"02 Characters/NPCs/Oda.md": "[[Quay]]", "03 Locations/Quay.md": "x", "03 Locations/Inn.md": "[[Quay]]", "03 Locations/03 Locations.md": "list",
-		"Bell.md": "---\ntype: item\n---\n", "Guild.md": "#Faction/Trade", "Klont Town/Ann.md": "x", "Magic Items/Sword.md": "x", "Höfe/Hof.md": "x", "GM/Locations/Crypt.md": "[[Quay]] [[Quay]]"}
+		"Bell.md": "---\ntype: item\n---\n", "Guild.md": "#Faction/Trade", "Klont Town/Ann.md": "x", "Town/Bo.md": "x", "2 Towns Of Oskana/Klont.md": "x", "Magic Items/Sword.md": "x", "Höfe/Hof.md": "x", "GM/Locations/Crypt.md": "[[Quay]] [[Quay]]"}
 	s := newScene(t)
 	sum := s.importAs("admin", v, MarkdownOptions{Folders: FolderNone, Types: map[string]string{"Höfe": "Location", "Magic Items": "Artifact"}})
-	for name, typ := range map[string]string{"Oda": "Character", "Quay": "Location", "Inn": "Location", "03 Locations": "RichText", "Bell": "Item", "Guild": "Faction", "Ann": "RichText", "Sword": "Artifact", "Hof": "Location", "Crypt": "Location"} {
+	for name, typ := range map[string]string{"Oda": "Character", "Quay": "Location", "Inn": "Location", "03 Locations": "RichText", "Bell": "Item", "Guild": "Faction", "Ann": "RichText", "Bo": "RichText", "Klont": "Location", "Sword": "Artifact", "Hof": "Location", "Crypt": "Location"} {
 		if got, _, _ := strings.Cut(s.see("gm", name), " "); got != typ {
 			t.Errorf("%s is of type %s, want %s", name, got, typ)
 		}
