@@ -38,7 +38,7 @@ func renderCard(ctx context.Context, l *canon.Look, c canon.Card) (string, error
 	if err != nil {
 		return "", err
 	}
-	return markup.Sanitize(body), nil
+	return markup.Sanitize(ctx, body)
 }
 
 // renderHTML is the same for HTML that is no card's.
@@ -48,35 +48,32 @@ func renderHTML(ctx context.Context, l *canon.Look, text string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	return markup.Sanitize(body), nil
+	return markup.Sanitize(ctx, body)
 }
 
-// renderMarkdown is renderCard as Markdown.
+// renderMarkdown is renderCard as Markdown. A card that was stored and cannot be converted
+// is shown as plain text.
 func renderMarkdown(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
 	body, err := renderCard(ctx, l, c)
 	if err != nil {
 		return "", err
 	}
-	return toMarkdown(body)
-}
-
-func toMarkdown(body string) (string, error) {
-	text, err := markup.ToMarkdown(body)
-	if err != nil {
-		return "", unconvertible("html", err)
+	text, err := markup.ToMarkdown(ctx, body)
+	if markup.Refuses(err) {
+		return markup.Text(body), nil
 	}
-	return markup.Clean(text), nil
+	return markup.Clean(text), err
 }
 
 // unconvertible is a conversion's failure as callers see it.
 func unconvertible(field string, err error) error {
 	switch {
-	case errors.Is(err, markup.ErrTooLong):
-		return fault.New(fault.TooLarge, "%v", markup.ErrTooLong)
-	case errors.Is(err, markup.ErrTooDeep):
-		return fault.BadField(field, "%v", markup.ErrTooDeep)
-	case errors.Is(err, markup.ErrTooDense):
-		return fault.BadField(field, "%v", markup.ErrTooDense)
+	case errors.Is(err, markup.ErrTooLong), errors.Is(err, markup.ErrTooMuch):
+		e := fault.BadField(field, "%v", err)
+		e.Kind = fault.TooLarge
+		return e
+	case markup.Refuses(err):
+		return fault.BadField(field, "%v", err)
 	}
 	return err
 }
@@ -101,7 +98,10 @@ func (r *renderer) card(ctx context.Context, c canon.Card, items []markup.NestLe
 	case canon.TextPlain:
 		return r.expand(ctx, paragraphs(text), c.Name)
 	case canon.TextMarkdown:
-		body, err := markup.ToHTML(text)
+		body, err := markup.ToHTML(ctx, text)
+		if err != nil && !markup.Refuses(err) {
+			return "", err
+		}
 		if err != nil {
 			// Too long or too deep to convert: shown as it is.
 			return "<pre>" + escapeText(text) + "</pre>", nil
@@ -113,7 +113,7 @@ func (r *renderer) card(ctx context.Context, c canon.Card, items []markup.NestLe
 
 // expand puts what nests show in the place of the nests of HTML held by the card self.
 func (r *renderer) expand(ctx context.Context, text, self string) (string, error) {
-	text = dropComments(text)
+	text = markup.DropComments(text)
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}
@@ -236,27 +236,3 @@ func fileLink(c canon.Card) string {
 // cardPath is a card's path over REST, filePath its file's.
 func cardPath(name string) string { return "/api/mcp/cards/" + url.PathEscape(name) }
 func filePath(name string) string { return cardPath(name) + "/file" }
-
-// dropComments takes out {{# comments}}, which are for those who edit.
-func dropComments(text string) string {
-	if !strings.Contains(text, "{{") {
-		return text
-	}
-	var b strings.Builder
-	for {
-		i := strings.Index(text, "{{")
-		if i < 0 {
-			b.WriteString(text)
-			return b.String()
-		}
-		end := strings.Index(text[i:], "}}")
-		escaped := i > 0 && text[i-1] == '\\'
-		if end < 0 || escaped || !strings.HasPrefix(strings.TrimSpace(text[i+2:i+end]), "#") {
-			b.WriteString(text[:i+2])
-			text = text[i+2:]
-			continue
-		}
-		b.WriteString(text[:i])
-		text = text[i+end+2:]
-	}
-}

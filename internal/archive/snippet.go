@@ -76,7 +76,7 @@ func renderSnippet(ctx context.Context, l *canon.Look, _ *op.Call, in snippetIn)
 	text := ""
 	if in.Mode == "text" {
 		out.Format, text = "text", markup.Text(body)
-	} else if text, err = toMarkdown(body); err != nil {
+	} else if text, err = snippetMarkdown(ctx, in, body); err != nil {
 		return snippetOut{}, err
 	}
 	out.goOn = func(offset int) *nextCall { return callOn(l, "render_snippet", in.after(offset)) }
@@ -85,6 +85,16 @@ func renderSnippet(ctx context.Context, l *canon.Look, _ *op.Call, in snippetIn)
 		out.Next = out.goOn(end)
 	}
 	return out, nil
+}
+
+// snippetMarkdown refuses what the caller gave and cannot be converted, and shows what is
+// stored as plain text.
+func snippetMarkdown(ctx context.Context, in snippetIn, body string) (string, error) {
+	text, err := markup.ToMarkdown(ctx, body)
+	if in.Name != "" && markup.Refuses(err) {
+		return markup.Text(body), nil
+	}
+	return markup.Clean(text), unconvertible("html", err)
 }
 
 // after is the input that goes on at an offset.
@@ -119,7 +129,7 @@ type markdownOut struct {
 	Format string `json:"format"`
 }
 
-func renderGivenMarkdown(_ context.Context, _ *canon.Look, c *op.Call, in markdownIn) (markdownOut, error) {
+func renderGivenMarkdown(ctx context.Context, _ *canon.Look, c *op.Call, in markdownIn) (markdownOut, error) {
 	convert := markup.ToHTML
 	if in.Mode == "trusted" {
 		if c.Grant.Role() < access.RoleAdmin {
@@ -128,7 +138,7 @@ func renderGivenMarkdown(_ context.Context, _ *canon.Look, c *op.Call, in markdo
 		}
 		convert = markup.ToHTMLTrusted
 	}
-	text, err := convert(markup.Clean(in.Markdown))
+	text, err := convert(ctx, markup.Clean(in.Markdown))
 	if err != nil {
 		return markdownOut{}, unconvertible("markdown", err)
 	}

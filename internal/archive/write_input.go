@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -30,7 +31,7 @@ type textIn struct {
 func (t textIn) given() bool { return t.Content != nil || t.MarkdownContent != nil }
 
 // stored is the given text in the form that a type keeps.
-func (t textIn) stored(typ string) (*string, error) {
+func (t textIn) stored(ctx context.Context, typ string) (*string, error) {
 	switch {
 	case !t.given():
 		return nil, nil
@@ -41,9 +42,9 @@ func (t textIn) stored(typ string) (*string, error) {
 	case canon.TextOf(typ) != canon.TextHTML:
 		return t.MarkdownContent, nil
 	}
-	html, err := markup.ToHTML(*t.MarkdownContent)
+	html, err := markup.ToHTML(ctx, *t.MarkdownContent)
 	if err != nil {
-		return nil, fault.BadField("markdown_content", "%v", err)
+		return nil, unconvertible("markdown_content", err)
 	}
 	return &html, nil
 }

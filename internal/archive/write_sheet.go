@@ -77,7 +77,7 @@ func (w *writer) create(s *sheet, name string) (canon.Card, error) {
 // content is what the sheet makes of a card's content; nil leaves it as it is.
 func (w *writer) content(s *sheet, c canon.Card) (*string, error) {
 	if s.patch == nil {
-		return s.text.stored(c.Type)
+		return s.text.stored(w.ctx, c.Type)
 	}
 	before := ""
 	if !c.ID.IsZero() {

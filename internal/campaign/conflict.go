@@ -129,7 +129,7 @@ func saidOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]json.RawMessage{"name": quoted(c.Name), "entity_type": quoted(kindOf(c)), "description": quoted(prose(c.Type, content))}
+	out := map[string]json.RawMessage{"name": quoted(c.Name), "entity_type": quoted(kindOf(c)), "description": quoted(prose(ctx, c.Type, content))}
 	for _, a := range []attributes{fields, secrets} {
 		for k, v := range a {
 			out["attributes."+k] = v

@@ -125,7 +125,7 @@ func facetsOf(ctx context.Context, l *canon.Look, c canon.Card) (f facets, err e
 	if err != nil {
 		return f, err
 	}
-	f.notes, f.noteText = notes, prose(notes.Type, content)
+	f.notes, f.noteText = notes, prose(ctx, notes.Type, content)
 	var own struct {
 		Session *int `json:"discovered_session"`
 	}
@@ -334,7 +334,7 @@ func describe(ctx context.Context, l *canon.Look, c canon.Card) (entity, error) 
 	e := entity{ID: c.ID, Name: c.Name, Type: kindOf(c), Attributes: fields.shown(), Tags: f.tags, Aliases: cleaned(fields.texts(fieldAliases)),
 		SourceDocument: clean(fields.text(fieldSource)), SourceConfidence: clean(fields.text(fieldConfidence)),
 		Version: c.Version(l.View()), UpdatedAt: stamp(c.UpdatedAt)}
-	if e.Description, e.DescriptionCut = markup.Truncate(prose(c.Type, content), maxDescription); e.DescriptionCut {
+	if e.Description, e.DescriptionCut = markup.Truncate(prose(ctx, c.Type, content), maxDescription); e.DescriptionCut {
 		e.Description = strings.TrimSpace(e.Description)
 	}
 	maps.Copy(e.Attributes, f.secrets.shown())

@@ -55,7 +55,7 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 	}
 	edit := canon.Edit{Fields: fields}
 	if n.text != nil {
-		text, err := stored("gm_notes", old.Type, *n.text)
+		text, err := stored(ctx, "gm_notes", old.Type, *n.text)
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (d draftOf) create(ctx context.Context, p *canon.Plan, open bool) (canon.Ca
 	}
 	n := canon.NewCard{Name: strings.TrimSpace(*d.name), Type: typesOf(*d.kind)[0], Fields: fields, Label: &label}
 	if d.description != nil {
-		if n.Content, err = stored("description", n.Type, *d.description); err != nil {
+		if n.Content, err = stored(ctx, "description", n.Type, *d.description); err != nil {
 			return canon.Card{}, err
 		}
 	}
@@ -147,14 +147,14 @@ func (d draftOf) edit(ctx context.Context, p *canon.Plan, c canon.Card, public a
 	if err != nil {
 		return e, err
 	}
-	now := prose(c.Type, content)
+	now := prose(ctx, c.Type, content)
 	switch {
 	case d.description != nil && *d.description != now:
-		text, err := stored("description", typ, *d.description)
+		text, err := stored(ctx, "description", typ, *d.description)
 		e.Content = &text
 		return e, err
 	case canon.TextOf(typ) != canon.TextOf(c.Type):
-		text, err := stored("description", typ, now)
+		text, err := stored(ctx, "description", typ, now)
 		e.Content = &text
 		return e, err
 	}

@@ -166,7 +166,7 @@ func (k knowing) describe(ctx context.Context, c canon.Card, out *knowledgeOut) 
 	if err != nil {
 		return err
 	}
-	e := known{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]}, Description: prose(v.Type, content), Attributes: fields.shown()}
+	e := known{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]}, Description: prose(ctx, v.Type, content), Attributes: fields.shown()}
 	maps.Copy(e.Attributes, secrets.shown())
 	if e.Relationships, err = k.relations(ctx, c); err != nil {
 		return err

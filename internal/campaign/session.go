@@ -83,7 +83,7 @@ func sessionFrom(ctx context.Context, l *canon.Look, c canon.Card) (session, err
 		return session{}, err
 	}
 	r := recordOf(c.Fields)
-	s := session{ID: c.ID, Number: r.Number, Date: clean(r.Date), Status: clean(r.Status), Stage: clean(r.Stage), Recap: prose(c.Type, content)}
+	s := session{ID: c.ID, Number: r.Number, Date: clean(r.Date), Status: clean(r.Status), Stage: clean(r.Stage), Recap: prose(ctx, c.Type, content)}
 	if l.View().Level < access.LevelGM {
 		s.show(r.Published)
 		return s, nil
@@ -100,7 +100,7 @@ func sessionFrom(ctx context.Context, l *canon.Look, c canon.Card) (session, err
 		return s, nil
 	}
 	if content, err = l.Content(ctx, part); err == nil {
-		*s.PrepNotes = prose(part.Type, content)
+		*s.PrepNotes = prose(ctx, part.Type, content)
 	}
 	return s, err
 }
@@ -147,11 +147,11 @@ func (in sessionIn) onto(r record) record {
 }
 
 // stored is the recap as the card keeps it; nil where none was given.
-func (in sessionIn) stored() (*string, error) {
+func (in sessionIn) stored(ctx context.Context) (*string, error) {
 	if in.Recap == nil {
 		return nil, nil
 	}
-	text, err := stored("recap", typeSession, *in.Recap)
+	text, err := stored(ctx, "recap", typeSession, *in.Recap)
 	return &text, err
 }
 
@@ -167,7 +167,7 @@ func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, erro
 		}
 		r.Number, r.Sort = last+1, last+1
 	}
-	recap, err := in.stored()
+	recap, err := in.stored(ctx)
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -256,7 +256,7 @@ func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn)
 }
 
 func (in sessionIn) update(ctx context.Context, p *canon.Plan, card canon.Card) error {
-	recap, err := in.stored()
+	recap, err := in.stored(ctx)
 	if err != nil {
 		return err
 	}

@@ -107,10 +107,10 @@ func excerpt(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
 }
 
 // prose is a card's content as Markdown.
-func prose(typ, content string) string {
+func prose(ctx context.Context, typ, content string) string {
 	switch canon.TextOf(typ) {
 	case canon.TextHTML:
-		if md, err := markup.ToMarkdown(content); err == nil {
+		if md, err := markup.ToMarkdown(ctx, content); err == nil {
 			return clean(md)
 		}
 		return clean(markup.Text(content))
@@ -121,11 +121,11 @@ func prose(typ, content string) string {
 }
 
 // stored is Markdown in the form that a type keeps.
-func stored(field, typ, md string) (string, error) {
+func stored(ctx context.Context, field, typ, md string) (string, error) {
 	if canon.TextOf(typ) != canon.TextHTML {
 		return clean(md), nil
 	}
-	html, err := markup.ToHTML(md)
+	html, err := markup.ToHTML(ctx, md)
 	if err != nil {
 		return "", rule(field, "%v", err)
 	}

@@ -58,7 +58,7 @@ func eventsOf(ctx context.Context, l *canon.Look, cards []canon.Card) ([]event, 
 		if err != nil {
 			return nil, err
 		}
-		out[i] = event{c.ID, clean(d.Date), cmp.Or(clean(d.Precision), unknown), prose(c.Type, content), involved[c.ID], openTo(l, c.Label)}
+		out[i] = event{c.ID, clean(d.Date), cmp.Or(clean(d.Precision), unknown), prose(ctx, c.Type, content), involved[c.ID], openTo(l, c.Label)}
 		if out[i].Entities == nil {
 			out[i].Entities = []mention{}
 		}

@@ -104,7 +104,7 @@ func (f *foreign) html(n *note, body string, level access.Level) func() (string,
 		f.shown[file] = min(f.shown[file], level)
 	}
 	return func() (string, error) {
-		out, err := markup.ToHTML(text)
+		out, err := markup.ToHTML(context.Background(), text)
 		if err != nil {
 			return text, notConverted{err}
 		}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -191,7 +192,7 @@ func (x *native) content(n *note, s *sheet) (secret string) {
 		if kind == canon.TextHTML {
 			text := body
 			s.body = func() (string, error) {
-				out, err := markup.ToHTML(text)
+				out, err := markup.ToHTML(context.Background(), text)
 				if err != nil {
 					return text, notConverted{err}
 				}
@@ -206,7 +207,7 @@ func (x *native) content(n *note, s *sheet) (secret string) {
 
 func (x *native) secret(n *note, above *sheet, secret string) {
 	gm := &sheet{file: n.path, id: childID(above.id, "hidden"), above: above, name: gmPart + "+Hidden", typ: canon.TypeRichText,
-		own: access.NewLabel(access.LevelGM), body: func() (string, error) { return markup.ToHTML(secret) }}
+		own: access.NewLabel(access.LevelGM), body: func() (string, error) { return markup.ToHTML(context.Background(), secret) }}
 	if x.c.add(gm) {
 		x.c.hidden++
 	}

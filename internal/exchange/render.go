@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -75,7 +76,7 @@ func (p *page) body(format string) (string, bool) {
 		b, err := json.Marshal(p.text)
 		return string(b), err == nil
 	case format == "" && canon.TextOf(p.card.Type) == canon.TextHTML:
-		md, err := markup.ToMarkdown(p.text)
+		md, err := markup.ToMarkdown(context.Background(), p.text)
 		return md, err == nil
 	}
 	return p.text, true

@@ -209,7 +209,7 @@ func (r srdRecord) fields() map[string]any {
 // html is a record's text.
 func (x *srd) html(r srdRecord) string {
 	text := strings.Join(nonEmpty(r.lead(), r.text("desc"), r.sections(), x.seeAlso(r)), "\n\n")
-	out, err := markup.ToHTML(text)
+	out, err := markup.ToHTML(context.Background(), text)
 	if err != nil {
 		return paragraphs(text)
 	}

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestManyBracketsStayCheap(t *testing.T) {
 		if stand == "" || len(stand) > 4 {
 			t.Fatalf("%s: %q stands for a bracket", name, stand)
 		}
-		out, err := ToMarkdown(text)
+		out, err := ToMarkdown(context.Background(), text)
 		if err != nil {
 			t.Fatal(name, err)
 		}

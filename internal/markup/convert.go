@@ -3,7 +3,7 @@ package markup
 import (
 	"bytes"
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -18,18 +18,9 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	gmhtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 	"golang.org/x/net/html"
-)
-
-// MaxConvert is the longest text that is converted, in bytes.
-const MaxConvert = 2 << 20
-
-// ErrTooLong, ErrTooDeep and ErrTooDense are what a conversion refuses.
-var (
-	ErrTooLong  = errors.New("the text is longer than 2 MiB: convert it in pieces")
-	ErrTooDeep  = errors.New("the text is nested too deeply: take out lists or quotes inside one another")
-	ErrTooDense = errors.New("a paragraph has too many brackets or stars for its length: part it with blank lines")
 )
 
 // maxNesting bounds the block nesting of Markdown, which the parser pays for with
@@ -42,61 +33,94 @@ const maxIndent = 1000
 // ToHTML converts GitHub-flavoured Markdown (tables, strikethrough, task lists,
 // bare addresses) to HTML that a RichText card may hold: raw HTML is let in, and
 // then all of it is sanitised, see Sanitize. Links, nests and their escapes stay
-// byte for byte, in table cells and code too. It fails with ErrTooLong, ErrTooDeep
-// or ErrTooDense.
-func ToHTML(markdown string) (string, error) {
-	out, err := toHTML(Clean(markdown), markdownParser())
+// byte for byte, in table cells and code too. It fails with ErrTooLong, ErrTooDeep,
+// ErrTooDense, ErrTooWide or ErrTooMuch, see Refuses, and soon after ctx ends with its
+// error.
+func ToHTML(ctx context.Context, markdown string) (string, error) {
+	out, err := toHTML(ctx, Clean(markdown), markdownParser())
 	if err != nil {
 		return "", err
 	}
-	return Sanitize(out), nil
+	return Sanitize(ctx, out)
 }
 
 // ToHTMLTrusted is ToHTML without sanitising, for authors who may write scripts.
-func ToHTMLTrusted(markdown string) (string, error) {
-	return toHTML(markdown, trustedParser())
+func ToHTMLTrusted(ctx context.Context, markdown string) (string, error) {
+	return toHTML(ctx, markdown, trustedParser())
 }
 
-func toHTML(markdown string, converter goldmark.Markdown) (string, error) {
+func toHTML(ctx context.Context, markdown string, converter goldmark.Markdown) (out string, err error) {
 	if len(markdown) > MaxConvert {
 		return "", ErrTooLong
 	}
 	if tooDeep(markdown) {
 		return "", ErrTooDeep
 	}
+	defer halted(&err)
 	p := protect(markdown)
-	if tooDense(p.text) {
-		return "", ErrTooDense
-	}
-	var b bytes.Buffer
-	if err := converter.Convert([]byte(p.text), &b); err != nil {
+	source, b := []byte(p.text), newBudget(ctx)
+	b.check()
+	pc := parser.NewContext()
+	pc.Set(budgetKey, b)
+	doc := converter.Parser().Parse(&meteredReader{text.NewReader(source), b}, parser.WithContext(pc))
+	var buf bytes.Buffer
+	if err := converter.Renderer().Render(&boundedWriter{Writer: &buf, budget: b}, source, doc); err != nil {
 		return "", fmt.Errorf("convert Markdown: %w", err)
 	}
-	return strings.TrimRight(p.restoreHTML(b.String(), asRestored), "\n"), nil
+	b.check()
+	return strings.TrimRight(p.restoreHTML(ctx, buf.String(), asRestored), "\n"), ctx.Err()
 }
 
 // ToMarkdown converts HTML to GitHub-flavoured Markdown. Links, nests and their
 // escapes stay as they are, unescaped, in tables too. Scripts, styles and comments
 // go. For Markdown m of ordinary documents, HTML made from ToMarkdown(ToHTML(m))
-// equals ToHTML(m). It fails with ErrTooLong or ErrTooDeep.
-func ToMarkdown(content string) (string, error) {
+// equals ToHTML(m). A block longer than 16 KiB may be parted. It fails as ToHTML does.
+func ToMarkdown(ctx context.Context, content string) (md string, err error) {
 	if len(content) > MaxConvert {
 		return "", ErrTooLong
 	}
+	defer halted(&err)
 	p := protect(content)
 	bracket := ""
-	if strings.Count(p.text, "[")*len(p.text) > maxEscaping {
+	if strings.Count(p.text, "[")*min(len(p.text), pieceSize) > maxEscaping {
 		bracket = cmp.Or(unheld(p.text), p.mark+"b")
 		p.text = strings.ReplaceAll(p.text, "[", bracket)
 	}
-	out, err := markdownWriter().ConvertString(p.text)
+	out, err := writeMarkdown(p.text, newBudget(ctx))
 	if err != nil {
-		return "", fmt.Errorf("%w (%w)", ErrTooDeep, err)
+		return "", err
 	}
 	if bracket != "" { // an address has it in the form of addresses
 		out = strings.NewReplacer(bracket, `\[`, url.PathEscape(bracket), `\[`).Replace(out)
 	}
 	return strings.TrimSpace(p.restore(out, asIs)), nil
+}
+
+// writeMarkdown writes HTML without wiki syntax as Markdown, piece by piece.
+func writeMarkdown(content string, b *budget) (string, error) {
+	root := buildTree(content, b)
+	countTables(root, b)
+	countNesting(root, 0, b)
+	var out strings.Builder
+	for _, piece := range piecesOf(root) {
+		b.check()
+		md, err := markdownWriter().ConvertNode(piece.node, converter.WithContext(b.ctx))
+		if err != nil {
+			return "", fmt.Errorf("convert HTML: %w", err)
+		}
+		b.check()
+		switch {
+		case out.Len() == 0 || len(md) == 0:
+		case piece.joins:
+			out.WriteByte('\n')
+		default:
+			out.WriteString("\n\n")
+		}
+		if out.Write(md); out.Len() > maxConverted {
+			return "", ErrTooMuch
+		}
+	}
+	return out.String(), nil
 }
 
 // unheld is a private character that HTML holds in no encoding, so that it can stand for
@@ -130,15 +154,18 @@ func newParser(n normalizer) goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough, extension.TaskList,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(n, 500))),
+		goldmark.WithParserOptions(
+			parser.WithASTTransformers(util.Prioritized(n, 500)),
+			parser.WithParagraphTransformers(util.Prioritized(tableGovernor{}, 150)), // after references, before tables
+			parser.WithInlineParsers(util.Prioritized(signGovernor{}, 0))),
 		goldmark.WithRendererOptions(gmhtml.WithUnsafe()),
 	)
 }
 
-// maxEscaping bounds brackets times length of HTML, the steps in which the writer
-// finds out which brackets need a backslash. Beyond it, which takes a thousand
-// lone brackets in 128 KiB, all of them get one, in code too.
-const maxEscaping = 128 << 20
+// maxEscaping bounds brackets times length of a piece of HTML, the steps in which the
+// writer finds out which brackets need a backslash. Beyond it, which takes four thousand
+// brackets, all of them get one, in code too.
+const maxEscaping = 64 << 20
 
 // markdownWriter returns the one writer, which holds no state between texts.
 var markdownWriter = sync.OnceValue(func() *converter.Converter {
@@ -146,8 +173,17 @@ var markdownWriter = sync.OnceValue(func() *converter.Converter {
 		strikethrough.NewStrikethroughPlugin(),
 		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
 	c.Register.RendererFor("input", converter.TagTypeInline, writeCheckBox, converter.PriorityEarly)
+	c.Register.Renderer(skipIfDone, -1)
 	return c
 })
+
+// skipIfDone writes nothing more once the caller has left.
+func skipIfDone(ctx converter.Context, _ converter.Writer, _ *html.Node) converter.RenderStatus {
+	if ctx.Err() != nil {
+		return converter.RenderSuccess
+	}
+	return converter.RenderTryNext
+}
 
 // writeCheckBox writes the check box of a task list item.
 func writeCheckBox(_ converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
@@ -182,25 +218,4 @@ func tooDeep(markdown string) bool {
 		}
 	}
 	return false
-}
-
-// maxDense bounds, summed over paragraphs, signs times length: the steps that the
-// parser takes at worst over signs that might open something. Measured, the most
-// costly signs take about a second for this many.
-const maxDense = 1 << 31
-
-// tooDense tells of paragraphs that would take the square of their length.
-func tooDense(markdown string) bool {
-	work := 0
-	for block := range strings.SplitSeq(markdown, "\n\n") {
-		signs := 4 * strings.Count(block, "](")
-		for _, c := range []byte(block) {
-			switch c {
-			case '[', ']', '*', '_', '~', '`', '<', '!', '&', ':':
-				signs++
-			}
-		}
-		work += signs * len(block)
-	}
-	return work > maxDense
 }

@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -29,12 +30,12 @@ func TestToHTML(t *testing.T) {
 		"[[<script>alert(1)</script>]]":                        "<p>[[]]</p>",
 		"":                                                     "",
 	} {
-		got, err := markup.ToHTML(in)
+		got, err := markup.ToHTML(context.Background(), in)
 		if err != nil || got != want {
 			t.Errorf("ToHTML(%q) = %q, %v, want %q", in, got, err, want)
 		}
 	}
-	if got, _ := markup.ToHTMLTrusted("<!-- c -->\n\n<script>x</script> [[A]]"); got != "<!-- c -->\n<script>x</script> [[A]]" {
+	if got, _ := markup.ToHTMLTrusted(context.Background(), "<!-- c -->\n\n<script>x</script> [[A]]"); got != "<!-- c -->\n<script>x</script> [[A]]" {
 		t.Errorf("trusted gave %q", got)
 	}
 	for in, want := range map[string]error{
@@ -43,7 +44,7 @@ func TestToHTML(t *testing.T) {
 		strings.Repeat("- ", 10000) + "a":        markup.ErrTooDeep,
 		strings.Repeat("[a](", 1<<17):            markup.ErrTooDense,
 	} {
-		if _, err := markup.ToHTML(in); !errors.Is(err, want) {
+		if _, err := markup.ToHTML(context.Background(), in); !errors.Is(err, want) {
 			t.Errorf("ToHTML(%.10q…) = %v, want %v", in, err, want)
 		}
 	}
@@ -59,11 +60,11 @@ func TestToMarkdown(t *testing.T) {
 		"<p>x</p><script>alert(1)</script><!-- c -->":                 "x",
 		"": "",
 	} {
-		if got, err := markup.ToMarkdown(in); err != nil || got != want {
+		if got, err := markup.ToMarkdown(context.Background(), in); err != nil || got != want {
 			t.Errorf("ToMarkdown(%q) = %q, %v, want %q", in, got, err, want)
 		}
 	}
-	if _, err := markup.ToMarkdown(strings.Repeat("<div>", 10000)); !errors.Is(err, markup.ErrTooDeep) {
+	if _, err := markup.ToMarkdown(context.Background(), strings.Repeat("<div>", 10000)); !errors.Is(err, markup.ErrTooDeep) {
 		t.Errorf("deep HTML gave %v", err)
 	}
 }
@@ -83,15 +84,15 @@ func TestRoundTrip(t *testing.T) {
 		"- a\n\n<!-- -->\n\n- b\n\n* c", "a\\\nb",
 		"![img](/api/mcp/a.png) été 日本 👩\u200d🚀", "\\- not a list\n\n1\\. nor this\n\n\\> nor a quote",
 	} {
-		first, err := markup.ToHTML(md)
+		first, err := markup.ToHTML(context.Background(), md)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := markup.ToMarkdown(first)
+		back, err := markup.ToMarkdown(context.Background(), first)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if second, _ := markup.ToHTML(back); second != first {
+		if second, _ := markup.ToHTML(context.Background(), back); second != first {
 			t.Errorf("%q came back as %q:\n%s", md, back, markup.Diff(first, second))
 		}
 	}
@@ -118,7 +119,7 @@ func TestSanitize(t *testing.T) {
 		`<input type=text><input type=checkbox checked>`:                                                                                   `<input type="checkbox" checked="">`,
 		`a < b & c`: `a &lt; b &amp; c`,
 	} {
-		if got := markup.Sanitize(in); got != want {
+		if got := markup.Sanitize(context.Background(), in); got != want {
 			t.Errorf("Sanitize(%q)\n got %s\nwant %s", in, got, want)
 		}
 	}
@@ -179,7 +180,7 @@ func FuzzSanitize(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		out := markup.Sanitize(s)
+		out, _ := markup.Sanitize(context.Background(), s)
 		if what := live(out); what != "" {
 			t.Fatalf("Sanitize(%q) = %q has %s", s, out, what)
 		}
@@ -194,7 +195,7 @@ func FuzzSanitize(f *testing.F) {
 		if what := live(bare.String()); what != "" {
 			t.Fatalf("Sanitize(%q) = %q has %s without its refs", s, out, what)
 		}
-		if html, err := markup.ToHTML(s); err == nil {
+		if html, err := markup.ToHTML(context.Background(), s); err == nil {
 			if what := live(html); what != "" {
 				t.Fatalf("ToHTML(%q) = %q has %s", s, html, what)
 			}
@@ -207,7 +208,7 @@ func FuzzConvert(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		out, err := markup.ToHTMLTrusted(s)
+		out, err := markup.ToHTMLTrusted(context.Background(), s)
 		if err != nil {
 			return
 		}
@@ -222,7 +223,7 @@ func FuzzConvert(f *testing.F) {
 				t.Fatalf("%q is lost from %q: %q", piece, s, out)
 			}
 		}
-		if _, err := markup.ToMarkdown(s); err != nil && !errors.Is(err, markup.ErrTooDeep) {
+		if _, err := markup.ToMarkdown(context.Background(), s); err != nil && !errors.Is(err, markup.ErrTooDeep) {
 			t.Fatal(err)
 		}
 	})
@@ -233,9 +234,9 @@ func TestConvertHostile(t *testing.T) {
 	for _, piece := range []string{"[[", "{{", "[", "![", "*a ", "`", "``a", "<", "<a ", "<!--", "> ", "- a\n", "| a ", "&amp", "[a](", "[[a]]", "\\", "<p>", "~~a", "_a_", "http://a.b ", "[a]: b\n"} {
 		hostile := strings.Repeat(piece, 1<<18/len(piece))
 		for name, convert := range map[string]func(string){
-			"ToHTML":     func(s string) { _, _ = markup.ToHTML(s) },
-			"ToMarkdown": func(s string) { _, _ = markup.ToMarkdown(s) },
-			"Sanitize":   func(s string) { markup.Sanitize(s) },
+			"ToHTML":     func(s string) { _, _ = markup.ToHTML(context.Background(), s) },
+			"ToMarkdown": func(s string) { _, _ = markup.ToMarkdown(context.Background(), s) },
+			"Sanitize":   func(s string) { _, _ = markup.Sanitize(context.Background(), s) },
 			"Text":       func(s string) { markup.Text(s) },
 			"Outline":    func(s string) { markup.Outline(s) },
 		} {
@@ -254,7 +255,7 @@ func BenchmarkSanitize(b *testing.B) {
 	page := strings.Repeat("<p class=\"a\">Some <b>words</b> about [[A+B|the thing]] &amp; {{C|titled}} and more.</p>\n", 200)
 	b.SetBytes(int64(len(page)))
 	for b.Loop() {
-		markup.Sanitize(page)
+		_, _ = markup.Sanitize(context.Background(), page)
 	}
 }
 
@@ -262,6 +263,6 @@ func BenchmarkToHTML(b *testing.B) {
 	page := strings.Repeat("Some **words** about [[A+B|the thing]] & {{C|titled}} and more.\n\n", 200)
 	b.SetBytes(int64(len(page)))
 	for b.Loop() {
-		_, _ = markup.ToHTML(page)
+		_, _ = markup.ToHTML(context.Background(), page)
 	}
 }

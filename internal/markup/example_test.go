@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"context"
 	"fmt"
 
 	"loregate/internal/markup"
@@ -10,7 +11,7 @@ func Example() {
 	fmt.Println(markup.KeyOf("Games + Butterfly_Galaxii+Players"))
 	fmt.Println(markup.Resolve("_left+GM", "Hero+backstory"))
 
-	html, _ := markup.ToHTML("See [[Hero|the *hero*]] <script>alert(1)</script>")
+	html, _ := markup.ToHTML(context.Background(), "See [[Hero|the *hero*]] <script>alert(1)</script>")
 	fmt.Println(html)
 	fmt.Println(markup.Text(html))
 	// Output:

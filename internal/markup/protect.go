@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
@@ -74,7 +75,8 @@ func (p protected) restore(s string, as func(string) string) string {
 // safe since no piece has a '<', and inside tags as attribute values, in which a
 // quote must be escaped. tag has the last word on each tag that held a placeholder:
 // it is given the tag as restored and the tag with nothing in their place.
-func (p protected) restoreHTML(s string, tag func(restored, bare string) string) string {
+// Once ctx has ended it gives up.
+func (p protected) restoreHTML(ctx context.Context, s string, tag func(restored, bare string) string) string {
 	if len(p.pieces) == 0 {
 		return s
 	}
@@ -82,6 +84,8 @@ func (p protected) restoreHTML(s string, tag func(restored, bare string) string)
 	for t := range tokens(s) {
 		raw := s[t.start:t.end]
 		switch {
+		case ctx.Err() != nil:
+			return ""
 		case t.kind == html.TextToken:
 			b.WriteString(p.restore(raw, asIs))
 		case strings.Contains(raw, p.mark):

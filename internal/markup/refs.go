@@ -1,6 +1,9 @@
 package markup
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // RefKind tells a link from a nest.
 type RefKind uint8
@@ -65,6 +68,38 @@ func RewriteRefs(content string, f func(Ref) (newTarget string, ok bool)) string
 	}
 	if done == 0 {
 		return content
+	}
+	b.WriteString(content[done:])
+	return b.String()
+}
+
+// DropComments takes out {{# comments}}, which are for those who edit. A comment ends at
+// the first closing pair. The cost is linear.
+func DropComments(content string) string {
+	var b strings.Builder
+	done, end := 0, -1
+	for at := 0; ; {
+		i := strings.Index(content[at:], "{{")
+		if i < 0 {
+			break
+		}
+		i += at
+		at = i + 2
+		if i > done && content[i-1] == '\\' {
+			continue
+		}
+		if end < at {
+			n := strings.Index(content[at:], "}}")
+			if n < 0 {
+				break
+			}
+			end = at + n
+		}
+		if strings.HasPrefix(strings.TrimLeftFunc(content[at:end], unicode.IsSpace), "#") {
+			b.WriteString(content[done:i])
+			done = end + 2
+			at = done
+		}
 	}
 	b.WriteString(content[done:])
 	return b.String()

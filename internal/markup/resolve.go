@@ -36,7 +36,7 @@ func Resolve(relative, self string) string {
 // A leading '+' puts the card before the name, a trailing one after it, unless
 // the name has it there already. A name that is not relative comes back with its
 // parts trimmed. A blank name gives "". A name over 4,096 bytes can be no card's
-// and comes back as it is.
+// and comes back as it is; one that would become longer than 16 KiB gives "".
 func (c Context) Resolve(relative string) string {
 	if len(relative) > maxRelative || len(c.Self) > maxRelative {
 		return relative
@@ -51,12 +51,21 @@ func (c Context) Resolve(relative string) string {
 			parts[i] = c.resolvePart(p, self)
 		}
 	}
+	size := 0
+	for _, p := range parts {
+		if size += len(p) + 1; size > 4*maxRelative { // parts that repeat self
+			return ""
+		}
+	}
 	return strings.Join(withEnds(parts, self), "+")
 }
 
 // withEnds puts self where the name begins or ends with a joint.
 func withEnds(parts []string, self string) []string {
 	last := len(parts) - 1
+	if parts[0] != "" && parts[last] != "" {
+		return parts
+	}
 	key, selfKey := KeyOf(strings.Join(parts, "+")), KeyOf(self)
 	if parts[0] == "" && (selfKey == "" || !key.HasPrefix(selfKey)) {
 		parts[0] = self

@@ -1,11 +1,13 @@
 package markup
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
+	"golang.org/x/net/html"
 )
 
 // Sanitize makes HTML safe to show: script, style, forms, frames, event handlers
@@ -16,9 +18,43 @@ import (
 // any HTML. What a nest shows is sanitised by whoever puts it in: nests must be
 // resolved before Sanitize, or their content sanitised by itself and never put
 // into a tag. It is idempotent for its own output.
-func Sanitize(content string) string {
+// Soon after ctx ends it fails with its error, and else never.
+func Sanitize(ctx context.Context, content string) (string, error) {
 	p := protect(Clean(content))
-	return Clean(p.restoreHTML(policy().Sanitize(p.text), safeTag))
+	p.text = dropLongTags(p.text)
+	var out strings.Builder
+	in := checkedReader{strings.NewReader(p.text), ctx}
+	if err := policy().SanitizeReaderToWriter(in, &out); err != nil {
+		return "", err
+	}
+	return Clean(p.restoreHTML(ctx, out.String(), safeTag)), ctx.Err()
+}
+
+// maxTag is the longest tag that keeps its attributes, in bytes. Reading a style takes
+// a microsecond a byte.
+const maxTag = 16 << 10
+
+// dropLongTags takes their attributes from tags that are too long.
+func dropLongTags(text string) string {
+	if len(text) <= maxTag {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	for t := range tokens(text) {
+		if t.end-t.start <= maxTag || t.name == "" {
+			continue
+		}
+		b.WriteString(text[done:t.start])
+		if t.kind != html.EndTagToken && len(t.name) < maxTag {
+			b.WriteString("<" + t.name + ">")
+		}
+		done = t.end
+	}
+	if done == 0 {
+		return text
+	}
+	return b.String() + text[done:]
 }
 
 // safeTag keeps a tag with wiki syntax in an attribute only if it is as harmless

@@ -173,7 +173,7 @@ func (l *lore) find(ctx context.Context, look *canon.Look, in loreQuery, v *vect
 		for i := range found {
 			if err == nil {
 				found[i].text, err = look.Content(ctx, found[i].card)
-				found[i].text = plainText(found[i].card.Type, found[i].text)
+				found[i].text = plainText(ctx, found[i].card.Type, found[i].text)
 			}
 		}
 		return found, err

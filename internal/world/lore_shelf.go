@@ -256,5 +256,5 @@ func (l *lore) takeApart(ctx context.Context, look *canon.Look, c canon.Card) (*
 		return nil, err
 	}
 	kind, _ := l.factType(thingOf(c))
-	return newLoreDoc(c, kind, plainText(c.Type, content)), nil
+	return newLoreDoc(c, kind, plainText(ctx, c.Type, content)), nil
 }

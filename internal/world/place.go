@@ -154,11 +154,11 @@ func (m *moment) text(ctx context.Context, t thing) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return plainText(t.Type, content), nil
+	return plainText(ctx, t.Type, content), nil
 }
 
 // plainText is content without markup.
-func plainText(typ, content string) string {
+func plainText(ctx context.Context, typ, content string) string {
 	if content == "" {
 		return ""
 	}
@@ -166,7 +166,7 @@ func plainText(typ, content string) string {
 	case canon.TextData, canon.TextFile:
 		return ""
 	case canon.TextMarkdown:
-		if html, err := markup.ToHTML(content); err == nil {
+		if html, err := markup.ToHTML(ctx, content); err == nil {
 			content = html
 		}
 	}
