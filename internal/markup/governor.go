@@ -23,8 +23,8 @@ type meteredReader struct {
 	budget *budget
 }
 
-// lineCost is the steps of one block on one line.
-const lineCost = 64
+// lineCost is the steps of one block on one line. The parser also keeps 24 bytes for each.
+const lineCost = 200
 
 // PeekLine implements text.Reader.
 func (r *meteredReader) PeekLine() ([]byte, text.Segment) {

@@ -90,10 +90,12 @@ func addEntries(b *strings.Builder, add []string, have map[Key]bool, listed bool
 	}
 }
 
+var withoutPairs = strings.NewReplacer("[[", "", "]]", "")
+
 // itemLine writes an item as a line, and "" where nothing is left of it.
 func itemLine(item string) string {
 	name := itemName(strings.Join(strings.Fields(item), " "))
-	name = strings.TrimSpace(strings.NewReplacer("[[", "", "]]", "").Replace(name))
+	name = strings.TrimSpace(withoutPairs.Replace(name))
 	if name == "" {
 		return ""
 	}

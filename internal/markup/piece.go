@@ -158,11 +158,11 @@ func countNesting(n *html.Node, around int, b *budget) {
 			around++
 		}
 	}
-	weight := nodeSize
+	weight, lines := nodeSize, 1
 	if n.Type == html.TextNode {
-		weight = len(n.Data)
+		weight, lines = len(n.Data), 1+strings.Count(n.Data, "\n")
 	}
-	b.spend(nestCost * around * (3*around + weight) / 2)
+	b.spend(nestCost * around * (3*around*lines + weight) / 2) // each line is indented again
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		countNesting(c, around, b)
 	}

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"context"
+	"io"
 	"regexp"
 	"regexp/syntax"
 	"unicode/utf8"
@@ -15,33 +16,20 @@ const (
 	// maxRegexInput is the longest content searched, in bytes.
 	maxRegexInput = 1 << 20
 	// maxRegexWork bounds pattern size times content size, which one search costs
-	// at worst. RE2 does about 130 million of these steps a second, so that one
-	// search, which nothing can stop, ends within half a second.
+	// at worst.
 	maxRegexWork = 64 << 20
+	// maxProgram bounds the instructions of a pattern, which counts multiply.
+	maxProgram = 20_000
 )
 
-// regex replaces every match. The search runs beside the caller and is left alone
-// when ctx ends; it then stops by itself before its next match.
+// regex replaces every match. Soon after ctx ends the search does.
 func (p Patch) regex(ctx context.Context, content string) (Result, error) {
 	find, err := p.compile(content)
 	if err != nil {
 		return Result{}, err
 	}
-	type outcome struct {
-		Result
-		err error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		r, err := p.replaceAll(ctx, find, content)
-		done <- outcome{r, err}
-	}()
-	select {
-	case o := <-done:
-		return o.Result, o.err
-	case <-ctx.Done():
-		return Result{}, errTooSlow()
-	}
+	find.ctx = ctx
+	return p.replaceAll(ctx, find, content)
 }
 
 func errTooSlow() error {
@@ -62,6 +50,9 @@ func (p Patch) compile(content string) (*finder, error) {
 	if err != nil {
 		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
 	}
+	if programSize(parsed) > maxProgram {
+		return nil, patchFault("pattern", "The pattern repeats too much; use smaller counts.")
+	}
 	prog, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
 		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
@@ -79,6 +70,21 @@ func (p Patch) compile(content string) (*finder, error) {
 		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
 	}
 	return &finder{first: first, next: next, text: content}, nil
+}
+
+// programSize is about how many instructions a pattern takes, before they are made.
+func programSize(re *syntax.Regexp) int {
+	size := 1 + len(re.Rune)/8
+	if re.Op == syntax.OpLiteral {
+		size = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		size += programSize(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		size *= max(re.Max, re.Min, 1)
+	}
+	return size
 }
 
 func (p Patch) replaceAll(ctx context.Context, find *finder, content string) (Result, error) {
@@ -113,6 +119,7 @@ func (p Patch) replaceAll(ctx context.Context, find *finder, content string) (Re
 // finder finds the matches of a pattern one at a time, the same that
 // FindAllStringSubmatchIndex finds at once, so that a caller can stop between.
 type finder struct {
+	ctx         context.Context
 	first, next *regexp.Regexp
 	text        string
 	at          int // where the next search begins
@@ -145,11 +152,11 @@ func (f *finder) find() []int {
 // search looks from at on, seeing the character before it.
 func (f *finder) search() []int {
 	if f.at == 0 {
-		return f.first.FindStringSubmatchIndex(f.text)
+		return f.in(f.first, 0)
 	}
 	_, size := utf8.DecodeLastRuneInString(f.text[:f.at])
 	from := f.at - size
-	m := f.next.FindStringSubmatchIndex(f.text[from:])
+	m := f.in(f.next, from)
 	if m == nil {
 		return nil
 	}
@@ -160,4 +167,31 @@ func (f *finder) search() []int {
 		}
 	}
 	return m
+}
+
+// in searches the text from an offset on until the context ends.
+func (f *finder) in(re *regexp.Regexp, from int) []int {
+	m := re.FindReaderSubmatchIndex(&checkedRunes{ctx: f.ctx, text: f.text[from:]})
+	if f.ctx.Err() != nil {
+		return nil
+	}
+	return m
+}
+
+// checkedRunes reads a text and ends with its context. One search step takes up to the
+// size of the program, so that it looks every 64 characters.
+type checkedRunes struct {
+	ctx  context.Context
+	text string
+	read int
+}
+
+// ReadRune implements io.RuneReader.
+func (r *checkedRunes) ReadRune() (rune, int, error) {
+	if r.read++; r.text == "" || r.read%64 == 0 && r.ctx.Err() != nil {
+		return 0, 0, io.EOF
+	}
+	c, size := utf8.DecodeRuneInString(r.text)
+	r.text = r.text[size:]
+	return c, size, nil
 }
