@@ -135,7 +135,7 @@ func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mc
 		return nil, s.refused(c, err)
 	}
 	surface := s.surfaceOf(p.Name, c.scope)
-	answer, err := s.invoke(ctx, op.Request{
+	answer, err := s.callWhole(ctx, op.Request{
 		Operation: p.Name, Surface: surface, Input: input, World: c.world,
 		Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL,
 		MaxText: s.cfg.MaxText, Progress: progress(ctx, c, p.GetProgressToken()), Asker: asker,

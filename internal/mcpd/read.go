@@ -2,7 +2,9 @@ package mcpd
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,7 +63,12 @@ func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call, nex
 	if s.cfg.Fixtures.reads(uri) {
 		return next(ctx, "resources/read", req)
 	}
-	content, err := s.read(ctx, c, uri)
+	base, from := splitURI(uri)
+	content, err := s.read(ctx, c, base)
+	var cut map[string]any
+	if err == nil {
+		content, cut, err = s.cutContent(base, content, from)
+	}
 	if err != nil {
 		surface := ""
 		if r := s.cfg.Engine.MatchResource(c.caller, "", uri); r != nil && len(r.Surfaces) > 0 {
@@ -69,12 +76,12 @@ func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call, nex
 		}
 		return nil, rpcErrorAs(err, s.show("", surface, err, c.correlation))
 	}
-	return s.newResult(appendContents(nil, uri, content), c.modern, stale), nil
+	return s.newResult(appendContents(nil, uri, content, cut), c.modern, stale), nil
 }
 
 // appendContents writes the contents member of a result, without its last brace. A long
 // text is quoted once, by the fastest means.
-func appendContents(b []byte, uri string, c op.Content) []byte {
+func appendContents(b []byte, uri string, c op.Content, meta map[string]any) []byte {
 	if c.Blob != nil {
 		b = append(append(b, `{"contents":[`...), mustJSON(contents(uri, c))...)
 		return append(b, ']')
@@ -86,8 +93,13 @@ func appendContents(b []byte, uri string, c op.Content) []byte {
 	}
 	b = quote(append(b, `,"text":`...), c.Text)
 	if !c.Modified.IsZero() {
-		b = quote(append(b, `,"_meta":{"lastModified":`...), c.Modified.UTC().Format(time.RFC3339))
-		b = append(b, '}')
+		if meta == nil {
+			meta = map[string]any{}
+		}
+		meta["lastModified"] = c.Modified.UTC().Format(time.RFC3339)
+	}
+	if len(meta) > 0 {
+		b = append(append(b, `,"_meta":`...), mustJSON(meta)...)
 	}
 	return append(b, "}]"...)
 }
@@ -113,14 +125,37 @@ func (s *Server) getPrompt(ctx context.Context, req mcp.Request, c *call, next m
 		return next(ctx, "prompts/get", req)
 	}
 	surface := s.promptSurface(c, p.Name)
-	text, err := s.cfg.Engine.GetPrompt(ctx, c.caller, op.PromptRequest{Ask: c.ask(surface), Name: p.Name, Args: p.Arguments})
+	args := maps.Clone(p.Arguments)
+	from, _ := strconv.Atoi(args[fromArgument])
+	delete(args, fromArgument)
+	text, err := s.cfg.Engine.GetPrompt(ctx, c.caller, op.PromptRequest{Ask: c.ask(surface), Name: p.Name, Args: args})
 	if err != nil {
 		return nil, rpcErrorAs(err, s.show("", surface, err, c.correlation))
 	}
+	meta := s.cutPrompt(&text, p, from)
 	b := quote([]byte(`{"description":`), text.Doc)
 	b = append(b, `,"messages":[{"role":"user","content":{"type":"text","text":`...)
 	b = append(quote(b, text.Text), `}}]`...)
-	return s.newResult(b, c.modern, uncached), nil
+	return s.withMeta(s.newResult(b, c.modern, uncached), meta), nil
+}
+
+// cutPrompt leaves the part of a prompt's text that is asked for. It gives the _meta that
+// says how to go on; nil for the last part.
+func (s *Server) cutPrompt(text *op.PromptText, p *mcp.GetPromptParams, from int) map[string]any {
+	if from == 0 && len(text.Text) <= s.cfg.MaxText {
+		return nil
+	}
+	part, next := cutText(text.Text, from, s.cfg.MaxText-maxRepeated)
+	if text.Text = part; next == 0 {
+		return nil
+	}
+	args := maps.Clone(p.Arguments)
+	if args == nil {
+		args = map[string]string{}
+	}
+	args[fromArgument] = strconv.Itoa(next)
+	text.Text += textNote("Get this prompt again with the further argument " + fromArgument + "=" + args[fromArgument] + " for what follows.")
+	return map[string]any{"truncated": true, "next": map[string]any{"method": "prompts/get", "name": p.Name, "arguments": args}}
 }
 
 // promptSurface is the surface of the scope that a prompt is asked of.

@@ -121,6 +121,7 @@ type Server struct {
 	surfaces            map[string]*op.Surface
 
 	shown    shown
+	kept     kept
 	sessions sessions
 	streams  access.Streams // of subscriptions/listen
 	feed     feed
@@ -138,7 +139,7 @@ type Server struct {
 // New makes a Server. Close it when no more is to be served.
 func New(ctx context.Context, c Config) (*Server, error) {
 	c.fill()
-	s := &Server{cfg: c, log: c.Logger, surfaces: map[string]*op.Surface{}}
+	s := &Server{cfg: c, log: c.Logger, surfaces: map[string]*op.Surface{}, kept: kept{now: c.Now, random: c.Random}}
 	for _, f := range c.Surfaces {
 		s.surfaces[f.Name] = f
 	}

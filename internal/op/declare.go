@@ -146,13 +146,14 @@ type Request struct {
 type Answer struct {
 	Output json.RawMessage // JSON object that validates against the operation's Out
 	Reply  Reply
+	Cut    bool  // a transport gave a part of the output, with truncated and next
 	Asks   *Form // set in place of all else where the call goes on when this is answered: by calling again
 }
 
 // Shown is what the operation's output is to a reader: the output, or its Bare field. What
 // stands beside that field travels in headers and in _meta.
 func (o *Operation) Shown(a *Answer) json.RawMessage {
-	if o.Bare == "" || a.Reply.Diverted {
+	if o.Bare == "" || a.Reply.Diverted || a.Cut {
 		return a.Output
 	}
 	rest := a.Output[len(`{"`)+len(o.Bare)+len(`":`):]

@@ -55,7 +55,7 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 		panic("op: input of " + s.Name + ": " + err.Error())
 	}
 	o.upload, o.rest = specialFields(reflect.TypeFor[In]())
-	o.shownIn, o.shownOut = shownInput(o), shownOutput(o, reflect.TypeFor[Out]())
+	o.shownIn, o.shownOut = shownInput(o), shownOutput(o)
 	index := uploadIndex(reflect.TypeFor[In](), o.upload)
 	o.handle = func(ctx context.Context, c *Call, input, upload []byte) (any, error) {
 		var v In
@@ -74,8 +74,8 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 // idempotency_key where the operation takes them. It must not be changed.
 func (o *Operation) InputSchema() *jsonschema.Schema { return o.shownIn }
 
-// OutputSchema is the output as a caller is shown it: Out, with truncated and next where
-// it may be cut. It must not be changed.
+// OutputSchema is the output as a caller is shown it: Out, with truncated and next, for
+// any output may be cut. It must not be changed.
 func (o *Operation) OutputSchema() *jsonschema.Schema { return o.shownOut }
 
 // UploadField is the input field that a raw or multipart body fills; "" for none.
@@ -115,11 +115,8 @@ func shownInput(o *Operation) *jsonschema.Schema {
 	return s
 }
 
-func shownOutput(o *Operation, t reflect.Type) *jsonschema.Schema {
+func shownOutput(o *Operation) *jsonschema.Schema {
 	s := o.Out.CloneSchemas()
-	if !cuttable(t) {
-		return s
-	}
 	if s.Properties == nil {
 		s.Properties = map[string]*jsonschema.Schema{}
 	}
@@ -136,11 +133,6 @@ func shownOutput(o *Operation, t reflect.Type) *jsonschema.Schema {
 		s.PropertyOrder = append(s.PropertyOrder, "next")
 	}
 	return s
-}
-
-func cuttable(t reflect.Type) bool {
-	c := reflect.TypeFor[Cuttable]()
-	return t.Implements(c) || reflect.PointerTo(t).Implements(c)
 }
 
 // CheckOutput reports how an answer's output departs from the schema that callers are

@@ -22,7 +22,7 @@ func DefineLoose[Out any](s Spec, in *jsonschema.Schema, handle func(ctx context
 	if o.shape, err = compile(in); err != nil {
 		panic("op: input of " + s.Name + ": " + err.Error())
 	}
-	o.shownIn, o.shownOut = shownInput(o), shownOutput(o, reflect.TypeFor[Out]())
+	o.shownIn, o.shownOut = shownInput(o), shownOutput(o)
 	o.handle = func(ctx context.Context, c *Call, input, _ []byte) (any, error) { return handle(ctx, c, input) }
 	return o
 }

@@ -1,0 +1,291 @@
+package mcpd
+
+import (
+	"bytes"
+	"context"
+	stdjson "encoding/json"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+// Most models read only so much of a result. What is longer than Config.MaxText is given
+// in parts: a part ends at a boundary, says truncated, and holds the exact next call.
+// Operations that page by themselves are cut by the engine; this is for everything else.
+// A part is a place in the JSON of the whole: the members and indexes that lead to it,
+// and at the end an index of a list or an offset in a text.
+
+// The arguments of the call that goes on. The engine never sees them.
+const (
+	fromArgument  = "_from"  // the place where the next part begins
+	inputArgument = "_input" // the input that was kept, where it is too long to repeat
+	restArgument  = "_rest"  // the answer that was kept, where the call must not be repeated
+)
+
+// maxRepeated is the longest input that the next call repeats.
+const maxRepeated = 4 << 10
+
+// goOn is what a call asks for beside its tool's input.
+type goOn struct {
+	from []any
+	rest string
+}
+
+// takeGoOn takes our arguments out of a tool's input.
+func (s *Server) takeGoOn(r *op.Request, c *call) (g goOn, err error) {
+	if !bytes.Contains(r.Input, []byte(`"_from"`)) && !bytes.Contains(r.Input, []byte(`"_input"`)) {
+		return g, nil
+	}
+	var args map[string]jsontext.Value
+	if err := json.Unmarshal(r.Input, &args); err != nil {
+		return g, nil // the engine says what is wrong
+	}
+	bad := func(field string) error {
+		return fault.BadField(field, "is not from a cut result, or that is not kept any more; make the first call again")
+	}
+	if v, ok := args[fromArgument]; ok && (json.Unmarshal(v, &g.from) != nil || len(g.from) == 0 || len(g.from) > maxPlace) {
+		return g, bad(fromArgument)
+	}
+	if v, ok := args[restArgument]; ok && json.Unmarshal(v, &g.rest) != nil {
+		return g, bad(restArgument)
+	}
+	if v, ok := args[inputArgument]; ok {
+		var id string
+		if json.Unmarshal(v, &id) != nil {
+			return g, bad(inputArgument)
+		}
+		whole, ok := s.kept.find(id, r.Operation, c)
+		if !ok {
+			return g, bad(inputArgument)
+		}
+		for _, m := range mustMembers(whole) {
+			if _, given := args[m.name]; !given {
+				args[m.name] = m.value
+			}
+		}
+	}
+	delete(args, fromArgument)
+	delete(args, restArgument)
+	delete(args, inputArgument)
+	r.Input, err = json.Marshal(args, json.Deterministic(true))
+	return g, err
+}
+
+// callWhole invokes a tool and cuts what came of it.
+func (s *Server) callWhole(ctx context.Context, r op.Request, c *call) (*op.Answer, error) {
+	g, err := s.takeGoOn(&r, c)
+	if err != nil {
+		return nil, err
+	}
+	if g.rest != "" {
+		whole, ok := s.kept.find(g.rest, r.Operation, c)
+		if !ok {
+			return nil, fault.BadField(restArgument, "the rest of that result is not kept any more; see what the call did before you make it again")
+		}
+		return s.cutAnswer(&op.Answer{Output: whole}, r, g, c)
+	}
+	if g.from != nil {
+		r.MaxText = 0
+	}
+	answer, err := s.invoke(ctx, r, c)
+	if err != nil || answer.Asks != nil || g.from == nil && len(answer.Output) <= s.cfg.MaxText {
+		return answer, err
+	}
+	s.shortenNext(answer, r, c)
+	if g.from == nil && len(answer.Output) <= s.cfg.MaxText {
+		return answer, nil
+	}
+	if g.from == nil && !s.writes(r.Operation) && bytes.Contains(answer.Output, []byte(`"truncated":true`)) {
+		r.MaxText = 0 // the engine's own cut is still too long: what we cut is the whole
+		if answer, err = s.invoke(ctx, r, c); err != nil {
+			return nil, err
+		}
+		s.shortenNext(answer, r, c)
+	}
+	return s.cutAnswer(answer, r, g, c)
+}
+
+// writes reports whether a call of a tool must not be repeated.
+func (s *Server) writes(tool string) bool {
+	o, ok := s.cfg.Engine.Find(tool)
+	return !ok || o.Effect != access.Read
+}
+
+// cutAnswer is the part of an answer that a call asks for.
+func (s *Server) cutAnswer(a *op.Answer, r op.Request, g goOn, c *call) (*op.Answer, error) {
+	part, place, err := cutJSON(jsontext.Value(a.Output), g.from, s.cfg.MaxText-maxRepeated-512)
+	if err != nil {
+		return nil, fault.BadField(fromArgument, "is no place in this result; make the first call again")
+	}
+	cut := *a
+	cut.Output = stdjson.RawMessage(part)
+	if place == nil {
+		return &cut, nil
+	}
+	args := map[string]jsontext.Value{}
+	switch {
+	case g.rest != "":
+		args[restArgument] = mustJSON(g.rest)
+	case s.writes(r.Operation):
+		args[restArgument] = mustJSON(s.kept.keep(a.Output, r.Operation, c))
+	case len(r.Input) > maxRepeated:
+		args[inputArgument] = mustJSON(s.kept.keep(r.Input, r.Operation, c))
+	case len(r.Input) > 0:
+		_ = json.Unmarshal(r.Input, &args) // it has been read before
+	}
+	args[fromArgument] = mustJSON(place)
+	next := mustJSON(map[string]any{"tool": r.Operation, "arguments": args})
+	cut.Output, cut.Cut = stdjson.RawMessage(withNext(part, next)), true
+	return &cut, nil
+}
+
+// shortenNext puts a kept input in the place of the long arguments that the next call of
+// an answer repeats.
+func (s *Server) shortenNext(a *op.Answer, r op.Request, c *call) {
+	if len(r.Input) <= maxRepeated {
+		return
+	}
+	var next struct {
+		Tool      string                    `json:"tool"`
+		Arguments map[string]jsontext.Value `json:"arguments"`
+	}
+	given := map[string]jsontext.Value{}
+	for _, m := range mustMembers(a.Output) {
+		if m.name == "next" && json.Unmarshal(m.value, &next) != nil {
+			return
+		}
+	}
+	if next.Tool != r.Operation || json.Unmarshal(r.Input, &given) != nil {
+		return
+	}
+	for name, v := range next.Arguments {
+		if len(v) > maxRepeated/4 && same(v, given[name]) {
+			delete(next.Arguments, name)
+		}
+	}
+	next.Arguments[inputArgument] = mustJSON(s.kept.keep(r.Input, r.Operation, c))
+	a.Output = withNext(jsontext.Value(a.Output), mustJSON(next))
+}
+
+// same reports whether two values are the same JSON.
+func same(a, b jsontext.Value) bool {
+	if len(b) == 0 {
+		return false
+	}
+	a, b = a.Clone(), b.Clone()
+	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
+}
+
+// withNext puts truncated and next at the end of an object, in the place of its own.
+func withNext(object jsontext.Value, next []byte) []byte {
+	b := []byte{'{'}
+	for _, m := range mustMembers(object) {
+		if m.name != "truncated" && m.name != "next" {
+			b = append(append(quote(b, m.name), ':'), m.value...)
+			b = append(b, ',')
+		}
+	}
+	b = append(append(b, `"truncated":true,"next":`...), next...)
+	return append(b, '}')
+}
+
+// cutText is the part of a text from an offset on that fits, and where the next begins;
+// 0 where it is the last.
+func cutText(text string, from, budget int) (part string, next int) {
+	from = min(max(from, 0), len(text))
+	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	rest := text[from:]
+	end, left := 0, max(budget, 256)
+	for end < len(rest) {
+		r, size := utf8.DecodeRuneInString(rest[end:])
+		cost := size
+		switch {
+		case r == '"' || r == '\\' || r == '\n' || r == '\t' || r == '\r' || r == utf8.RuneError:
+			cost = 3
+		case r < ' ':
+			cost = 6
+		}
+		if left -= cost; left < 0 {
+			break
+		}
+		end += size
+	}
+	if end == len(rest) {
+		return rest, 0
+	}
+	for _, boundary := range []string{"\n", " "} {
+		if i := strings.LastIndex(rest[:end], boundary); i >= end-end/4 {
+			end = i + len(boundary)
+			break
+		}
+	}
+	return rest[:end], from + end
+}
+
+// textNote ends a part of a text that goes on.
+func textNote(how string) string { return "\n\n[Cut here. " + how + "]" }
+
+// fromFragment is how the URI of a resource asks for a later part.
+const fromFragment = "#_from="
+
+// cutContent is the part of a resource that a URI asks for. The views of games are never
+// cut, for programs read them whole, nor are files.
+func (s *Server) cutContent(uri string, content op.Content, from []any) (op.Content, map[string]any, error) {
+	if content.Blob != nil || strings.HasPrefix(uri, "game://") || from == nil && len(content.Text) <= s.cfg.MaxText {
+		return content, nil, nil
+	}
+	goOnAt := func(place any) map[string]any {
+		p, _ := json.Marshal(place)
+		return map[string]any{"method": "resources/read", "uri": uri + fromFragment + url.QueryEscape(string(p))}
+	}
+	budget := s.cfg.MaxText - 2*len(uri) - 1024
+	if value := jsontext.Value(content.Text); strings.Contains(content.MIME, "json") && value.IsValid() {
+		part, place, err := cutJSON(value, from, budget)
+		if err != nil {
+			return content, nil, fault.BadField("uri", "asks for a part that is not there; read it without %s", fromFragment)
+		}
+		if content.Text = string(part); place == nil {
+			return content, nil, nil
+		}
+		next := goOnAt(place)
+		if part[0] == '{' {
+			content.Text = string(withNext(part, mustJSON(next)))
+		}
+		return content, map[string]any{"truncated": true, "next": next}, nil
+	}
+	at := 0
+	if len(from) > 0 {
+		n, _ := from[len(from)-1].(float64)
+		at = int(n)
+	}
+	part, end := cutText(content.Text, at, budget)
+	if content.Text = part; end == 0 {
+		return content, nil, nil
+	}
+	next := goOnAt([]any{end})
+	content.Text += textNote("Read " + next["uri"].(string) + " for what follows.")
+	return content, map[string]any{"truncated": true, "next": next}, nil
+}
+
+// splitURI takes the place that is asked for off a URI.
+func splitURI(uri string) (string, []any) {
+	base, place, ok := strings.Cut(uri, fromFragment)
+	if !ok {
+		return uri, nil
+	}
+	var from []any
+	text, err := url.QueryUnescape(place)
+	if err != nil || json.Unmarshal([]byte(text), &from) != nil || len(from) == 0 || len(from) > maxPlace {
+		return uri, nil
+	}
+	return base, from
+}
