@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -121,16 +122,16 @@ func shownOutput(o *Operation) *jsonschema.Schema {
 		s.Properties = map[string]*jsonschema.Schema{}
 	}
 	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
-	if s.Properties["truncated"] == nil {
-		s.Properties["truncated"] = &jsonschema.Schema{Type: "boolean", Description: "The answer was cut; next is the call that goes on."}
-		s.PropertyOrder = append(s.PropertyOrder, "truncated")
+	// Without a word of documentation: there is one of these for every tool listed.
+	for name, kind := range map[string]string{"truncated": "boolean", "next": "object"} {
+		if s.Properties[name] == nil {
+			s.Properties[name] = &jsonschema.Schema{Type: kind}
+		}
 	}
-	if s.Properties["next"] == nil {
-		s.Properties["next"] = &jsonschema.Schema{Type: "object", Description: "The exact call that continues.",
-			Required: []string{"tool", "arguments"},
-			Properties: map[string]*jsonschema.Schema{
-				"tool": {Type: "string"}, "arguments": {Type: "object"}}, PropertyOrder: []string{"tool", "arguments"}}
-		s.PropertyOrder = append(s.PropertyOrder, "next")
+	for _, name := range []string{"truncated", "next"} {
+		if !slices.Contains(s.PropertyOrder, name) {
+			s.PropertyOrder = append(s.PropertyOrder, name)
+		}
 	}
 	return s
 }
