@@ -177,7 +177,7 @@ func (d *deps) entityGet(ctx context.Context, l *canon.Look, c *op.Call, in enti
 		if err != nil {
 			return entity{}, err
 		}
-		e.Description, e.DescriptionCut = prose(card.Type, content), false
+		e.Description, e.DescriptionCut = prose(ctx, card.Type, content), false
 	}
 	held := e.held(l)
 	e.part = d.tags.Part(held)
