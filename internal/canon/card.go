@@ -136,8 +136,9 @@ type Version struct {
 	From    Seq
 	To      Seq // 0 while current
 	Counts  Counts
-	Label   access.Label // effective label when it was written; never lowered afterwards
-	Name    string       // compound name when it was written
+	Label   access.Label // effective label: the card's while current, and since then what it was last
+	Name    string       // compound name when it was written, or when it last came into sight of more
+	Former  FormerName   `json:",omitzero"` // name when it was written, where Name is another
 	Type    string
 	Content Hash
 	Size    int
@@ -149,6 +150,37 @@ type Version struct {
 	By      access.Subject
 	Op      string    // operation that wrote it
 	Change  uuid.UUID // id of the commit
+}
+
+// FormerName is a name and who may see it: those who saw the card while it bore the name.
+type FormerName struct {
+	Name  string
+	Label access.Label
+}
+
+// For is a version as a view is shown it: named as it was written to those who may see
+// that name, to others as it came into their sight.
+func (v Version) For(view access.View) Version {
+	if v.Former.Name != "" && view.Sees(v.Former.Label) {
+		v.Name = v.Former.Name
+	}
+	v.Former = FormerName{}
+	return v
+}
+
+// relabel gives a current version the label that its card has now. Where that opens it to
+// more, it bears for them the name that the card has now: it may have had a secret one
+// when the version was written, or one of those above it may.
+func (v *Version) relabel(c Card) {
+	if !v.Label.Meet(c.Label).Equal(c.Label) {
+		if v.Former.Name == "" {
+			v.Former = FormerName{v.Name, v.Label}
+		}
+		if v.Name = c.Name; v.Former.Name == v.Name {
+			v.Former = FormerName{}
+		}
+	}
+	v.Label, v.Counts = c.Label, c.Counts
 }
 
 // RefKind says how one card's content points at another name.

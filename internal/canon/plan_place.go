@@ -58,7 +58,9 @@ func (p *Plan) freeID(id CardID) (CardID, error) {
 }
 
 // parentFor finds the nearest ancestor of a name, making missing ones unless orphan is
-// set, and what of the name is left to the card itself.
+// set, and what of the name is left to the card itself. Those it makes are no wider open
+// than the card they are made for, by its own label and by the name rules: their names are
+// part of its name.
 func (p *Plan) parentFor(name string, own access.Label, orphan bool) (parent Card, part string, err error) {
 	parts := markup.Parts(name)
 	for i := len(parts) - 1; i > 0; i-- {
@@ -74,6 +76,7 @@ func (p *Plan) parentFor(name string, own access.Label, orphan bool) (parent Car
 	if orphan {
 		return parent, markup.Join(parts...), nil
 	}
+	own = own.Meet(access.NewLabel(p.world.Settings.nameLevel(markup.KeyOf(markup.Join(parts...)))))
 	for len(parts) > 1 {
 		above := markup.Join(parent.Name, parts[0])
 		if parent.ID.IsZero() {

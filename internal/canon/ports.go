@@ -16,7 +16,8 @@ import (
 // Sight is what a query may touch: one world through one view. Stores apply it in the
 // query itself, before counting, ordering, ranking and paging. A row is in sight when
 // Sight.View.Sees(row.Label); LevelAll sees every row. Cards in the trash are out of
-// sight of every query that does not name them.
+// sight of every query that does not name them. A Version that a query with a Sight gives
+// is as Version.For gives it to the view.
 //
 // A query about a card (its versions, feed, descendants, layers, references from it)
 // finds nothing where the card is out of sight. CardByID, Versions, VersionByCount and a
@@ -255,7 +256,8 @@ type Reader interface {
 	// lowest level, then by id.
 	CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error)
 	// CardsByOldKey gives living cards that once had the key, latest rename first,
-	// where the version that had it is in sight and the card bears another key now. The
+	// where the version that had it is in sight, or for a Former name the view sees that
+	// one's label, and the card bears another key now. The
 	// latest such version of each card counts; a current one is latest of all, then by
 	// To; ties by id.
 	CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)

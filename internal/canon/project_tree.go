@@ -85,7 +85,7 @@ func (p *projector) settle(ctx context.Context, c, parent Card) error {
 		return nil
 	}
 	if utf8.RuneCountInString(c.Name) > markup.MaxNameLength {
-		return ruleFault("new_name", "the name of %q below would have more than %d characters", was.Name, markup.MaxNameLength)
+		return ruleFault("new_name", "a card below would have a name of more than %d characters; choose a shorter one", markup.MaxNameLength)
 	}
 	if err := p.relabel(ctx, was, &c); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (p *projector) relabel(ctx context.Context, was Card, c *Card) error {
 	if err != nil || !ok {
 		return fmt.Errorf("version %d of card %s: present %t: %w", c.Rev, c.ID, ok, err)
 	}
-	v.Label, v.Counts = c.Label, c.Counts
+	v.relabel(*c)
 	return p.tx.PutVersion(ctx, v)
 }
 

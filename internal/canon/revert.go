@@ -1,10 +1,6 @@
 package canon
 
-import (
-	"fmt"
-
-	"loregate/internal/markup"
-)
+import "loregate/internal/markup"
 
 // RevertTo gives a card the name, type, content and fields that it had in a version,
 // and its children what they had when that version was replaced: those trashed since come
@@ -27,33 +23,27 @@ func (p *Plan) RevertTo(c Card, v Version) (Card, error) {
 	return p.revertOne(c, v)
 }
 
-// renameAs gives a card the name that it had in a version. The names of those above it
-// are as they are now, unless the card was moved itself.
+// renameAs gives a card the name that it had in a version. Where the card above it then
+// is still there, it goes below that one, whatever that is called now.
 func (p *Plan) renameAs(c Card, v Version) (Card, error) {
-	last, ok, err := p.r.VersionByRev(p.ctx, p.world.ID, c.ID, c.Rev)
-	if err != nil || !ok {
-		return Card{}, fmt.Errorf("canon: version %d of card %s: present %t: %w", c.Rev, c.ID, ok, err)
+	im, err := imageIn(p.ctx, p.r, WorldStream(p.world.ID), v.From, c.ID)
+	if err != nil {
+		return Card{}, err
 	}
-	stored, ok, err := p.r.CardByID(p.ctx, p.sight, c.ID)
-	if err != nil || !ok {
-		return Card{}, fmt.Errorf("canon: card %s: present %t: %w", c.ID, ok, err)
-	}
-	was, name := markup.Parts(last.Name), markup.Parts(v.Name)
-	above := len(was) - len(markup.Parts(stored.Part)) // parts of the parent's name when the last version was written
-	if above > 0 && len(name) > above && markup.KeyOf(markup.Join(name[:above]...)) == markup.KeyOf(markup.Join(was[:above]...)) {
-		parent, err := p.parentOf(stored)
+	name := v.Name
+	if parts := markup.Parts(v.Name); im != nil && !im.Parent.IsZero() {
+		parent, ok, err := p.Has("~" + im.Parent.String())
 		if err != nil {
 			return Card{}, err
 		}
-		if !parent.ID.IsZero() {
-			name = append([]string{parent.Name}, name[above:]...)
+		if above := len(parts) - len(markup.Parts(im.Part)); ok && above > 0 {
+			name = markup.Join(append([]string{parent.Name}, parts[above:]...)...)
 		}
 	}
-	to := markup.Join(name...)
-	if markup.KeyOf(to) == c.Key {
+	if markup.KeyOf(name) == c.Key {
 		return c, nil
 	}
-	return p.Rename(c, to)
+	return p.Rename(c, name)
 }
 
 func (p *Plan) revertOne(c Card, v Version) (Card, error) {

@@ -99,7 +99,7 @@ func (p *Plan) undoCard(c Card, im CardImage, rec Record, absent error) error {
 	if !ok || !p.View().Sees(before.Label) {
 		return absent
 	}
-	return p.undoState(c, im, before, rec.Seq)
+	return p.undoState(c, im, before.For(p.View()), rec.Seq)
 }
 
 // versionBefore is a card's last version of before a commit, which may have written

@@ -120,8 +120,9 @@ func (r reader) CardsByOldKey(_ context.Context, s canon.Sight, key markup.Key) 
 			continue
 		}
 		var last canon.Seq
-		for _, v := range r.versionsOf(s, c.ID) {
-			if markup.KeyOf(v.Name) == key {
+		rows, _ := r.s.versions.get(cardKey{s.World, c.ID})
+		for _, v := range rows {
+			if bore(s.View, v, key) {
 				last = max(last, until(v.To))
 			}
 		}
@@ -137,6 +138,12 @@ func (r reader) CardsByOldKey(_ context.Context, s canon.Sight, key markup.Key) 
 		out = append(out, f.card)
 	}
 	return out, nil
+}
+
+// bore reports whether a view may know that a version had a key.
+func bore(view access.View, v canon.Version, key markup.Key) bool {
+	return view.Sees(v.Label) && markup.KeyOf(v.Name) == key ||
+		v.Former.Name != "" && view.Sees(v.Former.Label) && markup.KeyOf(v.Former.Name) == key
 }
 
 // until is an end as a number that compares: what has none ends last.

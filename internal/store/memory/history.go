@@ -12,14 +12,14 @@ import (
 	"loregate/internal/markup"
 )
 
-// versionsOf gives the versions in sight of a card, first one first, whether or not the
-// card is in sight.
+// versionsOf gives the versions in sight of a card as the view is shown them, first one
+// first, whether or not the card is in sight.
 func (r reader) versionsOf(s canon.Sight, id canon.CardID) []canon.Version {
 	rows, _ := r.s.versions.get(cardKey{s.World, id})
 	var out []canon.Version
 	for _, v := range rows {
 		if s.View.Sees(v.Label) {
-			out = append(out, v)
+			out = append(out, v.For(s.View))
 		}
 	}
 	return out

@@ -83,9 +83,11 @@ func (r *reader) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Ke
 		return nil, err
 	}
 	k := sc.arg(string(key))
-	return r.cards(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (
-			SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended
-			FROM versions v WHERE v.w = %s AND v.key = %s AND %s GROUP BY v.card) old JOIN cards c ON c.id = old.card
+	return r.cards(ctx, sc.id, fmt.Sprintf(`SELECT %[1]s FROM (
+			SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
+				SELECT v.card, v.to_seq FROM versions v WHERE v.w = %[2]s AND v.key = %[3]s AND %[4]s
+				UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
+				WHERE v.w = %[2]s AND v.key = %[3]s AND v.key <> '' AND %[4]s) v GROUP BY v.card) old JOIN cards c ON c.id = old.card
 		WHERE c.key <> %[3]s AND %[5]s ORDER BY old.ended DESC, c.id`, cardColumns, sc.w, k, sc.sees("v"), sc.living("c")), sc.args...)
 }
 

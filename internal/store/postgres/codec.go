@@ -199,27 +199,41 @@ func first[T any](list []T, err error) (v T, ok bool, _ error) {
 }
 
 const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
-	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change`
+	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`
+
+// versionsFor runs a query whose columns are versionColumns, and gives what it finds as a
+// view is shown it.
+func (r *reader) versionsFor(ctx context.Context, s canon.Sight, query string, args ...any) ([]canon.Version, error) {
+	list, err := r.versions(ctx, s.World, query, args...)
+	for i, v := range list {
+		list[i] = v.For(s.View)
+	}
+	return list, err
+}
 
 // versions runs a query whose columns are versionColumns.
 func (r *reader) versions(ctx context.Context, world access.WorldID, query string, args ...any) ([]canon.Version, error) {
 	var list []canon.Version
-	var labels []labelled
+	var labels, were []labelled
 	err := r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Version{
 			World: world, Card: readID[canon.CardID](r[0]), Rev: uint32(r.int(1)), From: canon.Seq(r.int(2)), To: canon.Seq(r.int(3)),
 			Counts: canon.Counts{uint32(r.int(4)), uint32(r.int(5)), uint32(r.int(6))},
 			Name:   r.text(9), Type: r.text(10), Content: hashOf(r[11]), Size: int(r.int(12)), Length: int(r.int(13)), Fields: r.bytes(14),
 			Trashed: r.bool(15), Purged: r.bool(16), At: service.Time(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
-			Change: readID[uuid.UUID](r[20]),
+			Change: readID[uuid.UUID](r[20]), Former: canon.FormerName{Name: r.text(21)},
 		})
 		labels = append(labels, labelled{r.int(7), r.int(8)})
+		were = append(were, labelled{r.int(22), r.int(23)})
 		return nil
 	}, query, args...)
 	if err != nil {
 		return nil, err
 	}
-	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
+	if err := r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
+		return nil, err
+	}
+	return list, r.labels(ctx, were, func(i int, l access.Label) { list[i].Former.Label = l })
 }
 
 const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at"

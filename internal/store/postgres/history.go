@@ -23,7 +23,7 @@ func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p
 	}
 	from := sc.history(s.View, id)
 	n := len(sc.args)
-	list, err := r.versions(ctx, sc.id, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC"+sc.page(p), sc.args...)
+	list, err := r.versionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC"+sc.page(p), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -42,7 +42,7 @@ func (r *reader) VersionByCount(ctx context.Context, s canon.Sight, id canon.Car
 	level := min(max(s.View.Level, access.LevelUser), access.LevelAdmin)
 	from := sc.history(s.View, id)
 	card := fmt.Sprintf("(SELECT c.level FROM cards c WHERE c.w = %s AND c.id = %s)", sc.w, sc.arg(uuidOf(id)))
-	return first(r.versions(ctx, sc.id, fmt.Sprintf(`SELECT %s%s AND CASE WHEN %s > %d THEN CASE %[3]s WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[5]d END = %[6]s
+	return first(r.versionsFor(ctx, s, fmt.Sprintf(`SELECT %s%s AND CASE WHEN %s > %d THEN CASE %[3]s WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[5]d END = %[6]s
 		ORDER BY v.rev LIMIT 1`, versionColumns, from, card, s.View.Level, level, sc.arg(int64(n))), sc.args...))
 }
 
@@ -68,7 +68,7 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID,
 		return nil, err
 	}
 	seq := sc.arg(uint64(at))
-	return r.versions(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM unnest(%s::uuid[]) WITH ORDINALITY f (id, n) CROSS JOIN LATERAL (
+	return r.versionsFor(ctx, s, fmt.Sprintf(`SELECT %s FROM unnest(%s::uuid[]) WITH ORDINALITY f (id, n) CROSS JOIN LATERAL (
 			SELECT * FROM versions v WHERE v.w = %s AND v.card = f.id AND v.from_seq <= %s AND (v.to_seq = 0 OR v.to_seq > %[4]s) AND NOT v.trashed AND %s
 			ORDER BY v.rev DESC LIMIT 1) v
 		WHERE %s ORDER BY f.n`, versionColumns, sc.arg(uuidsOf(ids)), sc.w, seq, sc.sees("v"), sc.has("f.id")), sc.args...)
@@ -93,7 +93,7 @@ func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]
 	const by = "at DESC, from_seq DESC, card, rev DESC"
 	n := len(sc.args)
 	arms := sc.arms("SELECT c.at, c.from_seq, c.card, c.rev" + where + " ORDER BY " + qualify("c", by) + sc.upTo(q.Page))
-	list, err := r.versions(ctx, sc.id, fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN versions v ON v.w = %s AND v.card = o.card AND v.rev = o.rev ORDER BY %s",
+	list, err := r.versionsFor(ctx, s, fmt.Sprintf("SELECT %s FROM (SELECT * FROM (%s) a ORDER BY %s%s) o JOIN versions v ON v.w = %s AND v.card = o.card AND v.rev = o.rev ORDER BY %s",
 		versionColumns, arms, by, sc.page(q.Page), sc.w, qualify("o", by)), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err

@@ -84,14 +84,22 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 	if err != nil {
 		return err
 	}
+	wasLevel, wasLabel := int64(0), int64(0)
+	if v.Former.Name != "" {
+		if wasLevel, wasLabel, err = t.labelNumbers(ctx, w, v.Former.Label); err != nil {
+			return err
+		}
+	}
 	t.c.later(`INSERT INTO versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key,
-			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 		ON CONFLICT (w, card, rev) DO UPDATE SET from_seq = $4, to_seq = $5, c1 = $6, c2 = $7, c3 = $8, level = $9, label = $10, name = $11, key = $12,
-			type = $13, type_key = $14, content = $15, size = $16, length = $17, fields = $18, trashed = $19, purged = $20, at = $21, by = $22, op = $23, change = $24`,
+			type = $13, type_key = $14, content = $15, size = $16, length = $17, fields = $18, trashed = $19, purged = $20, at = $21, by = $22, op = $23, change = $24,
+			was_name = $25, was_key = $26, was_level = $27, was_label = $28`,
 		w, uuidOf(v.Card), int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
 		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBytes(v.Content), int64(v.Size), int64(v.Length),
-		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change))
+		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change),
+		v.Former.Name, string(markup.KeyOf(v.Former.Name)), wasLevel, wasLabel)
 	v.At = kept(v.At)
 	t.ahead.version = v
 	return nil
@@ -201,7 +209,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	}
 	t.ahead.clear(w)
 	t.c.later("SET LOCAL statement_timeout = 0") // a large world takes its time
-	for _, table := range []string{"worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "lexemes"} {
+	for _, table := range []string{"worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "lexemes", "stale"} {
 		t.c.later("DELETE FROM "+table+" WHERE w = $1", w)
 	}
 	return t.c.flush(ctx)

@@ -100,9 +100,10 @@ func (r *reader) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Ke
 	if !ok {
 		return nil, err
 	}
-	return r.cards(ctx, sc.id, `WITH old AS (
-			SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended
-			FROM versions v WHERE v.w = ?1 AND v.key = ?3 AND `+sc.sees("v")+` GROUP BY v.card)
+	return r.cards(ctx, sc.id, `WITH formers AS (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions), old AS (
+			SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
+				SELECT v.card, v.to_seq FROM versions v WHERE v.w = ?1 AND v.key = ?3 AND `+sc.sees("v")+`
+				UNION ALL SELECT v.card, v.to_seq FROM formers v WHERE v.w = ?1 AND v.key = ?3 AND v.key <> '' AND `+sc.sees("v")+`) v GROUP BY v.card)
 		SELECT `+cardColumns+` FROM old CROSS JOIN cards c ON c.w = ?1 AND c.id = old.card
 		WHERE c.trashed = 0 AND c.key <> ?3 AND `+sc.sees("c")+` ORDER BY old.ended DESC, c.id`, sc.args(string(key))...)
 }

@@ -168,11 +168,12 @@ func first[T any](list []T, err error) (v T, ok bool, _ error) {
 }
 
 const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
-	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change`
+	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`
 
 type versionRow struct {
-	version      canon.Version
-	level, label int64
+	version            canon.Version
+	level, label       int64
+	wasLevel, wasLabel int64
 }
 
 func scanVersion(r row) versionRow {
@@ -186,7 +187,18 @@ func scanVersion(r row) versionRow {
 		At: service.Time(r.int(17)), By: access.Subject(r.text(18)), Op: r.text(19),
 	}
 	copy(v.Change[:], r.bytes(20))
-	return versionRow{version: v, level: r.int(7), label: r.int(8)}
+	v.Former.Name = r.text(21)
+	return versionRow{version: v, level: r.int(7), label: r.int(8), wasLevel: r.int(22), wasLabel: r.int(23)}
+}
+
+// versionsFor runs a query whose columns are versionColumns, and gives what it finds as a
+// view is shown it.
+func (r *reader) versionsFor(ctx context.Context, s canon.Sight, sql string, args ...any) ([]canon.Version, error) {
+	list, err := r.versions(ctx, s.World, sql, args...)
+	for i, v := range list {
+		list[i] = v.For(s.View)
+	}
+	return list, err
 }
 
 // versions runs a query whose columns are versionColumns.
@@ -206,6 +218,12 @@ func (r *reader) versions(ctx context.Context, world access.WorldID, sql string,
 		}
 		list[i] = f.version
 		list[i].World, list[i].Label = world, l
+		if f.version.Former.Name == "" {
+			continue
+		}
+		if list[i].Former.Label, err = r.labelOf(ctx, f.wasLevel, f.wasLabel); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

@@ -22,7 +22,7 @@ func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p
 		return nil, canon.Total{}, err
 	}
 	from := sc.history(s.View)
-	list, err := r.versions(ctx, sc.id, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC LIMIT ?4 OFFSET ?5", sc.args(id[:], p.Limit, max(p.Offset, 0))...)
+	list, err := r.versionsFor(ctx, s, "SELECT "+versionColumns+from+" ORDER BY v.rev DESC LIMIT ?4 OFFSET ?5", sc.args(id[:], p.Limit, max(p.Offset, 0))...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
@@ -41,7 +41,7 @@ func (r *reader) VersionByCount(ctx context.Context, s canon.Sight, id canon.Car
 	level := min(max(s.View.Level, access.LevelUser), access.LevelAdmin)
 	count := fmt.Sprintf(`CASE WHEN (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) > %[1]d
 		THEN CASE (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[2]d END`, s.View.Level, level)
-	return first(r.versions(context.Background(), sc.id, "SELECT "+versionColumns+sc.history(s.View)+
+	return first(r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(s.View)+
 		" AND "+count+" = ?4 ORDER BY v.rev LIMIT 1", sc.args(id[:], int64(n))...))
 }
 
@@ -62,7 +62,7 @@ func (r *reader) CardAt(ctx context.Context, s canon.Sight, id canon.CardID, at 
 	if !ok {
 		return canon.Version{}, false, err
 	}
-	return first(r.versions(context.Background(), sc.id, "SELECT "+versionColumns+sc.history(access.View{})+
+	return first(r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(access.View{})+
 		" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.args(id[:], uint64(at))...))
 }
 
@@ -95,7 +95,7 @@ func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]
 	from := " FROM versions c CROSS JOIN cards k ON k.w = ?1 AND k.id = c.card WHERE c.w = ?1 AND %s AND " +
 		escape(replaceAlias(card)+" AND "+sc.sees("k")+l.condition())
 	n := len(l.args)
-	list, err := r.versions(ctx, sc.id, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY at DESC, from_seq DESC, card, rev DESC LIMIT ?%d OFFSET ?%d) o
+	list, err := r.versionsFor(ctx, s, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY at DESC, from_seq DESC, card, rev DESC LIMIT ?%d OFFSET ?%d) o
 		CROSS JOIN versions v ON v.rowid = o.n ORDER BY o.at DESC, o.from_seq DESC, o.card, o.rev DESC`, versionColumns,
 		sc.arms("SELECT c.rowid AS n, c.at AS at, c.from_seq AS from_seq, c.card AS card, c.rev AS rev"+from), n+3, n+4),
 		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
@@ -146,12 +146,19 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 	if err != nil {
 		return err
 	}
+	wasLevel, wasLabel := int64(0), int64(0)
+	if v.Former.Name != "" {
+		if wasLevel, wasLabel, err = t.labelNumbers(ctx, w, v.Former.Label); err != nil {
+			return err
+		}
+	}
 	_, err = t.c.exec(ctx, `INSERT OR REPLACE INTO versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key,
-			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)`,
+			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)`,
 		w, v.Card[:], int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
 		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBlob(v.Content), v.Size, v.Length,
-		jsonBlob(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, v.Change[:])
+		jsonBlob(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, v.Change[:],
+		v.Former.Name, string(markup.KeyOf(v.Former.Name)), wasLevel, wasLabel)
 	return err
 }
 

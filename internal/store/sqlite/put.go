@@ -131,6 +131,9 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 			return fmt.Errorf("clear %s: %w", table, err)
 		}
 	}
+	if _, err := t.c.exec(ctx, "DELETE FROM stale WHERE w = ?1", w); err != nil {
+		return err
+	}
 	for level := int64(1); level <= int64(access.LevelAdmin); level++ {
 		if err := t.clearPartition(ctx, partition{w*4 + level}); err != nil {
 			return err

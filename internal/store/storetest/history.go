@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"loregate/internal/access"
@@ -17,6 +18,7 @@ func testHistory(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("what was written out of sight leaves no gap", func(t *testing.T) { testNoGap(t, open(t)) })
 	t.Run("feed", func(t *testing.T) { testFeed(t, open(t)) })
 	t.Run("old names", func(t *testing.T) { testOldNames(t, open(t)) })
+	t.Run("former names", func(t *testing.T) { testFormerNames(t, open(t)) })
 }
 
 func testVersionRoundTrip(t *testing.T, s canon.Store) {
@@ -260,4 +262,59 @@ func testOldNames(t *testing.T, s canon.Store) {
 	Put(t, s, Next(second, 70))
 	want(AsUser, "old", "Third", "First")
 	want(AsUser, "second")
+}
+
+// testFormerNames reads a version that was written under a secret name, and came into
+// sight of more under another.
+func testFormerNames(t *testing.T, s canon.Store) {
+	c := With(Card(1, "Baker", Open), "bread")
+	next := Next(c, 5)
+	next.Name, next.Key = "Miller", "miller"
+	v := Version(c)
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		tx.Row(next)
+		v.Former = canon.FormerName{Name: "Zq The Killer", Label: GMAlice}
+		tx.Version(v)
+		tx.Version(Version(next))
+	})
+	for _, test := range []struct {
+		view         access.View
+		name, former string // of the version; of the card that the secret name leads to
+	}{
+		{AsUser, "Baker", ""}, {AsAlice, "Zq The Killer", "Miller"}, {AsGM, "Zq The Killer", "Miller"}, {AsAdmin, "Zq The Killer", "Miller"},
+	} {
+		look(t, s, test.view, func(e eye) {
+			wantName := func(what string, list []canon.Version, err error) {
+				t.Helper()
+				if err != nil || len(list) == 0 || list[len(list)-1].Name != test.name || list[len(list)-1].Former.Name != "" {
+					t.Errorf("%v: %s: %+v, %v; want it called %q", test.view, what, list, err, test.name)
+				}
+			}
+			list, _, err := e.r.Versions(e.ctx(), e.s, c.ID, everything)
+			wantName("Versions", list, err)
+			list, _, err = e.r.Feed(e.ctx(), e.s, canon.FeedQuery{Page: everything})
+			wantName("Feed", list, err)
+			one, _, err := e.r.VersionByCount(e.ctx(), e.s, c.ID, 1)
+			wantName("VersionByCount", []canon.Version{one}, err)
+			one, _, err = e.r.CardAt(e.ctx(), e.s, c.ID, 3)
+			wantName("CardAt", []canon.Version{one}, err)
+			list, err = e.r.CardsAt(e.ctx(), e.s, []canon.CardID{c.ID}, 3)
+			wantName("CardsAt", list, err)
+			for key, want := range map[markup.Key]string{"zq_the_killer": test.former, "baker": "Miller"} {
+				cards, err := e.r.CardsByOldKey(e.ctx(), e.s, key)
+				e.ok("CardsByOldKey", err)
+				if got := strings.Join(names(cards), " "); got != want {
+					t.Errorf("%v: %q once had %s, want %q", test.view, got, key, want)
+				}
+			}
+		})
+	}
+	look(t, s, AsAll, func(e eye) {
+		got, ok, err := e.r.VersionByRev(e.ctx(), c.World, c.ID, 1)
+		v.To = 5
+		if err != nil || !ok || !reflect.DeepEqual(got, v) {
+			t.Errorf("VersionByRev:\n got %+v\nwant %+v\n%v", got, v, err)
+		}
+	})
 }

@@ -68,6 +68,12 @@ func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
 			if len(shown) > 0 {
 				seen(tx, i, shown[i%len(shown)])
 			}
+			if len(shown) > 0 && len(hidden) > 0 {
+				// What it was called before it came into sight.
+				was := Version(seenCard(i, shown[i%len(shown)]))
+				was.Former = canon.FormerName{Name: fmt.Sprintf("Once %d", 1000+i*10), Label: hidden[i%len(hidden)]}
+				tx.Version(was)
+			}
 		}
 		for j, l := range hidden {
 			for i := range 60 {
@@ -77,11 +83,17 @@ func fillSeen(t *testing.T, s canon.Store, shown, hidden []access.Label) {
 	})
 }
 
-// seen writes the ith card in sight with what belongs to it.
-func seen(tx Writer, i int, l access.Label) {
+// seenCard is the ith card in sight.
+func seenCard(i int, l access.Label) canon.Card {
 	c := Card(i+1, fmt.Sprintf("Place %d %s", i, seenWords[i%len(seenWords)]), l)
 	c.Type = []string{"RichText", "Lore"}[i%2]
 	c.Fields = fmt.Appendf(nil, `{"aliases":["%s House"],"sort":%d}`, seenWords[i%len(seenWords)], i%9)
+	return c
+}
+
+// seen writes the ith card in sight with what belongs to it.
+func seen(tx Writer, i int, l access.Label) {
+	c := seenCard(i, l)
 	tx.Card(c, seenText(i))
 	tx.Refs(c, to(link, fmt.Sprintf("Wanted %d", i%5)), to(link, "Place 0 lantern"), to(nest, "Place 1 ferry"))
 	tags := Under(c, Card(100+i, c.Name+"+tags", l))

@@ -65,6 +65,9 @@ func (m *model) putWorld(n int) change {
 // put writes a card, its version and its index: nothing more where the card is refused.
 func (m *model) put(c canon.Card, text string) change {
 	v := Version(c)
+	if m.chance(20) {
+		v.Former = canon.FormerName{Name: m.name(), Label: m.label()}
+	}
 	doc := &canon.SearchDoc{Name: c.Name, Text: text}
 	if c.Trashed() {
 		doc = nil
