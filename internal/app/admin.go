@@ -227,6 +227,24 @@ func (a *App) Rebuild(ctx context.Context, world string, repair canon.Repair) (l
 	return list, err
 }
 
+// rebuildStale makes tables again that an upgrade of the store left to be made. Where that
+// fails the tables serve as they are: they show less than they might, and nothing more.
+func (a *App) rebuildStale(ctx context.Context) error {
+	list, err := a.Canon.Stale(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return a.operate(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
+		for _, w := range list {
+			a.logger.Info("the store was upgraded: making the tables of a world again from its stream", "world", w)
+			if _, err := a.Canon.Rebuild(ctx, g, w, canon.KeepRebuilt); err != nil {
+				a.logger.Error("the tables could not be made again; former names stay hidden until loregate rebuild --repair succeeds", "world", w, "error", err)
+			}
+		}
+		return nil
+	})
+}
+
 // Verify walks every chain: the streams of the canon, and the segments of access
 // records. Its error names the first broken link.
 func (a *App) Verify(ctx context.Context) (report string, err error) {

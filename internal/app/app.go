@@ -120,7 +120,10 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.NewID}); err != nil {
 		return a, err
 	}
-	return a, a.openSurfaces(ctx, c, o)
+	if err := a.openSurfaces(ctx, c, o); err != nil {
+		return a, err
+	}
+	return a, a.rebuildStale(ctx)
 }
 
 // openAccess makes what decides who may come in, and what is kept of it.

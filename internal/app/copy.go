@@ -43,7 +43,7 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
 	k := copying{src: src, dst: dst, out: out}
-	for _, step := range []func(context.Context) error{k.streams, k.tables, k.people, k.records, k.prove} {
+	for _, step := range []func(context.Context) error{k.upgraded, k.streams, k.tables, k.people, k.records, k.prove} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -65,6 +65,17 @@ type copying struct {
 	src, dst store
 	out      io.Writer
 	behind   []access.WorldID // worlds whose tables at the target do not follow from their streams yet
+	stale    []access.WorldID // worlds whose tables at the source do not
+}
+
+// upgraded notes the worlds whose tables an upgrade left to be made again. Those of the
+// source stay as they are: it is only read, and its tables are not what is copied.
+func (k *copying) upgraded(ctx context.Context) (err error) {
+	if k.stale, err = canon.New(canon.Config{Store: k.src}).Stale(ctx); err != nil {
+		return err
+	}
+	k.behind, err = canon.New(canon.Config{Store: k.dst}).Stale(ctx)
+	return err
 }
 
 func (k *copying) streams(ctx context.Context) error {
@@ -130,7 +141,7 @@ func (k *copying) stream(ctx context.Context, s canon.StreamID) error {
 		next = commits[len(commits)-1].Seq + 1
 	}
 	if n > 0 {
-		if w, ok := worldOf(s); ok {
+		if w, ok := worldOf(s); ok && !slices.Contains(k.behind, w) {
 			k.behind = append(k.behind, w)
 		}
 		fmt.Fprintf(k.out, "%s: %d commits\n", s, n)
@@ -321,7 +332,7 @@ func (k *copying) prove(ctx context.Context) error {
 	rows := 0
 	for _, v := range chains[0] {
 		w, ok := worldOf(v.Stream)
-		if !ok {
+		if !ok || slices.Contains(k.stale, w) {
 			continue
 		}
 		n, err := k.sameTables(ctx, w)

@@ -333,6 +333,9 @@ type Reader interface {
 	// Commits yields a stream's commits from a number on, in order.
 	Commits(ctx context.Context, s StreamID, from Seq) iter.Seq2[StoredCommit, error]
 	CommitByID(ctx context.Context, s StreamID, id uuid.UUID) (StoredCommit, bool, error)
+	// Stale lists the worlds, by id, whose tables an upgrade of the store left to be made
+	// again from their streams; Tx.Clear takes a world off the list.
+	Stale(ctx context.Context) ([]access.WorldID, error)
 	// Repeat finds what an account's idempotency key was used for, expired or not.
 	Repeat(ctx context.Context, account, key string) (Repeat, bool, error)
 	// Dump yields one line of canonical text for each row of a projected table of a

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -88,6 +89,16 @@ type Rebuilt struct {
 // errKept rolls back a rebuild that only compares.
 var errKept = errors.New("canon: compared only")
 
+// Stale lists the worlds whose tables an upgrade of the store left to be made again: until
+// then they show less than they might.
+func (c *Canon) Stale(ctx context.Context) (list []access.WorldID, err error) {
+	err = c.store.Read(ctx, func(r Reader) error {
+		list, err = r.Stale(ctx)
+		return err
+	})
+	return list, err
+}
+
 // Rebuild recreates every table of a world from its stream and compares it with what was
 // there. Where they differ the stream is right: with repair set the recreated tables
 // stay, else everything is left as it was.
@@ -97,6 +108,10 @@ func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, r
 	}
 	err = c.store.Write(ctx, func(tx Tx) error {
 		out = Rebuilt{}
+		stale, err := tx.Stale(ctx)
+		if err != nil {
+			return err
+		}
 		before, _, err := digests(ctx, tx, w)
 		if err != nil {
 			return err
@@ -120,7 +135,7 @@ func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, r
 				out.Different = append(out.Different, t)
 			}
 		}
-		if repair == CompareOnly || len(out.Different) == 0 {
+		if repair == CompareOnly || len(out.Different) == 0 && !slices.Contains(stale, w) {
 			return errKept
 		}
 		return nil

@@ -111,6 +111,9 @@ func (r reader) CommitByID(_ context.Context, id canon.StreamID, change uuid.UUI
 	return canon.StoredCommit{}, false, nil
 }
 
+// Stale lists none: a store in memory is never of an older version.
+func (r reader) Stale(context.Context) ([]access.WorldID, error) { return nil, nil }
+
 func (r reader) Repeat(_ context.Context, account, key string) (canon.Repeat, bool, error) {
 	rep, ok := r.s.repeats.get(repeatKey{account, key})
 	return rep, ok, nil

@@ -177,3 +177,12 @@ func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
 		(SELECT account, key FROM repeats WHERE expires < $1 ORDER BY expires LIMIT 4)`, service.Millis(p.Expires.Add(-keptAfterExpiry)))
 	return nil
 }
+
+// Stale lists worlds whose tables are to be made again from their streams.
+func (r *reader) Stale(ctx context.Context) (list []access.WorldID, err error) {
+	err = r.c.query(ctx, func(r row) error {
+		list = append(list, readID[access.WorldID](r[0]))
+		return nil
+	}, "SELECT i.id FROM stale s JOIN world_ids i ON i.w = s.w ORDER BY i.id")
+	return list, err
+}

@@ -1,0 +1,129 @@
+package prooftest
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	_ "modernc.org/sqlite"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/canon"
+	"loregate/internal/store/postgres/pgtest"
+)
+
+// takenBack are the statements that bring a store back to the schema before versions had
+// former names.
+var takenBack = map[string][]string{
+	"embedded": {
+		"UPDATE versions SET name = was_name, key = was_key WHERE was_name <> ''",
+		"DROP INDEX versions_was", "DROP TABLE stale",
+		"ALTER TABLE versions DROP COLUMN was_name", "ALTER TABLE versions DROP COLUMN was_key",
+		"ALTER TABLE versions DROP COLUMN was_level", "ALTER TABLE versions DROP COLUMN was_label",
+		"DELETE FROM goose_db_version WHERE version_id >= 7", "PRAGMA user_version = 6",
+	},
+	"postgres": {
+		"UPDATE versions SET name = was_name, key = was_key WHERE was_name <> ''",
+		"DROP INDEX versions_was", "DROP TABLE stale",
+		"ALTER TABLE versions DROP COLUMN was_name, DROP COLUMN was_key, DROP COLUMN was_level, DROP COLUMN was_label",
+		"DELETE FROM goose_db_version WHERE version_id >= 5",
+	},
+}
+
+// TestAnUpgradedStoreKeepsFormerNames opens a store that was written before names had
+// labels: no former name shows, and the tables are what their stream says.
+func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
+	onEachStore(t, func(t *testing.T, on string) {
+		c, err := app.LoadConfig("", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Data = t.TempDir()
+		if on == "postgres" {
+			c.Database = pgtest.Database(t, prepare)
+		}
+		withApp(t, c, func(a *app.App) {
+			w, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: "old"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &stage{t: t, app: a, world: w.ID}
+			s.do(keeper, "create_card", map[string]any{"name": "Zq Is The Killer", "level": "gm", "content": "x"})
+			s.do(keeper, "create_card", map[string]any{"name": "Zq Is The Killer+tags", "content": "[[guild]]"})
+			s.do(keeper, "create_card", map[string]any{"name": "Inn+sign", "content": "a swan"})
+			for _, r := range [][2]string{{"Zq Is The Killer", "Baker"}, {"Inn", "Tavern"}} {
+				s.do(keeper, "rename_card", map[string]any{"name": r[0], "new_name": r[1]})
+			}
+			s.do(keeper, "set_card_level", map[string]any{"name": "Baker", "level": "user"})
+		})
+		takeBack(t, on, c)
+		withApp(t, c, func(a *app.App) {
+			list, err := a.Canon.Stale(t.Context())
+			if err != nil || len(list) != 0 {
+				t.Errorf("still to be made again: %v, %v", list, err)
+			}
+			rebuilt, err := a.Rebuild(t.Context(), "", canon.CompareOnly)
+			if err != nil || len(rebuilt) != 1 || len(rebuilt[0].Different) > 0 {
+				t.Errorf("the tables are not what the stream says: %+v, %v", rebuilt, err)
+			}
+			w, err := a.Canon.Worlds(t.Context())
+			if err != nil || len(w) != 1 {
+				t.Fatal(w, err)
+			}
+			s := &stage{t: t, app: a, world: w[0].ID}
+			shown := func(role access.Role, card string) string {
+				return fmt.Sprint(s.do(author("somebody", role), "get_card_history", map[string]any{"name": card}))
+			}
+			if got := shown(access.RoleUser, "Baker+tags"); strings.Contains(got, "Zq") {
+				t.Errorf("a player is shown %s", got)
+			}
+			if got := shown(access.RoleGM, "Baker+tags"); !strings.Contains(got, "Zq Is The Killer+tags") {
+				t.Errorf("a GM is shown %s", got)
+			}
+			if got := shown(access.RoleUser, "Tavern+sign"); !strings.Contains(got, "Inn+sign") {
+				t.Errorf("of a name that was never hidden a player is shown %s", got)
+			}
+		})
+	})
+}
+
+func withApp(t *testing.T, c app.Config, f func(*app.App)) {
+	t.Helper()
+	a, err := app.Open(t.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close(context.WithoutCancel(t.Context()))
+	f(a)
+}
+
+func takeBack(t *testing.T, on string, c app.Config) {
+	t.Helper()
+	var exec func(q string) error
+	if on == "postgres" {
+		db, err := pgx.Connect(t.Context(), c.Database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close(t.Context())
+		exec = func(q string) error { _, err := db.Exec(t.Context(), q); return err }
+	} else {
+		db, err := sql.Open("sqlite", filepath.Join(c.Data, app.StoreFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		exec = func(q string) error { _, err := db.ExecContext(t.Context(), q); return err }
+	}
+	for _, q := range takenBack[on] {
+		if err := exec(q); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+}
