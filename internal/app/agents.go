@@ -18,11 +18,17 @@ import (
 )
 
 // openUsage makes what keeps the cost of models and moderation.
-func (a *App) openUsage() (err error) {
-	a.usage, err = usage.New(usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(),
-		Spent: a.metrics.Budget, Now: a.now, Logger: a.logger})
+func (a *App) openUsage(o Options) (err error) {
+	c := usage.Config{Canon: a.Canon, Guard: a.Guard, Budget: a.Config.Budgets.byPurpose(), Spent: a.metrics.Budget, Now: a.now, Logger: a.logger}
+	if o.Still {
+		c.Every = usage.WhenTold
+	}
+	a.usage, err = usage.New(c)
 	return err
 }
+
+// Settle does what otherwise waits for its time: see Options.Still.
+func (a *App) Settle(ctx context.Context) error { return a.usage.Flush(ctx) }
 
 // Budgets are how many tokens models may cost.
 type Budgets struct {

@@ -41,10 +41,19 @@ type Options struct {
 	Profile string      // limits profile of callers that have none; "" is the default one
 	Store   canon.Store // in place of the data folder's; for tests
 	Now     func() time.Time
-	NewID   func() uuid.UUID
-	Random  func([]byte) // what games draw; nil is crypto/rand
-	Secrets func([]byte) // what new keys of the store are drawn from; nil is crypto/rand
+	NewID   func(purpose string) uuid.UUID // the purpose is a stream, or names what ids are drawn for; nil is UUIDv7
+	Random  func([]byte)                   // what games draw; nil is crypto/rand
+	Secrets func([]byte)                   // what new keys of the store are drawn from; nil is crypto/rand
 	Logger  *slog.Logger
+	// Still keeps the clock of the machine from deciding when work beside calls is done: a
+	// job ends before the call that starts it is answered, and Settle does the rest. It is
+	// for tests that compare answers.
+	Still bool
+}
+
+// ids draws ids for a purpose.
+func (o Options) ids(purpose string) func() uuid.UUID {
+	return func() uuid.UUID { return o.NewID(purpose) }
 }
 
 // App is the product with all its parts. Close it.
@@ -93,7 +102,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		o.Logger = slog.Default()
 	}
 	if o.NewID == nil {
-		o.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+		o.NewID = func(string) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets}
 	defer func() {
@@ -108,7 +117,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		return a, err
 	}
 	a.metrics = telemetry.NewMetrics(labelsOf(nil))
-	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: o.NewID, Ledgers: map[string]string{
+	a.Canon = canon.New(canon.Config{Store: meteredStore{a.store, a.metrics}, Now: o.Now, NewID: func(s canon.StreamID) uuid.UUID { return o.NewID(string(s)) }, Ledgers: map[string]string{
 		studio.Ledger: studio.Surface, proposal.LedgerKind: canon.AnySurface, usage.LedgerKind: canon.AnySurface, game.Ledger: game.Surface,
 	}})
 	if err := a.openAccess(c, o); err != nil {
@@ -117,7 +126,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if a.tracing, err = telemetry.NewTracing(ctx, telemetry.TraceConfig{Endpoint: c.Tracing.Endpoint, Sample: c.Tracing.Sample, Version: o.Version}); err != nil {
 		return a, err
 	}
-	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.NewID}); err != nil {
+	if a.jobs, err = job.New(ctx, job.Config{Store: a.store, Now: o.Now, NewID: o.ids("job"), Inline: o.Still}); err != nil {
 		return a, err
 	}
 	if err := a.openSurfaces(ctx, c, o); err != nil {
@@ -133,7 +142,7 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 		maps.Copy(profiles[access.ProfileDefault], access.DefaultProfiles()[o.Profile])
 	}
 	a.limits = access.NewLimits(access.LimitConfig{Profiles: profiles}, o.Now)
-	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID().String(), Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})
+	a.log, err = access.NewLog(access.LogConfig{Store: a.store, Process: o.NewID("process").String(), Capacity: c.Audit.Buffer, Now: o.Now, Logger: o.Logger})
 	if err != nil {
 		return err
 	}
@@ -175,7 +184,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.openWorld(ctx); err != nil {
 		return err
 	}
-	if err := a.openUsage(); err != nil {
+	if err := a.openUsage(o); err != nil {
 		return err
 	}
 	if err := a.openModel(); err != nil {

@@ -61,7 +61,7 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 	a.Proposals, err = proposal.New(proposal.Config{
 		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(draft.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
-		Limits:    c.limits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.NewID,
+		Limits:    c.limits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.ids("proposal"),
 	})
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (a *App) openStudio(o Options) (err error) {
 	}
 	a.Studio, err = studio.Open(studio.Config{Canon: a.Canon, Blobs: a.blobs, Dir: dir, Policy: a.Config.Studio.policy(),
 		Adapters: adapters, Model: a.studioModel(), Queue: a.studioQueue(),
-		Ended: a.metrics.Run, Now: a.now, NewID: o.NewID, Logger: a.logger})
+		Ended: a.metrics.Run, Now: a.now, NewID: o.ids("studio"), Logger: a.logger})
 	if err == nil {
 		a.Surfaces = append(a.Surfaces, a.Studio.Surface())
 	}

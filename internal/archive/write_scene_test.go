@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
@@ -41,7 +43,7 @@ func newDesk(t testing.TB) *desk {
 	t.Cleanup(func() { _ = d.disk.Close() })
 	d.store = &fragile{Store: d.disk}
 	clock := func() time.Time { return s.now }
-	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: s.ids.Next})
+	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	guard := access.NewGuard(access.Config{Now: clock})
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
 	admit := func(world access.WorldID) access.Grant {

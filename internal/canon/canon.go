@@ -13,10 +13,11 @@ import (
 )
 
 // Config is what a Canon is made of. Now and NewID default to the clock and to UUIDv7.
+// NewID is told the stream that what gets the id is written to, "" for a new world.
 type Config struct {
 	Store   Store
 	Now     func() time.Time
-	NewID   func() uuid.UUID
+	NewID   func(StreamID) uuid.UUID
 	Ledgers map[string]string // kind of ledger to the surface whose grants open it, or AnySurface; see LedgerStream
 }
 
@@ -24,7 +25,7 @@ type Config struct {
 type Canon struct {
 	store   Store
 	now     func() time.Time
-	newID   func() uuid.UUID
+	newID   func(StreamID) uuid.UUID
 	ledgers map[string]string
 	schemas schemaCache
 }
@@ -35,7 +36,7 @@ func New(c Config) *Canon {
 		c.Now = time.Now
 	}
 	if c.NewID == nil {
-		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
+		c.NewID = func(StreamID) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	return &Canon{store: c.Store, now: c.Now, newID: c.NewID, ledgers: maps.Clone(c.Ledgers)}
 }

@@ -217,7 +217,7 @@ func (s ChangeSet) empty() bool { return len(s.Changes) == 0 && s.Event == nil }
 func (c *Canon) record(g access.Grant, s StreamID, head Head) Record {
 	req := g.Request()
 	return Record{
-		Stream: s, Seq: head.Seq + 1, ID: c.newID(), At: c.time(),
+		Stream: s, Seq: head.Seq + 1, ID: c.newID(s), At: c.time(),
 		By: g.Caller().Subject, Key: g.Caller().Key, Role: g.Role(), Op: req.Operation,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey,
 	}

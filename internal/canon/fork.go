@@ -30,7 +30,7 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 	if err != nil {
 		return World{}, err
 	}
-	id := access.WorldID(c.newID())
+	id := access.WorldID(c.newID(""))
 	err = c.store.Write(ctx, func(tx Tx) error {
 		if _, err := c.commitIn(ctx, tx, g, id, first); err != nil {
 			return err

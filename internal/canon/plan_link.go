@@ -29,7 +29,7 @@ func (p *Plan) Link(l Link) (LinkID, error) {
 		return LinkID{}, err
 	}
 	if hidden || l.ID == (LinkID{}) {
-		l.ID = LinkID(p.canon.newID())
+		l.ID = LinkID(p.newID())
 	}
 	p.set.Changes = append(p.set.Changes, Change{Link: &LinkImage{ID: l.ID, Kind: l.Kind, From: l.From, To: l.To, Attrs: attrs, Label: l.Label}})
 	return l.ID, nil
@@ -103,7 +103,7 @@ func (p *Plan) Layer(l Layer) (LayerID, error) {
 		return LayerID{}, err
 	}
 	if hidden || l.ID == (LayerID{}) {
-		l.ID = LayerID(p.canon.newID())
+		l.ID = LayerID(p.newID())
 	}
 	p.set.Changes = append(p.set.Changes, Change{Layer: &LayerImage{ID: l.ID, Card: l.Card, Kind: l.Kind, Text: l.Text,
 		FromTick: l.FromTick, ToTick: l.ToTick, Label: l.Label}})

@@ -3,6 +3,8 @@ package canon
 import (
 	"fmt"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/markup"
 )
@@ -54,8 +56,11 @@ func (p *Plan) freeID(id CardID) (CardID, error) {
 			return id, err
 		}
 	}
-	return CardID(p.canon.newID()), nil
+	return CardID(p.newID()), nil
 }
+
+// newID is an id for what the plan makes.
+func (p *Plan) newID() uuid.UUID { return p.canon.newID(WorldStream(p.world.ID)) }
 
 // parentFor finds the nearest ancestor of a name, making missing ones unless orphan is
 // set, and what of the name is left to the card itself. Those it makes are no wider open

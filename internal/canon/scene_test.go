@@ -42,7 +42,7 @@ func newSceneOn(t *testing.T, store canon.Store) *scene {
 }
 
 // id gives ids that rise and are the same in every run.
-func (s *scene) id() uuid.UUID {
+func (s *scene) id(canon.StreamID) uuid.UUID {
 	s.ids++
 	var u uuid.UUID
 	for i := range 8 {

@@ -25,7 +25,7 @@ func (c *Canon) CreateWorld(ctx context.Context, g access.Grant, n NewWorld) (Wo
 	if err != nil {
 		return World{}, err
 	}
-	id := access.WorldID(c.newID())
+	id := access.WorldID(c.newID(""))
 	if _, err := c.commitTo(ctx, g, id, first); err != nil {
 		return World{}, err
 	}

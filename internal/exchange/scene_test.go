@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op/optest"
@@ -35,7 +37,7 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	tick := func() time.Time { s.now = s.now.Add(time.Millisecond); return s.now }
-	s.canon = canon.New(canon.Config{Store: store, Now: tick, NewID: s.ids.Next})
+	s.canon = canon.New(canon.Config{Store: store, Now: tick, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	s.guard = access.NewGuard(access.Config{Now: tick})
 	s.world = s.newWorld("main")
 	return s

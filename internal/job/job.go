@@ -70,6 +70,7 @@ type Config struct {
 	Workers int
 	Now     func() time.Time
 	NewID   func() uuid.UUID
+	Inline  bool // a job ends before Start returns, whatever the patience
 }
 
 // Runner runs jobs. Close it to stop them.
@@ -77,6 +78,7 @@ type Runner struct {
 	store Store
 	now   func() time.Time
 	newID func() uuid.UUID
+	alone bool // Config.Inline
 	owner string
 	slots chan struct{}
 	ctx   context.Context
@@ -105,7 +107,7 @@ func New(ctx context.Context, c Config) (*Runner, error) {
 		c.NewID = func() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	r := &Runner{store: c.Store, now: c.Now, newID: c.NewID, owner: c.NewID().String(),
+	r := &Runner{store: c.Store, now: c.Now, newID: c.NewID, alone: c.Inline, owner: c.NewID().String(),
 		slots: make(chan struct{}, c.Workers), ctx: run, stop: stop}
 	r.renew()
 	r.wait.Go(r.beat)
@@ -168,6 +170,9 @@ func (r *Runner) Start(ctx context.Context, g access.Grant, kind string, patienc
 	}
 	if err := r.store.PutJob(ctx, j); err != nil {
 		return Job{}, err
+	}
+	if r.alone {
+		return r.run(j, work), nil
 	}
 	done := make(chan Job, 1)
 	r.wait.Go(func() { done <- r.run(j, work) })

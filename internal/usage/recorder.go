@@ -19,12 +19,15 @@ const LedgerKind = "usage"
 type Config struct {
 	Canon  *canon.Canon // its Config.Ledgers names LedgerKind, for any surface
 	Guard  *access.Guard
-	Every  time.Duration // how long an event waits at most; 0 is a second
+	Every  time.Duration // how long an event waits at most; 0 is a second, WhenTold is until Flush
 	Budget map[string]Budget
 	Spent  func(purpose string, tokens int) // told what each model call took; may be nil
 	Now    func() time.Time
 	Logger *slog.Logger
 }
+
+// WhenTold as Config.Every leaves writing to Flush and Close.
+const WhenTold time.Duration = -1
 
 // Recorder keeps events, and budgets. It is safe for concurrent use. Close it.
 type Recorder struct {
@@ -51,7 +54,7 @@ func New(c Config) (*Recorder, error) {
 	if c.Canon == nil || c.Guard == nil {
 		return nil, errors.New("usage: Canon and Guard are needed")
 	}
-	if c.Every <= 0 {
+	if c.Every == 0 {
 		c.Every = time.Second
 	}
 	if c.Now == nil {
@@ -61,6 +64,10 @@ func New(c Config) (*Recorder, error) {
 		c.Logger = slog.Default()
 	}
 	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, purses: map[access.WorldID]*purse{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	if c.Every < 0 {
+		close(r.done)
+		return r, nil
+	}
 	go r.run()
 	return r, nil
 }

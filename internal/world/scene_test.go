@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
@@ -42,7 +44,7 @@ func inMemory() canon.Store { return memory.New() }
 func emptyScene(t testing.TB, store canon.Store, change ...func(*Config)) *scene {
 	t.Helper()
 	s := &scene{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: s.ids.Next})
+	s.canon = canon.New(canon.Config{Store: store, Now: func() time.Time { return s.now }, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})
 	guard := access.NewGuard(access.Config{Now: func() time.Time { return s.now }})
 	admit := func(world access.WorldID) access.Grant {
 		a, err := guard.Admit(context.Background(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},

@@ -29,9 +29,9 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 				}
 				return differences < maxDifferences
 			}
-			tw.everything(count)
+			tw.everything(0, count)
 			if differences < maxDifferences {
-				tw.allBesides(count)
+				tw.allBesides(0, count)
 			}
 			if tw.asked < 500 && !t.Failed() {
 				t.Errorf("only %d calls were made", tw.asked)

@@ -2,8 +2,11 @@ package prooftest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -107,7 +110,8 @@ func (tw *twins) askAs(who string, a, b request) bool {
 func around(s string, at int) string { return s[max(0, at-300):min(len(s), at+300)] }
 
 // TestNonInterference holds all that is served against the second law: two worlds that
-// look the same to somebody answer that somebody alike, to the byte.
+// look the same to somebody answer that somebody alike, to the byte. PROOF_TURNS says how
+// often it is played for each audience, PROOF_TURN repeats one turn.
 func TestNonInterference(t *testing.T) { onEachStore(t, testNonInterference) }
 
 func testNonInterference(t *testing.T, on string) {
@@ -118,33 +122,53 @@ func testNonInterference(t *testing.T, on string) {
 				t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 			}
 			t.Parallel()
-			tw := newTwins(t, on, a)
-			differences := 0
-			count := func(same bool) bool {
-				if !same {
-					differences++
-				}
-				return differences < maxDifferences
-			}
-			tw.everything(count)
-			tw.allBesides(count)
-			if differences >= maxDifferences {
-				return
-			}
-			c := newChance(5, tw.full.known)
-			ops := tw.full.app.Ops.All()
-			for i := range rounds(80) {
-				if o := pick(c, ops); !tw.differs(o) && !count(tw.chance(c, o, i)) {
-					return
-				}
-			}
-			if long() {
-				tw.everything(count)
-			}
-			if tw.asked < 100 {
-				t.Errorf("only %d calls were made", tw.asked)
+			for _, turn := range turns() {
+				t.Run(fmt.Sprint("turn ", turn), func(t *testing.T) { newTwins(t, on, a).play(turn) })
 			}
 		})
+	}
+}
+
+// turns are the numbers that the rounds of a proof are played by: which calls a short
+// proof makes over which transport, and the random ones.
+func turns() (list []int) {
+	if n, err := strconv.Atoi(os.Getenv("PROOF_TURN")); err == nil {
+		return []int{n}
+	}
+	most, _ := strconv.Atoi(os.Getenv("PROOF_TURNS")) // none is one
+	for range max(most, 1) {
+		list = append(list, rand.IntN(1_000_000))
+	}
+	return list
+}
+
+// play is one round.
+func (tw *twins) play(turn int) {
+	tw.t.Helper()
+	differences := 0
+	count := func(same bool) bool {
+		if !same {
+			differences++
+		}
+		return differences < maxDifferences
+	}
+	tw.everything(turn, count)
+	tw.allBesides(turn, count)
+	if differences >= maxDifferences {
+		return
+	}
+	c := newChance(uint64(turn), tw.full.known)
+	ops := tw.full.app.Ops.All()
+	for i := range rounds(80) {
+		if o := pick(c, ops); !tw.differs(o) && !count(tw.chance(c, o, i)) {
+			return
+		}
+	}
+	if long() {
+		tw.everything(turn+1, count)
+	}
+	if tw.asked < 100 {
+		tw.t.Errorf("only %d calls were made", tw.asked)
 	}
 }
 
@@ -155,10 +179,9 @@ func (tw *twins) differs(o *op.Operation) bool {
 	return o.Name == "get-ai-usage" && people[tw.audience.who].role >= access.RoleGM
 }
 
-// everything asks each good call over each transport.
-func (tw *twins) everything(more func(same bool) bool) {
+// everything asks each good call over each transport, in a short proof over some.
+func (tw *twins) everything(turn int, more func(same bool) bool) {
 	tw.t.Helper()
-	turn := 0
 	for _, o := range tw.full.app.Ops.All() {
 		for _, e := range good[o.Name] {
 			if tw.differs(o) {
@@ -180,9 +203,9 @@ func (tw *twins) everything(more func(same bool) bool) {
 }
 
 // allBesides asks all that is no operation.
-func (tw *twins) allBesides(more func(same bool) bool) {
+func (tw *twins) allBesides(turn int, more func(same bool) bool) {
 	tw.t.Helper()
-	for _, r := range besides(tw.full.known, 0) {
+	for _, r := range besides(tw.full.known, turn) {
 		if !more(tw.ask(r)) {
 			return
 		}

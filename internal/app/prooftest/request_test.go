@@ -70,6 +70,7 @@ func (s *stage) send(who string, r request) reply {
 	if err != nil {
 		s.t.Fatalf("%s: %v", r, err)
 	}
+	s.settle()
 	var lines []string
 	for name, values := range res.Header {
 		if !slices.Contains(unfixed, name) {

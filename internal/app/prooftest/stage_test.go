@@ -7,6 +7,7 @@ package prooftest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -15,9 +16,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -81,29 +80,45 @@ func stride() int {
 // calls are made over one of them.
 func some(turn int) bool { return long() || turn%3 == 0 }
 
-// source is the clock and the ids of a stage. What is told out of sight draws ids of a
-// row of its own, and leaves those of the rest alone.
+// source is the clock, the ids and the chance of a stage. Ids are drawn from a row for each
+// purpose, which is a stream or what they are for: the order in which two purposes draw
+// changes no id. What is told out of sight draws from rows of its own, and so leaves those
+// of the rest alone.
 type source struct {
 	mu     sync.Mutex
-	now    time.Time // guarded by mu
-	hidden bool      // guarded by mu
-	drawn  [3]uint64 // guarded by mu: ids drawn in sight, out of sight, and by the way
-	chance [2]uint64 // guarded by mu: bytes drawn in sight and out of sight
+	now    time.Time      // guarded by mu
+	hidden bool           // guarded by mu
+	drawn  map[row]uint64 // guarded by mu: ids drawn
+	chance map[row]uint64 // guarded by mu: times that bytes were drawn
+}
+
+// row is what ids are drawn for, in sight or out of it.
+type row struct {
+	purpose string
+	hidden  bool
+}
+
+func newSource() *source {
+	return &source{now: begin, drawn: map[row]uint64{}, chance: map[row]uint64{}}
 }
 
 // Random gives bytes that are the same in every run.
 func (s *source) Random(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	row := 0
-	if s.hidden {
-		row = 1
-	}
-	s.chance[row]++
-	r := rand.New(rand.NewPCG(s.chance[row], uint64(row)))
+	at := row{hidden: s.hidden}
+	s.chance[at]++
+	r := rand.New(rand.NewPCG(s.chance[at], uint64(at.number())))
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
+}
+
+func (r row) number() byte {
+	if r.hidden {
+		return 1
+	}
+	return 0
 }
 
 func (s *source) Now() time.Time {
@@ -124,42 +139,22 @@ func (s *source) hide(on bool) {
 	s.hidden = on
 }
 
-// byTheWay reports whether an id is drawn for the record of what calls cost, which is
-// written whenever there is time, and so in no order with what the ids of calls are.
-func byTheWay() bool {
-	var at [16]uintptr
-	frames := runtime.CallersFrames(at[:runtime.Callers(3, at[:])])
-	for {
-		f, more := frames.Next()
-		if strings.Contains(f.Function, "internal/usage.") {
-			return true
-		}
-		if !more {
-			return false
-		}
-	}
-}
-
-// NewID gives UUIDs of version 7 that rise and are the same in every run.
-func (s *source) NewID() uuid.UUID {
+// NewID gives UUIDs of version 7 that rise for each purpose and are the same in every run.
+func (s *source) NewID(purpose string) uuid.UUID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	row := byte(0)
-	switch {
-	case byTheWay():
-		row = 2
-	case s.hidden:
-		row = 1
-	}
-	s.drawn[row]++
+	at := row{purpose, s.hidden}
+	s.drawn[at]++
 	var u uuid.UUID
 	ms := s.now.UnixMilli()
 	for i := range 6 {
 		u[i] = byte(ms >> (8 * (5 - i)))
 	}
-	u[6], u[8], u[9] = 0x70, 0x80, row
+	sum := sha256.Sum256([]byte(purpose))
+	u[6], u[7], u[8], u[9] = 0x70, sum[0], 0x80, at.number()
+	copy(u[10:12], sum[1:])
 	for i := range 4 {
-		u[15-i] = byte(s.drawn[row] >> (8 * i))
+		u[15-i] = byte(s.drawn[at] >> (8 * i))
 	}
 	return u
 }
@@ -204,7 +199,7 @@ var begin = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 // newStage opens the product on an empty store of a kind, with one empty world.
 func newStage(t testing.TB, on string) *stage {
 	t.Helper()
-	s := &stage{t: t, src: &source{now: begin}, keys: map[string]string{}, logs: &sink{}, traces: &sink{}}
+	s := &stage{t: t, src: newSource(), keys: map[string]string{}, logs: &sink{}, traces: &sink{}}
 	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(s.traces, r.Body)
 	}))
@@ -221,7 +216,7 @@ func newStage(t testing.TB, on string) *stage {
 	c.Studio.Blender, c.Studio.Godot = filepath.Join(c.Data, "no-blender"), filepath.Join(c.Data, "no-godot")
 	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,
-		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger})
+		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger, Still: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,6 +289,14 @@ var (
 	player = author("player", access.RoleUser)
 )
 
+// settle does the work that the last call left to be done beside calls.
+func (s *stage) settle() {
+	s.t.Helper()
+	if err := s.app.Settle(s.t.Context()); err != nil {
+		s.t.Error(err)
+	}
+}
+
 // do makes a call as an author, in the stage's world, and gives its output.
 func (s *stage) do(by access.Caller, operation string, input any) map[string]any {
 	s.t.Helper()
@@ -316,6 +319,7 @@ func (s *stage) tried(by access.Caller, operation string, input any) (out map[st
 		r.World = "" // the input names it
 	}
 	a, err := s.app.Ops.Invoke(s.t.Context(), by, r)
+	s.settle()
 	if err == nil {
 		err = json.Unmarshal(a.Output, &out)
 	}

@@ -59,7 +59,7 @@ func (s *source) pass() {
 	s.now = s.now.Add(time.Second)
 }
 
-func (s *source) NewID() uuid.UUID {
+func (s *source) NewID(string) uuid.UUID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
