@@ -157,6 +157,11 @@ func (tw *twins) play(turn int) {
 	if differences >= maxDifferences {
 		return
 	}
+	for _, r := range writes(tw.full.known, turn) {
+		if !count(tw.ask(r)) {
+			return
+		}
+	}
 	c := newChance(uint64(turn), tw.full.known)
 	ops := tw.full.app.Ops.All()
 	for i := range rounds(80) {

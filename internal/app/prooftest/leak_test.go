@@ -136,6 +136,11 @@ func testNoMarkLeaks(t *testing.T, on string) {
 		for _, r := range besides(o.known, i) {
 			o.call(who, r)
 		}
+		if who != "admin" && who != "operator" {
+			for _, r := range writes(o.decoys, i) { // no mark is written down
+				o.call(who, r)
+			}
+		}
 		o.call(who, request{operation: "metrics", method: "GET", path: "/metrics"})
 	}
 	list, as := seated(o.story)
@@ -210,6 +215,9 @@ func (o *oracle) exports() {
 // it can.
 func (o *oracle) tryControl() {
 	o.t.Helper()
+	for offset := 0; offset < 2000; offset += 100 {
+		o.call("gm", request{operation: "control", method: "GET", path: "/api/mcp/changes?limit=100&offset=" + itoa(offset)})
+	}
 	seeing := map[string][]string{"admin": nil, "stranger": nil}
 	for who := range seeing {
 		for offset := 0; offset < 800; offset += 100 {
@@ -270,6 +278,9 @@ func (o *oracle) wantCoverage() {
 		}
 		if !m.apart && m.shows("admin") && !o.shown["admin"][m] || !m.apart && m.world == "otherland" && !o.shown["stranger"][m] {
 			o.t.Errorf("the control did not see %s of a %s card %v (%s)", m.place, m.label.Level, m.label.Subjects, m.word)
+		}
+		if m.place == formerName && m.shows("gm") && !o.shown["gm"][m] {
+			o.t.Errorf("the gm did not see %s of a %s card %v (%s)", m.place, m.label.Level, m.label.Subjects, m.word)
 		}
 	}
 	o.t.Logf("%d marks; %d operations × %d callers", len(o.finds.marks), len(o.hits), len(callers))

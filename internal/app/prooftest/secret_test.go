@@ -184,6 +184,7 @@ func (s *story) tell(shown ...access.Label) {
 	if len(s.hidden) > 0 {
 		s.tellReveals(s.hidden[0], access.NewLabel(access.LevelUser), "Sunken Bell")
 	}
+	s.tellFormerNames()
 	s.tellMixed()
 	for i, l := range s.hidden {
 		if i%2 == 1 {
