@@ -29,6 +29,43 @@ func (s *story) tellFormerNames() {
 	}
 }
 
+// stir has the keeper act between the calls of others: on what stands above cards in sight
+// and out of it, on what is hidden, and on what comes into sight.
+func (s *story) stir(turn int) {
+	s.t.Helper()
+	opens := []func(*grove){byLabel, byMove, byTurns, fromTrash}
+	s.tellGrove(fmt.Sprintf("Late House %d", turn), s.hidden[turn%len(s.hidden)], access.NewLabel(access.LevelUser), opens[turn%len(opens)])
+	lendwater, motto := s.cardCalled("Lendwater"), s.cardCalled("Lendwater+Motto")
+	s.unseen(func() {
+		for i, l := range s.hidden {
+			c := s.put(canon.NewCard{Name: fmt.Sprintf("Lendwater+Motto+%s", s.secretName(formerName, l)), Label: &l})
+			s.edit(c.ID, s.secret("content", l))
+			s.rename(c.ID, fmt.Sprintf("Lendwater+Motto+Reed House %d %d", turn, i))
+			s.do(keeper, "delete_card", map[string]any{"name": "~" + c.ID.String()})
+			s.do(keeper, "restore_card", map[string]any{"name": "~" + c.ID.String()})
+			s.onCard(c.ID, func(p *canon.Plan, c canon.Card) error { _, err := p.SetLabel(c, forOthers); return err })
+		}
+	})
+	s.seen(func() { s.rename(lendwater, "Lendwater Town") })
+	s.seen(func() { s.rename(motto, "Lendwater Town+Words") })
+	s.seen(func() {
+		s.do(keeper, "delete_card", map[string]any{"name": "~" + motto.String(), "confirm": "Lendwater Town+Words"})
+	})
+	s.seen(func() { s.do(keeper, "restore_card", map[string]any{"name": "~" + motto.String()}) })
+	s.seen(func() { s.rename(motto, "Lendwater Town+Motto") })
+	s.seen(func() { s.rename(lendwater, "Lendwater") })
+}
+
+// cardCalled is the card that everybody sees by a name.
+func (s *story) cardCalled(name string) (id canon.CardID) {
+	s.t.Helper()
+	text, _ := s.do(player, "get_card", map[string]any{"name": name})["id"].(string)
+	if err := id.UnmarshalText([]byte(text)); err != nil {
+		s.t.Fatalf("%s has the id %q: %v", name, text, err)
+	}
+	return id
+}
+
 // grove is a card with two generations below it, and how it is hidden and shown.
 type grove struct {
 	*story

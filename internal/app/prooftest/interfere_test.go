@@ -157,7 +157,16 @@ func (tw *twins) play(turn int) {
 	if differences >= maxDifferences {
 		return
 	}
-	for _, r := range writes(tw.full.known, turn) {
+	for range 2 { // the second time repeats calls by their keys, of which much has moved since
+		for _, r := range writes(tw.full.known, turn) {
+			if !count(tw.ask(r)) {
+				return
+			}
+		}
+		tw.alone.stir(turn + tw.asked)
+		tw.full.stir(turn + tw.asked)
+	}
+	for _, r := range besides(tw.full.known, turn+1) {
 		if !count(tw.ask(r)) {
 			return
 		}
