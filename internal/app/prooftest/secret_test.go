@@ -40,6 +40,9 @@ func (s *story) tellSecrets(l access.Label) {
 		own(canon.NewCard{Name: "Place 1 ferry+tags", Type: "Pointer", Content: "[[tag lantern]]\n[[secret]]"})
 		if len(l.Subjects) == 0 { // the parts make these GM's, whoever else is named
 			own(canon.NewCard{Name: "Lendwater+GM+Plot", Content: word("gm part")})
+			if l.Level == access.LevelGM { // what is made on the way to it is no wider
+				s.do(keeper, "create_card", map[string]any{"name": "Rent Quay+" + name("name above a GM part") + "+GM", "content": word("gm part")})
+			}
 			own(canon.NewCard{Name: "Oda Tarn+AI", Content: word("ai part") + " ferry"})
 		}
 		s.tellSecretTypes(l, own)
