@@ -125,6 +125,7 @@ func TestRenderMarkdown(t *testing.T) {
 
 func TestCardsAreResources(t *testing.T) {
 	s := newScene(t)
+	s.wrote("Inn", "")
 	s.wrote("Main Page", "<p>Welcome to the <b>coast</b>.</p>{{Vault}}")
 	s.wrote("Main Page+intro", "x")
 	s.hid(access.LevelGM, "Vault", "gold")

@@ -116,11 +116,18 @@ func (w *writer) update(s *sheet, c canon.Card) (canon.Card, error) {
 	if e.Content, err = w.content(s, after); err != nil {
 		return canon.Card{}, within(s.path, err)
 	}
-	if c, err = w.plan.Update(c, e); err != nil {
-		return canon.Card{}, within(s.path, err)
+	edit := func() (err error) { c, err = w.plan.Update(c, e); return err }
+	relabel := func() (err error) { c, err = w.relabel(s, c); return err }
+	// What is written for few must be no version that more may read: a label goes up
+	// before the rest is written, and down after it.
+	steps := []func() error{relabel, edit}
+	if s.level < c.Own.Level {
+		steps = []func() error{edit, relabel}
 	}
-	if c, err = w.relabel(s, c); err != nil {
-		return canon.Card{}, within(s.path, err)
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return canon.Card{}, within(s.path, err)
+		}
 	}
 	return c, w.parts(s, c)
 }
