@@ -10,18 +10,22 @@ import (
 )
 
 // TestTablesFollowFromTheStream drives random changes, refused ones among them, and
-// checks that the tables equal their replay and that a narrower view never sees more.
+// checks that the tables equal their replay, that a narrower view never sees more, and
+// that nobody is shown a name that a card bore out of their sight.
 func TestTablesFollowFromTheStream(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			s := newScene(t)
 			r := rand.New(rand.NewPCG(seed, 1))
+			seen := sightings{}
 			for range 120 {
 				who := []string{"user", "gm", "admin", "alice"}[r.IntN(4)]
 				s.as(who).do(func(p *canon.Plan) error { return randomStep(t, r, p) })
+				seen.note(s)
 			}
 			s.wantRebuilt()
 			wantNarrowing(t, s)
+			seen.wantNoOther(s)
 		})
 	}
 }
@@ -106,5 +110,55 @@ func wantNarrowing(t *testing.T, s *scene) {
 		if !admin[id] {
 			t.Errorf("gm sees %s, which admin does not", id)
 		}
+	}
+}
+
+// sightings are the names that cards bore while somebody saw them.
+type sightings map[string]map[string]bool
+
+var onlookers = []string{"user", "alice", "gm", "admin"}
+
+// eachSeen calls f for every living card that somebody sees.
+func eachSeen(s *scene, who string, f func(*canon.Look, canon.Card) error) {
+	s.t.Helper()
+	err := s.as(who).look(func(l *canon.Look) error {
+		cards, _, err := l.Cards(s.t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
+		for _, c := range cards {
+			if err := f(l, c); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (k sightings) note(s *scene) {
+	for _, who := range onlookers {
+		if k[who] == nil {
+			k[who] = map[string]bool{}
+		}
+		eachSeen(s, who, func(_ *canon.Look, c canon.Card) error {
+			k[who][c.ID.String()+" "+c.Name] = true
+			return nil
+		})
+	}
+}
+
+// wantNoOther checks the names of all versions that people are shown.
+func (k sightings) wantNoOther(s *scene) {
+	s.t.Helper()
+	for _, who := range onlookers {
+		eachSeen(s, who, func(l *canon.Look, c canon.Card) error {
+			list, _, err := l.Versions(s.t.Context(), c.ID, canon.Page{Limit: 1000})
+			for _, v := range list {
+				if !k[who][c.ID.String()+" "+v.Name] {
+					s.t.Errorf("%s is shown that %q was called %q", who, c.Name, v.Name)
+				}
+			}
+			return err
+		})
 	}
 }
