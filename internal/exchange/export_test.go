@@ -19,6 +19,7 @@ func TestAnExportShowsWhatItsAudienceSees(t *testing.T) {
 	s.create(canon.NewCard{Name: "Heir", Content: "nobody"})
 	s.create(canon.NewCard{Name: "End", Content: "all drown", Label: &admin})
 	s.create(canon.NewCard{Name: "Letter", Content: "for Alice", Label: &alice})
+	s.create(canon.NewCard{Name: "Town"})
 	s.create(canon.NewCard{Name: "Town+GM", Content: "plot"})
 	for _, tc := range []struct {
 		who            string
