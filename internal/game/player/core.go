@@ -1,6 +1,7 @@
 package player
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -15,9 +16,16 @@ type Core struct {
 	seat rule.Seat
 
 	heard     int
-	accused   rule.Places[float64] // how much was said against whom
-	mentioned mention              // the last time that somebody spoke of this seat
+	accusers  rule.Places[seats] // who has spoken against each seat
+	mentioned mention            // the last time that somebody spoke of this seat
 }
+
+// seats is a set of seats, a bit for each.
+type seats uint16
+
+func (s seats) with(seat rule.Seat) seats { return s | 1<<seat }
+
+func (s seats) count() int { return bits.OnesCount16(uint16(s)) }
 
 // mention is where a message names the seat.
 type mention struct {
@@ -62,7 +70,9 @@ func (c *Core) roll(day int, purpose string, more ...int) float64 {
 	return float64(x>>11) / (1 << 53)
 }
 
-// Hear takes in the chat from where it stopped.
+// Hear takes in the chat from where it stopped. A speaker counts once against a player in a
+// game, however often and in whatever words the claim is made: else the loudest would
+// decide whom the table deactivates.
 func (c *Core) Hear(t *view.Table, chat []view.Message) {
 	me := t.Players[c.seat.String()].Name
 	for _, m := range chat {
@@ -74,10 +84,11 @@ func (c *Core) Hear(t *view.Table, chat []view.Message) {
 			continue
 		}
 		text := strings.ToLower(m.Text)
+		speaker, known := rule.ParseSeat(*m.Player)
 		against := accuses(text)
 		for s := rule.Seat(1); int(s) <= len(t.Players); s++ {
-			if against && strings.Contains(text, strings.ToLower(t.Players[s.String()].Name)) {
-				*c.accused.Of(s)++
+			if against && known && s != speaker && strings.Contains(text, strings.ToLower(t.Players[s.String()].Name)) {
+				*c.accusers.Of(s) = c.accusers.Of(s).with(speaker)
 			}
 		}
 		if me != "" && strings.Contains(text, strings.ToLower(me)) {
@@ -99,11 +110,14 @@ func accuses(text string) bool {
 	})
 }
 
+// perAccuser is how much one speaker's word adds to a suspicion.
+const perAccuser = 0.03
+
 // suspicion is how likely a player seems to be of the AI side, about 0..1.
 func (c *Core) suspicion(v *view.Own, s rule.Seat) float64 {
 	x := 0.45 * c.roll(0, "prior", int(s))
 	x += 0.15 * c.roll(v.Day, "mood", int(s))
-	x += min(0.03**c.accused.Of(s), 0.2)
+	x += min(perAccuser*float64(c.accusers.Of(s).count()), 0.2)
 	tokens, n := 0, 0
 	for _, p := range v.Players {
 		if p.Alive {

@@ -3,7 +3,24 @@ package player
 import (
 	"fmt"
 	"strings"
+
+	"loregate/internal/game/rule"
+	"loregate/internal/game/view"
 )
+
+// Suspicion is how likely a seat called Ines seems to seat 1 of six, after some messages.
+func Suspicion(of rule.Seat, chat ...view.Message) float64 {
+	v := view.Own{Table: view.Table{Day: 1, Players: map[string]view.Player{}}}
+	for s := rule.Seat(1); s <= 6; s++ {
+		v.Players[s.String()] = view.Player{ID: s.String(), Name: names[s], Alive: true, Tokens: 1}
+	}
+	ines := v.Players[of.String()]
+	ines.Name = "Ines"
+	v.Players[of.String()] = ines
+	c := NewCore(rule.Seed{1}, 1)
+	c.Hear(&v.Table, chat)
+	return c.suspicion(&v, of)
+}
 
 // Line is a line, and the category that it is used up with.
 type Line struct{ Category, Text string }

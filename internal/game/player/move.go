@@ -42,7 +42,7 @@ func (c *Core) vote(v *view.Own) rule.Choice {
 // sureEnough is how suspicious a nominee must be for a human's YES. A large table can
 // wait for more. The numbers were set by simulation, so that neither side wins much more
 // often than the other at tables of any size.
-func sureEnough(players int) float64 { return 0.5 + 0.04*float64(players-rule.MinSeats) }
+func sureEnough(players int) float64 { return 0.5 + 0.035*float64(players-rule.MinSeats) }
 
 func yesIf(b bool) rule.Choice {
 	if b {

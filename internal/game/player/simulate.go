@@ -22,13 +22,16 @@ import (
 // Simulation is which games to play.
 type Simulation struct {
 	Players int // 6 to 10
-	AI      int // of them played by the program; the others sit there and do nothing
+	AI      int // of them played by the program, the first ones; the others do what Script says
 	Seed    uint64
 	Games   int
 	Workers int // 0 is 1
 	// Watch, when not nil, is given every step of every game, by several goroutines at
 	// once where there are several workers.
 	Watch func(before, after *rule.State, events []rule.Event)
+	// Script, when not nil, gives what the people at the table do when a phase begins. It is
+	// called as Watch is. Without it they do nothing.
+	Script func(*rule.State) []rule.Command
 }
 
 // Outcome is what came of a simulation.
@@ -172,6 +175,11 @@ func (m *match) do(c rule.Command) {
 // votes move again, and time passes.
 func (m *match) phase() {
 	began, ends := m.now, m.state.Public.Ends
+	if m.cfg.Script != nil {
+		for _, c := range m.cfg.Script(&m.state) {
+			m.do(c)
+		}
+	}
 	if m.state.Public.Phase == rule.PulseCheck {
 		m.answer()
 	}
