@@ -49,6 +49,15 @@ func (l *Look) As(level access.Level) *Look {
 	return &c
 }
 
+// AsAnyPlayer is the same snapshot as every player sees it, without the things that are
+// open to somebody by name.
+func (l *Look) AsAnyPlayer() *Look {
+	c := *l
+	c.grant = l.grant.AsPlayer("")
+	c.sight.View = c.grant.View()
+	return &c
+}
+
 // NameLevel is the level that the world's name rules give a name, whether or not
 // anything bears it.
 func (l *Look) NameLevel(name string) access.Level {

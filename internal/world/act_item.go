@@ -50,7 +50,7 @@ func (s *stage) take() error {
 	if len(s.deed.Objects) == 0 {
 		return cannot("absent", "There is nothing here that you could take.")
 	}
-	return s.settle(PlayerAct, costUnknown)
+	return s.settle(PlayerAct)
 }
 
 // stock is what can be had from a place or a container: what it holds and, of a place,
@@ -154,7 +154,7 @@ func (s *stage) drop() error {
 	if err := s.handOver(to.ID); err != nil {
 		return err
 	}
-	return s.settle(PlayerAct, costUnknown)
+	return s.settle(PlayerAct)
 }
 
 // give hands things to somebody at the place.
@@ -178,7 +178,7 @@ func (s *stage) give() error {
 	if err := s.handOver(to.ID); err != nil {
 		return err
 	}
-	return s.settle(PlayerAct, costUnknown)
+	return s.settle(PlayerAct)
 }
 
 // handOver moves what is named from the player to a holder.
@@ -243,7 +243,7 @@ func (s *stage) use() error {
 		}
 	}
 	s.deed.Objects = []something{as(t, 0)}
-	return s.settle(PlayerAct, costUnknown)
+	return s.settle(PlayerAct)
 }
 
 // consume takes one of a thing away.
@@ -336,5 +336,5 @@ func (s *stage) open(way exit, key thing) error {
 		}
 	}
 	s.deed.Direction, s.deed.Effect, s.deed.Objects = way.Direction, "unlocked", []something{as(key, 0)}
-	return s.settle(PlayerAct, costUnknown)
+	return s.settle(PlayerAct)
 }

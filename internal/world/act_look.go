@@ -8,16 +8,16 @@ import (
 )
 
 // look looks around, in a direction, or at something here.
-func (s *stage) look(cost int64) error {
+func (s *stage) look() error {
 	name := s.intent.DirectObject
 	switch {
 	case s.intent.Direction != "":
 		s.deed.Direction = s.intent.Direction
-		return s.settle(PlayerLook, cost)
+		return s.settle(PlayerLook)
 	case name == "" || isHere(name):
-		return s.settle(PlayerLook, cost)
+		return s.settle(PlayerLook)
 	}
-	return s.lookAt(name, cost)
+	return s.lookAt(name)
 }
 
 // isHere reports whether a name means the place itself.
@@ -29,7 +29,7 @@ func isHere(name string) bool {
 	return false
 }
 
-func (s *stage) lookAt(name string, cost int64) error {
+func (s *stage) lookAt(name string) error {
 	all, err := s.inSight()
 	if err != nil {
 		return err
@@ -41,11 +41,11 @@ func (s *stage) lookAt(name string, cost int64) error {
 	if len(found) == 1 {
 		s.involve(found[0])
 		s.deed.Objects = []something{as(found[0], 0)}
-		return s.settle(PlayerLook, cost)
+		return s.settle(PlayerLook)
 	}
 	if d, ok := directionWords[foldWord(name)]; ok {
 		s.deed.Direction = d
-		return s.settle(PlayerLook, cost)
+		return s.settle(PlayerLook)
 	}
 	text, err := s.text(s.ctx, s.where)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *stage) lookAt(name string, cost int64) error {
 		return cannot("absent", "You see no %s here.", markup.Clean(name))
 	}
 	s.deed.Detail = markup.Clean(name)
-	return s.settle(PlayerLook, cost)
+	return s.settle(PlayerLook)
 }
 
 // inSight are the things that can be looked at: what is here, what is carried, the parts
@@ -114,4 +114,4 @@ func sentences(text string) []string {
 }
 
 // inventory looks at what the player has.
-func (s *stage) inventory() error { return s.settle(PlayerLook, costLook) }
+func (s *stage) inventory() error { return s.settle(PlayerLook) }

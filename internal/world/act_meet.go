@@ -18,7 +18,7 @@ type speaker struct {
 func (s *stage) talk() error {
 	s.deed.Detail = clipped(strings.Join(s.intent.Modifiers, " "), 200)
 	if s.intent.DirectObject == "" {
-		return s.settle(PlayerAct, costUnknown)
+		return s.settle(PlayerAct)
 	}
 	to, err := s.someoneHere(s.intent.DirectObject)
 	if err != nil {
@@ -29,9 +29,9 @@ func (s *stage) talk() error {
 	var f speaker
 	fieldsOf(to.Fields, &f)
 	if n := len(f.Says); n > 0 {
-		s.deed.Line = int(s.now.Clock/costUnknown)%n + 1
+		s.deed.Line = int(s.now.Clock/minute)%n + 1
 	}
-	return s.settle(PlayerAct, costUnknown)
+	return s.settle(PlayerAct)
 }
 
 // fight is the state of a fight between a player and somebody: the attributes of the link
@@ -83,7 +83,7 @@ func (s *stage) attack() error {
 	if err := s.strike(to, blow); err != nil {
 		return err
 	}
-	return s.settle(PlayerAct, costRound)
+	return s.settle(PlayerAct)
 }
 
 // strike wounds somebody. Players are not struck: that is for them to agree on.
@@ -141,7 +141,7 @@ func (s *stage) throw() error {
 			}
 		}
 	}
-	return s.settle(PlayerAct, costRound)
+	return s.settle(PlayerAct)
 }
 
 // act does what the stage's intent says. Its error is *impossible where the story does
@@ -152,10 +152,8 @@ func (s *stage) act() error {
 		return s.move()
 	case VerbFlee:
 		return s.flee()
-	case VerbLook:
-		return s.look(costLook)
-	case VerbExamine:
-		return s.look(costExamine)
+	case VerbLook, VerbExamine:
+		return s.look()
 	case VerbInventory:
 		return s.inventory()
 	case VerbTake:
@@ -173,9 +171,9 @@ func (s *stage) act() error {
 	case VerbThrow:
 		return s.throw()
 	case VerbDefend:
-		return s.settle(PlayerAct, costRound)
+		return s.settle(PlayerAct)
 	case VerbRest:
-		return s.settle(PlayerAct, costRest)
+		return s.settle(PlayerAct)
 	}
 	return cannot("unknown", "You are not sure how to do that.")
 }

@@ -41,12 +41,9 @@ func (s *stage) goBy(way exit) error {
 	s.involve(dest)
 	s.plan.Rest(way.link)
 	from := s.where.ID
-	s.to, s.deed.From, s.deed.To, s.deed.Direction = dest.ID, &from, way.To, way.Direction
-	cost := way.TravelDurationMs
-	if cost == 0 {
-		cost = costMove
-	}
-	return s.settle(PlayerMove, min(cost, 365*day))
+	s.to, s.travel = dest, way.TravelDurationMs
+	s.deed.From, s.deed.To, s.deed.Direction = &from, way.To, way.Direction
+	return s.settle(PlayerMove)
 }
 
 // wayOut finds the exit that is meant: by direction, by the way one came, or by where it

@@ -35,7 +35,7 @@ func TestWhatComesBetweenIsReckonedWith(t *testing.T) {
 		clock          int64
 		carries        string // by the first player afterwards
 	}{
-		{name: "time passes for both", text: "look", between: "look", outcome: "done", place: "Quay", clock: 2 * costLook},
+		{name: "time passes for both", text: "look", between: "look", outcome: "done", place: "Quay", clock: 2 * costs[VerbLook].base},
 		{name: "the player has gone elsewhere", text: "go down", before: "go north then take the iron key then use the key on the chapel then go east then go up",
 			between: "go down", outcome: "impossible", place: "Chapel"},
 		{name: "the last of a thing is taken by another", before: "go north", text: "take the iron key", between: "take the iron key", other: "go north",

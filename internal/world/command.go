@@ -98,14 +98,15 @@ func (w *World) command(ctx context.Context, c *op.Call, in commandIn) (commandO
 func (w *World) step(ctx context.Context, c *op.Call, player canon.CardID, i Intent, text string, out *commandOut) (bool, error) {
 	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
 	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
-	g := c.Grant.Part(strconv.Itoa(i.Order), input)
-	receipt, err := w.enact(ctx, g, player, i)
+	part := func(suffix string) access.Grant { return c.Grant.Part(strconv.Itoa(i.Order)+suffix, input) }
+	done, err := w.enact(ctx, part, player, i)
+	receipt := done.Receipt
 	var no *impossible
 	switch {
 	case errors.As(err, &no):
 		result.Outcome, result.Reason, result.Text = "impossible", no.reason, no.text
 		if no.hint != nil {
-			if receipt, err = w.noteHint(ctx, c.Grant.Part(strconv.Itoa(i.Order)+"-hint", input), *no.hint); err != nil {
+			if receipt, err = w.noteHint(ctx, part("-hint"), *no.hint); err != nil {
 				return false, err
 			}
 		} else {
@@ -118,44 +119,108 @@ func (w *World) step(ctx context.Context, c *op.Call, player canon.CardID, i Int
 	}
 	c.Reply.Replayed = c.Reply.Replayed || receipt.Replayed
 	if receipt.Change != uuid.Nil {
-		told, err := w.tell(ctx, c.Grant, receipt.Change, out)
-		if err != nil {
-			return false, err
-		}
 		result.EventID = &receipt.Change
+		var texts []string
+		for _, change := range []uuid.UUID{done.waited, receipt.Change, done.met} {
+			told, err := w.tell(ctx, c.Grant, change, out)
+			if err != nil {
+				return false, err
+			}
+			if told != "" {
+				texts = append(texts, told)
+			}
+		}
 		if result.Outcome == "done" {
-			result.Text = told
+			result.Text = strings.Join(texts, " ")
 		}
 	}
 	out.Results = append(out.Results, result)
 	return result.Outcome == "done", nil
 }
 
+// enacted is what came of an act: its commit, and those by which the player came to the
+// time of the place before and after it.
+type enacted struct {
+	canon.Receipt
+	waited, met uuid.UUID
+}
+
+// firstThings is the error of an act's plan where time must be put right before it.
+type firstThings struct{ clock, player bool }
+
+func (firstThings) Error() string { return "world: the clocks must be put right first" }
+
 // enact plans and commits one act. What was done under the same idempotency key before
 // is not done, and not counted, again.
-func (w *World) enact(ctx context.Context, g access.Grant, player canon.CardID, i Intent) (canon.Receipt, error) {
-	paced := false
-	return w.canon.Change(ctx, g, func(p *canon.Plan) error {
-		if !paced {
-			if err := w.paced(player, i.Verb); err != nil {
+func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID, i Intent) (done enacted, err error) {
+	paced, met := false, false
+	act := func(timely bool) error {
+		done.Receipt, err = w.canon.Change(ctx, part(""), func(p *canon.Plan) error {
+			if !paced {
+				if err := w.paced(player, i.Verb); err != nil {
+					return err
+				}
+				paced = true
+			}
+			s, err := stand(ctx, p, player, i)
+			if err != nil {
 				return err
 			}
-			paced = true
+			if err := s.act(); err != nil {
+				return err
+			}
+			if first := s.first(); !timely && first != (firstThings{}) {
+				return first
+			}
+			met = s.meets
+			return p.Event(s.event)
+		})
+		return err
+	}
+	var first firstThings
+	if err := act(false); errors.As(err, &first) {
+		if first.clock {
+			if err := w.keepClock(ctx, part("-clock")); err != nil {
+				return done, err
+			}
 		}
-		s, err := stand(ctx, p, player, i)
-		if err != nil {
-			return err
+		if first.player {
+			r, err := w.meet(ctx, part("-wait"), player)
+			if err != nil {
+				return done, err
+			}
+			done.waited = r.Change
 		}
-		if err := s.act(); err != nil {
-			return err
+		err = act(true)
+	}
+	switch {
+	case err != nil || done.DryRun:
+		return done, err
+	case done.Replayed:
+		if done.waited, err = w.metBefore(ctx, part("-wait")); err == nil {
+			done.met, err = w.metBefore(ctx, part("-met"))
 		}
-		return p.Event(s.event)
-	})
+	case met:
+		var r canon.Receipt
+		r, err = w.meet(ctx, part("-met"), player)
+		done.met = r.Change
+	}
+	return done, err
+}
+
+// first says what must be put right before the act. An act that not everybody may learn of
+// does not move the world's clock.
+func (s *stage) first() firstThings {
+	everyones := s.event.Label.Equal(access.NewLabel(access.LevelUser))
+	return firstThings{clock: everyones && s.clock.due(s.plan.Clock(), rateOf(s.World().Settings)) != "", player: s.waits}
 }
 
 // tell adds the event of a commit, and gives its narration as of that commit, so that a
 // repeated command is answered alike.
 func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out *commandOut) (text string, err error) {
+	if change == uuid.Nil {
+		return "", nil
+	}
 	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
 		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})
 		if err != nil || len(events) == 0 {
@@ -164,7 +229,7 @@ func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out 
 		out.Events = append(out.Events, enveloped(events[0]))
 		var d deed
 		fieldsOf(events[0].Payload, &d)
-		m := &moment{Look: l, w: w, at: events[0].Seq, tick: d.Clock, read: w.cfg.Now()}
+		m := &moment{Look: l, w: w, at: events[0].Seq, tick: d.tick(), read: w.cfg.Now()}
 		text, err = m.narrated(ctx, events[0])
 		return err
 	})

@@ -123,6 +123,9 @@ func locationContextOf(ctx context.Context, m *moment, in atPlace) (out location
 	if err != nil || !ok {
 		return out, err
 	}
+	if err := m.settleTick(ctx, &t); err != nil {
+		return out, err
+	}
 	c := locationContext{Tick: m.tick}
 	if c.Location, err = m.location(ctx, t); err != nil {
 		return out, err
@@ -194,20 +197,31 @@ func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerCon
 	if err != nil || !ok || !t.is(typePlayer) {
 		return out, err
 	}
-	c := playerContext{Tick: m.tick, Player: playerView{ID: t.ID, Name: markup.Clean(t.Name)}, Warnings: []string{}}
+	c := playerContext{Player: playerView{ID: t.ID, Name: markup.Clean(t.Name)}, Warnings: []string{}}
 	at, stands, err := m.whereabouts(ctx, t.ID)
 	if err != nil {
 		return out, err
 	}
+	var where *thing
 	if stands {
 		p := presenceOf(at)
 		c.Player.Clock, c.Player.Heading = p.Clock, p.Heading
-		if c.Location, err = m.standing(ctx, at.To); err != nil {
+		if where, err = m.standing(ctx, at.To); err != nil {
 			return out, err
 		}
 	}
-	if c.Location == nil {
+	if err := m.settleTick(ctx, where); err != nil {
+		return out, err
+	}
+	c.Tick = m.tick
+	if where == nil {
 		c.Warnings = append(c.Warnings, "the player stands nowhere")
+	} else {
+		l, err := m.location(ctx, *where)
+		if err != nil {
+			return out, err
+		}
+		c.Location = &l
 	}
 	if c.Inventory, err = m.held(ctx, t.ID); err != nil {
 		return out, err
@@ -217,13 +231,12 @@ func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerCon
 }
 
 // standing is the place with an id, or nil where that is no place.
-func (m *moment) standing(ctx context.Context, id canon.CardID) (*location, error) {
+func (m *moment) standing(ctx context.Context, id canon.CardID) (*thing, error) {
 	t, ok, err := m.thing(ctx, id)
 	if err != nil || !ok || !t.is(typeLocation) {
 		return nil, err
 	}
-	l, err := m.location(ctx, t)
-	return &l, err
+	return &t, nil
 }
 
 type atmosphere struct {
@@ -239,12 +252,19 @@ type atmosphere struct {
 // atmosphereOf shows defaults where there is no such place: every place without layers
 // looks so.
 func atmosphereOf(ctx context.Context, m *moment, in atPlace) (a atmosphere, err error) {
-	a = atmosphere{Tick: m.tick, TimeOfDay: TimeOfDay(m.tick)}
 	layers := map[string]canon.Layer{}
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil {
 		return a, err
 	}
+	where := &t
+	if !ok {
+		where = nil
+	}
+	if err := m.settleTick(ctx, where); err != nil {
+		return a, err
+	}
+	a.Tick, a.TimeOfDay = m.tick, TimeOfDay(m.tick)
 	if ok {
 		a.LocationID = &t.ID
 		around, err := m.realmsOf(ctx, t)

@@ -31,6 +31,8 @@ const (
 	QuestProposed   EventType = "Quest.Proposed"
 	GenerationHint  EventType = "Navigation.Exit.GenerationHint"
 	RetconIssued    EventType = "Canon.RetconIssued"
+	ClockAdvanced   EventType = "World.Clock.Advanced"
+	ClockReconciled EventType = "Player.Clock.Reconciled"
 )
 
 // EventKind is what is known of a type of event.
@@ -41,7 +43,7 @@ type EventKind struct {
 	// Least is the lowest role that may ask for one (enqueue-world-event), on which a person
 	// decides: a user, but for what a handler carries out with more rights than a user has and
 	// for what changes the meaning of facts. RoleNone is never asked for: what a player did
-	// must agree with where it stands and what it holds.
+	// must agree with where it stands and what it holds, and time with what was played.
 	Least access.Role
 }
 
@@ -59,6 +61,8 @@ var EventKinds = []EventKind{
 	{QuestProposed, 1, "A quest was accepted into the canon.", access.RoleUser},
 	{GenerationHint, 1, "A player wanted to go where an exit is still pending.", access.RoleUser},
 	{RetconIssued, 1, "An accepted fact was given another meaning.", access.RoleGM},
+	{ClockAdvanced, 1, "The world's clock began, went on after a pause, or was advanced by a game master.", access.RoleNone},
+	{ClockReconciled, 1, "A player and the place where it stands came to one time.", access.RoleNone},
 }
 
 // KindOf finds a type of event.

@@ -21,6 +21,9 @@ type moment struct {
 	at   canon.Seq // 0 is the snapshot as it stands
 	tick int64
 	read time.Time // when it was read; what is known of handlers is as of then
+	then time.Time // the real time of a moment that has passed, where it was asked for
+
+	timed bool // tick is what was asked for, and not the time of the place
 
 	meant map[string]meant // by what the caller gave for an id, "" for nothing; nil where it is not kept
 	again bool             // the context was read before: ids mean what they did then
@@ -55,28 +58,40 @@ type timed interface {
 func (w *World) moment(ctx context.Context, l *canon.Look, ask when) (*moment, error) {
 	m := &moment{Look: l, w: w, read: w.cfg.Now().UTC().Truncate(time.Millisecond), meant: map[string]meant{}}
 	if ask.AsOf != "" {
-		at, err := asOf(ctx, l, ask.AsOf)
+		at, then, err := asOf(ctx, l, ask.AsOf)
 		if err != nil {
 			return nil, err
 		}
-		m.at = at
+		m.at, m.then = at, then
 	}
 	if ask.Tick != nil {
-		m.tick = *ask.Tick
-		return m, nil
+		m.tick, m.timed = *ask.Tick, true
 	}
-	var err error
-	m.tick, err = m.clock(ctx)
-	return m, err
+	return m, nil
 }
 
-// asOf finds the commit that is meant by as_of. Before the first there is nothing.
-func asOf(ctx context.Context, l *canon.Look, text string) (canon.Seq, error) {
+// settleTick makes the moment speak of the time of a place, or without one of the world,
+// unless another was asked for.
+func (m *moment) settleTick(ctx context.Context, place *thing) (err error) {
+	switch {
+	case m.timed:
+	case place == nil:
+		m.tick, err = m.now(ctx)
+	default:
+		m.tick, err = m.anchorAt(ctx, place.ID)
+	}
+	m.timed = true
+	return err
+}
+
+// asOf finds the commit that is meant by as_of, and the time where one is named. Before the
+// first there is nothing.
+func asOf(ctx context.Context, l *canon.Look, text string) (canon.Seq, time.Time, error) {
 	if n, err := strconv.ParseUint(text, 10, 63); err == nil && l.Grant().Role() >= access.RoleGM {
 		if n == 0 || canon.Seq(n) > l.Now() {
-			return 0, fault.BadField("as_of", "is no commit of this world; the last is %d", l.Now())
+			return 0, time.Time{}, fault.BadField("as_of", "is no commit of this world; the last is %d", l.Now())
 		}
-		return canon.Seq(n), nil
+		return canon.Seq(n), time.Time{}, nil
 	}
 	for _, form := range []string{time.RFC3339, time.DateOnly} {
 		at, err := time.Parse(form, text)
@@ -87,30 +102,9 @@ func asOf(ctx context.Context, l *canon.Look, text string) (canon.Seq, error) {
 		if err == nil && seq == 0 {
 			err = fault.BadField("as_of", "lies before the world began")
 		}
-		return seq, err
+		return seq, at, err
 	}
-	return 0, fault.BadField("as_of", "must be a time such as 2026-01-31T18:00:00Z")
-}
-
-// clock is the world's: the highest of its players'.
-func (m *moment) clock(ctx context.Context) (int64, error) {
-	if m.at == 0 {
-		tick, _, err := m.LinkMax(ctx, linkAt, attrClock)
-		return tick, err
-	}
-	var highest int64
-	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		links, _, err := m.Links(ctx, canon.LinkQuery{Kinds: []string{linkAt}, AsOf: m.at, Page: page})
-		if err != nil {
-			return 0, err
-		}
-		for _, l := range links {
-			highest = max(highest, presenceOf(l).Clock)
-		}
-		if len(links) < page.Limit {
-			return highest, nil
-		}
-	}
+	return 0, time.Time{}, fault.BadField("as_of", "must be a time such as 2026-01-31T18:00:00Z")
 }
 
 // thing is a card as it stood at the moment.

@@ -13,6 +13,9 @@ import (
 // narrated tells what a player did, to that player: a template over the committed event
 // and what the reader may see now.
 func (m *moment) narrated(ctx context.Context, e canon.StoredEvent) (string, error) {
+	if EventType(e.Type) == ClockReconciled {
+		return tellMeeting(e.Payload), nil
+	}
 	var d deed
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
 		return "", fmt.Errorf("world: event %s: %w", e.ID, err)
@@ -28,6 +31,19 @@ func (m *moment) narrated(ctx context.Context, e canon.StoredEvent) (string, err
 	return "", nil
 }
 
+// tellMeeting tells a player how it came to the time of a place.
+func tellMeeting(payload json.RawMessage) string {
+	var r reckoning
+	fieldsOf(payload, &r)
+	switch r.Policy {
+	case policyWait:
+		return "You wait " + span(r.Clock-r.From) + "; it is " + TimeOfDay(r.Clock) + " now."
+	case policyCompress:
+		return "You are ahead of the hour here. The rest of the " + TimeOfDay(r.Anchor) + " passes before it has caught up with you."
+	}
+	return ""
+}
+
 func (m *moment) tellMove(ctx context.Context, d deed) (string, error) {
 	head := "You go " + going(d.Direction)
 	if d.Verb == VerbFlee {
@@ -39,6 +55,9 @@ func (m *moment) tellMove(ctx context.Context, d deed) (string, error) {
 	t, ok, err := m.thing(ctx, *d.To)
 	if err != nil || !ok {
 		return head + ".", err
+	}
+	if d.CutMs >= longWay {
+		head += ". The way is long, and you are there sooner than you should be: the world has yet to catch up with you"
 	}
 	view, err := m.view(ctx, t, d.PlayerID)
 	return head + ". " + view, err
@@ -233,20 +252,35 @@ func (m *moment) tellAct(ctx context.Context, d deed) (string, error) {
 	case VerbDefend:
 		return "You brace yourself.", nil
 	case VerbRest:
-		return "You sleep, and wake in the " + dayPart(d.Clock) + ".", nil
+		return tellRest(d), nil
 	}
 	return "Time passes.", nil
 }
 
-// dayPart is the time of day after "in the".
-func dayPart(tick int64) string {
+// tellRest tells of a sleep, and of one that ends early because the sleeper is as far ahead
+// of the world as anybody gets.
+func tellRest(d deed) string {
+	switch {
+	case d.CutMs == 0:
+		return "You sleep, and wake " + inDayPart(d.Clock) + "."
+	case d.DurationMs < minute:
+		return "You lie down, and sleep does not come: hardly a moment has passed. Rest again when the world has caught up with you."
+	}
+	return "You sleep, and wake after " + span(d.DurationMs) + ", " + inDayPart(d.Clock) + ". Time would pass no faster: the world has yet to catch up with you."
+}
+
+// longWay is the travel of which is told that it took less time than it should.
+const longWay = 10 * minute
+
+// inDayPart is the time of day after "you wake": "in the afternoon".
+func inDayPart(tick int64) string {
 	switch t := TimeOfDay(tick); t {
 	case "dawn":
-		return "grey of dawn"
+		return "in the grey of dawn"
 	case "dusk":
-		return "last of the light"
+		return "in the last of the light"
 	default:
-		return t
+		return "in the " + t
 	}
 }
 

@@ -105,10 +105,16 @@ func (w *World) planPlayer(ctx context.Context, p *canon.Plan, name string) erro
 	if !ok {
 		return fault.New(fault.Rule, "this world has no place where players begin; its admin sets starter_location")
 	}
-	clock, err := m.clock(ctx)
+	links, err := m.anchors(ctx, start.ID)
 	if err != nil {
 		return err
 	}
+	world, err := m.now(ctx)
+	if err != nil {
+		return err
+	}
+	everyone := access.NewLabel(access.LevelUser)
+	clock := anchorOf(links, world, func(l access.Label) bool { return openTo(everyone, l) })
 	card, err := p.Create(canon.NewCard{Name: name, Type: typePlayer, Root: true})
 	if err != nil {
 		return err
@@ -177,8 +183,16 @@ func (w *World) stateOf(ctx context.Context, g access.Grant, id canon.CardID) (s
 		if ok {
 			p := presenceOf(at)
 			s.Clock, s.Heading = p.Clock, p.Heading
-			if s.Location, err = m.standing(ctx, at.To); err != nil {
+			where, err := m.standing(ctx, at.To)
+			if err != nil {
 				return err
+			}
+			if where != nil {
+				l, err := m.location(ctx, *where)
+				if err != nil {
+					return err
+				}
+				s.Location = &l
 			}
 		}
 		s.Inventory, err = m.held(ctx, id)

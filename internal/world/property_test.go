@@ -115,7 +115,7 @@ func (s *scene) read(players []player) worldState {
 			}
 		}
 		m := &moment{Look: l, w: s.world}
-		st.clock, err = m.clock(s.t.Context())
+		st.clock, err = m.now(s.t.Context())
 		return err
 	})
 	if err != nil {
@@ -299,5 +299,5 @@ func TestCommandsAtOnceLoseNoTime(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	p.call("get_player", `{"id":"`+p.id.String()+`"}`).is("player.clock", n*costLook)
+	p.call("get_player", `{"id":"`+p.id.String()+`"}`).is("player.clock", int(n*costs[VerbLook].base))
 }

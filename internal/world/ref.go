@@ -160,7 +160,7 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 			return nil, fault.BadField("contextRef", "does not fit its tool; read the context again").Because(err)
 		}
 		if t, ok := any(&in).(timed); ok && t.asked().Tick != nil {
-			m.tick = *t.asked().Tick
+			m.tick, m.timed = *t.asked().Tick, true
 		}
 		out, err := answer(ctx, m, in)
 		if err != nil {
@@ -179,11 +179,11 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 			if err != nil {
 				return err
 			}
-			if isTimed {
-				t.settle(m.tick)
-			}
 			if out, err = answer(ctx, m, in); err != nil {
 				return err
+			}
+			if isTimed {
+				t.settle(m.tick)
 			}
 			return w.cite(c, m, s.Name, in, &out)
 		})

@@ -11,16 +11,6 @@ import (
 	"loregate/internal/fault"
 )
 
-// What acts cost, in milliseconds of world time.
-const (
-	costMove    = 60_000
-	costLook    = 5_000
-	costExamine = 30_000
-	costRound   = 6_000 // of a fight
-	costRest    = 8 * hour
-	costUnknown = 60_000
-)
-
 // deed is what a player did: the payload of Player.Move, Player.Look and Player.Act. What
 // is narrated of it follows from this and from what the reader may see now.
 type deed struct {
@@ -35,7 +25,18 @@ type deed struct {
 	Line       int           `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string        `json:"effect,omitempty"`
 	DurationMs int64         `json:"durationMs"`
-	Clock      int64         `json:"clock"` // the player's, afterwards
+	CutMs      int64         `json:"cutMs,omitempty"` // by how much less than it costs: nobody gets further ahead of the world
+	Clock      int64         `json:"clock"`           // the player's, afterwards
+	Anchor     *int64        `json:"anchor,omitempty"` // the time of the place afterwards; absent from older events
+	World      *actLine      `json:"world,omitempty"`  // of an act that went on after a pause
+}
+
+// tick is the time that what is told of the deed speaks of.
+func (d deed) tick() int64 {
+	if d.Anchor != nil {
+		return *d.Anchor
+	}
+	return d.Clock
 }
 
 // something is a thing in a deed.
@@ -69,11 +70,16 @@ type stage struct {
 	at     canon.Link // of who, to the place
 	now    presence
 	where  thing
+	clock  worldClock
+	world  int64        // the world's time
 	label  access.Label // of everything the act involves
-	to     canon.CardID // where the player stands afterwards
+	to     thing // where the player stands afterwards
+	travel int64 // how long the way there takes; 0 where it does not say
 	intent Intent
 	deed   deed
 	event  canon.Event // once the act is settled
+	waits  bool        // the player must come to the time of the place before it acts
+	meets  bool        // and after it
 }
 
 // stand makes the stage of a player's act.
@@ -94,8 +100,11 @@ func stand(ctx context.Context, p *canon.Plan, player canon.CardID, i Intent) (*
 	if err != nil || !ok {
 		return nil, orAbsent(err)
 	}
-	s := &stage{moment: m, ctx: ctx, plan: p, who: who, at: at, now: presenceOf(at), where: where, label: who.Label.Meet(where.Label), to: where.ID, intent: i}
-	s.tick = s.now.Clock
+	s := &stage{moment: m, ctx: ctx, plan: p, who: who, at: at, now: presenceOf(at), where: where, label: who.Label.Meet(where.Label), to: where, intent: i}
+	if s.clock, err = m.worldClock(ctx); err != nil {
+		return nil, err
+	}
+	s.world, s.tick = s.clock.tickAt(p.Clock()), s.now.Clock
 	s.deed = deed{PlayerID: player, Verb: i.Verb}
 	p.Rest(at)
 	return s, nil
@@ -120,22 +129,53 @@ func (s *stage) involve(things ...thing) {
 }
 
 // settle plans what every act leaves, the player's clock and place, and makes its event.
-func (s *stage) settle(t EventType, cost int64) error {
-	s.deed.DurationMs, s.deed.Clock = cost, s.now.Clock+cost
+// What would take the player further ahead of the world than maxLead is cut.
+func (s *stage) settle(t EventType) error {
+	state, err := s.condition(s.ctx, s.to)
+	if err != nil {
+		return err
+	}
+	cost := costOf(s.intent.Verb, s.travel, state)
+	s.deed.DurationMs = min(cost, max(s.world+maxLead-s.now.Clock, 0))
+	s.deed.CutMs, s.deed.Clock = cost-s.deed.DurationMs, s.now.Clock+s.deed.DurationMs
+	if err := s.reckonWith(s.to.ID); err != nil {
+		return err
+	}
 	after := presence{Clock: s.deed.Clock, Heading: s.now.Heading}
 	if s.deed.Direction != "" && t == PlayerMove {
 		after.Heading = s.deed.Direction
 	}
-	_, err := s.plan.Link(canon.Link{ID: s.at.ID, Kind: linkAt, From: s.who.ID, To: s.to, Attrs: merged(s.at.Attrs, after.attrs()), Label: s.at.Label})
+	_, err = s.plan.Link(canon.Link{ID: s.at.ID, Kind: linkAt, From: s.who.ID, To: s.to.ID, Attrs: merged(s.at.Attrs, after.attrs()), Label: s.at.Label})
 	if err != nil {
 		return err
+	}
+	if s.label.Equal(access.NewLabel(access.LevelUser)) {
+		s.deed.World = s.clock.lineFor(s.plan.Clock(), rateOf(s.World().Settings))
 	}
 	payload, err := json.Marshal(s.deed)
 	if err != nil {
 		return err
 	}
-	s.event = canon.Event{Type: string(t), Scope: string(LocationScope(s.to)), Payload: payload, Label: s.label, Version: 1,
+	s.event = canon.Event{Type: string(t), Scope: string(LocationScope(s.to.ID)), Payload: payload, Label: s.label, Version: 1,
 		Actor: canon.EventActor{Kind: "player", ID: s.who.ID.String()}}
+	return nil
+}
+
+// reckonWith notes the time of the place where the player stands afterwards. On arriving the
+// two come to one time.
+func (s *stage) reckonWith(place canon.CardID) error {
+	links, err := s.anchors(s.ctx, place)
+	if err != nil {
+		return err
+	}
+	anchor := anchorOf(links, s.world, s.shared)
+	if place != s.where.ID {
+		r := reckon(s.deed.Clock, anchor, s.world)
+		anchor, s.meets = r.Anchor, r.Policy != ""
+	} else {
+		s.waits = s.behind(links)
+	}
+	s.deed.Anchor = &anchor
 	return nil
 }
 

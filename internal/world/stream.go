@@ -121,8 +121,14 @@ func concerns(e canon.StoredEvent, player, place canon.CardID) bool {
 		return false
 	}
 	var d deed
-	if EventType(e.Type) == PlayerMove {
+	var step clockStep
+	switch EventType(e.Type) {
+	case PlayerMove:
 		fieldsOf(e.Payload, &d)
+	case ClockAdvanced:
+		if fieldsOf(e.Payload, &step); step.Tick == step.FromTick {
+			return false // it only went on
+		}
 	}
 	return scope == GlobalScope || about == player || about == place || e.Actor.ID == player.String() || d.From != nil && *d.From == place
 }
@@ -135,11 +141,11 @@ type streamed struct {
 
 func (m *moment) message(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
 	t := streamed{envelope: enveloped(e)}
-	if e.Actor.ID == player.String() {
+	if e.Actor.ID == player.String() || EventType(e.Type) == ClockReconciled && e.Scope == string(PlayerScope(player)) {
 		var d deed
 		fieldsOf(e.Payload, &d)
 		own := *m
-		own.tick = d.Clock
+		own.tick = d.tick()
 		var err error
 		if t.Narration, err = own.narrated(ctx, e); err != nil {
 			return op.Message{}, err
