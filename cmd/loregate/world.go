@@ -13,7 +13,9 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/world"
 )
 
 type worldCmd struct {
@@ -82,11 +84,15 @@ type worldConfigureCmd struct {
 	GMParts     []string `help:"Name parts that make a card GM; default gm and ai." name:"gm-parts"`
 	BatchRole   *string  `help:"Least role for batches: user, gm or admin."`
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
+	ClockRate   string   `help:"World time that passes in a unit of real time: 1, or 0 for a clock that a GM advances by hand." name:"clock-rate" placeholder:"NUMBER"`
 	Safety      string   `help:"What texts may hold: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
 	Unproven    []string `help:"Kinds that agents may propose without the contextRef of what they read: ambience, npc_dialogue, player_action; or none, the default: then such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`
 }
 
 func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
+	if _, ok := world.ParseRate(w.ClockRate); w.ClockRate != "" && !ok {
+		return fault.BadField("clock-rate", "is a number from 0 to 8760, such as 1")
+	}
 	return w.with(ctx, func(a *app.App) error {
 		return a.ConfigureWorld(ctx, w.World, func(title *string, s *canon.Settings) {
 			set(title, w.Title)
@@ -101,6 +107,9 @@ func (w worldConfigureCmd) Run(ctx context.Context, _ io.Writer) error {
 			}
 			if w.Unproven != nil {
 				app.SetUnproven(s, w.Unproven)
+			}
+			if w.ClockRate != "" {
+				app.SetClockRate(s, w.ClockRate)
 			}
 		})
 	})

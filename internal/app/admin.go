@@ -88,6 +88,14 @@ func (a *App) ForkWorld(ctx context.Context, source string, n canon.NewWorld) (w
 		w, err = a.Canon.Fork(ctx, g, src, n)
 		return err
 	})
+	if err != nil {
+		return w, err
+	}
+	err = a.operate(ctx, src, "fork_world", access.Read, func(from access.Grant) error {
+		return a.operate(ctx, w.ID, "fork_world", access.Write, func(to access.Grant) error {
+			return a.places.CarryClock(ctx, from, to)
+		})
+	})
 	return w, err
 }
 

@@ -76,8 +76,10 @@ func (a *App) ResetWorld(ctx context.Context, name string) (r canon.Receipt, err
 		return r, err
 	}
 	err = a.operate(ctx, w, "reset_world", access.Write, func(g access.Grant) error {
-		r, err = a.Canon.Reset(ctx, g, w)
-		return err
+		if r, err = a.Canon.Reset(ctx, g, w); err != nil {
+			return err
+		}
+		return a.places.ResetClock(ctx, g)
 	})
 	return r, err
 }

@@ -72,9 +72,17 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 
 // SetSafetyProfile says by which profile the texts that are proposed in a world are judged.
 func SetSafetyProfile(s *canon.Settings, profile string) {
+	setExtra(s, proposal.ProfileSetting, profile)
+}
+
+// SetClockRate says how much world time passes in a unit of real time.
+func SetClockRate(s *canon.Settings, rate string) { setExtra(s, world.RateSetting, rate) }
+
+// setExtra sets an extra setting, and leaves the map that others may hold.
+func setExtra(s *canon.Settings, key, value string) {
 	extra := map[string]string{}
 	maps.Copy(extra, s.Extra)
-	extra[proposal.ProfileSetting] = profile
+	extra[key] = value
 	s.Extra = extra
 }
 

@@ -78,15 +78,16 @@ func randomCommand(r *rand.Rand) string {
 
 // state is what the invariants are about, read as the keeper.
 type worldState struct {
-	clocks map[canon.CardID]int64
-	stock  map[canon.CardID]int64 // of each thing, over all holders and places
-	clock  int64
-	text   string
+	clocks  map[canon.CardID]int64
+	stock   map[canon.CardID]int64 // of each thing, over all holders and places
+	clock   int64
+	anchors map[canon.CardID]int64 // of places that have one
+	text    string
 }
 
 func (s *scene) read(players []player) worldState {
 	s.t.Helper()
-	st := worldState{clocks: map[canon.CardID]int64{}, stock: map[canon.CardID]int64{}}
+	st := worldState{clocks: map[canon.CardID]int64{}, stock: map[canon.CardID]int64{}, anchors: map[canon.CardID]int64{}}
 	err := s.canon.Look(s.t.Context(), s.admin, func(l *canon.Look) (err error) {
 		for _, p := range players {
 			at, _, err := l.Links(s.t.Context(), canon.LinkQuery{From: p.id, Kinds: []string{linkAt}, Page: canon.Page{Limit: 10}})
@@ -113,6 +114,13 @@ func (s *scene) read(players []player) worldState {
 			} else if _, isPlayer := st.clocks[link.From]; !isPlayer {
 				st.stock[link.From] += quantityOf(link)
 			}
+		}
+		anchors, _, err := l.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAnchor}, Page: canon.Page{Limit: 1000}})
+		if err != nil {
+			return err
+		}
+		for _, a := range anchors {
+			st.anchors[a.From] = presenceOf(a).Clock
 		}
 		m := &moment{Look: l, w: s.world}
 		st.clock, err = m.now(s.t.Context())

@@ -25,8 +25,8 @@ type deed struct {
 	Line       int           `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string        `json:"effect,omitempty"`
 	DurationMs int64         `json:"durationMs"`
-	CutMs      int64         `json:"cutMs,omitempty"` // by how much less than it costs: nobody gets further ahead of the world
-	Clock      int64         `json:"clock"`           // the player's, afterwards
+	CutMs      int64         `json:"cutMs,omitempty"`  // by how much less than it costs: nobody gets further ahead of the world
+	Clock      int64         `json:"clock"`            // the player's, afterwards
 	Anchor     *int64        `json:"anchor,omitempty"` // the time of the place afterwards; absent from older events
 	World      *actLine      `json:"world,omitempty"`  // of an act that went on after a pause
 }
@@ -73,8 +73,8 @@ type stage struct {
 	clock  worldClock
 	world  int64        // the world's time
 	label  access.Label // of everything the act involves
-	to     thing // where the player stands afterwards
-	travel int64 // how long the way there takes; 0 where it does not say
+	to     thing        // where the player stands afterwards
+	travel int64        // how long the way there takes; 0 where it does not say
 	intent Intent
 	deed   deed
 	event  canon.Event // once the act is settled

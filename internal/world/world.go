@@ -92,7 +92,7 @@ type part struct {
 
 // parts are the areas, in the order of the reference pages.
 func (w *World) parts() []part {
-	return []part{w.contextPart(), w.parserPart(), w.playPart(), w.lore.part()}
+	return []part{w.contextPart(), w.parserPart(), w.playPart(), w.clockPart(), w.lore.part()}
 }
 
 // Surfaces gives the surfaces world and lore: each part on those that it names.
