@@ -64,7 +64,7 @@ func slotOf(found map[string]canon.Layer, kind string) slot {
 	if !ok {
 		return slot{Defaulted: defaults[kind] != "", Value: defaults[kind]}
 	}
-	value, whole := shortened512(markup.Clean(l.Text))
+	value, whole := shortened(markup.Clean(l.Text), maxText)
 	at, card, from := l.At, l.Card, l.FromTick
 	s := slot{Present: true, Value: value, ValueTruncated: whole > 0, ScopeID: &card, AuthoredAt: &at, EffectiveFromTick: &from}
 	if l.ToTick != 0 {

@@ -23,14 +23,14 @@ func (w *World) contextPart() part {
 			health("health", ""),
 			contextTool(w, op.Spec{
 				Name: "get-location-context", Title: "Everything about a place",
-				Doc: "Read what a narrator needs at a place: description, exits, realms, mood, who is near and what happened of late. " +
+				Doc: "Read what a narrator needs at a place: description, exits and where they lead, realms, mood, who and what is there and what happened of late. " +
 					"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null where there is no such place.",
 				Surfaces: onWorld, Bare: "item", Target: "locationId", Route: "GET /api/world/location-context", Meta: toolID("WorldContext-getLocationContext"),
 				Examples: []op.Example{{Title: "Where players begin", Input: `{}`}, {Title: "A place at noon of the first day", Input: `{"locationId": "loc-rent-quay", "tick": "43200000"}`}},
 			}, locationContextOf),
 			contextTool(w, op.Spec{
 				Name: "get-player-context", Title: "Everything about a player",
-				Doc:      "Read where a player stands, what it carries, its clock and what it did of late, before telling it anything. null where there is no such player.",
+				Doc:      "Read where a player stands, who and what is there, what it carries, its clock and what it did of late, before telling it anything. null where there is no such player.",
 				Surfaces: onWorld, Bare: "item", Target: "playerId", Route: "GET /api/world/player-context", Meta: toolID("WorldContext-getPlayerContext"),
 				Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 			}, playerContextOf),
@@ -92,6 +92,25 @@ type atPlace struct {
 	when
 }
 
+// full is the part of an input that says how much of a description is wanted. Older
+// references have none.
+type full struct {
+	MaxChars int `json:"maxChars,omitzero" min:"1" max:"16000" default:"512" numeric:"string" jsonschema:"How many characters of the description are given at most. It is cut after a sentence."`
+}
+
+func (f full) max() int {
+	if f.MaxChars == 0 {
+		return maxText
+	}
+	return f.MaxChars
+}
+
+// aboutPlace is the input of tools that describe a place.
+type aboutPlace struct {
+	atPlace
+	full
+}
+
 type locationContext struct {
 	citation
 	Tick          int64           `json:"tick"`
@@ -102,7 +121,8 @@ type locationContext struct {
 	Ambient       slot            `json:"ambient"`
 	Layers        map[string]slot `json:"layers,omitempty" jsonschema:"Base and dynamic layers in force, which add to the description."`
 	NearbyPlayers []someone       `json:"nearbyPlayers"`
-	RecentEvents  []happened      `json:"recentEvents"`
+	company
+	RecentEvents []happened `json:"recentEvents"`
 }
 
 type locationContextOut struct {
@@ -118,7 +138,7 @@ func (o *locationContextOut) citeAs(ref string) {
 // maxRecent is how many events a context lists.
 const maxRecent = 20
 
-func locationContextOf(ctx context.Context, m *moment, in atPlace) (out locationContextOut, err error) {
+func locationContextOf(ctx context.Context, m *moment, in aboutPlace) (out locationContextOut, err error) {
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
@@ -127,10 +147,10 @@ func locationContextOf(ctx context.Context, m *moment, in atPlace) (out location
 		return out, err
 	}
 	c := locationContext{Tick: m.tick}
-	if c.Location, err = m.location(ctx, t); err != nil {
+	if c.Location, err = m.location(ctx, t, in.max()); err != nil {
 		return out, err
 	}
-	if c.Exits, err = m.exits(ctx, t); err != nil {
+	if c.Exits, err = m.namedExits(ctx, t); err != nil {
 		return out, err
 	}
 	around, err := m.realmsOf(ctx, t)
@@ -156,13 +176,17 @@ func locationContextOf(ctx context.Context, m *moment, in atPlace) (out location
 		return out, err
 	}
 	c.NearbyPlayers = nearby(here, canon.CardID{})
+	if c.company, err = m.companyOf(ctx, here, t.ID); err != nil {
+		return out, err
+	}
 	c.RecentEvents, err = m.recent(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, maxRecent)
 	return locationContextOut{&c}, err
 }
 
 type playerIn struct {
-	PlayerID string `json:"playerId" minlen:"1" maxlen:"100" jsonschema:"Id of the player."`
+	PlayerID string `json:"playerId" minlen:"1" maxlen:"100" jsonschema:"Id or codename of the player."`
 	when
+	full
 }
 
 type playerView struct {
@@ -174,10 +198,11 @@ type playerView struct {
 
 type playerContext struct {
 	citation
-	Tick         int64      `json:"tick"`
-	Player       playerView `json:"player"`
-	Location     *location  `json:"location"`
-	Inventory    []carried  `json:"inventory"`
+	Tick      int64      `json:"tick"`
+	Player    playerView `json:"player"`
+	Location  *location  `json:"location"`
+	Inventory []carried  `json:"inventory"`
+	company
 	RecentEvents []happened `json:"recentEvents"`
 	Warnings     []string   `json:"warnings"`
 }
@@ -197,7 +222,8 @@ func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerCon
 	if err != nil || !ok || !t.is(typePlayer) {
 		return out, err
 	}
-	c := playerContext{Player: playerView{ID: t.ID, Name: markup.Clean(t.Name)}, Warnings: []string{}}
+	c := playerContext{Player: playerView{ID: t.ID, Name: markup.Clean(t.Name)}, Warnings: []string{},
+		company: company{NPCs: []inhabitant{}, Items: []carried{}}}
 	at, stands, err := m.whereabouts(ctx, t.ID)
 	if err != nil {
 		return out, err
@@ -217,11 +243,18 @@ func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerCon
 	if where == nil {
 		c.Warnings = append(c.Warnings, "the player stands nowhere")
 	} else {
-		l, err := m.location(ctx, *where)
+		l, err := m.location(ctx, *where, in.max())
 		if err != nil {
 			return out, err
 		}
 		c.Location = &l
+		here, err := m.here(ctx, where.ID)
+		if err != nil {
+			return out, err
+		}
+		if c.company, err = m.companyOf(ctx, here, where.ID); err != nil {
+			return out, err
+		}
 	}
 	if c.Inventory, err = m.held(ctx, t.ID); err != nil {
 		return out, err
@@ -281,7 +314,7 @@ func atmosphereOf(ctx context.Context, m *moment, in atPlace) (a atmosphere, err
 
 type eventsIn struct {
 	Scope   string `json:"scope" enum:"location,player" jsonschema:"What it happened to."`
-	ScopeID string `json:"scopeId" minlen:"1" maxlen:"100" jsonschema:"Id of the place or player."`
+	ScopeID string `json:"scopeId" minlen:"1" maxlen:"100" jsonschema:"Id or codename of the place or player."`
 	Limit   int    `json:"limit,omitzero" numeric:"string" default:"20" jsonschema:"How many, 1 to 100."`
 	AsOf    string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
 }
@@ -329,12 +362,12 @@ func (o *plainLocationOut) citeAs(ref string) {
 	}
 }
 
-func plainLocation(ctx context.Context, m *moment, in atPlace) (out plainLocationOut, err error) {
+func plainLocation(ctx context.Context, m *moment, in aboutPlace) (out plainLocationOut, err error) {
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
 	}
-	l, err := m.location(ctx, t)
+	l, err := m.location(ctx, t, in.max())
 	return plainLocationOut{&citedLocation{location: l}}, err
 }
 
@@ -348,6 +381,6 @@ func exitsOf(ctx context.Context, m *moment, in atPlace) (exitsOut, error) {
 	if err != nil || !ok {
 		return exitsOut{Exits: []exit{}}, err
 	}
-	exits, err := m.exits(ctx, t)
+	exits, err := m.namedExits(ctx, t)
 	return exitsOut{Exits: exits}, err
 }

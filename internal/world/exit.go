@@ -24,6 +24,7 @@ const (
 type exit struct {
 	Direction        Direction      `json:"direction"`
 	To               *canon.CardID  `json:"toLocationId,omitempty" jsonschema:"Absent where there is no exit yet."`
+	ToName           string         `json:"toLocationName,omitempty" jsonschema:"Where it leads."`
 	Description      string         `json:"description,omitempty"`
 	TravelDurationMs int64          `json:"travelDurationMs,omitempty"`
 	LockState        string         `json:"lockState,omitempty"`
@@ -74,7 +75,7 @@ func (m *moment) exits(ctx context.Context, t thing) ([]exit, error) {
 		taken[a.Direction] = true
 		to := l.To
 		e := exit{Direction: a.Direction, To: &to, TravelDurationMs: max(a.TravelDurationMs, 0), LockState: a.LockState, Availability: ExitHard, key: a.Key, link: l}
-		e.Description = cut(&e.FieldTruncations, "description", markup.Clean(a.Description))
+		e.Description = cut(&e.FieldTruncations, "description", markup.Clean(a.Description), maxText)
 		out = append(out, e)
 	}
 	var field availabilityField
@@ -87,13 +88,36 @@ func (m *moment) exits(ctx context.Context, t thing) ([]exit, error) {
 			if d, ok := ParseDirection(name); ok && !taken[d] {
 				taken[d] = true
 				e := exit{Direction: d, Availability: kind.is}
-				e.Reason = cut(&e.FieldTruncations, "reason", reasonOf(why))
+				e.Reason = cut(&e.FieldTruncations, "reason", reasonOf(why), maxText)
 				out = append(out, e)
 			}
 		}
 	}
 	slices.SortStableFunc(out, func(a, b exit) int { return cmp.Compare(a.Direction.order(), b.Direction.order()) })
 	return out, nil
+}
+
+// namedExits are the exits of a place with the names of where they lead.
+func (m *moment) namedExits(ctx context.Context, t thing) ([]exit, error) {
+	exits, err := m.exits(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var ids []canon.CardID
+	for _, e := range exits {
+		if e.To != nil {
+			ids = append(ids, *e.To)
+		}
+	}
+	ends, err := m.things(ctx, ids)
+	for i, e := range exits {
+		for _, end := range ends {
+			if e.To != nil && end.ID == *e.To {
+				exits[i].ToName = markup.Clean(end.Name)
+			}
+		}
+	}
+	return exits, err
 }
 
 func reasonOf(raw json.RawMessage) string {

@@ -133,7 +133,7 @@ type shortener struct{ cut map[string]int }
 func (s shortener) short(path string, v any, depth int) any {
 	switch v := v.(type) {
 	case string:
-		text, whole := shortened512(markup.Clean(v))
+		text, whole := shortened(markup.Clean(v), maxText)
 		if whole > 0 {
 			s.cut[path] = whole
 		}

@@ -91,7 +91,7 @@ func (m *moment) view(ctx context.Context, t thing, player canon.CardID) (string
 			parts = append(parts, more)
 		}
 	}
-	company, err := m.company(ctx, t, player)
+	company, err := m.tellCompany(ctx, t, player)
 	if err != nil {
 		return "", err
 	}
@@ -99,8 +99,8 @@ func (m *moment) view(ctx context.Context, t thing, player canon.CardID) (string
 	return strings.Join(append(append(parts, company...), waysOut(exits)), " "), err
 }
 
-// company tells who and what is at a place.
-func (m *moment) company(ctx context.Context, t thing, player canon.CardID) ([]string, error) {
+// tellCompany tells who and what is at a place.
+func (m *moment) tellCompany(ctx context.Context, t thing, player canon.CardID) ([]string, error) {
 	here, err := m.here(ctx, t.ID)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (m *moment) tellThing(ctx context.Context, o something) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, _ = shortened512(strings.Join(strings.Fields(text), " "))
+	text, _ = shortened(strings.Join(strings.Fields(text), " "), maxText)
 	if t.is(typePlayer) && text == "" {
 		text = t.title() + " is a traveller like you."
 	}
@@ -307,7 +307,7 @@ func (m *moment) tellUse(ctx context.Context, d deed) (string, error) {
 		}
 		var f usable
 		if fieldsOf(t.Fields, &f); ok && f.Use != "" {
-			text, _ := shortened512(markup.Clean(f.Use))
+			text, _ := shortened(markup.Clean(f.Use), maxText)
 			return text, nil
 		}
 	}
@@ -341,7 +341,7 @@ func (m *moment) tellTalk(ctx context.Context, d deed) (string, error) {
 }
 
 func saidBy(who, line string) string {
-	line, _ = shortened512(markup.Clean(line))
+	line, _ = shortened(markup.Clean(line), maxText)
 	return who + " says: “" + line + "”"
 }
 

@@ -25,9 +25,6 @@ const (
 	attrClock = "clock"
 )
 
-// maxText is how many characters of a text a context gives.
-const maxText = 512
-
 // is reports whether a thing is of a type.
 func (t thing) is(typ string) bool { return markup.KeyOf(t.Type) == markup.KeyOf(typ) }
 
@@ -108,14 +105,14 @@ func CheckStarter(ctx context.Context, l *canon.Look, name string) error {
 	return fault.BadField("starter_location", "there is no place called %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// location shows a place.
-func (m *moment) location(ctx context.Context, t thing) (location, error) {
+// location shows a place, with at most max characters of its description.
+func (m *moment) location(ctx context.Context, t thing, max int) (location, error) {
 	text, err := m.text(ctx, t)
 	if err != nil {
 		return location{}, err
 	}
 	l := location{ID: t.ID, Name: markup.Clean(t.Name)}
-	l.Description = cut(&l.FieldTruncations, "description", text)
+	l.Description = cut(&l.FieldTruncations, "description", text, max)
 	tags, on, err := m.tags(ctx, t)
 	if err != nil {
 		return location{}, err
@@ -126,8 +123,8 @@ func (m *moment) location(ctx context.Context, t thing) (location, error) {
 }
 
 // cut shortens a field's text and notes that it did.
-func cut(noted *map[string]int, field, text string) string {
-	short, whole := shortened512(text)
+func cut(noted *map[string]int, field, text string, max int) string {
+	short, whole := shortened(text, max)
 	if whole > 0 {
 		if *noted == nil {
 			*noted = map[string]int{}
@@ -135,16 +132,6 @@ func cut(noted *map[string]int, field, text string) string {
 		(*noted)[field] = whole
 	}
 	return short
-}
-
-// shortened512 is a text of at most maxText characters, and the length of the whole in
-// characters where it was cut, else 0.
-func shortened512(s string) (string, int) {
-	short := clipped(s, maxText)
-	if len(short) == len(s) {
-		return s, 0
-	}
-	return short, len([]rune(s))
 }
 
 // text is a card's content as plain text for a reader: no markup, no nests, no marks that

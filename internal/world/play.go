@@ -188,7 +188,7 @@ func (w *World) stateOf(ctx context.Context, g access.Grant, id canon.CardID) (s
 				return err
 			}
 			if where != nil {
-				l, err := m.location(ctx, *where)
+				l, err := m.location(ctx, *where, maxText)
 				if err != nil {
 					return err
 				}

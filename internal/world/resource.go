@@ -37,7 +37,7 @@ func (w *World) readLocation(ctx context.Context, c *op.Call, vars map[string]st
 		if vars["id"] == "" {
 			return noPlace(vars["id"])
 		}
-		out, err := locationContextOf(ctx, m, atPlace{LocationID: vars["id"]})
+		out, err := locationContextOf(ctx, m, aboutPlace{atPlace: atPlace{LocationID: vars["id"]}})
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (w *World) renderNarrate(ctx context.Context, c *op.Call, args map[string]s
 		if err != nil {
 			return err
 		}
-		out, err := locationContextOf(ctx, m, atPlace{LocationID: args["location"]})
+		out, err := locationContextOf(ctx, m, aboutPlace{atPlace: atPlace{LocationID: args["location"]}})
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,62 @@
+package world
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// maxListed is how many characters, and how many things, of a place a context names.
+const maxListed = 50
+
+// inhabitant is a character or creature at a place.
+type inhabitant struct {
+	ID   canon.CardID `json:"id"`
+	Name string       `json:"name"`
+	Type string       `json:"type"`
+}
+
+// company is who and what is at a place, as far as the reader sees it.
+type company struct {
+	NPCs            []inhabitant   `json:"npcs" jsonschema:"Characters and creatures here that are not players."`
+	Items           []carried      `json:"items" jsonschema:"Things that stand or lie here."`
+	ListTruncations map[string]int `json:"listTruncations,omitempty" jsonschema:"Lists that were cut, with how many there are."`
+}
+
+// companyOf names who and what is among the things at a place, and what lies there.
+func (m *moment) companyOf(ctx context.Context, here []thing, place canon.CardID) (c company, err error) {
+	c.NPCs = []inhabitant{}
+	if c.Items, err = m.held(ctx, place); err != nil {
+		return c, err
+	}
+	for _, t := range here {
+		switch {
+		case t.is(typePlayer):
+		case alive(t):
+			c.NPCs = append(c.NPCs, inhabitant{t.ID, markup.Clean(t.Name), t.Type})
+		case !slices.ContainsFunc(c.Items, func(i carried) bool { return i.ID == t.ID }):
+			c.Items = append(c.Items, carried{ID: t.ID, Name: markup.Clean(t.Name), Type: t.Type, Quantity: 1})
+		}
+	}
+	slices.SortStableFunc(c.NPCs, func(a, b inhabitant) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:]))
+	})
+	slices.SortStableFunc(c.Items, func(a, b carried) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+	cutList(&c.ListTruncations, "npcs", &c.NPCs)
+	cutList(&c.ListTruncations, "items", &c.Items)
+	return c, nil
+}
+
+// cutList bounds a list, and notes how many there were.
+func cutList[T any](noted *map[string]int, name string, list *[]T) {
+	if n := len(*list); n > maxListed {
+		if *noted == nil {
+			*noted = map[string]int{}
+		}
+		(*noted)[name] = n
+		*list = (*list)[:maxListed]
+	}
+}

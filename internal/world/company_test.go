@@ -1,0 +1,82 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"loregate/internal/canon"
+)
+
+// Contexts name who and what is at a place, and where its exits lead, as far as the reader
+// may know.
+func TestContextsNameWhoAndWhatIsThere(t *testing.T) {
+	s := newScene(t)
+	p := s.joins("Mira")
+	p.does("n")
+	u := s.as("user")
+	for _, path := range [][3]string{{"get-location-context", `{"locationId":"loc-square"}`, "item"}, {"get-player-context", `{"playerId":"` + p.id.String() + `"}`, "item"}} {
+		u.call(path[0], path[1]).is("item.npcs.#", 1, "item.npcs.0.name", "Oda Tarn", "item.npcs.0.id", s.idOf("Oda Tarn").String(), "item.npcs.0.type", "Character",
+			"item.items.#", 3, "item.items.0.name", "Anvil", "item.items.0.quantity", 1, "item.items.1.name", "Copper Coin", "item.items.1.quantity", 5, "item.items.2.id", s.idOf("Iron Key").String())
+	}
+	here := u.call("get-location-context", `{}`)
+	here.is("item.npcs.#", 1, "item.npcs.0.name", "Salt Hound", "item.items.#", 0, "item.exits.0.toLocationName", "Square", "item.exits.1.toLocationName", nil)
+	if strings.Contains(here.Raw, "Ghost") || strings.Contains(here.Raw, "Cellar") {
+		t.Errorf("what is hidden is named: %s", here.Raw)
+	}
+	s.as("gm").call("get-location-context", `{}`).is("item.npcs.#", 2, "item.npcs.0.name", "Ghost", "item.exits.3.toLocationName", "Cellar")
+	u.call("list-exits", `{}`).is("exits.0.toLocationName", "Square")
+	for i := range maxListed + 3 {
+		s.card(canon.NewCard{Name: fmt.Sprintf("Rat %02d", i), Type: "Creature"})
+		s.link(linkAt, fmt.Sprintf("Rat %02d", i), "Tower", `{}`)
+	}
+	u.call("get-location-context", `{"locationId":"loc-tower"}`).is("item.npcs.#", maxListed, "item.listTruncations.npcs", maxListed+3)
+}
+
+func TestDescriptionsAreCutAtSentences(t *testing.T) {
+	s := newScene(t)
+	long := strings.Repeat("The rope is wet here. ", 60)
+	s.edit("Quay", canon.Edit{Content: ptr("<p>" + long + "</p>")})
+	u := s.as("user")
+	got := u.call("get-location-context", `{}`)
+	d := got.at("item.location.description").(string)
+	if !strings.HasSuffix(d, "wet here.") || len(d) > 512 || len(d) < 480 || got.at("item.location.fieldTruncations.description") != float64(len(long)-1) {
+		t.Errorf("%d %q", len(d), d)
+	}
+	for _, tool := range []string{"get-location-context", "get-location"} {
+		u.call(tool, `{"maxChars":"16000"}`).is("item.location.description", map[string]any{"get-location-context": strings.TrimSpace(long)}[tool], "item.description", map[string]any{"get-location": strings.TrimSpace(long)}[tool])
+		for _, bad := range []string{`{"maxChars":0}`, `{"maxChars":-1}`, `{"maxChars":16001}`, `{"maxChars":"all"}`} {
+			u.fails("validation_error", tool, bad)
+		}
+	}
+	for text, want := range map[string]string{
+		"One. Two is longer than that.":                                                 "One.",
+		"Is it? \"Yes.\" And so on for a while":                                         "Is it? \"Yes.\"",
+		"A sentence that does not end in time at all":                                   "A sentence that…",
+		"Донаудампфшиффахртсгезельшафт":                                                 "Донаудампфшиффахртс"[:2*20-2],
+		"第一句。第二句很长很长很长很长很长很长很长很长":                                                       "第一句。",
+		"3.5 metres of it, and more of the same":                                        "3.5 metres of it,…",
+		"Line one\nand line two goes on":                                                "Line one",
+		"e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301": strings.Repeat("e\u0301", 10),
+		"ab": "ab",
+	} {
+		short, whole := shortened(text, 20)
+		if utf8.RuneCountInString(short) > 20 || !utf8.ValidString(short) || !strings.HasPrefix(text, strings.TrimSuffix(short, "…")) {
+			t.Errorf("%q: %q", text, short)
+		}
+		if !strings.Contains(text, "Донау") && short != want {
+			t.Errorf("%q: %q, want %q", text, short, want)
+		}
+		if (whole != 0) != (short != text) {
+			t.Errorf("%q: whole %d", text, whole)
+		}
+	}
+	for _, text := range []string{"", "…", strings.Repeat("\u0301", 40), strings.Repeat(".", 40), strings.Repeat(" ", 40), strings.Repeat("\n", 40)} {
+		for max := range 6 {
+			if short, _ := shortened(text, max+1); utf8.RuneCountInString(short) > max+1 {
+				t.Errorf("%q to %d: %q", text, max+1, short)
+			}
+		}
+	}
+}
