@@ -11,7 +11,7 @@ import (
 
 // ambience is the payload of propose-ambience.
 type ambience struct {
-	LocationID string `json:"locationId" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$" jsonschema:"The place."`
+	LocationID string `json:"locationId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the place."`
 	LayerType  string `json:"layerType" enum:"ambient,dynamic,weather,lighting" jsonschema:"What kind of layer it is."`
 	Text       string `json:"text" minlen:"1" maxlen:"4000" jsonschema:"The text, at most 180 characters."`
 	FromTick   *int64 `json:"fromTick,omitzero" min:"0" numeric:"string" jsonschema:"First tick that it is there at, in milliseconds of world time; from the beginning where it is not said."`
@@ -22,7 +22,7 @@ type ambience struct {
 
 func ambienceKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800,
+		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800, Refs: []string{"locationId"},
 		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
 			Doc: "Lay a short text over a place: what can be seen, heard or smelt there now. At most 180 characters, and nothing that the place does not have: " +
 				"no new exit, thing, arrival or death. Read get-location-context first, and send the contextRef of its answer.",

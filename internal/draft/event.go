@@ -19,14 +19,14 @@ import (
 type event struct {
 	Type    string         `json:"type" pattern:"^[A-Z][A-Za-z]*(\\.[A-Z][A-Za-z]*){1,3}$" maxlen:"100" jsonschema:"Type of the event, such as NPC.Tick."`
 	Payload map[string]any `json:"payload" jsonschema:"What happened."`
-	About   string         `json:"scope,omitzero" default:"global:world" pattern:"^(global:world|(loc|player):[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$" jsonschema:"What it happened to: loc:ID, player:ID or global:world."`
+	About   string         `json:"scope,omitzero" default:"global:world" pattern:"^(global:world|(loc|player):[0-9A-Za-z._-]{1,100})$" jsonschema:"What it happened to: loc:ID, player:ID or global:world. ID is an id or a codename."`
 
 	cfg Config
 }
 
 func eventKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true,
+		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true, Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId", "payload.npcId"},
 		Tool: proposal.Tool{Name: "enqueue-world-event", ID: "WorldMutation-enqueueWorldEvent", Title: "Propose an event",
 			Doc:      "Ask for an event of a known type to be recorded in the world, where its handlers take it up. A person decides.",
 			Examples: []op.Example{{Title: "Time passed for a character", Input: `{"type": "NPC.Tick", "payload": {"mood": "patient"}}`}}},

@@ -22,7 +22,7 @@ type quest struct {
 type seedSpec struct {
 	Title      string      `json:"title" minlen:"1" maxlen:"200"`
 	Hook       string      `json:"hook" minlen:"1" maxlen:"8000"`
-	GiverID    string      `json:"giverId,omitzero" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"`
+	GiverID    string      `json:"giverId,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$"`
 	Objectives []objective `json:"objectives" minitems:"1" maxitems:"50"`
 	Factions   []string    `json:"factions,omitzero" maxitems:"20" minlen:"1" maxlen:"100"`
 	Rewards    []string    `json:"rewards,omitzero" maxitems:"20" minlen:"1" maxlen:"500"`
@@ -31,13 +31,13 @@ type seedSpec struct {
 type objective struct {
 	ID         string   `json:"id" minlen:"1" maxlen:"64"`
 	Text       string   `json:"text" minlen:"1" maxlen:"1000"`
-	LocationID string   `json:"locationId,omitzero" pattern:"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"`
+	LocationID string   `json:"locationId,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$"`
 	Requires   []string `json:"requires,omitzero" maxitems:"50" maxlen:"64"`
 }
 
 func questKind(c Config) *proposal.Kind {
 	return proposal.DefineWith(proposal.Kind{
-		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review,
+		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review, Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
 		Tool: proposal.Tool{Name: "propose-quest", ID: "WorldMutation-proposeQuest", Title: "Propose a quest",
 			Doc:      "Suggest a quest: a title, a hook of at most 1,000 characters, and objectives, of which one may require others. Use only ids that the context and lore tools gave. A person decides.",
 			Examples: []op.Example{{Title: "Two steps", Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},

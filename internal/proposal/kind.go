@@ -31,6 +31,9 @@ type Kind struct {
 	Tokens  int  // most tokens that its texts may hold; 0 is no such budget
 	Repeats bool // what was accepted may be proposed again: an act can be done twice
 	Event   bool // its result says accepted besides, as events do
+	// Refs are the members of a payload, such as "seedSpec.giverId", that hold an id or a
+	// codename. What is judged and kept has the id.
+	Refs []string
 	// Fallbacks are sentences that fit the story whatever was refused; one is needed.
 	Fallbacks []string
 

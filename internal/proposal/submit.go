@@ -38,6 +38,11 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 	if len(in.Payload) > MaxPayload {
 		return Result{}, fault.New(fault.TooLarge, "a proposal holds at most %d bytes; propose it in parts", MaxPayload).With("limit_bytes", MaxPayload)
 	}
+	payload, err := s.identified(ctx, g, k, in.Payload)
+	if err != nil {
+		return Result{}, err
+	}
+	in.Payload = payload
 	c := s.candidate(g, k, in)
 	through, err := s.examine(ctx, c)
 	if fault.KindOf(err) == fault.Unavailable && err != nil {

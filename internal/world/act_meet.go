@@ -28,7 +28,7 @@ func (s *stage) talk() error {
 	s.deed.Target = &target
 	var f speaker
 	fieldsOf(to.Fields, &f)
-	if n := len(f.Says); n > 0 {
+	if n := len(f.Says); n > 0 && !to.is(typePlayer) {
 		s.deed.Line = int(s.now.Clock/minute)%n + 1
 	}
 	return s.settle(PlayerAct)

@@ -33,7 +33,7 @@ func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 }
 
 type commandIn struct {
-	ID   string `json:"id" maxlen:"100" jsonschema:"The player's id."`
+	ID   string `json:"id" maxlen:"100" jsonschema:"The player's id or codename."`
 	Text string `json:"text" minlen:"1" maxlen:"500" jsonschema:"What the player types, such as: go north then look at the well."`
 }
 

@@ -49,7 +49,7 @@ func (w *World) contextPart() part {
 			}, spatialContextOf),
 			contextTool(w, op.Spec{
 				Name: "get-recent-events", Title: "What happened of late",
-				Doc:      "List what happened of late at a place or to a player, latest first. Nothing where there is no such place or player.",
+				Doc:      "List what happened of late at a place or to a player, latest first, with what was said and done. Nothing where there is no such place or player.",
 				Surfaces: onWorld, Bare: "items", Target: "scopeId", Route: "GET /api/world/recent-events", Meta: toolID("WorldContext-getRecentEvents"),
 				Examples: []op.Example{{Title: "At a place", Input: `{"scope": "location", "scopeId": "loc-rent-quay", "limit": 5}`}},
 			}, recentEventsOf),
@@ -334,15 +334,19 @@ func recentEventsOf(ctx context.Context, m *moment, in eventsIn) (eventsOut, err
 	if err != nil || !ok {
 		return none, err
 	}
-	var items []happened
+	var events []canon.StoredEvent
 	switch {
 	case in.Scope == "player" && t.is(typePlayer):
-		items, err = m.doings(ctx, t.ID, limit)
+		events, err = m.playerEvents(ctx, t.ID, limit)
 	case in.Scope == "location" && t.is(typeLocation):
-		items, err = m.recent(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, limit)
+		events, err = m.events(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, limit)
 	default:
 		return none, nil
 	}
+	if err != nil {
+		return none, err
+	}
+	items, err := m.recounted(ctx, events)
 	return eventsOut{Items: items}, err
 }
 

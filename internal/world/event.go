@@ -116,6 +116,10 @@ type happened struct {
 	OccurredUtc time.Time `json:"occurredUtc"`
 	ActorKind   string    `json:"actorKind"`
 	Status      Status    `json:"status" enum:"pending,processed,failed,dead_lettered"`
+
+	Text             string          `json:"text,omitempty" jsonschema:"What was said and done, where it was asked for and all that it speaks of is in sight."`
+	Payload          json.RawMessage `json:"payload,omitempty" jsonschema:"The event's own data, under the same conditions."`
+	PayloadTruncated bool            `json:"payloadTruncated,omitempty" jsonschema:"The payload is too long to be given here."`
 }
 
 // envelope is an event with all that its reader may know of it.
@@ -177,7 +181,7 @@ func (m *moment) summarized(ctx context.Context, events []canon.StoredEvent) ([]
 	}
 	out := make([]happened, len(events))
 	for i, e := range events {
-		out[i] = happened{e.ID, e.Type, e.At, actorKind(e), known[e.ID]}
+		out[i] = happened{ID: e.ID, EventType: e.Type, OccurredUtc: e.At, ActorKind: actorKind(e), Status: known[e.ID]}
 	}
 	return out, nil
 }

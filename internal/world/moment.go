@@ -174,10 +174,24 @@ func (m *moment) asThen(ctx context.Context, cards []canon.Card) ([]thing, error
 // named finds a thing by an id that a caller gave: a UUID or a codename. Anything else
 // is no thing's.
 func (m *moment) named(ctx context.Context, id string) (thing, bool, error) {
-	if u, err := uuid.Parse(id); err == nil && len(id) == 36 {
-		return m.thing(ctx, canon.CardID(u))
+	if u, ok := idOf(id); ok {
+		return m.thing(ctx, u)
 	}
-	return m.meaning(ctx, id, func() (canon.Card, bool, error) { return m.Exists(ctx, ":"+id) })
+	return m.meaning(ctx, id, func() (canon.Card, bool, error) { return cardOf(ctx, m.Look, id) })
+}
+
+// idOf reads an id as contexts give it.
+func idOf(text string) (canon.CardID, bool) {
+	u, err := uuid.Parse(text)
+	return canon.CardID(u), err == nil && len(text) == 36
+}
+
+// cardOf is the one reading of what callers give for an id: an id, or a codename.
+func cardOf(ctx context.Context, l *canon.Look, text string) (canon.Card, bool, error) {
+	if id, ok := idOf(text); ok {
+		return l.ByID(ctx, id)
+	}
+	return l.Exists(ctx, ":"+text)
 }
 
 // meaning is the thing that an id means, found by a look into the snapshot unless the

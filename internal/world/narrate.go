@@ -322,22 +322,46 @@ func (m *moment) tellTalk(ctx context.Context, d deed) (string, error) {
 		return "You say: “" + d.Detail + "” Nobody answers.", nil
 	}
 	t, ok, err := m.thing(ctx, d.Target.ID)
-	if err != nil {
+	switch {
+	case err != nil:
+		return "", err
+	case ok && t.is(typePlayer) && d.Detail == "": // who answers for itself, or not
+		return "You turn to " + d.Target.Name + ".", nil
+	case ok && t.is(typePlayer):
+		return "You say to " + d.Target.Name + ": “" + d.Detail + "”", nil
+	}
+	if line := answerOf(t, d); line != "" {
+		return saidBy(d.Target.Name, line), nil
+	}
+	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
+}
+
+// answered is the line with which a character answered; "" for none.
+func (m *moment) answered(ctx context.Context, d deed) (string, error) {
+	t, ok, err := m.thing(ctx, d.Target.ID)
+	if err != nil || !ok {
 		return "", err
 	}
-	var f speaker
-	if ok {
-		fieldsOf(t.Fields, &f)
+	return answerOf(t, d), nil
+}
+
+// answerOf is what somebody has to say to what was said. Players have nothing: those who
+// play them answer.
+func answerOf(t thing, d deed) string {
+	if t.is(typePlayer) {
+		return ""
 	}
+	var f speaker
+	fieldsOf(t.Fields, &f)
 	for topic, line := range inOrder(f.Topics) {
 		if describes(d.Detail, topic) {
-			return saidBy(d.Target.Name, line), nil
+			return line
 		}
 	}
 	if d.Line > 0 && d.Line <= len(f.Says) {
-		return saidBy(d.Target.Name, f.Says[d.Line-1]), nil
+		return f.Says[d.Line-1]
 	}
-	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
+	return ""
 }
 
 func saidBy(who, line string) string {

@@ -128,7 +128,7 @@ func (w *World) planPlayer(ctx context.Context, p *canon.Plan, name string) erro
 }
 
 type onePlayerIn struct {
-	ID string `json:"id" maxlen:"100" jsonschema:"The player's id."`
+	ID string `json:"id" maxlen:"100" jsonschema:"The player's id or codename."`
 }
 
 type onePlayerOut struct {
@@ -147,18 +147,15 @@ func (w *World) getPlayer(ctx context.Context, c *op.Call, in onePlayerIn) (out 
 // own finds a player that the caller may play: the one its token is bound to, one that
 // it made, or for a GM any. Every other is as one that does not exist.
 func (w *World) own(ctx context.Context, g access.Grant, text string) (id canon.CardID, err error) {
-	u, bad := uuid.Parse(text)
-	id = canon.CardID(u)
 	caller := g.Caller()
-	if bad != nil || caller.Player != uuid.Nil && caller.Player != u || caller.Audience == audiencePlay && caller.Player == uuid.Nil {
-		return id, noPlayer()
-	}
 	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
-		card, ok, err := l.ByID(ctx, id)
+		card, ok, err := cardOf(ctx, l, text)
 		if err != nil {
 			return err
 		}
-		mine := caller.Player == u || g.Role() >= access.RoleGM || card.CreatedBy == caller.Subject
+		id = card.ID
+		bound := caller.Player != uuid.Nil || caller.Audience == audiencePlay
+		mine := caller.Player == uuid.UUID(id) || !bound && (g.Role() >= access.RoleGM || card.CreatedBy == caller.Subject)
 		if !ok || !mine || !thingOf(card).is(typePlayer) {
 			return noPlayer()
 		}

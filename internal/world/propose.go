@@ -3,6 +3,8 @@ package world
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -17,31 +19,55 @@ import (
 // Whoever may not play that player needs a person's consent.
 func ActionKind() *proposal.Kind {
 	return proposal.Define[proposedAct](proposal.Kind{
-		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true,
+		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true, Refs: []string{"playerId"},
 		Tool: proposal.Tool{Name: "propose-action", ID: "WorldMutation-proposeAction", Title: "Propose an act of a player",
 			Doc: "Have a player do one act, as parse-command read it. The mechanics decide what comes of it; an act that cannot be done is refused. " +
 				"For a player that is not yours a person decides.",
 			Surfaces: onWorld,
-			Examples: []op.Example{{Title: "One step north", Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"frames": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}]}}`}}},
+			Examples: []op.Example{{Title: "One step north", Input: `{"playerId": "01900000-0000-7000-8000-000000000000", "actionEnvelope": {"rawText": "go north", "intents": [{"verb": "move", "direction": "north", "confidence": 1, "order": 0}], "ambiguities": [], "needsClarification": false, "parseVersion": "rules/1.0"}}`}}},
 		Fallbacks: []string{"For a moment you meant to, and then the moment was gone.", "Your hand stops halfway.", "You think better of it."},
 	})
 }
 
-// proposedAct is the payload of propose-action.
+// proposedAct is the payload of propose-action. Its envelope is what parse-command gave, or
+// its acts alone as frames.
 type proposedAct struct {
-	PlayerID string `json:"playerId" format:"uuid" jsonschema:"Who acts."`
+	PlayerID string `json:"playerId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of who acts."`
 	Envelope struct {
-		Frames []proposedFrame `json:"frames" minitems:"1" maxitems:"1" jsonschema:"The act. Several are proposed one by one, since each rests on the one before."`
-	} `json:"actionEnvelope" jsonschema:"What parse-command gave."`
+		RawText     string          `json:"rawText,omitzero" maxlen:"500"`
+		Intents     []proposedFrame `json:"intents,omitempty" maxitems:"8" jsonschema:"The act. Several are proposed one by one, since each rests on the one before."`
+		Frames      []proposedFrame `json:"frames,omitempty" maxitems:"8" jsonschema:"The same as intents, where the rest of what parse-command gave is left out."`
+		Ambiguities []Ambiguity     `json:"ambiguities,omitempty" maxitems:"200"`
+		Unclear     bool            `json:"needsClarification,omitzero"`
+		Parser      string          `json:"parseVersion,omitzero" maxlen:"100"`
+	} `json:"actionEnvelope" jsonschema:"What parse-command gave, as it is."`
+}
+
+// frames are the acts, whichever way they were given.
+func (a proposedAct) frames() []proposedFrame {
+	return slices.Concat(a.Envelope.Intents, a.Envelope.Frames)
+}
+
+// unfit says why an envelope is no act that can be proposed.
+func (a proposedAct) unfit() []proposal.Issue {
+	switch n := len(a.frames()); {
+	case a.Envelope.Unclear:
+		return []proposal.Issue{{Field: "actionEnvelope.needsClarification", Error: "is true: ask the player what is meant, and propose what parse-command reads in the answer"}}
+	case n == 0:
+		return []proposal.Issue{{Field: "actionEnvelope.intents", Error: "holds no act; give what parse-command gave"}}
+	case n > 1:
+		return []proposal.Issue{{Field: "actionEnvelope.intents", Error: fmt.Sprintf("holds %d acts; propose them one by one in their order, since each rests on the one before", n)}}
+	}
+	return nil
 }
 
 // proposedFrame is an Intent as an agent hands it back.
 type proposedFrame struct {
 	Verb         Verb      `json:"verb" enum:"move,look,examine,take,drop,give,use,talk,attack,defend,throw,flee,rest,inventory"`
-	DirectObject string    `json:"directObject,omitzero" maxlen:"200"`
+	DirectObject string    `json:"directObject,omitzero" maxlen:"500"`
 	Direction    Direction `json:"direction,omitzero" enum:"north,south,east,west,northeast,northwest,southeast,southwest,up,down,in,out"`
-	Targets      []string  `json:"targets,omitempty" maxitems:"8" maxlen:"200"`
-	Modifiers    []string  `json:"modifiers,omitempty" maxitems:"8" maxlen:"200"`
+	Targets      []string  `json:"targets,omitempty" maxitems:"100" maxlen:"500"`
+	Modifiers    []string  `json:"modifiers,omitempty" maxitems:"100" maxlen:"500"`
 	Confidence   float64   `json:"confidence,omitzero" min:"0" max:"1"`
 	Order        int       `json:"order,omitzero" min:"0" max:"7"`
 }
@@ -67,10 +93,10 @@ func (a proposedAct) Player() string { return a.player().String() }
 // Texts are the words that others may come to see.
 func (a proposedAct) Texts() []proposal.Text {
 	var all []proposal.Text
-	for _, f := range a.Envelope.Frames {
+	for _, f := range a.frames() {
 		for _, text := range append(append([]string{f.DirectObject}, f.Targets...), f.Modifiers...) {
 			if text != "" {
-				all = append(all, proposal.Text{Field: "actionEnvelope.frames", Text: text, Max: 200})
+				all = append(all, proposal.Text{Field: "actionEnvelope.intents", Text: text, Max: 500})
 			}
 		}
 	}
@@ -81,6 +107,9 @@ func (a proposedAct) Texts() []proposal.Text {
 // found by planning it.
 func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Finding, err error) {
 	f.Label = access.NewLabel(access.LevelUser)
+	if f.Issues = a.unfit(); len(f.Issues) > 0 {
+		return f, nil
+	}
 	absent := []proposal.Issue{{Field: "playerId", Error: "there is no such player"}}
 	t, ok, err := s.Card(ctx, a.player())
 	if err != nil {
@@ -118,7 +147,7 @@ func plays(ctx context.Context, l *canon.Look, player canon.CardID) (bool, error
 
 // Plan does the act. Its event is as hidden as what it was judged by.
 func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	s, err := stand(ctx, p, a.player(), a.Envelope.Frames[0].intent())
+	s, err := stand(ctx, p, a.player(), a.frames()[0].intent())
 	if err == nil {
 		err = s.act()
 	}

@@ -1,0 +1,224 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+)
+
+// Bounds of the payloads that one answer gives, in bytes: of each, and of all.
+const (
+	maxPayload  = 2 << 10
+	maxPayloads = 16 << 10
+)
+
+// mentioned are the members of a payload that say whom and what an event is about.
+type mentioned struct {
+	Player  uuid.UUID   `json:"playerId"`
+	NPC     uuid.UUID   `json:"npcId"`
+	Place   uuid.UUID   `json:"locationId"`
+	From    uuid.UUID   `json:"fromLocationId"`
+	To      uuid.UUID   `json:"toLocationId"`
+	Start   uuid.UUID   `json:"fromId"`
+	End     uuid.UUID   `json:"toId"`
+	Quest   uuid.UUID   `json:"questId"`
+	Target  something   `json:"target"`
+	Objects []something `json:"objects"`
+}
+
+// cardsOf are the cards that an event speaks of.
+func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
+	var raw map[string]json.RawMessage
+	var about mentioned
+	fieldsOf(e.Payload, &raw)
+	for name, to := range map[string]any{"playerId": &about.Player, "npcId": &about.NPC, "locationId": &about.Place, "fromLocationId": &about.From, "toLocationId": &about.To,
+		"fromId": &about.Start, "toId": &about.End, "questId": &about.Quest, "target": &about.Target, "objects": &about.Objects} {
+		fieldsOf(raw[name], to) // each by itself: an event of another shape may have one that is no id
+	}
+	for _, id := range []uuid.UUID{about.Player, about.NPC, about.Place, about.From, about.To, about.Start, about.End, about.Quest, uuid.UUID(about.Target.ID)} {
+		if id != uuid.Nil {
+			ids = append(ids, canon.CardID(id))
+		}
+	}
+	for _, o := range about.Objects {
+		ids = append(ids, o.ID)
+	}
+	return ids
+}
+
+// recounted shows events with what was said and done, and their payloads. Of an event that
+// speaks of something out of the reader's sight it shows neither.
+func (m *moment) recounted(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
+	out, err := m.summarized(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	names, err := m.namesIn(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	room := maxPayloads
+	for i, e := range events {
+		if !names.all(cardsOf(e)) {
+			continue
+		}
+		text, err := m.recount(ctx, e, names)
+		if err != nil {
+			return nil, err
+		}
+		out[i].Text, _ = shortened(text, maxText)
+		switch n := len(e.Payload); {
+		case n == 0:
+		case n > maxPayload || n > room:
+			out[i].PayloadTruncated = true
+		default:
+			out[i].Payload = e.Payload
+			room -= n
+		}
+	}
+	return out, nil
+}
+
+// known are the titles of cards in sight.
+type known map[canon.CardID]string
+
+func (n known) all(ids []canon.CardID) bool {
+	for _, id := range ids {
+		if _, ok := n[id]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *moment) namesIn(ctx context.Context, events []canon.StoredEvent) (known, error) {
+	found, asked := known{}, map[canon.CardID]bool{}
+	var ids []canon.CardID
+	for _, e := range events {
+		for _, id := range cardsOf(e) {
+			if !asked[id] {
+				asked[id] = true
+				ids = append(ids, id)
+			}
+		}
+	}
+	things, err := m.things(ctx, ids)
+	for _, t := range things {
+		found[t.ID] = t.title()
+	}
+	return found, err
+}
+
+// recount tells in a sentence what happened, to somebody who was not part of it; "" where
+// there is nothing to tell.
+func (m *moment) recount(ctx context.Context, e canon.StoredEvent, in known) (string, error) {
+	switch EventType(e.Type) {
+	case PlayerMove, PlayerLook, PlayerAct:
+		var d deed
+		fieldsOf(e.Payload, &d)
+		return m.recountDeed(ctx, d, in)
+	case NPCDialogue:
+		var line struct {
+			NPCID    canon.CardID `json:"npcId"`
+			PlayerID canon.CardID `json:"playerId"`
+			Text     string       `json:"text"`
+		}
+		if fieldsOf(e.Payload, &line); line.Text != "" && in[line.NPCID] != "" {
+			return in[line.NPCID] + " says to " + in[line.PlayerID] + ": “" + markup.Clean(line.Text) + "”", nil
+		}
+	case AmbienceMade, LayerAdded:
+		var laid struct {
+			Text string `json:"text"`
+		}
+		fieldsOf(e.Payload, &laid)
+		return markup.Clean(laid.Text), nil
+	case ClockReconciled:
+		var r reckoning
+		if fieldsOf(e.Payload, &r); r.Policy == policyWait {
+			return in[r.PlayerID] + " waits " + span(r.Clock-r.From) + ".", nil
+		}
+	case ClockAdvanced:
+		var s clockStep
+		if fieldsOf(e.Payload, &s); s.Tick > s.FromTick {
+			return "Time passes: " + span(s.Tick-s.FromTick) + ". It is " + TimeOfDay(s.Tick) + " now.", nil
+		}
+	}
+	return "", nil
+}
+
+// recountDeed tells what a player did.
+func (m *moment) recountDeed(ctx context.Context, d deed, in known) (string, error) {
+	who, what, to := in[d.PlayerID]+" ", d.names(), ""
+	if d.Target != nil {
+		to = d.Target.Name
+	}
+	switch d.Verb {
+	case VerbMove, VerbFlee:
+		does := "goes "
+		if d.Verb == VerbFlee {
+			does = "runs "
+		}
+		if d.To == nil {
+			return who + does + going(d.Direction) + ".", nil
+		}
+		return who + does + going(d.Direction) + " to " + in[*d.To] + ".", nil
+	case VerbLook, VerbExamine:
+		switch {
+		case what != "":
+			return who + "looks at " + what + ".", nil
+		case d.Detail != "":
+			return who + "looks at the " + d.Detail + ".", nil
+		case d.Direction != "":
+			return who + "looks " + d.Direction.toward() + ".", nil
+		}
+		return who + "looks around.", nil
+	case VerbInventory:
+		return who + "looks through a bag.", nil
+	case VerbTalk:
+		return m.recountTalk(ctx, d, who)
+	case VerbTake:
+		return who + "takes " + what + ".", nil
+	case VerbGive:
+		return who + "gives " + what + " to " + to + ".", nil
+	case VerbDefend:
+		return who + "stands ready.", nil
+	case VerbRest:
+		return who + "sleeps.", nil
+	}
+	does := map[Verb]string{VerbDrop: "puts down " + what, VerbUse: "uses " + what, VerbThrow: "throws " + what, VerbAttack: "strikes"}[d.Verb]
+	switch {
+	case does == "":
+		return "", nil
+	case d.Effect == "unlocked":
+		return who + "opens the way " + d.Direction.toward() + " with " + what + ".", nil
+	case d.Verb == VerbAttack && what != "":
+		return who + "strikes " + to + " with " + what + ".", nil
+	case to != "":
+		return who + does + map[Verb]string{VerbDrop: " in ", VerbUse: " on ", VerbThrow: " at ", VerbAttack: " "}[d.Verb] + to + ".", nil
+	}
+	return who + does + ".", nil
+}
+
+// recountTalk tells what was said, and what was answered.
+func (m *moment) recountTalk(ctx context.Context, d deed, who string) (string, error) {
+	to := ""
+	if d.Target != nil {
+		to = " to " + d.Target.Name
+	}
+	text := who + "speaks" + to + "."
+	if d.Detail != "" {
+		text = who + "says" + to + ": “" + d.Detail + "”"
+	}
+	if d.Target == nil {
+		return text, nil
+	}
+	answer, err := m.answered(ctx, d)
+	if err != nil || answer == "" {
+		return text, err
+	}
+	return text + " " + saidBy(d.Target.Name, answer), nil
+}
