@@ -207,7 +207,7 @@ func TestWhatWasSaidInHidingIsNoDuplicate(t *testing.T) {
 func TestAllFaultsOfAPayloadAreListed(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	s.settle("main", "")
-	in := fields{"locationId": "quay", "layerType": "mood", "txt": "Fog.", "purpose": "fun", "provenance": fields{"contextRefs": []string{"a", "b", "c", "d", "e", "f", "g"}}}
+	in := fields{"locationId": "the quay", "layerType": "mood", "txt": "Fog.", "purpose": "fun", "provenance": fields{"contextRefs": []string{"a", "b", "c", "d", "e", "f", "g"}}}
 	r := s.as("ada", access.RoleUser).propose("propose-ambience", in)
 	var got []string
 	for _, i := range r.Issues {
