@@ -143,6 +143,9 @@ func locationContextOf(ctx context.Context, m *moment, in aboutPlace) (out locat
 	if err != nil || !ok {
 		return out, err
 	}
+	if err := m.readPlace(ctx, t.ID); err != nil {
+		return out, err
+	}
 	if err := m.settleTick(ctx, &t); err != nil {
 		return out, err
 	}
@@ -233,6 +236,11 @@ func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerCon
 		p := presenceOf(at)
 		c.Player.Clock, c.Player.Heading = p.Clock, p.Heading
 		if where, err = m.standing(ctx, at.To); err != nil {
+			return out, err
+		}
+	}
+	if where != nil {
+		if err := m.readPlace(ctx, where.ID); err != nil {
 			return out, err
 		}
 	}

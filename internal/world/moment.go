@@ -23,6 +23,9 @@ type moment struct {
 	read time.Time // when it was read; what is known of handlers is as of then
 	then time.Time // the real time of a moment that has passed, where it was asked for
 
+	readOf  canon.CardID // whose links were read at once; see readPlace
+	ofPlace []canon.Link
+
 	timed bool // tick is what was asked for, and not the time of the place
 
 	meant map[string]meant // by what the caller gave for an id, "" for nothing; nil where it is not kept
@@ -226,8 +229,30 @@ func (m *moment) codeOf(id string, c canon.Card) string {
 	return c.Codename
 }
 
+// maxOfPlace bounds the links of a place that are read at once.
+const maxOfPlace = maxExits + maxHere + maxAnchors
+
+// readPlace reads the links that lead from a place in one query: what is asked for one by
+// one afterwards takes no further one. A place with more links than fit is read kind by kind.
+func (m *moment) readPlace(ctx context.Context, place canon.CardID) error {
+	links, err := m.links(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}}, maxOfPlace+1)
+	if err == nil && len(links) <= maxOfPlace {
+		m.readOf, m.ofPlace = place, links
+	}
+	return err
+}
+
 // links lists links as they stood.
 func (m *moment) links(ctx context.Context, q canon.LinkQuery, limit int) ([]canon.Link, error) {
+	if q.From == m.readOf && !q.From.IsZero() && q.To.IsZero() && len(q.Kinds) == 1 {
+		var found []canon.Link
+		for _, l := range m.ofPlace {
+			if l.Kind == q.Kinds[0] && len(found) < limit {
+				found = append(found, l)
+			}
+		}
+		return found, nil
+	}
 	q.AsOf, q.Page = m.at, canon.Page{Limit: limit}
 	list, _, err := m.Links(ctx, q)
 	return list, err

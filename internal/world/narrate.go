@@ -77,6 +77,9 @@ func (m *moment) view(ctx context.Context, t thing, player canon.CardID) (string
 	if err != nil {
 		return "", err
 	}
+	if err := m.readPlace(ctx, t.ID); err != nil {
+		return "", err
+	}
 	around, err := m.realmsOf(ctx, t)
 	if err != nil {
 		return "", err

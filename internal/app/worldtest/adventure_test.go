@@ -95,10 +95,10 @@ func TestTheAdventureIsPlayedByCommands(t *testing.T) {
 			if code := h.send("POST", path+"/commands", m.Token, string(body), &out); code != http.StatusOK {
 				t.Fatalf("%s, %q: %d", p.Name, command, code)
 			}
-			if len(out.Results) != 1 || out.Results[0].Outcome != "done" || len(out.Events) != 1 || out.Narration == "" {
+			if len(out.Results) != 1 || out.Results[0].Outcome != "done" || len(out.Events) == 0 || out.Narration == "" {
 				t.Fatalf("%s, %q: %+v", p.Name, command, out)
 			}
-			if out.Clock <= clock {
+			if out.Clock < clock {
 				t.Fatalf("%s, %q: the clock went from %d to %d", p.Name, command, clock, out.Clock)
 			}
 			clock = out.Clock

@@ -219,18 +219,21 @@ func TestPlayingOverHTTP(t *testing.T) {
 	if code := h.send("POST", "/api/players/"+p.Player.ID+"/commands", p.Token, `{"text":"go north then look at the well"}`, &out); code != http.StatusOK {
 		t.Fatalf("a command: %d", code)
 	}
-	if len(out.Events) != 2 || out.Clock <= 0 || !strings.Contains(out.Narration, "You go north.") || !strings.Contains(out.Narration, "iron lid") {
+	if len(out.Events) != 3 || out.Clock <= 0 || !strings.Contains(out.Narration, "You go north.") || !strings.Contains(out.Narration, "iron lid") {
 		t.Errorf("%+v", out)
 	}
-	if len(out.Events) == 2 {
-		first, second := out.Events[0].EventID, out.Events[1].EventID
-		for who, got := range map[string][]string{"the player's stream": mine(2), "the game master's": game(2)} {
-			if !slices.Equal(got, []string{first, second}) {
+	if len(out.Events) == 3 { // the move, how it came to the place's time, the look
+		var ids []string
+		for _, e := range out.Events {
+			ids = append(ids, e.EventID)
+		}
+		for who, got := range map[string][]string{"the player's stream": mine(3), "the game master's": game(3)} {
+			if !slices.Equal(got, ids) {
 				t.Errorf("%s showed %v, want %+v", who, got, out.Events)
 			}
 		}
-		if got := h.follow(ctx, p.Player.ID, p.Token, first)(1); !slices.Equal(got, []string{second}) {
-			t.Errorf("a stream that goes on after %s showed %v", first, got)
+		if got := h.follow(ctx, p.Player.ID, p.Token, ids[1])(1); !slices.Equal(got, ids[2:]) {
+			t.Errorf("a stream that goes on after %s showed %v", ids[1], got)
 		}
 	}
 
