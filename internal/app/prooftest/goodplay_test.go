@@ -29,6 +29,7 @@ var ofWorld = map[string][]example{
 	"get_player":    {given("user", "id", "$mira")},
 	"send_command": {given("user", "id", "$mira", "text", "look"), given("user", "id", "$mira", "text", "go east then go west then go down"), given("user", "id", "$mira", "text", "talk to tam reed then inventory"),
 		given("user", "id", "$mira", "text", "take the purse then examine ghost")},
+	"advance-time":         {given("gm", "hours", 8), given("gm", "toTick", "90000000"), given("gm", "minutes", "20", "dry_run", true)},
 	"get-canonical-fact":   {given("user", "factId", "fact_debt"), given("user", "factId", "$lodge")},
 	"search-lore":          {given("user", "query", "lantern road owed"), given("user", "query", "the owing", "k", "20"), given("user", "query", "mist lodg")},
 	"semantic-search-lore": {given("user", "query", "what is owed to the sea", "k", 20)},
