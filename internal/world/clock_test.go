@@ -1,6 +1,7 @@
 package world
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -167,9 +168,29 @@ func TestAStepBetweenPlanAndCommitStays(t *testing.T) {
 	if got := s.tick("Quay"); got != 5*hour+30*minute {
 		t.Errorf("the clock is at %v", time.Duration(got)*time.Millisecond)
 	}
+	// one that is proposed carries the run that it saw, since it cannot make a step
+	proposed := func() {
+		s.change(func(plan *canon.Plan) error {
+			e, err := s.proposed(p.id.String(), `{"verb":"look"}`).Plan(t.Context(), plan, access.NewLabel(access.LevelUser))
+			if err != nil {
+				return err
+			}
+			return plan.Event(e)
+		})
+	}
+	s.pass(3 * time.Hour)
+	proposed()
+	if got := s.tick("Quay"); got != 6*hour {
+		t.Errorf("after the pause the clock is at %v", time.Duration(got)*time.Millisecond)
+	}
+	s.pass(10 * time.Minute)
+	if got := s.tick("Quay"); got != 6*hour+10*minute {
+		t.Errorf("ten minutes on the clock is at %v", time.Duration(got)*time.Millisecond)
+	}
+	s.pass(3 * time.Hour)
 	store.between = func() { s.as("gm").call("advance-time", `{"hours":5}`) }
-	p.does("look")
-	if got := s.tick("Quay"); got != 10*hour+30*minute {
+	proposed()
+	if got := s.tick("Quay"); got != 11*hour+30*minute {
 		t.Errorf("the clock is at %v", time.Duration(got)*time.Millisecond)
 	}
 }
@@ -361,5 +382,50 @@ func TestNoCommandsOfAnyMoveAnothersTime(t *testing.T) {
 		if err != nil || len(rebuilt.Different) > 0 {
 			t.Errorf("seed %d: the streams give other tables: %+v, %v", seed, rebuilt, err)
 		}
+	}
+}
+
+// A fork goes on from its origin's time, and comes back to it.
+func TestForksKeepTheirTime(t *testing.T) {
+	s := newScene(t)
+	p := s.joins("Mira")
+	p.does("look")
+	s.as("gm").call("advance-time", `{"hours":50}`)
+	fork, err := s.canon.Fork(t.Context(), s.operator(), s.id, canon.NewWorld{Slug: "night"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := func(w access.WorldID) access.Grant {
+		t.Helper()
+		a, err := access.NewGuard(access.Config{}).Admit(t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
+			access.Request{Operation: "fork", Effect: access.Write, World: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Grant
+	}
+	at := func() (tick int64) {
+		t.Helper()
+		err := s.canon.Look(t.Context(), in(fork.ID), func(l *canon.Look) (err error) {
+			tick, err = (&moment{Look: l, w: s.world}).now(t.Context())
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tick
+	}
+	if err := s.world.CarryClock(t.Context(), in(s.id), in(fork.ID)); err != nil || at() != 50*hour {
+		t.Errorf("begins at %d, %v", at(), err)
+	}
+	err = s.world.setClock(t.Context(), in(fork.ID), stepAdvanced, func(context.Context, *moment) (int64, error) { return 90 * hour, nil })
+	if err != nil || at() != 90*hour {
+		t.Errorf("goes on to %d, %v", at(), err)
+	}
+	if _, err := s.canon.Reset(t.Context(), in(fork.ID), fork.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.world.ResetClock(t.Context(), in(fork.ID)); err != nil || at() != 50*hour {
+		t.Errorf("comes back to %d, %v", at(), err)
 	}
 }
