@@ -88,10 +88,7 @@ func setExtra(s *canon.Settings, key, value string) {
 
 // SetUnproven says which kinds agents may propose in a world without a context.
 func SetUnproven(s *canon.Settings, kinds []string) {
-	extra := map[string]string{}
-	maps.Copy(extra, s.Extra)
-	extra[proposal.UnprovenSetting] = strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "none" }), ",")
-	s.Extra = extra
+	setExtra(s, proposal.UnprovenSetting, strings.Join(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "none" }), ","))
 }
 
 // offer adds operations to a surface that is there.
