@@ -154,7 +154,7 @@ func (firstThings) Error() string { return "world: the clocks must be put right 
 // is not done, and not counted, again.
 func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID, i Intent) (done enacted, err error) {
 	paced, met := false, false
-	act := func(timely bool) error {
+	act := func(timely bool) (err error) {
 		done.Receipt, err = w.canon.Change(ctx, part(""), func(p *canon.Plan) error {
 			if !paced {
 				if err := w.paced(player, i.Verb); err != nil {
@@ -178,7 +178,7 @@ func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant
 		return err
 	}
 	var first firstThings
-	if err := act(false); errors.As(err, &first) {
+	if err = act(false); errors.As(err, &first) {
 		if first.clock {
 			if err := w.keepClock(ctx, part("-clock")); err != nil {
 				return done, err
