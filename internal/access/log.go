@@ -18,9 +18,12 @@ type LogConfig struct {
 	Capacity int
 	// Every is how often records are made durable; 0 is 500 ms, which leaves half of the
 	// promised second to the store.
-	Every  time.Duration
-	Now    func() time.Time // time.Now when nil
-	Logger *slog.Logger     // told once when the store begins to fail and when it is well again; slog.Default when nil
+	Every time.Duration
+	// Patience is how long Close goes on trying a store that fails; 0 is 2 s. One that does
+	// not answer at all has four times that.
+	Patience time.Duration
+	Now      func() time.Time // time.Now when nil
+	Logger   *slog.Logger     // told once when the store begins to fail and when it is well again; slog.Default when nil
 }
 
 // Why a Log refuses a call.
@@ -63,6 +66,9 @@ func NewLog(c LogConfig) (*Log, error) {
 	}
 	if c.Every <= 0 {
 		c.Every = 500 * time.Millisecond
+	}
+	if c.Patience <= 0 {
+		c.Patience = 2 * time.Second
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -215,8 +221,9 @@ func (l *Log) save(ctx context.Context) error {
 }
 
 // Close refuses new calls, waits for the open ones to be recorded, makes all records
-// durable and stops the flusher. When ctx ends first, its error says how many records
-// are not durable. Closing twice does no harm.
+// durable and stops the flusher. It gives up a store that goes on failing for Patience: a
+// program must end on a full disk too. Its error then says how many records are lost.
+// Closing twice does no harm.
 func (l *Log) Close(ctx context.Context) error {
 	l.mu.Lock()
 	first := !l.closed
@@ -225,27 +232,37 @@ func (l *Log) Close(ctx context.Context) error {
 	if first {
 		close(l.quit)
 	}
+	ctx, cancel := context.WithTimeout(ctx, 4*l.cfg.Patience)
+	defer cancel()
 	err := l.drain(ctx)
 	l.stop()
 	<-l.done
 	if n := l.Depth(); n > 0 {
-		return fmt.Errorf("access: %d records are not durable: %w", n, err)
+		return fmt.Errorf("access: %d records could not be stored and are lost: %w", n, err)
 	}
 	return nil
 }
 
-// drain flushes until nothing waits or ctx ends.
+// drain flushes until nothing waits, the store has failed for Patience, or ctx ends.
 func (l *Log) drain(ctx context.Context) error {
 	retry := time.NewTicker(10 * time.Millisecond)
 	defer retry.Stop()
+	var failing <-chan time.Time // fires Patience after the first of the failures in a row
 	for {
 		err := l.Flush(ctx)
-		if err == nil && l.Depth() == 0 {
+		switch {
+		case err == nil && l.Depth() == 0:
 			return nil
+		case err == nil:
+			failing = nil
+		case failing == nil:
+			failing = time.After(l.cfg.Patience)
 		}
 		select {
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
+		case <-failing:
+			return err
 		case <-retry.C:
 		}
 	}

@@ -128,6 +128,30 @@ func TestAHungStoreRefusesCallsAndLetsCloseGo(t *testing.T) {
 	})
 }
 
+func TestCloseGivesUpAStoreThatGoesOnFailing(t *testing.T) {
+	for name, store := range map[string]access.SegmentStore{"fails": failing{}, "hangs": hung{}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLog(t, store, 0)
+				if err := record(l, "a", "b"); err != nil {
+					t.Fatal(err)
+				}
+				started := time.Now()
+				if err := l.Close(context.Background()); err == nil || !strings.Contains(err.Error(), "2 records could not be stored and are lost") {
+					t.Errorf("Close: %v; want how many records are lost", err)
+				}
+				if took := time.Since(started); took > 8*time.Second {
+					t.Errorf("Close took %v", took)
+				}
+			})
+		})
+	}
+}
+
+type failing struct{ access.SegmentStore }
+
+func (failing) AppendSegment(context.Context, access.Segment) error { return errors.New("disk full") }
+
 type hung struct{ access.SegmentStore }
 
 func (hung) AppendSegment(ctx context.Context, _ access.Segment) error {

@@ -18,6 +18,7 @@ import (
 	"loregate/internal/archive"
 	"loregate/internal/blob"
 	"loregate/internal/canon"
+	"loregate/internal/disk"
 	"loregate/internal/fault"
 	"loregate/internal/game"
 	"loregate/internal/identity"
@@ -111,7 +112,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 		}
 	}()
 	if err := makeFolder(c.Data, syncFolder); err != nil {
-		return a, fmt.Errorf("data folder: %w", err)
+		return a, fmt.Errorf("data folder: %w", disk.Explain(c.Data, err))
 	}
 	if a.store, err = openStore(ctx, c); err != nil {
 		return a, err
@@ -257,10 +258,12 @@ func (a *App) Close(ctx context.Context) {
 	}
 }
 
-// Ready reports whether the store answers.
+// Ready reports whether the store answers, and takes writes.
 func (a *App) Ready(ctx context.Context) error {
-	_, err := a.Canon.Worlds(ctx)
-	return err
+	if _, err := a.Canon.Worlds(ctx); err != nil {
+		return err
+	}
+	return a.store.Writable(ctx)
 }
 
 // Operator is the caller that the local command line is: whoever may run the program on

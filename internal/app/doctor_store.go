@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"loregate/internal/disk"
 	"loregate/internal/store/postgres"
 )
 
@@ -68,12 +69,15 @@ func (d *doctor) places(ctx context.Context, a *App) {
 
 // room says how much there is on the disk of a folder.
 func (d *doctor) room(what, dir string) {
-	free, total, err := diskOf(dir)
+	free, total, err := disk.Free(dir)
 	if err != nil {
 		d.say(what, nil, "cannot be seen: %v", err)
 		return
 	}
-	if free < leastFree {
+	switch {
+	case free < disk.LeastRoom:
+		err = disk.Full(dir, errors.New("writes are refused"))
+	case free < leastFree:
 		err = fmt.Errorf("%d MB of %d MB are free in %s: make room before it is full; writes are refused then, and nothing is lost", free>>20, total>>20, filepath.Clean(dir))
 	}
 	d.say(what, err, "%d MB of %d MB free", free>>20, total>>20)

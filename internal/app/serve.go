@@ -46,6 +46,9 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 	if err := a.ResumeProposals(ctx); err != nil {
 		a.logger.Error("accepted proposals wait to be carried out", "error", err)
 	}
+	if err := a.store.Writable(ctx); err != nil {
+		a.logger.Error("reads are served; writes are refused", "error", err)
+	}
 	server := httpd.NewServer(a.Config.Addr, s.leaving.handler(s.handler))
 	if ready != nil {
 		ready(listener.Addr().String())

@@ -30,6 +30,8 @@ type store interface {
 	Backup(ctx context.Context, path string) error
 	// Verify gives every fault that the engine finds in itself; none is soundness.
 	Verify(ctx context.Context) (faults []string, err error)
+	// Writable tells why writes are refused; nil where they are taken.
+	Writable(ctx context.Context) error
 	// Size says in words how much is kept.
 	Size(ctx context.Context) (string, error)
 }

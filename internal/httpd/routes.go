@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -202,7 +203,8 @@ func (s *server) healthy(x *exchange, _ map[string]string) {
 	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ok"})
 }
 
-// ready says whether the store answers. Why it does not, only the log learns.
+// ready says whether the store answers and takes writes. Of why it does not, callers get
+// the words that a call would be refused with, and the log the rest.
 func (s *server) ready(x *exchange, _ map[string]string) {
 	ctx, cancel := context.WithTimeout(x.r.Context(), 2*time.Second)
 	defer cancel()
@@ -210,6 +212,9 @@ func (s *server) ready(x *exchange, _ map[string]string) {
 		if err := s.Ready(ctx); err != nil {
 			s.Logger.WarnContext(ctx, "not ready", "correlation_id", x.correlation, "error", err)
 			e := fault.New(fault.Unavailable, "a part that is needed does not answer; try again shortly")
+			if said := (*fault.Error)(nil); errors.As(err, &said) && said.Kind == fault.Unavailable {
+				e.Message = said.Message
+			}
 			e.RetryAfter = time.Second
 			s.fail(x, "", e)
 			return

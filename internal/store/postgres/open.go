@@ -186,6 +186,7 @@ const (
 	lockNotAvailable = "55P03"
 	deadlock         = "40P01"
 	diskFull         = "53100"
+	readOnly         = "25006"
 )
 
 // translated gives the failures of a server or the way to it as what they are to callers:
@@ -216,7 +217,9 @@ func translated(err error) error {
 	case e.Code == lockNotAvailable, e.Code == deadlock:
 		return again("another process keeps the store busy; try again")
 	case e.Code == diskFull:
-		return again("the disk that the database is on is full; ask the operator to make room, and try again")
+		return again("the disk is full: nothing can be written until there is room, and nothing that was acknowledged is lost; ask the operator to free space on the database's disk, and try again")
+	case e.Code == readOnly:
+		return again("the database takes no writes; ask the operator to look at it (a standby, or default_transaction_read_only), and try again")
 	case e.Code[:2] == "53":
 		return again("the database has no room or no connection left; try again later")
 	case e.Code[:2] == "08", e.Code[:2] == "57", e.Code == "25P03":

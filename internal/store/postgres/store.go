@@ -2,11 +2,15 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"loregate/internal/access"
@@ -34,6 +38,8 @@ type Store struct {
 	inUse  sync.WaitGroup // reads and writes under way
 	mu     sync.Mutex     // guards shut, and inUse against Close
 	shut   bool
+
+	refused atomic.Pointer[error] // why the server took the last write not; nil where it did
 
 	watch watch
 	known known
@@ -216,6 +222,32 @@ func (r *reader) world(ctx context.Context, id access.WorldID) (int64, error) {
 		r.s.known.worlds.Store(id, w)
 	}
 	return w, err
+}
+
+// noteWrite remembers a write that the server refused for want of room, or because it only
+// reads.
+func (s *Store) noteWrite(err error) {
+	var e *pgconn.PgError
+	if errors.As(err, &e) && (strings.HasPrefix(e.Code, "53") || e.Code == readOnly) {
+		refused := translated(err)
+		s.refused.Store(&refused)
+	}
+}
+
+// Writable tells why writes are refused; nil where they are taken. After a write that the
+// server refused it tries one, which changes nothing.
+func (s *Store) Writable(ctx context.Context) error {
+	if s.refused.Load() == nil {
+		return nil
+	}
+	err := s.write(ctx, func(t *tx) error {
+		_, err := t.c.exec(ctx, "UPDATE writer SET n = n")
+		return err
+	})
+	if err == nil {
+		s.refused.Store(nil)
+	}
+	return err
 }
 
 // Stats is how the store does, for metrics. It counts nothing that a label hides.

@@ -38,7 +38,8 @@ const (
 )
 
 // write runs f in a transaction and returns when it is durable or undone.
-func (s *Store) write(ctx context.Context, f func(*tx) error) error {
+func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
+	defer func() { s.noteWrite(err) }()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -16,6 +16,13 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer s.inUse.Done()
+	defer func() {
+		if isDamageCode(codeOf(err)) {
+			err = s.cfg.explain(err)
+		} else {
+			err = Config{Path: path}.explain(err)
+		}
+	}()
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("back up to %s: the file is there already", path)
 	}

@@ -1,33 +1,178 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
 	"time"
 
 	driverlib "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
+	"loregate/internal/disk"
 	"loregate/internal/fault"
 )
 
-// translated gives the failures of the disk, and of others on the file, as what they are
-// to callers: something to try again when it is mended.
-func translated(err error) error {
+// explain gives the failures of the disk, of a damaged file, and of others on the file, as
+// what they are to callers: something to try again when the operator has mended it. How to
+// mend it is in the cause, which callers do not see.
+func (c Config) explain(err error) error {
 	var known *fault.Error
-	var e *driverlib.Error
-	if err == nil || errors.As(err, &known) || !errors.As(err, &e) {
+	if err == nil || errors.As(err, &known) {
 		return err
 	}
-	message := ""
-	switch e.Code() & 0xff {
-	case lib.SQLITE_FULL:
-		message = "the disk that the store is on is full; ask the operator to make room, and try again"
-	case lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY:
-		message = "the disk that the store is on fails; ask the operator to look at it, and try again"
+	code, dir := codeOf(err), filepath.Dir(c.Path)
+	// Besides SQLITE_FULL, a full disk shows as a file that cannot be made or enlarged.
+	if code == lib.SQLITE_FULL || code != 0 && isDiskCode(code) && !disk.HasRoom(dir) {
+		return disk.Full(dir, err)
+	}
+	message, remedy := describe(code, dir)
+	if message == "" {
+		return disk.Explain(dir, err)
+	}
+	cause := err
+	if remedy != "" {
+		cause = fmt.Errorf("%s: %w", remedy, err)
+	}
+	return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(cause)
+}
+
+// describe puts a primary code of SQLite into words: for callers, and for the operator.
+func describe(code int, dir string) (message, remedy string) {
+	switch code {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
-		message = "another process keeps the store busy; try again"
-	default:
+		return "another process keeps the store busy; try again", ""
+	case lib.SQLITE_IOERR:
+		return "the disk that the store is on fails; ask the operator to look at it, and try again",
+			"copy " + dir + " to another disk before anything else, look for errors of the disk in the system's log, then run loregate doctor on the copy"
+	case lib.SQLITE_CANTOPEN:
+		return "the store's file cannot be opened; ask the operator to look at it, and try again",
+			"the user that Loregate runs as needs the right to read and write " + dir + " and the files in it"
+	case lib.SQLITE_READONLY, lib.SQLITE_PERM:
+		return "the store cannot be written to; ask the operator to look at it, and try again",
+			"give the user that Loregate runs as the right to write " + dir + " and the files in it, and mount its disk for writing"
+	case lib.SQLITE_PROTOCOL, lib.SQLITE_NOLFS:
+		return "the store's file cannot be locked; ask the operator to look at it, and try again",
+			"put " + dir + " on a disk of this machine: folders on a network may not lock files"
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return damagedMessage, repairAdvice(dir)
+	}
+	return "", ""
+}
+
+const damagedMessage = "the store is damaged: nothing is written to it; ask the operator to repair it"
+
+func repairAdvice(dir string) string {
+	return "stop the server and run loregate repair --data " + dir + ", which keeps the damaged files, or restore a backup"
+}
+
+// codeOf is the primary code of an error of SQLite's; 0 for any other.
+func codeOf(err error) int {
+	var e *driverlib.Error
+	if !errors.As(err, &e) {
+		return 0
+	}
+	return e.Code() & 0xff
+}
+
+// isDiskCode tells whether a code means that the disk, or the file on it, does not do
+// what it should.
+func isDiskCode(code int) bool {
+	switch code {
+	case lib.SQLITE_FULL, lib.SQLITE_IOERR, lib.SQLITE_CANTOPEN, lib.SQLITE_READONLY, lib.SQLITE_PERM:
+		return true
+	}
+	return isDamageCode(code)
+}
+
+func isDamageCode(code int) bool { return code == lib.SQLITE_CORRUPT || code == lib.SQLITE_NOTADB }
+
+// health remembers why a file takes no writes.
+type health struct {
+	mu      sync.Mutex
+	refused error // guarded by mu: of the last write, where the disk refused it
+	damaged error // guarded by mu: what was found; for good
+}
+
+// note keeps how an access ended, where that says something of the disk or the file.
+func (h *health) note(c Config, err error) {
+	code := codeOf(err)
+	if err == nil || !isDiskCode(code) && !errors.Is(disk.Explain("", err), fault.Unavailable) {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refused = c.explain(err)
+	if isDamageCode(code) && h.damaged == nil {
+		h.damaged = h.refused
+	}
+}
+
+// damage is what was found to be broken; nil for nothing.
+func (h *health) damage() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.damaged
+}
+
+// refusal is why writes are refused as far as is known; nil where they are not.
+func (h *health) refusal() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.damaged != nil {
+		return h.damaged
+	}
+	return h.refused
+}
+
+// recovered forgets a refusal: the disk takes writes again.
+func (h *health) recovered() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refused = nil
+}
+
+// Writable tells why writes are refused; nil where they are taken. After a write that the
+// disk refused it tries one, which changes nothing.
+func (s *Store) Writable(ctx context.Context) error {
+	if dir := filepath.Dir(s.cfg.Path); !disk.HasRoom(dir) {
+		return disk.Full(dir, errors.New("there may be room for some writes, not for all"))
+	}
+	if err := s.health.refusal(); err != nil {
+		if err := s.health.try(ctx, s.touch); err != nil {
+			return err
+		}
+	}
+	if err := s.records.health.refusal(); err != nil {
+		return s.records.health.try(ctx, s.records.touch)
+	}
+	return nil
+}
+
+// try writes again to a file that refused a write, and forgets the refusal where it is
+// taken now.
+func (h *health) try(ctx context.Context, touch func(context.Context) error) error {
+	if err := h.damage(); err != nil {
 		return err
 	}
-	return (&fault.Error{Kind: fault.Unavailable, Message: message, RetryAfter: time.Second}).Because(err)
+	if err := touch(ctx); err != nil {
+		return err
+	}
+	h.recovered()
+	return nil
+}
+
+// touch writes the number that the file's format has already.
+func (s *Store) touch(ctx context.Context) error {
+	return s.write(ctx, func(t *tx) error { return t.c.touch(ctx, storeSchema) })
+}
+
+func (f *recordFile) touch(ctx context.Context) error {
+	return f.use(ctx, "BEGIN IMMEDIATE", func(c *conn) error { return c.touch(ctx, recordSchema) })
+}
+
+func (c *conn) touch(ctx context.Context, s schema) error {
+	return c.query(ctx, func(row) error { return nil }, fmt.Sprintf("PRAGMA user_version = %d", s.version))
 }

@@ -26,10 +26,11 @@ const (
 // Stores of before this file have records in their own, and so has a backup, which is one
 // file. They stay there: what is appended for a process goes where its first records are.
 type recordFile struct {
-	s    *Store
-	cfg  Config
-	turn chan struct{} // holds one token; whoever has it may use c
-	c    *conn         // nil where it is to be opened
+	s      *Store
+	cfg    Config
+	turn   chan struct{} // holds one token; whoever has it may use c
+	c      *conn         // nil where it is to be opened
+	health health
 
 	homes sync.Map // process -> whether its records are in the store's own file
 }
@@ -68,7 +69,10 @@ func (f *recordFile) Change(ctx context.Context, do func(service.Conn) error) er
 }
 
 func (f *recordFile) use(ctx context.Context, begin string, do func(*conn) error) (err error) {
-	defer func() { err = translated(err) }()
+	defer func() {
+		f.health.note(f.cfg, err)
+		err = f.cfg.explain(err)
+	}()
 	if err := f.s.enter(); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type Store struct {
 	mu     sync.Mutex     // guards shut, and inUse against Close
 	shut   bool
 
+	health  health
 	watch   watch
 	known   known
 	records *recordFile
@@ -45,11 +46,12 @@ var errClosed = errors.New("sqlite: the store is closed")
 
 // Open opens the store at cfg.Path and brings its schema up to date. A missing file is
 // made, readable by its owner only.
-func Open(ctx context.Context, cfg Config) (*Store, error) {
+func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	cfg = cfg.withDefaults()
 	if cfg.Path == "" {
 		return nil, errors.New("sqlite: the store's path is not set")
 	}
+	defer func() { err = cfg.explain(err) }()
 	if err := makeFile(cfg.Path); err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Path, err)
 	}
-	s := &Store{
+	s = &Store{
 		cfg:     cfg,
 		readers: newPool(cfg.Readers),
 		gate:    make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
@@ -125,7 +127,12 @@ func (s *Store) enter() error {
 
 // read runs f on a snapshot of the file.
 func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
-	defer func() { err = translated(err) }()
+	defer func() {
+		if isDamageCode(codeOf(err)) {
+			s.health.note(s.cfg, err)
+		}
+		err = s.cfg.explain(err)
+	}()
 	if err := s.enter(); err != nil {
 		return err
 	}

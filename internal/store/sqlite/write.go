@@ -43,7 +43,10 @@ const (
 
 // write runs f in a transaction and returns when it is durable or undone.
 func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
-	defer func() { err = translated(err) }()
+	defer func() {
+		s.health.note(s.cfg, err)
+		err = s.cfg.explain(err)
+	}()
 	if err := s.enter(); err != nil {
 		return err
 	}

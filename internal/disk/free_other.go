@@ -1,9 +1,9 @@
 //go:build !linux && !darwin
 
-package app
+package disk
 
 import "errors"
 
-func diskOf(string) (free, total uint64, err error) {
+func Free(string) (free, total uint64, err error) {
 	return 0, 0, errors.New("not on this system")
 }

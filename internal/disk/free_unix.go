@@ -1,12 +1,12 @@
 //go:build linux || darwin
 
-package app
+package disk
 
 import "syscall"
 
-// diskOf is how much of the disk that a folder is on is free for others than root, and
+// Free is how much of the disk that a folder is on is free for others than root, and
 // how much there is, in bytes.
-func diskOf(dir string) (free, total uint64, err error) {
+func Free(dir string) (free, total uint64, err error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, 0, err

@@ -1,0 +1,144 @@
+package crashtest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// smallDisk mounts a disk of a few megabytes, where the system lets the test do so.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skip("no disk can be mounted here, as root can:", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir
+}
+
+// fill takes all the room there is on a disk; the file's end gives it back.
+func fill(t *testing.T, disk string) (free func()) {
+	t.Helper()
+	path := filepath.Join(disk, "filler")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1 << 20; n > 0; n /= 2 {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, n))
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func get(t *testing.T, s *server, path string) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.key)
+	res, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// TestCrashFullDisk fills the disk under the shipped program: it and the commands beside
+// it end in time and say what to do, and it goes on by itself when there is room.
+func TestCrashFullDisk(t *testing.T) {
+	disk := smallDisk(t, "24m")
+	at := filepath.Join(disk, "data")
+	mustRun(t, at, "world", "create", "main")
+	key, _, _ := strings.Cut(mustRun(t, at, "key", "create", "clerk", "--role", "admin"), "\t")
+	s := serve(t, at, key)
+	free := fill(t, disk)
+	card := map[string]any{"name": "Well", "content": strings.Repeat("deep ", 1000)}
+	if a, err := s.call(t.Context(), "create_card", "first", card); err != nil || a.status != 503 || !strings.Contains(a.body, "the disk is full") {
+		t.Errorf("a write: %d %s; %v", a.status, a.body, err)
+	}
+	if status, body := get(t, s, "/readyz"); status != 503 || !strings.Contains(body, "the disk is full") {
+		t.Errorf("/readyz: %d %s", status, body)
+	}
+	if status, body := get(t, s, "/api/mcp/cards?q=well"); status != 200 {
+		t.Errorf("a read: %d %s", status, body)
+	}
+	for _, args := range [][]string{{"doctor"}, {"audit", "verify"}, {"backup", filepath.Join(disk, "backup.db")}, {"world", "create", "second"}} {
+		wantFullDisk(t, at, args...)
+	}
+	if names, err := filepath.Glob(filepath.Join(disk, "backup.db*")); err != nil || len(names) > 0 {
+		t.Errorf("a backup that failed leaves %v; %v", names, err)
+	}
+	free()
+	if status, body := get(t, s, "/readyz"); status != 200 {
+		t.Errorf("/readyz when there is room: %d %s", status, body)
+	}
+	if a, err := s.call(t.Context(), "create_card", "first", card); err != nil || a.status != 201 {
+		t.Errorf("the write when there is room: %d %s; %v", a.status, a.body, err)
+	}
+	free = fill(t, disk)
+	if a, err := s.call(t.Context(), "create_card", "second", map[string]any{"name": "Pond", "content": strings.Repeat("deep ", 1000)}); err != nil || a.status != 503 {
+		t.Errorf("a write: %d %s; %v", a.status, a.body, err)
+	}
+	started := time.Now()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-s.dead
+	if took := time.Since(started); took > quick {
+		t.Errorf("the server took %v to stop", took)
+	}
+	// The next starts make the files that SQLite removed, for which there is no room now.
+	for _, name := range []string{"loregate.db-shm", "loregate.db-access-shm"} {
+		_ = os.Remove(filepath.Join(at, name))
+	}
+	fill(t, disk)
+	for _, args := range [][]string{{"serve"}, {"doctor"}, {"world", "list"}} {
+		wantFullDisk(t, at, args...)
+	}
+	free()
+	if n := commitsIn(t, at); n != 2 {
+		t.Errorf("there are %d commits, want 2", n)
+	}
+}
+
+// wantFullDisk runs a command that must end in time, and say that the disk is full and
+// what to do.
+func wantFullDisk(t *testing.T, at string, args ...string) {
+	t.Helper()
+	cmd := command(t, at, args...)
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	started := time.Now()
+	err := cmd.Run()
+	if took := time.Since(started); took > quick {
+		t.Errorf("%v took %v", args, took)
+	}
+	if args[0] == "audit" && err == nil {
+		return // it only reads, and its record may have found a little room
+	}
+	if err == nil || !strings.Contains(said.String(), "the disk is full") || !strings.Contains(said.String(), "free space on the disk of /") {
+		t.Errorf("%v: %v; it says\n%s", args, err, said.String())
+	}
+}
