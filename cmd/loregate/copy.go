@@ -20,3 +20,17 @@ func (c copyCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	return app.Copy(ctx, cfg, c.From, c.To, out)
 }
+
+type repairCmd struct {
+	Config     string `help:"Configuration file." env:"LOREGATE_CONFIG" placeholder:"FILE" type:"existingfile"`
+	Data       string `help:"Folder of the store." placeholder:"DIR"`
+	AcceptLoss bool   `help:"Go on where something cannot be recovered; without it nothing is changed then."`
+}
+
+func (r repairCmd) Run(ctx context.Context, out io.Writer) error {
+	cfg, err := common{Config: r.Config, Data: r.Data}.load()
+	if err != nil {
+		return err
+	}
+	return app.Repair(ctx, cfg, r.AcceptLoss, out)
+}

@@ -223,6 +223,9 @@ func (a *App) Rebuild(ctx context.Context, world string, repair canon.Repair) (l
 		all = []canon.World{{ID: id}}
 	}
 	err = a.operate(ctx, access.WorldID{}, "rebuild", access.Write, func(g access.Grant) error {
+		if err := a.sound(ctx); err != nil {
+			return err
+		}
 		for _, w := range all {
 			r, err := a.Canon.Rebuild(ctx, g, w.ID, repair)
 			if err != nil {
@@ -251,6 +254,20 @@ func (a *App) rebuildStale(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// sound refuses a store that is damaged itself: what is rebuilt in it would be compared with
+// what can be read of it, and be called identical where the damage lies elsewhere.
+func (a *App) sound(ctx context.Context) error {
+	faults, err := a.store.Verify(ctx)
+	if err != nil {
+		return err
+	}
+	if len(faults) > 0 {
+		return fault.New(fault.Unavailable, "the store is damaged (%s), which a rebuild does not mend: %s", faults[0], repairAdvice(a.Config))
+	}
+	_, err = canon.VerifyStreams(ctx, a.store)
+	return err
 }
 
 // Verify walks every chain: the streams of the canon, and the segments of access

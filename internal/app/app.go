@@ -83,6 +83,7 @@ type App struct {
 	usage   *usage.Recorder
 
 	store   store
+	checked checked
 	log     *access.Log
 	limits  *access.Limits
 	jobs    *job.Runner

@@ -51,6 +51,13 @@ func Copy(ctx context.Context, c Config, from, to string, out io.Writer) (err er
 	return nil
 }
 
+// isBroken tells whether a chain was found broken.
+func isBroken(err error) bool {
+	var commit *canon.Broken
+	var segment *access.BrokenSegment
+	return errors.As(err, &commit) || errors.As(err, &segment)
+}
+
 // at is the configuration for the store at an address.
 func (c Config) at(address string) Config {
 	if c.Database = ""; isDatabase(address) {

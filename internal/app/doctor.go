@@ -21,7 +21,7 @@ import (
 // ends with an error where something needs mending. url, when not "", is a running server
 // to try with the key in LOREGATE_KEY.
 func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) error {
-	d := &doctor{out: out}
+	d := &doctor{out: out, advice: repairAdvice(c)}
 	d.say("version", nil, "%s", version)
 	d.say("address", c.mayListen(), "%s", c.Addr)
 	d.settings(c)
@@ -43,8 +43,17 @@ func Doctor(ctx context.Context, c Config, version, url string, out io.Writer) e
 }
 
 type doctor struct {
-	out io.Writer
-	bad int
+	out    io.Writer
+	bad    int
+	advice string // what to do about a damaged store
+}
+
+// repairAdvice is what to do about a damaged store.
+func repairAdvice(c Config) string {
+	if c.Database != "" {
+		return "restore a backup"
+	}
+	return "stop the server and run loregate repair --data " + c.Data + ", which keeps the damaged files, or restore a backup"
 }
 
 func (d *doctor) say(what string, err error, format string, args ...any) {
@@ -75,10 +84,13 @@ func (d *doctor) settings(c Config) {
 func (d *doctor) store(ctx context.Context, a *App) {
 	faults, err := a.store.Verify(ctx)
 	if err == nil && len(faults) > 0 {
-		err = fmt.Errorf("%d faults, the first: %s; restore a backup, or run loregate rebuild --repair", len(faults), faults[0])
+		err = fmt.Errorf("%d faults, the first: %s; %s", len(faults), faults[0], d.advice)
 	}
 	d.say("store is sound", err, "no faults")
 	report, err := a.Verify(ctx)
+	if isBroken(err) {
+		err = fmt.Errorf("%w; %s", err, d.advice)
+	}
 	d.say("chains", err, "whole")
 	if err == nil {
 		for line := range strings.Lines(report) {

@@ -41,6 +41,8 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 		return err
 	}
 	defer s.stop()
+	stopCheck := a.watchStore(ctx)
+	defer stopCheck()
 	stopEvents := a.runEvents(ctx)
 	defer stopEvents()
 	if err := a.ResumeProposals(ctx); err != nil {
@@ -59,6 +61,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 		return context.Cause(ended)
 	case <-ctx.Done():
 	}
+	stopCheck()
 	stopEvents() // whoever else is there takes them over
 	return a.end(ctx, s, server, ended)
 }
@@ -142,7 +145,7 @@ func (a *App) compose(ctx context.Context) (*composed, error) {
 	c := httpd.Config{
 		Stopping: stopping,
 		Engine:   a.Ops, Auth: a.Identity, Limiter: meteredLimits{a.limits, a.metrics}, PerAddress: a.Config.Limits.perAddress(), Proxies: a.Config.proxies(), MCP: mcp,
-		Metrics: a.metricsHandler(), Ready: s.leaving.ready(a.Ready), Version: a.Version,
+		Metrics: a.metricsHandler(), Ready: s.leaving.ready(a.Ready), StoreState: a.checked.String, Version: a.Version,
 		PublicURL: a.Config.PublicURL, AuthorizationServers: a.Identity.Issuers(), Hosts: a.Config.hosts(), Origins: a.Config.Origins,
 		Now: a.now, Logger: a.logger, Page: frontPage(), Routes: []httpd.Route{gamePage()},
 	}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -30,6 +31,10 @@ type store interface {
 	Backup(ctx context.Context, path string) error
 	// Verify gives every fault that the engine finds in itself; none is soundness.
 	Verify(ctx context.Context) (faults []string, err error)
+	// Check reads the store in parts, beside what is served, and gives every fault found.
+	Check(ctx context.Context, rest func(took time.Duration)) (faults []string, err error)
+	// MarkDamaged has the store refuse writes, for a fault that was found.
+	MarkDamaged(found string)
 	// Writable tells why writes are refused; nil where they are taken.
 	Writable(ctx context.Context) error
 	// Size says in words how much is kept.
@@ -39,6 +44,9 @@ type store interface {
 // openStore opens the database that is configured, or the store in the data folder.
 func openStore(ctx context.Context, c Config) (store, error) {
 	if c.Database == "" {
+		if err := errRepairing(c.Data); err != nil {
+			return nil, err
+		}
 		s, err := sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(c.Data, StoreFile), CacheKiB: c.caches()})
 		if err != nil {
 			return nil, err

@@ -33,7 +33,13 @@ func (c *Canon) Verify(ctx context.Context, g access.Grant) (list []Verified, er
 	if !g.Valid() || !g.Caller().Operator {
 		return nil, fault.New(fault.Denied, "streams are verified by the instance's operator")
 	}
-	err = c.store.Read(ctx, func(r Reader) error {
+	return VerifyStreams(ctx, c.store)
+}
+
+// VerifyStreams is Verify on a store that nothing is served from. It is for wiring, as
+// Digest is.
+func VerifyStreams(ctx context.Context, s Store) (list []Verified, err error) {
+	err = s.Read(ctx, func(r Reader) error {
 		streams, err := r.Streams(ctx)
 		if err != nil {
 			return err

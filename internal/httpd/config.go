@@ -75,8 +75,10 @@ type Config struct {
 	// count what is hidden too. nil for none.
 	Metrics http.Handler
 	// Ready reports whether the parts that are needed answer; nil is always.
-	Ready    func(ctx context.Context) error
-	Observer Observer
+	Ready func(ctx context.Context) error
+	// StoreState is a word for how the check of the store goes; nil where there is none.
+	StoreState func() string
+	Observer   Observer
 
 	Version string // of the product, for OpenAPI
 	// PublicURL is where callers reach the server, without a trailing slash; "" takes it

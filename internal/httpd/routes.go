@@ -220,7 +220,11 @@ func (s *server) ready(x *exchange, _ map[string]string) {
 			return
 		}
 	}
-	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ready"})
+	body := map[string]any{"status": "ready"}
+	if s.StoreState != nil {
+		body["store"] = s.StoreState()
+	}
+	s.writeJSON(x, http.StatusOK, body)
 }
 
 // metrics are for loopback peers, unless a proxy passed the request on, and for the

@@ -39,6 +39,7 @@ type Store struct {
 	mu     sync.Mutex     // guards shut, and inUse against Close
 	shut   bool
 
+	damaged atomic.Pointer[error] // what was found; nil for nothing
 	refused atomic.Pointer[error] // why the server took the last write not; nil where it did
 
 	watch watch
@@ -237,6 +238,9 @@ func (s *Store) noteWrite(err error) {
 // Writable tells why writes are refused; nil where they are taken. After a write that the
 // server refused it tries one, which changes nothing.
 func (s *Store) Writable(ctx context.Context) error {
+	if err := s.damaged.Load(); err != nil {
+		return *err
+	}
 	if s.refused.Load() == nil {
 		return nil
 	}
@@ -278,6 +282,21 @@ func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 			"SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1")
 	})
 	return faults, err
+}
+
+// Check is Verify: the server's own tools read pages.
+func (s *Store) Check(ctx context.Context, rest func(time.Duration)) ([]string, error) {
+	started := time.Now()
+	faults, err := s.Verify(ctx)
+	rest(time.Since(started))
+	return faults, err
+}
+
+// MarkDamaged has the store refuse writes from now on.
+func (s *Store) MarkDamaged(found string) {
+	err := error((&fault.Error{Kind: fault.Unavailable, RetryAfter: time.Minute,
+		Message: "the store is damaged: nothing is written to it; ask the operator to restore it"}).Because(errors.New(found)))
+	s.damaged.CompareAndSwap(nil, &err)
 }
 
 // errNoBackup is what Backup answers.

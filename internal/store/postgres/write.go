@@ -47,6 +47,9 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 		return err
 	}
 	defer s.inUse.Done()
+	if err := s.damaged.Load(); err != nil {
+		return *err
+	}
 	j := &waiter{turn: make(chan *tx, 1), ran: make(chan error, 1), done: make(chan error, 1)}
 	select {
 	case s.queue <- j:

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
 )
 
 // Backup writes a consistent copy of the store, its access records among it, without free
@@ -38,13 +42,16 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(part)
+			_ = removeFiles(part, part+"-wal", part+"-shm", part+"-journal", recordPath(part), recordPath(part)+"-wal", recordPath(part)+"-shm")
 		}
 	}()
 	if _, err := c.exec(ctx, "VACUUM INTO ?1", part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	if err := s.complete(ctx, part); err != nil {
+		return fmt.Errorf("back up to %s: %w", path, err)
+	}
+	if err := proveCopy(ctx, part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	if err := syncFile(part); err != nil {
@@ -82,6 +89,51 @@ func (s *Store) complete(ctx context.Context, path string) (err error) {
 	return run("DELETE FROM signing_keys", "VACUUM")
 }
 
+// proveCopy reads a copy whole, and walks its chains. A copy of a damaged page is as bad as
+// the page.
+func proveCopy(ctx context.Context, path string) (err error) {
+	s, err := Open(ctx, Config{Path: path, Check: -1})
+	if err != nil {
+		return err
+	}
+	faults, err := s.Verify(ctx)
+	if err == nil && len(faults) == 0 {
+		_, err = canon.VerifyStreams(ctx, s)
+	}
+	if err == nil && len(faults) == 0 {
+		_, err = access.VerifySegments(ctx, s)
+	}
+	if len(faults) > 0 {
+		err = errors.New(faults[0])
+	}
+	if err != nil {
+		err = (&fault.Error{Kind: fault.Unavailable, Message: "the copy is not sound, and was not kept: run loregate doctor on the store"}).Because(err)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	// A backup is one file, which needs no other beside it.
+	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
+	if err != nil {
+		return err
+	}
+	err = c.query(ctx, func(row) error { return nil }, "PRAGMA journal_mode = DELETE")
+	if err = errors.Join(err, c.close()); err != nil {
+		return err
+	}
+	return removeFiles(recordPath(path), recordPath(path)+"-wal", recordPath(path)+"-shm")
+}
+
+// removeFiles removes files, of which any may be gone.
+func removeFiles(paths ...string) (err error) {
+	for _, p := range paths {
+		if e := os.Remove(p); !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,27 +143,26 @@ func syncFile(path string) error {
 }
 
 // Verify reads both files whole and gives every fault that SQLite and its full-text index
-// find; none is soundness. It takes about a second for 100 MB.
+// find, and every content that does not have its hash; none is soundness. It takes about a
+// second for 100 MB.
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	var parts []int64
-	check := func(c *conn) error {
-		return c.query(ctx, func(r row) error {
-			if f := r.text(0); f != "ok" {
-				faults = append(faults, f)
-			}
-			return nil
-		}, "PRAGMA integrity_check(100)")
-	}
+	check := func(c *conn) error { return integrity(ctx, c, "", &faults) }
 	err = s.read(ctx, func(c *conn) error {
-		if err := check(c); err != nil {
+		if err := check(c); err != nil || len(faults) > 0 {
 			return err
+		}
+		for at := int64(-1); at != 0; {
+			if at, err = wrongBodies(ctx, c, max(at, 0), &faults); err != nil {
+				return err
+			}
 		}
 		return c.query(ctx, func(r row) error { parts = append(parts, r.int(0)); return nil }, "SELECT part FROM parts")
 	})
 	if err == nil {
 		err = s.records.use(ctx, "BEGIN", check)
 	}
-	if err != nil {
+	if err != nil || len(faults) > 0 {
 		return faults, err
 	}
 	// The full-text check is written as an insert, so it needs the writer; it changes nothing.

@@ -66,6 +66,9 @@ type Config struct {
 	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
 	// Idle is how long nothing must be written before the index is tidied; default 250 ms.
 	Idle time.Duration
+	// Check is how long Open may look for damage in each file; default 250 ms, below 0 it
+	// does not.
+	Check time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -80,6 +83,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Poll <= 0 {
 		c.Poll = 200 * time.Millisecond
+	}
+	if c.Check == 0 {
+		c.Check = 250 * time.Millisecond
 	}
 	if c.Idle <= 0 {
 		c.Idle = 250 * time.Millisecond
@@ -234,7 +240,7 @@ func (s schema) runGoose(ctx context.Context, c *conn) (err error) {
 	if err != nil {
 		return err
 	}
-	_, err = p.Up(ctx)
+	_, err = p.UpTo(ctx, s.version)
 	return err
 }
 

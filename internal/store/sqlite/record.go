@@ -77,6 +77,9 @@ func (f *recordFile) use(ctx context.Context, begin string, do func(*conn) error
 		return err
 	}
 	defer f.s.inUse.Done()
+	if err := f.health.damage(); err != nil && begin != "BEGIN" {
+		return err
+	}
 	select {
 	case <-f.turn:
 	case <-ctx.Done():

@@ -100,6 +100,9 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 		c, err := connect(ctx, cfg, false)
 		if err == nil {
 			if err = checkBuild(ctx, c); err == nil {
+				err = checkStart(ctx, c, cfg)
+			}
+			if err == nil {
 				err = to.bring(ctx, c)
 			}
 			if err == nil {

@@ -1,0 +1,39 @@
+//go:build linux || darwin
+
+package app
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// SQLite's locks on a file: whoever has it open holds a shared lock on some of these bytes.
+// See "File Locking And Concurrency In SQLite Version 3", and os_unix.c.
+const (
+	lockedFrom  = 0x40000000
+	lockedBytes = 512
+)
+
+// errHeld is that another process has a store open.
+var errHeld = errors.New("another process has the store open")
+
+// hold opens a store's file and keeps every other process from opening it as a store,
+// until the file is closed. The lock is the process's: it ends when the process closes any
+// other handle of the file.
+func hold(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	l := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart, Start: lockedFrom, Len: lockedBytes}
+	if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &l); err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
+			return nil, errHeld
+		}
+		return nil, err
+	}
+	return f, nil
+}

@@ -1,0 +1,332 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"loregate/internal/canon"
+)
+
+// keptTable is a table that nothing else in a store gives again.
+type keptTable struct {
+	name, what string // what its rows are to a person
+	// dispensable rows are worth a word where they are lost, and no refusal: callers repeat
+	// or fetch anew what they stand for.
+	dispensable bool
+}
+
+// kept are the tables of the store that do not follow from its streams.
+var kept = []keptTable{
+	{name: "world_ids", what: "worlds"},
+	{name: "commits", what: "commits"},
+	{name: "streams", what: "heads of streams, which follow from the commits"},
+	{name: "bodies", what: "texts of cards"},
+	{name: "api_keys", what: "API keys"},
+	{name: "invitations", what: "invitations"},
+	{name: "identity_generation", what: "the count of changes to keys", dispensable: true},
+	{name: "access_processes", what: "processes that access records are of"},
+	{name: "access_segments", what: "segments of access records"},
+	{name: "signing_keys", what: "keys that sign tokens: clients fetch new tokens", dispensable: true},
+	{name: "secrets", what: "secrets that processes share: clients begin their sessions and lists anew", dispensable: true},
+	{name: "repeats", what: "idempotency keys: a call that is repeated now may be done twice", dispensable: true},
+	{name: "jobs", what: "jobs", dispensable: true},
+	{name: "job_owners", what: "marks of processes that run jobs", dispensable: true},
+	{name: "deliveries", what: "deliveries of events under way: they may be made twice, or not", dispensable: true},
+	{name: "delivery_cursors", what: "how far events were handed on: they may be handed on twice", dispensable: true},
+}
+
+// keptRecords are the tables of the file of access records.
+var keptRecords = []keptTable{
+	{name: "access_processes", what: "processes that access records are of"},
+	{name: "access_segments", what: "segments of access records"},
+}
+
+// Loss is what could not be read from a damaged store.
+type Loss struct {
+	What        string // in words
+	Dispensable bool   // nothing of a world is missing with it
+}
+
+// Salvage reads the tables of a damaged store that cannot be made again, row by row past
+// what is damaged, into new files. Those that can be made from the streams are empty in
+// them; the caller rebuilds them. It gives everything that it could not read. from is a
+// copy of the damaged files, which it may write to; to must not be there.
+func Salvage(ctx context.Context, from, to string) (lost []Loss, err error) {
+	main := salvage{ctx: ctx, from: from, to: to, schema: storeSchema, tables: kept}
+	if err := main.run(); err != nil {
+		return nil, err
+	}
+	records := salvage{ctx: ctx, from: recordPath(from), to: recordPath(to), schema: recordSchema, tables: keptRecords}
+	if sizeOf(records.from) == 0 {
+		return main.lost, nil // a backup, or a store of before there was such a file
+	}
+	err = records.run()
+	if errors.Is(err, errUnreadable) {
+		records.lose(false, "access records since the last backup: %v", err)
+		err = nil
+	}
+	return append(main.lost, records.lost...), err
+}
+
+// errUnreadable is that a file does not even show its schema.
+var errUnreadable = errors.New("nothing can be read of the file")
+
+// salvage reads one file.
+type salvage struct {
+	ctx      context.Context // of the one Salvage it lives for
+	from, to string
+	schema   schema
+	tables   []keptTable
+
+	src, dst *conn
+	lost     []Loss
+}
+
+func (v *salvage) lose(dispensable bool, format string, args ...any) {
+	v.lost = append(v.lost, Loss{fmt.Sprintf(format, args...), dispensable})
+}
+
+// run copies the file's tables into one of the same format, and brings that to today's.
+func (v *salvage) run() (err error) {
+	if v.src, err = connect(v.ctx, Config{Path: v.from}.withDefaults(), true); err != nil {
+		return fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	defer func() { err = errors.Join(err, v.src.close()) }()
+	at, err := v.src.number(v.ctx, "PRAGMA user_version")
+	if err == nil {
+		_, err = v.src.number(v.ctx, "SELECT count(*) FROM sqlite_schema")
+	}
+	if err != nil || at < 1 || at > v.schema.version {
+		return fmt.Errorf("%w (its format is %d): %w", errUnreadable, at, err)
+	}
+	if err := makeFile(v.to); err != nil {
+		return err
+	}
+	if v.dst, err = connect(v.ctx, Config{Path: v.to}.withDefaults(), false); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.dst.close()) }()
+	if err := (schema{v.schema.folder, at}).bring(v.ctx, v.dst); err != nil {
+		return err
+	}
+	v.dst.steady = true                                                            // a watch for each row would cost more than the row
+	for _, sql := range []string{"PRAGMA foreign_keys = OFF", "BEGIN IMMEDIATE"} { // a segment may be there, and its process not
+		if _, err := v.dst.exec(v.ctx, sql); err != nil {
+			return err
+		}
+	}
+	for _, t := range v.tables {
+		if err := v.salvageTable(t); err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	if _, err := v.dst.exec(v.ctx, "COMMIT"); err != nil {
+		return err
+	}
+	return v.schema.bring(v.ctx, v.dst)
+}
+
+// salvageTable copies the rows that can be read of a table.
+func (v *salvage) salvageTable(t keptTable) error {
+	columns, key, err := v.columns(t.name)
+	if err != nil || len(columns) == 0 { // of a later format
+		return err
+	}
+	if _, err := v.dst.exec(v.ctx, "DELETE FROM "+t.name); err != nil { // what the migrations put there
+		return err
+	}
+	r := rows{v: v, name: t.name, columns: columns, key: key}
+	if err := r.copy(); err != nil {
+		return err
+	}
+	dispensable := t.dispensable
+	if t.name == "streams" {
+		// The commits, which come before, have all that a head has, if none is lost.
+		if err := v.heads(); err != nil {
+			return err
+		}
+		dispensable = len(v.lost) == 0
+	}
+	for _, g := range r.gaps {
+		v.lose(dispensable, "%s: %s", t.what, g)
+	}
+	switch t.name {
+	case "bodies":
+		return v.texts()
+	case "identity_generation":
+		_, err = v.dst.exec(v.ctx, "INSERT INTO identity_generation (n) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM identity_generation)")
+		return err
+	}
+	return nil
+}
+
+// columns gives the columns of a table, and what its rows are ordered by: rowid, or the
+// primary key of a table without.
+func (v *salvage) columns(name string) (columns []string, key []string, err error) {
+	var primary []string
+	err = v.dst.query(v.ctx, func(r row) error {
+		columns = append(columns, r.text(0))
+		if r.int(1) > 0 {
+			primary = append(primary, r.text(0))
+		}
+		return nil
+	}, "SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid", name)
+	if err != nil {
+		return nil, nil, err
+	}
+	without, err := v.dst.number(v.ctx, "SELECT wr FROM pragma_table_list WHERE name = ?1", name)
+	if without == 0 {
+		primary = nil
+	}
+	return columns, primary, err
+}
+
+// rows copies the rows of one table.
+type rows struct {
+	v       *salvage
+	name    string
+	columns []string
+	key     []string // nil: the rowid
+	gaps    []string
+}
+
+// maxProbes is how many rows inside a gap are asked for one by one.
+const maxProbes = 200_000
+
+func (r *rows) copy() error {
+	if r.key != nil {
+		return r.copyKeyed()
+	}
+	low, err := r.scan("rowid > ?1 ORDER BY rowid", 0)
+	if err != nil || low < 0 {
+		return err
+	}
+	high, err := r.scan("rowid > ?1 ORDER BY rowid DESC", low)
+	if err != nil || high < 0 {
+		return err
+	}
+	// What is between the last row before the damage and the first one behind is probed.
+	return r.probe(low, high)
+}
+
+// scan copies rows on one side of the damage. It gives the last one that it read, -1 where
+// it met no damage.
+func (r *rows) scan(where string, from int64) (last int64, err error) {
+	descending := strings.HasSuffix(where, "DESC")
+	last = from
+	if descending {
+		last = 1<<63 - 1
+	}
+	err = r.v.src.query(r.v.ctx, func(one row) error {
+		last = one.int(len(r.columns))
+		return r.put(one)
+	}, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE %s", strings.Join(r.columns, ", "), r.name, where), from)
+	if isDamageCode(codeOf(err)) {
+		return last, nil
+	}
+	return -1, err
+}
+
+// probe asks for the rows inside a gap one by one, and notes the gap.
+func (r *rows) probe(low, high int64) error {
+	found, asked := 0, int64(0)
+	for at := low + 1; at < high && asked < maxProbes; at, asked = at+1, asked+1 {
+		ok, err := r.v.src.one(r.v.ctx, r.put, fmt.Sprintf("SELECT %s, rowid FROM %s NOT INDEXED WHERE rowid = ?1", strings.Join(r.columns, ", "), r.name), at)
+		if err != nil && !isDamageCode(codeOf(err)) {
+			return err
+		}
+		if ok && err == nil {
+			found++
+		}
+	}
+	end := fmt.Sprint(high - 1)
+	if high == 1<<63-1 {
+		end = "the end"
+	}
+	r.gaps = append(r.gaps, fmt.Sprintf("rows %d to %s of table %s are damaged; %d of them could be read", low+1, end, r.name, found))
+	return nil
+}
+
+// copyKeyed copies a table without rowids, from both ends up to the damage.
+func (r *rows) copyKeyed() error {
+	order := strings.Join(r.key, ", ")
+	down := strings.Join(r.key, " DESC, ") + " DESC"
+	for _, by := range []string{order, down} {
+		err := r.v.src.query(r.v.ctx, r.put, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(r.columns, ", "), r.name, by))
+		if err == nil {
+			return nil
+		}
+		if !isDamageCode(codeOf(err)) {
+			return err
+		}
+	}
+	r.gaps = append(r.gaps, fmt.Sprintf("some rows of table %s are damaged", r.name))
+	return nil
+}
+
+// put writes a row that was read. One that does not fit is damaged itself.
+func (r *rows) put(one row) error {
+	values := make([]any, len(r.columns))
+	marks := make([]string, len(r.columns))
+	for i := range r.columns {
+		values[i], marks[i] = one[i], fmt.Sprintf("?%d", i+1)
+	}
+	n, err := r.v.dst.exec(r.v.ctx, fmt.Sprintf("INSERT OR IGNORE INTO %s (%s) VALUES (%s)", r.name, strings.Join(r.columns, ", "), strings.Join(marks, ", ")), values...)
+	if err == nil && n == 0 && r.key == nil && len(r.gaps) < maxFaults {
+		r.gaps = append(r.gaps, fmt.Sprintf("row %d of table %s is damaged", one.int(len(r.columns)), r.name))
+	}
+	return err
+}
+
+// heads makes the rows of streams that could not be read from the commits, which name
+// their stream.
+func (v *salvage) heads() error {
+	type head struct {
+		s, n       int64
+		body, hash []byte
+	}
+	var list []head
+	if err := v.dst.query(v.ctx, func(r row) error {
+		list = append(list, head{r.int(0), r.int(1), slices.Clone(r.bytes(2)), slices.Clone(r.bytes(3))})
+		return nil
+	}, "SELECT n >> 40, n, body, hash FROM commits WHERE n IN (SELECT max(n) FROM commits GROUP BY n >> 40) AND n >> 40 NOT IN (SELECT s FROM streams)"); err != nil {
+		return err
+	}
+	for _, h := range list {
+		var rec struct {
+			Stream string `json:"stream"`
+		}
+		if err := json.Unmarshal(h.body, &rec); err != nil || rec.Stream == "" {
+			continue // the chain of it will be found missing
+		}
+		if _, err := v.dst.exec(v.ctx, "INSERT OR IGNORE INTO streams (s, name, seq, hash) VALUES (?1, ?2, ?3, ?4)", h.s, rec.Stream, h.n&(1<<streamShift-1), h.hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// texts takes out contents that do not have their hash, and names them.
+func (v *salvage) texts() error {
+	var wrong []int64
+	if err := v.dst.query(v.ctx, func(r row) error {
+		if sha256.Sum256(r.bytes(2)) != [32]byte(fill[canon.Hash](r.bytes(1))) {
+			wrong = append(wrong, r.int(0))
+			v.lose(false, "texts of cards: the one with the hash %s is damaged", fill[canon.Hash](r.bytes(1)))
+		}
+		return nil
+	}, "SELECT rowid, hash, body FROM bodies"); err != nil {
+		return err
+	}
+	for _, id := range wrong {
+		if _, err := v.dst.exec(v.ctx, "DELETE FROM bodies WHERE rowid = ?1", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
