@@ -34,3 +34,16 @@ func (r repairCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	return app.Repair(ctx, cfg, r.AcceptLoss, out)
 }
+
+type upgradeCmd struct {
+	common
+	Yes bool `help:"A database in PostgreSQL is backed up: go on. A data folder is backed up by itself."`
+}
+
+func (u upgradeCmd) Run(ctx context.Context, out io.Writer) error {
+	cfg, err := u.load()
+	if err != nil {
+		return err
+	}
+	return app.Upgrade(ctx, cfg, u.Yes, out)
+}

@@ -49,6 +49,7 @@ type cli struct {
 	Call callCmd `cmd:"" group:"operations" help:"Call an operation, as a client would."`
 
 	Backup  backupCmd  `cmd:"" group:"upkeep" help:"Write a consistent copy of the store."`
+	Upgrade upgradeCmd `cmd:"" group:"upkeep" help:"Bring a store that an older version wrote to this program's format."`
 	Repair  repairCmd  `cmd:"" group:"upkeep" help:"Make a damaged store anew from what can be read of it, prove it, and keep the damaged one."`
 	Copy    copyCmd    `cmd:"" group:"upkeep" help:"Copy a store to another, between data folders and PostgreSQL, and prove both equal."`
 	Doctor  doctorCmd  `cmd:"" group:"upkeep" help:"Check that everything is in order, and print what is in force."`

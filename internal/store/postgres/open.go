@@ -40,8 +40,12 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// schemaVersion is the number of the last migration.
-const schemaVersion = 5
+// schemaVersion is the format of a store: the number of the last migration, which writes
+// it to the table writer.
+const schemaVersion = 6
+
+// Format is the format of stores that this program writes.
+const Format = schemaVersion
 
 // oldest is the first PostgreSQL release that this store is tried on, as the server
 // numbers it.
@@ -54,6 +58,7 @@ type Config struct {
 	Conns   int           // connections at most; default 16, at least 4
 	Wait    time.Duration // longest wait for another process's write; default 30 s
 	Timeout time.Duration // longest time for one statement; default 30 s
+	Upgrade bool          // a database of an earlier format is brought to this one; else it is refused
 	Poll    time.Duration // how often other processes' writes are looked for besides being told; default 500 ms
 }
 
@@ -136,17 +141,33 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 
 // migrate brings the database to this binary's schema. Goose is asked only where it is
 // behind. Of several processes that start at once one migrates, and the others wait.
-func migrate(ctx context.Context, pool *pgxpool.Pool) error {
+//
+// A database of an earlier format is left as it is without upgrade: only its operator can
+// back it up, and programs of before cannot write to it afterwards.
+func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
 	at, err := schemaOf(ctx, pool)
+	if err == nil {
+		err = knownFormat(at)
+	}
 	switch {
 	case err != nil:
 		return err
 	case at == schemaVersion:
 		return nil
-	case at > schemaVersion:
-		return fault.New(fault.Unavailable, "the database has schema %d and this program knows schemas up to %d: it was written by a newer version; upgrade loregate, or use another database", at, schemaVersion)
+	case at > 0 && !upgrade:
+		return fault.New(fault.Unavailable, "the database has format %d and this program needs format %d: back it up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one", at, schemaVersion)
 	}
 	return runGoose(ctx, pool.Config().ConnConfig)
+}
+
+// knownFormat refuses a format that a newer program has made.
+func knownFormat(at int) error {
+	if at <= schemaVersion {
+		return nil
+	}
+	e := fault.Error{Kind: fault.Unavailable, RetryAfter: time.Minute,
+		Message: "the store was upgraded by a newer Loregate, and this program is older: it writes nothing; ask the operator to restart it with the new program"}
+	return e.Because(fmt.Errorf("the database has format %d and this program knows formats up to %d: it was written by a newer version; upgrade loregate and restart this process, or use another database", at, schemaVersion))
 }
 
 func schemaOf(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {

@@ -86,7 +86,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	err = checkServer(ctx, c.Conn())
 	c.Release()
 	if err == nil {
-		err = migrate(ctx, s.pool)
+		err = migrate(ctx, s.pool, s.cfg.Upgrade)
 	}
 	if err != nil {
 		return err
@@ -240,6 +240,16 @@ func (s *Store) noteWrite(err error) {
 func (s *Store) Writable(ctx context.Context) error {
 	if err := s.damaged.Load(); err != nil {
 		return *err
+	}
+	at := 0
+	if err := s.read(ctx, func(c *conn) error {
+		_, err := c.one(ctx, func(r row) error { at = int(r.int(0)); return nil }, "SELECT format FROM writer")
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := knownFormat(at); err != nil {
+		return err
 	}
 	if s.refused.Load() == nil {
 		return nil

@@ -157,7 +157,12 @@ func (b *batch) begin() error {
 	}
 	b.c.first("BEGIN")
 	b.c.first("SET LOCAL idle_in_transaction_session_timeout = " + millis(2*b.s.cfg.Wait)) // others wait for the lock
-	if _, err := b.c.number(context.Background(), "SELECT n FROM writer FOR UPDATE"); err != nil {
+	format := 0
+	_, err := b.c.one(context.Background(), func(r row) error { format = int(r.int(0)); return nil }, "SELECT format FROM writer FOR UPDATE")
+	if err == nil {
+		err = knownFormat(format)
+	}
+	if err != nil {
 		b.rollback()
 		return err
 	}
@@ -245,7 +250,7 @@ func (b *batch) finish() {
 	}
 	wrote := b.c.wrote
 	if wrote {
-		b.c.later("UPDATE writer SET n = n + 1")
+		b.c.later("UPDATE writer SET n = n + 1, mark = n + 1")
 	}
 	tag, err := b.c.run(context.Background(), "COMMIT", nil)
 	if err == nil && tag.String() != "COMMIT" {

@@ -36,6 +36,12 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
+	return writeCopy(ctx, c, recordPath(s.cfg.Path), path, proveCopy)
+}
+
+// writeCopy writes a copy of the store that c has open to one new file, with the access
+// records of another, and keeps it where it is proved to be sound.
+func writeCopy(ctx context.Context, c *conn, records, path string, prove func(ctx context.Context, path string) error) (err error) {
 	part := path + ".part"
 	if err := makeFile(part); err != nil {
 		return err
@@ -48,10 +54,10 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 	if _, err := c.exec(ctx, "VACUUM INTO ?1", part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
-	if err := s.complete(ctx, part); err != nil {
+	if err := complete(ctx, part, records); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
-	if err := proveCopy(ctx, part); err != nil {
+	if err := prove(ctx, part); err != nil {
 		return fmt.Errorf("back up to %s: %w", path, err)
 	}
 	if err := syncFile(part); err != nil {
@@ -66,7 +72,7 @@ func (s *Store) Backup(ctx context.Context, path string) (err error) {
 // complete makes a copy what a backup is: with the access records, which are in a file of
 // their own, and without the keys that sign tokens and their bytes, for who gets hold of a
 // backup must not be able to sign. A store that runs on the copy makes new ones.
-func (s *Store) complete(ctx context.Context, path string) (err error) {
+func complete(ctx context.Context, path, records string) (err error) {
 	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
 	if err != nil {
 		return err
@@ -83,10 +89,20 @@ func (s *Store) complete(ctx context.Context, path string) (err error) {
 	if err := run("PRAGMA journal_mode = DELETE", "PRAGMA secure_delete = ON"); err != nil {
 		return err
 	}
-	if err := s.records.gather(ctx, c); err != nil {
+	if sizeOf(records) > 0 { // stores of before there was such a file have none
+		if err := gather(ctx, c, records); err != nil {
+			return err
+		}
+	}
+	// The first format had no keys yet.
+	keys, err := c.number(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'signing_keys'")
+	if err == nil && keys > 0 {
+		err = run("DELETE FROM signing_keys")
+	}
+	if err != nil {
 		return err
 	}
-	return run("DELETE FROM signing_keys", "VACUUM")
+	return run("VACUUM")
 }
 
 // proveCopy reads a copy whole, and walks its chains. A copy of a damaged page is as bad as

@@ -39,8 +39,11 @@ import (
 //go:embed migrations/*.sql migrations/records/*.sql
 var migrations embed.FS
 
-// schemaVersion is the user_version that the last migration of a store sets.
-const schemaVersion = 7
+// schemaVersion is the format of a store: the user_version that its last migration sets.
+const schemaVersion = 8
+
+// Format is the format of stores that this program writes.
+const Format = schemaVersion
 
 // schema is what a file is brought up to.
 type schema struct {
@@ -199,19 +202,24 @@ func versionNumber(s string) (n int, ok bool) {
 	return n, strings.Count(s, ".") == 2
 }
 
-// bring brings a file to this binary's schema. Goose is asked only where the file
-// is behind: a current store opens without it.
-func (s schema) bring(ctx context.Context, c *conn) error {
+// bring brings a file to this binary's schema. Goose is asked only where the file is
+// behind: a current store opens without it. before is called with the format of a file that
+// is behind, before anything in it is changed; nil for a file that is new.
+func (s schema) bring(ctx context.Context, c *conn, before func(at int64) error) error {
 	const tries = 50
 	for try := 0; ; try++ {
 		at, err := c.number(ctx, "PRAGMA user_version")
-		switch {
-		case err != nil:
+		if err == nil {
+			err = s.known(at)
+		}
+		if err != nil || at == s.version {
 			return err
-		case at == s.version:
-			return nil
-		case at > s.version:
-			return fault.New(fault.Unavailable, "the store has schema %d and this program knows schemas up to %d: it was written by a newer version; upgrade loregate, or use another data folder", at, s.version)
+		}
+		if at > 0 && before != nil {
+			if err := before(at); err != nil {
+				return err
+			}
+			before = nil
 		}
 		err = s.runGoose(ctx, c)
 		if err == nil {
@@ -226,6 +234,26 @@ func (s schema) bring(ctx context.Context, c *conn) error {
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// known refuses a format that a newer program has made.
+func (s schema) known(at int64) error {
+	if at <= s.version {
+		return nil
+	}
+	e := fault.Error{Kind: fault.Unavailable, RetryAfter: time.Minute,
+		Message: "the store was upgraded by a newer Loregate, and this program is older: it writes nothing; ask the operator to restart it with the new program"}
+	return e.Because(fmt.Errorf("the store has format %d and this program knows formats up to %d: it was written by a newer version; upgrade loregate and restart this process, or use another data folder", at, s.version))
+}
+
+// current refuses a file that a newer program has upgraded since it was opened. Before a
+// write it is asked under the write lock.
+func (s schema) current(ctx context.Context, c *conn) error {
+	at, err := c.number(ctx, "PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	return s.known(at)
 }
 
 func (s schema) runGoose(ctx context.Context, c *conn) (err error) {

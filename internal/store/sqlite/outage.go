@@ -140,6 +140,9 @@ func (s *Store) Writable(ctx context.Context) error {
 	if dir := filepath.Dir(s.cfg.Path); !disk.HasRoom(dir) {
 		return disk.Full(dir, errors.New("there may be room for some writes, not for all"))
 	}
+	if err := s.read(ctx, func(c *conn) error { return storeSchema.current(ctx, c) }); err != nil {
+		return err
+	}
 	if err := s.health.refusal(); err != nil {
 		if err := s.health.try(ctx, s.touch); err != nil {
 			return err

@@ -100,6 +100,11 @@ func (f *recordFile) use(ctx context.Context, begin string, do func(*conn) error
 			err = errors.Join(err, f.undo())
 		}
 	}()
+	if begin != "BEGIN" {
+		if err := recordSchema.current(ctx, f.c); err != nil {
+			return err
+		}
+	}
 	if err := do(f.c); err != nil {
 		return err
 	}
@@ -193,10 +198,10 @@ func (s *Store) Processes(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// gather writes the records of the file into a copy of the store, which c has open and
+// gather writes the records of a file into a copy of the store, which c has open and
 // which has none but the store's own.
-func (f *recordFile) gather(ctx context.Context, c *conn) error {
-	path, err := filepath.Abs(f.cfg.Path)
+func gather(ctx context.Context, c *conn, records string) error {
+	path, err := filepath.Abs(records)
 	if err != nil {
 		return err
 	}

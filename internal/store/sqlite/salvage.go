@@ -111,7 +111,7 @@ func (v *salvage) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, v.dst.close()) }()
-	if err := (schema{v.schema.folder, at}).bring(v.ctx, v.dst); err != nil {
+	if err := (schema{v.schema.folder, at}).bring(v.ctx, v.dst, nil); err != nil {
 		return err
 	}
 	v.dst.steady = true                                                            // a watch for each row would cost more than the row
@@ -128,7 +128,7 @@ func (v *salvage) run() (err error) {
 	if _, err := v.dst.exec(v.ctx, "COMMIT"); err != nil {
 		return err
 	}
-	return v.schema.bring(v.ctx, v.dst)
+	return v.schema.bring(v.ctx, v.dst, nil)
 }
 
 // salvageTable copies the rows that can be read of a table.

@@ -103,7 +103,7 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 				err = checkStart(ctx, c, cfg)
 			}
 			if err == nil {
-				err = to.bring(ctx, c)
+				err = to.bring(ctx, c, to.backup(ctx, c, cfg))
 			}
 			if err == nil {
 				return c, nil

@@ -132,7 +132,7 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		n<<streamShift+int64(c.Seq), c.ID[:], service.Millis(c.At), string(c.By), c.Op, body, hashBlob(c.Prev), hashBlob(c.Hash)); err != nil {
 		return err
 	}
-	_, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3 WHERE s = ?1", n, uint64(c.Seq), hashBlob(c.Hash))
+	_, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3, mark = ?2 WHERE s = ?1", n, uint64(c.Seq), hashBlob(c.Hash))
 	return err
 }
 

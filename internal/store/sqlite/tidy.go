@@ -31,7 +31,11 @@ func (b *batch) tidy() (more bool) {
 	if _, err := b.c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return false
 	}
-	wrote, err := b.merge(ctx, table, begin)
+	wrote := false
+	err := storeSchema.current(ctx, b.c)
+	if err == nil {
+		wrote, err = b.merge(ctx, table, begin)
+	}
 	if err == nil {
 		_, err = b.c.exec(ctx, "COMMIT")
 	}

@@ -188,7 +188,13 @@ func (b *batch) begin() error {
 		if err == nil {
 			b.begun = true
 			if _, err = b.c.exec(ctx, "PRAGMA busy_timeout = 5000"); err == nil {
+				err = storeSchema.current(ctx, b.c)
+			}
+			if err == nil {
 				b.changes, err = b.c.number(ctx, changedRows)
+			}
+			if err != nil {
+				err = errors.Join(err, b.undo(true))
 			}
 			return err
 		}

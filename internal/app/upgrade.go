@@ -1,0 +1,44 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"loregate/internal/fault"
+	"loregate/internal/store/postgres"
+	"loregate/internal/store/sqlite"
+)
+
+// Upgrade brings a store to this program's format. One in a data folder is backed up first,
+// as any start with a newer program does; one in PostgreSQL only its operator can back up,
+// and confirmed says that this is done.
+func Upgrade(ctx context.Context, c Config, confirmed bool, out io.Writer) (err error) {
+	format := sqlite.Format
+	if c.Database != "" {
+		if !confirmed {
+			return fault.New(fault.Invalid, "back the database up with pg_dump --exclude-table-data=signing_keys, then run loregate upgrade --yes; processes of the older program take no more writes then, until they are restarted with this one")
+		}
+		p := c.postgres()
+		p.Upgrade = true
+		s, err := postgres.Open(ctx, p)
+		if err != nil {
+			return err
+		}
+		format, err = postgres.Format, s.Close()
+		if err != nil {
+			return err
+		}
+	} else {
+		s, err := openStore(ctx, c)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.Close()); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintf(out, "%s has format %d\n", c.Where(), format)
+	return err
+}

@@ -1,0 +1,85 @@
+package postgres
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"errors"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/store/postgres/pgtest"
+)
+
+// TestAProgramOlderThanItsDatabaseWritesNothing upgrades a database under an open store,
+// and does what programs did that compare no format.
+func TestAProgramOlderThanItsDatabaseWritesNothing(t *testing.T) {
+	s, err := Open(t.Context(), Config{URL: pgtest.Empty(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var format int
+	if err := s.pool.QueryRow(t.Context(), "SELECT format FROM writer").Scan(&format); err != nil || format != schemaVersion {
+		t.Fatalf("the database says format %d, want %d: the last migration sets it; %v", format, schemaVersion, err)
+	}
+	if err := s.Writable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var e *pgconn.PgError
+	if _, err := s.pool.Exec(t.Context(), "UPDATE writer SET n = n + 1"); !errors.As(err, &e) || e.Code != "LG001" || !strings.Contains(e.Message, "restart this process") {
+		t.Errorf("a program of before the format writes: %v", err)
+	}
+	if _, err := s.pool.Exec(t.Context(), "UPDATE writer SET format = format + 1"); err != nil {
+		t.Fatal(err)
+	}
+	wrote := false
+	err = s.Write(t.Context(), func(canon.Tx) error { wrote = true; return nil })
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "restart it with the new program") || wrote {
+		t.Errorf("a write: %v, done: %v", err, wrote)
+	}
+	if err := s.Writable(t.Context()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("Writable: %v", err)
+	}
+}
+
+// TestADatabaseIsUpgradedWhenItsOperatorSaysSo opens a database of each earlier format.
+func TestADatabaseIsUpgradedWhenItsOperatorSaysSo(t *testing.T) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := int64(2); at <= 4; at++ {
+		c := Config{URL: pgtest.Empty(t)}.withDefaults()
+		p, err := c.pool()
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := stdlib.OpenDB(*p.ConnConfig)
+		g, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithDisableGlobalRegistry(true))
+		if err == nil {
+			_, err = g.UpTo(t.Context(), at)
+		}
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), c); fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "loregate upgrade --yes") {
+			t.Errorf("format %d opens: %v", at, err)
+		}
+		c.Upgrade = true
+		s, err := Open(t.Context(), c)
+		if err != nil {
+			t.Errorf("format %d: %v", at, err)
+			continue
+		}
+		if err := s.Writable(t.Context()); err != nil {
+			t.Errorf("format %d: %v", at, err)
+		}
+		s.Close()
+	}
+}

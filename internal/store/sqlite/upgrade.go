@@ -1,0 +1,88 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"loregate/internal/disk"
+)
+
+const (
+	// backupFolder is where a store is backed up before it is upgraded, beside it.
+	backupFolder = "backups"
+	// backupRoom is how many times the size of a store its backup needs while it is made.
+	backupRoom = 2
+	// staleAfter is how old the part of a backup is that nobody writes any more.
+	staleAfter = time.Hour
+)
+
+// backup gives what bring calls before it upgrades a store: it writes a copy of the old
+// format, which stays, and says where. The records of a store are in its copy, so that
+// their file needs none of its own.
+func (s schema) backup(ctx context.Context, c *conn, cfg Config) func(at int64) error {
+	if s != storeSchema {
+		return nil
+	}
+	return func(at int64) (err error) {
+		dir := filepath.Join(filepath.Dir(cfg.Path), backupFolder)
+		name := strings.TrimSuffix(filepath.Base(cfg.Path), filepath.Ext(cfg.Path))
+		path := filepath.Join(dir, fmt.Sprintf("%s-format-%d-%s-%d.db", name, at, time.Now().UTC().Format("20060102T150405Z"), os.Getpid()))
+		defer func() {
+			if err != nil {
+				err = fmt.Errorf("back up the store before it is upgraded from format %d to %d; nothing was changed: %w", at, s.version, cfg.explain(err))
+			}
+		}()
+		size := sizeOf(cfg.Path) + sizeOf(cfg.Path+"-wal") + sizeOf(recordPath(cfg.Path)) + sizeOf(recordPath(cfg.Path)+"-wal")
+		if free, _, err := disk.Free(filepath.Dir(cfg.Path)); err == nil && free < uint64(backupRoom*size) {
+			return disk.Full(filepath.Dir(cfg.Path), fmt.Errorf("the backup needs %d MB", backupRoom*size>>20+1))
+		}
+		if err := removeStale(dir, name); err != nil {
+			return err
+		}
+		if err := writeCopy(ctx, c, recordPath(cfg.Path), path, proveOldCopy); err != nil {
+			return err
+		}
+		slog.Info("the store is upgraded; its backup is kept", "from", at, "to", s.version, "backup", path)
+		return nil
+	}
+}
+
+// removeStale removes what backups left that were cut off.
+func removeStale(dir, name string) (err error) {
+	parts, _ := filepath.Glob(filepath.Join(dir, name+"-format-*.db.part*")) // the pattern is good
+	for _, p := range parts {
+		if info, e := os.Stat(p); e == nil && time.Since(info.ModTime()) > staleAfter {
+			err = errors.Join(err, removeFiles(p))
+		}
+	}
+	return err
+}
+
+// proveOldCopy reads a copy of an earlier format whole. Its chains are read when it is
+// upgraded in its turn.
+func proveOldCopy(ctx context.Context, path string) (err error) {
+	c, err := connect(ctx, Config{Path: path}.withDefaults(), false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	var faults []string
+	if err := integrity(ctx, c, "", &faults); err != nil {
+		return err
+	}
+	for at := int64(-1); at != 0 && len(faults) == 0; {
+		if at, err = wrongBodies(ctx, c, max(at, 0), &faults); err != nil {
+			return err
+		}
+	}
+	if len(faults) > 0 {
+		return damaged(Config{Path: path}, errors.New(faults[0]))
+	}
+	return c.query(ctx, func(row) error { return nil }, "PRAGMA journal_mode = DELETE")
+}

@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// execIn runs a statement on a file, past the program.
+func execIn(t *testing.T, path, sql string) error {
+	t.Helper()
+	c, err := connect(t.Context(), Config{Path: path}.withDefaults(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	_, err = c.exec(t.Context(), sql)
+	return err
+}
+
+// TestAProgramOlderThanItsStoreWritesNothing upgrades a store under an open one: it reads
+// on, writes nothing, and says so.
+func TestAProgramOlderThanItsStoreWritesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	s := openTest(t, path)
+	if err := s.Writable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := execIn(t, path, "PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	wrote := false
+	err := s.Write(t.Context(), func(canon.Tx) error { wrote = true; return nil })
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "restart it with the new program") || wrote {
+		t.Errorf("a write: %v, done: %v", err, wrote)
+	}
+	if err := s.Writable(t.Context()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("Writable: %v", err)
+	}
+	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Streams(t.Context()); return err }); err != nil {
+		t.Errorf("a read: %v", err)
+	}
+	if err := execIn(t, path+recordSuffix, "PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.records.touch(t.Context()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a write to the records: %v", err)
+	}
+}
+
+// TestAProgramOfBeforeTheFormatIsStopped does what programs did that compare no format.
+func TestAProgramOfBeforeTheFormatIsStopped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	openTest(t, path)
+	if err := execIn(t, path, "INSERT INTO streams (name, seq) VALUES ('world:1', 0)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := execIn(t, path, "UPDATE streams SET seq = 1, hash = x'00' WHERE s = 1"); err == nil || !strings.Contains(err.Error(), "restart this process with the new program") {
+		t.Errorf("the head of a stream is moved: %v", err)
+	}
+	if err := execIn(t, path, "UPDATE streams SET seq = 1, hash = x'00', mark = 1 WHERE s = 1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAnUpgradeGoesOnFromEveryFormat ends an upgrade after each migration.
+func TestAnUpgradeGoesOnFromEveryFormat(t *testing.T) {
+	for at := int64(1); at < schemaVersion; at++ {
+		path := filepath.Join(t.TempDir(), "canon.db")
+		c, err := connect(t.Context(), Config{Path: path}.withDefaults(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (schema{"migrations", at}).runGoose(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		reached, err := c.number(t.Context(), "PRAGMA user_version")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.close(); err != nil {
+			t.Fatal(err)
+		}
+		s := openTest(t, path)
+		if err := s.Writable(t.Context()); err != nil {
+			t.Errorf("from format %d: %v", reached, err)
+		}
+		kept, err := filepath.Glob(filepath.Join(filepath.Dir(path), backupFolder, "canon-format-*.db"))
+		if err != nil || len(kept) != 1 {
+			t.Errorf("from format %d: backups are %v; %v", reached, kept, err)
+		}
+	}
+}
+
+// Every table is either salvaged, or made again from the streams.
+func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
+	known := map[string]bool{"goose_db_version": true, "sqlite_sequence": true}
+	for _, table := range kept {
+		known[table.name] = true
+	}
+	for _, table := range []string{"worlds", "members", "labels", "label_subjects", "cards", "versions", "refs", "links", "layers", "events",
+		"parts", "docs", "doc_texts", "tokens", "aliases", "alias_runs"} {
+		known[table] = true
+	}
+	s := openNew(t)
+	if err := s.read(t.Context(), func(c *conn) error {
+		return c.query(t.Context(), func(r row) error {
+			if !known[r.text(0)] && !strings.HasPrefix(r.text(0), "fts_") {
+				t.Errorf("the table %s is not in kept; list it there, or here where the streams give it again", r.text(0))
+			}
+			return nil
+		}, "SELECT name FROM sqlite_schema WHERE type = 'table'")
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
