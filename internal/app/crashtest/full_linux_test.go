@@ -142,3 +142,20 @@ func wantFullDisk(t *testing.T, at string, args ...string) {
 		t.Errorf("%v: %v; it says\n%s", args, err, said.String())
 	}
 }
+
+// TestCrashNoRoomForAnUpgrade opens an old store on a disk without room for its backup.
+func TestCrashNoRoomForAnUpgrade(t *testing.T) {
+	disk := smallDisk(t, "8m")
+	at := filepath.Join(disk, "data")
+	oldStore(t, at)
+	before := storeBytes(t, at)
+	free := fill(t, disk)
+	wantFullDisk(t, at, "upgrade")
+	if after := storeBytes(t, at); !bytes.Equal(after["loregate.db"], before["loregate.db"]) {
+		t.Error("an upgrade that was refused changed the store")
+	}
+	free()
+	if out := mustRun(t, at, "upgrade"); !strings.Contains(out, "has format") {
+		t.Errorf("upgrade says %s", out)
+	}
+}

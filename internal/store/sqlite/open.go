@@ -225,8 +225,8 @@ func (s schema) bring(ctx context.Context, c *conn, before func(at int64) error)
 		if err == nil {
 			continue
 		}
-		// Another process may be migrating the same file.
-		if try == tries || ctx.Err() != nil {
+		// Another process may be migrating the same file; the disk does not mend itself.
+		if try == tries || ctx.Err() != nil || isDiskCode(codeOf(err)) {
 			return err
 		}
 		select {
