@@ -125,7 +125,7 @@ func wantWhole(t *testing.T, a *app.App) {
 	if out := call("get_card", `{"name": "Old Mole"}`); !strings.Contains(out, "is 2") {
 		t.Errorf("a card of the old store is %s", out)
 	}
-	if out := call("search_cards", `{"q": "ghost"}`); !strings.Contains(out, "Harbour 1+GM") {
+	if out := call("search_cards", `{"q": "ghost", "search_in": "both"}`); !strings.Contains(out, "Harbour 1+GM") {
 		t.Errorf("a search of the old store finds %s", out)
 	}
 	call("create_card", `{"name": "New Pier", "content": "of [[Old Mole]]"}`)

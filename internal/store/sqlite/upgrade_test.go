@@ -121,3 +121,19 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestABackupIsReadBeforeItIsKept backs up a store with a content that does not have its
+// hash, which SQLite copies as it is.
+func TestABackupIsReadBeforeItIsKept(t *testing.T) {
+	s := openNew(t)
+	if err := s.Write(t.Context(), func(tx canon.Tx) error { return tx.PutBody(t.Context(), testWorld, canon.Hash{1}, []byte("other")) }); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := s.Backup(t.Context(), filepath.Join(dir, "copy.db")); err == nil || !strings.Contains(err.Error(), "does not have its hash") {
+		t.Errorf("the backup of a damaged store: %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v; %v", left, err)
+	}
+}
