@@ -305,13 +305,13 @@ func found(t *testing.T, name, dir string) (said string) {
 		t.Errorf("%s: doctor does not advise a repair:\n%s", name, report.String())
 	}
 	a, err := app.Open(t.Context(), configOf(t, dir), app.Options{Version: "test", Logger: slog.New(slog.DiscardHandler)})
-	defer a.Close(t.Context())
 	if err != nil {
 		if !strings.Contains(err.Error(), "loregate repair") || doctor == nil {
 			t.Errorf("%s: the start is refused with %v; doctor says %v", name, err, doctor)
 		}
 		return "start"
 	}
+	defer a.Close(t.Context())
 	rebuilt, err := a.Rebuild(t.Context(), "", canon.CompareOnly)
 	identical := err == nil
 	for _, one := range rebuilt {
