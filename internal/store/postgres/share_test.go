@@ -116,7 +116,7 @@ func TestAWriteWakesThoseWhoWaitInAnotherProcess(t *testing.T) {
 	woken("another write", write)
 	// A process that ended before it told the others: its count of writes is looked at.
 	woken("a write that nobody tells of", func() {
-		for _, sql := range []string{"UPDATE streams SET seq = seq + 1 WHERE name = 'count'", "UPDATE writer SET n = n + 1"} {
+		for _, sql := range []string{"UPDATE streams SET seq = seq + 1 WHERE name = 'count'", "UPDATE writer SET n = n + 1, mark = n + 1"} {
 			if _, err := raw.Exec(t.Context(), sql); err != nil {
 				t.Error(err)
 			}
