@@ -149,10 +149,11 @@ type RefRow struct {
 }
 
 // Wanted is the target of a RefLink that does not exist in sight, and how many cards in
-// sight point at it. Most wanted first, then by key.
+// sight point at it. A list of tags, X+tags, points at nothing here: only texts want cards.
+// Most wanted first, then by key.
 type Wanted struct {
 	Key   markup.Key
-	Name  string // the least, by its bytes, of those written in them
+	Name  string // as written first in the one of them with the least id
 	Count int
 }
 

@@ -41,7 +41,7 @@ import (
 var migrations embed.FS
 
 // schemaVersion is the number of the last migration.
-const schemaVersion = 4
+const schemaVersion = 10
 
 // oldest is the first PostgreSQL release that this store is tried on, as the server
 // numbers it.

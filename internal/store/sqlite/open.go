@@ -40,7 +40,7 @@ import (
 var migrations embed.FS
 
 // schemaVersion is the user_version that the last migration of a store sets.
-const schemaVersion = 6
+const schemaVersion = 12
 
 // schema is what a file is brought up to.
 type schema struct {
