@@ -46,6 +46,7 @@ func (o *Operation) read(r Request) (in input, err error) {
 		n.kids = append(n.kids, member{o.upload, node{kind: '"'}})
 	}
 	if !o.loose {
+		o.rename(&n)
 		o.shape.check(&n, nil, &f)
 	}
 	if r.Upload != nil && o.upload != "" {

@@ -119,7 +119,11 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Output: output, Reply: call.Reply}, nil
+	a := &Answer{Output: output, Reply: call.Reply}
+	if older, ok := out.(Older); ok && r.Transport == "rest" {
+		a.Older, err = Encode(older.Older())
+	}
+	return a, err
 }
 
 func noProgress(float64, float64, string) {}

@@ -184,7 +184,7 @@ func (s *shape) convert(n *node) {
 		if v, err := strconv.ParseFloat(n.text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			n.text = strconv.FormatInt(int64(v), 10)
 		}
-	case n.kind == '"' && numeric(s.types):
+	case n.kind == '"' && (numeric(s.types) || !s.allows("string") && (s.allows("integer") || s.allows("number"))):
 		if t := strings.TrimSpace(n.text); isNumber(t) {
 			*n = node{kind: '0', text: t}
 			s.convert(n)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
+	"loregate/internal/op"
 )
 
 // How often and how patiently a call is sent again.
@@ -91,7 +92,7 @@ func (e *Engine) do(ctx context.Context, method, address string, header map[stri
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "the call cannot be put into a request").Because(err)
 	}
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", op.PlainJSON)
 	for name, value := range header {
 		req.Header.Set(name, value)
 	}
