@@ -160,7 +160,7 @@ func (c Config) audiences() []string {
 }
 
 func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
-	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data})
+	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Fetch: c.Fetch.Hosts})
 	if err != nil {
 		return err
 	}

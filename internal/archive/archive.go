@@ -27,7 +27,8 @@ type Config struct {
 	Canon  *canon.Canon
 	Jobs   *job.Runner
 	Backup Backuper
-	Data   string // folder of the instance; backups are put into its folder "backups"
+	Data   string   // folder of the instance; backups are put into its folder "backups"
+	Fetch  []string // hosts that files are fetched from; none by default
 }
 
 // deps is what operations work with.
@@ -36,6 +37,8 @@ type deps struct {
 	jobs   *job.Runner // nil: none
 	backup Backuper    // nil: none
 	data   string
+
+	fetcher *fetcher
 }
 
 // New makes the surface.
@@ -43,7 +46,7 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data}
+	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data, fetcher: newFetcher(c.Fetch)}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",
@@ -59,7 +62,7 @@ func reads(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		cardReads, searchReads, childReads, textReads, historyReads, feedReads, relationReads, tagReads,
-		queryReads, renderReads, typeReads, fileReads, connectorReads,
+		queryReads, renderReads, typeReads, fileReads, connectorReads, statsReads,
 	} {
 		all = append(all, area(d)...)
 	}

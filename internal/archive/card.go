@@ -59,6 +59,7 @@ type card struct {
 	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
 
 	goOn func(offset int) *nextCall
+	url  string // of the card over REST
 }
 
 // childName is a card below another, by name only.
@@ -95,7 +96,7 @@ func getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card
 		return card{}, err
 	}
 	out := card{summary: summarize(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
-		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered}
+		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered, url: c.BaseURL + cardPath(s.card.Name)}
 	if len(s.others) > 0 {
 		out.Homonyms = summaries(l, s.others)
 	}

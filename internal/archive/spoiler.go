@@ -43,7 +43,7 @@ type spoilerIn struct {
 	TermsCard   string `json:"terms_card" minlen:"1" maxlen:"1020" jsonschema:"Card that lists the terms: a Pointer's or a list's items, else one a line."`
 	ResultsCard string `json:"results_card" minlen:"1" maxlen:"1020" jsonschema:"Card to write the results to; made where it is missing."`
 	Scope       string `json:"scope" enum:"player,ai" jsonschema:"player: what players read; ai: also the +AI cards below it."`
-	Limit       int    `json:"limit,omitzero" default:"500" min:"1" max:"500" jsonschema:"Most findings to list."`
+	Limit       int    `json:"limit,omitzero" default:"500" min:"1" max:"1000" jsonschema:"Most findings to list."`
 }
 
 type spoilerOut struct {
@@ -51,12 +51,16 @@ type spoilerOut struct {
 	Matches     int    `json:"matches" jsonschema:"Places where a term stands; 0 until completed."`
 	ResultsCard string `json:"results_card"`
 	JobID       string `json:"job_id"`
+
+	scope string
+	terms int // terms that were looked for
 }
 
 // spoilerDone is what a job keeps of a finished scan.
 type spoilerDone struct {
 	Matches     int    `json:"matches"`
 	ResultsCard string `json:"results_card"`
+	Terms       int    `json:"terms"`
 }
 
 func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoilerOut, error) {
@@ -78,7 +82,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if err != nil {
 		return spoilerOut{}, err
 	}
-	out := spoilerOut{Status: string(job.Queued), ResultsCard: markup.Clean(in.ResultsCard), JobID: j.ID.String()}
+	out := spoilerOut{Status: string(job.Queued), ResultsCard: markup.Clean(in.ResultsCard), JobID: j.ID.String(), scope: in.Scope}
 	if !j.Done() {
 		return out, nil
 	}
@@ -93,7 +97,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 		return out, fmt.Errorf("archive: result of scan %s: %w", j.ID, err)
 	}
 	c.Reply.Replayed = replayed
-	out.Status, out.Matches, out.ResultsCard = string(job.Completed), done.Matches, done.ResultsCard
+	out.Status, out.Matches, out.ResultsCard, out.terms = string(job.Completed), done.Matches, done.ResultsCard, done.Terms
 	return out, nil
 }
 
@@ -152,6 +156,7 @@ func (d *deps) scan(ctx context.Context, g access.Grant, in spoilerIn) (done spo
 		done.ResultsCard = card.Name
 		return err
 	})
+	done.Terms = len(found.terms)
 	if done.Matches = found.matches; receipt.Replayed {
 		done.ResultsCard = markup.Clean(in.ResultsCard)
 	}

@@ -58,17 +58,28 @@ func (s *server) fail(x *exchange, operation string, err error) {
 	}
 	shown := s.Engine.Show(operation, "", err, x.correlation)
 	if strings.HasPrefix(x.r.URL.Path, "/api/mcp/") {
-		s.writeJSON(x, code, olderError{shown, shown.Error.Message, shown.Error.Details})
+		s.writeJSON(x, code, olderError{shown, shown.Error.Message, olderDetails(shown.Error)})
 		return
 	}
 	s.writeJSON(x, code, shown)
+}
+
+// olderDetails are the details and, by field, what is wrong with the input.
+func olderDetails(b fault.Body) map[string]any {
+	all := make(map[string]any, len(b.Details)+len(b.ValidationErrors))
+	for _, f := range b.ValidationErrors {
+		list, _ := all[f.Field].([]string)
+		all[f.Field] = append(list, f.Error)
+	}
+	maps.Copy(all, b.Details)
+	return all
 }
 
 // olderError is the error object, with what older clients of the card wiki read beside it.
 type olderError struct {
 	fault.Envelope
 	Message string         `json:"message"`
-	Details map[string]any `json:"details,omitempty"`
+	Details map[string]any `json:"details"`
 }
 
 // writeJSON writes a value as JSON. Values that cannot be encoded are ours alone, and a
