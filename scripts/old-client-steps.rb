@@ -7,7 +7,7 @@ HTML = "<h2>Berths</h2><p>Old rope and <b>new</b> rope, at [[Rent Quay]].</p><h2
 TERMS = "[[The Kept Light]]\n[[Oda Tarn]]"
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 OURS = [HTML, TERMS, PNG, "<p>More.</p>", "<p>First.</p>", "<p>Plain</p>", "# Plain\n\n**bold**", "<p>Child</p>", "<p>New dues.</p>",
-        "<p>A default.</p>", "[[Harbour]]\n[[Dues]]", "Changed"].freeze
+        "<p>A default.</p>", "rope", "[[Harbour]]\n[[Dues]]", "Changed"].freeze
 
 # The client makes its key in a way that OpenSSL 3 refuses, whatever the server says.
 OPENSSL3 = OpenSSL::OPENSSL_LIBRARY_VERSION.match?(/OpenSSL 3/)

@@ -3,14 +3,15 @@
 
 # Runs the card wiki's Ruby client, unmodified, against a server, and records its requests
 # and the fields that it reads from the answers. internal/app/archivetest replays the
-# recording. The client's own text is not recorded: a content that the client made is
-# replaced by a placeholder.
+# recording. The client's own text is not recorded: a content or a card's name that the
+# client made up is replaced.
 #
-#   ruby scripts/old-client.rb CHECKOUT http://127.0.0.1:8420/api/mcp FOLDER > recording.json
+#   ruby scripts/old-client.rb CHECKOUT http://127.0.0.1:8420/api/mcp \
+#     > internal/app/archivetest/testdata/old-client.json
 #
-# CHECKOUT is a checkout of Magi-AGI/magi-archive-mcp. FOLDER is the data folder of a
-# fresh sample world, "loregate serve --sample"; the keys are given as USER_KEY, GM_KEY
-# and ADMIN_KEY in the environment. The gems http, jwt and dotenv are needed (Debian:
+# CHECKOUT is a checkout of Magi-AGI/magi-archive-mcp. The server is a fresh "loregate serve
+# --sample"; USER_KEY and GM_KEY hold its keys of those roles, ADMIN_KEY a key of the role
+# admin made with --operator. The gems http, jwt and dotenv are needed (Debian:
 # ruby-http, ruby-jwt, ruby-dotenv). The gem mcp carries the client's tools to a model and
 # takes no part in its requests: a stand-in for its classes is below.
 
@@ -26,7 +27,7 @@ abort "usage: ruby scripts/old-client.rb CHECKOUT BASE_URL > recording.json" unl
 # Recording collects requests and what is read of their answers.
 module Recording
   class << self
-    attr_accessor :role, :step
+    attr_accessor :role, :step, :answered
     attr_reader :exchanges
 
     def start(verb, uri, opts)
@@ -39,8 +40,6 @@ module Recording
                       "body" => opts[:json], "status" => nil, "reads" => {} }
       @exchanges.last
     end
-
-    def now = @exchanges&.last
 
     # read notes that a field of the newest answer was read, and the JSON type it had.
     def read(exchange, path, value)
@@ -76,10 +75,19 @@ class Seen < Hash
     end
   end
 
-  def note(key) = Recording.read(exchange, path.empty? ? key.to_s : "#{path}.#{key}", fetch(key, nil))
+  def note(key)
+    return if @own&.key?(key)
+
+    Recording.read(exchange, path.empty? ? key.to_s : "#{path}.#{key}", fetch(key, nil))
+  end
 
   def [](key)
     note(key)
+    super
+  end
+
+  def []=(key, value)
+    (@own ||= {})[key] = true # the client's own, not read from the answer
     super
   end
 
@@ -101,6 +109,7 @@ HTTP::Client.prepend(Module.new do
     exchange = Recording.start(verb, uri, opts.respond_to?(:to_h) ? opts.to_h : opts)
     response = super
     exchange["status"] = response.code
+    Recording.answered = exchange
     response
   end
 end)
@@ -108,7 +117,11 @@ end)
 JSON.singleton_class.prepend(Module.new do
   def parse(*args, **opts)
     value = super
-    value.is_a?(Hash) && Recording.now ? Seen.wrap(value, Recording.now, "") : value
+    return value unless value.is_a?(Hash) && Recording.answered
+
+    exchange = Recording.answered
+    Recording.answered = nil # what else is parsed is no answer
+    Seen.wrap(value, exchange, "")
   end
 end)
 
@@ -195,14 +208,29 @@ end
 load File.join(__dir__, "old-client-steps.rb")
 
 made = ->(text) { !OURS.any? { |own| own == text } }
+
+# Names of cards that the client makes up are given other ones.
+steps = File.read(File.join(__dir__, "old-client-steps.rb"))
+names = {}
+name_all = lambda do |value|
+  case value
+  when Hash
+    n = value["name"] || value[:name]
+    names[n] ||= "Card #{names.size + 1} of the client" if n.is_a?(String) && !n.empty? && !steps.include?("\"#{n}\"")
+    value.each_value { |v| name_all.(v) }
+  when Array then value.each { |v| name_all.(v) }
+  end
+end
+Recording.exchanges.each { |x| name_all.(x["body"]) }
 placeholder = lambda do |value, key|
   case value
   when Hash then value.to_h { |k, v| [k, placeholder.(v, k.to_s)] }
   when Array then value.map { |v| placeholder.(v, key) }
   when String
     case
-    when key == "api_key" then "KEY"
-    when key == "content" && made.(value) then "a text that the client made"
+    when key == "api_key" || key == "password" then "KEY"
+    when key == "name" && names[value] then names[value]
+    when key == "content" && made.(value) then "a text that the client made, of cord and rope"
     when value.match?(/\A\d{4}-\d\d-\d\dT/) then "{{now#{format("%+d", (Time.parse(value) - Time.now).round(-2))}}}"
     else value
     end
@@ -211,6 +239,8 @@ placeholder = lambda do |value, key|
 end
 Recording.exchanges.reject! { |x| x["status"] == 429 } # the client asks again
 Recording.exchanges.each do |x|
+  x["path"] = x["path"].split("/").map { |part| (to = names[URI.decode_www_form_component(part.gsub("+", "%2B"))]) ? to.gsub(" ", "%20") : part }.join("/")
+  x["path"].sub!(/loregate-[0-9a-f]{16}\.db/, "{{backup}}")
   x["query"] = placeholder.(x["query"], "")
   x["body"] = placeholder.(x["body"], "")
   x.delete("step")
