@@ -47,10 +47,10 @@ func (f filters) canon(sort string) canon.Filter {
 		UpdatedBefore: f.UpdatedBefore, CreatedSince: f.CreatedSince, CreatedBefore: f.CreatedBefore, Sort: sortWords[sort]}
 }
 
-// prefixOf reads a prefix of names, in which underscores are spaces. Of "X+" it gives the
+// prefixOf reads a prefix of names. Of "X+" it gives the
 // key of X too: what lies below a card is found faster by keys.
 func prefixOf(prefix string) (starts string, below markup.Key) {
-	starts = strings.TrimLeft(strings.ReplaceAll(prefix, "_", " "), " ")
+	starts = strings.TrimLeft(prefix, " ")
 	if parts := markup.Parts(starts); len(parts) > 1 {
 		starts = strings.Join(parts, "+")
 	}
@@ -63,6 +63,8 @@ func prefixOf(prefix string) (starts string, below markup.Key) {
 // check refuses filters that cannot mean anything.
 func (f filters) check() error {
 	switch {
+	case f.Prefix != "" && strings.Trim(f.Prefix, "+ ") == "":
+		return fault.BadField("prefix", "must hold a letter or digit")
 	case !f.UpdatedSince.IsZero() && !f.UpdatedBefore.IsZero() && !f.UpdatedSince.Before(f.UpdatedBefore):
 		return fault.BadField("updated_before", "must lie after updated_since")
 	case !f.CreatedSince.IsZero() && !f.CreatedBefore.IsZero() && !f.CreatedSince.Before(f.CreatedBefore):

@@ -74,6 +74,9 @@ func (s *Server) toolResult(tool string, a *op.Answer, modern bool) *result {
 func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 	b := make([]byte, 0, 2*len(a.Output)+len(a.Output)/4+len(s.modernTail)+96)
 	b = append(b, `{"content":[{"type":"text","text":`...)
+	if a.Reply.Note != "" {
+		shown = []byte(a.Reply.Note)
+	}
 	b = append(quote(b, shown), '}')
 	for _, f := range a.Reply.Images {
 		b = quote(append(b, `,{"type":"image","mimeType":`...), f.Type)

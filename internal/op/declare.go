@@ -123,6 +123,7 @@ type Reply struct {
 	NotModified bool           // If-None-Match held; the output is not sent over REST
 	Diverted    bool           // a proposal was made of the write: the output is the Diverter's, not of the operation's Out
 	File        *File          // sent by REST in place of the output
+	Note        string         // shown by MCP as text in the place of an output that is null
 	Images      []File         // shown by MCP beside the output
 	Meta        map[string]any // goes with an MCP result as its _meta
 }
