@@ -76,7 +76,7 @@ func TestAWeeklySummaryNamesWhatItsReadersSee(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Quay+Berth", "x")
 	s.hid(access.LevelGM, "Plot", "x")
-	s.As("gm").Call("create_weekly_summary", `{"create": true, "title": "Week one"}`).Has("[[Quay+Berth]]").Lacks("Plot").Want("created", true).Want("changed", 1)
+	s.As("gm").Call("create_weekly_summary", `{"create": true, "title": "Week one"}`).Has("[[Quay+Berth]]").Lacks("Plot").Want("created", true).Want("changed", 2)
 	s.As("user").Call("get_card", `{"name": "Weekly Summaries+Week one"}`).Want("type", "Markdown").Lacks("Plot")
 	s.As("gm").Call("create_weekly_summary", `{"create": true, "title": "Week one for us", "level": "gm"}`).Has("Plot")
 	s.As("user").WantNotFound("get_card", `{"name": "Weekly Summaries+Week one for us"}`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"time"
 
 	"loregate/internal/canon"
 	"loregate/internal/fault"
@@ -17,7 +18,7 @@ func replaceWrites(d *deps) []*op.Operation {
 		Title: "Find and replace in many cards",
 		Doc: "Replace a text, or what a regular expression matches, in all cards that you may see and change, narrowed by filters. " +
 			"By default it only shows what would change; with dry_run false all is changed at once or nothing is. undo_change takes it back.",
-		Route: "POST /api/mcp/replace", Idle: true,
+		Route: "POST /api/mcp/replace", Idle: true, Timeout: time.Minute,
 		Examples: []op.Example{
 			{Title: "See what would change", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "type": "Character"}`},
 			{Title: "Change it", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "dry_run": false}`},
@@ -28,6 +29,7 @@ func replaceWrites(d *deps) []*op.Operation {
 // What one replacement looks through and changes at most.
 const (
 	replaceScan  = 20_000
+	replaceBytes = 64 << 20
 	replaceCards = 100
 )
 
@@ -74,11 +76,20 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 	if err := in.check(); err != nil {
 		return replaceOut{}, err
 	}
+	patch := in.patch()
+	has := func(text string) bool { return strings.Contains(text, patch.Find) }
+	if patch.Mode == markup.Regex {
+		re, err := regexp.Compile(patch.Pattern)
+		if err != nil {
+			return replaceOut{}, fault.BadField("find", "is no RE2 pattern: %v", err)
+		}
+		has = re.MatchString
+	}
 	out := replaceOut{DryRun: in.DryRun, Cards: []replaced{}}
 	return commit(ctx, d, c, task[replaceOut]{
 		plan: func(p *canon.Plan) error {
 			out.Cards, out.Matches, out.Looked = []replaced{}, 0, 0
-			return in.everywhere(ctx, p, &out)
+			return in.everywhere(ctx, p, patch, has, &out)
 		},
 		reply: func(l *canon.Look, r canon.Receipt) (replaceOut, error) {
 			out.ChangeID = changeID(r)
@@ -92,35 +103,26 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 	})
 }
 
-// replaceFault is a patch's refusal that is about what was asked for, and not about a card
-// that does not have it; nil otherwise.
-func replaceFault(err error) error {
-	f, ok := asFault(patchFault(err))
-	if !ok || len(f.Fields) == 0 {
-		return nil
-	}
-	switch f.Fields[0].Field {
-	case "patch.find": // the card does not have the text
-		return nil
-	case "patch.replacement":
-		return fault.BadField("replace", "%s", f.Fields[0].Error)
-	}
-	return fault.BadField("find", "%s", f.Fields[0].Error)
-}
-
 // everywhere plans the change of each card that has the text.
-func (in replaceIn) everywhere(ctx context.Context, p *canon.Plan, out *replaceOut) error {
-	patch := in.patch()
+func (in replaceIn) everywhere(ctx context.Context, p *canon.Plan, patch markup.Patch, has func(string) bool, out *replaceOut) error {
+	size := 0
 	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
 		cards, _, err := p.Cards(ctx, in.filters.canon(""), page)
 		if err != nil {
 			return err
 		}
 		for _, c := range cards {
-			if out.Looked++; out.Looked > replaceScan {
-				return fault.BadField("find", "more than %d cards would have to be looked through; narrow it by prefix, type or tag", replaceScan)
+			if out.Looked, size = out.Looked+1, size+c.Size; out.Looked > replaceScan || size > replaceBytes {
+				return fault.BadField("find", "more than %d cards, or %d MiB, would have to be looked through; narrow it by prefix, type or tag", replaceScan, replaceBytes>>20)
 			}
-			if err := in.one(ctx, p, c, patch, out); err != nil {
+			if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
+				continue
+			}
+			before, err := p.Content(ctx, c)
+			if err == nil && has(before) {
+				err = in.one(ctx, p, c, before, patch, out)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -130,35 +132,14 @@ func (in replaceIn) everywhere(ctx context.Context, p *canon.Plan, out *replaceO
 	}
 }
 
-// inCard says in which card a replacement failed.
-func inCard(c canon.Card, err error) error {
-	if f, ok := asFault(err); ok {
-		return fault.BadField(f.Fields[0].Field, "in %q: %s", c.Name, f.Fields[0].Error)
-	}
-	return err
-}
-
-// one plans the change of one card, where it has the text.
-func (in replaceIn) one(ctx context.Context, p *canon.Plan, c canon.Card, patch markup.Patch, out *replaceOut) error {
-	if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
-		return nil
-	}
-	before, err := p.Content(ctx, c)
-	if err != nil {
-		return err
-	}
-	if !in.Regex && in.CaseSensitive && !strings.Contains(before, in.Find) {
-		return nil
-	}
+// one plans the change of a card that has the text.
+func (in replaceIn) one(ctx context.Context, p *canon.Plan, c canon.Card, before string, patch markup.Patch, out *replaceOut) error {
 	r, err := patch.Apply(ctx, before)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return inCard(c, replaceFault(err)) // a card without the text stays as it is
+	if f, ok := asFault(patchFault(err)); ok && len(f.Fields) > 0 {
+		return fault.BadField("find", "in %q: %s", c.Name, f.Fields[0].Error)
 	}
-	if r.Content == before {
-		return nil
+	if err != nil || r.Content == before {
+		return err
 	}
 	if len(out.Cards) == in.Limit {
 		return fault.BadField("limit", "more than %d cards have this text; narrow it by prefix, type or tag, or give a higher limit, at most %d", in.Limit, replaceCards)
