@@ -203,3 +203,43 @@ func typeOf(b []byte) string {
 }
 
 func clip(b []byte) string { return string(b[:min(len(b), 400)]) }
+
+// TestQueriesOfTheSampleRun runs the sample world's own named queries.
+func TestQueriesOfTheSampleRun(t *testing.T) {
+	s := open(t)
+	for path, args := range map[string]map[string]string{
+		"/queries/recent_changes": {"since": "2020-01-01"}, "/queries/faction_cards": nil,
+	} {
+		r := exchange{Role: "user", Method: "GET", Path: path, Query: args}
+		s.tokens["user"] = s.keys["user"]
+		status, answer := s.send(r)
+		var found struct {
+			Total int `json:"total"`
+		}
+		if err := json.Unmarshal(answer, &found); err != nil || status != http.StatusOK || found.Total == 0 {
+			t.Errorf("%s: %d, %v, %s", path, status, err, clip(answer))
+		}
+	}
+}
+
+// TestErrorsAreInWords asks wrongly, and reads what is said.
+func TestErrorsAreInWords(t *testing.T) {
+	s := open(t)
+	s.tokens["user"] = s.keys["user"]
+	for _, tc := range []struct {
+		x    exchange
+		want string
+	}{
+		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"q": "rent", "sort": "updated"}}, `did you mean \"updated_at\"?`},
+		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}}, `did you mean \"search_in\"?`},
+		{exchange{Method: "GET", Path: "/cards", Query: map[string]string{"serch_in": "name"}}, `for example {\"q\": \"quay\"}`},
+		{exchange{Method: "POST", Path: "/run_query", Body: json.RawMessage(`{"name":"a","limit":1e999}`)}, `the number 1e999 is out of range`},
+		{exchange{Method: "POST", Path: "/cards", Body: json.RawMessage(`{"name":"A","fields":{"x":-1e999}}`)}, `fields.x`},
+	} {
+		tc.x.Role = "user"
+		status, answer := s.send(tc.x)
+		if status != http.StatusBadRequest || !strings.Contains(string(answer), tc.want) {
+			t.Errorf("%s %s %v %s: %d %s, want %s", tc.x.Method, tc.x.Path, tc.x.Query, tc.x.Body, status, answer, tc.want)
+		}
+	}
+}
