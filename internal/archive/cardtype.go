@@ -73,7 +73,7 @@ func listTypes(ctx context.Context, l *canon.Look, _ *op.Call, in typesIn) (type
 		in.Limit = max(len(all), 1)
 	}
 	var out typesOut
-	out.Types, out.paged = pageOf(all, page{in.Limit, in.Offset}, false)
+	out.Types, out.paged = pageOf(all, page(in), false)
 	return out, nil
 }
 
