@@ -2,7 +2,8 @@
 -- What texts link to, by target: n1, n2 and n3 count the living cards up to each level
 -- whose text links there, least is the lowest level of a living card that bears the key,
 -- or 9. A card's list of tags is no text. Triggers keep the table, so that it follows from
--- refs and cards whatever writes them.
+-- refs and cards whatever writes them. The sum in min(level) keeps the search to the key:
+-- an index in the order of levels would be walked whole where no card has it.
 CREATE TABLE targets (
     w      bigint NOT NULL,
     target text COLLATE "C" NOT NULL,
@@ -15,7 +16,7 @@ CREATE TABLE targets (
 
 -- +goose StatementBegin
 CREATE FUNCTION targets_least(of_w bigint, of_key text) RETURNS smallint LANGUAGE sql STABLE AS $$
-    SELECT coalesce((SELECT min(k.level) FROM cards k WHERE k.w = of_w AND k.key = of_key AND k.trashed = 0), 9::smallint)
+    SELECT coalesce((SELECT min(k.level + 0)::smallint FROM cards k WHERE k.w = of_w AND k.key = of_key AND k.trashed = 0), 9::smallint)
 $$;
 -- +goose StatementEnd
 
