@@ -261,7 +261,7 @@ func BenchmarkOpen(b *testing.B) {
 // there, to one of a few thousand that are wanted by many, and to one that it alone wants.
 func BenchmarkWanted(b *testing.B) {
 	s := openTest(b, filepath.Join(b.TempDir(), "canon.db"))
-	const cards = 10_000
+	const cards = 100_000
 	if err := s.Write(b.Context(), func(tx canon.Tx) error {
 		if err := tx.PutWorld(b.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime}); err != nil {
 			return err

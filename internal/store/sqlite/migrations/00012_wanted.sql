@@ -50,7 +50,7 @@ END;
 CREATE TRIGGER cards_added AFTER INSERT ON cards WHEN NEW.trashed = 0 BEGIN
     UPDATE targets SET least = min(least, NEW.level) WHERE w = NEW.w AND target = NEW.key;
     INSERT INTO targets (w, target, n1, n2, n3, least)
-    SELECT DISTINCT f.w, f.target, NEW.level <= 1, NEW.level <= 2, 1,
+    SELECT DISTINCT f.w, +f.target, NEW.level <= 1, NEW.level <= 2, 1,
         coalesce((SELECT min(+k.level) FROM cards k WHERE k.w = f.w AND k.key = f.target AND k.trashed = 0), 9)
     FROM refs f WHERE f.w = NEW.w AND f.from_card = NEW.id AND f.kind = 1 AND substr(NEW.key, -4) <> '+tag'
     ON CONFLICT (w, target) DO UPDATE SET n1 = n1 + excluded.n1, n2 = n2 + excluded.n2, n3 = n3 + 1;
@@ -61,7 +61,7 @@ END;
 CREATE TRIGGER cards_taken AFTER DELETE ON cards WHEN OLD.trashed = 0 BEGIN
     UPDATE targets SET n1 = n1 - (OLD.level <= 1), n2 = n2 - (OLD.level <= 2), n3 = n3 - 1
     WHERE w = OLD.w AND substr(OLD.key, -4) <> '+tag'
-        AND target IN (SELECT f.target FROM refs f WHERE f.w = OLD.w AND f.from_card = OLD.id AND f.kind = 1);
+        AND target IN (SELECT +f.target FROM refs f WHERE f.w = OLD.w AND f.from_card = OLD.id AND f.kind = 1);
     UPDATE targets SET least = coalesce((SELECT min(+k.level) FROM cards k WHERE k.w = OLD.w AND k.key = OLD.key AND k.trashed = 0), 9)
     WHERE w = OLD.w AND target = OLD.key;
 END;
@@ -72,9 +72,9 @@ CREATE TRIGGER cards_turned AFTER UPDATE OF level, trashed, key ON cards
     WHEN OLD.level <> NEW.level OR OLD.key <> NEW.key OR (OLD.trashed = 0) <> (NEW.trashed = 0) BEGIN
     UPDATE targets SET n1 = n1 - (OLD.level <= 1), n2 = n2 - (OLD.level <= 2), n3 = n3 - 1
     WHERE w = OLD.w AND OLD.trashed = 0 AND substr(OLD.key, -4) <> '+tag'
-        AND target IN (SELECT f.target FROM refs f WHERE f.w = OLD.w AND f.from_card = OLD.id AND f.kind = 1);
+        AND target IN (SELECT +f.target FROM refs f WHERE f.w = OLD.w AND f.from_card = OLD.id AND f.kind = 1);
     INSERT INTO targets (w, target, n1, n2, n3, least)
-    SELECT DISTINCT f.w, f.target, NEW.level <= 1, NEW.level <= 2, 1,
+    SELECT DISTINCT f.w, +f.target, NEW.level <= 1, NEW.level <= 2, 1,
         coalesce((SELECT min(+k.level) FROM cards k WHERE k.w = f.w AND k.key = f.target AND k.trashed = 0), 9)
     FROM refs f WHERE f.w = NEW.w AND f.from_card = NEW.id AND f.kind = 1 AND NEW.trashed = 0 AND substr(NEW.key, -4) <> '+tag'
     ON CONFLICT (w, target) DO UPDATE SET n1 = n1 + excluded.n1, n2 = n2 + excluded.n2, n3 = n3 + 1;
