@@ -96,7 +96,7 @@ func (r *reader) wanted(ctx context.Context, sc scope) (from, order string, err 
 	byName := fmt.Sprintf("c.w = ?1 AND c.trashed = 0 AND c.label > 0 AND c.label IN %s AND c.level > %d AND c.level <= %d", named, sc.top, sc.ceiling)
 	any := false
 	if sc.subject != "" {
-		any, err = r.c.one(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c WHERE "+byName+" LIMIT 1", sc.args()...)
+		any, err = r.c.one(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c INDEXED BY cards_named WHERE "+byName+" LIMIT 1", sc.args()...)
 	}
 	if err != nil || !any {
 		return byLevel, "n DESC, target", err
