@@ -178,7 +178,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	tags := op.ReadTags{Secret: secret}
-	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags})
+	wiki, err := archive.New(archive.Config{Canon: a.Canon, Jobs: a.jobs, Backup: a.store, Data: c.Data, Tags: tags, Fetch: c.Fetch.Hosts})
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.measureQueues(); err != nil {
 		return err
 	}
-	a.Ops, err = op.NewLocal(op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals, Observer: observer{a.metrics, a.tracing}})
+	a.Ops, err = op.NewLocal(op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals, Observer: observer{a.metrics, a.tracing}, Near: a.near})
 	return err
 }
 
@@ -375,3 +375,12 @@ func outcomeError(outcome string) error {
 
 // metricsHandler serves the numbers, or nothing before there are any.
 func (a *App) metricsHandler() http.Handler { return a.metrics.Handler() }
+
+// near gives a few names in a grant's sight that resemble a text.
+func (a *App) near(ctx context.Context, g access.Grant, text string) (names []string) {
+	_ = a.Canon.Look(ctx, g, func(l *canon.Look) (err error) { // a hint that cannot be had is none
+		names, err = l.Near(ctx, text, 3)
+		return err
+	})
+	return names
+}

@@ -44,12 +44,18 @@ type Config struct {
 	Tracing     Tracing   `yaml:"tracing"`
 	Metrics     Metrics   `yaml:"metrics"`
 	Import      Import    `yaml:"import"`
+	Fetch       Fetch     `yaml:"fetch"`
 	Proposals   Proposals `yaml:"proposals"`
 	Budgets     Budgets   `yaml:"budgets"`
 	Agents      Agents    `yaml:"agents"`
 	Studio      Studio    `yaml:"studio"`
 	Lore        Lore      `yaml:"lore"`
 	Model       Model     `yaml:"model"`
+}
+
+// Fetch says what is fetched from outside for callers.
+type Fetch struct {
+	Hosts []string `yaml:"hosts" doc:"Hosts that upload_from_url may fetch files from, over HTTPS, at public addresses and without following redirects. Empty: none."`
 }
 
 // TLS is the server's own certificate.

@@ -88,6 +88,7 @@ func setLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, e
 type deleteIn struct {
 	named
 	Confirm string `json:"confirm,omitzero" maxlen:"1020" jsonschema:"The card's name once more, where cards lie below it."`
+	Force   bool   `json:"force,omitzero" jsonschema:"Delete without confirm; what went can be restored."`
 	DryRun  bool   `json:"dry_run,omitzero" jsonschema:"Only list what would go."`
 }
 
@@ -134,7 +135,7 @@ func mayGo(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) err
 			return ruleOn("name", "%q below it has a codename, which others rely on; remove the codename first", b.Name)
 		}
 	}
-	if len(below) == 0 || in.DryRun || markup.KeyOf(in.Confirm) == card.Key {
+	if len(below) == 0 || in.DryRun || in.Force || markup.KeyOf(in.Confirm) == card.Key {
 		return nil
 	}
 	why := "cards lie below it that would go along; repeat its name here, or see them with dry_run"

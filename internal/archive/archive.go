@@ -29,6 +29,7 @@ type Config struct {
 	Backup Backuper
 	Data   string      // folder of the instance; backups are put into its folder "backups"
 	Tags   op.ReadTags // of what was read; processes on one store share their key
+	Fetch  []string    // hosts that files are fetched from; none by default
 }
 
 // deps is what operations work with.
@@ -38,6 +39,8 @@ type deps struct {
 	backup Backuper    // nil: none
 	data   string
 	tags   op.ReadTags
+
+	fetcher *fetcher
 }
 
 // New makes the surface.
@@ -45,7 +48,7 @@ func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
 	}
-	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags}
+	d := &deps{canon: c.Canon, jobs: c.Jobs, backup: c.Backup, data: c.Data, tags: c.Tags, fetcher: newFetcher(c.Fetch)}
 	return op.Surface{
 		Name:       Surface,
 		Title:      "Archive",
@@ -61,7 +64,7 @@ func reads(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		cardReads, searchReads, childReads, textReads, historyReads, feedReads, relationReads, tagReads,
-		queryReads, renderReads, typeReads, fileReads, connectorReads,
+		queryReads, renderReads, typeReads, fileReads, connectorReads, statsReads,
 	} {
 		all = append(all, area(d)...)
 	}

@@ -21,13 +21,14 @@ func attachWrites(d *deps) []*op.Operation {
 		Doc: "Keep a file of at most 25 MiB as a card of type File or Image, to be shown with a nest or linked to. A card that holds a file already gets the new one. " +
 			"What kind of file it is, is found in its bytes. Over REST send the file as the body, or as a form.",
 		Route: "POST /api/mcp/cards/{name}/file", Target: "name", BodyLimit: canon.MaxFile, Idle: true,
+		Older:    []op.OlderRoute{{Route: "POST /api/mcp/cards/{name}/upload"}},
 		Examples: []op.Example{{Title: "A small picture below a card", Input: `{"name": "Rent Quay+sign", "filename": "sign.gif", "data": "R0lGODlhAQABAAAAACwAAAAAAQABAAA="}`}},
 	}, upload)}
 }
 
 type uploadIn struct {
 	named
-	Data     []byte     `json:"data" jsonschema:"The file, as base64."`
+	Data     []byte     `json:"data" alias:"file_data" jsonschema:"The file, as base64."`
 	FileName string     `json:"filename,omitzero" maxlen:"255" jsonschema:"What a download of it is called."`
 	Type     string     `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
 	Level    string     `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
@@ -40,6 +41,8 @@ type uploadOut struct {
 	MediaType string `json:"media_type"`
 	Size      int    `json:"size"`
 	SHA256    string `json:"sha256"`
+
+	urls fileURLs
 }
 
 func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, error) {
@@ -76,7 +79,7 @@ func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, e
 				c.Reply.Location = locate(ctx, l, w.summary) + "/file"
 			}
 			card, err := target(ctx, l, r, 0)
-			return uploadOut{written: w, FileName: fileName(card), MediaType: media, Size: card.Size, SHA256: card.Content.String()}, err
+			return uploadOut{written: w, FileName: fileName(card), MediaType: media, Size: card.Size, SHA256: card.Content.String(), urls: urlsOf(c, card)}, err
 		},
 	})
 }

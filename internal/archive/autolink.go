@@ -30,9 +30,17 @@ func linkWrites(d *deps) []*op.Operation {
 
 type linkIn struct {
 	named
-	Mode          string `json:"mode,omitzero" enum:"suggest,apply" default:"suggest" jsonschema:"suggest lists the links; apply writes them, which needs the role gm."`
-	DryRun        bool   `json:"dry_run,omitzero" default:"true" jsonschema:"With mode apply: only show what would change."`
-	MinTermLength int    `json:"min_term_length,omitzero" default:"4" min:"2" max:"100" jsonschema:"Characters of the shortest name to link."`
+	Mode          string   `json:"mode,omitzero" enum:"suggest,apply" default:"suggest" jsonschema:"suggest lists the links; apply writes them, which needs the role gm."`
+	DryRun        bool     `json:"dry_run,omitzero" default:"true" jsonschema:"With mode apply: only show what would change."`
+	MinTermLength int      `json:"min_term_length,omitzero" default:"4" min:"2" max:"100" jsonschema:"Characters of the shortest name to link."`
+	Scope         string   `json:"scope,omitzero" maxlen:"1020" jsonschema:"Link only to cards whose names begin with this."`
+	IncludeTypes  []string `json:"include_types,omitzero" maxitems:"50" minlen:"1" maxlen:"255" jsonschema:"Link only to cards of these types."`
+}
+
+// targets narrows what may be linked to.
+func (in linkIn) targets() canon.Filter {
+	starts, below := prefixOf(in.Scope)
+	return canon.Filter{NameStarts: starts, Prefix: below, Types: in.IncludeTypes, Sort: canon.SortName}
 }
 
 // suggested is a link that could be made.
@@ -56,6 +64,10 @@ type linkOut struct {
 	Version     uint32      `json:"version"`
 	ChangeID    string      `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
 	Diff        string      `json:"diff,omitzero" jsonschema:"Of mode apply: what changes."`
+
+	in      linkIn
+	terms   int    // names that were looked for
+	preview string // the content with all links
 }
 
 func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut, err error) {
@@ -71,16 +83,16 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 		if err != nil {
 			return err
 		}
-		all, err := linksFor(ctx, l, card, content, in.MinTermLength)
+		all, terms, err := linksFor(ctx, l, card, content, in)
 		out = linkOut{Name: card.Name, Mode: in.Mode, DryRun: true, Total: len(all), Version: card.Version(l.View()),
-			Suggestions: all[:min(len(all), listed)]}
+			Suggestions: all[:min(len(all), listed)], in: in, terms: terms, preview: linked(content, all)}
 		return err
 	})
 	return out, err
 }
 
 func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, error) {
-	out := linkOut{Mode: in.Mode, DryRun: in.DryRun, Suggestions: []suggested{}}
+	out := linkOut{Mode: in.Mode, DryRun: in.DryRun, Suggestions: []suggested{}, in: in}
 	return commit(ctx, d, c, task[linkOut]{
 		names: []string{in.Name},
 		plan: func(p *canon.Plan) error {
@@ -96,12 +108,13 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			if err != nil {
 				return err
 			}
-			all, err := linksFor(ctx, p.Look, card, before, in.MinTermLength)
+			all, terms, err := linksFor(ctx, p.Look, card, before, in)
 			if err != nil {
 				return err
 			}
 			after := linked(before, all)
 			out.Total, out.Suggestions, out.Diff = len(all), all[:min(len(all), listed)], markup.Diff(before, after)
+			out.terms, out.preview = terms, after
 			if len(all) > 0 {
 				_, err = p.Update(card, canon.Edit{Content: &after})
 			}
@@ -138,18 +151,18 @@ func linked(content string, links []suggested) string {
 }
 
 // linksFor finds the links that a card's content could hold, in its order.
-func linksFor(ctx context.Context, l *canon.Look, card canon.Card, content string, shortest int) ([]suggested, error) {
+func linksFor(ctx context.Context, l *canon.Look, card canon.Card, content string, in linkIn) (found []suggested, looked int, err error) {
 	kind := canon.TextOf(card.Type)
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
-		return nil, ruleOn("name", "cards of type %s hold no running text to link in", card.Type)
+		return nil, 0, ruleOn("name", "cards of type %s hold no running text to link in", card.Type)
 	}
 	// Who reads the card must see what it links to: a name from above would be revealed.
-	terms, err := linkTerms(ctx, l.As(card.Label.Level), card, content, shortest)
+	terms, err := linkTerms(ctx, l.As(card.Label.Level), card, content, in)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	shadow := shadowOf(kind, content)
-	found := terms.find(shadow, content)
+	found = terms.find(shadow, content)
 	shown := content
 	if kind == canon.TextHTML {
 		shown = blankTags(content)
@@ -162,7 +175,7 @@ func linksFor(ctx context.Context, l *canon.Look, card canon.Card, content strin
 		s.Offset = chars
 		s.Context = strings.TrimSpace(before(shown[:s.start], 40) + " " + s.Term + " " + after(shown[s.end:], 40))
 	}
-	return found, nil
+	return found, terms.size(), nil
 }
 
 // linkTerm is a name to look for.
@@ -175,6 +188,16 @@ type linkTerm struct {
 // termSet is names to look for by their first word.
 type termSet map[string]*termGroup
 
+// size is how many names are looked for.
+func (t termSet) size() (n int) {
+	for _, group := range t {
+		for _, list := range group.terms {
+			n += len(list)
+		}
+	}
+	return n
+}
+
 // termGroup is names that begin with the same word, by all their words.
 type termGroup struct {
 	longest int // words of the longest
@@ -186,11 +209,11 @@ const maxTerms = 50_000
 
 // linkTerms are the names that a card could link to. A card below another is named by
 // its last part, written exactly so, where that part is no other card's.
-func linkTerms(ctx context.Context, l *canon.Look, card canon.Card, content string, shortest int) (termSet, error) {
+func linkTerms(ctx context.Context, l *canon.Look, card canon.Card, content string, in linkIn) (termSet, error) {
 	names := map[string]string{} // by key of the root or the last part; "" where several share it
 	roots := map[string]bool{}
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxTerms; p.Offset += p.Limit {
-		cards, _, err := l.Cards(ctx, canon.Filter{Sort: canon.SortName}, p)
+		cards, _, err := l.Cards(ctx, in.targets(), p)
 		if err != nil {
 			return nil, err
 		}
@@ -214,7 +237,7 @@ func linkTerms(ctx context.Context, l *canon.Look, card canon.Card, content stri
 	set := termSet{}
 	for key, name := range names {
 		if name != "" && !drop[markup.KeyOf(name)] {
-			set.add(name, roots[key], shortest)
+			set.add(name, roots[key], in.MinTermLength)
 		}
 	}
 	return set, nil

@@ -61,6 +61,7 @@ type card struct {
 
 	goOn func(offset int) *nextCall
 	part op.ReadTag // the tag of an answer that is cut
+	url  string     // of the card over REST
 }
 
 // childName is a card below another, by name only.
@@ -97,7 +98,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCar
 		return card{}, err
 	}
 	out := card{summary: summarize(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
-		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered}
+		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered, url: c.BaseURL + cardPath(s.card.Name)}
 	if len(s.others) > 0 {
 		out.Homonyms = summaries(l, s.others)
 	}

@@ -17,7 +17,7 @@ func typeReads(d *deps) []*op.Operation {
 			Title:    "List card types",
 			Doc:      "See which types a card can have before you create one or filter by type.",
 			Route:    "GET /api/mcp/types",
-			Examples: []op.Example{{Title: "All types", Input: `{}`}},
+			Examples: []op.Example{{Title: "All types", Input: `{}`}, {Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
 		}, listTypes),
 		read(d, op.Spec{
 			Name:     "get_type",
@@ -43,20 +43,37 @@ func typeOf(t canon.Type) cardType {
 	return cardType{t.Name, t.ID, t.Codename, markup.Clean(t.Description), t.Common, t.Schema}
 }
 
-type typesOut struct {
-	Types []cardType `json:"types"`
+type typesIn struct {
+	Limit  int `json:"limit,omitzero" min:"1" max:"1000" jsonschema:"Most types to give; default all."`
+	Offset int `json:"offset,omitzero" min:"0" jsonschema:"Types to skip: next_offset of the page before."`
 }
 
-func listTypes(ctx context.Context, l *canon.Look, _ *op.Call, _ struct{}) (typesOut, error) {
+type typesOut struct {
+	Types []cardType `json:"types"`
+	paged
+}
+
+// Cut shortens the list.
+func (o typesOut) Cut(budget int) (any, map[string]any, bool) {
+	next, ok := shorten(&o.Types, &o.paged, budget)
+	return o, next, ok
+}
+
+func listTypes(ctx context.Context, l *canon.Look, _ *op.Call, in typesIn) (typesOut, error) {
 	types, err := l.Types(ctx)
 	if err != nil {
 		return typesOut{}, err
 	}
-	out := typesOut{make([]cardType, len(types))}
+	all := make([]cardType, len(types))
 	for i, t := range types {
-		out.Types[i] = typeOf(t)
-		out.Types[i].Schema = nil
+		all[i] = typeOf(t)
+		all[i].Schema = nil
 	}
+	if in.Limit == 0 {
+		in.Limit = max(len(all), 1)
+	}
+	var out typesOut
+	out.Types, out.paged = pageOf(all, page(in), false)
 	return out, nil
 }
 

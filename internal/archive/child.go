@@ -29,7 +29,8 @@ func childReads(d *deps) []*op.Operation {
 
 type childrenIn struct {
 	named
-	Depth int `json:"depth,omitzero" default:"1" min:"1" max:"5" jsonschema:"Generations to list; 1 is the direct children."`
+	Depth          int  `json:"depth,omitzero" default:"1" min:"1" max:"5" jsonschema:"Generations to list; 1 is the direct children."`
+	IncludeVirtual bool `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that hold neither content nor fields."`
 	page
 }
 
@@ -39,6 +40,9 @@ type child struct {
 	Depth    int    `json:"depth" jsonschema:"1 for a direct child."`
 	Position int    `json:"position" jsonschema:"Place among the children of its own parent, from 1."`
 	Level    string `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
+
+	updated stamp
+	filled  bool
 }
 
 type childrenOut struct {
@@ -61,7 +65,7 @@ func listChildren(ctx context.Context, l *canon.Look, _ *op.Call, in childrenIn)
 		return childrenOut{}, err
 	}
 	out := childrenOut{Parent: parent.Name, Depth: in.Depth}
-	if in.Depth == 1 && canon.TextOf(parent.Type) != canon.TextItems {
+	if in.Depth == 1 && in.IncludeVirtual && canon.TextOf(parent.Type) != canon.TextItems {
 		err = plainChildren(ctx, l, parent, in.page, &out)
 	} else {
 		err = treeBelow(ctx, l, parent, in, &out)
@@ -84,7 +88,7 @@ func plainChildren(ctx context.Context, l *canon.Look, parent canon.Card, p page
 }
 
 func childOf(l *canon.Look, c canon.Card, depth, position int) child {
-	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label)}
+	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label), stamp(c.UpdatedAt), c.Length > 0 || len(c.Fields) > 0}
 }
 
 // maxTree bounds how many cards are put in order for one listing.
@@ -123,7 +127,14 @@ func treeBelow(ctx context.Context, l *canon.Look, parent canon.Card, in childre
 		}
 		generation = below
 	}
-	out.ChildCount = len(byParent[parent.ID])
+	if !in.IncludeVirtual {
+		rows = slices.DeleteFunc(rows, func(c child) bool { return !c.filled })
+	}
+	for _, c := range rows {
+		if c.Depth == 1 {
+			out.ChildCount++
+		}
+	}
 	out.Children, out.paged = pageOf(rows, in.page, false)
 	return nil
 }

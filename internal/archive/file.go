@@ -14,6 +14,14 @@ import (
 
 func fileReads(d *deps) []*op.Operation {
 	return []*op.Operation{read(d, op.Spec{
+		Name:     "get_file_url",
+		Title:    "Where a file is",
+		Doc:      "Get the address at which the file of a File or Image card is downloaded with the same key.",
+		Route:    "GET /api/mcp/cards/{name}/file_url",
+		Target:   "name",
+		NoTool:   true,
+		Examples: []op.Example{{Title: "Of a picture", Input: `{"name": "Map of Lendwater"}`}},
+	}, getFileURL), read(d, op.Spec{
 		Name:  "get_attachment",
 		Title: "Get an attached file",
 		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 where they are at most max_bytes. " +
@@ -23,6 +31,27 @@ func fileReads(d *deps) []*op.Operation {
 		Sends:    op.SendsFile,
 		Examples: []op.Example{{Title: "What a file is, without its bytes", Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
 	}, d.getAttachment)}
+}
+
+type fileURLOut struct {
+	Name string `json:"name"`
+	fileURLs
+}
+
+func getFileURL(ctx context.Context, l *canon.Look, c *op.Call, in named) (fileURLOut, error) {
+	card, err := find(ctx, l, in.Name)
+	if err != nil {
+		return fileURLOut{}, err
+	}
+	if canon.TextOf(card.Type) != canon.TextFile {
+		return fileURLOut{}, noFile(card)
+	}
+	return fileURLOut{card.Name, urlsOf(c, card)}, nil
+}
+
+// noFile is the refusal to give the file of a card of text.
+func noFile(card canon.Card) error {
+	return fault.New(fault.NotFound, "card %q holds no file, it is of type %s; read it with get_card", card.Name, card.Type)
 }
 
 type attachmentIn struct {
@@ -50,7 +79,7 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Look, c *op.Call, in 
 		return attachmentOut{}, err
 	}
 	if canon.TextOf(card.Type) != canon.TextFile {
-		return attachmentOut{}, fault.New(fault.NotFound, "card %q holds no file, it is of type %s; read it with get_card", card.Name, card.Type)
+		return attachmentOut{}, noFile(card)
 	}
 	data, err := l.Bytes(ctx, card.Content)
 	if err != nil {

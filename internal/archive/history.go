@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -56,6 +57,8 @@ type version struct {
 	Trashed       bool           `json:"trashed,omitzero" jsonschema:"This change put the card in the trash."`
 	Purged        bool           `json:"purged,omitzero" jsonschema:"The content was erased by the operator."`
 	Level         string         `json:"level,omitzero" jsonschema:"Who might see it then; shown to gm and up."`
+
+	changes []string // what differs from the version before, where that is known
 }
 
 func versionOf(l *canon.Look, c canon.Card, v canon.Version) version {
@@ -72,6 +75,8 @@ type historyOut struct {
 	Name     string    `json:"name"`
 	Versions []version `json:"versions"`
 	paged
+
+	inTrash bool
 }
 
 // Cut shortens the list.
@@ -81,7 +86,7 @@ func (o historyOut) Cut(budget int) (any, map[string]any, bool) {
 }
 
 func cardHistory(ctx context.Context, l *canon.Look, _ *op.Call, in historyIn) (historyOut, error) {
-	c, err := find(ctx, l, in.Name)
+	c, err := findOrTrashed(ctx, l, in.Name)
 	if err != nil {
 		return historyOut{}, err
 	}
@@ -89,16 +94,32 @@ func cardHistory(ctx context.Context, l *canon.Look, _ *op.Call, in historyIn) (
 	if err != nil {
 		return historyOut{}, err
 	}
-	out := historyOut{Name: c.Name, Versions: make([]version, len(list)), paged: pagedAt(in.page, total, len(list))}
+	out := historyOut{Name: c.Name, Versions: make([]version, len(list)), paged: pagedAt(in.page, total, len(list)), inTrash: c.Trashed()}
 	for i, v := range list {
 		out.Versions[i] = versionOf(l, c, v)
+		if i+1 < len(list) {
+			out.Versions[i].changes = changed(l, list[i+1], v)
+		}
 	}
 	return out, nil
 }
 
+// findOrTrashed is find, which for an admin looks in the trash too.
+func findOrTrashed(ctx context.Context, l *canon.Look, name string) (canon.Card, error) {
+	c, err := find(ctx, l, name)
+	if fault.KindOf(err) != fault.NotFound || l.Grant().Role() < access.RoleAdmin {
+		return c, err
+	}
+	gone, bad := inTrash(ctx, l, name)
+	if bad != nil || len(gone) == 0 {
+		return c, cmp.Or(bad, err)
+	}
+	return gone[0], nil
+}
+
 type revisionIn struct {
 	named
-	Version          uint32 `json:"version" min:"1" max:"4294967295" jsonschema:"Number of the version."`
+	Version          uint32 `json:"version" alias:"act_id" min:"1" max:"4294967295" jsonschema:"Number of the version."`
 	MaxContentLength int    `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters of content to give; by default 8000 over MCP, and all elsewhere."`
 	ContentOffset    int    `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
 }
@@ -111,7 +132,9 @@ type revisionOut struct {
 	Fields        json.RawMessage `json:"fields"`
 	ContentOffset int             `json:"content_offset,omitzero"`
 
-	goOn func(offset int) *nextCall
+	goOn  func(offset int) *nextCall
+	card  string
+	whole string // all content
 }
 
 // Cut gives less content.
@@ -138,7 +161,7 @@ func revision(ctx context.Context, l *canon.Look, c *op.Call, in revisionIn) (re
 	if err != nil {
 		return revisionOut{}, err
 	}
-	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset}
+	out := revisionOut{version: versionOf(l, card, v), Fields: fieldsOf(v.Fields), ContentOffset: in.ContentOffset, card: card.Name, whole: content}
 	out.goOn = func(offset int) *nextCall {
 		args := map[string]any{"name": in.Name, "version": in.Version, "content_offset": offset}
 		if in.MaxContentLength != 0 {

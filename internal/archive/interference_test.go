@@ -62,7 +62,7 @@ func heard(s *scene, name, input string) string {
 		shown, _ := json.Marshal(fault.Show(err, "c"))
 		return fmt.Sprint(fault.KindOf(err).HTTPStatus(), " ", string(shown))
 	}
-	return fmt.Sprint(got.Reply.Status, got.Reply.ETag, got.Reply.File, string(got.Output))
+	return fmt.Sprint(got.Reply.Status, got.Reply.ETag, got.Reply.File, string(got.Output), string(got.Older))
 }
 
 // tell writes the wiki. Each public step has its own time and ids, whatever was written
@@ -122,8 +122,8 @@ var questions = map[string][]string{
 		`{"name": "Inn+GM"}`, `{"name": ":inn"}`, `{"name": "Lane", "rendered": true}`, `{"name": "Inn+attic"}`, `{"name": "Odd Lam"}`, `{"name": "Od"}`, `{"name": "Inn", "max_content_length": 20}`},
 	"search_cards": {`{}`, `{"q": "lamp"}`, `{"q": "lamp", "search_in": "content", "highlight": true}`, `{"q": "lamp", "search_in": "both", "limit": 2}`,
 		`{"q": "lamp", "search_in": "both", "limit": 2, "offset": 2}`, `{"prefix": "Inn"}`, `{"tag": "Place"}`, `{"tag": "Liar"}`, `{"type": "Character"}`, `{"sort": "updated_at"}`,
-		`{"q": "od", "sort": "relevance"}`, `{"q": "la lam", "search_in": "content", "match_mode": "whole_word"}`, `{"type": "Conspiracy"}`, `{"not_name": "Inn*"}`, `{"limit": 1, "offset": 7}`},
-	"list_children":     {`{"name": "Inn"}`, `{"name": "Inn", "depth": 3}`, `{"name": "Inn", "limit": 1}`, `{"name": "Vault"}`},
+		`{"q": "od", "sort": "relevance"}`, `{"q": "tags:Place OR tags:Liar"}`, `{"include_virtual": false, "q": "lamp"}`, `{"prefix": "Od"}`, `{"q": "la lam", "search_in": "content", "match_mode": "whole_word"}`, `{"type": "Conspiracy"}`, `{"not_name": "Inn*"}`, `{"limit": 1, "offset": 7}`},
+	"list_children":     {`{"name": "Inn", "include_virtual": false}`, `{"name": "Inn"}`, `{"name": "Inn", "depth": 3}`, `{"name": "Inn", "limit": 1}`, `{"name": "Vault"}`},
 	"get_card_outline":  {`{"name": "Inn"}`, `{"name": "Vault"}`},
 	"find_in_card":      {`{"name": "Inn", "q": "lamp"}`, `{"name": "Vault", "q": "lamp"}`},
 	"get_card_history":  {`{"name": "Inn"}`, `{"name": "Vault"}`},
@@ -131,16 +131,20 @@ var questions = map[string][]string{
 	"diff_card":         {`{"name": "Inn"}`, `{"name": "Vault"}`},
 	"recent_changes":    {`{}`, `{"limit": 2, "offset": 1}`, `{"type": "Character"}`, `{"since": "2026-02-01T00:02:00Z"}`},
 	"wanted_cards":      {`{}`, `{"limit": 1}`},
-	"get_relationships": {`{"name": "Inn"}`, `{"name": "Inn", "kind": "links"}`, `{"name": "Inn", "kind": "nests"}`, `{"name": "Inn", "kind": "nested_in"}`, `{"name": "Oda"}`, `{"name": "Lane"}`},
+	"get_relationships": {`{"name": "Inn"}`, `{"name": "Inn", "kind": "links"}`, `{"name": "Inn", "kind": "nests"}`, `{"name": "Inn", "kind": "nested_in"}`, `{"name": "Inn", "kind": "linked_by"}`, `{"name": "Oda"}`, `{"name": "Lane"}`},
 	"get_tags":          {`{}`, `{"name": "Inn"}`, `{"name": "Oda"}`, `{"prefix": "l"}`},
 	"search_by_tags":    {`{"tags": ["Place"]}`, `{"tags": ["Place", "Old"]}`, `{"tags": ["Liar", "Old"], "match": "any"}`},
 	"suggest_tags":      {`{"name": "Oda"}`, `{"name": "Lane"}`},
-	"run_query":         {`{"type": "Character"}`, `{"name": "a"}`, `{"query_name": "people", "args": {"n": "od"}}`, `{"query_name": "secret_people"}`},
+	"run_query":         {`{"content": "lamp"}`, `{"query": {"content": "lamp", "created_at": [">=", "2026-01-01"]}}`, `{"type": "Character"}`, `{"name": "a"}`, `{"query_name": "people", "args": {"n": "od"}}`, `{"query_name": "secret_people"}`},
 	"run_named_query":   {`{"q": "people", "args": {"n": "o"}}`, `{"q": "secret_people"}`},
 	"list_queries":      {`{}`},
 	"render_snippet":    {`{"name": "Inn"}`, `{"name": "Vault"}`, `{"html": "{{Vault}}{{Inn}}{{Inn+GM}}"}`},
 	"render_markdown":   {`{"markdown": "{{Vault}} [[Inn]]"}`},
-	"list_types":        {`{}`},
+	"list_types":        {`{}`, `{"limit": 3, "offset": 1}`},
+	"get_file_url":      {`{"name": "Map"}`, `{"name": "Chart"}`, `{"name": "Inn"}`},
+	"get_card_stats":    {`{"name": "Inn"}`, `{"name": "Vault"}`, `{"name": "Inn+GM"}`},
+	"get_template":      {`{"type_name": "Character"}`, `{"type_name": "Conspiracy"}`},
+	"get_site_context":  {`{}`},
 	"get_type":          {`{"name": "Conspiracy"}`, `{"name": "Conspirator"}`},
 	"get_attachment":    {`{"name": "Map"}`, `{"name": "Chart"}`},
 	"search":            {`{"query": "lamp"}`, `{"query": "conspiracy"}`},

@@ -122,6 +122,7 @@ func TestWantedCardsAreWantedByWhomDoesNotSeeThem(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.wrote("One", "[[Far Landing]] [[The Vault]]")
 		s.wrote("Two", "[[Far Landing]] [[One]]")
+		s.wrote("One+tags", "[[Harbour]] [[Far Landing]]") // tags are wanted by no text
 		s.hid(access.LevelGM, "Three", "[[Far Landing]] [[Nowhere]]")
 		s.hid(access.LevelGM, "The Vault", "x")
 		s.As("user").Call("wanted_cards", `{}`).WantNames("wanted", "Far Landing, The Vault").Want("wanted.0.count", 2).Want("total", 2)

@@ -158,8 +158,8 @@ func (s *selection) set(name string, v any) (err error) {
 	if !ok {
 		return brokenQuery("%s must be a string or a number", name)
 	}
-	texts := map[string]*string{"name": &s.Name, "prefix": &s.Prefix, "not_name": &s.NotName, "type": &s.Type, "tag": &s.Tag, "sort": &s.Sort}
-	times := map[string]*time.Time{"updated_since": &s.UpdatedSince, "updated_before": &s.UpdatedBefore}
+	texts := map[string]*string{"name": &s.Name, "content": &s.Content, "prefix": &s.Prefix, "not_name": &s.NotName, "type": &s.Type, "tag": &s.Tag, "sort": &s.Sort}
+	times := map[string]*time.Time{"updated_since": &s.UpdatedSince, "updated_before": &s.UpdatedBefore, "created_since": &s.CreatedSince, "created_before": &s.CreatedBefore}
 	numbers := map[string]*int{"limit": &s.Limit, "offset": &s.Offset}
 	switch {
 	case texts[name] != nil:
@@ -178,7 +178,7 @@ func (s *selection) set(name string, v any) (err error) {
 		return brokenQuery("there is no filter %q", clip(name, 64))
 	}
 	if _, known := sortWords[s.Sort]; !known || s.Sort == "relevance" {
-		return fault.BadField("sort", "must be name, updated_at or created_at")
+		return fault.BadField("sort", "must be name, updated_at or created_at, and not %q", markup.Clean(clip(s.Sort, 64)))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func queryReads(d *deps) []*op.Operation {
 			Name:  "run_query",
 			Title: "Run a query",
 			Doc: "List cards by exact filters, or run a named query of this wiki. " +
-				"Filters: name (contains), prefix, not_name, type, tag, updated_since, updated_before; at least one. " +
+				"Filters: name (contains), content (words), prefix, not_name, type, tag, updated_since, updated_before, created_since, created_before; at least one. " +
 				"A named query takes query_name and args, one for each of its placeholders; list_queries shows them.",
 			Route: "POST /api/mcp/run_query",
 			Examples: []op.Example{
@@ -51,7 +51,8 @@ type freePage struct {
 
 // selection is what a query asks for.
 type selection struct {
-	Name string `json:"name,omitzero" maxlen:"255" jsonschema:"Only cards whose name contains this."`
+	Name    string `json:"name,omitzero" maxlen:"255" jsonschema:"Only cards whose name contains this."`
+	Content string `json:"content,omitzero" maxlen:"500" jsonschema:"Only cards whose text contains these words."`
 	filters
 	Sort string `json:"sort,omitzero" enum:"name,updated_at,created_at" jsonschema:"Order; default name. Times sort latest first."`
 	freePage
@@ -59,13 +60,14 @@ type selection struct {
 
 // empty reports whether nothing narrows the selection.
 func (s selection) empty() bool {
-	return strings.TrimSpace(s.Name) == "" && s.filters == filters{}
+	return strings.TrimSpace(s.Name) == "" && strings.TrimSpace(s.Content) == "" && s.filters == filters{}
 }
 
 type runQueryIn struct {
 	selection
 	QueryName string         `json:"query_name,omitzero" maxlen:"1020" jsonschema:"Name of a named query, in place of filters."`
 	Args      map[string]any `json:"args,omitzero" jsonschema:"Values for the placeholders of the named query: strings or numbers."`
+	Query     *olderQuery    `json:"query,omitzero" jsonschema:"The filters as an object, as older clients send them."`
 }
 
 type namedQueryIn struct {
@@ -95,6 +97,14 @@ func (o queryOut) Cut(budget int) (any, map[string]any, bool) {
 }
 
 func runQuery(ctx context.Context, l *canon.Look, _ *op.Call, in runQueryIn) (queryOut, error) {
+	if in.Query != nil {
+		if in.QueryName != "" || !in.empty() {
+			return queryOut{}, fault.BadField("query", "give the filters either here or beside it")
+		}
+		if err := in.Query.fill(&in.selection); err != nil {
+			return queryOut{}, err
+		}
+	}
 	if in.QueryName == "" {
 		if len(in.Args) > 0 {
 			return queryOut{}, fault.BadField("args", "are for a named query; give query_name too")
@@ -145,7 +155,7 @@ const summaryLength = 160
 
 func (s selection) run(ctx context.Context, l *canon.Look) (queryOut, error) {
 	if s.empty() {
-		return queryOut{}, fault.New(fault.Invalid, "a query needs at least one filter: name, prefix, not_name, type, tag, updated_since or updated_before; to list everything use search_cards")
+		return queryOut{}, fault.New(fault.Invalid, "a query needs at least one filter: name, content, prefix, not_name, type, tag, updated_since, updated_before, created_since or created_before; to list everything use search_cards")
 	}
 	if err := s.check(); err != nil {
 		return queryOut{}, err
@@ -154,9 +164,7 @@ func (s selection) run(ctx context.Context, l *canon.Look) (queryOut, error) {
 	if p.Limit == 0 {
 		p.Limit = 50
 	}
-	f := s.canon(s.Sort)
-	f.NameContains = strings.TrimSpace(s.Name)
-	cards, total, err := l.Cards(ctx, f, p.canon())
+	cards, total, err := s.cards(ctx, l, p)
 	if err != nil {
 		return queryOut{}, err
 	}
@@ -169,6 +177,21 @@ func (s selection) run(ctx context.Context, l *canon.Look) (queryOut, error) {
 		out.Items[i] = item{c.Name, c.Type, c.ID, stamp(c.UpdatedAt), opening(c.Type, content, summaryLength)}
 	}
 	return out, nil
+}
+
+// cards lists what a selection leaves, by the search index where it asks for words.
+func (s selection) cards(ctx context.Context, l *canon.Look, p page) ([]canon.Card, canon.Total, error) {
+	f := s.canon(s.Sort)
+	f.NameContains = strings.TrimSpace(s.Name)
+	if strings.TrimSpace(s.Content) == "" {
+		return l.Cards(ctx, f, p.canon())
+	}
+	found, err := l.Search(ctx, canon.SearchQuery{Q: s.Content, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p.canon())
+	cards := make([]canon.Card, len(found.Hits))
+	for i, h := range found.Hits {
+		cards[i] = h.Card
+	}
+	return cards, found.Total, err
 }
 
 // opening is how a card's plain text begins, on one line.

@@ -15,8 +15,13 @@ func TestRunQueryTakesTheListedFiltersOnly(t *testing.T) {
 	s.As("gm").Call("run_query", `{"type": "Location"}`).Want("total", 2)
 	s.As("user").Call("run_query", `{"name": "coast", "limit": 2}`).Want("total", 3).Want("next_offset", 2).Want("limit", 2)
 	s.As("user").Call("run_query", `{"prefix": "Games+Coast", "not_name": "*+Lamp*", "sort": "updated_at"}`).Want("total", 2)
+	s.As("user").Call("run_query", `{"content": "lamp"}`).WantNames("items", "Games+Coast+Lamp, Games+Coast, Games+Coast+Ferry")
+	s.As("user").Call("run_query", `{"query": {"name": "coast", "created_at": ["between", "2026-01-02", "2026-01-02"]}, "limit": 1}`).Want("total", 3)
+	s.As("user").Call("run_query", `{"query": {"name": "coast", "updated_at": ["<", "2026-01-02"]}}`).Want("total", 0)
 	for _, input := range []string{
-		`{}`, `{"limit": 10, "offset": 0, "sort": "name"}`, `{"name": " "}`, `{"content": "lamp"}`, `{"type": "Item", "sql": "1"}`,
+		`{"query": {"name": "coast", "updated_at": ["~", "2026-01-02"]}}`, `{"query": {"name": "coast"}, "type": "Item"}`, `{"query": {}}`,
+		`{"query": {"name": "coast", "created_at": ["between", "2026-01-02"]}}`, `{"query": {"name": "coast", "created_at": [">="]}}`,
+		`{}`, `{"limit": 10, "offset": 0, "sort": "name"}`, `{"name": " "}`, `{"content": " "}`, `{"type": "Item", "sql": "1"}`,
 		`{"type": "Item", "limit": 101}`, `{"type": "Item", "sort": "relevance"}`, `{"type": "Item", "args": {"x": "y"}}`,
 		`{"query_name": "q", "type": "Item"}`,
 	} {
@@ -32,7 +37,7 @@ func TestNamedQueriesAreCards(t *testing.T) {
 	s.made(canon.NewCard{Name: "places_in", Type: "Query", Content: `{"prefix": "{{top}}+", "type": "{{kind}}", "limit": {{n}}}`,
 		Fields: []byte(`{"description": "Cards of a kind below a card"}`)})
 	s.made(canon.NewCard{Name: "secrets", Type: "Query", Content: `{"name": "GM"}`, Label: &access.Label{Level: access.LevelGM}})
-	s.typed("Query", "broken", `{"type": "Item", "content": "x"}`)
+	s.typed("Query", "broken", `{"type": "Item", "colour": "x"}`)
 	s.typed("Query", "not_json", `{"type": `)
 	s.typed("Query", "everything", `{"limit": 5}`)
 

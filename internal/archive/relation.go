@@ -14,15 +14,16 @@ func relationReads(d *deps) []*op.Operation {
 			Name:  "get_relationships",
 			Title: "What a card is connected with",
 			Doc: "See what refers to a card, or what it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
-				"links (cards it links to), nests (cards it shows in place), nested_in (cards that show it).",
+				"linked_by (those of them that link to it), links (cards it links to), nests (cards it shows in place), nested_in (cards that show it).",
 			Route:    "GET /api/mcp/cards/{name}/relations",
+			Older:    relationRoutes(),
 			Target:   "name",
 			Examples: []op.Example{{Title: "Who mentions this card", Input: `{"name": "Oda Tarn", "kind": "referers"}`}},
 		}, relationships),
 		read(d, op.Spec{
 			Name:     "wanted_cards",
 			Title:    "Wanted cards",
-			Doc:      "See which names are linked to but have no card yet, most wanted first, to decide what to write next.",
+			Doc:      "See which names texts link to that have no card yet, most wanted first, to decide what to write next.",
 			Route:    "GET /api/mcp/wanted",
 			Examples: []op.Example{{Title: "The ten most wanted", Input: `{"limit": 10}`}},
 		}, wantedCards),
@@ -31,7 +32,7 @@ func relationReads(d *deps) []*op.Operation {
 
 type relationsIn struct {
 	named
-	Kind string `json:"kind,omitzero" enum:"referers,links,nests,nested_in" default:"referers" jsonschema:"Which connection."`
+	Kind string `json:"kind,omitzero" enum:"referers,linked_by,links,nests,nested_in" alias:"relationship_type" default:"referers" jsonschema:"Which connection."`
 	page
 }
 
@@ -69,6 +70,8 @@ func relationships(ctx context.Context, l *canon.Look, _ *op.Call, in relationsI
 		err = out.targets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefLink}, in.page)
 	case "nests":
 		err = out.targets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefNest}, in.page)
+	case "linked_by":
+		err = out.sources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefLink}, in.page)
 	case "nested_in":
 		err = out.sources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefNest}, in.page)
 	default:

@@ -22,7 +22,7 @@ func searchReads(d *deps) []*op.Operation {
 		Examples: []op.Example{
 			{Title: "By a part of the name", Input: `{"q": "quay"}`},
 			{Title: "By words in the text, hits marked", Input: `{"q": "the rent", "search_in": "content", "match_mode": "phrase", "highlight": true}`},
-			{Title: "Below a card, without GM pages", Input: `{"prefix": "The Kept Light", "not_name": "*+GM*", "limit": 20}`},
+			{Title: "Below a card, without GM pages", Input: `{"prefix": "The Kept Light+", "not_name": "*+GM*", "limit": 20}`},
 			{Title: "What changed lately", Input: `{"updated_since": "2026-01-01", "sort": "updated_at"}`},
 		},
 	}, searchCards)}
@@ -30,39 +30,52 @@ func searchReads(d *deps) []*op.Operation {
 
 // filters are the narrowings that search_cards and run_query share.
 type filters struct {
-	Prefix        string    `json:"prefix,omitzero" maxlen:"1020" jsonschema:"Only the card of this name and those below it."`
+	Prefix        string    `json:"prefix,omitzero" maxlen:"1020" jsonschema:"Only names that begin with this: Rent gives Rent Quay, and Rent Quay+ what lies below that card."`
 	NotName       string    `json:"not_name,omitzero" maxlen:"1020" jsonschema:"Leave out names that fit this pattern, such as *+GM*."`
 	Type          string    `json:"type,omitzero" maxlen:"255" jsonschema:"Only cards of this type, such as Character."`
 	Tag           string    `json:"tag,omitzero" maxlen:"255" jsonschema:"Only cards that bear this tag."`
 	UpdatedSince  time.Time `json:"updated_since,omitzero" jsonschema:"Only cards changed at or after this time: RFC 3339, or a date."`
 	UpdatedBefore time.Time `json:"updated_before,omitzero" jsonschema:"Only cards changed before this time: RFC 3339, or a date."`
+	CreatedSince  time.Time `json:"created_since,omitzero" jsonschema:"Only cards made at or after this time: RFC 3339, or a date."`
+	CreatedBefore time.Time `json:"created_before,omitzero" jsonschema:"Only cards made before this time: RFC 3339, or a date."`
 }
 
 // canon gives the filter; sort is a word of sortWords.
 func (f filters) canon(sort string) canon.Filter {
-	return canon.Filter{Prefix: prefixKey(f.Prefix), NotName: f.NotName, Type: f.Type, Tag: f.Tag,
-		UpdatedSince: f.UpdatedSince, UpdatedBefore: f.UpdatedBefore, Sort: sortWords[sort]}
+	starts, below := prefixOf(f.Prefix)
+	return canon.Filter{NameStarts: starts, Prefix: below, NotName: f.NotName, Type: f.Type, Tag: f.Tag, UpdatedSince: f.UpdatedSince,
+		UpdatedBefore: f.UpdatedBefore, CreatedSince: f.CreatedSince, CreatedBefore: f.CreatedBefore, Sort: sortWords[sort]}
 }
 
-// prefixKey reads a prefix; "X+" is X.
-func prefixKey(prefix string) markup.Key {
-	return markup.KeyOf(strings.TrimRight(prefix, "+ "))
+// prefixOf reads a prefix of names. Of "X+" it gives the
+// key of X too: what lies below a card is found faster by keys.
+func prefixOf(prefix string) (starts string, below markup.Key) {
+	starts = strings.TrimLeft(prefix, " ")
+	if parts := markup.Parts(starts); len(parts) > 1 {
+		starts = strings.Join(parts, "+")
+	}
+	if above, ok := strings.CutSuffix(starts, "+"); ok {
+		below = markup.KeyOf(above)
+	}
+	return starts, below
 }
 
 // check refuses filters that cannot mean anything.
 func (f filters) check() error {
 	switch {
-	case f.Prefix != "" && prefixKey(f.Prefix) == "":
+	case f.Prefix != "" && strings.Trim(f.Prefix, "+ ") == "":
 		return fault.BadField("prefix", "must hold a letter or digit")
 	case !f.UpdatedSince.IsZero() && !f.UpdatedBefore.IsZero() && !f.UpdatedSince.Before(f.UpdatedBefore):
 		return fault.BadField("updated_before", "must lie after updated_since")
+	case !f.CreatedSince.IsZero() && !f.CreatedBefore.IsZero() && !f.CreatedSince.Before(f.CreatedBefore):
+		return fault.BadField("created_before", "must lie after created_since")
 	}
 	return nil
 }
 
 // sortWords are the orders as callers write them.
 var sortWords = map[string]canon.Sort{
-	"": "", "name": canon.SortName, "updated_at": canon.SortUpdated, "created_at": canon.SortCreated, "relevance": canon.SortRank,
+	"": "", "name": canon.SortName, "updated": canon.SortUpdated, "created": canon.SortCreated, "updated_at": canon.SortUpdated, "created_at": canon.SortCreated, "relevance": canon.SortRank,
 }
 
 type searchIn struct {
@@ -72,8 +85,25 @@ type searchIn struct {
 	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Capitals and accents must be the same."`
 	Highlight     bool   `json:"highlight,omitzero" jsonschema:"Mark the hits in snippets with <mark>; the snippet is then HTML."`
 	filters
-	Sort string `json:"sort,omitzero" enum:"relevance,name,updated_at,created_at" jsonschema:"Order; default relevance for content, else name. Times sort latest first."`
-	page
+	IncludeVirtual bool   `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that hold neither content nor fields."`
+	Sort           string `json:"sort,omitzero" enum:"relevance,name,updated_at,created_at" jsonschema:"Order; default relevance for content, else name. Times sort latest first."`
+	widePage
+}
+
+// widePage is a page whose limit may lie above the most that is given, as older clients
+// ask for it.
+type widePage struct {
+	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"1000" jsonschema:"Most entries to give, of which at most 100 come at once."`
+	Offset int `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
+}
+
+func (p widePage) page() page { return page{min(p.Limit, 100), p.Offset} }
+
+// filter is all that narrows the search.
+func (in searchIn) filter() canon.Filter {
+	f := in.filters.canon(in.Sort)
+	f.Filled = !in.IncludeVirtual
+	return f
 }
 
 // found is a card that a search found.
@@ -98,14 +128,17 @@ func searchCards(ctx context.Context, l *canon.Look, _ *op.Call, in searchIn) (s
 	if err := in.check(); err != nil {
 		return searchOut{}, err
 	}
+	if tags, any, ok := tagQuery(in.Q); ok {
+		return searchTagged(ctx, l, in, tags, any)
+	}
 	if in.listed() {
 		return listCards(ctx, l, in)
 	}
-	result, err := l.Search(ctx, in.query(), in.page.canon())
+	result, err := l.Search(ctx, in.query(), in.page().canon())
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Cards: make([]found, len(result.Hits)), paged: pagedAt(in.page, result.Total, len(result.Hits)), Ranked: result.Ranked}
+	out := searchOut{Cards: make([]found, len(result.Hits)), paged: pagedAt(in.page(), result.Total, len(result.Hits)), Ranked: result.Ranked}
 	if in.SearchIn != "name" {
 		if err := l.Ahead(ctx, result.Hits); err != nil {
 			return searchOut{}, err
@@ -123,6 +156,20 @@ func searchCards(ctx context.Context, l *canon.Look, _ *op.Call, in searchIn) (s
 	return out, nil
 }
 
+// searchTagged answers a question for tags alone.
+func searchTagged(ctx context.Context, l *canon.Look, in searchIn, tags []string, any bool) (searchOut, error) {
+	match := "all"
+	if any {
+		match = "any"
+	}
+	list, err := searchByTags(ctx, l, nil, byTagsIn{Tags: tags[:min(len(tags), 10)], Match: match, page: in.page()})
+	out := searchOut{Cards: make([]found, len(list.Cards)), paged: list.paged}
+	for i, c := range list.Cards {
+		out.Cards[i].summary = c
+	}
+	return out, err
+}
+
 // listed reports whether a listing answers the question, without the search index: with
 // no words at all, or with a piece of a name as it stands.
 func (in searchIn) listed() bool {
@@ -133,13 +180,13 @@ func (in searchIn) listed() bool {
 }
 
 func listCards(ctx context.Context, l *canon.Look, in searchIn) (searchOut, error) {
-	f := in.filters.canon(in.Sort)
+	f := in.filter()
 	f.NameContains = strings.TrimSpace(in.Q)
-	cards, total, err := l.Cards(ctx, f, in.page.canon())
+	cards, total, err := l.Cards(ctx, f, in.page().canon())
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Cards: make([]found, len(cards)), paged: pagedAt(in.page, total, len(cards))}
+	out := searchOut{Cards: make([]found, len(cards)), paged: pagedAt(in.page(), total, len(cards))}
 	for i, c := range cards {
 		out.Cards[i].summary = summarize(l, c)
 	}
@@ -149,7 +196,7 @@ func listCards(ctx context.Context, l *canon.Look, in searchIn) (searchOut, erro
 func (in searchIn) query() canon.SearchQuery {
 	return canon.SearchQuery{
 		Q: in.Q, InName: in.SearchIn != "content", InContent: in.SearchIn != "name",
-		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.filters.canon(in.Sort),
+		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.filter(),
 	}
 }
 

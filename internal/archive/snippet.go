@@ -37,9 +37,9 @@ func renderReads(d *deps) []*op.Operation {
 
 type snippetIn struct {
 	Name      string `json:"name,omitzero" maxlen:"1020" jsonschema:"Name of the card to show; or give html."`
-	HTML      string `json:"html,omitzero" maxlen:"1048576" jsonschema:"HTML to convert, in place of a card."`
+	HTML      string `json:"html,omitzero" alias:"content" maxlen:"1048576" jsonschema:"HTML to convert, in place of a card."`
 	Mode      string `json:"mode,omitzero" enum:"markdown,text" default:"markdown" jsonschema:"Form of the answer."`
-	MaxLength int    `json:"max_length,omitzero" default:"8000" min:"1" max:"1048576" jsonschema:"Most characters to give."`
+	MaxLength int    `json:"max_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters to give; default 8000, and over REST all."`
 	Offset    int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Characters of the converted text to skip."`
 }
 
@@ -64,7 +64,13 @@ func (o snippetOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func renderSnippet(ctx context.Context, l *canon.Look, _ *op.Call, in snippetIn) (snippetOut, error) {
+func renderSnippet(ctx context.Context, l *canon.Look, c *op.Call, in snippetIn) (snippetOut, error) {
+	if in.MaxLength == 0 {
+		in.MaxLength = defaultContent
+		if c.Transport == "rest" {
+			in.MaxLength = 1 << 20
+		}
+	}
 	if (in.Name == "") == (in.HTML == "") {
 		return snippetOut{}, fault.BadField("name", "give either name or html")
 	}
@@ -120,7 +126,7 @@ func snippetBody(ctx context.Context, l *canon.Look, in snippetIn) (string, erro
 }
 
 type markdownIn struct {
-	Markdown string `json:"markdown" maxlen:"1048576" jsonschema:"The Markdown (GFM)."`
+	Markdown string `json:"markdown" alias:"content" maxlen:"1048576" jsonschema:"The Markdown (GFM)."`
 	Mode     string `json:"mode,omitzero" enum:"sanitize,trusted" default:"sanitize" jsonschema:"trusted leaves raw HTML as it is; admins only."`
 }
 

@@ -43,7 +43,7 @@ type spoilerIn struct {
 	TermsCard   string `json:"terms_card" minlen:"1" maxlen:"1020" jsonschema:"Card that lists the terms: a Pointer's or a list's items, else one a line."`
 	ResultsCard string `json:"results_card" minlen:"1" maxlen:"1020" jsonschema:"Card to write the results to; made where it is missing."`
 	Scope       string `json:"scope" enum:"player,ai" jsonschema:"player: what players read; ai: also the +AI cards below it."`
-	Limit       int    `json:"limit,omitzero" default:"500" min:"1" max:"500" jsonschema:"Most findings to list."`
+	Limit       int    `json:"limit,omitzero" default:"500" min:"1" max:"1000" jsonschema:"Most findings to list."`
 }
 
 type spoilerOut struct {
@@ -52,6 +52,9 @@ type spoilerOut struct {
 	ResultsCard string `json:"results_card"`
 	JobID       string `json:"job_id"`
 	Unclear     int    `json:"unclear,omitzero" jsonschema:"Lines of the terms card that may not have been read as the terms that they were meant to be; the results card quotes them. Nothing is all clear while there are any."`
+
+	scope string
+	terms int // terms that were looked for
 }
 
 // spoilerDone is what a job keeps of a finished scan.
@@ -59,6 +62,7 @@ type spoilerDone struct {
 	Matches     int    `json:"matches"`
 	Unclear     int    `json:"unclear"`
 	ResultsCard string `json:"results_card"`
+	Terms       int    `json:"terms"`
 }
 
 func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoilerOut, error) {
@@ -80,7 +84,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if err != nil {
 		return spoilerOut{}, err
 	}
-	out := spoilerOut{Status: string(job.Queued), ResultsCard: markup.Clean(in.ResultsCard), JobID: j.ID.String()}
+	out := spoilerOut{Status: string(job.Queued), ResultsCard: markup.Clean(in.ResultsCard), JobID: j.ID.String(), scope: in.Scope}
 	if !j.Done() {
 		return out, nil
 	}
@@ -95,7 +99,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 		return out, fmt.Errorf("archive: result of scan %s: %w", j.ID, err)
 	}
 	c.Reply.Replayed = replayed
-	out.Status, out.Matches, out.Unclear, out.ResultsCard = string(job.Completed), done.Matches, done.Unclear, done.ResultsCard
+	out.Status, out.Matches, out.Unclear, out.ResultsCard, out.terms = string(job.Completed), done.Matches, done.Unclear, done.ResultsCard, done.Terms
 	return out, nil
 }
 
@@ -154,6 +158,7 @@ func (d *deps) scan(ctx context.Context, g access.Grant, in spoilerIn) (done spo
 		done.ResultsCard = card.Name
 		return err
 	})
+	done.Terms = len(found.terms)
 	if done.Matches, done.Unclear = found.matches, len(found.unread); receipt.Replayed {
 		done.ResultsCard = markup.Clean(in.ResultsCard)
 	}

@@ -27,6 +27,7 @@ func textReads(d *deps) []*op.Operation {
 			Doc: "Find where a text stands in one card, with what is around it, instead of reading it all. " +
 				"Tags never match. Offsets fit get_card's content_offset.",
 			Route:    "GET /api/mcp/cards/{name}/find",
+			Older:    []op.OlderRoute{{Route: "GET /api/mcp/cards/{name}/search_content"}},
 			Target:   "name",
 			Examples: []op.Example{{Title: "Every mention of a word", Input: `{"name": "A Short History of the Lease", "q": "water", "match_mode": "whole_word"}`}},
 		}, findInCard),
@@ -46,6 +47,7 @@ type outlineIn struct {
 }
 
 type outlineOut struct {
+	typ           string
 	Name          string    `json:"name"`
 	Headings      []heading `json:"headings"`
 	ContentLength int       `json:"content_length"`
@@ -67,7 +69,7 @@ func outline(ctx context.Context, l *canon.Look, _ *op.Call, in outlineIn) (outl
 	if err != nil {
 		return outlineOut{}, err
 	}
-	out := outlineOut{Name: c.Name, ContentLength: utf8.RuneCountInString(content)}
+	out := outlineOut{typ: c.Type, Name: c.Name, ContentLength: utf8.RuneCountInString(content)}
 	all := headingsOf(c.Type, content)
 	list := make([]heading, len(all))
 	for i, h := range all {
@@ -129,7 +131,7 @@ type findIn struct {
 	Q             string `json:"q" minlen:"1" maxlen:"500" jsonschema:"The text to find."`
 	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" default:"substring" jsonschema:"How it matches."`
 	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Capitals and accents must be the same."`
-	Context       int    `json:"context,omitzero" default:"80" min:"0" max:"500" jsonschema:"Characters to show on either side."`
+	Context       int    `json:"context,omitzero" alias:"context_chars" default:"80" min:"0" max:"500" jsonschema:"Characters to show on either side."`
 	page
 }
 
@@ -142,6 +144,8 @@ type place struct {
 }
 
 type findOut struct {
+	query   string
+	length  int     // characters of content
 	Name    string  `json:"name"`
 	Matches []place `json:"matches"`
 	paged
@@ -173,7 +177,7 @@ func findInCard(ctx context.Context, l *canon.Look, _ *op.Call, in findIn) (find
 		FoldAccents: !in.CaseSensitive, Limit: maxMatches + 1})
 	atLeast := len(all) > maxMatches
 	matches, pg := pageOf(all[:min(len(all), maxMatches)], in.page, atLeast)
-	out := findOut{Name: c.Name, Matches: make([]place, len(matches)), paged: pg}
+	out := findOut{query: in.Q, length: utf8.RuneCountInString(content), Name: c.Name, Matches: make([]place, len(matches)), paged: pg}
 	at, chars := 0, 0
 	for i, m := range matches {
 		chars += utf8.RuneCountInString(content[at:m.Start])

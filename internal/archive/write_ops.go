@@ -13,7 +13,7 @@ import (
 func writes(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
-		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork,
+		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork, backupFiles, replaceWrites, weeklyWrites, fetchWrites,
 	} {
 		all = append(all, area(d)...)
 	}
@@ -101,6 +101,8 @@ type written struct {
 	DryRun   bool        `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
 	Matches  int         `json:"matches,omitzero" jsonschema:"Of a dry run: places that the patch would replace."`
 	Diff     string      `json:"diff,omitzero" jsonschema:"Of a dry run: what would change in the content."`
+
+	url string // of the card over REST
 }
 
 // replyWritten describes the first target, and the others as its children.
@@ -109,7 +111,10 @@ func replyWritten(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receip
 	if err != nil {
 		return written{}, err
 	}
-	out := written{summary: summarize(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun}
+	out := written{summary: summarize(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun, url: c.BaseURL + cardPath(card.Name)}
+	if now, there, err := l.ByID(ctx, card.ID); err == nil && there && r.DryRun {
+		out.Version = now.Version(l.View()) // nothing was changed
+	}
 	for n := range r.Targets[1:] {
 		if child, err := target(ctx, l, r, n+1); err == nil {
 			out.Children = append(out.Children, childName{child.Name, child.Type, child.ID})

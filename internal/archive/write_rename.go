@@ -40,6 +40,8 @@ type renameOut struct {
 	MovedCount    int         `json:"moved_count"`
 	Referers      []childName `json:"referers" jsonschema:"Cards whose links were rewritten, at most 100."`
 	ReferersCount int         `json:"referers_count"`
+
+	followed bool // links were to be rewritten
 }
 
 func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOut, error) {
@@ -64,6 +66,7 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 			if err != nil {
 				return renameOut{}, err
 			}
+			out.followed = in.UpdateReferers
 			if out.OldName = old; r.Change != (uuid.UUID{}) {
 				out.OldName, err = nameBefore(ctx, l, r)
 			}

@@ -39,16 +39,23 @@ func restoreWrites(d *deps) []*op.Operation {
 
 type restoreIn struct {
 	named
-	ToVersion uint32 `json:"to_version,omitzero" min:"1" numeric:"string" jsonschema:"Version to go back to, of a card that is not in the trash."`
+	ToVersion uint32 `json:"to_version,omitzero" alias:"act_id" min:"1" numeric:"string" jsonschema:"Version to go back to, of a card that is not in the trash."`
+	FromTrash bool   `json:"from_trash,omitzero" jsonschema:"Bring the card back from the trash, as without to_version."`
 }
 
 type restoreOut struct {
 	written
 	Restored int      `json:"restored" jsonschema:"Cards that came back or were changed, the card itself among them."`
 	Others   []string `json:"also_in_trash,omitzero" jsonschema:"Further cards of this name in the trash; restore one of them as ~ID."`
+
+	version   uint32 // that it went back to; 0 from the trash
+	writtenAt stamp  // of that version
 }
 
 func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restoreOut, error) {
+	if in.FromTrash && in.ToVersion > 0 {
+		return restoreOut{}, fault.BadField("from_trash", "give either from_trash or to_version")
+	}
 	return commit(ctx, d, c, task[restoreOut]{
 		names: []string{in.Name},
 		plan: func(p *canon.Plan) error {
@@ -75,9 +82,9 @@ func replyRestored(ctx context.Context, l *canon.Look, c *op.Call, r canon.Recei
 	if err != nil {
 		return restoreOut{}, err
 	}
-	out := restoreOut{written: w, Restored: len(r.Targets)}
+	out := restoreOut{written: w, Restored: len(r.Targets), version: in.ToVersion}
 	if in.ToVersion > 0 {
-		return out, nil
+		return out, out.tellTime(ctx, l, r.Targets[0])
 	}
 	below, err := everythingBelow(ctx, l, r.Targets[0])
 	if err != nil {
@@ -89,6 +96,17 @@ func replyRestored(ctx context.Context, l *canon.Look, c *op.Call, r canon.Recei
 		out.Others = append(out.Others, "~"+o.ID.String())
 	}
 	return out, err
+}
+
+// tellTime notes when the version was written that a card went back to.
+func (o *restoreOut) tellTime(ctx context.Context, l *canon.Look, id canon.CardID) error {
+	card, ok, err := l.ByID(ctx, id)
+	if err != nil || !ok {
+		return err
+	}
+	v, err := l.VersionOf(ctx, card, o.version)
+	o.writtenAt = stamp(v.At)
+	return err
 }
 
 func revert(ctx context.Context, p *canon.Plan, in restoreIn) error {

@@ -45,6 +45,9 @@ func New(c Config) *Canon {
 func (c *Canon) Changed() <-chan struct{} { return c.store.Changed() }
 
 // time is the present as commits keep it: UTC, to the millisecond.
+// Now is the time as commits take it.
+func (c *Canon) Now() time.Time { return c.time() }
+
 func (c *Canon) time() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
 
 // errClosed is the answer to a zero Grant: a call that no Guard admitted.

@@ -55,6 +55,7 @@ const (
 // Filter narrows a listing or a search. Zero fields do not narrow.
 type Filter struct {
 	NameContains  string     // substring of the name, case and accents folded
+	NameStarts    string     // what the name begins with, case and accents folded
 	Prefix        markup.Key // whole parts: the card itself and all below it
 	NotName       string     // glob as markup.MatchGlob; matches are left out
 	Type          string     // name of a type, compared by key
@@ -65,6 +66,9 @@ type Filter struct {
 	Tag           string     // item of the card's visible X+tags, compared by key (see PutRefs)
 	UpdatedSince  time.Time  // inclusive
 	UpdatedBefore time.Time  // exclusive
+	CreatedSince  time.Time  // inclusive
+	CreatedBefore time.Time  // exclusive
+	Filled        bool       // only cards that hold content or fields
 	Parent        CardID     // direct children only; the parent itself is not looked at
 	Roots         bool       // only cards without a parent
 	Sort          Sort       // "" is SortName, and in a search SortRank
@@ -150,10 +154,11 @@ type RefRow struct {
 }
 
 // Wanted is the target of a RefLink that does not exist in sight, and how many cards in
-// sight point at it. Most wanted first, then by key.
+// sight point at it. A list of tags, X+tags, points at nothing here: only texts want cards.
+// Most wanted first, then by key.
 type Wanted struct {
 	Key   markup.Key
-	Name  string // the least, by its bytes, of those written in them
+	Name  string // as written first in the one of them with the least id
 	Count int
 }
 

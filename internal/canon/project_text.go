@@ -65,6 +65,9 @@ func PlainText(typ, content string) string {
 // tagPart is the key of the part under which a card's tags are kept: X+tags.
 const tagPart = "tag"
 
+// HoldsTags reports whether the card of a key lists the tags of the one above it.
+func HoldsTags(key markup.Key) bool { return strings.HasSuffix(string(key), "+"+tagPart) }
+
 func refsOf(c Card, kind TextKind, content string) []Ref {
 	if kind == TextData || kind == TextFile || content == "" {
 		return nil
@@ -85,8 +88,7 @@ func refsOf(c Card, kind TextKind, content string) []Ref {
 			add(RefLink, r.Target)
 		}
 	}
-	parts := c.Key.Parts()
-	if len(parts) > 1 && parts[len(parts)-1] == tagPart {
+	if HoldsTags(c.Key) {
 		for _, item := range markup.Items(content) {
 			add(RefTag, item)
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"loregate/internal/fault"
 	"loregate/internal/identity"
@@ -54,7 +56,30 @@ func (s *server) fail(x *exchange, operation string, err error) {
 	if kind == fault.Internal && operation == "" {
 		s.Logger.ErrorContext(x.r.Context(), "request failed", "route", x.route, "correlation_id", x.correlation, "error", err)
 	}
-	s.writeJSON(x, code, s.Engine.Show(operation, "", err, x.correlation))
+	shown := s.Engine.Show(operation, "", err, x.correlation)
+	if strings.HasPrefix(x.r.URL.Path, "/api/mcp/") {
+		s.writeJSON(x, code, olderError{shown, shown.Error.Message, olderDetails(shown.Error)})
+		return
+	}
+	s.writeJSON(x, code, shown)
+}
+
+// olderDetails are the details and, by field, what is wrong with the input.
+func olderDetails(b fault.Body) map[string]any {
+	all := make(map[string]any, len(b.Details)+len(b.ValidationErrors))
+	for _, f := range b.ValidationErrors {
+		list, _ := all[f.Field].([]string)
+		all[f.Field] = append(list, f.Error)
+	}
+	maps.Copy(all, b.Details)
+	return all
+}
+
+// olderError is the error object, with what older clients of the card wiki read beside it.
+type olderError struct {
+	fault.Envelope
+	Message string         `json:"message"`
+	Details map[string]any `json:"details"`
 }
 
 // writeJSON writes a value as JSON. Values that cannot be encoded are ours alone, and a
@@ -105,7 +130,25 @@ func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
 	if r.Diverted {
 		code = cmp.Or(r.Status, http.StatusAccepted)
 	}
-	s.writeBytes(x, code, o.Shown(a))
+	shown := o.Shown(a)
+	if a.Older != nil && x.r.Header.Get("Accept") != op.PlainJSON {
+		shown = joined(shown, a.Older)
+	}
+	s.writeBytes(x, code, shown)
+}
+
+// joined is an object with the members of another added, or put in the place of its own.
+func joined(object, more []byte) []byte {
+	var members, added map[string]jsontext.Value
+	if json.Unmarshal(object, &members) != nil || json.Unmarshal(more, &added) != nil {
+		return object // an answer that is no object has nothing added
+	}
+	maps.Copy(members, added)
+	b, err := json.Marshal(members, json.Deterministic(true))
+	if err != nil {
+		return object
+	}
+	return b
 }
 
 // matches reports whether If-None-Match names an entity tag, compared weakly.

@@ -60,7 +60,7 @@ func (people) Exchange(_ context.Context, key string, role access.Role, w string
 	if key != "lg_good" {
 		return identity.Issued{}, fault.New(fault.Unauthorized, "not a key").Because(identity.ErrInvalid)
 	}
-	return identity.Issued{Token: "t-" + role.String() + w, TokenType: "Bearer", Role: role, ExpiresIn: 1800, ExpiresAt: noon.Add(30 * time.Minute)}, nil
+	return identity.Issued{Token: "t-" + role.String() + w, TokenType: "Bearer", Subject: "ada", Role: role, ExpiresIn: 1800, ExpiresAt: noon.Add(30 * time.Minute)}, nil
 }
 
 func (people) Watch(context.Context, string) (<-chan struct{}, func()) { return nil, func() {} }

@@ -99,6 +99,7 @@ func (f *fields) query(raw string, r *op.Request) error {
 		if err1 != nil || err2 != nil || !utf8.ValidString(name+value) {
 			return fault.New(fault.Invalid, "the query could not be read at %q; percent-encode it as UTF-8", strings.ToValidUTF8(short(pair, 60), "?"))
 		}
+		name = f.o.Field(name)
 		known := f.o.In.Properties[name] != nil
 		switch {
 		case name == "world" && !known && !f.o.NoWorld:

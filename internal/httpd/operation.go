@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,8 +22,9 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:12])
 }
 
-// operation serves one operation: who calls, what it sends, what came of it.
-func (s *server) operation(o *op.Operation) handler {
+// operation serves one operation at one of its addresses, which stands for the input
+// fields of preset: who calls, what it sends, what came of it.
+func (s *server) operation(o *op.Operation, preset string) handler {
 	return func(x *exchange, vars map[string]string) {
 		x.answerWithin(answerWait + o.Timeout + s.BodyWait*uploadSlower)
 		c, err := s.caller(x, o.Audience)
@@ -29,7 +32,7 @@ func (s *server) operation(o *op.Operation) handler {
 			s.fail(x, o.Name, err)
 			return
 		}
-		in, err := s.request(x, o, vars)
+		in, err := s.request(x, o, vars, preset)
 		if err != nil {
 			s.refuse(x, c, o, err)
 			return
@@ -55,13 +58,16 @@ func (s *server) refuse(x *exchange, c access.Caller, o *op.Operation, err error
 // request makes an invocation of a request. Path variables, query and If-Match become
 // input fields, put before those of a JSON body, so that a field given in two places is
 // one given twice, which the engine refuses. A body that repeats what its path says is fine.
-func (s *server) request(x *exchange, o *op.Operation, vars map[string]string) (op.Request, error) {
+func (s *server) request(x *exchange, o *op.Operation, vars map[string]string, preset string) (op.Request, error) {
 	r := op.Request{Operation: o.Name, Correlation: x.correlation, Transport: "rest", BaseURL: s.baseURL(x)}
 	if o.Effect != access.Read {
 		r.IdempotencyKey = x.r.Header.Get("Idempotency-Key")
 	}
 	in := fields{o: o}
-	for _, name := range o.PathVars() {
+	if preset != "" {
+		in.json = append([]byte(preset[1:len(preset)-1]), ',')
+	}
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !utf8.ValidString(vars[name]) {
 			return r, fault.BadField(name, "must be UTF-8, percent-encoded")
 		}

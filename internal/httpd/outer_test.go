@@ -98,11 +98,18 @@ func TestTokenForKey(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{"good", `{"api_key":"lg_good","role":"gm","world":"main"}`, 201, `{"token":"t-gmmain","token_type":"Bearer","role":"gm","expires_in":1800,"expires_at":"2026-03-01T12:30:00Z"}`},
+		{"good", `{"api_key":"lg_good","role":"gm","world":"main"}`, 201, `{"token":"t-gmmain","token_type":"Bearer","username":"ada","role":"gm","expires_in":1800,"expires_at":"2026-03-01T12:30:00Z"}`},
 		{"no world", `{"api_key":"lg_good","role":"user"}`, 201, `"token":"t-user"`},
 		{"bad key", `{"api_key":"lg_bad","role":"gm"}`, 401, `"unauthorized"`},
 		{"bad role", `{"api_key":"lg_good","role":"king"}`, 400, `"field":"role"`},
-		{"folded case", `{"API_KEY":"lg_good","Role":"gm"}`, 400, `"field":"api_key"`},
+		{"folded case", `{"API_KEY":"lg_good","Role":"gm"}`, 400, `"field":"API_KEY"`},
+		{"without a role", `{"api_key":"lg_good"}`, 400, `"field":"role"`},
+		{"by name", `{"username":"Ada","password":"lg_good","world":"main"}`, 201, `"username":"ada"`},
+		{"by name and role", `{"username":"ada","password":"lg_good","role":"gm"}`, 201, `"token":"t-gm"`},
+		{"by another name", `{"username":"bob","password":"lg_good"}`, 401, `"unauthorized"`},
+		{"by name with a bad key", `{"username":"ada","password":"lg_bad"}`, 401, `"unauthorized"`},
+		{"by name alone", `{"username":"ada"}`, 400, `"field":"password"`},
+		{"both ways", `{"username":"ada","password":"lg_good","api_key":"lg_good"}`, 400, `"field":"api_key"`},
 		{"a doubled role", `{"api_key":"lg_good","role":"user","role":"admin"}`, 400, `is given twice`},
 		{"nothing", ``, 400, `empty`},
 		{"too much", `{"api_key":"` + strings.Repeat("x", 70000) + `"}`, 413, `payload_too_large`},
@@ -115,8 +122,8 @@ func TestTokenForKey(t *testing.T) {
 			t.Errorf("%s: a key was recorded", tc.name)
 		}
 	}
-	if n := len(*s.records); n != 8 {
-		t.Errorf("%d attempts recorded, want 8", n)
+	if n := len(*s.records); n != 15 {
+		t.Errorf("%d attempts recorded, want 15", n)
 	}
 }
 

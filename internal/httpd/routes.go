@@ -26,6 +26,8 @@ func (s *server) routes() error {
 		{"GET /readyz", s.ready},
 		{"GET /metrics", s.metrics},
 		{"GET /api/openapi.json", func(x *exchange, _ map[string]string) { s.openapi.serve(x) }},
+		{"GET /api/mcp/health", s.health},
+		{"GET /api/mcp/health/ping", s.ping},
 		{"POST /api/mcp/auth", s.exchangeKey},
 		{"GET /.well-known/jwks.json", s.keySet},
 		{"GET /api/mcp/.well-known/jwks.json", s.keySet},
@@ -45,11 +47,10 @@ func (s *server) routes() error {
 		}
 	}
 	for _, o := range s.Engine.All() {
-		if o.Route == "" {
-			continue
-		}
-		if err := s.router.add(o.Route, s.operation(o)); err != nil {
-			return err
+		for _, r := range o.Routes() {
+			if err := s.router.add(r.Route, s.operation(o, r.Input)); err != nil {
+				return err
+			}
 		}
 	}
 	for _, f := range s.Engine.Feeds() {
@@ -203,28 +204,53 @@ func (s *server) healthy(x *exchange, _ map[string]string) {
 	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ok"})
 }
 
-// ready says whether the store answers and takes writes. Of why it does not, callers get
-// the words that a call would be refused with, and the log the rest.
+// ready says whether the store answers and takes writes.
 func (s *server) ready(x *exchange, _ map[string]string) {
-	ctx, cancel := context.WithTimeout(x.r.Context(), 2*time.Second)
-	defer cancel()
-	if s.Ready != nil {
-		if err := s.Ready(ctx); err != nil {
-			s.Logger.WarnContext(ctx, "not ready", "correlation_id", x.correlation, "error", err)
-			e := fault.New(fault.Unavailable, "a part that is needed does not answer; try again shortly")
-			if said := (*fault.Error)(nil); errors.As(err, &said) && said.Kind == fault.Unavailable {
-				e.Message = said.Message
-			}
-			e.RetryAfter = time.Second
-			s.fail(x, "", e)
-			return
-		}
+	if err := s.answers(x); err != nil {
+		s.fail(x, "", err)
+		return
 	}
 	body := map[string]any{"status": "ready"}
 	if s.StoreState != nil {
 		body["store"] = s.StoreState()
 	}
 	s.writeJSON(x, http.StatusOK, body)
+}
+
+// answers checks that the store answers and takes writes. Of why it does not, callers get
+// the words that a call would be refused with, and the log the rest.
+func (s *server) answers(x *exchange) error {
+	if s.Ready == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(x.r.Context(), 2*time.Second)
+	defer cancel()
+	err := s.Ready(ctx)
+	if err == nil {
+		return nil
+	}
+	s.Logger.WarnContext(ctx, "not ready", "correlation_id", x.correlation, "error", err)
+	e := fault.New(fault.Unavailable, "a part that is needed does not answer; try again shortly")
+	if said := (*fault.Error)(nil); errors.As(err, &said) && said.Kind == fault.Unavailable {
+		e.Message = said.Message
+	}
+	e.RetryAfter = time.Second
+	return e
+}
+
+// health is ready in the words of the card wiki's API.
+func (s *server) health(x *exchange, _ map[string]string) {
+	if err := s.answers(x); err != nil {
+		s.fail(x, "", err)
+		return
+	}
+	s.writeJSON(x, http.StatusOK, map[string]any{"status": "healthy", "timestamp": s.Now().UTC().Format(time.RFC3339), "version": s.Version,
+		"checks": map[string]string{"database": "ok", "cards": "ok"}})
+}
+
+// ping answers whatever the store does.
+func (s *server) ping(x *exchange, _ map[string]string) {
+	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ok", "timestamp": s.Now().UTC().Format(time.RFC3339)})
 }
 
 // metrics are for loopback peers, unless a proxy passed the request on, and for the

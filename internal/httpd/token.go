@@ -5,15 +5,51 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strings"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/identity"
 )
 
 // authIn is the body of POST /api/mcp/auth.
+// A key comes with a role, or as the password of the subject that it stands for, as people
+// log in at a wiki; then the role may be left out.
 type authIn struct {
-	APIKey string `json:"api_key" maxlen:"200"`
-	Role   string `json:"role" enum:"user,gm,admin"`
-	World  string `json:"world,omitzero" maxlen:"255"`
+	APIKey   string `json:"api_key,omitzero" maxlen:"200"`
+	Username string `json:"username,omitzero" maxlen:"200"`
+	Password string `json:"password,omitzero" maxlen:"200"`
+	Role     string `json:"role,omitzero" enum:"user,gm,admin"`
+	World    string `json:"world,omitzero" maxlen:"255"`
+}
+
+// check completes what was given: the key, and whose it must be.
+func (in *authIn) check() error {
+	switch {
+	case in.Username == "" && in.Password == "":
+		return in.checkKey()
+	case in.APIKey != "":
+		return fault.BadField("api_key", "give either api_key and role, or username and password")
+	case in.Username == "":
+		return fault.BadField("username", "is required with password; it is the subject of the key")
+	case in.Password == "":
+		return fault.BadField("password", "is required with username; it is an API key")
+	}
+	in.APIKey = in.Password
+	return nil
+}
+
+func (in *authIn) checkKey() error {
+	missing := &fault.Error{Kind: fault.Invalid, Message: `give {"api_key": "lg_…", "role": "user"}, or {"username": "…", "password": "lg_…"}`}
+	for _, f := range []struct{ name, value string }{{"api_key", in.APIKey}, {"role", in.Role}} {
+		if f.value == "" {
+			missing.Fields = append(missing.Fields, fault.Field{Field: f.name, Error: "is required"})
+		}
+	}
+	if len(missing.Fields) > 0 {
+		return missing
+	}
+	return nil
 }
 
 // exchangeKey gives a token for a key. Attempts are limited by key, and wrong ones by address
@@ -29,9 +65,15 @@ func (s *server) exchangeKey(x *exchange, _ map[string]string) {
 		if err := mayTry(s.Limiter, "auth:"+hex.EncodeToString(sum[:8]), nil); err != nil {
 			return nil, err
 		}
-		role, _ := access.ParseRole(in.Role)
+		role, _ := access.ParseRole(in.Role) // none for the key's highest
 		issued, err := s.Auth.Exchange(ctx, in.APIKey, role, in.World)
-		return issued, ChargeWrong(s.Limiter, x.client, err)
+		if err == nil && in.Username != "" && !strings.EqualFold(in.Username, string(issued.Subject)) {
+			err = identity.Unknown("the key stands for another subject")
+		}
+		if err := ChargeWrong(s.Limiter, x.client, err); err != nil {
+			return nil, err
+		}
+		return issued, nil
 	}()
 	s.record(ctx, x, err)
 	if err != nil {
@@ -52,11 +94,11 @@ func tokenPaths() map[string]any {
 	failed := object{"description": "Refused or failed.", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/Error"}}}}
 	auth := object{
 		"operationId": "get_token", "summary": "Get a token for an API key", "tags": []string{"auth"}, "security": []any{},
-		"description": "Gives a token of a role, at most the key's own, for one world or for all that the key opens.",
-		"requestBody": object{"required": true, "content": content([]string{"api_key", "role"}, object{"api_key": text, "role": role, "world": text})},
+		"description": "Gives a token of a role, at most the key's own, for one world or for all that the key opens. Send api_key and role, or the key as password with its subject as username; without a role the token has the key's highest.",
+		"requestBody": object{"required": true, "content": content(nil, object{"api_key": text, "username": text, "password": text, "role": role, "world": text})},
 		"responses": object{"default": failed, "201": object{"description": "Issued.", "content": content(
-			[]string{"token", "token_type", "role", "expires_in", "expires_at"},
-			object{"token": text, "token_type": text, "role": role, "expires_in": object{"type": "integer"}, "expires_at": object{"type": "string", "format": "date-time"}})}},
+			[]string{"token", "token_type", "username", "role", "expires_in", "expires_at"},
+			object{"token": text, "token_type": text, "username": text, "role": role, "expires_in": object{"type": "integer"}, "expires_at": object{"type": "string", "format": "date-time"}})}},
 	}
 	keys := object{
 		"operationId": "get_keys", "summary": "Keys that tokens are verified with", "tags": []string{"auth"}, "security": []any{},
@@ -101,5 +143,8 @@ func (s *server) readAuth(x *exchange, in *authIn) error {
 	if err != nil {
 		return err
 	}
-	return s.authShape.Decode(body, in)
+	if err := s.authShape.Decode(body, in); err != nil {
+		return err
+	}
+	return in.check()
 }

@@ -144,6 +144,9 @@ func (s *Service) goodKey(ctx context.Context, text string, now time.Time) (Key,
 	return s.goodSecret(ctx, keyPrefix, text, now)
 }
 
+// Unknown is the one refusal of credentials that are not good; why is the log's.
+func Unknown(why string) error { return refused(ErrInvalid, why) }
+
 // goodSecret finds the key that a secret of a kind opens.
 func (s *Service) goodSecret(ctx context.Context, prefix, text string, now time.Time) (Key, error) {
 	h, ok := secretHash(prefix, text)

@@ -10,14 +10,15 @@ import (
 
 // Issued is the answer to POST /api/mcp/auth.
 type Issued struct {
-	Token     string      `json:"token"`
-	TokenType string      `json:"token_type"`
-	Role      access.Role `json:"role"`
-	ExpiresIn int         `json:"expires_in"` // seconds
-	ExpiresAt time.Time   `json:"expires_at"`
+	Token     string         `json:"token"`
+	TokenType string         `json:"token_type"`
+	Subject   access.Subject `json:"username"` // whom the key stands for
+	Role      access.Role    `json:"role"`
+	ExpiresIn int            `json:"expires_in"` // seconds
+	ExpiresAt time.Time      `json:"expires_at"`
 }
 
-// Exchange gives a token for an API key: of a role, for one world (its slug or UUID) or,
+// Exchange gives a token for an API key: of a role, or with RoleNone of the key's highest, for one world (its slug or UUID) or,
 // with "", for all that the key opens. An unknown, malformed, revoked or expired key is
 // fault.Unauthorized, one answer for all; a role above the key's own fault.Denied; a
 // world that the key does not open, there or not, fault.NotFound.
@@ -27,7 +28,7 @@ func (s *Service) Exchange(ctx context.Context, apiKey string, role access.Role,
 	if err != nil {
 		return Issued{}, err
 	}
-	if role < access.RoleUser || role > access.RoleAdmin {
+	if role < access.RoleNone || role > access.RoleAdmin {
 		return Issued{}, fault.BadField("role", "is user, gm or admin")
 	}
 	whole, err := s.caller(ctx, k, nil)
@@ -38,7 +39,11 @@ func (s *Service) Exchange(ctx context.Context, apiKey string, role access.Role,
 	if err != nil {
 		return Issued{}, err
 	}
-	if own := highest(whole, k, w); role > own {
+	own := highest(whole, k, w)
+	if role == access.RoleNone {
+		role = own
+	}
+	if role > own || role == access.RoleNone {
 		return Issued{}, fault.New(fault.Denied, "this key's highest role here is %s; ask for that or a lower one", own).
 			With("highest_role", own.String())
 	}
@@ -94,5 +99,5 @@ func (s *Service) issue(ctx context.Context, k Key, role access.Role, w access.W
 	if err != nil {
 		return Issued{}, err
 	}
-	return Issued{Token: token, TokenType: "Bearer", Role: role, ExpiresIn: int(ends.Sub(now) / time.Second), ExpiresAt: ends}, nil
+	return Issued{Token: token, TokenType: "Bearer", Subject: k.Subject, Role: role, ExpiresIn: int(ends.Sub(now) / time.Second), ExpiresAt: ends}, nil
 }

@@ -32,23 +32,24 @@ const (
 // mode is an error, since it means that the author expects what will not happen.
 // What lies outside the replaced regions stays byte for byte.
 type Patch struct {
-	Mode            PatchMode `json:"mode" jsonschema:"how the place is found: replace_between, section, find_replace, append, prepend, items or regex"`
-	StartMarker     string    `json:"start_marker,omitempty" jsonschema:"replace_between: literal text that the replaced region begins with"`
-	EndMarker       string    `json:"end_marker,omitempty" jsonschema:"replace_between: literal text, the first after the start marker, that ends the region"`
-	ReplacementHTML string    `json:"replacement_html,omitempty" jsonschema:"replace_between: HTML that takes the place of the region, start marker included"`
-	EndInclusive    bool      `json:"end_inclusive,omitempty" jsonschema:"replace_between: replace the end marker too; default false keeps it"`
-	Heading         string    `json:"heading,omitempty" jsonschema:"section: text of the heading whose section is replaced"`
-	IncludeNested   bool      `json:"include_nested,omitempty" jsonschema:"section: replace the sections under deeper headings too; default false keeps them"`
-	Content         string    `json:"content,omitempty" jsonschema:"section, append, prepend: the new text"`
-	Find            string    `json:"find,omitempty" jsonschema:"find_replace: literal text to find; it must occur exactly once unless occurrence is given"`
-	Replace         string    `json:"replace,omitempty" jsonschema:"find_replace: literal text that takes its place; empty removes it"`
-	Occurrence      int       `json:"occurrence,omitempty" jsonschema:"find_replace: which occurrence to replace, counted from 1"`
-	Add             []string  `json:"add,omitempty" jsonschema:"items: names to add at the end; those already there stay where they are"`
-	Remove          []string  `json:"remove,omitempty" jsonschema:"items: names to remove"`
-	Pattern         string    `json:"pattern,omitempty" jsonschema:"regex: RE2 pattern of at most 500 characters"`
-	Replacement     string    `json:"replacement,omitempty" jsonschema:"regex: replacement; $1 or ${name} inserts a group, $$ a dollar sign; empty removes"`
-	MaxMatches      int       `json:"max_matches,omitempty" jsonschema:"regex: most matches to replace, 1 to 100 (default 100); when there are more nothing is changed"`
-	DryRun          bool      `json:"dry_run,omitempty" jsonschema:"regex: change nothing and return the diff"`
+	Mode            PatchMode  `json:"mode" jsonschema:"how the place is found: replace_between, section, find_replace, append, prepend, items or regex"`
+	StartMarker     string     `json:"start_marker,omitempty" jsonschema:"replace_between: literal text that the replaced region begins with"`
+	EndMarker       string     `json:"end_marker,omitempty" jsonschema:"replace_between: literal text, the first after the start marker, that ends the region"`
+	ReplacementHTML string     `json:"replacement_html,omitempty" jsonschema:"replace_between: HTML that takes the place of the region, start marker included"`
+	EndInclusive    bool       `json:"end_inclusive,omitempty" jsonschema:"replace_between: replace the end marker too; default false keeps it"`
+	Heading         string     `json:"heading,omitempty" jsonschema:"section: text of the heading whose section is replaced"`
+	IncludeNested   bool       `json:"include_nested,omitempty" jsonschema:"section: replace the sections under deeper headings too; default false keeps them"`
+	Content         string     `json:"content,omitempty" jsonschema:"section, append, prepend: the new text"`
+	Find            string     `json:"find,omitempty" jsonschema:"find_replace: literal text to find; it must occur exactly once unless occurrence is given"`
+	Replace         string     `json:"replace,omitempty" jsonschema:"find_replace: literal text that takes its place; empty removes it"`
+	Occurrence      Occurrence `json:"occurrence,omitzero" jsonschema:"find_replace: which occurrence to replace, counted from 1; or first, last or all"`
+	Separator       *string    `json:"separator,omitzero" jsonschema:"append, prepend: what stands between the old and the new text; by default a new line where there is none"`
+	Add             []string   `json:"add,omitempty" jsonschema:"items: names to add at the end; those already there stay where they are"`
+	Remove          []string   `json:"remove,omitempty" jsonschema:"items: names to remove"`
+	Pattern         string     `json:"pattern,omitempty" jsonschema:"regex: RE2 pattern of at most 500 characters"`
+	Replacement     string     `json:"replacement,omitempty" jsonschema:"regex: replacement; $1 or ${name} inserts a group, $$ a dollar sign; empty removes"`
+	MaxMatches      int        `json:"max_matches,omitempty" jsonschema:"regex: most matches to replace, 1 to 100 (default 100); when there are more nothing is changed"`
+	DryRun          bool       `json:"dry_run,omitempty" jsonschema:"regex: change nothing and return the diff"`
 }
 
 // Result is the outcome of a patch.
@@ -103,9 +104,9 @@ func (p Patch) apply(ctx context.Context, content string) (Result, error) {
 	case FindReplace:
 		return p.findReplace(content)
 	case Append:
-		return Result{Content: onLines(content, p.Content), Matches: 1}, nil
+		return Result{Content: p.joined(content, p.Content), Matches: 1}, nil
 	case Prepend:
-		return Result{Content: onLines(p.Content, content), Matches: 1}, nil
+		return Result{Content: p.joined(p.Content, content), Matches: 1}, nil
 	case ItemsMode:
 		return p.items(content), nil
 	}
@@ -132,6 +133,7 @@ func (p Patch) fields() []patchField {
 		{"find", p.Find != "", []PatchMode{FindReplace}, nil},
 		{"replace", p.Replace != "", nil, []PatchMode{FindReplace}},
 		{"occurrence", p.Occurrence != 0, nil, []PatchMode{FindReplace}},
+		{"separator", p.Separator != nil, nil, []PatchMode{Append, Prepend}},
 		{"add", len(p.Add) > 0, nil, []PatchMode{ItemsMode}},
 		{"remove", len(p.Remove) > 0, nil, []PatchMode{ItemsMode}},
 		{"pattern", p.Pattern != "", []PatchMode{Regex}, nil},
@@ -160,10 +162,10 @@ func (p Patch) check() error {
 	if p.Mode == ItemsMode && len(p.Add)+len(p.Remove) == 0 {
 		return patchFault("add", "The mode items needs names to add or to remove.")
 	}
-	if p.Occurrence < 0 {
+	if p.Occurrence < AllOccurrences {
 		return patchFault("occurrence", "Occurrences are counted from 1.")
 	}
-	for _, s := range []string{p.ReplacementHTML, p.Content, p.Replace, p.Replacement} {
+	for _, s := range []string{p.ReplacementHTML, p.Content, p.Replace, p.Replacement, p.separator()} {
 		if !utf8.ValidString(s) {
 			return patchFault("mode", "The new text is not valid UTF-8.")
 		}
@@ -199,20 +201,43 @@ func (p Patch) replaceBetween(content string) (Result, error) {
 
 func (p Patch) findReplace(content string) (Result, error) {
 	n := strings.Count(content, p.Find)
+	nth := int(p.Occurrence)
 	switch {
 	case n == 0:
 		return Result{}, patchFault("find", "The text does not occur in the content; copy it from there exactly.")
 	case p.Occurrence == 0 && n > 1:
 		return Result{}, patchFault("find", "The text occurs %d times; say which with occurrence, or find a longer piece.", n)
-	case p.Occurrence > n:
+	case nth > n:
 		return Result{}, patchFault("occurrence", "The text occurs only %d times.", n)
+	case p.Occurrence == AllOccurrences:
+		if len(content)+n*(len(p.Replace)-len(p.Find)) > MaxPatchOutput {
+			return Result{}, patchFault("mode", "The result would be longer than %d MiB.", MaxPatchOutput>>20)
+		}
+		return Result{Content: strings.ReplaceAll(content, p.Find, p.Replace), Matches: n}, nil
+	case p.Occurrence == LastOccurrence:
+		nth = n
 	}
 	at := strings.Index(content, p.Find)
-	for range p.Occurrence - 1 {
+	for range nth - 1 {
 		at += len(p.Find)
 		at += strings.Index(content[at:], p.Find)
 	}
 	return Result{Content: content[:at] + p.Replace + content[at+len(p.Find):], Matches: 1}, nil
+}
+
+// joined puts the separator between two texts, or by default a new line.
+func (p Patch) joined(a, b string) string {
+	if p.Separator == nil || a == "" || b == "" {
+		return onLines(a, b)
+	}
+	return a + *p.Separator + b
+}
+
+func (p Patch) separator() string {
+	if p.Separator == nil {
+		return ""
+	}
+	return *p.Separator
 }
 
 // onLines joins two texts so that each begins on a line of its own.

@@ -43,7 +43,7 @@ func TestPatch(t *testing.T) {
 		{"find twice", "a a", markup.Patch{Mode: "find_replace", Find: "a"}, "!find"},
 		{"find second", "a a a", markup.Patch{Mode: "find_replace", Find: "a", Replace: "b", Occurrence: 2}, "a b a"},
 		{"find beyond", "a a", markup.Patch{Mode: "find_replace", Find: "a", Occurrence: 3}, "!occurrence"},
-		{"find before first", "a", markup.Patch{Mode: "find_replace", Find: "a", Occurrence: -1}, "!occurrence"},
+		{"find before first", "a", markup.Patch{Mode: "find_replace", Find: "a", Occurrence: -3}, "!occurrence"},
 		{"find nothing", "a", markup.Patch{Mode: "find_replace", Find: "b"}, "!find"},
 
 		{"append", "<p>a</p>", markup.Patch{Mode: "append", Content: "<p>b</p>"}, "<p>a</p>\n<p>b</p>"},

@@ -78,6 +78,9 @@ func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 		b = append(quote(append(b, `{"type":"text","text":`...), notice), `},`...)
 	}
 	b = append(b, `{"type":"text","text":`...)
+	if a.Reply.Note != "" {
+		shown = []byte(a.Reply.Note)
+	}
 	b = append(quote(b, shown), '}')
 	if ref, ok := a.Reply.Meta["contextRef"].(string); ok && string(shown) != "null" && !bytes.Contains(shown, []byte(ref)) {
 		// A list that is shown alone has no place for it, and no client shows its model _meta.

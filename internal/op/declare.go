@@ -36,6 +36,7 @@ type Spec struct {
 	Idle     bool         // Effect is Write, but repeating it changes nothing more
 
 	Route     string        // "GET /api/mcp/cards/{name}"; "" where it has none
+	Older     []OlderRoute  // further routes, of older clients
 	Status    int           // on success; 0 is 200
 	NoTool    bool          // not offered over MCP
 	NoWorld   bool          // acts on the instance, not in a world
@@ -48,6 +49,24 @@ type Spec struct {
 
 	Examples []Example
 	Meta     map[string]any // further _meta of the tool
+}
+
+// OlderRoute is an address by which older clients of the card wiki reach an operation.
+type OlderRoute struct {
+	Route string // as Spec.Route
+	Input string // JSON object: input fields that the address stands for; "" for none
+}
+
+// PlainJSON is the media type by which a caller of REST asks for an operation's output
+// alone, without what is added for older clients.
+const PlainJSON = "application/vnd.loregate+json"
+
+// Older is an output that REST also gives under the names that older clients of the card
+// wiki read.
+type Older interface {
+	// Older gives an object whose members REST adds to the output's, or puts in the place
+	// of those of the same name.
+	Older() any
 }
 
 // Example is a call as it would be sent, shown in the reference and run by the tests.
@@ -66,9 +85,10 @@ type Operation struct {
 	shape    *shape
 	shownIn  *jsonschema.Schema
 	shownOut *jsonschema.Schema
-	upload   string // input field that a raw body fills; "" for none
-	rest     string // input field that takes unknown query parameters; "" for none
-	loose    bool   // the handler judges the input itself
+	upload   string            // input field that a raw body fills; "" for none
+	rest     string            // input field that takes unknown query parameters; "" for none
+	aliases  map[string]string // further names of input fields
+	loose    bool              // the handler judges the input itself
 }
 
 // Call is an admitted call as a handler gets it.
@@ -114,6 +134,7 @@ type Reply struct {
 	NotModified bool           // If-None-Match held; the output is not sent over REST
 	Diverted    bool           // a proposal was made of the write: the output is the Diverter's, not of the operation's Out
 	File        *File          // sent by REST in place of the output
+	Note        string         // shown by MCP as text in the place of an output that is null
 	Images      []File         // shown by MCP beside the output
 	Meta        map[string]any // goes with an MCP result as its _meta
 }
@@ -145,6 +166,7 @@ type Request struct {
 // Answer is what came of a call.
 type Answer struct {
 	Output json.RawMessage // JSON object that validates against the operation's Out
+	Older  json.RawMessage // JSON object of further members for older clients over REST; nil for none
 	Reply  Reply
 	Cut    bool  // a transport gave a part of the output, with truncated and next
 	Asks   *Form // set in place of all else where the call goes on when this is answered: by calling again

@@ -59,10 +59,20 @@ func (o *Operation) Method() string { m, _, _ := strings.Cut(o.Route, " "); retu
 // Path is a Route's path, with {variables}.
 func (o *Operation) Path() string { _, p, _ := strings.Cut(o.Route, " "); return p }
 
+// Routes are all addresses of the operation over REST, its own first.
+func (o *Operation) Routes() []OlderRoute {
+	if o.Route == "" {
+		return o.Older
+	}
+	return append([]OlderRoute{{Route: o.Route}}, o.Older...)
+}
+
 // PathVars are the variables of a Route's path, in order.
-func (o *Operation) PathVars() []string {
+func (o *Operation) PathVars() []string { return pathVars(o.Route) }
+
+func pathVars(route string) []string {
 	var vars []string
-	for part := range strings.SplitSeq(o.Path(), "/") {
+	for part := range strings.SplitSeq(route, "/") {
 		if strings.HasPrefix(part, "{") && strings.HasSuffix(part, "}") {
 			vars = append(vars, part[1:len(part)-1])
 		}
@@ -75,26 +85,26 @@ func checkRoutes(list []*Operation, wrong *problems) {
 	taken := map[string]string{}
 	variable := regexp.MustCompile(`\{[^}/]*\}`)
 	for _, o := range list {
-		if o.Route == "" {
-			continue
-		}
 		bad := func(format string, args ...any) { wrong.add("operation "+o.Name+": route "+format, args...) }
-		if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, o.Method()) || !strings.HasPrefix(o.Path(), "/api/") {
-			bad("%q is not METHOD /api/…", o.Route)
-		}
-		if o.Method() == "GET" && o.Effect != access.Read {
-			bad("%q: GET only reads", o.Route)
-		}
-		for _, v := range o.PathVars() {
-			if !o.declares(v) {
-				bad("%q: {%s} is no input field", o.Route, v)
+		for _, r := range o.Routes() {
+			method, path, _ := strings.Cut(r.Route, " ")
+			if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, method) || !strings.HasPrefix(path, "/api/") {
+				bad("%q is not METHOD /api/…", r.Route)
 			}
+			if method == "GET" && o.Effect != access.Read {
+				bad("%q: GET only reads", r.Route)
+			}
+			for _, v := range pathVars(r.Route) {
+				if !o.declares(v) {
+					bad("%q: {%s} is no input field", r.Route, v)
+				}
+			}
+			key := variable.ReplaceAllString(r.Route, "{}")
+			if other := taken[key]; other != "" {
+				bad("%q is taken by %s", r.Route, other)
+			}
+			taken[key] = o.Name
 		}
-		key := variable.ReplaceAllString(o.Route, "{}")
-		if other := taken[key]; other != "" {
-			bad("%q is taken by %s", o.Route, other)
-		}
-		taken[key] = o.Name
 	}
 }
 

@@ -27,8 +27,12 @@ import (
 //	pattern:"^[a-z]+$"      RE2 that a string matches
 //	minitems:"1" maxitems:"100" bounds of a list
 //	format:"uri"            a word of JSON Schema, shown; of them only uuid and date-time are checked
-//	numeric:"string"        a number that may also come as a string of digits
+//	numeric:"string"        a number that is shown as one that may come as a string too
 //	query:"rest"            a map that takes the unknown query parameters of a GET route
+//	alias:"a,b"             further names of a field of the first level, understood and not shown
+//
+// Any number may come as a string of its digits. What callers commonly call a field, such as
+// query for q, is understood too where nothing else is declared by that name.
 //
 // On a list, enum, min, max, minlen, maxlen and pattern are of its items. A null for an
 // optional field is as if it were absent. A *T of the output without omitzero may be null;
@@ -56,6 +60,7 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 		panic("op: input of " + s.Name + ": " + err.Error())
 	}
 	o.upload, o.rest = specialFields(reflect.TypeFor[In]())
+	o.aliases = aliasesOf(reflect.TypeFor[In]())
 	o.shownIn, o.shownOut = shownInput(o), shownOutput(o)
 	index := uploadIndex(reflect.TypeFor[In](), o.upload)
 	o.handle = func(ctx context.Context, c *Call, input, upload []byte) (any, error) {

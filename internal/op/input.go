@@ -3,6 +3,7 @@ package op
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,6 +47,7 @@ func (o *Operation) read(r Request) (in input, err error) {
 		n.kids = append(n.kids, member{o.upload, node{kind: '"'}})
 	}
 	if !o.loose {
+		o.rename(&n)
 		o.shape.check(&n, nil, &f)
 	}
 	if r.Upload != nil && o.upload != "" {
@@ -54,7 +56,7 @@ func (o *Operation) read(r Request) (in input, err error) {
 	o.note(&n, &in)
 	checkKey(in.key, &f)
 	if err := f.err(); err != nil {
-		return in, err
+		return in, o.exampled(err)
 	}
 	if err := o.fits(&n, r.Upload); err != nil {
 		return in, err
@@ -62,6 +64,17 @@ func (o *Operation) read(r Request) (in input, err error) {
 	in.json = appendCanonical(make([]byte, 0, len(raw)+64), &n)
 	in.hash = o.hash(in.json, r.Upload)
 	return in, nil
+}
+
+// exampled adds to a fault of an input how the call is written.
+func (o *Operation) exampled(err error) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || len(o.Examples) == 0 || len(o.Examples[0].Input) > 300 || o.Examples[0].Input == "{}" {
+		return err
+	}
+	c := *e
+	c.Message += "; for example " + o.Examples[0].Input
+	return &c
 }
 
 // fits holds a file, however it came, to the operation's BodyLimit.

@@ -4,10 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // Invoke admits a call once, runs it, and shapes its answer. Every error is a
@@ -119,7 +124,33 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{Output: output, Reply: call.Reply}, nil
+	a := &Answer{Output: output, Reply: call.Reply}
+	if o.Bare != "" && string(o.Shown(a)) == "null" {
+		a.Reply.Note = l.nothing(ctx, g, o, in.target)
+	}
+	if older, ok := out.(Older); ok && r.Transport == "rest" {
+		a.Older, err = Encode(older.Older())
+	}
+	return a, err
+}
+
+// nothing says in words that what was asked for is not there, and what is near.
+func (l *Local) nothing(ctx context.Context, g access.Grant, o *Operation, target string) string {
+	if target == "" {
+		return "null: nothing was found"
+	}
+	said := fmt.Sprintf("null: nothing was found for %s %q", o.Target, markup.Clean(target))
+	if l.near == nil || o.NoWorld {
+		return said
+	}
+	// Ids of places and the like are often made of a kind and a name.
+	if _, name, ok := strings.Cut(target, "-"); ok && uuid.Validate(target) != nil {
+		target = strings.ReplaceAll(name, "-", " ")
+	}
+	if near := l.near(ctx, g, target); len(near) > 0 {
+		said += "; near it are " + strings.Join(near, ", ")
+	}
+	return said + "; search for the name, or list what there is, to get an id"
 }
 
 func noProgress(float64, float64, string) {}

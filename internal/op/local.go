@@ -35,6 +35,8 @@ type Config struct {
 	Worlds   Worlds
 	Diverter Diverter // nil: writes of advisory keys are refused
 	Observer Observer // nil: calls are not measured
+	// Near gives a few names in the grant's sight that resemble a text; nil knows none.
+	Near func(ctx context.Context, g access.Grant, text string) []string
 }
 
 // Local invokes operations in this process. It is safe for concurrent use.
@@ -43,6 +45,7 @@ type Local struct {
 	worlds   Worlds
 	diverter Diverter
 	observer Observer
+	near     func(ctx context.Context, g access.Grant, text string) []string
 
 	surfaces   []Surface
 	operations []*Operation // each once, in the order of declaration
@@ -57,7 +60,7 @@ var _ Invoker = (*Local)(nil)
 // NewLocal makes a Local and checks every declaration: unique names and routes, texts,
 // path variables, and examples against the schemas. Its error names all that is wrong.
 func NewLocal(c Config) (*Local, error) {
-	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, surfaces: c.Surfaces,
+	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, near: c.Near, surfaces: c.Surfaces,
 		byName: map[string]*Operation{}, templates: map[*Resource]template{}}
 	if c.Guard == nil {
 		return nil, errors.New("op: a Guard is needed")

@@ -34,8 +34,10 @@ type shape struct {
 	minLen, maxLen     *int
 	minItems, maxItems *int
 	pattern            *regexp.Regexp
-	patternText        string
+	patternWords       string // what a text must be, in words
+	formWords          string // which forms are taken, in words
 	date, base64, uuid bool
+	hint               string // what the value is, as callers are shown it
 	whole              *jsonschema.Resolved
 }
 
@@ -65,7 +67,8 @@ func (c *compiler) shape(s *jsonschema.Schema) (*shape, error) {
 	}
 	p := &shape{types: s.Types, required: s.Required, order: s.PropertyOrder, enum: s.Enum, min: s.Minimum, max: s.Maximum,
 		minLen: s.MinLength, maxLen: s.MaxLength, minItems: s.MinItems, maxItems: s.MaxItems,
-		date: s.Format == "date-time", base64: s.ContentEncoding == "base64", uuid: s.Format == "uuid", patternText: s.Pattern}
+		date: s.Format == "date-time", base64: s.ContentEncoding == "base64", uuid: s.Format == "uuid", hint: s.Description,
+		patternWords: patternWords(s), formWords: formWords(s)}
 	c.done[s] = p
 	if s.Type != "" {
 		p.types = []string{s.Type}
@@ -167,11 +170,11 @@ func (s *shape) check(n *node, at *where, f *faults) {
 		s.number(n, at, f)
 	}
 	if s.enum != nil && !s.among(n) {
-		f.add(at, "must be one of %s", enumWords(s.enum))
+		f.add(at, "must be one of %s%s", enumWords(s.enum), meant(n, s.enum))
 	}
 	if s.whole != nil && len(f.list) == before {
-		if err := s.whole.Validate(plain(n)); err != nil {
-			f.add(at, "%s", lastCause(err))
+		if s.whole.Validate(plain(n)) != nil {
+			f.add(at, "%s", s.formWords)
 		}
 	}
 }
@@ -184,7 +187,7 @@ func (s *shape) convert(n *node) {
 		if v, err := strconv.ParseFloat(n.text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			n.text = strconv.FormatInt(int64(v), 10)
 		}
-	case n.kind == '"' && numeric(s.types):
+	case n.kind == '"' && (numeric(s.types) || !s.allows("string") && (s.allows("integer") || s.allows("number"))):
 		if t := strings.TrimSpace(n.text); isNumber(t) {
 			*n = node{kind: '0', text: t}
 			s.convert(n)
@@ -284,7 +287,7 @@ func (s *shape) str(n *node, at *where, f *faults) {
 		}
 	}
 	if s.pattern != nil && !s.pattern.MatchString(n.text) {
-		f.add(at, "must match %s", s.patternText)
+		f.add(at, "%s", s.patternWords)
 	}
 	if s.date {
 		if _, err := time.Parse(time.RFC3339, n.text); err != nil {
@@ -292,7 +295,7 @@ func (s *shape) str(n *node, at *where, f *faults) {
 		}
 	}
 	if s.uuid && (len(n.text) != 36 || uuid.Validate(n.text) != nil) {
-		f.add(at, "must be an id such as 01920000-0000-7000-8000-000000000001, as lists give it")
+		f.add(at, "%s", idWords(s.hint))
 	}
 	if s.base64 && !isBase64(n.text) {
 		f.add(at, "must be base64")
@@ -305,8 +308,7 @@ func (s *shape) number(n *node, at *where, f *faults) {
 	}
 	v, err := strconv.ParseFloat(n.text, 64)
 	if err != nil {
-		f.add(at, "is out of range")
-		return
+		return // said where it was read
 	}
 	if s.min != nil && v < *s.min {
 		f.add(at, "must be at least %v", *s.min)

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -183,6 +185,9 @@ func (p *parser) value(n *node, at *where, depth int) error {
 		}
 	case '0':
 		n.text = tok.String()
+		if v, err := strconv.ParseFloat(n.text, 64); err != nil || math.IsInf(v, 0) {
+			p.faults.add(at, "the number %s is out of range; the greatest is about 1.8e308", clip(n.text, 20))
+		}
 	case '{', '[':
 		if depth >= maxDepth {
 			p.faults.add(at, "is nested more than %d deep", maxDepth)

@@ -175,6 +175,7 @@ func (r reader) filtered(s canon.Sight, f canon.Filter) []canon.Card {
 func (r reader) passes(s canon.Sight, f canon.Filter, c canon.Card) bool {
 	switch {
 	case !strings.Contains(markup.Fold(c.Name), markup.Fold(f.NameContains)),
+		!strings.HasPrefix(markup.Fold(c.Name), markup.Fold(f.NameStarts)),
 		!c.Key.HasPrefix(f.Prefix),
 		f.NotName != "" && markup.MatchGlob(f.NotName, c.Name),
 		f.Type != "" && markup.KeyOf(c.Type) != markup.KeyOf(f.Type),
@@ -184,6 +185,8 @@ func (r reader) passes(s canon.Sight, f canon.Filter, c canon.Card) bool {
 		f.SortTo != nil && (c.SortValue() > *f.SortTo || c.SortValue() == canon.Unsorted),
 		f.Tag != "" && !r.bears(s, c.ID, markup.KeyOf(f.Tag)),
 		!within(c.UpdatedAt, f.UpdatedSince, f.UpdatedBefore),
+		!within(c.CreatedAt, f.CreatedSince, f.CreatedBefore),
+		f.Filled && c.Length == 0 && len(c.Fields) == 0,
 		!f.Parent.IsZero() && c.Parent != f.Parent,
 		f.Roots && !c.Parent.IsZero():
 		return false

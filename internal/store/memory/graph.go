@@ -92,16 +92,20 @@ func (p pointing) sorted() []*pointed {
 }
 
 func (r reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
-	links := pointing{}
+	links, first := pointing{}, map[markup.Key]canon.Ref{}
 	for _, row := range r.refs(s) {
-		if row.Ref.Kind == canon.RefLink {
-			links.add(row.Ref, row.Card.ID)
+		if row.Ref.Kind != canon.RefLink || canon.HoldsTags(row.Card.Key) {
+			continue
+		}
+		links.add(row.Ref, row.Card.ID)
+		if f, ok := first[row.Ref.Target]; !ok || cmp.Or(bytes.Compare(row.Card.ID[:], f.From[:]), cmp.Compare(row.Ref.Order, f.Order)) < 0 {
+			first[row.Ref.Target] = row.Ref
 		}
 	}
 	var all []canon.Wanted
 	for _, t := range links.sorted() {
 		if there, _ := r.CardsByKey(ctx, s, t.key); len(there) == 0 {
-			all = append(all, canon.Wanted{Key: t.key, Name: t.name, Count: len(t.cards)})
+			all = append(all, canon.Wanted{Key: t.key, Name: first[t.key].Name, Count: len(t.cards)})
 		}
 	}
 	out, total := page(all, p)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
 )
@@ -44,29 +45,60 @@ func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]c
 	return out, total, err
 }
 
-// Wanted lists targets of links by how many cards in sight have one, then by key.
+// Wanted walks the index of the view's level over what texts link to.
 func (r *reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	from := fmt.Sprintf(` FROM refs f JOIN cards c ON c.id = f.from_card WHERE f.w = %s AND f.kind = 1 AND %s
-		AND NOT EXISTS (SELECT FROM cards k WHERE k.key = f.target AND %s) GROUP BY f.target`, sc.w, sc.living("c"), sc.living("k"))
+	from, err := r.wanted(ctx, sc)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
 	n := len(sc.args)
+	page := from + " ORDER BY n DESC, target" + sc.page(p)
 	var out []canon.Wanted
 	err = r.c.query(ctx, func(r row) error {
-		out = append(out, canon.Wanted{Key: markup.Key(r.text(0)), Name: r.text(1), Count: int(r.int(2))})
+		out = append(out, canon.Wanted{Key: markup.Key(r.text(0)), Count: int(r.int(1)), Name: r.text(2)})
 		return nil
-	}, "SELECT f.target, min(f.name), count(DISTINCT f.from_card) AS n"+from+" ORDER BY n DESC, f.target"+sc.page(p), sc.args...)
+	}, fmt.Sprintf(`SELECT t.target, t.n, (SELECT f.name FROM refs f JOIN cards c ON c.id = f.from_card
+		WHERE f.w = %s AND f.target = t.target AND f.kind = 1 AND %s AND %s ORDER BY f.from_card, f.ord LIMIT 1)
+		FROM (%s) t ORDER BY t.n DESC, t.target`, sc.w, sc.living("c"), notTags("c"), page), sc.args...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	if t, ok := within(p, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
+	total, err := r.total(ctx, from, sc.args[:n]...)
 	return out, total, err
 }
+
+// wanted selects the targets that are not there in sight, and how many cards in sight link
+// to each. What a view sees only because it is named is added to what its level sees, and
+// is seldom much.
+func (r *reader) wanted(ctx context.Context, sc *scope) (string, error) {
+	byLevel := "SELECT target, 0::bigint AS n FROM targets WHERE false"
+	if sc.top > access.LevelNone {
+		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = %[2]s AND n%[1]d > 0 AND least > %[1]d", sc.top, sc.w)
+	}
+	if sc.subject == "" {
+		return byLevel, nil
+	}
+	probe := sc.again()
+	query, args := probe.trimmed(fmt.Sprintf("SELECT 1 FROM cards c WHERE c.w = %s AND c.trashed = 0 AND %s LIMIT 1", probe.w, probe.byName("c")))
+	if n, err := r.c.number(ctx, query, args...); err != nil || n == 0 {
+		return byLevel, err
+	}
+	byName := fmt.Sprintf("c.w = %s AND c.trashed = 0 AND %s", sc.w, sc.byName("c"))
+	return fmt.Sprintf(`SELECT target, sum(n)::bigint AS n FROM (%s UNION ALL
+		SELECT f.target, count(DISTINCT c.id) FROM cards c JOIN refs f ON f.w = c.w AND f.from_card = c.id AND f.kind = 1
+		WHERE %s AND %s AND NOT EXISTS (SELECT FROM targets t WHERE t.w = f.w AND t.target = f.target AND t.least <= %d) GROUP BY f.target) a
+		WHERE target NOT IN (SELECT c.key FROM cards c WHERE %[2]s) GROUP BY target`, byLevel, byName, notTags("c"), sc.top), nil
+}
+
+// notTags is the condition that a card is not a list of tags.
+func notTags(alias string) string { return "right(" + alias + ".key, 4) <> '+tag'" }
 
 // Tags lists tags by how many cards in sight bear them in sight, then by key.
 func (r *reader) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {

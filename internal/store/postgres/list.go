@@ -58,6 +58,18 @@ func (sc *scope) filter(f canon.Filter) string {
 	if f.Tag != "" {
 		and("c.id IN (%s)", sc.tagged(sc.arg(string(markup.KeyOf(f.Tag)))))
 	}
+	if !f.CreatedSince.IsZero() {
+		and("c.created >= %s", sc.arg(ceilClock(f.CreatedSince)))
+	}
+	if !f.CreatedBefore.IsZero() {
+		and("c.created < %s", sc.arg(ceilClock(f.CreatedBefore)))
+	}
+	if f.Filled {
+		and("(c.length > 0 OR c.fields IS NOT NULL)")
+	}
+	if folded := markup.Fold(f.NameStarts); folded != "" {
+		and("c.fold LIKE %s", sc.arg(like.Replace(folded)+"%"))
+	}
 	if folded := markup.Fold(f.NameContains); folded != "" {
 		and("c.fold LIKE %s", sc.arg("%"+like.Replace(folded)+"%"))
 	}

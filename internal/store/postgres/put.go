@@ -209,7 +209,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	}
 	t.ahead.clear(w)
 	t.c.later("SET LOCAL statement_timeout = 0") // a large world takes its time
-	for _, table := range []string{"worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "lexemes", "stale"} {
+	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "lexemes", "stale"} {
 		t.c.later("DELETE FROM "+table+" WHERE w = $1", w)
 	}
 	return t.c.flush(ctx)

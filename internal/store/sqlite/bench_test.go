@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 )
 
 // sizes are the numbers of cards that benchmarks run at. LOREGATE_BENCH_CARDS adds one,
@@ -254,4 +255,49 @@ func BenchmarkOpen(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkWanted asks a world of 100,000 cards, each of which links to a card that is
+// there, to one of a few thousand that are wanted by many, and to one that it alone wants.
+func BenchmarkWanted(b *testing.B) {
+	s := openTest(b, filepath.Join(b.TempDir(), "canon.db"))
+	const cards = 100_000
+	if err := s.Write(b.Context(), func(tx canon.Tx) error {
+		if err := tx.PutWorld(b.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime}); err != nil {
+			return err
+		}
+		for i := range cards {
+			c := cardOf(i+1, fmt.Sprintf("Place %d", i+1), access.NewLabel(access.Level(1+i%5/4)), "")
+			if err := tx.PutCard(b.Context(), c); err != nil {
+				return err
+			}
+			refs := []canon.Ref{{From: c.ID, Kind: canon.RefLink, Target: markup.KeyOf(fmt.Sprintf("Place %d", 1+i*7%cards))},
+				{From: c.ID, Kind: canon.RefLink, Target: markup.KeyOf(fmt.Sprintf("Missing %d", i*i%3001)), Order: 1},
+				{From: c.ID, Kind: canon.RefLink, Target: markup.KeyOf(fmt.Sprintf("Alone %d", i)), Order: 2}}
+			for j := range refs {
+				refs[j].Name = string(refs[j].Target)
+			}
+			if err := tx.PutRefs(b.Context(), testWorld, c.ID, refs); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		b.Fatal(err)
+	}
+	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"}, {Level: access.LevelGM}} {
+		b.Run(fmt.Sprint(view.Level, view.Subject), func(b *testing.B) {
+			for b.Loop() {
+				if err := s.Read(b.Context(), func(r canon.Reader) error {
+					list, _, err := r.Wanted(b.Context(), canon.Sight{World: testWorld, View: view}, canon.Page{Limit: 50})
+					if err == nil && (len(list) != 50 || list[0].Count < 20) {
+						b.Fatalf("%+v", list)
+					}
+					return err
+				}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

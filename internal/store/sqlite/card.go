@@ -173,6 +173,25 @@ func (r *reader) filter(ctx context.Context, sc scope, f canon.Filter) (*listing
 	if f.NotName != "" {
 		l.and("lore_glob(%s, c.name) = 0", l.arg(f.NotName))
 	}
+	if !f.CreatedSince.IsZero() {
+		l.and("c.created >= %s", l.arg(ceilClock(f.CreatedSince)))
+	}
+	if !f.CreatedBefore.IsZero() {
+		l.and("c.created < %s", l.arg(ceilClock(f.CreatedBefore)))
+	}
+	if f.Filled {
+		l.and("(c.length > 0 OR c.fields IS NOT NULL)")
+	}
+	switch starts := foldName(f.NameStarts); {
+	case starts == "":
+	case f.Prefix != "":
+		// The range of keys is the narrower way.
+		l.and("lore_has(%s, c.name)", l.arg(nameStart+starts))
+	default:
+		if err := r.nameHas(ctx, sc, l, nameStart+starts); err != nil {
+			return nil, err
+		}
+	}
 	if f.NameContains != "" {
 		if err := r.nameContains(ctx, sc, l, f.NameContains); err != nil {
 			return nil, err

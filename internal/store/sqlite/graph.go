@@ -55,31 +55,60 @@ func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]c
 	return out, total, err
 }
 
-// Wanted lists targets of links by how many cards in sight have one, then by key.
+// Wanted walks the index of the view's level over what texts link to.
 func (r *reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	// Each target is looked for once, and only then its sources.
-	from := ` FROM (SELECT DISTINCT target FROM refs WHERE w = ?1 AND kind = 1) t CROSS JOIN refs f ON f.w = ?1 AND f.target = t.target AND f.kind = 1
-		CROSS JOIN cards c ON c.w = ?1 AND c.id = f.from_card
-		WHERE NOT EXISTS (SELECT 1 FROM cards k WHERE k.w = ?1 AND k.key = t.target AND k.trashed = 0 AND ` + sc.sees("k") + `)
-			AND c.trashed = 0 AND ` + sc.sees("c") + ` GROUP BY f.target`
+	from, order, err := r.wanted(ctx, sc)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
 	var out []canon.Wanted
 	err = r.c.query(ctx, func(row row) error {
-		out = append(out, canon.Wanted{Key: markup.Key(row.text(0)), Name: row.text(1), Count: int(row.int(2))})
+		out = append(out, canon.Wanted{Key: markup.Key(row.text(0)), Count: int(row.int(1))})
 		return nil
-	}, "SELECT f.target, min(f.name), count(DISTINCT f.from_card) AS n"+from+" ORDER BY n DESC, f.target LIMIT ?3 OFFSET ?4", sc.args(p.Limit, max(p.Offset, 0))...)
+	}, from+" ORDER BY "+order+" LIMIT ?3 OFFSET ?4", sc.args(p.Limit, max(p.Offset, 0))...)
+	for i := 0; i < len(out) && err == nil; i++ {
+		_, err = r.c.one(ctx, func(row row) error { out[i].Name = row.text(0); return nil },
+			`SELECT f.name FROM refs f INDEXED BY refs_target CROSS JOIN cards c ON c.w = f.w AND c.id = f.from_card
+			WHERE f.w = ?1 AND f.target = ?3 AND f.kind = 1 AND c.trashed = 0 AND `+notTags("c")+" AND "+sc.sees("c")+" ORDER BY f.from_card, f.ord LIMIT 1", sc.args(string(out[i].Key))...)
+	}
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	if t, ok := within(p, len(out)); ok {
 		return out, t, nil
 	}
-	total, err := r.total(ctx, "SELECT 1"+from, sc.args()...)
+	total, err := r.total(ctx, from, sc.args()...)
 	return out, total, err
 }
+
+// wanted selects the targets that are not there in sight, and how many cards in sight link
+// to each; order is their order. What a view sees only because it is named is added to
+// what its level sees, and is seldom much.
+func (r *reader) wanted(ctx context.Context, sc scope) (from, order string, err error) {
+	byLevel := "SELECT target, 0 AS n FROM targets WHERE 0"
+	if sc.top > access.LevelNone {
+		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = ?1 AND n%[1]d > 0 AND least > %[1]d", sc.top)
+	}
+	byName := fmt.Sprintf("c.w = ?1 AND c.trashed = 0 AND c.label > 0 AND c.label IN %s AND c.level > %d AND c.level <= %d", named, sc.top, sc.ceiling)
+	any := false
+	if sc.subject != "" {
+		any, err = r.c.one(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c INDEXED BY cards_named WHERE "+byName+" LIMIT 1", sc.args()...)
+	}
+	if err != nil || !any {
+		return byLevel, "n DESC, target", err
+	}
+	return fmt.Sprintf(`SELECT target, sum(n) AS n FROM (%s UNION ALL
+		SELECT f.target, count(DISTINCT c.id) FROM cards c CROSS JOIN refs f ON f.w = c.w AND f.from_card = c.id AND f.kind = 1
+		WHERE %s AND %s AND NOT EXISTS (SELECT 1 FROM targets t WHERE t.w = ?1 AND t.target = f.target AND t.least <= %d) GROUP BY f.target)
+		WHERE target NOT IN (SELECT c.key FROM cards c WHERE %[2]s) GROUP BY target`, byLevel, byName, notTags("c"), sc.top), "n DESC, target", nil
+}
+
+// notTags is the condition that a card is not a list of tags.
+func notTags(alias string) string { return "substr(" + alias + ".key, -4) <> '+tag'" }
 
 // Tags lists tags by how many cards in sight bear them in sight, then by key.
 func (r *reader) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
@@ -114,7 +143,7 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 		return err
 	}
 	for _, f := range refs {
-		if _, err := t.c.exec(ctx, "INSERT OR REPLACE INTO refs (w, from_card, ord, kind, target, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+		if _, err := t.c.exec(ctx, "INSERT INTO refs (w, from_card, ord, kind, target, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET name = ?6",
 			n, from[:], f.Order, int64(f.Kind), string(f.Target), f.Name); err != nil {
 			return err
 		}

@@ -118,7 +118,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if err != nil || w == 0 {
 		return err
 	}
-	for _, table := range []string{"aliases", "alias_runs"} {
+	for _, table := range []string{"aliases", "alias_runs", "targets"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
 		}

@@ -72,6 +72,10 @@ func BenchmarkStore(b *testing.B, open func(b *testing.B) canon.Store) {
 		_, _, err := r.LinkMax(ctx, see, canon.ClockKind, canon.ClockAttr)
 		return err
 	})
+	ask("wanted", func(ctx context.Context, r canon.Reader, i int) error {
+		_, _, err := r.Wanted(ctx, see, page)
+		return err
+	})
 	ask("events", func(ctx context.Context, r canon.Reader, i int) error {
 		_, _, err := r.Events(ctx, see, canon.EventQuery{Scopes: []string{fmt.Sprintf("place:%d", i%50)}, Page: page})
 		return err
@@ -107,6 +111,7 @@ func fillBench(b *testing.B, s canon.Store) {
 				fmt.Fprintf(&text, "w%d ", zipf.Uint64())
 			}
 			tx.Card(c, text.String())
+			tx.Refs(c, to(link, fmt.Sprintf("Place %d", 1+(i*7)%benchCards)), to(link, fmt.Sprintf("Missing %d", zipf.Uint64())), to(link, fmt.Sprintf("Missing alone %d", i)))
 			tx.Link(canon.Link{World: WorldID(1), ID: LinkID(i + 1), Kind: []string{"exit", "at"}[i%2], From: c.ID, To: CardID(1 + (i*7)%(i+1)),
 				Label: Open, Attrs: fmt.Appendf(nil, `{"clock":%d}`, i), Since: canon.Seq(i + 1), At: Time(i)})
 			tx.Event(Event(i+1, []string{"moved", "said"}[i%2], fmt.Sprintf("place:%d", i%50), []access.Label{Open, GM}[i%5/4]))

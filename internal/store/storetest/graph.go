@@ -122,11 +122,10 @@ func testWanted(t *testing.T, s canon.Store) {
 		of   int
 	}{
 		{AsUser, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 2}, {Key: "before", Name: "Before", Count: 1},
-			{Key: "below", Name: "Below", Count: 1}, {Key: "c", Name: "C", Count: 1}, {Key: "linked", Name: "Linked", Count: 1}}, 5},
-		{AsGM, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 3}, {Key: "before", Name: "Before", Count: 1},
-			{Key: "linked", Name: "Linked", Count: 1}}, 3},
-		{AsUser, canon.Page{Limit: 2, Offset: 1}, []canon.Wanted{{Key: "before", Name: "Before", Count: 1}, {Key: "below", Name: "Below", Count: 1}}, 5},
-		{AsUser, canon.Page{Limit: 2, Offset: 5}, nil, 5},
+			{Key: "below", Name: "Below", Count: 1}, {Key: "c", Name: "C", Count: 1}}, 4},
+		{AsGM, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 3}, {Key: "before", Name: "Before", Count: 1}}, 2},
+		{AsUser, canon.Page{Limit: 2, Offset: 1}, []canon.Wanted{{Key: "before", Name: "Before", Count: 1}, {Key: "below", Name: "Below", Count: 1}}, 4},
+		{AsUser, canon.Page{Limit: 2, Offset: 5}, nil, 4},
 		{AsNobody, everything, nil, 0},
 	} {
 		look(t, s, test.view, func(e eye) {

@@ -58,6 +58,10 @@ func (m *model) filter() canon.Filter {
 		}
 	}
 	set(15, func() { f.NameContains = one(m, "hall", "E", "ete", "+", "b", "50%", "_", "żółw", "straße") })
+	set(10, func() { f.NameStarts = one(m, "hall", "E", "ete", "x+", "b", "50%", "_", "żół") })
+	set(10, func() { f.CreatedSince = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
+	set(10, func() { f.CreatedBefore = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
+	set(10, func() { f.Filled = true })
 	set(15, func() { f.Prefix = markup.KeyOf(m.name()) })
 	set(15, func() { f.NotName = one(m, "*+tags", "*+GM*", "Hall*", "*moot", "?x", "x1", "*") })
 	set(15, func() { f.Type = one(m, "Rich Text", "lore", "places", "none") })

@@ -1,0 +1,166 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+func backupFiles(d *deps) []*op.Operation {
+	return []*op.Operation{
+		write(d, op.Spec{
+			Name:   "list_backups",
+			Title:  "List the backups",
+			Doc:    "See which copies of the instance lie in the folder backups, latest first.",
+			Effect: access.Read, Route: "GET /api/mcp/admin/backups", Operator: true, NoWorld: true,
+			Older:    []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/list"}},
+			Examples: []op.Example{{Title: "All", Input: `{}`}},
+		}, listBackups),
+		write(d, op.Spec{
+			Name:   "download_backup",
+			Title:  "Download a backup",
+			Doc:    "Get a copy of the instance as a file: one that list_backups names, or a new one.",
+			Effect: access.Read, Route: "GET /api/mcp/admin/backups/{filename}", Sends: op.SendsFile, Operator: true, NoWorld: true, NoTool: true, Timeout: 10 * time.Minute,
+			Older:    []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/download/{filename}"}, {Route: "GET /api/mcp/admin/database/backup"}},
+			Examples: []op.Example{{Title: "One that is there", Input: `{"filename": "loregate-0123456789abcdef.db"}`}},
+		}, downloadBackup),
+		write(d, op.Spec{
+			Name:   "delete_backup",
+			Title:  "Delete a backup",
+			Doc:    "Delete a copy of the instance from the folder backups, for good. list_backups names what is there.",
+			Effect: access.Destroy, Route: "DELETE /api/mcp/admin/backups/{filename}", Operator: true, NoWorld: true,
+			Older:    []op.OlderRoute{{Route: "DELETE /api/mcp/admin/database/backup/{filename}"}},
+			Examples: []op.Example{{Title: "Delete one", Input: `{"filename": "loregate-0123456789abcdef.db"}`}},
+		}, deleteBackup),
+	}
+}
+
+// backupName is how the copies are called that create_backup makes; nothing else in the
+// folder is shown or touched.
+var backupName = regexp.MustCompile(`^loregate-[0-9a-f]{16}\.db$`)
+
+type backupFile struct {
+	Name       string `json:"filename"`
+	Size       int64  `json:"size" jsonschema:"Bytes."`
+	SizeWords  string `json:"size_human"`
+	Age        string `json:"age"`
+	CreatedAt  stamp  `json:"created_at"`
+	ModifiedAt stamp  `json:"modified_at"`
+}
+
+type backupsOut struct {
+	Backups []backupFile `json:"backups"`
+	Total   int          `json:"total"`
+	Folder  string       `json:"backup_dir" jsonschema:"Below the instance's data folder."`
+}
+
+func listBackups(_ context.Context, d *deps, _ *op.Call, _ struct{}) (backupsOut, error) {
+	out := backupsOut{Backups: []backupFile{}, Folder: backupFolder}
+	entries, err := os.ReadDir(filepath.Join(d.data, backupFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return out, err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !backupName.MatchString(e.Name()) {
+			continue // it went meanwhile, or is no copy
+		}
+		at := stamp(info.ModTime())
+		out.Backups = append(out.Backups, backupFile{Name: e.Name(), Size: info.Size(), SizeWords: sizeWords(info.Size()),
+			Age: time.Since(info.ModTime()).Round(time.Second).String(), CreatedAt: at, ModifiedAt: at})
+	}
+	slices.SortFunc(out.Backups, func(a, b backupFile) int {
+		if n := time.Time(b.ModifiedAt).Compare(time.Time(a.ModifiedAt)); n != 0 {
+			return n
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	out.Total = len(out.Backups)
+	return out, nil
+}
+
+func sizeWords(n int64) string {
+	units, size := []string{"B", "KiB", "MiB", "GiB"}, float64(n)
+	for len(units) > 1 && size >= 1024 {
+		size, units = size/1024, units[1:]
+	}
+	return fmt.Sprintf("%.1f %s", size, units[0])
+}
+
+type backupFileIn struct {
+	Name string `json:"filename" minlen:"1" maxlen:"64" jsonschema:"Name of the copy, as list_backups gives it."`
+}
+
+type downloadIn struct {
+	Name string `json:"filename,omitzero" maxlen:"64" jsonschema:"Name of the copy, as list_backups gives it; without one a copy is made."`
+}
+
+func noBackup(name string) error {
+	return fault.New(fault.NotFound, "there is no backup %q; list_backups names those there are", clip(name, 64))
+}
+
+func downloadBackup(ctx context.Context, d *deps, c *op.Call, in downloadIn) (backupFileIn, error) {
+	if d.backup == nil || d.data == "" {
+		return backupFileIn{}, fault.New(fault.Unavailable, "backups are not set up here; copy the data folder while the server is stopped")
+	}
+	if in.Name == "" {
+		made, err := d.copyStore(ctx)
+		if err != nil {
+			return backupFileIn{}, err
+		}
+		in.Name = made.File
+	}
+	if !backupName.MatchString(in.Name) {
+		return backupFileIn{}, noBackup(in.Name)
+	}
+	folder := filepath.Join(d.data, backupFolder)
+	info, err := os.Stat(filepath.Join(folder, in.Name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return backupFileIn{}, noBackup(in.Name)
+	case err != nil:
+		return backupFileIn{}, err
+	case info.Size() > maxDownload:
+		return backupFileIn{}, fault.New(fault.TooLarge, "the copy has %d bytes, too many to send; take it from the folder backups", info.Size())
+	}
+	data, err := readBackup(folder, in.Name)
+	c.Reply.File = &op.File{Name: in.Name, Type: "application/vnd.sqlite3", Data: data}
+	return backupFileIn(in), err
+}
+
+type deletedBackup struct {
+	Name    string `json:"filename"`
+	Deleted bool   `json:"deleted"`
+	Message string `json:"message"`
+}
+
+func deleteBackup(_ context.Context, d *deps, _ *op.Call, in backupFileIn) (deletedBackup, error) {
+	if !backupName.MatchString(in.Name) || d.data == "" {
+		return deletedBackup{}, noBackup(in.Name)
+	}
+	root, err := os.OpenRoot(filepath.Join(d.data, backupFolder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return deletedBackup{}, noBackup(in.Name)
+	}
+	if err != nil {
+		return deletedBackup{}, err
+	}
+	defer func() { _ = root.Close() }() // what was removed is removed
+	if err := root.Remove(in.Name); errors.Is(err, fs.ErrNotExist) {
+		return deletedBackup{}, noBackup(in.Name)
+	} else if err != nil {
+		return deletedBackup{}, err
+	}
+	return deletedBackup{Name: in.Name, Deleted: true, Message: "the copy was deleted"}, nil
+}

@@ -1,0 +1,131 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/op"
+)
+
+func fetchWrites(d *deps) []*op.Operation {
+	return []*op.Operation{write(d, op.Spec{
+		Name:  "upload_from_url",
+		Title: "Attach a file from an address",
+		Doc: "Fetch a file of at most 25 MiB over HTTPS and keep it as upload_attachment does. " +
+			"Only hosts that the operator allows are asked; by default none is.",
+		Route: "POST /api/mcp/cards/{name}/upload-from-url", Target: "name", Idle: true, Timeout: time.Minute,
+		Examples: []op.Example{{Title: "A picture", Input: `{"name": "Rent Quay+sign", "url": "https://files.example/sign.png"}`}},
+	}, d.uploadFromURL)}
+}
+
+type fetchIn struct {
+	named
+	URL   string `json:"url" minlen:"9" maxlen:"2000" jsonschema:"Address of the file, https://."`
+	Type  string `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
+	Level string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
+}
+
+func (d *deps) uploadFromURL(ctx context.Context, _ *deps, c *op.Call, in fetchIn) (uploadOut, error) {
+	// Who may not write the card is told so before anything is fetched.
+	if err := d.canon.Look(ctx, c.Grant, func(l *canon.Look) error { return gate(l, in.Name) }); err != nil {
+		return uploadOut{}, err
+	}
+	data, name, err := d.fetcher.get(ctx, in.URL)
+	if err != nil {
+		return uploadOut{}, err
+	}
+	return upload(ctx, d, c, uploadIn{named: in.named, Data: data, FileName: name, Type: in.Type, Level: in.Level})
+}
+
+// fetcher gets files from outside. What a caller names is asked for only over HTTPS, at a
+// host of the list, at an address that is public, and redirects are not followed: no call
+// of it reaches the machine itself or its neighbours.
+type fetcher struct {
+	hosts  []string
+	client *http.Client
+	tells  func(netip.Addr) bool // whether an address may be asked
+}
+
+func newFetcher(hosts []string) *fetcher {
+	f := &fetcher{hosts: hosts, tells: isPublic}
+	// The address is checked when it is dialled: what a name resolves to may change.
+	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !f.tells(at.Addr().Unmap()) {
+			return errNotPublic
+		}
+		return nil
+	}}
+	f.client = &http.Client{Timeout: 50 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 20 * time.Second,
+			DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}}
+	return f
+}
+
+var errNotPublic = errors.New("the address is not public")
+
+// notPublic are the ranges beside those that netip knows: shared, documentation,
+// benchmarking, reserved, and those that carry an IPv4 address inside.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
+}
+
+func isPublic(a netip.Addr) bool {
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// get fetches a file, and gives the name that its address ends in.
+func (f *fetcher) get(ctx context.Context, address string) (data []byte, name string, err error) {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil:
+		return nil, "", fault.BadField("url", "must be an address such as https://files.example/sign.png, without a name or password in it")
+	case !slices.ContainsFunc(f.hosts, func(h string) bool { return strings.EqualFold(h, u.Hostname()) }) || u.Port() != "" && u.Port() != "443":
+		return nil, "", fault.New(fault.Denied, "files are not fetched from %q; the operator allows hosts by the setting fetch.hosts. Send the file itself with upload_attachment", clip(u.Host, 255))
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, "", fault.BadField("url", "cannot be asked for")
+	}
+	res, err := f.client.Do(r)
+	if err != nil {
+		return nil, "", notFetched("the host did not answer, or is at an address that is not public").Because(err)
+	}
+	defer func() { _ = res.Body.Close() }() // it was only read
+	if res.StatusCode != http.StatusOK {
+		return nil, "", notFetched("the host answered %d; redirects are not followed, give the address that they lead to", res.StatusCode)
+	}
+	data, err = io.ReadAll(io.LimitReader(res.Body, canon.MaxFile+1))
+	switch {
+	case err != nil:
+		return nil, "", notFetched("the file did not arrive whole").Because(err)
+	case len(data) > canon.MaxFile:
+		return nil, "", fault.New(fault.TooLarge, "the file is larger than the %d bytes that are taken here", canon.MaxFile).With("limit_bytes", canon.MaxFile)
+	}
+	if name = path.Base(u.Path); name == "/" || name == "." || len(name) > 200 {
+		name = ""
+	}
+	return data, name, nil
+}
+
+// notFetched is about an address that could not be read, which the caller may mend.
+func notFetched(format string, args ...any) *fault.Error {
+	f := fault.BadField("url", format, args...)
+	f.Kind = fault.Rule
+	return f
+}

@@ -1,0 +1,359 @@
+package archive
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+// What REST says besides, under the names that the card wiki's own client reads. Each
+// answer has all of it already; here it is only named as there. A version's number is the
+// id of the act that wrote it.
+
+// Older adds the card's address, and whether it only holds a place for those below it.
+func (o card) Older() any {
+	return struct {
+		URL     string `json:"url"`
+		Virtual bool   `json:"virtual_card"`
+	}{o.url, o.ContentLength == 0 && (len(o.Fields) == 0 || string(o.Fields) == "{}")}
+}
+
+// Older adds the card's address.
+func (o written) Older() any {
+	return struct {
+		URL string `json:"url"`
+	}{o.url}
+}
+
+type olderChild struct {
+	child
+	UpdatedAt stamp `json:"updated_at"`
+}
+
+// Older adds when each child was changed.
+func (o childrenOut) Older() any {
+	list := make([]olderChild, len(o.Children))
+	for i, c := range o.Children {
+		list[i] = olderChild{c, c.updated}
+	}
+	return struct {
+		Children []olderChild `json:"children"`
+	}{list}
+}
+
+type olderHeading struct {
+	heading
+	Position int    `json:"position"`
+	Format   string `json:"format"`
+}
+
+// Older adds the card's type, and where each heading stands and how it is written.
+func (o outlineOut) Older() any {
+	format := "html"
+	if canon.TextOf(o.typ) == canon.TextMarkdown {
+		format = "markdown"
+	}
+	list := make([]olderHeading, len(o.Headings))
+	for i, h := range o.Headings {
+		list[i] = olderHeading{h, h.Offset, format}
+	}
+	return struct {
+		Card     string         `json:"card"`
+		Type     string         `json:"type"`
+		Headings []olderHeading `json:"headings"`
+	}{o.Name, o.typ, list}
+}
+
+type olderMatch struct {
+	place
+	Position int    `json:"position"`
+	Context  string `json:"context"`
+}
+
+// Older adds the question, and each match in one piece with what is around it.
+func (o findOut) Older() any {
+	list := make([]olderMatch, len(o.Matches))
+	for i, m := range o.Matches {
+		list[i] = olderMatch{m, m.Offset, strings.Join(strings.Fields(m.Before+" "+m.Match+" "+m.After), " ")}
+	}
+	return struct {
+		Card    string       `json:"card"`
+		Query   string       `json:"query"`
+		Count   int          `json:"match_count"`
+		Length  int          `json:"content_length"`
+		Matches []olderMatch `json:"matches"`
+	}{o.Name, o.query, o.Total, o.length, list}
+}
+
+// act is a version as the act that wrote it.
+type act struct {
+	ID      uint32         `json:"act_id"`
+	At      stamp          `json:"acted_at"`
+	Actor   access.Subject `json:"actor"`
+	Action  string         `json:"action"`
+	Changes []string       `json:"changes"`
+	Comment *string        `json:"comment"`
+}
+
+func (v version) act() act {
+	action := "update"
+	switch {
+	case v.Trashed:
+		action = "delete"
+	case v.Version == 1:
+		action = "create"
+	}
+	changes := v.changes
+	if changes == nil {
+		changes = []string{}
+	}
+	return act{ID: v.Version, At: v.At, Actor: v.By, Action: action, Changes: changes}
+}
+
+// Older adds the versions as acts.
+func (o historyOut) Older() any {
+	list := make([]act, len(o.Versions))
+	for i, v := range o.Versions {
+		list[i] = v.act()
+	}
+	return struct {
+		Card      string `json:"card"`
+		Revisions []act  `json:"revisions"`
+		InTrash   bool   `json:"in_trash"`
+	}{o.Name, list, o.inTrash}
+}
+
+type snapshot struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Content string `json:"content"`
+}
+
+// Older adds the version as what an act left, with all of its content.
+func (o revisionOut) Older() any {
+	return struct {
+		Card string `json:"card"`
+		act
+		Snapshot snapshot `json:"snapshot"`
+	}{o.card, o.act(), snapshot{o.Name, o.Type, o.whole}}
+}
+
+// Older says what the card was restored from.
+func (o restoreOut) Older() any {
+	type from struct {
+		ID uint32 `json:"act_id"`
+		At stamp  `json:"acted_at"`
+	}
+	out := struct {
+		Success bool   `json:"success"`
+		Card    string `json:"card"`
+		From    *from  `json:"restored_from"`
+		Message string `json:"message"`
+	}{true, o.Name, nil, "the card came back from the trash"}
+	if o.version > 0 {
+		out.From, out.Message = &from{o.version, o.writtenAt}, "the card is as it was in that version"
+	}
+	return out
+}
+
+type olderTrashed struct {
+	trashed
+	At stamp          `json:"deleted_at"`
+	By access.Subject `json:"deleted_by"`
+}
+
+// Older adds when and by whom each card was deleted.
+func (o trashOut) Older() any {
+	list := make([]olderTrashed, len(o.Cards))
+	for i, c := range o.Cards {
+		list[i] = olderTrashed{c, c.TrashedAt, c.By}
+	}
+	return struct {
+		Cards []olderTrashed `json:"cards"`
+	}{list}
+}
+
+// Older adds the card under its new name.
+func (o renameOut) Older() any {
+	return struct {
+		Status  string  `json:"status"`
+		NewName string  `json:"new_name"`
+		Updated bool    `json:"updated_referers"`
+		Card    summary `json:"card"`
+	}{"renamed", o.Name, o.followed, o.summary}
+}
+
+// Older adds the items as results.
+func (o queryOut) Older() any {
+	return struct {
+		Results []item `json:"results"`
+	}{o.Items}
+}
+
+// olderQuery is the object in which older clients put the filters of run_query. A time is
+// asked for as [">=", "2026-01-31"] or ["between", from, to].
+type olderQuery struct {
+	Name      string   `json:"name,omitzero" maxlen:"255"`
+	Content   string   `json:"content,omitzero" maxlen:"500"`
+	Type      string   `json:"type,omitzero" maxlen:"255"`
+	Prefix    string   `json:"prefix,omitzero" maxlen:"1020"`
+	NotName   string   `json:"not_name,omitzero" maxlen:"1020"`
+	Tag       string   `json:"tag,omitzero" maxlen:"255"`
+	Since     string   `json:"updated_since,omitzero" maxlen:"64"`
+	Before    string   `json:"updated_before,omitzero" maxlen:"64"`
+	UpdatedAt []string `json:"updated_at,omitzero" maxitems:"3" maxlen:"64"`
+	CreatedAt []string `json:"created_at,omitzero" maxitems:"3" maxlen:"64"`
+}
+
+// fill makes a selection of it.
+func (q olderQuery) fill(s *selection) (err error) {
+	s.Name, s.Content = q.Name, q.Content
+	s.Type, s.Prefix, s.NotName, s.Tag = q.Type, q.Prefix, q.NotName, q.Tag
+	for _, t := range []struct {
+		field, text string
+		to          *time.Time
+	}{{"updated_since", q.Since, &s.UpdatedSince}, {"updated_before", q.Before, &s.UpdatedBefore}} {
+		if t.text == "" {
+			continue
+		}
+		if *t.to, err = parseTime(t.text); err != nil {
+			return badTime("query." + t.field)
+		}
+	}
+	if err := span("query.updated_at", q.UpdatedAt, &s.UpdatedSince, &s.UpdatedBefore); err != nil {
+		return err
+	}
+	return span("query.created_at", q.CreatedAt, &s.CreatedSince, &s.CreatedBefore)
+}
+
+func badTime(field string) error {
+	return fault.BadField(field, `must be times such as 2026-01-31, as in [">=", "2026-01-31"] or ["between", "2026-01-01", "2026-01-31"]`)
+}
+
+// span reads a comparison of times. A bound that is a date means the whole of it.
+func span(field string, words []string, since, before *time.Time) error {
+	if len(words) == 0 {
+		return nil
+	}
+	var at [2]time.Time
+	for i, w := range words[1:] {
+		t, err := parseTime(w)
+		if err != nil {
+			return badTime(field)
+		}
+		at[i] = t
+	}
+	next := func(i int) time.Time { // the first instant after a bound
+		if len(words[i+1]) == len(time.DateOnly) {
+			return at[i].AddDate(0, 0, 1)
+		}
+		return at[i].Add(time.Millisecond)
+	}
+	switch {
+	case len(words) == 2 && words[0] == ">=":
+		*since = at[0]
+	case len(words) == 2 && words[0] == ">":
+		*since = next(0)
+	case len(words) == 2 && words[0] == "<":
+		*before = at[0]
+	case len(words) == 2 && words[0] == "<=":
+		*before = next(0)
+	case len(words) == 3 && words[0] == "between":
+		*since, *before = at[0], next(1)
+	default:
+		return badTime(field)
+	}
+	return nil
+}
+
+type olderSuggestion struct {
+	suggested
+	Card string `json:"matching_card"`
+}
+
+// Older adds the card that each suggestion means, and the text with the links.
+func (o linkOut) Older() any {
+	type stats struct {
+		Terms int `json:"terms_in_index"`
+		Found int `json:"suggestions_found"`
+		Cards int `json:"unique_cards_referenced"`
+	}
+	list := make([]olderSuggestion, len(o.Suggestions))
+	for i, s := range o.Suggestions {
+		list[i] = olderSuggestion{s, s.Target}
+	}
+	return struct {
+		Card        string            `json:"card_name"`
+		Scope       string            `json:"scope"`
+		Shortest    int               `json:"min_term_length"`
+		Stats       stats             `json:"stats"`
+		Suggestions []olderSuggestion `json:"suggestions"`
+		Preview     string            `json:"preview,omitzero"`
+	}{o.Name, o.in.Scope, o.in.MinTermLength, stats{o.terms, o.Total, o.Total}, list, o.preview}
+}
+
+// Older adds what was asked for.
+func (o spoilerOut) Older() any {
+	return struct {
+		Scope string `json:"scope"`
+		Terms int    `json:"terms_checked"`
+	}{o.scope, o.terms}
+}
+
+// relationKinds are the connections that have an address of their own.
+var relationKinds = []string{"referers", "linked_by", "links", "nests", "nested_in"}
+
+func relationRoutes() []op.OlderRoute {
+	var list []op.OlderRoute
+	for _, kind := range relationKinds {
+		list = append(list, op.OlderRoute{Route: "GET /api/mcp/cards/{name}/" + kind, Input: `{"kind":"` + kind + `"}`})
+	}
+	return list
+}
+
+// Older adds the cards and their number under the kind's name.
+func (o relationsOut) Older() any {
+	return map[string]any{o.Kind: o.Cards, o.Kind + "_count": o.Total}
+}
+
+// fileURLs are where a file is downloaded.
+type fileURLs struct {
+	File   string            `json:"file_url"`
+	Images map[string]string `json:"image_urls,omitempty" jsonschema:"By size; a picture is kept in its own size alone."`
+}
+
+func urlsOf(c *op.Call, card canon.Card) fileURLs {
+	u := fileURLs{File: c.BaseURL + filePath(card.Name)}
+	if markup.KeyOf(card.Type) == markup.KeyOf(canon.TypeImage) {
+		u.Images = map[string]string{"original": u.File}
+	}
+	return u
+}
+
+// Older adds where the file is downloaded.
+func (o uploadOut) Older() any { return o.urls }
+
+// tagQuery reads a question that asks for tags alone: "tags:A AND tags:B", or with OR.
+func tagQuery(q string) (tags []string, any, ok bool) {
+	if !strings.Contains(q, "tags:") || utf8.RuneCountInString(q) > 500 {
+		return nil, false, false
+	}
+	joint := " AND "
+	if strings.Contains(q, " OR ") {
+		joint, any = " OR ", true
+	}
+	for part := range strings.SplitSeq(q, joint) {
+		name, isTag := strings.CutPrefix(strings.TrimSpace(part), "tags:")
+		if name = strings.TrimSpace(name); !isTag || markup.KeyOf(name) == "" || strings.Contains(name, "tags:") {
+			return nil, false, false
+		}
+		tags = append(tags, name)
+	}
+	return tags, any, true
+}

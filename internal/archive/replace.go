@@ -1,0 +1,158 @@
+package archive
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"time"
+
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func replaceWrites(d *deps) []*op.Operation {
+	return []*op.Operation{write(d, op.Spec{
+		Name:  "replace_everywhere",
+		Title: "Find and replace in many cards",
+		Doc: "Replace a text, or what a regular expression matches, in all cards that you may see and change, narrowed by filters. " +
+			"By default it only shows what would change; with dry_run false all is changed at once or nothing is. undo_change takes it back.",
+		Route: "POST /api/mcp/replace", Idle: true, Timeout: time.Minute,
+		Examples: []op.Example{
+			{Title: "See what would change", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "type": "Character"}`},
+			{Title: "Change it", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "dry_run": false}`},
+		},
+	}, replaceEverywhere)}
+}
+
+// What one replacement looks through and changes at most.
+const (
+	replaceScan  = 20_000
+	replaceBytes = 64 << 20
+	replaceCards = 100
+)
+
+type replaceIn struct {
+	Find          string `json:"find" alias:"search_pattern,pattern" minlen:"1" maxlen:"500" jsonschema:"The text to find; with regex an RE2 pattern."`
+	Replace       string `json:"replace" alias:"replace_with,replacement" maxlen:"10000" jsonschema:"The text that takes its place; with regex $1 is a group."`
+	Regex         bool   `json:"regex,omitzero" jsonschema:"find is a regular expression."`
+	CaseSensitive bool   `json:"case_sensitive,omitzero" default:"true" jsonschema:"Capitals must be the same; false takes any."`
+	filters
+	Limit  int  `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Most cards to change; more are refused."`
+	DryRun bool `json:"dry_run,omitzero" default:"true" jsonschema:"Only show what would change."`
+}
+
+type replaced struct {
+	Name    string `json:"name"`
+	Matches int    `json:"matches"`
+	Diff    string `json:"diff,omitzero" jsonschema:"Of a dry run: how it would change."`
+}
+
+type replaceOut struct {
+	Cards    []replaced `json:"cards"`
+	Matches  int        `json:"matches"`
+	Looked   int        `json:"looked_through" jsonschema:"Cards that were looked through."`
+	DryRun   bool       `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
+	ChangeID string     `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+}
+
+// patch is the replacement as a patch of one card.
+func (in replaceIn) patch() markup.Patch {
+	p := markup.Patch{Mode: markup.Regex, Pattern: in.Find, Replacement: in.Replace}
+	switch {
+	case !in.Regex && in.CaseSensitive:
+		return markup.Patch{Mode: markup.FindReplace, Find: in.Find, Replace: in.Replace, Occurrence: markup.AllOccurrences}
+	case !in.Regex:
+		p.Pattern, p.Replacement = regexp.QuoteMeta(in.Find), strings.ReplaceAll(in.Replace, "$", "$$")
+	}
+	if !in.CaseSensitive {
+		p.Pattern = "(?i)" + p.Pattern
+	}
+	return p
+}
+
+func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (replaceOut, error) {
+	if err := in.check(); err != nil {
+		return replaceOut{}, err
+	}
+	patch := in.patch()
+	has := func(text string) bool { return strings.Contains(text, patch.Find) }
+	if patch.Mode == markup.Regex {
+		re, err := regexp.Compile(patch.Pattern)
+		if err != nil {
+			return replaceOut{}, fault.BadField("find", "is no RE2 pattern: %v", err)
+		}
+		has = re.MatchString
+	}
+	out := replaceOut{DryRun: in.DryRun, Cards: []replaced{}}
+	return commit(ctx, d, c, task[replaceOut]{
+		plan: func(p *canon.Plan) error {
+			out.Cards, out.Matches, out.Looked = []replaced{}, 0, 0
+			return in.everywhere(ctx, p, patch, has, &out)
+		},
+		reply: func(l *canon.Look, r canon.Receipt) (replaceOut, error) {
+			out.ChangeID = changeID(r)
+			for n := range r.Targets {
+				if card, err := target(ctx, l, r, n); err == nil && r.Replayed { // no plan was made
+					out.Cards = append(out.Cards, replaced{Name: card.Name})
+				}
+			}
+			return out, nil
+		},
+	})
+}
+
+// everywhere plans the change of each card that has the text.
+func (in replaceIn) everywhere(ctx context.Context, p *canon.Plan, patch markup.Patch, has func(string) bool, out *replaceOut) error {
+	size := 0
+	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
+		cards, _, err := p.Cards(ctx, in.filters.canon(""), page)
+		if err != nil {
+			return err
+		}
+		for _, c := range cards {
+			if out.Looked, size = out.Looked+1, size+c.Size; out.Looked > replaceScan || size > replaceBytes {
+				return fault.BadField("find", "more than %d cards, or %d MiB, would have to be looked through; narrow it by prefix, type or tag", replaceScan, replaceBytes>>20)
+			}
+			if canon.TextOf(c.Type) == canon.TextFile || c.Length == 0 {
+				continue
+			}
+			before, err := p.Content(ctx, c)
+			if err == nil && has(before) {
+				err = in.one(ctx, p, c, before, patch, out)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if len(cards) < page.Limit {
+			return nil
+		}
+	}
+}
+
+// one plans the change of a card that has the text.
+func (in replaceIn) one(ctx context.Context, p *canon.Plan, c canon.Card, before string, patch markup.Patch, out *replaceOut) error {
+	r, err := patch.Apply(ctx, before)
+	if f, ok := asFault(patchFault(err)); ok && len(f.Fields) > 0 {
+		return fault.BadField("find", "in %q: %s", c.Name, f.Fields[0].Error)
+	}
+	if err != nil || r.Content == before {
+		return err
+	}
+	if len(out.Cards) == in.Limit {
+		return fault.BadField("limit", "more than %d cards have this text; narrow it by prefix, type or tag, or give a higher limit, at most %d", in.Limit, replaceCards)
+	}
+	card, err := p.Update(c, canon.Edit{Content: &r.Content})
+	if err != nil {
+		return err
+	}
+	p.Target(card.ID)
+	row := replaced{Name: c.Name, Matches: r.Matches}
+	if in.DryRun {
+		row.Diff = clip(markup.Diff(before, r.Content), 2000)
+	}
+	out.Cards, out.Matches = append(out.Cards, row), out.Matches+r.Matches
+	return nil
+}

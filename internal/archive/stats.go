@@ -1,0 +1,206 @@
+package archive
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func statsReads(d *deps) []*op.Operation {
+	return []*op.Operation{
+		read(d, op.Spec{
+			Name:     "get_card_stats",
+			Title:    "Statistics of a card",
+			Doc:      "See how long a card is before you read it: words, characters, sections, paragraphs, links and pictures.",
+			Route:    "GET /api/mcp/cards/{name}/stats",
+			Target:   "name",
+			Examples: []op.Example{{Title: "How long is it?", Input: `{"name": "Rent Quay"}`}},
+		}, cardStats),
+		read(d, op.Spec{
+			Name:     "get_template",
+			Title:    "What a new card begins with",
+			Doc:      "Get the text that new cards of a type begin with: that of the card TYPE+*type+*default.",
+			Route:    "GET /api/mcp/types/{type_name}/template",
+			Examples: []op.Example{{Title: "Of characters", Input: `{"type_name": "Character"}`}},
+		}, getTemplate),
+		read(d, op.Spec{
+			Name:     "get_site_context",
+			Title:    "What this wiki is and how it is ordered",
+			Doc:      "Learn your way around before you write: the top cards, the types and tags in use, and how names and levels work here.",
+			Route:    "GET /api/mcp/site-context",
+			Examples: []op.Example{{Title: "The wiki", Input: `{}`}},
+		}, siteContext),
+	}
+}
+
+type statsOut struct {
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	UpdatedAt  stamp  `json:"updated_at"`
+	Words      int    `json:"words"`
+	Characters int    `json:"characters" jsonschema:"Of the content as it is stored."`
+	Sections   int    `json:"sections" jsonschema:"Headings."`
+	Paragraphs int    `json:"paragraphs"`
+	Links      int    `json:"links" jsonschema:"To cards."`
+	External   int    `json:"external_links"`
+	Nests      int    `json:"nests" jsonschema:"Cards shown in place."`
+	Images     int    `json:"images"`
+	Children   int    `json:"children" jsonschema:"Cards directly below that you may see."`
+}
+
+func cardStats(ctx context.Context, l *canon.Look, _ *op.Call, in named) (statsOut, error) {
+	c, err := find(ctx, l, in.Name)
+	if err != nil {
+		return statsOut{}, err
+	}
+	content, err := contentOf(ctx, l, c)
+	if err != nil {
+		return statsOut{}, err
+	}
+	_, below, err := l.Descendants(ctx, c.ID, 1, canon.Page{})
+	if err != nil {
+		return statsOut{}, err
+	}
+	lower := strings.ToLower(content)
+	out := statsOut{Name: c.Name, Type: c.Type, UpdatedAt: stamp(c.UpdatedAt), Characters: utf8.RuneCountInString(content),
+		Words: len(strings.Fields(canon.PlainText(c.Type, content))), Sections: len(headingsOf(c.Type, content)),
+		External: strings.Count(lower, "<a ") + strings.Count(content, "]("), Images: strings.Count(lower, "<img") + strings.Count(content, "!["), Children: below.Count}
+	out.External -= strings.Count(content, "![") // a picture in Markdown is no link
+	for p := range strings.SplitSeq(content, "\n\n") {
+		if strings.TrimSpace(p) != "" {
+			out.Paragraphs++
+		}
+	}
+	out.Paragraphs = max(out.Paragraphs, strings.Count(lower, "<p>")+strings.Count(lower, "<p "))
+	for _, r := range markup.Refs(content) {
+		switch {
+		case r.External:
+			out.External++
+		case r.Kind == markup.LinkRef:
+			out.Links++
+		default:
+			out.Nests++
+		}
+	}
+	out.External = max(out.External, 0)
+	return out, nil
+}
+
+type templateIn struct {
+	Type string `json:"type_name" alias:"type,name" minlen:"1" maxlen:"255" jsonschema:"Name of the type."`
+}
+
+type templateOut struct {
+	Type     string `json:"type_name"`
+	Card     string `json:"template_card" jsonschema:"The card that holds the text; write to it to change what new cards begin with."`
+	Exists   bool   `json:"exists"`
+	Content  string `json:"content"`
+	CardType string `json:"card_type,omitzero"`
+}
+
+// templateName is the card with what new cards of a type begin with.
+func templateName(typ string) string { return markup.Join(typ, "*type", "*default") }
+
+func getTemplate(ctx context.Context, l *canon.Look, _ *op.Call, in templateIn) (templateOut, error) {
+	name := templateName(in.Type)
+	if err := gate(l, name); err != nil {
+		return templateOut{}, err
+	}
+	out := templateOut{Type: markup.Clean(in.Type), Card: markup.Clean(name)}
+	c, ok, err := l.Exists(ctx, name)
+	if err != nil || !ok {
+		return out, err
+	}
+	out.Card, out.Exists, out.CardType = c.Name, true, c.Type
+	out.Content, err = contentOf(ctx, l, c)
+	return out, err
+}
+
+// shownRoots and shownTags are how much of a wiki its context names.
+const (
+	shownRoots = 40
+	shownTags  = 20
+)
+
+type siteRoot struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Children int    `json:"children"`
+}
+
+type siteOut struct {
+	World      string     `json:"world"`
+	Role       string     `json:"role" jsonschema:"Yours."`
+	CardCount  int        `json:"cards" jsonschema:"That you may see."`
+	Roots      []siteRoot `json:"top_cards" jsonschema:"Cards that lie below none, at most 40: those changed last."`
+	RootCount  int        `json:"top_card_count"`
+	Types      []tag      `json:"types" jsonschema:"Types in use, and their cards."`
+	Tags       []tag      `json:"tags" jsonschema:"The most used, at most 20."`
+	Guidelines []string   `json:"guidelines"`
+}
+
+var siteGuidelines = []string{
+	"A + in a name puts a card below another: Games+Hero lies below Games. Capitals, spaces and plural endings make no difference.",
+	"Links are [[Name]] or [[Name|text]]; {{Name}} shows a card in place. Write them as they are, in HTML and in Markdown.",
+	"A card's tags are the items of its child +tags.",
+	"A name with a part GM or AI is for game masters: X+GM holds what players must not read, X+GM+AI what helps an AI with it.",
+	"Look for a card with search_cards before you create one; change a part of a long card with a patch.",
+	"wanted_cards lists what texts link to and nobody has written yet.",
+}
+
+func siteContext(ctx context.Context, l *canon.Look, _ *op.Call, _ struct{}) (siteOut, error) {
+	out := siteOut{World: markup.Clean(l.World().Title), Role: l.Grant().Role().String(), Guidelines: siteGuidelines}
+	_, all, err := l.Cards(ctx, canon.Filter{}, canon.Page{})
+	if err != nil {
+		return out, err
+	}
+	out.CardCount = all.Count
+	roots, total, err := l.Cards(ctx, canon.Filter{Roots: true, Sort: canon.SortUpdated}, canon.Page{Limit: shownRoots})
+	if err != nil {
+		return out, err
+	}
+	out.Roots, out.RootCount = make([]siteRoot, len(roots)), total.Count
+	for i, c := range roots {
+		_, below, err := l.Descendants(ctx, c.ID, 1, canon.Page{})
+		if err != nil {
+			return out, err
+		}
+		out.Roots[i] = siteRoot{c.Name, c.Type, below.Count}
+	}
+	tags, _, err := l.Tags(ctx, "", canon.Page{Limit: shownTags})
+	if err != nil {
+		return out, err
+	}
+	out.Tags = make([]tag, len(tags))
+	for i, t := range tags {
+		out.Tags[i] = tag{markup.Clean(t.Name), t.Count}
+	}
+	out.Types, err = typesInUse(ctx, l)
+	return out, err
+}
+
+// typesInUse are the types of cards in sight with the number of their cards, most first.
+func typesInUse(ctx context.Context, l *canon.Look) ([]tag, error) {
+	types, err := l.Types(ctx)
+	if err != nil {
+		return nil, err
+	}
+	use, err := l.TypeUse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := []tag{}
+	for _, t := range types {
+		if n := use[string(markup.KeyOf(t.Name))]; n > 0 {
+			list = append(list, tag{t.Name, n})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b tag) int { return cmp.Compare(b.Count, a.Count) })
+	return list, nil
+}

@@ -1,0 +1,122 @@
+package archive
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/op"
+)
+
+func weeklyWrites(d *deps) []*op.Operation {
+	return []*op.Operation{write(d, op.Spec{
+		Name:  "create_weekly_summary",
+		Title: "Sum up a week",
+		Doc: "Write down which cards changed lately, by the card that they lie below, for people to read and complete. " +
+			"It names what the readers of its own level see and nothing else. By default it only shows the text; with create true it makes the card.",
+		Route: "POST /api/mcp/weekly-summary", Idle: true,
+		Examples: []op.Example{
+			{Title: "Show it", Input: `{"days": 7}`},
+			{Title: "Make the card", Input: `{"title": "Week of the Ninth Train", "create": true}`},
+		},
+	}, weeklySummary)}
+}
+
+type weeklyIn struct {
+	Days    int    `json:"days,omitzero" default:"7" min:"1" max:"92" jsonschema:"How far to look back."`
+	Parent  string `json:"parent,omitzero" default:"Weekly Summaries" maxlen:"500" jsonschema:"Card to put it below."`
+	Title   string `json:"title,omitzero" maxlen:"200" jsonschema:"Name of the card below parent; default Week and today's date."`
+	Summary string `json:"executive_summary,omitzero" maxlen:"20000" jsonschema:"A first paragraph, in Markdown."`
+	Level   string `json:"level,omitzero" enum:"user,gm" default:"user" jsonschema:"Who may read it; only what they see is named."`
+	Limit   int    `json:"card_limit,omitzero" default:"200" min:"1" max:"500" jsonschema:"Most cards to name: those changed last."`
+	Create  bool   `json:"create,omitzero" alias:"create_card" jsonschema:"Make the card."`
+}
+
+type weeklyOut struct {
+	Name     string `json:"name"`
+	Content  string `json:"content" jsonschema:"Markdown."`
+	Changed  int    `json:"changed" jsonschema:"Cards that changed."`
+	Named    int    `json:"named" jsonschema:"Of them, those that the text names."`
+	Created  bool   `json:"created"`
+	ChangeID string `json:"change_id,omitzero"`
+}
+
+func weeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out weeklyOut, err error) {
+	now := d.canon.Now().UTC()
+	if in.Title == "" {
+		in.Title = "Week " + now.Format(time.DateOnly)
+	}
+	level, _ := access.ParseLevel(in.Level) // the schema allows nothing else
+	out.Name = markup.Join(in.Parent, in.Title)
+	var p problems
+	if p.newName("title", out.Name); p.err() != nil {
+		return out, p.err()
+	}
+	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		if err := gate(l, out.Name); err != nil {
+			return err
+		}
+		if level > l.View().Level {
+			return needs(l, access.Role(level), "a summary of that level")
+		}
+		seen := l.As(level)
+		cards, total, err := seen.Cards(ctx, canon.Filter{UpdatedSince: now.AddDate(0, 0, -in.Days), Sort: canon.SortUpdated}, canon.Page{Limit: in.Limit})
+		out.Changed, out.Named = total.Count, len(cards)
+		out.Content = weeklyText(in, cards, total.Count)
+		return err
+	})
+	if err != nil || !in.Create {
+		return out, err
+	}
+	return commit(ctx, d, c, task[weeklyOut]{
+		names: []string{out.Name},
+		plan: func(p *canon.Plan) error {
+			s := sheet{name: out.Name, typ: "Markdown", text: textIn{Content: &out.Content}, level: level}
+			w := newWriter(ctx, d, c, p)
+			card, err := w.create(&s, out.Name)
+			w.targets(card)
+			return err
+		},
+		reply: func(_ *canon.Look, r canon.Receipt) (weeklyOut, error) {
+			out.Created, out.ChangeID = true, changeID(r)
+			return out, nil
+		},
+	})
+}
+
+// weeklyText names the cards by the one that they lie below.
+func weeklyText(in weeklyIn, cards []canon.Card, total int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", in.Title)
+	if in.Summary != "" {
+		b.WriteString(strings.TrimSpace(in.Summary) + "\n\n")
+	}
+	fmt.Fprintf(&b, "%d cards changed in %d days.", total, in.Days)
+	if len(cards) < total {
+		fmt.Fprintf(&b, " The last %d are named.", len(cards))
+	}
+	b.WriteString("\n")
+	groups := map[string][]canon.Card{}
+	var order []string
+	for _, c := range cards {
+		top := markup.Parts(c.Name)[0]
+		if groups[top] == nil {
+			order = append(order, top)
+		}
+		groups[top] = append(groups[top], c)
+	}
+	slices.Sort(order)
+	for _, top := range order {
+		fmt.Fprintf(&b, "\n## %s\n\n", top)
+		for _, c := range groups[top] {
+			fmt.Fprintf(&b, "- [[%s]], %s\n", c.Name, c.UpdatedAt.UTC().Format(time.DateOnly))
+		}
+	}
+	b.WriteString("\n## Next\n\n- \n")
+	return b.String()
+}

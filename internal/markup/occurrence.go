@@ -1,0 +1,45 @@
+package markup
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Occurrence says which of several places is meant: the n-th from 1, LastOccurrence or
+// AllOccurrences; 0 is the only one. In JSON it is a number, its digits as a string, or
+// "first", "last" or "all".
+type Occurrence int
+
+// The occurrences that no number tells.
+const (
+	LastOccurrence Occurrence = -1
+	AllOccurrences Occurrence = -2
+)
+
+var occurrenceWords = map[string]Occurrence{"first": 1, "last": LastOccurrence, "all": AllOccurrences}
+
+// UnmarshalJSON reads a number or a word.
+func (o *Occurrence) UnmarshalJSON(b []byte) error {
+	var word string
+	if json.Unmarshal(b, &word) != nil {
+		word = string(b)
+	}
+	if named, ok := occurrenceWords[word]; ok {
+		*o = named
+		return nil
+	}
+	n, err := strconv.Atoi(word)
+	if err != nil || n < 1 {
+		return fmt.Errorf("must be a number from 1, or first, last or all")
+	}
+	*o = Occurrence(n)
+	return nil
+}
+
+// Schema says the forms.
+func (Occurrence) Schema(s *jsonschema.Schema) {
+	s.Types, s.Description = []string{"string", "integer"}, ""
+}
