@@ -30,6 +30,10 @@ func (s schema) backup(ctx context.Context, c *conn, cfg Config) func(at int64) 
 		return nil
 	}
 	return func(at int64) (err error) {
+		// A store without a stream holds nothing yet: another process is making it.
+		if streams, err := c.number(ctx, "SELECT count(*) FROM (SELECT 1 FROM streams LIMIT 1)"); err != nil || streams == 0 {
+			return err
+		}
 		dir := filepath.Join(filepath.Dir(cfg.Path), backupFolder)
 		name := strings.TrimSuffix(filepath.Base(cfg.Path), filepath.Ext(cfg.Path))
 		path := filepath.Join(dir, fmt.Sprintf("%s-format-%d-%s-%d.db", name, at, time.Now().UTC().Format("20060102T150405Z"), os.Getpid()))

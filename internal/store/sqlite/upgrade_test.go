@@ -85,6 +85,9 @@ func TestAnUpgradeGoesOnFromEveryFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := c.exec(t.Context(), "INSERT INTO streams (name, seq) VALUES ('world:1', 0)"); err != nil {
+			t.Fatal(err)
+		}
 		if err := c.close(); err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +109,7 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 		known[table.name] = true
 	}
 	for _, table := range []string{"worlds", "members", "labels", "label_subjects", "cards", "versions", "refs", "links", "layers", "events",
-		"parts", "docs", "doc_texts", "tokens", "aliases", "alias_runs"} {
+		"parts", "docs", "doc_texts", "tokens", "aliases", "alias_runs", "stale", "targets"} {
 		known[table] = true
 	}
 	s := openNew(t)
