@@ -4,6 +4,7 @@ import (
 	"context"
 	stdjson "encoding/json"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -78,8 +79,9 @@ func (s *Server) listTools(ctx context.Context, p *mcp.ListToolsParams, c *call)
 		cursor = p.Cursor
 	}
 	var all [][]byte
-	for _, o := range union(c.scope, c.caller, s.cfg.Engine.Operations) {
-		if !o.NoTool {
+	offered := union(c.scope, c.caller, s.cfg.Engine.Operations)
+	for _, o := range offered {
+		if !o.NoTool && (c.scope.surface() != "" || !isAlias(o, offered)) {
 			all = append(all, s.tool(o, c.caller))
 		}
 	}
@@ -87,6 +89,14 @@ func (s *Server) listTools(ctx context.Context, p *mcp.ListToolsParams, c *call)
 		all = appendJSON(all, s.cfg.Fixtures.Tools)
 	}
 	return s.page(ctx, c, "tools", "tools/list", cursor, all)
+}
+
+// isAlias reports whether an operation differs from another by a dot in its name alone.
+// Clients write dots as underscores, so that of two such tools they drop or rename one. The
+// surface whose contract names both lists both.
+func isAlias(o *op.Operation, offered []*op.Operation) bool {
+	plain := strings.ReplaceAll(o.Name, ".", "_")
+	return plain != o.Name && slices.ContainsFunc(offered, func(other *op.Operation) bool { return other.Name == plain })
 }
 
 // listTemplates shows the resources whose URI has variables.

@@ -81,6 +81,9 @@ func TestListResourcesGivesEachOnceAndRecentOnesLast(t *testing.T) {
 	if got, want := list(mixed, op.ListRequest{Ask: op.Ask{World: "a"}}), "2: A text/markdown, B text/markdown"; got != want {
 		t.Errorf("the GM's elsewhere, shown here: %s, want %s", got, want)
 	}
+	if got, want := list(mixed, op.ListRequest{}), "0: "; got != want {
+		t.Errorf("a key of several worlds that names none: %s, want %s", got, want)
+	}
 }
 
 // No list takes what another counts by.

@@ -180,3 +180,23 @@ func TestTheCampaignsCodesAreInCapitalsEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// Clients write a tool's name with letters, digits and underscores alone. Of two that they
+// write alike they drop one, or give it a name of their own.
+func TestNoTwoToolsAreOneToAClient(t *testing.T) {
+	s := open(t, nil)
+	key, _ := s.key(access.RoleAdmin)
+	tools, ok := s.connect("/mcp", key).pages("tools/list", "tools")
+	if !ok {
+		t.Fatal("no list")
+	}
+	seen := map[string]string{}
+	for _, tool := range tools {
+		name, _ := tool.(map[string]any)["name"].(string)
+		written := strings.NewReplacer(".", "_", "-", "_").Replace(name)
+		if other, taken := seen[written]; taken {
+			t.Errorf("%s and %s are one to a client", other, name)
+		}
+		seen[written] = name
+	}
+}
