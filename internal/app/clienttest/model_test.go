@@ -69,10 +69,12 @@ func (m *model) next(t talk) step {
 	m.mu.Lock()
 	m.talks = append(m.talks, t)
 	m.mu.Unlock()
-	return m.play(t)
+	s := m.play(t)
+	s.tool = t.offered(s.tool)
+	return s
 }
 
-// last gives the last talk, and the longest list of tools that was offered.
+// last gives the last talk, and how many there were.
 func (m *model) last() (t talk, asked int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

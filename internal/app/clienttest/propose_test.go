@@ -1,0 +1,146 @@
+package clienttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/app"
+	"loregate/internal/app/apptest"
+)
+
+// find gives the text at the end of a path of members, anywhere in the JSON objects that a
+// result holds, "" where there is none. Clients put words of their own around them.
+func find(result string, path ...string) string {
+	for rest := result; ; {
+		at := strings.IndexByte(rest, '{')
+		if at < 0 {
+			return ""
+		}
+		rest = rest[at:]
+		var v any
+		d := json.NewDecoder(strings.NewReader(rest))
+		if d.Decode(&v) != nil {
+			rest = rest[1:]
+			continue
+		}
+		if text := within(v, path); text != "" {
+			return text
+		}
+		rest = rest[d.InputOffset():]
+	}
+}
+
+func within(v any, path []string) string {
+	if len(path) == 0 {
+		text, _ := v.(string)
+		return text
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if text := within(v[path[0]], path[1:]); text != "" {
+			return text
+		}
+		for _, inner := range v {
+			if text := within(inner, path); text != "" {
+				return text
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if text := within(inner, path); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// pace is how far apart proposals of one purpose are made: six a minute are allowed.
+const pace = 11 * time.Second
+
+// Moods and lines that differ enough not to be taken for one another.
+var (
+	moods = []string{"Fog takes the far bollards one by one.", "Somebody has left a lamp in the third window.", "The tar smells warm although it rains.",
+		"Under the planks the water counts.", "Gulls argue over a rope's frayed end.", "A shutter knocks twice and thinks better of it.",
+		"Salt dries white along every railing.", "The bell rope swings with nobody near.", "Eels turn silver below the steps.", "Smoke lies flat on the harbour tonight."}
+	lines = []string{"Rent is due before the tide.", "Mind the third plank, it counts you.", "Ask me after the bell.", "Nobody sails on a borrowed knot.",
+		"You smell of the other bank.", "Keep your boots off my ledger.", "I sold that story twice already.", "The water was here first.", "Bring bread next time.", "Two coins, or a better question."}
+)
+
+// A model that knows nothing but the results it is shown proposes a mood, a line and a change
+// of a card in every client, ten times, on default limits.
+func TestClientsPropose(t *testing.T) {
+	programs(t)
+	talks, cards := min(number("CLIENT_STARTS", 10), len(moods)), number("CLIENT_CARDS", 20_000)
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			at := serve(t, access.RoleUser, cards)
+			makePlayer(t, at)
+			last := time.Time{}
+			for i := range talks {
+				m := newModel(t, proposing(i, &last))
+				said := converse(t, c, at, m, "Set a mood, say a line, and suggest a change.")
+				seen, _ := m.last()
+				got := strings.Join(seen.results[min(3, len(seen.results)):], "\n---\n")
+				if len(seen.results) != 7 || strings.Count(got, `"accepted"`) < 2 || !strings.Contains(got, `"pending_review"`) {
+					t.Errorf("talk %d: the client said %.300s; the model was shown %.4000s", i+1, said, strings.Join(seen.results, "\n---\n"))
+				}
+			}
+			t.Logf("%s: %d talks, each with a mood, a line and a change, %d cards", c.name, talks, cards)
+		})
+	}
+}
+
+func makePlayer(t testing.TB, at server) {
+	t.Helper()
+	url := strings.TrimSuffix(at.url, "/mcp") + "/api/players?world=" + app.SampleWorld
+	if status, answer := apptest.Send(t, "POST", url, at.key, `{"name":"Wim"}`); status != http.StatusCreated && status != http.StatusOK {
+		t.Fatalf("no player: %d %s", status, answer)
+	}
+}
+
+// proposing is the script of one talk. What it sends it has found in earlier results.
+func proposing(n int, last *time.Time) script {
+	return func(t talk) step {
+		result := func(i int) string { return t.results[i] }
+		switch len(t.results) {
+		case 0:
+			return step{tool: "get-location-context", args: object{}}
+		case 1:
+			return step{tool: "search_cards", args: object{"type": "Character", "limit": 1}}
+		case 2:
+			return step{tool: "search_cards", args: object{"type": "Player", "limit": 1}}
+		case 3:
+			time.Sleep(time.Until(last.Add(pace)))
+			*last = time.Now()
+			return step{tool: "propose-ambience", args: object{"locationId": find(result(0), "location", "id"),
+				"layerType": "ambient", "text": moods[n], "contextRef": find(result(0), "contextRef")}}
+		case 4:
+			return step{tool: "propose-npc-dialogue", args: object{"npcId": find(result(1), "cards", "id"), "playerId": find(result(2), "cards", "id"),
+				"draftText": lines[n], "contextRef": find(result(0), "contextRef")}}
+		case 5:
+			return step{tool: "get_card", args: object{"name": "Rent Quay"}}
+		case 6:
+			return step{tool: "propose-canon-change", args: object{"reason": "It rained.", "op": object{"name": "update_card", "arguments": object{
+				"name": find(result(5), "name"), "content": fmt.Sprintf("<p>Wet, for the %d. time.</p>", n+1), "if_match": find(result(5), "etag")}}}}
+		}
+		return step{say: "done"}
+	}
+}
+
+// offered gives a tool's name as the client offers it: one of them writes hyphens as
+// underscores.
+func (t talk) offered(tool string) string {
+	plain := strings.ReplaceAll(tool, "-", "_")
+	i := slices.IndexFunc(t.tools, func(name string) bool { return strings.ReplaceAll(name, "-", "_") == plain })
+	if i < 0 {
+		return tool
+	}
+	return t.tools[i]
+}
