@@ -55,6 +55,9 @@ func (l *local) call(ctx context.Context, operation, key string, in map[string]a
 	if key != "" {
 		in["idempotency_key"] = key
 	}
+	if err := l.tagAll(ctx, operation, in); err != nil {
+		return answer{}, err
+	}
 	res, err := l.CallTool(ctx, &mcp.CallToolParams{Name: operation, Arguments: in})
 	if err != nil {
 		return answer{}, err
@@ -69,6 +72,31 @@ func (l *local) call(ctx context.Context, operation, key string, in map[string]a
 	}
 	b, err := json.Marshal(res.StructuredContent)
 	return answer{status: 200, body: string(b)}, err
+}
+
+// tagAll adds the tag of a whole read to each write of a card's content, which agents need.
+func (l *local) tagAll(ctx context.Context, operation string, in map[string]any) error {
+	var writes []any
+	switch operation {
+	case "update_card":
+		writes = []any{in}
+	case "batch_cards":
+		writes, _ = in["ops"].([]any)
+	}
+	for _, w := range writes {
+		w, _ := w.(map[string]any)
+		if w["content"] == nil || w["if_match"] != nil {
+			continue
+		}
+		read, err := l.call(ctx, "get_card", "", map[string]any{"name": w["name"], "full": true})
+		if err != nil {
+			return err
+		}
+		if found := etag.FindStringSubmatch(read.body); found != nil {
+			w["if_match"] = found[1]
+		}
+	}
+	return nil
 }
 
 // company is a serve and three local servers on one store.

@@ -249,7 +249,8 @@ func (s *server) call(ctx context.Context, operation, key string, in map[string]
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
-	return answer{res.StatusCode, string(b), res.Header.Get("Idempotency-Replayed") == "true"}, err
+	// Addresses of cards are those of the process that answers.
+	return answer{res.StatusCode, strings.ReplaceAll(string(b), s.url, ""), res.Header.Get("Idempotency-Replayed") == "true"}, err
 }
 
 // eventually asks until it is so, or fails the test at the deadline.
