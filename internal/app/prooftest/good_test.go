@@ -46,10 +46,24 @@ func askedBy(role access.Role, operation, member string, input map[string]any) f
 	}
 }
 
-// backup makes a backup as the operator.
-func backup(s *story) (id string) {
-	s.seen(func() { id, _ = s.do(app.Operator(), "create_backup", map[string]any{})["id"].(string) })
-	return id
+// backup makes a backup as the operator, and gives a member of what that answers.
+func backup(member string) func(s *story) string {
+	return func(s *story) (text string) {
+		s.seen(func() { text, _ = s.do(app.Operator(), "create_backup", map[string]any{})[member].(string) })
+		return text
+	}
+}
+
+// tagOf reads something whole as the audience, and gives the tag that a write of the whole
+// must send: without it an agent changes nothing over MCP.
+func tagOf(operation string, input map[string]any) func(s *story) string {
+	return func(s *story) (tag string) {
+		s.seen(func() { tag, _ = s.do(s.who, operation, input)["etag"].(string) })
+		if !strings.HasPrefix(tag, "whole-") {
+			s.t.Fatalf("%s %v gives the tag %q", operation, input, tag)
+		}
+		return tag
+	}
 }
 
 // good has calls of every operation that are answered well. An operation that is not here
@@ -85,30 +99,45 @@ var ofArchive = map[string][]example{
 	"suggest_tags":   {given("user", "name", "Place 0 lantern"), given("user", "name", "Oda Tarn")},
 	"run_query": {given("user", "type", "Lore"), given("user", "query_name", "people_of", "args", map[string]any{"faction_tag": "founder"}), given("user", "tag", "history", "sort", "updated_at"),
 		given("user", "name", "place", "limit", 4)},
-	"run_named_query":   {given("user", "q", "people_of", "args", map[string]any{"faction_tag": "founder"})},
-	"list_queries":      {given("user")},
-	"render_snippet":    {given("user", "name", "Lendwater"), given("user", "html", "<p>{{Oda Tarn}} {{Nemesis}} {{:vault}} {{List of Places|content}}</p>"), given("user", "name", "Sunken Bell Crypt", "mode", "text")},
-	"render_markdown":   {given("user", "markdown", "## [[Nemesis]]\n\n{{Nemesis}}")},
-	"list_types":        {given("user")},
-	"get_type":          {given("user", "name", "Guildhouse"), given("user", "name", "RichText")},
-	"get_attachment":    {given("user", "name", "Rent Quay+map")},
-	"search":            {given("user", "query", "lantern"), given("user", "query", "nemesis lantern road")},
-	"fetch":             {given("user", "id", "Lendwater"), after(told("get_card", "id", map[string]any{"name": "Oda Tarn"}), given("user", "id", "$"))},
-	"create_card":       {given("user", "name", "Nemesis", "content", "a nemesis of all"), given("user", "name", "Rent Quay+cellar+wine", "fields", map[string]any{"+tags": "[[secret]]"}), given("user", "name", "House", "type", "Guildhouse", "fields", map[string]any{"rank": 2}, "codename", "vault")},
-	"update_card":       {given("user", "name", "Oda Tarn", "content", "<p>Oda, anew. {{Nemesis}}</p>", "idempotency_key", "again"), given("user", "name", "Oda Tarn", "patch", map[string]any{"mode": "append", "content": "<p>More.</p>"}), given("user", "name", "Sunken Bell", "content", "dull", "if_match", 2), given("user", "name", "Place 0 lantern", "fields", map[string]any{"+tags": map[string]any{"type": "Pointer", "content": "[[secret]]"}})},
-	"set_card_level":    {given("admin", "name", "List of Places", "level", "gm")},
-	"delete_card":       {given("admin", "name", "Place 4 tide", "dry_run", true), given("admin", "name", "Place 4 tide", "confirm", "Place 4 tide")},
-	"rename_card":       {given("admin", "name", "Place 5 bell", "new_name", "Place 5 gong")},
-	"restore_card":      {given("admin", "name", "Gone Tavern"), given("admin", "name", "Oda Tarn", "to_version", 1)},
-	"undo_change":       {after(told("update_card", "change_id", map[string]any{"name": "Terms", "content": "[[lantern]]"}), given("user", "id", "$")), after(mixedChange, given("user", "id", "$"))},
-	"auto_link":         {given("user", "name", "Annals"), given("gm", "name", "Place 7 ferry", "mode", "apply", "dry_run", false)},
-	"batch_cards":       {given("user", "ops", []any{map[string]any{"action": "create", "name": "Rent Quay+shed"}, map[string]any{"action": "create", "name": "Lendwater+GM+x"}, map[string]any{"action": "update", "name": "Nemesis", "content": "x"}})},
-	"upload_attachment": {given("user", "name", "Place 2 road+sketch", "data", "AAEC")},
-	"spoiler_scan":      {given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "player"), given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "ai")},
+	"run_named_query":  {given("user", "q", "people_of", "args", map[string]any{"faction_tag": "founder"})},
+	"list_queries":     {given("user")},
+	"render_snippet":   {given("user", "name", "Lendwater"), given("user", "html", "<p>{{Oda Tarn}} {{Nemesis}} {{:vault}} {{List of Places|content}}</p>"), given("user", "name", "Sunken Bell Crypt", "mode", "text")},
+	"render_markdown":  {given("user", "markdown", "## [[Nemesis]]\n\n{{Nemesis}}")},
+	"list_types":       {given("user")},
+	"get_type":         {given("user", "name", "Guildhouse"), given("user", "name", "RichText")},
+	"get_attachment":   {given("user", "name", "Rent Quay+map")},
+	"get_file_url":     {given("user", "name", "Rent Quay+map"), given("user", "name", "Place 2 road+sketch")},
+	"get_card_stats":   {given("user", "name", "Lendwater"), given("user", "name", "Oda Tarn"), given("user", "name", "Sunken Bell Crypt"), given("user", "name", "Rent Quay")},
+	"get_template":     {given("user", "type_name", "Guildhouse"), given("user", "type_name", "Lore"), given("user", "type_name", "Dreadhouse")},
+	"get_site_context": {given("user")},
+	"search":           {given("user", "query", "lantern"), given("user", "query", "nemesis lantern road")},
+	"fetch":            {given("user", "id", "Lendwater"), after(told("get_card", "id", map[string]any{"name": "Oda Tarn"}), given("user", "id", "$"))},
+	"create_card":      {given("user", "name", "Nemesis", "content", "a nemesis of all"), given("user", "name", "Rent Quay+cellar+wine", "fields", map[string]any{"+tags": "[[secret]]"}), given("user", "name", "House", "type", "Guildhouse", "fields", map[string]any{"rank": 2}, "codename", "vault")},
+	"update_card": {given("user", "name", "Oda Tarn", "content", "<p>Oda, anew. {{Nemesis}}</p>", "idempotency_key", "again"), given("user", "name", "Oda Tarn", "patch", map[string]any{"mode": "append", "content": "<p>More.</p>"}), given("user", "name", "Sunken Bell", "content", "dull", "if_match", 2), given("user", "name", "Place 0 lantern", "fields", map[string]any{"+tags": map[string]any{"type": "Pointer", "content": "[[secret]]"}}),
+		after(tagOf("get_card", map[string]any{"name": "Oda Tarn", "full": true}), given("user", "name", "Oda Tarn", "content", "<p>Oda, read and written.</p>", "if_match", "$")),
+		after(tagOf("get_card", map[string]any{"name": "Annals", "full": true}), given("user", "name", "Annals", "markdown_content", "# Annals\n\nA year by the [[Nemesis]].", "if_match", "$"))},
+	"set_card_level": {given("admin", "name", "List of Places", "level", "gm")},
+	"delete_card":    {given("admin", "name", "Place 4 tide", "dry_run", true), given("admin", "name", "Place 4 tide", "confirm", "Place 4 tide")},
+	"rename_card":    {given("admin", "name", "Place 5 bell", "new_name", "Place 5 gong")},
+	"restore_card":   {given("admin", "name", "Gone Tavern"), given("admin", "name", "Oda Tarn", "to_version", 1)},
+	"undo_change":    {after(told("update_card", "change_id", map[string]any{"name": "Terms", "content": "[[lantern]]"}), given("user", "id", "$")), after(mixedChange, given("user", "id", "$"))},
+	"auto_link":      {given("user", "name", "Annals"), given("gm", "name", "Place 7 ferry", "mode", "apply", "dry_run", false)},
+	"batch_cards": {given("user", "ops", []any{map[string]any{"action": "create", "name": "Rent Quay+shed"}, map[string]any{"action": "create", "name": "Lendwater+GM+x"}, map[string]any{"action": "update", "name": "Nemesis", "content": "x"}}),
+		after(tagOf("get_card", map[string]any{"name": "Rent Quay", "full": true}), given("user", "ops", []any{map[string]any{"action": "update", "name": "Rent Quay", "content": "<p>The quay, anew.</p>", "if_match": "$"}}))},
+	"upload_attachment": {given("user", "name", "Place 2 road+sketch", "data", "AAEC"),
+		after(tagOf("get_attachment", map[string]any{"name": "Rent Quay+map"}), given("user", "name", "Rent Quay+map", "data", "AAED", "if_match", "$"))},
+	"upload_from_url": {given("user", "name", "Place 2 road+sketch", "url", "https://files.example/sketch.png")},
+	"replace_everywhere": {given("user", "find", "lantern", "replace", "lamp", "limit", 100), given("user", "find", "the (road|mist)", "replace", "a $1", "regex", true, "prefix", "Place 1", "limit", 100),
+		given("user", "find", "NEMESIS", "replace", "friend", "case_sensitive", false, "limit", 100), given("user", "find", "lantern", "replace", "lamp", "tag", "tag lantern", "dry_run", false)},
+	"create_weekly_summary": {given("user"), given("user", "days", 92, "card_limit", 5), given("user", "title", "Week of Rope", "create", true), given("gm", "level", "gm", "title", "The GMs' Week", "create", true)},
+	"spoiler_scan":          {given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "player"), given("gm", "terms_card", "Terms", "results_card", "Scan+GM", "scope", "ai")},
 	"get_job": {after(askedBy(access.RoleGM, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "player"}), given("admin", "id", "$")),
 		after(askedBy(access.RoleUser, "spoiler_scan", "job_id", map[string]any{"terms_card": "Terms", "results_card": "Job+GM", "scope": "ai"}), given("admin", "id", "$"))},
-	"create_backup": {given("operator")},
-	"get_backup":    {after(backup, given("operator", "id", "$"))},
+	"create_backup":   {given("operator")},
+	"get_backup":      {after(backup("id"), given("operator", "id", "$"))},
+	"list_backups":    {given("operator")},
+	"download_backup": {after(backup("file"), given("operator", "filename", "$"))},
+	"delete_backup":   {after(backup("file"), given("operator", "filename", "$"))},
 }
 
 // mixedChange is the last change that is partly in sight.

@@ -33,27 +33,33 @@ var ofWorld = map[string][]example{
 	"get-canonical-fact":   {given("user", "factId", "fact_debt"), given("user", "factId", "$lodge")},
 	"search-lore":          {given("user", "query", "lantern road owed"), given("user", "query", "the owing", "k", "20"), given("user", "query", "mist lodg")},
 	"semantic-search-lore": {given("user", "query", "what is owed to the sea", "k", 20)},
-	"propose-ambience":     {given("user", "locationId", "$harbour", "layerType", "ambient", "text", "A rope creaks in its own time.", "idempotencyKey", "creak")},
+	"propose-ambience": {given("user", "locationId", "$harbour", "layerType", "ambient", "text", "A rope creaks in its own time.", "idempotencyKey", "creak"),
+		after(cited("get-location-context", fields{"locationId": "$market"}), given("user", "locationId", "$market", "layerType", "ambient", "text", "The well hums below the stalls.", "contextRef", "$"))},
 	"propose-canon-change": {given("user", "op", fields{"name": "update_card", "arguments": fields{"name": "Lendwater", "content": "<p>Salt.</p>"}}, "reason", "It is so."),
 		given("user", "op", fields{"name": "create_card", "arguments": fields{"name": "Nemesis", "content": "x"}}, "reason", "It is wanted."),
-		given("user", "op", fields{"name": "create_card", "arguments": fields{"name": "Rent Quay+cellar+shelf"}}, "reason", "It is wanted.")},
-	"propose-npc-dialogue": {given("user", "npcId", "$keeper", "playerId", "$mira", "draftText", "Mind the third step, it is wet.")},
+		given("user", "op", fields{"name": "create_card", "arguments": fields{"name": "Rent Quay+cellar+shelf"}}, "reason", "It is wanted."),
+		after(cited("get-location-context", fields{}), given("user", "op", fields{"name": "update_card", "arguments": fields{"name": "Rent Quay", "patch": fields{"mode": "append", "content": "<p>Rope.</p>"}}}, "reason", "It was said.", "contextRef", "$"))},
+	"propose-npc-dialogue": {after(cited("get-player-context", fields{"playerId": "$mira"}), given("user", "npcId", "$keeper", "playerId", "$mira", "draftText", "Mind the rope by the third step.", "contextRef", "$")), given("user", "npcId", "$keeper", "playerId", "$mira", "draftText", "Mind the third step, it is wet.")},
 	"propose-action":       {given("user", "playerId", "$mira", "actionEnvelope", fields{"frames": list(fields{"verb": "look", "confidence": 1, "order": 0})}), given("user", "playerId", "$mira", "actionEnvelope", fields{"frames": list(fields{"verb": "move", "direction": "down", "order": 0})})},
 	"propose-quest": {given("user", "seedSpec", fields{"title": "A Note Too Few", "hook": "The rent song has lost its note.",
 		"objectives": list(fields{"id": "ask", "text": "Ask about it."}, fields{"id": "hear", "text": "Hear it sung.", "requires": list("ask")})})},
 	"enqueue-world-event": {given("user", "type", "NPC.Tick", "payload", fields{"mood": "patient"})},
-	"get-proposal":        {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
-	"list-proposals":      {given("user"), given("user", "status", "pending_review", "limit", 1), given("user", "mine", true, "kind", "ambience")},
-	"replay-proposal":     {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change")},
-	"approve-proposal":    {after(expected, given("approver", "proposalId", "$fresh", "expectedHash", "$", "world", "lendwater")), given("approver", "proposalId", "$waits", "expectedHash", strings.Repeat("a", 64))},
-	"reject-proposal":     {given("approver", "proposalId", "$waits2", "note", "Not now.", "world", "lendwater")},
-	"withdraw-proposal":   {given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
-	"classify-intent":     {given("user", "utterance", "I go north")},
-	"moderate-content":    {given("user", "text", "A quiet evening by the lantern.")},
-	"get-ai-usage":        {given("gm")},
-	"list-prompts":        {given("user"), given("user", "tag", "ambience")},
-	"get-prompt":          {given("user", "id", "ambience")},
-	"render-prompt":       {given("user", "id", "ambience", "variables", fields{"context": "[]"})},
+	"give-standing-approval": {given("approver", "kind", "canon_change", "operation", "update_card", "under", "Rent Quay", "perHour", 2, "world", "lendwater"),
+		given("approver", "kind", "quest", "perHour", "1", "world", "lendwater"), given("approver", "kind", "canon_change", "operation", "update_card", "under", "Nemesis", "perHour", 2, "world", "lendwater")},
+	"list-standing-approvals": {given("approver", "world", "lendwater")},
+	"end-standing-approvals":  {given("approver", "id", "$standing", "world", "lendwater"), given("approver", "world", "lendwater")},
+	"get-proposal":            {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
+	"list-proposals":          {given("user"), given("user", "status", "pending_review", "limit", 1), given("user", "mine", true, "kind", "ambience")},
+	"replay-proposal":         {given("user", "proposalId", "$mood"), given("user", "proposalId", "$change")},
+	"approve-proposal":        {after(expected, given("approver", "proposalId", "$fresh", "expectedHash", "$", "world", "lendwater")), given("approver", "proposalId", "$waits", "expectedHash", strings.Repeat("a", 64))},
+	"reject-proposal":         {given("approver", "proposalId", "$waits2", "note", "Not now.", "world", "lendwater")},
+	"withdraw-proposal":       {given("user", "proposalId", "$change"), given("user", "proposalId", "$waits2")},
+	"classify-intent":         {given("user", "utterance", "I go north")},
+	"moderate-content":        {given("user", "text", "A quiet evening by the lantern.")},
+	"get-ai-usage":            {given("gm")},
+	"list-prompts":            {given("user"), given("user", "tag", "ambience")},
+	"get-prompt":              {given("user", "id", "ambience")},
+	"render-prompt":           {given("user", "id", "ambience", "variables", fields{"context": "[]"})},
 }
 
 // expected has somebody with a key propose something, and gives the hash that whoever
@@ -71,6 +77,22 @@ func expected(s *story) (hash string) {
 		hash, _ = s.do(approver, "get-proposal", fields{"proposalId": out.ProposalID})["expectedHash"].(string)
 	})
 	return hash
+}
+
+// cited reads a context as the audience, and gives the reference that a proposal cites.
+func cited(operation string, input fields) func(s *story) string {
+	return func(s *story) (ref string) {
+		s.seen(func() {
+			a, err := s.answer(s.who, operation, s.filled(input, ""))
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			if ref, _ = a.Reply.Meta["contextRef"].(string); ref == "" {
+				s.t.Fatalf("%s gives no contextRef", operation)
+			}
+		})
+		return ref
+	}
 }
 
 // approver may decide on what waits.
@@ -99,8 +121,8 @@ var ofCampaign = map[string][]example{
 	"timeline_add":             {inCampaign("gm", "date", "1926-05", "precision", "month", "description", "Thaw.", "entity_ids", list("$cy"))},
 	"timeline_update":          {inCampaign("gm", "event_id", "$snow", "description", "Snow again.")},
 	"timeline_delete":          {inCampaign("gm", "event_id", "$snow", "dry_run", true)},
-	"session_create":           {inCampaign("gm", "recap", "They left.", "prep_notes", "A storm.")},
-	"session_update":           {inCampaign("gm", "session_id", "$one", "actual_notes", "They ran.")},
+	"session_create":           {inCampaign("gm", "recap", "They left.", "prep_notes", "A storm."), inCampaign("gm", "play_notes", "They sang.", "actual_notes", "Off key.", "publish_notes", true)},
+	"session_update":           {inCampaign("gm", "session_id", "$one", "actual_notes", "They ran."), inCampaign("gm", "session_id", "$sung", "recap", "They sang by the well.", "publish_notes", true)},
 	"session_list":             {inCampaign("user"), inCampaign("user", "status", "PLANNED")},
 	"reveal":                   {inCampaign("gm", "items", list(fields{"entity_id": "$dee"}), "dry_run", true)},
 	"unreveal":                 {inCampaign("gm", "items", list(fields{"entity_id": "$dee"}), "dry_run", true)},
@@ -184,6 +206,8 @@ var unequipped = map[string]string{
 	"generate_scene": "DEPENDENCY_MISSING", "add_object": "DEPENDENCY_MISSING", "generate_terrain": "DEPENDENCY_MISSING", "generate_texture": "DEPENDENCY_MISSING",
 	"populate_level": "DEPENDENCY_MISSING", "generate_blueprint": "DEPENDENCY_MISSING", "profile_performance": "DEPENDENCY_MISSING", "render_preview": "DEPENDENCY_MISSING",
 	"list_objects": "DEPENDENCY_MISSING", "plan_execute": "DEPENDENCY_MISSING", "export_asset": "DEPENDENCY_MISSING", "import_asset": "DEPENDENCY_MISSING",
+	// No host may be asked for files.
+	"upload_from_url": "fetch.hosts",
 	// Without a run that made something there is nothing to fetch, take back or repeat.
 	"get_artifact": "there is no artifact", "undo_run": "run", "verify_run": "run",
 	// A game that is over takes hours of its own clock.

@@ -102,6 +102,8 @@ func (c *chance) value(o *op.Operation, root, s *jsonschema.Schema, name string,
 	switch kind := append([]string{s.Type}, s.Types...); {
 	case len(s.Enum) > 0:
 		return pick(c, s.Enum)
+	case name == "publish_notes":
+		return false // what is published shows, and is no leak
 	case slices.Contains(kind, "boolean"):
 		return c.in(2)
 	case slices.Contains(kind, "integer"), slices.Contains(kind, "number"):
@@ -150,6 +152,12 @@ func (c *chance) str(o *op.Operation, name string) string {
 		// Never the number of a commit, which a GM may ask for: it counts those out of
 		// sight, and so world.md has it.
 		return begin.Add(time.Duration(c.IntN(1200)) * time.Second).Format(time.RFC3339)
+	case "filename":
+		return pick(c, []string{"a.txt", "loregate-0123456789abcdef.db"})
+	case "url":
+		return "https://files.example/" + c.word()
+	case "type_name":
+		return pick(c, c.known.types)
 	case "text", "utterance", "draftText":
 		return pick(c, []string{"look", "go " + pick(c, []string{"north", "east", "down", "up", "west"}) + " then look", "take " + c.word(), "talk to " + c.name(), "Rain on the " + c.word() + ".", "examine " + c.name()})
 	case "audience":
@@ -172,8 +180,6 @@ func (c *chance) str(o *op.Operation, name string) string {
 		return pick(c, []string{"once", "twice", "thrice"})
 	case "subjects":
 		return pick(c, []string{"alice", "bob", c.word()})
-	case "filename":
-		return "a.txt"
 	}
 	return pick(c, []string{c.word(), c.name()})
 }

@@ -203,14 +203,21 @@ func (tw *twins) everything(turn int, more func(same bool) bool) {
 				continue
 			}
 			in, twin := tw.alone.inputs(e), tw.full.inputs(e)
-			if fmt.Sprint(in) != fmt.Sprint(twin) {
+			a, b := asTool(o, in), asTool(o, twin)
+			if fixed(a.body) != fixed(b.body) {
 				tw.t.Fatalf("the story of %s is not the same: %v, %v", o.Name, in, twin)
 			}
 			turn++
-			if o.Route != "" && some(turn) && !more(tw.ask(overREST(o, in))) || some(turn+1) && !more(tw.ask(asTool(o, in))) {
+			for n, route := range o.Routes() {
+				if some(turn+n) && !more(tw.compare(overRoute(o, route.Route, in), overRoute(o, route.Route, twin))) {
+					return
+				}
+			}
+			if some(turn+1) && !more(tw.compare(a, b)) {
 				return
 			}
-			if some(turn+2) && !more(tw.askInSession("tools/call", map[string]any{"name": o.Name, "arguments": in})) {
+			call := func(in map[string]any) map[string]any { return map[string]any{"name": o.Name, "arguments": in} }
+			if some(turn+2) && !more(tw.compare(inSession(tw.session[0], "tools/call", call(in)), inSession(tw.session[1], "tools/call", call(twin)))) {
 				return
 			}
 		}
@@ -245,10 +252,18 @@ func besides(known pool, turn int) []request {
 		{operation: "malformed", method: "POST", path: "/api/mcp/cards", body: `{"name": "x", "name": "y"}`},
 		{operation: "malformed", method: "POST", path: "/api/mcp/cards", body: `{"name": `},
 		{operation: "openapi", method: "GET", path: "/api/openapi.json"}, {operation: "health", method: "GET", path: "/healthz"},
+		{operation: "ready", method: "GET", path: "/readyz"}, {operation: "front", method: "GET", path: "/", header: []string{"Accept: text/html"}},
 		{operation: "nothing", method: "GET", path: "/api/nothing"}, {operation: "method", method: "PUT", path: "/api/mcp/cards"},
 		{operation: "surface", method: "POST", path: "/mcp/otherland", body: "{}"},
 		{operation: "metadata", method: "GET", path: "/.well-known/oauth-protected-resource"},
 	}...)
+	for _, surface := range []string{"archive", "world", "lore", "studio", "campaign", "alignment"} {
+		for _, method := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
+			r := overMCP(method, nil)
+			r.path += "/" + surface
+			list = append(list, r)
+		}
+	}
 	for _, uri := range lists {
 		list = append(list, overMCP("resources/read", map[string]any{"uri": uri}))
 	}

@@ -170,6 +170,11 @@ func (o *oracle) tryGood(who string) {
 			if some(i + 1) {
 				o.invoke(who, of, in, false)
 			}
+			for n, older := range of.Older {
+				if some(i + n) {
+					o.call(who, overRoute(of, older.Route, in))
+				}
+			}
 		}
 	}
 }

@@ -163,6 +163,8 @@ func (s *story) tellCampaign() {
 	s.noted("met", keeper, "timeline_add", "id", in("date", "1926-03-14", "precision", "exact", "description", "They met.", "is_player_known", true, "entity_ids", []string{ann, cy}))
 	s.noted("snow", keeper, "timeline_add", "id", in("date", "1926", "precision", "year", "description", "Snow.", "is_player_known", true))
 	s.noted("one", keeper, "session_create", "id", in("number", 1, "status", "COMPLETED", "recap", "They came by ferry."))
+	s.noted("sung", keeper, "session_create", "id", in("number", 4, "status", "COMPLETED", "play_notes", "One song."))
+	s.noted("told", keeper, "session_create", "id", in("number", 3, "status", "COMPLETED", "recap", "They sang.", "play_notes", "Two songs.", "actual_notes", "Three songs.", "publish_notes", true))
 	s.known.names = append(s.known.names, "Ann Vale", "Cy Marsh", "Dee Holm")
 }
 
@@ -210,6 +212,7 @@ func (s *story) tellMade() {
 	}
 	propose("mood", "propose-ambience", map[string]any{"locationId": s.ids["market"], "layerType": "ambient", "text": "Rain drums upon the awnings."})
 	propose("change", "propose-canon-change", map[string]any{"op": map[string]any{"name": "update_card", "arguments": map[string]any{"name": "Rent Quay", "content": "<p>Wet.</p>"}}, "reason": "It rained."})
+	s.standing("standing", "Rent Quay")
 	propose("waits", "propose-canon-change", map[string]any{"op": map[string]any{"name": "create_card", "arguments": map[string]any{"name": "Rope Walk", "content": "<p>Long.</p>"}}, "reason": "It is missing."})
 	s.noted("waits2", player, "propose-canon-change", "proposalId", map[string]any{"op": map[string]any{"name": "create_card", "arguments": map[string]any{"name": "Salt Shed", "content": "<p>White.</p>"}}, "reason": "It is missing too."})
 	s.seen(func() {
@@ -225,6 +228,17 @@ func (s *story) tellMade() {
 		}
 	})
 	s.note("run", s.latestRun())
+}
+
+// standing gives a standing approval of changes below a card, and notes it.
+func (s *story) standing(name, under string) {
+	s.t.Helper()
+	s.seen(func() {
+		list, _ := s.do(approver, "give-standing-approval", map[string]any{"kind": "canon_change", "operation": "create_card", "under": under, "perHour": 1})["standing"].([]any)
+		last, _ := list[len(list)-1].(map[string]any)
+		id, _ := last["id"].(string)
+		s.note(name, id)
+	})
 }
 
 // latestRun is the id of the studio's latest run.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -85,8 +86,9 @@ func (s *stage) send(who string, r request) reply {
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // sealed are texts of chance in answers: cursors and references, sealed with a new nonce
-// each, ids of traces, and secrets that are shown once. Their lengths are no chance.
-var sealed = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+`)
+// each, ids of traces, secrets that are shown once, and names of copies of the store, which are of
+// its bytes. Their lengths are no chance.
+var sealed = regexp.MustCompile(`"nextCursor":"[^"]*"|\\?"contextRef\\?":\\?"[^"\\]*|X-Context-Ref: \S+|\\?"(?:trace|span)_id\\?":\\?"[0-9a-f]+|lgp?_[A-Za-z0-9_-]+|loregate-[0-9a-f]{16}\.db`)
 
 // fixed is the reply without what is chance.
 func (r reply) fixed() string { return fixed(r.String()) }
@@ -98,13 +100,14 @@ func fixed(text string) string {
 }
 
 // overREST is a call of an operation by its route.
-func overREST(o *op.Operation, input map[string]any) request {
-	method, path, _ := strings.Cut(o.Route, " ")
-	rest := map[string]any{}
-	for k, v := range input {
-		rest[k] = v
-	}
-	for _, name := range o.PathVars() {
+func overREST(o *op.Operation, input map[string]any) request { return overRoute(o, o.Route, input) }
+
+// overRoute is a call of an operation by one of its routes.
+func overRoute(o *op.Operation, route string, input map[string]any) request {
+	method, path, _ := strings.Cut(route, " ")
+	rest := maps.Clone(input)
+	for _, m := range pathVar.FindAllStringSubmatch(path, -1) {
+		name := m[1]
 		value, _ := rest[name].(string)
 		if n, ok := rest[name].(int); ok {
 			value = fmt.Sprint(n)
@@ -146,6 +149,8 @@ func overREST(o *op.Operation, input map[string]any) request {
 	}
 	return r
 }
+
+var pathVar = regexp.MustCompile(`\{([a-z_A-Z]+)\}`)
 
 // The two eras of MCP, as a client asks for them.
 const (

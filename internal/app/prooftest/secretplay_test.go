@@ -125,6 +125,7 @@ func (s *story) tellSecretsOfGM(l access.Label, cellar canon.Card) {
 	s.do(keeper, "entity_update", in("entity_id", ann, "gm_notes", word("GM's notes"), "discovered_session", 1, "attributes", map[string]any{"secrets": word("secret attribute")}))
 	s.do(keeper, "entity_update", in("entity_id", ann, "source_document", word("other source"), "attributes", map[string]any{"age": 99}))
 	s.do(keeper, "session_update", in("session_id", s.ids["one"], "prep_notes", word("preparation"), "play_notes", word("play notes"), "actual_notes", word("what really happened")))
+	s.do(keeper, "session_update", in("session_id", s.ids["told"], "play_notes", word("play notes not yet published"), "actual_notes", word("what is not yet published")))
 	hidden, _ := s.do(keeper, "entity_create", in("name", "Eve "+s.secretName("unrevealed", l), "entity_type", "npc", "description", word("unrevealed"), "gm_notes", word("unrevealed notes")))["id"].(string)
 	tie, _ := s.do(keeper, "relationship_create", in("source_id", ann, "target_id", s.ids["cy"], "type", "betrayed", "secret", true))["id"].(string)
 	event, _ := s.do(keeper, "timeline_add", in("date", "1926-03-15", "precision", "exact", "description", word("unknown event"), "entity_ids", []string{ann}))["id"].(string)

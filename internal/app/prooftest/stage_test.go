@@ -310,6 +310,16 @@ func (s *stage) do(by access.Caller, operation string, input any) map[string]any
 // tried is do for what may be refused.
 func (s *stage) tried(by access.Caller, operation string, input any) (out map[string]any, err error) {
 	s.t.Helper()
+	a, err := s.answer(by, operation, input)
+	if err == nil {
+		err = json.Unmarshal(a.Output, &out)
+	}
+	return out, err
+}
+
+// answer is tried with all that the answer has.
+func (s *stage) answer(by access.Caller, operation string, input any) (*op.Answer, error) {
+	s.t.Helper()
 	b, err := json.Marshal(input)
 	if err != nil {
 		s.t.Fatal(err)
@@ -320,10 +330,7 @@ func (s *stage) tried(by access.Caller, operation string, input any) (out map[st
 	}
 	a, err := s.app.Ops.Invoke(s.t.Context(), by, r)
 	s.settle()
-	if err == nil {
-		err = json.Unmarshal(a.Output, &out)
-	}
-	return out, err
+	return a, err
 }
 
 // plan commits what no operation does, as the keeper.

@@ -121,6 +121,8 @@ func (s *story) tellOpening() {
 	do("create_card", map[string]any{"name": "List of Places", "type": "Pointer", "content": "[[Place 1 ferry]]\n[[Place 2 road]]\n[[Nemesis]]"})
 	do("create_card", map[string]any{"name": "people_of", "type": "Query", "content": `{"type": "Character", "tag": "{{faction_tag}}"}`, "fields": map[string]any{"description": "Who is of a faction"}})
 	do("create_card", map[string]any{"name": "Annals", "content": "<h1>Annals</h1>" + strings.Repeat("<p>A year of lantern, ferry and mist at the quay.</p>", 250)})
+	do("create_card", map[string]any{"name": "Guildhouse+*type+*default", "content": "<p>A house by the lantern.</p>"})
+	do("create_card", map[string]any{"name": "Lore+*type"})
 	do("create_card", map[string]any{"name": "Terms", "type": "Pointer", "content": "[[lantern]]\n[[ferry]]"})
 	do("upload_attachment", map[string]any{"name": "Rent Quay+map", "data": []byte("a map of the quay"), "filename": "map.txt"})
 	words := []string{"lantern", "ferry", "road", "mist", "tide", "bell"}
