@@ -222,15 +222,33 @@ func (s *Service) StandingLines(ctx context.Context, g access.Grant) (lines []st
 	return lines, err
 }
 
-// standing are the standing approvals of a grant's world that lie within its view.
-func (s *Service) standing(ctx context.Context, g access.Grant) ([]granted, error) {
+// standing are the standing approvals of a grant's world that lie within its view. One of a
+// card is out of sight with that card, and goes by the name that the card has now.
+func (s *Service) standing(ctx context.Context, g access.Grant) (seen []granted, err error) {
 	led := s.ledger(g.World())
 	if err := s.refresh(ctx, g, led); err != nil {
 		return nil, err
 	}
 	led.show.Lock()
-	defer led.show.Unlock()
-	return slices.DeleteFunc(slices.Clone([]granted(led.catalogue.standings)), func(x granted) bool { return x.Level > g.View().Level }), nil
+	all := slices.Clone([]granted(led.catalogue.standings))
+	led.show.Unlock()
+	err = s.cfg.Canon.Look(ctx, g, func(l *canon.Look) error {
+		for _, x := range all {
+			ok := x.Level <= g.View().Level
+			if ok && !x.Under.IsZero() {
+				var c canon.Card
+				if c, ok, err = l.ByID(ctx, x.Under); err != nil {
+					return err
+				}
+				x.Name = c.Name
+			}
+			if ok {
+				seen = append(seen, x)
+			}
+		}
+		return nil
+	})
+	return seen, err
 }
 
 func (s *Service) listStanding(ctx context.Context, g access.Grant) (out standingsOut, err error) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/proposal"
 )
@@ -67,4 +68,43 @@ func TestAStandingApproval(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("after the switch", change(bot, "Rent Quay", "<p>Damp.</p>"), proposal.Pending)
+}
+
+// A standing approval names a card. Who does not see that card is not told of it: neither
+// another approver of the same role, nor its giver once the card is hidden.
+func TestAStandingApprovalOfACardOutOfSight(t *testing.T) {
+	s := newScene(t, "")
+	giver, other := s.approver(access.RoleGM), s.as("approver-2", access.RoleGM)
+	other.c.Approve = true
+	label := func(l access.Label) {
+		s.by("hide", s.world, func(p *canon.Plan) error {
+			c, err := p.Card("~" + idOf("quay").String())
+			if err == nil {
+				_, err = p.SetLabel(c, l)
+			}
+			return err
+		})
+	}
+	label(access.NewLabel(access.LevelAdmin, giver.c.Subject))
+	if _, err := call[any](giver, "give-standing-approval", fields{"kind": "quest", "under": "Rent Quay", "perHour": 2}); err != nil {
+		t.Fatal(err)
+	}
+	shown := func(who actor, want int) {
+		t.Helper()
+		out, err := call[struct{ Standing []any }](who, "list-standing-approvals", fields{})
+		if err != nil || len(out.Standing) != want {
+			t.Errorf("%s is shown %v, %v", who.c.Subject, out.Standing, err)
+		}
+		lines, err := s.service.StandingLines(t.Context(), s.grant(who.c, access.Request{Operation: "look", Effect: access.Read, World: s.world}))
+		if err != nil || len(lines) != want {
+			t.Errorf("%s is told %v, %v", who.c.Subject, lines, err)
+		}
+	}
+	shown(giver, 1)
+	shown(other, 0)
+	label(access.NewLabel(access.LevelAdmin))
+	shown(giver, 0)
+	label(access.NewLabel(access.LevelUser))
+	shown(giver, 1)
+	shown(other, 1)
 }
