@@ -92,8 +92,8 @@ func (o *oracle) call(who string, r request) reply {
 	return got
 }
 
-// invoke calls an operation and counts it.
-func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest bool) {
+// invoke calls an operation, counts it, and tells whether it was answered well.
+func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest bool) (fine bool) {
 	o.t.Helper()
 	if o.hits[of.Name] == nil {
 		o.hits[of.Name] = map[string]int{}
@@ -102,16 +102,15 @@ func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest
 	if rest && of.Route != "" {
 		got := o.call(who, overREST(of, input))
 		o.last[of.Name] = clip(got.body, 400)
-		if best := unequipped[of.Name]; got.status < 300 || best != "" && strings.Contains(got.body, best) {
-			o.fine[of.Name] = true
-		}
-		return
+		best := unequipped[of.Name]
+		fine = got.status < 300 || best != "" && strings.Contains(got.body, best)
+	} else {
+		got := o.call(who, asTool(of, input))
+		o.last[of.Name] = clip(got.body, 400)
+		fine = got.status == 200 && !strings.Contains(got.body, `"isError":true`) && !strings.Contains(got.body, `"error":{"code"`)
 	}
-	got := o.call(who, asTool(of, input))
-	o.last[of.Name] = clip(got.body, 400)
-	if got.status == 200 && !strings.Contains(got.body, `"isError":true`) && !strings.Contains(got.body, `"error":{"code"`) {
-		o.fine[of.Name] = true
-	}
+	o.fine[of.Name] = o.fine[of.Name] || fine
+	return fine
 }
 
 var callers = []string{"user", "alice", "gm", "stranger", "", "admin", "operator"}
@@ -164,11 +163,11 @@ func (o *oracle) tryGood(who string) {
 		}
 		for i, e := range good[of.Name] {
 			in := o.inputs(e)
-			if i == 0 || some(i) {
-				o.invoke(who, of, in, true)
+			if (e.sure || some(i+1)) && o.invoke(who, of, in, false) {
+				o.fine[of.Name+exampleOf(i)] = true
 			}
-			if some(i + 1) {
-				o.invoke(who, of, in, false)
+			if (i == 0 || some(i)) && o.invoke(who, of, in, true) {
+				o.fine[of.Name+exampleOf(i)] = true
 			}
 			for n, older := range of.Older {
 				if some(i + n) {
@@ -178,6 +177,9 @@ func (o *oracle) tryGood(who string) {
 		}
 	}
 }
+
+// exampleOf names the good call of an operation at a place of its list.
+func exampleOf(i int) string { return " " + itoa(i) }
 
 // tryChance makes random calls. Marks are asked for, and never written down.
 func (o *oracle) tryChance(who string, n int) {
@@ -273,6 +275,13 @@ func (o *oracle) wantCoverage() {
 		}
 		if !o.fine[of.Name] {
 			o.t.Errorf("%s was never answered well: its good inputs are not good; the last answer is %s", of.Name, o.last[of.Name])
+		}
+	}
+	for name, list := range good {
+		for i, e := range list {
+			if e.sure && !o.fine[name+exampleOf(i)] {
+				o.t.Errorf("%s was never answered well to %v", name, e.input)
+			}
 		}
 	}
 	store := strings.ToLower(o.stored())
