@@ -200,6 +200,9 @@ var ofStudio = map[string][]example{
 	"mcp_help":            {given("user", "command_name", "generate_scene")},
 }
 
+// onlyEmbedded are operations on what no database has, with the best answer of one.
+var onlyEmbedded = map[string]string{"download_backup": "there is no backup", "delete_backup": "there is no backup"}
+
 // unequipped are operations that need a program which a stage does not have, with the
 // best answer that there is then.
 var unequipped = map[string]string{

@@ -103,6 +103,9 @@ func (o *oracle) invoke(who string, of *op.Operation, input map[string]any, rest
 		got := o.call(who, overREST(of, input))
 		o.last[of.Name] = clip(got.body, 400)
 		best := unequipped[of.Name]
+		if best == "" && o.app.Config.Database != "" {
+			best = onlyEmbedded[of.Name]
+		}
 		fine = got.status < 300 || best != "" && strings.Contains(got.body, best)
 	} else {
 		got := o.call(who, asTool(of, input))
