@@ -45,7 +45,7 @@ func TestBothStoresAnswerAlike(t *testing.T) {
 var ranked = []string{"search", "search_cards", "search-lore", "semantic-search-lore", "search_entities", "list_entities", "completion/complete"}
 
 // cutAt are how many hits the operations show at most that show but the best.
-var cutAt = map[string]int{"search": 10}
+var cutAt = map[string]int{"search": 20}
 
 // named is what tells one hit of an answer from another.
 var named = regexp.MustCompile(`\\*"(?:id|name|key|factId|entity_id)\\*":\\*"([^"\\]*)`)
