@@ -162,7 +162,9 @@ func linksFor(ctx context.Context, l *canon.Look, card canon.Card, content strin
 		return nil, 0, err
 	}
 	shadow := shadowOf(kind, content)
-	found = terms.find(shadow, content)
+	if found, err = terms.find(ctx, shadow, content); err != nil {
+		return nil, 0, err
+	}
 	shown := content
 	if kind == canon.TextHTML {
 		shown = blankTags(content)
@@ -292,17 +294,26 @@ func foldedWords(text string, words []wordSpan) []string {
 
 // find gives one link for each name that the shadow of a text holds: where it first
 // stands. Where names overlap the longer one wins.
-func (t termSet) find(shadow, content string) []suggested {
+func (t termSet) find(ctx context.Context, shadow, content string) ([]suggested, error) {
 	words, gaps := wordsIn(shadow)
 	folded := foldedWords(shadow, words)
 	var all []suggested
+	var key []byte
 	for i := range words {
 		group := t[folded[i]]
 		if group == nil {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		key = key[:0]
 		for n := 1; n <= group.longest && i+n <= len(words); n++ {
-			for _, term := range group.terms[strings.Join(folded[i:i+n], " ")] {
+			if n > 1 {
+				key = append(key, ' ')
+			}
+			key = append(key, folded[i+n-1]...)
+			for _, term := range group.terms[string(key)] {
 				s := suggested{Target: term.target, start: words[i].start, end: words[i+n-1].end, Count: 1}
 				s.Term = content[s.start:s.end]
 				if slices.Equal(term.gaps, gaps[i+1:i+n]) && (term.exact == "" || term.exact == s.Term) {
@@ -311,7 +322,7 @@ func (t termSet) find(shadow, content string) []suggested {
 			}
 		}
 	}
-	return firstOfEach(apart(all, len(content)))
+	return firstOfEach(apart(all, len(content))), nil
 }
 
 // apart keeps what does not overlap, longest first, and gives it in order.

@@ -87,7 +87,11 @@ func FuzzShadow(f *testing.F) {
 			if len(shadow) != len(content) {
 				t.Fatalf("shadow of %q has %d bytes", content, len(shadow))
 			}
-			after := linked(content, set.find(shadow, content))
+			found, err := set.find(t.Context(), shadow, content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after := linked(content, found)
 			plain := strings.ReplaceAll(strings.ReplaceAll(after, "[[Lamp]]", "Lamp"), "[[Lamp|", "")
 			if len(after) < len(content) || !strings.Contains(content, "[[Lamp") && !strings.Contains(content, "]]") && strings.ReplaceAll(plain, "]]", "") != content {
 				t.Errorf("%q became %q", content, after)

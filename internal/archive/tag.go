@@ -233,18 +233,22 @@ func suggestTags(ctx context.Context, l *canon.Look, _ *op.Call, in suggestIn) (
 		return suggestOut{}, err
 	}
 	text := markup.Fold(c.Name + "\n" + canon.PlainText(c.Type, content))
-	return suggestOut{c.Name, suggest(known, own, text, lent, in.Limit)}, nil
+	list, err := suggest(ctx, known, own, text, lent, in.Limit)
+	return suggestOut{c.Name, list}, err
 }
 
 // suggest picks the tags that a text speaks of, most often first, then those that linked
 // cards bear.
-func suggest(known []canon.TagCount, own []canon.Ref, text string, lent map[markup.Key]int, limit int) []suggestion {
+func suggest(ctx context.Context, known []canon.TagCount, own []canon.Ref, text string, lent map[markup.Key]int, limit int) ([]suggestion, error) {
 	type scored struct {
 		suggestion
 		score int
 	}
 	var all []scored
 	for _, t := range known {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if slices.ContainsFunc(own, func(r canon.Ref) bool { return r.Target == t.Key }) {
 			continue
 		}
@@ -263,7 +267,7 @@ func suggest(known []canon.TagCount, own []canon.Ref, text string, lent map[mark
 	for _, s := range all[:min(len(all), limit)] {
 		out = append(out, s.suggestion)
 	}
-	return out
+	return out, nil
 }
 
 // mentions counts where a text, already folded, speaks of a tag, in singular or as written.

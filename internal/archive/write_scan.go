@@ -78,19 +78,24 @@ func (f *findings) read(ctx context.Context, l *canon.Look, c canon.Card, folded
 	for _, in := range []struct{ place, text string }{
 		{"", canon.PlainText(c.Type, content)}, {"its name", c.Part}, {"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
 	} {
-		f.scan(c, in.place, in.text, folded, limit)
+		if err := f.scan(ctx, c, in.place, in.text, folded, limit); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // scan looks for the terms in one text of a card.
-func (f *findings) scan(c canon.Card, place, text string, folded []string, limit int) {
+func (f *findings) scan(ctx context.Context, c canon.Card, place, text string, folded []string, limit int) error {
 	if text == "" {
-		return
+		return nil
 	}
 	whole := markup.Fold(text)
 	o := markup.FindOptions{Mode: markup.WholeWord, FoldAccents: true, Limit: 10_000}
 	for i, term := range f.terms {
+		if err := ctx.Err(); err != nil {
+			return stopped(err)
+		}
 		if !strings.Contains(whole, folded[i]) {
 			continue
 		}
@@ -108,6 +113,12 @@ func (f *findings) scan(c canon.Card, place, text string, folded []string, limit
 		snippet := markup.Snippet(text, []string{term}, markup.SnippetOptions{Max: 160, Mark: true, Find: o})
 		f.byTerm[term] = append(f.byTerm[term], finding{c.Name, place, n, literal(snippet)})
 	}
+	return nil
+}
+
+// stopped tells of a scan whose caller left.
+func stopped(err error) error {
+	return fault.New(fault.Unavailable, "the scan was stopped; start it again").Because(err)
 }
 
 // audience visits the cards that players see and, in the scope ai, the AI's cards below
@@ -137,7 +148,7 @@ func audience(ctx context.Context, l *canon.Look, scope string, visit func(*cano
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
-			return fault.New(fault.Unavailable, "the scan was stopped; start it again").Because(err)
+			return stopped(err)
 		}
 	}
 }

@@ -65,6 +65,22 @@ func checkContent(s string) error {
 	return nil
 }
 
+// checkRefs bounds what a card refers to. What could be a reference is counted first, for
+// most texts hold few.
+func checkRefs(c Card, content string) error {
+	most := strings.Count(content, "[[") + strings.Count(content, "{{")
+	if HoldsTags(c.Key) {
+		most += 1 + strings.Count(content, "\n") + strings.Count(content, "<li")
+	}
+	if most <= MaxRefs {
+		return nil
+	}
+	if n := len(refsOf(c, TextOf(c.Type), content)); n > MaxRefs {
+		return fault.BadField("content", "holds %d links, nests and tags; a card holds at most %d: part it into several cards", n, MaxRefs)
+	}
+	return nil
+}
+
 // mergeFields merges a JSON object into another, null removing a member, and gives the
 // canonical text, with members sorted; nil when nothing is left.
 func mergeFields(base, patch json.RawMessage) (json.RawMessage, error) {

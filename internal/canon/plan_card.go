@@ -16,6 +16,7 @@ const (
 	MaxContent = 1 << 20  // bytes of text
 	MaxFile    = 25 << 20 // bytes of an attachment
 	MaxFields  = 256 << 10
+	MaxRefs    = 10_000 // links, nests and tags, each a row that the one writer puts in
 	maxDepth   = 64
 )
 
@@ -241,6 +242,9 @@ func (p *Plan) write(c *Card, content string, file []byte) error {
 	b := file
 	if file == nil {
 		if err := checkContent(content); err != nil {
+			return err
+		}
+		if err := checkRefs(*c, content); err != nil {
 			return err
 		}
 		b = []byte(content)

@@ -3,41 +3,50 @@ package markup
 import (
 	"fmt"
 	"strings"
-
-	"github.com/pmezard/go-difflib/difflib"
 )
 
 const (
-	// maxDiffLines bounds each side of what is compared line by line. Comparing
-	// is quadratic at worst: 2,000 lines that all repeat take about 0.1 s.
+	// maxDiffLines bounds each side of what is compared line by line.
 	maxDiffLines = 2000
+	// maxDiffEdits bounds the lines put in and taken out that are looked for: comparing
+	// takes lines × edits steps, and the square of the edits in memory, 4 MB.
+	maxDiffEdits = 1000
 	// maxDiffSize bounds the diff returned, in bytes.
 	maxDiffSize = 256 << 10
+	// diffContext is how many equal lines are shown around each change.
+	diffContext = 3
 )
 
 // Diff returns the unified line diff that leads from a to b, with three lines
 // around each change, or "" when they are equal. Where more than 2,000 lines lie
-// between the first and the last difference, these are shown as one change; a diff
-// over 256 KiB is cut, and a last line says so.
+// between the first and the last difference, or more than 1,000 of them differ, these
+// are shown as one change; a diff over 256 KiB is cut, and a last line says so. It takes
+// a few milliseconds at most.
 func Diff(a, b string) string {
 	if a == b {
 		return ""
 	}
-	left, right := difflib.SplitLines(a), difflib.SplitLines(b)
+	left, right := splitLines(a), splitLines(b)
 	head, tail := sharedEnds(left, right)
-	d := difflib.UnifiedDiff{A: left, B: right, FromFile: "before", ToFile: "after", Context: 3}
-	if len(left)-head-tail > maxDiffLines || len(right)-head-tail > maxDiffLines {
-		return cutDiff(oneChange(left, right, head, tail))
+	x, y := left[head:len(left)-tail], right[head:len(right)-tail]
+	edits := []edit{{0, len(x), 0, len(y)}}
+	if len(x) <= maxDiffLines && len(y) <= maxDiffLines {
+		if found, ok := editsOf(numberLines(x, y)); ok {
+			edits = found
+		}
 	}
-	// Long equal ends cost time and show nothing.
-	skip := max(head-d.Context, 0)
-	drop := max(tail-d.Context, 0)
-	d.A, d.B = left[skip:len(left)-drop], right[skip:len(right)-drop]
-	text, err := difflib.GetUnifiedDiffString(d)
-	if err != nil { // the writer is a buffer, which cannot fail
-		return cutDiff(oneChange(left, right, head, tail))
+	for i := range edits {
+		e := &edits[i]
+		e.a1, e.a2, e.b1, e.b2 = e.a1+head, e.a2+head, e.b1+head, e.b2+head
 	}
-	return cutDiff(shifted(text, skip))
+	return cutDiff(unified(left, right, edits))
+}
+
+// splitLines are the lines of a text, each with its newline; the last one gets one.
+func splitLines(text string) []string {
+	lines := strings.SplitAfter(text, "\n")
+	lines[len(lines)-1] += "\n"
+	return lines
 }
 
 // sharedEnds counts the equal lines at the beginning and at the end.
@@ -52,48 +61,122 @@ func sharedEnds(a, b []string) (head, tail int) {
 	return head, tail
 }
 
-// oneChange shows all lines between the equal ends as replaced.
-func oneChange(a, b []string, head, tail int) string {
-	var out strings.Builder
-	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
-	fmt.Fprintf(&out, "--- before\n+++ after\n@@ -%d,%d +%d,%d @@\n", head+1, len(a), head+1, len(b))
-	for _, side := range []struct {
-		sign  string
-		lines []string
-	}{{"-", a}, {"+", b}} {
-		for _, line := range side.lines {
-			if out.Len() > 2*maxDiffSize {
-				break
+// numberLines gives equal lines the same number, so that comparing two is one step.
+func numberLines(a, b []string) (x, y []int) {
+	numbers := map[string]int{}
+	number := func(lines []string) []int {
+		out := make([]int, len(lines))
+		for i, line := range lines {
+			n, ok := numbers[line]
+			if !ok {
+				n = len(numbers)
+				numbers[line] = n
 			}
-			out.WriteString(side.sign + line)
+			out[i] = n
 		}
+		return out
 	}
-	return out.String()
+	return number(a), number(b)
 }
 
-// shifted adds to the line numbers of the hunks the lines left out before them.
-func shifted(diff string, by int) string {
-	if by == 0 {
-		return diff
+// edit puts the lines b1 to b2 in the place of the lines a1 to a2.
+type edit struct{ a1, a2, b1, b2 int }
+
+// editsOf finds the fewest lines to take out and put in, by Myers' algorithm: reach[k] is
+// how far a is read on the diagonal k, where k more lines of a than of b were read, with
+// so many edits. It gives up beyond maxDiffEdits.
+func editsOf(a, b []int) ([]edit, bool) {
+	most := min(len(a)+len(b), maxDiffEdits)
+	reach := make([]int32, 2*most+3)
+	mid := most + 1
+	var steps [][]int32 // reach before each step, from the diagonal -d to d
+	for d := 0; d <= most; d++ {
+		steps = append(steps, append([]int32(nil), reach[mid-d:mid+d+1]...))
+		for k := -d; k <= d; k += 2 {
+			x := int(reach[mid+k-1]) + 1
+			if k == -d || k != d && reach[mid+k-1] < reach[mid+k+1] {
+				x = int(reach[mid+k+1])
+			}
+			for x < len(a) && x-k < len(b) && a[x] == b[x-k] {
+				x++
+			}
+			if reach[mid+k] = int32(x); x >= len(a) && x-k >= len(b) {
+				return walkBack(steps, len(a), len(b)), true
+			}
+		}
 	}
+	return nil, false
+}
+
+// walkBack reads the edits from the steps that led to the ends of both sides, and joins
+// those that adjoin.
+func walkBack(steps [][]int32, x, y int) []edit {
+	var out []edit
+	for d := len(steps) - 1; d > 0; d-- {
+		before := func(k int) int { return int(steps[d][k+d]) }
+		k := x - y
+		e := edit{}
+		if k == -d || k != d && before(k-1) < before(k+1) {
+			x = before(k + 1)
+			y = x - k - 1
+			e = edit{x, x, y, y + 1}
+		} else {
+			x = before(k - 1)
+			y = x - k + 1
+			e = edit{x, x + 1, y, y}
+		}
+		if n := len(out); n > 0 && out[n-1].a1 == e.a2 && out[n-1].b1 == e.b2 {
+			out[n-1].a1, out[n-1].b1 = e.a1, e.b1
+			continue
+		}
+		out = append(out, e)
+	}
+	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
+		out[i], out[j] = out[j], out[i]
+	}
+	return out
+}
+
+// unified writes edits as hunks. It stops where more is written than is shown.
+func unified(a, b []string, edits []edit) string {
 	var out strings.Builder
-	for line := range strings.Lines(diff) {
-		var a, b string
-		if n, _ := fmt.Sscanf(line, "@@ -%s +%s @@", &a, &b); n == 2 && strings.HasPrefix(line, "@@ ") {
-			line = fmt.Sprintf("@@ -%s +%s @@\n", shiftRange(a, by), shiftRange(b, by))
+	out.WriteString("--- before\n+++ after\n")
+	put := func(sign string, lines []string) {
+		for _, line := range lines {
+			if out.Len() <= 2*maxDiffSize {
+				out.WriteString(sign + line)
+			}
 		}
-		out.WriteString(line)
+	}
+	for len(edits) > 0 {
+		n := 1
+		for n < len(edits) && edits[n].a1-edits[n-1].a2 <= 2*diffContext {
+			n++
+		}
+		first, last := edits[0], edits[n-1]
+		from, to := max(first.a1-diffContext, 0), min(last.a2+diffContext, len(a))
+		fmt.Fprintf(&out, "@@ -%s +%s @@\n", lineRange(from, to), lineRange(first.b1-first.a1+from, last.b2-last.a2+to))
+		for _, e := range edits[:n] {
+			put(" ", a[from:e.a1])
+			put("-", a[e.a1:e.a2])
+			put("+", b[e.b1:e.b2])
+			from = e.a2
+		}
+		put(" ", a[from:to])
+		edits = edits[n:]
 	}
 	return out.String()
 }
 
-// shiftRange adds to the start of "start,count" or "start".
-func shiftRange(r string, by int) string {
-	start, count := 0, -1
-	if n, _ := fmt.Sscanf(r, "%d,%d", &start, &count); n == 2 {
-		return fmt.Sprintf("%d,%d", start+by, count)
+// lineRange is a range of lines as the head of a hunk has it.
+func lineRange(from, to int) string {
+	switch to - from {
+	case 0:
+		return fmt.Sprintf("%d,0", from)
+	case 1:
+		return fmt.Sprint(from + 1)
 	}
-	return fmt.Sprint(start + by)
+	return fmt.Sprintf("%d,%d", from+1, to-from)
 }
 
 func cutDiff(diff string) string {

@@ -1,0 +1,90 @@
+package markup_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"loregate/internal/markup"
+)
+
+// linesOf are n lines of which there are few different ones, in an order of chance.
+func linesOf(n, different int, seed uint64) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var b strings.Builder
+	for range n {
+		fmt.Fprintln(&b, r.IntN(different))
+	}
+	return b.String()
+}
+
+// parted are n lines, every second one like no other, so that no two runs are alike.
+func parted(side string, n, different int) string {
+	var b strings.Builder
+	for i := range n / 2 {
+		fmt.Fprintf(&b, "%s%d\n%d\n", side, i, i%different)
+	}
+	return b.String()
+}
+
+// TestDiffIsQuick compares lines that repeat as often as costs most.
+func TestDiffIsQuick(t *testing.T) {
+	for _, different := range []int{1, 2, 10, 100, 150, 400, 2000} {
+		began := time.Now()
+		diff := markup.Diff(linesOf(2000, different, 1), linesOf(2000, different, 2))
+		took := time.Since(began)
+		t.Logf("%d different lines: %v, %d bytes", different, took, len(diff))
+		began = time.Now()
+		markup.Diff(parted("a", 2000, different), parted("b", 2000, different))
+		took = max(took, time.Since(began))
+		t.Logf("%d different lines, parted: %v", different, time.Since(began))
+		if took > time.Second {
+			t.Errorf("%d different lines took %v", different, took)
+		}
+	}
+}
+
+// TestDiffLeadsFromOneTextToTheOther applies diffs.
+func TestDiffLeadsFromOneTextToTheOther(t *testing.T) {
+	for i := range uint64(300) {
+		a, b := linesOf(int(i%23), 1+int(i%7), i), linesOf(int(i%19), 1+int(i%5), i+1000)
+		diff := markup.Diff(a, b)
+		if got := applied(t, a, diff); got != b {
+			t.Fatalf("%q by\n%s became %q, not %q", a, diff, got, b)
+		}
+	}
+}
+
+// applied is a text with a unified diff applied to it, whose every line is compared.
+func applied(t *testing.T, text, diff string) string {
+	t.Helper()
+	lines := append(strings.SplitAfter(text, "\n"), "")
+	lines[len(lines)-2] += "\n" // as Diff sees it
+	var out strings.Builder
+	at := 0
+	for line := range strings.Lines(diff) {
+		switch sign, rest := line[0], line[1:]; {
+		case strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++"):
+		case sign == '@':
+			start, count := 0, 1
+			if n, _ := fmt.Sscanf(rest, "@ -%d,%d ", &start, &count); n == 0 {
+				t.Fatalf("a head without a range: %s", line)
+			}
+			for at < start-1 || count == 0 && at < start {
+				out.WriteString(lines[at])
+				at++
+			}
+		case sign == '+':
+			out.WriteString(rest)
+		case lines[at] != rest:
+			t.Fatalf("line %d is %q, and the diff says %q:\n%s", at+1, lines[at], rest, diff)
+		default:
+			if at++; sign == ' ' {
+				out.WriteString(rest)
+			}
+		}
+	}
+	return strings.TrimSuffix(out.String()+strings.Join(lines[at:], ""), "\n")
+}
