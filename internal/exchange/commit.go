@@ -110,7 +110,7 @@ func (im *importer) cards(ctx context.Context) error {
 	for rest := im.c.sheets; len(rest) > 0; {
 		n, size := 0, 0
 		for n < len(rest) && n < batchCards && size < batchBytes {
-			size += im.read(rest[n])
+			size += im.read(ctx, rest[n])
 			n++
 		}
 		if err := im.putAll(ctx, rest[:n]); err != nil {
@@ -139,7 +139,7 @@ func (im *importer) putAll(ctx context.Context, batch []*sheet) error {
 }
 
 // read gets a sheet's content ready and gives its size.
-func (im *importer) read(s *sheet) (size int) {
+func (im *importer) read(ctx context.Context, s *sheet) (size int) {
 	s.ready = reading{typ: s.typ}
 	if s.data != nil {
 		data, err := s.data()
@@ -152,7 +152,7 @@ func (im *importer) read(s *sheet) (size int) {
 	if s.body == nil {
 		return 0
 	}
-	text, err := s.body()
+	text, err := s.body(ctx)
 	if failed := (notConverted{}); errors.As(err, &failed) {
 		im.sum.Problems = append(im.sum.Problems, Problem{File: s.file, Why: "stays Markdown: " + failed.Error()})
 		s.ready.typ = "Markdown"

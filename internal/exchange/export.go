@@ -111,7 +111,10 @@ func (x *exporter) write(ctx context.Context, out *folder, tell func(done, total
 		if err != nil {
 			return err
 		}
-		text, ok := p.render()
+		text, ok := p.render(ctx)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if !ok {
 			x.problem(p.path+".md", "does not read back as it is")
 		}

@@ -92,9 +92,8 @@ func keepComments(body string) string {
 	return htmlComment.ReplaceAllString(body, "%%$1%%")
 }
 
-// html converts a note's text when it is asked for. What cannot be converted stays
-// Markdown.
-func (f *foreign) html(n *note, body string, level access.Level) func() (string, error) {
+// html is a note's text with its links as the world has them, see htmlOf.
+func (f *foreign) html(n *note, body string, level access.Level) func(context.Context) (string, error) {
 	text, shown := f.v.rewrite(n, body, level)
 	for _, file := range shown {
 		if _, ok := f.shown[file]; !ok {
@@ -103,12 +102,22 @@ func (f *foreign) html(n *note, body string, level access.Level) func() (string,
 		}
 		f.shown[file] = min(f.shown[file], level)
 	}
-	return func() (string, error) {
-		out, err := markup.ToHTML(context.Background(), text)
-		if err != nil {
+	return htmlOf(text)
+}
+
+// asIs is a text that needs no converting.
+func asIs(text string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return text, nil }
+}
+
+// htmlOf converts a text when it is asked for. What cannot be converted stays Markdown.
+func htmlOf(text string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		out, err := markup.ToHTML(ctx, text)
+		if err != nil && ctx.Err() == nil {
 			return text, notConverted{err}
 		}
-		return out, nil
+		return out, err
 	}
 }
 
@@ -141,7 +150,7 @@ func (f *foreign) tags(n *note, above *sheet) {
 		return
 	}
 	f.c.add(&sheet{file: n.path, id: childID(above.id, tagsPart), above: above, name: tagsPart, typ: canon.TypePointer, items: true,
-		own: access.NewLabel(access.LevelUser), body: func() (string, error) { return content, nil }})
+		own: access.NewLabel(access.LevelUser), body: asIs(content)})
 }
 
 // tagsPart is the part of the child that holds a card's tags.
@@ -173,7 +182,7 @@ func (f *foreign) folders() {
 			continue
 		}
 		f.c.add(&sheet{file: names[key], id: f.v.cardID("folder:" + string(key)), name: names[key], folder: true,
-			own: access.NewLabel(levels[key]), body: func() (string, error) { return "", nil }})
+			own: access.NewLabel(levels[key]), body: asIs("")})
 	}
 }
 

@@ -87,7 +87,7 @@ func FuzzPage(f *testing.F) {
 			return
 		}
 		p := &page{path: "A", card: canon.Card{ID: canon.CardID{1}, Name: "A", Type: typ}, text: text, label: access.NewLabel(access.LevelUser)}
-		if _, ok := p.render(); !ok {
+		if _, ok := p.render(t.Context()); !ok {
 			t.Errorf("%q of type %q does not read back", text, typ)
 		}
 	})

@@ -147,7 +147,7 @@ func (n *lightNode) fields() map[string]any {
 }
 
 // html is a node's text. Some worlds misspell the key of the description.
-func (n *lightNode) html() string {
+func (n *lightNode) html(context.Context) string {
 	blocks := nonEmpty(n.text("desc"), n.text("descripton"), n.text("extra_desc"), n.text("persona"))
 	var parts []string
 	for i, b := range blocks {

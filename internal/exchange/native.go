@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -190,24 +189,17 @@ func (x *native) content(n *note, s *sheet) (secret string) {
 			body, secret = h.open, h.secret
 		}
 		if kind == canon.TextHTML {
-			text := body
-			s.body = func() (string, error) {
-				out, err := markup.ToHTML(context.Background(), text)
-				if err != nil {
-					return text, notConverted{err}
-				}
-				return out, nil
-			}
+			s.body = htmlOf(body)
 			return secret
 		}
 	}
-	s.body = func() (string, error) { return body, nil }
+	s.body = asIs(body)
 	return secret
 }
 
 func (x *native) secret(n *note, above *sheet, secret string) {
 	gm := &sheet{file: n.path, id: childID(above.id, "hidden"), above: above, name: gmPart + "+Hidden", typ: canon.TypeRichText,
-		own: access.NewLabel(access.LevelGM), body: func() (string, error) { return markup.ToHTML(context.Background(), secret) }}
+		own: access.NewLabel(access.LevelGM), body: htmlOf(secret)}
 	if x.c.add(gm) {
 		x.c.hidden++
 	}
@@ -227,5 +219,5 @@ func (x *native) tags(n *note, above *sheet) {
 	}
 	content := markup.SetItems(tags)
 	x.c.add(&sheet{file: n.path, id: id, above: above, name: tagsPart, typ: canon.TypePointer, exact: true,
-		own: access.NewLabel(access.LevelUser), body: func() (string, error) { return content, nil }})
+		own: access.NewLabel(access.LevelUser), body: asIs(content)})
 }

@@ -201,5 +201,5 @@ func (t *ranvierThing) record(kind, typ string, more map[string]any, blocks ...s
 	area, id, _ := strings.Cut(t.ref, ":")
 	text := append([]string{plain(t.Description)}, blocks...)
 	return record{key: []string{kind, t.ref}, file: fmt.Sprintf("%s:%d", t.file, t.line), name: t.called(), or: []string{area, area + " " + id},
-		typ: typ, codename: "ranvier-" + area + "-" + id, fields: fields, body: func() string { return paragraphs(text...) }}
+		typ: typ, codename: "ranvier-" + area + "-" + id, fields: fields, body: func(context.Context) string { return paragraphs(text...) }}
 }

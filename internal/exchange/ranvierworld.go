@@ -41,7 +41,7 @@ func (x *ranvier) cards(ctx context.Context, a *ranvierArea) (err error) {
 	}
 	fields := map[string]any{"realmType": "functional", "scope": "LOCAL", "ranvier": jsonable(a.Rest)}
 	if a.sheet, err = x.s.add(ctx, record{key: []string{"area", a.name}, file: a.file, name: title, or: []string{"area"}, typ: "Realm",
-		codename: "ranvier-" + a.name, fields: fields, body: func() string { return "" }}); err != nil {
+		codename: "ranvier-" + a.name, fields: fields, body: func(context.Context) string { return "" }}); err != nil {
 		return err
 	}
 	for _, r := range a.rooms {

@@ -47,15 +47,15 @@ func (l *line) set(key string, v any) {
 
 // render writes a page so that reading it gives the same card: as Markdown where that is
 // so, else as HTML, else as JSON. ok is false where no way gives all of it back.
-func (p *page) render() (out []byte, ok bool) {
+func (p *page) render(ctx context.Context) (out []byte, ok bool) {
 	for _, careful := range []bool{false, true} {
 		for _, format := range p.formats() {
-			body, can := p.body(format)
+			body, can := p.body(ctx, format)
 			if !can {
 				continue
 			}
 			out = p.write(format, body, careful)
-			if p.readsBack(out) {
+			if p.readsBack(ctx, out) {
 				return out, true
 			}
 		}
@@ -70,13 +70,13 @@ func (p *page) formats() []string {
 	return []string{"", "json"}
 }
 
-func (p *page) body(format string) (string, bool) {
+func (p *page) body(ctx context.Context, format string) (string, bool) {
 	switch {
 	case format == "json":
 		b, err := json.Marshal(p.text)
 		return string(b), err == nil
 	case format == "" && canon.TextOf(p.card.Type) == canon.TextHTML:
-		md, err := markup.ToMarkdown(context.Background(), p.text)
+		md, err := markup.ToMarkdown(ctx, p.text)
 		return md, err == nil
 	}
 	return p.text, true
@@ -240,7 +240,7 @@ func (w *writer) scalar(s string) *yaml.Node {
 }
 
 // readsBack reports whether reading a file gives the page it was made of.
-func (p *page) readsBack(out []byte) bool {
+func (p *page) readsBack(ctx context.Context, out []byte) bool {
 	n := parseNote(p.path+".md", out)
 	c := newCollection()
 	x := &native{v: &vault{o: MarkdownOptions{Native: true}}, c: c}
@@ -253,19 +253,19 @@ func (p *page) readsBack(out []byte) bool {
 		return false
 	}
 	if p.file == "" {
-		if text, err := s.body(); err != nil || text != p.text {
+		if text, err := s.body(ctx); err != nil || text != p.text {
 			return false
 		}
 	}
-	return p.graphReadsBack(c)
+	return p.graphReadsBack(ctx, c)
 }
 
-func (p *page) graphReadsBack(c *collection) bool {
+func (p *page) graphReadsBack(ctx context.Context, c *collection) bool {
 	if want := markup.SetItems(p.tags); want != "" {
 		if len(c.sheets) != 2 {
 			return false
 		}
-		if text, err := c.sheets[1].body(); err != nil || text != want {
+		if text, err := c.sheets[1].body(ctx); err != nil || text != want {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,7 +22,7 @@ type sheet struct {
 	root     bool         // lies below none, whatever bears the names above
 	least    access.Level // level that it has whatever the rules of this world say
 	typ      string       // "" leaves an existing card's type
-	body     func() (string, error)
+	body     func(context.Context) (string, error)
 	data     func() ([]byte, error) // of a card that holds a file
 	fields   json.RawMessage
 	codename string

@@ -93,7 +93,7 @@ type record struct {
 	above    *sheet   // the card it lies below
 	typ      string
 	codename string
-	body     func() string // HTML, asked for when all names are known
+	body     func(context.Context) string // HTML, asked for when all names are known
 	fields   map[string]any
 	tags     []string
 }
@@ -110,7 +110,7 @@ func (s *source) label() access.Label {
 // add makes the sheet of a record, and of its tags.
 func (s *source) add(ctx context.Context, r record) (*sheet, error) {
 	sh := &sheet{file: r.file, id: s.id(r.key...), above: r.above, typ: r.typ, own: s.label(), shy: true,
-		codename: s.codename(r.codename), body: func() (string, error) { return r.body(), nil }}
+		codename: s.codename(r.codename), body: func(ctx context.Context) (string, error) { return r.body(ctx), ctx.Err() }}
 	var err error
 	if sh.name, err = s.name(ctx, sh, r); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *source) add(ctx context.Context, r record) (*sheet, error) {
 	}
 	if content := markup.SetItems(r.tags); content != "" {
 		s.c.add(&sheet{file: r.file, id: childID(sh.id, tagsPart), above: sh, name: tagsPart, typ: canon.TypePointer, items: true,
-			own: access.NewLabel(access.LevelUser), body: func() (string, error) { return content, nil }})
+			own: access.NewLabel(access.LevelUser), body: asIs(content)})
 	}
 	return sh, nil
 }

@@ -149,7 +149,7 @@ func (x *srd) add(ctx context.Context, r srdRecord, rec record) error {
 	rec.file = fmt.Sprintf("%s:%d", r.file, r.line)
 	rec.typ = r.typ
 	rec.fields = r.fields()
-	rec.body = func() string { return x.html(r) }
+	rec.body = func(ctx context.Context) string { return x.html(ctx, r) }
 	sh, err := x.s.add(ctx, rec)
 	if err != nil {
 		return err
@@ -207,9 +207,9 @@ func (r srdRecord) fields() map[string]any {
 }
 
 // html is a record's text.
-func (x *srd) html(r srdRecord) string {
+func (x *srd) html(ctx context.Context, r srdRecord) string {
 	text := strings.Join(nonEmpty(r.lead(), r.text("desc"), r.sections(), x.seeAlso(r)), "\n\n")
-	out, err := markup.ToHTML(context.Background(), text)
+	out, err := markup.ToHTML(ctx, text)
 	if err != nil {
 		return paragraphs(text)
 	}

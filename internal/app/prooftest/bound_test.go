@@ -73,7 +73,7 @@ func newScales(t *testing.T) *scales {
 	t.Cleanup(func() { debug.SetGCPercent(was) })
 	s := &scales{story: &story{stage: newStage(t, "embedded"), mint: newMint(7), who: author("user", access.RoleUser), ids: map[string]string{}}}
 	s.tell()
-	s.giveKeys("user", "alice", "gm", "admin", "stranger")
+	s.giveKeys("user", "alice", "gm", "admin")
 	s.giveOperatorKey()
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
