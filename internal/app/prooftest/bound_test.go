@@ -268,7 +268,9 @@ func TestStoredHostileCardsCostReadersNothing(t *testing.T) {
 func (s *scales) tryInputs(e example) map[string]any {
 	s.t.Helper()
 	if e.prepare != nil {
-		in, _ := s.filled(e.input, "00000000-0000-0000-0000-000000000000").(map[string]any) // it is one
+		const none = "00000000-0000-0000-0000-000000000000"
+		s.ids["fresh"] = none
+		in, _ := s.filled(e.input, none).(map[string]any) // it is one
 		return in
 	}
 	return s.inputs(e)
