@@ -75,8 +75,15 @@ func checkRefs(c Card, content string) error {
 	if most <= MaxRefs {
 		return nil
 	}
-	if n := len(refsOf(c, TextOf(c.Type), content)); n > MaxRefs {
-		return fault.BadField("content", "holds %d links, nests and tags; a card holds at most %d: part it into several cards", n, MaxRefs)
+	if kind := TextOf(c.Type); kind == TextData || kind == TextFile {
+		return nil
+	}
+	n := markup.CountRefs(content, MaxRefs)
+	if HoldsTags(c.Key) && n <= MaxRefs {
+		n += len(markup.Items(content))
+	}
+	if n > MaxRefs {
+		return fault.BadField("content", "holds more than %d links, nests and tags: part it into several cards", MaxRefs)
 	}
 	return nil
 }

@@ -117,6 +117,19 @@ func (r Ref) canHold(target string) bool {
 	return !strings.ContainsAny(target, "{}") && !strings.HasPrefix(strings.TrimSpace(target), "#")
 }
 
+// CountRefs counts the links and nests of a content, but to addresses, and stops beyond
+// most.
+func CountRefs(content string, most int) (n int) {
+	for s := range scan(content) {
+		if s.kind == nest || s.kind == link && !s.ref(content).External {
+			if n++; n > most {
+				break
+			}
+		}
+	}
+	return n
+}
+
 // span is a piece of wiki syntax found by scan.
 type span struct {
 	kind       spanKind

@@ -21,6 +21,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/racing"
 )
@@ -298,8 +299,12 @@ func (s *scales) spoil(kind string) {
 	for _, name := range names {
 		s.plan(func(p *canon.Plan) error {
 			c, err := p.Card(name)
-			if err == nil {
-				_, err = p.Update(c, canon.Edit{Content: &text})
+			if err != nil {
+				return err
+			}
+			if _, err = p.Update(c, canon.Edit{Content: &text}); fault.KindOf(err) == fault.Invalid { // more references than a card holds
+				less := clip(text, 8000)
+				_, err = p.Update(c, canon.Edit{Content: &less})
 			}
 			return err
 		})
