@@ -374,12 +374,25 @@ func (l *Look) Clock() time.Time { return l.canon.time() }
 
 // Now is the number of the last commit to the world in this snapshot; see Seq for whom
 // it may be shown.
-func (l *Look) Now() Seq {
+func (l *Look) Now() Seq { return l.head().Seq }
+
+// Head is the end of the world's stream in this snapshot, for those who keep what they
+// computed from the stream. It is false where nothing may be kept: inside a writer's
+// transaction, which may yet be undone, and where the head could not be read.
+func (l *Look) Head() (Head, bool) {
+	if _, writes := l.r.(Tx); writes {
+		return Head{}, false
+	}
+	h := l.head()
+	return h, h.Seq > 0
+}
+
+func (l *Look) head() Head {
 	if !l.last.known {
 		l.last.head, l.last.err = l.r.Head(context.Background(), WorldStream(l.world.ID))
 		l.last.known = true
 	}
-	return l.last.head.Seq
+	return l.last.head
 }
 
 // SeqAt is the commit that the world stood at, at a time; 0 is before the first.

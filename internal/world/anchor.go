@@ -109,7 +109,7 @@ func (s *stage) behind(links []canon.Link) bool {
 // meet reconciles a player with the place where it stands, in a commit of its own.
 func (w *World) meet(ctx context.Context, g access.Grant, player canon.CardID) (canon.Receipt, error) {
 	return w.canon.Change(ctx, g, func(p *canon.Plan) error {
-		s, err := stand(ctx, p, player, Intent{})
+		s, err := stand(ctx, w, p, player, Intent{})
 		if err != nil {
 			return err
 		}

@@ -88,52 +88,6 @@ type worldClock struct {
 	played int64     // Unix milliseconds of the last act in sight of all
 }
 
-// playTypes are the events that show that somebody plays.
-var playTypes = []EventType{PlayerMove, PlayerLook, PlayerAct}
-
-// worldClock reads the clock. It follows from what every player may see, so that it is the
-// same for all and tells nothing of players who are hidden.
-func (m *moment) worldClock(ctx context.Context) (c worldClock, err error) {
-	open := m.AsAnyPlayer()
-	newest := func(t EventType) (e canon.StoredEvent, err error) {
-		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{string(t)}, AsOf: m.at, Page: canon.Page{Limit: 1}})
-		if len(list) > 0 {
-			e = list[0]
-		}
-		return e, err
-	}
-	step, err := newest(ClockAdvanced)
-	if err != nil {
-		return c, err
-	}
-	if step.Seq == 0 {
-		c.Tick, err = m.firstTick(ctx, open)
-		return c, err
-	}
-	var s clockStep
-	fieldsOf(step.Payload, &s)
-	c = worldClock{clockLine: s.clockLine, known: true, step: step.ID, seq: step.Seq, played: s.Played}
-	var act canon.StoredEvent
-	for _, t := range playTypes {
-		e, err := newest(t)
-		if err != nil {
-			return c, err
-		}
-		if e.Seq > act.Seq {
-			act = e
-		}
-	}
-	if act.Seq == 0 {
-		return c, nil
-	}
-	c.played = max(c.played, act.At.UnixMilli())
-	var d deed
-	if fieldsOf(act.Payload, &d); d.World != nil && d.World.Step == c.step {
-		c.clockLine = d.World.clockLine
-	}
-	return c, nil
-}
-
 // firstTick is where the clock of a world begins that has had no step: at the latest of
 // its players' clocks.
 func (m *moment) firstTick(ctx context.Context, open *canon.Look) (highest int64, err error) {

@@ -162,7 +162,7 @@ func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant
 				}
 				paced = true
 			}
-			s, err := stand(ctx, p, player, i)
+			s, err := stand(ctx, w, p, player, i)
 			if err != nil {
 				return err
 			}

@@ -147,7 +147,7 @@ func plays(ctx context.Context, l *canon.Look, player canon.CardID) (bool, error
 
 // Plan does the act. Its event is as hidden as what it was judged by.
 func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	s, err := stand(ctx, p, a.player(), a.frames()[0].intent())
+	s, err := stand(ctx, nil, p, a.player(), a.frames()[0].intent())
 	if err == nil {
 		err = s.act()
 	}

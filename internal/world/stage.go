@@ -82,9 +82,9 @@ type stage struct {
 	meets  bool        // and after it
 }
 
-// stand makes the stage of a player's act.
-func stand(ctx context.Context, p *canon.Plan, player canon.CardID, i Intent) (*stage, error) {
-	m := &moment{Look: p.Look, read: p.Clock()}
+// stand makes the stage of a player's act. w may be nil: the clock is then read from its events.
+func stand(ctx context.Context, w *World, p *canon.Plan, player canon.CardID, i Intent) (*stage, error) {
+	m := &moment{Look: p.Look, w: w, read: p.Clock()}
 	who, ok, err := m.thing(ctx, player)
 	if err != nil || !ok || !who.is(typePlayer) {
 		return nil, orAbsent(err)

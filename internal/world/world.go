@@ -62,6 +62,8 @@ type World struct {
 	pace  *access.Limits
 	lore  *lore
 	tools map[string]rereader // context tools by name; complete once the surfaces are made
+
+	clocks clockCache
 }
 
 // New makes a World.
