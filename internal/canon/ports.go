@@ -28,7 +28,10 @@ type Sight struct {
 }
 
 // Page is a slice of an ordered result. Limit must be positive.
-type Page struct{ Limit, Offset int }
+type Page struct {
+	Limit, Offset int
+	Uncounted     bool // the Total is not wanted, and may be anything: counting reads every row
+}
 
 // Total is how many rows a query has in all, exact unless AtLeast is set.
 type Total struct {

@@ -164,7 +164,7 @@ func (m *moment) present(ctx context.Context) (time.Time, error) {
 		}
 		return m.then, nil
 	}
-	list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{AsOf: m.at, Page: canon.Page{Limit: 1}})
+	list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{AsOf: m.at, Page: canon.Page{Limit: 1, Uncounted: true}})
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}
@@ -221,7 +221,7 @@ func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 // ResetClock brings the clock of a fork back to where the fork was made.
 func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
 	return w.setClock(ctx, g, stepReset, func(ctx context.Context, m *moment) (int64, error) {
-		list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{Types: []string{string(ClockAdvanced)}, Oldest: true, Page: canon.Page{Limit: 1}})
+		list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{Types: []string{string(ClockAdvanced)}, Oldest: true, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
 			return 0, err
 		}

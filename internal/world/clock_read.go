@@ -152,7 +152,7 @@ func (m *moment) worldClock(ctx context.Context) (worldClock, error) {
 // readClock reads the clock from the events of its types.
 func (m *moment) readClock(ctx context.Context, open *canon.Look) (b clockBasis, c worldClock, err error) {
 	for _, t := range clockTypes {
-		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.at, Page: canon.Page{Limit: 1}})
+		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.at, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
 			return b, c, err
 		}
@@ -179,7 +179,7 @@ func (m *moment) followClock(ctx context.Context, open *canon.Look, b clockBasis
 	if b.step.seq == 0 || head < seq || head-seq > maxFollowed {
 		return b, false, nil
 	}
-	list, _, err := open.Events(ctx, canon.EventQuery{Types: clockTypes, After: seq - 1, Page: canon.Page{Limit: maxFollowed + 2}})
+	list, _, err := open.Events(ctx, canon.EventQuery{Types: clockTypes, After: seq - 1, Page: canon.Page{Limit: maxFollowed + 2, Uncounted: true}})
 	if err != nil || !slices.ContainsFunc(list, func(e canon.StoredEvent) bool { return e.ID == id }) {
 		return b, false, err
 	}

@@ -222,7 +222,7 @@ func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out 
 		return "", nil
 	}
 	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
-		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})
+		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil || len(events) == 0 {
 			return err
 		}

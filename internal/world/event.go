@@ -168,7 +168,7 @@ func (m *moment) recent(ctx context.Context, q canon.EventQuery, limit int) ([]h
 }
 
 func (m *moment) events(ctx context.Context, q canon.EventQuery, limit int) ([]canon.StoredEvent, error) {
-	q.AsOf, q.Page = m.at, canon.Page{Limit: limit}
+	q.AsOf, q.Page = m.at, canon.Page{Limit: limit, Uncounted: true}
 	list, _, err := m.Events(ctx, q)
 	return list, err
 }

@@ -25,6 +25,8 @@ type moment struct {
 
 	readOf  canon.CardID // whose links were read at once; see readPlace
 	ofPlace []canon.Link
+	toPlace []canon.Link            // of kind at
+	ahead   map[canon.CardID]*thing // read with them; nil is nothing in sight
 
 	timed bool // tick is what was asked for, and not the time of the place
 
@@ -140,10 +142,20 @@ func (m *moment) thing(ctx context.Context, id canon.CardID) (thing, bool, error
 
 // things finds cards by id, as they stood, in the order of the ids.
 func (m *moment) things(ctx context.Context, ids []canon.CardID) ([]thing, error) {
-	if len(ids) == 0 {
-		return nil, nil
+	out := make([]thing, 0, len(ids))
+	for _, id := range ids {
+		t, asked := m.ahead[id]
+		if !asked {
+			return m.readThings(ctx, ids)
+		}
+		if t != nil {
+			out = append(out, *t)
+		}
 	}
-	var out []thing
+	return out, nil
+}
+
+func (m *moment) readThings(ctx context.Context, ids []canon.CardID) ([]thing, error) {
 	if m.at == 0 {
 		cards, err := m.ByIDs(ctx, ids)
 		if err != nil {
@@ -152,8 +164,9 @@ func (m *moment) things(ctx context.Context, ids []canon.CardID) ([]thing, error
 		return m.asThen(ctx, cards)
 	}
 	versions, err := m.CardsAt(ctx, ids, m.at)
-	for _, v := range versions {
-		out = append(out, thingThen(v))
+	out := make([]thing, len(versions))
+	for i, v := range versions {
+		out[i] = thingThen(v)
 	}
 	return out, err
 }
@@ -232,28 +245,62 @@ func (m *moment) codeOf(id string, c canon.Card) string {
 // maxOfPlace bounds the links of a place that are read at once.
 const maxOfPlace = maxExits + maxHere + maxAnchors
 
-// readPlace reads the links that lead from a place in one query: what is asked for one by
-// one afterwards takes no further one. A place with more links than fit is read kind by kind.
+// readPlace reads what leads from a place and stands there in one query for each way, and
+// the cards at the other ends in one: what is asked for one by one afterwards takes no
+// further one. A place with more links than fit is read kind by kind.
 func (m *moment) readPlace(ctx context.Context, place canon.CardID) error {
-	links, err := m.links(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}}, maxOfPlace+1)
-	if err == nil && len(links) <= maxOfPlace {
-		m.readOf, m.ofPlace = place, links
+	from, err := m.links(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}}, maxOfPlace+1)
+	if err != nil || len(from) > maxOfPlace {
+		return err
 	}
+	to, err := m.links(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
+	if err != nil {
+		return err
+	}
+	m.ahead = make(map[canon.CardID]*thing, len(from)+len(to))
+	var ids []canon.CardID
+	add := func(id canon.CardID) {
+		if _, asked := m.ahead[id]; !asked {
+			m.ahead[id] = nil
+			ids = append(ids, id)
+		}
+	}
+	for _, l := range from {
+		if l.Kind != linkAnchor {
+			add(l.To)
+		}
+	}
+	for _, l := range to {
+		add(l.From)
+	}
+	var found []thing
+	if len(ids) > 0 {
+		found, err = m.readThings(ctx, ids)
+	}
+	for i := range found {
+		m.ahead[found[i].ID] = &found[i]
+	}
+	m.readOf, m.ofPlace, m.toPlace = place, from, to
 	return err
 }
 
 // links lists links as they stood.
 func (m *moment) links(ctx context.Context, q canon.LinkQuery, limit int) ([]canon.Link, error) {
-	if q.From == m.readOf && !q.From.IsZero() && q.To.IsZero() && len(q.Kinds) == 1 {
-		var found []canon.Link
-		for _, l := range m.ofPlace {
-			if l.Kind == q.Kinds[0] && len(found) < limit {
-				found = append(found, l)
+	if len(q.Kinds) == 1 && !m.readOf.IsZero() {
+		switch {
+		case q.From == m.readOf && q.To.IsZero():
+			var found []canon.Link
+			for _, l := range m.ofPlace {
+				if l.Kind == q.Kinds[0] && len(found) < limit {
+					found = append(found, l)
+				}
 			}
+			return found, nil
+		case q.To == m.readOf && q.From.IsZero() && q.Kinds[0] == linkAt && limit <= maxHere:
+			return m.toPlace[:min(limit, len(m.toPlace))], nil
 		}
-		return found, nil
 	}
-	q.AsOf, q.Page = m.at, canon.Page{Limit: limit}
+	q.AsOf, q.Page = m.at, canon.Page{Limit: limit, Uncounted: true}
 	list, _, err := m.Links(ctx, q)
 	return list, err
 }

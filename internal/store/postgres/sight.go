@@ -151,9 +151,12 @@ func capped(n int) canon.Total {
 	return canon.Total{Count: min(n, canon.CountCap), AtLeast: n > canon.CountCap}
 }
 
-// within tells whether a page's result already shows how many rows there are: then
-// nothing needs counting.
+// within tells whether a page's result already shows how many rows there are, or nobody
+// asks: then nothing needs counting.
 func within(p canon.Page, rows int) (canon.Total, bool) {
+	if p.Uncounted {
+		return canon.Total{}, true
+	}
 	if rows < p.Limit && (rows > 0 || p.Offset == 0) && p.Offset+rows <= canon.CountCap {
 		return canon.Total{Count: p.Offset + rows}, true
 	}
