@@ -97,21 +97,3 @@ func TestAKeptClockThatTheStreamDoesNotHoldIsReadAnew(t *testing.T) {
 		t.Errorf("%d worlds are kept", n)
 	}
 }
-
-// What a writer sees before it is durable is not kept.
-func TestAWriterKeepsNoClock(t *testing.T) {
-	s := emptyScene(t, inMemory())
-	s.build()
-	p := s.joins("Mira")
-	p.does("look")
-	s.kept(s.world, s.admin)
-	err := s.canon.Look(t.Context(), s.admin, func(l *canon.Look) error {
-		if _, ok := l.Head(); !ok {
-			t.Error("a snapshot has no head")
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}

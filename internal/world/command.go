@@ -230,6 +230,9 @@ func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out 
 		var d deed
 		fieldsOf(events[0].Payload, &d)
 		m := &moment{Look: l, w: w, at: events[0].Seq, tick: d.tick(), read: w.cfg.Now()}
+		if m.at == l.Now() {
+			m.at = 0 // the snapshot is that of the commit, and is read with less
+		}
 		text, err = m.narrated(ctx, events[0])
 		return err
 	})
