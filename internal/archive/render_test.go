@@ -156,10 +156,10 @@ func TestCardsAreResources(t *testing.T) {
 		}
 		return strings.Join(uris, " ")
 	}
-	if got := list("user"); got != "archive://card/Inn archive://card/Main%20Page" {
+	if got := list("user"); got != "archive://card/Main%20Page archive://card/Inn" {
 		t.Errorf("the user's list: %s", got)
 	}
-	if got := list("gm"); got != "archive://card/Inn archive://card/Vault archive://card/Main%20Page" {
+	if got := list("gm"); got != "archive://card/Vault archive://card/Main%20Page archive://card/Inn" {
 		t.Errorf("the gm's list: %s", got)
 	}
 	complete := func(who, prefix string) string {
