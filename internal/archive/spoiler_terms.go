@@ -34,7 +34,11 @@ func readTerms(c canon.Card, content string) termList {
 	var t termList
 	seen := map[string]bool{}
 	for _, line := range lines {
-		if line.Heading && listed || strings.IndexFunc(line.Text, isWordRune) < 0 {
+		if line.Heading && listed || line.Text == "" {
+			continue
+		}
+		if strings.IndexFunc(line.Text, isWordRune) < 0 { // perhaps a rule, perhaps a place held for a term
+			t.unread = append(t.unread, line.Text)
 			continue
 		}
 		if listed && !line.Item {
@@ -63,7 +67,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r)
 func termLines(typ, content string) (lines []markup.Line, listed bool) {
 	kind := canon.TextOf(typ)
 	switch kind {
-	case canon.TextMarkdown: // not made HTML, which would join its lines
+	case canon.TextMarkdown: // read as it is written
 		lines = cells(markup.Lines(content))
 	case canon.TextHTML, canon.TextItems:
 		lines = markup.Lines(content)
@@ -88,9 +92,13 @@ func plainLines(content string) (lines []markup.Line) {
 	return lines
 }
 
-// cells are lines of which the rows of Markdown tables are parted.
+// cells are lines of Markdown of which the rows of tables are parted, without its rules and
+// the rules below the heads of tables.
 func cells(lines []markup.Line) (out []markup.Line) {
 	for _, l := range lines {
+		if markdownRule.MatchString(l.Text) {
+			continue
+		}
 		if !strings.HasPrefix(l.Text, "|") || strings.Contains(l.Text, "[[") {
 			out = append(out, l)
 			continue
@@ -113,6 +121,8 @@ func jsonLines(content string) (lines []markup.Line) {
 }
 
 var (
+	markdownRule = regexp.MustCompile(`^(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|=+|[\s|:]*-[\s|:-]*\|[\s|:-]*)$`)
+
 	listSign   = regexp.MustCompile(`^[-*+•‣–]\s+(?:\[[ xX]\]\s+)?`)
 	numberSign = regexp.MustCompile(`^\d{1,4}[.)]\s+`)
 	headSign   = regexp.MustCompile(`^#{1,6}\s+`)

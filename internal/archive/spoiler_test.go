@@ -113,6 +113,9 @@ func TestSpoilerTermsAreReadAsTheyAreWritten(t *testing.T) {
 		{"Markdown", "# Of the inn\n\n- [ ] **Ezra Fathom**\n+ glass heart", 2, 0},
 		{"Markdown", "Ezra Fathom\nglass heart\n\ntenth step\n\n---", 3, 0},
 		{"Markdown", "| Who | What |\n|---|---|\n| Ezra Fathom | glass heart |", 2, 0},
+		{"Markdown", "Ezra Fathom\n\n* * *\n\n???", 1, 1},
+		{"RichText", "Ezra Fathom\n---\n???\n☠", 1, 3},
+		{"PlainText", "Ezra Fathom\n…", 1, 1},
 		{"PlainText", "Ezra Fathom\r\nglass <heart\ntenth step", 2, 0},
 		{"Pointer", "[[Ezra Fathom]]\n[[glass heart]]\ntenth step", 3, 0},
 		{"Pointer", "<ul><li>Ezra Fathom</li></ul>glass heart", 2, 0},
@@ -160,4 +163,38 @@ func TestASpoilerScanListsNoMoreThanItsLimit(t *testing.T) {
 	}
 	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms+GM", "results_card": "R", "scope": "player", "limit": 2}`).Want("matches", 10)
 	s.As("gm").Call("get_card", `{"name": "R"}`).Has("Card 0", "Card 1", "3 further findings").Lacks("Card 2")
+}
+
+// Players get a card's source: its links' targets, nests, comments and titles.
+func TestASpoilerScanReadsTheSource(t *testing.T) {
+	s := newDesk(t)
+	s.hid(access.LevelGM, "Terms", "Ezra\nglass heart")
+	s.wrote("Target", "Ask [[Ezra|the man]].")
+	s.wrote("Nest", "{{Ezra+picture|view:titled}}")
+	s.wrote("Title", `<p title="the glass &#104;eart">A stone.</p>`)
+	s.wrote("Shown", "[[Ezra]]")
+	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "R", "scope": "player"}`).Want("matches", 4)
+	s.As("gm").Call("get_card", `{"name": "R"}`).Has("[[Target]], in its source (1)", "[[Nest]], in its source (1)", "[[Title]], in its source (1)", "[[Shown]] (1)")
+}
+
+// Terms of scripts that put no spaces between words are found within a sentence.
+func TestASpoilerScanReadsScriptsWithoutSpaces(t *testing.T) {
+	for _, tc := range []struct{ term, text string }{
+		{"黒い王", "彼は黒い王です。"}, {"カレル", "その男カレルーンとカレル王"}, {"黑王", "他就是黑王本人"}, {"Ezra", "彼はEzraです"},
+		{"ราชาดำ", "เขาคือราชาดำจริงๆ"}, {"카렐", "카렐은 왕이다"}, {"ស្តេច", "គាត់ជាស្តេចខ្មៅ"}, {"ราชา", "ราชาธิราช"},
+	} {
+		s := newDesk(t)
+		s.hid(access.LevelGM, "Terms", tc.term)
+		s.wrote("Inn", tc.text)
+		s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "R", "scope": "player"}`)
+		s.As("gm").Call("get_card", `{"name": "R"}`).Has("<h2>" + tc.term)
+	}
+}
+
+// Terms one a line stay so on the way through Markdown.
+func TestASpoilerScanReadsTermsWrittenAsMarkdown(t *testing.T) {
+	s := newDesk(t)
+	s.wrote("Inn", "Ezra and the glass heart.")
+	s.Do("gm", "create_card", `{"name": "Terms+GM", "markdown_content": "Ezra\n**glass heart**\n[[Nobody]]"}`)
+	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms+GM", "results_card": "R+GM", "scope": "player"}`).Want("matches", 2)
 }

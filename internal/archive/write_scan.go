@@ -67,7 +67,7 @@ func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) 
 	return f, err
 }
 
-// read looks for the terms in one card: its text, its fields and the part of its name that
+// read looks for the terms in one card: its text and what only its source says, its fields and the part of its name that
 // is its own, for the cards above it are read themselves.
 func (f *findings) read(ctx context.Context, l *canon.Look, c canon.Card, folded []string, limit int) error {
 	content, err := contentOf(ctx, l, c)
@@ -76,13 +76,22 @@ func (f *findings) read(ctx context.Context, l *canon.Look, c canon.Card, folded
 	}
 	f.cards++
 	for _, in := range []struct{ place, text string }{
-		{"", canon.PlainText(c.Type, content)}, {"its name", c.Part}, {"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
+		{"", canon.PlainText(c.Type, content)}, {"its source", sourceText(c.Type, content)}, {"its name", c.Part}, {"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
 	} {
 		if err := f.scan(ctx, c, in.place, in.text, folded, limit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sourceText is what readers find in a card's source and not in its text.
+func sourceText(typ, content string) string {
+	switch canon.TextOf(typ) {
+	case canon.TextHTML, canon.TextItems, canon.TextMarkdown:
+		return markup.Unshown(content)
+	}
+	return ""
 }
 
 // scan looks for the terms in one text of a card.

@@ -99,6 +99,10 @@ func ToMarkdown(ctx context.Context, content string) (md string, err error) {
 // writeMarkdown writes HTML without wiki syntax as Markdown, piece by piece.
 func writeMarkdown(content string, b *budget) (string, error) {
 	root := buildTree(content, b)
+	lineEnd := unheld(content)
+	if lineEnd != "" {
+		markBreaks(root, lineEnd)
+	}
 	countTables(root, b)
 	countNesting(root, 0, b)
 	var out strings.Builder
@@ -120,7 +124,10 @@ func writeMarkdown(content string, b *budget) (string, error) {
 			return "", ErrTooMuch
 		}
 	}
-	return out.String(), nil
+	if lineEnd == "" {
+		return out.String(), nil
+	}
+	return writeBreaks(out.String(), lineEnd), nil
 }
 
 // unheld is a private character that HTML holds in no encoding, so that it can stand for

@@ -15,7 +15,7 @@ import (
 func TestToHTML(t *testing.T) {
 	for in, want := range map[string]string{
 		"# Title\n\ntext":                   "<h1>Title</h1>\n<p>text</p>",
-		"two\nlines":                        "<p>two lines</p>",
+		"two\nlines":                        "<p>two\nlines</p>",
 		"~~no~~ **yes**":                    "<p><del>no</del> <strong>yes</strong></p>",
 		"[[A & B|\"q\"]] {{C|v;k:\"x\"}}":   `<p>[[A & B|"q"]] {{C|v;k:"x"}}</p>`,
 		"`[[A_b_c|d]]` *[[E*]]*":            "<p><code>[[A_b_c|d]]</code> <em>[[E*]]</em></p>",
@@ -82,6 +82,9 @@ func TestRoundTrip(t *testing.T) {
 		"[[A < B|c]] *[[A]]* _[[A]]_ **[[A]]**x \\*no\\*",
 		"3. three\n4. four\n\npara\n\n- one\n\n  two\n\n- three",
 		"- a\n\n<!-- -->\n\n- b\n\n* c", "a\\\nb",
+		"Ezra\n[[Fathom]]\n**glass**\n*heart*\n`code`\n[l](http://e.org)", "a\n\\- b\n\\# c\n\\> d\n1\\. e\n\\---\n\\===\n\\* f\n+g", "**a\nb** c\nd  \ne\nf",
+		"- one\n  two\n  - three\n    four\n- five", "> - a\n>   b\n>\n> c\n> d", "> > a\n> > b\n\n1. c\n   d", "a | b\n\\--- | ---", "Two\nlines\n=====\n\nx", "[a\nb](http://e.org)\nc",
+		"黒い\n王", "- [ ] a\n  b", "~~a~~\n~~b~~",
 		"![img](/api/mcp/a.png) été 日本 👩\u200d🚀", "\\- not a list\n\n1\\. nor this\n\n\\> nor a quote",
 	} {
 		first, err := markup.ToHTML(context.Background(), md)

@@ -15,7 +15,8 @@ type FindMode string
 const (
 	// Substring finds the query anywhere.
 	Substring FindMode = "substring"
-	// WholeWord finds the query where no letter or digit adjoins it.
+	// WholeWord finds the query where no letter or digit adjoins it, but for letters of
+	// scripts that put no spaces between words.
 	WholeWord FindMode = "whole_word"
 	// Phrase finds the words of the query one after another as whole words,
 	// whatever spaces and signs stand between them.
@@ -100,12 +101,26 @@ func (f foldedText) endOf(start int, first string, rest []string, o FindOptions)
 }
 
 // isBound tells whether a word that begins or ends at i is not part of a longer
-// one. At a sign every place is a bound.
+// one. At a sign every place is a bound, and so is every place between letters where a
+// script puts no spaces between words.
 func isBound(text string, i int) bool {
+	if i == 0 || i == len(text) {
+		return true
+	}
 	before, _ := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[i:])
-	return i == 0 || i == len(text) || !isWordRune(before) || !isWordRune(after)
+	if !isWordRune(before) || !isWordRune(after) {
+		return true
+	}
+	return !unicode.IsMark(after) && (unicode.In(before, unspaced...) || unicode.In(after, unspaced...))
 }
+
+// unspaced are the scripts that write words without spaces between them, or words and
+// their endings, as Korean does. A prolonged sound mark is of no script.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul, unicode.Yi,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet,
+	unicode.Javanese, unicode.Balinese, unicode.Sundanese,
+	{R16: []unicode.Range16{{Lo: 'ー', Hi: 'ー', Stride: 1}}}}
 
 func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {

@@ -9,7 +9,7 @@ import (
 )
 
 // normalizer gives documents that mean the same one tree, so that HTML survives
-// the way through Markdown: a line break within a paragraph is a space, a list is
+// the way through Markdown: a line break within a heading is a space, a list is
 // tight unless an item holds more than a paragraph and lists, and comments that
 // stand alone are dropped.
 type normalizer struct{ keepComments bool }
@@ -23,7 +23,7 @@ func (n normalizer) Transform(doc *ast.Document, reader text.Reader, _ parser.Co
 		}
 		switch node := node.(type) {
 		case *ast.Text:
-			if node.SoftLineBreak() && !node.HardLineBreak() {
+			if node.SoftLineBreak() && !node.HardLineBreak() && inHeading(node) {
 				node.SetSoftLineBreak(false)
 				node.Parent().InsertAfter(node.Parent(), node, ast.NewString([]byte(" ")))
 			}
@@ -41,6 +41,13 @@ func (n normalizer) Transform(doc *ast.Document, reader text.Reader, _ parser.Co
 	for _, node := range drop {
 		node.Parent().RemoveChild(node.Parent(), node)
 	}
+}
+
+func inHeading(node ast.Node) bool {
+	for node != nil && node.Type() == ast.TypeInline {
+		node = node.Parent()
+	}
+	return node != nil && node.Kind() == ast.KindHeading
 }
 
 // canBeTight tells of lists whose items hold at most one paragraph, then lists.
