@@ -43,7 +43,9 @@ func (f *foreign) note(ctx context.Context, n *note) error {
 		known = append(known, "type")
 	}
 	open := max(n.level, f.look.NameLevel(n.name)) < access.LevelGM
+	hiddenFields := ""
 	if open {
+		hiddenFields = f.v.takeFields(n)
 		f.v.fieldLinks(n, n.meta)
 	}
 	var err error
@@ -53,7 +55,7 @@ func (f *foreign) note(ctx context.Context, n *note) error {
 	body, secret := n.body, ""
 	if open {
 		h := split(n.body, func(m mark) bool { return f.v.choices.decide(m, n.path, true) })
-		body, secret = h.open, h.secret
+		body, secret = h.open, strings.Trim(hiddenFields+"\n\n"+h.secret, "\n")
 		f.v.findNames(n, body, string(s.fields), n.name)
 		if h.loose >= 0 {
 			n.report(n.line+strings.Count(n.body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")

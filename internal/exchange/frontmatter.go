@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,7 @@ func parseNote(path string, data []byte) *note {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd").Replace(text)
 	if !strings.HasPrefix(text, "---\n") {
 		n.body = text
+		n.readJSON()
 		return n
 	}
 	end := closing(text)
@@ -63,6 +65,47 @@ func parseNote(path string, data []byte) *note {
 		n.meta, n.raw = map[string]any{}, head
 	}
 	return n
+}
+
+var jsonStart = regexp.MustCompile(`^\{\s*(?:"|\}[ \t]*\n)`)
+
+// readJSON takes front matter in JSON off the text: an object that it begins with, with
+// nothing behind it on its last line.
+func (n *note) readJSON() {
+	text := n.body
+	if !jsonStart.MatchString(text[:min(len(text), maxMeta)]) {
+		return
+	}
+	d := json.NewDecoder(strings.NewReader(text[:min(len(text), maxMeta)]))
+	d.UseNumber()
+	var meta map[string]any
+	err := d.Decode(&meta)
+	line, rest, _ := strings.Cut(text[d.InputOffset():], "\n")
+	if err != nil || strings.TrimSpace(line) != "" || deeperThan(meta, maxYAMLDepth) {
+		n.broken = true
+		n.report(1, "the file begins with JSON that cannot be read as front matter; it is taken as text, for the GM only")
+		return
+	}
+	n.meta, n.body = meta, rest
+	n.line = 1 + strings.Count(text[:len(text)-len(rest)], "\n")
+}
+
+// deeperThan reports whether a JSON value is nested deeper than a number of levels.
+func deeperThan(v any, levels int) bool {
+	if levels < 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return deeperThan(item, levels-1) })
+	case map[string]any:
+		for _, item := range v {
+			if deeperThan(item, levels-1) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // closing finds the line that ends front matter: "---" or "..." alone.

@@ -56,9 +56,9 @@ func Rules() []Rule {
 		{ruleCallout, "[!secret], [!gm], [!dm-only], [!spoiler], [!hidden] … with or without a fold mark, however nested", "another callout with a secret word in its title or options"},
 		{ruleComment, "%% … %% and <!-- … -->, to the end of the note where they do not end; [//]: # (…)", ""},
 		{ruleElement, "elements of a secret class, hidden, or display:none; <secret>, <gm>", "<details> whose summary has a secret word"},
-		{ruleBlock, "code blocks ad-secret, ad-gm …; ::: secret containers", ""},
+		{ruleBlock, "code blocks ad-secret, ad-gm …; ::: secret containers; !!! secret and ??? secret with what is indented below; [spoiler]…[/spoiler], [secret]…[/secret]; >!…!<", "another !!! block with a secret word"},
 		{ruleHeading, "GM notes, DM only, Secrets, For the GM, Spoilers … with all below, to the next heading as high", "another heading with a secret word"},
-		{ruleLabel, "", "a paragraph or list item that begins with Secret:, **GM notes:** … or Secret::"},
+		{ruleLabel, "a Dataview field in brackets with a text, as [gm:: …] or (dm notes:: …)", "a paragraph or list item that begins with Secret:, **GM notes:** … or Secret::"},
 	}
 }
 
@@ -69,17 +69,20 @@ var words = []struct{ language, strong, weak string }{
 	{"English", `(?:top ?)?secrets?|secretly|gms?|dms?|(?:gm|dm|mj|sl|dj)s?(?:only|notes?|secrets?|infos?|eyes|prep|stuff|screen|section)|` +
 		`(?:game|dungeon) ?masters?|spoilers?|spoilery|hidden|private|confidential|classified|undisclosed|unrevealed|` +
 		`behind (?:the )?(?:\w+ )?screen|(?:my|your|gms?|dms?|keepers?) ?eyes(?: ?only)?|eyes only|(?:not|no|never) (?:for|to) (?:the |any )?players?|(?:hide|hidden|keep) from (?:the )?players?|` +
+		`(?:unknown|unbeknownst|invisible|concealed|hidden) (?:to|from) (?:the |my |your )?(?:players?|pcs?|party)|` +
+		`what (?:\w+ )?(?:players?|pcs?|party|characters?) (?:\w+ )?(?:not|cannot|dont|didnt|cant|mustnt|shouldnt|wont|never) (?:\w+ ){0,2}(?:know|see|learn|realise|realize|notice|suspect)|` +
 		`players? (?:keep out|do not|dont|must not|stay out)|no players|do not (?:read|share|show|open)|dont (?:read|share|show)|keep out|` +
 		`(?:keeper|storyteller|referee|warden|narrator|judge|mc|director|facilitator)s? ?(?:only|notes?|secrets?|info|eyes|section|screen)|behindthescreen|formyeyes(?:only)?`,
 		`keepers?|story ?tellers?|referees?`},
 	{"German", `\w*geheim\w*|\w*spielleit\w*|spielmeister\w*|\w*meister ?(?:infos?|informationen|wissen|notiz\w*|teil|bereich)|(?:nur )?fur (?:den |die )?(?:meister|sl|erzahler|huter)(?:in)?|sl|sl ?(?:infos?|notiz\w*|wissen)|` +
 		`verborgen\w*|versteckt\w*|verdeckt\w*|vertraulich\w*|privat(?:e[nrs]?)?|hinter (?:dem|den) (?:\w*schirm|kulissen)|(?:nur )?fur (?:meine augen|mich)|nicht fur (?:die )?spieler\w*|unter verschluss|` +
+		`was (?:die |meine )?(?:spieler\w*|gruppe) (?:noch )?nicht (?:wissen|weiss|sehen|ahnen)|spieler\w* (?:noch )?(?:unbekannt|nicht bekannt)|` +
 		`(?:erzahler|huter)(?:in)? ?(?:infos?|notiz\w*|wissen|nur)`,
 		`(?:das |der |die )?erzahler(?:in|innen)?|spielhuter`},
-	{"French", `secretes?|mjs?|mdj|maitres? ?d[eu] ?(?:jeu|donjon)|meneu(?:rs?|ses?)|cachés?|cachees?|derriere (?:l |le )?(?:ecran|paravent)|pour mes yeux|` +
+	{"French", `secrètes?|ce que (?:les |mes )?joueu\w* (?:ne savent pas|ne voient pas|ignorent)|inconnue?s? (?:des|aux) joueu\w*|mjs?|mdj|maitres? ?d[eu] ?(?:jeu|donjon)|meneu(?:rs?|ses?)|cachés?|cachees?|derriere (?:l |le )?(?:ecran|paravent)|pour mes yeux|` +
 		`interdits? aux joueu\w*|pas pour les joueu\w*|confidentiel\w*|privee?s?|divulgach\w*|(?:notes?|secrets?|reserve\w*) (?:du |au |de la )?(?:mj|gardien|conteur|narrateur)`,
 		`conteu(?:rs?|ses?)|gardiens? des arcanes`},
-	{"Spanish", `secret[oa]s?|ocult[oa]s?|escondid[oa]s?|privad[oa]s?|confidencial(?:es)?|director[ae]?s? de(?:l)? juego|dj|master de(?:l)? juego|` +
+	{"Spanish", `secret[oa]s?|lo que (?:los |mis )?jugador\w* no (?:saben|ven)|desconocid[oa]s? para (?:los )?jugador\w*|ocult[oa]s?|escondid[oa]s?|privad[oa]s?|confidencial(?:es)?|director[ae]?s? de(?:l)? juego|dj|master de(?:l)? juego|` +
 		`(?:notas?|solo|para|informacion) (?:para |del |de la |el )*(?:master|director[ae]?|narrador[ae]?|guardian[ae]?)|solo (?:el )?master|detras de (?:la )?pantalla|para mis ojos|solo para mi|no (?:es )?para (?:los )?jugador\w*`,
 		`narrador(?:as?|es)?|guardian de los arcanos|cuentacuentos`},
 	{"others", `segret[oi]|nascost[oiae]|segredos?|spelleid\w*`, ``},
@@ -123,7 +126,7 @@ func wordForms() (strong, all *regexp.Regexp) {
 // words and around them, without accents. What camel case or digits join is parted; so
 // is it not, and accents stay, in two more readings after it.
 func spelled(text string) (parted, joined, accented string) {
-	text = norm.NFC.String(strings.NewReplacer("'s", "", "’s", "").Replace(text[:min(len(text), 1000)]))
+	text = norm.NFC.String(strings.NewReplacer("'s", "", "’s", "", "n't", "nt", "n’t", "nt").Replace(text[:min(len(text), 1000)]))
 	var b strings.Builder
 	runes := []rune(text)
 	for i, r := range runes {

@@ -147,6 +147,9 @@ func keyMarks(name, key string, v any, said truth) []mark {
 			}
 		}
 	}
+	if said == isText && personKey.MatchString(key) && isPerson(v) {
+		return nil
+	}
 	if secretWord(name, true) != "" && said != unsaid && said != isNo {
 		return []mark{{ruleFrontMatter, name, said != isYes}}
 	}
@@ -154,6 +157,18 @@ func keyMarks(name, key string, v any, said truth) []mark {
 		return nestedMarks(name, m)
 	}
 	return nil
+}
+
+var (
+	personKey  = regexp.MustCompile(`^(?:gm|dm|mj|sl|game_?master|dungeon_?master|spielleiter(?:in)?|spielleitung|maitre_de?u?_jeu|director_de_juego)$`)
+	personForm = regexp.MustCompile(`^\p{Lu}[\pL.'’-]*(?: (?:(?:von|van|de|del|da|di|la|le|der) )*\p{Lu}[\pL.'’-]*){0,2}$`)
+)
+
+// isPerson reports whether a value reads like a name, so that under gm it is who leads the
+// game.
+func isPerson(v any) bool {
+	text, ok := v.(string)
+	return ok && len(text) <= 60 && personForm.MatchString(strings.TrimSpace(text)) && secretWord(text, false) == "" && !strings.EqualFold(text, "only")
 }
 
 // nestedMarks are the marks of values in an object, as share: {publish: false}.
@@ -269,7 +284,9 @@ func (n *note) noteMarks() (level access.Level, all []mark) {
 		if l, ok := access.ParseLevel(strings.ToLower(n.text(k))); ok && among(levelKeys, markup.PartKey(k)) {
 			level = max(level, l)
 		}
-		all = append(all, metaMarks(k, n.meta[k])...)
+		if !secretPart(k, n.meta[k]) {
+			all = append(all, metaMarks(k, n.meta[k])...)
+		}
 	}
 	for _, tag := range n.tags() {
 		all = append(all, tagMarks(tag)...)

@@ -44,6 +44,18 @@ func TestWhatVaultsKeepSecret(t *testing.T) {
 		{"N.md", "SEEN\n## GM Notes\nSECRET\n### More\nSECRET\n## Next\nSEEN"}, {"N.md", "## For the GM\nSECRET\n# Next\nSEEN"}, {"N.md", "SEEN\n\nSecrets\n-------\nSECRET\n\nNext\n----\nSEEN"},
 		{"N.md", "SEEN\n### Hidden Elements ###\nSECRET"}, {"N.md", "## Notes MJ\nSECRET\n```\n## no heading SECRET\n```\nSECRET\n## Lieux\nSEEN"}, {"N.md", "> ## DM Notes\n> SECRET\n\nSEEN"},
 		{"N.md", "- SEEN\n- **Secret:** SECRET\n  SECRET\n- SEEN"}, {"N.md", "**GM note:** SECRET\nSECRET\n\nSEEN"}, {"N.md", "## Secretaries\nSEEN"}, {"N.md", "The hidden valley: SEEN"},
+		// Front matter in JSON, fields for the GM alone, names.
+		{"N.md", "{\n\t\"publish\": false\n}\nSECRET"}, {"N.md", "{ \"publish\": false }\n\nSECRET"}, {"N.md", "{\"publish\": true}\nSEEN"}, {"N.md", "{ \"publish\": false \nSECRET"}, {"N.md", "{{SEEN}} SEEN"[9:]},
+		{"N.md", open("gm: Karsten von Ahl")}, {"N.md", open("dm: Ann")}, {"N.md", meta("gm: the duke did it")}, {"N.md", meta("gm: Secret")},
+		{"N.md", open("secrets:\n  - he did it SECRET\n  - and SECRET")}, {"N.md", open("dm-notes: |\n  one SECRET\n  two\nrace: elf SEEN")}, {"N.md", open("GM Secrets: {who: SECRET, why: [SECRET]}")}, {"N.md", meta("secrets: true")},
+		{"N.md", "SEEN [gm:: he serves [[SECRET]] SECRET] SEEN"}, {"N.md", "SEEN (dm notes:: he (SECRET) SECRET) SEEN"}, {"N.md", "SEEN [born:: SEEN] (keeper:: SEEN)"}, {"N.md", "`[gm:: SEEN]`"}, {"N.md", "SEEN [secret:: SECRET\nSEEN"},
+		// Marks of other programs.
+		{"N.md", "<details><summary><b>GM</b> <i>notes</i></summary>SECRET</details>SEEN"}, {"N.md", "<details><summary><b>SEEN</b></summary>SEEN</details>SEEN"},
+		{"N.md", "SEEN [spoiler]SECRET[/spoiler] SEEN"}, {"N.md", "SEEN\n[SECRET=x]SECRET\n\n[secret]SECRET[/secret] SECRET\n[/Secret] SEEN"}, {"N.md", "[GM] SEEN, [hidden](http://x.org) SEEN"},
+		{"N.md", "SEEN >!SECRET\nSECRET!< SEEN"}, {"N.md", "SEEN\n\n>! SECRET\n\nSEEN"}, {"N.md", "<b>!SEEN!</b> a>!b SEEN"}, {"N.md", "`>!SEEN!<`"},
+		{"N.md", "SEEN\n\n!!! secret \"SECRET\"\n    SECRET\n\n    SECRET\n\nSEEN"}, {"N.md", "??? note \"GM notes\"\n\tSECRET\nSEEN"}, {"N.md", "???+ gm inline\n    SECRET\n\nSEEN"}, {"N.md", "!!! note \"SEEN\"\n    SEEN\n\nReally!!! secret SEEN"},
+		{"N.md", "SEEN\n## What the players don't know\nSECRET\n# Next\nSEEN"}, {"N.md", "## Unknown to the players\nSECRET"}, {"N.md", "## What our party must never learn\nSECRET"}, {"N.md", "## Was die Spieler nicht wissen\nSECRET"},
+		{"N.md", "## Ce que les joueurs ignorent\nSECRET"}, {"N.md", "## Lo que los jugadores no saben\nSECRET"}, {"N.md", "## What players know\nSEEN"}, {"Secrete gland.md", "SEEN"},
 	} {
 		t.Run(fmt.Sprintf("%d %s", i, tc.path), func(t *testing.T) {
 			s := newScene(t)

@@ -47,12 +47,13 @@ func (h *hidden) takes(m mark) bool {
 // takeMarked takes out comments and secret elements in one pass from left to right, so
 // that code inside a comment is secret and a comment inside code is not.
 func (h *hidden) takeMarked(body string, keep func(string)) string {
-	if !strings.ContainsAny(body, "%<`~[:") {
+	if !strings.ContainsAny(body, "%<`~[:!?") {
 		return body
 	}
 	code := newCoder(body)
 	var out strings.Builder
 	var tags tagger
+	inline := inliner{loose: map[string]bool{}}
 	for at := 0; at < len(body); {
 		if n := code.length(at); n > 0 {
 			if word := h.secretBlock(body[at : at+n]); word != "" && h.takes(mark{ruleBlock, word, false}) {
@@ -66,6 +67,10 @@ func (h *hidden) takeMarked(body string, keep func(string)) string {
 		inner, n, closed, why := tags.marked(body, at)
 		if n == 0 && h.hides != nil && (at == 0 || body[at-1] == '\n') {
 			inner, n, closed, why = markedLine(body[at:])
+		}
+		if n == 0 && h.hides != nil {
+			inner, n, why = inline.marked(body, at)
+			closed = true
 		}
 		if n == 0 || !h.takes(why) {
 			out.WriteByte(body[at])
@@ -151,8 +156,12 @@ func secretTag(s string) (name string, length int, why mark) {
 		}
 	}
 	if t.Data == "details" {
-		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil && secretWord(m[1], true) != "" {
-			return t.Data, length, mark{ruleElement, "details: " + strings.TrimSpace(m[1]), !isExact(m[1])}
+		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil {
+			summary, _, _ := strings.Cut(m[1], "</summary")
+			summary = strings.TrimSpace(tagForm.ReplaceAllString(summary, " "))
+			if secretWord(summary, true) != "" {
+				return t.Data, length, mark{ruleElement, "details: " + clip(summary, 60), !isExact(summary)}
+			}
 		}
 	}
 	return "", length, why
@@ -160,7 +169,8 @@ func secretTag(s string) (name string, length int, why mark) {
 
 var (
 	hiddenStyle = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden`)
-	summaryForm = regexp.MustCompile(`(?is)^\s*<summary[^>]{0,200}>([^<]{1,200})`)
+	summaryForm = regexp.MustCompile(`(?s)^\s*<(?i:summary)\b[^>]{0,200}>(.{1,1000})`)
+	tagForm     = regexp.MustCompile(`<[^>]*>`)
 )
 
 // secretBlock is the language of a fenced block by which plugins show what is secret, as
@@ -189,7 +199,7 @@ var (
 // markedLine reads what a line begins: a secret container, a comment by a link that is
 // never shown, a comment or secret part of a site's templates.
 func markedLine(s string) (inner string, n int, closed bool, why mark) {
-	if s[0] != ':' && s[0] != '[' && s[0] != '{' && s[0] != ' ' && s[0] != '\t' {
+	if strings.IndexByte(":[{ \t!?", s[0]) < 0 {
 		return "", 0, false, why
 	}
 	head := s[:min(len(s), 2000)]
@@ -199,6 +209,9 @@ func markedLine(s string) (inner string, n int, closed bool, why mark) {
 	if m := containerForm.FindStringSubmatch(head); m != nil && isExact(m[2]) {
 		inner, n, closed = upTo(s, len(m[0]), func(line string) bool { return strings.TrimSpace(line) == m[1] })
 		return inner, n, closed, mark{ruleBlock, m[1] + " " + m[2], false}
+	}
+	if inner, n, why = admonition(s, head); n > 0 {
+		return inner, n, true, why
 	}
 	if m := shortcodeForm.FindStringSubmatch(head); m != nil && isExact(m[1]) {
 		inner, n, closed = upTo(s, len(m[0]), func(line string) bool {
