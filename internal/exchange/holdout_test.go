@@ -232,8 +232,8 @@ func (n *tally) String() string {
 // by notes that were written without a look at the rules. Whoever writes rules reads the half
 // "dev" only, see testdata/holdout/README.md; LOREGATE_HOLDOUT=dev tells its failures.
 func TestWhatIsSecretInVaultsNobodyTunedFor(t *testing.T) {
-	// What was measured when the notes were written, less two points.
-	bars := map[string]struct{ recall, precision float64 }{"dev": {91, 87.8}, "lock": {91.7, 89.2}}
+	// What was measured last, less two points.
+	bars := map[string]struct{ recall, precision float64 }{"dev": {98, 91.4}, "lock": {92.4, 89.9}}
 	halves := map[string]*tally{"dev": {}, "lock": {}}
 	kinds := map[string]*tally{}
 	for _, h := range heldOut[holdout](t, "cases.jsonl") {
@@ -337,7 +337,7 @@ func (s spoiler) passes(t testing.TB, jobs *job.Runner) bool {
 
 // A scan for spoilers finds what players read, and says that all is clear only where it is.
 func TestSpoilersNobodyTunedFor(t *testing.T) {
-	bars := map[string]float64{"dev": 82.6, "lock": 92.4}
+	bars := map[string]float64{"dev": 98, "lock": 92.4}
 	jobs, err := job.New(t.Context(), job.Config{Store: sqlitetest.Open(t), Inline: true})
 	if err != nil {
 		t.Fatal(err)

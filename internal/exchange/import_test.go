@@ -115,7 +115,7 @@ func TestVisibilityWords(t *testing.T) {
 		{"dm: true", access.LevelGM}, {"gm: yes", access.LevelGM}, {"publish: false", access.LevelGM}, {"publish: true", access.LevelUser},
 		{"private: true", access.LevelGM}, {"private: no", access.LevelUser}, {"visibility: players", access.LevelUser}, {"visibility: public", access.LevelUser},
 		{"visibility: only Ann", access.LevelGM}, {"visibility: [a]", access.LevelGM}, {"visibility: admin", access.LevelAdmin},
-		{"level: gm", access.LevelGM}, {"level: user", access.LevelUser}, {"level: 7", access.LevelUser}, {"GM Notes: he did it", access.LevelGM},
+		{"level: gm", access.LevelGM}, {"level: user", access.LevelUser}, {"level: 7", access.LevelUser}, {"GM Notes: he did it", access.LevelUser}, {"secret: he did it", access.LevelGM},
 		{"tags: [dm-only]", access.LevelGM}, {"tags: '#secret'", access.LevelGM}, {"tags: [secretary]", access.LevelUser}, {"level: user\nsecret: true", access.LevelGM},
 	} {
 		if got := visibilityOf(t, "---\n"+tc.meta+"\n---\n"); got != tc.want {
