@@ -300,6 +300,10 @@ func TestHostileVaults(t *testing.T) {
 		"tags of HTML":            {"a.md": "class" + strings.Repeat("<a ", 60_000)},
 		"brackets":                {"a.md": strings.Repeat("[[", 60_000) + strings.Repeat("![", 40_000)},
 		"comments":                {"a.md": strings.Repeat("%%a%%", 40_000)},
+		"spoilers without end":    {"a.md": strings.Repeat(" >!", 60_000)},
+		"tags of forums":          {"a.md": strings.Repeat("[spoiler]", 30_000)},
+		"fields in brackets":      {"a.md": strings.Repeat("[gm:: ", 30_000)},
+		"summaries":               {"a.md": strings.Repeat("<details><summary>", 10_000)},
 		"callouts":                {"a.md": strings.Repeat("> [!secret]\n> a\n", 10_000)},
 		"one name a thousand times": func() map[string]string {
 			v := map[string]string{}

@@ -158,7 +158,7 @@ func secretTag(s string) (name string, length int, why mark) {
 	if t.Data == "details" {
 		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil {
 			summary, _, _ := strings.Cut(m[1], "</summary")
-			summary = strings.TrimSpace(tagForm.ReplaceAllString(summary, " "))
+			summary = clip(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
 			if secretWord(summary, true) != "" {
 				return t.Data, length, mark{ruleElement, "details: " + clip(summary, 60), !isExact(summary)}
 			}
@@ -169,7 +169,7 @@ func secretTag(s string) (name string, length int, why mark) {
 
 var (
 	hiddenStyle = regexp.MustCompile(`(?i)display\s*:\s*none|visibility\s*:\s*hidden`)
-	summaryForm = regexp.MustCompile(`(?s)^\s*<(?i:summary)\b[^>]{0,200}>(.{1,1000})`)
+	summaryForm = regexp.MustCompile(`(?s)^\s*<(?i:summary)\b[^>]{0,200}>(.{1,300})`)
 	tagForm     = regexp.MustCompile(`<[^>]*>`)
 )
 
