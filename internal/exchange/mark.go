@@ -45,8 +45,8 @@ func Rules() []Rule {
 	return []Rule{
 		{ruleLevel, "level: gm or admin; --level for the whole import", ""},
 		{ruleFrontMatter, "visibility, audience, visible_to, who_can_see: anything but a word for everybody; publish, published, dg-publish, public, shared, visible, " +
-			"player_visible, revealed, players, player: false (no, off, 0); hidden, secret, private, gm, dm …: true; status: hidden; secrets, gm notes, dm-notes … with a text hide that field alone; the same as Dataview fields in the text (hidden:: true)",
-			"a secret word in a key with a text (not a name of somebody, as gm: Ann), or in title, status, class and cssclasses; draft: true; published: a word or date; access, share, permission only with a secret word"},
+			"player_visible, revealed, players, player: false (no, off, 0); hidden, secret, private, gm, dm …: true; status: hidden; secrets, gm notes, dm-notes … with a text, and gm with a name, hide that field alone; the same as Dataview fields in the text (hidden:: true)",
+			"a secret word in a key with a text, or in title, status, class and cssclasses; draft: true; published: a word or date; access, share, permission only with a secret word"},
 		{ruleTag, "#gm, #dm, #secret, #hidden, #private, #spoiler, #gm-only … and what is nested there, as #gm/plot, in front matter and text", "another tag with a secret word"},
 		{rulePlusGM, "a part +GM or +DM in a file's name", ""},
 		{ruleSetting, "folders named by import.gm_folders; what --confirm names", ""},

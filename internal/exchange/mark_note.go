@@ -147,9 +147,6 @@ func keyMarks(name, key string, v any, said truth) []mark {
 			}
 		}
 	}
-	if said == isText && personKey.MatchString(key) && isPerson(v) {
-		return nil
-	}
 	if secretWord(name, true) != "" && said != unsaid && said != isNo {
 		return []mark{{ruleFrontMatter, name, said != isYes}}
 	}
@@ -164,8 +161,8 @@ var (
 	personForm = regexp.MustCompile(`^\p{Lu}[\pL.'’-]*(?: (?:(?:von|van|de|del|da|di|la|le|der) )*\p{Lu}[\pL.'’-]*){0,2}$`)
 )
 
-// isPerson reports whether a value reads like a name, so that under gm it is who leads the
-// game.
+// isPerson reports whether a value reads like a name, so that under gm it is most likely who
+// leads the game. It may be something else in three capitalised words: the field alone is hidden.
 func isPerson(v any) bool {
 	text, ok := v.(string)
 	return ok && len(text) <= 60 && personForm.MatchString(strings.TrimSpace(text)) && secretWord(text, false) == "" && !strings.EqualFold(text, "only")

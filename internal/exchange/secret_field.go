@@ -14,7 +14,8 @@ var partKey = regexp.MustCompile(`^(?:secrets|geheimnisse|secretos|(?:(?:gm|dm|m
 // secretPart reports whether a value of front matter is a secret part of its note, and not
 // a yes or no about all of it.
 func secretPart(name string, v any) bool {
-	return truthOf(v) == isText && partKey.MatchString(strings.NewReplacer("-", "_", " ", "_").Replace(markup.Fold(name)))
+	key := strings.NewReplacer("-", "_", " ", "_").Replace(markup.Fold(name))
+	return truthOf(v) == isText && (partKey.MatchString(key) || personKey.MatchString(key) && isPerson(v))
 }
 
 // takeFields takes the secret parts out of a note's front matter, as Markdown.

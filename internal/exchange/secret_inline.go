@@ -15,6 +15,7 @@ type inliner struct {
 var (
 	bracketField = regexp.MustCompile(`^[\[(][ \t]*([*_]{0,3})([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n]*)`)
 	forumTag     = regexp.MustCompile(`\[(/?)([\pL][\pL _-]{0,39})(?:=[^\]\n]{0,200})?\]`)
+	forumOpening = regexp.MustCompile(`^` + forumTag.String())
 )
 
 // maxInline is the longest field in brackets, and the longest spoiler, in bytes.
@@ -81,8 +82,8 @@ func bracketEnd(line string) int {
 // forumPart reads a part in tags such as [spoiler]…[/spoiler], however nested. A tag that
 // none closes is text, as in "[GM] The real story".
 func (l *inliner) forumPart(s string) (inner string, n int, why mark) {
-	first := forumTag.FindStringSubmatchIndex(s[:min(len(s), 300)])
-	if first == nil || first[0] != 0 || first[2] != first[3] {
+	first := forumOpening.FindStringSubmatchIndex(s[:min(len(s), 300)])
+	if first == nil || first[2] != first[3] {
 		return "", 0, why
 	}
 	name := strings.ToLower(s[first[4]:first[5]])
