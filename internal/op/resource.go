@@ -150,10 +150,12 @@ func (l *Local) ListResources(ctx context.Context, c access.Caller, r ListReques
 	open := l.listing(c, r.Surfaces)
 	asked := c
 	asked.Surfaces, asked.Operations = nil, nil // what the key opens has been picked
-	if _, err := l.world(ctx, asked, r.World); r.World == "" && fault.KindOf(err) == fault.Invalid {
-		// The key opens several worlds. Clients list without naming one, and take an error
-		// for a server without resources.
-		open = slices.DeleteFunc(open, func(x *Resource) bool { return !x.NoWorld })
+	if r.World == "" {
+		if _, err := l.world(ctx, asked, ""); fault.KindOf(err) == fault.Invalid {
+			// The key opens several worlds. Clients list without naming one, and take an error
+			// for a server without resources.
+			open = slices.DeleteFunc(open, func(x *Resource) bool { return !x.NoWorld })
+		}
 	}
 	noWorld := !slices.ContainsFunc(open, func(x *Resource) bool { return !x.NoWorld })
 	page := ListCall{Method: "resources/list", Continues: r.Continues}

@@ -1,6 +1,7 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,18 +46,11 @@ func (s *Service) line(j *judged) (what, change string) {
 			change += fmt.Sprintf(", and %d more changes", more)
 		}
 		if first.Act == "event" { // whose text is its payload
-			return orElse(j.About, first.What), j.text(s, change)
+			return cmp.Or(j.About, first.What), j.text(s, change)
 		}
 		return first.What, change
 	}
-	return orElse(j.About, j.Scope), j.text(s, "")
-}
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
+	return cmp.Or(j.About, j.Scope), j.text(s, "")
 }
 
 // counted says how many lines a change of text takes and gives: " (+2 -1 lines)".
