@@ -85,7 +85,7 @@ func termLines(typ, content string) (lines []markup.Line, listed bool) {
 
 func plainLines(content string) (lines []markup.Line) {
 	for line := range strings.Lines(content) {
-		if line = strings.Join(strings.Fields(markup.Clean(line)), " "); line != "" {
+		if line = markup.OneLine(line); line != "" {
 			lines = append(lines, markup.Line{Text: line})
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"loregate/internal/markup"
@@ -73,7 +72,7 @@ func (c Card) Aliases() (list []string) {
 	seen := map[markup.Key]bool{"": true}
 	for _, v := range own.Aliases {
 		text, _ := v.(string)
-		text = strings.Join(strings.Fields(markup.Clean(text)), " ")
+		text = markup.OneLine(text)
 		if key := markup.KeyOf(text); !seen[key] && utf8.RuneCountInString(text) <= maxAlias && len(list) < maxAliases {
 			seen[key] = true
 			list = append(list, text)

@@ -159,6 +159,9 @@ func isBlock(tag string) bool {
 	return false
 }
 
+// OneLine gives clean text on one line, with single spaces between its words.
+func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
+
 // Clean makes text safe to hand on to people and models: it strips control
 // characters but newline and tab, bidirectional controls, tag characters, and
 // other characters without a glyph, which could hide or turn words. Joiners stay

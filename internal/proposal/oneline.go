@@ -93,7 +93,7 @@ func (j *judged) text(s *Service, other string) string {
 		return other
 	}
 	for _, t := range draft.Texts() {
-		if line := strings.Join(strings.Fields(markup.Clean(t.Text)), " "); line != "" {
+		if line := markup.OneLine(t.Text); line != "" {
 			return "\u201c" + clip(line, maxLine) + "\u201d"
 		}
 	}

@@ -115,7 +115,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 	if err != nil {
 		return p, err
 	}
-	p = Plan{Name: clip(oneLine(p.Name), 60), Doc: clip(oneLine(p.Doc), maxFault), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
+	p = Plan{Name: clip(markup.OneLine(p.Name), 60), Doc: clip(markup.OneLine(p.Doc), maxFault), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
 		Calls: p.Calls, Source: byModel + s.model.Name()}
 	for i, c := range p.Calls {
 		if c.Confirm {
@@ -162,8 +162,6 @@ func unfenced(text string) string {
 	}
 	return text
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(markup.Clean(text)), " ") }
 
 // Bounds of what a model is told of the canon.
 const (

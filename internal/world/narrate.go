@@ -90,7 +90,7 @@ func (m *moment) view(ctx context.Context, t thing, player canon.CardID) (string
 	}
 	parts := []string{t.title() + "."}
 	for _, more := range []string{text, layers[LayerDynamic].Text, layers[LayerAmbient].Text} {
-		if more = strings.Join(strings.Fields(markup.Clean(more)), " "); more != "" {
+		if more = markup.OneLine(more); more != "" {
 			parts = append(parts, more)
 		}
 	}

@@ -109,7 +109,7 @@ func (b *Brain) think(ctx context.Context, task string, phrase func(*view.Table)
 
 // trim makes one line of at most rule.MaxText characters of what a model gave.
 func trim(text string) string {
-	text = strings.Join(strings.Fields(markup.Clean(text)), " ")
+	text = markup.OneLine(text)
 	text = strings.Trim(text, `"`)
 	if utf8.RuneCountInString(text) > rule.MaxText {
 		text = string([]rune(text)[:rule.MaxText])

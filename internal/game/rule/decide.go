@@ -74,7 +74,7 @@ func (t *turn) illegal(seat Seat, format string, args ...any) error {
 
 // line makes one line of a text that a player wrote, at most max characters long.
 func oneLine(field, text string, max int) (string, error) {
-	text = strings.Join(strings.Fields(markup.Clean(text)), " ")
+	text = markup.OneLine(text)
 	if n := utf8.RuneCountInString(text); n > max {
 		return "", fault.BadField(field, "has %d characters; at most %d are allowed", n, max)
 	}
