@@ -148,11 +148,7 @@ func (r *repairing) room() error {
 			size += uint64(info.Size())
 		}
 	}
-	free, _, err := disk.Free(r.config.Data)
-	if err == nil && free < repairRoom*size {
-		return disk.Full(r.config.Data, fmt.Errorf("the repair needs %d MB, %d times the store", repairRoom*size>>20+1, repairRoom))
-	}
-	return nil
+	return disk.Need(r.config.Data, repairRoom*size, fmt.Sprintf("the repair, which takes %d times the store,", repairRoom))
 }
 
 // copyFile copies a file of the store, by the handle that it is held by where it is.

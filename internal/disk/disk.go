@@ -40,6 +40,15 @@ func HasRoom(dir string) bool {
 	return err != nil || free >= LeastRoom
 }
 
+// Need refuses work that writes size bytes into a folder whose disk has no room for them. A
+// disk that cannot be asked is tried.
+func Need(dir string, size uint64, work string) error {
+	if free, _, err := Free(dir); err == nil && free < size {
+		return Full(dir, fmt.Errorf("%s needs %d MB", work, size>>20+1))
+	}
+	return nil
+}
+
 func freeText(dir string) string {
 	free, total, err := Free(dir)
 	if err != nil {

@@ -43,8 +43,8 @@ func (s schema) backup(ctx context.Context, c *conn, cfg Config) func(at int64) 
 			}
 		}()
 		size := sizeOf(cfg.Path) + sizeOf(cfg.Path+"-wal") + sizeOf(recordPath(cfg.Path)) + sizeOf(recordPath(cfg.Path)+"-wal")
-		if free, _, err := disk.Free(filepath.Dir(cfg.Path)); err == nil && free < uint64(backupRoom*size) {
-			return disk.Full(filepath.Dir(cfg.Path), fmt.Errorf("the backup needs %d MB", backupRoom*size>>20+1))
+		if err := disk.Need(filepath.Dir(cfg.Path), uint64(backupRoom*size), "the backup"); err != nil {
+			return err
 		}
 		if err := removeStale(dir, name); err != nil {
 			return err
