@@ -1,16 +1,13 @@
 package crashtest
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	lib "modernc.org/sqlite/lib"
 
-	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 )
 
 // oldStore makes a data folder of a store that an earlier commit wrote.
@@ -20,25 +17,7 @@ func oldStore(t *testing.T, dir string) {
 	if err != nil || len(list) == 0 {
 		t.Fatal("there is no store of format 6", err)
 	}
-	f, err := os.Open(list[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, app.StoreFile), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	apptest.Unpack(t, list[0], dir)
 }
 
 // TestAnUpgradeThatIsCutOffGoesOn lets the disk fail at every few steps of an upgrade: the

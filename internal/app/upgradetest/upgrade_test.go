@@ -4,10 +4,8 @@ package upgradetest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"testing"
 
 	"loregate/internal/app"
+	"loregate/internal/app/apptest"
 	"loregate/internal/canon"
 	"loregate/internal/op"
 )
@@ -28,28 +27,6 @@ func old(t *testing.T) []string {
 		t.Fatalf("there are %d stores of earlier commits, want two; %v", len(list), err)
 	}
 	return list
-}
-
-// unpack makes a data folder of a store, and gives its bytes.
-func unpack(t *testing.T, packed, dir string) []byte {
-	t.Helper()
-	f, err := os.Open(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, app.StoreFile), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 func open(t *testing.T, dir string) (*app.App, error) {
@@ -73,7 +50,7 @@ func TestStoresOfEarlierCommitsAreUpgraded(t *testing.T) {
 	for _, packed := range old(t) {
 		t.Run(filepath.Base(packed), func(t *testing.T) {
 			dir := t.TempDir()
-			before := unpack(t, packed, dir)
+			before := apptest.Unpack(t, packed, dir)
 			a, err := open(t, dir)
 			if err != nil {
 				t.Fatal(err)
@@ -139,7 +116,7 @@ func wantWhole(t *testing.T, a *app.App) {
 func TestFormatsOfTheTestdataDiffer(t *testing.T) {
 	var formats []int
 	for _, packed := range old(t) {
-		formats = append(formats, formatOf(unpack(t, packed, t.TempDir())))
+		formats = append(formats, formatOf(apptest.Unpack(t, packed, t.TempDir())))
 	}
 	slices.Sort(formats)
 	if len(slices.Compact(formats)) < 2 {
