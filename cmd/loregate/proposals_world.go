@@ -31,12 +31,12 @@ func (c proposalsOf) call(ctx context.Context, a *app.App, operation string, inp
 		return c.listAll(ctx, a, slugs, operation, input)
 	}
 	for _, world := range slugs {
-		_, err := c.callIn(ctx, a, world, "get-proposal", map[string]any{"proposalId": id})
-		if errors.Is(err, fault.NotFound) {
+		found, err := c.callIn(ctx, a, world, "get-proposal", map[string]any{"proposalId": id})
+		switch {
+		case errors.Is(err, fault.NotFound):
 			continue
-		}
-		if err != nil {
-			return nil, err
+		case err != nil || operation == "get-proposal":
+			return found, err
 		}
 		return c.callIn(ctx, a, world, operation, input)
 	}

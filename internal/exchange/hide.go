@@ -20,9 +20,14 @@ type Hide struct {
 
 // choice is what a person said about a suspicion.
 type choice struct {
-	text  string
-	used  bool
-	exact bool // what it names is no suspicion
+	text   string // as the person wrote it
+	folded string // as it is compared
+	used   bool
+	exact  bool // what it names is no suspicion
+}
+
+func newChoice(text string) *choice {
+	return &choice{text: text, folded: folded(strings.Trim(strings.TrimSpace(text), "/"))}
 }
 
 // chooser decides what is hidden, and keeps account of it.
@@ -36,10 +41,10 @@ type chooser struct {
 func newChooser(o MarkdownOptions) *chooser {
 	c := &chooser{hides: map[mark]*Hide{}, seen: map[string]bool{}}
 	for _, text := range o.Open {
-		c.open = append(c.open, &choice{text: text})
+		c.open = append(c.open, newChoice(text))
 	}
 	for _, text := range o.Confirm {
-		c.keep = append(c.keep, &choice{text: text})
+		c.keep = append(c.keep, newChoice(text))
 	}
 	return c
 }
@@ -47,13 +52,12 @@ func newChooser(o MarkdownOptions) *chooser {
 // names reports whether a choice is about a mark of a file: it says the file, the rule,
 // or what the mark was told by; of a folder the name alone is enough.
 func (c *choice) names(m mark, file string) bool {
-	text := folded(strings.Trim(strings.TrimSpace(c.text), "/"))
 	what := folded(m.what)
 	forms := []string{what, m.rule, m.rule + " " + what, m.rule + ": " + what, folded(file), folded(strings.TrimSuffix(file, path.Ext(file)))}
 	if m.rule == ruleFolder {
 		forms = append(forms, path.Base(what))
 	}
-	return text != "" && (slices.Contains(forms, text) || slices.Contains(forms, "#"+text))
+	return c.folded != "" && (slices.Contains(forms, c.folded) || slices.Contains(forms, "#"+c.folded))
 }
 
 // decide decides on a mark of a file, or of a part of it. Where a mark was both opened and
@@ -148,8 +152,7 @@ func (v *vault) folderMarks(file string) (all []mark) {
 			all = append(all, mark{ruleFolder, dir, true})
 		}
 		for _, k := range v.choices.keep {
-			text := folded(strings.Trim(strings.TrimSpace(k.text), "/"))
-			if text != "" && (text == folded(dir) || text == path.Base(folded(dir))) {
+			if k.folded != "" && (k.folded == folded(dir) || k.folded == path.Base(folded(dir))) {
 				k.used = true
 				all = append(all, mark{ruleSetting, dir, false})
 			}

@@ -128,14 +128,12 @@ func shownOutput(o *Operation) *jsonschema.Schema {
 	}
 	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
 	// Without a word of documentation: there is one of these for every tool listed.
-	for name, kind := range map[string]string{"truncated": "boolean", "next": "object"} {
-		if s.Properties[name] == nil {
-			s.Properties[name] = &jsonschema.Schema{Type: kind}
+	for _, field := range []struct{ name, kind string }{{"truncated", "boolean"}, {"next", "object"}} {
+		if s.Properties[field.name] == nil {
+			s.Properties[field.name] = &jsonschema.Schema{Type: field.kind}
 		}
-	}
-	for _, name := range []string{"truncated", "next"} {
-		if !slices.Contains(s.PropertyOrder, name) {
-			s.PropertyOrder = append(s.PropertyOrder, name)
+		if !slices.Contains(s.PropertyOrder, field.name) {
+			s.PropertyOrder = append(s.PropertyOrder, field.name)
 		}
 	}
 	return s

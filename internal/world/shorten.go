@@ -35,7 +35,7 @@ func lastSentence(text, rest string) (end int) {
 		switch {
 		case over && strings.ContainsRune(`"'”’»)]`, r):
 			continue
-		case over && (unicode.IsSpace(r) || r == '\n'):
+		case over && unicode.IsSpace(r):
 			end = i
 		}
 		wide := strings.ContainsRune("。！？", r)
