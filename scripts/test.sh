@@ -18,4 +18,4 @@ fi
 calm='/(cmd/loregate|internal/(app/(crashtest|rollingtest|studiotest|prooftest)|load|exchange|markup))$'
 "$go" list ./... | grep -Ev "$calm" | xargs "$go" test -race -timeout 20m
 # Run without it: those, and what is done in part under it.
-"$go" list ./... | grep -E "$calm|/internal/(store/.*|game/player)$" | xargs "$go" test -timeout 15m
+"$go" list ./... | grep -E "$calm|/internal/(store/.*|game/player|world)$" | xargs "$go" test -timeout 15m

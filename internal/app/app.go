@@ -157,6 +157,7 @@ func (a *App) openAccess(c Config, o Options) (err error) {
 		Store: a.store.Identity(), Worlds: worlds{a.Canon}, Joiner: joiner{a},
 		Issuer: c.Token.Issuer, Audiences: c.audiences(), Life: c.Token.Life,
 		AllowKeyAsBearer: c.keyAsBearer(), Outside: outside, Now: o.Now, Logger: o.Logger,
+		NewID: func() string { return o.NewID("identity").String() },
 	})
 	return err
 }

@@ -20,6 +20,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/op/optest"
 	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // desk is a scene at which people write: its store can be made to fail, and it has jobs
@@ -36,11 +37,7 @@ func newDesk(t testing.TB) *desk {
 	t.Helper()
 	s := newScene(t)
 	d := &desk{scene: s, data: t.TempDir()}
-	var err error
-	if d.disk, err = sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(d.data, "canon.db")}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.disk.Close() })
+	d.disk = sqlitetest.OpenAt(t, filepath.Join(d.data, "canon.db"))
 	d.store = &fragile{Store: d.disk}
 	clock := func() time.Time { return s.now }
 	s.canon = canon.New(canon.Config{Store: d.store, Now: clock, NewID: func(canon.StreamID) uuid.UUID { return s.ids.Next() }})

@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"store/sqlite":            {"canon", "disk", "store/service", "markup", "access", "fault", "store/words"},
 	"store/postgres":          {"canon", "store/service", "markup", "access", "fault", "store/words"},
 	"store/postgres/pgtest":   {},
-	"store/sqlite/sqlitetest": {"store/sqlite"},
+	"store/sqlite/sqlitetest": {"store/sqlite", "store/storetest"},
 	"store/storetest":         {"canon", "markup", "access", "fault", "racing", "store/memory"},
 }
 

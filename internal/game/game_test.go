@@ -18,6 +18,7 @@ import (
 	"loregate/internal/game/rule"
 	"loregate/internal/op"
 	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // stage is two processes on one store: two services with a canon each.
@@ -88,6 +89,7 @@ func open(t *testing.T) *stage {
 	s.guard = access.NewGuard(access.Config{Recorder: &s.access})
 	s.clock.Store(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 	dir, seats := t.TempDir(), &tokens{}
+	sqlitetest.WriteEmpty(t, filepath.Join(dir, "store.db"))
 	for i := range s.both {
 		store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, "store.db")})
 		if err != nil {

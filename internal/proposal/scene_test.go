@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,7 @@ import (
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
-	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/world"
 )
 
@@ -73,12 +72,7 @@ func withLimits(l proposal.Limits) option { return func(c *proposal.Config) { c.
 
 func newScene(t testing.TB, profile string, options ...option) *scene {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	s := newSceneOn(t, store, options...)
+	s := newSceneOn(t, sqlitetest.Open(t), options...)
 	s.settle("main", profile)
 	return s
 }

@@ -16,6 +16,7 @@ import (
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/studio"
 )
 
@@ -45,11 +46,7 @@ func newDeskWith(t testing.TB, allow bool) *desk {
 	t.Helper()
 	d := &desk{t: t, data: t.TempDir(), log: &bytes.Buffer{}, allow: allow, roots: map[string]string{"out": t.TempDir()},
 		paper: &paper{kind: "blender", version: "1"}, guard: access.NewGuard(access.Config{})}
-	var err error
-	if d.store, err = sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(d.data, "canon.db")}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.store.Close() })
+	d.store = sqlitetest.OpenAt(t, filepath.Join(d.data, "canon.db"))
 	d.canon = canon.New(canon.Config{Store: d.store, Ledgers: map[string]string{studio.Ledger: studio.Surface}})
 	w, err := d.canon.CreateWorld(t.Context(), d.grant(access.RoleAdmin), canon.NewWorld{Slug: "main", Title: "Main"})
 	if err != nil {

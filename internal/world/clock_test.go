@@ -11,6 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
+	"loregate/internal/racing"
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
@@ -329,7 +330,7 @@ func TestCostsByCondition(t *testing.T) {
 // TestNoCommandsOfAnyMoveAnothersTime lets players do anything, with pauses and a game
 // master's steps in between.
 func TestNoCommandsOfAnyMoveAnothersTime(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range uint64(racing.Share(3, 3)) {
 		store := canon.Store(inMemory())
 		if seed == 0 {
 			store = sqlitetest.Open(t)
@@ -337,7 +338,7 @@ func TestNoCommandsOfAnyMoveAnothersTime(t *testing.T) {
 		s, players, r := randomWorld(t, store, seed)
 		var given, real int64 // what a GM gave, and real time
 		before := s.read(players)
-		for n := range 150 {
+		for n := range racing.Share(150, 3) {
 			d := time.Duration(r.IntN(90)) * time.Second
 			if r.IntN(15) == 0 {
 				d = time.Duration(r.IntN(300)) * time.Minute

@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
+	"loregate/internal/racing"
 	"loregate/internal/sample"
 	"loregate/internal/store/sqlite/sqlitetest"
 )
@@ -155,6 +156,9 @@ var queryKinds = map[string]func(judged) bool{
 
 // TestLoreIsFound holds the search to what it reached when it was made.
 func TestLoreIsFound(t *testing.T) {
+	if racing.Detected {
+		t.Skip("takes minutes under the race detector, and has one caller")
+	}
 	b := newLibrary(t)
 	if n := len(judgements(t)); n < 60 {
 		t.Errorf("%d queries are judged, want 60", n)

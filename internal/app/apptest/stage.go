@@ -7,12 +7,15 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/httpd"
+	"loregate/internal/store/sqlite/sqlitetest"
 )
 
 // Config is the configuration of a store in a data folder, all else as it is by itself.
@@ -37,6 +40,9 @@ func Open(t testing.TB, c app.Config, o app.Options) (a *app.App, shut func()) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if path := filepath.Join(c.Data, app.StoreFile); c.Database == "" && !exists(path) {
+		sqlitetest.WriteEmpty(t, path)
+	}
 	ctx := context.Background() // a test's own ends before what is done at its end
 	a, err := app.Open(ctx, c, o)
 	if err != nil {
@@ -45,6 +51,11 @@ func Open(t testing.TB, c app.Config, o app.Options) (a *app.App, shut func()) {
 	shut = sync.OnceFunc(func() { a.Close(ctx) })
 	t.Cleanup(shut)
 	return a, shut
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Serve serves the product on an address of this machine, on a free one for "". stop ends

@@ -195,7 +195,7 @@ func TestEveryOperationIsBounded(t *testing.T) {
 			}
 			base, _ := jsonOf(s.tryInputs(e)).(map[string]any) // it is one
 			for _, a := range attacks(o, base) {
-				if boundPart(fmt.Sprint(o.Name, i, a.what), 60) {
+				if boundPart(fmt.Sprint(o.Name, i, a.what), 150) {
 					s.weigh(o, e.least, a.what, a.input)
 				}
 			}

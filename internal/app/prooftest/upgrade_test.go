@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,8 @@ import (
 // former names.
 var takenBack = map[string][]string{
 	"embedded": {
+		"DROP TRIGGER refs_added", "DROP TRIGGER refs_taken", "DROP TRIGGER cards_added", "DROP TRIGGER cards_taken", "DROP TRIGGER cards_turned",
+		"DROP TABLE targets", "DROP TRIGGER streams_mark", "ALTER TABLE streams DROP COLUMN mark",
 		"UPDATE versions SET name = was_name, key = was_key WHERE was_name <> ''",
 		"DROP INDEX versions_was", "DROP TABLE stale",
 		"ALTER TABLE versions DROP COLUMN was_name", "ALTER TABLE versions DROP COLUMN was_key",
@@ -29,6 +32,8 @@ var takenBack = map[string][]string{
 		"DELETE FROM goose_db_version WHERE version_id >= 7", "PRAGMA user_version = 6",
 	},
 	"postgres": {
+		"DROP TABLE targets", "DROP FUNCTION refs_added, refs_taken, cards_turned, targets_count, targets_least CASCADE",
+		"DROP FUNCTION check_writer_mark CASCADE", "ALTER TABLE writer DROP COLUMN mark, DROP COLUMN format",
 		"UPDATE versions SET name = was_name, key = was_key WHERE was_name <> ''",
 		"DROP INDEX versions_was", "DROP TABLE stale",
 		"ALTER TABLE versions DROP COLUMN was_name, DROP COLUMN was_key, DROP COLUMN was_level, DROP COLUMN was_label",
@@ -63,6 +68,9 @@ func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
 			s.do(keeper, "set_card_level", map[string]any{"name": "Baker", "level": "user"})
 		})
 		takeBack(t, on, c)
+		if err := app.Upgrade(t.Context(), c, true, io.Discard); err != nil {
+			t.Fatal(err)
+		}
 		withApp(t, c, func(a *app.App) {
 			list, err := a.Canon.Stale(t.Context())
 			if err != nil || len(list) != 0 {

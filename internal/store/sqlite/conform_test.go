@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"path/filepath"
 	"testing"
 
 	"loregate/internal/canon"
@@ -9,11 +8,11 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) canon.Store { return openTest(t, filepath.Join(t.TempDir(), "canon.db")) })
+	storetest.Run(t, func(t *testing.T) canon.Store { return openNew(t) })
 }
 
 func BenchmarkStore(b *testing.B) {
-	storetest.BenchmarkStore(b, func(b *testing.B) canon.Store { return openTest(b, filepath.Join(b.TempDir(), "canon.db")) })
+	storetest.BenchmarkStore(b, func(b *testing.B) canon.Store { return openNew(b) })
 }
 
 func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/storetest"
 )
 
 func openTest(t testing.TB, path string) *Store {
@@ -32,8 +34,18 @@ func openTest(t testing.TB, path string) *Store {
 
 func openNew(t testing.TB) *Store {
 	t.Helper()
-	return openTest(t, filepath.Join(t.TempDir(), "canon.db"))
+	path := filepath.Join(t.TempDir(), "canon.db")
+	writeEmpty(t, path)
+	return openTest(t, path)
 }
+
+var writeEmpty = storetest.Template(func(path string) error {
+	s, err := Open(context.Background(), Config{Path: path})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
 
 var (
 	testWorld = access.WorldID{1}

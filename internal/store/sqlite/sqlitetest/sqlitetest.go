@@ -2,19 +2,37 @@
 package sqlitetest
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
 	"loregate/internal/store/sqlite"
+	"loregate/internal/store/storetest"
 )
 
 // Open opens an empty store in a folder of the test's, closed at its end.
 func Open(t testing.TB) *sqlite.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "canon.db")})
+	return OpenAt(t, filepath.Join(t.TempDir(), "canon.db"))
+}
+
+// OpenAt opens an empty store at a path where there is none yet, closed at the test's end.
+func OpenAt(t testing.TB, path string) *sqlite.Store {
+	t.Helper()
+	WriteEmpty(t, path)
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }
+
+// WriteEmpty writes the files of an empty store at a path.
+var WriteEmpty = storetest.Template(func(path string) error {
+	store, err := sqlite.Open(context.Background(), sqlite.Config{Path: path})
+	if err != nil {
+		return err
+	}
+	return store.Close()
+})
