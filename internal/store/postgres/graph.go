@@ -78,7 +78,7 @@ func (r *reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]can
 // to each. What a view sees only because it is named is added to what its level sees, and
 // is seldom much.
 func (r *reader) wanted(ctx context.Context, sc *scope) (string, error) {
-	byLevel := "SELECT target, 0::bigint AS n FROM targets WHERE false"
+	byLevel := fmt.Sprintf("SELECT target, 0::bigint AS n FROM targets WHERE w = %s AND false", sc.w)
 	if sc.top > access.LevelNone {
 		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = %[2]s AND n%[1]d > 0 AND least > %[1]d", sc.top, sc.w)
 	}

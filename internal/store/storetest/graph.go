@@ -125,6 +125,7 @@ func testWanted(t *testing.T, s canon.Store) {
 			{Key: "below", Name: "Below", Count: 1}, {Key: "c", Name: "C", Count: 1}}, 4},
 		{AsGM, everything, []canon.Wanted{{Key: "zed", Name: "Zed", Count: 3}, {Key: "before", Name: "Before", Count: 1}}, 2},
 		{AsUser, canon.Page{Limit: 2, Offset: 1}, []canon.Wanted{{Key: "before", Name: "Before", Count: 1}, {Key: "below", Name: "Below", Count: 1}}, 4},
+		{access.View{Subject: "nobody"}, canon.Page{Limit: 2, Offset: 1}, nil, 0}, // counted, for no row is there to tell
 		{AsUser, canon.Page{Limit: 2, Offset: 5}, nil, 4},
 		{AsNobody, everything, nil, 0},
 	} {
