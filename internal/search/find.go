@@ -1,0 +1,284 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"container/heap"
+	"context"
+	"math"
+	"slices"
+	"sort"
+
+	"loregate/internal/store/words"
+)
+
+// Query asks for the documents that have all terms.
+type Query struct {
+	Terms []words.Term
+	Name  bool // look into names
+	Text  bool // look into texts; with neither both are looked into
+	Level int  // the highest that is in sight
+	// Marks narrow to documents that have one mark of each list.
+	Marks [][]string
+	// Keep, where it is set, tells by its row whether a document counts as found.
+	Keep func(row []byte) bool
+	// Compare orders hits by their rows in place of their scores, where it is set.
+	Compare       func(a, b []byte) int
+	Offset, Limit int
+}
+
+// Hit is a document that was found.
+type Hit struct {
+	ID    ID
+	Level int
+	Score float64
+	Row   []byte
+}
+
+// Result is a page of hits, best first, and how many there are.
+type Result struct {
+	Hits  []Hit
+	Total int
+}
+
+// The constants of BM25, and how many times a word counts that stands in the name:
+// Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009, with their usual
+// k1 and b. A document's length is that of its name and text together.
+const (
+	bm25K1     = 1.2
+	bm25B      = 0.75
+	nameWeight = 10
+)
+
+// Find answers a query.
+func (x *Index) Find(ctx context.Context, q Query) (Result, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f := finding{ctx: ctx, q: q, columns: columnsOf(q)}
+	for n, l := range x.levels {
+		if n > q.Level {
+			continue
+		}
+		f.docs += l.docs
+		f.tokens += l.tokens
+		for _, p := range l.parts {
+			f.parts = append(f.parts, asked{part: p, level: n})
+		}
+	}
+	if len(q.Terms) == 0 || f.docs == 0 {
+		return Result{}, ctx.Err()
+	}
+	defer f.release()
+	if err := f.open(); err != nil {
+		return Result{}, err
+	}
+	if err := f.collect(); err != nil {
+		return Result{}, err
+	}
+	return f.page(), nil
+}
+
+// columns are what a query looks into.
+type columns uint8
+
+const (
+	inBoth columns = iota
+	inNames
+	inTexts
+)
+
+func columnsOf(q Query) columns {
+	switch {
+	case q.Name == q.Text:
+		return inBoth
+	case q.Name:
+		return inNames
+	}
+	return inTexts
+}
+
+// finding is a search under way.
+type finding struct {
+	ctx     context.Context
+	q       Query
+	columns columns
+	parts   []asked
+	docs    int
+	tokens  int
+	freq    []int     // documents by term
+	weight  []float64 // by term
+	top     top
+	total   int
+	scratch []*tally
+}
+
+// asked is a part with where each term is found in it.
+type asked struct {
+	*part
+	level int
+	terms []source
+	marks []source
+}
+
+// open finds each term in each part, and weighs the terms by how many documents have them.
+func (f *finding) open() error {
+	f.freq = make([]int, len(f.q.Terms))
+	f.weight = make([]float64, len(f.q.Terms))
+	for i := range f.parts {
+		p := &f.parts[i]
+		p.terms = make([]source, len(f.q.Terms))
+		for t, term := range f.q.Terms {
+			s, err := f.source(p.part, term)
+			if err != nil {
+				return err
+			}
+			p.terms[t] = s
+			f.freq[t] += s.living
+		}
+		for _, any := range f.q.Marks {
+			s, err := f.marked(p.part, any)
+			if err != nil {
+				return err
+			}
+			p.marks = append(p.marks, s)
+		}
+	}
+	for t, n := range f.freq {
+		f.weight[t] = math.Log(1 + (float64(f.docs-n)+0.5)/(float64(n)+0.5))
+	}
+	return nil
+}
+
+// collect goes through the parts and keeps the best hits.
+func (f *finding) collect() error {
+	f.top = top{most: f.q.Offset + f.q.Limit, compare: f.q.Compare}
+	if slices.Contains(f.freq, 0) {
+		return nil
+	}
+	for i := range f.parts {
+		if err := f.collectFrom(&f.parts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkEvery is how many documents are gone through between looks at the context.
+const checkEvery = 1 << 14
+
+func (f *finding) collectFrom(p *asked) error {
+	all := make([]*source, 0, len(p.terms)+len(p.marks))
+	for i := range p.terms {
+		all = append(all, &p.terms[i])
+	}
+	for i := range p.marks {
+		all = append(all, &p.marks[i])
+	}
+	slices.SortStableFunc(all, func(a, b *source) int { return cmp.Compare(a.n(), b.n()) })
+	if all[0].n() == 0 {
+		return nil
+	}
+	mean := float64(f.tokens) / float64(f.docs)
+	for steps := 1; all[0].next(); steps++ {
+		if steps%checkEvery == 0 && f.ctx.Err() != nil {
+			return f.ctx.Err()
+		}
+		doc := all[0].last.doc
+		for i := 1; i < len(all); {
+			s := all[i]
+			if !s.advance(doc) {
+				return nil
+			}
+			if s.last.doc == doc {
+				i++
+				continue
+			}
+			// The documents between have not this term.
+			if !all[0].advance(s.last.doc) {
+				return nil
+			}
+			doc, i = all[0].last.doc, 1
+		}
+		if !p.isDead(doc) {
+			f.hit(p, doc, mean)
+		}
+	}
+	return nil
+}
+
+// hit counts a document and keeps it where it is among the best.
+func (f *finding) hit(p *asked, doc uint32, mean float64) {
+	if f.q.Keep != nil && !f.q.Keep(p.row(doc)) {
+		return
+	}
+	f.total++
+	score := 0.0
+	if f.q.Compare == nil {
+		norm := bm25K1 * (1 - bm25B + bm25B*float64(p.length(doc))/mean)
+		for t := range p.terms {
+			e := &p.terms[t].last
+			n := float64(nameWeight*e.inName + e.text)
+			score += f.weight[t] * n * (bm25K1 + 1) / (n + norm)
+		}
+	}
+	f.top.offer(candidate{score: score, part: p, doc: doc})
+}
+
+func (f *finding) page() Result {
+	r := Result{Total: f.total}
+	sort.Sort(sort.Reverse(&f.top))
+	for i, c := range f.top.list {
+		if i >= f.q.Offset {
+			r.Hits = append(r.Hits, Hit{ID: c.part.id(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.row(c.doc))})
+		}
+	}
+	return r
+}
+
+// candidate is a hit that may come on the page.
+type candidate struct {
+	score float64
+	part  *asked
+	doc   uint32
+}
+
+// top is a heap of the best candidates, the worst first.
+type top struct {
+	most    int
+	compare func(a, b []byte) int
+	list    []candidate
+}
+
+func (t *top) Len() int           { return len(t.list) }
+func (t *top) Swap(i, j int)      { t.list[i], t.list[j] = t.list[j], t.list[i] }
+func (t *top) Less(i, j int) bool { return t.worse(t.list[i], t.list[j]) }
+func (t *top) Push(c any)         { t.list = append(t.list, c.(candidate)) }
+func (t *top) Pop() any {
+	c := t.list[len(t.list)-1]
+	t.list = t.list[:len(t.list)-1]
+	return c
+}
+
+func (t *top) worse(a, b candidate) bool {
+	if t.compare == nil && a.score != b.score {
+		return a.score < b.score
+	}
+	x, y := a.part.row(a.doc), b.part.row(b.doc)
+	if t.compare != nil {
+		if c := t.compare(x, y); c != 0 {
+			return c > 0
+		}
+	}
+	i, j := a.part.id(a.doc), b.part.id(b.doc)
+	return cmp.Or(bytes.Compare(x, y), bytes.Compare(i[:], j[:])) > 0
+}
+
+func (t *top) offer(c candidate) {
+	switch {
+	case len(t.list) < t.most:
+		heap.Push(t, c)
+	case t.most > 0 && t.worse(t.list[0], c):
+		t.list[0] = c
+		heap.Fix(t, 0)
+	}
+}

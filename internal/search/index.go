@@ -1,0 +1,181 @@
+// Package search finds the cards of a world by their words: an inverted index, kept apart
+// by level, that follows the world's stream.
+//
+// Its invariant: an answer depends on the living documents of the levels that are asked
+// for and on nothing else. How segments lie, documents that are gone, and documents of
+// other levels have no part in which documents are found, in their order, scores or number.
+//
+// What a document is made of, and who may ask for which levels, is the caller's matter.
+package search
+
+import (
+	"errors"
+	"slices"
+	"sync"
+)
+
+// ID names a document.
+type ID [16]byte
+
+// Doc is what is searched of a card.
+type Doc struct {
+	ID         ID
+	Level      int // of who may see it; above 0
+	Name, Text string
+	// Marks are words to narrow by, compared as they are.
+	Marks []string
+	// Row is given back with a hit. Among equal scores hits are in the order of their
+	// rows' bytes, then of their ids.
+	Row []byte
+}
+
+// Index is the index of one world. It is safe for concurrent use.
+type Index struct {
+	mu     sync.RWMutex
+	levels map[int]*level // guarded by mu
+}
+
+// level is the documents of one level. Later segments hold later documents.
+type level struct {
+	parts  []*part
+	docs   int // living
+	tokens int // of all living documents
+}
+
+// part is a segment with the documents of it that are gone.
+type part struct {
+	*segment
+	dead     []uint64       // a bit a document; nil where all live
+	gone     int            // documents that are dead
+	deadFreq [3]map[int]int // how many dead documents have a term
+}
+
+// New makes an empty index.
+func New() *Index { return &Index{levels: map[int]*level{}} }
+
+// errLevel is what Apply answers for a document of no level.
+var errLevel = errors.New("search: a document has no level")
+
+// Apply replaces the documents of some ids: those in gone are taken out, those in docs put
+// in the place of any of the same id. It is done at once for whoever searches. Of several
+// documents of one id the last counts.
+func (x *Index) Apply(docs []Doc, gone []ID) error {
+	builders := map[int]*builder{}
+	last := make(map[ID]int, len(docs))
+	for i := range docs {
+		if docs[i].Level <= 0 {
+			return errLevel
+		}
+		last[docs[i].ID] = i
+	}
+	for i := range docs {
+		if last[docs[i].ID] != i {
+			continue
+		}
+		b := builders[docs[i].Level]
+		if b == nil {
+			b = newBuilder()
+			builders[docs[i].Level] = b
+		}
+		b.add(&docs[i])
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, id := range gone {
+		x.remove(id)
+	}
+	for id := range last {
+		x.remove(id)
+	}
+	for n, b := range builders {
+		x.level(n).append(b.segment())
+	}
+	return nil
+}
+
+func (x *Index) level(n int) *level {
+	l := x.levels[n]
+	if l == nil {
+		l = &level{}
+		x.levels[n] = l
+	}
+	return l
+}
+
+// remove takes a document out of the level that has it.
+func (x *Index) remove(id ID) {
+	for _, l := range x.levels {
+		for i, p := range l.parts {
+			doc, ok := p.find(id)
+			if !ok || p.isDead(doc) {
+				continue
+			}
+			l.docs--
+			l.tokens -= p.length(doc)
+			if p.kill(doc); p.gone == p.n {
+				l.parts = slices.Delete(l.parts, i, i+1)
+			}
+			return
+		}
+	}
+}
+
+func (p *part) isDead(doc uint32) bool { return p.dead != nil && p.dead[doc/64]&(1<<(doc%64)) != 0 }
+
+func (p *part) kill(doc uint32) {
+	if p.dead == nil {
+		p.dead = make([]uint64, (p.n+63)/64)
+		for i := range p.deadFreq {
+			p.deadFreq[i] = map[int]int{}
+		}
+	}
+	p.dead[doc/64] |= 1 << (doc % 64)
+	p.gone++
+	p.eachTerm(doc, func(dict, term int) { p.deadFreq[dict][term]++ })
+}
+
+// docFreq is how many living documents have a term.
+func (p *part) docFreq(dict, term int) int {
+	return p.dicts[dict].docFreq(term) - p.deadFreq[dict][term]
+}
+
+func (l *level) append(s *segment) {
+	p := &part{segment: s}
+	l.parts = append(l.parts, p)
+	l.docs += s.n
+	for doc := range uint32(s.n) {
+		l.tokens += s.length(doc)
+	}
+	l.merge()
+}
+
+// fanout is how many segments of like size are merged into one.
+const fanout = 8
+
+// merge merges the latest segments as long as fanout of them are of one size.
+func (l *level) merge() {
+	for {
+		n := 0
+		for size := 0; n < len(l.parts); n++ {
+			p := l.parts[len(l.parts)-1-n]
+			if tier := tierOf(p.n - p.gone); tier > size && n > 0 {
+				break
+			} else {
+				size = max(size, tier)
+			}
+		}
+		if n < fanout {
+			return
+		}
+		from := len(l.parts) - n
+		l.parts = append(l.parts[:from:from], &part{segment: merged(l.parts[from:])})
+	}
+}
+
+// tierOf is the size of a segment in powers of fanout.
+func tierOf(docs int) (tier int) {
+	for ; docs >= fanout; docs /= fanout {
+		tier++
+	}
+	return tier
+}

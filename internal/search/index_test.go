@@ -1,0 +1,190 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/store/words"
+)
+
+// vocabulary is what texts are made of: frequent words, rare ones, and words within words.
+var vocabulary = []string{"the", "the", "the", "of", "of", "harbour", "harbourmaster", "arbo", "lantern", "Lanterns", "ell", "well-cap", "Ré", "naïve", "黒い王", "x1", "a", "b", "ca", "cap"}
+
+func randomText(r *rand.Rand, most int) string {
+	var b strings.Builder
+	for range r.IntN(most + 1) {
+		b.WriteString(vocabulary[r.IntN(len(vocabulary))])
+		b.WriteString([]string{" ", " ", "-", "\n", ", "}[r.IntN(5)])
+	}
+	return b.String()
+}
+
+func randomDoc(r *rand.Rand, n uint64) Doc {
+	d := Doc{Level: 1 + r.IntN(3), Name: randomText(r, 4), Text: randomText(r, 30), Row: fmt.Appendf(nil, "row %d", r.IntN(5))}
+	binary.BigEndian.PutUint64(d.ID[8:], n)
+	for _, mark := range []string{"type:npc", "type:place", "tag:old"} {
+		if r.IntN(3) == 0 {
+			d.Marks = append(d.Marks, mark)
+		}
+	}
+	return d
+}
+
+// scan answers a query by reading every document.
+func scan(docs []Doc, q Query) (Result, []float64) {
+	var seen []Doc
+	tokens := 0
+	for _, d := range docs {
+		if d.Level <= q.Level {
+			seen = append(seen, d)
+			tokens += len(words.List(d.Name)) + len(words.List(d.Text))
+		}
+	}
+	count := func(text string, t words.Term) (n int) {
+		list := words.List(text)
+		for i := range list {
+			if i+len(t.Row) <= len(list) && t.In(strings.Join(list[i:i+len(t.Row)], " ")) {
+				n++
+			}
+		}
+		return n
+	}
+	inName, inText := q.Name || !q.Text, q.Text || !q.Name
+	freq := func(d Doc, t words.Term) (float64, bool) {
+		name, text := 0, 0
+		if inName {
+			name = count(d.Name, t)
+		}
+		if inText {
+			text = count(d.Text, t)
+		}
+		if !inText {
+			return float64(name), name > 0
+		}
+		return float64(nameWeight*name + text), name+text > 0
+	}
+	docFreq := make([]int, len(q.Terms))
+	for _, d := range seen {
+		for i, t := range q.Terms {
+			if _, ok := freq(d, t); ok {
+				docFreq[i]++
+			}
+		}
+	}
+	var r Result
+	for _, d := range seen {
+		norm := bm25K1 * (1 - bm25B + bm25B*float64(len(words.List(d.Name))+len(words.List(d.Text)))/(float64(tokens)/float64(len(seen))))
+		score, all := 0.0, true
+		for i, t := range q.Terms {
+			n, ok := freq(d, t)
+			weight := math.Log(1 + (float64(len(seen)-docFreq[i])+0.5)/(float64(docFreq[i])+0.5))
+			all = all && ok
+			score += weight * n * (bm25K1 + 1) / (n + norm)
+		}
+		for _, any := range q.Marks {
+			all = all && slices.ContainsFunc(any, func(m string) bool { return slices.Contains(d.Marks, m) })
+		}
+		if all && (q.Keep == nil || q.Keep(d.Row)) {
+			r.Hits = append(r.Hits, Hit{d.ID, d.Level, score, d.Row})
+		}
+	}
+	if q.Compare != nil {
+		for i := range r.Hits {
+			r.Hits[i].Score = 0
+		}
+	}
+	r.Total = len(r.Hits)
+	slices.SortFunc(r.Hits, func(a, b Hit) int {
+		by := cmp.Compare(b.Score, a.Score)
+		if q.Compare != nil {
+			by = q.Compare(a.Row, b.Row)
+		}
+		return cmp.Or(by, bytes.Compare(a.Row, b.Row), bytes.Compare(a.ID[:], b.ID[:]))
+	})
+	r.Hits = r.Hits[min(q.Offset, len(r.Hits)):min(q.Offset+q.Limit, len(r.Hits))]
+	return r, nil
+}
+
+func randomQuery(r *rand.Rand) (Query, string) {
+	modes := []canon.MatchMode{canon.MatchWord, canon.MatchPhrase, canon.MatchSubstring}
+	var typed []string
+	for range 1 + r.IntN(3) {
+		w := vocabulary[r.IntN(len(vocabulary))]
+		switch r.IntN(4) {
+		case 0:
+			letters := []rune(w)
+			w = string(letters[r.IntN(len(letters)):])
+		case 1:
+			w += "*"
+		}
+		typed = append(typed, w)
+	}
+	asked := canon.SearchQuery{Q: strings.Join(typed, " "), Mode: modes[r.IntN(3)]}
+	q := Query{Terms: words.Terms(asked), Name: r.IntN(3) == 0, Text: r.IntN(3) == 0, Level: 1 + r.IntN(3), Offset: r.IntN(4), Limit: r.IntN(9)}
+	if r.IntN(3) == 0 {
+		q.Marks = [][]string{{"type:npc", "type:place"}}
+	}
+	if r.IntN(4) == 0 {
+		q.Marks = append(q.Marks, []string{"tag:old"})
+	}
+	if r.IntN(4) == 0 {
+		q.Keep = func(row []byte) bool { return row[len(row)-1] != '2' }
+	}
+	if r.IntN(4) == 0 {
+		q.Compare = func(a, b []byte) int { return bytes.Compare(b, a) }
+	}
+	return q, fmt.Sprintf("%q %s name %t text %t level %d", asked.Q, asked.Mode, q.Name, q.Text, q.Level)
+}
+
+// TestAnswersAreThoseOfAScan changes documents at random and asks: an answer, its order,
+// scores and number, is the one that reading all living documents gives, however they came.
+func TestAnswersAreThoseOfAScan(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		x, living := New(), map[ID]Doc{}
+		for round := range 60 {
+			var docs []Doc
+			var gone []ID
+			for range r.IntN(12) {
+				docs = append(docs, randomDoc(r, r.Uint64N(90)))
+			}
+			for range r.IntN(4) {
+				d := randomDoc(r, r.Uint64N(90))
+				gone = append(gone, d.ID)
+				delete(living, d.ID)
+			}
+			for _, d := range docs {
+				living[d.ID] = d
+			}
+			if err := x.Apply(docs, gone); err != nil {
+				t.Fatal(err)
+			}
+			all := make([]Doc, 0, len(living))
+			for _, d := range living {
+				all = append(all, d)
+			}
+			for range 6 {
+				q, shown := randomQuery(r)
+				got, err := x.Find(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(q.Terms) == 0 {
+					continue
+				}
+				want, _ := scan(all, q)
+				if fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Fatalf("seed %d, round %d: %s\ngot  %d %v\nwant %d %v", seed, round, shown, got.Total, got.Hits, want.Total, want.Hits)
+				}
+			}
+		}
+	}
+}

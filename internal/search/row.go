@@ -1,0 +1,177 @@
+package search
+
+import (
+	"slices"
+
+	"loregate/internal/store/words"
+)
+
+// inRow finds documents with tokens in a row of one column that fit the pieces.
+func (f *finding) inRow(p *part, row []words.Piece) (source, error) {
+	var found []entry
+	if f.columns != inTexts {
+		names, err := f.rowIn(p, ofNames, row)
+		if err != nil {
+			return source{}, err
+		}
+		for _, e := range names {
+			if f.columns == inBoth {
+				e.inName, e.text = e.text, 0
+			}
+			found = append(found, e)
+		}
+	}
+	if f.columns != inNames {
+		texts, err := f.rowIn(p, ofAll, row)
+		if err != nil {
+			return source{}, err
+		}
+		found = joined(found, texts)
+	}
+	return entries(found), nil
+}
+
+// joined merges the entries of a row in names with those in texts.
+func joined(names, texts []entry) []entry {
+	if len(names) == 0 {
+		return texts
+	}
+	out := make([]entry, 0, len(names)+len(texts))
+	for len(names) > 0 && len(texts) > 0 {
+		switch a, b := names[0], texts[0]; {
+		case a.doc < b.doc:
+			out, names = append(out, a), names[1:]
+		case a.doc > b.doc:
+			out, texts = append(out, b), texts[1:]
+		default:
+			out = append(out, entry{a.doc, a.inName, b.text})
+			names, texts = names[1:], texts[1:]
+		}
+	}
+	return append(append(out, names...), texts...)
+}
+
+// rowIn gives the living documents of a row in a dictionary's positions, and how often it
+// is there, as entry.text.
+func (f *finding) rowIn(p *part, dict int, row []words.Piece) ([]entry, error) {
+	d := &p.dicts[dict]
+	fitting := make([][]int, len(row))
+	for i, piece := range row {
+		if fitting[i] = d.fitting(piece); len(fitting[i]) == 0 {
+			return nil, nil
+		}
+	}
+	docs, err := f.common(p, d, fitting)
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	starts, err := f.spotsOf(d, fitting[0], docs)
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(row); i++ {
+		next, err := f.spotsOf(d, fitting[i], docs)
+		if err != nil {
+			return nil, err
+		}
+		for k := range docs {
+			starts[k] = followed(starts[k], next[k], uint32(i))
+		}
+	}
+	var found []entry
+	for k, doc := range docs {
+		if n := len(starts[k]); n > 0 {
+			found = append(found, entry{doc: doc, text: uint32(n)})
+		}
+	}
+	return found, nil
+}
+
+// common gives the living documents that have a term of each list, rising.
+func (f *finding) common(p *part, d *dictionary, lists [][]int) ([]uint32, error) {
+	order := slices.Clone(lists)
+	size := func(terms []int) (n int) {
+		for _, t := range terms {
+			n += d.docFreq(t)
+		}
+		return n
+	}
+	slices.SortStableFunc(order, func(a, b []int) int { return size(a) - size(b) })
+	var docs []uint32
+	for i, terms := range order {
+		if err := f.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			sum := f.tally(p.n)
+			for _, term := range terms {
+				for l := d.list(term); l.next(); {
+					if l.last.text > 0 && !p.isDead(l.last.doc) {
+						sum.count(l.last)
+					}
+				}
+			}
+			for _, e := range sum.entries() {
+				docs = append(docs, e.doc)
+			}
+			continue
+		}
+		has := make([]bool, len(docs))
+		for _, term := range terms {
+			l := d.list(term)
+			for k, doc := range docs {
+				if !l.advance(doc) {
+					break
+				}
+				has[k] = has[k] || l.last.doc == doc && l.last.text > 0
+			}
+		}
+		kept := docs[:0]
+		for k, doc := range docs {
+			if has[k] {
+				kept = append(kept, doc)
+			}
+		}
+		docs = kept
+	}
+	return docs, nil
+}
+
+// spotsOf gives the positions of the terms in each of the documents, rising.
+func (f *finding) spotsOf(d *dictionary, terms []int, docs []uint32) ([][]uint32, error) {
+	out := make([][]uint32, len(docs))
+	for _, term := range terms {
+		if err := f.ctx.Err(); err != nil {
+			return nil, err
+		}
+		l := d.list(term)
+		for k, doc := range docs {
+			if !l.advance(doc) {
+				break
+			}
+			if l.last.doc == doc {
+				out[k] = l.positions(out[k])
+			}
+		}
+	}
+	if len(terms) > 1 {
+		for _, spots := range out {
+			slices.Sort(spots)
+		}
+	}
+	return out, nil
+}
+
+// followed keeps the starts that a spot follows at a distance.
+func followed(starts, spots []uint32, distance uint32) []uint32 {
+	kept := starts[:0]
+	for _, at := range starts {
+		for len(spots) > 0 && spots[0] < at+distance {
+			spots = spots[1:]
+		}
+		if len(spots) > 0 && spots[0] == at+distance {
+			kept = append(kept, at)
+		}
+	}
+	return kept
+}

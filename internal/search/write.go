@@ -1,0 +1,244 @@
+package search
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"maps"
+	"slices"
+	"strings"
+
+	"loregate/internal/store/words"
+)
+
+// builder gathers documents into a segment.
+type builder struct {
+	docs  []built
+	dicts [3]map[string]*gathered
+}
+
+type built struct {
+	id     ID
+	length uint32
+	row    []byte
+}
+
+// gathered is a term with its entries.
+type gathered struct {
+	entries []entry
+	spots   []byte
+	last    uint32 // position in the last entry
+}
+
+func newBuilder() *builder {
+	return &builder{dicts: [3]map[string]*gathered{{}, {}, {}}}
+}
+
+func (b *builder) add(d *Doc) {
+	n := uint32(len(b.docs))
+	at := uint32(0)
+	for token := range words.Tokens(d.Name) {
+		of(b.dicts[ofNames], token, n).hold(at)
+		of(b.dicts[ofAll], token, n).entry().inName++
+		at++
+	}
+	length := at
+	at = 0
+	for token := range words.Tokens(d.Text) {
+		of(b.dicts[ofAll], token, n).hold(at)
+		at++
+	}
+	for _, mark := range d.Marks {
+		of(b.dicts[ofMarks], []byte(strings.ReplaceAll(mark, "\n", " ")), n)
+	}
+	b.docs = append(b.docs, built{d.ID, length + at, d.Row})
+}
+
+// of gives what is gathered of a term, with an entry for a document.
+func of(terms map[string]*gathered, token []byte, doc uint32) *gathered {
+	g := terms[string(token)]
+	if g == nil {
+		g = &gathered{}
+		terms[string(token)] = g
+	}
+	if n := len(g.entries); n == 0 || g.entries[n-1].doc != doc {
+		g.entries = append(g.entries, entry{doc: doc})
+		g.last = end
+	}
+	return g
+}
+
+func (g *gathered) entry() *entry { return &g.entries[len(g.entries)-1] }
+
+// hold notes a position.
+func (g *gathered) hold(at uint32) {
+	g.entry().text++
+	g.spots = binary.AppendUvarint(g.spots, uint64(at-g.last))
+	g.last = at
+}
+
+// segment makes the segment.
+func (b *builder) segment() *segment {
+	w := &writer{}
+	for _, d := range b.docs {
+		w.document(d.id, d.length, d.row)
+	}
+	for i, terms := range b.dicts {
+		for _, word := range slices.Sorted(maps.Keys(terms)) {
+			terms[word].writeTo(&w.dicts[i])
+			w.dicts[i].finish([]byte(word))
+		}
+	}
+	return w.segment()
+}
+
+func (g *gathered) writeTo(d *dictionaryWriter) {
+	d.begin()
+	spots := g.spots
+	for _, e := range g.entries {
+		size := spotsSize(spots, e.text)
+		d.entry(e, spots[:size])
+		spots = spots[size:]
+	}
+}
+
+// spotsSize is how many bytes a number of positions take.
+func spotsSize(spots []byte, n uint32) (size int) {
+	for range n {
+		size += uvarintSize(spots[size:])
+	}
+	return size
+}
+
+// writer writes a segment: documents, then the dictionaries in the order of their terms.
+type writer struct {
+	seg   segment
+	dicts [3]dictionaryWriter
+}
+
+// dictionaryWriter writes a dictionary term by term.
+type dictionaryWriter struct {
+	dictionary
+	forward [][]uint32 // terms by document
+	from    [3]int     // where the list under way begins in docs, spots and skips
+	n       int
+	last    uint32
+}
+
+func (w *writer) document(id ID, length uint32, row []byte) {
+	s := &w.seg
+	s.n++
+	s.ids = append(s.ids, id[:]...)
+	s.lengths = binary.LittleEndian.AppendUint32(s.lengths, length)
+	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(len(s.rowData)))
+	s.rowData = append(s.rowData, row...)
+	for i := range w.dicts {
+		w.dicts[i].forward = append(w.dicts[i].forward, nil)
+	}
+}
+
+func (d *dictionaryWriter) begin() {
+	d.from = [3]int{len(d.docs), len(d.spots), len(d.skips)}
+	d.n, d.last = 0, end
+}
+
+// entry adds a document to the list under way, with its positions as they are kept.
+func (d *dictionaryWriter) entry(e entry, spots []byte) {
+	if d.n > 0 && d.n%blockSize == 0 {
+		d.skips = binary.LittleEndian.AppendUint32(d.skips, d.last)
+		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(len(d.docs)))
+		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(len(d.spots)))
+	}
+	v := uint64(e.doc-d.last) << 1
+	if e.inName == 0 && e.text == 1 {
+		d.docs = binary.AppendUvarint(d.docs, v|1)
+	} else {
+		d.docs = binary.AppendUvarint(d.docs, v)
+		d.docs = binary.AppendUvarint(d.docs, uint64(e.inName))
+		d.docs = binary.AppendUvarint(d.docs, uint64(e.text))
+	}
+	d.spots = append(d.spots, spots...)
+	d.n, d.last = d.n+1, e.doc
+	term := uint32(d.size())
+	d.forward[e.doc] = append(d.forward[e.doc], term)
+}
+
+// finish ends the list under way, which is a word's; one without entries is left out.
+func (d *dictionaryWriter) finish(word []byte) {
+	if d.n == 0 {
+		return
+	}
+	d.words = binary.LittleEndian.AppendUint32(d.words, uint32(len(d.wordData)))
+	d.wordData = append(append(d.wordData, word...), '\n')
+	for _, v := range []int{d.n, d.from[0], d.from[1], d.from[2]} {
+		d.lists = binary.LittleEndian.AppendUint32(d.lists, uint32(v))
+	}
+}
+
+func (w *writer) segment() *segment {
+	s := w.seg
+	order := make([]uint32, s.n)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(s.ids[16*a:][:16], s.ids[16*b:][:16]) })
+	for _, doc := range order {
+		s.byID = binary.LittleEndian.AppendUint32(s.byID, doc)
+	}
+	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(len(s.rowData)))
+	for doc := range s.n {
+		s.forward = binary.LittleEndian.AppendUint32(s.forward, uint32(len(s.terms)))
+		for i := range w.dicts {
+			if i > 0 {
+				s.terms = append(s.terms, 0)
+			}
+			s.terms = appendRising(s.terms, w.dicts[i].forward[doc])
+		}
+	}
+	s.forward = binary.LittleEndian.AppendUint32(s.forward, uint32(len(s.terms)))
+	for i := range w.dicts {
+		d := w.dicts[i].dictionary
+		d.words = binary.LittleEndian.AppendUint32(d.words, uint32(len(d.wordData)))
+		s.dicts[i] = d
+	}
+	return assemble(&s)
+}
+
+// assemble puts the parts of a segment in a row, and opens it.
+func assemble(s *segment) *segment {
+	size := headerSize
+	for _, part := range s.parts() {
+		size += (len(*part) + 7) &^ 7
+	}
+	var b bytes.Buffer
+	b.Grow(size)
+	b.WriteString(magic)
+	head := binary.LittleEndian.AppendUint64(nil, uint64(s.n))
+	at := headerSize
+	for _, part := range s.parts() {
+		head = binary.LittleEndian.AppendUint64(head, uint64(at))
+		head = binary.LittleEndian.AppendUint64(head, uint64(len(*part)))
+		at += (len(*part) + 7) &^ 7
+	}
+	b.Write(head)
+	sum := crc32.Checksum(b.Bytes(), castagnoli)
+	b.Write(binary.LittleEndian.AppendUint64(nil, uint64(sum)))
+	for _, part := range s.parts() {
+		b.Write(*part)
+		b.WriteString(strings.Repeat("\x00", (8-len(*part)%8)%8))
+	}
+	done, err := openSegment(b.Bytes())
+	if err != nil {
+		panic(err) // it was written just now
+	}
+	return done
+}
+
+func appendRising(to []byte, list []uint32) []byte {
+	last := end
+	for _, v := range list {
+		to = binary.AppendUvarint(to, uint64(v-last))
+		last = v
+	}
+	return to
+}
