@@ -48,6 +48,10 @@ type part struct {
 	dead     []uint64       // a bit a document; nil where all live
 	gone     int            // documents that are dead
 	deadFreq [3]map[int]int // how many dead documents have a term
+	file     string         // that the segment was saved to; "" for none
+	sum      uint32         // of that file
+	unmap    func() error   // ends the use of the file
+	merging  bool           // it is read without the lock, and must stay
 }
 
 // New makes an empty index.
@@ -79,18 +83,25 @@ func (x *Index) Apply(docs []Doc, gone []ID) error {
 		}
 		b.add(&docs[i])
 	}
+	segments := map[int]*segment{}
+	for n, b := range builders {
+		segments[n] = b.segment()
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	var errs []error
 	for _, id := range gone {
-		x.remove(id)
+		errs = append(errs, x.remove(id))
 	}
 	for id := range last {
-		x.remove(id)
+		errs = append(errs, x.remove(id))
 	}
-	for n, b := range builders {
-		x.level(n).append(b.segment())
+	for n, s := range segments {
+		l := x.level(n)
+		l.take(&part{segment: s})
+		errs = append(errs, l.mergeSmall())
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (x *Index) level(n int) *level {
@@ -103,7 +114,7 @@ func (x *Index) level(n int) *level {
 }
 
 // remove takes a document out of the level that has it.
-func (x *Index) remove(id ID) {
+func (x *Index) remove(id ID) error {
 	for _, l := range x.levels {
 		for i, p := range l.parts {
 			doc, ok := p.find(id)
@@ -112,15 +123,17 @@ func (x *Index) remove(id ID) {
 			}
 			l.docs--
 			l.tokens -= p.length(doc)
-			if p.kill(doc); p.gone == p.n {
+			if p.kill(doc); p.gone == p.n && !p.merging {
 				l.parts = slices.Delete(l.parts, i, i+1)
+				return p.drop()
 			}
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
-func (p *part) isDead(doc uint32) bool { return p.dead != nil && p.dead[doc/64]&(1<<(doc%64)) != 0 }
+func (p *part) isDead(doc uint32) bool { return isSet(p.dead, doc) }
 
 func (p *part) kill(doc uint32) {
 	if p.dead == nil {
@@ -139,43 +152,13 @@ func (p *part) docFreq(dict, term int) int {
 	return p.dicts[dict].docFreq(term) - p.deadFreq[dict][term]
 }
 
-func (l *level) append(s *segment) {
-	p := &part{segment: s}
+// take adds a part to a level.
+func (l *level) take(p *part) {
 	l.parts = append(l.parts, p)
-	l.docs += s.n
-	for doc := range uint32(s.n) {
-		l.tokens += s.length(doc)
-	}
-	l.merge()
-}
-
-// fanout is how many segments of like size are merged into one.
-const fanout = 8
-
-// merge merges the latest segments as long as fanout of them are of one size.
-func (l *level) merge() {
-	for {
-		n := 0
-		for size := 0; n < len(l.parts); n++ {
-			p := l.parts[len(l.parts)-1-n]
-			if tier := tierOf(p.n - p.gone); tier > size && n > 0 {
-				break
-			} else {
-				size = max(size, tier)
-			}
+	l.docs += p.n - p.gone
+	for doc := range uint32(p.n) {
+		if !p.isDead(doc) {
+			l.tokens += p.length(doc)
 		}
-		if n < fanout {
-			return
-		}
-		from := len(l.parts) - n
-		l.parts = append(l.parts[:from:from], &part{segment: merged(l.parts[from:])})
 	}
-}
-
-// tierOf is the size of a segment in powers of fanout.
-func tierOf(docs int) (tier int) {
-	for ; docs >= fanout; docs /= fanout {
-		tier++
-	}
-	return tier
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -149,7 +150,7 @@ func randomQuery(r *rand.Rand) (Query, string) {
 func TestAnswersAreThoseOfAScan(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		x, living := New(), map[ID]Doc{}
+		x, living, dir := New(), map[ID]Doc{}, t.TempDir()
 		for round := range 60 {
 			var docs []Doc
 			var gone []ID
@@ -166,6 +167,9 @@ func TestAnswersAreThoseOfAScan(t *testing.T) {
 			}
 			if err := x.Apply(docs, gone); err != nil {
 				t.Fatal(err)
+			}
+			if r.IntN(5) == 0 {
+				x = reopen(t, x, dir, uint64(round))
 			}
 			all := make([]Doc, 0, len(living))
 			for _, d := range living {
@@ -187,4 +191,22 @@ func TestAnswersAreThoseOfAScan(t *testing.T) {
 			}
 		}
 	}
+}
+
+// reopen saves an index and loads it again.
+func reopen(t *testing.T, x *Index, dir string, seq uint64) *Index {
+	t.Helper()
+	at := Position{Store: "store", Stream: "stream", Seq: seq, Hash: "hash"}
+	if err := errors.Join(x.Tidy(t.Context()), x.Save(dir, at), x.Close()); err != nil {
+		t.Fatal(err)
+	}
+	x, got, err := Load(dir, "store", "stream")
+	if err != nil || got != at {
+		t.Fatal(got, err)
+	}
+	if err := x.Check(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Close() })
+	return x
 }

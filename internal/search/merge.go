@@ -1,15 +1,153 @@
 package search
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+)
 
-// merged makes one segment of the living documents of several.
-func merged(parts []*part) *segment {
+const (
+	// fanout is how many segments of like size are merged into one: a document is written
+	// some log8 of all documents times, and an answer looks into at most 7 segments a size.
+	fanout = 8
+	// mergeNow is how many documents a merge may have that a change waits for.
+	mergeNow = 512
+)
+
+// due gives the parts that shall be merged next, the smallest first: those of one size
+// where there are fanout of them. It gives none where nothing is to be done.
+func (l *level) due() []*part {
+	bySize := map[int][]*part{}
+	for _, p := range l.parts {
+		tier := tierOf(p.n - p.gone)
+		bySize[tier] = append(bySize[tier], p)
+	}
+	for _, tier := range slices.Sorted(maps.Keys(bySize)) {
+		if len(bySize[tier]) >= fanout {
+			return bySize[tier]
+		}
+	}
+	return nil
+}
+
+// mergeSmall merges small segments until there are few of them.
+func (l *level) mergeSmall() error {
+	for {
+		parts := l.due()
+		docs := 0
+		for _, p := range parts {
+			if docs += p.n; p.merging || docs > mergeNow {
+				return nil
+			}
+		}
+		if parts == nil {
+			return nil
+		}
+		if err := l.replace(parts, &part{segment: merged(parts, deadOf(parts))}); err != nil {
+			return err
+		}
+	}
+}
+
+// Tidy merges segments that Apply left, until there are few, or the context ends. Searches
+// and changes go on meanwhile.
+func (x *Index) Tidy(ctx context.Context) error {
+	for {
+		l, parts, alive := x.beginMerge()
+		if parts == nil {
+			return nil
+		}
+		s := merged(parts, alive)
+		if err := x.endMerge(l, parts, alive, s, ctx.Err() == nil); err != nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+	}
+}
+
+// beginMerge finds parts to merge, and what is dead of them now.
+func (x *Index) beginMerge() (*level, []*part, [][]uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, l := range x.levels {
+		parts := l.due()
+		if parts == nil || slices.ContainsFunc(parts, func(p *part) bool { return p.merging }) {
+			continue
+		}
+		dead := make([][]uint64, len(parts))
+		for i, p := range parts {
+			p.merging, dead[i] = true, slices.Clone(p.dead)
+		}
+		return l, parts, dead
+	}
+	return nil, nil, nil
+}
+
+// endMerge puts a segment in the place of the parts that it was made of, without what died
+// meanwhile, or lets go of the parts.
+func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, s *segment, keep bool) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var died []ID
+	for i, p := range parts {
+		p.merging = false
+		for doc := range uint32(p.n) {
+			if p.isDead(doc) && !isSet(dead[i], doc) {
+				died = append(died, p.id(doc))
+			}
+		}
+	}
+	if !keep || !slices.Contains(l.parts, parts[0]) { // closed meanwhile
+		return nil
+	}
+	one := &part{segment: s}
+	for _, id := range died {
+		if doc, ok := s.find(id); ok {
+			one.kill(doc)
+		}
+	}
+	return l.replace(parts, one)
+}
+
+// tierOf is the size of a segment in powers of fanout.
+func tierOf(docs int) (tier int) {
+	for ; docs >= fanout; docs /= fanout {
+		tier++
+	}
+	return tier
+}
+
+// replace puts one part in the place of several. An empty one is left out.
+func (l *level) replace(parts []*part, one *part) (err error) {
+	l.parts = slices.DeleteFunc(l.parts, func(p *part) bool { return slices.Contains(parts, p) })
+	for _, p := range parts {
+		err = errors.Join(err, p.drop())
+	}
+	if one.n > one.gone {
+		l.parts = append(l.parts, one)
+	}
+	return err
+}
+
+func isSet(bits []uint64, doc uint32) bool { return bits != nil && bits[doc/64]&(1<<(doc%64)) != 0 }
+
+// deadOf gives what is dead of parts.
+func deadOf(parts []*part) (dead [][]uint64) {
+	for _, p := range parts {
+		dead = append(dead, p.dead)
+	}
+	return dead
+}
+
+// merged makes one segment of the documents of several parts that are not dead.
+func merged(parts []*part, dead [][]uint64) *segment {
 	w := &writer{}
 	renumbered := make([][]uint32, len(parts))
 	for i, p := range parts {
 		renumbered[i] = make([]uint32, p.n)
 		for doc := range uint32(p.n) {
-			if p.isDead(doc) {
+			if isSet(dead[i], doc) {
 				renumbered[i][doc] = end
 				continue
 			}
