@@ -1,0 +1,152 @@
+package search
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"unicode/utf8"
+)
+
+// NearWord is a word of the vocabulary that resembles another.
+type NearWord struct {
+	Word     string
+	Distance int // as markup.Distance, in characters; two that changed places are one
+	Docs     int // documents that have it
+}
+
+// NearWords gives the words of a level and those below that are at most a number of slips
+// from a word: nearest first, then those of more documents, then by bytes. Words of names
+// alone where inNames is set.
+func (x *Index) NearWords(ctx context.Context, word string, slips, level int, inNames bool) ([]NearWord, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	dict := ofAll
+	if inNames {
+		dict = ofNames
+	}
+	found := map[string]*NearWord{}
+	asked := []rune(word)
+	for n, l := range x.levels {
+		if n > level {
+			continue
+		}
+		for _, p := range l.parts {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			near(&p.dicts[dict], asked, slips, func(term, distance int) {
+				docs := p.docFreq(dict, term)
+				if docs == 0 {
+					return
+				}
+				text := string(p.dicts[dict].word(term))
+				if found[text] == nil {
+					found[text] = &NearWord{Word: text, Distance: distance}
+				}
+				found[text].Docs += docs
+			})
+		}
+	}
+	out := make([]NearWord, 0, len(found))
+	for _, w := range found {
+		out = append(out, *w)
+	}
+	slices.SortFunc(out, func(a, b NearWord) int {
+		return cmp.Or(a.Distance-b.Distance, b.Docs-a.Docs, cmp.Compare(a.Word, b.Word))
+	})
+	return out, nil
+}
+
+// near gives the terms of a vocabulary within a distance of a word. It walks the sorted
+// terms as a tree: the table of distances of what two neighbours share is kept, and where
+// a beginning is too far already, all terms that share it are passed over.
+func near(d *dictionary, word []rune, most int, f func(term, distance int)) {
+	table := [][]int{make([]int, len(word)+1)}
+	for j := range table[0] {
+		table[0][j] = j
+	}
+	var letters []rune // of the term that the table is of
+	var ends []int     // where each of them ends in its bytes
+	var last []byte
+	for term := 0; term < d.size(); {
+		text := d.word(term)
+		shared := sharedBytes(last, text)
+		keep := 0
+		for keep < len(ends) && ends[keep] <= shared {
+			keep++
+		}
+		letters, ends, table = letters[:keep], ends[:keep], table[:keep+1]
+		last = text
+		far := false
+		for at := lastEnd(ends); at < len(text); {
+			r, size := utf8.DecodeRune(text[at:])
+			at += size
+			letters, ends = append(letters, r), append(ends, at)
+			table = append(table, row(table, letters, word))
+			if slices.Min(table[len(table)-1]) > most && slices.Min(table[len(table)-2]) > most {
+				far = true
+				break
+			}
+		}
+		if far {
+			term = after(d, term, text[:lastEnd(ends)])
+			continue
+		}
+		if n := table[len(letters)][len(word)]; n <= most {
+			f(term, n)
+		}
+		term++
+	}
+}
+
+// row is the table's next row: the distances of letters to the beginnings of a word.
+func row(table [][]int, letters, word []rune) []int {
+	i := len(letters)
+	r := letters[i-1]
+	before := table[i-1]
+	out := make([]int, len(word)+1)
+	out[0] = i
+	for j := 1; j <= len(word); j++ {
+		change := before[j-1]
+		if word[j-1] != r {
+			change++
+		}
+		out[j] = min(change, before[j]+1, out[j-1]+1)
+		if i > 1 && j > 1 && word[j-1] == letters[i-2] && word[j-2] == r {
+			out[j] = min(out[j], table[i-2][j-2]+1)
+		}
+	}
+	return out
+}
+
+func lastEnd(ends []int) int {
+	if len(ends) == 0 {
+		return 0
+	}
+	return ends[len(ends)-1]
+}
+
+func sharedBytes(a, b []byte) (n int) {
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// after gives the first term from one on that does not begin with a text.
+func after(d *dictionary, term int, text []byte) int {
+	step := 1
+	for term+step < d.size() && bytes.HasPrefix(d.word(term+step), text) {
+		step *= 2
+	}
+	low, high := term+step/2, min(term+step, d.size())
+	for low < high {
+		if mid := (low + high) / 2; bytes.HasPrefix(d.word(mid), text) {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
