@@ -45,7 +45,7 @@ func (l *level) mergeSmall() error {
 		if parts == nil {
 			return nil
 		}
-		if err := l.replace(parts, &part{segment: merged(parts, deadOf(parts))}); err != nil {
+		if err := l.replace(parts, &part{segment: merged(segmentsOf(parts))}); err != nil {
 			return err
 		}
 	}
@@ -55,19 +55,19 @@ func (l *level) mergeSmall() error {
 // and changes go on meanwhile.
 func (x *Index) Tidy(ctx context.Context) error {
 	for {
-		l, parts, alive := x.beginMerge()
+		l, parts, segments, dead := x.beginMerge()
 		if parts == nil {
 			return nil
 		}
-		s := merged(parts, alive)
-		if err := x.endMerge(l, parts, alive, s, ctx.Err() == nil); err != nil || ctx.Err() != nil {
+		s := merged(segments, dead)
+		if err := x.endMerge(l, parts, dead, s, ctx.Err() == nil); err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
 	}
 }
 
-// beginMerge finds parts to merge, and what is dead of them now.
-func (x *Index) beginMerge() (*level, []*part, [][]uint64) {
+// beginMerge finds parts to merge, with their segments and what is dead of them now.
+func (x *Index) beginMerge() (*level, []*part, []*segment, [][]uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, l := range x.levels {
@@ -75,13 +75,13 @@ func (x *Index) beginMerge() (*level, []*part, [][]uint64) {
 		if parts == nil || slices.ContainsFunc(parts, func(p *part) bool { return p.merging }) {
 			continue
 		}
-		dead := make([][]uint64, len(parts))
+		segments, dead := segmentsOf(parts)
 		for i, p := range parts {
 			p.merging, dead[i] = true, slices.Clone(p.dead)
 		}
-		return l, parts, dead
+		return l, parts, segments, dead
 	}
-	return nil, nil, nil
+	return nil, nil, nil, nil
 }
 
 // endMerge puts a segment in the place of the parts that it was made of, without what died
@@ -132,19 +132,19 @@ func (l *level) replace(parts []*part, one *part) (err error) {
 
 func isSet(bits []uint64, doc uint32) bool { return bits != nil && bits[doc/64]&(1<<(doc%64)) != 0 }
 
-// deadOf gives what is dead of parts.
-func deadOf(parts []*part) (dead [][]uint64) {
+// segmentsOf gives the segments of parts, and what is dead of each.
+func segmentsOf(parts []*part) (segments []*segment, dead [][]uint64) {
 	for _, p := range parts {
-		dead = append(dead, p.dead)
+		segments, dead = append(segments, p.segment), append(dead, p.dead)
 	}
-	return dead
+	return segments, dead
 }
 
-// merged makes one segment of the documents of several parts that are not dead.
-func merged(parts []*part, dead [][]uint64) *segment {
+// merged makes one segment of the documents of several that are not dead.
+func merged(segments []*segment, dead [][]uint64) *segment {
 	w := &writer{}
-	renumbered := make([][]uint32, len(parts))
-	for i, p := range parts {
+	renumbered := make([][]uint32, len(segments))
+	for i, p := range segments {
 		renumbered[i] = make([]uint32, p.n)
 		for doc := range uint32(p.n) {
 			if isSet(dead[i], doc) {
@@ -156,16 +156,16 @@ func merged(parts []*part, dead [][]uint64) *segment {
 		}
 	}
 	for dict := range w.dicts {
-		mergeDictionary(&w.dicts[dict], parts, dict, renumbered)
+		mergeDictionary(&w.dicts[dict], segments, dict, renumbered)
 	}
 	return w.segment()
 }
 
-func mergeDictionary(to *dictionaryWriter, parts []*part, dict int, renumbered [][]uint32) {
-	at := make([]int, len(parts)) // the next term of each
+func mergeDictionary(to *dictionaryWriter, segments []*segment, dict int, renumbered [][]uint32) {
+	at := make([]int, len(segments)) // the next term of each
 	for {
 		var least []byte
-		for i, p := range parts {
+		for i, p := range segments {
 			d := &p.dicts[dict]
 			if at[i] < d.size() && (least == nil || bytes.Compare(d.word(at[i]), least) < 0) {
 				least = d.word(at[i])
@@ -175,7 +175,7 @@ func mergeDictionary(to *dictionaryWriter, parts []*part, dict int, renumbered [
 			return
 		}
 		to.begin()
-		for i, p := range parts {
+		for i, p := range segments {
 			d := &p.dicts[dict]
 			if at[i] == d.size() || !bytes.Equal(d.word(at[i]), least) {
 				continue

@@ -1,0 +1,181 @@
+package search
+
+import (
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"loregate/internal/canon"
+	"loregate/internal/store/words"
+)
+
+// saved is a folder with an index of some documents.
+func saved(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "index")
+	r := rand.New(rand.NewPCG(7, 8))
+	x := New()
+	for range 30 {
+		if err := x.Apply([]Doc{randomDoc(r, r.Uint64N(20))}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(x.Save(dir, Position{Store: "s", Stream: "w", Seq: 3}), x.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestFilesAreTheOwnersAlone(t *testing.T) {
+	dir := saved(t)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if want := map[bool]fs.FileMode{true: 0o700, false: 0o600}[d.IsDir()]; err == nil && info.Mode().Perm() != want {
+			t.Errorf("%s has mode %v, want %v", path, info.Mode().Perm(), want)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFolderOfAnotherIsRefused(t *testing.T) {
+	dir := saved(t)
+	for _, of := range [][2]string{{"other", "w"}, {"s", "other"}} {
+		if _, _, err := Load(dir, of[0], of[1]); !errors.Is(err, ErrForeign) {
+			t.Errorf("an index of s and w is loaded as one of %v: %v", of, err)
+		}
+	}
+	if _, _, err := Load(filepath.Join(dir, "none"), "s", "w"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("where there is none: %v", err)
+	}
+}
+
+// TestDamageIsFound changes each file in many places: loading or checking finds it, and
+// nothing else happens.
+func TestDamageIsFound(t *testing.T) {
+	dir := saved(t)
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(9, 10))
+	for _, e := range list {
+		path := filepath.Join(dir, e.Name())
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 40 {
+			b := append([]byte(nil), whole...)
+			switch {
+			case n%8 == 0:
+				b = b[:r.IntN(len(b))]
+			case e.Name() == manifestName:
+				continue // replaced whole, and read whole: only its end can be missing
+			default:
+				b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+			}
+			if err := os.WriteFile(path, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			x, _, err := Load(dir, "s", "w")
+			if err == nil {
+				err = errors.Join(x.Check(), x.Close())
+			}
+			if !errors.Is(err, ErrDamaged) {
+				t.Errorf("%s with %d of %d bytes, case %d: %v", e.Name(), len(b), len(whole), n, err)
+			}
+		}
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestRubbishIsRemoved: what a killed process left is gone after the next save.
+func TestRubbishIsRemoved(t *testing.T) {
+	dir := saved(t)
+	for _, name := range []string{"x.seg", manifestName + ".123"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, at, err := Load(dir, "s", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Save(dir, at); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"x.seg", manifestName + ".123"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is there: %v", name, err)
+		}
+	}
+}
+
+// TestSearchesGoOnBesideChanges searches while documents change, and segments are merged
+// and saved. A document that never changes is always found, once.
+func TestSearchesGoOnBesideChanges(t *testing.T) {
+	x, dir := New(), t.TempDir()
+	if err := x.Apply([]Doc{{ID: ID{15: 1, 0: 9}, Level: 1, Text: "evermore"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				for _, mode := range []canon.MatchMode{canon.MatchWord, canon.MatchSubstring} {
+					r, err := x.Find(t.Context(), Query{Terms: words.Terms(canon.SearchQuery{Q: "evermore", Mode: mode}), Level: 1, Limit: 5})
+					if err != nil || r.Total != 1 || len(r.Hits) != 1 {
+						t.Errorf("%+v, %v", r, err)
+						return
+					}
+				}
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(11, 12))
+	for n := range 300 {
+		docs := make([]Doc, 1+r.IntN(40))
+		for i := range docs {
+			docs[i] = randomDoc(r, r.Uint64N(2000))
+		}
+		if err := x.Apply(docs, []ID{randomDoc(r, r.Uint64N(2000)).ID}); err != nil {
+			t.Fatal(err)
+		}
+		if n%7 == 0 {
+			wg.Go(func() {
+				if err := x.Tidy(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if n%50 == 0 {
+			if err := x.Save(dir, Position{Seq: uint64(n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	close(done)
+	wg.Wait()
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
