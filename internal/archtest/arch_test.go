@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"game/page":      {"access"},
 	"game":           {"canon", "op", "access", "fault", "wait", "game/rule", "game/view", "game/player"},
 	"embed":          {"fault"},
+	"search":         {"disk", "store/words"},
 	"world":          {"canon", "op", "job", "proposal", "markup", "access", "fault", "wait"},
 	"archive":        {"canon", "op", "job", "markup", "access", "fault"},
 	"campaign":       {"canon", "op", "markup", "access", "fault"},

@@ -1,6 +1,6 @@
-// Package racing tells tests whether the race detector watches. Under it everything takes
-// some ten times as long, the embedded store above all, so that what proves nothing about
-// races is done in part. Nothing but tests and what they are made of imports it.
+// Package racing tells tests whether the race detector watches. Under it most things take
+// several times as long, so that a long test of one caller does a part of its work. Only
+// tests and the packages that help them import it.
 package racing
 
 // Share is all of n, or under the race detector one part of it, at least 1.
