@@ -22,7 +22,7 @@ func batchWrites(d *deps) []*op.Operation {
 		Title: "Create and change many cards",
 		Doc: "Create and change up to 100 cards in one call. mode per_item (the default) commits each operation by itself, in order, and answers for each; " +
 			"mode transactional commits all or none. fetch_or_initialize updates a card that is there and makes one that is not.",
-		Route: "POST /api/mcp/cards/batch",
+		Route: "POST /api/mcp/cards/batch", Interactive: true,
 		Examples: []op.Example{
 			{Title: "Two cards", Input: `{"ops": [{"action": "create", "name": "Card1", "content": "<p>One</p>"}, {"action": "create", "name": "Card2", "content": "<p>Two</p>"}]}`},
 			{Title: "All or none, with a child and a patch", Input: `{"mode": "transactional", "ops": [{"action": "create", "name": "mail", "fetch_or_initialize": true, "children": [{"name": "*from", "type": "Phrase", "content": "a@b.example"}]}, {"action": "update", "name": "Index", "patch": {"mode": "items", "add": ["mail"]}, "if_version": 2}]}`},

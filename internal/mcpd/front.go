@@ -31,6 +31,18 @@ type visit struct {
 	revives     string        // id of the session that is gone on with; "" for none
 }
 
+// calls are the calls that are answered directly and can be cancelled by a message; nil
+// where there is no connection that outlives a call.
+func (v *visit) calls() *calls {
+	switch {
+	case v.session != nil:
+		return &v.session.calls
+	case v.home != nil:
+		return &v.home.calls
+	}
+	return nil
+}
+
 // scope is the surfaces that an address or a command line opens; none means all.
 type scope struct {
 	names []string
@@ -121,8 +133,22 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// serve passes a request on to the handler of its era.
+// serve answers a request directly, or passes it on to the SDK's handler of its era.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []byte) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id != "" {
+		if v.session = s.sessions.visit(id, v); v.session == nil {
+			v.session = s.revive(r.Context(), id, v)
+		}
+	}
+	if r.Method == http.MethodPost {
+		if v.session != nil {
+			defer v.session.hold()()
+		}
+		if s.serveDirectly(w, r, v, body) {
+			return
+		}
+	}
 	ctx, cancel := context.WithCancel(r.Context())
 	if r.Method == http.MethodGet {
 		ctx, cancel = s.standing(r.Context())
@@ -130,12 +156,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []
 	defer cancel()
 	header := maps.Clone(r.Header)
 	header["Authorization"] = authorized // what follows has no need of the credentials
-	handler, id := s.stateful, header.Get("Mcp-Session-Id")
+	handler := s.stateful
 	switch {
 	case id != "":
-		if v.session = s.sessions.visit(id, v); v.session == nil {
-			v.session = s.revive(ctx, id, v)
-		}
 		header["Mcp-Session-Id"] = unknownSession
 		if v.session != nil {
 			header["Mcp-Session-Id"] = []string{v.session.ss.ID()}

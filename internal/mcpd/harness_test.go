@@ -113,7 +113,9 @@ func (s *stage) surfaces() []op.Surface {
 	spec := func(name, doc string, effect access.Effect, least access.Role) op.Spec {
 		return op.Spec{Name: name, Title: name, Doc: doc, Surfaces: archive, Effect: effect, Least: least}
 	}
-	slow := op.Define(spec("slow", "Use it to wait.", access.Write, access.RoleUser), s.slow)
+	waits := spec("slow", "Use it to wait.", access.Write, access.RoleUser)
+	waits.Interactive = true
+	slow := op.Define(waits, s.slow)
 	walk := spec("walk", "Use it to walk.", access.Read, access.RoleUser)
 	walk.Surfaces = world
 	drop := spec("drop_page", "Use it to destroy a page.", access.Destroy, access.RoleAdmin)

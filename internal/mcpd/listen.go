@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -146,6 +147,8 @@ func (c *call) outlet(s *Server) *outlet {
 type home struct {
 	once   sync.Once
 	outlet *outlet
+	begun  atomic.Bool // the SDK lets calls through: its handshake is done
+	calls  calls
 }
 
 func (h *home) of(s *Server, c *call) *outlet {

@@ -32,22 +32,27 @@ func (c *call) ask(surface string) op.Ask {
 // handshake, ping, and the fixtures.
 func (s *Server) methods(local *visit) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			c := s.received(local, req)
-			defer func() {
-				if p := recover(); p != nil {
-					res, err = nil, rpcError(s.panicked(ctx, p, c.correlation), c.correlation)
-				}
-			}()
-			if c.session != nil {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithCancel(ctx)
-				defer cancel()
-				defer context.AfterFunc(c.session.ctx, cancel)()
-			}
-			return s.dispatch(ctx, method, req, c, next)
+			return s.guarded(ctx, c, func(ctx context.Context) (mcp.Result, error) { return s.dispatch(ctx, method, req, c, next) })
 		}
 	}
+}
+
+// guarded runs a call so that a panic is its failure, and that it ends with its session.
+func (s *Server) guarded(ctx context.Context, c *call, run func(ctx context.Context) (mcp.Result, error)) (res mcp.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = nil, rpcError(s.panicked(ctx, p, c.correlation), c.correlation)
+		}
+	}()
+	if c.session != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(c.session.ctx, cancel)()
+	}
+	return run(ctx)
 }
 
 // received makes the call of a message.
@@ -57,9 +62,7 @@ func (s *Server) received(local *visit, req mcp.Request) *call {
 	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
 		c.visit, _ = extra.TokenInfo.Extra["visit"].(*visit)
 	} else if local != nil {
-		v := *local
-		v.correlation = s.correlation("")
-		c.visit = &v
+		c.visit = s.nextVisit(local)
 	}
 	if c.visit == nil {
 		c.visit = &visit{correlation: s.correlation("")} // nobody, who may do nothing
@@ -68,6 +71,13 @@ func (s *Server) received(local *visit, req mcp.Request) *call {
 	version, _ := c.meta[mcp.MetaKeyProtocolVersion].(string)
 	c.modern = version >= modernVersion
 	return c
+}
+
+// nextVisit is the visit of another message on stdio.
+func (s *Server) nextVisit(local *visit) *visit {
+	v := *local
+	v.correlation = s.correlation("")
+	return &v
 }
 
 // metaOf is the _meta of a message's params, which may be absent altogether.
@@ -111,6 +121,10 @@ func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c
 		return s.listen(ctx, req, c, next)
 	case "initialize", "server/discover":
 		return s.greet(ctx, method, req, c, next)
+	case "notifications/cancelled":
+		if open := c.calls(); open != nil {
+			open.cancel(req.GetParams().(*mcp.CancelledParams).RequestID)
+		}
 	case "logging/setLevel":
 		if s.cfg.Fixtures == nil {
 			return nil, noMethod(method)
@@ -119,36 +133,37 @@ func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c
 	return next(ctx, method, req)
 }
 
-// callTool invokes an operation. Whether there is one of that name for the caller, the
-// engine decides and counts.
+// callTool runs a tool for which the SDK may report progress and ask.
 func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
 	p := req.GetParams().(*mcp.CallToolParamsRaw)
 	if s.cfg.Fixtures.tool(p.Name) {
 		return next(ctx, "tools/call", req)
 	}
-	input := []byte(p.Arguments)
-	if string(input) == "null" { // some clients send it for no arguments
-		input = nil
-	}
 	asker, err := s.asker(c, req.(*mcp.CallToolRequest))
 	if err != nil {
 		return nil, s.refused(c, err)
 	}
-	surface := s.surfaceOf(p.Name, c.scope)
-	answer, err := s.callWhole(ctx, op.Request{
-		Operation: p.Name, Surface: surface, Input: input, World: c.world,
-		Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL,
-		MaxText: s.cfg.MaxText, Progress: progress(ctx, c, p.GetProgressToken()), Asker: asker,
-	}, c)
+	return s.runTool(ctx, c, op.Request{Operation: p.Name, Input: p.Arguments, Progress: progress(ctx, c, p.GetProgressToken()), Asker: asker})
+}
+
+// runTool invokes an operation. Whether there is one of that name for the caller, the
+// engine decides and counts.
+func (s *Server) runTool(ctx context.Context, c *call, r op.Request) (mcp.Result, error) {
+	if string(r.Input) == "null" { // some clients send it for no arguments
+		r.Input = nil
+	}
+	r.Surface, r.World, r.Correlation, r.Transport, r.BaseURL = s.surfaceOf(r.Operation, c.scope), c.world, c.correlation, "mcp", c.baseURL
+	r.MaxText = s.cfg.MaxText
+	answer, err := s.callWhole(ctx, r, c)
 	switch {
 	case err == nil && answer.Asks != nil:
-		return asker.asks(answer.Asks)
+		return r.Asker.(*asker).asks(answer.Asks)
 	case err == nil:
-		return s.toolResult(p.Name, answer, c.modern), nil
-	case fault.KindOf(err) == fault.NotFound && !s.offers(c.caller, surface, p.Name):
-		return nil, unknownTool(p.Name, c.correlation)
+		return s.toolResult(r.Operation, answer, c.modern), nil
+	case fault.KindOf(err) == fault.NotFound && !s.offers(c.caller, r.Surface, r.Operation):
+		return nil, unknownTool(r.Operation, c.correlation)
 	}
-	return s.toolError(s.show(p.Name, surface, err, c.correlation), c.modern), nil
+	return s.toolError(s.show(r.Operation, r.Surface, err, c.correlation), c.modern), nil
 }
 
 // invoke calls the engine; a panic on the way is the call's failure and not the process's.
@@ -216,13 +231,16 @@ func (s *Server) greet(ctx context.Context, method string, req mcp.Request, c *c
 	if err != nil {
 		return res, err
 	}
+	if c.home != nil {
+		c.home.begun.Store(true)
+	}
 	switch r := res.(type) {
 	case *mcp.InitializeResult:
+		if c.ss != nil && c.ss.ID() != "" {
+			s.sessions.add(c.ss, c.visit, r.ProtocolVersion) // before what may fail: it will time out here
+		}
 		r.Capabilities = s.capable(r.Capabilities, c)
 		r.Instructions = s.instructions(ctx, c)
-		if c.ss != nil && c.ss.ID() != "" {
-			s.sessions.add(c.ss, c.visit, r.ProtocolVersion)
-		}
 	case *mcp.DiscoverResult:
 		r.Capabilities = s.capable(r.Capabilities, c)
 		r.Instructions, r.TTLMs = s.instructions(ctx, c), int(aMinute)

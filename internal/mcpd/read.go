@@ -63,6 +63,11 @@ func (s *Server) readResource(ctx context.Context, req mcp.Request, c *call, nex
 	if s.cfg.Fixtures.reads(uri) {
 		return next(ctx, "resources/read", req)
 	}
+	return s.contentOf(ctx, uri, c)
+}
+
+// contentOf is the result of reading a resource of ours.
+func (s *Server) contentOf(ctx context.Context, uri string, c *call) (mcp.Result, error) {
 	base, from := splitURI(uri)
 	content, err := s.read(ctx, c, base)
 	var cut map[string]any

@@ -54,15 +54,17 @@ func newReply(w http.ResponseWriter, batch bool, keepAlive time.Duration, onHead
 	return r
 }
 
-// within bounds how long what is written next may take; zero lifts the bound. Between the
-// messages of a stream it is lifted, since HTTP/2 ends a stream whose bound has passed
+func (r *reply) within(d time.Duration) { writeWithin(r.rc, d) }
+
+// writeWithin bounds how long what is written next may take; zero lifts the bound. Between
+// the messages of a stream it is lifted, since HTTP/2 ends a stream whose bound has passed
 // although nothing is being written.
-func (r *reply) within(d time.Duration) {
+func writeWithin(rc *http.ResponseController, d time.Duration) {
 	var at time.Time
 	if d > 0 {
 		at = time.Now().Add(d)
 	}
-	_ = r.rc.SetWriteDeadline(at) // not every writer has deadlines
+	_ = rc.SetWriteDeadline(at) // not every writer has deadlines
 }
 
 func (r *reply) Header() http.Header { return r.w.Header() }

@@ -126,6 +126,8 @@ type Server struct {
 	streams  access.Streams // of subscriptions/listen
 	feed     feed
 
+	viaSDK bool // nothing is answered directly; tests compare
+
 	life    context.Context // ends with Close
 	stop    context.CancelFunc
 	serving context.Context // ends with Drain, and with Close
@@ -262,7 +264,7 @@ func (s *Server) sdkServer(local *visit) *mcp.Server {
 func (s *Server) handlers() (stateful, stateless http.Handler) {
 	one, other := s.sdkServer(nil), s.sdkServer(nil)
 	options := mcp.StreamableHTTPOptions{
-		SessionTimeout: s.cfg.SessionTimeout, MaxRequestBodyBytes: -1, // read and bounded before
+		MaxRequestBodyBytes:          -1, // read and bounded before
 		PropagateRequestCancellation: true,
 		DisableLocalhostProtection:   true, // httpd checks Host by the names that are configured: a proxy on this machine passes on the public one
 	}

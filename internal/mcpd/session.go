@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/singleflight"
@@ -24,6 +25,7 @@ type session struct {
 	ctx    context.Context // ends with the session; what runs in it is cancelled
 	cancel context.CancelFunc
 	outlet *outlet
+	calls  calls
 
 	sessions *sessions // that it is one of
 	begun    bool      // its handshake is through. Guarded by sessions.mu
@@ -31,6 +33,8 @@ type session struct {
 	mu        sync.Mutex
 	caller    access.Caller // as last seen: its token may be newer. Guarded by mu
 	stopWatch func()        // guarded by mu
+	held      int           // messages that are under way. Guarded by mu
+	idle      *time.Timer   // ends the session where nothing is. Guarded by mu
 }
 
 // sessions are the open ones of all callers.
@@ -60,6 +64,7 @@ func (t *sessions) add(ss *mcp.ServerSession, v *visit, revision string) {
 	n := &session{id: id, ss: ss, bound: v.caller, scope: v.scope, born: t.born.Add(1), ctx: ctx, cancel: cancel, caller: v.caller, sessions: t, begun: v.revives == ""}
 	n.outlet = t.s.feed.outlet(v, notifier(context.Background(), ss, noID), n.finish)
 	n.stopWatch = t.s.watch(ctx, v.caller, n.finish)
+	n.idle = time.AfterFunc(t.s.cfg.SessionTimeout, n.end)
 	t.mu.Lock()
 	oldest := t.oldest(v.caller.Account())
 	t.byID[id], t.byInner[ss.ID()] = n, id
@@ -96,6 +101,22 @@ func (t *sessions) oldest(account string) *session {
 	return oldest
 }
 
+// hold keeps the session from timing out until the returned func is called, while a message
+// of its client is answered. The SDK's own timer would not see those answered directly.
+func (n *session) hold() (release func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.held++
+	n.idle.Stop()
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.held--; n.held == 0 && n.ctx.Err() == nil {
+			n.idle.Reset(n.sessions.s.cfg.SessionTimeout)
+		}
+	}
+}
+
 // finish ends the session for a reason, so that no request goes on with it here.
 func (n *session) finish() {
 	if t := n.sessions; t.s.life.Err() == nil {
@@ -122,6 +143,7 @@ func (t *sessions) forget(n *session) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.stopWatch()
+	n.idle.Stop()
 }
 
 // visit finds the session that a request is part of; nil where there is none for this
@@ -129,7 +151,7 @@ func (t *sessions) forget(n *session) {
 func (t *sessions) visit(id string, v *visit) *session {
 	t.mu.Lock()
 	n := t.byID[id]
-	begun := n != nil && n.begun
+	begun := n != nil && n.begun && n.ctx.Err() == nil
 	t.mu.Unlock()
 	if !begun || n.scope.key != v.scope.key || !n.bound.SameRights(v.caller) {
 		return nil

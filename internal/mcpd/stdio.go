@@ -3,6 +3,7 @@ package mcpd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,8 +41,9 @@ func (s *Server) ServePipe(ctx context.Context, c access.Caller, surfaces []stri
 	}
 	local := &visit{caller: c, scope: newScope(surfaces...), home: new(home)}
 	defer local.home.close()
-	line := newLine(ctx, in, out)
-	defer func() { _ = line.Close() }()
+	ctx, cancel := context.WithCancel(ctx)
+	line := newLine(ctx, s, local, in, out)
+	defer func() { _ = line.Close(); cancel(); line.work.Wait() }()
 	ss, err := s.sdkServer(local).Connect(ctx, line, nil)
 	if err != nil {
 		return fmt.Errorf("mcpd: stdio: %w", err)
@@ -57,21 +59,25 @@ func (s *Server) ServePipe(ctx context.Context, c access.Caller, surfaces []stri
 // line is a connection of one JSON message a line. What is not a message is answered and
 // passed over: a slip of a client does not end its session.
 type line struct {
-	ctx  context.Context
-	read chan []byte // one line each; closed at the end of the input
+	ctx   context.Context
+	s     *Server
+	local *visit
+	read  chan []byte    // one line each; closed at the end of the input
+	work  sync.WaitGroup // of the calls that are answered directly
 
 	mu     sync.Mutex // guards what follows, and writing
 	out    io.Writer
 	open   map[any]bool // ids of calls that are not answered yet; true for those that wait for ever
 	asked  map[any]bool // ids of our own requests that are not answered yet
+	broken error        // of writing an answer
 	drain  chan struct{}
 	ended  bool // nothing more to read: drain closes when nothing is open
 	closed chan struct{}
 	once   sync.Once
 }
 
-func newLine(ctx context.Context, in io.Reader, out io.Writer) *line {
-	l := &line{ctx: ctx, read: make(chan []byte), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
+func newLine(ctx context.Context, s *Server, local *visit, in io.Reader, out io.Writer) *line {
+	l := &line{ctx: ctx, s: s, local: local, read: make(chan []byte), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
 	// A read of a terminal or pipe cannot be interrupted: this goroutine may outlive the
 	// connection, until the process ends.
 	go l.scan(bufio.NewReaderSize(in, 64<<10))
@@ -137,7 +143,7 @@ func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case <-l.ctx.Done():
 			return nil, io.EOF
 		case <-l.closed:
-			return nil, io.EOF
+			return nil, l.ending()
 		case text, ok := <-l.read:
 			if !ok {
 				return nil, l.finish()
@@ -147,6 +153,13 @@ func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 			}
 		}
 	}
+}
+
+// ending is why nothing more is read once the line is closed.
+func (l *line) ending() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return cmp.Or(l.broken, io.EOF)
 }
 
 // finish waits until the calls that were read are answered, and gives the end.
@@ -195,22 +208,73 @@ func (l *line) message(text []byte) jsonrpc.Message {
 		l.refuse(jsonrpc.CodeInvalidRequest, "batches are not served; send one message a line")
 		return nil
 	}
+	if l.answerDirectly(text) {
+		return nil
+	}
 	m, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
 		l.refuse(jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message")
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	switch r := m.(type) {
 	case *jsonrpc.Request:
-		if r.IsCall() {
-			l.open[r.ID.Raw()] = r.Method == "subscriptions/listen"
+		if r.IsCall() && !l.begin(r.ID.Raw(), r.Method == "subscriptions/listen") {
+			return nil
 		}
 	case *jsonrpc.Response:
+		l.mu.Lock()
 		delete(l.asked, r.ID.Raw())
+		l.mu.Unlock()
 	}
 	return m
+}
+
+// answerDirectly answers a line without the SDK, on a goroutine of its own: the next line may
+// cancel the call. It reports false where the SDK is to answer.
+func (l *line) answerDirectly(text []byte) bool {
+	m, ok := readEnvelope(text)
+	if !ok || !m.isOfOneEra() || !l.local.home.begun.Load() || !l.s.answersDirectly(&m) {
+		return false
+	}
+	id, key := m.rpcID().Raw(), string(m.id)
+	if !l.begin(id, false) {
+		return true
+	}
+	ctx, cancel := context.WithCancel(l.ctx)
+	l.local.home.calls.begin(key, cancel)
+	l.work.Go(func() {
+		defer cancel()
+		message, _ := l.s.answer(ctx, &m, l.s.nextVisit(l.local))
+		l.local.home.calls.end(key)
+		if l.ctx.Err() == nil {
+			l.respond(id, message)
+		}
+	})
+	return true
+}
+
+// begin notes a call that is to be answered; waits says that it never will be. It reports
+// false where another has the id: then there is nothing that an answer could be told by.
+func (l *line) begin(id any, waits bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, taken := l.open[id]; taken {
+		return false
+	}
+	l.open[id] = waits
+	return true
+}
+
+// respond sends the answer to a call. Where that fails the connection ends.
+func (l *line) respond(id any, message []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, id)
+	defer l.drained()
+	if _, err := l.out.Write(append(message, '\n')); err != nil && l.broken == nil {
+		l.broken = err
+		_ = l.Close()
+	}
 }
 
 // Write sends a message.

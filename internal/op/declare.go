@@ -47,6 +47,10 @@ type Spec struct {
 	BodyLimit int64         // bytes of request body; 0 is the default
 	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for the rest
 
+	// Interactive: the handler may report progress or ask the person behind the call. No
+	// other handler is heard or can ask, so that a transport may answer it in one piece.
+	Interactive bool
+
 	Examples []Example
 	Meta     map[string]any // further _meta of the tool
 }
@@ -96,7 +100,7 @@ type Call struct {
 	Grant access.Grant
 	// Reply is what the handler tells the transport beside its output.
 	Reply Reply
-	// Progress reports how far long work is. Never nil.
+	// Progress reports how far long work is, where the operation is Interactive. Never nil.
 	Progress func(done, total float64, message string)
 	// Asker asks the person behind the call; nil where nobody can be. See Ask.
 	Asker Asker

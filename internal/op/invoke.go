@@ -104,8 +104,11 @@ func (o *Operation) admission(in input, r Request, least access.Role, w access.W
 // run calls the handler and shapes its answer.
 func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request, in input) (*Answer, error) {
 	call := &Call{Grant: g, Progress: r.Progress, Asker: r.Asker, Transport: r.Transport, BaseURL: r.BaseURL}
-	if call.Progress == nil {
+	if call.Progress == nil || !o.Interactive {
 		call.Progress = noProgress
+	}
+	if !o.Interactive {
+		call.Asker = nil
 	}
 	if diverted(o, g.Caller(), in) {
 		return l.divert(ctx, o, call, r, in)

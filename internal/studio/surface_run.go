@@ -110,9 +110,9 @@ func (s *Studio) runOps() []*op.Operation {
 	cancel := read("cancel_run", "Cancel a run", "Use it to stop a run that is under way; its target goes back to what it was.", "POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`)
 	cancel.Effect, cancel.Least, cancel.Idle = access.Write, access.RoleGM, true
 	undo := read("undo_run", "Take a run back", "Use it to take back what a run did to its target, the latest run first. Its artifacts and its record stay.", "POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`)
-	undo.Effect, undo.Least, undo.Timeout = access.Write, access.RoleGM, toolLimit
+	undo.Effect, undo.Least, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
 	verify := read("verify_run", "Repeat and compare a run", "Use it to run a run again, beside its target and on the state it began with, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
-	verify.Least, verify.Timeout = access.RoleGM, toolLimit
+	verify.Least, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
 	return []*op.Operation{
 		op.Define(targets, s.listTargets),
 		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.", "GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),

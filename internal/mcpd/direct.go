@@ -1,0 +1,155 @@
+package mcpd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/op"
+)
+
+// Nearly every message calls a tool or reads a resource and needs nothing of the SDK: no
+// handshake, no stream, no progress, no question. Such a message is answered here, without
+// the SDK's decoding, which costs more than the rest of a call. The answer is the one that
+// the SDK would give: TestDirectAnswersAreTheSDKs compares the two.
+
+// answersDirectly reports whether an envelope is answered here: it is for no fixture, and
+// for no operation that reports progress or asks.
+func (s *Server) answersDirectly(m *envelope) bool {
+	switch {
+	case s.viaSDK:
+		return false
+	case m.method == "resources/read":
+		return !s.cfg.Fixtures.reads(m.target)
+	}
+	o, ok := s.cfg.Engine.Find(m.target)
+	return !(ok && o.Interactive) && !s.cfg.Fixtures.tool(m.target)
+}
+
+// answer makes the message that answers an envelope, and the error that it tells of.
+func (s *Server) answer(ctx context.Context, m *envelope, v *visit) (message []byte, err error) {
+	c := &call{visit: v, world: m.world, modern: m.version != ""}
+	res, err := s.guarded(ctx, c, func(ctx context.Context) (mcp.Result, error) {
+		if m.method == "resources/read" {
+			return s.contentOf(ctx, m.target, c)
+		}
+		return s.runTool(ctx, c, op.Request{Operation: m.target, Input: m.input})
+	})
+	if err != nil {
+		return m.failed(err), err
+	}
+	raw := res.(*result).raw
+	message = make([]byte, 0, len(raw)+len(m.id)+len(`{"jsonrpc":"2.0","id":,"result":}`))
+	message = append(append(message, `{"jsonrpc":"2.0","id":`...), m.id...)
+	message = append(append(message, `,"result":`...), raw...)
+	return append(message, '}'), nil
+}
+
+// failed is the message that answers an envelope with an error.
+func (m *envelope) failed(err error) []byte {
+	b, encoding := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: m.rpcID(), Error: err})
+	if encoding != nil {
+		panic("mcpd: " + encoding.Error()) // it is made of texts and of our own JSON
+	}
+	return b
+}
+
+// serveDirectly answers a request on its own goroutine. It reports false, and has done
+// nothing, where the SDK is to answer.
+func (s *Server) serveDirectly(w http.ResponseWriter, r *http.Request, v *visit, body []byte) bool {
+	m, ok := readEnvelope(body)
+	if !ok || !m.comesAs(r.Header, v.session) || !s.answersDirectly(&m) {
+		return false
+	}
+	rc := http.NewResponseController(w)
+	writeWithin(rc, 0) // making the answer may take long
+	send := func(status int, message []byte) {
+		writeWithin(rc, answerWait)
+		sendWhole(w, status, message)
+	}
+	if v.session == nil {
+		message, err := s.answer(r.Context(), &m, v)
+		send(statusOf(err), message)
+		return true
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // in the older era a call outlives its connection
+	defer cancel()
+	key := string(m.id)
+	if !v.session.calls.begin(key, cancel) {
+		send(http.StatusBadRequest, m.failed(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+			Message: fmt.Sprintf("duplicate in-flight request ID %v", m.rpcID().Raw())}))
+		return true
+	}
+	message, _ := s.answer(ctx, &m, v)
+	v.session.calls.end(key) // before the client can know the answer, and use the id again
+	send(http.StatusOK, message)
+	return true
+}
+
+// statusOf is the status of a response in the modern era, as the SDK chooses it.
+func statusOf(err error) int {
+	var e *jsonrpc.Error
+	if errors.As(err, &e) && e.Code == jsonrpc.CodeInvalidParams {
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+func sendWhole(w http.ResponseWriter, status int, message []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("Content-Length", strconv.Itoa(len(message)))
+	w.WriteHeader(status)
+	_, _ = w.Write(message) // a client that is gone needs none
+}
+
+// calls are those of one connection that are answered directly, by their ids as they were
+// written.
+type calls struct {
+	mu   sync.Mutex
+	open map[string]context.CancelFunc // guarded by mu
+}
+
+// begin notes a call. It reports false where another has the id.
+func (c *calls) begin(id string, cancel context.CancelFunc) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[id] != nil {
+		return false
+	}
+	if c.open == nil {
+		c.open = map[string]context.CancelFunc{}
+	}
+	c.open[id] = cancel
+	return true
+}
+
+func (c *calls) end(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.open, id)
+}
+
+// cancel ends the call that a client names in notifications/cancelled, if it is under way.
+// Those that the SDK answers, the SDK ends.
+func (c *calls) cancel(requestID any) {
+	id := ""
+	switch v := requestID.(type) {
+	case string:
+		id = `"` + v + `"`
+	case float64:
+		id = strconv.FormatInt(int64(v), 10)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if end := c.open[id]; end != nil {
+		end()
+	}
+}
