@@ -42,6 +42,7 @@ func serve(t testing.TB, surfaces ...string) *bubbled {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.server = server
 	in, w := io.Pipe()
 	b := &bubbled{stage: s, in: w, out: newBuffer(), end: make(chan error, 1)}
 	c := caller("user", access.RoleUser)
