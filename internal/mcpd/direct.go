@@ -140,6 +140,9 @@ func (c *calls) end(id string) {
 // cancel ends the call that a client names in notifications/cancelled, if it is under way.
 // Those that the SDK answers, the SDK ends.
 func (c *calls) cancel(requestID any) {
+	if c == nil { // each message of the modern era has a connection of its own
+		return
+	}
 	id := ""
 	switch v := requestID.(type) {
 	case string:

@@ -1,6 +1,7 @@
 package mcpd_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -15,6 +16,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"loregate/internal/access"
 	"loregate/internal/mcpd"
@@ -371,7 +374,7 @@ func TestDirectAnswersAreTheSDKs(t *testing.T) {
 			if got, want := ourWitness.take(), theirWitness.take(); !slices.Equal(got, want) {
 				t.Errorf("message %d %v\nis recorded\n%s\nby way of the SDK\n%s", n, m, got, want)
 			}
-			if mcpd.IsEnvelope([]byte(m.body)) {
+			if e, ok := mcpd.ReadEnvelope([]byte(m.body)); ok && e.OfOneEra {
 				direct++
 			}
 			if t.Failed() && n > 100 {
@@ -381,6 +384,106 @@ func TestDirectAnswersAreTheSDKs(t *testing.T) {
 		t.Logf("%d of %d messages may be answered directly", direct, manyMessages)
 		if direct < manyMessages/5 || direct > manyMessages*4/5 {
 			t.Errorf("%d of %d messages may be answered directly: too few, or too many, to compare", direct, manyMessages)
+		}
+	})
+}
+
+// An id is of one call at a time in a session, and free again with its answer.
+func TestDirectCallsHaveIDsOfTheirOwn(t *testing.T) {
+	s := open(t)
+	session := "Mcp-Session-Id: " + s.begin("user", "/mcp")
+	first := make(chan answer, 1)
+	go func() { first <- s.send("POST", "/mcp", "user", call(5, "linger", "{}"), session) }()
+	<-s.started
+	got := s.send("POST", "/mcp", "user", call(5, "get_page", `{"name":"mill"}`), session)
+	if want := `{"jsonrpc":"2.0","id":5,"error":{"code":-32600,"message":"duplicate in-flight request ID 5"}}`; got.status != 400 || got.body != want {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if got := s.send("POST", "/mcp", "user", strings.Replace(call(5, "get_page", `{"name":"mill"}`), `:5`, `:"5"`, 1), session); got.status != 200 {
+		t.Errorf("the text 5 is another id: %d %s", got.status, got.body)
+	}
+	close(s.goOn)
+	if got := <-first; got.status != 200 || !strings.Contains(got.body, "done") {
+		t.Errorf("the first: %d %s", got.status, got.body)
+	}
+	for range 50 {
+		if got := s.send("POST", "/mcp", "user", call(5, "long_page", `{}`), session); got.status != 200 {
+			t.Fatalf("again: %d %s", got.status, got.body)
+		}
+	}
+}
+
+// Calls keep a session open, whoever answers them, and it ends when none comes any more.
+func TestSessionLivesWhileItIsUsed(t *testing.T) {
+	const timeout = 400 * time.Millisecond
+	for _, tool := range []string{"get_page", "slow"} {
+		t.Run(tool, func(t *testing.T) {
+			s := open(t, func(c *mcpd.Config) { c.SessionTimeout = timeout })
+			freeSlow(t, s)
+			session := "Mcp-Session-Id: " + s.begin("user", "/mcp")
+			lines, _ := s.stream(session)
+			ended := make(chan struct{})
+			go func() {
+				for lines.Scan() {
+					_ = lines.Text() // until the stream ends, with its session
+				}
+				close(ended)
+			}()
+			for n := range 12 {
+				if got := s.send("POST", "/mcp", "user", call(n, tool, `{}`), session); got.status != 200 {
+					t.Fatalf("%d %s", got.status, got.body)
+				}
+				select {
+				case <-ended:
+					t.Fatal("the session ended while it was used")
+				case <-time.After(timeout / 6):
+				}
+			}
+			<-ended
+		})
+	}
+}
+
+// FuzzEnvelope holds what is read of a message to what the SDK's own decoder reads.
+func FuzzEnvelope(f *testing.F) {
+	for _, era := range []string{older, modern} {
+		for _, body := range realMessages(era) {
+			f.Add(body)
+		}
+	}
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"n":1e999}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","_meta":{"w\u006frld":"main"}}}`,
+		" {\"id\" : \"x\\\"\" ,\n\"jsonrpc\":\"2.0\"} ",
+	} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		e, ok := mcpd.ReadEnvelope([]byte(body))
+		if !ok {
+			return
+		}
+		m, err := jsonrpc.DecodeMessage([]byte(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, ok := m.(*jsonrpc.Request)
+		if !ok || r.ID != e.ID || !r.IsCall() || r.Method != e.Method {
+			t.Fatalf("%+v, the SDK reads %+v", e, m)
+		}
+		var p struct {
+			Name, URI string
+			Arguments json.RawMessage
+			Meta      map[string]any `json:"_meta"`
+		}
+		if err := json.Unmarshal(r.Params, &p); err != nil {
+			t.Fatal(err)
+		}
+		target := map[string]string{"tools/call": p.Name, "resources/read": p.URI}[r.Method]
+		world, _ := p.Meta["world"].(string)
+		version, _ := p.Meta[mcp.MetaKeyProtocolVersion].(string)
+		if e.Target != target || e.World != world || e.Version != version || e.Method == "tools/call" && string(e.Input) != string(p.Arguments) {
+			t.Errorf("%+v, the SDK reads %s", e, r.Params)
 		}
 	})
 }

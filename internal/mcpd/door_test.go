@@ -257,12 +257,14 @@ func TestKeyOpensItsSurfacesOnly(t *testing.T) {
 	s.begin("user", "/mcp/world")
 }
 
-func TestRevocationCancelsWhatRunsInTheSession(t *testing.T) {
+func TestRevocationCancelsWhatRunsInTheSession(t *testing.T) { eachWait(t, revocationCancels) }
+
+func revocationCancels(t *testing.T, tool string) {
 	s := open(t)
 	cs := s.connect(t, older, "user", "/mcp", nil)
 	done := make(chan error, 1)
 	go func() {
-		_, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "slow", Arguments: map[string]any{}})
+		_, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
 		done <- err
 	}()
 	<-s.started

@@ -56,13 +56,11 @@ func readEnvelope(message []byte) (m envelope, ok bool) {
 	}
 	switch m.method {
 	case "tools/call":
-		m.target, ok = name, uri == ""
+		m.target = name
 	case "resources/read":
-		m.target, ok = uri, name == "" && m.input == nil
-	default:
-		return m, false
+		m.target = uri
 	}
-	return m, ok && tagged && m.id != nil && m.target != ""
+	return m, tagged && m.id != nil && m.target != ""
 }
 
 func (m *envelope) readParams(params []byte) (uri, name string, ok bool) {

@@ -1,16 +1,29 @@
 package mcpd
 
+import "github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 // ServeLines is ServeStdio without signals, which a bubble of synctest cannot have.
 var ServeLines = (*Server).ServePipe
 
-// ViaSDK is an option that leaves every message to the SDK.
+// ViaSDK leaves every message to the SDK.
 func ViaSDK(s *Server) { s.viaSDK = true }
 
-// IsEnvelope reports whether a message may be answered directly.
-func IsEnvelope(message []byte) bool {
+// Envelope is an envelope as tests see it.
+type Envelope struct {
+	ID                             jsonrpc.ID
+	Method, Target, World, Version string
+	Input                          []byte
+	OfOneEra                       bool
+}
+
+// ReadEnvelope reads a message as a server does.
+func ReadEnvelope(message []byte) (Envelope, bool) {
 	if checkJSON(message) != nil {
-		return false
+		return Envelope{}, false
 	}
 	m, ok := readEnvelope(message)
-	return ok && m.isOfOneEra()
+	if !ok {
+		return Envelope{}, false
+	}
+	return Envelope{m.rpcID(), m.method, m.target, m.world, m.version, m.input, m.isOfOneEra()}, true
 }

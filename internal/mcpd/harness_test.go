@@ -129,6 +129,7 @@ func (s *stage) surfaces() []op.Surface {
 			op.Define(spec("get_page", "Use it to read a page.", access.Read, access.RoleUser), text),
 			op.Define(spec("whisper", "Use it to read what only the game master knows.", access.Read, access.RoleGM), text),
 			op.Define(drop, text), op.Define(hidden, text), op.Define(idle, text), slow,
+			op.Define(spec("linger", "Use it to wait in silence.", access.Write, access.RoleUser), s.slow),
 			op.Define(spec("long_page", "Use it to read much.", access.Read, access.RoleUser), func(_ context.Context, _ *op.Call, in longIn) (longOut, error) {
 				return longOut{strings.Repeat("x", longText-in.Offset), in.Offset}, nil
 			}),
@@ -312,6 +313,14 @@ const (
 	older  = "2025-11-25"
 	modern = "2026-07-28"
 )
+
+// eachWait tests with a tool that waits and reports progress, which the SDK answers, and
+// with one that only waits, which is answered directly.
+func eachWait(t *testing.T, test func(t *testing.T, tool string)) {
+	for _, tool := range []string{"slow", "linger"} {
+		t.Run(tool, func(t *testing.T) { test(t, tool) })
+	}
+}
 
 func eachEra(t *testing.T, test func(t *testing.T, era string)) {
 	for _, era := range []string{older, modern} {

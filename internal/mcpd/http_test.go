@@ -20,10 +20,10 @@ import (
 func TestListsShowOnlyWhatTheCallerMayUse(t *testing.T) {
 	s := open(t)
 	rows := []struct{ token, path, want string }{
-		{"user", "/mcp", "get_page touch slow long_page boom walk"},
-		{"gm", "/mcp", "get_page whisper touch slow long_page boom walk"},
-		{"admin", "/mcp", "get_page whisper drop_page touch slow long_page boom walk"},
-		{"gm", "/mcp/archive", "get_page whisper touch slow long_page boom"},
+		{"user", "/mcp", "get_page touch slow linger long_page boom walk"},
+		{"gm", "/mcp", "get_page whisper touch slow linger long_page boom walk"},
+		{"admin", "/mcp", "get_page whisper drop_page touch slow linger long_page boom walk"},
+		{"gm", "/mcp/archive", "get_page whisper touch slow linger long_page boom"},
 		{"gm", "/mcp/world", "walk"},
 	}
 	eachEra(t, func(t *testing.T, era string) {
@@ -57,8 +57,8 @@ func TestListsTurnPages(t *testing.T) {
 		}
 		count++
 	}
-	if count != 8 {
-		t.Errorf("%d tools over all pages, want 8", count)
+	if count != 9 {
+		t.Errorf("%d tools over all pages, want 9", count)
 	}
 	_, err = s.connect(t, older, "gm", "/mcp", nil).ListTools(t.Context(), &mcp.ListToolsParams{Cursor: first.NextCursor})
 	wantRPC(t, err, jsonrpc.CodeInvalidParams, "validation_error")
@@ -247,27 +247,31 @@ func TestProgressReachesTheClient(t *testing.T) {
 
 func TestCancelledCallStops(t *testing.T) {
 	s := open(t)
-	eachEra(t, func(t *testing.T, era string) {
-		cs := s.connect(t, era, "user", "/mcp", nil)
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() {
-			_, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "slow", Arguments: map[string]any{}})
-			done <- err
-		}()
-		<-s.started
-		cancel()
-		<-s.stopped
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("the call ended with %v", err)
-		}
+	eachWait(t, func(t *testing.T, tool string) {
+		eachEra(t, func(t *testing.T, era string) {
+			cs := s.connect(t, era, "user", "/mcp", nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				_, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
+				done <- err
+			}()
+			<-s.started
+			cancel()
+			<-s.stopped
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Errorf("the call ended with %v", err)
+			}
+		})
 	})
 }
 
-func TestDisconnectStopsTheModernCall(t *testing.T) {
+func TestDisconnectStopsTheModernCall(t *testing.T) { eachWait(t, disconnectStops) }
+
+func disconnectStops(t *testing.T, tool string) {
 	s := open(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	body, headers := modernCall("slow", `{}`)
+	body, headers := modernCall(tool, `{}`)
 	r, err := http.NewRequestWithContext(ctx, "POST", s.http.URL+"/mcp", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)

@@ -122,8 +122,8 @@ func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c
 	case "initialize", "server/discover":
 		return s.greet(ctx, method, req, c, next)
 	case "notifications/cancelled":
-		if open := c.calls(); open != nil {
-			open.cancel(req.GetParams().(*mcp.CancelledParams).RequestID)
+		if p, _ := req.GetParams().(*mcp.CancelledParams); p != nil {
+			c.calls().cancel(p.RequestID)
 		}
 	case "logging/setLevel":
 		if s.cfg.Fixtures == nil {
@@ -135,6 +135,9 @@ func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c
 
 // callTool runs a tool for which the SDK may report progress and ask.
 func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	if c.home != nil {
+		c.home.begun.Store(true) // also without a handshake, in the modern era
+	}
 	p := req.GetParams().(*mcp.CallToolParamsRaw)
 	if s.cfg.Fixtures.tool(p.Name) {
 		return next(ctx, "tools/call", req)

@@ -181,7 +181,9 @@ func TestASessionIsGoneOnWithOnce(t *testing.T) {
 	}
 }
 
-func TestDrainEndsStreamsAndLetsCallsEnd(t *testing.T) {
+func TestDrainEndsStreamsAndLetsCallsEnd(t *testing.T) { eachWait(t, drainLetsCallsEnd) }
+
+func drainLetsCallsEnd(t *testing.T, tool string) {
 	s := open(t)
 	id := s.begin("user", "/mcp")
 	lines, _ := s.stream("Mcp-Session-Id: " + id)
@@ -195,7 +197,7 @@ func TestDrainEndsStreamsAndLetsCallsEnd(t *testing.T) {
 	t.Cleanup(func() { _ = cs.Close() })
 	called := make(chan error, 1)
 	go func() {
-		_, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "slow", Arguments: map[string]any{}})
+		_, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: map[string]any{}})
 		called <- err
 	}()
 	<-s.started

@@ -1,6 +1,7 @@
 package mcpd_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -86,9 +87,13 @@ func call(id int, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
 }
 
-func TestStdioAnswersWhatWasReadBeforeTheEnd(t *testing.T) {
+func TestStdioAnswersWhatWasReadBeforeTheEnd(t *testing.T) { eachWait(t, answersBeforeTheEnd) }
+
+func answersBeforeTheEnd(t *testing.T, tool string) {
 	b := serve(t)
-	b.say(initialize, call(2, "slow", "{}"))
+	b.say(initialize)
+	b.out.wait(1)
+	b.say(call(2, tool, "{}"))
 	<-b.started
 	if err := b.in.Close(); err != nil {
 		t.Fatal(err)
@@ -125,9 +130,49 @@ func TestStdioOffersOnlyItsSurfaces(t *testing.T) {
 	}
 }
 
+func TestStdioCancelsACall(t *testing.T) {
+	eachWait(t, func(t *testing.T, tool string) {
+		b := serve(t)
+		b.say(initialize)
+		b.out.wait(1)
+		b.say(strings.Replace(call(2, tool, "{}"), `"id":2`, `"id":"a call"`, 1))
+		<-b.started
+		b.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a call"}}`)
+		<-b.stopped
+		b.out.wait(2)
+		wantContains(t, b.finish(), `"id":"a call"`, "the call was cancelled")
+	})
+}
+
+// A client that is gone ends the server, whoever answers.
+func TestStdioEndsWhereNobodyReads(t *testing.T) {
+	eachWait(t, func(t *testing.T, tool string) {
+		s := open(t)
+		in, toServer := io.Pipe()
+		fromServer, out := io.Pipe()
+		done := make(chan error, 1)
+		go func() {
+			done <- mcpd.ServeLines(s.server, t.Context(), caller("user", access.RoleUser), nil, in, out)
+		}()
+		_, _ = io.WriteString(toServer, initialize+"\n")
+		_, _ = bufio.NewReader(fromServer).ReadString('\n')
+		_, _ = io.WriteString(toServer, call(2, tool, "{}")+"\n")
+		<-s.started
+		_ = fromServer.Close()
+		close(s.goOn)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // ends waits for a server on a real pipe that stays open.
 func ends(t *testing.T, how func(cancel func())) {
-	t.Helper()
+	eachWait(t, func(t *testing.T, tool string) { endsWhile(t, tool, how) })
+}
+
+func endsWhile(t *testing.T, tool string, how func(cancel func())) {
 	b := serve(t)
 	in, keep, err := os.Pipe()
 	if err != nil {
@@ -148,7 +193,11 @@ func ends(t *testing.T, how func(cancel func())) {
 	defer cancel()
 	done, out := make(chan error, 1), newBuffer()
 	go func() { done <- server.ServeStdio(ctx, caller("user", access.RoleUser), nil, in, out) }()
-	if _, err := io.WriteString(keep, initialize+"\n"+call(2, "slow", "{}")+"\n"); err != nil {
+	if _, err := io.WriteString(keep, initialize+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	out.wait(1)
+	if _, err := io.WriteString(keep, call(2, tool, "{}")+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	<-b.started
