@@ -522,10 +522,10 @@ func TestDirectAnswersOnStdioAreTheSDKs(t *testing.T) {
 					hello = realMessages(era)[0]
 				}
 				for _, m := range append([]request{{body: hello}}, messages(era)...) {
-					before := len(b.out.String())
+					b.out.take()
 					b.say(strings.NewReplacer("\n", " ", "\r", " ").Replace(m.body))
 					synctest.Wait()
-					lines := strings.Split(strings.TrimSpace(b.out.String()[before:]), "\n")
+					lines := strings.Split(strings.TrimSpace(b.out.take()), "\n")
 					slices.Sort(lines)
 					answers = append(answers, m.body+"\n"+strings.Join(lines, "\n"))
 				}

@@ -438,6 +438,14 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
+// take gives what was written since it was last called.
+func (b *buffer) take() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer b.b.Reset()
+	return b.b.String()
+}
+
 // wait waits until there are n lines.
 func (b *buffer) wait(n int) {
 	b.mu.Lock()
