@@ -11,10 +11,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"loregate/internal/mcpd"
 )
 
 // BenchmarkAgainstBare drives ours and a bare echo tool of the same SDK by turns, and
@@ -160,27 +163,67 @@ func (l *load) run(d time.Duration, p99 *time.Duration) float64 {
 	return float64(len(took)) / time.Since(began).Seconds()
 }
 
-// BenchmarkCall is one call after another, without sockets: what a call costs here. Run it
-// with GOGC set to see what the collector takes of it.
+// BenchmarkCall is one call after another, without sockets: what a call costs here, answered
+// directly and by way of the SDK. Run it with GOGC set to see what the collector takes of it.
 func BenchmarkCall(b *testing.B) {
 	for _, era := range []string{older, modern} {
-		b.Run(era, func(b *testing.B) {
+		b.Run(era+"/direct", func(b *testing.B) { benchmarkCall(b, era, open(b)) })
+		b.Run(era+"/sdk", func(b *testing.B) {
 			s := open(b)
-			l := newLoad(b, s.http.URL+"/mcp", era)
-			b.ReportAllocs()
-			for b.Loop() {
-				body := l.body
-				if body == "" {
-					body = call(int(calls.Add(1)), "get_page", `{"name":"mill"}`)
-				}
-				r := l.request.Clone(b.Context())
-				r.ContentLength, r.Body = int64(len(body)), io.NopCloser(strings.NewReader(body))
-				w := httptest.NewRecorder()
-				s.server.ServeHTTP(w, r)
-				if w.Code != http.StatusOK {
-					b.Fatal(w.Code, w.Body)
-				}
+			mcpd.ViaSDK(s.server)
+			benchmarkCall(b, era, s)
+		})
+	}
+}
+
+func benchmarkCall(b *testing.B, era string, s *stage) {
+	l := newLoad(b, s.http.URL+"/mcp", era)
+	b.ReportAllocs()
+	began := cpuTime(b)
+	for b.Loop() {
+		body := l.body
+		if body == "" {
+			body = call(int(calls.Add(1)), "get_page", `{"name":"mill"}`)
+		}
+		r := l.request.Clone(b.Context())
+		r.ContentLength, r.Body = int64(len(body)), io.NopCloser(strings.NewReader(body))
+		w := httptest.NewRecorder()
+		s.server.ServeHTTP(w, r)
+		if w.Code != http.StatusOK {
+			b.Fatal(w.Code, w.Body)
+		}
+	}
+	b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
+}
+
+// cpuTime is the processor time that this process has had.
+func cpuTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// BenchmarkStdio is one call after another over stdio.
+func BenchmarkStdio(b *testing.B) {
+	for _, path := range []string{"direct", "sdk"} {
+		b.Run(path, func(b *testing.B) {
+			s := serve(b)
+			if path == "sdk" {
+				mcpd.ViaSDK(s.server)
 			}
+			s.say(initialize)
+			s.out.wait(1)
+			b.ReportAllocs()
+			began := cpuTime(b)
+			for b.Loop() {
+				s.out.take()
+				s.say(call(2, "get_page", `{"name":"mill"}`))
+				s.out.wait(1)
+			}
+			b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
+			s.finish()
 		})
 	}
 }
