@@ -5,14 +5,17 @@
 // Its invariant: it decides nothing about what a caller may do. Every call goes to the
 // engine, and what a caller may not use is answered byte for byte as what does not exist.
 //
-// The framing, the version negotiation and the headers are the SDK's. All methods that
-// carry our data are answered in its receiving middleware (method.go) from results that
-// are built once, because the SDK's typed results are encoded several times over. What an
-// operation does, who a caller is and what is limited are left to op, identity and access.
+// Calls of tools and reads of resources, written as the common client writes them, are
+// decoded once (envelope.go) and answered without the SDK (direct.go). Everything else is
+// the SDK's: the handshake, sessions, streams, progress, batches, and what is odd or
+// broken. Its answers to methods that carry our data are made in its receiving middleware
+// (method.go) from results that are built once, because the SDK's typed results are encoded
+// several times over. Both ways give the same answers. What an operation does, who a caller
+// is and what is limited are left to op, identity and access.
 //
 // A handler's question to the person behind a client travels as an elicitation (ask.go).
 //
-// A message over HTTP passes, in this order: front (panics, origin, caller, body, session)
-// → the SDK's stateful or stateless handler → method → the engine, and on the way back
-// reply, which turns a stream of one response into plain JSON.
+// A message over HTTP passes front (panics, origin, caller, body, session), then direct →
+// the engine; or the SDK's stateful or stateless handler → method → the engine, and on the
+// way back reply, which turns a stream of one response into plain JSON.
 package mcpd

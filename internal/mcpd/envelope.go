@@ -120,13 +120,10 @@ func fits[T any](value []byte) bool {
 // comesAs reports whether the headers of a request are those that the envelope's era
 // commonly has; n is the session that the request is part of, nil for none.
 func (m *envelope) comesAs(h http.Header, n *session) bool {
-	if len(h.Values("Last-Event-ID")) > 0 || !takesBoth(h.Values("Accept")) || !isJSON(h.Get("Content-Type")) {
+	if !m.isOfOneEra() || len(h.Values("Last-Event-ID")) > 0 || !takesBoth(h.Values("Accept")) || !isJSON(h.Get("Content-Type")) {
 		return false
 	}
 	version := h.Get("Mcp-Protocol-Version")
-	if !m.isOfOneEra() {
-		return false
-	}
 	if n != nil {
 		return m.version == "" && (version == "" || version < modernVersion && slices.Contains(mcp.SupportedProtocolVersions(), version))
 	}
