@@ -1,6 +1,7 @@
 package mcpd_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -411,6 +412,31 @@ func TestDirectCallsHaveIDsOfTheirOwn(t *testing.T) {
 			t.Fatalf("again: %d %s", got.status, got.body)
 		}
 	}
+}
+
+// In the older era a client whose connection breaks has not cancelled its call.
+func TestOlderCallOutlivesItsConnection(t *testing.T) {
+	s := open(t)
+	ctx, hangUp := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, "POST", "/mcp", strings.NewReader(call(5, "linger", "{}")))
+	r.Header = headersOf(older, "")
+	r.Header.Set("Authorization", "Bearer user")
+	r.Header.Set("Mcp-Session-Id", s.begin("user", "/mcp"))
+	w, done := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		s.server.ServeHTTP(w, r)
+		close(done)
+	}()
+	<-s.started
+	hangUp()
+	select {
+	case err := <-s.stopped:
+		t.Fatalf("the call was stopped: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	s.goOn <- struct{}{}
+	<-done
+	wantContains(t, w.Body.String(), `{"text":"done"}`)
 }
 
 // Calls keep a session open, whoever answers them, and it ends when none comes any more.
