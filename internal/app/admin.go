@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
+	"loregate/internal/wait"
 	"loregate/internal/world"
 )
 
@@ -97,6 +98,26 @@ func (a *App) ForkWorld(ctx context.Context, source string, n canon.NewWorld) (w
 		})
 	})
 	return w, err
+}
+
+// sweepForks discards what the forks of killed processes left, and looks again while there is
+// one that may still be written. stop waits.
+func (a *App) sweepForks(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			left, err := a.Canon.SweepForks(ctx)
+			if err != nil && ctx.Err() == nil {
+				a.logger.Error("an unfinished fork cannot be discarded; trying again", "error", err)
+			}
+			if left == 0 && err == nil || !wait.For(ctx, time.Minute) {
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
 }
 
 // change plans and commits an act of the operator in a world.

@@ -73,6 +73,9 @@ type copying struct {
 	out      io.Writer
 	behind   []access.WorldID // worlds whose tables at the target do not follow from their streams yet
 	stale    []access.WorldID // worlds whose tables at the source do not
+	// unfinished are the streams of worlds that are being forked at the source, or were when a
+	// process was killed: they are not copied.
+	unfinished []canon.StreamID
 }
 
 // upgraded notes the worlds whose tables an upgrade left to be made again. Those of the
@@ -87,12 +90,22 @@ func (k *copying) upgraded(ctx context.Context) (err error) {
 
 func (k *copying) streams(ctx context.Context) error {
 	var list []canon.StreamID
-	if err := k.src.Read(ctx, func(r canon.Reader) (err error) {
+	if err := k.src.Read(ctx, func(r canon.Reader) error {
+		worlds, err := r.Worlds(ctx)
+		if err != nil {
+			return err
+		}
+		for _, w := range worlds {
+			if w.Unfinished() {
+				k.unfinished = append(k.unfinished, canon.WorldStream(w.ID))
+			}
+		}
 		list, err = r.Streams(ctx)
 		return err
 	}); err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(s canon.StreamID) bool { return slices.Contains(k.unfinished, s) })
 	if err := k.strangers(ctx, list); err != nil {
 		return err
 	}
@@ -326,6 +339,7 @@ func (k *copying) prove(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		chains[i] = slices.DeleteFunc(chains[i], func(v canon.Verified) bool { return slices.Contains(k.unfinished, v.Stream) })
 		v, err := access.VerifySegments(ctx, s)
 		if err != nil {
 			return err

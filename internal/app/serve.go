@@ -45,6 +45,7 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 	defer stopCheck()
 	stopEvents := a.runEvents(ctx)
 	defer stopEvents()
+	defer a.sweepForks(ctx)()
 	if err := a.ResumeProposals(ctx); err != nil {
 		a.logger.Error("accepted proposals wait to be carried out", "error", err)
 	}

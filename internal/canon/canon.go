@@ -81,7 +81,7 @@ func (c *Canon) look(ctx context.Context, r Reader, g access.Grant) (*Look, erro
 	if g.World().IsZero() {
 		return l, nil
 	}
-	w, ok, err := r.World(ctx, g.World())
+	w, ok, err := finishedWorld(ctx, r, g.World())
 	if err != nil {
 		return nil, fmt.Errorf("canon: world %s: %w", g.World(), err)
 	}

@@ -2,23 +2,38 @@ package canon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"loregate/internal/access"
+	"loregate/internal/fault"
 )
 
-// forkBatch is how many changes of a fork share a commit.
-const forkBatch = 500
+// A step of a fork is one commit of up to forkStep changes with up to forkBytes of content:
+// about as long as other writers wait for one another anyway.
+const (
+	forkStep  = 50
+	forkBytes = 256 << 10
+)
 
 // Fork makes a world that begins as another stands now: living cards, links, layers,
 // settings and members, under the same ids. Play in the fork does not touch its origin. It
-// is there whole or not at all: other writers wait meanwhile. It needs an operator's grant.
+// needs an operator's grant.
+//
+// The fork is the state of one commit of its origin, however long it takes: it is read from
+// one snapshot and written in small steps, between which others write. Until the last step
+// the world is unfinished, and nobody is shown it. Content that is erased from the origin
+// meanwhile is absent from the fork. A fork that fails is discarded; one whose process was
+// killed stays unfinished until SweepForks discards it.
 func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n NewWorld) (World, error) {
 	if !g.Valid() {
 		return World{}, errClosed
 	}
-	origin, changes, bodies, err := c.snapshot(ctx, src)
+	if _, err := c.SweepForks(ctx); err != nil {
+		return World{}, err
+	}
+	origin, copied, err := c.snapshot(ctx, src)
 	if err != nil {
 		return World{}, err
 	}
@@ -26,44 +41,119 @@ func (c *Canon) Fork(ctx context.Context, g access.Grant, src access.WorldID, n 
 		n.Title = origin.Title
 	}
 	n.Settings = origin.Settings
-	first, err := c.firstOf(ctx, g, n, origin)
+	last, err := c.firstOf(ctx, g, n, origin)
 	if err != nil {
 		return World{}, err
 	}
-	id := access.WorldID(c.newID(""))
-	err = c.store.Write(ctx, func(tx Tx) error {
-		if _, err := c.commitIn(ctx, tx, g, id, first); err != nil {
+	last.Changes = append(last.Changes, copied.members...)
+	f := &forking{c: c, g: g, src: src, id: access.WorldID(c.newID(""))}
+	if err := f.write(ctx, copied.changes, last); err != nil && !errors.Is(err, errRehearsed) {
+		err = fmt.Errorf("canon: fork of %s: %w", origin.Slug, committed(err))
+		if derr := c.discardFork(context.WithoutCancel(ctx), f.id); derr != nil {
+			err = errors.Join(err, derr)
+		}
+		return World{}, err
+	}
+	return c.World(ctx, f.id)
+}
+
+// forking writes a fork, step by step.
+type forking struct {
+	c   *Canon
+	g   access.Grant
+	src access.WorldID
+	id  access.WorldID
+}
+
+// write commits the unfinished world, then the changes in steps, and at last the world under
+// its own name with its members.
+func (f *forking) write(ctx context.Context, changes []Change, last ChangeSet) error {
+	hidden := *last.Changes[0].World
+	hidden.Slug = unfinishedSlug(f.id)
+	if err := f.commit(ctx, ChangeSet{Changes: []Change{{World: &hidden}}}); err != nil {
+		return err
+	}
+	for len(changes) > 0 {
+		n := stepOf(changes)
+		step := ChangeSet{Changes: changes[:n], only: f.goesOn}
+		changes = changes[n:]
+		var err error
+		if step.bodies, err = f.bodies(ctx, step.Changes); err != nil {
 			return err
 		}
-		for part := range slices.Chunk(changes, forkBatch) {
-			if _, err := c.commitIn(ctx, tx, g, id, ChangeSet{Changes: part, Note: forkNote, bodies: bodiesOf(part, bodies)}); err != nil {
-				return fmt.Errorf("canon: fork of %s: %w", origin.Slug, err)
+		if err := f.commit(ctx, step); err != nil {
+			return err
+		}
+	}
+	last.only = f.goesOn
+	return f.commit(ctx, last)
+}
+
+// stepOf is how many of some changes make one step.
+func stepOf(changes []Change) int {
+	size := 0
+	for i, ch := range changes {
+		if ch.Card != nil {
+			size += ch.Card.Size
+		}
+		if i == forkStep || i > 0 && size > forkBytes {
+			return i
+		}
+	}
+	return len(changes)
+}
+
+// goesOn refuses a step where another process has given the fork up.
+func (f *forking) goesOn(ctx context.Context, r Reader) error {
+	w, ok, err := r.World(ctx, f.id)
+	if err == nil && (!ok || w.Slug != unfinishedSlug(f.id)) {
+		err = fault.New(fault.Conflict, "this fork stood still for so long that it was given up; fork the world again")
+	}
+	return err
+}
+
+func (f *forking) commit(ctx context.Context, set ChangeSet) error {
+	set.Note = forkNote
+	return f.c.store.Write(ctx, func(tx Tx) error {
+		if err := Foresee(ctx, tx, set.needs(f.g, f.id)); err != nil {
+			return err
+		}
+		_, err := f.c.commitIn(ctx, tx, f.g, f.id, set)
+		return err
+	})
+}
+
+// bodies reads the contents of cards from the origin. What is not there was erased.
+func (f *forking) bodies(ctx context.Context, changes []Change) (bodies map[Hash][]byte, err error) {
+	n := Needs{World: f.src}
+	for _, ch := range changes {
+		if ch.Card != nil && ch.Card.Content != (Hash{}) {
+			n.Bodies = append(n.Bodies, ch.Card.Content)
+		}
+	}
+	if len(n.Bodies) == 0 {
+		return nil, nil
+	}
+	err = f.c.store.Read(ctx, func(r Reader) error {
+		if err := Foresee(ctx, r, n); err != nil {
+			return err
+		}
+		bodies = make(map[Hash][]byte, len(n.Bodies))
+		for _, h := range n.Bodies {
+			if bodies[h], _, err = r.Body(ctx, f.src, h); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
-	if err := committed(err); err != nil {
-		return World{}, err
-	}
-	return c.World(ctx, id)
+	return bodies, err
 }
 
-func bodiesOf(changes []Change, all map[Hash][]byte) map[Hash][]byte {
-	part := make(map[Hash][]byte)
-	for _, ch := range changes {
-		if ch.Card != nil && ch.Card.Content != (Hash{}) {
-			part[ch.Card.Content] = all[ch.Card.Content]
-		}
-	}
-	return part
-}
-
-// snapshot gives a world as changes that would make it, parents before children.
-func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, changes []Change, bodies map[Hash][]byte, err error) {
-	var f *forked
+// snapshot gives a world as the changes that would make it, parents before children.
+func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, f *forked, err error) {
 	err = c.store.Read(ctx, func(r Reader) error {
-		f = &forked{r: r, all: Sight{id, access.View{Level: access.LevelAll}}, bodies: map[Hash][]byte{}, done: map[CardID]bool{}}
-		found, ok, err := r.World(ctx, id)
+		f = &forked{r: r, all: Sight{id, access.View{Level: access.LevelAll}}, done: map[CardID]bool{}}
+		found, ok, err := finishedWorld(ctx, r, id)
 		if err != nil || !ok {
 			return fmt.Errorf("canon: world %s: present %t: %w", id, ok, err)
 		}
@@ -78,32 +168,29 @@ func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, chang
 			return err
 		}
 		for _, m := range members {
-			f.changes = append(f.changes, Change{Member: &MemberImage{Subject: m.Subject, Role: m.Role, Player: m.Player}})
+			f.members = append(f.members, Change{Member: &MemberImage{Subject: m.Subject, Role: m.Role, Player: m.Player}})
 		}
 		if err := f.cards(ctx); err != nil {
 			return err
 		}
 		return f.links(ctx)
 	})
-	if err != nil {
-		return World{}, nil, nil, err
-	}
-	return w, f.changes, f.bodies, nil
+	return w, f, err
 }
 
 // forked collects what makes a fork of the world that it reads.
 type forked struct {
 	r       Reader
 	all     Sight
-	changes []Change
-	bodies  map[Hash][]byte
+	members []Change
+	changes []Change        // cards, layers and links
 	done    map[CardID]bool // cards that are among changes
 }
 
 // cards adds all living cards with their layers, each after the one it lies below.
 func (f *forked) cards(ctx context.Context) error {
 	var wait []Card
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
 		cards, _, err := f.r.Cards(ctx, f.all, Filter{Sort: SortName}, page)
 		if err != nil {
 			return err
@@ -131,30 +218,26 @@ func (f *forked) cards(ctx context.Context) error {
 
 // below adds the cards whose parents are there, and gives back the others.
 func (f *forked) below(ctx context.Context, cards []Card) (wait []Card, err error) {
+	var added []CardID
 	for _, c := range cards {
 		if !c.Parent.IsZero() && !f.done[c.Parent] {
 			wait = append(wait, c)
 			continue
 		}
-		if err := f.card(ctx, c); err != nil {
-			return nil, err
-		}
+		f.done[c.ID] = true
+		f.changes = append(f.changes, Change{Card: imageOf(c, ActCreate)})
+		added = append(added, c.ID)
 	}
-	return wait, nil
+	return wait, f.layers(ctx, added)
 }
 
-func (f *forked) card(ctx context.Context, c Card) error {
-	if c.Content != (Hash{}) {
-		b, _, err := f.r.Body(ctx, f.all.World, c.Content)
-		if err != nil {
-			return err
-		}
-		f.bodies[c.Content] = b
+// layers adds the layers of cards, those written first before others.
+func (f *forked) layers(ctx context.Context, cards []CardID) error {
+	if len(cards) == 0 {
+		return nil
 	}
-	f.done[c.ID] = true
-	f.changes = append(f.changes, Change{Card: imageOf(c, ActCreate)})
-	layers, err := f.r.Layers(ctx, f.all, LayerQuery{Card: c.ID})
-	for _, l := range layers {
+	layers, err := f.r.Layers(ctx, f.all, LayerQuery{Cards: cards})
+	for _, l := range slices.Backward(layers) {
 		f.changes = append(f.changes, Change{Layer: &LayerImage{ID: l.ID, Card: l.Card, Kind: l.Kind, Text: l.Text,
 			FromTick: l.FromTick, ToTick: l.ToTick, Label: l.Label}})
 	}
@@ -162,7 +245,7 @@ func (f *forked) card(ctx context.Context, c Card) error {
 }
 
 func (f *forked) links(ctx context.Context) error {
-	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
+	for page := (Page{Limit: 1000, Uncounted: true}); ; page.Offset += page.Limit {
 		links, _, err := f.r.Links(ctx, f.all, LinkQuery{Page: page})
 		if err != nil {
 			return err

@@ -426,6 +426,11 @@ type Tx interface {
 	// Clear empties every projected table of a world, and leaves streams, bodies and used
 	// idempotency keys.
 	Clear(ctx context.Context, w access.WorldID) error
+	// Discard takes away a world that nobody was shown: the rows of its tables, its bodies,
+	// used idempotency keys and stream, the world's row and the stream together at last. It
+	// removes up to about rows of the many, and reports whether any are left to be removed by
+	// a further call.
+	Discard(ctx context.Context, w access.WorldID, rows int) (left bool, err error)
 }
 
 // Store keeps worlds. It is safe for concurrent use by several goroutines and, where the

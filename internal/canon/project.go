@@ -73,7 +73,8 @@ func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
 	w := World{ID: p.world, Slug: im.Slug, Title: im.Title, Settings: im.Settings, CreatedAt: p.rec.At, Origin: im.Origin, OriginSeq: im.OriginSeq}
 	if exists {
 		w.CreatedAt = old.CreatedAt
-	} else if _, held, err := p.tx.WorldBySlug(ctx, im.Slug); err != nil || held {
+	}
+	if other, held, err := p.tx.WorldBySlug(ctx, im.Slug); err != nil || held && other.ID != p.world {
 		if err == nil {
 			err = taken(im.Slug)
 		}

@@ -80,7 +80,7 @@ func (t *trace) apply(ch Change) {
 
 // traced reads a fork's stream: what it says when the fork was made, and what it says now.
 func traced(ctx context.Context, r Reader, w access.WorldID) (forked, now *trace, err error) {
-	world, ok, err := r.World(ctx, w)
+	world, ok, err := finishedWorld(ctx, r, w)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,6 +3,7 @@ package canon
 import (
 	"context"
 	"regexp"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
@@ -79,7 +80,7 @@ func noWorld(ctx context.Context, r Reader) error {
 // wiring, which has no grant yet.
 func (c *Canon) World(ctx context.Context, id access.WorldID) (w World, err error) {
 	err = c.store.Read(ctx, func(r Reader) error {
-		found, ok, err := r.World(ctx, id)
+		found, ok, err := finishedWorld(ctx, r, id)
 		if err == nil && !ok {
 			err = fault.New(fault.NotFound, "no such world")
 		}
@@ -95,6 +96,9 @@ func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool,
 		w, ok, err = r.WorldBySlug(ctx, slug)
 		return err
 	})
+	if w.Unfinished() {
+		return World{}, false, err
+	}
 	return w, ok, err
 }
 
@@ -104,7 +108,7 @@ func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
 		list, err = r.Worlds(ctx)
 		return err
 	})
-	return list, err
+	return slices.DeleteFunc(list, World.Unfinished), err
 }
 
 // Memberships lists the worlds a subject is a member of.

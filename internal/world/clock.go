@@ -205,11 +205,17 @@ func (w *World) keepClock(ctx context.Context, g access.Grant) error {
 	return err
 }
 
-// CarryClock gives a world that was forked the time of the one that it was made from.
+// CarryClock gives a world that was forked the time that the one that it was made from had
+// when it was read.
 func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
+	var fork canon.World
+	err := w.canon.Look(ctx, to, func(l *canon.Look) error { fork = l.World(); return nil })
+	if err != nil {
+		return err
+	}
 	var tick int64
-	err := w.canon.Look(ctx, from, func(l *canon.Look) (err error) {
-		tick, err = (&moment{Look: l, w: w}).now(ctx)
+	err = w.canon.Look(ctx, from, func(l *canon.Look) (err error) {
+		tick, err = (&moment{Look: l, w: w, at: fork.OriginSeq, then: fork.CreatedAt}).now(ctx)
 		return err
 	})
 	if err != nil {

@@ -416,6 +416,7 @@ func TestForksKeepTheirTime(t *testing.T) {
 		}
 		return tick
 	}
+	s.as("gm").call("advance-time", `{"hours":7}`) // while the fork was made
 	if err := s.world.CarryClock(t.Context(), in(s.id), in(fork.ID)); err != nil || at() != 50*hour {
 		t.Errorf("begins at %d, %v", at(), err)
 	}

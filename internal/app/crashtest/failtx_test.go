@@ -289,3 +289,7 @@ func (f *failTx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 func (f *failTx) Clear(ctx context.Context, w access.WorldID) error {
 	return fail0(f, "Clear", func() error { return f.Tx.Clear(ctx, w) })
 }
+
+func (f *failTx) Discard(ctx context.Context, w access.WorldID, rows int) (left bool, err error) {
+	return fail1(f, "Discard", func() (bool, error) { return f.Tx.Discard(ctx, w, rows) })
+}

@@ -193,6 +193,18 @@ func (t tx) Clear(_ context.Context, w access.WorldID) error {
 	return nil
 }
 
+func (t tx) Discard(ctx context.Context, w access.WorldID, _ int) (left bool, err error) {
+	stream := canon.WorldStream(w)
+	t.s.bodies.drop(func(k bodyKey) bool { return k.world == w })
+	t.s.streams.remove(stream)
+	for key, used := range t.s.repeats.all() {
+		if used.Stream == stream {
+			t.s.repeats.remove(key)
+		}
+	}
+	return false, t.Clear(ctx, w)
+}
+
 // with is sorted rows with row in the place of the one that compares equal to it, or
 // between them. The rows given stay as they are.
 func with[T any](rows []T, row T, compare func(a, b T) int) []T {

@@ -201,6 +201,39 @@ func (t *tx) PutEvent(ctx context.Context, e canon.StoredEvent) error {
 	return nil
 }
 
+// Discard removes rows of the large tables first; Clear takes the rest.
+func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
+	w, err := t.world(ctx, id)
+	if err != nil || w == 0 {
+		return false, err
+	}
+	t.ahead.clear(w)
+	for _, table := range []string{"bodies", "refs", "links", "layers", "versions", "aliases", "cards"} {
+		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE w = $1 LIMIT $2))", table), w, rows)
+		if err != nil {
+			return false, fmt.Errorf("discard %s: %w", table, err)
+		}
+		if rows -= int(n); rows <= 0 {
+			return true, nil
+		}
+	}
+	if err := t.Clear(ctx, id); err != nil {
+		return false, err
+	}
+	stream := canon.WorldStream(id)
+	at, err := t.tip(ctx, stream)
+	if err != nil {
+		return false, err
+	}
+	t.c.later("DELETE FROM commits WHERE s = $1", at.n)
+	t.c.later("DELETE FROM streams WHERE s = $1", at.n)
+	t.c.later("DELETE FROM repeats WHERE stream = $1", string(stream))
+	t.c.later("DELETE FROM labels WHERE w = $1", w)
+	t.c.later("DELETE FROM label_subjects WHERE w = $1", w)
+	t.reached(stream, tip{})
+	return false, t.c.flush(ctx)
+}
+
 // Clear empties the projected tables. The world keeps its number, and with it its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	w, err := t.world(ctx, id)

@@ -112,6 +112,49 @@ func (t *tx) spell(ctx context.Context, w, rid int64, old, now spelling) error {
 	return t.textual(ctx, p.nameTable(), rid, bounded(now.name))
 }
 
+// ofWorld are the tables whose rows Discard removes some at a time, each with what names a
+// row of it. Clear and the last step remove the few rows of the others.
+var ofWorld = []struct{ table, row string }{
+	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"}, {"versions", "rowid"},
+	{"aliases", "w, key, rid"}, {"alias_runs", "w, level, run, rid"}, {"cards", "rowid"},
+}
+
+func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
+	w, err := t.world(ctx, id)
+	if err != nil || w == 0 {
+		return false, err
+	}
+	for _, o := range ofWorld {
+		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (SELECT %[2]s FROM %[1]s WHERE w = ?1 LIMIT ?2)", o.table, o.row), w, rows)
+		if err != nil {
+			return false, fmt.Errorf("discard %s: %w", o.table, err)
+		}
+		if rows -= int(n); rows <= 0 {
+			return true, nil
+		}
+	}
+	if err := t.Clear(ctx, id); err != nil {
+		return false, err
+	}
+	stream := canon.WorldStream(id)
+	s, _, err := t.stream(ctx, stream)
+	if err != nil || s == 0 {
+		return false, err
+	}
+	if _, err := t.c.exec(ctx, "DELETE FROM commits WHERE n >= ?1 AND n < ?2", s<<streamShift, (s+1)<<streamShift); err != nil {
+		return false, err
+	}
+	for sql, arg := range map[string]any{
+		"DELETE FROM repeats WHERE stream = ?1": string(stream), "DELETE FROM streams WHERE s = ?1": s,
+		"DELETE FROM labels WHERE w = ?1": w, "DELETE FROM label_subjects WHERE w = ?1": w,
+	} {
+		if _, err := t.c.exec(ctx, sql, arg); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
 // Clear empties the projected tables. The world keeps its number, and with it its bodies.
 func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	w, err := t.world(ctx, id)

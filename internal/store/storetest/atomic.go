@@ -46,6 +46,7 @@ func writes(ctx context.Context, tx canon.Tx) []func() error {
 		func() error { return tx.EndLayer(ctx, w, LayerID(10), 50) },
 		func() error { return tx.PutEvent(ctx, Event(50, "new", "", Open)) },
 		func() error { return tx.Clear(ctx, WorldID(1)) },
+		func() error { _, err := tx.Discard(ctx, WorldID(2), 9); return err },
 	}
 }
 

@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) canon.Store) {
 		{"bodies", testBodies},
 		{"streams", testStreams},
 		{"dump", testDump},
+		{"discard", testDiscard},
 		{"atomic", testAtomic},
 		{"concurrent", testConcurrent},
 		{"model", testModel},

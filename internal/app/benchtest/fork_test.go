@@ -1,0 +1,78 @@
+package benchtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+)
+
+// forked is how many cards the world has that BenchmarkFork forks.
+const forked = 20_000
+
+// BenchmarkFork forks a world while another writer makes one small change after another,
+// and reports how long the longest of them took.
+func BenchmarkFork(b *testing.B) {
+	wanted(b)
+	s := serve(b, b.TempDir())
+	fill(b, s.app, s.world, newProse(1), forked)
+	other, err := s.app.CreateWorld(b.Context(), canon.NewWorld{Slug: "other"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := medians{}
+	for n := 0; b.Loop(); n++ {
+		w := startWriter(b, s, other.ID)
+		time.Sleep(200 * time.Millisecond) // some writes before, for the median
+		begun := time.Now()
+		if _, err := s.app.ForkWorld(b.Context(), worldName, canon.NewWorld{Slug: fmt.Sprint("fork-", n)}); err != nil {
+			b.Fatal(err)
+		}
+		took := time.Since(begun)
+		w.stop()
+		m.add("fork-ms", ms(took))
+		m.add("longest-wait-ms", ms(w.longest))
+		m.add("writes-meanwhile", float64(w.writes))
+	}
+	m.report(b)
+}
+
+// writer makes changes until it is stopped.
+type writer struct {
+	longest time.Duration
+	writes  int
+	stop    func()
+}
+
+func startWriter(b *testing.B, s *stage, world access.WorldID) *writer {
+	w := &writer{}
+	ctx, cancel := context.WithCancel(b.Context())
+	var done sync.WaitGroup
+	w.stop = func() { cancel(); done.Wait() }
+	guard := access.NewGuard(access.Config{})
+	done.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			a, err := guard.Admit(context.WithoutCancel(ctx), access.Caller{Subject: "writer", EveryRole: access.RoleAdmin},
+				access.Request{Operation: "write", Effect: access.Write, World: world})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			begun := time.Now()
+			if _, err := s.app.Canon.Change(context.WithoutCancel(ctx), a.Grant, func(p *canon.Plan) error {
+				_, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Note %p %d", w, n), Content: "short"})
+				return err
+			}); err != nil {
+				b.Error(err)
+				return
+			}
+			w.longest, w.writes = max(w.longest, time.Since(begun)), w.writes+1
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	return w
+}
