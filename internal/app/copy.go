@@ -100,7 +100,7 @@ func (k *copying) streams(ctx context.Context) error {
 				k.unfinished = append(k.unfinished, canon.WorldStream(w.ID))
 			}
 		}
-		list, err = r.Streams(ctx)
+		list, err = streamsOf(ctx, r)
 		return err
 	}); err != nil {
 		return err
@@ -117,10 +117,18 @@ func (k *copying) streams(ctx context.Context) error {
 	return nil
 }
 
+func streamsOf(ctx context.Context, r canon.Reader) (list []canon.StreamID, err error) {
+	heads, err := r.Streams(ctx, "")
+	for _, s := range heads {
+		list = append(list, s.Stream)
+	}
+	return list, err
+}
+
 // strangers refuses a target with streams that the source does not have.
 func (k *copying) strangers(ctx context.Context, list []canon.StreamID) error {
 	return k.dst.Read(ctx, func(r canon.Reader) error {
-		held, err := r.Streams(ctx)
+		held, err := streamsOf(ctx, r)
 		for _, s := range held {
 			if !slices.Contains(list, s) {
 				return fault.New(fault.Conflict, "the target holds %s, which the source does not; copy into an empty store", s)

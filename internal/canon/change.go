@@ -125,8 +125,20 @@ type PurgeImage struct {
 // "world:<uuid>"; for others see LedgerStream.
 type StreamID string
 
+// worldKind is the kind of the streams of worlds' canons.
+const worldKind = "world"
+
 // WorldStream is the stream of a world's canon.
-func WorldStream(w access.WorldID) StreamID { return StreamID("world:" + w.String()) }
+func WorldStream(w access.WorldID) StreamID { return StreamID(worldKind + ":" + w.String()) }
+
+// StreamRange gives the ids between which those of a kind's streams lie, the second
+// exclusive: what Reader.Streams asks an index for.
+func StreamRange(kind string) (from, to StreamID) {
+	if kind == "" {
+		return "", "\U0010FFFF"
+	}
+	return StreamID(kind + ":"), StreamID(kind + ";")
+}
 
 // Record is a commit. Its JSON encoding is what is stored and hashed: a commit's hash is
 // SHA-256 over the previous commit's hash and those bytes.
@@ -165,6 +177,12 @@ type StoredCommit struct {
 type Head struct {
 	Seq  Seq
 	Hash Hash
+}
+
+// StreamHead is a stream with its last commit.
+type StreamHead struct {
+	Stream StreamID
+	Head
 }
 
 // Receipt says what a commit did.

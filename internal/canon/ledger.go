@@ -186,17 +186,14 @@ func (c *Canon) Ledgers(ctx context.Context, g access.Grant, kind string) (list 
 		return nil, errClosed
 	}
 	err = c.store.Read(ctx, func(r Reader) error {
-		all, err := r.Streams(ctx)
+		all, err := r.Streams(ctx, kind)
 		if err != nil {
 			return err
 		}
 		for _, s := range all {
-			if !strings.HasPrefix(string(s), kind+":") {
-				continue
-			}
-			switch err := c.opens(ctx, r, g, s); {
+			switch err := c.opens(ctx, r, g, s.Stream); {
 			case err == nil:
-				list = append(list, s)
+				list = append(list, s.Stream)
 			case !isNotFound(err):
 				return err
 			}

@@ -332,8 +332,9 @@ type Reader interface {
 	// Body gives stored bytes, or false where they are not there or were erased.
 	Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error)
 
-	// Streams lists the streams that have a commit, by id.
-	Streams(ctx context.Context) ([]StreamID, error)
+	// Streams lists the streams of a kind that have a commit, by id, each with its head: those
+	// whose id begins with the kind and a colon, or all for "".
+	Streams(ctx context.Context, kind string) ([]StreamHead, error)
 	Head(ctx context.Context, s StreamID) (Head, error)
 	// SeqAt gives the number of the commit to a world that stood at a time: the one of the
 	// latest time that is not after it, of several the last. 0 is before the first.

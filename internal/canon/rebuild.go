@@ -40,7 +40,7 @@ func (c *Canon) Verify(ctx context.Context, g access.Grant) (list []Verified, er
 // Digest is.
 func VerifyStreams(ctx context.Context, s Store) (list []Verified, err error) {
 	err = s.Read(ctx, func(r Reader) error {
-		streams, err := r.Streams(ctx)
+		streams, err := r.Streams(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,8 @@ func VerifyStreams(ctx context.Context, s Store) (list []Verified, err error) {
 	return list, err
 }
 
-func verifyStream(ctx context.Context, r Reader, s StreamID) (Verified, error) {
+func verifyStream(ctx context.Context, r Reader, head StreamHead) (Verified, error) {
+	s := head.Stream
 	v := Verified{Stream: s}
 	for commit, err := range r.Commits(ctx, s, 1) {
 		if err != nil {
@@ -77,11 +78,10 @@ func verifyStream(ctx context.Context, r Reader, s StreamID) (Verified, error) {
 		}
 		v.Commits, v.Head = v.Commits+1, commit.Hash
 	}
-	head, err := r.Head(ctx, s)
-	if err == nil && (head.Seq != Seq(v.Commits) || head.Hash != v.Head) {
-		err = &Broken{s, head.Seq, "is the head, but not the last commit"}
+	if head.Seq != Seq(v.Commits) || head.Hash != v.Head {
+		return v, &Broken{s, head.Seq, "is the head, but not the last commit"}
 	}
-	return v, err
+	return v, nil
 }
 
 // Rebuilt says how a world's tables compare with its stream.

@@ -111,6 +111,33 @@ func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
 	return slices.DeleteFunc(list, World.Unfinished), err
 }
 
+// Moved gives the heads of the worlds whose streams do not end where a caller saw them end.
+// It is for wiring, which looks at nothing else.
+func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved map[access.WorldID]Head, err error) {
+	moved = map[access.WorldID]Head{}
+	err = c.store.Read(ctx, func(r Reader) error {
+		streams, err := r.Streams(ctx, worldKind)
+		if err != nil {
+			return err
+		}
+		for _, s := range streams {
+			var w access.WorldID
+			if err := w.UnmarshalText([]byte(s.Stream[len(worldKind)+1:])); err != nil || seen[w] == s.Head {
+				continue
+			}
+			_, ok, err := finishedWorld(ctx, r, w)
+			if err != nil {
+				return err
+			}
+			if ok {
+				moved[w] = s.Head
+			}
+		}
+		return nil
+	})
+	return moved, err
+}
+
 // Memberships lists the worlds a subject is a member of.
 func (c *Canon) Memberships(ctx context.Context, s access.Subject) (list []Member, err error) {
 	err = c.store.Read(ctx, func(r Reader) (err error) {

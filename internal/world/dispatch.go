@@ -53,10 +53,10 @@ type Dispatcher struct {
 	cfg   DispatchConfig
 	names []string
 	told  map[access.WorldID]map[string]bool // changes told of, at the last millisecond looked at
-	// looked is the last commit looked at for changed places, whose versions are those of the
-	// cards that a commit names. Only Round uses it, and told.
-	looked map[access.WorldID]canon.Seq
-	began  time.Time
+	// seen is where a world's stream ended when all of it had been looked at: until it ends
+	// elsewhere the world is left alone. Only Round uses it, and told.
+	seen  map[access.WorldID]canon.Head
+	began time.Time
 }
 
 var _ Handled = (*Dispatcher)(nil)
@@ -81,7 +81,7 @@ func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	d := &Dispatcher{cfg: c, began: c.Now(), told: map[access.WorldID]map[string]bool{}, looked: map[access.WorldID]canon.Seq{}}
+	d := &Dispatcher{cfg: c, began: c.Now(), told: map[access.WorldID]map[string]bool{}, seen: map[access.WorldID]canon.Head{}}
 	for _, h := range c.Handlers {
 		if err := d.know(h); err != nil {
 			return nil, err
@@ -169,22 +169,19 @@ func (d *Dispatcher) Run(ctx context.Context) {
 // idle is how long a Dispatcher sleeps when nothing is due and nothing changes.
 const idle = time.Minute
 
-// Round tells of changed places, takes in what has happened, and hands on whatever is
-// due. It gives the time at which the next delivery is due.
+// Round tells of changed places and takes in what has happened, in the worlds whose streams
+// have moved, whichever process wrote to them, and hands on whatever is due. It gives the
+// time at which the next delivery is due.
 func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
-	worlds, err := d.cfg.Canon.Worlds(ctx)
+	moved, err := d.cfg.Canon.Moved(ctx, d.seen)
 	if err != nil {
 		return next, err
 	}
-	for _, w := range worlds {
-		if err := d.tellChanges(ctx, w.ID); err != nil {
+	for w, head := range moved {
+		if err := d.visit(ctx, w); err != nil {
 			return next, err
 		}
-		for _, h := range d.cfg.Handlers {
-			if err := d.takeIn(ctx, w.ID, h); err != nil {
-				return next, err
-			}
-		}
+		d.seen[w] = head // what came meanwhile is after it
 	}
 	if err := d.handOn(ctx); err != nil {
 		return next, err
@@ -196,11 +193,26 @@ func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
 	return next, err
 }
 
+// visit looks at a world whose stream has moved.
+func (d *Dispatcher) visit(ctx context.Context, w access.WorldID) error {
+	if err := d.tellChanges(ctx, w); err != nil {
+		return err
+	}
+	for _, h := range d.cfg.Handlers {
+		if err := d.takeIn(ctx, w, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // farBehind is how many commits without an event for a handler are passed over before its
 // cursor is moved: that is a write, and each process would make one after every other.
 const farBehind = 1000
 
 // takeIn adds deliveries for what has happened since the handler was last given anything.
+// Where another process adds some at the same time it looks again: that one may have seen
+// less.
 func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) error {
 	for {
 		from, err := d.cfg.Deliveries.Cursor(ctx, w, h.Name)
@@ -231,7 +243,8 @@ func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) er
 		if len(events) == enqueued {
 			to = events[len(events)-1].Seq
 		}
-		if _, err := d.cfg.Deliveries.Enqueue(ctx, w, h.Name, from, uint64(to), list); err != nil || len(events) < enqueued {
+		moved, err := d.cfg.Deliveries.Enqueue(ctx, w, h.Name, from, uint64(to), list)
+		if err != nil || moved && len(events) < enqueued {
 			return err
 		}
 	}
@@ -389,31 +402,27 @@ const changesCursor = "world.location-changes"
 
 // tellChanges tells of changed places, where there may be any that nobody told of.
 func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
-	head, changed, err := d.placesChanged(ctx, w)
+	changed, err := d.placesChanged(ctx, w)
 	if err == nil && changed {
 		err = d.tellSince(ctx, w)
-	}
-	if err == nil {
-		d.looked[w] = head // what came meanwhile is after it
 	}
 	return err
 }
 
-// placesChanged tells whether a place may have changed since this process looked last, and
-// of which commit that is true. Most commits are of something else, and all that came after
-// the last changed place would be gone over anew after each.
-func (d *Dispatcher) placesChanged(ctx context.Context, w access.WorldID) (head canon.Seq, changed bool, err error) {
+// placesChanged tells whether a place may have changed since this process looked last: most
+// commits are of something else, and all that came after the last changed place would be gone
+// over anew after each. A stream that is no longer than it was lost what a database had taken,
+// and has other commits now.
+func (d *Dispatcher) placesChanged(ctx context.Context, w access.WorldID) (changed bool, err error) {
 	err = d.look(ctx, w, func(l *canon.Look) (err error) {
-		head = l.Now()
-		last, ok := d.looked[w]
-		if !ok {
-			changed = true
+		last, known := d.seen[w]
+		if changed = !known || l.Now() <= last.Seq; changed {
 			return nil
 		}
-		changed, err = l.Touched(ctx, last, typeLocation)
+		changed, err = l.Touched(ctx, last.Seq, typeLocation)
 		return err
 	})
-	return head, changed, err
+	return changed, err
 }
 
 // tellSince records World.Location.Changed for every version of a place but its first,

@@ -194,8 +194,8 @@ func (f *failTx) Body(ctx context.Context, w access.WorldID, h canon.Hash) ([]by
 	return fail2(f, "Body", func() ([]byte, bool, error) { return f.Tx.Body(ctx, w, h) })
 }
 
-func (f *failTx) Streams(ctx context.Context) ([]canon.StreamID, error) {
-	return fail1(f, "Streams", func() ([]canon.StreamID, error) { return f.Tx.Streams(ctx) })
+func (f *failTx) Streams(ctx context.Context, kind string) ([]canon.StreamHead, error) {
+	return fail1(f, "Streams", func() ([]canon.StreamHead, error) { return f.Tx.Streams(ctx, kind) })
 }
 
 func (f *failTx) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {

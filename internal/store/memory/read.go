@@ -68,12 +68,14 @@ func (r reader) Body(_ context.Context, w access.WorldID, h canon.Hash) ([]byte,
 	return bytes.Clone(b), ok, nil
 }
 
-func (r reader) Streams(context.Context) ([]canon.StreamID, error) {
-	var out []canon.StreamID
-	for id := range r.s.streams.all() {
-		out = append(out, id)
+func (r reader) Streams(_ context.Context, kind string) (out []canon.StreamHead, err error) {
+	from, to := canon.StreamRange(kind)
+	for id, commits := range r.s.streams.all() {
+		if from <= id && id < to {
+			out = append(out, canon.StreamHead{Stream: id, Head: headOf(commits)})
+		}
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b canon.StreamHead) int { return cmp.Compare(a.Stream, b.Stream) })
 	return out, nil
 }
 

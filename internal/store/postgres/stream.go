@@ -17,9 +17,13 @@ import (
 // is open while the caller works.
 const commitsAtOnce = 128
 
-// Streams lists the streams by name.
-func (r *reader) Streams(ctx context.Context) (list []canon.StreamID, err error) {
-	err = r.c.query(ctx, func(r row) error { list = append(list, canon.StreamID(r.text(0))); return nil }, "SELECT name FROM streams ORDER BY name")
+// Streams lists the streams of a kind by name.
+func (r *reader) Streams(ctx context.Context, kind string) (list []canon.StreamHead, err error) {
+	from, to := canon.StreamRange(kind)
+	err = r.c.query(ctx, func(r row) error {
+		list = append(list, canon.StreamHead{Stream: canon.StreamID(r.text(0)), Head: canon.Head{Seq: canon.Seq(r.int(1)), Hash: hashOf(r[2])}})
+		return nil
+	}, "SELECT name, seq, hash FROM streams WHERE name >= $1 AND name < $2 ORDER BY name", string(from), string(to))
 	return list, err
 }
 

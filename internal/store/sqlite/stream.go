@@ -20,12 +20,13 @@ const streamShift = 40
 // is open while the caller works.
 const commitsAtOnce = 128
 
-// Streams lists the streams by name.
-func (r *reader) Streams(ctx context.Context) (list []canon.StreamID, err error) {
+// Streams lists the streams of a kind by name.
+func (r *reader) Streams(ctx context.Context, kind string) (list []canon.StreamHead, err error) {
+	from, to := canon.StreamRange(kind)
 	err = r.c.query(ctx, func(row row) error {
-		list = append(list, canon.StreamID(row.text(0)))
+		list = append(list, canon.StreamHead{Stream: canon.StreamID(row.text(0)), Head: canon.Head{Seq: canon.Seq(row.int(1)), Hash: fill[canon.Hash](row.bytes(2))}})
 		return nil
-	}, "SELECT name FROM streams ORDER BY name")
+	}, "SELECT name, seq, hash FROM streams WHERE name >= ?1 AND name < ?2 ORDER BY name", string(from), string(to))
 	return list, err
 }
 

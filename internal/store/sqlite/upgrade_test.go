@@ -44,7 +44,7 @@ func TestAProgramOlderThanItsStoreWritesNothing(t *testing.T) {
 	if err := s.Writable(t.Context()); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("Writable: %v", err)
 	}
-	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Streams(t.Context()); return err }); err != nil {
+	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Streams(t.Context(), ""); return err }); err != nil {
 		t.Errorf("a read: %v", err)
 	}
 	if err := execIn(t, path+recordSuffix, "PRAGMA user_version = 99"); err != nil {

@@ -55,10 +55,10 @@ func all(t testing.TB, s canon.Store) string {
 	t.Helper()
 	text := tables(t, s, WorldID(1)) + tables(t, s, WorldID(2)) + tables(t, s, WorldID(5))
 	look(t, s, AsAll, func(e eye) {
-		streams, err := e.r.Streams(e.ctx())
+		streams, err := e.r.Streams(e.ctx(), "")
 		e.ok("Streams", err)
 		for _, id := range streams {
-			for c, err := range e.r.Commits(e.ctx(), id, 0) {
+			for c, err := range e.r.Commits(e.ctx(), id.Stream, 0) {
 				e.ok("Commits", err)
 				text += fmt.Sprintf("%+v\n", c)
 			}

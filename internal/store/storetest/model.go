@@ -131,10 +131,10 @@ func (m *model) compareAll() {
 		}
 	}
 	m.same("streams", func(r canon.Reader) (any, error) {
-		streams, err := r.Streams(m.t.Context())
+		streams, err := r.Streams(m.t.Context(), "")
 		all := []canon.StoredCommit{}
 		for _, s := range streams {
-			for c, err := range r.Commits(m.t.Context(), s, 0) {
+			for c, err := range r.Commits(m.t.Context(), s.Stream, 0) {
 				if err != nil {
 					return nil, err
 				}

@@ -1,0 +1,197 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/job"
+	"loregate/internal/store/sqlite"
+	"loregate/internal/store/sqlite/sqlitetest"
+)
+
+// cursorCounter is a store of deliveries that counts how often it is asked for a cursor, by world,
+// and may do something before a cursor is moved.
+type cursorCounter struct {
+	job.Deliveries
+	cursors map[access.WorldID]int
+	before  func(ctx context.Context, w access.WorldID, handler string, from uint64)
+}
+
+func (c *cursorCounter) Cursor(ctx context.Context, w access.WorldID, handler string) (uint64, error) {
+	c.cursors[w]++
+	return c.Deliveries.Cursor(ctx, w, handler)
+}
+
+func (c *cursorCounter) Enqueue(ctx context.Context, w access.WorldID, handler string, from, to uint64, list []job.Delivery) (bool, error) {
+	if before := c.before; before != nil && handler == "note" {
+		c.before = nil
+		before(ctx, w, handler, from)
+	}
+	return c.Deliveries.Enqueue(ctx, w, handler, from, to, list)
+}
+
+// countMoves counts the moves that a handler is given.
+func countMoves(n *int) Handler {
+	return Handler{Name: "note", Types: []EventType{PlayerMove}, Handle: func(context.Context, access.Grant, canon.StoredEvent) error { *n++; return nil }}
+}
+
+// A round looks at a world whose stream has moved, and at no other.
+func TestARoundLooksOnlyAtWorldsThatMoved(t *testing.T) {
+	store := sqlitetest.Open(t)
+	s := emptyScene(t, store)
+	s.build()
+	for i := range 3 {
+		if _, err := s.canon.CreateWorld(t.Context(), s.operator(), canon.NewWorld{Slug: fmt.Sprint("quiet-", i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	handled, looks := 0, map[access.WorldID]int{}
+	deliveries := &cursorCounter{Deliveries: store, cursors: map[access.WorldID]int{}}
+	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: deliveries, Handlers: []Handler{countMoves(&handled)}, Now: func() time.Time { return s.now },
+		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
+			looks[w]++
+			return s.act(ctx, w, operation, key, f)
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.joins("Mira")
+	s.round(d)
+	if len(looks) != 4 || len(deliveries.cursors) != 4 {
+		t.Fatalf("the first round looked at %d worlds and asked for the cursors of %d, want 4", len(looks), len(deliveries.cursors))
+	}
+	s.round(d)
+	clear(looks)
+	clear(deliveries.cursors)
+	s.round(d)
+	if len(looks)+len(deliveries.cursors) != 0 {
+		t.Errorf("a round in which nothing had moved looked at %v, and asked for the cursors of %v", looks, deliveries.cursors)
+	}
+	p.does("n")
+	s.round(d)
+	if handled != 1 || len(looks) != 1 || looks[s.id] == 0 {
+		t.Errorf("handled %d, looked at %v", handled, looks)
+	}
+	created, err := s.canon.CreateWorld(t.Context(), s.operator(), canon.NewWorld{Slug: "new"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(looks)
+	s.round(d)
+	if len(looks) != 1 || looks[created.ID] == 0 {
+		t.Errorf("with a new world the round looked at %v", looks)
+	}
+}
+
+// Another process may move a cursor less far than this one would, and end: what it did not
+// see is still handed on.
+func TestWhatAnotherProcessDidNotSeeIsHandedOn(t *testing.T) {
+	store := sqlitetest.Open(t)
+	s := emptyScene(t, store)
+	s.build()
+	handled := 0
+	deliveries := &cursorCounter{Deliveries: store, cursors: map[access.WorldID]int{}}
+	d := s.dispatcher(deliveries, countMoves(&handled))
+	p := s.joins("Mira")
+	s.round(d)
+	deliveries.before = func(ctx context.Context, w access.WorldID, handler string, from uint64) {
+		if moved, err := store.Enqueue(ctx, w, handler, from, from+1, nil); !moved || err != nil {
+			t.Errorf("the other process moved the cursor: %t, %v", moved, err)
+		}
+	}
+	p.does("look") // what the other has seen
+	p.does("n")
+	s.round(d)
+	s.round(d)
+	if handled != 1 {
+		t.Errorf("handled %d, want 1", handled)
+	}
+}
+
+// A world that could not be looked at whole is looked at again, though it stays as it is.
+func TestAWorldThatFailedIsLookedAtAgain(t *testing.T) {
+	store := sqlitetest.Open(t)
+	s := emptyScene(t, store)
+	s.build()
+	handled, fails := 0, false
+	outage := errors.New("outage")
+	d, err := NewDispatcher(DispatchConfig{Canon: s.canon, Deliveries: store, Handlers: []Handler{countMoves(&handled)}, Now: func() time.Time { return s.now },
+		Act: func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
+			if fails {
+				return outage
+			}
+			return s.act(ctx, w, operation, key, f)
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := s.joins("Mira")
+	s.round(d)
+	p.does("n")
+	fails = true
+	if _, err := d.Round(t.Context()); !errors.Is(err, outage) {
+		t.Errorf("the round of the outage: %v", err)
+	}
+	fails = false
+	s.round(d)
+	if handled != 1 {
+		t.Errorf("handled %d, want 1", handled)
+	}
+}
+
+// What another process writes is handled within a second or so, and so is a timer that is
+// due in a world that stays as it is.
+func TestARunningDispatcherMissesNothingOfOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	store := sqlitetest.OpenAt(t, path)
+	other, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	s := emptyScene(t, other)
+	s.build()
+	tries := make(chan time.Time, 16)
+	first := true
+	d, err := NewDispatcher(DispatchConfig{Canon: canon.New(canon.Config{Store: store}), Deliveries: store, Act: s.act,
+		Handlers: []Handler{{Name: "note", Types: []EventType{PlayerMove}, Handle: func(context.Context, access.Grant, canon.StoredEvent) error {
+			tries <- time.Now()
+			if first {
+				first = false
+				return errors.New("not yet")
+			}
+			return nil
+		}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.now = time.Now()
+	p := s.joins("Mira")
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); d.Run(ctx) }()
+	defer func() { stop(); <-done }()
+	begun := time.Now()
+	for round := range 3 {
+		s.now = time.Now()
+		p.does([]string{"n", "s"}[round%2])
+		want := 1
+		if round == 0 {
+			want = 2 // it fails, and is tried again after a second
+		}
+		for range want {
+			select {
+			case <-tries:
+			case <-time.After(20 * time.Second):
+				t.Fatalf("round %d: nothing was handled", round)
+			}
+		}
+	}
+	t.Logf("three events of another process and a second try took %v", time.Since(begun))
+}
