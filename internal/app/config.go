@@ -43,6 +43,7 @@ type Config struct {
 	Log         Log       `yaml:"log"`
 	Tracing     Tracing   `yaml:"tracing"`
 	Metrics     Metrics   `yaml:"metrics"`
+	Admin       Admin     `yaml:"admin"`
 	Import      Import    `yaml:"import"`
 	Fetch       Fetch     `yaml:"fetch"`
 	Proposals   Proposals `yaml:"proposals"`
@@ -185,6 +186,9 @@ func (c Config) Check() error {
 	if err := c.Drain.check(); err != nil {
 		return err
 	}
+	if err := c.Admin.check(); err != nil {
+		return err
+	}
 	if _, err := c.Issuers.outside(); err != nil {
 		return err
 	}
@@ -199,15 +203,8 @@ func (c Config) Check() error {
 
 // Loopback reports whether addr can be reached from this machine only.
 func (c Config) Loopback() bool {
-	host, _, err := net.SplitHostPort(c.Addr)
-	if err != nil {
-		return false
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
+	_, _, err := net.SplitHostPort(c.Addr)
+	return err == nil && isLoopback(c.Addr)
 }
 
 // keyAsBearer settles "auto". Behind a proxy others reach a loopback address too.

@@ -41,6 +41,11 @@ func (a *App) Serve(ctx context.Context, listener net.Listener, ready func(addr 
 		return err
 	}
 	defer s.stop()
+	stopProfiles, err := a.serveProfiles()
+	if err != nil {
+		return err
+	}
+	defer stopProfiles()
 	stopCheck := a.watchStore(ctx)
 	defer stopCheck()
 	stopEvents := a.runEvents(ctx)

@@ -127,6 +127,7 @@ func (d *driver) drive(ctx context.Context) (*Report, error) {
 		return nil, fmt.Errorf("subscribe: %w", err)
 	}
 	d.c.Say("Driving %d server(s) with %d clients for %s.", len(d.c.URLs), d.c.Clients, d.c.Duration)
+	cpu := meterServers(d.c.URLs)
 	d.m = newMeasure(d.c.Duration)
 	d.left.Store(int64(d.c.Calls))
 	for _, w := range watchers {
@@ -143,7 +144,9 @@ func (d *driver) drive(ctx context.Context) (*Report, error) {
 	for _, w := range watchers {
 		w.close()
 	}
-	return d.m.report(d.c, took), nil
+	r := d.m.report(d.c, took)
+	r.CPU = cpu.read(r.Calls)
+	return r, nil
 }
 
 // client makes calls until the time or their number is up. At a fixed rate a call's time

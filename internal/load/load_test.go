@@ -258,7 +258,7 @@ func TestFailuresAreToldByCode(t *testing.T) {
 		t.Errorf("%d failed with the code, %d in all, %d calls answered; want 15, 15, 135", got, r.Failed, r.Calls)
 	}
 	var b bytes.Buffer
-	if err := r.Print(&b); err != nil || !strings.Contains(b.String(), "read failed: 15 × internal_error") || !strings.Contains(b.String(), "×") {
+	if err := r.Print(&b); err != nil || !strings.Contains(b.String(), "read failed: 15 × internal_error") || !strings.Contains(b.String(), "×") || !strings.Contains(b.String(), "server CPU: ") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }

@@ -29,6 +29,7 @@ type Report struct {
 	Cut     int              `json:"cut"`            // calls under way at the end
 	Limited int              `json:"limited"`        // askings that the server's limits turned away
 	Waited  float64          `json:"waited_seconds"` // because of that, all clients together
+	CPU     *ServerCPU       `json:"server_cpu"`     // null where it is not known
 	Over    []Slot           `json:"over_time"`
 }
 
@@ -125,6 +126,7 @@ func (r *Report) Print(out io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintf(&b, "\n%s\n", r.CPU.line())
 	fmt.Fprintf(&b, "\np99 over time, up to %.0f ms:  %s\n", r.worst(), r.Sparkline())
 	r.printFailures(&b)
 	_, err := io.WriteString(out, b.String())
@@ -132,7 +134,7 @@ func (r *Report) Print(out io.Writer) error {
 }
 
 // RowHead begins a Markdown table of rows that Row writes.
-const RowHead = "| | calls/s | p50 ms | p99 ms | read p99 | search p99 | write p99 | propose p99 | notice p50 | notice p99 | failed | repeated | moved | limited |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+const RowHead = "| | calls/s | p50 ms | p99 ms | read p99 | search p99 | write p99 | propose p99 | notice p50 | notice p99 | failed | repeated | moved | limited | server CPU µs a call |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 
 // Row writes the report as one row of a Markdown table.
 func (r *Report) Row(name string) string {
@@ -154,6 +156,7 @@ func (r *Report) Row(name string) string {
 	for _, n := range []int{r.Failed, r.Retried, r.Moved, r.Limited} {
 		cells = append(cells, fmt.Sprint(n))
 	}
+	cells = append(cells, r.CPU.cell())
 	return "| " + strings.Join(cells, " | ") + " |"
 }
 
