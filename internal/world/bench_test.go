@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"loregate/internal/op"
+	"loregate/internal/racing"
 )
 
 // BenchmarkLocationContext reads the context of a place where players are.
@@ -34,5 +35,38 @@ func BenchmarkCommand(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What a read or an act costs follows from the number of its queries and of the columns that
+// they read. It may fall, and does not rise unseen.
+func TestReadsAndActsAllocateLittle(t *testing.T) {
+	if racing.Detected {
+		t.Skip("the race detector allocates too")
+	}
+	s := newScene(t, func(c *Config) { c.Pace = Pace{Moves: -1, Looks: -1} })
+	p := s.joins("Mira")
+	invoke := func(a actor, name, input string) {
+		if _, err := a.invoke(op.Request{Operation: name, Input: json.RawMessage(input)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := s.as("user")
+	n := testing.AllocsPerRun(20, func() { invoke(u, "get-location-context", `{"locationId":"loc-square"}`) })
+	if n > 1524 {
+		t.Errorf("get-location-context makes %.0f allocations", n)
+	}
+	texts := []string{"n", "s"}
+	i := 0
+	move := func() {
+		s.now = s.now.Add(5 * time.Second)
+		invoke(p.actor, "send_command", `{"id":"`+p.id.String()+`","text":"`+texts[i%2]+`"}`)
+		i++
+	}
+	for range 60 { // until every statement has been prepared
+		move()
+	}
+	if n = testing.AllocsPerRun(60, move); n > 3426 {
+		t.Errorf("a move makes %.0f allocations", n)
 	}
 }

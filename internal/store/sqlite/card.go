@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"loregate/internal/access"
@@ -117,7 +118,7 @@ type listing struct {
 // arg adds an argument and gives its number's text.
 func (l *listing) arg(v any) string {
 	l.args = append(l.args, v)
-	return fmt.Sprintf("?%d", len(l.args)+2)
+	return "?" + strconv.Itoa(len(l.args)+2)
 }
 
 func (l *listing) and(format string, a ...any) {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"loregate/internal/access"
@@ -80,10 +81,17 @@ func (r *reader) labelOf(ctx context.Context, level, label int64) (access.Label,
 	return l, nil
 }
 
+// nameless makes columns of a result ones without a name and a declared type, which the driver
+// would copy to the heap for every column of every query. They are read by their place.
+func nameless(columns string) string {
+	list := strings.Fields(strings.ReplaceAll(columns, ",", " "))
+	return "+" + strings.Join(list, ` AS "", +`) + ` AS ""`
+}
+
 // cardColumns are read by scanCard, in this order.
-const cardColumns = `c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
+var cardColumns = nameless(`c.id, c.parent, c.part, c.codename, c.type, c.content, c.size, c.length, c.fields,
 	c.own, c.name, c.key, c.level, c.label, c.rev, c.c1, c.c2, c.c3, c.created, c.created_by,
-	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root`
+	c.updated, c.updated_by, c.seq, c.trashed, c.trash_root`)
 
 // cardWidth is how many columns cardColumns has.
 const cardWidth = 25
@@ -167,8 +175,8 @@ func first[T any](list []T, err error) (v T, ok bool, _ error) {
 	return list[0], true, nil
 }
 
-const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
-	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`
+var versionColumns = nameless(`v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
+	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`)
 
 type versionRow struct {
 	version            canon.Version

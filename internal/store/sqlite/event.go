@@ -86,8 +86,8 @@ func (l *listing) among(column string, values []string) {
 	l.and("%s IN (%s)", column, strings.Join(args, ", "))
 }
 
-const eventColumns = `v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_kind, v.actor, v.correlation, v.causation,
-	v.key, v.version, v.payload, v.level, v.label`
+var eventColumns = nameless(`v.seq, v.id, v.at, v.by, v.op, v.type, v.scope, v.actor_kind, v.actor, v.correlation, v.causation,
+	v.key, v.version, v.payload, v.level, v.label`)
 
 // events runs a query whose columns are eventColumns.
 func (r *reader) events(ctx context.Context, world access.WorldID, sql string, args ...any) (list []canon.StoredEvent, err error) {

@@ -232,7 +232,7 @@ func (r *reader) linkRows(ctx context.Context, world access.WorldID, sql string,
 	return out, err
 }
 
-const linkColumns = "l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at"
+var linkColumns = nameless("l.id, l.since, l.until, l.kind, l.from_card, l.to_card, l.attrs, l.level, l.label, l.at")
 
 func scanLink(world access.WorldID, r row) canon.Link {
 	return canon.Link{
@@ -273,7 +273,7 @@ func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) 
 	return r.layers(ctx, sc, l)
 }
 
-const layerColumns = "l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at"
+var layerColumns = nameless("l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at")
 
 func scanLayer(world access.WorldID, r row) canon.Layer {
 	return canon.Layer{
