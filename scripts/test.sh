@@ -12,6 +12,8 @@ if [ -n "$ugly" ]; then
 fi
 "$go" vet ./...
 "$go" tool staticcheck ./...
+# Vet has looked already, and nobody debugs these programs: that is a minute of linking.
+quick=(-vet=off -ldflags=-w)
 # SQLite's code, which is translated C and guards its memory by locks of its own, is not
 # watched: watching it makes every test of the embedded store take six times as long.
 watched=(-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false)
@@ -19,6 +21,6 @@ watched=(-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/
 # engines and its databases from outside, the proofs, which are long and for one caller at a
 # time, and texts taken apart and put together.
 calm='/(cmd/loregate|internal/(app/(crashtest|rollingtest|studiotest|prooftest)|load|exchange|markup))$'
-"$go" list ./... | grep -Ev "$calm" | xargs "$go" test "${watched[@]}" -timeout 20m
+"$go" list ./... | grep -Ev "$calm" | xargs "$go" test "${quick[@]}" "${watched[@]}" -timeout 20m
 # Run without it: those, and what is done in part under it.
-"$go" list ./... | grep -E "$calm|/internal/(store/.*|game/player|world)$" | xargs "$go" test -timeout 15m
+"$go" list ./... | grep -E "$calm|/internal/(store/.*|game/player|world)$" | xargs "$go" test "${quick[@]}" -timeout 15m
