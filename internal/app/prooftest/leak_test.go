@@ -128,6 +128,9 @@ func TestNoMarkLeaks(t *testing.T) {
 }
 
 func testNoMarkLeaks(t *testing.T, on string) {
+	if on == "postgres" && !long() {
+		t.Skip("only by make proof, with PROOF_ROUNDS: the stores are held against each other for every audience")
+	}
 	t.Parallel()
 	o := newOracle(t, on)
 	for i, who := range callers {
