@@ -129,7 +129,7 @@ func TestNoMarkLeaks(t *testing.T) {
 
 func testNoMarkLeaks(t *testing.T, on string) {
 	if on == "postgres" && !long() {
-		t.Skip("only by make proof, with PROOF_ROUNDS: the stores are held against each other for every audience")
+		t.Skip("only by make proof, with PROOF_ROUNDS: TestBothStoresAnswerAlike and TestNonInterference ask PostgreSQL")
 	}
 	t.Parallel()
 	o := newOracle(t, on)
