@@ -222,7 +222,8 @@ func (x *Index) Check() error {
 	return nil
 }
 
-// Close lets go of the files. The index must not be used any more.
+// Close lets go of the files. No call of Tidy may be under way, and the index must not be
+// used any more.
 func (x *Index) Close() (err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 // NearWord is a word of the vocabulary that resembles another.
 type NearWord struct {
 	Word     string
-	Distance int // as markup.Distance, in characters; two that changed places are one
+	Distance int // characters put in, taken out or changed, or two neighbours that changed places
 	Docs     int // documents that have it
 }
 

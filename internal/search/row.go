@@ -61,7 +61,7 @@ func (f *finding) rowIn(p *part, dict int, row []words.Piece) ([]entry, error) {
 			return nil, nil
 		}
 	}
-	docs, err := f.common(p, d, fitting)
+	docs, err := f.common(p, dict, fitting)
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}
@@ -88,7 +88,8 @@ func (f *finding) rowIn(p *part, dict int, row []words.Piece) ([]entry, error) {
 }
 
 // common gives the living documents that have a term of each list, rising.
-func (f *finding) common(p *part, d *dictionary, lists [][]int) ([]uint32, error) {
+func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
+	d := &p.dicts[dict]
 	order := slices.Clone(lists)
 	size := func(terms []int) (n int) {
 		for _, t := range terms {
@@ -103,16 +104,14 @@ func (f *finding) common(p *part, d *dictionary, lists [][]int) ([]uint32, error
 			return nil, err
 		}
 		if i == 0 {
-			sum := f.tally(p.n)
-			for _, term := range terms {
-				for l := d.list(term); l.next(); {
-					if l.last.text > 0 && !p.isDead(l.last.doc) {
-						sum.count(l.last)
-					}
-				}
+			first, err := f.union(p, dict, terms)
+			if err != nil {
+				return nil, err
 			}
-			for _, e := range sum.entries() {
-				docs = append(docs, e.doc)
+			for _, e := range first.gathered {
+				if e.text > 0 {
+					docs = append(docs, e.doc)
+				}
 			}
 			continue
 		}

@@ -163,10 +163,11 @@ func (f *finding) tally(n int) *tally {
 	return t
 }
 
-// release gives back what a search worked with.
+// release gives back what a search worked with, empty: a search that was cut off leaves
+// documents counted, and the next one that uses the tally may be of another world.
 func (f *finding) release() {
 	for _, t := range f.scratch {
-		t.list = t.list[:0]
+		clear(t.seen)
 		tallies.Put(t)
 	}
 }
@@ -181,7 +182,7 @@ func (t *tally) count(e entry) {
 	t.counts[e.doc] += uint64(e.inName)<<32 | uint64(e.text)
 }
 
-// entries empties the tally into entries, which are valid till it is released.
+// entries gives the documents that were counted, rising, valid till the tally is released.
 func (t *tally) entries() []entry {
 	list := slices.Grow(t.list[:0], t.n)
 	for i, word := range t.seen {
@@ -189,7 +190,6 @@ func (t *tally) entries() []entry {
 			doc := uint32(i)*64 + uint32(bits.TrailingZeros64(word))
 			list = append(list, entry{doc, uint32(t.counts[doc] >> 32), uint32(t.counts[doc])})
 		}
-		t.seen[i] = 0
 	}
 	t.list = list
 	return list
