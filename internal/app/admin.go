@@ -100,7 +100,7 @@ func (a *App) ForkWorld(ctx context.Context, source string, n canon.NewWorld) (w
 	return w, err
 }
 
-// sweepForks discards what the forks of killed processes left, and looks again while there is
+// sweepForks discards the unfinished worlds of killed processes, and looks again while there is
 // one that may still be written. stop waits.
 func (a *App) sweepForks(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

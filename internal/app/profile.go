@@ -6,12 +6,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
-	"net/netip"
 	"strconv"
 	"time"
+
+	"loregate/internal/identity"
 )
 
-// Admin is what is offered to whoever is on this machine.
+// Admin is the settings of the address for operators on this machine.
 type Admin struct {
 	Address string `yaml:"address" doc:"Loopback address, as 127.0.0.1:6060, at which serve offers Go's profiles (net/http/pprof) and nothing else. It asks for no key: every user of this machine can read them, and a dump of the heap or of goroutines can hold content. Empty: none."`
 }
@@ -36,11 +37,7 @@ func isLoopback(address string) bool {
 	if err != nil {
 		host = address
 	}
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
+	return identity.IsLoopback(host)
 }
 
 // profileTime bounds how many seconds one profile may take.

@@ -160,13 +160,14 @@ func mayFetch(address string) error {
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("%q is no address such as https://login.example/realms/lore", short(address))
 	}
-	if u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()) {
+	if u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname()) {
 		return nil
 	}
 	return fmt.Errorf("%q must begin with https://; without it only loopback addresses are fetched from", short(address))
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host, without a port, is of this machine alone.
+func IsLoopback(host string) bool {
 	if host == "localhost" {
 		return true
 	}
