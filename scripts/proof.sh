@@ -29,7 +29,9 @@ cuts-controls!a lax store and a lying disk are found out by the same cuts!./inte
 cuts-records!500 power cuts and disk errors between the store and its records!./internal/app/crashtest!^TestPowerCutBetweenTheFiles$|^TestCrashDiskFails!CRASH_CUTS=500
 cuts-postgres!500 cut connections to PostgreSQL: done once or refused!./internal/app/crashtest!^TestCrashOfConnections$!CRASH_CUTS=500
 kills-embedded!300 kills of the real program on the embedded store!./internal/app/crashtest!^TestCrashKill$/embedded!CRASH_KILLS=300
-kills-postgres!300 kills of the real program on PostgreSQL!./internal/app/crashtest!^TestCrashKill$/postgres!CRASH_KILLS=300
+kills-postgres-1!150 kills of the real program on PostgreSQL!./internal/app/crashtest!^TestCrashKill$/postgres!CRASH_KILLS=150
+kills-postgres-2!150 more, from another seed!./internal/app/crashtest!^TestCrashKill$/postgres!CRASH_KILLS=150 SEED=2
+kills-index!200 kills while the search index is written and merged!./internal/store/sqlite!^TestAKilledIndexIsNeverStale$!INDEX_KILLS=200
 kills-proposals!300 kills while proposals are judged and carried out!./internal/app/crashtest!^TestCrashProposal$!CRASH_KILLS=300
 falls-postgres!20 kills of PostgreSQL, full disk, jumping clocks, a paused process!./internal/app/crashtest!^TestCrashOfTheDatabase$|^TestCrashOfADatabaseThatIsFull$|^TestCrashOfAClock$|^TestCrashPausedProcess$!CRASH_FALLS=20
 steps!each step of a commit fails once, on three stores; nothing is done unrecorded!./internal/app/crashtest!^TestCrashEachStep|^TestCrashNothing|^TestCrashStartUp$|^TestCrashOneWorld!
@@ -39,6 +41,7 @@ alike!both stores answer the same bytes!./internal/app/prooftest!^TestBothStores
 interference-embedded!two worlds that differ in hidden things alone answer alike, embedded store!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_ROUNDS=200
 interference-postgres!the same on PostgreSQL!./internal/app/prooftest!^TestNonInterference$/postgres!PROOF_ROUNDS=200
 interference-turns!the same in 201 rounds of random turns!./internal/app/prooftest!^TestNonInterference$/embedded!PROOF_TURNS=67
+kept!kept answers are those of now, in two processes that change a world at random!./internal/app/prooftest!^TestKeptAnswersAreThoseOfNow$!PROOF_ROUNDS=400
 replay!the tables follow from the stream; SQLite and PostgreSQL answer 100,000 random operations as the reference store does!./internal/canon ./internal/store/sqlite ./internal/store/postgres!^TestTablesFollow|^TestStore$!STORE_STEPS=100000
 games!1,000 games with a mark in every secret, 50 of them over MCP, one in a browser!./internal/app/gametest!.!GAME_SECRETS=1000 GAME_SECRETS_MCP=50 GAMETEST_FULL=1
 clients!each real client keeps its tools in ten starts beside 20,000 cards, and proposes!./internal/app/clienttest!.!CLIENT_STARTS=10 CLIENT_CARDS=20000

@@ -78,6 +78,9 @@ type Caller struct {
 // Role is the caller's role in a world; RoleNone when it has none there.
 func (c Caller) Role(w WorldID) Role { return max(c.Roles[w], c.EveryRole) }
 
+// SeveralWorlds reports whether more than one world may be open to the caller.
+func (c Caller) SeveralWorlds() bool { return c.EveryRole > RoleNone || len(c.Roles) > 1 }
+
 // MayUse reports whether the key's own allow-list opens an operation of a surface.
 func (c Caller) MayUse(surface, operation string) bool {
 	if len(c.Surfaces) > 0 && surface != "" && !slices.Contains(c.Surfaces, surface) {

@@ -47,9 +47,11 @@ type Options struct {
 	Secrets func([]byte)                   // what new keys of the store are drawn from; nil is crypto/rand
 	Logger  *slog.Logger
 	// Still keeps the clock of the machine from deciding when work beside calls is done: a
-	// job ends before the call that starts it is answered, and Settle does the rest. It is
-	// for tests that compare answers.
+	// job ends before the call that starts it is answered, no phase of a game ends by itself,
+	// and Settle does the rest. It is for tests that compare answers.
 	Still bool
+	// Fresh computes each answer anew; for tests that compare those that are kept.
+	Fresh bool
 }
 
 // ids draws ids for a purpose.
@@ -90,6 +92,7 @@ type App struct {
 	metrics *telemetry.Metrics
 	tracing *telemetry.Tracing
 	logger  *slog.Logger
+	still   bool // of Options
 	now     func() time.Time
 	secrets func([]byte)
 }
@@ -106,7 +109,7 @@ func Open(ctx context.Context, c Config, o Options) (a *App, err error) {
 	if o.NewID == nil {
 		o.NewID = func(string) uuid.UUID { return uuid.Must(uuid.NewV7()) }
 	}
-	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets}
+	a = &App{Config: c, Version: o.Version, logger: o.Logger, now: o.Now, secrets: o.Secrets, still: o.Still}
 	defer func() {
 		if err != nil {
 			a.Close(context.WithoutCancel(ctx))
@@ -212,7 +215,12 @@ func (a *App) openSurfaces(ctx context.Context, c Config, o Options) error {
 	if err := a.measureQueues(); err != nil {
 		return err
 	}
-	a.Ops, err = op.NewLocal(op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals, Observer: observer{a.metrics, a.tracing}, Near: a.near})
+	ops := op.Config{Guard: a.Guard, Surfaces: a.Surfaces, Worlds: worlds{a.Canon}, Diverter: a.Proposals,
+		Observer: observer{a.metrics, a.tracing}, Near: a.near, Moment: a.moment, KeptBytes: a.Config.keptBytes()}
+	if o.Fresh {
+		ops.Moment = nil
+	}
+	a.Ops, err = op.NewLocal(ops)
 	return err
 }
 

@@ -29,7 +29,7 @@ func (p Pool) check() error {
 }
 
 func (c Config) postgres() postgres.Config {
-	return postgres.Config{URL: c.Database, Conns: c.Pool.Connections, Timeout: c.Pool.StatementTimeout, Wait: c.Pool.WriteWait}
+	return postgres.Config{URL: c.Database, Conns: c.Pool.Connections, Timeout: c.Pool.StatementTimeout, Wait: c.Pool.WriteWait, Search: filepath.Join(c.Data, "search")}
 }
 
 // leastFree is how much room a disk should have, in bytes: a store that cannot write is

@@ -40,8 +40,12 @@ func (a *App) closeGames() {
 }
 
 // hostGames runs the games that are under way, until the returned func is called. Their
-// AI players read over MCP like everybody else.
+// AI players read over MCP like everybody else. Where Options.Still is set, games stand:
+// their phases end by the machine's clock.
 func (a *App) hostGames(ctx context.Context, server *mcpd.Server) (stop func()) {
+	if a.still {
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {

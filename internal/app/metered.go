@@ -34,6 +34,14 @@ func (m meteredStore) Write(ctx context.Context, f func(canon.Tx) error) error {
 	return err
 }
 
+// Mark goes through to a store that has marks.
+func (m meteredStore) Mark() (canon.Mark, bool) {
+	if s, ok := m.Store.(canon.Marker); ok {
+		return s.Mark()
+	}
+	return canon.Mark{}, false
+}
+
 type meteredReader struct {
 	canon.Reader
 	metrics *telemetry.Metrics

@@ -16,6 +16,7 @@ import (
 func cardReads(d *deps) []*op.Operation {
 	return []*op.Operation{read(d, op.Spec{
 		Name:  "get_card",
+		Kept:  true,
 		Title: "Read a card",
 		Doc: "Read one card when you know its name: content, type, fields, links and version. " +
 			"Long content comes in parts over MCP: next is the call that goes on; full gives all. etag is what a write of the whole content sends as if_match. rendered gives HTML in which nested cards are shown in place; " +

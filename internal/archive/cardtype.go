@@ -14,6 +14,7 @@ func typeReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		read(d, op.Spec{
 			Name:     "list_types",
+			Kept:     true,
 			Title:    "List card types",
 			Doc:      "See which types a card can have before you create one or filter by type.",
 			Route:    "GET /api/mcp/types",
@@ -21,6 +22,7 @@ func typeReads(d *deps) []*op.Operation {
 		}, listTypes),
 		read(d, op.Spec{
 			Name:     "get_type",
+			Kept:     true,
 			Title:    "Look up a card type",
 			Doc:      "Look up one card type by name or codename: its id, what it is for, and the schema of its fields.",
 			Route:    "GET /api/mcp/types/{name}",

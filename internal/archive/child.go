@@ -15,6 +15,7 @@ import (
 func childReads(d *deps) []*op.Operation {
 	return []*op.Operation{read(d, op.Spec{
 		Name:  "list_children",
+		Kept:  true,
 		Title: "List the cards below a card",
 		Doc: "List the cards below a card when you want its structure: names, types and ids, without content. " +
 			"Children come in the order of a parent that lists them (a Pointer or List), then by creation; with depth above 1, generation by generation.",

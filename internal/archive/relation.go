@@ -12,6 +12,7 @@ func relationReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		read(d, op.Spec{
 			Name:  "get_relationships",
+			Kept:  true,
 			Title: "What a card is connected with",
 			Doc: "See what refers to a card, or what it refers to. kind: referers (cards that link to it, nest it, or list it as a tag), " +
 				"linked_by (those of them that link to it), links (cards it links to), nests (cards it shows in place), nested_in (cards that show it).",
@@ -22,6 +23,7 @@ func relationReads(d *deps) []*op.Operation {
 		}, relationships),
 		read(d, op.Spec{
 			Name:     "wanted_cards",
+			Kept:     true,
 			Title:    "Wanted cards",
 			Doc:      "See which names texts link to that have no card yet, most wanted first, to decide what to write next.",
 			Route:    "GET /api/mcp/wanted",

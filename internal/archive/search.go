@@ -14,6 +14,7 @@ import (
 func searchReads(d *deps) []*op.Operation {
 	return []*op.Operation{read(d, op.Spec{
 		Name:  "search_cards",
+		Kept:  true,
 		Title: "Search cards",
 		Doc: "Find cards when you do not know the exact name, by words in names (the default, fast) or in content, or list them by filters. " +
 			"search_in content or both ranks by relevance and gives a snippet of each card; it finds more and takes longer than names. " +
@@ -196,7 +197,7 @@ func listCards(ctx context.Context, l *canon.Look, in searchIn) (searchOut, erro
 func (in searchIn) query() canon.SearchQuery {
 	return canon.SearchQuery{
 		Q: in.Q, InName: in.SearchIn != "content", InContent: in.SearchIn != "name",
-		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.filter(),
+		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.filter(), Listed: true,
 	}
 }
 

@@ -139,7 +139,7 @@ type nextCall struct {
 // callOn makes a nextCall; it names the world where the caller's key opens several.
 func callOn(l *canon.Look, tool string, args map[string]any) *nextCall {
 	c := l.Grant().Caller()
-	if c.Home.IsZero() && (c.EveryRole > access.RoleNone || len(c.Roles) > 1) {
+	if c.Home.IsZero() && c.SeveralWorlds() {
 		args["world"] = l.World().Slug
 	}
 	return &nextCall{tool, args}

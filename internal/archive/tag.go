@@ -16,6 +16,7 @@ func tagReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		read(d, op.Spec{
 			Name:  "get_tags",
+			Kept:  true,
 			Title: "List tags",
 			Doc:   "See which tags there are and how many cards bear each, most used first, or the tags of one card.",
 			Route: "GET /api/mcp/tags",
@@ -26,6 +27,7 @@ func tagReads(d *deps) []*op.Operation {
 		}, getTags),
 		read(d, op.Spec{
 			Name:     "search_by_tags",
+			Kept:     true,
 			Title:    "Find cards by several tags",
 			Doc:      "Find the cards that bear all of several tags, or any of them.",
 			Examples: []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},

@@ -14,6 +14,7 @@ func textReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		read(d, op.Spec{
 			Name:  "get_card_outline",
+			Kept:  true,
 			Title: "Outline of a card",
 			Doc: "See the headings of a long card before you read it. " +
 				"Each has an offset and a length: give them to get_card as content_offset and max_content_length to read that section alone.",

@@ -112,8 +112,10 @@ func replyWritten(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receip
 		return written{}, err
 	}
 	out := written{summary: summarize(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun, url: c.BaseURL + cardPath(card.Name)}
-	if now, there, err := l.ByID(ctx, card.ID); err == nil && there && r.DryRun {
-		out.Version = now.Version(l.View()) // nothing was changed
+	if r.DryRun {
+		if now, there, err := l.ByID(ctx, card.ID); err == nil && there {
+			out.Version = now.Version(l.View()) // nothing was changed
+		}
 	}
 	for n := range r.Targets[1:] {
 		if child, err := target(ctx, l, r, n+1); err == nil {

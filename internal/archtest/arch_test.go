@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"wait":      {},
 	"blob":      {"fault"},
 
-	"studio":         {"canon", "op", "blob", "job", "markup", "telemetry", "access", "fault", "wait", "studio/noise"},
+	"studio":         {"canon", "disk", "op", "blob", "job", "markup", "telemetry", "access", "fault", "wait", "studio/noise"},
 	"studio/noise":   {},
 	"studio/texture": {"studio/noise"},
 	"studio/scene":   {"fault"},
@@ -65,9 +65,10 @@ var mayImport = map[string][]string{
 
 	"store/memory":            {"canon", "markup", "access", "fault"},
 	"store/words":             {"canon"},
+	"store/finder":            {"canon", "search", "store/words", "markup", "access", "fault"},
 	"store/service":           {"identity", "job", "access"},
-	"store/sqlite":            {"canon", "disk", "store/service", "markup", "access", "fault", "store/words"},
-	"store/postgres":          {"canon", "store/service", "markup", "access", "fault", "store/words"},
+	"store/sqlite":            {"canon", "disk", "search", "store/finder", "store/service", "markup", "access", "fault"},
+	"store/postgres":          {"canon", "search", "store/finder", "store/service", "markup", "access", "fault"},
 	"store/postgres/pgtest":   {},
 	"store/sqlite/sqlitetest": {"store/sqlite", "store/storetest"},
 	"store/storetest":         {"canon", "markup", "access", "fault", "racing", "store/memory"},

@@ -19,6 +19,7 @@ func entityReads(d *deps) []*op.Operation {
 	return []*op.Operation{
 		read(d, op.Spec{
 			Name:  "entity_search",
+			Kept:  true,
 			Title: "Search entities",
 			Doc: "Find people, places, things and factions of the campaign by words of their name, alias or description, by type and by tags; without query it lists them. " +
 				"A misspelt name finds what it resembles. Answers are short: read one with entity_get.",
@@ -30,6 +31,7 @@ func entityReads(d *deps) []*op.Operation {
 		}, entitySearch),
 		read(d, op.Spec{
 			Name:  "entity_get",
+			Kept:  true,
 			Title: "Read an entity",
 			Doc: "Read one entity of the campaign when you know its id: description, attributes, tags and relationships, as far as you may see them. " +
 				"The GM also gets notes, secret attributes, and who knows of it.",
@@ -63,7 +65,6 @@ type entitySearchIn struct {
 
 type entitiesOut struct {
 	Entities []summary `json:"entities"`
-	Unranked bool      `json:"unranked,omitzero" jsonschema:"More match than are put in order by relevance: those whose name matches come first, the latest first among equals. More words narrow it."`
 	paged
 }
 
@@ -78,7 +79,7 @@ func entitySearch(ctx context.Context, l *canon.Look, _ *op.Call, in entitySearc
 	if err != nil {
 		return entitiesOut{}, err
 	}
-	out := entitiesOut{Entities: make([]summary, len(found.cards)), Unranked: found.unranked, paged: pg}
+	out := entitiesOut{Entities: make([]summary, len(found.cards)), paged: pg}
 	for i, c := range found.cards {
 		if out.Entities[i], err = summarize(ctx, l, c); err != nil {
 			return entitiesOut{}, err
@@ -112,24 +113,18 @@ func (in entitySearchIn) find(ctx context.Context, l *canon.Look) (finding, page
 				have[c.ID] = true
 			}
 			found.cards = slices.DeleteFunc(both.cards, func(c canon.Card) bool { return !have[c.ID] })
-			found.unranked = both.unranked
 		}
 		both = found
 	}
 	rows, pg := pageOf(both.cards, in.page)
-	return finding{cards: rows, unranked: both.unranked}, pg, nil
+	return finding{cards: rows}, pg, nil
 }
 
 // finding is a page of what was looked for.
 type finding struct {
-	cards    []canon.Card
-	total    canon.Total
-	unranked bool // more than ranked match
+	cards []canon.Card
+	total canon.Total
 }
-
-// ranked is how many hits are put in order by relevance. To score one costs some 8 µs, and
-// who has more than this reads none but the first pages.
-const ranked = 1000
 
 // seek lists or searches. What matches no word is taken for a misspelling.
 func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.Page) (found finding, err error) {
@@ -137,9 +132,9 @@ func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
 	}
-	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchSubstring, Filter: f, RankCap: ranked}, p)
+	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p)
 	if err != nil || result.Total.Count > 0 {
-		return finding{cardsOf(result.Hits), result.Total, !result.Ranked}, err
+		return finding{cardsOf(result.Hits), result.Total}, err
 	}
 	cards, err := misspelt(ctx, l, q, f)
 	from := min(p.Offset, len(cards))

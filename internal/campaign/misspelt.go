@@ -59,7 +59,7 @@ func slipsOf(ctx context.Context, l *canon.Look, words []string, f canon.Filter)
 	}
 	var slips []slip
 	for _, half := range []string{string(letters[:len(letters)/2]), string(letters[len(letters)/2:])} {
-		result, err := l.Search(ctx, canon.SearchQuery{Q: half, InName: true, Mode: canon.MatchSubstring, Filter: f, RankCap: candidates}, canon.Page{Limit: candidates})
+		result, err := l.Search(ctx, canon.SearchQuery{Q: half, InName: true, Mode: canon.MatchSubstring, Filter: f}, canon.Page{Limit: candidates})
 		if err != nil {
 			return nil, err
 		}

@@ -23,11 +23,12 @@ type Config struct {
 
 // Canon is the one door to every world. It is safe for concurrent use.
 type Canon struct {
-	store   Store
-	now     func() time.Time
-	newID   func(StreamID) uuid.UUID
-	ledgers map[string]string
-	schemas schemaCache
+	store    Store
+	now      func() time.Time
+	newID    func(StreamID) uuid.UUID
+	ledgers  map[string]string
+	schemas  schemaCache
+	followed followed
 }
 
 // New opens the door to a store.
@@ -59,8 +60,8 @@ func (c *Canon) Look(ctx context.Context, g access.Grant, f func(*Look) error) e
 	if !g.Valid() {
 		return errClosed
 	}
-	return c.store.Read(ctx, func(r Reader) error {
-		l, err := c.look(ctx, r, g)
+	return c.read(ctx, func(r Reader) error {
+		l, err := c.look(ctx, &memo{Reader: r}, g)
 		if err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ func (f *forking) bodies(ctx context.Context, changes []Change) (bodies map[Hash
 	if len(n.Bodies) == 0 {
 		return nil, nil
 	}
-	err = f.c.store.Read(ctx, func(r Reader) error {
+	err = f.c.read(ctx, func(r Reader) error {
 		if err := Foresee(ctx, r, n); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (f *forking) bodies(ctx context.Context, changes []Change) (bodies map[Hash
 
 // snapshot gives a world as the changes that would make it, parents before children.
 func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, f *forked, err error) {
-	err = c.store.Read(ctx, func(r Reader) error {
+	err = c.read(ctx, func(r Reader) error {
 		f = &forked{r: r, all: Sight{id, access.View{Level: access.LevelAll}}, done: map[CardID]bool{}}
 		found, ok, err := finishedWorld(ctx, r, id)
 		if err != nil || !ok {

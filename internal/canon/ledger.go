@@ -172,7 +172,7 @@ func (c *Canon) readLedger(ctx context.Context, g access.Grant, s StreamID, f fu
 	if !g.Valid() {
 		return errClosed
 	}
-	return c.store.Read(ctx, func(r Reader) error {
+	return c.read(ctx, func(r Reader) error {
 		if err := c.opens(ctx, r, g, s); err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (c *Canon) Ledgers(ctx context.Context, g access.Grant, kind string) (list 
 	if !g.Valid() {
 		return nil, errClosed
 	}
-	err = c.store.Read(ctx, func(r Reader) error {
+	err = c.read(ctx, func(r Reader) error {
 		all, err := r.Streams(ctx, kind)
 		if err != nil {
 			return err

@@ -3,6 +3,8 @@ package canon
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -22,6 +24,9 @@ type Likeness struct{ runs map[string]bool }
 
 // LikenessTo is a Likeness to a text.
 func LikenessTo(text string) Likeness { return Likeness{runs(text)} }
+
+// Runs gives the runs of three characters of a name by which Likeness compares it, sorted.
+func Runs(name string) []string { return slices.Sorted(maps.Keys(runs(name))) }
 
 // Of says how alike a name is to the text, from 0 to 1: how many of the runs of three
 // characters that either has, case and accents folded and the ends marked, both have.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"iter"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,7 +41,7 @@ type Total struct {
 	AtLeast bool // Count is a lower bound
 }
 
-// CountCap is the number of rows up to which totals are exact and results are ranked.
+// CountCap is the number of rows up to which totals of listings are exact.
 const CountCap = 10_000
 
 // Sort orders a listing.
@@ -83,6 +85,36 @@ func (f Filter) Narrows() bool {
 	return !reflect.DeepEqual(f, Filter{})
 }
 
+// Fits reports whether a card passes the filter, but for its Tag, which the card does not
+// show.
+func (f Filter) Fits(c Card) bool {
+	switch {
+	case f.NameContains != "" && !strings.Contains(markup.Fold(c.Name), markup.Fold(f.NameContains)),
+		f.NameStarts != "" && !strings.HasPrefix(markup.Fold(c.Name), markup.Fold(f.NameStarts)),
+		!c.Key.HasPrefix(f.Prefix),
+		f.NotName != "" && markup.MatchGlob(f.NotName, c.Name),
+		f.Type != "" && markup.KeyOf(f.Type) != markup.KeyOf(c.Type),
+		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return markup.KeyOf(t) == markup.KeyOf(c.Type) }),
+		f.Coded && c.Codename == "",
+		f.Filled && c.Length == 0 && len(c.Fields) == 0,
+		!f.Parent.IsZero() && c.Parent != f.Parent,
+		f.Roots && !c.Parent.IsZero(),
+		!Within(c.UpdatedAt, f.UpdatedSince, f.UpdatedBefore),
+		!Within(c.CreatedAt, f.CreatedSince, f.CreatedBefore):
+		return false
+	}
+	if f.SortFrom == nil && f.SortTo == nil {
+		return true
+	}
+	at := c.SortValue()
+	return at != Unsorted && (f.SortFrom == nil || at >= *f.SortFrom) && (f.SortTo == nil || at <= *f.SortTo)
+}
+
+// Within reports whether t is in [since, before), where zero ends are open.
+func Within(t, since, before time.Time) bool {
+	return (since.IsZero() || !t.Before(since)) && (before.IsZero() || t.Before(before))
+}
+
 // MatchMode says how a search's words are matched.
 type MatchMode string
 
@@ -116,9 +148,9 @@ type SearchQuery struct {
 	Mode          MatchMode
 	CaseSensitive bool
 	Filter        Filter
-	// RankCap is how many hits the caller wants ranked: a store may answer more than that
-	// as it does more than CountCap. 0 is CountCap.
-	RankCap int
+	// Listed: the cards of hits need not hold more than a list shows: world, id, parent, key,
+	// name, type, content's hash, size and length, times, counts and the label's level.
+	Listed bool
 }
 
 // Hit is one result of a search. Score is above zero, greater is better, and 0 where
@@ -129,11 +161,10 @@ type Hit struct {
 	Score float64
 }
 
-// SearchResult is a page of hits. Ranked is false where a guard answered by name match
-// and recency instead (above CountCap or RankCap hits, or common words only): then all Scores are 0
-// and cards whose name alone matches come first, latest updated first among equals. It
-// is false too where Filter.Sort asks for another order than relevance, which then
-// orders all hits, named or not.
+// SearchResult is a page of hits. Its Total is exact, however many there are, but where
+// CaseSensitive made the store look at more than CountCap of them. Ranked is false where
+// Filter.Sort asks for another order than relevance, which then orders all hits, named or
+// not; their Scores are 0.
 type SearchResult struct {
 	Hits   []Hit
 	Total  Total

@@ -98,7 +98,7 @@ var errKept = errors.New("canon: compared only")
 // Stale lists the worlds whose tables an upgrade of the store left to be made again: until
 // then they show less than they might.
 func (c *Canon) Stale(ctx context.Context) (list []access.WorldID, err error) {
-	err = c.store.Read(ctx, func(r Reader) error {
+	err = c.read(ctx, func(r Reader) error {
 		list, err = r.Stale(ctx)
 		return err
 	})

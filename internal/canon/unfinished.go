@@ -43,7 +43,7 @@ const (
 // how many are left, which may still be written. Others write between its steps.
 func (c *Canon) SweepForks(ctx context.Context) (left int, err error) {
 	var stalled []access.WorldID
-	err = c.store.Read(ctx, func(r Reader) error {
+	err = c.read(ctx, func(r Reader) error {
 		all, err := r.Worlds(ctx)
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin 
 	if err := checkSettings(n.Settings); err != nil {
 		return set, err
 	}
-	err = c.store.Read(ctx, func(r Reader) error {
+	err = c.read(ctx, func(r Reader) error {
 		_, ok, err := r.WorldBySlug(ctx, n.Slug)
 		if err == nil && ok {
 			err = taken(n.Slug)
@@ -79,7 +79,7 @@ func noWorld(ctx context.Context, r Reader) error {
 // World finds a world by its id. Who may know of it is the caller's matter: this is for
 // wiring, which has no grant yet.
 func (c *Canon) World(ctx context.Context, id access.WorldID) (w World, err error) {
-	err = c.store.Read(ctx, func(r Reader) error {
+	err = c.read(ctx, func(r Reader) error {
 		found, ok, err := finishedWorld(ctx, r, id)
 		if err == nil && !ok {
 			err = fault.New(fault.NotFound, "no such world")
@@ -92,7 +92,7 @@ func (c *Canon) World(ctx context.Context, id access.WorldID) (w World, err erro
 
 // WorldBySlug finds a world by its slug, as World does.
 func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool, err error) {
-	err = c.store.Read(ctx, func(r Reader) (err error) {
+	err = c.read(ctx, func(r Reader) (err error) {
 		w, ok, err = r.WorldBySlug(ctx, slug)
 		return err
 	})
@@ -104,7 +104,7 @@ func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool,
 
 // Worlds lists all worlds, by slug. It is for wiring and for the operator.
 func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
-	err = c.store.Read(ctx, func(r Reader) (err error) {
+	err = c.read(ctx, func(r Reader) (err error) {
 		list, err = r.Worlds(ctx)
 		return err
 	})
@@ -115,7 +115,7 @@ func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
 // It is for wiring, which looks at nothing else.
 func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved map[access.WorldID]Head, err error) {
 	moved = map[access.WorldID]Head{}
-	err = c.store.Read(ctx, func(r Reader) error {
+	err = c.read(ctx, func(r Reader) error {
 		streams, err := r.Streams(ctx, worldKind)
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved 
 
 // Memberships lists the worlds a subject is a member of.
 func (c *Canon) Memberships(ctx context.Context, s access.Subject) (list []Member, err error) {
-	err = c.store.Read(ctx, func(r Reader) (err error) {
+	err = c.read(ctx, func(r Reader) (err error) {
 		list, err = r.Memberships(ctx, s)
 		return err
 	})

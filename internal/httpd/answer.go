@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"loregate/internal/fault"
 	"loregate/internal/identity"
@@ -132,23 +131,9 @@ func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
 	}
 	shown := o.Shown(a)
 	if a.Older != nil && x.r.Header.Get("Accept") != op.PlainJSON {
-		shown = joined(shown, a.Older)
+		shown = a.Older
 	}
 	s.writeBytes(x, code, shown)
-}
-
-// joined is an object with the members of another added, or put in the place of its own.
-func joined(object, more []byte) []byte {
-	var members, added map[string]jsontext.Value
-	if json.Unmarshal(object, &members) != nil || json.Unmarshal(more, &added) != nil {
-		return object // an answer that is no object has nothing added
-	}
-	maps.Copy(members, added)
-	b, err := json.Marshal(members, json.Deterministic(true))
-	if err != nil {
-		return object
-	}
-	return b
 }
 
 // matches reports whether If-None-Match names an entity tag, compared weakly.

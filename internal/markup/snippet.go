@@ -153,17 +153,13 @@ func render(text string, from, to int, hits []hit, mark bool) string {
 // oneLine turns each run of white space into one space.
 func oneLine(s string) string {
 	var b strings.Builder
-	space := false
-	for _, r := range s {
-		if unicode.IsSpace(r) {
-			if !space {
-				b.WriteByte(' ')
-			}
-			space = true
-			continue
+	for s != "" {
+		word := wordEnd(s)
+		if b.WriteString(s[:word]); word == len(s) {
+			break
 		}
-		space = false
-		b.WriteRune(r)
+		b.WriteByte(' ')
+		s = strings.TrimLeftFunc(s[word:], unicode.IsSpace)
 	}
 	return b.String()
 }

@@ -17,6 +17,7 @@ import (
 // cost is linear.
 func Text(content string) string {
 	var b lines
+	b.Grow(len(content))
 	eachText(content, b.addTag, b.addText)
 	return Clean(strings.TrimRight(b.String(), "\n\t "))
 }
@@ -116,29 +117,60 @@ func (b *lines) addTag(name string) {
 
 // owe keeps the wider of two gaps.
 func (b *lines) owe(gap byte) {
-	width := func(g byte) int { return strings.IndexByte("\x00 \t\n", g) }
-	if width(gap) > width(b.gap) {
+	if gapWidth(gap) > gapWidth(b.gap) {
 		b.gap = gap
 	}
 }
 
+func gapWidth(gap byte) int {
+	switch gap {
+	case ' ':
+		return 1
+	case '\t':
+		return 2
+	case '\n':
+		return 3
+	}
+	return 0
+}
+
 func (b *lines) addText(text string) {
-	for i, r := range text {
-		switch {
-		case !unicode.IsSpace(r):
+	if !utf8.ValidString(text) {
+		text = string([]rune(text)) // each wrong byte reads as U+FFFD
+	}
+	for text != "" {
+		word := wordEnd(text)
+		if word > 0 {
 			b.settle()
-			if r == utf8.RuneError {
-				b.WriteRune(r)
-				continue
-			}
-			b.WriteString(text[i : i+utf8.RuneLen(r)])
-		case b.pre > 0 && b.Len() > 0:
+			b.WriteString(text[:word])
+			text = text[word:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		if b.pre > 0 && b.Len() > 0 {
 			b.settle()
 			b.WriteRune(r)
-		default:
+		} else {
 			b.owe(' ')
 		}
+		text = text[size:]
 	}
+}
+
+// wordEnd is where the first white space begins.
+func wordEnd(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= utf8.RuneSelf:
+			if rest := strings.IndexFunc(text[i:], unicode.IsSpace); rest >= 0 {
+				return i + rest
+			}
+			return len(text)
+		case c == ' ' || c >= '\t' && c <= '\r':
+			return i
+		}
+	}
+	return len(text)
 }
 
 // settle writes the gap owed, but none before the first word.

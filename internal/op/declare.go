@@ -46,6 +46,10 @@ type Spec struct {
 	Target    string        // input field whose value names what is acted on; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
 	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for the rest
+	// Kept: the answer follows from the input, the caller and the canon of the world alone,
+	// not from the time, chance or other state, and may be given again while what it was
+	// read from stands.
+	Kept bool
 
 	// Interactive: the handler may report progress or ask the person behind the call. No
 	// other handler is heard or can ask, so that a transport may answer it in one piece.
@@ -170,7 +174,7 @@ type Request struct {
 // Answer is what came of a call.
 type Answer struct {
 	Output json.RawMessage // JSON object that validates against the operation's Out
-	Older  json.RawMessage // JSON object of further members for older clients over REST; nil for none
+	Older  json.RawMessage // what REST shows older clients in place of the output; nil where that is the same
 	Reply  Reply
 	Cut    bool  // a transport gave a part of the output, with truncated and next
 	Asks   *Form // set in place of all else where the call goes on when this is answered: by calling again

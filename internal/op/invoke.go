@@ -115,6 +115,14 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	}
 	ctx, cancel := o.deadline(ctx)
 	defer cancel()
+	if l.kept != nil && o.Kept && r.Upload == nil {
+		return l.kept.answer(ctx, call, r, in, func(ctx context.Context) (*Answer, error) { return l.compute(ctx, o, call, r, in) })
+	}
+	return l.compute(ctx, o, call, r, in)
+}
+
+// compute calls the handler of an operation that is not diverted.
+func (l *Local) compute(ctx context.Context, o *Operation, call *Call, r Request, in input) (*Answer, error) {
 	out, err := o.safely(ctx, call, in.json, r.Upload)
 	var asking *Asking
 	if errors.As(err, &asking) {
@@ -129,10 +137,10 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	}
 	a := &Answer{Output: output, Reply: call.Reply}
 	if o.Bare != "" && string(o.Shown(a)) == "null" {
-		a.Reply.Note = l.nothing(ctx, g, o, in.target)
+		a.Reply.Note = l.nothing(ctx, call.Grant, o, in.target)
 	}
 	if older, ok := out.(Older); ok && r.Transport == "rest" {
-		a.Older, err = Encode(older.Older())
+		a.Older, err = o.withOlder(o.Shown(a), older)
 	}
 	return a, err
 }

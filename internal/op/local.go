@@ -37,6 +37,9 @@ type Config struct {
 	Observer Observer // nil: calls are not measured
 	// Near gives a few names in the grant's sight that resemble a text; nil knows none.
 	Near func(ctx context.Context, g access.Grant, text string) []string
+	// Moment tells how a world stands; nil: no answers are kept. KeptBytes bounds those.
+	Moment    func(ctx context.Context, w access.WorldID) (Moment, error)
+	KeptBytes int
 }
 
 // Local invokes operations in this process. It is safe for concurrent use.
@@ -46,6 +49,7 @@ type Local struct {
 	diverter Diverter
 	observer Observer
 	near     func(ctx context.Context, g access.Grant, text string) []string
+	kept     *kept // nil: none are
 
 	surfaces   []Surface
 	operations []*Operation // each once, in the order of declaration
@@ -64,6 +68,12 @@ func NewLocal(c Config) (*Local, error) {
 		byName: map[string]*Operation{}, templates: map[*Resource]template{}}
 	if c.Guard == nil {
 		return nil, errors.New("op: a Guard is needed")
+	}
+	if c.Moment != nil && c.KeptBytes > 0 {
+		var err error
+		if l.kept, err = newKept(c.KeptBytes, c.Moment); err != nil {
+			return nil, fmt.Errorf("op: kept answers: %w", err)
+		}
 	}
 	var wrong problems
 	for _, s := range c.Surfaces {

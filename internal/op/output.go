@@ -2,6 +2,7 @@ package op
 
 import (
 	"encoding/json"
+	"maps"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,4 +88,34 @@ func appendMember(b []byte, name string, value []byte) []byte {
 	b = append(b, name...)
 	b = append(b, `":`...)
 	return append(append(b, value...), '}')
+}
+
+// withOlder is an output with the members that older clients read added, or put in the place
+// of its own.
+func (o *Operation) withOlder(shown []byte, older Older) (json.RawMessage, error) {
+	more, err := Encode(older.Older())
+	if err != nil {
+		return nil, err
+	}
+	var added map[string]jsontext.Value
+	if err := jsonv2.Unmarshal(more, &added); err != nil || len(shown) == 0 || shown[0] != '{' {
+		return shown, nil // an answer that is no object has nothing added
+	}
+	replaces := false
+	for name := range added {
+		replaces = replaces || o.Out.Properties[name] != nil
+	}
+	if !replaces {
+		b := append(make([]byte, 0, len(shown)+len(more)), shown[:len(shown)-1]...)
+		if len(shown) > 2 && len(more) > 2 {
+			b = append(b, ',')
+		}
+		return append(b, more[1:]...), nil
+	}
+	var members map[string]jsontext.Value
+	if err := jsonv2.Unmarshal(shown, &members); err != nil {
+		return nil, fault.New(fault.Internal, "output of %s", o.Name).Because(err)
+	}
+	maps.Copy(members, added)
+	return Encode(members)
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package search
 
 import (
@@ -7,7 +9,9 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"loregate/internal/canon"
 	"loregate/internal/store/words"
@@ -74,7 +78,7 @@ func BenchmarkFind(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
-			found := 0
+			found, began := 0, spent()
 			for b.Loop() {
 				asked := c.asked()
 				r, err := x.Find(b.Context(), Query{Terms: words.Terms(asked), Name: asked.InName, Text: false, Level: 3, Limit: 20})
@@ -84,8 +88,18 @@ func BenchmarkFind(b *testing.B) {
 				found += r.Total
 			}
 			b.ReportMetric(float64(found)/float64(b.N), "hits/op")
+			b.ReportMetric(float64((spent()-began).Microseconds())/float64(b.N), "cpu-µs/op")
 		})
 	}
+}
+
+// spent is the processor time of this process.
+func spent() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkApply puts one document in the place of another.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,21 +18,20 @@ import (
 	"loregate/internal/disk"
 )
 
-// Position is what an index holds: all commits of a stream up to Seq, whose hash is Hash.
-// Store and Stream say whose stream it is, so that an index is never taken for another's.
+// Position is what the files of an index hold: the changes of a world up to a state, and
+// the last commit of its stream at that time.
 type Position struct {
-	Store  string `json:"store"`
-	Stream string `json:"stream"`
-	Seq    uint64 `json:"seq"`
-	Hash   string `json:"hash"`
+	State
+	Seq  uint64
+	Hash string
 }
 
 // manifest is the file that says which segments make an index. It is replaced whole;
 // files that it does not name are rubbish.
 type manifest struct {
-	Format   int          `json:"format"`
-	Position Position     `json:"position"`
-	Parts    []partOnDisk `json:"parts"`
+	Format int          `json:"format"`
+	At     Position     `json:"at"`
+	Parts  []partOnDisk `json:"parts"`
 }
 
 type partOnDisk struct {
@@ -43,37 +43,52 @@ type partOnDisk struct {
 
 const (
 	manifestName   = "manifest.json"
-	manifestFormat = 1
+	manifestFormat = 2
 	segmentSuffix  = ".seg"
 )
 
-// ErrForeign is what Load answers where the files are of another stream, or of another
-// format: they must be removed and made again.
-var ErrForeign = errors.New("search: the index in the folder is another's")
-
-// Save writes an index into a folder: the segments that are not there yet, then the
-// manifest, then it removes the files that the manifest does not name. A folder is saved
-// into by one process at a time; others may load from it meanwhile.
-func (x *Index) Save(dir string, at Position) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return disk.Explain(dir, x.save(dir, at))
+// Frozen is an index as it was at one time, to be saved.
+type Frozen struct {
+	x     *Index
+	parts []frozenPart
 }
 
-func (x *Index) save(dir string, at Position) error {
+type frozenPart struct {
+	part   *part
+	onDisk partOnDisk
+}
+
+// Freeze keeps what an index holds now. Searches and changes go on.
+func (x *Index) Freeze() *Frozen {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f := &Frozen{x: x}
+	for _, n := range slices.Sorted(maps.Keys(x.levels)) {
+		for _, p := range x.levels[n].parts {
+			f.parts = append(f.parts, frozenPart{p, partOnDisk{Level: n, File: p.file, Sum: p.sum, Dead: p.deadBytes()}})
+		}
+	}
+	return f
+}
+
+// Save writes a frozen index into a folder: the segments that are not there yet, then the
+// manifest, then it removes the files that the manifest does not name, but for keep. A
+// folder is saved into by one process at a time; others may load from it meanwhile.
+func (f *Frozen) Save(dir string, at Position, keep string) error {
+	return disk.Explain(dir, f.save(dir, at, keep))
+}
+
+func (f *Frozen) save(dir string, at Position, keep string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	m := manifest{Format: manifestFormat, Position: at}
-	for _, n := range slices.Sorted(maps.Keys(x.levels)) {
-		for _, p := range x.levels[n].parts {
-			if p.file == "" {
-				if err := p.save(dir); err != nil {
-					return err
-				}
-			}
-			m.Parts = append(m.Parts, partOnDisk{n, p.file, p.sum, p.deadBytes()})
+	m := manifest{Format: manifestFormat, At: at}
+	for i := range f.parts {
+		p := &f.parts[i]
+		if err := f.x.write(dir, p); err != nil {
+			return err
 		}
+		m.Parts = append(m.Parts, p.onDisk)
 	}
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -82,22 +97,51 @@ func (x *Index) save(dir string, at Position) error {
 	if err := writeFile(dir, manifestName, b); err != nil {
 		return err
 	}
-	return removeOthers(dir, m)
+	return removeOthers(dir, m, keep)
 }
 
-// save writes a part's segment to a file of its own, and reads it from there from now on.
-func (p *part) save(dir string) error {
-	name := uuid.Must(uuid.NewV7()).String() + segmentSuffix
-	if err := writeFile(dir, name, p.data); err != nil {
+// write writes a part's segment to a file of its own, where it has none that is there. The
+// part is read from the file from then on.
+func (x *Index) write(dir string, p *frozenPart) error {
+	if p.onDisk.File != "" {
+		_, err := os.Stat(filepath.Join(dir, p.onDisk.File))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		// Somebody removed it. What is mapped must stay so while it is read.
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		if !x.hasPart(p.part) {
+			return fmt.Errorf("%w: %s was removed", ErrDamaged, p.onDisk.File)
+		}
+		return writeFile(dir, p.onDisk.File, p.part.data)
+	}
+	p.onDisk.File = uuid.Must(uuid.NewV7()).String() + segmentSuffix
+	if err := writeFile(dir, p.onDisk.File, p.part.data); err != nil {
 		return err
 	}
-	p.sum = crc32.Checksum(p.data, castagnoli)
-	s, unmap, err := mapSegment(filepath.Join(dir, name))
+	p.onDisk.Sum = crc32.Checksum(p.part.data, castagnoli)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.hasPart(p.part) || p.part.merging {
+		return nil
+	}
+	s, unmap, err := mapSegment(filepath.Join(dir, p.onDisk.File))
 	if err != nil {
 		return err
 	}
-	p.segment, p.unmap, p.file = s, unmap, name
+	p.part.segment, p.part.unmap, p.part.file, p.part.sum = s, unmap, p.onDisk.File, p.onDisk.Sum
 	return nil
+}
+
+// hasPart reports whether a part is in the index still.
+func (x *Index) hasPart(p *part) bool {
+	for _, l := range x.levels {
+		if slices.Contains(l.parts, p) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *part) deadBytes() (b []byte) {
@@ -124,11 +168,11 @@ func writeFile(dir, name string, b []byte) error {
 	return nil
 }
 
-// removeOthers removes what a manifest does not name.
-func removeOthers(dir string, m manifest) error {
+// removeOthers removes what a manifest does not name, but for a file.
+func removeOthers(dir string, m manifest, keep string) error {
 	list, err := os.ReadDir(dir)
 	for _, e := range list {
-		named := e.Name() == manifestName || slices.ContainsFunc(m.Parts, func(p partOnDisk) bool { return p.File == e.Name() })
+		named := e.Name() == manifestName || e.Name() == keep || slices.ContainsFunc(m.Parts, func(p partOnDisk) bool { return p.File == e.Name() })
 		if !named {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
@@ -156,25 +200,22 @@ func mapSegment(path string) (s *segment, unmap func() error, err error) {
 	return s, m.Unmap, nil
 }
 
-// Load opens the index in a folder, where it is of a store and stream, and says what it
-// holds. It answers fs.ErrNotExist where there is none, ErrForeign, or ErrDamaged.
-// The segments themselves are not read through; Check does that.
-func Load(dir, store, stream string) (_ *Index, _ Position, err error) {
+// Load opens the index in a folder, and says what it holds. It answers fs.ErrNotExist where
+// there is none, or a segment of it was removed meanwhile, and ErrDamaged where a file is
+// not as it was written, or of another format.
+func Load(dir string) (_ *Index, _ Position, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if err != nil {
 		return nil, Position{}, err
 	}
 	var m manifest
-	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, Position{}, fmt.Errorf("%w: its manifest: %w", ErrDamaged, err)
-	}
-	if m.Format != manifestFormat || m.Position.Store != store || m.Position.Stream != stream {
-		return nil, Position{}, ErrForeign
+	if err := json.Unmarshal(b, &m); err != nil || m.Format != manifestFormat {
+		return nil, Position{}, errors.Join(fmt.Errorf("%w: its manifest is of format %d", ErrDamaged, m.Format), err)
 	}
 	x := New()
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, x.Close())
+			err = errors.Join(err, x.Clear())
 		}
 	}()
 	for _, d := range m.Parts {
@@ -184,7 +225,7 @@ func Load(dir, store, stream string) (_ *Index, _ Position, err error) {
 		}
 		x.level(d.Level).take(p)
 	}
-	return x, m.Position, nil
+	return x, m.At, nil
 }
 
 func loadPart(dir string, d partOnDisk) (*part, error) {
@@ -194,6 +235,9 @@ func loadPart(dir string, d partOnDisk) (*part, error) {
 	s, unmap, err := mapSegment(filepath.Join(dir, d.File))
 	if err != nil {
 		return nil, err
+	}
+	if crc32.Checksum(s.data, castagnoli) != d.Sum {
+		return nil, errors.Join(fmt.Errorf("%w: %s has another checksum", ErrDamaged, d.File), unmap())
 	}
 	p := &part{segment: s, unmap: unmap, file: d.File, sum: d.Sum}
 	if len(d.Dead) != 0 && len(d.Dead) != (s.n+63)/64*8 {
@@ -205,35 +249,6 @@ func loadPart(dir string, d partOnDisk) (*part, error) {
 		}
 	}
 	return p, nil
-}
-
-// Check reads all saved segments through, and answers ErrDamaged where one is not as it was
-// written.
-func (x *Index) Check() error {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for _, l := range x.levels {
-		for _, p := range l.parts {
-			if p.file != "" && crc32.Checksum(p.data, castagnoli) != p.sum {
-				return fmt.Errorf("%w: %s has another checksum", ErrDamaged, p.file)
-			}
-		}
-	}
-	return nil
-}
-
-// Close lets go of the files. No call of Tidy may be under way, and the index must not be
-// used any more.
-func (x *Index) Close() (err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, l := range x.levels {
-		for _, p := range l.parts {
-			err = errors.Join(err, p.drop())
-		}
-	}
-	x.levels = map[int]*level{}
-	return err
 }
 
 // drop ends the use of a part that is in no index any more.

@@ -24,7 +24,7 @@ func saved(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(x.Save(dir, Position{Store: "s", Stream: "w", Seq: 3}), x.Close()); err != nil {
+	if err := errors.Join(x.Freeze().Save(dir, Position{Seq: 3}, ""), x.Clear()); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -47,20 +47,44 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 	}
 }
 
-func TestAFolderOfAnotherIsRefused(t *testing.T) {
+func TestNoFilesAreNotDamage(t *testing.T) {
 	dir := saved(t)
-	for _, of := range [][2]string{{"other", "w"}, {"s", "other"}} {
-		if _, _, err := Load(dir, of[0], of[1]); !errors.Is(err, ErrForeign) {
-			t.Errorf("an index of s and w is loaded as one of %v: %v", of, err)
-		}
-	}
-	if _, _, err := Load(filepath.Join(dir, "none"), "s", "w"); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Load(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("where there is none: %v", err)
+	}
+	list, err := filepath.Glob(filepath.Join(dir, "*"+segmentSuffix))
+	if err != nil || len(list) == 0 {
+		t.Fatal(list, err)
+	}
+	if err := os.Remove(list[0]); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Load(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("with a segment removed: %v", err)
 	}
 }
 
-// TestDamageIsFound changes each file in many places: loading or checking finds it, and
-// nothing else happens.
+// TestLostFilesAreWrittenAgain: a save into a folder that somebody emptied writes all.
+func TestLostFilesAreWrittenAgain(t *testing.T) {
+	dir := saved(t)
+	x, at, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.RemoveAll(dir), x.Freeze().Save(dir, at, ""), x.Clear()); err != nil {
+		t.Fatal(err)
+	}
+	x, _, err = Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Clear(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDamageIsFound changes each file in many places: loading finds it, and nothing else
+// happens.
 func TestDamageIsFound(t *testing.T) {
 	dir := saved(t)
 	list, err := os.ReadDir(dir)
@@ -87,9 +111,9 @@ func TestDamageIsFound(t *testing.T) {
 			if err := os.WriteFile(path, b, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			x, _, err := Load(dir, "s", "w")
+			x, _, err := Load(dir)
 			if err == nil {
-				err = errors.Join(x.Check(), x.Close())
+				err = x.Clear()
 			}
 			if !errors.Is(err, ErrDamaged) {
 				t.Errorf("%s with %d of %d bytes, case %d: %v", e.Name(), len(b), len(whole), n, err)
@@ -109,12 +133,11 @@ func TestRubbishIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x, at, err := Load(dir, "s", "w")
+	x, at, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer x.Close()
-	if err := x.Save(dir, at); err != nil {
+	if err := errors.Join(x.Freeze().Save(dir, at, ""), x.Clear()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"x.seg", manifestName + ".123"} {
@@ -168,14 +191,14 @@ func TestSearchesGoOnBesideChanges(t *testing.T) {
 			})
 		}
 		if n%50 == 0 {
-			if err := x.Save(dir, Position{Seq: uint64(n)}); err != nil {
+			if err := x.Freeze().Save(dir, Position{Seq: uint64(n)}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	close(done)
 	wg.Wait()
-	if err := x.Close(); err != nil {
+	if err := x.Clear(); err != nil {
 		t.Fatal(err)
 	}
 }

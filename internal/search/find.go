@@ -12,7 +12,7 @@ import (
 	"loregate/internal/store/words"
 )
 
-// Query asks for the documents that have all terms.
+// Query asks for the documents that have all terms; without any, for all.
 type Query struct {
 	Terms []words.Term
 	Name  bool // look into names
@@ -65,9 +65,6 @@ func (x *Index) Find(ctx context.Context, q Query) (Result, error) {
 			f.parts = append(f.parts, asked{part: p, level: n})
 		}
 	}
-	if len(q.Terms) == 0 || f.docs == 0 {
-		return Result{}, ctx.Err()
-	}
 	defer f.release()
 	if err := f.open(); err != nil {
 		return Result{}, err
@@ -78,13 +75,14 @@ func (x *Index) Find(ctx context.Context, q Query) (Result, error) {
 	return f.page(), nil
 }
 
-// columns are what a query looks into.
+// columns are what is looked into.
 type columns uint8
 
 const (
 	inBoth columns = iota
 	inNames
 	inTexts
+	inMarks
 )
 
 func columnsOf(q Query) columns {
@@ -174,11 +172,17 @@ func (f *finding) collectFrom(p *asked) error {
 	for i := range p.marks {
 		all = append(all, &p.marks[i])
 	}
+	mean := float64(f.tokens) / float64(max(f.docs, 1))
+	if len(all) == 1 && len(p.terms) == 1 && f.q.Keep == nil && f.q.Compare == nil {
+		return f.collectOne(p, mean)
+	}
+	if len(all) == 0 {
+		return f.collectAll(p, mean)
+	}
 	slices.SortStableFunc(all, func(a, b *source) int { return cmp.Compare(a.n(), b.n()) })
 	if all[0].n() == 0 {
 		return nil
 	}
-	mean := float64(f.tokens) / float64(f.docs)
 	for steps := 1; all[0].next(); steps++ {
 		if steps%checkEvery == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -206,6 +210,113 @@ func (f *finding) collectFrom(p *asked) error {
 	return nil
 }
 
+// collectOne takes the documents of the one term that is asked for. How many there are is
+// known; those that cannot be among the best are passed over.
+func (f *finding) collectOne(p *asked, mean float64) error {
+	s := &p.terms[0]
+	f.total += s.living
+	score := func(weight, length uint32) float64 { return f.scoreOf(0, weight, length, mean) }
+	if !s.isList {
+		return f.collectGathered(p, s, score, mean)
+	}
+	for block := 0; block <= (s.list.n-1)/blockSize; block++ {
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+		shortest := uint32(0)
+		if s.list.n > blockSize {
+			var most float64
+			most, shortest = s.list.top(score)
+			if least, full := f.top.least(); full && most < least {
+				continue
+			}
+		}
+		if block > 0 {
+			s.list.jump(block)
+		}
+		least := f.needed(0, mean)
+		lightest := least.at(shortest)
+		for range min(blockSize, s.list.n-s.list.at) {
+			s.list.step()
+			e := s.list.last
+			weight := float64(e.weight())
+			if weight < lightest || weight == 0 || weight < least.at(uint32(p.length(e.doc))) || p.isDead(e.doc) {
+				continue
+			}
+			if f.top.offer(candidate{score: score(e.weight(), uint32(p.length(e.doc))), part: p, doc: e.doc}) {
+				least = f.needed(0, mean)
+				lightest = least.at(shortest)
+			}
+		}
+	}
+	return nil
+}
+
+// collectGathered is collectOne for a term of several lists, from their sums where they are
+// not gathered yet.
+func (f *finding) collectGathered(p *asked, s *source, score func(weight, length uint32) float64, mean float64) error {
+	least := f.needed(0, mean)
+	take := func(doc, weight uint32) {
+		length := uint32(p.length(doc))
+		if float64(weight) >= least.at(length) && f.top.offer(candidate{score: score(weight, length), part: p, doc: doc}) {
+			least = f.needed(0, mean)
+		}
+	}
+	for _, e := range s.gathered {
+		take(e.doc, e.text)
+	}
+	if s.sum != nil {
+		for doc, weight := range s.sum.counts {
+			if weight > 0 && float64(weight) >= least.base {
+				take(uint32(doc), weight)
+			}
+		}
+	}
+	return f.ctx.Err()
+}
+
+// need is the least weight that keeps a document of a length, where a term is the only one:
+// BM25 solved for the weight, which needs no division by document.
+type need struct{ base, byLength float64 }
+
+func (n need) at(length uint32) float64 { return n.base + n.byLength*float64(length) }
+
+// needed gives what a document needs now. It is a little less than that, for scores are
+// compared as they were rounded.
+func (f *finding) needed(term int, mean float64) need {
+	least, full := f.top.least()
+	most := f.weight[term] * (bm25K1 + 1)
+	if !full || least >= most {
+		return need{}
+	}
+	by := (1 - 1e-9) * least * bm25K1 / (most - least)
+	return need{by * (1 - bm25B), by * bm25B / mean}
+}
+
+// norm is what the length of a document adds to a weight that its share is taken of.
+func (f *finding) norm(length uint32, mean float64) float64 {
+	return bm25K1 * (1 - bm25B + bm25B*float64(length)/mean)
+}
+
+// scoreOf is what a term adds to the score of a document.
+func (f *finding) scoreOf(term int, weight, length uint32, mean float64) float64 {
+	n := float64(weight)
+	return f.weight[term] * n * (bm25K1 + 1) / (n + f.norm(length, mean))
+}
+
+// collectAll takes every living document of a part for a hit.
+func (f *finding) collectAll(p *asked, mean float64) error {
+	for doc := range uint32(p.n) {
+		if doc%checkEvery == 0 && f.ctx.Err() != nil {
+			return f.ctx.Err()
+		}
+		if !p.isDead(doc) {
+			f.hit(p, doc, mean)
+		}
+	}
+	return nil
+}
+
 // hit counts a document and keeps it where it is among the best.
 func (f *finding) hit(p *asked, doc uint32, mean float64) {
 	if f.q.Keep != nil && !f.q.Keep(p.row(doc)) {
@@ -214,11 +325,9 @@ func (f *finding) hit(p *asked, doc uint32, mean float64) {
 	f.total++
 	score := 0.0
 	if f.q.Compare == nil {
-		norm := bm25K1 * (1 - bm25B + bm25B*float64(p.length(doc))/mean)
+		length := uint32(p.length(doc))
 		for t := range p.terms {
-			e := &p.terms[t].last
-			n := float64(nameWeight*e.inName + e.text)
-			score += f.weight[t] * n * (bm25K1 + 1) / (n + norm)
+			score += f.scoreOf(t, p.terms[t].last.weight(), length, mean)
 		}
 	}
 	f.top.offer(candidate{score: score, part: p, doc: doc})
@@ -246,6 +355,7 @@ type candidate struct {
 type top struct {
 	most    int
 	compare func(a, b []byte) int
+	byID    bool // of one score, the rows have no part in the order
 	list    []candidate
 }
 
@@ -263,7 +373,10 @@ func (t *top) worse(a, b candidate) bool {
 	if t.compare == nil && a.score != b.score {
 		return a.score < b.score
 	}
-	x, y := a.part.row(a.doc), b.part.row(b.doc)
+	var x, y []byte
+	if !t.byID {
+		x, y = a.part.row(a.doc), b.part.row(b.doc)
+	}
 	if t.compare != nil {
 		if c := t.compare(x, y); c != 0 {
 			return c > 0
@@ -273,12 +386,32 @@ func (t *top) worse(a, b candidate) bool {
 	return cmp.Or(bytes.Compare(x, y), bytes.Compare(i[:], j[:])) > 0
 }
 
-func (t *top) offer(c candidate) {
-	switch {
-	case len(t.list) < t.most:
+// least is the score below which none is kept, where there is one.
+func (t *top) least() (score float64, full bool) {
+	if len(t.list) < t.most {
+		return 0, false
+	}
+	if t.most == 0 {
+		return math.Inf(1), true
+	}
+	return t.list[0].score, true
+}
+
+// takes reports whether a candidate would be kept.
+func (t *top) takes(c candidate) bool {
+	return len(t.list) < t.most || t.most > 0 && t.worse(t.list[0], c)
+}
+
+// offer keeps a candidate that is among the best so far, and tells whether it did.
+func (t *top) offer(c candidate) bool {
+	if !t.takes(c) {
+		return false
+	}
+	if len(t.list) < t.most {
 		heap.Push(t, c)
-	case t.most > 0 && t.worse(t.list[0], c):
+	} else {
 		t.list[0] = c
 		heap.Fix(t, 0)
 	}
+	return true
 }

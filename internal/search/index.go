@@ -10,6 +10,7 @@ package search
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -38,7 +39,7 @@ type Index struct {
 // level is the documents of one level. Later segments hold later documents.
 type level struct {
 	parts  []*part
-	docs   int // living
+	docs   int // living, with a token at least
 	tokens int // of all living documents
 }
 
@@ -48,10 +49,13 @@ type part struct {
 	dead     []uint64       // a bit a document; nil where all live
 	gone     int            // documents that are dead
 	deadFreq [3]map[int]int // how many dead documents have a term
+	deadName map[int]int    // how many of them have a term of all columns in the name alone
 	file     string         // that the segment was saved to; "" for none
 	sum      uint32         // of that file
 	unmap    func() error   // ends the use of the file
 	merging  bool           // it is read without the lock, and must stay
+	left     bool           // it is in no index any more, and dropped when it was merged
+	shared   bool           // dead and deadFreq are another part's too
 }
 
 // New makes an empty index.
@@ -121,8 +125,9 @@ func (x *Index) remove(id ID) error {
 			if !ok || p.isDead(doc) {
 				continue
 			}
-			l.docs--
-			l.tokens -= p.length(doc)
+			if n := p.length(doc); n > 0 {
+				l.docs, l.tokens = l.docs-1, l.tokens-n
+			}
 			if p.kill(doc); p.gone == p.n && !p.merging {
 				l.parts = slices.Delete(l.parts, i, i+1)
 				return p.drop()
@@ -136,15 +141,38 @@ func (x *Index) remove(id ID) error {
 func (p *part) isDead(doc uint32) bool { return isSet(p.dead, doc) }
 
 func (p *part) kill(doc uint32) {
+	if p.shared {
+		p.dead, p.shared = slices.Clone(p.dead), false
+		for i, freq := range p.deadFreq {
+			p.deadFreq[i] = maps.Clone(freq)
+		}
+		p.deadName = maps.Clone(p.deadName)
+	}
 	if p.dead == nil {
 		p.dead = make([]uint64, (p.n+63)/64)
 		for i := range p.deadFreq {
 			p.deadFreq[i] = map[int]int{}
 		}
+		p.deadName = map[int]int{}
 	}
 	p.dead[doc/64] |= 1 << (doc % 64)
 	p.gone++
-	p.eachTerm(doc, func(dict, term int) { p.deadFreq[dict][term]++ })
+	p.eachTerm(doc, func(dict, term int) {
+		p.deadFreq[dict][term]++
+		if dict == ofNames {
+			p.killName(doc, term)
+		}
+	})
+}
+
+// killName counts a term of a dead document's name where it is not in the text too.
+func (p *part) killName(doc uint32, term int) {
+	d := &p.dicts[ofAll]
+	if term, ok := d.find(string(p.dicts[ofNames].word(term))); ok {
+		if l := d.list(term); l.advance(doc) && l.last.doc == doc && l.last.text == 0 {
+			p.deadName[term]++
+		}
+	}
 }
 
 // docFreq is how many living documents have a term.
@@ -152,13 +180,52 @@ func (p *part) docFreq(dict, term int) int {
 	return p.dicts[dict].docFreq(term) - p.deadFreq[dict][term]
 }
 
+// textFreq is how many living documents have a term of all columns in the text.
+func (p *part) textFreq(term int) int {
+	return p.docFreq(ofAll, term) - (p.dicts[ofAll].nameFreq(term) - p.deadName[term])
+}
+
+// With gives f an index with changes that this one has not, and does not get: those of a
+// transaction under way. Nothing may change this index meanwhile.
+func (x *Index) With(docs []Doc, gone []ID, f func(*Index) error) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	y := New()
+	for n, l := range x.levels {
+		own := &level{docs: l.docs, tokens: l.tokens}
+		for _, p := range l.parts {
+			// As if it were being merged, the part stays.
+			own.parts = append(own.parts, &part{segment: p.segment, dead: p.dead, gone: p.gone, deadFreq: p.deadFreq, deadName: p.deadName, shared: true, merging: true})
+		}
+		y.levels[n] = own
+	}
+	if err := y.Apply(docs, gone); err != nil {
+		return err
+	}
+	return f(y)
+}
+
+// Clear takes all documents out.
+func (x *Index) Clear() (err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, l := range x.levels {
+		for _, p := range l.parts {
+			if p.left = p.merging; !p.left {
+				err = errors.Join(err, p.drop())
+			}
+		}
+	}
+	x.levels = map[int]*level{}
+	return err
+}
+
 // take adds a part to a level.
 func (l *level) take(p *part) {
 	l.parts = append(l.parts, p)
-	l.docs += p.n - p.gone
 	for doc := range uint32(p.n) {
-		if !p.isDead(doc) {
-			l.tokens += p.length(doc)
+		if n := p.length(doc); n > 0 && !p.isDead(doc) {
+			l.docs, l.tokens = l.docs+1, l.tokens+n
 		}
 	}
 }

@@ -28,9 +28,12 @@ const end = ^uint32(0)
 type list struct {
 	d      *dictionary
 	n      int    // documents
+	texts  bool   // only documents that have the term in the text, and what it weighs there
 	skips  []byte // of this list
+	tops   []byte // of this list, from a block on
 	at     int    // entries that were read
-	docs   []byte // what is left
+	docs   []byte // of a block, and those after it
+	pos    int    // of the next entry in docs
 	spots  []byte // from the positions of a later entry on: before them are unread ones
 	unread uint32 // positions to be passed over before those of the entry
 	last   entry
@@ -38,35 +41,100 @@ type list struct {
 
 func (d *dictionary) list(term int) list {
 	b := d.lists[listSize*term:]
-	n := int(binary.LittleEndian.Uint32(b))
-	docs, spots, skips := binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint32(b[12:])
-	return list{d: d, n: n, docs: d.docs[docs:], spots: d.spots[spots:], skips: d.skips[skips : int(skips)+(n-1)/blockSize*skipSize], last: entry{doc: end}}
+	n, docs, spots, skips, tops := number(b, 0), number(b, 2), number(b, 3), number(b, 4), number(b, 5)
+	return list{d: d, n: n, docs: d.docs[docs:], spots: d.spots[spots:], skips: d.skips[skips : skips+(n-1)/blockSize*skipSize], tops: d.tops[tops:], last: entry{doc: end}}
 }
 
 // next goes to the next document; the last entry's doc is end.
 func (l *list) next() bool {
-	if l.at == l.n {
-		l.last = entry{doc: end}
-		return false
+	for l.at < l.n {
+		if l.step(); !l.texts || l.last.text > 0 {
+			return true
+		}
 	}
+	l.last = entry{doc: end}
+	return false
+}
+
+// step goes to the next entry, which there is, even one that is not to be gone to.
+func (l *list) step() {
 	l.at++
 	l.unread += l.last.text
-	v, size := uint64(l.docs[0]), 1
-	if v >= 0x80 {
-		v, size = binary.Uvarint(l.docs)
+	if l.last, l.pos = entryAt(l.docs, l.pos, l.last.doc); l.texts {
+		l.last.inName = 0
 	}
-	l.docs = l.docs[size:]
-	doc := l.last.doc + uint32(v>>1) // the first is counted from end, which is -1
-	if v&1 == 1 {
-		l.last = entry{doc: doc, text: 1}
-		return true
-	}
-	inName, a := binary.Uvarint(l.docs)
-	text, b := binary.Uvarint(l.docs[a:])
-	l.docs = l.docs[a+b:]
-	l.last = entry{doc, uint32(inName), uint32(text)}
-	return true
 }
+
+// entryAt reads the entry at a place, which comes after that of a document, and gives the
+// place of the next one.
+func entryAt(b []byte, at int, doc uint32) (entry, int) {
+	v, at := uvarintAt(b, at)
+	doc += v >> 1 // the first is counted from end, which is -1
+	if v&1 == 1 {
+		return entry{doc: doc, text: 1}, at
+	}
+	inName, at := uvarintAt(b, at)
+	text, at := uvarintAt(b, at)
+	return entry{doc, inName, text}, at
+}
+
+// uvarintAt reads a number, and gives the place after it.
+func uvarintAt(b []byte, at int) (uint32, int) {
+	if v := uint32(b[at]); v < 0x80 {
+		return v, at + 1
+	}
+	return longUvarintAt(b, at)
+}
+
+func longUvarintAt(b []byte, at int) (uint32, int) {
+	v, size := binary.Uvarint(b[at:])
+	return uint32(v), at + size
+}
+
+// addTo adds the weight of the term in each document to its count. In names it weighs
+// nothing where texts alone are meant; a mark, which is in neither, weighs 1.
+func (l *list) addTo(counts []uint32, what columns) {
+	b, at, e := l.docs, 0, entry{doc: end}
+	for range l.n {
+		// Most entries are of one byte: a call for each would cost as much as the rest.
+		v, next := uint32(b[at]), at+1
+		if v >= 0x80 {
+			v, next = longUvarintAt(b, at)
+		}
+		if v&1 == 1 {
+			e.doc, at = e.doc+v>>1, next
+			counts[e.doc]++
+			continue
+		}
+		e, at = entryAt(b, at, e.doc)
+		switch what {
+		case inTexts:
+			counts[e.doc] += e.text
+		case inMarks:
+			counts[e.doc]++
+		default:
+			counts[e.doc] += e.weight()
+		}
+	}
+}
+
+// top tells of the documents of the next block whose top was not asked for: the most that a
+// function of weight and length gives for one, and the least length of one that is not
+// beaten. The function rises with the weight, and falls with the length.
+func (l *list) top(f func(weight, length uint32) float64) (most float64, shortest uint32) {
+	pairs, at := uvarintAt(l.tops, 0)
+	for range pairs {
+		var weight uint32
+		weight, at = uvarintAt(l.tops, at)
+		shortest, at = uvarintAt(l.tops, at)
+		most = max(most, f(weight, shortest))
+	}
+	l.tops = l.tops[at:]
+	return most, shortest
+}
+
+// weight is how much the last entry counts for a score.
+func (e entry) weight() uint32 { return nameWeight*e.inName + e.text }
 
 // advance goes to the first document that is not before one, from where the list is.
 func (l *list) advance(doc uint32) bool {
@@ -93,7 +161,7 @@ func (l *list) jump(block int) {
 	s := l.skips[(block-1)*skipSize:]
 	l.at = block * blockSize
 	l.last = entry{doc: binary.LittleEndian.Uint32(s)}
-	l.docs = l.d.docs[binary.LittleEndian.Uint32(s[4:]):]
+	l.docs, l.pos = l.d.docs[binary.LittleEndian.Uint32(s[4:]):], 0
 	l.spots = l.d.spots[binary.LittleEndian.Uint32(s[8:]):]
 	l.unread = 0
 }

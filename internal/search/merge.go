@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 )
 
 const (
@@ -16,11 +17,15 @@ const (
 	mergeNow = 512
 )
 
-// due gives the parts that shall be merged next, the smallest first: those of one size
-// where there are fanout of them. It gives none where nothing is to be done.
+// due gives the parts that shall be merged next: one most of whose documents are gone, or
+// those of one size where there are fanout of them, the smallest size first. It gives none
+// where nothing is to be done.
 func (l *level) due() []*part {
 	bySize := map[int][]*part{}
 	for _, p := range l.parts {
+		if p.n > fanout && 2*p.gone > p.n {
+			return []*part{p}
+		}
 		tier := tierOf(p.n - p.gone)
 		bySize[tier] = append(bySize[tier], p)
 	}
@@ -45,22 +50,28 @@ func (l *level) mergeSmall() error {
 		if parts == nil {
 			return nil
 		}
-		if err := l.replace(parts, &part{segment: merged(segmentsOf(parts))}); err != nil {
+		if err := l.replace(parts, &part{segment: mergedWhole(parts...)}); err != nil {
 			return err
 		}
 	}
 }
 
 // Tidy merges segments that Apply left, until there are few, or the context ends. Searches
-// and changes go on meanwhile.
+// and changes go on meanwhile. After each merge it rests for as long as that took: half of a
+// processor is for others.
 func (x *Index) Tidy(ctx context.Context) error {
 	for {
+		began := time.Now()
 		l, parts, segments, dead := x.beginMerge()
 		if parts == nil {
 			return nil
 		}
-		s := merged(segments, dead)
-		if err := x.endMerge(l, parts, dead, s, ctx.Err() == nil); err != nil || ctx.Err() != nil {
+		s := merged(ctx, segments, dead)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Since(began)):
+		}
+		if err := x.endMerge(l, parts, dead, s); err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
 		}
 	}
@@ -85,8 +96,8 @@ func (x *Index) beginMerge() (*level, []*part, []*segment, [][]uint64) {
 }
 
 // endMerge puts a segment in the place of the parts that it was made of, without what died
-// meanwhile, or lets go of the parts.
-func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, s *segment, keep bool) error {
+// meanwhile, or, with none, lets go of the parts.
+func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, s *segment) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var died []ID
@@ -98,7 +109,14 @@ func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, s *segment, k
 			}
 		}
 	}
-	if !keep || !slices.Contains(l.parts, parts[0]) { // closed meanwhile
+	if parts[0].left { // the index was emptied meanwhile
+		var errs []error
+		for _, p := range parts {
+			errs = append(errs, p.drop())
+		}
+		return errors.Join(errs...)
+	}
+	if s == nil {
 		return nil
 	}
 	one := &part{segment: s}
@@ -108,6 +126,21 @@ func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, s *segment, k
 		}
 	}
 	return l.replace(parts, one)
+}
+
+// Scrub writes all segments anew in which documents are gone, so that nothing of those is
+// left. Searches wait for it.
+func (x *Index) Scrub() (err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, l := range x.levels {
+		for _, p := range slices.Clone(l.parts) {
+			if p.gone > 0 && !p.merging {
+				err = errors.Join(err, l.replace([]*part{p}, &part{segment: mergedWhole(p)}))
+			}
+		}
+	}
+	return err
 }
 
 // tierOf is the size of a segment in powers of fanout.
@@ -140,9 +173,16 @@ func segmentsOf(parts []*part) (segments []*segment, dead [][]uint64) {
 	return segments, dead
 }
 
-// merged makes one segment of the documents of several that are not dead.
-func merged(segments []*segment, dead [][]uint64) *segment {
-	w := &writer{}
+// mergedWhole makes one segment of the living documents of parts.
+func mergedWhole(parts ...*part) *segment {
+	segments, dead := segmentsOf(parts)
+	return merged(context.Background(), segments, dead)
+}
+
+// merged makes one segment of the documents of several that are not dead; nil where the
+// context ends before.
+func merged(ctx context.Context, segments []*segment, dead [][]uint64) *segment {
+	w := newWriter()
 	renumbered := make([][]uint32, len(segments))
 	for i, p := range segments {
 		renumbered[i] = make([]uint32, p.n)
@@ -156,14 +196,24 @@ func merged(segments []*segment, dead [][]uint64) *segment {
 		}
 	}
 	for dict := range w.dicts {
-		mergeDictionary(&w.dicts[dict], segments, dict, renumbered)
+		if !mergeDictionary(ctx, &w.dicts[dict], segments, dict, renumbered) {
+			return nil
+		}
 	}
 	return w.segment()
 }
 
-func mergeDictionary(to *dictionaryWriter, segments []*segment, dict int, renumbered [][]uint32) {
+// termsAtOnce is how many terms are merged between looks at the context.
+const termsAtOnce = 1000
+
+// mergeDictionary merges a dictionary of several segments; false where the context ends
+// before.
+func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segment, dict int, renumbered [][]uint32) bool {
 	at := make([]int, len(segments)) // the next term of each
-	for {
+	for n := 0; ; n++ {
+		if n%termsAtOnce == 0 && ctx.Err() != nil {
+			return false
+		}
 		var least []byte
 		for i, p := range segments {
 			d := &p.dicts[dict]
@@ -172,7 +222,7 @@ func mergeDictionary(to *dictionaryWriter, segments []*segment, dict int, renumb
 			}
 		}
 		if least == nil {
-			return
+			return true
 		}
 		to.begin()
 		for i, p := range segments {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"sort"
 	"unicode/utf8"
 )
 
@@ -56,6 +58,77 @@ func (x *Index) NearWords(ctx context.Context, word string, slips, level int, in
 		return cmp.Or(a.Distance-b.Distance, b.Docs-a.Docs, cmp.Compare(a.Word, b.Word))
 	})
 	return out, nil
+}
+
+// alikeReads bounds how many entries of lists Alike reads, from the rarest mark on.
+const alikeReads = 1 << 18
+
+// Alike gives up to n documents that share most of some marks, those that share the most
+// first, then by id; their Score is how many they share. Of documents that share frequent
+// marks alone some may be left out. Keep is as in a Query.
+func (x *Index) Alike(ctx context.Context, marks []string, level, n int, keep func(row []byte) bool) ([]Hit, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var parts []asked
+	for at, l := range x.levels {
+		if at <= level {
+			for _, p := range l.parts {
+				parts = append(parts, asked{part: p, level: at})
+			}
+		}
+	}
+	freq := make(map[string]int, len(marks))
+	for _, mark := range marks {
+		freq[mark] = 0
+		for _, p := range parts {
+			if term, ok := p.dicts[ofMarks].find(mark); ok {
+				freq[mark] += p.docFreq(ofMarks, term)
+			}
+		}
+	}
+	rising := slices.SortedFunc(maps.Keys(freq), func(a, b string) int { return cmp.Or(freq[a]-freq[b], cmp.Compare(a, b)) })
+	f := finding{ctx: ctx}
+	defer f.release()
+	most := top{most: n, byID: true}
+	for i := range parts {
+		if err := f.countShared(&parts[i], rising, freq, &most, keep); err != nil {
+			return nil, err
+		}
+	}
+	sort.Sort(sort.Reverse(&most))
+	hits := make([]Hit, 0, len(most.list))
+	for _, c := range most.list {
+		hits = append(hits, Hit{ID: c.part.id(c.doc), Level: c.part.level, Score: c.score, Row: bytes.Clone(c.part.row(c.doc))})
+	}
+	return hits, nil
+}
+
+// countShared counts for each document of a part how many of the marks it has.
+func (f *finding) countShared(p *asked, marks []string, freq map[string]int, most *top, keep func(row []byte) bool) error {
+	shared, read := f.tally(p.n), 0
+	for i, mark := range marks {
+		if read += freq[mark]; i > 0 && read > alikeReads {
+			break
+		}
+		if err := f.ctx.Err(); err != nil {
+			return err
+		}
+		term, ok := p.dicts[ofMarks].find(mark)
+		if !ok {
+			continue
+		}
+		for l := p.dicts[ofMarks].list(term); l.next(); {
+			shared.counts[l.last.doc]++
+		}
+	}
+	shared.living(p.part)
+	for _, e := range shared.entries() {
+		c := candidate{score: float64(e.text), part: p, doc: e.doc}
+		if most.takes(c) && (keep == nil || keep(p.row(e.doc))) {
+			most.offer(c)
+		}
+	}
+	return nil
 }
 
 // near gives the terms of a vocabulary within a distance of a word. It walks the sorted

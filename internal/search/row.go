@@ -16,7 +16,7 @@ func (f *finding) inRow(p *part, row []words.Piece) (source, error) {
 		}
 		for _, e := range names {
 			if f.columns == inBoth {
-				e.inName, e.text = e.text, 0
+				e.text *= nameWeight
 			}
 			found = append(found, e)
 		}
@@ -44,7 +44,7 @@ func joined(names, texts []entry) []entry {
 		case a.doc > b.doc:
 			out, texts = append(out, b), texts[1:]
 		default:
-			out = append(out, entry{a.doc, a.inName, b.text})
+			out = append(out, entry{doc: a.doc, text: a.text + b.text})
 			names, texts = names[1:], texts[1:]
 		}
 	}
@@ -104,14 +104,13 @@ func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
 			return nil, err
 		}
 		if i == 0 {
-			first, err := f.union(p, dict, terms)
+			first, err := f.union(p, dict, terms, inTexts)
 			if err != nil {
 				return nil, err
 			}
+			first.gather()
 			for _, e := range first.gathered {
-				if e.text > 0 {
-					docs = append(docs, e.doc)
-				}
+				docs = append(docs, e.doc)
 			}
 			continue
 		}

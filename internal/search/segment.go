@@ -26,11 +26,15 @@ import (
 //	three dictionaries, of all columns, of names and of marks:
 //	 words    uint32 a term and one more: where it begins in wordData
 //	 wordData the terms, sorted by bytes, each followed by '\n'
-//	 lists    16 bytes a term: documents, where its list begins, its positions, its skips
+//	 grams    the runs of bytes in the terms, see gram.go
+//	 gramTerms the terms that have each run
+//	 lists    24 bytes a term: documents, those of them that have it in the name alone,
+//	          where its list begins, its positions, its skips, its tops
 //	 docs     lists, see list.go
 //	 spots    positions
 //	 skips    12 bytes a block of a list but the last: its last document, where the next
 //	          block begins in docs and in spots
+//	 tops     for each block of a list of several, what its documents score at most
 type segment struct {
 	data    []byte
 	n       int
@@ -52,8 +56,8 @@ const (
 )
 
 const (
-	magic      = "LGSEG\x00\x00\x01"
-	partsTotal = 7 + 3*6
+	magic      = "LGSEG\x00\x00\x03"
+	partsTotal = 7 + 3*9
 	headerSize = len(magic) + 8 + partsTotal*16 + 8
 )
 
@@ -97,7 +101,7 @@ func (s *segment) parts() []*[]byte {
 	list := []*[]byte{&s.ids, &s.byID, &s.lengths, &s.rows, &s.rowData, &s.forward, &s.terms}
 	for i := range s.dicts {
 		d := &s.dicts[i]
-		list = append(list, &d.words, &d.wordData, &d.lists, &d.docs, &d.spots, &d.skips)
+		list = append(list, &d.words, &d.wordData, &d.grams, &d.gramTerms, &d.lists, &d.docs, &d.spots, &d.skips, &d.tops)
 	}
 	return list
 }
@@ -139,12 +143,13 @@ func (s *segment) eachTerm(doc uint32, f func(dict, term int)) {
 
 // dictionary is a sorted vocabulary with a list of documents for each term.
 type dictionary struct {
-	words, wordData    []byte
-	lists              []byte
-	docs, spots, skips []byte
+	words, wordData          []byte
+	grams, gramTerms         []byte // of a large one
+	lists                    []byte
+	docs, spots, skips, tops []byte
 }
 
-const listSize = 16
+const listSize = 24
 
 func (d *dictionary) size() int { return len(d.lists) / listSize }
 
@@ -153,9 +158,10 @@ func (d *dictionary) word(term int) []byte {
 	return d.wordData[number(d.words, term) : number(d.words, term+1)-1]
 }
 
-func (d *dictionary) docFreq(term int) int {
-	return int(binary.LittleEndian.Uint32(d.lists[listSize*term:]))
-}
+func (d *dictionary) docFreq(term int) int { return number(d.lists[listSize*term:], 0) }
+
+// nameFreq is how many documents have a term in the name alone.
+func (d *dictionary) nameFreq(term int) int { return number(d.lists[listSize*term:], 1) }
 
 // seek gives the first term that is not below a word.
 func (d *dictionary) seek(word string) int {
@@ -185,18 +191,4 @@ func (d *dictionary) fitting(p words.Piece) (terms []int) {
 		return d.containing([]byte(p.Text))
 	}
 	return terms
-}
-
-// containing gives the terms that a text lies in, where '\n' stands for their end.
-func (d *dictionary) containing(text []byte) (terms []int) {
-	for from := 0; ; {
-		i := bytes.Index(d.wordData[from:], text)
-		if i < 0 {
-			return terms
-		}
-		at := uint32(from + i)
-		term := sort.Search(d.size(), func(i int) bool { return uint32(number(d.words, i+1)) > at })
-		terms = append(terms, term)
-		from = number(d.words, term+1)
-	}
 }

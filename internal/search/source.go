@@ -12,7 +12,8 @@ import (
 // documents in it, or entries that were gathered from several, without them.
 type source struct {
 	list
-	gathered []entry
+	sum      *tally  // what is to be gathered
+	gathered []entry // with their weights as their text
 	isList   bool
 	living   int // documents that live
 }
@@ -28,6 +29,7 @@ func (s *source) next() bool {
 	if s.isList {
 		return s.list.next()
 	}
+	s.gather()
 	if len(s.gathered) == 0 {
 		s.last = entry{doc: end}
 		return false
@@ -40,6 +42,7 @@ func (s *source) advance(doc uint32) bool {
 	if s.isList {
 		return s.list.advance(doc)
 	}
+	s.gather()
 	if s.last.doc >= doc && s.last.doc != end {
 		return true
 	}
@@ -57,6 +60,13 @@ func (s *source) advance(doc uint32) bool {
 	})
 	s.gathered = s.gathered[min(from, to)+i:]
 	return s.next()
+}
+
+// gather makes entries of a tally, once somebody walks them.
+func (s *source) gather() {
+	if s.sum != nil {
+		s.gathered, s.sum = s.sum.entries(), nil
+	}
 }
 
 func listed(d *dictionary, term, living int) source {
@@ -89,10 +99,14 @@ func (f *finding) single(p *part, piece words.Piece) (source, error) {
 	switch {
 	case len(terms) == 0:
 		return entries(nil), nil
-	case len(terms) == 1 && f.columns != inTexts:
+	case len(terms) == 1 && f.columns == inTexts:
+		s := listed(d, terms[0], p.textFreq(terms[0]))
+		s.texts = true
+		return s, nil
+	case len(terms) == 1:
 		return listed(d, terms[0], p.docFreq(dict, terms[0])), nil
 	}
-	return f.union(p, dict, terms)
+	return f.union(p, dict, terms, f.columns)
 }
 
 // marked finds documents that have one of several marks.
@@ -109,12 +123,11 @@ func (f *finding) marked(p *part, any []string) (source, error) {
 	if len(terms) == 1 {
 		return listed(d, terms[0], p.docFreq(ofMarks, terms[0])), nil
 	}
-	return f.union(p, ofMarks, terms)
+	return f.union(p, ofMarks, terms, inMarks)
 }
 
-// union gathers the living documents of several terms, with how often they are there
-// together.
-func (f *finding) union(p *part, dict int, terms []int) (source, error) {
+// union gathers the living documents of several terms, with what they weigh together.
+func (f *finding) union(p *part, dict int, terms []int, what columns) (source, error) {
 	if len(terms) == 0 {
 		return entries(nil), nil
 	}
@@ -124,26 +137,15 @@ func (f *finding) union(p *part, dict int, terms []int) (source, error) {
 		if err := f.ctx.Err(); err != nil {
 			return source{}, err
 		}
-		for l := d.list(term); l.next(); {
-			e := l.last
-			if dict == ofAll && f.columns == inTexts {
-				if e.inName = 0; e.text == 0 {
-					continue
-				}
-			}
-			if !p.isDead(e.doc) {
-				sum.count(e)
-			}
-		}
+		l := d.list(term)
+		l.addTo(sum.counts, what)
 	}
-	return entries(sum.entries()), nil
+	return source{list: unread, sum: sum, living: sum.living(p)}, nil
 }
 
-// tally sums entries by document.
+// tally sums what terms weigh by document.
 type tally struct {
-	counts []uint64 // by document: inName << 32 | text
-	seen   []uint64 // a bit a document
-	n      int
+	counts []uint32
 	list   []entry
 }
 
@@ -153,12 +155,9 @@ var tallies = sync.Pool{New: func() any { return &tally{} }}
 func (f *finding) tally(n int) *tally {
 	t, _ := tallies.Get().(*tally)
 	if cap(t.counts) < n {
-		t.counts = make([]uint64, n)
+		t.counts = make([]uint32, n)
 	}
-	if words := (n + 63) / 64; cap(t.seen) < words {
-		t.seen = make([]uint64, words)
-	}
-	t.counts, t.seen, t.n = t.counts[:n], t.seen[:(n+63)/64], 0
+	t.counts = t.counts[:n]
 	f.scratch = append(f.scratch, t)
 	return t
 }
@@ -167,28 +166,33 @@ func (f *finding) tally(n int) *tally {
 // documents counted, and the next one that uses the tally may be of another world.
 func (f *finding) release() {
 	for _, t := range f.scratch {
-		clear(t.seen)
+		clear(t.counts)
 		tallies.Put(t)
 	}
 }
 
-func (t *tally) count(e entry) {
-	bit := uint64(1) << (e.doc % 64)
-	if t.seen[e.doc/64]&bit == 0 {
-		t.seen[e.doc/64] |= bit
-		t.counts[e.doc] = 0
-		t.n++
+// living takes out the documents that are gone, and gives how many are left.
+func (t *tally) living(p *part) (n int) {
+	for at, word := range p.dead {
+		for ; word != 0; word &= word - 1 {
+			t.counts[64*at+bits.TrailingZeros64(word)] = 0
+		}
 	}
-	t.counts[e.doc] += uint64(e.inName)<<32 | uint64(e.text)
+	for _, count := range t.counts {
+		if count > 0 {
+			n++
+		}
+	}
+	return n
 }
 
-// entries gives the documents that were counted, rising, valid till the tally is released.
+// entries gives the documents that were counted, rising, with their weights. They are valid
+// till the tally is released.
 func (t *tally) entries() []entry {
-	list := slices.Grow(t.list[:0], t.n)
-	for i, word := range t.seen {
-		for ; word != 0; word &= word - 1 {
-			doc := uint32(i)*64 + uint32(bits.TrailingZeros64(word))
-			list = append(list, entry{doc, uint32(t.counts[doc] >> 32), uint32(t.counts[doc])})
+	list := t.list[:0]
+	for doc, n := range t.counts {
+		if n > 0 {
+			list = append(list, entry{doc: uint32(doc), text: n})
 		}
 	}
 	t.list = list

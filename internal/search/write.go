@@ -79,7 +79,7 @@ func (g *gathered) hold(at uint32) {
 
 // segment makes the segment.
 func (b *builder) segment() *segment {
-	w := &writer{}
+	w := newWriter()
 	for _, d := range b.docs {
 		w.document(d.id, d.length, d.row)
 	}
@@ -119,10 +119,55 @@ type writer struct {
 // dictionaryWriter writes a dictionary term by term.
 type dictionaryWriter struct {
 	dictionary
+	lengths *[]byte    // of the documents
 	forward [][]uint32 // terms by document
-	from    [3]int     // where the list under way begins in docs, spots and skips
+	from    [4]int     // where the list under way begins in docs, spots, skips and tops
 	n       int
+	inName  int // of them, those that have it in the name alone
 	last    uint32
+	best    frontier // of the block under way
+}
+
+// frontier is the documents of a block that none other beats: for each weight the least
+// length. Great weights share the last place, with the greatest of them.
+type frontier struct {
+	least [64]uint32 // one more than the length; 0 for none
+	great uint32
+}
+
+func (f *frontier) add(weight, length uint32) {
+	at := min(weight, uint32(len(f.least)-1))
+	if f.great = max(f.great, weight); f.least[at] == 0 || length < f.least[at]-1 {
+		f.least[at] = length + 1
+	}
+}
+
+// appendTo writes the frontier, and empties it.
+func (f *frontier) appendTo(b []byte) []byte {
+	var pairs []byte
+	n, least := 0, end
+	for at := len(f.least) - 1; at >= 0; at-- {
+		length := f.least[at] - 1
+		if f.least[at] == 0 || length >= least {
+			continue
+		}
+		weight := uint64(at)
+		if at == len(f.least)-1 {
+			weight = uint64(f.great)
+		}
+		pairs = binary.AppendUvarint(binary.AppendUvarint(pairs, weight), uint64(length))
+		n, least = n+1, length
+	}
+	*f = frontier{}
+	return append(binary.AppendUvarint(b, uint64(n)), pairs...)
+}
+
+func newWriter() *writer {
+	w := &writer{}
+	for i := range w.dicts {
+		w.dicts[i].lengths = &w.seg.lengths
+	}
+	return w
 }
 
 func (w *writer) document(id ID, length uint32, row []byte) {
@@ -138,8 +183,8 @@ func (w *writer) document(id ID, length uint32, row []byte) {
 }
 
 func (d *dictionaryWriter) begin() {
-	d.from = [3]int{len(d.docs), len(d.spots), len(d.skips)}
-	d.n, d.last = 0, end
+	d.from = [4]int{len(d.docs), len(d.spots), len(d.skips), len(d.tops)}
+	d.n, d.inName, d.last = 0, 0, end
 }
 
 // entry adds a document to the list under way, with its positions as they are kept.
@@ -148,7 +193,9 @@ func (d *dictionaryWriter) entry(e entry, spots []byte) {
 		d.skips = binary.LittleEndian.AppendUint32(d.skips, d.last)
 		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(len(d.docs)))
 		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(len(d.spots)))
+		d.tops = d.best.appendTo(d.tops)
 	}
+	d.best.add(e.weight(), binary.LittleEndian.Uint32((*d.lengths)[4*e.doc:]))
 	v := uint64(e.doc-d.last) << 1
 	if e.inName == 0 && e.text == 1 {
 		d.docs = binary.AppendUvarint(d.docs, v|1)
@@ -156,6 +203,9 @@ func (d *dictionaryWriter) entry(e entry, spots []byte) {
 		d.docs = binary.AppendUvarint(d.docs, v)
 		d.docs = binary.AppendUvarint(d.docs, uint64(e.inName))
 		d.docs = binary.AppendUvarint(d.docs, uint64(e.text))
+	}
+	if e.text == 0 && e.inName > 0 {
+		d.inName++
 	}
 	d.spots = append(d.spots, spots...)
 	d.n, d.last = d.n+1, e.doc
@@ -168,9 +218,14 @@ func (d *dictionaryWriter) finish(word []byte) {
 	if d.n == 0 {
 		return
 	}
+	if d.n > blockSize {
+		d.tops = d.best.appendTo(d.tops)
+	} else {
+		d.best = frontier{}
+	}
 	d.words = binary.LittleEndian.AppendUint32(d.words, uint32(len(d.wordData)))
 	d.wordData = append(append(d.wordData, word...), '\n')
-	for _, v := range []int{d.n, d.from[0], d.from[1], d.from[2]} {
+	for _, v := range []int{d.n, d.inName, d.from[0], d.from[1], d.from[2], d.from[3]} {
 		d.lists = binary.LittleEndian.AppendUint32(d.lists, uint32(v))
 	}
 }
@@ -199,6 +254,9 @@ func (w *writer) segment() *segment {
 	for i := range w.dicts {
 		d := w.dicts[i].dictionary
 		d.words = binary.LittleEndian.AppendUint32(d.words, uint32(len(d.wordData)))
+		if i != ofMarks {
+			d.addGrams()
+		}
 		s.dicts[i] = d
 	}
 	return assemble(&s)

@@ -2,6 +2,7 @@ package benchtest
 
 import (
 	"bufio"
+	"io"
 	"os/exec"
 	"testing"
 	"time"
@@ -42,22 +43,12 @@ func BenchmarkStart(b *testing.B) {
 func start(b *testing.B, program, dir string) (took, cpu time.Duration) {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), program, "mcp", "--data", dir)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	in, out := startPiped(b, cmd)
 	if _, err := in.Write([]byte(hello + "\n")); err != nil {
 		b.Fatal(err)
 	}
-	if _, err := bufio.NewReader(out).ReadSlice('\n'); err != nil {
+	if _, err := out.ReadSlice('\n'); err != nil {
 		b.Fatal(err)
 	}
 	took = time.Since(began)
@@ -68,4 +59,21 @@ func start(b *testing.B, program, dir string) (took, cpu time.Duration) {
 		b.Fatal(err)
 	}
 	return took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+// startPiped starts a program that is spoken to over stdio.
+func startPiped(b *testing.B, c *exec.Cmd) (io.WriteCloser, *bufio.Reader) {
+	b.Helper()
+	in, err := c.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	return in, bufio.NewReader(out)
 }

@@ -112,7 +112,7 @@ func openApp(b *testing.B, dir string) *app.App {
 	c.Data, c.Database = dir, readyDatabase(b, dir)
 	c.Limits = app.Limits{Calls: many, CallsBurst: many, Resources: many, Lists: many, ListPages: many, ToolLists: many, Writes: many, Auth: many, Commands: many}
 	c.Proposals.PlayerMinute, c.Proposals.PlayerHour, c.Proposals.KeyMinute, c.Proposals.WorldMinute, c.Proposals.TokensDay = many, many, many, many, many
-	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler)})
+	a, err := app.Open(b.Context(), c, app.Options{Version: "1.0.0", Logger: slog.New(slog.DiscardHandler), Fresh: os.Getenv("BENCH_FRESH") == "1"})
 	if err != nil {
 		b.Fatal(err)
 	}

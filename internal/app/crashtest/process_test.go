@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -156,9 +157,20 @@ func serve(t testing.TB, at, key string) *server {
 	case <-s.dead:
 		t.Fatalf("the server ended: %s", s.said)
 	case <-time.After(patience):
-		t.Fatalf("the server does not listen: %s", s.said)
+		t.Fatalf("the server does not listen: %s", s.stacks())
 	}
 	return s
+}
+
+// stacks ends a process that hangs, and gives what it said last: what each of its
+// goroutines waits for.
+func (s *server) stacks() string {
+	_ = s.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-s.dead:
+	case <-time.After(patience):
+	}
+	return s.said.String()
 }
 
 // kill ends the process as a crash does, and waits until it is gone.
@@ -167,6 +179,9 @@ func (s *server) kill() {
 	<-s.dead
 	s.client.CloseIdleConnections()
 }
+
+// mostLines is room for the stacks of a process.
+const mostLines = 1000
 
 // tail keeps the last lines that a process wrote.
 type tail struct {
@@ -178,7 +193,7 @@ func (t *tail) add(line string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lines = append(t.lines, line)
-	if len(t.lines) > 20 {
+	if len(t.lines) > mostLines {
 		t.lines = t.lines[1:]
 	}
 }

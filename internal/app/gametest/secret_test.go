@@ -60,6 +60,7 @@ func TestNoSecretInProcess(t *testing.T) {
 	if err != nil || len(o.Broken) > 0 || looks == 0 {
 		t.Fatal(err, o.Broken, looks)
 	}
+	t.Logf("%d looks at the table show no mark", looks)
 }
 
 // mark puts a mark into every secret field that can hold one, and a number into others.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,12 +100,27 @@ func (tw *twins) askAs(who string, a, b request) bool {
 	if x == y || tw.alike != nil && tw.alike(a, x, y) {
 		return true
 	}
-	at := 0
-	for at < min(len(x), len(y)) && x[at] == y[at] {
-		at++
-	}
+	at := differAt(x, y)
 	tw.t.Errorf("what is hidden shows to %s in call %d, %s\nat %d\nwithout it: …%s\n   with it: …%s", who, tw.asked, a, at, around(x, at), around(y, at))
 	return false
+}
+
+// differAt is where two replies part: their bodies, for a body of another length shows in
+// the head already.
+func differAt(x, y string) int {
+	from := 0
+	if a, b := strings.Index(x, "\n\n"), strings.Index(y, "\n\n"); a == b && a > 0 {
+		from = a
+	}
+	for _, at := range []int{from, 0} {
+		for at < min(len(x), len(y)) && x[at] == y[at] {
+			at++
+		}
+		if at < max(len(x), len(y)) {
+			return at
+		}
+	}
+	return 0
 }
 
 func around(s string, at int) string { return s[max(0, at-300):min(len(s), at+300)] }

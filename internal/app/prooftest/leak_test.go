@@ -228,45 +228,54 @@ func (o *oracle) exports() {
 // it can.
 func (o *oracle) tryControl() {
 	o.t.Helper()
-	for offset := 0; offset < 2000; offset += 100 {
-		o.call("gm", request{operation: "control", method: "GET", path: "/api/mcp/changes?limit=100&offset=" + itoa(offset)})
-	}
-	seeing := map[string][]string{"admin": nil, "stranger": nil}
-	for who := range seeing {
-		for offset := 0; offset < 800; offset += 100 {
-			for _, path := range []string{"/api/mcp/cards?limit=100&offset=", "/api/mcp/changes?limit=100&offset=", "/api/mcp/trash?limit=100&offset=", "/api/mcp/wanted?limit=100&offset=", "/api/mcp/tags?limit=100&offset="} {
-				got := o.call(who, request{operation: "control", method: "GET", path: path + itoa(offset)})
-				var list struct {
-					Cards   []struct{ ID string }
-					Changes []struct {
-						ID string `json:"card_id"`
-					}
-				}
-				_ = json.Unmarshal([]byte(got.body), &list) // what is no list has no ids
-				for _, c := range list.Cards {
-					if strings.Contains(path, "trash") {
-						o.call(who, request{operation: "control", method: "POST", path: "/api/mcp/cards/~" + c.ID + "/restore", body: "{}"})
-					}
-					seeing[who] = append(seeing[who], c.ID)
-				}
-				for _, c := range list.Changes {
-					seeing[who] = append(seeing[who], c.ID)
-				}
-			}
+	o.list("gm", "changes")
+	for _, who := range []string{"admin", "stranger"} {
+		trashed := o.list(who, "trash")
+		for _, id := range trashed {
+			o.call(who, request{operation: "control", method: "POST", path: "/api/mcp/cards/~" + id + "/restore", body: "{}"})
 		}
-		slices.Sort(seeing[who])
-		for _, id := range slices.Compact(seeing[who]) {
-			paths := []string{"", "/file", "/history/1", "/history/2", "/history/3", "/history/4", "/history/5"}
-			for _, path := range paths {
-				if got := o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/cards/~" + id + path}); len(path) > len("/file") && got.status != 200 {
-					break
-				}
+		o.list(who, "wanted")
+		o.list(who, "tags")
+		seen := slices.Concat(trashed, o.list(who, "cards"), o.list(who, "changes"))
+		slices.Sort(seen)
+		for _, id := range slices.Compact(seen) {
+			card := "/api/mcp/cards/~" + id
+			o.call(who, request{operation: "control", method: "GET", path: card})
+			o.call(who, request{operation: "control", method: "GET", path: card + "/file"})
+			for n := 1; o.call(who, request{operation: "control", method: "GET", path: card + "/history/" + itoa(n)}).status == 200; n++ {
 			}
 		}
 		for _, kind := range o.known.types {
 			o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/types/" + kind})
 		}
 		o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/queries?limit=100"})
+	}
+}
+
+// list goes through a list to its end, and gives the ids of the cards in it.
+func (o *oracle) list(who, of string) (ids []string) {
+	o.t.Helper()
+	for offset := 0; ; offset += 100 {
+		got := o.call(who, request{operation: "control", method: "GET", path: "/api/mcp/" + of + "?limit=100&offset=" + itoa(offset)})
+		var page struct {
+			Cards   []struct{ ID string }
+			Changes []struct {
+				ID string `json:"card_id"`
+			}
+			Next *int `json:"next_offset"`
+		}
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != 200 {
+			o.t.Fatalf("%s of %s: %d %.300s", of, who, got.status, got.body)
+		}
+		for _, c := range page.Cards {
+			ids = append(ids, c.ID)
+		}
+		for _, c := range page.Changes {
+			ids = append(ids, c.ID)
+		}
+		if page.Next == nil {
+			return ids
+		}
 	}
 }
 
@@ -312,8 +321,8 @@ func (o *oracle) stored() string {
 		return o.rows()
 	}
 	var b strings.Builder
-	files, _ := filepath.Glob(filepath.Join(o.app.Config.Data, app.StoreFile+"*")) // the pattern is good
-	for _, f := range files {
+	base := filepath.Join(o.app.Config.Data, app.StoreFile)
+	for _, f := range []string{base, base + "-wal"} {
 		part, err := os.ReadFile(f)
 		if err != nil {
 			o.t.Error(err)

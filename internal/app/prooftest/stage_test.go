@@ -179,15 +179,16 @@ func (s *sink) String() string {
 
 // stage is the product, served, with one world that people play in.
 type stage struct {
-	t      testing.TB
-	src    *source
-	app    *app.App
-	url    string
-	world  access.WorldID
-	keys   map[string]string // secrets by who holds them
-	logs   *sink
-	traces *sink
-	close  func() // ends it; more than once does no harm
+	t       testing.TB
+	src     *source
+	app     *app.App
+	url     string
+	world   access.WorldID
+	keys    map[string]string // secrets by who holds them
+	logs    *sink
+	traces  *sink
+	options app.Options
+	close   func() // ends it; more than once does no harm
 }
 
 // host is what requests name, so that addresses in answers are the same on every stage.
@@ -215,8 +216,9 @@ func newStage(t testing.TB, on string) *stage {
 	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1, Commands: -1, Auth: -1}
 	c.Studio.Blender, c.Studio.Godot = filepath.Join(c.Data, "no-blender"), filepath.Join(c.Data, "no-godot")
 	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s.app, err = app.Open(t.Context(), c, app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,
-		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger, Still: true})
+	s.options = app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,
+		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger, Still: true}
+	s.app, err = app.Open(t.Context(), c, s.options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
-	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -173,30 +171,7 @@ func (r reader) filtered(s canon.Sight, f canon.Filter) []canon.Card {
 }
 
 func (r reader) passes(s canon.Sight, f canon.Filter, c canon.Card) bool {
-	switch {
-	case !strings.Contains(markup.Fold(c.Name), markup.Fold(f.NameContains)),
-		!strings.HasPrefix(markup.Fold(c.Name), markup.Fold(f.NameStarts)),
-		!c.Key.HasPrefix(f.Prefix),
-		f.NotName != "" && markup.MatchGlob(f.NotName, c.Name),
-		f.Type != "" && markup.KeyOf(c.Type) != markup.KeyOf(f.Type),
-		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return markup.KeyOf(t) == markup.KeyOf(c.Type) }),
-		f.Coded && c.Codename == "",
-		f.SortFrom != nil && (c.SortValue() < *f.SortFrom || c.SortValue() == canon.Unsorted),
-		f.SortTo != nil && (c.SortValue() > *f.SortTo || c.SortValue() == canon.Unsorted),
-		f.Tag != "" && !r.bears(s, c.ID, markup.KeyOf(f.Tag)),
-		!within(c.UpdatedAt, f.UpdatedSince, f.UpdatedBefore),
-		!within(c.CreatedAt, f.CreatedSince, f.CreatedBefore),
-		f.Filled && c.Length == 0 && len(c.Fields) == 0,
-		!f.Parent.IsZero() && c.Parent != f.Parent,
-		f.Roots && !c.Parent.IsZero():
-		return false
-	}
-	return true
-}
-
-// within reports whether t is in [since, before), where zero ends are open.
-func within(t, since, before time.Time) bool {
-	return (since.IsZero() || !t.Before(since)) && (before.IsZero() || t.Before(before))
+	return f.Fits(c) && (f.Tag == "" || r.bears(s, c.ID, markup.KeyOf(f.Tag)))
 }
 
 // sortCards orders cards that are sorted by key and id already.

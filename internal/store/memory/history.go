@@ -86,7 +86,7 @@ func (r reader) Feed(_ context.Context, s canon.Sight, q canon.FeedQuery) ([]can
 }
 
 func wants(q canon.FeedQuery, v canon.Version) bool {
-	return within(v.At, q.Since, q.Before) &&
+	return canon.Within(v.At, q.Since, q.Before) &&
 		(q.Type == "" || markup.KeyOf(v.Type) == markup.KeyOf(q.Type)) &&
 		(q.Author == "" || v.By == q.Author)
 }

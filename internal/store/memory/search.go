@@ -123,15 +123,14 @@ func (r reader) Search(_ context.Context, s canon.Sight, q canon.SearchQuery, p 
 		if !allIn(ask, columns...) {
 			continue
 		}
-		m := match{Hit: canon.Hit{Card: c}, byName: allIn(ask, d.Name), named: s.View.Level < d.label.Level}
+		m := match{Hit: canon.Hit{Card: c}, named: s.View.Level < d.label.Level}
 		for _, t := range ask {
 			m.Score += float64(t.score(columns))
 		}
 		hits = append(hits, m)
 	}
-	ranked := ranks(q) && len(hits) <= canon.CountCap
-	order(hits, q.Filter.Sort, ranked)
-	out := canon.SearchResult{Ranked: ranked}
+	order(hits, q.Filter.Sort)
+	out := canon.SearchResult{Ranked: ranks(q)}
 	cut, total := page(hits, p)
 	out.Total = total
 	for _, h := range cut {
@@ -143,8 +142,7 @@ func (r reader) Search(_ context.Context, s canon.Sight, q canon.SearchQuery, p 
 // match is a hit with what it is ordered by.
 type match struct {
 	canon.Hit
-	byName bool // the name alone matches
-	named  bool // seen only by being named
+	named bool // seen only by being named
 }
 
 func ranks(q canon.SearchQuery) bool {
@@ -164,9 +162,9 @@ func columnsOf(q canon.SearchQuery, d doc) []string {
 
 // order puts hits, sorted by key and id, in order, and takes the scores of those that
 // are not ranked away.
-func order(hits []match, by canon.Sort, ranked bool) {
+func order(hits []match, by canon.Sort) {
 	for i := range hits {
-		if !ranked || hits[i].named {
+		if hits[i].named || by != "" && by != canon.SortRank {
 			hits[i].Score = 0
 		}
 	}
@@ -179,24 +177,13 @@ func order(hits []match, by canon.Sort, ranked bool) {
 	case canon.SortField:
 		slices.SortStableFunc(hits, func(a, b match) int { return cmp.Compare(a.Card.SortValue(), b.Card.SortValue()) })
 	default:
-		slices.SortStableFunc(hits, byRelevance(ranked))
+		slices.SortStableFunc(hits, byRelevance)
 	}
 }
 
-// byRelevance puts what is seen only by being named last and leaves its order; before it
-// goes by score, or unranked by name match and recency.
-func byRelevance(ranked bool) func(a, b match) int {
-	return func(a, b match) int {
-		switch {
-		case a.named != b.named:
-			return no(a.named) - no(b.named)
-		case a.named:
-			return 0
-		case ranked:
-			return cmp.Compare(b.Score, a.Score)
-		}
-		return cmp.Or(no(b.byName)-no(a.byName), b.Card.UpdatedAt.Compare(a.Card.UpdatedAt))
-	}
+// byRelevance goes by score, and puts what is seen only by being named last, in its order.
+func byRelevance(a, b match) int {
+	return cmp.Or(no(a.named)-no(b.named), cmp.Compare(b.Score, a.Score))
 }
 
 // no is 1 for true: false sorts before true.

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"math"
 	"net"
 	"strings"
 	"unicode/utf8"
@@ -66,7 +65,7 @@ func mayChange(sql string) bool {
 
 // learn has the server count what tables hold. While it knows nothing of a table it takes
 // any index for as good as another; its own rounds come too late for a first import.
-const learn = "ANALYZE cards, aliases, versions, refs, links, layers, events, docs, lexemes, commits"
+const learn = "ANALYZE cards, aliases, versions, refs, links, layers, events, docs, commits"
 
 // firstLearn is after how many statements on an empty store statistics are first made; a
 // store with fewSure cards has them.
@@ -224,16 +223,6 @@ func (r row) int(i int) int64 {
 }
 
 func (r row) bool(i int) bool { return r.int(i) != 0 }
-
-func (r row) float(i int) float64 {
-	switch b := r[i]; len(b) {
-	case 4:
-		return float64(math.Float32frombits(binary.BigEndian.Uint32(b)))
-	case 8:
-		return math.Float64frombits(binary.BigEndian.Uint64(b))
-	}
-	return 0
-}
 
 func (r row) text(i int) string { return string(r[i]) }
 

@@ -151,7 +151,7 @@ func (d dumper) docs(in string, args ...any) (list []indexed, err error) {
 		list = append(list, indexed{Card: readID[canon.CardID](r[0]), Name: r.text(3), Text: r.text(4)})
 		labels = append(labels, labelled{r.int(1), r.int(2)})
 		return nil
-	}, "SELECT card, level, label, name, body FROM docs WHERE w = $1 AND card "+in, args...)
+	}, "SELECT card, level, label, name, body FROM docs WHERE w = $1 AND name IS NOT NULL AND card "+in, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ const (
 // for whom, its clock, and how much there is. now is this machine's clock.
 func (s *Store) Inspect(ctx context.Context, now func() time.Time) (all []Finding, place Place, err error) {
 	err = s.read(ctx, func(c *conn) error {
-		for _, look := range []func(context.Context, *conn) ([]Finding, error){lookServer, lookExtension, lookDurability, lookSchema, s.lookConnections, lookWaits, lookAge, s.lookTimeouts} {
+		for _, look := range []func(context.Context, *conn) ([]Finding, error){lookServer, lookDurability, lookSchema, s.lookConnections, lookWaits, lookAge, s.lookTimeouts} {
 			found, err := look(ctx, c)
 			if err != nil {
 				return err
@@ -62,19 +62,6 @@ func lookServer(ctx context.Context, c *conn) (all []Finding, err error) {
 		}
 		return nil
 	}, "SELECT current_setting('server_version'), current_setting('server_encoding'), pg_is_in_recovery()")
-	return []Finding{f}, err
-}
-
-func lookExtension(ctx context.Context, c *conn) (all []Finding, err error) {
-	f := Finding{What: "extension pg_trgm", Problem: "it is not installed; run, as the owner of the database: CREATE EXTENSION pg_trgm"}
-	_, err = c.one(ctx, func(r row) error {
-		f.Detail, f.Problem = r.text(0), ""
-		if r.text(0) != r.text(1) {
-			f.Detail += ", and " + r.text(1) + " is to be had: ALTER EXTENSION pg_trgm UPDATE"
-		}
-		return nil
-	}, `SELECT e.extversion, coalesce(a.default_version, e.extversion) FROM pg_extension e
-		LEFT JOIN pg_available_extensions a ON a.name = e.extname WHERE e.extname = 'pg_trgm'`)
 	return []Finding{f}, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/finder"
 )
 
 // filter writes a canon.Filter as a condition on the alias c, after others. What it does
@@ -110,6 +111,9 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
+	}
+	if finder.ByName(f) {
+		return r.s.finder.Cards(ctx, r, s, f, p)
 	}
 	if f.NotName != "" {
 		return r.sifted(ctx, sc, f, p)

@@ -3,8 +3,7 @@
 //
 // Its invariant: what a view does not see takes no part in any query, neither in what is
 // found nor in its order, score or count. Rows carry level and label, each query says
-// which it may meet, and ranks are made of a document's own words alone, so one index
-// serves every level. A write is acknowledged after its commit is on the server's disk.
+// which it may meet. A write is acknowledged after its commit is on the server's disk.
 //
 // Writers come one after the other in all processes: each transaction begins by locking
 // the row of the table writer, and counts it up before the commit. Many writes of one
@@ -42,7 +41,7 @@ var migrations embed.FS
 
 // schemaVersion is the format of a store: the number of the last migration, which writes
 // it to the table writer.
-const schemaVersion = 7
+const schemaVersion = 8
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion
@@ -60,6 +59,7 @@ type Config struct {
 	Timeout time.Duration // longest time for one statement; default 30 s
 	Upgrade bool          // a database of an earlier format is brought to this one; else it is refused
 	Poll    time.Duration // how often other processes' writes are looked for besides being told; default 500 ms
+	Search  string        // folder of this machine's search indexes; "" keeps them in memory alone
 }
 
 func (c Config) withDefaults() Config {
@@ -78,10 +78,6 @@ func (c Config) withDefaults() Config {
 	}
 	return c
 }
-
-// nearEnough is how alike a name and a text must be at least for PostgreSQL to find it;
-// what is found is then compared by the canon's own measure.
-const nearEnough = "0.25"
 
 // pool is the configuration of the store's connections.
 func (c Config) pool() (*pgxpool.Config, error) {
@@ -106,8 +102,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		"work_mem":                        "32MB", // where a search's hits do not fit, each is looked at again
 		// Every query has its index. Plans made while a table was nearly empty read it
 		// whole, and stay with the session when it has grown.
-		"enable_seqscan":               "off",
-		"pg_trgm.similarity_threshold": nearEnough,
+		"enable_seqscan": "off",
 		// Every query has its index, whatever is asked for: planning it anew each time
 		// costs more than most of these statements.
 		"plan_cache_mode": "force_generic_plan",

@@ -31,6 +31,7 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 		jsonBytes(c.Fields), ownText(c.Own), c.Name, string(c.Key), markup.Fold(c.Name), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
 		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)
+	t.touch(w, c.ID)
 	t.ahead.wrote(w, c)
 	return nil
 }
@@ -70,8 +71,7 @@ func (t *tx) putAliases(w int64, c canon.Card) {
 		t.c.later("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
 	}
 	for _, alias := range list {
-		t.c.later("INSERT INTO aliases (w, rid, key, fold) SELECT w, rid, $3, $4 FROM cards WHERE w = $1 AND id = $2",
-			w, uuidOf(c.ID), string(markup.KeyOf(alias)), markup.Fold(alias))
+		t.c.later("INSERT INTO aliases (w, rid, key) SELECT w, rid, $3 FROM cards WHERE w = $1 AND id = $2", w, uuidOf(c.ID), string(markup.KeyOf(alias)))
 	}
 }
 
@@ -135,15 +135,43 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 		return err
 	}
 	at := cardOf{n, from}
+	rows := refRowsOf(refs)
+	// What stays as it was is left alone: its targets are counted by triggers.
 	if !t.ahead.made[at] {
-		t.c.later("DELETE FROM refs WHERE w = $1 AND from_card = $2", n, uuidOf(from))
+		t.c.later(`DELETE FROM refs r WHERE r.w = $1 AND r.from_card = $2 AND NOT EXISTS (
+			SELECT FROM unnest($3::bigint[], $4::bigint[], $5::text[]) f (ord, kind, target) WHERE f.ord = r.ord AND f.kind = r.kind AND f.target = r.target)`,
+			n, uuidOf(from), rows.orders, rows.kinds, rows.targets)
 	}
 	put(&t.ahead.made, at, false)
-	for _, f := range refs {
-		t.c.later(`INSERT INTO refs (w, from_card, ord, kind, target, name) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT (w, from_card, ord, kind, target) DO UPDATE SET name = $6`, n, uuidOf(from), int64(f.Order), int64(f.Kind), string(f.Target), f.Name)
+	if len(refs) > 0 {
+		t.c.later(`INSERT INTO refs (w, from_card, ord, kind, target, name)
+			SELECT $1::bigint, $2::uuid, f.* FROM unnest($3::bigint[], $4::smallint[], $5::text[], $6::text[]) f
+			ON CONFLICT (w, from_card, ord, kind, target) DO UPDATE SET name = excluded.name WHERE refs.name <> excluded.name`,
+			n, uuidOf(from), rows.orders, rows.kinds, rows.targets, rows.names)
 	}
 	return nil
+}
+
+// refRows are references as lists of their columns.
+type refRows struct {
+	orders, kinds  []int64
+	targets, names []string
+}
+
+// refRowsOf gives each place of a reference once, with the name that is given last.
+func refRowsOf(refs []canon.Ref) (r refRows) {
+	at := make(map[canon.Ref]int, len(refs))
+	for _, f := range refs {
+		place := canon.Ref{Kind: f.Kind, Target: f.Target, Order: f.Order}
+		if i, twice := at[place]; twice {
+			r.names[i] = f.Name
+			continue
+		}
+		at[place] = len(r.names)
+		r.orders, r.kinds = append(r.orders, int64(f.Order)), append(r.kinds, int64(f.Kind))
+		r.targets, r.names = append(r.targets, string(f.Target)), append(r.names, f.Name)
+	}
+	return r
 }
 
 func (t *tx) PutLink(ctx context.Context, l canon.Link) error {
@@ -208,7 +236,7 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 		return false, err
 	}
 	t.ahead.clear(w)
-	for _, table := range []string{"bodies", "refs", "links", "layers", "versions", "aliases", "cards"} {
+	for _, table := range []string{"bodies", "refs", "links", "layers", "versions", "aliases", "cards", "docs"} {
 		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE w = $1 LIMIT $2))", table), w, rows)
 		if err != nil {
 			return false, fmt.Errorf("discard %s: %w", table, err)
@@ -228,6 +256,7 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	t.c.later("DELETE FROM commits WHERE s = $1", at.n)
 	t.c.later("DELETE FROM streams WHERE s = $1", at.n)
 	t.c.later("DELETE FROM repeats WHERE stream = $1", string(stream))
+	t.c.later("DELETE FROM searched WHERE w = $1", w)
 	t.c.later("DELETE FROM labels WHERE w = $1", w)
 	t.c.later("DELETE FROM label_subjects WHERE w = $1", w)
 	t.reached(stream, tip{})
@@ -242,8 +271,9 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	}
 	t.ahead.clear(w)
 	t.c.later("SET LOCAL statement_timeout = 0") // a large world takes its time
-	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "lexemes", "stale"} {
+	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "stale"} {
 		t.c.later("DELETE FROM "+table+" WHERE w = $1", w)
 	}
+	t.c.later("UPDATE searched SET epoch = epoch + 1 WHERE w = $1", w)
 	return t.c.flush(ctx)
 }

@@ -3,232 +3,233 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strings"
+	"log/slog"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
-	"loregate/internal/store/words"
+	"loregate/internal/search"
+	"loregate/internal/store/finder"
 )
 
-// Search finds cards by their words, in an index of lexemes; a piece of a word stands for
-// the words of the vocabulary that have it. Where words alone do not decide, the texts of
-// what they find are looked at. What a hit scores follows from its own document: how
-// often, and how prominently, it has what is asked for.
+// newLibrary makes the store's search indexes.
+func newLibrary(s *Store) *search.Library {
+	return search.NewLibrary(search.LibraryConfig{
+		Dir: s.cfg.Search,
+		Read: func(ctx context.Context, world search.ID, f func(search.Source) error) error {
+			return s.read(ctx, func(c *conn) error {
+				from, ok, err := (&reader{s: s, c: c}).Source(ctx, access.WorldID(world))
+				if err != nil || !ok {
+					return err
+				}
+				return f(from)
+			})
+		},
+		Worlds: func(ctx context.Context) (ids []search.ID, err error) {
+			err = s.read(ctx, func(c *conn) error {
+				return c.query(ctx, func(r row) error { ids = append(ids, readID[search.ID](r[0])); return nil },
+					"SELECT i.id FROM world_ids i JOIN worlds w ON w.w = i.w")
+			})
+			return ids, err
+		},
+		Changed: s.Changed,
+		Warn:    warnOfIndex,
+	})
+}
+
+func warnOfIndex(err error) {
+	slog.Warn("the search index could not be kept up; it is tried again", "error", err)
+}
+
 func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	none := canon.SearchResult{Ranked: ranks(q)}
 	q.Q = storable(q.Q)
-	ask := words.Terms(q)
-	sc, ok, err := r.scope(ctx, s)
-	if !ok || len(ask) == 0 {
-		return none, err
+	return r.s.finder.Search(ctx, r, s, q, p)
+}
+
+func (r *reader) NearNames(ctx context.Context, s canon.Sight, name string, n int) ([]string, error) {
+	return r.s.finder.NearNames(ctx, r, s, name, n)
+}
+
+func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f canon.Filter, n int) ([]canon.Hit, error) {
+	return r.s.finder.NearCards(ctx, r, s, text, f, n)
+}
+
+func (r *reader) CompleteNames(ctx context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
+	return r.s.finder.CompleteNames(ctx, r, s, prefix, n)
+}
+
+// Writes reports whether the reader is of a transaction.
+func (r *reader) Writes() bool { return r.writes != nil }
+
+// Source gives what is searched of a world.
+func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, bool, error) {
+	w, err := r.world(ctx, id)
+	return source{r, id, w}, err == nil && w != 0, err
+}
+
+// source is what is searched of a world, in a snapshot.
+type source struct {
+	r  *reader
+	id access.WorldID
+	w  int64
+}
+
+func (s source) State(ctx context.Context) (at search.State, err error) {
+	_, err = s.r.c.one(ctx, func(r row) error {
+		at = search.State{Tag: r.text(0), Epoch: r.int(1), Gen: r.int(2), Scrub: r.int(3)}
+		return nil
+	}, "SELECT tag, epoch, coalesce((SELECT max(d.gen) FROM docs d WHERE d.w = s.w), 0), scrub FROM searched s WHERE w = $1", s.w)
+	return finder.Bound(at), err
+}
+
+func (s source) Changes(ctx context.Context, after int64, most int) ([]search.Change, error) {
+	return s.changes(ctx, "gen > $2 ORDER BY gen LIMIT $3", after, int64(most))
+}
+
+func (s source) Documents(ctx context.Context, ids []search.ID) ([]search.Change, error) {
+	return s.changes(ctx, "card = ANY($2::uuid[])", uuidsOf(ids))
+}
+
+func (s source) changes(ctx context.Context, where string, args ...any) ([]search.Change, error) {
+	type text struct {
+		level int64
+		doc   *canon.SearchDoc
 	}
-	if r.writes == nil {
-		select {
-		case r.s.gate <- struct{}{}:
-			defer func() { <-r.s.gate }()
-		case <-ctx.Done():
-			return none, ctx.Err()
+	var list []search.Change
+	var texts []text
+	var ids [][16]byte
+	if err := s.r.c.query(ctx, func(r row) error {
+		id := readID[[16]byte](r[1])
+		list, ids = append(list, search.Change{Gen: r.int(0), ID: id}), append(ids, id)
+		t := text{level: r.int(2)}
+		if r[3] != nil {
+			t.doc = &canon.SearchDoc{Name: r.text(3), Text: r.text(4)}
 		}
+		texts = append(texts, t)
+		return nil
+	}, "SELECT gen, card, level, name, body FROM docs WHERE w = $1 AND "+where, append([]any{s.w}, args...)...); err != nil || len(ids) == 0 {
+		return nil, err
 	}
-	p.Limit, p.Offset = max(p.Limit, 0), max(p.Offset, 0)
-	at, err := r.indexState(ctx, sc.args[0].(int64))
-	if err != nil {
-		return none, err
-	}
-	f, err := r.finding(ctx, sc, at, ask, q)
-	if err != nil {
-		return none, err
-	}
-	if q.Filter.NotName != "" {
-		return r.siftedSearch(ctx, f, q, p)
-	}
-	n, known := r.remembered(f, at)
-	var hits []canon.Hit
-	if !known && ranks(q) {
-		if hits, n, known, err = r.ranked(ctx, f, p); err == nil && known {
-			r.remember(f, at, n)
-		}
-	}
-	if err == nil && !known {
-		n, err = r.found(ctx, f, at)
-	}
-	total := capped(int(n))
-	if err != nil || n == 0 {
-		none.Total = total
-		return none, err
-	}
-	out := canon.SearchResult{Total: total, Ranked: ranks(q) && !total.AtLeast, Hits: hits}
-	switch {
-	case !ranks(q):
-		out.Hits, err = r.sorted(ctx, f, q, p)
-	case total.AtLeast:
-		out.Hits, err = r.latest(ctx, f, p)
-	case hits == nil:
-		out.Hits, _, _, err = r.ranked(ctx, f, p)
-	}
-	return out, err
-}
-
-func ranks(q canon.SearchQuery) bool {
-	return q.Filter.Sort == "" || q.Filter.Sort == canon.SortRank
-}
-
-// hits selects columns of all that is found: of the alias x. Big documents, of which the
-// index does not have every word, are asked by their texts.
-func (f *finding) hits(columns string) string {
-	big := f.rows(columns, "x.w = "+f.sc.w+" AND x.big AND "+f.inText)
-	if f.never {
-		return big
-	}
-	return f.indexed(columns, "NOT x.big AND "+f.find+f.andSpelt) + " UNION ALL " + big
-}
-
-// indexed selects what an index of words finds. The world's own index has all of its
-// documents: + 0 keeps it from being thought of.
-func (f *finding) indexed(columns, where string) string {
-	return f.rows(columns, "x.w + 0 = "+f.sc.w+" AND "+where)
-}
-
-func (f *finding) rows(columns, where string) string {
-	from := "lexemes x"
-	if f.filter != "" {
-		from += " JOIN cards c ON c.w = x.w AND c.id = x.card"
-		where += " AND " + f.sc.living("c") + f.filter
-	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s AND %s", columns, from, where, f.sc.sees("x"))
-}
-
-// ranked gives a page of the hits with the best first, and how many there are, which an
-// empty page does not tell. They are looked at once, and no more of them than are counted;
-// only those that reach the page by their score are looked up as cards.
-func (r *reader) ranked(ctx context.Context, f *finding, p canon.Page) (hits []canon.Hit, n int64, known bool, err error) {
-	sc := f.sc.with()
-	all := f.hits(fmt.Sprintf("x.card, %s AS named, %s AS score", f.named, f.score))
-	hits, err = r.scored(ctx, sc, func(r row) { n, known = r.int(1), true },
-		fmt.Sprintf(`WITH h AS MATERIALIZED (%s LIMIT %d) SELECT %s, o.score, (SELECT count(*) FROM h) FROM (SELECT * FROM h ORDER BY named, score DESC FETCH FIRST (%s) ROWS WITH TIES) o
-			JOIN cards c ON c.w = %s AND c.id = o.card ORDER BY o.named, o.score DESC, c.key, c.id%s`,
-			all, canon.CountCap+farAbove, cardColumns, sc.arg(int64(p.Limit)+int64(p.Offset)), sc.w, sc.page(p)))
-	return hits, n, known, err
-}
-
-// sorted gives a page of the hits in the order of a listing.
-func (r *reader) sorted(ctx context.Context, f *finding, q canon.SearchQuery, p canon.Page) ([]canon.Hit, error) {
-	sc := f.sc.with()
-	_, by := order(q.Filter.Sort)
-	return r.scored(ctx, sc, nil, fmt.Sprintf("SELECT %s, 0::float8 FROM (%s) h JOIN cards c ON c.w = %s AND c.id = h.card ORDER BY %s%s",
-		cardColumns, f.hits("x.card"), sc.w, qualify("c", by), sc.page(p)))
-}
-
-// fewNames is up to how many hits by name are put in order; more are met by walking.
-const fewNames = 3000
-
-// latest gives a page of more hits than are ranked: those whose name matches, then the
-// others, each with the latest first. Where many match, they are met by walking the cards
-// by time, of which few have to be looked at; those seen only by being named come after
-// all of them, where nobody pages to.
-func (r *reader) latest(ctx context.Context, f *finding, p canon.Page) ([]canon.Hit, error) {
-	upTo := p.Limit + p.Offset
-	byName := f.indexed("x.card", "NOT "+f.named+" AND "+f.nameFind+f.andNameSpelt)
-	n, err := r.counted(ctx, f.sc, byName, fewNames+1)
+	cards, err := s.r.cards(ctx, s.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = $1 AND c.id = ANY($2::uuid[]) AND c.trashed = 0", s.w, ids)
 	if err != nil {
 		return nil, err
 	}
-	var list []canon.Hit
-	switch {
-	case n > fewNames:
-		list, err = r.walk(ctx, f, f.name+f.andNameSpelt, upTo)
-	case n > 0:
-		sc := f.sc.with()
-		list, err = r.scored(ctx, sc, nil, fmt.Sprintf("SELECT %s, 0::float8 FROM (%s) h JOIN cards c ON c.w = %s AND c.id = h.card ORDER BY c.updated DESC, c.key, c.id%s",
-			cardColumns, byName, sc.w, sc.page(canon.Page{Limit: upTo})))
+	living := make(map[search.ID]*canon.Card, len(cards))
+	for i := range cards {
+		living[search.ID(cards[i].ID)] = &cards[i]
 	}
-	if rest := upTo - len(list); err == nil && rest > 0 {
-		var more []canon.Hit
-		more, err = r.walk(ctx, f, f.others(), rest)
-		list = append(list, more...)
-	}
-	return list[min(p.Offset, len(list)):], err
-}
-
-// others is the condition that a document matches, and not by its name alone.
-func (f *finding) others() string {
-	small := "NOT x.big AND " + f.fits + f.andSpelt
-	if f.never {
-		small = "false"
-	}
-	return fmt.Sprintf("(%s OR x.big AND %s) AND NOT (%s%s)", small, f.inText, f.name, f.andNameSpelt)
-}
-
-// walk gives the latest cards whose documents fulfil a condition.
-func (r *reader) walk(ctx context.Context, f *finding, where string, n int) ([]canon.Hit, error) {
-	sc := f.sc.with()
-	limit := sc.page(canon.Page{Limit: n})
-	var arms []string
-	for l := access.LevelUser; l <= sc.top; l++ {
-		arms = append(arms, fmt.Sprintf("(SELECT %s FROM cards c CROSS JOIN LATERAL (SELECT FROM lexemes x WHERE x.w = c.w AND x.card = c.id AND NOT %s AND %s AND %s OFFSET 0) x WHERE c.w = %s AND c.level = %d AND c.trashed = 0%s ORDER BY c.updated DESC, c.key, c.id%s)",
-			cardColumns, f.named, where, sc.sees("x"), sc.w, l, f.filter, limit))
-	}
-	if len(arms) == 0 {
-		return nil, nil
-	}
-	return r.scored(ctx, sc, nil, "SELECT c.*, 0::float8 FROM ("+strings.Join(arms, " UNION ALL ")+") c ORDER BY c.updated DESC, c.key, c.id"+limit)
-}
-
-// scored runs a query of cards with a score. Rows are given to more from the score on.
-func (r *reader) scored(ctx context.Context, sc *scope, more func(row), query string) (list []canon.Hit, err error) {
-	var scores []float64
-	query, args := sc.trimmed(query)
-	cards, err := r.cardsAnd(ctx, sc.id, func(row row) {
-		if scores = append(scores, row.float(0)); more != nil {
-			more(row)
+	for i, t := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-	}, query, args...)
+		if c := living[list[i].ID]; c != nil {
+			list[i].Doc = finder.Document(c, max(int(c.Label.Level), int(access.LevelUser), int(t.level)), t.doc)
+		}
+	}
+	return list, nil
+}
+
+func (s source) Head(ctx context.Context) (seq uint64, hash string, err error) {
+	h, err := s.r.Head(ctx, canon.WorldStream(s.id))
+	return uint64(h.Seq), h.Hash.String(), err
+}
+
+func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (found bool, err error) {
+	if seq == 0 {
+		return true, nil
+	}
+	_, err = s.r.c.one(ctx, func(r row) error { found = hashOf(r[0]).String() == hash; return nil },
+		"SELECT c.hash FROM streams s JOIN commits c ON c.s = s.s WHERE s.name = $1 AND c.seq = $2", string(canon.WorldStream(s.id)), seq)
+	return found, err
+}
+
+// Named gives the living cards that are in sight only because their labels name the
+// subject.
+func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok || sc.subject == "" {
+		return nil, err
+	}
+	var docs []*canon.SearchDoc
+	cards, err := r.cardsAnd(ctx, sc.id, func(r row) {
+		var doc *canon.SearchDoc
+		if r[0] != nil {
+			doc = &canon.SearchDoc{Name: r.text(0), Text: r.text(1)}
+		}
+		docs = append(docs, doc)
+	}, fmt.Sprintf("SELECT %s, d.name, d.body FROM cards c LEFT JOIN docs d ON d.w = c.w AND d.card = c.id AND d.level = c.level AND d.label = c.label WHERE c.w = %s AND c.trashed = 0 AND %s ORDER BY c.key, c.id",
+		cardColumns, sc.w, sc.byName("c")), sc.args...)
+	list := make([]finder.Named, len(cards))
 	for i, c := range cards {
-		list = append(list, canon.Hit{Card: c, Score: scores[i]})
+		list[i] = finder.Named{Card: c, Doc: docs[i]}
 	}
 	return list, err
 }
 
-// siftedSearch is Search where a glob leaves out names, which the database cannot tell. It
-// looks at all hits, and reads the cards of the page. Above canon.CountCap they stay in
-// the order of their scores, which are not told.
-func (r *reader) siftedSearch(ctx context.Context, f *finding, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	type hit struct {
-		rid   int64
-		score float64
+// Bearers gives the cards that bear a tag in sight.
+func (r *reader) Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error) {
+	found := map[canon.CardID]bool{}
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return found, err
 	}
-	var all []hit
-	score, by := f.score, "h.named, h.score DESC, c.key, c.id"
-	if !ranks(q) {
-		_, listed := order(q.Filter.Sort)
-		score, by = "0::float8", qualify("c", listed)
-	}
-	hits := f.hits(fmt.Sprintf("x.card, %s AS named, %s AS score", f.named, score))
-	query, args := f.sc.trimmed(fmt.Sprintf("SELECT c.rid, c.name, h.score FROM (%s) h JOIN cards c ON c.w = %s AND c.id = h.card ORDER BY %s", hits, f.sc.w, by))
-	err := r.c.query(ctx, func(r row) error {
-		if !markup.MatchGlob(q.Filter.NotName, r.text(1)) {
-			all = append(all, hit{r.int(0), r.float(2)})
-		}
-		return nil
-	}, query, args...)
+	query, args := sc.trimmed(sc.tagged(sc.arg(string(tag))))
+	err = r.c.query(ctx, func(r row) error { found[readID[canon.CardID](r[0])] = true; return nil }, query, args...)
+	return found, err
+}
+
+// Text gives what is searchable of a card.
+func (r *reader) Text(ctx context.Context, c canon.Card) (d canon.SearchDoc, err error) {
+	w, err := r.world(ctx, c.World)
 	if err != nil {
-		return canon.SearchResult{}, err
+		return d, err
 	}
-	out := canon.SearchResult{Total: capped(len(all)), Ranked: ranks(q) && len(all) <= canon.CountCap}
-	var rids []int64
-	page := all[min(p.Offset, len(all)):]
-	page = page[:min(p.Limit, len(page))]
-	for _, h := range page {
-		rids = append(rids, h.rid)
+	_, err = r.c.one(ctx, func(r row) error { d = canon.SearchDoc{Name: r.text(0), Text: r.text(1)}; return nil },
+		"SELECT name, body FROM docs WHERE w = $1 AND card = $2 AND name IS NOT NULL", w, uuidOf(c.ID))
+	return d, err
+}
+
+// Index replaces what is searchable of a card.
+func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
+	w, err := t.worldNumber(ctx, c.World)
+	if err != nil {
+		return err
 	}
-	cards, err := r.cardsByRow(ctx, f.sc, rids)
-	for i, c := range cards {
-		h := canon.Hit{Card: c}
-		if out.Ranked {
-			h.Score = page[i].score
+	if doc == nil {
+		t.c.later("UPDATE docs SET gen = nextval('docs_gen'), level = 0, label = 0, name = NULL, body = NULL WHERE w = $1 AND card = $2", w, uuidOf(c.ID))
+		return nil
+	}
+	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	if err != nil {
+		return err
+	}
+	t.c.later(`INSERT INTO docs (w, card, level, label, name, body) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen'), level = $3, label = $4, name = $5, body = $6`,
+		w, uuidOf(c.ID), level, label, doc.Name, doc.Text)
+	return nil
+}
+
+// touch has the index read a card anew.
+func (t *tx) touch(w int64, id canon.CardID) {
+	if t.touched == nil {
+		t.touched = map[int64]int64{}
+	}
+	t.touched[w]++
+	t.c.later("INSERT INTO docs (w, card, level, label) VALUES ($1, $2, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen')", w, uuidOf(id))
+}
+
+// scrub has what was erased leave the files of the index.
+func (t *tx) scrub(id access.WorldID, w int64) {
+	t.c.later("UPDATE searched SET scrub = scrub + 1 WHERE w = $1", w)
+	t.scrubbed = append(t.scrubbed, id)
+}
+
+// scrubFiles writes the index's files without what a transaction erased, which is durable
+// already. Where that fails the background tries again.
+func (t *tx) scrubFiles(ctx context.Context) {
+	for _, id := range t.scrubbed {
+		if err := t.s.finder.Library.Scrub(context.WithoutCancel(ctx), search.ID(id)); err != nil {
+			warnOfIndex(err)
 		}
-		out.Hits = append(out.Hits, h)
 	}
-	return out, err
 }

@@ -69,13 +69,6 @@ func (sc *scope) again() *scope {
 	return &c
 }
 
-// with is the same statement so far, to be written on.
-func (sc *scope) with() *scope {
-	c := *sc
-	c.sql = &sql{args: slices.Clone(sc.args)}
-	return &c
-}
-
 // argument is the place of one in a statement.
 var argument = regexp.MustCompile(`\$[0-9]+`)
 

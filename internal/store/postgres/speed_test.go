@@ -85,43 +85,6 @@ func TestPiecesOfWordsAreExact(t *testing.T) {
 	finds(t, here, everyone, "nowhere", 0)
 }
 
-// TestACountFarAboveTheCapIsKeptAndLetGo counts once what many have, and again when so
-// much has changed that it may be few.
-func TestACountFarAboveTheCapIsKeptAndLetGo(t *testing.T) {
-	s := open(t)
-	const n = canon.CountCap + 1500
-	texts(t, s, 1, n, func(int) (access.Level, string) { return access.LevelUser, "mist" })
-	total := func(want canon.Total) {
-		t.Helper()
-		err := s.Read(t.Context(), func(r canon.Reader) error {
-			res, err := r.Search(t.Context(), everyone, canon.SearchQuery{Q: "mist", InContent: true, Mode: canon.MatchWord}, canon.Page{Limit: 3})
-			if res.Total != want || res.Ranked == want.AtLeast || len(res.Hits) != 3 {
-				t.Errorf("%d hits of %+v, ranked %v; want %+v", len(res.Hits), res.Total, res.Ranked, want)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	// All names match: the latest are met by walking.
-	if err := s.Read(t.Context(), func(r canon.Reader) error {
-		res, err := r.Search(t.Context(), everyone, canon.SearchQuery{Q: "card", InName: true, Mode: canon.MatchWord}, canon.Page{Offset: 1, Limit: 2})
-		if len(res.Hits) != 2 || res.Hits[0].Card.ID != storetest.CardID(n-1) || res.Hits[1].Card.ID != storetest.CardID(n-2) {
-			t.Errorf("many names: %+v", res.Hits)
-		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	many := canon.Total{Count: canon.CountCap, AtLeast: true}
-	total(many)
-	texts(t, s, 1, 1000, func(int) (access.Level, string) { return access.LevelUser, "dew" })
-	total(many)
-	texts(t, s, 1001, 600, func(int) (access.Level, string) { return access.LevelUser, "dew" })
-	total(canon.Total{Count: n - 1600})
-}
-
 func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	there := openAt(t, address)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/store/finder"
 	"loregate/internal/store/service"
 )
 
@@ -29,7 +29,6 @@ type Store struct {
 
 	learnAt int // of the writer's connection; see conn
 
-	gate    chan struct{} // holds as many as search at once, so that short reads come through
 	queue   chan *waiter
 	closing chan struct{}
 	stopped chan struct{} // closed when the writer is gone
@@ -42,8 +41,9 @@ type Store struct {
 	damaged atomic.Pointer[error] // what was found; nil for nothing
 	refused atomic.Pointer[error] // why the server took the last write not; nil where it did
 
-	watch watch
-	known known
+	watch  watch
+	known  known
+	finder *finder.Finder
 }
 
 var _ canon.Store = (*Store)(nil)
@@ -62,7 +62,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", translated(err))
 	}
-	s := &Store{cfg: cfg, pool: pool, gate: make(chan struct{}, searches(cfg)), queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
+	s := &Store{cfg: cfg, pool: pool, queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open the database: %w", translated(err))
@@ -70,13 +70,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s.Service = service.New(backstage{s})
 	s.watch.init(s)
 	go s.runWriter()
+	s.finder = &finder.Finder{Library: newLibrary(s)}
 	return s, nil
 }
-
-// searches is how many searches may be under way at once: a quarter of the connections,
-// and no more than leave this machine a processor, for the server may well be on it; two
-// where there are few, so that one that takes long does not stop all others.
-func searches(cfg Config) int { return max(2, min(cfg.Conns/4, runtime.GOMAXPROCS(0)-1)) }
 
 func (s *Store) prepare(ctx context.Context) error {
 	c, err := s.pool.Acquire(ctx)
@@ -167,7 +163,9 @@ func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
 // Close ends the store: writes under way are finished, later calls are refused. It waits
 // for both.
 func (s *Store) Close() error {
+	var err error
 	s.closed.Do(func() {
+		err = s.finder.Library.Close()
 		s.mu.Lock()
 		s.shut = true
 		s.mu.Unlock()
@@ -177,7 +175,7 @@ func (s *Store) Close() error {
 		s.watch.close()
 		s.pool.Close()
 	})
-	return nil
+	return err
 }
 
 // reader is a canon.Reader on one snapshot.
@@ -197,10 +195,6 @@ type known struct {
 	worlds sync.Map // access.WorldID -> int64
 	labels sync.Map // int64 -> access.Label
 	names  sync.Map // labelName -> int64
-
-	spelt        spelt
-	vocabularies sync.Map // int64, a world -> *vocabulary
-	counts       counts
 }
 
 type labelName struct {
@@ -291,7 +285,10 @@ func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 		},
 			"SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid ORDER BY 1")
 	})
-	return faults, err
+	if err != nil || len(faults) > 0 {
+		return faults, err
+	}
+	return s.finder.Verify(ctx)
 }
 
 // Check is Verify: the server's own tools read pages.

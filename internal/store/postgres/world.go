@@ -83,7 +83,9 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 func (t *tx) worldNumber(ctx context.Context, id access.WorldID) (int64, error) {
 	w, err := t.world(ctx, id)
 	if err == nil && w == 0 {
-		w, err = t.c.number(ctx, "INSERT INTO world_ids (id) VALUES ($1) RETURNING w", uuidOf(id))
+		if w, err = t.c.number(ctx, "INSERT INTO world_ids (id) VALUES ($1) RETURNING w", uuidOf(id)); err == nil {
+			t.c.later("INSERT INTO searched (w) VALUES ($1) ON CONFLICT DO NOTHING", w)
+		}
 	}
 	if err != nil {
 		return 0, err
@@ -147,6 +149,7 @@ func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) erro
 	if err == nil && n != 0 {
 		delete(t.ahead.bodies, bodyOf{n, h})
 		t.c.later("DELETE FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
+		t.scrub(w, n)
 	}
 	return err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/search"
 )
 
 const (
@@ -95,6 +94,7 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 	err := <-j.done
 	if err == nil {
 		t.committed()
+		t.scrubFiles(ctx)
 	}
 	return translated(err)
 }
@@ -200,9 +200,6 @@ func (b *batch) step(j *waiter) {
 	t.writes = t
 	j.turn <- t
 	err := <-j.ran
-	if err == nil {
-		t.settle()
-	}
 	t.c = nil // a use after f has returned is a mistake that shows
 	if err == nil {
 		if !alone {
@@ -307,20 +304,18 @@ type tx struct {
 	worlds map[access.WorldID]int64
 	labels map[labelName]int64
 
-	heads   map[canon.StreamID]tip // of streams read or written to: with the writer's lock, nobody else moves them
-	changes map[int64]change       // of each world's index
-	spelt   map[vocable]struct{}
+	heads    map[canon.StreamID]tip // of streams read or written to: with the writer's lock, nobody else moves them
+	touched  map[int64]int64        // by world: cards to be indexed anew
+	scrubbed []access.WorldID       // whose index must be written without what was erased
 }
 
 // committed tells the caches what is durable now.
 func (t *tx) committed() {
 	for id, w := range t.worlds {
 		t.s.known.worlds.Store(id, w)
+		t.s.finder.Library.Changed(search.ID(id), t.touched[w])
 	}
 	for name, label := range t.labels {
 		t.s.known.names.Store(name, label)
-	}
-	if len(t.spelt) > 0 {
-		t.s.known.spelt.add(slices.Collect(maps.Keys(t.spelt)))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/fault"
 	"loregate/internal/markup"
 )
 
@@ -50,7 +51,20 @@ func loaded(b *testing.B, n int) (*Store, *prose) {
 			b.Fatal(err)
 		}
 	}
-	return openTest(b, path), newProse(1, 40_000)
+	s := openTest(b, path)
+	for {
+		err := s.Read(b.Context(), func(r canon.Reader) error {
+			_, err := r.Search(b.Context(), sightOf(access.LevelGM), canon.SearchQuery{Q: "x"}, canon.Page{Limit: 1})
+			return err
+		})
+		if err == nil {
+			return s, newProse(1, 40_000)
+		}
+		if !errors.Is(err, fault.Unavailable) { // the index is being made
+			b.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
 func eachSize(b *testing.B, f func(b *testing.B, s *Store, n int, p *prose)) {
@@ -155,7 +169,7 @@ func BenchmarkSearch(b *testing.B) {
 						for range words - 1 {
 							q += " " + p.word()
 						}
-						search(b, s, canon.SearchQuery{Q: q, Mode: mode})
+						searchFor(b, s, canon.SearchQuery{Q: q, Mode: mode})
 					})
 				})
 			})
@@ -165,7 +179,7 @@ func BenchmarkSearch(b *testing.B) {
 
 func BenchmarkSearchCommon(b *testing.B) {
 	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
-		percentiles(b, func() { search(b, s, canon.SearchQuery{Q: p.words[0]}) })
+		percentiles(b, func() { searchFor(b, s, canon.SearchQuery{Q: p.words[0]}) })
 	})
 }
 
@@ -190,7 +204,7 @@ func BenchmarkNames(b *testing.B) {
 	})
 }
 
-func search(b *testing.B, s *Store, q canon.SearchQuery) {
+func searchFor(b *testing.B, s *Store, q canon.SearchQuery) {
 	mustRead(b, s, func(r canon.Reader) error {
 		_, err := r.Search(b.Context(), sightOf(access.LevelGM), q, canon.Page{Limit: 20})
 		return err

@@ -10,6 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
+	"loregate/internal/store/finder"
 )
 
 // alive is the condition that a query which names a card may have it: an admin's finds
@@ -54,13 +55,16 @@ const inOrder = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex
 
 // hexes is ids as SQL takes a list of them, to be read by json_each and unhex.
 func hexes[T ~[16]byte](ids ...T) string {
-	b := make([]byte, 0, 2+35*len(ids))
-	b = append(b, '[')
-	for i, id := range ids {
+	return hexList(len(ids), func(i int) []byte { return ids[i][:] })
+}
+
+func hexList(n int, at func(int) []byte) string {
+	b := []byte{'['}
+	for i := range n {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(hex.AppendEncode(append(b, '"'), id[:]), '"')
+		b = append(hex.AppendEncode(append(b, '"'), at(i)), '"')
 	}
 	return string(append(b, ']'))
 }
@@ -134,7 +138,7 @@ func (l *listing) condition() string {
 }
 
 // filter translates a canon.Filter.
-func (r *reader) filter(ctx context.Context, sc scope, f canon.Filter) (*listing, error) {
+func filter(sc scope, f canon.Filter) *listing {
 	l := &listing{}
 	if f.Prefix != "" {
 		// '+' sorts right before ',': what is between "p" and "p," begins with p and a
@@ -183,22 +187,13 @@ func (r *reader) filter(ctx context.Context, sc scope, f canon.Filter) (*listing
 	if f.Filled {
 		l.and("(c.length > 0 OR c.fields IS NOT NULL)")
 	}
-	switch starts := foldName(f.NameStarts); {
-	case starts == "":
-	case f.Prefix != "":
-		// The range of keys is the narrower way.
+	if starts := markup.Fold(f.NameStarts); starts != "" {
 		l.and("lore_has(%s, c.name)", l.arg(nameStart+starts))
-	default:
-		if err := r.nameHas(ctx, sc, l, nameStart+starts); err != nil {
-			return nil, err
-		}
 	}
-	if f.NameContains != "" {
-		if err := r.nameContains(ctx, sc, l, f.NameContains); err != nil {
-			return nil, err
-		}
+	if folded := markup.Fold(f.NameContains); folded != "" {
+		l.and("lore_has(%s, c.name)", l.arg(folded))
 	}
-	return l, nil
+	return l
 }
 
 // typed narrows a column to the keys of the types that a filter asks for.
@@ -247,10 +242,10 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	l, err := r.filter(ctx, sc, f)
-	if err != nil {
-		return nil, canon.Total{}, err
+	if finder.ByName(f) {
+		return r.s.finder.Cards(ctx, r, s, f, p)
 	}
+	l := filter(sc, f)
 	columns, order := orders(f.Sort)
 	arms := sc.arms("SELECT " + columns + " FROM cards c WHERE c.w = ?1 AND %s AND c.trashed = 0" + escape(l.condition()))
 	n := len(l.args)

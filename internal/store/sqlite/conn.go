@@ -160,16 +160,6 @@ func (r row) int(i int) int64 {
 	return n
 }
 
-func (r row) float(i int) float64 {
-	switch n := r[i].(type) {
-	case float64:
-		return n
-	case int64:
-		return float64(n)
-	}
-	return 0
-}
-
 func (r row) text(i int) string {
 	s, _ := r[i].(string)
 	return s

@@ -168,15 +168,15 @@ func (d dumper) layers(lo, hi []byte) ([]canon.Layer, error) {
 
 func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
 	type kept struct {
-		doc, level, label int64
-		id                canon.CardID
-		sum               []byte
+		level, label int64
+		id           canon.CardID
+		sum          []byte
 	}
 	var found []kept
 	if err := d.r.c.query(d.ctx, func(row row) error {
-		found = append(found, kept{row.int(0), row.int(2), row.int(3), fill[canon.CardID](row.bytes(1)), row.bytes(4)})
+		found = append(found, kept{row.int(1), row.int(2), fill[canon.CardID](row.bytes(0)), row.bytes(3)})
 		return nil
-	}, "SELECT doc, card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3", d.w, lo, hi); err != nil {
+	}, "SELECT card, level, label, sum FROM docs WHERE w = ?1 AND card >= ?2 AND card <= ?3 AND sum IS NOT NULL", d.w, lo, hi); err != nil {
 		return nil, err
 	}
 	list := make([]indexed, len(found))
@@ -189,8 +189,8 @@ func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.World = d.id
-		doc, same, err := d.r.document(d.ctx, k.doc, k.sum, c)
+		c.World, c.ID = d.id, k.id
+		doc, same, err := d.r.document(d.ctx, d.w, k.sum, c)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -139,16 +140,27 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	if err != nil {
 		return err
 	}
-	if _, err := t.c.exec(ctx, "DELETE FROM refs WHERE w = ?1 AND from_card = ?2", n, from[:]); err != nil {
+	if len(refs) == 0 {
+		_, err := t.c.exec(ctx, "DELETE FROM refs WHERE w = ?1 AND from_card = ?2", n, from[:])
 		return err
 	}
-	for _, f := range refs {
-		if _, err := t.c.exec(ctx, "INSERT INTO refs (w, from_card, ord, kind, target, name) VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET name = ?6",
-			n, from[:], f.Order, int64(f.Kind), string(f.Target), f.Name); err != nil {
-			return err
-		}
+	// What stays as it was is left alone: its targets are counted by triggers.
+	rows := make([][4]any, len(refs))
+	for i, f := range refs {
+		rows[i] = [4]any{f.Order, f.Kind, f.Target, f.Name}
 	}
-	return nil
+	list, err := json.Marshal(rows)
+	if err != nil {
+		return err
+	}
+	if _, err := t.c.exec(ctx, `DELETE FROM refs WHERE w = ?1 AND from_card = ?2
+		AND (ord, kind, target) NOT IN (SELECT f.value ->> 0, f.value ->> 1, f.value ->> 2 FROM json_each(?3) f)`, n, from[:], string(list)); err != nil {
+		return err
+	}
+	_, err = t.c.exec(ctx, `INSERT INTO refs (w, from_card, ord, kind, target, name)
+		SELECT ?1, ?2, f.value ->> 0, f.value ->> 1, f.value ->> 2, f.value ->> 3 FROM json_each(?3) f WHERE true
+		ON CONFLICT DO UPDATE SET name = excluded.name WHERE name <> excluded.name`, n, from[:], string(list))
+	return err
 }
 
 // held is the condition that a state of alias l was current just after a commit, or is

@@ -158,11 +158,9 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Verify reads both files whole and gives every fault that SQLite and its full-text index
-// find, and every content that does not have its hash; none is soundness. It takes about a
+// Verify reads both files whole and gives every fault that SQLite finds, and every content that does not have its hash; none is soundness. It takes about a
 // second for 100 MB.
 func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
-	var parts []int64
 	check := func(c *conn) error { return integrity(ctx, c, "", &faults) }
 	err = s.read(ctx, func(c *conn) error {
 		if err := check(c); err != nil || len(faults) > 0 {
@@ -173,7 +171,7 @@ func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 				return err
 			}
 		}
-		return c.query(ctx, func(r row) error { parts = append(parts, r.int(0)); return nil }, "SELECT part FROM parts")
+		return nil
 	})
 	if err == nil {
 		err = s.records.use(ctx, "BEGIN", check)
@@ -181,22 +179,7 @@ func (s *Store) Verify(ctx context.Context) (faults []string, err error) {
 	if err != nil || len(faults) > 0 {
 		return faults, err
 	}
-	// The full-text check is written as an insert, so it needs the writer; it changes nothing.
-	err = s.write(ctx, func(t *tx) error {
-		if err := t.settle(ctx); err != nil {
-			return err
-		}
-		for _, n := range parts {
-			p := partition{n}
-			for _, table := range []string{p.text(), p.names(), p.tokens()} {
-				if _, err := t.c.exec(ctx, fmt.Sprintf("INSERT INTO %s (%[1]s, rank) VALUES ('integrity-check', 0)", table)); err != nil {
-					faults = append(faults, fmt.Sprintf("%s: %v", table, err))
-				}
-			}
-		}
-		return nil
-	})
-	return faults, err
+	return s.finder.Verify(ctx)
 }
 
 // Stats is how large a store is, for metrics. It counts nothing that a label hides.

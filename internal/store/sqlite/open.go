@@ -4,8 +4,7 @@
 //
 // Its invariant: what a view does not see takes no part in any query, neither in what is
 // found nor in its order, score or count. Rows are reached through indexes that begin with
-// world and level, and text is indexed once for each world and level, so that the
-// statistics of a level are made of that level alone. A write is acknowledged after its
+// world and level. A write is acknowledged after its
 // commit is on disk (WAL, synchronous FULL).
 //
 // What a commit is, and who may ask, is canon's matter.
@@ -40,7 +39,7 @@ import (
 var migrations embed.FS
 
 // schemaVersion is the format of a store: the user_version that its last migration sets.
-const schemaVersion = 9
+const schemaVersion = 10
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion
@@ -67,8 +66,6 @@ type Config struct {
 	CacheKiB int           // page caches of all connections together; default 98,304
 	Wait     time.Duration // longest wait for another process's write; default 30 s
 	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
-	// Idle is how long nothing must be written before the index is tidied; default 250 ms.
-	Idle time.Duration
 	// Check is how long Open may look for damage in each file; default 250 ms, below 0 it
 	// does not.
 	Check time.Duration
@@ -89,9 +86,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Check == 0 {
 		c.Check = 250 * time.Millisecond
-	}
-	if c.Idle <= 0 {
-		c.Idle = 250 * time.Millisecond
 	}
 	return c
 }
@@ -174,7 +168,7 @@ func (p pragma) set(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// checkBuild refuses an SQLite that would corrupt or cannot search.
+// checkBuild refuses an SQLite that would corrupt.
 func checkBuild(ctx context.Context, c *conn) error {
 	var version string
 	if _, err := c.one(ctx, func(r row) error { version = r.text(0); return nil }, "SELECT sqlite_version()"); err != nil {
@@ -183,11 +177,7 @@ func checkBuild(ctx context.Context, c *conn) error {
 	if n, ok := versionNumber(version); !ok || n < oldest {
 		return fmt.Errorf("SQLite %s can lose committed writes; 3.51.3 or later is needed", version)
 	}
-	fts, err := c.number(ctx, "SELECT sqlite_compileoption_used('ENABLE_FTS5')")
-	if err == nil && fts == 0 {
-		err = errors.New("this SQLite was built without FTS5, which search needs")
-	}
-	return err
+	return nil
 }
 
 // versionNumber reads "3.51.3" as 3051003.

@@ -25,52 +25,48 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	args := []any{w, c.ID[:], c.Parent[:], c.Part, c.Codename, c.Type, string(markup.KeyOf(c.Type)), hashBlob(c.Content), c.Size, c.Length,
 		jsonBlob(c.Fields), ownText(c.Own), c.Name, string(c.Key), level, label, int64(c.Rev), int64(c.Counts[0]), int64(c.Counts[1]), int64(c.Counts[2]),
 		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), idBlob(c.TrashRoot), c.SortValue()}
-	rid, old, err := t.putRow(ctx, c.Rev == 1, args)
+	rid, old, known, err := t.putRow(ctx, c.Rev == 1, args)
 	if isTaken(err) {
 		return fmt.Errorf("card %q: %w", c.Name, canon.ErrTaken)
 	}
 	if err != nil {
 		return err
 	}
-	if err := t.putAliases(ctx, w, rid, old, level, c); err != nil {
+	if err := t.putAliases(ctx, w, rid, known, c); err != nil {
 		return err
 	}
-	now := spelling{name: c.Name, level: level, label: label, living: !c.Trashed()}
-	if old == now {
-		return nil
+	if old.living && (c.Trashed() || old.level != level || old.label != label) {
+		return t.unindex(ctx, w, c.ID)
 	}
-	if old.living && (!now.living || old.level != level || old.label != label) {
-		if err := t.unindex(ctx, w, c.ID); err != nil {
-			return err
-		}
-	}
-	return t.spell(ctx, w, rid, old, now)
+	return t.touch(ctx, w, c.ID)
 }
 
-// putRow makes or replaces a row, and gives its number and what the name index has of it.
+// place is where a card was found before it is written.
+type place struct {
+	level, label int64
+	living       bool
+}
+
+// putRow makes or replaces a row, and gives its number, and where it was where it was known.
 // A first version is most often new, and is tried as such before it is looked for.
-func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64, old spelling, err error) {
+func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64, old place, known bool, err error) {
 	if likelyNew {
 		if rid, err = t.c.insert(ctx, insertCard+" ON CONFLICT (w, id) DO NOTHING", args...); err != nil || rid != 0 {
-			return rid, old, err
+			return rid, old, false, err
 		}
 	}
-	kind := ""
-	known, err := t.c.one(ctx, func(r row) error {
-		rid, old = r.int(0), spelling{name: r.text(1), level: r.int(2), label: r.int(3), living: r.int(4) == 0}
-		kind = r.text(5)
+	known, err = t.c.one(ctx, func(r row) error {
+		rid, old = r.int(0), place{level: r.int(1), label: r.int(2), living: r.int(3) == 0}
 		return nil
-	}, "SELECT rid, name, level, label, trashed, type_key FROM cards WHERE w = ?1 AND id = ?2", args[0], args[1])
+	}, "SELECT rid, level, label, trashed FROM cards WHERE w = ?1 AND id = ?2", args[0], args[1])
 	switch {
 	case err != nil:
 	case known:
-		if _, err = t.c.exec(ctx, updateCard, args...); err == nil && kind != args[6] {
-			_, err = t.c.exec(ctx, "UPDATE docs SET kind = ?3 WHERE w = ?1 AND card = ?2", args[0], args[1], args[6])
-		}
+		_, err = t.c.exec(ctx, updateCard, args...)
 	default:
 		rid, err = t.c.insert(ctx, insertCard, args...)
 	}
-	return rid, old, err
+	return rid, old, known, err
 }
 
 const insertCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, level, label,
@@ -81,42 +77,11 @@ const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type
 	fields = ?11, own = ?12, name = ?13, key = ?14, level = ?15, label = ?16, rev = ?17, c1 = ?18, c2 = ?19, c3 = ?20, created = ?21,
 	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27, sort = ?28 WHERE w = ?1 AND id = ?2`
 
-// spelling is what the name index has of a card.
-type spelling struct {
-	name         string
-	level, label int64
-	living       bool
-}
-
-// spell moves a card's name in the name indexes of its world's levels.
-func (t *tx) spell(ctx context.Context, w, rid int64, old, now spelling) error {
-	if old.living && now.living && old.name == now.name && old.level == now.level {
-		return nil
-	}
-	if old.living {
-		p, err := t.partition(ctx, w, old.level)
-		if err != nil {
-			return err
-		}
-		if err := t.textual(ctx, p.nameTable(), rid); err != nil {
-			return err
-		}
-	}
-	if !now.living {
-		return nil
-	}
-	p, err := t.partition(ctx, w, now.level)
-	if err != nil {
-		return err
-	}
-	return t.textual(ctx, p.nameTable(), rid, bounded(now.name))
-}
-
 // ofWorld are the tables whose rows Discard removes some at a time, each with what names a
 // row of it. Clear and the last step remove the few rows of the others.
 var ofWorld = []struct{ table, row string }{
 	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"}, {"versions", "rowid"},
-	{"aliases", "w, key, rid"}, {"alias_runs", "w, level, run, rid"}, {"cards", "rowid"},
+	{"aliases", "w, key, rid"}, {"cards", "rowid"}, {"docs", "w, card"}, {"doc_texts", "rowid"},
 }
 
 func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left bool, err error) {
@@ -146,12 +111,13 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	}
 	for sql, arg := range map[string]any{
 		"DELETE FROM repeats WHERE stream = ?1": string(stream), "DELETE FROM streams WHERE s = ?1": s,
-		"DELETE FROM labels WHERE w = ?1": w, "DELETE FROM label_subjects WHERE w = ?1": w,
+		"DELETE FROM labels WHERE w = ?1": w, "DELETE FROM label_subjects WHERE w = ?1": w, "DELETE FROM searched WHERE w = ?1": w,
 	} {
 		if _, err := t.c.exec(ctx, sql, arg); err != nil {
 			return false, err
 		}
 	}
+	delete(t.searched, w)
 	return false, nil
 }
 
@@ -161,15 +127,12 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if err != nil || w == 0 {
 		return err
 	}
-	for _, table := range []string{"aliases", "alias_runs", "targets"} {
+	for _, table := range []string{"aliases", "targets"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
 		}
 	}
-	if _, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE doc IN (SELECT doc FROM docs WHERE w = ?1)", w); err != nil {
-		return err
-	}
-	for _, table := range []string{"worlds", "members", "cards", "versions", "refs", "links", "layers", "events", "docs"} {
+	for _, table := range []string{"worlds", "members", "cards", "versions", "refs", "links", "layers", "events"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
 		}
@@ -177,10 +140,5 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if _, err := t.c.exec(ctx, "DELETE FROM stale WHERE w = ?1", w); err != nil {
 		return err
 	}
-	for level := int64(1); level <= int64(access.LevelAdmin); level++ {
-		if err := t.clearPartition(ctx, partition{w*4 + level}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.emptySearch(ctx, w)
 }

@@ -2,566 +2,419 @@ package sqlite
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+	"log/slog"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/search"
+	"loregate/internal/store/finder"
 )
 
-// Search finds cards by their words. Each partition in sight is asked for itself, and the
-// answers are merged; what is in sight only by naming the subject follows, by name, found
-// in its own text without help of any partition.
+// newLibrary makes the store's search indexes, whose files lie beside the store's.
+func newLibrary(s *Store) *search.Library {
+	return search.NewLibrary(search.LibraryConfig{
+		Dir: s.cfg.Path + "-search",
+		Read: func(ctx context.Context, world search.ID, f func(search.Source) error) error {
+			return s.read(ctx, func(c *conn) error {
+				from, ok, err := (&reader{s: s, c: c}).Source(ctx, access.WorldID(world))
+				if err != nil || !ok {
+					return err
+				}
+				return f(from)
+			})
+		},
+		Worlds: func(ctx context.Context) (ids []search.ID, err error) {
+			err = s.read(ctx, func(c *conn) error {
+				return c.query(ctx, func(r row) error { ids = append(ids, search.ID(r.bytes(0))); return nil },
+					"SELECT i.id FROM world_ids i JOIN worlds w ON w.w = i.w")
+			})
+			return ids, err
+		},
+		Changed: s.Changed,
+		Warn:    warnOfIndex,
+	})
+}
+
 func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
-	none := canon.SearchResult{Ranked: ranks(q)}
-	sc, ok, err := r.scope(ctx, s)
-	ask := terms(q)
-	if !ok || len(ask) == 0 {
-		return none, err
+	return r.s.finder.Search(ctx, r, s, q, p)
+}
+
+func (r *reader) NearNames(ctx context.Context, s canon.Sight, name string, n int) ([]string, error) {
+	return r.s.finder.NearNames(ctx, r, s, name, n)
+}
+
+func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f canon.Filter, n int) ([]canon.Hit, error) {
+	return r.s.finder.NearCards(ctx, r, s, text, f, n)
+}
+
+func (r *reader) CompleteNames(ctx context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
+	return r.s.finder.CompleteNames(ctx, r, s, prefix, n)
+}
+
+// Writes reports whether the reader is of a transaction.
+func (r *reader) Writes() bool { return r.writes != nil }
+
+// Source gives what is searched of a world.
+func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, bool, error) {
+	w, err := r.world(ctx, id)
+	return source{r, id, w}, err == nil && w != 0, err
+}
+
+// source is what is searched of a world, in a snapshot.
+type source struct {
+	r  *reader
+	id access.WorldID
+	w  int64
+}
+
+func (s source) State(ctx context.Context) (at search.State, err error) {
+	if t := s.r.writes; t != nil && t.searched[s.w] != nil {
+		return finder.Bound(*t.searched[s.w]), nil
 	}
-	if r.writes == nil {
-		select {
-		case r.s.gate <- struct{}{}:
-			defer func() { <-r.s.gate }()
-		case <-ctx.Done():
-			return none, ctx.Err()
+	at, _, err = s.r.state(ctx, s.w)
+	return finder.Bound(at), err
+}
+
+func (r *reader) state(ctx context.Context, w int64) (at search.State, found bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return at, false, err
+	}
+	found, err = r.c.one(context.Background(), func(row row) error {
+		at = search.State{Tag: row.text(0), Epoch: row.int(1), Gen: row.int(2), Scrub: row.int(3)}
+		return nil
+	}, "SELECT tag, epoch, gen, scrub FROM searched WHERE w = ?1", w)
+	return at, found, err
+}
+
+func (s source) Changes(ctx context.Context, after int64, most int) ([]search.Change, error) {
+	return s.changes(ctx, "d.gen > ?2 ORDER BY d.gen LIMIT ?3", after, most)
+}
+
+func (s source) Documents(ctx context.Context, ids []search.ID) ([]search.Change, error) {
+	return s.changes(ctx, "d.card IN (SELECT unhex(f.value) FROM json_each(?2) f)", hexes(ids...))
+}
+
+func (s source) changes(ctx context.Context, where string, args ...any) ([]search.Change, error) {
+	type found struct {
+		gen   int64
+		id    canon.CardID
+		card  cardRow
+		level int64
+		label int64
+		sum   []byte
+	}
+	var list []found
+	err := s.r.c.query(ctx, func(row row) error {
+		c, err := scanCard(row)
+		list = append(list, found{row.int(cardWidth), fill[canon.CardID](row.bytes(cardWidth + 1)), c, row.int(cardWidth + 2), row.int(cardWidth + 3), row.bytes(cardWidth + 4)})
+		return err
+	}, "SELECT "+cardColumns+", d.gen, d.card, d.level, d.label, d.sum FROM docs d LEFT JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.w = ?1 AND "+where,
+		append([]any{s.w}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	changes := make([]search.Change, len(list))
+	for i, f := range list {
+		changes[i] = search.Change{Gen: f.gen, ID: search.ID(f.id)}
+		c, level := &f.card.card, f.card.level
+		if c.ID.IsZero() || c.Trashed() {
+			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		c.World = s.id
+		var doc *canon.SearchDoc
+		if f.sum != nil {
+			d, _, err := s.r.document(ctx, s.w, f.sum, *c)
+			if err != nil {
+				return nil, err
+			}
+			doc, level = &d, max(level, f.level)
+		}
+		changes[i].Doc = finder.Document(c, int(level), doc)
 	}
-	f, err := r.finding(ctx, sc, ask, q)
-	if err != nil {
-		return none, err
-	}
-	if f.named, err = f.byNaming(ctx); err != nil {
-		return none, err
-	}
-	p.Offset, p.Limit = max(p.Offset, 0), max(p.Limit, 0)
-	switch {
-	case !ranks(q):
-		return f.sorted(ctx, p)
-	case q.CaseSensitive:
-		return f.asTyped(ctx, p)
-	}
-	return f.plain(ctx, p)
+	return changes, nil
 }
 
-func ranks(q canon.SearchQuery) bool {
-	return q.Filter.Sort == "" || q.Filter.Sort == canon.SortRank
+func (s source) Head(ctx context.Context) (seq uint64, hash string, err error) {
+	h, err := s.r.Head(ctx, canon.WorldStream(s.id))
+	return uint64(h.Seq), h.Hash.String(), err
 }
 
-// finding is one search under way.
-type finding struct {
-	r      *reader
-	sc     scope
-	ask    []term
-	q      canon.SearchQuery
-	filter *listing
-	kinds  *listing // the filter as docs have it, where it asks for types alone; else nil
-	parts  []part
-	cut    bool
-	named  []canon.Card
+func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (bool, error) {
+	n, head, err := s.r.stream(ctx, canon.WorldStream(s.id))
+	if err != nil || uint64(head.Seq) <= seq || seq == 0 {
+		return seq == 0 || uint64(head.Seq) == seq && head.Hash.String() == hash, err
+	}
+	var found canon.Hash
+	_, err = s.r.c.one(ctx, func(r row) error { found = fill[canon.Hash](r.bytes(0)); return nil }, "SELECT hash FROM commits WHERE n = ?1", n<<streamShift+int64(seq))
+	return found.String() == hash, err
 }
 
-type part struct {
-	lookup
-	expression
-}
-
-func (r *reader) finding(ctx context.Context, sc scope, ask []term, q canon.SearchQuery) (*finding, error) {
-	f := &finding{r: r, sc: sc, ask: ask, q: q}
-	var err error
-	if f.filter, err = r.filter(ctx, sc, q.Filter); err != nil {
+// Named gives the living cards that are in sight only because their labels name the
+// subject.
+func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, error) {
+	sc, ok, err := r.scope(ctx, s)
+	if !ok || sc.subject == "" {
 		return nil, err
 	}
-	if onlyTypes(q.Filter) {
-		f.kinds = &listing{}
-		f.kinds.typed("d.kind", q.Filter)
-	}
-	list, err := r.lookups(ctx, sc)
+	cards, err := r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM cards c INDEXED BY cards_named WHERE c.w = ?1 AND c.label > 0 AND c.label IN %s AND c.level > %d AND c.level <= %d AND c.trashed = 0 ORDER BY c.key, c.id",
+		cardColumns, named, sc.top, sc.ceiling), sc.args()...)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range list {
-		e, err := l.expression(ctx, ask, q)
+	list := make([]finder.Named, len(cards))
+	for i, c := range cards {
+		list[i].Card = c
+		d, ok, err := r.indexedText(ctx, sc.w, c)
 		if err != nil {
 			return nil, err
 		}
-		f.cut = f.cut || e.cut
-		if e.full != "" {
-			f.parts = append(f.parts, part{l, e})
-		}
-	}
-	return f, nil
-}
-
-// onlyTypes reports whether a filter narrows to types and by nothing else.
-func onlyTypes(f canon.Filter) bool {
-	typed := f.Type != "" || len(f.Types) > 0
-	f.Type, f.Types = "", nil
-	return typed && !f.Narrows()
-}
-
-// hit is a document found.
-type hit struct {
-	doc   int64
-	score float64
-	card  *canon.Card // where it was read already
-}
-
-// plain answers a search by rank whose hits are what the words and the filter give.
-func (f *finding) plain(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
-	n, err := f.bound(ctx)
-	if err != nil {
-		return canon.SearchResult{}, err
-	}
-	var hits []hit
-	ranked := n <= f.most() && f.rankable()
-	if ranked {
-		if hits, err = f.scored(ctx); err == nil {
-			n = len(hits)
-			err = f.orderTies(ctx, hits, p)
-		}
-	} else {
-		hits, err = f.recent(ctx, p.Offset+p.Limit)
-	}
-	if err != nil {
-		return canon.SearchResult{}, err
-	}
-	return f.result(ctx, hits, n, ranked, p)
-}
-
-// most is how many hits are ranked at most.
-func (f *finding) most() int { return min(cmp.Or(f.q.RankCap, canon.CountCap), canon.CountCap) }
-
-// bound is how many cards match: more than canon.CountCap, or exactly, or, where all of
-// them will be ranked and so be counted anyway, no less than there are.
-func (f *finding) bound(ctx context.Context) (n int, err error) {
-	if f.rankable() {
-		for _, p := range f.parts {
-			if p.most < 0 {
-				n = canon.CountCap + 1
-				break
-			}
-			n += p.most
-		}
-		if n <= f.most() {
-			return n, nil
-		}
-	}
-	n = 0
-	for _, part := range f.parts {
-		m, err := f.matches(ctx, part)
-		if n += m; err != nil || n > canon.CountCap {
-			return n, err
-		}
-	}
-	return n, nil
-}
-
-// matches counts a partition's hits that pass the filter, to one more than canon.CountCap.
-func (f *finding) matches(ctx context.Context, p part) (int, error) {
-	if len(f.filter.where) == 0 {
-		return p.matches(ctx, p.expression)
-	}
-	from, args := f.sieved(p, p.full)
-	n, err := f.r.c.number(ctx, fmt.Sprintf("SELECT count(*) FROM (SELECT 1%s LIMIT %d)", from, canon.CountCap+1), args...)
-	return int(n), err
-}
-
-// rankable reports whether every partition has a term to rank by.
-func (f *finding) rankable() bool {
-	return !slices.ContainsFunc(f.parts, func(p part) bool { return p.rare == "" && p.common() })
-}
-
-// common reports whether ranking by the whole expression would walk lists longer than
-// canon.CountCap. Prefixes and rows, whose numbers are not known, are ranked as they are.
-func (e expression) common() bool { return e.many }
-
-// unscored is the score of a hit by words that no rank is made of.
-const unscored = 1e-9
-
-// scored gives all hits with their scores, best first, then the latest.
-func (f *finding) scored(ctx context.Context) ([]hit, error) {
-	var hits []hit
-	for _, p := range f.parts {
-		rank := p.full
-		if p.rare != "" {
-			rank = p.rare
-		}
-		from, args := f.sieved(p, p.full)
-		if rank == p.full {
-			if err := f.r.c.query(ctx, func(row row) error {
-				hits = append(hits, hit{doc: row.int(0), score: max(-row.float(1), unscored)})
-				return nil
-			}, fmt.Sprintf("SELECT f.rowid, bm25(%s, 10.0, 1.0)%s", p.text(), from), args...); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		at := map[int64]int{}
-		if err := f.r.c.query(ctx, func(row row) error {
-			at[row.int(0)] = len(hits)
-			hits = append(hits, hit{doc: row.int(0), score: unscored})
-			return nil
-		}, "SELECT f.rowid"+from, args...); err != nil {
-			return nil, err
-		}
-		if err := f.rank(ctx, p, rank, at, hits); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.doc, a.doc)) })
-	return hits, nil
-}
-
-// rank scores those hits of a partition that have what is ranked by; at is the place of
-// each. What is ranked by may be said of many more documents, whose scores cost most: they
-// are sieved before.
-func (f *finding) rank(ctx context.Context, p part, by string, at map[int64]int, hits []hit) error {
-	docs, err := json.Marshal(slices.Collect(maps.Keys(at)))
-	if err != nil || len(at) == 0 {
-		return err
-	}
-	return f.r.c.query(ctx, func(row row) error {
-		hits[at[row.int(0)]].score = max(-row.float(1), unscored)
-		return nil
-	}, fmt.Sprintf("SELECT rowid, bm25(%s, 10.0, 1.0) FROM %[1]s WHERE %[1]s MATCH ?1 AND +rowid IN (SELECT value FROM json_each(?2))", p.text()), by, string(docs))
-}
-
-// orderTies puts hits of one score in order of key and id, as far as a page shows them.
-func (f *finding) orderTies(ctx context.Context, hits []hit, p canon.Page) error {
-	for at := 0; at < len(hits) && at < p.Offset+p.Limit; {
-		end := at + 1
-		for end < len(hits) && hits[end].score == hits[at].score {
-			end++
-		}
-		if end > p.Offset && end-at > 1 {
-			if err := f.orderByKey(ctx, hits[at:end]); err != nil {
-				return err
-			}
-		}
-		at = end
-	}
-	return nil
-}
-
-func (f *finding) orderByKey(ctx context.Context, hits []hit) error {
-	type position struct {
-		key string
-		id  []byte
-	}
-	places := make(map[int64]position, len(hits))
-	for _, h := range hits {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := f.r.c.one(context.Background(), func(r row) error {
-			places[h.doc] = position{r.text(0), r.bytes(1)}
-			return nil
-		}, "SELECT c.key, c.id FROM docs d CROSS JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.doc = ?1", h.doc); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(places[a.doc].key, places[b.doc].key), bytes.Compare(places[a.doc].id, places[b.doc].id))
-	})
-	return nil
-}
-
-// recent gives the first hits in the order of name match, then recency.
-func (f *finding) recent(ctx context.Context, n int) ([]hit, error) {
-	inName, err := f.latest(ctx, n, func(p part) string { return p.name })
-	if err != nil || len(inName) >= n {
-		return inName, err
-	}
-	skip := make(map[int64]struct{}, len(inName))
-	for _, h := range inName {
-		skip[h.doc] = struct{}{}
-	}
-	all, err := f.latest(ctx, n, func(p part) string { return p.full })
-	for _, h := range all {
-		if _, ok := skip[h.doc]; !ok {
-			inName = append(inName, h)
-		}
-	}
-	return inName[:min(n, len(inName))], err
-}
-
-func (f *finding) latest(ctx context.Context, n int, query func(part) string) (hits []hit, err error) {
-	for _, p := range f.parts {
-		from, args := f.sieved(p, query(p))
-		if err := f.r.c.query(ctx, func(row row) error {
-			hits = append(hits, hit{doc: row.int(0)})
-			return nil
-		}, fmt.Sprintf("SELECT f.rowid%s ORDER BY f.rowid DESC LIMIT %d", from, n), args...); err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Compare(b.doc, a.doc) })
-	return hits[:min(n, len(hits))], nil
-}
-
-// result reads the cards of a page out of ordered hits, of which there are n in all, and
-// lets those seen by naming follow.
-func (f *finding) result(ctx context.Context, hits []hit, n int, ranked bool, p canon.Page) (canon.SearchResult, error) {
-	out := canon.SearchResult{Ranked: ranked, Total: capped(n + len(f.named))}
-	out.Total.AtLeast = out.Total.AtLeast || f.cut
-	for _, h := range hits[min(p.Offset, len(hits)):min(p.Offset+p.Limit, len(hits))] {
-		if h.card == nil {
-			c, ok, err := first(f.r.cards(ctx, f.sc.id, "SELECT "+cardColumns+
-				" FROM docs d CROSS JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.doc = ?1", h.doc))
-			if err != nil {
-				return canon.SearchResult{}, err
-			}
-			if !ok {
-				continue
-			}
-			h.card = &c
-		}
-		out.Hits = append(out.Hits, canon.Hit{Card: *h.card, Score: h.score})
-	}
-	// Where more than CountCap hits come first, n is not their number; then nobody pages
-	// to what follows them.
-	if n <= canon.CountCap {
-		for i, c := range f.named {
-			if at := n + i; at >= p.Offset && at < p.Offset+p.Limit {
-				out.Hits = append(out.Hits, canon.Hit{Card: c})
-			}
-		}
-	}
-	return out, nil
-}
-
-// byNaming gives the cards that are in sight only by naming the subject and match, by
-// key. They are few: those shared with one person.
-func (f *finding) byNaming(ctx context.Context) ([]canon.Card, error) {
-	if f.sc.subject == "" {
-		return nil, nil
-	}
-	type shared struct {
-		card       cardRow
-		name, text string
-	}
-	var found []shared
-	err := f.r.c.query(ctx, func(row row) error {
-		c, err := scanCard(row)
-		s := shared{c, row.text(cardWidth), row.text(cardWidth + 1)}
-		columns := columnsOf(f.q, s.name, s.text)
-		if err == nil && allIn(f.ask, columns...) && (!f.q.CaseSensitive || spelt(f.ask, columns...)) {
-			found = append(found, s)
-		}
-		return err
-	}, fmt.Sprintf(`SELECT %s, x.name, x.text FROM docs d INDEXED BY docs_named CROSS JOIN doc_texts x ON x.doc = d.doc
-		CROSS JOIN cards c ON c.w = d.w AND c.id = d.card
-		WHERE d.label > 0 AND d.label IN %s AND d.w = ?1 AND d.part & 3 > %d AND c.trashed = 0 AND %s%s ORDER BY c.key, c.id`,
-		cardColumns, named, f.sc.top, f.sc.sees("c"), f.filter.condition()), f.sc.args(f.filter.args...)...)
-	if err != nil {
-		return nil, err
-	}
-	list := make([]canon.Card, len(found))
-	for i, s := range found {
-		if list[i], err = f.r.finish(ctx, f.sc.id, s.card); err != nil {
-			return nil, err
+		if ok {
+			list[i].Doc = &d
 		}
 	}
 	return list, nil
 }
 
-// sieved is the FROM of a partition's hits for a query that pass the filter, and its
-// arguments. Types stand in docs, which spares looking at the cards.
-func (f *finding) sieved(p part, query string) (from string, args []any) {
-	filter, from := f.filter, " FROM %s f WHERE f.%[1]s MATCH ?%d%s"
-	switch {
-	case f.kinds != nil:
-		filter, from = f.kinds, " FROM %s f CROSS JOIN docs d ON d.doc = f.rowid WHERE f.%[1]s MATCH ?%d%s"
-	case len(f.filter.where) > 0:
-		n := len(filter.args)
-		return f.joined(p, fmt.Sprintf("?%d", n+3)), f.sc.args(append(filter.args[:n:n], query)...)
+// Bearers gives the cards that bear a tag in sight.
+func (r *reader) Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error) {
+	found := map[canon.CardID]bool{}
+	sc, ok, err := r.scope(ctx, s)
+	if !ok {
+		return found, err
 	}
-	n := len(filter.args)
-	return fmt.Sprintf(from, p.text(), n+3, filter.condition()), f.sc.args(append(filter.args[:n:n], query)...)
+	err = r.c.query(ctx, func(row row) error { found[fill[canon.CardID](row.bytes(0))] = true; return nil }, tagged(sc, "?3"), sc.args(string(tag))...)
+	return found, err
 }
 
-// joined is the FROM of a partition's hits with their cards, through the filter.
-func (f *finding) joined(p part, match string) string {
-	return fmt.Sprintf(` FROM %s f CROSS JOIN docs d ON d.doc = f.rowid CROSS JOIN cards c ON c.w = d.w AND c.id = d.card
-		WHERE f.%[1]s MATCH %s AND c.trashed = 0 AND %s%s`, p.text(), match, f.sc.sees("c"), f.filter.condition())
-}
-
-// verified reports whether a hit is spelt as typed, in the text that was indexed.
-func (f *finding) verified(ctx context.Context, doc int64, c canon.Card) (bool, error) {
-	if !f.q.CaseSensitive {
-		return true, nil
-	}
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	d, _, err := f.r.document(context.Background(), doc, nil, c)
-	return spelt(f.ask, columnsOf(f.q, d.Name, d.Text)...), err
-}
-
-// asTyped answers a search whose hits must be spelt as typed. It looks at canon.CountCap
-// hits and no further.
-func (f *finding) asTyped(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
-	pass := map[int64]*canon.Card{}
-	for _, part := range f.parts {
-		if err := f.pass(ctx, part, pass); err != nil {
-			return canon.SearchResult{}, err
-		}
-	}
-	n := len(pass)
-	ranked := n <= canon.CountCap && f.rankable()
-	var hits []hit
-	var err error
-	if ranked {
-		hits, err = f.scored(ctx)
-	} else {
-		hits, err = f.byName(ctx, pass)
-	}
+// Text gives what is searchable of a card.
+func (r *reader) Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error) {
+	w, err := r.world(ctx, c.World)
 	if err != nil {
-		return canon.SearchResult{}, err
+		return canon.SearchDoc{}, err
 	}
-	hits = slices.DeleteFunc(hits, func(h hit) bool { _, ok := pass[h.doc]; return !ok })
-	if ranked {
-		if err := f.orderTies(ctx, hits, p); err != nil {
-			return canon.SearchResult{}, err
-		}
-	}
-	return f.result(ctx, hits, n, ranked, p)
+	d, _, err := r.indexedText(ctx, w, c)
+	return d, err
 }
 
-// pass gathers a partition's hits that pass, the latest first.
-func (f *finding) pass(ctx context.Context, p part, pass map[int64]*canon.Card) error {
-	l := f.filter
-	n := len(l.args)
-	order := fmt.Sprintf(" ORDER BY f.rowid DESC LIMIT %d", canon.CountCap+1-min(len(pass), canon.CountCap))
-	type read struct {
-		doc  int64
-		card cardRow
+// indexedText gives what is searchable of a card; false where nothing is.
+func (r *reader) indexedText(ctx context.Context, w int64, c canon.Card) (d canon.SearchDoc, ok bool, err error) {
+	var sum []byte
+	if _, err = r.c.one(context.Background(), func(row row) error { sum = row.bytes(0); return nil }, "SELECT sum FROM docs WHERE w = ?1 AND card = ?2", w, c.ID[:]); err != nil || sum == nil {
+		return d, false, err
 	}
-	var found []read
-	err := f.r.c.query(ctx, func(row row) error {
-		c, err := scanCard(row)
-		found = append(found, read{row.int(cardWidth), c})
-		return err
-	}, "SELECT "+cardColumns+", f.rowid"+f.joined(p, fmt.Sprintf("?%d", n+3))+order, f.sc.args(append(l.args[:n:n], p.full)...)...)
+	d, _, err = r.document(ctx, w, sum, c)
+	return d, err == nil, err
+}
+
+// document gives what was indexed of a card, and whether it is as it was then.
+func (r *reader) document(ctx context.Context, w int64, sum []byte, c canon.Card) (d canon.SearchDoc, same bool, err error) {
+	found, err := r.c.one(context.Background(), func(row row) error { d.Name, d.Text = row.text(0), row.text(1); return nil },
+		"SELECT name, text FROM doc_texts WHERE w = ?1 AND card = ?2", w, c.ID[:])
+	if err != nil || found {
+		return d, found, err
+	}
+	b, _, err := r.Body(ctx, c.World, c.Content)
+	d = canon.SearchDoc{Name: c.Name, Text: canon.PlainText(c.Type, string(b))}
+	return d, bytes.Equal(docSum(&d), sum), err
+}
+
+// docSum tells one document from another; nothing else keeps a text to compare.
+func docSum(doc *canon.SearchDoc) []byte {
+	h := sha256.New()
+	h.Write([]byte(doc.Name))
+	h.Write([]byte{0})
+	h.Write([]byte(doc.Text))
+	return h.Sum(nil)
+}
+
+// searchState gives a world's state to be changed.
+func (t *tx) searchState(ctx context.Context, w int64) (*search.State, error) {
+	if at := t.searched[w]; at != nil {
+		return at, nil
+	}
+	at, found, err := t.state(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		at = search.State{Tag: rand.Text(), Epoch: 1}
+	}
+	if t.searched == nil {
+		t.searched, t.before = map[int64]*search.State{}, map[int64]int64{}
+	}
+	t.searched[w], t.before[w] = &at, at.Gen
+	return &at, nil
+}
+
+// touch has the index read a card anew.
+func (t *tx) touch(ctx context.Context, w int64, id canon.CardID) error {
+	at, err := t.searchState(ctx, w)
 	if err != nil {
 		return err
 	}
-	f.cut = f.cut || len(found) > canon.CountCap
-	for _, x := range found {
-		c, err := f.r.finish(ctx, f.sc.id, x.card)
+	at.Gen++
+	_, err = t.c.exec(ctx, "INSERT INTO docs (w, card, gen, level, label) VALUES (?1, ?2, ?3, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = ?3", w, id[:], at.Gen)
+	return err
+}
+
+// Index replaces what is searchable of a card.
+func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) error {
+	w, err := t.worldNumber(ctx, c.World)
+	if err != nil {
+		return err
+	}
+	if doc == nil {
+		return t.unindex(ctx, w, c.ID)
+	}
+	level, label, err := t.labelNumbers(ctx, w, c.Label)
+	if err != nil {
+		return err
+	}
+	at, err := t.searchState(ctx, w)
+	if err != nil {
+		return err
+	}
+	at.Gen++
+	if _, err := t.c.exec(ctx, `INSERT INTO docs (w, card, gen, level, label, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+		ON CONFLICT (w, card) DO UPDATE SET gen = ?3, level = ?4, label = ?5, sum = ?6`, w, c.ID[:], at.Gen, level, label, docSum(doc)); err != nil {
+		return err
+	}
+	keep, err := t.keepsText(ctx, w, c, doc)
+	if err != nil {
+		return err
+	}
+	if !keep {
+		_, err = t.c.exec(ctx, "DELETE FROM doc_texts WHERE w = ?1 AND card = ?2", w, c.ID[:])
+		return err
+	}
+	return t.keepText(ctx, w, c.ID, doc)
+}
+
+func (t *tx) keepText(ctx context.Context, w int64, id canon.CardID, doc *canon.SearchDoc) error {
+	_, err := t.c.exec(ctx, "INSERT INTO doc_texts (w, card, name, text) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w, card) DO UPDATE SET name = ?3, text = ?4", w, id[:], doc.Name, doc.Text)
+	return err
+}
+
+// unindex takes the text of a card out of the search.
+func (t *tx) unindex(ctx context.Context, w int64, id canon.CardID) error {
+	if err := t.touch(ctx, w, id); err != nil {
+		return err
+	}
+	if _, err := t.c.exec(ctx, "UPDATE docs SET level = 0, label = 0, sum = NULL WHERE w = ?1 AND card = ?2", w, id[:]); err != nil {
+		return err
+	}
+	_, err := t.c.exec(ctx, "DELETE FROM doc_texts WHERE w = ?1 AND card = ?2", w, id[:])
+	return err
+}
+
+// keepsText tells whether the text itself must be kept: where the card's body does not give
+// it again.
+func (t *tx) keepsText(ctx context.Context, w int64, c canon.Card, doc *canon.SearchDoc) (bool, error) {
+	if doc.Name != c.Name || doc.Derived {
+		return doc.Name != c.Name, nil
+	}
+	keep := true
+	_, err := t.c.one(ctx, func(r row) error {
+		keep = canon.PlainText(c.Type, string(r.bytes(0))) != doc.Text
+		return nil
+	}, "SELECT body FROM bodies WHERE w = ?1 AND hash = ?2", w, c.Content[:])
+	return keep, err
+}
+
+// keepTexts keeps the texts that could not be read again without a body, for as long as
+// they are indexed. Bodies are erased seldom enough to look at every card.
+func (t *tx) keepTexts(ctx context.Context, id access.WorldID, w int64, h canon.Hash) error {
+	cards, err := t.cards(ctx, id, "SELECT "+cardColumns+` FROM cards c CROSS JOIN docs d ON d.w = c.w AND d.card = c.id
+		WHERE c.w = ?1 AND c.content = ?2 AND d.sum IS NOT NULL AND NOT EXISTS (SELECT 1 FROM doc_texts x WHERE x.w = d.w AND x.card = d.card)`, w, h[:])
+	if err != nil {
+		return err
+	}
+	for _, c := range cards {
+		d, err := t.Text(ctx, c)
+		if err == nil {
+			err = t.keepText(ctx, w, c.ID, &d)
+		}
 		if err != nil {
 			return err
-		}
-		ok, err := f.verified(ctx, x.doc, c)
-		if err != nil {
-			return err
-		}
-		if ok {
-			pass[x.doc] = &c
 		}
 	}
 	return nil
 }
 
-// byName orders what passed by name match, then recency.
-func (f *finding) byName(ctx context.Context, pass map[int64]*canon.Card) ([]hit, error) {
-	inName, err := f.latest(ctx, canon.CountCap, func(p part) string { return p.name })
+// scrub has what was erased leave the files of the index.
+func (t *tx) scrub(ctx context.Context, id access.WorldID, w int64) error {
+	at, err := t.searchState(ctx, w)
+	if err == nil {
+		at.Scrub++
+		t.scrubbed = append(t.scrubbed, id)
+	}
+	return err
+}
+
+// emptySearch takes out all that is searched of a world.
+func (t *tx) emptySearch(ctx context.Context, w int64) error {
+	at, err := t.searchState(ctx, w)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	first := map[int64]int{}
-	for _, h := range inName {
-		first[h.doc] = 1
+	at.Epoch, at.Gen, t.before[w] = at.Epoch+1, 0, 0
+	for _, table := range []string{"docs", "doc_texts"} {
+		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
+			return fmt.Errorf("clear %s: %w", table, err)
+		}
 	}
-	hits := make([]hit, 0, len(pass))
-	for doc, c := range pass {
-		hits = append(hits, hit{doc: doc, card: c})
-	}
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(first[b.doc]-first[a.doc], cmp.Compare(b.doc, a.doc)) })
-	return hits, nil
+	return nil
 }
 
-// sorted answers a search in the order of a listing.
-func (f *finding) sorted(ctx context.Context, p canon.Page) (canon.SearchResult, error) {
-	columns, order := orders(f.q.Filter.Sort)
-	args := slices.Clone(f.filter.args)
-	var arms []string
-	for _, part := range f.parts {
-		args = append(args, part.full)
-		arms = append(arms, "SELECT "+columns+", d.doc"+f.joined(part, fmt.Sprintf("?%d", len(args)+2)))
-	}
-	var hits []place
-	if len(arms) > 0 {
-		if err := f.r.c.query(ctx, func(row row) error { hits = append(hits, place{row.int(0), row.int(1)}); return nil },
-			"SELECT rid, doc FROM ("+strings.Join(arms, " UNION ALL ")+") ORDER BY "+order, f.sc.args(args...)...); err != nil {
-			return canon.SearchResult{}, err
+// flush writes what a transaction gathered; the last thing before it is kept.
+func (t *tx) flush(ctx context.Context) error {
+	for w, at := range t.searched {
+		if _, err := t.c.exec(ctx, "INSERT INTO searched (w, tag, epoch, gen, scrub) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (w) DO UPDATE SET epoch = ?3, gen = ?4, scrub = ?5",
+			w, at.Tag, at.Epoch, at.Gen, at.Scrub); err != nil {
+			return err
 		}
 	}
-	cards, n, err := f.spelled(ctx, hits, p)
-	if err != nil {
-		return canon.SearchResult{}, err
-	}
-	if cards = append(cards, f.named...); len(f.named) > 0 {
-		slices.SortStableFunc(cards, comparing(f.q.Filter.Sort))
-	}
-	out := canon.SearchResult{Total: capped(n + len(f.named))}
-	out.Total.AtLeast = out.Total.AtLeast || f.cut
-	for _, c := range cards[min(p.Offset, len(cards)):min(p.Offset+p.Limit, len(cards))] {
-		out.Hits = append(out.Hits, canon.Hit{Card: c})
-	}
-	return out, nil
+	return nil
 }
 
-// place is a card's row and its document's.
-type place struct{ rid, doc int64 }
+// errUnknownTable is what Dump answers for a name that is not in canon.Tables.
+var errUnknownTable = errors.New("sqlite: there is no such table to dump")
 
-// spelled reads the cards of sorted hits as far as a page needs them, and counts them. For
-// a case-sensitive search those are the ones spelt as typed, of the first canon.CountCap.
-func (f *finding) spelled(ctx context.Context, hits []place, p canon.Page) (cards []canon.Card, n int, err error) {
-	n = len(hits)
-	upTo := p.Offset + p.Limit // nothing named that is to be shown comes later than this
-	if f.q.CaseSensitive {
-		upTo = canon.CountCap
-		f.cut = f.cut || n > upTo
+// dropFormer drops the full-text tables that stores had before format 10. Their names
+// depend on the worlds, so that no migration can name them.
+func dropFormer(ctx context.Context, c *conn) error {
+	var names []string
+	if err := c.query(ctx, func(r row) error { names = append(names, r.text(0)); return nil },
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%fts5%' ORDER BY name LIKE 'ftsv%' DESC"); err != nil {
+		return err
 	}
-	for _, h := range hits[:min(n, upTo)] {
-		list, err := f.r.cardsByRow(ctx, f.sc.id, []int64{h.rid})
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, c := range list {
-			ok, err := f.verified(ctx, h.doc, c)
-			if err != nil {
-				return nil, 0, err
-			}
-			if ok {
-				cards = append(cards, c)
-			}
+	for _, name := range names {
+		if _, err := c.exec(ctx, "DROP TABLE "+name); err != nil {
+			return err
 		}
 	}
-	if f.q.CaseSensitive {
-		n = len(cards)
-	}
-	return cards, n, nil
+	return nil
 }
 
-// comparing orders cards as a listing does.
-func comparing(s canon.Sort) func(a, b canon.Card) int {
-	return func(a, b canon.Card) int {
-		at := 0
-		switch s {
-		case canon.SortUpdated:
-			at = b.UpdatedAt.Compare(a.UpdatedAt)
-		case canon.SortCreated:
-			at = b.CreatedAt.Compare(a.CreatedAt)
-		case canon.SortField:
-			at = cmp.Compare(a.SortValue(), b.SortValue())
+// scrubFiles writes the index's files without what a transaction erased, which is durable
+// already. Where that fails the background tries again.
+func (t *tx) scrubFiles(ctx context.Context) {
+	for _, id := range t.scrubbed {
+		if err := t.s.finder.Library.Scrub(context.WithoutCancel(ctx), search.ID(id)); err != nil {
+			warnOfIndex(err)
 		}
-		return cmp.Or(at, cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:]))
 	}
+}
+
+func warnOfIndex(err error) {
+	slog.Warn("the search index could not be kept up; it is tried again", "error", err)
 }

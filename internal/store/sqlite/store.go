@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/finder"
 	"loregate/internal/store/service"
 )
 
@@ -23,7 +23,6 @@ type Store struct {
 	cfg Config
 
 	readers *pool
-	gate    chan struct{}
 	queue   chan *waiter
 	closing chan struct{}
 	stopped chan struct{} // closed when the writer is gone
@@ -33,8 +32,10 @@ type Store struct {
 	mu     sync.Mutex     // guards shut, and inUse against Close
 	shut   bool
 
+	finder  *finder.Finder
 	health  health
 	watch   watch
+	marker  marker
 	known   known
 	records *recordFile
 }
@@ -62,7 +63,6 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	s = &Store{
 		cfg:     cfg,
 		readers: newPool(cfg.Readers),
-		gate:    make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 		queue:   make(chan *waiter, maxBatch),
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
@@ -74,6 +74,7 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	s.watch.init()
 	writer.steady = true
 	go s.runWriter(writer)
+	s.finder = &finder.Finder{Library: newLibrary(s)}
 	return s, nil
 }
 
@@ -104,6 +105,9 @@ func connectWriter(ctx context.Context, cfg Config, to schema) (*conn, error) {
 			}
 			if err == nil {
 				err = to.bring(ctx, c, to.backup(ctx, c, cfg))
+			}
+			if err == nil && to == storeSchema {
+				err = dropFormer(ctx, c)
 			}
 			if err == nil {
 				return c, nil
@@ -191,6 +195,7 @@ func (s *Store) Write(ctx context.Context, f func(canon.Tx) error) error {
 func (s *Store) Close() error {
 	var err error
 	s.closed.Do(func() {
+		err = s.finder.Library.Close()
 		s.mu.Lock()
 		s.shut = true
 		s.mu.Unlock()
@@ -200,7 +205,7 @@ func (s *Store) Close() error {
 		for _, c := range s.readers.idle {
 			err = errors.Join(err, c.close())
 		}
-		err = errors.Join(err, s.watch.close(), s.records.close())
+		err = errors.Join(err, s.watch.close(), s.marker.close(), s.records.close())
 	})
 	return err
 }
@@ -209,7 +214,8 @@ func (s *Store) Close() error {
 type reader struct {
 	s      *Store
 	c      *conn
-	writes *tx // the transaction it is part of; nil on a read connection
+	writes *tx                   // the transaction it is part of; nil on a read connection
+	bodies map[canon.Hash][]byte // that were read ahead
 }
 
 var _ canon.Reader = (*reader)(nil)
@@ -221,8 +227,6 @@ type known struct {
 	worlds sync.Map // access.WorldID -> int64
 	ids    sync.Map // int64 -> access.WorldID
 	labels sync.Map // int64 -> access.Label
-	tokens tokenSets
-	counts countCache
 }
 
 // world gives the number of a world; 0 where the store has never heard of it.

@@ -106,17 +106,26 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
+	if b, ok := r.bodies[h]; ok {
+		return b, true, nil
+	}
 	n, err := r.world(ctx, w)
 	if err != nil || n == 0 {
 		return nil, false, err
 	}
 	found, err = r.c.one(context.Background(), func(row row) error {
-		if b = row.bytes(0); b == nil {
-			b = []byte{}
-		}
+		b = bodyAt(row, 0)
 		return nil
 	}, "SELECT body FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:])
 	return b, found, err
+}
+
+// bodyAt is a stored body: one of no bytes is there all the same.
+func bodyAt(r row, column int) []byte {
+	if b := r.bytes(column); b != nil {
+		return b
+	}
+	return []byte{}
 }
 
 // worldNumber gives a world's number, a new one where it has none.
@@ -216,8 +225,10 @@ func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) erro
 	if err := t.keepTexts(ctx, w, n, h); err != nil {
 		return err
 	}
-	_, err = t.c.exec(ctx, "DELETE FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:])
-	return err
+	if _, err := t.c.exec(ctx, "DELETE FROM bodies WHERE w = ?1 AND hash = ?2", n, h[:]); err != nil {
+		return err
+	}
+	return t.scrub(ctx, w, n)
 }
 
 // BodyInUse reads all versions of the world: it serves the operator's purge alone, and

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/search"
 )
 
 const (
@@ -102,6 +102,7 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 	err := <-j.done
 	if err == nil {
 		t.committed()
+		t.scrubFiles(ctx)
 	}
 	return err
 }
@@ -110,17 +111,10 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 func (s *Store) runWriter(c *conn) {
 	defer close(s.stopped)
 	b := batch{s: s, c: c}
-	idle := time.NewTimer(s.cfg.Idle)
-	defer idle.Stop()
 	for {
 		select {
 		case j := <-s.queue:
 			b.serve(j)
-			idle.Reset(s.cfg.Idle)
-		case <-idle.C:
-			if b.tidy() {
-				idle.Reset(tidyEvery)
-			}
 		case <-s.closing:
 			_ = b.c.close()
 			return
@@ -136,11 +130,8 @@ type batch struct {
 	dirty   int   // writes kept in it so far
 	changes int64 // rows that its connection had changed when it was begun
 	jobs    []*waiter
-	later   []textWrite // of the jobs kept so far; see textual
-	settled int         // how many of them are done
-	heldAt  time.Time   // when this process began to hold the lock without a pause
-	lastAt  time.Time   // when the last batch ended
-	merging string      // the full-text table that tidy is at; "" for none
+	heldAt  time.Time // when this process began to hold the lock without a pause
+	lastAt  time.Time // when the last batch ended
 }
 
 // serve runs a first job and those that wait behind it, and makes them durable.
@@ -238,7 +229,6 @@ func (b *batch) step(j *waiter) {
 	if err == nil {
 		b.dirty++
 		b.jobs = append(b.jobs, j)
-		b.keep(j.tx)
 		return
 	}
 	j.done <- errors.Join(err, b.undo(alone))
@@ -257,7 +247,7 @@ func (b *batch) undo(alone bool) error {
 		}
 		b.fail(err)
 	}
-	b.begun, b.later, b.settled = false, nil, 0
+	b.begun = false
 	if _, err := b.c.exec(ctx, "ROLLBACK"); err != nil {
 		return b.reopen(err)
 	}
@@ -270,11 +260,7 @@ func (b *batch) finish() {
 		return
 	}
 	b.begun = false
-	err := b.settle()
-	var changes int64
-	if err == nil {
-		changes, err = b.c.number(context.Background(), changedRows)
-	}
+	changes, err := b.c.number(context.Background(), changedRows)
 	if err == nil {
 		_, err = b.c.exec(context.Background(), "COMMIT")
 	}
@@ -305,22 +291,7 @@ func (b *batch) fail(err error) {
 }
 
 func (b *batch) reset() {
-	b.jobs, b.dirty, b.later, b.settled = b.jobs[:0], 0, nil, 0
-}
-
-// keep takes over what a finished write left for the end of the batch.
-func (b *batch) keep(t *tx) {
-	if t.settledAll {
-		b.settled = len(b.later)
-	}
-	b.later = append(b.later, t.later...)
-}
-
-// settle does the full-text writes that are still waiting.
-func (b *batch) settle() error {
-	err := writeTexts(context.Background(), b.c, b.later[b.settled:])
-	b.settled = len(b.later)
-	return err
+	b.jobs, b.dirty = b.jobs[:0], 0
 }
 
 // reopen replaces a connection whose transaction could not be ended.
@@ -338,16 +309,13 @@ func (b *batch) reopen(cause error) error {
 // tx is a canon.Tx: a reader of what it wrote, and the writes.
 type tx struct {
 	reader
-	batch      *batch
-	later      []textWrite
-	settledAll bool // the batch's full-text writes before its own are done, inside its savepoint
-	waiting    int  // bytes of text in later
-	ended      bool // its function has returned; a use after that is refused
-	worlds     map[access.WorldID]int64
-	epochs     map[int64]int64               // by partition used: its epoch
-	gens       map[int64]int64               // by partition: cards indexed or taken out
-	fresh      map[int64]map[string]struct{} // by partition: tokens that were not known before
-}
+	batch    *batch
+	ended    bool // its function has returned; a use after that is refused
+	worlds   map[access.WorldID]int64
+	searched map[int64]*search.State // by world: of which it changed what is searched
+	before   map[int64]int64         // by world: Gen of what is searched, before
+	scrubbed []access.WorldID        // whose index must be written without what was erased
+} // by partition: tokens that were not known before
 
 func newTx(b *batch) *tx {
 	t := &tx{reader: reader{s: b.s, c: b.c}, batch: b}
@@ -355,47 +323,13 @@ func newTx(b *batch) *tx {
 	return t
 }
 
-// maxWaiting bounds what a write leaves for the end of its batch, in bytes.
-const maxWaiting = 4 << 20
-
-// textual has a row of a full-text table written, or with no texts taken out, at the end
-// of the batch. A savepoint makes FTS5 write out what it has gathered so far; with none of
-// its tables touched it does nothing.
-func (t *tx) textual(ctx context.Context, table textTable, row int64, texts ...any) error {
-	t.later = append(t.later, textWrite{table, row, texts})
-	for _, a := range texts {
-		if s, ok := a.(string); ok {
-			t.waiting += len(s)
-		}
-	}
-	if t.waiting > maxWaiting {
-		return t.settle(ctx)
-	}
-	return nil
-}
-
-// settle does all full-text writes up to now, before the transaction reads by them. Those
-// of others in the batch are done inside this one's savepoint, and stay the batch's to do
-// until it is kept.
-func (t *tx) settle(ctx context.Context) error {
-	list := t.later
-	if !t.settledAll {
-		list = slices.Concat(t.batch.later[t.batch.settled:], list)
-	}
-	if err := writeTexts(ctx, t.c, list); err != nil {
-		return err
-	}
-	t.settledAll, t.later, t.waiting = true, nil, 0
-	return nil
-}
-
 // committed tells the caches what is durable now.
 func (t *tx) committed() {
 	for id, w := range t.worlds {
 		t.s.known.worlds.Store(id, w)
 		t.s.known.ids.Store(w, id)
-	}
-	for part, tokens := range t.fresh {
-		t.s.known.tokens.add(part, t.epochs[part], tokens)
+		if at := t.searched[w]; at != nil {
+			t.s.finder.Library.Changed(search.ID(id), at.Gen-t.before[w])
+		}
 	}
 }

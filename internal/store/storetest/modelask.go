@@ -3,6 +3,7 @@ package storetest
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -348,6 +349,15 @@ func (m *model) askSearch(s canon.Sight) {
 		if err == nil && (!slices.Equal(found(cut), found(canon.SearchResult{Hits: want})) || cut.Total != res.Total) {
 			err = fmt.Errorf("page %+v is %q of %+v, of all %q", p, found(cut), cut.Total, found(res))
 		}
+		if err != nil {
+			return nil, err
+		}
+		short := q
+		short.Listed = true
+		list, err := r.Search(m.t.Context(), s, short, p)
+		if got, want := listOf(list.Hits), listOf(want); err == nil && !reflect.DeepEqual(got, want) {
+			err = fmt.Errorf("as listed %+v, as read %+v", got, want)
+		}
 		cards := []canon.Card{}
 		for _, h := range res.Hits {
 			cards = append(cards, h.Card)
@@ -358,6 +368,18 @@ func (m *model) askSearch(s canon.Sight) {
 		return both{cards, res.Total}, err
 	}
 	m.same(what, ask)
+}
+
+// listOf gives of hits what a list shows.
+func listOf(hits []canon.Hit) (cards []canon.Card) {
+	for _, h := range hits {
+		c := h.Card
+		cards = append(cards, canon.Card{
+			World: c.World, ID: c.ID, Parent: c.Parent, Key: c.Key, Name: c.Name, Type: c.Type, Content: c.Content, Size: c.Size,
+			Length: c.Length, UpdatedAt: c.UpdatedAt, CreatedAt: c.CreatedAt, Counts: c.Counts, Label: access.NewLabel(c.Label.Level),
+		})
+	}
+	return cards
 }
 
 // searched is a word to search for: whole, or for parts of words a piece of one.

@@ -69,4 +69,5 @@ func testModel(t *testing.T, open func(*testing.T) canon.Store) {
 		steps /= 10
 	}
 	RunModel(t, open, 1, steps)
+	t.Logf("%d random operations answered as by the reference", steps)
 }

@@ -1,0 +1,186 @@
+package benchtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// peer is a server that keeps notes and is spoken to over stdio, with how each of the three
+// calls is made that all of them know.
+type peer struct {
+	name    string
+	fill    func(dir string, note func(n int) (name, text string), notes int) error // as its calls would; nil makes calls
+	command func(b *testing.B, dir string) *exec.Cmd
+	create  func(name, text string) (tool string, arguments any)
+	get     func(name string) (tool string, arguments any)
+	search  func(words string) (tool string, arguments any)
+}
+
+type args = map[string]any
+
+// peers are Loregate and others, whose programs scripts/peers.sh installs into PEERS.
+var peers = []peer{
+	{"loregate", nil, func(b *testing.B, dir string) *exec.Cmd { return exec.Command(program(b), "mcp", "--data", dir) },
+		func(name, text string) (string, any) { return "create_card", args{"name": name, "content": text} },
+		func(name string) (string, any) { return "get_card", args{"name": name} },
+		func(words string) (string, any) {
+			return "search_cards", args{"q": words, "search_in": "content", "match_mode": "whole_word", "limit": 20}
+		}},
+	{"server-memory", func(dir string, note func(n int) (name, text string), notes int) error {
+		var lines []byte
+		for n := range notes {
+			name, text := note(n)
+			b, err := json.Marshal(args{"type": "entity", "name": name, "entityType": "note", "observations": []string{text}})
+			if err != nil {
+				return err
+			}
+			lines = append(append(lines, b...), '\n')
+		}
+		return os.WriteFile(filepath.Join(dir, "memory.jsonl"), lines, 0o600)
+	}, func(_ *testing.B, dir string) *exec.Cmd {
+		c := exec.Command(filepath.Join(os.Getenv("PEERS"), "mcp-server-memory"))
+		c.Env = append(os.Environ(), "MEMORY_FILE_PATH="+filepath.Join(dir, "memory.jsonl"))
+		return c
+	},
+		func(name, text string) (string, any) {
+			return "create_entities", args{"entities": []any{args{"name": name, "entityType": "note", "observations": []string{text}}}}
+		},
+		func(name string) (string, any) { return "open_nodes", args{"names": []string{name}} },
+		func(words string) (string, any) { return "search_nodes", args{"query": words} }},
+	{"mcpvault", func(dir string, note func(n int) (name, text string), notes int) error {
+		for n := range notes {
+			name, text := note(n)
+			if err := os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(_ *testing.B, dir string) *exec.Cmd {
+		return exec.Command(filepath.Join(os.Getenv("PEERS"), "mcpvault"), dir)
+	},
+		func(name, text string) (string, any) {
+			return "write_note", args{"path": name + ".md", "content": text}
+		},
+		func(name string) (string, any) { return "read_note", args{"path": name + ".md"} },
+		func(words string) (string, any) { return "search_notes", args{"query": words, "limit": 20} }},
+}
+
+// BenchmarkPeers makes the same notes in each server, and then asks for them: names at
+// random, words by their frequency. What is counted is the processor time of the server.
+func BenchmarkPeers(b *testing.B) {
+	wanted(b)
+	if os.Getenv("PEERS") == "" {
+		b.Skip("PEERS is not set; scripts/peers.sh installs the others and sets it")
+	}
+	for _, notes := range []int{1000, 10_000} {
+		for _, p := range peers {
+			b.Run(p.name+"/"+strconv.Itoa(notes), func(b *testing.B) { p.measure(b, notes) })
+		}
+	}
+}
+
+func (p peer) measure(b *testing.B, notes int) {
+	dir := b.TempDir()
+	words := newProse(7)
+	name := func(n int) string { return fmt.Sprintf("Note %d", n) }
+	note := func(n int) (string, string) { return name(n), words.text(1000) }
+	made := 0
+	if p.fill != nil {
+		if err := p.fill(dir, note, notes); err != nil {
+			b.Fatal(err)
+		}
+		made = notes
+	}
+	s := dialPeer(b, p.command(b, dir))
+	write := func() {
+		s.callOf(p.create(note(made)))
+		made++
+	}
+	for made < notes {
+		write()
+	}
+	m := medians{}
+	for b.Loop() {
+		for _, c := range []struct {
+			name string
+			call func(i int)
+		}{
+			{"create", func(int) { write() }},
+			{"get", func(i int) { s.callOf(p.get(name(i * 7919 % notes))) }},
+			{"get-again", func(int) { s.callOf(p.get(name(0))) }},
+			{"search", func(int) { s.callOf(p.search(words.word())) }},
+		} {
+			const calls = 50
+			cpu := programTime()
+			for i := range calls {
+				c.call(i)
+			}
+			m.add(c.name+"-cpu-ms", ms(programTime()-cpu)/calls)
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	m.report(b)
+}
+
+// talk is a server that was started.
+type talk struct {
+	b    *testing.B
+	in   *json.Encoder
+	out  *bufio.Reader
+	last int
+}
+
+func dialPeer(b *testing.B, c *exec.Cmd) *talk {
+	b.Helper()
+	in, out := startPiped(b, c)
+	b.Cleanup(func() {
+		_ = in.Close() // which ends it
+		_ = c.Wait()
+	})
+	s := &talk{b: b, in: json.NewEncoder(in), out: out}
+	s.ask("initialize", args{"protocolVersion": "2025-06-18", "capabilities": args{}, "clientInfo": args{"name": "bench", "version": "1"}})
+	if err := s.in.Encode(args{"jsonrpc": "2.0", "method": "notifications/initialized"}); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func (s *talk) callOf(tool string, arguments any) { s.call(tool, arguments) }
+
+// call calls a tool, which must be answered well.
+func (s *talk) call(tool string, arguments any) {
+	s.b.Helper()
+	line := s.ask("tools/call", args{"name": tool, "arguments": arguments})
+	if strings.Contains(line, `"isError":true`) || strings.Contains(line, `"error":{`) {
+		s.b.Fatalf("%s %v: %.300s", tool, arguments, line)
+	}
+}
+
+// ask sends a request and gives the line of its answer.
+func (s *talk) ask(method string, params any) string {
+	s.b.Helper()
+	s.last++
+	if err := s.in.Encode(args{"jsonrpc": "2.0", "id": s.last, "method": method, "params": params}); err != nil {
+		s.b.Fatal(err)
+	}
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			s.b.Fatal(err)
+		}
+		var answer struct {
+			ID     any    `json:"id"`
+			Method string `json:"method"`
+		}
+		if json.Unmarshal([]byte(line), &answer) == nil && answer.Method == "" && answer.ID == float64(s.last) {
+			return line
+		}
+	}
+}

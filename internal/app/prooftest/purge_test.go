@@ -1,0 +1,84 @@
+package prooftest
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"loregate/internal/app"
+	"loregate/internal/canon"
+	"loregate/internal/store/postgres/pgtest"
+)
+
+// TestAPurgedTextIsInNoFileOfTheIndex: neither while the process runs that wrote them, nor
+// where another had written them before.
+func TestAPurgedTextIsInNoFileOfTheIndex(t *testing.T) {
+	onEachStore(t, func(t *testing.T, on string) {
+		c, err := app.LoadConfig("", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Data = t.TempDir()
+		if on == "postgres" {
+			c.Database = pgtest.Database(t, prepare)
+		}
+		index := filepath.Join(c.Data, map[string]string{"embedded": app.StoreFile + "-search", "postgres": "search"}[on])
+		asked := func(s *stage, want string) {
+			t.Helper()
+			out := fmt.Sprint(s.do(keeper, "search_cards", map[string]any{"q": want, "search_in": "content"}))
+			if !strings.Contains(out, "Diary") {
+				t.Fatalf("%s is not found: %s", want, out)
+			}
+		}
+		withApp(t, c, func(a *app.App) {
+			w, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: "old"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &stage{t: t, app: a, world: w.ID}
+			s.do(keeper, "create_card", map[string]any{"name": "Diary", "content": "unspeakable"})
+			asked(s, "unspeakable")
+		})
+		if !inFiles(t, index, "unspeakable") {
+			t.Fatal("the text is in no file to begin with")
+		}
+		withApp(t, c, func(a *app.App) {
+			w, err := a.Canon.Worlds(t.Context())
+			if err != nil || len(w) != 1 {
+				t.Fatal(w, err)
+			}
+			s := &stage{t: t, app: a, world: w[0].ID}
+			s.do(keeper, "update_card", map[string]any{"name": "Diary", "content": "clean"})
+			if err := a.Purge(t.Context(), "old", "Diary", 1); err != nil {
+				t.Fatal(err)
+			}
+			if inFiles(t, index, "unspeakable") {
+				t.Error("after the purge a file holds the text")
+			}
+			asked(s, "clean")
+		})
+		if inFiles(t, index, "unspeakable") || !inFiles(t, index, "clean") {
+			t.Error("after the process ended the files hold the text, or not the new one")
+		}
+	})
+}
+
+// inFiles reports whether a file below a folder holds a word.
+func inFiles(t *testing.T, dir, word string) (found bool) {
+	t.Helper()
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		found = found || bytes.Contains(b, []byte(word))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

@@ -1,0 +1,242 @@
+package canon
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/markup"
+)
+
+// restingReader is a Reader whose reads count for a basis: a look-up of cards by what it
+// found and asked for, another of a world by the whole world, and all else as such that no
+// answer that rests on it lasts. Bodies never change: what erases one touches all.
+type restingReader struct {
+	r Reader
+	b *Basis
+}
+
+var _ Reader = (*restingReader)(nil)
+var _ Foreseer = (*restingReader)(nil)
+
+// Foresee passes on what will be asked for.
+func (r *restingReader) Foresee(ctx context.Context, n Needs) error { return Foresee(ctx, r.r, n) }
+
+// wholeOf is the reader of a world, for reads that rest on all of it.
+func (r *restingReader) wholeOf(w access.WorldID) Reader {
+	r.b.noteWorld(w, true)
+	return r.r
+}
+
+// never is the reader for what no basis can name.
+func (r *restingReader) never() Reader {
+	r.b.noteWorld(access.WorldID{}, true)
+	return r.r
+}
+
+// found notes cards that were read of a world.
+func (r *restingReader) found(w access.WorldID, cards ...Card) {
+	r.b.noteWorld(w, false)
+	for _, c := range cards {
+		r.b.restsOn(cardPart(c.ID))
+	}
+}
+
+func (r *restingReader) Worlds(ctx context.Context) ([]World, error) {
+	return r.never().Worlds(ctx)
+}
+
+func (r *restingReader) World(ctx context.Context, id access.WorldID) (World, bool, error) {
+	r.b.noteWorld(id, false) // a change to it touches all
+	return r.r.World(ctx, id)
+}
+
+func (r *restingReader) WorldBySlug(ctx context.Context, slug string) (World, bool, error) {
+	return r.never().WorldBySlug(ctx, slug)
+}
+
+func (r *restingReader) Members(ctx context.Context, w access.WorldID) ([]Member, error) {
+	return r.wholeOf(w).Members(ctx, w)
+}
+
+func (r *restingReader) Memberships(ctx context.Context, s access.Subject) ([]Member, error) {
+	return r.never().Memberships(ctx, s)
+}
+
+func (r *restingReader) CardByID(ctx context.Context, s Sight, id CardID) (Card, bool, error) {
+	r.b.noteWorld(s.World, false)
+	r.b.restsOn(cardPart(id))
+	return r.r.CardByID(ctx, s, id)
+}
+
+func (r *restingReader) CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
+	cards, err := r.r.CardsByKey(ctx, s, key)
+	r.found(s.World, cards...)
+	r.b.restsOn(keyPart(key))
+	return cards, err
+}
+
+func (r *restingReader) CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error) {
+	return r.wholeOf(s.World).CardByCodename(ctx, s, codename)
+}
+
+func (r *restingReader) CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
+	return r.wholeOf(s.World).CardsByOldKey(ctx, s, key)
+}
+
+func (r *restingReader) CardsByID(ctx context.Context, s Sight, ids []CardID) ([]Card, error) {
+	r.b.noteWorld(s.World, false)
+	for _, id := range ids {
+		r.b.restsOn(cardPart(id))
+	}
+	return r.r.CardsByID(ctx, s, ids)
+}
+
+func (r *restingReader) CardsByAlias(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
+	return r.wholeOf(s.World).CardsByAlias(ctx, s, key)
+}
+
+func (r *restingReader) Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error) {
+	return r.wholeOf(s.World).Cards(ctx, s, f, p)
+}
+
+func (r *restingReader) Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error) {
+	if depth != 1 {
+		return r.wholeOf(s.World).Descendants(ctx, s, id, depth, p)
+	}
+	r.b.noteWorld(s.World, false)
+	r.b.restsOn(belowPart(id))
+	return r.r.Descendants(ctx, s, id, depth, p)
+}
+
+func (r *restingReader) Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error) {
+	return r.wholeOf(s.World).Trash(ctx, s, p)
+}
+
+func (r *restingReader) TrashedWith(ctx context.Context, w access.WorldID, root CardID) ([]Card, error) {
+	return r.wholeOf(w).TrashedWith(ctx, w, root)
+}
+
+func (r *restingReader) Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error) {
+	return r.wholeOf(s.World).Search(ctx, s, q, p)
+}
+
+func (r *restingReader) NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error) {
+	return r.wholeOf(s.World).NearNames(ctx, s, name, n)
+}
+
+func (r *restingReader) NearCards(ctx context.Context, s Sight, text string, f Filter, n int) ([]Hit, error) {
+	return r.wholeOf(s.World).NearCards(ctx, s, text, f, n)
+}
+
+func (r *restingReader) CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error) {
+	return r.wholeOf(s.World).CompleteNames(ctx, s, prefix, n)
+}
+
+func (r *restingReader) Versions(ctx context.Context, s Sight, id CardID, p Page) ([]Version, Total, error) {
+	return r.wholeOf(s.World).Versions(ctx, s, id, p)
+}
+
+func (r *restingReader) VersionByCount(ctx context.Context, s Sight, id CardID, n uint32) (Version, bool, error) {
+	return r.wholeOf(s.World).VersionByCount(ctx, s, id, n)
+}
+
+func (r *restingReader) VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error) {
+	return r.wholeOf(w).VersionByRev(ctx, w, id, rev)
+}
+
+func (r *restingReader) Feed(ctx context.Context, s Sight, q FeedQuery) ([]Version, Total, error) {
+	return r.wholeOf(s.World).Feed(ctx, s, q)
+}
+
+func (r *restingReader) CardAt(ctx context.Context, s Sight, id CardID, at Seq) (Version, bool, error) {
+	return r.wholeOf(s.World).CardAt(ctx, s, id, at)
+}
+
+func (r *restingReader) CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error) {
+	return r.wholeOf(s.World).CardsAt(ctx, s, ids, at)
+}
+
+func (r *restingReader) Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error) {
+	return r.wholeOf(s.World).Refs(ctx, s, q)
+}
+
+func (r *restingReader) Wanted(ctx context.Context, s Sight, p Page) ([]Wanted, Total, error) {
+	return r.wholeOf(s.World).Wanted(ctx, s, p)
+}
+
+func (r *restingReader) Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error) {
+	return r.wholeOf(s.World).Tags(ctx, s, prefix, p)
+}
+
+func (r *restingReader) Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error) {
+	return r.wholeOf(s.World).Links(ctx, s, q)
+}
+
+func (r *restingReader) LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error) {
+	return r.wholeOf(s.World).LinkByID(ctx, s, id)
+}
+
+func (r *restingReader) Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error) {
+	return r.wholeOf(s.World).Reach(ctx, s, q)
+}
+
+func (r *restingReader) LinkMax(ctx context.Context, s Sight, kind, attr string) (int64, bool, error) {
+	return r.wholeOf(s.World).LinkMax(ctx, s, kind, attr)
+}
+
+func (r *restingReader) Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error) {
+	return r.wholeOf(s.World).Layers(ctx, s, q)
+}
+
+func (r *restingReader) LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error) {
+	return r.wholeOf(s.World).LayerByID(ctx, s, id)
+}
+
+func (r *restingReader) Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error) {
+	return r.wholeOf(s.World).Events(ctx, s, q)
+}
+
+func (r *restingReader) TypeUse(ctx context.Context, s Sight) (map[string]int, error) {
+	return r.wholeOf(s.World).TypeUse(ctx, s)
+}
+
+func (r *restingReader) Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error) {
+	r.b.noteWorld(w, false)
+	return r.r.Body(ctx, w, h)
+}
+
+func (r *restingReader) Streams(ctx context.Context, kind string) ([]StreamHead, error) {
+	return r.never().Streams(ctx, kind)
+}
+
+func (r *restingReader) Head(ctx context.Context, s StreamID) (Head, error) {
+	return r.never().Head(ctx, s)
+}
+
+func (r *restingReader) SeqAt(ctx context.Context, w access.WorldID, at time.Time) (Seq, error) {
+	return r.never().SeqAt(ctx, w, at)
+}
+
+func (r *restingReader) Commits(ctx context.Context, s StreamID, from Seq) iter.Seq2[StoredCommit, error] {
+	return r.never().Commits(ctx, s, from)
+}
+
+func (r *restingReader) CommitByID(ctx context.Context, s StreamID, id uuid.UUID) (StoredCommit, bool, error) {
+	return r.never().CommitByID(ctx, s, id)
+}
+
+func (r *restingReader) Stale(ctx context.Context) ([]access.WorldID, error) {
+	return r.never().Stale(ctx)
+}
+
+func (r *restingReader) Repeat(ctx context.Context, account, key string) (Repeat, bool, error) {
+	return r.never().Repeat(ctx, account, key)
+}
+
+func (r *restingReader) Dump(ctx context.Context, w access.WorldID, table Table) iter.Seq2[string, error] {
+	return r.never().Dump(ctx, w, table)
+}

@@ -1,0 +1,515 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"loregate/internal/canon"
+	"loregate/internal/store/words"
+)
+
+// world is a store's side of one world: what each document was when.
+type world struct {
+	mu      sync.Mutex
+	at      State
+	docs    map[ID]Change
+	commits []string // hashes
+	changed chan struct{}
+	reads   int
+}
+
+func newWorld() *world {
+	return &world{at: State{Tag: "tag", Epoch: 1}, docs: map[ID]Change{}, changed: make(chan struct{})}
+}
+
+// put commits a document; nil takes it out.
+func (w *world) put(id byte, d *Doc) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at.Gen++
+	if d != nil {
+		d.ID, d.Level = ID{id}, 1
+	}
+	w.docs[ID{id}] = Change{Gen: w.at.Gen, ID: ID{id}, Doc: d}
+	w.commits = append(w.commits, fmt.Sprintf("%d of %d, %v", w.at.Gen, id, d != nil))
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// copied is the world as a backup keeps it.
+func (w *world) copied() *world {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := newWorld()
+	c.at, c.commits = w.at, slices.Clone(w.commits)
+	for id, d := range w.docs {
+		c.docs[id] = d
+	}
+	return c
+}
+
+func (w *world) State(context.Context) (State, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at, nil
+}
+
+func (w *world) Changes(_ context.Context, after int64, most int) (list []Change, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.docs {
+		if c.Gen > after {
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b Change) int { return int(a.Gen - b.Gen) })
+	list = list[:min(most, len(list))]
+	w.reads += len(list)
+	return list, nil
+}
+
+func (w *world) Documents(_ context.Context, ids []ID) (list []Change, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range ids {
+		if c, ok := w.docs[id]; ok {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
+func (w *world) Head(context.Context) (uint64, string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.commits) == 0 {
+		return 0, "", nil
+	}
+	return uint64(len(w.commits)), w.commits[len(w.commits)-1], nil
+}
+
+func (w *world) HasCommit(_ context.Context, seq uint64, hash string) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return seq == 0 || seq <= uint64(len(w.commits)) && w.commits[seq-1] == hash, nil
+}
+
+var theWorld = ID{1, 2, 3}
+
+// open opens a library of one world, as a process does.
+func (w *world) open(t *testing.T, dir string) *Library {
+	t.Helper()
+	l := NewLibrary(LibraryConfig{
+		Dir:    dir,
+		Read:   func(_ context.Context, _ ID, f func(Source) error) error { return f(w) },
+		Worlds: func(context.Context) ([]ID, error) { return []ID{theWorld}, nil },
+		Changed: func() <-chan struct{} {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.changed
+		},
+		Warn: func(err error) { t.Error(err) },
+	})
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func (w *world) finds(t *testing.T, l *Library, q string, want ...byte) {
+	t.Helper()
+	var got []byte
+	if err := l.Find(t.Context(), theWorld, w, func(x *Index) error {
+		r, err := x.Find(t.Context(), Query{Terms: words.Terms(canon.SearchQuery{Q: q}), Level: 1, Limit: 100})
+		for _, h := range r.Hits {
+			got = append(got, h.ID[0])
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(got)
+	if !bytes.Equal(got, want) {
+		t.Errorf("%q finds %v, want %v", q, got, want)
+	}
+}
+
+func closed(t *testing.T, l *Library) {
+	t.Helper()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestACommitIsFoundAtOnce(t *testing.T) {
+	w := newWorld()
+	l := w.open(t, "")
+	w.finds(t, l, "ferry")
+	w.put(1, &Doc{Text: "the ferry"})
+	w.finds(t, l, "ferry", 1)
+	w.put(2, &Doc{Text: "a ferry"})
+	w.put(1, &Doc{Text: "the bridge"})
+	w.finds(t, l, "ferry", 2)
+	w.put(2, nil)
+	w.finds(t, l, "ferry")
+	w.finds(t, l, "bridge", 1)
+}
+
+// TestASnapshotStaysAsItIs asks of a time that the index has left behind.
+func TestASnapshotStaysAsItIs(t *testing.T) {
+	w := newWorld()
+	l := w.open(t, "")
+	w.put(1, &Doc{Text: "ferry"})
+	w.put(2, &Doc{Text: "ferry"})
+	w.finds(t, l, "ferry", 1, 2)
+	before := w.copied()
+	w.put(1, &Doc{Text: "bridge"})
+	w.put(2, nil)
+	w.put(3, &Doc{Text: "ferry"})
+	w.finds(t, l, "ferry", 3)
+	before.finds(t, l, "ferry", 1, 2)
+	before.finds(t, l, "bridge")
+	w.finds(t, l, "ferry", 3)
+	for i := range 2*maxRecent + 1 {
+		w.put(byte(4+i%4), &Doc{Text: "tunnel"})
+		if i%400 == 0 {
+			w.finds(t, l, "ferry", 3)
+		}
+	}
+	w.finds(t, l, "ferry", 3)
+	s := l.shelf(theWorld)
+	s.mu.Lock()
+	s.since = s.at.Gen // as after that many changes of as many documents
+	s.mu.Unlock()
+	before.finds(t, l, "ferry", 1, 2)
+	before.finds(t, l, "tunnel")
+	if err := l.Find(t.Context(), theWorld, large{before}, func(*Index) error { return nil }); !errors.Is(err, ErrBehind) {
+		t.Errorf("a large snapshot of long ago: %v", err)
+	}
+	w.finds(t, l, "ferry", 3)
+}
+
+// large is a world of more documents than an index is made of for one answer.
+type large struct{ *world }
+
+func (large) Changes(_ context.Context, _ int64, most int) ([]Change, error) {
+	return make([]Change, most), nil
+}
+
+// TestAnIndexIsReadFromItsFiles: what was saved is not read from the store again, and what
+// came later is.
+func TestAnIndexIsReadFromItsFiles(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	l := w.open(t, dir)
+	for i := range byte(50) {
+		w.put(i, &Doc{Text: "ferry"})
+	}
+	w.finds(t, l, "ferry", all(50)...)
+	closed(t, l)
+	w.put(50, &Doc{Text: "ferry"})
+	w.reads = 0
+	l = w.open(t, dir)
+	w.finds(t, l, "ferry", all(51)...)
+	if w.reads != 1 {
+		t.Errorf("%d documents were read, want the one that is new", w.reads)
+	}
+}
+
+func all(n byte) (list []byte) {
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
+}
+
+// TestAnIndexOfTheFutureIsNotUsed restores a backup, and goes on otherwise for as long: no
+// document of the time that is gone is found.
+func TestAnIndexOfTheFutureIsNotUsed(t *testing.T) {
+	for _, after := range []int{0, 1, 3} {
+		w, dir := newWorld(), t.TempDir()
+		w.put(1, &Doc{Text: "ferry"})
+		backup := w.copied()
+		w.put(2, &Doc{Text: "ferry of a time that never was"})
+		l := w.open(t, dir)
+		w.finds(t, l, "ferry", 1, 2)
+		closed(t, l)
+		for i := range after {
+			backup.put(byte(10+i), &Doc{Text: "bridge"})
+		}
+		l = backup.open(t, dir)
+		backup.finds(t, l, "ferry", 1)
+		closed(t, l)
+	}
+}
+
+func TestAWorldThatIsMadeAnewIsIndexedAnew(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	l := w.open(t, dir)
+	w.put(1, &Doc{Text: "ferry"})
+	w.put(2, &Doc{Text: "ferry"})
+	w.finds(t, l, "ferry", 1, 2)
+	w.mu.Lock()
+	w.at.Epoch, w.at.Gen, w.docs = 2, 0, map[ID]Change{}
+	w.mu.Unlock()
+	w.put(2, &Doc{Text: "bridge"})
+	w.finds(t, l, "ferry")
+	w.finds(t, l, "bridge", 2)
+}
+
+// TestFilesAreWrittenByOne opens a folder twice: both find everything, one writes.
+func TestFilesAreWrittenByOne(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	a, b := w.open(t, dir), w.open(t, dir)
+	w.put(1, &Doc{Text: "ferry"})
+	w.finds(t, a, "ferry", 1)
+	if err := a.save(t.Context(), a.shelf(theWorld)); err != nil {
+		t.Fatal(err)
+	}
+	w.put(2, &Doc{Text: "ferry"})
+	w.finds(t, b, "ferry", 1, 2)
+	closed(t, b)
+	if _, at, err := Load(a.shelf(theWorld).files.path); err != nil || at.Gen != 1 {
+		t.Errorf("the files hold %+v, %v; the second was not to write", at, err)
+	}
+	w.finds(t, a, "ferry", 1, 2)
+	closed(t, a)
+	if x, at, err := Load(a.shelf(theWorld).files.path); err != nil || at.Gen != 2 || x.Clear() != nil {
+		t.Errorf("the files hold %+v, %v", at, err)
+	}
+}
+
+// TestNoFileHoldsWhatWasErased: after a scrub, and that of a process which has not read the
+// index yet.
+func TestNoFileHoldsWhatWasErased(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		w, dir := newWorld(), t.TempDir()
+		l := w.open(t, dir)
+		for i := range byte(20) {
+			w.put(i, &Doc{Text: "unspeakable ferry"})
+		}
+		w.finds(t, l, "unspeakable", all(20)...)
+		if err := l.save(t.Context(), l.shelf(theWorld)); err != nil {
+			t.Fatal(err)
+		}
+		if !holds(t, dir, "unspeakable") {
+			t.Fatal("the word is in no file to begin with")
+		}
+		for i := range byte(20) {
+			w.put(i, &Doc{Text: "ferry"})
+		}
+		if again {
+			closed(t, l)
+			l = w.open(t, dir)
+		}
+		w.mu.Lock()
+		w.at.Scrub++
+		w.mu.Unlock()
+		if err := l.Scrub(t.Context(), theWorld); err != nil {
+			t.Fatal(err)
+		}
+		if holds(t, dir, "unspeakable") {
+			t.Errorf("after the scrub a file holds it; in a new process: %v", again)
+		}
+		w.finds(t, l, "ferry", all(20)...)
+		closed(t, l)
+	}
+}
+
+func holds(t *testing.T, dir, word string) (found bool) {
+	t.Helper()
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		found = found || bytes.Contains(b, []byte(word))
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestAFolderThatIsLostIsMadeAgain, under a library that is open, and one that is not.
+func TestAFolderThatIsLostIsMadeAgain(t *testing.T) {
+	w, dir := newWorld(), filepath.Join(t.TempDir(), "search")
+	l := w.open(t, dir)
+	w.put(1, &Doc{Text: "ferry"})
+	w.finds(t, l, "ferry", 1)
+	if err := errors.Join(l.save(t.Context(), l.shelf(theWorld)), os.RemoveAll(dir)); err != nil {
+		t.Fatal(err)
+	}
+	w.finds(t, l, "ferry", 1)
+	w.put(2, &Doc{Text: "ferry"})
+	w.finds(t, l, "ferry", 1, 2)
+	closed(t, l)
+	l = w.open(t, dir)
+	w.finds(t, l, "ferry", 1, 2)
+	closed(t, l)
+}
+
+func TestFoldersOfOtherWorldsAreRemoved(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	for _, name := range []string{"0909", "rubbish"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.put(1, &Doc{Text: "ferry"})
+	l := w.open(t, dir)
+	w.finds(t, l, "ferry", 1)
+	closed(t, l)
+	list, err := os.ReadDir(dir)
+	if err != nil || len(list) != 1 {
+		t.Errorf("there are %v, %v; want the world's alone", list, err)
+	}
+}
+
+// TestFarBehindIsSaid: an index that is made from many documents answers nothing in part,
+// and everything once it is done.
+func TestFarBehindIsSaid(t *testing.T) {
+	w := newWorld()
+	const n = chunk*waitFor + 700
+	for i := range n {
+		d := &Doc{ID: ID{1, byte(i >> 16), byte(i >> 8), byte(i)}, Level: 1, Text: "ferry"}
+		w.at.Gen++
+		w.docs[d.ID] = Change{Gen: w.at.Gen, ID: d.ID, Doc: d}
+	}
+	l := w.open(t, "")
+	behind := 0
+	for end := time.Now().Add(time.Minute); ; {
+		total := 0
+		err := l.Find(t.Context(), theWorld, w, func(x *Index) error {
+			r, err := x.Find(t.Context(), Query{Terms: words.Terms(canon.SearchQuery{Q: "ferry"}), Level: 1, Limit: 1})
+			total = r.Total
+			return err
+		})
+		if err == nil {
+			if total != n || behind == 0 {
+				t.Errorf("%d are found of %d, after it was behind %d times", total, n, behind)
+			}
+			return
+		}
+		if behind++; !errors.Is(err, ErrBehind) || time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestATransactionFindsItsOwn, and nobody else does.
+func TestATransactionFindsItsOwn(t *testing.T) {
+	w := newWorld()
+	l := w.open(t, "")
+	w.put(1, &Doc{Text: "ferry"})
+	own := w.copied()
+	own.put(2, &Doc{Text: "ferry"})
+	own.put(1, &Doc{Text: "bridge"})
+	find := func(want ...byte) {
+		t.Helper()
+		var got []byte
+		if err := l.FindIn(t.Context(), theWorld, own, func(x *Index) error {
+			r, err := x.Find(t.Context(), Query{Terms: words.Terms(canon.SearchQuery{Q: "ferry"}), Level: 1, Limit: 9})
+			for _, h := range r.Hits {
+				got = append(got, h.ID[0])
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("the transaction finds %v, want %v", got, want)
+		}
+	}
+	find(2)
+	w.finds(t, l, "ferry", 1)
+	own.at.Epoch, own.at.Gen, own.docs = 2, 0, map[ID]Change{}
+	own.put(3, &Doc{Text: "ferry"})
+	find(3)
+	w.finds(t, l, "ferry", 1)
+}
+
+// TestManySearchAndOneWrites asks from several sides while documents change: a search finds
+// all that was committed before it began.
+func TestManySearchAndOneWrites(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	libraries := []*Library{w.open(t, dir), w.open(t, dir)}
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for i := range 4 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				w.mu.Lock()
+				least := 0
+				for _, c := range w.docs {
+					if c.Doc != nil {
+						least++
+					}
+				}
+				w.mu.Unlock()
+				if err := libraries[i%2].Find(t.Context(), theWorld, w, func(x *Index) error {
+					r, err := x.Find(t.Context(), Query{Terms: words.Terms(canon.SearchQuery{Q: "ferry"}), Level: 1, Limit: 1})
+					if r.Total < least {
+						t.Errorf("%d are found, %d were there", r.Total, least)
+					}
+					return err
+				}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 400 {
+		w.put(byte(r.IntN(200)), &Doc{Text: "ferry"})
+		if i%40 == 0 {
+			for _, l := range libraries {
+				if err := l.save(t.Context(), l.shelf(theWorld)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	close(done)
+	wg.Wait()
+}
+
+// TestADifferenceIsFound changes the index behind the library's back in several ways.
+func TestADifferenceIsFound(t *testing.T) {
+	for name, spoil := range map[string]func(x *Index) error{
+		"nothing":         func(*Index) error { return nil },
+		"one is missing":  func(x *Index) error { return x.Apply(nil, []ID{{3}}) },
+		"one too many":    func(x *Index) error { return x.Apply([]Doc{{ID: ID{99}, Level: 1}}, nil) },
+		"another text":    func(x *Index) error { return x.Apply([]Doc{{ID: ID{3}, Level: 1, Text: "bridge"}}, nil) },
+		"another level":   func(x *Index) error { return x.Apply([]Doc{{ID: ID{3}, Level: 2, Text: "ferry"}}, nil) },
+		"a word is there": func(x *Index) error { return x.Apply([]Doc{{ID: ID{3}, Level: 1, Text: "ferry ferry"}}, nil) },
+	} {
+		w := newWorld()
+		l := w.open(t, t.TempDir())
+		for i := range byte(5) {
+			w.put(i, &Doc{Text: "ferry"})
+		}
+		w.put(4, nil)
+		w.finds(t, l, "ferry", all(4)...)
+		if err := spoil(l.shelf(theWorld).index); err != nil {
+			t.Fatal(err)
+		}
+		wrong, err := l.Verify(t.Context())
+		if err != nil || (len(wrong) > 0) != (name != "nothing") {
+			t.Errorf("%s: %v, %v", name, wrong, err)
+		}
+	}
+}

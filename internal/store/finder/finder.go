@@ -1,0 +1,359 @@
+// Package finder answers what canon.Reader asks of words and names, for every store, by the
+// index of package search. What the index cannot tell it asks the store's snapshot: the
+// cards of a page, and those that are in sight only because their label names the subject.
+//
+// Its invariant: the index is asked for the levels in sight and no others, and what is in
+// sight by name alone is matched in its own text, so that nothing hidden has a part in what
+// is found, in its order or its number.
+package finder
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+	"loregate/internal/search"
+	"loregate/internal/store/words"
+)
+
+// Snapshot is what of a store's reader is asked.
+type Snapshot interface {
+	// Source gives what is searched of a world; false where the store has not got it.
+	Source(ctx context.Context, w access.WorldID) (search.Source, bool, error)
+	// Named gives the living cards that are in a sight only because their labels name the
+	// subject, by key and id.
+	Named(ctx context.Context, s canon.Sight) ([]Named, error)
+	// Bearers gives the cards that bear a tag in sight.
+	Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error)
+	// Text gives what is searchable of a card.
+	Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error)
+	CardsByID(ctx context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error)
+	// Writes reports whether the snapshot is of a transaction that writes.
+	Writes() bool
+}
+
+// Named is a card with what is searchable of it; nil where nothing is.
+type Named struct {
+	Card canon.Card
+	Doc  *canon.SearchDoc
+}
+
+// Finder answers from a store's indexes. It is safe for concurrent use.
+type Finder struct{ Library *search.Library }
+
+// finding is one question.
+type finding struct {
+	*Finder
+	ctx     context.Context // of the one question
+	sn      Snapshot
+	sight   canon.Sight
+	filter  canon.Filter
+	bearers map[canon.CardID]bool // of the filter's tag, where it has one
+	named   []Named               // that pass the filter
+	listed  bool                  // the cards of hits hold what a list shows, and are not read
+}
+
+// ask begins a question about cards that pass a filter.
+func (f *Finder) ask(ctx context.Context, sn Snapshot, s canon.Sight, filter canon.Filter) (*finding, error) {
+	a := &finding{Finder: f, ctx: ctx, sn: sn, sight: s, filter: filter}
+	var err error
+	if filter.Tag != "" {
+		if a.bearers, err = sn.Bearers(ctx, s, markup.KeyOf(filter.Tag)); err != nil {
+			return nil, err
+		}
+	}
+	if s.View.Level >= access.LevelAdmin || s.View.Subject == "" {
+		return a, nil
+	}
+	all, err := sn.Named(ctx, s)
+	for _, n := range all {
+		if a.passes(n.Card) {
+			a.named = append(a.named, n)
+		}
+	}
+	return a, err
+}
+
+func (a *finding) passes(c canon.Card) bool {
+	return a.filter.Fits(c) && (a.filter.Tag == "" || a.bearers[c.ID])
+}
+
+// keep is passes for rows; nil where the filter leaves nothing out that marks do not.
+func (a *finding) keep() func(row []byte) bool {
+	rest := a.filter
+	rest.Type, rest.Types = "", nil
+	if !rest.Narrows() {
+		return nil
+	}
+	return func(b []byte) bool { return a.passes(readRow(b).card()) }
+}
+
+// query is a query of the index, narrowed by the filter.
+func (a *finding) query(terms []words.Term) search.Query {
+	q := search.Query{Terms: terms, Level: int(a.sight.View.Level), Keep: a.keep()}
+	if a.filter.Type != "" {
+		q.Marks = append(q.Marks, typeMarks(a.filter.Type))
+	}
+	if len(a.filter.Types) > 0 {
+		q.Marks = append(q.Marks, typeMarks(a.filter.Types...))
+	}
+	for _, run := range inside(markup.Fold(a.filter.NameContains)) {
+		q.Marks = append(q.Marks, []string{runMark + run})
+	}
+	q.Marks = append(q.Marks, begins(a.filter.NameStarts)...)
+	return q
+}
+
+func typeMarks(types ...string) (marks []string) {
+	for _, t := range types {
+		marks = append(marks, typeMark+string(markup.KeyOf(t)))
+	}
+	return marks
+}
+
+// mostRuns is how many runs of a text are asked for; what they find is compared whole.
+const mostRuns = 32
+
+// inside gives the runs of three characters in a folded text.
+func inside(folded string) (runs []string) {
+	r := []rune(folded)
+	for i := 0; i+3 <= len(r) && i < mostRuns; i++ {
+		runs = append(runs, string(r[i:i+3]))
+	}
+	return runs
+}
+
+// begins gives the marks of names that begin with a text.
+func begins(text string) (marks [][]string) {
+	folded := markup.Fold(text)
+	for i, r := range folded {
+		if i == 0 {
+			marks = append(marks, []string{startMark + string(r)})
+		}
+	}
+	if folded != "" {
+		for _, run := range inside("\x02" + folded) {
+			marks = append(marks, []string{runMark + run})
+		}
+	}
+	return marks
+}
+
+// find asks the index.
+func (a *finding) find(f func(*search.Index) error) error {
+	if a.sight.View.Level <= access.LevelNone {
+		return nil
+	}
+	from, ok, err := a.sn.Source(a.ctx, a.sight.World)
+	if err != nil || !ok {
+		return err
+	}
+	find := a.Library.Find
+	if a.sn.Writes() {
+		find = a.Library.FindIn
+	}
+	err = find(a.ctx, search.ID(a.sight.World), from, f)
+	if errors.Is(err, search.ErrBehind) {
+		return (&fault.Error{Kind: fault.Unavailable, RetryAfter: 2 * time.Second,
+			Message: "the search index of this world is being made; try again in a moment"}).Because(err)
+	}
+	return err
+}
+
+// Search is canon.Reader's.
+func (f *Finder) Search(ctx context.Context, sn Snapshot, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+	out := canon.SearchResult{Ranked: ranks(q.Filter.Sort)}
+	terms := words.Terms(q)
+	if len(terms) == 0 {
+		return out, nil
+	}
+	a, err := f.ask(ctx, sn, s, q.Filter)
+	if err != nil {
+		return out, err
+	}
+	a.named = slices.DeleteFunc(a.named, func(n Named) bool {
+		if n.Doc == nil {
+			return true
+		}
+		columns := words.ColumnsOf(q, n.Doc.Name, n.Doc.Text)
+		return !words.AllIn(terms, columns...) || q.CaseSensitive && !words.Spelt(terms, columns...)
+	})
+	p.Offset, p.Limit = max(p.Offset, 0), max(p.Limit, 0)
+	a.listed = q.Listed
+	ask := a.query(terms)
+	ask.Name, ask.Text = q.InName, q.InContent
+	if !out.Ranked {
+		ask.Compare = compareBy(q.Filter.Sort)
+	}
+	var hits []canon.Hit
+	if q.CaseSensitive {
+		hits, out.Total, err = a.asTyped(ask, q, terms, p)
+	} else {
+		hits, out.Total, err = a.page(ask, p)
+	}
+	out.Hits = hits
+	return out, err
+}
+
+func ranks(s canon.Sort) bool { return s == "" || s == canon.SortRank }
+
+// item is a card that was found, before it is read.
+type item struct {
+	id    canon.CardID
+	row   []byte
+	score float64
+}
+
+// page answers a query with what is in sight by name: by rank after all others, else where
+// the order puts it.
+func (a *finding) page(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, error) {
+	q.Offset, q.Limit = p.Offset, p.Limit
+	if q.Compare != nil && len(a.named) > 0 {
+		q.Offset, q.Limit = 0, p.Offset+p.Limit
+	}
+	var result search.Result
+	if err := a.find(func(x *search.Index) (err error) {
+		result, err = x.Find(a.ctx, q)
+		return err
+	}); err != nil {
+		return nil, canon.Total{}, err
+	}
+	items := make([]item, 0, len(result.Hits))
+	for _, h := range result.Hits {
+		items = append(items, item{canon.CardID(h.ID), h.Row, h.Score})
+	}
+	total := canon.Total{Count: result.Total + len(a.named)}
+	switch {
+	case len(a.named) == 0:
+	case q.Compare == nil:
+		for i := max(p.Offset-result.Total, 0); i < len(a.named) && len(items) < p.Limit; i++ {
+			items = append(items, item{id: a.named[i].Card.ID})
+		}
+	default:
+		items = cut(a.among(items, q.Compare), p)
+	}
+	hits, err := a.read(items)
+	return hits, total, err
+}
+
+// among puts what is in sight by name among items, in an order.
+func (a *finding) among(items []item, order func(a, b []byte) int) []item {
+	for _, n := range a.named {
+		items = append(items, item{id: n.Card.ID, row: rowOf(&n.Card, n.Card.Label.Level)})
+	}
+	slices.SortFunc(items, func(x, y item) int { return cmp.Or(order(x.row, y.row), compareKeys(x.row, y.row)) })
+	return items
+}
+
+func cut[T any](list []T, p canon.Page) []T {
+	return list[min(p.Offset, len(list)):min(p.Offset+p.Limit, len(list))]
+}
+
+// read reads the cards of items. One that the snapshot has not, for it is older than the
+// index, is left out.
+func (a *finding) read(items []item) ([]canon.Hit, error) {
+	if a.listed {
+		return a.list(items), nil
+	}
+	ids := make([]canon.CardID, len(items))
+	for i, x := range items {
+		ids[i] = x.id
+	}
+	cards, err := a.sn.CardsByID(a.ctx, a.sight, ids)
+	if err != nil || len(cards) == 0 {
+		return nil, err
+	}
+	hits := make([]canon.Hit, 0, len(cards))
+	for _, x := range items {
+		if len(cards) > 0 && cards[0].ID == x.id {
+			hits = append(hits, canon.Hit{Card: cards[0], Score: x.score})
+			cards = cards[1:]
+		}
+	}
+	return hits, nil
+}
+
+// list gives the cards of items as a list shows them.
+func (a *finding) list(items []item) []canon.Hit {
+	hits := make([]canon.Hit, 0, len(items))
+	for _, x := range items {
+		i := slices.IndexFunc(a.named, func(n Named) bool { return n.Card.ID == x.id })
+		if i >= 0 {
+			hits = append(hits, canon.Hit{Card: a.named[i].Card, Score: x.score})
+		} else {
+			hits = append(hits, canon.Hit{Card: readRow(x.row).listed(a.sight.World), Score: x.score})
+		}
+	}
+	return hits
+}
+
+// asTyped answers a query whose hits must be spelt as typed. It looks at canon.CountCap hits
+// and no further.
+func (a *finding) asTyped(ask search.Query, q canon.SearchQuery, terms []words.Term, p canon.Page) ([]canon.Hit, canon.Total, error) {
+	all, found, err := a.page(ask, canon.Page{Limit: canon.CountCap})
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	spelt := all[:0]
+	for _, h := range all {
+		if err := a.ctx.Err(); err != nil {
+			return nil, canon.Total{}, err
+		}
+		doc, err := a.sn.Text(a.ctx, h.Card)
+		if err != nil {
+			return nil, canon.Total{}, err
+		}
+		if words.Spelt(terms, words.ColumnsOf(q, doc.Name, doc.Text)...) {
+			spelt = append(spelt, h)
+		}
+	}
+	total := canon.Total{Count: len(spelt), AtLeast: found.Count > canon.CountCap}
+	return cut(spelt, p), total, nil
+}
+
+// ByName reports whether Cards is to answer a listing. A text of under three characters is
+// better compared with each name in turn, which ends early because most names have it;
+// where there is a prefix, the range of keys is the narrower way.
+func ByName(f canon.Filter) bool {
+	return utf8.RuneCountInString(markup.Fold(f.NameContains)) >= 3 || f.NameStarts != "" && f.Prefix == ""
+}
+
+// Cards lists cards by what their names contain or begin with.
+func (f *Finder) Cards(ctx context.Context, sn Snapshot, s canon.Sight, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	a, err := f.ask(ctx, sn, s, filter)
+	if err != nil {
+		return nil, canon.Total{}, err
+	}
+	q := a.query(nil)
+	q.Compare = compareBy(filter.Sort)
+	p.Offset = max(p.Offset, 0)
+	hits, total, err := a.page(q, p)
+	cards := make([]canon.Card, len(hits))
+	for i, h := range hits {
+		cards[i] = h.Card
+	}
+	return cards, total, err
+}
+
+// compareKeys orders rows by key and id alone.
+func compareKeys(a, b []byte) int {
+	x, y := readRow(a), readRow(b)
+	return cmp.Or(bytes.Compare(x.key, y.key), bytes.Compare(x.fixed[:atUpdated], y.fixed[:atUpdated]))
+}
+
+// Verify gives the faults of the indexes, compared with what their worlds say.
+func (f *Finder) Verify(ctx context.Context) (faults []string, err error) {
+	wrong, err := f.Library.Verify(ctx)
+	for _, dir := range wrong {
+		faults = append(faults, "the search index in "+dir+" differs from its world; remove the folder, and the index is made anew")
+	}
+	return faults, err
+}

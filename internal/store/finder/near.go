@@ -1,0 +1,147 @@
+package finder
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/search"
+)
+
+// compared is how many names, those that share most runs of characters with a text, are
+// compared with it.
+const compared = 300
+
+// alike gives cards whose names share most runs with a text, and those in sight by name.
+func (a *finding) alike(text string) (rows [][]byte, err error) {
+	marks := canon.Runs(text)
+	for i, run := range marks {
+		marks[i] = runMark + run
+	}
+	err = a.find(func(x *search.Index) error {
+		hits, err := x.Alike(a.ctx, marks, int(a.sight.View.Level), compared, a.keepTyped())
+		for _, h := range hits {
+			rows = append(rows, h.Row)
+		}
+		return err
+	})
+	for _, n := range a.named {
+		rows = append(rows, rowOf(&n.Card, n.Card.Label.Level))
+	}
+	return rows, err
+}
+
+// keepTyped is keep with the types, which marks do not narrow here.
+func (a *finding) keepTyped() func(row []byte) bool {
+	if !a.filter.Narrows() {
+		return nil
+	}
+	return func(b []byte) bool { return a.passes(readRow(b).card()) }
+}
+
+// NearCards is canon.Reader's.
+func (f *Finder) NearCards(ctx context.Context, sn Snapshot, s canon.Sight, text string, filter canon.Filter, n int) ([]canon.Hit, error) {
+	if n <= 0 || len(text) > 4*markup.MaxNameLength {
+		return nil, nil
+	}
+	a, err := f.ask(ctx, sn, s, filter)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.alike(text)
+	if err != nil {
+		return nil, err
+	}
+	like := canon.LikenessTo(text)
+	var near []item
+	for _, b := range rows {
+		x := item{row: b, id: readRow(b).id()}
+		for name := range bytes.SplitSeq(readRow(b).names, []byte{'\n'}) {
+			x.score = max(x.score, like.Of(string(name)))
+		}
+		if x.score >= canon.NearFloor {
+			near = append(near, x)
+		}
+	}
+	slices.SortFunc(near, func(x, y item) int { return cmp.Or(cmp.Compare(y.score, x.score), compareKeys(x.row, y.row)) })
+	return a.read(near[:min(n, len(near))])
+}
+
+// NearNames is canon.Reader's. It holds names to resemble one another when a third of the
+// letters of the shorter, and at least one, may differ.
+func (f *Finder) NearNames(ctx context.Context, sn Snapshot, s canon.Sight, name string, n int) ([]string, error) {
+	asked := []rune(markup.Fold(name))
+	if n <= 0 || len(asked) == 0 || len(asked) > 2*markup.MaxNameLength {
+		return nil, nil
+	}
+	a, err := f.ask(ctx, sn, s, canon.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.alike(name)
+	if err != nil {
+		return nil, err
+	}
+	type near struct {
+		row      []byte
+		distance int
+	}
+	var found []near
+	for _, b := range rows {
+		letters := []rune(markup.Fold(readRow(b).name()))
+		if d := markup.Distance(asked, letters); d <= max(1, min(len(asked), len(letters))/3) {
+			found = append(found, near{b, d})
+		}
+	}
+	slices.SortFunc(found, func(x, y near) int { return cmp.Or(x.distance-y.distance, compareKeys(x.row, y.row)) })
+	var names []string
+	for _, x := range found {
+		if name := readRow(x.row).name(); len(names) < n && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// CompleteNames is canon.Reader's.
+func (f *Finder) CompleteNames(ctx context.Context, sn Snapshot, s canon.Sight, prefix string, n int) ([]string, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	a, err := f.ask(ctx, sn, s, canon.Filter{NameStarts: prefix})
+	if err != nil {
+		return nil, err
+	}
+	// Few cards share a name, so that few names more than asked for are enough.
+	for most := n + 8; ; most *= 4 {
+		var result search.Result
+		if err := a.find(func(x *search.Index) (err error) {
+			q := a.query(nil)
+			q.Limit, q.Compare = most, compareBy(canon.SortName)
+			result, err = x.Find(a.ctx, q)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		items := make([]item, 0, len(result.Hits))
+		for _, h := range result.Hits {
+			items = append(items, item{row: h.Row})
+		}
+		var names []string
+		whole := len(items) == result.Total
+		for _, x := range a.among(items, compareBy(canon.SortName)) {
+			if !whole && compareKeys(x.row, result.Hits[len(result.Hits)-1].Row) > 0 {
+				break // names that were not asked for come between
+			}
+			if name := readRow(x.row).name(); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) >= n || whole {
+			return names[:min(n, len(names))], nil
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package finder
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/search"
+)
+
+// rowFormat tells rows as they are encoded here from those of other programs.
+const rowFormat = "/2"
+
+// Bound is a world's state as indexes are bound to it whose rows are encoded as here.
+func Bound(at search.State) search.State {
+	if at.Tag != "" {
+		at.Tag += rowFormat
+	}
+	return at
+}
+
+// A row is a card as the index sorts and narrows by it, so that no card is read for that:
+//
+//	key, 0, id, updated, created, sort value, parent, content, size, length, counts, level, flags, type, 0, names
+//
+// Ids are 16 bytes, hashes 32, times milliseconds since 1970, times and numbers 8 bytes,
+// counts 4 each, big-endian. The names are those of namesOf, a line each. Rows sort by key,
+// then id.
+const (
+	atID      = 0 // after the key's end
+	atUpdated = 16
+	atCreated = 24
+	atSort    = 32
+	atParent  = 40
+	atContent = 56
+	atSize    = 88
+	atLength  = 96
+	atCounts  = 104
+	atLevel   = 116
+	atFlags   = 117
+	atType    = 118
+)
+
+const (
+	isCoded = 1 << iota
+	isFilled
+)
+
+// namesOf are the names by which a card is found: its own, its last part and its aliases.
+func namesOf(c *canon.Card) []string {
+	names := []string{strings.ReplaceAll(c.Name, "\n", " ")}
+	if last := markup.Tag(c.Name); last != c.Name {
+		names = append(names, last)
+	}
+	return append(names, c.Aliases()...)
+}
+
+// rowOf encodes a card with a label of a level.
+func rowOf(c *canon.Card, level access.Level) []byte {
+	names := strings.Join(namesOf(c), "\n")
+	b := make([]byte, 0, len(c.Key)+1+atType+len(c.Type)+1+len(names))
+	b = append(append(b, clean(string(c.Key))...), 0)
+	b = append(b, c.ID[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(c.UpdatedAt.UnixMilli()))
+	b = binary.BigEndian.AppendUint64(b, uint64(c.CreatedAt.UnixMilli()))
+	b = binary.BigEndian.AppendUint64(b, uint64(c.SortValue()))
+	b = append(append(b, c.Parent[:]...), c.Content[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(c.Size))
+	b = binary.BigEndian.AppendUint64(b, uint64(c.Length))
+	for _, n := range c.Counts {
+		b = binary.BigEndian.AppendUint32(b, n)
+	}
+	b = append(b, byte(level))
+	var flags byte
+	if c.Codename != "" {
+		flags |= isCoded
+	}
+	if c.Length > 0 || len(c.Fields) > 0 {
+		flags |= isFilled
+	}
+	b = append(append(append(b, flags), clean(c.Type)...), 0)
+	return append(b, names...)
+}
+
+// clean takes out of a text what ends it in a row.
+func clean(s string) string { return strings.ReplaceAll(s, "\x00", " ") }
+
+// row is an encoded card, taken apart.
+type row struct{ key, fixed, kind, names []byte }
+
+func readRow(b []byte) (r row) {
+	end := bytes.IndexByte(b, 0)
+	r.key, b = b[:end], b[end+1:]
+	r.fixed, b = b[:atType], b[atType:]
+	end = bytes.IndexByte(b, 0)
+	r.kind, r.names = b[:end], b[end+1:]
+	return r
+}
+
+func (r row) id() canon.CardID { return canon.CardID(r.fixed[atID : atID+16]) }
+
+func (r row) number(at int) int64 { return int64(binary.BigEndian.Uint64(r.fixed[at:])) }
+
+func (r row) time(at int) time.Time { return time.UnixMilli(r.number(at)).UTC() }
+
+// name is the card's own name.
+func (r row) name() string {
+	name, _, _ := bytes.Cut(r.names, []byte{'\n'})
+	return string(name)
+}
+
+// listed is what a list shows of a card, for which it need not be read.
+func (r row) listed(w access.WorldID) canon.Card {
+	c := canon.Card{
+		World: w, ID: r.id(), Parent: canon.CardID(r.fixed[atParent:][:16]), Key: markup.Key(r.key), Name: r.name(), Type: string(r.kind),
+		UpdatedAt: r.time(atUpdated), CreatedAt: r.time(atCreated),
+		Content: canon.Hash(r.fixed[atContent:][:32]), Size: int(r.number(atSize)), Length: int(r.number(atLength)),
+		Label: access.NewLabel(access.Level(r.fixed[atLevel])),
+	}
+	for i := range c.Counts {
+		c.Counts[i] = binary.BigEndian.Uint32(r.fixed[atCounts+4*i:])
+	}
+	return c
+}
+
+// card is what a filter asks of a card.
+func (r row) card() canon.Card {
+	c := r.listed(access.WorldID{})
+	if r.fixed[atFlags]&isCoded != 0 {
+		c.Codename = "coded"
+	}
+	if r.fixed[atFlags]&isFilled != 0 {
+		c.Length = max(c.Length, 1)
+	}
+	if at := r.number(atSort); at != canon.Unsorted {
+		c.Fields = json.RawMessage(`{"` + canon.FieldSort + `":` + strconv.FormatInt(at, 10) + `}`)
+	}
+	return c
+}
+
+// compareBy gives the order of rows for a sort; nil for the order of keys.
+func compareBy(by canon.Sort) func(a, b []byte) int {
+	at, latestFirst := 0, true
+	switch by {
+	case canon.SortUpdated:
+		at = atUpdated
+	case canon.SortCreated:
+		at = atCreated
+	case canon.SortField:
+		at, latestFirst = atSort, false
+	default:
+		return func(a, b []byte) int { return bytes.Compare(a, b) }
+	}
+	return func(a, b []byte) int {
+		x, y := readRow(a).number(at), readRow(b).number(at)
+		if latestFirst {
+			x, y = y, x
+		}
+		return cmp.Compare(x, y)
+	}
+}
+
+// Marks of documents: of its type, and of the runs of three characters that are in its
+// names, their ends marked as for canon.Likeness, and of what a name begins with.
+const (
+	typeMark  = "t"
+	runMark   = "r"
+	startMark = "s"
+)
+
+// Document is what is indexed of a living card with a label of a level. doc is what is
+// searchable of it; nil where nothing is but its name.
+func Document(c *canon.Card, level int, doc *canon.SearchDoc) *search.Doc {
+	d := &search.Doc{ID: search.ID(c.ID), Level: level, Marks: []string{typeMark + string(markup.KeyOf(c.Type))}}
+	for _, name := range namesOf(c) {
+		for _, run := range canon.Runs(name) {
+			d.Marks = append(d.Marks, runMark+run)
+		}
+	}
+	for _, r := range markup.Fold(c.Name) {
+		d.Marks = append(d.Marks, startMark+string(r))
+		break
+	}
+	if doc != nil {
+		d.Name, d.Text = doc.Name, doc.Text
+	}
+	d.Row = rowOf(c, access.Level(level))
+	return d
+}
