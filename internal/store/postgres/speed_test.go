@@ -85,6 +85,23 @@ func TestPiecesOfWordsAreExact(t *testing.T) {
 	finds(t, here, everyone, "nowhere", 0)
 }
 
+// listening waits until so many stores have begun to listen to others.
+func listening(t *testing.T, raw *pgx.Conn, stores int) {
+	t.Helper()
+	for {
+		var n int
+		err := raw.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND state = 'idle' AND query = 'SELECT n FROM writer'`).Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n >= stores {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
 	address := pgtest.Database(t, prepare)
 	there := openAt(t, address)
@@ -98,7 +115,14 @@ func TestAWriteThatChangesNothingWakesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = raw.Close(context.Background()) })
-	<-here.Changed() // who begins to listen to others is woken by that
+	listening(t, raw, 2)
+	for quiet := false; !quiet; { // to begin to listen wakes too
+		select {
+		case <-here.Changed():
+		case <-time.After(300 * time.Millisecond):
+			quiet = true
+		}
+	}
 	if err := count(t.Context(), here); err != nil {
 		t.Fatal(err)
 	}

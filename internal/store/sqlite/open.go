@@ -211,12 +211,12 @@ func (s schema) bring(ctx context.Context, c *conn, before func(at int64) error)
 			}
 			before = nil
 		}
-		err = s.runGoose(ctx, c)
+		err = s.upgrade(ctx, c, at)
 		if err == nil {
 			continue
 		}
-		// Another process may be migrating the same file; the disk does not mend itself.
-		if try == tries || ctx.Err() != nil || isDiskCode(codeOf(err)) {
+		// Another process may be upgrading the same file.
+		if try == tries || ctx.Err() != nil || !isBusy(err) {
 			return err
 		}
 		select {
@@ -224,6 +224,38 @@ func (s schema) bring(ctx context.Context, c *conn, before func(at int64) error)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
+}
+
+// upgrade brings a file from a format to this binary's in one transaction, or does nothing
+// where another process was faster. Two processes that upgraded by turns could apply a step
+// twice, and take the format back by it.
+func (s schema) upgrade(ctx context.Context, c *conn, from int64) (err error) {
+	if _, err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_, undo := c.exec(context.WithoutCancel(ctx), "ROLLBACK")
+			err = errors.Join(err, undo)
+		}
+	}()
+	at, err := c.number(ctx, "PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	if at == from {
+		if err := s.runGoose(ctx, c); err != nil {
+			return err
+		}
+		if at, err = c.number(ctx, "PRAGMA user_version"); err == nil && at != s.version {
+			err = fmt.Errorf("the store says that it has format %d, and its list of migrations that it has format %d: restore a backup", at, s.version)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err = c.exec(ctx, "COMMIT")
+	return err
 }
 
 // known refuses a format that a newer program has made.
@@ -262,8 +294,9 @@ func (s schema) runGoose(ctx context.Context, c *conn) (err error) {
 	return err
 }
 
-// borrowed lends an open connection to database/sql, which Goose asks for. Closing the
-// sql.DB leaves the connection open.
+// borrowed lends an open connection to database/sql, which Goose asks for, inside the
+// transaction of an upgrade: Goose's own transactions are parts of it. Closing the sql.DB
+// leaves the connection open.
 type borrowed struct{ c *conn }
 
 func (b borrowed) Connect(context.Context) (driver.Conn, error) { return lent{b.c.raw}, nil }
@@ -281,9 +314,13 @@ func (l lent) QueryContext(ctx context.Context, q string, args []driver.NamedVal
 	return l.Conn.(driver.QueryerContext).QueryContext(ctx, q, args)
 }
 
-func (l lent) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	return l.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts)
-}
+func (lent) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) { return part{}, nil }
+
+// part is a transaction inside that of an upgrade, which ends both.
+type part struct{}
+
+func (part) Commit() error   { return nil }
+func (part) Rollback() error { return nil }
 
 var registerFunctions = sync.OnceFunc(func() {
 	driverlib.MustRegisterDeterministicScalarFunction("lore_glob", 2, sqlGlob)

@@ -398,7 +398,7 @@ func dropFormer(ctx context.Context, c *conn) error {
 		return err
 	}
 	for _, name := range names {
-		if _, err := c.exec(ctx, "DROP TABLE "+name); err != nil {
+		if _, err := c.exec(ctx, "DROP TABLE IF EXISTS "+name); err != nil {
 			return err
 		}
 	}

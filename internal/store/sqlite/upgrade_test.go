@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -139,4 +140,58 @@ func TestABackupIsReadBeforeItIsKept(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v; %v", left, err)
 	}
+}
+
+// TestManyMakeOneStore opens a new store in many places at the same moment.
+func TestManyMakeOneStore(t *testing.T) {
+	for range 10 {
+		path := filepath.Join(t.TempDir(), "canon.db")
+		opened := make(chan error)
+		for range 6 {
+			go func() {
+				s, err := Open(t.Context(), Config{Path: path})
+				if err == nil {
+					err = s.Close()
+				}
+				opened <- err
+			}()
+		}
+		for range 6 {
+			if err := <-opened; err != nil {
+				t.Error(err)
+			}
+		}
+		openTest(t, path)
+	}
+}
+
+// TestAnUpgradeIsDoneWholeOrNotAtAll upgrades a store of five steps ago, in which the last
+// step cannot be done.
+func TestAnUpgradeIsDoneWholeOrNotAtAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	old := schema{storeSchema.folder, storeSchema.version - 5}
+	c, err := connect(t.Context(), Config{Path: path}.withDefaults(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(old.bring(t.Context(), c, nil), c.close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := execIn(t, path, "CREATE TABLE searched (x)"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(t.Context(), Config{Path: path}); err == nil {
+		t.Error("opened", s.Close())
+	}
+	if err := execIn(t, path, "DROP TABLE searched"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = connect(t.Context(), Config{Path: path}.withDefaults(), false); err != nil {
+		t.Fatal(err)
+	}
+	at, err := c.number(t.Context(), "PRAGMA user_version")
+	if err := errors.Join(err, c.close()); err != nil || at != old.version {
+		t.Errorf("format %d, %v; want %d", at, err, old.version)
+	}
+	openTest(t, path)
 }
