@@ -85,6 +85,7 @@ type searchIn struct {
 	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" default:"substring" jsonschema:"How words match."`
 	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Capitals and accents must be the same."`
 	Highlight     bool   `json:"highlight,omitzero" jsonschema:"Mark the hits in snippets with <mark>; the snippet is then HTML."`
+	Snippets      bool   `json:"snippets,omitzero" default:"true" jsonschema:"false leaves out the snippets; a search in content takes half the time then."`
 	filters
 	IncludeVirtual bool   `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that hold neither content nor fields."`
 	Sort           string `json:"sort,omitzero" enum:"relevance,name,updated_at,created_at" jsonschema:"Order; default relevance for content, else name. Times sort latest first."`
@@ -140,14 +141,14 @@ func searchCards(ctx context.Context, l *canon.Look, _ *op.Call, in searchIn) (s
 		return searchOut{}, err
 	}
 	out := searchOut{Cards: make([]found, len(result.Hits)), paged: pagedAt(in.page(), result.Total, len(result.Hits)), Ranked: result.Ranked}
-	if in.SearchIn != "name" {
+	if in.snips() {
 		if err := l.Ahead(ctx, result.Hits); err != nil {
 			return searchOut{}, err
 		}
 	}
 	for i, h := range result.Hits {
 		out.Cards[i].summary = summarize(l, h.Card)
-		if in.SearchIn == "name" {
+		if !in.snips() {
 			continue
 		}
 		if out.Cards[i].Snippet, err = in.snippet(ctx, l, h.Card); err != nil {
@@ -200,6 +201,8 @@ func (in searchIn) query() canon.SearchQuery {
 		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.filter(), Listed: true,
 	}
 }
+
+func (in searchIn) snips() bool { return in.SearchIn != "name" && in.Snippets }
 
 // snippet is the piece of a card's plain text with the most hits, so that markup never
 // matches and is never broken.

@@ -7,6 +7,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 )
 
 // projector turns a commit's changes into rows. It is the only code that does: commits
@@ -17,9 +18,13 @@ type projector struct {
 	rec   *Record
 	fresh map[Hash][]byte // bodies at hand; others are read from the store
 	cards []Card          // changed cards as they stand afterwards
+	known map[CardID]Card // cards that this commit wrote, as they stand
+	made  map[CardID]bool // cards that this commit created
 	home  *World          // the world's row, read when first needed
 	again bool            // the commit is replayed: bodies are as they are
 	deep  bool            // the name rules changed: what lies below an unchanged card may not be
+	// A card with several parts after its parent's name may be below a card of this commit.
+	partsBelow bool
 }
 
 func (p *projector) all() Sight { return Sight{p.world, access.View{Level: access.LevelAll}} }
@@ -110,10 +115,15 @@ func (p *projector) card(ctx context.Context, im CardImage) error {
 	}
 	c := old
 	c.World, c.ID, c.Part, c.Codename, c.Type = p.world, im.ID, im.Part, im.Codename, im.Type
+	p.partsBelow = p.partsBelow || len(markup.Parts(c.Part)) > 1
 	c.Content, c.Size, c.Length, c.Fields, c.Own = im.Content, im.Size, im.Length, im.Fields, im.Own
 	placeUnder(&c, parent, settings)
 	if !exists {
 		c.CreatedAt, c.CreatedBy = p.rec.At, p.rec.By
+		if p.made == nil {
+			p.made = map[CardID]bool{}
+		}
+		p.made[c.ID] = true
 	}
 	switch im.Act {
 	case ActTrash:
@@ -127,10 +137,19 @@ func (p *projector) card(ctx context.Context, im CardImage) error {
 	return err
 }
 
+// put writes a card's row.
+func (p *projector) put(ctx context.Context, c Card) error {
+	if p.known == nil {
+		p.known = map[CardID]Card{}
+	}
+	p.known[c.ID] = c
+	return p.tx.PutCard(ctx, c)
+}
+
 // renew writes a living card as a new version, with what follows from it.
 func (p *projector) renew(ctx context.Context, c *Card) error {
 	p.stamp(c)
-	if err := p.tx.PutCard(ctx, *c); err != nil {
+	if err := p.put(ctx, *c); err != nil {
 		return err
 	}
 	if err := p.version(ctx, *c, false); err != nil {

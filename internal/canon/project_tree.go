@@ -29,9 +29,12 @@ func (p *projector) parent(ctx context.Context, id CardID) (Card, error) {
 	if id.IsZero() {
 		return Card{}, nil
 	}
-	c, ok, err := p.tx.CardByID(ctx, p.all(), id)
-	if err != nil {
-		return Card{}, err
+	c, ok := p.known[id]
+	if !ok {
+		var err error
+		if c, ok, err = p.tx.CardByID(ctx, p.all(), id); err != nil {
+			return Card{}, err
+		}
 	}
 	if !ok || c.Trashed() {
 		return Card{}, moved()
@@ -39,8 +42,12 @@ func (p *projector) parent(ctx context.Context, id CardID) (Card, error) {
 	return c, nil
 }
 
-// adopt gives a new card the living cards below its name that had no parent between.
+// adopt gives a new card the living cards below its name that had no parent between. Below
+// a parent of the same commit there are none, but for those that the commit put there.
 func (p *projector) adopt(ctx context.Context, c Card) error {
+	if p.made[c.Parent] && !p.partsBelow {
+		return nil
+	}
 	const page = 1000
 	for from := 0; ; from += page { // adopting changes no key, so the pages stay as they are
 		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Prefix: c.Key}, Page{Limit: page, Offset: from})
@@ -61,6 +68,7 @@ func (p *projector) adoptOf(ctx context.Context, c Card, below []Card) error {
 		if o.Parent != c.Parent || part == own || !part.HasPrefix(own) || !o.Label.Meet(c.Label).Equal(o.Label) {
 			continue
 		}
+		p.partsBelow = true
 		o.Part = markup.Join(markup.Parts(o.Part)[len(markup.Parts(c.Part)):]...)
 		if err := p.settle(ctx, o, c); err != nil {
 			return err
@@ -90,7 +98,7 @@ func (p *projector) settle(ctx context.Context, c, parent Card) error {
 	if err := p.relabel(ctx, was, &c); err != nil {
 		return err
 	}
-	if err := p.tx.PutCard(ctx, c); err != nil {
+	if err := p.put(ctx, c); err != nil {
 		return err
 	}
 	if err := p.derive(ctx, c); err != nil {
@@ -142,7 +150,7 @@ func (p *projector) trash(ctx context.Context, c *Card) error {
 	c.TrashedAt, c.TrashRoot = p.rec.At, c.ID
 	for _, d := range append([]Card{*c}, below...) {
 		d.TrashedAt, d.TrashRoot = p.rec.At, c.ID
-		if err := p.tx.PutCard(ctx, d); err != nil {
+		if err := p.put(ctx, d); err != nil {
 			return err
 		}
 		if err := p.forget(ctx, d); err != nil {
@@ -199,7 +207,7 @@ func (p *projector) restore(ctx context.Context, c *Card) error {
 		if err := p.relabel(ctx, was, &d); err != nil {
 			return err
 		}
-		if err := p.tx.PutCard(ctx, d); err != nil {
+		if err := p.put(ctx, d); err != nil {
 			return err
 		}
 		if err := p.derive(ctx, d); err != nil {

@@ -21,7 +21,7 @@ type plan struct {
 }
 
 func newPlan(seed uint64, cards int, mix map[Kind]int) (*plan, error) {
-	p := &plan{seed: seed, root: fmt.Sprintf("Load %d", seed), cards: cards, prose: NewProse(seed)}
+	p := &plan{seed: seed, root: rootOf(seed), cards: cards, prose: NewProse(seed)}
 	sum := 0
 	for _, n := range mix {
 		sum += n
@@ -37,12 +37,21 @@ func newPlan(seed uint64, cards int, mix map[Kind]int) (*plan, error) {
 	return p, nil
 }
 
-func (p *plan) group(i int) string { return fmt.Sprintf("%s+Part %d", p.root, i/groupSize) }
+func rootOf(seed uint64) string { return fmt.Sprintf("Load %d", seed) }
 
-// card is the name of the ith card.
-func (p *plan) card(i int) string {
-	return fmt.Sprintf("%s+%s %d", p.group(i), p.prose.Words[i*7919%len(p.prose.Words)], i)
+func groupOf(root string, i int) string { return fmt.Sprintf("%s+Part %d", root, i/groupSize) }
+
+// CardName is the name of the ith card that a run with a seed writes. Its second part is a
+// word of the texts, with the number.
+func (p *Prose) CardName(seed uint64, i int) string { return p.cardBelow(rootOf(seed), i) }
+
+func (p *Prose) cardBelow(root string, i int) string {
+	return fmt.Sprintf("%s+%s %d", groupOf(root, i), p.Words[i*7919%len(p.Words)], i)
 }
+
+func (p *plan) group(i int) string { return groupOf(p.root, i) }
+
+func (p *plan) card(i int) string { return p.prose.cardBelow(p.root, i) }
 
 func (p *plan) watched(i int) string { return fmt.Sprintf("%s+Watched %d", p.root, i) }
 

@@ -15,8 +15,8 @@ import (
 const (
 	gramSize = 3
 	// gramsFrom is how many bytes of terms a dictionary has at least that knows runs. Fewer
-	// are gone through as quickly.
-	gramsFrom = 1 << 14
+	// are gone through in some 10 µs, and belong to segments that will soon be merged.
+	gramsFrom = 1 << 17
 )
 
 // gramOf is a run as a number; its order is that of the bytes.

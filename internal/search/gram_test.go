@@ -21,7 +21,7 @@ func TestPiecesAreFoundByTheirRuns(t *testing.T) {
 		return string(word)
 	}
 	var text strings.Builder
-	for range 4000 {
+	for range 40_000 {
 		text.WriteString(random() + " ")
 	}
 	b := newBuilder()

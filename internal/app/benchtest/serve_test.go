@@ -39,9 +39,14 @@ func command(b *testing.B, path, dir string, args ...string) *exec.Cmd {
 
 var listens = regexp.MustCompile(`serves (http://[^ ]+)`)
 
-// running starts serve, and gives where it listens and what the most memory is that it
-// had so far, in MB.
-func running(b *testing.B, path, dir string) (url string, memory func() float64) {
+// served is a program that serves, in a process of its own.
+type served struct {
+	url string
+	pid int
+}
+
+// running starts serve and waits until it listens.
+func running(b *testing.B, path, dir string) served {
 	b.Helper()
 	c := command(b, path, dir, "serve", "--addr", "127.0.0.1:0")
 	said, err := c.StderrPipe()
@@ -56,6 +61,7 @@ func running(b *testing.B, path, dir string) (url string, memory func() float64)
 		_ = c.Wait() // how it ended is not measured
 	})
 	lines := bufio.NewReader(said)
+	url := ""
 	for url == "" {
 		line, err := lines.ReadString('\n')
 		if m := listens.FindStringSubmatch(line); m != nil {
@@ -65,15 +71,37 @@ func running(b *testing.B, path, dir string) (url string, memory func() float64)
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }() // until it ends
-	return url, func() float64 {
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
-		if err != nil {
-			b.Skip("memory is read from /proc")
-		}
-		_, rest, _ := strings.Cut(string(status), "VmHWM:")
-		n, _ := strconv.Atoi(strings.Fields(rest)[0])
-		return float64(n) / 1024
+	return served{url, c.Process.Pid}
+}
+
+// memory is a figure of the process's memory in MB, as /proc names it: VmHWM is the most
+// that it had so far, RssAnon what it has now without files.
+func (s served) memory(b *testing.B, figure string) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
+	if err != nil {
+		b.Skip("memory is read from /proc")
 	}
+	_, rest, _ := strings.Cut(string(status), figure+":")
+	n, _ := strconv.Atoi(strings.Fields(rest)[0])
+	return float64(n) / 1024
+}
+
+// keyOf makes a key of the world, which it makes where it is not there.
+func keyOf(b *testing.B, path, dir string) string {
+	b.Helper()
+	worlds, err := command(b, path, dir, "world", "list").Output()
+	if err == nil && !strings.Contains(string(worlds), worldName) {
+		err = command(b, path, dir, "world", "create", worldName).Run()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := command(b, path, dir, "key", "create", "bench", "--role", "admin").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	key, _, _ := strings.Cut(string(out), "\t")
+	return strings.TrimSpace(key)
 }
 
 // BenchmarkServe drives the program, in a process of its own, with reads and searches by
@@ -82,15 +110,10 @@ func BenchmarkServe(b *testing.B) {
 	wanted(b)
 	path := program(b)
 	eachStored(b, func(b *testing.B, dir string) {
-		out, err := command(b, path, dir, "key", "create", "bench", "--role", "admin").Output()
-		if err != nil {
-			b.Fatal(err)
-		}
-		key, _, _ := strings.Cut(string(out), "\t")
-		url, memory := running(b, path, dir)
+		key, s := keyOf(b, path, dir), running(b, path, dir)
 		m := medians{}
 		drive := func(clients int) *load.Report {
-			r, err := load.Run(context.WithoutCancel(b.Context()), load.Config{URLs: []string{url}, Key: strings.TrimSpace(key), World: worldName, Role: "admin",
+			r, err := load.Run(context.WithoutCancel(b.Context()), load.Config{URLs: []string{s.url}, Key: key, World: worldName, Role: "admin",
 				Cards: 10, Clients: clients, Duration: 15 * time.Second, Keep: true, Mix: map[load.Kind]int{load.Read: 3, load.Search: 1}})
 			if err != nil || r.Failed > 0 {
 				b.Fatal(err, r)
@@ -103,9 +126,10 @@ func BenchmarkServe(b *testing.B) {
 			m.add("search-p50-ms", r.Kinds[load.Search].Latency.P50)
 			m.add("search-p99-ms", r.Kinds[load.Search].Latency.P99)
 			m.add("read-p99-ms", r.Kinds[load.Read].Latency.P99)
-			m.add("memory-MB", memory())
+			m.add("memory-MB", s.memory(b, "VmHWM"))
 			drive(clients)
-			m.add("crowd-memory-MB", memory())
+			m.add("crowd-memory-MB", s.memory(b, "VmHWM"))
+			m.add("anonymous-MB", s.memory(b, "RssAnon"))
 		}
 		m.report(b)
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -50,6 +51,18 @@ func (c *conn) later(sql string, args ...any) {
 		// An error stays with the transaction, and shows at the next query.
 		_ = c.flush(context.Background())
 	}
+}
+
+// insteadOf queues a statement in the place of one that waits with another text and the
+// same first two arguments, which name the row that both write; as later where none waits.
+func (c *conn) insteadOf(other, sql string, args ...any) {
+	for i, s := range slices.Backward(c.pending) {
+		if s.sql == other && slices.Equal(s.args[:2], args[:2]) {
+			c.pending[i] = statement{sql, bindings(args)}
+			return
+		}
+	}
+	c.later(sql, args...)
 }
 
 // mayChange tells a statement that may change rows from those that look, and from those

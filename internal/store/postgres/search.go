@@ -203,11 +203,13 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	if err != nil {
 		return err
 	}
-	t.c.later(`INSERT INTO docs (w, card, level, label, name, body) VALUES ($1, $2, $3, $4, $5, $6)
+	t.c.insteadOf(touchDoc, `INSERT INTO docs (w, card, level, label, name, body) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen'), level = $3, label = $4, name = $5, body = $6`,
 		w, uuidOf(c.ID), level, label, doc.Name, doc.Text)
 	return nil
 }
+
+const touchDoc = "INSERT INTO docs (w, card, level, label) VALUES ($1, $2, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen')"
 
 // touch has the index read a card anew.
 func (t *tx) touch(w int64, id canon.CardID) {
@@ -215,7 +217,7 @@ func (t *tx) touch(w int64, id canon.CardID) {
 		t.touched = map[int64]int64{}
 	}
 	t.touched[w]++
-	t.c.later("INSERT INTO docs (w, card, level, label) VALUES ($1, $2, 0, 0) ON CONFLICT (w, card) DO UPDATE SET gen = nextval('docs_gen')", w, uuidOf(id))
+	t.c.later(touchDoc, w, uuidOf(id))
 }
 
 // scrub has what was erased leave the files of the index.

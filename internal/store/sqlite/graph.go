@@ -140,10 +140,15 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	if err != nil {
 		return err
 	}
+	isNew := t.made == cardRef{n, from}
 	if len(refs) == 0 {
+		if isNew {
+			return nil
+		}
 		_, err := t.c.exec(ctx, "DELETE FROM refs WHERE w = ?1 AND from_card = ?2", n, from[:])
 		return err
 	}
+	t.made = cardRef{}
 	// What stays as it was is left alone: its targets are counted by triggers.
 	rows := make([][4]any, len(refs))
 	for i, f := range refs {

@@ -32,13 +32,16 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	if err != nil {
 		return err
 	}
+	if !known {
+		t.made = cardRef{w, c.ID}
+	}
 	if err := t.putAliases(ctx, w, rid, known, c); err != nil {
 		return err
 	}
 	if old.living && (c.Trashed() || old.level != level || old.label != label) {
 		return t.unindex(ctx, w, c.ID)
 	}
-	return t.touch(ctx, w, c.ID)
+	return t.touchLater(ctx, w, c.ID)
 }
 
 // place is where a card was found before it is written.

@@ -62,6 +62,11 @@ func (r *reader) Writes() bool { return r.writes != nil }
 
 // Source gives what is searched of a world.
 func (r *reader) Source(ctx context.Context, id access.WorldID) (search.Source, bool, error) {
+	if r.writes != nil {
+		if err := r.writes.tellUntold(ctx); err != nil {
+			return nil, false, err
+		}
+	}
 	w, err := r.world(ctx, id)
 	return source{r, id, w}, err == nil && w != 0, err
 }
@@ -255,6 +260,26 @@ func (t *tx) searchState(ctx context.Context, w int64) (*search.State, error) {
 	return &at, nil
 }
 
+// touchLater has the index read a card anew. That is written when it is next read, or at the
+// end: most often Index follows, and says so with the text.
+func (t *tx) touchLater(ctx context.Context, w int64, id canon.CardID) error {
+	if err := t.tellUntold(ctx); err != nil {
+		return err
+	}
+	t.untold = cardRef{w, id}
+	return nil
+}
+
+// tellUntold writes what touchLater left.
+func (t *tx) tellUntold(ctx context.Context) error {
+	c := t.untold
+	if c == (cardRef{}) {
+		return nil
+	}
+	t.untold = cardRef{}
+	return t.touch(ctx, c.w, c.id)
+}
+
 // touch has the index read a card anew.
 func (t *tx) touch(ctx context.Context, w int64, id canon.CardID) error {
 	at, err := t.searchState(ctx, w)
@@ -279,6 +304,11 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	if err != nil {
 		return err
 	}
+	if t.untold == (cardRef{w, c.ID}) {
+		t.untold = cardRef{}
+	}
+	isNew := t.made == cardRef{w, c.ID}
+	t.made = cardRef{}
 	at, err := t.searchState(ctx, w)
 	if err != nil {
 		return err
@@ -291,6 +321,9 @@ func (t *tx) Index(ctx context.Context, c canon.Card, doc *canon.SearchDoc) erro
 	keep, err := t.keepsText(ctx, w, c, doc)
 	if err != nil {
 		return err
+	}
+	if !keep && isNew {
+		return nil
 	}
 	if !keep {
 		_, err = t.c.exec(ctx, "DELETE FROM doc_texts WHERE w = ?1 AND card = ?2", w, c.ID[:])
@@ -367,6 +400,7 @@ func (t *tx) emptySearch(ctx context.Context, w int64) error {
 		return err
 	}
 	at.Epoch, at.Gen, t.before[w] = at.Epoch+1, 0, 0
+	t.made, t.untold = cardRef{}, cardRef{}
 	for _, table := range []string{"docs", "doc_texts"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
@@ -377,6 +411,9 @@ func (t *tx) emptySearch(ctx context.Context, w int64) error {
 
 // flush writes what a transaction gathered; the last thing before it is kept.
 func (t *tx) flush(ctx context.Context) error {
+	if err := t.tellUntold(ctx); err != nil {
+		return err
+	}
 	for w, at := range t.searched {
 		if _, err := t.c.exec(ctx, "INSERT INTO searched (w, tag, epoch, gen, scrub) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (w) DO UPDATE SET epoch = ?3, gen = ?4, scrub = ?5",
 			w, at.Tag, at.Epoch, at.Gen, at.Scrub); err != nil {

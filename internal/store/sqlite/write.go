@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"loregate/internal/access"
+	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/search"
 )
@@ -315,7 +316,15 @@ type tx struct {
 	searched map[int64]*search.State // by world: of which it changed what is searched
 	before   map[int64]int64         // by world: Gen of what is searched, before
 	scrubbed []access.WorldID        // whose index must be written without what was erased
-} // by partition: tokens that were not known before
+	made     cardRef                 // the card that was made last, while no reference or text of it is kept
+	untold   cardRef                 // a card that the index is to read anew, and docs does not say so yet
+}
+
+// cardRef names a card by its world's number and its id.
+type cardRef struct {
+	w  int64
+	id canon.CardID
+}
 
 func newTx(b *batch) *tx {
 	t := &tx{reader: reader{s: b.s, c: b.c}, batch: b}

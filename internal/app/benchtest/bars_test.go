@@ -1,0 +1,272 @@
+package benchtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"loregate/internal/load"
+)
+
+// TestMain lets the test binary stand in for the least that net/http can do: run with this
+// variable it answers every request with 2,400 bytes at that address.
+func TestMain(m *testing.M) {
+	if addr := os.Getenv("BENCH_BARE"); addr != "" {
+		answer := strings.Repeat("x", 2400)
+		fmt.Fprintln(os.Stderr, http.ListenAndServe(addr, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, answer)
+		})))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// BenchmarkBars measures programs that serve, each in a process of its own, by turns in one
+// run, and reports the processor time of the server by call. BENCH_SERVERS names the
+// programs, as old=/path/to/one,new=/path/to/other; without it the one of this tree is
+// built. Each has a store of its own, which its own calls fill.
+func BenchmarkBars(b *testing.B) {
+	wanted(b)
+	for _, n := range sizes(b) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			servers := []*barred{bareServer(b)}
+			for _, s := range programs(b) {
+				servers = append(servers, s.start(b, n))
+			}
+			for _, bar := range bars(b, n) {
+				b.Run(bar.name, func(b *testing.B) { measureBar(b, servers, bar) })
+			}
+		})
+	}
+}
+
+// barred is a server that is measured.
+type barred struct {
+	name, path string
+	served
+	key, token, session string
+}
+
+func programs(b *testing.B) (list []*barred) {
+	named := os.Getenv("BENCH_SERVERS")
+	if named == "" {
+		return []*barred{{name: "new", path: program(b)}}
+	}
+	for pair := range strings.SplitSeq(named, ",") {
+		name, path, ok := strings.Cut(pair, "=")
+		if !ok {
+			b.Fatalf("BENCH_SERVERS: %q is not name=program", pair)
+		}
+		list = append(list, &barred{name: name, path: path})
+	}
+	return list
+}
+
+// start serves a world of n cards, which are written where they are not there.
+func (s *barred) start(b *testing.B, n int) *barred {
+	b.Helper()
+	dir := filepath.Join(folder(), fmt.Sprintf("bars-%s-%d", s.name, n))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		b.Fatal(err)
+	}
+	s.key = keyOf(b, s.path, dir)
+	s.served = running(b, s.path, dir)
+	s.load(b, load.Config{Cards: n, Clients: 1, Duration: time.Second, Mix: map[load.Kind]int{load.Read: 1}})
+	body, err := json.Marshal(map[string]string{"api_key": s.key, "role": "admin", "world": worldName})
+	if err != nil {
+		b.Fatal(err)
+	}
+	res, err := http.Post(s.url+"/api/mcp/auth", "application/json", strings.NewReader(string(body)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer res.Body.Close()
+	var out struct{ Token string }
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || out.Token == "" {
+		b.Fatal(res.Status, err)
+	}
+	s.token = out.Token
+	s.session = handshake(b, s.url+"/mcp", s.token)
+	return s
+}
+
+// load drives the server as loregate bench does.
+func (s *barred) load(b *testing.B, c load.Config) *load.Report {
+	b.Helper()
+	c.URLs, c.Key, c.World, c.Role, c.Keep = []string{s.url}, s.key, worldName, "admin", true
+	r, err := load.Run(context.WithoutCancel(b.Context()), c)
+	if err != nil || r.Failed > 0 {
+		b.Fatal(err, r)
+	}
+	return r
+}
+
+func (s *barred) addr() string { return strings.TrimPrefix(s.url, "http://") }
+
+func bareServer(b *testing.B) *barred {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "BENCH_BARE="+addr)
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	for {
+		if conn, err := net.Dial("tcp", addr); err == nil {
+			_ = conn.Close()
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return &barred{name: "bare", served: served{"http://" + addr, c.Process.Pid}}
+}
+
+// bar is a call whose cost has a goal.
+type bar struct {
+	name    string
+	clients int
+	target  func(b *testing.B, s *barred) *target
+	floor   bool // the bare server can answer it too
+}
+
+// bars are all of them for a world of n cards.
+func bars(b *testing.B, n int) []bar {
+	words := newProse(2)
+	name := func(i int) string { return words.CardName(1, i) }
+	random := func(int64) string { return name(rand.IntN(n)) }
+	few := func(i int64) string { return name(int(i*7919%200) * (n / 200)) }
+	part := func(i int64) string {
+		word, _, _ := strings.Cut(name(int(i * 7919 % int64(n)))[strings.LastIndexByte(name(int(i*7919%int64(n))), '+')+1:], " ")
+		return word
+	}
+	get := func(name func(int64) string) func(*testing.B, *barred) *target {
+		return func(_ *testing.B, s *barred) *target {
+			return s.get(func(i int64) string { return "/api/mcp/cards/" + url.PathEscape(name(i)) })
+		}
+	}
+	tool := func(era, tool string, args func(i int64) string) func(*testing.B, *barred) *target {
+		return func(b *testing.B, s *barred) *target {
+			return mcpTarget(b, s.addr(), "/mcp", s.token, era, tool, args)
+		}
+	}
+	named := func(name func(int64) string) func(int64) string {
+		return func(i int64) string { return fmt.Sprintf(`{"name":%q}`, name(i)) }
+	}
+	var mu sync.Mutex
+	search := func(mode string, count int, more string) func(*testing.B, *barred) *target {
+		return func(_ *testing.B, s *barred) *target {
+			return s.get(func(int64) string {
+				mu.Lock()
+				defer mu.Unlock()
+				q := words.word()
+				for range count - 1 {
+					q += "%20" + words.word()
+				}
+				return "/api/mcp/cards?search_in=content&limit=20&match_mode=" + mode + more + "&q=" + q
+			})
+		}
+	}
+	fresh := fmt.Sprint(time.Now().UnixNano())
+	created := func(i int64) string {
+		mu.Lock()
+		defer mu.Unlock()
+		return fmt.Sprintf(`{"name":"Made %s %d","content":%q}`, fresh, i, words.text(1000))
+	}
+	list := []bar{
+		{"get_card/REST", clients, get(random), true},
+		{"get_card/REST/kept", clients, get(few), true},
+		{"get_card/MCP-2025", clients, tool(older, "get_card", named(random)), false},
+		{"get_card/MCP-2025/kept", clients, tool(older, "get_card", named(few)), false},
+		{"get_card/MCP-2026", clients, tool(modern, "get_card", named(random)), false},
+		{"get_card/MCP-2026/kept", clients, tool(modern, "get_card", named(few)), false},
+		{"name/part", 1, func(_ *testing.B, s *barred) *target {
+			return s.get(func(i int64) string { return "/api/mcp/cards?limit=20&q=" + part(i) })
+		}, false},
+		{"create/REST", clients, func(_ *testing.B, s *barred) *target {
+			h := head("POST /api/mcp/cards", s.addr(), "Content-Type: application/json", "Authorization: Bearer "+s.token)
+			return &target{addr: s.addr(), call: want(http.StatusCreated, func(i int64) (string, string) { return h, created(i + 1<<40) })}
+		}, false},
+		{"create/MCP-2025", clients, tool(older, "create_card", created), false},
+	}
+	for _, mode := range []string{"whole_word", "substring"} {
+		for count := 1; count <= 2; count++ {
+			list = append(list, bar{fmt.Sprintf("search/%s/%d", mode, count), 1, search(mode, count, ""), false})
+			if os.Getenv("BENCH_SERVERS") == "" {
+				list = append(list, bar{fmt.Sprintf("search/%s/%d/plain", mode, count), 1, search(mode, count, "&snippets=false"), false})
+			}
+		}
+	}
+	return list
+}
+
+func (s *barred) get(path func(i int64) string) *target {
+	return &target{addr: s.addr(), call: want(http.StatusOK, func(i int64) (string, string) {
+		return head("GET "+path(i), s.addr(), "Authorization: Bearer "+s.token), ""
+	})}
+}
+
+// measureBar measures a call at each server in turn, and reports their CPU in µs.
+func measureBar(b *testing.B, servers []*barred, bar bar) {
+	m := medians{}
+	targets := map[*barred]*target{}
+	for b.Loop() {
+		for _, s := range servers {
+			if s.name == "bare" && !bar.floor {
+				continue
+			}
+			t := targets[s]
+			if t == nil {
+				t = bar.target(b, s)
+				targets[s] = t
+				t.closed(b, bar.clients, round/2) // what is kept is there then
+			}
+			cpu := cpuOf(b, s.pid)
+			o := t.closed(b, bar.clients, round)
+			m.add(s.name+"-cpu-us", float64((cpuOf(b, s.pid)-cpu).Microseconds())/float64(o.calls+1))
+			m.add(s.name+"-p99-ms", ms(o.at(99)))
+		}
+	}
+	m.report(b)
+}
+
+// cpuOf is how long a process has had a processor: its user and system time, in units of
+// 10 ms on every Linux.
+func cpuOf(b *testing.B, pid int) time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Skip("processor time is read from /proc")
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	var sum time.Duration
+	for _, f := range fields[11:13] {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum += time.Duration(n) * 10 * time.Millisecond
+	}
+	return sum
+}
