@@ -50,8 +50,9 @@ var ErrBehind = errors.New("search: the index of the world is being made")
 // It is safe for concurrent use, and several processes may have one folder.
 type Library struct {
 	cfg     LibraryConfig
-	mu      sync.Mutex // guards shelves
+	mu      sync.Mutex // guards shelves and untaken
 	shelves map[ID]*shelf
+	untaken map[ID]int64 // changes by world that has no shelf yet
 	wake    chan struct{}
 	closing context.CancelFunc
 	stopped chan struct{}
@@ -101,7 +102,7 @@ const (
 // NewLibrary makes a library, which works in the background until it is closed.
 func NewLibrary(cfg LibraryConfig) *Library {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Library{cfg: cfg, shelves: map[ID]*shelf{}, wake: make(chan struct{}, 1), closing: cancel, stopped: make(chan struct{})}
+	l := &Library{cfg: cfg, shelves: map[ID]*shelf{}, untaken: map[ID]int64{}, wake: make(chan struct{}, 1), closing: cancel, stopped: make(chan struct{})}
 	go l.run(ctx)
 	return l
 }
@@ -315,14 +316,23 @@ func (s *shelf) close() error {
 	return errors.Join(s.index.Clear(), s.files.release())
 }
 
-// manyChanges is how many changes at once make it worth to read an index before anybody
-// searches the world.
+// manyChanges is how many changes make it worth to read an index before anybody searches
+// the world.
 const manyChanges = 1000
 
 // Changed tells of changes to a world that were made here: after many, the index follows
 // though nobody asked for it yet.
 func (l *Library) Changed(world ID, changes int64) {
-	if changes >= manyChanges {
+	l.mu.Lock()
+	many := false
+	if l.shelves[world] == nil {
+		l.untaken[world] += changes
+		if many = l.untaken[world] >= manyChanges; many {
+			delete(l.untaken, world)
+		}
+	}
+	l.mu.Unlock()
+	if many {
 		l.shelf(world)
 		l.nudge()
 	}

@@ -516,3 +516,21 @@ func TestADifferenceIsFound(t *testing.T) {
 		}
 	}
 }
+
+// TestManySmallChangesAreTakenInBeforeAnybodyAsks: a world that is written to card by card.
+func TestManySmallChangesAreTakenInBeforeAnybodyAsks(t *testing.T) {
+	w := newWorld()
+	l := w.open(t, t.TempDir())
+	defer closed(t, l)
+	w.put(1, &Doc{Text: "ferry"})
+	for range manyChanges - 1 {
+		l.Changed(theWorld, 1)
+	}
+	if len(l.list()) != 0 {
+		t.Error("an index was made for a few changes")
+	}
+	l.Changed(theWorld, 1)
+	if len(l.list()) != 1 {
+		t.Error("many small changes make no index")
+	}
+}
