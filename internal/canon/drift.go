@@ -99,12 +99,15 @@ func (d *Drift) follow(rec Record, written map[CardID]Act) bool {
 	return len(written) <= maxDriftCards
 }
 
+// maxTouchCommits is more than a store takes between two looks.
+const maxTouchCommits = 2048
+
 // Touched reports whether a commit after a number wrote a card of a type, in sight or not:
 // it is for the system, which asks often and seldom has to look closer. It is true as well
-// where there are too many commits to tell.
+// after more than maxTouchCommits.
 func (l *Look) Touched(ctx context.Context, since Seq, typ string) (bool, error) {
 	now, key := l.Now(), markup.KeyOf(typ)
-	if since > now || now-since > maxDriftCommits {
+	if since > now || now-since > maxTouchCommits {
 		return true, nil
 	}
 	for commit, err := range l.r.Commits(ctx, WorldStream(l.world.ID), since+1) {

@@ -118,7 +118,7 @@ func TestATypeIsTouched(t *testing.T) {
 		{"a label", func(s *scene) { s.as("gm").label("Moor", access.LevelGM) }, true},
 		{"more commits than are followed", func(s *scene) {
 			s.as("gm").create("Hall", "")
-			for i := range 256 {
+			for i := range 2048 {
 				s.as("gm").edit("Hall", fmt.Sprint(i))
 			}
 		}, true},

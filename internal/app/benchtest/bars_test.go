@@ -39,7 +39,8 @@ func TestMain(m *testing.M) {
 // BenchmarkBars measures programs that serve, each in a process of its own, by turns in one
 // run, and reports the processor time of the server by call. BENCH_SERVERS names the
 // programs, as old=/path/to/one,new=/path/to/other; without it the one of this tree is
-// built. Each has a store of its own, which its own calls fill.
+// built. Each has a store of its own, which its own calls fill. BENCH_PROFILE names a folder
+// for profiles of the last program, one for each call.
 func BenchmarkBars(b *testing.B) {
 	wanted(b)
 	for _, n := range sizes(b) {
@@ -83,6 +84,9 @@ func (s *barred) start(b *testing.B, n int) *barred {
 	dir := filepath.Join(folder(), fmt.Sprintf("bars-%s-%d", s.name, n))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		b.Fatal(err)
+	}
+	if os.Getenv("BENCH_PROFILE") != "" {
+		b.Setenv("LOREGATE_ADMIN_ADDRESS", profilesAt)
 	}
 	s.key = keyOf(b, s.path, dir)
 	s.served = running(b, s.path, dir)
@@ -255,7 +259,7 @@ func (s *barred) get(path func(i int64) string) *target {
 func measureBar(b *testing.B, servers []*barred, bar bar) {
 	m := medians{}
 	targets := map[*barred]*target{}
-	for b.Loop() {
+	for profiled := false; b.Loop(); {
 		for _, s := range servers {
 			if s.name == "bare" && !bar.floor {
 				continue
@@ -267,12 +271,36 @@ func measureBar(b *testing.B, servers []*barred, bar bar) {
 				t.closed(b, bar.clients, round/2) // what is kept is there then
 			}
 			cpu := cpuOf(b, s.pid)
+			if folder := os.Getenv("BENCH_PROFILE"); folder != "" && !profiled && s.name != "bare" {
+				profiled = true
+				go profile(b, filepath.Join(folder, strings.ReplaceAll(bar.name, "/", "-")+".pb"))
+			}
 			o := t.closed(b, bar.clients, round)
 			m.add(s.name+"-cpu-us", float64((cpuOf(b, s.pid)-cpu).Microseconds())/float64(o.calls+1))
 			m.add(s.name+"-p99-ms", ms(o.at(99)))
 		}
 	}
 	m.report(b)
+}
+
+const profilesAt = "127.0.0.1:6161"
+
+// profile keeps a profile of the program for as long as a round takes.
+func profile(b *testing.B, path string) {
+	res, err := http.Get("http://" + profilesAt + "/debug/pprof/profile?seconds=" + strconv.Itoa(int(round.Seconds())))
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer res.Body.Close()
+	f, err := os.Create(path)
+	if err == nil {
+		_, err = io.Copy(f, res.Body)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		b.Error(err)
+	}
 }
 
 // cpuOf is how long a process has had a processor: its user and system time, in units of
