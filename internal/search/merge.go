@@ -195,9 +195,24 @@ func merged(ctx context.Context, segments []*segment, dead [][]uint64) *segment 
 			w.document(p.id(doc), uint32(p.length(doc)), p.row(doc))
 		}
 	}
+	var terms [len(w.dicts)][][]uint32 // by segment: the new number of each term
 	for dict := range w.dicts {
-		if !mergeDictionary(ctx, &w.dicts[dict], segments, dict, renumbered) {
+		var done bool
+		if terms[dict], done = mergeDictionary(ctx, &w.dicts[dict], segments, dict, renumbered); !done {
 			return nil
+		}
+	}
+	for i, p := range segments {
+		for doc, now := range renumbered[i] {
+			if now == end {
+				continue
+			}
+			if doc%termsAtOnce == 0 && ctx.Err() != nil {
+				return nil
+			}
+			w.beginTerms()
+			p.eachTerm(uint32(doc), func(dict, term int) { w.term(dict, terms[dict][i][term]) })
+			w.endTerms()
 		}
 	}
 	return w.segment()
@@ -206,13 +221,17 @@ func merged(ctx context.Context, segments []*segment, dead [][]uint64) *segment 
 // termsAtOnce is how many terms are merged between looks at the context.
 const termsAtOnce = 1000
 
-// mergeDictionary merges a dictionary of several segments; false where the context ends
-// before.
-func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segment, dict int, renumbered [][]uint32) bool {
+// mergeDictionary merges a dictionary of several segments, and gives the new numbers of each
+// one's terms; false where the context ends before.
+func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segment, dict int, renumbered [][]uint32) (terms [][]uint32, done bool) {
 	at := make([]int, len(segments)) // the next term of each
+	terms = make([][]uint32, len(segments))
+	for i, p := range segments {
+		terms[i] = make([]uint32, p.dicts[dict].size())
+	}
 	for n := 0; ; n++ {
 		if n%termsAtOnce == 0 && ctx.Err() != nil {
-			return false
+			return nil, false
 		}
 		var least []byte
 		for i, p := range segments {
@@ -222,7 +241,7 @@ func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segm
 			}
 		}
 		if least == nil {
-			return true
+			return terms, true
 		}
 		to.begin()
 		for i, p := range segments {
@@ -230,6 +249,7 @@ func mergeDictionary(ctx context.Context, to *dictionaryWriter, segments []*segm
 			if at[i] == d.size() || !bytes.Equal(d.word(at[i]), least) {
 				continue
 			}
+			terms[i][at[i]] = uint32(to.size())
 			l := d.list(at[i])
 			at[i]++
 			for l.next() {

@@ -84,10 +84,20 @@ func (b *builder) segment() *segment {
 		w.document(d.id, d.length, d.row)
 	}
 	for i, terms := range b.dicts {
+		w.dicts[i].forward = make([][]uint32, len(b.docs))
 		for _, word := range slices.Sorted(maps.Keys(terms)) {
 			terms[word].writeTo(&w.dicts[i])
 			w.dicts[i].finish([]byte(word))
 		}
+	}
+	for doc := range b.docs {
+		w.beginTerms()
+		for i := range w.dicts {
+			for _, term := range w.dicts[i].forward[doc] {
+				w.term(i, term)
+			}
+		}
+		w.endTerms()
 	}
 	return w.segment()
 }
@@ -110,17 +120,20 @@ func spotsSize(spots []byte, n uint32) (size int) {
 	return size
 }
 
-// writer writes a segment: documents, then the dictionaries in the order of their terms.
+// writer writes a segment: documents, then the dictionaries in the order of their terms, then
+// the terms of each document.
 type writer struct {
-	seg   segment
-	dicts [3]dictionaryWriter
+	seg      segment
+	dicts    [3]dictionaryWriter
+	dict     int    // of the document's terms under way
+	lastTerm uint32 // in that dictionary
 }
 
 // dictionaryWriter writes a dictionary term by term.
 type dictionaryWriter struct {
 	dictionary
 	lengths *[]byte    // of the documents
-	forward [][]uint32 // terms by document
+	forward [][]uint32 // terms by document; nil where they are known otherwise
 	from    [4]int     // where the list under way begins in docs, spots, skips and tops
 	n       int
 	inName  int // of them, those that have it in the name alone
@@ -177,9 +190,6 @@ func (w *writer) document(id ID, length uint32, row []byte) {
 	s.lengths = binary.LittleEndian.AppendUint32(s.lengths, length)
 	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(len(s.rowData)))
 	s.rowData = append(s.rowData, row...)
-	for i := range w.dicts {
-		w.dicts[i].forward = append(w.dicts[i].forward, nil)
-	}
 }
 
 func (d *dictionaryWriter) begin() {
@@ -209,8 +219,9 @@ func (d *dictionaryWriter) entry(e entry, spots []byte) {
 	}
 	d.spots = append(d.spots, spots...)
 	d.n, d.last = d.n+1, e.doc
-	term := uint32(d.size())
-	d.forward[e.doc] = append(d.forward[e.doc], term)
+	if d.forward != nil {
+		d.forward[e.doc] = append(d.forward[e.doc], uint32(d.size()))
+	}
 }
 
 // finish ends the list under way, which is a word's; one without entries is left out.
@@ -230,6 +241,28 @@ func (d *dictionaryWriter) finish(word []byte) {
 	}
 }
 
+// beginTerms begins the terms of the next document. They come by dictionary, rising.
+func (w *writer) beginTerms() {
+	w.seg.forward = binary.LittleEndian.AppendUint32(w.seg.forward, uint32(len(w.seg.terms)))
+	w.dict, w.lastTerm = 0, end
+}
+
+func (w *writer) term(dict int, term uint32) {
+	w.nextDict(dict)
+	w.seg.terms = binary.AppendUvarint(w.seg.terms, uint64(term-w.lastTerm))
+	w.lastTerm = term
+}
+
+func (w *writer) endTerms() { w.nextDict(len(w.dicts) - 1) }
+
+func (w *writer) nextDict(dict int) {
+	for ; w.dict < dict; w.dict++ {
+		w.seg.terms = append(w.seg.terms, 0)
+		w.lastTerm = end
+	}
+}
+
+// segment makes the segment of what was written.
 func (w *writer) segment() *segment {
 	s := w.seg
 	order := make([]uint32, s.n)
@@ -241,15 +274,6 @@ func (w *writer) segment() *segment {
 		s.byID = binary.LittleEndian.AppendUint32(s.byID, doc)
 	}
 	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(len(s.rowData)))
-	for doc := range s.n {
-		s.forward = binary.LittleEndian.AppendUint32(s.forward, uint32(len(s.terms)))
-		for i := range w.dicts {
-			if i > 0 {
-				s.terms = append(s.terms, 0)
-			}
-			s.terms = appendRising(s.terms, w.dicts[i].forward[doc])
-		}
-	}
 	s.forward = binary.LittleEndian.AppendUint32(s.forward, uint32(len(s.terms)))
 	for i := range w.dicts {
 		d := w.dicts[i].dictionary
@@ -290,13 +314,4 @@ func assemble(s *segment) *segment {
 		panic(err) // it was written just now
 	}
 	return done
-}
-
-func appendRising(to []byte, list []uint32) []byte {
-	last := end
-	for _, v := range list {
-		to = binary.AppendUvarint(to, uint64(v-last))
-		last = v
-	}
-	return to
 }
