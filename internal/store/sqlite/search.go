@@ -111,15 +111,25 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 		id    canon.CardID
 		card  cardRow
 		level int64
-		label int64
-		sum   []byte
+		doc   *canon.SearchDoc
 	}
 	var list []found
 	err := s.r.c.query(ctx, func(row row) error {
 		c, err := scanCard(row)
-		list = append(list, found{row.int(cardWidth), fill[canon.CardID](row.bytes(cardWidth + 1)), c, row.int(cardWidth + 2), row.int(cardWidth + 3), row.bytes(cardWidth + 4)})
+		at := row[cardWidth:]
+		f := found{gen: at.int(0), id: fill[canon.CardID](at.bytes(1)), card: c, level: at.int(2)}
+		switch {
+		case at.int(3) == 0 || c.card.ID.IsZero() || c.card.Trashed():
+		case at[4] != nil:
+			f.doc = &canon.SearchDoc{Name: at.text(4), Text: at.text(5)}
+		default:
+			f.doc = &canon.SearchDoc{Name: c.card.Name, Text: canon.PlainText(c.card.Type, string(at.bytes(6)))}
+		}
+		list = append(list, f)
 		return err
-	}, "SELECT "+cardColumns+", d.gen, d.card, d.level, d.label, d.sum FROM docs d LEFT JOIN cards c ON c.w = d.w AND c.id = d.card WHERE d.w = ?1 AND "+where,
+	}, "SELECT "+cardColumns+`, d.gen, d.card, d.level, d.sum IS NOT NULL, x.name, x.text, CASE WHEN x.card IS NULL THEN b.body END
+		FROM docs d LEFT JOIN cards c ON c.w = d.w AND c.id = d.card LEFT JOIN doc_texts x ON x.w = d.w AND x.card = d.card
+		LEFT JOIN bodies b ON b.w = c.w AND b.hash = c.content WHERE d.w = ?1 AND `+where,
 		append([]any{s.w}, args...)...)
 	if err != nil {
 		return nil, err
@@ -131,19 +141,11 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 		if c.ID.IsZero() || c.Trashed() {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		c.World = s.id
-		var doc *canon.SearchDoc
-		if f.sum != nil {
-			d, _, err := s.r.document(ctx, s.w, f.sum, *c)
-			if err != nil {
-				return nil, err
-			}
-			doc, level = &d, max(level, f.level)
+		if f.doc != nil {
+			level = max(level, f.level)
 		}
-		changes[i].Doc = finder.Document(c, int(level), doc)
+		changes[i].Doc = finder.Document(c, int(level), f.doc)
 	}
 	return changes, nil
 }
