@@ -25,7 +25,12 @@ func Text(content string) string {
 // eachText calls tag for each visible tag and text for each visible decoded text
 // of content, in which wiki syntax reads as its text.
 func eachText(content string, tag func(name string), text func(string)) {
-	z := html.NewTokenizer(strings.NewReader(readable(content)))
+	content = readable(content)
+	if !strings.ContainsAny(content, "<&") { // all of it is text
+		text(content)
+		return
+	}
+	z := html.NewTokenizer(strings.NewReader(content))
 	var skip skipper
 	for {
 		switch tt := z.Next(); tt {

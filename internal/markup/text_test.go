@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +197,21 @@ func BenchmarkText(b *testing.B) {
 	b.SetBytes(int64(len(page)))
 	for b.Loop() {
 		markup.Text(page)
+	}
+}
+
+// TestTextWithoutMarkupIsReadAsWithIt: a comment at the end, which shows nothing, makes no
+// difference.
+func TestTextWithoutMarkupIsReadAsWithIt(t *testing.T) {
+	pieces := []string{"a", "Zoë", " ", "  ", "\n", "\r\n", "\t", "\x00", "\u2028", "\xff", "\u200b", "[[A|b]]", "[[", "{{C}}", "\\[[x]]", ">", "港"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		var b strings.Builder
+		for range r.IntN(12) {
+			b.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		if got, want := markup.Text(b.String()), markup.Text(b.String()+"<!---->"); got != want {
+			t.Fatalf("%q: %q, with a comment %q", b.String(), got, want)
+		}
 	}
 }

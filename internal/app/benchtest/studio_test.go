@@ -1,7 +1,6 @@
 package benchtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -78,15 +76,8 @@ func programTime() (total time.Duration) {
 	for _, file := range lists {
 		pids, _ := os.ReadFile(file) // a thread that is gone has none
 		for _, pid := range strings.Fields(string(pids)) {
-			b, _ := os.ReadFile("/proc/" + pid + "/stat")
-			fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-			if len(fields) < 13 {
-				continue
-			}
-			for _, text := range fields[11:13] { // of the program and of its kernel calls, in hundredths of a second
-				n, _ := strconv.Atoi(text)
-				total += time.Duration(n) * 10 * time.Millisecond
-			}
+			took, _ := cpuOf(pid)
+			total += took
 		}
 	}
 	return total
