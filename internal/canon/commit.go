@@ -238,7 +238,7 @@ func (c *Canon) stands(ctx context.Context, tx Tx, s Sight, set ChangeSet) error
 			}
 			continue
 		}
-		card, ok, err := tx.CardByID(ctx, all, m.Card)
+		card, ok, err := First(tx.FindCards(ctx, all, CardQuery{ID: m.Card}))
 		if err != nil {
 			return err
 		}

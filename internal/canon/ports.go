@@ -22,8 +22,8 @@ import (
 // is as Version.For gives it to the view.
 //
 // A query about a card (its versions, feed, descendants, layers, references from it)
-// finds nothing where the card is out of sight. CardByID, Versions, VersionByCount and a
-// Feed of one card name it, and find it in the trash for a view of LevelAdmin and up.
+// finds nothing where the card is out of sight. CardQuery.ID, Versions, VersionByCount and
+// a Feed of one card name it, and find it in the trash for a view of LevelAdmin and up.
 type Sight struct {
 	World access.WorldID
 	View  access.View
@@ -171,6 +171,27 @@ type SearchResult struct {
 	Ranked bool
 }
 
+// CardQuery names cards in one way: one field is set. The zero query finds nothing.
+type CardQuery struct {
+	// ID finds the card in the trash too, for a view of LevelAdmin and up.
+	ID CardID
+	// IDs finds living cards in the order of the ids; absent ones are left out.
+	IDs []CardID
+	// Key finds the living cards of a key, lowest level first, then those open to more
+	// subjects, then by id.
+	Key markup.Key
+	// Alias finds the living cards that have an alias of a key, in the order of Key.
+	Alias markup.Key
+	// Codename finds the living card of a codename: of those in sight the one of the lowest
+	// level, then by id.
+	Codename string
+	// OldKey finds living cards that once had the key, latest rename first, where the
+	// version that had it is in sight, or for a Former name the view sees that one's label,
+	// and the card bears another key now. The latest such version of each card counts; a
+	// current one is latest of all, then by To; ties by id.
+	OldKey markup.Key
+}
+
 // RefQuery asks for references. Exactly one of From and Target is set. Kind 0 is any.
 // From a card they come by kind, then order; to a target by the source card's key, id,
 // then kind and order.
@@ -286,24 +307,8 @@ type Reader interface {
 	Members(ctx context.Context, w access.WorldID) ([]Member, error)
 	Memberships(ctx context.Context, s access.Subject) ([]Member, error)
 
-	// CardByID finds cards in the trash too, for a view of LevelAdmin and up.
-	CardByID(ctx context.Context, s Sight, id CardID) (Card, bool, error)
-	// CardsByKey gives the living cards of a key, lowest level first, then those open
-	// to more subjects, then by id.
-	CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
-	// CardByCodename gives the living card of a codename: of those in sight the one of the
-	// lowest level, then by id.
-	CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error)
-	// CardsByOldKey gives living cards that once had the key, latest rename first,
-	// where the version that had it is in sight, or for a Former name the view sees that
-	// one's label, and the card bears another key now. The
-	// latest such version of each card counts; a current one is latest of all, then by
-	// To; ties by id.
-	CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
-	// CardsByID gives living cards in the order of ids; absent ones are left out.
-	CardsByID(ctx context.Context, s Sight, ids []CardID) ([]Card, error)
-	// CardsByAlias gives the living cards that have an alias of a key, as CardsByKey does.
-	CardsByAlias(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
+	// FindCards gives the cards that a query names.
+	FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error)
 	// Cards lists living cards.
 	Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error)
 	// Descendants lists living cards below a card to a depth (1 is children), generation
@@ -384,6 +389,14 @@ type Reader interface {
 	// Ref, Link, Layer or StoredEvent; for "search" a struct of Card CardID, Label, Name
 	// and Text), times in UTC, and lines are sorted by their bytes.
 	Dump(ctx context.Context, w access.WorldID, table Table) iter.Seq2[string, error]
+}
+
+// First gives the first row that a query found. It takes the results of the query.
+func First[T any](rows []T, err error) (row T, found bool, _ error) {
+	if err != nil || len(rows) == 0 {
+		return row, false, err
+	}
+	return rows[0], true, nil
 }
 
 // Table names a projected table for Dump.

@@ -98,7 +98,7 @@ func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
 }
 
 func (p *projector) card(ctx context.Context, im CardImage) error {
-	old, exists, err := p.tx.CardByID(ctx, p.all(), im.ID)
+	old, exists, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.ID}))
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (p *projector) purge(ctx context.Context, im PurgeImage) error {
 	if err := p.tx.PutVersion(ctx, v); err != nil {
 		return err
 	}
-	c, ok, err := p.tx.CardByID(ctx, p.all(), im.Card)
+	c, ok, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.Card}))
 	if err != nil {
 		return err
 	}

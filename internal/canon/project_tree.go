@@ -32,7 +32,7 @@ func (p *projector) parent(ctx context.Context, id CardID) (Card, error) {
 	c, ok := p.known[id]
 	if !ok {
 		var err error
-		if c, ok, err = p.tx.CardByID(ctx, p.all(), id); err != nil {
+		if c, ok, err = First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: id})); err != nil {
 			return Card{}, err
 		}
 	}

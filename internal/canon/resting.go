@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
-	"loregate/internal/markup"
 )
 
 // restingReader is a Reader whose reads count for a basis: a look-up of cards by what it
@@ -37,14 +36,6 @@ func (r *restingReader) never() Reader {
 	return r.r
 }
 
-// found notes cards that were read of a world.
-func (r *restingReader) found(w access.WorldID, cards ...Card) {
-	r.b.noteWorld(w, false)
-	for _, c := range cards {
-		r.b.restsOn(cardPart(c.ID))
-	}
-}
-
 func (r *restingReader) Worlds(ctx context.Context) ([]World, error) {
 	return r.never().Worlds(ctx)
 }
@@ -66,37 +57,25 @@ func (r *restingReader) Memberships(ctx context.Context, s access.Subject) ([]Me
 	return r.never().Memberships(ctx, s)
 }
 
-func (r *restingReader) CardByID(ctx context.Context, s Sight, id CardID) (Card, bool, error) {
+func (r *restingReader) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error) {
+	if q.Alias != "" || q.Codename != "" || q.OldKey != "" {
+		return r.wholeOf(s.World).FindCards(ctx, s, q)
+	}
 	r.b.noteWorld(s.World, false)
-	r.b.restsOn(cardPart(id))
-	return r.r.CardByID(ctx, s, id)
-}
-
-func (r *restingReader) CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
-	cards, err := r.r.CardsByKey(ctx, s, key)
-	r.found(s.World, cards...)
-	r.b.restsOn(keyPart(key))
-	return cards, err
-}
-
-func (r *restingReader) CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error) {
-	return r.wholeOf(s.World).CardByCodename(ctx, s, codename)
-}
-
-func (r *restingReader) CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
-	return r.wholeOf(s.World).CardsByOldKey(ctx, s, key)
-}
-
-func (r *restingReader) CardsByID(ctx context.Context, s Sight, ids []CardID) ([]Card, error) {
-	r.b.noteWorld(s.World, false)
-	for _, id := range ids {
+	cards, err := r.r.FindCards(ctx, s, q)
+	switch {
+	case !q.ID.IsZero():
+		r.b.restsOn(cardPart(q.ID))
+	case q.Key != "":
+		r.b.restsOn(keyPart(q.Key))
+		for _, c := range cards {
+			r.b.restsOn(cardPart(c.ID))
+		}
+	}
+	for _, id := range q.IDs {
 		r.b.restsOn(cardPart(id))
 	}
-	return r.r.CardsByID(ctx, s, ids)
-}
-
-func (r *restingReader) CardsByAlias(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
-	return r.wholeOf(s.World).CardsByAlias(ctx, s, key)
+	return cards, err
 }
 
 func (r *restingReader) Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error) {

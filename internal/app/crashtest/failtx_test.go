@@ -9,7 +9,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/markup"
 )
 
 // errFailpoint is what a call of a failing transaction answers.
@@ -98,20 +97,8 @@ func (f *failTx) Memberships(ctx context.Context, s access.Subject) ([]canon.Mem
 	return fail1(f, "Memberships", func() ([]canon.Member, error) { return f.Tx.Memberships(ctx, s) })
 }
 
-func (f *failTx) CardByID(ctx context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
-	return fail2(f, "CardByID", func() (canon.Card, bool, error) { return f.Tx.CardByID(ctx, s, id) })
-}
-
-func (f *failTx) CardsByKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	return fail1(f, "CardsByKey", func() ([]canon.Card, error) { return f.Tx.CardsByKey(ctx, s, key) })
-}
-
-func (f *failTx) CardByCodename(ctx context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
-	return fail2(f, "CardByCodename", func() (canon.Card, bool, error) { return f.Tx.CardByCodename(ctx, s, codename) })
-}
-
-func (f *failTx) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	return fail1(f, "CardsByOldKey", func() ([]canon.Card, error) { return f.Tx.CardsByOldKey(ctx, s, key) })
+func (f *failTx) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
+	return fail1(f, "FindCards", func() ([]canon.Card, error) { return f.Tx.FindCards(ctx, s, q) })
 }
 
 func (f *failTx) Cards(ctx context.Context, s canon.Sight, by canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {

@@ -35,7 +35,7 @@ type Snapshot interface {
 	Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error)
 	// Text gives what is searchable of a card.
 	Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error)
-	CardsByID(ctx context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error)
+	FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error)
 	// Writes reports whether the snapshot is of a transaction that writes.
 	Writes() bool
 }
@@ -267,7 +267,7 @@ func (a *finding) read(items []item) ([]canon.Hit, error) {
 	for i, x := range items {
 		ids[i] = x.id
 	}
-	cards, err := a.sn.CardsByID(a.ctx, a.sight, ids)
+	cards, err := a.sn.FindCards(a.ctx, a.sight, canon.CardQuery{IDs: ids})
 	if err != nil || len(cards) == 0 {
 		return nil, err
 	}

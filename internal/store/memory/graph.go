@@ -104,7 +104,7 @@ func (r reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	}
 	var all []canon.Wanted
 	for _, t := range links.sorted() {
-		if there, _ := r.CardsByKey(ctx, s, t.key); len(there) == 0 {
+		if there, _ := r.FindCards(ctx, s, canon.CardQuery{Key: t.key}); len(there) == 0 {
 			all = append(all, canon.Wanted{Key: t.key, Name: first[t.key].Name, Count: len(t.cards)})
 		}
 	}

@@ -181,7 +181,7 @@ func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (
 	if !ok {
 		return canon.Link{}, false, err
 	}
-	return first(r.links(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.id = %s AND l.until = 0 AND %s AND %s AND %s",
+	return canon.First(r.links(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.id = %s AND l.until = 0 AND %s AND %s AND %s",
 		linkColumns, sc.w, sc.arg(uuidOf(id)), sc.sees("l"), sc.has("l.from_card"), sc.has("l.to_card")), sc.args...))
 }
 
@@ -209,7 +209,7 @@ func (r *reader) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID)
 	if !ok {
 		return canon.Layer{}, false, err
 	}
-	return first(r.layersWhere(ctx, sc, "l.until = 0 AND l.id = "+sc.arg(uuidOf(id))))
+	return canon.First(r.layersWhere(ctx, sc, "l.until = 0 AND l.id = "+sc.arg(uuidOf(id))))
 }
 
 func (r *reader) layersWhere(ctx context.Context, sc *scope, where string) ([]canon.Layer, error) {
@@ -223,7 +223,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 	if !ok || q.Limit <= 0 {
 		return out, err
 	}
-	frontier, err := r.CardsByID(ctx, s, []canon.CardID{q.From})
+	frontier, err := r.FindCards(ctx, s, canon.CardQuery{IDs: []canon.CardID{q.From}})
 	var seen []canon.CardID
 	for depth := 0; err == nil && len(frontier) > 0; depth++ {
 		if room := q.Limit - len(out.Cards); len(frontier) > room {

@@ -40,11 +40,11 @@ func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, boo
 	if w, ok := r.ahead.worlds[id]; ok {
 		return w, true, nil
 	}
-	return first(r.worldRows(ctx, "WHERE i.id = $1", uuidOf(id)))
+	return canon.First(r.worldRows(ctx, "WHERE i.id = $1", uuidOf(id)))
 }
 
 func (r *reader) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
-	return first(r.worldRows(ctx, "WHERE d.slug = $1", slug))
+	return canon.First(r.worldRows(ctx, "WHERE d.slug = $1", slug))
 }
 
 func (r *reader) memberRows(ctx context.Context, where string, args ...any) (list []canon.Member, err error) {

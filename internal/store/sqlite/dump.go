@@ -185,7 +185,7 @@ func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, _, err := first(d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
+		c, _, err := canon.First(d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
 		if err != nil {
 			return nil, err
 		}

@@ -266,7 +266,7 @@ func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (
 	l := &listing{}
 	l.and("l.id = %s AND +l.until = 0", l.arg(id[:])) // the plus keeps SQLite from walking all current links
 	list, _, err := r.links(ctx, sc, l, "l.id", canon.Page{Limit: 2})
-	return first(list, err)
+	return canon.First(list, err)
 }
 
 func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
@@ -322,7 +322,7 @@ func (r *reader) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID)
 	l := &listing{}
 	l.and("l.id = %s", l.arg(id[:]))
 	held(l, 0)
-	return first(r.layers(ctx, sc, l))
+	return canon.First(r.layers(ctx, sc, l))
 }
 
 func (t *tx) PutLink(ctx context.Context, l canon.Link) error {

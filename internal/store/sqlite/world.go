@@ -41,7 +41,7 @@ func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, boo
 		return canon.World{}, false, err
 	}
 	if r.writes != nil {
-		return first(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
+		return canon.First(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
 	}
 	if err := r.c.worlds.refresh(r.c); err != nil {
 		return canon.World{}, false, err
@@ -49,7 +49,7 @@ func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, boo
 	if w, ok := r.c.worlds.rows[id]; ok {
 		return w, true, nil
 	}
-	w, ok, err := first(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
+	w, ok, err := canon.First(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
 	if ok {
 		r.c.worlds.rows[id] = w
 	}
@@ -73,7 +73,7 @@ func (k *worldCache) refresh(c *conn) error {
 }
 
 func (r *reader) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
-	return first(r.worldRows(ctx, " WHERE d.slug = ?1", slug))
+	return canon.First(r.worldRows(ctx, " WHERE d.slug = ?1", slug))
 }
 
 func (r *reader) memberRows(ctx context.Context, sql string, args ...any) (list []canon.Member, err error) {

@@ -136,8 +136,8 @@ func look(t testing.TB, s canon.Store, v access.View, f func(eye)) {
 
 func (e eye) card(n int) (canon.Card, bool) {
 	e.t.Helper()
-	c, ok, err := e.r.CardByID(e.ctx(), e.s, CardID(n))
-	e.ok("CardByID", err)
+	c, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{ID: CardID(n)}))
+	e.ok("FindCards by ID", err)
 	return c, ok
 }
 

@@ -84,14 +84,14 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 	switch m.rng.IntN(12) {
 	case 9:
 		asked := []canon.CardID{id, m.card(), CardID(1), id}
-		return fmt.Sprintf("CardsByID %v", asked), func(r canon.Reader) (any, error) {
-			all, err := r.CardsByID(ctx, s, asked)
+		return fmt.Sprintf("FindCards by IDs %v", asked), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{IDs: asked})
 			return rows(all), err
 		}
 	case 10:
 		alias := one(m, "Old Hall", "old halls", "ete bis", "Ferryman", "nobody")
-		return "CardsByAlias " + alias, func(r canon.Reader) (any, error) {
-			all, err := r.CardsByAlias(ctx, s, markup.KeyOf(alias))
+		return "FindCards by Alias " + alias, func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{Alias: markup.KeyOf(alias)})
 			return rows(all), err
 		}
 	case 11:
@@ -101,24 +101,24 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 			return rows(all), err
 		}
 	case 0:
-		return fmt.Sprintf("CardByID %v", id), func(r canon.Reader) (any, error) {
-			c, ok, err := r.CardByID(ctx, s, id)
+		return fmt.Sprintf("FindCards by ID %v", id), func(r canon.Reader) (any, error) {
+			c, ok, err := canon.First(r.FindCards(ctx, s, canon.CardQuery{ID: id}))
 			return []any{c, ok}, err
 		}
 	case 1:
-		return fmt.Sprintf("CardsByKey %q", key), func(r canon.Reader) (any, error) {
-			all, err := r.CardsByKey(ctx, s, key)
+		return fmt.Sprintf("FindCards by Key %q", key), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{Key: key})
 			return rows(all), err
 		}
 	case 2:
 		code := one(m, "one", "two", "three", "four")
-		return "CardByCodename " + code, func(r canon.Reader) (any, error) {
-			c, ok, err := r.CardByCodename(ctx, s, code)
+		return "FindCards by Codename " + code, func(r canon.Reader) (any, error) {
+			c, ok, err := canon.First(r.FindCards(ctx, s, canon.CardQuery{Codename: code}))
 			return []any{c, ok}, err
 		}
 	case 3:
-		return fmt.Sprintf("CardsByOldKey %q", key), func(r canon.Reader) (any, error) {
-			all, err := r.CardsByOldKey(ctx, s, key)
+		return fmt.Sprintf("FindCards by OldKey %q", key), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{OldKey: key})
 			return rows(all), err
 		}
 	case 4:

@@ -140,7 +140,7 @@ func testTrashNamed(t *testing.T, s canon.Store) {
 		look(t, s, v, func(e eye) {
 			want := v.Level >= access.LevelAdmin
 			if _, ok := e.card(1); ok != want {
-				t.Errorf("CardByID for %v: %v", v, ok)
+				t.Errorf("FindCards by ID for %v: %v", v, ok)
 			}
 			rows, _, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
 			e.ok("Versions", err)
