@@ -355,7 +355,7 @@ func (l *Look) Members(ctx context.Context) ([]Member, error) {
 	if l.grant.Role() < access.RoleAdmin {
 		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
 	}
-	return l.r.Members(ctx, l.sight.World)
+	return l.r.Members(ctx, MemberQuery{World: l.sight.World})
 }
 
 // Clock is the time that commits made now would bear.

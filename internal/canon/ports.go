@@ -171,6 +171,20 @@ type SearchResult struct {
 	Ranked bool
 }
 
+// WorldQuery names worlds in one way: one field is set. The zero query finds none.
+type WorldQuery struct {
+	ID   access.WorldID
+	Slug string
+	All  bool
+}
+
+// MemberQuery asks for the members of a world, by subject, or where World is zero for the
+// memberships of a subject, by world id.
+type MemberQuery struct {
+	World   access.WorldID
+	Subject access.Subject
+}
+
 // CardQuery names cards in one way: one field is set. The zero query finds nothing.
 type CardQuery struct {
 	// ID finds the card in the trash too, for a view of LevelAdmin and up.
@@ -299,13 +313,10 @@ type EventQuery struct {
 // for what is absent or out of sight, which are the same. It is used by one goroutine,
 // inside the function it was given to.
 type Reader interface {
-	// Worlds lists worlds by slug, Members by subject, Memberships by world id. Who was
-	// removed is in both, with RoleNone.
-	Worlds(ctx context.Context) ([]World, error)
-	World(ctx context.Context, id access.WorldID) (World, bool, error)
-	WorldBySlug(ctx context.Context, slug string) (World, bool, error)
-	Members(ctx context.Context, w access.WorldID) ([]Member, error)
-	Memberships(ctx context.Context, s access.Subject) ([]Member, error)
+	// Worlds gives worlds by slug. The caller does not change them.
+	Worlds(ctx context.Context, q WorldQuery) ([]World, error)
+	// Members gives memberships; somebody who was removed is among them, with RoleNone.
+	Members(ctx context.Context, q MemberQuery) ([]Member, error)
 
 	// FindCards gives the cards that a query names.
 	FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error)

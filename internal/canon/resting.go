@@ -36,25 +36,16 @@ func (r *restingReader) never() Reader {
 	return r.r
 }
 
-func (r *restingReader) Worlds(ctx context.Context) ([]World, error) {
-	return r.never().Worlds(ctx)
+func (r *restingReader) Worlds(ctx context.Context, q WorldQuery) ([]World, error) {
+	if q.Slug != "" || q.All {
+		return r.never().Worlds(ctx, q)
+	}
+	r.b.noteWorld(q.ID, false) // a change to it touches all
+	return r.r.Worlds(ctx, q)
 }
 
-func (r *restingReader) World(ctx context.Context, id access.WorldID) (World, bool, error) {
-	r.b.noteWorld(id, false) // a change to it touches all
-	return r.r.World(ctx, id)
-}
-
-func (r *restingReader) WorldBySlug(ctx context.Context, slug string) (World, bool, error) {
-	return r.never().WorldBySlug(ctx, slug)
-}
-
-func (r *restingReader) Members(ctx context.Context, w access.WorldID) ([]Member, error) {
-	return r.wholeOf(w).Members(ctx, w)
-}
-
-func (r *restingReader) Memberships(ctx context.Context, s access.Subject) ([]Member, error) {
-	return r.never().Memberships(ctx, s)
+func (r *restingReader) Members(ctx context.Context, q MemberQuery) ([]Member, error) {
+	return r.wholeOf(q.World).Members(ctx, q)
 }
 
 func (r *restingReader) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error) {

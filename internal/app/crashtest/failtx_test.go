@@ -77,24 +77,12 @@ func failSeq[A any](f *failTx, method string, seq iter.Seq2[A, error]) iter.Seq2
 	}
 }
 
-func (f *failTx) Worlds(ctx context.Context) ([]canon.World, error) {
-	return fail1(f, "Worlds", func() ([]canon.World, error) { return f.Tx.Worlds(ctx) })
+func (f *failTx) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
+	return fail1(f, "Worlds", func() ([]canon.World, error) { return f.Tx.Worlds(ctx, q) })
 }
 
-func (f *failTx) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
-	return fail2(f, "World", func() (canon.World, bool, error) { return f.Tx.World(ctx, id) })
-}
-
-func (f *failTx) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
-	return fail2(f, "WorldBySlug", func() (canon.World, bool, error) { return f.Tx.WorldBySlug(ctx, slug) })
-}
-
-func (f *failTx) Members(ctx context.Context, w access.WorldID) ([]canon.Member, error) {
-	return fail1(f, "Members", func() ([]canon.Member, error) { return f.Tx.Members(ctx, w) })
-}
-
-func (f *failTx) Memberships(ctx context.Context, s access.Subject) ([]canon.Member, error) {
-	return fail1(f, "Memberships", func() ([]canon.Member, error) { return f.Tx.Memberships(ctx, s) })
+func (f *failTx) Members(ctx context.Context, q canon.MemberQuery) ([]canon.Member, error) {
+	return fail1(f, "Members", func() ([]canon.Member, error) { return f.Tx.Members(ctx, q) })
 }
 
 func (f *failTx) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {

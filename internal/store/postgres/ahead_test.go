@@ -201,7 +201,7 @@ func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 	_, used, err := tx.Repeat(ctx, "ann", "k")
 	head, err2 := tx.Head(ctx, stream)
 	_, there, err3 := canon.First(tx.FindCards(ctx, all, canon.CardQuery{ID: c.ID}))
-	w, _, err4 := tx.World(ctx, home.ID)
+	w, _, err4 := canon.First(tx.Worlds(ctx, canon.WorldQuery{ID: home.ID}))
 	if used || there || w.Slug != home.Slug || head.Seq != 1 {
 		t.Errorf("used %v, there %v, world %q, head %d", used, there, w.Slug, head.Seq)
 	}

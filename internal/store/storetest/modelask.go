@@ -279,15 +279,15 @@ func (m *model) othersAsked(s canon.Sight) (string, asked) {
 		}
 	case 4:
 		return "worlds and members", func(r canon.Reader) (any, error) {
-			worlds, err := r.Worlds(ctx)
+			worlds, err := r.Worlds(ctx, canon.WorldQuery{All: true})
 			if err != nil {
 				return nil, err
 			}
-			members, err := r.Members(ctx, s.World)
+			members, err := r.Members(ctx, canon.MemberQuery{World: s.World})
 			if err != nil {
 				return nil, err
 			}
-			memberships, err := r.Memberships(ctx, "bob")
+			memberships, err := r.Members(ctx, canon.MemberQuery{Subject: "bob"})
 			return []any{rows(worlds), rows(members), rows(memberships)}, err
 		}
 	default:
