@@ -273,14 +273,7 @@ func (l *Look) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
 
 // TrashedWith lists what went to the trash with a card, itself first.
 func (l *Look) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
-	cards, err := l.r.TrashedWith(ctx, l.sight.World, root)
-	seen := cards[:0]
-	for _, c := range cards {
-		if l.sight.View.Sees(c.Label) {
-			seen = append(seen, c)
-		}
-	}
-	return seen, err
+	return l.r.FindCards(ctx, l.sight, CardQuery{TrashRoot: root})
 }
 
 // Versions lists a card's versions in sight, latest first.

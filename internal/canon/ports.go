@@ -204,6 +204,9 @@ type CardQuery struct {
 	// and the card bears another key now. The latest such version of each card counts; a
 	// current one is latest of all, then by To; ties by id.
 	OldKey markup.Key
+	// TrashRoot finds the cards in sight that went to the trash with a card: this one first,
+	// the others by key, then id.
+	TrashRoot CardID
 }
 
 // RefQuery asks for references. Exactly one of From and Target is set. Kind 0 is any.
@@ -329,9 +332,6 @@ type Reader interface {
 	// Trash lists roots of what is in the trash, latest first, then by key and id, for a
 	// view of LevelAdmin and up; others see none.
 	Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error)
-	// TrashedWith lists all cards that went to the trash with a root, itself first, the
-	// others by key, then id; the door's own use.
-	TrashedWith(ctx context.Context, w access.WorldID, root CardID) ([]Card, error)
 
 	Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error)
 	// NearNames gives names in sight that resemble a name, best first, each once. What

@@ -183,7 +183,7 @@ const maxNesting = 128
 
 // restore brings a card back with everything that went to the trash with it.
 func (p *projector) restore(ctx context.Context, c *Card) error {
-	went, err := p.tx.TrashedWith(ctx, p.world, c.ID)
+	went, err := p.tx.FindCards(ctx, p.all(), CardQuery{TrashRoot: c.ID})
 	if err != nil {
 		return err
 	}

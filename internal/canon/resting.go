@@ -49,7 +49,7 @@ func (r *restingReader) Members(ctx context.Context, q MemberQuery) ([]Member, e
 }
 
 func (r *restingReader) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error) {
-	if q.Alias != "" || q.Codename != "" || q.OldKey != "" {
+	if q.Alias != "" || q.Codename != "" || q.OldKey != "" || !q.TrashRoot.IsZero() {
 		return r.wholeOf(s.World).FindCards(ctx, s, q)
 	}
 	r.b.noteWorld(s.World, false)
@@ -84,10 +84,6 @@ func (r *restingReader) Descendants(ctx context.Context, s Sight, id CardID, dep
 
 func (r *restingReader) Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error) {
 	return r.wholeOf(s.World).Trash(ctx, s, p)
-}
-
-func (r *restingReader) TrashedWith(ctx context.Context, w access.WorldID, root CardID) ([]Card, error) {
-	return r.wholeOf(w).TrashedWith(ctx, w, root)
 }
 
 func (r *restingReader) Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error) {

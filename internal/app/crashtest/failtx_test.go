@@ -101,10 +101,6 @@ func (f *failTx) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	return fail2(f, "Trash", func() ([]canon.Card, canon.Total, error) { return f.Tx.Trash(ctx, s, p) })
 }
 
-func (f *failTx) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	return fail1(f, "TrashedWith", func() ([]canon.Card, error) { return f.Tx.TrashedWith(ctx, w, root) })
-}
-
 func (f *failTx) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	return fail1(f, "Search", func() (canon.SearchResult, error) { return f.Tx.Search(ctx, s, q, p) })
 }

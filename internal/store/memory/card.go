@@ -48,8 +48,11 @@ func byKey(a, b canon.Card) int {
 func byID(a, b canon.Card) int { return bytes.Compare(a.ID[:], b.ID[:]) }
 
 func (r reader) FindCards(_ context.Context, s canon.Sight, q canon.CardQuery) (out []canon.Card, err error) {
-	if q.OldKey != "" {
+	switch {
+	case q.OldKey != "":
 		return r.formerly(s, q.OldKey), nil
+	case !q.TrashRoot.IsZero():
+		return r.trashedWith(s, q.TrashRoot), nil
 	}
 	if c, ok := r.named(s, q.ID); ok {
 		return []canon.Card{c}, nil
@@ -207,23 +210,17 @@ func (r reader) Trash(_ context.Context, s canon.Sight, p canon.Page) ([]canon.C
 	return out, total, nil
 }
 
-func (r reader) TrashedWith(_ context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	var out []canon.Card
+// trashedWith gives the cards in sight that went to the trash with a root, itself first.
+func (r reader) trashedWith(s canon.Sight, root canon.CardID) (out []canon.Card) {
 	for key, c := range r.s.cards.all() {
-		if key.world == w && c.Trashed() && c.TrashRoot == root {
+		if key.world == s.World && s.View.Sees(c.Label) && c.Trashed() && c.TrashRoot == root {
 			out = append(out, *c)
 		}
 	}
-	rank := func(c canon.Card) int {
-		if c.ID == root {
-			return 0
-		}
-		return 1
-	}
 	slices.SortFunc(out, func(a, b canon.Card) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), byKey(a, b))
+		return cmp.Or(no(a.ID != root)-no(b.ID != root), byKey(a, b))
 	})
-	return out, nil
+	return out
 }
 
 func (r reader) TypeUse(_ context.Context, s canon.Sight) (map[string]int, error) {

@@ -49,6 +49,9 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 		from, order = from+"c.codename <> '' AND c.codename = "+sc.arg(q.Codename), " ORDER BY c.level, c.id LIMIT 1"
 	case q.OldKey != "":
 		from, order = sc.formerly(sc.arg(string(q.OldKey))), " ORDER BY old.ended DESC, c.id"
+	case !q.TrashRoot.IsZero():
+		root := sc.arg(uuidOf(q.TrashRoot))
+		from, living, order = from+"c.trash_root = "+root, "c.trashed <> 0", " ORDER BY c.id <> "+root+", c.key, c.id"
 	default:
 		return nil, nil
 	}
@@ -128,14 +131,6 @@ func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	}
 	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
 	return list, total, err
-}
-
-func (r *reader) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	n, err := r.world(ctx, w)
-	if err != nil || n == 0 {
-		return nil, err
-	}
-	return r.cards(ctx, w, "SELECT "+cardColumns+` FROM cards c WHERE c.w = $1 AND c.trashed <> 0 AND c.trash_root = $2 ORDER BY c.id <> $2, c.key, c.id`, n, uuidOf(root))
 }
 
 // TypeUse counts by the key of the type.

@@ -54,6 +54,10 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 		from, order, arg = "cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> ''", " ORDER BY c.level, c.id LIMIT 1", q.Codename
 	case q.OldKey != "":
 		from, order, arg, watched = sc.formerly(), " ORDER BY old.ended DESC, c.id", string(q.OldKey), ctx
+	case !q.TrashRoot.IsZero():
+		root := q.TrashRoot
+		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0", " ORDER BY c.id <> ?3, c.key, c.id"
+		arg, watched = root[:], ctx
 	default:
 		return nil, nil
 	}
@@ -334,15 +338,6 @@ func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	}
 	total, err := r.total(ctx, "SELECT 1"+from, sc.w)
 	return list, total, err
-}
-
-func (r *reader) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	n, err := r.world(ctx, w)
-	if err != nil || n == 0 {
-		return nil, err
-	}
-	return r.cards(ctx, w, "SELECT "+cardColumns+` FROM cards c
-		WHERE c.w = ?1 AND c.trashed <> 0 AND c.trash_root = ?2 ORDER BY c.id <> ?2, c.key, c.id`, n, root[:])
 }
 
 // TypeUse counts by the key of the type.

@@ -129,8 +129,8 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 	case 5:
 		return fmt.Sprintf("Trash %+v", p), func(r canon.Reader) (any, error) { return cards(r.Trash(ctx, s, p)) }
 	case 6:
-		return fmt.Sprintf("TrashedWith %v", id), func(r canon.Reader) (any, error) {
-			all, err := r.TrashedWith(ctx, s.World, id)
+		return fmt.Sprintf("FindCards by TrashRoot %v", id), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{TrashRoot: id})
 			return rows(all), err
 		}
 	default:
