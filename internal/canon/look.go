@@ -384,7 +384,7 @@ func (l *Look) SeqAt(ctx context.Context, at time.Time) (Seq, error) {
 
 // CardAt finds the version of a living card that was current just after a commit.
 func (l *Look) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool, error) {
-	return l.r.CardAt(ctx, l.sight, id, at)
+	return First(l.CardsAt(ctx, []CardID{id}, at))
 }
 
 // CardsAt is CardAt of several cards, in their order; absent ones are left out.

@@ -354,10 +354,9 @@ type Reader interface {
 	// VersionByRev finds a version of any label; the door's own use.
 	VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error)
 	Feed(ctx context.Context, s Sight, q FeedQuery) ([]Version, Total, error)
-	// CardAt finds the version of a living card that was current just after a commit. It is
-	// absent where the card, or that version of it, is out of sight, or was in the trash.
-	CardAt(ctx context.Context, s Sight, id CardID, at Seq) (Version, bool, error)
-	// CardsAt is CardAt of several cards, in their order; absent ones are left out.
+	// CardsAt gives the versions of living cards that were current just after a commit, in the
+	// order of ids. One is left out where the card, or that version of it, is out of sight, or
+	// was in the trash.
 	CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error)
 
 	Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error)

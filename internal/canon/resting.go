@@ -118,10 +118,6 @@ func (r *restingReader) Feed(ctx context.Context, s Sight, q FeedQuery) ([]Versi
 	return r.wholeOf(s.World).Feed(ctx, s, q)
 }
 
-func (r *restingReader) CardAt(ctx context.Context, s Sight, id CardID, at Seq) (Version, bool, error) {
-	return r.wholeOf(s.World).CardAt(ctx, s, id, at)
-}
-
 func (r *restingReader) CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error) {
 	return r.wholeOf(s.World).CardsAt(ctx, s, ids, at)
 }

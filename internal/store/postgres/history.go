@@ -57,11 +57,7 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	return canon.First(r.versions(ctx, w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
 }
 
-// CardAt finds the version that was current just after a commit.
-func (r *reader) CardAt(ctx context.Context, s canon.Sight, id canon.CardID, at canon.Seq) (canon.Version, bool, error) {
-	return canon.First(r.CardsAt(ctx, s, []canon.CardID{id}, at))
-}
-
+// CardsAt finds the versions that were current just after a commit.
 func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || len(ids) == 0 {

@@ -56,26 +56,19 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	return canon.First(r.versions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
 }
 
-// CardAt finds the version that was current just after a commit.
-func (r *reader) CardAt(ctx context.Context, s canon.Sight, id canon.CardID, at canon.Seq) (canon.Version, bool, error) {
-	sc, ok, err := r.point(ctx, s)
-	if !ok {
-		return canon.Version{}, false, err
-	}
-	return canon.First(r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(access.View{})+
-		" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.args(id[:], uint64(at))...))
-}
-
-func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
-	list := make([]canon.Version, 0, len(ids))
+// CardsAt finds the versions that were current just after a commit.
+func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) (list []canon.Version, err error) {
 	for _, id := range ids {
-		v, ok, err := r.CardAt(ctx, s, id, at)
-		if err != nil {
+		sc, ok, err := r.point(ctx, s)
+		if !ok {
 			return nil, err
 		}
-		if ok {
-			list = append(list, v)
+		found, err := r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(access.View{})+
+			" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.args(id[:], uint64(at))...)
+		if err != nil || len(ids) == 1 {
+			return found, err
 		}
+		list = append(list, found...)
 	}
 	return list, nil
 }

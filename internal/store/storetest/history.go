@@ -297,8 +297,8 @@ func testFormerNames(t *testing.T, s canon.Store) {
 			wantName("Feed", list, err)
 			one, _, err := e.r.VersionByCount(e.ctx(), e.s, c.ID, 1)
 			wantName("VersionByCount", []canon.Version{one}, err)
-			one, _, err = e.r.CardAt(e.ctx(), e.s, c.ID, 3)
-			wantName("CardAt", []canon.Version{one}, err)
+			one, _, err = canon.First(e.r.CardsAt(e.ctx(), e.s, []canon.CardID{c.ID}, 3))
+			wantName("CardsAt of one card", []canon.Version{one}, err)
 			list, err = e.r.CardsAt(e.ctx(), e.s, []canon.CardID{c.ID}, 3)
 			wantName("CardsAt", list, err)
 			for key, want := range map[markup.Key]string{"zq_the_killer": test.former, "baker": "Miller"} {

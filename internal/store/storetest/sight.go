@@ -348,9 +348,9 @@ var rowQuestions = []question{
 		e.ok("Events", err)
 		return total.Count == 1
 	})},
-	{"CardAt", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.CardAt(e.ctx(), e.s, CardID(n), canon.Seq(n))
-		e.ok("CardAt", err)
+	{"CardsAt of one card", each(func(e eye, n int, _ access.Label) bool {
+		_, ok, err := canon.First(e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(n)}, canon.Seq(n)))
+		e.ok("CardsAt of one card", err)
 		return ok
 	})},
 	{"CardsAt", func(e eye) (out []access.Label, _ canon.Total) {
