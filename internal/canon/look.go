@@ -325,7 +325,13 @@ func (l *Look) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
 
 // LinkByID finds a current link in sight, between cards that are.
 func (l *Look) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
-	return l.r.LinkByID(ctx, l.sight, id)
+	return findLink(ctx, l.r, l.sight, id)
+}
+
+// findLink finds a current link in a sight.
+func findLink(ctx context.Context, r Reader, s Sight, id LinkID) (Link, bool, error) {
+	links, _, err := r.Links(ctx, s, LinkQuery{IDs: []LinkID{id}, Page: Page{Limit: 1, Uncounted: true}})
+	return First(links, err)
 }
 
 // Reach finds what can be reached from a card along links.

@@ -259,6 +259,7 @@ type FeedQuery struct {
 type LinkQuery struct {
 	From, To   CardID
 	Froms, Tos []CardID // any of them
+	IDs        []LinkID // any of them
 	Kinds      []string
 	AsOf       Seq
 	Newest     bool
@@ -286,10 +287,12 @@ type Reached struct {
 	Cut   bool
 }
 
-// LayerQuery asks for layers in sight of a card in sight, or of any of Cards where Card is
-// zero, latest written first (by Since, later id first). Tick narrows to the active ones when Active is set: FromTick <= Tick, and
+// LayerQuery asks for layers in sight of cards in sight, latest written first (by Since,
+// later id first): for those of any of IDs, or else of Card, or where that is zero of any of
+// Cards. Tick narrows to the active ones when Active is set: FromTick <= Tick, and
 // Tick <= ToTick unless that is 0.
 type LayerQuery struct {
+	IDs    []LayerID
 	Card   CardID
 	Cards  []CardID
 	Active bool
@@ -364,13 +367,11 @@ type Reader interface {
 	// Tags lists tags whose Name begins with a prefix, case and accents folded.
 	Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error)
 	Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error)
-	LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error)
 	Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error)
 	// LinkMax gives the greatest integer attribute of current links of a kind in sight. For
 	// ClockKind and ClockAttr it is answered from an index.
 	LinkMax(ctx context.Context, s Sight, kind, attr string) (int64, bool, error)
 	Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error)
-	LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error)
 	Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error)
 	// TypeUse counts living cards in sight by the key of their type.
 	TypeUse(ctx context.Context, s Sight) (map[string]int, error)

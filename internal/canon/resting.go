@@ -138,10 +138,6 @@ func (r *restingReader) Links(ctx context.Context, s Sight, q LinkQuery) ([]Link
 	return r.wholeOf(s.World).Links(ctx, s, q)
 }
 
-func (r *restingReader) LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error) {
-	return r.wholeOf(s.World).LinkByID(ctx, s, id)
-}
-
 func (r *restingReader) Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error) {
 	return r.wholeOf(s.World).Reach(ctx, s, q)
 }
@@ -152,10 +148,6 @@ func (r *restingReader) LinkMax(ctx context.Context, s Sight, kind, attr string)
 
 func (r *restingReader) Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error) {
 	return r.wholeOf(s.World).Layers(ctx, s, q)
-}
-
-func (r *restingReader) LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error) {
-	return r.wholeOf(s.World).LayerByID(ctx, s, id)
 }
 
 func (r *restingReader) Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error) {

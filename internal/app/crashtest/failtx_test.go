@@ -145,16 +145,8 @@ func (f *failTx) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	return fail2(f, "Links", func() ([]canon.Link, canon.Total, error) { return f.Tx.Links(ctx, s, q) })
 }
 
-func (f *failTx) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
-	return fail2(f, "LinkByID", func() (canon.Link, bool, error) { return f.Tx.LinkByID(ctx, s, id) })
-}
-
 func (f *failTx) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
 	return fail1(f, "Layers", func() ([]canon.Layer, error) { return f.Tx.Layers(ctx, s, q) })
-}
-
-func (f *failTx) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
-	return fail2(f, "LayerByID", func() (canon.Layer, bool, error) { return f.Tx.LayerByID(ctx, s, id) })
 }
 
 func (f *failTx) TypeUse(ctx context.Context, s canon.Sight) (map[string]int, error) {

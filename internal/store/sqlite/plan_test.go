@@ -59,9 +59,9 @@ func ask(t *testing.T, r *reader, s canon.Sight) {
 	}
 	_, err := r.NearCards(ctx, s, "Palce", canon.Filter{Types: []string{"Location", "Realm"}}, 5)
 	must(err)
-	_, _, err = r.LinkByID(ctx, s, canon.LinkID{1})
+	_, _, err = r.Links(ctx, s, canon.LinkQuery{IDs: []canon.LinkID{{1}}, Page: page})
 	must(err)
-	_, _, err = r.LayerByID(ctx, s, canon.LayerID{1})
+	_, err = r.Layers(ctx, s, canon.LayerQuery{IDs: []canon.LayerID{{1}}})
 	must(err)
 	_, _, err = r.Versions(ctx, s, idOf(1), page)
 	must(err)

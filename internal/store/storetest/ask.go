@@ -141,6 +141,22 @@ func (e eye) card(n int) (canon.Card, bool) {
 	return c, ok
 }
 
+func (e eye) link(n int) (canon.Link, bool) {
+	e.t.Helper()
+	links, total, err := e.r.Links(e.ctx(), e.s, canon.LinkQuery{IDs: []canon.LinkID{LinkID(n)}, Page: everything})
+	e.counts("Links by ID", total, len(links))
+	l, ok, err := canon.First(links, err)
+	e.ok("Links by ID", err)
+	return l, ok
+}
+
+func (e eye) layer(n int) (canon.Layer, bool) {
+	e.t.Helper()
+	l, ok, err := canon.First(e.r.Layers(e.ctx(), e.s, canon.LayerQuery{IDs: []canon.LayerID{LayerID(n)}}))
+	e.ok("Layers by ID", err)
+	return l, ok
+}
+
 func (e eye) cards(f canon.Filter) []canon.Card {
 	e.t.Helper()
 	cards, total := e.page(f, everything)

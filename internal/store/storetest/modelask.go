@@ -237,14 +237,18 @@ func (m *model) rowsAsked(s canon.Sight) (string, asked) {
 			return rows(all), err
 		}
 	case 6:
-		n := 1 + m.rng.IntN(m.ids+2)
-		return fmt.Sprintf("LinkByID and LayerByID %d", n), func(r canon.Reader) (any, error) {
-			l, lok, err := r.LinkByID(ctx, s, LinkID(n))
+		n, at := 1+m.rng.IntN(m.ids+2), one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))
+		links, layers := []canon.LinkID{LinkID(n)}, []canon.LayerID{LayerID(n)}
+		if m.chance(30) {
+			links, layers = append(links, LinkID(n+1)), append(layers, LayerID(n+1))
+		}
+		return fmt.Sprintf("a link and a layer of id %d, at %d", n, at), func(r canon.Reader) (any, error) {
+			l, total, err := r.Links(ctx, s, canon.LinkQuery{IDs: links, AsOf: at, Page: p})
 			if err != nil {
 				return nil, err
 			}
-			y, yok, err := r.LayerByID(ctx, s, LayerID(n))
-			return []any{l, lok, y, yok}, err
+			y, err := r.Layers(ctx, s, canon.LayerQuery{IDs: layers, AsOf: at})
+			return []any{rows(l), total, rows(y)}, err
 		}
 	default:
 		return fmt.Sprintf("Wanted %+v", p), func(r canon.Reader) (any, error) {

@@ -297,8 +297,7 @@ var rowQuestions = []question{
 		return out, total
 	}},
 	{"Links by their start", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n+10))
-		e.ok("LinkByID", err)
+		_, ok := e.link(n + 10)
 		return ok
 	})},
 	{"Links by their label", func(e eye) (out []access.Label, _ canon.Total) {
@@ -312,9 +311,8 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"LinkByID", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n+20))
-		e.ok("LinkByID", err)
+	{"Links by ID", each(func(e eye, n int, _ access.Label) bool {
+		_, ok := e.link(n + 20)
 		return ok
 	})},
 	{"Layers", func(e eye) (out []access.Label, _ canon.Total) {
@@ -330,9 +328,8 @@ var rowQuestions = []question{
 		e.ok("Layers", err)
 		return len(rows) == 1
 	})},
-	{"LayerByID", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n))
-		e.ok("LayerByID", err)
+	{"Layers by ID", each(func(e eye, n int, _ access.Label) bool {
+		_, ok := e.layer(n)
 		return ok
 	})},
 	{"Events", func(e eye) (out []access.Label, _ canon.Total) {
@@ -361,9 +358,8 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"LayerByID of the hidden", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n+10))
-		e.ok("LayerByID", err)
+	{"Layers by ID of the hidden", each(func(e eye, n int, _ access.Label) bool {
+		_, ok := e.layer(n + 10)
 		return ok
 	})},
 }
