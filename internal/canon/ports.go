@@ -315,6 +315,21 @@ type EventQuery struct {
 	Page          Page
 }
 
+// Finder answers what a Reader is asked of words and names.
+type Finder interface {
+	Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error)
+	// NearNames gives names in sight that resemble a name, best first, each once. What
+	// resembles is the store's to say; the same name but for one letter does.
+	NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error)
+	// NearCards gives up to n living cards that pass a filter by their Likeness to a
+	// text, greatest first, then by key and id, none below NearFloor. Of cards that share
+	// only frequent runs of characters with the text, some may be left out.
+	NearCards(ctx context.Context, s Sight, text string, f Filter, n int) ([]Hit, error)
+	// CompleteNames gives names in sight that begin with a text, case and accents folded,
+	// in key order, each once.
+	CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error)
+}
+
 // Reader reads one consistent snapshot of a store. Lookups answer (zero, false, nil)
 // for what is absent or out of sight, which are the same. It is used by one goroutine,
 // inside the function it was given to.
@@ -336,17 +351,7 @@ type Reader interface {
 	// view of LevelAdmin and up; others see none.
 	Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error)
 
-	Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error)
-	// NearNames gives names in sight that resemble a name, best first, each once. What
-	// resembles is the store's to say; the same name but for one letter does.
-	NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error)
-	// NearCards gives up to n living cards that pass a filter by their Likeness to a
-	// text, greatest first, then by key and id, none below NearFloor. Of cards that share
-	// only frequent runs of characters with the text, some may be left out.
-	NearCards(ctx context.Context, s Sight, text string, f Filter, n int) ([]Hit, error)
-	// CompleteNames gives names in sight that begin with a text, case and accents folded,
-	// in key order, each once.
-	CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error)
+	Finder
 
 	// Versions lists versions of a card that are in sight, latest first.
 	Versions(ctx context.Context, s Sight, id CardID, p Page) ([]Version, Total, error)

@@ -23,7 +23,7 @@ func TestWhatACardHasIsFoundByTheCard(t *testing.T) {
 	}
 	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"}, {Level: access.LevelGM}, {Level: access.LevelAdmin}} {
 		if err := s.read(t.Context(), func(c *conn) error {
-			ask(t, &reader{s: s, c: c}, canon.Sight{World: testWorld, View: view})
+			ask(t, newReader(s, c), canon.Sight{World: testWorld, View: view})
 			for sql := range c.stmts {
 				if strings.HasPrefix(sql, "SELECT") || strings.HasPrefix(sql, "WITH") {
 					wantNarrow(t, c, sql)
