@@ -91,7 +91,7 @@ func (k *copying) upgraded(ctx context.Context) (err error) {
 func (k *copying) streams(ctx context.Context) error {
 	var list []canon.StreamID
 	if err := k.src.Read(ctx, func(r canon.Reader) error {
-		worlds, err := r.Worlds(ctx)
+		worlds, err := r.Worlds(ctx, canon.WorldQuery{All: true})
 		if err != nil {
 			return err
 		}
@@ -293,7 +293,7 @@ func (k *copying) people(ctx context.Context) error {
 	}
 	fmt.Fprintf(k.out, "%d keys\n", n)
 	return k.src.Read(ctx, func(r canon.Reader) error {
-		worlds, err := r.Worlds(ctx)
+		worlds, err := r.Worlds(ctx, canon.WorldQuery{All: true})
 		if err != nil {
 			return err
 		}

@@ -306,7 +306,7 @@ func (g *generations) noteCard(ctx context.Context, r Reader, w access.WorldID, 
 		return nil
 	}
 	all := Sight{w, access.View{Level: access.LevelAll}}
-	c, ok, err := r.CardByID(ctx, all, im.ID)
+	c, ok, err := First(r.FindCards(ctx, all, CardQuery{ID: im.ID}))
 	if err != nil {
 		return err
 	}

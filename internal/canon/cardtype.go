@@ -123,7 +123,7 @@ func (l *Look) Type(ctx context.Context, name string) (Type, error) {
 	if i, ok := builtinByKey[key]; ok {
 		return builtin[i], nil
 	}
-	cards, err := l.r.CardsByKey(ctx, l.sight, key)
+	cards, err := l.r.FindCards(ctx, l.sight, CardQuery{Key: key})
 	if err != nil {
 		return Type{}, err
 	}

@@ -229,7 +229,7 @@ func (c *Canon) stands(ctx context.Context, tx Tx, s Sight, set ChangeSet) error
 	all := Sight{s.World, access.View{Level: access.LevelAll}}
 	for _, m := range set.Reads {
 		if m.Card.IsZero() {
-			l, _, err := tx.LinkByID(ctx, s, m.Link)
+			l, _, err := findLink(ctx, tx, s, m.Link)
 			if err != nil {
 				return err
 			}
@@ -238,7 +238,7 @@ func (c *Canon) stands(ctx context.Context, tx Tx, s Sight, set ChangeSet) error
 			}
 			continue
 		}
-		card, ok, err := tx.CardByID(ctx, all, m.Card)
+		card, ok, err := First(tx.FindCards(ctx, all, CardQuery{ID: m.Card}))
 		if err != nil {
 			return err
 		}

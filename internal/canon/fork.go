@@ -105,7 +105,7 @@ func stepOf(changes []Change) int {
 
 // goesOn refuses a step where another process has given the fork up.
 func (f *forking) goesOn(ctx context.Context, r Reader) error {
-	w, ok, err := r.World(ctx, f.id)
+	w, ok, err := First(r.Worlds(ctx, WorldQuery{ID: f.id}))
 	if err == nil && (!ok || w.Slug != unfinishedSlug(f.id)) {
 		err = fault.New(fault.Conflict, "this fork stood still for so long that it was given up; fork the world again")
 	}
@@ -163,7 +163,7 @@ func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, f *fo
 		}
 		w = found
 		w.OriginSeq = head.Seq
-		members, err := r.Members(ctx, id)
+		members, err := r.Members(ctx, MemberQuery{World: id})
 		if err != nil {
 			return err
 		}

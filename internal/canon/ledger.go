@@ -37,7 +37,7 @@ func (c *Canon) opens(ctx context.Context, r Reader, g access.Grant, s StreamID)
 	if err != nil || access.WorldID(w) == g.World() {
 		return nil
 	}
-	if _, foreign, err := r.World(ctx, access.WorldID(w)); err != nil || !foreign {
+	if _, foreign, err := First(r.Worlds(ctx, WorldQuery{ID: access.WorldID(w)})); err != nil || !foreign {
 		return err
 	}
 	return fault.New(fault.NotFound, "there is no such ledger")

@@ -120,14 +120,14 @@ func (l *Look) find(ctx context.Context, name string) (Card, bool, error) {
 		}
 		return l.ByID(ctx, CardID(id))
 	case strings.HasPrefix(name, ":"):
-		return l.r.CardByCodename(ctx, l.sight, strings.TrimSpace(name[1:]))
+		return First(l.r.FindCards(ctx, l.sight, CardQuery{Codename: strings.TrimSpace(name[1:])}))
 	}
 	return l.ByKey(ctx, markup.KeyOf(name))
 }
 
 // ByID finds a living card by its id.
 func (l *Look) ByID(ctx context.Context, id CardID) (Card, bool, error) {
-	card, ok, err := l.r.CardByID(ctx, l.sight, id)
+	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id}))
 	if err != nil || !ok || card.Trashed() {
 		return Card{}, false, err
 	}
@@ -136,7 +136,7 @@ func (l *Look) ByID(ctx context.Context, id CardID) (Card, bool, error) {
 
 // Trashed finds a card in the trash by its id, for those who see the trash.
 func (l *Look) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
-	card, ok, err := l.r.CardByID(ctx, l.sight, id)
+	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id}))
 	if err != nil || !ok || !card.Trashed() {
 		return Card{}, false, err
 	}
@@ -145,16 +145,12 @@ func (l *Look) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
 
 // ByKey finds the card that a key means in sight.
 func (l *Look) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
-	cards, err := l.r.CardsByKey(ctx, l.sight, key)
-	if err != nil || len(cards) == 0 {
-		return Card{}, false, err
-	}
-	return cards[0], true, nil
+	return First(l.Homonyms(ctx, key))
 }
 
 // Homonyms are all cards in sight that bear a card's key, lowest label first.
 func (l *Look) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
-	return l.r.CardsByKey(ctx, l.sight, key)
+	return l.r.FindCards(ctx, l.sight, CardQuery{Key: key})
 }
 
 // absent is the one answer for what is not there or not in sight.
@@ -181,9 +177,9 @@ func (l *Look) Renamed(ctx context.Context, name string) (Card, bool, error) {
 }
 
 func (l *Look) renamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
-	cards, err := l.r.CardsByOldKey(ctx, l.sight, key)
-	if err != nil || len(cards) > 0 {
-		return first(cards), len(cards) > 0, err
+	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{OldKey: key}))
+	if err != nil || ok {
+		return card, ok, err
 	}
 	left := key.Left()
 	if left == "" || hops == 0 {
@@ -194,13 +190,6 @@ func (l *Look) renamed(ctx context.Context, key markup.Key, hops int) (Card, boo
 		return Card{}, false, err
 	}
 	return l.ByKey(ctx, parent.Key+"+"+key[len(left)+1:])
-}
-
-func first(cards []Card) Card {
-	if len(cards) == 0 {
-		return Card{}
-	}
-	return cards[0]
 }
 
 // Content gives a card's content.
@@ -239,12 +228,12 @@ func (l *Look) Recent(ctx context.Context) ([]Card, error) {
 
 // ByIDs gives living cards in the order of ids; absent ones are left out.
 func (l *Look) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
-	return l.r.CardsByID(ctx, l.sight, ids)
+	return l.r.FindCards(ctx, l.sight, CardQuery{IDs: ids})
 }
 
 // ByAlias gives the cards that have an alias, lowest label first.
 func (l *Look) ByAlias(ctx context.Context, text string) ([]Card, error) {
-	return l.r.CardsByAlias(ctx, l.sight, markup.KeyOf(text))
+	return l.r.FindCards(ctx, l.sight, CardQuery{Alias: markup.KeyOf(text)})
 }
 
 // NearCards gives up to n cards whose name or alias resembles a text, best first.
@@ -284,14 +273,7 @@ func (l *Look) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
 
 // TrashedWith lists what went to the trash with a card, itself first.
 func (l *Look) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
-	cards, err := l.r.TrashedWith(ctx, l.sight.World, root)
-	seen := cards[:0]
-	for _, c := range cards {
-		if l.sight.View.Sees(c.Label) {
-			seen = append(seen, c)
-		}
-	}
-	return seen, err
+	return l.r.FindCards(ctx, l.sight, CardQuery{TrashRoot: root})
 }
 
 // Versions lists a card's versions in sight, latest first.
@@ -343,7 +325,13 @@ func (l *Look) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
 
 // LinkByID finds a current link in sight, between cards that are.
 func (l *Look) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
-	return l.r.LinkByID(ctx, l.sight, id)
+	return findLink(ctx, l.r, l.sight, id)
+}
+
+// findLink finds a current link in a sight.
+func findLink(ctx context.Context, r Reader, s Sight, id LinkID) (Link, bool, error) {
+	links, _, err := r.Links(ctx, s, LinkQuery{IDs: []LinkID{id}, Page: Page{Limit: 1, Uncounted: true}})
+	return First(links, err)
 }
 
 // Reach finds what can be reached from a card along links.
@@ -366,7 +354,7 @@ func (l *Look) Members(ctx context.Context) ([]Member, error) {
 	if l.grant.Role() < access.RoleAdmin {
 		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
 	}
-	return l.r.Members(ctx, l.sight.World)
+	return l.r.Members(ctx, MemberQuery{World: l.sight.World})
 }
 
 // Clock is the time that commits made now would bear.
@@ -402,7 +390,7 @@ func (l *Look) SeqAt(ctx context.Context, at time.Time) (Seq, error) {
 
 // CardAt finds the version of a living card that was current just after a commit.
 func (l *Look) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool, error) {
-	return l.r.CardAt(ctx, l.sight, id, at)
+	return First(l.CardsAt(ctx, []CardID{id}, at))
 }
 
 // CardsAt is CardAt of several cards, in their order; absent ones are left out.

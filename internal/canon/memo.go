@@ -11,66 +11,55 @@ import (
 // to plan, to answer and to say where they are.
 type memo struct {
 	Reader
-	byID  map[cardSeen]Card
-	byKey map[keySeen][]Card
+	found map[cardsAsked][]Card
 }
 
 var _ Foreseer = (*memo)(nil)
 
-// maxMemo is how many look-ups of a kind are remembered.
-const maxMemo = 64
+// maxMemo is how many look-ups are remembered.
+const maxMemo = 128
 
-type cardSeen struct {
+// cardsAsked is a look-up by id or by key.
+type cardsAsked struct {
 	sight Sight
 	id    CardID
-}
-
-type keySeen struct {
-	sight Sight
 	key   markup.Key
 }
 
 // Foresee passes on what will be asked for.
 func (m *memo) Foresee(ctx context.Context, n Needs) error { return Foresee(ctx, m.Reader, n) }
 
-// CardByID remembers cards that are there.
-func (m *memo) CardByID(ctx context.Context, s Sight, id CardID) (Card, bool, error) {
-	at := cardSeen{s, id}
-	if c, ok := m.byID[at]; ok {
-		return c, true, nil
+// FindCards remembers the card of an id, and the cards of a key, with none for a key that
+// has none.
+func (m *memo) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error) {
+	at := cardsAsked{s, q.ID, q.Key}
+	if q.ID.IsZero() && q.Key == "" {
+		return m.Reader.FindCards(ctx, s, q)
 	}
-	c, ok, err := m.Reader.CardByID(ctx, s, id)
-	if ok && err == nil {
-		m.keep(at, c)
+	cards, known := m.found[at]
+	if !known {
+		var err error
+		if cards, err = m.Reader.FindCards(ctx, s, q); err != nil {
+			return nil, err
+		}
+		m.keep(at, cards)
+		for i, c := range cards {
+			m.keep(cardsAsked{sight: s, id: c.ID}, cards[i:i+1:i+1])
+		}
 	}
-	return c, ok, err
-}
-
-// CardsByKey remembers the cards of a key, with none for a key that has none.
-func (m *memo) CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
-	at := keySeen{s, key}
-	if cards, ok := m.byKey[at]; ok {
-		return slices.Clone(cards), nil
-	}
-	cards, err := m.Reader.CardsByKey(ctx, s, key)
-	if err != nil || len(m.byKey) >= maxMemo {
-		return cards, err
-	}
-	if m.byKey == nil {
-		m.byKey = map[keySeen][]Card{}
-	}
-	m.byKey[at] = slices.Clone(cards)
-	for _, c := range cards {
-		m.keep(cardSeen{s, c.ID}, c)
+	if q.Key != "" { // the caller may reorder the cards of a key
+		cards = slices.Clone(cards)
 	}
 	return cards, nil
 }
 
-func (m *memo) keep(at cardSeen, c Card) {
-	if m.byID == nil {
-		m.byID = map[cardSeen]Card{}
+// keep remembers what a look-up found. That there is no card of an id is not remembered.
+func (m *memo) keep(at cardsAsked, cards []Card) {
+	if len(m.found) >= maxMemo || at.key == "" && len(cards) == 0 {
+		return
 	}
-	if len(m.byID) < maxMemo {
-		m.byID[at] = c
+	if m.found == nil {
+		m.found = map[cardsAsked][]Card{}
 	}
+	m.found[at] = cards
 }

@@ -63,10 +63,10 @@ func (p *Plan) hiddenLink(id LinkID) (bool, error) {
 	if id == (LinkID{}) {
 		return false, nil
 	}
-	if _, ok, err := p.r.LinkByID(p.ctx, p.sight, id); err != nil || ok {
+	if _, ok, err := findLink(p.ctx, p.r, p.sight, id); err != nil || ok {
 		return false, err
 	}
-	_, ok, err := p.r.LinkByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+	_, ok, err := findLink(p.ctx, p.r, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
 	return ok, err
 }
 
@@ -75,10 +75,10 @@ func (p *Plan) hiddenLayer(id LayerID) (bool, error) {
 	if id == (LayerID{}) {
 		return false, nil
 	}
-	if _, ok, err := p.r.LayerByID(p.ctx, p.sight, id); err != nil || ok {
+	if _, ok, err := First(p.r.Layers(p.ctx, p.sight, LayerQuery{IDs: []LayerID{id}})); err != nil || ok {
 		return false, err
 	}
-	_, ok, err := p.r.LayerByID(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+	_, ok, err := First(p.r.Layers(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, LayerQuery{IDs: []LayerID{id}}))
 	return ok, err
 }
 

@@ -22,8 +22,8 @@ import (
 // is as Version.For gives it to the view.
 //
 // A query about a card (its versions, feed, descendants, layers, references from it)
-// finds nothing where the card is out of sight. CardByID, Versions, VersionByCount and a
-// Feed of one card name it, and find it in the trash for a view of LevelAdmin and up.
+// finds nothing where the card is out of sight. CardQuery.ID, Versions, VersionByCount and
+// a Feed of one card name it, and find it in the trash for a view of LevelAdmin and up.
 type Sight struct {
 	World access.WorldID
 	View  access.View
@@ -171,6 +171,44 @@ type SearchResult struct {
 	Ranked bool
 }
 
+// WorldQuery names worlds in one way: one field is set. The zero query finds none.
+type WorldQuery struct {
+	ID   access.WorldID
+	Slug string
+	All  bool
+}
+
+// MemberQuery asks for the members of a world, by subject, or where World is zero for the
+// memberships of a subject, by world id.
+type MemberQuery struct {
+	World   access.WorldID
+	Subject access.Subject
+}
+
+// CardQuery names cards in one way: one field is set. The zero query finds nothing.
+type CardQuery struct {
+	// ID finds the card in the trash too, for a view of LevelAdmin and up.
+	ID CardID
+	// IDs finds living cards in the order of the ids; absent ones are left out.
+	IDs []CardID
+	// Key finds the living cards of a key, lowest level first, then those open to more
+	// subjects, then by id.
+	Key markup.Key
+	// Alias finds the living cards that have an alias of a key, in the order of Key.
+	Alias markup.Key
+	// Codename finds the living card of a codename: of those in sight the one of the lowest
+	// level, then by id.
+	Codename string
+	// OldKey finds living cards that once had the key, latest rename first, where the
+	// version that had it is in sight, or for a Former name the view sees that one's label,
+	// and the card bears another key now. The latest such version of each card counts; a
+	// current one is latest of all, then by To; ties by id.
+	OldKey markup.Key
+	// TrashRoot finds the cards in sight that went to the trash with a card: this one first,
+	// the others by key, then id.
+	TrashRoot CardID
+}
+
 // RefQuery asks for references. Exactly one of From and Target is set. Kind 0 is any.
 // From a card they come by kind, then order; to a target by the source card's key, id,
 // then kind and order.
@@ -221,6 +259,7 @@ type FeedQuery struct {
 type LinkQuery struct {
 	From, To   CardID
 	Froms, Tos []CardID // any of them
+	IDs        []LinkID // any of them
 	Kinds      []string
 	AsOf       Seq
 	Newest     bool
@@ -248,10 +287,12 @@ type Reached struct {
 	Cut   bool
 }
 
-// LayerQuery asks for layers in sight of a card in sight, or of any of Cards where Card is
-// zero, latest written first (by Since, later id first). Tick narrows to the active ones when Active is set: FromTick <= Tick, and
+// LayerQuery asks for layers in sight of cards in sight, latest written first (by Since,
+// later id first): for those of any of IDs, or else of Card, or where that is zero of any of
+// Cards. Tick narrows to the active ones when Active is set: FromTick <= Tick, and
 // Tick <= ToTick unless that is 0.
 type LayerQuery struct {
+	IDs    []LayerID
 	Card   CardID
 	Cards  []CardID
 	Active bool
@@ -274,49 +315,8 @@ type EventQuery struct {
 	Page          Page
 }
 
-// Reader reads one consistent snapshot of a store. Lookups answer (zero, false, nil)
-// for what is absent or out of sight, which are the same. It is used by one goroutine,
-// inside the function it was given to.
-type Reader interface {
-	// Worlds lists worlds by slug, Members by subject, Memberships by world id. Who was
-	// removed is in both, with RoleNone.
-	Worlds(ctx context.Context) ([]World, error)
-	World(ctx context.Context, id access.WorldID) (World, bool, error)
-	WorldBySlug(ctx context.Context, slug string) (World, bool, error)
-	Members(ctx context.Context, w access.WorldID) ([]Member, error)
-	Memberships(ctx context.Context, s access.Subject) ([]Member, error)
-
-	// CardByID finds cards in the trash too, for a view of LevelAdmin and up.
-	CardByID(ctx context.Context, s Sight, id CardID) (Card, bool, error)
-	// CardsByKey gives the living cards of a key, lowest level first, then those open
-	// to more subjects, then by id.
-	CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
-	// CardByCodename gives the living card of a codename: of those in sight the one of the
-	// lowest level, then by id.
-	CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error)
-	// CardsByOldKey gives living cards that once had the key, latest rename first,
-	// where the version that had it is in sight, or for a Former name the view sees that
-	// one's label, and the card bears another key now. The
-	// latest such version of each card counts; a current one is latest of all, then by
-	// To; ties by id.
-	CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
-	// CardsByID gives living cards in the order of ids; absent ones are left out.
-	CardsByID(ctx context.Context, s Sight, ids []CardID) ([]Card, error)
-	// CardsByAlias gives the living cards that have an alias of a key, as CardsByKey does.
-	CardsByAlias(ctx context.Context, s Sight, key markup.Key) ([]Card, error)
-	// Cards lists living cards.
-	Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error)
-	// Descendants lists living cards below a card to a depth (1 is children), generation
-	// by generation, each in the order of its parents, siblings by creation, then id, and
-	// how many there are. A Limit of 0 asks for that alone.
-	Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error)
-	// Trash lists roots of what is in the trash, latest first, then by key and id, for a
-	// view of LevelAdmin and up; others see none.
-	Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error)
-	// TrashedWith lists all cards that went to the trash with a root, itself first, the
-	// others by key, then id; the door's own use.
-	TrashedWith(ctx context.Context, w access.WorldID, root CardID) ([]Card, error)
-
+// Finder answers what a Reader is asked of words and names.
+type Finder interface {
 	Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error)
 	// NearNames gives names in sight that resemble a name, best first, each once. What
 	// resembles is the store's to say; the same name but for one letter does.
@@ -328,6 +328,30 @@ type Reader interface {
 	// CompleteNames gives names in sight that begin with a text, case and accents folded,
 	// in key order, each once.
 	CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error)
+}
+
+// Reader reads one consistent snapshot of a store. Lookups answer (zero, false, nil)
+// for what is absent or out of sight, which are the same. It is used by one goroutine,
+// inside the function it was given to.
+type Reader interface {
+	// Worlds gives worlds by slug. The caller does not change them.
+	Worlds(ctx context.Context, q WorldQuery) ([]World, error)
+	// Members gives memberships; somebody who was removed is among them, with RoleNone.
+	Members(ctx context.Context, q MemberQuery) ([]Member, error)
+
+	// FindCards gives the cards that a query names.
+	FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error)
+	// Cards lists living cards.
+	Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error)
+	// Descendants lists living cards below a card to a depth (1 is children), generation
+	// by generation, each in the order of its parents, siblings by creation, then id, and
+	// how many there are. A Limit of 0 asks for that alone.
+	Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error)
+	// Trash lists roots of what is in the trash, latest first, then by key and id, for a
+	// view of LevelAdmin and up; others see none.
+	Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error)
+
+	Finder
 
 	// Versions lists versions of a card that are in sight, latest first.
 	Versions(ctx context.Context, s Sight, id CardID, p Page) ([]Version, Total, error)
@@ -338,10 +362,9 @@ type Reader interface {
 	// VersionByRev finds a version of any label; the door's own use.
 	VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error)
 	Feed(ctx context.Context, s Sight, q FeedQuery) ([]Version, Total, error)
-	// CardAt finds the version of a living card that was current just after a commit. It is
-	// absent where the card, or that version of it, is out of sight, or was in the trash.
-	CardAt(ctx context.Context, s Sight, id CardID, at Seq) (Version, bool, error)
-	// CardsAt is CardAt of several cards, in their order; absent ones are left out.
+	// CardsAt gives the versions of living cards that were current just after a commit, in the
+	// order of ids. One is left out where the card, or that version of it, is out of sight, or
+	// was in the trash.
 	CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error)
 
 	Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error)
@@ -349,13 +372,11 @@ type Reader interface {
 	// Tags lists tags whose Name begins with a prefix, case and accents folded.
 	Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error)
 	Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error)
-	LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error)
 	Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error)
 	// LinkMax gives the greatest integer attribute of current links of a kind in sight. For
 	// ClockKind and ClockAttr it is answered from an index.
 	LinkMax(ctx context.Context, s Sight, kind, attr string) (int64, bool, error)
 	Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error)
-	LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error)
 	Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error)
 	// TypeUse counts living cards in sight by the key of their type.
 	TypeUse(ctx context.Context, s Sight) (map[string]int, error)
@@ -384,6 +405,14 @@ type Reader interface {
 	// Ref, Link, Layer or StoredEvent; for "search" a struct of Card CardID, Label, Name
 	// and Text), times in UTC, and lines are sorted by their bytes.
 	Dump(ctx context.Context, w access.WorldID, table Table) iter.Seq2[string, error]
+}
+
+// First gives the first row that a query found. It takes the results of the query.
+func First[T any](rows []T, err error) (row T, found bool, _ error) {
+	if err != nil || len(rows) == 0 {
+		return row, false, err
+	}
+	return rows[0], true, nil
 }
 
 // Table names a projected table for Dump.

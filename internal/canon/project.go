@@ -61,7 +61,7 @@ func (p *projector) within(v access.View) error {
 
 func (p *projector) settings(ctx context.Context) (Settings, error) {
 	if p.home == nil {
-		w, ok, err := p.tx.World(ctx, p.world)
+		w, ok, err := First(p.tx.Worlds(ctx, WorldQuery{ID: p.world}))
 		if err != nil || !ok {
 			return Settings{}, fmt.Errorf("world row %s: present %t: %w", p.world, ok, err)
 		}
@@ -71,7 +71,7 @@ func (p *projector) settings(ctx context.Context) (Settings, error) {
 }
 
 func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
-	old, exists, err := p.tx.World(ctx, p.world)
+	old, exists, err := First(p.tx.Worlds(ctx, WorldQuery{ID: p.world}))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
 	if exists {
 		w.CreatedAt = old.CreatedAt
 	}
-	if other, held, err := p.tx.WorldBySlug(ctx, im.Slug); err != nil || held && other.ID != p.world {
+	if other, held, err := First(p.tx.Worlds(ctx, WorldQuery{Slug: im.Slug})); err != nil || held && other.ID != p.world {
 		if err == nil {
 			err = taken(im.Slug)
 		}
@@ -98,7 +98,7 @@ func (p *projector) worldRow(ctx context.Context, im WorldImage) error {
 }
 
 func (p *projector) card(ctx context.Context, im CardImage) error {
-	old, exists, err := p.tx.CardByID(ctx, p.all(), im.ID)
+	old, exists, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.ID}))
 	if err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (p *projector) purge(ctx context.Context, im PurgeImage) error {
 	if err := p.tx.PutVersion(ctx, v); err != nil {
 		return err
 	}
-	c, ok, err := p.tx.CardByID(ctx, p.all(), im.Card)
+	c, ok, err := First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: im.Card}))
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (p *projector) parent(ctx context.Context, id CardID) (Card, error) {
 	c, ok := p.known[id]
 	if !ok {
 		var err error
-		if c, ok, err = p.tx.CardByID(ctx, p.all(), id); err != nil {
+		if c, ok, err = First(p.tx.FindCards(ctx, p.all(), CardQuery{ID: id})); err != nil {
 			return Card{}, err
 		}
 	}
@@ -183,7 +183,7 @@ const maxNesting = 128
 
 // restore brings a card back with everything that went to the trash with it.
 func (p *projector) restore(ctx context.Context, c *Card) error {
-	went, err := p.tx.TrashedWith(ctx, p.world, c.ID)
+	went, err := p.tx.FindCards(ctx, p.all(), CardQuery{TrashRoot: c.ID})
 	if err != nil {
 		return err
 	}

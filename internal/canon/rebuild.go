@@ -133,7 +133,7 @@ func (c *Canon) Rebuild(ctx context.Context, g access.Grant, w access.WorldID, r
 			return err
 		}
 		out.Rows = rows
-		if out.World, _, err = tx.World(ctx, w); err != nil {
+		if out.World, _, err = First(tx.Worlds(ctx, WorldQuery{ID: w})); err != nil {
 			return err
 		}
 		for _, t := range Tables {

@@ -241,7 +241,7 @@ func (b *back) restore(ctx context.Context) error {
 		if b.alive[id] != nil {
 			continue
 		}
-		went, err := b.r.TrashedWith(ctx, b.sight.World, id)
+		went, err := b.r.FindCards(ctx, b.sight, CardQuery{TrashRoot: id})
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"loregate/internal/access"
-	"loregate/internal/markup"
 )
 
 // restingReader is a Reader whose reads count for a basis: a look-up of cards by what it
@@ -37,66 +36,37 @@ func (r *restingReader) never() Reader {
 	return r.r
 }
 
-// found notes cards that were read of a world.
-func (r *restingReader) found(w access.WorldID, cards ...Card) {
-	r.b.noteWorld(w, false)
-	for _, c := range cards {
-		r.b.restsOn(cardPart(c.ID))
+func (r *restingReader) Worlds(ctx context.Context, q WorldQuery) ([]World, error) {
+	if q.Slug != "" || q.All {
+		return r.never().Worlds(ctx, q)
 	}
+	r.b.noteWorld(q.ID, false) // a change to it touches all
+	return r.r.Worlds(ctx, q)
 }
 
-func (r *restingReader) Worlds(ctx context.Context) ([]World, error) {
-	return r.never().Worlds(ctx)
+func (r *restingReader) Members(ctx context.Context, q MemberQuery) ([]Member, error) {
+	return r.wholeOf(q.World).Members(ctx, q)
 }
 
-func (r *restingReader) World(ctx context.Context, id access.WorldID) (World, bool, error) {
-	r.b.noteWorld(id, false) // a change to it touches all
-	return r.r.World(ctx, id)
-}
-
-func (r *restingReader) WorldBySlug(ctx context.Context, slug string) (World, bool, error) {
-	return r.never().WorldBySlug(ctx, slug)
-}
-
-func (r *restingReader) Members(ctx context.Context, w access.WorldID) ([]Member, error) {
-	return r.wholeOf(w).Members(ctx, w)
-}
-
-func (r *restingReader) Memberships(ctx context.Context, s access.Subject) ([]Member, error) {
-	return r.never().Memberships(ctx, s)
-}
-
-func (r *restingReader) CardByID(ctx context.Context, s Sight, id CardID) (Card, bool, error) {
+func (r *restingReader) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error) {
+	if q.Alias != "" || q.Codename != "" || q.OldKey != "" || !q.TrashRoot.IsZero() {
+		return r.wholeOf(s.World).FindCards(ctx, s, q)
+	}
 	r.b.noteWorld(s.World, false)
-	r.b.restsOn(cardPart(id))
-	return r.r.CardByID(ctx, s, id)
-}
-
-func (r *restingReader) CardsByKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
-	cards, err := r.r.CardsByKey(ctx, s, key)
-	r.found(s.World, cards...)
-	r.b.restsOn(keyPart(key))
-	return cards, err
-}
-
-func (r *restingReader) CardByCodename(ctx context.Context, s Sight, codename string) (Card, bool, error) {
-	return r.wholeOf(s.World).CardByCodename(ctx, s, codename)
-}
-
-func (r *restingReader) CardsByOldKey(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
-	return r.wholeOf(s.World).CardsByOldKey(ctx, s, key)
-}
-
-func (r *restingReader) CardsByID(ctx context.Context, s Sight, ids []CardID) ([]Card, error) {
-	r.b.noteWorld(s.World, false)
-	for _, id := range ids {
+	cards, err := r.r.FindCards(ctx, s, q)
+	switch {
+	case !q.ID.IsZero():
+		r.b.restsOn(cardPart(q.ID))
+	case q.Key != "":
+		r.b.restsOn(keyPart(q.Key))
+		for _, c := range cards {
+			r.b.restsOn(cardPart(c.ID))
+		}
+	}
+	for _, id := range q.IDs {
 		r.b.restsOn(cardPart(id))
 	}
-	return r.r.CardsByID(ctx, s, ids)
-}
-
-func (r *restingReader) CardsByAlias(ctx context.Context, s Sight, key markup.Key) ([]Card, error) {
-	return r.wholeOf(s.World).CardsByAlias(ctx, s, key)
+	return cards, err
 }
 
 func (r *restingReader) Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error) {
@@ -114,10 +84,6 @@ func (r *restingReader) Descendants(ctx context.Context, s Sight, id CardID, dep
 
 func (r *restingReader) Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error) {
 	return r.wholeOf(s.World).Trash(ctx, s, p)
-}
-
-func (r *restingReader) TrashedWith(ctx context.Context, w access.WorldID, root CardID) ([]Card, error) {
-	return r.wholeOf(w).TrashedWith(ctx, w, root)
 }
 
 func (r *restingReader) Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error) {
@@ -152,10 +118,6 @@ func (r *restingReader) Feed(ctx context.Context, s Sight, q FeedQuery) ([]Versi
 	return r.wholeOf(s.World).Feed(ctx, s, q)
 }
 
-func (r *restingReader) CardAt(ctx context.Context, s Sight, id CardID, at Seq) (Version, bool, error) {
-	return r.wholeOf(s.World).CardAt(ctx, s, id, at)
-}
-
 func (r *restingReader) CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error) {
 	return r.wholeOf(s.World).CardsAt(ctx, s, ids, at)
 }
@@ -176,10 +138,6 @@ func (r *restingReader) Links(ctx context.Context, s Sight, q LinkQuery) ([]Link
 	return r.wholeOf(s.World).Links(ctx, s, q)
 }
 
-func (r *restingReader) LinkByID(ctx context.Context, s Sight, id LinkID) (Link, bool, error) {
-	return r.wholeOf(s.World).LinkByID(ctx, s, id)
-}
-
 func (r *restingReader) Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error) {
 	return r.wholeOf(s.World).Reach(ctx, s, q)
 }
@@ -190,10 +148,6 @@ func (r *restingReader) LinkMax(ctx context.Context, s Sight, kind, attr string)
 
 func (r *restingReader) Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error) {
 	return r.wholeOf(s.World).Layers(ctx, s, q)
-}
-
-func (r *restingReader) LayerByID(ctx context.Context, s Sight, id LayerID) (Layer, bool, error) {
-	return r.wholeOf(s.World).LayerByID(ctx, s, id)
 }
 
 func (r *restingReader) Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error) {

@@ -67,7 +67,7 @@ func (p *Plan) concerned(ch Change) (cards []Card, err error) {
 		return nil, nil
 	}
 	for _, id := range ids {
-		c, ok, err := p.r.CardByID(p.ctx, p.sight, id)
+		c, ok, err := First(p.r.FindCards(p.ctx, p.sight, CardQuery{ID: id}))
 		if err != nil || !ok {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ func (w World) Unfinished() bool { return strings.HasPrefix(w.Slug, unfinishedMa
 
 // finishedWorld finds a world that may be shown.
 func finishedWorld(ctx context.Context, r Reader, id access.WorldID) (World, bool, error) {
-	w, ok, err := r.World(ctx, id)
+	w, ok, err := First(r.Worlds(ctx, WorldQuery{ID: id}))
 	if err != nil || !ok || w.Unfinished() {
 		return World{}, false, err
 	}
@@ -44,7 +44,7 @@ const (
 func (c *Canon) SweepForks(ctx context.Context) (left int, err error) {
 	var stalled []access.WorldID
 	err = c.read(ctx, func(r Reader) error {
-		all, err := r.Worlds(ctx)
+		all, err := r.Worlds(ctx, WorldQuery{All: true})
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (c *Canon) stalled(ctx context.Context, r Reader, w World) (bool, error) {
 func (c *Canon) discardFork(ctx context.Context, id access.WorldID) error {
 	for left := true; left; {
 		err := c.store.Write(ctx, func(tx Tx) error {
-			w, ok, err := tx.World(ctx, id)
+			w, ok, err := First(tx.Worlds(ctx, WorldQuery{ID: id}))
 			if left = ok && w.Unfinished(); err != nil || !left {
 				return err
 			}

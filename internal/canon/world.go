@@ -48,7 +48,7 @@ func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin 
 		return set, err
 	}
 	err = c.read(ctx, func(r Reader) error {
-		_, ok, err := r.WorldBySlug(ctx, n.Slug)
+		_, ok, err := First(r.Worlds(ctx, WorldQuery{Slug: n.Slug}))
 		if err == nil && ok {
 			err = taken(n.Slug)
 		}
@@ -69,7 +69,7 @@ func (c *Canon) firstOf(ctx context.Context, g access.Grant, n NewWorld, origin 
 
 // noWorld refuses where another process was first.
 func noWorld(ctx context.Context, r Reader) error {
-	all, err := r.Worlds(ctx)
+	all, err := r.Worlds(ctx, WorldQuery{All: true})
 	if err == nil && len(all) > 0 {
 		err = fault.New(fault.Conflict, "there is a world already; use it, or make another by name")
 	}
@@ -93,7 +93,7 @@ func (c *Canon) World(ctx context.Context, id access.WorldID) (w World, err erro
 // WorldBySlug finds a world by its slug, as World does.
 func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool, err error) {
 	err = c.read(ctx, func(r Reader) (err error) {
-		w, ok, err = r.WorldBySlug(ctx, slug)
+		w, ok, err = First(r.Worlds(ctx, WorldQuery{Slug: slug}))
 		return err
 	})
 	if w.Unfinished() {
@@ -105,7 +105,7 @@ func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool,
 // Worlds lists all worlds, by slug. It is for wiring and for the operator.
 func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
 	err = c.read(ctx, func(r Reader) (err error) {
-		list, err = r.Worlds(ctx)
+		list, err = r.Worlds(ctx, WorldQuery{All: true})
 		return err
 	})
 	return slices.DeleteFunc(list, World.Unfinished), err
@@ -141,7 +141,7 @@ func (c *Canon) Moved(ctx context.Context, seen map[access.WorldID]Head) (moved 
 // Memberships lists the worlds a subject is a member of.
 func (c *Canon) Memberships(ctx context.Context, s access.Subject) (list []Member, err error) {
 	err = c.read(ctx, func(r Reader) (err error) {
-		list, err = r.Memberships(ctx, s)
+		list, err = r.Members(ctx, MemberQuery{Subject: s})
 		return err
 	})
 	return list, err

@@ -180,7 +180,7 @@ func digestsOf(t *testing.T, dir string) (sums []string) {
 	}
 	defer s.Close()
 	err = s.Read(t.Context(), func(r canon.Reader) error {
-		worlds, err := r.Worlds(t.Context())
+		worlds, err := r.Worlds(t.Context(), canon.WorldQuery{All: true})
 		for _, w := range worlds {
 			for _, table := range canon.Tables {
 				d, err := canon.Digest(t.Context(), r, w.ID, table)

@@ -9,7 +9,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/markup"
 )
 
 // errFailpoint is what a call of a failing transaction answers.
@@ -78,40 +77,16 @@ func failSeq[A any](f *failTx, method string, seq iter.Seq2[A, error]) iter.Seq2
 	}
 }
 
-func (f *failTx) Worlds(ctx context.Context) ([]canon.World, error) {
-	return fail1(f, "Worlds", func() ([]canon.World, error) { return f.Tx.Worlds(ctx) })
+func (f *failTx) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
+	return fail1(f, "Worlds", func() ([]canon.World, error) { return f.Tx.Worlds(ctx, q) })
 }
 
-func (f *failTx) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
-	return fail2(f, "World", func() (canon.World, bool, error) { return f.Tx.World(ctx, id) })
+func (f *failTx) Members(ctx context.Context, q canon.MemberQuery) ([]canon.Member, error) {
+	return fail1(f, "Members", func() ([]canon.Member, error) { return f.Tx.Members(ctx, q) })
 }
 
-func (f *failTx) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
-	return fail2(f, "WorldBySlug", func() (canon.World, bool, error) { return f.Tx.WorldBySlug(ctx, slug) })
-}
-
-func (f *failTx) Members(ctx context.Context, w access.WorldID) ([]canon.Member, error) {
-	return fail1(f, "Members", func() ([]canon.Member, error) { return f.Tx.Members(ctx, w) })
-}
-
-func (f *failTx) Memberships(ctx context.Context, s access.Subject) ([]canon.Member, error) {
-	return fail1(f, "Memberships", func() ([]canon.Member, error) { return f.Tx.Memberships(ctx, s) })
-}
-
-func (f *failTx) CardByID(ctx context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
-	return fail2(f, "CardByID", func() (canon.Card, bool, error) { return f.Tx.CardByID(ctx, s, id) })
-}
-
-func (f *failTx) CardsByKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	return fail1(f, "CardsByKey", func() ([]canon.Card, error) { return f.Tx.CardsByKey(ctx, s, key) })
-}
-
-func (f *failTx) CardByCodename(ctx context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
-	return fail2(f, "CardByCodename", func() (canon.Card, bool, error) { return f.Tx.CardByCodename(ctx, s, codename) })
-}
-
-func (f *failTx) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	return fail1(f, "CardsByOldKey", func() ([]canon.Card, error) { return f.Tx.CardsByOldKey(ctx, s, key) })
+func (f *failTx) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
+	return fail1(f, "FindCards", func() ([]canon.Card, error) { return f.Tx.FindCards(ctx, s, q) })
 }
 
 func (f *failTx) Cards(ctx context.Context, s canon.Sight, by canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
@@ -124,10 +99,6 @@ func (f *failTx) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 
 func (f *failTx) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
 	return fail2(f, "Trash", func() ([]canon.Card, canon.Total, error) { return f.Tx.Trash(ctx, s, p) })
-}
-
-func (f *failTx) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	return fail1(f, "TrashedWith", func() ([]canon.Card, error) { return f.Tx.TrashedWith(ctx, w, root) })
 }
 
 func (f *failTx) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
@@ -174,16 +145,8 @@ func (f *failTx) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	return fail2(f, "Links", func() ([]canon.Link, canon.Total, error) { return f.Tx.Links(ctx, s, q) })
 }
 
-func (f *failTx) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
-	return fail2(f, "LinkByID", func() (canon.Link, bool, error) { return f.Tx.LinkByID(ctx, s, id) })
-}
-
 func (f *failTx) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
 	return fail1(f, "Layers", func() ([]canon.Layer, error) { return f.Tx.Layers(ctx, s, q) })
-}
-
-func (f *failTx) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
-	return fail2(f, "LayerByID", func() (canon.Layer, bool, error) { return f.Tx.LayerByID(ctx, s, id) })
 }
 
 func (f *failTx) TypeUse(ctx context.Context, s canon.Sight) (map[string]int, error) {

@@ -35,7 +35,7 @@ type Snapshot interface {
 	Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error)
 	// Text gives what is searchable of a card.
 	Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error)
-	CardsByID(ctx context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error)
+	FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error)
 	// Writes reports whether the snapshot is of a transaction that writes.
 	Writes() bool
 }
@@ -49,11 +49,21 @@ type Named struct {
 // Finder answers from a store's indexes. It is safe for concurrent use.
 type Finder struct{ Library *search.Library }
 
+// SnapshotFinder is the canon.Finder of one snapshot. A store's reader embeds it.
+type SnapshotFinder struct {
+	finder   *Finder
+	snapshot Snapshot
+}
+
+var _ canon.Finder = SnapshotFinder{}
+
+// Bind makes the Finder answer from a snapshot.
+func (f *Finder) Bind(sn Snapshot) SnapshotFinder { return SnapshotFinder{f, sn} }
+
 // finding is one question.
 type finding struct {
-	*Finder
+	SnapshotFinder
 	ctx     context.Context // of the one question
-	sn      Snapshot
 	sight   canon.Sight
 	filter  canon.Filter
 	bearers map[canon.CardID]bool // of the filter's tag, where it has one
@@ -62,18 +72,18 @@ type finding struct {
 }
 
 // ask begins a question about cards that pass a filter.
-func (f *Finder) ask(ctx context.Context, sn Snapshot, s canon.Sight, filter canon.Filter) (*finding, error) {
-	a := &finding{Finder: f, ctx: ctx, sn: sn, sight: s, filter: filter}
+func (f SnapshotFinder) ask(ctx context.Context, s canon.Sight, filter canon.Filter) (*finding, error) {
+	a := &finding{SnapshotFinder: f, ctx: ctx, sight: s, filter: filter}
 	var err error
 	if filter.Tag != "" {
-		if a.bearers, err = sn.Bearers(ctx, s, markup.KeyOf(filter.Tag)); err != nil {
+		if a.bearers, err = f.snapshot.Bearers(ctx, s, markup.KeyOf(filter.Tag)); err != nil {
 			return nil, err
 		}
 	}
 	if s.View.Level >= access.LevelAdmin || s.View.Subject == "" {
 		return a, nil
 	}
-	all, err := sn.Named(ctx, s)
+	all, err := f.snapshot.Named(ctx, s)
 	for _, n := range all {
 		if a.passes(n.Card) {
 			a.named = append(a.named, n)
@@ -152,13 +162,13 @@ func (a *finding) find(f func(*search.Index) error) error {
 	if a.sight.View.Level <= access.LevelNone {
 		return nil
 	}
-	from, ok, err := a.sn.Source(a.ctx, a.sight.World)
+	from, ok, err := a.snapshot.Source(a.ctx, a.sight.World)
 	if err != nil || !ok {
 		return err
 	}
-	find := a.Library.Find
-	if a.sn.Writes() {
-		find = a.Library.FindIn
+	find := a.finder.Library.Find
+	if a.snapshot.Writes() {
+		find = a.finder.Library.FindIn
 	}
 	err = find(a.ctx, search.ID(a.sight.World), from, f)
 	if errors.Is(err, search.ErrBehind) {
@@ -168,14 +178,14 @@ func (a *finding) find(f func(*search.Index) error) error {
 	return err
 }
 
-// Search is canon.Reader's.
-func (f *Finder) Search(ctx context.Context, sn Snapshot, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+// Search is canon.Finder's.
+func (f SnapshotFinder) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	out := canon.SearchResult{Ranked: ranks(q.Filter.Sort)}
 	terms := words.Terms(q)
 	if len(terms) == 0 {
 		return out, nil
 	}
-	a, err := f.ask(ctx, sn, s, q.Filter)
+	a, err := f.ask(ctx, s, q.Filter)
 	if err != nil {
 		return out, err
 	}
@@ -267,7 +277,7 @@ func (a *finding) read(items []item) ([]canon.Hit, error) {
 	for i, x := range items {
 		ids[i] = x.id
 	}
-	cards, err := a.sn.CardsByID(a.ctx, a.sight, ids)
+	cards, err := a.snapshot.FindCards(a.ctx, a.sight, canon.CardQuery{IDs: ids})
 	if err != nil || len(cards) == 0 {
 		return nil, err
 	}
@@ -307,7 +317,7 @@ func (a *finding) asTyped(ask search.Query, q canon.SearchQuery, terms []words.T
 		if err := a.ctx.Err(); err != nil {
 			return nil, canon.Total{}, err
 		}
-		doc, err := a.sn.Text(a.ctx, h.Card)
+		doc, err := a.snapshot.Text(a.ctx, h.Card)
 		if err != nil {
 			return nil, canon.Total{}, err
 		}
@@ -327,8 +337,8 @@ func ByName(f canon.Filter) bool {
 }
 
 // Cards lists cards by what their names contain or begin with.
-func (f *Finder) Cards(ctx context.Context, sn Snapshot, s canon.Sight, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
-	a, err := f.ask(ctx, sn, s, filter)
+func (f SnapshotFinder) Cards(ctx context.Context, s canon.Sight, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+	a, err := f.ask(ctx, s, filter)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}

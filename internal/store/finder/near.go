@@ -42,12 +42,12 @@ func (a *finding) keepTyped() func(row []byte) bool {
 	return func(b []byte) bool { return a.passes(readRow(b).card()) }
 }
 
-// NearCards is canon.Reader's.
-func (f *Finder) NearCards(ctx context.Context, sn Snapshot, s canon.Sight, text string, filter canon.Filter, n int) ([]canon.Hit, error) {
+// NearCards is canon.Finder's.
+func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Sight, text string, filter canon.Filter, n int) ([]canon.Hit, error) {
 	if n <= 0 || len(text) > 4*markup.MaxNameLength {
 		return nil, nil
 	}
-	a, err := f.ask(ctx, sn, s, filter)
+	a, err := f.ask(ctx, s, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,14 @@ func (f *Finder) NearCards(ctx context.Context, sn Snapshot, s canon.Sight, text
 	return a.read(near[:min(n, len(near))])
 }
 
-// NearNames is canon.Reader's. It holds names to resemble one another when a third of the
+// NearNames is canon.Finder's. It holds names to resemble one another when a third of the
 // letters of the shorter, and at least one, may differ.
-func (f *Finder) NearNames(ctx context.Context, sn Snapshot, s canon.Sight, name string, n int) ([]string, error) {
+func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Sight, name string, n int) ([]string, error) {
 	asked := []rune(markup.Fold(name))
 	if n <= 0 || len(asked) == 0 || len(asked) > 2*markup.MaxNameLength {
 		return nil, nil
 	}
-	a, err := f.ask(ctx, sn, s, canon.Filter{})
+	a, err := f.ask(ctx, s, canon.Filter{})
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +106,12 @@ func (f *Finder) NearNames(ctx context.Context, sn Snapshot, s canon.Sight, name
 	return names, nil
 }
 
-// CompleteNames is canon.Reader's.
-func (f *Finder) CompleteNames(ctx context.Context, sn Snapshot, s canon.Sight, prefix string, n int) ([]string, error) {
+// CompleteNames is canon.Finder's.
+func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
 	if n <= 0 {
 		return nil, nil
 	}
-	a, err := f.ask(ctx, sn, s, canon.Filter{NameStarts: prefix})
+	a, err := f.ask(ctx, s, canon.Filter{NameStarts: prefix})
 	if err != nil {
 		return nil, err
 	}

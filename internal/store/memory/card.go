@@ -47,20 +47,36 @@ func byKey(a, b canon.Card) int {
 
 func byID(a, b canon.Card) int { return bytes.Compare(a.ID[:], b.ID[:]) }
 
-func (r reader) CardByID(_ context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
-	c, ok := r.named(s, id)
-	return c, ok, nil
-}
-
-func (r reader) CardsByKey(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	var out []canon.Card
-	for _, c := range r.living(s) {
-		if c.Key == key {
+func (r reader) FindCards(_ context.Context, s canon.Sight, q canon.CardQuery) (out []canon.Card, err error) {
+	switch {
+	case q.OldKey != "":
+		return r.formerly(s, q.OldKey), nil
+	case !q.TrashRoot.IsZero():
+		return r.trashedWith(s, q.TrashRoot), nil
+	}
+	if c, ok := r.named(s, q.ID); ok {
+		return []canon.Card{c}, nil
+	}
+	for _, id := range q.IDs {
+		if c, ok := r.alive(s, id); ok {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, byLabel)
-	return out, nil
+	if q.Key == "" && q.Alias == "" && q.Codename == "" {
+		return out, nil
+	}
+	for _, c := range r.living(s) {
+		if c.Key == q.Key || q.Codename != "" && c.Codename == q.Codename ||
+			slices.ContainsFunc(c.Aliases(), func(a string) bool { return markup.KeyOf(a) == q.Alias }) {
+			out = append(out, c)
+		}
+	}
+	if q.Codename == "" {
+		slices.SortFunc(out, byLabel)
+		return out, nil
+	}
+	slices.SortFunc(out, func(a, b canon.Card) int { return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), byID(a, b)) })
+	return out[:min(len(out), 1)], nil
 }
 
 // byLabel puts the lowest level first, then what is open to more.
@@ -71,43 +87,8 @@ func byLabel(a, b canon.Card) int {
 		byID(a, b))
 }
 
-func (r reader) CardsByAlias(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	var out []canon.Card
-	for _, c := range r.living(s) {
-		if slices.ContainsFunc(c.Aliases(), func(a string) bool { return markup.KeyOf(a) == key }) {
-			out = append(out, c)
-		}
-	}
-	slices.SortFunc(out, byLabel)
-	return out, nil
-}
-
-func (r reader) CardsByID(_ context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error) {
-	var out []canon.Card
-	for _, id := range ids {
-		if c, ok := r.alive(s, id); ok {
-			out = append(out, c)
-		}
-	}
-	return out, nil
-}
-
-func (r reader) CardByCodename(_ context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
-	var all []canon.Card
-	for _, c := range r.living(s) {
-		if c.Codename == codename && codename != "" {
-			all = append(all, c)
-		}
-	}
-	if len(all) == 0 {
-		return canon.Card{}, false, nil
-	}
-	return slices.MinFunc(all, func(a, b canon.Card) int {
-		return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), byID(a, b))
-	}), true, nil
-}
-
-func (r reader) CardsByOldKey(_ context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+// formerly gives the living cards that once had a key in sight, latest rename first.
+func (r reader) formerly(s canon.Sight, key markup.Key) (out []canon.Card) {
 	type former struct {
 		card canon.Card
 		to   canon.Seq // end of the last version in sight that had the key
@@ -131,11 +112,10 @@ func (r reader) CardsByOldKey(_ context.Context, s canon.Sight, key markup.Key) 
 	slices.SortFunc(found, func(a, b former) int {
 		return cmp.Or(cmp.Compare(b.to, a.to), byID(a.card, b.card))
 	})
-	var out []canon.Card
 	for _, f := range found {
 		out = append(out, f.card)
 	}
-	return out, nil
+	return out
 }
 
 // bore reports whether a view may know that a version had a key.
@@ -230,23 +210,17 @@ func (r reader) Trash(_ context.Context, s canon.Sight, p canon.Page) ([]canon.C
 	return out, total, nil
 }
 
-func (r reader) TrashedWith(_ context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	var out []canon.Card
+// trashedWith gives the cards in sight that went to the trash with a root, itself first.
+func (r reader) trashedWith(s canon.Sight, root canon.CardID) (out []canon.Card) {
 	for key, c := range r.s.cards.all() {
-		if key.world == w && c.Trashed() && c.TrashRoot == root {
+		if key.world == s.World && s.View.Sees(c.Label) && c.Trashed() && c.TrashRoot == root {
 			out = append(out, *c)
 		}
 	}
-	rank := func(c canon.Card) int {
-		if c.ID == root {
-			return 0
-		}
-		return 1
-	}
 	slices.SortFunc(out, func(a, b canon.Card) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), byKey(a, b))
+		return cmp.Or(no(a.ID != root)-no(b.ID != root), byKey(a, b))
 	})
-	return out, nil
+	return out
 }
 
 func (r reader) TypeUse(_ context.Context, s canon.Sight) (map[string]int, error) {

@@ -104,7 +104,7 @@ func (r reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	}
 	var all []canon.Wanted
 	for _, t := range links.sorted() {
-		if there, _ := r.CardsByKey(ctx, s, t.key); len(there) == 0 {
+		if there, _ := r.FindCards(ctx, s, canon.CardQuery{Key: t.key}); len(there) == 0 {
 			all = append(all, canon.Wanted{Key: t.key, Name: first[t.key].Name, Count: len(t.cards)})
 		}
 	}
@@ -150,7 +150,7 @@ func (r reader) Links(_ context.Context, s canon.Sight, q canon.LinkQuery) ([]ca
 func asks(q canon.LinkQuery, l canon.Link) bool {
 	return (q.From.IsZero() || q.From == l.From) && (q.To.IsZero() || q.To == l.To) &&
 		(len(q.Froms) == 0 || slices.Contains(q.Froms, l.From)) && (len(q.Tos) == 0 || slices.Contains(q.Tos, l.To)) &&
-		(len(q.Kinds) == 0 || slices.Contains(q.Kinds, l.Kind))
+		(len(q.IDs) == 0 || slices.Contains(q.IDs, l.ID)) && (len(q.Kinds) == 0 || slices.Contains(q.Kinds, l.Kind))
 }
 
 // link finds a link as it was just after a commit, or is for commit 0: in sight, between
@@ -176,16 +176,15 @@ func held(since, until, asOf canon.Seq) bool {
 	return since <= asOf && (until == 0 || asOf < until)
 }
 
-func (r reader) LinkByID(_ context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
-	l, ok := r.link(s, id, 0)
-	return l, ok, nil
-}
-
 func (r reader) Layers(_ context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
 	var out []canon.Layer
 	for key := range r.s.layers.all() {
 		l, ok := r.layer(s, key.id, q.AsOf)
-		if ok && (l.Card == q.Card || q.Card.IsZero() && slices.Contains(q.Cards, l.Card)) && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || active(l, q.Tick)) {
+		of := l.Card == q.Card || q.Card.IsZero() && slices.Contains(q.Cards, l.Card)
+		if len(q.IDs) > 0 {
+			of = slices.Contains(q.IDs, l.ID)
+		}
+		if ok && of && (q.Kind == "" || q.Kind == l.Kind) && (!q.Active || active(l, q.Tick)) {
 			out = append(out, l)
 		}
 	}
@@ -209,9 +208,4 @@ func (r reader) layer(s canon.Sight, id canon.LayerID, asOf canon.Seq) (canon.La
 		}
 	}
 	return canon.Layer{}, false
-}
-
-func (r reader) LayerByID(_ context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
-	l, ok := r.layer(s, id, 0)
-	return l, ok, nil
 }

@@ -91,22 +91,14 @@ func wants(q canon.FeedQuery, v canon.Version) bool {
 		(q.Author == "" || v.By == q.Author)
 }
 
-func (r reader) CardAt(_ context.Context, s canon.Sight, id canon.CardID, at canon.Seq) (canon.Version, bool, error) {
-	if _, ok := r.alive(s, id); !ok {
-		return canon.Version{}, false, nil
-	}
-	for _, v := range slices.Backward(r.versionsOf(s, id)) {
-		if v.From <= at && at < until(v.To) && !v.Trashed {
-			return v, true, nil
-		}
-	}
-	return canon.Version{}, false, nil
-}
-
-func (r reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) (out []canon.Version, err error) {
+func (r reader) CardsAt(_ context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) (out []canon.Version, err error) {
 	for _, id := range ids {
-		if v, ok, _ := r.CardAt(ctx, s, id, at); ok {
-			out = append(out, v)
+		_, alive := r.alive(s, id)
+		for _, v := range slices.Backward(r.versionsOf(s, id)) {
+			if alive && v.From <= at && at < until(v.To) && !v.Trashed {
+				out = append(out, v)
+				break
+			}
 		}
 	}
 	return out, nil

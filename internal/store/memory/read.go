@@ -18,48 +18,25 @@ type reader struct{ s *state }
 
 var _ canon.Reader = reader{}
 
-func (r reader) Worlds(context.Context) ([]canon.World, error) {
-	var out []canon.World
+func (r reader) Worlds(_ context.Context, q canon.WorldQuery) (out []canon.World, err error) {
 	for _, w := range r.s.worlds.all() {
-		out = append(out, w)
+		if q.All || w.ID == q.ID || w.Slug == q.Slug {
+			out = append(out, w)
+		}
 	}
 	slices.SortFunc(out, func(a, b canon.World) int { return cmp.Compare(a.Slug, b.Slug) })
 	return out, nil
 }
 
-func (r reader) World(_ context.Context, id access.WorldID) (canon.World, bool, error) {
-	w, ok := r.s.worlds.get(id)
-	return w, ok, nil
-}
-
-func (r reader) WorldBySlug(_ context.Context, slug string) (canon.World, bool, error) {
-	for _, w := range r.s.worlds.all() {
-		if w.Slug == slug {
-			return w, true, nil
-		}
-	}
-	return canon.World{}, false, nil
-}
-
-func (r reader) Members(_ context.Context, w access.WorldID) ([]canon.Member, error) {
-	var out []canon.Member
+func (r reader) Members(_ context.Context, q canon.MemberQuery) (out []canon.Member, err error) {
 	for _, m := range r.s.members.all() {
-		if m.World == w {
+		if m.World == q.World || q.World.IsZero() && m.Subject == q.Subject {
 			out = append(out, m)
 		}
 	}
-	slices.SortFunc(out, func(a, b canon.Member) int { return cmp.Compare(a.Subject, b.Subject) })
-	return out, nil
-}
-
-func (r reader) Memberships(_ context.Context, s access.Subject) ([]canon.Member, error) {
-	var out []canon.Member
-	for _, m := range r.s.members.all() {
-		if m.Subject == s {
-			out = append(out, m)
-		}
-	}
-	slices.SortFunc(out, func(a, b canon.Member) int { return bytes.Compare(a.World[:], b.World[:]) })
+	slices.SortFunc(out, func(a, b canon.Member) int {
+		return cmp.Or(bytes.Compare(a.World[:], b.World[:]), cmp.Compare(a.Subject, b.Subject))
+	})
 	return out, nil
 }
 

@@ -62,8 +62,8 @@ func TestWhatIsForeseenIsWhatIsThere(t *testing.T) {
 		plain := &reader{s: s, c: tx.c, writes: tx}
 		for i := range 9 {
 			id := storetest.CardID(i + 1)
-			got, _, err := tx.CardByID(ctx, all, id)
-			want, _, err2 := plain.CardByID(ctx, all, id)
+			got, _, err := canon.First(tx.FindCards(ctx, all, canon.CardQuery{ID: id}))
+			want, _, err2 := canon.First(plain.FindCards(ctx, all, canon.CardQuery{ID: id}))
 			if !reflect.DeepEqual(got, want) || errors.Join(err, err2) != nil {
 				t.Fatalf("card %d: foreseen %+v, there %+v, %v", i+1, got, want, errors.Join(err, err2))
 			}
@@ -181,7 +181,7 @@ func TestACommitIsReadInOneRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.Read(ctx, func(r canon.Reader) error {
-		if _, found, err := r.CardByID(ctx, all, c.ID); !found || err != nil {
+		if _, found, err := canon.First(r.FindCards(ctx, all, canon.CardQuery{ID: c.ID})); !found || err != nil {
 			t.Error(found, err)
 		}
 		_, found, err := r.Repeat(ctx, "ann", "k")
@@ -200,8 +200,8 @@ func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 	ctx := t.Context()
 	_, used, err := tx.Repeat(ctx, "ann", "k")
 	head, err2 := tx.Head(ctx, stream)
-	_, there, err3 := tx.CardByID(ctx, all, c.ID)
-	w, _, err4 := tx.World(ctx, home.ID)
+	_, there, err3 := canon.First(tx.FindCards(ctx, all, canon.CardQuery{ID: c.ID}))
+	w, _, err4 := canon.First(tx.Worlds(ctx, canon.WorldQuery{ID: home.ID}))
 	if used || there || w.Slug != home.Slug || head.Seq != 1 {
 		t.Errorf("used %v, there %v, world %q, head %d", used, there, w.Slug, head.Seq)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/markup"
 )
 
 // alive is the condition that a query which names a card may have it: an admin's finds
@@ -19,76 +18,53 @@ func alive(view access.View, alias string) string {
 	return alias + ".trashed = 0"
 }
 
-// CardByID finds a card in sight; for an admin's view in the trash too.
-func (r *reader) CardByID(ctx context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return canon.Card{}, false, err
-	}
-	if s.View.Level >= access.LevelAdmin {
-		if c, known := r.ahead.card(sc.args[0].(int64), id); known {
-			if c == nil {
-				return canon.Card{}, false, nil
-			}
-			return *c, true, nil
-		}
-	}
-	return first(r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM cards c WHERE c.w = %s AND c.id = %s AND %s AND %s",
-		cardColumns, sc.w, sc.arg(uuidOf(id)), alive(s.View, "c"), sc.sees("c")), sc.args...))
-}
-
-func (r *reader) CardsByID(ctx context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok || len(ids) == 0 {
-		return nil, err
-	}
-	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM unnest(%s::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id WHERE %s ORDER BY f.n",
-		cardColumns, sc.arg(uuidsOf(ids)), sc.living("c")), sc.args...)
-}
-
 // byLabel puts the lowest level first, then what is open to more.
 const byLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
 	(SELECT count(*) FROM label_subjects n WHERE n.label = c.label) DESC, c.id`
 
-func (r *reader) CardsByKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+// FindCards gives the cards that a query names.
+func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, err
 	}
-	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM cards c WHERE c.key = %s AND %s%s",
-		cardColumns, sc.arg(string(key)), sc.living("c"), byLabel), sc.args...)
+	from, living, order := "cards c WHERE ", "c.trashed = 0", ""
+	switch {
+	case !q.ID.IsZero():
+		if s.View.Level >= access.LevelAdmin {
+			if c, known := r.ahead.card(sc.args[0].(int64), q.ID); known && c != nil {
+				return []canon.Card{*c}, nil
+			} else if known {
+				return nil, nil
+			}
+		}
+		from, living = from+"c.id = "+sc.arg(uuidOf(q.ID)), alive(s.View, "c")
+	case len(q.IDs) > 0:
+		from, order = "unnest("+sc.arg(uuidsOf(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id", " ORDER BY f.n"
+	case q.Key != "":
+		from, order = from+"c.key = "+sc.arg(string(q.Key)), byLabel
+	case q.Alias != "":
+		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w, sc.arg(string(q.Alias))), byLabel
+	case q.Codename != "":
+		from, order = from+"c.codename <> '' AND c.codename = "+sc.arg(q.Codename), " ORDER BY c.level, c.id LIMIT 1"
+	case q.OldKey != "":
+		from, order = sc.formerly(sc.arg(string(q.OldKey))), " ORDER BY old.ended DESC, c.id"
+	case !q.TrashRoot.IsZero():
+		root := sc.arg(uuidOf(q.TrashRoot))
+		from, living, order = from+"c.trash_root = "+root, "c.trashed <> 0", " ORDER BY c.id <> "+root+", c.key, c.id"
+	default:
+		return nil, nil
+	}
+	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w, living, sc.sees("c"), order), sc.args...)
 }
 
-func (r *reader) CardsByAlias(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return nil, err
-	}
-	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s AND %s%s",
-		cardColumns, sc.w, sc.arg(string(key)), sc.living("c"), byLabel), sc.args...)
-}
-
-func (r *reader) CardByCodename(ctx context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok || codename == "" {
-		return canon.Card{}, false, err
-	}
-	return first(r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM cards c WHERE c.codename = %s AND c.codename <> '' AND %s ORDER BY c.level, c.id LIMIT 1",
-		cardColumns, sc.arg(codename), sc.living("c")), sc.args...))
-}
-
-func (r *reader) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return nil, err
-	}
-	k := sc.arg(string(key))
-	return r.cards(ctx, sc.id, fmt.Sprintf(`SELECT %[1]s FROM (
-			SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
-				SELECT v.card, v.to_seq FROM versions v WHERE v.w = %[2]s AND v.key = %[3]s AND %[4]s
-				UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
-				WHERE v.w = %[2]s AND v.key = %[3]s AND v.key <> '' AND %[4]s) v GROUP BY v.card) old JOIN cards c ON c.id = old.card
-		WHERE c.key <> %[3]s AND %[5]s ORDER BY old.ended DESC, c.id`, cardColumns, sc.w, k, sc.sees("v"), sc.living("c")), sc.args...)
+// formerly joins cards that have another key now with when they last had one in sight.
+func (sc *scope) formerly(key string) string {
+	return fmt.Sprintf(`(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
+			SELECT v.card, v.to_seq FROM versions v WHERE v.w = %[1]s AND v.key = %[2]s AND %[3]s
+			UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
+			WHERE v.w = %[1]s AND v.key = %[2]s AND v.key <> '' AND %[3]s) v GROUP BY v.card) old JOIN cards c ON c.id = old.card AND c.key <> %[2]s`,
+		sc.w, key, sc.sees("v"))
 }
 
 // Descendants walks the generations: a row's place is its parent's place and its own
@@ -155,14 +131,6 @@ func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	}
 	total, err := r.total(ctx, "SELECT 1"+from, sc.args[:n]...)
 	return list, total, err
-}
-
-func (r *reader) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	n, err := r.world(ctx, w)
-	if err != nil || n == 0 {
-		return nil, err
-	}
-	return r.cards(ctx, w, "SELECT "+cardColumns+` FROM cards c WHERE c.w = $1 AND c.trashed <> 0 AND c.trash_root = $2 ORDER BY c.id <> $2, c.key, c.id`, n, uuidOf(root))
 }
 
 // TypeUse counts by the key of the type.

@@ -191,13 +191,6 @@ func (r *reader) cardsAnd(ctx context.Context, world access.WorldID, more func(r
 	return list, r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l })
 }
 
-func first[T any](list []T, err error) (v T, ok bool, _ error) {
-	if err != nil || len(list) == 0 {
-		return v, false, err
-	}
-	return list[0], true, nil
-}
-
 const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v.level, v.label, v.name, v.type,
 	v.content, v.size, v.length, v.fields, v.trashed, v.purged, v.at, v.by, v.op, v.change, v.was_name, v.was_level, v.was_label`
 

@@ -80,13 +80,13 @@ func (d dumper) lines(table canon.Table, after [16]byte) (lines []string, last [
 func (d dumper) rows(table canon.Table, after [16]byte) (rows []any, last [16]byte, more bool, err error) {
 	switch table {
 	case "world":
-		w, ok, err := d.r.World(d.ctx, d.id)
+		w, ok, err := canon.First(d.r.Worlds(d.ctx, canon.WorldQuery{ID: d.id}))
 		if ok {
 			rows = append(rows, w)
 		}
 		return rows, last, false, err
 	case "members":
-		list, err := d.r.Members(d.ctx, d.id)
+		list, err := d.r.Members(d.ctx, canon.MemberQuery{World: d.id})
 		return anys(list), last, false, err
 	case "cards":
 		return grouped(d, "cards", "id", after, func(in string, args ...any) ([]canon.Card, error) {

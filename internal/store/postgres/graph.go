@@ -159,6 +159,9 @@ func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	if len(q.Tos) > 0 {
 		from += " AND l.to_card = ANY(" + sc.arg(uuidsOf(q.Tos)) + ")"
 	}
+	if len(q.IDs) > 0 {
+		from += " AND l.id = ANY(" + sc.arg(uuidsOf(q.IDs)) + ")"
+	}
 	from += sc.ofKinds(q.Kinds) + " AND " + sc.has("l.from_card") + " AND " + sc.has("l.to_card")
 	by := "l.id"
 	if q.Newest {
@@ -176,43 +179,26 @@ func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	return out, total, err
 }
 
-func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return canon.Link{}, false, err
-	}
-	return first(r.links(ctx, sc.id, fmt.Sprintf("SELECT %s FROM links l WHERE l.w = %s AND l.id = %s AND l.until = 0 AND %s AND %s AND %s",
-		linkColumns, sc.w, sc.arg(uuidOf(id)), sc.sees("l"), sc.has("l.from_card"), sc.has("l.to_card")), sc.args...))
-}
-
 func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, err
 	}
-	cards := q.Cards
-	if !q.Card.IsZero() {
-		cards = []canon.CardID{q.Card}
+	column, ids := "l.id", uuidsOf(q.IDs)
+	switch {
+	case len(ids) > 0:
+	case q.Card.IsZero():
+		column, ids = "l.card", uuidsOf(q.Cards)
+	default:
+		column, ids = "l.card", [][16]byte{q.Card}
 	}
-	where := fmt.Sprintf("l.card = ANY(%s) AND %s", sc.arg(uuidsOf(cards)), sc.held(q.AsOf))
+	where := fmt.Sprintf("%s = ANY(%s) AND %s", column, sc.arg(ids), sc.held(q.AsOf))
 	if q.Kind != "" {
 		where += " AND l.kind = " + sc.arg(q.Kind)
 	}
 	if q.Active {
 		where += fmt.Sprintf(" AND l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", sc.arg(q.Tick))
 	}
-	return r.layersWhere(ctx, sc, where)
-}
-
-func (r *reader) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return canon.Layer{}, false, err
-	}
-	return first(r.layersWhere(ctx, sc, "l.until = 0 AND l.id = "+sc.arg(uuidOf(id))))
-}
-
-func (r *reader) layersWhere(ctx context.Context, sc *scope, where string) ([]canon.Layer, error) {
 	return r.layers(ctx, sc.id, fmt.Sprintf("SELECT %s FROM layers l WHERE l.w = %s AND %s AND %s AND %s ORDER BY l.since DESC, l.id DESC",
 		layerColumns, sc.w, where, sc.sees("l"), sc.has("l.card")), sc.args...)
 }
@@ -223,7 +209,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 	if !ok || q.Limit <= 0 {
 		return out, err
 	}
-	frontier, err := r.CardsByID(ctx, s, []canon.CardID{q.From})
+	frontier, err := r.FindCards(ctx, s, canon.CardQuery{IDs: []canon.CardID{q.From}})
 	var seen []canon.CardID
 	for depth := 0; err == nil && len(frontier) > 0; depth++ {
 		if room := q.Limit - len(out.Cards); len(frontier) > room {

@@ -42,7 +42,7 @@ func (r *reader) VersionByCount(ctx context.Context, s canon.Sight, id canon.Car
 	level := min(max(s.View.Level, access.LevelUser), access.LevelAdmin)
 	from := sc.history(s.View, id)
 	card := fmt.Sprintf("(SELECT c.level FROM cards c WHERE c.w = %s AND c.id = %s)", sc.w, sc.arg(uuidOf(id)))
-	return first(r.versionsFor(ctx, s, fmt.Sprintf(`SELECT %s%s AND CASE WHEN %s > %d THEN CASE %[3]s WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[5]d END = %[6]s
+	return canon.First(r.versionsFor(ctx, s, fmt.Sprintf(`SELECT %s%s AND CASE WHEN %s > %d THEN CASE %[3]s WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[5]d END = %[6]s
 		ORDER BY v.rev LIMIT 1`, versionColumns, from, card, s.View.Level, level, sc.arg(int64(n))), sc.args...))
 }
 
@@ -54,14 +54,10 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	if v := r.ahead.version; v.World == w && v.Card == id && v.Rev == rev {
 		return v, true, nil
 	}
-	return first(r.versions(ctx, w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
+	return canon.First(r.versions(ctx, w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
 }
 
-// CardAt finds the version that was current just after a commit.
-func (r *reader) CardAt(ctx context.Context, s canon.Sight, id canon.CardID, at canon.Seq) (canon.Version, bool, error) {
-	return first(r.CardsAt(ctx, s, []canon.CardID{id}, at))
-}
-
+// CardsAt finds the versions that were current just after a commit.
 func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || len(ids) == 0 {

@@ -113,7 +113,7 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 		return nil, canon.Total{}, err
 	}
 	if finder.ByName(f) {
-		return r.s.finder.Cards(ctx, r, s, f, p)
+		return r.SnapshotFinder.Cards(ctx, s, f, p)
 	}
 	if f.NotName != "" {
 		return r.sifted(ctx, sc, f, p)

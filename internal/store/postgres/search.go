@@ -43,19 +43,7 @@ func warnOfIndex(err error) {
 
 func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	q.Q = storable(q.Q)
-	return r.s.finder.Search(ctx, r, s, q, p)
-}
-
-func (r *reader) NearNames(ctx context.Context, s canon.Sight, name string, n int) ([]string, error) {
-	return r.s.finder.NearNames(ctx, r, s, name, n)
-}
-
-func (r *reader) NearCards(ctx context.Context, s canon.Sight, text string, f canon.Filter, n int) ([]canon.Hit, error) {
-	return r.s.finder.NearCards(ctx, r, s, text, f, n)
-}
-
-func (r *reader) CompleteNames(ctx context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
-	return r.s.finder.CompleteNames(ctx, r, s, prefix, n)
+	return r.SnapshotFinder.Search(ctx, s, q, p)
 }
 
 // Writes reports whether the reader is of a transaction.

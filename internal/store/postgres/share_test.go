@@ -171,7 +171,7 @@ func TestAWriterThatHangsIsWaitedForAndNoLonger(t *testing.T) {
 	if err := count(t.Context(), s); !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter <= 0 {
 		t.Errorf("a write while another hangs: %v", err)
 	}
-	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Worlds(t.Context()); return err }); err != nil {
+	if err := s.Read(t.Context(), func(r canon.Reader) error { _, err := r.Worlds(t.Context(), canon.WorldQuery{All: true}); return err }); err != nil {
 		t.Errorf("a read while a writer hangs: %v", err)
 	}
 	if err := hang.Rollback(t.Context()); err != nil {
@@ -333,7 +333,7 @@ func TestARefusedStatementFailsItsOwnWriteAlone(t *testing.T) {
 		t.Errorf("%d commits, want 16", h.Seq)
 	}
 	if err := s.Read(t.Context(), func(r canon.Reader) error {
-		worlds, err := r.Worlds(t.Context())
+		worlds, err := r.Worlds(t.Context(), canon.WorldQuery{All: true})
 		if len(worlds) > 0 {
 			t.Error("a refused write left a world")
 		}

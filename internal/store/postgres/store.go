@@ -152,7 +152,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 
 // Read runs f on one snapshot.
 func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
-	return s.read(ctx, func(c *conn) error { return f(&reader{s: s, c: c}) })
+	return s.read(ctx, func(c *conn) error { return f(newReader(s, c)) })
 }
 
 // Write runs f alone among writers and returns when its effects are durable.
@@ -180,10 +180,17 @@ func (s *Store) Close() error {
 
 // reader is a canon.Reader on one snapshot.
 type reader struct {
+	finder.SnapshotFinder
 	s      *Store
 	c      *conn
 	writes *tx // the transaction it is part of; nil on a read connection
 	ahead  ahead
+}
+
+func newReader(s *Store, c *conn) *reader {
+	r := &reader{s: s, c: c}
+	r.SnapshotFinder = s.finder.Bind(r)
+	return r
 }
 
 var _ canon.Reader = (*reader)(nil)

@@ -114,7 +114,7 @@ func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, change uuid.U
 	if err != nil || at.n == 0 {
 		return canon.StoredCommit{}, false, err
 	}
-	return first(r.commits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", at.n, uuidOf(change)))
+	return canon.First(r.commits(ctx, s, "id = $2 ORDER BY seq LIMIT 1", at.n, uuidOf(change)))
 }
 
 // SeqAt walks the index of a stream's commits by time.

@@ -31,39 +31,30 @@ func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list
 	return list, err
 }
 
-// Worlds lists all worlds by slug.
-func (r *reader) Worlds(ctx context.Context) ([]canon.World, error) {
-	return r.worldRows(ctx, "ORDER BY d.slug")
-}
-
-func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
-	if w, ok := r.ahead.worlds[id]; ok {
-		return w, true, nil
+func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
+	switch {
+	case q.All:
+		return r.worldRows(ctx, "ORDER BY d.slug")
+	case q.ID.IsZero():
+		return r.worldRows(ctx, "WHERE d.slug = $1", q.Slug)
 	}
-	return first(r.worldRows(ctx, "WHERE i.id = $1", uuidOf(id)))
+	if w, ok := r.ahead.worlds[q.ID]; ok {
+		return []canon.World{w}, nil
+	}
+	return r.worldRows(ctx, "WHERE i.id = $1", uuidOf(q.ID))
 }
 
-func (r *reader) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
-	return first(r.worldRows(ctx, "WHERE d.slug = $1", slug))
-}
-
-func (r *reader) memberRows(ctx context.Context, where string, args ...any) (list []canon.Member, err error) {
+func (r *reader) Members(ctx context.Context, q canon.MemberQuery) (list []canon.Member, err error) {
+	where, arg := "m.subject = $1 ORDER BY i.id", any(string(q.Subject))
+	if !q.World.IsZero() {
+		where, arg = "i.id = $1 ORDER BY m.subject", uuidOf(q.World)
+	}
 	err = r.c.query(ctx, func(r row) error {
 		list = append(list, canon.Member{World: readID[access.WorldID](r[0]), Subject: access.Subject(r.text(1)),
 			Role: access.Role(r.int(2)), Player: readID[canon.CardID](r[3])})
 		return nil
-	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w "+where, args...)
+	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w WHERE "+where, arg)
 	return list, err
-}
-
-// Members lists a world's members by subject.
-func (r *reader) Members(ctx context.Context, w access.WorldID) ([]canon.Member, error) {
-	return r.memberRows(ctx, "WHERE i.id = $1 ORDER BY m.subject", uuidOf(w))
-}
-
-// Memberships lists a subject's worlds by id.
-func (r *reader) Memberships(ctx context.Context, s access.Subject) ([]canon.Member, error) {
-	return r.memberRows(ctx, "WHERE m.subject = $1 ORDER BY i.id", string(s))
 }
 
 // Body gives stored bytes.

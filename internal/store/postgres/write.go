@@ -197,7 +197,7 @@ func (b *batch) step(j *waiter) {
 		b.c.later("SAVEPOINT one")
 	}
 	t := &tx{reader: reader{s: b.s, c: b.c}}
-	t.writes = t
+	t.writes, t.SnapshotFinder = t, b.s.finder.Bind(&t.reader)
 	j.turn <- t
 	err := <-j.ran
 	t.c = nil // a use after f has returned is a mistake that shows

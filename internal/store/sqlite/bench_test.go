@@ -97,7 +97,7 @@ func BenchmarkPointRead(b *testing.B) {
 		percentiles(b, func() {
 			i = (i + 7919) % n
 			mustRead(b, s, func(r canon.Reader) error {
-				_, ok, err := r.CardByID(ctx, sightOf(access.LevelGM), idOf(i+1))
+				_, ok, err := canon.First(r.FindCards(ctx, sightOf(access.LevelGM), canon.CardQuery{ID: idOf(i + 1)}))
 				if !ok {
 					b.Fatal("a card is missing")
 				}
@@ -111,12 +111,12 @@ func BenchmarkByKey(b *testing.B) {
 	eachSize(b, func(b *testing.B, s *Store, n int, p *prose) {
 		c := canon.Card{}
 		mustRead(b, s, func(r canon.Reader) (err error) {
-			c, _, err = r.CardByID(b.Context(), sightOf(access.LevelGM), idOf(n/2))
+			c, _, err = canon.First(r.FindCards(b.Context(), sightOf(access.LevelGM), canon.CardQuery{ID: idOf(n / 2)}))
 			return err
 		})
 		percentiles(b, func() {
 			mustRead(b, s, func(r canon.Reader) error {
-				list, err := r.CardsByKey(b.Context(), sightOf(access.LevelGM), c.Key)
+				list, err := r.FindCards(b.Context(), sightOf(access.LevelGM), canon.CardQuery{Key: c.Key})
 				if len(list) != 1 {
 					b.Fatal("a card is missing")
 				}

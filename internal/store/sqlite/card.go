@@ -22,16 +22,6 @@ func (sc scope) alive(view access.View) string {
 	return "c.trashed = 0"
 }
 
-// CardByID finds a card in sight; for an admin's view in the trash too.
-func (r *reader) CardByID(ctx context.Context, s canon.Sight, id canon.CardID) (canon.Card, bool, error) {
-	sc, ok, err := r.point(ctx, s)
-	if !ok {
-		return canon.Card{}, false, err
-	}
-	return first(r.cards(context.Background(), sc.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND "+
-		sc.alive(s.View)+" AND "+sc.sees("c"), sc.args(id[:])...))
-}
-
 // point is scope for look-ups of few rows. They look at ctx once: a watch over each
 // statement would cost more than the statement.
 func (r *reader) point(ctx context.Context, s canon.Sight) (scope, bool, error) {
@@ -41,17 +31,47 @@ func (r *reader) point(ctx context.Context, s canon.Sight) (scope, bool, error) 
 	return r.scope(context.Background(), s)
 }
 
-func (r *reader) CardsByKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
+// FindCards gives the cards that a query names.
+func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
 	sc, ok, err := r.point(ctx, s)
 	if !ok {
 		return nil, err
 	}
-	return r.cards(context.Background(), sc.id, `SELECT `+cardColumns+` FROM cards c
-		WHERE c.w = ?1 AND c.key = ?3 AND c.trashed = 0 AND `+sc.sees("c")+byLabel, sc.args(string(key))...)
+	var from, order string
+	var arg any
+	alive, watched := "c.trashed = 0", context.Background()
+	switch {
+	case !q.ID.IsZero():
+		id := q.ID // a copy, so that not all of q goes to the heap
+		from, alive, arg = "cards c WHERE c.w = ?1 AND c.id = ?3", sc.alive(s.View), id[:]
+	case len(q.IDs) > 0:
+		from, order, arg, watched = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex(f.value)", " ORDER BY f.key", hexes(q.IDs...), ctx
+	case q.Key != "":
+		from, order, arg = "cards c WHERE c.w = ?1 AND c.key = ?3", byLabel, string(q.Key)
+	case q.Alias != "":
+		from, order, arg = "aliases a CROSS JOIN cards c ON c.rid = a.rid WHERE a.w = ?1 AND a.key = ?3", byLabel, string(q.Alias)
+	case q.Codename != "":
+		from, order, arg = "cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> ''", " ORDER BY c.level, c.id LIMIT 1", q.Codename
+	case q.OldKey != "":
+		from, order, arg, watched = sc.formerly(), " ORDER BY old.ended DESC, c.id", string(q.OldKey), ctx
+	case !q.TrashRoot.IsZero():
+		root := q.TrashRoot
+		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0", " ORDER BY c.id <> ?3, c.key, c.id"
+		arg, watched = root[:], ctx
+	default:
+		return nil, nil
+	}
+	return r.cards(watched, sc.id, "SELECT "+cardColumns+" FROM "+from+" AND "+alive+" AND "+sc.sees("c")+order, sc.args(arg)...)
 }
 
-// inOrder lets a query join what is given as a list of ids, in its order.
-const inOrder = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex(f.value)"
+// formerly joins cards that have another key than ?3 with when they last had it in sight.
+func (sc scope) formerly() string {
+	return `(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
+			SELECT v.card, v.to_seq FROM versions v WHERE v.w = ?1 AND v.key = ?3 AND ` + sc.sees("v") + `
+			UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
+			WHERE v.w = ?1 AND v.key = ?3 AND v.key <> '' AND ` + sc.sees("v") + `) v GROUP BY v.card) old
+		CROSS JOIN cards c ON c.w = ?1 AND c.id = old.card WHERE c.key <> ?3`
+}
 
 // hexes is ids as SQL takes a list of them, to be read by json_each and unhex.
 func hexes[T ~[16]byte](ids ...T) string {
@@ -69,49 +89,9 @@ func hexList(n int, at func(int) []byte) string {
 	return string(append(b, ']'))
 }
 
-func (r *reader) CardsByID(ctx context.Context, s canon.Sight, ids []canon.CardID) ([]canon.Card, error) {
-	sc, ok, err := r.point(ctx, s)
-	if !ok || len(ids) == 0 {
-		return nil, err
-	}
-	return r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM "+inOrder+" WHERE c.trashed = 0 AND "+sc.sees("c")+" ORDER BY f.key", sc.args(hexes(ids...))...)
-}
-
-func (r *reader) CardsByAlias(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	sc, ok, err := r.point(ctx, s)
-	if !ok {
-		return nil, err
-	}
-	return r.cards(context.Background(), sc.id, "SELECT "+cardColumns+` FROM aliases a CROSS JOIN cards c ON c.rid = a.rid
-		WHERE a.w = ?1 AND a.key = ?3 AND c.trashed = 0 AND `+sc.sees("c")+byLabel, sc.args(string(key))...)
-}
-
 // byLabel puts the lowest level first, then what is open to more.
 const byLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
 	(SELECT count(*) FROM label_subjects n WHERE n.w = ?1 AND n.label = c.label) DESC, c.id`
-
-func (r *reader) CardByCodename(ctx context.Context, s canon.Sight, codename string) (canon.Card, bool, error) {
-	sc, ok, err := r.point(ctx, s)
-	if !ok || codename == "" {
-		return canon.Card{}, false, err
-	}
-	return first(r.cards(context.Background(), sc.id, "SELECT "+cardColumns+
-		" FROM cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> '' AND c.trashed = 0 AND "+sc.sees("c")+
-		" ORDER BY c.level, c.id LIMIT 1", sc.args(codename)...))
-}
-
-func (r *reader) CardsByOldKey(ctx context.Context, s canon.Sight, key markup.Key) ([]canon.Card, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return nil, err
-	}
-	return r.cards(ctx, sc.id, `WITH formers AS (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions), old AS (
-			SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
-				SELECT v.card, v.to_seq FROM versions v WHERE v.w = ?1 AND v.key = ?3 AND `+sc.sees("v")+`
-				UNION ALL SELECT v.card, v.to_seq FROM formers v WHERE v.w = ?1 AND v.key = ?3 AND v.key <> '' AND `+sc.sees("v")+`) v GROUP BY v.card)
-		SELECT `+cardColumns+` FROM old CROSS JOIN cards c ON c.w = ?1 AND c.id = old.card
-		WHERE c.trashed = 0 AND c.key <> ?3 AND `+sc.sees("c")+` ORDER BY old.ended DESC, c.id`, sc.args(string(key))...)
-}
 
 // listing is a filter as SQL on the alias c, with its arguments from ?3 on.
 type listing struct {
@@ -243,7 +223,7 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 		return nil, canon.Total{}, err
 	}
 	if finder.ByName(f) {
-		return r.s.finder.Cards(ctx, r, s, f, p)
+		return r.SnapshotFinder.Cards(ctx, s, f, p)
 	}
 	l := filter(sc, f)
 	columns, order := orders(f.Sort)
@@ -334,7 +314,7 @@ func (r *reader) cardsByRow(ctx context.Context, world access.WorldID, rids []in
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		c, ok, err := first(r.cards(context.Background(), world, "SELECT "+cardColumns+" FROM cards c WHERE c.rid = ?1", rid))
+		c, ok, err := canon.First(r.cards(context.Background(), world, "SELECT "+cardColumns+" FROM cards c WHERE c.rid = ?1", rid))
 		if err != nil {
 			return nil, err
 		}
@@ -358,15 +338,6 @@ func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	}
 	total, err := r.total(ctx, "SELECT 1"+from, sc.w)
 	return list, total, err
-}
-
-func (r *reader) TrashedWith(ctx context.Context, w access.WorldID, root canon.CardID) ([]canon.Card, error) {
-	n, err := r.world(ctx, w)
-	if err != nil || n == 0 {
-		return nil, err
-	}
-	return r.cards(ctx, w, "SELECT "+cardColumns+` FROM cards c
-		WHERE c.w = ?1 AND c.trashed <> 0 AND c.trash_root = ?2 ORDER BY c.id <> ?2, c.key, c.id`, n, root[:])
 }
 
 // TypeUse counts by the key of the type.

@@ -75,13 +75,13 @@ type dumper struct {
 func (d dumper) rows(table canon.Table, after []byte) (rows []any, last []byte, err error) {
 	switch table {
 	case "world":
-		w, ok, err := d.r.World(d.ctx, d.id)
+		w, ok, err := canon.First(d.r.Worlds(d.ctx, canon.WorldQuery{ID: d.id}))
 		if ok {
 			rows = append(rows, w)
 		}
 		return rows, nil, err
 	case "members":
-		list, err := d.r.Members(d.ctx, d.id)
+		list, err := d.r.Members(d.ctx, canon.MemberQuery{World: d.id})
 		return anys(list), nil, err
 	case "cards":
 		return grouped(d, "SELECT DISTINCT id FROM cards", after, "id", func(lo, hi []byte) ([]canon.Card, error) {
@@ -185,7 +185,7 @@ func (d dumper) docs(lo, hi []byte) ([]indexed, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, _, err := first(d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
+		c, _, err := canon.First(d.r.cards(d.ctx, d.id, "SELECT "+cardColumns+" FROM cards c WHERE c.w = ?1 AND c.id = ?2", d.w, k.id[:]))
 		if err != nil {
 			return nil, err
 		}

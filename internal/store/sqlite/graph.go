@@ -197,8 +197,9 @@ func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	if !q.To.IsZero() {
 		l.and("l.to_card = %s", l.arg(q.To[:]))
 	}
-	l.withIDs("l.from_card", q.Froms)
-	l.withIDs("l.to_card", q.Tos)
+	withIDs(l, "l.from_card", q.Froms)
+	withIDs(l, "l.to_card", q.Tos)
+	withIDs(l, "l.id", q.IDs)
 	kind, order := "l.kind", "l.id"
 	if q.Newest {
 		order = "l.since DESC, l.id DESC"
@@ -209,30 +210,34 @@ func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 		kind, order = "+l.kind", strings.ReplaceAll(order, "l.", "+l.")
 	}
 	l.among(kind, q.Kinds)
-	held(l, q.AsOf)
-	return r.links(ctx, sc, l, order, q.Page)
-}
-
-// withIDs narrows a column to some ids; none does not narrow.
-func (l *listing) withIDs(column string, ids []canon.CardID) {
-	if len(ids) > 0 {
-		l.and("%s IN (SELECT unhex(value) FROM json_each(%s))", column, l.arg(hexes(ids...)))
+	if len(q.IDs) > 0 && q.AsOf == 0 {
+		l.and("+l.until = 0") // the plus keeps SQLite from walking all current links
+	} else {
+		held(l, q.AsOf)
 	}
-}
-
-func (r *reader) links(ctx context.Context, sc scope, l *listing, order string, p canon.Page) ([]canon.Link, canon.Total, error) {
 	from := " FROM links l WHERE l.w = ?1" + l.condition() + " AND " + sc.sees("l") + " AND " + alive(sc, "l.from_card") + " AND " + alive(sc, "l.to_card")
 	n := len(l.args)
 	out, err := r.linkRows(ctx, sc.id, fmt.Sprintf("SELECT %s%s ORDER BY %s LIMIT ?%d OFFSET ?%d", linkColumns, from, order, n+3, n+4),
-		sc.args(append(l.args[:n:n], p.Limit, max(p.Offset, 0))...)...)
+		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
-	if t, ok := within(p, len(out)); ok {
+	if t, ok := within(q.Page, len(out)); ok {
 		return out, t, nil
 	}
 	total, err := r.total(ctx, "SELECT 1"+from, sc.args(l.args...)...)
 	return out, total, err
+}
+
+// withIDs narrows a column to some ids; none does not narrow.
+func withIDs[T ~[16]byte](l *listing, column string, ids []T) {
+	switch len(ids) {
+	case 0:
+	case 1:
+		l.and("%s = %s", column, l.arg(ids[0][:]))
+	default:
+		l.and("%s IN (SELECT unhex(value) FROM json_each(%s))", column, l.arg(hexes(ids...)))
+	}
 }
 
 // linkRows runs a query whose columns are linkColumns.
@@ -258,26 +263,18 @@ func scanLink(world access.WorldID, r row) canon.Link {
 	}
 }
 
-func (r *reader) LinkByID(ctx context.Context, s canon.Sight, id canon.LinkID) (canon.Link, bool, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return canon.Link{}, false, err
-	}
-	l := &listing{}
-	l.and("l.id = %s AND +l.until = 0", l.arg(id[:])) // the plus keeps SQLite from walking all current links
-	list, _, err := r.links(ctx, sc, l, "l.id", canon.Page{Limit: 2})
-	return first(list, err)
-}
-
 func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, err
 	}
 	l := &listing{}
-	if q.Card.IsZero() {
+	switch {
+	case len(q.IDs) > 0:
+		withIDs(l, "l.id", q.IDs)
+	case q.Card.IsZero():
 		l.and("l.card IN (SELECT unhex(value) FROM json_each(%s))", l.arg(hexes(q.Cards...)))
-	} else {
+	default:
 		l.and("l.card = %s", l.arg(q.Card[:]))
 	}
 	if q.Kind != "" {
@@ -287,7 +284,17 @@ func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) 
 		l.and("l.from_tick <= %s AND (l.to_tick = 0 OR l.to_tick >= %[1]s)", l.arg(q.Tick))
 	}
 	held(l, q.AsOf)
-	return r.layers(ctx, sc, l)
+	var out []canon.Layer
+	var labels [][2]int64
+	err = r.c.query(ctx, func(row row) error {
+		out = append(out, scanLayer(sc.id, row))
+		labels = append(labels, [2]int64{row.int(8), row.int(9)})
+		return nil
+	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1"+l.condition()+" AND "+sc.sees("l")+" AND "+alive(sc, "l.card")+" ORDER BY l.since DESC, l.id DESC", sc.args(l.args...)...)
+	for i := 0; i < len(out) && err == nil; i++ {
+		out[i].Label, err = r.labelOf(ctx, labels[i][0], labels[i][1])
+	}
+	return out, err
 }
 
 var layerColumns = nameless("l.id, l.since, l.until, l.card, l.kind, l.text, l.from_tick, l.to_tick, l.level, l.label, l.at")
@@ -297,32 +304,6 @@ func scanLayer(world access.WorldID, r row) canon.Layer {
 		World: world, ID: fill[canon.LayerID](r.bytes(0)), Since: canon.Seq(r.int(1)), Until: canon.Seq(r.int(2)),
 		Card: fill[canon.CardID](r.bytes(3)), Kind: r.text(4), Text: r.text(5), FromTick: r.int(6), ToTick: r.int(7), At: service.Time(r.int(10)),
 	}
-}
-
-func (r *reader) layers(ctx context.Context, sc scope, l *listing) ([]canon.Layer, error) {
-	type labelled struct{ level, label int64 }
-	var out []canon.Layer
-	var labels []labelled
-	err := r.c.query(ctx, func(row row) error {
-		out = append(out, scanLayer(sc.id, row))
-		labels = append(labels, labelled{row.int(8), row.int(9)})
-		return nil
-	}, "SELECT "+layerColumns+" FROM layers l WHERE l.w = ?1"+l.condition()+" AND "+sc.sees("l")+" AND "+alive(sc, "l.card")+" ORDER BY l.since DESC, l.id DESC", sc.args(l.args...)...)
-	for i := 0; i < len(out) && err == nil; i++ {
-		out[i].Label, err = r.labelOf(ctx, labels[i].level, labels[i].label)
-	}
-	return out, err
-}
-
-func (r *reader) LayerByID(ctx context.Context, s canon.Sight, id canon.LayerID) (canon.Layer, bool, error) {
-	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return canon.Layer{}, false, err
-	}
-	l := &listing{}
-	l.and("l.id = %s", l.arg(id[:]))
-	held(l, 0)
-	return first(r.layers(ctx, sc, l))
 }
 
 func (t *tx) PutLink(ctx context.Context, l canon.Link) error {

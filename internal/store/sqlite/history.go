@@ -41,7 +41,7 @@ func (r *reader) VersionByCount(ctx context.Context, s canon.Sight, id canon.Car
 	level := min(max(s.View.Level, access.LevelUser), access.LevelAdmin)
 	count := fmt.Sprintf(`CASE WHEN (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) > %[1]d
 		THEN CASE (SELECT c.level FROM cards c WHERE c.w = ?1 AND c.id = ?3) WHEN 2 THEN v.c2 ELSE v.c3 END ELSE v.c%[2]d END`, s.View.Level, level)
-	return first(r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(s.View)+
+	return canon.First(r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(s.View)+
 		" AND "+count+" = ?4 ORDER BY v.rev LIMIT 1", sc.args(id[:], int64(n))...))
 }
 
@@ -53,29 +53,22 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	if err != nil || n == 0 {
 		return canon.Version{}, false, err
 	}
-	return first(r.versions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
+	return canon.First(r.versions(context.Background(), w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = ?1 AND v.card = ?2 AND v.rev = ?3", n, id[:], int64(rev)))
 }
 
-// CardAt finds the version that was current just after a commit.
-func (r *reader) CardAt(ctx context.Context, s canon.Sight, id canon.CardID, at canon.Seq) (canon.Version, bool, error) {
-	sc, ok, err := r.point(ctx, s)
-	if !ok {
-		return canon.Version{}, false, err
-	}
-	return first(r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(access.View{})+
-		" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.args(id[:], uint64(at))...))
-}
-
-func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
-	list := make([]canon.Version, 0, len(ids))
+// CardsAt finds the versions that were current just after a commit.
+func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) (list []canon.Version, err error) {
 	for _, id := range ids {
-		v, ok, err := r.CardAt(ctx, s, id, at)
-		if err != nil {
+		sc, ok, err := r.point(ctx, s)
+		if !ok {
 			return nil, err
 		}
-		if ok {
-			list = append(list, v)
+		found, err := r.versionsFor(context.Background(), s, "SELECT "+versionColumns+sc.history(access.View{})+
+			" AND v.from_seq <= ?4 AND (v.to_seq = 0 OR v.to_seq > ?4) AND v.trashed = 0 ORDER BY v.rev DESC LIMIT 1", sc.args(id[:], uint64(at))...)
+		if err != nil || len(ids) == 1 {
+			return found, err
 		}
+		list = append(list, found...)
 	}
 	return list, nil
 }

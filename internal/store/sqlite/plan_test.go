@@ -23,7 +23,7 @@ func TestWhatACardHasIsFoundByTheCard(t *testing.T) {
 	}
 	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"}, {Level: access.LevelGM}, {Level: access.LevelAdmin}} {
 		if err := s.read(t.Context(), func(c *conn) error {
-			ask(t, &reader{s: s, c: c}, canon.Sight{World: testWorld, View: view})
+			ask(t, newReader(s, c), canon.Sight{World: testWorld, View: view})
 			for sql := range c.stmts {
 				if strings.HasPrefix(sql, "SELECT") || strings.HasPrefix(sql, "WITH") {
 					wantNarrow(t, c, sql)
@@ -59,9 +59,9 @@ func ask(t *testing.T, r *reader, s canon.Sight) {
 	}
 	_, err := r.NearCards(ctx, s, "Palce", canon.Filter{Types: []string{"Location", "Realm"}}, 5)
 	must(err)
-	_, _, err = r.LinkByID(ctx, s, canon.LinkID{1})
+	_, _, err = r.Links(ctx, s, canon.LinkQuery{IDs: []canon.LinkID{{1}}, Page: page})
 	must(err)
-	_, _, err = r.LayerByID(ctx, s, canon.LayerID{1})
+	_, err = r.Layers(ctx, s, canon.LayerQuery{IDs: []canon.LayerID{{1}}})
 	must(err)
 	_, _, err = r.Versions(ctx, s, idOf(1), page)
 	must(err)

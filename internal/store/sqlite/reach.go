@@ -15,7 +15,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 	if !ok || q.Limit <= 0 {
 		return out, err
 	}
-	frontier, err := r.CardsByID(ctx, s, []canon.CardID{q.From})
+	frontier, err := r.FindCards(ctx, s, canon.CardQuery{IDs: []canon.CardID{q.From}})
 	var seen []canon.CardID
 	for depth := 0; err == nil && len(frontier) > 0; depth++ {
 		if room := q.Limit - len(out.Cards); len(frontier) > room {

@@ -182,7 +182,7 @@ func (s *Store) borrow(ctx context.Context) (*conn, error) {
 
 // Read runs f on one snapshot.
 func (s *Store) Read(ctx context.Context, f func(canon.Reader) error) error {
-	return s.read(ctx, func(c *conn) error { return f(&reader{s: s, c: c}) })
+	return s.read(ctx, func(c *conn) error { return f(newReader(s, c)) })
 }
 
 // Write runs f alone among writers and returns when its effects are durable.
@@ -212,10 +212,17 @@ func (s *Store) Close() error {
 
 // reader is a canon.Reader on one snapshot.
 type reader struct {
+	finder.SnapshotFinder
 	s      *Store
 	c      *conn
 	writes *tx                   // the transaction it is part of; nil on a read connection
 	bodies map[canon.Hash][]byte // that were read ahead
+}
+
+func newReader(s *Store, c *conn) *reader {
+	r := &reader{s: s, c: c}
+	r.SnapshotFinder = s.finder.Bind(r)
+	return r
 }
 
 var _ canon.Reader = (*reader)(nil)

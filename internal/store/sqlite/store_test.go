@@ -236,7 +236,7 @@ func TestWorldChangedElsewhereShowsAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := ours.Read(t.Context(), func(r canon.Reader) error {
-			got, _, err := r.World(t.Context(), w.ID)
+			got, _, err := canon.First(r.Worlds(t.Context(), canon.WorldQuery{ID: w.ID}))
 			if got.Title != w.Title {
 				t.Errorf("after write %d the title is %q, want %q", i+1, got.Title, w.Title)
 			}

@@ -99,7 +99,7 @@ func (r *reader) CommitByID(ctx context.Context, s canon.StreamID, id uuid.UUID)
 	if err != nil || n == 0 {
 		return canon.StoredCommit{}, false, err
 	}
-	return first(r.commitRows(ctx, s, "WHERE id = ?1 AND n >= ?2 AND n < ?3", id[:], n<<streamShift, (n+1)<<streamShift))
+	return canon.First(r.commitRows(ctx, s, "WHERE id = ?1 AND n >= ?2 AND n < ?3", id[:], n<<streamShift, (n+1)<<streamShift))
 }
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {

@@ -13,7 +13,7 @@ import (
 const worldColumns = `SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq
 	FROM worlds d JOIN world_ids i ON i.w = d.w`
 
-func (r *reader) worldRows(ctx context.Context, sql string, args ...any) (list []canon.World, err error) {
+func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list []canon.World, err error) {
 	err = r.c.query(ctx, func(row row) error {
 		w := canon.World{
 			ID: fill[access.WorldID](row.bytes(0)), Slug: row.text(1), Title: row.text(2),
@@ -27,78 +27,69 @@ func (r *reader) worldRows(ctx context.Context, sql string, args ...any) (list [
 		}
 		list = append(list, w)
 		return nil
-	}, worldColumns+sql, args...)
+	}, worldColumns+where, args...)
 	return list, err
 }
 
-// Worlds lists all worlds by slug.
-func (r *reader) Worlds(ctx context.Context) ([]canon.World, error) {
-	return r.worldRows(ctx, " ORDER BY d.slug")
+func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
+	switch {
+	case !q.ID.IsZero():
+		return r.worldOf(ctx, q.ID)
+	case q.All:
+		return r.worldRows(ctx, " ORDER BY d.slug")
+	}
+	return r.worldRows(ctx, " WHERE d.slug = ?1", q.Slug)
 }
 
-func (r *reader) World(ctx context.Context, id access.WorldID) (canon.World, bool, error) {
+// worldOf gives the world of an id, which every call asks for, from the cache.
+func (r *reader) worldOf(ctx context.Context, id access.WorldID) ([]canon.World, error) {
 	if err := ctx.Err(); err != nil {
-		return canon.World{}, false, err
+		return nil, err
 	}
-	if r.writes != nil {
-		return first(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
+	if r.writes == nil {
+		if err := r.c.worlds.refresh(r.c); err != nil {
+			return nil, err
+		}
+		if list, ok := r.c.worlds.rows[id]; ok {
+			return list, nil
+		}
 	}
-	if err := r.c.worlds.refresh(r.c); err != nil {
-		return canon.World{}, false, err
+	list, err := r.worldRows(context.Background(), " WHERE i.id = ?1", id[:])
+	if r.writes == nil && len(list) > 0 {
+		r.c.worlds.rows[id] = list
 	}
-	if w, ok := r.c.worlds.rows[id]; ok {
-		return w, true, nil
-	}
-	w, ok, err := first(r.worldRows(context.Background(), " WHERE i.id = ?1", id[:]))
-	if ok {
-		r.c.worlds.rows[id] = w
-	}
-	return w, ok, err
+	return list, err
 }
 
 // worldCache keeps the rows of worlds that a read connection has read, which every call
 // asks for, while nobody has written to the file.
 type worldCache struct {
-	version int64 // of the file as the connection sees it
-	rows    map[access.WorldID]canon.World
+	version int64                            // of the file as the connection sees it
+	rows    map[access.WorldID][]canon.World // one of each
 }
 
 // refresh forgets what was read of another version of the file.
 func (k *worldCache) refresh(c *conn) error {
 	v, err := c.number(context.Background(), "PRAGMA data_version")
 	if err == nil && (v != k.version || k.rows == nil) {
-		k.version, k.rows = v, map[access.WorldID]canon.World{}
+		k.version, k.rows = v, map[access.WorldID][]canon.World{}
 	}
 	return err
 }
 
-func (r *reader) WorldBySlug(ctx context.Context, slug string) (canon.World, bool, error) {
-	return first(r.worldRows(ctx, " WHERE d.slug = ?1", slug))
-}
-
-func (r *reader) memberRows(ctx context.Context, sql string, args ...any) (list []canon.Member, err error) {
+func (r *reader) Members(ctx context.Context, q canon.MemberQuery) (list []canon.Member, err error) {
+	where, arg := "m.subject = ?1 ORDER BY i.id", any(string(q.Subject))
+	if !q.World.IsZero() {
+		where, arg = "i.id = ?1 ORDER BY m.subject", q.World[:]
+	}
 	err = r.c.query(ctx, func(row row) error {
 		list = append(list, canon.Member{
 			World: fill[access.WorldID](row.bytes(0)), Subject: access.Subject(row.text(1)),
 			Role: access.Role(row.int(2)), Player: fill[canon.CardID](row.bytes(3)),
 		})
 		return nil
-	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w "+sql, args...)
+	}, "SELECT i.id, m.subject, m.role, m.player FROM members m JOIN world_ids i ON i.w = m.w WHERE "+where, arg)
 	return list, err
-}
-
-// Members lists a world's members by subject.
-func (r *reader) Members(ctx context.Context, w access.WorldID) ([]canon.Member, error) {
-	n, err := r.world(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	return r.memberRows(ctx, "WHERE m.w = ?1 ORDER BY m.subject", n)
-}
-
-// Memberships lists a subject's worlds by id.
-func (r *reader) Memberships(ctx context.Context, s access.Subject) ([]canon.Member, error) {
-	return r.memberRows(ctx, "WHERE m.subject = ?1 ORDER BY i.id", string(s))
 }
 
 // Body gives stored bytes.

@@ -328,7 +328,7 @@ type cardRef struct {
 
 func newTx(b *batch) *tx {
 	t := &tx{reader: reader{s: b.s, c: b.c}, batch: b}
-	t.writes = t
+	t.writes, t.SnapshotFinder = t, b.s.finder.Bind(&t.reader)
 	return t
 }
 

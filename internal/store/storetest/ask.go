@@ -136,9 +136,25 @@ func look(t testing.TB, s canon.Store, v access.View, f func(eye)) {
 
 func (e eye) card(n int) (canon.Card, bool) {
 	e.t.Helper()
-	c, ok, err := e.r.CardByID(e.ctx(), e.s, CardID(n))
-	e.ok("CardByID", err)
+	c, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{ID: CardID(n)}))
+	e.ok("FindCards by ID", err)
 	return c, ok
+}
+
+func (e eye) link(n int) (canon.Link, bool) {
+	e.t.Helper()
+	links, total, err := e.r.Links(e.ctx(), e.s, canon.LinkQuery{IDs: []canon.LinkID{LinkID(n)}, Page: everything})
+	e.counts("Links by ID", total, len(links))
+	l, ok, err := canon.First(links, err)
+	e.ok("Links by ID", err)
+	return l, ok
+}
+
+func (e eye) layer(n int) (canon.Layer, bool) {
+	e.t.Helper()
+	l, ok, err := canon.First(e.r.Layers(e.ctx(), e.s, canon.LayerQuery{IDs: []canon.LayerID{LayerID(n)}}))
+	e.ok("Layers by ID", err)
+	return l, ok
 }
 
 func (e eye) cards(f canon.Filter) []canon.Card {

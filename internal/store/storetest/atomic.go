@@ -255,7 +255,7 @@ func testIncrements(t *testing.T, s canon.Store) {
 
 func increment(ctx context.Context) func(canon.Tx) error {
 	return func(tx canon.Tx) error {
-		c, _, err := tx.CardByID(ctx, sight(AsAll), CardID(1))
+		c, _, err := canon.First(tx.FindCards(ctx, sight(AsAll), canon.CardQuery{ID: CardID(1)}))
 		if err != nil {
 			return err
 		}
@@ -420,7 +420,7 @@ func follow(ctx context.Context, s canon.Store, last uint32, seen chan<- uint32)
 		changed := s.Changed()
 		var c canon.Card
 		err := s.Read(ctx, func(r canon.Reader) (err error) {
-			c, _, err = r.CardByID(ctx, sight(AsAll), CardID(1))
+			c, _, err = canon.First(r.FindCards(ctx, sight(AsAll), canon.CardQuery{ID: CardID(1)}))
 			return err
 		})
 		if err != nil {

@@ -39,7 +39,7 @@ func BenchmarkStore(b *testing.B, open func(b *testing.B) canon.Store) {
 	see := sight(AsUser)
 	page := canon.Page{Limit: 20}
 	ask("point-read", func(ctx context.Context, r canon.Reader, i int) error {
-		_, _, err := r.CardByID(ctx, see, CardID(1+i%benchCards))
+		_, _, err := canon.First(r.FindCards(ctx, see, canon.CardQuery{ID: CardID(1 + i%benchCards)}))
 		return err
 	})
 	ask("list-prefix", func(ctx context.Context, r canon.Reader, i int) error {
@@ -61,7 +61,7 @@ func BenchmarkStore(b *testing.B, open func(b *testing.B) canon.Store) {
 		for j := range ids {
 			ids[j] = CardID(1 + (i*31+j*97)%benchCards)
 		}
-		_, err := r.CardsByID(ctx, see, ids)
+		_, err := r.FindCards(ctx, see, canon.CardQuery{IDs: ids})
 		return err
 	})
 	ask("reach", func(ctx context.Context, r canon.Reader, i int) error {

@@ -33,8 +33,8 @@ func testRoundTrip(t *testing.T, s canon.Store) {
 	} {
 		Put(t, s, c)
 		look(t, s, AsAll, func(e eye) {
-			got, ok, err := e.r.CardByID(e.ctx(), e.s, c.ID)
-			e.ok("CardByID", err)
+			got, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{ID: c.ID}))
+			e.ok("FindCards by ID", err)
 			if !ok || !reflect.DeepEqual(got, c) {
 				t.Errorf("%s:\n got %+v\nwant %+v", name, got, c)
 			}
@@ -109,8 +109,8 @@ func testReuse(t *testing.T, s canon.Store, first canon.Card) {
 		}
 	}
 	look(t, s, AsGM, func(e eye) {
-		if c, ok, err := e.r.CardByCodename(e.ctx(), e.s, "hall"); err != nil || !ok || c.ID != next.ID {
-			t.Errorf("CardByCodename: %v, %v, %v; want the living one", c.ID, ok, err)
+		if c, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "hall"})); err != nil || !ok || c.ID != next.ID {
+			t.Errorf("FindCards by Codename: %v, %v, %v; want the living one", c.ID, ok, err)
 		}
 	})
 }
@@ -143,28 +143,28 @@ func testHomonyms(t *testing.T, s canon.Store) {
 	Put(t, s, Card(1, "Echo", Admin), Card(2, "Echo", GM), Card(3, "Echo", carol), Card(4, "Echo", AdminBoth),
 		Card(5, "Echo", three), Card(6, "Echo", Open), Card(7, "Echo", GMAlice), Card(8, "Echo+below", Open))
 	look(t, s, AsAdmin, func(e eye) {
-		cards, err := e.r.CardsByKey(e.ctx(), e.s, "echo")
-		e.ok("CardsByKey", err)
+		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Key: "echo"})
+		e.ok("FindCards by Key", err)
 		want := []canon.CardID{CardID(6), CardID(5), CardID(3), CardID(7), CardID(2), CardID(4), CardID(1)}
 		if got := ids(cards); !slices.Equal(got, want) {
-			t.Errorf("CardsByKey: %v, want %v: by level, then more subjects, then id", got, want)
+			t.Errorf("FindCards by Key: %v, want %v: by level, then more subjects, then id", got, want)
 		}
 		for _, c := range []canon.Card{Card(30, "Coded a", Admin), Card(32, "Coded b", GMAlice), Card(31, "Coded c", GM)} {
 			c.Codename = "code"
 			Put(t, s, c)
 			look(t, s, AsAll, func(e eye) {
-				got, ok, err := e.r.CardByCodename(e.ctx(), e.s, "code")
+				got, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "code"}))
 				if err != nil || !ok || got.ID != c.ID {
-					t.Errorf("CardByCodename: %v, %v, %v; want %v: the lowest level, then by id", got.ID, ok, err, c.ID)
+					t.Errorf("FindCards by Codename: %v, %v, %v; want %v: the lowest level, then by id", got.ID, ok, err, c.ID)
 				}
 			})
 		}
 		for _, absent := range []markup.Key{"", "ech", "echo+", "Echo"} {
-			if cards, err := e.r.CardsByKey(e.ctx(), e.s, absent); err != nil || len(cards) > 0 {
-				t.Errorf("CardsByKey of %q: %v, %v", absent, ids(cards), err)
+			if cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Key: absent}); err != nil || len(cards) > 0 {
+				t.Errorf("FindCards by Key of %q: %v, %v", absent, ids(cards), err)
 			}
 		}
-		if _, ok, err := e.r.CardByCodename(e.ctx(), e.s, ""); ok || err != nil {
+		if _, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: ""})); ok || err != nil {
 			t.Errorf("no codename is nobody's codename: %v, %v", ok, err)
 		}
 	})

@@ -46,8 +46,8 @@ func testDiscard(t *testing.T, open func(*testing.T) canon.Store) {
 			tx.ok("Discard", func() (err error) { left, err = tx.Tx.Discard(t.Context(), WorldID(1), 3); return err }())
 		})
 		look(t, s, AsAll, func(e eye) {
-			_, found, err := e.r.World(e.ctx(), WorldID(1))
-			e.ok("World", err)
+			_, found, err := canon.First(e.r.Worlds(e.ctx(), canon.WorldQuery{ID: WorldID(1)}))
+			e.ok("Worlds by ID", err)
 			head, err := e.r.Head(e.ctx(), gone)
 			e.ok("Head", err)
 			if found != left || (head.Seq == 2) != left {

@@ -132,8 +132,8 @@ func testCardAt(t *testing.T, s canon.Store) {
 	} {
 		for view, want := range map[access.View]uint32{AsUser: test.user, AsGM: test.gm} {
 			look(t, s, view, func(e eye) {
-				v, ok, err := e.r.CardAt(e.ctx(), e.s, CardID(test.card), test.at)
-				e.ok("CardAt", err)
+				v, ok, err := canon.First(e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(test.card)}, test.at))
+				e.ok("CardsAt of one card", err)
 				if ok != (want > 0) || v.Rev != want {
 					t.Errorf("card %d at %d is revision %d, %v; want %d", test.card, test.at, v.Rev, ok, want)
 				}

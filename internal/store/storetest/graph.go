@@ -235,14 +235,14 @@ func testLinks(t *testing.T, open func(*testing.T) canon.Store) {
 	}
 	look(t, s, AsAdmin, func(e eye) {
 		for n, want := range map[int]canon.Link{1: full, 2: moved} {
-			got, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n))
-			if err != nil || !ok || !reflect.DeepEqual(got, want) {
-				t.Errorf("LinkByID %d: %+v, %v, %v; want %+v", n, got, ok, err, want)
+			got, ok := e.link(n)
+			if !ok || !reflect.DeepEqual(got, want) {
+				t.Errorf("link %d: %+v, %v; want %+v", n, got, ok, want)
 			}
 		}
 		for _, n := range []int{3, 6, 7, 99} {
-			if got, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n)); ok || err != nil || !reflect.DeepEqual(got, canon.Link{}) {
-				t.Errorf("LinkByID %d, which is no more: %+v, %v, %v", n, got, ok, err)
+			if got, ok := e.link(n); ok || !reflect.DeepEqual(got, canon.Link{}) {
+				t.Errorf("link %d, which is no more: %+v, %v", n, got, ok)
 			}
 		}
 	})
@@ -337,13 +337,13 @@ func testLayers(t *testing.T, open func(*testing.T) canon.Store) {
 		})
 	}
 	look(t, s, AsAlice, func(e eye) {
-		got, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(3))
-		if err != nil || !ok || !reflect.DeepEqual(got, rewritten) {
-			t.Errorf("LayerByID: %+v, %v, %v; want %+v", got, ok, err, rewritten)
+		got, ok := e.layer(3)
+		if !ok || !reflect.DeepEqual(got, rewritten) {
+			t.Errorf("layer 3: %+v, %v; want %+v", got, ok, rewritten)
 		}
 		for _, n := range []int{5, 7, 8, 99} {
-			if _, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n)); ok || err != nil {
-				t.Errorf("LayerByID %d: %v, %v", n, ok, err)
+			if _, ok := e.layer(n); ok {
+				t.Errorf("layer %d: %v", n, ok)
 			}
 		}
 	})

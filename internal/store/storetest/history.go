@@ -244,8 +244,8 @@ func testOldNames(t *testing.T, s canon.Store) {
 	want := func(v access.View, key markup.Key, want ...string) {
 		t.Helper()
 		look(t, s, v, func(e eye) {
-			cards, err := e.r.CardsByOldKey(e.ctx(), e.s, key)
-			e.ok("CardsByOldKey", err)
+			cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{OldKey: key})
+			e.ok("FindCards by OldKey", err)
 			if got := names(cards); !slices.Equal(got, append([]string{}, want...)) {
 				t.Errorf("%v: %q once had %s, want %q", v, got, key, want)
 			}
@@ -297,13 +297,13 @@ func testFormerNames(t *testing.T, s canon.Store) {
 			wantName("Feed", list, err)
 			one, _, err := e.r.VersionByCount(e.ctx(), e.s, c.ID, 1)
 			wantName("VersionByCount", []canon.Version{one}, err)
-			one, _, err = e.r.CardAt(e.ctx(), e.s, c.ID, 3)
-			wantName("CardAt", []canon.Version{one}, err)
+			one, _, err = canon.First(e.r.CardsAt(e.ctx(), e.s, []canon.CardID{c.ID}, 3))
+			wantName("CardsAt of one card", []canon.Version{one}, err)
 			list, err = e.r.CardsAt(e.ctx(), e.s, []canon.CardID{c.ID}, 3)
 			wantName("CardsAt", list, err)
 			for key, want := range map[markup.Key]string{"zq_the_killer": test.former, "baker": "Miller"} {
-				cards, err := e.r.CardsByOldKey(e.ctx(), e.s, key)
-				e.ok("CardsByOldKey", err)
+				cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{OldKey: key})
+				e.ok("FindCards by OldKey", err)
 				if got := strings.Join(names(cards), " "); got != want {
 					t.Errorf("%v: %q once had %s, want %q", test.view, got, key, want)
 				}

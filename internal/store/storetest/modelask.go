@@ -84,14 +84,14 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 	switch m.rng.IntN(12) {
 	case 9:
 		asked := []canon.CardID{id, m.card(), CardID(1), id}
-		return fmt.Sprintf("CardsByID %v", asked), func(r canon.Reader) (any, error) {
-			all, err := r.CardsByID(ctx, s, asked)
+		return fmt.Sprintf("FindCards by IDs %v", asked), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{IDs: asked})
 			return rows(all), err
 		}
 	case 10:
 		alias := one(m, "Old Hall", "old halls", "ete bis", "Ferryman", "nobody")
-		return "CardsByAlias " + alias, func(r canon.Reader) (any, error) {
-			all, err := r.CardsByAlias(ctx, s, markup.KeyOf(alias))
+		return "FindCards by Alias " + alias, func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{Alias: markup.KeyOf(alias)})
 			return rows(all), err
 		}
 	case 11:
@@ -101,24 +101,24 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 			return rows(all), err
 		}
 	case 0:
-		return fmt.Sprintf("CardByID %v", id), func(r canon.Reader) (any, error) {
-			c, ok, err := r.CardByID(ctx, s, id)
+		return fmt.Sprintf("FindCards by ID %v", id), func(r canon.Reader) (any, error) {
+			c, ok, err := canon.First(r.FindCards(ctx, s, canon.CardQuery{ID: id}))
 			return []any{c, ok}, err
 		}
 	case 1:
-		return fmt.Sprintf("CardsByKey %q", key), func(r canon.Reader) (any, error) {
-			all, err := r.CardsByKey(ctx, s, key)
+		return fmt.Sprintf("FindCards by Key %q", key), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{Key: key})
 			return rows(all), err
 		}
 	case 2:
 		code := one(m, "one", "two", "three", "four")
-		return "CardByCodename " + code, func(r canon.Reader) (any, error) {
-			c, ok, err := r.CardByCodename(ctx, s, code)
+		return "FindCards by Codename " + code, func(r canon.Reader) (any, error) {
+			c, ok, err := canon.First(r.FindCards(ctx, s, canon.CardQuery{Codename: code}))
 			return []any{c, ok}, err
 		}
 	case 3:
-		return fmt.Sprintf("CardsByOldKey %q", key), func(r canon.Reader) (any, error) {
-			all, err := r.CardsByOldKey(ctx, s, key)
+		return fmt.Sprintf("FindCards by OldKey %q", key), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{OldKey: key})
 			return rows(all), err
 		}
 	case 4:
@@ -129,8 +129,8 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 	case 5:
 		return fmt.Sprintf("Trash %+v", p), func(r canon.Reader) (any, error) { return cards(r.Trash(ctx, s, p)) }
 	case 6:
-		return fmt.Sprintf("TrashedWith %v", id), func(r canon.Reader) (any, error) {
-			all, err := r.TrashedWith(ctx, s.World, id)
+		return fmt.Sprintf("FindCards by TrashRoot %v", id), func(r canon.Reader) (any, error) {
+			all, err := r.FindCards(ctx, s, canon.CardQuery{TrashRoot: id})
 			return rows(all), err
 		}
 	default:
@@ -237,14 +237,18 @@ func (m *model) rowsAsked(s canon.Sight) (string, asked) {
 			return rows(all), err
 		}
 	case 6:
-		n := 1 + m.rng.IntN(m.ids+2)
-		return fmt.Sprintf("LinkByID and LayerByID %d", n), func(r canon.Reader) (any, error) {
-			l, lok, err := r.LinkByID(ctx, s, LinkID(n))
+		n, at := 1+m.rng.IntN(m.ids+2), one(m, 0, canon.Seq(1+m.rng.IntN(int(m.seq)+1)))
+		links, layers := []canon.LinkID{LinkID(n)}, []canon.LayerID{LayerID(n)}
+		if m.chance(30) {
+			links, layers = append(links, LinkID(n+1)), append(layers, LayerID(n+1))
+		}
+		return fmt.Sprintf("a link and a layer of id %d, at %d", n, at), func(r canon.Reader) (any, error) {
+			l, total, err := r.Links(ctx, s, canon.LinkQuery{IDs: links, AsOf: at, Page: p})
 			if err != nil {
 				return nil, err
 			}
-			y, yok, err := r.LayerByID(ctx, s, LayerID(n))
-			return []any{l, lok, y, yok}, err
+			y, err := r.Layers(ctx, s, canon.LayerQuery{IDs: layers, AsOf: at})
+			return []any{rows(l), total, rows(y)}, err
 		}
 	default:
 		return fmt.Sprintf("Wanted %+v", p), func(r canon.Reader) (any, error) {
@@ -279,15 +283,15 @@ func (m *model) othersAsked(s canon.Sight) (string, asked) {
 		}
 	case 4:
 		return "worlds and members", func(r canon.Reader) (any, error) {
-			worlds, err := r.Worlds(ctx)
+			worlds, err := r.Worlds(ctx, canon.WorldQuery{All: true})
 			if err != nil {
 				return nil, err
 			}
-			members, err := r.Members(ctx, s.World)
+			members, err := r.Members(ctx, canon.MemberQuery{World: s.World})
 			if err != nil {
 				return nil, err
 			}
-			memberships, err := r.Memberships(ctx, "bob")
+			memberships, err := r.Members(ctx, canon.MemberQuery{Subject: "bob"})
 			return []any{rows(worlds), rows(members), rows(memberships)}, err
 		}
 	default:

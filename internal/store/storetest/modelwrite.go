@@ -168,7 +168,7 @@ func (m *model) restore(w access.WorldID) []change {
 		if err != nil || len(roots) == 0 {
 			return err
 		}
-		family, err = r.TrashedWith(m.t.Context(), w, one(m, roots...).ID)
+		family, err = r.FindCards(m.t.Context(), canon.Sight{World: w, View: AsAll}, canon.CardQuery{TrashRoot: one(m, roots...).ID})
 		return err
 	})
 	for _, l := range m.living(w) {

@@ -208,8 +208,8 @@ func testNear(t *testing.T, open func(*testing.T) canon.Store) {
 	alias := func(v access.View, want ...string) {
 		t.Helper()
 		look(t, s, v, func(e eye) {
-			cards, err := e.r.CardsByAlias(e.ctx(), e.s, "old_mill")
-			e.ok("CardsByAlias", err)
+			cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Alias: "old_mill"})
+			e.ok("FindCards by Alias", err)
 			if got := names(cards); !slices.Equal(got, append([]string{}, want...)) {
 				t.Errorf("for %v the alias means %q, want %q", v, got, want)
 			}

@@ -129,23 +129,23 @@ func labelled(text string) access.Label {
 }
 
 var cardQuestions = []question{
-	{"CardByID", each(func(e eye, n int, _ access.Label) bool {
+	{"FindCards by ID", each(func(e eye, n int, _ access.Label) bool {
 		_, ok := e.card(n)
 		return ok
 	})},
-	{"CardByCodename", each(func(e eye, _ int, l access.Label) bool {
-		_, ok, err := e.r.CardByCodename(e.ctx(), e.s, "code-"+l.String())
-		e.ok("CardByCodename", err)
+	{"FindCards by Codename", each(func(e eye, _ int, l access.Label) bool {
+		_, ok, err := canon.First(e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Codename: "code-" + l.String()}))
+		e.ok("FindCards by Codename", err)
 		return ok
 	})},
-	{"CardsByKey", func(e eye) ([]access.Label, canon.Total) {
-		cards, err := e.r.CardsByKey(e.ctx(), e.s, "echo")
-		e.ok("CardsByKey", err)
+	{"FindCards by Key", func(e eye) ([]access.Label, canon.Total) {
+		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Key: "echo"})
+		e.ok("FindCards by Key", err)
 		return labelsOf(cards), uncounted
 	}},
-	{"CardsByOldKey", each(func(e eye, _ int, l access.Label) bool {
-		cards, err := e.r.CardsByOldKey(e.ctx(), e.s, markup.KeyOf("Town+Old "+l.String()))
-		e.ok("CardsByOldKey", err)
+	{"FindCards by OldKey", each(func(e eye, _ int, l access.Label) bool {
+		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{OldKey: markup.KeyOf("Town+Old " + l.String())})
+		e.ok("FindCards by OldKey", err)
 		return len(cards) == 1
 	})},
 	{"Cards by name", listed(canon.Filter{NameContains: "hall", NotName: "*+tags"})},
@@ -178,14 +178,14 @@ var cardQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"CardsByID", func(e eye) ([]access.Label, canon.Total) {
-		cards, err := e.r.CardsByID(e.ctx(), e.s, []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)})
-		e.ok("CardsByID", err)
+	{"FindCards by IDs", func(e eye) ([]access.Label, canon.Total) {
+		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{IDs: []canon.CardID{CardID(10), CardID(11), CardID(12), CardID(13), CardID(14)}})
+		e.ok("FindCards by IDs", err)
 		return labelsOf(cards), uncounted
 	}},
-	{"CardsByAlias", func(e eye) ([]access.Label, canon.Total) {
-		cards, err := e.r.CardsByAlias(e.ctx(), e.s, "every_hall")
-		e.ok("CardsByAlias", err)
+	{"FindCards by Alias", func(e eye) ([]access.Label, canon.Total) {
+		cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{Alias: "every_hall"})
+		e.ok("FindCards by Alias", err)
 		return labelsOf(cards), uncounted
 	}},
 	{"NearCards", func(e eye) ([]access.Label, canon.Total) {
@@ -297,8 +297,7 @@ var rowQuestions = []question{
 		return out, total
 	}},
 	{"Links by their start", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n+10))
-		e.ok("LinkByID", err)
+		_, ok := e.link(n + 10)
 		return ok
 	})},
 	{"Links by their label", func(e eye) (out []access.Label, _ canon.Total) {
@@ -312,9 +311,8 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"LinkByID", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LinkByID(e.ctx(), e.s, LinkID(n+20))
-		e.ok("LinkByID", err)
+	{"Links by ID", each(func(e eye, n int, _ access.Label) bool {
+		_, ok := e.link(n + 20)
 		return ok
 	})},
 	{"Layers", func(e eye) (out []access.Label, _ canon.Total) {
@@ -330,9 +328,8 @@ var rowQuestions = []question{
 		e.ok("Layers", err)
 		return len(rows) == 1
 	})},
-	{"LayerByID", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n))
-		e.ok("LayerByID", err)
+	{"Layers by ID", each(func(e eye, n int, _ access.Label) bool {
+		_, ok := e.layer(n)
 		return ok
 	})},
 	{"Events", func(e eye) (out []access.Label, _ canon.Total) {
@@ -348,9 +345,9 @@ var rowQuestions = []question{
 		e.ok("Events", err)
 		return total.Count == 1
 	})},
-	{"CardAt", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.CardAt(e.ctx(), e.s, CardID(n), canon.Seq(n))
-		e.ok("CardAt", err)
+	{"CardsAt of one card", each(func(e eye, n int, _ access.Label) bool {
+		_, ok, err := canon.First(e.r.CardsAt(e.ctx(), e.s, []canon.CardID{CardID(n)}, canon.Seq(n)))
+		e.ok("CardsAt of one card", err)
 		return ok
 	})},
 	{"CardsAt", func(e eye) (out []access.Label, _ canon.Total) {
@@ -361,9 +358,8 @@ var rowQuestions = []question{
 		}
 		return out, uncounted
 	}},
-	{"LayerByID of the hidden", each(func(e eye, n int, _ access.Label) bool {
-		_, ok, err := e.r.LayerByID(e.ctx(), e.s, LayerID(n+10))
-		e.ok("LayerByID", err)
+	{"Layers by ID of the hidden", each(func(e eye, n int, _ access.Label) bool {
+		_, ok := e.layer(n + 10)
 		return ok
 	})},
 }

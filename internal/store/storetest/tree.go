@@ -113,10 +113,10 @@ func testTrash(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("keeps together what went together, the root first", func(t *testing.T) {
 		for of, want := range map[int][]canon.CardID{1: {CardID(1), CardID(3), CardID(2)}, 5: {CardID(5)}, 2: {}, 4: {}} {
 			look(t, s, AsAll, func(e eye) {
-				cards, err := e.r.TrashedWith(e.ctx(), WorldID(1), CardID(of))
-				e.ok("TrashedWith", err)
+				cards, err := e.r.FindCards(e.ctx(), e.s, canon.CardQuery{TrashRoot: CardID(of)})
+				e.ok("FindCards by TrashRoot", err)
 				if got := ids(cards); !slices.Equal(got, want) {
-					t.Errorf("TrashedWith %d: %v, want %v", of, got, want)
+					t.Errorf("FindCards by TrashRoot %d: %v, want %v", of, got, want)
 				}
 			})
 		}
@@ -140,7 +140,7 @@ func testTrashNamed(t *testing.T, s canon.Store) {
 		look(t, s, v, func(e eye) {
 			want := v.Level >= access.LevelAdmin
 			if _, ok := e.card(1); ok != want {
-				t.Errorf("CardByID for %v: %v", v, ok)
+				t.Errorf("FindCards by ID for %v: %v", v, ok)
 			}
 			rows, _, err := e.r.Versions(e.ctx(), e.s, CardID(1), everything)
 			e.ok("Versions", err)

@@ -40,28 +40,27 @@ func testWorlds(t *testing.T, open func(*testing.T) canon.Store) {
 
 func testWorldsRead(t *testing.T, s canon.Store, first, second canon.World) {
 	look(t, s, AsAll, func(e eye) {
-		all, err := e.r.Worlds(e.ctx())
+		all, err := e.r.Worlds(e.ctx(), canon.WorldQuery{All: true})
 		e.ok("Worlds", err)
 		if want := []canon.World{second, first}; !reflect.DeepEqual(all, want) {
 			t.Errorf("Worlds:\n got %+v\nwant %+v", all, want)
 		}
 		for _, want := range []canon.World{first, second, second} {
-			got, ok, err := e.r.World(e.ctx(), want.ID)
-			e.ok("World", err)
+			got, ok, err := canon.First(e.r.Worlds(e.ctx(), canon.WorldQuery{ID: want.ID}))
+			e.ok("Worlds by ID", err)
 			if !ok || !reflect.DeepEqual(got, want) {
 				t.Errorf("World: %+v, %v, want %+v", got, ok, want)
 			}
 		}
-		got, ok, err := e.r.WorldBySlug(e.ctx(), second.Slug)
-		e.ok("WorldBySlug", err)
+		got, ok, err := canon.First(e.r.Worlds(e.ctx(), canon.WorldQuery{Slug: second.Slug}))
+		e.ok("Worlds by Slug", err)
 		if !ok || got.ID != second.ID {
-			t.Errorf("WorldBySlug: %+v, %v", got, ok)
+			t.Errorf("Worlds by Slug: %+v, %v", got, ok)
 		}
-		if _, ok, err = e.r.World(e.ctx(), WorldID(9)); ok || err != nil {
-			t.Errorf("a world that is not there: %v, %v", ok, err)
-		}
-		if _, ok, err = e.r.WorldBySlug(e.ctx(), "nowhere"); ok || err != nil {
-			t.Errorf("a slug that is not there: %v, %v", ok, err)
+		for _, none := range []canon.WorldQuery{{}, {ID: WorldID(9)}, {Slug: "nowhere"}} {
+			if found, err := e.r.Worlds(e.ctx(), none); len(found) > 0 || err != nil {
+				t.Errorf("%+v: %+v, %v; want no world", none, found, err)
+			}
 		}
 	})
 }
@@ -77,15 +76,15 @@ func testMembers(t *testing.T, s canon.Store) {
 	want := func(members, memberships []canon.Member) {
 		t.Helper()
 		look(t, s, AsAll, func(e eye) {
-			got, err := e.r.Members(e.ctx(), WorldID(1))
+			got, err := e.r.Members(e.ctx(), canon.MemberQuery{World: WorldID(1)})
 			e.ok("Members", err)
 			if !sameRows(got, members) {
 				t.Errorf("Members of the first world: %+v, want %+v", got, members)
 			}
-			got, err = e.r.Memberships(e.ctx(), "ann")
-			e.ok("Memberships", err)
+			got, err = e.r.Members(e.ctx(), canon.MemberQuery{Subject: "ann"})
+			e.ok("Members by Subject", err)
 			if !sameRows(got, memberships) {
-				t.Errorf("Memberships of ann: %+v, want %+v", got, memberships)
+				t.Errorf("Members by Subject ann: %+v, want %+v", got, memberships)
 			}
 		})
 	}
