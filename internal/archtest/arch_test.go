@@ -68,7 +68,7 @@ var mayImport = map[string][]string{
 	"store/finder":            {"canon", "search", "store/words", "markup", "access", "fault"},
 	"store/service":           {"identity", "job", "access"},
 	"store/sqlite":            {"canon", "disk", "search", "store/finder", "store/service", "markup", "access", "fault"},
-	"store/postgres":          {"canon", "search", "store/finder", "store/service", "markup", "access", "fault"},
+	"store/postgres":          {"canon", "search", "store/finder", "store/service", "markup", "access", "fault", "wait"},
 	"store/postgres/pgtest":   {},
 	"store/sqlite/sqlitetest": {"store/sqlite", "store/storetest"},
 	"store/storetest":         {"canon", "markup", "access", "fault", "racing", "store/memory"},

@@ -34,6 +34,7 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"loregate/internal/fault"
+	"loregate/internal/wait"
 )
 
 //go:embed migrations/*.sql
@@ -141,6 +142,12 @@ func checkServer(ctx context.Context, c *pgx.Conn) error {
 // back it up, and programs of before cannot write to it afterwards.
 func migrate(ctx context.Context, pool *pgxpool.Pool, upgrade bool) error {
 	at, err := schemaOf(ctx, pool)
+	if err == nil && at > 0 && at < schemaVersion && !upgrade {
+		// Another process may be making a new database's schema, step by step.
+		if err = waitForGoose(ctx, pool); err == nil {
+			at, err = schemaOf(ctx, pool)
+		}
+	}
 	if err == nil {
 		err = knownFormat(at)
 	}
@@ -174,13 +181,35 @@ func schemaOf(ctx context.Context, pool *pgxpool.Pool) (at int, err error) {
 	return at, err
 }
 
+// migrationWait is how long a process waits for another that migrates.
+const migrationWait = 2 * time.Minute
+
+// waitForGoose returns when no process migrates the database.
+func waitForGoose(ctx context.Context, pool *pgxpool.Pool) error {
+	ctx, cancel := context.WithTimeout(ctx, migrationWait)
+	defer cancel()
+	c, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	for {
+		var free bool // the lock is let go of at once
+		if err := c.QueryRow(ctx, "SELECT CASE WHEN pg_try_advisory_lock($1) THEN pg_advisory_unlock($1) END IS NOT NULL", int64(lock.DefaultLockID)).Scan(&free); err != nil || free {
+			return err
+		}
+		if !wait.For(ctx, 50*time.Millisecond) {
+			return context.Cause(ctx)
+		}
+	}
+}
+
 func runGoose(ctx context.Context, c *pgx.ConnConfig) (err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
 	}
-	// Asked each second, for two minutes.
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 120))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, uint64(migrationWait.Seconds()))) // asked each second
 	if err != nil {
 		return err
 	}
