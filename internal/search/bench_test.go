@@ -49,7 +49,7 @@ func library(b *testing.B, docs int) (*Index, func() string) {
 			list = nil
 		}
 	}
-	if err := x.Tidy(b.Context()); err != nil {
+	if err := x.Tidy(b.Context(), 1); err != nil {
 		b.Fatal(err)
 	}
 	return x, word

@@ -185,7 +185,7 @@ func TestSearchesGoOnBesideChanges(t *testing.T) {
 		}
 		if n%7 == 0 {
 			wg.Go(func() {
-				if err := x.Tidy(t.Context()); err != nil {
+				if err := x.Tidy(t.Context(), 2); err != nil {
 					t.Error(err)
 				}
 			})

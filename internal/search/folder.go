@@ -89,7 +89,7 @@ func (s *shelf) isPast(ctx context.Context, from Source, at Position) (bool, err
 }
 
 // save writes what changed of an index, where this process may.
-func (l *Library) save(ctx context.Context, s *shelf) error {
+func (l *Library) save(ctx context.Context, s *shelf, steps int) error {
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.tried = time.Now()
@@ -105,7 +105,7 @@ func (l *Library) save(ctx context.Context, s *shelf) error {
 		if at.Seq, at.Hash, err = from.Head(ctx); err != nil {
 			return err
 		}
-		_, err = s.follow(ctx, from, now, waitFor)
+		_, err = s.follow(ctx, from, now, steps)
 		return err
 	})
 	if err != nil {
@@ -116,28 +116,32 @@ func (l *Library) save(ctx context.Context, s *shelf) error {
 			return err
 		}
 	}
-	frozen := s.freeze(now)
-	if frozen == nil {
+	var frozen *Frozen
+	if frozen, at.State = s.freeze(now); frozen == nil {
 		return nil // it went on meanwhile, and is written another time
 	}
-	at.State = now
 	if err := frozen.Save(s.files.path, at, lockName); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.saved = now
+	s.saved = at.State
 	return nil
 }
 
-// freeze gives the index where it is at a state.
-func (s *shelf) freeze(at State) *Frozen {
+// freeze gives the index and how far it goes, where that is not past a state. One that is
+// behind is written too: it goes on from there, and may still hold what was erased since.
+func (s *shelf) freeze(now State) (*Frozen, State) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.at.Tag != at.Tag || s.at.Epoch != at.Epoch || s.at.Gen != at.Gen {
-		return nil
+	if s.at.Tag != now.Tag || s.at.Epoch != now.Epoch || s.at.Gen > now.Gen {
+		return nil, State{}
 	}
-	return s.index.Freeze()
+	at := now
+	if s.at.Gen < now.Gen {
+		at.Gen, at.Scrub = s.at.Gen, s.saved.Scrub
+	}
+	return s.index.Freeze(), at
 }
 
 // Scrub writes the files of a world anew, without any text that is in no document now, and
@@ -150,11 +154,11 @@ func (l *Library) Scrub(ctx context.Context, world ID) error {
 	if _, err := os.Stat(s.files.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return l.save(ctx, s)
+	return l.save(ctx, s, waitFor)
 }
 
 // Flush writes the files of a world's index now, where this process may.
-func (l *Library) Flush(ctx context.Context, world ID) error { return l.save(ctx, l.shelf(world)) }
+func (l *Library) Flush(ctx context.Context, world ID) error { return l.save(ctx, l.shelf(world), waitFor) }
 
 // removeOrphans removes the folders of worlds that the store has not.
 func (l *Library) removeOrphans(ctx context.Context) error {

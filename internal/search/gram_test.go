@@ -66,7 +66,7 @@ func TestLongListsAnswerAsAScan(t *testing.T) {
 			t.Fatal(err)
 		}
 		if round%4 == 3 {
-			if err := x.Tidy(t.Context()); err != nil {
+			if err := x.Tidy(t.Context(), 2); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -215,7 +215,7 @@ func wantScan(t *testing.T, x *Index, living map[ID]Doc, q Query, shown string) 
 func reopen(t *testing.T, x *Index, dir string, seq uint64) *Index {
 	t.Helper()
 	at := Position{State: State{Tag: "world", Gen: 7}, Seq: seq, Hash: "hash"}
-	if err := errors.Join(x.Tidy(t.Context()), x.Freeze().Save(dir, at, ""), x.Clear()); err != nil {
+	if err := errors.Join(x.Tidy(t.Context(), 2), x.Freeze().Save(dir, at, ""), x.Clear()); err != nil {
 		t.Fatal(err)
 	}
 	x, got, err := Load(dir)

@@ -113,7 +113,7 @@ func (l *Library) Close() (err error) {
 	<-l.stopped
 	for _, s := range l.list() {
 		if s.changed() {
-			err = errors.Join(err, l.save(context.Background(), s))
+			err = errors.Join(err, l.save(context.Background(), s, waitFor))
 		}
 		err = errors.Join(err, s.close())
 	}
@@ -354,16 +354,15 @@ func (l *Library) run(ctx context.Context) {
 	defer pause.Stop()
 	for {
 		changed := l.cfg.Changed()
-		busy, began := false, time.Now()
+		busy := false
 		for _, s := range l.list() {
 			more, err := l.keepUp(ctx, s)
 			busy = busy || more
 			l.warn(err)
 		}
 		wait := saveEvery
-		if busy {
-			wait = time.Since(began) // half of a processor is for others
-			changed = nil
+		if busy { // searches wait for what is not taken in yet
+			wait, changed = 0, nil
 		}
 		pause.Reset(wait)
 		select {
@@ -400,14 +399,18 @@ func (l *Library) keepUp(ctx context.Context, s *shelf) (more bool, err error) {
 	}); err != nil {
 		return more, err
 	}
-	if err := s.index.Tidy(ctx); err != nil || more {
+	share := 2
+	if more {
+		share = 1
+	}
+	if err := s.index.Tidy(ctx, share); err != nil {
 		return more, err
 	}
 	scrub := s.scrubDue(at)
 	if scrub || s.changed() && s.rested() {
-		return false, l.save(ctx, s)
+		return more, l.save(ctx, s, atOnce)
 	}
-	return false, nil
+	return more, nil
 }
 
 // rested reports whether the files were not written just now.

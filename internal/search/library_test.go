@@ -270,7 +270,7 @@ func TestFilesAreWrittenByOne(t *testing.T) {
 	a, b := w.open(t, dir), w.open(t, dir)
 	w.put(1, &Doc{Text: "ferry"})
 	w.finds(t, a, "ferry", 1)
-	if err := a.save(t.Context(), a.shelf(theWorld)); err != nil {
+	if err := a.save(t.Context(), a.shelf(theWorld), waitFor); err != nil {
 		t.Fatal(err)
 	}
 	w.put(2, &Doc{Text: "ferry"})
@@ -296,7 +296,7 @@ func TestNoFileHoldsWhatWasErased(t *testing.T) {
 			w.put(i, &Doc{Text: "unspeakable ferry"})
 		}
 		w.finds(t, l, "unspeakable", all(20)...)
-		if err := l.save(t.Context(), l.shelf(theWorld)); err != nil {
+		if err := l.save(t.Context(), l.shelf(theWorld), waitFor); err != nil {
 			t.Fatal(err)
 		}
 		if !holds(t, dir, "unspeakable") {
@@ -347,7 +347,7 @@ func TestAFolderThatIsLostIsMadeAgain(t *testing.T) {
 	l := w.open(t, dir)
 	w.put(1, &Doc{Text: "ferry"})
 	w.finds(t, l, "ferry", 1)
-	if err := errors.Join(l.save(t.Context(), l.shelf(theWorld)), os.RemoveAll(dir)); err != nil {
+	if err := errors.Join(l.save(t.Context(), l.shelf(theWorld), waitFor), os.RemoveAll(dir)); err != nil {
 		t.Fatal(err)
 	}
 	w.finds(t, l, "ferry", 1)
@@ -480,7 +480,7 @@ func TestManySearchAndOneWrites(t *testing.T) {
 		w.put(byte(r.IntN(200)), &Doc{Text: "ferry"})
 		if i%40 == 0 {
 			for _, l := range libraries {
-				if err := l.save(t.Context(), l.shelf(theWorld)); err != nil {
+				if err := l.save(t.Context(), l.shelf(theWorld), waitFor); err != nil {
 					t.Error(err)
 				}
 			}
@@ -533,4 +533,45 @@ func TestManySmallChangesAreTakenInBeforeAnybodyAsks(t *testing.T) {
 	if len(l.list()) != 1 {
 		t.Error("many small changes make no index")
 	}
+}
+
+// TestAnIndexThatIsBehindIsWritten, and goes on from there in the next process. Until it has
+// taken in an erasure its files do not say that they have.
+func TestAnIndexThatIsBehindIsWritten(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	l := w.open(t, dir)
+	w.put(1, &Doc{Text: "unspeakable ferry"})
+	w.finds(t, l, "ferry", 1)
+	s := l.shelf(theWorld)
+	if err := l.save(t.Context(), s, waitFor); err != nil {
+		t.Fatal(err)
+	}
+	w.put(1, &Doc{Text: "ferry"})
+	w.put(2, &Doc{Text: "ferry"})
+	w.mu.Lock()
+	w.at.Scrub++
+	w.mu.Unlock()
+	if err := l.save(t.Context(), s, 0); err != nil {
+		t.Fatal(err)
+	}
+	x, at, err := Load(s.files.path)
+	if err != nil || x.Clear() != nil {
+		t.Fatal(err)
+	}
+	switch at.Gen {
+	case 1:
+		if at.Scrub != 0 || !s.scrubDue(w.at) {
+			t.Errorf("files that go to %+v say that nothing erased is in them", at)
+		}
+	case 3: // the background was faster
+	default:
+		t.Errorf("the files go to %+v", at)
+	}
+	if err := l.Scrub(t.Context(), theWorld); err != nil || holds(t, dir, "unspeakable") {
+		t.Errorf("after the scrub the files hold it: %v", err)
+	}
+	closed(t, l)
+	l = w.open(t, dir)
+	w.finds(t, l, "ferry", 1, 2)
+	closed(t, l)
 }

@@ -57,9 +57,9 @@ func (l *level) mergeSmall() error {
 }
 
 // Tidy merges segments that Apply left, until there are few, or the context ends. Searches
-// and changes go on meanwhile. After each merge it rests for as long as that took: half of a
-// processor is for others.
-func (x *Index) Tidy(ctx context.Context) error {
+// and changes go on meanwhile. It takes one part of a processor in share: after each merge it
+// rests as long as the others need.
+func (x *Index) Tidy(ctx context.Context, share int) error {
 	for {
 		began := time.Now()
 		l, parts, segments, dead := x.beginMerge()
@@ -69,7 +69,7 @@ func (x *Index) Tidy(ctx context.Context) error {
 		s := merged(ctx, segments, dead)
 		select {
 		case <-ctx.Done():
-		case <-time.After(time.Since(began)):
+		case <-time.After(time.Duration(share-1) * time.Since(began)):
 		}
 		if err := x.endMerge(l, parts, dead, s); err != nil || ctx.Err() != nil {
 			return errors.Join(err, ctx.Err())
