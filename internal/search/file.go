@@ -117,10 +117,12 @@ func (x *Index) write(dir string, p *frozenPart) error {
 		return writeFile(dir, p.onDisk.File, p.part.data)
 	}
 	p.onDisk.File = uuid.Must(uuid.NewV7()).String() + segmentSuffix
-	if err := writeFile(dir, p.onDisk.File, p.part.data); err != nil {
+	if err := x.using(p.part, func(data []byte) error {
+		p.onDisk.Sum = crc32.Checksum(data, castagnoli)
+		return writeFile(dir, p.onDisk.File, data)
+	}); err != nil {
 		return err
 	}
-	p.onDisk.Sum = crc32.Checksum(p.part.data, castagnoli)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.hasPart(p.part) || p.part.merging {
@@ -130,8 +132,45 @@ func (x *Index) write(dir string, p *frozenPart) error {
 	if err != nil {
 		return err
 	}
+	if err := p.part.drop(); err != nil {
+		return errors.Join(err, unmap())
+	}
 	p.part.segment, p.part.unmap, p.part.file, p.part.sum = s, unmap, p.onDisk.File, p.onDisk.Sum
 	return nil
+}
+
+// errGone is what Save answers where a part was merged or taken out meanwhile, so that it
+// cannot be read any more.
+var errGone = errors.New("search: a segment is gone")
+
+// using gives f the bytes of a part that was frozen. One that is mapped is kept from being
+// unmapped; where it is being merged, searches and changes wait.
+func (x *Index) using(p *part, f func(data []byte) error) error {
+	x.mu.Lock()
+	has, mapped, merging := x.hasPart(p), p.unmap != nil, p.merging
+	data := p.data
+	p.merging = merging || has && mapped
+	x.mu.Unlock()
+	switch {
+	case !has && mapped:
+		return errGone
+	case !mapped:
+		return f(data)
+	case merging:
+		x.mu.RLock()
+		defer x.mu.RUnlock()
+		if !x.hasPart(p) {
+			return errGone
+		}
+		return f(data)
+	}
+	err := f(data)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if p.merging = false; p.left {
+		err = errors.Join(err, p.drop())
+	}
+	return err
 }
 
 // hasPart reports whether a part is in the index still.

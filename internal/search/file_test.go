@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -150,7 +151,13 @@ func TestRubbishIsRemoved(t *testing.T) {
 // TestSearchesGoOnBesideChanges searches while documents change, and segments are merged
 // and saved. A document that never changes is always found, once.
 func TestSearchesGoOnBesideChanges(t *testing.T) {
+	t.Run("on the heap", func(t *testing.T) { searchBesideChanges(t, scratch{}) })
+	t.Run("in files", func(t *testing.T) { searchBesideChanges(t, scratch{t.TempDir(), 256}) })
+}
+
+func searchBesideChanges(t *testing.T, in scratch) {
 	x, dir := New(), t.TempDir()
+	x.scratch = in
 	if err := x.Apply([]Doc{{ID: ID{15: 1, 0: 9}, Level: 1, Text: "evermore"}}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -191,14 +198,48 @@ func TestSearchesGoOnBesideChanges(t *testing.T) {
 			})
 		}
 		if n%50 == 0 {
-			if err := x.Freeze().Save(dir, Position{Seq: uint64(n)}, ""); err != nil {
+			if err := x.Freeze().Save(dir, Position{Seq: uint64(n)}, ""); err != nil && !errors.Is(err, errGone) {
 				t.Fatal(err)
 			}
 		}
 	}
 	close(done)
 	wg.Wait()
+	if left, err := os.ReadDir(cmp.Or(in.dir, t.TempDir())); err != nil || len(left) > 0 {
+		t.Errorf("merges left %v, %v", left, err)
+	}
 	if err := x.Clear(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestAMergeThatCannotBeWrittenChangesNothing, and is done when it can.
+func TestAMergeThatCannotBeWrittenChangesNothing(t *testing.T) {
+	taken := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	x, living := New(), map[ID]Doc{}
+	x.scratch = scratch{taken, 1}
+	for range fanout {
+		var docs []Doc
+		for i := range uint64(mergeNow) {
+			d := randomDoc(r, i+uint64(len(living)))
+			docs, living[d.ID] = append(docs, d), d
+		}
+		if err := x.Apply(docs, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	q, shown := randomQuery(r)
+	if err := x.Tidy(t.Context(), 1); err == nil {
+		t.Error("a merge was written into a file that is no folder")
+	}
+	wantScan(t, x, living, q, shown)
+	x.scratch.dir = t.TempDir()
+	if err := x.Tidy(t.Context(), 1); err != nil {
+		t.Error(err)
+	}
+	wantScan(t, x, living, q, shown)
 }

@@ -71,6 +71,7 @@ func (s *shelf) load(ctx context.Context, from Source) error {
 		}
 		same, err := s.isPast(ctx, from, at)
 		if err == nil && same {
+			x.scratch = s.index.scratch
 			s.index, s.at, s.saved, s.since = x, at.State, at.State, at.Gen
 			return nil
 		}
@@ -120,7 +121,10 @@ func (l *Library) save(ctx context.Context, s *shelf, steps int) error {
 	if frozen, at.State = s.freeze(now); frozen == nil {
 		return nil // it went on meanwhile, and is written another time
 	}
-	if err := frozen.Save(s.files.path, at, lockName); err != nil {
+	switch err := frozen.Save(s.files.path, at, lockName); {
+	case errors.Is(err, errGone):
+		return nil // it went on meanwhile too
+	case err != nil:
 		return err
 	}
 	s.mu.Lock()
@@ -158,7 +162,9 @@ func (l *Library) Scrub(ctx context.Context, world ID) error {
 }
 
 // Flush writes the files of a world's index now, where this process may.
-func (l *Library) Flush(ctx context.Context, world ID) error { return l.save(ctx, l.shelf(world), waitFor) }
+func (l *Library) Flush(ctx context.Context, world ID) error {
+	return l.save(ctx, l.shelf(world), waitFor)
+}
 
 // removeOrphans removes the folders of worlds that the store has not.
 func (l *Library) removeOrphans(ctx context.Context) error {

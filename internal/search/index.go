@@ -32,8 +32,9 @@ type Doc struct {
 
 // Index is the index of one world. It is safe for concurrent use.
 type Index struct {
-	mu     sync.RWMutex
-	levels map[int]*level // guarded by mu
+	scratch scratch // of merges
+	mu      sync.RWMutex
+	levels  map[int]*level // guarded by mu
 }
 
 // level is the documents of one level. Later segments hold later documents.

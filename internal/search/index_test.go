@@ -186,6 +186,7 @@ func TestAnswersAreThoseOfAScan(t *testing.T) {
 			if r.IntN(5) == 0 {
 				x = reopen(t, x, dir, uint64(round))
 			}
+			x.scratch = scratch{dir: t.TempDir(), from: r.IntN(2000)}
 			if r.IntN(6) == 0 {
 				if err := x.Scrub(); err != nil {
 					t.Fatal(err)

@@ -135,6 +135,7 @@ func (l *Library) shelf(world ID) *shelf {
 	s := l.shelves[world]
 	if s == nil {
 		s = &shelf{world: world, index: New(), files: newFolder(l.cfg.Dir, world)}
+		s.index.scratch = scratch{l.cfg.Dir, largeMerge}
 		l.shelves[world] = s
 	}
 	return s

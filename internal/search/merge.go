@@ -50,7 +50,11 @@ func (l *level) mergeSmall() error {
 		if parts == nil {
 			return nil
 		}
-		if err := l.replace(parts, &part{segment: mergedWhole(parts...)}); err != nil {
+		one, err := mergedWhole(scratch{}, parts...)
+		if err == nil {
+			err = l.replace(parts, one)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -66,13 +70,13 @@ func (x *Index) Tidy(ctx context.Context, share int) error {
 		if parts == nil {
 			return nil
 		}
-		s := merged(ctx, segments, dead)
+		one, merr := merged(ctx, x.scratch, segments, dead)
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Duration(share-1) * time.Since(began)):
 		}
-		if err := x.endMerge(l, parts, dead, s); err != nil || ctx.Err() != nil {
-			return errors.Join(err, ctx.Err())
+		if err := errors.Join(merr, x.endMerge(l, parts, dead, one), ctx.Err()); err != nil {
+			return err
 		}
 	}
 }
@@ -95,9 +99,9 @@ func (x *Index) beginMerge() (*level, []*part, []*segment, [][]uint64) {
 	return nil, nil, nil, nil
 }
 
-// endMerge puts a segment in the place of the parts that it was made of, without what died
+// endMerge puts a part in the place of those that it was made of, without what died
 // meanwhile, or, with none, lets go of the parts.
-func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, s *segment) error {
+func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, one *part) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	var died []ID
@@ -114,14 +118,16 @@ func (x *Index) endMerge(l *level, parts []*part, dead [][]uint64, s *segment) e
 		for _, p := range parts {
 			errs = append(errs, p.drop())
 		}
+		if one != nil {
+			errs = append(errs, one.drop())
+		}
 		return errors.Join(errs...)
 	}
-	if s == nil {
+	if one == nil {
 		return nil
 	}
-	one := &part{segment: s}
 	for _, id := range died {
-		if doc, ok := s.find(id); ok {
+		if doc, ok := one.find(id); ok {
 			one.kill(doc)
 		}
 	}
@@ -136,7 +142,11 @@ func (x *Index) Scrub() (err error) {
 	for _, l := range x.levels {
 		for _, p := range slices.Clone(l.parts) {
 			if p.gone > 0 && !p.merging {
-				err = errors.Join(err, l.replace([]*part{p}, &part{segment: mergedWhole(p)}))
+				one, merr := mergedWhole(x.scratch, p)
+				if merr == nil {
+					merr = l.replace([]*part{p}, one)
+				}
+				err = errors.Join(err, merr)
 			}
 		}
 	}
@@ -159,8 +169,9 @@ func (l *level) replace(parts []*part, one *part) (err error) {
 	}
 	if one.n > one.gone {
 		l.parts = append(l.parts, one)
+		return err
 	}
-	return err
+	return errors.Join(err, one.drop())
 }
 
 func isSet(bits []uint64, doc uint32) bool { return bits != nil && bits[doc/64]&(1<<(doc%64)) != 0 }
@@ -173,16 +184,24 @@ func segmentsOf(parts []*part) (segments []*segment, dead [][]uint64) {
 	return segments, dead
 }
 
-// mergedWhole makes one segment of the living documents of parts.
-func mergedWhole(parts ...*part) *segment {
+// mergedWhole makes one part of the living documents of several.
+func mergedWhole(in scratch, parts ...*part) (*part, error) {
 	segments, dead := segmentsOf(parts)
-	return merged(context.Background(), segments, dead)
+	return merged(context.Background(), in, segments, dead)
 }
 
-// merged makes one segment of the documents of several that are not dead; nil where the
-// context ends before.
-func merged(ctx context.Context, segments []*segment, dead [][]uint64) *segment {
-	w := newWriter()
+// merged makes one part of the documents of several segments that are not dead; nil where
+// the context ends before.
+func merged(ctx context.Context, in scratch, segments []*segment, dead [][]uint64) (_ *part, err error) {
+	w := newWriter(in)
+	done := false
+	defer func() {
+		if !done {
+			for _, s := range w.spools() {
+				err = errors.Join(err, s.close())
+			}
+		}
+	}()
 	renumbered := make([][]uint32, len(segments))
 	for i, p := range segments {
 		renumbered[i] = make([]uint32, p.n)
@@ -197,9 +216,9 @@ func merged(ctx context.Context, segments []*segment, dead [][]uint64) *segment 
 	}
 	var terms [len(w.dicts)][][]uint32 // by segment: the new number of each term
 	for dict := range w.dicts {
-		var done bool
-		if terms[dict], done = mergeDictionary(ctx, &w.dicts[dict], segments, dict, renumbered); !done {
-			return nil
+		var whole bool
+		if terms[dict], whole = mergeDictionary(ctx, &w.dicts[dict], segments, dict, renumbered); !whole {
+			return nil, nil
 		}
 	}
 	for i, p := range segments {
@@ -208,14 +227,15 @@ func merged(ctx context.Context, segments []*segment, dead [][]uint64) *segment 
 				continue
 			}
 			if doc%termsAtOnce == 0 && ctx.Err() != nil {
-				return nil
+				return nil, nil
 			}
 			w.beginTerms()
 			p.eachTerm(uint32(doc), func(dict, term int) { w.term(dict, terms[dict][i][term]) })
 			w.endTerms()
 		}
 	}
-	return w.segment()
+	done = true
+	return w.part()
 }
 
 // termsAtOnce is how many terms are merged between looks at the context.

@@ -3,7 +3,9 @@ package search
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -79,7 +81,7 @@ func (g *gathered) hold(at uint32) {
 
 // segment makes the segment.
 func (b *builder) segment() *segment {
-	w := newWriter()
+	w := newWriter(scratch{})
 	for _, d := range b.docs {
 		w.document(d.id, d.length, d.row)
 	}
@@ -99,7 +101,11 @@ func (b *builder) segment() *segment {
 		}
 		w.endTerms()
 	}
-	return w.segment()
+	p, err := w.part()
+	if err != nil {
+		panic(err) // on the heap there is none
+	}
+	return p.segment
 }
 
 func (g *gathered) writeTo(d *dictionaryWriter) {
@@ -123,7 +129,10 @@ func spotsSize(spots []byte, n uint32) (size int) {
 // writer writes a segment: documents, then the dictionaries in the order of their terms, then
 // the terms of each document.
 type writer struct {
+	in       scratch
 	seg      segment
+	rowData  spool
+	terms    spool
 	dicts    [3]dictionaryWriter
 	dict     int    // of the document's terms under way
 	lastTerm uint32 // in that dictionary
@@ -132,6 +141,8 @@ type writer struct {
 // dictionaryWriter writes a dictionary term by term.
 type dictionaryWriter struct {
 	dictionary
+	docs    spool
+	spots   spool
 	lengths *[]byte    // of the documents
 	forward [][]uint32 // terms by document; nil where they are known otherwise
 	from    [4]int     // where the list under way begins in docs, spots, skips and tops
@@ -175,12 +186,24 @@ func (f *frontier) appendTo(b []byte) []byte {
 	return append(binary.AppendUvarint(b, uint64(n)), pairs...)
 }
 
-func newWriter() *writer {
-	w := &writer{}
+func newWriter(in scratch) *writer {
+	w := &writer{in: in}
 	for i := range w.dicts {
 		w.dicts[i].lengths = &w.seg.lengths
 	}
+	for _, s := range w.spools() {
+		s.in = in
+	}
 	return w
+}
+
+// spools are those of a writer.
+func (w *writer) spools() []*spool {
+	list := []*spool{&w.rowData, &w.terms}
+	for i := range w.dicts {
+		list = append(list, &w.dicts[i].docs, &w.dicts[i].spots)
+	}
+	return list
 }
 
 func (w *writer) document(id ID, length uint32, row []byte) {
@@ -188,12 +211,13 @@ func (w *writer) document(id ID, length uint32, row []byte) {
 	s.n++
 	s.ids = append(s.ids, id[:]...)
 	s.lengths = binary.LittleEndian.AppendUint32(s.lengths, length)
-	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(len(s.rowData)))
-	s.rowData = append(s.rowData, row...)
+	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(w.rowData.len()))
+	w.rowData.b = append(w.rowData.b, row...)
+	w.rowData.spill()
 }
 
 func (d *dictionaryWriter) begin() {
-	d.from = [4]int{len(d.docs), len(d.spots), len(d.skips), len(d.tops)}
+	d.from = [4]int{d.docs.len(), d.spots.len(), len(d.skips), len(d.tops)}
 	d.n, d.inName, d.last = 0, 0, end
 }
 
@@ -201,23 +225,23 @@ func (d *dictionaryWriter) begin() {
 func (d *dictionaryWriter) entry(e entry, spots []byte) {
 	if d.n > 0 && d.n%blockSize == 0 {
 		d.skips = binary.LittleEndian.AppendUint32(d.skips, d.last)
-		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(len(d.docs)))
-		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(len(d.spots)))
+		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(d.docs.len()))
+		d.skips = binary.LittleEndian.AppendUint32(d.skips, uint32(d.spots.len()))
 		d.tops = d.best.appendTo(d.tops)
 	}
 	d.best.add(e.weight(), binary.LittleEndian.Uint32((*d.lengths)[4*e.doc:]))
 	v := uint64(e.doc-d.last) << 1
 	if e.inName == 0 && e.text == 1 {
-		d.docs = binary.AppendUvarint(d.docs, v|1)
+		d.docs.b = binary.AppendUvarint(d.docs.b, v|1)
 	} else {
-		d.docs = binary.AppendUvarint(d.docs, v)
-		d.docs = binary.AppendUvarint(d.docs, uint64(e.inName))
-		d.docs = binary.AppendUvarint(d.docs, uint64(e.text))
+		d.docs.b = binary.AppendUvarint(d.docs.b, v)
+		d.docs.b = binary.AppendUvarint(d.docs.b, uint64(e.inName))
+		d.docs.b = binary.AppendUvarint(d.docs.b, uint64(e.text))
 	}
 	if e.text == 0 && e.inName > 0 {
 		d.inName++
 	}
-	d.spots = append(d.spots, spots...)
+	d.spots.b = append(d.spots.b, spots...)
 	d.n, d.last = d.n+1, e.doc
 	if d.forward != nil {
 		d.forward[e.doc] = append(d.forward[e.doc], uint32(d.size()))
@@ -236,6 +260,8 @@ func (d *dictionaryWriter) finish(word []byte) {
 	}
 	d.words = binary.LittleEndian.AppendUint32(d.words, uint32(len(d.wordData)))
 	d.wordData = append(append(d.wordData, word...), '\n')
+	d.docs.spill()
+	d.spots.spill()
 	for _, v := range []int{d.n, d.inName, d.from[0], d.from[1], d.from[2], d.from[3]} {
 		d.lists = binary.LittleEndian.AppendUint32(d.lists, uint32(v))
 	}
@@ -243,13 +269,14 @@ func (d *dictionaryWriter) finish(word []byte) {
 
 // beginTerms begins the terms of the next document. They come by dictionary, rising.
 func (w *writer) beginTerms() {
-	w.seg.forward = binary.LittleEndian.AppendUint32(w.seg.forward, uint32(len(w.seg.terms)))
+	w.terms.spill()
+	w.seg.forward = binary.LittleEndian.AppendUint32(w.seg.forward, uint32(w.terms.len()))
 	w.dict, w.lastTerm = 0, end
 }
 
 func (w *writer) term(dict int, term uint32) {
 	w.nextDict(dict)
-	w.seg.terms = binary.AppendUvarint(w.seg.terms, uint64(term-w.lastTerm))
+	w.terms.b = binary.AppendUvarint(w.terms.b, uint64(term-w.lastTerm))
 	w.lastTerm = term
 }
 
@@ -257,13 +284,18 @@ func (w *writer) endTerms() { w.nextDict(len(w.dicts) - 1) }
 
 func (w *writer) nextDict(dict int) {
 	for ; w.dict < dict; w.dict++ {
-		w.seg.terms = append(w.seg.terms, 0)
+		w.terms.b = append(w.terms.b, 0)
 		w.lastTerm = end
 	}
 }
 
-// segment makes the segment of what was written.
-func (w *writer) segment() *segment {
+// part makes the segment of what was written.
+func (w *writer) part() (_ *part, err error) {
+	defer func() {
+		for _, s := range w.spools() {
+			err = errors.Join(err, s.close())
+		}
+	}()
 	s := w.seg
 	order := make([]uint32, s.n)
 	for i := range order {
@@ -273,8 +305,8 @@ func (w *writer) segment() *segment {
 	for _, doc := range order {
 		s.byID = binary.LittleEndian.AppendUint32(s.byID, doc)
 	}
-	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(len(s.rowData)))
-	s.forward = binary.LittleEndian.AppendUint32(s.forward, uint32(len(s.terms)))
+	s.rows = binary.LittleEndian.AppendUint32(s.rows, uint32(w.rowData.len()))
+	s.forward = binary.LittleEndian.AppendUint32(s.forward, uint32(w.terms.len()))
 	for i := range w.dicts {
 		d := w.dicts[i].dictionary
 		d.words = binary.LittleEndian.AppendUint32(d.words, uint32(len(d.wordData)))
@@ -283,35 +315,61 @@ func (w *writer) segment() *segment {
 		}
 		s.dicts[i] = d
 	}
-	return assemble(&s)
+	return w.assemble(&s)
 }
 
-// assemble puts the parts of a segment in a row, and opens it.
-func assemble(s *segment) *segment {
+// spooled gives the parts of a segment, of which some lie in spools.
+func (w *writer) spooled(s *segment) (list []*spool) {
+	in := map[*[]byte]*spool{&s.rowData: &w.rowData, &s.terms: &w.terms}
+	for i := range s.dicts {
+		in[&s.dicts[i].docs], in[&s.dicts[i].spots] = &w.dicts[i].docs, &w.dicts[i].spots
+	}
+	for _, part := range s.parts() {
+		if in[part] == nil {
+			in[part] = &spool{b: *part}
+		}
+		list = append(list, in[part])
+	}
+	return list
+}
+
+// assemble puts the parts of a segment in a row, and opens it. A large one lies in a file of
+// the writer's folder.
+func (w *writer) assemble(s *segment) (*part, error) {
+	parts := w.spooled(s)
+	head := binary.LittleEndian.AppendUint64([]byte(magic), uint64(s.n))
 	size := headerSize
-	for _, part := range s.parts() {
-		size += (len(*part) + 7) &^ 7
+	for _, p := range parts {
+		head = binary.LittleEndian.AppendUint64(head, uint64(size))
+		head = binary.LittleEndian.AppendUint64(head, uint64(p.len()))
+		size += (p.len() + 7) &^ 7
 	}
-	var b bytes.Buffer
-	b.Grow(size)
-	b.WriteString(magic)
-	head := binary.LittleEndian.AppendUint64(nil, uint64(s.n))
-	at := headerSize
-	for _, part := range s.parts() {
-		head = binary.LittleEndian.AppendUint64(head, uint64(at))
-		head = binary.LittleEndian.AppendUint64(head, uint64(len(*part)))
-		at += (len(*part) + 7) &^ 7
+	head = binary.LittleEndian.AppendUint64(head, uint64(crc32.Checksum(head, castagnoli)))
+	write := func(to io.Writer) error {
+		_, err := to.Write(head)
+		for _, p := range parts {
+			err = errors.Join(err, p.writeTo(to))
+			_, perr := io.WriteString(to, strings.Repeat("\x00", (8-p.len()%8)%8))
+			err = errors.Join(err, perr)
+		}
+		return err
 	}
-	b.Write(head)
-	sum := crc32.Checksum(b.Bytes(), castagnoli)
-	b.Write(binary.LittleEndian.AppendUint64(nil, uint64(sum)))
-	for _, part := range s.parts() {
-		b.Write(*part)
-		b.WriteString(strings.Repeat("\x00", (8-len(*part)%8)%8))
+	if w.in.dir == "" || size < w.in.from {
+		var b bytes.Buffer
+		b.Grow(size)
+		if err := write(&b); err != nil {
+			return nil, err
+		}
+		done, err := openSegment(b.Bytes())
+		return &part{segment: done}, err
 	}
-	done, err := openSegment(b.Bytes())
+	data, unmap, err := mapScratch(w.in.dir, write)
 	if err != nil {
-		panic(err) // it was written just now
+		return nil, err
 	}
-	return done
+	done, err := openSegment(data)
+	if err != nil {
+		return nil, errors.Join(err, unmap())
+	}
+	return &part{segment: done, unmap: unmap}, nil
 }
