@@ -217,7 +217,7 @@ func (f *finding) collectOne(p *asked, mean float64) error {
 	f.total += s.living
 	score := func(weight, length uint32) float64 { return f.scoreOf(0, weight, length, mean) }
 	if !s.isList {
-		return f.collectGathered(p, s, score, mean)
+		return f.collectSeveral(p, s, score, mean)
 	}
 	for block := 0; block <= (s.list.n-1)/blockSize; block++ {
 		if err := f.ctx.Err(); err != nil {
@@ -252,24 +252,17 @@ func (f *finding) collectOne(p *asked, mean float64) error {
 	return nil
 }
 
-// collectGathered is collectOne for a term of several lists, from their sums where they are
-// not gathered yet.
-func (f *finding) collectGathered(p *asked, s *source, score func(weight, length uint32) float64, mean float64) error {
+// collectSeveral is collectOne for a term of several lists.
+func (f *finding) collectSeveral(p *asked, s *source, score func(weight, length uint32) float64, mean float64) error {
 	least := f.needed(0, mean)
-	take := func(doc, weight uint32) {
-		length := uint32(p.length(doc))
-		if float64(weight) >= least.at(length) && f.top.offer(candidate{score: score(weight, length), part: p, doc: doc}) {
-			least = f.needed(0, mean)
+	for s.next() {
+		weight := s.last.text
+		if float64(weight) < least.base {
+			continue
 		}
-	}
-	for _, e := range s.gathered {
-		take(e.doc, e.text)
-	}
-	if s.sum != nil {
-		for doc, weight := range s.sum.counts {
-			if weight > 0 && float64(weight) >= least.base {
-				take(uint32(doc), weight)
-			}
+		length := uint32(p.length(s.last.doc))
+		if float64(weight) >= least.at(length) && f.top.offer(candidate{score: score(weight, length), part: p, doc: s.last.doc}) {
+			least = f.needed(0, mean)
 		}
 	}
 	return f.ctx.Err()

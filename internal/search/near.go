@@ -122,9 +122,12 @@ func (f *finding) countShared(p *asked, marks []string, freq map[string]int, mos
 		}
 	}
 	shared.living(p.part)
-	for _, e := range shared.entries() {
-		c := candidate{score: float64(e.text), part: p, doc: e.doc}
-		if most.takes(c) && (keep == nil || keep(p.row(e.doc))) {
+	for doc, n := range shared.counts {
+		if n == 0 {
+			continue
+		}
+		c := candidate{score: float64(n), part: p, doc: uint32(doc)}
+		if most.takes(c) && (keep == nil || keep(p.row(c.doc))) {
 			most.offer(c)
 		}
 	}

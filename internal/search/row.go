@@ -108,9 +108,8 @@ func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
 			if err != nil {
 				return nil, err
 			}
-			first.gather()
-			for _, e := range first.gathered {
-				docs = append(docs, e.doc)
+			for first.next() {
+				docs = append(docs, first.last.doc)
 			}
 			continue
 		}

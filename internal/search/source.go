@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"sync"
@@ -9,13 +10,15 @@ import (
 )
 
 // source walks the documents of a part that have a term: a list as it is kept, with dead
-// documents in it, or entries that were gathered from several, without them.
+// documents in it, or the living documents of several lists, by the tally of their weights
+// or as entries with their weights as their text.
 type source struct {
 	list
-	sum      *tally  // what is to be gathered
-	gathered []entry // with their weights as their text
-	isList   bool
-	living   int // documents that live
+	sum    *tally
+	found  []entry
+	isList bool
+	ended  bool
+	living int // documents that live
 }
 
 func (s *source) n() int {
@@ -29,44 +32,36 @@ func (s *source) next() bool {
 	if s.isList {
 		return s.list.next()
 	}
-	s.gather()
-	if len(s.gathered) == 0 {
-		s.last = entry{doc: end}
-		return false
-	}
-	s.last, s.gathered = s.gathered[0], s.gathered[1:]
-	return true
+	return s.from(s.last.doc + 1) // of none yet it is the greatest number
 }
 
 func (s *source) advance(doc uint32) bool {
 	if s.isList {
 		return s.list.advance(doc)
 	}
-	s.gather()
-	if s.last.doc >= doc && s.last.doc != end {
-		return true
-	}
-	step := 1
-	for step < len(s.gathered) && s.gathered[step].doc < doc {
-		step *= 2
-	}
-	from := step / 2
-	to := min(step+1, len(s.gathered))
-	i, _ := slices.BinarySearchFunc(s.gathered[min(from, to):to], doc, func(e entry, doc uint32) int {
-		if e.doc < doc {
-			return -1
-		}
-		return 1
-	})
-	s.gathered = s.gathered[min(from, to)+i:]
-	return s.next()
+	return s.last.doc != end && s.last.doc >= doc || s.from(doc)
 }
 
-// gather makes entries of a tally, once somebody walks them.
-func (s *source) gather() {
-	if s.sum != nil {
-		s.gathered, s.sum = s.sum.entries(), nil
+// from goes to the first living document from one on.
+func (s *source) from(doc uint32) bool {
+	switch {
+	case s.ended:
+	case s.sum != nil:
+		for ; int(doc) < len(s.sum.counts); doc++ {
+			if weight := s.sum.counts[doc]; weight > 0 {
+				s.last = entry{doc: doc, text: weight}
+				return true
+			}
+		}
+	default:
+		i, _ := slices.BinarySearchFunc(s.found, doc, func(e entry, doc uint32) int { return cmp.Compare(e.doc, doc) })
+		if s.found = s.found[i:]; len(s.found) > 0 {
+			s.last = s.found[0]
+			return true
+		}
 	}
+	s.last, s.ended = entry{doc: end}, true
+	return false
 }
 
 func listed(d *dictionary, term, living int) source {
@@ -74,7 +69,7 @@ func listed(d *dictionary, term, living int) source {
 }
 
 func entries(list []entry) source {
-	return source{list: unread, gathered: list, living: len(list)}
+	return source{list: unread, found: list, living: len(list)}
 }
 
 // unread is a list that nothing was read of.
@@ -144,10 +139,7 @@ func (f *finding) union(p *part, dict int, terms []int, what columns) (source, e
 }
 
 // tally sums what terms weigh by document.
-type tally struct {
-	counts []uint32
-	list   []entry
-}
+type tally struct{ counts []uint32 }
 
 var tallies = sync.Pool{New: func() any { return &tally{} }}
 
@@ -184,17 +176,4 @@ func (t *tally) living(p *part) (n int) {
 		}
 	}
 	return n
-}
-
-// entries gives the documents that were counted, rising, with their weights. They are valid
-// till the tally is released.
-func (t *tally) entries() []entry {
-	list := t.list[:0]
-	for doc, n := range t.counts {
-		if n > 0 {
-			list = append(list, entry{doc: uint32(doc), text: n})
-		}
-	}
-	t.list = list
-	return list
 }
