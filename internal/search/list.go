@@ -46,11 +46,32 @@ func (d *dictionary) list(term int) list {
 }
 
 // next goes to the next document; the last entry's doc is end.
-func (l *list) next() bool {
+func (l *list) next() bool { return l.walk(0) }
+
+// walk goes on, by one entry at least, to a document that is not before one. It does what
+// step does again and again: calls for each entry would cost more than the rest.
+func (l *list) walk(doc uint32) bool {
+	b, pos, e, unread := l.docs, l.pos, l.last, l.unread
 	for l.at < l.n {
-		if l.step(); !l.texts || l.last.text > 0 {
-			return true
+		l.at++
+		unread += e.text
+		v := uint32(b[pos])
+		if pos++; v >= 0x80 {
+			v, pos = longUvarintAt(b, pos-1)
 		}
+		e = entry{doc: e.doc + v>>1, text: 1} // the first is counted from end, which is -1
+		if v&1 == 0 {
+			e.inName, pos = uvarintAt(b, pos)
+			e.text, pos = uvarintAt(b, pos)
+		}
+		if e.doc < doc || l.texts && e.text == 0 {
+			continue
+		}
+		if l.texts {
+			e.inName = 0
+		}
+		l.pos, l.last, l.unread = pos, e, unread
+		return true
 	}
 	l.last = entry{doc: end}
 	return false
@@ -148,12 +169,7 @@ func (l *list) advance(doc uint32) bool {
 		})
 		l.jump(block)
 	}
-	for l.next() {
-		if l.last.doc >= doc {
-			return true
-		}
-	}
-	return false
+	return l.walk(doc)
 }
 
 // jump goes to the beginning of a block after the first.
