@@ -358,7 +358,7 @@ func (l *Library) run(ctx context.Context) {
 		busy := false
 		for _, s := range l.list() {
 			more, err := l.keepUp(ctx, s)
-			busy = busy || more
+			busy = busy || more && err == nil // what fails is not tried again at once
 			l.warn(err)
 		}
 		wait := saveEvery
