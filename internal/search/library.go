@@ -87,10 +87,11 @@ type shelf struct {
 }
 
 const (
-	// chunk is how many documents are taken in at a time, and waitFor how many times a
-	// search does that before it answers ErrBehind: some two seconds of work.
-	chunk   = 500
-	waitFor = 60
+	// chunk is how many documents are taken in at a time, and waitFor how many times, and
+	// patience how long, a search does that before it answers ErrBehind.
+	chunk    = 500
+	waitFor  = 60
+	patience = 2 * time.Second
 	// atOnce is how many times the background does that before it lets others.
 	atOnce = 4
 	// saveEvery is how often the files of an index that changes are written.
@@ -156,7 +157,7 @@ func (l *Library) Find(ctx context.Context, world ID, from Source, f func(*Index
 			return s.asOf(ctx, want, from, f)
 		}
 		s.mu.RUnlock()
-		switch there, err := s.follow(ctx, from, want, waitFor); {
+		switch there, err := s.followUntil(ctx, from, want, waitFor, time.Now().Add(patience)); {
 		case err != nil:
 			return err
 		case !there:
@@ -250,6 +251,11 @@ func (a State) holds(want State) bool {
 // follow takes in what a source has besides, some steps of it, and reports whether it is
 // all.
 func (s *shelf) follow(ctx context.Context, from Source, want State, steps int) (there bool, err error) {
+	return s.followUntil(ctx, from, want, steps, time.Time{})
+}
+
+// followUntil is follow that begins no step after a time; zero is never.
+func (s *shelf) followUntil(ctx context.Context, from Source, want State, steps int, until time.Time) (there bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.loaded {
@@ -268,6 +274,9 @@ func (s *shelf) follow(ctx context.Context, from Source, want State, steps int) 
 		s.recent, s.since = nil, 0
 	}
 	for range steps {
+		if !until.IsZero() && time.Now().After(until) {
+			break
+		}
 		list, err := from.Changes(ctx, s.at.Gen, chunk)
 		if err != nil {
 			return false, err

@@ -575,3 +575,17 @@ func TestAnIndexThatIsBehindIsWritten(t *testing.T) {
 	w.finds(t, l, "ferry", 1, 2)
 	closed(t, l)
 }
+
+// TestASearchDoesNotWaitForLong: past its time it takes in nothing more.
+func TestASearchDoesNotWaitForLong(t *testing.T) {
+	w := newWorld()
+	l := w.open(t, "")
+	w.put(1, &Doc{Text: "ferry"})
+	s := l.shelf(theWorld)
+	if there, err := s.followUntil(t.Context(), w, w.at, waitFor, time.Now().Add(-time.Second)); err != nil || there || s.at.Gen != 0 {
+		t.Errorf("past its time it went to %+v, %v", s.at, err)
+	}
+	if there, err := s.followUntil(t.Context(), w, w.at, waitFor, time.Now().Add(time.Hour)); err != nil || !there {
+		t.Errorf("in time it went to %+v, %v", s.at, err)
+	}
+}
