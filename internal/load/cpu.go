@@ -26,6 +26,13 @@ type process struct {
 	began string
 }
 
+// ProcessTime is how long a process of this machine has had a processor, in steps of 10 ms. It
+// is false where there is no such process, or the system does not tell.
+func ProcessTime(pid int) (took time.Duration, ok bool) {
+	c, _, ok := processTime(pid)
+	return c.user + c.system, ok
+}
+
 // cpuMeter measures processes from when it was made.
 type cpuMeter struct {
 	began []cpuTime

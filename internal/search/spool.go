@@ -9,8 +9,8 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
-// scratch says where a merge keeps what is large, so that it does not take as much memory as
-// the segment that it makes.
+// scratch is the place of a merge's large parts, so that the merge does not take as much
+// memory as the segment that it makes.
 type scratch struct {
 	dir  string // of its files; "" keeps all on the heap
 	from int    // how many bytes are large

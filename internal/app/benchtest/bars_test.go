@@ -109,7 +109,7 @@ func (s *barred) start(b *testing.B, n int) *barred {
 	return s
 }
 
-// rest waits until the server has checked its store and does nothing more of what follows a
+// rest waits until the server has checked its store, and has ended the work that follows a
 // start and a load.
 func (s *barred) rest(b *testing.B) {
 	for quiet := 0; quiet < 3; {
@@ -241,7 +241,7 @@ func bars(b *testing.B, n int) []bar {
 			}
 		}
 	}
-	return append(list, []bar{ // last: what they make is searched too
+	return append(list, []bar{ // last: the cards they make are searched too
 		{"create/REST", clients, func(_ *testing.B, s *barred) *target {
 			h := head("POST /api/mcp/cards", s.addr(), "Content-Type: application/json", "Authorization: Bearer "+s.token)
 			return &target{addr: s.addr(), call: want(http.StatusCreated, func(i int64) (string, string) { return h, created(i + 1<<40) })}
@@ -269,7 +269,7 @@ func measureBar(b *testing.B, servers []*barred, bar bar) {
 			if t == nil {
 				t = bar.target(b, s)
 				targets[s] = t
-				t.closed(b, bar.clients, round/2) // what is kept is there then
+				t.closed(b, bar.clients, round/2) // the kept answers are there then
 			}
 			cpu := s.cpu(b)
 			if folder := os.Getenv("BENCH_PROFILE"); folder != "" && !profiled && s.name != "bare" {
@@ -306,24 +306,9 @@ func profile(b *testing.B, path string) {
 
 // cpu is how long the program has had a processor.
 func (s served) cpu(b *testing.B) time.Duration {
-	took, ok := cpuOf(strconv.Itoa(s.pid))
+	took, ok := load.ProcessTime(s.pid)
 	if !ok {
 		b.Skip("processor time is read from /proc")
 	}
 	return took
-}
-
-// cpuOf is how long a process has had a processor: its user and system time, which /proc has
-// in units of 10 ms on every Linux. It is false where there is no such process, or no /proc.
-func cpuOf(pid string) (sum time.Duration, ok bool) {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-	if err != nil || len(fields) < 13 {
-		return 0, false
-	}
-	for _, f := range fields[11:13] {
-		n, _ := strconv.Atoi(f)
-		sum += time.Duration(n) * 10 * time.Millisecond
-	}
-	return sum, true
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"loregate/internal/app"
 	"loregate/internal/blob"
+	"loregate/internal/load"
 	"loregate/internal/op"
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
@@ -76,8 +78,10 @@ func programTime() (total time.Duration) {
 	for _, file := range lists {
 		pids, _ := os.ReadFile(file) // a thread that is gone has none
 		for _, pid := range strings.Fields(string(pids)) {
-			took, _ := cpuOf(pid)
-			total += took
+			if n, err := strconv.Atoi(pid); err == nil {
+				took, _ := load.ProcessTime(n)
+				total += took
+			}
 		}
 	}
 	return total

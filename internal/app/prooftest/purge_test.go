@@ -11,21 +11,13 @@ import (
 
 	"loregate/internal/app"
 	"loregate/internal/canon"
-	"loregate/internal/store/postgres/pgtest"
 )
 
 // TestAPurgedTextIsInNoFileOfTheIndex: neither while the process runs that wrote them, nor
 // where another had written them before.
 func TestAPurgedTextIsInNoFileOfTheIndex(t *testing.T) {
 	onEachStore(t, func(t *testing.T, on string) {
-		c, err := app.LoadConfig("", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Data = t.TempDir()
-		if on == "postgres" {
-			c.Database = pgtest.Database(t, prepare)
-		}
+		c := configOn(t, on)
 		index := filepath.Join(c.Data, map[string]string{"embedded": app.StoreFile + "-search", "postgres": "search"}[on])
 		asked := func(s *stage, want string) {
 			t.Helper()

@@ -197,6 +197,20 @@ const host = "127.0.0.1:8420"
 // begin is when every stage opens.
 var begin = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 
+// configOn is the default configuration with an empty store of a kind.
+func configOn(t testing.TB, on string) app.Config {
+	t.Helper()
+	c, err := app.LoadConfig("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Data = t.TempDir()
+	if on == "postgres" {
+		c.Database = pgtest.Database(t, prepare)
+	}
+	return c
+}
+
 // newStage opens the product on an empty store of a kind, with one empty world.
 func newStage(t testing.TB, on string) *stage {
 	t.Helper()
@@ -205,21 +219,15 @@ func newStage(t testing.TB, on string) *stage {
 		_, _ = io.Copy(s.traces, r.Body)
 	}))
 	t.Cleanup(collector.Close)
-	c, err := app.LoadConfig("", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Data, c.Addr, c.Tracing.Endpoint = t.TempDir(), host, collector.URL
-	if on == "postgres" {
-		c.Database = pgtest.Database(t, prepare)
-	}
+	c := configOn(t, on)
+	c.Addr, c.Tracing.Endpoint = host, collector.URL
 	c.Limits = app.Limits{Calls: -1, CallsBurst: -1, Resources: -1, Lists: -1, ListPages: -1, ToolLists: -1, Writes: -1, Commands: -1, Auth: -1}
 	c.Studio.Blender, c.Studio.Godot = filepath.Join(c.Data, "no-blender"), filepath.Join(c.Data, "no-godot")
 	logger := slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.options = app.Options{Version: "1.0.0", Now: s.src.Now, NewID: s.src.NewID, Random: s.src.Random,
 		Secrets: func(b []byte) { copy(b, "the same in both worlds") }, Logger: logger, Still: true}
-	s.app, err = app.Open(t.Context(), c, s.options)
-	if err != nil {
+	var err error
+	if s.app, err = app.Open(t.Context(), c, s.options); err != nil {
 		t.Fatal(err)
 	}
 	h, stop, err := s.app.Handler(t.Context())

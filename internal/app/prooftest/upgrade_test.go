@@ -16,7 +16,6 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/canon"
-	"loregate/internal/store/postgres/pgtest"
 )
 
 // takenBack are the statements that bring a store back to the schema before versions had
@@ -57,14 +56,7 @@ var takenBack = map[string][]string{
 // labels: no former name shows, and the tables are what their stream says.
 func TestAnUpgradedStoreKeepsFormerNames(t *testing.T) {
 	onEachStore(t, func(t *testing.T, on string) {
-		c, err := app.LoadConfig("", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Data = t.TempDir()
-		if on == "postgres" {
-			c.Database = pgtest.Database(t, prepare)
-		}
+		c := configOn(t, on)
 		withApp(t, c, func(a *app.App) {
 			w, err := a.CreateWorld(t.Context(), canon.NewWorld{Slug: "old"})
 			if err != nil {
