@@ -9,6 +9,7 @@
 package canon
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
@@ -286,6 +287,12 @@ type Settings struct {
 	KeepCodenames bool              `json:"keep_codenames,omitempty"` // refuse to trash cards with a codename
 	Extra         map[string]string `json:"extra,omitempty"`
 }
+
+// LanguageSetting is the extra setting that says which language a world is written in.
+const LanguageSetting = "language"
+
+// Language is the code of the language that a world is written in; English by default.
+func (s Settings) Language() string { return cmp.Or(s.Extra[LanguageSetting], "en") }
 
 // Member is somebody's role in a world.
 type Member struct {

@@ -246,8 +246,9 @@ func (l *Look) Descendants(ctx context.Context, id CardID, depth int, p Page) ([
 	return l.r.Descendants(ctx, l.sight, id, depth, p)
 }
 
-// Search is a full-text search.
+// Search is a full-text search. Stems are of the world's language.
 func (l *Look) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
+	q.Language = l.World().Settings.Language()
 	return l.r.Search(ctx, l.sight, q, p)
 }
 

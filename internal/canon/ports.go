@@ -123,10 +123,11 @@ const (
 	MatchSubstring MatchMode = "substring"  // each word may be the inside of a word
 	MatchWord      MatchMode = "whole_word" // each word is a whole word; word* is a prefix
 	MatchPhrase    MatchMode = "phrase"     // the words in a row
+	MatchStem      MatchMode = "stem"       // each word in any of its forms
 )
 
 // SearchQuery is a full-text search of living cards. Q is words as typed; all must
-// match, each in either of the columns asked for; with neither column set both are. A Q
+// match, each in one of the columns asked for, which with none set are name and content. A Q
 // without a letter or digit finds nothing.
 //
 // Text is made of tokens: runs of letters, numbers and private-use characters, in lower
@@ -138,6 +139,9 @@ const (
 //     of several tokens ("ell-ca") lies across tokens in a row of one column: the first
 //     ends with its first piece, the last begins with its last. A word of one token
 //     under three characters is a prefix of a token.
+//   - MatchStem: for each token of Q a token of the text has the same stem in Language, by
+//     the algorithms of the Snowball project, and begins with the same letters: those of the
+//     stem but its last two, and at least two.
 //
 // CaseSensitive further asks that each word of Q (without a '*' at its end), or for
 // MatchPhrase Q itself, trimmed, stands literally in the text of a column asked for.
@@ -145,12 +149,20 @@ type SearchQuery struct {
 	Q             string
 	InName        bool
 	InContent     bool
+	InFields      bool // FieldText of the card's fields
 	Mode          MatchMode
+	Language      string // of stems, by its code of ISO 639-1; Look asks in the world's
 	CaseSensitive bool
 	Filter        Filter
 	// Listed: the cards of hits need not hold more than a list shows: world, id, parent, key,
 	// name, type, content's hash, size and length, times, counts and the label's level.
 	Listed bool
+}
+
+// LooksInto tells which of the columns beside the fields are asked for.
+func (q SearchQuery) LooksInto() (name, content bool) {
+	none := !q.InName && !q.InContent && !q.InFields
+	return q.InName || none, q.InContent || none
 }
 
 // Hit is one result of a search. Score is above zero, greater is better, and 0 where

@@ -2,6 +2,9 @@ package canon
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"loregate/internal/markup"
@@ -60,6 +63,33 @@ func PlainText(typ, content string) string {
 		return ""
 	}
 	return content
+}
+
+// FieldText is what the fields of a card say in words: their texts and lists of texts, in the
+// order of their names, a line each. Aliases are names, and no part of it, nor are the
+// fields that are left out. Objects are passed over: they hold numbers and codes more
+// often than prose.
+func FieldText(fields json.RawMessage, leftOut ...string) string {
+	var own map[string]any
+	if len(fields) == 0 || json.Unmarshal(fields, &own) != nil {
+		return ""
+	}
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if name == "aliases" || slices.Contains(leftOut, name) {
+			continue
+		}
+		list, isList := own[name].([]any)
+		if !isList {
+			list = []any{own[name]}
+		}
+		for _, v := range list {
+			if text, ok := v.(string); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // tagPart is the key of the part under which a card's tags are kept: X+tags.

@@ -67,6 +67,12 @@ func BenchmarkFind(b *testing.B) {
 	}{
 		{"one word", func() canon.SearchQuery { return canon.SearchQuery{Q: word(), Mode: canon.MatchWord} }},
 		{"two words", func() canon.SearchQuery { return canon.SearchQuery{Q: word() + " " + word(), Mode: canon.MatchWord} }},
+		{"a word in any form", func() canon.SearchQuery {
+			return canon.SearchQuery{Q: word(), Mode: canon.MatchStem, Language: "en"}
+		}},
+		{"two words in any form", func() canon.SearchQuery {
+			return canon.SearchQuery{Q: word() + " " + word(), Mode: canon.MatchStem, Language: "en"}
+		}},
 		{"substring", func() canon.SearchQuery { return canon.SearchQuery{Q: word()[1:], Mode: canon.MatchSubstring} }},
 		{"two substrings", func() canon.SearchQuery {
 			return canon.SearchQuery{Q: word()[1:] + " " + word()[1:], Mode: canon.MatchSubstring}

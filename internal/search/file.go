@@ -43,7 +43,7 @@ type partOnDisk struct {
 
 const (
 	manifestName   = "manifest.json"
-	manifestFormat = 2
+	manifestFormat = 3
 	segmentSuffix  = ".seg"
 )
 

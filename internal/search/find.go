@@ -15,9 +15,9 @@ import (
 // Query asks for the documents that have all terms; without any, for all.
 type Query struct {
 	Terms []words.Term
-	Name  bool // look into names
-	Text  bool // look into texts; with neither both are looked into
-	Level int  // the highest that is in sight
+	// Name, Text and Fields are the columns that are looked into; name and text, with none.
+	Name, Text, Fields bool
+	Level              int // the highest that is in sight
 	// Marks narrow to documents that have one mark of each list.
 	Marks [][]string
 	// Keep, where it is set, tells by its row whether a document counts as found.
@@ -75,7 +75,7 @@ func (x *Index) Find(ctx context.Context, q Query) (Result, error) {
 	return f.page(), nil
 }
 
-// columns are what is looked into.
+// columns are what is looked into, beside the fields.
 type columns uint8
 
 const (
@@ -83,10 +83,13 @@ const (
 	inNames
 	inTexts
 	inMarks
+	inFields // alone
 )
 
 func columnsOf(q Query) columns {
 	switch {
+	case q.Fields && !q.Name && !q.Text:
+		return inFields
 	case q.Name == q.Text:
 		return inBoth
 	case q.Name:

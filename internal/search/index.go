@@ -23,6 +23,8 @@ type Doc struct {
 	ID         ID
 	Level      int // of who may see it; above 0
 	Name, Text string
+	// Fields is a column that is looked into only where that is asked for.
+	Fields string
 	// Marks are words to narrow by, compared as they are.
 	Marks []string
 	// Row is given back with a hit. Among equal scores hits are in the order of their
@@ -47,16 +49,16 @@ type level struct {
 // part is a segment with the documents of it that are gone.
 type part struct {
 	*segment
-	dead     []uint64       // a bit a document; nil where all live
-	gone     int            // documents that are dead
-	deadFreq [3]map[int]int // how many dead documents have a term
-	deadName map[int]int    // how many of them have a term of all columns in the name alone
-	file     string         // that the segment was saved to; "" for none
-	sum      uint32         // of that file
-	unmap    func() error   // ends the use of the file
-	merging  bool           // it is read without the lock, and must stay
-	left     bool           // it is in no index any more, and dropped when it was merged
-	shared   bool           // dead and deadFreq are another part's too
+	dead     []uint64                  // a bit a document; nil where all live
+	gone     int                       // documents that are dead
+	deadFreq [dictionaries]map[int]int // how many dead documents have a term
+	deadName map[int]int               // how many of them have a term of all columns in the name alone
+	file     string                    // that the segment was saved to; "" for none
+	sum      uint32                    // of that file
+	unmap    func() error              // ends the use of the file
+	merging  bool                      // it is read without the lock, and must stay
+	left     bool                      // it is in no index any more, and dropped when it was merged
+	shared   bool                      // dead and deadFreq are another part's too
 }
 
 // New makes an empty index.

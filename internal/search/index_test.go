@@ -19,7 +19,7 @@ import (
 )
 
 // vocabulary is what texts are made of: frequent words, rare ones, and words within words.
-var vocabulary = []string{"the", "the", "the", "of", "of", "harbour", "harbourmaster", "arbo", "lantern", "Lanterns", "ell", "well-cap", "Ré", "naïve", "黒い王", "x1", "a", "b", "ca", "cap"}
+var vocabulary = []string{"the", "the", "the", "of", "of", "harbour", "harbourmaster", "arbo", "lantern", "Lanterns", "ell", "well-cap", "Ré", "naïve", "黒い王", "x1", "a", "b", "ca", "cap", "lantern", "capping", "capped"}
 
 func randomText(r *rand.Rand, most int) string {
 	var b strings.Builder
@@ -31,7 +31,7 @@ func randomText(r *rand.Rand, most int) string {
 }
 
 func randomDoc(r *rand.Rand, n uint64) Doc {
-	d := Doc{Level: 1 + r.IntN(3), Name: randomText(r, 4), Text: randomText(r, 30), Row: fmt.Appendf(nil, "row %d", r.IntN(5))}
+	d := Doc{Level: 1 + r.IntN(3), Name: randomText(r, 4), Text: randomText(r, 30), Fields: randomText(r, 3), Row: fmt.Appendf(nil, "row %d", r.IntN(5))}
 	binary.BigEndian.PutUint64(d.ID[8:], n)
 	for _, mark := range []string{"type:npc", "type:place", "tag:old"} {
 		if r.IntN(3) == 0 {
@@ -63,19 +63,23 @@ func scan(docs []Doc, q Query) Result {
 		}
 		return n
 	}
-	inName, inText := q.Name || !q.Text, q.Text || !q.Name
+	none := !q.Name && !q.Text && !q.Fields
+	inName, inText := q.Name || none, q.Text || none
 	freq := func(d Doc, t words.Term) (float64, bool) {
-		name, text := 0, 0
+		name, text, fields := 0, 0, 0
 		if inName {
 			name = count(d.Name, t)
 		}
 		if inText {
 			text = count(d.Text, t)
 		}
-		if !inText {
-			return float64(name), name > 0
+		if q.Fields {
+			fields = count(d.Fields, t)
 		}
-		return float64(nameWeight*name + text), name+text > 0
+		if !inText {
+			return float64(name + fields), name+fields > 0
+		}
+		return float64(nameWeight*name + text + fields), name+text+fields > 0
 	}
 	docFreq := make([]int, len(q.Terms))
 	for _, d := range seen {
@@ -120,7 +124,7 @@ func scan(docs []Doc, q Query) Result {
 }
 
 func randomQuery(r *rand.Rand) (Query, string) {
-	modes := []canon.MatchMode{canon.MatchWord, canon.MatchPhrase, canon.MatchSubstring}
+	modes := []canon.MatchMode{canon.MatchWord, canon.MatchPhrase, canon.MatchSubstring, canon.MatchStem}
 	var typed []string
 	for range r.IntN(4) {
 		w := vocabulary[r.IntN(len(vocabulary))]
@@ -133,8 +137,8 @@ func randomQuery(r *rand.Rand) (Query, string) {
 		}
 		typed = append(typed, w)
 	}
-	asked := canon.SearchQuery{Q: strings.Join(typed, " "), Mode: modes[r.IntN(3)]}
-	q := Query{Terms: words.Terms(asked), Name: r.IntN(3) == 0, Text: r.IntN(3) == 0, Level: 1 + r.IntN(3), Offset: r.IntN(4), Limit: r.IntN(9)}
+	asked := canon.SearchQuery{Q: strings.Join(typed, " "), Mode: modes[r.IntN(len(modes))], Language: "en"}
+	q := Query{Terms: words.Terms(asked), Name: r.IntN(3) == 0, Text: r.IntN(3) == 0, Fields: r.IntN(3) == 0, Level: 1 + r.IntN(3), Offset: r.IntN(4), Limit: r.IntN(9)}
 	if r.IntN(3) == 0 {
 		q.Marks = [][]string{{"type:npc", "type:place"}}
 	}
@@ -147,7 +151,7 @@ func randomQuery(r *rand.Rand) (Query, string) {
 	if r.IntN(4) == 0 {
 		q.Compare = func(a, b []byte) int { return bytes.Compare(b, a) }
 	}
-	return q, fmt.Sprintf("%q %s name %t text %t level %d", asked.Q, asked.Mode, q.Name, q.Text, q.Level)
+	return q, fmt.Sprintf("%q %s name %t text %t fields %t level %d", asked.Q, asked.Mode, q.Name, q.Text, q.Fields, q.Level)
 }
 
 // TestAnswersAreThoseOfAScan changes documents at random and asks: an answer, its order,
@@ -239,7 +243,7 @@ func TestASearchThatIsCutOffLeavesNothing(t *testing.T) {
 	}
 	p := x.levels[1].parts[0]
 	f := finding{ctx: &endsAfter{Context: t.Context(), asks: 1}, parts: []asked{{part: p}}}
-	if _, err := f.union(p, ofAll, []int{0, 1}, inBoth); err == nil {
+	if _, err := f.union(p, placesOf(ofAll, []int{0, 1}), inBoth); err == nil {
 		t.Fatal("it was not cut off")
 	}
 	cut := f.scratch[0]

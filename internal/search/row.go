@@ -9,46 +9,48 @@ import (
 // inRow finds documents with tokens in a row of one column that fit the pieces.
 func (f *finding) inRow(p *part, row []words.Piece) (source, error) {
 	var found []entry
-	if f.columns != inTexts {
-		names, err := f.rowIn(p, ofNames, row)
+	for _, dict := range f.columnsApart() {
+		inOne, err := f.rowIn(p, dict, row)
 		if err != nil {
 			return source{}, err
 		}
-		for _, e := range names {
-			if f.columns == inBoth {
-				e.text *= nameWeight
+		if dict == ofNames && f.columns == inBoth {
+			for i := range inOne {
+				inOne[i].text *= nameWeight
 			}
-			found = append(found, e)
 		}
-	}
-	if f.columns != inNames {
-		texts, err := f.rowIn(p, ofAll, row)
-		if err != nil {
-			return source{}, err
-		}
-		found = joined(found, texts)
+		found = joined(found, inOne)
 	}
 	return entries(found), nil
 }
 
-// joined merges the entries of a row in names with those in texts.
-func joined(names, texts []entry) []entry {
-	if len(names) == 0 {
-		return texts
+// columnsApart are dictionaries with the positions in each column that is looked into; those
+// of name and text have the text's.
+func (f *finding) columnsApart() []int {
+	if f.columns == inBoth {
+		return append([]int{ofNames}, f.dictionaries()...)
 	}
-	out := make([]entry, 0, len(names)+len(texts))
-	for len(names) > 0 && len(texts) > 0 {
-		switch a, b := names[0], texts[0]; {
+	return f.dictionaries()
+}
+
+// joined merges the entries of a row in two columns.
+func joined(list, other []entry) []entry {
+	if len(list) == 0 {
+		return other
+	}
+	out := make([]entry, 0, len(list)+len(other))
+	for len(list) > 0 && len(other) > 0 {
+		switch a, b := list[0], other[0]; {
 		case a.doc < b.doc:
-			out, names = append(out, a), names[1:]
+			out, list = append(out, a), list[1:]
 		case a.doc > b.doc:
-			out, texts = append(out, b), texts[1:]
+			out, other = append(out, b), other[1:]
 		default:
 			out = append(out, entry{doc: a.doc, text: a.text + b.text})
-			names, texts = names[1:], texts[1:]
+			list, other = list[1:], other[1:]
 		}
 	}
-	return append(append(out, names...), texts...)
+	return append(append(out, list...), other...)
 }
 
 // rowIn gives the living documents of a row in a dictionary's positions, and how often it
@@ -87,6 +89,14 @@ func (f *finding) rowIn(p *part, dict int, row []words.Piece) ([]entry, error) {
 	return found, nil
 }
 
+func placesOf(dict int, terms []int) []place {
+	list := make([]place, len(terms))
+	for i, term := range terms {
+		list[i] = place{dict, term}
+	}
+	return list
+}
+
 // common gives the living documents that have a term of each list, rising.
 func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
 	d := &p.dicts[dict]
@@ -104,7 +114,7 @@ func (f *finding) common(p *part, dict int, lists [][]int) ([]uint32, error) {
 			return nil, err
 		}
 		if i == 0 {
-			first, err := f.union(p, dict, terms, inTexts)
+			first, err := f.union(p, placesOf(dict, terms), inTexts)
 			if err != nil {
 				return nil, err
 			}

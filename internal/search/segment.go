@@ -22,8 +22,8 @@ import (
 //	rowData   what documents are shown and sorted by, as the caller encoded it
 //	forward   uint32 a document and one more: where its terms begin in terms
 //	terms     the numbers of a document's terms, rising, as uvarints of the differences:
-//	          those of all columns, 0, those of the name, 0, the marks
-//	three dictionaries, of all columns, of names and of marks:
+//	          those of name and text, 0, those of the name, 0, the marks, 0, those of the fields
+//	four dictionaries, of name and text, of names, of marks and of fields:
 //	 words    uint32 a term and one more: where it begins in wordData
 //	 wordData the terms, sorted by bytes, each followed by '\n'
 //	 grams    the runs of bytes in the terms, see gram.go
@@ -45,7 +45,7 @@ type segment struct {
 	rowData []byte
 	forward []byte
 	terms   []byte
-	dicts   [3]dictionary
+	dicts   [dictionaries]dictionary
 }
 
 // The dictionaries of a segment.
@@ -53,11 +53,13 @@ const (
 	ofAll = iota
 	ofNames
 	ofMarks
+	ofFields
+	dictionaries
 )
 
 const (
-	magic      = "LGSEG\x00\x00\x03"
-	partsTotal = 7 + 3*9
+	magic      = "LGSEG\x00\x00\x04"
+	partsTotal = 7 + dictionaries*9
 	headerSize = len(magic) + 8 + partsTotal*16 + 8
 )
 
@@ -189,6 +191,13 @@ func (d *dictionary) fitting(p words.Piece) (terms []int) {
 		return d.containing([]byte(p.Text + "\n"))
 	case words.Inside:
 		return d.containing([]byte(p.Text))
+	case words.Stem:
+		shared := p.Shared()
+		for i := d.seek(shared); i < d.size() && bytes.HasPrefix(d.word(i), []byte(shared)); i++ {
+			if p.Fits(string(d.word(i))) {
+				terms = append(terms, i)
+			}
+		}
 	}
 	return terms
 }

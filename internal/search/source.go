@@ -83,56 +83,68 @@ func (f *finding) source(p *part, t words.Term) (source, error) {
 	return f.single(p, t.Row[0])
 }
 
+// place is a term of a dictionary.
+type place struct{ dict, term int }
+
 // single finds documents with a token that fits a piece.
 func (f *finding) single(p *part, piece words.Piece) (source, error) {
-	dict := ofAll
-	if f.columns == inNames {
-		dict = ofNames
+	var found []place
+	for _, dict := range f.dictionaries() {
+		for _, term := range p.dicts[dict].fitting(piece) {
+			found = append(found, place{dict, term})
+		}
 	}
-	d := &p.dicts[dict]
-	terms := d.fitting(piece)
-	switch {
-	case len(terms) == 0:
-		return entries(nil), nil
-	case len(terms) == 1 && f.columns == inTexts:
-		s := listed(d, terms[0], p.textFreq(terms[0]))
-		s.texts = true
-		return s, nil
-	case len(terms) == 1:
-		return listed(d, terms[0], p.docFreq(dict, terms[0])), nil
+	if len(found) != 1 {
+		return f.union(p, found, f.columns)
 	}
-	return f.union(p, dict, terms, f.columns)
+	dict, term := found[0].dict, found[0].term
+	s := listed(&p.dicts[dict], term, p.docFreq(dict, term))
+	if dict == ofAll && f.columns == inTexts {
+		s.living, s.texts = p.textFreq(term), true
+	}
+	return s, nil
+}
+
+// dictionaries are those of the columns that are looked into.
+func (f *finding) dictionaries() (list []int) {
+	switch f.columns {
+	case inNames:
+		list = append(list, ofNames)
+	case inBoth, inTexts:
+		list = append(list, ofAll)
+	}
+	if f.q.Fields {
+		list = append(list, ofFields)
+	}
+	return list
 }
 
 // marked finds documents that have one of several marks.
 func (f *finding) marked(p *part, any []string) (source, error) {
 	d := &p.dicts[ofMarks]
-	var terms []int
+	var found []place
 	for _, mark := range any {
-		if i, ok := d.find(mark); ok {
-			terms = append(terms, i)
+		if i, ok := d.find(mark); ok && !slices.Contains(found, place{ofMarks, i}) {
+			found = append(found, place{ofMarks, i})
 		}
 	}
-	slices.Sort(terms)
-	terms = slices.Compact(terms)
-	if len(terms) == 1 {
-		return listed(d, terms[0], p.docFreq(ofMarks, terms[0])), nil
+	if len(found) == 1 {
+		return listed(d, found[0].term, p.docFreq(ofMarks, found[0].term)), nil
 	}
-	return f.union(p, ofMarks, terms, inMarks)
+	return f.union(p, found, inMarks)
 }
 
 // union gathers the living documents of several terms, with what they weigh together.
-func (f *finding) union(p *part, dict int, terms []int, what columns) (source, error) {
+func (f *finding) union(p *part, terms []place, what columns) (source, error) {
 	if len(terms) == 0 {
 		return entries(nil), nil
 	}
-	d := &p.dicts[dict]
 	sum := f.tally(p.n)
-	for _, term := range terms {
+	for _, at := range terms {
 		if err := f.ctx.Err(); err != nil {
 			return source{}, err
 		}
-		l := d.list(term)
+		l := p.dicts[at.dict].list(at.term)
 		l.addTo(sum.counts, what)
 	}
 	return source{list: unread, sum: sum, living: sum.living(p)}, nil

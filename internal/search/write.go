@@ -16,7 +16,7 @@ import (
 // builder gathers documents into a segment.
 type builder struct {
 	docs  []built
-	dicts [3]map[string]*gathered
+	dicts [dictionaries]map[string]*gathered
 }
 
 type built struct {
@@ -33,7 +33,7 @@ type gathered struct {
 }
 
 func newBuilder() *builder {
-	return &builder{dicts: [3]map[string]*gathered{{}, {}, {}}}
+	return &builder{dicts: [dictionaries]map[string]*gathered{{}, {}, {}, {}}}
 }
 
 func (b *builder) add(d *Doc) {
@@ -50,10 +50,16 @@ func (b *builder) add(d *Doc) {
 		of(b.dicts[ofAll], token, n).hold(at)
 		at++
 	}
+	length += at
+	at = 0
+	for token := range words.Tokens(d.Fields) {
+		of(b.dicts[ofFields], token, n).hold(at)
+		at++
+	}
 	for _, mark := range d.Marks {
 		of(b.dicts[ofMarks], []byte(strings.ReplaceAll(mark, "\n", " ")), n)
 	}
-	b.docs = append(b.docs, built{d.ID, length + at, d.Row})
+	b.docs = append(b.docs, built{d.ID, length, d.Row})
 }
 
 // of gives what is gathered of a term, with an entry for a document.
@@ -133,7 +139,7 @@ type writer struct {
 	seg      segment
 	rowData  spool
 	terms    spool
-	dicts    [3]dictionaryWriter
+	dicts    [dictionaries]dictionaryWriter
 	dict     int    // of the document's terms under way
 	lastTerm uint32 // in that dictionary
 }

@@ -193,13 +193,14 @@ func (f SnapshotFinder) Search(ctx context.Context, s canon.Sight, q canon.Searc
 		if n.Doc == nil {
 			return true
 		}
-		columns := words.ColumnsOf(q, n.Doc.Name, n.Doc.Text)
+		columns := words.ColumnsOf(q, n.Doc.Name, n.Doc.Text, n.Card.Fields)
 		return !words.AllIn(terms, columns...) || q.CaseSensitive && !words.Spelt(terms, columns...)
 	})
 	p.Offset, p.Limit = max(p.Offset, 0), max(p.Limit, 0)
 	a.listed = q.Listed
 	ask := a.query(terms)
-	ask.Name, ask.Text = q.InName, q.InContent
+	ask.Name, ask.Text = q.LooksInto()
+	ask.Fields = q.InFields
 	if !out.Ranked {
 		ask.Compare = compareBy(q.Filter.Sort)
 	}
@@ -321,7 +322,7 @@ func (a *finding) asTyped(ask search.Query, q canon.SearchQuery, terms []words.T
 		if err != nil {
 			return nil, canon.Total{}, err
 		}
-		if words.Spelt(terms, words.ColumnsOf(q, doc.Name, doc.Text)...) {
+		if words.Spelt(terms, words.ColumnsOf(q, doc.Name, doc.Text, h.Card.Fields)...) {
 			spelt = append(spelt, h)
 		}
 	}

@@ -189,7 +189,7 @@ func Document(c *canon.Card, level int, doc *canon.SearchDoc) *search.Doc {
 		break
 	}
 	if doc != nil {
-		d.Name, d.Text = doc.Name, doc.Text
+		d.Name, d.Text, d.Fields = doc.Name, doc.Text, canon.FieldText(c.Fields)
 	}
 	d.Row = rowOf(c, access.Level(level))
 	return d

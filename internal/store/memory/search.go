@@ -30,6 +30,12 @@ func terms(q canon.SearchQuery) []term {
 		if len(row) > 0 {
 			out = append(out, term{row, strings.TrimSpace(q.Q)})
 		}
+	case canon.MatchStem:
+		for _, word := range strings.Fields(q.Q) {
+			for _, t := range tokens(word) {
+				out = append(out, term{[]func(string) bool{hasStemOf(q.Language, t)}, strings.TrimRight(word, "*")})
+			}
+		}
 	case canon.MatchWord:
 		for _, word := range strings.Fields(q.Q) {
 			out = append(out, wholeWord(word)...)
@@ -119,7 +125,7 @@ func (r reader) Search(_ context.Context, s canon.Sight, q canon.SearchQuery, p 
 		if !ok || !s.View.Sees(d.label) {
 			continue
 		}
-		columns := columnsOf(q, d)
+		columns := columnsOf(q, d, c)
 		if !allIn(ask, columns...) {
 			continue
 		}
@@ -149,15 +155,18 @@ func ranks(q canon.SearchQuery) bool {
 	return q.Filter.Sort == "" || q.Filter.Sort == canon.SortRank
 }
 
-func columnsOf(q canon.SearchQuery, d doc) []string {
-	switch {
-	case q.InName == q.InContent:
-		return []string{d.Name, d.Text}
-	case q.InName:
-		return []string{d.Name}
-	default:
-		return []string{d.Text}
+func columnsOf(q canon.SearchQuery, d doc, c canon.Card) []string {
+	var columns []string
+	if q.InName || !q.InContent && !q.InFields {
+		columns = append(columns, d.Name)
 	}
+	if q.InContent || !q.InName && !q.InFields {
+		columns = append(columns, d.Text)
+	}
+	if q.InFields {
+		columns = append(columns, canon.FieldText(c.Fields))
+	}
+	return columns
 }
 
 // order puts hits, sorted by key and id, in order, and takes the scores of those that

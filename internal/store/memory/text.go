@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"loregate/internal/stem"
 )
 
 // tokens splits text as SQLite's FTS5 does with unicode61 and remove_diacritics 2 (in the
@@ -69,6 +71,16 @@ func contains(s string) func(string) bool {
 func beginsWith(s string) func(string) bool {
 	return func(t string) bool { return strings.HasPrefix(t, s) }
 }
+
+// hasStemOf takes tokens with the stem of one that begin with the stem's letters but the last
+// two, or with two.
+func hasStemOf(language, token string) func(string) bool {
+	root := stem.Of(language, token)
+	letters := []rune(root)
+	shared := string(letters[:max(len(letters)-2, min(2, len(letters)))])
+	return func(t string) bool { return strings.HasPrefix(t, shared) && stem.Of(language, t) == root }
+}
+
 func endsWith(s string) func(string) bool {
 	return func(t string) bool { return strings.HasSuffix(t, s) }
 }

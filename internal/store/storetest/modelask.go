@@ -328,7 +328,7 @@ func (m *model) strays(r canon.Reader, s canon.Sight, name string) (out []string
 
 // askSearch compares what two searches find, and each one's own order with the rules.
 func (m *model) askSearch(s canon.Sight) {
-	q := canon.SearchQuery{Mode: one(m, word, part, phrase), InName: m.chance(60), InContent: m.chance(70), CaseSensitive: m.chance(15)}
+	q := canon.SearchQuery{Mode: one(m, word, part, phrase, stem), InName: m.chance(60), InContent: m.chance(70), InFields: m.chance(30), CaseSensitive: m.chance(15), Language: one(m, "en", "de", "")}
 	for i := range 1 + m.rng.IntN(3) {
 		if i > 0 {
 			q.Q += " "

@@ -108,7 +108,7 @@ func (m *model) create(w access.WorldID, living []canon.Card) []change {
 // dress gives a card a random type, content, fields and codename.
 func (m *model) dress(c *canon.Card) {
 	c.Type = one(m, "RichText", "rich text", "Lore", "Lores", "Place")
-	c.Fields = one(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),
+	c.Fields = one(m, nil, json.RawMessage(`{"a":1}`), json.RawMessage(`{"b":"é <&>"}`), json.RawMessage(`{"c":["Lanterns","the ferry"]}`), json.RawMessage(`{"sort":1}`), json.RawMessage(`{"sort":-2}`),
 		json.RawMessage(`{"aliases":["Old Hall","Été bis"],"sort":1.0}`), json.RawMessage(`{"aliases":["ferryman"," ","Old  Hall"],"sort":7}`))
 	if m.chance(20) {
 		c.Codename = one(m, "", "one", "two", "three", "four")

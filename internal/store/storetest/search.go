@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,15 +70,25 @@ var library = []struct {
 	{7, "Burnt", "lantern lantern lantern", Admin},
 }
 
+// shelved are the fields of cards of the library.
+var shelved = map[int]json.RawMessage{
+	2: json.RawMessage(`{"aliases":["Long Lane"],"keeper":"Ferrymen","tolls":["Oxen",4,"Hallowed ground",{"for":"pence"}]}`),
+	5: json.RawMessage(`{"sort":3}`),
+	6: json.RawMessage(`{"liar":"Oxen"}`),
+}
+
 func testSearch(t *testing.T, open func(*testing.T) canon.Store) {
 	s := open(t)
 	write(t, s, func(tx Writer) {
 		tx.PutWorld(World(1))
 		for _, d := range library {
-			tx.Card(Card(d.n, d.name, d.label), d.text)
+			c := Card(d.n, d.name, d.label)
+			c.Fields = shelved[d.n]
+			tx.Card(c, d.text)
 		}
 	})
 	t.Run("match", func(t *testing.T) { testMatch(t, s) })
+	t.Run("languages", func(t *testing.T) { testLanguages(t, open(t)) })
 	t.Run("pages", func(t *testing.T) { testSearchPages(t, s) })
 	t.Run("counts", func(t *testing.T) { testSearchCounts(t, open(t)) })
 	t.Run("order", func(t *testing.T) { testSearchOrder(t, open(t)) })
@@ -95,6 +106,7 @@ const (
 	part   = canon.MatchSubstring
 	word   = canon.MatchWord
 	phrase = canon.MatchPhrase
+	stem   = canon.MatchStem
 )
 
 func testMatch(t *testing.T, s canon.Store) {
@@ -186,18 +198,64 @@ func testMatch(t *testing.T, s canon.Store) {
 		{part, "Keeper nobody", "both+", []int{1}},
 		{phrase, "Ferry Road", "both+", []int{1, 2}},
 		{phrase, "ferry Road", "both+", nil},
+		{stem, "lanterns", "both", []int{1}},
+		{stem, "roads", "content", []int{1, 2}},
+		{stem, "Hanging", "both", []int{1}},
+		{stem, "hang keeper", "both", []int{1}},
+		{stem, "keeping", "both", nil}, // of keep, where the name has keeper
+		{stem, "another's", "both", []int{}},
+		{stem, "crème", "both", []int{3}},
+		{stem, "1802", "both", []int{1}},
+		{stem, "180", "both", nil},
+		{stem, "", "both", nil},
+		{word, "oxen", "both", nil},
+		{word, "oxen", "fields", []int{2}},
+		{word, "oxen", "all", []int{2}},
+		{word, "lane", "fields", nil}, // an alias is a name
+		{word, "ferry hallowed", "all", []int{2}},
+		{phrase, "hallowed ground", "fields", []int{2}},
+		{phrase, "road oxen", "all", nil},
+		{part, "rryme", "fields", []int{2}},
+		{part, "Oxe", "fields+", []int{2}},
+		{part, "oxe", "fields+", nil},
+		{stem, "hallow ferrymen", "fields", []int{2}},
+		{word, "pence", "fields", nil},
 		{word, "lantern", "neither", []int{1}},
 		{word, "keeper", "neither", []int{1}},
 	} {
-		q := canon.SearchQuery{Q: test.q, Mode: test.mode}
+		q := canon.SearchQuery{Q: test.q, Mode: test.mode, Language: "en"}
 		columns, exact := strings.CutSuffix(test.columns, "+")
-		q.InName, q.InContent, q.CaseSensitive = columns == "name" || columns == "both", columns == "content" || columns == "both", exact
+		q.InName, q.InContent, q.CaseSensitive = columns == "name" || columns == "both" || columns == "all", columns == "content" || columns == "both" || columns == "all", exact
+		q.InFields = columns == "fields" || columns == "all"
 		t.Run(fmt.Sprintf("%s/%q in %s", test.mode, test.q, test.columns), func(t *testing.T) {
 			look(t, s, AsUser, func(e eye) {
 				if got := numbers(e.search(q)); !slices.Equal(got, test.want) {
 					t.Errorf("finds %v, want %v", got, test.want)
 				}
 			})
+		})
+	}
+}
+
+// testLanguages searches the same words in several languages.
+func testLanguages(t *testing.T, s canon.Store) {
+	write(t, s, func(tx Writer) {
+		tx.PutWorld(World(1))
+		tx.Card(Card(1, "Haus", Open), "Die Frauen der Häuser")
+		tx.Card(Card(2, "Cheval", Open), "continuellement")
+		tx.Card(Card(3, "House", Open), "housing")
+	})
+	for _, test := range []struct {
+		language, q string
+		want        []int
+	}{
+		{"de", "Haus", []int{1}}, {"de", "hauses", []int{1}}, {"de", "Frau", []int{1}}, {"en", "Frau", nil},
+		{"fr", "continuelle", []int{2}}, {"en", "continuelle", nil}, {"en", "houses", []int{3}}, {"", "houses", nil}, {"xx", "housing", []int{3}},
+	} {
+		look(t, s, AsUser, func(e eye) {
+			if got := numbers(e.search(canon.SearchQuery{Q: test.q, Mode: stem, Language: test.language})); !slices.Equal(got, test.want) {
+				t.Errorf("%q in %q finds %v, want %v", test.q, test.language, got, test.want)
+			}
 		})
 	}
 }

@@ -5,11 +5,13 @@
 package words
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"loregate/internal/canon"
+	"loregate/internal/stem"
 )
 
 // How says how a piece of a search fits a token.
@@ -21,15 +23,18 @@ const (
 	Inside            // the text lies inside the token
 	Begins            // the token begins with it
 	Ends              // the token ends with it
+	Stem              // the token has it for its stem
 )
 
 // Piece is what one token must fit.
 type Piece struct {
-	How  How
-	Text string
+	How      How
+	Text     string
+	Language string // that the stem is of
 }
 
-func (p Piece) fits(token string) bool {
+// Fits reports whether a token fits.
+func (p Piece) Fits(token string) bool {
 	switch p.How {
 	case Inside:
 		return strings.Contains(token, p.Text)
@@ -37,6 +42,8 @@ func (p Piece) fits(token string) bool {
 		return strings.HasPrefix(token, p.Text)
 	case Ends:
 		return strings.HasSuffix(token, p.Text)
+	case Stem:
+		return strings.HasPrefix(token, p.Shared()) && stem.Of(p.Language, token) == p.Text
 	}
 	return token == p.Text
 }
@@ -55,6 +62,8 @@ func Terms(q canon.SearchQuery) []Term {
 		if row := exactly(List(q.Q)); len(row) > 0 {
 			out = append(out, Term{row, strings.TrimSpace(q.Q)})
 		}
+	case canon.MatchStem:
+		out = ofStem(q.Language, q.Q)
 	case canon.MatchWord:
 		for word := range strings.FieldsSeq(q.Q) {
 			out = append(out, wholeWord(word)...)
@@ -90,7 +99,7 @@ func distinct(list []Term) []Term {
 func exactly(tokens []string) []Piece {
 	row := make([]Piece, 0, min(len(tokens), maxTerms))
 	for _, t := range tokens[:cap(row)] {
-		row = append(row, Piece{Equal, t})
+		row = append(row, Piece{How: Equal, Text: t})
 	}
 	return row
 }
@@ -140,7 +149,7 @@ func (t Term) In(columns ...string) bool {
 
 func (t Term) at(list []string) bool {
 	for i, p := range t.Row {
-		if !p.fits(list[i]) {
+		if !p.Fits(list[i]) {
 			return false
 		}
 	}
@@ -159,13 +168,17 @@ func Spelt(ask []Term, columns ...string) bool {
 	})
 }
 
-// ColumnsOf are the texts that a query looks into.
-func ColumnsOf(q canon.SearchQuery, name, text string) []string {
-	switch {
-	case q.InName == q.InContent:
-		return []string{name, text}
-	case q.InName:
-		return []string{name}
+// ColumnsOf are the texts of a document that a query looks into.
+func ColumnsOf(q canon.SearchQuery, name, text string, fields json.RawMessage) (columns []string) {
+	inName, inContent := q.LooksInto()
+	if inName {
+		columns = append(columns, name)
 	}
-	return []string{text}
+	if inContent {
+		columns = append(columns, text)
+	}
+	if q.InFields {
+		columns = append(columns, canon.FieldText(fields))
+	}
+	return columns
 }
