@@ -75,6 +75,9 @@ func SetSafetyProfile(s *canon.Settings, profile string) {
 	setExtra(s, proposal.ProfileSetting, profile)
 }
 
+// SetLanguage says in which language a world is written, of stem.Languages.
+func SetLanguage(s *canon.Settings, code string) { setExtra(s, canon.LanguageSetting, code) }
+
 // SetClockRate says how much world time passes in a unit of real time.
 func SetClockRate(s *canon.Settings, rate string) { setExtra(s, world.RateSetting, rate) }
 

@@ -21,7 +21,7 @@ func entityReads(d *deps) []*op.Operation {
 			Name:  "entity_search",
 			Kept:  true,
 			Title: "Search entities",
-			Doc: "Find people, places, things and factions of the campaign by words of their name, alias or description, by type and by tags; without query it lists them. " +
+			Doc: "Find people, places, things and factions of the campaign by words of their name, alias, description or attributes, by type and by tags; without query it lists them. " +
 				"A misspelt name finds what it resembles. Answers are short: read one with entity_get.",
 			Route: "GET /api/campaigns/{campaign_id}/entities",
 			Examples: []op.Example{
@@ -57,7 +57,7 @@ func entityReads(d *deps) []*op.Operation {
 
 type entitySearchIn struct {
 	within
-	Query      string   `json:"query,omitzero" maxlen:"500" jsonschema:"Words of the name, an alias or the description."`
+	Query      string   `json:"query,omitzero" maxlen:"500" jsonschema:"Words of the name, an alias, the description or the attributes."`
 	EntityType string   `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"Only entities of this type."`
 	Tags       []string `json:"tags,omitzero" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"Only entities that bear all of these tags."`
 	page
@@ -132,7 +132,7 @@ func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
 	}
-	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p)
+	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f}, p)
 	if err != nil || result.Total.Count > 0 {
 		return finding{cardsOf(result.Hits), result.Total}, err
 	}

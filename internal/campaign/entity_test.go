@@ -10,7 +10,7 @@ import (
 func TestAnEntityIsHiddenUntilRevealed(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
-		id := gm.Make("npc", "Ottilie Brandt", `"description": "Matron of the **sanatorium**.", "attributes": {"age": 52, "secrets": "Signs for the dead."}, "tags": ["ward", "night"], "aliases": ["The Matron"], "gm_notes": "Knows the tunnel.", "discovered_session": 2, "source_document": "p. 4"`)
+		id := gm.Make("npc", "Ottilie Brandt", `"description": "Matron of the **sanatorium**.", "attributes": {"age": 52, "home": "Kelp Terrace", "secrets": "Signs for the dead."}, "tags": ["ward", "night"], "aliases": ["The Matron"], "gm_notes": "Knows the tunnel.", "discovered_session": 2, "source_document": "p. 4"`)
 		gm.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("name", "Ottilie Brandt").Want("type", "npc").Want("description", "Matron of the **sanatorium**.").
 			Want("attributes.age", 52).Want("attributes.secrets", "Signs for the dead.").Want("secret_attributes.0", "secrets").Want("gm_notes", "Knows the tunnel.").
 			Want("discovered_session", 2).Want("known_to", "gm").Want("tags.1", "night").Want("aliases.0", "The Matron").Want("source_document", "p. 4")
@@ -26,6 +26,8 @@ func TestAnEntityIsHiddenUntilRevealed(t *testing.T) {
 		ada.Call("entity_get", `{"entity_id": "`+id+`"}`).Want("attributes.age", 52).Want("tags.#", 2).Want("source_document", "p. 4").
 			WantNo("attributes.secrets", "gm_notes", "discovered_session", "known_to", "secret_attributes", "secrets_known_to")
 		ada.Call("entity_search", `{"query": "matron"}`).WantEach("entities", "name", "Ottilie Brandt").Want("next_offset", nil)
+		ada.Call("entity_search", `{"query": "kelp"}`).WantEach("entities", "name", "Ottilie Brandt")
+		ada.Call("entity_search", `{"query": "signs"}`).Want("total", 0) // a secret attribute is no part of the entity
 		ada.Call("campaign_get", `{}`).Want("stats.entities", 1)
 
 		gm.Call("reveal", `{"items": [{"secret_of": "`+id+`"}], "to": ["ada"]}`).Want("items.0.known_to.0", "ada")

@@ -194,7 +194,7 @@ func (l *lore) find(ctx context.Context, look *canon.Look, in loreQuery, v *vect
 // named are the facts beyond the index that have a word of the query, by name, up to a
 // number. They are in sight for this reader alone, and no statistics are made of them.
 func (s shelf) named(query string, most int) (found []loreFound) {
-	terms := asked(query)
+	terms := asked(s.language, query)
 	for _, d := range s.own {
 		if len(found) < most && slices.ContainsFunc(terms, func(t string) bool { return d.inName[t]+d.inBody[t] > 0 }) {
 			found = append(found, loreFound{d.card, d.kind, 0, d.text})
@@ -210,7 +210,7 @@ const maxSnippet = 200
 func (f loreFound) snippet(query string) string {
 	var words []string
 	for _, w := range foldedWords(query) {
-		if !hollow[stem(w)] {
+		if !hollow[w] {
 			words = append(words, w)
 		}
 	}

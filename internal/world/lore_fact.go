@@ -2,12 +2,10 @@ package world
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"loregate/internal/canon"
@@ -160,28 +158,4 @@ func (s shortener) short(path string, v any, depth int) any {
 		return out
 	}
 	return v
-}
-
-// said is what the fields of a card say in words: its texts and lists of texts, without
-// what names it or its type.
-func said(fields json.RawMessage) string {
-	var own map[string]any
-	fieldsOf(fields, &own)
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(own)) {
-		if k == fieldFact || k == "aliases" {
-			continue
-		}
-		switch v := own[k].(type) {
-		case string:
-			out = append(out, v)
-		case []any:
-			for _, item := range v {
-				if text, ok := item.(string); ok {
-					out = append(out, text)
-				}
-			}
-		}
-	}
-	return strings.Join(out, "\n")
 }

@@ -39,7 +39,7 @@ func fuse(lists ...[]ranked) []ranked {
 // makes.
 func (x *loreIndex) find(query string, more ...[]ranked) []ranked {
 	folded := strings.Join(foldedWords(query), " ")
-	terms := asked(query)
+	terms := asked(x.language, query)
 	plain := make([]term, len(terms))
 	for i, t := range terms {
 		plain[i] = term{t, 1}

@@ -33,7 +33,7 @@ const (
 	nameB      = 0.4
 )
 
-func newLoreDoc(c canon.Card, kind, text string) *loreDoc {
+func newLoreDoc(c canon.Card, kind, text, language string) *loreDoc {
 	d := &loreDoc{card: c, kind: kind, text: text, inName: map[string]int{}, inBody: map[string]int{}}
 	names := append([]string{c.Name, markup.Tag(c.Name)}, c.Aliases()...)
 	for _, n := range names {
@@ -42,12 +42,12 @@ func newLoreDoc(c canon.Card, kind, text string) *loreDoc {
 		}
 	}
 	for _, n := range append(names[:1:1], names[2:]...) {
-		for _, t := range loreTerms(n) {
+		for _, t := range loreTerms(language, n) {
 			d.inName[t]++
 			d.nameLen++
 		}
 	}
-	for _, t := range loreTerms(text + "\n" + said(c.Fields)) {
+	for _, t := range loreTerms(language, text+"\n"+canon.FieldText(c.Fields, fieldFact)) {
 		d.inBody[t]++
 		d.bodyLen++
 	}
@@ -64,13 +64,14 @@ type posting struct {
 // loreIndex is what the facts of one view's level are found by. All its numbers follow
 // from those facts alone. It never changes.
 type loreIndex struct {
-	docs  []*loreDoc
-	terms map[string][]posting
-	byRun map[string][]int32 // places in vocab by run of three characters
-	vocab []string           // all terms, in order
-	exact map[string][]int32 // facts by folded name
-	named map[string][]int32 // places in names by run
-	names []loreName
+	language string
+	docs     []*loreDoc
+	terms    map[string][]posting
+	byRun    map[string][]int32 // places in vocab by run of three characters
+	vocab    []string           // all terms, in order
+	exact    map[string][]int32 // facts by folded name
+	named    map[string][]int32 // places in names by run
+	names    []loreName
 }
 
 // loreName is one name of a fact.
@@ -79,9 +80,9 @@ type loreName struct {
 	runs int
 }
 
-// newLoreIndex makes the index of facts, which are sorted by id before.
-func newLoreIndex(docs []*loreDoc) *loreIndex {
-	x := &loreIndex{docs: docs, terms: map[string][]posting{}, byRun: map[string][]int32{},
+// newLoreIndex makes the index of facts in a language, which are sorted by id before.
+func newLoreIndex(language string, docs []*loreDoc) *loreIndex {
+	x := &loreIndex{language: language, docs: docs, terms: map[string][]posting{}, byRun: map[string][]int32{},
 		exact: map[string][]int32{}, named: map[string][]int32{}}
 	var nameAvg, bodyAvg float64
 	for _, d := range docs {

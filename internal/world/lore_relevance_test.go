@@ -119,7 +119,7 @@ func (b *library) rankings() map[string]func(query string) []ranked {
 	return map[string]func(string) []ranked{
 		"words": func(q string) []ranked {
 			var terms []term
-			for _, t := range asked(q) {
+			for _, t := range asked("en", q) {
 				terms = append(terms, term{t, 1})
 			}
 			return b.index.words(terms)
@@ -234,7 +234,7 @@ func BenchmarkSearchLoreAfterACommit(b *testing.B) {
 func BenchmarkNewLoreIndex(b *testing.B) {
 	docs := newLibrary(b).index.docs
 	for b.Loop() {
-		newLoreIndex(docs)
+		newLoreIndex("en", docs)
 	}
 }
 

@@ -30,13 +30,15 @@ type loreShelf struct {
 }
 
 type shelfKey struct {
-	world access.WorldID
-	level access.Level
+	world    access.WorldID
+	level    access.Level
+	language string
 }
 
 type ownKey struct {
-	world access.WorldID
-	view  access.View
+	world    access.WorldID
+	view     access.View
+	language string
 }
 
 // shelved is an index, or somebody's own facts; nothing where there are too many.
@@ -56,15 +58,16 @@ const (
 
 // shelf is what one reader searches.
 type shelf struct {
-	crowded bool
-	index   *loreIndex
-	own     []*loreDoc // by name
+	language string
+	crowded  bool
+	index    *loreIndex
+	own      []*loreDoc // by name
 }
 
 // get gives what the view of a look searches, as of its snapshot.
 func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Look) (shelf, error) {
-	level := shelfKey{l.World().ID, l.View().Level}
-	own := ownKey{level.world, l.View()}
+	level := shelfKey{l.World().ID, l.View().Level, l.World().Settings.Language()}
+	own := ownKey{level.world, l.View(), level.language}
 	base, mine := s.kept(level, own)
 	if base == nil || mine == nil || base.at != l.Now() || mine.at != l.Now() {
 		var err error
@@ -73,7 +76,7 @@ func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Look) (shelf, 
 		}
 		s.keep(level, own, base, mine)
 	}
-	return shelf{base.crowded, base.index, mine.docs}, nil
+	return shelf{level.language, base.crowded, base.index, mine.docs}, nil
 }
 
 // kept gives what was used last, of whatever commit; nil where nothing was. Who is not
@@ -223,7 +226,7 @@ func (l *lore) arranged(look *canon.Look, docs []*loreDoc, old *shelved) (base, 
 	if old != nil && old.index != nil && slices.Equal(all, old.index.docs) {
 		base.index = old.index
 	} else {
-		base.index = newLoreIndex(all)
+		base.index = newLoreIndex(look.World().Settings.Language(), all)
 	}
 	return base, mine
 }
@@ -256,5 +259,5 @@ func (l *lore) takeApart(ctx context.Context, look *canon.Look, c canon.Card) (*
 		return nil, err
 	}
 	kind, _ := l.factType(thingOf(c))
-	return newLoreDoc(c, kind, plainText(ctx, c.Type, content)), nil
+	return newLoreDoc(c, kind, plainText(ctx, c.Type, content), look.World().Settings.Language()), nil
 }

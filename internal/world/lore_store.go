@@ -18,7 +18,7 @@ type loreFound struct {
 }
 
 // searchStore finds facts in a world that has too many to index here: by the store's own
-// words, aliases and near names, each fused by rank as in an index. It matches all words
+// words in any form, aliases and near names, each fused by rank as in an index. It matches all words
 // where that finds anything, and else each by itself.
 func (l *lore) searchStore(ctx context.Context, look *canon.Look, query string, k int) ([]loreFound, error) {
 	s := &storeSearch{places: map[canon.CardID]int32{}}
@@ -71,12 +71,12 @@ func (s *storeSearch) ranked(hits []canon.Hit) (list []ranked) {
 func (s *storeSearch) words(ctx context.Context, look *canon.Look, query string, f canon.Filter) ([]ranked, error) {
 	var full []string
 	for _, w := range foldedWords(query) {
-		if !hollow[stem(w)] && !slices.Contains(full, w) && len(full) < maxStoreWords {
+		if !hollow[w] && !slices.Contains(full, w) && len(full) < maxStoreWords {
 			full = append(full, w)
 		}
 	}
 	ask := func(q string) (canon.SearchResult, error) {
-		return look.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, Mode: canon.MatchWord, Filter: f}, canon.Page{Limit: fusedDepth})
+		return look.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchStem, Filter: f}, canon.Page{Limit: fusedDepth})
 	}
 	all, err := ask(strings.Join(full, " "))
 	if err != nil || len(all.Hits) > 0 || len(full) < 2 {

@@ -265,6 +265,33 @@ func TestACrowdedWorldIsSearchedInTheStore(t *testing.T) {
 	s.as("user").call("search-lore", `{"query": "boots"}`).is("items.0.snippet", "Six hundred men came for the rent and went home without boots.")
 }
 
+// TestLoreIsFoundInTheWorldsLanguage asks for other forms of words, by an index and in the
+// store, before and after the world's language is set.
+func TestLoreIsFoundInTheWorldsLanguage(t *testing.T) {
+	for name, most := range map[string]int{"index": maxIndexed, "store": 0} {
+		t.Run(name, func(t *testing.T) {
+			s := newLoreScene(t)
+			s.world.lore.most = most
+			s.lore("haus", "Ortschaft", "Zwanzig Wohnungen aus Holz.", `{"herold": ["Schmiede"]}`, access.LevelUser)
+			want := func(query string, want ...string) {
+				t.Helper()
+				if got := s.as("user").found(query); !slices.Equal(got, want) {
+					t.Errorf("%q finds %q, want %q", query, got, want)
+				}
+			}
+			want("lamp burns", s.as("user").found("lamps burning")...)
+			want("wohnung")
+			s.change(func(p *canon.Plan) error {
+				set := p.World().Settings
+				set.Extra = map[string]string{canon.LanguageSetting: "de"}
+				return p.Configure("Main", set)
+			})
+			want("wohnung", "haus")
+			want("schmied", "haus")
+		})
+	}
+}
+
 // TestSearchesWhileTheWorldChanges runs searches beside writes; the race detector watches.
 func TestSearchesWhileTheWorldChanges(t *testing.T) {
 	s := newLoreScene(t)

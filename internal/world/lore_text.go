@@ -5,15 +5,16 @@ import (
 	"unicode"
 
 	"loregate/internal/markup"
+	"loregate/internal/stem"
 )
 
-// loreTerms are the words of a text as lore is searched by: case and accents folded,
-// English endings taken off, so that "lamps" finds "lamp". Scripts that write without
-// spaces are read as pairs of characters.
-func loreTerms(text string) []string {
+// loreTerms are the words of a text as lore is searched by: case and accents folded, and
+// endings taken off, so that "lamps" finds "lamp". Scripts that write without spaces are
+// read as pairs of characters.
+func loreTerms(language, text string) []string {
 	words := foldedWords(text)
 	for i, w := range words {
-		words[i] = stem(w)
+		words[i] = stem.Of(language, w)
 	}
 	return words
 }
@@ -62,80 +63,29 @@ func pairs(run []rune) []string {
 	return out
 }
 
-// stem takes off the commonest English endings. It is not a dictionary: what matters is
-// that forms of one word meet, not that the result is a word. Words of other scripts, and
-// short ones, stay.
-func stem(w string) string {
-	if len(w) < 4 || !ascii(w) {
-		return w
-	}
-	w = singular(w)
-	for _, end := range []string{"ing", "ed"} {
-		if root, ok := strings.CutSuffix(w, end); ok && len(root) >= 3 && strings.ContainsAny(root, "aeiouy") {
-			w = undoubled(root)
-			break
-		}
-	}
-	if root, ok := strings.CutSuffix(w, "e"); ok && len(root) >= 3 {
-		w = root
-	}
-	return w
-}
-
-func ascii(w string) bool {
-	for i := range len(w) {
-		if w[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
-func singular(w string) string {
-	switch {
-	case strings.HasSuffix(w, "ies") && len(w) > 4:
-		return w[:len(w)-3] + "y"
-	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"):
-		return w[:len(w)-2]
-	case strings.HasSuffix(w, "ss"), strings.HasSuffix(w, "us"), strings.HasSuffix(w, "is"):
-		return w
-	case strings.HasSuffix(w, "s"):
-		return w[:len(w)-1]
-	}
-	return w
-}
-
-// undoubled is a root without the second of two equal letters that an ending added.
-func undoubled(root string) string {
-	n := len(root)
-	if n > 3 && root[n-1] == root[n-2] && !strings.ContainsRune("lsz", rune(root[n-1])) {
-		return root[:n-1]
-	}
-	return root
-}
-
-// hollow are words that say nothing of what is looked for.
+// hollow are English words that say nothing of what is looked for.
 var hollow = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields("a an and are as at be been but by did do does for from had has have he her him his how i if in into is it its " +
 		"me my no not of on or our she so some such that the their them then there they this those to too was we were what when where which " +
-		"who whom whose why will with you your about all any") {
-		m[stem(w)] = true
+		"who whom whose why will with you your about all any being doing having") {
+		m[w] = true
 	}
 	return m
 }()
 
-// asked are the terms of a query, each once. Hollow ones count only where there are no
+// asked are the terms of a query, each once. Hollow words count only where there are no
 // others.
-func asked(query string) []string {
+func asked(language, query string) []string {
 	var full, empty []string
 	seen := map[string]bool{}
-	for _, t := range loreTerms(query) {
+	for _, w := range foldedWords(query) {
+		t := stem.Of(language, w)
 		if seen[t] || len(seen) >= maxTerms {
 			continue
 		}
 		seen[t] = true
-		if hollow[t] {
+		if hollow[w] {
 			empty = append(empty, t)
 		} else {
 			full = append(full, t)
