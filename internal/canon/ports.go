@@ -482,7 +482,8 @@ type Tx interface {
 	EndVersion(ctx context.Context, w access.WorldID, id CardID, to Seq) error
 	// PutRefs replaces what the content of one card refers to; none removes. Ref.From is
 	// that card, for a RefTag too: X+tags. The card that bears the tag is its parent X,
-	// where X's key is all of the other's but the last part.
+	// where X's key is all of the other's but the last part; references of that kind from
+	// cards that do not hold tags by their key count for nothing. Index follows it.
 	PutRefs(ctx context.Context, w access.WorldID, from CardID, refs []Ref) error
 	// Index replaces what is searchable of a card, in the partition of its world and
 	// level; nil removes it. The writer indexes anew when a card's label changes, and

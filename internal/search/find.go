@@ -18,8 +18,10 @@ type Query struct {
 	// Name, Text and Fields are the columns that are looked into; name and text, with none.
 	Name, Text, Fields bool
 	Level              int // the highest that is in sight
-	// Marks narrow to documents that have one mark of each list.
+	// Marks narrow to documents that have one mark of each list, and Among, where it is set,
+	// to the documents of those ids, each of which stands in it once.
 	Marks [][]string
+	Among []ID
 	// Keep, where it is set, tells by its row whether a document counts as found.
 	Keep func(row []byte) bool
 	// Compare orders hits by their rows in place of their scores, where it is set.
@@ -142,6 +144,9 @@ func (f *finding) open() error {
 				return err
 			}
 			p.marks = append(p.marks, s)
+		}
+		if f.q.Among != nil {
+			p.marks = append(p.marks, f.among(p.part))
 		}
 	}
 	for t, n := range f.freq {

@@ -102,6 +102,7 @@ func scan(docs []Doc, q Query) Result {
 		for _, any := range q.Marks {
 			all = all && slices.ContainsFunc(any, func(m string) bool { return slices.Contains(d.Marks, m) })
 		}
+		all = all && (q.Among == nil || slices.Contains(q.Among, d.ID))
 		if all && (q.Keep == nil || q.Keep(d.Row)) {
 			r.Hits = append(r.Hits, Hit{d.ID, d.Level, score, d.Row})
 		}
@@ -144,6 +145,14 @@ func randomQuery(r *rand.Rand) (Query, string) {
 	}
 	if r.IntN(4) == 0 {
 		q.Marks = append(q.Marks, []string{"tag:old"})
+	}
+	if r.IntN(4) == 0 {
+		q.Among = []ID{}
+		for n := range uint64(90) {
+			if r.IntN(3) == 0 {
+				q.Among = append(q.Among, randomDoc(r, n).ID)
+			}
+		}
 	}
 	if r.IntN(4) == 0 {
 		q.Keep = func(row []byte) bool { return row[len(row)-1] != '2' }
@@ -199,8 +208,28 @@ func TestAnswersAreThoseOfAScan(t *testing.T) {
 			for range 6 {
 				q, shown := randomQuery(r)
 				wantScan(t, x, living, q, fmt.Sprintf("seed %d, round %d: %s", seed, round, shown))
+				wantMarked(t, x, living, "tag:old", q.Level)
 			}
 		}
+	}
+}
+
+// wantMarked holds the rows of a mark against a scan of the living documents.
+func wantMarked(t *testing.T, x *Index, living map[ID]Doc, mark string, level int) {
+	t.Helper()
+	var got, want []string
+	if err := x.Marked(t.Context(), mark, level, func(row []byte) { got = append(got, string(row)) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range living {
+		if d.Level <= level && slices.Contains(d.Marks, mark) {
+			want = append(want, string(d.Row))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%s to level %d marks %q, want %q", mark, level, got, want)
 	}
 }
 

@@ -60,6 +60,33 @@ func (x *Index) NearWords(ctx context.Context, word string, slips, level int, in
 	return out, nil
 }
 
+// Marked gives f the rows of all documents up to a level that have a mark. They are valid
+// till f returns.
+func (x *Index) Marked(ctx context.Context, mark string, level int, f func(row []byte)) error {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for at, l := range x.levels {
+		if at > level {
+			continue
+		}
+		for _, p := range l.parts {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			term, ok := p.dicts[ofMarks].find(mark)
+			if !ok {
+				continue
+			}
+			for list := p.dicts[ofMarks].list(term); list.next(); {
+				if doc := list.last.doc; !p.isDead(doc) {
+					f(p.row(doc))
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // alikeReads bounds how many entries of lists Alike reads, from the rarest mark on.
 const alikeReads = 1 << 18
 

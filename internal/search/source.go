@@ -134,6 +134,18 @@ func (f *finding) marked(p *part, any []string) (source, error) {
 	return f.union(p, found, inMarks)
 }
 
+// among finds the documents of the ids that are asked for.
+func (f *finding) among(p *part) source {
+	var found []entry
+	for _, id := range f.q.Among {
+		if doc, ok := p.find(id); ok {
+			found = append(found, entry{doc: doc})
+		}
+	}
+	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.doc, b.doc) })
+	return entries(found)
+}
+
 // union gathers the living documents of several terms, with what they weigh together.
 func (f *finding) union(p *part, terms []place, what columns) (source, error) {
 	if len(terms) == 0 {

@@ -31,8 +31,9 @@ type Snapshot interface {
 	// Named gives the living cards that are in a sight only because their labels name the
 	// subject, by key and id.
 	Named(ctx context.Context, s canon.Sight) ([]Named, error)
-	// Bearers gives the cards that bear a tag in sight.
-	Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error)
+	// NamedBearers gives the cards that bear a tag in sight by a list of tags that is in
+	// sight only because its label names the subject.
+	NamedBearers(ctx context.Context, s canon.Sight, tag markup.Key) ([]canon.CardID, error)
 	// Text gives what is searchable of a card.
 	Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error)
 	FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error)
@@ -66,7 +67,7 @@ type finding struct {
 	ctx     context.Context // of the one question
 	sight   canon.Sight
 	filter  canon.Filter
-	bearers map[canon.CardID]bool // of the filter's tag, where it has one
+	bearers map[canon.CardID]bool // of the filter's tag in sight, where it has one
 	named   []Named               // that pass the filter
 	listed  bool                  // the cards of hits hold what a list shows, and are not read
 }
@@ -74,13 +75,12 @@ type finding struct {
 // ask begins a question about cards that pass a filter.
 func (f SnapshotFinder) ask(ctx context.Context, s canon.Sight, filter canon.Filter) (*finding, error) {
 	a := &finding{SnapshotFinder: f, ctx: ctx, sight: s, filter: filter}
-	var err error
 	if filter.Tag != "" {
-		if a.bearers, err = f.snapshot.Bearers(ctx, s, markup.KeyOf(filter.Tag)); err != nil {
+		if err := a.findBearers(markup.KeyOf(filter.Tag)); err != nil {
 			return nil, err
 		}
 	}
-	if s.View.Level >= access.LevelAdmin || s.View.Subject == "" {
+	if !a.mayBeNamed() {
 		return a, nil
 	}
 	all, err := f.snapshot.Named(ctx, s)
@@ -92,6 +92,28 @@ func (f SnapshotFinder) ask(ctx context.Context, s canon.Sight, filter canon.Fil
 	return a, err
 }
 
+// mayBeNamed reports whether the sight has cards only because labels name its subject.
+func (a *finding) mayBeNamed() bool {
+	return a.sight.View.Level < access.LevelAdmin && a.sight.View.Subject != ""
+}
+
+// findBearers finds the cards that bear a tag in sight: those above the lists that have it.
+func (a *finding) findBearers(tag markup.Key) error {
+	a.bearers = map[canon.CardID]bool{}
+	if a.mayBeNamed() {
+		ids, err := a.snapshot.NamedBearers(a.ctx, a.sight, tag)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			a.bearers[id] = true
+		}
+	}
+	return a.find(func(x *search.Index) error {
+		return x.Marked(a.ctx, tagMark+string(tag), int(a.sight.View.Level), func(row []byte) { a.bearers[readRow(row).parent()] = true })
+	})
+}
+
 func (a *finding) passes(c canon.Card) bool {
 	return a.filter.Fits(c) && (a.filter.Tag == "" || a.bearers[c.ID])
 }
@@ -99,11 +121,11 @@ func (a *finding) passes(c canon.Card) bool {
 // keep is passes for rows; nil where the filter leaves nothing out that marks do not.
 func (a *finding) keep() func(row []byte) bool {
 	rest := a.filter
-	rest.Type, rest.Types = "", nil
+	rest.Type, rest.Types, rest.Tag = "", nil, ""
 	if !rest.Narrows() {
 		return nil
 	}
-	return func(b []byte) bool { return a.passes(readRow(b).card()) }
+	return func(b []byte) bool { return rest.Fits(readRow(b).card()) }
 }
 
 // query is a query of the index, narrowed by the filter.
@@ -119,6 +141,12 @@ func (a *finding) query(terms []words.Term) search.Query {
 		q.Marks = append(q.Marks, []string{runMark + run})
 	}
 	q.Marks = append(q.Marks, begins(a.filter.NameStarts)...)
+	if a.filter.Tag != "" {
+		q.Among = make([]search.ID, 0, len(a.bearers))
+		for id := range a.bearers {
+			q.Among = append(q.Among, search.ID(id))
+		}
+	}
 	return q
 }
 
@@ -330,14 +358,14 @@ func (a *finding) asTyped(ask search.Query, q canon.SearchQuery, terms []words.T
 	return cut(spelt, p), total, nil
 }
 
-// ByName reports whether Cards is to answer a listing. A text of under three characters is
-// better compared with each name in turn, which ends early because most names have it;
-// where there is a prefix, the range of keys is the narrower way.
-func ByName(f canon.Filter) bool {
-	return utf8.RuneCountInString(markup.Fold(f.NameContains)) >= 3 || f.NameStarts != "" && f.Prefix == ""
+// Lists reports whether Cards is to answer a listing: by a tag, or by names. A text of under
+// three characters is better compared with each name in turn, which ends early because
+// most names have it; where there is a prefix, the range of keys is the narrower way.
+func Lists(f canon.Filter) bool {
+	return f.Tag != "" || utf8.RuneCountInString(markup.Fold(f.NameContains)) >= 3 || f.NameStarts != "" && f.Prefix == ""
 }
 
-// Cards lists cards by what their names contain or begin with.
+// Cards lists cards by a tag, or by what their names contain or begin with.
 func (f SnapshotFinder) Cards(ctx context.Context, s canon.Sight, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	a, err := f.ask(ctx, s, filter)
 	if err != nil {

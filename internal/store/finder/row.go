@@ -106,6 +106,8 @@ func readRow(b []byte) (r row) {
 
 func (r row) id() canon.CardID { return canon.CardID(r.fixed[atID : atID+16]) }
 
+func (r row) parent() canon.CardID { return canon.CardID(r.fixed[atParent : atParent+16]) }
+
 func (r row) number(at int) int64 { return int64(binary.BigEndian.Uint64(r.fixed[at:])) }
 
 func (r row) time(at int) time.Time { return time.UnixMilli(r.number(at)).UTC() }
@@ -119,7 +121,7 @@ func (r row) name() string {
 // listed is what a list shows of a card, for which it need not be read.
 func (r row) listed(w access.WorldID) canon.Card {
 	c := canon.Card{
-		World: w, ID: r.id(), Parent: canon.CardID(r.fixed[atParent:][:16]), Key: markup.Key(r.key), Name: r.name(), Type: string(r.kind),
+		World: w, ID: r.id(), Parent: r.parent(), Key: markup.Key(r.key), Name: r.name(), Type: string(r.kind),
 		UpdatedAt: r.time(atUpdated), CreatedAt: r.time(atCreated),
 		Content: canon.Hash(r.fixed[atContent:][:32]), Size: int(r.number(atSize)), Length: int(r.number(atLength)),
 		Label: access.NewLabel(access.Level(r.fixed[atLevel])),
@@ -168,16 +170,19 @@ func compareBy(by canon.Sort) func(a, b []byte) int {
 }
 
 // Marks of documents: of its type, and of the runs of three characters that are in its
-// names, their ends marked as for canon.Likeness, and of what a name begins with.
+// names, their ends marked as for canon.Likeness, of what a name begins with, and of the tags
+// that a list of tags gives the card above it.
 const (
 	typeMark  = "t"
 	runMark   = "r"
 	startMark = "s"
+	tagMark   = "g"
 )
 
 // Document is what is indexed of a living card with a label of a level. doc is what is
-// searchable of it; nil where nothing is but its name.
-func Document(c *canon.Card, level int, doc *canon.SearchDoc) *search.Doc {
+// searchable of it; nil where nothing is but its name. tags are its references of
+// canon.RefTag.
+func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key) *search.Doc {
 	d := &search.Doc{ID: search.ID(c.ID), Level: level, Marks: []string{typeMark + string(markup.KeyOf(c.Type))}}
 	for _, name := range namesOf(c) {
 		for _, run := range canon.Runs(name) {
@@ -187,6 +192,11 @@ func Document(c *canon.Card, level int, doc *canon.SearchDoc) *search.Doc {
 	for _, r := range markup.Fold(c.Name) {
 		d.Marks = append(d.Marks, startMark+string(r))
 		break
+	}
+	if len(markup.Parts(c.Part)) == 1 { // else the card above it is not there
+		for _, tag := range tags {
+			d.Marks = append(d.Marks, tagMark+string(tag))
+		}
 	}
 	if doc != nil {
 		d.Name, d.Text, d.Fields = doc.Name, doc.Text, canon.FieldText(c.Fields)

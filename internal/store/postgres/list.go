@@ -56,9 +56,6 @@ func (sc *scope) filter(f canon.Filter) string {
 	if !f.UpdatedBefore.IsZero() {
 		and("c.updated < %s", sc.arg(ceilClock(f.UpdatedBefore)))
 	}
-	if f.Tag != "" {
-		and("c.id IN (%s)", sc.tagged(sc.arg(string(markup.KeyOf(f.Tag)))))
-	}
 	if !f.CreatedSince.IsZero() {
 		and("c.created >= %s", sc.arg(ceilClock(f.CreatedSince)))
 	}
@@ -75,13 +72,6 @@ func (sc *scope) filter(f canon.Filter) string {
 		and("c.fold LIKE %s", sc.arg("%"+like.Replace(folded)+"%"))
 	}
 	return b.String()
-}
-
-// tagged selects the cards that bear a tag in sight: those with a living child in sight
-// that has the tag among its items.
-func (sc *scope) tagged(target string) string {
-	return fmt.Sprintf(`SELECT b.id FROM refs f JOIN cards t ON t.w = f.w AND t.id = f.from_card JOIN cards b ON b.w = t.w AND b.id = t.parent
-		WHERE f.w = %s AND f.kind = 3 AND f.target = %s AND %s AND %s AND %s`, sc.w, target, sc.living("t"), sc.living("b"), childOf("t", "b"))
 }
 
 // order gives the column that a sort needs beside key and id, and the ORDER BY over them.
@@ -112,7 +102,7 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	if finder.ByName(f) {
+	if finder.Lists(f) {
 		return r.SnapshotFinder.Cards(ctx, s, f, p)
 	}
 	if f.NotName != "" {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -136,6 +137,9 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 	}
 	at := cardOf{n, from}
 	rows := refRowsOf(refs)
+	if slices.Contains(rows.kinds, int64(canon.RefTag)) {
+		t.touch(n, from)
+	}
 	// What stays as it was is left alone: its targets are counted by triggers.
 	if !t.ahead.made[at] {
 		t.c.later(`DELETE FROM refs r WHERE r.w = $1 AND r.from_card = $2 AND NOT EXISTS (

@@ -103,18 +103,40 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 		return nil, err
 	}
 	living := make(map[search.ID]*canon.Card, len(cards))
+	var lists [][16]byte
 	for i := range cards {
 		living[search.ID(cards[i].ID)] = &cards[i]
+		if canon.HoldsTags(cards[i].Key) {
+			lists = append(lists, uuidOf(cards[i].ID))
+		}
+	}
+	tags, err := s.tags(ctx, lists)
+	if err != nil {
+		return nil, err
 	}
 	for i, t := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if c := living[list[i].ID]; c != nil {
-			list[i].Doc = finder.Document(c, max(int(c.Label.Level), int(access.LevelUser), int(t.level)), t.doc)
+			list[i].Doc = finder.Document(c, max(int(c.Label.Level), int(access.LevelUser), int(t.level)), t.doc, tags[c.ID])
 		}
 	}
 	return list, nil
+}
+
+// tags gives the tags in lists of them, by list.
+func (s source) tags(ctx context.Context, lists [][16]byte) (map[canon.CardID][]markup.Key, error) {
+	if len(lists) == 0 {
+		return nil, nil
+	}
+	found := map[canon.CardID][]markup.Key{}
+	err := s.r.c.query(ctx, func(r row) error {
+		id := readID[canon.CardID](r[0])
+		found[id] = append(found[id], markup.Key(r.text(1)))
+		return nil
+	}, "SELECT from_card, target FROM refs WHERE w = $1 AND from_card = ANY($2::uuid[]) AND kind = 3", s.w, lists)
+	return found, err
 }
 
 func (s source) Head(ctx context.Context) (seq uint64, hash string, err error) {
@@ -154,15 +176,18 @@ func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, erro
 	return list, err
 }
 
-// Bearers gives the cards that bear a tag in sight.
-func (r *reader) Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error) {
-	found := map[canon.CardID]bool{}
+// NamedBearers gives the cards that bear a tag by a list that is in sight only because its
+// label names the subject.
+func (r *reader) NamedBearers(ctx context.Context, s canon.Sight, tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return found, err
+	if !ok || sc.subject == "" {
+		return nil, err
 	}
-	query, args := sc.trimmed(sc.tagged(sc.arg(string(tag))))
-	err = r.c.query(ctx, func(r row) error { found[readID[canon.CardID](r[0])] = true; return nil }, query, args...)
+	err = r.c.query(ctx, func(r row) error { found = append(found, readID[canon.CardID](r[0])); return nil },
+		fmt.Sprintf(`SELECT DISTINCT b.id FROM cards t JOIN cards b ON b.id = t.parent AND %s
+			WHERE t.w = %s AND t.trashed = 0 AND %s AND %s
+			AND EXISTS (SELECT FROM refs f WHERE f.w = t.w AND f.from_card = t.id AND f.kind = 3 AND f.target = %s)`,
+			sc.living("b"), sc.w, sc.byName("t"), childOf("t", "b"), sc.arg(string(tag))), sc.args...)
 	return found, err
 }
 

@@ -152,9 +152,6 @@ func filter(sc scope, f canon.Filter) *listing {
 	if !f.UpdatedBefore.IsZero() {
 		l.and("c.updated < %s", l.arg(ceilClock(f.UpdatedBefore)))
 	}
-	if f.Tag != "" {
-		l.and("c.id IN (%s)", tagged(sc, l.arg(string(markup.KeyOf(f.Tag)))))
-	}
 	if f.NotName != "" {
 		l.and("lore_glob(%s, c.name) = 0", l.arg(f.NotName))
 	}
@@ -188,15 +185,6 @@ func (l *listing) typed(column string, f canon.Filter) {
 	l.among(column, keys)
 }
 
-// tagged selects the cards that bear a tag in sight: those with a living child in sight
-// that has the tag among its items.
-func tagged(sc scope, target string) string {
-	return `SELECT b.id FROM refs f CROSS JOIN cards t ON t.w = f.w AND t.id = f.from_card
-		CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
-		WHERE f.w = ?1 AND f.kind = 3 AND f.target = ` + target + ` AND t.trashed = 0 AND b.trashed = 0 AND ` + sc.sees("t") + ` AND ` + sc.sees("b") +
-		` AND ` + childOf("t", "b")
-}
-
 // childOf is the condition that the key of one card is that of another and one part more.
 func childOf(child, parent string) string {
 	return fmt.Sprintf("substr(%[1]s.key, 1, length(%[2]s.key) + 1) = %[2]s.key || '+' AND instr(substr(%[1]s.key, length(%[2]s.key) + 2), '+') = 0", child, parent)
@@ -222,7 +210,7 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 	if !ok {
 		return nil, canon.Total{}, err
 	}
-	if finder.ByName(f) {
+	if finder.Lists(f) {
 		return r.SnapshotFinder.Cards(ctx, s, f, p)
 	}
 	l := filter(sc, f)

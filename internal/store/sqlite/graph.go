@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -94,7 +95,7 @@ func (r *reader) wanted(ctx context.Context, sc scope) (from, order string, err 
 	if sc.top > access.LevelNone {
 		byLevel = fmt.Sprintf("SELECT target, n%[1]d AS n FROM targets WHERE w = ?1 AND n%[1]d > 0 AND least > %[1]d", sc.top)
 	}
-	byName := fmt.Sprintf("c.w = ?1 AND c.trashed = 0 AND c.label > 0 AND c.label IN %s AND c.level > %d AND c.level <= %d", named, sc.top, sc.ceiling)
+	byName := "c.w = ?1 AND c.trashed = 0 AND " + sc.byName("c")
 	any := false
 	if sc.subject != "" {
 		any, err = r.c.one(ctx, func(row) error { return nil }, "SELECT 1 FROM cards c INDEXED BY cards_named WHERE "+byName+" LIMIT 1", sc.args()...)
@@ -149,6 +150,11 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 		return err
 	}
 	t.made = cardRef{}
+	if slices.ContainsFunc(refs, func(f canon.Ref) bool { return f.Kind == canon.RefTag }) {
+		if err := t.touchLater(ctx, n, from); err != nil {
+			return err
+		}
+	}
 	// What stays as it was is left alone: its targets are counted by triggers.
 	rows := make([][4]any, len(refs))
 	for i, f := range refs {

@@ -118,6 +118,16 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 	if err != nil {
 		return nil, err
 	}
+	var lists []canon.CardID
+	for _, f := range list {
+		if canon.HoldsTags(f.card.card.Key) {
+			lists = append(lists, f.id)
+		}
+	}
+	tags, err := s.tags(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
 	changes := make([]search.Change, len(list))
 	for i, f := range list {
 		changes[i] = search.Change{Gen: f.gen, ID: search.ID(f.id)}
@@ -129,9 +139,23 @@ func (s source) changes(ctx context.Context, where string, args ...any) ([]searc
 		if f.doc != nil {
 			level = max(level, f.level)
 		}
-		changes[i].Doc = finder.Document(c, int(level), f.doc)
+		changes[i].Doc = finder.Document(c, int(level), f.doc, tags[f.id])
 	}
 	return changes, nil
+}
+
+// tags gives the tags in lists of them, by list.
+func (s source) tags(ctx context.Context, lists []canon.CardID) (map[canon.CardID][]markup.Key, error) {
+	if len(lists) == 0 {
+		return nil, nil
+	}
+	found := map[canon.CardID][]markup.Key{}
+	err := s.r.c.query(ctx, func(row row) error {
+		id := fill[canon.CardID](row.bytes(0))
+		found[id] = append(found[id], markup.Key(row.text(1)))
+		return nil
+	}, "SELECT f.from_card, f.target FROM refs f WHERE f.w = ?1 AND f.from_card IN (SELECT unhex(l.value) FROM json_each(?2) l) AND f.kind = 3", s.w, hexes(lists...))
+	return found, err
 }
 
 func (s source) Head(ctx context.Context) (seq uint64, hash string, err error) {
@@ -156,8 +180,7 @@ func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, erro
 	if !ok || sc.subject == "" {
 		return nil, err
 	}
-	cards, err := r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM cards c INDEXED BY cards_named WHERE c.w = ?1 AND c.label > 0 AND c.label IN %s AND c.level > %d AND c.level <= %d AND c.trashed = 0 ORDER BY c.key, c.id",
-		cardColumns, named, sc.top, sc.ceiling), sc.args()...)
+	cards, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c INDEXED BY cards_named WHERE c.w = ?1 AND "+sc.byName("c")+" AND c.trashed = 0 ORDER BY c.key, c.id", sc.args()...)
 	if err != nil {
 		return nil, err
 	}
@@ -175,14 +198,17 @@ func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, erro
 	return list, nil
 }
 
-// Bearers gives the cards that bear a tag in sight.
-func (r *reader) Bearers(ctx context.Context, s canon.Sight, tag markup.Key) (map[canon.CardID]bool, error) {
-	found := map[canon.CardID]bool{}
+// NamedBearers gives the cards that bear a tag by a list that is in sight only because its
+// label names the subject.
+func (r *reader) NamedBearers(ctx context.Context, s canon.Sight, tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.scope(ctx, s)
-	if !ok {
-		return found, err
+	if !ok || sc.subject == "" {
+		return nil, err
 	}
-	err = r.c.query(ctx, func(row row) error { found[fill[canon.CardID](row.bytes(0))] = true; return nil }, tagged(sc, "?3"), sc.args(string(tag))...)
+	err = r.c.query(ctx, func(row row) error { found = append(found, fill[canon.CardID](row.bytes(0))); return nil },
+		`SELECT DISTINCT b.id FROM cards t INDEXED BY cards_named CROSS JOIN cards b ON b.w = t.w AND b.id = t.parent
+			WHERE t.w = ?1 AND t.trashed = 0 AND b.trashed = 0 AND `+sc.byName("t")+" AND "+sc.sees("b")+" AND "+childOf("t", "b")+`
+			AND EXISTS (SELECT 1 FROM refs f WHERE f.w = t.w AND f.from_card = t.id AND f.kind = 3 AND f.target = ?3)`, sc.args(string(tag))...)
 	return found, err
 }
 

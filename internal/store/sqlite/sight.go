@@ -53,7 +53,12 @@ func (sc scope) sees(alias string) string {
 	case sc.subject == "":
 		return alias + ".level <= " + strconv.Itoa(int(sc.top))
 	}
-	return fmt.Sprintf("(%[1]s.level <= %[2]d OR %[1]s.label > 0 AND %[1]s.level <= %[4]d AND %[1]s.label IN %[3]s)", alias, sc.top, named, sc.ceiling)
+	return fmt.Sprintf("(%s.level <= %d OR %s)", alias, sc.top, sc.byName(alias))
+}
+
+// byName is the condition that a row is in sight only by naming the subject.
+func (sc scope) byName(alias string) string {
+	return fmt.Sprintf("%[1]s.level > %[2]d AND %[1]s.level <= %[3]d AND %[1]s.label > 0 AND %[1]s.label IN %[4]s", alias, sc.top, sc.ceiling, named)
 }
 
 // arms writes a query once for each level in sight and once for what is in sight only
@@ -65,7 +70,7 @@ func (sc scope) arms(format string) string {
 		arms = append(arms, fmt.Sprintf(format, "c.level = "+strconv.Itoa(int(l))))
 	}
 	if sc.subject != "" {
-		arms = append(arms, fmt.Sprintf(format, fmt.Sprintf("c.level > %d AND c.level <= %d AND c.label > 0 AND c.label IN %s", sc.top, sc.ceiling, named)))
+		arms = append(arms, fmt.Sprintf(format, sc.byName("c")))
 	}
 	return strings.Join(arms, "\nUNION ALL\n")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"testing"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -81,6 +82,9 @@ func Card(n int, name string, label access.Label) canon.Card {
 func Under(parent, c canon.Card) canon.Card {
 	c.Parent = parent.ID
 	c.Label = c.Own.Meet(parent.Label)
+	if part, ok := strings.CutPrefix(c.Name, parent.Name+"+"); ok {
+		c.Part = part // compound where cards between them are missing
+	}
 	return c
 }
 

@@ -200,7 +200,13 @@ func (m *model) refer(c canon.Card) []change {
 		r.From, r.Order = c.ID, i
 		refs = append(refs, r)
 	}
-	return []change{func(tx canon.Tx) error { return tx.PutRefs(m.t.Context(), c.World, c.ID, refs) }}
+	doc := &canon.SearchDoc{Name: c.Name, Text: m.text(8)}
+	return []change{func(tx canon.Tx) error {
+		if err := tx.PutRefs(m.t.Context(), c.World, c.ID, refs); err != nil || !canon.HoldsTags(c.Key) {
+			return err
+		}
+		return tx.Index(m.t.Context(), c, doc)
+	}}
 }
 
 func (m *model) link(w access.WorldID, living []canon.Card) []change {
