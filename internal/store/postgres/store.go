@@ -16,6 +16,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/store/finder"
+	"loregate/internal/store/group"
 	"loregate/internal/store/service"
 )
 
@@ -29,9 +30,7 @@ type Store struct {
 
 	learnAt int // of the writer's connection; see conn
 
-	queue   chan *waiter
-	closing chan struct{}
-	stopped chan struct{} // closed when the writer is gone
+	writes *group.Group[*tx]
 
 	closed sync.Once
 	inUse  sync.WaitGroup // reads and writes under way
@@ -62,15 +61,15 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", translated(err))
 	}
-	s := &Store{cfg: cfg, pool: pool, queue: make(chan *waiter, maxBatch), closing: make(chan struct{}), stopped: make(chan struct{})}
+	s := &Store{cfg: cfg, pool: pool}
 	if err := s.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open the database: %w", translated(err))
 	}
 	s.Service = service.New(backstage{s})
 	s.watch.init(s)
-	go s.runWriter()
 	s.finder = &finder.Finder{Library: newLibrary(s)}
+	s.writes = group.New(&writer{s: s})
 	return s, nil
 }
 
@@ -170,8 +169,7 @@ func (s *Store) Close() error {
 		s.shut = true
 		s.mu.Unlock()
 		s.inUse.Wait()
-		close(s.closing)
-		<-s.stopped
+		s.writes.Close()
 		s.watch.close()
 		s.pool.Close()
 	})
@@ -278,7 +276,7 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 		st.Bytes, err = c.number(ctx, "SELECT pg_database_size(current_database())")
 		return err
 	})
-	st.Conns, st.Queued = int(s.pool.Stat().TotalConns()), len(s.queue)
+	st.Conns, st.Queued = int(s.pool.Stat().TotalConns()), s.writes.Waiting()
 	return st, err
 }
 

@@ -3,37 +3,14 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/fault"
 	"loregate/internal/search"
-)
-
-const (
-	// maxBatch and batchTime bound what shares one transaction, as in the embedded store.
-	maxBatch  = 64
-	batchTime = 20 * time.Millisecond
-)
-
-// waiter is one write on its way through a batch. Its function runs on its caller's
-// goroutine when the writer gives it the turn.
-type waiter struct {
-	state atomic.Int32 // waiting, then running or abandoned
-	turn  chan *tx     // the writer's: run now, in this transaction
-	ran   chan error   // the caller's: what f answered
-	done  chan error   // the writer's: durable, or why not
-}
-
-const (
-	waiting int32 = iota
-	running
-	abandoned
+	"loregate/internal/store/group"
 )
 
 // write runs f in a transaction and returns when it is durable or undone.
@@ -49,49 +26,11 @@ func (s *Store) write(ctx context.Context, f func(*tx) error) (err error) {
 	if err := s.damaged.Load(); err != nil {
 		return *err
 	}
-	j := &waiter{turn: make(chan *tx, 1), ran: make(chan error, 1), done: make(chan error, 1)}
-	select {
-	case s.queue <- j:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case t := <-j.turn:
-		return j.run(ctx, t, f)
-	case err := <-j.done:
-		return translated(err)
-	case <-ctx.Done():
-		if j.state.CompareAndSwap(waiting, abandoned) {
-			return ctx.Err()
-		}
-		select {
-		case t := <-j.turn:
-			return j.run(ctx, t, f)
-		case err := <-j.done:
-			return translated(err)
-		}
-	}
-}
-
-func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
-	func() {
-		answered := false
-		defer func() {
-			// A panic in f, and runtime.Goexit, must not leave the writer waiting.
-			if answered {
-				return
-			}
-			p := recover()
-			j.ran <- fault.Panicked("a write", p)
-		}()
-		err := ctx.Err()
-		if err == nil {
-			err = f(t)
-		}
-		answered = true
-		j.ran <- err
-	}()
-	err := <-j.done
+	var t *tx
+	err = s.writes.Do(ctx, func(given *tx) error {
+		t = given
+		return f(t)
+	})
 	if err == nil {
 		t.committed()
 		t.scrubFiles(ctx)
@@ -99,202 +38,135 @@ func (j *waiter) run(ctx context.Context, t *tx, f func(*tx) error) error {
 	return translated(err)
 }
 
-// runWriter is the one goroutine that begins and ends writing transactions.
-func (s *Store) runWriter() {
-	defer close(s.stopped)
-	b := batch{s: s}
-	defer b.drop()
-	for {
-		select {
-		case j := <-s.queue:
-			b.serve(j)
-		case <-s.closing:
-			return
-		}
-	}
-}
-
 // errLost is what the writes of a transaction get that the server undid at its end.
 var errLost = errors.New("postgres: the transaction was not committed")
 
-// batch is a transaction that several writes share.
-type batch struct {
-	s    *Store
-	p    *pgxpool.Conn // kept from batch to batch; nil where there is none
-	c    *conn
-	open bool // a transaction is begun
-	jobs []*waiter
+// writer is the connection for writing.
+type writer struct {
+	s *Store
+	p *pgxpool.Conn // kept from one transaction to the next; nil where there is none
+	c *conn
 }
 
-// serve runs a first job and those that wait behind it, and makes them durable.
-func (b *batch) serve(first *waiter) {
-	end := time.Now().Add(batchTime)
-	b.jobs = b.jobs[:0]
-	b.step(first)
-	for len(b.jobs) < maxBatch && time.Now().Before(end) {
-		select {
-		case j := <-b.s.queue:
-			b.step(j)
-			continue
-		default:
-		}
-		break
+var _ group.Conn[*tx] = (*writer)(nil)
+
+// Begin is group.Conn's. A connection that was lost while nobody used it is replaced.
+func (w *writer) Begin() error {
+	err := w.begin()
+	if err != nil && w.p == nil && isClosed(err) {
+		err = w.begin()
 	}
-	b.finish()
+	return err
 }
 
 // begin takes the lock that one writer in all processes has. The snapshots of later
 // statements are taken after it, and so see what its last holder committed.
-func (b *batch) begin() error {
-	ctx, cancel := context.WithTimeout(context.Background(), b.s.cfg.Wait)
+func (w *writer) begin() error {
+	ctx, cancel := context.WithTimeout(context.Background(), w.s.cfg.Wait)
 	defer cancel()
-	if b.p == nil {
-		p, err := b.s.pool.Acquire(ctx)
+	if w.p == nil {
+		p, err := w.s.pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
-		b.p, b.c = p, &conn{raw: p.Conn(), steady: true, learnAt: b.s.learnAt}
+		w.p, w.c = p, &conn{raw: p.Conn(), steady: true, learnAt: w.s.learnAt}
 	}
-	b.c.first("BEGIN")
-	b.c.first("SET LOCAL idle_in_transaction_session_timeout = " + millis(2*b.s.cfg.Wait)) // others wait for the lock
+	w.c.first("BEGIN")
+	w.c.first("SET LOCAL idle_in_transaction_session_timeout = " + millis(2*w.s.cfg.Wait)) // others wait for the lock
 	format := 0
-	_, err := b.c.one(context.Background(), func(r row) error { format = int(r.int(0)); return nil }, "SELECT format FROM writer FOR UPDATE")
+	_, err := w.c.one(context.Background(), func(r row) error { format = int(r.int(0)); return nil }, "SELECT format FROM writer FOR UPDATE")
 	if err == nil {
 		err = knownFormat(format)
 	}
 	if err != nil {
-		b.rollback()
+		_ = w.Rollback() // it cannot fail
 		return err
 	}
-	b.open, b.c.wrote = true, false
+	w.c.wrote = false
 	return nil
 }
 
-// step gives a job its turn. The first in a transaction needs no savepoint: undoing it
-// undoes nothing of others.
-func (b *batch) step(j *waiter) {
-	if !j.state.CompareAndSwap(waiting, running) {
-		return
+// Save is group.Conn's. What the first write left to be sent goes first: it waited for nobody
+// to follow.
+func (w *writer) Save() error {
+	if err := w.c.flush(context.Background()); err != nil {
+		return err
 	}
-	if !b.open {
-		err := b.begin()
-		if err != nil && b.p == nil && isClosed(err) {
-			err = b.begin() // the connection was lost while nobody used it
-		}
-		if err != nil {
-			j.done <- err
-			return
-		}
-	}
-	alone := len(b.jobs) == 0
-	if !alone {
-		if err := b.c.flush(context.Background()); err != nil { // of the first, which waited for nobody to follow
-			b.fail(err)
-			b.rollback()
-			j.done <- err
-			return
-		}
-		b.c.later("SAVEPOINT one")
-	}
-	t := &tx{reader: reader{s: b.s, c: b.c}}
-	t.writes, t.SnapshotFinder = t, b.s.finder.Bind(&t.reader)
-	j.turn <- t
-	err := <-j.ran
-	t.c = nil // a use after f has returned is a mistake that shows
-	if err == nil {
-		if !alone {
-			b.c.later("RELEASE SAVEPOINT one")
-		}
-		// With nobody behind it, a lone job's last statements go along with the commit.
-		if !alone || len(b.s.queue) > 0 {
-			err = b.c.flush(context.Background())
-		}
-	}
-	if err == nil {
-		b.jobs = append(b.jobs, j)
-		return
-	}
-	j.done <- errors.Join(err, b.undo(alone))
+	w.c.later("SAVEPOINT one")
+	return nil
 }
 
-// undo takes back the last job. Where that fails the whole transaction goes.
-func (b *batch) undo(alone bool) error {
-	if alone {
-		b.rollback()
+// Give is group.Conn's.
+func (w *writer) Give() *tx {
+	t := &tx{reader: reader{s: w.s, c: w.c}}
+	t.writes, t.SnapshotFinder = t, w.s.finder.Bind(&t.reader)
+	return t
+}
+
+// Settle is group.Conn's. A use of the transaction after its write has ended is a mistake
+// that shows. With nobody behind it, a lone write's last statements go along with the
+// commit.
+func (w *writer) Settle(t *tx, err error, first, alone bool) error {
+	t.c = nil
+	if err != nil {
+		return err
+	}
+	if !first {
+		w.c.later("RELEASE SAVEPOINT one")
+	}
+	if first && alone {
 		return nil
 	}
-	sent := len(b.c.pending) == 0 || b.c.pending[0].sql != "SAVEPOINT one"
-	b.c.pending = b.c.pending[:0]
+	return w.c.flush(context.Background())
+}
+
+// Undo is group.Conn's.
+func (w *writer) Undo() error {
+	sent := len(w.c.pending) == 0 || w.c.pending[0].sql != "SAVEPOINT one"
+	w.c.pending = w.c.pending[:0]
 	if !sent {
 		return nil
 	}
-	if _, err := b.c.raw.Exec(context.Background(), "ROLLBACK TO SAVEPOINT one; RELEASE SAVEPOINT one"); err != nil {
-		b.fail(err)
-		b.rollback()
-		return err
+	_, err := w.c.raw.Exec(context.Background(), "ROLLBACK TO SAVEPOINT one; RELEASE SAVEPOINT one")
+	return err
+}
+
+// Commit is group.Conn's.
+func (w *writer) Commit() error {
+	wrote := w.c.wrote
+	if wrote {
+		w.c.later("UPDATE writer SET n = n + 1, mark = n + 1")
+	}
+	tag, err := w.c.run(context.Background(), "COMMIT", nil)
+	if err == nil && tag.String() != "COMMIT" {
+		err = errLost
+	}
+	if err == nil && wrote { // who looks for work in a writing transaction must not wake itself
+		w.s.watch.wrote()
+	}
+	return err
+}
+
+// Rollback ends the transaction without a trace, with the connection where need be.
+func (w *writer) Rollback() error {
+	w.c.pending = w.c.pending[:0]
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if w.c.raw.IsClosed() {
+		w.s.pool.Reset() // whatever ended it may have ended the others
+		w.Close()
+	} else if _, err := w.c.raw.Exec(ctx, "ROLLBACK"); err != nil {
+		_ = w.c.raw.Close(ctx)
+		w.Close()
 	}
 	return nil
 }
 
-// finish commits and acknowledges.
-func (b *batch) finish() {
-	if !b.open {
-		return
-	}
-	if len(b.jobs) == 0 {
-		b.rollback()
-		return
-	}
-	wrote := b.c.wrote
-	if wrote {
-		b.c.later("UPDATE writer SET n = n + 1, mark = n + 1")
-	}
-	tag, err := b.c.run(context.Background(), "COMMIT", nil)
-	if err == nil && tag.String() != "COMMIT" {
-		err = errLost
-	}
-	if err != nil {
-		b.fail(fmt.Errorf("commit: %w", err))
-		b.rollback()
-		return
-	}
-	b.open = false
-	for _, j := range b.jobs {
-		j.done <- nil
-	}
-	if wrote { // who looks for work in a writing transaction must not wake itself
-		b.s.watch.wrote()
-	}
-}
-
-// fail answers every job kept so far with err.
-func (b *batch) fail(err error) {
-	for _, j := range b.jobs {
-		j.done <- err
-	}
-	b.jobs = b.jobs[:0]
-}
-
-// rollback ends the transaction without a trace, with the connection where need be.
-func (b *batch) rollback() {
-	b.open = false
-	b.c.pending = b.c.pending[:0]
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if b.c.raw.IsClosed() {
-		b.s.pool.Reset() // whatever ended it may have ended the others
-		b.drop()
-	} else if _, err := b.c.raw.Exec(ctx, "ROLLBACK"); err != nil {
-		_ = b.c.raw.Close(ctx)
-		b.drop()
-	}
-}
-
-// drop gives the connection back; a closed one is replaced by the pool.
-func (b *batch) drop() {
-	if b.p != nil {
-		b.p.Release()
-		b.p, b.c = nil, nil
+// Close gives the connection back; a closed one is replaced by the pool.
+func (w *writer) Close() {
+	if w.p != nil {
+		w.p.Release()
+		w.p, w.c = nil, nil
 	}
 }
 

@@ -208,7 +208,7 @@ func (s *Store) Stats(ctx context.Context) (st Stats, err error) {
 	})
 	st.WALBytes = sizeOf(s.cfg.Path + "-wal")
 	st.RecordBytes = sizeOf(s.records.cfg.Path) + sizeOf(s.records.cfg.Path+"-wal")
-	st.Queued = len(s.queue)
+	st.Queued = s.writes.Waiting()
 	return st, err
 }
 

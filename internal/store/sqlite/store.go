@@ -12,6 +12,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/store/finder"
+	"loregate/internal/store/group"
 	"loregate/internal/store/service"
 )
 
@@ -23,9 +24,7 @@ type Store struct {
 	cfg Config
 
 	readers *pool
-	queue   chan *waiter
-	closing chan struct{}
-	stopped chan struct{} // closed when the writer is gone
+	writes  *group.Group[*tx]
 
 	closed sync.Once
 	inUse  sync.WaitGroup // reads and writes under way
@@ -56,24 +55,21 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 	if err := makeFile(cfg.Path); err != nil {
 		return nil, err
 	}
-	writer, err := connectWriter(ctx, cfg, storeSchema)
+	c, err := connectWriter(ctx, cfg, storeSchema)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", cfg.Path, err)
 	}
 	s = &Store{
 		cfg:     cfg,
 		readers: newPool(cfg.Readers),
-		queue:   make(chan *waiter, maxBatch),
-		closing: make(chan struct{}),
-		stopped: make(chan struct{}),
 	}
 	s.Service = service.New(backstage{s})
 	if s.records, err = openRecords(ctx, s); err != nil {
-		return nil, errors.Join(err, writer.close())
+		return nil, errors.Join(err, c.close())
 	}
 	s.watch.init()
-	writer.steady = true
-	go s.runWriter(writer)
+	c.steady = true
+	s.writes = group.New(&writer{s: s, c: c})
 	s.finder = &finder.Finder{Library: newLibrary(s)}
 	return s, nil
 }
@@ -200,8 +196,7 @@ func (s *Store) Close() error {
 		s.shut = true
 		s.mu.Unlock()
 		s.inUse.Wait()
-		close(s.closing)
-		<-s.stopped
+		s.writes.Close()
 		for _, c := range s.readers.idle {
 			err = errors.Join(err, c.close())
 		}

@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"testing"
 	"strings"
+	"testing"
 	"time"
 	"unicode/utf8"
 

@@ -18,25 +18,29 @@ func TestWhatALoneWriteHasNotSentOutlivesTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	b := batch{s: s}
-	defer b.drop()
-	step := func(f func(*tx) error) *waiter {
-		j := &waiter{turn: make(chan *tx, 1), ran: make(chan error, 1), done: make(chan error, 1)}
-		go func() { j.ran <- f(<-j.turn) }()
-		b.step(j)
-		return j
-	}
 	ctx := t.Context()
+	w := &writer{s: s}
+	defer w.Close()
+	one := func(f func(*tx) error, first bool) error {
+		given := w.Give()
+		return w.Settle(given, f(given), first, true)
+	}
+	if err := w.Begin(); err != nil {
+		t.Fatal(err)
+	}
 	repeat := canon.Repeat{Account: "ann", Key: "k", Stream: "s", Seq: 1, Expires: time.Now()}
-	kept := step(func(t *tx) error { return t.PutRepeat(ctx, repeat) })
-	no := errors.New("no")
-	refused := step(func(*tx) error { return no })
-	b.finish()
-	if err := <-kept.done; err != nil {
+	if err := one(func(t *tx) error { return t.PutRepeat(ctx, repeat) }, true); err != nil {
 		t.Errorf("the first: %v", err)
 	}
-	if err := <-refused.done; !errors.Is(err, no) {
+	if err := w.Save(); err != nil {
+		t.Fatal(err)
+	}
+	no := errors.New("no")
+	if err := one(func(*tx) error { return no }, false); !errors.Is(err, no) {
 		t.Errorf("the second: %v", err)
+	}
+	if err := errors.Join(w.Undo(), w.Commit()); err != nil {
+		t.Fatal(err)
 	}
 	err = s.Read(context.Background(), func(r canon.Reader) error {
 		if _, found, err := r.Repeat(ctx, "ann", "k"); err != nil || !found {
