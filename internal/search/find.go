@@ -84,7 +84,6 @@ const (
 	inBoth columns = iota
 	inNames
 	inTexts
-	inMarks
 	inFields // alone
 )
 
@@ -191,6 +190,16 @@ func (f *finding) collectFrom(p *asked) error {
 	if all[0].n() == 0 {
 		return nil
 	}
+	lists, frequent := splitDense(all)
+	if len(lists) == 0 {
+		return f.collectDense(p, frequent, mean)
+	}
+	return f.collectCommon(p, lists, frequent, mean)
+}
+
+// collectCommon takes the documents that are in all of some lists, the shortest first, and
+// have some frequent terms.
+func (f *finding) collectCommon(p *asked, all, frequent []*source, mean float64) error {
 	for steps := 1; all[0].next(); steps++ {
 		if steps%checkEvery == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -211,7 +220,7 @@ func (f *finding) collectFrom(p *asked) error {
 			}
 			doc, i = all[0].last.doc, 1
 		}
-		if !p.isDead(doc) {
+		if !p.isDead(doc) && allHave(frequent, doc) {
 			f.hit(p, doc, mean)
 		}
 	}
@@ -324,14 +333,19 @@ func (f *finding) hit(p *asked, doc uint32, mean float64) {
 		return
 	}
 	f.total++
+	f.rank(p, doc, mean)
+}
+
+// rank keeps a document where it is among the best, and tells whether it did.
+func (f *finding) rank(p *asked, doc uint32, mean float64) bool {
 	score := 0.0
 	if f.q.Compare == nil {
 		length := uint32(p.length(doc))
 		for t := range p.terms {
-			score += f.scoreOf(t, p.terms[t].last.weight(), length, mean)
+			score += f.scoreOf(t, p.terms[t].weigh(doc), length, mean)
 		}
 	}
-	f.top.offer(candidate{score: score, part: p, doc: doc})
+	return f.top.offer(candidate{score: score, part: p, doc: doc})
 }
 
 func (f *finding) page() Result {

@@ -10,7 +10,8 @@ import (
 // the text once and in no name; otherwise two uvarints follow: how often it is in the name,
 // and in the text. Entries come in blocks of blockSize; skips lead to the later ones. The
 // positions of an entry are as many uvarints as it is in the text (in a dictionary of
-// names, in the name), each the difference to the one before, the first to -1.
+// names, in the name), each the difference to the one before, the first to -1. A mark is
+// kept as if it were in the text once, and has no positions.
 const blockSize = 128
 
 const skipSize = 12
@@ -113,7 +114,7 @@ func longUvarintAt(b []byte, at int) (uint32, int) {
 }
 
 // addTo adds the weight of the term in each document to its count. In names it weighs
-// nothing where texts alone are meant; a mark, which is in neither, weighs 1.
+// nothing where texts alone are meant.
 func (l *list) addTo(counts []uint32, what columns) {
 	b, at, e := l.docs, 0, entry{doc: end}
 	for range l.n {
@@ -128,12 +129,9 @@ func (l *list) addTo(counts []uint32, what columns) {
 			continue
 		}
 		e, at = entryAt(b, at, e.doc)
-		switch what {
-		case inTexts:
+		if what == inTexts {
 			counts[e.doc] += e.text
-		case inMarks:
-			counts[e.doc]++
-		default:
+		} else {
 			counts[e.doc] += e.weight()
 		}
 	}

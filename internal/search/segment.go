@@ -35,6 +35,8 @@ import (
 //	 skips    12 bytes a block of a list but the last: its last document, where the next
 //	          block begins in docs and in spots
 //	 tops     for each block of a list of several, what its documents score at most
+//	 denseTerms uint32 a frequent term: its number, rising
+//	 planes   frequent terms as codes of four bits a document, see dense.go
 type segment struct {
 	data    []byte
 	n       int
@@ -58,8 +60,8 @@ const (
 )
 
 const (
-	magic      = "LGSEG\x00\x00\x04"
-	partsTotal = 7 + dictionaries*9
+	magic      = "LGSEG\x00\x00\x05"
+	partsTotal = 7 + dictionaries*11
 	headerSize = len(magic) + 8 + partsTotal*16 + 8
 )
 
@@ -103,7 +105,7 @@ func (s *segment) parts() []*[]byte {
 	list := []*[]byte{&s.ids, &s.byID, &s.lengths, &s.rows, &s.rowData, &s.forward, &s.terms}
 	for i := range s.dicts {
 		d := &s.dicts[i]
-		list = append(list, &d.words, &d.wordData, &d.grams, &d.gramTerms, &d.lists, &d.docs, &d.spots, &d.skips, &d.tops)
+		list = append(list, &d.words, &d.wordData, &d.grams, &d.gramTerms, &d.lists, &d.docs, &d.spots, &d.skips, &d.tops, &d.denseTerms, &d.planes)
 	}
 	return list
 }
@@ -149,6 +151,7 @@ type dictionary struct {
 	grams, gramTerms         []byte // of a large one
 	lists                    []byte
 	docs, spots, skips, tops []byte
+	denseTerms, planes       []byte
 }
 
 const listSize = 24

@@ -17,6 +17,8 @@ type source struct {
 	sum    *tally
 	found  []entry
 	isList bool
+	dense  dense // where the term is frequent; its list is then not walked with others
+	named  *list // of a dense term in texts: its list again, where has is
 	ended  bool
 	living int // documents that live
 }
@@ -64,8 +66,9 @@ func (s *source) from(doc uint32) bool {
 	return false
 }
 
-func listed(d *dictionary, term, living int) source {
-	return source{list: d.list(term), isList: true, living: living}
+func listed(p *part, dict, term, living int) source {
+	d := &p.dicts[dict]
+	return source{list: d.list(term), isList: true, dense: d.dense(term, p.n), living: living}
 }
 
 func entries(list []entry) source {
@@ -98,7 +101,7 @@ func (f *finding) single(p *part, piece words.Piece) (source, error) {
 		return f.union(p, found, f.columns)
 	}
 	dict, term := found[0].dict, found[0].term
-	s := listed(&p.dicts[dict], term, p.docFreq(dict, term))
+	s := listed(p, dict, term, p.docFreq(dict, term))
 	if dict == ofAll && f.columns == inTexts {
 		s.living, s.texts = p.textFreq(term), true
 	}
@@ -129,9 +132,9 @@ func (f *finding) marked(p *part, any []string) (source, error) {
 		}
 	}
 	if len(found) == 1 {
-		return listed(d, found[0].term, p.docFreq(ofMarks, found[0].term)), nil
+		return listed(p, ofMarks, found[0].term, p.docFreq(ofMarks, found[0].term)), nil
 	}
-	return f.union(p, found, inMarks)
+	return f.union(p, found, inTexts)
 }
 
 // among finds the documents of the ids that are asked for.

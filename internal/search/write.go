@@ -57,7 +57,7 @@ func (b *builder) add(d *Doc) {
 		at++
 	}
 	for _, mark := range d.Marks {
-		of(b.dicts[ofMarks], []byte(strings.ReplaceAll(mark, "\n", " ")), n)
+		of(b.dicts[ofMarks], []byte(strings.ReplaceAll(mark, "\n", " ")), n).entry().text = 1
 	}
 	b.docs = append(b.docs, built{d.ID, length, d.Row})
 }
@@ -149,6 +149,7 @@ type dictionaryWriter struct {
 	dictionary
 	docs    spool
 	spots   spool
+	planes  spool
 	lengths *[]byte    // of the documents
 	forward [][]uint32 // terms by document; nil where they are known otherwise
 	from    [4]int     // where the list under way begins in docs, spots, skips and tops
@@ -207,7 +208,7 @@ func newWriter(in scratch) *writer {
 func (w *writer) spools() []*spool {
 	list := []*spool{&w.rowData, &w.terms}
 	for i := range w.dicts {
-		list = append(list, &w.dicts[i].docs, &w.dicts[i].spots)
+		list = append(list, &w.dicts[i].docs, &w.dicts[i].spots, &w.dicts[i].planes)
 	}
 	return list
 }
@@ -266,6 +267,9 @@ func (d *dictionaryWriter) finish(word []byte) {
 	}
 	d.words = binary.LittleEndian.AppendUint32(d.words, uint32(len(d.wordData)))
 	d.wordData = append(append(d.wordData, word...), '\n')
+	if d.n > blockSize && d.n > len(*d.lengths)/4/denseFrom {
+		d.addDense()
+	}
 	d.docs.spill()
 	d.spots.spill()
 	for _, v := range []int{d.n, d.inName, d.from[0], d.from[1], d.from[2], d.from[3]} {
@@ -329,6 +333,7 @@ func (w *writer) spooled(s *segment) (list []*spool) {
 	in := map[*[]byte]*spool{&s.rowData: &w.rowData, &s.terms: &w.terms}
 	for i := range s.dicts {
 		in[&s.dicts[i].docs], in[&s.dicts[i].spots] = &w.dicts[i].docs, &w.dicts[i].spots
+		in[&s.dicts[i].planes] = &w.dicts[i].planes
 	}
 	for _, part := range s.parts() {
 		if in[part] == nil {
