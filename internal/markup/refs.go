@@ -150,6 +150,9 @@ const (
 // it remembers, so that all looking ahead together is linear.
 func scan(content string) func(yield func(span) bool) {
 	return func(yield func(span) bool) {
+		if !strings.Contains(content, "[[") && !strings.Contains(content, "{{") {
+			return
+		}
 		c := cursor{content: content, nextClose: [2]int{-1, -1}}
 		for c.next() {
 			if !yield(c.span) {

@@ -26,7 +26,7 @@ func Text(content string) string {
 // of content, in which wiki syntax reads as its text.
 func eachText(content string, tag func(name string), text func(string)) {
 	content = readable(content)
-	if !strings.ContainsAny(content, "<&") { // all of it is text
+	if strings.IndexByte(content, '<') < 0 && strings.IndexByte(content, '&') < 0 { // all of it is text
 		text(content)
 		return
 	}
@@ -144,11 +144,10 @@ func (b *lines) addText(text string) {
 		text = string([]rune(text)) // each wrong byte reads as U+FFFD
 	}
 	for text != "" {
-		word := wordEnd(text)
-		if word > 0 {
+		if end := wordsEnd(text); end > 0 {
 			b.settle()
-			b.WriteString(text[:word])
-			text = text[word:]
+			b.WriteString(text[:end])
+			text = text[end:]
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text)
@@ -176,6 +175,19 @@ func wordEnd(text string) int {
 		}
 	}
 	return len(text)
+}
+
+// wordsEnd is where the first words end that have nothing but one space between them.
+func wordsEnd(text string) int {
+	end := wordEnd(text)
+	for end > 0 && end+1 < len(text) && text[end] == ' ' {
+		next := wordEnd(text[end+1:])
+		if next == 0 {
+			break
+		}
+		end += 1 + next
+	}
+	return end
 }
 
 // settle writes the gap owed, but none before the first word.
@@ -238,6 +250,11 @@ func neededAfter(before, rest []rune) bool {
 
 // isClean tells of text that needs no look at neighbours.
 func isClean(s string) bool {
+	seen := 0 // bytes that are clean, each a character
+	for seen < len(s) && (s[seen] >= ' ' && s[seen] < 0x7f || s[seen] == '\n' || s[seen] == '\t') {
+		seen++
+	}
+	s = s[seen:]
 	for i, r := range s {
 		switch {
 		case r == '\n' || r == '\t':
