@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"loregate/internal/access"
@@ -80,14 +81,21 @@ func gateAll(l *canon.Look, names []string) error {
 // target is the n-th card that a call acted on, as the caller sees it now; of a dry run,
 // as it would be.
 func target(ctx context.Context, l *canon.Look, r canon.Receipt, n int) (canon.Card, error) {
-	if r.DryRun {
-		for i := len(r.Cards) - 1; i >= 0; i-- {
-			if r.Cards[i].ID == r.Targets[n] {
-				return r.Cards[i], nil
-			}
-		}
+	if c, ok := cardAsCommitted(r, n); ok && r.DryRun {
+		return c, nil
 	}
 	return l.Find(ctx, "~"+r.Targets[n].String())
+}
+
+// cardAsCommitted is the n-th card that a call acted on as its commit left it. A repeated
+// call committed nothing.
+func cardAsCommitted(r canon.Receipt, n int) (canon.Card, bool) {
+	for _, c := range slices.Backward(r.Cards) {
+		if c.ID == r.Targets[n] {
+			return c, true
+		}
+	}
+	return canon.Card{}, false
 }
 
 // written is a card as a write left it.
@@ -107,6 +115,13 @@ type written struct {
 
 // replyWritten describes the first target, and the others as its children.
 func replyWritten(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (written, error) {
+	if c, ok := cardAsCommitted(r, 0); ok && !r.DryRun {
+		// The cards of its name are looked for below. The look remembers them, so that the card
+		// itself is not looked for by its id.
+		if _, err := l.Homonyms(ctx, c.Key); err != nil {
+			return written{}, err
+		}
+	}
 	card, err := target(ctx, l, r, 0)
 	if err != nil {
 		return written{}, err

@@ -121,6 +121,7 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 		}
 	}
 	delete(t.searched, w)
+	t.head = streamHead{}
 	return false, nil
 }
 

@@ -77,9 +77,11 @@ func (r *reader) state(ctx context.Context, w int64) (at search.State, found boo
 	found, err = r.c.one(context.Background(), func(row row) error {
 		at = search.State{Tag: row.text(0), Epoch: row.int(1), Gen: row.int(2), Scrub: row.int(3)}
 		return nil
-	}, "SELECT tag, epoch, gen, scrub FROM searched WHERE w = ?1", w)
+	}, "SELECT "+stateColumns+" FROM searched WHERE w = ?1", w)
 	return at, found, err
 }
+
+var stateColumns = nameless("tag, epoch, gen, scrub")
 
 func (s source) Changes(ctx context.Context, after int64, most int) ([]search.Change, error) {
 	return s.changes(ctx, "d.gen > ?2 ORDER BY d.gen LIMIT ?3", after, most)

@@ -68,7 +68,9 @@ func Open(ctx context.Context, cfg Config) (s *Store, err error) {
 		return nil, errors.Join(err, c.close())
 	}
 	s.watch.init()
-	c.steady = true
+	if err := prepareWriter(ctx, c); err != nil {
+		return nil, errors.Join(err, s.records.close(), c.close())
+	}
 	s.writes = group.New(&writer{s: s, c: c})
 	s.finder = &finder.Finder{Library: newLibrary(s)}
 	return s, nil

@@ -34,9 +34,11 @@ func (r *reader) stream(ctx context.Context, s canon.StreamID) (n int64, h canon
 	_, err = r.c.one(ctx, func(row row) error {
 		n, h.Seq, h.Hash = row.int(0), canon.Seq(row.int(1)), fill[canon.Hash](row.bytes(2))
 		return nil
-	}, "SELECT s, seq, hash FROM streams WHERE name = ?1", string(s))
+	}, "SELECT "+headColumns+" FROM streams WHERE name = ?1", string(s))
 	return n, h, err
 }
+
+var headColumns = nameless("s, seq, hash")
 
 func (r *reader) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
 	_, h, err := r.stream(ctx, s)
@@ -111,12 +113,37 @@ func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repea
 	return p, found, err
 }
 
+// streamHead is a stream's number, 0 where it has no commit, and its head.
+type streamHead struct {
+	stream canon.StreamID
+	n      int64
+	head   canon.Head
+}
+
+// Head gives a stream's head and remembers it: the commit that follows is appended next.
+func (t *tx) Head(ctx context.Context, s canon.StreamID) (canon.Head, error) {
+	h, err := t.headOf(ctx, s)
+	return h.head, err
+}
+
+func (t *tx) headOf(ctx context.Context, s canon.StreamID) (streamHead, error) {
+	if t.head.stream == s {
+		return t.head, ctx.Err()
+	}
+	n, head, err := t.stream(ctx, s)
+	if err == nil {
+		t.head = streamHead{s, n, head}
+	}
+	return t.head, err
+}
+
 // Append adds a commit to its stream. It refuses one that does not follow the head.
 func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
-	n, head, err := t.stream(ctx, c.Stream)
+	at, err := t.headOf(ctx, c.Stream)
 	if err != nil {
 		return err
 	}
+	n, head := at.n, at.head
 	if c.Seq != head.Seq+1 || c.Prev != head.Hash || c.Seq >= 1<<streamShift {
 		return fmt.Errorf("sqlite: commit %d does not follow commit %d of stream %s", c.Seq, head.Seq, c.Stream)
 	}
@@ -125,6 +152,7 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 			return err
 		}
 	}
+	t.head = streamHead{}
 	body := c.Body
 	if body == nil {
 		body = []byte{}
@@ -133,7 +161,9 @@ func (t *tx) Append(ctx context.Context, c canon.StoredCommit) error {
 		n<<streamShift+int64(c.Seq), c.ID[:], service.Millis(c.At), string(c.By), c.Op, body, hashBlob(c.Prev), hashBlob(c.Hash)); err != nil {
 		return err
 	}
-	_, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3, mark = ?2 WHERE s = ?1", n, uint64(c.Seq), hashBlob(c.Hash))
+	if _, err = t.c.exec(ctx, "UPDATE streams SET seq = ?2, hash = ?3, mark = ?2 WHERE s = ?1", n, uint64(c.Seq), hashBlob(c.Hash)); err == nil {
+		t.head = streamHead{c.Stream, n, canon.Head{Seq: c.Seq, Hash: c.Hash}}
+	}
 	return err
 }
 

@@ -73,21 +73,16 @@ func (w *writer) pause() {
 }
 
 // Begin takes the write lock. Its tries are evenly spaced: SQLite's own busy handler
-// backs off to 100 ms, and a process would starve beside busier ones.
+// backs off to 100 ms, and a process would starve beside busier ones. Inside the
+// transaction nothing waits for another process.
 func (w *writer) Begin() error {
 	w.pause()
 	ctx := context.Background()
-	if _, err := w.c.exec(ctx, "PRAGMA busy_timeout = 0"); err != nil {
-		return err
-	}
 	end := time.Now().Add(w.s.cfg.Wait)
 	for {
 		_, err := w.c.exec(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
-			if _, err = w.c.exec(ctx, "PRAGMA busy_timeout = 5000"); err == nil {
-				err = storeSchema.current(ctx, w.c)
-			}
-			if err == nil {
+			if err = storeSchema.current(ctx, w.c); err == nil {
 				w.changes, err = w.c.number(ctx, changedRows)
 			}
 			if err != nil {
@@ -171,13 +166,23 @@ const changedRows = "SELECT total_changes()"
 // reopen replaces a connection whose transaction could not be ended.
 func (w *writer) reopen(cause error) error {
 	c, err := connect(context.Background(), w.s.cfg, false)
+	if err == nil {
+		if err = prepareWriter(context.Background(), c); err != nil {
+			_ = c.close()
+		}
+	}
 	if err != nil {
 		return errors.Join(cause, err)
 	}
 	_ = w.c.close()
-	c.steady = true
 	w.c = c
 	return nil
+}
+
+// prepareWriter makes a connection one for writing: it waits for no lock by itself.
+func prepareWriter(ctx context.Context, c *conn) error {
+	c.steady = true
+	return pragma{"busy_timeout", "0", "0"}.set(ctx, c)
 }
 
 // tx is a canon.Tx: a reader of what it wrote, and the writes.
@@ -189,6 +194,7 @@ type tx struct {
 	scrubbed []access.WorldID        // whose index must be written without what was erased
 	made     cardRef                 // the card that was made last, while no reference or text of it is kept
 	untold   cardRef                 // a card that the index is to read anew, and docs does not say so yet
+	head     streamHead              // the stream that was asked for or appended to last; its zero value is none
 }
 
 // cardRef names a card by its world's number and its id.
