@@ -67,7 +67,8 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 // formerly joins cards that have another key than ?3 with when they last had it in sight.
 func (sc scope) formerly() string {
 	return `(SELECT v.card, max(CASE v.to_seq WHEN 0 THEN 9223372036854775807 ELSE v.to_seq END) AS ended FROM (
-			SELECT v.card, v.to_seq FROM versions v WHERE v.w = ?1 AND v.key = ?3 AND ` + sc.sees("v") + `
+			SELECT v.card, v.to_seq FROM former_keys k CROSS JOIN versions v ON v.w = k.w AND v.card = k.card
+			WHERE k.w = ?1 AND k.key = ?3 AND v.key = ?3 AND ` + sc.sees("v") + `
 			UNION ALL SELECT v.card, v.to_seq FROM (SELECT w, card, to_seq, was_key AS key, was_level AS level, was_label AS label FROM versions) v
 			WHERE v.w = ?1 AND v.key = ?3 AND v.key <> '' AND ` + sc.sees("v") + `) v GROUP BY v.card) old
 		CROSS JOIN cards c ON c.w = ?1 AND c.id = old.card WHERE c.key <> ?3`

@@ -139,6 +139,10 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 	if err != nil {
 		return err
 	}
+	key := markup.KeyOf(v.Name)
+	if err := t.keepFormerKey(ctx, cardRef{w, v.Card}, key); err != nil {
+		return err
+	}
 	wasLevel, wasLabel := int64(0), int64(0)
 	if v.Former.Name != "" {
 		if wasLevel, wasLabel, err = t.labelNumbers(ctx, w, v.Former.Label); err != nil {
@@ -149,9 +153,20 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 			type, type_key, content, size, length, fields, trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)`,
 		w, v.Card[:], int64(v.Rev), uint64(v.From), uint64(v.To), int64(v.Counts[0]), int64(v.Counts[1]), int64(v.Counts[2]),
-		level, label, v.Name, string(markup.KeyOf(v.Name)), v.Type, string(markup.KeyOf(v.Type)), hashBlob(v.Content), v.Size, v.Length,
+		level, label, v.Name, string(key), v.Type, string(markup.KeyOf(v.Type)), hashBlob(v.Content), v.Size, v.Length,
 		jsonBlob(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, v.Change[:],
 		v.Former.Name, string(markup.KeyOf(v.Former.Name)), wasLevel, wasLabel)
+	return err
+}
+
+// keepFormerKey has a card be found by the key of a version where it bears another. Most
+// often the card was written with its version. When it is renamed later a trigger does the same.
+func (t *tx) keepFormerKey(ctx context.Context, c cardRef, key markup.Key) error {
+	if t.keyed == c && t.key == key {
+		return nil
+	}
+	_, err := t.c.exec(ctx, `INSERT OR IGNORE INTO former_keys (w, key, card)
+		SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM cards WHERE w = ?1 AND id = ?3 AND key = ?2)`, c.w, string(key), c.id[:])
 	return err
 }
 

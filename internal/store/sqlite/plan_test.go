@@ -75,6 +75,9 @@ func wantNarrow(t *testing.T, c *conn, sql string) {
 	t.Helper()
 	if err := c.query(t.Context(), func(r row) error {
 		step := r.text(3)
+		if strings.Contains(step, "docs_gen (w=?)") { // max(gen) is the index's last entry
+			return nil
+		}
 		wide := strings.HasPrefix(step, "SCAN l") || strings.HasPrefix(step, "SCAN c") || strings.HasPrefix(step, "SCAN v") ||
 			strings.Contains(step, "cards_type") || strings.Contains(step, "links_kind") || strings.Contains(step, "links_newest")
 		if wide || strings.HasSuffix(step, "(w=?)") && !strings.Contains(step, " n ") && !strings.Contains(sql, "label_subjects") {

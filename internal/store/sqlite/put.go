@@ -35,6 +35,7 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 	if !known {
 		t.made = cardRef{w, c.ID}
 	}
+	t.keyed, t.key = cardRef{w, c.ID}, c.Key
 	if err := t.putAliases(ctx, w, rid, known, c); err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if err != nil || w == 0 {
 		return err
 	}
-	for _, table := range []string{"aliases", "targets"} {
+	for _, table := range []string{"aliases", "targets", "former_keys"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
 			return fmt.Errorf("clear %s: %w", table, err)
 		}
@@ -144,5 +145,6 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if _, err := t.c.exec(ctx, "DELETE FROM stale WHERE w = ?1", w); err != nil {
 		return err
 	}
+	t.keyed = cardRef{}
 	return t.emptySearch(ctx, w)
 }

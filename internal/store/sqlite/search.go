@@ -75,13 +75,13 @@ func (r *reader) state(ctx context.Context, w int64) (at search.State, found boo
 		return at, false, err
 	}
 	found, err = r.c.one(context.Background(), func(row row) error {
-		at = search.State{Tag: row.text(0), Epoch: row.int(1), Gen: row.int(2), Scrub: row.int(3)}
+		at = search.State{Tag: row.text(0), Epoch: row.int(1), Scrub: row.int(2), Gen: row.int(3)}
 		return nil
-	}, "SELECT "+stateColumns+" FROM searched WHERE w = ?1", w)
+	}, "SELECT "+stateColumns+", +(SELECT max(gen) FROM docs WHERE w = ?1) AS \"\" FROM searched WHERE w = ?1", w)
 	return at, found, err
 }
 
-var stateColumns = nameless("tag, epoch, gen, scrub")
+var stateColumns = nameless("tag, epoch, scrub")
 
 func (s source) Changes(ctx context.Context, after int64, most int) ([]search.Change, error) {
 	return s.changes(ctx, "d.gen > ?2 ORDER BY d.gen LIMIT ?3", after, most)
@@ -264,13 +264,14 @@ func (t *tx) searchState(ctx context.Context, w int64) (*search.State, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.searched == nil {
+		t.searched, t.before = map[int64]*search.State{}, map[int64]search.State{}
+	}
+	t.before[w] = at
 	if !found {
 		at = search.State{Tag: rand.Text(), Epoch: 1}
 	}
-	if t.searched == nil {
-		t.searched, t.before = map[int64]*search.State{}, map[int64]int64{}
-	}
-	t.searched[w], t.before[w] = &at, at.Gen
+	t.searched[w] = &at
 	return &at, nil
 }
 
@@ -413,7 +414,7 @@ func (t *tx) emptySearch(ctx context.Context, w int64) error {
 	if err != nil {
 		return err
 	}
-	at.Epoch, at.Gen, t.before[w] = at.Epoch+1, 0, 0
+	at.Epoch, at.Gen = at.Epoch+1, 0
 	t.made, t.untold = cardRef{}, cardRef{}
 	for _, table := range []string{"docs", "doc_texts"} {
 		if _, err := t.c.exec(ctx, "DELETE FROM "+table+" WHERE w = ?1", w); err != nil {
@@ -429,8 +430,12 @@ func (t *tx) flush(ctx context.Context) error {
 		return err
 	}
 	for w, at := range t.searched {
-		if _, err := t.c.exec(ctx, "INSERT INTO searched (w, tag, epoch, gen, scrub) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (w) DO UPDATE SET epoch = ?3, gen = ?4, scrub = ?5",
-			w, at.Tag, at.Epoch, at.Gen, at.Scrub); err != nil {
+		was := t.before[w]
+		if was.Gen = at.Gen; was == *at { // docs says the rest
+			continue
+		}
+		if _, err := t.c.exec(ctx, "INSERT INTO searched (w, tag, epoch, scrub) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (w) DO UPDATE SET epoch = ?3, scrub = ?4",
+			w, at.Tag, at.Epoch, at.Scrub); err != nil {
 			return err
 		}
 	}

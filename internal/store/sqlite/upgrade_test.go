@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 )
@@ -110,7 +111,7 @@ func TestEveryTableIsSalvagedOrRebuilt(t *testing.T) {
 		known[table.name] = true
 	}
 	for _, table := range []string{"worlds", "members", "labels", "label_subjects", "cards", "versions", "refs", "links", "layers", "events",
-		"searched", "docs", "doc_texts", "aliases", "stale", "targets"} {
+		"searched", "docs", "doc_texts", "aliases", "stale", "targets", "former_keys"} {
 		known[table] = true
 	}
 	s := openNew(t)
@@ -194,4 +195,47 @@ func TestAnUpgradeIsDoneWholeOrNotAtAll(t *testing.T) {
 		t.Errorf("format %d, %v; want %d", at, err, old.version)
 	}
 	openTest(t, path)
+}
+
+// TestAnUpgradeKnowsFormerKeys upgrades a store of format 10 in which a card was renamed.
+func TestAnUpgradeKnowsFormerKeys(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	s := openTest(t, path)
+	if err := s.Write(t.Context(), func(tx canon.Tx) error {
+		err := tx.PutWorld(t.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime})
+		for rev, name := range []string{"Mill", "Bakery"} {
+			c := cardOf(1, name, access.NewLabel(access.LevelUser), "")
+			c.Rev = uint32(rev + 1)
+			err = errors.Join(err, tx.PutCard(t.Context(), c), tx.PutVersion(t.Context(), canon.Version{World: testWorld, Card: c.ID, Rev: c.Rev, Name: name, Label: c.Label, At: testTime}))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	wantFormer := func(s *Store) {
+		t.Helper()
+		if err := s.Read(t.Context(), func(r canon.Reader) error {
+			found, err := r.FindCards(t.Context(), canon.Sight{World: testWorld, View: access.View{Level: access.LevelUser}}, canon.CardQuery{OldKey: "mill"})
+			if err == nil && (len(found) != 1 || found[0].Name != "Bakery") {
+				t.Errorf("the card that was Mill is %v", found)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantFormer(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{
+		"DROP TRIGGER cards_renamed", "DROP TABLE former_keys", "CREATE INDEX versions_key ON versions (w, key, card)",
+		"ALTER TABLE searched ADD COLUMN gen INTEGER NOT NULL DEFAULT 0", "UPDATE searched SET gen = (SELECT max(gen) FROM docs)",
+		"DELETE FROM goose_db_version WHERE version_id = 11", "PRAGMA user_version = 10",
+	} {
+		if err := execIn(t, path, sql); err != nil {
+			t.Fatal(sql, err)
+		}
+	}
+	wantFormer(openTest(t, path))
 }

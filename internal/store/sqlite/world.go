@@ -10,8 +10,8 @@ import (
 	"loregate/internal/store/service"
 )
 
-const worldColumns = `SELECT i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq
-	FROM worlds d JOIN world_ids i ON i.w = d.w`
+var selectWorlds = "SELECT " + nameless("i.id, d.slug, d.title, d.settings, d.created, d.origin, d.origin_seq") +
+	" FROM worlds d JOIN world_ids i ON i.w = d.w"
 
 func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list []canon.World, err error) {
 	err = r.c.query(ctx, func(row row) error {
@@ -27,7 +27,7 @@ func (r *reader) worldRows(ctx context.Context, where string, args ...any) (list
 		}
 		list = append(list, w)
 		return nil
-	}, worldColumns+where, args...)
+	}, selectWorlds+where, args...)
 	return list, err
 }
 

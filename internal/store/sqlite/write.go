@@ -8,6 +8,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
+	"loregate/internal/markup"
 	"loregate/internal/search"
 	"loregate/internal/store/group"
 )
@@ -190,10 +191,12 @@ type tx struct {
 	reader
 	worlds   map[access.WorldID]int64
 	searched map[int64]*search.State // by world: of which it changed what is searched
-	before   map[int64]int64         // by world: Gen of what is searched, before
+	before   map[int64]search.State  // by world: the same, before
 	scrubbed []access.WorldID        // whose index must be written without what was erased
 	made     cardRef                 // the card that was made last, while no reference or text of it is kept
 	untold   cardRef                 // a card that the index is to read anew, and docs does not say so yet
+	keyed    cardRef                 // the card that was written last
+	key      markup.Key              // its key
 	head     streamHead              // the stream that was asked for or appended to last; its zero value is none
 }
 
@@ -209,7 +212,11 @@ func (t *tx) committed() {
 		t.s.known.worlds.Store(id, w)
 		t.s.known.ids.Store(w, id)
 		if at := t.searched[w]; at != nil {
-			t.s.finder.Library.Changed(search.ID(id), at.Gen-t.before[w])
+			was := t.before[w]
+			if was.Epoch != at.Epoch {
+				was.Gen = 0
+			}
+			t.s.finder.Library.Changed(search.ID(id), at.Gen-was.Gen)
 		}
 	}
 }
