@@ -90,7 +90,7 @@ func (o card) Cut(budget int) (any, map[string]any, bool) {
 }
 
 func (d *deps) getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card, error) {
-	s, err := sight(ctx, l, in.Name)
+	s, err := sight(ctx, l.Prefetching(), in.Name)
 	if err != nil {
 		return card{}, err
 	}

@@ -9,6 +9,7 @@
 package canon
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
@@ -116,6 +117,14 @@ type Card struct {
 
 // Trashed reports whether the card is in the trash.
 func (c Card) Trashed() bool { return !c.TrashedAt.IsZero() }
+
+// CompareHomonyms puts the lowest level first, then what is open to more subjects, then goes by id.
+func CompareHomonyms(a, b Card) int {
+	return cmp.Or(
+		cmp.Compare(a.Label.Level, b.Label.Level),
+		cmp.Compare(len(b.Label.Subjects), len(a.Label.Subjects)),
+		bytes.Compare(a.ID[:], b.ID[:]))
+}
 
 // Version is the version number that a view is shown of the card.
 func (c Card) Version(v access.View) uint32 { return c.Counts.For(max(v.Level, levelShown(c, v))) }

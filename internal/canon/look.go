@@ -22,6 +22,8 @@ type Look struct {
 	sight Sight
 	world World
 	last  *last
+
+	prefetch bool // see Prefetching
 }
 
 // last is the head of the world's stream, read when a look of the snapshot first asks for
@@ -55,6 +57,14 @@ func (l *Look) AsAnyPlayer() *Look {
 	c := *l
 	c.grant = l.grant.AsPlayer("")
 	c.sight.View = c.grant.View()
+	return &c
+}
+
+// Prefetching is the same snapshot for a caller who reads the content of the card that it looks
+// up by name or id, and counts its children: the store reads all three at once.
+func (l *Look) Prefetching() *Look {
+	c := *l
+	c.prefetch = true
 	return &c
 }
 
@@ -127,7 +137,7 @@ func (l *Look) find(ctx context.Context, name string) (Card, bool, error) {
 
 // ByID finds a living card by its id.
 func (l *Look) ByID(ctx context.Context, id CardID) (Card, bool, error) {
-	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id}))
+	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id, Prefetch: l.prefetch}))
 	if err != nil || !ok || card.Trashed() {
 		return Card{}, false, err
 	}
@@ -150,7 +160,7 @@ func (l *Look) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
 
 // Homonyms are all cards in sight that bear a card's key, lowest label first.
 func (l *Look) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
-	return l.r.FindCards(ctx, l.sight, CardQuery{Key: key})
+	return l.r.FindCards(ctx, l.sight, CardQuery{Key: key, Prefetch: l.prefetch})
 }
 
 // absent is the one answer for what is not there or not in sight.

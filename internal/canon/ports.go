@@ -197,7 +197,7 @@ type MemberQuery struct {
 	Subject access.Subject
 }
 
-// CardQuery names cards in one way: one field is set. The zero query finds nothing.
+// CardQuery names cards in one way: one field is set, besides Prefetch. The zero query finds nothing.
 type CardQuery struct {
 	// ID finds the card in the trash too, for a view of LevelAdmin and up.
 	ID CardID
@@ -219,6 +219,9 @@ type CardQuery struct {
 	// TrashRoot finds the cards in sight that went to the trash with a card: this one first,
 	// the others by key, then id.
 	TrashRoot CardID
+	// Prefetch changes nothing of what is found. It tells the Reader that the bodies of the cards
+	// found by ID or Key, and how many children they have in the same sight, are asked for next.
+	Prefetch bool
 }
 
 // RefQuery asks for references. Exactly one of From and Target is set. Kind 0 is any.

@@ -72,19 +72,11 @@ func (r reader) FindCards(_ context.Context, s canon.Sight, q canon.CardQuery) (
 		}
 	}
 	if q.Codename == "" {
-		slices.SortFunc(out, byLabel)
+		slices.SortFunc(out, canon.CompareHomonyms)
 		return out, nil
 	}
 	slices.SortFunc(out, func(a, b canon.Card) int { return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), byID(a, b)) })
 	return out[:min(len(out), 1)], nil
-}
-
-// byLabel puts the lowest level first, then what is open to more.
-func byLabel(a, b canon.Card) int {
-	return cmp.Or(
-		cmp.Compare(a.Label.Level, b.Label.Level),
-		cmp.Compare(len(b.Label.Subjects), len(a.Label.Subjects)),
-		byID(a, b))
 }
 
 // formerly gives the living cards that once had a key in sight, latest rename first.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 
 	"loregate/internal/canon"
 )
@@ -21,10 +22,50 @@ func (r *reader) Foresee(ctx context.Context, n canon.Needs) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r.bodies = make(map[canon.Hash][]byte, len(n.Bodies))
+	r.prefetched.bodies = make(map[canon.Hash][]byte, len(n.Bodies))
 	return r.c.query(context.Background(), func(row row) error { // of few rows; see point
-		r.bodies[canon.Hash(row.bytes(0))] = bodyAt(row, 1)
+		r.prefetched.bodies[canon.Hash(row.bytes(0))] = bodyAt(row, 1)
 		return nil
 	}, "SELECT b.hash, b.body FROM json_each(?2) f CROSS JOIN bodies b ON b.w = ?1 AND b.hash = unhex(f.value)", w,
 		hexList(len(n.Bodies), func(i int) []byte { return n.Bodies[i][:] }))
+}
+
+// prefetched is what a snapshot has read before it is asked for.
+type prefetched struct {
+	bodies   map[canon.Hash][]byte
+	children map[childrenOf]int // how many, up to more than canon.CountCap
+}
+
+// childrenOf are the children in sight of a card.
+type childrenOf struct {
+	sight canon.Sight
+	card  canon.CardID
+}
+
+// maxPrefetched is up to how many bytes a body is read before it is asked for: that of a file
+// seldom is.
+const maxPrefetched = 64 << 10
+
+// prefetched are columns for the body of the card c, NULL where it is large or not there, and
+// for the number of its children. One statement costs less than three.
+func (sc scope) prefetched() string {
+	return fmt.Sprintf(`CASE WHEN c.size <= %d THEN (SELECT b.body FROM bodies b WHERE b.w = ?1 AND b.hash = c.content) END AS "",
+		CASE c.trashed WHEN 0 THEN (SELECT count(*) FROM (SELECT 1 FROM cards d INDEXED BY cards_parent
+			WHERE d.w = ?1 AND d.parent = c.id AND d.trashed = 0 AND %s LIMIT %d)) ELSE 0 END AS ""`,
+		maxPrefetched, sc.sees("d"), canon.CountCap+1)
+}
+
+// note keeps the columns of scope.prefetched.
+func (p *prefetched) note(s canon.Sight, c canon.Card, columns row) {
+	if p.children == nil {
+		p.children = map[childrenOf]int{}
+	}
+	p.children[childrenOf{s, c.ID}] = int(columns.int(1))
+	if columns[0] == nil {
+		return
+	}
+	if p.bodies == nil {
+		p.bodies = map[canon.Hash][]byte{}
+	}
+	p.bodies[c.Content] = bodyAt(columns, 0)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,7 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 	}
 	var from, order string
 	var arg any
+	homonyms := false // put in order here: SQLite would sort rows of all their columns
 	alive, watched := "c.trashed = 0", context.Background()
 	switch {
 	case !q.ID.IsZero():
@@ -47,9 +49,9 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 	case len(q.IDs) > 0:
 		from, order, arg, watched = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex(f.value)", " ORDER BY f.key", hexes(q.IDs...), ctx
 	case q.Key != "":
-		from, order, arg = "cards c WHERE c.w = ?1 AND c.key = ?3", byLabel, string(q.Key)
+		from, arg, homonyms = "cards c WHERE c.w = ?1 AND c.key = ?3", string(q.Key), true
 	case q.Alias != "":
-		from, order, arg = "aliases a CROSS JOIN cards c ON c.rid = a.rid WHERE a.w = ?1 AND a.key = ?3", byLabel, string(q.Alias)
+		from, arg, homonyms = "aliases a CROSS JOIN cards c ON c.rid = a.rid WHERE a.w = ?1 AND a.key = ?3", string(q.Alias), true
 	case q.Codename != "":
 		from, order, arg = "cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> ''", " ORDER BY c.level, c.id LIMIT 1", q.Codename
 	case q.OldKey != "":
@@ -61,7 +63,16 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 	default:
 		return nil, nil
 	}
-	return r.cards(watched, sc.id, "SELECT "+cardColumns+" FROM "+from+" AND "+alive+" AND "+sc.sees("c")+order, sc.args(arg)...)
+	columns, more := cardColumns, func(canon.Card, row) {}
+	if q.Prefetch && r.writes == nil && (!q.ID.IsZero() || q.Key != "") {
+		columns += ", " + sc.prefetched()
+		more = func(c canon.Card, columns row) { r.prefetched.note(s, c, columns) }
+	}
+	list, err := r.cardsAnd(watched, sc.id, more, "SELECT "+columns+" FROM "+from+" AND "+alive+" AND "+sc.sees("c")+order, sc.args(arg)...)
+	if homonyms {
+		slices.SortFunc(list, canon.CompareHomonyms)
+	}
+	return list, err
 }
 
 // formerly joins cards that have another key than ?3 with when they last had it in sight.
@@ -89,10 +100,6 @@ func hexList(n int, at func(int) []byte) string {
 	}
 	return string(append(b, ']'))
 }
-
-// byLabel puts the lowest level first, then what is open to more.
-const byLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
-	(SELECT count(*) FROM label_subjects n WHERE n.w = ?1 AND n.label = c.label) DESC, c.id`
 
 // listing is a filter as SQL on the alias c, with its arguments from ?3 on.
 type listing struct {
@@ -247,7 +254,7 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 		return nil, canon.Total{}, err
 	}
 	if depth == 1 {
-		return r.children(sc, id, p)
+		return r.children(s, sc, id, p)
 	}
 	if found, err := r.c.number(context.Background(), "SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND c.trashed = 0 AND "+sc.sees("c"), sc.args(id[:])...); err != nil || found == 0 {
 		return nil, canon.Total{}, err
@@ -281,7 +288,10 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 
 // children is Descendants of one generation, which is soon counted, at every reading of a
 // card: in one statement.
-func (r *reader) children(sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) children(s canon.Sight, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
+	if n, known := r.prefetched.children[childrenOf{s, id}]; known && p.Limit == 0 {
+		return nil, capped(n), nil
+	}
 	var rids []int64
 	first, last := max(p.Offset, 0), max(p.Offset, 0)+p.Limit
 	err := r.c.query(context.Background(), func(row row) error { rids = append(rids, row.int(0)); return nil },

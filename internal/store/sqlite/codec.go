@@ -142,10 +142,16 @@ func parseOwn(s string) (l access.Label, err error) {
 
 // cards runs a query whose columns are cardColumns.
 func (r *reader) cards(ctx context.Context, world access.WorldID, sql string, args ...any) ([]canon.Card, error) {
+	return r.cardsAnd(ctx, world, func(canon.Card, row) {}, sql, args...)
+}
+
+// cardsAnd runs a query that has more columns after cardColumns, which are given to a function.
+func (r *reader) cardsAnd(ctx context.Context, world access.WorldID, more func(canon.Card, row), sql string, args ...any) ([]canon.Card, error) {
 	var found []cardRow
 	err := r.c.query(ctx, func(row row) error {
 		c, err := scanCard(row)
 		found = append(found, c)
+		more(c.card, row[cardWidth:])
 		return err
 	}, sql, args...)
 	if err != nil {

@@ -63,6 +63,10 @@ func ask(t *testing.T, r *reader, s canon.Sight) {
 	must(err)
 	_, err = r.Layers(ctx, s, canon.LayerQuery{IDs: []canon.LayerID{{1}}})
 	must(err)
+	for _, q := range []canon.CardQuery{{Key: "place", Prefetch: true}, {ID: idOf(1), Prefetch: true}} {
+		_, err = r.FindCards(ctx, s, q)
+		must(err)
+	}
 	_, _, err = r.Versions(ctx, s, idOf(1), page)
 	must(err)
 	_, _, err = r.Events(ctx, s, canon.EventQuery{Scopes: []string{"loc:x"}, Page: page})

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -78,6 +79,31 @@ func (m *model) filter() canon.Filter {
 	return f
 }
 
+// opened gives the cards of a query, and of each its body and the number of its children: in the
+// same sight, and as all players see them.
+func opened(ctx context.Context, r canon.Reader, s canon.Sight, q canon.CardQuery) (any, error) {
+	all, err := r.FindCards(ctx, s, q)
+	if err != nil {
+		return nil, err
+	}
+	found := []any{rows(all)}
+	for _, c := range all {
+		body, _, err := r.Body(ctx, s.World, c.Content)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, string(body))
+		for _, sight := range []canon.Sight{s, {World: s.World, View: access.View{Level: access.LevelUser}}} {
+			_, total, err := r.Descendants(ctx, sight, c.ID, 1, canon.Page{})
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, total)
+		}
+	}
+	return found, nil
+}
+
 func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 	ctx, p, id, key := m.t.Context(), m.page(), m.card(), markup.KeyOf(m.name())
 	cards := func(all []canon.Card, total canon.Total, err error) (any, error) { return both{rows(all), total}, err }
@@ -101,14 +127,14 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 			return rows(all), err
 		}
 	case 0:
-		return fmt.Sprintf("FindCards by ID %v", id), func(r canon.Reader) (any, error) {
-			c, ok, err := canon.First(r.FindCards(ctx, s, canon.CardQuery{ID: id}))
-			return []any{c, ok}, err
+		q := canon.CardQuery{ID: id, Prefetch: m.rng.IntN(2) == 0}
+		return fmt.Sprintf("FindCards by ID %v, prefetch %v", id, q.Prefetch), func(r canon.Reader) (any, error) {
+			return opened(ctx, r, s, q)
 		}
 	case 1:
-		return fmt.Sprintf("FindCards by Key %q", key), func(r canon.Reader) (any, error) {
-			all, err := r.FindCards(ctx, s, canon.CardQuery{Key: key})
-			return rows(all), err
+		q := canon.CardQuery{Key: key, Prefetch: m.rng.IntN(2) == 0}
+		return fmt.Sprintf("FindCards by Key %q, prefetch %v", key, q.Prefetch), func(r canon.Reader) (any, error) {
+			return opened(ctx, r, s, q)
 		}
 	case 2:
 		code := one(m, "one", "two", "three", "four")
