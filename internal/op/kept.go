@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"hash/maphash"
 	"slices"
 	"sync/atomic"
 
@@ -30,11 +31,32 @@ type Moment interface {
 
 // kept holds answers of operations that declare Kept. Each call asks how the world stands
 // now: an answer is given again only while no commit has touched what it was read from.
+// It is kept from the second time that its question is asked: most are asked once, and
+// keeping an answer costs a tenth of computing it.
 type kept struct {
 	moment  func(context.Context, access.WorldID) (Moment, error)
 	answers *otter.Cache[question, keptAnswer]
+	door    doorkeeper
 
 	hits, asked atomic.Uint64
+}
+
+// doorkeeper remembers the questions that were asked lately by a hash of each. Two that share a
+// slot forget each other, so that an answer is kept later; two of one hash make an answer be
+// kept sooner. Neither changes an answer.
+type doorkeeper struct {
+	seed  maphash.Seed
+	slots [doorSlots]atomic.Uint32
+}
+
+// doorSlots are some times as many as answers fit in the memory of a small server, in 128 KiB.
+const doorSlots = 1 << 15
+
+// knows reports whether a question was asked before, and remembers it.
+func (d *doorkeeper) knows(q question) bool {
+	h := maphash.Comparable(d.seed, q)
+	hash := uint32(h>>32) | 1 // 0 is an empty slot
+	return d.slots[h%doorSlots].Swap(hash) == hash
 }
 
 // question is all that an answer depends on besides the world's state: the call as it was
@@ -74,7 +96,7 @@ func newKept(bytes int, moment func(context.Context, access.WorldID) (Moment, er
 		MaximumWeight: uint64(bytes),
 		Weigher:       func(_ question, k keptAnswer) uint32 { return uint32(k.weight()) },
 	})
-	return &kept{moment: moment, answers: answers}, err
+	return &kept{moment: moment, answers: answers, door: doorkeeper{seed: maphash.MakeSeed()}}, err
 }
 
 // answer gives the kept answer to a call where it stands, else that of run, which it keeps.
@@ -85,13 +107,17 @@ func (k *kept) answer(ctx context.Context, c *Call, r Request, in input, run fun
 	}
 	k.asked.Add(1)
 	q := questionOf(c, r, in)
-	if had, ok := k.answers.GetIfPresent(q); ok {
+	had, again := k.answers.GetIfPresent(q)
+	if again {
 		if now.Stands(had.basis, q.view.Level) {
 			k.hits.Add(1)
 			a := had.answer
 			return &a, nil
 		}
 		k.answers.Invalidate(q)
+	}
+	if !k.door.knows(q) && !again {
+		return run(ctx)
 	}
 	basis := now.Begin()
 	a, err := run(basis.Rest(ctx))
