@@ -61,8 +61,8 @@ type card struct {
 	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
 
 	goOn func(offset int) *nextCall
-	part op.ReadTag // the tag of an answer that is cut
-	url  string     // of the card over REST
+	part func() op.ReadTag // the tag of an answer that is cut
+	url  string            // of the card over REST
 }
 
 // childName is a card below another, by name only.
@@ -85,7 +85,7 @@ func (o card) Cut(budget int) (any, map[string]any, bool) {
 		return o, nil, false
 	}
 	end := o.ContentOffset + len([]rune(part))
-	o.Content, o.Truncated, o.Next, o.ETag = part, true, o.goOn(end), o.part
+	o.Content, o.Truncated, o.Next, o.ETag = part, true, o.goOn(end), o.part()
 	return o, o.Next.Arguments, true
 }
 
@@ -113,10 +113,12 @@ func (d *deps) getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCar
 		}
 	}
 	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.from(offset)) }
-	held := heldIn(l, s.card)
-	out.part = d.tags.Part(held)
+	held := op.Held{Marks: marksOf(l, s.card)}
+	out.part = func() op.ReadTag { return d.tags.Part(held) }
 	out.show(content, contentLimit(c, in.MaxContentLength, in.Full, content), in.ContentOffset)
-	if out.ETag = out.part; !out.Truncated && in.ContentOffset == 0 && !in.Rendered {
+	if out.Truncated || in.ContentOffset > 0 || in.Rendered {
+		out.ETag = out.part()
+	} else {
 		out.ETag = d.tags.Whole(held)
 	}
 	c.Reply.ETag = out.httpTag(in)

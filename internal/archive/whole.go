@@ -10,13 +10,18 @@ import (
 
 // heldIn is a card as the tags of what was read know it.
 func heldIn(l *canon.Look, c canon.Card) op.Held {
-	world, version := l.World().ID, c.Version(l.View())
 	args, err := json.Marshal(map[string]any{"name": c.Name, "full": true})
 	if err != nil {
 		args = nil // a name always has a JSON form
 	}
-	return op.Held{Name: c.Name, Version: version, Length: c.Length, Read: "get_card " + string(args), Instead: "send a patch, which changes only a part",
-		Marks: [][]byte{[]byte("card"), world[:], c.ID[:], binary.BigEndian.AppendUint32(nil, version)}}
+	return op.Held{Name: c.Name, Version: c.Version(l.View()), Length: c.Length, Read: "get_card " + string(args),
+		Instead: "send a patch, which changes only a part", Marks: marksOf(l, c)}
+}
+
+// marksOf tell a card in its present version from all else.
+func marksOf(l *canon.Look, c canon.Card) [][]byte {
+	world := l.World().ID
+	return [][]byte{[]byte("card"), world[:], c.ID[:], binary.BigEndian.AppendUint32(nil, c.Version(l.View()))}
 }
 
 // heldFile is the same of an attached file.

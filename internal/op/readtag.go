@@ -78,11 +78,13 @@ func (r ReadTags) Whole(h Held) ReadTag { return r.tag(whole, h) }
 func (r ReadTags) Part(h Held) ReadTag { return r.tag(partial, h) }
 
 func (r ReadTags) tag(kind string, h Held) ReadTag {
-	mac := hmac.New(sha256.New, r.Secret)
+	var text []byte
 	for _, mark := range append([][]byte{[]byte(kind)}, h.Marks...) {
-		_, _ = fmt.Fprintf(mac, "%d:", len(mark)) // a hash takes everything
-		mac.Write(mark)
+		text = append(strconv.AppendInt(text, int64(len(mark)), 10), ':')
+		text = append(text, mark...)
 	}
+	mac := hmac.New(sha256.New, r.Secret)
+	mac.Write(text)
 	return ReadTag(kind + "-" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16]))
 }
 
