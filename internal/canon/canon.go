@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +30,7 @@ type Canon struct {
 	ledgers  map[string]string
 	schemas  schemaCache
 	followed followed
+	worlds   atomic.Pointer[worldList]
 }
 
 // New opens the door to a store.

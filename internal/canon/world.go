@@ -92,6 +92,12 @@ func (c *Canon) World(ctx context.Context, id access.WorldID) (w World, err erro
 
 // WorldBySlug finds a world by its slug, as World does.
 func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool, err error) {
+	if list, _, known := c.listed(ctx); known {
+		if i := slices.IndexFunc(list, func(w World) bool { return w.Slug == slug }); i >= 0 {
+			return list[i], true, nil
+		}
+		return World{}, false, nil
+	}
 	err = c.read(ctx, func(r Reader) (err error) {
 		w, ok, err = First(r.Worlds(ctx, WorldQuery{Slug: slug}))
 		return err
@@ -104,11 +110,42 @@ func (c *Canon) WorldBySlug(ctx context.Context, slug string) (w World, ok bool,
 
 // Worlds lists all worlds, by slug. It is for wiring and for the operator.
 func (c *Canon) Worlds(ctx context.Context) (list []World, err error) {
+	list, mark, known := c.listed(ctx)
+	if known {
+		return slices.Clone(list), nil
+	}
 	err = c.read(ctx, func(r Reader) (err error) {
 		list, err = r.Worlds(ctx, WorldQuery{All: true})
 		return err
 	})
-	return slices.DeleteFunc(list, World.Unfinished), err
+	list = slices.DeleteFunc(list, World.Unfinished)
+	if err == nil && mark != (Mark{}) {
+		c.worlds.Store(&worldList{mark, slices.Clone(list)})
+	}
+	return list, err
+}
+
+// worldList is all finished worlds, by slug, as long as the store has a mark. A caller with a role
+// everywhere, as the one of stdio has, asks for them at each call.
+type worldList struct {
+	mark Mark // from before they were read
+	list []World
+}
+
+// listed gives the worlds where they are known, and the store's mark, the zero Mark where it has
+// none. A basis is to see a read of its own.
+func (c *Canon) listed(ctx context.Context) (list []World, mark Mark, known bool) {
+	mark, ok := c.mark()
+	if !ok {
+		return nil, Mark{}, false
+	}
+	if b, _ := ctx.Value(basisKey{}).(*Basis); b != nil {
+		return nil, mark, false
+	}
+	if l := c.worlds.Load(); l != nil && l.mark == mark {
+		return l.list, mark, true
+	}
+	return nil, mark, false
 }
 
 // Moved gives the heads of the worlds whose streams do not end where a caller saw them end.
