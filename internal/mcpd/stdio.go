@@ -63,6 +63,7 @@ type line struct {
 	s     *Server
 	local *visit
 	read  chan []byte    // one line each; closed at the end of the input
+	calls chan func()    // to a goroutine that has answered a call directly, and rests
 	work  sync.WaitGroup // of the calls that are answered directly
 
 	mu     sync.Mutex // guards what follows, and writing
@@ -77,7 +78,7 @@ type line struct {
 }
 
 func newLine(ctx context.Context, s *Server, local *visit, in io.Reader, out io.Writer) *line {
-	l := &line{ctx: ctx, s: s, local: local, read: make(chan []byte), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
+	l := &line{ctx: ctx, s: s, local: local, read: make(chan []byte), calls: make(chan func()), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
 	// A read of a terminal or pipe cannot be interrupted: this goroutine may outlive the
 	// connection, until the process ends.
 	go l.scan(bufio.NewReaderSize(in, 64<<10))
@@ -242,7 +243,7 @@ func (l *line) answerDirectly(text []byte) bool {
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	l.local.home.calls.begin(key, cancel)
-	l.work.Go(func() {
+	l.answerBeside(func() {
 		defer cancel()
 		message, _ := l.s.answer(ctx, &m, l.s.nextVisit(l.local))
 		l.local.home.calls.end(key)
@@ -251,6 +252,26 @@ func (l *line) answerDirectly(text []byte) bool {
 		}
 	})
 	return true
+}
+
+// answerBeside answers a call on another goroutine: one that has answered before, where it
+// rests, for its stack has room for a query already. The line's end ends them.
+func (l *line) answerBeside(answer func()) {
+	select {
+	case l.calls <- answer:
+		return
+	default:
+	}
+	l.work.Go(func() {
+		for {
+			answer()
+			select {
+			case answer = <-l.calls:
+			case <-l.closed:
+				return
+			}
+		}
+	})
 }
 
 // begin notes a call that is to be answered; waits says that it never will be. It reports
