@@ -89,8 +89,8 @@ func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]
 		escape(replaceAlias(card)+" AND "+sc.sees("k")+l.condition())
 	n := len(l.args)
 	list, err := r.versionsFor(ctx, s, fmt.Sprintf(`SELECT %s FROM (%s ORDER BY at DESC, from_seq DESC, card, rev DESC LIMIT ?%d OFFSET ?%d) o
-		CROSS JOIN versions v ON v.rowid = o.n ORDER BY o.at DESC, o.from_seq DESC, o.card, o.rev DESC`, versionColumns,
-		sc.arms("SELECT c.rowid AS n, c.at AS at, c.from_seq AS from_seq, c.card AS card, c.rev AS rev"+from), n+3, n+4),
+		CROSS JOIN versions v ON v.w = ?1 AND v.card = o.card AND v.rev = o.rev ORDER BY o.at DESC, o.from_seq DESC, o.card, o.rev DESC`, versionColumns,
+		sc.arms("SELECT c.at AS at, c.from_seq AS from_seq, c.card AS card, c.rev AS rev"+from), n+3, n+4),
 		sc.args(append(l.args[:n:n], q.Page.Limit, max(q.Page.Offset, 0))...)...)
 	if err != nil {
 		return nil, canon.Total{}, err

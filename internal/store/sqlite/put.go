@@ -84,7 +84,7 @@ const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type
 // ofWorld are the tables whose rows Discard removes some at a time, each with what names a
 // row of it. Clear and the last step remove the few rows of the others.
 var ofWorld = []struct{ table, row string }{
-	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"}, {"versions", "rowid"},
+	{"bodies", "rowid"}, {"refs", "w, from_card, ord, kind, target"}, {"links", "rowid"}, {"layers", "rowid"}, {"versions", "w, card, rev"},
 	{"aliases", "w, key, rid"}, {"cards", "rowid"}, {"docs", "w, card"}, {"doc_texts", "rowid"},
 }
 

@@ -16,7 +16,51 @@ CREATE TRIGGER cards_renamed AFTER UPDATE OF key ON cards WHEN OLD.key <> NEW.ke
     INSERT OR IGNORE INTO former_keys (w, key, card) VALUES (OLD.w, OLD.key, OLD.id);
 END;
 -- +goose StatementEnd
-DROP INDEX IF EXISTS versions_key;
+
+-- Versions lie in the tree that they are found by.
+CREATE TABLE later_versions (
+    w         INTEGER NOT NULL,
+    card      BLOB NOT NULL,
+    rev       INTEGER NOT NULL,
+    from_seq  INTEGER NOT NULL,
+    to_seq    INTEGER NOT NULL,
+    c1        INTEGER NOT NULL,
+    c2        INTEGER NOT NULL,
+    c3        INTEGER NOT NULL,
+    level     INTEGER NOT NULL,
+    label     INTEGER NOT NULL,
+    name      TEXT NOT NULL,
+    key       TEXT NOT NULL,
+    type      TEXT NOT NULL,
+    type_key  TEXT NOT NULL,
+    content   BLOB,
+    size      INTEGER NOT NULL,
+    length    INTEGER NOT NULL,
+    fields    BLOB,
+    trashed   INTEGER NOT NULL,
+    purged    INTEGER NOT NULL,
+    at        INTEGER NOT NULL,
+    by        TEXT NOT NULL,
+    op        TEXT NOT NULL,
+    change    BLOB NOT NULL,
+    was_name  TEXT NOT NULL,
+    was_key   TEXT NOT NULL,
+    was_level INTEGER NOT NULL,
+    was_label INTEGER NOT NULL,
+    PRIMARY KEY (w, card, rev)
+) WITHOUT ROWID;
+INSERT INTO later_versions (w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key, type, type_key, content, size, length, fields,
+    trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label)
+SELECT w, card, rev, from_seq, to_seq, c1, c2, c3, level, label, name, key, type, type_key, content, size, length, fields,
+    trashed, purged, at, by, op, change, was_name, was_key, was_level, was_label FROM versions ORDER BY w, card, rev;
+DROP TABLE versions;
+ALTER TABLE later_versions RENAME TO versions;
+CREATE INDEX versions_feed ON versions (w, level, at DESC, from_seq DESC, card, rev DESC);
+CREATE INDEX versions_was ON versions (w, was_key, card) WHERE was_key <> '';
+
+-- Nobody asks for the cards below no card by this index.
+DROP INDEX cards_parent;
+CREATE INDEX cards_parent ON cards (w, parent, created, id) WHERE trashed = 0 AND parent <> x'00000000000000000000000000000000';
 
 -- How far the changes of a world go is the greatest gen in docs.
 ALTER TABLE searched DROP COLUMN gen;
