@@ -51,8 +51,8 @@ const maxPrefetched = 64 << 10
 func (sc scope) prefetched() string {
 	return fmt.Sprintf(`CASE WHEN c.size <= %d THEN (SELECT b.body FROM bodies b WHERE b.w = ?1 AND b.hash = c.content) END AS "",
 		CASE c.trashed WHEN 0 THEN (SELECT count(*) FROM (SELECT 1 FROM cards d INDEXED BY cards_parent
-			WHERE d.w = ?1 AND d.parent = c.id AND d.trashed = 0 AND %s LIMIT %d)) ELSE 0 END AS ""`,
-		maxPrefetched, sc.sees("d"), canon.CountCap+1)
+			WHERE d.w = ?1 AND %s AND d.trashed = 0 AND %s LIMIT %d)) ELSE 0 END AS ""`,
+		maxPrefetched, below("d", "c.id"), sc.sees("d"), canon.CountCap+1)
 }
 
 // note keeps the columns of scope.prefetched.

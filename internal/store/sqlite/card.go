@@ -148,7 +148,7 @@ func filter(sc scope, f canon.Filter) *listing {
 		l.and("c.sort < %s", l.arg(canon.Unsorted))
 	}
 	if !f.Parent.IsZero() {
-		l.and("%s", below(l.arg(f.Parent[:])))
+		l.and("%s", below("c", l.arg(f.Parent[:])))
 	}
 	if f.Roots {
 		// Roots are many: the order's own index serves better than one by parent.
@@ -181,10 +181,10 @@ func filter(sc scope, f canon.Filter) *listing {
 	return l
 }
 
-// below is the condition that a card lies right below another, in words that show SQLite
+// below is the condition that a card of an alias lies right below another, in words that show SQLite
 // that cards_parent, which has no roots, has it.
-func below(id string) string {
-	return "c.parent = " + id + " AND c.parent <> x'00000000000000000000000000000000'"
+func below(alias, id string) string {
+	return alias + ".parent = " + id + " AND " + alias + ".parent <> x'00000000000000000000000000000000'"
 }
 
 // typed narrows a column to the keys of the types that a filter asks for.
@@ -267,10 +267,10 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 	}
 	walk := `WITH RECURSIVE below (rid, id, depth) AS (
 			SELECT * FROM (SELECT c.rid, c.id, 1 FROM cards c INDEXED BY cards_parent
-				WHERE c.w = ?1 AND ` + below("?3") + ` AND c.trashed = 0 AND ?4 > 0 AND ` + sc.sees("c") + ` ORDER BY c.created, c.id)
+				WHERE c.w = ?1 AND ` + below("c", "?3") + ` AND c.trashed = 0 AND ?4 > 0 AND ` + sc.sees("c") + ` ORDER BY c.created, c.id)
 			UNION ALL
 			SELECT c.rid, c.id, below.depth + 1 FROM below CROSS JOIN cards c INDEXED BY cards_parent
-				ON c.w = ?1 AND ` + below("below.id") + ` AND c.trashed = 0 AND ` + sc.sees("c") + `
+				ON c.w = ?1 AND ` + below("c", "below.id") + ` AND c.trashed = 0 AND ` + sc.sees("c") + `
 			WHERE below.depth < ?4)`
 	var rids []int64
 	err = r.c.query(ctx, func(row row) error { rids = append(rids, row.int(0)); return nil },
@@ -301,7 +301,7 @@ func (r *reader) children(s canon.Sight, sc scope, id canon.CardID, p canon.Page
 	var rids []int64
 	first, last := max(p.Offset, 0), max(p.Offset, 0)+p.Limit
 	err := r.c.query(context.Background(), func(row row) error { rids = append(rids, row.int(0)); return nil },
-		`SELECT c.rid FROM cards c INDEXED BY cards_parent WHERE c.w = ?1 AND `+below("?3")+` AND c.trashed = 0 AND `+sc.sees("c")+`
+		`SELECT c.rid FROM cards c INDEXED BY cards_parent WHERE c.w = ?1 AND `+below("c", "?3")+` AND c.trashed = 0 AND `+sc.sees("c")+`
 			AND EXISTS (SELECT 1 FROM cards p WHERE p.w = ?1 AND p.id = ?3 AND p.trashed = 0 AND `+sc.sees("p")+`)
 			ORDER BY c.created, c.id LIMIT ?4`, sc.args(id[:], max(last, canon.CountCap+1))...)
 	if err != nil {
