@@ -307,7 +307,8 @@ func TestAlikeIsAScan(t *testing.T) {
 		}
 	}
 	asked := []string{"type:npc", "type:place", "none", "tag:old"}
-	for level := 1; level <= 3; level++ {
+	for n := range 9 {
+		level, least := 1+n/3, n%3
 		var want []Hit
 		for _, d := range living {
 			n := 0
@@ -316,16 +317,17 @@ func TestAlikeIsAScan(t *testing.T) {
 					n++
 				}
 			}
-			if n > 0 && d.Level <= level && d.Row[4] != '1' {
+			if n >= max(1, least) && d.Level <= level && d.Row[4] != '1' {
 				want = append(want, Hit{d.ID, d.Level, float64(n), d.Row})
 			}
 		}
 		slices.SortFunc(want, func(a, b Hit) int {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), bytes.Compare(a.ID[:], b.ID[:]))
 		})
-		got, err := x.Alike(t.Context(), asked, level, 6, func(row []byte) bool { return row[4] != '1' })
+		keep := func(row []byte) bool { return row[4] != '1' }
+		got, err := x.Alike(t.Context(), Likes{Marks: asked, Least: least, Level: level, Limit: 6, Keep: keep})
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want[:min(6, len(want))]) {
-			t.Errorf("level %d: got %v, %v\nwant %v", level, got, err, want)
+			t.Errorf("level %d, at least %d: got %v, %v\nwant %v", level, least, got, err, want)
 		}
 	}
 }

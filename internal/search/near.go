@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -90,22 +91,31 @@ func (x *Index) Marked(ctx context.Context, mark string, level int, f func(row [
 // alikeReads bounds how many entries of lists Alike reads, from the rarest mark on.
 const alikeReads = 1 << 18
 
-// Alike gives up to n documents that share most of some marks, those that share the most
-// first, then by id; their Score is how many they share. Of documents that share frequent
-// marks alone some may be left out. Keep is as in a Query.
-func (x *Index) Alike(ctx context.Context, marks []string, level, n int, keep func(row []byte) bool) ([]Hit, error) {
+// Likes asks for documents that share marks.
+type Likes struct {
+	Marks []string
+	Least int // of the marks, that a document shares
+	Level int // the highest that is in sight
+	Limit int
+	Keep  func(row []byte) bool // as in a Query
+}
+
+// Alike gives documents that share most of some marks, those that share the most first,
+// then by id; their Score is how many they share. Of documents that share frequent marks
+// alone some may be left out, and some may be among them that share too few.
+func (x *Index) Alike(ctx context.Context, q Likes) ([]Hit, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	var parts []asked
 	for at, l := range x.levels {
-		if at <= level {
+		if at <= q.Level {
 			for _, p := range l.parts {
 				parts = append(parts, asked{part: p, level: at})
 			}
 		}
 	}
-	freq := make(map[string]int, len(marks))
-	for _, mark := range marks {
+	freq := make(map[string]int, len(q.Marks))
+	for _, mark := range q.Marks {
 		freq[mark] = 0
 		for _, p := range parts {
 			if term, ok := p.dicts[ofMarks].find(mark); ok {
@@ -116,9 +126,9 @@ func (x *Index) Alike(ctx context.Context, marks []string, level, n int, keep fu
 	rising := slices.SortedFunc(maps.Keys(freq), func(a, b string) int { return cmp.Or(freq[a]-freq[b], cmp.Compare(a, b)) })
 	f := finding{ctx: ctx}
 	defer f.release()
-	most := top{most: n, byID: true}
+	most := top{most: q.Limit, byID: true}
 	for i := range parts {
-		if err := f.countShared(&parts[i], rising, freq, &most, keep); err != nil {
+		if err := f.countShared(&parts[i], q, rising, freq, &most); err != nil {
 			return nil, err
 		}
 	}
@@ -131,10 +141,11 @@ func (x *Index) Alike(ctx context.Context, marks []string, level, n int, keep fu
 }
 
 // countShared counts for each document of a part how many of the marks it has.
-func (f *finding) countShared(p *asked, marks []string, freq map[string]int, most *top, keep func(row []byte) bool) error {
-	shared, read := f.tally(p.n), 0
-	for i, mark := range marks {
+func (f *finding) countShared(p *asked, q Likes, rising []string, freq map[string]int, most *top) error {
+	shared, read, floor := f.tally(p.n), 0, q.Least
+	for i, mark := range rising {
 		if read += freq[mark]; i > 0 && read > alikeReads {
+			floor -= len(rising) - i // it may share the marks that are not read
 			break
 		}
 		if err := f.ctx.Err(); err != nil {
@@ -144,21 +155,28 @@ func (f *finding) countShared(p *asked, marks []string, freq map[string]int, mos
 		if !ok {
 			continue
 		}
-		for l := p.dicts[ofMarks].list(term); l.next(); {
-			shared.counts[l.last.doc]++
-		}
+		l := p.dicts[ofMarks].list(term)
+		l.addTo(shared.counts, inTexts)
 	}
 	shared.living(p.part)
+	least := most.leastShared(floor)
 	for doc, n := range shared.counts {
-		if n == 0 {
+		if n < least {
 			continue
 		}
 		c := candidate{score: float64(n), part: p, doc: uint32(doc)}
-		if most.takes(c) && (keep == nil || keep(p.row(c.doc))) {
+		if most.takes(c) && (q.Keep == nil || q.Keep(p.row(c.doc))) {
 			most.offer(c)
+			least = most.leastShared(floor)
 		}
 	}
 	return nil
+}
+
+// leastShared is how many marks a document shares at least that may be kept, above a floor.
+func (t *top) leastShared(floor int) uint32 {
+	score, _ := t.least()
+	return uint32(max(1, float64(floor), min(score, math.MaxUint32)))
 }
 
 // near gives the terms of a vocabulary within a distance of a word. It walks the sorted

@@ -15,14 +15,16 @@ import (
 // compared with it.
 const compared = 300
 
-// alike gives cards whose names share most runs with a text, and those in sight by name.
-func (a *finding) alike(text string) (rows [][]byte, err error) {
+// alike gives cards whose names share most runs with a text, at least a part of the text's,
+// and those in sight by name.
+func (a *finding) alike(text string, part float64) (rows [][]byte, err error) {
 	marks := canon.Runs(text)
 	for i, run := range marks {
 		marks[i] = runMark + run
 	}
 	err = a.find(func(x *search.Index) error {
-		hits, err := x.Alike(a.ctx, marks, int(a.sight.View.Level), compared, a.keepTyped())
+		hits, err := x.Alike(a.ctx, search.Likes{Marks: marks, Least: int(part * float64(len(marks))), Level: int(a.sight.View.Level),
+			Limit: compared, Keep: a.keepTyped()})
 		for _, h := range hits {
 			rows = append(rows, h.Row)
 		}
@@ -34,12 +36,24 @@ func (a *finding) alike(text string) (rows [][]byte, err error) {
 	return rows, err
 }
 
-// keepTyped is keep with the types, which marks do not narrow here.
+// keepTyped is keep with the types, which marks do not narrow here. Many cards share few
+// types: each is compared once.
 func (a *finding) keepTyped() func(row []byte) bool {
-	if !a.filter.Narrows() {
-		return nil
+	types := canon.Filter{Type: a.filter.Type, Types: a.filter.Types}
+	keep := a.keep()
+	if !types.Narrows() {
+		return keep
 	}
-	return func(b []byte) bool { return a.passes(readRow(b).card()) }
+	fits := map[string]bool{}
+	return func(b []byte) bool {
+		kind := readRow(b).kind
+		ok, known := fits[string(kind)]
+		if !known {
+			ok = types.Fits(canon.Card{Type: string(kind)})
+			fits[string(kind)] = ok
+		}
+		return ok && (keep == nil || keep(b))
+	}
 }
 
 // NearCards is canon.Finder's.
@@ -51,7 +65,7 @@ func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Sight, text strin
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.alike(text)
+	rows, err := a.alike(text, canon.NearFloor) // of what either has, both have that part
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +95,7 @@ func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Sight, name strin
 	if err != nil {
 		return nil, err
 	}
-	rows, err := a.alike(name)
+	rows, err := a.alike(name, 0)
 	if err != nil {
 		return nil, err
 	}
