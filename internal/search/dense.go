@@ -3,6 +3,7 @@ package search
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -150,8 +151,12 @@ func (s *source) having(n int, among uint64) uint64 {
 	return among
 }
 
-// splitDense parts the frequent terms from what is walked.
+// splitDense parts the frequent terms from what is walked. Beside a tally, which may have
+// more documents than they have, they are walked too.
 func splitDense(all []*source) (lists, frequent []*source) {
+	if slices.ContainsFunc(all, func(s *source) bool { return s.sum != nil }) {
+		return all, nil
+	}
 	for _, s := range all {
 		if s.dense == nil {
 			lists = append(lists, s)
