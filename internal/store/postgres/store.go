@@ -40,6 +40,7 @@ type Store struct {
 	damaged atomic.Pointer[error] // what was found; nil for nothing
 	refused atomic.Pointer[error] // why the server took the last write not; nil where it did
 
+	spares spares
 	watch  watch
 	known  known
 	finder *finder.Finder
@@ -67,6 +68,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("open the database: %w", translated(err))
 	}
 	s.Service = service.New(backstage{s})
+	s.spares.init(pool)
 	s.watch.init(s)
 	s.finder = &finder.Finder{Library: newLibrary(s)}
 	s.writes = group.New(&writer{s: s})
@@ -118,34 +120,17 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	if err := s.enter(); err != nil {
 		return err
 	}
-	p, err := s.pool.Acquire(ctx)
+	defer s.inUse.Done()
+	p, err := s.spares.take(ctx)
 	if err != nil {
-		s.inUse.Done()
 		return translated(err)
 	}
+	defer s.spares.give(p)
 	c := &conn{raw: p.Conn()}
+	if c.raw.PgConn().TxStatus() != idle {
+		c.later("COMMIT") // of the read before
+	}
 	c.later(beginRead)
-	defer func() {
-		begun := len(c.pending) == 0
-		if c.raw.IsClosed() {
-			s.pool.Reset() // whatever ended it may have ended the others
-			begun = false
-		}
-		if !begun {
-			p.Release()
-			s.inUse.Done()
-			return
-		}
-		go func() { // nobody waits for the end of what changed nothing
-			defer s.inUse.Done()
-			defer p.Release()
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-			defer cancel()
-			if _, err := c.raw.Exec(ctx, "COMMIT"); err != nil {
-				_ = c.raw.Close(ctx)
-			}
-		}()
-	}()
 	return translated(f(c))
 }
 
@@ -171,6 +156,7 @@ func (s *Store) Close() error {
 		s.inUse.Wait()
 		s.writes.Close()
 		s.watch.close()
+		s.spares.close()
 		s.pool.Close()
 	})
 	return err

@@ -1,0 +1,137 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// spares are the connections of reads that ended a moment ago, with their transactions
+// still open: the next read on one ends that transaction in the round in which it begins
+// its own. That spares the server and this process one round for each read. A transaction
+// that no read ends is ended after lingers.
+type spares struct {
+	pool *pgxpool.Pool
+	most int
+
+	mu     sync.Mutex // guards all below
+	list   []spare    // by since
+	timer  *time.Timer
+	closed bool
+
+	ending sync.WaitGroup // of transactions in the background
+}
+
+type spare struct {
+	p     *pgxpool.Conn
+	since time.Time
+}
+
+const (
+	// lingers is how long the snapshot of a read that ended may hold back the server's vacuum.
+	lingers = 10 * time.Millisecond
+	// idle is the state of a connection that has no open transaction, as the protocol writes it.
+	idle = 'I'
+)
+
+func (l *spares) init(pool *pgxpool.Pool) {
+	l.pool, l.most = pool, int(pool.Config().MaxConns)/4
+	l.timer = time.AfterFunc(time.Hour, l.sweep)
+	l.timer.Stop()
+}
+
+// take lends a connection, with the transaction of the last read where that is still open.
+func (l *spares) take(ctx context.Context) (*pgxpool.Conn, error) {
+	l.mu.Lock()
+	if n := len(l.list); n > 0 {
+		p := l.list[n-1].p
+		l.list = l.list[:n-1]
+		l.mu.Unlock()
+		return p, nil
+	}
+	l.mu.Unlock()
+	return l.pool.Acquire(ctx)
+}
+
+// give takes a connection back.
+func (l *spares) give(p *pgxpool.Conn) {
+	switch c := p.Conn(); {
+	case c.IsClosed():
+		l.pool.Reset() // whatever ended it may have ended the others
+		p.Release()
+		for _, s := range l.cut(0) {
+			s.p.Release()
+		}
+	case c.PgConn().TxStatus() == idle:
+		p.Release()
+	case !l.keep(p):
+		l.ending.Go(func() { end(p) }) // nobody waits for the end of what changed nothing
+	}
+}
+
+// keep reports whether the connection is left for the next read. While the pool has none
+// left, others may be waiting for it.
+func (l *spares) keep(p *pgxpool.Conn) bool {
+	if st := l.pool.Stat(); st.AcquiredConns() >= st.MaxConns() {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || len(l.list) >= l.most {
+		return false
+	}
+	if len(l.list) == 0 {
+		l.timer.Reset(lingers)
+	}
+	l.list = append(l.list, spare{p, time.Now()})
+	return true
+}
+
+// sweep ends the transactions that no read came for.
+func (l *spares) sweep() {
+	for _, s := range l.cut(lingers) {
+		end(s.p)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) > 0 {
+		l.timer.Reset(lingers)
+	}
+}
+
+// cut takes out the spares that are at least so old.
+func (l *spares) cut(age time.Duration) (old []spare) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for n < len(l.list) && time.Since(l.list[n].since) >= age {
+		n++
+	}
+	old = append(old, l.list[:n]...)
+	l.list = append(l.list[:0], l.list[n:]...)
+	return old
+}
+
+// end ends a read's transaction and gives its connection back to the pool.
+func end(p *pgxpool.Conn) {
+	defer p.Release()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if _, err := p.Conn().Exec(ctx, "COMMIT"); err != nil {
+		_ = p.Conn().Close(ctx)
+	}
+}
+
+// close gives all back. No read may be under way.
+func (l *spares) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.mu.Unlock()
+	l.timer.Stop()
+	for _, s := range l.cut(0) {
+		end(s.p)
+	}
+	l.ending.Wait()
+}
