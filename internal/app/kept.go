@@ -12,9 +12,8 @@ import (
 func (c Config) keptBytes() int { return c.Memory << 20 / 16 }
 
 // moment tells operations how a world stands.
-func (a *App) moment(ctx context.Context, w access.WorldID) (op.Moment, error) {
-	m, err := a.Canon.Moment(ctx, w)
-	return moment{m}, err
+func (a *App) moment(ctx context.Context, w access.WorldID, f func(op.Moment)) error {
+	return a.Canon.Moment(ctx, w, func(m canon.Moment) { f(moment{m}) })
 }
 
 // moment is a canon.Moment as operations ask it.

@@ -12,6 +12,7 @@ import (
 // What the reads of one call cannot be told by, such as a ledger, makes it stand never.
 type Basis struct {
 	world access.WorldID
+	from  *snapshot // to read first; nil where there is none
 
 	mu    sync.Mutex
 	at    Seq             // the world's head before the first read
@@ -76,7 +77,23 @@ func (c *Canon) read(ctx context.Context, f func(Reader) error) error {
 	if b == nil {
 		return c.store.Read(ctx, f)
 	}
-	return c.store.Read(ctx, func(r Reader) error { return f(&restingReader{r: r, b: b}) })
+	rest := func(r Reader) error { return f(&restingReader{r: r, b: b}) }
+	if b.from != nil && b.from.mu.TryLock() {
+		defer b.from.mu.Unlock()
+		return rest(b.from.r)
+	}
+	return c.store.Read(ctx, rest)
+}
+
+// snapshot is a Reader that one read at a time may have until it is closed.
+type snapshot struct {
+	mu sync.Mutex // guards r; held from close on
+	r  Reader
+}
+
+func (s *snapshot) close() {
+	s.mu.Lock()
+	s.r = nil // a basis that is kept would hold it
 }
 
 // Moment is a world as a call finds it, with the parts that commits have touched up to now.
@@ -85,10 +102,14 @@ type Moment struct {
 	at    Seq
 	in    *generations
 	epoch uint64
+	from  *snapshot // in which the world's head was read; nil where nothing was
 }
 
-// Begin gives a basis for the reads from now on.
-func (m Moment) Begin() *Basis { return &Basis{world: m.world, at: m.at, epoch: m.epoch} }
+// Begin gives a basis for the reads from now on, until the function ends that was given the
+// Moment.
+func (m Moment) Begin() *Basis {
+	return &Basis{world: m.world, at: m.at, epoch: m.epoch, from: m.from}
+}
 
 // Stands reports whether an answer that rests on a basis is the present one for a view of
 // a level. What was changed above that level has no part in it.
@@ -146,31 +167,52 @@ const (
 	maxWorlds = 256
 )
 
-// Moment follows a world's stream to its head.
-func (c *Canon) Moment(ctx context.Context, w access.WorldID) (m Moment, err error) {
+// Moment follows a world's stream to its head, and gives f how the world stands there. The
+// reads of f that count for a Basis are of the snapshot that the head was read from.
+func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) error {
 	g := c.followed.generationsOf(w)
 	mark, marked := c.mark()
 	before, m, same := g.seen(w, mark, marked)
 	if same {
-		return m, nil
+		f(m)
+		return nil
 	}
-	err = c.store.Read(ctx, func(r Reader) error {
+	return c.store.Read(ctx, func(r Reader) error {
+		if err := Foresee(ctx, r, Needs{World: w, Stream: WorldStream(w)}); err != nil {
+			return err
+		}
 		head, err := r.Head(ctx, WorldStream(w))
 		if err != nil {
 			return err
 		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if err := g.follow(ctx, r, w, before, head); err != nil {
+		if m, err = g.momentAt(ctx, r, w, before, head); err != nil {
 			return err
 		}
-		m = Moment{world: w, at: min(head.Seq, g.head.Seq), in: g, epoch: g.epoch}
-		if head == g.head {
-			g.mark, g.marked = mark, marked
-		}
+		g.noteMark(head, mark, marked)
+		m.from = &snapshot{r: r}
+		defer m.from.close()
+		f(m)
 		return nil
 	})
-	return m, err
+}
+
+// momentAt follows the stream to the head of a snapshot.
+func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, before Seq, head Head) (Moment, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if err := g.follow(ctx, r, w, before, head); err != nil {
+		return Moment{}, err
+	}
+	return Moment{world: w, at: min(head.Seq, g.head.Seq), in: g, epoch: g.epoch}, nil
+}
+
+// noteMark keeps the mark that the store had before its stream was found to end at a head.
+func (g *generations) noteMark(head Head, mark Mark, marked bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if head == g.head {
+		g.mark, g.marked = mark, marked
+	}
 }
 
 // followed holds the generations of worlds.
@@ -249,6 +291,8 @@ func (g *generations) follow(ctx context.Context, r Reader, w access.WorldID, be
 		g.skip(head)
 		return nil
 	}
+	var records []Record
+	var heads []Head
 	for commit, err := range r.Commits(ctx, WorldStream(w), max(g.head.Seq, 1)) {
 		switch {
 		case err != nil:
@@ -263,12 +307,38 @@ func (g *generations) follow(ctx context.Context, r Reader, w access.WorldID, be
 		if err != nil {
 			return err
 		}
+		records, heads = append(records, rec), append(heads, Head{commit.Seq, commit.Hash})
+	}
+	if err := Foresee(ctx, r, notedNeeds(w, records)); err != nil {
+		return err
+	}
+	for i, rec := range records {
 		if err := g.noteCommit(ctx, r, w, rec); err != nil {
 			return err
 		}
-		g.head = Head{commit.Seq, commit.Hash}
+		g.head = heads[i]
 	}
 	return nil
+}
+
+// notedNeeds is what noteCommit asks for of commits.
+func notedNeeds(w access.WorldID, records []Record) Needs {
+	n := Needs{World: w}
+	for _, rec := range records {
+		if len(rec.Changes) > maxChanges {
+			continue
+		}
+		for _, ch := range rec.Changes {
+			if ch.Card == nil || ch.Card.Act != ActCreate && ch.Card.Act != ActUpdate {
+				continue
+			}
+			n.Cards = append(n.Cards, ch.Card.ID)
+			if ch.Card.Act == ActCreate {
+				n.Below = append(n.Below, ch.Card.ID)
+			}
+		}
+	}
+	return n
 }
 
 // noteCommit notes the parts that a commit touched; all, where that cannot be told without

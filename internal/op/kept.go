@@ -29,12 +29,16 @@ type Moment interface {
 	Stands(b Basis, level access.Level) bool
 }
 
+// MomentFunc gives a function how a world stands now. What the function reads on a Basis of
+// the Moment may be read as the world stood then.
+type MomentFunc func(context.Context, access.WorldID, func(Moment)) error
+
 // kept holds answers of operations that declare Kept. Each call asks how the world stands
 // now: an answer is given again only while no commit has touched what it was read from.
 // It is kept from the second time that its question is asked: most are asked once, and
 // keeping an answer costs a tenth of computing it.
 type kept struct {
-	moment  func(context.Context, access.WorldID) (Moment, error)
+	moment  MomentFunc
 	answers *otter.Cache[question, keptAnswer]
 	door    doorkeeper
 
@@ -91,7 +95,7 @@ func (k keptAnswer) weight() int { return len(k.answer.Output) + len(k.answer.Ol
 // maxKept bounds the bytes of one answer that is kept.
 const maxKept = 64 << 10
 
-func newKept(bytes int, moment func(context.Context, access.WorldID) (Moment, error)) (*kept, error) {
+func newKept(bytes int, moment MomentFunc) (*kept, error) {
 	answers, err := otter.New(&otter.Options[question, keptAnswer]{
 		MaximumWeight: uint64(bytes),
 		Weigher:       func(_ question, k keptAnswer) uint32 { return uint32(k.weight()) },
@@ -100,28 +104,42 @@ func newKept(bytes int, moment func(context.Context, access.WorldID) (Moment, er
 }
 
 // answer gives the kept answer to a call where it stands, else that of run, which it keeps.
-func (k *kept) answer(ctx context.Context, c *Call, r Request, in input, run func(context.Context) (*Answer, error)) (*Answer, error) {
-	now, err := k.moment(ctx, c.Grant.World())
-	if err != nil {
+func (k *kept) answer(ctx context.Context, c *Call, r Request, in input, run func(context.Context) (*Answer, error)) (a *Answer, err error) {
+	q, answered := questionOf(c, r, in), false
+	if merr := k.moment(ctx, c.Grant.World(), func(now Moment) {
+		answered = true
+		k.asked.Add(1)
+		var again bool
+		if a, again = k.standing(q, now); a == nil {
+			a, err = k.compute(ctx, q, now, again, run)
+		}
+	}); merr != nil && !answered {
 		return run(ctx) // which meets the same trouble, and says so
 	}
-	k.asked.Add(1)
-	q := questionOf(c, r, in)
+	return a, err
+}
+
+// standing gives the kept answer to a question where it stands, and whether it was kept before;
+// nil where there is none.
+func (k *kept) standing(q question, now Moment) (a *Answer, again bool) {
 	had, again := k.answers.GetIfPresent(q)
-	if again {
-		if now.Stands(had.basis, q.view.Level) {
-			k.hits.Add(1)
-			a := had.answer
-			return &a, nil
-		}
+	switch {
+	case !again:
+		return nil, k.door.knows(q)
+	case !now.Stands(had.basis, q.view.Level):
 		k.answers.Invalidate(q)
+		return nil, true
 	}
-	if !k.door.knows(q) && !again {
-		return run(ctx)
-	}
+	k.hits.Add(1)
+	answer := had.answer
+	return &answer, true
+}
+
+// compute answers a question, and keeps the answer where it was asked before and may be kept.
+func (k *kept) compute(ctx context.Context, q question, now Moment, again bool, run func(context.Context) (*Answer, error)) (*Answer, error) {
 	basis := now.Begin()
 	a, err := run(basis.Rest(ctx))
-	if err == nil && basis.Lasts() && a.lasts() {
+	if again && err == nil && basis.Lasts() && a.lasts() {
 		a.Output, a.Older = slices.Clip(a.Output), slices.Clip(a.Older)
 		k.answers.Set(q, keptAnswer{*a, basis})
 	}

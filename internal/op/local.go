@@ -38,7 +38,7 @@ type Config struct {
 	// Near gives a few names in the grant's sight that resemble a text; nil knows none.
 	Near func(ctx context.Context, g access.Grant, text string) []string
 	// Moment tells how a world stands; nil: no answers are kept. KeptBytes bounds those.
-	Moment    func(ctx context.Context, w access.WorldID) (Moment, error)
+	Moment    MomentFunc
 	KeptBytes int
 }
 

@@ -21,10 +21,12 @@ import (
 // server. A commit so holds the writers' lock for two ways to the server, not for ten.
 type ahead struct {
 	worlds  map[access.WorldID]canon.World
+	tips    map[canon.StreamID]tip     // of a reader that writes nothing; tx.heads holds those of one that does
 	repeats map[repeated]*canon.Repeat // nil: the key was not used
 	bodies  map[bodyOf][]byte
 	cards   map[cardOf]*canon.Card   // nil: there is none
 	below   map[keyOf][]canon.CardID // cards that bore a key or lay below it at any time since it was looked for
+	leaves  map[cardOf]bool          // cards of a reader that writes nothing: whether nothing lies directly below them
 	made    map[cardOf]bool          // cards that were not there, and have no references yet
 	version canon.Version            // the one written last
 	last    canon.Card               // the one written last
@@ -69,10 +71,13 @@ func (r *reader) Foresee(ctx context.Context, n canon.Needs) error {
 		put(&r.ahead.repeats, at, nil)
 		add(func(row row) error { p := readRepeat(n.Account, n.Key, row); r.ahead.repeats[at] = &p; return nil }, selectRepeat, n.Account, n.Key)
 	}
-	if n.Stream != "" && r.writes != nil {
-		t := r.writes
-		t.reached(n.Stream, tip{})
-		add(func(row row) error { t.reached(n.Stream, readTip(row)); return nil }, selectStream, string(n.Stream))
+	if n.Stream != "" {
+		reached := func(at tip) { put(&r.ahead.tips, n.Stream, at) }
+		if t := r.writes; t != nil {
+			reached = func(at tip) { t.reached(n.Stream, at) }
+		}
+		reached(tip{})
+		add(func(row row) error { reached(readTip(row)); return nil }, selectStream, string(n.Stream))
 		add(func(row row) error {
 			d, err := readWorld(row)
 			put(&r.ahead.worlds, d.ID, d)
@@ -88,6 +93,14 @@ func (r *reader) Foresee(ctx context.Context, n canon.Needs) error {
 	if len(n.Bodies) > 0 {
 		add(func(row row) error { r.ahead.bodies[bodyOf{w, hashOf(row[0])}] = row.bytes(1); return nil },
 			"SELECT hash, body FROM bodies WHERE w = $1 AND hash = ANY($2)", w, hashesOf(n.Bodies))
+	}
+	if len(n.Below) > 0 && r.writes == nil {
+		for _, id := range n.Below {
+			put(&r.ahead.leaves, cardOf{w, id}, true)
+		}
+		add(func(row row) error { r.ahead.leaves[cardOf{w, readID[canon.CardID](row[0])}] = false; return nil },
+			"SELECT p.id FROM unnest($2::uuid[]) p (id) WHERE EXISTS (SELECT FROM cards c WHERE c.parent = p.id AND c.w = $1 AND c.trashed = 0)",
+			w, uuidsOf(n.Below))
 	}
 	return r.foreseeCards(ctx, ask, w, n)
 }

@@ -74,6 +74,9 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 	if !ok || depth <= 0 {
 		return nil, canon.Total{}, err
 	}
+	if depth == 1 && r.ahead.leaves[cardOf{sc.args[0].(int64), id}] {
+		return nil, canon.Total{}, nil
+	}
 	root := sc.arg(uuidOf(id))
 	if depth == 1 {
 		return r.children(ctx, sc, root, p)

@@ -40,6 +40,9 @@ func readTip(r row) tip {
 }
 
 func (r *reader) stream(ctx context.Context, s canon.StreamID) (at tip, err error) {
+	if at, known := r.ahead.tips[s]; known {
+		return at, nil
+	}
 	_, err = r.c.one(ctx, func(r row) error { at = readTip(r); return nil }, selectStream, string(s))
 	return at, err
 }
