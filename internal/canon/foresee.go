@@ -14,7 +14,7 @@ type Needs struct {
 	Account, Key string         // what an idempotency key was used for
 	Cards        []CardID       // by id, for a view of LevelAdmin and up
 	Keys         []markup.Key   // that cards are to be given: what bears them or lies below
-	Below        []CardID       // whether living cards lie directly below them
+	Below        []CardID       // whether living cards lie directly below them, for a view of LevelAll
 	Bodies       []Hash
 }
 

@@ -26,7 +26,7 @@ type ahead struct {
 	bodies  map[bodyOf][]byte
 	cards   map[cardOf]*canon.Card   // nil: there is none
 	below   map[keyOf][]canon.CardID // cards that bore a key or lay below it at any time since it was looked for
-	leaves  map[cardOf]bool          // cards of a reader that writes nothing: whether nothing lies directly below them
+	leaves  map[leafOf]bool          // of a reader that writes nothing: whether nothing in sight lies directly below a card
 	made    map[cardOf]bool          // cards that were not there, and have no references yet
 	version canon.Version            // the one written last
 	last    canon.Card               // the one written last
@@ -42,6 +42,11 @@ type (
 	cardOf struct {
 		w  int64
 		id canon.CardID
+	}
+	leafOf struct {
+		w    int64
+		id   canon.CardID
+		view access.View
 	}
 	keyOf struct {
 		w   int64
@@ -96,9 +101,12 @@ func (r *reader) Foresee(ctx context.Context, n canon.Needs) error {
 	}
 	if len(n.Below) > 0 && r.writes == nil {
 		for _, id := range n.Below {
-			put(&r.ahead.leaves, cardOf{w, id}, true)
+			put(&r.ahead.leaves, leafOf{w, id, access.View{Level: access.LevelAll}}, true)
 		}
-		add(func(row row) error { r.ahead.leaves[cardOf{w, readID[canon.CardID](row[0])}] = false; return nil },
+		add(func(row row) error {
+			delete(r.ahead.leaves, leafOf{w, readID[canon.CardID](row[0]), access.View{Level: access.LevelAll}})
+			return nil
+		},
 			"SELECT p.id FROM unnest($2::uuid[]) p (id) WHERE EXISTS (SELECT FROM cards c WHERE c.parent = p.id AND c.w = $1 AND c.trashed = 0)",
 			w, uuidsOf(n.Below))
 	}

@@ -1,12 +1,16 @@
 package postgres
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/markup"
 )
 
 // alive is the condition that a query which names a card may have it: an admin's finds
@@ -42,7 +46,7 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 	case len(q.IDs) > 0:
 		from, order = "unnest("+sc.arg(uuidsOf(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id", " ORDER BY f.n"
 	case q.Key != "":
-		from, order = from+"c.key = "+sc.arg(string(q.Key)), byLabel
+		return r.byKey(ctx, sc, s.View, q.Key)
 	case q.Alias != "":
 		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w, sc.arg(string(q.Alias))), byLabel
 	case q.Codename != "":
@@ -56,6 +60,47 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 		return nil, nil
 	}
 	return r.cards(ctx, sc.id, fmt.Sprintf("SELECT %s FROM %s AND c.w = %s AND %s AND %s%s", cardColumns, from, sc.w, living, sc.sees("c"), order), sc.args...)
+}
+
+// smallBody is up to how many bytes a body comes along with its card.
+const smallBody = 16 << 10
+
+// byKey gives the living cards that bear a key, as byLabel orders them. What is asked for
+// next of most comes along, so that it costs no round of its own: the content, and whether
+// anything in sight lies below.
+func (r *reader) byKey(ctx context.Context, sc *scope, view access.View, key markup.Key) ([]canon.Card, error) {
+	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(key)), sc.w, sc.sees("c"))
+	if r.writes != nil { // what it writes may change both
+		cards, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+from, sc.args...)
+		sortByLabel(cards)
+		return cards, err
+	}
+	var bodies [][]byte
+	var parents []bool
+	cards, err := r.cardsAnd(ctx, sc.id, func(r row) { bodies, parents = append(bodies, r.bytes(0)), append(parents, r.bool(1)) },
+		fmt.Sprintf(`SELECT %s, b.body, EXISTS (SELECT FROM cards k WHERE k.parent = c.id AND %s)
+			FROM cards c LEFT JOIN bodies b ON b.w = c.w AND b.hash = c.content AND c.size <= %d WHERE %s`,
+			cardColumns, sc.living("k"), smallBody, from), sc.args...)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range cards {
+		w := sc.args[0].(int64)
+		if bodies[i] != nil {
+			put(&r.ahead.bodies, bodyOf{w, c.Content}, bodies[i])
+		}
+		put(&r.ahead.leaves, leafOf{w, c.ID, view}, !parents[i])
+	}
+	sortByLabel(cards)
+	return cards, nil
+}
+
+// sortByLabel is byLabel for cards that were read. That there is mostly one of a key makes
+// it worth while: the order took half of the query's time.
+func sortByLabel(cards []canon.Card) {
+	slices.SortFunc(cards, func(a, b canon.Card) int {
+		return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), cmp.Compare(len(b.Label.Subjects), len(a.Label.Subjects)), bytes.Compare(a.ID[:], b.ID[:]))
+	})
 }
 
 // formerly joins cards that have another key now with when they last had one in sight.
@@ -74,7 +119,7 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 	if !ok || depth <= 0 {
 		return nil, canon.Total{}, err
 	}
-	if depth == 1 && r.ahead.leaves[cardOf{sc.args[0].(int64), id}] {
+	if depth == 1 && r.ahead.leaves[leafOf{sc.args[0].(int64), id, s.View}] {
 		return nil, canon.Total{}, nil
 	}
 	root := sc.arg(uuidOf(id))

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -53,6 +54,72 @@ func TestAMomentIsReadInOneRound(t *testing.T) {
 		}
 		if _, n, err := r.Descendants(ctx, all, hall.ID, 1, canon.Page{}); n.Count != 0 || err != nil {
 			t.Errorf("below the hall: %v, %v", n, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestACardBringsAlongWhatIsAskedNext asks, on a connection that leads nowhere, for the
+// contents of cards of one key and for what lies below those that nobody may see beneath.
+func TestACardBringsAlongWhatIsAskedNext(t *testing.T) {
+	s, ctx := opened(t), t.Context()
+	gm := access.NewLabel(access.LevelGM)
+	town, secret := storetest.Card(2, "Town", access.NewLabel(access.LevelUser)), storetest.Card(1, "Town", gm)
+	hall := storetest.Card(3, "Town+Hall", gm)
+	hall.Parent = town.ID
+	body, erased, large := []byte("A town."), []byte("Gone."), make([]byte, smallBody+1)
+	town.Content, town.Size = storetest.HashOf(string(body)), len(body)
+	secret.Content, secret.Size = storetest.HashOf(string(erased)), len(erased)
+	hall.Content, hall.Size = storetest.HashOf(string(large)), len(large)
+	err := s.Write(ctx, func(tx canon.Tx) error {
+		errs := []error{tx.PutWorld(ctx, home), tx.PutBody(ctx, home.ID, town.Content, body), tx.PutBody(ctx, home.ID, hall.Content, large)}
+		for _, c := range []canon.Card{town, secret, hall} {
+			errs = append(errs, tx.PutCard(ctx, c))
+		}
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	below := func(r *reader, level access.Level, c canon.Card) int {
+		t.Helper()
+		_, n, err := r.Descendants(ctx, canon.Sight{World: home.ID, View: access.View{Level: level}}, c.ID, 1, canon.Page{})
+		if err != nil {
+			t.Error(err)
+		}
+		return n.Count
+	}
+	err = s.read(ctx, func(c *conn) error {
+		r := newReader(s, c)
+		found, err := r.FindCards(ctx, all, canon.CardQuery{Key: town.Key})
+		if err != nil || len(found) != 2 || found[0].ID != town.ID {
+			t.Errorf("%v, %v; want the town of lower label first", found, err)
+		}
+		player := canon.Sight{World: home.ID, View: access.View{Level: access.LevelUser}}
+		if _, err := r.FindCards(ctx, player, canon.CardQuery{Key: town.Key}); err != nil {
+			return err
+		}
+		if n := below(r, access.LevelAll, town); n != 1 {
+			t.Errorf("%d cards below the town", n)
+		}
+		if b, found, err := r.Body(ctx, home.ID, secret.Content); found || err != nil {
+			t.Errorf("what was erased: %q, %v", b, err)
+		}
+		if _, err := r.FindCards(ctx, all, canon.CardQuery{Key: hall.Key}); err != nil {
+			return err
+		}
+		if b, _, err := r.Body(ctx, home.ID, hall.Content); len(b) != len(large) || err != nil {
+			t.Errorf("the large content: %d bytes, %v", len(b), err)
+		}
+		r.c = &conn{steady: true}
+		if b, _, err := r.Body(ctx, home.ID, town.Content); string(b) != string(body) || err != nil {
+			t.Errorf("%q, %v", b, err)
+		}
+		if below(r, access.LevelAll, secret) != 0 || below(r, access.LevelUser, town) != 0 {
+			t.Error("something lies below")
 		}
 		return nil
 	})
