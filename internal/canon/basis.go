@@ -168,7 +168,8 @@ const (
 )
 
 // Moment follows a world's stream to its head, and gives f how the world stands there. The
-// reads of f that count for a Basis are of the snapshot that the head was read from.
+// reads of f that count for a Basis are of the snapshot that the head was read from, or of
+// a later one.
 func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) error {
 	g := c.followed.generationsOf(w)
 	mark, marked := c.mark()
@@ -177,7 +178,8 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 		f(m)
 		return nil
 	}
-	return c.store.Read(ctx, func(r Reader) error {
+	given := false
+	err := c.store.Read(ctx, func(r Reader) error {
 		if err := Foresee(ctx, r, Needs{World: w, Stream: WorldStream(w)}); err != nil {
 			return err
 		}
@@ -188,12 +190,19 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 		if m, err = g.momentAt(ctx, r, w, before, head); err != nil {
 			return err
 		}
-		g.noteMark(head, mark, marked)
+		if !g.noteMark(head, mark, marked) {
+			return nil // others have followed further: the reads of f are to find what they know
+		}
 		m.from = &snapshot{r: r}
 		defer m.from.close()
+		given = true
 		f(m)
 		return nil
 	})
+	if err == nil && !given {
+		f(m)
+	}
+	return err
 }
 
 // momentAt follows the stream to the head of a snapshot.
@@ -206,13 +215,15 @@ func (g *generations) momentAt(ctx context.Context, r Reader, w access.WorldID, 
 	return Moment{world: w, at: min(head.Seq, g.head.Seq), in: g, epoch: g.epoch}, nil
 }
 
-// noteMark keeps the mark that the store had before its stream was found to end at a head.
-func (g *generations) noteMark(head Head, mark Mark, marked bool) {
+// noteMark keeps the mark that the store had before its stream was found to end at a head,
+// and reports whether that is as far as the stream was followed.
+func (g *generations) noteMark(head Head, mark Mark, marked bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if head == g.head {
 		g.mark, g.marked = mark, marked
 	}
+	return head == g.head
 }
 
 // followed holds the generations of worlds.
