@@ -1,10 +1,12 @@
 package canon_test
 
 import (
+	"context"
 	"testing"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
+	"loregate/internal/store/memory"
 )
 
 // TestABasisReadsTheWorldOfItsMoment commits while a moment is looked at.
@@ -63,4 +65,47 @@ func TestABasisReadsTheWorldOfItsMoment(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// lateStore runs a hook once between taking a snapshot and handing it out.
+type lateStore struct {
+	canon.Store
+	hook func()
+}
+
+func (s *lateStore) Read(ctx context.Context, f func(canon.Reader) error) error {
+	return s.Store.Read(ctx, func(r canon.Reader) error {
+		if hook := s.hook; hook != nil {
+			s.hook = nil
+			hook()
+		}
+		return f(r)
+	})
+}
+
+// TestASnapshotBehindWhatIsKnownIsNotReadOn has another call follow a commit after a
+// moment's snapshot was taken.
+func TestASnapshotBehindWhatIsKnownIsNotReadOn(t *testing.T) {
+	late := &lateStore{Store: memory.New()}
+	s := newSceneOn(t, late)
+	gm := s.as("gm")
+	moment := func(f func(canon.Moment)) {
+		t.Helper()
+		if err := s.canon.Moment(t.Context(), s.world, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moment(func(canon.Moment) {})
+	late.hook = func() {
+		gm.create("Town", "New.")
+		moment(func(canon.Moment) {})
+	}
+	moment(func(m canon.Moment) {
+		if err := s.canon.Look(m.Begin().Rest(t.Context()), gm.grant, func(l *canon.Look) error {
+			_, err := l.Find(t.Context(), "Town")
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
 }
