@@ -28,7 +28,10 @@ func TestAnswerIsKeptFromTheSecondCall(t *testing.T) {
 	counted.Kept = true
 	b := newBench(t, func(c *op.Config) {
 		c.KeptBytes = 1 << 20
-		c.Moment = func(context.Context, access.WorldID) (op.Moment, error) { return world, nil }
+		c.Moment = func(_ context.Context, _ access.WorldID, f func(op.Moment)) error {
+			f(world)
+			return nil
+		}
 		c.Surfaces[0].Operations = append(c.Surfaces[0].Operations, op.Define(counted,
 			func(_ context.Context, _ *op.Call, in longIn) (longOut, error) {
 				computed++

@@ -118,7 +118,8 @@ func (a *finding) passes(c canon.Card) bool {
 	return a.filter.Fits(c) && (a.filter.Tag == "" || a.bearers[c.ID])
 }
 
-// keep is passes for rows; nil where the filter leaves nothing out that marks do not.
+// keep is passes for rows, but for what a query narrows by otherwise: types and the tag. It is
+// nil where nothing else is left out.
 func (a *finding) keep() func(row []byte) bool {
 	rest := a.filter
 	rest.Type, rest.Types, rest.Tag = "", nil, ""

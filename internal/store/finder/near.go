@@ -36,16 +36,20 @@ func (a *finding) alike(text string, part float64) (rows [][]byte, err error) {
 	return rows, err
 }
 
-// keepTyped is keep with the types, which marks do not narrow here. Many cards share few
-// types: each is compared once.
+// keepTyped is keep with the types and the tag, which a query narrows by otherwise. Many cards
+// share few types: each is compared once.
 func (a *finding) keepTyped() func(row []byte) bool {
 	types := canon.Filter{Type: a.filter.Type, Types: a.filter.Types}
 	keep := a.keep()
-	if !types.Narrows() {
+	tagged := a.filter.Tag != ""
+	if !types.Narrows() && !tagged {
 		return keep
 	}
 	fits := map[string]bool{}
 	return func(b []byte) bool {
+		if tagged && !a.bearers[readRow(b).id()] {
+			return false
+		}
 		kind := readRow(b).kind
 		ok, known := fits[string(kind)]
 		if !known {

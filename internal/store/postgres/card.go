@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,7 +8,6 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/markup"
 )
 
 // alive is the condition that a query which names a card may have it: an admin's finds
@@ -46,7 +43,7 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 	case len(q.IDs) > 0:
 		from, order = "unnest("+sc.arg(uuidsOf(q.IDs))+"::uuid[]) WITH ORDINALITY f (id, n) JOIN cards c ON c.id = f.id", " ORDER BY f.n"
 	case q.Key != "":
-		return r.byKey(ctx, sc, s.View, q.Key)
+		return r.byKey(ctx, sc, s.View, q)
 	case q.Alias != "":
 		from, order = fmt.Sprintf("aliases a JOIN cards c ON c.rid = a.rid WHERE a.w = %s AND a.key = %s", sc.w, sc.arg(string(q.Alias))), byLabel
 	case q.Codename != "":
@@ -65,14 +62,15 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 // smallBody is up to how many bytes a body comes along with its card.
 const smallBody = 16 << 10
 
-// byKey gives the living cards that bear a key, as byLabel orders them. What is asked for
-// next of most comes along, so that it costs no round of its own: the content, and whether
+// byKey gives the living cards that bear a key, as byLabel orders them: that there is mostly
+// one of a key makes it worth while to order them here. For a query with Prefetch, what is
+// asked for next comes along, so that it costs no round of its own: the content, and whether
 // anything in sight lies below.
-func (r *reader) byKey(ctx context.Context, sc *scope, view access.View, key markup.Key) ([]canon.Card, error) {
-	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(key)), sc.w, sc.sees("c"))
-	if r.writes != nil { // what it writes may change both
+func (r *reader) byKey(ctx context.Context, sc *scope, view access.View, q canon.CardQuery) ([]canon.Card, error) {
+	from := fmt.Sprintf("c.key = %s AND c.w = %s AND c.trashed = 0 AND %s", sc.arg(string(q.Key)), sc.w, sc.sees("c"))
+	if r.writes != nil || !q.Prefetch { // what a transaction writes may change both
 		cards, err := r.cards(ctx, sc.id, "SELECT "+cardColumns+" FROM cards c WHERE "+from, sc.args...)
-		sortByLabel(cards)
+		slices.SortFunc(cards, canon.CompareHomonyms)
 		return cards, err
 	}
 	var bodies [][]byte
@@ -91,16 +89,8 @@ func (r *reader) byKey(ctx context.Context, sc *scope, view access.View, key mar
 		}
 		put(&r.ahead.leaves, leafOf{w, c.ID, view}, !parents[i])
 	}
-	sortByLabel(cards)
+	slices.SortFunc(cards, canon.CompareHomonyms)
 	return cards, nil
-}
-
-// sortByLabel is byLabel for cards that were read. That there is mostly one of a key makes
-// it worth while: the order took half of the query's time.
-func sortByLabel(cards []canon.Card) {
-	slices.SortFunc(cards, func(a, b canon.Card) int {
-		return cmp.Or(cmp.Compare(a.Label.Level, b.Label.Level), cmp.Compare(len(b.Label.Subjects), len(a.Label.Subjects)), bytes.Compare(a.ID[:], b.ID[:]))
-	})
 }
 
 // formerly joins cards that have another key now with when they last had one in sight.

@@ -94,12 +94,12 @@ func TestACardBringsAlongWhatIsAskedNext(t *testing.T) {
 	}
 	err = s.read(ctx, func(c *conn) error {
 		r := newReader(s, c)
-		found, err := r.FindCards(ctx, all, canon.CardQuery{Key: town.Key})
+		found, err := r.FindCards(ctx, all, canon.CardQuery{Key: town.Key, Prefetch: true})
 		if err != nil || len(found) != 2 || found[0].ID != town.ID {
 			t.Errorf("%v, %v; want the town of lower label first", found, err)
 		}
 		player := canon.Sight{World: home.ID, View: access.View{Level: access.LevelUser}}
-		if _, err := r.FindCards(ctx, player, canon.CardQuery{Key: town.Key}); err != nil {
+		if _, err := r.FindCards(ctx, player, canon.CardQuery{Key: town.Key, Prefetch: true}); err != nil {
 			return err
 		}
 		if n := below(r, access.LevelAll, town); n != 1 {
@@ -108,7 +108,7 @@ func TestACardBringsAlongWhatIsAskedNext(t *testing.T) {
 		if b, found, err := r.Body(ctx, home.ID, secret.Content); found || err != nil {
 			t.Errorf("what was erased: %q, %v", b, err)
 		}
-		if _, err := r.FindCards(ctx, all, canon.CardQuery{Key: hall.Key}); err != nil {
+		if _, err := r.FindCards(ctx, all, canon.CardQuery{Key: hall.Key, Prefetch: true}); err != nil {
 			return err
 		}
 		if b, _, err := r.Body(ctx, home.ID, hall.Content); len(b) != len(large) || err != nil {
