@@ -53,13 +53,13 @@ func (f *folder) release() error {
 const loadTries = 5
 
 // load takes the index in the files for a start, where it is one of this world's past.
-// What cannot be used is left: the next files that are written replace it.
+// What cannot be used is left: the next files that are written replace it. It is tried again
+// where it fails, or answers ErrBehind.
 func (s *shelf) load(ctx context.Context, from Source) error {
-	s.loaded = true
-	if s.files.path == "" {
-		return nil
-	}
 	for range loadTries {
+		if s.files.path == "" {
+			break
+		}
 		x, at, err := Load(s.files.path)
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, there := os.Stat(filepath.Join(s.files.path, manifestName)); there == nil {
@@ -69,21 +69,34 @@ func (s *shelf) load(ctx context.Context, from Source) error {
 		if err != nil {
 			break // it is made anew
 		}
-		same, err := s.isPast(ctx, from, at)
-		if err == nil && same {
+		past, err := s.isPast(ctx, from, at)
+		if err == nil && past {
 			x.scratch = s.index.scratch
-			s.index, s.at, s.saved, s.since = x, at.State, at.State, at.Gen
+			s.index, s.at, s.saved, s.since, s.loaded = x, at.State, at.State, at.Gen, true
 			return nil
 		}
-		return errors.Join(err, x.Clear())
+		if err = errors.Join(err, x.Clear()); err != nil {
+			return err
+		}
+		break
 	}
+	s.loaded = ctx.Err() == nil
 	return ctx.Err()
 }
 
-// isPast reports whether an index was made from what a world was once.
+// isPast reports whether an index was made from what a world was once. One that goes further
+// than the caller's snapshot is of before a backup was restored; or, where it was written
+// since this process began, another process has gone on meanwhile, and ErrBehind says so.
 func (s *shelf) isPast(ctx context.Context, from Source, at Position) (bool, error) {
 	now, err := from.State(ctx)
-	if err != nil || at.Tag != now.Tag || at.Epoch != now.Epoch || at.Gen > now.Gen {
+	if err != nil || at.Tag != now.Tag || at.Epoch != now.Epoch {
+		return false, err
+	}
+	if at.Gen > now.Gen {
+		written, err := os.Stat(filepath.Join(s.files.path, manifestName))
+		if err == nil && written.ModTime().After(s.began) {
+			err = ErrBehind
+		}
 		return false, err
 	}
 	return from.HasCommit(ctx, at.Seq, at.Hash)

@@ -56,6 +56,7 @@ type Library struct {
 	wake    chan struct{}
 	closing context.CancelFunc
 	stopped chan struct{}
+	began   time.Time
 }
 
 // LibraryConfig says where the indexes of a store are kept, and how its worlds are read.
@@ -81,7 +82,8 @@ type shelf struct {
 	recent []Change // the latest, without their documents: all of at's epoch after since
 	since  int64
 	loaded bool
-	saved  State // what the files hold
+	began  time.Time // when the library was made: all snapshots are later
+	saved  State     // what the files hold
 	saving sync.Mutex
 	tried  time.Time // guarded by saving
 }
@@ -103,7 +105,7 @@ const (
 // NewLibrary makes a library, which works in the background until it is closed.
 func NewLibrary(cfg LibraryConfig) *Library {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &Library{cfg: cfg, shelves: map[ID]*shelf{}, untaken: map[ID]int64{}, wake: make(chan struct{}, 1), closing: cancel, stopped: make(chan struct{})}
+	l := &Library{cfg: cfg, shelves: map[ID]*shelf{}, untaken: map[ID]int64{}, wake: make(chan struct{}, 1), closing: cancel, stopped: make(chan struct{}), began: time.Now()}
 	go l.run(ctx)
 	return l
 }
@@ -135,7 +137,7 @@ func (l *Library) shelf(world ID) *shelf {
 	defer l.mu.Unlock()
 	s := l.shelves[world]
 	if s == nil {
-		s = &shelf{world: world, index: New(), files: newFolder(l.cfg.Dir, world)}
+		s = &shelf{world: world, index: New(), files: newFolder(l.cfg.Dir, world), began: l.began}
 		s.index.scratch = scratch{l.cfg.Dir, largeMerge}
 		l.shelves[world] = s
 	}
@@ -158,7 +160,7 @@ func (l *Library) Find(ctx context.Context, world ID, from Source, f func(*Index
 		}
 		s.mu.RUnlock()
 		switch there, err := s.followUntil(ctx, from, want, waitFor, time.Now().Add(patience)); {
-		case err != nil:
+		case err != nil && !errors.Is(err, ErrBehind):
 			return err
 		case !there:
 			l.nudge()
@@ -391,7 +393,7 @@ func (l *Library) run(ctx context.Context) {
 }
 
 func (l *Library) warn(err error) {
-	if err != nil && !errors.Is(err, context.Canceled) && l.cfg.Warn != nil {
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrBehind) && l.cfg.Warn != nil {
 		l.cfg.Warn(err)
 	}
 }

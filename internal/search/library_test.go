@@ -250,6 +250,53 @@ func TestAnIndexOfTheFutureIsNotUsed(t *testing.T) {
 	}
 }
 
+// TestFilesAheadOfASnapshotAreUsedByTheNext has another process write the files between a
+// snapshot and its search: that one is told to come again, and nothing is made anew.
+func TestFilesAheadOfASnapshotAreUsedByTheNext(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	other, l := w.open(t, dir), w.open(t, dir)
+	w.put(1, &Doc{Text: "ferry"})
+	snapshot := w.copied()
+	w.put(2, &Doc{Text: "ferry"})
+	w.finds(t, other, "ferry", 1, 2)
+	if err := other.Flush(t.Context(), theWorld); err != nil {
+		t.Fatal(err)
+	}
+	w.reads = 0
+	if err := l.Find(t.Context(), theWorld, snapshot, func(*Index) error { return nil }); !errors.Is(err, ErrBehind) {
+		t.Errorf("a snapshot of before the files: %v", err)
+	}
+	w.finds(t, l, "ferry", 1, 2)
+	if w.reads+snapshot.reads > 0 {
+		t.Errorf("%d documents were read, which the files have", w.reads+snapshot.reads)
+	}
+}
+
+// brokenSource fails to tell the state of its world.
+type brokenSource struct{ *world }
+
+var errBroken = errors.New("broken")
+
+func (brokenSource) HasCommit(context.Context, uint64, string) (bool, error) { return false, errBroken }
+
+// TestALoadThatFailedIsTriedAgain: who comes next finds the files still.
+func TestALoadThatFailedIsTriedAgain(t *testing.T) {
+	w, dir := newWorld(), t.TempDir()
+	w.put(1, &Doc{Text: "ferry"})
+	l := w.open(t, dir)
+	w.finds(t, l, "ferry", 1)
+	closed(t, l)
+	w.reads = 0
+	l = w.open(t, dir)
+	if err := l.Find(t.Context(), theWorld, brokenSource{w}, func(*Index) error { return nil }); !errors.Is(err, errBroken) {
+		t.Errorf("a broken source: %v", err)
+	}
+	w.finds(t, l, "ferry", 1)
+	if w.reads > 0 {
+		t.Errorf("%d documents were read, which the files have", w.reads)
+	}
+}
+
 func TestAWorldThatIsMadeAnewIsIndexedAnew(t *testing.T) {
 	w, dir := newWorld(), t.TempDir()
 	l := w.open(t, dir)
