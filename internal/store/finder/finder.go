@@ -338,6 +338,7 @@ func (a *finding) list(items []item) []canon.Hit {
 // asTyped answers a query whose hits must be spelt as typed. It looks at canon.CountCap hits
 // and no further.
 func (a *finding) asTyped(ask search.Query, q canon.SearchQuery, terms []words.Term, p canon.Page) ([]canon.Hit, canon.Total, error) {
+	a.listed = a.listed && !q.InFields // a list shows no fields
 	all, found, err := a.page(ask, canon.Page{Limit: canon.CountCap})
 	if err != nil {
 		return nil, canon.Total{}, err

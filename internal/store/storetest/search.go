@@ -229,8 +229,10 @@ func testMatch(t *testing.T, s canon.Store) {
 		q.InFields = columns == "fields" || columns == "all"
 		t.Run(fmt.Sprintf("%s/%q in %s", test.mode, test.q, test.columns), func(t *testing.T) {
 			look(t, s, AsUser, func(e eye) {
-				if got := numbers(e.search(q)); !slices.Equal(got, test.want) {
-					t.Errorf("finds %v, want %v", got, test.want)
+				for _, q.Listed = range []bool{false, true} {
+					if got := numbers(e.search(q)); !slices.Equal(got, test.want) {
+						t.Errorf("finds %v, want %v, as listed %t", got, test.want, q.Listed)
+					}
 				}
 			})
 		})
