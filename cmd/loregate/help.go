@@ -3,8 +3,11 @@ package main
 import (
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"loregate/internal/stem"
 )
 
 const overview = `One canon for a fictional world, and one gate to it.
@@ -17,6 +20,7 @@ failed, 2 for a wrong command line, 130 when it was stopped before it was done.`
 // newParser is the command line, with where it writes.
 func newParser(out, errOut io.Writer) (*kong.Kong, error) {
 	return kong.New(&cli{}, kong.Name("loregate"), kong.Description(overview), kong.ExplicitGroups(groups),
+		kong.Vars{"languages": strings.Join(stem.Languages(), ",")},
 		kong.Writers(out, errOut), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
 }
 

@@ -84,7 +84,7 @@ type worldConfigureCmd struct {
 	GMParts     []string `help:"Name parts that make a card GM; default gm and ai." name:"gm-parts"`
 	BatchRole   *string  `help:"Least role for batches: user, gm or admin."`
 	Starter     *string  `help:"Card where players begin." name:"starter-location"`
-	Language    string   `help:"Language that the world is written in, by its code: da, de, en, es, fi, fr, hu, it, nl, no, pt, ro, ru, sv or tr; a search of the lore finds the forms of its words." enum:",da,de,en,es,fi,fr,hu,it,nl,no,pt,ro,ru,sv,tr" default:"" placeholder:"CODE"`
+	Language    string   `help:"Language that the world is written in, by its code, one of ${languages}; a search of the lore finds the forms of its words." enum:",${languages}" default:"" placeholder:"CODE"`
 	ClockRate   string   `help:"World time that passes in a unit of real time: 1, or 0 for a clock that a GM advances by hand." name:"clock-rate" placeholder:"NUMBER"`
 	Safety      string   `help:"What texts may hold: all-ages, teen or mature." name:"safety-profile" enum:",all-ages,teen,mature" default:"" placeholder:"PROFILE"`
 	Unproven    []string `help:"Kinds that agents may propose without the contextRef of what they read: ambience, npc_dialogue, player_action; or none, the default: then such proposals wait for a person." name:"unproven" enum:"ambience,npc_dialogue,player_action,none" placeholder:"KIND"`

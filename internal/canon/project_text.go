@@ -65,8 +65,8 @@ func PlainText(typ, content string) string {
 	return content
 }
 
-// FieldText is what the fields of a card say in words: their texts and lists of texts, in the
-// order of their names, a line each. Aliases are names, and no part of it, nor are the
+// FieldText gives the texts and lists of texts in the fields of a card, in the order of the
+// fields' names, a line each. Aliases are names, and no part of it, nor are the
 // fields that are left out. Objects are passed over: they hold numbers and codes more
 // often than prose.
 func FieldText(fields json.RawMessage, leftOut ...string) string {

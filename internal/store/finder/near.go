@@ -47,14 +47,14 @@ func (a *finding) keepTyped() func(row []byte) bool {
 	}
 	fits := map[string]bool{}
 	return func(b []byte) bool {
-		if tagged && !a.bearers[readRow(b).id()] {
+		r := readRow(b)
+		if tagged && !a.bearers[r.id()] {
 			return false
 		}
-		kind := readRow(b).kind
-		ok, known := fits[string(kind)]
+		ok, known := fits[string(r.kind)]
 		if !known {
-			ok = types.Fits(canon.Card{Type: string(kind)})
-			fits[string(kind)] = ok
+			ok = types.Fits(canon.Card{Type: string(r.kind)})
+			fits[string(r.kind)] = ok
 		}
 		return ok && (keep == nil || keep(b))
 	}
