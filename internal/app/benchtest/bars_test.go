@@ -78,11 +78,14 @@ func programs(b *testing.B) (list []*barred) {
 	return list
 }
 
-// start serves a world of n cards, which are written where they are not there.
+// start serves a world of n cards: a copy, so that the cards which a run makes are not in
+// the next one's world.
 func (s *barred) start(b *testing.B, n int) *barred {
 	b.Helper()
 	dir := filepath.Join(folder(), fmt.Sprintf("bars-%s-%d", s.name, n))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if os.Getenv("BENCH_DATABASE") == "" {
+		dir = s.copied(b, dir, n)
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
 		b.Fatal(err)
 	}
 	if os.Getenv("BENCH_PROFILE") != "" {
@@ -90,7 +93,9 @@ func (s *barred) start(b *testing.B, n int) *barred {
 	}
 	s.key = keyOf(b, s.path, dir)
 	s.served = running(b, s.path, dir)
-	s.load(b, load.Config{Cards: n, Clients: 1, Duration: time.Second, Mix: map[load.Kind]int{load.Read: 1}})
+	if os.Getenv("BENCH_DATABASE") != "" {
+		s.fill(b, n)
+	}
 	body, err := json.Marshal(map[string]string{"api_key": s.key, "role": "admin", "world": worldName})
 	if err != nil {
 		b.Fatal(err)
@@ -107,6 +112,37 @@ func (s *barred) start(b *testing.B, n int) *barred {
 	s.token = out.Token
 	s.rest(b)
 	return s
+}
+
+// copied gives a copy of a folder with the store of n cards, which calls of the program
+// write where it is not there.
+func (s *barred) copied(b *testing.B, dir string, n int) string {
+	b.Helper()
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		made := dir + ".new"
+		err := errors.Join(os.RemoveAll(made), os.MkdirAll(made, 0o700))
+		if err != nil {
+			b.Fatal(err)
+		}
+		s.key = keyOf(b, s.path, made)
+		s.served = running(b, s.path, made)
+		s.fill(b, n)
+		s.rest(b)
+		s.stop()
+		if err := os.Rename(made, dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+	to := filepath.Join(b.TempDir(), s.name)
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		b.Fatal(err)
+	}
+	return to
+}
+
+// fill writes n cards where they are not there.
+func (s *barred) fill(b *testing.B, n int) {
+	s.load(b, load.Config{Cards: n, Clients: 1, Duration: time.Second, Mix: map[load.Kind]int{load.Read: 1}})
 }
 
 // rest waits until the server has checked its store, and has ended the work that follows a
@@ -168,7 +204,7 @@ func bareServer(b *testing.B) *barred {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return &barred{name: "bare", served: served{"http://" + addr, c.Process.Pid}}
+	return &barred{name: "bare", served: served{url: "http://" + addr, pid: c.Process.Pid}}
 }
 
 // bar is a call whose cost has a goal.

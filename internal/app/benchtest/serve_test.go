@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,8 +42,9 @@ var listens = regexp.MustCompile(`serves (http://[^ ]+)`)
 
 // served is a program that serves, in a process of its own.
 type served struct {
-	url string
-	pid int
+	url  string
+	pid  int
+	stop func() // it ends of itself with the benchmark
 }
 
 // running starts serve and waits until it listens.
@@ -56,10 +58,11 @@ func running(b *testing.B, path, dir string) served {
 	if err := c.Start(); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
+	stop := sync.OnceFunc(func() {
 		_ = c.Process.Signal(os.Interrupt)
 		_ = c.Wait() // how it ended is not measured
 	})
+	b.Cleanup(stop)
 	lines := bufio.NewReader(said)
 	url := ""
 	for url == "" {
@@ -71,7 +74,7 @@ func running(b *testing.B, path, dir string) served {
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }() // until it ends
-	return served{url, c.Process.Pid}
+	return served{url, c.Process.Pid, stop}
 }
 
 // memory is a figure of the process's memory in MB, as /proc names it: VmHWM is the most
