@@ -62,6 +62,7 @@ type Filter struct {
 	NameContains  string     // substring of the name, case and accents folded
 	NameStarts    string     // what the name begins with, case and accents folded
 	Prefix        markup.Key // whole parts: the card itself and all below it
+	Below         markup.Key // whole parts: what lies below it, without the card itself
 	NotName       string     // glob as markup.MatchGlob; matches are left out
 	Type          string     // name of a type, compared by key
 	Types         []string   // names of types, any of them
@@ -92,6 +93,7 @@ func (f Filter) Fits(c Card) bool {
 	case f.NameContains != "" && !strings.Contains(markup.Fold(c.Name), markup.Fold(f.NameContains)),
 		f.NameStarts != "" && !strings.HasPrefix(markup.Fold(c.Name), markup.Fold(f.NameStarts)),
 		!c.Key.HasPrefix(f.Prefix),
+		f.Below != "" && (c.Key == f.Below || !c.Key.HasPrefix(f.Below)),
 		f.NotName != "" && markup.MatchGlob(f.NotName, c.Name),
 		f.Type != "" && markup.KeyOf(f.Type) != markup.KeyOf(c.Type),
 		len(f.Types) > 0 && !slices.ContainsFunc(f.Types, func(t string) bool { return markup.KeyOf(t) == markup.KeyOf(c.Type) }),

@@ -50,7 +50,7 @@ func (p *projector) adopt(ctx context.Context, c Card) error {
 	}
 	const page = 1000
 	for from := 0; ; from += page { // adopting changes no key, so the pages stay as they are
-		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Prefix: c.Key}, Page{Limit: page, Offset: from})
+		below, _, err := p.tx.Cards(ctx, p.all(), Filter{Below: c.Key}, Page{Limit: page, Offset: from})
 		if err != nil {
 			return err
 		}

