@@ -10,6 +10,7 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -110,7 +111,8 @@ func TestSegmentStore(t *testing.T, s access.SegmentStore) {
 		return access.Segment{Process: process, Seq: seq, At: time.Unix(0, int64(seq)).UTC(), Count: len(body),
 			Body: []byte(body), Prev: [32]byte{byte(seq)}, Hash: sha256.Sum256([]byte(body))}
 	}
-	want := []access.Segment{segment("zeta", 1, "a"), segment("zeta", 2, "bb"), segment("zeta", 3, "ccc")}
+	long := strings.Repeat(`{"operation":"get_card","target":"Hall"}`+"\n", 50_000)
+	want := []access.Segment{segment("zeta", 1, "a"), segment("zeta", 2, long), segment("zeta", 3, "(\xb5/\xfdccc")}
 	for _, one := range append(want, segment("alpha", 1, "d"), want[1]) {
 		if err := s.AppendSegment(ctx, one); err != nil {
 			t.Fatalf("append %d of %s: %v", one.Seq, one.Process, err)

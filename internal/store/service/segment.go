@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/klauspost/compress/zstd"
+
 	"loregate/internal/access"
 )
 
@@ -13,6 +15,33 @@ var _ access.SegmentStore = (*Service)(nil)
 
 // segmentPage is how many segments are read at once: bodies are up to about 1 MiB.
 const segmentPage = 16
+
+// packer and unpacker compress bodies: records repeat one another, and take a tenth of the
+// disk so. Both may be used by several goroutines at once.
+var (
+	packer, _   = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(512<<10))
+	unpacker, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody), zstd.WithDecoderLowmem(true))
+)
+
+// maxBody is more than a body of the most and longest records takes.
+const maxBody = 64 << 20
+
+// packed tells of a body as it is kept now. Earlier programs kept it as it is, and it begins
+// with a brace.
+var packed = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// unpack gives a body that was kept. One that is damaged stays as it is: whoever checks
+// the records finds that it does not match its hash.
+func unpack(kept []byte) []byte {
+	if !bytes.HasPrefix(kept, packed) {
+		return kept
+	}
+	body, err := unpacker.DecodeAll(kept, nil)
+	if err != nil {
+		return kept
+	}
+	return body
+}
 
 // AppendSegment keeps a segment of access records.
 func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
@@ -43,7 +72,7 @@ func (s *Service) AppendSegment(ctx context.Context, one access.Segment) error {
 func addSegment(ctx context.Context, c Conn, one access.Segment) (int64, error) {
 	return c.Exec(ctx, `INSERT INTO access_segments (p, seq, at, count, body, prev, hash)
 		SELECT p, ?2, ?3, ?4, ?5, ?6, ?7 FROM access_processes WHERE process = ?1 ON CONFLICT DO NOTHING`,
-		one.Process, one.Seq, nanos(one.At), one.Count, one.Body, one.Prev[:], one.Hash[:])
+		one.Process, one.Seq, nanos(one.At), one.Count, packer.EncodeAll(one.Body, nil), one.Prev[:], one.Hash[:])
 }
 
 // Segments yields a process's segments from a number on, in order.
@@ -70,7 +99,7 @@ func (s *Service) Segments(ctx context.Context, process string, from uint64) ite
 
 func (s *Service) segments(ctx context.Context, process string, from uint64) (page []access.Segment, err error) {
 	read := func(r Row) (access.Segment, error) {
-		one := access.Segment{Process: process, Seq: uint64(r.Int(0)), At: unnanos(r.Int(1)), Count: int(r.Int(2)), Body: r.Bytes(3)}
+		one := access.Segment{Process: process, Seq: uint64(r.Int(0)), At: unnanos(r.Int(1)), Count: int(r.Int(2)), Body: unpack(r.Bytes(3))}
 		copy(one.Prev[:], r.Bytes(4))
 		copy(one.Hash[:], r.Bytes(5))
 		return one, nil

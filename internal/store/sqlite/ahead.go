@@ -46,11 +46,15 @@ type childrenOf struct {
 // seldom is.
 const maxPrefetched = 64 << 10
 
-// prefetched are columns for the body of the card c, NULL where it is large or not there, and
-// for the number of its children. One statement costs less than three.
+// prefetched are columns for the body of the card c, NULL where it is large or lies elsewhere
+// than its row says, and for the number of its children. One statement costs less than three.
+// Most cards have no children, and keys begin with that of the parent: those next to the
+// card's own, on a page that was just read, show it.
 func (sc scope) prefetched() string {
-	return fmt.Sprintf(`CASE WHEN c.size <= %d THEN (SELECT b.body FROM bodies b WHERE b.w = ?1 AND b.hash = c.content) END AS "",
-		CASE c.trashed WHEN 0 THEN (SELECT count(*) FROM (SELECT 1 FROM cards d INDEXED BY cards_parent
+	return fmt.Sprintf(`CASE WHEN c.size <= %d THEN (SELECT b.body FROM bodies b WHERE b.rowid = c.body AND b.w = ?1 AND b.hash = c.content) END AS "",
+		CASE WHEN c.trashed = 0 AND EXISTS (SELECT 1 FROM cards k INDEXED BY cards_living
+				WHERE k.w = ?1 AND k.key >= c.key || '+' AND k.key < c.key || ',' AND k.trashed = 0)
+			THEN (SELECT count(*) FROM (SELECT 1 FROM cards d INDEXED BY cards_parent
 			WHERE d.w = ?1 AND %s AND d.trashed = 0 AND %s LIMIT %d)) ELSE 0 END AS ""`,
 		maxPrefetched, below("d", "c.id"), sc.sees("d"), canon.CountCap+1)
 }

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"errors"
+	"path/filepath"
 	"testing"
 
 	"loregate/internal/access"
@@ -56,5 +58,58 @@ func TestPrefetchedCardTakesOneStatement(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestATextIsReadByItsHash reads cards whose rows name the row of another text, of none, and
+// of nothing, as they may after a repair.
+func TestATextIsReadByItsHash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "canon.db")
+	s := openTest(t, path)
+	texts := []string{"A mill.", "A bakery.", "A bridge."}
+	if err := s.Write(t.Context(), func(tx canon.Tx) error {
+		err := tx.PutWorld(t.Context(), canon.World{ID: testWorld, Slug: "w", Title: "W", CreatedAt: testTime})
+		for i, text := range texts {
+			c := cardOf(i+1, text, access.NewLabel(access.LevelUser), text)
+			err = errors.Join(err, tx.PutBody(t.Context(), testWorld, c.Content, []byte(text)), tx.PutCard(t.Context(), c))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	read := func(rows string) {
+		t.Helper()
+		for i, text := range texts {
+			if err := s.Read(t.Context(), func(r canon.Reader) error {
+				c, _, err := canon.First(r.FindCards(t.Context(), canon.Sight{World: testWorld, View: access.View{Level: access.LevelUser}},
+					canon.CardQuery{ID: idOf(i + 1), Prefetch: true}))
+				if err != nil {
+					return err
+				}
+				b, _, err := r.Body(t.Context(), testWorld, c.Content)
+				if string(b) != text {
+					t.Errorf("%s: the text of card %d is %q", rows, i+1, b)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	read("as written")
+	if err := s.Read(t.Context(), func(r canon.Reader) error {
+		n, err := r.(*reader).c.number(t.Context(), "SELECT count(*) FROM cards c JOIN bodies b ON b.rowid = c.body AND b.hash = c.content")
+		if n != int64(len(texts)) {
+			t.Errorf("%d of %d cards name the row of their text", n, len(texts))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{"(SELECT max(rowid) FROM bodies)", "4711", "NULL"} {
+		if err := execIn(t, path, "UPDATE cards SET body = "+row); err != nil {
+			t.Fatal(err)
+		}
+		read(row)
 	}
 }

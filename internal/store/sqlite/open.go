@@ -39,7 +39,7 @@ import (
 var migrations embed.FS
 
 // schemaVersion is the format of a store: the user_version that its last migration sets.
-const schemaVersion = 11
+const schemaVersion = 12
 
 // Format is the format of stores that this program writes.
 const Format = schemaVersion
@@ -52,7 +52,7 @@ type schema struct {
 
 var (
 	storeSchema  = schema{"migrations", schemaVersion}
-	recordSchema = schema{"migrations/records", 1}
+	recordSchema = schema{"migrations/records", 2}
 )
 
 // oldest is the first SQLite release without the WAL-reset corruption.

@@ -74,12 +74,14 @@ func (t *tx) putRow(ctx context.Context, likelyNew bool, args []any) (rid int64,
 }
 
 const insertCard = `INSERT INTO cards (w, id, parent, part, codename, type, type_key, content, size, length, fields, own, name, key, level, label,
-	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort)
-	VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)`
+	rev, c1, c2, c3, created, created_by, updated, updated_by, seq, trashed, trash_root, sort, body)
+	VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28,
+		(SELECT b.rowid FROM bodies b WHERE b.w = ?1 AND b.hash = ?8))`
 
 const updateCard = `UPDATE cards SET parent = ?3, part = ?4, codename = ?5, type = ?6, type_key = ?7, content = ?8, size = ?9, length = ?10,
 	fields = ?11, own = ?12, name = ?13, key = ?14, level = ?15, label = ?16, rev = ?17, c1 = ?18, c2 = ?19, c3 = ?20, created = ?21,
-	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27, sort = ?28 WHERE w = ?1 AND id = ?2`
+	created_by = ?22, updated = ?23, updated_by = ?24, seq = ?25, trashed = ?26, trash_root = ?27, sort = ?28,
+	body = CASE WHEN content IS ?8 THEN body ELSE (SELECT b.rowid FROM bodies b WHERE b.w = ?1 AND b.hash = ?8) END WHERE w = ?1 AND id = ?2`
 
 // ofWorld are the tables whose rows Discard removes some at a time, each with what names a
 // row of it. Clear and the last step remove the few rows of the others.
