@@ -11,7 +11,13 @@ import (
 // to plan, to answer and to say where they are.
 type memo struct {
 	Reader
-	found map[cardsAsked][]Card
+	found []lookedUp
+}
+
+// lookedUp is a look-up with what it found. There are few: a list is cheaper than a map.
+type lookedUp struct {
+	asked cardsAsked
+	cards []Card
 }
 
 var _ Foreseer = (*memo)(nil)
@@ -36,7 +42,7 @@ func (m *memo) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, err
 	if q.ID.IsZero() && q.Key == "" {
 		return m.Reader.FindCards(ctx, s, q)
 	}
-	cards, known := m.found[at]
+	cards, known := m.remembered(at)
 	if !known {
 		var err error
 		if cards, err = m.Reader.FindCards(ctx, s, q); err != nil {
@@ -53,13 +59,23 @@ func (m *memo) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, err
 	return cards, nil
 }
 
+// remembered gives what a look-up found before.
+func (m *memo) remembered(at cardsAsked) ([]Card, bool) {
+	for i := range m.found {
+		if m.found[i].asked == at {
+			return m.found[i].cards, true
+		}
+	}
+	return nil, false
+}
+
 // keep remembers what a look-up found. That there is no card of an id is not remembered.
 func (m *memo) keep(at cardsAsked, cards []Card) {
 	if len(m.found) >= maxMemo || at.key == "" && len(cards) == 0 {
 		return
 	}
 	if m.found == nil {
-		m.found = map[cardsAsked][]Card{}
+		m.found = make([]lookedUp, 0, 4)
 	}
-	m.found[at] = cards
+	m.found = append(m.found, lookedUp{at, cards})
 }

@@ -32,14 +32,37 @@ func (r *reader) Foresee(ctx context.Context, n canon.Needs) error {
 
 // prefetched is what a snapshot has read before it is asked for.
 type prefetched struct {
-	bodies   map[canon.Hash][]byte
-	children map[childrenOf]int // how many, up to more than canon.CountCap
+	bodies map[canon.Hash][]byte
+	cards  []prefetchedCard // few
 }
 
-// childrenOf are the children in sight of a card.
-type childrenOf struct {
-	sight canon.Sight
-	card  canon.CardID
+// prefetchedCard is what was read along with a card.
+type prefetchedCard struct {
+	sight    canon.Sight
+	card     canon.CardID
+	children int // in sight, up to one more than canon.CountCap
+	content  canon.Hash
+	body     []byte // nil where it was not read
+}
+
+// childrenOf is how many children of a card are in sight.
+func (p *prefetched) childrenOf(s canon.Sight, id canon.CardID) (n int, known bool) {
+	for i := range p.cards {
+		if c := &p.cards[i]; c.card == id && c.sight == s {
+			return c.children, true
+		}
+	}
+	return 0, false
+}
+
+func (p *prefetched) body(h canon.Hash) (b []byte, known bool) {
+	for i := range p.cards {
+		if c := &p.cards[i]; c.content == h && c.body != nil {
+			return c.body, true
+		}
+	}
+	b, known = p.bodies[h]
+	return b, known
 }
 
 // maxPrefetched is up to how many bytes a body is read before it is asked for: that of a file
@@ -61,15 +84,9 @@ func (sc scope) prefetched() string {
 
 // note keeps the columns of scope.prefetched.
 func (p *prefetched) note(s canon.Sight, c canon.Card, columns row) {
-	if p.children == nil {
-		p.children = map[childrenOf]int{}
+	known := prefetchedCard{sight: s, card: c.ID, children: int(columns.int(1)), content: c.Content}
+	if columns[0] != nil {
+		known.body = bodyAt(columns, 0)
 	}
-	p.children[childrenOf{s, c.ID}] = int(columns.int(1))
-	if columns[0] == nil {
-		return
-	}
-	if p.bodies == nil {
-		p.bodies = map[canon.Hash][]byte{}
-	}
-	p.bodies[c.Content] = bodyAt(columns, 0)
+	p.cards = append(p.cards, known)
 }

@@ -299,7 +299,7 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 // children is Descendants of one generation, which is soon counted, at every reading of a
 // card: in one statement.
 func (r *reader) children(s canon.Sight, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
-	if n, known := r.prefetched.children[childrenOf{s, id}]; known && p.Limit == 0 {
+	if n, known := r.prefetched.childrenOf(s, id); known && p.Limit == 0 {
 		return nil, capped(n), nil
 	}
 	var rids []int64

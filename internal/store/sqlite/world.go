@@ -97,7 +97,7 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
 	}
-	if b, ok := r.prefetched.bodies[h]; ok {
+	if b, ok := r.prefetched.body(h); ok {
 		return b, true, nil
 	}
 	n, err := r.world(ctx, w)
