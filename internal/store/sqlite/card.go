@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
@@ -32,44 +33,110 @@ func (r *reader) point(ctx context.Context, s canon.Sight) (scope, bool, error) 
 	return r.scope(context.Background(), s)
 }
 
+// naming is the one way in which a query names cards.
+type naming int
+
+const (
+	byID naming = iota + 1
+	byIDs
+	byKey
+	byAlias
+	byCodename
+	byOldKey
+	byTrashRoot
+)
+
+// namingOf gives the way of a query, 0 where it names nothing, and the argument that stands
+// for it.
+func namingOf(q canon.CardQuery) (naming, any) {
+	switch {
+	case !q.ID.IsZero():
+		id := q.ID // a copy, so that not all of q goes to the heap
+		return byID, id[:]
+	case len(q.IDs) > 0:
+		return byIDs, hexes(q.IDs...)
+	case q.Key != "":
+		return byKey, string(q.Key)
+	case q.Alias != "":
+		return byAlias, string(q.Alias)
+	case q.Codename != "":
+		return byCodename, q.Codename
+	case q.OldKey != "":
+		return byOldKey, string(q.OldKey)
+	case !q.TrashRoot.IsZero():
+		root := q.TrashRoot
+		return byTrashRoot, root[:]
+	}
+	return 0, nil
+}
+
+// lookUp is all that the statement of a look-up depends on. The statements are kept: to write
+// one takes longer than to run it.
+type lookUp struct {
+	by           naming
+	prefetch     bool
+	trashed      bool // may be found too: by id, for an admin
+	named        bool // some are in sight by naming the subject
+	top, ceiling access.Level
+}
+
+var lookUps sync.Map // lookUp -> its statement
+
+// statement gives the statement of a look-up.
+func (l lookUp) statement(sc scope) string {
+	if sql, ok := lookUps.Load(l); ok {
+		return sql.(string)
+	}
+	from, order, alive, columns := "", "", "c.trashed = 0", cardColumns
+	switch l.by {
+	case byID:
+		from = "cards c WHERE c.w = ?1 AND c.id = ?3"
+	case byIDs:
+		from, order = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex(f.value)", " ORDER BY f.key"
+	case byKey:
+		from = "cards c WHERE c.w = ?1 AND c.key = ?3"
+	case byAlias:
+		from = "aliases a CROSS JOIN cards c ON c.rid = a.rid WHERE a.w = ?1 AND a.key = ?3"
+	case byCodename:
+		from, order = "cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> ''", " ORDER BY c.level, c.id LIMIT 1"
+	case byOldKey:
+		from, order = sc.formerly(), " ORDER BY old.ended DESC, c.id"
+	case byTrashRoot:
+		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0", " ORDER BY c.id <> ?3, c.key, c.id"
+	}
+	if l.trashed {
+		alive = "1"
+	}
+	if l.prefetch {
+		columns += ", " + sc.prefetched()
+	}
+	sql := "SELECT " + columns + " FROM " + from + " AND " + alive + " AND " + sc.sees("c") + order
+	lookUps.Store(l, sql)
+	return sql
+}
+
 // FindCards gives the cards that a query names.
 func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
 	sc, ok, err := r.point(ctx, s)
 	if !ok {
 		return nil, err
 	}
-	var from, order string
-	var arg any
-	homonyms := false // put in order here: SQLite would sort rows of all their columns
-	alive, watched := "c.trashed = 0", context.Background()
-	switch {
-	case !q.ID.IsZero():
-		id := q.ID // a copy, so that not all of q goes to the heap
-		from, alive, arg = "cards c WHERE c.w = ?1 AND c.id = ?3", sc.alive(s.View), id[:]
-	case len(q.IDs) > 0:
-		from, order, arg, watched = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex(f.value)", " ORDER BY f.key", hexes(q.IDs...), ctx
-	case q.Key != "":
-		from, arg, homonyms = "cards c WHERE c.w = ?1 AND c.key = ?3", string(q.Key), true
-	case q.Alias != "":
-		from, arg, homonyms = "aliases a CROSS JOIN cards c ON c.rid = a.rid WHERE a.w = ?1 AND a.key = ?3", string(q.Alias), true
-	case q.Codename != "":
-		from, order, arg = "cards c WHERE c.w = ?1 AND c.codename = ?3 AND c.codename <> ''", " ORDER BY c.level, c.id LIMIT 1", q.Codename
-	case q.OldKey != "":
-		from, order, arg, watched = sc.formerly(), " ORDER BY old.ended DESC, c.id", string(q.OldKey), ctx
-	case !q.TrashRoot.IsZero():
-		root := q.TrashRoot
-		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0", " ORDER BY c.id <> ?3, c.key, c.id"
-		arg, watched = root[:], ctx
-	default:
+	by, arg := namingOf(q)
+	watched := context.Background()
+	switch by {
+	case 0:
 		return nil, nil
+	case byIDs, byOldKey, byTrashRoot: // of which there may be many
+		watched = ctx
 	}
-	columns, more := cardColumns, func(canon.Card, row) {}
-	if q.Prefetch && r.writes == nil && (!q.ID.IsZero() || q.Key != "") {
-		columns += ", " + sc.prefetched()
+	l := lookUp{by: by, trashed: by == byID && s.View.Level >= access.LevelAdmin, named: sc.subject != "", top: sc.top, ceiling: sc.ceiling,
+		prefetch: q.Prefetch && r.writes == nil && (by == byID || by == byKey)}
+	more := func(canon.Card, row) {}
+	if l.prefetch {
 		more = func(c canon.Card, columns row) { r.prefetched.note(s, c, columns) }
 	}
-	list, err := r.cardsAnd(watched, sc.id, more, "SELECT "+columns+" FROM "+from+" AND "+alive+" AND "+sc.sees("c")+order, sc.args(arg)...)
-	if homonyms {
+	list, err := r.cardsAnd(watched, sc.id, more, l.statement(sc), sc.args(arg)...)
+	if by == byKey || by == byAlias { // put in order here: SQLite would sort rows of all their columns
 		slices.SortFunc(list, canon.CompareHomonyms)
 	}
 	return list, err
