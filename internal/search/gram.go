@@ -8,15 +8,15 @@ import (
 )
 
 // The runs of a vocabulary are the three bytes after one another that its terms and the
-// '\n' after each consist of. A large dictionary knows for each run the terms that have it:
-// grams has 8 bytes a run, sorted, of which 4 are the run and 4 say where its terms begin
-// in gramTerms; there they are uvarints of the differences, the first to -1.
+// '\n' after each consist of. A dictionary of some size knows for each run the terms that
+// have it: grams has 8 bytes a run, sorted, of which 4 are the run and 4 say where its terms
+// begin in gramTerms; there they are uvarints of the differences, the first to -1.
 
 const (
 	gramSize = 3
-	// gramsFrom is how many bytes of terms a dictionary has at least that knows runs. Fewer
-	// are gone through in some 10 µs, and belong to segments that will soon be merged.
-	gramsFrom = 1 << 17
+	// gramsFrom is how many bytes of terms a dictionary has at least that knows runs: those of
+	// some 100 documents. To go through fewer takes under 10 µs, and they are soon merged.
+	gramsFrom = 1 << 14
 )
 
 // gramOf is a run as a number; its order is that of the bytes.

@@ -148,7 +148,7 @@ func (s *segment) eachTerm(doc uint32, f func(dict, term int)) {
 // dictionary is a sorted vocabulary with a list of documents for each term.
 type dictionary struct {
 	words, wordData          []byte
-	grams, gramTerms         []byte // of a large one
+	grams, gramTerms         []byte // of one of some size
 	lists                    []byte
 	docs, spots, skips, tops []byte
 	denseTerms, planes       []byte
