@@ -132,7 +132,7 @@ func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
 	}
-	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f}, p)
+	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f, Listed: true}, p)
 	if err != nil || result.Total.Count > 0 {
 		return finding{cardsOf(result.Hits), result.Total}, err
 	}
