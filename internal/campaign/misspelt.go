@@ -59,14 +59,15 @@ func slipsOf(ctx context.Context, l *canon.Look, words []string, f canon.Filter)
 	}
 	var slips []slip
 	for _, half := range []string{string(letters[:len(letters)/2]), string(letters[len(letters)/2:])} {
-		result, err := l.Search(ctx, canon.SearchQuery{Q: half, InName: true, Mode: canon.MatchSubstring, Filter: f}, canon.Page{Limit: candidates})
+		q := canon.SearchQuery{Q: half, InName: true, Mode: canon.MatchSubstring, Filter: f, Listed: true}
+		result, err := l.Search(ctx, q, canon.Page{Limit: candidates})
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range cardsOf(result.Hits) {
-			seen := slices.ContainsFunc(slips, func(s slip) bool { return s.ID == c.ID })
-			if d, ok := farness(words, c); ok && !seen {
-				slips = append(slips, slip{c, d})
+		for _, h := range result.Hits {
+			seen := slices.ContainsFunc(slips, func(s slip) bool { return s.ID == h.Card.ID })
+			if d, ok := farness(words, h.Names); ok && !seen {
+				slips = append(slips, slip{h.Card, d})
 			}
 		}
 	}
@@ -92,10 +93,10 @@ func slips(asked, is []rune) int {
 	return markup.Distance(asked, is)
 }
 
-// farness is how many letters the words are off those of a card's name or aliases; ok is
-// false where one of them resembles none.
-func farness(words []string, c canon.Card) (sum int, ok bool) {
-	names := strings.Fields(markup.Fold(strings.Join(append(c.Aliases(), c.Name), " ")))
+// farness is how many letters some words are off those of a card's names; ok is false
+// where one of them resembles none.
+func farness(words, cardNames []string) (sum int, ok bool) {
+	names := strings.Fields(markup.Fold(strings.Join(cardNames, " ")))
 	for _, w := range words {
 		asked := []rune(w)
 		best := len(asked)

@@ -3,9 +3,9 @@ package canon
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"loregate/internal/markup"
@@ -20,46 +20,75 @@ const (
 )
 
 // Likeness compares names with one text.
-type Likeness struct{ runs map[string]bool }
+type Likeness struct{ runs []run }
 
 // LikenessTo is a Likeness to a text.
-func LikenessTo(text string) Likeness { return Likeness{runs(text)} }
+func LikenessTo(text string) Likeness { return Likeness{runsOf(text)} }
 
 // Runs gives the runs of three characters of a name by which Likeness compares it, sorted.
-func Runs(name string) []string { return slices.Sorted(maps.Keys(runs(name))) }
+func Runs(name string) []string {
+	runs := runsOf(name)
+	list := make([]string, len(runs))
+	for i, r := range runs {
+		list[i] = string([]rune{rune(r >> (2 * runeBits)), rune(r >> runeBits & runeMask), rune(r & runeMask)})
+	}
+	return list
+}
 
 // Of says how alike a name is to the text, from 0 to 1: how many of the runs of three
 // characters that either has, case and accents folded and the ends marked, both have.
 func (l Likeness) Of(name string) float64 {
-	other := runs(name)
-	both := 0
-	for run := range other {
-		if l.runs[run] {
+	mine, other := l.runs, runsOf(name)
+	either, both := len(mine)+len(other), 0
+	for len(mine) > 0 && len(other) > 0 {
+		switch {
+		case mine[0] < other[0]:
+			mine = mine[1:]
+		case mine[0] > other[0]:
+			other = other[1:]
+		default:
 			both++
+			mine, other = mine[1:], other[1:]
 		}
 	}
-	return float64(both) / float64(max(1, len(l.runs)+len(other)-both))
+	return float64(both) / float64(max(1, either-both))
 }
 
 // OfCard says how alike the text is to the name of a card, its last part or an alias.
-func (l Likeness) OfCard(c Card) float64 {
-	most := l.Of(c.Name)
-	if last := markup.Tag(c.Name); last != c.Name {
-		most = max(most, l.Of(last))
-	}
-	for _, a := range c.Aliases() {
-		most = max(most, l.Of(a))
+func (l Likeness) OfCard(c Card) (most float64) {
+	for _, name := range c.Names() {
+		most = max(most, l.Of(name))
 	}
 	return most
 }
 
-func runs(s string) map[string]bool {
-	r := []rune("\x02" + markup.Fold(s) + "\x01\x01")
-	set := make(map[string]bool, len(r))
-	for i := 0; i+3 <= len(r); i++ {
-		set[string(r[i:i+3])] = true
+// run is three characters after one another, as one number: those of many names are
+// compared. Numbers are in the order of the characters.
+type run uint64
+
+const (
+	runeBits = 21 // of a code point
+	runeMask = 1<<runeBits - 1
+)
+
+// runsOf gives the runs of a name whose ends are marked, rising.
+func runsOf(name string) []run {
+	r := []rune("\x02" + markup.Fold(name) + "\x01\x01")
+	list := make([]run, len(r)-2)
+	for i := range list {
+		list[i] = run(r[i])<<(2*runeBits) | run(r[i+1])<<runeBits | run(r[i+2])
 	}
-	return set
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Names are those by which a card is found: its own, its last part and its aliases.
+func (c Card) Names() []string {
+	names := []string{strings.ReplaceAll(c.Name, "\n", " ")}
+	if last := markup.Tag(c.Name); last != c.Name {
+		names = append(names, last)
+	}
+	return append(names, c.Aliases()...)
 }
 
 // Aliases are the names that a card is found by beside its own: the texts in the list

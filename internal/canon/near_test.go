@@ -84,3 +84,25 @@ func TestACardIsFoundByItsAliases(t *testing.T) {
 	}
 	s.wantRebuilt()
 }
+
+// TestARunCountsOnce compares names in which a run comes again, and ones with characters
+// beyond the first 65,536.
+func TestARunCountsOnce(t *testing.T) {
+	if n := nearness("aaaaaa", "aaa"); n != 1 {
+		t.Errorf("names of the same runs: %v", n)
+	}
+	if n := nearness("\U0001F409ab", "\uF409ab"); n != 2.0/6 {
+		t.Errorf("names of 4 runs, of which both have 2: %v", n)
+	}
+	want := []string{"\x02\U0001F409b", "b\x01\x01", "b\U0001F409b", "\U0001F409b\x01", "\U0001F409b\U0001F409"}
+	if got := canon.Runs("\U0001F409b\U0001F409b"); !slices.Equal(got, want) {
+		t.Errorf("runs %q, want %q", got, want)
+	}
+}
+
+func TestNamesOfACard(t *testing.T) {
+	c := canon.Card{Name: "Marsh+Old Mill", Fields: []byte(`{"aliases":["Grinder"]}`)}
+	if got := c.Names(); !slices.Equal(got, []string{"Marsh+Old Mill", "Old Mill", "Grinder"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -169,9 +169,10 @@ func (q SearchQuery) LooksInto() (name, content bool) {
 
 // Hit is one result of a search. Score is above zero, greater is better, and 0 where
 // the result is not ranked; it is computed from what is in sight alone. Cards seen only
-// by being named come after all others, by key, with Score 0.
+// by being named come after all others, by key, with Score 0. Names are the card's Names.
 type Hit struct {
 	Card  Card
+	Names []string
 	Score float64
 }
 

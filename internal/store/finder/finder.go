@@ -252,6 +252,11 @@ type item struct {
 	score float64
 }
 
+// itemOf is the item of a card that is in sight by name.
+func itemOf(n Named) item {
+	return item{id: n.Card.ID, row: rowOf(&n.Card, n.Card.Label.Level)}
+}
+
 // page answers a query with what is in sight by name: by rank after all others, else where
 // the order puts it.
 func (a *finding) page(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, error) {
@@ -275,7 +280,7 @@ func (a *finding) page(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, 
 	case len(a.named) == 0:
 	case q.Compare == nil:
 		for i := max(p.Offset-result.Total, 0); i < len(a.named) && len(items) < p.Limit; i++ {
-			items = append(items, item{id: a.named[i].Card.ID})
+			items = append(items, itemOf(a.named[i]))
 		}
 	default:
 		items = cut(a.among(items, q.Compare), p)
@@ -287,7 +292,7 @@ func (a *finding) page(q search.Query, p canon.Page) ([]canon.Hit, canon.Total, 
 // among puts what is in sight by name among items, in an order.
 func (a *finding) among(items []item, order func(a, b []byte) int) []item {
 	for _, n := range a.named {
-		items = append(items, item{id: n.Card.ID, row: rowOf(&n.Card, n.Card.Label.Level)})
+		items = append(items, itemOf(n))
 	}
 	slices.SortFunc(items, func(x, y item) int { return cmp.Or(order(x.row, y.row), compareKeys(x.row, y.row)) })
 	return items
@@ -314,7 +319,7 @@ func (a *finding) read(items []item) ([]canon.Hit, error) {
 	hits := make([]canon.Hit, 0, len(cards))
 	for _, x := range items {
 		if len(cards) > 0 && cards[0].ID == x.id {
-			hits = append(hits, canon.Hit{Card: cards[0], Score: x.score})
+			hits = append(hits, canon.Hit{Card: cards[0], Names: readRow(x.row).list(), Score: x.score})
 			cards = cards[1:]
 		}
 	}
@@ -325,11 +330,12 @@ func (a *finding) read(items []item) ([]canon.Hit, error) {
 func (a *finding) list(items []item) []canon.Hit {
 	hits := make([]canon.Hit, 0, len(items))
 	for _, x := range items {
+		r := readRow(x.row)
 		i := slices.IndexFunc(a.named, func(n Named) bool { return n.Card.ID == x.id })
 		if i >= 0 {
-			hits = append(hits, canon.Hit{Card: a.named[i].Card, Score: x.score})
+			hits = append(hits, canon.Hit{Card: a.named[i].Card, Names: r.list(), Score: x.score})
 		} else {
-			hits = append(hits, canon.Hit{Card: readRow(x.row).listed(a.sight.World), Score: x.score})
+			hits = append(hits, canon.Hit{Card: r.listed(a.sight.World), Names: r.list(), Score: x.score})
 		}
 	}
 	return hits

@@ -31,7 +31,7 @@ func Bound(at search.State) search.State {
 //	key, 0, id, updated, created, sort value, parent, content, size, length, counts, level, flags, type, 0, names
 //
 // Ids are 16 bytes, hashes 32, times milliseconds since 1970, times and numbers 8 bytes,
-// counts 4 each, big-endian. The names are those of namesOf, a line each. Rows sort by key,
+// counts 4 each, big-endian. The names are the card's Names, a line each. Rows sort by key,
 // then id.
 const (
 	atID      = 0 // after the key's end
@@ -53,18 +53,9 @@ const (
 	isFilled
 )
 
-// namesOf are the names by which a card is found: its own, its last part and its aliases.
-func namesOf(c *canon.Card) []string {
-	names := []string{strings.ReplaceAll(c.Name, "\n", " ")}
-	if last := markup.Tag(c.Name); last != c.Name {
-		names = append(names, last)
-	}
-	return append(names, c.Aliases()...)
-}
-
 // rowOf encodes a card with a label of a level.
 func rowOf(c *canon.Card, level access.Level) []byte {
-	names := strings.Join(namesOf(c), "\n")
+	names := strings.Join(c.Names(), "\n")
 	b := make([]byte, 0, len(c.Key)+1+atType+len(c.Type)+1+len(names))
 	b = append(append(b, clean(string(c.Key))...), 0)
 	b = append(b, c.ID[:]...)
@@ -111,6 +102,9 @@ func (r row) parent() canon.CardID { return canon.CardID(r.fixed[atParent : atPa
 func (r row) number(at int) int64 { return int64(binary.BigEndian.Uint64(r.fixed[at:])) }
 
 func (r row) time(at int) time.Time { return time.UnixMilli(r.number(at)).UTC() }
+
+// list gives the card's names.
+func (r row) list() []string { return strings.Split(string(r.names), "\n") }
 
 // name is the card's own name.
 func (r row) name() string {
@@ -184,7 +178,7 @@ const (
 // canon.RefTag.
 func Document(c *canon.Card, level int, doc *canon.SearchDoc, tags []markup.Key) *search.Doc {
 	d := &search.Doc{ID: search.ID(c.ID), Level: level, Marks: []string{typeMark + string(markup.KeyOf(c.Type))}}
-	for _, name := range namesOf(c) {
+	for _, name := range c.Names() {
 		for _, run := range canon.Runs(name) {
 			d.Marks = append(d.Marks, runMark+run)
 		}

@@ -129,7 +129,7 @@ func (r reader) Search(_ context.Context, s canon.Sight, q canon.SearchQuery, p 
 		if !allIn(ask, columns...) {
 			continue
 		}
-		m := match{Hit: canon.Hit{Card: c}, named: s.View.Level < d.label.Level}
+		m := match{Hit: canon.Hit{Card: c, Names: c.Names()}, named: s.View.Level < d.label.Level}
 		for _, t := range ask {
 			m.Score += float64(t.score(columns))
 		}
@@ -218,7 +218,7 @@ func (r reader) NearCards(_ context.Context, s canon.Sight, text string, f canon
 	like := canon.LikenessTo(text)
 	for _, c := range r.filtered(s, f) {
 		if score := like.OfCard(c); score >= canon.NearFloor {
-			out = append(out, canon.Hit{Card: c, Score: score})
+			out = append(out, canon.Hit{Card: c, Names: c.Names(), Score: score})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b canon.Hit) int { return cmp.Compare(b.Score, a.Score) })

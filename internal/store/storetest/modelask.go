@@ -392,6 +392,9 @@ func (m *model) askSearch(s canon.Sight) {
 		cards := []canon.Card{}
 		for _, h := range res.Hits {
 			cards = append(cards, h.Card)
+			if !slices.Equal(h.Names, h.Card.Names()) {
+				return nil, fmt.Errorf("the names are %q, those of the card %q", h.Names, h.Card.Names())
+			}
 		}
 		if ranks(q) { // how relevant a hit is, each store says for itself
 			slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.ID.String(), b.ID.String()) })
@@ -402,15 +405,15 @@ func (m *model) askSearch(s canon.Sight) {
 }
 
 // listOf gives of hits what a list shows.
-func listOf(hits []canon.Hit) (cards []canon.Card) {
+func listOf(hits []canon.Hit) (list []canon.Hit) {
 	for _, h := range hits {
 		c := h.Card
-		cards = append(cards, canon.Card{
+		list = append(list, canon.Hit{Names: h.Names, Card: canon.Card{
 			World: c.World, ID: c.ID, Parent: c.Parent, Key: c.Key, Name: c.Name, Type: c.Type, Content: c.Content, Size: c.Size,
 			Length: c.Length, UpdatedAt: c.UpdatedAt, CreatedAt: c.CreatedAt, Counts: c.Counts, Label: access.NewLabel(c.Label.Level),
-		})
+		}})
 	}
-	return cards
+	return list
 }
 
 // searched is a word to search for: whole, or for parts of words a piece of one.
