@@ -110,9 +110,17 @@ func (d *dictionaryWriter) addDense() {
 	d.planes.spill()
 }
 
-// has reports whether a document has the term of a dense source. Documents are asked for
-// in their order, those of weigh apart from them.
+// has reports whether a document has the term of a dense source, or one of several marks.
+// Documents are asked for in their order, those of weigh apart from them.
 func (s *source) has(doc uint32) bool {
+	if s.any != nil {
+		for i := range s.any {
+			if l := &s.any[i]; l.advance(doc) && l.last.doc == doc {
+				return true
+			}
+		}
+		return false
+	}
 	switch code := s.dense.code(doc); {
 	case code == 0:
 		return false
@@ -151,25 +159,24 @@ func (s *source) having(n int, among uint64) uint64 {
 	return among
 }
 
-// splitDense parts the frequent terms from what is walked. Beside a tally, which may have
-// more documents than they have, they are walked too.
-func splitDense(all []*source) (lists, frequent []*source) {
-	if slices.ContainsFunc(all, func(s *source) bool { return s.sum != nil }) {
-		return all, nil
-	}
+// splitWalked parts what is walked from what documents are tested for: frequent terms, and
+// marks of more documents than have the terms. Beside a tally, which may have more documents
+// than frequent terms have, those are walked too.
+func splitWalked(all []*source) (walked, tested []*source) {
+	tallied := slices.ContainsFunc(all, func(s *source) bool { return s.sum != nil })
 	for _, s := range all {
-		if s.dense == nil {
-			lists = append(lists, s)
+		if s.any != nil || s.dense != nil && !tallied {
+			tested = append(tested, s)
 		} else {
-			frequent = append(frequent, s)
+			walked = append(walked, s)
 		}
 	}
-	return lists, frequent
+	return walked, tested
 }
 
-// allHave reports whether a document has the terms of some dense sources.
-func allHave(frequent []*source, doc uint32) bool {
-	for _, s := range frequent {
+// allHave reports whether each of some sources has a document.
+func allHave(tested []*source, doc uint32) bool {
+	for _, s := range tested {
 		if !s.has(doc) {
 			return false
 		}

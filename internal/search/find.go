@@ -122,6 +122,15 @@ type asked struct {
 	marks []source
 }
 
+// most is how many documents can have all terms at most; all of them where there are none.
+func (p *asked) most() int {
+	n := p.n
+	for i := range p.terms {
+		n = min(n, p.terms[i].n())
+	}
+	return n
+}
+
 // open finds each term in each part, and weighs the terms by how many documents have them.
 func (f *finding) open() error {
 	f.freq = make([]int, len(f.q.Terms))
@@ -138,7 +147,7 @@ func (f *finding) open() error {
 			f.freq[t] += s.living
 		}
 		for _, any := range f.q.Marks {
-			s, err := f.marked(p.part, any)
+			s, err := f.marked(p, any)
 			if err != nil {
 				return err
 			}
@@ -190,16 +199,16 @@ func (f *finding) collectFrom(p *asked) error {
 	if all[0].n() == 0 {
 		return nil
 	}
-	lists, frequent := splitDense(all)
+	lists, tested := splitWalked(all)
 	if len(lists) == 0 {
-		return f.collectDense(p, frequent, mean)
+		return f.collectDense(p, tested, mean)
 	}
-	return f.collectCommon(p, lists, frequent, mean)
+	return f.collectCommon(p, lists, tested, mean)
 }
 
 // collectCommon takes the documents that are in all of some lists, the shortest first, and
-// have some frequent terms.
-func (f *finding) collectCommon(p *asked, all, frequent []*source, mean float64) error {
+// that some sources have for which each document is tested.
+func (f *finding) collectCommon(p *asked, all, tested []*source, mean float64) error {
 	for steps := 1; all[0].next(); steps++ {
 		if steps%checkEvery == 0 && f.ctx.Err() != nil {
 			return f.ctx.Err()
@@ -220,7 +229,7 @@ func (f *finding) collectCommon(p *asked, all, frequent []*source, mean float64)
 			}
 			doc, i = all[0].last.doc, 1
 		}
-		if !p.isDead(doc) && allHave(frequent, doc) {
+		if !p.isDead(doc) && allHave(tested, doc) {
 			f.hit(p, doc, mean)
 		}
 	}

@@ -17,8 +17,9 @@ type source struct {
 	sum    *tally
 	found  []entry
 	isList bool
-	dense  dense // where the term is frequent; its list is then not walked with others
-	named  *list // of a dense term in texts: its list again, where has is
+	dense  dense  // where the term is frequent; its list is then not walked with others
+	named  *list  // of a dense term in texts: its list again, where has is
+	any    []list // of marks, where each document is tested for one of them; not walked
 	ended  bool
 	living int // documents that live
 }
@@ -122,19 +123,37 @@ func (f *finding) dictionaries() (list []int) {
 	return list
 }
 
+// testFrom is from how many documents of some marks on, for each that may be found, to test
+// those takes less time than to gather all. It is above denseFrom, so that the rarest term is
+// then none of the frequent ones, and is walked.
+const testFrom = 16
+
 // marked finds documents that have one of several marks.
-func (f *finding) marked(p *part, any []string) (source, error) {
+func (f *finding) marked(p *asked, any []string) (source, error) {
+	most := p.most()
+	if most == 0 {
+		return entries(nil), nil
+	}
 	d := &p.dicts[ofMarks]
 	var found []place
+	docs := 0
 	for _, mark := range any {
 		if i, ok := d.find(mark); ok && !slices.Contains(found, place{ofMarks, i}) {
 			found = append(found, place{ofMarks, i})
+			docs += d.docFreq(i)
 		}
 	}
-	if len(found) == 1 {
-		return listed(p, ofMarks, found[0].term, p.docFreq(ofMarks, found[0].term)), nil
+	switch {
+	case len(found) == 1:
+		return listed(p.part, ofMarks, found[0].term, p.docFreq(ofMarks, found[0].term)), nil
+	case len(found) > 1 && testFrom*most < min(docs, p.n):
+		s := source{list: unread, living: docs, any: make([]list, len(found))}
+		for i, at := range found {
+			s.any[i] = d.list(at.term)
+		}
+		return s, nil
 	}
-	return f.union(p, found, inTexts)
+	return f.union(p.part, found, inTexts)
 }
 
 // among finds the documents of the ids that are asked for.
