@@ -132,7 +132,8 @@ func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
 	}
-	result, err := l.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f, Listed: true}, p)
+	words := canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f, Listed: true}
+	result, err := l.Search(ctx, words, p)
 	if err != nil || result.Total.Count > 0 {
 		return finding{cardsOf(result.Hits), result.Total}, err
 	}

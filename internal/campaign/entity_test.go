@@ -101,7 +101,7 @@ func TestSearchRanksNarrowsAndForgivesSlips(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		gm.Make("npc", "Ottilie Brandt", `"revealed": true, "tags": ["ward", "night"], "description": "Matron."`)
-		gm.Make("npc", "Konrad Vogt", `"revealed": true, "tags": ["ward"], "aliases": ["The Signalman"]`)
+		gm.Make("npc", "Konrad Vogt", `"revealed": true, "tags": ["ward"], "aliases": ["The Signalman", "Warden of the Lower Gallery by Night"]`)
 		gm.Make("location", "Brandt Tower", `"tags": ["ward", "night"]`)
 		gm.Call("session_create", `{"recap": "They met Brandt."}`)
 		ada.Call("entity_search", `{"query": "brandt"}`).WantEach("entities", "name", "Ottilie Brandt").Want("total", 1)
@@ -115,6 +115,7 @@ func TestSearchRanksNarrowsAndForgivesSlips(t *testing.T) {
 			}
 		}
 		ada.Call("entity_search", `{"query": "signalman"}`).WantEach("entities", "name", "Konrad Vogt")
+		ada.Call("entity_search", `{"query": "gallary"}`).WantEach("entities", "name", "Konrad Vogt") // of a long alias
 		ada.Call("entity_search", `{"query": "Brandt Tovver"}`).Lacks("Tower")
 	})
 }
