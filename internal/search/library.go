@@ -91,15 +91,15 @@ type shelf struct {
 const (
 	// chunk is how many documents are taken in at a time, and waitFor how many times, and
 	// patience how long, a search does that before it answers ErrBehind.
-	chunk    = 500
-	waitFor  = 60
+	chunk    = 2000
+	waitFor  = 15
 	patience = 2 * time.Second
 	// atOnce is how many times the background does that before it lets others.
-	atOnce = 4
+	atOnce = 1
 	// saveEvery is how often the files of an index that changes are written.
 	saveEvery = 10 * time.Second
 	// settle is how long the background waits after a change, for others that follow.
-	settle = 200 * time.Millisecond
+	settle = 500 * time.Millisecond
 )
 
 // NewLibrary makes a library, which works in the background until it is closed.
