@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,10 @@ const (
 	// waits for those before it.
 	mostWrites = 64
 	longest    = 20 * time.Millisecond
+	// yields is how often a transaction that nobody waits for lets other goroutines run before
+	// it ends: of 32 clients those come first that have planned their writes. Where nothing
+	// else runs, all of them take a microsecond. 40 cost more than they brought.
+	yields = 7
 )
 
 // Conn is a store's connection for writing. T is what a write works with. One goroutine
@@ -160,14 +165,15 @@ type transaction[T any] struct {
 func (t *transaction[T]) serve(first *waiter[T]) {
 	end := time.Now().Add(longest)
 	t.step(first)
-	for len(t.kept) < mostWrites && time.Now().Before(end) {
+	for idle := 0; idle < yields && len(t.kept) < mostWrites && time.Now().Before(end); {
 		select {
 		case w := <-t.queue:
 			t.step(w)
-			continue
+			idle = 0
 		default:
+			runtime.Gosched()
+			idle++
 		}
-		break
 	}
 	t.finish()
 }
