@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -71,6 +72,47 @@ func (c *Canon) Look(ctx context.Context, g access.Grant, f func(*Look) error) e
 	})
 }
 
+// LookAfter is Look for the answer to a change. Where that was to make one card, the
+// card and its homonyms are known, as they were when it was made: then nothing is read again.
+func (c *Canon) LookAfter(ctx context.Context, g access.Grant, r Receipt, f func(*Look) error) error {
+	if r.seen == nil {
+		return c.Look(ctx, g, f)
+	}
+	if !g.Valid() {
+		return errClosed
+	}
+	return c.read(ctx, func(reader Reader) error {
+		l := c.newLook(&memo{Reader: reader, found: r.seen.found}, g)
+		l.world = r.seen.world
+		return l.run(f)
+	})
+}
+
+// seen is what is known of a world after a change.
+type seen struct {
+	world World
+	found []lookedUp
+}
+
+// with gives what a Look before a change knows after it: of one that was to make a card, whose
+// name was looked up. What the card took in has other names.
+func (l *Look) with(r Receipt) *seen {
+	m, ok := l.r.(*memo)
+	if !ok || !r.made || r.DryRun || len(r.Cards) != 1 || !l.sight.View.Sees(r.Cards[0].Label) {
+		return nil
+	}
+	byKey := cardsAsked{sight: l.sight, key: r.Cards[0].Key}
+	others, known := m.remembered(byKey)
+	if !known {
+		return nil
+	}
+	after := &memo{}
+	same := append(slices.Clone(others), r.Cards[0])
+	slices.SortFunc(same, CompareHomonyms)
+	after.keepAll(byKey, same)
+	return &seen{l.world, after.found}
+}
+
 // run calls f, and fails where the snapshot failed under it.
 func (l *Look) run(f func(*Look) error) error {
 	if err := f(l); err != nil {
@@ -79,8 +121,12 @@ func (l *Look) run(f func(*Look) error) error {
 	return l.last.err
 }
 
+func (c *Canon) newLook(r Reader, g access.Grant) *Look {
+	return &Look{canon: c, r: r, grant: g, sight: Sight{World: g.World(), View: g.View()}, last: &last{}}
+}
+
 func (c *Canon) look(ctx context.Context, r Reader, g access.Grant) (*Look, error) {
-	l := &Look{canon: c, r: r, grant: g, sight: Sight{World: g.World(), View: g.View()}, last: &last{}}
+	l := c.newLook(r, g)
 	if g.World().IsZero() {
 		return l, nil
 	}
@@ -104,11 +150,14 @@ func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) err
 		return Receipt{}, errClosed
 	}
 	for range planTries {
-		receipt, set, err := c.plan(ctx, g, plan)
+		receipt, set, before, err := c.plan(ctx, g, plan)
 		if err != nil || set == nil {
 			return receipt, err
 		}
 		receipt, err = c.Commit(ctx, g, *set)
+		if err == nil {
+			receipt.seen = before.with(receipt)
+		}
 		if !isMoved(err) {
 			return receipt, err
 		}
@@ -120,7 +169,7 @@ func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) err
 // durable transaction get in each other's way until it ends, so that more would not help.
 const planTries = 2
 
-func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, set *ChangeSet, err error) {
+func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, set *ChangeSet, before *Look, err error) {
 	err = c.Look(ctx, g, func(l *Look) error {
 		done, again, err := repeated(ctx, l.r, g)
 		if err != nil || again {
@@ -131,8 +180,8 @@ func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error
 		if err := plan(p); err != nil {
 			return err
 		}
-		set = &p.set
+		set, before = &p.set, l
 		return nil
 	})
-	return receipt, set, err
+	return receipt, set, before, err
 }

@@ -194,4 +194,7 @@ type Receipt struct {
 	Replayed bool   // the idempotency key was used before; nothing was done now
 	DryRun   bool   // everything held, nothing was committed
 	Cards    []Card // the changed cards as they stand afterwards, in order of change
+
+	made bool  // the change was to make one card
+	seen *seen // for LookAfter
 }

@@ -48,10 +48,7 @@ func (m *memo) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, err
 		if cards, err = m.Reader.FindCards(ctx, s, q); err != nil {
 			return nil, err
 		}
-		m.keep(at, cards)
-		for i, c := range cards {
-			m.keep(cardsAsked{sight: s, id: c.ID}, cards[i:i+1:i+1])
-		}
+		m.keepAll(at, cards)
 	}
 	if q.Key != "" { // the caller may reorder the cards of a key
 		cards = slices.Clone(cards)
@@ -67,6 +64,14 @@ func (m *memo) remembered(at cardsAsked) ([]Card, bool) {
 		}
 	}
 	return nil, false
+}
+
+// keepAll remembers what a look-up found, and each of its cards by id.
+func (m *memo) keepAll(at cardsAsked, cards []Card) {
+	m.keep(at, cards)
+	for i, c := range cards {
+		m.keep(cardsAsked{sight: at.sight, id: c.ID}, cards[i:i+1:i+1])
+	}
 }
 
 // keep remembers what a look-up found. That there is no card of an id is not remembered.

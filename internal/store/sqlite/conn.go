@@ -25,6 +25,7 @@ type conn struct {
 	raw    driver.Conn
 	stmts  map[string]*prepared
 	steady bool
+	unread bool // the transaction that is to be read in has not begun: nothing was asked yet
 	worlds worldCache
 }
 
@@ -113,6 +114,16 @@ func (c *conn) watched(ctx context.Context) (context.Context, error) {
 	return context.Background(), ctx.Err()
 }
 
+// begin begins the transaction that a read is due to be in.
+func (c *conn) begin() error {
+	if !c.unread {
+		return nil
+	}
+	c.unread = false
+	_, err := c.exec(context.Background(), "BEGIN")
+	return err
+}
+
 // exec runs a statement and tells how many rows it changed.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (int64, error) {
 	res, err := c.run(ctx, sql, args)
@@ -138,6 +149,9 @@ func (c *conn) insert(ctx context.Context, sql string, args ...any) (int64, erro
 func (c *conn) run(ctx context.Context, sql string, args []any) (driver.Result, error) {
 	ctx, err := c.watched(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.begin(); err != nil {
 		return nil, err
 	}
 	p, cached, err := c.prepare(ctx, sql)
@@ -176,6 +190,9 @@ var errStop = errors.New("stop")
 // query runs a statement and gives each row to f. errStop from f ends it.
 func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
 	if ctx, err = c.watched(ctx); err != nil {
+		return err
+	}
+	if err := c.begin(); err != nil {
 		return err
 	}
 	p, cached, err := c.prepare(ctx, sql)

@@ -146,13 +146,14 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
-		s.readers.put(nil)
-		return errors.Join(err, c.close())
-	}
+	c.unread = true // it begins with the first statement: a Look after a change may need none
 	sound := false
 	defer func() {
-		if _, err := c.exec(context.Background(), "COMMIT"); err != nil || !sound {
+		var err error
+		if !c.unread {
+			_, err = c.exec(context.Background(), "COMMIT")
+		}
+		if c.unread = false; err != nil || !sound {
 			// A connection that did not end its transaction, or that f left in a
 			// panic, is not used again.
 			_ = c.close()

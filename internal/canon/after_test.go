@@ -1,0 +1,108 @@
+package canon_test
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/store/memory"
+)
+
+// asked counts what readers of a store are asked.
+type asked struct {
+	canon.Store
+	n int
+}
+
+func (a *asked) Read(ctx context.Context, f func(canon.Reader) error) error {
+	return a.Store.Read(ctx, func(r canon.Reader) error { return f(askedReader{r, a}) })
+}
+
+type askedReader struct {
+	canon.Reader
+	by *asked
+}
+
+func (r askedReader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World, error) {
+	r.by.n++
+	return r.Reader.Worlds(ctx, q)
+}
+
+func (r askedReader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
+	r.by.n++
+	return r.Reader.FindCards(ctx, s, q)
+}
+
+// TestAfterAChangeNothingElseIsFound makes cards beside others of their name, above and below,
+// and looks at them after the change and anew.
+func TestAfterAChangeNothingElseIsFound(t *testing.T) {
+	levels := []access.Level{access.LevelUser, access.LevelGM, access.LevelAdmin}
+	for _, who := range []string{"gm", "admin"} {
+		for _, level := range levels[:2] {
+			for _, other := range append(levels, access.LevelNone) {
+				store := &asked{Store: memory.New()}
+				s := newSceneOn(t, store)
+				if other == level {
+					continue
+				}
+				if other != access.LevelNone {
+					s.as("admin").createAt(other, "Mill", "Other.")
+				}
+				s.as("admin").must(func(p *canon.Plan) error {
+					_, err := p.Create(canon.NewCard{Name: "Mill+Wheel", Content: "The new Mill may take it in.", Orphan: true})
+					return err
+				})
+				a := s.as(who)
+				label := access.NewLabel(level)
+				make := func(p *canon.Plan) error {
+					_, err := p.Create(canon.NewCard{Name: "Mill", Content: "Made.", Label: &label})
+					return err
+				}
+				rehearsed, err := s.canon.Change(t.Context(), a.grant.Rehearse(), make)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if same, _ := homonymsOf(t, s, a, rehearsed, store, true); len(same) != 0 && same[0].Label.Level == level {
+					t.Errorf("%s: a rehearsed card at %s is there", who, level)
+				}
+				r := a.must(make)
+				after, reads := homonymsOf(t, s, a, r, store, true)
+				anew, _ := homonymsOf(t, s, a, r, store, false)
+				if !reflect.DeepEqual(after, anew) || len(anew) == 0 {
+					t.Errorf("%s made one at %s beside one at %s: %+v, read anew %+v", who, level, other, after, anew)
+				}
+				if reads != 0 {
+					t.Errorf("%s made one at %s beside one at %s: %d look-ups after it", who, level, other, reads)
+				}
+			}
+		}
+	}
+}
+
+// homonymsOf gives the cards called Mill that an actor sees after a change, and how many look-ups
+// that took.
+func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, after bool) (cards []canon.Card, reads int) {
+	t.Helper()
+	before := store.n
+	find := func(l *canon.Look) error {
+		same, err := l.Homonyms(t.Context(), "mill")
+		for _, c := range same {
+			byID, ok, ierr := l.ByID(t.Context(), c.ID)
+			if ierr != nil || !ok || byID.ID != c.ID {
+				t.Errorf("by id: %v, %v", ok, ierr)
+			}
+		}
+		cards = same
+		return err
+	}
+	look := s.canon.Look
+	if after {
+		look = func(ctx context.Context, g access.Grant, f func(*canon.Look) error) error { return s.canon.LookAfter(ctx, g, r, f) }
+	}
+	if err := look(t.Context(), a.grant, find); err != nil {
+		t.Fatal(err)
+	}
+	return cards, store.n - before
+}
