@@ -139,6 +139,18 @@ func (x *Index) write(dir string, p *frozenPart) error {
 	return nil
 }
 
+// isSaved reports whether all segments lie in files.
+func (x *Index) isSaved() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, l := range x.levels {
+		if slices.ContainsFunc(l.parts, func(p *part) bool { return p.file == "" }) {
+			return false
+		}
+	}
+	return true
+}
+
 // errGone is what Save answers where a part was merged or taken out meanwhile, so that it
 // cannot be read any more.
 var errGone = errors.New("search: a segment is gone")

@@ -243,3 +243,40 @@ func TestAMergeThatCannotBeWrittenChangesNothing(t *testing.T) {
 	}
 	wantScan(t, x, living, q, shown)
 }
+
+// TestMergedSegmentsAreNoLongerSaved merges segments that lie in files: what took their place
+// is to be written.
+func TestMergedSegmentsAreNoLongerSaved(t *testing.T) {
+	x, dir := New(), t.TempDir()
+	for round := range byte(fanout) {
+		docs := make([]Doc, mergeNow/fanout+1) // more together than a change would wait for
+		for i := range docs {
+			docs[i] = Doc{ID: ID{round, byte(i)}, Level: 1, Text: "ferry"}
+		}
+		if err := x.Apply(docs, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if x.isSaved() {
+		t.Error("nothing was written, and is saved")
+	}
+	if err := x.Freeze().Save(dir, Position{}, ""); err != nil {
+		t.Fatal(err)
+	}
+	y, _, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !x.isSaved() || !y.isSaved() {
+		t.Error("all was written, and is not saved")
+	}
+	if err := y.Tidy(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if y.isSaved() {
+		t.Error("segments were merged, and are saved")
+	}
+	if err := y.Clear(); err != nil {
+		t.Fatal(err)
+	}
+}

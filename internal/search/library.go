@@ -432,11 +432,12 @@ func (s *shelf) rested() bool {
 	return time.Since(s.tried) >= saveEvery
 }
 
-// changed reports whether the files are older than the index.
+// changed reports whether the files are older than the index, or its segments were merged
+// since: a process that starts would merge them again.
 func (s *shelf) changed() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.loaded && s.files.path != "" && (s.saved.Tag != s.at.Tag || s.saved.Epoch != s.at.Epoch || s.saved.Gen != s.at.Gen)
+	return s.loaded && s.files.path != "" && (s.saved.Tag != s.at.Tag || s.saved.Epoch != s.at.Epoch || s.saved.Gen != s.at.Gen || !s.index.isSaved())
 }
 
 // scrubDue reports whether the files may have a text that must be in none.
