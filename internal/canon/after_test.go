@@ -99,7 +99,9 @@ func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, 
 	}
 	look := s.canon.Look
 	if after {
-		look = func(ctx context.Context, g access.Grant, f func(*canon.Look) error) error { return s.canon.LookAfter(ctx, g, r, f) }
+		look = func(ctx context.Context, g access.Grant, f func(*canon.Look) error) error {
+			return s.canon.LookAfter(ctx, g, r, f)
+		}
 	}
 	if err := look(t.Context(), a.grant, find); err != nil {
 		t.Fatal(err)
