@@ -52,7 +52,7 @@ type schema struct {
 
 var (
 	storeSchema  = schema{"migrations", schemaVersion}
-	recordSchema = schema{"migrations/records", 2}
+	recordSchema = schema{"migrations/records", 1}
 )
 
 // oldest is the first SQLite release without the WAL-reset corruption.

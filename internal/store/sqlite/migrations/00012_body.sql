@@ -4,7 +4,8 @@
 ALTER TABLE cards ADD COLUMN body INTEGER;
 UPDATE cards SET body = (SELECT b.rowid FROM bodies b WHERE b.w = cards.w AND b.hash = cards.content);
 
--- The bodies of access records, which a backup has too, are compressed from here on.
+-- The bodies of access records are compressed from here on, those of the file beside the
+-- store too. Its format stays: a program of before that runs on goes on to append to it.
 PRAGMA user_version = 12;
 
 -- +goose Down
