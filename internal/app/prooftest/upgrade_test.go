@@ -22,7 +22,7 @@ import (
 // former names.
 var takenBack = map[string][]string{
 	"embedded": {
-		"DROP TABLE former_keys", "DROP TRIGGER cards_renamed",
+		"ALTER TABLE cards DROP COLUMN body", "DROP TABLE former_keys", "DROP TRIGGER cards_renamed",
 		"ALTER TABLE docs RENAME TO later_docs", "ALTER TABLE doc_texts RENAME TO later_texts", "DROP TABLE searched",
 		"CREATE TABLE docs (doc INTEGER PRIMARY KEY, w INTEGER, card BLOB, part INTEGER, level INTEGER, label INTEGER, sum BLOB, kind TEXT)",
 		"CREATE INDEX docs_card ON docs (w, card)", "CREATE INDEX docs_named ON docs (label)",
