@@ -155,7 +155,7 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 		return out, err
 	}
 	c.Reply.Replayed = receipt.Replayed
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.LookAfter(ctx, c.Grant, receipt, func(l *canon.Look) error {
 		out, err = t.reply(l, receipt)
 		return err
 	})

@@ -108,3 +108,32 @@ func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, 
 	}
 	return cards, store.n - before
 }
+
+// TestARehearsedTextIsReadWhateverIsHidden rehearses a card whose text nothing in the world has,
+// and then one whose text a hidden card has: both read alike.
+func TestARehearsedTextIsReadWhateverIsHidden(t *testing.T) {
+	s := newScene(t)
+	read := func() (text string) {
+		t.Helper()
+		g := s.as("gm").grant.Rehearse()
+		r, err := s.canon.Change(t.Context(), g, func(p *canon.Plan) error {
+			_, err := p.Create(canon.NewCard{Name: "Mill", Content: "The miller drowned."})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.canon.LookAfter(t.Context(), g, r, func(l *canon.Look) (err error) {
+			text, err = l.Content(t.Context(), r.Cards[0])
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	before := read()
+	s.as("admin").createAt(access.LevelAdmin, "Truth", "The miller drowned.")
+	if after := read(); before != "The miller drowned." || after != before {
+		t.Errorf("%q, and %q where a hidden card has it", before, after)
+	}
+}

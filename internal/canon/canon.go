@@ -72,18 +72,23 @@ func (c *Canon) Look(ctx context.Context, g access.Grant, f func(*Look) error) e
 	})
 }
 
-// LookAfter is Look for the answer to a change. Where that was to make one card, the
-// card and its homonyms are known, as they were when it was made: then nothing is read again.
+// LookAfter is Look for the answer to a change, which finds the texts of a rehearsed one too:
+// whether a world has the same text, hidden, does not show. Where the change was to make one
+// card, the card and its homonyms are known, as they were when it was made: then nothing is
+// read again.
 func (c *Canon) LookAfter(ctx context.Context, g access.Grant, r Receipt, f func(*Look) error) error {
-	if r.seen == nil {
-		return c.Look(ctx, g, f)
-	}
 	if !g.Valid() {
 		return errClosed
 	}
-	return c.read(ctx, func(reader Reader) error {
-		l := c.newLook(&memo{Reader: reader, found: r.seen.found}, g)
-		l.world = r.seen.world
+	return c.read(ctx, func(reader Reader) (err error) {
+		m := &memo{Reader: reader, bodies: r.bodies}
+		var l *Look
+		if r.seen != nil {
+			l = c.newLook(m, g)
+			m.found, l.world = r.seen.found, r.seen.world
+		} else if l, err = c.look(ctx, m, g); err != nil {
+			return err
+		}
 		return l.run(f)
 	})
 }

@@ -196,5 +196,7 @@ type Receipt struct {
 	Cards    []Card // the changed cards as they stand afterwards, in order of change
 
 	made bool  // the change was to make one card
-	seen *seen // for LookAfter
+	seen *seen // for LookAfter, as is the next
+
+	bodies map[Hash][]byte // that the change brought
 }

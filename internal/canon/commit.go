@@ -208,7 +208,7 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(repeatLife)})
 	}
 	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards,
-		made: len(set.Changes) == 1 && len(p.made) == 1}, err
+		made: len(set.Changes) == 1 && len(p.made) == 1, bodies: set.bodies}, err
 }
 
 // empty reports whether a ChangeSet commits nothing.

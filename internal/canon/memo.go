@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"loregate/internal/access"
 	"loregate/internal/markup"
 )
 
@@ -11,7 +12,8 @@ import (
 // to plan, to answer and to say where they are.
 type memo struct {
 	Reader
-	found []lookedUp
+	found  []lookedUp
+	bodies map[Hash][]byte // of a change, which may be rehearsed: then they are not in the store
 }
 
 // lookedUp is a look-up with what it found. There are few: a list is cheaper than a map.
@@ -34,6 +36,14 @@ type cardsAsked struct {
 
 // Foresee passes on what will be asked for.
 func (m *memo) Foresee(ctx context.Context, n Needs) error { return Foresee(ctx, m.Reader, n) }
+
+// Body gives stored bytes.
+func (m *memo) Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error) {
+	if b, known := m.bodies[h]; known {
+		return b, true, nil
+	}
+	return m.Reader.Body(ctx, w, h)
+}
 
 // FindCards remembers the card of an id, and the cards of a key, with none for a key that
 // has none.
