@@ -93,20 +93,23 @@ func (c *Canon) LookAfter(ctx context.Context, g access.Grant, r Receipt, f func
 	})
 }
 
-// seen is what is known of a world after a change.
+// seen is a world's row, and look-ups with the cards that they find after a change.
 type seen struct {
 	world World
 	found []lookedUp
 }
 
-// with gives what a Look before a change knows after it: of one that was to make a card, whose
-// name was looked up. What the card took in has other names.
-func (l *Look) with(r Receipt) *seen {
-	m, ok := l.r.(*memo)
-	if !ok || !r.made || r.DryRun || len(r.Cards) != 1 || !l.sight.View.Sees(r.Cards[0].Label) {
+// seenAfter gives look-ups of a plan as they are after its change, where that was to make one
+// card, whose name was looked up. Cards that it took in have other names.
+func (p *Plan) seenAfter(r Receipt) *seen {
+	m, ok := p.r.(*memo)
+	if !ok || r.DryRun || len(p.set.Changes) != 1 || len(r.Cards) != 1 || !p.sight.View.Sees(r.Cards[0].Label) {
 		return nil
 	}
-	byKey := cardsAsked{sight: l.sight, key: r.Cards[0].Key}
+	if p.set.Changes[0].Card.Act != ActCreate {
+		return nil
+	}
+	byKey := cardsAsked{sight: p.sight, key: r.Cards[0].Key}
 	others, known := m.remembered(byKey)
 	if !known {
 		return nil
@@ -115,7 +118,7 @@ func (l *Look) with(r Receipt) *seen {
 	same := append(slices.Clone(others), r.Cards[0])
 	slices.SortFunc(same, CompareHomonyms)
 	after.keepAll(byKey, same)
-	return &seen{l.world, after.found}
+	return &seen{p.world, after.found}
 }
 
 // run calls f, and fails where the snapshot failed under it.
@@ -155,13 +158,13 @@ func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) err
 		return Receipt{}, errClosed
 	}
 	for range planTries {
-		receipt, set, before, err := c.plan(ctx, g, plan)
-		if err != nil || set == nil {
+		receipt, planned, err := c.plan(ctx, g, plan)
+		if err != nil || planned == nil {
 			return receipt, err
 		}
-		receipt, err = c.Commit(ctx, g, *set)
+		receipt, err = c.Commit(ctx, g, planned.set)
 		if err == nil {
-			receipt.seen = before.with(receipt)
+			receipt.seen = planned.seenAfter(receipt)
 		}
 		if !isMoved(err) {
 			return receipt, err
@@ -174,7 +177,7 @@ func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) err
 // durable transaction get in each other's way until it ends, so that more would not help.
 const planTries = 2
 
-func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, set *ChangeSet, before *Look, err error) {
+func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
 	err = c.Look(ctx, g, func(l *Look) error {
 		done, again, err := repeated(ctx, l.r, g)
 		if err != nil || again {
@@ -185,8 +188,8 @@ func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error
 		if err := plan(p); err != nil {
 			return err
 		}
-		set, before = &p.set, l
+		planned = p
 		return nil
 	})
-	return receipt, set, before, err
+	return receipt, planned, err
 }

@@ -195,8 +195,7 @@ type Receipt struct {
 	DryRun   bool   // everything held, nothing was committed
 	Cards    []Card // the changed cards as they stand afterwards, in order of change
 
-	made bool  // the change was to make one card
-	seen *seen // for LookAfter, as is the next
-
+	// For LookAfter.
+	seen   *seen
 	bodies map[Hash][]byte // that the change brought
 }

@@ -207,8 +207,7 @@ func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.World
 		err = tx.PutRepeat(ctx, Repeat{Account: g.Caller().Account(), Key: req.IdempotencyKey, InputHash: req.InputHash,
 			Stream: stream, Seq: rec.Seq, Expires: rec.At.Add(repeatLife)})
 	}
-	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards,
-		made: len(set.Changes) == 1 && len(p.made) == 1, bodies: set.bodies}, err
+	return Receipt{Change: rec.ID, Seq: rec.Seq, At: rec.At, Targets: rec.Targets, Cards: p.cards, bodies: set.bodies}, err
 }
 
 // empty reports whether a ChangeSet commits nothing.

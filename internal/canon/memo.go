@@ -16,7 +16,7 @@ type memo struct {
 	bodies map[Hash][]byte // of a change, which may be rehearsed: then they are not in the store
 }
 
-// lookedUp is a look-up with what it found. There are few: a list is cheaper than a map.
+// lookedUp is a look-up with the cards that it found. There are few: a list is cheaper than a map.
 type lookedUp struct {
 	asked cardsAsked
 	cards []Card
@@ -66,7 +66,7 @@ func (m *memo) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, err
 	return cards, nil
 }
 
-// remembered gives what a look-up found before.
+// remembered gives the cards that a look-up found before.
 func (m *memo) remembered(at cardsAsked) ([]Card, bool) {
 	for i := range m.found {
 		if m.found[i].asked == at {
@@ -76,7 +76,7 @@ func (m *memo) remembered(at cardsAsked) ([]Card, bool) {
 	return nil, false
 }
 
-// keepAll remembers what a look-up found, and each of its cards by id.
+// keepAll remembers the cards that a look-up found, together and each by id.
 func (m *memo) keepAll(at cardsAsked, cards []Card) {
 	m.keep(at, cards)
 	for i, c := range cards {

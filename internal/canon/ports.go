@@ -62,7 +62,7 @@ type Filter struct {
 	NameContains  string     // substring of the name, case and accents folded
 	NameStarts    string     // what the name begins with, case and accents folded
 	Prefix        markup.Key // whole parts: the card itself and all below it
-	Below         markup.Key // whole parts: what lies below it, without the card itself
+	Below         markup.Key // whole parts: the cards below it, without the card itself
 	NotName       string     // glob as markup.MatchGlob; matches are left out
 	Type          string     // name of a type, compared by key
 	Types         []string   // names of types, any of them

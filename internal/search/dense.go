@@ -159,8 +159,8 @@ func (s *source) having(n int, among uint64) uint64 {
 	return among
 }
 
-// splitWalked parts what is walked from what documents are tested for: frequent terms, and
-// marks of more documents than have the terms. Beside a tally, which may have more documents
+// splitWalked parts the sources that are walked from those that documents are tested for:
+// frequent terms, and marks of more documents than have the terms. Beside a tally, which may have more documents
 // than frequent terms have, those are walked too.
 func splitWalked(all []*source) (walked, tested []*source) {
 	tallied := slices.ContainsFunc(all, func(s *source) bool { return s.sum != nil })

@@ -93,9 +93,7 @@ func (s *barred) start(b *testing.B, n int) *barred {
 	}
 	s.key = keyOf(b, s.path, dir)
 	s.served = running(b, s.path, dir)
-	if os.Getenv("BENCH_DATABASE") != "" {
-		s.fill(b, n)
-	}
+	s.fill(b, n)
 	body, err := json.Marshal(map[string]string{"api_key": s.key, "role": "admin", "world": worldName})
 	if err != nil {
 		b.Fatal(err)

@@ -139,7 +139,7 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 	return list, total, err
 }
 
-// onlyBelow reports whether a filter asks for what lies below a name, by name.
+// onlyBelow reports whether a filter asks for the cards below a name, by name.
 func onlyBelow(f canon.Filter) bool {
 	byName := f.Sort == "" || f.Sort == canon.SortName
 	f.Below = ""

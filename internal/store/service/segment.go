@@ -30,7 +30,7 @@ const maxBody = 64 << 20
 // with a brace.
 var packed = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// unpack gives a body that was kept. One that is damaged stays as it is: whoever checks
+// unpack gives a body that was kept. One that is damaged stays as it is: a check of
 // the records finds that it does not match its hash.
 func unpack(kept []byte) []byte {
 	if !bytes.HasPrefix(kept, packed) {

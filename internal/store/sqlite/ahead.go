@@ -36,7 +36,7 @@ type prefetched struct {
 	cards  []prefetchedCard // few
 }
 
-// prefetchedCard is what was read along with a card.
+// prefetchedCard holds the columns that were read along with a card.
 type prefetchedCard struct {
 	sight    canon.Sight
 	card     canon.CardID

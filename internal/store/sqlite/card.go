@@ -75,8 +75,8 @@ func namingOf(q canon.CardQuery) (naming, any) {
 type lookUp struct {
 	by           naming
 	prefetch     bool
-	trashed      bool // may be found too: by id, for an admin
-	named        bool // some are in sight by naming the subject
+	alive        string // the condition of scope.alive, for a card by its id
+	named        bool   // some are in sight by naming the subject
 	top, ceiling access.Level
 }
 
@@ -90,7 +90,7 @@ func (l lookUp) statement(sc scope) string {
 	from, order, alive, columns := "", "", "c.trashed = 0", cardColumns
 	switch l.by {
 	case byID:
-		from = "cards c WHERE c.w = ?1 AND c.id = ?3"
+		from, alive = "cards c WHERE c.w = ?1 AND c.id = ?3", l.alive
 	case byIDs:
 		from, order = "json_each(?3) f CROSS JOIN cards c ON c.w = ?1 AND c.id = unhex(f.value)", " ORDER BY f.key"
 	case byKey:
@@ -103,9 +103,6 @@ func (l lookUp) statement(sc scope) string {
 		from, order = sc.formerly(), " ORDER BY old.ended DESC, c.id"
 	case byTrashRoot:
 		from, alive, order = "cards c WHERE c.w = ?1 AND c.trash_root = ?3", "c.trashed <> 0", " ORDER BY c.id <> ?3, c.key, c.id"
-	}
-	if l.trashed {
-		alive = "1"
 	}
 	if l.prefetch {
 		columns += ", " + sc.prefetched()
@@ -129,7 +126,7 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 	case byIDs, byOldKey, byTrashRoot: // of which there may be many
 		watched = ctx
 	}
-	l := lookUp{by: by, trashed: by == byID && s.View.Level >= access.LevelAdmin, named: sc.subject != "", top: sc.top, ceiling: sc.ceiling,
+	l := lookUp{by: by, alive: sc.alive(s.View), named: sc.subject != "", top: sc.top, ceiling: sc.ceiling,
 		prefetch: q.Prefetch && r.writes == nil && (by == byID || by == byKey)}
 	more := func(canon.Card, row) {}
 	if l.prefetch {

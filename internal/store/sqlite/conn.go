@@ -106,22 +106,19 @@ func bindings(args []any) []driver.NamedValue {
 	return named
 }
 
-// watched is the context that a statement runs under.
-func (c *conn) watched(ctx context.Context) (context.Context, error) {
+// ready begins the transaction that a read is due to be in, and gives the context that a
+// statement runs under.
+func (c *conn) ready(ctx context.Context) (context.Context, error) {
+	if c.unread {
+		c.unread = false
+		if _, err := c.exec(context.Background(), "BEGIN"); err != nil {
+			return nil, err
+		}
+	}
 	if !c.steady {
 		return ctx, nil
 	}
 	return context.Background(), ctx.Err()
-}
-
-// begin begins the transaction that a read is due to be in.
-func (c *conn) begin() error {
-	if !c.unread {
-		return nil
-	}
-	c.unread = false
-	_, err := c.exec(context.Background(), "BEGIN")
-	return err
 }
 
 // exec runs a statement and tells how many rows it changed.
@@ -147,11 +144,8 @@ func (c *conn) insert(ctx context.Context, sql string, args ...any) (int64, erro
 }
 
 func (c *conn) run(ctx context.Context, sql string, args []any) (driver.Result, error) {
-	ctx, err := c.watched(ctx)
+	ctx, err := c.ready(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.begin(); err != nil {
 		return nil, err
 	}
 	p, cached, err := c.prepare(ctx, sql)
@@ -189,10 +183,7 @@ var errStop = errors.New("stop")
 
 // query runs a statement and gives each row to f. errStop from f ends it.
 func (c *conn) query(ctx context.Context, f func(row) error, sql string, args ...any) (err error) {
-	if ctx, err = c.watched(ctx); err != nil {
-		return err
-	}
-	if err := c.begin(); err != nil {
+	if ctx, err = c.ready(ctx); err != nil {
 		return err
 	}
 	p, cached, err := c.prepare(ctx, sql)
