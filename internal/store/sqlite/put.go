@@ -148,5 +148,6 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 		return err
 	}
 	t.keyed = cardRef{}
+	t.c.worlds.clear()
 	return t.emptySearch(ctx, w)
 }

@@ -217,7 +217,8 @@ func TestBackupIsAStore(t *testing.T) {
 	}
 }
 
-// TestWorldChangedElsewhereShowsAtOnce has a reader that knows a world's row from before.
+// TestWorldChangedElsewhereShowsAtOnce has a reader and a writer that know a world's row from
+// before.
 func TestWorldChangedElsewhereShowsAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	open := func() *Store {
@@ -232,19 +233,57 @@ func TestWorldChangedElsewhereShowsAtOnce(t *testing.T) {
 	w := canon.World{ID: access.WorldID{1}, Slug: "w"}
 	for i, writer := range []*Store{ours, theirs, ours} {
 		w.Title = strings.Repeat("x", i+1)
-		if err := writer.Write(t.Context(), func(tx canon.Tx) error { return tx.PutWorld(t.Context(), w) }); err != nil {
-			t.Fatal(err)
+		mustWrite(t, writer, func(tx canon.Tx) { putWorld(t, tx, w) })
+		mustRead(t, ours, func(r canon.Reader) error { checkTitle(t, r, w.Title); return nil })
+		mustWrite(t, ours, func(tx canon.Tx) { checkTitle(t, tx, w.Title) })
+	}
+}
+
+// TestWorldOfAWriteTakenBackIsForgotten has writes fail that changed a world, alone in their
+// transaction and behind another one.
+func TestWorldOfAWriteTakenBackIsForgotten(t *testing.T) {
+	s := openNew(t)
+	w := canon.World{ID: access.WorldID{1}, Slug: "w", Title: "old"}
+	mustWrite(t, s, func(tx canon.Tx) { putWorld(t, tx, w) })
+	other := w
+	other.Title = "new"
+	failed := errors.New("the test's own error")
+	fail := func() {
+		if err := s.Write(t.Context(), func(tx canon.Tx) error {
+			checkTitle(t, tx, "old")
+			putWorld(t, tx, other)
+			checkTitle(t, tx, "new")
+			return failed
+		}); !errors.Is(err, failed) {
+			t.Error(err)
 		}
-		err := ours.Read(t.Context(), func(r canon.Reader) error {
-			got, _, err := canon.First(r.Worlds(t.Context(), canon.WorldQuery{ID: w.ID}))
-			if got.Title != w.Title {
-				t.Errorf("after write %d the title is %q, want %q", i+1, got.Title, w.Title)
+	}
+	fail()
+	mustWrite(t, s, func(tx canon.Tx) { checkTitle(t, tx, "old") })
+	var behind sync.WaitGroup
+	mustWrite(t, s, func(tx canon.Tx) {
+		for i, write := range []func(){fail, func() { mustWrite(t, s, func(tx canon.Tx) { checkTitle(t, tx, "old") }) }} {
+			behind.Go(write)
+			for s.writes.Waiting() <= i {
+				time.Sleep(time.Millisecond)
 			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
+	})
+	behind.Wait()
+}
+
+func putWorld(t *testing.T, tx canon.Tx, w canon.World) {
+	t.Helper()
+	if err := tx.PutWorld(t.Context(), w); err != nil {
+		t.Error(err)
+	}
+}
+
+func checkTitle(t *testing.T, r canon.Reader, want string) {
+	t.Helper()
+	got, _, err := canon.First(r.Worlds(t.Context(), canon.WorldQuery{ID: access.WorldID{1}}))
+	if err != nil || got.Title != want {
+		t.Errorf("the title is %q, %v, want %q", got.Title, err, want)
 	}
 }
 

@@ -46,23 +46,24 @@ func (r *reader) worldOf(ctx context.Context, id access.WorldID) ([]canon.World,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r.writes == nil {
+	if r.writes == nil { // a transaction that writes was refreshed when it began
 		if err := r.c.worlds.refresh(r.c); err != nil {
 			return nil, err
 		}
-		if list, ok := r.c.worlds.rows[id]; ok {
-			return list, nil
-		}
+	}
+	if list, ok := r.c.worlds.rows[id]; ok {
+		return list, nil
 	}
 	list, err := r.worldRows(context.Background(), " WHERE i.id = ?1", id[:])
-	if r.writes == nil && len(list) > 0 {
+	if err == nil && len(list) > 0 {
 		r.c.worlds.rows[id] = list
 	}
 	return list, err
 }
 
-// worldCache keeps the rows of worlds that a read connection has read, which every call
-// asks for, while nobody has written to the file.
+// worldCache keeps the rows of worlds that a connection has read, which every call asks for,
+// while nobody has written to the file by another connection. Who writes one by this
+// connection, or takes that back, clears it.
 type worldCache struct {
 	version int64                            // of the file as the connection sees it
 	rows    map[access.WorldID][]canon.World // one of each
@@ -76,6 +77,8 @@ func (k *worldCache) refresh(c *conn) error {
 	}
 	return err
 }
+
+func (k *worldCache) clear() { clear(k.rows) }
 
 func (r *reader) Members(ctx context.Context, q canon.MemberQuery) (list []canon.Member, err error) {
 	where, arg := "m.subject = ?1 ORDER BY i.id", any(string(q.Subject))
@@ -179,6 +182,7 @@ func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
 	_, err = t.c.exec(ctx, `INSERT INTO worlds (w, slug, title, settings, created, origin, origin_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 		ON CONFLICT (w) DO UPDATE SET slug = ?2, title = ?3, settings = ?4, created = ?5, origin = ?6, origin_seq = ?7`,
 		w, d.Slug, d.Title, string(settings), service.Millis(d.CreatedAt), idBlob(d.Origin), uint64(d.OriginSeq))
+	t.c.worlds.clear()
 	if isTaken(err) {
 		return fmt.Errorf("slug %q: %w", d.Slug, canon.ErrTaken)
 	}

@@ -83,7 +83,7 @@ func (w *writer) Begin() error {
 	for {
 		_, err := w.c.exec(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
-			if err = storeSchema.current(ctx, w.c); err == nil {
+			if err = errors.Join(storeSchema.current(ctx, w.c), w.c.worlds.refresh(w.c)); err == nil {
 				w.changes, err = w.c.number(ctx, changedRows)
 			}
 			if err != nil {
@@ -126,6 +126,7 @@ func (w *writer) Settle(t *tx, err error, first, _ bool) error {
 
 // Undo is group.Conn's.
 func (w *writer) Undo() error {
+	w.c.worlds.clear()
 	_, err := w.c.exec(context.Background(), "ROLLBACK TO one")
 	if err == nil {
 		_, err = w.c.exec(context.Background(), "RELEASE one")
@@ -135,6 +136,7 @@ func (w *writer) Undo() error {
 
 // Rollback is group.Conn's.
 func (w *writer) Rollback() error {
+	w.c.worlds.clear()
 	w.lastAt = time.Now()
 	if _, err := w.c.exec(context.Background(), "ROLLBACK"); err != nil {
 		return w.reopen(err)
