@@ -107,6 +107,7 @@ func (p peer) measure(b *testing.B, notes int) {
 	for made < notes {
 		write()
 	}
+	restProgram()
 	m := medians{}
 	for b.Loop() {
 		for _, c := range []struct {
@@ -119,15 +120,28 @@ func (p peer) measure(b *testing.B, notes int) {
 			{"search", func(int) { s.callOf(p.search(words.word())) }},
 		} {
 			cpu, calls := programTime(), 0
-			for calls < 20 || calls < 1000 && programTime()-cpu < time.Second { // it is counted by 10 ms
+			for calls < 20 || calls < 5000 && programTime()-cpu < time.Second { // it is counted by 10 ms
 				c.call(calls)
 				calls++
 			}
+			restProgram()
 			m.add(c.name+"-cpu-ms", ms(programTime()-cpu)/float64(calls))
 		}
 	}
 	b.ReportMetric(0, "ns/op")
 	m.report(b)
+}
+
+// restProgram waits until the server has ended what calls left it to do, so that it is not
+// taken for work of the next calls.
+func restProgram() {
+	for quiet := 0; quiet < 3; quiet++ {
+		cpu := programTime()
+		time.Sleep(500 * time.Millisecond)
+		if programTime()-cpu > 10*time.Millisecond {
+			quiet = -1
+		}
+	}
 }
 
 // talk is a server that was started.
