@@ -111,7 +111,9 @@ type finding struct {
 	weight  []float64 // by term
 	top     top
 	total   int
-	scratch []*tally
+	desk    *desk    // of the large tallies, if it has one
+	small   []*tally // in use, as the large ones are
+	large   []*tally
 }
 
 // asked is a part with where each term is found in it.

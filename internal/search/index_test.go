@@ -275,7 +275,7 @@ func TestASearchThatIsCutOffLeavesNothing(t *testing.T) {
 	if _, err := f.union(p, placesOf(ofAll, []int{0, 1}), inBoth); err == nil {
 		t.Fatal("it was not cut off")
 	}
-	cut := f.scratch[0]
+	cut := f.small[0]
 	f.release()
 	if i := slices.IndexFunc(cut.counts[:cap(cut.counts)], func(n uint32) bool { return n > 0 }); i >= 0 {
 		t.Fatalf("document %d is still counted", i)
@@ -329,5 +329,41 @@ func TestAlikeIsAScan(t *testing.T) {
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want[:min(6, len(want))]) {
 			t.Errorf("level %d, at least %d: got %v, %v\nwant %v", level, least, got, err, want)
 		}
+	}
+}
+
+// Only so many searches use large tallies at once: the next one waits, as long as its caller
+// does, and each has all the tallies that it needs.
+func TestLargeTalliesAreFew(t *testing.T) {
+	var busy []*finding
+	for range cap(desks) {
+		f := &finding{ctx: t.Context()}
+		for range 2 {
+			if _, err := f.tally(largeTally + 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		busy = append(busy, f)
+	}
+	short, cancel := context.WithCancel(t.Context())
+	cancel()
+	late := &finding{ctx: short}
+	if _, err := late.tally(largeTally); err != nil {
+		t.Fatal("a small one waits", err)
+	}
+	if _, err := late.tally(largeTally + 1); !errors.Is(err, context.Canceled) {
+		t.Fatal("one too many has a large tally", err)
+	}
+	late.release()
+	busy[0].release()
+	next := &finding{ctx: t.Context()}
+	if _, err := next.tally(largeTally + 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range append(busy[1:], next) {
+		f.release()
+	}
+	if n := len(desks); n != cap(desks) {
+		t.Fatal(cap(desks)-n, "desks are taken by nobody")
 	}
 }

@@ -142,7 +142,11 @@ func (x *Index) Alike(ctx context.Context, q Likes) ([]Hit, error) {
 
 // countShared counts for each document of a part how many of the marks it has.
 func (f *finding) countShared(p *asked, q Likes, rising []string, freq map[string]int, most *top) error {
-	shared, read, floor := f.tally(p.n), 0, q.Least
+	shared, err := f.tally(p.n)
+	if err != nil {
+		return err
+	}
+	read, floor := 0, q.Least
 	for i, mark := range rising {
 		if read += freq[mark]; i > 0 && read > alikeReads {
 			floor -= len(rising) - i // it may share the marks that are not read

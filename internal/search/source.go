@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"math/bits"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -173,7 +174,10 @@ func (f *finding) union(p *part, terms []place, what columns) (source, error) {
 	if len(terms) == 0 {
 		return entries(nil), nil
 	}
-	sum := f.tally(p.n)
+	sum, err := f.tally(p.n)
+	if err != nil {
+		return source{}, err
+	}
 	for _, at := range terms {
 		if err := f.ctx.Err(); err != nil {
 			return source{}, err
@@ -187,26 +191,88 @@ func (f *finding) union(p *part, terms []place, what columns) (source, error) {
 // tally sums what terms weigh by document.
 type tally struct{ counts []uint32 }
 
-var tallies = sync.Pool{New: func() any { return &tally{} }}
+var smallTallies = sync.Pool{New: func() any { return &tally{} }}
+
+// largeTally is above how many documents a tally is large: from 64 KiB on.
+const largeTally = 1 << 14
+
+// desk keeps large tallies for one search at a time. A pool would keep some for each
+// processor, and after each collection as many again: at a million cards half of the heap.
+type desk struct{ spare []*tally }
+
+// deskHolds is of how many documents a desk keeps tallies between searches: 8 MiB.
+const deskHolds = 1 << 21
+
+// desks has as many as searches may use large tallies at once. More of them would get no
+// more processors, and take memory while they wait.
+var desks = makeDesks(max(2, runtime.GOMAXPROCS(0)))
+
+func makeDesks(n int) chan *desk {
+	c := make(chan *desk, n)
+	for range n {
+		c <- &desk{}
+	}
+	return c
+}
+
+// take gives a tally that is kept and is large enough, or a new one.
+func (d *desk) take(n int) *tally {
+	i := slices.IndexFunc(d.spare, func(t *tally) bool { return cap(t.counts) >= n })
+	if i < 0 {
+		return &tally{make([]uint32, n)}
+	}
+	t := d.spare[i]
+	d.spare = slices.Delete(d.spare, i, i+1)
+	t.counts = t.counts[:n]
+	return t
+}
+
+// keep keeps tallies that were in use, and of the others as many as there is room for.
+func (d *desk) keep(used []*tally) {
+	d.spare = append(slices.Clip(used), d.spare...)
+	room := deskHolds
+	d.spare = slices.DeleteFunc(d.spare, func(t *tally) bool {
+		room -= cap(t.counts)
+		return room < 0
+	})
+}
 
 // tally gives an empty tally for some documents, till release.
-func (f *finding) tally(n int) *tally {
-	t, _ := tallies.Get().(*tally)
-	if cap(t.counts) < n {
-		t.counts = make([]uint32, n)
+func (f *finding) tally(n int) (*tally, error) {
+	if n <= largeTally {
+		t, _ := smallTallies.Get().(*tally)
+		t.counts = slices.Grow(t.counts[:0], n)[:n]
+		f.small = append(f.small, t)
+		return t, nil
 	}
-	t.counts = t.counts[:n]
-	f.scratch = append(f.scratch, t)
-	return t
+	if f.desk == nil {
+		select {
+		case f.desk = <-desks:
+		case <-f.ctx.Done():
+			return nil, f.ctx.Err()
+		}
+	}
+	t := f.desk.take(n)
+	f.large = append(f.large, t)
+	return t, nil
 }
 
 // release gives back what a search worked with, empty: a search that was cut off leaves
 // documents counted, and the next one that uses the tally may be of another world.
 func (f *finding) release() {
-	for _, t := range f.scratch {
+	for _, t := range f.small {
 		clear(t.counts)
-		tallies.Put(t)
+		smallTallies.Put(t)
 	}
+	if f.small = nil; f.desk == nil {
+		return
+	}
+	for _, t := range f.large {
+		clear(t.counts)
+	}
+	f.desk.keep(f.large)
+	desks <- f.desk
+	f.desk, f.large = nil, nil
 }
 
 // living takes out the documents that are gone, and gives how many are left.

@@ -130,9 +130,10 @@ func BenchmarkServe(b *testing.B) {
 			m.add("search-p99-ms", r.Kinds[load.Search].Latency.P99)
 			m.add("read-p99-ms", r.Kinds[load.Read].Latency.P99)
 			m.add("memory-MB", s.memory(b, "VmHWM"))
+			m.add("anonymous-MB", s.memory(b, "RssAnon"))
 			drive(clients)
 			m.add("crowd-memory-MB", s.memory(b, "VmHWM"))
-			m.add("anonymous-MB", s.memory(b, "RssAnon"))
+			m.add("crowd-anonymous-MB", s.memory(b, "RssAnon"))
 		}
 		m.report(b)
 	})
