@@ -27,7 +27,7 @@ type Config struct {
 	Data        string    `yaml:"data" default:"./loregate-data" doc:"Folder of the store."`
 	Database    string    `yaml:"database" doc:"Address of a PostgreSQL database in place of the store in data, which several processes may share: postgres://user@host:5432/name. Its password belongs in LOREGATE_DATABASE, PGPASSWORD or ~/.pgpass, not in a command line."`
 	Pool        Pool      `yaml:"pool"`
-	Memory      int       `yaml:"memory" default:"256" doc:"Memory that the process should keep within, in MiB, not counting its own code: at least 64. Three eighths are page caches of the store in data, the rest bounds the heap, softly: it grows where more lives. GOMEMLIMIT, where it is set, bounds the heap in its place."`
+	Memory      int       `yaml:"memory" default:"224" doc:"Memory that the process should keep within, in MiB, not counting its own code: at least 64. Three eighths are page caches of the store in data, the rest bounds the heap, softly: it grows where more lives. GOMEMLIMIT, where it is set, bounds the heap in its place."`
 	PublicURL   string    `yaml:"public_url" doc:"Where clients reach the server, when that is not addr: https://lore.example. It stands in metadata and links."`
 	BehindProxy bool      `yaml:"behind_proxy" doc:"A proxy in front ends TLS. Without it or tls, serve refuses an address that others can reach. X-Forwarded-For of the proxy is then believed."`
 	TLS         TLS       `yaml:"tls"`

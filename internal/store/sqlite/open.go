@@ -63,7 +63,7 @@ const oldest = 3_051_003
 type Config struct {
 	Path     string        // of the file; made when it is not there
 	Readers  int           // connections that read at once; default 8
-	CacheKiB int           // page caches of all connections together; default 98,304
+	CacheKiB int           // memory for the page caches of all connections; default 98,304
 	Wait     time.Duration // longest wait for another process's write; default 30 s
 	Poll     time.Duration // how often other processes' writes are looked for; default 200 ms
 	// Check is how long Open may look for damage in each file; default 250 ms, below 0 it
@@ -94,12 +94,17 @@ func (c Config) withDefaults() Config {
 // pages are read again after each commit, and then from the system's cache of files.
 const writerShare = 3
 
-// cacheOf is the page cache of a connection, in KiB.
-func (c Config) cacheOf(readOnly bool) int {
+// pageKiB is what a page in a cache takes. SQLite asks for its 4 KiB and some 250 bytes of
+// its own, and the allocator rounds up to a power of two.
+const pageKiB = 8
+
+// cachedPages is how many pages the cache of a connection may hold.
+func (c Config) cachedPages(readOnly bool) int {
+	writer := c.CacheKiB / writerShare
 	if readOnly {
-		return (c.CacheKiB - c.CacheKiB/writerShare) / c.Readers
+		return (c.CacheKiB - writer) / c.Readers / pageKiB
 	}
-	return c.CacheKiB / writerShare
+	return writer / pageKiB
 }
 
 // connect opens a connection. SQLite's own busy handler only bridges short waits, of a
@@ -120,7 +125,7 @@ func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 		return nil, err
 	}
 	c := newConn(raw)
-	for _, p := range pragmas(cfg.cacheOf(readOnly), readOnly) {
+	for _, p := range pragmas(cfg.cachedPages(readOnly), readOnly) {
 		if err := p.set(ctx, c); err != nil {
 			return nil, errors.Join(err, c.close())
 		}
@@ -130,7 +135,7 @@ func connect(ctx context.Context, cfg Config, readOnly bool) (*conn, error) {
 
 type pragma struct{ name, value, want string }
 
-func pragmas(cacheKiB int, readOnly bool) []pragma {
+func pragmas(cachedPages int, readOnly bool) []pragma {
 	list := []pragma{
 		{"busy_timeout", "5000", "5000"},
 		{"journal_mode", "WAL", "wal"},
@@ -138,7 +143,7 @@ func pragmas(cacheKiB int, readOnly bool) []pragma {
 		{"foreign_keys", "ON", "1"},
 		{"trusted_schema", "OFF", "0"},
 		{"mmap_size", "0", "0"},
-		{"cache_size", "-" + strconv.Itoa(cacheKiB), "-" + strconv.Itoa(cacheKiB)},
+		{"cache_size", strconv.Itoa(cachedPages), strconv.Itoa(cachedPages)},
 		{"temp_store", "MEMORY", "2"},
 		{"journal_size_limit", "67108864", "67108864"},
 		// 4,000 pages are 16 MiB: a bulk load checkpoints a fourth as often as by default.

@@ -466,17 +466,17 @@ func found(t *testing.T, s *Store, l access.Level, q string) (names []string) {
 
 // TestPageCachesAreSharedOut adds up what all connections of a store may hold.
 func TestPageCachesAreSharedOut(t *testing.T) {
-	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), CacheKiB: 9000, Readers: 3})
+	s, err := Open(t.Context(), Config{Path: filepath.Join(t.TempDir(), "canon.db"), CacheKiB: 9600, Readers: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	size := func(c *conn) (kib int64) {
+	pages := func(c *conn) int64 {
 		n, err := c.number(t.Context(), "PRAGMA cache_size")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return -n
+		return n
 	}
 	var all int64
 	var busy func(left int)
@@ -484,15 +484,15 @@ func TestPageCachesAreSharedOut(t *testing.T) {
 		if left == 0 {
 			return
 		}
-		if err := s.read(t.Context(), func(c *conn) error { all += size(c); busy(left - 1); return nil }); err != nil {
+		if err := s.read(t.Context(), func(c *conn) error { all += pages(c); busy(left - 1); return nil }); err != nil {
 			t.Error(err)
 		}
 	}
 	busy(s.cfg.Readers)
-	if err := s.write(t.Context(), func(tx *tx) error { all += size(tx.c); return nil }); err != nil {
+	if err := s.write(t.Context(), func(tx *tx) error { all += pages(tx.c); return nil }); err != nil {
 		t.Error(err)
 	}
-	if all != 9000 {
-		t.Errorf("all connections may hold %d KiB of pages, want 9000", all)
+	if all*pageKiB != 9600 {
+		t.Errorf("all connections may hold %d pages of %d KiB, want 9600 KiB", all, pageKiB)
 	}
 }
