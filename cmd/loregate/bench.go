@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"loregate/internal/fault"
-	"loregate/internal/load"
+	"loregate/internal/loadtest"
 )
 
 // benchCmd puts running servers under load. It opens no store.
@@ -39,7 +39,7 @@ type benchCmd struct {
 
 func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 	if c.Row == "head" {
-		_, err := fmt.Fprintln(out, load.RowHead)
+		_, err := fmt.Fprintln(out, loadtest.RowHead)
 		return err
 	}
 	mix, err := parseMix(c.Mix)
@@ -54,7 +54,7 @@ func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 	for _, u := range c.URL {
 		urls = append(urls, strings.TrimRight(u, "/"))
 	}
-	report, err := load.Run(ctx, load.Config{URLs: urls, Key: key, Role: c.Role, World: c.World, Seed: c.Seed, Cards: c.Cards, Clients: c.Clients,
+	report, err := loadtest.Run(ctx, loadtest.Config{URLs: urls, Key: key, Role: c.Role, World: c.World, Seed: c.Seed, Cards: c.Cards, Clients: c.Clients,
 		Rate: c.Rate, Duration: c.Duration, Calls: c.Calls, Mix: mix, Watchers: c.Watchers, Keep: c.Keep, Strange: c.OtherMachine,
 		Say: func(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }})
 	if report == nil {
@@ -63,7 +63,7 @@ func (c benchCmd) Run(ctx context.Context, out io.Writer) error {
 	return errors.Join(err, c.draw(report), c.print(out, report))
 }
 
-func (c benchCmd) draw(r *load.Report) (err error) {
+func (c benchCmd) draw(r *loadtest.Report) (err error) {
 	if c.Picture == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (c benchCmd) draw(r *load.Report) (err error) {
 	return r.Picture(f, c.Title)
 }
 
-func (c benchCmd) print(out io.Writer, r *load.Report) error {
+func (c benchCmd) print(out io.Writer, r *loadtest.Report) error {
 	switch {
 	case c.Row != "":
 		_, err := fmt.Fprintln(out, r.Row(c.Row))
@@ -89,15 +89,15 @@ func (c benchCmd) print(out io.Writer, r *load.Report) error {
 }
 
 // parseMix reads "read=62,search=20".
-func parseMix(text string) (map[load.Kind]int, error) {
-	mix := map[load.Kind]int{}
+func parseMix(text string) (map[loadtest.Kind]int, error) {
+	mix := map[loadtest.Kind]int{}
 	for part := range strings.SplitSeq(text, ",") {
 		kind, weight, ok := strings.Cut(strings.TrimSpace(part), "=")
 		n, err := strconv.Atoi(weight)
 		if !ok || err != nil {
 			return nil, fault.New(fault.Invalid, "mix: %q is not KIND=N, such as read=62", part)
 		}
-		mix[load.Kind(kind)] = n
+		mix[loadtest.Kind(kind)] = n
 	}
 	return mix, nil
 }

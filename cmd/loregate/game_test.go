@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // TestSimulatingTwiceSaysTheSame plays games from one seed twice: the same bytes, no rule
@@ -14,7 +14,7 @@ import (
 func TestSimulatingTwiceSaysTheSame(t *testing.T) {
 	t.Parallel()
 	c := simulateCmd{Players: 8, AI: 8, Seed: 7, Games: 100}
-	if racing.Detected {
+	if raceenabled.Detected {
 		c.Games = 20
 	}
 	var said [2]bytes.Buffer
@@ -31,7 +31,7 @@ func TestSimulatingTwiceSaysTheSame(t *testing.T) {
 		t.Fatalf("it does not say how often each side wins:\n%s", &said[0])
 	}
 	for _, rate := range rates {
-		if n, err := strconv.Atoi(rate[1]); err != nil || n > 65 && !racing.Detected {
+		if n, err := strconv.Atoi(rate[1]); err != nil || n > 65 && !raceenabled.Detected {
 			t.Errorf("one side wins too often: %s", rate[0])
 		}
 	}

@@ -54,7 +54,7 @@ func leastOf(o *op.Operation) string {
 	if o.Operator {
 		return "operator"
 	}
-	return o.Least.String()
+	return o.MinRole.String()
 }
 
 // operationNamed finds an operation, or says which are named alike.
@@ -133,7 +133,7 @@ type described struct {
 	Title    string             `json:"title"`
 	Doc      string             `json:"description"`
 	Effect   string             `json:"effect"`
-	Least    string             `json:"least_role"`
+	MinRole  string             `json:"least_role"`
 	Operator bool               `json:"operator,omitempty"`
 	Route    string             `json:"route,omitempty"`
 	Input    any                `json:"input_schema"`
@@ -149,7 +149,7 @@ type describedExample struct {
 func describe(operations []*op.Operation) []described {
 	list := make([]described, len(operations))
 	for i, o := range operations {
-		list[i] = described{o.Name, o.Title, o.Doc, string(o.Effect), o.Least.String(), o.Operator, o.Route, o.In, o.Out, []describedExample{}}
+		list[i] = described{o.Name, o.Title, o.Doc, string(o.Effect), o.MinRole.String(), o.Operator, o.Route, o.In, o.Out, []describedExample{}}
 		for _, e := range o.Examples {
 			list[i].Examples = append(list[i].Examples, describedExample{e.Title, json.RawMessage(e.Input)})
 		}

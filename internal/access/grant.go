@@ -34,7 +34,7 @@ type Request struct {
 	Surface   string
 	Effect    Effect
 	Class     Class
-	Least     Role   // least role in World; RoleNone where any caller may
+	MinRole   Role   // least role in World; RoleNone where any caller may
 	Operator  bool   // only the instance's operator
 	Audience  string // whose credentials open it besides the whole API's; "" is nobody's
 	World     WorldID
@@ -165,9 +165,9 @@ func (g Grant) On(surface string) Grant {
 	return Grant{&c}
 }
 
-// Rehearse is the grant with DryRun set: everything is planned and checked, nothing is
+// DryRun is the grant with DryRun set: everything is planned and checked, nothing is
 // committed.
-func (g Grant) Rehearse() Grant {
+func (g Grant) DryRun() Grant {
 	if g.in == nil {
 		return g
 	}

@@ -27,7 +27,7 @@ func TestTheZeroGrantOpensNothing(t *testing.T) {
 	var zero access.Grant
 	for name, g := range map[string]access.Grant{
 		"itself": zero, "as an admin": zero.As(access.LevelAdmin), "as a player": zero.AsPlayer("anna"), "a part": zero.Part("1", [32]byte{1}),
-		"unkeyed": zero.Unkeyed(), "rehearsed": zero.Rehearse(),
+		"unkeyed": zero.Unkeyed(), "rehearsed": zero.DryRun(),
 	} {
 		if g.Valid() || g.Role() != access.RoleNone || g.View() != (access.View{}) || g.World() != (access.WorldID{}) || g.Writes() || g.Caller().Subject != "" || g.Request() != (access.Request{}) {
 			t.Errorf("%s: it opens something", name)
@@ -100,7 +100,7 @@ func TestPartsOfACall(t *testing.T) {
 		"a part":               {own.Part("2", [32]byte{7}), "key#2", 7, false},
 		"a part without a key": {bare.Part("2", [32]byte{7}), "", 7, false},
 		"without its key":      {own.Unkeyed(), "", 1, false},
-		"a rehearsal":          {own.Rehearse(), "key", 1, true},
+		"a rehearsal":          {own.DryRun(), "key", 1, true},
 		"the call, afterwards": {own, "key", 1, false},
 	} {
 		r := row.g.Request()

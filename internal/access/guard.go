@@ -102,13 +102,13 @@ func (g *Guard) decide(c Caller, r Request, role Role) error {
 		return fault.New(fault.Denied, "this key does not open %s; use a key that does", r.Operation)
 	case r.Operator && !c.Operator:
 		return fault.New(fault.Denied, "%s is for the instance's operator", r.Operation)
-	case r.Least == RoleNone:
+	case r.MinRole == RoleNone:
 		return nil
 	case role == RoleNone:
 		return fault.New(fault.NotFound, "no such world for this key; ask for a world that the key opens")
-	case role < r.Least:
-		return fault.New(fault.Denied, "%s needs the role %s; this call has %s", r.Operation, r.Least, role).
-			With("required_role", r.Least.String())
+	case role < r.MinRole:
+		return fault.New(fault.Denied, "%s needs the role %s; this call has %s", r.Operation, r.MinRole, role).
+			With("required_role", r.MinRole.String())
 	}
 	return nil
 }

@@ -64,19 +64,19 @@ func TestWhoIsAdmitted(t *testing.T) {
 		request access.Request
 		want    error // nil for admitted
 	}{
-		"her role":                         {anna(), access.Request{World: here, Least: access.RoleGM}, nil},
-		"below her role":                   {anna(), access.Request{World: here, Least: access.RoleUser}, nil},
-		"above her role":                   {anna(), access.Request{World: here, Least: access.RoleAdmin}, fault.Denied},
-		"a world that is not hers":         {anna(), access.Request{World: elsewhere, Least: access.RoleUser}, fault.NotFound},
-		"no world":                         {anna(), access.Request{Least: access.RoleUser}, fault.NotFound},
+		"her role":                         {anna(), access.Request{World: here, MinRole: access.RoleGM}, nil},
+		"below her role":                   {anna(), access.Request{World: here, MinRole: access.RoleUser}, nil},
+		"above her role":                   {anna(), access.Request{World: here, MinRole: access.RoleAdmin}, fault.Denied},
+		"a world that is not hers":         {anna(), access.Request{World: elsewhere, MinRole: access.RoleUser}, fault.NotFound},
+		"no world":                         {anna(), access.Request{MinRole: access.RoleUser}, fault.NotFound},
 		"what asks for no role":            {anna(), access.Request{World: elsewhere}, nil},
-		"nobody":                           {access.Caller{}, access.Request{World: here, Least: access.RoleUser}, fault.NotFound},
-		"a role everywhere":                {access.Caller{EveryRole: access.RoleUser}, access.Request{World: elsewhere, Least: access.RoleUser}, nil},
-		"a role everywhere, and a lower":   {access.Caller{EveryRole: access.RoleGM, Roles: map[access.WorldID]access.Role{here: access.RoleUser}}, access.Request{World: here, Least: access.RoleGM}, nil},
-		"a role everywhere, and a higher":  {access.Caller{EveryRole: access.RoleUser, Roles: map[access.WorldID]access.Role{here: access.RoleGM}}, access.Request{World: here, Least: access.RoleGM}, nil},
+		"nobody":                           {access.Caller{}, access.Request{World: here, MinRole: access.RoleUser}, fault.NotFound},
+		"a role everywhere":                {access.Caller{EveryRole: access.RoleUser}, access.Request{World: elsewhere, MinRole: access.RoleUser}, nil},
+		"a role everywhere, and a lower":   {access.Caller{EveryRole: access.RoleGM, Roles: map[access.WorldID]access.Role{here: access.RoleUser}}, access.Request{World: here, MinRole: access.RoleGM}, nil},
+		"a role everywhere, and a higher":  {access.Caller{EveryRole: access.RoleUser, Roles: map[access.WorldID]access.Role{here: access.RoleGM}}, access.Request{World: here, MinRole: access.RoleGM}, nil},
 		"the operator's":                   {change(func(c *access.Caller) { c.Operator = true }), access.Request{Operator: true}, nil},
 		"the operator's, by an admin":      {access.Caller{EveryRole: access.RoleAdmin}, access.Request{Operator: true}, fault.Denied},
-		"on the list of surfaces":          {change(func(c *access.Caller) { c.Surfaces = []string{"archive", "world"} }), access.Request{Surface: "world", World: here, Least: access.RoleGM}, nil},
+		"on the list of surfaces":          {change(func(c *access.Caller) { c.Surfaces = []string{"archive", "world"} }), access.Request{Surface: "world", World: here, MinRole: access.RoleGM}, nil},
 		"not on the list of surfaces":      {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }), access.Request{Surface: "world", World: here}, fault.Denied},
 		"of no surface":                    {change(func(c *access.Caller) { c.Surfaces = []string{"archive"} }), access.Request{World: here}, nil},
 		"on the list of operations":        {change(func(c *access.Caller) { c.Operations = []string{"look"} }), access.Request{Operation: "look", World: here}, nil},
@@ -110,7 +110,7 @@ func TestWhoIsAdmitted(t *testing.T) {
 			}
 		})
 	}
-	_, err := access.NewGuard(access.Config{}).Admit(t.Context(), anna(), access.Request{World: here, Least: access.RoleAdmin})
+	_, err := access.NewGuard(access.Config{}).Admit(t.Context(), anna(), access.Request{World: here, MinRole: access.RoleAdmin})
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Details["required_role"] != "admin" {
 		t.Errorf("which role would do is not said: %v", err)
@@ -164,7 +164,7 @@ func TestWhatCallsCountAs(t *testing.T) {
 	}
 	// The limit comes before everything else: who may not is held back like who may.
 	m := &meter{refuses: []access.Class{call}}
-	if _, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), access.Caller{}, access.Request{Class: call, World: here, Least: access.RoleAdmin}); !errors.Is(err, fault.RateLimited) {
+	if _, err := access.NewGuard(access.Config{Limiter: m}).Admit(t.Context(), access.Caller{}, access.Request{Class: call, World: here, MinRole: access.RoleAdmin}); !errors.Is(err, fault.RateLimited) {
 		t.Errorf("who may not, over the limit: %v", err)
 	}
 	if a, b := (access.Caller{Key: "k1", Subject: "anna"}).Account(), (access.Caller{Subject: "anna"}).Account(); a != "k1" || b != "subject:anna" {
@@ -177,7 +177,7 @@ func TestEachCallIsRecordedOnce(t *testing.T) {
 	at := newClock()
 	book := &ledger{full: errors.New("the disk is full")}
 	g := access.NewGuard(access.Config{Recorder: book, Limiter: &meter{refuses: []access.Class{access.ClassCall}}, Now: at.now})
-	r := access.Request{Operation: "get_card", Surface: "archive", World: here, Least: access.RoleUser, Target: "Old Mill", Correlation: "c-9"}
+	r := access.Request{Operation: "get_card", Surface: "archive", World: here, MinRole: access.RoleUser, Target: "Old Mill", Correlation: "c-9"}
 	_, err := g.Admit(t.Context(), anna(), r)
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Kind != fault.Unavailable || e.RetryAfter <= 0 || strings.Contains(e.Message, "disk") || len(book.records) != 0 {

@@ -8,7 +8,7 @@ import (
 // Operations are the classification tools, on the surfaces named.
 func (a *Agents) Operations(surfaces ...string) []*op.Operation {
 	spec := func(s op.Spec, id string) op.Spec {
-		s.Surfaces, s.Effect, s.Least, s.Meta = surfaces, access.Read, access.RoleUser, map[string]any{"toolId": id}
+		s.Surfaces, s.Effect, s.MinRole, s.Meta = surfaces, access.Read, access.RoleUser, map[string]any{"toolId": id}
 		return s
 	}
 	return []*op.Operation{

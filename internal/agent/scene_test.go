@@ -10,11 +10,11 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/agent"
 	"loregate/internal/canon"
-	"loregate/internal/draft"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
+	"loregate/internal/proposal/kind"
 	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/usage"
 	"loregate/internal/world"
@@ -73,7 +73,7 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	w, err := s.canon.CreateWorld(t.Context(), s.grant(access.Write), canon.NewWorld{Slug: "main", Title: "Main"})
 	must(t, err)
 	s.world, s.place = w.ID, canon.CardID(uuid.MustParse("01900000-0000-7000-8000-000000000001"))
-	_, err = s.canon.Change(t.Context(), s.grant(access.Write), func(p *canon.Plan) error {
+	_, err = s.canon.Update(t.Context(), s.grant(access.Write), func(p *canon.Plan) error {
 		_, err := p.Create(canon.NewCard{ID: s.place, Name: "Rent Quay", Type: "Location", Content: "<p>Black stone.</p>", Fields: []byte(`{"tags":["riverbank"]}`)})
 		return err
 	})
@@ -83,7 +83,7 @@ func newScene(t *testing.T, provider agent.Provider, with ...func(*agent.Config)
 	s.places, err = world.New(world.Config{Canon: s.canon})
 	must(t, err)
 	surfaces := s.places.Surfaces()
-	gates, err := proposal.New(proposal.Config{Canon: s.canon, Guard: s.guard, Prompts: prompts, Contexts: s, Kinds: draft.Kinds(words()),
+	gates, err := proposal.New(proposal.Config{Canon: s.canon, Guard: s.guard, Prompts: prompts, Contexts: s, Kinds: kind.Kinds(words()),
 		Limits: proposal.Limits{PlayerMinute: 1 << 20, PlayerHour: 1 << 20, KeyMinute: 1 << 20, WorldMinute: 1 << 20, TokensDay: 1 << 30}})
 	must(t, err)
 	s.usage, err = usage.New(usage.Config{Canon: s.canon, Guard: s.guard, Every: time.Hour, Budget: map[string]usage.Budget{"classification": {HardHour: 4000}, "ambience": {HardHour: 6000}}})
@@ -108,15 +108,15 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func words() draft.Config {
-	return draft.Config{Surface: "world", Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated", Quest: "Quest.Proposed", ExitCreated: "World.Exit.Created",
+func words() kind.Config {
+	return kind.Config{Surface: "world", Dialogue: "NPC.Dialogue", Ambience: "World.Ambience.Generated", Quest: "Quest.Proposed", ExitCreated: "World.Exit.Created",
 		Directions: []string{"north", "south", "up", "down"}, EventType: func(string) (access.Role, bool) { return access.RoleUser, true }}
 }
 
 // layers are the texts that lie over the place.
 func (s *scene) layers() (texts []string) {
 	s.t.Helper()
-	must(s.t, s.canon.Look(s.t.Context(), s.grant(access.Read), func(l *canon.Look) error {
+	must(s.t, s.canon.Read(s.t.Context(), s.grant(access.Read), func(l *canon.Snapshot) error {
 		list, err := l.Layers(s.t.Context(), canon.LayerQuery{Card: s.place})
 		for _, one := range list {
 			texts = append(texts, one.Text)

@@ -127,7 +127,7 @@ func (a *App) change(ctx context.Context, world, what string, effect access.Effe
 		return err
 	}
 	return a.operate(ctx, id, what, effect, func(g access.Grant) error {
-		_, err := a.Canon.Change(ctx, g, plan)
+		_, err := a.Canon.Update(ctx, g, plan)
 		return err
 	})
 }
@@ -140,7 +140,7 @@ func (a *App) ConfigureWorld(ctx context.Context, slug string, edit func(title *
 		before := w.Settings.Starter
 		edit(&w.Title, &w.Settings)
 		if w.Settings.Starter != before {
-			if err := world.CheckStarter(ctx, p.Look, w.Settings.Starter); err != nil {
+			if err := world.CheckStarter(ctx, p.Snapshot, w.Settings.Starter); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (a *App) Members(ctx context.Context, world string) (list []canon.Member, e
 		return nil, err
 	}
 	err = a.operate(ctx, id, "list_members", access.Read, func(g access.Grant) error {
-		return a.Canon.Look(ctx, g, func(l *canon.Look) (err error) {
+		return a.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) {
 			list, err = l.Members(ctx)
 			return err
 		})

@@ -79,7 +79,7 @@ func intentOf(utterance string) (string, float64) {
 
 // profile is the safety profile of a grant's world.
 func (a *App) profile(ctx context.Context, g access.Grant) (profile string, err error) {
-	err = a.Canon.Look(ctx, g, func(l *canon.Look) error {
+	err = a.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		profile = l.World().Settings.Extra[proposal.ProfileSetting]
 		return nil
 	})
@@ -120,8 +120,8 @@ func (a *App) placeNamed(ctx context.Context, w access.WorldID, name string) (st
 	if name == "" {
 		return "", nil
 	}
-	err := a.As(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, Least: access.RoleUser}, func(g access.Grant) error {
-		return a.Canon.Look(ctx, g, func(l *canon.Look) error {
+	err := a.As(ctx, Local(access.RoleUser), access.Request{Operation: "find_place", World: w, MinRole: access.RoleUser}, func(g access.Grant) error {
+		return a.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 			c, err := l.Find(ctx, name)
 			if err == nil {
 				name = c.ID.String()

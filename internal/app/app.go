@@ -351,9 +351,9 @@ type joiner struct{ app *App }
 
 func (j joiner) Join(ctx context.Context, m identity.Membership, invitedBy access.Subject) error {
 	by := access.Caller{Subject: invitedBy, EveryRole: access.RoleAdmin, Unlimited: true}
-	r := access.Request{Operation: "accept_invitation", Effect: access.Write, Least: access.RoleAdmin, World: m.World}
+	r := access.Request{Operation: "accept_invitation", Effect: access.Write, MinRole: access.RoleAdmin, World: m.World}
 	return j.app.As(ctx, by, r, func(g access.Grant) error {
-		_, err := j.app.Canon.Change(ctx, g, func(p *canon.Plan) error {
+		_, err := j.app.Canon.Update(ctx, g, func(p *canon.Plan) error {
 			return p.SetMember(m.Subject, m.Role, canon.CardID(m.Player))
 		})
 		return err
@@ -387,7 +387,7 @@ func (a *App) metricsHandler() http.Handler { return a.metrics.Handler() }
 
 // near gives a few names in a grant's sight that resemble a text.
 func (a *App) near(ctx context.Context, g access.Grant, text string) (names []string) {
-	_ = a.Canon.Look(ctx, g, func(l *canon.Look) (err error) { // a hint that cannot be had is none
+	_ = a.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) { // a hint that cannot be had is none
 		names, err = l.Near(ctx, text, 3)
 		return err
 	})

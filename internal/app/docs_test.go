@@ -150,7 +150,7 @@ func TestGoldenOperations(t *testing.T) {
 	a := declared(t)
 	for _, o := range a.Ops.All() {
 		b, err := json.MarshalIndent(map[string]any{
-			"name": o.Name, "title": o.Title, "description": o.Doc, "effect": o.Effect, "least_role": o.Least.String(),
+			"name": o.Name, "title": o.Title, "description": o.Doc, "effect": o.Effect, "least_role": o.MinRole.String(),
 			"operator": o.Operator, "route": o.Route, "input": o.InputSchema(), "output": o.OutputSchema(),
 		}, "", "  ")
 		if err != nil {

@@ -25,7 +25,7 @@ func (a *App) openEvents() (err error) {
 			if operation == world.ReadEvents {
 				guard, effect = quiet, access.Read
 			}
-			ad, err := guard.Admit(ctx, system(), access.Request{Operation: operation, Effect: effect, Least: access.RoleAdmin, World: w,
+			ad, err := guard.Admit(ctx, system(), access.Request{Operation: operation, Effect: effect, MinRole: access.RoleAdmin, World: w,
 				Correlation: uuid.Must(uuid.NewV7()).String(), IdempotencyKey: key})
 			if err != nil {
 				return err

@@ -42,7 +42,7 @@ func (a *App) importing(ctx context.Context, world, operation string, dry bool, 
 	}
 	err = a.operate(ctx, id, operation, access.Write, func(g access.Grant) error {
 		if dry {
-			g = g.Rehearse()
+			g = g.DryRun()
 		}
 		s, err = run(g)
 		return err

@@ -47,12 +47,12 @@ type meteredReader struct {
 	metrics *telemetry.Metrics
 }
 
-// Foresee goes through to a Reader that can.
-func (m meteredReader) Foresee(ctx context.Context, n canon.Needs) error {
-	return canon.Foresee(ctx, m.Reader, n)
+// Prefetch goes through to a Reader that can.
+func (m meteredReader) Prefetch(ctx context.Context, n canon.Needs) error {
+	return canon.Prefetch(ctx, m.Reader, n)
 }
 
-func (m meteredReader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (m meteredReader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	ctx, end := telemetry.Start(ctx, "store.search")
 	started := time.Now()
 	result, err := m.Reader.Search(ctx, s, q, p)

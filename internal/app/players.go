@@ -59,7 +59,7 @@ func (a *App) playerNames(ctx context.Context, w access.WorldID, keys []identity
 	}
 	names := map[uuid.UUID]string{}
 	err := a.operate(ctx, w, "list_play_tokens", access.Read, func(g access.Grant) error {
-		return a.Canon.Look(ctx, g, func(l *canon.Look) error {
+		return a.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 			for batch := range slices.Chunk(ids, 500) {
 				cards, err := l.ByIDs(ctx, batch)
 				if err != nil {

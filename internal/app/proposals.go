@@ -13,11 +13,11 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/agent"
 	"loregate/internal/canon"
-	"loregate/internal/draft"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
+	"loregate/internal/proposal/kind"
 	"loregate/internal/world"
 )
 
@@ -59,7 +59,7 @@ func (a *App) openProposals(ctx context.Context, o Options) error {
 		policies[kind] = proposal.Review
 	}
 	a.Proposals, err = proposal.New(proposal.Config{
-		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(draft.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
+		Canon: a.Canon, Guard: a.Guard, Prompts: a.prompts, Kinds: append(kind.Kinds(draftWords()), world.ActionKind()), Contexts: contexts{a.places}, Authors: authors{a},
 		Operation: func(name string) (*op.Operation, bool) { return a.Ops.Find(name) },
 		Limits:    c.limits(), Policies: policies, TrustedImports: c.Trusted, Meter: meter{a.usage}, Moderator: a.gateModerator(), Secret: secret, Now: a.now, NewID: o.ids("proposal"),
 	})
@@ -101,12 +101,12 @@ func (a *App) offer(surface string, operations ...*op.Operation) {
 }
 
 // draftWords is what the surface world calls things.
-func draftWords() draft.Config {
-	c := draft.Config{Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
+func draftWords() kind.Config {
+	c := kind.Config{Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade),
 		Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
 		EventType: func(name string) (access.Role, bool) {
 			k, ok := world.KindOf(world.EventType(name))
-			return k.Least, ok
+			return k.MinRole, ok
 		}}
 	for _, d := range world.Directions {
 		c.Directions = append(c.Directions, string(d))

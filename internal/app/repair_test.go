@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"loregate/internal/fault"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // damagedFolder is a store with one world, whose index of cards has a page of zeros.
@@ -45,7 +45,7 @@ func damagedFolder(t *testing.T) Config {
 func TestARepairThatIsCutOffGoesOn(t *testing.T) {
 	const moves = 3 // the database, its records, and the marks between
 	step := 1
-	if racing.Detected {
+	if raceenabled.Detected {
 		step = 5
 	}
 	for cut := 0; cut < 2*len(storeFiles)+moves; cut += step {

@@ -88,7 +88,7 @@ func (a *App) studioQueue() *studio.Queue {
 					return err
 				}
 			}
-			ad, err := guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, Least: access.RoleGM, World: w,
+			ad, err := guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, MinRole: access.RoleGM, World: w,
 				Correlation: uuid.Must(uuid.NewV7()).String()})
 			if err != nil {
 				return err

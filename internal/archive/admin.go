@@ -17,7 +17,7 @@ func adminWrites(d *deps) []*op.Operation {
 			Title: "Set who may see a card",
 			Doc: "Decide who may see a card: everyone (user), game masters (gm) or admins, and named subjects besides. " +
 				"Cards below it are never more open than it is. Lowering the level reveals the current version only, not the older ones.",
-			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", Least: access.RoleAdmin, Idle: true,
+			Route: "PUT /api/mcp/cards/{name}/level", Target: "name", MinRole: access.RoleAdmin, Idempotent: true,
 			Examples: []op.Example{
 				{Title: "Reveal a card to the players", Input: `{"name": "The Vault", "level": "user"}`},
 				{Title: "Open a GM card to one player", Input: `{"name": "The Vault", "level": "gm", "subjects": ["alice"]}`},
@@ -28,7 +28,7 @@ func adminWrites(d *deps) []*op.Operation {
 			Title: "Delete a card",
 			Doc: "Put a card in the trash, with everything below it; restore_card brings it back. " +
 				"dry_run lists what would go. Where cards lie below it, confirm must repeat the card's name.",
-			Route: "DELETE /api/mcp/cards/{name}", Target: "name", Effect: access.Destroy, Least: access.RoleAdmin,
+			Route: "DELETE /api/mcp/cards/{name}", Target: "name", Effect: access.Destroy, MinRole: access.RoleAdmin,
 			Examples: []op.Example{
 				{Title: "See what would go", Input: `{"name": "Old Notes", "dry_run": true}`},
 				{Title: "Delete a card with cards below it", Input: `{"name": "Old Notes", "confirm": "Old Notes"}`},
@@ -74,7 +74,7 @@ func setLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, e
 			_, err = p.SetLabel(card, access.NewLabel(level, in.Subjects...))
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (levelOut, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (levelOut, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if err != nil {
 				return levelOut{}, err
@@ -119,14 +119,14 @@ func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOu
 			}
 			return p.Trash(card)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (deleteOut, error) { return replyDeleted(ctx, l, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (deleteOut, error) { return replyDeleted(ctx, l, r) },
 	})
 }
 
 // mayGo asks for a confirmation where cards lie below, and keeps cards that others rely
 // on by codename.
 func mayGo(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) error {
-	below, err := everythingBelow(ctx, p.Look, card.ID)
+	below, err := everythingBelow(ctx, p.Snapshot, card.ID)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func mayGo(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) err
 }
 
 // everythingBelow reads all cards below a card.
-func everythingBelow(ctx context.Context, l *canon.Look, id canon.CardID) (all []canon.Card, err error) {
+func everythingBelow(ctx context.Context, l *canon.Snapshot, id canon.CardID) (all []canon.Card, err error) {
 	const deepest = 128 // a name of 255 characters has fewer parts
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
 		part, _, err := l.Descendants(ctx, id, deepest, p)
@@ -160,7 +160,7 @@ func everythingBelow(ctx context.Context, l *canon.Look, id canon.CardID) (all [
 }
 
 // replyDeleted lists what went with a card; of a dry run, what would.
-func replyDeleted(ctx context.Context, l *canon.Look, r canon.Receipt) (deleteOut, error) {
+func replyDeleted(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (deleteOut, error) {
 	id := r.Targets[0]
 	out := deleteOut{ID: id, DryRun: r.DryRun, ChangeID: changeID(r)}
 	var below []canon.Card

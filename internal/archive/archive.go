@@ -1,7 +1,7 @@
 // Package archive is the card wiki: reading, searching, listing, history, rendering and
 // queries of cards, and the operations that write them.
 //
-// Its invariant: everything is read through one canon.Look of the call's grant, so that
+// Its invariant: everything is read through one canon.Snapshot of the call's grant, so that
 // what a caller may not see is absent from every answer, count, order and rendering; the
 // one exception is a name that the world's name rules give away by itself (see gate).
 // Who may see what is the canon's matter, text is markup's, and how calls travel is the
@@ -74,12 +74,12 @@ func reads(d *deps) []*op.Operation {
 // read declares an operation that changes nothing. Its handler is given a snapshot of
 // the call's world, seen as the caller may see it. Least is the user role unless s says
 // otherwise.
-func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Look, c *op.Call, in In) (Out, error)) *op.Operation {
+func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces = []string{Surface}
 	s.Effect = access.Read
-	s.Least = max(s.Least, access.RoleUser)
+	s.MinRole = max(s.MinRole, access.RoleUser)
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			out, err = handle(ctx, l, c, in)
 			return err
 		})

@@ -20,7 +20,7 @@ func attachWrites(d *deps) []*op.Operation {
 		Title: "Attach a file",
 		Doc: "Keep a file of at most 25 MiB as a card of type File or Image, to be shown with a nest or linked to. A card that holds a file already gets the new one. " +
 			"What kind of file it is, is found in its bytes. Over REST send the file as the body, or as a form.",
-		Route: "POST /api/mcp/cards/{name}/file", Target: "name", BodyLimit: canon.MaxFile, Idle: true,
+		Route: "POST /api/mcp/cards/{name}/file", Target: "name", BodyLimit: canon.MaxFile, Idempotent: true,
 		Older:    []op.OlderRoute{{Route: "POST /api/mcp/cards/{name}/upload"}},
 		Examples: []op.Example{{Title: "A small picture below a card", Input: `{"name": "Rent Quay+sign", "filename": "sign.gif", "data": "R0lGODlhAQABAAAAACwAAAAAAQABAAA="}`}},
 	}, upload)}
@@ -70,7 +70,7 @@ func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, e
 	return commit(ctx, d, c, task[uploadOut]{
 		names: []string{in.Name},
 		plan:  func(p *canon.Plan) error { return d.attach(p, c, in) },
-		reply: func(l *canon.Look, r canon.Receipt) (uploadOut, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (uploadOut, error) {
 			w, err := replyWritten(ctx, l, c, r)
 			if err != nil {
 				return uploadOut{}, err
@@ -117,7 +117,7 @@ func (d *deps) reattach(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn)
 		return ruleOn("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name, card.Type,
 			markup.Join(card.Name, "file"))
 	}
-	held := heldFile(p.Look, card)
+	held := heldFile(p.Snapshot, card)
 	if card.Content == canon.Hash(sha256.Sum256(in.Data)) {
 		held.Length = 0 // the same file again
 	}

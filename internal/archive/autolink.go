@@ -20,7 +20,7 @@ func linkWrites(d *deps) []*op.Operation {
 		Doc: "Find where a card's text names other cards without linking to them, and suggest the links or, with mode apply and dry_run false, make them. " +
 			"Each name is linked where it first stands; longer names win. Nothing inside links, nests, tags, headings or code is touched, " +
 			"and only names that all readers of the card see are taken.",
-		Route: "POST /api/mcp/auto_link", Target: "name", Idle: true,
+		Route: "POST /api/mcp/auto_link", Target: "name", Idempotent: true,
 		Examples: []op.Example{
 			{Title: "Suggest links", Input: `{"name": "Annals of the Lease"}`},
 			{Title: "Make them", Input: `{"name": "Annals of the Lease", "mode": "apply", "dry_run": false}`},
@@ -74,7 +74,7 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 	if in.Mode == "apply" {
 		return applyLinks(ctx, d, c, in)
 	}
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		card, err := find(ctx, l, in.Name)
 		if err != nil {
 			return err
@@ -96,7 +96,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 	return commit(ctx, d, c, task[linkOut]{
 		names: []string{in.Name},
 		plan: func(p *canon.Plan) error {
-			if err := needs(p.Look, access.RoleGM, "auto_link with mode apply"); err != nil {
+			if err := needs(p.Snapshot, access.RoleGM, "auto_link with mode apply"); err != nil {
 				return err
 			}
 			card, err := p.Card(in.Name)
@@ -108,7 +108,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			if err != nil {
 				return err
 			}
-			all, terms, err := linksFor(ctx, p.Look, card, before, in)
+			all, terms, err := linksFor(ctx, p.Snapshot, card, before, in)
 			if err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			}
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (linkOut, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (linkOut, error) {
 			card, err := target(ctx, l, r, 0)
 			if err != nil {
 				return linkOut{}, err
@@ -151,7 +151,7 @@ func linked(content string, links []suggested) string {
 }
 
 // linksFor finds the links that a card's content could hold, in its order.
-func linksFor(ctx context.Context, l *canon.Look, card canon.Card, content string, in linkIn) (found []suggested, looked int, err error) {
+func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (found []suggested, looked int, err error) {
 	kind := canon.TextOf(card.Type)
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
 		return nil, 0, ruleOn("name", "cards of type %s hold no running text to link in", card.Type)
@@ -211,7 +211,7 @@ const maxTerms = 50_000
 
 // linkTerms are the names that a card could link to. A card below another is named by
 // its last part, written exactly so, where that part is no other card's.
-func linkTerms(ctx context.Context, l *canon.Look, card canon.Card, content string, in linkIn) (termSet, error) {
+func linkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (termSet, error) {
 	names := map[string]string{} // by key of the root or the last part; "" where several share it
 	roots := map[string]bool{}
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxTerms; p.Offset += p.Limit {

@@ -33,14 +33,14 @@ func backupWork(d *deps) []*op.Operation {
 			Title: "Back the instance up",
 			Doc: "Make a consistent copy of all worlds while the instance goes on, without its signing keys. " +
 				"The copy is put into the folder backups beside the store; loregate serve on a folder that holds it as its store brings it back.",
-			Route: "POST /api/mcp/admin/backup", Status: 202, Operator: true, NoWorld: true, Idle: true,
+			Route: "POST /api/mcp/admin/backup", Status: 202, Operator: true, NoWorld: true, Idempotent: true,
 			Examples: []op.Example{{Title: "Back up", Input: `{}`}},
 		}, createBackup),
 		write(d, op.Spec{
 			Name:   "get_backup",
 			Title:  "Look at a backup",
 			Doc:    "See whether a backup is done, its size and its SHA-256. With download, REST answers with the copy itself.",
-			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", Sends: op.SendsEither, Operator: true, NoWorld: true, NoTool: true, Timeout: time.Minute,
+			Effect: access.Read, Route: "GET /api/mcp/admin/backup/{id}", RESTBody: op.RESTEither, Operator: true, NoWorld: true, NoTool: true, Timeout: time.Minute,
 			Examples: []op.Example{{Title: "Its state", Input: `{"id": "01900000-0000-7000-8000-000000000000"}`}},
 		}, getBackup),
 	}

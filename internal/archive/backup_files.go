@@ -31,7 +31,7 @@ func backupFiles(d *deps) []*op.Operation {
 			Name:   "download_backup",
 			Title:  "Download a backup",
 			Doc:    "Get a copy of the instance as a file: one that list_backups names, or a new one.",
-			Effect: access.Read, Route: "GET /api/mcp/admin/backups/{filename}", Sends: op.SendsFile, Operator: true, NoWorld: true, NoTool: true, Timeout: 10 * time.Minute,
+			Effect: access.Read, Route: "GET /api/mcp/admin/backups/{filename}", RESTBody: op.RESTFile, Operator: true, NoWorld: true, NoTool: true, Timeout: 10 * time.Minute,
 			Older:    []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/download/{filename}"}, {Route: "GET /api/mcp/admin/database/backup"}},
 			Examples: []op.Example{{Title: "One that is there", Input: `{"filename": "loregate-0123456789abcdef.db"}`}},
 		}, downloadBackup),

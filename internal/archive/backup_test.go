@@ -32,7 +32,7 @@ func TestABackupServesInThePlaceOfTheStore(t *testing.T) {
 	}
 	defer func() { _ = store.Close() }()
 	copied := canon.New(canon.Config{Store: store})
-	err = copied.Look(t.Context(), s.admin, func(l *canon.Look) error {
+	err = copied.Read(t.Context(), s.admin, func(l *canon.Snapshot) error {
 		c, err := l.Find(t.Context(), "Well")
 		if err != nil {
 			return err

@@ -73,7 +73,7 @@ type step struct {
 }
 
 func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut, error) {
-	if err := d.canon.Look(ctx, c.Grant, mayBatch); err != nil {
+	if err := d.canon.Read(ctx, c.Grant, mayBatch); err != nil {
 		return batchOut{}, err
 	}
 	steps := make([]step, len(in.Ops))
@@ -87,7 +87,7 @@ func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut,
 }
 
 // mayBatch holds the caller against the world's own rule for batches.
-func mayBatch(l *canon.Look) error {
+func mayBatch(l *canon.Snapshot) error {
 	role, ok := access.ParseRole(l.World().Settings.BatchRole)
 	if !ok {
 		return nil
@@ -126,7 +126,7 @@ func (s *step) run(ctx context.Context, d *deps, c *op.Call, p *canon.Plan) erro
 	if s.bad != nil {
 		return s.bad
 	}
-	if err := gateAll(p.Look, s.names()); err != nil {
+	if err := gateAll(p.Snapshot, s.names()); err != nil {
 		return err
 	}
 	w := newWriter(ctx, d, c, p)
@@ -156,7 +156,7 @@ func (s *step) write(w *writer) (canon.Card, error) {
 func batchEach(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
 	out := batchOut{Mode: "per_item", Results: make([]batchResult, len(steps))}
 	parts := partsOf(c.Grant)
-	if err := d.canon.Look(ctx, c.Grant, func(l *canon.Look) error { return sameCall(ctx, l, parts) }); err != nil {
+	if err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return sameCall(ctx, l, parts) }); err != nil {
 		return batchOut{}, err
 	}
 	replayed := 0
@@ -190,7 +190,7 @@ func partsOf(g access.Grant) []access.Grant {
 
 // sameCall refuses an idempotency key that was used for another batch, before anything
 // is done.
-func sameCall(ctx context.Context, l *canon.Look, parts []access.Grant) error {
+func sameCall(ctx context.Context, l *canon.Snapshot, parts []access.Grant) error {
 	if parts[0].Request().IdempotencyKey == "" {
 		return nil
 	}
@@ -212,9 +212,9 @@ func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step)
 	if ctx.Err() != nil {
 		return failed(s.name, c, fault.New(fault.Unavailable, "the call ended before this operation; send it again")), receipt
 	}
-	receipt, err := d.canon.Change(ctx, g, func(p *canon.Plan) error { return s.run(ctx, d, c, p) })
+	receipt, err := d.canon.Update(ctx, g, func(p *canon.Plan) error { return s.run(ctx, d, c, p) })
 	if err == nil {
-		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) (err error) {
+		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) (err error) {
 			r, err = applied(ctx, l, s, receipt, 0)
 			return err
 		})
@@ -228,7 +228,7 @@ func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step)
 // applied is the result of a step that was carried out. A card that the caller does not
 // see any more is answered by the name it was asked for. Its error is the store's: the call
 // is answered whole when it is repeated.
-func applied(ctx context.Context, l *canon.Look, s *step, r canon.Receipt, n int) (batchResult, error) {
+func applied(ctx context.Context, l *canon.Snapshot, s *step, r canon.Receipt, n int) (batchResult, error) {
 	card, err := target(ctx, l, r, n)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return batchResult{}, err
@@ -256,7 +256,7 @@ func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOu
 		return out, nil
 	}
 	at := -1
-	receipt, err := d.canon.Change(ctx, c.Grant, func(p *canon.Plan) error {
+	receipt, err := d.canon.Update(ctx, c.Grant, func(p *canon.Plan) error {
 		for i := range steps {
 			at = i
 			if err := steps[i].run(ctx, d, c, p); err != nil {
@@ -275,7 +275,7 @@ func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOu
 		return out, nil
 	}
 	c.Reply.Replayed = receipt.Replayed
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		for i := range steps {
 			r, err := applied(ctx, l, &steps[i], receipt, i)
 			if err != nil {

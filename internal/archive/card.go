@@ -89,7 +89,7 @@ func (o card) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func (d *deps) getCard(ctx context.Context, l *canon.Look, c *op.Call, in getCardIn) (card, error) {
+func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in getCardIn) (card, error) {
 	s, err := sight(ctx, l.Prefetching(), in.Name)
 	if err != nil {
 		return card{}, err
@@ -174,7 +174,7 @@ const defaultContent = 8000
 // shownChildren is how many children get_card names; list_children has them all.
 const shownChildren = 50
 
-func addChildren(ctx context.Context, l *canon.Look, c canon.Card, named bool, out *card) error {
+func addChildren(ctx context.Context, l *canon.Snapshot, c canon.Card, named bool, out *card) error {
 	limit := 0 // the count alone
 	if named {
 		limit = shownChildren

@@ -61,7 +61,7 @@ func (o typesOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func listTypes(ctx context.Context, l *canon.Look, _ *op.Call, in typesIn) (typesOut, error) {
+func listTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call, in typesIn) (typesOut, error) {
 	types, err := l.Types(ctx)
 	if err != nil {
 		return typesOut{}, err
@@ -83,7 +83,7 @@ type typeIn struct {
 	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name or codename of the type."`
 }
 
-func getType(ctx context.Context, l *canon.Look, _ *op.Call, in typeIn) (cardType, error) {
+func getType(ctx context.Context, l *canon.Snapshot, _ *op.Call, in typeIn) (cardType, error) {
 	if err := gate(l, in.Name); err != nil {
 		return cardType{}, err
 	}

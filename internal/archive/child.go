@@ -60,7 +60,7 @@ func (o childrenOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func listChildren(ctx context.Context, l *canon.Look, _ *op.Call, in childrenIn) (childrenOut, error) {
+func listChildren(ctx context.Context, l *canon.Snapshot, _ *op.Call, in childrenIn) (childrenOut, error) {
 	parent, err := find(ctx, l, in.Name)
 	if err != nil {
 		return childrenOut{}, err
@@ -75,7 +75,7 @@ func listChildren(ctx context.Context, l *canon.Look, _ *op.Call, in childrenIn)
 }
 
 // plainChildren lists direct children by creation.
-func plainChildren(ctx context.Context, l *canon.Look, parent canon.Card, p page, out *childrenOut) error {
+func plainChildren(ctx context.Context, l *canon.Snapshot, parent canon.Card, p page, out *childrenOut) error {
 	cards, total, err := l.Descendants(ctx, parent.ID, 1, p.canon())
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func plainChildren(ctx context.Context, l *canon.Look, parent canon.Card, p page
 	return nil
 }
 
-func childOf(l *canon.Look, c canon.Card, depth, position int) child {
+func childOf(l *canon.Snapshot, c canon.Card, depth, position int) child {
 	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label), stamp(c.UpdatedAt), c.Length > 0 || len(c.Fields) > 0}
 }
 
@@ -97,7 +97,7 @@ const maxTree = 5000
 
 // treeBelow lists generations, each parent's children in the order in which it lists
 // them.
-func treeBelow(ctx context.Context, l *canon.Look, parent canon.Card, in childrenIn, out *childrenOut) error {
+func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in childrenIn, out *childrenOut) error {
 	cards, total, err := allBelow(ctx, l, parent.ID, in.Depth)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func treeBelow(ctx context.Context, l *canon.Look, parent canon.Card, in childre
 }
 
 // allBelow reads up to maxTree cards below a card.
-func allBelow(ctx context.Context, l *canon.Look, id canon.CardID, depth int) (cards []canon.Card, total canon.Total, err error) {
+func allBelow(ctx context.Context, l *canon.Snapshot, id canon.CardID, depth int) (cards []canon.Card, total canon.Total, err error) {
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxTree; p.Offset += p.Limit {
 		var part []canon.Card
 		if part, total, err = l.Descendants(ctx, id, depth, p); err != nil {
@@ -156,7 +156,7 @@ func allBelow(ctx context.Context, l *canon.Look, id canon.CardID, depth int) (c
 }
 
 // inOrder sorts children, which come by creation, by their parent's listing.
-func inOrder(ctx context.Context, l *canon.Look, parent canon.Card, children []canon.Card) ([]canon.Card, error) {
+func inOrder(ctx context.Context, l *canon.Snapshot, parent canon.Card, children []canon.Card) ([]canon.Card, error) {
 	if len(children) < 2 || canon.TextOf(parent.Type) != canon.TextItems {
 		return children, nil
 	}

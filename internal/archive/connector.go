@@ -48,7 +48,7 @@ type connectorResults struct {
 // connectorLimit is how many pages search gives.
 const connectorLimit = 20
 
-func connectorSearch(ctx context.Context, l *canon.Look, c *op.Call, in connectorQuery) (connectorResults, error) {
+func connectorSearch(ctx context.Context, l *canon.Snapshot, c *op.Call, in connectorQuery) (connectorResults, error) {
 	result, err := l.Search(ctx, canon.SearchQuery{Q: in.Query, InName: true, InContent: true, Mode: canon.MatchSubstring},
 		canon.Page{Limit: connectorLimit})
 	if err != nil {
@@ -103,7 +103,7 @@ func (o connectorText) Cut(budget int) (any, map[string]any, bool) {
 	return o, map[string]any{"offset": o.from + len([]rune(part))}, true
 }
 
-func connectorFetch(ctx context.Context, l *canon.Look, c *op.Call, in connectorPage) (connectorText, error) {
+func connectorFetch(ctx context.Context, l *canon.Snapshot, c *op.Call, in connectorPage) (connectorText, error) {
 	name := in.ID
 	if uuid.Validate(strings.TrimSpace(name)) == nil {
 		name = "~" + strings.TrimSpace(name)

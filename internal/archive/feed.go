@@ -22,7 +22,7 @@ func feedReads(d *deps) []*op.Operation {
 			Name:     "list_trash",
 			Title:    "List the trash",
 			Doc:      "See which cards were deleted and can be restored with restore_card, latest first.",
-			Least:    access.RoleAdmin,
+			MinRole:  access.RoleAdmin,
 			Route:    "GET /api/mcp/trash",
 			Examples: []op.Example{{Title: "What was deleted last", Input: `{"limit": 10}`}},
 		}, listTrash),
@@ -62,7 +62,7 @@ func (o changesOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func recentChanges(ctx context.Context, l *canon.Look, _ *op.Call, in changesIn) (changesOut, error) {
+func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in changesIn) (changesOut, error) {
 	list, total, err := l.Feed(ctx, canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type,
 		Author: access.Subject(in.Author), Page: in.page.canon()})
 	if err != nil {
@@ -82,7 +82,7 @@ func recentChanges(ctx context.Context, l *canon.Look, _ *op.Call, in changesIn)
 
 // numberOf is the version number that the view is shown. Only for what is seen by being
 // named does it depend on the card as it stands.
-func numberOf(ctx context.Context, l *canon.Look, v canon.Version) (uint32, error) {
+func numberOf(ctx context.Context, l *canon.Snapshot, v canon.Version) (uint32, error) {
 	if l.View().Subject == "" || l.View().Level == access.LevelAdmin {
 		return v.Counts.For(l.View().Level), nil
 	}
@@ -111,7 +111,7 @@ func (o trashOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func listTrash(ctx context.Context, l *canon.Look, _ *op.Call, in trashIn) (trashOut, error) {
+func listTrash(ctx context.Context, l *canon.Snapshot, _ *op.Call, in trashIn) (trashOut, error) {
 	cards, total, err := l.Trash(ctx, in.page.canon())
 	if err != nil {
 		return trashOut{}, err

@@ -25,7 +25,7 @@ func fetchWrites(d *deps) []*op.Operation {
 		Title: "Attach a file from an address",
 		Doc: "Fetch a file of at most 25 MiB over HTTPS and keep it as upload_attachment does. " +
 			"Only hosts that the operator allows are asked; by default none is.",
-		Route: "POST /api/mcp/cards/{name}/upload-from-url", Target: "name", Idle: true, Timeout: time.Minute,
+		Route: "POST /api/mcp/cards/{name}/upload-from-url", Target: "name", Idempotent: true, Timeout: time.Minute,
 		Examples: []op.Example{{Title: "A picture", Input: `{"name": "Rent Quay+sign", "url": "https://files.example/sign.png"}`}},
 	}, d.uploadFromURL)}
 }
@@ -39,7 +39,7 @@ type fetchIn struct {
 
 func (d *deps) uploadFromURL(ctx context.Context, _ *deps, c *op.Call, in fetchIn) (uploadOut, error) {
 	// Who may not write the card is told so before anything is fetched.
-	if err := d.canon.Look(ctx, c.Grant, func(l *canon.Look) error { return gate(l, in.Name) }); err != nil {
+	if err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return gate(l, in.Name) }); err != nil {
 		return uploadOut{}, err
 	}
 	data, name, err := d.fetcher.get(ctx, in.URL)

@@ -28,7 +28,7 @@ func fileReads(d *deps) []*op.Operation {
 			"Over REST the answer is the file itself.",
 		Route:    "GET /api/mcp/cards/{name}/file",
 		Target:   "name",
-		Sends:    op.SendsFile,
+		RESTBody: op.RESTFile,
 		Examples: []op.Example{{Title: "What a file is, without its bytes", Input: `{"name": "Map of Lendwater", "max_bytes": 0}`}},
 	}, d.getAttachment)}
 }
@@ -38,7 +38,7 @@ type fileURLOut struct {
 	fileURLs
 }
 
-func getFileURL(ctx context.Context, l *canon.Look, c *op.Call, in named) (fileURLOut, error) {
+func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in named) (fileURLOut, error) {
 	card, err := find(ctx, l, in.Name)
 	if err != nil {
 		return fileURLOut{}, err
@@ -73,7 +73,7 @@ type attachmentOut struct {
 
 // getAttachment finds the kind of a file in its bytes alone: what an uploader says of
 // it is not believed.
-func (d *deps) getAttachment(ctx context.Context, l *canon.Look, c *op.Call, in attachmentIn) (attachmentOut, error) {
+func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call, in attachmentIn) (attachmentOut, error) {
 	card, err := find(ctx, l, in.Name)
 	if err != nil {
 		return attachmentOut{}, err

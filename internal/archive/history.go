@@ -61,7 +61,7 @@ type version struct {
 	changes []string // what differs from the version before, where that is known
 }
 
-func versionOf(l *canon.Look, c canon.Card, v canon.Version) version {
+func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
 	return version{Version: l.Number(c, v), At: stamp(v.At), By: v.By, Operation: v.Op, ChangeID: v.Change.String(), Name: v.Name,
 		Type: v.Type, ContentLength: v.Length, Current: v.To == 0 && !v.Trashed, Trashed: v.Trashed, Purged: v.Purged, Level: shownLevel(l, v.Label)}
 }
@@ -85,7 +85,7 @@ func (o historyOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func cardHistory(ctx context.Context, l *canon.Look, _ *op.Call, in historyIn) (historyOut, error) {
+func cardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in historyIn) (historyOut, error) {
 	c, err := findOrTrashed(ctx, l, in.Name)
 	if err != nil {
 		return historyOut{}, err
@@ -105,7 +105,7 @@ func cardHistory(ctx context.Context, l *canon.Look, _ *op.Call, in historyIn) (
 }
 
 // findOrTrashed is find, which for an admin looks in the trash too.
-func findOrTrashed(ctx context.Context, l *canon.Look, name string) (canon.Card, error) {
+func findOrTrashed(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
 	c, err := find(ctx, l, name)
 	if fault.KindOf(err) != fault.NotFound || l.Grant().Role() < access.RoleAdmin {
 		return c, err
@@ -148,7 +148,7 @@ func (o revisionOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func revision(ctx context.Context, l *canon.Look, c *op.Call, in revisionIn) (revisionOut, error) {
+func revision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revisionIn) (revisionOut, error) {
 	card, err := find(ctx, l, in.Name)
 	if err != nil {
 		return revisionOut{}, err
@@ -177,7 +177,7 @@ func revision(ctx context.Context, l *canon.Look, c *op.Call, in revisionIn) (re
 }
 
 // versionText is contentOf for an older state.
-func versionText(ctx context.Context, l *canon.Look, v canon.Version) (string, error) {
+func versionText(ctx context.Context, l *canon.Snapshot, v canon.Version) (string, error) {
 	if canon.TextOf(v.Type) == canon.TextFile || v.Purged {
 		return "", nil
 	}
@@ -214,7 +214,7 @@ func (o diffOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, map[string]any{"from": o.From, "to": o.To, "offset": o.Offset + len([]rune(part))}, true
 }
 
-func diffCard(ctx context.Context, l *canon.Look, _ *op.Call, in diffIn) (diffOut, error) {
+func diffCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in diffIn) (diffOut, error) {
 	c, err := find(ctx, l, in.Name)
 	if err != nil {
 		return diffOut{}, err
@@ -250,7 +250,7 @@ func diffCard(ctx context.Context, l *canon.Look, _ *op.Call, in diffIn) (diffOu
 }
 
 // changed names what differs between two versions.
-func changed(l *canon.Look, a, b canon.Version) []string {
+func changed(l *canon.Snapshot, a, b canon.Version) []string {
 	list := []string{}
 	for _, d := range []struct {
 		what    string

@@ -26,7 +26,7 @@ func tellApart(t *testing.T, bare, full *scene) {
 	tell(full, true)
 	asked := 0
 	for _, o := range full.ops.All() {
-		if o.Effect != access.Read || o.Least > access.RoleUser || o.Operator {
+		if o.Effect != access.Read || o.MinRole > access.RoleUser || o.Operator {
 			continue
 		}
 		if questions[o.Name] == nil && !askedElsewhere[o.Name] {

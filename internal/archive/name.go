@@ -17,7 +17,7 @@ type named struct {
 // gate answers a name that the world's name rules put above the caller, before anything
 // is looked up: such a name betrays nothing, for it is refused whether or not a card
 // bears it. Ids and codenames pass.
-func gate(l *canon.Look, name string) error {
+func gate(l *canon.Snapshot, name string) error {
 	level := l.NameLevel(name)
 	if l.View().Level >= level {
 		return nil
@@ -29,7 +29,7 @@ func gate(l *canon.Look, name string) error {
 }
 
 // find resolves a name argument, which passes the gate first.
-func find(ctx context.Context, l *canon.Look, name string) (canon.Card, error) {
+func find(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
 	if err := gate(l, name); err != nil {
 		return canon.Card{}, err
 	}
@@ -44,7 +44,7 @@ type sighting struct {
 }
 
 // sight is find that also knows names from before a rename.
-func sight(ctx context.Context, l *canon.Look, name string) (sighting, error) {
+func sight(ctx context.Context, l *canon.Snapshot, name string) (sighting, error) {
 	if err := gate(l, name); err != nil {
 		return sighting{}, err
 	}

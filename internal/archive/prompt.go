@@ -32,7 +32,7 @@ func prompts(d *deps) []*op.Prompt {
 type promptText func(ctx context.Context, c *op.Call, args map[string]string) (string, error)
 
 func (d *deps) prompt(name, title, doc string, args []op.PromptArg, render promptText) *op.Prompt {
-	return &op.Prompt{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Least: access.RoleUser, Args: args,
+	return &op.Prompt{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, MinRole: access.RoleUser, Args: args,
 		Render: render, Complete: d.completeArg}
 }
 
@@ -42,7 +42,7 @@ func (d *deps) completeArg(ctx context.Context, c *op.Call, arg, prefix string) 
 	case "name":
 		return d.completeCard(ctx, c, arg, prefix)
 	case "type":
-		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			types, err := l.Types(ctx)
 			for _, t := range types {
 				if strings.HasPrefix(markup.Fold(t.Name), markup.Fold(prefix)) {
@@ -116,7 +116,7 @@ const quoteLength = 6000
 
 // quote is a card's text as a quotation.
 func (d *deps) quote(ctx context.Context, c *op.Call, name string) (quoted string, err error) {
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		card, err := l.Find(ctx, name)
 		if err != nil {
 			return err

@@ -96,7 +96,7 @@ func (o queryOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func runQuery(ctx context.Context, l *canon.Look, _ *op.Call, in runQueryIn) (queryOut, error) {
+func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn) (queryOut, error) {
 	if in.Query != nil {
 		if in.QueryName != "" || !in.empty() {
 			return queryOut{}, fault.BadField("query", "give the filters either here or beside it")
@@ -117,7 +117,7 @@ func runQuery(ctx context.Context, l *canon.Look, _ *op.Call, in runQueryIn) (qu
 	return runNamed(ctx, l, in.QueryName, in.Args, in.freePage)
 }
 
-func runNamedQuery(ctx context.Context, l *canon.Look, _ *op.Call, in namedQueryIn) (queryOut, error) {
+func runNamedQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedQueryIn) (queryOut, error) {
 	args := make(map[string]any, len(in.Args))
 	for k, v := range in.Args {
 		args[k] = v
@@ -125,7 +125,7 @@ func runNamedQuery(ctx context.Context, l *canon.Look, _ *op.Call, in namedQuery
 	return runNamed(ctx, l, in.Q, args, in.freePage)
 }
 
-func runNamed(ctx context.Context, l *canon.Look, name string, args map[string]any, p freePage) (queryOut, error) {
+func runNamed(ctx context.Context, l *canon.Snapshot, name string, args map[string]any, p freePage) (queryOut, error) {
 	c, err := find(ctx, l, name)
 	if err != nil {
 		return queryOut{}, err
@@ -153,7 +153,7 @@ func runNamed(ctx context.Context, l *canon.Look, name string, args map[string]a
 // summaryLength is how many characters of content a query's item shows.
 const summaryLength = 160
 
-func (s selection) run(ctx context.Context, l *canon.Look) (queryOut, error) {
+func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error) {
 	if s.empty() {
 		return queryOut{}, fault.New(fault.Invalid, "a query needs at least one filter: name, content, prefix, not_name, type, tag, updated_since, updated_before, created_since or created_before; to list everything use search_cards")
 	}
@@ -180,7 +180,7 @@ func (s selection) run(ctx context.Context, l *canon.Look) (queryOut, error) {
 }
 
 // cards lists what a selection leaves, by the search index where it asks for words.
-func (s selection) cards(ctx context.Context, l *canon.Look, p page) ([]canon.Card, canon.Total, error) {
+func (s selection) cards(ctx context.Context, l *canon.Snapshot, p page) ([]canon.Card, canon.Total, error) {
 	f := s.canon(s.Sort)
 	f.NameContains = strings.TrimSpace(s.Name)
 	if strings.TrimSpace(s.Content) == "" {
@@ -222,7 +222,7 @@ func (o queriesOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func listQueries(ctx context.Context, l *canon.Look, _ *op.Call, in queriesIn) (queriesOut, error) {
+func listQueries(ctx context.Context, l *canon.Snapshot, _ *op.Call, in queriesIn) (queriesOut, error) {
 	cards, total, err := l.Cards(ctx, canon.Filter{Type: canon.TypeQuery}, in.page.canon())
 	if err != nil {
 		return queriesOut{}, err

@@ -61,7 +61,7 @@ func (o relationsOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func relationships(ctx context.Context, l *canon.Look, _ *op.Call, in relationsIn) (relationsOut, error) {
+func relationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in relationsIn) (relationsOut, error) {
 	c, err := find(ctx, l, in.Name)
 	if err != nil {
 		return relationsOut{}, err
@@ -83,7 +83,7 @@ func relationships(ctx context.Context, l *canon.Look, _ *op.Call, in relationsI
 }
 
 // sources lists the cards that refer to one, each once.
-func (o *relationsOut) sources(ctx context.Context, l *canon.Look, q canon.RefQuery, p page) error {
+func (o *relationsOut) sources(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
 	refs, more, err := allRefs(ctx, l, q)
 	if err != nil {
 		return err
@@ -100,13 +100,13 @@ func (o *relationsOut) sources(ctx context.Context, l *canon.Look, q canon.RefQu
 	return nil
 }
 
-func relatedTo(l *canon.Look, c canon.Card) related {
+func relatedTo(l *canon.Snapshot, c canon.Card) related {
 	return related{c.Name, true, c.ID, c.Type, shownLevel(l, c.Label)}
 }
 
 // targets lists the names that a card refers to, each once, and the cards in sight that
 // bear them.
-func (o *relationsOut) targets(ctx context.Context, l *canon.Look, q canon.RefQuery, p page) error {
+func (o *relationsOut) targets(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
 	refs, more, err := allRefs(ctx, l, q)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (o *relationsOut) targets(ctx context.Context, l *canon.Look, q canon.RefQu
 const maxRefs = 5000
 
 // allRefs reads references up to maxRefs; more tells that there are others.
-func allRefs(ctx context.Context, l *canon.Look, q canon.RefQuery) (refs []canon.RefRow, more bool, err error) {
+func allRefs(ctx context.Context, l *canon.Snapshot, q canon.RefQuery) (refs []canon.RefRow, more bool, err error) {
 	for q.Page = (canon.Page{Limit: 1000}); q.Page.Offset < maxRefs; q.Page.Offset += q.Page.Limit {
 		part, total, err := l.Refs(ctx, q)
 		if err != nil {
@@ -170,7 +170,7 @@ func (o wantedOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func wantedCards(ctx context.Context, l *canon.Look, _ *op.Call, in wantedIn) (wantedOut, error) {
+func wantedCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in wantedIn) (wantedOut, error) {
 	list, total, err := l.Wanted(ctx, in.page.canon())
 	if err != nil {
 		return wantedOut{}, err

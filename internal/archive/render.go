@@ -23,7 +23,7 @@ const (
 // is sanitised last, so that what a nest shows is held to the same rules as the page. A
 // nest of what is hidden and one of what is absent both show nothing.
 type renderer struct {
-	l     *canon.Look
+	l     *canon.Snapshot
 	main  string         // name of the page
 	open  []canon.CardID // cards being shown, outermost first
 	nests int
@@ -32,7 +32,7 @@ type renderer struct {
 
 // renderCard is a card's content as safe HTML with nests shown in place and links as
 // they are written.
-func renderCard(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+func renderCard(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	r := &renderer{l: l, main: c.Name}
 	body, err := r.card(ctx, c, nil)
 	if err != nil {
@@ -42,7 +42,7 @@ func renderCard(ctx context.Context, l *canon.Look, c canon.Card) (string, error
 }
 
 // renderHTML is the same for HTML that is no card's.
-func renderHTML(ctx context.Context, l *canon.Look, text string) (string, error) {
+func renderHTML(ctx context.Context, l *canon.Snapshot, text string) (string, error) {
 	r := &renderer{l: l}
 	body, err := r.expand(ctx, text, "")
 	if err != nil {
@@ -53,7 +53,7 @@ func renderHTML(ctx context.Context, l *canon.Look, text string) (string, error)
 
 // renderMarkdown is renderCard as Markdown. A card that was stored and cannot be converted
 // is shown as plain text.
-func renderMarkdown(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+func renderMarkdown(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	body, err := renderCard(ctx, l, c)
 	if err != nil {
 		return "", err

@@ -18,7 +18,7 @@ func replaceWrites(d *deps) []*op.Operation {
 		Title: "Find and replace in many cards",
 		Doc: "Replace a text, or what a regular expression matches, in all cards that you may see and change, narrowed by filters. " +
 			"By default it only shows what would change; with dry_run false all is changed at once or nothing is. undo_change takes it back.",
-		Route: "POST /api/mcp/replace", Idle: true, Timeout: time.Minute,
+		Route: "POST /api/mcp/replace", Idempotent: true, Timeout: time.Minute,
 		Examples: []op.Example{
 			{Title: "See what would change", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "type": "Character"}`},
 			{Title: "Change it", Input: `{"find": "Rent Quay", "replace": "Lease Quay", "dry_run": false}`},
@@ -91,7 +91,7 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 			out.Cards, out.Matches, out.Looked = []replaced{}, 0, 0
 			return in.everywhere(ctx, p, patch, has, &out)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (replaceOut, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (replaceOut, error) {
 			out.ChangeID = changeID(r)
 			for n := range r.Targets {
 				if card, err := target(ctx, l, r, n); err == nil && r.Replayed { // no plan was made

@@ -17,7 +17,7 @@ func resources(d *deps) []*op.Resource {
 		Doc:      "A card of the wiki as Markdown, as you may see it, with nested cards shown in place.",
 		MIME:     "text/markdown",
 		Surfaces: []string{Surface},
-		Least:    access.RoleUser,
+		MinRole:  access.RoleUser,
 		Read:     d.readCard,
 		List:     d.listCards,
 		Complete: d.completeCard,
@@ -27,7 +27,7 @@ func resources(d *deps) []*op.Resource {
 // readCard finds what is hidden and what is absent alike: no name is refused by itself
 // here.
 func (d *deps) readCard(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		card, err := l.Find(ctx, vars["name"])
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (d *deps) listCards(ctx context.Context, c *op.Call) (items []op.Listed, er
 		items = append(items, op.Listed{URI: cardURI(card.Name), Name: card.Name, Title: card.Name,
 			Size: int64(card.Size), Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
 	}
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		if name := l.World().Settings.Starter; name != "" {
 			card, ok, err := l.Exists(ctx, name)
 			if err != nil {
@@ -74,7 +74,7 @@ func (d *deps) listCards(ctx context.Context, c *op.Call) (items []op.Listed, er
 const completions = 20
 
 func (d *deps) completeCard(ctx context.Context, c *op.Call, _, prefix string) (names []string, err error) {
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		names, err = l.Complete(ctx, prefix, completions)
 		return err
 	})

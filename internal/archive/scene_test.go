@@ -70,7 +70,7 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 func (s *scene) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	s.now = s.now.Add(time.Second)
-	if _, err := s.canon.Change(s.t.Context(), s.admin, plan); err != nil {
+	if _, err := s.canon.Update(s.t.Context(), s.admin, plan); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -148,7 +148,7 @@ func (s *scene) leveled(name string, level access.Level) {
 func (s *scene) idOf(name string) string {
 	s.t.Helper()
 	var id string
-	err := s.canon.Look(s.t.Context(), s.admin, func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), s.admin, func(l *canon.Snapshot) error {
 		c, err := l.Find(s.t.Context(), name)
 		id = c.ID.String()
 		return err
@@ -250,7 +250,7 @@ func TestEveryReadIsDeclared(t *testing.T) {
 			t.Errorf("%s: route %q, effect %s, surfaces %v, %d examples", name, o.Route, o.Effect, o.Surfaces, len(o.Examples))
 		}
 	}
-	if o, _ := s.ops.Find("list_trash"); o.Least != access.RoleAdmin {
+	if o, _ := s.ops.Find("list_trash"); o.MinRole != access.RoleAdmin {
 		t.Error("the trash is for admins")
 	}
 }

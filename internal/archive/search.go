@@ -126,7 +126,7 @@ func (o searchOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func searchCards(ctx context.Context, l *canon.Look, _ *op.Call, in searchIn) (searchOut, error) {
+func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn) (searchOut, error) {
 	if err := in.check(); err != nil {
 		return searchOut{}, err
 	}
@@ -159,7 +159,7 @@ func searchCards(ctx context.Context, l *canon.Look, _ *op.Call, in searchIn) (s
 }
 
 // searchTagged answers a question for tags alone.
-func searchTagged(ctx context.Context, l *canon.Look, in searchIn, tags []string, any bool) (searchOut, error) {
+func searchTagged(ctx context.Context, l *canon.Snapshot, in searchIn, tags []string, any bool) (searchOut, error) {
 	match := "all"
 	if any {
 		match = "any"
@@ -181,7 +181,7 @@ func (in searchIn) listed() bool {
 	return in.SearchIn == "name" && in.MatchMode == "substring" && !in.CaseSensitive && in.Sort != "relevance"
 }
 
-func listCards(ctx context.Context, l *canon.Look, in searchIn) (searchOut, error) {
+func listCards(ctx context.Context, l *canon.Snapshot, in searchIn) (searchOut, error) {
 	f := in.filter()
 	f.NameContains = strings.TrimSpace(in.Q)
 	cards, total, err := l.Cards(ctx, f, in.page().canon())
@@ -206,7 +206,7 @@ func (in searchIn) snips() bool { return in.SearchIn != "name" && in.Snippets }
 
 // snippet is the piece of a card's plain text with the most hits, so that markup never
 // matches and is never broken.
-func (in searchIn) snippet(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+func (in searchIn) snippet(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	content, err := contentOf(ctx, l, c)
 	if err != nil {
 		return "", err

@@ -43,12 +43,12 @@ type summary struct {
 	Level         string       `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
 }
 
-func summarize(l *canon.Look, c canon.Card) summary {
+func summarize(l *canon.Snapshot, c canon.Card) summary {
 	return summary{Name: c.Name, ID: c.ID, Type: c.Type, UpdatedAt: stamp(c.UpdatedAt), Version: c.Version(l.View()),
 		ContentLength: c.Length, Level: shownLevel(l, c.Label)}
 }
 
-func summaries(l *canon.Look, cards []canon.Card) []summary {
+func summaries(l *canon.Snapshot, cards []canon.Card) []summary {
 	list := make([]summary, len(cards))
 	for i, c := range cards {
 		list[i] = summarize(l, c)
@@ -57,7 +57,7 @@ func summaries(l *canon.Look, cards []canon.Card) []summary {
 }
 
 // shownLevel is the level of a label for those who may know of levels, else "".
-func shownLevel(l *canon.Look, label access.Label) string {
+func shownLevel(l *canon.Snapshot, label access.Label) string {
 	if l.View().Level < access.LevelGM {
 		return ""
 	}
@@ -137,7 +137,7 @@ type nextCall struct {
 }
 
 // callOn makes a nextCall; it names the world where the caller's key opens several.
-func callOn(l *canon.Look, tool string, args map[string]any) *nextCall {
+func callOn(l *canon.Snapshot, tool string, args map[string]any) *nextCall {
 	c := l.Grant().Caller()
 	if c.Home.IsZero() && c.SeveralWorlds() {
 		args["world"] = l.World().Slug
@@ -183,7 +183,7 @@ func fitText(text string, budget int) string {
 // contentOf is a card's content as readers get it: cleaned of what cannot be seen, and
 // nothing for an attached file. Every offset that the surface shows counts its
 // characters.
-func contentOf(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+func contentOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	if canon.TextOf(c.Type) == canon.TextFile {
 		return "", nil
 	}

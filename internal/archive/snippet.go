@@ -64,7 +64,7 @@ func (o snippetOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func renderSnippet(ctx context.Context, l *canon.Look, c *op.Call, in snippetIn) (snippetOut, error) {
+func renderSnippet(ctx context.Context, l *canon.Snapshot, c *op.Call, in snippetIn) (snippetOut, error) {
 	if in.MaxLength == 0 {
 		in.MaxLength = defaultContent
 		if c.Transport == "rest" {
@@ -114,7 +114,7 @@ func (in snippetIn) after(offset int) map[string]any {
 	return args
 }
 
-func snippetBody(ctx context.Context, l *canon.Look, in snippetIn) (string, error) {
+func snippetBody(ctx context.Context, l *canon.Snapshot, in snippetIn) (string, error) {
 	if in.Name == "" {
 		return renderHTML(ctx, l, in.HTML)
 	}
@@ -135,7 +135,7 @@ type markdownOut struct {
 	Format string `json:"format"`
 }
 
-func renderGivenMarkdown(ctx context.Context, _ *canon.Look, c *op.Call, in markdownIn) (markdownOut, error) {
+func renderGivenMarkdown(ctx context.Context, _ *canon.Snapshot, c *op.Call, in markdownIn) (markdownOut, error) {
 	convert := markup.ToHTML
 	if in.Mode == "trusted" {
 		if c.Grant.Role() < access.RoleAdmin {

@@ -21,7 +21,7 @@ func spoilerWork(d *deps) []*op.Operation {
 			Title: "Scan for spoilers",
 			Doc: "Find out whether secret terms stand in what players (or players' AIs) can read. Reads the text, fields and names of their cards. Takes the terms from one card and writes what it finds, " +
 				"grouped by term, to another, which only game masters and up can read. A long scan goes on by itself: ask get_job for it.",
-			Route: "POST /api/mcp/jobs/spoiler-scan", Least: access.RoleGM, Idle: true, Target: "terms_card",
+			Route: "POST /api/mcp/jobs/spoiler-scan", MinRole: access.RoleGM, Idempotent: true, Target: "terms_card",
 			Examples: []op.Example{{Title: "What do the players read already?", Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
 		}, spoilerScan),
 		write(d, op.Spec{
@@ -69,7 +69,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if d.jobs == nil {
 		return spoilerOut{}, fault.New(fault.Unavailable, "jobs are not set up here")
 	}
-	err := d.canon.Look(ctx, c.Grant, func(l *canon.Look) error { return mayScan(ctx, l, in) })
+	err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return mayScan(ctx, l, in) })
 	if err != nil {
 		return spoilerOut{}, err
 	}
@@ -104,7 +104,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 }
 
 // mayScan refuses what can be refused before the work begins.
-func mayScan(ctx context.Context, l *canon.Look, in spoilerIn) error {
+func mayScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
 	if err := gateAll(l, []string{in.TermsCard, in.ResultsCard}); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func mayHoldResults(c canon.Card, level access.Level) error {
 // scan reads what the scope may see and writes the results card.
 func (d *deps) scan(ctx context.Context, g access.Grant, in spoilerIn) (done spoilerDone, replayed bool, err error) {
 	var found findings
-	err = d.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		found, err = search(ctx, l, in)
 		return err
 	})
@@ -152,7 +152,7 @@ func (d *deps) scan(ctx context.Context, g access.Grant, in spoilerIn) (done spo
 		return done, false, err
 	}
 	content := found.page(in)
-	receipt, err := d.canon.Change(ctx, g, func(p *canon.Plan) error {
+	receipt, err := d.canon.Update(ctx, g, func(p *canon.Plan) error {
 		card, err := writeResults(p, in.ResultsCard, content, found.level)
 		p.Target(card.ID)
 		done.ResultsCard = card.Name

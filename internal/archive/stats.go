@@ -54,7 +54,7 @@ type statsOut struct {
 	Children   int    `json:"children" jsonschema:"Cards directly below that you may see."`
 }
 
-func cardStats(ctx context.Context, l *canon.Look, _ *op.Call, in named) (statsOut, error) {
+func cardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in named) (statsOut, error) {
 	c, err := find(ctx, l, in.Name)
 	if err != nil {
 		return statsOut{}, err
@@ -107,7 +107,7 @@ type templateOut struct {
 // templateName is the card with what new cards of a type begin with.
 func templateName(typ string) string { return markup.Join(typ, "*type", "*default") }
 
-func getTemplate(ctx context.Context, l *canon.Look, _ *op.Call, in templateIn) (templateOut, error) {
+func getTemplate(ctx context.Context, l *canon.Snapshot, _ *op.Call, in templateIn) (templateOut, error) {
 	name := templateName(in.Type)
 	if err := gate(l, name); err != nil {
 		return templateOut{}, err
@@ -154,7 +154,7 @@ var siteGuidelines = []string{
 	"wanted_cards lists what texts link to and nobody has written yet.",
 }
 
-func siteContext(ctx context.Context, l *canon.Look, _ *op.Call, _ struct{}) (siteOut, error) {
+func siteContext(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ struct{}) (siteOut, error) {
 	out := siteOut{World: markup.Clean(l.World().Title), Role: l.Grant().Role().String(), Guidelines: siteGuidelines}
 	_, all, err := l.Cards(ctx, canon.Filter{}, canon.Page{})
 	if err != nil {
@@ -186,7 +186,7 @@ func siteContext(ctx context.Context, l *canon.Look, _ *op.Call, _ struct{}) (si
 }
 
 // typesInUse are the types of cards in sight with the number of their cards, most first.
-func typesInUse(ctx context.Context, l *canon.Look) ([]tag, error) {
+func typesInUse(ctx context.Context, l *canon.Snapshot) ([]tag, error) {
 	types, err := l.Types(ctx)
 	if err != nil {
 		return nil, err

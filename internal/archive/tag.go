@@ -65,7 +65,7 @@ func (o tagsOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func getTags(ctx context.Context, l *canon.Look, _ *op.Call, in tagsIn) (tagsOut, error) {
+func getTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in tagsIn) (tagsOut, error) {
 	if in.Name != "" {
 		return tagsOfCard(ctx, l, in)
 	}
@@ -80,7 +80,7 @@ func getTags(ctx context.Context, l *canon.Look, _ *op.Call, in tagsIn) (tagsOut
 	return out, nil
 }
 
-func tagsOfCard(ctx context.Context, l *canon.Look, in tagsIn) (tagsOut, error) {
+func tagsOfCard(ctx context.Context, l *canon.Snapshot, in tagsIn) (tagsOut, error) {
 	c, err := find(ctx, l, in.Name)
 	if err != nil {
 		return tagsOut{}, err
@@ -106,7 +106,7 @@ func tagsOfCard(ctx context.Context, l *canon.Look, in tagsIn) (tagsOut, error) 
 
 // ownTags are the tags of a card, each once, in order: the items of its child tags, in
 // each of its forms in sight.
-func ownTags(ctx context.Context, l *canon.Look, c canon.Card) ([]canon.Ref, error) {
+func ownTags(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Ref, error) {
 	lists, err := l.Homonyms(ctx, c.Key+"+tag")
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ type byTagsIn struct {
 	page
 }
 
-func searchByTags(ctx context.Context, l *canon.Look, _ *op.Call, in byTagsIn) (cardList, error) {
+func searchByTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in byTagsIn) (cardList, error) {
 	tags := map[markup.Key]string{}
 	for _, t := range in.Tags {
 		key := markup.KeyOf(t)
@@ -176,7 +176,7 @@ func searchByTags(ctx context.Context, l *canon.Look, _ *op.Call, in byTagsIn) (
 }
 
 // bearers are the cards that bear a tag, up to maxRefs; more tells that there are others.
-func bearers(ctx context.Context, l *canon.Look, tag string) (cards []canon.Card, more bool, err error) {
+func bearers(ctx context.Context, l *canon.Snapshot, tag string) (cards []canon.Card, more bool, err error) {
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxRefs; p.Offset += p.Limit {
 		part, _, err := l.Cards(ctx, canon.Filter{Tag: tag}, p)
 		if err != nil {
@@ -213,7 +213,7 @@ const (
 	suggestLinks = 20
 )
 
-func suggestTags(ctx context.Context, l *canon.Look, _ *op.Call, in suggestIn) (suggestOut, error) {
+func suggestTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in suggestIn) (suggestOut, error) {
 	c, err := find(ctx, l, in.Name)
 	if err != nil {
 		return suggestOut{}, err
@@ -286,7 +286,7 @@ func mentions(text string, t canon.TagCount) int {
 }
 
 // lentTags counts the tags of the cards that a card links to.
-func lentTags(ctx context.Context, l *canon.Look, c canon.Card) (map[markup.Key]int, error) {
+func lentTags(ctx context.Context, l *canon.Snapshot, c canon.Card) (map[markup.Key]int, error) {
 	links, _, err := l.Refs(ctx, canon.RefQuery{From: c.ID, Kind: canon.RefLink, Page: canon.Page{Limit: suggestLinks}})
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func (o outlineOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func outline(ctx context.Context, l *canon.Look, _ *op.Call, in outlineIn) (outlineOut, error) {
+func outline(ctx context.Context, l *canon.Snapshot, _ *op.Call, in outlineIn) (outlineOut, error) {
 	c, err := find(ctx, l, in.Name)
 	if err != nil {
 		return outlineOut{}, err
@@ -161,7 +161,7 @@ func (o findOut) Cut(budget int) (any, map[string]any, bool) {
 // maxMatches bounds how many places find_in_card counts.
 const maxMatches = 10_000
 
-func findInCard(ctx context.Context, l *canon.Look, _ *op.Call, in findIn) (findOut, error) {
+func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (findOut, error) {
 	c, err := find(ctx, l, in.Name)
 	if err != nil {
 		return findOut{}, err

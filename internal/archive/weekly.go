@@ -19,7 +19,7 @@ func weeklyWrites(d *deps) []*op.Operation {
 		Title: "Sum up a week",
 		Doc: "Write down which cards changed lately, by the card that they lie below, for people to read and complete. " +
 			"It names what the readers of its own level see and nothing else. By default it only shows the text; with create true it makes the card.",
-		Route: "POST /api/mcp/weekly-summary", Idle: true,
+		Route: "POST /api/mcp/weekly-summary", Idempotent: true,
 		Examples: []op.Example{
 			{Title: "Show it", Input: `{"days": 7}`},
 			{Title: "Make the card", Input: `{"title": "Week of the Ninth Train", "create": true}`},
@@ -57,7 +57,7 @@ func weeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out w
 	if p.newName("title", out.Name); p.err() != nil {
 		return out, p.err()
 	}
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		if err := gate(l, out.Name); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func weeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out w
 			w.targets(card)
 			return err
 		},
-		reply: func(_ *canon.Look, r canon.Receipt) (weeklyOut, error) {
+		reply: func(_ *canon.Snapshot, r canon.Receipt) (weeklyOut, error) {
 			out.Created, out.ChangeID = true, changeID(r)
 			return out, nil
 		},

@@ -9,7 +9,7 @@ import (
 )
 
 // heldIn is a card as the tags of what was read know it.
-func heldIn(l *canon.Look, c canon.Card) op.Held {
+func heldIn(l *canon.Snapshot, c canon.Card) op.Held {
 	args, err := json.Marshal(map[string]any{"name": c.Name, "full": true})
 	if err != nil {
 		args = nil // a name always has a JSON form
@@ -19,13 +19,13 @@ func heldIn(l *canon.Look, c canon.Card) op.Held {
 }
 
 // marksOf tell a card in its present version from all else.
-func marksOf(l *canon.Look, c canon.Card) [][]byte {
+func marksOf(l *canon.Snapshot, c canon.Card) [][]byte {
 	world := l.World().ID
 	return [][]byte{[]byte("card"), world[:], c.ID[:], binary.BigEndian.AppendUint32(nil, c.Version(l.View()))}
 }
 
 // heldFile is the same of an attached file.
-func heldFile(l *canon.Look, c canon.Card) op.Held {
+func heldFile(l *canon.Snapshot, c canon.Card) op.Held {
 	h := heldIn(l, c)
 	args, err := json.Marshal(map[string]any{"name": c.Name, "max_bytes": 0})
 	if err != nil {

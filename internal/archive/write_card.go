@@ -62,7 +62,7 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written,
 			w.targets(card)
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (written, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (written, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if err == nil {
 				c.Reply.Location = locate(ctx, l, out.summary)
@@ -105,7 +105,7 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 			w.targets(card)
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (written, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (written, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if patched.DryRun { // else a repeated call would answer otherwise than the first
 				out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, true
@@ -117,14 +117,14 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 		},
 	}
 	if in.Patch != nil && in.Patch.DryRun {
-		t.grant = c.Grant.Rehearse()
+		t.grant = c.Grant.DryRun()
 	}
 	return commit(ctx, d, c, t)
 }
 
 // tagWritten gives a write of the whole content the tag of what it wrote, which its author
 // need not read again.
-func (d *deps) tagWritten(ctx context.Context, l *canon.Look, r canon.Receipt, out *written) error {
+func (d *deps) tagWritten(ctx context.Context, l *canon.Snapshot, r canon.Receipt, out *written) error {
 	if r.DryRun {
 		return nil
 	}

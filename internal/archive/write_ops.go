@@ -29,7 +29,7 @@ func write[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *
 		s.Effect = access.Write
 	}
 	if !s.NoWorld {
-		s.Least = max(s.Least, access.RoleUser)
+		s.MinRole = max(s.MinRole, access.RoleUser)
 	}
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (Out, error) { return handle(ctx, d, c, in) })
 }
@@ -39,7 +39,7 @@ type task[Out any] struct {
 	grant access.Grant // zero: the call's
 	names []string     // name arguments, which pass the gate before anything is looked up
 	plan  func(*canon.Plan) error
-	reply func(*canon.Look, canon.Receipt) (Out, error)
+	reply func(*canon.Snapshot, canon.Receipt) (Out, error)
 }
 
 // commit plans and commits a task, and shapes its reply from what the caller may see
@@ -48,8 +48,8 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 	if !t.grant.Valid() {
 		t.grant = c.Grant
 	}
-	receipt, err := d.canon.Change(ctx, t.grant, func(p *canon.Plan) error {
-		if err := gateAll(p.Look, t.names); err != nil {
+	receipt, err := d.canon.Update(ctx, t.grant, func(p *canon.Plan) error {
+		if err := gateAll(p.Snapshot, t.names); err != nil {
 			return err
 		}
 		return t.plan(p)
@@ -58,7 +58,7 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 		return out, err
 	}
 	c.Reply.Replayed = receipt.Replayed
-	err = d.canon.LookAfter(ctx, c.Grant, receipt, func(l *canon.Look) error {
+	err = d.canon.ReadAfter(ctx, c.Grant, receipt, func(l *canon.Snapshot) error {
 		if err := gateAll(l, t.names); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 }
 
 // gateAll is gate for several names.
-func gateAll(l *canon.Look, names []string) error {
+func gateAll(l *canon.Snapshot, names []string) error {
 	for _, n := range names {
 		if err := gate(l, n); err != nil {
 			return err
@@ -80,7 +80,7 @@ func gateAll(l *canon.Look, names []string) error {
 
 // target is the n-th card that a call acted on, as the caller sees it now; of a dry run,
 // as it would be.
-func target(ctx context.Context, l *canon.Look, r canon.Receipt, n int) (canon.Card, error) {
+func target(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, error) {
 	if c, ok := cardAsCommitted(r, n); ok && r.DryRun {
 		return c, nil
 	}
@@ -114,7 +114,7 @@ type written struct {
 }
 
 // replyWritten describes the first target, and the others as its children.
-func replyWritten(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (written, error) {
+func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (written, error) {
 	if c, ok := cardAsCommitted(r, 0); ok && !r.DryRun {
 		// The cards of its name are looked for below. The look remembers them, so that the card
 		// itself is not looked for by its id.
@@ -161,7 +161,7 @@ func changeID(r canon.Receipt) string {
 
 // locate is the path that a card is found at: by name, or by id where the name means
 // another card to this caller.
-func locate(ctx context.Context, l *canon.Look, c summary) string {
+func locate(ctx context.Context, l *canon.Snapshot, c summary) string {
 	if found, ok, err := l.Exists(ctx, c.Name); err == nil && ok && found.ID == c.ID {
 		return cardPath(c.Name)
 	}
@@ -169,7 +169,7 @@ func locate(ctx context.Context, l *canon.Look, c summary) string {
 }
 
 // needs refuses a part of a call that is for a higher role.
-func needs(l *canon.Look, role access.Role, what string) error {
+func needs(l *canon.Snapshot, role access.Role, what string) error {
 	if l.Grant().Role() >= role {
 		return nil
 	}

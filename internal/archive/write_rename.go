@@ -18,7 +18,7 @@ func renameWrites(d *deps) []*op.Operation {
 		Title: "Rename or move a card",
 		Doc: "Give a card a new name, which may lie below another card. Cards below it move along, and links and nests to them are rewritten in the cards whose readers all see it. " +
 			"The old name goes on finding the card. dry_run shows what would change.",
-		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", Least: access.RoleAdmin,
+		Route: "PUT /api/mcp/cards/{name}/rename", Target: "name", MinRole: access.RoleAdmin,
 		Examples: []op.Example{
 			{Title: "Rename", Input: `{"name": "Rent Quay", "new_name": "Lease Quay"}`},
 			{Title: "See what a move would touch", Input: `{"name": "Rent Quay", "new_name": "Lendwater+Rent Quay", "dry_run": true}`},
@@ -61,7 +61,7 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 			p.Target(card.ID)
 			return rename(ctx, p, card, in)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (renameOut, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (renameOut, error) {
 			out, err := replyRenamed(ctx, l, c, r)
 			if err != nil {
 				return renameOut{}, err
@@ -81,11 +81,11 @@ func rename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn) er
 	var sources []canon.CardID
 	var err error
 	if in.UpdateReferers {
-		if sources, err = referers(ctx, p.Look, card); err != nil {
+		if sources, err = referers(ctx, p.Snapshot, card); err != nil {
 			return err
 		}
 	}
-	instances, err := cardsOfType(ctx, p.Look, card)
+	instances, err := cardsOfType(ctx, p.Snapshot, card)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func rename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn) er
 }
 
 // cardsOfType are the cards whose type a card is.
-func cardsOfType(ctx context.Context, l *canon.Look, typ canon.Card) (all []canon.Card, err error) {
+func cardsOfType(ctx context.Context, l *canon.Snapshot, typ canon.Card) (all []canon.Card, err error) {
 	if markup.KeyOf(typ.Type) != markup.KeyOf(canon.TypeCardtype) {
 		return nil, nil
 	}
@@ -123,7 +123,7 @@ func cardsOfType(ctx context.Context, l *canon.Look, typ canon.Card) (all []cano
 }
 
 // referers are the cards whose content names a card or one below it, each once.
-func referers(ctx context.Context, l *canon.Look, card canon.Card) (list []canon.CardID, err error) {
+func referers(ctx context.Context, l *canon.Snapshot, card canon.Card) (list []canon.CardID, err error) {
 	below, err := everythingBelow(ctx, l, card.ID)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func redirectItems(content string, turn func(string) (string, bool)) string {
 
 // nameBefore is the name that the target had before a commit, from its history, so that a
 // repeated call gives it too.
-func nameBefore(ctx context.Context, l *canon.Look, r canon.Receipt) (string, error) {
+func nameBefore(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (string, error) {
 	versions, _, err := l.Versions(ctx, r.Targets[0], canon.Page{Limit: 100})
 	for _, v := range versions {
 		if v.From < r.Seq {
@@ -222,7 +222,7 @@ func nameBefore(ctx context.Context, l *canon.Look, r canon.Receipt) (string, er
 	return "", err
 }
 
-func replyRenamed(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (renameOut, error) {
+func replyRenamed(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (renameOut, error) {
 	w, err := replyWritten(ctx, l, c, r)
 	if err != nil {
 		return renameOut{}, err

@@ -20,7 +20,7 @@ func restoreWrites(d *deps) []*op.Operation {
 			Title: "Restore a card",
 			Doc: "Bring a card back from the trash, with everything that went there with it, or, with to_version, give a card the name, type, content, fields and children that it had in an older version. " +
 				"list_trash says what can come back, get_card_history which versions there are.",
-			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", Least: access.RoleAdmin,
+			Route: "POST /api/mcp/cards/{name}/restore", Target: "name", MinRole: access.RoleAdmin,
 			Examples: []op.Example{
 				{Title: "From the trash", Input: `{"name": "Old Notes"}`},
 				{Title: "To its second version", Input: `{"name": "Rent Quay", "to_version": 2}`},
@@ -62,22 +62,22 @@ func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restor
 			if in.ToVersion > 0 {
 				return revert(ctx, p, in)
 			}
-			found, err := inTrash(ctx, p.Look, in.Name)
+			found, err := inTrash(ctx, p.Snapshot, in.Name)
 			if err != nil {
 				return err
 			}
 			if len(found) == 0 {
-				return notInTrash(ctx, p.Look, in.Name)
+				return notInTrash(ctx, p.Snapshot, in.Name)
 			}
 			p.Target(found[0].ID)
 			_, err = p.Restore(found[0])
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (restoreOut, error) { return replyRestored(ctx, l, c, r, in) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (restoreOut, error) { return replyRestored(ctx, l, c, r, in) },
 	})
 }
 
-func replyRestored(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt, in restoreIn) (restoreOut, error) {
+func replyRestored(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt, in restoreIn) (restoreOut, error) {
 	w, err := replyWritten(ctx, l, c, r)
 	if err != nil {
 		return restoreOut{}, err
@@ -99,7 +99,7 @@ func replyRestored(ctx context.Context, l *canon.Look, c *op.Call, r canon.Recei
 }
 
 // tellTime notes when the version was written that a card went back to.
-func (o *restoreOut) tellTime(ctx context.Context, l *canon.Look, id canon.CardID) error {
+func (o *restoreOut) tellTime(ctx context.Context, l *canon.Snapshot, id canon.CardID) error {
 	card, ok, err := l.ByID(ctx, id)
 	if err != nil || !ok {
 		return err
@@ -138,7 +138,7 @@ func targetAll(p *canon.Plan, first canon.CardID) {
 }
 
 // inTrash finds what went to the trash under a name or id, latest first.
-func inTrash(ctx context.Context, l *canon.Look, name string) (found []canon.Card, err error) {
+func inTrash(ctx context.Context, l *canon.Snapshot, name string) (found []canon.Card, err error) {
 	id, byID := strings.CutPrefix(name, "~")
 	key := markup.KeyOf(name)
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
@@ -158,7 +158,7 @@ func inTrash(ctx context.Context, l *canon.Look, name string) (found []canon.Car
 }
 
 // notInTrash says what is wrong with a name that nothing in the trash bears.
-func notInTrash(ctx context.Context, l *canon.Look, name string) error {
+func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 	if c, ok, err := l.Exists(ctx, name); err != nil || ok {
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, e
 			}
 			return mayUndo(p)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (undoOut, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (undoOut, error) {
 			out := undoOut{ChangeID: changeID(r), Undone: id.String(), Cards: []summary{}}
 			seen := map[canon.CardID]bool{}
 			for _, id := range r.Targets {
@@ -216,7 +216,7 @@ func mayUndo(p *canon.Plan) error {
 		if a.Act == canon.ActCreate || a.Act == canon.ActUpdate {
 			continue
 		}
-		if err := needs(p.Look, access.RoleAdmin, "to undo this change"); err != nil {
+		if err := needs(p.Snapshot, access.RoleAdmin, "to undo this change"); err != nil {
 			return err
 		}
 	}

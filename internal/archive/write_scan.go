@@ -34,7 +34,7 @@ type findings struct {
 }
 
 // search looks for the terms in the cards that a scope may see.
-func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) {
+func search(ctx context.Context, l *canon.Snapshot, in spoilerIn) (findings, error) {
 	source, err := l.Find(ctx, in.TermsCard)
 	if err != nil {
 		return findings{}, err
@@ -55,7 +55,7 @@ func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) 
 	if err != nil {
 		return findings{}, err
 	}
-	err = audience(ctx, l, in.Scope, func(seen *canon.Look, c canon.Card) error {
+	err = audience(ctx, l, in.Scope, func(seen *canon.Snapshot, c canon.Card) error {
 		if c.ID == source.ID {
 			f.exposed = true
 		}
@@ -69,7 +69,7 @@ func search(ctx context.Context, l *canon.Look, in spoilerIn) (findings, error) 
 
 // read looks for the terms in one card: its text and what only its source says, its fields and the part of its name that
 // is its own, for the cards above it are read themselves.
-func (f *findings) read(ctx context.Context, l *canon.Look, c canon.Card, folded []string, limit int) error {
+func (f *findings) read(ctx context.Context, l *canon.Snapshot, c canon.Card, folded []string, limit int) error {
 	content, err := contentOf(ctx, l, c)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func stopped(err error) error {
 
 // audience visits the cards that players see and, in the scope ai, the AI's cards below
 // them.
-func audience(ctx context.Context, l *canon.Look, scope string, visit func(*canon.Look, canon.Card) error) error {
+func audience(ctx context.Context, l *canon.Snapshot, scope string, visit func(*canon.Snapshot, canon.Card) error) error {
 	level := access.LevelUser
 	if scope == "ai" {
 		level = access.LevelGM
@@ -164,7 +164,7 @@ func audience(ctx context.Context, l *canon.Look, scope string, visit func(*cano
 
 // scoped tells which cards the scope ai holds.
 type scoped struct {
-	l     *canon.Look
+	l     *canon.Snapshot
 	known map[canon.CardID]bool
 }
 
@@ -191,7 +191,7 @@ func (s scoped) holds(ctx context.Context, c canon.Card) (ok bool, err error) {
 }
 
 // onlyAI reports whether no part of a name but ai raises its level.
-func onlyAI(l *canon.Look, name string) bool {
+func onlyAI(l *canon.Snapshot, name string) bool {
 	for _, part := range markup.Parts(name) {
 		if markup.PartKey(part) != "ai" && l.NameLevel(part) > access.LevelUser {
 			return false

@@ -212,8 +212,8 @@ func TestEveryWriteIsDeclared(t *testing.T) {
 			t.Errorf("%s is not declared", name)
 			continue
 		}
-		if o.Route != want.route || o.Least != want.least || o.Effect != want.effect || len(o.Examples) == 0 {
-			t.Errorf("%s: route %q, least %s, effect %s", name, o.Route, o.Least, o.Effect)
+		if o.Route != want.route || o.MinRole != want.least || o.Effect != want.effect || len(o.Examples) == 0 {
+			t.Errorf("%s: route %q, least %s, effect %s", name, o.Route, o.MinRole, o.Effect)
 		}
 		if operator := strings.HasSuffix(name, "_backup"); o.Operator != operator || o.NoWorld != operator {
 			t.Errorf("%s: operator %t, no world %t", name, o.Operator, o.NoWorld)

@@ -97,7 +97,7 @@ func (w *writer) update(s *sheet, c canon.Card) (canon.Card, error) {
 		return canon.Card{}, within(s.path, ruleOn("name", "%q is given twice", c.Name))
 	}
 	w.done[c.ID] = true
-	if err := w.deps.tags.Check(w.call, heldIn(w.plan.Look, c), s.ifMatch, s.text.given()); err != nil {
+	if err := w.deps.tags.Check(w.call, heldIn(w.plan.Snapshot, c), s.ifMatch, s.text.given()); err != nil {
 		return canon.Card{}, within(s.path, err)
 	}
 	after := c
@@ -149,7 +149,7 @@ func (w *writer) relabel(s *sheet, c canon.Card) (canon.Card, error) {
 	if s.level == access.LevelNone || s.level == c.Own.Level {
 		return c, nil
 	}
-	if err := needs(w.plan.Look, access.RoleAdmin, "to change the level of a card that is there"); err != nil {
+	if err := needs(w.plan.Snapshot, access.RoleAdmin, "to change the level of a card that is there"); err != nil {
 		return canon.Card{}, err
 	}
 	return w.plan.SetLabel(c, access.NewLabel(s.level))
@@ -194,7 +194,7 @@ func (w *writer) parts(s *sheet, c canon.Card) error {
 
 // drop puts a child card that a field set to null stands for in the trash.
 func (w *writer) drop(name string) error {
-	if err := needs(w.plan.Look, access.RoleAdmin, "to remove a child card"); err != nil {
+	if err := needs(w.plan.Snapshot, access.RoleAdmin, "to remove a child card"); err != nil {
 		return err
 	}
 	c, ok, err := w.plan.Has(name)

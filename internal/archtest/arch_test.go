@@ -17,22 +17,22 @@ import (
 // mayImport says which internal packages each internal package may import. Test files
 // may import more. A package that is not here fails the test.
 var mayImport = map[string][]string{
-	"fault":     {},
-	"disk":      {"fault"},
-	"markup":    {},
-	"stem":      {},
-	"telemetry": {},
-	"access":    {"fault"},
-	"identity":  {"access", "fault"},
-	"op":        {"access", "fault", "markup"},
-	"op/optest": {"op", "access", "fault"},
-	"canon":     {"access", "fault", "markup"},
-	"job":       {"access", "fault"},
-	"sample":    {},
-	"racing":    {},
-	"load":      {"wait"},
-	"wait":      {},
-	"blob":      {"fault"},
+	"fault":       {},
+	"disk":        {"fault"},
+	"markup":      {},
+	"stem":        {},
+	"telemetry":   {},
+	"access":      {"fault"},
+	"identity":    {"access", "fault"},
+	"op":          {"access", "fault", "markup"},
+	"op/optest":   {"op", "access", "fault"},
+	"canon":       {"access", "fault", "markup"},
+	"job":         {"access", "fault"},
+	"sample":      {},
+	"raceenabled": {},
+	"loadtest":    {"wait"},
+	"wait":        {},
+	"blob":        {"fault"},
 
 	"studio":         {"canon", "disk", "op", "blob", "job", "markup", "telemetry", "access", "fault", "wait", "studio/noise"},
 	"studio/noise":   {},
@@ -60,7 +60,7 @@ var mayImport = map[string][]string{
 	"model":          {"agent", "fault", "wait"},
 	"safety":         {},
 	"proposal":       {"canon", "op", "prompt", "safety", "markup", "access", "fault"},
-	"draft":          {"proposal", "canon", "op", "safety", "access", "fault"},
+	"proposal/kind":  {"proposal", "canon", "op", "safety", "access", "fault"},
 	"mcpd":           {"op", "identity", "access", "fault", "wait"},
 	"httpd":          {"op", "identity", "access", "fault"},
 
@@ -73,7 +73,7 @@ var mayImport = map[string][]string{
 	"store/postgres":          {"canon", "search", "store/finder", "store/group", "store/service", "markup", "access", "fault", "wait"},
 	"store/postgres/pgtest":   {},
 	"store/sqlite/sqlitetest": {"store/sqlite", "store/storetest"},
-	"store/storetest":         {"canon", "markup", "access", "fault", "racing", "store/memory"},
+	"store/storetest":         {"canon", "markup", "access", "fault", "raceenabled", "store/memory"},
 }
 
 // free are the packages that may import every other: they only put parts together.

@@ -90,7 +90,7 @@ const calendarCard = "calendar"
 
 // calendarOf is the calendar of a world as somebody sees it. It never fails: a card that
 // holds no calendar is as good as none.
-func calendarOf(ctx context.Context, l *canon.Look) (calendar, error) {
+func calendarOf(ctx context.Context, l *canon.Snapshot) (calendar, error) {
 	c, ok, err := l.Exists(ctx, ":"+calendarCard)
 	if err != nil || !ok {
 		return gregorian, err

@@ -97,10 +97,10 @@ func New(c Config) (op.Surface, error) {
 
 // read declares an operation that changes nothing. Its handler is given a snapshot of
 // the campaign, seen as the caller may see it.
-func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Look, c *op.Call, in In) (Out, error)) *op.Operation {
-	s.Surfaces, s.Effect, s.Least = []string{Surface}, access.Read, access.RoleUser
+func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+	s.Surfaces, s.Effect, s.MinRole = []string{Surface}, access.Read, access.RoleUser
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			out, err = handle(ctx, l, c, in)
 			return err
 		})
@@ -109,8 +109,8 @@ func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *c
 }
 
 // gmRead is read for the GM alone.
-func gmRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Look, c *op.Call, in In) (Out, error)) *op.Operation {
-	return read(d, s, func(ctx context.Context, l *canon.Look, c *op.Call, in In) (out Out, err error) {
+func gmRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+	return read(d, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (out Out, err error) {
 		if err := forGM(c, s.Name); err != nil {
 			return out, err
 		}
@@ -120,7 +120,7 @@ func gmRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l 
 
 // write declares an operation of the GM's that commits.
 func write[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
-	s.Surfaces, s.Least = []string{Surface}, access.RoleUser
+	s.Surfaces, s.MinRole = []string{Surface}, access.RoleUser
 	if s.Effect == "" {
 		s.Effect = access.Write
 	}
@@ -144,18 +144,18 @@ func forGM(c *op.Call, operation string) error {
 // task is one change and its reply.
 type task[Out any] struct {
 	plan  func(*canon.Plan) error
-	reply func(*canon.Look, canon.Receipt) (Out, error)
+	reply func(*canon.Snapshot, canon.Receipt) (Out, error)
 }
 
 // commit plans and commits a task, and shapes its reply from what the caller may see now,
 // of a repeated call too.
 func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out Out, err error) {
-	receipt, err := d.canon.Change(ctx, c.Grant, t.plan)
+	receipt, err := d.canon.Update(ctx, c.Grant, t.plan)
 	if err != nil {
 		return out, err
 	}
 	c.Reply.Replayed = receipt.Replayed
-	err = d.canon.LookAfter(ctx, c.Grant, receipt, func(l *canon.Look) error {
+	err = d.canon.ReadAfter(ctx, c.Grant, receipt, func(l *canon.Snapshot) error {
 		out, err = t.reply(l, receipt)
 		return err
 	})
@@ -164,7 +164,7 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 
 // target is the n-th card that a call acted on, as the caller sees it now; of a dry run,
 // as it would be.
-func target(ctx context.Context, l *canon.Look, r canon.Receipt, n int) (canon.Card, bool, error) {
+func target(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, bool, error) {
 	if n >= len(r.Targets) {
 		return canon.Card{}, false, nil
 	}

@@ -62,7 +62,7 @@ func disputeOf(c canon.Card) dispute {
 	return d
 }
 
-func conflictOf(ctx context.Context, l *canon.Look, c canon.Card) (conflict, error) {
+func conflictOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (conflict, error) {
 	d := disputeOf(c)
 	e, _, err := l.ByID(ctx, d.Entity)
 	out := conflict{c.ID, d.Entity, e.Name, clean(d.Field), []claim{}, d.Status, d.Resolution}
@@ -125,7 +125,7 @@ func saidOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes)
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := secretsOf(ctx, p.Look, c)
+	secrets, err := secretsOf(ctx, p.Snapshot, c)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func sameJSON(a, b json.RawMessage) bool {
 
 // raise plans a conflict about a field, or adds to the one there is.
 func raise(ctx context.Context, p *canon.Plan, c canon.Card, field string, now, other claim) (canon.Card, error) {
-	all, err := conflictsOf(ctx, p.Look, c)
+	all, err := conflictsOf(ctx, p.Snapshot, c)
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -190,7 +190,7 @@ func notesIn(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, bool
 	if err != nil || ok && made.Parent == c.ID && forGMAlone(made.Label) {
 		return made, ok, err
 	}
-	return gmPart(ctx, p.Look, c)
+	return gmPart(ctx, p.Snapshot, c)
 }
 
 // notesOf is notesIn, made where it is not there.
@@ -230,7 +230,7 @@ func put(p *canon.Plan, c canon.Card, d dispute) (canon.Card, error) {
 }
 
 // conflictsOf are an entity's conflicts; of the zero card, all.
-func conflictsOf(ctx context.Context, l *canon.Look, c canon.Card) ([]canon.Card, error) {
+func conflictsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Card, error) {
 	f := canon.Filter{Type: typeConflict}
 	if !c.ID.IsZero() {
 		f.Prefix = c.Key
@@ -254,7 +254,7 @@ func conflictsOf(ctx context.Context, l *canon.Look, c canon.Card) ([]canon.Card
 }
 
 // raisedBy are the conflicts that a write to an entity recorded.
-func raisedBy(ctx context.Context, l *canon.Look, r canon.Receipt, entity canon.CardID) ([]conflict, error) {
+func raisedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt, entity canon.CardID) ([]conflict, error) {
 	var out []conflict
 	for n := range r.Targets[1:] {
 		card, ok, err := target(ctx, l, r, n+1)

@@ -26,7 +26,7 @@ func conflictOps(d *deps) []*op.Operation {
 			Name:  "canon_acknowledge",
 			Title: "Acknowledge a canon conflict",
 			Doc:   "Mark a conflict as seen, to be decided later. For the GM.",
-			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id", Idle: true,
+			Route: "POST /api/campaigns/{campaign_id}/conflicts/{conflict_id}/acknowledge", Target: "conflict_id", Idempotent: true,
 			Examples: []op.Example{
 				{Title: "Seen", Input: `{"campaign_id": "ashlar-pass", "conflict_id": "01920000-0000-7000-8000-000000000003"}`},
 			},
@@ -62,7 +62,7 @@ func (o conflictsOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func canonCheck(ctx context.Context, l *canon.Look, _ *op.Call, in checkIn) (conflictsOut, error) {
+func canonCheck(ctx context.Context, l *canon.Snapshot, _ *op.Call, in checkIn) (conflictsOut, error) {
 	var of canon.Card
 	if in.EntityID != "" {
 		c, err := entityOf(ctx, l, in.EntityID)
@@ -123,11 +123,11 @@ func canonAcknowledge(ctx context.Context, d *deps, c *op.Call, in acknowledgeIn
 			_, err = put(p, card, k)
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
 	})
 }
 
-func replyConflict(ctx context.Context, l *canon.Look, r canon.Receipt) (conflict, error) {
+func replyConflict(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (conflict, error) {
 	card, ok, err := target(ctx, l, r, 0)
 	if err == nil && !ok {
 		err = gone("the conflict")
@@ -162,7 +162,7 @@ func canonResolve(ctx context.Context, d *deps, c *op.Call, in resolveIn) (confl
 			}
 			return settle(ctx, p, decided, value)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
 	})
 }
 

@@ -57,7 +57,7 @@ type mention struct {
 
 func mentionOf(c canon.Card) mention { return mention{c.ID, c.Name, kindOf(c)} }
 
-func summarize(ctx context.Context, l *canon.Look, c canon.Card) (summary, error) {
+func summarize(ctx context.Context, l *canon.Snapshot, c canon.Card) (summary, error) {
 	text, err := excerpt(ctx, l, c)
 	return summary{c.ID, c.Name, kindOf(c), text}, err
 }
@@ -110,7 +110,7 @@ type facets struct {
 }
 
 // facetsOf reads the parts of an entity.
-func facetsOf(ctx context.Context, l *canon.Look, c canon.Card) (f facets, err error) {
+func facetsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (f facets, err error) {
 	if f.secrets, err = secretsOf(ctx, l, c); err != nil {
 		return f, err
 	}
@@ -135,7 +135,7 @@ func facetsOf(ctx context.Context, l *canon.Look, c canon.Card) (f facets, err e
 }
 
 // below are the cards in sight that bear a part below a card, lowest label first.
-func below(ctx context.Context, l *canon.Look, c canon.Card, part string) ([]canon.Card, error) {
+func below(ctx context.Context, l *canon.Snapshot, c canon.Card, part string) ([]canon.Card, error) {
 	all, err := l.Homonyms(ctx, c.Key+"+"+markup.KeyOf(part))
 	return slices.DeleteFunc(all, func(o canon.Card) bool { return o.Parent != c.ID }), err
 }
@@ -144,7 +144,7 @@ func below(ctx context.Context, l *canon.Look, c canon.Card, part string) ([]can
 // most readers first, then as they were made. The first is named X+secrets, the others
 // X+secrets and some figures; what is revealed keeps its card, and what is written later
 // gets another, which nobody sees before it is revealed.
-func secretCards(ctx context.Context, l *canon.Look, c canon.Card) ([]canon.Card, error) {
+func secretCards(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Card, error) {
 	var all []canon.Card
 	for p := (canon.Page{Limit: 100}); ; p.Offset += p.Limit {
 		cards, _, err := l.Cards(ctx, canon.Filter{Parent: c.ID, Type: typeData}, p)
@@ -168,7 +168,7 @@ func secretCards(ctx context.Context, l *canon.Look, c canon.Card) ([]canon.Card
 
 // secretsOf joins an entity's secret attributes that are in sight. Where two cards say one
 // of a name, the one of fewer readers holds, and of those the newer.
-func secretsOf(ctx context.Context, l *canon.Look, c canon.Card) (attributes, error) {
+func secretsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (attributes, error) {
 	cards, err := secretCards(ctx, l, c)
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func forGMAlone(own access.Label) bool {
 
 // gmPart is the card of the GM's notes: only one that is the GM's alone will do, whatever
 // else bears the name.
-func gmPart(ctx context.Context, l *canon.Look, c canon.Card) (canon.Card, bool, error) {
+func gmPart(ctx context.Context, l *canon.Snapshot, c canon.Card) (canon.Card, bool, error) {
 	all, err := below(ctx, l, c, partNotes)
 	for _, o := range all {
 		if forGMAlone(o.Label) {
@@ -202,7 +202,7 @@ func gmPart(ctx context.Context, l *canon.Look, c canon.Card) (canon.Card, bool,
 }
 
 // tagsOf are an entity's tags as they are written in its part X+tags.
-func tagsOf(ctx context.Context, l *canon.Look, c canon.Card) ([]string, error) {
+func tagsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]string, error) {
 	cards, err := below(ctx, l, c, partTags)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func tagsOf(ctx context.Context, l *canon.Look, c canon.Card) ([]string, error) 
 }
 
 // entityOf finds an entity in sight by its id.
-func entityOf(ctx context.Context, l *canon.Look, id ref) (canon.Card, error) {
+func entityOf(ctx context.Context, l *canon.Snapshot, id ref) (canon.Card, error) {
 	c, ok, err := l.ByID(ctx, id.card())
 	if err != nil {
 		return canon.Card{}, err
@@ -263,7 +263,7 @@ type entity struct {
 }
 
 // held is an entity as the tags of what was read know it. It is to be described whole.
-func (e entity) held(l *canon.Look) op.Held {
+func (e entity) held(l *canon.Snapshot) op.Held {
 	world, notes := l.World().ID, ""
 	if e.GMNotes != nil {
 		notes = *e.GMNotes
@@ -318,7 +318,7 @@ const (
 const shownRelations = 50
 
 // describe reads an entity in full.
-func describe(ctx context.Context, l *canon.Look, c canon.Card) (entity, error) {
+func describe(ctx context.Context, l *canon.Snapshot, c canon.Card) (entity, error) {
 	f, err := facetsOf(ctx, l, c)
 	if err != nil {
 		return entity{}, err
@@ -348,7 +348,7 @@ func describe(ctx context.Context, l *canon.Look, c canon.Card) (entity, error) 
 }
 
 // addForGM adds what only the GM is told.
-func (e *entity) addForGM(ctx context.Context, l *canon.Look, c canon.Card, f facets) error {
+func (e *entity) addForGM(ctx context.Context, l *canon.Snapshot, c canon.Card, f facets) error {
 	e.SecretAttributes = slices.Sorted(maps.Keys(f.secrets.shown()))
 	e.GMNotes, e.DiscoveredSession = &f.noteText, f.discovered
 	e.KnownTo = openTo(l, c.Label)

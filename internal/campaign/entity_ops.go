@@ -98,7 +98,7 @@ func entityCreate(ctx context.Context, d *deps, c *op.Call, in entityCreateIn) (
 	return commit(ctx, d, c, task[writtenEntity]{
 		plan: func(p *canon.Plan) error {
 			if !in.AllowSimilar {
-				list, err := similar(ctx, p.Look, in.Name, canon.CardID{})
+				list, err := similar(ctx, p.Snapshot, in.Name, canon.CardID{})
 				if err == nil {
 					err = resembles(list)
 				}
@@ -110,12 +110,12 @@ func entityCreate(ctx context.Context, d *deps, c *op.Call, in entityCreateIn) (
 			p.Target(card.ID)
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (writtenEntity, error) { return replyEntity(ctx, l, c, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenEntity, error) { return replyEntity(ctx, l, c, r) },
 	})
 }
 
 // replyEntity describes the entity that a call wrote.
-func replyEntity(ctx context.Context, l *canon.Look, c *op.Call, r canon.Receipt) (writtenEntity, error) {
+func replyEntity(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (writtenEntity, error) {
 	card, ok, err := target(ctx, l, r, 0)
 	if err == nil && !ok {
 		err = gone("the entity")
@@ -158,7 +158,7 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 	draft.name, draft.kind, draft.description = in.Name, in.EntityType, in.Description
 	return commit(ctx, d, c, task[writtenEntity]{
 		plan: func(p *canon.Plan) error {
-			card, err := entityOf(ctx, p.Look, in.EntityID)
+			card, err := entityOf(ctx, p.Snapshot, in.EntityID)
 			if err != nil {
 				return err
 			}
@@ -169,7 +169,7 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 			_, err = draft.update(ctx, p, card)
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (writtenEntity, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenEntity, error) {
 			out, err := replyEntity(ctx, l, c, r)
 			if err != nil {
 				return out, err
@@ -183,13 +183,13 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 // fits refuses a change that is meant for another version, and a new name that others
 // resemble.
 func (in entityUpdateIn) fits(ctx context.Context, d *deps, c *op.Call, p *canon.Plan, card canon.Card) error {
-	if err := in.fresh(ctx, d, c, p.Look, card); err != nil {
+	if err := in.fresh(ctx, d, c, p.Snapshot, card); err != nil {
 		return err
 	}
 	if in.Name == nil || in.AllowSimilar || strings.TrimSpace(*in.Name) == card.Name {
 		return nil
 	}
-	list, err := similar(ctx, p.Look, *in.Name, card.ID)
+	list, err := similar(ctx, p.Snapshot, *in.Name, card.ID)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func (in entityUpdateIn) fits(ctx context.Context, d *deps, c *op.Call, p *canon
 
 // fresh refuses a change that is meant for another version, and one that puts a part in
 // the place of the whole.
-func (in entityUpdateIn) fresh(ctx context.Context, d *deps, c *op.Call, l *canon.Look, card canon.Card) error {
+func (in entityUpdateIn) fresh(ctx context.Context, d *deps, c *op.Call, l *canon.Snapshot, card canon.Card) error {
 	e, err := describe(ctx, l, card)
 	if err != nil {
 		return err
@@ -236,13 +236,13 @@ type entityDeleted struct {
 func entityDelete(ctx context.Context, d *deps, c *op.Call, in entityDeleteIn) (entityDeleted, error) {
 	return commit(ctx, d, c, task[entityDeleted]{
 		plan: func(p *canon.Plan) error {
-			card, err := entityOf(ctx, p.Look, in.EntityID)
+			card, err := entityOf(ctx, p.Snapshot, in.EntityID)
 			if err != nil {
 				return err
 			}
 			return p.Trash(card)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (entityDeleted, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (entityDeleted, error) {
 			out := entityDeleted{deleted: deleted{in.EntityID.card().String(), !r.DryRun, r.DryRun}}
 			if !r.DryRun {
 				return out, nil
@@ -253,7 +253,7 @@ func entityDelete(ctx context.Context, d *deps, c *op.Call, in entityDeleteIn) (
 }
 
 // count tells what would go with an entity.
-func (o *entityDeleted) count(ctx context.Context, l *canon.Look, id ref) error {
+func (o *entityDeleted) count(ctx context.Context, l *canon.Snapshot, id ref) error {
 	card, err := entityOf(ctx, l, id)
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ var defaultSecrets = []string{"secrets"}
 
 // secretFields are the names of an entity type's attributes that players do not see: those
 // in the field secret_fields of the card, of type Cardtype, that bears the type's name.
-func secretFields(ctx context.Context, l *canon.Look, kind string) ([]string, error) {
+func secretFields(ctx context.Context, l *canon.Snapshot, kind string) ([]string, error) {
 	cards, err := l.Homonyms(ctx, markup.KeyOf(typesOf(kind)[0]))
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func writeSecrets(ctx context.Context, p *canon.Plan, c canon.Card, hidden attri
 	if len(hidden) == 0 {
 		return nil
 	}
-	cards, err := secretCards(ctx, p.Look, c)
+	cards, err := secretCards(ctx, p.Snapshot, c)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func writeTags(ctx context.Context, p *canon.Plan, c canon.Card, tags []string) 
 		}
 	}
 	content := markup.SetItems(items)
-	cards, err := below(ctx, p.Look, c, partTags)
+	cards, err := below(ctx, p.Snapshot, c, partTags)
 	if err != nil {
 		return err
 	}

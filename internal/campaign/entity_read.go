@@ -74,7 +74,7 @@ func (o entitiesOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func entitySearch(ctx context.Context, l *canon.Look, _ *op.Call, in entitySearchIn) (entitiesOut, error) {
+func entitySearch(ctx context.Context, l *canon.Snapshot, _ *op.Call, in entitySearchIn) (entitiesOut, error) {
 	found, pg, err := in.find(ctx, l)
 	if err != nil {
 		return entitiesOut{}, err
@@ -90,7 +90,7 @@ func entitySearch(ctx context.Context, l *canon.Look, _ *op.Call, in entitySearc
 
 // find answers a search. One tag narrows in the index; of several the rest is sieved from
 // what is in sight anyway.
-func (in entitySearchIn) find(ctx context.Context, l *canon.Look) (finding, paged, error) {
+func (in entitySearchIn) find(ctx context.Context, l *canon.Snapshot) (finding, paged, error) {
 	f := canon.Filter{Types: typesOf(in.EntityType)}
 	if len(in.Tags) > 0 {
 		f.Tag = in.Tags[0]
@@ -127,7 +127,7 @@ type finding struct {
 }
 
 // seek lists or searches. What matches no word is taken for a misspelling.
-func seek(ctx context.Context, l *canon.Look, q string, f canon.Filter, p canon.Page) (found finding, err error) {
+func seek(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter, p canon.Page) (found finding, err error) {
 	if q == "" {
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
@@ -156,7 +156,7 @@ type entityGetIn struct {
 	NotesOffset int `json:"notes_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of gm_notes to skip."`
 }
 
-func (d *deps) entityGet(ctx context.Context, l *canon.Look, c *op.Call, in entityGetIn) (entity, error) {
+func (d *deps) entityGet(ctx context.Context, l *canon.Snapshot, c *op.Call, in entityGetIn) (entity, error) {
 	card, err := entityOf(ctx, l, in.EntityID)
 	if err != nil {
 		return entity{}, err
@@ -220,7 +220,7 @@ type compareOut struct {
 	Related     []string     `json:"related" jsonschema:"How the first is related to the second."`
 }
 
-func entityCompare(ctx context.Context, l *canon.Look, _ *op.Call, in compareIn) (compareOut, error) {
+func entityCompare(ctx context.Context, l *canon.Snapshot, _ *op.Call, in compareIn) (compareOut, error) {
 	var sides [2]entity
 	for i, id := range []ref{in.EntityID, in.OtherID} {
 		c, err := entityOf(ctx, l, id)

@@ -56,7 +56,7 @@ func orEmpty(s string) any {
 
 // create plans a new entity, which the players see where open is set.
 func (d draftOf) create(ctx context.Context, p *canon.Plan, open bool) (canon.Card, error) {
-	names, err := secretFields(ctx, p.Look, *d.kind)
+	names, err := secretFields(ctx, p.Snapshot, *d.kind)
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -108,11 +108,11 @@ func (d draftOf) update(ctx context.Context, p *canon.Plan, c canon.Card) (canon
 
 // overwrite plans a change of an entity whatever its sources say.
 func (d draftOf) overwrite(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
-	kept, err := secretsOf(ctx, p.Look, c)
+	kept, err := secretsOf(ctx, p.Snapshot, c)
 	if err != nil {
 		return canon.Card{}, err
 	}
-	names, err := secretFields(ctx, p.Look, kindOf(c))
+	names, err := secretFields(ctx, p.Snapshot, kindOf(c))
 	if err != nil {
 		return canon.Card{}, err
 	}

@@ -102,7 +102,7 @@ func (o mapOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func relationshipMap(ctx context.Context, l *canon.Look, _ *op.Call, in mapIn) (mapOut, error) {
+func relationshipMap(ctx context.Context, l *canon.Snapshot, _ *op.Call, in mapIn) (mapOut, error) {
 	center, err := entityOf(ctx, l, in.EntityID)
 	if err != nil {
 		return mapOut{}, err
@@ -130,7 +130,7 @@ func relationshipMap(ctx context.Context, l *canon.Look, _ *op.Call, in mapIn) (
 }
 
 // again makes the call for the nodes from an offset on.
-func (in mapIn) again(l *canon.Look) func(offset int) *goOn {
+func (in mapIn) again(l *canon.Snapshot) func(offset int) *goOn {
 	return func(offset int) *goOn {
 		return &goOn{"relationship_map", map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID, "depth": in.Depth, "offset": offset}}
 	}

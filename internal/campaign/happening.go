@@ -92,13 +92,13 @@ func (h happening) add(ctx context.Context, p *canon.Plan) (canon.Card, error) {
 func involve(ctx context.Context, p *canon.Plan, c canon.Card, entities []ref) error {
 	want := map[canon.CardID]bool{}
 	for _, id := range entities {
-		e, err := entityOf(ctx, p.Look, id)
+		e, err := entityOf(ctx, p.Snapshot, id)
 		if err != nil {
 			return err
 		}
 		want[e.ID] = true
 	}
-	old, err := allLinks(ctx, p.Look, canon.LinkQuery{From: c.ID, Kinds: []string{kindInvolves}})
+	old, err := allLinks(ctx, p.Snapshot, canon.LinkQuery{From: c.ID, Kinds: []string{kindInvolves}})
 	if err != nil {
 		return err
 	}

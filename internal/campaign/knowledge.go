@@ -40,7 +40,7 @@ func (c calling) of(field, id string) bool {
 }
 
 // historyOf reads the history of a campaign, as its GM sees it.
-func historyOf(ctx context.Context, l *canon.Look) (h history, err error) {
+func historyOf(ctx context.Context, l *canon.Snapshot) (h history, err error) {
 	h.now = l.Now()
 	err = eachSession(ctx, l, func(c canon.Card, r record) error {
 		at, ok, err := completion(ctx, l, c)
@@ -74,7 +74,7 @@ func historyOf(ctx context.Context, l *canon.Look) (h history, err error) {
 }
 
 // completion is the commit in which a session was completed first.
-func completion(ctx context.Context, l *canon.Look, c canon.Card) (at canon.Seq, found bool, err error) {
+func completion(ctx context.Context, l *canon.Snapshot, c canon.Card) (at canon.Seq, found bool, err error) {
 	for p := (canon.Page{Limit: 100}); ; p.Offset += p.Limit {
 		versions, _, err := l.Versions(ctx, c.ID, p)
 		if err != nil {
@@ -138,7 +138,7 @@ func (h history) later(number int) map[string]canon.Seq {
 
 // knowing is what one audience knew at a time.
 type knowing struct {
-	l     *canon.Look // the GM's
+	l     *canon.Snapshot // the GM's
 	view  access.View
 	at    canon.Seq
 	later map[string]canon.Seq

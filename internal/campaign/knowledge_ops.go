@@ -19,7 +19,7 @@ func knowledgeOps(d *deps) []*op.Operation {
 		Doc: "See exactly what a player gets from one of the reads, before or after a revelation. For the GM. " +
 			"subject is a player to whom things were revealed by name; without it, any player.",
 		Route:    "POST /api/campaigns/{campaign_id}/preview",
-		Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser,
+		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser,
 		Examples: []op.Example{
 			{Title: "What one player finds", Input: `{"campaign_id": "ashlar-pass", "subject": "player-ada", "tool": "entity_search", "arguments": {"query": "matron"}}`},
 		},
@@ -75,7 +75,7 @@ func (o knowledgeOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func playerKnowledge(ctx context.Context, l *canon.Look, _ *op.Call, in knowledgeIn) (knowledgeOut, error) {
+func playerKnowledge(ctx context.Context, l *canon.Snapshot, _ *op.Call, in knowledgeIn) (knowledgeOut, error) {
 	k, err := in.knowing(ctx, l)
 	if err != nil {
 		return knowledgeOut{}, err
@@ -95,7 +95,7 @@ func playerKnowledge(ctx context.Context, l *canon.Look, _ *op.Call, in knowledg
 }
 
 // knowing is the audience and the time that are asked about.
-func (in knowledgeIn) knowing(ctx context.Context, l *canon.Look) (knowing, error) {
+func (in knowledgeIn) knowing(ctx context.Context, l *canon.Snapshot) (knowing, error) {
 	k := knowing{l: l, view: access.View{Level: access.LevelUser, Subject: in.Subject, Ceiling: l.View().Level}, at: l.Now()}
 	if in.Subject != "" {
 		if err := access.CheckSubject(in.Subject); err != nil {

@@ -50,7 +50,7 @@ func (a actor) sessionSurfaces() string {
 func (a actor) versions() string {
 	a.s.t.Helper()
 	var all []any
-	err := a.s.canon.Look(a.s.t.Context(), a.admitted(), func(l *canon.Look) error {
+	err := a.s.canon.Read(a.s.t.Context(), a.admitted(), func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(a.s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})
 		for _, c := range cards {
 			versions, _, err := l.Versions(a.s.t.Context(), c.ID, canon.Page{Limit: 100})

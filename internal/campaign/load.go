@@ -123,7 +123,7 @@ func Load(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS) (err
 		steps = append(steps, l.conflict(i))
 	}
 	for n, step := range steps {
-		if _, err := c.Change(ctx, g.Part(fmt.Sprint(n), [32]byte{}), step); err != nil {
+		if _, err := c.Update(ctx, g.Part(fmt.Sprint(n), [32]byte{}), step); err != nil {
 			return fmt.Errorf("step %d: %w", n+1, err)
 		}
 	}
@@ -232,7 +232,7 @@ func (l *loader) relation(source, typ, target string) (in relateIn, err error) {
 }
 
 func (l *loader) putEvents(p *canon.Plan) error {
-	cal, err := calendarOf(l.ctx, p.Look)
+	cal, err := calendarOf(l.ctx, p.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (l *loader) session(i int) (steps []func(*canon.Plan) error) {
 		return err
 	})
 	steps = append(steps, func(p *canon.Plan) error {
-		c, err := sessionByID(l.ctx, p.Look, "session", id)
+		c, err := sessionByID(l.ctx, p.Snapshot, "session", id)
 		if err != nil {
 			return err
 		}
@@ -337,11 +337,11 @@ func (l *loader) relationship(p *canon.Plan, text string) (ref, error) {
 	if err != nil {
 		return "", err
 	}
-	at, err := placeOf(l.ctx, p.Look, in)
+	at, err := placeOf(l.ctx, p.Snapshot, in)
 	if err != nil {
 		return "", err
 	}
-	k, ok, err := at.find(l.ctx, p.Look)
+	k, ok, err := at.find(l.ctx, p.Snapshot)
 	if err == nil && !ok {
 		err = fmt.Errorf("there is no relationship %q on file", text)
 	}
@@ -356,7 +356,7 @@ func (l *loader) conflict(i int) func(*canon.Plan) error {
 		if err != nil {
 			return err
 		}
-		c, err := entityOf(l.ctx, p.Look, id)
+		c, err := entityOf(l.ctx, p.Snapshot, id)
 		if err != nil {
 			return err
 		}

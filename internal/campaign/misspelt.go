@@ -24,7 +24,7 @@ const (
 // misspelt finds entities in sight whose names resemble a query that matches nothing. A
 // name of several words resembles it as a whole; of one word there are slips in longer
 // names too. Either is looked for where the other finds nothing.
-func misspelt(ctx context.Context, l *canon.Look, q string, f canon.Filter) ([]canon.Card, error) {
+func misspelt(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter) ([]canon.Card, error) {
 	words := strings.Fields(markup.Fold(q))
 	ways := []func() ([]canon.Card, error){
 		func() ([]canon.Card, error) {
@@ -46,7 +46,7 @@ func misspelt(ctx context.Context, l *canon.Look, q string, f canon.Filter) ([]c
 
 // slipsOf finds names in which each of some words is a slip of one. It looks at those that
 // hold either half of the longest: one slip leaves a half as it is.
-func slipsOf(ctx context.Context, l *canon.Look, words []string, f canon.Filter) ([]canon.Card, error) {
+func slipsOf(ctx context.Context, l *canon.Snapshot, words []string, f canon.Filter) ([]canon.Card, error) {
 	letters := []rune(slices.MaxFunc(append(words, ""), func(a, b string) int {
 		return cmp.Compare(utf8.RuneCountInString(a), utf8.RuneCountInString(b))
 	}))

@@ -85,7 +85,7 @@ type campaignOut struct {
 	AtLeast     bool   `json:"stats_are_lower_bounds,omitzero" jsonschema:"There are more than the counts say."`
 }
 
-func campaignGet(ctx context.Context, l *canon.Look, c *op.Call, _ campaignGetIn) (campaignOut, error) {
+func campaignGet(ctx context.Context, l *canon.Snapshot, c *op.Call, _ campaignGetIn) (campaignOut, error) {
 	w := l.World()
 	out := campaignOut{campaign: campaignOf(w, c.Grant.Role()), Description: clean(w.Settings.Description)}
 	use, err := l.TypeUse(ctx)

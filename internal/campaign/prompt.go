@@ -21,28 +21,28 @@ func prompts(d *deps) []*op.Prompt {
 	return []*op.Prompt{
 		{
 			Name: "prepare-session", Title: "Prepare a session", Doc: "Prepare the next evening of play from what is open in the campaign.",
-			Surfaces: []string{Surface}, Least: access.RoleGM, Args: []op.PromptArg{session, {Name: "focus", Doc: "What the evening should be about"}},
+			Surfaces: []string{Surface}, MinRole: access.RoleGM, Args: []op.PromptArg{session, {Name: "focus", Doc: "What the evening should be about"}},
 			Render: d.rendered(prepareSession),
 		},
 		{
 			Name: "recap-session", Title: "Recap a session", Doc: "Write a recap of a session for the players.",
-			Surfaces: []string{Surface}, Least: access.RoleUser, Args: []op.PromptArg{session, {Name: "tone", Doc: "How it should sound, such as a newspaper of the day"}},
+			Surfaces: []string{Surface}, MinRole: access.RoleUser, Args: []op.PromptArg{session, {Name: "tone", Doc: "How it should sound, such as a newspaper of the day"}},
 			Render: d.rendered(recapSession),
 		},
 		{
 			Name: "what-do-players-know", Title: "What do the players know", Doc: "Sum up what the players know of somebody or something, and what they do not.",
-			Surfaces: []string{Surface}, Least: access.RoleGM,
+			Surfaces: []string{Surface}, MinRole: access.RoleGM,
 			Args:   []op.PromptArg{{Name: "entity", Doc: "Name of the entity", Required: true}, {Name: "session", Doc: "As of the session of this number"}},
 			Render: d.rendered(whatPlayersKnow), Complete: d.completeName,
 		},
 	}
 }
 
-type promptText func(ctx context.Context, l *canon.Look, args map[string]string) (string, error)
+type promptText func(ctx context.Context, l *canon.Snapshot, args map[string]string) (string, error)
 
 func (d *deps) rendered(f promptText) func(context.Context, *op.Call, map[string]string) (string, error) {
 	return func(ctx context.Context, c *op.Call, args map[string]string) (text string, err error) {
-		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			text, err = f(ctx, l, args)
 			return err
 		})
@@ -55,7 +55,7 @@ func (d *deps) completeName(ctx context.Context, c *op.Call, arg, prefix string)
 	if arg != "entity" {
 		return nil, nil
 	}
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		all, err := l.Complete(ctx, prefix, 50)
 		for _, name := range all {
 			e, ok, err := l.Exists(ctx, name)
@@ -73,7 +73,7 @@ func (d *deps) completeName(ctx context.Context, c *op.Call, arg, prefix string)
 
 // sessionAsked is the session of a number given as text, or else the first in sight for
 // which fits holds, counted from the end where last is set; the zero session for none.
-func sessionAsked(ctx context.Context, l *canon.Look, number string, fits func(record) bool) (session, error) {
+func sessionAsked(ctx context.Context, l *canon.Snapshot, number string, fits func(record) bool) (session, error) {
 	wanted := -1
 	if number = strings.TrimSpace(number); number != "" {
 		n, err := strconv.Atoi(number)
@@ -100,7 +100,7 @@ func sessionAsked(ctx context.Context, l *canon.Look, number string, fits func(r
 	return sessionFrom(ctx, l, found)
 }
 
-func prepareSession(ctx context.Context, l *canon.Look, args map[string]string) (string, error) {
+func prepareSession(ctx context.Context, l *canon.Snapshot, args map[string]string) (string, error) {
 	first := false
 	next, err := sessionAsked(ctx, l, args["session"], func(r record) bool {
 		fits := r.Status == planned && !first
@@ -137,7 +137,7 @@ func oneOf(s session, otherwise string) string {
 	return sessionName(s.Number)
 }
 
-func recapSession(ctx context.Context, l *canon.Look, args map[string]string) (string, error) {
+func recapSession(ctx context.Context, l *canon.Snapshot, args map[string]string) (string, error) {
 	s, err := sessionAsked(ctx, l, args["session"], func(r record) bool { return r.Status == completed })
 	if err != nil {
 		return "", err
@@ -159,7 +159,7 @@ func recapSession(ctx context.Context, l *canon.Look, args map[string]string) (s
 	return b.String(), nil
 }
 
-func whatPlayersKnow(ctx context.Context, l *canon.Look, args map[string]string) (string, error) {
+func whatPlayersKnow(ctx context.Context, l *canon.Snapshot, args map[string]string) (string, error) {
 	c, ok, err := l.Exists(ctx, args["entity"])
 	if err != nil {
 		return "", err

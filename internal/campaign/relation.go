@@ -62,7 +62,7 @@ func wording(name string) string {
 }
 
 // tiesOf are the types that somebody sees: everybody's, then the campaign's by name.
-func tiesOf(ctx context.Context, l *canon.Look) ([]tie, error) {
+func tiesOf(ctx context.Context, l *canon.Snapshot) ([]tie, error) {
 	all := slices.Clone(ties)
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
 		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeRelation}, p)
@@ -136,7 +136,7 @@ type relatedness struct {
 
 // relationsOf are an entity's relationships in sight, by type and name, at most
 // shownRelations, and how many there are beside.
-func relationsOf(ctx context.Context, l *canon.Look, c canon.Card) (list []relatedness, more int, err error) {
+func relationsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (list []relatedness, more int, err error) {
 	p := canon.Page{Limit: shownRelations}
 	from, n, err := l.Links(ctx, canon.LinkQuery{From: c.ID, Kinds: []string{kindRelation}, Page: p})
 	if err != nil {
@@ -154,7 +154,7 @@ func relationsOf(ctx context.Context, l *canon.Look, c canon.Card) (list []relat
 }
 
 // seenFrom puts links in the words of one of their ends, by type, then name.
-func seenFrom(ctx context.Context, l *canon.Look, end canon.CardID, links []canon.Link) ([]relatedness, error) {
+func seenFrom(ctx context.Context, l *canon.Snapshot, end canon.CardID, links []canon.Link) ([]relatedness, error) {
 	others := make([]canon.CardID, len(links))
 	for i, k := range links {
 		if others[i] = k.To; k.To == end {
@@ -180,7 +180,7 @@ func seenFrom(ctx context.Context, l *canon.Look, end canon.CardID, links []cano
 }
 
 // mentions are cards in sight by their ids.
-func mentions(ctx context.Context, l *canon.Look, ids []canon.CardID) (map[canon.CardID]mention, error) {
+func mentions(ctx context.Context, l *canon.Snapshot, ids []canon.CardID) (map[canon.CardID]mention, error) {
 	cards, err := l.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func mentions(ctx context.Context, l *canon.Look, ids []canon.CardID) (map[canon
 
 // relate plans a relationship.
 func relate(ctx context.Context, p *canon.Plan, in relateIn) error {
-	between, err := placeOf(ctx, p.Look, in)
+	between, err := placeOf(ctx, p.Snapshot, in)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ type place struct {
 	tie
 }
 
-func placeOf(ctx context.Context, l *canon.Look, in relateIn) (place, error) {
+func placeOf(ctx context.Context, l *canon.Snapshot, in relateIn) (place, error) {
 	a, err := entityOf(ctx, l, in.SourceID)
 	if err != nil {
 		return place{}, err
@@ -237,7 +237,7 @@ func between(a, b canon.CardID, t tie, turned bool) place {
 }
 
 // find gives the relationship at a place, where one is in sight.
-func (at place) find(ctx context.Context, l *canon.Look) (canon.Link, bool, error) {
+func (at place) find(ctx context.Context, l *canon.Snapshot) (canon.Link, bool, error) {
 	list, _, err := l.Links(ctx, canon.LinkQuery{From: at.from, To: at.to, Kinds: []string{kindRelation}, Page: canon.Page{Limit: 1000}})
 	for _, k := range list {
 		if bondOf(k).Type == at.Name {
@@ -257,7 +257,7 @@ type terms struct {
 // bind plans a relationship between two cards in sight. Its id follows from its place, so
 // that of two who make the same one the second is told.
 func bind(ctx context.Context, p *canon.Plan, at place, terms terms) error {
-	old, ok, err := at.find(ctx, p.Look)
+	old, ok, err := at.find(ctx, p.Snapshot)
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ type relation struct {
 	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the relationship, where they see both ends."`
 }
 
-func relationOf(ctx context.Context, l *canon.Look, k canon.Link) (relation, error) {
+func relationOf(ctx context.Context, l *canon.Snapshot, k canon.Link) (relation, error) {
 	names, err := mentions(ctx, l, []canon.CardID{k.From, k.To})
 	b := bondOf(k)
 	return relation{k.ID, b.Type, b.Inverse, names[k.From], names[k.To], b.Tone, b.Strength, openTo(l, k.Label)}, err
@@ -92,7 +92,7 @@ func relationOf(ctx context.Context, l *canon.Look, k canon.Link) (relation, err
 func relationshipCreate(ctx context.Context, d *deps, c *op.Call, in relateIn) (relation, error) {
 	return commit(ctx, d, c, task[relation]{
 		plan: func(p *canon.Plan) error { return relate(ctx, p, in) },
-		reply: func(l *canon.Look, _ canon.Receipt) (relation, error) {
+		reply: func(l *canon.Snapshot, _ canon.Receipt) (relation, error) {
 			at, err := placeOf(ctx, l, in)
 			if err != nil {
 				return relation{}, err
@@ -124,7 +124,7 @@ type deleted struct {
 func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn) (deleted, error) {
 	return commit(ctx, d, c, task[deleted]{
 		plan: func(p *canon.Plan) error {
-			k, err := relationByID(ctx, p.Look, in.RelationshipID)
+			k, err := relationByID(ctx, p.Snapshot, in.RelationshipID)
 			if err != nil {
 				return err
 			}
@@ -132,14 +132,14 @@ func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn)
 			p.Unlink(k)
 			return nil
 		},
-		reply: func(_ *canon.Look, r canon.Receipt) (deleted, error) {
+		reply: func(_ *canon.Snapshot, r canon.Receipt) (deleted, error) {
 			return deleted{in.RelationshipID.link().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})
 }
 
 // relationByID finds a relationship in sight.
-func relationByID(ctx context.Context, l *canon.Look, id ref) (canon.Link, error) {
+func relationByID(ctx context.Context, l *canon.Snapshot, id ref) (canon.Link, error) {
 	k, ok, err := l.LinkByID(ctx, id.link())
 	if err == nil && (!ok || k.Kind != kindRelation) {
 		err = absent("relationship", id, "relationship_map")
@@ -153,7 +153,7 @@ type tiesOut struct {
 	Types []tie `json:"types"`
 }
 
-func relationshipTypes(ctx context.Context, l *canon.Look, _ *op.Call, _ tiesIn) (tiesOut, error) {
+func relationshipTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ tiesIn) (tiesOut, error) {
 	all, err := tiesOf(ctx, l)
 	return tiesOut{all}, err
 }
@@ -192,13 +192,13 @@ func relationshipTypeCreate(ctx context.Context, d *deps, c *op.Call, in tieIn) 
 			_, err := newTie(ctx, p, t)
 			return err
 		},
-		reply: func(*canon.Look, canon.Receipt) (tie, error) { return t, nil },
+		reply: func(*canon.Snapshot, canon.Receipt) (tie, error) { return t, nil },
 	})
 }
 
 // newTie plans a type of relationship, for the GM to know.
 func newTie(ctx context.Context, p *canon.Plan, t tie) (canon.Card, error) {
-	all, err := tiesOf(ctx, p.Look)
+	all, err := tiesOf(ctx, p.Snapshot)
 	if err != nil {
 		return canon.Card{}, err
 	}

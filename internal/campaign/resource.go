@@ -24,7 +24,7 @@ const base = "imagineer://campaigns/"
 func resources(d *deps) []*op.Resource {
 	all := []*op.Resource{
 		d.resource(base+"{id}/entities/{entity_id}", "campaign-entity", "Entity", "One entity of a campaign, as you may see it.",
-			func(ctx context.Context, l *canon.Look, vars map[string]string) (any, time.Time, error) {
+			func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
 				c, err := entityOf(ctx, l, ref(vars["entity_id"]))
 				if err != nil {
 					return nil, time.Time{}, err
@@ -58,14 +58,14 @@ func resources(d *deps) []*op.Resource {
 }
 
 // reader gives what a resource holds, and when its card was changed where it is one.
-type reader func(ctx context.Context, l *canon.Look, vars map[string]string) (any, time.Time, error)
+type reader func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error)
 
 func (d *deps) resource(template, name, title, doc string, read reader) *op.Resource {
 	return &op.Resource{
 		Template: template, Name: name, Title: title, Doc: doc, MIME: "application/json",
-		Surfaces: []string{Surface}, Least: access.RoleUser, WorldVar: "id",
+		Surfaces: []string{Surface}, MinRole: access.RoleUser, WorldVar: "id",
 		Read: func(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
-			err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+			err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 				v, modified, err := read(ctx, l, vars)
 				if err != nil {
 					return err
@@ -80,10 +80,10 @@ func (d *deps) resource(template, name, title, doc string, read reader) *op.Reso
 }
 
 // listing gives a page of a list, as an object with the list, its total and next.
-type listing func(ctx context.Context, l *canon.Look, p page) (rows any, pg paged, name string, err error)
+type listing func(ctx context.Context, l *canon.Snapshot, p page) (rows any, pg paged, name string, err error)
 
 // at reads the page that a cursor begins.
-func (list listing) at(ctx context.Context, l *canon.Look, vars map[string]string) (any, time.Time, error) {
+func (list listing) at(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
 	p := page{Limit: resourcePage}
 	if cursor, ok := vars["cursor"]; ok {
 		n, err := strconv.Atoi(cursor)
@@ -100,17 +100,17 @@ func (list listing) at(ctx context.Context, l *canon.Look, vars map[string]strin
 	return out, time.Time{}, err
 }
 
-func entitiesListed(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
+func entitiesListed(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
 	out, err := entitySearch(ctx, l, nil, entitySearchIn{page: p})
 	return out.Entities, out.paged, "entities", err
 }
 
-func listedEvents(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
+func listedEvents(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
 	out, err := timelineQuery(ctx, l, nil, timelineIn{page: p})
 	return out.Events, out.paged, "timeline", err
 }
 
-func listedSessions(ctx context.Context, l *canon.Look, p page) (any, paged, string, error) {
+func listedSessions(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
 	out, err := sessionList(ctx, l, nil, sessionListIn{page: p})
 	return out.Sessions, out.paged, "sessions", err
 }
@@ -118,7 +118,7 @@ func listedSessions(ctx context.Context, l *canon.Look, p page) (any, paged, str
 // listOnce lists the first page of one of the campaign's lists.
 func (d *deps) listOnce(name, title string) func(context.Context, *op.Call) ([]op.Listed, error) {
 	return func(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
-		err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			slug := l.World().Slug
 			items = []op.Listed{{URI: base + slug + "/" + name, Name: slug + " " + name, Title: title}}
 			return nil
@@ -132,7 +132,7 @@ const listedEntities = 10
 
 // listEntities lists the entities that changed lately.
 func (d *deps) listEntities(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		recent, err := l.Recent(ctx)
 		for _, e := range recent {
 			if kindOf(e) != "" && len(items) < listedEntities {
@@ -151,7 +151,7 @@ func (d *deps) completeEntity(ctx context.Context, c *op.Call, variable, prefix 
 	if variable != "entity_id" {
 		return nil, nil
 	}
-	err = d.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		names, err := l.Complete(ctx, prefix, 20)
 		if err != nil {
 			return err

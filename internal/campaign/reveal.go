@@ -134,7 +134,7 @@ func (in revealIn) commit(ctx context.Context, d *deps, c *op.Call, t turn) (rev
 	}
 	return commit(ctx, d, c, task[revealOut]{
 		plan: func(p *canon.Plan) error { return in.plan(ctx, p, t) },
-		reply: func(l *canon.Look, r canon.Receipt) (revealOut, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (revealOut, error) {
 			out := revealOut{Items: []opened{}, DryRun: r.DryRun}
 			for _, it := range in.Items {
 				for field, id := range it.given() {
@@ -160,7 +160,7 @@ type revelation struct {
 func (in revealIn) plan(ctx context.Context, p *canon.Plan, t turn) error {
 	done := revelation{Items: in.Items, To: in.To}
 	if in.SessionID != "" {
-		s, err := sessionByID(ctx, p.Look, "session_id", in.SessionID)
+		s, err := sessionByID(ctx, p.Snapshot, "session_id", in.SessionID)
 		if err != nil {
 			return err
 		}
@@ -189,11 +189,11 @@ func (t turn) discover(ctx context.Context, p *canon.Plan, it item, session *int
 	if !t.finds || session == nil || it.EntityID == "" {
 		return nil
 	}
-	c, err := entityOf(ctx, p.Look, it.EntityID)
+	c, err := entityOf(ctx, p.Snapshot, it.EntityID)
 	if err != nil {
 		return err
 	}
-	f, err := facetsOf(ctx, p.Look, c)
+	f, err := facetsOf(ctx, p.Snapshot, c)
 	if err != nil || f.discovered != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (t turn) discover(ctx context.Context, p *canon.Plan, it item, session *int
 func (t turn) apply(ctx context.Context, p *canon.Plan, field string, id ref, to audience) error {
 	switch field {
 	case "entity_id":
-		c, err := entityOf(ctx, p.Look, id)
+		c, err := entityOf(ctx, p.Snapshot, id)
 		if err != nil {
 			return err
 		}
@@ -214,7 +214,7 @@ func (t turn) apply(ctx context.Context, p *canon.Plan, field string, id ref, to
 	case "event_id":
 		return t.happened(ctx, p, id, to)
 	}
-	k, err := relationByID(ctx, p.Look, id)
+	k, err := relationByID(ctx, p.Snapshot, id)
 	if err != nil {
 		return err
 	}
@@ -240,11 +240,11 @@ func (t turn) relabel(p *canon.Plan, c canon.Card, to audience) error {
 }
 
 func (t turn) secrets(ctx context.Context, p *canon.Plan, id ref, to audience) error {
-	c, err := entityOf(ctx, p.Look, id)
+	c, err := entityOf(ctx, p.Snapshot, id)
 	if err != nil {
 		return err
 	}
-	cards, err := secretCards(ctx, p.Look, c)
+	cards, err := secretCards(ctx, p.Snapshot, c)
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (t turn) secrets(ctx context.Context, p *canon.Plan, id ref, to audience) e
 // happened changes who sees a timeline event. Its card is named after what it says, and
 // gets another name where one of that name is open to the same already.
 func (t turn) happened(ctx context.Context, p *canon.Plan, id ref, to audience) error {
-	c, err := eventOf(ctx, p.Look, id)
+	c, err := eventOf(ctx, p.Snapshot, id)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (t turn) happened(ctx context.Context, p *canon.Plan, id ref, to audience) 
 }
 
 // labelOf is who sees a thing now.
-func labelOf(ctx context.Context, l *canon.Look, field string, id ref) (access.Label, error) {
+func labelOf(ctx context.Context, l *canon.Snapshot, field string, id ref) (access.Label, error) {
 	switch field {
 	case "relationship_id":
 		k, err := relationByID(ctx, l, id)

@@ -84,7 +84,7 @@ func TestRolesAtEveryTool(t *testing.T) {
 			if !strings.Contains(string(o.Doc), "For the GM.") != forAll[o.Name] {
 				t.Errorf("the description of %s does not say whom it is for", o.Name)
 			}
-			if o.Least > access.RoleUser {
+			if o.MinRole > access.RoleUser {
 				t.Errorf("%s is not listed to players", o.Name)
 			}
 			input = filled(input, id)

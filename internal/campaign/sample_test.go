@@ -66,7 +66,7 @@ func (a actor) admitted() access.Grant {
 func (a actor) inSight() (names []string, texts map[string]string) {
 	a.s.t.Helper()
 	texts = map[string]string{}
-	err := a.s.canon.Look(a.s.t.Context(), a.admitted(), func(l *canon.Look) error {
+	err := a.s.canon.Read(a.s.t.Context(), a.admitted(), func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(a.s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})
 		for _, c := range cards {
 			content, err := l.Content(a.s.t.Context(), c)

@@ -202,7 +202,7 @@ func (s *scene) change(plan func(*canon.Plan) error) {
 		s.t.Fatal(err)
 	}
 	s.now = s.now.Add(time.Second)
-	_, err = s.canon.Change(s.t.Context(), a.Grant, plan)
+	_, err = s.canon.Update(s.t.Context(), a.Grant, plan)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ type session struct {
 	NotesPublished *bool        `json:"notes_published,omitzero" jsonschema:"For the GM: whether players read play_notes and actual_notes as they stand here."`
 }
 
-func sessionFrom(ctx context.Context, l *canon.Look, c canon.Card) (session, error) {
+func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session, error) {
 	content, err := l.Content(ctx, c)
 	if err != nil {
 		return session{}, err
@@ -112,7 +112,7 @@ func (s *session) show(n *notes) {
 }
 
 // sessionByID finds a session in sight.
-func sessionByID(ctx context.Context, l *canon.Look, field string, id ref) (canon.Card, error) {
+func sessionByID(ctx context.Context, l *canon.Snapshot, field string, id ref) (canon.Card, error) {
 	c, ok, err := l.ByID(ctx, id.card())
 	if err == nil && (!ok || !isType(c, typeSession)) {
 		e := absent("session", id, "session_list").(*fault.Error)
@@ -161,7 +161,7 @@ func sessionName(number int) string { return "Session " + strconv.Itoa(number) }
 func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, error) {
 	r := in.onto(record{Status: planned, Stage: "prep"})
 	if in.Number == nil {
-		last, err := lastSession(ctx, p.Look)
+		last, err := lastSession(ctx, p.Snapshot)
 		if err != nil {
 			return canon.Card{}, err
 		}
@@ -187,7 +187,7 @@ func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, erro
 }
 
 // lastSession is the highest number of a session in sight; 0 where there is none.
-func lastSession(ctx context.Context, l *canon.Look) (int, error) {
+func lastSession(ctx context.Context, l *canon.Snapshot) (int, error) {
 	last := 0
 	err := eachSession(ctx, l, func(c canon.Card, r record) error {
 		last = max(last, r.Number)
@@ -197,7 +197,7 @@ func lastSession(ctx context.Context, l *canon.Look) (int, error) {
 }
 
 // eachSession calls f for every session in sight, by number.
-func eachSession(ctx context.Context, l *canon.Look, f func(canon.Card, record) error) error {
+func eachSession(ctx context.Context, l *canon.Snapshot, f func(canon.Card, record) error) error {
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
 		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeSession, Sort: canon.SortField}, p)
 		if err != nil {
@@ -221,11 +221,11 @@ func sessionCreate(ctx context.Context, d *deps, c *op.Call, in sessionIn) (sess
 			p.Target(card.ID)
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
 	})
 }
 
-func replySession(ctx context.Context, l *canon.Look, r canon.Receipt) (session, error) {
+func replySession(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (session, error) {
 	card, ok, err := target(ctx, l, r, 0)
 	if err == nil && !ok {
 		err = gone("the session")
@@ -244,14 +244,14 @@ type sessionUpdateIn struct {
 func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn) (session, error) {
 	return commit(ctx, d, c, task[session]{
 		plan: func(p *canon.Plan) error {
-			card, err := sessionByID(ctx, p.Look, "session_id", in.SessionID)
+			card, err := sessionByID(ctx, p.Snapshot, "session_id", in.SessionID)
 			if err != nil {
 				return err
 			}
 			p.Target(card.ID)
 			return in.update(ctx, p, card)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
 	})
 }
 
@@ -304,7 +304,7 @@ func (o sessionsOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func sessionList(ctx context.Context, l *canon.Look, _ *op.Call, in sessionListIn) (sessionsOut, error) {
+func sessionList(ctx context.Context, l *canon.Snapshot, _ *op.Call, in sessionListIn) (sessionsOut, error) {
 	var all []canon.Card
 	err := eachSession(ctx, l, func(c canon.Card, r record) error {
 		if in.Status == "" || r.Status == in.Status {

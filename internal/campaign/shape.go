@@ -94,7 +94,7 @@ func clean(s string) string { return markup.Clean(s) }
 const excerptLength = 200
 
 // excerpt is the beginning of a card's content as plain text.
-func excerpt(ctx context.Context, l *canon.Look, c canon.Card) (string, error) {
+func excerpt(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	content, err := l.Content(ctx, c)
 	if err != nil {
 		return "", err
@@ -158,7 +158,7 @@ func (k knownTo) MarshalJSON() ([]byte, error) {
 func (k knownTo) IsZero() bool { return k.label.Level == access.LevelNone }
 
 // openTo is the label for those who may know of labels, else nothing.
-func openTo(l *canon.Look, label access.Label) knownTo {
+func openTo(l *canon.Snapshot, label access.Label) knownTo {
 	if l.View().Level < access.LevelGM {
 		return knownTo{}
 	}

@@ -28,7 +28,7 @@ const (
 )
 
 // similar are the entities in sight whose names or aliases resemble a name, best first.
-func similar(ctx context.Context, l *canon.Look, name string, own canon.CardID) ([]likeness, error) {
+func similar(ctx context.Context, l *canon.Snapshot, name string, own canon.CardID) ([]likeness, error) {
 	list := []likeness{}
 	add := func(c canon.Card, score float64) {
 		if c.ID != own && kindOf(c) != "" && !slices.ContainsFunc(list, func(x likeness) bool { return x.ID == c.ID }) {

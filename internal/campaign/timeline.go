@@ -36,7 +36,7 @@ type dated struct {
 }
 
 // eventOf finds a timeline event in sight by its id.
-func eventOf(ctx context.Context, l *canon.Look, id ref) (canon.Card, error) {
+func eventOf(ctx context.Context, l *canon.Snapshot, id ref) (canon.Card, error) {
 	c, ok, err := l.ByID(ctx, id.card())
 	if err == nil && (!ok || !isType(c, typeTimeline)) {
 		err = absent("timeline event", id, "timeline_query")
@@ -45,7 +45,7 @@ func eventOf(ctx context.Context, l *canon.Look, id ref) (canon.Card, error) {
 }
 
 // eventsOf describes timeline events, with the entities that are in sight too.
-func eventsOf(ctx context.Context, l *canon.Look, cards []canon.Card) ([]event, error) {
+func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]event, error) {
 	involved, err := involvedIn(ctx, l, cards)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func eventsOf(ctx context.Context, l *canon.Look, cards []canon.Card) ([]event, 
 }
 
 // involvedIn are the entities in sight of each of some events, by name.
-func involvedIn(ctx context.Context, l *canon.Look, events []canon.Card) (map[canon.CardID][]mention, error) {
+func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (map[canon.CardID][]mention, error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func involvedIn(ctx context.Context, l *canon.Look, events []canon.Card) (map[ca
 }
 
 // allLinks are all links that a query finds, up to canon.CountCap.
-func allLinks(ctx context.Context, l *canon.Look, q canon.LinkQuery) (all []canon.Link, err error) {
+func allLinks(ctx context.Context, l *canon.Snapshot, q canon.LinkQuery) (all []canon.Link, err error) {
 	for q.Page = (canon.Page{Limit: 1000}); q.Page.Offset < canon.CountCap; q.Page.Offset += q.Page.Limit {
 		part, _, err := l.Links(ctx, q)
 		if err != nil {
@@ -169,7 +169,7 @@ func whole(m moment) *int64 {
 // covering are the events that begin before a period and yet may lie in it, since their
 // date is coarser than its beginning: "1926" of a period from March 1926 on. Such a date
 // begins exactly where its year, month or day does.
-func (p period) covering(ctx context.Context, l *canon.Look) ([]canon.Card, error) {
+func (p period) covering(ctx context.Context, l *canon.Snapshot) ([]canon.Card, error) {
 	if p.from == nil {
 		return nil, nil
 	}
@@ -186,7 +186,7 @@ func (p period) covering(ctx context.Context, l *canon.Look) ([]canon.Card, erro
 }
 
 // within lists the events of a period, earliest first, and counts them.
-func (p period) within(ctx context.Context, l *canon.Look, pg canon.Page) ([]canon.Card, canon.Total, error) {
+func (p period) within(ctx context.Context, l *canon.Snapshot, pg canon.Page) ([]canon.Card, canon.Total, error) {
 	first, err := p.covering(ctx, l)
 	if err != nil {
 		return nil, canon.Total{}, err
@@ -201,7 +201,7 @@ func (p period) within(ctx context.Context, l *canon.Look, pg canon.Page) ([]can
 }
 
 // of lists the events of a period in which an entity is involved, earliest first.
-func (p period) of(ctx context.Context, l *canon.Look, entity canon.CardID) ([]canon.Card, error) {
+func (p period) of(ctx context.Context, l *canon.Snapshot, entity canon.CardID) ([]canon.Card, error) {
 	links, err := allLinks(ctx, l, canon.LinkQuery{To: entity, Kinds: []string{kindInvolves}})
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ func (o timelineOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, next, ok
 }
 
-func timelineQuery(ctx context.Context, l *canon.Look, _ *op.Call, in timelineIn) (timelineOut, error) {
+func timelineQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in timelineIn) (timelineOut, error) {
 	cal, err := calendarOf(ctx, l)
 	if err != nil {
 		return timelineOut{}, err
@@ -88,7 +88,7 @@ func timelineQuery(ctx context.Context, l *canon.Look, _ *op.Call, in timelineIn
 	return timelineOut{events, pg}, err
 }
 
-func (in timelineIn) find(ctx context.Context, l *canon.Look, p period) ([]canon.Card, paged, error) {
+func (in timelineIn) find(ctx context.Context, l *canon.Snapshot, p period) ([]canon.Card, paged, error) {
 	if in.EntityID == "" {
 		cards, total, err := p.within(ctx, l, in.canon())
 		return cards, pagedAt(in.page, total, len(cards)), err
@@ -121,7 +121,7 @@ func (in timelineAddIn) happening(cal calendar) (happening, error) {
 func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (event, error) {
 	return commit(ctx, d, c, task[event]{
 		plan: func(p *canon.Plan) error {
-			cal, err := calendarOf(ctx, p.Look)
+			cal, err := calendarOf(ctx, p.Snapshot)
 			if err != nil {
 				return err
 			}
@@ -133,12 +133,12 @@ func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (ev
 			p.Target(card.ID)
 			return err
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
 	})
 }
 
 // replyEvent describes the event that a call wrote.
-func replyEvent(ctx context.Context, l *canon.Look, r canon.Receipt) (event, error) {
+func replyEvent(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (event, error) {
 	card, ok, err := target(ctx, l, r, 0)
 	if err == nil && !ok {
 		err = gone("the event")
@@ -166,14 +166,14 @@ type timelineUpdateIn struct {
 func timelineUpdate(ctx context.Context, d *deps, c *op.Call, in timelineUpdateIn) (event, error) {
 	return commit(ctx, d, c, task[event]{
 		plan: func(p *canon.Plan) error {
-			card, err := eventOf(ctx, p.Look, in.EventID)
+			card, err := eventOf(ctx, p.Snapshot, in.EventID)
 			if err != nil {
 				return err
 			}
 			p.Target(card.ID)
 			return in.apply(ctx, p, card)
 		},
-		reply: func(l *canon.Look, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
+		reply: func(l *canon.Snapshot, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
 	})
 }
 
@@ -182,7 +182,7 @@ func (in timelineUpdateIn) apply(ctx context.Context, p *canon.Plan, card canon.
 	if err != nil {
 		return err
 	}
-	now, err := eventsOf(ctx, p.Look, []canon.Card{card})
+	now, err := eventsOf(ctx, p.Snapshot, []canon.Card{card})
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (in timelineUpdateIn) apply(ctx context.Context, p *canon.Plan, card canon.
 	set(&h.Precision, in.Precision)
 	set(&h.description, in.Description)
 	if in.Date != nil || in.Precision != nil || in.Sort != nil {
-		cal, err := calendarOf(ctx, p.Look)
+		cal, err := calendarOf(ctx, p.Snapshot)
 		if err != nil {
 			return err
 		}
@@ -241,13 +241,13 @@ type timelineDeleteIn struct {
 func timelineDelete(ctx context.Context, d *deps, c *op.Call, in timelineDeleteIn) (deleted, error) {
 	return commit(ctx, d, c, task[deleted]{
 		plan: func(p *canon.Plan) error {
-			card, err := eventOf(ctx, p.Look, in.EventID)
+			card, err := eventOf(ctx, p.Snapshot, in.EventID)
 			if err != nil {
 				return err
 			}
 			return p.Trash(card)
 		},
-		reply: func(_ *canon.Look, r canon.Receipt) (deleted, error) {
+		reply: func(_ *canon.Snapshot, r canon.Receipt) (deleted, error) {
 			return deleted{in.EventID.card().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})

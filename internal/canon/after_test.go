@@ -30,7 +30,7 @@ func (r askedReader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.Wo
 	return r.Reader.Worlds(ctx, q)
 }
 
-func (r askedReader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
+func (r askedReader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
 	r.by.n++
 	return r.Reader.FindCards(ctx, s, q)
 }
@@ -60,7 +60,7 @@ func TestAfterAChangeNothingElseIsFound(t *testing.T) {
 					_, err := p.Create(canon.NewCard{Name: "Mill", Content: "Made.", Label: &label})
 					return err
 				}
-				rehearsed, err := s.canon.Change(t.Context(), a.grant.Rehearse(), make)
+				rehearsed, err := s.canon.Update(t.Context(), a.grant.DryRun(), make)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,7 +86,7 @@ func TestAfterAChangeNothingElseIsFound(t *testing.T) {
 func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, after bool) (cards []canon.Card, reads int) {
 	t.Helper()
 	before := store.n
-	find := func(l *canon.Look) error {
+	find := func(l *canon.Snapshot) error {
 		same, err := l.Homonyms(t.Context(), "mill")
 		for _, c := range same {
 			byID, ok, ierr := l.ByID(t.Context(), c.ID)
@@ -97,10 +97,10 @@ func homonymsOf(t *testing.T, s *scene, a actor, r canon.Receipt, store *asked, 
 		cards = same
 		return err
 	}
-	look := s.canon.Look
+	look := s.canon.Read
 	if after {
-		look = func(ctx context.Context, g access.Grant, f func(*canon.Look) error) error {
-			return s.canon.LookAfter(ctx, g, r, f)
+		look = func(ctx context.Context, g access.Grant, f func(*canon.Snapshot) error) error {
+			return s.canon.ReadAfter(ctx, g, r, f)
 		}
 	}
 	if err := look(t.Context(), a.grant, find); err != nil {
@@ -115,15 +115,15 @@ func TestARehearsedTextIsReadWhateverIsHidden(t *testing.T) {
 	s := newScene(t)
 	read := func() (text string) {
 		t.Helper()
-		g := s.as("gm").grant.Rehearse()
-		r, err := s.canon.Change(t.Context(), g, func(p *canon.Plan) error {
+		g := s.as("gm").grant.DryRun()
+		r, err := s.canon.Update(t.Context(), g, func(p *canon.Plan) error {
 			_, err := p.Create(canon.NewCard{Name: "Mill", Content: "The miller drowned."})
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.canon.LookAfter(t.Context(), g, r, func(l *canon.Look) (err error) {
+		if err := s.canon.ReadAfter(t.Context(), g, r, func(l *canon.Snapshot) (err error) {
 			text, err = l.Content(t.Context(), r.Cards[0])
 			return err
 		}); err != nil {

@@ -180,7 +180,7 @@ func (c *Canon) Moment(ctx context.Context, w access.WorldID, f func(Moment)) er
 	}
 	given := false
 	err := c.store.Read(ctx, func(r Reader) error {
-		if err := Foresee(ctx, r, Needs{World: w, Stream: WorldStream(w)}); err != nil {
+		if err := Prefetch(ctx, r, Needs{World: w, Stream: WorldStream(w)}); err != nil {
 			return err
 		}
 		head, err := r.Head(ctx, WorldStream(w))
@@ -320,7 +320,7 @@ func (g *generations) follow(ctx context.Context, r Reader, w access.WorldID, be
 		}
 		records, heads = append(records, rec), append(heads, Head{commit.Seq, commit.Hash})
 	}
-	if err := Foresee(ctx, r, notedNeeds(w, records)); err != nil {
+	if err := Prefetch(ctx, r, notedNeeds(w, records)); err != nil {
 		return err
 	}
 	for i, rec := range records {
@@ -386,7 +386,7 @@ func (g *generations) noteCard(ctx context.Context, r Reader, w access.WorldID, 
 		g.noteAll(access.LevelUser, at)
 		return nil
 	}
-	all := Sight{w, access.View{Level: access.LevelAll}}
+	all := Visibility{w, access.View{Level: access.LevelAll}}
 	c, ok, err := First(r.FindCards(ctx, all, CardQuery{ID: im.ID}))
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ func TestABasisReadsTheWorldOfItsMoment(t *testing.T) {
 	gm.create("Town", "Old.")
 	content := func(basis *canon.Basis) (text string) {
 		t.Helper()
-		if err := s.canon.Look(basis.Rest(t.Context()), gm.grant, func(l *canon.Look) error {
+		if err := s.canon.Read(basis.Rest(t.Context()), gm.grant, func(l *canon.Snapshot) error {
 			c, err := l.Find(t.Context(), "Town")
 			if err == nil {
 				text, err = l.Content(t.Context(), c)
@@ -44,7 +44,7 @@ func TestABasisReadsTheWorldOfItsMoment(t *testing.T) {
 				t.Errorf("in the moment: %q", text)
 			}
 		}
-		if err := s.canon.Look(basis.Rest(t.Context()), gm.grant, func(*canon.Look) error {
+		if err := s.canon.Read(basis.Rest(t.Context()), gm.grant, func(*canon.Snapshot) error {
 			if text := content(basis); text != "New." { // in a snapshot of its own
 				t.Errorf("beside a look: %q", text)
 			}
@@ -101,7 +101,7 @@ func TestASnapshotBehindWhatIsKnownIsNotReadOn(t *testing.T) {
 		moment(func(canon.Moment) {})
 	}
 	moment(func(m canon.Moment) {
-		if err := s.canon.Look(m.Begin().Rest(t.Context()), gm.grant, func(l *canon.Look) error {
+		if err := s.canon.Read(m.Begin().Rest(t.Context()), gm.grant, func(l *canon.Snapshot) error {
 			_, err := l.Find(t.Context(), "Town")
 			return err
 		}); err != nil {

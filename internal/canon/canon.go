@@ -57,14 +57,14 @@ func (c *Canon) time() time.Time { return c.now().UTC().Truncate(time.Millisecon
 // errClosed is the answer to a zero Grant: a call that no Guard admitted.
 var errClosed = fault.New(fault.Internal, "the canon was asked without a grant")
 
-// Look runs f on one snapshot of the grant's world, through the grant's view. The Look
+// Read runs f on one snapshot of the grant's world, through the grant's view. The Snapshot
 // is good only inside f.
-func (c *Canon) Look(ctx context.Context, g access.Grant, f func(*Look) error) error {
+func (c *Canon) Read(ctx context.Context, g access.Grant, f func(*Snapshot) error) error {
 	if !g.Valid() {
 		return errClosed
 	}
 	return c.read(ctx, func(r Reader) error {
-		l, err := c.look(ctx, &memo{Reader: r}, g)
+		l, err := c.openSnapshot(ctx, &memo{Reader: r}, g)
 		if err != nil {
 			return err
 		}
@@ -72,21 +72,21 @@ func (c *Canon) Look(ctx context.Context, g access.Grant, f func(*Look) error) e
 	})
 }
 
-// LookAfter is Look for the answer to a change, which finds the texts of a rehearsed one too:
+// ReadAfter is Look for the answer to a change, which finds the texts of a rehearsed one too:
 // whether a world has the same text, hidden, does not show. Where the change was to make one
 // card, the card and its homonyms are known, as they were when it was made: then nothing is
 // read again.
-func (c *Canon) LookAfter(ctx context.Context, g access.Grant, r Receipt, f func(*Look) error) error {
+func (c *Canon) ReadAfter(ctx context.Context, g access.Grant, r Receipt, f func(*Snapshot) error) error {
 	if !g.Valid() {
 		return errClosed
 	}
 	return c.read(ctx, func(reader Reader) (err error) {
 		m := &memo{Reader: reader, bodies: r.bodies}
-		var l *Look
+		var l *Snapshot
 		if r.seen != nil {
-			l = c.newLook(m, g)
+			l = c.newSnapshot(m, g)
 			m.found, l.world = r.seen.found, r.seen.world
-		} else if l, err = c.look(ctx, m, g); err != nil {
+		} else if l, err = c.openSnapshot(ctx, m, g); err != nil {
 			return err
 		}
 		return l.run(f)
@@ -122,19 +122,19 @@ func (p *Plan) seenAfter(r Receipt) *seen {
 }
 
 // run calls f, and fails where the snapshot failed under it.
-func (l *Look) run(f func(*Look) error) error {
+func (l *Snapshot) run(f func(*Snapshot) error) error {
 	if err := f(l); err != nil {
 		return err
 	}
 	return l.last.err
 }
 
-func (c *Canon) newLook(r Reader, g access.Grant) *Look {
-	return &Look{canon: c, r: r, grant: g, sight: Sight{World: g.World(), View: g.View()}, last: &last{}}
+func (c *Canon) newSnapshot(r Reader, g access.Grant) *Snapshot {
+	return &Snapshot{canon: c, r: r, grant: g, sight: Visibility{World: g.World(), View: g.View()}, last: &last{}}
 }
 
-func (c *Canon) look(ctx context.Context, r Reader, g access.Grant) (*Look, error) {
-	l := c.newLook(r, g)
+func (c *Canon) openSnapshot(ctx context.Context, r Reader, g access.Grant) (*Snapshot, error) {
+	l := c.newSnapshot(r, g)
 	if g.World().IsZero() {
 		return l, nil
 	}
@@ -149,11 +149,11 @@ func (c *Canon) look(ctx context.Context, r Reader, g access.Grant) (*Look, erro
 	return l, nil
 }
 
-// Change plans a change and commits it. plan runs on a snapshot and is run again when
+// Update plans a change and commits it. plan runs on a snapshot and is run again when
 // what it read has moved before the commit, at last with the writer held, so that other
 // writers delay a change and never fail it. An idempotency key that was used before is answered with its Receipt, and plan does not
 // run. Under a rehearsing grant everything is checked and nothing is committed.
-func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) error) (Receipt, error) {
+func (c *Canon) Update(ctx context.Context, g access.Grant, plan func(*Plan) error) (Receipt, error) {
 	if !g.Valid() {
 		return Receipt{}, errClosed
 	}
@@ -170,7 +170,7 @@ func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) err
 			return receipt, err
 		}
 	}
-	return c.changeAlone(ctx, g, plan)
+	return c.updateAlone(ctx, g, plan)
 }
 
 // planTries is how often a change is planned beside other writers. Those that share one
@@ -178,7 +178,7 @@ func (c *Canon) Change(ctx context.Context, g access.Grant, plan func(*Plan) err
 const planTries = 2
 
 func (c *Canon) plan(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, planned *Plan, err error) {
-	err = c.Look(ctx, g, func(l *Look) error {
+	err = c.Read(ctx, g, func(l *Snapshot) error {
 		done, again, err := repeated(ctx, l.r, g)
 		if err != nil || again {
 			receipt = done

@@ -148,7 +148,7 @@ func TestRenameTakesEverythingBelowAlong(t *testing.T) {
 	s.as("user").wantContent("Tavern+Cellar+Cask", "ale")
 	s.as("gm").wantContent("Tavern+Cellar+GM", "bones")
 	s.as("user").wantAbsent("Inn+Cellar")
-	err := s.as("user").look(func(l *canon.Look) error {
+	err := s.as("user").look(func(l *canon.Snapshot) error {
 		c, ok, err := l.Renamed(t.Context(), "Inn+Cellar+Cask")
 		if err == nil && (!ok || c.Name != "Tavern+Cellar+Cask") {
 			t.Errorf("an old name finds %q, %t", c.Name, ok)
@@ -186,7 +186,7 @@ func TestTrashAndRestore(t *testing.T) {
 	s.as("admin").wantAbsent("Ship")
 	s.as("admin").wantAbsent("Ship+Hold")
 	s.as("admin").must(func(p *canon.Plan) error {
-		list, total, err := p.Look.Trash(t.Context(), canon.Page{Limit: 10})
+		list, total, err := p.Snapshot.Trash(t.Context(), canon.Page{Limit: 10})
 		if err != nil || total.Count != 1 {
 			t.Fatalf("trash: %d, %v", total.Count, err)
 		}
@@ -276,7 +276,7 @@ func TestAnIdempotencyKeyHasOneEffect(t *testing.T) {
 func TestARehearsalChangesNothing(t *testing.T) {
 	s := newScene(t)
 	a := s.as("user")
-	a.grant = a.grant.Rehearse()
+	a.grant = a.grant.DryRun()
 	r := a.must(func(p *canon.Plan) error {
 		_, err := p.Create(canon.NewCard{Name: "Maybe"})
 		return err
@@ -371,7 +371,7 @@ func TestPurgeErasesWhatFollowsFromABody(t *testing.T) {
 	}
 	found := func() (hits, refs int) {
 		t.Helper()
-		err := gm.look(func(l *canon.Look) error {
+		err := gm.look(func(l *canon.Snapshot) error {
 			res, err := l.Search(t.Context(), canon.SearchQuery{Q: "lantern"}, canon.Page{Limit: 9})
 			if err != nil {
 				return err

@@ -118,7 +118,7 @@ func TextOf(typ string) TextKind {
 
 // Type finds a type in sight by name or codename. A type out of sight is as unknown as
 // one that does not exist: fault.Rule on field "type", with near names.
-func (l *Look) Type(ctx context.Context, name string) (Type, error) {
+func (l *Snapshot) Type(ctx context.Context, name string) (Type, error) {
 	key := markup.KeyOf(name)
 	if i, ok := builtinByKey[key]; ok {
 		return builtin[i], nil
@@ -141,7 +141,7 @@ func unknownType(name string) error {
 	return e
 }
 
-func (l *Look) typeOf(ctx context.Context, c Card) (Type, error) {
+func (l *Snapshot) typeOf(ctx context.Context, c Card) (Type, error) {
 	content, err := l.Content(ctx, c)
 	if err != nil {
 		return Type{}, err
@@ -159,7 +159,7 @@ func typeFrom(c Card, content string) Type {
 }
 
 // Types lists all types in sight: the built-in ones, then the world's by key.
-func (l *Look) Types(ctx context.Context) ([]Type, error) {
+func (l *Snapshot) Types(ctx context.Context) ([]Type, error) {
 	types := append([]Type(nil), builtin...)
 	cards, _, err := l.r.Cards(ctx, l.sight, Filter{Type: TypeCardtype}, Page{Limit: 1000})
 	if err != nil {

@@ -54,7 +54,7 @@ var errRehearsed = errors.New("canon: rehearsed")
 func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, set ChangeSet) (receipt Receipt, err error) {
 	err = c.store.Write(ctx, func(tx Tx) (err error) {
 		again := false
-		if err := Foresee(ctx, tx, set.needs(g, w)); err != nil {
+		if err := Prefetch(ctx, tx, set.needs(g, w)); err != nil {
 			return err
 		}
 		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
@@ -66,8 +66,8 @@ func (c *Canon) commitTo(ctx context.Context, g access.Grant, w access.WorldID, 
 	return receipt, committed(err)
 }
 
-// changeAlone plans and commits with the writer held.
-func (c *Canon) changeAlone(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, err error) {
+// updateAlone plans and commits with the writer held.
+func (c *Canon) updateAlone(ctx context.Context, g access.Grant, plan func(*Plan) error) (receipt Receipt, err error) {
 	if err := mayCommit(g); err != nil {
 		return Receipt{}, err
 	}
@@ -76,12 +76,12 @@ func (c *Canon) changeAlone(ctx context.Context, g access.Grant, plan func(*Plan
 		if receipt, again, err = repeated(ctx, tx, g); err != nil || again {
 			return err
 		}
-		l, err := c.look(ctx, tx, g)
+		l, err := c.openSnapshot(ctx, tx, g)
 		if err != nil {
 			return err
 		}
 		p := newPlan(ctx, l)
-		if err := l.run(func(*Look) error { return plan(p) }); err != nil {
+		if err := l.run(func(*Snapshot) error { return plan(p) }); err != nil {
 			return err
 		}
 		receipt, err = c.commitIn(ctx, tx, g, g.World(), p.set)
@@ -161,7 +161,7 @@ func Chain(prev Hash, body []byte) Hash {
 // apply validates a ChangeSet against the present, appends its commit to the world's
 // stream and projects it.
 func (c *Canon) apply(ctx context.Context, tx Tx, g access.Grant, w access.WorldID, set ChangeSet) (Receipt, error) {
-	if err := c.stands(ctx, tx, Sight{w, g.View()}, set); err != nil {
+	if err := c.stands(ctx, tx, Visibility{w, g.View()}, set); err != nil {
 		return Receipt{}, err
 	}
 	stream := WorldStream(w)
@@ -225,8 +225,8 @@ func (c *Canon) record(g access.Grant, s StreamID, head Head) Record {
 
 // stands refuses a ChangeSet that rests on what has moved. Cards are looked at whoever
 // sees them; links and keys as the caller sees them, for to him what is hidden is absent.
-func (c *Canon) stands(ctx context.Context, tx Tx, s Sight, set ChangeSet) error {
-	all := Sight{s.World, access.View{Level: access.LevelAll}}
+func (c *Canon) stands(ctx context.Context, tx Tx, s Visibility, set ChangeSet) error {
+	all := Visibility{s.World, access.View{Level: access.LevelAll}}
 	for _, m := range set.Reads {
 		if m.Card.IsZero() {
 			l, _, err := findLink(ctx, tx, s, m.Link)

@@ -129,7 +129,7 @@ func (p *Plan) EventOnce(e Event) (earlier StoredEvent, sent bool, err error) {
 }
 
 // eventOf finds the event in sight that bore a key of late.
-func eventOf(ctx context.Context, r Reader, s Sight, key string, now time.Time) (StoredEvent, bool, error) {
+func eventOf(ctx context.Context, r Reader, s Visibility, key string, now time.Time) (StoredEvent, bool, error) {
 	list, _, err := r.Events(ctx, s, EventQuery{Key: key, Page: Page{Limit: 1}})
 	if err != nil || len(list) == 0 || now.Sub(list[0].At) > keyLife {
 		return StoredEvent{}, false, err
@@ -141,7 +141,7 @@ func eventOf(ctx context.Context, r Reader, s Sight, key string, now time.Time) 
 func (p *Plan) Cause(id uuid.UUID) { p.set.Cause = id }
 
 // Events lists events in sight, latest first unless asked otherwise.
-func (l *Look) Events(ctx context.Context, q EventQuery) ([]StoredEvent, Total, error) {
+func (l *Snapshot) Events(ctx context.Context, q EventQuery) ([]StoredEvent, Total, error) {
 	return l.r.Events(ctx, l.sight, q)
 }
 

@@ -20,7 +20,7 @@ func (a actor) tell(e canon.Event) (canon.Receipt, error) {
 func (a actor) heard(q canon.EventQuery) (list []canon.StoredEvent) {
 	a.s.t.Helper()
 	q.Page = canon.Page{Limit: 100}
-	err := a.look(func(l *canon.Look) (err error) {
+	err := a.look(func(l *canon.Snapshot) (err error) {
 		list, _, err = l.Events(a.s.t.Context(), q)
 		return err
 	})
@@ -201,11 +201,11 @@ func TestThePastStands(t *testing.T) {
 	gm.create("Hall", "one")
 	hall, _, _ := gm.card("Hall")
 	var then canon.Seq
-	_ = gm.look(func(l *canon.Look) error { then = l.As(access.LevelUser).Now(); return nil })
+	_ = gm.look(func(l *canon.Snapshot) error { then = l.As(access.LevelUser).Now(); return nil })
 	at := s.now
 	gm.edit("Hall", "two")
 	gm.create("Yard", "")
-	err := gm.look(func(l *canon.Look) error {
+	err := gm.look(func(l *canon.Snapshot) error {
 		seq, err := l.SeqAt(t.Context(), at)
 		if err != nil || seq != then || l.Now() != then+2 {
 			t.Errorf("at %v stood commit %d, %v; want %d; now %d", at, seq, err, then, l.Now())

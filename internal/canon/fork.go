@@ -115,7 +115,7 @@ func (f *forking) goesOn(ctx context.Context, r Reader) error {
 func (f *forking) commit(ctx context.Context, set ChangeSet) error {
 	set.Note = forkNote
 	return f.c.store.Write(ctx, func(tx Tx) error {
-		if err := Foresee(ctx, tx, set.needs(f.g, f.id)); err != nil {
+		if err := Prefetch(ctx, tx, set.needs(f.g, f.id)); err != nil {
 			return err
 		}
 		_, err := f.c.commitIn(ctx, tx, f.g, f.id, set)
@@ -135,7 +135,7 @@ func (f *forking) bodies(ctx context.Context, changes []Change) (bodies map[Hash
 		return nil, nil
 	}
 	err = f.c.read(ctx, func(r Reader) error {
-		if err := Foresee(ctx, r, n); err != nil {
+		if err := Prefetch(ctx, r, n); err != nil {
 			return err
 		}
 		bodies = make(map[Hash][]byte, len(n.Bodies))
@@ -152,7 +152,7 @@ func (f *forking) bodies(ctx context.Context, changes []Change) (bodies map[Hash
 // snapshot gives a world as the changes that would make it, parents before children.
 func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, f *forked, err error) {
 	err = c.read(ctx, func(r Reader) error {
-		f = &forked{r: r, all: Sight{id, access.View{Level: access.LevelAll}}, done: map[CardID]bool{}}
+		f = &forked{r: r, all: Visibility{id, access.View{Level: access.LevelAll}}, done: map[CardID]bool{}}
 		found, ok, err := finishedWorld(ctx, r, id)
 		if err != nil || !ok {
 			return fmt.Errorf("canon: world %s: present %t: %w", id, ok, err)
@@ -181,7 +181,7 @@ func (c *Canon) snapshot(ctx context.Context, id access.WorldID) (w World, f *fo
 // forked collects what makes a fork of the world that it reads.
 type forked struct {
 	r       Reader
-	all     Sight
+	all     Visibility
 	members []Change
 	changes []Change        // cards, layers and links
 	done    map[CardID]bool // cards that are among changes

@@ -112,7 +112,7 @@ func (s *scene) wantHidden(stream canon.StreamID) {
 		s.t.Errorf("the unfinished world is found by its mark: %v, %v", found, err)
 	}
 	operator := s.admit(access.Caller{Subject: "o", EveryRole: access.RoleAdmin, Operator: true}, access.Request{Operation: "test", Effect: access.Write, World: w}).grant
-	if err := s.canon.Look(s.t.Context(), operator, func(*canon.Look) error { return nil }); !errors.Is(err, fault.NotFound) {
+	if err := s.canon.Read(s.t.Context(), operator, func(*canon.Snapshot) error { return nil }); !errors.Is(err, fault.NotFound) {
 		s.t.Errorf("a look into the unfinished world: %v", err)
 	}
 	if _, err := s.canon.Fork(s.t.Context(), operator, w, canon.NewWorld{Slug: "second"}); err == nil {
@@ -192,7 +192,7 @@ func TestAForkIsOneStateWhileOthersWrite(t *testing.T) {
 
 func (s *scene) head() (n canon.Seq) {
 	s.t.Helper()
-	if err := s.as("gm").look(func(l *canon.Look) error { n = l.Now(); return nil }); err != nil {
+	if err := s.as("gm").look(func(l *canon.Snapshot) error { n = l.Now(); return nil }); err != nil {
 		s.t.Fatal(err)
 	}
 	return n

@@ -144,7 +144,7 @@ func TestAnAppendIsRepeatedAndRehearsed(t *testing.T) {
 		t.Errorf("repeated: %+v, %v; first %+v", again, err, first)
 	}
 	host := s.on("alignment", access.Write, "")
-	host.grant = host.grant.Rehearse()
+	host.grant = host.grant.DryRun()
 	if r, err := host.append(game, 2, "c"); err != nil || !r.DryRun {
 		t.Errorf("rehearsed: %+v, %v", r, err)
 	}

@@ -22,20 +22,20 @@ type lookedUp struct {
 	cards []Card
 }
 
-var _ Foreseer = (*memo)(nil)
+var _ Prefetcher = (*memo)(nil)
 
 // maxMemo is how many look-ups are remembered.
 const maxMemo = 128
 
 // cardsAsked is a look-up by id or by key.
 type cardsAsked struct {
-	sight Sight
+	sight Visibility
 	id    CardID
 	key   markup.Key
 }
 
-// Foresee passes on what will be asked for.
-func (m *memo) Foresee(ctx context.Context, n Needs) error { return Foresee(ctx, m.Reader, n) }
+// Prefetch passes on what will be asked for.
+func (m *memo) Prefetch(ctx context.Context, n Needs) error { return Prefetch(ctx, m.Reader, n) }
 
 // Body gives stored bytes.
 func (m *memo) Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error) {
@@ -47,7 +47,7 @@ func (m *memo) Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool
 
 // FindCards remembers the card of an id, and the cards of a key, with none for a key that
 // has none.
-func (m *memo) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error) {
+func (m *memo) FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card, error) {
 	at := cardsAsked{s, q.ID, q.Key}
 	if q.ID.IsZero() && q.Key == "" {
 		return m.Reader.FindCards(ctx, s, q)

@@ -49,7 +49,7 @@ func TestACardIsFoundByItsAliases(t *testing.T) {
 	})
 	found := func(who string) (names, near, alias int) {
 		t.Helper()
-		err := s.as(who).look(func(l *canon.Look) error {
+		err := s.as(who).look(func(l *canon.Snapshot) error {
 			res, err := l.Search(t.Context(), canon.SearchQuery{Q: "old mill", InName: true, Mode: canon.MatchPhrase}, canon.Page{Limit: 9})
 			if err != nil {
 				return err

@@ -27,7 +27,7 @@ func (a actor) rename(name, to string) {
 func (a actor) names(name string) (list []string) {
 	a.s.t.Helper()
 	ctx := a.s.t.Context()
-	err := a.look(func(l *canon.Look) error {
+	err := a.look(func(l *canon.Snapshot) error {
 		c, err := l.Find(ctx, name)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (a actor) wantNames(name string, want ...string) {
 // wantFormer checks which card an actor is led to by a name from before a rename.
 func (a actor) wantFormer(old, want string) {
 	a.s.t.Helper()
-	err := a.look(func(l *canon.Look) error {
+	err := a.look(func(l *canon.Snapshot) error {
 		c, _, err := l.Renamed(a.s.t.Context(), old)
 		if c.Name != want {
 			a.s.t.Errorf("%q leads %s to %q, want %q", old, a.grant.Caller().Subject, c.Name, want)

@@ -15,7 +15,7 @@ import (
 // found by name, and a card that it changed is found as changed. Each method checks what
 // can be checked before the commit and answers with a fault that names the field.
 type Plan struct {
-	*Look
+	*Snapshot
 	ctx  context.Context
 	set  ChangeSet
 	made map[markup.Key]CardID // cards the plan created or renamed to, by key
@@ -24,9 +24,9 @@ type Plan struct {
 	text map[CardID]string     // content the plan wrote
 }
 
-func newPlan(ctx context.Context, l *Look) *Plan {
+func newPlan(ctx context.Context, l *Snapshot) *Plan {
 	return &Plan{
-		Look: l, ctx: ctx,
+		Snapshot: l, ctx: ctx,
 		set:  ChangeSet{bodies: make(map[Hash][]byte)},
 		made: make(map[markup.Key]CardID), now: make(map[CardID]*Card),
 		gone: make(map[CardID]bool), text: make(map[CardID]string),
@@ -44,7 +44,7 @@ func (p *Plan) Empty() bool { return p.set.empty() }
 
 // Repeated finds the receipt of what a grant's idempotency key was used for. Its error
 // is fault.Conflict where that was another input.
-func (l *Look) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {
+func (l *Snapshot) Repeated(ctx context.Context, g access.Grant) (Receipt, bool, error) {
 	return repeated(ctx, l.r, g)
 }
 
@@ -65,7 +65,7 @@ func (p *Plan) Acts() []Acted {
 	return list
 }
 
-// Type finds a type as Look.Type does, as the plan leaves it: a type card that the plan
+// Type finds a type as Snapshot.Type does, as the plan leaves it: a type card that the plan
 // made, renamed or changed is known by what it is now.
 func (p *Plan) Type(ctx context.Context, name string) (Type, error) {
 	key := markup.KeyOf(name)
@@ -75,7 +75,7 @@ func (p *Plan) Type(ctx context.Context, name string) (Type, error) {
 			return p.plannedType(*c)
 		}
 	}
-	t, err := p.Look.Type(ctx, name)
+	t, err := p.Snapshot.Type(ctx, name)
 	if err != nil || p.now[t.card] == nil || t.card.IsZero() {
 		return t, err
 	}

@@ -66,7 +66,7 @@ func (p *Plan) hiddenLink(id LinkID) (bool, error) {
 	if _, ok, err := findLink(p.ctx, p.r, p.sight, id); err != nil || ok {
 		return false, err
 	}
-	_, ok, err := findLink(p.ctx, p.r, Sight{p.world.ID, access.View{Level: access.LevelAll}}, id)
+	_, ok, err := findLink(p.ctx, p.r, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, id)
 	return ok, err
 }
 
@@ -78,7 +78,7 @@ func (p *Plan) hiddenLayer(id LayerID) (bool, error) {
 	if _, ok, err := First(p.r.Layers(p.ctx, p.sight, LayerQuery{IDs: []LayerID{id}})); err != nil || ok {
 		return false, err
 	}
-	_, ok, err := First(p.r.Layers(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, LayerQuery{IDs: []LayerID{id}}))
+	_, ok, err := First(p.r.Layers(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, LayerQuery{IDs: []LayerID{id}}))
 	return ok, err
 }
 

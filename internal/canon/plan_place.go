@@ -51,7 +51,7 @@ func (p *Plan) placeFor(n NewCard, own access.Label) (parent Card, part string, 
 // caller cannot see, or none was asked for.
 func (p *Plan) freeID(id CardID) (CardID, error) {
 	if !id.IsZero() {
-		_, held, err := First(p.r.FindCards(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, CardQuery{ID: id}))
+		_, held, err := First(p.r.FindCards(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, CardQuery{ID: id}))
 		if err != nil || !held && p.now[id] == nil {
 			return id, err
 		}
@@ -102,7 +102,7 @@ func (p *Plan) parentOf(c Card) (Card, error) {
 	if now, ok := p.now[c.Parent]; ok {
 		return *now, nil
 	}
-	parent, ok, err := First(p.r.FindCards(p.ctx, Sight{p.world.ID, access.View{Level: access.LevelAll}}, CardQuery{ID: c.Parent}))
+	parent, ok, err := First(p.r.FindCards(p.ctx, Visibility{p.world.ID, access.View{Level: access.LevelAll}}, CardQuery{ID: c.Parent}))
 	if err == nil && !ok {
 		err = fmt.Errorf("canon: card %s has no parent row", c.ID)
 	}

@@ -91,7 +91,7 @@ func TestAUsedKeyIsKnown(t *testing.T) {
 			IdempotencyKey: "k1", InputHash: sha256.Sum256([]byte(input))}).grant
 	}
 	repeated := func(input string) (receipt canon.Receipt, used bool, err error) {
-		_ = s.as("alice").look(func(l *canon.Look) error {
+		_ = s.as("alice").look(func(l *canon.Snapshot) error {
 			receipt, used, err = l.Repeated(t.Context(), ask(input))
 			return nil
 		})

@@ -15,16 +15,16 @@ import (
 	"loregate/internal/markup"
 )
 
-// Sight is what a query may touch: one world through one view. Stores apply it in the
+// Visibility is what a query may touch: one world through one view. Stores apply it in the
 // query itself, before counting, ordering, ranking and paging. A row is in sight when
-// Sight.View.Sees(row.Label); LevelAll sees every row. Cards in the trash are out of
-// sight of every query that does not name them. A Version that a query with a Sight gives
+// Visibility.View.Sees(row.Label); LevelAll sees every row. Cards in the trash are out of
+// sight of every query that does not name them. A Version that a query with a Visibility gives
 // is as Version.For gives it to the view.
 //
 // A query about a card (its versions, feed, descendants, layers, references from it)
 // finds nothing where the card is out of sight. CardQuery.ID, Versions, VersionByCount and
 // a Feed of one card name it, and find it in the trash for a view of LevelAdmin and up.
-type Sight struct {
+type Visibility struct {
 	World access.WorldID
 	View  access.View
 }
@@ -286,13 +286,13 @@ type LinkQuery struct {
 
 // ReachQuery asks which cards can be reached from one along links in sight.
 type ReachQuery struct {
-	From  CardID
-	Kinds []string // of links to follow; none follows all
-	Both  bool     // against their direction too
-	Depth int      // steps at most
-	Limit int      // cards at most, the first one among them; must be positive
-	AsOf  Seq      // along the links of just after a commit; 0 for now
-	Bare  bool     // the cards alone, without the links among them
+	From      CardID
+	Kinds     []string // of links to follow; none follows all
+	Both      bool     // against their direction too
+	Depth     int      // steps at most
+	Limit     int      // cards at most, the first one among them; must be positive
+	AsOf      Seq      // along the links of just after a commit; 0 for now
+	CardsOnly bool     // the cards alone, without the links among them
 }
 
 // Reached is what a ReachQuery found: cards by the least number of steps to them, then
@@ -335,17 +335,17 @@ type EventQuery struct {
 
 // Finder answers what a Reader is asked of words and names.
 type Finder interface {
-	Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error)
+	Search(ctx context.Context, s Visibility, q SearchQuery, p Page) (SearchResult, error)
 	// NearNames gives names in sight that resemble a name, best first, each once. What
 	// resembles is the store's to say; the same name but for one letter does.
-	NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error)
+	NearNames(ctx context.Context, s Visibility, name string, n int) ([]string, error)
 	// NearCards gives up to n living cards that pass a filter by their Likeness to a
 	// text, greatest first, then by key and id, none below NearFloor. Of cards that share
 	// only frequent runs of characters with the text, some may be left out.
-	NearCards(ctx context.Context, s Sight, text string, f Filter, n int) ([]Hit, error)
+	NearCards(ctx context.Context, s Visibility, text string, f Filter, n int) ([]Hit, error)
 	// CompleteNames gives names in sight that begin with a text, case and accents folded,
 	// in key order, each once.
-	CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error)
+	CompleteNames(ctx context.Context, s Visibility, prefix string, n int) ([]string, error)
 }
 
 // Reader reads one consistent snapshot of a store. Lookups answer (zero, false, nil)
@@ -358,46 +358,46 @@ type Reader interface {
 	Members(ctx context.Context, q MemberQuery) ([]Member, error)
 
 	// FindCards gives the cards that a query names.
-	FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error)
+	FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card, error)
 	// Cards lists living cards.
-	Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error)
+	Cards(ctx context.Context, s Visibility, f Filter, p Page) ([]Card, Total, error)
 	// Descendants lists living cards below a card to a depth (1 is children), generation
 	// by generation, each in the order of its parents, siblings by creation, then id, and
 	// how many there are. A Limit of 0 asks for that alone.
-	Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error)
+	Descendants(ctx context.Context, s Visibility, id CardID, depth int, p Page) ([]Card, Total, error)
 	// Trash lists roots of what is in the trash, latest first, then by key and id, for a
 	// view of LevelAdmin and up; others see none.
-	Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error)
+	Trash(ctx context.Context, s Visibility, p Page) ([]Card, Total, error)
 
 	Finder
 
 	// Versions lists versions of a card that are in sight, latest first.
-	Versions(ctx context.Context, s Sight, id CardID, p Page) ([]Version, Total, error)
+	Versions(ctx context.Context, s Visibility, id CardID, p Page) ([]Version, Total, error)
 	// VersionByCount finds the version in sight whose Counts.For(s.View.Level) is n.
 	// For a card seen only by being named, n counts for the card's level. Where several
 	// have the number, it is the first of them.
-	VersionByCount(ctx context.Context, s Sight, id CardID, n uint32) (Version, bool, error)
+	VersionByCount(ctx context.Context, s Visibility, id CardID, n uint32) (Version, bool, error)
 	// VersionByRev finds a version of any label; the door's own use.
 	VersionByRev(ctx context.Context, w access.WorldID, id CardID, rev uint32) (Version, bool, error)
-	Feed(ctx context.Context, s Sight, q FeedQuery) ([]Version, Total, error)
+	Feed(ctx context.Context, s Visibility, q FeedQuery) ([]Version, Total, error)
 	// CardsAt gives the versions of living cards that were current just after a commit, in the
 	// order of ids. One is left out where the card, or that version of it, is out of sight, or
 	// was in the trash.
-	CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error)
+	CardsAt(ctx context.Context, s Visibility, ids []CardID, at Seq) ([]Version, error)
 
-	Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error)
-	Wanted(ctx context.Context, s Sight, p Page) ([]Wanted, Total, error)
+	Refs(ctx context.Context, s Visibility, q RefQuery) ([]RefRow, Total, error)
+	Wanted(ctx context.Context, s Visibility, p Page) ([]Wanted, Total, error)
 	// Tags lists tags whose Name begins with a prefix, case and accents folded.
-	Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error)
-	Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error)
-	Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error)
+	Tags(ctx context.Context, s Visibility, prefix string, p Page) ([]TagCount, Total, error)
+	Links(ctx context.Context, s Visibility, q LinkQuery) ([]Link, Total, error)
+	Reach(ctx context.Context, s Visibility, q ReachQuery) (Reached, error)
 	// LinkMax gives the greatest integer attribute of current links of a kind in sight. For
 	// ClockKind and ClockAttr it is answered from an index.
-	LinkMax(ctx context.Context, s Sight, kind, attr string) (int64, bool, error)
-	Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error)
-	Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error)
+	LinkMax(ctx context.Context, s Visibility, kind, attr string) (int64, bool, error)
+	Layers(ctx context.Context, s Visibility, q LayerQuery) ([]Layer, error)
+	Events(ctx context.Context, s Visibility, q EventQuery) ([]StoredEvent, Total, error)
 	// TypeUse counts living cards in sight by the key of their type.
-	TypeUse(ctx context.Context, s Sight) (map[string]int, error)
+	TypeUse(ctx context.Context, s Visibility) (map[string]int, error)
 
 	// Body gives stored bytes, or false where they are not there or were erased.
 	Body(ctx context.Context, w access.WorldID, h Hash) ([]byte, bool, error)

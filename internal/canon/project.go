@@ -27,7 +27,7 @@ type projector struct {
 	partsBelow bool
 }
 
-func (p *projector) all() Sight { return Sight{p.world, access.View{Level: access.LevelAll}} }
+func (p *projector) all() Visibility { return Visibility{p.world, access.View{Level: access.LevelAll}} }
 
 func (p *projector) apply(ctx context.Context, ch Change) (err error) {
 	defer fault.Wrap(&err, "canon: commit %d", p.rec.Seq)

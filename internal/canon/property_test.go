@@ -73,7 +73,7 @@ func randomStep(t *testing.T, r *rand.Rand, p *canon.Plan) error {
 }
 
 func restoreSomething(t *testing.T, p *canon.Plan) error {
-	list, _, err := p.Look.Trash(t.Context(), canon.Page{Limit: 5})
+	list, _, err := p.Snapshot.Trash(t.Context(), canon.Page{Limit: 5})
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -85,7 +85,7 @@ func wantNarrowing(t *testing.T, s *scene) {
 	t.Helper()
 	seen := func(who string) map[canon.CardID]bool {
 		ids := map[canon.CardID]bool{}
-		err := s.as(who).look(func(l *canon.Look) error {
+		err := s.as(who).look(func(l *canon.Snapshot) error {
 			cards, total, err := l.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
 			if total.Count != len(cards) {
 				t.Errorf("%s: total %d of %d", who, total.Count, len(cards))
@@ -119,9 +119,9 @@ type sightings map[string]map[string]bool
 var onlookers = []string{"user", "alice", "gm", "admin"}
 
 // eachSeen calls f for every living card that somebody sees.
-func eachSeen(s *scene, who string, f func(*canon.Look, canon.Card) error) {
+func eachSeen(s *scene, who string, f func(*canon.Snapshot, canon.Card) error) {
 	s.t.Helper()
-	err := s.as(who).look(func(l *canon.Look) error {
+	err := s.as(who).look(func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(s.t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
 		for _, c := range cards {
 			if err := f(l, c); err != nil {
@@ -140,7 +140,7 @@ func (k sightings) note(s *scene) {
 		if k[who] == nil {
 			k[who] = map[string]bool{}
 		}
-		eachSeen(s, who, func(_ *canon.Look, c canon.Card) error {
+		eachSeen(s, who, func(_ *canon.Snapshot, c canon.Card) error {
 			k[who][c.ID.String()+" "+c.Name] = true
 			return nil
 		})
@@ -151,7 +151,7 @@ func (k sightings) note(s *scene) {
 func (k sightings) wantNoOther(s *scene) {
 	s.t.Helper()
 	for _, who := range onlookers {
-		eachSeen(s, who, func(l *canon.Look, c canon.Card) error {
+		eachSeen(s, who, func(l *canon.Snapshot, c canon.Card) error {
 			list, _, err := l.Versions(s.t.Context(), c.ID, canon.Page{Limit: 1000})
 			for _, v := range list {
 				if !k[who][c.ID.String()+" "+v.Name] {

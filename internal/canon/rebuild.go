@@ -218,7 +218,7 @@ func replayAll(ctx context.Context, tx Tx, w access.WorldID, list []Record) erro
 			n.Bodies = append(n.Bodies, c.Content)
 		}
 	}
-	if err := Foresee(ctx, tx, n); err != nil {
+	if err := Prefetch(ctx, tx, n); err != nil {
 		return err
 	}
 	for _, rec := range list {

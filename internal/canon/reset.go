@@ -116,7 +116,7 @@ func traced(ctx context.Context, r Reader, w access.WorldID) (forked, now *trace
 
 // wayBack is the change from what is now to what was when a fork was made.
 func wayBack(ctx context.Context, r Reader, w access.WorldID, forked, now *trace) (ChangeSet, error) {
-	b := &back{r: r, sight: Sight{w, access.View{Level: access.LevelAll}}, to: forked, alive: map[CardID]*CardImage{}}
+	b := &back{r: r, sight: Visibility{w, access.View{Level: access.LevelAll}}, to: forked, alive: map[CardID]*CardImage{}}
 	if forked.world != nil && !same(forked.world, now.world) {
 		b.plan(Change{World: forked.world})
 	}
@@ -162,7 +162,7 @@ func same(a, b any) bool {
 // back plans a world's cards back, beside a tally of what each step leaves alive.
 type back struct {
 	r       Reader
-	sight   Sight
+	sight   Visibility
 	to      *trace
 	alive   map[CardID]*CardImage
 	changes []Change

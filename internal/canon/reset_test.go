@@ -16,7 +16,7 @@ import (
 func (s *scene) stands(w access.WorldID) string {
 	s.t.Helper()
 	var lines []string
-	err := s.canon.Look(s.t.Context(), s.in(w).grant, func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), s.in(w).grant, func(l *canon.Snapshot) error {
 		ctx := s.t.Context()
 		cards, _, err := l.Cards(ctx, canon.Filter{}, canon.Page{Limit: 1000})
 		if err != nil {

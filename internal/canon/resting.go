@@ -19,10 +19,10 @@ type restingReader struct {
 }
 
 var _ Reader = (*restingReader)(nil)
-var _ Foreseer = (*restingReader)(nil)
+var _ Prefetcher = (*restingReader)(nil)
 
-// Foresee passes on what will be asked for.
-func (r *restingReader) Foresee(ctx context.Context, n Needs) error { return Foresee(ctx, r.r, n) }
+// Prefetch passes on what will be asked for.
+func (r *restingReader) Prefetch(ctx context.Context, n Needs) error { return Prefetch(ctx, r.r, n) }
 
 // wholeOf is the reader of a world, for reads that rest on all of it.
 func (r *restingReader) wholeOf(w access.WorldID) Reader {
@@ -48,7 +48,7 @@ func (r *restingReader) Members(ctx context.Context, q MemberQuery) ([]Member, e
 	return r.wholeOf(q.World).Members(ctx, q)
 }
 
-func (r *restingReader) FindCards(ctx context.Context, s Sight, q CardQuery) ([]Card, error) {
+func (r *restingReader) FindCards(ctx context.Context, s Visibility, q CardQuery) ([]Card, error) {
 	if q.Alias != "" || q.Codename != "" || q.OldKey != "" || !q.TrashRoot.IsZero() {
 		return r.wholeOf(s.World).FindCards(ctx, s, q)
 	}
@@ -69,11 +69,11 @@ func (r *restingReader) FindCards(ctx context.Context, s Sight, q CardQuery) ([]
 	return cards, err
 }
 
-func (r *restingReader) Cards(ctx context.Context, s Sight, f Filter, p Page) ([]Card, Total, error) {
+func (r *restingReader) Cards(ctx context.Context, s Visibility, f Filter, p Page) ([]Card, Total, error) {
 	return r.wholeOf(s.World).Cards(ctx, s, f, p)
 }
 
-func (r *restingReader) Descendants(ctx context.Context, s Sight, id CardID, depth int, p Page) ([]Card, Total, error) {
+func (r *restingReader) Descendants(ctx context.Context, s Visibility, id CardID, depth int, p Page) ([]Card, Total, error) {
 	if depth != 1 {
 		return r.wholeOf(s.World).Descendants(ctx, s, id, depth, p)
 	}
@@ -82,31 +82,31 @@ func (r *restingReader) Descendants(ctx context.Context, s Sight, id CardID, dep
 	return r.r.Descendants(ctx, s, id, depth, p)
 }
 
-func (r *restingReader) Trash(ctx context.Context, s Sight, p Page) ([]Card, Total, error) {
+func (r *restingReader) Trash(ctx context.Context, s Visibility, p Page) ([]Card, Total, error) {
 	return r.wholeOf(s.World).Trash(ctx, s, p)
 }
 
-func (r *restingReader) Search(ctx context.Context, s Sight, q SearchQuery, p Page) (SearchResult, error) {
+func (r *restingReader) Search(ctx context.Context, s Visibility, q SearchQuery, p Page) (SearchResult, error) {
 	return r.wholeOf(s.World).Search(ctx, s, q, p)
 }
 
-func (r *restingReader) NearNames(ctx context.Context, s Sight, name string, n int) ([]string, error) {
+func (r *restingReader) NearNames(ctx context.Context, s Visibility, name string, n int) ([]string, error) {
 	return r.wholeOf(s.World).NearNames(ctx, s, name, n)
 }
 
-func (r *restingReader) NearCards(ctx context.Context, s Sight, text string, f Filter, n int) ([]Hit, error) {
+func (r *restingReader) NearCards(ctx context.Context, s Visibility, text string, f Filter, n int) ([]Hit, error) {
 	return r.wholeOf(s.World).NearCards(ctx, s, text, f, n)
 }
 
-func (r *restingReader) CompleteNames(ctx context.Context, s Sight, prefix string, n int) ([]string, error) {
+func (r *restingReader) CompleteNames(ctx context.Context, s Visibility, prefix string, n int) ([]string, error) {
 	return r.wholeOf(s.World).CompleteNames(ctx, s, prefix, n)
 }
 
-func (r *restingReader) Versions(ctx context.Context, s Sight, id CardID, p Page) ([]Version, Total, error) {
+func (r *restingReader) Versions(ctx context.Context, s Visibility, id CardID, p Page) ([]Version, Total, error) {
 	return r.wholeOf(s.World).Versions(ctx, s, id, p)
 }
 
-func (r *restingReader) VersionByCount(ctx context.Context, s Sight, id CardID, n uint32) (Version, bool, error) {
+func (r *restingReader) VersionByCount(ctx context.Context, s Visibility, id CardID, n uint32) (Version, bool, error) {
 	return r.wholeOf(s.World).VersionByCount(ctx, s, id, n)
 }
 
@@ -114,47 +114,47 @@ func (r *restingReader) VersionByRev(ctx context.Context, w access.WorldID, id C
 	return r.wholeOf(w).VersionByRev(ctx, w, id, rev)
 }
 
-func (r *restingReader) Feed(ctx context.Context, s Sight, q FeedQuery) ([]Version, Total, error) {
+func (r *restingReader) Feed(ctx context.Context, s Visibility, q FeedQuery) ([]Version, Total, error) {
 	return r.wholeOf(s.World).Feed(ctx, s, q)
 }
 
-func (r *restingReader) CardsAt(ctx context.Context, s Sight, ids []CardID, at Seq) ([]Version, error) {
+func (r *restingReader) CardsAt(ctx context.Context, s Visibility, ids []CardID, at Seq) ([]Version, error) {
 	return r.wholeOf(s.World).CardsAt(ctx, s, ids, at)
 }
 
-func (r *restingReader) Refs(ctx context.Context, s Sight, q RefQuery) ([]RefRow, Total, error) {
+func (r *restingReader) Refs(ctx context.Context, s Visibility, q RefQuery) ([]RefRow, Total, error) {
 	return r.wholeOf(s.World).Refs(ctx, s, q)
 }
 
-func (r *restingReader) Wanted(ctx context.Context, s Sight, p Page) ([]Wanted, Total, error) {
+func (r *restingReader) Wanted(ctx context.Context, s Visibility, p Page) ([]Wanted, Total, error) {
 	return r.wholeOf(s.World).Wanted(ctx, s, p)
 }
 
-func (r *restingReader) Tags(ctx context.Context, s Sight, prefix string, p Page) ([]TagCount, Total, error) {
+func (r *restingReader) Tags(ctx context.Context, s Visibility, prefix string, p Page) ([]TagCount, Total, error) {
 	return r.wholeOf(s.World).Tags(ctx, s, prefix, p)
 }
 
-func (r *restingReader) Links(ctx context.Context, s Sight, q LinkQuery) ([]Link, Total, error) {
+func (r *restingReader) Links(ctx context.Context, s Visibility, q LinkQuery) ([]Link, Total, error) {
 	return r.wholeOf(s.World).Links(ctx, s, q)
 }
 
-func (r *restingReader) Reach(ctx context.Context, s Sight, q ReachQuery) (Reached, error) {
+func (r *restingReader) Reach(ctx context.Context, s Visibility, q ReachQuery) (Reached, error) {
 	return r.wholeOf(s.World).Reach(ctx, s, q)
 }
 
-func (r *restingReader) LinkMax(ctx context.Context, s Sight, kind, attr string) (int64, bool, error) {
+func (r *restingReader) LinkMax(ctx context.Context, s Visibility, kind, attr string) (int64, bool, error) {
 	return r.wholeOf(s.World).LinkMax(ctx, s, kind, attr)
 }
 
-func (r *restingReader) Layers(ctx context.Context, s Sight, q LayerQuery) ([]Layer, error) {
+func (r *restingReader) Layers(ctx context.Context, s Visibility, q LayerQuery) ([]Layer, error) {
 	return r.wholeOf(s.World).Layers(ctx, s, q)
 }
 
-func (r *restingReader) Events(ctx context.Context, s Sight, q EventQuery) ([]StoredEvent, Total, error) {
+func (r *restingReader) Events(ctx context.Context, s Visibility, q EventQuery) ([]StoredEvent, Total, error) {
 	return r.wholeOf(s.World).Events(ctx, s, q)
 }
 
-func (r *restingReader) TypeUse(ctx context.Context, s Sight) (map[string]int, error) {
+func (r *restingReader) TypeUse(ctx context.Context, s Visibility) (map[string]int, error) {
 	return r.wholeOf(s.World).TypeUse(ctx, s)
 }
 

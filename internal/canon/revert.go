@@ -106,7 +106,7 @@ func (p *Plan) revertBelow(c Card, at Version) error {
 // trashedFrom lists what went to the trash from directly below a card, latest first.
 func (p *Plan) trashedFrom(c Card) (list []Card, err error) {
 	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		trash, _, err := p.Look.Trash(p.ctx, page)
+		trash, _, err := p.Snapshot.Trash(p.ctx, page)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func (p *Plan) trashedFrom(c Card) (list []Card, err error) {
 
 func (p *Plan) childrenOf(c Card) (list []Card, err error) {
 	for page := (Page{Limit: 1000}); ; page.Offset += page.Limit {
-		children, _, err := p.Look.Descendants(p.ctx, c.ID, 1, page)
+		children, _, err := p.Snapshot.Descendants(p.ctx, c.ID, 1, page)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func (p *Plan) childrenOf(c Card) (list []Card, err error) {
 // for one that is current, the latest.
 func (p *Plan) versionAt(id CardID, at Version) (Version, bool, error) {
 	for page := (Page{Limit: 100}); ; page.Offset += page.Limit {
-		list, _, err := p.Look.Versions(p.ctx, id, page)
+		list, _, err := p.Snapshot.Versions(p.ctx, id, page)
 		if err != nil {
 			return Version{}, false, err
 		}

@@ -84,7 +84,7 @@ func (s *scene) admit(c access.Caller, r access.Request) actor {
 
 func (a actor) do(plan func(*canon.Plan) error) (canon.Receipt, error) {
 	a.s.now = a.s.now.Add(time.Second)
-	return a.s.canon.Change(a.s.t.Context(), a.grant, plan)
+	return a.s.canon.Update(a.s.t.Context(), a.grant, plan)
 }
 
 func (a actor) must(plan func(*canon.Plan) error) canon.Receipt {
@@ -146,14 +146,14 @@ func (a actor) label(name string, level access.Level, subjects ...access.Subject
 	}
 }
 
-func (a actor) look(f func(*canon.Look) error) error {
-	return a.s.canon.Look(a.s.t.Context(), a.grant, f)
+func (a actor) look(f func(*canon.Snapshot) error) error {
+	return a.s.canon.Read(a.s.t.Context(), a.grant, f)
 }
 
 // card reads a card and its content; ok is false where it is not found.
 func (a actor) card(name string) (c canon.Card, content string, ok bool) {
 	a.s.t.Helper()
-	err := a.look(func(l *canon.Look) (err error) {
+	err := a.look(func(l *canon.Snapshot) (err error) {
 		if c, err = l.Find(a.s.t.Context(), name); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (a actor) wantAbsent(name string) {
 // history is the versions an actor sees of a card, "number:content", latest first.
 func (a actor) history(name string) (list []string) {
 	a.s.t.Helper()
-	err := a.look(func(l *canon.Look) error {
+	err := a.look(func(l *canon.Snapshot) error {
 		c, err := l.Find(a.s.t.Context(), name)
 		if err != nil {
 			return err

@@ -115,7 +115,7 @@ func (p *Plan) versionBefore(c Card, seq Seq) (Version, bool, error) {
 }
 
 func (p *Plan) undoCreate(c Card) error {
-	_, total, err := p.Look.Descendants(p.ctx, c.ID, 1, Page{Limit: 1})
+	_, total, err := p.Snapshot.Descendants(p.ctx, c.ID, 1, Page{Limit: 1})
 	if err != nil {
 		return err
 	}

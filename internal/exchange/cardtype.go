@@ -50,7 +50,7 @@ type typer struct {
 
 // newTyper reads the words that an import was given over those of the table; a word of ""
 // makes its notes RichText.
-func newTyper(ctx context.Context, l *canon.Look, given map[string]string) (*typer, error) {
+func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (*typer, error) {
 	t := &typer{known: map[string]string{}, own: map[string]bool{}, used: map[string]bool{}, counts: map[TypeUse]int{}}
 	for typ, list := range typeWords {
 		for _, word := range list {

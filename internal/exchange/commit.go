@@ -65,7 +65,7 @@ func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) e
 	var t *tally
 	im.parts++
 	part := im.grant.Part(strconv.Itoa(im.parts), im.grant.Request().InputHash)
-	_, err := im.canon.Change(ctx, part, func(p *canon.Plan) error {
+	_, err := im.canon.Update(ctx, part, func(p *canon.Plan) error {
 		t = &tally{claimed: map[canon.CardID]*sheet{}, got: map[*sheet]canon.Card{}}
 		return plan(p, t)
 	})

@@ -51,7 +51,7 @@ func (s *scene) importSample() Summary {
 // content reads a card as somebody; ok is false where they see none.
 func (s *scene) content(who, name string) (c canon.Card, text string, ok bool) {
 	s.t.Helper()
-	err := s.canon.Look(s.t.Context(), s.as(who), func(l *canon.Look) (err error) {
+	err := s.canon.Read(s.t.Context(), s.as(who), func(l *canon.Snapshot) (err error) {
 		if c, ok, err = l.Exists(s.t.Context(), name); err == nil && ok {
 			text, err = l.Content(s.t.Context(), c)
 		}
@@ -109,7 +109,7 @@ func TestRealVaults(t *testing.T) {
 // wantFound checks that a search finds a card among the first ten.
 func (s *scene) wantFound(who, q, name string) {
 	s.t.Helper()
-	err := s.canon.Look(s.t.Context(), s.as(who), func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), s.as(who), func(l *canon.Snapshot) error {
 		r, err := l.Search(s.t.Context(), canon.SearchQuery{Q: q, Mode: canon.MatchWord}, canon.Page{Limit: 10})
 		for _, h := range r.Hits {
 			if strings.EqualFold(h.Card.Name, name) {
@@ -164,7 +164,7 @@ func TestTheSampleWorldKeepsItsSecrets(t *testing.T) {
 	ctx := t.Context()
 	checked := 0
 	for _, who := range []string{"user", "admin"} {
-		err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+		err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
 			return each(ctx, l, func(c canon.Card) {
 				if who == "user" {
 					seen[c.ID] = true
@@ -220,7 +220,7 @@ func TestTheSampleWorldCanBeWalked(t *testing.T) {
 
 func (s *scene) placesSeen(who string) (names []string) {
 	s.t.Helper()
-	err := s.canon.Look(s.t.Context(), s.as(who), func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), s.as(who), func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(s.t.Context(), canon.Filter{Type: "Location"}, canon.Page{Limit: 1000})
 		for _, c := range cards {
 			names = append(names, c.Name)
@@ -236,7 +236,7 @@ func (s *scene) placesSeen(who string) (names []string) {
 func (s *scene) walk(who, from string) map[string]bool {
 	s.t.Helper()
 	ctx, reached := s.t.Context(), map[string]bool{}
-	err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
 		start, err := l.Find(ctx, from)
 		for next := []canon.Card{start}; err == nil && len(next) > 0; next = next[1:] {
 			if reached[next[0].Name] {

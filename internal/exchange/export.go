@@ -17,7 +17,7 @@ import (
 
 // exporter makes pages of what a look shows.
 type exporter struct {
-	look   *canon.Look
+	look   *canon.Snapshot
 	sum    *Summary
 	cards  []canon.Card // in order of key, label and id
 	byID   map[canon.CardID]canon.Card
@@ -30,7 +30,7 @@ type exporter struct {
 }
 
 // each calls f for every card that a look shows.
-func each(ctx context.Context, l *canon.Look, f func(canon.Card)) error {
+func each(ctx context.Context, l *canon.Snapshot, f func(canon.Card)) error {
 	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
 		cards, _, err := l.Cards(ctx, canon.Filter{}, page)
 		if err != nil {
@@ -87,7 +87,7 @@ func (x *exporter) gather(ctx context.Context) error {
 }
 
 // withheld counts what the grant sees and the export leaves out, for those who may know.
-func (x *exporter) withheld(ctx context.Context, all *canon.Look) error {
+func (x *exporter) withheld(ctx context.Context, all *canon.Snapshot) error {
 	if all.View().Level < access.LevelGM || all.View() == x.look.View() {
 		return nil
 	}

@@ -70,7 +70,7 @@ func TestAnExportKeepsWhatRulesOfNamesHid(t *testing.T) {
 	dir := t.TempDir()
 	s.export("admin", dir, MarkdownOptions{})
 	fresh := newScene(t)
-	_, err := fresh.canon.Change(t.Context(), fresh.as("admin"), func(p *canon.Plan) error {
+	_, err := fresh.canon.Update(t.Context(), fresh.as("admin"), func(p *canon.Plan) error {
 		return p.Configure("open", canon.Settings{GMParts: []string{"other"}})
 	})
 	if err != nil {

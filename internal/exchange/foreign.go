@@ -19,7 +19,7 @@ import (
 type foreign struct {
 	v     *vault
 	c     *collection
-	look  *canon.Look
+	look  *canon.Snapshot
 	types *typer
 	shown map[string]access.Level // attachments that cards show: the lowest level of those
 	order []string

@@ -106,7 +106,7 @@ func (h holdout) judge(t testing.TB) (v verdict) {
 		if strings.Contains(read, word) {
 			return true
 		}
-		if err := c.Look(t.Context(), player, func(l *canon.Look) error {
+		if err := c.Read(t.Context(), player, func(l *canon.Snapshot) error {
 			r, err := l.Search(t.Context(), canon.SearchQuery{Q: word}, canon.Page{Limit: 5})
 			there = len(r.Hits) > 0
 			return err
@@ -132,7 +132,7 @@ func (h holdout) judge(t testing.TB) (v verdict) {
 func readable(t testing.TB, c *canon.Canon, g access.Grant) string {
 	t.Helper()
 	var b strings.Builder
-	err := c.Look(t.Context(), g, func(l *canon.Look) error {
+	err := c.Read(t.Context(), g, func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 200})
 		if err != nil {
 			return err

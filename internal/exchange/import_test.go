@@ -176,7 +176,7 @@ func TestARaiseLeavesNoVersionBehind(t *testing.T) {
 
 func (s *scene) edit(name string, f func(*canon.Plan, canon.Card) error) {
 	s.t.Helper()
-	_, err := s.canon.Change(s.t.Context(), s.as("admin"), func(p *canon.Plan) error {
+	_, err := s.canon.Update(s.t.Context(), s.as("admin"), func(p *canon.Plan) error {
 		c, err := p.Card(name)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (s *scene) edit(name string, f func(*canon.Plan, canon.Card) error) {
 func (s *scene) versions(who, name string) (texts []string) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
 		c, err := l.Find(ctx, name)
 		if err != nil {
 			return err
@@ -228,7 +228,7 @@ func TestHiddenCardsOfTheWikiAreNotTouched(t *testing.T) {
 
 func (s *scene) create(n canon.NewCard) {
 	s.t.Helper()
-	if _, err := s.canon.Change(s.t.Context(), s.as("admin"), func(p *canon.Plan) error { _, err := p.Create(n); return err }); err != nil {
+	if _, err := s.canon.Update(s.t.Context(), s.as("admin"), func(p *canon.Plan) error { _, err := p.Create(n); return err }); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -239,7 +239,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	for i := range 450 {
 		v[fmt.Sprintf("f/n%d.md", i)] = "---\ntags: a\n---\nx %%y%%"
 	}
-	sum, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").Rehearse(), vaultOf(v), MarkdownOptions{Folders: FolderNames})
+	sum, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").DryRun(), vaultOf(v), MarkdownOptions{Folders: FolderNames})
 	if err != nil || sum.Created != 450*3+1 || len(sum.Problems) > 0 || !sum.DryRun {
 		t.Errorf("%v: %s", err, sum)
 	}
@@ -256,7 +256,7 @@ func TestAnImportTellsWhoWillSeeWhatComesIn(t *testing.T) {
 		v[fmt.Sprintf("open%d.md", i)] = "---\ntags: a\n---\nx %%y%%"
 	}
 	s := newScene(t)
-	dry, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").Rehearse(), vaultOf(v), MarkdownOptions{Label: "v"})
+	dry, err := ImportMarkdown(t.Context(), s.canon, s.as("admin").DryRun(), vaultOf(v), MarkdownOptions{Label: "v"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -173,7 +173,7 @@ func TestTypesAndAPlaceToBegin(t *testing.T) {
 
 func (s *scene) starter() (name string) {
 	s.t.Helper()
-	err := s.canon.Look(s.t.Context(), s.as("admin"), func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), s.as("admin"), func(l *canon.Snapshot) error {
 		name = l.World().Settings.Starter
 		return nil
 	})

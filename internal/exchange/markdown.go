@@ -70,7 +70,7 @@ func ImportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, files f
 	}
 	v.index()
 	want := newCollection()
-	err = c.Look(ctx, g, func(l *canon.Look) error {
+	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
 		types, err := newTyper(ctx, l, o.Types)
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func ExportMarkdown(ctx context.Context, c *canon.Canon, g access.Grant, dir str
 		return sum, err
 	}
 	defer out.close()
-	err = c.Look(ctx, g, func(l *canon.Look) error {
+	err = c.Read(ctx, g, func(l *canon.Snapshot) error {
 		view := l
 		if o.As != access.LevelNone {
 			view = l.As(o.As)

@@ -28,7 +28,7 @@ func (s *scene) listing(who string) []string {
 		lines = append(lines, kind+" "+string(b))
 	}
 	ctx := s.t.Context()
-	err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
 		var cards []canon.Card
 		if err := each(ctx, l, func(c canon.Card) { cards = append(cards, c) }); err != nil {
 			return err
@@ -153,7 +153,7 @@ func TestRandomWorldsSurviveARoundTrip(t *testing.T) {
 			s := newScene(t)
 			r := rand.New(rand.NewPCG(seed, 2))
 			for range 80 {
-				_, err := s.canon.Change(t.Context(), s.as("admin"), func(p *canon.Plan) error { return randomStep(r, p) })
+				_, err := s.canon.Update(t.Context(), s.as("admin"), func(p *canon.Plan) error { return randomStep(r, p) })
 				if err != nil && fault.KindOf(err) == fault.Internal {
 					t.Fatal(err)
 				}

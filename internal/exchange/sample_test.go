@@ -15,7 +15,7 @@ func TestTheSampleWorldIsWhole(t *testing.T) {
 	s.importSample()
 	ctx := t.Context()
 	kinds, ways := map[string]int{}, map[string]bool{}
-	err := s.canon.Look(ctx, s.as("user"), func(l *canon.Look) error {
+	err := s.canon.Read(ctx, s.as("user"), func(l *canon.Snapshot) error {
 		return each(ctx, l, func(c canon.Card) {
 			kinds[c.Type]++
 			f := objectOf(string(c.Fields))
@@ -53,7 +53,7 @@ func TestTheSampleWorldIsWhole(t *testing.T) {
 
 // noOverlap wants one layer of a kind at a time on a card, so that what holds does not
 // hang on the order in which they were written.
-func noOverlap(t *testing.T, l *canon.Look, c canon.Card) {
+func noOverlap(t *testing.T, l *canon.Snapshot, c canon.Card) {
 	t.Helper()
 	layers, err := l.Layers(t.Context(), canon.LayerQuery{Card: c.ID})
 	if err != nil {
@@ -76,7 +76,7 @@ func TestTheAdventureCanBeWalked(t *testing.T) {
 	s := newScene(t)
 	s.importSample()
 	ctx := t.Context()
-	err := s.canon.Look(ctx, s.as("user"), func(l *canon.Look) error {
+	err := s.canon.Read(ctx, s.as("user"), func(l *canon.Snapshot) error {
 		quest, err := l.Find(ctx, "The Missing Voice")
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func TestTheAdventureCanBeWalked(t *testing.T) {
 // walker is a player made of nothing but the links of the world.
 type walker struct {
 	t     *testing.T
-	l     *canon.Look
+	l     *canon.Snapshot
 	here  canon.Card
 	has   []string
 	steps int

@@ -38,7 +38,7 @@ type SourceOptions struct {
 type source struct {
 	format string // stands in ids
 	o      SourceOptions
-	look   *canon.Look
+	look   *canon.Snapshot
 	c      *collection
 	files  int
 	taken  map[markup.Key]bool
@@ -51,7 +51,7 @@ type source struct {
 func importSource(ctx context.Context, c *canon.Canon, g access.Grant, format string, o SourceOptions, read func(*source) error) (Summary, error) {
 	sum := Summary{DryRun: g.Request().DryRun}
 	s := &source{format: format, o: o, c: newCollection(), taken: map[markup.Key]bool{}, codes: map[string]bool{}}
-	err := c.Look(ctx, g, func(l *canon.Look) error {
+	err := c.Read(ctx, g, func(l *canon.Snapshot) error {
 		s.look = l
 		if err := read(s); err != nil {
 			return err

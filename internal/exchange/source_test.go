@@ -28,7 +28,7 @@ func (s *scene) linked(who, from, kind, attr string) map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
 	ctx := s.t.Context()
-	err := s.canon.Look(ctx, s.as(who), func(l *canon.Look) error {
+	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
 		card, err := l.Find(ctx, from)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func TestRealSources(t *testing.T) {
 			defer root.Close()
 			s := newStoredScene(t)
 			o := SourceOptions{Label: tc.folder}
-			rehearsal, err := tc.read(t.Context(), s.canon, s.as("admin").Rehearse(), root.FS(), o)
+			rehearsal, err := tc.read(t.Context(), s.canon, s.as("admin").DryRun(), root.FS(), o)
 			if err != nil || len(s.listing("admin")) > 0 {
 				t.Fatalf("a rehearsal left %d things, %v", len(s.listing("admin")), err)
 			}
@@ -248,7 +248,7 @@ func TestBrokenSources(t *testing.T) {
 func (s *scene) cardNames() string {
 	s.t.Helper()
 	var names []string
-	err := s.canon.Look(s.t.Context(), s.as("admin"), func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), s.as("admin"), func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(s.t.Context(), canon.Filter{}, canon.Page{Limit: 1000})
 		for _, c := range cards {
 			if !strings.HasSuffix(c.Name, "+tags") {
@@ -268,7 +268,7 @@ func (s *scene) cardNames() string {
 func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 	s := newScene(t)
 	ctx := t.Context()
-	if _, err := s.canon.Change(ctx, s.as("admin"), func(p *canon.Plan) error {
+	if _, err := s.canon.Update(ctx, s.as("admin"), func(p *canon.Plan) error {
 		_, err := p.Create(canon.NewCard{Name: "Light", Content: "<p>ours</p>"})
 		return err
 	}); err != nil {

@@ -26,7 +26,7 @@ func (s *sheet) isPlace() bool {
 }
 
 // checkStarter refuses a place to begin at that neither comes in nor is there.
-func (c *collection) checkStarter(ctx context.Context, l *canon.Look, name string) error {
+func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (im *importer) startAt(ctx context.Context, asked string, mentioned map[mar
 		return nil
 	}
 	change := false
-	err := im.canon.Look(ctx, im.grant, func(l *canon.Look) error {
+	err := im.canon.Read(ctx, im.grant, func(l *canon.Snapshot) error {
 		there := l.World().Settings.Starter
 		change = there == "" || asked != "" && there != asked
 		if !change {

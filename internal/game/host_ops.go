@@ -15,7 +15,7 @@ import (
 // surface over MCP can read and nothing else.
 func define[In, Out any](s op.Spec, handle func(ctx context.Context, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.NoTool = []string{Surface}, true
-	s.Least = max(s.Least, access.RoleUser)
+	s.MinRole = max(s.MinRole, access.RoleUser)
 	return op.Define(s, handle)
 }
 
@@ -214,7 +214,7 @@ const listed = 100
 
 func (s *Service) listGames() *op.Operation {
 	return define(op.Spec{
-		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play", Bare: "games",
+		Name: "list_games", Title: "List your games", Route: "GET /api/games", Effect: access.Read, Audience: "play", Unwrap: "games",
 		Doc: "Lists the games that you host in this world, or the one that your seat is at, the newest first, at most 100.",
 	}, func(ctx context.Context, c *op.Call, _ struct{}) (gamesOut, error) {
 		who := c.Grant.Caller()

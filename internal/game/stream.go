@@ -28,7 +28,7 @@ type said struct {
 
 func (s *Service) feed() *op.Feed {
 	return &op.Feed{
-		Name: "game_stream", Title: "Follow a game", Surfaces: []string{Surface}, Least: access.RoleUser, Audience: "play",
+		Name: "game_stream", Title: "Follow a game", Surfaces: []string{Surface}, MinRole: access.RoleUser, Audience: "play",
 		Route: "GET /api/games/{id}/stream",
 		Doc: "Follows a game as your seat sees it. It begins with the present view and all chat after the message that you name (Last-Event-ID), " +
 			"and goes on with each change of what you see.",

@@ -25,7 +25,7 @@ import (
 
 // ticker is a feed of numbers: three after the one asked for, then silence.
 func ticker() *op.Feed {
-	return &op.Feed{Name: "ticks", Title: "Ticks", Doc: "Numbers.", Surfaces: []string{"feeds"}, Least: access.RoleUser, Audience: "play",
+	return &op.Feed{Name: "ticks", Title: "Ticks", Doc: "Numbers.", Surfaces: []string{"feeds"}, MinRole: access.RoleUser, Audience: "play",
 		Route: "GET /api/feeds/{id}/stream",
 		Open: func(ctx context.Context, _ *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
 			if vars["id"] == "absent" {
@@ -52,7 +52,7 @@ func itemsOp() *op.Operation {
 		Items []string `json:"items"`
 	}
 	return op.Define(op.Spec{Name: "list-things", Title: "Things", Doc: "Use it in tests.", Surfaces: []string{"feeds"}, Effect: access.Read,
-		Least: access.RoleUser, Route: "GET /api/things/{name}", Bare: "items", Audience: "play"},
+		MinRole: access.RoleUser, Route: "GET /api/things/{name}", Unwrap: "items", Audience: "play"},
 		func(_ context.Context, _ *op.Call, in queryName) (out, error) {
 			return out{strings.Split(in.Name, "")}, nil
 		})

@@ -141,7 +141,7 @@ type fileOut struct {
 
 func declared() []op.Surface {
 	spec := func(name, route string, effect access.Effect, least access.Role) op.Spec {
-		return op.Spec{Name: name, Title: name, Doc: "Use it in tests.", Surfaces: []string{"archive"}, Effect: effect, Least: least, Route: route}
+		return op.Spec{Name: name, Title: name, Doc: "Use it in tests.", Surfaces: []string{"archive"}, Effect: effect, MinRole: least, Route: route}
 	}
 	upload := spec("upload", "POST /api/mcp/cards/{name}/file", access.Write, access.RoleUser)
 	upload.BodyLimit = 1 << 20

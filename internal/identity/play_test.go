@@ -102,7 +102,7 @@ func TestTheGuardOpensToPlayersWhatIsDeclaredForThem(t *testing.T) {
 		"the API's":         {access.Request{Operation: "go"}, fault.Denied},
 		"another audience":  {access.Request{Operation: "go", Audience: "mcp"}, fault.Denied},
 	} {
-		row.request.World, row.request.Least = mainWorld, access.RoleUser
+		row.request.World, row.request.MinRole = mainWorld, access.RoleUser
 		a, err := g.Admit(context.Background(), c, row.request)
 		if err == nil {
 			a.Done(context.Background(), 0, nil)
@@ -112,7 +112,7 @@ func TestTheGuardOpensToPlayersWhatIsDeclaredForThem(t *testing.T) {
 		}
 	}
 	normal := access.Caller{Subject: "anna", Roles: map[access.WorldID]access.Role{mainWorld: access.RoleGM}}
-	if _, err := g.Admit(context.Background(), normal, access.Request{Operation: "go", Audience: "play", World: mainWorld, Least: access.RoleUser}); err != nil {
+	if _, err := g.Admit(context.Background(), normal, access.Request{Operation: "go", Audience: "play", World: mainWorld, MinRole: access.RoleUser}); err != nil {
 		t.Errorf("a normal key may play too: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func openYard(t *testing.T, options ...option) *yard {
 	y := &yard{stage: &stage{t: t, book: newBook(), auth: newDoors()}}
 	y.now.Store(1_800_000_000)
 	surface := op.Surface{Name: "yard", Title: "Yard", Doc: "boats", Operations: []*op.Operation{op.Define(op.Spec{Name: "build_boat", Title: "Build", Doc: "Use it to build a boat.",
-		Surfaces: []string{"yard"}, Effect: access.Write, Least: access.RoleUser, Interactive: true}, y.build)}}
+		Surfaces: []string{"yard"}, Effect: access.Write, MinRole: access.RoleUser, Interactive: true}, y.build)}}
 	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: []op.Surface{surface}, Worlds: oneWorld{}})
 	if err != nil {
 		t.Fatal(err)

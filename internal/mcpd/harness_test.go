@@ -111,7 +111,7 @@ func (s *stage) surfaces() []op.Surface {
 		return textOut{t}, err
 	}
 	spec := func(name, doc string, effect access.Effect, least access.Role) op.Spec {
-		return op.Spec{Name: name, Title: name, Doc: doc, Surfaces: archive, Effect: effect, Least: least}
+		return op.Spec{Name: name, Title: name, Doc: doc, Surfaces: archive, Effect: effect, MinRole: least}
 	}
 	waits := spec("slow", "Use it to wait.", access.Write, access.RoleUser)
 	waits.Interactive = true
@@ -122,7 +122,7 @@ func (s *stage) surfaces() []op.Surface {
 	hidden := spec("rest_only", "Not for MCP.", access.Read, access.RoleUser)
 	hidden.NoTool = true
 	idle := spec("touch", "Use it to touch a page.", access.Write, access.RoleUser)
-	idle.Idle = true
+	idle.Idempotent = true
 	return []op.Surface{{
 		Name: "archive", Title: "Archive", Doc: "the wiki of cards: what is written about anything",
 		Operations: []*op.Operation{
@@ -139,7 +139,7 @@ func (s *stage) surfaces() []op.Surface {
 		},
 		Resources: []*op.Resource{{
 			Template: "book://page/{name}", Name: "page", Title: "Page", Doc: "A page of the book", MIME: "text/plain",
-			Surfaces: archive, Least: access.RoleUser, Read: s.readPage, List: s.listPages,
+			Surfaces: archive, MinRole: access.RoleUser, Read: s.readPage, List: s.listPages,
 			Complete: func(_ context.Context, c *op.Call, _, prefix string) ([]string, error) {
 				var names []string
 				for _, n := range []string{"crypt", "mill"} {
@@ -151,7 +151,7 @@ func (s *stage) surfaces() []op.Surface {
 			},
 		}},
 		Prompts: []*op.Prompt{{
-			Name: "summarize", Title: "Summarise", Doc: "Summarise a page", Surfaces: archive, Least: access.RoleUser,
+			Name: "summarize", Title: "Summarise", Doc: "Summarise a page", Surfaces: archive, MinRole: access.RoleUser,
 			Args: []op.PromptArg{{Name: "name", Doc: "of the page", Required: true}},
 			Render: func(_ context.Context, _ *op.Call, a map[string]string) (string, error) {
 				return "Summarise " + a["name"], nil

@@ -47,7 +47,7 @@ func describe(o *op.Operation) *mcp.Tool {
 		Name: o.Name, Title: o.Title, Description: o.Doc, InputSchema: o.InputSchema(), OutputSchema: o.OutputSchema(),
 		Annotations: &mcp.ToolAnnotations{
 			Title: o.Title, ReadOnlyHint: reads, DestructiveHint: &destroys,
-			IdempotentHint: reads || o.Idle, OpenWorldHint: &closed,
+			IdempotentHint: reads || o.Idempotent, OpenWorldHint: &closed,
 		},
 		Meta: mcp.Meta{},
 	}

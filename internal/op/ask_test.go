@@ -63,7 +63,7 @@ func TestHandlersAsk(t *testing.T) {
 		Said  string `json:"said"`
 		Asked bool   `json:"asked"`
 	}
-	ask := op.Define(op.Spec{Name: "ask", Title: "Ask", Doc: "Use it to ask.", Surfaces: []string{"s"}, Effect: access.Write, Least: access.RoleUser, Interactive: true},
+	ask := op.Define(op.Spec{Name: "ask", Title: "Ask", Doc: "Use it to ask.", Surfaces: []string{"s"}, Effect: access.Write, MinRole: access.RoleUser, Interactive: true},
 		func(ctx context.Context, c *op.Call, _ struct{}) (out, error) {
 			r, err := c.Ask(ctx, op.Form{Key: "k", Message: "Well?"})
 			return out{string(r.Outcome), c.Asked("k")}, err

@@ -28,20 +28,20 @@ type Spec struct {
 	Version    string   // "" is "1"
 	Deprecated string   // what to use instead; "" while current
 
-	Effect   access.Effect
-	Least    access.Role  // RoleNone: any authenticated caller
-	Operator bool         // the instance's operator only
-	Approver bool         // shown only to keys that may approve; the handler refuses others
-	Class    access.Class // "" is ClassCall
-	Idle     bool         // Effect is Write, but repeating it changes nothing more
+	Effect     access.Effect
+	MinRole    access.Role  // RoleNone: any authenticated caller
+	Operator   bool         // the instance's operator only
+	Approver   bool         // shown only to keys that may approve; the handler refuses others
+	Class      access.Class // "" is ClassCall
+	Idempotent bool         // Effect is Write, but repeating it changes nothing more
 
 	Route     string        // "GET /api/mcp/cards/{name}"; "" where it has none
 	Older     []OlderRoute  // further routes, of older clients
 	Status    int           // on success; 0 is 200
 	NoTool    bool          // not offered over MCP
 	NoWorld   bool          // acts on the instance, not in a world
-	Bare      string        // the output's first field, which REST and MCP's text show alone; "" shows the output
-	Sends     Sending       // whether REST answers with a file
+	Unwrap    string        // the output's first field, which REST and MCP's text show alone; "" shows the output
+	RESTBody  RESTBody      // whether REST answers with a file
 	Audience  string        // "play": open to tokens that players and seats hold, besides keys; "" is keys alone
 	Target    string        // input field whose value names what is acted on; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
@@ -123,14 +123,14 @@ func (c *Call) FromAgent() bool {
 // OverMCP reports whether the answer goes to a client of MCP, which is shown parts.
 func (c *Call) OverMCP() bool { return c.Transport == "mcp" }
 
-// Sending is what REST answers with in place of JSON: the file of Reply.File.
-type Sending uint8
+// RESTBody is what REST answers with in place of JSON: the file of Reply.File.
+type RESTBody uint8
 
 // The ways of answering.
 const (
-	SendsJSON   Sending = iota
-	SendsEither         // JSON, or the file where it is asked for
-	SendsFile           // the file
+	RESTJSON   RESTBody = iota
+	RESTEither          // JSON, or the file where it is asked for
+	RESTFile            // the file
 )
 
 // Reply is what travels in headers and status beside an output.
@@ -183,10 +183,10 @@ type Answer struct {
 // Shown is what the operation's output is to a reader: the output, or its Bare field. What
 // stands beside that field travels in headers and in _meta.
 func (o *Operation) Shown(a *Answer) json.RawMessage {
-	if o.Bare == "" || a.Reply.Diverted || a.Cut {
+	if o.Unwrap == "" || a.Reply.Diverted || a.Cut {
 		return a.Output
 	}
-	rest := a.Output[len(`{"`)+len(o.Bare)+len(`":`):]
+	rest := a.Output[len(`{"`)+len(o.Unwrap)+len(`":`):]
 	if len(o.Out.Properties) == 1 {
 		return rest[:len(rest)-len(`}`)]
 	}
@@ -226,7 +226,7 @@ type Resource struct {
 	Doc      string
 	MIME     string
 	Surfaces []string
-	Least    access.Role
+	MinRole  access.Role
 	NoWorld  bool   // of the instance, not of a world
 	WorldVar string // variable whose value names the world; "" for none
 
@@ -279,7 +279,7 @@ type Prompt struct {
 	Title    string
 	Doc      string
 	Surfaces []string
-	Least    access.Role
+	MinRole  access.Role
 	NoWorld  bool // of the instance, not of a world
 	Args     []PromptArg
 	// Render gives the text of the user's message.

@@ -32,8 +32,8 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 	if o.Target != "" && !o.declares(o.Target) {
 		bad("Target %s is no input field", o.Target)
 	}
-	if order := o.Out.PropertyOrder; o.Bare != "" && (len(order) == 0 || order[0] != o.Bare) {
-		bad("Bare %s must be the output's first field", o.Bare)
+	if order := o.Out.PropertyOrder; o.Unwrap != "" && (len(order) == 0 || order[0] != o.Unwrap) {
+		bad("Bare %s must be the output's first field", o.Unwrap)
 	}
 	if o.BodyLimit > 0 && o.upload == "" {
 		bad("BodyLimit is for an input with a []byte field")

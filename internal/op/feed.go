@@ -18,7 +18,7 @@ type Feed struct {
 	Title    string
 	Doc      string
 	Surfaces []string
-	Least    access.Role
+	MinRole  access.Role
 	Audience string // as an operation's
 	NoWorld  bool   // of the instance, not of a world
 	WorldVar string // variable whose value names the world; "" for none
@@ -90,12 +90,12 @@ func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (str
 		}
 		world, badWorld = l.world(ctx, c, r.World)
 	}
-	least := f.Least
+	least := f.MinRole
 	if badWorld != nil {
 		least = access.RoleNone
 	}
 	a, err := l.guard.Admit(ctx, c, access.Request{Operation: f.Name, Surface: surface, Effect: access.Read, Class: access.ClassResource,
-		Least: least, Audience: f.Audience, World: world, Correlation: r.Correlation})
+		MinRole: least, Audience: f.Audience, World: world, Correlation: r.Correlation})
 	if err != nil {
 		return nil, err
 	}

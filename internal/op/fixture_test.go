@@ -89,7 +89,7 @@ func echo(_ context.Context, c *op.Call, in echoIn) (echoOut, error) {
 }
 
 func spec(name string, effect access.Effect, least access.Role) op.Spec {
-	return op.Spec{Name: name, Title: "Title of " + name, Doc: "Use it to test " + name + ".", Surfaces: []string{"archive"}, Effect: effect, Least: least}
+	return op.Spec{Name: name, Title: "Title of " + name, Doc: "Use it to test " + name + ".", Surfaces: []string{"archive"}, Effect: effect, MinRole: least}
 }
 
 // surfaces declares what the tests call.
@@ -128,13 +128,13 @@ func surfaces() []op.Surface {
 		},
 		Resources: []*op.Resource{{
 			Template: "archive://card/{name}", Name: "card", Title: "Card", Doc: "A card.", MIME: "text/markdown",
-			Surfaces: []string{"archive"}, Least: access.RoleUser, Read: readCard, List: listCards, Complete: completeCards,
+			Surfaces: []string{"archive"}, MinRole: access.RoleUser, Read: readCard, List: listCards, Complete: completeCards,
 		}, {
 			Template: "archive://secrets", Name: "secrets", Title: "Secrets", Doc: "The GM's.", MIME: "text/plain",
-			Surfaces: []string{"archive"}, Least: access.RoleGM, Read: readCard, List: listSecrets,
+			Surfaces: []string{"archive"}, MinRole: access.RoleGM, Read: readCard, List: listSecrets,
 		}},
 		Prompts: []*op.Prompt{{
-			Name: "summarize-card", Title: "Summarize", Doc: "Sums a card up.", Surfaces: []string{"archive"}, Least: access.RoleUser,
+			Name: "summarize-card", Title: "Summarize", Doc: "Sums a card up.", Surfaces: []string{"archive"}, MinRole: access.RoleUser,
 			Args: []op.PromptArg{{Name: "name", Doc: "The card.", Required: true}},
 			Render: func(_ context.Context, _ *op.Call, args map[string]string) (string, error) {
 				return "Sum up " + args["name"], nil

@@ -34,7 +34,7 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 	if !o.NoWorld {
 		world, badWorld = l.world(ctx, c, in.world)
 	}
-	least := o.Least
+	least := o.MinRole
 	if badWorld != nil {
 		least = access.RoleNone // counted and recorded, then refused
 	}
@@ -90,7 +90,7 @@ func diverted(o *Operation, c access.Caller, in input) bool {
 }
 
 func (o *Operation) admission(in input, r Request, least access.Role, w access.WorldID, surface string, divert bool) access.Request {
-	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, Least: least, Operator: o.Operator, Audience: o.Audience,
+	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: least, Operator: o.Operator, Audience: o.Audience,
 		World: w, Target: in.target, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry}
 	if a.Class == "" {
 		a.Class = access.ClassCall
@@ -136,7 +136,7 @@ func (l *Local) compute(ctx context.Context, o *Operation, call *Call, r Request
 		return nil, err
 	}
 	a := &Answer{Output: output, Reply: call.Reply}
-	if o.Bare != "" && string(o.Shown(a)) == "null" {
+	if o.Unwrap != "" && string(o.Shown(a)) == "null" {
 		a.Reply.Note = l.nothing(ctx, call.Grant, o, in.target)
 	}
 	if older, ok := out.(Older); ok && r.Transport == "rest" {

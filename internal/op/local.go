@@ -152,14 +152,14 @@ func (l *Local) Operations(c access.Caller, surface string) []*Operation {
 // Resources are those that the caller may read in some world; see Operations.
 func (l *Local) Resources(c access.Caller, surface string) []*Resource {
 	return only(l.resources, func(r *Resource) bool {
-		return offered(r.Surfaces, surface) && opens(c, r.Surfaces, surface, r.Name) && bestRole(c) >= r.Least
+		return offered(r.Surfaces, surface) && opens(c, r.Surfaces, surface, r.Name) && bestRole(c) >= r.MinRole
 	})
 }
 
 // Prompts are those that the caller may use in some world; see Operations.
 func (l *Local) Prompts(c access.Caller, surface string) []*Prompt {
 	return only(l.prompts, func(p *Prompt) bool {
-		return offered(p.Surfaces, surface) && opens(c, p.Surfaces, surface, p.Name) && bestRole(c) >= p.Least
+		return offered(p.Surfaces, surface) && opens(c, p.Surfaces, surface, p.Name) && bestRole(c) >= p.MinRole
 	})
 }
 
@@ -179,7 +179,7 @@ func offered(surfaces []string, surface string) bool {
 
 // usable reports whether the caller may use an operation in any world at all.
 func usable(c access.Caller, o *Operation, surface string) bool {
-	return opens(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) && bestRole(c) >= o.Least
+	return opens(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) && bestRole(c) >= o.MinRole
 }
 
 // opens reports whether the key's allow-list opens a name on the surface asked for, or

@@ -69,8 +69,8 @@ type apiDoc struct{ schemas object }
 func (d *apiDoc) operation(o *Operation) object {
 	in := d.local(o.In, o.Name+"_in")
 	out := d.local(o.OutputSchema(), o.Name+"_out")
-	if o.Bare != "" {
-		out = out.Properties[o.Bare]
+	if o.Unwrap != "" {
+		out = out.Properties[o.Unwrap]
 	}
 	m := object{
 		"operationId": o.Name, "summary": o.Title, "description": o.Doc + accessWords(o), "tags": o.Surfaces[:min(1, len(o.Surfaces))],
@@ -127,10 +127,10 @@ func (o *Operation) example(field string) (any, bool) {
 // answers are the media types of an operation's answer: a file has whichever is its own.
 func answers(o *Operation, out *jsonschema.Schema) object {
 	file := object{"schema": &jsonschema.Schema{Type: "string", Format: "binary"}}
-	switch o.Sends {
-	case SendsFile:
+	switch o.RESTBody {
+	case RESTFile:
 		return object{"*/*": file}
-	case SendsEither:
+	case RESTEither:
 		content := jsonContent(out)
 		content["*/*"] = file
 		return content
@@ -165,11 +165,11 @@ func feedItem(f *Feed) object {
 
 // accessWords says who may call, as the description's last line.
 func accessWords(o *Operation) string {
-	words := "\n\nNeeds the role " + o.Least.String() + "."
+	words := "\n\nNeeds the role " + o.MinRole.String() + "."
 	switch {
 	case o.Operator:
 		words = "\n\nFor the instance's operator."
-	case o.Least == access.RoleNone:
+	case o.MinRole == access.RoleNone:
 		words = "\n\nFor any authenticated caller."
 	}
 	if o.Deprecated != "" {

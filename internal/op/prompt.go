@@ -38,7 +38,7 @@ func (l *Local) GetPrompt(ctx context.Context, c access.Caller, r PromptRequest)
 	if p == nil {
 		return text, l.absent(ctx, c, r.Ask, "prompts/get", access.ClassCall, none)
 	}
-	what := about{p.Name, p.Surfaces, p.Least, p.NoWorld, access.ClassCall, ""}
+	what := about{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassCall, ""}
 	err = l.with(ctx, c, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
 		if err := checkArgs(p, r.Args); err != nil {
 			return 0, err
@@ -102,7 +102,7 @@ func (l *Local) completer(c access.Caller, r CompleteRequest) (about, completion
 		if p == nil {
 			return about{}, nil
 		}
-		what := about{p.Name, p.Surfaces, p.Least, p.NoWorld, access.ClassResource, ""}
+		what := about{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassResource, ""}
 		if p.Complete == nil {
 			return what, nothing
 		}
@@ -112,7 +112,7 @@ func (l *Local) completer(c access.Caller, r CompleteRequest) (about, completion
 		if res.Template != r.Template {
 			continue
 		}
-		what := about{res.Name, res.Surfaces, res.Least, res.NoWorld, access.ClassResource, ""}
+		what := about{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, ""}
 		if res.Complete == nil {
 			return what, nothing
 		}

@@ -42,10 +42,10 @@ func page(s Surface) []byte {
 		describe(&b, o, s.Name)
 	}
 	for _, r := range s.Resources {
-		fmt.Fprintf(&b, "## Resource %s\n\n`%s` · %s · role %s\n\n%s\n\n", r.Title, r.Template, r.MIME, r.Least, r.Doc)
+		fmt.Fprintf(&b, "## Resource %s\n\n`%s` · %s · role %s\n\n%s\n\n", r.Title, r.Template, r.MIME, r.MinRole, r.Doc)
 	}
 	for _, f := range s.Feeds {
-		fmt.Fprintf(&b, "## Feed %s\n\n`%s` · server-sent events · role %s\n\n%s\n\n", f.Title, f.Route, f.Least, f.Doc)
+		fmt.Fprintf(&b, "## Feed %s\n\n`%s` · server-sent events · role %s\n\n%s\n\n", f.Title, f.Route, f.MinRole, f.Doc)
 		for _, k := range f.Kinds {
 			fmt.Fprintf(&b, "- `%s`: %s\n", k.Event, k.Doc)
 		}
@@ -54,7 +54,7 @@ func page(s Surface) []byte {
 		}
 	}
 	for _, p := range s.Prompts {
-		fmt.Fprintf(&b, "## Prompt %s\n\nRole %s. %s\n\n", p.Name, p.Least, p.Doc)
+		fmt.Fprintf(&b, "## Prompt %s\n\nRole %s. %s\n\n", p.Name, p.MinRole, p.Doc)
 		for _, a := range p.Args {
 			fmt.Fprintf(&b, "- `%s`%s: %s\n", a.Name, map[bool]string{true: " (required)"}[a.Required], a.Doc)
 		}
@@ -79,8 +79,8 @@ func describe(b *bytes.Buffer, o *Operation, surface string) {
 	if o.Route != "" {
 		facts = append(facts, code(o.Route))
 	}
-	if o.Bare != "" {
-		facts = append(facts, "shown alone: "+code(o.Bare))
+	if o.Unwrap != "" {
+		facts = append(facts, "shown alone: "+code(o.Unwrap))
 	}
 	if o.Audience != "" {
 		facts = append(facts, "open to "+o.Audience+" tokens")
@@ -171,10 +171,10 @@ func who(o *Operation) string {
 	switch {
 	case o.Operator:
 		return "operator"
-	case o.Least == access.RoleNone:
+	case o.MinRole == access.RoleNone:
 		return "any"
 	}
-	return o.Least.String()
+	return o.MinRole.String()
 }
 
 func code(s string) string {

@@ -58,7 +58,7 @@ func (l *Local) with(ctx context.Context, c access.Caller, ask Ask, what about, 
 		what.least = access.RoleNone
 	}
 	a, err := l.guard.Admit(ctx, c, access.Request{Operation: what.name, Surface: surface, Effect: access.Read, Class: what.class,
-		Least: what.least, World: world, Target: clip(what.target, 255), Correlation: ask.Correlation})
+		MinRole: what.least, World: world, Target: clip(what.target, 255), Correlation: ask.Correlation})
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (l *Local) ReadResource(ctx context.Context, c access.Caller, r ResourceReq
 	if res == nil {
 		return Content{}, l.absent(ctx, c, r.Ask, "resources/read", access.ClassResource, noResource(r.URI))
 	}
-	what := about{res.Name, res.Surfaces, res.Least, res.NoWorld, access.ClassResource, r.URI}
+	what := about{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, r.URI}
 	if named := vars[res.WorldVar]; named != "" {
 		r.World = named
 	}
@@ -162,7 +162,7 @@ func (l *Local) ListResources(ctx context.Context, c access.Caller, r ListReques
 	what := about{page.Method, nil, access.RoleNone, noWorld, page.class(), ""}
 	err = l.with(ctx, asked, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
 		for _, res := range open {
-			if call.Grant.Role() < res.Least {
+			if call.Grant.Role() < res.MinRole {
 				continue
 			}
 			on := *call

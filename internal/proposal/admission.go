@@ -77,7 +77,7 @@ type used struct {
 const keyLife = 24 * time.Hour
 
 // sync folds what the ledger holds since the last time.
-func (a *admission) sync(s *Service, t *canon.Tail) error {
+func (a *admission) sync(s *Service, t *canon.LedgerTx) error {
 	if err := a.fold(s, t); !canon.Moved(err) {
 		return err
 	}
@@ -85,7 +85,7 @@ func (a *admission) sync(s *Service, t *canon.Tail) error {
 	return a.fold(s, t)
 }
 
-func (a *admission) fold(s *Service, t *canon.Tail) error {
+func (a *admission) fold(s *Service, t *canon.LedgerTx) error {
 	if a.byID == nil {
 		a.reset()
 	}

@@ -21,7 +21,7 @@ import (
 func eventKey(id uuid.UUID) string { return "proposal:" + id.String() }
 
 // applied finds the event that a proposal became.
-func applied(ctx context.Context, l *canon.Look, id uuid.UUID) (uuid.UUID, bool, error) {
+func applied(ctx context.Context, l *canon.Snapshot, id uuid.UUID) (uuid.UUID, bool, error) {
 	list, _, err := l.Events(ctx, canon.EventQuery{Key: eventKey(id), Page: canon.Page{Limit: 1}})
 	if err != nil || len(list) == 0 {
 		return uuid.Nil, false, err
@@ -55,7 +55,7 @@ type work struct {
 // perform carries out a proposal under a grant of its author's, once.
 func (s *Service) perform(ctx context.Context, g access.Grant, w work) (canon.Receipt, error) {
 	if _, ok := w.draft.(runner); !ok {
-		return s.cfg.Canon.Change(ctx, g, func(p *canon.Plan) error { return w.plan(ctx, p) })
+		return s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.plan(ctx, p) })
 	}
 	set, _, err := s.propose(ctx, g, w)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Service) propose(ctx context.Context, g access.Grant, w work) (canon.Ch
 		return s.run(ctx, g, w, r)
 	}
 	inner, seen := canon.Capture(ctx)
-	_, err := s.cfg.Canon.Change(inner, g.Rehearse(), func(p *canon.Plan) error { return w.plan(ctx, p) })
+	_, err := s.cfg.Canon.Update(inner, g.DryRun(), func(p *canon.Plan) error { return w.plan(ctx, p) })
 	if err != nil {
 		return canon.ChangeSet{}, canon.Receipt{}, err
 	}
@@ -81,7 +81,7 @@ func (s *Service) propose(ctx context.Context, g access.Grant, w work) (canon.Ch
 // plan plans a draft on a snapshot, where it still holds.
 func (w work) plan(ctx context.Context, p *canon.Plan) error {
 	if w.again {
-		event, done, err := applied(ctx, p.Look, w.id)
+		event, done, err := applied(ctx, p.Snapshot, w.id)
 		if err == nil && done {
 			err = alreadyApplied{event}
 		}
@@ -89,7 +89,7 @@ func (w work) plan(ctx context.Context, p *canon.Plan) error {
 			return err
 		}
 	}
-	found, err := w.draft.Check(ctx, State{Look: p.Look})
+	found, err := w.draft.Check(ctx, State{Snapshot: p.Snapshot})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func broken(issues []Issue) error {
 
 // run is propose for what an operation carries out.
 func (s *Service) run(ctx context.Context, g access.Grant, w work, r runner) (canon.ChangeSet, canon.Receipt, error) {
-	err := s.cfg.Canon.Look(ctx, g, func(l *canon.Look) error {
+	err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		event, done, err := applied(ctx, l, w.id)
 		if err == nil && done {
 			err = alreadyApplied{event}
@@ -149,7 +149,7 @@ func (s *Service) run(ctx context.Context, g access.Grant, w work, r runner) (ca
 		return canon.ChangeSet{}, canon.Receipt{}, err
 	}
 	inner, seen := canon.Capture(ctx)
-	_, err = o.Run(inner, &op.Call{Grant: g.Rehearse(), Transport: cmp.Or(w.transport, "proposal")}, input)
+	_, err = o.Run(inner, &op.Call{Grant: g.DryRun(), Transport: cmp.Or(w.transport, "proposal")}, input)
 	switch {
 	case len(seen.Sets) > 1:
 		err = fault.New(fault.Rule, "%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)
@@ -194,7 +194,7 @@ func labelOf(set canon.ChangeSet, r canon.Receipt) access.Label {
 // admit admits an author's act: the change that a proposal of theirs asks for. It opens
 // what the author may do today, and no more.
 func (s *Service) admit(ctx context.Context, c access.Caller, w access.WorldID, j *judged, k *Kind, draft Draft) (*access.Admission, error) {
-	req := access.Request{Operation: k.Tool.Name, Surface: j.Author.Surface, Effect: access.Write, Class: access.ClassFree, Least: access.RoleUser,
+	req := access.Request{Operation: k.Tool.Name, Surface: j.Author.Surface, Effect: access.Write, Class: access.ClassFree, MinRole: access.RoleUser,
 		World: w, Correlation: j.Correlation}
 	if j.Expected != (canon.Hash{}) { // what was agreed to is committed as it was shown, and told from a repetition by this
 		req.IdempotencyKey, req.InputHash = eventKey(j.ID), j.Hash
@@ -204,7 +204,7 @@ func (s *Service) admit(ctx context.Context, c access.Caller, w access.WorldID, 
 		if err != nil {
 			return nil, err
 		}
-		req.Operation, req.Least, req.Operator, req.Surface = o.Name, max(o.Least, access.RoleUser), o.Operator, surfaceOf(c, o)
+		req.Operation, req.MinRole, req.Operator, req.Surface = o.Name, max(o.MinRole, access.RoleUser), o.Operator, surfaceOf(c, o)
 	}
 	c.Advisory = false
 	return s.cfg.Guard.Admit(ctx, c, req)

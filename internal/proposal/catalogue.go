@@ -50,7 +50,7 @@ func kindName(schema string) string {
 
 // refresh reads what the ledger has gained.
 func (s *Service) refresh(ctx context.Context, g access.Grant, led *ledger) error {
-	return s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.Tail) error {
+	return s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.LedgerTx) error {
 		led.show.Lock()
 		defer led.show.Unlock()
 		if t.Head.Seq < led.catalogue.head.Seq {
@@ -65,7 +65,7 @@ func (s *Service) refresh(ctx context.Context, g access.Grant, led *ledger) erro
 	})
 }
 
-func (c *catalogue) fold(t *canon.Tail, life time.Duration) error {
+func (c *catalogue) fold(t *canon.LedgerTx, life time.Duration) error {
 	if c.byID == nil {
 		*c = catalogue{byID: map[uuid.UUID]*listing{}, done: map[uuid.UUID]uuid.UUID{}}
 	}
@@ -143,7 +143,7 @@ func (s *Service) read(ctx context.Context, g access.Grant, led *ledger, l listi
 }
 
 func (s *Service) record(ctx context.Context, g access.Grant, led *ledger, seq canon.Seq) (e entry, err error) {
-	err = s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.Tail) error {
+	err = s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.LedgerTx) error {
 		for rec, err := range t.From(seq) {
 			if err == nil {
 				e, err = entryOf(rec)

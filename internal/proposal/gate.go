@@ -114,10 +114,10 @@ func (k *Kind) fallback(g Gate, texts []Text) string {
 	return k.Fallbacks[int(h.Sum(nil)[0])%len(k.Fallbacks)]
 }
 
-// examine takes a candidate through the gates that need nothing of the ledger: schema,
+// checkStateless takes a candidate through the gates that need nothing of the ledger: schema,
 // safety and invariant; and makes replay's ready. It reports whether all three let it
 // through. Its error is a failure, never a refusal.
-func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
+func (s *Service) checkStateless(ctx context.Context, c *candidate) (bool, error) {
 	if !c.note(GateSchema, c.kind.Schema(), s.schema(c)) {
 		return false, nil
 	}
@@ -126,14 +126,14 @@ func (s *Service) examine(ctx context.Context, c *candidate) (bool, error) {
 	c.rec.Scope, c.rec.Player, c.rec.Tokens = c.draft.Scope(), c.draft.Player(), tokensOf(c.texts)
 	var held outcome
 	profile := ""
-	err := s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
+	err := s.cfg.Canon.Read(ctx, c.grant, func(l *canon.Snapshot) (err error) {
 		settings := l.World().Settings
 		c.rec.World, profile = l.Now(), settings.Extra[ProfileSetting]
 		c.unproven = slices.Contains(Unproven(settings), c.kind.Name)
 		if c.rec.About, err = namesIn(ctx, l, c.rec.Scope); err != nil {
 			return err
 		}
-		held, err = s.invariant(ctx, c, State{Look: l})
+		held, err = s.invariant(ctx, c, State{Snapshot: l})
 		return err
 	})
 	if err != nil {

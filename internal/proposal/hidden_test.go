@@ -80,7 +80,7 @@ const hiddenText = "Below the third step somebody keeps count of those who pass.
 func (s *scene) hide() {
 	gm, approver := s.as("gm", access.RoleGM), s.approver(access.RoleGM)
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	_, err := s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: "hide", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
+	_, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "hide", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
 		_, err := p.Link(canon.Link{Kind: "exit", From: idOf("quay"), To: idOf("cellar"), Attrs: json.RawMessage(`{"direction":"west"}`), Label: access.NewLabel(access.LevelGM)})
 		return err
 	})

@@ -90,7 +90,7 @@ type Drafter interface{ QuestDraft() json.RawMessage }
 
 // State is the world as a check sees it: as it is, or as it stood just after a commit.
 type State struct {
-	*canon.Look
+	*canon.Snapshot
 	At canon.Seq // 0 is now
 }
 
@@ -106,17 +106,17 @@ type Thing struct {
 // Card finds a card by id.
 func (s State) Card(ctx context.Context, id canon.CardID) (Thing, bool, error) {
 	if s.At == 0 {
-		c, ok, err := s.Look.ByID(ctx, id)
+		c, ok, err := s.Snapshot.ByID(ctx, id)
 		return Thing{c.ID, c.Name, c.Type, c.Fields, c.Label}, ok, err
 	}
-	v, ok, err := s.Look.CardAt(ctx, id, s.At)
+	v, ok, err := s.Snapshot.CardAt(ctx, id, s.At)
 	return Thing{v.Card, v.Name, v.Type, v.Fields, v.Label}, ok, err
 }
 
 // Coded finds a card by codename. Codenames are looked up as they are today, and the card
 // as the state shows it.
 func (s State) Coded(ctx context.Context, codename string) (Thing, bool, error) {
-	c, ok, err := s.Look.Exists(ctx, ":"+codename)
+	c, ok, err := s.Snapshot.Exists(ctx, ":"+codename)
 	if err != nil || !ok {
 		return Thing{}, false, err
 	}
@@ -129,7 +129,7 @@ func (s State) Links(ctx context.Context, q canon.LinkQuery) ([]canon.Link, erro
 	if q.Page.Limit == 0 {
 		q.Page.Limit = 500
 	}
-	list, _, err := s.Look.Links(ctx, q)
+	list, _, err := s.Snapshot.Links(ctx, q)
 	return list, err
 }
 

@@ -18,7 +18,7 @@ import (
 const maxLine = 80
 
 // namesIn are the names of the cards whose ids stand in a scope, as the look sees them.
-func namesIn(ctx context.Context, l *canon.Look, scope string) (string, error) {
+func namesIn(ctx context.Context, l *canon.Snapshot, scope string) (string, error) {
 	var names []string
 	for _, part := range strings.FieldsFunc(scope, func(r rune) bool { return r == ':' || r == '/' }) {
 		id, err := uuid.Parse(part)

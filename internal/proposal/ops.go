@@ -43,7 +43,7 @@ func (s *Service) tool(k *Kind) *op.Operation {
 		panic("proposal: " + err.Error()) // Common is wrong, which any test shows
 	}
 	spec := op.Spec{
-		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose, Least: access.RoleUser,
+		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose, MinRole: access.RoleUser,
 		Route: "POST /api/proposals/" + strings.ReplaceAll(k.Name, "_", "-"), Examples: k.Tool.Examples, Meta: map[string]any{"toolId": k.Tool.ID},
 	}
 	return op.DefineLoose(spec, toolSchema(k), func(ctx context.Context, c *op.Call, input json.RawMessage) (Result, error) {
@@ -106,7 +106,7 @@ func split(input json.RawMessage) (payload, common json.RawMessage, err error) {
 
 func (s *Service) reads() []*op.Operation {
 	spec := func(e access.Effect, o op.Spec) op.Spec {
-		o.Surfaces, o.Effect, o.Least = []string{Surface}, e, access.RoleUser
+		o.Surfaces, o.Effect, o.MinRole = []string{Surface}, e, access.RoleUser
 		return o
 	}
 	const example = `{"proposalId": "01900000-0000-7000-8000-000000000000"`

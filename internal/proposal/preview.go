@@ -95,7 +95,7 @@ func (s *Service) show(ctx context.Context, g access.Grant, w work) (out shown, 
 	if set.Event != nil {
 		out.label = out.label.Meet(set.Event.Label)
 	}
-	err = s.cfg.Canon.Look(ctx, g, func(l *canon.Look) error {
+	err = s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		p := previewer{ctx: ctx, l: l, set: set, names: map[canon.CardID]canon.Card{}}
 		for _, c := range receipt.Cards {
 			p.names[c.ID] = c
@@ -135,7 +135,7 @@ func (s *Service) expected(j *judged, seen shown) canon.Hash {
 // previewer tells what a ChangeSet does.
 type previewer struct {
 	ctx   context.Context
-	l     *canon.Look
+	l     *canon.Snapshot
 	set   canon.ChangeSet
 	names map[canon.CardID]canon.Card // cards as they would be
 }

@@ -19,7 +19,7 @@ func (s *Service) identified(ctx context.Context, g access.Grant, k *Kind, paylo
 	if len(k.Refs) == 0 {
 		return payload, nil
 	}
-	err := s.cfg.Canon.Look(ctx, g, func(l *canon.Look) (err error) {
+	err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) {
 		r := resolver{ctx, l, maxRefs}
 		for _, path := range k.Refs {
 			if payload, err = r.follow(payload, strings.Split(path, ".")); err != nil {
@@ -37,7 +37,7 @@ const maxRefs = 100
 // resolver puts ids in the place of codenames.
 type resolver struct {
 	ctx  context.Context
-	look *canon.Look
+	look *canon.Snapshot
 	left int // how many it looks up yet
 }
 

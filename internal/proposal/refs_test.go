@@ -15,7 +15,7 @@ import (
 func coded(s *scene, keys ...string) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	_, err := s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: "code", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
+	_, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "code", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
 		for _, k := range keys {
 			c, ok, err := p.ByID(s.t.Context(), idOf(k))
 			if err != nil || !ok {

@@ -59,9 +59,9 @@ func (s *Service) rejudge(ctx context.Context, c *candidate, e *entry) error {
 	c.sig = signatureOf(c.texts)
 	var held outcome
 	profile := ""
-	err := s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
+	err := s.cfg.Canon.Read(ctx, c.grant, func(l *canon.Snapshot) (err error) {
 		profile = l.World().Settings.Extra[ProfileSetting]
-		held, err = s.invariant(ctx, c, State{Look: l, At: e.judged.World})
+		held, err = s.invariant(ctx, c, State{Snapshot: l, At: e.judged.World})
 		return err
 	})
 	if err != nil {

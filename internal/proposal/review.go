@@ -32,7 +32,7 @@ func (s *Service) undo(ctx context.Context, g access.Grant, d decided) error {
 func (s *Service) decideOn(ctx context.Context, g access.Grant, d decided, from Status, check func(*standing, *admission) error) (canon.Receipt, error) {
 	led := s.ledger(g.World())
 	var late error
-	receipt, err := s.cfg.Canon.Decide(ctx, g, led.stream, func(t *canon.Tail) ([]canon.Event, error) {
+	receipt, err := s.cfg.Canon.UpdateLedger(ctx, g, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
 		led.admit.Lock()
 		defer led.admit.Unlock()
 		if err := led.admission.sync(s, t); err != nil {

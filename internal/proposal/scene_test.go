@@ -17,11 +17,11 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/draft"
 	"loregate/internal/fault"
 	"loregate/internal/op"
 	"loregate/internal/prompt"
 	"loregate/internal/proposal"
+	"loregate/internal/proposal/kind"
 	"loregate/internal/store/sqlite/sqlitetest"
 	"loregate/internal/world"
 )
@@ -100,7 +100,7 @@ func newSceneOn(t testing.TB, store canon.Store, options ...option) *scene {
 func (s *scene) another(options ...option) *proposal.Service {
 	s.t.Helper()
 	c := proposal.Config{
-		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: append(draft.Kinds(kinds()), world.ActionKind()), Contexts: contexts{}, Authors: s,
+		Canon: s.canon, Guard: s.guard, Prompts: s.prompts, Kinds: append(kind.Kinds(kinds()), world.ActionKind()), Contexts: contexts{}, Authors: s,
 		Operation: func(name string) (*op.Operation, bool) { return s.ops.Find(name) }, Now: s.time,
 	}
 	for _, o := range options {
@@ -114,12 +114,12 @@ func (s *scene) another(options ...option) *proposal.Service {
 }
 
 // kinds are the words of the surface that is served, its registry of events among them.
-func kinds() draft.Config {
-	c := draft.Config{
+func kinds() kind.Config {
+	c := kind.Config{
 		Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade), Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
 		EventType: func(name string) (access.Role, bool) {
 			k, ok := world.KindOf(world.EventType(name))
-			return k.Least, ok
+			return k.MinRole, ok
 		},
 	}
 	for _, d := range world.Directions {
@@ -226,7 +226,7 @@ func (s *scene) settle(slug, profile string) {
 		s.t.Fatal(err)
 	}
 	s.world = w.ID
-	_, err = s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: "settle", Effect: access.Write, World: w.ID}), s.settlePlan)
+	_, err = s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "settle", Effect: access.Write, World: w.ID}), s.settlePlan)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func (s *scene) settle(slug, profile string) {
 func (s *scene) allow(kinds string) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	_, err := s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: "configure", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
+	_, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: "configure", Effect: access.Write, World: s.world}), func(p *canon.Plan) error {
 		w := p.World()
 		w.Settings.Extra = map[string]string{proposal.UnprovenSetting: kinds}
 		return p.Configure(w.Title, w.Settings)
@@ -296,9 +296,9 @@ type cardOut struct {
 
 // writeCard is a write of another surface, as the archive declares them.
 func (s *scene) writeCard() *op.Operation {
-	return op.Define(op.Spec{Name: "write_card", Title: "Write a card", Doc: "Write a card.", Surfaces: []string{"archive"}, Effect: access.Write, Least: access.RoleUser,
+	return op.Define(op.Spec{Name: "write_card", Title: "Write a card", Doc: "Write a card.", Surfaces: []string{"archive"}, Effect: access.Write, MinRole: access.RoleUser,
 		Route: "POST /api/mcp/write", Target: "name"}, func(ctx context.Context, c *op.Call, in cardIn) (cardOut, error) {
-		_, err := s.canon.Change(ctx, c.Grant, func(p *canon.Plan) error {
+		_, err := s.canon.Update(ctx, c.Grant, func(p *canon.Plan) error {
 			card, ok, err := p.Has(in.Name)
 			if err != nil {
 				return err
@@ -394,7 +394,7 @@ func ambience(text string) fields {
 func (s *scene) layers(place string) (texts []string) {
 	s.t.Helper()
 	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
-	err := s.canon.Look(s.t.Context(), g, func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 		list, err := l.Layers(s.t.Context(), canon.LayerQuery{Card: idOf(place)})
 		for _, one := range list {
 			texts = append(texts, one.Text)
@@ -415,7 +415,7 @@ func (s *scene) heads() (world, ledger canon.Seq) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := s.canon.Look(s.t.Context(), g, func(l *canon.Look) error { world = l.Now(); return nil }); err != nil {
+	if err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error { world = l.Now(); return nil }); err != nil {
 		s.t.Fatal(err)
 	}
 	return world, h.Seq
@@ -425,7 +425,7 @@ func (s *scene) heads() (world, ledger canon.Seq) {
 func (s *scene) causeOf(event string) (cause string) {
 	s.t.Helper()
 	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
-	err := s.canon.Look(s.t.Context(), g, func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 		list, _, err := l.Events(s.t.Context(), canon.EventQuery{ID: uuid.MustParse(event), Page: canon.Page{Limit: 1}})
 		if len(list) == 1 {
 			cause = list[0].Causation

@@ -49,7 +49,7 @@ func (s *Service) imported(ctx context.Context, c *candidate) (bool, error) {
 	var origin canon.World
 	var forked []canon.CardID
 	found := false
-	err := s.cfg.Canon.Look(ctx, c.grant, func(l *canon.Look) (err error) {
+	err := s.cfg.Canon.Read(ctx, c.grant, func(l *canon.Snapshot) (err error) {
 		origin = l.World()
 		for _, part := range rests {
 			if found, forked, err = s.foreign(ctx, l, part, forked); found || err != nil {
@@ -66,7 +66,7 @@ func (s *Service) imported(ctx context.Context, c *candidate) (bool, error) {
 
 // foreign reports whether one of the cards holds imported text, and adds those whose text
 // was there when the world was made as a fork.
-func (s *Service) foreign(ctx context.Context, l *canon.Look, part cited, forked []canon.CardID) (bool, []canon.CardID, error) {
+func (s *Service) foreign(ctx context.Context, l *canon.Snapshot, part cited, forked []canon.CardID) (bool, []canon.CardID, error) {
 	for _, code := range part.codes {
 		c, ok, err := l.Exists(ctx, ":"+code)
 		if err != nil {
@@ -106,7 +106,7 @@ func (s *Service) imports(operation string) bool {
 
 // writtenHere finds the version by which the text of a version came in, and reports
 // whether no import brought content or fields that it has.
-func (s *Service) writtenHere(ctx context.Context, l *canon.Look, v canon.Version) (first canon.Version, ours bool, err error) {
+func (s *Service) writtenHere(ctx context.Context, l *canon.Snapshot, v canon.Version) (first canon.Version, ours bool, err error) {
 	first = v
 	for page := (canon.Page{Limit: 200}); ; page.Offset += page.Limit {
 		list, _, err := l.Versions(ctx, v.Card, page)
@@ -140,7 +140,7 @@ func (s *Service) importedBefore(ctx context.Context, fork canon.World, level ac
 			return false, refused
 		}
 		part := cited{cards: cards, at: origin.OriginSeq}
-		err = s.cfg.Canon.Look(ctx, a.Grant.As(level), func(l *canon.Look) (err error) {
+		err = s.cfg.Canon.Read(ctx, a.Grant.As(level), func(l *canon.Snapshot) (err error) {
 			origin = l.World()
 			found, cards, err = s.foreign(ctx, l, part, nil)
 			return err

@@ -14,7 +14,7 @@ import (
 func (s *scene) by(operation string, world access.WorldID, f func(p *canon.Plan) error) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
-	if _, err := s.canon.Change(s.t.Context(), s.grant(keeper, access.Request{Operation: operation, Effect: access.Write, World: world}), f); err != nil {
+	if _, err := s.canon.Update(s.t.Context(), s.grant(keeper, access.Request{Operation: operation, Effect: access.Write, World: world}), f); err != nil {
 		s.t.Fatal(err)
 	}
 }

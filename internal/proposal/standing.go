@@ -88,7 +88,7 @@ func (a *admission) covered(c *candidate, now time.Time) (granted, bool) {
 func standingKey(id uuid.UUID) string { return "standing:" + id.String() }
 
 // reachOf tells which cards a change touches, as they are and as they would be.
-func reachOf(ctx context.Context, l *canon.Look, set canon.ChangeSet, scope string) (r reach, err error) {
+func reachOf(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scope string) (r reach, err error) {
 	images := map[canon.CardID]*canon.CardImage{}
 	for _, ch := range set.Changes {
 		if ch.Card != nil {
@@ -129,7 +129,7 @@ func reachOf(ctx context.Context, l *canon.Look, set canon.ChangeSet, scope stri
 }
 
 // upward is a card and all above it.
-func upward(ctx context.Context, l *canon.Look, id canon.CardID, images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
+func upward(ctx context.Context, l *canon.Snapshot, id canon.CardID, images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
 	for !id.IsZero() && !slices.Contains(list, id) {
 		list = append(list, id)
 		if im := images[id]; im != nil && after {
@@ -174,7 +174,7 @@ type endIn struct {
 // standingOps are the operations on standing approvals.
 func (s *Service) standingOps() []*op.Operation {
 	spec := func(e access.Effect, o op.Spec) op.Spec {
-		o.Surfaces, o.Effect, o.Least, o.Approver, o.NoTool = []string{Surface}, e, access.RoleGM, true, true
+		o.Surfaces, o.Effect, o.MinRole, o.Approver, o.NoTool = []string{Surface}, e, access.RoleGM, true, true
 		return o
 	}
 	return []*op.Operation{
@@ -232,7 +232,7 @@ func (s *Service) standing(ctx context.Context, g access.Grant) (seen []granted,
 	led.show.Lock()
 	all := slices.Clone([]granted(led.catalogue.standings))
 	led.show.Unlock()
-	err = s.cfg.Canon.Look(ctx, g, func(l *canon.Look) error {
+	err = s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		for _, x := range all {
 			ok := x.Level <= g.View().Level
 			if ok && !x.Under.IsZero() {
@@ -272,7 +272,7 @@ func (s *Service) giveStanding(ctx context.Context, c *op.Call, in giveIn) (stan
 	who := c.Grant.Caller()
 	g := granted{ID: s.cfg.NewID(), Kind: in.Kind, Operation: in.Operation, PerHour: in.PerHour, By: who.Subject, Key: who.Key, Level: c.Grant.View().Level}
 	if in.Under != "" {
-		err := s.cfg.Canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		err := s.cfg.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			card, err := l.Find(ctx, in.Under)
 			g.Under, g.Name = card.ID, card.Name
 			return err
@@ -328,7 +328,7 @@ func (s *Service) endStanding(ctx context.Context, g access.Grant, in endIn) (st
 
 // addToLedger adds one event to the world's ledger.
 func (s *Service) addToLedger(ctx context.Context, g access.Grant, typ string, payload any) error {
-	_, err := s.cfg.Canon.Decide(ctx, g, s.ledger(g.World()).stream, func(*canon.Tail) ([]canon.Event, error) {
+	_, err := s.cfg.Canon.UpdateLedger(ctx, g, s.ledger(g.World()).stream, func(*canon.LedgerTx) ([]canon.Event, error) {
 		e, err := eventOf(typ, payload)
 		return []canon.Event{e}, err
 	})

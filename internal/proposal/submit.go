@@ -44,7 +44,7 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 	}
 	in.Payload = payload
 	c := s.candidate(g, k, in)
-	through, err := s.examine(ctx, c)
+	through, err := s.checkStateless(ctx, c)
 	if fault.KindOf(err) == fault.Unavailable && err != nil {
 		return s.unaudited(ctx, c, err)
 	}
@@ -80,7 +80,7 @@ func (s *Service) candidate(g access.Grant, k *Kind, in Submission) *candidate {
 func (s *Service) judge(ctx context.Context, c *candidate, through bool) (Result, error) {
 	led := s.ledger(c.grant.World())
 	var earlier *standing
-	receipt, err := s.cfg.Canon.Decide(ctx, c.grant, led.stream, func(t *canon.Tail) ([]canon.Event, error) {
+	receipt, err := s.cfg.Canon.UpdateLedger(ctx, c.grant, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
 		led.admit.Lock()
 		defer led.admit.Unlock()
 		if err := led.admission.sync(s, t); err != nil {
@@ -89,7 +89,7 @@ func (s *Service) judge(ctx context.Context, c *candidate, through bool) (Result
 		j := *c // decide may run again
 		j.rec.Verdicts = append([]Verdict(nil), c.rec.Verdicts...)
 		var err error
-		if earlier, err = s.weigh(&j, &led.admission, through); err != nil || earlier != nil {
+		if earlier, err = s.checkLedger(&j, &led.admission, through); err != nil || earlier != nil {
 			return nil, err
 		}
 		e, err := eventOf(typeJudged, &j.rec)
@@ -108,9 +108,9 @@ func (s *Service) judge(ctx context.Context, c *candidate, through bool) (Result
 	return s.accept(ctx, c, receipt.Change)
 }
 
-// weigh is the gates from duplication on, with the writer held. It gives the earlier
+// checkLedger is the gates from duplication on, with the writer held. It gives the earlier
 // proposal where this one is a repetition.
-func (s *Service) weigh(c *candidate, a *admission, through bool) (*standing, error) {
+func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*standing, error) {
 	now := s.cfg.Now()
 	if u := a.used[c.rec.Author.Account+"\x00"+c.rec.Idempotency]; c.rec.Idempotency != "" && u != nil && now.Sub(u.at) < keyLife {
 		if u.input != c.rec.Input {

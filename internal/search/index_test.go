@@ -325,7 +325,7 @@ func TestAlikeIsAScan(t *testing.T) {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), bytes.Compare(a.ID[:], b.ID[:]))
 		})
 		keep := func(row []byte) bool { return row[4] != '1' }
-		got, err := x.Alike(t.Context(), Likes{Marks: asked, Least: least, Level: level, Limit: 6, Keep: keep})
+		got, err := x.Alike(t.Context(), Likes{Marks: asked, MinShared: least, Level: level, Limit: 6, Keep: keep})
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want[:min(6, len(want))]) {
 			t.Errorf("level %d, at least %d: got %v, %v\nwant %v", level, least, got, err, want)
 		}

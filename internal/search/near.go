@@ -93,11 +93,11 @@ const alikeReads = 1 << 18
 
 // Likes asks for documents that share marks.
 type Likes struct {
-	Marks []string
-	Least int // of the marks, that a document shares
-	Level int // the highest that is in sight
-	Limit int
-	Keep  func(row []byte) bool // as in a Query
+	Marks     []string
+	MinShared int // of the marks, that a document shares
+	Level     int // the highest that is in sight
+	Limit     int
+	Keep      func(row []byte) bool // as in a Query
 }
 
 // Alike gives documents that share most of some marks, those that share the most first,
@@ -146,7 +146,7 @@ func (f *finding) countShared(p *asked, q Likes, rising []string, freq map[strin
 	if err != nil {
 		return err
 	}
-	read, floor := 0, q.Least
+	read, floor := 0, q.MinShared
 	for i, mark := range rising {
 		if read += freq[mark]; i > 0 && read > alikeReads {
 			floor -= len(rising) - i // it may share the marks that are not read

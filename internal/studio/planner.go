@@ -105,7 +105,7 @@ var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
 // a place's name, or a place in that one which the words name. With several candidates it
 // asks.
 func (s *Studio) place(ctx context.Context, g access.Grant, in wanted, words string) (card string, open *question, err error) {
-	err = s.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		if in.Card != "" {
 			c, err := buildable(ctx, l, in.Card)
 			card = c.Name
@@ -135,7 +135,7 @@ func (s *Studio) place(ctx context.Context, g access.Grant, in wanted, words str
 
 // buildable finds a card that a scene can be built from. Its error is that of a card that
 // is not there, or a Failure.
-func buildable(ctx context.Context, l *canon.Look, name string) (canon.Card, error) {
+func buildable(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
 	c, err := l.Find(ctx, name)
 	if err == nil && c.Type != "Location" && c.Type != "Realm" {
 		err = Fail(Validation, "card: %q is of type %s; a scene is built from a Location or a Realm", c.Name, c.Type)
@@ -146,7 +146,7 @@ func buildable(ctx context.Context, l *canon.Look, name string) (canon.Card, err
 // inside finds "the tavern of Mosswell" where Mosswell is a place itself: a place whose
 // name says tavern and that has to do with Mosswell. Without one, the outer place is meant,
 // and what is wanted in it.
-func inside(ctx context.Context, l *canon.Look, outer canon.Card, words string) (card string, open *question, err error) {
+func inside(ctx context.Context, l *canon.Snapshot, outer canon.Card, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil || markup.KeyOf(m[2]) != outer.Key {
 		return outer.Name, nil, nil
@@ -182,7 +182,7 @@ func which(meant string, names []string) *question {
 // another card as what it belongs to.
 var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
-func within(ctx context.Context, l *canon.Look, words string) (card string, open *question, err error) {
+func within(ctx context.Context, l *canon.Snapshot, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil {
 		return "", nil, nil

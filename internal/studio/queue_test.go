@@ -35,7 +35,7 @@ func (d *desk) queue(handOver bool, gone *sync.Map) *studio.Queue {
 			}
 			caller = d.caller(who.Role)
 		}
-		a, err := d.guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, Least: access.RoleGM, World: w})
+		a, err := d.guard.Admit(ctx, caller, access.Request{Operation: operation, Surface: studio.Surface, Effect: effect, MinRole: access.RoleGM, World: w})
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (x *executor) read(ctx context.Context, w *Work) error {
 	if err != nil || in.Card == "" {
 		return err
 	}
-	return x.canon.Look(ctx, x.seen, func(l *canon.Look) error {
+	return x.canon.Read(ctx, x.seen, func(l *canon.Snapshot) error {
 		c, err := buildable(ctx, l, in.Card)
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ func (s *Studio) stale(ctx context.Context, g access.Grant) ([]Stale, error) {
 	}
 	b.mu.Unlock()
 	list := []Stale{}
-	err = s.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		for _, run := range runs {
 			level, _ := access.ParseLevel(run.Audience)
 			for _, src := range run.Sources {
@@ -173,7 +173,7 @@ func (s *Studio) stale(ctx context.Context, g access.Grant) ([]Stale, error) {
 	return list, err
 }
 
-func versionNow(ctx context.Context, l *canon.Look, src Source) (uint32, error) {
+func versionNow(ctx context.Context, l *canon.Snapshot, src Source) (uint32, error) {
 	c, ok, err := l.Exists(ctx, "~"+src.Card)
 	if err != nil || !ok {
 		return 0, err

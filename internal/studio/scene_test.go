@@ -156,7 +156,7 @@ func (d *desk) names() string {
 
 func (d *desk) card(name, typ, text string, level access.Level) {
 	d.t.Helper()
-	_, err := d.canon.Change(d.t.Context(), d.grant(access.RoleAdmin), func(p *canon.Plan) error {
+	_, err := d.canon.Update(d.t.Context(), d.grant(access.RoleAdmin), func(p *canon.Plan) error {
 		if c, ok, err := p.Has(name); err != nil || ok {
 			if err == nil {
 				_, err = p.Update(c, canon.Edit{Content: &text})

@@ -130,7 +130,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 	if _, err := s.planned(p, role); err != nil {
 		return p, err
 	}
-	return p, s.canon.Look(ctx, g, func(l *canon.Look) error {
+	return p, s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		for i, c := range p.Calls {
 			name, _ := c.With["card"].(string)
 			if name == "" {
@@ -224,7 +224,7 @@ func (s *Studio) places(ctx context.Context, g access.Grant, intent, card string
 		names = append(names, card)
 	}
 	only := canon.Filter{Type: "Location"}
-	err = s.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		near, err := l.NearCards(ctx, intent, only, maxFound)
 		if err != nil {
 			return err

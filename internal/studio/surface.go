@@ -37,7 +37,7 @@ func tooled[In interface{ of() common }, Out any](s *Studio, name string) *op.Op
 // spec is what transports are told of a tool.
 func (s *Studio) spec(t *Tool) op.Spec {
 	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.where(t), Surfaces: []string{Surface}, Version: t.Version,
-		Effect: access.Write, Least: t.least(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit, Interactive: true}
+		Effect: access.Write, MinRole: t.least(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit, Interactive: true}
 	if t.Destroys([]byte(`{"overwrite":true}`)) {
 		spec.Effect = access.Destroy
 	}

@@ -40,7 +40,7 @@ type helpIn struct {
 type helpOut struct {
 	command
 	Description string             `json:"description"`
-	Least       string             `json:"least_role"`
+	MinRole     string             `json:"least_role"`
 	Input       *jsonschema.Schema `json:"input_schema"`
 	Output      *jsonschema.Schema `json:"output_schema"`
 	Examples    []exampleOut       `json:"examples"`
@@ -54,9 +54,9 @@ type exampleOut struct {
 // helpOps are offered under names with dots and without, for clients that refuse dots.
 func (s *Studio) helpOps() []*op.Operation {
 	list := op.Spec{Name: "mcp.list_commands", Title: "List commands", Doc: "Use it to see the studio's tools, their versions, and which program carries each out.",
-		Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: "GET /api/studio/tools", Examples: []op.Example{{Title: "All", Input: `{}`}}}
+		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools", Examples: []op.Example{{Title: "All", Input: `{}`}}}
 	help := op.Spec{Name: "mcp.help", Title: "Explain a command", Doc: "Use it to get a tool's definition: schemas, examples, policy, and how each program carries it out.",
-		Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: "GET /api/studio/tools/{command_name}", Target: "command_name",
+		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools/{command_name}", Target: "command_name",
 		Examples: []op.Example{{Title: "A tool", Input: `{"command_name": "generate_scene"}`}}}
 	plainList, plainHelp := list, help
 	plainList.Name, plainList.Route = "mcp_list_commands", ""
@@ -89,7 +89,7 @@ func (s *Studio) help(_ context.Context, _ *op.Call, in helpIn) (helpOut, error)
 		return helpOut{}, e
 	}
 	o := s.ops[t.Name].(*op.Operation)
-	out := helpOut{command: s.commandOf(t), Description: o.Doc, Least: o.Least.String(), Input: o.InputSchema(), Output: o.OutputSchema(), Examples: []exampleOut{}}
+	out := helpOut{command: s.commandOf(t), Description: o.Doc, MinRole: o.MinRole.String(), Input: o.InputSchema(), Output: o.OutputSchema(), Examples: []exampleOut{}}
 	for _, e := range t.Examples {
 		out.Examples = append(out.Examples, exampleOut(e))
 	}

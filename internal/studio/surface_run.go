@@ -102,17 +102,17 @@ type staleOut struct {
 
 func (s *Studio) runOps() []*op.Operation {
 	read := func(name, title, doc, route, example string) op.Spec {
-		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read, Least: access.RoleUser, Route: route,
+		return op.Spec{Name: name, Title: title, Doc: doc, Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: route,
 			Timeout: 30 * time.Second, Examples: []op.Example{{Title: "As it is used", Input: example}}}
 	}
 	const id = "0190d0a0-0000-7000-8000-000000000000"
 	targets := read("list_targets", "List targets", "Use it to see which authoring programs can be used here, what each carries out, and what to install for the others.", "GET /api/studio/targets", `{}`)
 	cancel := read("cancel_run", "Cancel a run", "Use it to stop a run that is under way; its target goes back to what it was.", "POST /api/studio/runs/{run_id}/cancel", `{"run_id": "`+id+`"}`)
-	cancel.Effect, cancel.Least, cancel.Idle = access.Write, access.RoleGM, true
+	cancel.Effect, cancel.MinRole, cancel.Idempotent = access.Write, access.RoleGM, true
 	undo := read("undo_run", "Take a run back", "Use it to take back what a run did to its target, the latest run first. Its artifacts and its record stay.", "POST /api/studio/runs/{run_id}/undo", `{"run_id": "`+id+`"}`)
-	undo.Effect, undo.Least, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
+	undo.Effect, undo.MinRole, undo.Timeout, undo.Interactive = access.Write, access.RoleGM, toolLimit, true
 	verify := read("verify_run", "Repeat and compare a run", "Use it to run a run again, beside its target and on the state it began with, and compare results and artifact hashes.", "POST /api/studio/runs/{run_id}/verify", `{"run_id": "`+id+`"}`)
-	verify.Least, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
+	verify.MinRole, verify.Timeout, verify.Interactive = access.RoleGM, toolLimit, true
 	return []*op.Operation{
 		op.Define(targets, s.listTargets),
 		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.", "GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
@@ -379,7 +379,7 @@ func (s *Studio) listStale(ctx context.Context, c *op.Call, _ struct{}) (staleOu
 // runFeed follows a run that is under way.
 func (s *Studio) runFeed() *op.Feed {
 	return &op.Feed{Name: "follow_run", Title: "Follow a run", Doc: "How far a run is, and how it ended.", Surfaces: []string{Surface},
-		Least: access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
+		MinRole: access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
 		Kinds: []op.FeedKind{{Event: "progress", Doc: "How far it is: done, total, message."}, {Event: "ended", Doc: "The run's status and error."}},
 		Open: func(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
 			if l, ok := s.running(c.Grant, vars["run_id"]); ok {
@@ -407,6 +407,6 @@ func endMessage(r *Run) op.Message {
 
 // sendsFile is a spec of what REST answers with a file.
 func sendsFile(o op.Spec) op.Spec {
-	o.Sends = op.SendsFile
+	o.RESTBody = op.RESTFile
 	return o
 }

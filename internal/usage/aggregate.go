@@ -123,7 +123,7 @@ func (r *Recorder) Aggregate(ctx context.Context, g access.Grant, q Query) (tota
 		return Group{}, nil, err
 	}
 	all, by := &tally{}, map[string]*tally{}
-	err = r.cfg.Canon.Follow(ctx, g, ledgerOf(g.World()), func(t *canon.Tail) error {
+	err = r.cfg.Canon.Follow(ctx, g, ledgerOf(g.World()), func(t *canon.LedgerTx) error {
 		return q.each(t, func(e Event) {
 			all.add(e)
 			if q.GroupBy == "" {
@@ -159,7 +159,7 @@ func (e Event) key(by string) string {
 const slack = time.Minute
 
 // each hands out the events of a query.
-func (q Query) each(t *canon.Tail, f func(Event)) error {
+func (q Query) each(t *canon.LedgerTx, f func(Event)) error {
 	from, err := q.seek(t)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (q Query) takes(e Event) bool {
 }
 
 // seek finds the first record that may hold events of the query's time, by halving.
-func (q Query) seek(t *canon.Tail) (canon.Seq, error) {
+func (q Query) seek(t *canon.LedgerTx) (canon.Seq, error) {
 	low, high := canon.Seq(1), t.Head.Seq+1
 	for low < high && !q.Since.IsZero() {
 		middle := low + (high-low)/2
@@ -206,7 +206,7 @@ func (q Query) seek(t *canon.Tail) (canon.Seq, error) {
 	return low, nil
 }
 
-func timeOf(t *canon.Tail, seq canon.Seq) (time.Time, error) {
+func timeOf(t *canon.LedgerTx, seq canon.Seq) (time.Time, error) {
 	for rec, err := range t.From(seq) {
 		return rec.At, err
 	}

@@ -90,7 +90,7 @@ func (r *Recorder) spend(ctx context.Context, w access.WorldID, decide func(*pur
 	if err != nil {
 		return err
 	}
-	_, err = r.cfg.Canon.Decide(ctx, a.Grant, ledgerOf(w), func(t *canon.Tail) ([]canon.Event, error) {
+	_, err = r.cfg.Canon.UpdateLedger(ctx, a.Grant, ledgerOf(w), func(t *canon.LedgerTx) ([]canon.Event, error) {
 		p, err := r.purse(w, t)
 		if err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ func (r *Recorder) spend(ctx context.Context, w access.WorldID, decide func(*pur
 
 // purse reads what the ledger holds since the last time; of a process's first time, since
 // the day began. It is called with the store's writer held.
-func (r *Recorder) purse(w access.WorldID, t *canon.Tail) (*purse, error) {
+func (r *Recorder) purse(w access.WorldID, t *canon.LedgerTx) (*purse, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.purses[w]
@@ -128,7 +128,7 @@ func (r *Recorder) purse(w access.WorldID, t *canon.Tail) (*purse, error) {
 	return p, p.fold(t, t.From(from))
 }
 
-func (p *purse) fold(t *canon.Tail, records func(func(canon.Record, error) bool)) error {
+func (p *purse) fold(t *canon.LedgerTx, records func(func(canon.Record, error) bool)) error {
 	for rec, err := range records {
 		if err != nil {
 			return err

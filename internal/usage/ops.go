@@ -12,7 +12,7 @@ import (
 // Operations serve the aggregates over REST, at the surface named.
 func (r *Recorder) Operations(surface string) []*op.Operation {
 	return []*op.Operation{op.Define(op.Spec{
-		Name: "get-ai-usage", Title: "What models cost and how they did", Surfaces: []string{surface}, Effect: access.Read, Least: access.RoleGM, NoTool: true,
+		Name: "get-ai-usage", Title: "What models cost and how they did", Surfaces: []string{surface}, Effect: access.Read, MinRole: access.RoleGM, NoTool: true,
 		Route: "GET /api/telemetry/ai-usage",
 		Doc: "Count the calls to models and moderation in a time, by purpose, model, hour or day: tokens, cost, latency, what was rejected and flagged, cache hits, how varied the texts are. " +
 			"Aggregates only: no content is kept of a call.",

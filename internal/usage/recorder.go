@@ -154,7 +154,7 @@ func (r *Recorder) write(ctx context.Context, w access.WorldID, events []Event) 
 	if err != nil {
 		return err
 	}
-	_, err = r.cfg.Canon.Decide(ctx, a.Grant, ledgerOf(w), func(*canon.Tail) ([]canon.Event, error) { return batches(events) })
+	_, err = r.cfg.Canon.UpdateLedger(ctx, a.Grant, ledgerOf(w), func(*canon.LedgerTx) ([]canon.Event, error) { return batches(events) })
 	a.Done(ctx, 0, err)
 	return err
 }

@@ -13,7 +13,7 @@ import (
 const maxAtOnce = 20
 
 // take moves things from the place, or from a container there, to the player.
-func (s *stage) take() error {
+func (s *turn) take() error {
 	n, name := counted(s.intent.DirectObject)
 	from := s.where
 	if len(s.intent.Targets) > 0 {
@@ -47,7 +47,7 @@ func (s *stage) take() error {
 			return err
 		}
 	}
-	if len(s.deed.Objects) == 0 {
+	if len(s.action.Objects) == 0 {
 		return cannot("absent", "There is nothing here that you could take.")
 	}
 	return s.settle(PlayerAct)
@@ -55,7 +55,7 @@ func (s *stage) take() error {
 
 // stock is what can be had from a place or a container: what it holds and, of a place,
 // what stands there.
-func (s *stage) stock(from thing) ([]carried, error) {
+func (s *turn) stock(from cardAt) ([]carried, error) {
 	all, err := s.held(s.ctx, from.ID)
 	if err != nil || !from.is(typeLocation) {
 		return all, err
@@ -78,8 +78,8 @@ func (s *stage) stock(from thing) ([]carried, error) {
 }
 
 // pick finds what a name means among a stock; with a negative n and no name, everything.
-func (s *stage) pick(name string, n int64, stock []carried, missing string) ([]carried, error) {
-	things := make([]thing, len(stock))
+func (s *turn) pick(name string, n int64, stock []carried, missing string) ([]carried, error) {
+	things := make([]cardAt, len(stock))
 	for i, c := range stock {
 		things[i] = c.thing
 	}
@@ -96,7 +96,7 @@ func (s *stage) pick(name string, n int64, stock []carried, missing string) ([]c
 
 // transfer moves n of a thing (negative: all) to another holder. The plan rests on both
 // links, so that of two who take the last one, one is told that it is gone.
-func (s *stage) transfer(c carried, n int64, to canon.CardID) error {
+func (s *turn) transfer(c carried, n int64, to canon.CardID) error {
 	if n < 0 {
 		n = c.Quantity
 	}
@@ -114,12 +114,12 @@ func (s *stage) transfer(c carried, n int64, to canon.CardID) error {
 	} else {
 		s.plan.Unlink(c.link)
 	}
-	s.deed.Objects = append(s.deed.Objects, as(c.thing, n))
+	s.action.Objects = append(s.action.Objects, as(c.thing, n))
 	return s.receive(c, n, to)
 }
 
 // receive adds n of a thing to what a holder has.
-func (s *stage) receive(c carried, n int64, to canon.CardID) error {
+func (s *turn) receive(c carried, n int64, to canon.CardID) error {
 	links, err := s.links(s.ctx, canon.LinkQuery{From: to, To: c.ID, Kinds: []string{linkHolds}}, 1)
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *stage) receive(c carried, n int64, to canon.CardID) error {
 }
 
 // drop lays things down at the place, or into a container there.
-func (s *stage) drop() error {
+func (s *turn) drop() error {
 	to := s.where
 	if len(s.intent.Targets) > 0 {
 		all, err := s.around()
@@ -148,7 +148,7 @@ func (s *stage) drop() error {
 			to = found[0]
 			s.involve(to)
 			target := as(to, 0)
-			s.deed.Target = &target
+			s.action.Target = &target
 		}
 	}
 	if err := s.handOver(to.ID); err != nil {
@@ -158,7 +158,7 @@ func (s *stage) drop() error {
 }
 
 // give hands things to somebody at the place.
-func (s *stage) give() error {
+func (s *turn) give() error {
 	if len(s.intent.Targets) == 0 {
 		return cannot("no_target", "To whom?")
 	}
@@ -167,7 +167,7 @@ func (s *stage) give() error {
 		return err
 	}
 	target := as(to, 0)
-	s.deed.Target = &target
+	s.action.Target = &target
 	at, ok, err := s.whereabouts(s.ctx, to.ID)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (s *stage) give() error {
 }
 
 // handOver moves what is named from the player to a holder.
-func (s *stage) handOver(to canon.CardID) error {
+func (s *turn) handOver(to canon.CardID) error {
 	n, name := counted(s.intent.DirectObject)
 	own, err := s.held(s.ctx, s.who.ID)
 	if err != nil {
@@ -210,7 +210,7 @@ type usable struct {
 }
 
 // use unlocks a way out, or uses a thing as its fields say.
-func (s *stage) use() error {
+func (s *turn) use() error {
 	if done, err := s.unlock(); done || err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (s *stage) use() error {
 			return err
 		}
 		target := as(on, 0)
-		s.deed.Target = &target
+		s.action.Target = &target
 	}
 	var f usable
 	fieldsOf(t.Fields, &f)
@@ -242,14 +242,14 @@ func (s *stage) use() error {
 			return err
 		}
 	}
-	s.deed.Objects = []something{as(t, 0)}
+	s.action.Objects = []something{as(t, 0)}
 	return s.settle(PlayerAct)
 }
 
 // consume takes one of a thing away.
-func (s *stage) consume(c carried) error {
+func (s *turn) consume(c carried) error {
 	s.plan.Rest(c.link)
-	s.deed.Effect = "consumed"
+	s.action.Effect = "consumed"
 	if c.Quantity <= 1 {
 		s.plan.Unlink(c.link)
 		return nil
@@ -263,7 +263,7 @@ func (s *stage) consume(c carried) error {
 // unlock opens a locked exit with what the player has, where that is what is meant: a key
 // is named, or a door is and the key is at hand. done is false where it is about something
 // else.
-func (s *stage) unlock() (done bool, err error) {
+func (s *turn) unlock() (done bool, err error) {
 	exits, err := s.exits(s.ctx, s.where)
 	if err != nil {
 		return false, err
@@ -291,21 +291,21 @@ func (s *stage) unlock() (done bool, err error) {
 }
 
 // keyOf finds the thing that unlocks an exit among those at hand.
-func keyOf(way exit, own []thing) (thing, bool) {
+func keyOf(way exit, own []cardAt) (cardAt, bool) {
 	if way.key == "" {
-		return thing{}, false
+		return cardAt{}, false
 	}
 	for _, t := range own {
 		if fit(way.key, t) == fitName || fit(strings.ReplaceAll(way.key, "-", " "), t) == fitName || t.ID.String() == way.key {
 			return t, true
 		}
 	}
-	return thing{}, false
+	return cardAt{}, false
 }
 
 // meansDoor reports whether words mean an exit: its direction, a door, or what its
 // description speaks of.
-func (s *stage) meansDoor(words string, way exit) bool {
+func (s *turn) meansDoor(words string, way exit) bool {
 	for _, w := range bareWords(words) {
 		if directionWords[w] == way.Direction || doorWords[w] {
 			return true
@@ -317,7 +317,7 @@ func (s *stage) meansDoor(words string, way exit) bool {
 var doorWords = set("door", "gate", "lock", "hatch", "trapdoor", "grate", "portal", "padlock")
 
 // open unlocks an exit, and the way back where that is locked too.
-func (s *stage) open(way exit, key thing) error {
+func (s *turn) open(way exit, key cardAt) error {
 	s.involve(key)
 	back, err := s.links(s.ctx, canon.LinkQuery{From: *way.To, To: s.where.ID, Kinds: []string{linkExit}}, maxExits)
 	if err != nil {
@@ -335,6 +335,6 @@ func (s *stage) open(way exit, key thing) error {
 			return err
 		}
 	}
-	s.deed.Direction, s.deed.Effect, s.deed.Objects = way.Direction, "unlocked", []something{as(key, 0)}
+	s.action.Direction, s.action.Effect, s.action.Objects = way.Direction, "unlocked", []something{as(key, 0)}
 	return s.settle(PlayerAct)
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // look looks around, in a direction, or at something here.
-func (s *stage) look() error {
+func (s *turn) look() error {
 	name := s.intent.DirectObject
 	switch {
 	case s.intent.Direction != "":
-		s.deed.Direction = s.intent.Direction
+		s.action.Direction = s.intent.Direction
 		return s.settle(PlayerLook)
 	case name == "" || isHere(name):
 		return s.settle(PlayerLook)
@@ -29,7 +29,7 @@ func isHere(name string) bool {
 	return false
 }
 
-func (s *stage) lookAt(name string) error {
+func (s *turn) lookAt(name string) error {
 	all, err := s.inSight()
 	if err != nil {
 		return err
@@ -40,11 +40,11 @@ func (s *stage) lookAt(name string) error {
 	}
 	if len(found) == 1 {
 		s.involve(found[0])
-		s.deed.Objects = []something{as(found[0], 0)}
+		s.action.Objects = []something{as(found[0], 0)}
 		return s.settle(PlayerLook)
 	}
 	if d, ok := directionWords[foldWord(name)]; ok {
-		s.deed.Direction = d
+		s.action.Direction = d
 		return s.settle(PlayerLook)
 	}
 	text, err := s.text(s.ctx, s.where)
@@ -54,13 +54,13 @@ func (s *stage) lookAt(name string) error {
 	if sentence(text, name) == "" {
 		return cannot("absent", "You see no %s here.", markup.Clean(name))
 	}
-	s.deed.Detail = markup.Clean(name)
+	s.action.Detail = markup.Clean(name)
 	return s.settle(PlayerLook)
 }
 
 // inSight are the things that can be looked at: what is here, what is carried, the parts
 // of the place that have a card, and the player.
-func (s *stage) inSight() ([]thing, error) {
+func (s *turn) inSight() ([]cardAt, error) {
 	all, err := s.around()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *stage) inSight() ([]thing, error) {
 	parts, _, err := s.Descendants(s.ctx, s.where.ID, 1, canon.Page{Limit: 50})
 	for _, c := range parts {
 		if c.Key.Parts()[len(c.Key.Parts())-1] != "tag" {
-			all = append(all, thingOf(c))
+			all = append(all, toCardAt(c))
 		}
 	}
 	me := s.who
@@ -114,4 +114,4 @@ func sentences(text string) []string {
 }
 
 // inventory looks at what the player has.
-func (s *stage) inventory() error { return s.settle(PlayerLook) }
+func (s *turn) inventory() error { return s.settle(PlayerLook) }

@@ -15,8 +15,8 @@ type speaker struct {
 }
 
 // talk speaks to somebody, or to nobody.
-func (s *stage) talk() error {
-	s.deed.Detail = clipped(strings.Join(s.intent.Modifiers, " "), 200)
+func (s *turn) talk() error {
+	s.action.Detail = clipped(strings.Join(s.intent.Modifiers, " "), 200)
 	if s.intent.DirectObject == "" {
 		return s.settle(PlayerAct)
 	}
@@ -25,11 +25,11 @@ func (s *stage) talk() error {
 		return err
 	}
 	target := as(to, 0)
-	s.deed.Target = &target
+	s.action.Target = &target
 	var f speaker
 	fieldsOf(to.Fields, &f)
 	if n := len(f.Says); n > 0 && !to.is(typePlayer) {
-		s.deed.Line = int(s.now.Clock/minute)%n + 1
+		s.action.Line = int(s.now.Clock/minute)%n + 1
 	}
 	return s.settle(PlayerAct)
 }
@@ -44,7 +44,7 @@ type fight struct {
 const linkFights = "fights"
 
 // toughness is how many wounds somebody takes before having enough.
-func toughness(t thing) int {
+func toughness(t cardAt) int {
 	f := struct {
 		Toughness int `json:"toughness"`
 	}{3}
@@ -53,7 +53,7 @@ func toughness(t thing) int {
 }
 
 // harm is what a blow with a thing does.
-func harm(t thing) int {
+func harm(t cardAt) int {
 	var f struct {
 		Damage int `json:"damage"`
 	}
@@ -62,7 +62,7 @@ func harm(t thing) int {
 }
 
 // attack strikes somebody, with a thing where one is named.
-func (s *stage) attack() error {
+func (s *turn) attack() error {
 	to, err := s.someoneHere(s.intent.DirectObject)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (s *stage) attack() error {
 			return err
 		}
 		blow += harm(weapon)
-		s.deed.Objects = []something{as(weapon, 0)}
+		s.action.Objects = []something{as(weapon, 0)}
 	}
 	if err := s.strike(to, blow); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *stage) attack() error {
 }
 
 // strike wounds somebody. Players are not struck: that is for them to agree on.
-func (s *stage) strike(to thing, blow int) error {
+func (s *turn) strike(to cardAt, blow int) error {
 	if to.is(typePlayer) {
 		return cannot("player", "You think better of it. %s is one of your own.", to.title())
 	}
@@ -108,9 +108,9 @@ func (s *stage) strike(to thing, blow int) error {
 	f.Wounds += blow
 	f.Beaten = f.Wounds >= toughness(to)
 	target := as(to, 0)
-	s.deed.Target, s.deed.Effect = &target, "wounded"
+	s.action.Target, s.action.Effect = &target, "wounded"
 	if f.Beaten {
-		s.deed.Effect = "beaten"
+		s.action.Effect = "beaten"
 	}
 	if l.Attrs, err = json.Marshal(f); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s *stage) strike(to thing, blow int) error {
 }
 
 // throw hurls a thing that the player has; it lies at the place afterwards.
-func (s *stage) throw() error {
+func (s *turn) throw() error {
 	if err := s.handOver(s.where.ID); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (s *stage) throw() error {
 			return err
 		}
 		target := as(at, 0)
-		s.deed.Target = &target
+		s.action.Target = &target
 		if alive(at) {
 			if err := s.strike(at, 1); err != nil {
 				return err
@@ -146,7 +146,7 @@ func (s *stage) throw() error {
 
 // act does what the stage's intent says. Its error is *impossible where the story does
 // not allow it; then nothing may be committed.
-func (s *stage) act() error {
+func (s *turn) act() error {
 	switch s.intent.Verb {
 	case VerbMove:
 		return s.move()

@@ -15,7 +15,7 @@ type hint struct {
 }
 
 // move goes through an exit: it must be there, in sight and unlocked.
-func (s *stage) move() error {
+func (s *turn) move() error {
 	exits, err := s.exits(s.ctx, s.where)
 	if err != nil {
 		return err
@@ -27,11 +27,11 @@ func (s *stage) move() error {
 	return s.goBy(way)
 }
 
-func (s *stage) goBy(way exit) error {
+func (s *turn) goBy(way exit) error {
 	if err := s.passable(way); err != nil {
 		return err
 	}
-	dest, ok, err := s.thing(s.ctx, *way.To)
+	dest, ok, err := s.cardAt(s.ctx, *way.To)
 	if err != nil {
 		return err
 	}
@@ -42,13 +42,13 @@ func (s *stage) goBy(way exit) error {
 	s.plan.Rest(way.link)
 	from := s.where.ID
 	s.to, s.travel = dest, way.TravelDurationMs
-	s.deed.From, s.deed.To, s.deed.Direction = &from, way.To, way.Direction
+	s.action.From, s.action.To, s.action.Direction = &from, way.To, way.Direction
 	return s.settle(PlayerMove)
 }
 
 // wayOut finds the exit that is meant: by direction, by the way one came, or by where it
 // leads.
-func (s *stage) wayOut(exits []exit) (exit, error) {
+func (s *turn) wayOut(exits []exit) (exit, error) {
 	d := s.intent.Direction
 	if d == "" && s.intent.DirectObject == "" && slices.Contains(s.intent.Modifiers, "back") {
 		if d = s.now.Heading.Opposite(); d == "" {
@@ -66,7 +66,7 @@ func (s *stage) wayOut(exits []exit) (exit, error) {
 }
 
 // wayTo finds the exit that leads to a place by its name, or that is described so.
-func (s *stage) wayTo(exits []exit) (exit, error) {
+func (s *turn) wayTo(exits []exit) (exit, error) {
 	name := s.intent.DirectObject
 	var ids []canon.CardID
 	for _, e := range exits {
@@ -97,7 +97,7 @@ func describes(text, name string) bool {
 }
 
 // passable says why an exit cannot be gone through.
-func (s *stage) passable(way exit) error {
+func (s *turn) passable(way exit) error {
 	switch {
 	case way.Availability == ExitPending:
 		text := "Nothing leads " + way.Direction.toward() + " yet."
@@ -116,7 +116,7 @@ func (s *stage) passable(way exit) error {
 }
 
 // flee leaves by the way named, else the way one came, else the first that is open.
-func (s *stage) flee() error {
+func (s *turn) flee() error {
 	exits, err := s.exits(s.ctx, s.where)
 	if err != nil {
 		return err

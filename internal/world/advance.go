@@ -17,7 +17,7 @@ func (w *World) clockPart() part {
 		Name: "advance-time", Title: "Let world time pass",
 		Doc: "Advance the world's clock for everybody, by hours and minutes or to a tick. Players move up to it when they act again, and are told that they waited. " +
 			"Nothing else takes the world further than real time does: what players do moves their own clocks, at most an hour ahead.",
-		Surfaces: onWorld, Effect: access.Write, Least: access.RoleGM, Route: "POST /api/world/time", Meta: toolID("World-advanceTime"),
+		Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleGM, Route: "POST /api/world/time", Meta: toolID("World-advanceTime"),
 		Examples: []op.Example{{Title: "A night", Input: `{"hours": 8}`}, {Title: "Noon of the second day", Input: `{"toTick": 129600000}`}},
 	}, w.advanceTime)}}
 }
@@ -40,8 +40,8 @@ type advanceOut struct {
 }
 
 func (w *World) advanceTime(ctx context.Context, c *op.Call, in advanceIn) (out advanceOut, err error) {
-	receipt, err := w.canon.Change(ctx, c.Grant, func(p *canon.Plan) error {
-		k, err := (&moment{Look: p.Look, w: w}).worldClock(ctx)
+	receipt, err := w.canon.Update(ctx, c.Grant, func(p *canon.Plan) error {
+		k, err := (&asOf{Snapshot: p.Snapshot, w: w}).worldClock(ctx)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (in advanceIn) to(now int64) (int64, error) {
 
 // stepOf reads the step that was committed, so that a repeated call is answered alike.
 func (w *World) stepOf(ctx context.Context, g access.Grant, change uuid.UUID, out *advanceOut) error {
-	return w.canon.Look(ctx, g, func(l *canon.Look) error {
+	return w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})
 		if len(events) > 0 {
 			var s clockStep

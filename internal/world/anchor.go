@@ -77,12 +77,12 @@ func met(links []canon.Link, seen func(access.Label) bool) (at int64) {
 // maxAnchors bounds the labels that a place has anchors of.
 const maxAnchors = 50
 
-func (m *moment) anchors(ctx context.Context, place canon.CardID) ([]canon.Link, error) {
+func (m *asOf) anchors(ctx context.Context, place canon.CardID) ([]canon.Link, error) {
 	return m.links(ctx, canon.LinkQuery{From: place, Kinds: []string{linkAnchor}}, maxAnchors)
 }
 
 // anchorAt is the time of a place as the reader of the moment sees it.
-func (m *moment) anchorAt(ctx context.Context, place canon.CardID) (int64, error) {
+func (m *asOf) anchorAt(ctx context.Context, place canon.CardID) (int64, error) {
 	world, err := m.now(ctx)
 	if err != nil {
 		return 0, err
@@ -96,11 +96,11 @@ func (m *moment) anchorAt(ctx context.Context, place canon.CardID) (int64, error
 func openTo(all, l access.Label) bool { return all.Meet(l).Equal(all) }
 
 // shared reports whether something may decide what everybody learns who sees the act.
-func (s *stage) shared(l access.Label) bool { return openTo(s.label, l) }
+func (s *turn) shared(l access.Label) bool { return openTo(s.label, l) }
 
 // behind reports whether the player must wait before it acts: it was joined by somebody
 // later, comes back after a pause, or a GM has advanced the world since it acted.
-func (s *stage) behind(links []canon.Link) bool {
+func (s *turn) behind(links []canon.Link) bool {
 	joined := met(links, s.shared)-s.now.Clock >= minute
 	away := s.clock.known && (s.clock.seq > s.at.Since || s.plan.Clock().Sub(s.at.At) > playPause)
 	return joined || away && anchorOf(links, s.world, s.shared)-s.now.Clock >= minute
@@ -108,8 +108,8 @@ func (s *stage) behind(links []canon.Link) bool {
 
 // meet reconciles a player with the place where it stands, in a commit of its own.
 func (w *World) meet(ctx context.Context, g access.Grant, player canon.CardID) (canon.Receipt, error) {
-	return w.canon.Change(ctx, g, func(p *canon.Plan) error {
-		s, err := stand(ctx, w, p, player, Intent{})
+	return w.canon.Update(ctx, g, func(p *canon.Plan) error {
+		s, err := newTurn(ctx, w, p, player, Intent{})
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (w *World) meet(ctx context.Context, g access.Grant, player canon.CardID) (
 }
 
 // keepAnchor plans the anchor that the player and those who may see it met at.
-func (s *stage) keepAnchor(links []canon.Link, anchor int64) error {
+func (s *turn) keepAnchor(links []canon.Link, anchor int64) error {
 	own := canon.Link{ID: canon.LinkIDOf(linkAnchor, s.where.ID.String(), s.label.String()), Kind: linkAnchor, From: s.where.ID, To: s.where.ID, Label: s.label}
 	for _, l := range links {
 		if l.ID == own.ID {
@@ -160,7 +160,7 @@ func (s *stage) keepAnchor(links []canon.Link, anchor int64) error {
 
 // metBefore is the reconciliation that a repeated command made the first time; uuid.Nil for none.
 func (w *World) metBefore(ctx context.Context, g access.Grant) (change uuid.UUID, err error) {
-	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		receipt, _, err := l.Repeated(ctx, g)
 		change = receipt.Change
 		return err

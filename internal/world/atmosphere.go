@@ -38,7 +38,7 @@ var defaults = map[string]string{LayerWeather: "clear", LayerLighting: "daylight
 // overlays finds the layer of each kind that is in force at a place: the place's before
 // its realms', a small realm's before a large one's, and of one card's the latest
 // authored.
-func (m *moment) overlays(ctx context.Context, t thing, around []realm) (map[string]canon.Layer, error) {
+func (m *asOf) overlays(ctx context.Context, t cardAt, around []realm) (map[string]canon.Layer, error) {
 	found := map[string]canon.Layer{}
 	cards := []canon.CardID{t.ID}
 	for _, r := range around {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // BenchmarkLocationContext reads the context of a place where players are.
@@ -41,7 +41,7 @@ func BenchmarkCommand(b *testing.B) {
 // What a read or an act costs follows from the number of its queries and of the columns that
 // they read. It may fall, and does not rise unseen.
 func TestReadsAndActsAllocateLittle(t *testing.T) {
-	if racing.Detected {
+	if raceenabled.Detected {
 		t.Skip("the race detector allocates too")
 	}
 	s := newScene(t, func(c *Config) { c.Pace = Pace{Moves: -1, Looks: -1} })

@@ -22,7 +22,7 @@ func (w *World) parserPart() part {
 		Name: "parse-command", Title: "Read a player's command",
 		Doc: "Read what a player typed as acts in order, before deciding what comes of it. With playerId or locationId it also says which names mean several things there, or none. " +
 			"Ask the player where needsClarification is true.",
-		Surfaces: onWorld, Effect: access.Read, Least: access.RoleUser, Route: "POST /api/world/parse-command", Meta: toolID("IntentParser-parseCommand"),
+		Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, Route: "POST /api/world/parse-command", Meta: toolID("IntentParser-parseCommand"),
 		Examples: []op.Example{{Title: "Two acts", Input: `{"text": "go north then look at the well"}`}, {Title: "A slip, at a place", Input: `{"text": "tkae the lamp", "locationId": "loc-rent-quay"}`}},
 	}, w.parseCommand)}}
 }
@@ -32,7 +32,7 @@ func (w *World) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out P
 	if in.PlayerID == "" && in.LocationID == "" {
 		return out, nil
 	}
-	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		s, ok, err := w.setting(ctx, l, in)
 		if err != nil || !ok {
 			return err
@@ -43,9 +43,9 @@ func (w *World) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out P
 }
 
 // setting is a stage without a plan: what a command would be about.
-func (w *World) setting(ctx context.Context, l *canon.Look, in parseIn) (*stage, bool, error) {
-	m := &moment{Look: l, w: w, read: w.cfg.Now()}
-	s := &stage{moment: m, ctx: ctx}
+func (w *World) setting(ctx context.Context, l *canon.Snapshot, in parseIn) (*turn, bool, error) {
+	m := &asOf{Snapshot: l, w: w, read: w.cfg.Now()}
+	s := &turn{asOf: m, ctx: ctx}
 	if in.PlayerID != "" {
 		who, ok, err := m.named(ctx, in.PlayerID)
 		if err != nil || !ok || !who.is(typePlayer) {
@@ -56,7 +56,7 @@ func (w *World) setting(ctx context.Context, l *canon.Look, in parseIn) (*stage,
 			return s, false, err
 		}
 		s.who, s.at = who, at
-		s.where, ok, err = m.thing(ctx, at.To)
+		s.where, ok, err = m.cardAt(ctx, at.To)
 		return s, ok, err
 	}
 	var ok bool
@@ -66,7 +66,7 @@ func (w *World) setting(ctx context.Context, l *canon.Look, in parseIn) (*stage,
 }
 
 // clarify adds what names mean at the place. The acts stay as they were read.
-func (s *stage) clarify(p *Parsed) error {
+func (s *turn) clarify(p *Parsed) error {
 	all, err := s.inSight()
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (s *stage) clarify(p *Parsed) error {
 	}
 	for _, e := range exits {
 		if e.To != nil {
-			if t, ok, err := s.thing(s.ctx, *e.To); err != nil {
+			if t, ok, err := s.cardAt(s.ctx, *e.To); err != nil {
 				return err
 			} else if ok {
 				all = append(all, t)
@@ -100,7 +100,7 @@ func (s *stage) clarify(p *Parsed) error {
 }
 
 // doubtful says what is unclear about a name at a place.
-func doubtful(raw, name string, verb Verb, all []thing, description string) (Ambiguity, bool) {
+func doubtful(raw, name string, verb Verb, all []cardAt, description string) (Ambiguity, bool) {
 	_, what := counted(name)
 	if name == "" || len(bareWords(what)) == 0 || isHere(what) {
 		return Ambiguity{}, false

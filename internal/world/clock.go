@@ -90,7 +90,7 @@ type worldClock struct {
 
 // firstTick is where the clock of a world begins that has had no step: at the latest of
 // its players' clocks.
-func (m *moment) firstTick(ctx context.Context, open *canon.Look) (highest int64, err error) {
+func (m *asOf) firstTick(ctx context.Context, open *canon.Snapshot) (highest int64, err error) {
 	if m.at == 0 {
 		highest, _, err = open.LinkMax(ctx, linkAt, attrClock)
 		return min(max(highest, 0), maxTick), err
@@ -143,7 +143,7 @@ func (c worldClock) lineFor(now time.Time, rate float64) *actLine {
 }
 
 // now is the world's time at the moment.
-func (m *moment) now(ctx context.Context) (int64, error) {
+func (m *asOf) now(ctx context.Context) (int64, error) {
 	c, err := m.worldClock(ctx)
 	if err != nil {
 		return 0, err
@@ -154,7 +154,7 @@ func (m *moment) now(ctx context.Context) (int64, error) {
 
 // present is the real time of the moment: for one that has passed, the time asked for, or
 // that of the last event before it.
-func (m *moment) present(ctx context.Context) (time.Time, error) {
+func (m *asOf) present(ctx context.Context) (time.Time, error) {
 	if m.at == 0 {
 		return m.Clock(), nil
 	}
@@ -191,8 +191,8 @@ func advance(p *canon.Plan, c worldClock, to int64, reason string) error {
 // keepClock makes the step that the clock needs before somebody plays on. Of several
 // processes one makes it.
 func (w *World) keepClock(ctx context.Context, g access.Grant) error {
-	_, err := w.canon.Change(ctx, g, func(p *canon.Plan) error {
-		c, err := (&moment{Look: p.Look, w: w}).worldClock(ctx)
+	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
+		c, err := (&asOf{Snapshot: p.Snapshot, w: w}).worldClock(ctx)
 		if err != nil {
 			return err
 		}
@@ -209,24 +209,24 @@ func (w *World) keepClock(ctx context.Context, g access.Grant) error {
 // when it was read.
 func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 	var fork canon.World
-	err := w.canon.Look(ctx, to, func(l *canon.Look) error { fork = l.World(); return nil })
+	err := w.canon.Read(ctx, to, func(l *canon.Snapshot) error { fork = l.World(); return nil })
 	if err != nil {
 		return err
 	}
 	var tick int64
-	err = w.canon.Look(ctx, from, func(l *canon.Look) (err error) {
-		tick, err = (&moment{Look: l, w: w, at: fork.OriginSeq, then: fork.CreatedAt}).now(ctx)
+	err = w.canon.Read(ctx, from, func(l *canon.Snapshot) (err error) {
+		tick, err = (&asOf{Snapshot: l, w: w, at: fork.OriginSeq, then: fork.CreatedAt}).now(ctx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return w.setClock(ctx, to, stepForked, func(context.Context, *moment) (int64, error) { return tick, nil })
+	return w.setClock(ctx, to, stepForked, func(context.Context, *asOf) (int64, error) { return tick, nil })
 }
 
 // ResetClock brings the clock of a fork back to where the fork was made.
 func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
-	return w.setClock(ctx, g, stepReset, func(ctx context.Context, m *moment) (int64, error) {
+	return w.setClock(ctx, g, stepReset, func(ctx context.Context, m *asOf) (int64, error) {
 		list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{Types: []string{string(ClockAdvanced)}, Oldest: true, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
 			return 0, err
@@ -243,9 +243,9 @@ func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
 }
 
 // setClock steps to a tick, wherever the clock is.
-func (w *World) setClock(ctx context.Context, g access.Grant, reason string, tick func(context.Context, *moment) (int64, error)) error {
-	_, err := w.canon.Change(ctx, g, func(p *canon.Plan) error {
-		m := &moment{Look: p.Look, w: w}
+func (w *World) setClock(ctx context.Context, g access.Grant, reason string, tick func(context.Context, *asOf) (int64, error)) error {
+	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
+		m := &asOf{Snapshot: p.Snapshot, w: w}
 		c, err := m.worldClock(ctx)
 		if err != nil {
 			return err

@@ -12,8 +12,8 @@ import (
 // kept compares the clock that a world kept with the one of its events, and gives its tick.
 func (s *scene) kept(w *World, g access.Grant) (tick int64) {
 	s.t.Helper()
-	err := s.canon.Look(s.t.Context(), g, func(l *canon.Look) error {
-		m := &moment{Look: l, w: w}
+	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
+		m := &asOf{Snapshot: l, w: w}
 		got, err := m.worldClock(s.t.Context())
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ func (b *clockBasis) take(e canon.StoredEvent) {
 		return
 	}
 	if e.Seq > b.act.seq {
-		var d deed
+		var d action
 		fieldsOf(e.Payload, &d)
 		b.act = lastAct{e.Seq, e.ID, e.At.UnixMilli(), d.World}
 	}
@@ -120,7 +120,7 @@ var (
 // same for all and tells nothing of players who are hidden. It is kept by the head of the
 // world's stream, which has moved where anything has that it follows from, whichever
 // process wrote it.
-func (m *moment) worldClock(ctx context.Context) (worldClock, error) {
+func (m *asOf) worldClock(ctx context.Context) (worldClock, error) {
 	open := m.AsAnyPlayer()
 	head, settled := canon.Head{}, false
 	if v := open.View(); m.w != nil && m.at == 0 && v.Level == access.LevelUser && v.Subject == "" {
@@ -150,7 +150,7 @@ func (m *moment) worldClock(ctx context.Context) (worldClock, error) {
 }
 
 // readClock reads the clock from the events of its types.
-func (m *moment) readClock(ctx context.Context, open *canon.Look) (b clockBasis, c worldClock, err error) {
+func (m *asOf) readClock(ctx context.Context, open *canon.Snapshot) (b clockBasis, c worldClock, err error) {
 	for _, t := range clockTypes {
 		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.at, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
@@ -174,7 +174,7 @@ const maxFollowed = 256
 // where the clock must be read anew: nothing was kept, too much has happened, or the stream
 // does not hold the last event that was kept, as after the loss of what a database had
 // taken.
-func (m *moment) followClock(ctx context.Context, open *canon.Look, b clockBasis, head canon.Seq) (clockBasis, bool, error) {
+func (m *asOf) followClock(ctx context.Context, open *canon.Snapshot, b clockBasis, head canon.Seq) (clockBasis, bool, error) {
 	seq, id := b.last()
 	if b.step.seq == 0 || head < seq || head-seq > maxFollowed {
 		return b, false, nil

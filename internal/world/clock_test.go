@@ -11,7 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
@@ -111,8 +111,8 @@ func TestTheWorldsClockRunsWhileSomebodyPlays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.canon.Look(t.Context(), s.admin, func(l *canon.Look) error {
-		tick, err := (&moment{Look: l, w: again}).now(t.Context())
+	err = s.canon.Read(t.Context(), s.admin, func(l *canon.Snapshot) error {
+		tick, err := (&asOf{Snapshot: l, w: again}).now(t.Context())
 		if tick != ms(99*time.Minute) {
 			t.Errorf("another process has it at %d", tick)
 		}
@@ -330,7 +330,7 @@ func TestCostsByCondition(t *testing.T) {
 // TestNoCommandsOfAnyMoveAnothersTime lets players do anything, with pauses and a game
 // master's steps in between.
 func TestNoCommandsOfAnyMoveAnothersTime(t *testing.T) {
-	for seed := range uint64(racing.Share(3, 3)) {
+	for seed := range uint64(raceenabled.Share(3, 3)) {
 		store := canon.Store(inMemory())
 		if seed == 0 {
 			store = sqlitetest.Open(t)
@@ -338,7 +338,7 @@ func TestNoCommandsOfAnyMoveAnothersTime(t *testing.T) {
 		s, players, r := randomWorld(t, store, seed)
 		var given, real int64 // what a GM gave, and real time
 		before := s.read(players)
-		for n := range racing.Share(150, 3) {
+		for n := range raceenabled.Share(150, 3) {
 			d := time.Duration(r.IntN(90)) * time.Second
 			if r.IntN(15) == 0 {
 				d = time.Duration(r.IntN(300)) * time.Minute
@@ -407,8 +407,8 @@ func TestForksKeepTheirTime(t *testing.T) {
 	}
 	at := func() (tick int64) {
 		t.Helper()
-		err := s.canon.Look(t.Context(), in(fork.ID), func(l *canon.Look) (err error) {
-			tick, err = (&moment{Look: l, w: s.world}).now(t.Context())
+		err := s.canon.Read(t.Context(), in(fork.ID), func(l *canon.Snapshot) (err error) {
+			tick, err = (&asOf{Snapshot: l, w: s.world}).now(t.Context())
 			return err
 		})
 		if err != nil {
@@ -420,7 +420,7 @@ func TestForksKeepTheirTime(t *testing.T) {
 	if err := s.world.CarryClock(t.Context(), in(s.id), in(fork.ID)); err != nil || at() != 50*hour {
 		t.Errorf("begins at %d, %v", at(), err)
 	}
-	err = s.world.setClock(t.Context(), in(fork.ID), stepAdvanced, func(context.Context, *moment) (int64, error) { return 90 * hour, nil })
+	err = s.world.setClock(t.Context(), in(fork.ID), stepAdvanced, func(context.Context, *asOf) (int64, error) { return 90 * hour, nil })
 	if err != nil || at() != 90*hour {
 		t.Errorf("goes on to %d, %v", at(), err)
 	}

@@ -155,14 +155,14 @@ func (firstThings) Error() string { return "world: the clocks must be put right 
 func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID, i Intent) (done enacted, err error) {
 	paced, met := false, false
 	act := func(timely bool) (err error) {
-		done.Receipt, err = w.canon.Change(ctx, part(""), func(p *canon.Plan) error {
+		done.Receipt, err = w.canon.Update(ctx, part(""), func(p *canon.Plan) error {
 			if !paced {
 				if err := w.paced(player, i.Verb); err != nil {
 					return err
 				}
 				paced = true
 			}
-			s, err := stand(ctx, w, p, player, i)
+			s, err := newTurn(ctx, w, p, player, i)
 			if err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant
 
 // first says what must be put right before the act. An act that not everybody may learn of
 // does not move the world's clock.
-func (s *stage) first() firstThings {
+func (s *turn) first() firstThings {
 	everyones := s.event.Label.Equal(access.NewLabel(access.LevelUser))
 	return firstThings{clock: everyones && s.clock.due(s.plan.Clock(), rateOf(s.World().Settings)) != "", player: s.waits}
 }
@@ -221,15 +221,15 @@ func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out 
 	if change == uuid.Nil {
 		return "", nil
 	}
-	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil || len(events) == 0 {
 			return err
 		}
 		out.Events = append(out.Events, enveloped(events[0]))
-		var d deed
+		var d action
 		fieldsOf(events[0].Payload, &d)
-		m := &moment{Look: l, w: w, at: events[0].Seq, tick: d.tick(), read: w.cfg.Now()}
+		m := &asOf{Snapshot: l, w: w, at: events[0].Seq, tick: d.tick(), read: w.cfg.Now()}
 		if m.at == l.Now() {
 			m.at = 0 // the snapshot is that of the commit, and is read with less
 		}
@@ -245,7 +245,7 @@ const hintPause = time.Minute
 // noteHint records that a player wanted to go where an exit is pending, once a minute for
 // a player, place and direction.
 func (w *World) noteHint(ctx context.Context, g access.Grant, h hint) (canon.Receipt, error) {
-	return w.canon.Change(ctx, g, func(p *canon.Plan) error {
+	return w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		now := p.Clock()
 		events, _, err := p.Events(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(h.LocationID))}, Types: []string{string(GenerationHint)},
 			Actor: h.PlayerID.String(), Page: canon.Page{Limit: 12}})
@@ -300,8 +300,8 @@ func question(p Parsed) string {
 
 // clockOf is a player's clock.
 func (w *World) clockOf(ctx context.Context, g access.Grant, player canon.CardID) (tick int64, err error) {
-	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
-		at, ok, err := (&moment{Look: l, w: w}).whereabouts(ctx, player)
+	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
+		at, ok, err := (&asOf{Snapshot: l, w: w}).whereabouts(ctx, player)
 		if ok {
 			tick = presenceOf(at).Clock
 		}

@@ -27,7 +27,7 @@ type company struct {
 }
 
 // companyOf names who and what is among the things at a place, and what lies there.
-func (m *moment) companyOf(ctx context.Context, here []thing, place canon.CardID) (c company, err error) {
+func (m *asOf) companyOf(ctx context.Context, here []cardAt, place canon.CardID) (c company, err error) {
 	c.NPCs = []inhabitant{}
 	if c.Items, err = m.held(ctx, place); err != nil {
 		return c, err

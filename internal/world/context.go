@@ -25,13 +25,13 @@ func (w *World) contextPart() part {
 				Name: "get-location-context", Title: "Everything about a place",
 				Doc: "Read what a narrator needs at a place: description, exits and where they lead, realms, mood, who and what is there and what happened of late. " +
 					"Without locationId it is the world's starting place; follow toLocationId of an exit to walk on. null where there is no such place.",
-				Surfaces: onWorld, Bare: "item", Target: "locationId", Route: "GET /api/world/location-context", Meta: toolID("WorldContext-getLocationContext"),
+				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location-context", Meta: toolID("WorldContext-getLocationContext"),
 				Examples: []op.Example{{Title: "Where players begin", Input: `{}`}, {Title: "A place at noon of the first day", Input: `{"locationId": "loc-rent-quay", "tick": "43200000"}`}},
 			}, locationContextOf),
 			contextTool(w, op.Spec{
 				Name: "get-player-context", Title: "Everything about a player",
 				Doc:      "Read where a player stands, who and what is there, what it carries, its clock and what it did of late, before telling it anything. null where there is no such player.",
-				Surfaces: onWorld, Bare: "item", Target: "playerId", Route: "GET /api/world/player-context", Meta: toolID("WorldContext-getPlayerContext"),
+				Surfaces: onWorld, Unwrap: "item", Target: "playerId", Route: "GET /api/world/player-context", Meta: toolID("WorldContext-getPlayerContext"),
 				Examples: []op.Example{{Title: "One player", Input: `{"playerId": "0190a8e0-0000-7000-8000-000000000000"}`}},
 			}, playerContextOf),
 			contextTool(w, op.Spec{
@@ -44,19 +44,19 @@ func (w *World) contextPart() part {
 			contextTool(w, op.Spec{
 				Name: "get-spatial-context", Title: "What lies around a place",
 				Doc:      "Read which places can be reached from a place by its exits, to a depth of 1 to 5, each with the shortest way. null where there is no such place.",
-				Surfaces: onWorld, Bare: "item", Target: "locationId", Route: "GET /api/world/spatial-context", Meta: toolID("WorldContext-getSpatialContext"),
+				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/spatial-context", Meta: toolID("WorldContext-getSpatialContext"),
 				Examples: []op.Example{{Title: "Three steps around the starting place", Input: `{"depth": 3}`}},
 			}, spatialContextOf),
 			contextTool(w, op.Spec{
 				Name: "get-recent-events", Title: "What happened of late",
 				Doc:      "List what happened of late at a place or to a player, latest first, with what was said and done. Nothing where there is no such place or player.",
-				Surfaces: onWorld, Bare: "items", Target: "scopeId", Route: "GET /api/world/recent-events", Meta: toolID("WorldContext-getRecentEvents"),
+				Surfaces: onWorld, Unwrap: "items", Target: "scopeId", Route: "GET /api/world/recent-events", Meta: toolID("WorldContext-getRecentEvents"),
 				Examples: []op.Example{{Title: "At a place", Input: `{"scope": "location", "scopeId": "loc-rent-quay", "limit": 5}`}},
 			}, recentEventsOf),
 			contextTool(w, op.Spec{
 				Name: "get-location", Title: "One place",
 				Doc:      "Read the name, description and tags of a place. get-location-context gives more in one call. null where there is no such place.",
-				Surfaces: onWorld, Bare: "item", Target: "locationId", Route: "GET /api/world/location", Meta: toolID("World-getLocation"),
+				Surfaces: onWorld, Unwrap: "item", Target: "locationId", Route: "GET /api/world/location", Meta: toolID("World-getLocation"),
 				Examples: []op.Example{{Title: "Where players begin", Input: `{}`}},
 			}, plainLocation),
 			contextTool(w, op.Spec{
@@ -79,7 +79,7 @@ type healthOut struct {
 func health(name, route string) *op.Operation {
 	return op.Define(op.Spec{
 		Name: name, Title: "Is the world there", Doc: "Check that the context of the world can be read.", Surfaces: onWorld,
-		Effect: access.Read, Least: access.RoleUser, Route: route, Meta: toolID("WorldContext-health"),
+		Effect: access.Read, MinRole: access.RoleUser, Route: route, Meta: toolID("WorldContext-health"),
 		Examples: []op.Example{{Title: "Check", Input: `{}`}},
 	}, func(context.Context, *op.Call, struct{}) (healthOut, error) {
 		return healthOut{true, "world-context"}, nil
@@ -138,7 +138,7 @@ func (o *locationContextOut) citeAs(ref string) {
 // maxRecent is how many events a context lists.
 const maxRecent = 20
 
-func locationContextOf(ctx context.Context, m *moment, in aboutPlace) (out locationContextOut, err error) {
+func locationContextOf(ctx context.Context, m *asOf, in aboutPlace) (out locationContextOut, err error) {
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
@@ -220,7 +220,7 @@ func (o *playerContextOut) citeAs(ref string) {
 	}
 }
 
-func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerContextOut, err error) {
+func playerContextOf(ctx context.Context, m *asOf, in playerIn) (out playerContextOut, err error) {
 	t, ok, err := m.named(ctx, in.PlayerID)
 	if err != nil || !ok || !t.is(typePlayer) {
 		return out, err
@@ -231,7 +231,7 @@ func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerCon
 	if err != nil {
 		return out, err
 	}
-	var where *thing
+	var where *cardAt
 	if stands {
 		p := presenceOf(at)
 		c.Player.Clock, c.Player.Heading = p.Clock, p.Heading
@@ -272,8 +272,8 @@ func playerContextOf(ctx context.Context, m *moment, in playerIn) (out playerCon
 }
 
 // standing is the place with an id, or nil where that is no place.
-func (m *moment) standing(ctx context.Context, id canon.CardID) (*thing, error) {
-	t, ok, err := m.thing(ctx, id)
+func (m *asOf) standing(ctx context.Context, id canon.CardID) (*cardAt, error) {
+	t, ok, err := m.cardAt(ctx, id)
 	if err != nil || !ok || !t.is(typeLocation) {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ type atmosphere struct {
 
 // atmosphereOf shows defaults where there is no such place: every place without layers
 // looks so.
-func atmosphereOf(ctx context.Context, m *moment, in atPlace) (a atmosphere, err error) {
+func atmosphereOf(ctx context.Context, m *asOf, in atPlace) (a atmosphere, err error) {
 	layers := map[string]canon.Layer{}
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil {
@@ -335,7 +335,7 @@ type eventsOut struct {
 	citation
 }
 
-func recentEventsOf(ctx context.Context, m *moment, in eventsIn) (eventsOut, error) {
+func recentEventsOf(ctx context.Context, m *asOf, in eventsIn) (eventsOut, error) {
 	limit := min(max(in.Limit, 1), 100)
 	none := eventsOut{Items: []happened{}}
 	t, ok, err := m.named(ctx, in.ScopeID)
@@ -374,7 +374,7 @@ func (o *plainLocationOut) citeAs(ref string) {
 	}
 }
 
-func plainLocation(ctx context.Context, m *moment, in aboutPlace) (out plainLocationOut, err error) {
+func plainLocation(ctx context.Context, m *asOf, in aboutPlace) (out plainLocationOut, err error) {
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
@@ -388,7 +388,7 @@ type exitsOut struct {
 	Exits []exit `json:"exits"`
 }
 
-func exitsOf(ctx context.Context, m *moment, in atPlace) (exitsOut, error) {
+func exitsOf(ctx context.Context, m *asOf, in atPlace) (exitsOut, error) {
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil || !ok {
 		return exitsOut{Exits: []exit{}}, err

@@ -84,7 +84,7 @@ func costOf(v Verb, travel int64, c condition) int64 {
 
 // condition reads the player's state for an act that goes to a place. Nothing that is more
 // hidden than the player counts: its clock would tell of it.
-func (s *stage) condition(ctx context.Context, to thing) (c condition, err error) {
+func (s *turn) condition(ctx context.Context, to cardAt) (c condition, err error) {
 	if len(costs[s.intent.Verb].more) == 0 {
 		return c, nil
 	}

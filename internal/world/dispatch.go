@@ -221,7 +221,7 @@ func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) er
 		}
 		var events []canon.StoredEvent
 		var head canon.Seq
-		err = d.look(ctx, w, func(l *canon.Look) (err error) {
+		err = d.look(ctx, w, func(l *canon.Snapshot) (err error) {
 			head = l.Now()
 			after := canon.Seq(from)
 			if from == 0 { // it was never given anything: its time begins with this process
@@ -259,8 +259,8 @@ func names(types []EventType) []string {
 }
 
 // look reads a world as the system.
-func (d *Dispatcher) look(ctx context.Context, w access.WorldID, f func(*canon.Look) error) error {
-	return d.cfg.Act(ctx, w, ReadEvents, "", func(g access.Grant) error { return d.cfg.Canon.Look(ctx, g, f) })
+func (d *Dispatcher) look(ctx context.Context, w access.WorldID, f func(*canon.Snapshot) error) error {
+	return d.cfg.Act(ctx, w, ReadEvents, "", func(g access.Grant) error { return d.cfg.Canon.Read(ctx, g, f) })
 }
 
 // handOn runs what is due, a few at a time.
@@ -329,7 +329,7 @@ func (d *Dispatcher) attempt(ctx context.Context, h Handler, one job.Delivery) (
 	}()
 	return d.cfg.Act(ctx, one.World, "handle_event", "event:"+one.Event.String()+":"+h.Name, func(g access.Grant) error {
 		var event canon.StoredEvent
-		err := d.cfg.Canon.Look(ctx, g, func(l *canon.Look) error {
+		err := d.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 			events, _, err := l.Events(ctx, canon.EventQuery{ID: one.Event, Page: canon.Page{Limit: 1}})
 			if err == nil && len(events) == 0 {
 				err = fault.New(fault.NotFound, "the event is not in the canon")
@@ -414,7 +414,7 @@ func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
 // over anew after each. A stream that is no longer than it was lost what a database had taken,
 // and has other commits now.
 func (d *Dispatcher) placesChanged(ctx context.Context, w access.WorldID) (changed bool, err error) {
-	err = d.look(ctx, w, func(l *canon.Look) (err error) {
+	err = d.look(ctx, w, func(l *canon.Snapshot) (err error) {
 		last, known := d.seen[w]
 		if changed = !known || l.Now() <= last.Seq; changed {
 			return nil
@@ -476,7 +476,7 @@ func changeKey(v canon.Version) string {
 
 // changes are the versions of places since a time, oldest first.
 func (d *Dispatcher) changes(ctx context.Context, w access.WorldID, since time.Time) (all []canon.Version, err error) {
-	err = d.look(ctx, w, func(l *canon.Look) error {
+	err = d.look(ctx, w, func(l *canon.Snapshot) error {
 		for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
 			list, _, err := l.Feed(ctx, canon.FeedQuery{Since: since, Type: typeLocation, Page: page})
 			if err != nil {
@@ -494,7 +494,7 @@ func (d *Dispatcher) changes(ctx context.Context, w access.WorldID, since time.T
 
 func (d *Dispatcher) tellChange(ctx context.Context, w access.WorldID, v canon.Version, key string) error {
 	return d.cfg.Act(ctx, w, "location_changed", "", func(g access.Grant) error {
-		_, err := d.cfg.Canon.Change(ctx, g, func(p *canon.Plan) error {
+		_, err := d.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error {
 			p.Cause(v.Change)
 			_, _, err := p.EventOnce(canon.Event{Type: string(LocationChanged), Scope: string(LocationScope(v.Card)), Label: v.Label, Version: 1, Key: key,
 				Actor: canon.EventActor{Kind: "system"}, Payload: fmt.Appendf(nil, `{"locationId":%q,"changeId":%q}`, v.Card, v.Change)})

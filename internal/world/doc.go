@@ -2,7 +2,7 @@
 // it: places, exits, realms, atmosphere, players, lore, commands and domain events.
 //
 // Its invariant: everything is kept as the canon keeps it (cards, links, layers and
-// commits), and read through one canon.Look of the call's grant, so that an edit in the
+// commits), and read through one canon.Snapshot of the call's grant, so that an edit in the
 // wiki shows in the next answer and what a caller may not see is absent from it. Reading
 // changes nothing. Play changes links alone: a player stands at one place, its clock
 // never falls, no quantity is negative, and nobody's act moves the world's time.

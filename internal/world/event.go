@@ -40,11 +40,11 @@ type EventKind struct {
 	Type    EventType
 	Version int    // of the payload
 	Doc     string // what happened
-	// Least is the lowest role that may ask for one (enqueue-world-event), on which a person
+	// MinRole is the lowest role that may ask for one (enqueue-world-event), on which a person
 	// decides: a user, but for what a handler carries out with more rights than a user has and
 	// for what changes the meaning of facts. RoleNone is never asked for: what a player did
 	// must agree with where it stands and what it holds, and time with what was played.
-	Least access.Role
+	MinRole access.Role
 }
 
 // EventKinds are all types of events, in the order of the contract.
@@ -159,7 +159,7 @@ func actorKind(e canon.StoredEvent) string {
 
 // recent lists what happened in a scope, latest first. Events of types that are not in
 // the registry are other surfaces'.
-func (m *moment) recent(ctx context.Context, q canon.EventQuery, limit int) ([]happened, error) {
+func (m *asOf) recent(ctx context.Context, q canon.EventQuery, limit int) ([]happened, error) {
 	events, err := m.events(ctx, q, limit)
 	if err != nil {
 		return nil, err
@@ -167,14 +167,14 @@ func (m *moment) recent(ctx context.Context, q canon.EventQuery, limit int) ([]h
 	return m.summarized(ctx, events)
 }
 
-func (m *moment) events(ctx context.Context, q canon.EventQuery, limit int) ([]canon.StoredEvent, error) {
+func (m *asOf) events(ctx context.Context, q canon.EventQuery, limit int) ([]canon.StoredEvent, error) {
 	q.AsOf, q.Page = m.at, canon.Page{Limit: limit, Uncounted: true}
 	list, _, err := m.Events(ctx, q)
 	return list, err
 }
 
 // summarized shows events with how far their handlers are.
-func (m *moment) summarized(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
+func (m *asOf) summarized(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
 	known, err := m.statuses(ctx, events)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (m *moment) summarized(ctx context.Context, events []canon.StoredEvent) ([]
 }
 
 // statuses asks about the events that somebody handles; the others are processed.
-func (m *moment) statuses(ctx context.Context, events []canon.StoredEvent) (map[uuid.UUID]Status, error) {
+func (m *asOf) statuses(ctx context.Context, events []canon.StoredEvent) (map[uuid.UUID]Status, error) {
 	out := make(map[uuid.UUID]Status, len(events))
 	var ask []uuid.UUID
 	for _, e := range events {
@@ -208,7 +208,7 @@ func (m *moment) statuses(ctx context.Context, events []canon.StoredEvent) (map[
 }
 
 // doings are what a player did and what happened to it, latest first.
-func (m *moment) doings(ctx context.Context, player canon.CardID, limit int) ([]happened, error) {
+func (m *asOf) doings(ctx context.Context, player canon.CardID, limit int) ([]happened, error) {
 	events, err := m.playerEvents(ctx, player, limit)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (m *moment) doings(ctx context.Context, player canon.CardID, limit int) ([]
 }
 
 // playerEvents are the events of a player's scope and those that it caused, latest first.
-func (m *moment) playerEvents(ctx context.Context, player canon.CardID, limit int) ([]canon.StoredEvent, error) {
+func (m *asOf) playerEvents(ctx context.Context, player canon.CardID, limit int) ([]canon.StoredEvent, error) {
 	about, err := m.events(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))}}, limit)
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ const maxExits = 100
 
 // exits are the ways out of a place in the order of Directions. Of two exits in sight of
 // one direction the one written first counts.
-func (m *moment) exits(ctx context.Context, t thing) ([]exit, error) {
+func (m *asOf) exits(ctx context.Context, t cardAt) ([]exit, error) {
 	links, err := m.links(ctx, canon.LinkQuery{From: t.ID, Kinds: []string{linkExit}}, maxExits)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (m *moment) exits(ctx context.Context, t thing) ([]exit, error) {
 }
 
 // namedExits are the exits of a place with the names of where they lead.
-func (m *moment) namedExits(ctx context.Context, t thing) ([]exit, error) {
+func (m *asOf) namedExits(ctx context.Context, t cardAt) ([]exit, error) {
 	exits, err := m.exits(ctx, t)
 	if err != nil {
 		return nil, err

@@ -30,16 +30,16 @@ func ExitHandler(c *canon.Canon) Handler {
 		if badFrom != nil || badTo != nil || !x.Direction.Valid() {
 			return nil
 		}
-		_, err := c.Change(ctx, g, func(p *canon.Plan) error { return planExit(ctx, p, canon.CardID(from), canon.CardID(to), x, e) })
+		_, err := c.Update(ctx, g, func(p *canon.Plan) error { return planExit(ctx, p, canon.CardID(from), canon.CardID(to), x, e) })
 		return err
 	}}
 }
 
 func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x newExit, e canon.StoredEvent) error {
-	m := &moment{Look: p.Look}
+	m := &asOf{Snapshot: p.Snapshot}
 	label := e.Label
 	for _, id := range []canon.CardID{from, to} {
-		t, ok, err := m.thing(ctx, id)
+		t, ok, err := m.cardAt(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x newEx
 		}
 		label = label.Meet(t.Label)
 	}
-	place, _, err := m.thing(ctx, from)
+	place, _, err := m.cardAt(ctx, from)
 	if err != nil {
 		return err
 	}

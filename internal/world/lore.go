@@ -62,21 +62,21 @@ func (l *lore) part() part {
 				Name: "get-canonical-fact", Title: "One canonical fact",
 				Doc: "Read a fact of the world by its id, before you state anything about it. null where there is no such fact. " +
 					"Find ids with search-lore; read a longer text whole with get_card of the archive.",
-				Surfaces: onLore, Bare: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}", Meta: toolID("Lore-getCanonicalFact"),
+				Surfaces: onLore, Unwrap: "item", Target: "factId", Route: "GET /api/lore/facts/{factId}", Meta: toolID("Lore-getCanonicalFact"),
 				Examples: []op.Example{{Title: "A faction", Input: `{"factId": "faction_shadow_council"}`}},
 			}, l.getFact),
 			op.Define(op.Spec{
 				Name: "search-lore", Title: "Search the lore",
 				Doc: "Find facts of the world by words, by another name of theirs, or by a misspelt one, best first. " +
 					"Answers hold a snippet: read the fact with get-canonical-fact before you rest on it.",
-				Surfaces: onLore, Bare: "items", Effect: access.Read, Least: access.RoleUser, Route: "GET /api/lore/search", Meta: toolID("Lore-searchLore"),
+				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/search", Meta: toolID("Lore-searchLore"),
 				Examples: []op.Example{{Title: "By words", Input: `{"query": "who keeps the lamps on the marsh"}`}, {Title: "The best one alone", Input: `{"query": "tallow gul", "k": "1"}`}},
 			}, l.searchLore),
 			op.Define(op.Spec{
 				Name: "semantic-search-lore", Title: "Search the lore by meaning",
 				Doc: "Find facts of the world by words, names and likeness, and by meaning where the server has an embedding model, best first. " +
 					"Without such a model it finds what search-lore does.",
-				Surfaces: onLore, Bare: "items", Effect: access.Read, Least: access.RoleUser, Route: "GET /api/lore/semantic-search", Meta: toolID("Lore-semanticSearchLore"),
+				Surfaces: onLore, Unwrap: "items", Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/lore/semantic-search", Meta: toolID("Lore-semanticSearchLore"),
 				Examples: []op.Example{{Title: "As one would ask", Input: `{"query": "what is owed to the sea", "k": 3}`}},
 			}, l.semanticSearch),
 		},
@@ -98,7 +98,7 @@ func (o *factOut) citeAs(ref string) {
 	}
 }
 
-func (l *lore) getFact(ctx context.Context, m *moment, in factIn) (factOut, error) {
+func (l *lore) getFact(ctx context.Context, m *asOf, in factIn) (factOut, error) {
 	f, err := l.fact(ctx, m, in.FactID)
 	return factOut{f}, err
 }
@@ -123,7 +123,7 @@ type loreHits struct {
 
 func (l *lore) searchLore(ctx context.Context, c *op.Call, in loreQuery) (out loreHits, err error) {
 	out.Items = []loreHit{}
-	err = l.search(ctx, c, in, nil, func(look *canon.Look, f loreFound) {
+	err = l.search(ctx, c, in, nil, func(look *canon.Snapshot, f loreFound) {
 		out.Items = append(out.Items, loreHit{f.card.Codename, f.kind, f.score, f.snippet(in.Query), f.card.Version(look.View())})
 	})
 	return out, err
@@ -142,18 +142,18 @@ type nearHits struct {
 
 func (l *lore) semanticSearch(ctx context.Context, c *op.Call, in loreQuery) (out nearHits, err error) {
 	out.Items = []nearHit{}
-	err = l.search(ctx, c, in, l.vectors, func(_ *canon.Look, f loreFound) {
+	err = l.search(ctx, c, in, l.vectors, func(_ *canon.Snapshot, f loreFound) {
 		out.Items = append(out.Items, nearHit{f.card.Codename, f.score, f.snippet(in.Query)})
 	})
 	return out, err
 }
 
 // search gives the best facts for a query, by vectors too where there are any.
-func (l *lore) search(ctx context.Context, c *op.Call, in loreQuery, v *vectors, give func(*canon.Look, loreFound)) error {
+func (l *lore) search(ctx context.Context, c *op.Call, in loreQuery, v *vectors, give func(*canon.Snapshot, loreFound)) error {
 	if strings.TrimSpace(in.Query) == "" {
 		return nil
 	}
-	return l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
+	return l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
 		found, err := l.find(ctx, look, in, v)
 		for _, f := range found {
 			give(look, f)
@@ -163,7 +163,7 @@ func (l *lore) search(ctx context.Context, c *op.Call, in loreQuery, v *vectors,
 }
 
 // find ranks the facts in sight.
-func (l *lore) find(ctx context.Context, look *canon.Look, in loreQuery, v *vectors) ([]loreFound, error) {
+func (l *lore) find(ctx context.Context, look *canon.Snapshot, in loreQuery, v *vectors) ([]loreFound, error) {
 	s, err := l.shelf.get(ctx, l, look)
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func (l *lore) resource() *op.Resource {
 		Doc:      "A canonical fact of the world, as get-canonical-fact gives it.",
 		MIME:     "application/json",
 		Surfaces: onLore,
-		Least:    access.RoleUser,
+		MinRole:  access.RoleUser,
 		Read:     l.readFact,
 		List:     l.listFacts,
 		Complete: l.completeFact,
@@ -235,8 +235,8 @@ func (l *lore) resource() *op.Resource {
 }
 
 func (l *lore) readFact(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
-	err = l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
-		f, err := l.fact(ctx, &moment{Look: look, w: l.w}, vars["factId"])
+	err = l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
+		f, err := l.fact(ctx, &asOf{Snapshot: look, w: l.w}, vars["factId"])
 		if err != nil {
 			return err
 		}
@@ -258,7 +258,7 @@ const listedFacts = 10
 
 // listFacts lists facts that changed lately.
 func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
-	err = l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
+	err = l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
 		recent, err := look.Recent(ctx)
 		for _, card := range recent {
 			if _, fact := l.types[markup.KeyOf(card.Type)]; fact && card.Codename != "" && len(items) < listedFacts {
@@ -273,7 +273,7 @@ func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, er
 
 // completeFact gives ids of facts that begin with what was typed, or whose names do.
 func (l *lore) completeFact(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
-	err = l.w.canon.Look(ctx, c.Grant, func(look *canon.Look) error {
+	err = l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
 		cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: 1000})
 		typed := markup.Fold(prefix)
 		slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.Codename, b.Codename) })

@@ -36,7 +36,7 @@ var factForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 func (l *lore) factsFilter() canon.Filter { return canon.Filter{Types: l.typeNames, Coded: true} }
 
 // factType is the type of the fact that a thing is; false where it is none.
-func (l *lore) factType(t thing) (string, bool) {
+func (l *lore) factType(t cardAt) (string, bool) {
 	kind, ok := l.types[markup.KeyOf(t.Type)]
 	if !ok {
 		return "", false
@@ -67,7 +67,7 @@ type fact struct {
 
 // fact reads a fact by its id: a codename, or the card's id. Archived, hidden and absent
 // ones are all none.
-func (l *lore) fact(ctx context.Context, m *moment, id string) (*fact, error) {
+func (l *lore) fact(ctx context.Context, m *asOf, id string) (*fact, error) {
 	t, ok, err := m.named(ctx, id)
 	if err != nil || !ok {
 		return nil, err
@@ -102,7 +102,7 @@ func (l *lore) fact(ctx context.Context, m *moment, id string) (*fact, error) {
 }
 
 // say fills in what the fact says, cut to size.
-func (f *fact) say(t thing, text string) {
+func (f *fact) say(t cardAt, text string) {
 	s := shortener{cut: map[string]int{}}
 	f.Fields = map[string]any{}
 	var own map[string]any

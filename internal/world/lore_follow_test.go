@@ -28,7 +28,7 @@ func (s *listings) Read(ctx context.Context, f func(canon.Reader) error) error {
 	return s.Store.Read(ctx, func(r canon.Reader) error { return f(listingReader{r, &s.n}) })
 }
 
-func (l listingReader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (l listingReader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	l.n.Add(1)
 	return l.Reader.Cards(ctx, s, f, p)
 }
@@ -138,7 +138,7 @@ func TestASearchThatFollowsFindsWhatANewOneFinds(t *testing.T) {
 			})
 		}
 		who := []string{"user", "alice", "gm"}[r.IntN(3)]
-		s.look(who, func(l *canon.Look) error {
+		s.look(who, func(l *canon.Snapshot) error {
 			for _, q := range append(words[:3:3], "fact 3", "tdie", "crwon") {
 				kept, err := s.world.lore.find(t.Context(), l, loreQuery{q, 5}, nil)
 				if err != nil {
@@ -155,7 +155,7 @@ func TestASearchThatFollowsFindsWhatANewOneFinds(t *testing.T) {
 }
 
 // shown is all that an answer has of facts.
-func shown(l *canon.Look, found []loreFound) (out string) {
+func shown(l *canon.Snapshot, found []loreFound) (out string) {
 	for _, f := range found {
 		out += fmt.Sprintln(f.card.Codename, f.card.Name, f.kind, f.score, f.card.Version(l.View()), f.text)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"loregate/internal/canon"
 	"loregate/internal/exchange"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/sample"
 	"loregate/internal/store/sqlite/sqlitetest"
 )
@@ -98,7 +98,7 @@ func newLibrary(t testing.TB) *library {
 			t.Fatal(err)
 		}
 	}
-	b.look("user", func(l *canon.Look) error {
+	b.look("user", func(l *canon.Snapshot) error {
 		s, err := b.world.lore.shelf.get(ctx, b.world.lore, l)
 		b.index = s.index
 		return err
@@ -107,9 +107,9 @@ func newLibrary(t testing.TB) *library {
 }
 
 // look looks at the world as somebody.
-func (s *scene) look(who string, f func(*canon.Look) error) {
+func (s *scene) look(who string, f func(*canon.Snapshot) error) {
 	s.t.Helper()
-	if err := s.canon.Look(context.Background(), s.grant(who), f); err != nil {
+	if err := s.canon.Read(context.Background(), s.grant(who), f); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -156,7 +156,7 @@ var queryKinds = map[string]func(judged) bool{
 
 // TestLoreIsFound holds the search to what it reached when it was made.
 func TestLoreIsFound(t *testing.T) {
-	if racing.Detected {
+	if raceenabled.Detected {
 		t.Skip("takes minutes under the race detector, and has one caller")
 	}
 	b := newLibrary(t)

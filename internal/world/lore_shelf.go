@@ -65,7 +65,7 @@ type shelf struct {
 }
 
 // get gives what the view of a look searches, as of its snapshot.
-func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Look) (shelf, error) {
+func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Snapshot) (shelf, error) {
 	level := shelfKey{l.World().ID, l.View().Level, l.World().Settings.Language()}
 	own := ownKey{level.world, l.View(), level.language}
 	base, mine := s.kept(level, own)
@@ -138,13 +138,13 @@ func dropOldest[K comparable](m map[K]*shelved, most int) {
 
 // bring gives an index and own facts as of a look's snapshot. Where both were there
 // before, only what was written since the older of them is read.
-func (l *lore) bring(ctx context.Context, look *canon.Look, base, mine *shelved) (newBase, newMine *shelved, err error) {
+func (l *lore) bring(ctx context.Context, look *canon.Snapshot, base, mine *shelved) (newBase, newMine *shelved, err error) {
 	now := look.Now()
 	if base == nil || mine == nil || max(base.at, mine.at) > now {
 		return l.read(ctx, look, base)
 	}
 	known := sync.OnceValue(func() map[canon.CardID]*loreDoc { return base.known(mine.docs...) })
-	drift, ok, err := look.Drift(ctx, min(base.at, mine.at), func(id canon.CardID) bool { return known()[id] != nil })
+	drift, ok, err := look.ChangesSince(ctx, min(base.at, mine.at), func(id canon.CardID) bool { return known()[id] != nil })
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -167,12 +167,12 @@ func (l *lore) bring(ctx context.Context, look *canon.Look, base, mine *shelved)
 
 // follow puts what was written into the facts that are known, and takes out what is a
 // fact no more.
-func (l *lore) follow(ctx context.Context, look *canon.Look, known map[canon.CardID]*loreDoc, drift canon.Drift) (err error) {
+func (l *lore) follow(ctx context.Context, look *canon.Snapshot, known map[canon.CardID]*loreDoc, drift canon.Changes) (err error) {
 	for _, id := range drift.Gone {
 		delete(known, id)
 	}
 	for _, c := range drift.Cards {
-		if _, is := l.factType(thingOf(c)); !is || c.Codename == "" {
+		if _, is := l.factType(toCardAt(c)); !is || c.Codename == "" {
 			delete(known, c.ID)
 		} else if !known[c.ID].still(c) {
 			if known[c.ID], err = l.takeApart(ctx, look, c); err != nil {
@@ -185,7 +185,7 @@ func (l *lore) follow(ctx context.Context, look *canon.Look, known map[canon.Car
 
 // read lists the facts in sight. Facts that an older index has taken apart, and that have
 // not changed, are taken from there.
-func (l *lore) read(ctx context.Context, look *canon.Look, old *shelved) (base, mine *shelved, err error) {
+func (l *lore) read(ctx context.Context, look *canon.Snapshot, old *shelved) (base, mine *shelved, err error) {
 	known := old.known()
 	cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: l.most + 1})
 	if err != nil {
@@ -209,7 +209,7 @@ func (l *lore) read(ctx context.Context, look *canon.Look, old *shelved) (base, 
 
 // arranged makes an index of the facts that all of a level see, and puts the others by
 // name. An index that has the same facts stays.
-func (l *lore) arranged(look *canon.Look, docs []*loreDoc, old *shelved) (base, mine *shelved) {
+func (l *lore) arranged(look *canon.Snapshot, docs []*loreDoc, old *shelved) (base, mine *shelved) {
 	var all []*loreDoc
 	base, mine = &shelved{at: look.Now()}, &shelved{at: look.Now()}
 	for _, d := range docs {
@@ -253,11 +253,11 @@ func (d *loreDoc) still(c canon.Card) bool {
 	return d != nil && d.card.Rev == c.Rev && d.card.Name == c.Name && d.card.Label.Equal(c.Label) && d.card.Counts == c.Counts
 }
 
-func (l *lore) takeApart(ctx context.Context, look *canon.Look, c canon.Card) (*loreDoc, error) {
+func (l *lore) takeApart(ctx context.Context, look *canon.Snapshot, c canon.Card) (*loreDoc, error) {
 	content, err := look.Content(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	kind, _ := l.factType(thingOf(c))
+	kind, _ := l.factType(toCardAt(c))
 	return newLoreDoc(c, kind, plainText(ctx, c.Type, content), look.World().Settings.Language()), nil
 }

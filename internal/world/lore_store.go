@@ -20,7 +20,7 @@ type loreFound struct {
 // searchStore finds facts in a world that has too many to index here: by the store's own
 // words in any form, aliases and near names, each fused by rank as in an index. It matches all words
 // where that finds anything, and else each by itself.
-func (l *lore) searchStore(ctx context.Context, look *canon.Look, query string, k int) ([]loreFound, error) {
+func (l *lore) searchStore(ctx context.Context, look *canon.Snapshot, query string, k int) ([]loreFound, error) {
 	s := &storeSearch{places: map[canon.CardID]int32{}}
 	words, err := s.words(ctx, look, query, l.factsFilter())
 	if err != nil {
@@ -37,7 +37,7 @@ func (l *lore) searchStore(ctx context.Context, look *canon.Look, query string, 
 	var found []loreFound
 	for _, r := range fuse(words, named, s.ranked(hits)) {
 		c := s.cards[r.doc]
-		kind, _ := l.factType(thingOf(c))
+		kind, _ := l.factType(toCardAt(c))
 		if found = append(found, loreFound{card: c, kind: kind, score: r.score}); len(found) == k {
 			break
 		}
@@ -68,7 +68,7 @@ func (s *storeSearch) ranked(hits []canon.Hit) (list []ranked) {
 	return list
 }
 
-func (s *storeSearch) words(ctx context.Context, look *canon.Look, query string, f canon.Filter) ([]ranked, error) {
+func (s *storeSearch) words(ctx context.Context, look *canon.Snapshot, query string, f canon.Filter) ([]ranked, error) {
 	var full []string
 	for _, w := range foldedWords(query) {
 		if !hollow[w] && !slices.Contains(full, w) && len(full) < maxStoreWords {
@@ -99,7 +99,7 @@ func (s *storeSearch) words(ctx context.Context, look *canon.Look, query string,
 const maxStoreWords = 8
 
 // named are the facts that the query names whole.
-func (s *storeSearch) named(ctx context.Context, look *canon.Look, l *lore, query string) (list []ranked, err error) {
+func (s *storeSearch) named(ctx context.Context, look *canon.Snapshot, l *lore, query string) (list []ranked, err error) {
 	cards, err := look.ByAlias(ctx, query)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *storeSearch) named(ctx context.Context, look *canon.Look, l *lore, quer
 		cards = append([]canon.Card{c}, cards...)
 	}
 	for _, c := range cards {
-		if _, ok := l.factType(thingOf(c)); ok && c.Codename != "" {
+		if _, ok := l.factType(toCardAt(c)); ok && c.Codename != "" {
 			list = append(list, ranked{s.place(c), 1})
 		}
 	}

@@ -308,7 +308,7 @@ func TestSearchesWhileTheWorldChanges(t *testing.T) {
 		}()
 	}
 	for i := range 10 { // the scene's clock stands still: the searches read it
-		if _, err := s.canon.Change(t.Context(), s.admin, func(p *canon.Plan) error {
+		if _, err := s.canon.Update(t.Context(), s.admin, func(p *canon.Plan) error {
 			_, err := p.Create(canon.NewCard{Name: fmt.Sprint("More ", i), Type: typeLore, Codename: fmt.Sprint("more-", i), Content: "<p>lamp</p>"})
 			return err
 		}); err != nil {

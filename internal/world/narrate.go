@@ -12,11 +12,11 @@ import (
 
 // narrated tells what a player did, to that player: a template over the committed event
 // and what the reader may see now.
-func (m *moment) narrated(ctx context.Context, e canon.StoredEvent) (string, error) {
+func (m *asOf) narrated(ctx context.Context, e canon.StoredEvent) (string, error) {
 	if EventType(e.Type) == ClockReconciled {
 		return tellMeeting(e.Payload), nil
 	}
-	var d deed
+	var d action
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
 		return "", fmt.Errorf("world: event %s: %w", e.ID, err)
 	}
@@ -44,7 +44,7 @@ func tellMeeting(payload json.RawMessage) string {
 	return ""
 }
 
-func (m *moment) tellMove(ctx context.Context, d deed) (string, error) {
+func (m *asOf) tellMove(ctx context.Context, d action) (string, error) {
 	head := "You go " + going(d.Direction)
 	if d.Verb == VerbFlee {
 		head = "You run " + going(d.Direction)
@@ -52,7 +52,7 @@ func (m *moment) tellMove(ctx context.Context, d deed) (string, error) {
 	if d.To == nil {
 		return head + ".", nil
 	}
-	t, ok, err := m.thing(ctx, *d.To)
+	t, ok, err := m.cardAt(ctx, *d.To)
 	if err != nil || !ok {
 		return head + ".", err
 	}
@@ -72,7 +72,7 @@ func going(d Direction) string {
 }
 
 // view tells what a place is like to somebody who stands there.
-func (m *moment) view(ctx context.Context, t thing, player canon.CardID) (string, error) {
+func (m *asOf) view(ctx context.Context, t cardAt, player canon.CardID) (string, error) {
 	text, err := m.text(ctx, t)
 	if err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func (m *moment) view(ctx context.Context, t thing, player canon.CardID) (string
 }
 
 // tellCompany tells who and what is at a place.
-func (m *moment) tellCompany(ctx context.Context, t thing, player canon.CardID) ([]string, error) {
+func (m *asOf) tellCompany(ctx context.Context, t cardAt, player canon.CardID) ([]string, error) {
 	here, err := m.here(ctx, t.ID)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func waysOut(exits []exit) string {
 	return "Ways out: " + strings.Join(ways, ", ") + "."
 }
 
-func (m *moment) tellLook(ctx context.Context, d deed, e canon.StoredEvent) (string, error) {
+func (m *asOf) tellLook(ctx context.Context, d action, e canon.StoredEvent) (string, error) {
 	_, place, _ := ParseScope(e.Scope)
 	switch {
 	case d.Verb == VerbInventory:
@@ -165,7 +165,7 @@ func (m *moment) tellLook(ctx context.Context, d deed, e canon.StoredEvent) (str
 	case len(d.Objects) > 0:
 		return m.tellThing(ctx, d.Objects[0])
 	}
-	t, ok, err := m.thing(ctx, place)
+	t, ok, err := m.cardAt(ctx, place)
 	if err != nil || !ok {
 		return "You look around.", err
 	}
@@ -194,8 +194,8 @@ func tellInventory(own []carried) string {
 	return "You carry " + listed(names, "and") + "."
 }
 
-func (m *moment) tellThing(ctx context.Context, o something) (string, error) {
-	t, ok, err := m.thing(ctx, o.ID)
+func (m *asOf) tellThing(ctx context.Context, o something) (string, error) {
+	t, ok, err := m.cardAt(ctx, o.ID)
 	if err != nil || !ok {
 		return "You see nothing of note.", err
 	}
@@ -234,7 +234,7 @@ func tellWay(exits []exit, d Direction) string {
 	return "A way leads " + d.toward() + "."
 }
 
-func (m *moment) tellAct(ctx context.Context, d deed) (string, error) {
+func (m *asOf) tellAct(ctx context.Context, d action) (string, error) {
 	what := d.names()
 	switch d.Verb {
 	case VerbTake:
@@ -262,7 +262,7 @@ func (m *moment) tellAct(ctx context.Context, d deed) (string, error) {
 
 // tellRest tells of a sleep, and of one that ends early because the sleeper is as far ahead
 // of the world as anybody gets.
-func tellRest(d deed) string {
+func tellRest(d action) string {
 	switch {
 	case d.CutMs == 0:
 		return "You sleep, and wake " + inDayPart(d.Clock) + "."
@@ -287,7 +287,7 @@ func inDayPart(tick int64) string {
 	}
 }
 
-func (d deed) names() string {
+func (d action) names() string {
 	names := make([]string, len(d.Objects))
 	for i, o := range d.Objects {
 		names[i] = o.Name
@@ -298,13 +298,13 @@ func (d deed) names() string {
 	return listed(names, "and")
 }
 
-func (m *moment) tellUse(ctx context.Context, d deed) (string, error) {
+func (m *asOf) tellUse(ctx context.Context, d action) (string, error) {
 	what := d.names()
 	if d.Effect == "unlocked" {
 		return "You turn " + what + ", and the way " + d.Direction.toward() + " is open.", nil
 	}
 	if len(d.Objects) > 0 {
-		t, ok, err := m.thing(ctx, d.Objects[0].ID)
+		t, ok, err := m.cardAt(ctx, d.Objects[0].ID)
 		if err != nil {
 			return "", err
 		}
@@ -320,11 +320,11 @@ func (m *moment) tellUse(ctx context.Context, d deed) (string, error) {
 	return "You try " + what + ". Nothing comes of it.", nil
 }
 
-func (m *moment) tellTalk(ctx context.Context, d deed) (string, error) {
+func (m *asOf) tellTalk(ctx context.Context, d action) (string, error) {
 	if d.Target == nil {
 		return "You say: “" + d.Detail + "” Nobody answers.", nil
 	}
-	t, ok, err := m.thing(ctx, d.Target.ID)
+	t, ok, err := m.cardAt(ctx, d.Target.ID)
 	switch {
 	case err != nil:
 		return "", err
@@ -340,8 +340,8 @@ func (m *moment) tellTalk(ctx context.Context, d deed) (string, error) {
 }
 
 // answered is the line with which a character answered; "" for none.
-func (m *moment) answered(ctx context.Context, d deed) (string, error) {
-	t, ok, err := m.thing(ctx, d.Target.ID)
+func (m *asOf) answered(ctx context.Context, d action) (string, error) {
+	t, ok, err := m.cardAt(ctx, d.Target.ID)
 	if err != nil || !ok {
 		return "", err
 	}
@@ -350,7 +350,7 @@ func (m *moment) answered(ctx context.Context, d deed) (string, error) {
 
 // answerOf is what somebody has to say to what was said. Players have nothing: those who
 // play them answer.
-func answerOf(t thing, d deed) string {
+func answerOf(t cardAt, d action) string {
 	if t.is(typePlayer) {
 		return ""
 	}
@@ -372,7 +372,7 @@ func saidBy(who, line string) string {
 	return who + " says: “" + line + "”"
 }
 
-func tellBlow(d deed) string {
+func tellBlow(d action) string {
 	with := ""
 	if len(d.Objects) > 0 {
 		with = " with " + d.names()

@@ -26,7 +26,7 @@ const (
 )
 
 // is reports whether a thing is of a type.
-func (t thing) is(typ string) bool { return markup.KeyOf(t.Type) == markup.KeyOf(typ) }
+func (t cardAt) is(typ string) bool { return markup.KeyOf(t.Type) == markup.KeyOf(typ) }
 
 // location is a place as contexts show it.
 type location struct {
@@ -39,8 +39,8 @@ type location struct {
 }
 
 // place finds the place that an id means; "" is the world's starter.
-func (m *moment) place(ctx context.Context, id string) (thing, bool, error) {
-	var t thing
+func (m *asOf) place(ctx context.Context, id string) (cardAt, bool, error) {
+	var t cardAt
 	var ok bool
 	var err error
 	if id != "" {
@@ -52,7 +52,7 @@ func (m *moment) place(ctx context.Context, id string) (thing, bool, error) {
 }
 
 // starter is the place where players begin.
-func (m *moment) starter(ctx context.Context) (thing, bool, error) {
+func (m *asOf) starter(ctx context.Context) (cardAt, bool, error) {
 	return m.meaning(ctx, "", func() (canon.Card, bool, error) {
 		name := m.World().Settings.Starter
 		if name == "" {
@@ -68,7 +68,7 @@ func (m *moment) starter(ctx context.Context) (thing, bool, error) {
 
 // CheckStarter refuses, naming field starter_location, a place where players could not
 // begin: players must see it, and it must be of type Location. "" is none and fits.
-func CheckStarter(ctx context.Context, l *canon.Look, name string) error {
+func CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -78,7 +78,7 @@ func CheckStarter(ctx context.Context, l *canon.Look, name string) error {
 		if err != nil {
 			return err
 		}
-		if ok && thingOf(c).is(typeLocation) {
+		if ok && toCardAt(c).is(typeLocation) {
 			return nil
 		}
 		if ok {
@@ -106,7 +106,7 @@ func CheckStarter(ctx context.Context, l *canon.Look, name string) error {
 }
 
 // location shows a place, with at most max characters of its description.
-func (m *moment) location(ctx context.Context, t thing, max int) (location, error) {
+func (m *asOf) location(ctx context.Context, t cardAt, max int) (location, error) {
 	text, err := m.text(ctx, t)
 	if err != nil {
 		return location{}, err
@@ -136,7 +136,7 @@ func cut(noted *map[string]int, field, text string, max int) string {
 
 // text is a card's content as plain text for a reader: no markup, no nests, no marks that
 // hide text.
-func (m *moment) text(ctx context.Context, t thing) (string, error) {
+func (m *asOf) text(ctx context.Context, t cardAt) (string, error) {
 	content, err := m.Body(ctx, t.Content)
 	if err != nil {
 		return "", err
@@ -162,7 +162,7 @@ func plainText(ctx context.Context, typ, content string) string {
 
 // tags are those of a thing's field tags, then those of the wiki's card X+tags, which is
 // given where there is one in sight.
-func (m *moment) tags(ctx context.Context, t thing) (tags []string, on *thing, err error) {
+func (m *asOf) tags(ctx context.Context, t cardAt) (tags []string, on *cardAt, err error) {
 	var own struct {
 		Tags []string `json:"tags"`
 	}
@@ -180,7 +180,7 @@ func (m *moment) tags(ctx context.Context, t thing) (tags []string, on *thing, e
 	if err != nil || !ok {
 		return tags, nil, err
 	}
-	list, ok, err := m.thing(ctx, card.ID)
+	list, ok, err := m.cardAt(ctx, card.ID)
 	if err != nil || !ok {
 		return tags, nil, err
 	}
@@ -194,7 +194,7 @@ func (m *moment) tags(ctx context.Context, t thing) (tags []string, on *thing, e
 }
 
 // placeVersion counts the states of name, description and tags that the view can see.
-func (m *moment) placeVersion(ctx context.Context, t thing, tags *thing) (uint32, error) {
+func (m *asOf) placeVersion(ctx context.Context, t cardAt, tags *cardAt) (uint32, error) {
 	n, err := m.states(ctx, t.ID, func(v canon.Version) string {
 		var own struct {
 			Tags json.RawMessage `json:"tags"`
@@ -211,7 +211,7 @@ func (m *moment) placeVersion(ctx context.Context, t thing, tags *thing) (uint32
 
 // states counts how often what look gives of a card changed from version to version, the
 // first one counted too. Most cards have one version, and cost no listing.
-func (m *moment) states(ctx context.Context, id canon.CardID, look func(canon.Version) string) (uint32, error) {
+func (m *asOf) states(ctx context.Context, id canon.CardID, look func(canon.Version) string) (uint32, error) {
 	var n uint32
 	last := ""
 	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {

@@ -23,20 +23,20 @@ func (w *World) playPart() part {
 			op.Define(op.Spec{
 				Name: "create_player", Title: "Make a player",
 				Doc:      "Make a player at the place where players begin, and a token that plays as that player and opens nothing else. The token is shown once.",
-				Surfaces: onWorld, Effect: access.Write, Least: access.RoleUser, NoTool: true, Route: "POST /api/players", Status: 201, Target: "name",
+				Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, NoTool: true, Route: "POST /api/players", Status: 201, Target: "name",
 				Examples: []op.Example{{Title: "A player", Input: `{"name": "Mira Lowtide"}`}},
 			}, w.createPlayer),
 			op.Define(op.Spec{
 				Name: "get_player", Title: "See a player",
 				Doc:      "See where a player stands, its clock and what it carries. A token to play with sees its own player only.",
-				Surfaces: onWorld, Effect: access.Read, Least: access.RoleUser, NoTool: true, Audience: audiencePlay, Route: "GET /api/players/{id}", Target: "id",
+				Surfaces: onWorld, Effect: access.Read, MinRole: access.RoleUser, NoTool: true, Audience: audiencePlay, Route: "GET /api/players/{id}", Target: "id",
 				Examples: []op.Example{{Title: "One player", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000"}`}},
 			}, w.getPlayer),
 			op.Define(op.Spec{
 				Name: "send_command", Title: "Act as a player",
 				Doc: "Do what a player types: up to eight acts, each recorded as it is done. An act that cannot be done gets an answer that fits the story, and changes nothing. " +
 					"A player moves at most 30 times and looks at most 60 times a minute.",
-				Surfaces: onWorld, Effect: access.Write, Least: access.RoleUser, Class: access.ClassCommand, NoTool: true, Audience: audiencePlay,
+				Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true, Audience: audiencePlay,
 				Route: "POST /api/players/{id}/commands", Target: "id",
 				Examples: []op.Example{{Title: "Two acts", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
 			}, w.command),
@@ -68,7 +68,7 @@ func (w *World) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn)
 	if err := playerName(in.Name); err != nil {
 		return out, err
 	}
-	receipt, err := w.canon.Change(ctx, c.Grant, func(p *canon.Plan) error { return w.planPlayer(ctx, p, in.Name) })
+	receipt, err := w.canon.Update(ctx, c.Grant, func(p *canon.Plan) error { return w.planPlayer(ctx, p, in.Name) })
 	if err != nil {
 		return out, err
 	}
@@ -97,7 +97,7 @@ func playerName(name string) error {
 }
 
 func (w *World) planPlayer(ctx context.Context, p *canon.Plan, name string) error {
-	m := &moment{Look: p.Look, w: w}
+	m := &asOf{Snapshot: p.Snapshot, w: w}
 	start, ok, err := m.place(ctx, "")
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (w *World) getPlayer(ctx context.Context, c *op.Call, in onePlayerIn) (out 
 // it made, or for a GM any. Every other is as one that does not exist.
 func (w *World) own(ctx context.Context, g access.Grant, text string) (id canon.CardID, err error) {
 	caller := g.Caller()
-	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		card, ok, err := cardOf(ctx, l, text)
 		if err != nil {
 			return err
@@ -156,7 +156,7 @@ func (w *World) own(ctx context.Context, g access.Grant, text string) (id canon.
 		id = card.ID
 		bound := caller.Player != uuid.Nil || caller.Audience == audiencePlay
 		mine := caller.Player == uuid.UUID(id) || !bound && (g.Role() >= access.RoleGM || card.CreatedBy == caller.Subject)
-		if !ok || !mine || !thingOf(card).is(typePlayer) {
+		if !ok || !mine || !toCardAt(card).is(typePlayer) {
 			return noPlayer()
 		}
 		return nil
@@ -166,9 +166,9 @@ func (w *World) own(ctx context.Context, g access.Grant, text string) (id canon.
 
 // stateOf shows a player.
 func (w *World) stateOf(ctx context.Context, g access.Grant, id canon.CardID) (s playerState, err error) {
-	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
-		m := &moment{Look: l, w: w}
-		t, ok, err := m.thing(ctx, id)
+	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
+		m := &asOf{Snapshot: l, w: w}
+		t, ok, err := m.cardAt(ctx, id)
 		if err != nil || !ok {
 			return orAbsent(err)
 		}

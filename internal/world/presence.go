@@ -42,7 +42,7 @@ const (
 )
 
 // here are the things at a place, in the order in which they came.
-func (m *moment) here(ctx context.Context, place canon.CardID) ([]thing, error) {
+func (m *asOf) here(ctx context.Context, place canon.CardID) ([]cardAt, error) {
 	links, err := m.links(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (m *moment) here(ctx context.Context, place canon.CardID) ([]thing, error) 
 }
 
 // nearby are the players among things, by name, without one of them.
-func nearby(here []thing, but canon.CardID) []someone {
+func nearby(here []cardAt, but canon.CardID) []someone {
 	out := []someone{}
 	for _, t := range here {
 		if t.is(typePlayer) && t.ID != but {
@@ -67,7 +67,7 @@ func nearby(here []thing, but canon.CardID) []someone {
 }
 
 // whereabouts is the link at of a player.
-func (m *moment) whereabouts(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
+func (m *asOf) whereabouts(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
 	links, err := m.links(ctx, canon.LinkQuery{From: player, Kinds: []string{linkAt}}, 1)
 	if err != nil || len(links) == 0 {
 		return canon.Link{}, false, err
@@ -83,7 +83,7 @@ type carried struct {
 	Quantity int64        `json:"quantity"`
 
 	link  canon.Link
-	thing thing
+	thing cardAt
 }
 
 // quantityOf reads how many a link holds means; 1 where it does not say.
@@ -104,7 +104,7 @@ func quantityAttrs(n int64) json.RawMessage {
 }
 
 // held are the things that a holder has, by name.
-func (m *moment) held(ctx context.Context, holder canon.CardID) ([]carried, error) {
+func (m *asOf) held(ctx context.Context, holder canon.CardID) ([]carried, error) {
 	links, err := m.links(ctx, canon.LinkQuery{From: holder, Kinds: []string{linkHolds}}, maxHere)
 	if err != nil {
 		return nil, err

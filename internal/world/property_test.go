@@ -88,7 +88,7 @@ type worldState struct {
 func (s *scene) read(players []player) worldState {
 	s.t.Helper()
 	st := worldState{clocks: map[canon.CardID]int64{}, stock: map[canon.CardID]int64{}, anchors: map[canon.CardID]int64{}}
-	err := s.canon.Look(s.t.Context(), s.admin, func(l *canon.Look) (err error) {
+	err := s.canon.Read(s.t.Context(), s.admin, func(l *canon.Snapshot) (err error) {
 		for _, p := range players {
 			at, _, err := l.Links(s.t.Context(), canon.LinkQuery{From: p.id, Kinds: []string{linkAt}, Page: canon.Page{Limit: 10}})
 			if err != nil || len(at) != 1 {
@@ -122,7 +122,7 @@ func (s *scene) read(players []player) worldState {
 		for _, a := range anchors {
 			st.anchors[a.From] = presenceOf(a).Clock
 		}
-		m := &moment{Look: l, w: s.world}
+		m := &asOf{Snapshot: l, w: s.world}
 		st.clock, err = m.now(s.t.Context())
 		return err
 	})

@@ -115,7 +115,7 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 	if err != nil {
 		return f, err
 	}
-	if !ok || !(thing{Type: t.Type}).is(typePlayer) {
+	if !ok || !(cardAt{Type: t.Type}).is(typePlayer) {
 		f.Issues = absent
 		return f, nil
 	}
@@ -128,7 +128,7 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 		return f, nil
 	}
 	f.Label = t.Label
-	mine, err := plays(ctx, s.Look, t.ID)
+	mine, err := plays(ctx, s.Snapshot, t.ID)
 	if err == nil && !mine {
 		f.Review = "it acts for somebody else's player"
 	}
@@ -136,7 +136,7 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 }
 
 // plays reports whether the look's caller may play a player without being asked.
-func plays(ctx context.Context, l *canon.Look, player canon.CardID) (bool, error) {
+func plays(ctx context.Context, l *canon.Snapshot, player canon.CardID) (bool, error) {
 	c := l.Grant().Caller()
 	if c.Player != uuid.Nil || l.Grant().Role() >= access.RoleGM {
 		return c.Player == uuid.UUID(player) || c.Player == uuid.Nil, nil
@@ -147,7 +147,7 @@ func plays(ctx context.Context, l *canon.Look, player canon.CardID) (bool, error
 
 // Plan does the act. Its event is as hidden as what it was judged by.
 func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	s, err := stand(ctx, nil, p, a.player(), a.frames()[0].intent())
+	s, err := newTurn(ctx, nil, p, a.player(), a.frames()[0].intent())
 	if err == nil {
 		err = s.act()
 	}

@@ -34,7 +34,7 @@ func TestAProposedActIsDoneByTheSameMechanics(t *testing.T) {
 	if p.stands() != "Square" || event.Type != string(PlayerMove) || event.Actor.ID != p.id.String() {
 		t.Errorf("at %s after %+v", p.stands(), event)
 	}
-	_, err := s.canon.Change(t.Context(), s.admin, func(plan *canon.Plan) error {
+	_, err := s.canon.Update(t.Context(), s.admin, func(plan *canon.Plan) error {
 		_, err := s.proposed(p.id.String(), `{"verb":"move","direction":"east"}`).Plan(t.Context(), plan, access.NewLabel(access.LevelUser))
 		return err
 	})
@@ -48,8 +48,8 @@ func TestWhoseActsArePlayersOwn(t *testing.T) {
 	p := s.joins("Mira")
 	check := func(who access.Grant, player string) (f proposal.Finding) {
 		t.Helper()
-		err := s.canon.Look(t.Context(), who, func(l *canon.Look) (err error) {
-			f, err = s.proposed(player, `{"verb":"look"}`).Check(t.Context(), proposal.State{Look: l})
+		err := s.canon.Read(t.Context(), who, func(l *canon.Snapshot) (err error) {
+			f, err = s.proposed(player, `{"verb":"look"}`).Check(t.Context(), proposal.State{Snapshot: l})
 			return err
 		})
 		if err != nil {

@@ -59,8 +59,8 @@ var realmLinks = []string{"within", "member_of", "on_route"}
 
 // realmsOf are the realms that a place is part of, itself or through what it lies in:
 // small scope before large, then near before far, then by name.
-func (m *moment) realmsOf(ctx context.Context, t thing) ([]realm, error) {
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.at, Bare: true})
+func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.at, CardsOnly: true})
 	if err != nil {
 		return nil, err
 	}

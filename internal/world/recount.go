@@ -52,7 +52,7 @@ func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 
 // recounted shows events with what was said and done, and their payloads. Of an event that
 // speaks of something out of the reader's sight it shows neither.
-func (m *moment) recounted(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
+func (m *asOf) recounted(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
 	out, err := m.summarized(ctx, events)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (n known) all(ids []canon.CardID) bool {
 	return true
 }
 
-func (m *moment) namesIn(ctx context.Context, events []canon.StoredEvent) (known, error) {
+func (m *asOf) namesIn(ctx context.Context, events []canon.StoredEvent) (known, error) {
 	found, asked := known{}, map[canon.CardID]bool{}
 	var ids []canon.CardID
 	for _, e := range events {
@@ -115,10 +115,10 @@ func (m *moment) namesIn(ctx context.Context, events []canon.StoredEvent) (known
 
 // recount tells in a sentence what happened, to somebody who was not part of it; "" where
 // there is nothing to tell.
-func (m *moment) recount(ctx context.Context, e canon.StoredEvent, in known) (string, error) {
+func (m *asOf) recount(ctx context.Context, e canon.StoredEvent, in known) (string, error) {
 	switch EventType(e.Type) {
 	case PlayerMove, PlayerLook, PlayerAct:
-		var d deed
+		var d action
 		fieldsOf(e.Payload, &d)
 		return m.recountDeed(ctx, d, in)
 	case NPCDialogue:
@@ -151,7 +151,7 @@ func (m *moment) recount(ctx context.Context, e canon.StoredEvent, in known) (st
 }
 
 // recountDeed tells what a player did.
-func (m *moment) recountDeed(ctx context.Context, d deed, in known) (string, error) {
+func (m *asOf) recountDeed(ctx context.Context, d action, in known) (string, error) {
 	who, what, to := in[d.PlayerID]+" ", d.names(), ""
 	if d.Target != nil {
 		to = d.Target.Name
@@ -204,7 +204,7 @@ func (m *moment) recountDeed(ctx context.Context, d deed, in known) (string, err
 }
 
 // recountTalk tells what was said, and what was answered.
-func (m *moment) recountTalk(ctx context.Context, d deed, who string) (string, error) {
+func (m *asOf) recountTalk(ctx context.Context, d action, who string) (string, error) {
 	to := ""
 	if d.Target != nil {
 		to = " to " + d.Target.Name

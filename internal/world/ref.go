@@ -91,7 +91,7 @@ func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err e
 func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), world[:]...) }
 
 // sealed is the reference of an answer that was read from a moment.
-func (w *World) sealed(m *moment, tool string, args json.RawMessage) (string, error) {
+func (w *World) sealed(m *asOf, tool string, args json.RawMessage) (string, error) {
 	v := m.View()
 	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level, Subject: v.Subject,
 		Ceiling: v.Ceiling, Read: m.read.UnixMilli(), Meant: m.meant})
@@ -114,8 +114,8 @@ func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer 
 	if g, err = through(g, r); err != nil {
 		return nil, err
 	}
-	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
-		m := &moment{Look: l, w: w, at: r.Seq, read: time.UnixMilli(r.Read).UTC(), meant: r.Meant, again: r.Meant != nil}
+	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
+		m := &asOf{Snapshot: l, w: w, at: r.Seq, read: time.UnixMilli(r.Read).UTC(), meant: r.Meant, again: r.Meant != nil}
 		answer, err = tool(ctx, m, r.Args)
 		return err
 	})
@@ -148,13 +148,13 @@ func through(g access.Grant, r contextRef) (access.Grant, error) {
 }
 
 // rereader answers a tool's call from a moment; args are what it answered before.
-type rereader func(ctx context.Context, m *moment, args json.RawMessage) (json.RawMessage, error)
+type rereader func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error)
 
 // contextTool declares a tool that reads a context. Its answers carry a reference, and
 // can be read again.
-func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.Context, m *moment, in In) (Out, error)) *op.Operation {
-	s.Effect, s.Least = access.Read, max(s.Least, access.RoleUser)
-	w.tools[s.Name] = func(ctx context.Context, m *moment, args json.RawMessage) (json.RawMessage, error) {
+func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.Context, m *asOf, in In) (Out, error)) *op.Operation {
+	s.Effect, s.MinRole = access.Read, max(s.MinRole, access.RoleUser)
+	w.tools[s.Name] = func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error) {
 		var in In
 		if err := json.Unmarshal(args, &in); err != nil {
 			return nil, fault.BadField("contextRef", "does not fit its tool; read the context again").Because(err)
@@ -169,13 +169,13 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 		return op.Encode(out)
 	}
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+		err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			ask := when{}
 			t, isTimed := any(&in).(timed)
 			if isTimed {
 				ask = t.asked()
 			}
-			m, err := w.moment(ctx, l, ask)
+			m, err := w.readAsOf(ctx, l, ask)
 			if err != nil {
 				return err
 			}
@@ -207,7 +207,7 @@ func (c *citation) citeAs(ref string) {
 type citable interface{ citeAs(ref string) }
 
 // cite puts the reference of an answer into the answer, and into its _meta.
-func (w *World) cite(c *op.Call, m *moment, tool string, in any, out any) error {
+func (w *World) cite(c *op.Call, m *asOf, tool string, in any, out any) error {
 	args, err := op.Encode(in)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 )
 
 // namesOf are the names that a thing answers to: the last part of its name, its aliases.
-func namesOf(t thing) []string {
+func namesOf(t cardAt) []string {
 	var f struct {
 		Aliases []string `json:"aliases"`
 	}
@@ -28,7 +28,7 @@ func namesOf(t thing) []string {
 }
 
 // fit says how well a typed name fits a thing.
-func fit(typed string, t thing) int {
+func fit(typed string, t cardAt) int {
 	want := bareWords(typed)
 	if len(want) == 0 {
 		return fitNone
@@ -85,11 +85,11 @@ func bareWords(name string) []string {
 }
 
 // matching are the things that a typed name fits best, in their order.
-func matching(typed string, among []thing) []thing {
-	best, out := fitNone, []thing(nil)
+func matching(typed string, among []cardAt) []cardAt {
+	best, out := fitNone, []cardAt(nil)
 	for _, t := range among {
 		f := fit(typed, t)
-		if f == fitNone || f < best || slices.ContainsFunc(out, func(o thing) bool { return o.ID == t.ID }) {
+		if f == fitNone || f < best || slices.ContainsFunc(out, func(o cardAt) bool { return o.ID == t.ID }) {
 			continue
 		}
 		if f > best {
@@ -126,7 +126,7 @@ func listed(names []string, last string) string {
 }
 
 // titles are the names of things, as a sentence has them.
-func titles(things []thing) []string {
+func titles(things []cardAt) []string {
 	out := make([]string, len(things))
 	for i, t := range things {
 		out[i] = t.title()
@@ -135,7 +135,7 @@ func titles(things []thing) []string {
 }
 
 // title is the last part of a thing's name.
-func (t thing) title() string {
+func (t cardAt) title() string {
 	parts := markup.Parts(t.Name)
 	if len(parts) == 0 {
 		return ""

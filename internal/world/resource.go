@@ -21,7 +21,7 @@ func (w *World) locationResource() *op.Resource {
 		Doc:      "What a narrator needs at a place, as get-location-context gives it. id is the place's id or codename.",
 		MIME:     "application/json",
 		Surfaces: onWorld,
-		Least:    access.RoleUser,
+		MinRole:  access.RoleUser,
 		Read:     w.readLocation,
 		List:     w.listLocations,
 		Complete: w.completeLocation,
@@ -29,8 +29,8 @@ func (w *World) locationResource() *op.Resource {
 }
 
 func (w *World) readLocation(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
-	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
-		m, err := w.moment(ctx, l, when{})
+	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+		m, err := w.readAsOf(ctx, l, when{})
 		if err != nil {
 			return err
 		}
@@ -64,8 +64,8 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 		items = append(items, op.Listed{URI: "world://location/" + card.ID.String(), Name: markup.Clean(card.Name), Title: markup.Clean(card.Name),
 			Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
 	}
-	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
-		m, err := w.moment(ctx, l, when{})
+	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+		m, err := w.readAsOf(ctx, l, when{})
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ const completions = 20
 // completeLocation gives codenames of places that begin with what was typed, or whose
 // names do.
 func (w *World) completeLocation(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
-	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeLocation, Coded: true}, canon.Page{Limit: 1000})
 		typed := markup.Fold(prefix)
 		for _, card := range cards {
@@ -117,7 +117,7 @@ func (w *World) narratePrompt() *op.Prompt {
 		Title:    "Narrate a place",
 		Doc:      "Tell a player what it is like at a place, from its context and nothing else.",
 		Surfaces: onWorld,
-		Least:    access.RoleUser,
+		MinRole:  access.RoleUser,
 		Args:     []op.PromptArg{{Name: "location", Doc: "Id or codename of the place; where players begin unless given."}},
 		Render:   w.renderNarrate,
 		Complete: w.completeLocation,
@@ -125,8 +125,8 @@ func (w *World) narratePrompt() *op.Prompt {
 }
 
 func (w *World) renderNarrate(ctx context.Context, c *op.Call, args map[string]string) (text string, err error) {
-	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
-		m, err := w.moment(ctx, l, when{})
+	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+		m, err := w.readAsOf(ctx, l, when{})
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (tokens) IssuePlayer(_ context.Context, _ access.Grant, player canon.CardID
 func (s *scene) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	s.now = s.now.Add(time.Second)
-	if _, err := s.canon.Change(s.t.Context(), s.admin, plan); err != nil {
+	if _, err := s.canon.Update(s.t.Context(), s.admin, plan); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -186,7 +186,7 @@ func (s *scene) build() {
 // idOf is the id of a card, whoever may see it.
 func (s *scene) idOf(name string) (id canon.CardID) {
 	s.t.Helper()
-	err := s.canon.Look(s.t.Context(), s.admin, func(l *canon.Look) error {
+	err := s.canon.Read(s.t.Context(), s.admin, func(l *canon.Snapshot) error {
 		c, err := l.Find(s.t.Context(), name)
 		id = c.ID
 		return err
@@ -274,7 +274,7 @@ func (a answer) is(pairs ...any) {
 // grant is a grant that somebody got for another call.
 func (s *scene) grant(who string) access.Grant {
 	s.t.Helper()
-	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), s.as(who).caller, access.Request{Operation: "another", Effect: access.Write, World: s.id, Least: access.RoleUser})
+	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), s.as(who).caller, access.Request{Operation: "another", Effect: access.Write, World: s.id, MinRole: access.RoleUser})
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ const (
 	maxPlaces = 200
 )
 
-func spatialContextOf(ctx context.Context, m *moment, in spatialIn) (out spatialOut, err error) {
+func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOut, err error) {
 	depth := min(max(in.Depth, 1), maxDepth)
 	t, ok, err := m.place(ctx, in.LocationID)
 	if err != nil || !ok {
@@ -76,7 +76,7 @@ func spatialContextOf(ctx context.Context, m *moment, in spatialIn) (out spatial
 
 // ways finds the shortest way to each place that can be reached; of several the one whose
 // steps come first in the order of directions.
-func (m *moment) ways(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
+func (m *asOf) ways(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
 	things, err := m.asThen(ctx, reached.Cards)
 	if err != nil {
 		return nil, err

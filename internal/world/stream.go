@@ -17,7 +17,7 @@ func (w *World) playerFeed() *op.Feed {
 	return &op.Feed{
 		Name: "follow_player", Title: "What happens around a player",
 		Doc:      "Follow what a player does, what happens to it, and what happens where it stands. Each message is an event as send_command gives it, with its narration where it is the player's own.",
-		Surfaces: onWorld, Least: access.RoleUser, Audience: audiencePlay, Route: "GET /api/players/{id}/stream",
+		Surfaces: onWorld, MinRole: access.RoleUser, Audience: audiencePlay, Route: "GET /api/players/{id}/stream",
 		Kinds: []op.FeedKind{{Event: "event", Doc: "something happened"}},
 		Open:  w.openStream,
 	}
@@ -34,7 +34,7 @@ func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]stri
 		return nil, err
 	}
 	var from canon.Seq
-	err = w.canon.Look(ctx, c.Grant, func(l *canon.Look) error {
+	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		from = l.Now()
 		u, bad := uuid.Parse(after)
 		if bad != nil {
@@ -83,12 +83,12 @@ func (w *World) stream(ctx context.Context, g access.Grant, player canon.CardID,
 // batch reads the next events and keeps those that concern a player.
 func (w *World) batch(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
 	last = from
-	err = w.canon.Look(ctx, g, func(l *canon.Look) error {
+	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		events, _, err := l.Events(ctx, canon.EventQuery{After: from, Oldest: true, Page: canon.Page{Limit: streamBatch}})
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		m := &moment{Look: l, w: w, read: w.cfg.Now()}
+		m := &asOf{Snapshot: l, w: w, read: w.cfg.Now()}
 		at, _, err := m.whereabouts(ctx, player)
 		if err != nil {
 			return err
@@ -120,7 +120,7 @@ func concerns(e canon.StoredEvent, player, place canon.CardID) bool {
 	if !ok {
 		return false
 	}
-	var d deed
+	var d action
 	var step clockStep
 	switch EventType(e.Type) {
 	case PlayerMove:
@@ -139,10 +139,10 @@ type streamed struct {
 	Narration string `json:"narration,omitempty"`
 }
 
-func (m *moment) message(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
+func (m *asOf) message(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
 	t := streamed{envelope: enveloped(e)}
 	if e.Actor.ID == player.String() || EventType(e.Type) == ClockReconciled && e.Scope == string(PlayerScope(player)) {
-		var d deed
+		var d action
 		fieldsOf(e.Payload, &d)
 		own := *m
 		own.tick = d.tick()

@@ -118,8 +118,8 @@ func TestProposeActionTakesWhatParseCommandGives(t *testing.T) {
 			t.Fatalf("%q: %v\n%s", text, err, parsed.Raw)
 		}
 		var f proposal.Finding
-		err := s.canon.Look(t.Context(), s.grant("gm"), func(l *canon.Look) (err error) {
-			f, err = a.Check(t.Context(), proposal.State{Look: l})
+		err := s.canon.Read(t.Context(), s.grant("gm"), func(l *canon.Snapshot) (err error) {
+			f, err = a.Check(t.Context(), proposal.State{Snapshot: l})
 			return err
 		})
 		if err != nil {

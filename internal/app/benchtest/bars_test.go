@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"loregate/internal/load"
+	"loregate/internal/loadtest"
 )
 
 // TestMain lets the test binary stand in for the least that net/http can do: run with this
@@ -140,7 +140,7 @@ func (s *barred) copied(b *testing.B, dir string, n int) string {
 
 // fill writes n cards where they are not there.
 func (s *barred) fill(b *testing.B, n int) {
-	s.load(b, load.Config{Cards: n, Clients: 1, Duration: time.Second, Mix: map[load.Kind]int{load.Read: 1}})
+	s.load(b, loadtest.Config{Cards: n, Clients: 1, Duration: time.Second, Mix: map[loadtest.Kind]int{loadtest.Read: 1}})
 }
 
 // rest waits until the server has checked its store, and has ended the work that follows a
@@ -165,10 +165,10 @@ func (s *barred) rest(b *testing.B) {
 }
 
 // load drives the server as loregate bench does.
-func (s *barred) load(b *testing.B, c load.Config) *load.Report {
+func (s *barred) load(b *testing.B, c loadtest.Config) *loadtest.Report {
 	b.Helper()
 	c.URLs, c.Key, c.World, c.Role, c.Keep = []string{s.url}, s.key, worldName, "admin", true
-	r, err := load.Run(context.WithoutCancel(b.Context()), c)
+	r, err := loadtest.Run(context.WithoutCancel(b.Context()), c)
 	if err != nil || r.Failed > 0 {
 		b.Fatal(err, r)
 	}
@@ -340,7 +340,7 @@ func profile(b *testing.B, path string) {
 
 // cpu is how long the program has had a processor.
 func (s served) cpu(b *testing.B) time.Duration {
-	took, ok := load.ProcessTime(s.pid)
+	took, ok := loadtest.ProcessTime(s.pid)
 	if !ok {
 		b.Skip("processor time is read from /proc")
 	}

@@ -63,7 +63,7 @@ func startWriter(b *testing.B, s *stage, world access.WorldID) *writer {
 				return
 			}
 			begun := time.Now()
-			if _, err := s.app.Canon.Change(context.WithoutCancel(ctx), a.Grant, func(p *canon.Plan) error {
+			if _, err := s.app.Canon.Update(context.WithoutCancel(ctx), a.Grant, func(p *canon.Plan) error {
 				_, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Note %p %d", w, n), Content: "short"})
 				return err
 			}); err != nil {

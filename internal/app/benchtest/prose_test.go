@@ -1,15 +1,15 @@
 package benchtest
 
-import "loregate/internal/load"
+import "loregate/internal/loadtest"
 
 // prose is the text that loregate bench writes too.
 type prose struct {
-	*load.Prose
+	*loadtest.Prose
 	words []string // by rank
 }
 
 func newProse(seed uint64) *prose {
-	p := load.NewProse(seed)
+	p := loadtest.NewProse(seed)
 	return &prose{p, p.Words}
 }
 

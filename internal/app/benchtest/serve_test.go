@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"loregate/internal/load"
+	"loregate/internal/loadtest"
 )
 
 // program builds the product as it is shipped, once for a benchmark.
@@ -115,9 +115,9 @@ func BenchmarkServe(b *testing.B) {
 	eachStored(b, func(b *testing.B, dir string) {
 		key, s := keyOf(b, path, dir), running(b, path, dir)
 		m := medians{}
-		drive := func(clients int) *load.Report {
-			r, err := load.Run(context.WithoutCancel(b.Context()), load.Config{URLs: []string{s.url}, Key: key, World: worldName, Role: "admin",
-				Cards: 10, Clients: clients, Duration: 15 * time.Second, Keep: true, Mix: map[load.Kind]int{load.Read: 3, load.Search: 1}})
+		drive := func(clients int) *loadtest.Report {
+			r, err := loadtest.Run(context.WithoutCancel(b.Context()), loadtest.Config{URLs: []string{s.url}, Key: key, World: worldName, Role: "admin",
+				Cards: 10, Clients: clients, Duration: 15 * time.Second, Keep: true, Mix: map[loadtest.Kind]int{loadtest.Read: 3, loadtest.Search: 1}})
 			if err != nil || r.Failed > 0 {
 				b.Fatal(err, r)
 			}
@@ -126,9 +126,9 @@ func BenchmarkServe(b *testing.B) {
 		for b.Loop() {
 			r := drive(8)
 			m.add("calls/s", r.PerSec)
-			m.add("search-p50-ms", r.Kinds[load.Search].Latency.P50)
-			m.add("search-p99-ms", r.Kinds[load.Search].Latency.P99)
-			m.add("read-p99-ms", r.Kinds[load.Read].Latency.P99)
+			m.add("search-p50-ms", r.Kinds[loadtest.Search].Latency.P50)
+			m.add("search-p99-ms", r.Kinds[loadtest.Search].Latency.P99)
+			m.add("read-p99-ms", r.Kinds[loadtest.Read].Latency.P99)
 			m.add("memory-MB", s.memory(b, "VmHWM"))
 			m.add("anonymous-MB", s.memory(b, "RssAnon"))
 			drive(clients)

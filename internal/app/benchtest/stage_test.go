@@ -216,7 +216,7 @@ func fill(b *testing.B, a *app.App, w access.WorldID, p *prose, n int) {
 func has(b *testing.B, a *app.App, w access.WorldID, name string) (found bool) {
 	b.Helper()
 	err := a.As(b.Context(), author, access.Request{Operation: "fill", World: w}, func(g access.Grant) error {
-		return a.Canon.Look(b.Context(), g, func(l *canon.Look) (err error) {
+		return a.Canon.Read(b.Context(), g, func(l *canon.Snapshot) (err error) {
 			_, found, err = l.Exists(b.Context(), name)
 			return err
 		})
@@ -252,7 +252,7 @@ func change(b *testing.B, a *app.App, w access.WorldID, f func(*canon.Plan) erro
 	b.Helper()
 	r := access.Request{Operation: "fill", Effect: access.Write, World: w}
 	err := a.As(b.Context(), author, r, func(g access.Grant) error {
-		_, err := a.Canon.Change(b.Context(), g, f)
+		_, err := a.Canon.Update(b.Context(), g, f)
 		return err
 	})
 	if err != nil {

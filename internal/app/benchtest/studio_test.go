@@ -19,7 +19,7 @@ import (
 
 	"loregate/internal/app"
 	"loregate/internal/blob"
-	"loregate/internal/load"
+	"loregate/internal/loadtest"
 	"loregate/internal/op"
 	"loregate/internal/studio"
 	"loregate/internal/studio/blender"
@@ -79,7 +79,7 @@ func programTime() (total time.Duration) {
 		pids, _ := os.ReadFile(file) // a thread that is gone has none
 		for _, pid := range strings.Fields(string(pids)) {
 			if n, err := strconv.Atoi(pid); err == nil {
-				took, _ := load.ProcessTime(n)
+				took, _ := loadtest.ProcessTime(n)
 				total += took
 			}
 		}

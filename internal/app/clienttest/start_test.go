@@ -46,7 +46,7 @@ func fill(t testing.TB, a *app.App, w canon.World, cards int) {
 	author := access.Caller{Subject: "filler", Actor: access.Person, EveryRole: access.RoleAdmin, Unlimited: true}
 	for at := 0; at < cards; at += 500 {
 		err := a.As(t.Context(), author, access.Request{Operation: "fill", Effect: access.Write, World: w.ID}, func(g access.Grant) error {
-			_, err := a.Canon.Change(t.Context(), g, func(p *canon.Plan) error {
+			_, err := a.Canon.Update(t.Context(), g, func(p *canon.Plan) error {
 				for i := at; i < min(at+500, cards); i++ {
 					if _, err := p.Create(canon.NewCard{Name: fmt.Sprintf("Ledger %d", i), Content: "<p>An entry of the harbour's ledger.</p>"}); err != nil {
 						return err

@@ -21,7 +21,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/canon"
 	"loregate/internal/game/rule"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -31,7 +31,7 @@ import (
 // so is each job's, each handled event's and each step of a game. CRASH_WRITES is how many
 // writes.
 func TestCrashThreeProcesses(t *testing.T) {
-	c := newCrowd(t, count("CRASH_WRITES", max(racing.Share(400, 8), 40)))
+	c := newCrowd(t, count("CRASH_WRITES", max(raceenabled.Share(400, 8), 40)))
 	game := c.startGame()
 	var all sync.WaitGroup
 	for i := range crowdSize {
@@ -206,7 +206,7 @@ func (c *crowd) tell() {
 	}
 	payload := fmt.Sprintf(`{"fromId":%q,"toId":%q,"direction":"north"}`, c.places[0], c.places[1])
 	err = c.in.app.As(c.t.Context(), app.Operator(), access.Request{Operation: "tell", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
-		_, err := c.in.app.Canon.Change(c.t.Context(), g, func(p *canon.Plan) error {
+		_, err := c.in.app.Canon.Update(c.t.Context(), g, func(p *canon.Plan) error {
 			return p.Event(canon.Event{Type: "World.Exit.Created", Scope: "global:world", Payload: []byte(payload), Version: 1})
 		})
 		return err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -43,7 +43,7 @@ func wantRefusal(t *testing.T, a answer) {
 // once, and starts it again. The process that served them lives on: each call was done
 // whole, or was refused with what to do and done when repeated. CRASH_FALLS is how often.
 func TestCrashOfTheDatabase(t *testing.T) {
-	falls := count("CRASH_FALLS", max(racing.Share(4, 2), 2))
+	falls := count("CRASH_FALLS", max(raceenabled.Share(4, 2), 2))
 	base := pgtest.Start(t)
 	at := base.Empty()
 	mustRun(t, at, "world", "create", "main")
@@ -173,7 +173,7 @@ func TestCrashOfADatabaseThatIsFull(t *testing.T) {
 	do(`CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
 		'BEGIN RAISE EXCEPTION ''could not extend file "base/1/2": No space left on device'' USING ERRCODE = ''53100''; END'`)
 	n := 0
-	refused := troubled(t, in, clerks, max(racing.Share(8, 4), 2),
+	refused := troubled(t, in, clerks, max(raceenabled.Share(8, 4), 2),
 		func() {
 			n++
 			table, late := []string{"commits", "versions", "bodies", "cards"}[n%4], []string{"", "DEFERRABLE INITIALLY DEFERRED"}[n/4%2]
@@ -196,7 +196,7 @@ func TestCrashOfConnections(t *testing.T) {
 	w := newWire(t, pgtest.Empty(t))
 	in, clerks, base := onDatabase(t, w.at, nil)
 	r := rand.New(rand.NewPCG(uint64(count("SEED", 1)), 5))
-	refused := troubled(t, in, clerks, count("CRASH_CUTS", max(racing.Share(20, 10), 2)), func() { w.cutAfter(r.IntN(20_000)) }, func() { w.cutAfter(-1) })
+	refused := troubled(t, in, clerks, count("CRASH_CUTS", max(raceenabled.Share(20, 10), 2)), func() { w.cutAfter(r.IntN(20_000)) }, func() { w.cutAfter(-1) })
 	found := 0
 	for _, c := range clerks {
 		found += c.found
@@ -214,7 +214,7 @@ func TestCrashOfAClock(t *testing.T) {
 		var shift atomic.Int64
 		in, clerks, base := onDatabase(t, at, func() time.Time { return time.Now().Add(time.Duration(shift.Load())) })
 		r := rand.New(rand.NewPCG(uint64(count("SEED", 1)), 6))
-		refused := troubled(t, in, clerks, max(racing.Share(20, 10), 2), func() { shift.Store(r.Int64N(int64(96*time.Hour)) - int64(48*time.Hour)) }, func() {})
+		refused := troubled(t, in, clerks, max(raceenabled.Share(20, 10), 2), func() { shift.Store(r.Int64N(int64(96*time.Hour)) - int64(48*time.Hour)) }, func() {})
 		wantWhole(t, in, clerks, base)
 		if refused > 0 {
 			t.Errorf("%d calls were refused for the clock's sake", refused)

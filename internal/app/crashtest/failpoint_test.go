@@ -11,7 +11,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/fault"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/memory"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
@@ -102,7 +102,7 @@ func (k *keeper) grant(operation, key string) access.Grant {
 }
 
 func (k *keeper) change(key string, plan func(*canon.Plan) error) (canon.Receipt, error) {
-	return k.canon.Change(k.t.Context(), k.grant("test", key), plan)
+	return k.canon.Update(k.t.Context(), k.grant("test", key), plan)
 }
 
 func (k *keeper) must(key string, plan func(*canon.Plan) error) {
@@ -193,11 +193,11 @@ func (k *keeper) rich(p *canon.Plan) error {
 	}
 	content, named := "<p>warm, see [[Quay]]</p>", "vault-of-kings"
 	quay, mill, scroll := find("Quay"), find("Mill"), find("Scroll")
-	trash, _, err := p.Look.Trash(ctx, canon.Page{Limit: 1})
+	trash, _, err := p.Snapshot.Trash(ctx, canon.Page{Limit: 1})
 	if err != nil || len(trash) != 1 {
 		return fmt.Errorf("trash: %v, %w", trash, err)
 	}
-	first, _, err := p.Look.Versions(ctx, scroll.ID, canon.Page{Limit: 1, Offset: 1})
+	first, _, err := p.Snapshot.Versions(ctx, scroll.ID, canon.Page{Limit: 1, Offset: 1})
 	if err != nil || len(first) != 1 {
 		return fmt.Errorf("versions: %v, %w", first, err)
 	}
@@ -248,7 +248,7 @@ func testEachStep(t *testing.T, k *keeper, after bool) {
 	k.stage()
 	before := k.all("rich")
 	methods := map[string]int{}
-	for n := 1; ; n += 100 / max(racing.Share(100, 10), 2) {
+	for n := 1; ; n += 100 / max(raceenabled.Share(100, 10), 2) {
 		point := &failpoint{at: n, after: after}
 		k.store.next = point
 		r, err := k.change("rich", k.rich)

@@ -85,39 +85,39 @@ func (f *failTx) Members(ctx context.Context, q canon.MemberQuery) ([]canon.Memb
 	return fail1(f, "Members", func() ([]canon.Member, error) { return f.Tx.Members(ctx, q) })
 }
 
-func (f *failTx) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
+func (f *failTx) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
 	return fail1(f, "FindCards", func() ([]canon.Card, error) { return f.Tx.FindCards(ctx, s, q) })
 }
 
-func (f *failTx) Cards(ctx context.Context, s canon.Sight, by canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (f *failTx) Cards(ctx context.Context, s canon.Visibility, by canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	return fail2(f, "Cards", func() ([]canon.Card, canon.Total, error) { return f.Tx.Cards(ctx, s, by, p) })
 }
 
-func (f *failTx) Descendants(ctx context.Context, s canon.Sight, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (f *failTx) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
 	return fail2(f, "Descendants", func() ([]canon.Card, canon.Total, error) { return f.Tx.Descendants(ctx, s, id, depth, p) })
 }
 
-func (f *failTx) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (f *failTx) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	return fail2(f, "Trash", func() ([]canon.Card, canon.Total, error) { return f.Tx.Trash(ctx, s, p) })
 }
 
-func (f *failTx) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (f *failTx) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	return fail1(f, "Search", func() (canon.SearchResult, error) { return f.Tx.Search(ctx, s, q, p) })
 }
 
-func (f *failTx) NearNames(ctx context.Context, s canon.Sight, name string, n int) ([]string, error) {
+func (f *failTx) NearNames(ctx context.Context, s canon.Visibility, name string, n int) ([]string, error) {
 	return fail1(f, "NearNames", func() ([]string, error) { return f.Tx.NearNames(ctx, s, name, n) })
 }
 
-func (f *failTx) CompleteNames(ctx context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
+func (f *failTx) CompleteNames(ctx context.Context, s canon.Visibility, prefix string, n int) ([]string, error) {
 	return fail1(f, "CompleteNames", func() ([]string, error) { return f.Tx.CompleteNames(ctx, s, prefix, n) })
 }
 
-func (f *failTx) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (f *failTx) Versions(ctx context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
 	return fail2(f, "Versions", func() ([]canon.Version, canon.Total, error) { return f.Tx.Versions(ctx, s, id, p) })
 }
 
-func (f *failTx) VersionByCount(ctx context.Context, s canon.Sight, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (f *failTx) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
 	return fail2(f, "VersionByCount", func() (canon.Version, bool, error) { return f.Tx.VersionByCount(ctx, s, id, n) })
 }
 
@@ -125,31 +125,31 @@ func (f *failTx) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	return fail2(f, "VersionByRev", func() (canon.Version, bool, error) { return f.Tx.VersionByRev(ctx, w, id, rev) })
 }
 
-func (f *failTx) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+func (f *failTx) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	return fail2(f, "Feed", func() ([]canon.Version, canon.Total, error) { return f.Tx.Feed(ctx, s, q) })
 }
 
-func (f *failTx) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+func (f *failTx) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
 	return fail2(f, "Refs", func() ([]canon.RefRow, canon.Total, error) { return f.Tx.Refs(ctx, s, q) })
 }
 
-func (f *failTx) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+func (f *failTx) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	return fail2(f, "Wanted", func() ([]canon.Wanted, canon.Total, error) { return f.Tx.Wanted(ctx, s, p) })
 }
 
-func (f *failTx) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (f *failTx) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	return fail2(f, "Tags", func() ([]canon.TagCount, canon.Total, error) { return f.Tx.Tags(ctx, s, prefix, p) })
 }
 
-func (f *failTx) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+func (f *failTx) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
 	return fail2(f, "Links", func() ([]canon.Link, canon.Total, error) { return f.Tx.Links(ctx, s, q) })
 }
 
-func (f *failTx) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+func (f *failTx) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQuery) ([]canon.Layer, error) {
 	return fail1(f, "Layers", func() ([]canon.Layer, error) { return f.Tx.Layers(ctx, s, q) })
 }
 
-func (f *failTx) TypeUse(ctx context.Context, s canon.Sight) (map[string]int, error) {
+func (f *failTx) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
 	return fail1(f, "TypeUse", func() (map[string]int, error) { return f.Tx.TypeUse(ctx, s) })
 }
 

@@ -103,7 +103,7 @@ func createStones(ctx context.Context, t *testing.T, a *app.App, name string, n 
 		t.Fatal(err)
 	}
 	err = a.As(ctx, app.Operator(), access.Request{Operation: "create", Effect: access.Write, Operator: true, World: w.ID}, func(g access.Grant) error {
-		_, err := a.Canon.Change(ctx, g, func(p *canon.Plan) error {
+		_, err := a.Canon.Update(ctx, g, func(p *canon.Plan) error {
 			for i := range n {
 				if _, err := p.Create(canon.NewCard{Name: fmt.Sprintf("%s of %d", name, i), Content: strings.Repeat("grey and old ", 80)}); err != nil {
 					return err

@@ -15,7 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // local is a running `loregate mcp`, and a client of it over its pipes.
@@ -339,7 +339,7 @@ func TestCrashStartUp(t *testing.T) {
 // TestCrashOneWorldIsMade lets several openers of an empty store ask for the first world
 // at the same moment.
 func TestCrashOneWorldIsMade(t *testing.T) {
-	for range max(racing.Share(5, 10), 2) {
+	for range max(raceenabled.Share(5, 10), 2) {
 		onEachStore(t, testOneWorld)
 	}
 }

@@ -8,14 +8,14 @@ import (
 
 	lib "modernc.org/sqlite/lib"
 
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // TestCrashDiskFails lets the disk fail under clerks at work, full or broken, for one
 // operation or for good, and mends it. Each call is done whole, or refused and without
 // effect; after the mending the same call works.
 func TestCrashDiskFails(t *testing.T) {
-	dir, rounds := t.TempDir(), count("CRASH_CUTS", max(racing.Share(24, 10), 2))
+	dir, rounds := t.TempDir(), count("CRASH_CUTS", max(raceenabled.Share(24, 10), 2))
 	d := record(t, dir, map[string][2]string{"wal_autocheckpoint": {checkpointPages, "4000"}})
 	quiet(t)
 	in, err := openInside(t.Context(), dir)

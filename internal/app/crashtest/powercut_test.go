@@ -19,7 +19,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/sqlite"
 )
 
@@ -238,12 +238,12 @@ func (d *day) cut(t *testing.T, how loss, lies bool, r *rand.Rand) error {
 // cutsOfADay is how many cuts are made into one recording.
 const cutsOfADay = 20
 
-func callsADay() int { return max(racing.Share(30, 10), 2) }
+func callsADay() int { return max(raceenabled.Share(30, 10), 2) }
 
 // TestPowerCut cuts the power of a recorded disk at random moments. CRASH_CUTS is how
 // often.
 func TestPowerCut(t *testing.T) {
-	cuts, seed := count("CRASH_CUTS", max(racing.Share(20, 10), 2)), uint64(count("SEED", 1))
+	cuts, seed := count("CRASH_CUTS", max(raceenabled.Share(20, 10), 2)), uint64(count("SEED", 1))
 	var d *day
 	calls, ops := 0, 0
 	for n := range cuts {

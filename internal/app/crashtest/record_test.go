@@ -17,7 +17,7 @@ import (
 	"loregate/internal/app"
 	"loregate/internal/fault"
 	"loregate/internal/identity"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/sqlite"
 )
 
@@ -98,7 +98,7 @@ func TestPowerCutBetweenTheFiles(t *testing.T) {
 	if err := l.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	cuts := count("CRASH_CUTS", max(racing.Share(60, 10), 8))
+	cuts := count("CRASH_CUTS", max(raceenabled.Share(60, 10), 8))
 	for n := range cuts {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		at, how := r.IntN(l.disk.now()+1), losses[n%len(losses)]
@@ -124,7 +124,7 @@ func TestCrashDiskFailsUnderRecords(t *testing.T) {
 	dir := t.TempDir()
 	l := newLedger(t, dir, record(t, dir, map[string][2]string{"wal_autocheckpoint": {"12", "4000"}}))
 	refused, failed := 0, 0
-	for n := range max(racing.Share(40, 10), 8) {
+	for n := range max(raceenabled.Share(40, 10), 8) {
 		l.disk.breaks(outage{after: n % 20, times: []int{1, 3, -1}[n%3], answer: []int32{0, lib.SQLITE_FULL}[n%2]})
 		for range 3 {
 			if err := l.step(); err != nil {

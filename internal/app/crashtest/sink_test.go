@@ -119,7 +119,7 @@ func wiki(t *testing.T, log *access.Log) (*op.Local, func() int) {
 		t.Fatal(err)
 	}
 	return ops, func() (n int) {
-		err := k.canon.Look(t.Context(), k.grant("", ""), func(l *canon.Look) error {
+		err := k.canon.Read(t.Context(), k.grant("", ""), func(l *canon.Snapshot) error {
 			_, total, err := l.Cards(t.Context(), canon.Filter{}, canon.Page{Limit: 1})
 			n = total.Count
 			return err

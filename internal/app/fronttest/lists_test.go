@@ -10,7 +10,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/canon"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // pages follows a list to its end, as Claude Code and Gemini CLI do. ok is false where any
@@ -43,7 +43,7 @@ var starts = map[string][][2]string{
 
 // Ten starts of each client within a minute, with one key, on the limits by default.
 func TestClientsThatStartOftenKeepAllTheirTools(t *testing.T) {
-	cards := racing.Share(20_000, 10)
+	cards := raceenabled.Share(20_000, 10)
 	if os.Getenv("LOREGATE_FRONT_CARDS") != "" {
 		cards = 100_000
 	}

@@ -89,7 +89,7 @@ func (s *stage) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	r := access.Request{Operation: "test", Effect: access.Write, World: s.world, Correlation: uuid.NewString()}
 	err := s.app.As(s.t.Context(), app.Operator(), r, func(g access.Grant) error {
-		_, err := s.app.Canon.Change(s.t.Context(), g, plan)
+		_, err := s.app.Canon.Update(s.t.Context(), g, plan)
 		return err
 	})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"loregate/internal/game/player"
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // number is how many games a proof plays: a few by default, or as an environment
@@ -28,7 +28,7 @@ func number(variable string, fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil && n > 0 {
 		return n
 	}
-	fallback = racing.Share(fallback, 3)
+	fallback = raceenabled.Share(fallback, 3)
 	return fallback
 }
 

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // TestBothStoresAnswerAlike tells one story on the embedded store and on PostgreSQL and
 // asks both for all that is served on every surface: to the byte, ranked and fuzzy search
 // apart, of which the hits are the same. Two of the audiences of the other proofs ask.
 func TestBothStoresAnswerAlike(t *testing.T) {
-	if racing.Detected && !long() {
+	if raceenabled.Detected && !long() {
 		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 	}
 	t.Parallel()

@@ -23,7 +23,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/fault"
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // What one call may take.
@@ -67,7 +67,7 @@ type scales struct {
 
 func newScales(t *testing.T) *scales {
 	t.Helper()
-	if racing.Detected {
+	if raceenabled.Detected {
 		t.Skip("the race detector takes memory and time of its own")
 	}
 	was := debug.SetGCPercent(30)
@@ -283,7 +283,7 @@ func (s *scales) spoil(kind string) {
 	text := hostileTexts[kind](storedSize)
 	var names []string
 	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Read, World: s.world}, func(g access.Grant) error {
-		return s.app.Canon.Look(s.t.Context(), g, func(l *canon.Look) error {
+		return s.app.Canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 			cards, _, err := l.Cards(s.t.Context(), canon.Filter{Sort: canon.SortName}, canon.Page{Limit: 1000})
 			for _, c := range cards {
 				if k := canon.TextOf(c.Type); k != canon.TextData && k != canon.TextFile {

@@ -13,7 +13,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // audience is somebody, with what is in sight beside what all see, and what is not.
@@ -135,7 +135,7 @@ func testNonInterference(t *testing.T, on string) {
 	for _, a := range audiences {
 		t.Run(a.who, func(t *testing.T) {
 			whole := long() || os.Getenv("PROOF_TURN") != ""
-			if racing.Detected && !whole && a.who != "user" {
+			if raceenabled.Detected && !whole && a.who != "user" {
 				t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 			}
 			if on == "postgres" && !whole && a.who == "gm" {

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // TestKeptAnswersAreThoseOfNow lets two processes change a world at random, through every
@@ -19,7 +19,7 @@ func TestKeptAnswersAreThoseOfNow(t *testing.T) { onEachStore(t, testKeptAnswers
 
 func testKeptAnswers(t *testing.T, on string) {
 	t.Parallel()
-	if racing.Detected && !long() {
+	if raceenabled.Detected && !long() {
 		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 	}
 	s := &story{stage: newStage(t, on), mint: newMint(11), whole: true, who: keeper, ids: map[string]string{}}

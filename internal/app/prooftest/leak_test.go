@@ -15,7 +15,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/app"
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres/pgtest"
 )
 
@@ -121,7 +121,7 @@ var callers = []string{"user", "alice", "gm", "stranger", "", "admin", "operator
 // TestNoMarkLeaks drives everything that is served as everybody, and looks for marks of
 // what they may not see in every byte that comes out.
 func TestNoMarkLeaks(t *testing.T) {
-	if racing.Detected && !long() {
+	if raceenabled.Detected && !long() {
 		t.Skip("only without the race detector, as make test does too, or with PROOF_ROUNDS")
 	}
 	onEachStore(t, testNoMarkLeaks)

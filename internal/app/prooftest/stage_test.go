@@ -28,7 +28,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/identity"
 	"loregate/internal/op"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/postgres"
 	"loregate/internal/store/postgres/pgtest"
 )
@@ -59,7 +59,7 @@ func rounds(fallback int) int {
 	if n, err := strconv.Atoi(os.Getenv("PROOF_ROUNDS")); err == nil && n > 0 {
 		return n
 	}
-	return racing.Share(fallback, 8)
+	return raceenabled.Share(fallback, 8)
 }
 
 // long reports whether a long proof is asked for.
@@ -70,7 +70,7 @@ func stride() int {
 	switch {
 	case long():
 		return 1
-	case racing.Detected:
+	case raceenabled.Detected:
 		return 60
 	}
 	return 12
@@ -347,7 +347,7 @@ func (s *stage) answer(by access.Caller, operation string, input any) (*op.Answe
 func (s *stage) plan(f func(*canon.Plan) error) {
 	s.t.Helper()
 	err := s.app.As(s.t.Context(), keeper, access.Request{Operation: "story", Effect: access.Write, World: s.world}, func(g access.Grant) error {
-		_, err := s.app.Canon.Change(s.t.Context(), g, f)
+		_, err := s.app.Canon.Update(s.t.Context(), g, f)
 		return err
 	})
 	if err != nil {

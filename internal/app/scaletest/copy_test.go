@@ -34,7 +34,7 @@ func lived(t *testing.T, at string) {
 		ad, err := guard.Admit(ctx, app.Operator(), access.Request{Operation: "test", Surface: "alignment", Effect: access.Write, World: w.ID})
 		if err == nil {
 			src.pass()
-			_, err = a.Canon.Change(ctx, ad.Grant, plan)
+			_, err = a.Canon.Update(ctx, ad.Grant, plan)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -143,7 +143,7 @@ var kindsOfNotice = []kindOfNotice{
 		return p.stream(made.Token, "/api/players/"+made.Player.ID+"/stream"), func(n int) string {
 			mark := fmt.Sprintf("mark-%d.", n)
 			err := p.here.app.As(p.here.t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
-				_, err := p.here.app.Canon.Change(p.here.t.Context(), g, func(p *canon.Plan) error {
+				_, err := p.here.app.Canon.Update(p.here.t.Context(), g, func(p *canon.Plan) error {
 					return p.Event(canon.Event{Type: "NPC.Tick", Scope: "player:" + made.Player.ID, Payload: []byte(`{"note":"` + mark + `"}`), Version: 1})
 				})
 				return err
@@ -244,7 +244,7 @@ func TestWhatOneProcessTakesAwayIsGoneInASecond(t *testing.T) {
 		worlds, err := here.app.Canon.Worlds(t.Context())
 		if err == nil {
 			err = here.app.As(t.Context(), app.Operator(), access.Request{Operation: "test", Effect: access.Write, World: worlds[0].ID}, func(g access.Grant) error {
-				_, err := here.app.Canon.Change(t.Context(), g, func(p *canon.Plan) error { return p.SetMember("member", role, canon.CardID{}) })
+				_, err := here.app.Canon.Update(t.Context(), g, func(p *canon.Plan) error { return p.SetMember("member", role, canon.CardID{}) })
 				return err
 			})
 		}

@@ -27,7 +27,7 @@ func (h *house) adventure(name string) (parts []part) {
 	}
 	r := access.Request{Operation: "read", Effect: access.Read, World: w.ID}
 	err = h.app.As(h.t.Context(), app.Local(access.RoleUser), r, func(g access.Grant) error {
-		return h.app.Canon.Look(h.t.Context(), g, func(l *canon.Look) error {
+		return h.app.Canon.Read(h.t.Context(), g, func(l *canon.Snapshot) error {
 			quest, err := l.Find(h.t.Context(), name)
 			if err != nil {
 				return err

@@ -129,7 +129,7 @@ func (h *house) reachable(role access.Role) map[string]string {
 	out := map[string]string{}
 	r := access.Request{Operation: "walk", Effect: access.Read, World: w.ID}
 	err = h.app.As(h.t.Context(), app.Local(role), r, func(g access.Grant) error {
-		return h.app.Canon.Look(h.t.Context(), g, func(l *canon.Look) error {
+		return h.app.Canon.Read(h.t.Context(), g, func(l *canon.Snapshot) error {
 			start, err := l.Find(h.t.Context(), w.Settings.Starter)
 			if err != nil {
 				return err

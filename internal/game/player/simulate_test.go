@@ -6,7 +6,7 @@ import (
 
 	"loregate/internal/game/player"
 	"loregate/internal/game/rule"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 func simulate(t testing.TB, c player.Simulation) player.Outcome {
@@ -23,7 +23,7 @@ func simulate(t testing.TB, c player.Simulation) player.Outcome {
 
 func TestNeitherSideWinsTooOften(t *testing.T) {
 	first, step := 6, 2
-	if racing.Detected {
+	if raceenabled.Detected {
 		first, step = 8, 4
 	}
 	for players := first; players <= rule.MaxSeats; players += step {

@@ -8,7 +8,7 @@ import (
 	"loregate/internal/game/player"
 	"loregate/internal/game/rule"
 	"loregate/internal/game/view"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // claims are ways in which one person says the same of somebody.
@@ -46,7 +46,7 @@ const swayGames = 30
 // times, in the same words and in others.
 func TestRepeatingAClaimSwaysNobody(t *testing.T) {
 	seeds := uint64(2)
-	if racing.Detected {
+	if raceenabled.Detected {
 		seeds = 1
 	}
 	for seed := range seeds {

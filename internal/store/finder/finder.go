@@ -30,13 +30,13 @@ type Snapshot interface {
 	Source(ctx context.Context, w access.WorldID) (search.Source, bool, error)
 	// Named gives the living cards that are in a sight only because their labels name the
 	// subject, by key and id.
-	Named(ctx context.Context, s canon.Sight) ([]Named, error)
+	Named(ctx context.Context, s canon.Visibility) ([]Named, error)
 	// NamedBearers gives the cards that bear a tag in sight by a list of tags that is in
 	// sight only because its label names the subject.
-	NamedBearers(ctx context.Context, s canon.Sight, tag markup.Key) ([]canon.CardID, error)
+	NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) ([]canon.CardID, error)
 	// Text gives what is searchable of a card.
 	Text(ctx context.Context, c canon.Card) (canon.SearchDoc, error)
-	FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error)
+	FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error)
 	// Writes reports whether the snapshot is of a transaction that writes.
 	Writes() bool
 }
@@ -65,7 +65,7 @@ func (f *Finder) Bind(sn Snapshot) SnapshotFinder { return SnapshotFinder{f, sn}
 type finding struct {
 	SnapshotFinder
 	ctx     context.Context // of the one question
-	sight   canon.Sight
+	sight   canon.Visibility
 	filter  canon.Filter
 	bearers map[canon.CardID]bool // of the filter's tag in sight, where it has one
 	named   []Named               // that pass the filter
@@ -73,7 +73,7 @@ type finding struct {
 }
 
 // ask begins a question about cards that pass a filter.
-func (f SnapshotFinder) ask(ctx context.Context, s canon.Sight, filter canon.Filter) (*finding, error) {
+func (f SnapshotFinder) ask(ctx context.Context, s canon.Visibility, filter canon.Filter) (*finding, error) {
 	a := &finding{SnapshotFinder: f, ctx: ctx, sight: s, filter: filter}
 	if filter.Tag != "" {
 		if err := a.findBearers(markup.KeyOf(filter.Tag)); err != nil {
@@ -208,7 +208,7 @@ func (a *finding) find(f func(*search.Index) error) error {
 }
 
 // Search is canon.Finder's.
-func (f SnapshotFinder) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (f SnapshotFinder) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	out := canon.SearchResult{Ranked: ranks(q.Filter.Sort)}
 	terms := words.Terms(q)
 	if len(terms) == 0 {
@@ -374,7 +374,7 @@ func Lists(f canon.Filter) bool {
 }
 
 // Cards lists cards by a tag, or by what their names contain or begin with.
-func (f SnapshotFinder) Cards(ctx context.Context, s canon.Sight, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (f SnapshotFinder) Cards(ctx context.Context, s canon.Visibility, filter canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	a, err := f.ask(ctx, s, filter)
 	if err != nil {
 		return nil, canon.Total{}, err

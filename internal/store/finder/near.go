@@ -23,7 +23,7 @@ func (a *finding) alike(text string, part float64) (rows [][]byte, err error) {
 		marks[i] = runMark + run
 	}
 	err = a.find(func(x *search.Index) error {
-		hits, err := x.Alike(a.ctx, search.Likes{Marks: marks, Least: int(part * float64(len(marks))), Level: int(a.sight.View.Level),
+		hits, err := x.Alike(a.ctx, search.Likes{Marks: marks, MinShared: int(part * float64(len(marks))), Level: int(a.sight.View.Level),
 			Limit: compared, Keep: a.keepTyped()})
 		for _, h := range hits {
 			rows = append(rows, h.Row)
@@ -61,7 +61,7 @@ func (a *finding) keepTyped() func(row []byte) bool {
 }
 
 // NearCards is canon.Finder's.
-func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Sight, text string, filter canon.Filter, n int) ([]canon.Hit, error) {
+func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Visibility, text string, filter canon.Filter, n int) ([]canon.Hit, error) {
 	if n <= 0 || len(text) > 4*markup.MaxNameLength {
 		return nil, nil
 	}
@@ -90,7 +90,7 @@ func (f SnapshotFinder) NearCards(ctx context.Context, s canon.Sight, text strin
 
 // NearNames is canon.Finder's. It holds names to resemble one another when a third of the
 // letters of the shorter, and at least one, may differ.
-func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Sight, name string, n int) ([]string, error) {
+func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Visibility, name string, n int) ([]string, error) {
 	asked := []rune(markup.Fold(name))
 	if n <= 0 || len(asked) == 0 || len(asked) > 2*markup.MaxNameLength {
 		return nil, nil
@@ -125,7 +125,7 @@ func (f SnapshotFinder) NearNames(ctx context.Context, s canon.Sight, name strin
 }
 
 // CompleteNames is canon.Finder's.
-func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
+func (f SnapshotFinder) CompleteNames(ctx context.Context, s canon.Visibility, prefix string, n int) ([]string, error) {
 	if n <= 0 {
 		return nil, nil
 	}

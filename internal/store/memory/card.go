@@ -12,7 +12,7 @@ import (
 )
 
 // living gives the living cards in sight, by key and id.
-func (r reader) living(s canon.Sight) []canon.Card {
+func (r reader) living(s canon.Visibility) []canon.Card {
 	var out []canon.Card
 	for key, c := range r.s.cards.all() {
 		if key.world == s.World && s.View.Sees(c.Label) && !c.Trashed() {
@@ -24,7 +24,7 @@ func (r reader) living(s canon.Sight) []canon.Card {
 }
 
 // alive finds a living card in sight.
-func (r reader) alive(s canon.Sight, id canon.CardID) (canon.Card, bool) {
+func (r reader) alive(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
 	c, ok := r.s.cards.get(cardKey{s.World, id})
 	if !ok || !s.View.Sees(c.Label) || c.Trashed() {
 		return canon.Card{}, false
@@ -33,7 +33,7 @@ func (r reader) alive(s canon.Sight, id canon.CardID) (canon.Card, bool) {
 }
 
 // named finds a card in sight that a query names: an admin's finds it in the trash too.
-func (r reader) named(s canon.Sight, id canon.CardID) (canon.Card, bool) {
+func (r reader) named(s canon.Visibility, id canon.CardID) (canon.Card, bool) {
 	c, ok := r.s.cards.get(cardKey{s.World, id})
 	if !ok || !s.View.Sees(c.Label) || c.Trashed() && s.View.Level < access.LevelAdmin {
 		return canon.Card{}, false
@@ -47,7 +47,7 @@ func byKey(a, b canon.Card) int {
 
 func byID(a, b canon.Card) int { return bytes.Compare(a.ID[:], b.ID[:]) }
 
-func (r reader) FindCards(_ context.Context, s canon.Sight, q canon.CardQuery) (out []canon.Card, err error) {
+func (r reader) FindCards(_ context.Context, s canon.Visibility, q canon.CardQuery) (out []canon.Card, err error) {
 	switch {
 	case q.OldKey != "":
 		return r.formerly(s, q.OldKey), nil
@@ -80,7 +80,7 @@ func (r reader) FindCards(_ context.Context, s canon.Sight, q canon.CardQuery) (
 }
 
 // formerly gives the living cards that once had a key in sight, latest rename first.
-func (r reader) formerly(s canon.Sight, key markup.Key) (out []canon.Card) {
+func (r reader) formerly(s canon.Visibility, key markup.Key) (out []canon.Card) {
 	type former struct {
 		card canon.Card
 		to   canon.Seq // end of the last version in sight that had the key
@@ -124,7 +124,7 @@ func until(end canon.Seq) canon.Seq {
 	return end
 }
 
-func (r reader) Cards(_ context.Context, s canon.Sight, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r reader) Cards(_ context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	all := r.filtered(s, f)
 	sortCards(all, f.Sort)
 	out, total := page(all, p)
@@ -132,7 +132,7 @@ func (r reader) Cards(_ context.Context, s canon.Sight, f canon.Filter, p canon.
 }
 
 // filtered gives the living cards in sight that pass a filter, by key and id.
-func (r reader) filtered(s canon.Sight, f canon.Filter) []canon.Card {
+func (r reader) filtered(s canon.Visibility, f canon.Filter) []canon.Card {
 	var out []canon.Card
 	for _, c := range r.living(s) {
 		if r.passes(s, f, c) {
@@ -142,7 +142,7 @@ func (r reader) filtered(s canon.Sight, f canon.Filter) []canon.Card {
 	return out
 }
 
-func (r reader) passes(s canon.Sight, f canon.Filter, c canon.Card) bool {
+func (r reader) passes(s canon.Visibility, f canon.Filter, c canon.Card) bool {
 	return f.Fits(c) && (f.Tag == "" || r.bears(s, c.ID, markup.KeyOf(f.Tag)))
 }
 
@@ -158,7 +158,7 @@ func sortCards(cards []canon.Card, by canon.Sort) {
 	}
 }
 
-func (r reader) Descendants(_ context.Context, s canon.Sight, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r reader) Descendants(_ context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
 	var all []canon.Card
 	if root, ok := r.alive(s, id); ok {
 		generation := []canon.Card{root}
@@ -172,7 +172,7 @@ func (r reader) Descendants(_ context.Context, s canon.Sight, id canon.CardID, d
 }
 
 // children gives the living children in sight of cards, parent by parent.
-func (r reader) children(s canon.Sight, parents []canon.Card) []canon.Card {
+func (r reader) children(s canon.Visibility, parents []canon.Card) []canon.Card {
 	cards := r.living(s)
 	slices.SortFunc(cards, func(a, b canon.Card) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), byID(a, b))
@@ -188,7 +188,7 @@ func (r reader) children(s canon.Sight, parents []canon.Card) []canon.Card {
 	return out
 }
 
-func (r reader) Trash(_ context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r reader) Trash(_ context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	var all []canon.Card
 	for key, c := range r.s.cards.all() {
 		if _, ok := r.named(s, key.id); ok && key.world == s.World && c.Trashed() && c.TrashRoot == c.ID {
@@ -203,7 +203,7 @@ func (r reader) Trash(_ context.Context, s canon.Sight, p canon.Page) ([]canon.C
 }
 
 // trashedWith gives the cards in sight that went to the trash with a root, itself first.
-func (r reader) trashedWith(s canon.Sight, root canon.CardID) (out []canon.Card) {
+func (r reader) trashedWith(s canon.Visibility, root canon.CardID) (out []canon.Card) {
 	for key, c := range r.s.cards.all() {
 		if key.world == s.World && s.View.Sees(c.Label) && c.Trashed() && c.TrashRoot == root {
 			out = append(out, *c)
@@ -215,7 +215,7 @@ func (r reader) trashedWith(s canon.Sight, root canon.CardID) (out []canon.Card)
 	return out
 }
 
-func (r reader) TypeUse(_ context.Context, s canon.Sight) (map[string]int, error) {
+func (r reader) TypeUse(_ context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
 	for _, c := range r.living(s) {
 		use[string(markup.KeyOf(c.Type))]++

@@ -13,7 +13,7 @@ import (
 )
 
 // refs gives the references whose source is alive and in sight, each with its source.
-func (r reader) refs(s canon.Sight) []canon.RefRow {
+func (r reader) refs(s canon.Visibility) []canon.RefRow {
 	var out []canon.RefRow
 	for key, refs := range r.s.refs.all() {
 		c, ok := r.alive(s, key.id)
@@ -31,7 +31,7 @@ func (r reader) refs(s canon.Sight) []canon.RefRow {
 }
 
 // bearer is the card in sight that a reference is a tag of.
-func (r reader) bearer(s canon.Sight, row canon.RefRow) (canon.Card, bool) {
+func (r reader) bearer(s canon.Visibility, row canon.RefRow) (canon.Card, bool) {
 	if row.Ref.Kind != canon.RefTag {
 		return canon.Card{}, false
 	}
@@ -40,7 +40,7 @@ func (r reader) bearer(s canon.Sight, row canon.RefRow) (canon.Card, bool) {
 }
 
 // bears reports whether a card bears a tag, in sight.
-func (r reader) bears(s canon.Sight, id canon.CardID, tag markup.Key) bool {
+func (r reader) bears(s canon.Visibility, id canon.CardID, tag markup.Key) bool {
 	for _, row := range r.refs(s) {
 		if c, ok := r.bearer(s, row); ok && c.ID == id && row.Ref.Target == tag {
 			return true
@@ -49,7 +49,7 @@ func (r reader) bears(s canon.Sight, id canon.CardID, tag markup.Key) bool {
 	return false
 }
 
-func (r reader) Refs(_ context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+func (r reader) Refs(_ context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
 	var all []canon.RefRow
 	for _, row := range r.refs(s) {
 		asked := row.Ref.Target == q.Target
@@ -91,7 +91,7 @@ func (p pointing) sorted() []*pointed {
 	})
 }
 
-func (r reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+func (r reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	links, first := pointing{}, map[markup.Key]canon.Ref{}
 	for _, row := range r.refs(s) {
 		if row.Ref.Kind != canon.RefLink || canon.HoldsTags(row.Card.Key) {
@@ -112,7 +112,7 @@ func (r reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 	return out, total, nil
 }
 
-func (r reader) Tags(_ context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (r reader) Tags(_ context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	tags := pointing{}
 	for _, row := range r.refs(s) {
 		if c, ok := r.bearer(s, row); ok {
@@ -129,7 +129,7 @@ func (r reader) Tags(_ context.Context, s canon.Sight, prefix string, p canon.Pa
 	return out, total, nil
 }
 
-func (r reader) Links(_ context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+func (r reader) Links(_ context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
 	var all []canon.Link
 	for key := range r.s.links.all() {
 		l, ok := r.link(s, key.id, q.AsOf)
@@ -155,7 +155,7 @@ func asks(q canon.LinkQuery, l canon.Link) bool {
 
 // link finds a link as it was just after a commit, or is for commit 0: in sight, between
 // living cards in sight.
-func (r reader) link(s canon.Sight, id canon.LinkID, asOf canon.Seq) (canon.Link, bool) {
+func (r reader) link(s canon.Visibility, id canon.LinkID, asOf canon.Seq) (canon.Link, bool) {
 	rows, _ := r.s.links.get(linkKey{s.World, id})
 	for _, l := range rows {
 		_, from := r.alive(s, l.From)
@@ -176,7 +176,7 @@ func held(since, until, asOf canon.Seq) bool {
 	return since <= asOf && (until == 0 || asOf < until)
 }
 
-func (r reader) Layers(_ context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+func (r reader) Layers(_ context.Context, s canon.Visibility, q canon.LayerQuery) ([]canon.Layer, error) {
 	var out []canon.Layer
 	for key := range r.s.layers.all() {
 		l, ok := r.layer(s, key.id, q.AsOf)
@@ -199,7 +199,7 @@ func active(l canon.Layer, tick int64) bool {
 }
 
 // layer is for layers what link is for links.
-func (r reader) layer(s canon.Sight, id canon.LayerID, asOf canon.Seq) (canon.Layer, bool) {
+func (r reader) layer(s canon.Visibility, id canon.LayerID, asOf canon.Seq) (canon.Layer, bool) {
 	rows, _ := r.s.layers.get(layerKey{s.World, id})
 	for _, l := range rows {
 		_, card := r.alive(s, l.Card)

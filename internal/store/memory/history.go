@@ -14,7 +14,7 @@ import (
 
 // versionsOf gives the versions in sight of a card as the view is shown them, first one
 // first, whether or not the card is in sight.
-func (r reader) versionsOf(s canon.Sight, id canon.CardID) []canon.Version {
+func (r reader) versionsOf(s canon.Visibility, id canon.CardID) []canon.Version {
 	rows, _ := r.s.versions.get(cardKey{s.World, id})
 	var out []canon.Version
 	for _, v := range rows {
@@ -25,7 +25,7 @@ func (r reader) versionsOf(s canon.Sight, id canon.CardID) []canon.Version {
 	return out
 }
 
-func (r reader) Versions(_ context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (r reader) Versions(_ context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
 	var all []canon.Version
 	if _, ok := r.named(s, id); ok {
 		all = r.versionsOf(s, id)
@@ -35,7 +35,7 @@ func (r reader) Versions(_ context.Context, s canon.Sight, id canon.CardID, p ca
 	return out, total, nil
 }
 
-func (r reader) VersionByCount(_ context.Context, s canon.Sight, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (r reader) VersionByCount(_ context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
 	c, ok := r.named(s, id)
 	if !ok {
 		return canon.Version{}, false, nil
@@ -62,7 +62,7 @@ func (r reader) VersionByRev(_ context.Context, w access.WorldID, id canon.CardI
 	return canon.Version{}, false, nil
 }
 
-func (r reader) Feed(_ context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+func (r reader) Feed(_ context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	cards := r.living(s)
 	if !q.Card.IsZero() {
 		cards = nil
@@ -91,7 +91,7 @@ func wants(q canon.FeedQuery, v canon.Version) bool {
 		(q.Author == "" || v.By == q.Author)
 }
 
-func (r reader) CardsAt(_ context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) (out []canon.Version, err error) {
+func (r reader) CardsAt(_ context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) (out []canon.Version, err error) {
 	for _, id := range ids {
 		_, alive := r.alive(s, id)
 		for _, v := range slices.Backward(r.versionsOf(s, id)) {

@@ -7,7 +7,7 @@ import (
 	"loregate/internal/canon"
 )
 
-func (r reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (out canon.Reached, err error) {
+func (r reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuery) (out canon.Reached, err error) {
 	links, _, err := r.Links(ctx, s, canon.LinkQuery{Kinds: q.Kinds, AsOf: q.AsOf, Page: canon.Page{Limit: 1 << 62}})
 	if err != nil {
 		return out, err
@@ -28,7 +28,7 @@ func (r reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (o
 		}
 		frontier = r.step(s, q, links, frontier, seen)
 	}
-	if q.Bare {
+	if q.CardsOnly {
 		return out, nil
 	}
 	for _, l := range links {
@@ -45,7 +45,7 @@ func isCard(id canon.CardID) func(canon.Card) bool {
 }
 
 // step gives the cards that are one link further and were not seen, by key and id.
-func (r reader) step(s canon.Sight, q canon.ReachQuery, links []canon.Link, from []canon.Card, seen map[canon.CardID]bool) (next []canon.Card) {
+func (r reader) step(s canon.Visibility, q canon.ReachQuery, links []canon.Link, from []canon.Card, seen map[canon.CardID]bool) (next []canon.Card) {
 	add := func(here, there canon.CardID) {
 		if !seen[there] && slices.ContainsFunc(from, isCard(here)) {
 			c, _ := r.alive(s, there)
@@ -63,7 +63,7 @@ func (r reader) step(s canon.Sight, q canon.ReachQuery, links []canon.Link, from
 	return next
 }
 
-func (r reader) LinkMax(ctx context.Context, s canon.Sight, kind, attr string) (most int64, ok bool, err error) {
+func (r reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, ok bool, err error) {
 	links, _, err := r.Links(ctx, s, canon.LinkQuery{Kinds: []string{kind}, Page: canon.Page{Limit: 1 << 62}})
 	for _, l := range links {
 		if n, is := l.Integer(attr); is && (!ok || n > most) {

@@ -114,7 +114,7 @@ func allIn(ask []term, columns ...string) bool {
 	return true
 }
 
-func (r reader) Search(_ context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (r reader) Search(_ context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	ask := terms(q)
 	if len(ask) == 0 {
 		return canon.SearchResult{Ranked: ranks(q)}, nil
@@ -203,7 +203,7 @@ func no(b bool) int {
 	return 0
 }
 
-func (r reader) CompleteNames(_ context.Context, s canon.Sight, prefix string, n int) ([]string, error) {
+func (r reader) CompleteNames(_ context.Context, s canon.Visibility, prefix string, n int) ([]string, error) {
 	var out []string
 	for _, c := range r.living(s) {
 		if len(out) < n && strings.HasPrefix(markup.Fold(c.Name), markup.Fold(prefix)) && !slices.Contains(out, c.Name) {
@@ -213,7 +213,7 @@ func (r reader) CompleteNames(_ context.Context, s canon.Sight, prefix string, n
 	return out, nil
 }
 
-func (r reader) NearCards(_ context.Context, s canon.Sight, text string, f canon.Filter, n int) ([]canon.Hit, error) {
+func (r reader) NearCards(_ context.Context, s canon.Visibility, text string, f canon.Filter, n int) ([]canon.Hit, error) {
 	var out []canon.Hit
 	like := canon.LikenessTo(text)
 	for _, c := range r.filtered(s, f) {
@@ -227,7 +227,7 @@ func (r reader) NearCards(_ context.Context, s canon.Sight, text string, f canon
 
 // NearNames holds names to resemble one another when a third of the letters of the
 // shorter, and at least one, may differ.
-func (r reader) NearNames(_ context.Context, s canon.Sight, name string, n int) ([]string, error) {
+func (r reader) NearNames(_ context.Context, s canon.Visibility, name string, n int) ([]string, error) {
 	type near struct {
 		name     string
 		distance int

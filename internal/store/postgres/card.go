@@ -24,7 +24,7 @@ const byLabel = ` ORDER BY CASE c.label WHEN -1 THEN 0 ELSE c.level END,
 	(SELECT count(*) FROM label_subjects n WHERE n.label = c.label) DESC, c.id`
 
 // FindCards gives the cards that a query names.
-func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
+func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, err
@@ -33,7 +33,7 @@ func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery
 	switch {
 	case !q.ID.IsZero():
 		if s.View.Level >= access.LevelAdmin {
-			if c, known := r.ahead.card(sc.args[0].(int64), q.ID); known && c != nil {
+			if c, known := r.prefetched.card(sc.args[0].(int64), q.ID); known && c != nil {
 				return []canon.Card{*c}, nil
 			} else if known {
 				return nil, nil
@@ -85,9 +85,9 @@ func (r *reader) byKey(ctx context.Context, sc *scope, view access.View, q canon
 	for i, c := range cards {
 		w := sc.args[0].(int64)
 		if bodies[i] != nil {
-			put(&r.ahead.bodies, bodyOf{w, c.Content}, bodies[i])
+			put(&r.prefetched.bodies, bodyOf{w, c.Content}, bodies[i])
 		}
-		put(&r.ahead.leaves, leafOf{w, c.ID, view}, !parents[i])
+		put(&r.prefetched.leaves, leafOf{w, c.ID, view}, !parents[i])
 	}
 	slices.SortFunc(cards, canon.CompareHomonyms)
 	return cards, nil
@@ -104,12 +104,12 @@ func (sc *scope) formerly(key string) string {
 
 // Descendants walks the generations: a row's place is its parent's place and its own
 // among the siblings.
-func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || depth <= 0 {
 		return nil, canon.Total{}, err
 	}
-	if depth == 1 && r.ahead.leaves[leafOf{sc.args[0].(int64), id, s.View}] {
+	if depth == 1 && r.prefetched.leaves[leafOf{sc.args[0].(int64), id, s.View}] {
 		return nil, canon.Total{}, nil
 	}
 	root := sc.arg(uuidOf(id))
@@ -156,7 +156,7 @@ func (r *reader) children(ctx context.Context, sc *scope, root string, p canon.P
 }
 
 // Trash lists roots of what is in the trash, which only an admin's view sees.
-func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || s.View.Level < access.LevelAdmin {
 		return nil, canon.Total{}, err
@@ -172,7 +172,7 @@ func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 }
 
 // TypeUse counts by the key of the type.
-func (r *reader) TypeUse(ctx context.Context, s canon.Sight) (map[string]int, error) {
+func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {

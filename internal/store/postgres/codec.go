@@ -196,7 +196,7 @@ const versionColumns = `v.card, v.rev, v.from_seq, v.to_seq, v.c1, v.c2, v.c3, v
 
 // versionsFor runs a query whose columns are versionColumns, and gives what it finds as a
 // view is shown it.
-func (r *reader) versionsFor(ctx context.Context, s canon.Sight, query string, args ...any) ([]canon.Version, error) {
+func (r *reader) versionsFor(ctx context.Context, s canon.Visibility, query string, args ...any) ([]canon.Version, error) {
 	list, err := r.versions(ctx, s.World, query, args...)
 	for i, v := range list {
 		list[i] = v.For(s.View)

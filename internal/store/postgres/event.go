@@ -10,7 +10,7 @@ import (
 )
 
 // Events lists events by commit. As Cards does, it walks an index for each level in sight.
-func (r *reader) Events(ctx context.Context, s canon.Sight, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
+func (r *reader) Events(ctx context.Context, s canon.Visibility, q canon.EventQuery) ([]canon.StoredEvent, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err

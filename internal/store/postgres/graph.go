@@ -11,7 +11,7 @@ import (
 )
 
 // Refs lists references by their source's key and id, then kind and place.
-func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -46,7 +46,7 @@ func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]c
 }
 
 // Wanted walks the index of the view's level over what texts link to.
-func (r *reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -101,7 +101,7 @@ func (r *reader) wanted(ctx context.Context, sc *scope) (string, error) {
 func notTags(alias string) string { return "right(" + alias + ".key, 4) <> '+tag'" }
 
 // Tags lists tags by how many cards in sight bear them in sight, then by key.
-func (r *reader) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -141,7 +141,7 @@ func (sc *scope) ofKinds(kinds []string) string {
 	return " AND " + sc.among("l.kind", kinds)
 }
 
-func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -179,7 +179,7 @@ func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([
 	return out, total, err
 }
 
-func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQuery) ([]canon.Layer, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, err
@@ -204,7 +204,7 @@ func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) 
 }
 
 // Reach walks outwards step by step, as the embedded store does and for its reasons.
-func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (out canon.Reached, err error) {
+func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuery) (out canon.Reached, err error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || q.Limit <= 0 {
 		return out, err
@@ -226,7 +226,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 		}
 		frontier, err = r.step(ctx, sc.again(), q, ids, seen)
 	}
-	if err == nil && len(seen) > 0 && !q.Bare {
+	if err == nil && len(seen) > 0 && !q.CardsOnly {
 		out.Links, err = r.between(ctx, sc.again(), q, seen)
 	}
 	return out, err
@@ -253,7 +253,7 @@ func (r *reader) between(ctx context.Context, sc *scope, q canon.ReachQuery, ids
 }
 
 // LinkMax walks the index of world time from its end, or all links of another kind.
-func (r *reader) LinkMax(ctx context.Context, s canon.Sight, kind, attr string) (most int64, found bool, err error) {
+func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return 0, false, err

@@ -16,7 +16,7 @@ func (sc *scope) history(view access.View, id canon.CardID) string {
 		sc.w, n, sc.sees("v"), alive(view, "c"), sc.sees("c"))
 }
 
-func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -34,7 +34,7 @@ func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p
 	return list, total, err
 }
 
-func (r *reader) VersionByCount(ctx context.Context, s canon.Sight, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return canon.Version{}, false, err
@@ -51,14 +51,14 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 	if err != nil || n == 0 {
 		return canon.Version{}, false, err
 	}
-	if v := r.ahead.version; v.World == w && v.Card == id && v.Rev == rev {
+	if v := r.prefetched.version; v.World == w && v.Card == id && v.Rev == rev {
 		return v, true, nil
 	}
 	return canon.First(r.versions(ctx, w, "SELECT "+versionColumns+" FROM versions v WHERE v.w = $1 AND v.card = $2 AND v.rev = $3", n, uuidOf(id), int64(rev)))
 }
 
 // CardsAt finds the versions that were current just after a commit.
-func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
+func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) ([]canon.Version, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || len(ids) == 0 {
 		return nil, err
@@ -71,7 +71,7 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID,
 }
 
 // Feed lists changes. Of all cards it walks an index by level and time, as Cards does.
-func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err

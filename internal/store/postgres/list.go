@@ -102,7 +102,7 @@ func escape(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 
 // Cards lists living cards. Each level's cards come in order from an index, and the levels
 // are merged: nothing hidden is passed over.
-func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -114,7 +114,7 @@ func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p can
 		return r.sifted(ctx, sc, f, p)
 	}
 	if f.Below != "" && s.View.Level >= access.LevelAdmin && onlyBelow(f) {
-		if list, known := r.ahead.under(sc.args[0].(int64), f.Below); known {
+		if list, known := r.prefetched.under(sc.args[0].(int64), f.Below); known {
 			list = slices.DeleteFunc(list, func(c canon.Card) bool { return c.Key == f.Below })
 			return list[min(max(p.Offset, 0), len(list)):min(max(p.Offset, 0)+max(p.Limit, 0), len(list))], canon.Total{Count: len(list)}, nil
 		}

@@ -36,7 +36,7 @@ func TestAMomentIsReadInOneRound(t *testing.T) {
 	err = s.read(ctx, func(c *conn) error {
 		r := newReader(s, c)
 		below := []canon.CardID{town.ID, hall.ID}
-		if err := canon.Foresee(ctx, r, canon.Needs{World: home.ID, Stream: stream, Cards: below, Below: below}); err != nil {
+		if err := canon.Prefetch(ctx, r, canon.Needs{World: home.ID, Stream: stream, Cards: below, Below: below}); err != nil {
 			return err
 		}
 		if _, n, err := r.Descendants(ctx, all, town.ID, 1, canon.Page{}); n.Count != 1 || err != nil {
@@ -86,7 +86,7 @@ func TestACardBringsAlongWhatIsAskedNext(t *testing.T) {
 	}
 	below := func(r *reader, level access.Level, c canon.Card) int {
 		t.Helper()
-		_, n, err := r.Descendants(ctx, canon.Sight{World: home.ID, View: access.View{Level: level}}, c.ID, 1, canon.Page{})
+		_, n, err := r.Descendants(ctx, canon.Visibility{World: home.ID, View: access.View{Level: level}}, c.ID, 1, canon.Page{})
 		if err != nil {
 			t.Error(err)
 		}
@@ -98,7 +98,7 @@ func TestACardBringsAlongWhatIsAskedNext(t *testing.T) {
 		if err != nil || len(found) != 2 || found[0].ID != town.ID {
 			t.Errorf("%v, %v; want the town of lower label first", found, err)
 		}
-		player := canon.Sight{World: home.ID, View: access.View{Level: access.LevelUser}}
+		player := canon.Visibility{World: home.ID, View: access.View{Level: access.LevelUser}}
 		if _, err := r.FindCards(ctx, player, canon.CardQuery{Key: town.Key, Prefetch: true}); err != nil {
 			return err
 		}

@@ -33,13 +33,13 @@ func (t *tx) PutCard(ctx context.Context, c canon.Card) error {
 		service.Millis(c.CreatedAt), string(c.CreatedBy), service.Millis(c.UpdatedAt), string(c.UpdatedBy), uint64(c.Seq), service.Millis(c.TrashedAt), uuidOf(c.TrashRoot), c.SortValue())
 	t.putAliases(w, c)
 	t.touch(w, c.ID)
-	t.ahead.wrote(w, c)
+	t.prefetched.wrote(w, c)
 	return nil
 }
 
 // free refuses a card whose name or codename another has.
 func (t *tx) free(ctx context.Context, w, level, label int64, c canon.Card) error {
-	taken, known := t.ahead.taken(w, c)
+	taken, known := t.prefetched.taken(w, c)
 	if !known {
 		n, err := t.c.number(ctx, `SELECT 1 FROM cards WHERE w = $1 AND key = $2 AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6
 			UNION ALL SELECT 1 FROM cards WHERE w = $1 AND codename = $3 AND codename <> '' AND level = $4 AND label = $5 AND trashed = 0 AND id <> $6 LIMIT 1`,
@@ -68,7 +68,7 @@ func (t *tx) putAliases(w int64, c canon.Card) {
 	if !c.Trashed() {
 		list = c.Aliases()
 	}
-	if old, known := t.ahead.card(w, c.ID); !known || old != nil {
+	if old, known := t.prefetched.card(w, c.ID); !known || old != nil {
 		t.c.later("DELETE FROM aliases WHERE rid = (SELECT rid FROM cards WHERE w = $1 AND id = $2)", w, uuidOf(c.ID))
 	}
 	for _, alias := range list {
@@ -102,7 +102,7 @@ func (t *tx) PutVersion(ctx context.Context, v canon.Version) error {
 		jsonBytes(v.Fields), v.Trashed, v.Purged, service.Millis(v.At), string(v.By), v.Op, uuidOf(v.Change),
 		v.Former.Name, string(markup.KeyOf(v.Former.Name)), wasLevel, wasLabel)
 	v.At = kept(v.At)
-	t.ahead.version = v
+	t.prefetched.version = v
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (t *tx) end(ctx context.Context, w access.WorldID, update string, id [16]by
 }
 
 func (t *tx) EndVersion(ctx context.Context, w access.WorldID, id canon.CardID, to canon.Seq) error {
-	t.ahead.version = canon.Version{}
+	t.prefetched.version = canon.Version{}
 	return t.end(ctx, w, "UPDATE versions SET to_seq = $3 WHERE w = $1 AND card = $2 AND to_seq = 0", uuidOf(id), to)
 }
 
@@ -141,12 +141,12 @@ func (t *tx) PutRefs(ctx context.Context, w access.WorldID, from canon.CardID, r
 		t.touch(n, from)
 	}
 	// What stays as it was is left alone: its targets are counted by triggers.
-	if !t.ahead.made[at] {
+	if !t.prefetched.made[at] {
 		t.c.later(`DELETE FROM refs r WHERE r.w = $1 AND r.from_card = $2 AND NOT EXISTS (
 			SELECT FROM unnest($3::bigint[], $4::bigint[], $5::text[]) f (ord, kind, target) WHERE f.ord = r.ord AND f.kind = r.kind AND f.target = r.target)`,
 			n, uuidOf(from), rows.orders, rows.kinds, rows.targets)
 	}
-	put(&t.ahead.made, at, false)
+	put(&t.prefetched.made, at, false)
 	if len(refs) > 0 {
 		t.c.later(`INSERT INTO refs (w, from_card, ord, kind, target, name)
 			SELECT $1::bigint, $2::uuid, f.* FROM unnest($3::bigint[], $4::smallint[], $5::text[], $6::text[]) f
@@ -239,7 +239,7 @@ func (t *tx) Discard(ctx context.Context, id access.WorldID, rows int) (left boo
 	if err != nil || w == 0 {
 		return false, err
 	}
-	t.ahead.clear(w)
+	t.prefetched.clear(w)
 	for _, table := range []string{"bodies", "refs", "links", "layers", "versions", "aliases", "cards", "docs"} {
 		n, err := t.c.exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %[1]s WHERE w = $1 LIMIT $2))", table), w, rows)
 		if err != nil {
@@ -273,7 +273,7 @@ func (t *tx) Clear(ctx context.Context, id access.WorldID) error {
 	if err != nil || w == 0 {
 		return err
 	}
-	t.ahead.clear(w)
+	t.prefetched.clear(w)
 	t.c.later("SET LOCAL statement_timeout = 0") // a large world takes its time
 	for _, table := range []string{"targets", "worlds", "members", "aliases", "cards", "versions", "refs", "links", "layers", "events", "docs", "stale"} {
 		t.c.later("DELETE FROM "+table+" WHERE w = $1", w)

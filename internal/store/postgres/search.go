@@ -41,7 +41,7 @@ func warnOfIndex(err error) {
 	slog.Warn("the search index could not be kept up; it is tried again", "error", err)
 }
 
-func (r *reader) Search(ctx context.Context, s canon.Sight, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
+func (r *reader) Search(ctx context.Context, s canon.Visibility, q canon.SearchQuery, p canon.Page) (canon.SearchResult, error) {
 	q.Q = storable(q.Q)
 	return r.SnapshotFinder.Search(ctx, s, q, p)
 }
@@ -155,7 +155,7 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (found b
 
 // Named gives the living cards that are in sight only because their labels name the
 // subject.
-func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, error) {
+func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err
@@ -178,7 +178,7 @@ func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, erro
 
 // NamedBearers gives the cards that bear a tag by a list that is in sight only because its
 // label names the subject.
-func (r *reader) NamedBearers(ctx context.Context, s canon.Sight, tag markup.Key) (found []canon.CardID, err error) {
+func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err

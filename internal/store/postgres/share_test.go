@@ -359,7 +359,7 @@ func TestTheLastWordOfABigDocumentIsFound(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	see := canon.Sight{World: storetest.WorldID(1), View: storetest.AsUser}
+	see := canon.Visibility{World: storetest.WorldID(1), View: storetest.AsUser}
 	for _, q := range []canon.SearchQuery{
 		{Q: "lastword", Mode: canon.MatchWord, InContent: true}, {Q: "lastw*", Mode: canon.MatchWord}, {Q: "stwor"}, {Q: "w119998x w119999x", Mode: canon.MatchPhrase},
 		{Q: long, Mode: canon.MatchWord}, {Q: "w7x lastword", Mode: canon.MatchWord},

@@ -33,7 +33,7 @@ func (q *sql) among(column string, values []string) string {
 	return column + " = ANY(" + q.arg(slices.Clone(values)) + ")"
 }
 
-// scope is a canon.Sight as one statement applies it.
+// scope is a canon.Visibility as one statement applies it.
 type scope struct {
 	*sql
 	id      access.WorldID
@@ -46,7 +46,7 @@ type scope struct {
 
 // scope resolves a sight for one statement. Nothing is in the sight of a world that is not
 // there, or of a view that sees nothing: then ok is false.
-func (r *reader) scope(ctx context.Context, s canon.Sight) (sc *scope, ok bool, err error) {
+func (r *reader) scope(ctx context.Context, s canon.Visibility) (sc *scope, ok bool, err error) {
 	w, err := r.world(ctx, s.World)
 	if err != nil || w == 0 {
 		return nil, false, err

@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	everyone = canon.Sight{World: storetest.World(1).ID, View: access.View{Level: access.LevelUser}}
-	keepers  = canon.Sight{World: storetest.World(1).ID, View: access.View{Level: access.LevelGM}}
+	everyone = canon.Visibility{World: storetest.World(1).ID, View: access.View{Level: access.LevelUser}}
+	keepers  = canon.Visibility{World: storetest.World(1).ID, View: access.View{Level: access.LevelGM}}
 )
 
 // texts writes cards with bodies, each of a level of its own.
@@ -38,7 +38,7 @@ func texts(t *testing.T, s *postgres.Store, from, n int, body func(i int) (acces
 	}
 }
 
-func finds(t *testing.T, s *postgres.Store, see canon.Sight, q string, want int) {
+func finds(t *testing.T, s *postgres.Store, see canon.Visibility, q string, want int) {
 	t.Helper()
 	for _, again := range []string{"", " again"} {
 		err := s.Read(t.Context(), func(r canon.Reader) error {

@@ -165,10 +165,10 @@ func (s *Store) Close() error {
 // reader is a canon.Reader on one snapshot.
 type reader struct {
 	finder.SnapshotFinder
-	s      *Store
-	c      *conn
-	writes *tx // the transaction it is part of; nil on a read connection
-	ahead  ahead
+	s          *Store
+	c          *conn
+	writes     *tx // the transaction it is part of; nil on a read connection
+	prefetched prefetched
 }
 
 func newReader(s *Store, c *conn) *reader {

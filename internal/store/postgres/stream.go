@@ -40,7 +40,7 @@ func readTip(r row) tip {
 }
 
 func (r *reader) stream(ctx context.Context, s canon.StreamID) (at tip, err error) {
-	if at, known := r.ahead.tips[s]; known {
+	if at, known := r.prefetched.tips[s]; known {
 		return at, nil
 	}
 	_, err = r.c.one(ctx, func(r row) error { at = readTip(r); return nil }, selectStream, string(s))
@@ -134,7 +134,7 @@ func readRepeat(account, key string, r row) canon.Repeat {
 }
 
 func (r *reader) Repeat(ctx context.Context, account, key string) (p canon.Repeat, found bool, err error) {
-	if p, known := r.ahead.repeats[repeated{account, key}]; known {
+	if p, known := r.prefetched.repeats[repeated{account, key}]; known {
 		if p == nil {
 			return canon.Repeat{}, false, nil
 		}
@@ -176,7 +176,7 @@ const keptAfterExpiry = 7 * 24 * time.Hour
 
 // PutRepeat keeps a used key and forgets a few that expired long ago.
 func (t *tx) PutRepeat(_ context.Context, p canon.Repeat) error {
-	delete(t.ahead.repeats, repeated{p.Account, p.Key})
+	delete(t.prefetched.repeats, repeated{p.Account, p.Key})
 	t.c.later(`INSERT INTO repeats (account, key, input, stream, seq, expires) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (account, key) DO UPDATE SET input = $3, stream = $4, seq = $5, expires = $6`,
 		p.Account, p.Key, p.InputHash[:], string(p.Stream), uint64(p.Seq), service.Millis(p.Expires))

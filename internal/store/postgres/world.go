@@ -38,7 +38,7 @@ func (r *reader) Worlds(ctx context.Context, q canon.WorldQuery) ([]canon.World,
 	case q.ID.IsZero():
 		return r.worldRows(ctx, "WHERE d.slug = $1", q.Slug)
 	}
-	if w, ok := r.ahead.worlds[q.ID]; ok {
+	if w, ok := r.prefetched.worlds[q.ID]; ok {
 		return []canon.World{w}, nil
 	}
 	return r.worldRows(ctx, "WHERE i.id = $1", uuidOf(q.ID))
@@ -63,7 +63,7 @@ func (r *reader) Body(ctx context.Context, w access.WorldID, h canon.Hash) (b []
 	if err != nil || n == 0 {
 		return nil, false, err
 	}
-	if b, ok := r.ahead.bodies[bodyOf{n, h}]; ok {
+	if b, ok := r.prefetched.bodies[bodyOf{n, h}]; ok {
 		return slices.Clone(b), b != nil, nil
 	}
 	found, err = r.c.one(ctx, func(r row) error { b = r.bytes(0); return nil }, "SELECT body FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
@@ -89,7 +89,7 @@ func (t *tx) worldNumber(ctx context.Context, id access.WorldID) (int64, error) 
 }
 
 func (t *tx) PutWorld(ctx context.Context, d canon.World) error {
-	delete(t.ahead.worlds, d.ID)
+	delete(t.prefetched.worlds, d.ID)
 	taken, err := t.c.number(ctx, "SELECT 1 FROM worlds d JOIN world_ids i ON i.w = d.w WHERE d.slug = $1 AND i.id <> $2", d.Slug, uuidOf(d.ID))
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []by
 	if b == nil {
 		b = []byte{}
 	}
-	delete(t.ahead.bodies, bodyOf{n, h})
+	delete(t.prefetched.bodies, bodyOf{n, h})
 	t.c.later("INSERT INTO bodies (w, hash, body) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", n, h[:], b)
 	return nil
 }
@@ -138,7 +138,7 @@ func (t *tx) PutBody(ctx context.Context, w access.WorldID, h canon.Hash, b []by
 func (t *tx) EraseBody(ctx context.Context, w access.WorldID, h canon.Hash) error {
 	n, err := t.world(ctx, w)
 	if err == nil && n != 0 {
-		delete(t.ahead.bodies, bodyOf{n, h})
+		delete(t.prefetched.bodies, bodyOf{n, h})
 		t.c.later("DELETE FROM bodies WHERE w = $1 AND hash = $2", n, h[:])
 		t.scrub(w, n)
 	}

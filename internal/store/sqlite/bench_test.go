@@ -303,7 +303,7 @@ func BenchmarkWanted(b *testing.B) {
 		b.Run(fmt.Sprint(view.Level, view.Subject), func(b *testing.B) {
 			for b.Loop() {
 				if err := s.Read(b.Context(), func(r canon.Reader) error {
-					list, _, err := r.Wanted(b.Context(), canon.Sight{World: testWorld, View: view}, canon.Page{Limit: 50})
+					list, _, err := r.Wanted(b.Context(), canon.Visibility{World: testWorld, View: view}, canon.Page{Limit: 50})
 					if err == nil && (len(list) != 50 || list[0].Count < 20) {
 						b.Fatalf("%+v", list)
 					}

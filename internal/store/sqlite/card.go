@@ -26,7 +26,7 @@ func (sc scope) alive(view access.View) string {
 
 // point is scope for look-ups of few rows. They look at ctx once: a watch over each
 // statement would cost more than the statement.
-func (r *reader) point(ctx context.Context, s canon.Sight) (scope, bool, error) {
+func (r *reader) point(ctx context.Context, s canon.Visibility) (scope, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return scope{}, false, err
 	}
@@ -113,7 +113,7 @@ func (l lookUp) statement(sc scope) string {
 }
 
 // FindCards gives the cards that a query names.
-func (r *reader) FindCards(ctx context.Context, s canon.Sight, q canon.CardQuery) ([]canon.Card, error) {
+func (r *reader) FindCards(ctx context.Context, s canon.Visibility, q canon.CardQuery) ([]canon.Card, error) {
 	sc, ok, err := r.point(ctx, s)
 	if !ok {
 		return nil, err
@@ -287,7 +287,7 @@ func orders(s canon.Sort) (columns, order string) {
 
 // Cards lists living cards. Each level's cards come in order from an index, and the
 // levels are merged: nothing is sorted, and nothing hidden is passed over.
-func (r *reader) Cards(ctx context.Context, s canon.Sight, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Cards(ctx context.Context, s canon.Visibility, f canon.Filter, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -319,7 +319,7 @@ func qualify(order string) string { return "o." + strings.ReplaceAll(order, ", "
 
 // Descendants walks the generations. SQLite's recursive queries go through their rows
 // first in, first out, and the index gives siblings by creation.
-func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Descendants(ctx context.Context, s canon.Visibility, id canon.CardID, depth int, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -362,7 +362,7 @@ func (r *reader) Descendants(ctx context.Context, s canon.Sight, id canon.CardID
 
 // children is Descendants of one generation, which is soon counted, at every reading of a
 // card: in one statement.
-func (r *reader) children(s canon.Sight, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) children(s canon.Visibility, sc scope, id canon.CardID, p canon.Page) ([]canon.Card, canon.Total, error) {
 	if n, known := r.prefetched.childrenOf(s, id); known && p.Limit == 0 {
 		return nil, capped(n), nil
 	}
@@ -399,7 +399,7 @@ func (r *reader) cardsByRow(ctx context.Context, world access.WorldID, rids []in
 }
 
 // Trash lists roots of what is in the trash, which only an admin's view sees.
-func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Card, canon.Total, error) {
+func (r *reader) Trash(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Card, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || s.View.Level < access.LevelAdmin {
 		return nil, canon.Total{}, err
@@ -414,7 +414,7 @@ func (r *reader) Trash(ctx context.Context, s canon.Sight, p canon.Page) ([]cano
 }
 
 // TypeUse counts by the key of the type.
-func (r *reader) TypeUse(ctx context.Context, s canon.Sight) (map[string]int, error) {
+func (r *reader) TypeUse(ctx context.Context, s canon.Visibility) (map[string]int, error) {
 	use := map[string]int{}
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {

@@ -200,7 +200,7 @@ func scanVersion(r row) versionRow {
 
 // versionsFor runs a query whose columns are versionColumns, and gives what it finds as a
 // view is shown it.
-func (r *reader) versionsFor(ctx context.Context, s canon.Sight, sql string, args ...any) ([]canon.Version, error) {
+func (r *reader) versionsFor(ctx context.Context, s canon.Visibility, sql string, args ...any) ([]canon.Version, error) {
 	list, err := r.versions(ctx, s.World, sql, args...)
 	for i, v := range list {
 		list[i] = v.For(s.View)

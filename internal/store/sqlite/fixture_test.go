@@ -52,8 +52,8 @@ var (
 	testTime  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-func sightOf(l access.Level) canon.Sight {
-	return canon.Sight{World: testWorld, View: access.View{Level: l}}
+func sightOf(l access.Level) canon.Visibility {
+	return canon.Visibility{World: testWorld, View: access.View{Level: l}}
 }
 
 func idOf(n int) (id canon.CardID) {

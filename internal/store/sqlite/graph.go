@@ -14,7 +14,7 @@ import (
 )
 
 // Refs lists references by their source's key and id, then kind and place.
-func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
+func (r *reader) Refs(ctx context.Context, s canon.Visibility, q canon.RefQuery) ([]canon.RefRow, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -58,7 +58,7 @@ func (r *reader) Refs(ctx context.Context, s canon.Sight, q canon.RefQuery) ([]c
 }
 
 // Wanted walks the index of the view's level over what texts link to.
-func (r *reader) Wanted(ctx context.Context, s canon.Sight, p canon.Page) ([]canon.Wanted, canon.Total, error) {
+func (r *reader) Wanted(ctx context.Context, s canon.Visibility, p canon.Page) ([]canon.Wanted, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -113,7 +113,7 @@ func (r *reader) wanted(ctx context.Context, sc scope) (from, order string, err 
 func notTags(alias string) string { return "substr(" + alias + ".key, -4) <> '+tag'" }
 
 // Tags lists tags by how many cards in sight bear them in sight, then by key.
-func (r *reader) Tags(ctx context.Context, s canon.Sight, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
+func (r *reader) Tags(ctx context.Context, s canon.Visibility, prefix string, p canon.Page) ([]canon.TagCount, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -191,7 +191,7 @@ func alive(sc scope, column string) string {
 	return "(SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = " + column + " AND c.trashed = 0 AND " + sc.sees("c") + ") = 1"
 }
 
-func (r *reader) Links(ctx context.Context, s canon.Sight, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
+func (r *reader) Links(ctx context.Context, s canon.Visibility, q canon.LinkQuery) ([]canon.Link, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -269,7 +269,7 @@ func scanLink(world access.WorldID, r row) canon.Link {
 	}
 }
 
-func (r *reader) Layers(ctx context.Context, s canon.Sight, q canon.LayerQuery) ([]canon.Layer, error) {
+func (r *reader) Layers(ctx context.Context, s canon.Visibility, q canon.LayerQuery) ([]canon.Layer, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, err

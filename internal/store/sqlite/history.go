@@ -16,7 +16,7 @@ func (sc scope) history(view access.View) string {
 		` AND (SELECT 1 FROM cards c WHERE c.w = ?1 AND c.id = ?3 AND ` + sc.alive(view) + ` AND ` + sc.sees("c") + `) = 1`
 }
 
-func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
+func (r *reader) Versions(ctx context.Context, s canon.Visibility, id canon.CardID, p canon.Page) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err
@@ -33,7 +33,7 @@ func (r *reader) Versions(ctx context.Context, s canon.Sight, id canon.CardID, p
 	return list, total, err
 }
 
-func (r *reader) VersionByCount(ctx context.Context, s canon.Sight, id canon.CardID, n uint32) (canon.Version, bool, error) {
+func (r *reader) VersionByCount(ctx context.Context, s canon.Visibility, id canon.CardID, n uint32) (canon.Version, bool, error) {
 	sc, ok, err := r.point(ctx, s)
 	if !ok {
 		return canon.Version{}, false, err
@@ -57,7 +57,7 @@ func (r *reader) VersionByRev(ctx context.Context, w access.WorldID, id canon.Ca
 }
 
 // CardsAt finds the versions that were current just after a commit.
-func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID, at canon.Seq) (list []canon.Version, err error) {
+func (r *reader) CardsAt(ctx context.Context, s canon.Visibility, ids []canon.CardID, at canon.Seq) (list []canon.Version, err error) {
 	for _, id := range ids {
 		sc, ok, err := r.point(ctx, s)
 		if !ok {
@@ -74,7 +74,7 @@ func (r *reader) CardsAt(ctx context.Context, s canon.Sight, ids []canon.CardID,
 }
 
 // Feed lists changes. Of all cards it walks an index by level and time, as Cards does.
-func (r *reader) Feed(ctx context.Context, s canon.Sight, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
+func (r *reader) Feed(ctx context.Context, s canon.Visibility, q canon.FeedQuery) ([]canon.Version, canon.Total, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return nil, canon.Total{}, err

@@ -23,7 +23,7 @@ func TestWhatACardHasIsFoundByTheCard(t *testing.T) {
 	}
 	for _, view := range []access.View{{Level: access.LevelUser}, {Level: access.LevelUser, Subject: "alice"}, {Level: access.LevelGM}, {Level: access.LevelAdmin}} {
 		if err := s.read(t.Context(), func(c *conn) error {
-			ask(t, newReader(s, c), canon.Sight{World: testWorld, View: view})
+			ask(t, newReader(s, c), canon.Visibility{World: testWorld, View: view})
 			for sql := range c.stmts {
 				if strings.HasPrefix(sql, "SELECT") || strings.HasPrefix(sql, "WITH") {
 					wantNarrow(t, c, sql)
@@ -37,7 +37,7 @@ func TestWhatACardHasIsFoundByTheCard(t *testing.T) {
 }
 
 // ask makes the calls of a place's context, as of now and as of a commit.
-func ask(t *testing.T, r *reader, s canon.Sight) {
+func ask(t *testing.T, r *reader, s canon.Visibility) {
 	t.Helper()
 	ctx, page, kinds := t.Context(), canon.Page{Limit: 10}, []string{"within", "exit"}
 	must := func(err error) {

@@ -10,7 +10,7 @@ import (
 // Reach walks outwards step by step. One recursive query would go through a card again
 // for each number of steps it can be reached in; this visits each once, and stops at the
 // limit.
-func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (out canon.Reached, err error) {
+func (r *reader) Reach(ctx context.Context, s canon.Visibility, q canon.ReachQuery) (out canon.Reached, err error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || q.Limit <= 0 {
 		return out, err
@@ -32,7 +32,7 @@ func (r *reader) Reach(ctx context.Context, s canon.Sight, q canon.ReachQuery) (
 		}
 		frontier, err = r.step(ctx, sc, q, ids, seen)
 	}
-	if err == nil && len(seen) > 0 && !q.Bare {
+	if err == nil && len(seen) > 0 && !q.CardsOnly {
 		out.Links, err = r.between(ctx, sc, q, seen)
 	}
 	return out, err
@@ -77,7 +77,7 @@ func worldTime(l canon.Link) any {
 }
 
 // LinkMax walks the index of world time from its end, or all links of another kind.
-func (r *reader) LinkMax(ctx context.Context, s canon.Sight, kind, attr string) (most int64, found bool, err error) {
+func (r *reader) LinkMax(ctx context.Context, s canon.Visibility, kind, attr string) (most int64, found bool, err error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok {
 		return 0, false, err

@@ -177,7 +177,7 @@ func (s source) HasCommit(ctx context.Context, seq uint64, hash string) (bool, e
 
 // Named gives the living cards that are in sight only because their labels name the
 // subject.
-func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, error) {
+func (r *reader) Named(ctx context.Context, s canon.Visibility) ([]finder.Named, error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err
@@ -202,7 +202,7 @@ func (r *reader) Named(ctx context.Context, s canon.Sight) ([]finder.Named, erro
 
 // NamedBearers gives the cards that bear a tag by a list that is in sight only because its
 // label names the subject.
-func (r *reader) NamedBearers(ctx context.Context, s canon.Sight, tag markup.Key) (found []canon.CardID, err error) {
+func (r *reader) NamedBearers(ctx context.Context, s canon.Visibility, tag markup.Key) (found []canon.CardID, err error) {
 	sc, ok, err := r.scope(ctx, s)
 	if !ok || sc.subject == "" {
 		return nil, err

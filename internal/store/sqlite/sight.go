@@ -10,7 +10,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// scope is a canon.Sight as queries apply it. Each query's first two arguments are the
+// scope is a canon.Visibility as queries apply it. Each query's first two arguments are the
 // world's number and the subject.
 type scope struct {
 	id      access.WorldID
@@ -22,7 +22,7 @@ type scope struct {
 
 // scope resolves a sight. Nothing is in the sight of a world that is not there, or of a
 // view that sees nothing: then ok is false.
-func (r *reader) scope(ctx context.Context, s canon.Sight) (sc scope, ok bool, err error) {
+func (r *reader) scope(ctx context.Context, s canon.Visibility) (sc scope, ok bool, err error) {
 	w, err := r.world(ctx, s.World)
 	if err != nil || w == 0 {
 		return scope{}, false, err

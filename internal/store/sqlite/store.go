@@ -146,7 +146,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) (err error) {
 	if err != nil {
 		return err
 	}
-	c.unread = true // it begins with the first statement: a Look after a change may need none
+	c.unread = true // it begins with the first statement: a Snapshot after a change may need none
 	sound := false
 	defer func() {
 		var err error

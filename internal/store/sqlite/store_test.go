@@ -19,7 +19,7 @@ import (
 	"loregate/internal/canon"
 	"loregate/internal/identity"
 	"loregate/internal/markup"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 	"loregate/internal/store/words"
 )
 
@@ -310,7 +310,7 @@ func TestHiddenLeavesNoTrace(t *testing.T) {
 	}
 	ask := func(s *Store) (out []string) {
 		mustRead(t, s, func(r canon.Reader) error {
-			for i := range racing.Share(100, 5) {
+			for i := range raceenabled.Share(100, 5) {
 				for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord, canon.MatchPhrase} {
 					q := canon.SearchQuery{Q: p.words[i], Mode: mode}
 					if mode == canon.MatchSubstring {
@@ -345,7 +345,7 @@ func TestHiddenLeavesNoTrace(t *testing.T) {
 		}
 		hits += strings.Count(a[i], `"Score"`)
 	}
-	if hits < racing.Share(300, 5) {
+	if hits < raceenabled.Share(300, 5) {
 		t.Errorf("only %d hits: nothing was compared", hits)
 	}
 }
@@ -428,7 +428,7 @@ func TestHostileQueries(t *testing.T) {
 			putDoc(t, tx, c, "text \x00 of "+name)
 		}
 	})
-	big, long := strings.Repeat("x y", racing.Share(300_000, 10)), strings.Repeat("y", racing.Share(1<<20, 10))
+	big, long := strings.Repeat("x y", raceenabled.Share(300_000, 10)), strings.Repeat("y", raceenabled.Share(1<<20, 10))
 	for _, q := range []string{"", "\"", "\x00", "*", "a*b*", "NEAR(", "name:x", "^x", "{body}:x", "x AND", "👍", "\ue000", "\xff\xfe", big, long} {
 		for _, mode := range []canon.MatchMode{canon.MatchSubstring, canon.MatchWord, canon.MatchPhrase} {
 			mustRead(t, s, func(r canon.Reader) error {

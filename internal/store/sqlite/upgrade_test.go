@@ -215,7 +215,7 @@ func TestAnUpgradeKnowsFormerKeys(t *testing.T) {
 	wantFormer := func(s *Store) {
 		t.Helper()
 		if err := s.Read(t.Context(), func(r canon.Reader) error {
-			found, err := r.FindCards(t.Context(), canon.Sight{World: testWorld, View: access.View{Level: access.LevelUser}}, canon.CardQuery{OldKey: "mill"})
+			found, err := r.FindCards(t.Context(), canon.Visibility{World: testWorld, View: access.View{Level: access.LevelUser}}, canon.CardQuery{OldKey: "mill"})
 			if err == nil && (len(found) != 1 || found[0].Name != "Bakery") {
 				t.Errorf("the card that was Mill is %v", found)
 			}

@@ -12,7 +12,7 @@ import (
 var everything = canon.Page{Limit: 1 << 30}
 
 // sight is the first world through a view.
-func sight(v access.View) canon.Sight { return canon.Sight{World: WorldID(1), View: v} }
+func sight(v access.View) canon.Visibility { return canon.Visibility{World: WorldID(1), View: v} }
 
 // Writer is a Tx that fails the test at any error.
 type Writer struct {
@@ -110,7 +110,7 @@ func (w Writer) Append(s canon.StreamID) canon.StoredCommit {
 type eye struct {
 	t testing.TB
 	r canon.Reader
-	s canon.Sight
+	s canon.Visibility
 }
 
 func (e eye) ctx() context.Context { return e.t.Context() }

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/access"
 	"loregate/internal/canon"
 	"loregate/internal/markup"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // testInterference fills two stores with what a view sees alike, and with what it does not
@@ -31,7 +31,7 @@ func testInterference(t *testing.T, open func(*testing.T) canon.Store) {
 		{"nobody against all", AsNobody, nil, []access.Label{Open, GM, Admin, GMAlice}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if racing.Detected && test.again {
+			if raceenabled.Detected && test.again {
 				t.Skip("a case like it runs under the race detector")
 			}
 			alone, beside := open(t), open(t)

@@ -161,8 +161,8 @@ var modelLabels = []access.Label{Open, Open, Open, GM, GM, GMAlice, Admin, Admin
 
 func (m *model) label() access.Label { return one(m, modelLabels...) }
 
-func (m *model) sight() canon.Sight {
-	return canon.Sight{World: m.world(), View: access.View{
+func (m *model) sight() canon.Visibility {
+	return canon.Visibility{World: m.world(), View: access.View{
 		Level:   one(m, access.LevelNone, access.LevelUser, access.LevelUser, access.LevelGM, access.LevelGM, access.LevelAdmin, access.LevelAll),
 		Subject: one(m, access.Subject(""), "", "alice", "bob"),
 		Ceiling: one(m, access.LevelNone, access.LevelNone, access.LevelNone, access.LevelUser, access.LevelGM),
@@ -190,7 +190,7 @@ func (m *model) text(most int) string {
 // living gives the living cards of a world, by key.
 func (m *model) living(w access.WorldID) (cards []canon.Card) {
 	m.read(func(r canon.Reader) (err error) {
-		cards, _, err = r.Cards(m.t.Context(), canon.Sight{World: w, View: AsAll}, canon.Filter{}, everything)
+		cards, _, err = r.Cards(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.Filter{}, everything)
 		return err
 	})
 	return cards
@@ -199,7 +199,7 @@ func (m *model) living(w access.WorldID) (cards []canon.Card) {
 // below gives the living descendants of a card, parents first.
 func (m *model) below(c canon.Card) (cards []canon.Card) {
 	m.read(func(r canon.Reader) (err error) {
-		cards, _, err = r.Descendants(m.t.Context(), canon.Sight{World: c.World, View: AsAll}, c.ID, 1<<20, everything)
+		cards, _, err = r.Descendants(m.t.Context(), canon.Visibility{World: c.World, View: AsAll}, c.ID, 1<<20, everything)
 		return err
 	})
 	return cards

@@ -82,7 +82,7 @@ func (m *model) filter() canon.Filter {
 
 // opened gives the cards of a query, and of each its body and the number of its children: in the
 // same sight, and as all players see them.
-func opened(ctx context.Context, r canon.Reader, s canon.Sight, q canon.CardQuery) (any, error) {
+func opened(ctx context.Context, r canon.Reader, s canon.Visibility, q canon.CardQuery) (any, error) {
 	all, err := r.FindCards(ctx, s, q)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func opened(ctx context.Context, r canon.Reader, s canon.Sight, q canon.CardQuer
 			return nil, err
 		}
 		found = append(found, string(body))
-		for _, sight := range []canon.Sight{s, {World: s.World, View: access.View{Level: access.LevelUser}}} {
+		for _, sight := range []canon.Visibility{s, {World: s.World, View: access.View{Level: access.LevelUser}}} {
 			_, total, err := r.Descendants(ctx, sight, c.ID, 1, canon.Page{})
 			if err != nil {
 				return nil, err
@@ -105,7 +105,7 @@ func opened(ctx context.Context, r canon.Reader, s canon.Sight, q canon.CardQuer
 	return found, nil
 }
 
-func (m *model) cardsAsked(s canon.Sight) (string, asked) {
+func (m *model) cardsAsked(s canon.Visibility) (string, asked) {
 	ctx, p, id, key := m.t.Context(), m.page(), m.card(), markup.KeyOf(m.name())
 	cards := func(all []canon.Card, total canon.Total, err error) (any, error) { return both{rows(all), total}, err }
 	switch m.rng.IntN(12) {
@@ -166,7 +166,7 @@ func (m *model) cardsAsked(s canon.Sight) (string, asked) {
 	}
 }
 
-func (m *model) rowsAsked(s canon.Sight) (string, asked) {
+func (m *model) rowsAsked(s canon.Visibility) (string, asked) {
 	ctx, p, id := m.t.Context(), m.page(), m.card()
 	switch m.rng.IntN(12) {
 	case 10:
@@ -285,7 +285,7 @@ func (m *model) rowsAsked(s canon.Sight) (string, asked) {
 	}
 }
 
-func (m *model) othersAsked(s canon.Sight) (string, asked) {
+func (m *model) othersAsked(s canon.Visibility) (string, asked) {
 	ctx, p := m.t.Context(), m.page()
 	switch m.rng.IntN(6) {
 	case 0:
@@ -339,7 +339,7 @@ func (m *model) othersAsked(s canon.Sight) (string, asked) {
 }
 
 // strays are the near names that break a rule: none should.
-func (m *model) strays(r canon.Reader, s canon.Sight, name string) (out []string, err error) {
+func (m *model) strays(r canon.Reader, s canon.Visibility, name string) (out []string, err error) {
 	near, err := r.NearNames(m.t.Context(), s, name, 5)
 	if err != nil {
 		return nil, err
@@ -354,7 +354,7 @@ func (m *model) strays(r canon.Reader, s canon.Sight, name string) (out []string
 }
 
 // askSearch compares what two searches find, and each one's own order with the rules.
-func (m *model) askSearch(s canon.Sight) {
+func (m *model) askSearch(s canon.Visibility) {
 	q := canon.SearchQuery{Mode: one(m, word, part, phrase, stem), InName: m.chance(60), InContent: m.chance(70), InFields: m.chance(30), CaseSensitive: m.chance(15), Language: one(m, "en", "de", "")}
 	for i := range 1 + m.rng.IntN(3) {
 		if i > 0 {
@@ -438,7 +438,7 @@ func ranks(q canon.SearchQuery) bool {
 }
 
 // disorder says how a result breaks the rules of its order, or "".
-func disorder(s canon.Sight, q canon.SearchQuery, res canon.SearchResult) string {
+func disorder(s canon.Visibility, q canon.SearchQuery, res canon.SearchResult) string {
 	named := func(h canon.Hit) bool { return s.View.Level < h.Card.Label.Level }
 	for i, h := range res.Hits {
 		scored := ranks(q) && res.Ranked && !named(h)

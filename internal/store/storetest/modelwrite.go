@@ -164,11 +164,11 @@ func (m *model) restore(w access.WorldID) []change {
 	var family []canon.Card
 	alive := map[canon.CardID]canon.Card{{}: {}}
 	m.read(func(r canon.Reader) error {
-		roots, _, err := r.Trash(m.t.Context(), canon.Sight{World: w, View: AsAll}, everything)
+		roots, _, err := r.Trash(m.t.Context(), canon.Visibility{World: w, View: AsAll}, everything)
 		if err != nil || len(roots) == 0 {
 			return err
 		}
-		family, err = r.FindCards(m.t.Context(), canon.Sight{World: w, View: AsAll}, canon.CardQuery{TrashRoot: one(m, roots...).ID})
+		family, err = r.FindCards(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.CardQuery{TrashRoot: one(m, roots...).ID})
 		return err
 	})
 	for _, l := range m.living(w) {
@@ -214,7 +214,7 @@ func (m *model) link(w access.WorldID, living []canon.Card) []change {
 		Attrs: one(m, nil, json.RawMessage(`{"a":"<"}`), json.RawMessage(fmt.Sprintf(`{"clock":%d,"n":%d}`, m.seq%50, m.rng.IntN(9)-4))), Label: m.label(), Since: m.seq, At: Time(int(m.seq))}
 	var current []canon.Link
 	m.read(func(r canon.Reader) (err error) {
-		current, _, err = r.Links(m.t.Context(), canon.Sight{World: w, View: AsAll}, canon.LinkQuery{Page: everything})
+		current, _, err = r.Links(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.LinkQuery{Page: everything})
 		return err
 	})
 	put := func(tx canon.Tx) error { return tx.PutLink(m.t.Context(), l) }
@@ -236,7 +236,7 @@ func (m *model) layer(w access.WorldID, living []canon.Card) []change {
 	put := func(tx canon.Tx) error { return tx.PutLayer(m.t.Context(), l) }
 	var current []canon.Layer
 	m.read(func(r canon.Reader) (err error) {
-		current, err = r.Layers(m.t.Context(), canon.Sight{World: w, View: AsAll}, canon.LayerQuery{Card: one(m, living...).ID})
+		current, err = r.Layers(m.t.Context(), canon.Visibility{World: w, View: AsAll}, canon.LayerQuery{Card: one(m, living...).ID})
 		return err
 	})
 	if len(current) == 0 || m.chance(50) {

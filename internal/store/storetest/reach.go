@@ -55,7 +55,7 @@ func testReach(t *testing.T, open func(*testing.T) canon.Store) {
 		{"a limit where the steps end", AsUser, canon.ReachQuery{Depth: 1, Limit: 3}, "A:0 B:1 M:1 [1 4 12]"},
 		{"as of a commit", AsUser, canon.ReachQuery{Depth: 2, AsOf: 3}, "A:0 B:1 M:1 Behind:2 C:2 [1 2 4 5 12 13]"},
 		{"as of its beginning", AsUser, canon.ReachQuery{Depth: 2, AsOf: 1, Kinds: []string{"exit"}}, "A:0 M:1 C:2 [1 2 12]"},
-		{"the cards alone", AsUser, canon.ReachQuery{Depth: 1, Bare: true}, "A:0 B:1 M:1 []"},
+		{"the cards alone", AsUser, canon.ReachQuery{Depth: 1, CardsOnly: true}, "A:0 B:1 M:1 []"},
 		{"from what is hidden", AsUser, canon.ReachQuery{From: CardID(6), Depth: 2}, "[]"},
 		{"from what is in the trash", AsAdmin, canon.ReachQuery{From: CardID(7), Depth: 2}, "[]"},
 		{"from nothing", AsUser, canon.ReachQuery{From: CardID(99), Depth: 2}, "[]"},

@@ -9,7 +9,7 @@ import (
 
 	"loregate/internal/access"
 	"loregate/internal/canon"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 func testNames(t *testing.T, open func(*testing.T) canon.Store) {
@@ -95,7 +95,7 @@ func testSearch(t *testing.T, open func(*testing.T) canon.Store) {
 	t.Run("seen by being named", func(t *testing.T) { testNamedLast(t, open(t)) })
 	t.Run("index", func(t *testing.T) { testReindex(t, open(t)) })
 	t.Run("above the cap", func(t *testing.T) {
-		if testing.Short() || racing.Detected {
+		if testing.Short() || raceenabled.Detected {
 			t.Skip("writes 10,000 cards, one after the other")
 		}
 		testAboveCap(t, open(t))

@@ -397,7 +397,7 @@ func testOtherWorld(t *testing.T, s canon.Store) {
 	write(t, s, func(tx Writer) { tx.PutWorld(World(2)) })
 	err := s.Read(t.Context(), func(r canon.Reader) error {
 		for _, q := range slices.Concat(cardQuestions, rowQuestions) {
-			got, total := q.ask(eye{t, r, canon.Sight{World: WorldID(2), View: AsAll}})
+			got, total := q.ask(eye{t, r, canon.Visibility{World: WorldID(2), View: AsAll}})
 			if len(got) > 0 || total != uncounted && total != (canon.Total{}) {
 				t.Errorf("%s: the other world finds %s, %+v", q.name, texts(got), total)
 			}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"loregate/internal/canon"
-	"loregate/internal/racing"
+	"loregate/internal/raceenabled"
 )
 
 // modelSteps is how many steps of random work Run compares; STORE_STEPS overrides it.
@@ -58,7 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) canon.Store) {
 }
 
 func testModel(t *testing.T, open func(*testing.T) canon.Store) {
-	steps := racing.Share(modelSteps, 8)
+	steps := raceenabled.Share(modelSteps, 8)
 	if s := os.Getenv("STORE_STEPS"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil {

@@ -1,0 +1,414 @@
+package canon
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/fault"
+	"loregate/internal/markup"
+)
+
+// Snapshot is one snapshot of a world through one view. Every method shows only what the
+// view sees; what is hidden and what is absent answer alike.
+type Snapshot struct {
+	canon *Canon
+	r     Reader
+	grant access.Grant
+	sight Visibility
+	world World
+	last  *last
+
+	prefetch bool // see Prefetching
+}
+
+// last is the head of the world's stream, read when a look of the snapshot first asks for
+// it. An error ends the look.
+type last struct {
+	known bool
+	head  Head
+	err   error
+}
+
+// World is the world looked at.
+func (l *Snapshot) World() World { return l.world }
+
+// Grant is the grant looked through.
+func (l *Snapshot) Grant() access.Grant { return l.grant }
+
+// View is what the look shows.
+func (l *Snapshot) View() access.View { return l.sight.View }
+
+// As is the same snapshot through the view of a lower audience.
+func (l *Snapshot) As(level access.Level) *Snapshot {
+	c := *l
+	c.grant = l.grant.As(level)
+	c.sight.View = c.grant.View()
+	return &c
+}
+
+// AsAnyPlayer is the same snapshot as every player sees it, without the things that are
+// open to somebody by name.
+func (l *Snapshot) AsAnyPlayer() *Snapshot {
+	c := *l
+	c.grant = l.grant.AsPlayer("")
+	c.sight.View = c.grant.View()
+	return &c
+}
+
+// Prefetching is the same snapshot for a caller who reads the content of the card that it looks
+// up by name or id, and counts its children: the store reads all three at once.
+func (l *Snapshot) Prefetching() *Snapshot {
+	c := *l
+	c.prefetch = true
+	return &c
+}
+
+// NameLevel is the level that the world's name rules give a name, whether or not
+// anything bears it.
+func (l *Snapshot) NameLevel(name string) access.Level {
+	if strings.HasPrefix(name, "~") || strings.HasPrefix(name, ":") {
+		return access.LevelUser
+	}
+	return l.world.Settings.nameLevel(markup.KeyOf(name))
+}
+
+// nameLevel is LevelGM where a part of the key is one of the world's GM parts.
+func (s Settings) nameLevel(key markup.Key) access.Level {
+	for part := range strings.SplitSeq(string(key), "+") {
+		if s.gmPart(part) {
+			return access.LevelGM
+		}
+	}
+	return access.LevelUser
+}
+
+func (s Settings) gmPart(key string) bool { return slices.Contains(s.gmParts(), key) }
+
+// defaultGMParts are the keys of the parts that make a card GM where nothing is configured.
+var defaultGMParts = []string{"gm", "ai"}
+
+// gmParts are the keys in force.
+func (s Settings) gmParts() []string {
+	if s.GMParts == nil {
+		return defaultGMParts
+	}
+	keys := make([]string, len(s.GMParts))
+	for i, p := range s.GMParts {
+		keys[i] = markup.PartKey(p)
+	}
+	return keys
+}
+
+// Find resolves a name argument: "~ID", ":codename" or a name, which means the
+// lowest-labelled card in sight that bears it. Its error is fault.NotFound, with near
+// names in sight.
+func (l *Snapshot) Find(ctx context.Context, name string) (Card, error) {
+	card, ok, err := l.find(ctx, name)
+	if err != nil {
+		return Card{}, err
+	}
+	if !ok {
+		return Card{}, l.absent(ctx, name)
+	}
+	return card, nil
+}
+
+// Exists is Find for those who can go on without.
+func (l *Snapshot) Exists(ctx context.Context, name string) (Card, bool, error) {
+	return l.find(ctx, name)
+}
+
+func (l *Snapshot) find(ctx context.Context, name string) (Card, bool, error) {
+	switch {
+	case strings.HasPrefix(name, "~"):
+		id, err := uuid.Parse(strings.TrimSpace(name[1:]))
+		if err != nil {
+			return Card{}, false, nil
+		}
+		return l.ByID(ctx, CardID(id))
+	case strings.HasPrefix(name, ":"):
+		return First(l.r.FindCards(ctx, l.sight, CardQuery{Codename: strings.TrimSpace(name[1:])}))
+	}
+	return l.ByKey(ctx, markup.KeyOf(name))
+}
+
+// ByID finds a living card by its id.
+func (l *Snapshot) ByID(ctx context.Context, id CardID) (Card, bool, error) {
+	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id, Prefetch: l.prefetch}))
+	if err != nil || !ok || card.Trashed() {
+		return Card{}, false, err
+	}
+	return card, true, nil
+}
+
+// Trashed finds a card in the trash by its id, for those who see the trash.
+func (l *Snapshot) Trashed(ctx context.Context, id CardID) (Card, bool, error) {
+	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{ID: id}))
+	if err != nil || !ok || !card.Trashed() {
+		return Card{}, false, err
+	}
+	return card, true, nil
+}
+
+// ByKey finds the card that a key means in sight.
+func (l *Snapshot) ByKey(ctx context.Context, key markup.Key) (Card, bool, error) {
+	return First(l.Homonyms(ctx, key))
+}
+
+// Homonyms are all cards in sight that bear a card's key, lowest label first.
+func (l *Snapshot) Homonyms(ctx context.Context, key markup.Key) ([]Card, error) {
+	return l.r.FindCards(ctx, l.sight, CardQuery{Key: key, Prefetch: l.prefetch})
+}
+
+// absent is the one answer for what is not there or not in sight.
+func (l *Snapshot) absent(ctx context.Context, name string) error {
+	e := fault.New(fault.NotFound, "there is no card %q; check the name, or look for it with search_cards", markup.Clean(clip(name, 255)))
+	if near, err := l.r.NearNames(ctx, l.sight, clip(name, 255), 3); err == nil && len(near) > 0 {
+		return e.With("did_you_mean", near)
+	}
+	return e
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n])
+}
+
+// Renamed finds the card that a name meant before it, or one of its ancestors, was
+// renamed.
+func (l *Snapshot) Renamed(ctx context.Context, name string) (Card, bool, error) {
+	return l.renamed(ctx, markup.KeyOf(name), 8)
+}
+
+func (l *Snapshot) renamed(ctx context.Context, key markup.Key, hops int) (Card, bool, error) {
+	card, ok, err := First(l.r.FindCards(ctx, l.sight, CardQuery{OldKey: key}))
+	if err != nil || ok {
+		return card, ok, err
+	}
+	left := key.Left()
+	if left == "" || hops == 0 {
+		return Card{}, false, nil
+	}
+	parent, ok, err := l.renamed(ctx, left, hops-1)
+	if err != nil || !ok {
+		return Card{}, false, err
+	}
+	return l.ByKey(ctx, parent.Key+"+"+key[len(left)+1:])
+}
+
+// Content gives a card's content.
+func (l *Snapshot) Content(ctx context.Context, c Card) (string, error) {
+	return l.Body(ctx, c.Content)
+}
+
+// Body gives stored text by its hash, which the caller has from a card or version in
+// sight. An erased body reads as "".
+func (l *Snapshot) Body(ctx context.Context, h Hash) (string, error) {
+	b, err := l.Bytes(ctx, h)
+	return string(b), err
+}
+
+// Bytes is Body for what is not text.
+func (l *Snapshot) Bytes(ctx context.Context, h Hash) ([]byte, error) {
+	if h == (Hash{}) {
+		return nil, nil
+	}
+	b, _, err := l.r.Body(ctx, l.sight.World, h)
+	return b, err
+}
+
+// Cards lists living cards.
+func (l *Snapshot) Cards(ctx context.Context, f Filter, p Page) ([]Card, Total, error) {
+	return l.r.Cards(ctx, l.sight, f, p)
+}
+
+// recentCards is how many cards Recent looks at.
+const recentCards = 100
+
+// Recent gives the cards that changed last, latest first: a fixed number of them, whatever
+// they are, so that it takes no longer on a large world.
+func (l *Snapshot) Recent(ctx context.Context) ([]Card, error) {
+	cards, _, err := l.Cards(ctx, Filter{Sort: SortUpdated}, Page{Limit: recentCards})
+	return cards, err
+}
+
+// ByIDs gives living cards in the order of ids; absent ones are left out.
+func (l *Snapshot) ByIDs(ctx context.Context, ids []CardID) ([]Card, error) {
+	return l.r.FindCards(ctx, l.sight, CardQuery{IDs: ids})
+}
+
+// ByAlias gives the cards that have an alias, lowest label first.
+func (l *Snapshot) ByAlias(ctx context.Context, text string) ([]Card, error) {
+	return l.r.FindCards(ctx, l.sight, CardQuery{Alias: markup.KeyOf(text)})
+}
+
+// NearCards gives up to n cards whose name or alias resembles a text, best first.
+func (l *Snapshot) NearCards(ctx context.Context, text string, f Filter, n int) ([]Hit, error) {
+	return l.r.NearCards(ctx, l.sight, text, f, n)
+}
+
+// Descendants lists cards below a card; depth 1 is its children.
+func (l *Snapshot) Descendants(ctx context.Context, id CardID, depth int, p Page) ([]Card, Total, error) {
+	return l.r.Descendants(ctx, l.sight, id, depth, p)
+}
+
+// Search is a full-text search. Stems are of the world's language.
+func (l *Snapshot) Search(ctx context.Context, q SearchQuery, p Page) (SearchResult, error) {
+	q.Language = l.World().Settings.Language()
+	return l.r.Search(ctx, l.sight, q, p)
+}
+
+// Near gives names in sight that resemble a name.
+func (l *Snapshot) Near(ctx context.Context, name string, n int) ([]string, error) {
+	return l.r.NearNames(ctx, l.sight, name, n)
+}
+
+// TypeUse counts living cards in sight by the key of their type.
+func (l *Snapshot) TypeUse(ctx context.Context) (map[string]int, error) {
+	return l.r.TypeUse(ctx, l.sight)
+}
+
+// Complete gives names in sight that begin with a text.
+func (l *Snapshot) Complete(ctx context.Context, prefix string, n int) ([]string, error) {
+	return l.r.CompleteNames(ctx, l.sight, prefix, n)
+}
+
+// Trash lists what is in the trash, latest first.
+func (l *Snapshot) Trash(ctx context.Context, p Page) ([]Card, Total, error) {
+	return l.r.Trash(ctx, l.sight, p)
+}
+
+// TrashedWith lists what went to the trash with a card, itself first.
+func (l *Snapshot) TrashedWith(ctx context.Context, root CardID) ([]Card, error) {
+	return l.r.FindCards(ctx, l.sight, CardQuery{TrashRoot: root})
+}
+
+// Versions lists a card's versions in sight, latest first.
+func (l *Snapshot) Versions(ctx context.Context, id CardID, p Page) ([]Version, Total, error) {
+	return l.r.Versions(ctx, l.sight, id, p)
+}
+
+// VersionOf finds a card's version by the number that the view is shown.
+func (l *Snapshot) VersionOf(ctx context.Context, c Card, n uint32) (Version, error) {
+	v, ok, err := l.r.VersionByCount(ctx, l.sight, c.ID, n)
+	if err != nil {
+		return Version{}, err
+	}
+	if !ok {
+		return Version{}, fault.New(fault.NotFound, "%q has no version %d; list its versions with get_card_history", c.Name, n)
+	}
+	return v, nil
+}
+
+// Number is the version number that the view is shown of a version.
+func (l *Snapshot) Number(c Card, v Version) uint32 {
+	return v.Counts.For(max(l.sight.View.Level, levelShown(c, l.sight.View)))
+}
+
+// Feed lists changes in sight, latest first.
+func (l *Snapshot) Feed(ctx context.Context, q FeedQuery) ([]Version, Total, error) {
+	return l.r.Feed(ctx, l.sight, q)
+}
+
+// Refs lists references whose source is in sight.
+func (l *Snapshot) Refs(ctx context.Context, q RefQuery) ([]RefRow, Total, error) {
+	return l.r.Refs(ctx, l.sight, q)
+}
+
+// Wanted lists link targets that are not there in sight, most wanted first.
+func (l *Snapshot) Wanted(ctx context.Context, p Page) ([]Wanted, Total, error) {
+	return l.r.Wanted(ctx, l.sight, p)
+}
+
+// Tags counts tags in sight.
+func (l *Snapshot) Tags(ctx context.Context, prefix string, p Page) ([]TagCount, Total, error) {
+	return l.r.Tags(ctx, l.sight, prefix, p)
+}
+
+// Links lists links in sight.
+func (l *Snapshot) Links(ctx context.Context, q LinkQuery) ([]Link, Total, error) {
+	return l.r.Links(ctx, l.sight, q)
+}
+
+// LinkByID finds a current link in sight, between cards that are.
+func (l *Snapshot) LinkByID(ctx context.Context, id LinkID) (Link, bool, error) {
+	return findLink(ctx, l.r, l.sight, id)
+}
+
+// findLink finds a current link in a sight.
+func findLink(ctx context.Context, r Reader, s Visibility, id LinkID) (Link, bool, error) {
+	links, _, err := r.Links(ctx, s, LinkQuery{IDs: []LinkID{id}, Page: Page{Limit: 1, Uncounted: true}})
+	return First(links, err)
+}
+
+// Reach finds what can be reached from a card along links.
+func (l *Snapshot) Reach(ctx context.Context, q ReachQuery) (Reached, error) {
+	return l.r.Reach(ctx, l.sight, q)
+}
+
+// LinkMax gives the greatest integer attribute of current links of a kind.
+func (l *Snapshot) LinkMax(ctx context.Context, kind, attr string) (int64, bool, error) {
+	return l.r.LinkMax(ctx, l.sight, kind, attr)
+}
+
+// Layers lists layers of a card in sight.
+func (l *Snapshot) Layers(ctx context.Context, q LayerQuery) ([]Layer, error) {
+	return l.r.Layers(ctx, l.sight, q)
+}
+
+// Members lists the world's members, to those who administer it.
+func (l *Snapshot) Members(ctx context.Context) ([]Member, error) {
+	if l.grant.Role() < access.RoleAdmin {
+		return nil, fault.New(fault.Denied, "members are for the world's admin").With("required_role", "admin")
+	}
+	return l.r.Members(ctx, MemberQuery{World: l.sight.World})
+}
+
+// Clock is the time that commits made now would bear.
+func (l *Snapshot) Clock() time.Time { return l.canon.time() }
+
+// Now is the number of the last commit to the world in this snapshot; see Seq for whom
+// it may be shown.
+func (l *Snapshot) Now() Seq { return l.head().Seq }
+
+// Head is the end of the world's stream in this snapshot, for those who keep what they
+// computed from the stream. It is false where nothing may be kept: inside a writer's
+// transaction, which may yet be undone, and where the head could not be read.
+func (l *Snapshot) Head() (Head, bool) {
+	if _, writes := l.r.(Tx); writes {
+		return Head{}, false
+	}
+	h := l.head()
+	return h, h.Seq > 0
+}
+
+func (l *Snapshot) head() Head {
+	if !l.last.known {
+		l.last.head, l.last.err = l.r.Head(context.Background(), WorldStream(l.world.ID))
+		l.last.known = true
+	}
+	return l.last.head
+}
+
+// SeqAt is the commit that the world stood at, at a time; 0 is before the first.
+func (l *Snapshot) SeqAt(ctx context.Context, at time.Time) (Seq, error) {
+	return l.r.SeqAt(ctx, l.world.ID, at)
+}
+
+// CardAt finds the version of a living card that was current just after a commit.
+func (l *Snapshot) CardAt(ctx context.Context, id CardID, at Seq) (Version, bool, error) {
+	return First(l.CardsAt(ctx, []CardID{id}, at))
+}
+
+// CardsAt is CardAt of several cards, in their order; absent ones are left out.
+func (l *Snapshot) CardsAt(ctx context.Context, ids []CardID, at Seq) ([]Version, error) {
+	return l.r.CardsAt(ctx, l.sight, ids, at)
+}

@@ -1,0 +1,116 @@
+package loadtest
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// ServerCPU is the processor time of the servers' processes while the load ran.
+type ServerCPU struct {
+	User    float64 `json:"user_seconds"`
+	System  float64 `json:"system_seconds"`
+	PerCall float64 `json:"us_per_call"` // of the calls that were answered well
+}
+
+// cpuTime is how long a process has had a processor.
+type cpuTime struct{ user, system time.Duration }
+
+// process is a process of this machine. began tells it from a later one of the same pid.
+type process struct {
+	pid   int
+	began string
+}
+
+// ProcessTime is how long a process of this machine has had a processor, in steps of 10 ms. It
+// is false where there is no such process, or the system does not tell.
+func ProcessTime(pid int) (took time.Duration, ok bool) {
+	c, _, ok := processTime(pid)
+	return c.user + c.system, ok
+}
+
+// cpuMeter measures processes from when it was made.
+type cpuMeter struct {
+	began []cpuTime
+	of    []process
+}
+
+// meterServers begins to measure the processes that listen at the servers' addresses. It
+// gives nil where one of them cannot be found: it is on another machine, or another user's.
+func meterServers(urls []string) *cpuMeter {
+	var m cpuMeter
+	for _, u := range urls {
+		p, ok := serverAt(u)
+		if !ok {
+			return nil
+		}
+		if slices.Contains(m.of, p) {
+			continue // one that listens at several addresses
+		}
+		c, _, ok := processTime(p.pid)
+		if !ok {
+			return nil
+		}
+		m.began, m.of = append(m.began, c), append(m.of, p)
+	}
+	return &m
+}
+
+// serverAt finds the process that listens at the address of a URL, which names loopback.
+func serverAt(address string) (process, bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return process{}, false
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil {
+		return process{}, false
+	}
+	ips, err := net.LookupIP(u.Hostname())
+	if err != nil {
+		return process{}, false
+	}
+	for _, ip := range ips {
+		if at, ok := netip.AddrFromSlice(ip); ok && ip.IsLoopback() {
+			if p, found := serverProcess(netip.AddrPortFrom(at.Unmap(), uint16(port))); found {
+				return p, true
+			}
+		}
+	}
+	return process{}, false
+}
+
+// read gives what the processes took, or nil where one of them has ended.
+func (m *cpuMeter) read(calls int64) *ServerCPU {
+	if m == nil {
+		return nil
+	}
+	var took cpuTime
+	for i, p := range m.of {
+		c, now, ok := processTime(p.pid)
+		if !ok || now != p {
+			return nil
+		}
+		took.user, took.system = took.user+c.user-m.began[i].user, took.system+c.system-m.began[i].system
+	}
+	return &ServerCPU{User: took.user.Seconds(), System: took.system.Seconds(), PerCall: float64((took.user + took.system).Microseconds()) / float64(max(calls, 1))}
+}
+
+// cell is the figure as a table has it.
+func (c *ServerCPU) cell() string {
+	if c == nil {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.0f", c.PerCall)
+}
+
+func (c *ServerCPU) line() string {
+	if c == nil {
+		return "server CPU: n/a; its process is not on this machine, or not to be seen by this user, or it was restarted"
+	}
+	return fmt.Sprintf("server CPU: %.0f µs a call (user %.2f s, system %.2f s)", c.PerCall, c.User, c.System)
+}

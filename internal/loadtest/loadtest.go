@@ -1,0 +1,185 @@
+// Package loadtest puts a running server under a mixed load, as its clients would, and says
+// how it did: reads, searches, writes, proposals, and notices of what changed.
+//
+// Its invariants: what it asks follows from the seed; it writes only below one card of one
+// world, which it names before it begins; it ends by itself, after a time or a number of
+// calls. Every write bears an idempotency key, so that one whose answer was lost is asked
+// again, on another server where there is one, and happens once.
+//
+// It knows no part of the product: it speaks REST, and MCP for notices.
+package loadtest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind is what a call is.
+type Kind string
+
+// The kinds. Notice is the way from an acknowledged write to the subscriber that is told.
+const (
+	Read    Kind = "read"
+	Search  Kind = "search"
+	Write   Kind = "write"
+	Propose Kind = "propose"
+	Notice  Kind = "notice"
+)
+
+// DefaultMix is of a hundred calls how many are of which kind.
+var DefaultMix = map[Kind]int{Read: 62, Search: 20, Write: 16, Propose: 2}
+
+// Config says what is driven, and how much. URLs, Key and World are needed; other zero
+// fields take their defaults.
+type Config struct {
+	URLs     []string      // of servers on one store, such as http://127.0.0.1:8420
+	Key      string        // API key
+	Role     string        // to act in; default gm, or admin where the cards are to be cleaned up
+	World    string        // that is written to, by slug
+	Seed     uint64        // of all that is asked; default 1
+	Cards    int           // written before the load begins; default 200
+	Clients  int           // calls under way at most; default 8
+	Rate     float64       // calls a second, all clients together; 0: as fast as answers come
+	Duration time.Duration // default 30 s
+	Calls    int           // ends earlier after so many; 0: none
+	Mix      map[Kind]int  // weights; nil is DefaultMix
+	Watchers int           // subscribers; default 0
+	Keep     bool          // leave the cards in the world
+	Strange  bool          // servers on other machines are meant
+
+	Say func(format string, args ...any) // what it is about to do, for people; nil: nobody
+}
+
+// The bounds of a run.
+const (
+	MaxClients  = 1024
+	MaxDuration = time.Hour
+	MaxCards    = 1_000_000
+)
+
+func (c Config) prepared() (Config, error) {
+	c.Seed, c.Cards, c.Clients = or(c.Seed, 1), or(c.Cards, 200), or(c.Clients, 8)
+	c.Duration = or(c.Duration, 30*time.Second)
+	if c.Mix == nil {
+		c.Mix = DefaultMix
+	}
+	if c.Role == "" {
+		if c.Role = "gm"; !c.Keep {
+			c.Role = "admin"
+		}
+	}
+	if c.Say == nil {
+		c.Say = func(string, ...any) {}
+	}
+	return c, c.check()
+}
+
+func or[T comparable](v, fallback T) T {
+	var zero T
+	if v == zero {
+		return fallback
+	}
+	return v
+}
+
+func (c Config) check() error {
+	switch {
+	case len(c.URLs) == 0:
+		return fmt.Errorf("url: say which server; http://127.0.0.1:8420 is the usual one")
+	case c.Key == "":
+		return fmt.Errorf("key: an API key is needed; make one with loregate key create")
+	case c.World == "":
+		return fmt.Errorf("world: say which world may be written to, by its slug; one of its own is best: loregate world create bench")
+	case c.Clients < 1 || c.Clients > MaxClients:
+		return fmt.Errorf("clients: %d is not between 1 and %d", c.Clients, MaxClients)
+	case c.Duration < time.Second || c.Duration > MaxDuration:
+		return fmt.Errorf("duration: %s is not between 1s and %s", c.Duration, MaxDuration)
+	case c.Cards < 10 || c.Cards > MaxCards:
+		return fmt.Errorf("cards: %d is not between 10 and %d", c.Cards, MaxCards)
+	case c.Rate < 0 || c.Rate > 1e6:
+		return fmt.Errorf("rate: %v is not a number of calls a second", c.Rate)
+	case c.Calls < 0:
+		return fmt.Errorf("calls: %d is not a number of calls", c.Calls)
+	case c.Watchers < 0 || c.Watchers > MaxClients:
+		return fmt.Errorf("watchers: %d is not between 0 and %d", c.Watchers, MaxClients)
+	}
+	for _, u := range c.URLs {
+		if err := c.checkURL(u); err != nil {
+			return err
+		}
+	}
+	return checkMix(c.Mix)
+}
+
+func (c Config) checkURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") != "" || u.User != nil || u.RawQuery != "" {
+		return fmt.Errorf("url: %q is not the address of a server; write http://host:port", address)
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	if !c.Strange {
+		return fmt.Errorf("url: %s is another machine; say --other-machine where it is yours to put under load", u.Host)
+	}
+	if u.Scheme == "http" {
+		return fmt.Errorf("url: the key would travel in the clear to %s; use https", u.Host)
+	}
+	return nil
+}
+
+func checkMix(mix map[Kind]int) error {
+	sum := 0
+	for _, k := range slices.Sorted(maps.Keys(mix)) {
+		if _, known := DefaultMix[k]; !known {
+			return fmt.Errorf("mix: %q is none of read, search, write, propose", k)
+		}
+		if mix[k] < 0 || mix[k] > 1_000_000 {
+			return fmt.Errorf("mix: %s has the weight %d; use 0 to 1000000", k, mix[k])
+		}
+		sum += mix[k]
+	}
+	if sum == 0 {
+		return fmt.Errorf("mix: nothing has a weight")
+	}
+	return nil
+}
+
+// Run prepares the world, drives the servers, and cleans up. Its error says why it could
+// not begin, or why not clean up; calls that failed are in the report.
+func Run(ctx context.Context, c Config) (*Report, error) {
+	c, err := c.prepared()
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPlan(c.Seed, c.Cards, c.Mix)
+	if err != nil {
+		return nil, err
+	}
+	d := newDriver(c, p)
+	defer d.close()
+	if err := d.logIn(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.fill(ctx); err != nil {
+		return nil, fmt.Errorf("write the cards that the load is about: %w", err)
+	}
+	report, err := d.drive(ctx)
+	if err != nil || c.Keep {
+		return report, err
+	}
+	// Cleaning up is not given up with the run.
+	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+	defer cancel()
+	if err := d.clean(clean); err != nil {
+		return report, fmt.Errorf("put the cards into the trash: %w; they are below %s", err, p.root)
+	}
+	return report, nil
+}

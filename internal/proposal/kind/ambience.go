@@ -1,0 +1,72 @@
+package kind
+
+import (
+	"context"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+	"loregate/internal/proposal"
+)
+
+// ambience is the payload of propose-ambience.
+type ambience struct {
+	LocationID string `json:"locationId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the place."`
+	LayerType  string `json:"layerType" enum:"ambient,dynamic,weather,lighting" jsonschema:"What kind of layer it is."`
+	Text       string `json:"text" minlen:"1" maxlen:"4000" jsonschema:"The text, at most 180 characters."`
+	FromTick   *int64 `json:"fromTick,omitzero" min:"0" numeric:"string" jsonschema:"First tick that it is there at, in milliseconds of world time; from the beginning where it is not said."`
+	ToTick     *int64 `json:"toTick,omitzero" min:"0" numeric:"string" jsonschema:"Last tick; without end where it is not said."`
+
+	cfg Config
+}
+
+func ambienceKind(c Config) *proposal.Kind {
+	return proposal.DefineWith(proposal.Kind{
+		Name: "ambience", Version: 1, Purpose: proposal.ForAmbience, Policy: proposal.Auto, Tokens: 800, Refs: []string{"locationId"},
+		Tool: proposal.Tool{Name: "propose-ambience", ID: "WorldMutation-proposeAmbience", Title: "Propose ambience",
+			Doc: "Lay a short text over a place: what can be seen, heard or smelt there now. At most 180 characters, and nothing that the place does not have: " +
+				"no new exit, thing, arrival or death. Read get-location-context first, and send the contextRef of its answer.",
+			Examples: []op.Example{{Title: "Fog on a quay", Input: `{"locationId": "01900000-0000-7000-8000-000000000000", "layerType": "ambient", "text": "Fog takes the far bollards one by one."}`}}},
+		Fallbacks: []string{
+			"The place keeps its quiet.", "For a moment the light seems about to change; then it is as before.", "Nothing here has altered that you could name.",
+			"You thought you noticed something. Whatever it was, it has stopped.",
+		},
+	}, func(a ambience) proposal.Draft { a.cfg = c; return a })
+}
+
+func (a ambience) Scope() string     { return "loc:" + lower(a.LocationID) }
+func (a ambience) Player() string    { return "" }
+func (a ambience) Sanitized() string { return clean(a.Text) }
+func (a ambience) Texts() []proposal.Text {
+	return []proposal.Text{{Field: "text", Text: a.Text, Max: 180}}
+}
+
+func (a ambience) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
+	i := inspect(ctx, s)
+	if a.FromTick != nil && a.ToTick != nil && *a.ToTick < *a.FromTick {
+		i.add("toTick", "comes before fromTick")
+	}
+	if place, ok := i.card("locationId", a.LocationID, "place", typeLocation); ok {
+		i.claims("text", a.Text, a.cfg, place.ID)
+	}
+	return i.finding()
+}
+
+func (a ambience) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
+	place, err := cardID(a.LocationID)
+	if err != nil {
+		return canon.Event{}, err
+	}
+	layer := canon.Layer{Card: place, Kind: a.LayerType, Text: a.Sanitized(), Label: label}
+	if a.FromTick != nil {
+		layer.FromTick = *a.FromTick
+	}
+	if a.ToTick != nil {
+		layer.ToTick = *a.ToTick
+	}
+	id, err := p.Layer(layer)
+	if err != nil {
+		return canon.Event{}, err
+	}
+	return eventOf(a.cfg.Ambience, a.Scope(), label, map[string]any{"locationId": place, "layerType": a.LayerType, "layerId": id, "text": layer.Text})
+}

@@ -1,0 +1,71 @@
+package kind
+
+import (
+	"context"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+	"loregate/internal/proposal"
+)
+
+func lower(s string) string { return strings.ToLower(s) }
+
+// dialogue is the payload of propose-npc-dialogue.
+type dialogue struct {
+	NPCID     string `json:"npcId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of who speaks."`
+	PlayerID  string `json:"playerId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of the player who is spoken to."`
+	DraftText string `json:"draftText" minlen:"1" maxlen:"4000" jsonschema:"The line, at most 500 characters."`
+
+	cfg Config
+}
+
+func dialogueKind(c Config) *proposal.Kind {
+	return proposal.DefineWith(proposal.Kind{
+		Name: "npc_dialogue", Version: 1, Purpose: proposal.ForDialogue, Policy: proposal.Auto, Refs: []string{"npcId", "playerId"},
+		Tool: proposal.Tool{Name: "propose-npc-dialogue", ID: "WorldMutation-proposeNPCDialogue", Title: "Propose a line of dialogue",
+			Doc: "Have a character say a line to a player, at most 500 characters. Rumour may be told as rumour; a new exit, thing, arrival or death may not be claimed as fact. " +
+				"Read get-location-context or get-player-context first, and send the contextRef of its answer.",
+			Examples: []op.Example{{Title: "A greeting", Input: `{"npcId": "01900000-0000-7000-8000-000000000000", "playerId": "01900000-0000-7000-8000-000000000001", "draftText": "You're early. The tide isn't."}`}}},
+		Fallbacks: []string{
+			"They look at you as if about to speak, and think better of it.", "A shrug is all the answer you get.", "They have turned away before the words come.",
+			"Whatever they say is lost in the noise.",
+		},
+	}, func(d dialogue) proposal.Draft { d.cfg = c; return d })
+}
+
+func (d dialogue) Scope() string     { return "player:" + lower(d.PlayerID) + "/" + lower(d.NPCID) }
+func (d dialogue) Player() string    { return lower(d.PlayerID) }
+func (d dialogue) Sanitized() string { return clean(d.DraftText) }
+func (d dialogue) Texts() []proposal.Text {
+	return []proposal.Text{{Field: "draftText", Text: d.DraftText, Max: 500}}
+}
+
+func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
+	i := inspect(ctx, s)
+	npc, ok := i.card("npcId", d.NPCID, "character", speakers...)
+	player, known := i.card("playerId", d.PlayerID, "player", typePlayer)
+	if ok && unseen(npc.Label) {
+		i.add("npcId", "is a character that no player can see, so that nobody would hear the line; reveal it to the players first, or let somebody speak whom they see")
+	}
+	if known && unseen(player.Label) {
+		i.add("playerId", "is a player that is hidden, so that nobody would hear the line; reveal it first, or speak to another")
+	}
+	if ok {
+		place, _ := i.placeOf(npc.ID)
+		i.claims("draftText", d.DraftText, d.cfg, place)
+	}
+	return i.finding()
+}
+
+// unseen reports whether no player sees what bears a label. The author does, who has it in
+// sight.
+func unseen(l access.Label) bool { return l.Level > access.LevelUser && len(l.Subjects) == 0 }
+
+// Plan tells the line as an event of the player's: it changes nothing else.
+func (d dialogue) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
+	e, err := eventOf(d.cfg.Dialogue, "player:"+lower(d.PlayerID), label, map[string]any{"npcId": lower(d.NPCID), "playerId": lower(d.PlayerID), "text": d.Sanitized()})
+	e.Actor = canon.EventActor{Kind: "npc", ID: lower(d.NPCID)}
+	return e, err
+}

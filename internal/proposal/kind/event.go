@@ -1,0 +1,112 @@
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+	"loregate/internal/proposal"
+)
+
+// event is the payload of enqueue-world-event.
+type event struct {
+	Type    string         `json:"type" pattern:"^[A-Z][A-Za-z]*(\\.[A-Z][A-Za-z]*){1,3}$" maxlen:"100" jsonschema:"Type of the event, such as NPC.Tick."`
+	Payload map[string]any `json:"payload" jsonschema:"What happened."`
+	About   string         `json:"scope,omitzero" default:"global:world" pattern:"^(global:world|(loc|player):[0-9A-Za-z._-]{1,100})$" jsonschema:"What it happened to: loc:ID, player:ID or global:world. ID is an id or a codename."`
+
+	cfg Config
+}
+
+func eventKind(c Config) *proposal.Kind {
+	return proposal.DefineWith(proposal.Kind{
+		Name: "world_event", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Review, Event: true, Refs: []string{"scope", "payload.fromId", "payload.toId", "payload.locationId", "payload.playerId", "payload.npcId"},
+		Tool: proposal.Tool{Name: "enqueue-world-event", ID: "WorldMutation-enqueueWorldEvent", Title: "Propose an event",
+			Doc:      "Ask for an event of a known type to be recorded in the world, where its handlers take it up. A person decides.",
+			Examples: []op.Example{{Title: "Time passed for a character", Input: `{"type": "NPC.Tick", "payload": {"mood": "patient"}}`}}},
+		Fallbacks: []string{"If anything has happened, word of it has not come this far.", "It was only talk, it seems.", "The moment passes without leaving a mark."},
+	}, func(e event) proposal.Draft { e.cfg = c; return e })
+}
+
+func (e event) Scope() string {
+	kind, id, _ := strings.Cut(e.About, ":")
+	return kind + ":" + lower(id)
+}
+
+func (e event) Player() string {
+	if kind, id, _ := strings.Cut(e.Scope(), ":"); kind == "player" {
+		return id
+	}
+	return ""
+}
+
+func (e event) Texts() []proposal.Text {
+	b, err := json.Marshal(e.Payload)
+	if err != nil {
+		return nil
+	}
+	list := proposal.TextsOf("payload", b)
+	return slices.DeleteFunc(list, func(t proposal.Text) bool { return uuid.Validate(t.Text) == nil })
+}
+
+func (e event) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
+	i := inspect(ctx, s)
+	least, ok := e.cfg.EventType(e.Type)
+	switch {
+	case !ok:
+		i.add("type", "is not among the types of events that there are")
+	case least == access.RoleNone:
+		i.add("type", "follows from what happens and is never asked for")
+	case s.View().Level < least.Level():
+		i.add("type", "is for the role "+least.String()+" and up")
+	}
+	switch kind, id, _ := strings.Cut(e.About, ":"); kind {
+	case "loc":
+		i.card("scope", id, "place", typeLocation)
+	case "player":
+		i.card("scope", id, "player", typePlayer)
+	}
+	e.references(i)
+	if e.Type == e.cfg.ExitCreated {
+		e.exit(i)
+	}
+	return i.finding()
+}
+
+// references looks up every id of the payload: the values of members that end in Id.
+func (e event) references(i *inspection) {
+	names := make([]string, 0, len(e.Payload))
+	for name := range e.Payload {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		if id, ok := e.Payload[name].(string); ok && strings.HasSuffix(name, "Id") {
+			i.card("payload."+name, id, "card")
+		}
+	}
+}
+
+// exit holds a new exit to a canonical direction that is free.
+func (e event) exit(i *inspection) {
+	direction, _ := e.Payload["direction"].(string)
+	if !slices.Contains(e.cfg.Directions, direction) {
+		i.add("payload.direction", "is no direction; use one of "+strings.Join(e.cfg.Directions, ", "))
+		return
+	}
+	from, _ := e.Payload["fromId"].(string)
+	if place, ok := i.card("payload.fromId", from, "place", typeLocation); ok && slices.Contains(i.exits(place.ID), direction) {
+		i.add("payload.direction", "is taken: the place has an exit "+direction+" already")
+	}
+}
+
+// Plan records the event; what follows from it is its handlers' matter.
+func (e event) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
+	return eventOf(e.Type, e.Scope(), label, e.Payload)
+}

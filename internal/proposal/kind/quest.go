@@ -1,0 +1,160 @@
+package kind
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/op"
+	"loregate/internal/proposal"
+)
+
+// quest is the payload of propose-quest.
+type quest struct {
+	SeedSpec seedSpec `json:"seedSpec" jsonschema:"The quest: title, hook and objectives, and perhaps who gives it, whom it concerns and what it brings."`
+
+	cfg Config
+}
+
+type seedSpec struct {
+	Title      string      `json:"title" minlen:"1" maxlen:"200"`
+	Hook       string      `json:"hook" minlen:"1" maxlen:"8000"`
+	GiverID    string      `json:"giverId,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$"`
+	Objectives []objective `json:"objectives" minitems:"1" maxitems:"50"`
+	Factions   []string    `json:"factions,omitzero" maxitems:"20" minlen:"1" maxlen:"100"`
+	Rewards    []string    `json:"rewards,omitzero" maxitems:"20" minlen:"1" maxlen:"500"`
+}
+
+type objective struct {
+	ID         string   `json:"id" minlen:"1" maxlen:"64"`
+	Text       string   `json:"text" minlen:"1" maxlen:"1000"`
+	LocationID string   `json:"locationId,omitzero" pattern:"^[0-9A-Za-z._-]{1,100}$"`
+	Requires   []string `json:"requires,omitzero" maxitems:"50" maxlen:"64"`
+}
+
+func questKind(c Config) *proposal.Kind {
+	return proposal.DefineWith(proposal.Kind{
+		Name: "quest", Version: 1, Purpose: proposal.ForQuest, Policy: proposal.Review, Refs: []string{"seedSpec.giverId", "seedSpec.objectives.locationId"},
+		Tool: proposal.Tool{Name: "propose-quest", ID: "WorldMutation-proposeQuest", Title: "Propose a quest",
+			Doc:      "Suggest a quest: a title, a hook of at most 1,000 characters, and objectives, of which one may require others. Use only ids that the context and lore tools gave. A person decides.",
+			Examples: []op.Example{{Title: "Two steps", Input: `{"seedSpec": {"title": "A Note Too Few", "hook": "The rent song has lost its fourth note.", "objectives": [{"id": "ask", "text": "Ask about it."}, {"id": "hear", "text": "Hear it sung.", "requires": ["ask"]}]}}`}}},
+		Fallbacks: []string{
+			"Nobody has anything for you to do today, or nobody says so.", "There was talk of an errand; it seems to have been settled.", "The notice on the board has been taken down.",
+		},
+	}, func(q quest) proposal.Draft { q.cfg = c; return q })
+}
+
+func (q quest) Scope() string  { return "global:world" }
+func (q quest) Player() string { return "" }
+
+func (q quest) Texts() []proposal.Text {
+	s := q.SeedSpec
+	list := []proposal.Text{{Field: "seedSpec.title", Text: s.Title, Max: 200}, {Field: "seedSpec.hook", Text: s.Hook, Max: 1000}}
+	for n, o := range s.Objectives {
+		list = append(list, proposal.Text{Field: at("objectives", n) + ".text", Text: o.Text, Max: 500})
+	}
+	for n, r := range s.Rewards {
+		list = append(list, proposal.Text{Field: at("rewards", n), Text: r, Max: 200})
+	}
+	return list
+}
+
+func at(list string, n int) string { return "seedSpec." + list + "[" + strconv.Itoa(n) + "]" }
+
+// QuestDraft is the quest as it is kept.
+func (q quest) QuestDraft() json.RawMessage {
+	b, err := json.Marshal(q.cleaned())
+	if err != nil {
+		return nil // strings and lists alone
+	}
+	return b
+}
+
+func (q quest) cleaned() seedSpec {
+	s := q.SeedSpec
+	s.Title, s.Hook = clean(s.Title), clean(s.Hook)
+	s.Objectives = append([]objective(nil), s.Objectives...)
+	for n := range s.Objectives {
+		s.Objectives[n].Text = clean(s.Objectives[n].Text)
+	}
+	return s
+}
+
+func (q quest) Check(ctx context.Context, w proposal.State) (proposal.Finding, error) {
+	i, s := inspect(ctx, w), q.SeedSpec
+	if s.GiverID != "" {
+		i.card("seedSpec.giverId", s.GiverID, "character", speakers...)
+	}
+	for n, f := range s.Factions {
+		i.faction(at("factions", n), f)
+	}
+	for n, o := range s.Objectives {
+		if o.LocationID != "" {
+			i.card(at("objectives", n)+".locationId", o.LocationID, "place", typeLocation)
+		}
+	}
+	i.order(s.Objectives)
+	return i.finding()
+}
+
+// order holds objectives to an order: each id once, what is required is there, and nothing
+// requires itself, however far about.
+func (i *inspection) order(list []objective) {
+	byID := map[string]objective{}
+	for n, o := range list {
+		if _, twice := byID[o.ID]; twice {
+			i.add(at("objectives", n)+".id", "is the id of another objective too")
+		}
+		byID[o.ID] = o
+	}
+	for n, o := range list {
+		for _, r := range o.Requires {
+			if _, ok := byID[r]; !ok {
+				i.add(at("objectives", n)+".requires", "names "+strconv.Quote(r)+", which is no objective")
+			}
+		}
+		if circular(byID, o.ID) {
+			i.add(at("objectives", n)+".requires", "leads back to the objective itself")
+		}
+	}
+}
+
+// circular reports whether an objective is required by what it requires.
+func circular(byID map[string]objective, id string) bool {
+	seen := map[string]bool{}
+	next := append([]string(nil), byID[id].Requires...)
+	for len(next) > 0 {
+		r := next[len(next)-1]
+		next = next[:len(next)-1]
+		if r == id {
+			return true
+		}
+		if !seen[r] {
+			seen[r] = true
+			next = append(next, byID[r].Requires...)
+		}
+	}
+	return false
+}
+
+// Plan makes a card of the quest, where its name is free, and tells of it.
+func (q quest) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
+	s := q.cleaned()
+	fields, err := json.Marshal(map[string]any{"seed": s})
+	if err != nil {
+		return canon.Event{}, err
+	}
+	card, err := p.Create(canon.NewCard{Name: strings.ReplaceAll(s.Title, "+", "and"), Type: "Quest", Content: "<p>" + escape(s.Hook) + "</p>", Fields: fields, Label: &label, Root: true})
+	if err != nil {
+		return canon.Event{}, err
+	}
+	p.Target(card.ID)
+	return eventOf(q.cfg.Quest, q.Scope(), label, map[string]any{"questId": card.ID, "seedSpec": s})
+}
+
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "[[", "[ [", "{{", "{ {").Replace(s)
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package raceenabled
+
+// Detected is whether the race detector watches.
+const Detected = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package racing
-
-// Detected is whether the race detector watches.
-const Detected = true

@@ -1,0 +1,320 @@
+package postgres
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"hash/maphash"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/markup"
+	"loregate/internal/store/service"
+)
+
+// prefetched is what a reader was told that it will be asked for, and, in a transaction, what
+// it wrote of the same: it is kept true by every write. What is not in it is asked of the
+// server. A commit so holds the writers' lock for two ways to the server, not for ten.
+type prefetched struct {
+	worlds  map[access.WorldID]canon.World
+	tips    map[canon.StreamID]tip     // of a reader that writes nothing; tx.heads holds those of one that does
+	repeats map[repeated]*canon.Repeat // nil: the key was not used
+	bodies  map[bodyOf][]byte
+	cards   map[cardOf]*canon.Card   // nil: there is none
+	below   map[keyOf][]canon.CardID // cards that bore a key or lay below it at any time since it was looked for
+	leaves  map[leafOf]bool          // of a reader that writes nothing: whether nothing in sight lies directly below a card
+	made    map[cardOf]bool          // cards that were not there, and have no references yet
+	version canon.Version            // the one written last
+	last    canon.Card               // the one written last
+	cleared map[int64]*census        // worlds of which this transaction wrote everything there is
+}
+
+type (
+	repeated struct{ account, key string }
+	bodyOf   struct {
+		w    int64
+		hash canon.Hash
+	}
+	cardOf struct {
+		w  int64
+		id canon.CardID
+	}
+	leafOf struct {
+		w    int64
+		id   canon.CardID
+		view access.View
+	}
+	keyOf struct {
+		w   int64
+		key markup.Key
+	}
+)
+
+const (
+	// fewBelow is how many cards below a key are read before they are asked for.
+	fewBelow = 50
+	// maxAhead bounds how many cards are held; beyond it all are let go.
+	maxAhead = 50_000
+)
+
+var _ canon.Prefetcher = (*reader)(nil)
+
+// Prefetch reads what is about to be asked for, in one round.
+func (r *reader) Prefetch(ctx context.Context, n canon.Needs) error {
+	w, err := r.world(ctx, n.World)
+	if err != nil || w == 0 {
+		return err
+	}
+	var ask []question
+	add := func(f func(row) error, sql string, args ...any) { ask = append(ask, question{sql, args, f}) }
+	if n.Key != "" {
+		at := repeated{n.Account, n.Key}
+		put(&r.prefetched.repeats, at, nil)
+		add(func(row row) error { p := readRepeat(n.Account, n.Key, row); r.prefetched.repeats[at] = &p; return nil }, selectRepeat, n.Account, n.Key)
+	}
+	if n.Stream != "" {
+		reached := func(at tip) { put(&r.prefetched.tips, n.Stream, at) }
+		if t := r.writes; t != nil {
+			reached = func(at tip) { t.reached(n.Stream, at) }
+		}
+		reached(tip{})
+		add(func(row row) error { reached(readTip(row)); return nil }, selectStream, string(n.Stream))
+		add(func(row row) error {
+			d, err := readWorld(row)
+			put(&r.prefetched.worlds, d.ID, d)
+			return err
+		}, selectWorlds+"WHERE i.id = $1", uuidOf(n.World))
+	}
+	if len(n.Bodies) > 0 { // what was foreseen before is not asked for any more
+		r.prefetched.bodies = nil
+	}
+	for _, h := range n.Bodies {
+		put(&r.prefetched.bodies, bodyOf{w, h}, nil)
+	}
+	if len(n.Bodies) > 0 {
+		add(func(row row) error { r.prefetched.bodies[bodyOf{w, hashOf(row[0])}] = row.bytes(1); return nil },
+			"SELECT hash, body FROM bodies WHERE w = $1 AND hash = ANY($2)", w, hashesOf(n.Bodies))
+	}
+	if len(n.Below) > 0 && r.writes == nil {
+		for _, id := range n.Below {
+			put(&r.prefetched.leaves, leafOf{w, id, access.View{Level: access.LevelAll}}, true)
+		}
+		add(func(row row) error {
+			delete(r.prefetched.leaves, leafOf{w, readID[canon.CardID](row[0]), access.View{Level: access.LevelAll}})
+			return nil
+		},
+			"SELECT p.id FROM unnest($2::uuid[]) p (id) WHERE EXISTS (SELECT FROM cards c WHERE c.parent = p.id AND c.w = $1 AND c.trashed = 0)",
+			w, uuidsOf(n.Below))
+	}
+	return r.foreseeCards(ctx, ask, w, n)
+}
+
+// foreseeCards adds what is to be known of cards, and asks.
+func (r *reader) foreseeCards(ctx context.Context, ask []question, w int64, n canon.Needs) error {
+	var list []canon.Card
+	var labels []labelled
+	var key []int // of n.Keys, beginning with 1; 0 for those asked for by id
+	take := func(k int, row row) error {
+		c, l, err := scanCard(n.World, row)
+		list, labels, key = append(list, c), append(labels, l), append(key, k)
+		return err
+	}
+	if len(n.Cards) > 0 {
+		ask = append(ask, question{"SELECT " + cardColumns + " FROM cards c WHERE c.w = $1 AND c.id = ANY($2)", []any{w, uuidsOf(n.Cards)},
+			func(row row) error { return take(0, row) }})
+	}
+	if len(n.Keys) > 0 {
+		ask = append(ask, question{selectBelow, []any{w, textsOf(n.Keys), int64(fewBelow + 1)},
+			func(row row) error { return take(int(row.int(cardWidth)), row) }})
+	}
+	if err := r.c.ask(ctx, ask); err != nil {
+		r.prefetched = prefetched{cleared: r.prefetched.cleared}
+		return err
+	}
+	if err := r.labels(ctx, labels, func(i int, l access.Label) { list[i].Label = l }); err != nil {
+		return err
+	}
+	for _, id := range n.Cards {
+		put(&r.prefetched.cards, cardOf{w, id}, nil)
+	}
+	for _, k := range n.Keys {
+		put(&r.prefetched.below, keyOf{w, k}, nil)
+	}
+	for i, c := range list {
+		put(&r.prefetched.cards, cardOf{w, c.ID}, &c)
+		if key[i] > 0 {
+			at := keyOf{w, n.Keys[key[i]-1]}
+			r.prefetched.below[at] = append(r.prefetched.below[at], c.ID)
+		}
+	}
+	for _, k := range n.Keys {
+		if len(r.prefetched.below[keyOf{w, k}]) > fewBelow {
+			delete(r.prefetched.below, keyOf{w, k})
+		}
+	}
+	return nil
+}
+
+// selectBelow gives for each of some keys a few of the living cards that bear it or lie
+// below it; as in a filter by prefix, the range around both is what the index is walked by.
+const selectBelow = "SELECT " + cardColumns + `, k.n FROM unnest($2::text[]) WITH ORDINALITY k (key, n) CROSS JOIN LATERAL (SELECT * FROM cards c
+	WHERE c.w = $1 AND c.trashed = 0 AND c.key >= k.key AND c.key < k.key || ',' AND (c.key = k.key OR c.key >= k.key || '+') LIMIT $3) c`
+
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = make(map[K]V)
+	}
+	(*m)[k] = v
+}
+
+func textsOf(keys []markup.Key) []string {
+	list := make([]string, len(keys))
+	for i, k := range keys {
+		list[i] = string(k)
+	}
+	return list
+}
+
+func hashesOf(hashes []canon.Hash) [][]byte {
+	list := make([][]byte, len(hashes))
+	for i := range hashes {
+		list[i] = hashes[i][:]
+	}
+	return list
+}
+
+// card gives what is known of a card.
+func (a *prefetched) card(w int64, id canon.CardID) (c *canon.Card, known bool) {
+	if c, known = a.cards[cardOf{w, id}]; !known {
+		known = a.cleared[w].lacks(id)
+	}
+	return c, known
+}
+
+// under gives the living cards that bear a key or lie below it, by key and id.
+func (a *prefetched) under(w int64, key markup.Key) (list []canon.Card, known bool) {
+	if census := a.cleared[w]; census != nil {
+		switch census.under(key) {
+		case 0:
+			return nil, true
+		case 1:
+			if a.last.Key == key && !a.last.Trashed() && census.has(a.last.ID) {
+				return []canon.Card{a.last}, true
+			}
+		}
+		return nil, false
+	}
+	ids, known := a.below[keyOf{w, key}]
+	for _, id := range ids {
+		if c := a.cards[cardOf{w, id}]; c != nil && !c.Trashed() && c.Key.HasPrefix(key) {
+			list = append(list, *c)
+		}
+	}
+	slices.SortFunc(list, func(a, b canon.Card) int { return cmp.Or(cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:])) })
+	return list, known
+}
+
+// taken tells whether another living card has a card's key or codename under its label,
+// and whether that is known.
+func (a *prefetched) taken(w int64, c canon.Card) (taken, known bool) {
+	old, _ := a.card(w, c.ID)
+	was := old != nil && !old.Trashed() && old.Label.Equal(c.Label)
+	if c.Codename != "" && !(was && old.Codename == c.Codename) {
+		return false, false
+	}
+	if was && old.Key == c.Key {
+		return false, true
+	}
+	others, known := a.under(w, c.Key)
+	for _, o := range others {
+		if o.ID != c.ID && o.Key == c.Key && o.Label.Equal(c.Label) {
+			return true, true
+		}
+	}
+	return false, known
+}
+
+// wrote takes in a card's row.
+func (a *prefetched) wrote(w int64, c canon.Card) {
+	at := cardOf{w, c.ID}
+	old, known := a.card(w, c.ID)
+	if _, again := a.made[at]; known && old == nil && !again {
+		put(&a.made, at, true)
+	}
+	a.cleared[w].wrote(c, old)
+	if len(a.cards) > maxAhead {
+		a.cards, a.below, a.made = nil, nil, nil
+	}
+	c.CreatedAt, c.UpdatedAt, c.TrashedAt = kept(c.CreatedAt), kept(c.UpdatedAt), kept(c.TrashedAt)
+	if len(c.Fields) == 0 {
+		c.Fields = nil
+	}
+	a.last = c
+	put(&a.cards, at, &c)
+	if len(a.below) == 0 {
+		return
+	}
+	for key := range selfAndAbove(c.Key) {
+		at := keyOf{w, key}
+		if ids, known := a.below[at]; known && !slices.Contains(ids, c.ID) {
+			a.below[at] = append(ids, c.ID)
+		}
+	}
+}
+
+// clear forgets a world: from now on it holds what this transaction writes.
+func (a *prefetched) clear(w int64) {
+	cleared := a.cleared
+	put(&cleared, w, &census{ids: make(map[canon.CardID]struct{}), keys: make(map[uint64]uint32)})
+	*a = prefetched{cleared: cleared}
+}
+
+// census counts the cards of a world that began empty in this transaction, so that what
+// was never written need not be looked for. Where it is not sure it knows of too many. A
+// nil one knows nothing.
+type census struct {
+	ids  map[canon.CardID]struct{}
+	keys map[uint64]uint32 // by the hash of a key: cards that bear it or lie below it
+}
+
+var censusSeed = maphash.MakeSeed()
+
+func (c *census) has(id canon.CardID) bool {
+	_, ok := c.ids[id]
+	return ok
+}
+
+func (c *census) lacks(id canon.CardID) bool { return c != nil && !c.has(id) }
+
+// under is how many cards may bear a key or lie below it.
+func (c *census) under(key markup.Key) uint32 { return c.keys[maphash.String(censusSeed, string(key))] }
+
+func (c *census) wrote(card canon.Card, old *canon.Card) {
+	if c == nil || old != nil && old.Key == card.Key {
+		return
+	}
+	c.ids[card.ID] = struct{}{}
+	for key := range selfAndAbove(card.Key) {
+		c.keys[maphash.String(censusSeed, string(key))]++
+	}
+}
+
+// selfAndAbove yields a key and those of the names above it.
+func selfAndAbove(key markup.Key) iter.Seq[markup.Key] {
+	return func(yield func(markup.Key) bool) {
+		for yield(key) {
+			i := strings.LastIndexByte(string(key), '+')
+			if i < 0 {
+				return
+			}
+			key = key[:i]
+		}
+	}
+}
+
+// kept is a time as it is read back.
+func kept(t time.Time) time.Time { return service.Time(service.Millis(t)) }

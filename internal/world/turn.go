@@ -1,0 +1,260 @@
+package world
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"loregate/internal/access"
+	"loregate/internal/canon"
+	"loregate/internal/fault"
+)
+
+// action is what a player did: the payload of Player.Move, Player.Look and Player.Act. What
+// is narrated of it follows from this and from what the reader may see now.
+type action struct {
+	PlayerID   canon.CardID  `json:"playerId"`
+	Verb       Verb          `json:"verb"`
+	Direction  Direction     `json:"direction,omitempty"`
+	From       *canon.CardID `json:"fromLocationId,omitempty"`
+	To         *canon.CardID `json:"toLocationId,omitempty"`
+	Objects    []something   `json:"objects,omitempty"`
+	Target     *something    `json:"target,omitempty"`
+	Detail     string        `json:"detail,omitempty"` // a word of the place's description, or what is said
+	Line       int           `json:"line,omitempty"`   // which of a character's lines answers, from 1
+	Effect     string        `json:"effect,omitempty"`
+	DurationMs int64         `json:"durationMs"`
+	CutMs      int64         `json:"cutMs,omitempty"`  // by how much less than it costs: nobody gets further ahead of the world
+	Clock      int64         `json:"clock"`            // the player's, afterwards
+	Anchor     *int64        `json:"anchor,omitempty"` // the time of the place afterwards; absent from older events
+	World      *actLine      `json:"world,omitempty"`  // of an act that went on after a pause
+}
+
+// tick is the time that what is told of the deed speaks of.
+func (d action) tick() int64 {
+	if d.Anchor != nil {
+		return *d.Anchor
+	}
+	return d.Clock
+}
+
+// something is a thing in a deed.
+type something struct {
+	ID       canon.CardID `json:"id"`
+	Name     string       `json:"name"`
+	Quantity int64        `json:"quantity,omitempty"`
+}
+
+func as(t cardAt, n int64) something { return something{t.ID, t.title(), n} }
+
+// impossible is why an act cannot be done, in the words of the story. It changes nothing.
+type impossible struct {
+	reason string // for programs
+	text   string
+	hint   *hint // set where the player wanted to go where an exit is pending
+}
+
+func (i *impossible) Error() string { return i.text }
+
+func cannot(reason, format string, args ...any) error {
+	return &impossible{reason: reason, text: fmt.Sprintf(format, args...)}
+}
+
+// turn is what one act is planned on: who acts, where, and the plan.
+type turn struct {
+	*asOf
+	ctx    context.Context
+	plan   *canon.Plan
+	who    cardAt
+	at     canon.Link // of who, to the place
+	now    presence
+	where  cardAt
+	clock  worldClock
+	world  int64        // the world's time
+	label  access.Label // of everything the act involves
+	to     cardAt       // where the player stands afterwards
+	travel int64        // how long the way there takes; 0 where it does not say
+	intent Intent
+	action action
+	event  canon.Event // once the act is settled
+	waits  bool        // the player must come to the time of the place before it acts
+	meets  bool        // and after it
+}
+
+// newTurn makes the stage of a player's act. w may be nil: the clock is then read from its events.
+func newTurn(ctx context.Context, w *World, p *canon.Plan, player canon.CardID, i Intent) (*turn, error) {
+	m := &asOf{Snapshot: p.Snapshot, w: w, read: p.Clock()}
+	who, ok, err := m.cardAt(ctx, player)
+	if err != nil || !ok || !who.is(typePlayer) {
+		return nil, orAbsent(err)
+	}
+	at, ok, err := m.whereabouts(ctx, player)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, cannot("nowhere", "You are nowhere that you could act. Ask the game master to put you somewhere.")
+	}
+	where, ok, err := m.cardAt(ctx, at.To)
+	if err != nil || !ok {
+		return nil, orAbsent(err)
+	}
+	s := &turn{asOf: m, ctx: ctx, plan: p, who: who, at: at, now: presenceOf(at), where: where, label: who.Label.Meet(where.Label), to: where, intent: i}
+	if s.clock, err = m.worldClock(ctx); err != nil {
+		return nil, err
+	}
+	s.world, s.tick = s.clock.tickAt(p.Clock()), s.now.Clock
+	s.action = action{PlayerID: player, Verb: i.Verb}
+	p.Rest(at)
+	return s, nil
+}
+
+func orAbsent(err error) error {
+	if err != nil {
+		return err
+	}
+	return noPlayer()
+}
+
+func noPlayer() error {
+	return fault.New(fault.NotFound, "there is no such player; make one with POST /api/players")
+}
+
+// involve makes the event as hidden as a thing that it speaks of.
+func (s *turn) involve(things ...cardAt) {
+	for _, t := range things {
+		s.label = s.label.Meet(t.Label)
+	}
+}
+
+// settle plans what every act leaves, the player's clock and place, and makes its event.
+// What would take the player further ahead of the world than maxLead is cut.
+func (s *turn) settle(t EventType) error {
+	state, err := s.condition(s.ctx, s.to)
+	if err != nil {
+		return err
+	}
+	cost := costOf(s.intent.Verb, s.travel, state)
+	s.action.DurationMs = min(cost, max(s.world+maxLead-s.now.Clock, 0))
+	s.action.CutMs, s.action.Clock = cost-s.action.DurationMs, s.now.Clock+s.action.DurationMs
+	if err := s.reckonWith(s.to.ID); err != nil {
+		return err
+	}
+	after := presence{Clock: s.action.Clock, Heading: s.now.Heading}
+	if s.action.Direction != "" && t == PlayerMove {
+		after.Heading = s.action.Direction
+	}
+	_, err = s.plan.Link(canon.Link{ID: s.at.ID, Kind: linkAt, From: s.who.ID, To: s.to.ID, Attrs: merged(s.at.Attrs, after.attrs()), Label: s.at.Label})
+	if err != nil {
+		return err
+	}
+	if s.label.Equal(access.NewLabel(access.LevelUser)) {
+		s.action.World = s.clock.lineFor(s.plan.Clock(), rateOf(s.World().Settings))
+	}
+	payload, err := json.Marshal(s.action)
+	if err != nil {
+		return err
+	}
+	s.event = canon.Event{Type: string(t), Scope: string(LocationScope(s.to.ID)), Payload: payload, Label: s.label, Version: 1,
+		Actor: canon.EventActor{Kind: "player", ID: s.who.ID.String()}}
+	return nil
+}
+
+// reckonWith notes the time of the place where the player stands afterwards. On arriving the
+// two come to one time.
+func (s *turn) reckonWith(place canon.CardID) error {
+	links, err := s.anchors(s.ctx, place)
+	if err != nil {
+		return err
+	}
+	anchor := anchorOf(links, s.world, s.shared)
+	if place != s.where.ID {
+		r := reckon(s.action.Clock, anchor, s.world)
+		anchor, s.meets = r.Anchor, r.Policy != ""
+	} else {
+		s.waits = s.behind(links)
+	}
+	s.action.Anchor = &anchor
+	return nil
+}
+
+// merged is a JSON object with the members of another put over its own.
+func merged(base, over json.RawMessage) json.RawMessage {
+	all := map[string]json.RawMessage{}
+	fieldsOf(base, &all)
+	fieldsOf(over, &all)
+	b, _ := json.Marshal(all) // of JSON
+	return b
+}
+
+// around are the things at the place: those that stand there, and those that lie there.
+func (s *turn) around() ([]cardAt, error) {
+	here, err := s.here(s.ctx, s.where.ID)
+	if err != nil {
+		return nil, err
+	}
+	lying, err := s.held(s.ctx, s.where.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range lying {
+		if !slices.ContainsFunc(here, func(t cardAt) bool { return t.ID == c.ID }) {
+			here = append(here, c.thing)
+		}
+	}
+	return slices.DeleteFunc(here, func(t cardAt) bool { return t.ID == s.who.ID }), nil
+}
+
+// carrying are the things that the player has.
+func (s *turn) carrying() ([]cardAt, error) {
+	list, err := s.held(s.ctx, s.who.ID)
+	out := make([]cardAt, len(list))
+	for i, c := range list {
+		out[i] = c.thing
+	}
+	return out, err
+}
+
+// one finds the one thing that a typed name fits.
+func (s *turn) one(name string, among []cardAt, missing string) (cardAt, error) {
+	found := matching(name, among)
+	switch len(found) {
+	case 1:
+		s.involve(found[0])
+		return found[0], nil
+	case 0:
+		return cardAt{}, cannot("absent", missing, name)
+	}
+	return cardAt{}, cannot("ambiguous", "Which do you mean: %s?", listed(titles(found), "or"))
+}
+
+// someoneHere finds a character, creature or player at the place.
+func (s *turn) someoneHere(name string) (cardAt, error) {
+	all, err := s.around()
+	if err != nil {
+		return cardAt{}, err
+	}
+	return s.one(name, slices.DeleteFunc(all, func(t cardAt) bool { return !alive(t) }), "There is nobody called %q here.")
+}
+
+// alive reports whether a thing can be spoken to.
+func alive(t cardAt) bool {
+	return t.is(typePlayer) || t.is("Character") || t.is("Creature") || t.is("NPC")
+}
+
+// portable reports whether a thing can be carried off.
+func portable(t cardAt) bool {
+	var f struct {
+		Fixed    bool  `json:"fixed"`
+		Portable *bool `json:"portable"`
+	}
+	fieldsOf(t.Fields, &f)
+	switch {
+	case alive(t) || t.is(typeLocation) || t.is(typeRealm) || t.is("Faction") || f.Fixed:
+		return false
+	case f.Portable != nil:
+		return *f.Portable
+	}
+	return true
+}
