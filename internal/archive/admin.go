@@ -12,7 +12,7 @@ import (
 
 func adminWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "set_card_level",
 			Title: "Set who may see a card",
 			Doc: "Decide who may see a card: everyone (user), game masters (gm) or admins, and named subjects besides. " +
@@ -22,8 +22,8 @@ func adminWrites(d *deps) []*op.Operation {
 				{Title: "Reveal a card to the players", Input: `{"name": "The Vault", "level": "user"}`},
 				{Title: "Open a GM card to one player", Input: `{"name": "The Vault", "level": "gm", "subjects": ["alice"]}`},
 			},
-		}, setLevel),
-		write(d, op.Spec{
+		}, setCardLevel),
+		defineWrite(d, op.Spec{
 			Name:  "delete_card",
 			Title: "Delete a card",
 			Doc: "Put a card in the trash, with everything below it; restore_card brings it back. " +
@@ -49,7 +49,7 @@ type levelOut struct {
 	Subjects []access.Subject `json:"subjects" jsonschema:"Who sees the card by being named."`
 }
 
-func setLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, error) {
+func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, error) {
 	level, _ := access.ParseLevel(in.Level) // the schema allows nothing else
 	var p problems
 	if level == access.LevelUser && len(in.Subjects) > 0 {
@@ -60,7 +60,7 @@ func setLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, e
 			p.add("subjects["+strconv.Itoa(i)+"]", "%v", err)
 		}
 	}
-	if err := p.err(); err != nil {
+	if err := p.toError(); err != nil {
 		return levelOut{}, err
 	}
 	return commit(ctx, d, c, task[levelOut]{
@@ -79,7 +79,7 @@ func setLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOut, e
 			if err != nil {
 				return levelOut{}, err
 			}
-			card, err := target(ctx, l, r, 0)
+			card, err := targetCard(ctx, l, r, 0)
 			return levelOut{out, card.Own.Level.String(), card.Label.Subjects}, err
 		},
 	})
@@ -102,8 +102,9 @@ type deleteOut struct {
 	ChangeID string       `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
 }
 
-// listed is how many cards an answer names where it only counts the rest.
-const listed = 100
+// maxListed is the number of cards that an answer names at most; beyond it the answer only counts
+// them.
+const maxListed = 100
 
 func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOut, error) {
 	return commit(ctx, d, c, task[deleteOut]{
@@ -114,7 +115,7 @@ func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOu
 				return err
 			}
 			p.Target(card.ID)
-			if err := mayGo(ctx, p, card, in); err != nil {
+			if err := checkDelete(ctx, p, card, in); err != nil {
 				return err
 			}
 			return p.Trash(card)
@@ -123,16 +124,16 @@ func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOu
 	})
 }
 
-// mayGo asks for a confirmation where cards lie below, and keeps cards that others rely
-// on by codename.
-func mayGo(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) error {
-	below, err := everythingBelow(ctx, p.Snapshot, card.ID)
+// checkDelete requires a confirmation if there are cards below the card, and refuses to delete
+// cards below it that others rely on by codename.
+func checkDelete(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) error {
+	below, err := allDescendants(ctx, p.Snapshot, card.ID)
 	if err != nil {
 		return err
 	}
 	for _, b := range below {
 		if b.Codename != "" && p.World().Settings.KeepCodenames {
-			return ruleOn("name", "%q below it has a codename, which others rely on; remove the codename first", b.Name)
+			return ruleFault("name", "%q below it has a codename, which others rely on; remove the codename first", b.Name)
 		}
 	}
 	if len(below) == 0 || in.DryRun || in.Force || markup.KeyOf(in.Confirm) == card.Key {
@@ -142,11 +143,11 @@ func mayGo(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) err
 	if in.Confirm != "" {
 		why = "is not the card's name, which must be repeated here"
 	}
-	return ruleOn("confirm", "%s", why).With("name", card.Name).With("descendant_count", len(below))
+	return ruleFault("confirm", "%s", why).With("name", card.Name).With("descendant_count", len(below))
 }
 
-// everythingBelow reads all cards below a card.
-func everythingBelow(ctx context.Context, l *canon.Snapshot, id canon.CardID) (all []canon.Card, err error) {
+// allDescendants returns all cards below a card.
+func allDescendants(ctx context.Context, l *canon.Snapshot, id canon.CardID) (all []canon.Card, err error) {
 	const deepest = 128 // a name of 255 characters has fewer parts
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
 		part, _, err := l.Descendants(ctx, id, deepest, p)
@@ -159,7 +160,8 @@ func everythingBelow(ctx context.Context, l *canon.Snapshot, id canon.CardID) (a
 	}
 }
 
-// replyDeleted lists what went with a card; of a dry run, what would.
+// replyDeleted lists the cards that were deleted with a card, or, for a dry run, the cards that
+// would be.
 func replyDeleted(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (deleteOut, error) {
 	id := r.Targets[0]
 	out := deleteOut{ID: id, DryRun: r.DryRun, ChangeID: changeID(r)}
@@ -176,7 +178,7 @@ func replyDeleted(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (dele
 			return out, err
 		}
 		out.Name = card.Name
-		if below, err = everythingBelow(ctx, l, id); err != nil {
+		if below, err = allDescendants(ctx, l, id); err != nil {
 			return out, err
 		}
 	}
@@ -184,10 +186,10 @@ func replyDeleted(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (dele
 	return out, nil
 }
 
-// childNames names the first cards of a list.
+// childNames returns the names of the first maxListed cards of a list.
 func childNames(cards []canon.Card) []childName {
 	list := []childName{}
-	for _, c := range cards[:min(len(cards), listed)] {
+	for _, c := range cards[:min(len(cards), maxListed)] {
 		list = append(list, childName{c.Name, c.Type, c.ID})
 	}
 	return list

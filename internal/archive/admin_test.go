@@ -18,10 +18,10 @@ func TestLevelsOfCards(t *testing.T) {
 	s.As("user").WantNotFound("get_card", `{"name": "Vault+door"}`)
 	s.As("alice").reads("Vault", "gold")
 	s.Do("admin", "set_card_level", `{"name": "Vault", "level": "gm", "subjects": ["alice"]}`).Want("version", 2).WantNo("change_id")
-	// A part of the name keeps a card at gm whatever it is given.
+	// A name part keeps the card at level gm, even if its own level is user.
 	s.wrote("Vault+GM", "x")
 	s.Do("admin", "set_card_level", `{"name": "Vault+GM", "level": "user"}`).Want("own_level", "user").Want("level", "gm")
-	// A reveal shows the current version alone.
+	// A reveal shows only the current version.
 	s.edited("Vault", "silver")
 	s.Do("admin", "set_card_level", `{"name": "Vault", "level": "user"}`).Want("level", "user").Want("subjects.#", 0)
 	s.As("user").reads("Vault", "silver")
@@ -29,7 +29,7 @@ func TestLevelsOfCards(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestDeletingGoesByTheTrash(t *testing.T) {
+func TestDeletedCardsGoToTheTrash(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Town+Quay+Crane", "lifts")
 	s.wrote("Leaf", "green")
@@ -59,7 +59,7 @@ func TestDeletingGoesByTheTrash(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestCardsThatOthersRelyOnStay(t *testing.T) {
+func TestCardsWithCodenamesAreKept(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Town", "x")
 	s.made(canon.NewCard{Name: "Town+Hall", Codename: "hall"})
@@ -70,7 +70,7 @@ func TestCardsThatOthersRelyOnStay(t *testing.T) {
 	s.Do("admin", "delete_card", `{"name": "Town", "confirm": "Town"}`).Want("deleted", true)
 }
 
-func TestRenamingTakesLinksAlong(t *testing.T) {
+func TestRenamingRewritesLinks(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Quay", "<p>[[+crane]] [[Quay|here]] [[_self]]</p>")
 	s.wrote("Quay+crane", "lifts, see [[_left]]")
@@ -126,7 +126,7 @@ func TestRenamingWithoutReferers(t *testing.T) {
 	}
 }
 
-func TestRenamingATypeTakesItsCardsAlong(t *testing.T) {
+func TestRenamingATypeUpdatesItsCards(t *testing.T) {
 	s := newDesk(t)
 	s.typed("Cardtype", "Starship", "")
 	s.typed("Starship", "Heron", "sails")

@@ -1,11 +1,11 @@
-// Package archive is the card wiki: reading, searching, listing, history, rendering and
-// queries of cards, and the operations that write them.
+// Package archive is the card wiki: reading, searching, listing, history, rendering and queries of
+// cards, and the operations that write them.
 //
-// Its invariant: everything is read through one canon.Snapshot of the call's grant, so that
-// what a caller may not see is absent from every answer, count, order and rendering; the
-// one exception is a name that the world's name rules give away by itself (see gate).
-// Who may see what is the canon's matter, text is markup's, and how calls travel is the
-// transports'.
+// Its invariant: everything is read through one canon.Snapshot of the call's grant. A card that the
+// caller may not see is therefore absent from every answer, count, order and rendering. The one
+// exception is a name whose level follows from the world's name rules alone (see checkNameGate).
+// Visibility is decided by package canon, text is handled by markup, and calls are carried by the
+// transports.
 package archive
 
 import (
@@ -18,32 +18,32 @@ import (
 	"loregate/internal/op"
 )
 
-// Surface is the surface's name.
+// Surface is the name of this surface.
 const Surface = "archive"
 
-// Config is what the surface is made of. Canon is needed. Without Jobs there is no
-// spoiler scan and no backup, without Backup and Data no backup.
+// Config configures the surface. Canon is required. Without Jobs there is no spoiler scan and no
+// backup; without Backup and Data there is no backup.
 type Config struct {
 	Canon  *canon.Canon
 	Jobs   *job.Runner
 	Backup Backuper
-	Data   string      // folder of the instance; backups are put into its folder "backups"
-	Tags   op.ReadTags // of what was read; processes on one store share their key
+	Data   string      // folder of the instance; backups are written to its folder "backups"
+	Tags   op.ReadTags // tags of cards and files that were read; processes on one store share their key
 	Fetch  []string    // hosts that files are fetched from; none by default
 }
 
-// deps is what operations work with.
+// deps holds the dependencies of the operations.
 type deps struct {
 	canon  *canon.Canon
-	jobs   *job.Runner // nil: none
-	backup Backuper    // nil: none
+	jobs   *job.Runner // nil: no jobs
+	backup Backuper    // nil: no backups
 	data   string
 	tags   op.ReadTags
 
 	fetcher *fetcher
 }
 
-// New makes the surface.
+// New returns the surface.
 func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("archive: a Canon is needed")
@@ -53,14 +53,14 @@ func New(c Config) (op.Surface, error) {
 		Name:       Surface,
 		Title:      "Archive",
 		Doc:        "The card wiki: find, read, write, query and render cards, with their history.",
-		Operations: append(reads(d), writes(d)...),
-		Resources:  resources(d),
-		Prompts:    prompts(d),
+		Operations: append(readOperations(d), writeOperations(d)...),
+		Resources:  newResources(d),
+		Prompts:    newPrompts(d),
 	}, nil
 }
 
-// reads are the operations that change nothing.
-func reads(d *deps) []*op.Operation {
+// readOperations returns the operations that change nothing.
+func readOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		cardReads, searchReads, childReads, textReads, historyReads, feedReads, relationReads, tagReads,
@@ -71,10 +71,10 @@ func reads(d *deps) []*op.Operation {
 	return all
 }
 
-// read declares an operation that changes nothing. Its handler is given a snapshot of
-// the call's world, seen as the caller may see it. Least is the user role unless s says
-// otherwise.
-func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+// defineRead declares an operation that changes nothing. Its handler gets a snapshot of the call's
+// world that shows only the cards visible to the caller. MinRole is the user role unless s has a
+// higher one.
+func defineRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces = []string{Surface}
 	s.Effect = access.Read
 	s.MinRole = max(s.MinRole, access.RoleUser)

@@ -15,7 +15,7 @@ import (
 )
 
 func attachWrites(d *deps) []*op.Operation {
-	return []*op.Operation{write(d, op.Spec{
+	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "upload_attachment",
 		Title: "Attach a file",
 		Doc: "Keep a file of at most 25 MiB as a card of type File or Image, to be shown with a nest or linked to. A card that holds a file already gets the new one. " +
@@ -23,7 +23,7 @@ func attachWrites(d *deps) []*op.Operation {
 		Route: "POST /api/mcp/cards/{name}/file", Target: "name", BodyLimit: canon.MaxFile, Idempotent: true,
 		Older:    []op.OlderRoute{{Route: "POST /api/mcp/cards/{name}/upload"}},
 		Examples: []op.Example{{Title: "A small picture below a card", Input: `{"name": "Rent Quay+sign", "filename": "sign.gif", "data": "R0lGODlhAQABAAAAACwAAAAAAQABAAA="}`}},
-	}, upload)}
+	}, uploadAttachment)}
 }
 
 type uploadIn struct {
@@ -45,7 +45,7 @@ type uploadOut struct {
 	urls fileURLs
 }
 
-func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, error) {
+func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, error) {
 	media := http.DetectContentType(in.Data)
 	picture := strings.HasPrefix(media, "image/")
 	var p problems
@@ -64,41 +64,41 @@ func upload(ctx context.Context, d *deps, c *op.Call, in uploadIn) (uploadOut, e
 			in.Type = canon.TypeImage
 		}
 	}
-	if err := p.err(); err != nil {
+	if err := p.toError(); err != nil {
 		return uploadOut{}, err
 	}
 	return commit(ctx, d, c, task[uploadOut]{
 		names: []string{in.Name},
-		plan:  func(p *canon.Plan) error { return d.attach(p, c, in) },
+		plan:  func(p *canon.Plan) error { return d.attachFile(p, c, in) },
 		reply: func(l *canon.Snapshot, r canon.Receipt) (uploadOut, error) {
 			w, err := replyWritten(ctx, l, c, r)
 			if err != nil {
 				return uploadOut{}, err
 			}
 			if !r.Replayed {
-				c.Reply.Location = locate(ctx, l, w.summary) + "/file"
+				c.Reply.Location = cardLocation(ctx, l, w.summary) + "/file"
 			}
-			card, err := target(ctx, l, r, 0)
+			card, err := targetCard(ctx, l, r, 0)
 			return uploadOut{written: w, FileName: fileName(card), MediaType: media, Size: card.Size, SHA256: card.Content.String(), urls: urlsOf(c, card)}, err
 		},
 	})
 }
 
-// attach plans a card that holds the file, new or there.
-func (d *deps) attach(p *canon.Plan, c *op.Call, in uploadIn) error {
+// attachFile plans to store the file in a new card or in an existing one.
+func (d *deps) attachFile(p *canon.Plan, c *op.Call, in uploadIn) error {
 	card, ok, err := p.Has(in.Name)
 	switch {
 	case err != nil:
 		return err
 	case ok:
-		return d.reattach(p, c, card, in)
+		return d.replaceFile(p, c, card, in)
 	case isHandle(in.Name):
 		_, err := p.Card(in.Name)
 		return err
 	}
 	var names problems
-	if names.newName("name", in.Name); names.err() != nil {
-		return names.err()
+	if names.checkNewName("name", in.Name); names.toError() != nil {
+		return names.toError()
 	}
 	n := canon.NewCard{Name: in.Name, Type: in.Type, File: in.Data, Fields: fileFields(in)}
 	if level, given := access.ParseLevel(in.Level); given {
@@ -111,28 +111,28 @@ func (d *deps) attach(p *canon.Plan, c *op.Call, in uploadIn) error {
 	return err
 }
 
-// reattach puts the file in the place of another one. Text is not overwritten.
-func (d *deps) reattach(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn) error {
+// replaceFile plans to replace the file of an existing card. A card that holds text is refused.
+func (d *deps) replaceFile(p *canon.Plan, c *op.Call, card canon.Card, in uploadIn) error {
 	if canon.TextOf(card.Type) != canon.TextFile {
-		return ruleOn("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name, card.Type,
+		return ruleFault("name", "%q holds text, as cards of type %s do; attach the file below it, as %s", card.Name, card.Type,
 			markup.Join(card.Name, "file"))
 	}
 	held := heldFile(p.Snapshot, card)
 	if card.Content == canon.Hash(sha256.Sum256(in.Data)) {
-		held.Length = 0 // the same file again
+		held.Length = 0 // the same file again: nothing can be lost
 	}
 	if err := d.tags.Check(c, held, in.IfMatch, true); err != nil {
 		return err
 	}
 	if level, given := access.ParseLevel(in.Level); given && level != card.Own.Level {
-		return ruleOn("level", "the card is there and has level %s; change it with set_card_level", card.Own.Level)
+		return ruleFault("level", "the card is there and has level %s; change it with set_card_level", card.Own.Level)
 	}
 	p.Target(card.ID)
 	_, err := p.Update(card, canon.Edit{Type: &in.Type, File: in.Data, Fields: fileFields(in)})
 	return err
 }
 
-// fileFields keep the name that a file came with.
+// fileFields returns the card fields that keep the uploaded file's name.
 func fileFields(in uploadIn) json.RawMessage {
 	if in.FileName == "" {
 		return nil

@@ -28,7 +28,8 @@ func TestFilesAreAttached(t *testing.T) {
 	}
 	s.As("user").Call("get_attachment", `{"name": "Quay+map"}`).Want("content_base64", file(gif)).Want("sha256", got.Text("sha256")).Want("media_type", "image/gif")
 	s.As("user").Call("get_card", `{"name": "Quay+map"}`).Want("content", "")
-	// Its kind is found in its bytes, whatever it is called; another file takes its place.
+	// The media type is detected from the bytes, not from the file name. A second upload replaces
+	// the file.
 	s.Do("user", "upload_attachment", `{"name": "Quay+map", "filename": "map.gif", "data": "`+file("<script>x</script>")+`"}`).
 		Want("type", "File").Want("version", 2).Has("text/html")
 	down, err := s.As("user").invoke("get_attachment", `{"name": "Quay+map"}`, overREST)
@@ -57,7 +58,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	if s.commits() != before {
 		t.Error("something was committed")
 	}
-	s.Do("user", "upload_attachment", `{"name": "Vault", "data": "YQ=="}`).Want("version", 1) // its name is free
+	s.Do("user", "upload_attachment", `{"name": "Vault", "data": "YQ=="}`).Want("version", 1) // the hidden card does not block its name
 	s.As("gm").Call("get_card", `{"name": "~`+s.idOf("Vault")+`"}`)
 	if o, _ := s.ops.Find("upload_attachment"); o.BodyLimit != 25<<20 {
 		t.Errorf("limit %d", o.BodyLimit)

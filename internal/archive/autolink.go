@@ -14,7 +14,7 @@ import (
 )
 
 func linkWrites(d *deps) []*op.Operation {
-	return []*op.Operation{write(d, op.Spec{
+	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "auto_link",
 		Title: "Link the names in a card",
 		Doc: "Find where a card's text names other cards without linking to them, and suggest the links or, with mode apply and dry_run false, make them. " +
@@ -37,13 +37,13 @@ type linkIn struct {
 	IncludeTypes  []string `json:"include_types,omitzero" maxitems:"50" minlen:"1" maxlen:"255" jsonschema:"Link only to cards of these types."`
 }
 
-// targets narrows what may be linked to.
-func (in linkIn) targets() canon.Filter {
+// targetFilter returns the filter for cards that may be linked to.
+func (in linkIn) targetFilter() canon.Filter {
 	starts, below := prefixOf(in.Scope)
 	return canon.Filter{NameStarts: starts, Prefix: below, Types: in.IncludeTypes, Sort: canon.SortName}
 }
 
-// suggested is a link that could be made.
+// suggested is a link that could be inserted.
 type suggested struct {
 	Term    string `json:"term" jsonschema:"The words as they stand in the card."`
 	Target  string `json:"target" jsonschema:"The card to link to."`
@@ -51,7 +51,7 @@ type suggested struct {
 	Count   int    `json:"count" jsonschema:"How often they stand there; the first is linked."`
 	Context string `json:"context"`
 
-	start, end int // bytes of the content
+	start, end int // byte offsets in the content
 }
 
 type linkOut struct {
@@ -66,8 +66,8 @@ type linkOut struct {
 	Diff        string      `json:"diff,omitzero" jsonschema:"Of mode apply: what changes."`
 
 	in      linkIn
-	terms   int    // names that were looked for
-	preview string // the content with all links
+	terms   int    // number of names that were searched for
+	preview string // the content with all links inserted
 }
 
 func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut, err error) {
@@ -75,7 +75,7 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 		return applyLinks(ctx, d, c, in)
 	}
 	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		card, err := find(ctx, l, in.Name)
+		card, err := findCard(ctx, l, in.Name)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 		}
 		all, terms, err := linksFor(ctx, l, card, content, in)
 		out = linkOut{Name: card.Name, Mode: in.Mode, DryRun: true, Total: len(all), Version: card.Version(l.View()),
-			Suggestions: all[:min(len(all), listed)], in: in, terms: terms, preview: linked(content, all)}
+			Suggestions: all[:min(len(all), maxListed)], in: in, terms: terms, preview: insertLinks(content, all)}
 		return err
 	})
 	return out, err
@@ -96,7 +96,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 	return commit(ctx, d, c, task[linkOut]{
 		names: []string{in.Name},
 		plan: func(p *canon.Plan) error {
-			if err := needs(p.Snapshot, access.RoleGM, "auto_link with mode apply"); err != nil {
+			if err := requireRole(p.Snapshot, access.RoleGM, "auto_link with mode apply"); err != nil {
 				return err
 			}
 			card, err := p.Card(in.Name)
@@ -112,8 +112,8 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			if err != nil {
 				return err
 			}
-			after := linked(before, all)
-			out.Total, out.Suggestions, out.Diff = len(all), all[:min(len(all), listed)], markup.Diff(before, after)
+			after := insertLinks(before, all)
+			out.Total, out.Suggestions, out.Diff = len(all), all[:min(len(all), maxListed)], markup.Diff(before, after)
 			out.terms, out.preview = terms, after
 			if len(all) > 0 {
 				_, err = p.Update(card, canon.Edit{Content: &after})
@@ -121,7 +121,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 			return err
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (linkOut, error) {
-			card, err := target(ctx, l, r, 0)
+			card, err := targetCard(ctx, l, r, 0)
 			if err != nil {
 				return linkOut{}, err
 			}
@@ -134,8 +134,9 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 	})
 }
 
-// linked is content with links put in, which lie in its order and apart.
-func linked(content string, links []suggested) string {
+// insertLinks returns content with the links inserted. The links are in text order and do not
+// overlap.
+func insertLinks(content string, links []suggested) string {
 	var b strings.Builder
 	done := 0
 	for _, s := range links {
@@ -150,19 +151,21 @@ func linked(content string, links []suggested) string {
 	return b.String() + content[done:]
 }
 
-// linksFor finds the links that a card's content could hold, in its order.
+// linksFor finds the links that could be inserted into a card's content, in text order. It also
+// returns the number of names that it searched for.
 func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (found []suggested, looked int, err error) {
 	kind := canon.TextOf(card.Type)
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
-		return nil, 0, ruleOn("name", "cards of type %s hold no running text to link in", card.Type)
+		return nil, 0, ruleFault("name", "cards of type %s hold no running text to link in", card.Type)
 	}
-	// Who reads the card must see what it links to: a name from above would be revealed.
-	terms, err := linkTerms(ctx, l.As(card.Label.Level), card, content, in)
+	// Every reader of the card must be able to see the link's target; otherwise the link would
+	// reveal a name of a higher level.
+	terms, err := loadLinkTerms(ctx, l.As(card.Label.Level), card, content, in)
 	if err != nil {
 		return nil, 0, err
 	}
 	shadow := shadowOf(kind, content)
-	if found, err = terms.find(ctx, shadow, content); err != nil {
+	if found, err = terms.findLinks(ctx, shadow, content); err != nil {
 		return nil, 0, err
 	}
 	shown := content
@@ -175,23 +178,23 @@ func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content s
 		chars += utf8.RuneCountInString(content[at:s.start])
 		at = s.start
 		s.Offset = chars
-		s.Context = strings.TrimSpace(before(shown[:s.start], 40) + " " + s.Term + " " + after(shown[s.end:], 40))
+		s.Context = strings.TrimSpace(textBefore(shown[:s.start], 40) + " " + s.Term + " " + textAfter(shown[s.end:], 40))
 	}
-	return found, terms.size(), nil
+	return found, terms.countTerms(), nil
 }
 
-// linkTerm is a name to look for.
+// linkTerm is a name to search for.
 type linkTerm struct {
-	gaps   []string // what stands between its words, white space as one space
-	exact  string   // how it must be written; "" for in any case
+	gaps   []string // the text between its words, white space as one space
+	exact  string   // the spelling that must match; "" if case does not matter
 	target string
 }
 
-// termSet is names to look for by their first word.
+// termSet holds the names to search for, by their first word.
 type termSet map[string]*termGroup
 
-// size is how many names are looked for.
-func (t termSet) size() (n int) {
+// countTerms returns the number of names in the set.
+func (t termSet) countTerms() (n int) {
 	for _, group := range t {
 		for _, list := range group.terms {
 			n += len(list)
@@ -200,22 +203,22 @@ func (t termSet) size() (n int) {
 	return n
 }
 
-// termGroup is names that begin with the same word, by all their words.
+// termGroup holds the names that begin with the same word, by all their words.
 type termGroup struct {
-	longest int // words of the longest
+	longest int // number of words of the longest name
 	terms   map[string][]linkTerm
 }
 
-// maxTerms bounds how many names are looked for.
+// maxTerms bounds the number of cards that are read as link targets.
 const maxTerms = 50_000
 
-// linkTerms are the names that a card could link to. A card below another is named by
-// its last part, written exactly so, where that part is no other card's.
-func linkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (termSet, error) {
-	names := map[string]string{} // by key of the root or the last part; "" where several share it
+// loadLinkTerms returns the names that a card could link to. A card below another is matched by its
+// last name part, in exactly that spelling, if no other card shares that part.
+func loadLinkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (termSet, error) {
+	names := map[string]string{} // by key of the root name or of the last part; "" if several cards share it
 	roots := map[string]bool{}
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxTerms; p.Offset += p.Limit {
-		cards, _, err := l.Cards(ctx, in.targets(), p)
+		cards, _, err := l.Cards(ctx, in.targetFilter(), p)
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +238,7 @@ func linkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, content 
 			break
 		}
 	}
-	drop := linkedAlready(card, content)
+	drop := linkedKeys(card, content)
 	set := termSet{}
 	for key, name := range names {
 		if name != "" && !drop[markup.KeyOf(name)] {
@@ -245,9 +248,9 @@ func linkTerms(ctx context.Context, l *canon.Snapshot, card canon.Card, content 
 	return set, nil
 }
 
-// linkedAlready are the keys that a card need not link to: its own and those it links
-// to or shows.
-func linkedAlready(card canon.Card, content string) map[markup.Key]bool {
+// linkedKeys returns the keys that need no link: the card's own and those it already links to or
+// nests.
+func linkedKeys(card canon.Card, content string) map[markup.Key]bool {
 	keys := map[markup.Key]bool{card.Key: true}
 	for _, r := range markup.Refs(content) {
 		if !r.External {
@@ -257,7 +260,7 @@ func linkedAlready(card canon.Card, content string) map[markup.Key]bool {
 	return keys
 }
 
-// partWords are last parts that say what a card is to the one above it, and no name.
+// partWords are last name parts that state a card's role for its parent and are no names.
 var partWords = []string{"tag", "gm", "ai", "table_of_content"}
 
 func (t termSet) add(name string, root bool, shortest int) {
@@ -292,9 +295,9 @@ func foldedWords(text string, words []wordSpan) []string {
 	return folded
 }
 
-// find gives one link for each name that the shadow of a text holds: where it first
-// stands. Where names overlap the longer one wins.
-func (t termSet) find(ctx context.Context, shadow, content string) ([]suggested, error) {
+// findLinks returns one link for each name that occurs in the shadow of a text, at its first
+// occurrence. Of overlapping names the longer one wins.
+func (t termSet) findLinks(ctx context.Context, shadow, content string) ([]suggested, error) {
 	words, gaps := wordsIn(shadow)
 	folded := foldedWords(shadow, words)
 	var all []suggested
@@ -322,18 +325,19 @@ func (t termSet) find(ctx context.Context, shadow, content string) ([]suggested,
 			}
 		}
 	}
-	return firstOfEach(apart(all, len(content))), nil
+	return firstOfEach(dropOverlaps(all, len(content))), nil
 }
 
-// apart keeps what does not overlap, longest first, and gives it in order.
-func apart(all []suggested, size int) []suggested {
+// dropOverlaps keeps the links that do not overlap, preferring longer ones, and returns them in
+// text order.
+func dropOverlaps(all []suggested, size int) []suggested {
 	slices.SortFunc(all, func(a, b suggested) int {
 		return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), cmp.Compare(a.start, b.start), cmp.Compare(a.Target, b.Target))
 	})
 	covered := make([]bool, size)
 	var kept []suggested
 	for _, s := range all {
-		if covered[s.start] || covered[s.end-1] { // what was kept is no shorter
+		if covered[s.start] || covered[s.end-1] { // links kept so far are at least as long, so checking both ends suffices
 			continue
 		}
 		for i := s.start; i < s.end; i++ {

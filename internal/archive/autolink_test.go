@@ -33,7 +33,8 @@ func TestAutoLinkSuggests(t *testing.T) {
 	if r := []rune(content); string(r[int(at.(float64)):][:4]) != "lamp" {
 		t.Errorf("offset %v is not the lamp's", at)
 	}
-	// A GM is not offered what the card's readers do not see, but is on a GM card.
+	// On a card that users read, a GM is not offered links to cards that users cannot see; on a GM
+	// card, a GM is.
 	s.As("gm").Call("auto_link", `{"name": "Page"}`).Lacks("secret cult\"")
 	s.hid(access.LevelGM, "Plot", "The Secret Cult and the Lamp.")
 	s.As("gm").Call("auto_link", `{"name": "Plot", "min_term_length": 5}`).Want("total", 1).Want("suggestions.0.target", "Secret Cult")
@@ -73,8 +74,8 @@ func TestAutoLinkApplies(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// FuzzShadow holds that a shadow fits its text and that links go in without touching
-// anything else.
+// FuzzShadow checks that a shadow has the length of its text and that inserting links changes
+// nothing else.
 func FuzzShadow(f *testing.F) {
 	for _, s := range []string{"<p>Lamp</p>", "[[Lamp]] lamp", "<a>Lamp", "&eacute;Lamp {{# Lamp}} Lamp", "`Lamp` # Lamp\n```\nLamp", "\x01Lamp\x02", "<h1>Lamp", "Lamp\xff"} {
 		f.Add(s)
@@ -87,11 +88,11 @@ func FuzzShadow(f *testing.F) {
 			if len(shadow) != len(content) {
 				t.Fatalf("shadow of %q has %d bytes", content, len(shadow))
 			}
-			found, err := set.find(t.Context(), shadow, content)
+			found, err := set.findLinks(t.Context(), shadow, content)
 			if err != nil {
 				t.Fatal(err)
 			}
-			after := linked(content, found)
+			after := insertLinks(content, found)
 			plain := strings.ReplaceAll(strings.ReplaceAll(after, "[[Lamp]]", "Lamp"), "[[Lamp|", "")
 			if len(after) < len(content) || !strings.Contains(content, "[[Lamp") && !strings.Contains(content, "]]") && strings.ReplaceAll(plain, "]]", "") != content {
 				t.Errorf("%q became %q", content, after)

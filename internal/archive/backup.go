@@ -19,16 +19,16 @@ import (
 	"loregate/internal/op"
 )
 
-// Backuper makes copies of the instance's store.
+// Backuper copies the instance's store.
 type Backuper interface {
-	// Backup writes a consistent copy, without signing keys, to a file that is not there
-	// yet. The copy serves in the place of the store it was made of.
+	// Backup writes a consistent copy, without signing keys, to path, which must not exist yet. The
+	// copy can be used in place of the original store.
 	Backup(ctx context.Context, path string) error
 }
 
 func backupWork(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "create_backup",
 			Title: "Back the instance up",
 			Doc: "Make a consistent copy of all worlds while the instance goes on, without its signing keys. " +
@@ -36,7 +36,7 @@ func backupWork(d *deps) []*op.Operation {
 			Route: "POST /api/mcp/admin/backup", Status: 202, Operator: true, NoWorld: true, Idempotent: true,
 			Examples: []op.Example{{Title: "Back up", Input: `{}`}},
 		}, createBackup),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:   "get_backup",
 			Title:  "Look at a backup",
 			Doc:    "See whether a backup is done, its size and its SHA-256. With download, REST answers with the copy itself.",
@@ -49,7 +49,7 @@ func backupWork(d *deps) []*op.Operation {
 const (
 	backupKind     = "backup"
 	backupFolder   = "backups"
-	backupPatience = 10 * time.Second // a copy runs at disk speed: most are done by then
+	backupPatience = 10 * time.Second // a copy runs at disk speed: most are finished by then
 	maxDownload    = 1 << 30          // bytes; a download is held in memory
 )
 
@@ -62,7 +62,7 @@ type backupOut struct {
 	Message string `json:"message,omitzero" jsonschema:"Why it failed."`
 }
 
-// copied is a finished copy.
+// copied is the result of a finished copy.
 type copied struct {
 	File   string `json:"file"`
 	Size   int64  `json:"size"`
@@ -81,8 +81,8 @@ func createBackup(ctx context.Context, d *deps, c *op.Call, _ struct{}) (backupO
 	return backupOf(j)
 }
 
-// copyStore makes a copy under its checksum, so that equal copies are one file and a
-// copy that was cut off is never taken for one.
+// copyStore writes a copy of the store and names it after its checksum: equal copies become one
+// file, and an interrupted copy never has the name of a finished one.
 func (d *deps) copyStore(ctx context.Context) (out copied, err error) {
 	defer fault.Wrap(&err, "archive: backup")
 	folder := filepath.Join(d.data, backupFolder)
@@ -98,20 +98,20 @@ func (d *deps) copyStore(ctx context.Context) (out copied, err error) {
 	if err := d.backup.Backup(ctx, made); err != nil {
 		return copied{}, err
 	}
-	if out.SHA256, out.Size, err = checksum(made); err != nil {
+	if out.SHA256, out.Size, err = checksumFile(made); err != nil {
 		return copied{}, err
 	}
 	out.File = "loregate-" + out.SHA256[:16] + ".db"
 	return out, os.Rename(made, filepath.Join(folder, out.File))
 }
 
-// checksum reads a file for its SHA-256 in hexadecimal and its size.
-func checksum(path string) (sum string, size int64, err error) {
+// checksumFile returns the SHA-256 of a file in hexadecimal and the file's size.
+func checksumFile(path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", 0, err
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // the file was only read
 	h := sha256.New()
 	if size, err = io.Copy(h, f); err != nil {
 		return "", 0, err
@@ -164,12 +164,12 @@ func getBackup(ctx context.Context, d *deps, c *op.Call, in getBackupIn) (backup
 	return out, err
 }
 
-// readBackup reads a file of the folder, and of nowhere else.
+// readBackup reads a file of the folder; it cannot read outside of it.
 func readBackup(folder, name string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // it was only read
+	defer func() { _ = root.Close() }() // the folder was only read
 	return root.ReadFile(name)
 }

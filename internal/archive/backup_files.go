@@ -19,7 +19,7 @@ import (
 
 func backupFiles(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:   "list_backups",
 			Title:  "List the backups",
 			Doc:    "See which copies of the instance lie in the folder backups, latest first.",
@@ -27,7 +27,7 @@ func backupFiles(d *deps) []*op.Operation {
 			Older:    []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/list"}},
 			Examples: []op.Example{{Title: "All", Input: `{}`}},
 		}, listBackups),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:   "download_backup",
 			Title:  "Download a backup",
 			Doc:    "Get a copy of the instance as a file: one that list_backups names, or a new one.",
@@ -35,7 +35,7 @@ func backupFiles(d *deps) []*op.Operation {
 			Older:    []op.OlderRoute{{Route: "GET /api/mcp/admin/database/backup/download/{filename}"}, {Route: "GET /api/mcp/admin/database/backup"}},
 			Examples: []op.Example{{Title: "One that is there", Input: `{"filename": "loregate-0123456789abcdef.db"}`}},
 		}, downloadBackup),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:   "delete_backup",
 			Title:  "Delete a backup",
 			Doc:    "Delete a copy of the instance from the folder backups, for good. list_backups names what is there.",
@@ -46,8 +46,8 @@ func backupFiles(d *deps) []*op.Operation {
 	}
 }
 
-// backupName is how the copies are called that create_backup makes; nothing else in the
-// folder is shown or touched.
+// backupName matches the file names that create_backup gives to copies. Other files in the folder
+// are neither listed nor touched.
 var backupName = regexp.MustCompile(`^loregate-[0-9a-f]{16}\.db$`)
 
 type backupFile struct {
@@ -74,7 +74,7 @@ func listBackups(_ context.Context, d *deps, _ *op.Call, _ struct{}) (backupsOut
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || !backupName.MatchString(e.Name()) {
-			continue // it went meanwhile, or is no copy
+			continue // deleted in the meantime, or not a copy
 		}
 		at := stamp(info.ModTime())
 		out.Backups = append(out.Backups, backupFile{Name: e.Name(), Size: info.Size(), SizeWords: sizeWords(info.Size()),
@@ -107,7 +107,7 @@ type downloadIn struct {
 }
 
 func noBackup(name string) error {
-	return fault.New(fault.NotFound, "there is no backup %q; list_backups names those there are", clip(name, 64))
+	return fault.New(fault.NotFound, "there is no backup %q; list_backups names those there are", clipRunes(name, 64))
 }
 
 func downloadBackup(ctx context.Context, d *deps, c *op.Call, in downloadIn) (backupFileIn, error) {
@@ -156,7 +156,7 @@ func deleteBackup(_ context.Context, d *deps, _ *op.Call, in backupFileIn) (dele
 	if err != nil {
 		return deletedBackup{}, err
 	}
-	defer func() { _ = root.Close() }() // what was removed is removed
+	defer func() { _ = root.Close() }() // the file is removed already
 	if err := root.Remove(in.Name); errors.Is(err, fs.ErrNotExist) {
 		return deletedBackup{}, noBackup(in.Name)
 	} else if err != nil {

@@ -12,7 +12,7 @@ import (
 	"loregate/internal/store/sqlite"
 )
 
-func TestABackupServesInThePlaceOfTheStore(t *testing.T) {
+func TestABackupReplacesTheStore(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Well", "deep")
 	made := s.operator().Call("create_backup", `{}`).Want("status", "completed")

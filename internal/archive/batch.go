@@ -13,11 +13,11 @@ import (
 	"loregate/internal/op"
 )
 
-// maxBatch is how many operations one batch has at most.
+// maxBatch is the highest number of operations in one batch.
 const maxBatch = 100
 
 func batchWrites(d *deps) []*op.Operation {
-	return []*op.Operation{write(d, op.Spec{
+	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "batch_cards",
 		Title: "Create and change many cards",
 		Doc: "Create and change up to 100 cards in one call. mode per_item (the default) commits each operation by itself, in order, and answers for each; " +
@@ -47,7 +47,7 @@ type batchOp struct {
 	IfMatch           op.ReadTag `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, in place of if_version. An agent must send it where content replaces that of a card which is there."`
 }
 
-// batchResult is what came of one operation.
+// batchResult is the result of one operation.
 type batchResult struct {
 	Status           string        `json:"status" enum:"ok,error"`
 	Name             string        `json:"name"`
@@ -64,16 +64,16 @@ type batchOut struct {
 	Applied int           `json:"applied" jsonschema:"Operations that were carried out."`
 }
 
-// step is one operation of a batch, read as far as that goes without a look-up.
+// step is one operation of a batch, parsed and checked as far as possible without reading cards.
 type step struct {
 	sheet
 	action   string
 	orCreate bool
-	bad      error // what is wrong with it by itself
+	bad      error // the fault of its input; nil if there is none
 }
 
 func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut, error) {
-	if err := d.canon.Read(ctx, c.Grant, mayBatch); err != nil {
+	if err := d.canon.Read(ctx, c.Grant, checkBatchRole); err != nil {
 		return batchOut{}, err
 	}
 	steps := make([]step, len(in.Ops))
@@ -81,28 +81,28 @@ func batchCards(ctx context.Context, d *deps, c *op.Call, in batchIn) (batchOut,
 		steps[i] = readStep(in.Ops[i])
 	}
 	if in.Mode == "transactional" {
-		return batchWhole(ctx, d, c, steps)
+		return batchAllOrNone(ctx, d, c, steps)
 	}
-	return batchEach(ctx, d, c, steps)
+	return batchPerItem(ctx, d, c, steps)
 }
 
-// mayBatch holds the caller against the world's own rule for batches.
-func mayBatch(l *canon.Snapshot) error {
+// checkBatchRole checks the caller's role against the role that the world requires for batches.
+func checkBatchRole(l *canon.Snapshot) error {
 	role, ok := access.ParseRole(l.World().Settings.BatchRole)
 	if !ok {
 		return nil
 	}
-	return needs(l, role, "a batch in this world")
+	return requireRole(l, role, "a batch in this world")
 }
 
 func readStep(in batchOp) step {
 	var p problems
-	s := step{sheet: p.sheet("", in.Name, in.cardIn, in.Children), action: in.Action, orCreate: in.FetchOrInitialize}
+	s := step{sheet: p.readSheet("", in.Name, in.cardIn, in.Children), action: in.Action, orCreate: in.FetchOrInitialize}
 	s.patch, s.ifMatch = in.Patch, in.IfMatch
 	if in.IfMatch == "" {
 		s.ifMatch = op.VersionTag(in.IfVersion)
 	}
-	p.patch("patch", in.Patch, in.textIn)
+	p.checkPatch("patch", in.Patch, in.textIn)
 	if in.Patch != nil && in.Patch.DryRun {
 		p.add("patch.dry_run", "a batch has no previews; preview the patch with update_card")
 	}
@@ -115,18 +115,18 @@ func readStep(in batchOp) step {
 		}
 	}
 	if in.Action == "create" && !(in.FetchOrInitialize && isHandle(in.Name)) {
-		p.newName("name", in.Name)
+		p.checkNewName("name", in.Name)
 	}
-	s.bad = p.err()
+	s.bad = p.toError()
 	return s
 }
 
-// run puts the step into a plan.
+// run adds the step's changes to a plan.
 func (s *step) run(ctx context.Context, d *deps, c *op.Call, p *canon.Plan) error {
 	if s.bad != nil {
 		return s.bad
 	}
-	if err := gateAll(p.Snapshot, s.names()); err != nil {
+	if err := checkNameGates(p.Snapshot, s.nameArgs()); err != nil {
 		return err
 	}
 	w := newWriter(ctx, d, c, p)
@@ -137,26 +137,26 @@ func (s *step) run(ctx context.Context, d *deps, c *op.Call, p *canon.Plan) erro
 
 func (s *step) write(w *writer) (canon.Card, error) {
 	if s.action == "create" && !s.orCreate {
-		return w.create(&s.sheet, s.name)
+		return w.createCard(&s.sheet, s.name)
 	}
 	card, ok, err := w.plan.Has(s.name)
 	switch {
 	case err != nil:
 		return canon.Card{}, err
 	case ok:
-		return w.update(&s.sheet, card)
+		return w.updateCard(&s.sheet, card)
 	case s.orCreate && s.ifMatch == "":
 		return w.put(&s.sheet, s.name)
 	}
-	return w.plan.Card(s.name) // the one not-found
+	return w.plan.Card(s.name) // returns the usual not-found error
 }
 
-// batchEach commits every step by itself. Each has an idempotency key of its own, made
-// of the call's, so that a repeated call goes on where the first one was cut off.
-func batchEach(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
+// batchPerItem commits each step by itself. Each step has its own idempotency key, derived from the
+// call's key: a repeated call continues where the first one was interrupted.
+func batchPerItem(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
 	out := batchOut{Mode: "per_item", Results: make([]batchResult, len(steps))}
-	parts := partsOf(c.Grant)
-	if err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return sameCall(ctx, l, parts) }); err != nil {
+	parts := stepGrants(c.Grant)
+	if err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkSameCall(ctx, l, parts) }); err != nil {
 		return batchOut{}, err
 	}
 	replayed := 0
@@ -177,9 +177,9 @@ func batchEach(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut
 	return out, nil
 }
 
-// partsOf are the grants of the steps that a call may have. Each is bound to the whole
-// input, so that a key that was used for another batch is known for it by any step.
-func partsOf(g access.Grant) []access.Grant {
+// stepGrants returns one grant for each of the maxBatch steps that a call may have. Each is bound
+// to the hash of the whole input, so any step detects a key that was used for another batch.
+func stepGrants(g access.Grant) []access.Grant {
 	whole := g.Request().InputHash
 	parts := make([]access.Grant, maxBatch)
 	for i := range parts {
@@ -188,9 +188,9 @@ func partsOf(g access.Grant) []access.Grant {
 	return parts
 }
 
-// sameCall refuses an idempotency key that was used for another batch, before anything
-// is done.
-func sameCall(ctx context.Context, l *canon.Snapshot, parts []access.Grant) error {
+// checkSameCall refuses an idempotency key that was used for another batch, before anything is
+// changed.
+func checkSameCall(ctx context.Context, l *canon.Snapshot, parts []access.Grant) error {
 	if parts[0].Request().IdempotencyKey == "" {
 		return nil
 	}
@@ -202,56 +202,56 @@ func sameCall(ctx context.Context, l *canon.Snapshot, parts []access.Grant) erro
 	return nil
 }
 
-// runStep commits one step. A panic is its own failure, and not the others'.
+// runStep commits one step. If the step panics, only this step fails.
 func (d *deps) runStep(ctx context.Context, c *op.Call, g access.Grant, s *step) (r batchResult, receipt canon.Receipt) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = failed(s.name, c, fault.Panicked("a step of a batch", p))
+			r = failedResult(s.name, c, fault.Panicked("a step of a batch", p))
 		}
 	}()
 	if ctx.Err() != nil {
-		return failed(s.name, c, fault.New(fault.Unavailable, "the call ended before this operation; send it again")), receipt
+		return failedResult(s.name, c, fault.New(fault.Unavailable, "the call ended before this operation; send it again")), receipt
 	}
 	receipt, err := d.canon.Update(ctx, g, func(p *canon.Plan) error { return s.run(ctx, d, c, p) })
 	if err == nil {
 		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) (err error) {
-			r, err = applied(ctx, l, s, receipt, 0)
+			r, err = appliedResult(ctx, l, s, receipt, 0)
 			return err
 		})
 	}
 	if err != nil {
-		return failed(s.name, c, err), receipt
+		return failedResult(s.name, c, err), receipt
 	}
 	return r, receipt
 }
 
-// applied is the result of a step that was carried out. A card that the caller does not
-// see any more is answered by the name it was asked for. Its error is the store's: the call
-// is answered whole when it is repeated.
-func applied(ctx context.Context, l *canon.Snapshot, s *step, r canon.Receipt, n int) (batchResult, error) {
-	card, err := target(ctx, l, r, n)
+// appliedResult returns the result of a step that was carried out. If the caller can no longer see
+// the card, the result has the name from the request. An error comes from the store; repeating the
+// call then returns the full answer.
+func appliedResult(ctx context.Context, l *canon.Snapshot, s *step, r canon.Receipt, n int) (batchResult, error) {
+	card, err := targetCard(ctx, l, r, n)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return batchResult{}, err
 	}
-	if err != nil || gate(l, s.name) != nil {
+	if err != nil || checkNameGate(l, s.name) != nil {
 		return batchResult{Status: "ok", Name: s.name}, nil
 	}
 	return batchResult{Status: "ok", Name: card.Name, ID: &card.ID, Version: card.Version(l.View())}, nil
 }
 
-func failed(name string, c *op.Call, err error) batchResult {
+func failedResult(name string, c *op.Call, err error) batchResult {
 	if fault.KindOf(err) == fault.Internal {
-		// The call itself goes on and ends well, so that nobody else would say why.
+		// The call itself goes on and succeeds, so nothing else would log the cause.
 		slog.Error("a step of a batch failed", "correlation_id", c.Grant.Request().Correlation, "error", err)
 	}
 	shown := fault.Show(err, c.Grant.Request().Correlation).Error
 	return batchResult{Status: "error", Name: name, Message: shown.Message, Code: shown.Code, ValidationErrors: shown.ValidationErrors}
 }
 
-// batchWhole commits all steps at once or none.
-func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
+// batchAllOrNone commits all steps at once or none.
+func batchAllOrNone(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOut, error) {
 	out := batchOut{Mode: "transactional"}
-	if out.Results = refused(c, steps); out.Results != nil {
+	if out.Results = refusedResults(c, steps); out.Results != nil {
 		c.Reply.Status = fault.Rule.HTTPStatus()
 		return out, nil
 	}
@@ -270,14 +270,14 @@ func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOu
 	case err != nil && (fault.KindOf(err) == fault.Internal || fault.KindOf(err) == fault.Unavailable):
 		return batchOut{}, err
 	case err != nil:
-		out.Results = undone(c, steps, at, err)
-		c.Reply.Status = wholeStatus(err)
+		out.Results = undoneResults(c, steps, at, err)
+		c.Reply.Status = refusedBatchStatus(err)
 		return out, nil
 	}
 	c.Reply.Replayed = receipt.Replayed
 	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		for i := range steps {
-			r, err := applied(ctx, l, &steps[i], receipt, i)
+			r, err := appliedResult(ctx, l, &steps[i], receipt, i)
 			if err != nil {
 				return err
 			}
@@ -291,14 +291,14 @@ func batchWhole(ctx context.Context, d *deps, c *op.Call, steps []step) (batchOu
 
 const notApplied = "not applied"
 
-// refused are the results where steps are wrong by themselves; nil where none is.
-func refused(c *op.Call, steps []step) []batchResult {
+// refusedResults returns the results of all steps if any step has a faulty input, else nil.
+func refusedResults(c *op.Call, steps []step) []batchResult {
 	any := false
 	list := make([]batchResult, len(steps))
 	for i, s := range steps {
 		list[i] = batchResult{Status: "error", Name: s.name, Message: notApplied}
 		if s.bad != nil {
-			list[i], any = failed(s.name, c, s.bad), true
+			list[i], any = failedResult(s.name, c, s.bad), true
 		}
 	}
 	if !any {
@@ -307,20 +307,21 @@ func refused(c *op.Call, steps []step) []batchResult {
 	return list
 }
 
-// undone are the results where a step failed, or with at below 0 the commit of all.
-func undone(c *op.Call, steps []step, at int, err error) []batchResult {
+// undoneResults returns the results of all steps after step number at failed. If at is negative,
+// the commit itself failed.
+func undoneResults(c *op.Call, steps []step, at int, err error) []batchResult {
 	list := make([]batchResult, len(steps))
 	for i, s := range steps {
 		list[i] = batchResult{Status: "error", Name: s.name, Message: notApplied}
 		if i == at || at < 0 {
-			list[i] = failed(s.name, c, err)
+			list[i] = failedResult(s.name, c, err)
 		}
 	}
 	return list
 }
 
-// wholeStatus is the HTTP status of a batch that was not applied.
-func wholeStatus(err error) int {
+// refusedBatchStatus returns the HTTP status of a batch that was not applied.
+func refusedBatchStatus(err error) int {
 	if k := fault.KindOf(err); k == fault.Conflict || k == fault.Stale {
 		return fault.Conflict.HTTPStatus()
 	}

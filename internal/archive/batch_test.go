@@ -10,7 +10,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// statuses are "ok" or the code of each result.
+// statuses returns "ok" or the error code of each result.
 func (a answer) statuses() string {
 	a.T.Helper()
 	v, _ := a.At("results")
@@ -139,9 +139,8 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestABatchFailsWholeOrAlone breaks the store at every commit, with an error and with a
-// panic.
-func TestABatchFailsWholeOrAlone(t *testing.T) {
+// TestABatchFailsAsAWholeOrPerStep makes the store fail at every commit, with an error and with a panic.
+func TestABatchFailsAsAWholeOrPerStep(t *testing.T) {
 	const n = 5
 	quiet(t)
 	for _, mode := range []string{"per_item", "transactional"} {
@@ -167,7 +166,7 @@ func breakBatch(t *testing.T, mode string, panics bool, k, n int) {
 	in := `{"mode": "` + mode + `", "ops": [` + strings.Join(ops, ", ") + `]}`
 	there := n - 1
 	if s.store.breakAt(k, panics); mode == "transactional" {
-		if s.store.breakAt(1, panics); k > 1 { // there is one commit: break the plan at operation k instead
+		if s.store.breakAt(1, panics); k > 1 { // a single commit: make operation k of the plan fail instead
 			s.store.breakAt(0, false)
 			ops[k-1] = `{"action": "update", "name": "Gone", "content": "x"}`
 			in = `{"mode": "` + mode + `", "ops": [` + strings.Join(ops, ", ") + `]}`
@@ -185,7 +184,7 @@ func breakBatch(t *testing.T, mode string, panics bool, k, n int) {
 	s.wantRebuilt()
 }
 
-func TestARepeatedBatchHasNoSecondEffect(t *testing.T) {
+func TestARepeatedBatchChangesNothing(t *testing.T) {
 	s := newDesk(t)
 	for _, mode := range []string{"per_item", "transactional"} {
 		in := `{"mode": "` + mode + `", "ops": [{"action": "create", "name": "` + mode + `"}, {"action": "update", "name": "` + mode + `", "patch": {"mode": "append", "content": "x"}}]}`
@@ -196,7 +195,7 @@ func TestARepeatedBatchHasNoSecondEffect(t *testing.T) {
 			t.Errorf("%s: replayed %t, %d more commits", mode, again.Reply.Replayed, s.commits()-before)
 		}
 		s.As("user").reads(mode, "x")
-		// Another body is refused whole, even where its operations are more or other ones.
+		// The key is refused for any other batch, also one with more or different operations.
 		for _, ops := range []string{`{"action": "create", "name": "New"}`, in[strings.Index(in, "[")+1:len(in)-2] + `, {"action": "create", "name": "New"}`} {
 			if f := s.As("user").asked("batch_cards", `{"mode": "per_item", "ops": [`+ops+`]}`, withKey("per_item")); f.Kind != fault.Conflict {
 				t.Errorf("another body: %v", f)
@@ -204,7 +203,7 @@ func TestARepeatedBatchHasNoSecondEffect(t *testing.T) {
 		}
 		s.As("user").WantNotFound("get_card", `{"name": "New"}`)
 	}
-	// A batch that was cut off goes on where it was.
+	// A batch that was interrupted continues where it stopped.
 	quiet(t)
 	in := `{"ops": [{"action": "create", "name": "A"}, {"action": "create", "name": "B"}, {"action": "create", "name": "C"}]}`
 	s.store.breakAt(2, false)
@@ -214,7 +213,7 @@ func TestARepeatedBatchHasNoSecondEffect(t *testing.T) {
 	s.As("user").Call("get_card", `{"name": "B"}`).Want("version", 1)
 }
 
-func TestTheWorldMayKeepBatchesForAdmins(t *testing.T) {
+func TestAWorldMayRestrictBatchesToAdmins(t *testing.T) {
 	s := newDesk(t)
 	s.change(func(p *canon.Plan) error { return p.Configure("Main", canon.Settings{BatchRole: "admin"}) })
 	in := `{"ops": [{"action": "create", "name": "A"}]}`

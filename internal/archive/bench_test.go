@@ -10,7 +10,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// aLibrary is a wiki of n cards of about 1 KB on disk, every tenth of them hidden.
+// aLibrary is a wiki on disk with n cards of about 1 KB; every tenth card is hidden.
 func aLibrary(b *testing.B, n int) *scene {
 	s := newSceneOn(b, sqlitetest.Open(b))
 	gm := access.NewLabel(access.LevelGM)

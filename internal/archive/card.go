@@ -14,7 +14,7 @@ import (
 )
 
 func cardReads(d *deps) []*op.Operation {
-	return []*op.Operation{read(d, op.Spec{
+	return []*op.Operation{defineRead(d, op.Spec{
 		Name:  "get_card",
 		Kept:  true,
 		Title: "Read a card",
@@ -40,7 +40,7 @@ type getCardIn struct {
 	Full             bool `json:"full,omitzero" jsonschema:"Give all content from content_offset on, whatever max_content_length says."`
 }
 
-// card is a card in full.
+// card is a card with all details.
 type card struct {
 	Truncated bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
 	Next      *nextCall `json:"next,omitzero"`
@@ -61,18 +61,18 @@ type card struct {
 	Homonyms      []summary `json:"homonyms,omitzero" jsonschema:"Further cards of this name at other levels; ask for them as ~ID."`
 
 	goOn func(offset int) *nextCall
-	part func() op.ReadTag // the tag of an answer that is cut
-	url  string            // of the card over REST
+	part func() op.ReadTag // returns the tag of a truncated answer
+	url  string            // REST address of the card
 }
 
-// childName is a card below another, by name only.
+// childName names a card below another.
 type childName struct {
 	Name string       `json:"name"`
 	Type string       `json:"type"`
 	ID   canon.CardID `json:"id"`
 }
 
-// Cut gives less content.
+// Cut shortens the content.
 func (o card) Cut(budget int) (any, map[string]any, bool) {
 	rest := o
 	rest.Content = ""
@@ -90,7 +90,7 @@ func (o card) Cut(budget int) (any, map[string]any, bool) {
 }
 
 func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in getCardIn) (card, error) {
-	s, err := sight(ctx, l.Prefetching(), in.Name)
+	s, err := resolveName(ctx, l.Prefetching(), in.Name)
 	if err != nil {
 		return card{}, err
 	}
@@ -98,10 +98,10 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 	if err != nil {
 		return card{}, err
 	}
-	out := card{summary: summarize(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
+	out := card{summary: summaryFromCard(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
 		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered, url: c.BaseURL + cardPath(s.card.Name)}
 	if len(s.others) > 0 {
-		out.Homonyms = summaries(l, s.others)
+		out.Homonyms = summariesFromCards(l, s.others)
 	}
 	out.Links, out.MoreLinks = linkNames(s.card, content)
 	if err := addChildren(ctx, l, s.card, in.WithChildren, &out); err != nil {
@@ -112,10 +112,10 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 			return card{}, err
 		}
 	}
-	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.from(offset)) }
+	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.nextArgs(offset)) }
 	held := op.Held{Marks: marksOf(l, s.card)}
 	out.part = func() op.ReadTag { return d.tags.Part(held) }
-	out.show(content, contentLimit(c, in.MaxContentLength, in.Full, content), in.ContentOffset)
+	out.setContentPart(content, contentLimit(c, in.MaxContentLength, in.Full, content), in.ContentOffset)
 	if out.Truncated || in.ContentOffset > 0 || in.Rendered {
 		out.ETag = out.part()
 	} else {
@@ -125,17 +125,17 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 	return out, nil
 }
 
-// show puts the part of the content that was asked for.
-func (o *card) show(content string, limit, offset int) {
-	part, end, more := stretch(content, offset, limit)
+// setContentPart sets the requested part of the content.
+func (o *card) setContentPart(content string, limit, offset int) {
+	part, end, more := textPart(content, offset, limit)
 	o.Content, o.ContentOffset, o.Truncated = part, offset, more
 	if more {
 		o.Next = o.goOn(end)
 	}
 }
 
-// httpTag is the entity tag over HTTP: the version, the partial tag of a part, or a digest
-// where the answer also shows other cards, which change without the version changing.
+// httpTag returns the HTTP entity tag: the version, the partial tag of a part, or a digest if the
+// answer also shows other cards, which can change while the version stays the same.
 func (o *card) httpTag(in getCardIn) string {
 	switch {
 	case in.Rendered || in.WithChildren:
@@ -152,8 +152,8 @@ func (o *card) httpTag(in getCardIn) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// from is the input that goes on at an offset.
-func (in getCardIn) from(offset int) map[string]any {
+// nextArgs returns the input of the call that continues at offset.
+func (in getCardIn) nextArgs(offset int) map[string]any {
 	args := map[string]any{"name": in.Name, "content_offset": offset}
 	if in.Rendered {
 		args["rendered"] = true
@@ -167,15 +167,15 @@ func (in getCardIn) from(offset int) map[string]any {
 	return args
 }
 
-// defaultContent is how many characters of content a reader gets over MCP unless it asks
-// otherwise.
+// defaultContent is the number of characters of content returned over MCP unless the caller asks
+// for another number.
 const defaultContent = 8000
 
-// shownChildren is how many children get_card names; list_children has them all.
+// shownChildren is the number of children that get_card names; list_children has them all.
 const shownChildren = 50
 
 func addChildren(ctx context.Context, l *canon.Snapshot, c canon.Card, named bool, out *card) error {
-	limit := 0 // the count alone
+	limit := 0 // only the count
 	if named {
 		limit = shownChildren
 	}
@@ -193,11 +193,12 @@ func addChildren(ctx context.Context, l *canon.Snapshot, c canon.Card, named boo
 	return nil
 }
 
-// shownLinks is how many links get_card names.
+// shownLinks is the number of links that get_card names.
 const shownLinks = 100
 
-// linkNames are the names that a card's content links to, each once, in order. They are
-// read from the content alone, and so tell nothing of what exists.
+// linkNames returns the names that a card's content links to, each once, in text order, and the
+// number of names left out. It reads the content alone, so the names do not reveal which cards
+// exist.
 func linkNames(c canon.Card, content string) (names []string, more int) {
 	names = []string{}
 	kind := canon.TextOf(c.Type)

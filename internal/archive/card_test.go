@@ -33,7 +33,7 @@ func TestACardIsReadInFull(t *testing.T) {
 	})
 }
 
-func TestHiddenIsAbsent(t *testing.T) {
+func TestHiddenCardsAreAbsent(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.hid(access.LevelGM, "The Vault", "Behind the mill.")
 		s.wrote("The Vane", "On the roof.")
@@ -59,7 +59,7 @@ func TestHiddenIsAbsent(t *testing.T) {
 	})
 }
 
-func TestANameOfTheGMsIsRefusedByItself(t *testing.T) {
+func TestGMNamesAreDeniedByNameAlone(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Rent Quay", "Wet.")
 	s.wrote("Rent Quay+GM", "The third line.")
@@ -123,7 +123,7 @@ func TestLongContentComesInParts(t *testing.T) {
 	}
 }
 
-func TestAnOldNameFindsTheCard(t *testing.T) {
+func TestAFormerNameFindsTheCard(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.wrote("Old Mill", "Grinds.")
 		s.wrote("Old Mill+cellar", "Damp.")
@@ -135,7 +135,7 @@ func TestAnOldNameFindsTheCard(t *testing.T) {
 	})
 }
 
-func TestHigherCallersHearOfHomonyms(t *testing.T) {
+func TestHomonymsAreListedForHigherRoles(t *testing.T) {
 	s := newScene(t)
 	s.wrote("The Lodger", "A quiet man.")
 	s.hid(access.LevelGM, "The Lodger", "Is the sea.")
@@ -145,7 +145,7 @@ func TestHigherCallersHearOfHomonyms(t *testing.T) {
 	s.As("gm").Call("get_card", `{"name": "~`+got.Text("homonyms.0.id")+`"}`).Want("content", "Is the sea.")
 }
 
-func TestVersionsCountWhatTheCallerSaw(t *testing.T) {
+func TestVersionNumbersCountVisibleVersions(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.hid(access.LevelGM, "Sunk Chapel", "Secret one.")
 		s.edited("Sunk Chapel", "Secret two.")
@@ -164,7 +164,7 @@ func TestVersionsCountWhatTheCallerSaw(t *testing.T) {
 	})
 }
 
-func TestTheTagOfARenderedFormFollowsWhatItShows(t *testing.T) {
+func TestTagOfARenderedCardDependsOnItsNests(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Square", "<p>{{Well}}</p>")
 	s.wrote("Well", "Deep.")
@@ -185,7 +185,7 @@ func TestTheTagOfARenderedFormFollowsWhatItShows(t *testing.T) {
 	}
 }
 
-func TestUnseenCharactersDoNotReachReaders(t *testing.T) {
+func TestInvisibleCharactersAreRemoved(t *testing.T) {
 	s := newScene(t)
 	s.made(canon.NewCard{Name: "Sign", Content: "Turn \u202eback\u202c\U000e0041 now", Fields: []byte(`{"note": "a\u200bb"}`)})
 	s.As("user").Call("get_card", `{"name": "Sign"}`).Want("content", "Turn back now").Want("fields.note", "ab")

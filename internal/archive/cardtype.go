@@ -12,7 +12,7 @@ import (
 
 func typeReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "list_types",
 			Kept:     true,
 			Title:    "List card types",
@@ -20,7 +20,7 @@ func typeReads(d *deps) []*op.Operation {
 			Route:    "GET /api/mcp/types",
 			Examples: []op.Example{{Title: "All types", Input: `{}`}, {Title: "A page of them", Input: `{"limit": 20, "offset": 20}`}},
 		}, listTypes),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "get_type",
 			Kept:     true,
 			Title:    "Look up a card type",
@@ -57,7 +57,7 @@ type typesOut struct {
 
 // Cut shortens the list.
 func (o typesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Types, &o.paged, budget)
+	next, ok := shortenPage(&o.Types, &o.paged, budget)
 	return o, next, ok
 }
 
@@ -84,12 +84,12 @@ type typeIn struct {
 }
 
 func getType(ctx context.Context, l *canon.Snapshot, _ *op.Call, in typeIn) (cardType, error) {
-	if err := gate(l, in.Name); err != nil {
+	if err := checkNameGate(l, in.Name); err != nil {
 		return cardType{}, err
 	}
 	t, err := l.Type(ctx, in.Name)
 	if fault.KindOf(err) == fault.Rule && err != nil {
-		return cardType{}, fault.New(fault.NotFound, "there is no type %q; list them with list_types", markup.Clean(clip(in.Name, markup.MaxNameLength)))
+		return cardType{}, fault.New(fault.NotFound, "there is no type %q; list them with list_types", markup.Clean(clipRunes(in.Name, markup.MaxNameLength)))
 	}
 	if err != nil {
 		return cardType{}, err

@@ -13,7 +13,7 @@ import (
 )
 
 func childReads(d *deps) []*op.Operation {
-	return []*op.Operation{read(d, op.Spec{
+	return []*op.Operation{defineRead(d, op.Spec{
 		Name:  "list_children",
 		Kept:  true,
 		Title: "List the cards below a card",
@@ -56,12 +56,12 @@ type childrenOut struct {
 
 // Cut shortens the list.
 func (o childrenOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Children, &o.paged, budget)
+	next, ok := shortenPage(&o.Children, &o.paged, budget)
 	return o, next, ok
 }
 
 func listChildren(ctx context.Context, l *canon.Snapshot, _ *op.Call, in childrenIn) (childrenOut, error) {
-	parent, err := find(ctx, l, in.Name)
+	parent, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return childrenOut{}, err
 	}
@@ -74,9 +74,9 @@ func listChildren(ctx context.Context, l *canon.Snapshot, _ *op.Call, in childre
 	return out, err
 }
 
-// plainChildren lists direct children by creation.
+// plainChildren lists direct children in order of creation.
 func plainChildren(ctx context.Context, l *canon.Snapshot, parent canon.Card, p page, out *childrenOut) error {
-	cards, total, err := l.Descendants(ctx, parent.ID, 1, p.canon())
+	cards, total, err := l.Descendants(ctx, parent.ID, 1, p.toCanonPage())
 	if err != nil {
 		return err
 	}
@@ -92,13 +92,13 @@ func childOf(l *canon.Snapshot, c canon.Card, depth, position int) child {
 	return child{childName{c.Name, c.Type, c.ID}, depth, position, shownLevel(l, c.Label), stamp(c.UpdatedAt), c.Length > 0 || len(c.Fields) > 0}
 }
 
-// maxTree bounds how many cards are put in order for one listing.
+// maxTree bounds the number of cards that are sorted for one listing.
 const maxTree = 5000
 
-// treeBelow lists generations, each parent's children in the order in which it lists
-// them.
+// treeBelow lists the cards below parent generation by generation, and each card's children in the
+// order in which that card lists them.
 func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in childrenIn, out *childrenOut) error {
-	cards, total, err := allBelow(ctx, l, parent.ID, in.Depth)
+	cards, total, err := descendantsToDepth(ctx, l, parent.ID, in.Depth)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func treeBelow(ctx context.Context, l *canon.Snapshot, parent canon.Card, in chi
 	return nil
 }
 
-// allBelow reads up to maxTree cards below a card.
-func allBelow(ctx context.Context, l *canon.Snapshot, id canon.CardID, depth int) (cards []canon.Card, total canon.Total, err error) {
+// descendantsToDepth returns up to maxTree cards below a card.
+func descendantsToDepth(ctx context.Context, l *canon.Snapshot, id canon.CardID, depth int) (cards []canon.Card, total canon.Total, err error) {
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxTree; p.Offset += p.Limit {
 		var part []canon.Card
 		if part, total, err = l.Descendants(ctx, id, depth, p); err != nil {
@@ -155,7 +155,7 @@ func allBelow(ctx context.Context, l *canon.Snapshot, id canon.CardID, depth int
 	return cards, total, nil
 }
 
-// inOrder sorts children, which come by creation, by their parent's listing.
+// inOrder sorts children, given in order of creation, by the items that their parent lists.
 func inOrder(ctx context.Context, l *canon.Snapshot, parent canon.Card, children []canon.Card) ([]canon.Card, error) {
 	if len(children) < 2 || canon.TextOf(parent.Type) != canon.TextItems {
 		return children, nil

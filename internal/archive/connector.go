@@ -12,16 +12,17 @@ import (
 	"loregate/internal/op"
 )
 
-// The pair that ChatGPT's connectors and deep research call, by their names and shapes.
+// connectorReads returns search and fetch, with the names and shapes that ChatGPT's connectors and
+// deep research expect.
 func connectorReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "search",
 			Title:    "Search the wiki",
 			Doc:      "Search the whole wiki, names and text, and get ids to read with fetch. search_cards does the same with filters and pages.",
 			Examples: []op.Example{{Title: "Search", Input: `{"query": "the founder's lamp"}`}},
 		}, connectorSearch),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "fetch",
 			Title:    "Fetch a page of the wiki",
 			Doc:      "Fetch the full text of one page that search found, by its id. get_card does the same by name.",
@@ -45,7 +46,7 @@ type connectorResults struct {
 	Results []connectorHit `json:"results"`
 }
 
-// connectorLimit is how many pages search gives.
+// connectorLimit is the highest number of hits that search returns.
 const connectorLimit = 20
 
 func connectorSearch(ctx context.Context, l *canon.Snapshot, c *op.Call, in connectorQuery) (connectorResults, error) {
@@ -61,7 +62,8 @@ func connectorSearch(ctx context.Context, l *canon.Snapshot, c *op.Call, in conn
 	return out, nil
 }
 
-// addressOf is where a card can be cited: its address over HTTP, or its resource.
+// addressOf returns an address to cite a card by: its HTTP address, or its resource URI if the
+// server's address is not known.
 func addressOf(c *op.Call, name string) string {
 	if c.BaseURL == "" {
 		return cardURI(name)
@@ -93,7 +95,7 @@ type connectorText struct {
 	from int
 }
 
-// Cut gives less text.
+// Cut shortens the text.
 func (o connectorText) Cut(budget int) (any, map[string]any, bool) {
 	part := fitText(o.Text, budget-pageOverhead)
 	if len(part) == len(o.Text) {
@@ -108,7 +110,7 @@ func connectorFetch(ctx context.Context, l *canon.Snapshot, c *op.Call, in conne
 	if uuid.Validate(strings.TrimSpace(name)) == nil {
 		name = "~" + strings.TrimSpace(name)
 	}
-	card, err := find(ctx, l, name)
+	card, err := findCard(ctx, l, name)
 	if err != nil {
 		return connectorText{}, err
 	}
@@ -116,8 +118,8 @@ func connectorFetch(ctx context.Context, l *canon.Snapshot, c *op.Call, in conne
 	if err != nil {
 		return connectorText{}, err
 	}
-	part, _, _ := stretch(text, in.Offset, len(text))
-	s := summarize(l, card)
+	part, _, _ := textPart(text, in.Offset, len(text))
+	s := summaryFromCard(l, card)
 	return connectorText{ID: card.ID, Title: card.Name, Text: markup.Clean(part), URL: addressOf(c, card.Name), from: in.Offset,
 		Metadata: connectorMeta{s.Type, s.Version, s.UpdatedAt, s.Level}}, nil
 }

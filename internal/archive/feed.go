@@ -11,14 +11,14 @@ import (
 
 func feedReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "recent_changes",
 			Title:    "Recent changes",
 			Doc:      "See what changed in the wiki lately, latest first, by time, type or author.",
 			Route:    "GET /api/mcp/changes",
 			Examples: []op.Example{{Title: "Since a date", Input: `{"since": "2026-01-01", "limit": 20}`}},
 		}, recentChanges),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "list_trash",
 			Title:    "List the trash",
 			Doc:      "See which cards were deleted and can be restored with restore_card, latest first.",
@@ -58,13 +58,13 @@ type changesOut struct {
 
 // Cut shortens the list.
 func (o changesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Changes, &o.paged, budget)
+	next, ok := shortenPage(&o.Changes, &o.paged, budget)
 	return o, next, ok
 }
 
 func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in changesIn) (changesOut, error) {
 	list, total, err := l.Feed(ctx, canon.FeedQuery{Since: in.Since, Before: in.Before, Type: in.Type,
-		Author: access.Subject(in.Author), Page: in.page.canon()})
+		Author: access.Subject(in.Author), Page: in.page.toCanonPage()})
 	if err != nil {
 		return changesOut{}, err
 	}
@@ -80,8 +80,9 @@ func recentChanges(ctx context.Context, l *canon.Snapshot, _ *op.Call, in change
 	return out, nil
 }
 
-// numberOf is the version number that the view is shown. Only for what is seen by being
-// named does it depend on the card as it stands.
+// numberOf returns the version number of v in the caller's view. For a view with a subject below
+// level admin the number can depend on the current card, which is then loaded; for all others it
+// follows from v alone.
 func numberOf(ctx context.Context, l *canon.Snapshot, v canon.Version) (uint32, error) {
 	if l.View().Subject == "" || l.View().Level == access.LevelAdmin {
 		return v.Counts.For(l.View().Level), nil
@@ -107,12 +108,12 @@ type trashOut struct {
 
 // Cut shortens the list.
 func (o trashOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Cards, &o.paged, budget)
+	next, ok := shortenPage(&o.Cards, &o.paged, budget)
 	return o, next, ok
 }
 
 func listTrash(ctx context.Context, l *canon.Snapshot, _ *op.Call, in trashIn) (trashOut, error) {
-	cards, total, err := l.Trash(ctx, in.page.canon())
+	cards, total, err := l.Trash(ctx, in.page.toCanonPage())
 	if err != nil {
 		return trashOut{}, err
 	}
@@ -122,7 +123,7 @@ func listTrash(ctx context.Context, l *canon.Snapshot, _ *op.Call, in trashIn) (
 		if err != nil {
 			return trashOut{}, err
 		}
-		out.Cards[i] = trashed{summarize(l, c), stamp(c.TrashedAt), c.UpdatedBy, max(len(with)-1, 0)}
+		out.Cards[i] = trashed{summaryFromCard(l, c), stamp(c.TrashedAt), c.UpdatedBy, max(len(with)-1, 0)}
 	}
 	return out, nil
 }

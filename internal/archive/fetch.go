@@ -20,7 +20,7 @@ import (
 )
 
 func fetchWrites(d *deps) []*op.Operation {
-	return []*op.Operation{write(d, op.Spec{
+	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "upload_from_url",
 		Title: "Attach a file from an address",
 		Doc: "Fetch a file of at most 25 MiB over HTTPS and keep it as upload_attachment does. " +
@@ -38,32 +38,33 @@ type fetchIn struct {
 }
 
 func (d *deps) uploadFromURL(ctx context.Context, _ *deps, c *op.Call, in fetchIn) (uploadOut, error) {
-	// Who may not write the card is told so before anything is fetched.
-	if err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return gate(l, in.Name) }); err != nil {
+	// A caller who may not use the name is refused before anything is fetched.
+	if err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkNameGate(l, in.Name) }); err != nil {
 		return uploadOut{}, err
 	}
 	data, name, err := d.fetcher.get(ctx, in.URL)
 	if err != nil {
 		return uploadOut{}, err
 	}
-	return upload(ctx, d, c, uploadIn{named: in.named, Data: data, FileName: name, Type: in.Type, Level: in.Level})
+	return uploadAttachment(ctx, d, c, uploadIn{named: in.named, Data: data, FileName: name, Type: in.Type, Level: in.Level})
 }
 
-// fetcher gets files from outside. What a caller names is asked for only over HTTPS, at a
-// host of the list, at an address that is public, and redirects are not followed: no call
-// of it reaches the machine itself or its neighbours.
+// fetcher downloads files for callers. It requests only HTTPS addresses at allowed hosts with a
+// public IP address and does not follow redirects, so a call cannot reach the machine itself or its
+// neighbours.
 type fetcher struct {
-	hosts  []string
-	client *http.Client
-	tells  func(netip.Addr) bool // whether an address may be asked
+	hosts   []string
+	client  *http.Client
+	mayDial func(netip.Addr) bool // reports whether an IP address may be dialled
 }
 
 func newFetcher(hosts []string) *fetcher {
-	f := &fetcher{hosts: hosts, tells: isPublic}
-	// The address is checked when it is dialled: what a name resolves to may change.
+	f := &fetcher{hosts: hosts, mayDial: isPublic}
+	// The IP address is checked when it is dialled, because a name can resolve to another address
+	// later.
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
-		if err != nil || !f.tells(at.Addr().Unmap()) {
+		if err != nil || !f.mayDial(at.Addr().Unmap()) {
 			return errNotPublic
 		}
 		return nil
@@ -77,8 +78,8 @@ func newFetcher(hosts []string) *fetcher {
 
 var errNotPublic = errors.New("the address is not public")
 
-// notPublic are the ranges beside those that netip knows: shared, documentation,
-// benchmarking, reserved, and those that carry an IPv4 address inside.
+// notPublic are the non-public ranges that netip does not know: shared, documentation,
+// benchmarking, reserved, and those that embed an IPv4 address.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
@@ -89,14 +90,14 @@ func isPublic(a netip.Addr) bool {
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// get fetches a file, and gives the name that its address ends in.
+// get fetches a file and returns its content and the last part of the address's path as its name.
 func (f *fetcher) get(ctx context.Context, address string) (data []byte, name string, err error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil:
 		return nil, "", fault.BadField("url", "must be an address such as https://files.example/sign.png, without a name or password in it")
 	case !slices.ContainsFunc(f.hosts, func(h string) bool { return strings.EqualFold(h, u.Hostname()) }) || u.Port() != "" && u.Port() != "443":
-		return nil, "", fault.New(fault.Denied, "files are not fetched from %q; the operator allows hosts by the setting fetch.hosts. Send the file itself with upload_attachment", clip(u.Host, 255))
+		return nil, "", fault.New(fault.Denied, "files are not fetched from %q; the operator allows hosts by the setting fetch.hosts. Send the file itself with upload_attachment", clipRunes(u.Host, 255))
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -106,7 +107,7 @@ func (f *fetcher) get(ctx context.Context, address string) (data []byte, name st
 	if err != nil {
 		return nil, "", notFetched("the host did not answer, or is at an address that is not public").Because(err)
 	}
-	defer func() { _ = res.Body.Close() }() // it was only read
+	defer func() { _ = res.Body.Close() }() // the body was only read
 	if res.StatusCode != http.StatusOK {
 		return nil, "", notFetched("the host answered %d; redirects are not followed, give the address that they lead to", res.StatusCode)
 	}
@@ -123,7 +124,7 @@ func (f *fetcher) get(ctx context.Context, address string) (data []byte, name st
 	return data, name, nil
 }
 
-// notFetched is about an address that could not be read, which the caller may mend.
+// notFetched is the fault for an address that could not be fetched; the caller can correct it.
 func notFetched(format string, args ...any) *fault.Error {
 	f := fault.BadField("url", format, args...)
 	f.Kind = fault.Rule

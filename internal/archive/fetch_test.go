@@ -47,8 +47,8 @@ func TestFilesComeOnlyFromAllowedPublicHosts(t *testing.T) {
 		t.Errorf("the server was asked %d times", asked)
 	}
 
-	// What may be asked is asked: the test's server in the place of a public one.
-	f.tells = func(netip.Addr) bool { return true }
+	// Allowed hosts are fetched from; the test's server stands in for a public one.
+	f.mayDial = func(netip.Addr) bool { return true }
 	transport := f.client.Transport.(*http.Transport)
 	transport.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	dial := transport.DialContext

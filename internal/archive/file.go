@@ -13,7 +13,7 @@ import (
 )
 
 func fileReads(d *deps) []*op.Operation {
-	return []*op.Operation{read(d, op.Spec{
+	return []*op.Operation{defineRead(d, op.Spec{
 		Name:     "get_file_url",
 		Title:    "Where a file is",
 		Doc:      "Get the address at which the file of a File or Image card is downloaded with the same key.",
@@ -21,7 +21,7 @@ func fileReads(d *deps) []*op.Operation {
 		Target:   "name",
 		NoTool:   true,
 		Examples: []op.Example{{Title: "Of a picture", Input: `{"name": "Map of Lendwater"}`}},
-	}, getFileURL), read(d, op.Spec{
+	}, getFileURL), defineRead(d, op.Spec{
 		Name:  "get_attachment",
 		Title: "Get an attached file",
 		Doc: "Get the file of a File or Image card: its kind, size and SHA-256, and the bytes as base64 where they are at most max_bytes. " +
@@ -39,7 +39,7 @@ type fileURLOut struct {
 }
 
 func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in named) (fileURLOut, error) {
-	card, err := find(ctx, l, in.Name)
+	card, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return fileURLOut{}, err
 	}
@@ -49,7 +49,7 @@ func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in named) (f
 	return fileURLOut{card.Name, urlsOf(c, card)}, nil
 }
 
-// noFile is the refusal to give the file of a card of text.
+// noFile is the fault for a request for the file of a card that holds text.
 func noFile(card canon.Card) error {
 	return fault.New(fault.NotFound, "card %q holds no file, it is of type %s; read it with get_card", card.Name, card.Type)
 }
@@ -71,10 +71,10 @@ type attachmentOut struct {
 	Note      string     `json:"note,omitzero"`
 }
 
-// getAttachment finds the kind of a file in its bytes alone: what an uploader says of
-// it is not believed.
+// getAttachment detects the media type from the file's bytes alone; the uploader's statement is not
+// trusted.
 func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call, in attachmentIn) (attachmentOut, error) {
-	card, err := find(ctx, l, in.Name)
+	card, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return attachmentOut{}, err
 	}
@@ -99,13 +99,13 @@ func (d *deps) getAttachment(ctx context.Context, l *canon.Snapshot, c *op.Call,
 	return out, nil
 }
 
-// fileName is what a download is called: the field file_name, else the card's name, in
-// either case a bare name.
+// fileName returns the file name for a download: the field file_name, else the card's name, in
+// either case without a path.
 func fileName(c canon.Card) string {
 	var own struct {
 		FileName string `json:"file_name"`
 	}
-	_ = json.Unmarshal(fieldsOf(c.Fields), &own) // a name of another kind is none
+	_ = json.Unmarshal(fieldsOf(c.Fields), &own) // a file_name that is no string is ignored
 	name := own.FileName
 	if name == "" {
 		name = c.Name
@@ -116,5 +116,5 @@ func fileName(c canon.Card) string {
 		}
 		return r
 	}, markup.Clean(name))
-	return strings.TrimLeft(clip(name, 200), ".")
+	return strings.TrimLeft(clipRunes(name, 200), ".")
 }

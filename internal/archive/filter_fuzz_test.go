@@ -11,8 +11,8 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// FuzzFilters asks by any filters: both stores answer the same, refuse alike and never by
-// a fault of their own, and a user is shown nothing that is hidden.
+// FuzzFilters runs arbitrary filters. Both stores must give the same answers and refusals, never an
+// internal error, and a user must never get a hidden card.
 func FuzzFilters(f *testing.F) {
 	f.Add("lamp", "Games+Coast", "*+Ferry*", "Location", "light", "", uint8(0))
 	f.Add("", "", "*GM*", "", "", "2026-01-01", uint8(3))
@@ -47,7 +47,7 @@ func FuzzFilters(f *testing.F) {
 	})
 }
 
-// ask runs a query by filters in a role.
+// ask runs a query with filters in a role.
 func (s *scene) ask(t *testing.T, role access.Role, input []byte) (string, error) {
 	a, err := s.ops.Invoke(t.Context(), access.Caller{Subject: "asker", EveryRole: role},
 		op.Request{Operation: "run_query", Input: input, World: "main"})

@@ -7,8 +7,9 @@ import (
 	"loregate/internal/canon"
 )
 
-// What somebody did not see while it bore a name, shows by that name in nothing.
-func TestAFormerNameAboveShowsInNothing(t *testing.T) {
+// A name that a card had while it was hidden from a caller does not appear in any of that caller's
+// answers.
+func TestAHiddenFormerParentNameIsNotShown(t *testing.T) {
 	s := newDesk(t)
 	s.Do("gm", "create_card", `{"name": "Zq Baker Is The Killer", "level": "gm", "content": "bread"}`)
 	s.Do("gm", "create_card", `{"name": "Zq Baker Is The Killer+tags", "type": "Pointer", "content": "[[guild]]"}`)
@@ -30,7 +31,7 @@ func TestAFormerNameAboveShowsInNothing(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestParentsMadeOnTheWayTellNothing(t *testing.T) {
+func TestCreatedParentsRevealNothing(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Rent Quay", "wet")
 	s.Do("gm", "create_card", `{"name": "Rent Quay+The Harbourmaster murdered his brother+GM", "content": "with a rope"}`)
@@ -43,8 +44,8 @@ func TestParentsMadeOnTheWayTellNothing(t *testing.T) {
 	s.As("gm").Call("search_cards", `{"prefix": "Rent Quay", "limit": 100}`).Has("murdered his brother").Has("baker knows").Has("cook lies").Has("drowned him").Has("A debt")
 }
 
-// A card that is raised and rewritten by one call is raised first: what is written for few
-// is no version that more may read once the card is shown again.
+// A call that raises a card's level and rewrites it raises the level first. Otherwise the new
+// content, meant for few, would be in a version that more readers get once the card is shown again.
 func TestALevelIsRaisedBeforeTheRestIsWritten(t *testing.T) {
 	s := newDesk(t)
 	s.made(canon.NewCard{Name: "Inn", Content: "beer"}, canon.NewCard{Name: "Inn+note", Content: "all is well"})

@@ -15,7 +15,7 @@ import (
 
 func historyReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "get_card_history",
 			Title: "History of a card",
 			Doc: "See who changed a card, when and how, latest first. " +
@@ -23,16 +23,16 @@ func historyReads(d *deps) []*op.Operation {
 			Route:    "GET /api/mcp/cards/{name}/history",
 			Target:   "name",
 			Examples: []op.Example{{Title: "Versions of a card", Input: `{"name": "Rent Quay"}`}},
-		}, cardHistory),
-		read(d, op.Spec{
+		}, getCardHistory),
+		defineRead(d, op.Spec{
 			Name:     "get_revision",
 			Title:    "Read an older version",
 			Doc:      "Read a card as it was at one version. The numbers are those of get_card_history. Long content comes in parts, as from get_card.",
 			Route:    "GET /api/mcp/cards/{name}/history/{version}",
 			Target:   "name",
 			Examples: []op.Example{{Title: "The first version", Input: `{"name": "Rent Quay", "version": 1}`}},
-		}, revision),
-		read(d, op.Spec{
+		}, getRevision),
+		defineRead(d, op.Spec{
 			Name:     "diff_card",
 			Title:    "Compare two versions",
 			Doc:      "Compare two versions of a card: a unified diff of the content, and what else changed. Without versions, the latest change.",
@@ -58,7 +58,7 @@ type version struct {
 	Purged        bool           `json:"purged,omitzero" jsonschema:"The content was erased by the operator."`
 	Level         string         `json:"level,omitzero" jsonschema:"Who might see it then; shown to gm and up."`
 
-	changes []string // what differs from the version before, where that is known
+	changes []string // aspects that differ from the previous version, if that is known
 }
 
 func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
@@ -81,16 +81,16 @@ type historyOut struct {
 
 // Cut shortens the list.
 func (o historyOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Versions, &o.paged, budget)
+	next, ok := shortenPage(&o.Versions, &o.paged, budget)
 	return o, next, ok
 }
 
-func cardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in historyIn) (historyOut, error) {
-	c, err := findOrTrashed(ctx, l, in.Name)
+func getCardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in historyIn) (historyOut, error) {
+	c, err := findCardOrTrashed(ctx, l, in.Name)
 	if err != nil {
 		return historyOut{}, err
 	}
-	list, total, err := l.Versions(ctx, c.ID, in.page.canon())
+	list, total, err := l.Versions(ctx, c.ID, in.page.toCanonPage())
 	if err != nil {
 		return historyOut{}, err
 	}
@@ -98,15 +98,15 @@ func cardHistory(ctx context.Context, l *canon.Snapshot, _ *op.Call, in historyI
 	for i, v := range list {
 		out.Versions[i] = versionOf(l, c, v)
 		if i+1 < len(list) {
-			out.Versions[i].changes = changed(l, list[i+1], v)
+			out.Versions[i].changes = changedAspects(l, list[i+1], v)
 		}
 	}
 	return out, nil
 }
 
-// findOrTrashed is find, which for an admin looks in the trash too.
-func findOrTrashed(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
-	c, err := find(ctx, l, name)
+// findCardOrTrashed is findCard, but for an admin it also searches the trash.
+func findCardOrTrashed(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
+	c, err := findCard(ctx, l, name)
 	if fault.KindOf(err) != fault.NotFound || l.Grant().Role() < access.RoleAdmin {
 		return c, err
 	}
@@ -134,10 +134,10 @@ type revisionOut struct {
 
 	goOn  func(offset int) *nextCall
 	card  string
-	whole string // all content
+	whole string // all of the content
 }
 
-// Cut gives less content.
+// Cut shortens the content.
 func (o revisionOut) Cut(budget int) (any, map[string]any, bool) {
 	part := fitText(o.Content, budget-len(o.Fields)-2*pageOverhead)
 	if len(part) == len(o.Content) {
@@ -148,8 +148,8 @@ func (o revisionOut) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func revision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revisionIn) (revisionOut, error) {
-	card, err := find(ctx, l, in.Name)
+func getRevision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revisionIn) (revisionOut, error) {
+	card, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return revisionOut{}, err
 	}
@@ -169,14 +169,14 @@ func revision(ctx context.Context, l *canon.Snapshot, c *op.Call, in revisionIn)
 		}
 		return callOn(l, "get_revision", args)
 	}
-	part, end, more := stretch(content, in.ContentOffset, contentLimit(c, in.MaxContentLength, false, content))
+	part, end, more := textPart(content, in.ContentOffset, contentLimit(c, in.MaxContentLength, false, content))
 	if out.Content, out.Truncated = part, more; more {
 		out.Next = out.goOn(end)
 	}
 	return out, nil
 }
 
-// versionText is contentOf for an older state.
+// versionText is contentOf for an older version.
 func versionText(ctx context.Context, l *canon.Snapshot, v canon.Version) (string, error) {
 	if canon.TextOf(v.Type) == canon.TextFile || v.Purged {
 		return "", nil
@@ -201,7 +201,7 @@ type diffOut struct {
 	Offset  int      `json:"offset,omitzero"`
 }
 
-// Cut gives less of the diff.
+// Cut shortens the diff.
 func (o diffOut) Cut(budget int) (any, map[string]any, bool) {
 	part := fitText(o.Diff, budget-pageOverhead)
 	if len(part) == len(o.Diff) {
@@ -215,7 +215,7 @@ func (o diffOut) Cut(budget int) (any, map[string]any, bool) {
 }
 
 func diffCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in diffIn) (diffOut, error) {
-	c, err := find(ctx, l, in.Name)
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return diffOut{}, err
 	}
@@ -245,12 +245,12 @@ func diffCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in diffIn) (di
 		return diffOut{}, err
 	}
 	diff := markup.Diff(a, b)
-	return diffOut{Name: c.Name, From: in.From, To: in.To, Changed: changed(l, older, newer),
-		Diff: diff[len(clip(diff, in.Offset)):], Offset: in.Offset}, nil
+	return diffOut{Name: c.Name, From: in.From, To: in.To, Changed: changedAspects(l, older, newer),
+		Diff: diff[len(clipRunes(diff, in.Offset)):], Offset: in.Offset}, nil
 }
 
-// changed names what differs between two versions.
-func changed(l *canon.Snapshot, a, b canon.Version) []string {
+// changedAspects returns the names of the aspects that differ between two versions.
+func changedAspects(l *canon.Snapshot, a, b canon.Version) []string {
 	list := []string{}
 	for _, d := range []struct {
 		what    string

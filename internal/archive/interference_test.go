@@ -13,10 +13,9 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// TestWhatIsHiddenChangesNoAnswer reads two wikis that are the same to a player: one is
-// all there is, the other has secrets between. Every read of every kind answers with
-// the same bytes.
-func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
+// TestHiddenCardsChangeNoAnswer compares two wikis that look the same to a player, one of which
+// has secrets as well. Every read must return the same bytes in both.
+func TestHiddenCardsChangeNoAnswer(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { tellApart(t, newScene(t), newScene(t)) })
 	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, sqlitetest.Open(t)), newSceneOn(t, sqlitetest.Open(t))) })
 }
@@ -52,10 +51,10 @@ func total(s *scene, who string) any {
 	return n
 }
 
-// askedElsewhere are reads about jobs and backups, which have tests of their own.
+// askedElsewhere are reads of jobs and backups; other tests cover them.
 var askedElsewhere = map[string]bool{"get_job": true, "get_backup": true}
 
-// heard is all that a player hears of one call.
+// heard returns everything that a player receives from one call.
 func heard(s *scene, name, input string) string {
 	got, err := s.As("user").invoke(name, input, func(r *op.Request) { r.Transport = "rest"; r.MaxText = 3000 })
 	if err != nil {
@@ -65,8 +64,8 @@ func heard(s *scene, name, input string) string {
 	return fmt.Sprint(got.Reply.Status, got.Reply.ETag, got.Reply.File, string(got.Output), string(got.Older))
 }
 
-// tell writes the wiki. Each public step has its own time and ids, whatever was written
-// in secret before it.
+// tell writes the wiki. Each public step has its own time and ids, so secret writes before it do
+// not change them.
 func tell(s *scene, secrets bool) {
 	gm := access.NewLabel(access.LevelGM)
 	step := 0

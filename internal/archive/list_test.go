@@ -90,7 +90,7 @@ func TestHistoryAndDiff(t *testing.T) {
 	})
 }
 
-func TestRecentChangesShowWhatOneMaySee(t *testing.T) {
+func TestRecentChangesShowVisibleChanges(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.wrote("Quay", "a")
 		s.hid(access.LevelGM, "Plot", "b")
@@ -118,11 +118,11 @@ func TestTheTrashIsForAdmins(t *testing.T) {
 	s.As("admin").WantNotFound("get_card", `{"name": "Games+Coast"}`)
 }
 
-func TestWantedCardsAreWantedByWhomDoesNotSeeThem(t *testing.T) {
+func TestWantedCardsIncludeHiddenOnes(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.wrote("One", "[[Far Landing]] [[The Vault]]")
 		s.wrote("Two", "[[Far Landing]] [[One]]")
-		s.wrote("One+tags", "[[Harbour]] [[Far Landing]]") // tags are wanted by no text
+		s.wrote("One+tags", "[[Harbour]] [[Far Landing]]") // tags do not count as links
 		s.hid(access.LevelGM, "Three", "[[Far Landing]] [[Nowhere]]")
 		s.hid(access.LevelGM, "The Vault", "x")
 		s.As("user").Call("wanted_cards", `{}`).WantNames("wanted", "Far Landing, The Vault").Want("wanted.0.count", 2).Want("total", 2)

@@ -13,15 +13,14 @@ import (
 	"loregate/internal/markup"
 )
 
-// A named query's content is a JSON object of run_query's filters. {{x}} stands for the
-// argument x: as a whole value, quoted or not, it becomes the argument itself; inside a
-// string, the argument's text. Arguments are put into values that were parsed before, so
-// that no argument can add a filter or leave a string.
-
+// placeholder matches a placeholder of a named query. The content of a named query is a JSON object
+// of run_query's filters. {{x}} stands for the argument x. As a whole value, quoted or not, it is
+// replaced by the argument itself; inside a string, by the argument's text. Arguments are inserted
+// into values after parsing, so an argument can neither add a filter nor end a string.
 var placeholder = regexp.MustCompile(`\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}`)
 
-// placeholders are the names of a query's placeholders, each once, in order.
-func placeholders(content string) []string {
+// placeholderNames returns the names of a query's placeholders, each once, in order.
+func placeholderNames(content string) []string {
 	names := []string{}
 	for _, m := range placeholder.FindAllStringSubmatch(content, -1) {
 		if !slices.Contains(names, m[1]) {
@@ -31,10 +30,10 @@ func placeholders(content string) []string {
 	return names
 }
 
-// fillQuery reads a named query with its arguments. Faulty arguments are fault.Invalid,
-// each named; a query that cannot be read is fault.Rule.
+// fillQuery parses a named query and inserts its arguments. Faulty arguments are reported as
+// fault.Invalid with their names; a query that cannot be parsed is fault.Rule.
 func fillQuery(content string, args map[string]any) (selection, error) {
-	if err := checkArgs(placeholders(content), args); err != nil {
+	if err := checkArgs(placeholderNames(content), args); err != nil {
 		return selection{}, err
 	}
 	d := json.NewDecoder(strings.NewReader(quoteBare(content)))
@@ -50,11 +49,11 @@ func fillQuery(content string, args map[string]any) (selection, error) {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		v, err := filled(raw[k], args)
+		v, err := fillValue(raw[k], args)
 		if err != nil {
 			return selection{}, brokenQuery("%s: %v", k, err)
 		}
-		if err := s.set(k, v); err != nil {
+		if err := s.setFilter(k, v); err != nil {
 			return selection{}, err
 		}
 	}
@@ -65,8 +64,8 @@ func brokenQuery(format string, args ...any) error {
 	return fault.New(fault.Rule, "this named query cannot be run, its card needs mending: "+format, args...)
 }
 
-// checkArgs reports every placeholder without an argument, and every argument without a
-// placeholder or of the wrong kind.
+// checkArgs reports every placeholder without an argument, every argument without a placeholder,
+// and every argument of the wrong type.
 func checkArgs(names []string, args map[string]any) error {
 	var faults []fault.Field
 	for _, n := range names {
@@ -80,10 +79,10 @@ func checkArgs(names []string, args map[string]any) error {
 	}
 	slices.Sort(given)
 	for _, n := range given {
-		at := "args." + markup.Clean(clip(n, 64))
+		at := "args." + markup.Clean(clipRunes(n, 64))
 		if !slices.Contains(names, n) {
 			faults = append(faults, fault.Field{Field: at, Error: "this query has no such placeholder"})
-		} else if _, ok := textOf(args[n]); !ok {
+		} else if _, ok := scalarText(args[n]); !ok {
 			faults = append(faults, fault.Field{Field: at, Error: "must be a string or a number"})
 		}
 	}
@@ -95,8 +94,7 @@ func checkArgs(names []string, args map[string]any) error {
 	return e
 }
 
-// quoteBare puts quotes around placeholders that stand outside strings, which makes the
-// text JSON.
+// quoteBare quotes the placeholders outside strings, which makes the text valid JSON.
 func quoteBare(content string) string {
 	var b strings.Builder
 	inString := false
@@ -120,8 +118,8 @@ func quoteBare(content string) string {
 	return b.String()
 }
 
-// filled puts arguments into one value.
-func filled(v any, args map[string]any) (any, error) {
+// fillValue inserts arguments into one value.
+func fillValue(v any, args map[string]any) (any, error) {
 	s, ok := v.(string)
 	if !ok {
 		return v, nil
@@ -130,7 +128,7 @@ func filled(v any, args map[string]any) (any, error) {
 		return args[m[1]], nil
 	}
 	out := placeholder.ReplaceAllStringFunc(s, func(p string) string {
-		text, _ := textOf(args[placeholder.FindStringSubmatch(p)[1]])
+		text, _ := scalarText(args[placeholder.FindStringSubmatch(p)[1]])
 		return text
 	})
 	if len(out) > 4*markup.MaxNameLength {
@@ -139,8 +137,8 @@ func filled(v any, args map[string]any) (any, error) {
 	return out, nil
 }
 
-// textOf is a scalar as text.
-func textOf(v any) (string, bool) {
+// scalarText returns a string or a number as text; ok is false for other values.
+func scalarText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
@@ -152,9 +150,9 @@ func textOf(v any) (string, bool) {
 	return "", false
 }
 
-// set sets one filter of a named query by its name; an unknown one is refused by name.
-func (s *selection) set(name string, v any) (err error) {
-	text, ok := textOf(v)
+// setFilter sets the filter with the given name. An unknown name is refused.
+func (s *selection) setFilter(name string, v any) (err error) {
+	text, ok := scalarText(v)
 	if !ok {
 		return brokenQuery("%s must be a string or a number", name)
 	}
@@ -175,10 +173,10 @@ func (s *selection) set(name string, v any) (err error) {
 		}
 		*numbers[name] = n
 	default:
-		return brokenQuery("there is no filter %q", clip(name, 64))
+		return brokenQuery("there is no filter %q", clipRunes(name, 64))
 	}
 	if _, known := sortWords[s.Sort]; !known || s.Sort == "relevance" {
-		return fault.BadField("sort", "must be name, updated_at or created_at, and not %q", markup.Clean(clip(s.Sort, 64)))
+		return fault.BadField("sort", "must be name, updated_at or created_at, and not %q", markup.Clean(clipRunes(s.Sort, 64)))
 	}
 	return nil
 }

@@ -12,11 +12,12 @@ import (
 	"loregate/internal/op"
 )
 
-// What REST says besides, under the names that the card wiki's own client reads. Each
-// answer has all of it already; here it is only named as there. A version's number is the
-// id of the act that wrote it.
+// The methods Older add members to REST answers under the names that the card wiki's own client
+// reads. They add no new information, only those names. A version's number serves as the id of the
+// act that wrote it.
 
-// Older adds the card's address, and whether it only holds a place for those below it.
+// Older adds the card's address, and whether the card is empty and only holds a place for cards
+// below it.
 func (o card) Older() any {
 	return struct {
 		URL     string `json:"url"`
@@ -36,7 +37,7 @@ type olderChild struct {
 	UpdatedAt stamp `json:"updated_at"`
 }
 
-// Older adds when each child was changed.
+// Older adds the time of each child's last change.
 func (o childrenOut) Older() any {
 	list := make([]olderChild, len(o.Children))
 	for i, c := range o.Children {
@@ -53,7 +54,7 @@ type olderHeading struct {
 	Format   string `json:"format"`
 }
 
-// Older adds the card's type, and where each heading stands and how it is written.
+// Older adds the card's type, and the position and format of each heading.
 func (o outlineOut) Older() any {
 	format := "html"
 	if canon.TextOf(o.typ) == canon.TextMarkdown {
@@ -76,7 +77,7 @@ type olderMatch struct {
 	Context  string `json:"context"`
 }
 
-// Older adds the question, and each match in one piece with what is around it.
+// Older adds the query, and each match as one text with its context.
 func (o findOut) Older() any {
 	list := make([]olderMatch, len(o.Matches))
 	for i, m := range o.Matches {
@@ -91,7 +92,7 @@ func (o findOut) Older() any {
 	}{o.Name, o.query, o.Total, o.length, list}
 }
 
-// act is a version as the act that wrote it.
+// act is a version in the form of the act that wrote it.
 type act struct {
 	ID      uint32         `json:"act_id"`
 	At      stamp          `json:"acted_at"`
@@ -101,7 +102,7 @@ type act struct {
 	Comment *string        `json:"comment"`
 }
 
-func (v version) act() act {
+func (v version) toAct() act {
 	action := "update"
 	switch {
 	case v.Trashed:
@@ -120,7 +121,7 @@ func (v version) act() act {
 func (o historyOut) Older() any {
 	list := make([]act, len(o.Versions))
 	for i, v := range o.Versions {
-		list[i] = v.act()
+		list[i] = v.toAct()
 	}
 	return struct {
 		Card      string `json:"card"`
@@ -135,16 +136,16 @@ type snapshot struct {
 	Content string `json:"content"`
 }
 
-// Older adds the version as what an act left, with all of its content.
+// Older adds the version as the snapshot that an act left, with all of its content.
 func (o revisionOut) Older() any {
 	return struct {
 		Card string `json:"card"`
 		act
 		Snapshot snapshot `json:"snapshot"`
-	}{o.card, o.act(), snapshot{o.Name, o.Type, o.whole}}
+	}{o.card, o.toAct(), snapshot{o.Name, o.Type, o.whole}}
 }
 
-// Older says what the card was restored from.
+// Older adds the version from which the card was restored.
 func (o restoreOut) Older() any {
 	type from struct {
 		ID uint32 `json:"act_id"`
@@ -168,7 +169,7 @@ type olderTrashed struct {
 	By access.Subject `json:"deleted_by"`
 }
 
-// Older adds when and by whom each card was deleted.
+// Older adds the time of each card's deletion and the subject who deleted it.
 func (o trashOut) Older() any {
 	list := make([]olderTrashed, len(o.Cards))
 	for i, c := range o.Cards {
@@ -196,8 +197,8 @@ func (o queryOut) Older() any {
 	}{o.Items}
 }
 
-// olderQuery is the object in which older clients put the filters of run_query. A time is
-// asked for as [">=", "2026-01-31"] or ["between", from, to].
+// olderQuery is the object in which older clients send the filters of run_query. A time is given as
+// [">=", "2026-01-31"] or ["between", from, to].
 type olderQuery struct {
 	Name      string   `json:"name,omitzero" maxlen:"255"`
 	Content   string   `json:"content,omitzero" maxlen:"500"`
@@ -211,8 +212,8 @@ type olderQuery struct {
 	CreatedAt []string `json:"created_at,omitzero" maxitems:"3" maxlen:"64"`
 }
 
-// fill makes a selection of it.
-func (q olderQuery) fill(s *selection) (err error) {
+// fillSelection copies the filters to a selection.
+func (q olderQuery) fillSelection(s *selection) (err error) {
 	s.Name, s.Content = q.Name, q.Content
 	s.Type, s.Prefix, s.NotName, s.Tag = q.Type, q.Prefix, q.NotName, q.Tag
 	for _, t := range []struct {
@@ -226,18 +227,18 @@ func (q olderQuery) fill(s *selection) (err error) {
 			return badTime("query." + t.field)
 		}
 	}
-	if err := span("query.updated_at", q.UpdatedAt, &s.UpdatedSince, &s.UpdatedBefore); err != nil {
+	if err := parseTimeSpan("query.updated_at", q.UpdatedAt, &s.UpdatedSince, &s.UpdatedBefore); err != nil {
 		return err
 	}
-	return span("query.created_at", q.CreatedAt, &s.CreatedSince, &s.CreatedBefore)
+	return parseTimeSpan("query.created_at", q.CreatedAt, &s.CreatedSince, &s.CreatedBefore)
 }
 
 func badTime(field string) error {
 	return fault.BadField(field, `must be times such as 2026-01-31, as in [">=", "2026-01-31"] or ["between", "2026-01-01", "2026-01-31"]`)
 }
 
-// span reads a comparison of times. A bound that is a date means the whole of it.
-func span(field string, words []string, since, before *time.Time) error {
+// parseTimeSpan parses a comparison of times. A bound that is a date means that whole day.
+func parseTimeSpan(field string, words []string, since, before *time.Time) error {
 	if len(words) == 0 {
 		return nil
 	}
@@ -249,7 +250,7 @@ func span(field string, words []string, since, before *time.Time) error {
 		}
 		at[i] = t
 	}
-	next := func(i int) time.Time { // the first instant after a bound
+	next := func(i int) time.Time { // the first instant after bound i
 		if len(words[i+1]) == len(time.DateOnly) {
 			return at[i].AddDate(0, 0, 1)
 		}
@@ -277,7 +278,7 @@ type olderSuggestion struct {
 	Card string `json:"matching_card"`
 }
 
-// Older adds the card that each suggestion means, and the text with the links.
+// Older adds the target card of each suggestion, and the text with all links.
 func (o linkOut) Older() any {
 	type stats struct {
 		Terms int `json:"terms_in_index"`
@@ -298,7 +299,7 @@ func (o linkOut) Older() any {
 	}{o.Name, o.in.Scope, o.in.MinTermLength, stats{o.terms, o.Total, o.Total}, list, o.preview}
 }
 
-// Older adds what was asked for.
+// Older adds the scope and the number of terms of the scan.
 func (o spoilerOut) Older() any {
 	return struct {
 		Scope string `json:"scope"`
@@ -306,7 +307,7 @@ func (o spoilerOut) Older() any {
 	}{o.scope, o.terms}
 }
 
-// relationKinds are the connections that have an address of their own.
+// relationKinds are the relations that have a route of their own.
 var relationKinds = []string{"referers", "linked_by", "links", "nests", "nested_in"}
 
 func relationRoutes() []op.OlderRoute {
@@ -317,12 +318,12 @@ func relationRoutes() []op.OlderRoute {
 	return list
 }
 
-// Older adds the cards and their number under the kind's name.
+// Older adds the cards and their number under the name of the kind.
 func (o relationsOut) Older() any {
 	return map[string]any{o.Kind: o.Cards, o.Kind + "_count": o.Total}
 }
 
-// fileURLs are where a file is downloaded.
+// fileURLs are the download addresses of a file.
 type fileURLs struct {
 	File   string            `json:"file_url"`
 	Images map[string]string `json:"image_urls,omitempty" jsonschema:"By size; a picture is kept in its own size alone."`
@@ -336,10 +337,11 @@ func urlsOf(c *op.Call, card canon.Card) fileURLs {
 	return u
 }
 
-// Older adds where the file is downloaded.
+// Older adds the download addresses of the file.
 func (o uploadOut) Older() any { return o.urls }
 
-// tagQuery reads a question that asks for tags alone: "tags:A AND tags:B", or with OR.
+// tagQuery parses a query for tags alone: "tags:A AND tags:B", or with OR. any is true for OR; ok
+// is false for all other queries.
 func tagQuery(q string) (tags []string, any, ok bool) {
 	if !strings.Contains(q, "tags:") || utf8.RuneCountInString(q) > 500 {
 		return nil, false, false

@@ -8,8 +8,8 @@ import (
 	"loregate/internal/access"
 )
 
-// TestOlderClientsAreUnderstood calls as the card wiki's own client does; archivetest
-// replays all of its requests.
+// TestOlderClientsAreUnderstood sends requests as the card wiki's own client does; archivetest
+// replays all of that client's requests.
 func TestOlderClientsAreUnderstood(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.wrote("Quay", "rope, rope and rope")
@@ -43,7 +43,7 @@ func TestOlderClientsAreUnderstood(t *testing.T) {
 	})
 }
 
-func TestAPreviewAnswersTheVersionAsItIs(t *testing.T) {
+func TestAPreviewReturnsTheCurrentVersion(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Quay", "colour")
 	s.As("user").Call("update_card", `{"name": "Quay", "patch": {"mode": "regex", "pattern": "colou?r", "replacement": "color", "dry_run": true}}`).
@@ -51,7 +51,7 @@ func TestAPreviewAnswersTheVersionAsItIs(t *testing.T) {
 	s.As("user").Call("update_card", `{"name": "Quay", "patch": {"mode": "regex", "pattern": "colou?r", "replacement": "color"}}`).Want("version", 2)
 }
 
-func TestReplacingEverywhereChangesWhatTheCallerSees(t *testing.T) {
+func TestReplacingEverywhereChangesVisibleCards(t *testing.T) {
 	s := newScene(t)
 	s.wrote("One", "old rope and <b>old</b> rope")
 	s.wrote("Two", "OLD rope, $1")
@@ -72,7 +72,7 @@ func TestReplacingEverywhereChangesWhatTheCallerSees(t *testing.T) {
 	u.WantFault("validation_error", "replace_everywhere", `{"find": "", "replace": "x"}`)
 }
 
-func TestAWeeklySummaryNamesWhatItsReadersSee(t *testing.T) {
+func TestAWeeklySummaryNamesCardsVisibleToItsReaders(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Quay+Berth", "x")
 	s.hid(access.LevelGM, "Plot", "x")

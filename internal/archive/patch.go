@@ -13,10 +13,10 @@ import (
 	"loregate/internal/markup"
 )
 
-// patchIn is a patch as a caller gives it.
+// patchIn is a patch in an operation's input.
 type patchIn struct{ markup.Patch }
 
-// Schema says which modes there are.
+// Schema adds the list of modes.
 func (patchIn) Schema(s *jsonschema.Schema) {
 	mode := *s.Properties["mode"]
 	for _, m := range []markup.PatchMode{markup.ReplaceBetween, markup.Section, markup.FindReplace, markup.Append, markup.Prepend, markup.ItemsMode, markup.Regex} {
@@ -25,14 +25,14 @@ func (patchIn) Schema(s *jsonschema.Schema) {
 	s.Properties["mode"] = &mode
 }
 
-// apply edits the content of a card of a type and name.
-func (in patchIn) apply(ctx context.Context, c canon.Card, content string) (markup.Result, error) {
+// applyTo applies the patch to the content of card c.
+func (in patchIn) applyTo(ctx context.Context, c canon.Card, content string) (markup.Result, error) {
 	kind := canon.TextOf(c.Type)
 	switch {
 	case kind == canon.TextFile:
-		return markup.Result{}, ruleOn("patch", "cards of type %s hold a file and no text; replace it with upload_attachment", c.Type)
+		return markup.Result{}, ruleFault("patch", "cards of type %s hold a file and no text; replace it with upload_attachment", c.Type)
 	case in.Mode == markup.ItemsMode && kind != canon.TextItems && markup.PartKey(markup.Right(c.Name)) != "tag":
-		return markup.Result{}, ruleOn("patch.mode", "items are of Pointer and List cards and of tags; %q is of type %s", c.Name, c.Type)
+		return markup.Result{}, ruleFault("patch.mode", "items are of Pointer and List cards and of tags; %q is of type %s", c.Name, c.Type)
 	case in.Mode == markup.Section && kind == canon.TextMarkdown:
 		return in.markdownSection(content)
 	}
@@ -40,7 +40,7 @@ func (in patchIn) apply(ctx context.Context, c canon.Card, content string) (mark
 	return r, patchFault(err)
 }
 
-// patchFault makes a fault of the engine's refusal.
+// patchFault converts a refusal of the patch engine to a fault.
 func patchFault(err error) error {
 	var p *markup.PatchError
 	if !errors.As(err, &p) {
@@ -49,12 +49,13 @@ func patchFault(err error) error {
 	return fault.BadField("patch."+p.Field, "%s", p.Message)
 }
 
-// markdownSection is the mode section for Markdown, whose headings begin with '#': what
-// stands under the heading is replaced, up to the next heading or, with IncludeNested,
-// the next of the same or a higher level. New content that begins with the same heading
-// takes the place of the heading too.
+// markdownSection is the mode section for Markdown, whose headings begin with '#'. It replaces the
+// text under the heading up to the next heading or, with IncludeNested, up to the next heading of
+// the same or a higher level. If the new content begins with the same heading, the heading is
+// replaced too.
 func (in patchIn) markdownSection(content string) (markup.Result, error) {
-	// An empty text tells a misplaced or missing field from a heading that is not there.
+	// Applying to an empty text reports a misplaced or missing field; that the heading is missing
+	// is not an error here.
 	if _, err := in.Apply(context.Background(), ""); err != nil {
 		var p *markup.PatchError
 		if errors.As(err, &p) && (p.Field != "heading" || strings.TrimSpace(in.Heading) == "") {
@@ -75,11 +76,11 @@ func (in patchIn) markdownSection(content string) (markup.Result, error) {
 		return markup.Result{}, fault.BadField("patch.heading", "no heading has this text; get_card_outline lists them")
 	}
 	h := all[at]
-	from := len(clip(content, h.Offset))
+	from := len(clipRunes(content, h.Offset))
 	to, start := len(content), from
 	for _, next := range all[at+1:] {
 		if !in.IncludeNested || next.Level <= h.Level {
-			to = len(clip(content, next.Offset))
+			to = len(clipRunes(content, next.Offset))
 			break
 		}
 	}
@@ -96,11 +97,12 @@ func (in patchIn) markdownSection(content string) (markup.Result, error) {
 	if in.Content != "" && head != "" && !strings.HasSuffix(head, "\n") {
 		head += "\n"
 	}
-	return markup.Result{Content: head + ended(in.Content, content[to:]) + content[to:], Matches: 1}, nil
+	return markup.Result{Content: head + endParagraph(in.Content, content[to:]) + content[to:], Matches: 1}, nil
 }
 
-// ended is a text that what follows can begin a new line after.
-func ended(text, next string) string {
+// endParagraph returns text with a blank line appended if that is needed for next to begin on a new
+// line.
+func endParagraph(text, next string) string {
 	if r, _ := utf8.DecodeLastRuneInString(text); text == "" || r == '\n' || next == "" {
 		return text
 	}

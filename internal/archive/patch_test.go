@@ -51,7 +51,7 @@ func TestAPreviewChangesNothing(t *testing.T) {
 	s.As("user").reads("Well", "color\ncolor\n")
 }
 
-func TestPatchesThatFitNothing(t *testing.T) {
+func TestPatchesThatDoNotMatchAreRefused(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Well", "<h2>A</h2>x x")
 	s.typed("Markdown", "Note", "# A\n# A\n")

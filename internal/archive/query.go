@@ -13,7 +13,7 @@ import (
 
 func queryReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "run_query",
 			Title: "Run a query",
 			Doc: "List cards by exact filters, or run a named query of this wiki. " +
@@ -25,7 +25,7 @@ func queryReads(d *deps) []*op.Operation {
 				{Title: "A named query", Input: `{"query_name": "people_of", "args": {"faction_tag": "registry"}}`},
 			},
 		}, runQuery),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "run_named_query",
 			Title:    "Run a named query",
 			Doc:      "Run a named query over REST, with its placeholders as query parameters.",
@@ -33,7 +33,7 @@ func queryReads(d *deps) []*op.Operation {
 			NoTool:   true,
 			Examples: []op.Example{{Title: "The factions", Input: `{"q": "faction_cards"}`}},
 		}, runNamedQuery),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "list_queries",
 			Title:    "List named queries",
 			Doc:      "See which named queries this wiki has, and what placeholders each takes, before you run one with run_query.",
@@ -43,13 +43,13 @@ func queryReads(d *deps) []*op.Operation {
 	}
 }
 
-// freePage is a page whose limit may be left to a named query.
+// freePage is a page without a default limit, so that a named query can set the limit.
 type freePage struct {
 	Limit  int `json:"limit,omitzero" min:"1" max:"100" jsonschema:"Most entries to give; default 50, or what a named query says."`
 	Offset int `json:"offset,omitzero" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 
-// selection is what a query asks for.
+// selection holds the filters, order and page of a query.
 type selection struct {
 	Name    string `json:"name,omitzero" maxlen:"255" jsonschema:"Only cards whose name contains this."`
 	Content string `json:"content,omitzero" maxlen:"500" jsonschema:"Only cards whose text contains these words."`
@@ -58,8 +58,8 @@ type selection struct {
 	freePage
 }
 
-// empty reports whether nothing narrows the selection.
-func (s selection) empty() bool {
+// isEmpty reports whether the selection has no filter.
+func (s selection) isEmpty() bool {
 	return strings.TrimSpace(s.Name) == "" && strings.TrimSpace(s.Content) == "" && s.filters == filters{}
 }
 
@@ -76,7 +76,7 @@ type namedQueryIn struct {
 	freePage
 }
 
-// item is a card that a query gives.
+// item is a card in the result of a query.
 type item struct {
 	Name      string       `json:"name"`
 	Type      string       `json:"type"`
@@ -92,16 +92,16 @@ type queryOut struct {
 
 // Cut shortens the list.
 func (o queryOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Items, &o.paged, budget)
+	next, ok := shortenPage(&o.Items, &o.paged, budget)
 	return o, next, ok
 }
 
 func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn) (queryOut, error) {
 	if in.Query != nil {
-		if in.QueryName != "" || !in.empty() {
+		if in.QueryName != "" || !in.isEmpty() {
 			return queryOut{}, fault.BadField("query", "give the filters either here or beside it")
 		}
-		if err := in.Query.fill(&in.selection); err != nil {
+		if err := in.Query.fillSelection(&in.selection); err != nil {
 			return queryOut{}, err
 		}
 	}
@@ -111,7 +111,7 @@ func runQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in runQueryIn)
 		}
 		return in.run(ctx, l)
 	}
-	if !in.empty() || in.Sort != "" {
+	if !in.isEmpty() || in.Sort != "" {
 		return queryOut{}, fault.BadField("query_name", "a named query takes args, limit and offset, and no filters beside it")
 	}
 	return runNamed(ctx, l, in.QueryName, in.Args, in.freePage)
@@ -126,7 +126,7 @@ func runNamedQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedQ
 }
 
 func runNamed(ctx context.Context, l *canon.Snapshot, name string, args map[string]any, p freePage) (queryOut, error) {
-	c, err := find(ctx, l, name)
+	c, err := findCard(ctx, l, name)
 	if err != nil {
 		return queryOut{}, err
 	}
@@ -150,21 +150,21 @@ func runNamed(ctx context.Context, l *canon.Snapshot, name string, args map[stri
 	return s.run(ctx, l)
 }
 
-// summaryLength is how many characters of content a query's item shows.
+// summaryLength is the number of characters of content that a query's item shows.
 const summaryLength = 160
 
 func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error) {
-	if s.empty() {
+	if s.isEmpty() {
 		return queryOut{}, fault.New(fault.Invalid, "a query needs at least one filter: name, content, prefix, not_name, type, tag, updated_since, updated_before, created_since or created_before; to list everything use search_cards")
 	}
-	if err := s.check(); err != nil {
+	if err := s.checkFilters(); err != nil {
 		return queryOut{}, err
 	}
 	p := page{s.Limit, s.Offset}
 	if p.Limit == 0 {
 		p.Limit = 50
 	}
-	cards, total, err := s.cards(ctx, l, p)
+	cards, total, err := s.listMatching(ctx, l, p)
 	if err != nil {
 		return queryOut{}, err
 	}
@@ -174,19 +174,20 @@ func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error)
 		if err != nil {
 			return queryOut{}, err
 		}
-		out.Items[i] = item{c.Name, c.Type, c.ID, stamp(c.UpdatedAt), opening(c.Type, content, summaryLength)}
+		out.Items[i] = item{c.Name, c.Type, c.ID, stamp(c.UpdatedAt), openingText(c.Type, content, summaryLength)}
 	}
 	return out, nil
 }
 
-// cards lists what a selection leaves, by the search index where it asks for words.
-func (s selection) cards(ctx context.Context, l *canon.Snapshot, p page) ([]canon.Card, canon.Total, error) {
-	f := s.canon(s.Sort)
+// listMatching lists the cards that match the selection. It uses the search index if the selection
+// has words to find in the content.
+func (s selection) listMatching(ctx context.Context, l *canon.Snapshot, p page) ([]canon.Card, canon.Total, error) {
+	f := s.toCanonFilter(s.Sort)
 	f.NameContains = strings.TrimSpace(s.Name)
 	if strings.TrimSpace(s.Content) == "" {
-		return l.Cards(ctx, f, p.canon())
+		return l.Cards(ctx, f, p.toCanonPage())
 	}
-	found, err := l.Search(ctx, canon.SearchQuery{Q: s.Content, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p.canon())
+	found, err := l.Search(ctx, canon.SearchQuery{Q: s.Content, InContent: true, Mode: canon.MatchSubstring, Filter: f}, p.toCanonPage())
 	cards := make([]canon.Card, len(found.Hits))
 	for i, h := range found.Hits {
 		cards[i] = h.Card
@@ -194,9 +195,9 @@ func (s selection) cards(ctx context.Context, l *canon.Snapshot, p page) ([]cano
 	return cards, found.Total, err
 }
 
-// opening is how a card's plain text begins, on one line.
-func opening(typ, content string, n int) string {
-	head, _ := markup.Truncate(content, 8*n) // tags and links take more room than they show
+// openingText returns the beginning of a card's plain text on one line.
+func openingText(typ, content string, n int) string {
+	head, _ := markup.Truncate(content, 8*n) // tags and links take more space in the source than in the plain text
 	return markup.Snippet(canon.PlainText(typ, head), nil, markup.SnippetOptions{Max: n})
 }
 
@@ -218,12 +219,12 @@ type queriesOut struct {
 
 // Cut shortens the list.
 func (o queriesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Queries, &o.paged, budget)
+	next, ok := shortenPage(&o.Queries, &o.paged, budget)
 	return o, next, ok
 }
 
 func listQueries(ctx context.Context, l *canon.Snapshot, _ *op.Call, in queriesIn) (queriesOut, error) {
-	cards, total, err := l.Cards(ctx, canon.Filter{Type: canon.TypeQuery}, in.page.canon())
+	cards, total, err := l.Cards(ctx, canon.Filter{Type: canon.TypeQuery}, in.page.toCanonPage())
 	if err != nil {
 		return queriesOut{}, err
 	}
@@ -236,8 +237,8 @@ func listQueries(ctx context.Context, l *canon.Snapshot, _ *op.Call, in queriesI
 		var about struct {
 			Description string `json:"description"`
 		}
-		_ = json.Unmarshal(fieldsOf(c.Fields), &about) // a description of another kind is none
-		out.Queries[i] = namedQuery{c.Name, c.ID, about.Description, placeholders(content), shownLevel(l, c.Label)}
+		_ = json.Unmarshal(fieldsOf(c.Fields), &about) // a description that is no string is ignored
+		out.Queries[i] = namedQuery{c.Name, c.ID, about.Description, placeholderNames(content), shownLevel(l, c.Label)}
 	}
 	return out, nil
 }

@@ -88,7 +88,7 @@ func FuzzNamedQuery(f *testing.F) {
 	f.Add(`{{a}}`, `{"name":"x"}`)
 	f.Fuzz(func(t *testing.T, content, arg string) {
 		args := map[string]any{}
-		for _, p := range placeholders(content) {
+		for _, p := range placeholderNames(content) {
 			args[p] = arg
 		}
 		s, err := fillQuery(content, args)

@@ -10,7 +10,7 @@ import (
 
 func relationReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "get_relationships",
 			Kept:  true,
 			Title: "What a card is connected with",
@@ -20,8 +20,8 @@ func relationReads(d *deps) []*op.Operation {
 			Older:    relationRoutes(),
 			Target:   "name",
 			Examples: []op.Example{{Title: "Who mentions this card", Input: `{"name": "Oda Tarn", "kind": "referers"}`}},
-		}, relationships),
-		read(d, op.Spec{
+		}, getRelationships),
+		defineRead(d, op.Spec{
 			Name:     "wanted_cards",
 			Kept:     true,
 			Title:    "Wanted cards",
@@ -38,8 +38,8 @@ type relationsIn struct {
 	page
 }
 
-// related is one end of a connection. A name that has no card to be seen has a name
-// only.
+// related is a card at the other end of a relation. If the name has no card that is visible to the
+// caller, only the name is set.
 type related struct {
 	Name   string       `json:"name"`
 	Exists bool         `json:"exists" jsonschema:"There is such a card that you may see."`
@@ -57,33 +57,33 @@ type relationsOut struct {
 
 // Cut shortens the list.
 func (o relationsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Cards, &o.paged, budget)
+	next, ok := shortenPage(&o.Cards, &o.paged, budget)
 	return o, next, ok
 }
 
-func relationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in relationsIn) (relationsOut, error) {
-	c, err := find(ctx, l, in.Name)
+func getRelationships(ctx context.Context, l *canon.Snapshot, _ *op.Call, in relationsIn) (relationsOut, error) {
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return relationsOut{}, err
 	}
 	out := relationsOut{Name: c.Name, Kind: in.Kind}
 	switch in.Kind {
 	case "links":
-		err = out.targets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefLink}, in.page)
+		err = out.listTargets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefLink}, in.page)
 	case "nests":
-		err = out.targets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefNest}, in.page)
+		err = out.listTargets(ctx, l, canon.RefQuery{From: c.ID, Kind: canon.RefNest}, in.page)
 	case "linked_by":
-		err = out.sources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefLink}, in.page)
+		err = out.listSources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefLink}, in.page)
 	case "nested_in":
-		err = out.sources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefNest}, in.page)
+		err = out.listSources(ctx, l, canon.RefQuery{Target: c.Key, Kind: canon.RefNest}, in.page)
 	default:
-		err = out.sources(ctx, l, canon.RefQuery{Target: c.Key}, in.page)
+		err = out.listSources(ctx, l, canon.RefQuery{Target: c.Key}, in.page)
 	}
 	return out, err
 }
 
-// sources lists the cards that refer to one, each once.
-func (o *relationsOut) sources(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
+// listSources lists the cards that refer to the card, each once.
+func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
 	refs, more, err := allRefs(ctx, l, q)
 	if err != nil {
 		return err
@@ -104,9 +104,9 @@ func relatedTo(l *canon.Snapshot, c canon.Card) related {
 	return related{c.Name, true, c.ID, c.Type, shownLevel(l, c.Label)}
 }
 
-// targets lists the names that a card refers to, each once, and the cards in sight that
-// bear them.
-func (o *relationsOut) targets(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
+// listTargets lists the names that the card refers to, each once, with the visible cards of those
+// names.
+func (o *relationsOut) listTargets(ctx context.Context, l *canon.Snapshot, q canon.RefQuery, p page) error {
 	refs, more, err := allRefs(ctx, l, q)
 	if err != nil {
 		return err
@@ -133,10 +133,10 @@ func (o *relationsOut) targets(ctx context.Context, l *canon.Snapshot, q canon.R
 	return nil
 }
 
-// maxRefs bounds how many references are looked through for one answer.
+// maxRefs bounds the number of references that are read for one answer.
 const maxRefs = 5000
 
-// allRefs reads references up to maxRefs; more tells that there are others.
+// allRefs returns up to maxRefs references; more is true if there are others.
 func allRefs(ctx context.Context, l *canon.Snapshot, q canon.RefQuery) (refs []canon.RefRow, more bool, err error) {
 	for q.Page = (canon.Page{Limit: 1000}); q.Page.Offset < maxRefs; q.Page.Offset += q.Page.Limit {
 		part, total, err := l.Refs(ctx, q)
@@ -153,7 +153,7 @@ func allRefs(ctx context.Context, l *canon.Snapshot, q canon.RefQuery) (refs []c
 
 type wantedIn struct{ page }
 
-// wanted is a name that is linked to and not there.
+// wanted is a name that texts link to and that has no card.
 type wanted struct {
 	Name  string `json:"name"`
 	Count int    `json:"count" jsonschema:"Cards that link to it."`
@@ -166,12 +166,12 @@ type wantedOut struct {
 
 // Cut shortens the list.
 func (o wantedOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Wanted, &o.paged, budget)
+	next, ok := shortenPage(&o.Wanted, &o.paged, budget)
 	return o, next, ok
 }
 
 func wantedCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in wantedIn) (wantedOut, error) {
-	list, total, err := l.Wanted(ctx, in.page.canon())
+	list, total, err := l.Wanted(ctx, in.page.toCanonPage())
 	if err != nil {
 		return wantedOut{}, err
 	}

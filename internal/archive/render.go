@@ -12,47 +12,47 @@ import (
 	"loregate/internal/markup"
 )
 
-// Bounds of one rendering. Beyond them a nest is shown as a link to its card.
+// Bounds of one rendering. Beyond them a nest is rendered as a link to its card.
 const (
-	maxDepth    = 5       // nests inside nests
-	maxNests    = 500     // nests in all
-	maxRendered = 1 << 20 // bytes of content in all
+	maxDepth    = 5       // depth of nests inside nests
+	maxNests    = 500     // number of nests
+	maxRendered = 1 << 20 // bytes of content
 )
 
-// renderer shows one page as one reader sees it. Nests are resolved first and the whole
-// is sanitised last, so that what a nest shows is held to the same rules as the page. A
-// nest of what is hidden and one of what is absent both show nothing.
+// renderer renders one page for one reader. It resolves nests first and sanitises the result last,
+// so nested content is sanitised by the same rules as the page. A nest of a hidden card and a nest
+// of a missing card both render as nothing.
 type renderer struct {
 	l     *canon.Snapshot
 	main  string         // name of the page
-	open  []canon.CardID // cards being shown, outermost first
+	open  []canon.CardID // cards being rendered, outermost first
 	nests int
 	size  int
 }
 
-// renderCard is a card's content as safe HTML with nests shown in place and links as
+// renderCard returns a card's content as safe HTML, with nests shown in place and links left as
 // they are written.
 func renderCard(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	r := &renderer{l: l, main: c.Name}
-	body, err := r.card(ctx, c, nil)
+	body, err := r.cardHTML(ctx, c, nil)
 	if err != nil {
 		return "", err
 	}
 	return markup.Sanitize(ctx, body)
 }
 
-// renderHTML is the same for HTML that is no card's.
+// renderHTML does the same for HTML that does not belong to a card.
 func renderHTML(ctx context.Context, l *canon.Snapshot, text string) (string, error) {
 	r := &renderer{l: l}
-	body, err := r.expand(ctx, text, "")
+	body, err := r.expandNests(ctx, text, "")
 	if err != nil {
 		return "", err
 	}
 	return markup.Sanitize(ctx, body)
 }
 
-// renderMarkdown is renderCard as Markdown. A card that was stored and cannot be converted
-// is shown as plain text.
+// renderMarkdown is renderCard as Markdown. A stored card that cannot be converted is returned as
+// plain text.
 func renderMarkdown(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	body, err := renderCard(ctx, l, c)
 	if err != nil {
@@ -65,8 +65,8 @@ func renderMarkdown(ctx context.Context, l *canon.Snapshot, c canon.Card) (strin
 	return markup.Clean(text), err
 }
 
-// unconvertible is a conversion's failure as callers see it.
-func unconvertible(field string, err error) error {
+// conversionFault converts the error of a conversion to a fault for callers.
+func conversionFault(field string, err error) error {
 	switch {
 	case errors.Is(err, markup.ErrTooLong), errors.Is(err, markup.ErrTooMuch):
 		e := fault.BadField(field, "%v", err)
@@ -78,9 +78,9 @@ func unconvertible(field string, err error) error {
 	return err
 }
 
-// card is a card's content as HTML, with its nests in place. items says how a list
-// shows its items; empty for as links.
-func (r *renderer) card(ctx context.Context, c canon.Card, items []markup.NestLevel) (string, error) {
+// cardHTML returns a card's content as HTML, with its nests in place. items tells how a list shows
+// its items; if it is empty they are links.
+func (r *renderer) cardHTML(ctx context.Context, c canon.Card, items []markup.NestLevel) (string, error) {
 	text, err := contentOf(ctx, r.l, c)
 	if err != nil {
 		return "", err
@@ -94,25 +94,25 @@ func (r *renderer) card(ctx context.Context, c canon.Card, items []markup.NestLe
 	case canon.TextData:
 		return "<pre>" + escapeText(text) + "</pre>", nil
 	case canon.TextItems:
-		return r.items(ctx, c, markup.Items(text), items)
+		return r.itemsHTML(ctx, c, markup.Items(text), items)
 	case canon.TextPlain:
-		return r.expand(ctx, paragraphs(text), c.Name)
+		return r.expandNests(ctx, paragraphsHTML(text), c.Name)
 	case canon.TextMarkdown:
 		body, err := markup.ToHTML(ctx, text)
 		if err != nil && !markup.Refuses(err) {
 			return "", err
 		}
 		if err != nil {
-			// Too long or too deep to convert: shown as it is.
+			// Too long or too deeply nested to convert: shown as it is.
 			return "<pre>" + escapeText(text) + "</pre>", nil
 		}
-		return r.expand(ctx, body, c.Name)
+		return r.expandNests(ctx, body, c.Name)
 	}
-	return r.expand(ctx, text, c.Name)
+	return r.expandNests(ctx, text, c.Name)
 }
 
-// expand puts what nests show in the place of the nests of HTML held by the card self.
-func (r *renderer) expand(ctx context.Context, text, self string) (string, error) {
+// expandNests replaces the nests in the HTML of the card self by the content that they show.
+func (r *renderer) expandNests(ctx context.Context, text, self string) (string, error) {
 	text = markup.DropComments(text)
 	if !strings.Contains(text, "{{") {
 		return text, nil
@@ -123,7 +123,7 @@ func (r *renderer) expand(ctx context.Context, text, self string) (string, error
 		if ref.Kind != markup.NestRef {
 			continue
 		}
-		shown, err := r.nest(ctx, markup.ParseNest(text[ref.Start+2:ref.End-2]), self)
+		shown, err := r.nestHTML(ctx, markup.ParseNest(text[ref.Start+2:ref.End-2]), self)
 		if err != nil {
 			return "", err
 		}
@@ -135,8 +135,8 @@ func (r *renderer) expand(ctx context.Context, text, self string) (string, error
 	return b.String(), nil
 }
 
-// nest is what one nest shows.
-func (r *renderer) nest(ctx context.Context, n markup.Nest, self string) (string, error) {
+// nestHTML returns the HTML that one nest shows.
+func (r *renderer) nestHTML(ctx context.Context, n markup.Nest, self string) (string, error) {
 	name := n.Name
 	if !isHandle(name) {
 		name = markup.Context{Self: self, Main: r.main}.Resolve(name)
@@ -157,7 +157,7 @@ func (r *renderer) nest(ctx context.Context, n markup.Nest, self string) (string
 	if len(r.open) > maxDepth || r.isOpen(c.ID) || r.size+c.Size > maxRendered {
 		return asLink(c.Name), nil
 	}
-	body, err := r.card(ctx, c, n.Items)
+	body, err := r.cardHTML(ctx, c, n.Items)
 	if err != nil {
 		return "", err
 	}
@@ -180,8 +180,8 @@ func (r *renderer) isOpen(id canon.CardID) bool {
 	return false
 }
 
-// items shows a list: its items as links, or in place where the nest asks for it.
-func (r *renderer) items(ctx context.Context, c canon.Card, items []string, levels []markup.NestLevel) (string, error) {
+// itemsHTML renders a list: its items as links, or in place if the nest asks for that.
+func (r *renderer) itemsHTML(ctx context.Context, c canon.Card, items []string, levels []markup.NestLevel) (string, error) {
 	level := markup.NestLevel{View: "link"}
 	if markup.KeyOf(c.Type) == "nest_list" {
 		level.View = "content"
@@ -196,7 +196,7 @@ func (r *renderer) items(ctx context.Context, c canon.Card, items []string, leve
 		shown := "[[" + item + "]]"
 		if level.View != "link" {
 			var err error
-			if shown, err = r.nest(ctx, markup.Nest{Name: item, NestLevel: level, Items: deeper}, c.Name); err != nil {
+			if shown, err = r.nestHTML(ctx, markup.Nest{Name: item, NestLevel: level, Items: deeper}, c.Name); err != nil {
 				return "", err
 			}
 		}
@@ -210,11 +210,11 @@ func (r *renderer) items(ctx context.Context, c canon.Card, items []string, leve
 
 func asLink(name string) string { return "[[" + name + "]]" }
 
-// escapeText escapes for HTML what must be, and leaves quotes as they are.
+// escapeText escapes &, < and > for HTML and leaves quotes as they are.
 var escapeText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 
-// paragraphs is plain text as HTML.
-func paragraphs(text string) string {
+// paragraphsHTML returns plain text as HTML paragraphs.
+func paragraphsHTML(text string) string {
 	var b strings.Builder
 	for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		if p = strings.TrimSpace(p); p != "" {
@@ -224,7 +224,7 @@ func paragraphs(text string) string {
 	return b.String()
 }
 
-// fileLink shows an attached file.
+// fileLink returns the HTML that shows an attached file.
 func fileLink(c canon.Card) string {
 	at, name := html.EscapeString(filePath(c.Name)), html.EscapeString(c.Name)
 	if markup.KeyOf(c.Type) == markup.KeyOf(canon.TypeImage) {
@@ -233,6 +233,6 @@ func fileLink(c canon.Card) string {
 	return `<a href="` + at + `">` + name + `</a>`
 }
 
-// cardPath is a card's path over REST, filePath its file's.
+// cardPath returns a card's REST path, filePath that of its file.
 func cardPath(name string) string { return "/api/mcp/cards/" + url.PathEscape(name) }
 func filePath(name string) string { return cardPath(name) + "/file" }

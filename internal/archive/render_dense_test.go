@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Markdown that would take too long to read is the caller's to mend, and no fault of ours.
+// Markdown that would take too long to parse is refused as a fault of the caller, not an internal
+// error.
 func TestDenseMarkdownIsRefused(t *testing.T) {
 	s := newScene(t)
 	dense := strings.Repeat("*a **a ", 20_000)
@@ -19,7 +20,8 @@ func TestDenseMarkdownIsRefused(t *testing.T) {
 	}
 }
 
-// What took the server down is refused by name and limit. What is stored already is read.
+// Input that once brought the server down is refused with the name of the exceeded limit. Stored
+// content of this kind can still be read.
 func TestHostileTablesAreRefusedAndStoredOnesRead(t *testing.T) {
 	s := newScene(t)
 	wide := strings.Repeat("|a", 4000) + "\\n" + strings.Repeat("|-", 4000) + "\\n" + strings.Repeat("|x|\\n", 2000)

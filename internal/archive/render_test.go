@@ -49,7 +49,7 @@ func TestViewsOfNests(t *testing.T) {
 	}
 }
 
-func TestRenderingStops(t *testing.T) {
+func TestRenderingIsBounded(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Ouroboros", "<p>head {{Tail}}</p>")
 	s.wrote("Tail", "<p>tail {{Ouroboros}}</p>")
@@ -69,7 +69,7 @@ func TestRenderingStops(t *testing.T) {
 	}
 }
 
-func TestWhatIsRenderedIsSafe(t *testing.T) {
+func TestRenderedHTMLIsSafe(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Evil", `<p onclick="x()">a</p><script>alert(1)</script><a href="javascript:alert(1)">b</a><span class="spoiler" style="color: red">c</span>`)
 	s.typed("PlainText", "Quote", `" onmouseover="alert(1)`)
@@ -174,7 +174,7 @@ func TestCardsAreResources(t *testing.T) {
 	}
 }
 
-func TestPromptsQuoteWhatTheCallerSees(t *testing.T) {
+func TestPromptsQuoteVisibleText(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Inn", "<p>An inn. {{Vault}}</p>")
 	s.hid(access.LevelGM, "Vault", "gold")
@@ -202,7 +202,7 @@ func TestPromptsQuoteWhatTheCallerSees(t *testing.T) {
 	}
 }
 
-// only are the arguments that a prompt takes.
+// only returns the arguments that a prompt takes.
 func only(prompt string, args map[string]string) map[string]string {
 	takes := map[string]string{"summarize-card": "name", "find-plot-holes": "name", "check-canon": "name statement", "write-card": "name brief"}
 	out := map[string]string{}

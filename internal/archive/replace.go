@@ -13,7 +13,7 @@ import (
 )
 
 func replaceWrites(d *deps) []*op.Operation {
-	return []*op.Operation{write(d, op.Spec{
+	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "replace_everywhere",
 		Title: "Find and replace in many cards",
 		Doc: "Replace a text, or what a regular expression matches, in all cards that you may see and change, narrowed by filters. " +
@@ -26,7 +26,8 @@ func replaceWrites(d *deps) []*op.Operation {
 	}, replaceEverywhere)}
 }
 
-// What one replacement looks through and changes at most.
+// Bounds of one replacement: the cards and the bytes of content that it reads, and the cards that
+// it changes.
 const (
 	replaceScan  = 20_000
 	replaceBytes = 64 << 20
@@ -57,8 +58,8 @@ type replaceOut struct {
 	ChangeID string     `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
 }
 
-// patch is the replacement as a patch of one card.
-func (in replaceIn) patch() markup.Patch {
+// toPatch returns the replacement as a patch of one card.
+func (in replaceIn) toPatch() markup.Patch {
 	p := markup.Patch{Mode: markup.Regex, Pattern: in.Find, Replacement: in.Replace}
 	switch {
 	case !in.Regex && in.CaseSensitive:
@@ -73,10 +74,10 @@ func (in replaceIn) patch() markup.Patch {
 }
 
 func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (replaceOut, error) {
-	if err := in.check(); err != nil {
+	if err := in.checkFilters(); err != nil {
 		return replaceOut{}, err
 	}
-	patch := in.patch()
+	patch := in.toPatch()
 	has := func(text string) bool { return strings.Contains(text, patch.Find) }
 	if patch.Mode == markup.Regex {
 		re, err := regexp.Compile(patch.Pattern)
@@ -89,12 +90,12 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 	return commit(ctx, d, c, task[replaceOut]{
 		plan: func(p *canon.Plan) error {
 			out.Cards, out.Matches, out.Looked = []replaced{}, 0, 0
-			return in.everywhere(ctx, p, patch, has, &out)
+			return in.planAll(ctx, p, patch, has, &out)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (replaceOut, error) {
 			out.ChangeID = changeID(r)
 			for n := range r.Targets {
-				if card, err := target(ctx, l, r, n); err == nil && r.Replayed { // no plan was made
+				if card, err := targetCard(ctx, l, r, n); err == nil && r.Replayed { // a repeated call makes no plan
 					out.Cards = append(out.Cards, replaced{Name: card.Name})
 				}
 			}
@@ -103,11 +104,11 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 	})
 }
 
-// everywhere plans the change of each card that has the text.
-func (in replaceIn) everywhere(ctx context.Context, p *canon.Plan, patch markup.Patch, has func(string) bool, out *replaceOut) error {
+// planAll plans the change of each card that contains the text.
+func (in replaceIn) planAll(ctx context.Context, p *canon.Plan, patch markup.Patch, has func(string) bool, out *replaceOut) error {
 	size := 0
 	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
-		cards, _, err := p.Cards(ctx, in.filters.canon(""), page)
+		cards, _, err := p.Cards(ctx, in.filters.toCanonFilter(""), page)
 		if err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (in replaceIn) everywhere(ctx context.Context, p *canon.Plan, patch markup.
 			}
 			before, err := p.Content(ctx, c)
 			if err == nil && has(before) {
-				err = in.one(ctx, p, c, before, patch, out)
+				err = in.planCard(ctx, p, c, before, patch, out)
 			}
 			if err != nil {
 				return err
@@ -132,8 +133,8 @@ func (in replaceIn) everywhere(ctx context.Context, p *canon.Plan, patch markup.
 	}
 }
 
-// one plans the change of a card that has the text.
-func (in replaceIn) one(ctx context.Context, p *canon.Plan, c canon.Card, before string, patch markup.Patch, out *replaceOut) error {
+// planCard plans the change of one card that contains the text.
+func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, before string, patch markup.Patch, out *replaceOut) error {
 	r, err := patch.Apply(ctx, before)
 	if f, ok := asFault(patchFault(err)); ok && len(f.Fields) > 0 {
 		return fault.BadField("find", "in %q: %s", c.Name, f.Fields[0].Error)
@@ -151,7 +152,7 @@ func (in replaceIn) one(ctx context.Context, p *canon.Plan, c canon.Card, before
 	p.Target(card.ID)
 	row := replaced{Name: c.Name, Matches: r.Matches}
 	if in.DryRun {
-		row.Diff = clip(markup.Diff(before, r.Content), 2000)
+		row.Diff = clipRunes(markup.Diff(before, r.Content), 2000)
 	}
 	out.Cards, out.Matches = append(out.Cards, row), out.Matches+r.Matches
 	return nil

@@ -8,8 +8,8 @@ import (
 	"loregate/internal/op"
 )
 
-// resources are the cards as documents.
-func resources(d *deps) []*op.Resource {
+// newResources returns the resources: each card as a document.
+func newResources(d *deps) []*op.Resource {
 	return []*op.Resource{{
 		Template: "archive://card/{name}",
 		Name:     "card",
@@ -18,15 +18,14 @@ func resources(d *deps) []*op.Resource {
 		MIME:     "text/markdown",
 		Surfaces: []string{Surface},
 		MinRole:  access.RoleUser,
-		Read:     d.readCard,
-		List:     d.listCards,
-		Complete: d.completeCard,
+		Read:     d.readCardResource,
+		List:     d.listCardResources,
+		Complete: d.completeCardName,
 	}}
 }
 
-// readCard finds what is hidden and what is absent alike: no name is refused by itself
-// here.
-func (d *deps) readCard(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
+// readCardResource gives the same error for hidden and for missing cards: it has no name gate.
+func (d *deps) readCardResource(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
 	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		card, err := l.Find(ctx, vars["name"])
 		if err != nil {
@@ -39,12 +38,12 @@ func (d *deps) readCard(ctx context.Context, c *op.Call, vars map[string]string)
 	return content, err
 }
 
-// listedCards is how many cards the resource list has at most.
-const listedCards = 25
+// maxListedCards is the highest number of cards in the resource list.
+const maxListedCards = 25
 
-// listCards lists the card that the world's settings begin with, and those at the top that
-// changed lately.
-func (d *deps) listCards(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
+// listCardResources lists the starter card of the world's settings, and root cards that changed
+// lately.
+func (d *deps) listCardResources(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 	add := func(card canon.Card, recent bool) {
 		items = append(items, op.Listed{URI: cardURI(card.Name), Name: card.Name, Title: card.Name,
 			Size: int64(card.Size), Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
@@ -61,7 +60,7 @@ func (d *deps) listCards(ctx context.Context, c *op.Call) (items []op.Listed, er
 		}
 		recent, err := l.Recent(ctx)
 		for _, card := range recent {
-			if card.Parent.IsZero() && len(items) < listedCards {
+			if card.Parent.IsZero() && len(items) < maxListedCards {
 				add(card, true)
 			}
 		}
@@ -70,12 +69,12 @@ func (d *deps) listCards(ctx context.Context, c *op.Call) (items []op.Listed, er
 	return items, err
 }
 
-// completions is how many names a completion gives.
-const completions = 20
+// maxCompletions is the highest number of names in a completion.
+const maxCompletions = 20
 
-func (d *deps) completeCard(ctx context.Context, c *op.Call, _, prefix string) (names []string, err error) {
+func (d *deps) completeCardName(ctx context.Context, c *op.Call, _, prefix string) (names []string, err error) {
 	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		names, err = l.Complete(ctx, prefix, completions)
+		names, err = l.Complete(ctx, prefix, maxCompletions)
 		return err
 	})
 	return names, err

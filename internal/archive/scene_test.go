@@ -17,8 +17,8 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// scene is a wiki with people at it, for tests that read as a story. Its clock moves a
-// second with every change.
+// scene is a wiki with its users, for tests that read like a story. Its clock advances by a second
+// with every change.
 type scene struct {
 	t     testing.TB
 	canon *canon.Canon
@@ -29,10 +29,10 @@ type scene struct {
 	admin access.Grant
 }
 
-// newScene is an empty wiki in memory.
+// newScene returns an empty wiki in memory.
 func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
 
-// onEachStore plays a scene in memory and in SQLite.
+// onEachStore runs a scene in memory and in SQLite.
 func onEachStore(t *testing.T, play func(s *scene)) {
 	t.Run("memory", func(t *testing.T) { play(newScene(t)) })
 	t.Run("sqlite", func(t *testing.T) { play(newSceneOn(t, sqlitetest.Open(t))) })
@@ -66,7 +66,7 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 	return s
 }
 
-// change plans and commits as the wiki's keeper.
+// change plans and commits as the wiki's administrator.
 func (s *scene) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	s.now = s.now.Add(time.Second)
@@ -75,20 +75,20 @@ func (s *scene) change(plan func(*canon.Plan) error) {
 	}
 }
 
-// wrote makes a card.
+// wrote creates a card.
 func (s *scene) wrote(name, content string) {
 	s.t.Helper()
 	s.made(canon.NewCard{Name: name, Content: content})
 }
 
-// hid makes a card for a level and up, and for named subjects.
+// hid creates a card that is visible from a level up, and to named subjects.
 func (s *scene) hid(level access.Level, name, content string, subjects ...access.Subject) {
 	s.t.Helper()
 	label := access.NewLabel(level, subjects...)
 	s.made(canon.NewCard{Name: name, Content: content, Label: &label})
 }
 
-// typed makes a card of a type.
+// typed creates a card of a type.
 func (s *scene) typed(typ, name, content string) {
 	s.t.Helper()
 	s.made(canon.NewCard{Name: name, Type: typ, Content: content})
@@ -144,7 +144,7 @@ func (s *scene) leveled(name string, level access.Level) {
 	})
 }
 
-// idOf is the id of a card, whoever may see it.
+// idOf returns the id of a card, also of a hidden one.
 func (s *scene) idOf(name string) string {
 	s.t.Helper()
 	var id string
@@ -159,13 +159,13 @@ func (s *scene) idOf(name string) string {
 	return id
 }
 
-// actor is somebody at the wiki.
+// actor is a user of the wiki.
 type actor struct {
 	s      *scene
 	caller access.Caller
 }
 
-// As gives a person by role, or a user of that name.
+// As returns an actor with the given role, or a user of that name.
 func (s *scene) As(who string) actor {
 	role, ok := access.ParseRole(who)
 	if !ok {
@@ -174,7 +174,7 @@ func (s *scene) As(who string) actor {
 	return actor{s, access.Caller{Subject: access.Subject(who), Actor: access.Person, Roles: map[access.WorldID]access.Role{s.world: role}}}
 }
 
-// Agent gives a program of a role.
+// Agent returns an agent with a role.
 func (s *scene) Agent(role string) actor {
 	a := s.As(role)
 	a.caller.Actor = access.AI
@@ -193,7 +193,7 @@ func overREST(r *op.Request)              { r.Transport = "rest" }
 func atMost(n int) func(*op.Request)      { return func(r *op.Request) { r.MaxText = n } }
 func reached(at string) func(*op.Request) { return func(r *op.Request) { r.BaseURL = at } }
 
-// Call makes a call that must succeed, and holds its output against the schema.
+// Call makes a call that must succeed, and checks its output against the schema.
 func (a actor) Call(name, input string, more ...func(*op.Request)) answer {
 	a.s.t.Helper()
 	got, err := a.invoke(name, input, more...)
@@ -203,7 +203,8 @@ func (a actor) Call(name, input string, more ...func(*op.Request)) answer {
 	return answer{optest.Check(a.s.t, a.s.ops, name, input, got)}
 }
 
-// WantFault makes a call that must fail with a code, and gives what the caller is shown.
+// WantFault makes a call that must fail with the given code, and returns the text shown to the
+// caller.
 func (a actor) WantFault(code, name, input string) string {
 	a.s.t.Helper()
 	got, err := a.invoke(name, input)
@@ -222,10 +223,10 @@ func (a actor) WantNotFound(name, input string) string {
 	return a.WantFault("not_found", name, input)
 }
 
-// answer is what the wiki answered.
+// answer is an answer of the wiki.
 type answer struct{ optest.Answer }
 
-// TestEveryReadIsDeclared keeps the contract's list of names and routes.
+// TestEveryReadIsDeclared checks the names and routes of all reads against the contract's list.
 func TestEveryReadIsDeclared(t *testing.T) {
 	s := newScene(t)
 	want := map[string]string{

@@ -12,7 +12,7 @@ import (
 )
 
 func searchReads(d *deps) []*op.Operation {
-	return []*op.Operation{read(d, op.Spec{
+	return []*op.Operation{defineRead(d, op.Spec{
 		Name:  "search_cards",
 		Kept:  true,
 		Title: "Search cards",
@@ -29,7 +29,7 @@ func searchReads(d *deps) []*op.Operation {
 	}, searchCards)}
 }
 
-// filters are the narrowings that search_cards and run_query share.
+// filters are the filters that search_cards and run_query share.
 type filters struct {
 	Prefix        string    `json:"prefix,omitzero" maxlen:"1020" jsonschema:"Only names that begin with this: Rent gives Rent Quay, and Rent Quay+ what lies below that card."`
 	NotName       string    `json:"not_name,omitzero" maxlen:"1020" jsonschema:"Leave out names that fit this pattern, such as *+GM*."`
@@ -41,15 +41,15 @@ type filters struct {
 	CreatedBefore time.Time `json:"created_before,omitzero" jsonschema:"Only cards made before this time: RFC 3339, or a date."`
 }
 
-// canon gives the filter; sort is a word of sortWords.
-func (f filters) canon(sort string) canon.Filter {
+// toCanonFilter returns the filter for the canon; sort is a key of sortWords.
+func (f filters) toCanonFilter(sort string) canon.Filter {
 	starts, below := prefixOf(f.Prefix)
 	return canon.Filter{NameStarts: starts, Prefix: below, NotName: f.NotName, Type: f.Type, Tag: f.Tag, UpdatedSince: f.UpdatedSince,
 		UpdatedBefore: f.UpdatedBefore, CreatedSince: f.CreatedSince, CreatedBefore: f.CreatedBefore, Sort: sortWords[sort]}
 }
 
-// prefixOf reads a prefix of names. Of "X+" it gives the
-// key of X too: what lies below a card is found faster by keys.
+// prefixOf parses a prefix of names. For "X+" it also returns the key of X, because the cards below
+// X are found faster by key.
 func prefixOf(prefix string) (starts string, below markup.Key) {
 	starts = strings.TrimLeft(prefix, " ")
 	if parts := markup.Parts(starts); len(parts) > 1 {
@@ -61,8 +61,8 @@ func prefixOf(prefix string) (starts string, below markup.Key) {
 	return starts, below
 }
 
-// check refuses filters that cannot mean anything.
-func (f filters) check() error {
+// checkFilters refuses filters that can match nothing.
+func (f filters) checkFilters() error {
 	switch {
 	case f.Prefix != "" && strings.Trim(f.Prefix, "+ ") == "":
 		return fault.BadField("prefix", "must hold a letter or digit")
@@ -74,7 +74,7 @@ func (f filters) check() error {
 	return nil
 }
 
-// sortWords are the orders as callers write them.
+// sortWords maps the sort orders that callers write to those of the canon.
 var sortWords = map[string]canon.Sort{
 	"": "", "name": canon.SortName, "updated": canon.SortUpdated, "created": canon.SortCreated, "updated_at": canon.SortUpdated, "created_at": canon.SortCreated, "relevance": canon.SortRank,
 }
@@ -92,23 +92,22 @@ type searchIn struct {
 	widePage
 }
 
-// widePage is a page whose limit may lie above the most that is given, as older clients
-// ask for it.
+// widePage is a page whose limit may be above the maximum of 100, as older clients send it.
 type widePage struct {
 	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"1000" jsonschema:"Most entries to give, of which at most 100 come at once."`
 	Offset int `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 
-func (p widePage) page() page { return page{min(p.Limit, 100), p.Offset} }
+func (p widePage) toPage() page { return page{min(p.Limit, 100), p.Offset} }
 
-// filter is all that narrows the search.
-func (in searchIn) filter() canon.Filter {
-	f := in.filters.canon(in.Sort)
+// searchFilter returns all filters of the search.
+func (in searchIn) searchFilter() canon.Filter {
+	f := in.filters.toCanonFilter(in.Sort)
 	f.Filled = !in.IncludeVirtual
 	return f
 }
 
-// found is a card that a search found.
+// found is a card in the result of a search.
 type found struct {
 	summary
 	Snippet string `json:"snippet,omitzero" jsonschema:"The piece of content around the hits."`
@@ -122,49 +121,49 @@ type searchOut struct {
 
 // Cut shortens the list.
 func (o searchOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Cards, &o.paged, budget)
+	next, ok := shortenPage(&o.Cards, &o.paged, budget)
 	return o, next, ok
 }
 
 func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn) (searchOut, error) {
-	if err := in.check(); err != nil {
+	if err := in.checkFilters(); err != nil {
 		return searchOut{}, err
 	}
 	if tags, any, ok := tagQuery(in.Q); ok {
 		return searchTagged(ctx, l, in, tags, any)
 	}
-	if in.listed() {
-		return listCards(ctx, l, in)
+	if in.isListing() {
+		return listByFilter(ctx, l, in)
 	}
-	result, err := l.Search(ctx, in.query(), in.page().canon())
+	result, err := l.Search(ctx, in.toQuery(), in.toPage().toCanonPage())
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Cards: make([]found, len(result.Hits)), paged: pagedAt(in.page(), result.Total, len(result.Hits)), Ranked: result.Ranked}
-	if in.snips() {
+	out := searchOut{Cards: make([]found, len(result.Hits)), paged: pagedAt(in.toPage(), result.Total, len(result.Hits)), Ranked: result.Ranked}
+	if in.hasSnippets() {
 		if err := l.Ahead(ctx, result.Hits); err != nil {
 			return searchOut{}, err
 		}
 	}
 	for i, h := range result.Hits {
-		out.Cards[i].summary = summarize(l, h.Card)
-		if !in.snips() {
+		out.Cards[i].summary = summaryFromCard(l, h.Card)
+		if !in.hasSnippets() {
 			continue
 		}
-		if out.Cards[i].Snippet, err = in.snippet(ctx, l, h.Card); err != nil {
+		if out.Cards[i].Snippet, err = in.snippetOf(ctx, l, h.Card); err != nil {
 			return searchOut{}, err
 		}
 	}
 	return out, nil
 }
 
-// searchTagged answers a question for tags alone.
+// searchTagged answers a query for tags alone.
 func searchTagged(ctx context.Context, l *canon.Snapshot, in searchIn, tags []string, any bool) (searchOut, error) {
 	match := "all"
 	if any {
 		match = "any"
 	}
-	list, err := searchByTags(ctx, l, nil, byTagsIn{Tags: tags[:min(len(tags), 10)], Match: match, page: in.page()})
+	list, err := searchByTags(ctx, l, nil, byTagsIn{Tags: tags[:min(len(tags), 10)], Match: match, page: in.toPage()})
 	out := searchOut{Cards: make([]found, len(list.Cards)), paged: list.paged}
 	for i, c := range list.Cards {
 		out.Cards[i].summary = c
@@ -172,41 +171,41 @@ func searchTagged(ctx context.Context, l *canon.Snapshot, in searchIn, tags []st
 	return out, err
 }
 
-// listed reports whether a listing answers the question, without the search index: with
-// no words at all, or with a piece of a name as it stands.
-func (in searchIn) listed() bool {
+// isListing reports whether a listing can answer the query without the search index: the query has
+// no words, or is an exact part of a name.
+func (in searchIn) isListing() bool {
 	if strings.TrimSpace(in.Q) == "" {
 		return true
 	}
 	return in.SearchIn == "name" && in.MatchMode == "substring" && !in.CaseSensitive && in.Sort != "relevance"
 }
 
-func listCards(ctx context.Context, l *canon.Snapshot, in searchIn) (searchOut, error) {
-	f := in.filter()
+func listByFilter(ctx context.Context, l *canon.Snapshot, in searchIn) (searchOut, error) {
+	f := in.searchFilter()
 	f.NameContains = strings.TrimSpace(in.Q)
-	cards, total, err := l.Cards(ctx, f, in.page().canon())
+	cards, total, err := l.Cards(ctx, f, in.toPage().toCanonPage())
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Cards: make([]found, len(cards)), paged: pagedAt(in.page(), total, len(cards))}
+	out := searchOut{Cards: make([]found, len(cards)), paged: pagedAt(in.toPage(), total, len(cards))}
 	for i, c := range cards {
-		out.Cards[i].summary = summarize(l, c)
+		out.Cards[i].summary = summaryFromCard(l, c)
 	}
 	return out, nil
 }
 
-func (in searchIn) query() canon.SearchQuery {
+func (in searchIn) toQuery() canon.SearchQuery {
 	return canon.SearchQuery{
 		Q: in.Q, InName: in.SearchIn != "content", InContent: in.SearchIn != "name",
-		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.filter(), Listed: true,
+		Mode: canon.MatchMode(in.MatchMode), CaseSensitive: in.CaseSensitive, Filter: in.searchFilter(), Listed: true,
 	}
 }
 
-func (in searchIn) snips() bool { return in.SearchIn != "name" && in.Snippets }
+func (in searchIn) hasSnippets() bool { return in.SearchIn != "name" && in.Snippets }
 
-// snippet is the piece of a card's plain text with the most hits, so that markup never
-// matches and is never broken.
-func (in searchIn) snippet(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
+// snippetOf returns the part of a card's plain text with the most hits. In plain text markup never
+// matches and is never cut in half.
+func (in searchIn) snippetOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	content, err := contentOf(ctx, l, c)
 	if err != nil {
 		return "", err

@@ -8,7 +8,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// aCoast is a small wiki with something hidden in every corner.
+// aCoast is a small wiki with hidden cards among the others.
 func aCoast(s *scene) *scene {
 	gm := access.NewLabel(access.LevelGM)
 	s.made(
@@ -87,7 +87,7 @@ func TestFiltersNarrow(t *testing.T) {
 	})
 }
 
-func TestPagesAreHonest(t *testing.T) {
+func TestPagesAddUpToTheTotal(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		aCoast(s)
 		for _, call := range []string{`"q": "a"`, `"q": "lamp", "search_in": "content"`, `"type": "Location"`} {

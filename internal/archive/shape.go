@@ -13,23 +13,23 @@ import (
 	"loregate/internal/markup"
 )
 
-// stamp is a time as the surface shows it: RFC 3339, UTC, milliseconds.
+// stamp is a time in an answer: RFC 3339, UTC, milliseconds.
 type stamp time.Time
 
 const stampForm = "2006-01-02T15:04:05.000Z"
 
-// AppendText and MarshalText give the stamp its JSON form.
+// AppendText gives the stamp its JSON form.
 func (s stamp) AppendText(b []byte) ([]byte, error) {
 	return time.Time(s).UTC().AppendFormat(b, stampForm), nil
 }
 
-// MarshalText is AppendText on its own.
+// MarshalText is AppendText to a new slice.
 func (s stamp) MarshalText() ([]byte, error) { return s.AppendText(make([]byte, 0, len(stampForm))) }
 
-// IsZero reports whether there is no time to show.
+// IsZero reports whether there is no time.
 func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
 
-// Schema says the stamp's format.
+// Schema sets the stamp's format.
 func (stamp) Schema(s *jsonschema.Schema) { s.Format = "date-time" }
 
 // summary is a card in a list.
@@ -43,20 +43,20 @@ type summary struct {
 	Level         string       `json:"level,omitzero" jsonschema:"Who may see the card; shown to gm and up."`
 }
 
-func summarize(l *canon.Snapshot, c canon.Card) summary {
+func summaryFromCard(l *canon.Snapshot, c canon.Card) summary {
 	return summary{Name: c.Name, ID: c.ID, Type: c.Type, UpdatedAt: stamp(c.UpdatedAt), Version: c.Version(l.View()),
 		ContentLength: c.Length, Level: shownLevel(l, c.Label)}
 }
 
-func summaries(l *canon.Snapshot, cards []canon.Card) []summary {
+func summariesFromCards(l *canon.Snapshot, cards []canon.Card) []summary {
 	list := make([]summary, len(cards))
 	for i, c := range cards {
-		list[i] = summarize(l, c)
+		list[i] = summaryFromCard(l, c)
 	}
 	return list
 }
 
-// shownLevel is the level of a label for those who may know of levels, else "".
+// shownLevel returns the level of a label if the caller may know of levels, else "".
 func shownLevel(l *canon.Snapshot, label access.Label) string {
 	if l.View().Level < access.LevelGM {
 		return ""
@@ -64,15 +64,15 @@ func shownLevel(l *canon.Snapshot, label access.Label) string {
 	return label.Level.String()
 }
 
-// page asks for a part of a list.
+// page selects a part of a list.
 type page struct {
 	Limit  int `json:"limit,omitzero" default:"50" min:"1" max:"100" jsonschema:"Most entries to give."`
 	Offset int `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 
-func (p page) canon() canon.Page { return canon.Page{Limit: p.Limit, Offset: p.Offset} }
+func (p page) toCanonPage() canon.Page { return canon.Page{Limit: p.Limit, Offset: p.Offset} }
 
-// paged says which part of a list an answer is.
+// paged describes the part of a list that an answer has.
 type paged struct {
 	Total             int  `json:"total" jsonschema:"Entries in all that you may see."`
 	TotalIsLowerBound bool `json:"total_is_lower_bound,omitzero" jsonschema:"There are more than total."`
@@ -90,19 +90,19 @@ func pagedAt(p page, t canon.Total, n int) paged {
 	return out
 }
 
-// pageOf cuts a page out of a whole list.
+// pageOf cuts a page out of a complete list.
 func pageOf[T any](all []T, p page, atLeast bool) ([]T, paged) {
 	from := min(p.Offset, len(all))
 	rows := all[from:min(from+p.Limit, len(all))]
 	return rows, pagedAt(p, canon.Total{Count: len(all), AtLeast: atLeast}, len(rows))
 }
 
-// pageOverhead is about what the members of an answer beside its rows take.
+// pageOverhead is about the number of bytes of an answer's members other than its rows.
 const pageOverhead = 512
 
-// shorten cuts a page to the rows that fit in budget bytes of JSON, at least one, and
-// gives the arguments of the call that goes on; ok is false where all fit.
-func shorten[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bool) {
+// shortenPage cuts a page to the rows that fit in budget bytes of JSON, but at least one, and
+// returns the arguments of the next call; ok is false if all rows fit.
+func shortenPage[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bool) {
 	left := budget - pageOverhead
 	for i, r := range *rows {
 		b, err := json.Marshal(r)
@@ -126,17 +126,17 @@ type cardList struct {
 
 // Cut shortens the list.
 func (o cardList) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Cards, &o.paged, budget)
+	next, ok := shortenPage(&o.Cards, &o.paged, budget)
 	return o, next, ok
 }
 
-// nextCall is the exact call that goes on where an answer stops.
+// nextCall is the exact call that continues a truncated answer.
 type nextCall struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 }
 
-// callOn makes a nextCall; it names the world where the caller's key opens several.
+// callOn returns a nextCall. It names the world if the caller's key opens several worlds.
 func callOn(l *canon.Snapshot, tool string, args map[string]any) *nextCall {
 	c := l.Grant().Caller()
 	if c.Home.IsZero() && c.SeveralWorlds() {
@@ -145,11 +145,11 @@ func callOn(l *canon.Snapshot, tool string, args map[string]any) *nextCall {
 	return &nextCall{tool, args}
 }
 
-// stretch is the part of a text from an offset on, at most limit characters, and where
-// it ends; both offsets count characters.
-func stretch(text string, offset, limit int) (part string, end int, more bool) {
+// textPart returns the part of a text that begins at offset and has at most limit characters, and
+// its end; both offsets count characters. If the text ends there, more is false and end is 0.
+func textPart(text string, offset, limit int) (part string, end int, more bool) {
 	if offset > 0 {
-		text = text[len(clip(text, offset)):]
+		text = text[len(clipRunes(text, offset)):]
 	}
 	part, more = markup.Truncate(text, limit)
 	if !more {
@@ -158,8 +158,8 @@ func stretch(text string, offset, limit int) (part string, end int, more bool) {
 	return part, offset + utf8.RuneCountInString(part), true
 }
 
-// fitText is the longest beginning of a text, cut where stretch would cut, that takes at
-// most budget bytes as JSON; at least 256 characters.
+// fitText returns the longest beginning of a text that takes at most budget bytes as JSON, but at
+// least 256 characters. It cuts where textPart would cut.
 func fitText(text string, budget int) string {
 	n := 0
 	for _, r := range text {
@@ -180,9 +180,8 @@ func fitText(text string, budget int) string {
 	return part
 }
 
-// contentOf is a card's content as readers get it: cleaned of what cannot be seen, and
-// nothing for an attached file. Every offset that the surface shows counts its
-// characters.
+// contentOf returns a card's content for readers: without invisible characters, and empty for an
+// attached file. Every offset in an answer counts its characters.
 func contentOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	if canon.TextOf(c.Type) == canon.TextFile {
 		return "", nil
@@ -191,7 +190,7 @@ func contentOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, er
 	return markup.Clean(text), err
 }
 
-// fieldsOf is a card's fields as a JSON object.
+// fieldsOf returns a card's fields as a JSON object.
 func fieldsOf(fields json.RawMessage) json.RawMessage {
 	if len(fields) == 0 {
 		return json.RawMessage("{}")

@@ -12,7 +12,7 @@ import (
 
 func renderReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "render_snippet",
 			Title: "Show a card in a chat",
 			Doc: "Turn a card, or HTML, into Markdown or plain text fit to show to a person. " +
@@ -24,7 +24,7 @@ func renderReads(d *deps) []*op.Operation {
 				{Title: "HTML as plain text", Input: `{"html": "<p>The <b>lamp</b> of [[Oda Tarn]]</p>", "mode": "text"}`},
 			},
 		}, renderSnippet),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "render_markdown",
 			Title: "Turn Markdown into card HTML",
 			Doc: "Turn Markdown into the HTML that a RichText card holds, to see what markdown_content would store. " +
@@ -53,7 +53,7 @@ type snippetOut struct {
 	from int
 }
 
-// Cut gives less text.
+// Cut shortens the text.
 func (o snippetOut) Cut(budget int) (any, map[string]any, bool) {
 	part := fitText(o.Markdown, budget-pageOverhead)
 	if len(part) == len(o.Markdown) {
@@ -85,26 +85,26 @@ func renderSnippet(ctx context.Context, l *canon.Snapshot, c *op.Call, in snippe
 	} else if text, err = snippetMarkdown(ctx, in, body); err != nil {
 		return snippetOut{}, err
 	}
-	out.goOn = func(offset int) *nextCall { return callOn(l, "render_snippet", in.after(offset)) }
-	part, end, more := stretch(text, in.Offset, in.MaxLength)
+	out.goOn = func(offset int) *nextCall { return callOn(l, "render_snippet", in.nextArgs(offset)) }
+	part, end, more := textPart(text, in.Offset, in.MaxLength)
 	if out.Markdown, out.Truncated = part, more; more {
 		out.Next = out.goOn(end)
 	}
 	return out, nil
 }
 
-// snippetMarkdown refuses what the caller gave and cannot be converted, and shows what is
-// stored as plain text.
+// snippetMarkdown converts body to Markdown. If that is impossible, HTML from the caller is refused
+// and a stored card is returned as plain text.
 func snippetMarkdown(ctx context.Context, in snippetIn, body string) (string, error) {
 	text, err := markup.ToMarkdown(ctx, body)
 	if in.Name != "" && markup.Refuses(err) {
 		return markup.Text(body), nil
 	}
-	return markup.Clean(text), unconvertible("html", err)
+	return markup.Clean(text), conversionFault("html", err)
 }
 
-// after is the input that goes on at an offset.
-func (in snippetIn) after(offset int) map[string]any {
+// nextArgs returns the input of the call that continues at offset.
+func (in snippetIn) nextArgs(offset int) map[string]any {
 	args := map[string]any{"mode": in.Mode, "max_length": in.MaxLength, "offset": offset}
 	if in.Name != "" {
 		args["name"] = in.Name
@@ -118,7 +118,7 @@ func snippetBody(ctx context.Context, l *canon.Snapshot, in snippetIn) (string, 
 	if in.Name == "" {
 		return renderHTML(ctx, l, in.HTML)
 	}
-	c, err := find(ctx, l, in.Name)
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return "", err
 	}
@@ -146,7 +146,7 @@ func renderGivenMarkdown(ctx context.Context, _ *canon.Snapshot, c *op.Call, in 
 	}
 	text, err := convert(ctx, markup.Clean(in.Markdown))
 	if err != nil {
-		return markdownOut{}, unconvertible("markdown", err)
+		return markdownOut{}, conversionFault("markdown", err)
 	}
 	return markdownOut{HTML: text, Format: "html"}, nil
 }

@@ -16,7 +16,7 @@ import (
 
 func spoilerWork(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "spoiler_scan",
 			Title: "Scan for spoilers",
 			Doc: "Find out whether secret terms stand in what players (or players' AIs) can read. Reads the text, fields and names of their cards. Takes the terms from one card and writes what it finds, " +
@@ -24,7 +24,7 @@ func spoilerWork(d *deps) []*op.Operation {
 			Route: "POST /api/mcp/jobs/spoiler-scan", MinRole: access.RoleGM, Idempotent: true, Target: "terms_card",
 			Examples: []op.Example{{Title: "What do the players read already?", Input: `{"terms_card": "Spoiler Terms+GM", "results_card": "Spoiler Results+GM", "scope": "player"}`}},
 		}, spoilerScan),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:   "get_job",
 			Title:  "Look after a job",
 			Doc:    "See whether work that you started, such as a spoiler scan, is done, and what came of it.",
@@ -36,7 +36,7 @@ func spoilerWork(d *deps) []*op.Operation {
 
 const (
 	spoilerKind     = "spoiler_scan"
-	spoilerPatience = 3 * time.Second // how long a caller waits before it is told to ask again
+	spoilerPatience = 3 * time.Second // how long a caller waits before the answer is to ask again
 )
 
 type spoilerIn struct {
@@ -54,10 +54,10 @@ type spoilerOut struct {
 	Unclear     int    `json:"unclear,omitzero" jsonschema:"Lines of the terms card that may not have been read as the terms that they were meant to be; the results card quotes them. Nothing is all clear while there are any."`
 
 	scope string
-	terms int // terms that were looked for
+	terms int // number of terms that were searched for
 }
 
-// spoilerDone is what a job keeps of a finished scan.
+// spoilerDone is the stored result of a finished scan.
 type spoilerDone struct {
 	Matches     int    `json:"matches"`
 	Unclear     int    `json:"unclear"`
@@ -69,7 +69,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if d.jobs == nil {
 		return spoilerOut{}, fault.New(fault.Unavailable, "jobs are not set up here")
 	}
-	err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return mayScan(ctx, l, in) })
+	err := d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error { return checkScan(ctx, l, in) })
 	if err != nil {
 		return spoilerOut{}, err
 	}
@@ -77,7 +77,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	replayed := false
 	g := c.Grant
 	j, err := d.jobs.Start(ctx, g, spoilerKind, spoilerPatience, func(ctx context.Context) (any, error) {
-		done, again, err := d.scan(ctx, g, in)
+		done, again, err := d.runScan(ctx, g, in)
 		failure, replayed = err, again
 		return done, err
 	})
@@ -88,7 +88,7 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	if !j.Done() {
 		return out, nil
 	}
-	if j.State == job.Failed { // the job ended, so that failure is safe to read
+	if j.State == job.Failed { // the job has ended, so failure is safe to read
 		if failure == nil {
 			failure = fault.New(fault.Unavailable, "%s", j.Problem)
 		}
@@ -103,9 +103,9 @@ func spoilerScan(ctx context.Context, d *deps, c *op.Call, in spoilerIn) (spoile
 	return out, nil
 }
 
-// mayScan refuses what can be refused before the work begins.
-func mayScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
-	if err := gateAll(l, []string{in.TermsCard, in.ResultsCard}); err != nil {
+// checkScan refuses faulty requests before the job begins.
+func checkScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
+	if err := checkNameGates(l, []string{in.TermsCard, in.ResultsCard}); err != nil {
 		return err
 	}
 	terms, err := l.Find(ctx, in.TermsCard)
@@ -119,39 +119,39 @@ func mayScan(ctx context.Context, l *canon.Snapshot, in spoilerIn) error {
 	case ok && results.ID == terms.ID || !ok && markup.KeyOf(in.ResultsCard) == terms.Key:
 		return fault.BadField("results_card", "must not be the card with the terms")
 	case ok:
-		return mayHoldResults(results, max(access.LevelGM, terms.Label.Level))
+		return checkResultsCard(results, max(access.LevelGM, terms.Label.Level))
 	case isHandle(in.ResultsCard):
 		_, err := l.Find(ctx, in.ResultsCard)
 		return err
 	}
 	var p problems
-	p.newName("results_card", in.ResultsCard)
-	return p.err()
+	p.checkNewName("results_card", in.ResultsCard)
+	return p.toError()
 }
 
-// mayHoldResults refuses a card that somebody below the level reads, and one that holds
-// something else than text.
-func mayHoldResults(c canon.Card, level access.Level) error {
+// checkResultsCard refuses a card that callers below the level can read, and a card that is not
+// RichText.
+func checkResultsCard(c canon.Card, level access.Level) error {
 	if c.Label.Level < level || len(c.Label.Subjects) > 0 {
-		return ruleOn("results_card", "%q can be read by others than the %s; choose another card, or raise its level first", c.Name, level)
+		return ruleFault("results_card", "%q can be read by others than the %s; choose another card, or raise its level first", c.Name, level)
 	}
 	if c.Type != canon.TypeRichText {
-		return ruleOn("results_card", "%q is of type %s; the results go to a RichText card", c.Name, c.Type)
+		return ruleFault("results_card", "%q is of type %s; the results go to a RichText card", c.Name, c.Type)
 	}
 	return nil
 }
 
-// scan reads what the scope may see and writes the results card.
-func (d *deps) scan(ctx context.Context, g access.Grant, in spoilerIn) (done spoilerDone, replayed bool, err error) {
+// runScan searches the cards of the scope and writes the results card.
+func (d *deps) runScan(ctx context.Context, g access.Grant, in spoilerIn) (done spoilerDone, replayed bool, err error) {
 	var found findings
 	err = d.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		found, err = search(ctx, l, in)
+		found, err = scanForTerms(ctx, l, in)
 		return err
 	})
 	if err != nil {
 		return done, false, err
 	}
-	content := found.page(in)
+	content := found.resultsPage(in)
 	receipt, err := d.canon.Update(ctx, g, func(p *canon.Plan) error {
 		card, err := writeResults(p, in.ResultsCard, content, found.level)
 		p.Target(card.ID)
@@ -171,7 +171,7 @@ func writeResults(p *canon.Plan, name, content string, level access.Level) (cano
 		return canon.Card{}, err
 	}
 	if ok {
-		if err := mayHoldResults(card, level); err != nil {
+		if err := checkResultsCard(card, level); err != nil {
 			return canon.Card{}, err
 		}
 		return p.Update(card, canon.Edit{Content: &content})

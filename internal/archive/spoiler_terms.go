@@ -14,21 +14,22 @@ import (
 	"loregate/internal/markup"
 )
 
-// termList is a list of terms as a scan understood it.
+// termList is a list of terms as the scan parsed it.
 type termList struct {
 	terms  []string
-	unread []string // lines that may be terms and may be something else, as written
+	unread []string // lines that may or may not be terms, as written
 }
 
-// maxScanTerms bounds a list of terms, and maxScanTerm the length of one in characters.
+// maxScanTerms bounds the number of terms in a list, and maxScanTerm the length of one in
+// characters.
 const (
 	maxScanTerms = 1000
 	maxScanTerm  = 200
 )
 
-// readTerms reads a list of terms: the items of a Pointer or of lists, else the lines.
-// Beside a list, lines that are no heading are searched too and are unread: whether they
-// are terms only their author knows.
+// readTerms parses a list of terms: the items of a Pointer or of lists, else the lines. If a text
+// has lists, its other lines are searched for as well, except headings and lines that end in a
+// colon, and reported as unread: only their author knows whether they are terms.
 func readTerms(c canon.Card, content string) termList {
 	lines, listed := termLines(c.Type, content)
 	var t termList
@@ -37,7 +38,7 @@ func readTerms(c canon.Card, content string) termList {
 		if line.Heading && listed || line.Text == "" {
 			continue
 		}
-		if strings.IndexFunc(line.Text, isWordRune) < 0 { // perhaps a rule, perhaps a place held for a term
+		if strings.IndexFunc(line.Text, isWordRune) < 0 { // perhaps a rule, perhaps a placeholder for a term
 			t.unread = append(t.unread, line.Text)
 			continue
 		}
@@ -63,12 +64,13 @@ func readTerms(c canon.Card, content string) termList {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// termLines are the lines of a card, and whether its lists alone hold its terms.
+// termLines returns the lines of a card; listed is true if only its list items are certain to be
+// terms.
 func termLines(typ, content string) (lines []markup.Line, listed bool) {
 	kind := canon.TextOf(typ)
 	switch kind {
-	case canon.TextMarkdown: // read as it is written
-		lines = cells(markup.Lines(content))
+	case canon.TextMarkdown: // parsed from the source
+		lines = splitTableRows(markup.Lines(content))
 	case canon.TextHTML, canon.TextItems:
 		lines = markup.Lines(content)
 	case canon.TextData:
@@ -92,9 +94,9 @@ func plainLines(content string) (lines []markup.Line) {
 	return lines
 }
 
-// cells are lines of Markdown of which the rows of tables are parted, without its rules and
-// the rules below the heads of tables.
-func cells(lines []markup.Line) (out []markup.Line) {
+// splitTableRows splits the rows of Markdown tables into cells, and drops rules and the separator
+// rows of tables.
+func splitTableRows(lines []markup.Line) (out []markup.Line) {
 	for _, l := range lines {
 		if markdownRule.MatchString(l.Text) {
 			continue
@@ -110,7 +112,7 @@ func cells(lines []markup.Line) (out []markup.Line) {
 	return out
 }
 
-// jsonLines are the texts in JSON, or the lines of what is none.
+// jsonLines returns the lines of the texts in JSON, or the lines of a content that is not JSON.
 func jsonLines(content string) (lines []markup.Line) {
 	var v any
 	if json.Unmarshal([]byte(content), &v) != nil {
@@ -128,8 +130,8 @@ var (
 	headSign   = regexp.MustCompile(`^#{1,6}\s+`)
 )
 
-// readSign takes off a line the sign that makes it an item or a heading. A number is taken
-// off too, but makes no item: a term may begin with one.
+// readSign removes from a line the sign that makes it a list item or a heading. A number is removed
+// too but makes no item, because a term may begin with one.
 func readSign(l *markup.Line) {
 	if sign := listSign.FindString(l.Text); sign != "" {
 		l.Text, l.Item = l.Text[len(sign):], true
@@ -140,8 +142,8 @@ func readSign(l *markup.Line) {
 	l.Text = l.Text[len(numberSign.FindString(l.Text)):]
 }
 
-// termsOf are the terms of a line: the cards that a line of links names, with the words
-// that it shows for them, else its text.
+// termsOf returns the terms of a line. For a line of links these are the linked cards and the
+// links' texts, else the line's text.
 func termsOf(line string) (terms []string) {
 	refs := markup.Refs(line)
 	rest, at := "", 0
@@ -162,8 +164,7 @@ func termsOf(line string) (terms []string) {
 	return terms
 }
 
-// eachText visits the texts and numbers in a JSON value, each with the key that it stands
-// under.
+// eachText visits the texts and numbers in a JSON value with their keys.
 func eachText(v any, visit func(key, text string)) { eachTextUnder("", v, visit) }
 
 func eachTextUnder(key string, v any, visit func(key, text string)) {
@@ -182,7 +183,7 @@ func eachTextUnder(key string, v any, visit func(key, text string)) {
 	}
 }
 
-// fieldText is what a card's fields say, a line each.
+// fieldText returns a card's fields as text, one line each.
 func fieldText(fields json.RawMessage) string {
 	var v any
 	if json.Unmarshal(fields, &v) != nil {

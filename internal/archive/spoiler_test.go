@@ -11,7 +11,7 @@ import (
 	"loregate/internal/fault"
 )
 
-func TestASpoilerScanFindsWhatPlayersRead(t *testing.T) {
+func TestASpoilerScanFindsTermsPlayersCanRead(t *testing.T) {
 	s := newDesk(t)
 	s.hid(access.LevelGM, "Terms", "<p>intro</p><ul><li>[[Ézra]]</li><li>glass heart</li><li>nowhere</li></ul>")
 	s.wrote("Inn", "<p>EZRA keeps the inn; ezra's <b>glass</b> heart. \\[[Ezra]]</p>")
@@ -38,13 +38,13 @@ func TestASpoilerScanFindsWhatPlayersRead(t *testing.T) {
 	if absent := s.As("user").WantNotFound("get_job", `{"id": "01900000-0000-7000-8000-000000000000"}`); hidden != absent {
 		t.Errorf("a hidden job tells: %s %s", hidden, absent)
 	}
-	// The same scan again changes nothing.
+	// Repeating the scan changes nothing.
 	before := s.commits()
 	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "Results", "scope": "player"}`)
 	if s.commits() != before {
 		t.Error("the same results were committed again")
 	}
-	// ai also reads the players' +AI cards, and none of the game master's.
+	// The scope ai also includes the +AI cards below players' cards, but no GM cards.
 	s.Do("gm", "spoiler_scan", `{"terms_card": "Terms", "results_card": "Results", "scope": "ai"}`).Want("matches", 5)
 	s.As("gm").Call("get_card", `{"name": "Results"}`).Has("[[Inn+AI]]", "dreams").Lacks("killer", "again", "[[Own+AI]]")
 	s.wantRebuilt()
@@ -68,7 +68,7 @@ func TestSpoilerTermsAndResults(t *testing.T) {
 	}
 	s.As("gm").Call("get_card", `{"name": "Of Clear"}`).Has("All clear").Want("level", "gm")
 	s.As("gm").Call("get_card", `{"name": "Of M"}`).Has("<h2>alpha</h2>", "<h2>gamma</h2>").Lacks("<h2>Terms")
-	// What comes of an admin's terms is the admin's.
+	// The results for an admin's terms are visible to admins only.
 	s.Do("admin", "spoiler_scan", `{"terms_card": "Top", "results_card": "Of Top", "scope": "player"}`)
 	s.As("gm").WantNotFound("get_card", `{"name": "Of Top"}`)
 	s.As("admin").Call("get_card", `{"name": "Of Top"}`).Want("level", "admin")
@@ -89,7 +89,8 @@ func TestSpoilerTermsAndResults(t *testing.T) {
 	s.As("user").reads("Open", "for all")
 }
 
-// However a card lists its terms, a scan finds each, or says that it may not have.
+// For every form in which a card can list its terms, a scan either finds each term or reports the
+// line as unclear.
 func TestSpoilerTermsAreReadAsTheyAreWritten(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Inn", "Ezra Fathom keeps the glass heart below the tenth step.")
@@ -130,14 +131,14 @@ func TestSpoilerTermsAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestASpoilerScanThatIsNotSureIsNotAllClear(t *testing.T) {
+func TestAnUncertainSpoilerScanIsNotAllClear(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Inn", "Nothing.")
 	s.hid(access.LevelGM, "Some", "<p>Beside the list</p><ul><li>alpha</li></ul>")
 	out := s.Do("gm", "spoiler_scan", `{"terms_card": "Some", "results_card": "R", "scope": "player"}`).Want("matches", 0).Want("unclear", 1)
 	s.As("gm").Call("get_card", `{"name": "R"}`).Has("Beside the list", "1 lines").Lacks("All clear")
 	s.As("gm").Call("get_job", `{"id": "`+out.Text("job_id")+`"}`).Want("unclear", 1)
-	// Players read the terms themselves.
+	// Players can read the terms card itself.
 	s.wrote("Open Terms", "alpha")
 	s.Do("gm", "spoiler_scan", `{"terms_card": "Open Terms", "results_card": "R", "scope": "player"}`)
 	s.As("gm").Call("get_card", `{"name": "R"}`).Has("raise its level").Lacks("All clear")
@@ -165,7 +166,7 @@ func TestASpoilerScanListsNoMoreThanItsLimit(t *testing.T) {
 	s.As("gm").Call("get_card", `{"name": "R"}`).Has("Card 0", "Card 1", "3 further findings").Lacks("Card 2")
 }
 
-// Players get a card's source: its links' targets, nests, comments and titles.
+// Players can read a card's source: its link targets, nests, comments and titles.
 func TestASpoilerScanReadsTheSource(t *testing.T) {
 	s := newDesk(t)
 	s.hid(access.LevelGM, "Terms", "Ezra\nglass heart")
@@ -177,7 +178,7 @@ func TestASpoilerScanReadsTheSource(t *testing.T) {
 	s.As("gm").Call("get_card", `{"name": "R"}`).Has("[[Target]], in its source (1)", "[[Nest]], in its source (1)", "[[Title]], in its source (1)", "[[Shown]] (1)")
 }
 
-// Terms of scripts that put no spaces between words are found within a sentence.
+// In scripts without spaces between words, terms are found inside a sentence.
 func TestASpoilerScanReadsScriptsWithoutSpaces(t *testing.T) {
 	for _, tc := range []struct{ term, text string }{
 		{"黒い王", "彼は黒い王です。"}, {"カレル", "その男カレルーンとカレル王"}, {"黑王", "他就是黑王本人"}, {"Ezra", "彼はEzraです"},
@@ -191,7 +192,7 @@ func TestASpoilerScanReadsScriptsWithoutSpaces(t *testing.T) {
 	}
 }
 
-// Terms one a line stay so on the way through Markdown.
+// Terms written one per line stay separate when they are converted from Markdown.
 func TestASpoilerScanReadsTermsWrittenAsMarkdown(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Inn", "Ezra and the glass heart.")

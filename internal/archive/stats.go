@@ -14,28 +14,28 @@ import (
 
 func statsReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "get_card_stats",
 			Title:    "Statistics of a card",
 			Doc:      "See how long a card is before you read it: words, characters, sections, paragraphs, links and pictures.",
 			Route:    "GET /api/mcp/cards/{name}/stats",
 			Target:   "name",
 			Examples: []op.Example{{Title: "How long is it?", Input: `{"name": "Rent Quay"}`}},
-		}, cardStats),
-		read(d, op.Spec{
+		}, getCardStats),
+		defineRead(d, op.Spec{
 			Name:     "get_template",
 			Title:    "What a new card begins with",
 			Doc:      "Get the text that new cards of a type begin with: that of the card TYPE+*type+*default.",
 			Route:    "GET /api/mcp/types/{type_name}/template",
 			Examples: []op.Example{{Title: "Of characters", Input: `{"type_name": "Character"}`}},
 		}, getTemplate),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "get_site_context",
 			Title:    "What this wiki is and how it is ordered",
 			Doc:      "Learn your way around before you write: the top cards, the types and tags in use, and how names and levels work here.",
 			Route:    "GET /api/mcp/site-context",
 			Examples: []op.Example{{Title: "The wiki", Input: `{}`}},
-		}, siteContext),
+		}, getSiteContext),
 	}
 }
 
@@ -54,8 +54,8 @@ type statsOut struct {
 	Children   int    `json:"children" jsonschema:"Cards directly below that you may see."`
 }
 
-func cardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in named) (statsOut, error) {
-	c, err := find(ctx, l, in.Name)
+func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in named) (statsOut, error) {
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return statsOut{}, err
 	}
@@ -104,12 +104,12 @@ type templateOut struct {
 	CardType string `json:"card_type,omitzero"`
 }
 
-// templateName is the card with what new cards of a type begin with.
+// templateName returns the name of the card that holds the initial content of new cards of a type.
 func templateName(typ string) string { return markup.Join(typ, "*type", "*default") }
 
 func getTemplate(ctx context.Context, l *canon.Snapshot, _ *op.Call, in templateIn) (templateOut, error) {
 	name := templateName(in.Type)
-	if err := gate(l, name); err != nil {
+	if err := checkNameGate(l, name); err != nil {
 		return templateOut{}, err
 	}
 	out := templateOut{Type: markup.Clean(in.Type), Card: markup.Clean(name)}
@@ -122,7 +122,7 @@ func getTemplate(ctx context.Context, l *canon.Snapshot, _ *op.Call, in template
 	return out, err
 }
 
-// shownRoots and shownTags are how much of a wiki its context names.
+// shownRoots and shownTags bound the root cards and tags in get_site_context.
 const (
 	shownRoots = 40
 	shownTags  = 20
@@ -154,7 +154,7 @@ var siteGuidelines = []string{
 	"wanted_cards lists what texts link to and nobody has written yet.",
 }
 
-func siteContext(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ struct{}) (siteOut, error) {
+func getSiteContext(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ struct{}) (siteOut, error) {
 	out := siteOut{World: markup.Clean(l.World().Title), Role: l.Grant().Role().String(), Guidelines: siteGuidelines}
 	_, all, err := l.Cards(ctx, canon.Filter{}, canon.Page{})
 	if err != nil {
@@ -185,7 +185,7 @@ func siteContext(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ struct{})
 	return out, err
 }
 
-// typesInUse are the types of cards in sight with the number of their cards, most first.
+// typesInUse returns the types of visible cards with the number of their cards, most used first.
 func typesInUse(ctx context.Context, l *canon.Snapshot) ([]tag, error) {
 	types, err := l.Types(ctx)
 	if err != nil {

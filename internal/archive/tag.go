@@ -14,7 +14,7 @@ import (
 
 func tagReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "get_tags",
 			Kept:  true,
 			Title: "List tags",
@@ -25,14 +25,14 @@ func tagReads(d *deps) []*op.Operation {
 				{Title: "Tags of one card", Input: `{"name": "Oda Tarn"}`},
 			},
 		}, getTags),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "search_by_tags",
 			Kept:     true,
 			Title:    "Find cards by several tags",
 			Doc:      "Find the cards that bear all of several tags, or any of them.",
 			Examples: []op.Example{{Title: "Cards with both tags", Input: `{"tags": ["history", "founder"], "match": "all"}`}},
 		}, searchByTags),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "suggest_tags",
 			Title:    "Suggest tags for a card",
 			Doc:      "Get tags already in use that fit a card and that it does not bear yet: those its text speaks of, and those of the cards it links to.",
@@ -42,7 +42,7 @@ func tagReads(d *deps) []*op.Operation {
 	}
 }
 
-// tag is a tag and its use.
+// tag is a tag and the number of cards that have it.
 type tag struct {
 	Name  string `json:"name"`
 	Count int    `json:"count" jsonschema:"Cards that bear it."`
@@ -61,7 +61,7 @@ type tagsOut struct {
 
 // Cut shortens the list.
 func (o tagsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Tags, &o.paged, budget)
+	next, ok := shortenPage(&o.Tags, &o.paged, budget)
 	return o, next, ok
 }
 
@@ -69,7 +69,7 @@ func getTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in tagsIn) (tag
 	if in.Name != "" {
 		return tagsOfCard(ctx, l, in)
 	}
-	list, total, err := l.Tags(ctx, in.Prefix, in.page.canon())
+	list, total, err := l.Tags(ctx, in.Prefix, in.page.toCanonPage())
 	if err != nil {
 		return tagsOut{}, err
 	}
@@ -81,7 +81,7 @@ func getTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in tagsIn) (tag
 }
 
 func tagsOfCard(ctx context.Context, l *canon.Snapshot, in tagsIn) (tagsOut, error) {
-	c, err := find(ctx, l, in.Name)
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return tagsOut{}, err
 	}
@@ -104,8 +104,8 @@ func tagsOfCard(ctx context.Context, l *canon.Snapshot, in tagsIn) (tagsOut, err
 	return out, nil
 }
 
-// ownTags are the tags of a card, each once, in order: the items of its child tags, in
-// each of its forms in sight.
+// ownTags returns the tags of a card, each once, in order: the items of its child card tags, in
+// every version of that child that is visible to the caller at some level.
 func ownTags(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Ref, error) {
 	lists, err := l.Homonyms(ctx, c.Key+"+tag")
 	if err != nil {
@@ -147,14 +147,14 @@ func searchByTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in byTagsI
 		tags[key] = t
 	}
 	if len(tags) == 1 {
-		cards, total, err := l.Cards(ctx, canon.Filter{Tag: in.Tags[0]}, in.page.canon())
-		return cardList{summaries(l, cards), pagedAt(in.page, total, len(cards))}, err
+		cards, total, err := l.Cards(ctx, canon.Filter{Tag: in.Tags[0]}, in.page.toCanonPage())
+		return cardList{summariesFromCards(l, cards), pagedAt(in.page, total, len(cards))}, err
 	}
 	borne := map[canon.CardID]int{}
 	var cards []canon.Card
 	atLeast := false
 	for _, t := range tags {
-		bearers, more, err := bearers(ctx, l, t)
+		bearers, more, err := cardsWithTag(ctx, l, t)
 		if err != nil {
 			return cardList{}, err
 		}
@@ -172,11 +172,11 @@ func searchByTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in byTagsI
 		return cmp.Or(cmp.Compare(a.Key, b.Key), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	rows, pg := pageOf(cards, in.page, atLeast)
-	return cardList{summaries(l, rows), pg}, nil
+	return cardList{summariesFromCards(l, rows), pg}, nil
 }
 
-// bearers are the cards that bear a tag, up to maxRefs; more tells that there are others.
-func bearers(ctx context.Context, l *canon.Snapshot, tag string) (cards []canon.Card, more bool, err error) {
+// cardsWithTag returns up to maxRefs cards that have a tag; more is true if there may be others.
+func cardsWithTag(ctx context.Context, l *canon.Snapshot, tag string) (cards []canon.Card, more bool, err error) {
 	for p := (canon.Page{Limit: 1000}); p.Offset < maxRefs; p.Offset += p.Limit {
 		part, _, err := l.Cards(ctx, canon.Filter{Tag: tag}, p)
 		if err != nil {
@@ -206,15 +206,15 @@ type suggestOut struct {
 	Tags []suggestion `json:"tags"`
 }
 
-// suggestFrom is how many of the most used tags are tried, and suggestLinks how many of
-// the cards linked to lend theirs.
+// suggestFrom is the number of most used tags that are tried, and suggestLinks the number of linked
+// cards whose tags are tried.
 const (
 	suggestFrom  = 500
 	suggestLinks = 20
 )
 
 func suggestTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in suggestIn) (suggestOut, error) {
-	c, err := find(ctx, l, in.Name)
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return suggestOut{}, err
 	}
@@ -235,13 +235,13 @@ func suggestTags(ctx context.Context, l *canon.Snapshot, _ *op.Call, in suggestI
 		return suggestOut{}, err
 	}
 	text := markup.Fold(c.Name + "\n" + canon.PlainText(c.Type, content))
-	list, err := suggest(ctx, known, own, text, lent, in.Limit)
+	list, err := rankSuggestions(ctx, known, own, text, lent, in.Limit)
 	return suggestOut{c.Name, list}, err
 }
 
-// suggest picks the tags that a text speaks of, most often first, then those that linked
-// cards bear.
-func suggest(ctx context.Context, known []canon.TagCount, own []canon.Ref, text string, lent map[markup.Key]int, limit int) ([]suggestion, error) {
+// rankSuggestions picks the tags that a text mentions, most often mentioned first, then those of
+// linked cards.
+func rankSuggestions(ctx context.Context, known []canon.TagCount, own []canon.Ref, text string, lent map[markup.Key]int, limit int) ([]suggestion, error) {
 	type scored struct {
 		suggestion
 		score int
@@ -255,7 +255,7 @@ func suggest(ctx context.Context, known []canon.TagCount, own []canon.Ref, text 
 			continue
 		}
 		s := scored{suggestion: suggestion{tag: tag{markup.Clean(t.Name), t.Count}}}
-		if n := mentions(text, t); n > 0 {
+		if n := countMentions(text, t); n > 0 {
 			s.score, s.Reason = 100+n, "the text speaks of it"
 		} else if n := lent[t.Key]; n > 0 {
 			s.score, s.Reason = n, "cards it links to bear it"
@@ -272,8 +272,8 @@ func suggest(ctx context.Context, known []canon.TagCount, own []canon.Ref, text 
 	return out, nil
 }
 
-// mentions counts where a text, already folded, speaks of a tag, in singular or as written.
-func mentions(text string, t canon.TagCount) int {
+// countMentions counts how often a folded text mentions a tag, in singular or as written.
+func countMentions(text string, t canon.TagCount) int {
 	find := func(q string) int {
 		return len(markup.FindAll(text, q, markup.FindOptions{Mode: markup.WholeWord, Limit: 50}))
 	}

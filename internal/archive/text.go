@@ -12,7 +12,7 @@ import (
 
 func textReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "get_card_outline",
 			Kept:  true,
 			Title: "Outline of a card",
@@ -21,8 +21,8 @@ func textReads(d *deps) []*op.Operation {
 			Route:    "GET /api/mcp/cards/{name}/outline",
 			Target:   "name",
 			Examples: []op.Example{{Title: "Headings of a card", Input: `{"name": "A Short History of the Lease"}`}},
-		}, outline),
-		read(d, op.Spec{
+		}, getCardOutline),
+		defineRead(d, op.Spec{
 			Name:  "find_in_card",
 			Title: "Find in a card",
 			Doc: "Find where a text stands in one card, with what is around it, instead of reading it all. " +
@@ -57,12 +57,12 @@ type outlineOut struct {
 
 // Cut shortens the list.
 func (o outlineOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Headings, &o.paged, budget)
+	next, ok := shortenPage(&o.Headings, &o.paged, budget)
 	return o, next, ok
 }
 
-func outline(ctx context.Context, l *canon.Snapshot, _ *op.Call, in outlineIn) (outlineOut, error) {
-	c, err := find(ctx, l, in.Name)
+func getCardOutline(ctx context.Context, l *canon.Snapshot, _ *op.Call, in outlineIn) (outlineOut, error) {
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return outlineOut{}, err
 	}
@@ -94,7 +94,7 @@ func headingsOf(typ, content string) []markup.Heading {
 	return nil
 }
 
-// markdownHeadings are the headings that begin with '#' outside fenced code.
+// markdownHeadings returns the headings that begin with '#' outside fenced code.
 func markdownHeadings(content string) []markup.Heading {
 	var out []markup.Heading
 	offset, fence := 0, ""
@@ -136,7 +136,7 @@ type findIn struct {
 	page
 }
 
-// place is where a text stands in a card.
+// place is one occurrence of a text in a card.
 type place struct {
 	Offset int    `json:"offset" jsonschema:"Characters of content before the match."`
 	Match  string `json:"match"`
@@ -154,15 +154,15 @@ type findOut struct {
 
 // Cut shortens the list.
 func (o findOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Matches, &o.paged, budget)
+	next, ok := shortenPage(&o.Matches, &o.paged, budget)
 	return o, next, ok
 }
 
-// maxMatches bounds how many places find_in_card counts.
+// maxMatches bounds the number of places that find_in_card counts.
 const maxMatches = 10_000
 
 func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (findOut, error) {
-	c, err := find(ctx, l, in.Name)
+	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return findOut{}, err
 	}
@@ -183,13 +183,13 @@ func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (
 	for i, m := range matches {
 		chars += utf8.RuneCountInString(content[at:m.Start])
 		at = m.Start
-		out.Matches[i] = place{chars, content[m.Start:m.End], before(shown[:m.Start], in.Context), after(shown[m.End:], in.Context)}
+		out.Matches[i] = place{chars, content[m.Start:m.End], textBefore(shown[:m.Start], in.Context), textAfter(shown[m.End:], in.Context)}
 	}
 	return out, nil
 }
 
-// blankTags puts spaces in the place of tags and comments, byte for byte, so that what
-// is found lies where it lies in the content.
+// blankTags overwrites tags and comments with spaces, byte for byte, so that offsets in the result
+// are also offsets in the content.
 func blankTags(html string) string {
 	b := []byte(html)
 	for i := 0; i < len(b); i++ {
@@ -215,17 +215,17 @@ func blankTags(html string) string {
 
 func opensTag(c byte) bool { return c == '/' || c == '!' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// before is about the last n characters of s on one line, after the first n.
-func before(s string, n int) string {
+// textBefore returns the last n characters of s on one line.
+func textBefore(s string, n int) string {
 	at := len(s)
 	for ; n > 0 && at > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:at])
 		at -= size
 	}
-	return oneLine(s[at:])
+	return collapseSpaces(s[at:])
 }
 
-func after(s string, n int) string { return oneLine(clip(s, n)) }
+func textAfter(s string, n int) string { return collapseSpaces(clipRunes(s, n)) }
 
-// oneLine makes every run of white space one space.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// collapseSpaces replaces every run of white space by one space.
+func collapseSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }

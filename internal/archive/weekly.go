@@ -14,7 +14,7 @@ import (
 )
 
 func weeklyWrites(d *deps) []*op.Operation {
-	return []*op.Operation{write(d, op.Spec{
+	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "create_weekly_summary",
 		Title: "Sum up a week",
 		Doc: "Write down which cards changed lately, by the card that they lie below, for people to read and complete. " +
@@ -24,7 +24,7 @@ func weeklyWrites(d *deps) []*op.Operation {
 			{Title: "Show it", Input: `{"days": 7}`},
 			{Title: "Make the card", Input: `{"title": "Week of the Ninth Train", "create": true}`},
 		},
-	}, weeklySummary)}
+	}, createWeeklySummary)}
 }
 
 type weeklyIn struct {
@@ -46,7 +46,7 @@ type weeklyOut struct {
 	ChangeID string `json:"change_id,omitzero"`
 }
 
-func weeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out weeklyOut, err error) {
+func createWeeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out weeklyOut, err error) {
 	now := d.canon.Now().UTC()
 	if in.Title == "" {
 		in.Title = "Week " + now.Format(time.DateOnly)
@@ -54,15 +54,15 @@ func weeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out w
 	level, _ := access.ParseLevel(in.Level) // the schema allows nothing else
 	out.Name = markup.Join(in.Parent, in.Title)
 	var p problems
-	if p.newName("title", out.Name); p.err() != nil {
-		return out, p.err()
+	if p.checkNewName("title", out.Name); p.toError() != nil {
+		return out, p.toError()
 	}
 	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		if err := gate(l, out.Name); err != nil {
+		if err := checkNameGate(l, out.Name); err != nil {
 			return err
 		}
 		if level > l.View().Level {
-			return needs(l, access.Role(level), "a summary of that level")
+			return requireRole(l, access.Role(level), "a summary of that level")
 		}
 		seen := l.As(level)
 		cards, total, err := seen.Cards(ctx, canon.Filter{UpdatedSince: now.AddDate(0, 0, -in.Days), Sort: canon.SortUpdated}, canon.Page{Limit: in.Limit})
@@ -78,8 +78,8 @@ func weeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out w
 		plan: func(p *canon.Plan) error {
 			s := sheet{name: out.Name, typ: "Markdown", text: textIn{Content: &out.Content}, level: level}
 			w := newWriter(ctx, d, c, p)
-			card, err := w.create(&s, out.Name)
-			w.targets(card)
+			card, err := w.createCard(&s, out.Name)
+			w.setTargets(card)
 			return err
 		},
 		reply: func(_ *canon.Snapshot, r canon.Receipt) (weeklyOut, error) {
@@ -89,7 +89,7 @@ func weeklySummary(ctx context.Context, d *deps, c *op.Call, in weeklyIn) (out w
 	})
 }
 
-// weeklyText names the cards by the one that they lie below.
+// weeklyText lists the cards under the name of their root card.
 func weeklyText(in weeklyIn, cards []canon.Card, total int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", in.Title)

@@ -8,8 +8,8 @@ import (
 	"loregate/internal/op"
 )
 
-// heldIn is a card as the tags of what was read know it.
-func heldIn(l *canon.Snapshot, c canon.Card) op.Held {
+// heldCard describes a card for the read tags.
+func heldCard(l *canon.Snapshot, c canon.Card) op.Held {
 	args, err := json.Marshal(map[string]any{"name": c.Name, "full": true})
 	if err != nil {
 		args = nil // a name always has a JSON form
@@ -18,15 +18,15 @@ func heldIn(l *canon.Snapshot, c canon.Card) op.Held {
 		Instead: "send a patch, which changes only a part", Marks: marksOf(l, c)}
 }
 
-// marksOf tell a card in its present version from all else.
+// marksOf returns the values that identify a card in its current version.
 func marksOf(l *canon.Snapshot, c canon.Card) [][]byte {
 	world := l.World().ID
 	return [][]byte{[]byte("card"), world[:], c.ID[:], binary.BigEndian.AppendUint32(nil, c.Version(l.View()))}
 }
 
-// heldFile is the same of an attached file.
+// heldFile describes an attached file for the read tags.
 func heldFile(l *canon.Snapshot, c canon.Card) op.Held {
-	h := heldIn(l, c)
+	h := heldCard(l, c)
 	args, err := json.Marshal(map[string]any{"name": c.Name, "max_bytes": 0})
 	if err != nil {
 		args = nil
@@ -35,8 +35,8 @@ func heldFile(l *canon.Snapshot, c canon.Card) op.Held {
 	return h
 }
 
-// contentLimit is how many characters of content to give. Where no number is asked for,
-// MCP gives a part and the other transports give all.
+// contentLimit returns the number of characters of content to return. If the caller asks for no
+// number, MCP returns a part and the other transports return all.
 func contentLimit(c *op.Call, asked int, full bool, content string) int {
 	switch {
 	case full || asked == 0 && (c.Transport == "rest" || c.Transport == "cli"):

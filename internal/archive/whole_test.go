@@ -8,7 +8,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// longText is a card of 24,012 characters, three times what one read over MCP gives.
+// longText has 24,012 characters, three times the length of one read over MCP.
 var longText = strings.Repeat("The tide keeps its own book. ", 828)
 
 func overMCP(content string, tag string) string {
@@ -19,8 +19,7 @@ func overMCP(content string, tag string) string {
 	return asJSON(in)
 }
 
-// A long card that is read and written back is never shorter, whoever does it and by
-// whichever transport.
+// Reading a long card and writing it back never shortens it, for any caller and transport.
 func TestReadingAndWritingBackLosesNothing(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		t := s.t
@@ -64,8 +63,8 @@ func TestReadingAndWritingBackLosesNothing(t *testing.T) {
 	})
 }
 
-// What an agent writes over MCP in the place of content must rest on a read of all of it.
-func TestAnAgentShowsThatItHasReadWhatItReplaces(t *testing.T) {
+// Over MCP an agent may replace content only after it has read all of it.
+func TestAnAgentMustReadContentBeforeReplacingIt(t *testing.T) {
 	s := newScene(t)
 	s.wrote("Annals", longText)
 	s.wrote("Annals+note", "Short.")
@@ -106,9 +105,9 @@ func TestAnAgentShowsThatItHasReadWhatItReplaces(t *testing.T) {
 	bot.Call("update_card", `{"name": "Empty", "content": "Nothing was lost."}`)
 }
 
-// A tag tells nothing of what is out of sight: it is as long, and of the version as its
-// reader counts it.
-func TestATagTellsNothingOfWhatIsHidden(t *testing.T) {
+// A read tag reveals nothing hidden: its length is fixed, and it covers the version number that the
+// reader sees.
+func TestAReadTagRevealsNothingHidden(t *testing.T) {
 	tags := map[int]string{}
 	for _, hidden := range []int{0, 3} {
 		s := newScene(t)
@@ -127,8 +126,8 @@ func TestATagTellsNothingOfWhatIsHidden(t *testing.T) {
 	}
 }
 
-// A program replaces a file only where it says which.
-func TestAnAgentSaysWhichFileItReplaces(t *testing.T) {
+// An agent may replace a file only if it names the version of the file that it replaces.
+func TestAnAgentMustNameTheFileItReplaces(t *testing.T) {
 	s := newDesk(t)
 	s.Do("user", "upload_attachment", `{"name": "Map", "data": "`+file(gif)+`"}`)
 	bot := s.Agent("user")

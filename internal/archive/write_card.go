@@ -11,7 +11,7 @@ import (
 
 func cardWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "create_card",
 			Title: "Create a card",
 			Doc: "Create a new card, with child cards if you like. A name is refused where a card of the same level bears it; use update_card for that one. " +
@@ -22,7 +22,7 @@ func cardWrites(d *deps) []*op.Operation {
 				{Title: "A typed card with tags and a note for the GM", Input: `{"name": "Oda Tarn", "type": "Character", "content": "<p>Founder.</p>", "fields": {"role": "founder", "+tags": {"type": "Pointer", "content": "[[founder]]"}, "+GM": "<p>She lied.</p>"}}`},
 			},
 		}, createCard),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "update_card",
 			Title: "Change a card",
 			Doc: "Change a card's content, fields or type. To change a part of a long card send a patch instead of the whole content. " +
@@ -48,24 +48,24 @@ type createIn struct {
 
 func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written, error) {
 	var p problems
-	p.newName("name", in.Name)
-	s := p.sheet("", in.Name, in.cardIn, in.Children)
+	p.checkNewName("name", in.Name)
+	s := p.readSheet("", in.Name, in.cardIn, in.Children)
 	s.codename, s.orphan = in.Codename, !in.EnsureParents
-	if err := p.err(); err != nil {
+	if err := p.toError(); err != nil {
 		return written{}, err
 	}
 	return commit(ctx, d, c, task[written]{
-		names: s.names(),
+		names: s.nameArgs(),
 		plan: func(p *canon.Plan) error {
 			w := newWriter(ctx, d, c, p)
-			card, err := w.create(&s, in.Name)
-			w.targets(card)
+			card, err := w.createCard(&s, in.Name)
+			w.setTargets(card)
 			return err
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (written, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if err == nil {
-				c.Reply.Location = locate(ctx, l, out.summary)
+				c.Reply.Location = cardLocation(ctx, l, out.summary)
 				err = d.tagWritten(ctx, l, r, &out)
 			}
 			return out, err
@@ -85,32 +85,32 @@ type updateIn struct {
 
 func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written, error) {
 	var p problems
-	s := p.sheet("", in.Name, cardIn{Type: in.Type, textIn: in.textIn, Fields: in.Fields}, nil)
+	s := p.readSheet("", in.Name, cardIn{Type: in.Type, textIn: in.textIn, Fields: in.Fields}, nil)
 	s.patch, s.codename, s.ifMatch = in.Patch, in.Codename, in.IfMatch
-	p.patch("patch", in.Patch, in.textIn)
-	if err := p.err(); err != nil {
+	p.checkPatch("patch", in.Patch, in.textIn)
+	if err := p.toError(); err != nil {
 		return written{}, err
 	}
 	var patched markup.Result
 	t := task[written]{
-		names: s.names(),
+		names: s.nameArgs(),
 		plan: func(p *canon.Plan) error {
 			w := newWriter(ctx, d, c, p)
 			card, err := p.Card(in.Name)
 			if err != nil {
 				return err
 			}
-			card, err = w.update(&s, card)
+			card, err = w.updateCard(&s, card)
 			patched = w.patched
-			w.targets(card)
+			w.setTargets(card)
 			return err
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (written, error) {
 			out, err := replyWritten(ctx, l, c, r)
-			if patched.DryRun { // else a repeated call would answer otherwise than the first
+			if patched.DryRun { // else a repeated call would answer differently from the first
 				out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, true
 			}
-			if err == nil && in.given() {
+			if err == nil && in.hasContent() {
 				err = d.tagWritten(ctx, l, r, &out)
 			}
 			return out, err
@@ -122,13 +122,13 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 	return commit(ctx, d, c, t)
 }
 
-// tagWritten gives a write of the whole content the tag of what it wrote, which its author
-// need not read again.
+// tagWritten sets the tag of content that was written as a whole, so that its author need not read
+// it again.
 func (d *deps) tagWritten(ctx context.Context, l *canon.Snapshot, r canon.Receipt, out *written) error {
 	if r.DryRun {
 		return nil
 	}
-	card, err := target(ctx, l, r, 0)
-	out.ETag = d.tags.Whole(heldIn(l, card))
+	card, err := targetCard(ctx, l, r, 0)
+	out.ETag = d.tags.Whole(heldCard(l, card))
 	return err
 }

@@ -27,7 +27,7 @@ func TestACardIsMade(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestMarkdownBecomesWhatTheTypeKeeps(t *testing.T) {
+func TestMarkdownIsConvertedForTheType(t *testing.T) {
 	s := newDesk(t)
 	for _, c := range []struct{ typ, want string }{
 		{"RichText", "<h1>A</h1>\n<p>[[B|c]] <em>d</em> {{+e|f:g}}</p>"},
@@ -89,7 +89,7 @@ func TestChildrenNestAtMostFiveDeep(t *testing.T) {
 	s.As("user").reads("Elsewhere+Leaf", "as it stands")
 	before := s.commits()
 	s.As("user").wantFields(fault.Invalid, "create_card", `{"name": "Deep", "children": [`+nest(6)+`]}`, "children[0].children[0].children[0].children[0].children[0].children")
-	// A child that is there is updated; one given twice is refused.
+	// An existing child is updated; a child given twice is refused.
 	s.Do("user", "create_card", `{"name": "Bush", "children": [{"name": "Elsewhere+Leaf", "content": "new"}]}`)
 	s.As("user").reads("Elsewhere+Leaf", "new")
 	s.As("user").wantFields(fault.Rule, "create_card", `{"name": "Hedge", "children": [{"name": "+a"}, {"name": "+A"}]}`, "children[1].name")
@@ -100,7 +100,7 @@ func TestChildrenNestAtMostFiveDeep(t *testing.T) {
 	}
 }
 
-func TestInputThatCannotBe(t *testing.T) {
+func TestFaultyInputIsRefused(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Well", "deep")
 	s.typed("Pointer", "Well+tags", "[[a]]")
@@ -154,11 +154,11 @@ func TestStaleWritesAreRefused(t *testing.T) {
 		t.Errorf("stale: %v %v", f, f.Details)
 	}
 	s.As("user").reads("Well", "two")
-	// Without it the last write wins, and fields merge.
+	// Without if_match the last write wins, and fields are merged.
 	s.Do("user", "update_card", `{"name": "Well", "content": "four", "fields": {"a": 1, "b": 2}}`)
 	s.Do("user", "update_card", `{"name": "Well", "fields": {"b": null, "c": 3}}`).Want("version", 4)
 	s.As("user").Call("get_card", `{"name": "Well"}`).Want("content", "four").Want("fields.a", 1).WantNo("fields.b").Want("fields.c", 3)
-	// A version out of the caller's sight leaves no gap.
+	// A version that the caller cannot see leaves no gap in the numbers.
 	s.leveled("Well", access.LevelGM)
 	s.edited("Well", "hidden")
 	s.leveled("Well", access.LevelUser)
@@ -177,7 +177,7 @@ func TestAnEmptyUpdateChangesNothing(t *testing.T) {
 	}
 }
 
-func TestNamesAreGatedBeforeAnyLookUp(t *testing.T) {
+func TestNamesAreCheckedBeforeAnyLookUp(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Quay", "wet")
 	s.wrote("Quay+GM", "secret")
@@ -207,7 +207,7 @@ func TestNamesAreGatedBeforeAnyLookUp(t *testing.T) {
 	}
 }
 
-func TestWhatIsHiddenIsAbsentToWriters(t *testing.T) {
+func TestHiddenCardsAreAbsentToWriters(t *testing.T) {
 	s := newDesk(t)
 	s.hid(access.LevelGM, "Vault", "gold")
 	s.hid(access.LevelGM, "Vault+door", "iron")
@@ -221,7 +221,8 @@ func TestWhatIsHiddenIsAbsentToWriters(t *testing.T) {
 			t.Errorf("%s tells:\n%s\n%s", c.name, hidden, absent)
 		}
 	}
-	// Its name is free, and what is made below it is made below a card of one's own.
+	// The hidden card does not block its name, and a card created below that name gets a new parent
+	// of the caller's own.
 	s.Do("user", "create_card", `{"name": "Vault+window", "content": "glass"}`)
 	s.Do("user", "update_card", `{"name": "Vault", "content": "mine"}`).Want("version", 2)
 	s.As("gm").reads("~"+s.idOf("Vault+door"), "iron")
@@ -233,7 +234,7 @@ func TestWhatIsHiddenIsAbsentToWriters(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestACardOfALevelIsMade(t *testing.T) {
+func TestACardIsCreatedWithALevel(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Open", "x")
 	got := s.Do("gm", "create_card", `{"name": "Open", "level": "gm", "content": "y"}`).Want("level", "gm").Want("homonyms.0.level", "user")
@@ -248,7 +249,7 @@ func TestACardOfALevelIsMade(t *testing.T) {
 	s.As("user").reads("Loose+End", "")
 }
 
-func TestRepeatedCallsAreAnsweredThroughTodaysView(t *testing.T) {
+func TestRepeatedCallsAreAnsweredWithTheCurrentVisibility(t *testing.T) {
 	s := newDesk(t)
 	in := `{"name": "Well", "content": "deep"}`
 	first := s.Do("gm", "create_card", in, withKey("k1"))
@@ -266,7 +267,7 @@ func TestRepeatedCallsAreAnsweredThroughTodaysView(t *testing.T) {
 	if f := s.As("gm").asked("update_card", `{"name": "Well", "content": "x"}`, withKey("k2")); f.Kind != fault.NotFound {
 		t.Errorf("a repeated call whose card is out of sight: %v", f)
 	}
-	// A caller whose role was lowered is gated anew.
+	// A caller whose role was lowered is checked again at the name gate.
 	low := s.As("gm")
 	s.Do("gm", "create_card", `{"name": "Pit+GM"}`, withKey("k3"))
 	low.caller.Roles = map[access.WorldID]access.Role{s.world: access.RoleUser}
@@ -275,7 +276,7 @@ func TestRepeatedCallsAreAnsweredThroughTodaysView(t *testing.T) {
 	}
 }
 
-func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
+func TestConcurrentCallsWithOneKeyHaveOneEffect(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Well", "")
 	before := s.commits()
@@ -301,7 +302,7 @@ func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
 	if n := s.commits(); n != before+1 {
 		t.Errorf("%d commits", n-before)
 	}
-	// Without a key each has its effect, and none is lost.
+	// Without a key each call has its own effect, and none is lost.
 	const others = 16
 	for range others {
 		all.Go(func() {

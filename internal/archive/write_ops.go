@@ -10,8 +10,8 @@ import (
 	"loregate/internal/op"
 )
 
-// writes are the operations that change cards, and those that start work about them.
-func writes(d *deps) []*op.Operation {
+// writeOperations returns the operations that change cards or start jobs about them.
+func writeOperations(d *deps) []*op.Operation {
 	var all []*op.Operation
 	for _, area := range []func(*deps) []*op.Operation{
 		cardWrites, batchWrites, attachWrites, restoreWrites, adminWrites, renameWrites, linkWrites, spoilerWork, backupWork, backupFiles, replaceWrites, weeklyWrites, fetchWrites,
@@ -21,9 +21,9 @@ func writes(d *deps) []*op.Operation {
 	return all
 }
 
-// write declares an operation that commits. Effect is Write and least is the user role
+// defineWrite declares an operation that commits. Effect is Write and MinRole is the user role
 // unless s says otherwise.
-func write[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
+func defineWrite[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces = []string{Surface}
 	if s.Effect == "" {
 		s.Effect = access.Write
@@ -36,20 +36,21 @@ func write[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *
 
 // task is one change and its reply.
 type task[Out any] struct {
-	grant access.Grant // zero: the call's
-	names []string     // name arguments, which pass the gate before anything is looked up
+	grant access.Grant // zero: the call's grant
+	names []string     // name arguments, checked at the name gate before any card is read
 	plan  func(*canon.Plan) error
 	reply func(*canon.Snapshot, canon.Receipt) (Out, error)
 }
 
-// commit plans and commits a task, and shapes its reply from what the caller may see
-// now. A repeated call is answered the same way, through today's view and gate.
+// commit plans and commits a task and builds its reply from the cards that are visible to the
+// caller now. A repeated call is answered in the same way, with the caller's present visibility and
+// name gate.
 func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out Out, err error) {
 	if !t.grant.Valid() {
 		t.grant = c.Grant
 	}
 	receipt, err := d.canon.Update(ctx, t.grant, func(p *canon.Plan) error {
-		if err := gateAll(p.Snapshot, t.names); err != nil {
+		if err := checkNameGates(p.Snapshot, t.names); err != nil {
 			return err
 		}
 		return t.plan(p)
@@ -59,7 +60,7 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 	}
 	c.Reply.Replayed = receipt.Replayed
 	err = d.canon.ReadAfter(ctx, c.Grant, receipt, func(l *canon.Snapshot) error {
-		if err := gateAll(l, t.names); err != nil {
+		if err := checkNameGates(l, t.names); err != nil {
 			return err
 		}
 		out, err = t.reply(l, receipt)
@@ -68,27 +69,27 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 	return out, err
 }
 
-// gateAll is gate for several names.
-func gateAll(l *canon.Snapshot, names []string) error {
+// checkNameGates is checkNameGate for several names.
+func checkNameGates(l *canon.Snapshot, names []string) error {
 	for _, n := range names {
-		if err := gate(l, n); err != nil {
+		if err := checkNameGate(l, n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// target is the n-th card that a call acted on, as the caller sees it now; of a dry run,
-// as it would be.
-func target(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, error) {
+// targetCard returns the n-th card that a call acted on, as it is now visible to the caller. For a
+// dry run it returns the card as it would be.
+func targetCard(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, error) {
 	if c, ok := cardAsCommitted(r, n); ok && r.DryRun {
 		return c, nil
 	}
 	return l.Find(ctx, "~"+r.Targets[n].String())
 }
 
-// cardAsCommitted is the n-th card that a call acted on as its commit left it. A repeated
-// call committed nothing.
+// cardAsCommitted returns the n-th card that a call acted on in the state in which its commit left
+// it. ok is false for a repeated call, which committed nothing.
 func cardAsCommitted(r canon.Receipt, n int) (canon.Card, bool) {
 	for _, c := range slices.Backward(r.Cards) {
 		if c.ID == r.Targets[n] {
@@ -98,7 +99,7 @@ func cardAsCommitted(r canon.Receipt, n int) (canon.Card, bool) {
 	return canon.Card{}, false
 }
 
-// written is a card as a write left it.
+// written is a card after a write.
 type written struct {
 	summary
 	ETag     op.ReadTag  `json:"etag,omitzero" jsonschema:"Where the whole content was written: what the next such write sends as if_match."`
@@ -110,30 +111,30 @@ type written struct {
 	Matches  int         `json:"matches,omitzero" jsonschema:"Of a dry run: places that the patch would replace."`
 	Diff     string      `json:"diff,omitzero" jsonschema:"Of a dry run: what would change in the content."`
 
-	url string // of the card over REST
+	url string // REST address of the card
 }
 
-// replyWritten describes the first target, and the others as its children.
+// replyWritten describes the first target, and the other targets as its children.
 func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (written, error) {
 	if c, ok := cardAsCommitted(r, 0); ok && !r.DryRun {
-		// The cards of its name are looked for below. The look remembers them, so that the card
-		// itself is not looked for by its id.
+		// The homonyms of the card are needed below. The snapshot caches them, which saves looking
+		// up the card itself by id.
 		if _, err := l.Homonyms(ctx, c.Key); err != nil {
 			return written{}, err
 		}
 	}
-	card, err := target(ctx, l, r, 0)
+	card, err := targetCard(ctx, l, r, 0)
 	if err != nil {
 		return written{}, err
 	}
-	out := written{summary: summarize(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun, url: c.BaseURL + cardPath(card.Name)}
+	out := written{summary: summaryFromCard(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun, url: c.BaseURL + cardPath(card.Name)}
 	if r.DryRun {
 		if now, there, err := l.ByID(ctx, card.ID); err == nil && there {
 			out.Version = now.Version(l.View()) // nothing was changed
 		}
 	}
 	for n := range r.Targets[1:] {
-		if child, err := target(ctx, l, r, n+1); err == nil {
+		if child, err := targetCard(ctx, l, r, n+1); err == nil {
 			out.Children = append(out.Children, childName{child.Name, child.Type, child.ID})
 		}
 	}
@@ -143,7 +144,7 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	}
 	for _, o := range same {
 		if o.ID != card.ID {
-			out.Homonyms = append(out.Homonyms, summarize(l, o))
+			out.Homonyms = append(out.Homonyms, summaryFromCard(l, o))
 		}
 	}
 	if !r.DryRun {
@@ -159,17 +160,17 @@ func changeID(r canon.Receipt) string {
 	return r.Change.String()
 }
 
-// locate is the path that a card is found at: by name, or by id where the name means
-// another card to this caller.
-func locate(ctx context.Context, l *canon.Snapshot, c summary) string {
+// cardLocation returns the path of a card: by name, or by id if the name means another card to this
+// caller.
+func cardLocation(ctx context.Context, l *canon.Snapshot, c summary) string {
 	if found, ok, err := l.Exists(ctx, c.Name); err == nil && ok && found.ID == c.ID {
 		return cardPath(c.Name)
 	}
 	return cardPath("~" + c.ID.String())
 }
 
-// needs refuses a part of a call that is for a higher role.
-func needs(l *canon.Snapshot, role access.Role, what string) error {
+// requireRole refuses a part of a call that needs a higher role.
+func requireRole(l *canon.Snapshot, role access.Role, what string) error {
 	if l.Grant().Role() >= role {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func renameWrites(d *deps) []*op.Operation {
-	return []*op.Operation{write(d, op.Spec{
+	return []*op.Operation{defineWrite(d, op.Spec{
 		Name:  "rename_card",
 		Title: "Rename or move a card",
 		Doc: "Give a card a new name, which may lie below another card. Cards below it move along, and links and nests to them are rewritten in the cards whose readers all see it. " +
@@ -41,13 +41,13 @@ type renameOut struct {
 	Referers      []childName `json:"referers" jsonschema:"Cards whose links were rewritten, at most 100."`
 	ReferersCount int         `json:"referers_count"`
 
-	followed bool // links were to be rewritten
+	followed bool // links are to be rewritten
 }
 
 func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOut, error) {
 	var p problems
-	if p.newName("new_name", in.NewName); p.err() != nil {
-		return renameOut{}, p.err()
+	if p.checkNewName("new_name", in.NewName); p.toError() != nil {
+		return renameOut{}, p.toError()
 	}
 	old := ""
 	return commit(ctx, d, c, task[renameOut]{
@@ -59,7 +59,7 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 			}
 			old = card.Name
 			p.Target(card.ID)
-			return rename(ctx, p, card, in)
+			return planRename(ctx, p, card, in)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (renameOut, error) {
 			out, err := replyRenamed(ctx, l, c, r)
@@ -75,13 +75,13 @@ func renameCard(ctx context.Context, d *deps, c *op.Call, in renameIn) (renameOu
 	})
 }
 
-// rename plans the move, then what follows from it elsewhere: links, and the type of the
-// cards of a renamed type.
-func rename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn) error {
+// planRename plans the rename and its consequences: links in other cards, and the type of all cards
+// if the card is a type.
+func planRename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn) error {
 	var sources []canon.CardID
 	var err error
 	if in.UpdateReferers {
-		if sources, err = referers(ctx, p.Snapshot, card); err != nil {
+		if sources, err = findReferers(ctx, p.Snapshot, card); err != nil {
 			return err
 		}
 	}
@@ -99,14 +99,15 @@ func rename(ctx context.Context, p *canon.Plan, card canon.Card, in renameIn) er
 		}
 	}
 	for _, id := range sources {
-		if err := follow(p, id, card, moved); err != nil {
+		if err := rewriteReferer(p, id, card, moved); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cardsOfType are the cards whose type a card is.
+// cardsOfType returns the cards of the type that the card typ defines, or none if it defines no
+// type.
 func cardsOfType(ctx context.Context, l *canon.Snapshot, typ canon.Card) (all []canon.Card, err error) {
 	if markup.KeyOf(typ.Type) != markup.KeyOf(canon.TypeCardtype) {
 		return nil, nil
@@ -122,9 +123,9 @@ func cardsOfType(ctx context.Context, l *canon.Snapshot, typ canon.Card) (all []
 	}
 }
 
-// referers are the cards whose content names a card or one below it, each once.
-func referers(ctx context.Context, l *canon.Snapshot, card canon.Card) (list []canon.CardID, err error) {
-	below, err := everythingBelow(ctx, l, card.ID)
+// findReferers returns the cards whose content names a card or one below it, each once.
+func findReferers(ctx context.Context, l *canon.Snapshot, card canon.Card) (list []canon.CardID, err error) {
+	below, err := allDescendants(ctx, l, card.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -149,10 +150,10 @@ func referers(ctx context.Context, l *canon.Snapshot, card canon.Card) (list []c
 	return list, nil
 }
 
-// follow rewrites what one card says of the old name. A card that somebody reads who does
-// not see the renamed one stays as it is: it would tell the new name, and what it names may
-// be another card to that reader.
-func follow(p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
+// rewriteReferer rewrites the references to the old name in one card. It leaves a card unchanged if
+// some of its readers cannot see the renamed card: the new name would be revealed to them, and for
+// them the old name may mean another card.
+func rewriteReferer(p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
 	source, ok, err := p.Has("~" + id.String())
 	if err != nil || !ok || !source.Label.Meet(moved.Label).Equal(source.Label) {
 		return err
@@ -161,7 +162,7 @@ func follow(p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
 	if err != nil {
 		return err
 	}
-	after := redirect(source, before, old.Name, moved.Name)
+	after := redirectRefs(source, before, old.Name, moved.Name)
 	if after == before {
 		return nil
 	}
@@ -170,9 +171,9 @@ func follow(p *canon.Plan, id canon.CardID, old, moved canon.Card) error {
 	return err
 }
 
-// redirect gives links, nests and listed items of a name, and of names below it, another
-// name; their texts, and everything else, stay byte for byte.
-func redirect(source canon.Card, content, old, now string) string {
+// redirectRefs renames the targets of links, nests and listed items, including names below the old
+// one. Link texts and everything else stay byte for byte the same.
+func redirectRefs(source canon.Card, content, old, now string) string {
 	turn := func(target string) (string, bool) {
 		parts := markup.Parts(target)
 		whole := markup.Join(parts...)
@@ -210,8 +211,8 @@ func redirectItems(content string, turn func(string) (string, bool)) string {
 	return b.String()
 }
 
-// nameBefore is the name that the target had before a commit, from its history, so that a
-// repeated call gives it too.
+// nameBefore returns the target's name before a commit. It is read from the history, so that a
+// repeated call can return it too.
 func nameBefore(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (string, error) {
 	versions, _, err := l.Versions(ctx, r.Targets[0], canon.Page{Limit: 100})
 	for _, v := range versions {
@@ -229,8 +230,8 @@ func replyRenamed(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	}
 	out := renameOut{written: w, Referers: w.Children, ReferersCount: len(w.Children)}
 	out.Children = nil
-	out.Referers = out.Referers[:min(len(out.Referers), listed)]
-	below, err := everythingBelow(ctx, l, r.Targets[0])
+	out.Referers = out.Referers[:min(len(out.Referers), maxListed)]
+	below, err := allDescendants(ctx, l, r.Targets[0])
 	if err != nil {
 		return renameOut{}, err
 	}

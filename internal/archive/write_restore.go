@@ -15,7 +15,7 @@ import (
 
 func restoreWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "restore_card",
 			Title: "Restore a card",
 			Doc: "Bring a card back from the trash, with everything that went there with it, or, with to_version, give a card the name, type, content, fields and children that it had in an older version. " +
@@ -26,7 +26,7 @@ func restoreWrites(d *deps) []*op.Operation {
 				{Title: "To its second version", Input: `{"name": "Rent Quay", "to_version": 2}`},
 			},
 		}, restoreCard),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "undo_change",
 			Title: "Undo a change",
 			Doc: "Take one change back with a new change; recent_changes and every write give its id. " +
@@ -48,8 +48,8 @@ type restoreOut struct {
 	Restored int      `json:"restored" jsonschema:"Cards that came back or were changed, the card itself among them."`
 	Others   []string `json:"also_in_trash,omitzero" jsonschema:"Further cards of this name in the trash; restore one of them as ~ID."`
 
-	version   uint32 // that it went back to; 0 from the trash
-	writtenAt stamp  // of that version
+	version   uint32 // version that the card went back to; 0 if it came from the trash
+	writtenAt stamp  // time of that version
 }
 
 func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restoreOut, error) {
@@ -60,7 +60,7 @@ func restoreCard(ctx context.Context, d *deps, c *op.Call, in restoreIn) (restor
 		names: []string{in.Name},
 		plan: func(p *canon.Plan) error {
 			if in.ToVersion > 0 {
-				return revert(ctx, p, in)
+				return planRevert(ctx, p, in)
 			}
 			found, err := inTrash(ctx, p.Snapshot, in.Name)
 			if err != nil {
@@ -84,9 +84,9 @@ func replyRestored(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.R
 	}
 	out := restoreOut{written: w, Restored: len(r.Targets), version: in.ToVersion}
 	if in.ToVersion > 0 {
-		return out, out.tellTime(ctx, l, r.Targets[0])
+		return out, out.setWrittenAt(ctx, l, r.Targets[0])
 	}
-	below, err := everythingBelow(ctx, l, r.Targets[0])
+	below, err := allDescendants(ctx, l, r.Targets[0])
 	if err != nil {
 		return restoreOut{}, err
 	}
@@ -98,8 +98,8 @@ func replyRestored(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.R
 	return out, err
 }
 
-// tellTime notes when the version was written that a card went back to.
-func (o *restoreOut) tellTime(ctx context.Context, l *canon.Snapshot, id canon.CardID) error {
+// setWrittenAt sets the time at which the restored version was written.
+func (o *restoreOut) setWrittenAt(ctx context.Context, l *canon.Snapshot, id canon.CardID) error {
 	card, ok, err := l.ByID(ctx, id)
 	if err != nil || !ok {
 		return err
@@ -109,7 +109,7 @@ func (o *restoreOut) tellTime(ctx context.Context, l *canon.Snapshot, id canon.C
 	return err
 }
 
-func revert(ctx context.Context, p *canon.Plan, in restoreIn) error {
+func planRevert(ctx context.Context, p *canon.Plan, in restoreIn) error {
 	card, err := p.Card(in.Name)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func revert(ctx context.Context, p *canon.Plan, in restoreIn) error {
 	return nil
 }
 
-// targetAll names a card, then whatever else the plan changes, as what is acted on.
+// targetAll adds a card, then all other cards that the plan changes, as targets of the call.
 func targetAll(p *canon.Plan, first canon.CardID) {
 	p.Target(first)
 	seen := map[canon.CardID]bool{first: true}
@@ -137,7 +137,7 @@ func targetAll(p *canon.Plan, first canon.CardID) {
 	}
 }
 
-// inTrash finds what went to the trash under a name or id, latest first.
+// inTrash finds the cards in the trash by name or id, latest first.
 func inTrash(ctx context.Context, l *canon.Snapshot, name string) (found []canon.Card, err error) {
 	id, byID := strings.CutPrefix(name, "~")
 	key := markup.KeyOf(name)
@@ -157,16 +157,16 @@ func inTrash(ctx context.Context, l *canon.Snapshot, name string) (found []canon
 	}
 }
 
-// notInTrash says what is wrong with a name that nothing in the trash bears.
+// notInTrash returns the fault for a name that no card in the trash has.
 func notInTrash(ctx context.Context, l *canon.Snapshot, name string) error {
 	if c, ok, err := l.Exists(ctx, name); err != nil || ok {
 		if err != nil {
 			return err
 		}
-		return ruleOn("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
+		return ruleFault("name", "%q is not in the trash; give to_version to go back to an older version", c.Name)
 	}
 	return fault.New(fault.NotFound, "there is nothing called %q in the trash; see list_trash, and restore the card that it went with",
-		markup.Clean(clip(name, markup.MaxNameLength)))
+		markup.Clean(clipRunes(name, markup.MaxNameLength)))
 }
 
 type undoIn struct {
@@ -189,7 +189,7 @@ func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, e
 			if err := p.Undo(id); err != nil {
 				return err
 			}
-			return mayUndo(p)
+			return checkUndo(p)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (undoOut, error) {
 			out := undoOut{ChangeID: changeID(r), Undone: id.String(), Cards: []summary{}}
@@ -200,7 +200,7 @@ func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, e
 					return out, err
 				}
 				if ok && !seen[id] {
-					out.Cards = append(out.Cards, summarize(l, card))
+					out.Cards = append(out.Cards, summaryFromCard(l, card))
 				}
 				seen[id] = true
 			}
@@ -209,14 +209,14 @@ func undoChange(ctx context.Context, d *deps, c *op.Call, in undoIn) (undoOut, e
 	})
 }
 
-// mayUndo holds the acts that undo a change against the role that each needs by itself.
-func mayUndo(p *canon.Plan) error {
+// checkUndo checks that the caller has the role that each act of the undo requires.
+func checkUndo(p *canon.Plan) error {
 	for _, a := range p.Acts() {
 		p.Target(a.Card)
 		if a.Act == canon.ActCreate || a.Act == canon.ActUpdate {
 			continue
 		}
-		if err := needs(p.Snapshot, access.RoleAdmin, "to undo this change"); err != nil {
+		if err := requireRole(p.Snapshot, access.RoleAdmin, "to undo this change"); err != nil {
 			return err
 		}
 	}

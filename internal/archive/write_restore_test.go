@@ -8,7 +8,7 @@ import (
 	"loregate/internal/fault"
 )
 
-func TestTheTrashGivesBack(t *testing.T) {
+func TestCardsAreRestoredFromTheTrash(t *testing.T) {
 	s := newDesk(t)
 	s.made(canon.NewCard{Name: "Town", Type: "Location", Content: "old", Fields: []byte(`{"a":1}`)})
 	s.wrote("Town+Quay+Crane", "lifts")
@@ -62,7 +62,8 @@ func TestGoingBackToAVersion(t *testing.T) {
 	s.As("user").reads("Town+New", "stays")
 	s.wantRebuilt()
 
-	// A child that was there when a version was made comes back, and one that was gone stays so.
+	// A child that existed at the restored version comes back, and one that had been deleted by
+	// then stays deleted.
 	s.edited("Town", "three")
 	s.wrote("Town+Tower", "high")
 	s.edited("Town", "four")
@@ -76,14 +77,14 @@ func TestGoingBackToAVersion(t *testing.T) {
 	s.wantRebuilt()
 }
 
-func TestGoingBackLeavesAMovedCardWhereItIs(t *testing.T) {
+func TestRevertingKeepsTheNewNameOfAMovedCard(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Town+Quay", "one")
 	s.edited("Town+Quay", "two")
 	s.renamed("Town", "City")
 	s.Do("admin", "restore_card", `{"name": "City+Quay", "to_version": 1}`).Want("name", "City+Quay")
 	s.As("user").reads("City+Quay", "one")
-	s.As("user").Call("get_card", `{"name": "Town"}`).Want("name", "City") // the old name finds it, and nothing else
+	s.As("user").Call("get_card", `{"name": "Town"}`).Want("name", "City") // the former name still finds the card, and no other card has it
 	s.renamed("City+Quay", "City+Pier")
 	s.renamed("City", "Port")
 	undo := s.As("admin").Call("get_card_history", `{"name": "Port+Pier"}`).Text("versions.0.change_id")
@@ -104,7 +105,7 @@ func TestChangesAreUndone(t *testing.T) {
 	s.Do("user", "undo_change", change(undone))
 	s.As("user").reads("Well", "two")
 
-	// What only an admin does only an admin undoes.
+	// A change that only an admin may make can be undone only by an admin.
 	made := s.Do("user", "create_card", `{"name": "Pit", "fields": {"+tags": "[[a]]"}}`)
 	renamed := s.Do("admin", "rename_card", `{"name": "Well", "new_name": "Spring"}`)
 	for _, c := range []answer{made, renamed} {
@@ -135,7 +136,8 @@ func TestChangesAreUndone(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestARepeatedCallAnswersTheSame holds what every admin's write answers the second time.
+// TestARepeatedCallAnswersTheSame checks that repeating an admin's write returns the first answer
+// again.
 func TestARepeatedCallAnswersTheSame(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Town+Quay", "one")

@@ -12,29 +12,29 @@ import (
 	"loregate/internal/markup"
 )
 
-// finding is a term that stands in a card.
+// finding is a term in a card.
 type finding struct {
 	card    string
-	place   string // of the card: "" for its text
+	place   string // part of the card; "" for its text
 	count   int
 	snippet string // HTML
 }
 
-// findings are what a scan came to.
+// findings is the result of a scan.
 type findings struct {
 	termList
 	source  string // name of the card with the terms
-	exposed bool   // the audience can read that card
+	exposed bool   // players or their AIs can read that card
 	byTerm  map[string][]finding
 	listed  int
-	left    int // findings beyond the limit
+	left    int // number of findings beyond the limit
 	matches int
-	cards   int          // cards read
-	level   access.Level // highest of all sources, and gm at least
+	cards   int          // number of cards read
+	level   access.Level // highest level of all sources, at least gm
 }
 
-// search looks for the terms in the cards that a scope may see.
-func search(ctx context.Context, l *canon.Snapshot, in spoilerIn) (findings, error) {
+// scanForTerms searches the cards of the scope for the terms.
+func scanForTerms(ctx context.Context, l *canon.Snapshot, in spoilerIn) (findings, error) {
 	source, err := l.Find(ctx, in.TermsCard)
 	if err != nil {
 		return findings{}, err
@@ -45,7 +45,7 @@ func search(ctx context.Context, l *canon.Snapshot, in spoilerIn) (findings, err
 	}
 	f := findings{termList: readTerms(source, content), source: source.Name, byTerm: map[string][]finding{}, level: max(access.LevelGM, source.Label.Level)}
 	if len(f.terms) == 0 || len(f.terms) > maxScanTerms {
-		return findings{}, ruleOn("terms_card", "%q lists %d terms; 1 to %d can be scanned for", source.Name, len(f.terms), maxScanTerms)
+		return findings{}, ruleFault("terms_card", "%q lists %d terms; 1 to %d can be scanned for", source.Name, len(f.terms), maxScanTerms)
 	}
 	folded := make([]string, len(f.terms))
 	for i, t := range f.terms {
@@ -55,21 +55,22 @@ func search(ctx context.Context, l *canon.Snapshot, in spoilerIn) (findings, err
 	if err != nil {
 		return findings{}, err
 	}
-	err = audience(ctx, l, in.Scope, func(seen *canon.Snapshot, c canon.Card) error {
+	err = visitAudience(ctx, l, in.Scope, func(seen *canon.Snapshot, c canon.Card) error {
 		if c.ID == source.ID {
 			f.exposed = true
 		}
 		if c.ID == source.ID || c.ID == results.ID {
 			return nil
 		}
-		return f.read(ctx, seen, c, folded, in.Limit)
+		return f.scanCard(ctx, seen, c, folded, in.Limit)
 	})
 	return f, err
 }
 
-// read looks for the terms in one card: its text and what only its source says, its fields and the part of its name that
-// is its own, for the cards above it are read themselves.
-func (f *findings) read(ctx context.Context, l *canon.Snapshot, c canon.Card, folded []string, limit int) error {
+// scanCard searches one card for the terms: its text, the parts of its source that the text does
+// not show, its fields, its codename and the last part of its name. The other parts of the name
+// belong to cards that are scanned themselves.
+func (f *findings) scanCard(ctx context.Context, l *canon.Snapshot, c canon.Card, folded []string, limit int) error {
 	content, err := contentOf(ctx, l, c)
 	if err != nil {
 		return err
@@ -78,14 +79,14 @@ func (f *findings) read(ctx context.Context, l *canon.Snapshot, c canon.Card, fo
 	for _, in := range []struct{ place, text string }{
 		{"", canon.PlainText(c.Type, content)}, {"its source", sourceText(c.Type, content)}, {"its name", c.Part}, {"its codename", c.Codename}, {"its fields", fieldText(c.Fields)},
 	} {
-		if err := f.scan(ctx, c, in.place, in.text, folded, limit); err != nil {
+		if err := f.scanText(ctx, c, in.place, in.text, folded, limit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sourceText is what readers find in a card's source and not in its text.
+// sourceText returns the parts of a card's source that are not in its plain text.
 func sourceText(typ, content string) string {
 	switch canon.TextOf(typ) {
 	case canon.TextHTML, canon.TextItems, canon.TextMarkdown:
@@ -94,8 +95,8 @@ func sourceText(typ, content string) string {
 	return ""
 }
 
-// scan looks for the terms in one text of a card.
-func (f *findings) scan(ctx context.Context, c canon.Card, place, text string, folded []string, limit int) error {
+// scanText searches one text of a card for the terms.
+func (f *findings) scanText(ctx context.Context, c canon.Card, place, text string, folded []string, limit int) error {
 	if text == "" {
 		return nil
 	}
@@ -103,7 +104,7 @@ func (f *findings) scan(ctx context.Context, c canon.Card, place, text string, f
 	o := markup.FindOptions{Mode: markup.WholeWord, FoldAccents: true, Limit: 10_000}
 	for i, term := range f.terms {
 		if err := ctx.Err(); err != nil {
-			return stopped(err)
+			return stoppedFault(err)
 		}
 		if !strings.Contains(whole, folded[i]) {
 			continue
@@ -120,19 +121,19 @@ func (f *findings) scan(ctx context.Context, c canon.Card, place, text string, f
 		}
 		f.listed++
 		snippet := markup.Snippet(text, []string{term}, markup.SnippetOptions{Max: 160, Mark: true, Find: o})
-		f.byTerm[term] = append(f.byTerm[term], finding{c.Name, place, n, literal(snippet)})
+		f.byTerm[term] = append(f.byTerm[term], finding{c.Name, place, n, escapeWikiSyntax(snippet)})
 	}
 	return nil
 }
 
-// stopped tells of a scan whose caller left.
-func stopped(err error) error {
+// stoppedFault is the fault of a scan whose context was cancelled.
+func stoppedFault(err error) error {
 	return fault.New(fault.Unavailable, "the scan was stopped; start it again").Because(err)
 }
 
-// audience visits the cards that players see and, in the scope ai, the AI's cards below
+// visitAudience visits the cards that players can see and, in the scope ai, the AI's cards below
 // them.
-func audience(ctx context.Context, l *canon.Snapshot, scope string, visit func(*canon.Snapshot, canon.Card) error) error {
+func visitAudience(ctx context.Context, l *canon.Snapshot, scope string, visit func(*canon.Snapshot, canon.Card) error) error {
 	level := access.LevelUser
 	if scope == "ai" {
 		level = access.LevelGM
@@ -145,7 +146,7 @@ func audience(ctx context.Context, l *canon.Snapshot, scope string, visit func(*
 			return err
 		}
 		for _, c := range cards {
-			ok, err := in.holds(ctx, c)
+			ok, err := in.isInScope(ctx, c)
 			if err == nil && ok {
 				err = visit(seen, c)
 			}
@@ -157,19 +158,20 @@ func audience(ctx context.Context, l *canon.Snapshot, scope string, visit func(*
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
-			return stopped(err)
+			return stoppedFault(err)
 		}
 	}
 }
 
-// scoped tells which cards the scope ai holds.
+// scoped decides which cards belong to the scope ai.
 type scoped struct {
 	l     *canon.Snapshot
 	known map[canon.CardID]bool
 }
 
-// holds reports whether players see a card, or would if no part of its name were ai.
-func (s scoped) holds(ctx context.Context, c canon.Card) (ok bool, err error) {
+// isInScope reports whether a card is visible to players, or would be if no part of its name were
+// ai.
+func (s scoped) isInScope(ctx context.Context, c canon.Card) (ok bool, err error) {
 	if c.Label.Level == access.LevelUser {
 		return true, nil
 	}
@@ -187,10 +189,10 @@ func (s scoped) holds(ctx context.Context, c canon.Card) (ok bool, err error) {
 	if err != nil || !there {
 		return false, err
 	}
-	return s.holds(ctx, parent)
+	return s.isInScope(ctx, parent)
 }
 
-// onlyAI reports whether no part of a name but ai raises its level.
+// onlyAI reports whether no part of a name other than ai raises its level.
 func onlyAI(l *canon.Snapshot, name string) bool {
 	for _, part := range markup.Parts(name) {
 		if markup.PartKey(part) != "ai" && l.NameLevel(part) > access.LevelUser {
@@ -200,8 +202,8 @@ func onlyAI(l *canon.Snapshot, name string) bool {
 	return true
 }
 
-// page is the results card's content.
-func (f findings) page(in spoilerIn) string {
+// resultsPage returns the content of the results card.
+func (f findings) resultsPage(in spoilerIn) string {
 	who := "players see"
 	if in.Scope == "ai" {
 		who = "players and their AIs see"
@@ -210,17 +212,17 @@ func (f findings) page(in spoilerIn) string {
 	switch {
 	case f.matches > 0:
 		fmt.Fprintf(&b, "<p>%d matches for the %d terms of %s in the %d cards that %s.</p>", f.matches, len(f.terms), linkTo(f.source), f.cards, who)
-	case f.clear():
+	case f.isClear():
 		fmt.Fprintf(&b, "<p>All clear: none of the %d terms of %s stands in the %d cards that %s.</p>", len(f.terms), linkTo(f.source), f.cards, who)
 	default:
 		fmt.Fprintf(&b, "<p>None of the %d terms of %s stands in the %d cards that %s, but that does not clear them:</p>", len(f.terms), linkTo(f.source), f.cards, who)
 	}
-	f.warn(&b)
+	f.writeWarnings(&b)
 	for _, term := range f.terms {
 		if len(f.byTerm[term]) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n<h2>%s</h2>\n<ul>", literal(html.EscapeString(term)))
+		fmt.Fprintf(&b, "\n<h2>%s</h2>\n<ul>", escapeWikiSyntax(html.EscapeString(term)))
 		for _, x := range f.byTerm[term] {
 			in := ""
 			if x.place != "" {
@@ -236,14 +238,15 @@ func (f findings) page(in spoilerIn) string {
 	return b.String()
 }
 
-// clear reports whether nothing was found and every line of the terms was understood.
-func (f findings) clear() bool { return f.matches == 0 && len(f.unread) == 0 && !f.exposed }
+// isClear reports whether nothing was found, every line of the terms card was understood, and the
+// terms card is hidden from the audience.
+func (f findings) isClear() bool { return f.matches == 0 && len(f.unread) == 0 && !f.exposed }
 
-// maxUnread is how many lines that are no clear terms a results card quotes.
+// maxUnread is the number of unclear lines that a results card quotes at most.
 const maxUnread = 20
 
-// warn says what keeps a scan from being sure.
-func (f findings) warn(b *strings.Builder) {
+// writeWarnings writes the reasons why a scan is not certain.
+func (f findings) writeWarnings(b *strings.Builder) {
 	if f.exposed {
 		fmt.Fprintf(b, "\n<p>%s, which lists the terms, can be read by them itself: raise its level.</p>", linkTo(f.source))
 	}
@@ -253,20 +256,20 @@ func (f findings) warn(b *strings.Builder) {
 	fmt.Fprintf(b, "\n<p>%d lines of %s may not be the terms that they were meant to be. "+
 		"Put each term on a line of its own, all in one list or all without, with at most %d characters; make other lines headings, or take them out:</p>\n<ul>", len(f.unread), linkTo(f.source), maxScanTerm)
 	for _, line := range f.unread[:min(len(f.unread), maxUnread)] {
-		fmt.Fprintf(b, "\n<li>%s</li>", literal(html.EscapeString(clip(line, maxScanTerm))))
+		fmt.Fprintf(b, "\n<li>%s</li>", escapeWikiSyntax(html.EscapeString(clipRunes(line, maxScanTerm))))
 	}
 	b.WriteString("\n</ul>")
 }
 
-// linkTo is a link to a card, or its bare name where that cannot stand in a link.
+// linkTo returns a link to a card, or the bare name if the name cannot be part of a link.
 func linkTo(name string) string {
 	if strings.ContainsAny(name, "[]{}|<>&") {
-		return literal(html.EscapeString(name))
+		return escapeWikiSyntax(html.EscapeString(name))
 	}
 	return "[[" + name + "]]"
 }
 
-// literal keeps text from being read as wiki syntax.
-func literal(s string) string {
+// escapeWikiSyntax escapes text that would be parsed as wiki syntax.
+func escapeWikiSyntax(s string) string {
 	return strings.NewReplacer("[[", `\[[`, "{{", `\{{`).Replace(s)
 }

@@ -23,8 +23,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// desk is a scene at which people write: its store can be made to fail, and it has jobs
-// and backups.
+// desk is a scene for writers: its store can be made to fail, and it has jobs and backups.
 type desk struct {
 	*scene
 	store *fragile
@@ -69,22 +68,22 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
-// Do makes a call that must succeed, a second later.
+// Do makes a call that must succeed, one second later.
 func (d *desk) Do(who, name, input string, more ...func(*op.Request)) answer {
 	d.t.Helper()
 	d.now = d.now.Add(time.Second)
 	return d.As(who).Call(name, input, more...)
 }
 
-// operator is who runs the instance.
+// operator returns the operator of the instance.
 func (d *desk) operator() actor {
 	return actor{d.scene, access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}}
 }
 
-// withKey is a call that carries an idempotency key.
+// withKey adds an idempotency key to a call.
 func withKey(key string) func(*op.Request) { return func(r *op.Request) { r.IdempotencyKey = key } }
 
-// asked gives the fault of a call that must fail.
+// asked returns the fault of a call that must fail.
 func (a actor) asked(name, input string, more ...func(*op.Request)) *fault.Error {
 	a.s.t.Helper()
 	got, err := a.invoke(name, input, more...)
@@ -98,7 +97,7 @@ func (a actor) asked(name, input string, more ...func(*op.Request)) *fault.Error
 	return f
 }
 
-// wantFields holds which fields a refusal names.
+// wantFields checks the fields that a refusal names.
 func (a actor) wantFields(kind fault.Kind, name, input, fields string) *fault.Error {
 	a.s.t.Helper()
 	f := a.asked(name, input)
@@ -112,20 +111,20 @@ func (a actor) wantFields(kind fault.Kind, name, input, fields string) *fault.Er
 	return f
 }
 
-// reads holds a card's content as somebody reads it.
+// reads checks the content of a card as the actor reads it.
 func (a actor) reads(name, content string) {
 	a.s.t.Helper()
 	a.Call("get_card", asJSON(map[string]any{"name": name, "full": true})).Want("content", content)
 }
 
-// version is the number of a card's current version as somebody sees it.
+// version returns the number of a card's current version as the actor sees it.
 func (a actor) version(name string) int {
 	a.s.t.Helper()
 	v, _ := a.Call("get_card", asJSON(map[string]any{"name": name})).At("version")
 	return int(v.(float64))
 }
 
-// commits is how many commits the world's stream has.
+// commits returns the number of commits in the world's stream.
 func (d *desk) commits() int {
 	d.t.Helper()
 	list, err := d.canon.Verify(d.t.Context(), d.operatorGrant())
@@ -141,7 +140,7 @@ func (d *desk) commits() int {
 
 func (d *desk) operatorGrant() access.Grant { return d.admin }
 
-// wantRebuilt checks that the tables follow from the stream.
+// wantRebuilt checks that rebuilding the tables from the stream gives the same tables.
 func (d *desk) wantRebuilt() {
 	d.t.Helper()
 	got, err := d.canon.Rebuild(d.t.Context(), d.admin, d.world, canon.CompareOnly)
@@ -153,7 +152,7 @@ func (d *desk) wantRebuilt() {
 	}
 }
 
-// fragile is a store whose n-th write from now on fails, or panics; 0 never does.
+// fragile is a store whose n-th write from now on fails or panics; with n = 0 no write fails.
 type fragile struct {
 	canon.Store
 	failAt int
@@ -184,7 +183,8 @@ func (f *fragile) breakAt(n int, panics bool) {
 	f.failAt, f.panics = n, panics
 }
 
-// TestEveryWriteIsDeclared keeps the contract's list of names, routes and roles.
+// TestEveryWriteIsDeclared checks the names, routes and roles of all writes against the contract's
+// list.
 func TestEveryWriteIsDeclared(t *testing.T) {
 	s := newDesk(t)
 	for name, want := range map[string]struct {
@@ -221,7 +221,7 @@ func TestEveryWriteIsDeclared(t *testing.T) {
 	}
 }
 
-// TestRolesOfWrites holds who may call what at all.
+// TestRolesOfWrites checks which roles may call each write.
 func TestRolesOfWrites(t *testing.T) {
 	s := newDesk(t)
 	s.wrote("Well", "deep")
@@ -250,7 +250,7 @@ func TestRolesOfWrites(t *testing.T) {
 	}
 }
 
-// quiet drops what is logged of failures that a test makes.
+// quiet drops the log lines of failures that the test causes.
 func quiet(t *testing.T) {
 	was := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))

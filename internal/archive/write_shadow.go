@@ -13,21 +13,21 @@ import (
 	"loregate/internal/markup"
 )
 
-// A shadow is a text of the same length in bytes as a card's content, in which all that
-// must not be linked is blotted out: by glue where a word goes on through it, as in
-// [[wolf]]pack, and by a wall where it does not, as at <p>. Soft stands for tags such as
-// <b> until it shows which of the two they are.
+// A shadow is a text of the same length in bytes as a card's content in which everything that must
+// not be linked is overwritten: with glue if a word continues across it, as in [[wolf]]pack, and
+// with a wall if it does not, as at <p>. Tags such as <b> are first overwritten with soft;
+// settleSoft then replaces soft by one of the two.
 const (
 	glue = '\x01'
 	wall = '\x02'
 	soft = '\x03'
 )
 
-// shadowOf makes the shadow of content.
+// shadowOf returns the shadow of content.
 func shadowOf(kind canon.TextKind, content string) string {
 	b := []byte(content)
 	for _, r := range markup.Refs(content) {
-		blot(b, r.Start, r.End, glue)
+		blotRange(b, r.Start, r.End, glue)
 	}
 	blotAll(b, wikiComment, glue)
 	switch kind {
@@ -37,12 +37,12 @@ func shadowOf(kind canon.TextKind, content string) string {
 		blotMarkdown(b)
 	}
 	blotAll(b, address, glue)
-	settle(b)
+	settleSoft(b)
 	return string(b)
 }
 
-// settle makes glue of what is soft inside a word, and a wall of the rest.
-func settle(b []byte) {
+// settleSoft replaces soft by glue inside a word and by a wall elsewhere.
+func settleSoft(b []byte) {
 	for i := 0; i < len(b); i++ {
 		if b[i] != soft {
 			continue
@@ -57,7 +57,7 @@ func settle(b []byte) {
 		if inWord(before) && inWord(after) {
 			with = glue
 		}
-		blot(b, i, end, with)
+		blotRange(b, i, end, with)
 		i = end
 	}
 }
@@ -67,7 +67,7 @@ func inWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)) || r == glue
 }
 
-func blot(b []byte, from, to int, with byte) {
+func blotRange(b []byte, from, to int, with byte) {
 	for i := from; i < to; i++ {
 		b[i] = with
 	}
@@ -75,7 +75,7 @@ func blot(b []byte, from, to int, with byte) {
 
 func blotAll(b []byte, what *regexp.Regexp, with byte) {
 	for _, m := range what.FindAllIndex(b, -1) {
-		blot(b, m[0], m[1], with)
+		blotRange(b, m[0], m[1], with)
 	}
 }
 
@@ -91,13 +91,13 @@ var (
 	underline          = regexp.MustCompile(`^ {0,3}(?:=+|-+)\s*$`)
 )
 
-// closed are the elements whose text is not linked.
-var closed = map[string]bool{"a": true, "code": true, "pre": true, "script": true, "style": true, "template": true, "title": true,
+// unlinkedElements are the elements whose text is not linked.
+var unlinkedElements = map[string]bool{"a": true, "code": true, "pre": true, "script": true, "style": true, "template": true, "title": true,
 	"textarea": true, "button": true, "select": true, "kbd": true, "samp": true, "svg": true, "math": true,
 	"h1": true, "h2": true, "h3": true, "h4": true, "h5": true, "h6": true}
 
-// inline are the elements that a word goes on through.
-var inline = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "code": true, "em": true, "font": true, "i": true, "ins": true,
+// inlineElements are the elements that do not end a word.
+var inlineElements = map[string]bool{"a": true, "abbr": true, "b": true, "bdi": true, "code": true, "em": true, "font": true, "i": true, "ins": true,
 	"del": true, "mark": true, "s": true, "small": true, "span": true, "strike": true, "strong": true, "sub": true, "sup": true, "u": true, "wbr": true}
 
 func blotHTML(b []byte) {
@@ -117,33 +117,33 @@ func blotHTML(b []byte) {
 		switch kind {
 		case nethtml.ErrorToken:
 			if inside() {
-				blot(b, at, len(b), glue)
+				blotRange(b, at, len(b), glue)
 			}
 			return
 		case nethtml.TextToken:
 			if inside() {
-				blot(b, at, end, glue)
+				blotRange(b, at, end, glue)
 			}
 			blotEntities(b[at:end])
 		case nethtml.StartTagToken, nethtml.EndTagToken, nethtml.SelfClosingTagToken:
 			raw, _ := z.TagName()
 			name := string(raw)
-			if closed[name] {
+			if unlinkedElements[name] {
 				open[name] = max(0, open[name]+map[nethtml.TokenType]int{nethtml.StartTagToken: 1, nethtml.EndTagToken: -1}[kind])
 			}
 			with := byte(wall)
-			if inline[name] {
+			if inlineElements[name] {
 				with = soft
 			}
-			blot(b, at, end, with)
+			blotRange(b, at, end, with)
 		default: // a comment or a doctype
-			blot(b, at, end, glue)
+			blotRange(b, at, end, glue)
 		}
 		at = end
 	}
 }
 
-// blotEntities takes entities out: one of a letter is part of a word.
+// blotEntities overwrites entities. An entity of a letter is part of a word, so it becomes glue.
 func blotEntities(b []byte) {
 	for _, m := range entity.FindAllIndex(b, -1) {
 		r, _ := utf8.DecodeRuneInString(html.UnescapeString(string(b[m[0]:m[1]])))
@@ -151,30 +151,30 @@ func blotEntities(b []byte) {
 		if isLetter(r) {
 			with = glue
 		}
-		blot(b, m[0], m[1], with)
+		blotRange(b, m[0], m[1], with)
 	}
 }
 
-// blotMarkdown takes out code, headings, links and tags.
+// blotMarkdown overwrites code, headings, links and tags.
 func blotMarkdown(b []byte) {
-	fence, at, before := "", 0, -1 // before is where the line before begins
+	fence, at, before := "", 0, -1 // before is the start of the previous line
 	for line := range strings.Lines(string(b)) {
 		end := at + len(line)
 		text := strings.TrimLeft(line, " ")
 		opens := strings.HasPrefix(text, "```") || strings.HasPrefix(text, "~~~")
 		switch {
 		case fence != "":
-			blot(b, at, end, wall)
+			blotRange(b, at, end, wall)
 			if strings.HasPrefix(text, fence) {
 				fence = ""
 			}
 		case opens:
-			blot(b, at, end, wall)
+			blotRange(b, at, end, wall)
 			fence = text[:3]
 		case strings.HasPrefix(text, "#"), strings.HasPrefix(line, "    "), strings.HasPrefix(line, "\t"):
-			blot(b, at, end, wall)
+			blotRange(b, at, end, wall)
 		case underline.MatchString(line) && before >= 0:
-			blot(b, before, end, wall)
+			blotRange(b, before, end, wall)
 		}
 		before = at
 		if strings.TrimSpace(line) == "" {
@@ -187,11 +187,11 @@ func blotMarkdown(b []byte) {
 	blotEntities(b)
 }
 
-// wordSpan is where a word stands, in bytes.
+// wordSpan holds the start and end of a word in bytes.
 type wordSpan struct{ start, end int }
 
-// wordsIn parts a text into words, and gives what stands before each, with white space
-// as one space. A word that goes on through glue is no name's.
+// wordsIn splits a text into words and returns the text before each word, with white space as one
+// space. A word that contains glue matches no name.
 func wordsIn(text string) (words []wordSpan, gaps []string) {
 	done := 0
 	start := -1
