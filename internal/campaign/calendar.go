@@ -13,13 +13,13 @@ import (
 	"loregate/internal/markup"
 )
 
-// A moment is a place on the campaign's time line: a whole number that sorts as time does,
+// A moment is a point on the campaign's timeline: a whole number whose order is that of time,
 //
 //	((year*100 + month)*100 + day)*10000 + hour*100 + minute
 //
-// with 0 for what a date leaves open. The year may be negative; the rest is added to it,
-// so that March comes after February in every year. Nothing else is counted in moments:
-// months need not have the same length, nor a day 24 hours.
+// with 0 for the parts that a date leaves open. The year may be negative; the rest is added to it,
+// so March comes after February in every year. Moments are only compared, never used to measure
+// time: months may differ in length, and a day need not have 24 hours.
 type moment int64
 
 const (
@@ -27,12 +27,12 @@ const (
 	perMonth        = 100 * perDay
 	perYear         = 100 * perMonth
 
-	// undated sorts what has no date after all that has one. It is a whole number of JSON.
+	// undated sorts events without a date after all others. JSON numbers represent it exactly.
 	undated moment = 1<<53 - 1
 	maxYear        = 1_000_000
 )
 
-// grain is how much of a date was said.
+// grain is the precision of a date.
 type grain int
 
 const (
@@ -42,20 +42,20 @@ const (
 	toMinute
 )
 
-// span is what a date covers: the moments from..to.
+// span is the range of moments that a date covers, from and to included.
 type span struct {
 	from, to moment
 	grain    grain
 }
 
-// spanOf is what a moment covers at a grain.
+// spanOf returns the span of a date that begins at m and has precision g.
 func spanOf(m moment, g grain) span {
 	width := map[grain]moment{toYear: perYear, toMonth: perMonth, toDay: perDay, toMinute: 1}[g]
 	return span{m, m + width - 1, g}
 }
 
-// floors are the moments at which coarser dates that cover a moment begin.
-func floors(m moment) []moment {
+// coarserStarts returns the moments at which the coarser dates that contain m begin.
+func coarserStarts(m moment) []moment {
 	var out []moment
 	for _, width := range []moment{perYear, perMonth, perDay} {
 		at := m - mod(m, width)
@@ -68,13 +68,13 @@ func floors(m moment) []moment {
 
 func mod(a, b moment) moment { return (a%b + b) % b }
 
-// calendar reads the dates of a campaign. A world's own is the card with the codename
+// calendar parses the dates of a campaign. A world's own calendar is the card with the codename
 // "calendar", whose fields are:
 //
 //	months  names, in order
 //	eras    by name, the first year of the era; a negative one counts backwards from it
 //
-// Without it, months are those of English and the eras AD, CE, BC and BCE.
+// Without that card, the months are the English ones and the eras are AD, CE, BC and BCE.
 type calendar struct {
 	months []string
 	eras   map[string]int
@@ -85,11 +85,11 @@ var gregorian = calendar{
 	eras:   map[string]int{"ad": 1, "ce": 1, "bc": -1, "bce": -1},
 }
 
-// calendarCard is the codename of the card that a world keeps its calendar in.
+// calendarCard is the codename of the card that holds a world's calendar.
 const calendarCard = "calendar"
 
-// calendarOf is the calendar of a world as somebody sees it. It never fails: a card that
-// holds no calendar is as good as none.
+// calendarOf returns the world's calendar if its card is visible, else gregorian. A card without a
+// valid calendar is ignored; an error is a failure of the store.
 func calendarOf(ctx context.Context, l *canon.Snapshot) (calendar, error) {
 	c, ok, err := l.Exists(ctx, ":"+calendarCard)
 	if err != nil || !ok {
@@ -109,10 +109,10 @@ func calendarOf(ctx context.Context, l *canon.Snapshot) (calendar, error) {
 	return cal, nil
 }
 
-// read reads a date as people write it: 1926, 1926-03, 1926-03-14, 1926-03-14 21:30, -44,
-// "14 March 1926", "March 1926", "March 14, 1926", with an era after the year, and with
-// "circa", "c.", "about" or "~" before it.
-func (c calendar) read(text string) (span, error) {
+// parseDate parses the usual forms of a date: 1926, 1926-03, 1926-03-14, 1926-03-14 21:30, -44, "14
+// March 1926", "March 1926", "March 14, 1926", with an era after the year, and with "circa", "c.",
+// "about" or "~" before it.
+func (c calendar) parseDate(text string) (span, error) {
 	words := strings.FieldsFunc(strings.ReplaceAll(markup.Fold(text), "~", " "), func(r rune) bool { return r == ' ' || r == ',' || r == '\u00a0' })
 	for len(words) > 0 && slices.Contains([]string{"c.", "ca.", "circa", "about", "around"}, words[0]) {
 		words = words[1:]
@@ -120,16 +120,16 @@ func (c calendar) read(text string) (span, error) {
 	if len(words) == 0 {
 		return span{}, errNoDate
 	}
-	if s, ok, err := c.numeric(words); ok || err != nil {
+	if s, ok, err := c.parseNumeric(words); ok || err != nil {
 		return s, err
 	}
-	return c.worded(words)
+	return c.parseWorded(words)
 }
 
 var errNoDate = fmt.Errorf("cannot be read as a date of this campaign's calendar; write YYYY-MM-DD, YYYY-MM, YYYY or such as 14 March 1926")
 
-// numeric reads dates written in figures.
-func (c calendar) numeric(words []string) (span, bool, error) {
+// parseNumeric parses dates written in digits.
+func (c calendar) parseNumeric(words []string) (span, bool, error) {
 	date, clock := words[0], ""
 	if before, after, ok := strings.Cut(date, "t"); ok && len(words) == 1 && strings.Contains(after, ":") {
 		date, clock = before, after
@@ -145,7 +145,7 @@ func (c calendar) numeric(words []string) (span, bool, error) {
 	}
 	var n [3]int
 	for i, p := range parts {
-		v, ok := figures(p)
+		v, ok := parseDigits(p)
 		if !ok {
 			return span{}, false, nil
 		}
@@ -154,7 +154,7 @@ func (c calendar) numeric(words []string) (span, bool, error) {
 	if negative {
 		n[0] = -n[0]
 	}
-	s, err := c.at(n[0], n[1], n[2], grain(len(parts)-1))
+	s, err := c.dateSpan(n[0], n[1], n[2], grain(len(parts)-1))
 	if err != nil || clock == "" {
 		return s, err == nil, err
 	}
@@ -162,8 +162,8 @@ func (c calendar) numeric(words []string) (span, bool, error) {
 	return s, err == nil, err
 }
 
-// worded reads dates with the name of a month or an era.
-func (c calendar) worded(words []string) (span, error) {
+// parseWorded parses dates with the name of a month or an era.
+func (c calendar) parseWorded(words []string) (span, error) {
 	first := 1
 	if era, ok := c.eras[words[len(words)-1]]; ok {
 		first, words = era, words[:len(words)-1]
@@ -171,15 +171,15 @@ func (c calendar) worded(words []string) (span, error) {
 	var month, day int
 	var year *int
 	for _, w := range words {
-		if m := c.month(w); m > 0 && month == 0 {
+		if m := c.monthNumber(w); m > 0 && month == 0 {
 			month = m
 			continue
 		}
-		n, ok := signed(strings.TrimRight(strings.TrimSuffix(w, "."), "sthndr"))
+		n, ok := parseSigned(strings.TrimRight(strings.TrimSuffix(w, "."), "sthndr"))
 		switch {
 		case !ok:
 			return span{}, errNoDate
-		case day == 0 && month == 0 && len(words) == 3, day == 0 && month > 0 && len(words) == 3 && c.month(words[0]) > 0:
+		case day == 0 && month == 0 && len(words) == 3, day == 0 && month > 0 && len(words) == 3 && c.monthNumber(words[0]) > 0:
 			day = n
 		case year == nil:
 			year = &n
@@ -191,10 +191,10 @@ func (c calendar) worded(words []string) (span, error) {
 		return span{}, errNoDate
 	}
 	g := toYear + grain(min(month, 1)) + grain(min(day, 1))
-	return c.at(inEra(*year, first), month, day, g)
+	return c.dateSpan(inEra(*year, first), month, day, g)
 }
 
-// inEra is a year of an era counted from the calendar's beginning.
+// inEra converts a year of an era to a year of the calendar; first is the era's first year.
 func inEra(year, first int) int {
 	if first < 0 {
 		return first + 1 - year
@@ -202,9 +202,9 @@ func inEra(year, first int) int {
 	return year + first - 1
 }
 
-// month is the number of a month by its name, or the beginning of it, at least three
-// letters; 0 for none.
-func (c calendar) month(word string) int {
+// monthNumber returns the number of a month, given its name or at least the first three letters; 0
+// if there is no such month.
+func (c calendar) monthNumber(word string) int {
 	word = strings.TrimSuffix(word, ".")
 	for i, name := range c.months {
 		folded := markup.Fold(name)
@@ -215,7 +215,7 @@ func (c calendar) month(word string) int {
 	return 0
 }
 
-func (c calendar) at(year, month, day int, g grain) (span, error) {
+func (c calendar) dateSpan(year, month, day int, g grain) (span, error) {
 	switch {
 	case year > maxYear || year < -maxYear:
 		return span{}, fmt.Errorf("years go from -%d to %[1]d", maxYear)
@@ -242,18 +242,18 @@ func gregorianDays(year, month int) int {
 	return 31
 }
 
-// withClock narrows a day to a time of it.
+// withClock narrows a day to a time on that day.
 func (s span) withClock(text string) (span, error) {
 	hour, minute, ok := strings.Cut(strings.TrimSuffix(text, "z"), ":")
-	h, ok1 := figures(hour)
-	m, ok2 := figures(minute[:min(len(minute), 2)])
+	h, ok1 := parseDigits(hour)
+	m, ok2 := parseDigits(minute[:min(len(minute), 2)])
 	if !ok || !ok1 || !ok2 || h > 99 || m > 99 || s.grain != toDay {
 		return span{}, errNoDate
 	}
 	return spanOf(s.from+moment(h*100+m), toMinute), nil
 }
 
-func figures(s string) (int, bool) {
+func parseDigits(s string) (int, bool) {
 	if s == "" || strings.Trim(s, "0123456789") != "" {
 		return 0, false
 	}
@@ -261,8 +261,8 @@ func figures(s string) (int, bool) {
 	return n, err == nil && n <= math.MaxInt32
 }
 
-func signed(s string) (int, bool) {
-	n, ok := figures(strings.TrimPrefix(s, "-"))
+func parseSigned(s string) (int, bool) {
+	n, ok := parseDigits(strings.TrimPrefix(s, "-"))
 	if strings.HasPrefix(s, "-") {
 		n = -n
 	}

@@ -1,18 +1,17 @@
-// Package campaign is the game master's store: entities, relationships, timeline,
-// sessions and canon conflicts of a campaign, what of them the players know, and the
-// revealing of it.
+// Package campaign is the game master's store: entities, relationships, timeline, sessions and
+// canon conflicts of a campaign, the players' knowledge of them, and reveals.
 //
-// Its invariant: a campaign is a world and everything in it is a card or a link, so that
-// who sees what is decided by the canon's labels and by nothing here. What a player must
-// not see of an entity lies in child cards of its own (X+GM, X+secrets), never in a field
-// of the entity: touching them changes nothing of the entity's card.
+// Its invariant: a campaign is a world, and everything in it is a card or a link. Visibility is
+// decided by the canon's labels alone, never by this package. Data of an entity that players must
+// not see is stored in child cards of its own (X+GM, X+secrets), never in a field of the entity:
+// changing it does not change the entity's card.
 //
-// How it lies in the canon:
+// How a campaign is stored in the canon:
 //
 //	entity        card of one of the types in kinds; content is the description; fields are
 //	              the public attributes, and the fields in reserved
 //	X+GM          content: the GM's notes; field discovered_session
-//	X+secrets     type JSON, fields: secret attributes; one card a label they are open to
+//	X+secrets     type JSON, fields: secret attributes; one card for each label
 //	X+tags        the entity's tags, as the wiki has them
 //	relationship  link "relationship", attributes type, inverse, symmetric, tone, strength;
 //	              its id follows from both ends and the type
@@ -22,10 +21,10 @@
 //	              stage, published; the GM's preparation is Session+GM, and its fields are
 //	              the notes that are not published
 //	conflict      card "Canon Conflict" below X+GM
-//	revealing     event Campaign.Revealed or Campaign.Unrevealed of the commit, for the GM
+//	reveal        event Campaign.Revealed or Campaign.Unrevealed of the commit, for the GM
 //
-// Writing is for the GM, and refused here by name, not hidden: every member is shown all
-// tools. What was found wrong with an input comes before the role, for it betrays nothing.
+// Only the GM may write. Other members see the writing tools too and get a refusal that names the
+// role. Faults of an input are reported before the role is checked, since they reveal nothing.
 package campaign
 
 import (
@@ -38,10 +37,10 @@ import (
 	"loregate/internal/op"
 )
 
-// Surface is the surface's name.
+// Surface is the name of this surface.
 const Surface = "campaign"
 
-// codes are the words of seed 002 for what goes wrong.
+// codes maps error codes to the words of seed 002.
 var codes = map[string]string{
 	"validation_error":  "INVALID_PARAMS",
 	"not_found":         "NOT_FOUND",
@@ -54,20 +53,20 @@ var codes = map[string]string{
 	"unavailable":       "UNAVAILABLE",
 }
 
-// Config is what the surface is made of. Canon is needed.
+// Config configures the surface. Canon is required.
 type Config struct {
 	Canon *canon.Canon
-	Tags  op.ReadTags // of what was read; processes on one store share their key
+	Tags  op.ReadTags // tags of entities that were read; processes on one store share their key
 }
 
-// deps is what operations work with.
+// deps holds the dependencies of the operations.
 type deps struct {
 	canon    *canon.Canon
 	tags     op.ReadTags
 	previews map[string]*op.Operation // reads that preview_as can make as a player
 }
 
-// New makes the surface.
+// New returns the surface.
 func New(c Config) (op.Surface, error) {
 	if c.Canon == nil {
 		return op.Surface{}, errors.New("campaign: a Canon is needed")
@@ -80,7 +79,7 @@ func New(c Config) (op.Surface, error) {
 		all = append(all, area(d)...)
 	}
 	for _, o := range all {
-		if previewed(o.Name) {
+		if isPreviewable(o.Name) {
 			d.previews[o.Name] = o
 		}
 	}
@@ -90,14 +89,14 @@ func New(c Config) (op.Surface, error) {
 		Doc:        "The game master's store: who and what is in the campaign, how they relate, when things happened, and what the players know of it.",
 		Codes:      codes,
 		Operations: all,
-		Resources:  resources(d),
-		Prompts:    prompts(d),
+		Resources:  newResources(d),
+		Prompts:    newPrompts(d),
 	}, nil
 }
 
-// read declares an operation that changes nothing. Its handler is given a snapshot of
-// the campaign, seen as the caller may see it.
-func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+// defineRead declares an operation that changes nothing. Its handler gets a snapshot of the
+// campaign that shows only the cards visible to the caller.
+func defineRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.Effect, s.MinRole = []string{Surface}, access.Read, access.RoleUser
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
 		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
@@ -108,32 +107,32 @@ func read[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *c
 	})
 }
 
-// gmRead is read for the GM alone.
-func gmRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
-	return read(d, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (out Out, err error) {
-		if err := forGM(c, s.Name); err != nil {
+// defineGMRead is defineRead for operations that only the GM may call.
+func defineGMRead[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (Out, error)) *op.Operation {
+	return defineRead(d, s, func(ctx context.Context, l *canon.Snapshot, c *op.Call, in In) (out Out, err error) {
+		if err := requireGM(c, s.Name); err != nil {
 			return out, err
 		}
 		return handle(ctx, l, c, in)
 	})
 }
 
-// write declares an operation of the GM's that commits.
-func write[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
+// defineWrite declares an operation that commits and that only the GM may call.
+func defineWrite[In, Out any](d *deps, s op.Spec, handle func(ctx context.Context, d *deps, c *op.Call, in In) (Out, error)) *op.Operation {
 	s.Surfaces, s.MinRole = []string{Surface}, access.RoleUser
 	if s.Effect == "" {
 		s.Effect = access.Write
 	}
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		if err := forGM(c, s.Name); err != nil {
+		if err := requireGM(c, s.Name); err != nil {
 			return out, err
 		}
 		return handle(ctx, d, c, in)
 	})
 }
 
-// forGM refuses everybody below the GM, before anything is looked up.
-func forGM(c *op.Call, operation string) error {
+// requireGM refuses callers below the role GM, before any card is read.
+func requireGM(c *op.Call, operation string) error {
 	if c.Grant.Role() >= access.RoleGM {
 		return nil
 	}
@@ -147,8 +146,8 @@ type task[Out any] struct {
 	reply func(*canon.Snapshot, canon.Receipt) (Out, error)
 }
 
-// commit plans and commits a task, and shapes its reply from what the caller may see now,
-// of a repeated call too.
+// commit plans and commits a task and builds its reply, also that of a repeated call, from the
+// cards that are visible to the caller now.
 func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out Out, err error) {
 	receipt, err := d.canon.Update(ctx, c.Grant, t.plan)
 	if err != nil {
@@ -162,9 +161,9 @@ func commit[Out any](ctx context.Context, d *deps, c *op.Call, t task[Out]) (out
 	return out, err
 }
 
-// target is the n-th card that a call acted on, as the caller sees it now; of a dry run,
-// as it would be.
-func target(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, bool, error) {
+// targetCard returns the n-th card that a call acted on, as it is now visible to the caller. For a
+// dry run it returns the card as it would be.
+func targetCard(ctx context.Context, l *canon.Snapshot, r canon.Receipt, n int) (canon.Card, bool, error) {
 	if n >= len(r.Targets) {
 		return canon.Card{}, false, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// Words of a conflict's status and of a value's standing in it.
+// The statuses of a conflict, and the standings of a value in it.
 const (
 	detected     = "DETECTED"
 	acknowledged = "ACKNOWLEDGED"
@@ -26,11 +26,12 @@ const (
 	superseded = "SUPERSEDED"
 )
 
-// maxValues is how many values a conflict keeps; those longest superseded go first.
+// maxValues is the number of values that a conflict keeps at most; those superseded first are
+// dropped first.
 const maxValues = 50
 
-// dispute is what a conflict's card holds in its fields.
-type dispute struct {
+// conflictRecord is the content of the fields of a conflict's card.
+type conflictRecord struct {
 	Entity     canon.CardID `json:"entity"`
 	Field      string       `json:"field"`
 	Status     string       `json:"status"`
@@ -38,14 +39,14 @@ type dispute struct {
 	Resolution string       `json:"resolution,omitempty"`
 }
 
-// claim is one value of a field with where it comes from.
+// claim is one value of a field with its source.
 type claim struct {
 	Value    json.RawMessage `json:"value"`
 	Source   string          `json:"source"`
 	Standing string          `json:"standing" jsonschema:"CURRENT is what the entity says, CLAIMED what another source says, SUPERSEDED what was decided against."`
 }
 
-// conflict is a conflict as the GM is shown it.
+// conflict is a conflict in an answer to the GM.
 type conflict struct {
 	ID         canon.CardID `json:"id"`
 	EntityID   canon.CardID `json:"entity_id"`
@@ -56,46 +57,46 @@ type conflict struct {
 	Resolution string       `json:"resolution,omitzero"`
 }
 
-func disputeOf(c canon.Card) dispute {
-	var d dispute
-	_ = json.Unmarshal(c.Fields, &d) // written by another hand, it may say less
+func recordOfConflict(c canon.Card) conflictRecord {
+	var d conflictRecord
+	_ = json.Unmarshal(c.Fields, &d) // a card edited by hand may lack fields
 	return d
 }
 
 func conflictOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (conflict, error) {
-	d := disputeOf(c)
+	d := recordOfConflict(c)
 	e, _, err := l.ByID(ctx, d.Entity)
-	out := conflict{c.ID, d.Entity, e.Name, clean(d.Field), []claim{}, d.Status, d.Resolution}
+	out := conflict{c.ID, d.Entity, e.Name, cleanText(d.Field), []claim{}, d.Status, d.Resolution}
 	for _, v := range d.Values {
-		out.Values = append(out.Values, claim{json.RawMessage(clean(string(v.Value))), clean(v.Source), v.Standing})
+		out.Values = append(out.Values, claim{json.RawMessage(cleanText(string(v.Value))), cleanText(v.Source), v.Standing})
 	}
 	return out, err
 }
 
-// contest leaves of a draft what may be written: where the entity is authoritative and the
-// draft comes from another source, what it says differently becomes conflicts. An update
-// that names no source is another source than one that is named; lowering the confidence
-// in the same call lets everything through.
-func (d draftOf) contest(ctx context.Context, p *canon.Plan, c canon.Card) (draftOf, error) {
+// raiseConflicts returns the part of a draft that may be written. If the entity is authoritative
+// and the draft comes from another source, it plans a conflict for each field in which they differ
+// instead. A draft without a source counts as another source than a named one. A draft that lowers
+// the confidence may be written as a whole.
+func (d entityDraft) raiseConflicts(ctx context.Context, p *canon.Plan, c canon.Card) (entityDraft, error) {
 	fields, err := attributesOf(c.Fields)
 	if err != nil {
 		return d, err
 	}
-	own, from := fields.text(fieldSource), ""
-	set(&from, d.source)
-	if fields.text(fieldConfidence) != authoritative || from == own || d.confidence != nil && *d.confidence != authoritative {
+	own, from := fields.stringValue(fieldSource), ""
+	setIfGiven(&from, d.source)
+	if fields.stringValue(fieldConfidence) != authoritative || from == own || d.confidence != nil && *d.confidence != authoritative {
 		return d, nil
 	}
-	said, err := saidOf(ctx, p, c, fields)
+	said, err := factsOf(ctx, p, c, fields)
 	if err != nil {
 		return d, err
 	}
-	claims := d.claims()
+	claims := d.claimsByField()
 	for _, field := range slices.Sorted(maps.Keys(claims)) {
 		if sameJSON(said[field], claims[field]) {
 			continue
 		}
-		raised, err := raise(ctx, p, c, field, claim{orNull(said[field]), own, current}, claim{claims[field], from, claimed})
+		raised, err := raiseConflict(ctx, p, c, field, claim{orNull(said[field]), own, current}, claim{claims[field], from, claimed})
 		if err != nil {
 			return d, err
 		}
@@ -105,12 +106,12 @@ func (d draftOf) contest(ctx context.Context, p *canon.Plan, c canon.Card) (draf
 	return d, nil
 }
 
-// claims are the facts that a draft states, by field.
-func (d draftOf) claims() map[string]json.RawMessage {
+// claimsByField returns the facts that a draft states, by field.
+func (d entityDraft) claimsByField() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for field, text := range map[string]*string{"name": d.name, "entity_type": d.kind, "description": d.description} {
 		if text != nil {
-			out[field] = quoted(strings.TrimSpace(*text))
+			out[field] = jsonString(strings.TrimSpace(*text))
 		}
 	}
 	for k, v := range d.attributes {
@@ -119,8 +120,8 @@ func (d draftOf) claims() map[string]json.RawMessage {
 	return out
 }
 
-// saidOf are the facts that an entity states now, by field.
-func saidOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes) (map[string]json.RawMessage, error) {
+// factsOf returns the facts that an entity states now, by field.
+func factsOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes) (map[string]json.RawMessage, error) {
 	content, err := p.Content(ctx, c)
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func saidOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]json.RawMessage{"name": quoted(c.Name), "entity_type": quoted(kindOf(c)), "description": quoted(prose(ctx, c.Type, content))}
+	out := map[string]json.RawMessage{"name": jsonString(c.Name), "entity_type": jsonString(kindOf(c)), "description": jsonString(toMarkdown(ctx, c.Type, content))}
 	for _, a := range []attributes{fields, secrets} {
 		for k, v := range a {
 			out["attributes."+k] = v
@@ -138,7 +139,7 @@ func saidOf(ctx context.Context, p *canon.Plan, c canon.Card, fields attributes)
 	return out, nil
 }
 
-func quoted(s string) json.RawMessage {
+func jsonString(s string) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil { // a string always has a JSON form
 		return null
@@ -146,7 +147,7 @@ func quoted(s string) json.RawMessage {
 	return b
 }
 
-// sameJSON reports whether two values are one, however they are written. None is null.
+// sameJSON reports whether two values are the same JSON value. No value is null.
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(orNull(a), &x) != nil || json.Unmarshal(orNull(b), &y) != nil {
@@ -157,22 +158,22 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(one, two)
 }
 
-// raise plans a conflict about a field, or adds to the one there is.
-func raise(ctx context.Context, p *canon.Plan, c canon.Card, field string, now, other claim) (canon.Card, error) {
+// raiseConflict plans a conflict about a field, or adds the claim to the existing conflict.
+func raiseConflict(ctx context.Context, p *canon.Plan, c canon.Card, field string, now, other claim) (canon.Card, error) {
 	all, err := conflictsOf(ctx, p.Snapshot, c)
 	if err != nil {
 		return canon.Card{}, err
 	}
 	for _, old := range all {
-		if d := disputeOf(old); d.Field == field {
-			return put(p, old, d.with(now, other))
+		if d := recordOfConflict(old); d.Field == field {
+			return updateConflict(p, old, d.addClaim(now, other))
 		}
 	}
-	fields, err := json.Marshal(dispute{Entity: c.ID, Field: field, Status: detected}.with(now, other))
+	fields, err := json.Marshal(conflictRecord{Entity: c.ID, Field: field, Status: detected}.addClaim(now, other))
 	if err != nil {
 		return canon.Card{}, err
 	}
-	notes, err := notesOf(ctx, p, c)
+	notes, err := ensureNotes(ctx, p, c)
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -184,18 +185,18 @@ func raise(ctx context.Context, p *canon.Plan, c canon.Card, field string, now, 
 	return p.Create(canon.NewCard{Name: name, Type: typeConflict, Fields: fields, Label: &label, Parent: notes.ID})
 }
 
-// notesIn is the GM's part of an entity, as the plan leaves it.
-func notesIn(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, bool, error) {
+// findNotes returns the card of an entity's GM notes, as the plan leaves it.
+func findNotes(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, bool, error) {
 	made, ok, err := p.Has(markup.Join(c.Name, partNotes))
-	if err != nil || ok && made.Parent == c.ID && forGMAlone(made.Label) {
+	if err != nil || ok && made.Parent == c.ID && isGMOnly(made.Label) {
 		return made, ok, err
 	}
-	return gmPart(ctx, p.Snapshot, c)
+	return findGMPart(ctx, p.Snapshot, c)
 }
 
-// notesOf is notesIn, made where it is not there.
-func notesOf(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
-	notes, ok, err := notesIn(ctx, p, c)
+// ensureNotes is findNotes, but creates the card if it is missing.
+func ensureNotes(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
+	notes, ok, err := findNotes(ctx, p, c)
 	if err != nil || ok {
 		return notes, err
 	}
@@ -203,8 +204,8 @@ func notesOf(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, erro
 	return p.Create(canon.NewCard{Name: markup.Join(c.Name, partNotes), Type: typeNotes, Label: &label, Parent: c.ID})
 }
 
-// with adds a claim to a dispute, which is open again.
-func (d dispute) with(now, other claim) dispute {
+// addClaim adds a claim to a conflict, which reopens it.
+func (d conflictRecord) addClaim(now, other claim) conflictRecord {
 	d.Values = slices.DeleteFunc(slices.Clone(d.Values), func(v claim) bool {
 		return v.Standing == current || sameJSON(v.Value, other.Value) && v.Source == other.Source
 	})
@@ -220,8 +221,8 @@ func (d dispute) with(now, other claim) dispute {
 	return d
 }
 
-// put plans what a conflict's card holds.
-func put(p *canon.Plan, c canon.Card, d dispute) (canon.Card, error) {
+// updateConflict plans new fields for a conflict's card.
+func updateConflict(p *canon.Plan, c canon.Card, d conflictRecord) (canon.Card, error) {
 	fields, err := json.Marshal(d)
 	if err != nil {
 		return canon.Card{}, err
@@ -229,7 +230,7 @@ func put(p *canon.Plan, c canon.Card, d dispute) (canon.Card, error) {
 	return p.Update(c, canon.Edit{Fields: fields, Replace: true})
 }
 
-// conflictsOf are an entity's conflicts; of the zero card, all.
+// conflictsOf returns the conflicts of an entity, or all conflicts if c is the zero card.
 func conflictsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Card, error) {
 	f := canon.Filter{Type: typeConflict}
 	if !c.ID.IsZero() {
@@ -242,7 +243,7 @@ func conflictsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.
 			return nil, err
 		}
 		for _, k := range cards {
-			if c.ID.IsZero() || disputeOf(k).Entity == c.ID {
+			if c.ID.IsZero() || recordOfConflict(k).Entity == c.ID {
 				all = append(all, k)
 			}
 		}
@@ -253,15 +254,15 @@ func conflictsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.
 	return all, nil
 }
 
-// raisedBy are the conflicts that a write to an entity recorded.
+// raisedBy returns the conflicts that a write to an entity recorded.
 func raisedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt, entity canon.CardID) ([]conflict, error) {
 	var out []conflict
 	for n := range r.Targets[1:] {
-		card, ok, err := target(ctx, l, r, n+1)
+		card, ok, err := targetCard(ctx, l, r, n+1)
 		if err != nil {
 			return nil, err
 		}
-		if !ok || disputeOf(card).Entity != entity {
+		if !ok || recordOfConflict(card).Entity != entity {
 			continue
 		}
 		k, err := conflictOf(ctx, l, card)
@@ -273,36 +274,36 @@ func raisedBy(ctx context.Context, l *canon.Snapshot, r canon.Receipt, entity ca
 	return out, nil
 }
 
-// decide is a dispute as a GM's decision leaves it, and the value that the entity is to
-// have; nil where it keeps what it has.
-func (d dispute) decide(resolution string, chosen json.RawMessage) (dispute, json.RawMessage, error) {
+// resolveWith returns the conflict after the GM's decision, and the new value of the entity's
+// field; nil keeps the present value.
+func (d conflictRecord) resolveWith(resolution string, chosen json.RawMessage) (conflictRecord, json.RawMessage, error) {
 	d.Values = slices.Clone(d.Values)
 	d.Status, d.Resolution = resolved, resolution
 	switch resolution {
 	case "keep":
-		d.supersede(claimed)
+		d.supersedeAll(claimed)
 		return d, nil, nil
 	case "merge":
 		if len(chosen) == 0 || string(chosen) == "null" {
 			return d, nil, fault.BadField("chosen_value", "give the value that both become")
 		}
-		d.supersede(claimed)
-		d.supersede(current)
+		d.supersedeAll(claimed)
+		d.supersedeAll(current)
 		d.Values = append(d.Values, claim{chosen, "merged by the game master", current})
 		return d, chosen, nil
 	}
-	at := d.pick(chosen)
+	at := d.claimIndex(chosen)
 	if at < 0 {
-		return d, nil, rule("chosen_value", "must be one of the values that another source claims; canon_check lists them, and resolution merge takes any")
+		return d, nil, ruleFault("chosen_value", "must be one of the values that another source claims; canon_check lists them, and resolution merge takes any")
 	}
 	value := d.Values[at].Value
-	d.supersede(claimed)
-	d.supersede(current)
+	d.supersedeAll(claimed)
+	d.supersedeAll(current)
 	d.Values[at].Standing = current
 	return d, value, nil
 }
 
-func (d dispute) supersede(standing string) {
+func (d conflictRecord) supersedeAll(standing string) {
 	for i := range d.Values {
 		if d.Values[i].Standing == standing {
 			d.Values[i].Standing = superseded
@@ -310,9 +311,9 @@ func (d dispute) supersede(standing string) {
 	}
 }
 
-// pick is the place of the claimed value that is chosen; of the only one where none is
-// given, and -1 where it is none of them.
-func (d dispute) pick(chosen json.RawMessage) int {
+// claimIndex returns the index of the claimed value that was chosen. If no value is given, a single
+// open claim counts as chosen. It returns -1 if no open claim matches.
+func (d conflictRecord) claimIndex(chosen json.RawMessage) int {
 	var open []int
 	for i, v := range d.Values {
 		if v.Standing == claimed {
@@ -330,34 +331,34 @@ func (d dispute) pick(chosen json.RawMessage) int {
 	return -1
 }
 
-// draft is the change of an entity that gives a field a value.
-func (d dispute) draft(value json.RawMessage) (draftOf, error) {
+// toDraft returns the change that gives the entity's field the value.
+func (d conflictRecord) toDraft(value json.RawMessage) (entityDraft, error) {
 	if name, ok := strings.CutPrefix(d.Field, "attributes."); ok {
-		return draftOf{attributes: attributes{name: value}}, nil
+		return entityDraft{attributes: attributes{name: value}}, nil
 	}
 	var text string
 	if err := json.Unmarshal(value, &text); err != nil || text == "" {
-		return draftOf{}, rule("chosen_value", "must be a text that is not empty")
+		return entityDraft{}, ruleFault("chosen_value", "must be a text that is not empty")
 	}
 	switch d.Field {
 	case "name":
 		if len([]rune(text)) > maxName {
-			return draftOf{}, rule("chosen_value", "a name has at most %d characters", maxName)
+			return entityDraft{}, ruleFault("chosen_value", "a name has at most %d characters", maxName)
 		}
-		return draftOf{name: &text}, nil
+		return entityDraft{name: &text}, nil
 	case "entity_type":
 		if !slices.ContainsFunc(kinds, func(k kind) bool { return k.name == text }) {
-			return draftOf{}, rule("chosen_value", "is no entity type")
+			return entityDraft{}, ruleFault("chosen_value", "is no entity type")
 		}
-		return draftOf{kind: &text}, nil
+		return entityDraft{kind: &text}, nil
 	}
 	if len([]rune(text)) > maxDescription {
-		return draftOf{}, rule("chosen_value", "a description has at most %d characters", maxDescription)
+		return entityDraft{}, ruleFault("chosen_value", "a description has at most %d characters", maxDescription)
 	}
-	return draftOf{description: &text}, nil
+	return entityDraft{description: &text}, nil
 }
 
-// byPlace orders conflicts: by entity, then field.
-func byPlace(a, b conflict) int {
+// compareConflicts orders conflicts by entity, then by field.
+func compareConflicts(a, b conflict) int {
 	return cmp.Or(cmp.Compare(a.Entity, b.Entity), cmp.Compare(a.Field, b.Field), bytes.Compare(a.ID[:], b.ID[:]))
 }

@@ -12,7 +12,7 @@ import (
 
 func conflictOps(d *deps) []*op.Operation {
 	return []*op.Operation{
-		gmRead(d, op.Spec{
+		defineGMRead(d, op.Spec{
 			Name:  "canon_check",
 			Title: "Check canon conflicts",
 			Doc: "See where sources contradict an authoritative entity and nobody has decided yet. For the GM. Each conflict has the values with their sources. " +
@@ -22,7 +22,7 @@ func conflictOps(d *deps) []*op.Operation {
 				{Title: "What is open", Input: `{"campaign_id": "ashlar-pass", "status": "DETECTED"}`},
 			},
 		}, canonCheck),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "canon_acknowledge",
 			Title: "Acknowledge a canon conflict",
 			Doc:   "Mark a conflict as seen, to be decided later. For the GM.",
@@ -31,7 +31,7 @@ func conflictOps(d *deps) []*op.Operation {
 				{Title: "Seen", Input: `{"campaign_id": "ashlar-pass", "conflict_id": "01920000-0000-7000-8000-000000000003"}`},
 			},
 		}, canonAcknowledge),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "canon_resolve",
 			Title: "Resolve a canon conflict",
 			Doc: "Carry out the GM's decision on a conflict: keep what the entity says, replace it with a claimed value, or merge both into a new one. For the GM. " +
@@ -45,7 +45,7 @@ func conflictOps(d *deps) []*op.Operation {
 }
 
 type checkIn struct {
-	within
+	inCampaign
 	EntityID ref    `json:"entity_id,omitzero" jsonschema:"Only conflicts about this entity."`
 	Status   string `json:"status,omitzero" enum:"DETECTED,ACKNOWLEDGED,RESOLVED" jsonschema:"Only conflicts of this status; default all that are not RESOLVED."`
 	page
@@ -58,7 +58,7 @@ type conflictsOut struct {
 
 // Cut shortens the list.
 func (o conflictsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Conflicts, &o.paged, budget)
+	next, ok := shortenPage(&o.Conflicts, &o.paged, budget)
 	return o, next, ok
 }
 
@@ -85,21 +85,21 @@ func canonCheck(ctx context.Context, l *canon.Snapshot, _ *op.Call, in checkIn) 
 			list = append(list, k)
 		}
 	}
-	slices.SortFunc(list, byPlace)
+	slices.SortFunc(list, compareConflicts)
 	rows, pg := pageOf(list, in.page)
 	return conflictsOut{rows, pg}, nil
 }
 
-// openConflict finds a conflict that is not resolved.
-func openConflict(ctx context.Context, p *canon.Plan, id ref) (canon.Card, dispute, error) {
-	c, ok, err := p.ByID(ctx, id.card())
+// findOpenConflict finds a conflict that is not resolved yet.
+func findOpenConflict(ctx context.Context, p *canon.Plan, id ref) (canon.Card, conflictRecord, error) {
+	c, ok, err := p.ByID(ctx, id.toCardID())
 	if err != nil {
-		return c, dispute{}, err
+		return c, conflictRecord{}, err
 	}
 	if !ok || !isType(c, typeConflict) {
-		return c, dispute{}, absent("conflict", id, "canon_check")
+		return c, conflictRecord{}, absentFault("conflict", id, "canon_check")
 	}
-	d := disputeOf(c)
+	d := recordOfConflict(c)
 	if d.Status == resolved {
 		return c, d, fault.New(fault.Conflict, "this conflict was resolved already (%s); a new claim opens it again", d.Resolution)
 	}
@@ -107,20 +107,20 @@ func openConflict(ctx context.Context, p *canon.Plan, id ref) (canon.Card, dispu
 }
 
 type acknowledgeIn struct {
-	mayName
+	maybeCampaign
 	ConflictID ref `json:"conflict_id" jsonschema:"Id of the conflict; canon_check has it."`
 }
 
 func canonAcknowledge(ctx context.Context, d *deps, c *op.Call, in acknowledgeIn) (conflict, error) {
 	return commit(ctx, d, c, task[conflict]{
 		plan: func(p *canon.Plan) error {
-			card, k, err := openConflict(ctx, p, in.ConflictID)
+			card, k, err := findOpenConflict(ctx, p, in.ConflictID)
 			if err != nil {
 				return err
 			}
 			p.Target(card.ID)
 			k.Status = acknowledged
-			_, err = put(p, card, k)
+			_, err = updateConflict(p, card, k)
 			return err
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
@@ -128,9 +128,9 @@ func canonAcknowledge(ctx context.Context, d *deps, c *op.Call, in acknowledgeIn
 }
 
 func replyConflict(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (conflict, error) {
-	card, ok, err := target(ctx, l, r, 0)
+	card, ok, err := targetCard(ctx, l, r, 0)
 	if err == nil && !ok {
-		err = gone("the conflict")
+		err = goneFault("the conflict")
 	}
 	if err != nil {
 		return conflict{}, err
@@ -139,7 +139,7 @@ func replyConflict(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (con
 }
 
 type resolveIn struct {
-	mayName
+	maybeCampaign
 	ConflictID  ref             `json:"conflict_id" jsonschema:"Id of the conflict; canon_check has it."`
 	Resolution  string          `json:"resolution" enum:"keep,replace,merge" jsonschema:"keep what the entity says, replace it with a claimed value, or merge both into chosen_value."`
 	ChosenValue json.RawMessage `json:"chosen_value,omitzero" jsonschema:"For replace, which of the claimed values where there are several; for merge, the new value."`
@@ -148,37 +148,37 @@ type resolveIn struct {
 func canonResolve(ctx context.Context, d *deps, c *op.Call, in resolveIn) (conflict, error) {
 	return commit(ctx, d, c, task[conflict]{
 		plan: func(p *canon.Plan) error {
-			card, k, err := openConflict(ctx, p, in.ConflictID)
+			card, k, err := findOpenConflict(ctx, p, in.ConflictID)
 			if err != nil {
 				return err
 			}
 			p.Target(card.ID)
-			decided, value, err := k.decide(in.Resolution, in.ChosenValue)
+			decided, value, err := k.resolveWith(in.Resolution, in.ChosenValue)
 			if err != nil {
 				return err
 			}
-			if _, err = put(p, card, decided); err != nil || value == nil {
+			if _, err = updateConflict(p, card, decided); err != nil || value == nil {
 				return err
 			}
-			return settle(ctx, p, decided, value)
+			return applyDecision(ctx, p, decided, value)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (conflict, error) { return replyConflict(ctx, l, r) },
 	})
 }
 
-// settle gives the entity the value that was decided on.
-func settle(ctx context.Context, p *canon.Plan, d dispute, value json.RawMessage) error {
+// applyDecision sets the entity's field to the value of the decision.
+func applyDecision(ctx context.Context, p *canon.Plan, d conflictRecord, value json.RawMessage) error {
 	entity, ok, err := p.ByID(ctx, d.Entity)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return absent("entity", ref(d.Entity.String()), "entity_search")
+		return absentFault("entity", ref(d.Entity.String()), "entity_search")
 	}
-	draft, err := d.draft(value)
+	draft, err := d.toDraft(value)
 	if err != nil {
 		return err
 	}
-	_, err = draft.overwrite(ctx, p, entity)
+	_, err = draft.overwriteEntity(ctx, p, entity)
 	return err
 }

@@ -15,7 +15,7 @@ func TestAnAuthoritativeEntityIsNotOverwritten(t *testing.T) {
 		if after := ada.Call("entity_get", `{"entity_id": "`+id+`"}`); after.Raw != before.Raw || after.Reply.ETag != before.Reply.ETag {
 			t.Errorf("a conflict shows to players:\n%s\n%s", before.Raw, after.Raw)
 		}
-		gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"age": 32}}`).Want("conflicts.0.values.#", 3) // no source is another source
+		gm.Call("entity_update", `{"entity_id": "`+id+`", "attributes": {"age": 32}}`).Want("conflicts.0.values.#", 3) // a missing source counts as another source
 		gm.Call("entity_update", `{"entity_id": "`+id+`", "source_document": "Book", "attributes": {"hair": "red"}}`).WantNo("conflicts").Want("attributes.hair", "red")
 		gm.Call("canon_check", `{"entity_id": "`+id+`"}`).Want("total", 3).Want("conflicts.0.entity_id", id).Want("conflicts.0.status", "DETECTED")
 		ada.WantFault("FORBIDDEN", "canon_check", `{}`)
@@ -59,8 +59,8 @@ func TestConflictsAboutNameTypeAndDescription(t *testing.T) {
 	gm.Call("canon_check", `{}`).Want("total", 0)
 }
 
-// Only what is authoritative is guarded: a draft takes what the next source says, and is
-// then from there.
+// Only an authoritative entity is protected. A draft takes the values of the next source, which
+// becomes its own source.
 func TestADraftIsOverwritten(t *testing.T) {
 	s := newScene(t)
 	gm := s.As("gm")

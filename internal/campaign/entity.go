@@ -17,14 +17,14 @@ import (
 	"loregate/internal/op"
 )
 
-// Names of the parts below an entity.
+// Last name parts of the cards below an entity.
 const (
 	partNotes   = "GM"
 	partSecrets = "secrets"
 	partTags    = "tags"
 )
 
-// Fields of an entity's card that are no attributes.
+// Fields of an entity's card that are not attributes.
 const (
 	fieldAliases    = "aliases"
 	fieldSource     = "source_document"
@@ -48,7 +48,7 @@ type summary struct {
 	Description string       `json:"description" jsonschema:"The beginning of the description, as plain text."`
 }
 
-// mention is an entity that something else speaks of.
+// mention is a reference to an entity in an answer.
 type mention struct {
 	ID   canon.CardID `json:"id"`
 	Name string       `json:"name"`
@@ -57,15 +57,15 @@ type mention struct {
 
 func mentionOf(c canon.Card) mention { return mention{c.ID, c.Name, kindOf(c)} }
 
-func summarize(ctx context.Context, l *canon.Snapshot, c canon.Card) (summary, error) {
-	text, err := excerpt(ctx, l, c)
+func summaryFromCard(ctx context.Context, l *canon.Snapshot, c canon.Card) (summary, error) {
+	text, err := excerptOf(ctx, l, c)
 	return summary{c.ID, c.Name, kindOf(c), text}, err
 }
 
-// attributes are values by name, as they are stored.
+// attributes are values by name, in stored form.
 type attributes map[string]json.RawMessage
 
-// attributesOf reads a card's fields.
+// attributesOf parses a card's fields.
 func attributesOf(fields json.RawMessage) (attributes, error) {
 	all := attributes{}
 	if len(fields) == 0 {
@@ -75,49 +75,49 @@ func attributesOf(fields json.RawMessage) (attributes, error) {
 	return all, err
 }
 
-// text is an attribute that is a string; "" where it is none.
-func (a attributes) text(name string) string {
+// stringValue returns an attribute that is a string, or "" if it is not a string.
+func (a attributes) stringValue(name string) string {
 	var s string
-	_ = json.Unmarshal(a[name], &s) // another kind of value is as good as none
+	_ = json.Unmarshal(a[name], &s) // a value of another type is ignored
 	return s
 }
 
-func (a attributes) texts(name string) []string {
+func (a attributes) stringList(name string) []string {
 	var list []string
-	_ = json.Unmarshal(a[name], &list) // as in text
+	_ = json.Unmarshal(a[name], &list) // as in stringValue
 	return list
 }
 
-// shown are the attributes as readers get them: without what is not theirs to be, and
-// cleaned of what cannot be seen.
-func (a attributes) shown() attributes {
+// forReaders returns the attributes for an answer: without the reserved fields and without
+// invisible characters.
+func (a attributes) forReaders() attributes {
 	out := attributes{}
 	for k, v := range a {
 		if !slices.Contains(reserved, k) {
-			out[clean(k)] = json.RawMessage(clean(string(v)))
+			out[cleanText(k)] = json.RawMessage(cleanText(string(v)))
 		}
 	}
 	return out
 }
 
-// facets are what the parts below an entity add to it, as far as they are in sight.
-type facets struct {
+// entityParts holds the data of the cards below an entity, as far as they are visible.
+type entityParts struct {
 	secrets    attributes
-	notes      canon.Card // zero: none in sight
+	notes      canon.Card // zero: not visible
 	noteText   string
 	discovered *int
 	tags       []string
 }
 
-// facetsOf reads the parts of an entity.
-func facetsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (f facets, err error) {
+// partsOf reads the cards below an entity.
+func partsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (f entityParts, err error) {
 	if f.secrets, err = secretsOf(ctx, l, c); err != nil {
 		return f, err
 	}
 	if f.tags, err = tagsOf(ctx, l, c); err != nil {
 		return f, err
 	}
-	notes, ok, err := gmPart(ctx, l, c)
+	notes, ok, err := findGMPart(ctx, l, c)
 	if err != nil || !ok {
 		return f, err
 	}
@@ -125,25 +125,26 @@ func facetsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (f facets, e
 	if err != nil {
 		return f, err
 	}
-	f.notes, f.noteText = notes, prose(ctx, notes.Type, content)
+	f.notes, f.noteText = notes, toMarkdown(ctx, notes.Type, content)
 	var own struct {
 		Session *int `json:"discovered_session"`
 	}
-	_ = json.Unmarshal(notes.Fields, &own) // another kind of value is as good as none
+	_ = json.Unmarshal(notes.Fields, &own) // a value of another type is ignored
 	f.discovered = own.Session
 	return f, nil
 }
 
-// below are the cards in sight that bear a part below a card, lowest label first.
-func below(ctx context.Context, l *canon.Snapshot, c canon.Card, part string) ([]canon.Card, error) {
+// partCards returns the visible cards with the given last name part below a card, lowest label
+// first.
+func partCards(ctx context.Context, l *canon.Snapshot, c canon.Card, part string) ([]canon.Card, error) {
 	all, err := l.Homonyms(ctx, c.Key+"+"+markup.KeyOf(part))
 	return slices.DeleteFunc(all, func(o canon.Card) bool { return o.Parent != c.ID }), err
 }
 
-// secretCards are the cards in sight that hold an entity's secret attributes, those of the
-// most readers first, then as they were made. The first is named X+secrets, the others
-// X+secrets and some figures; what is revealed keeps its card, and what is written later
-// gets another, which nobody sees before it is revealed.
+// secretCards returns the visible cards that hold an entity's secret attributes: those with the
+// most readers first, then in order of creation. The first created is named X+secrets, the others
+// X+secrets with a suffix of six hexadecimal digits. Revealed secrets stay in their card; secrets
+// written later go to another card, which no player sees until it is revealed.
 func secretCards(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Card, error) {
 	var all []canon.Card
 	for p := (canon.Page{Limit: 100}); ; p.Offset += p.Limit {
@@ -166,8 +167,8 @@ func secretCards(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.
 	return all, nil
 }
 
-// secretsOf joins an entity's secret attributes that are in sight. Where two cards say one
-// of a name, the one of fewer readers holds, and of those the newer.
+// secretsOf merges an entity's visible secret attributes. If two cards have the same attribute, the
+// card with fewer readers wins, and of cards with equally many the newer one.
 func secretsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (attributes, error) {
 	cards, err := secretCards(ctx, l, c)
 	if err != nil {
@@ -184,26 +185,26 @@ func secretsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (attributes
 	return joined, nil
 }
 
-// forGMAlone reports whether a label of a card's own keeps it from every player.
-func forGMAlone(own access.Label) bool {
+// isGMOnly reports whether a card's own label hides it from every player.
+func isGMOnly(own access.Label) bool {
 	return own.Level == access.LevelGM && len(own.Subjects) == 0
 }
 
-// gmPart is the card of the GM's notes: only one that is the GM's alone will do, whatever
-// else bears the name.
-func gmPart(ctx context.Context, l *canon.Snapshot, c canon.Card) (canon.Card, bool, error) {
-	all, err := below(ctx, l, c, partNotes)
+// findGMPart returns the card of the GM's notes. Of all cards with that name only one that is
+// visible to the GM alone qualifies.
+func findGMPart(ctx context.Context, l *canon.Snapshot, c canon.Card) (canon.Card, bool, error) {
+	all, err := partCards(ctx, l, c, partNotes)
 	for _, o := range all {
-		if forGMAlone(o.Label) {
+		if isGMOnly(o.Label) {
 			return o, true, err
 		}
 	}
 	return canon.Card{}, false, err
 }
 
-// tagsOf are an entity's tags as they are written in its part X+tags.
+// tagsOf returns an entity's tags as written in its card X+tags.
 func tagsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]string, error) {
-	cards, err := below(ctx, l, c, partTags)
+	cards, err := partCards(ctx, l, c, partTags)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,7 @@ func tagsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]string, err
 			return nil, err
 		}
 		for _, item := range markup.Items(content) {
-			if item = clean(item); !slices.Contains(tags, item) {
+			if item = cleanText(item); !slices.Contains(tags, item) {
 				tags = append(tags, item)
 			}
 		}
@@ -222,35 +223,35 @@ func tagsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]string, err
 	return tags, nil
 }
 
-// entityOf finds an entity in sight by its id.
+// entityOf returns the visible entity with an id.
 func entityOf(ctx context.Context, l *canon.Snapshot, id ref) (canon.Card, error) {
-	c, ok, err := l.ByID(ctx, id.card())
+	c, ok, err := l.ByID(ctx, id.toCardID())
 	if err != nil {
 		return canon.Card{}, err
 	}
 	if !ok || kindOf(c) == "" {
-		return canon.Card{}, absent("entity", id, "entity_search")
+		return canon.Card{}, absentFault("entity", id, "entity_search")
 	}
 	return c, nil
 }
 
-// entity is an entity in full, as its reader may see it.
+// entity is an entity with all details that its reader may see.
 type entity struct {
-	ID               canon.CardID  `json:"id"`
-	Name             string        `json:"name"`
-	Type             string        `json:"type"`
-	Description      string        `json:"description" jsonschema:"Markdown, with [[links]] to other entities."`
-	DescriptionCut   bool          `json:"description_cut,omitzero" jsonschema:"The description is longer; get_card gives all of it."`
-	Attributes       attributes    `json:"attributes"`
-	Aliases          []string      `json:"aliases"`
-	Tags             []string      `json:"tags"`
-	SourceDocument   string        `json:"source_document,omitzero"`
-	SourceConfidence string        `json:"source_confidence,omitzero"`
-	Version          uint32        `json:"version"`
-	ETag             op.ReadTag    `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of a description or notes that were cut, and is refused with a new description or notes."`
-	UpdatedAt        stamp         `json:"updated_at"`
-	Relationships    []relatedness `json:"relationships" jsonschema:"As seen from this entity, at most 50; relationship_map has all."`
-	More             int           `json:"more_relationships,omitzero" jsonschema:"Relationships left out."`
+	ID               canon.CardID     `json:"id"`
+	Name             string           `json:"name"`
+	Type             string           `json:"type"`
+	Description      string           `json:"description" jsonschema:"Markdown, with [[links]] to other entities."`
+	DescriptionCut   bool             `json:"description_cut,omitzero" jsonschema:"The description is longer; get_card gives all of it."`
+	Attributes       attributes       `json:"attributes"`
+	Aliases          []string         `json:"aliases"`
+	Tags             []string         `json:"tags"`
+	SourceDocument   string           `json:"source_document,omitzero"`
+	SourceConfidence string           `json:"source_confidence,omitzero"`
+	Version          uint32           `json:"version"`
+	ETag             op.ReadTag       `json:"etag,omitzero" jsonschema:"Send it as if_match with a write. One that begins with partial is of a description or notes that were cut, and is refused with a new description or notes."`
+	UpdatedAt        stamp            `json:"updated_at"`
+	Relationships    []entityRelation `json:"relationships" jsonschema:"As seen from this entity, at most 50; relationship_map has all."`
+	More             int              `json:"more_relationships,omitzero" jsonschema:"Relationships left out."`
 
 	SecretAttributes  []string `json:"secret_attributes,omitzero" jsonschema:"For the GM: which attributes are kept from players."`
 	GMNotes           *string  `json:"gm_notes,omitzero" jsonschema:"For the GM."`
@@ -259,11 +260,12 @@ type entity struct {
 	KnownTo           knownTo  `json:"known_to,omitzero" jsonschema:"For the GM: who sees the entity."`
 	SecretsKnownTo    knownTo  `json:"secrets_known_to,omitzero" jsonschema:"For the GM: the players who see secret attributes, where there are any."`
 
-	part op.ReadTag // the tag of an answer that is cut
+	part op.ReadTag // tag of a truncated answer
 }
 
-// held is an entity as the tags of what was read know it. It is to be described whole.
-func (e entity) held(l *canon.Snapshot) op.Held {
+// heldEntity describes the entity for the read tags. The entity must have its full description and
+// notes.
+func (e entity) heldEntity(l *canon.Snapshot) op.Held {
 	world, notes := l.World().ID, ""
 	if e.GMNotes != nil {
 		notes = *e.GMNotes
@@ -274,7 +276,7 @@ func (e entity) held(l *canon.Snapshot) op.Held {
 		Marks: [][]byte{[]byte("entity"), world[:], e.ID[:], binary.BigEndian.AppendUint32(nil, e.Version), sum[:]}}
 }
 
-// Cut gives less of the notes.
+// Cut shortens the notes.
 func (e entity) Cut(budget int) (any, map[string]any, bool) {
 	if e.GMNotes == nil {
 		return e, nil, false
@@ -293,8 +295,8 @@ func (e entity) Cut(budget int) (any, map[string]any, bool) {
 	return e, map[string]any{"notes_offset": e.NotesOffset + len([]rune(part))}, true
 }
 
-// fitText is the longest beginning of a text that takes at most budget bytes as JSON, and
-// no less than 256 characters.
+// fitText returns the longest beginning of a text that takes at most budget bytes as JSON, but at
+// least 256 characters.
 func fitText(text string, budget int) string {
 	for i, r := range []rune(text) {
 		b, err := json.Marshal(string(r))
@@ -308,18 +310,18 @@ func fitText(text string, budget int) string {
 	return text
 }
 
-// maxDescription, maxNotes and maxName are the contract's caps, in characters.
+// maxName and maxDescription are the contract's limits in characters.
 const (
 	maxName        = 200
 	maxDescription = 10_000
 )
 
-// shownRelations is how many relationships an entity shows.
+// shownRelations is the number of relationships that an entity shows.
 const shownRelations = 50
 
-// describe reads an entity in full.
-func describe(ctx context.Context, l *canon.Snapshot, c canon.Card) (entity, error) {
-	f, err := facetsOf(ctx, l, c)
+// describeEntity reads an entity with all its parts.
+func describeEntity(ctx context.Context, l *canon.Snapshot, c canon.Card) (entity, error) {
+	f, err := partsOf(ctx, l, c)
 	if err != nil {
 		return entity{}, err
 	}
@@ -331,13 +333,13 @@ func describe(ctx context.Context, l *canon.Snapshot, c canon.Card) (entity, err
 	if err != nil {
 		return entity{}, err
 	}
-	e := entity{ID: c.ID, Name: c.Name, Type: kindOf(c), Attributes: fields.shown(), Tags: f.tags, Aliases: cleaned(fields.texts(fieldAliases)),
-		SourceDocument: clean(fields.text(fieldSource)), SourceConfidence: clean(fields.text(fieldConfidence)),
+	e := entity{ID: c.ID, Name: c.Name, Type: kindOf(c), Attributes: fields.forReaders(), Tags: f.tags, Aliases: cleanAll(fields.stringList(fieldAliases)),
+		SourceDocument: cleanText(fields.stringValue(fieldSource)), SourceConfidence: cleanText(fields.stringValue(fieldConfidence)),
 		Version: c.Version(l.View()), UpdatedAt: stamp(c.UpdatedAt)}
-	if e.Description, e.DescriptionCut = markup.Truncate(prose(ctx, c.Type, content), maxDescription); e.DescriptionCut {
+	if e.Description, e.DescriptionCut = markup.Truncate(toMarkdown(ctx, c.Type, content), maxDescription); e.DescriptionCut {
 		e.Description = strings.TrimSpace(e.Description)
 	}
-	maps.Copy(e.Attributes, f.secrets.shown())
+	maps.Copy(e.Attributes, f.secrets.forReaders())
 	if e.Relationships, e.More, err = relationsOf(ctx, l, c); err != nil {
 		return entity{}, err
 	}
@@ -347,22 +349,22 @@ func describe(ctx context.Context, l *canon.Snapshot, c canon.Card) (entity, err
 	return e, err
 }
 
-// addForGM adds what only the GM is told.
-func (e *entity) addForGM(ctx context.Context, l *canon.Snapshot, c canon.Card, f facets) error {
-	e.SecretAttributes = slices.Sorted(maps.Keys(f.secrets.shown()))
+// addForGM adds the data that only the GM gets.
+func (e *entity) addForGM(ctx context.Context, l *canon.Snapshot, c canon.Card, f entityParts) error {
+	e.SecretAttributes = slices.Sorted(maps.Keys(f.secrets.forReaders()))
 	e.GMNotes, e.DiscoveredSession = &f.noteText, f.discovered
-	e.KnownTo = openTo(l, c.Label)
+	e.KnownTo = shownTo(l, c.Label)
 	cards, err := secretCards(ctx, l, c)
-	if len(cards) > 0 && !forGMAlone(cards[0].Own) {
-		e.SecretsKnownTo = openTo(l, cards[0].Label)
+	if len(cards) > 0 && !isGMOnly(cards[0].Own) {
+		e.SecretsKnownTo = shownTo(l, cards[0].Label)
 	}
 	return err
 }
 
-func cleaned(list []string) []string {
+func cleanAll(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = clean(s)
+		out[i] = cleanText(s)
 	}
 	return out
 }

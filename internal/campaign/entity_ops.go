@@ -11,7 +11,7 @@ import (
 
 func entityWrites(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "entity_create",
 			Title: "Create an entity",
 			Doc: "Add somebody or something to the campaign. For the GM. Players do not see it before it is revealed, unless revealed is set. " +
@@ -22,7 +22,7 @@ func entityWrites(d *deps) []*op.Operation {
 				{Title: "A person with a secret", Input: `{"campaign_id": "ashlar-pass", "name": "Ottilie Brandt", "entity_type": "npc", "description": "Matron of the sanatorium.", "attributes": {"age": 52, "secrets": "She signs for two dead patients."}, "tags": ["sanatorium"]}`},
 			},
 		}, entityCreate),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "entity_update",
 			Title: "Change an entity",
 			Doc: "Change an entity's name, type, description, attributes, tags, sources or GM notes. For the GM. Attributes are merged; null removes one. " +
@@ -32,7 +32,7 @@ func entityWrites(d *deps) []*op.Operation {
 				{Title: "A new attribute", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001", "attributes": {"age": 53}}`},
 			},
 		}, entityUpdate),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "entity_delete",
 			Title: "Delete an entity",
 			Doc: "Put an entity in the trash, with its notes, secrets and everything below it; its relationships go out of sight with it. For the GM. " +
@@ -46,7 +46,7 @@ func entityWrites(d *deps) []*op.Operation {
 	}
 }
 
-// entityIn is what a caller gives of an entity beside name, type and description.
+// entityIn is the input for an entity apart from name, type and description.
 type entityIn struct {
 	Attributes        attributes `json:"attributes,omitzero" jsonschema:"Values by name. Those that the type keeps secret, by default secrets, are not shown to players."`
 	Aliases           *[]string  `json:"aliases,omitzero" maxitems:"50" minlen:"1" maxlen:"200" jsonschema:"Other names, by which it is found too."`
@@ -59,19 +59,19 @@ type entityIn struct {
 	DryRun            bool       `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
-func (in entityIn) draft() draftOf {
-	return draftOf{attributes: in.Attributes, aliases: in.Aliases, tags: in.Tags, source: in.SourceDocument, confidence: in.SourceConfidence,
+func (in entityIn) toDraft() entityDraft {
+	return entityDraft{attributes: in.Attributes, aliases: in.Aliases, tags: in.Tags, source: in.SourceDocument, confidence: in.SourceConfidence,
 		notes: notesEdit{text: in.GMNotes, session: in.DiscoveredSession}}
 }
 
-func (p *problems) name(field string, name *string) {
+func (p *problems) checkName(field string, name *string) {
 	if name != nil && strings.ContainsAny(strings.TrimSpace(*name)[:min(len(strings.TrimSpace(*name)), 1)], "~:") {
 		p.add(field, "cannot begin with ~ or :, which stand for ids and codenames")
 	}
 }
 
 type entityCreateIn struct {
-	within
+	inCampaign
 	Name        string `json:"name" minlen:"1" maxlen:"200" jsonschema:"Name of the new entity."`
 	EntityType  string `json:"entity_type" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"What it is."`
 	Description string `json:"description,omitzero" maxlen:"10000" jsonschema:"What may be known of it, in Markdown; [[Name]] links to another entity."`
@@ -79,7 +79,7 @@ type entityCreateIn struct {
 	entityIn
 }
 
-// writtenEntity is an entity as a write left it.
+// writtenEntity is an entity after a write.
 type writtenEntity struct {
 	entity
 	Conflicts []conflict `json:"conflicts,omitzero" jsonschema:"Changes that were not made, since the entity is authoritative and comes from another source; canon_resolve decides."`
@@ -88,25 +88,25 @@ type writtenEntity struct {
 
 func entityCreate(ctx context.Context, d *deps, c *op.Call, in entityCreateIn) (writtenEntity, error) {
 	var wrong problems
-	wrong.name("name", &in.Name)
-	wrong.attributes(in.Attributes)
-	if err := wrong.err(); err != nil {
+	wrong.checkName("name", &in.Name)
+	wrong.checkAttributes(in.Attributes)
+	if err := wrong.toError(); err != nil {
 		return writtenEntity{}, err
 	}
-	draft := in.draft()
+	draft := in.toDraft()
 	draft.name, draft.kind, draft.description = &in.Name, &in.EntityType, &in.Description
 	return commit(ctx, d, c, task[writtenEntity]{
 		plan: func(p *canon.Plan) error {
 			if !in.AllowSimilar {
-				list, err := similar(ctx, p.Snapshot, in.Name, canon.CardID{})
+				list, err := findSimilar(ctx, p.Snapshot, in.Name, canon.CardID{})
 				if err == nil {
-					err = resembles(list)
+					err = checkSimilar(list)
 				}
 				if err != nil {
 					return err
 				}
 			}
-			card, err := draft.create(ctx, p, in.Revealed)
+			card, err := draft.createEntity(ctx, p, in.Revealed)
 			p.Target(card.ID)
 			return err
 		},
@@ -116,19 +116,19 @@ func entityCreate(ctx context.Context, d *deps, c *op.Call, in entityCreateIn) (
 
 // replyEntity describes the entity that a call wrote.
 func replyEntity(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (writtenEntity, error) {
-	card, ok, err := target(ctx, l, r, 0)
+	card, ok, err := targetCard(ctx, l, r, 0)
 	if err == nil && !ok {
-		err = gone("the entity")
+		err = goneFault("the entity")
 	}
 	if err != nil {
 		return writtenEntity{}, err
 	}
-	e, err := describe(ctx, l, card)
+	e, err := describeEntity(ctx, l, card)
 	if err != nil {
 		return writtenEntity{}, err
 	}
 	if !r.DryRun {
-		if c.Reply.ETag, err = digest(e); err != nil {
+		if c.Reply.ETag, err = digestOf(e); err != nil {
 			return writtenEntity{}, err
 		}
 		c.Reply.Location = "/api/campaigns/" + l.World().Slug + "/entities/" + card.ID.String()
@@ -137,7 +137,7 @@ func replyEntity(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Rec
 }
 
 type entityUpdateIn struct {
-	within
+	inCampaign
 	EntityID    ref        `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
 	Name        *string    `json:"name,omitzero" minlen:"1" maxlen:"200" jsonschema:"New name."`
 	EntityType  *string    `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"New type."`
@@ -149,12 +149,12 @@ type entityUpdateIn struct {
 
 func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (writtenEntity, error) {
 	var wrong problems
-	wrong.name("name", in.Name)
-	wrong.attributes(in.Attributes)
-	if err := wrong.err(); err != nil {
+	wrong.checkName("name", in.Name)
+	wrong.checkAttributes(in.Attributes)
+	if err := wrong.toError(); err != nil {
 		return writtenEntity{}, err
 	}
-	draft := in.draft()
+	draft := in.toDraft()
 	draft.name, draft.kind, draft.description = in.Name, in.EntityType, in.Description
 	return commit(ctx, d, c, task[writtenEntity]{
 		plan: func(p *canon.Plan) error {
@@ -163,10 +163,10 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 				return err
 			}
 			p.Target(card.ID)
-			if err := in.fits(ctx, d, c, p, card); err != nil {
+			if err := in.checkUpdate(ctx, d, c, p, card); err != nil {
 				return err
 			}
-			_, err = draft.update(ctx, p, card)
+			_, err = draft.updateEntity(ctx, p, card)
 			return err
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenEntity, error) {
@@ -180,26 +180,26 @@ func entityUpdate(ctx context.Context, d *deps, c *op.Call, in entityUpdateIn) (
 	})
 }
 
-// fits refuses a change that is meant for another version, and a new name that others
-// resemble.
-func (in entityUpdateIn) fits(ctx context.Context, d *deps, c *op.Call, p *canon.Plan, card canon.Card) error {
-	if err := in.fresh(ctx, d, c, p.Snapshot, card); err != nil {
+// checkUpdate refuses a change that is meant for another version, and a new name that is similar to
+// other entities' names.
+func (in entityUpdateIn) checkUpdate(ctx context.Context, d *deps, c *op.Call, p *canon.Plan, card canon.Card) error {
+	if err := in.checkReadTag(ctx, d, c, p.Snapshot, card); err != nil {
 		return err
 	}
 	if in.Name == nil || in.AllowSimilar || strings.TrimSpace(*in.Name) == card.Name {
 		return nil
 	}
-	list, err := similar(ctx, p.Snapshot, *in.Name, card.ID)
+	list, err := findSimilar(ctx, p.Snapshot, *in.Name, card.ID)
 	if err != nil {
 		return err
 	}
-	return resembles(list)
+	return checkSimilar(list)
 }
 
-// fresh refuses a change that is meant for another version, and one that puts a part in
-// the place of the whole.
-func (in entityUpdateIn) fresh(ctx context.Context, d *deps, c *op.Call, l *canon.Snapshot, card canon.Card) error {
-	e, err := describe(ctx, l, card)
+// checkReadTag refuses a change that is meant for another version, and a change that would
+// overwrite text of which its author has read only a part.
+func (in entityUpdateIn) checkReadTag(ctx context.Context, d *deps, c *op.Call, l *canon.Snapshot, card canon.Card) error {
+	e, err := describeEntity(ctx, l, card)
 	if err != nil {
 		return err
 	}
@@ -207,8 +207,8 @@ func (in entityUpdateIn) fresh(ctx context.Context, d *deps, c *op.Call, l *cano
 	if tag == "" {
 		tag = op.VersionTag(in.IfVersion)
 	}
-	held := e.held(l)
-	if shown, err := digest(e); err == nil && string(tag) == shown { // as HTTP's entity tag
+	held := e.heldEntity(l)
+	if shown, err := digestOf(e); err == nil && string(tag) == shown { // in the form of the HTTP entity tag
 		tag = d.tags.Whole(held)
 	}
 	held.Length = 0
@@ -222,7 +222,7 @@ func (in entityUpdateIn) fresh(ctx context.Context, d *deps, c *op.Call, l *cano
 }
 
 type entityDeleteIn struct {
-	within
+	inCampaign
 	EntityID ref  `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
 	DryRun   bool `json:"dry_run,omitzero" jsonschema:"Only tell what would go."`
 }
@@ -243,17 +243,17 @@ func entityDelete(ctx context.Context, d *deps, c *op.Call, in entityDeleteIn) (
 			return p.Trash(card)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (entityDeleted, error) {
-			out := entityDeleted{deleted: deleted{in.EntityID.card().String(), !r.DryRun, r.DryRun}}
+			out := entityDeleted{deleted: deleted{in.EntityID.toCardID().String(), !r.DryRun, r.DryRun}}
 			if !r.DryRun {
 				return out, nil
 			}
-			return out, out.count(ctx, l, in.EntityID)
+			return out, out.countBelow(ctx, l, in.EntityID)
 		},
 	})
 }
 
-// count tells what would go with an entity.
-func (o *entityDeleted) count(ctx context.Context, l *canon.Snapshot, id ref) error {
+// countBelow counts the cards and relationships that deleting an entity would affect.
+func (o *entityDeleted) countBelow(ctx context.Context, l *canon.Snapshot, id ref) error {
 	card, err := entityOf(ctx, l, id)
 	if err != nil {
 		return err
@@ -267,5 +267,5 @@ func (o *entityDeleted) count(ctx context.Context, l *canon.Snapshot, id ref) er
 	return err
 }
 
-// maxDepth is how deep cards lie below one another at most.
+// maxDepth is the greatest possible depth of cards below one another.
 const maxDepth = 128

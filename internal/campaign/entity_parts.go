@@ -14,18 +14,18 @@ import (
 	"loregate/internal/markup"
 )
 
-// notesEdit is a change to what only the GM has of a card.
+// notesEdit is a change to the GM's part of a card.
 type notesEdit struct {
 	text    *string
-	session *int            // number of the session of discovery; negative removes
-	drafts  json.RawMessage // of a session: the fields of notes that were not published
+	session *int            // number of the session of discovery; negative removes it
+	drafts  json.RawMessage // for a session: the fields of its unpublished notes
 }
 
-func (n notesEdit) empty() bool { return n.text == nil && n.session == nil && n.drafts == nil }
+func (n notesEdit) isEmpty() bool { return n.text == nil && n.session == nil && n.drafts == nil }
 
-// writeNotes plans the GM's part of a card.
+// writeNotes plans a change to the GM's part of a card.
 func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) error {
-	if n.empty() {
+	if n.isEmpty() {
 		return nil
 	}
 	fields := n.drafts
@@ -40,7 +40,7 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 		}
 		fields = b
 	}
-	old, ok, err := notesIn(ctx, p, c)
+	old, ok, err := findNotes(ctx, p, c)
 	if err != nil {
 		return err
 	}
@@ -48,14 +48,14 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 		label := access.NewLabel(access.LevelGM)
 		made := canon.NewCard{Name: markup.Join(c.Name, partNotes), Type: typeNotes, Fields: fields, Label: &label, Parent: c.ID}
 		if n.text != nil {
-			made.Content = clean(*n.text)
+			made.Content = cleanText(*n.text)
 		}
 		_, err = p.Create(made)
 		return err
 	}
 	edit := canon.Edit{Fields: fields}
 	if n.text != nil {
-		text, err := stored(ctx, "gm_notes", old.Type, *n.text)
+		text, err := storedFromMarkdown(ctx, "gm_notes", old.Type, *n.text)
 		if err != nil {
 			return err
 		}
@@ -65,12 +65,12 @@ func writeNotes(ctx context.Context, p *canon.Plan, c canon.Card, n notesEdit) e
 	return err
 }
 
-// defaultSecrets are the attributes that players do not see where the type of card says
-// nothing else.
+// defaultSecrets are the attributes hidden from players unless the card of the entity type names
+// others.
 var defaultSecrets = []string{"secrets"}
 
-// secretFields are the names of an entity type's attributes that players do not see: those
-// in the field secret_fields of the card, of type Cardtype, that bears the type's name.
+// secretFields returns the names of an entity type's attributes that are hidden from players: those
+// in the field secret_fields of the card of type Cardtype that has the type's name.
 func secretFields(ctx context.Context, l *canon.Snapshot, kind string) ([]string, error) {
 	cards, err := l.Homonyms(ctx, markup.KeyOf(typesOf(kind)[0]))
 	if err != nil {
@@ -87,15 +87,15 @@ func secretFields(ctx context.Context, l *canon.Snapshot, kind string) ([]string
 	return defaultSecrets, nil
 }
 
-// split parts attributes into those of the entity's card and those to be kept from
-// players. What is secret already stays so.
-func (a attributes) split(secret []string, kept attributes) (open, hidden attributes) {
+// splitSecrets separates the attributes of the entity's card from those hidden from players. An
+// attribute that is secret already stays secret.
+func (a attributes) splitSecrets(secret []string, kept attributes) (open, hidden attributes) {
 	open, hidden = attributes{}, attributes{}
 	for k, v := range a {
 		if _, was := kept[k]; was || slices.Contains(secret, k) {
 			hidden[k] = v
 			if slices.Contains(secret, k) {
-				open[k] = null // it may have been written here before it was a secret
+				open[k] = null // it may have been written here before it became secret
 			}
 		} else {
 			open[k] = v
@@ -106,30 +106,30 @@ func (a attributes) split(secret []string, kept attributes) (open, hidden attrib
 
 var null = json.RawMessage("null")
 
-// checkAttributes says what attributes cannot be called.
-func (p *problems) attributes(a attributes) {
+// checkAttributes reports attribute names that are not allowed.
+func (p *problems) checkAttributes(a attributes) {
 	if len(a) > 200 {
 		p.add("attributes", "200 at most")
 	}
 	for _, k := range slices.Sorted(maps.Keys(a)) {
-		at := "attributes." + clip(clean(k), 60)
+		at := "attributes." + clipRunes(cleanText(k), 60)
 		switch {
 		case slices.Contains(reserved, k):
 			p.add(at, "is not an attribute; give it as a field of the entity, or choose another name")
-		case strings.TrimSpace(k) == "" || len(k) > 100 || clean(k) != k:
+		case strings.TrimSpace(k) == "" || len(k) > 100 || cleanText(k) != k:
 			p.add(at, "a name has 1 to 100 characters that can be seen")
 		}
 	}
 }
 
-func clip(s string, n int) string {
+func clipRunes(s string, n int) string {
 	r := []rune(s)
 	return string(r[:min(len(r), n)])
 }
 
-// writeSecrets plans secret attributes. New values go to a card that only the GM sees,
-// also those of a secret that players know: what is written is not known before it is
-// revealed. null removes a value wherever it stands.
+// writeSecrets plans a change of secret attributes. New values go to a card that only the GM sees,
+// even for a secret that players know: new text is unknown until it is revealed. null removes a
+// value from every card that has it.
 func writeSecrets(ctx context.Context, p *canon.Plan, c canon.Card, hidden attributes) error {
 	if len(hidden) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func writeSecrets(ctx context.Context, p *canon.Plan, c canon.Card, hidden attri
 		return err
 	}
 	for _, s := range cards {
-		if err := drop(p, s, hidden); err != nil {
+		if err := dropSecrets(p, s, hidden); err != nil {
 			return err
 		}
 	}
@@ -152,8 +152,8 @@ func writeSecrets(ctx context.Context, p *canon.Plan, c canon.Card, hidden attri
 	if err != nil {
 		return err
 	}
-	if n := len(cards); n > 0 && forGMAlone(cards[n-1].Own) {
-		newest, err := p.Card("~" + cards[n-1].ID.String()) // as drop left it
+	if n := len(cards); n > 0 && isGMOnly(cards[n-1].Own) {
+		newest, err := p.Card("~" + cards[n-1].ID.String()) // as dropSecrets left it
 		if err == nil {
 			_, err = p.Update(newest, canon.Edit{Fields: fields})
 		}
@@ -161,22 +161,22 @@ func writeSecrets(ctx context.Context, p *canon.Plan, c canon.Card, hidden attri
 	}
 	name := markup.Join(c.Name, partSecrets)
 	if len(cards) > 0 {
-		name += " " + figures6(c, p)
+		name += " " + secretSuffix(c, p)
 	}
 	label := access.NewLabel(access.LevelGM)
 	_, err = p.Create(canon.NewCard{Name: name, Type: typeData, Fields: fields, Label: &label, Parent: c.ID})
 	return err
 }
 
-// figures6 are six figures that tell a card of secrets from others, and nothing of how
-// many there are.
-func figures6(c canon.Card, p *canon.Plan) string {
+// secretSuffix returns six hexadecimal digits that distinguish a card of secrets from others
+// without revealing how many there are.
+func secretSuffix(c canon.Card, p *canon.Plan) string {
 	sum := sha256.Sum256([]byte(c.ID.String() + p.Clock().String()))
 	return hex.EncodeToString(sum[:3])
 }
 
-// drop removes from a card of secrets those that are taken away.
-func drop(p *canon.Plan, s canon.Card, hidden attributes) error {
+// dropSecrets removes from one card of secrets the attributes that are null in hidden.
+func dropSecrets(p *canon.Plan, s canon.Card, hidden attributes) error {
 	have, err := attributesOf(s.Fields)
 	if err != nil {
 		return err
@@ -198,16 +198,16 @@ func drop(p *canon.Plan, s canon.Card, hidden attributes) error {
 	return err
 }
 
-// writeTags plans an entity's tags, which are as open as the entity itself.
+// writeTags plans an entity's tags, which have the same readers as the entity itself.
 func writeTags(ctx context.Context, p *canon.Plan, c canon.Card, tags []string) error {
 	items := make([]string, 0, len(tags))
 	for _, t := range tags {
-		if t = strings.TrimSpace(clean(t)); t != "" && !slices.Contains(items, t) {
+		if t = strings.TrimSpace(cleanText(t)); t != "" && !slices.Contains(items, t) {
 			items = append(items, t)
 		}
 	}
 	content := markup.SetItems(items)
-	cards, err := below(ctx, p.Snapshot, c, partTags)
+	cards, err := partCards(ctx, p.Snapshot, c, partTags)
 	if err != nil {
 		return err
 	}

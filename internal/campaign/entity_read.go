@@ -17,7 +17,7 @@ import (
 
 func entityReads(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "entity_search",
 			Kept:  true,
 			Title: "Search entities",
@@ -29,7 +29,7 @@ func entityReads(d *deps) []*op.Operation {
 				{Title: "All clues about the line", Input: `{"campaign_id": "ashlar-pass", "entity_type": "clue", "tags": ["line"], "limit": 50}`},
 			},
 		}, entitySearch),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "entity_get",
 			Kept:  true,
 			Title: "Read an entity",
@@ -41,7 +41,7 @@ func entityReads(d *deps) []*op.Operation {
 				{Title: "Read one", Input: `{"campaign_id": "ashlar-pass", "entity_id": "01920000-0000-7000-8000-000000000001"}`},
 			},
 		}, d.entityGet),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "entity_compare",
 			Title: "Compare two entities",
 			Doc: "See two entities side by side, field by field, when they may be the same or are told apart badly. " +
@@ -56,7 +56,7 @@ func entityReads(d *deps) []*op.Operation {
 }
 
 type entitySearchIn struct {
-	within
+	inCampaign
 	Query      string   `json:"query,omitzero" maxlen:"500" jsonschema:"Words of the name, an alias, the description or the attributes."`
 	EntityType string   `json:"entity_type,omitzero" enum:"npc,location,item,faction,clue,creature,organization,event,document,other" jsonschema:"Only entities of this type."`
 	Tags       []string `json:"tags,omitzero" maxitems:"10" minlen:"1" maxlen:"255" jsonschema:"Only entities that bear all of these tags."`
@@ -70,40 +70,40 @@ type entitiesOut struct {
 
 // Cut shortens the list.
 func (o entitiesOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Entities, &o.paged, budget)
+	next, ok := shortenPage(&o.Entities, &o.paged, budget)
 	return o, next, ok
 }
 
 func entitySearch(ctx context.Context, l *canon.Snapshot, _ *op.Call, in entitySearchIn) (entitiesOut, error) {
-	found, pg, err := in.find(ctx, l)
+	found, pg, err := in.findEntities(ctx, l)
 	if err != nil {
 		return entitiesOut{}, err
 	}
 	out := entitiesOut{Entities: make([]summary, len(found.cards)), paged: pg}
 	for i, c := range found.cards {
-		if out.Entities[i], err = summarize(ctx, l, c); err != nil {
+		if out.Entities[i], err = summaryFromCard(ctx, l, c); err != nil {
 			return entitiesOut{}, err
 		}
 	}
 	return out, nil
 }
 
-// find answers a search. One tag narrows in the index; of several the rest is sieved from
-// what is in sight anyway.
-func (in entitySearchIn) find(ctx context.Context, l *canon.Snapshot) (finding, paged, error) {
+// findEntities runs a search. The index filters by the first tag; for further tags the results for
+// each tag, which are all visible to the caller, are intersected.
+func (in entitySearchIn) findEntities(ctx context.Context, l *canon.Snapshot) (finding, paged, error) {
 	f := canon.Filter{Types: typesOf(in.EntityType)}
 	if len(in.Tags) > 0 {
 		f.Tag = in.Tags[0]
 	}
 	q := strings.TrimSpace(in.Query)
 	if len(in.Tags) <= 1 {
-		found, err := seek(ctx, l, q, f, in.canon())
+		found, err := searchEntities(ctx, l, q, f, in.toCanonPage())
 		return found, pagedAt(in.page, found.total, len(found.cards)), err
 	}
 	var both finding
 	for i, tag := range in.Tags {
 		f.Tag = tag
-		found, err := seek(ctx, l, q, f, canon.Page{Limit: canon.CountCap})
+		found, err := searchEntities(ctx, l, q, f, canon.Page{Limit: canon.CountCap})
 		if err != nil {
 			return finding{}, paged{}, err
 		}
@@ -120,14 +120,15 @@ func (in entitySearchIn) find(ctx context.Context, l *canon.Snapshot) (finding, 
 	return finding{cards: rows}, pg, nil
 }
 
-// finding is a page of what was looked for.
+// finding is a page of search results.
 type finding struct {
 	cards []canon.Card
 	total canon.Total
 }
 
-// seek lists or searches. What matches no word is taken for a misspelling.
-func seek(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter, p canon.Page) (found finding, err error) {
+// searchEntities lists entities, or searches for words. A query without results is treated as a
+// misspelling.
+func searchEntities(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter, p canon.Page) (found finding, err error) {
 	if q == "" {
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
@@ -137,7 +138,7 @@ func seek(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter, p ca
 	if err != nil || result.Total.Count > 0 {
 		return finding{cardsOf(result.Hits), result.Total}, err
 	}
-	cards, err := misspelt(ctx, l, q, f)
+	cards, err := findMisspelt(ctx, l, q, f)
 	from := min(p.Offset, len(cards))
 	return finding{cards: cards[from:min(from+p.Limit, len(cards))], total: canon.Total{Count: len(cards)}}, err
 }
@@ -151,7 +152,7 @@ func cardsOf(hits []canon.Hit) []canon.Card {
 }
 
 type entityGetIn struct {
-	within
+	inCampaign
 	EntityID    ref `json:"entity_id" jsonschema:"Id of the entity; entity_search has it."`
 	NotesOffset int `json:"notes_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of gm_notes to skip."`
 }
@@ -161,11 +162,11 @@ func (d *deps) entityGet(ctx context.Context, l *canon.Snapshot, c *op.Call, in 
 	if err != nil {
 		return entity{}, err
 	}
-	e, err := describe(ctx, l, card)
+	e, err := describeEntity(ctx, l, card)
 	if err != nil {
 		return entity{}, err
 	}
-	if c.Reply.ETag, err = digest(e); err != nil {
+	if c.Reply.ETag, err = digestOf(e); err != nil {
 		return entity{}, err
 	}
 	if e.DescriptionCut && !c.OverMCP() {
@@ -173,9 +174,9 @@ func (d *deps) entityGet(ctx context.Context, l *canon.Snapshot, c *op.Call, in 
 		if err != nil {
 			return entity{}, err
 		}
-		e.Description, e.DescriptionCut = prose(ctx, card.Type, content), false
+		e.Description, e.DescriptionCut = toMarkdown(ctx, card.Type, content), false
 	}
-	held := e.held(l)
+	held := e.heldEntity(l)
 	e.part = d.tags.Part(held)
 	if e.ETag = d.tags.Whole(held); e.DescriptionCut || in.NotesOffset > 0 {
 		e.ETag = e.part
@@ -191,20 +192,20 @@ func (d *deps) entityGet(ctx context.Context, l *canon.Snapshot, c *op.Call, in 
 	return e, nil
 }
 
-// digest is the entity tag of an answer: of all that it shows and of nothing else.
-func digest(v any) (string, error) {
+// digestOf returns the entity tag of an answer: a digest of everything that it shows.
+func digestOf(v any) (string, error) {
 	b, err := json.Marshal(v)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16]), err
 }
 
 type compareIn struct {
-	within
+	inCampaign
 	EntityID ref `json:"entity_id" jsonschema:"Id of one entity."`
 	OtherID  ref `json:"other_id" jsonschema:"Id of the other."`
 }
 
-// difference is one field in which two entities are not alike; null where one has none.
+// difference is one field in which two entities differ; null if one of them lacks it.
 type difference struct {
 	Field string          `json:"field"`
 	A     json.RawMessage `json:"a"`
@@ -227,13 +228,13 @@ func entityCompare(ctx context.Context, l *canon.Snapshot, _ *op.Call, in compar
 		if err != nil {
 			return compareOut{}, err
 		}
-		if sides[i], err = describe(ctx, l, c); err != nil {
+		if sides[i], err = describeEntity(ctx, l, c); err != nil {
 			return compareOut{}, err
 		}
 	}
 	a, b := sides[0], sides[1]
 	out := compareOut{A: mention{a.ID, a.Name, a.Type}, B: mention{b.ID, b.Name, b.Type}, Differences: []difference{}, Same: []string{}, Related: []string{}}
-	left, right := a.comparable(), b.comparable()
+	left, right := a.comparableFields(), b.comparableFields()
 	names := slices.Collect(maps.Keys(left))
 	for k := range right {
 		if left[k] == nil {
@@ -248,7 +249,7 @@ func entityCompare(ctx context.Context, l *canon.Snapshot, _ *op.Call, in compar
 		}
 		out.Differences = append(out.Differences, difference{k, orNull(left[k]), orNull(right[k])})
 	}
-	out.Shared, out.Related = common(a, b)
+	out.Shared, out.Related = commonRelations(a, b)
 	return out, nil
 }
 
@@ -259,8 +260,8 @@ func orNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// comparable are an entity's own fields by name.
-func (e entity) comparable() map[string]json.RawMessage {
+// comparableFields returns an entity's own fields by name.
+func (e entity) comparableFields() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	put := func(name string, v any) {
 		if b, err := json.Marshal(v); err == nil {
@@ -285,8 +286,9 @@ func (e entity) comparable() map[string]json.RawMessage {
 	return out
 }
 
-// common are whom both are related to, and how one is related to the other.
-func common(a, b entity) (shared []mention, related []string) {
+// commonRelations returns the entities to which both are related, and the types by which a is
+// related to b.
+func commonRelations(a, b entity) (shared []mention, related []string) {
 	shared, related = []mention{}, []string{}
 	with := map[canon.CardID]bool{}
 	for _, r := range b.Relationships {

@@ -27,7 +27,7 @@ func TestAnEntityIsHiddenUntilRevealed(t *testing.T) {
 			WantNo("attributes.secrets", "gm_notes", "discovered_session", "known_to", "secret_attributes", "secrets_known_to")
 		ada.Call("entity_search", `{"query": "matron"}`).WantEach("entities", "name", "Ottilie Brandt").Want("next_offset", nil)
 		ada.Call("entity_search", `{"query": "kelp"}`).WantEach("entities", "name", "Ottilie Brandt")
-		ada.Call("entity_search", `{"query": "signs"}`).Want("total", 0) // a secret attribute is no part of the entity
+		ada.Call("entity_search", `{"query": "signs"}`).Want("total", 0) // a secret attribute is not part of the entity's card
 		ada.Call("campaign_get", `{}`).Want("stats.entities", 1)
 
 		gm.Call("reveal", `{"items": [{"secret_of": "`+id+`"}], "to": ["ada"]}`).Want("items.0.known_to.0", "ada")
@@ -42,7 +42,7 @@ func TestAnEntityIsHiddenUntilRevealed(t *testing.T) {
 	})
 }
 
-func TestATouchOfSecretsChangesNothingForPlayers(t *testing.T) {
+func TestChangingSecretsChangesNothingForPlayers(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		id := gm.Make("npc", "Ottilie Brandt", `"revealed": true, "attributes": {"age": 52}`)
@@ -69,7 +69,7 @@ func TestATouchOfSecretsChangesNothingForPlayers(t *testing.T) {
 	})
 }
 
-func TestATypeNamesItsSecretFields(t *testing.T) {
+func TestATypeCardNamesSecretFields(t *testing.T) {
 	s := newScene(t)
 	gm, ada := s.As("gm"), s.As("ada")
 	s.keep(`Character`, "Cardtype", `{"secret_fields": ["true_name", "allegiance"]}`)
@@ -97,7 +97,7 @@ func TestSimilarEntitiesMustBeAcknowledged(t *testing.T) {
 	})
 }
 
-func TestSearchRanksNarrowsAndForgivesSlips(t *testing.T) {
+func TestSearchRanksFiltersAndToleratesMisspellings(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		gm.Make("npc", "Ottilie Brandt", `"revealed": true, "tags": ["ward", "night"], "description": "Matron."`)
@@ -115,7 +115,7 @@ func TestSearchRanksNarrowsAndForgivesSlips(t *testing.T) {
 			}
 		}
 		ada.Call("entity_search", `{"query": "signalman"}`).WantEach("entities", "name", "Konrad Vogt")
-		ada.Call("entity_search", `{"query": "gallary"}`).WantEach("entities", "name", "Konrad Vogt") // of a long alias
+		ada.Call("entity_search", `{"query": "gallary"}`).WantEach("entities", "name", "Konrad Vogt") // a misspelt long alias
 		ada.Call("entity_search", `{"query": "Brandt Tovver"}`).Lacks("Tower")
 	})
 }
@@ -190,8 +190,8 @@ func TestLongNotesComeInParts(t *testing.T) {
 	}
 }
 
-// TestASearchByTypeFollowsTheType changes what an entity is: each search by words and type
-// goes by what it is now, and counts it once.
+// TestASearchByTypeFollowsTheType changes an entity's type. Each search by words and type must use
+// the present type and count the entity once.
 func TestASearchByTypeFollowsTheType(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")

@@ -10,8 +10,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// draftOf is an entity as a caller wants it; nil leaves a part as it is.
-type draftOf struct {
+// entityDraft is the requested state of an entity; nil keeps the present value of a part.
+type entityDraft struct {
 	name, kind, description *string
 	attributes              attributes // merged; null removes
 	aliases, tags           *[]string
@@ -19,17 +19,17 @@ type draftOf struct {
 	notes                   notesEdit
 }
 
-// fieldsOf are the public fields of a draft, to be merged.
-func (d draftOf) fieldsOf(open attributes) (json.RawMessage, error) {
+// publicFields returns the public fields of a draft, to be merged into the card's fields.
+func (d entityDraft) publicFields(open attributes) (json.RawMessage, error) {
 	all := map[string]any{}
 	for k, v := range open {
 		all[k] = v
 	}
 	if d.aliases != nil {
-		all[fieldAliases] = orNil(cleaned(*d.aliases))
+		all[fieldAliases] = nilIfNone(cleanAll(*d.aliases))
 	}
 	if d.source != nil {
-		all[fieldSource] = orEmpty(clean(*d.source))
+		all[fieldSource] = nilIfEmpty(cleanText(*d.source))
 	}
 	if d.confidence != nil {
 		all[fieldConfidence] = *d.confidence
@@ -40,29 +40,29 @@ func (d draftOf) fieldsOf(open attributes) (json.RawMessage, error) {
 	return json.Marshal(all)
 }
 
-func orNil(list []string) any {
+func nilIfNone(list []string) any {
 	if len(list) == 0 {
 		return nil
 	}
 	return list
 }
 
-func orEmpty(s string) any {
+func nilIfEmpty(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-// create plans a new entity, which the players see where open is set.
-func (d draftOf) create(ctx context.Context, p *canon.Plan, open bool) (canon.Card, error) {
+// createEntity plans a new entity. If open is set, the players see it.
+func (d entityDraft) createEntity(ctx context.Context, p *canon.Plan, open bool) (canon.Card, error) {
 	names, err := secretFields(ctx, p.Snapshot, *d.kind)
 	if err != nil {
 		return canon.Card{}, err
 	}
-	public, hidden := d.attributes.split(names, nil)
+	public, hidden := d.attributes.splitSecrets(names, nil)
 	maps.DeleteFunc(public, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
-	fields, err := d.fieldsOf(public)
+	fields, err := d.publicFields(public)
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -72,7 +72,7 @@ func (d draftOf) create(ctx context.Context, p *canon.Plan, open bool) (canon.Ca
 	}
 	n := canon.NewCard{Name: strings.TrimSpace(*d.name), Type: typesOf(*d.kind)[0], Fields: fields, Label: &label}
 	if d.description != nil {
-		if n.Content, err = stored(ctx, "description", n.Type, *d.description); err != nil {
+		if n.Content, err = storedFromMarkdown(ctx, "description", n.Type, *d.description); err != nil {
 			return canon.Card{}, err
 		}
 	}
@@ -83,8 +83,8 @@ func (d draftOf) create(ctx context.Context, p *canon.Plan, open bool) (canon.Ca
 	return c, d.writeParts(ctx, p, c, hidden)
 }
 
-// writeParts plans what lies below an entity.
-func (d draftOf) writeParts(ctx context.Context, p *canon.Plan, c canon.Card, hidden attributes) error {
+// writeParts plans the cards below an entity.
+func (d entityDraft) writeParts(ctx context.Context, p *canon.Plan, c canon.Card, hidden attributes) error {
 	if err := writeSecrets(ctx, p, c, hidden); err != nil {
 		return err
 	}
@@ -96,18 +96,18 @@ func (d draftOf) writeParts(ctx context.Context, p *canon.Plan, c canon.Card, hi
 	return writeNotes(ctx, p, c, d.notes)
 }
 
-// update plans a change of an entity. Where a source says something else than an
-// authoritative entity does, a conflict is noted instead of each such change.
-func (d draftOf) update(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
-	d, err := d.contest(ctx, p, c)
+// updateEntity plans a change of an entity. If its source contradicts an authoritative entity, it
+// records conflicts instead of the changes.
+func (d entityDraft) updateEntity(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
+	d, err := d.raiseConflicts(ctx, p, c)
 	if err != nil {
 		return canon.Card{}, err
 	}
-	return d.overwrite(ctx, p, c)
+	return d.overwriteEntity(ctx, p, c)
 }
 
-// overwrite plans a change of an entity whatever its sources say.
-func (d draftOf) overwrite(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
+// overwriteEntity plans a change of an entity without regard to sources.
+func (d entityDraft) overwriteEntity(ctx context.Context, p *canon.Plan, c canon.Card) (canon.Card, error) {
 	kept, err := secretsOf(ctx, p.Snapshot, c)
 	if err != nil {
 		return canon.Card{}, err
@@ -116,8 +116,8 @@ func (d draftOf) overwrite(ctx context.Context, p *canon.Plan, c canon.Card) (ca
 	if err != nil {
 		return canon.Card{}, err
 	}
-	public, hidden := d.attributes.split(names, kept)
-	edit, err := d.edit(ctx, p, c, public)
+	public, hidden := d.attributes.splitSecrets(names, kept)
+	edit, err := d.toEdit(ctx, p, c, public)
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -133,13 +133,13 @@ func (d draftOf) overwrite(ctx context.Context, p *canon.Plan, c canon.Card) (ca
 	return p.Rename(c, strings.TrimSpace(*d.name))
 }
 
-// edit is the change of the entity's own card.
-func (d draftOf) edit(ctx context.Context, p *canon.Plan, c canon.Card, public attributes) (e canon.Edit, err error) {
-	if e.Fields, err = d.fieldsOf(public); err != nil {
+// toEdit returns the change of the entity's own card.
+func (d entityDraft) toEdit(ctx context.Context, p *canon.Plan, c canon.Card, public attributes) (e canon.Edit, err error) {
+	if e.Fields, err = d.publicFields(public); err != nil {
 		return e, err
 	}
 	typ := c.Type
-	if d.kind != nil && !keepsType(c, *d.kind) {
+	if d.kind != nil && !hasKind(c, *d.kind) {
 		typ = typesOf(*d.kind)[0]
 		e.Type = &typ
 	}
@@ -147,14 +147,14 @@ func (d draftOf) edit(ctx context.Context, p *canon.Plan, c canon.Card, public a
 	if err != nil {
 		return e, err
 	}
-	now := prose(ctx, c.Type, content)
+	now := toMarkdown(ctx, c.Type, content)
 	switch {
 	case d.description != nil && *d.description != now:
-		text, err := stored(ctx, "description", typ, *d.description)
+		text, err := storedFromMarkdown(ctx, "description", typ, *d.description)
 		e.Content = &text
 		return e, err
 	case canon.TextOf(typ) != canon.TextOf(c.Type):
-		text, err := stored(ctx, "description", typ, now)
+		text, err := storedFromMarkdown(ctx, "description", typ, now)
 		e.Content = &text
 		return e, err
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 func mapOps(d *deps) []*op.Operation {
-	return []*op.Operation{read(d, op.Spec{
+	return []*op.Operation{defineRead(d, op.Spec{
 		Name:  "relationship_map",
 		Title: "Map relationships",
 		Doc: "See who and what is connected to an entity, directly and by others, up to four steps away: the entities nearest first, and all relationships among them. " +
@@ -21,11 +21,11 @@ func mapOps(d *deps) []*op.Operation {
 	}, relationshipMap)}
 }
 
-// maxNodes is where a map is cut.
+// maxNodes is the highest number of nodes in a map.
 const maxNodes = 200
 
 type mapIn struct {
-	mayName
+	maybeCampaign
 	EntityID ref `json:"entity_id" jsonschema:"Id of the entity in the middle."`
 	Depth    int `json:"depth,omitzero" default:"1" min:"1" max:"4" jsonschema:"Steps to go."`
 	Offset   int `json:"offset,omitzero" default:"0" min:"0" max:"200" jsonschema:"Nodes to skip, with the relationships among them: of the next call that a long answer gives."`
@@ -48,35 +48,35 @@ type edge struct {
 	Strength int          `json:"strength"`
 	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the relationship."`
 
-	late int // place of the later of its ends among all nodes
+	late int // index of the later of its two ends among all nodes
 }
 
 type mapOut struct {
-	Center        mention `json:"center"`
-	Nodes         []node  `json:"nodes" jsonschema:"The center first, then by distance and name."`
-	Relationships []edge  `json:"relationships"`
-	Reached       int     `json:"reached" jsonschema:"Entities reached in all, the center with them."`
-	Truncated     bool    `json:"truncated" jsonschema:"There are more: entities beyond the 200 nearest, or what next asks for."`
-	Next          *goOn   `json:"next,omitzero" jsonschema:"The exact call that gives the rest."`
+	Center        mention   `json:"center"`
+	Nodes         []node    `json:"nodes" jsonschema:"The center first, then by distance and name."`
+	Relationships []edge    `json:"relationships"`
+	Reached       int       `json:"reached" jsonschema:"Entities reached in all, the center with them."`
+	Truncated     bool      `json:"truncated" jsonschema:"There are more: entities beyond the 200 nearest, or what next asks for."`
+	Next          *nextCall `json:"next,omitzero" jsonschema:"The exact call that gives the rest."`
 
 	offset int
-	again  func(offset int) *goOn
+	again  func(offset int) *nextCall
 }
 
-// goOn is the exact call that goes on where an answer stops.
-type goOn struct {
+// nextCall is the exact call that continues a truncated answer.
+type nextCall struct {
 	Tool      string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 }
 
-// Cut gives fewer nodes, and only the relationships among these and those before.
+// Cut drops nodes from the end, and the relationships that have one of them as an end.
 func (o mapOut) Cut(budget int) (any, map[string]any, bool) {
 	keep := len(o.Nodes)
 	for keep > 1 {
 		size := overhead
 		for _, e := range o.Relationships {
 			if e.late < o.offset+keep {
-				size += 330 + len(e.Type) + len(e.Inverse) // about what an edge takes as JSON
+				size += 330 + len(e.Type) + len(e.Inverse) // about the size of an edge as JSON
 			}
 		}
 		for _, n := range o.Nodes[:keep] {
@@ -112,7 +112,7 @@ func relationshipMap(ctx context.Context, l *canon.Snapshot, _ *op.Call, in mapI
 		return mapOut{}, err
 	}
 	out := mapOut{Center: mentionOf(center), Nodes: []node{}, Relationships: []edge{}, Reached: len(r.Cards), Truncated: r.Cut,
-		offset: in.Offset, again: in.again(l)}
+		offset: in.Offset, again: in.nextCallFrom(l)}
 	place := make(map[canon.CardID]int, len(r.Cards))
 	for i, c := range r.Cards {
 		place[c.ID] = i
@@ -122,16 +122,16 @@ func relationshipMap(ctx context.Context, l *canon.Snapshot, _ *op.Call, in mapI
 	}
 	for _, k := range r.Links {
 		if late := max(place[k.From], place[k.To]); late >= in.Offset {
-			b := bondOf(k)
-			out.Relationships = append(out.Relationships, edge{k.ID, k.From, k.To, b.Type, b.Inverse, b.Tone, b.Strength, openTo(l, k.Label), late})
+			b := attrsOf(k)
+			out.Relationships = append(out.Relationships, edge{k.ID, k.From, k.To, b.Type, b.Inverse, b.Tone, b.Strength, shownTo(l, k.Label), late})
 		}
 	}
 	return out, nil
 }
 
-// again makes the call for the nodes from an offset on.
-func (in mapIn) again(l *canon.Snapshot) func(offset int) *goOn {
-	return func(offset int) *goOn {
-		return &goOn{"relationship_map", map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID, "depth": in.Depth, "offset": offset}}
+// nextCallFrom returns a function that makes the call for the nodes from an offset on.
+func (in mapIn) nextCallFrom(l *canon.Snapshot) func(offset int) *nextCall {
+	return func(offset int) *nextCall {
+		return &nextCall{"relationship_map", map[string]any{"campaign_id": l.World().Slug, "entity_id": in.EntityID, "depth": in.Depth, "offset": offset}}
 	}
 }

@@ -13,19 +13,19 @@ import (
 	"loregate/internal/markup"
 )
 
-// happening is a timeline event to be written.
-type happening struct {
-	dated
+// eventDraft is a timeline event to write.
+type eventDraft struct {
+	eventFields
 	description string
 	entities    []ref
 	known       bool
 }
 
-// at reads the date of a happening. Only with precision unknown, or with a sort value of
-// the caller's own, may the date be any text.
-func (h *happening) at(cal calendar, sort *int64) error {
-	h.Date = strings.TrimSpace(clean(h.Date))
-	switch s, err := cal.read(h.Date); {
+// setDate parses the date and sets the sort value. The date may be any text only if the precision
+// is unknown or the caller gives a sort value.
+func (h *eventDraft) setDate(cal calendar, sort *int64) error {
+	h.Date = strings.TrimSpace(cleanText(h.Date))
+	switch s, err := cal.parseDate(h.Date); {
 	case sort != nil:
 		h.Sort = moment(*sort)
 	case h.Precision == unknown:
@@ -44,8 +44,8 @@ func (h *happening) at(cal calendar, sort *int64) error {
 	return nil
 }
 
-// title is the name of a happening's card.
-func (h happening) title() string {
+// cardTitle returns the name of the event's card.
+func (h eventDraft) cardTitle() string {
 	text, _ := markup.Truncate(markup.Text(h.description), 80)
 	name := strings.Map(func(r rune) rune {
 		switch r {
@@ -53,43 +53,43 @@ func (h happening) title() string {
 			return ' '
 		}
 		return r
-	}, clean(h.Date+" "+text))
-	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), "~:* ") // signs that mean something before a name
+	}, cleanText(h.Date+" "+text))
+	name = strings.TrimLeft(strings.Join(strings.Fields(name), " "), "~:* ") // signs with a meaning at the beginning of a name
 	if markup.CheckName(name) != nil {
 		return "Timeline event"
 	}
 	return name
 }
 
-func (h happening) fields() (json.RawMessage, error) { return json.Marshal(h.dated) }
+func (h eventDraft) fieldsJSON() (json.RawMessage, error) { return json.Marshal(h.eventFields) }
 
-func (h happening) label() access.Label {
+func (h eventDraft) eventLabel() access.Label {
 	if h.known {
 		return access.NewLabel(access.LevelUser)
 	}
 	return access.NewLabel(access.LevelGM)
 }
 
-// add plans the event with its links.
-func (h happening) add(ctx context.Context, p *canon.Plan) (canon.Card, error) {
-	fields, err := h.fields()
+// createEvent plans the event's card and its links.
+func (h eventDraft) createEvent(ctx context.Context, p *canon.Plan) (canon.Card, error) {
+	fields, err := h.fieldsJSON()
 	if err != nil {
 		return canon.Card{}, err
 	}
-	label := h.label()
-	name, err := freeName(ctx, p, h.title(), label, canon.CardID{})
+	label := h.eventLabel()
+	name, err := freeName(ctx, p, h.cardTitle(), label, canon.CardID{})
 	if err != nil {
 		return canon.Card{}, err
 	}
-	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: clean(h.description), Fields: fields, Label: &label, Root: true})
+	c, err := p.Create(canon.NewCard{Name: name, Type: typeTimeline, Content: cleanText(h.description), Fields: fields, Label: &label, Root: true})
 	if err != nil {
 		return canon.Card{}, err
 	}
-	return c, involve(ctx, p, c, h.entities)
+	return c, setInvolved(ctx, p, c, h.entities)
 }
 
-// involve plans the links of an event to entities, and ends those to others.
-func involve(ctx context.Context, p *canon.Plan, c canon.Card, entities []ref) error {
+// setInvolved plans links from an event to the given entities, and removes its links to others.
+func setInvolved(ctx context.Context, p *canon.Plan, c canon.Card, entities []ref) error {
 	want := map[canon.CardID]bool{}
 	for _, id := range entities {
 		e, err := entityOf(ctx, p.Snapshot, id)
@@ -109,11 +109,11 @@ func involve(ctx context.Context, p *canon.Plan, c canon.Card, entities []ref) e
 		delete(want, k.To)
 	}
 	for _, id := range entities {
-		if !want[id.card()] {
+		if !want[id.toCardID()] {
 			continue
 		}
-		delete(want, id.card())
-		k := canon.Link{ID: canon.LinkIDOf(kindInvolves, c.ID.String(), id.card().String()), Kind: kindInvolves, From: c.ID, To: id.card()}
+		delete(want, id.toCardID())
+		k := canon.Link{ID: canon.LinkIDOf(kindInvolves, c.ID.String(), id.toCardID().String()), Kind: kindInvolves, From: c.ID, To: id.toCardID()}
 		if _, err := p.Link(k); err != nil {
 			return err
 		}
@@ -121,9 +121,9 @@ func involve(ctx context.Context, p *canon.Plan, c canon.Card, entities []ref) e
 	return nil
 }
 
-// freeName is a name that no card in sight bears under a label, but the one named: the
-// wanted one, or that with a number. Cards under other labels do not count, lest the
-// number tell of them.
+// freeName returns a name that no visible card with the given label has, except the card own: want
+// itself, or want with a number. Cards with other labels do not count, because the number would
+// reveal them.
 func freeName(ctx context.Context, p *canon.Plan, want string, label access.Label, own canon.CardID) (string, error) {
 	for n := 1; n < 1000; n++ {
 		name := want

@@ -17,48 +17,49 @@ import (
 // campaignRef names a campaign: the UUID or the slug of its world.
 type campaignRef string
 
-// Schema holds a campaignRef to its two forms.
+// Schema restricts a campaignRef to its two forms.
 func (campaignRef) Schema(s *jsonschema.Schema) {
 	s.Pattern = `^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$`
 }
 
-// ref is the id of something in a campaign. Only ids are taken, so that what is recorded
-// of a call as its target is never a name.
+// ref is the id of a card or link in a campaign. Only ids are accepted, so the target in a call's
+// record is never a name.
 type ref string
 
-// Schema holds a ref to the form of a UUID.
+// Schema restricts a ref to the form of a UUID.
 func (ref) Schema(s *jsonschema.Schema) {
 	s.Format = "uuid"
 }
 
-// card is the ref as the id of a card; its form was checked with the input.
-func (r ref) card() canon.CardID {
+// toCardID returns the ref as a card id; the schema has checked its form.
+func (r ref) toCardID() canon.CardID {
 	id, _ := uuid.Parse(string(r))
 	return canon.CardID(id)
 }
 
-func (r ref) link() canon.LinkID {
+func (r ref) toLinkID() canon.LinkID {
 	id, _ := uuid.Parse(string(r))
 	return canon.LinkID(id)
 }
 
-// within is the campaign of a call.
-type within struct {
+// inCampaign is the campaign argument of a call.
+type inCampaign struct {
 	CampaignID campaignRef `json:"campaign_id" jsonschema:"Id or slug of the campaign; campaign_list has them."`
 }
 
-// mayName is the campaign of a call that can do without: where the key opens only one.
-type mayName struct {
+// maybeCampaign is the campaign argument of a call that may omit it if the key opens only one
+// campaign.
+type maybeCampaign struct {
 	CampaignID campaignRef `json:"campaign_id,omitzero" jsonschema:"Id or slug of the campaign; needed where the key opens several."`
 }
 
-// audience is who something is revealed to: all players, or those named.
+// audience is the set of players to which something is revealed: all players, or the named ones.
 type audience struct {
 	all   bool
 	names []access.Subject
 }
 
-// Schema says the two forms of an audience.
+// Schema sets the two forms of an audience.
 func (audience) Schema(s *jsonschema.Schema) {
 	s.AnyOf = []*jsonschema.Schema{
 		{Type: "string", Enum: []any{"all"}},
@@ -67,7 +68,7 @@ func (audience) Schema(s *jsonschema.Schema) {
 	}
 }
 
-// UnmarshalJSON reads "all" or a list of subjects; the schema lets nothing else by.
+// UnmarshalJSON parses "all" or a list of subjects; the schema excludes everything else.
 func (a *audience) UnmarshalJSON(b []byte) error {
 	if strings.HasPrefix(string(b), `"`) {
 		*a = audience{all: true}
@@ -76,19 +77,19 @@ func (a *audience) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &a.names)
 }
 
-// MarshalJSON gives an audience as it is written.
+// MarshalJSON returns "all" or the list of subjects.
 func (a audience) MarshalJSON() ([]byte, error) {
-	if a.everybody() {
+	if a.isEverybody() {
 		return []byte(`"all"`), nil
 	}
 	return json.Marshal(a.names)
 }
 
-// everybody reports whether all players are meant, as they are where nobody is named.
-func (a audience) everybody() bool { return a.all || len(a.names) == 0 }
+// isEverybody reports whether the audience is all players. That is also so if nobody is named.
+func (a audience) isEverybody() bool { return a.all || len(a.names) == 0 }
 
-// check refuses names that cannot be subjects.
-func (a audience) check(p *problems) {
+// checkSubjects reports names that are not valid subjects.
+func (a audience) checkSubjects(p *problems) {
 	for i, s := range a.names {
 		if err := access.CheckSubject(s); err != nil {
 			p.add(fmt.Sprintf("to[%d]", i), "%v", err)
@@ -96,15 +97,15 @@ func (a audience) check(p *problems) {
 	}
 }
 
-// problems collects what is wrong with an input, by field.
+// problems collects the faults of an input by field.
 type problems struct{ list []fault.Field }
 
 func (p *problems) add(field, format string, args ...any) {
 	p.list = append(p.list, fault.Field{Field: field, Error: fmt.Sprintf(format, args...)})
 }
 
-// err is everything that is wrong as one fault; nil where nothing is.
-func (p *problems) err() error {
+// toError returns all problems as one fault, or nil if there are none.
+func (p *problems) toError() error {
 	if len(p.list) == 0 {
 		return nil
 	}
@@ -115,20 +116,20 @@ func (p *problems) err() error {
 	return &fault.Error{Kind: fault.Invalid, Message: strings.Join(said, "; "), Fields: p.list}
 }
 
-// rule is a fault of well-formed input that the campaign does not allow.
-func rule(field, format string, args ...any) *fault.Error {
+// ruleFault is the fault for well-formed input that the campaign does not allow.
+func ruleFault(field, format string, args ...any) *fault.Error {
 	e := fault.BadField(field, format, args...)
 	e.Kind = fault.Rule
 	return e
 }
 
-// absent is the one answer for what is not there and for what is hidden.
-func absent(what string, id ref, look string) error {
+// absentFault is the fault for missing and for hidden objects alike.
+func absentFault(what string, id ref, look string) error {
 	return fault.New(fault.NotFound, "there is no %s %s in this campaign; find it with %s", what, strings.ToLower(string(id)), look)
 }
 
-// atField says at which field of the input an error lies, where it says nothing finer.
-func atField(err error, field string) error {
+// faultAtField sets the field of the input that caused a fault.
+func faultAtField(err error, field string) error {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Kind == fault.Internal {
 		return err

@@ -9,10 +9,10 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// TestWhatIsHiddenChangesNoAnswer plays two campaigns that are the same to one player: one
-// is all there is, the other has secrets between. Everything that the player can ask, of
-// tools, resources, prompts and completions, is answered with the same bytes.
-func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
+// TestHiddenCardsChangeNoAnswer compares two campaigns that look the same to one player, one of
+// which has secrets as well. All tools, resources, prompts and completions that the player can use
+// must return the same bytes in both.
+func TestHiddenCardsChangeNoAnswer(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { tellApart(t, newScene(t), newScene(t)) })
 	t.Run("sqlite", func(t *testing.T) { tellApart(t, newSceneOn(t, sqlitetest.Open(t)), newSceneOn(t, sqlitetest.Open(t))) })
 }
@@ -69,7 +69,7 @@ func tellApart(t *testing.T, bare, full *scene) {
 	}
 }
 
-// answered is all that the player hears of one call.
+// answered returns everything that the player receives from one call.
 func answered(s *scene, name, input string) string {
 	got, err := s.As("ada").invoke(name, input, func(r *op.Request) { r.Transport = "rest"; r.MaxText = 2500 })
 	if err != nil {
@@ -78,8 +78,8 @@ func answered(s *scene, name, input string) string {
 	return fmt.Sprint(got.Reply.Status, got.Reply.ETag, got.Reply.Location, string(got.Output))
 }
 
-// played plays a campaign and gives the ids of what is public. Each public step has its
-// own time and ids, whatever was done in secret before it.
+// played plays a campaign and returns the ids of its public objects. Each public step has its own
+// time and ids, so secret steps before it do not change them.
 func played(s *scene, secrets bool) map[string]string {
 	gm, id := s.As("gm"), map[string]string{}
 	step := 0

@@ -7,8 +7,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// kind is an entity type with the types of card that are read as one; the first is the one
-// written.
+// kind is an entity type with the card types that count as it. New entities get the first card
+// type.
 type kind struct {
 	name  string
 	types []string
@@ -27,7 +27,7 @@ var kinds = []kind{
 	{"other", []string{"Entity"}},
 }
 
-// The types of the other cards of a campaign.
+// The types of a campaign's other cards.
 const (
 	typeTimeline = "Timeline Event"
 	typeSession  = "Session"
@@ -37,7 +37,8 @@ const (
 	typeNotes    = "Markdown"
 )
 
-// kindByType and every are kinds by the key of a card's type, and all their types.
+// kindByType maps the key of a card type to its entity type, and entityTypes are all card types of
+// entities.
 var (
 	kindByType = func() map[markup.Key]string {
 		m := map[markup.Key]string{}
@@ -48,7 +49,7 @@ var (
 		}
 		return m
 	}()
-	every = func() (all []string) {
+	entityTypes = func() (all []string) {
 		for _, k := range kinds {
 			all = append(all, k.types...)
 		}
@@ -56,23 +57,23 @@ var (
 	}()
 )
 
-// kindOf is the entity type of a card; "" for what is no entity.
+// kindOf returns the entity type of a card, or "" if the card is not an entity.
 func kindOf(c canon.Card) string { return kindByType[markup.KeyOf(c.Type)] }
 
-// typesOf are the types of card of an entity type; of all for "".
+// typesOf returns the card types of an entity type, or all of them if there is no such entity type.
 func typesOf(kind string) []string {
 	for _, k := range kinds {
 		if k.name == kind {
 			return k.types
 		}
 	}
-	return every
+	return entityTypes
 }
 
 // isType reports whether a card is of a type.
 func isType(c canon.Card, name string) bool { return markup.KeyOf(c.Type) == markup.KeyOf(name) }
 
-// keepsType reports whether a card's type already says an entity type.
-func keepsType(c canon.Card, kind string) bool {
+// hasKind reports whether a card's type belongs to an entity type.
+func hasKind(c canon.Card, kind string) bool {
 	return slices.ContainsFunc(typesOf(kind), func(t string) bool { return isType(c, t) })
 }

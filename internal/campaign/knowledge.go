@@ -10,58 +10,58 @@ import (
 	"loregate/internal/markup"
 )
 
-// history is when the players learnt things: which commits ended a session, and which
-// revealed something in the name of one.
+// history records when the players learnt something: the commits that completed sessions, and the
+// reveal events, some of which belong to a session.
 type history struct {
 	now   canon.Seq
-	ends  []ending
-	calls []calling
+	ends  []sessionEnd
+	calls []revealEvent
 }
 
-// ending is the commit in which a session was completed first.
-type ending struct {
+// sessionEnd is the commit in which a session was first completed.
+type sessionEnd struct {
 	number int
 	at     canon.Seq
 }
 
-// calling is a revelation, or the taking back of one.
-type calling struct {
+// revealEvent is the event of a reveal or an unreveal.
+type revealEvent struct {
 	revelation
-	turn
+	revealMode
 	at canon.Seq
 }
 
-// of reports whether a thing is among those revealed.
-func (c calling) of(field, id string) bool {
+// hasItem reports whether the event revealed or hid the object with this id.
+func (c revealEvent) hasItem(field, id string) bool {
 	return slices.ContainsFunc(c.Items, func(it item) bool {
-		named, ok := it.given()[field]
-		return ok && named.card().String() == id
+		named, ok := it.givenIDs()[field]
+		return ok && named.toCardID().String() == id
 	})
 }
 
-// historyOf reads the history of a campaign, as its GM sees it.
+// historyOf reads the history of a campaign; l must be the GM's snapshot.
 func historyOf(ctx context.Context, l *canon.Snapshot) (h history, err error) {
 	h.now = l.Now()
-	err = eachSession(ctx, l, func(c canon.Card, r record) error {
-		at, ok, err := completion(ctx, l, c)
+	err = eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
+		at, ok, err := completionSeq(ctx, l, c)
 		if ok {
-			h.ends = append(h.ends, ending{r.Number, at})
+			h.ends = append(h.ends, sessionEnd{r.Number, at})
 		}
 		return err
 	})
 	if err != nil {
 		return h, err
 	}
-	q := canon.EventQuery{Types: []string{opening.event, closing.event}, Scopes: []string{scope}, Oldest: true}
+	q := canon.EventQuery{Types: []string{modeReveal.event, modeUnreveal.event}, Scopes: []string{scope}, Oldest: true}
 	for q.Page = (canon.Page{Limit: 1000}); ; q.Page.Offset += q.Page.Limit {
 		events, _, err := l.Events(ctx, q)
 		if err != nil {
 			return h, err
 		}
 		for _, e := range events {
-			c := calling{at: e.Seq, turn: opening}
-			if e.Type == closing.event {
-				c.turn = closing
+			c := revealEvent{at: e.Seq, revealMode: modeReveal}
+			if e.Type == modeUnreveal.event {
+				c.revealMode = modeUnreveal
 			}
 			if json.Unmarshal(e.Payload, &c.revelation) == nil {
 				h.calls = append(h.calls, c)
@@ -73,15 +73,15 @@ func historyOf(ctx context.Context, l *canon.Snapshot) (h history, err error) {
 	}
 }
 
-// completion is the commit in which a session was completed first.
-func completion(ctx context.Context, l *canon.Snapshot, c canon.Card) (at canon.Seq, found bool, err error) {
+// completionSeq returns the commit in which a session was first completed.
+func completionSeq(ctx context.Context, l *canon.Snapshot, c canon.Card) (at canon.Seq, found bool, err error) {
 	for p := (canon.Page{Limit: 100}); ; p.Offset += p.Limit {
 		versions, _, err := l.Versions(ctx, c.ID, p)
 		if err != nil {
 			return 0, false, err
 		}
 		for _, v := range versions {
-			if recordOf(v.Fields).Status == completed {
+			if sessionFieldsOf(v.Fields).Status == completed {
 				at, found = v.From, true
 			}
 		}
@@ -91,9 +91,10 @@ func completion(ctx context.Context, l *canon.Snapshot, c canon.Card) (at canon.
 	}
 }
 
-// asOf is the commit at which a session's knowledge stood: its end, or that of the last
-// before it, and what was revealed for it until the next session was over. A session later
-// than all that are over stands now; one before the first stands at 0, before everything.
+// asOf returns the commit that shows the players' knowledge after a session. That is the commit
+// that completed the session or the last one before it, or a later reveal for one of these sessions
+// if it was made before the next session was completed. For a session after all completed ones it
+// is the current commit; for a session before the first it is 0.
 func (h history) asOf(number int) canon.Seq {
 	next, at := canon.Seq(0), canon.Seq(0)
 	over := false
@@ -117,10 +118,10 @@ func (h history) asOf(number int) canon.Seq {
 	return at
 }
 
-// later are the things that were revealed or hidden for a session, or one before it, only
-// after its knowledge stood: what the GM put down afterwards. Each has the commit that
-// says how it stood.
-func (h history) later(number int) map[string]canon.Seq {
+// laterSeqs returns the objects that were revealed or hidden for a session or an earlier one, but
+// only after asOf(number), because the GM recorded it late. Each entry has the commit of the last
+// such event.
+func (h history) laterSeqs(number int) map[string]canon.Seq {
 	stood := h.asOf(number)
 	out := map[string]canon.Seq{}
 	for _, c := range h.calls {
@@ -128,35 +129,35 @@ func (h history) later(number int) map[string]canon.Seq {
 			continue
 		}
 		for _, it := range c.Items {
-			for field, id := range it.given() {
-				out[field+" "+id.card().String()] = c.at
+			for field, id := range it.givenIDs() {
+				out[field+" "+id.toCardID().String()] = c.at
 			}
 		}
 	}
 	return out
 }
 
-// knowing is what one audience knew at a time.
-type knowing struct {
-	l     *canon.Snapshot // the GM's
+// knowledge is the knowledge of one audience at one commit.
+type knowledge struct {
+	l     *canon.Snapshot // the GM's snapshot
 	view  access.View
 	at    canon.Seq
 	later map[string]canon.Seq
-	calls []calling // none where it is about now
+	calls []revealEvent // empty for the present knowledge
 }
 
-// seq is the commit at which a thing is looked at.
-func (k knowing) seq(field, id string) canon.Seq {
+// seqFor returns the commit at which an object is read.
+func (k knowledge) seqFor(field, id string) canon.Seq {
 	if at, ok := k.later[field+" "+id]; ok {
 		return at
 	}
 	return k.at
 }
 
-// card is how a card stood, where it was open to the audience, with all that it lies
-// below. What hides a card hides what lies below it, in its present version too; so what
-// was revealed of it is asked besides.
-func (k knowing) card(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (canon.Version, bool, error) {
+// cardAt returns a card's version at commit seq; the result is false unless the card and all cards
+// above it were visible to the audience. Hiding a card also hides the cards below it in their
+// present version, so labels alone do not suffice: the reveal events are checked as well.
+func (k knowledge) cardAt(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (canon.Version, bool, error) {
 	if seq == 0 {
 		return canon.Version{}, false, nil
 	}
@@ -165,7 +166,7 @@ func (k knowing) card(ctx context.Context, field, of string, id canon.CardID, se
 		return v, false, err
 	}
 	if !k.view.Sees(v.Label) {
-		if open, err := k.revealed(ctx, field, of, id, seq); err != nil || !open {
+		if open, err := k.isRevealed(ctx, field, of, id, seq); err != nil || !open {
 			return v, false, err
 		}
 	}
@@ -173,16 +174,16 @@ func (k knowing) card(ctx context.Context, field, of string, id canon.CardID, se
 	if err != nil || !ok || c.Parent.IsZero() {
 		return v, ok, err
 	}
-	_, ok, err = k.card(ctx, "entity_id", c.Parent.String(), c.Parent, seq)
+	_, ok, err = k.cardAt(ctx, "entity_id", c.Parent.String(), c.Parent, seq)
 	return v, ok, err
 }
 
-// revealed reports whether a card had been revealed to the audience, and not hidden again,
-// by a commit.
-func (k knowing) revealed(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (bool, error) {
+// isRevealed reports whether a card had been revealed to the audience by commit seq and not been
+// hidden again.
+func (k knowledge) isRevealed(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (bool, error) {
 	label := access.NewLabel(access.LevelGM)
 	for _, c := range k.calls {
-		if c.at > seq || !c.of(field, of) {
+		if c.at > seq || !c.hasItem(field, of) {
 			continue
 		}
 		if _, there, err := k.l.CardAt(ctx, id, c.at); err != nil || !there {
@@ -192,27 +193,27 @@ func (k knowing) revealed(ctx context.Context, field, of string, id canon.CardID
 			continue
 		}
 		turned, err := c.label(label, c.To)
-		if err == nil { // what could not be hidden then was not
+		if err == nil { // an unreveal that failed at the time changed nothing
 			label = turned
 		}
 	}
 	return k.view.Sees(label), nil
 }
 
-// entity is how an entity stood, where it was known.
-func (k knowing) entity(ctx context.Context, id canon.CardID) (canon.Version, bool, error) {
-	return k.card(ctx, "entity_id", id.String(), id, k.seq("entity_id", id.String()))
+// entityAt returns an entity's version if the audience knew the entity.
+func (k knowledge) entityAt(ctx context.Context, id canon.CardID) (canon.Version, bool, error) {
+	return k.cardAt(ctx, "entity_id", id.String(), id, k.seqFor("entity_id", id.String()))
 }
 
-// secrets joins the secret attributes of an entity that were known.
-func (k knowing) secrets(ctx context.Context, c canon.Card) (attributes, error) {
+// knownSecrets merges the known secret attributes of an entity.
+func (k knowledge) knownSecrets(ctx context.Context, c canon.Card) (attributes, error) {
 	cards, err := secretCards(ctx, k.l, c)
 	if err != nil {
 		return nil, err
 	}
 	joined := attributes{}
 	for _, s := range cards {
-		v, ok, err := k.card(ctx, "secret_of", c.ID.String(), s.ID, k.seq("secret_of", c.ID.String()))
+		v, ok, err := k.cardAt(ctx, "secret_of", c.ID.String(), s.ID, k.seqFor("secret_of", c.ID.String()))
 		if err != nil {
 			return nil, err
 		}
@@ -230,8 +231,8 @@ func (k knowing) secrets(ctx context.Context, c canon.Card) (attributes, error) 
 	return joined, nil
 }
 
-// relations are the relationships of an entity that were known, with their other ends.
-func (k knowing) relations(ctx context.Context, c canon.Card) ([]relatedness, error) {
+// knownRelations returns the known relationships of an entity whose other end was known too.
+func (k knowledge) knownRelations(ctx context.Context, c canon.Card) ([]entityRelation, error) {
 	states := map[canon.LinkID]canon.Link{}
 	collect := func(seq canon.Seq, keep func(canon.LinkID) bool) error {
 		if seq == 0 {
@@ -251,11 +252,11 @@ func (k knowing) relations(ctx context.Context, c canon.Card) ([]relatedness, er
 		}
 		return nil
 	}
-	if err := collect(k.at, func(id canon.LinkID) bool { return k.seq("relationship_id", id.String()) == k.at }); err != nil {
+	if err := collect(k.at, func(id canon.LinkID) bool { return k.seqFor("relationship_id", id.String()) == k.at }); err != nil {
 		return nil, err
 	}
-	for _, seq := range k.moments() {
-		if err := collect(seq, func(id canon.LinkID) bool { return k.seq("relationship_id", id.String()) == seq }); err != nil {
+	for _, seq := range k.distinctSeqs() {
+		if err := collect(seq, func(id canon.LinkID) bool { return k.seqFor("relationship_id", id.String()) == seq }); err != nil {
 			return nil, err
 		}
 	}
@@ -265,7 +266,7 @@ func (k knowing) relations(ctx context.Context, c canon.Card) ([]relatedness, er
 		if other == c.ID {
 			other = s.From
 		}
-		_, ok, err := k.entity(ctx, other)
+		_, ok, err := k.entityAt(ctx, other)
 		if err != nil {
 			return nil, err
 		}
@@ -276,8 +277,8 @@ func (k knowing) relations(ctx context.Context, c canon.Card) ([]relatedness, er
 	return seenFrom(ctx, k.l, c.ID, known)
 }
 
-// moments are the commits at which later revelations stand, each once.
-func (k knowing) moments() []canon.Seq {
+// distinctSeqs returns the commits of the late reveals, each once.
+func (k knowledge) distinctSeqs() []canon.Seq {
 	var out []canon.Seq
 	for _, seq := range k.later {
 		if !slices.Contains(out, seq) {
@@ -288,15 +289,15 @@ func (k knowing) moments() []canon.Seq {
 	return out
 }
 
-// events are the timeline events about an entity that were known.
-func (k knowing) events(ctx context.Context, c canon.Card) ([]event, error) {
-	cards, err := period{}.of(ctx, k.l, c.ID)
+// knownEvents returns the known timeline events about an entity.
+func (k knowledge) knownEvents(ctx context.Context, c canon.Card) ([]event, error) {
+	cards, err := period{}.eventsInvolving(ctx, k.l, c.ID)
 	if err != nil {
 		return nil, err
 	}
 	var known []canon.Card
 	for _, e := range cards {
-		v, ok, err := k.card(ctx, "event_id", e.ID.String(), e.ID, k.seq("event_id", e.ID.String()))
+		v, ok, err := k.cardAt(ctx, "event_id", e.ID.String(), e.ID, k.seqFor("event_id", e.ID.String()))
 		if err != nil {
 			return nil, err
 		}
@@ -307,18 +308,18 @@ func (k knowing) events(ctx context.Context, c canon.Card) ([]event, error) {
 	}
 	list, err := eventsOf(ctx, k.l, known)
 	for i := range list {
-		if list[i].Entities, err = k.only(ctx, list[i].Entities); err != nil {
+		if list[i].Entities, err = k.knownOnly(ctx, list[i].Entities); err != nil {
 			return nil, err
 		}
 	}
 	return list, err
 }
 
-// only keeps of some entities those that were known.
-func (k knowing) only(ctx context.Context, list []mention) ([]mention, error) {
+// knownOnly filters a list of entities by knowledge.
+func (k knowledge) knownOnly(ctx context.Context, list []mention) ([]mention, error) {
 	out := []mention{}
 	for _, m := range list {
-		v, ok, err := k.entity(ctx, m.ID)
+		v, ok, err := k.entityAt(ctx, m.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func knowledgeOps(d *deps) []*op.Operation {
 	}
 	return []*op.Operation{
 		op.Define(preview, d.previewAs),
-		gmRead(d, op.Spec{
+		defineGMRead(d, op.Spec{
 			Name:  "player_knowledge",
 			Title: "What do the players know",
 			Doc: "See what the players, or one of them, know of an entity, now or as of a session; without entity_id, which entities they know of. For the GM. " +
@@ -40,29 +40,29 @@ func knowledgeOps(d *deps) []*op.Operation {
 }
 
 type knowledgeIn struct {
-	within
+	inCampaign
 	EntityID    ref            `json:"entity_id,omitzero" jsonschema:"The entity; without it, all that are known are listed."`
 	Subject     access.Subject `json:"subject,omitzero" maxlen:"100" jsonschema:"One player; default what any player knows."`
 	AsOfSession *int           `json:"as_of_session,omitzero" min:"0" max:"100000" jsonschema:"Number of a session; default now."`
 	page
 }
 
-// known is an entity as the players know it.
-type known struct {
+// knownEntity is an entity as far as the players know it.
+type knownEntity struct {
 	mention
-	Description   string        `json:"description"`
-	Attributes    attributes    `json:"attributes"`
-	Relationships []relatedness `json:"relationships"`
-	Events        []event       `json:"events"`
+	Description   string           `json:"description"`
+	Attributes    attributes       `json:"attributes"`
+	Relationships []entityRelation `json:"relationships"`
+	Events        []event          `json:"events"`
 }
 
 type knowledgeOut struct {
-	Of          string    `json:"of" jsonschema:"The player, or players."`
-	AsOfSession *int      `json:"as_of_session" jsonschema:"null is now."`
-	Known       bool      `json:"known" jsonschema:"They know of the entity, or of any."`
-	Entity      *known    `json:"entity,omitzero" jsonschema:"What they know of it."`
-	Unknown     []string  `json:"unknown,omitzero" jsonschema:"Names of attributes that the entity has and they do not know."`
-	Entities    []mention `json:"entities,omitzero" jsonschema:"Without entity_id: those that they know of, by name."`
+	Of          string       `json:"of" jsonschema:"The player, or players."`
+	AsOfSession *int         `json:"as_of_session" jsonschema:"null is now."`
+	Known       bool         `json:"known" jsonschema:"They know of the entity, or of any."`
+	Entity      *knownEntity `json:"entity,omitzero" jsonschema:"What they know of it."`
+	Unknown     []string     `json:"unknown,omitzero" jsonschema:"Names of attributes that the entity has and they do not know."`
+	Entities    []mention    `json:"entities,omitzero" jsonschema:"Without entity_id: those that they know of, by name."`
 	paged
 }
 
@@ -71,12 +71,12 @@ func (o knowledgeOut) Cut(budget int) (any, map[string]any, bool) {
 	if o.Entity != nil {
 		return o, nil, false
 	}
-	next, ok := shorten(&o.Entities, &o.paged, budget)
+	next, ok := shortenPage(&o.Entities, &o.paged, budget)
 	return o, next, ok
 }
 
 func playerKnowledge(ctx context.Context, l *canon.Snapshot, _ *op.Call, in knowledgeIn) (knowledgeOut, error) {
-	k, err := in.knowing(ctx, l)
+	k, err := in.toKnowledge(ctx, l)
 	if err != nil {
 		return knowledgeOut{}, err
 	}
@@ -85,18 +85,18 @@ func playerKnowledge(ctx context.Context, l *canon.Snapshot, _ *op.Call, in know
 		out.Of = string(in.Subject)
 	}
 	if in.EntityID == "" {
-		return out, k.list(ctx, in.page, &out)
+		return out, k.listKnown(ctx, in.page, &out)
 	}
 	c, err := entityOf(ctx, l, in.EntityID)
 	if err != nil {
 		return knowledgeOut{}, err
 	}
-	return out, k.describe(ctx, c, &out)
+	return out, k.describeKnown(ctx, c, &out)
 }
 
-// knowing is the audience and the time that are asked about.
-func (in knowledgeIn) knowing(ctx context.Context, l *canon.Snapshot) (knowing, error) {
-	k := knowing{l: l, view: access.View{Level: access.LevelUser, Subject: in.Subject, Ceiling: l.View().Level}, at: l.Now()}
+// toKnowledge returns the knowledge of the requested audience at the requested time.
+func (in knowledgeIn) toKnowledge(ctx context.Context, l *canon.Snapshot) (knowledge, error) {
+	k := knowledge{l: l, view: access.View{Level: access.LevelUser, Subject: in.Subject, Ceiling: l.View().Level}, at: l.Now()}
 	if in.Subject != "" {
 		if err := access.CheckSubject(in.Subject); err != nil {
 			return k, fault.BadField("subject", "%v", err)
@@ -114,24 +114,24 @@ func (in knowledgeIn) knowing(ctx context.Context, l *canon.Snapshot) (knowing, 
 		return k, err
 	}
 	h, err := historyOf(ctx, l)
-	k.at, k.later, k.calls = h.asOf(*in.AsOfSession), h.later(*in.AsOfSession), h.calls
+	k.at, k.later, k.calls = h.asOf(*in.AsOfSession), h.laterSeqs(*in.AsOfSession), h.calls
 	return k, err
 }
 
-// list gives the entities that are known, by name.
-func (k knowing) list(ctx context.Context, p page, out *knowledgeOut) error {
+// listKnown lists the known entities by name.
+func (k knowledge) listKnown(ctx context.Context, p page, out *knowledgeOut) error {
 	all := []mention{}
 	atLeast := false
 	for at := (canon.Page{Limit: 1000}); ; at.Offset += at.Limit {
 		if atLeast = at.Offset >= canon.CountCap; atLeast {
 			break
 		}
-		cards, _, err := k.l.Cards(ctx, canon.Filter{Types: every}, at)
+		cards, _, err := k.l.Cards(ctx, canon.Filter{Types: entityTypes}, at)
 		if err != nil {
 			return err
 		}
 		for _, c := range cards {
-			v, ok, err := k.entity(ctx, c.ID)
+			v, ok, err := k.entityAt(ctx, c.ID)
 			if err != nil {
 				return err
 			}
@@ -148,9 +148,9 @@ func (k knowing) list(ctx context.Context, p page, out *knowledgeOut) error {
 	return nil
 }
 
-// describe gives what is known of one entity.
-func (k knowing) describe(ctx context.Context, c canon.Card, out *knowledgeOut) error {
-	v, ok, err := k.entity(ctx, c.ID)
+// describeKnown describes one entity as far as it is known.
+func (k knowledge) describeKnown(ctx context.Context, c canon.Card, out *knowledgeOut) error {
+	v, ok, err := k.entityAt(ctx, c.ID)
 	if err != nil || !ok {
 		return err
 	}
@@ -162,25 +162,26 @@ func (k knowing) describe(ctx context.Context, c canon.Card, out *knowledgeOut) 
 	if err != nil {
 		return err
 	}
-	secrets, err := k.secrets(ctx, c)
+	secrets, err := k.knownSecrets(ctx, c)
 	if err != nil {
 		return err
 	}
-	e := known{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]}, Description: prose(ctx, v.Type, content), Attributes: fields.shown()}
-	maps.Copy(e.Attributes, secrets.shown())
-	if e.Relationships, err = k.relations(ctx, c); err != nil {
+	e := knownEntity{mention: mention{c.ID, v.Name, kindByType[markup.KeyOf(v.Type)]}, Description: toMarkdown(ctx, v.Type, content), Attributes: fields.forReaders()}
+	maps.Copy(e.Attributes, secrets.forReaders())
+	if e.Relationships, err = k.knownRelations(ctx, c); err != nil {
 		return err
 	}
-	if e.Events, err = k.events(ctx, c); err != nil {
+	if e.Events, err = k.knownEvents(ctx, c); err != nil {
 		return err
 	}
 	out.Known, out.Entity, out.Total = true, &e, 1
-	out.Unknown, err = k.missing(ctx, c, e.Attributes)
+	out.Unknown, err = k.unknownAttributes(ctx, c, e.Attributes)
 	return err
 }
 
-// missing are the attributes that an entity has now and that are not known.
-func (k knowing) missing(ctx context.Context, c canon.Card, have attributes) ([]string, error) {
+// unknownAttributes returns the names of attributes that an entity has now and the audience does
+// not know.
+func (k knowledge) unknownAttributes(ctx context.Context, c canon.Card, have attributes) ([]string, error) {
 	fields, err := attributesOf(c.Fields)
 	if err != nil {
 		return nil, err
@@ -190,7 +191,7 @@ func (k knowing) missing(ctx context.Context, c canon.Card, have attributes) ([]
 		return nil, err
 	}
 	var out []string
-	for _, a := range []attributes{fields.shown(), secrets.shown()} {
+	for _, a := range []attributes{fields.forReaders(), secrets.forReaders()} {
 		for name := range a {
 			if _, ok := have[name]; !ok && !slices.Contains(out, name) {
 				out = append(out, name)

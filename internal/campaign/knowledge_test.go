@@ -33,8 +33,8 @@ func TestSessionsKeepTheirPreparation(t *testing.T) {
 	})
 }
 
-// sessionSurfaces are all ways by which an actor reads of sessions: list, resource,
-// prompts, and the versions of their cards as the wiki shows them.
+// sessionSurfaces returns everything in which an actor can read about sessions: the list, the
+// resource, the prompts, and the versions of their cards in the wiki.
 func (a actor) sessionSurfaces() string {
 	a.s.t.Helper()
 	shown := []string{a.Call("session_list", `{}`).Raw, a.read("imagineer://campaigns/" + slug + "/sessions")}
@@ -46,7 +46,7 @@ func (a actor) sessionSurfaces() string {
 	return strings.Join(append(shown, a.versions()), "\n")
 }
 
-// versions are those of all cards in sight.
+// versions returns the versions of all visible cards.
 func (a actor) versions() string {
 	a.s.t.Helper()
 	var all []any
@@ -70,7 +70,7 @@ func (a actor) versions() string {
 	return jsonOf(all)
 }
 
-func TestNotesOfASessionAreTheGMsUntilTheyArePublished(t *testing.T) {
+func TestUnpublishedNotesAreVisibleToTheGMAlone(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		id := gm.Call("session_create", `{"recap": "They arrived.", "play_notes": "mark-played"}`).Want("play_notes", "mark-played").Want("notes_published", false).Text("id")
@@ -84,7 +84,7 @@ func TestNotesOfASessionAreTheGMsUntilTheyArePublished(t *testing.T) {
 		if seen := gm.sessionSurfaces(); !strings.Contains(seen, "mark-played") || !strings.Contains(seen, "mark-actual") {
 			t.Errorf("the GM reads: %s", seen)
 		}
-		// Notes alone change nothing that a player reads, the session's version included.
+		// Notes alone change nothing for players, not even the session's version.
 		before := ada.sessionSurfaces()
 		update(`"actual_notes": "mark-again"`)
 		if after := ada.sessionSurfaces(); after != before {
@@ -92,7 +92,7 @@ func TestNotesOfASessionAreTheGMsUntilTheyArePublished(t *testing.T) {
 		}
 		update(`"publish_notes": true`).Want("notes_published", true)
 		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again").Want("sessions.0.play_notes", "mark-played")
-		// What is written after publishing is the GM's again.
+		// Notes written after publishing are again visible to the GM alone.
 		update(`"actual_notes": "mark-later"`).Want("actual_notes", "mark-later").Want("notes_published", false)
 		ada.Call("session_list", `{}`).Want("sessions.0.actual_notes", "mark-again")
 		update(`"publish_notes": false`).Want("actual_notes", "mark-later").Want("play_notes", "mark-played")
@@ -103,8 +103,8 @@ func TestNotesOfASessionAreTheGMsUntilTheyArePublished(t *testing.T) {
 	})
 }
 
-// Sessions of earlier programs hold their notes themselves.
-func TestNotesOfEarlierProgramsAreTheGMs(t *testing.T) {
+// Sessions of earlier program versions have their notes in their own fields.
+func TestNotesOfEarlierVersionsAreVisibleToTheGMAlone(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		s.keep("Session 3", "Session", `{"number": 3, "sort": 3, "status": "COMPLETED", "stage": "play", "play_notes": "mark-p", "actual_notes": "mark-a"}`)
@@ -117,7 +117,7 @@ func TestNotesOfEarlierProgramsAreTheGMs(t *testing.T) {
 	})
 }
 
-func TestWhatThePlayersKnewAsOfASession(t *testing.T) {
+func TestPlayerKnowledgeAsOfASession(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm := s.As("gm")
 		ann := gm.Make("npc", "Ann", `"description": "First.", "attributes": {"age": 30, "secrets": "x"}`)
@@ -131,7 +131,7 @@ func TestWhatThePlayersKnewAsOfASession(t *testing.T) {
 		two := gm.Played("2")
 		gm.Call("reveal", `{"items": [{"secret_of": "`+ann+`"}, {"event_id": "`+met+`"}], "to": ["ada"], "session_id": "`+two+`"}`)
 		three := gm.Played("3")
-		gm.Call("reveal", `{"items": [{"relationship_id": "`+tie+`"}], "session_id": "`+two+`"}`) // put down late
+		gm.Call("reveal", `{"items": [{"relationship_id": "`+tie+`"}], "session_id": "`+two+`"}`) // recorded late
 		gm.Call("session_create", `{"number": 4}`)
 		gm.Call("unreveal", `{"items": [{"entity_id": "`+ann+`"}]}`)
 		_ = three
@@ -153,7 +153,7 @@ func TestWhatThePlayersKnewAsOfASession(t *testing.T) {
 	})
 }
 
-func TestBeforeTheFirstSessionWasOver(t *testing.T) {
+func TestPlayerKnowledgeBeforeTheFirstSession(t *testing.T) {
 	s := newScene(t)
 	gm := s.As("gm")
 	ann := gm.Make("npc", "Ann", `"revealed": true`)
@@ -163,7 +163,7 @@ func TestBeforeTheFirstSessionWasOver(t *testing.T) {
 	gm.Call("player_knowledge", `{"entity_id": "`+ann+`", "as_of_session": 1}`).Want("known", false)
 }
 
-func TestAPreviewIsWhatThePlayerGets(t *testing.T) {
+func TestAPreviewEqualsThePlayersAnswer(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.loaded()
 		gm := s.As("gm")
@@ -194,9 +194,9 @@ func TestAPreviewIsWhatThePlayerGets(t *testing.T) {
 	})
 }
 
-// A gm who looks with a player's eyes sees nothing above their own level, though an admin
-// opened it to that player.
-func TestAPreviewNeverWidens(t *testing.T) {
+// A GM who previews as a player sees nothing above the GM's own level, even if an admin opened it
+// to that player.
+func TestAPreviewShowsNothingAboveTheCallersLevel(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		s.keep("Sealed Letter", "Document", `{}`, adminAlso("ada"))
 		s.As("ada").Call("entity_search", `{}`).WantEach("entities", "name", "Sealed Letter")

@@ -16,17 +16,17 @@ import (
 	"loregate/internal/fault"
 )
 
-// A campaign on file is a folder of YAML files, each a list. Entities are referred to by
-// name, timeline events by key, relationships as "source > type > target".
+// campaignFile is a campaign read from a folder of YAML files, each of which is a list. Entities
+// are referred to by name, timeline events by key, relationships as "source > type > target".
 //
 //	types.yaml         relationship types: name, inverse, symmetric
 //	entities/*.yaml    entities
 //	relationships.yaml relationships
 //	timeline.yaml      timeline events
-//	sessions.yaml      sessions, each with what was revealed in it and to whom
-//	conflicts.yaml     what other sources say of entities: entity, source, says
-type onFile struct {
-	types     []tie
+//	sessions.yaml      sessions, each with its reveals and their audiences
+//	conflicts.yaml     statements of other sources about entities: entity, source, says
+type campaignFile struct {
+	types     []relationType
 	entities  []fileEntity
 	relations []fileRelation
 	events    []fileEvent
@@ -70,11 +70,11 @@ type fileConflict struct {
 	Says           map[string]any
 }
 
-// readFiles reads a campaign on file.
-func readFiles(files fs.FS) (c onFile, err error) {
+// readFiles parses the files of a campaign.
+func readFiles(files fs.FS) (c campaignFile, err error) {
 	for name, into := range map[string]any{"types.yaml": &c.types, "relationships.yaml": &c.relations, "timeline.yaml": &c.events,
 		"sessions.yaml": &c.sessions, "conflicts.yaml": &c.conflicts} {
-		if err := decode(files, name, into); err != nil {
+		if err := decodeYAML(files, name, into); err != nil {
 			return c, err
 		}
 	}
@@ -84,7 +84,7 @@ func readFiles(files fs.FS) (c onFile, err error) {
 	}
 	for _, name := range names {
 		var part []fileEntity
-		if err := decode(files, name, &part); err != nil {
+		if err := decodeYAML(files, name, &part); err != nil {
 			return c, err
 		}
 		c.entities = append(c.entities, part...)
@@ -92,7 +92,7 @@ func readFiles(files fs.FS) (c onFile, err error) {
 	return c, nil
 }
 
-func decode(files fs.FS, name string, into any) error {
+func decodeYAML(files fs.FS, name string, into any) error {
 	f, err := files.Open(name)
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
@@ -106,8 +106,8 @@ func decode(files fs.FS, name string, into any) error {
 	return nil
 }
 
-// Load puts a campaign on file into an empty world, in the order in which it would have
-// been played: what there was at first, then session by session what was revealed.
+// Load writes a campaign from files to an empty world, in the order of play: first the initial
+// state, then session by session the reveals.
 func Load(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS) (err error) {
 	defer fault.Wrap(&err, "campaign: load")
 	read, err := readFiles(files)
@@ -117,10 +117,10 @@ func Load(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS) (err
 	l := loader{ctx: ctx, file: read, entities: map[string]ref{}, events: map[string]ref{}}
 	steps := []func(*canon.Plan) error{l.putEntities, l.putRelations, l.putEvents}
 	for i := range read.sessions {
-		steps = append(steps, l.session(i)...)
+		steps = append(steps, l.sessionSteps(i)...)
 	}
 	for i := range read.conflicts {
-		steps = append(steps, l.conflict(i))
+		steps = append(steps, l.conflictStep(i))
 	}
 	for n, step := range steps {
 		if _, err := c.Update(ctx, g.Part(fmt.Sprint(n), [32]byte{}), step); err != nil {
@@ -130,15 +130,15 @@ func Load(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS) (err
 	return nil
 }
 
-// loader puts parts of a campaign into a world, and knows what is there by name.
+// loader writes a campaign to a world and keeps the ids of entities and events by name.
 type loader struct {
 	ctx      context.Context
-	file     onFile
+	file     campaignFile
 	entities map[string]ref
 	events   map[string]ref
 }
 
-func given[T comparable](v T) *T {
+func nonZero[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil
@@ -148,20 +148,20 @@ func given[T comparable](v T) *T {
 
 func (l *loader) putEntities(p *canon.Plan) error {
 	for _, t := range l.file.types {
-		checked, err := tieIn{Name: t.Name, Inverse: t.Inverse, Symmetric: t.Symmetric}.check()
+		checked, err := relationTypeIn{Name: t.Name, Inverse: t.Inverse, Symmetric: t.Symmetric}.toRelationType()
 		if err == nil {
-			_, err = newTie(l.ctx, p, checked)
+			_, err = createRelationType(l.ctx, p, checked)
 		}
 		if err != nil {
 			return fmt.Errorf("type %s: %w", t.Name, err)
 		}
 	}
 	for _, e := range l.file.entities {
-		d, err := e.draft()
+		d, err := e.toDraft()
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
 		}
-		c, err := d.create(l.ctx, p, e.Open)
+		c, err := d.createEntity(l.ctx, p, e.Open)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Name, err)
 		}
@@ -170,12 +170,12 @@ func (l *loader) putEntities(p *canon.Plan) error {
 	return nil
 }
 
-func (e fileEntity) draft() (draftOf, error) {
-	if typesOf(e.Type)[0] == every[0] && e.Type != kinds[0].name {
-		return draftOf{}, fmt.Errorf("%q is no entity type", e.Type)
+func (e fileEntity) toDraft() (entityDraft, error) {
+	if typesOf(e.Type)[0] == entityTypes[0] && e.Type != kinds[0].name {
+		return entityDraft{}, fmt.Errorf("%q is no entity type", e.Type)
 	}
-	d := draftOf{name: &e.Name, kind: &e.Type, description: &e.Description, source: given(e.Source), confidence: given(e.Confidence),
-		notes: notesEdit{text: given(e.Notes)}}
+	d := entityDraft{name: &e.Name, kind: &e.Type, description: &e.Description, source: nonZero(e.Source), confidence: nonZero(e.Confidence),
+		notes: notesEdit{text: nonZero(e.Notes)}}
 	if len(e.Aliases) > 0 {
 		d.aliases = &e.Aliases
 	}
@@ -199,8 +199,8 @@ func attributesFrom(values map[string]any) (attributes, error) {
 	return out, nil
 }
 
-// entity is the id of an entity by name.
-func (l *loader) entity(name string) (ref, error) {
+// entityRef returns the id of an entity by name.
+func (l *loader) entityRef(name string) (ref, error) {
 	id, ok := l.entities[name]
 	if !ok {
 		return "", fmt.Errorf("there is no entity %q on file", name)
@@ -210,23 +210,23 @@ func (l *loader) entity(name string) (ref, error) {
 
 func (l *loader) putRelations(p *canon.Plan) error {
 	for _, r := range l.file.relations {
-		in, err := l.relation(r.Source, r.Type, r.Target)
+		in, err := l.relationInput(r.Source, r.Type, r.Target)
 		if err != nil {
 			return err
 		}
 		in.Tone, in.Strength, in.Secret = r.Tone, r.Strength, r.Secret
-		if err := relate(l.ctx, p, in); err != nil {
+		if err := planRelationship(l.ctx, p, in); err != nil {
 			return fmt.Errorf("%s > %s > %s: %w", r.Source, r.Type, r.Target, err)
 		}
 	}
 	return nil
 }
 
-func (l *loader) relation(source, typ, target string) (in relateIn, err error) {
-	if in.SourceID, err = l.entity(source); err != nil {
+func (l *loader) relationInput(source, typ, target string) (in relateIn, err error) {
+	if in.SourceID, err = l.entityRef(source); err != nil {
 		return in, err
 	}
-	in.TargetID, err = l.entity(target)
+	in.TargetID, err = l.entityRef(target)
 	in.Type = typ
 	return in, err
 }
@@ -237,18 +237,18 @@ func (l *loader) putEvents(p *canon.Plan) error {
 		return err
 	}
 	for _, e := range l.file.events {
-		h := happening{dated: dated{Date: e.Date, Precision: e.Precision}, description: e.Text, known: e.Known}
+		h := eventDraft{eventFields: eventFields{Date: e.Date, Precision: e.Precision}, description: e.Text, known: e.Known}
 		for _, name := range e.Entities {
-			id, err := l.entity(name)
+			id, err := l.entityRef(name)
 			if err != nil {
 				return err
 			}
 			h.entities = append(h.entities, id)
 		}
-		if err := h.at(cal, e.Sort); err != nil {
+		if err := h.setDate(cal, e.Sort); err != nil {
 			return fmt.Errorf("%s: %w", e.Date, err)
 		}
-		c, err := h.add(l.ctx, p)
+		c, err := h.createEvent(l.ctx, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.Date, err)
 		}
@@ -259,14 +259,14 @@ func (l *loader) putEvents(p *canon.Plan) error {
 	return nil
 }
 
-// session is one session: planned with its preparation, then over, then what was revealed
-// in its name, first to all, then to each that was told more.
-func (l *loader) session(i int) (steps []func(*canon.Plan) error) {
+// sessionSteps returns the steps of one session: create it with its preparation, complete it, and
+// make its reveals, grouped by audience.
+func (l *loader) sessionSteps(i int) (steps []func(*canon.Plan) error) {
 	s := l.file.sessions[i]
 	var id ref
-	in := sessionIn{Number: &s.Number, Date: given(s.Date), PrepNotes: given(s.Prep)}
+	in := sessionIn{Number: &s.Number, Date: nonZero(s.Date), PrepNotes: nonZero(s.Prep)}
 	steps = append(steps, func(p *canon.Plan) error {
-		c, err := in.create(l.ctx, p)
+		c, err := in.createSession(l.ctx, p)
 		id = ref(c.ID.String())
 		return err
 	})
@@ -275,16 +275,16 @@ func (l *loader) session(i int) (steps []func(*canon.Plan) error) {
 		if err != nil {
 			return err
 		}
-		return sessionIn{Status: given(s.Status), Stage: given(s.Stage), PlayNotes: given(s.Play), ActualNotes: given(s.Actual), Recap: given(s.Recap)}.update(l.ctx, p, c)
+		return sessionIn{Status: nonZero(s.Status), Stage: nonZero(s.Stage), PlayNotes: nonZero(s.Play), ActualNotes: nonZero(s.Actual), Recap: nonZero(s.Recap)}.updateSession(l.ctx, p, c)
 	})
-	for _, group := range byAudience(s.Reveals) {
-		steps = append(steps, func(p *canon.Plan) error { return l.reveal(p, id, group) })
+	for _, group := range groupByAudience(s.Reveals) {
+		steps = append(steps, func(p *canon.Plan) error { return l.planGroup(p, id, group) })
 	}
 	return steps
 }
 
-// byAudience parts revelations by whom they are for.
-func byAudience(all []fileReveal) (groups [][]fileReveal) {
+// groupByAudience groups reveals by their audience.
+func groupByAudience(all []fileReveal) (groups [][]fileReveal) {
 	for _, r := range all {
 		i := slices.IndexFunc(groups, func(g []fileReveal) bool { return slices.Equal(g[0].To, r.To) })
 		if i < 0 {
@@ -295,64 +295,64 @@ func byAudience(all []fileReveal) (groups [][]fileReveal) {
 	return groups
 }
 
-func (l *loader) reveal(p *canon.Plan, session ref, group []fileReveal) error {
+func (l *loader) planGroup(p *canon.Plan, session ref, group []fileReveal) error {
 	in := revealIn{SessionID: session, To: audience{names: group[0].To}}
 	for _, r := range group {
-		it, err := l.item(p, r)
+		it, err := l.toItem(p, r)
 		if err != nil {
 			return err
 		}
 		in.Items = append(in.Items, it)
 	}
-	if err := in.check(); err != nil {
+	if err := in.checkItems(); err != nil {
 		return err
 	}
-	return in.plan(l.ctx, p, opening)
+	return in.planReveal(l.ctx, p, modeReveal)
 }
 
-// item is a thing on file as it is revealed.
-func (l *loader) item(p *canon.Plan, r fileReveal) (it item, err error) {
+// toItem converts a reveal from a file to an item.
+func (l *loader) toItem(p *canon.Plan, r fileReveal) (it item, err error) {
 	switch {
 	case r.Entity != "":
-		it.EntityID, err = l.entity(r.Entity)
+		it.EntityID, err = l.entityRef(r.Entity)
 	case r.Secret != "":
-		it.SecretOf, err = l.entity(r.Secret)
+		it.SecretOf, err = l.entityRef(r.Secret)
 	case r.Event != "":
 		ok := false
 		if it.EventID, ok = l.events[r.Event]; !ok {
 			err = fmt.Errorf("there is no timeline event %q on file", r.Event)
 		}
 	default:
-		it.RelationshipID, err = l.relationship(p, r.Relationship)
+		it.RelationshipID, err = l.relationshipRef(p, r.Relationship)
 	}
 	return it, err
 }
 
-func (l *loader) relationship(p *canon.Plan, text string) (ref, error) {
+func (l *loader) relationshipRef(p *canon.Plan, text string) (ref, error) {
 	parts := strings.Split(text, " > ")
 	if len(parts) != 3 {
 		return "", fmt.Errorf("%q is not source > type > target", text)
 	}
-	in, err := l.relation(parts[0], parts[1], parts[2])
+	in, err := l.relationInput(parts[0], parts[1], parts[2])
 	if err != nil {
 		return "", err
 	}
-	at, err := placeOf(l.ctx, p.Snapshot, in)
+	at, err := relationKeyOf(l.ctx, p.Snapshot, in)
 	if err != nil {
 		return "", err
 	}
-	k, ok, err := at.find(l.ctx, p.Snapshot)
+	k, ok, err := at.findLink(l.ctx, p.Snapshot)
 	if err == nil && !ok {
 		err = fmt.Errorf("there is no relationship %q on file", text)
 	}
 	return ref(k.ID.String()), err
 }
 
-// conflict is what another source says of an entity.
-func (l *loader) conflict(i int) func(*canon.Plan) error {
+// conflictStep returns the step that writes another source's statements about an entity.
+func (l *loader) conflictStep(i int) func(*canon.Plan) error {
 	k := l.file.conflicts[i]
 	return func(p *canon.Plan) error {
-		id, err := l.entity(k.Entity)
+		id, err := l.entityRef(k.Entity)
 		if err != nil {
 			return err
 		}
@@ -360,7 +360,7 @@ func (l *loader) conflict(i int) func(*canon.Plan) error {
 		if err != nil {
 			return err
 		}
-		d := draftOf{source: &k.Source}
+		d := entityDraft{source: &k.Source}
 		says := maps.Clone(k.Says) // the plan may run again
 		if text, ok := says["description"].(string); ok {
 			d.description = &text
@@ -369,7 +369,7 @@ func (l *loader) conflict(i int) func(*canon.Plan) error {
 		if d.attributes, err = attributesFrom(says); err != nil {
 			return err
 		}
-		_, err = d.update(l.ctx, p, c)
+		_, err = d.updateEntity(l.ctx, p, c)
 		return err
 	}
 }

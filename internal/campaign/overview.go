@@ -20,7 +20,7 @@ func campaignOps(d *deps) []*op.Operation {
 			Route:    "GET /api/campaigns",
 			Examples: []op.Example{{Title: "Mine", Input: `{}`}},
 		}, d.campaignList),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "campaign_get",
 			Title:    "Read a campaign",
 			Doc:      "See what a campaign is about, and how many entities, relationships, sessions and timeline events it has that you may see.",
@@ -39,14 +39,14 @@ type campaign struct {
 	Role   string `json:"role" jsonschema:"What you are in it: player, gm or admin."`
 }
 
-// settingSystem is the world's further setting that names the game system.
+// settingSystem is the key of the world setting that names the game system.
 const settingSystem = "system"
 
-// roleWords are the roles as a campaign calls them.
+// roleWords maps roles to their names in a campaign.
 var roleWords = map[access.Role]string{access.RoleUser: "player", access.RoleGM: "gm", access.RoleAdmin: "admin"}
 
 func campaignOf(w canon.World, role access.Role) campaign {
-	return campaign{w.ID.String(), w.Slug, clean(cmp.Or(w.Title, w.Slug)), clean(w.Settings.Extra[settingSystem]), roleWords[role]}
+	return campaign{w.ID.String(), w.Slug, cleanText(cmp.Or(w.Title, w.Slug)), cleanText(w.Settings.Extra[settingSystem]), roleWords[role]}
 }
 
 type campaignListIn struct{}
@@ -68,9 +68,9 @@ func (d *deps) campaignList(ctx context.Context, c *op.Call, _ campaignListIn) (
 	return out, err
 }
 
-type campaignGetIn struct{ within }
+type campaignGetIn struct{ inCampaign }
 
-// stats count what the caller sees.
+// stats counts the objects that the caller sees.
 type stats struct {
 	Entities      int `json:"entities"`
 	Relationships int `json:"relationships"`
@@ -87,12 +87,12 @@ type campaignOut struct {
 
 func campaignGet(ctx context.Context, l *canon.Snapshot, c *op.Call, _ campaignGetIn) (campaignOut, error) {
 	w := l.World()
-	out := campaignOut{campaign: campaignOf(w, c.Grant.Role()), Description: clean(w.Settings.Description)}
+	out := campaignOut{campaign: campaignOf(w, c.Grant.Role()), Description: cleanText(w.Settings.Description)}
 	use, err := l.TypeUse(ctx)
 	if err != nil {
 		return out, err
 	}
-	for _, t := range every {
+	for _, t := range entityTypes {
 		out.Stats.Entities += use[string(markup.KeyOf(t))]
 	}
 	out.Stats.Sessions, out.Stats.Events = use[string(markup.KeyOf(typeSession))], use[string(markup.KeyOf(typeTimeline))]

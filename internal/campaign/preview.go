@@ -16,12 +16,12 @@ import (
 // previewable are the reads that preview_as can make.
 var previewable = []string{"campaign_get", "entity_search", "entity_get", "entity_compare", "relationship_map", "relationship_types", "timeline_query", "session_list"}
 
-func previewed(name string) bool { return slices.Contains(previewable, name) }
+func isPreviewable(name string) bool { return slices.Contains(previewable, name) }
 
 // previewTool is the name of a read that can be previewed.
 type previewTool string
 
-// Schema lists them.
+// Schema lists the previewable reads.
 func (previewTool) Schema(s *jsonschema.Schema) {
 	for _, name := range previewable {
 		s.Enum = append(s.Enum, name)
@@ -29,7 +29,7 @@ func (previewTool) Schema(s *jsonschema.Schema) {
 }
 
 type previewIn struct {
-	within
+	inCampaign
 	Tool      previewTool     `json:"tool" jsonschema:"The read to make."`
 	Arguments json.RawMessage `json:"arguments,omitzero" jsonschema:"Its arguments as an object; campaign_id may be left out."`
 	Subject   access.Subject  `json:"subject,omitzero" maxlen:"100" jsonschema:"The player to look as; default any player, to whom nothing was revealed by name."`
@@ -42,11 +42,11 @@ type previewOut struct {
 	Error  *fault.Body     `json:"error,omitzero" jsonschema:"The error that the player gets instead."`
 }
 
-// previewAs makes a read with the eyes of a player: by the same handler, under the same
-// grant narrowed to what that player sees and the caller may see too.
+// previewAs runs a read as a player: with the same handler, and with the caller's grant narrowed to
+// the cards that both the player and the caller may see.
 func (d *deps) previewAs(ctx context.Context, c *op.Call, in previewIn) (previewOut, error) {
 	var none previewOut
-	if err := forGM(c, "preview_as"); err != nil {
+	if err := requireGM(c, "preview_as"); err != nil {
 		return none, err
 	}
 	if in.Subject != "" {
@@ -55,7 +55,7 @@ func (d *deps) previewAs(ctx context.Context, c *op.Call, in previewIn) (preview
 		}
 	}
 	o := d.previews[string(in.Tool)]
-	input, err := in.input(o)
+	input, err := in.checkedInput(o)
 	if err != nil {
 		return none, err
 	}
@@ -75,8 +75,8 @@ func (d *deps) previewAs(ctx context.Context, c *op.Call, in previewIn) (preview
 	return out, nil
 }
 
-// input is what the previewed read is called with.
-func (in previewIn) input(o *op.Operation) (json.RawMessage, error) {
+// checkedInput returns the input of the previewed read.
+func (in previewIn) checkedInput(o *op.Operation) (json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	if len(in.Arguments) > 0 {
 		if err := json.Unmarshal(in.Arguments, &args); err != nil {
@@ -87,17 +87,17 @@ func (in previewIn) input(o *op.Operation) (json.RawMessage, error) {
 	if given, ok := args["campaign_id"]; ok && (json.Unmarshal(given, &named) != nil || !strings.EqualFold(named, string(in.CampaignID))) {
 		return nil, fault.BadField("arguments.campaign_id", "must be the campaign_id of the preview, or be left out")
 	}
-	args["campaign_id"] = quoted(string(in.CampaignID))
+	args["campaign_id"] = jsonString(string(in.CampaignID))
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return nil, err
 	}
 	checked, err := o.Check(raw)
-	return checked, atArguments(err)
+	return checked, faultAtArguments(err)
 }
 
-// atArguments puts the faults of a previewed read's input where its caller wrote them.
-func atArguments(err error) error {
+// faultAtArguments prefixes the fields of a previewed read's fault with "arguments.".
+func faultAtArguments(err error) error {
 	e, ok := err.(*fault.Error)
 	if !ok {
 		return err

@@ -14,19 +14,19 @@ import (
 	"loregate/internal/markup"
 )
 
-// kindRelation is the kind of link that a relationship is.
+// kindRelation is the link kind of relationships.
 const kindRelation = "relationship"
 
-// tie is a type of relationship. The words stand on every relationship itself, so that
-// who sees one can read it though the type be hidden.
-type tie struct {
+// relationType is a type of relationship. Every relationship stores its type's names too, so a
+// reader can see them even if the type's card is hidden.
+type relationType struct {
 	Name      string `json:"name"`
 	Inverse   string `json:"inverse" jsonschema:"What it is called from the other side."`
 	Symmetric bool   `json:"symmetric" jsonschema:"It is the same from both sides."`
 }
 
-// ties are those that every campaign knows.
-var ties = []tie{
+// builtinTypes are the types of every campaign.
+var builtinTypes = []relationType{
 	{"ally of", "ally of", true}, {"enemy of", "enemy of", true}, {"rival of", "rival of", true}, {"friend of", "friend of", true},
 	{"sibling of", "sibling of", true}, {"married to", "married to", true}, {"lover of", "lover of", true}, {"related to", "related to", true},
 	{"acquainted with", "acquainted with", true}, {"parent of", "child of", false}, {"mentor of", "student of", false},
@@ -37,8 +37,8 @@ var ties = []tie{
 	{"points to", "pointed to by", false}, {"caused", "caused by", false}, {"mentions", "mentioned in", false},
 }
 
-// bond is what a relationship's link says.
-type bond struct {
+// relationAttrs are the attributes of a relationship's link.
+type relationAttrs struct {
 	Type      string `json:"type"`
 	Inverse   string `json:"inverse"`
 	Symmetric bool   `json:"symmetric,omitempty"`
@@ -46,33 +46,34 @@ type bond struct {
 	Strength  int    `json:"strength"`
 }
 
-func bondOf(l canon.Link) bond {
-	var b bond
-	_ = json.Unmarshal(l.Attrs, &b) // written by another hand, it may say less
-	b.Type, b.Inverse, b.Tone = clean(b.Type), clean(b.Inverse), clean(b.Tone)
+func attrsOf(l canon.Link) relationAttrs {
+	var b relationAttrs
+	_ = json.Unmarshal(l.Attrs, &b) // a link edited by hand may lack attributes
+	b.Type, b.Inverse, b.Tone = cleanText(b.Type), cleanText(b.Inverse), cleanText(b.Tone)
 	if b.Inverse == "" {
 		b.Inverse = b.Type
 	}
 	return b
 }
 
-// wording is a type's name in the one form that it is kept and compared in.
-func wording(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(clean(name)), func(r rune) bool { return r == ' ' || r == '_' || r == '\t' || r == '\n' || r == '\u00a0' }), " ")
+// normalizeType returns the normal form of a type's name, in which names are stored and compared.
+func normalizeType(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(cleanText(name)), func(r rune) bool { return r == ' ' || r == '_' || r == '\t' || r == '\n' || r == '\u00a0' }), " ")
 }
 
-// tiesOf are the types that somebody sees: everybody's, then the campaign's by name.
-func tiesOf(ctx context.Context, l *canon.Snapshot) ([]tie, error) {
-	all := slices.Clone(ties)
+// relationTypesOf returns the types visible to the caller: the built-in ones, then those of the
+// campaign by name.
+func relationTypesOf(ctx context.Context, l *canon.Snapshot) ([]relationType, error) {
+	all := slices.Clone(builtinTypes)
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
 		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeRelation}, p)
 		if err != nil {
 			return nil, err
 		}
 		for _, c := range cards {
-			var t tie
-			if json.Unmarshal(c.Fields, &t) == nil && wording(t.Name) != "" {
-				t.Name, t.Inverse = wording(t.Name), wording(t.Inverse)
+			var t relationType
+			if json.Unmarshal(c.Fields, &t) == nil && normalizeType(t.Name) != "" {
+				t.Name, t.Inverse = normalizeType(t.Name), normalizeType(t.Inverse)
 				t.Inverse = cmp.Or(t.Inverse, t.Name)
 				all = append(all, t)
 			}
@@ -83,9 +84,10 @@ func tiesOf(ctx context.Context, l *canon.Snapshot) ([]tie, error) {
 	}
 }
 
-// meant finds a type by either of its names. turned tells that the other side's was used.
-func meant(all []tie, name string) (t tie, turned bool, err error) {
-	name = wording(name)
+// findRelationType finds a type by either of its names; turned is true if name is the one for the
+// other side.
+func findRelationType(all []relationType, name string) (t relationType, turned bool, err error) {
+	name = normalizeType(name)
 	for _, t := range all {
 		switch name {
 		case t.Name:
@@ -94,15 +96,15 @@ func meant(all []tie, name string) (t tie, turned bool, err error) {
 			return t, !t.Symmetric, nil
 		}
 	}
-	e := rule("type", "is no type of relationship here; relationship_types lists them, and relationship_type_create adds one")
-	if near := nearest(all, name); len(near) > 0 {
+	e := ruleFault("type", "is no type of relationship here; relationship_types lists them, and relationship_type_create adds one")
+	if near := nearestTypes(all, name); len(near) > 0 {
 		e = e.With("did_you_mean", near)
 	}
-	return tie{}, false, e
+	return relationType{}, false, e
 }
 
-// nearest are the types whose names are spelt most like one.
-func nearest(all []tie, name string) []string {
+// nearestTypes returns up to three type names with the most similar spelling.
+func nearestTypes(all []relationType, name string) []string {
 	type near struct {
 		name     string
 		distance int
@@ -124,8 +126,8 @@ func nearest(all []tie, name string) []string {
 	return names
 }
 
-// relatedness is a relationship as one of its ends sees it.
-type relatedness struct {
+// entityRelation is a relationship from the point of view of one end.
+type entityRelation struct {
 	ID       canon.LinkID `json:"id"`
 	Type     string       `json:"type"`
 	Entity   mention      `json:"entity"`
@@ -134,9 +136,9 @@ type relatedness struct {
 	KnownTo  knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the relationship, where they see both ends."`
 }
 
-// relationsOf are an entity's relationships in sight, by type and name, at most
-// shownRelations, and how many there are beside.
-func relationsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (list []relatedness, more int, err error) {
+// relationsOf returns up to shownRelations visible relationships of an entity, by type and name,
+// and the number of further ones.
+func relationsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (list []entityRelation, more int, err error) {
 	p := canon.Page{Limit: shownRelations}
 	from, n, err := l.Links(ctx, canon.LinkQuery{From: c.ID, Kinds: []string{kindRelation}, Page: p})
 	if err != nil {
@@ -153,34 +155,34 @@ func relationsOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (list []r
 	return list, n.Count + m.Count - len(list), err
 }
 
-// seenFrom puts links in the words of one of their ends, by type, then name.
-func seenFrom(ctx context.Context, l *canon.Snapshot, end canon.CardID, links []canon.Link) ([]relatedness, error) {
+// seenFrom describes links from the point of view of one end, by type, then by name.
+func seenFrom(ctx context.Context, l *canon.Snapshot, end canon.CardID, links []canon.Link) ([]entityRelation, error) {
 	others := make([]canon.CardID, len(links))
 	for i, k := range links {
 		if others[i] = k.To; k.To == end {
 			others[i] = k.From
 		}
 	}
-	names, err := mentions(ctx, l, others)
+	names, err := mentionsByID(ctx, l, others)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]relatedness, 0, len(links))
+	list := make([]entityRelation, 0, len(links))
 	for i, k := range links {
-		b := bondOf(k)
+		b := attrsOf(k)
 		if k.To == end {
 			b.Type = b.Inverse
 		}
-		list = append(list, relatedness{k.ID, b.Type, names[others[i]], b.Tone, b.Strength, openTo(l, k.Label)})
+		list = append(list, entityRelation{k.ID, b.Type, names[others[i]], b.Tone, b.Strength, shownTo(l, k.Label)})
 	}
-	slices.SortFunc(list, func(a, b relatedness) int {
+	slices.SortFunc(list, func(a, b entityRelation) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Entity.Name, b.Entity.Name), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	return list, nil
 }
 
-// mentions are cards in sight by their ids.
-func mentions(ctx context.Context, l *canon.Snapshot, ids []canon.CardID) (map[canon.CardID]mention, error) {
+// mentionsByID returns the visible cards with the given ids.
+func mentionsByID(ctx context.Context, l *canon.Snapshot, ids []canon.CardID) (map[canon.CardID]mention, error) {
 	cards, err := l.ByIDs(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -192,72 +194,72 @@ func mentions(ctx context.Context, l *canon.Snapshot, ids []canon.CardID) (map[c
 	return out, nil
 }
 
-// relate plans a relationship.
-func relate(ctx context.Context, p *canon.Plan, in relateIn) error {
-	between, err := placeOf(ctx, p.Snapshot, in)
+// planRelationship plans a relationship.
+func planRelationship(ctx context.Context, p *canon.Plan, in relateIn) error {
+	between, err := relationKeyOf(ctx, p.Snapshot, in)
 	if err != nil {
 		return err
 	}
-	return bind(ctx, p, between, in.terms())
+	return planLink(ctx, p, between, in.toTerms())
 }
 
-// place is where a relationship lies: its ends, in order, and its type.
-type place struct {
+// relationKey identifies a relationship by its ends, in order, and its type.
+type relationKey struct {
 	from, to canon.CardID
-	tie
+	relationType
 }
 
-func placeOf(ctx context.Context, l *canon.Snapshot, in relateIn) (place, error) {
+func relationKeyOf(ctx context.Context, l *canon.Snapshot, in relateIn) (relationKey, error) {
 	a, err := entityOf(ctx, l, in.SourceID)
 	if err != nil {
-		return place{}, err
+		return relationKey{}, err
 	}
 	b, err := entityOf(ctx, l, in.TargetID)
 	if err != nil {
-		return place{}, err
+		return relationKey{}, err
 	}
 	if a.ID == b.ID {
-		return place{}, rule("target_id", "is the source itself; a relationship is between two")
+		return relationKey{}, ruleFault("target_id", "is the source itself; a relationship is between two")
 	}
-	all, err := tiesOf(ctx, l)
+	all, err := relationTypesOf(ctx, l)
 	if err != nil {
-		return place{}, err
+		return relationKey{}, err
 	}
-	t, turned, err := meant(all, in.Type)
-	return between(a.ID, b.ID, t, turned), err
+	t, turned, err := findRelationType(all, in.Type)
+	return orderedKey(a.ID, b.ID, t, turned), err
 }
 
-// between puts two ends in the order in which a relationship of a type has them. Of a
-// symmetric one the lesser id comes first.
-func between(a, b canon.CardID, t tie, turned bool) place {
+// orderedKey puts two ends in the order of the type. In a symmetric relationship the smaller id
+// comes first.
+func orderedKey(a, b canon.CardID, t relationType, turned bool) relationKey {
 	if turned || t.Symmetric && b.String() < a.String() {
 		a, b = b, a
 	}
-	return place{a, b, t}
+	return relationKey{a, b, t}
 }
 
-// find gives the relationship at a place, where one is in sight.
-func (at place) find(ctx context.Context, l *canon.Snapshot) (canon.Link, bool, error) {
+// findLink returns the relationship with this key if it is visible.
+func (at relationKey) findLink(ctx context.Context, l *canon.Snapshot) (canon.Link, bool, error) {
 	list, _, err := l.Links(ctx, canon.LinkQuery{From: at.from, To: at.to, Kinds: []string{kindRelation}, Page: canon.Page{Limit: 1000}})
 	for _, k := range list {
-		if bondOf(k).Type == at.Name {
+		if attrsOf(k).Type == at.Name {
 			return k, true, err
 		}
 	}
 	return canon.Link{}, false, err
 }
 
-// terms are what a relationship says beside its type.
-type terms struct {
+// relationTerms are the properties of a relationship other than its type.
+type relationTerms struct {
 	tone     string
 	strength int
 	label    access.Label
 }
 
-// bind plans a relationship between two cards in sight. Its id follows from its place, so
-// that of two who make the same one the second is told.
-func bind(ctx context.Context, p *canon.Plan, at place, terms terms) error {
-	old, ok, err := at.find(ctx, p.Snapshot)
+// planLink plans a relationship between two visible cards. Its id is derived from its key, so when
+// two callers create the same relationship, the second one gets a conflict.
+func planLink(ctx context.Context, p *canon.Plan, at relationKey, terms relationTerms) error {
+	old, ok, err := at.findLink(ctx, p.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -266,7 +268,7 @@ func bind(ctx context.Context, p *canon.Plan, at place, terms terms) error {
 	}
 	id := canon.LinkIDOf(kindRelation, at.from.String(), at.to.String(), at.Name)
 	p.Rest(canon.Link{ID: id})
-	attrs, err := json.Marshal(bond{at.Name, at.Inverse, at.Symmetric, terms.tone, terms.strength})
+	attrs, err := json.Marshal(relationAttrs{at.Name, at.Inverse, at.Symmetric, terms.tone, terms.strength})
 	if err != nil {
 		return err
 	}

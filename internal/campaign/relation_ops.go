@@ -14,7 +14,7 @@ import (
 
 func relationOps(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "relationship_create",
 			Title: "Relate two entities",
 			Doc: "Record how one entity is related to another: by a type such as ally of or parent of, with a tone and a strength. For the GM. " +
@@ -24,7 +24,7 @@ func relationOps(d *deps) []*op.Operation {
 				{Title: "Two who are allies", Input: `{"campaign_id": "ashlar-pass", "source_id": "01920000-0000-7000-8000-000000000001", "target_id": "01920000-0000-7000-8000-000000000002", "type": "ally of", "tone": "friendly", "strength": 6}`},
 			},
 		}, relationshipCreate),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:   "relationship_delete",
 			Title:  "Delete a relationship",
 			Doc:    "Take back a relationship between two entities. For the GM.",
@@ -34,14 +34,14 @@ func relationOps(d *deps) []*op.Operation {
 				{Title: "Take one back", Input: `{"campaign_id": "ashlar-pass", "relationship_id": "01920000-0000-7000-8000-000000000009"}`},
 			},
 		}, relationshipDelete),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "relationship_types",
 			Title:    "List types of relationship",
 			Doc:      "See which types relationships can have, and what each is called from the other side.",
 			Route:    "GET /api/campaigns/{campaign_id}/relationship-types",
 			Examples: []op.Example{{Title: "All of them", Input: `{"campaign_id": "ashlar-pass"}`}},
 		}, relationshipTypes),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "relationship_type_create",
 			Title: "Add a type of relationship",
 			Doc:   "Add a type of relationship to this campaign. For the GM. Give inverse, its name from the other side, unless it is symmetric. Players see the word where they see such a relationship.",
@@ -54,7 +54,7 @@ func relationOps(d *deps) []*op.Operation {
 }
 
 type relateIn struct {
-	mayName
+	maybeCampaign
 	SourceID ref    `json:"source_id" jsonschema:"Id of the entity that the type is said of: Ann, in Ann is parent of Bo."`
 	TargetID ref    `json:"target_id" jsonschema:"Id of the other entity."`
 	Type     string `json:"type" minlen:"1" maxlen:"60" jsonschema:"Type, in the words of the source; relationship_types has them."`
@@ -63,12 +63,12 @@ type relateIn struct {
 	Secret   bool   `json:"secret,omitzero" jsonschema:"Keep it from players until it is revealed."`
 }
 
-func (in relateIn) terms() terms {
+func (in relateIn) toTerms() relationTerms {
 	level := access.LevelUser
 	if in.Secret {
 		level = access.LevelGM
 	}
-	return terms{in.Tone, in.Strength, access.NewLabel(level)}
+	return relationTerms{in.Tone, in.Strength, access.NewLabel(level)}
 }
 
 // relation is a relationship with both its ends.
@@ -84,22 +84,22 @@ type relation struct {
 }
 
 func relationOf(ctx context.Context, l *canon.Snapshot, k canon.Link) (relation, error) {
-	names, err := mentions(ctx, l, []canon.CardID{k.From, k.To})
-	b := bondOf(k)
-	return relation{k.ID, b.Type, b.Inverse, names[k.From], names[k.To], b.Tone, b.Strength, openTo(l, k.Label)}, err
+	names, err := mentionsByID(ctx, l, []canon.CardID{k.From, k.To})
+	b := attrsOf(k)
+	return relation{k.ID, b.Type, b.Inverse, names[k.From], names[k.To], b.Tone, b.Strength, shownTo(l, k.Label)}, err
 }
 
 func relationshipCreate(ctx context.Context, d *deps, c *op.Call, in relateIn) (relation, error) {
 	return commit(ctx, d, c, task[relation]{
-		plan: func(p *canon.Plan) error { return relate(ctx, p, in) },
+		plan: func(p *canon.Plan) error { return planRelationship(ctx, p, in) },
 		reply: func(l *canon.Snapshot, _ canon.Receipt) (relation, error) {
-			at, err := placeOf(ctx, l, in)
+			at, err := relationKeyOf(ctx, l, in)
 			if err != nil {
 				return relation{}, err
 			}
-			k, ok, err := at.find(ctx, l)
-			if err == nil && !ok { // it was deleted since, and the call is repeated
-				err = gone("the relationship")
+			k, ok, err := at.findLink(ctx, l)
+			if err == nil && !ok { // it was deleted after the first call, and this is a repeated call
+				err = goneFault("the relationship")
 			}
 			if err != nil {
 				return relation{}, err
@@ -110,7 +110,7 @@ func relationshipCreate(ctx context.Context, d *deps, c *op.Call, in relateIn) (
 }
 
 type unrelateIn struct {
-	mayName
+	maybeCampaign
 	RelationshipID ref  `json:"relationship_id" jsonschema:"Id of the relationship; entity_get and relationship_map show it."`
 	DryRun         bool `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
@@ -133,41 +133,41 @@ func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn)
 			return nil
 		},
 		reply: func(_ *canon.Snapshot, r canon.Receipt) (deleted, error) {
-			return deleted{in.RelationshipID.link().String(), !r.DryRun, r.DryRun}, nil
+			return deleted{in.RelationshipID.toLinkID().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})
 }
 
-// relationByID finds a relationship in sight.
+// relationByID returns the visible relationship with an id.
 func relationByID(ctx context.Context, l *canon.Snapshot, id ref) (canon.Link, error) {
-	k, ok, err := l.LinkByID(ctx, id.link())
+	k, ok, err := l.LinkByID(ctx, id.toLinkID())
 	if err == nil && (!ok || k.Kind != kindRelation) {
-		err = absent("relationship", id, "relationship_map")
+		err = absentFault("relationship", id, "relationship_map")
 	}
 	return k, err
 }
 
-type tiesIn struct{ within }
+type relationTypesIn struct{ inCampaign }
 
-type tiesOut struct {
-	Types []tie `json:"types"`
+type relationTypesOut struct {
+	Types []relationType `json:"types"`
 }
 
-func relationshipTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ tiesIn) (tiesOut, error) {
-	all, err := tiesOf(ctx, l)
-	return tiesOut{all}, err
+func relationshipTypes(ctx context.Context, l *canon.Snapshot, _ *op.Call, _ relationTypesIn) (relationTypesOut, error) {
+	all, err := relationTypesOf(ctx, l)
+	return relationTypesOut{all}, err
 }
 
-type tieIn struct {
-	within
+type relationTypeIn struct {
+	inCampaign
 	Name      string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the type, as one says it of the source: blackmails."`
 	Inverse   string `json:"inverse,omitzero" maxlen:"60" jsonschema:"Its name from the other side: blackmailed by."`
 	Symmetric bool   `json:"symmetric,omitzero" jsonschema:"It is the same from both sides."`
 }
 
-func (in tieIn) check() (tie, error) {
+func (in relationTypeIn) toRelationType() (relationType, error) {
 	var p problems
-	t := tie{wording(in.Name), wording(in.Inverse), in.Symmetric}
+	t := relationType{normalizeType(in.Name), normalizeType(in.Inverse), in.Symmetric}
 	if t.Name == "" || !utf8.ValidString(t.Name) {
 		p.add("name", "needs a word")
 	}
@@ -179,31 +179,31 @@ func (in tieIn) check() (tie, error) {
 	case t.Inverse == "" || t.Inverse == t.Name:
 		p.add("inverse", "give its name from the other side, or symmetric: true")
 	}
-	return t, p.err()
+	return t, p.toError()
 }
 
-func relationshipTypeCreate(ctx context.Context, d *deps, c *op.Call, in tieIn) (tie, error) {
-	t, err := in.check()
+func relationshipTypeCreate(ctx context.Context, d *deps, c *op.Call, in relationTypeIn) (relationType, error) {
+	t, err := in.toRelationType()
 	if err != nil {
-		return tie{}, err
+		return relationType{}, err
 	}
-	return commit(ctx, d, c, task[tie]{
+	return commit(ctx, d, c, task[relationType]{
 		plan: func(p *canon.Plan) error {
-			_, err := newTie(ctx, p, t)
+			_, err := createRelationType(ctx, p, t)
 			return err
 		},
-		reply: func(*canon.Snapshot, canon.Receipt) (tie, error) { return t, nil },
+		reply: func(*canon.Snapshot, canon.Receipt) (relationType, error) { return t, nil },
 	})
 }
 
-// newTie plans a type of relationship, for the GM to know.
-func newTie(ctx context.Context, p *canon.Plan, t tie) (canon.Card, error) {
-	all, err := tiesOf(ctx, p.Snapshot)
+// createRelationType plans a type of relationship that only the GM sees.
+func createRelationType(ctx context.Context, p *canon.Plan, t relationType) (canon.Card, error) {
+	all, err := relationTypesOf(ctx, p.Snapshot)
 	if err != nil {
 		return canon.Card{}, err
 	}
 	names := []string{t.Name, t.Inverse}
-	if i := slices.IndexFunc(all, func(o tie) bool { return slices.Contains(names, o.Name) || slices.Contains(names, o.Inverse) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(o relationType) bool { return slices.Contains(names, o.Name) || slices.Contains(names, o.Inverse) }); i >= 0 {
 		return canon.Card{}, fault.New(fault.Conflict, "there is the type %q (from the other side %q) already; use it, or another name", all[i].Name, all[i].Inverse)
 	}
 	fields, err := json.Marshal(t)

@@ -63,7 +63,7 @@ func TestACampaignAddsTypes(t *testing.T) {
 	ada.Call("entity_get", `{"entity_id": "`+ann+`"}`).WantEach("relationships", "type", "blackmails")
 }
 
-func TestAMapGoesAroundCyclesAndStopsAt200(t *testing.T) {
+func TestAMapHandlesCyclesAndStopsAt200Nodes(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		var ring []string
@@ -84,7 +84,7 @@ func TestAMapGoesAroundCyclesAndStopsAt200(t *testing.T) {
 	})
 }
 
-// A map that is cut to fit goes on where it stopped, and loses no relationship.
+// A map that is cut to fit continues where it stopped, and no relationship is lost.
 func TestALongMapComesInParts(t *testing.T) {
 	s := newScene(t)
 	gm := s.As("gm")
@@ -116,9 +116,9 @@ func TestALongMapComesInParts(t *testing.T) {
 	}
 }
 
-// Of many who make the same relationship at once, by either of its names, one makes it and
-// the others are told.
-func TestARelationshipIsMadeOnce(t *testing.T) {
+// If many callers create the same relationship at once, by either of its names, one succeeds and
+// the others get a conflict.
+func TestConcurrentCallsCreateOneRelationship(t *testing.T) {
 	s := newSceneOn(t, sqlitetest.Open(t))
 	gm := s.As("gm")
 	ann, bo := gm.Make("npc", "Ann", ""), gm.Make("npc", "Bo", "")

@@ -15,21 +15,22 @@ import (
 	"loregate/internal/op"
 )
 
-// resourcePage is how many entries one page of a resource has.
+// resourcePage is the number of entries in one page of a resource.
 const resourcePage = 100
 
-const base = "imagineer://campaigns/"
+const baseURI = "imagineer://campaigns/"
 
-// resources are the campaign as documents: lists, which go on at "next", and entities.
-func resources(d *deps) []*op.Resource {
+// newResources returns the resources of a campaign: its lists, which continue at "next", and its
+// entities.
+func newResources(d *deps) []*op.Resource {
 	all := []*op.Resource{
-		d.resource(base+"{id}/entities/{entity_id}", "campaign-entity", "Entity", "One entity of a campaign, as you may see it.",
+		d.newResource(baseURI+"{id}/entities/{entity_id}", "campaign-entity", "Entity", "One entity of a campaign, as you may see it.",
 			func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
 				c, err := entityOf(ctx, l, ref(vars["entity_id"]))
 				if err != nil {
 					return nil, time.Time{}, err
 				}
-				e, err := describe(ctx, l, c)
+				e, err := describeEntity(ctx, l, c)
 				return e, c.UpdatedAt, err
 			}),
 		{
@@ -44,23 +45,24 @@ func resources(d *deps) []*op.Resource {
 		name, title, doc string
 		read             listing
 	}{
-		{"entities", "Entities", "The entities of a campaign that you may see, by name.", entitiesListed},
-		{"timeline", "Timeline", "The timeline of a campaign as far as you may see it, earliest first.", listedEvents},
-		{"sessions", "Sessions", "The sessions of a campaign, by number.", listedSessions},
+		{"entities", "Entities", "The entities of a campaign that you may see, by name.", listEntitiesPage},
+		{"timeline", "Timeline", "The timeline of a campaign as far as you may see it, earliest first.", listEventsPage},
+		{"sessions", "Sessions", "The sessions of a campaign, by number.", listSessionsPage},
 	} {
-		first := d.resource(base+"{id}/"+list.name, "campaign-"+list.name, list.title, list.doc, list.read.at)
-		first.List = d.listOnce(list.name, list.title)
+		first := d.newResource(baseURI+"{id}/"+list.name, "campaign-"+list.name, list.title, list.doc, list.read.readPage)
+		first.List = d.listFirstPage(list.name, list.title)
 		all = append(all, first,
-			d.resource(base+"{id}/"+list.name+"?cursor={cursor}", "campaign-"+list.name+"-page", list.title+", a further page",
-				list.doc+" The cursor is in next of the page before.", list.read.at))
+			d.newResource(baseURI+"{id}/"+list.name+"?cursor={cursor}", "campaign-"+list.name+"-page", list.title+", a further page",
+				list.doc+" The cursor is in next of the page before.", list.read.readPage))
 	}
 	return all
 }
 
-// reader gives what a resource holds, and when its card was changed where it is one.
+// reader returns the content of a resource and, if it is a single card, the time of its last
+// change.
 type reader func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error)
 
-func (d *deps) resource(template, name, title, doc string, read reader) *op.Resource {
+func (d *deps) newResource(template, name, title, doc string, read reader) *op.Resource {
 	return &op.Resource{
 		Template: template, Name: name, Title: title, Doc: doc, MIME: "application/json",
 		Surfaces: []string{Surface}, MinRole: access.RoleUser, WorldVar: "id",
@@ -79,11 +81,11 @@ func (d *deps) resource(template, name, title, doc string, read reader) *op.Reso
 	}
 }
 
-// listing gives a page of a list, as an object with the list, its total and next.
+// listing returns a page of a list, its position and the name of the list.
 type listing func(ctx context.Context, l *canon.Snapshot, p page) (rows any, pg paged, name string, err error)
 
-// at reads the page that a cursor begins.
-func (list listing) at(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
+// readPage reads the page that begins at the cursor.
+func (list listing) readPage(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
 	p := page{Limit: resourcePage}
 	if cursor, ok := vars["cursor"]; ok {
 		n, err := strconv.Atoi(cursor)
@@ -95,48 +97,48 @@ func (list listing) at(ctx context.Context, l *canon.Snapshot, vars map[string]s
 	rows, pg, name, err := list(ctx, l, p)
 	out := map[string]any{name: rows, "total": pg.Total, "next": nil}
 	if pg.NextOffset != nil {
-		out["next"] = base + l.World().Slug + "/" + name + "?cursor=" + strconv.Itoa(*pg.NextOffset)
+		out["next"] = baseURI + l.World().Slug + "/" + name + "?cursor=" + strconv.Itoa(*pg.NextOffset)
 	}
 	return out, time.Time{}, err
 }
 
-func entitiesListed(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
+func listEntitiesPage(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
 	out, err := entitySearch(ctx, l, nil, entitySearchIn{page: p})
 	return out.Entities, out.paged, "entities", err
 }
 
-func listedEvents(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
+func listEventsPage(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
 	out, err := timelineQuery(ctx, l, nil, timelineIn{page: p})
 	return out.Events, out.paged, "timeline", err
 }
 
-func listedSessions(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
+func listSessionsPage(ctx context.Context, l *canon.Snapshot, p page) (any, paged, string, error) {
 	out, err := sessionList(ctx, l, nil, sessionListIn{page: p})
 	return out.Sessions, out.paged, "sessions", err
 }
 
-// listOnce lists the first page of one of the campaign's lists.
-func (d *deps) listOnce(name, title string) func(context.Context, *op.Call) ([]op.Listed, error) {
+// listFirstPage returns a function that lists the first page of one of the campaign's lists.
+func (d *deps) listFirstPage(name, title string) func(context.Context, *op.Call) ([]op.Listed, error) {
 	return func(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 		err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			slug := l.World().Slug
-			items = []op.Listed{{URI: base + slug + "/" + name, Name: slug + " " + name, Title: title}}
+			items = []op.Listed{{URI: baseURI + slug + "/" + name, Name: slug + " " + name, Title: title}}
 			return nil
 		})
 		return items, err
 	}
 }
 
-// listedEntities is how many entities the resource list has at most.
-const listedEntities = 10
+// maxListedEntities is the highest number of entities in the resource list.
+const maxListedEntities = 10
 
 // listEntities lists the entities that changed lately.
 func (d *deps) listEntities(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 	err = d.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		recent, err := l.Recent(ctx)
 		for _, e := range recent {
-			if kindOf(e) != "" && len(items) < listedEntities {
-				items = append(items, op.Listed{URI: base + l.World().Slug + "/entities/" + url.PathEscape(e.ID.String()), Name: e.Name, Title: e.Name,
+			if kindOf(e) != "" && len(items) < maxListedEntities {
+				items = append(items, op.Listed{URI: baseURI + l.World().Slug + "/entities/" + url.PathEscape(e.ID.String()), Name: e.Name, Title: e.Name,
 					Modified: e.UpdatedAt, Thing: e.ID.String(), Recent: true})
 			}
 		}
@@ -145,8 +147,8 @@ func (d *deps) listEntities(ctx context.Context, c *op.Call) (items []op.Listed,
 	return items, err
 }
 
-// completeEntity completes ids of entities by the beginning of their names or of the ids
-// themselves; other variables are not completed.
+// completeEntity completes ids of entities from the beginning of a name or of an id; other
+// variables are not completed.
 func (d *deps) completeEntity(ctx context.Context, c *op.Call, variable, prefix string) (values []string, err error) {
 	if variable != "entity_id" {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 
 func revealOps(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "reveal",
 			Title: "Reveal to players",
 			Doc: "Let players know of entities, secret attributes, relationships or timeline events: all of them, or those named. For the GM. " +
@@ -24,9 +24,9 @@ func revealOps(d *deps) []*op.Operation {
 				{Title: "Their secret, to one player", Input: `{"campaign_id": "ashlar-pass", "items": [{"secret_of": "01920000-0000-7000-8000-000000000001"}], "to": ["player-ada"], "session_id": "01920000-0000-7000-8000-000000000005"}`},
 			},
 		}, func(ctx context.Context, d *deps, c *op.Call, in revealIn) (revealOut, error) {
-			return in.commit(ctx, d, c, opening)
+			return in.commitReveal(ctx, d, c, modeReveal)
 		}),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "unreveal",
 			Title: "Take a revelation back",
 			Doc: "Hide again from players what was revealed: from all of them, or from those named. For the GM. " +
@@ -36,12 +36,12 @@ func revealOps(d *deps) []*op.Operation {
 				{Title: "A relationship, from everybody", Input: `{"campaign_id": "ashlar-pass", "items": [{"relationship_id": "01920000-0000-7000-8000-000000000009"}]}`},
 			},
 		}, func(ctx context.Context, d *deps, c *op.Call, in revealIn) (revealOut, error) {
-			return in.commit(ctx, d, c, closing)
+			return in.commitReveal(ctx, d, c, modeUnreveal)
 		}),
 	}
 }
 
-// item is one thing to reveal.
+// item is one object to reveal.
 type item struct {
 	EntityID       ref `json:"entity_id,omitzero" jsonschema:"An entity."`
 	SecretOf       ref `json:"secret_of,omitzero" jsonschema:"The secret attributes of this entity."`
@@ -49,8 +49,8 @@ type item struct {
 	EventID        ref `json:"event_id,omitzero" jsonschema:"A timeline event."`
 }
 
-// given are the ids that an item has, by their field; just one is right.
-func (i item) given() map[string]ref {
+// givenIDs returns the ids that an item has, by field. A valid item has exactly one.
+func (i item) givenIDs() map[string]ref {
 	out := map[string]ref{}
 	for field, id := range map[string]ref{"entity_id": i.EntityID, "secret_of": i.SecretOf, "relationship_id": i.RelationshipID, "event_id": i.EventID} {
 		if id != "" {
@@ -61,88 +61,89 @@ func (i item) given() map[string]ref {
 }
 
 type revealIn struct {
-	within
+	inCampaign
 	Items     []item   `json:"items" minitems:"1" maxitems:"100" jsonschema:"What to reveal or hide; each item names one thing."`
 	To        audience `json:"to,omitzero" jsonschema:"all players, the default, or a list of subjects."`
 	SessionID ref      `json:"session_id,omitzero" jsonschema:"The session in which it was learnt; an entity without discovered_session gets its number."`
 	DryRun    bool     `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
-// opened is one thing and who sees it now.
-type opened struct {
+// revealedItem is one object with the audience that sees it now.
+type revealedItem struct {
 	Kind    string  `json:"kind" jsonschema:"The field of the item: entity_id, secret_of, relationship_id or event_id."`
 	ID      string  `json:"id"`
 	KnownTo knownTo `json:"known_to"`
 }
 
 type revealOut struct {
-	Items  []opened `json:"items"`
-	DryRun bool     `json:"dry_run,omitzero"`
+	Items  []revealedItem `json:"items"`
+	DryRun bool           `json:"dry_run,omitzero"`
 }
 
-// scope is that of the events that revealing leaves.
+// scope is the scope of reveal events.
 const scope = "campaign"
 
-// turn is a way to change who sees something.
-type turn struct {
-	event string
-	label func(own access.Label, to audience) (access.Label, error)
-	finds bool // what is opened is discovered
+// revealMode is a kind of visibility change: reveal or unreveal.
+type revealMode struct {
+	event     string
+	label     func(own access.Label, to audience) (access.Label, error)
+	discovers bool // sets the session in which an entity was discovered
 }
 
 var (
-	opening = turn{"Campaign.Revealed", widened, true}
-	closing = turn{"Campaign.Unrevealed", narrowed, false}
+	modeReveal   = revealMode{"Campaign.Revealed", widenLabel, true}
+	modeUnreveal = revealMode{"Campaign.Unrevealed", narrowLabel, false}
 )
 
-// widened is a label that is open to more.
-func widened(own access.Label, to audience) (access.Label, error) {
+// widenLabel returns own, extended by the audience.
+func widenLabel(own access.Label, to audience) (access.Label, error) {
 	switch {
-	case to.everybody(), own.Level <= access.LevelUser:
+	case to.isEverybody(), own.Level <= access.LevelUser:
 		return access.NewLabel(access.LevelUser), nil
 	}
 	return access.NewLabel(own.Level, append(slices.Clone(own.Subjects), to.names...)...), nil
 }
 
-// narrowed is a label that is open to fewer.
-func narrowed(own access.Label, to audience) (access.Label, error) {
+// narrowLabel returns own without the audience. Hiding from some players an object that all players
+// know is refused.
+func narrowLabel(own access.Label, to audience) (access.Label, error) {
 	switch {
-	case to.everybody():
+	case to.isEverybody():
 		return access.NewLabel(max(own.Level, access.LevelGM)), nil
 	case own.Level <= access.LevelUser:
-		return own, rule("to", "all players know of it, so that it cannot be hidden from some; unreveal it from all, then reveal it to those who shall keep it")
+		return own, ruleFault("to", "all players know of it, so that it cannot be hidden from some; unreveal it from all, then reveal it to those who shall keep it")
 	}
 	left := slices.DeleteFunc(slices.Clone(own.Subjects), func(s access.Subject) bool { return slices.Contains(to.names, s) })
 	return access.NewLabel(own.Level, left...), nil
 }
 
-func (in revealIn) check() error {
+func (in revealIn) checkItems() error {
 	var p problems
-	in.To.check(&p)
+	in.To.checkSubjects(&p)
 	for i, it := range in.Items {
-		if n := len(it.given()); n != 1 {
+		if n := len(it.givenIDs()); n != 1 {
 			p.add(fmt.Sprintf("items[%d]", i), "names %d things; give one of entity_id, secret_of, relationship_id and event_id", n)
 		}
 	}
-	return p.err()
+	return p.toError()
 }
 
-// commit changes who sees all items, in one commit.
-func (in revealIn) commit(ctx context.Context, d *deps, c *op.Call, t turn) (revealOut, error) {
-	if err := in.check(); err != nil {
+// commitReveal changes the visibility of all items in one commit.
+func (in revealIn) commitReveal(ctx context.Context, d *deps, c *op.Call, t revealMode) (revealOut, error) {
+	if err := in.checkItems(); err != nil {
 		return revealOut{}, err
 	}
 	return commit(ctx, d, c, task[revealOut]{
-		plan: func(p *canon.Plan) error { return in.plan(ctx, p, t) },
+		plan: func(p *canon.Plan) error { return in.planReveal(ctx, p, t) },
 		reply: func(l *canon.Snapshot, r canon.Receipt) (revealOut, error) {
-			out := revealOut{Items: []opened{}, DryRun: r.DryRun}
+			out := revealOut{Items: []revealedItem{}, DryRun: r.DryRun}
 			for _, it := range in.Items {
-				for field, id := range it.given() {
+				for field, id := range it.givenIDs() {
 					label, err := labelOf(ctx, l, field, id)
 					if err != nil {
 						return revealOut{}, err
 					}
-					out.Items = append(out.Items, opened{field, string(id), knownTo{label}})
+					out.Items = append(out.Items, revealedItem{field, string(id), knownTo{label}})
 				}
 			}
 			return out, nil
@@ -150,14 +151,14 @@ func (in revealIn) commit(ctx context.Context, d *deps, c *op.Call, t turn) (rev
 	})
 }
 
-// revelation is the payload of the event that a revealing leaves, for the GM.
+// revelation is the payload of a reveal event, which only the GM sees.
 type revelation struct {
 	Items   []item   `json:"items"`
 	To      audience `json:"to"`
 	Session *int     `json:"session,omitempty"`
 }
 
-func (in revealIn) plan(ctx context.Context, p *canon.Plan, t turn) error {
+func (in revealIn) planReveal(ctx context.Context, p *canon.Plan, t revealMode) error {
 	done := revelation{Items: in.Items, To: in.To}
 	if in.SessionID != "" {
 		s, err := sessionByID(ctx, p.Snapshot, "session_id", in.SessionID)
@@ -168,12 +169,12 @@ func (in revealIn) plan(ctx context.Context, p *canon.Plan, t turn) error {
 		done.Session = &n
 	}
 	for i, it := range in.Items {
-		for field, id := range it.given() {
-			if err := t.apply(ctx, p, field, id, in.To); err != nil {
-				return atField(err, fmt.Sprintf("items[%d].%s", i, field))
+		for field, id := range it.givenIDs() {
+			if err := t.applyTo(ctx, p, field, id, in.To); err != nil {
+				return faultAtField(err, fmt.Sprintf("items[%d].%s", i, field))
 			}
 		}
-		if err := t.discover(ctx, p, it, done.Session); err != nil {
+		if err := t.setDiscovered(ctx, p, it, done.Session); err != nil {
 			return err
 		}
 	}
@@ -184,35 +185,35 @@ func (in revealIn) plan(ctx context.Context, p *canon.Plan, t turn) error {
 	return p.Event(canon.Event{Type: t.event, Scope: scope, Payload: payload, Label: access.NewLabel(access.LevelGM), Version: 1})
 }
 
-// discover notes the session in which an entity was first met.
-func (t turn) discover(ctx context.Context, p *canon.Plan, it item, session *int) error {
-	if !t.finds || session == nil || it.EntityID == "" {
+// setDiscovered stores the session in which an entity was first met.
+func (t revealMode) setDiscovered(ctx context.Context, p *canon.Plan, it item, session *int) error {
+	if !t.discovers || session == nil || it.EntityID == "" {
 		return nil
 	}
 	c, err := entityOf(ctx, p.Snapshot, it.EntityID)
 	if err != nil {
 		return err
 	}
-	f, err := facetsOf(ctx, p.Snapshot, c)
+	f, err := partsOf(ctx, p.Snapshot, c)
 	if err != nil || f.discovered != nil {
 		return err
 	}
 	return writeNotes(ctx, p, c, notesEdit{session: session})
 }
 
-// apply changes who sees one thing.
-func (t turn) apply(ctx context.Context, p *canon.Plan, field string, id ref, to audience) error {
+// applyTo changes the visibility of one object.
+func (t revealMode) applyTo(ctx context.Context, p *canon.Plan, field string, id ref, to audience) error {
 	switch field {
 	case "entity_id":
 		c, err := entityOf(ctx, p.Snapshot, id)
 		if err != nil {
 			return err
 		}
-		return t.relabel(p, c, to)
+		return t.relabelCard(p, c, to)
 	case "secret_of":
-		return t.secrets(ctx, p, id, to)
+		return t.relabelSecrets(ctx, p, id, to)
 	case "event_id":
-		return t.happened(ctx, p, id, to)
+		return t.relabelEvent(ctx, p, id, to)
 	}
 	k, err := relationByID(ctx, p.Snapshot, id)
 	if err != nil {
@@ -226,20 +227,21 @@ func (t turn) apply(ctx context.Context, p *canon.Plan, field string, id ref, to
 	return err
 }
 
-// relabel changes who sees a card. What lies below a hidden card cannot be opened alone.
-func (t turn) relabel(p *canon.Plan, c canon.Card, to audience) error {
+// relabelCard changes the visibility of a card. A card below a hidden card cannot be revealed
+// alone.
+func (t revealMode) relabelCard(p *canon.Plan, c canon.Card, to audience) error {
 	own, err := t.label(c.Own, to)
 	if err != nil {
 		return err
 	}
 	done, err := p.SetLabel(c, own)
-	if err == nil && t.finds && !done.Label.Equal(own) {
-		return rule("entity_id", "is kept hidden by its name or by the entity that it lies below; reveal that one first")
+	if err == nil && t.discovers && !done.Label.Equal(own) {
+		return ruleFault("entity_id", "is kept hidden by its name or by the entity that it lies below; reveal that one first")
 	}
 	return err
 }
 
-func (t turn) secrets(ctx context.Context, p *canon.Plan, id ref, to audience) error {
+func (t revealMode) relabelSecrets(ctx context.Context, p *canon.Plan, id ref, to audience) error {
 	c, err := entityOf(ctx, p.Snapshot, id)
 	if err != nil {
 		return err
@@ -249,7 +251,7 @@ func (t turn) secrets(ctx context.Context, p *canon.Plan, id ref, to audience) e
 		return err
 	}
 	if len(cards) == 0 {
-		return rule("secret_of", "has no secret attributes")
+		return ruleFault("secret_of", "has no secret attributes")
 	}
 	for _, s := range cards {
 		own, err := t.label(s.Own, to)
@@ -263,9 +265,9 @@ func (t turn) secrets(ctx context.Context, p *canon.Plan, id ref, to audience) e
 	return nil
 }
 
-// happened changes who sees a timeline event. Its card is named after what it says, and
-// gets another name where one of that name is open to the same already.
-func (t turn) happened(ctx context.Context, p *canon.Plan, id ref, to audience) error {
+// relabelEvent changes the visibility of a timeline event. The name of its card follows from its
+// text; the card is renamed if another card with that name has the new label already.
+func (t revealMode) relabelEvent(ctx context.Context, p *canon.Plan, id ref, to audience) error {
 	c, err := eventOf(ctx, p.Snapshot, id)
 	if err != nil {
 		return err
@@ -287,7 +289,7 @@ func (t turn) happened(ctx context.Context, p *canon.Plan, id ref, to audience) 
 	return err
 }
 
-// labelOf is who sees a thing now.
+// labelOf returns the current label of an object.
 func labelOf(ctx context.Context, l *canon.Snapshot, field string, id ref) (access.Label, error) {
 	switch field {
 	case "relationship_id":

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/op/optest"
 )
 
-// inputs has a good call of every operation; $ann, $bo (hidden), $tie, $tied (secret), $met,
+// inputs has a valid call of every operation; $ann, $bo (hidden), $tie, $tied (secret), $met,
 // $missed (unknown), $one and $odd stand for ids of told.
 var inputs = map[string]string{
 	"campaign_get": `{}`, "campaign_list": `{}`, "system_get": `{"system_code": "fitd"}`,
@@ -30,12 +30,12 @@ var inputs = map[string]string{
 	"canon_check": `{}`, "canon_acknowledge": `{"conflict_id": "$odd"}`, "canon_resolve": `{"conflict_id": "$odd", "resolution": "keep"}`,
 }
 
-// forAll are the operations that a player may use; the others are the GM's.
+// forAll are the operations that players may use; the others are for the GM.
 var forAll = map[string]bool{"campaign_get": true, "campaign_list": true, "system_get": true, "entity_search": true, "entity_get": true, "entity_compare": true,
 	"relationship_types": true, "relationship_map": true, "timeline_query": true, "session_list": true}
 
-// told makes a small campaign with something hidden of every kind, each with a mark, and
-// gives the ids by name.
+// told creates a small campaign with a hidden object of every kind, each with a mark, and returns
+// the ids by name.
 func told(s *scene) map[string]string {
 	gm := s.As("gm")
 	id := map[string]string{}
@@ -53,7 +53,7 @@ func told(s *scene) map[string]string {
 	return id
 }
 
-// marks are what no player may see of told.
+// marks are texts of told that no player may see.
 var marks = []string{"mark-", "4711", "betrayed", "worships", "99"}
 
 func filled(input string, id map[string]string) string {
@@ -94,7 +94,7 @@ func TestRolesAtEveryTool(t *testing.T) {
 			}
 			player := s.As("ada").heard(o.Name, named)
 			for _, mark := range marks {
-				if strings.Contains(player, mark) && o.Name != "relationship_types" { // which has the words for everybody
+				if strings.Contains(player, mark) && o.Name != "relationship_types" { // it contains these words for everybody
 					t.Errorf("%s shows %q to a player: %s", o.Name, mark, player)
 				}
 			}
@@ -121,8 +121,8 @@ func TestRolesAtEveryTool(t *testing.T) {
 	})
 }
 
-// What is hidden from a player answers each tool as what is not there.
-func TestWhatIsHiddenIsAbsentFromEveryTool(t *testing.T) {
+// For each tool, the answer for a hidden object is the same as for a missing one.
+func TestHiddenObjectsAreAbsentFromEveryTool(t *testing.T) {
 	s := newScene(t)
 	id := told(s)
 	none := "01920000-0000-7000-8000-0000000000ff"
@@ -185,7 +185,7 @@ func TestRolesAtEveryResource(t *testing.T) {
 	})
 }
 
-func TestResourcesGoOnAtTheirCursor(t *testing.T) {
+func TestResourcesContinueAtTheCursor(t *testing.T) {
 	s := newScene(t)
 	gm := s.As("gm")
 	for i := range 120 {
@@ -206,14 +206,15 @@ func TestResourcesGoOnAtTheirCursor(t *testing.T) {
 	if seen != 110 {
 		t.Errorf("%d entities by pages", seen)
 	}
-	// The campaign's three lists, the game systems, and entities that changed lately.
+	// The resource list has the campaign's three lists, the game systems, and entities that changed
+	// lately.
 	items, err := s.ops.ListResources(t.Context(), s.As("ada").caller, op.ListRequest{})
 	if err != nil || len(items) != 3+4+10 {
 		t.Errorf("%d resources listed, %v", len(items), err)
 	}
 }
 
-func TestPromptsQuoteWhatTheirReaderSees(t *testing.T) {
+func TestPromptsQuoteVisibleText(t *testing.T) {
 	s := newScene(t)
 	told(s)
 	get := func(who, name string, args map[string]string) (string, error) {
@@ -249,7 +250,7 @@ type recorder struct{ kept []access.Record }
 func (r *recorder) Reserve() error         { return nil }
 func (r *recorder) Record(x access.Record) { r.kept = append(r.kept, x) }
 
-// Neither the log nor the records hold what was asked for or what entities say.
+// Neither the log nor the records contain requests' texts or entities' texts.
 func TestLogsAndRecordsHoldNoText(t *testing.T) {
 	var logged bytes.Buffer
 	before := slog.Default()

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/sample"
 )
 
-// loaded is a scene with the sample campaign.
+// loaded loads the sample campaign into the scene.
 func (s *scene) loaded() *scene {
 	s.t.Helper()
 	guard := access.NewGuard(access.Config{})
@@ -51,7 +51,7 @@ func TestTheSampleCampaignIsAsRichAsPromised(t *testing.T) {
 	})
 }
 
-// admitted is a grant to read in the scene's world.
+// admitted returns a grant to read in the scene's world.
 func (a actor) admitted() access.Grant {
 	a.s.t.Helper()
 	guard := access.NewGuard(access.Config{})
@@ -62,7 +62,7 @@ func (a actor) admitted() access.Grant {
 	return in.Grant
 }
 
-// inSight are the names and the texts, fields included, of all cards that an actor sees.
+// inSight returns the names and texts, including fields, of all cards visible to an actor.
 func (a actor) inSight() (names []string, texts map[string]string) {
 	a.s.t.Helper()
 	texts = map[string]string{}
@@ -84,9 +84,9 @@ func (a actor) inSight() (names []string, texts map[string]string) {
 	return names, texts
 }
 
-// What the players read names nothing that is hidden from them, and quotes none of what
-// the game master notes down of sessions.
-func TestTheSampleCampaignDoesNotSpoilItself(t *testing.T) {
+// The texts that players can read name nothing that is hidden from them, and quote none of the game
+// master's notes on sessions.
+func TestTheSampleCampaignRevealsNoSecrets(t *testing.T) {
 	s := newScene(t).loaded()
 	all, _ := s.As("gm").inSight()
 	for _, who := range []string{"sample-ada", "sample-ben"} {

@@ -18,11 +18,11 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// slug is the campaign of a scene; another one is there beside it.
+// slug is the campaign of a scene; the store has another one as well.
 const slug = "pass"
 
-// scene is a campaign with people at the table, for tests that read as a story. Its clock
-// moves a second with every write.
+// scene is a campaign with its players, for tests that read like a story. Its clock advances by a
+// second with every write.
 type scene struct {
 	t     testing.TB
 	canon *canon.Canon
@@ -35,7 +35,7 @@ type scene struct {
 
 func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
 
-// onEachStore plays a scene in memory and in SQLite.
+// onEachStore runs a scene in memory and in SQLite.
 func onEachStore(t *testing.T, play func(s *scene)) {
 	t.Run("memory", func(t *testing.T) { play(newScene(t)) })
 	t.Run("sqlite", func(t *testing.T) { play(newSceneOn(t, sqlitetest.Open(t))) })
@@ -71,7 +71,7 @@ func newSceneOn(t testing.TB, store canon.Store) *scene {
 	return s
 }
 
-// worlds finds the scene's worlds as the product does.
+// worlds finds the scene's worlds in the same way as the program.
 type worlds struct{ s *scene }
 
 func (w worlds) Resolve(ctx context.Context, c access.Caller, name string) (access.WorldID, error) {
@@ -97,13 +97,13 @@ func (w worlds) Names(ctx context.Context, c access.Caller) (names []string, err
 	return names, err
 }
 
-// actor is somebody at the table.
+// actor is a member of the campaign, or a stranger.
 type actor struct {
 	s      *scene
 	caller access.Caller
 }
 
-// As gives the gm, an admin, a stranger (of another campaign) or a player of that name.
+// As returns the gm, an admin, a stranger (of another campaign) or a player of that name.
 func (s *scene) As(who string) actor {
 	c := access.Caller{Subject: access.Subject(who), Actor: access.Person, Roles: map[access.WorldID]access.Role{s.world: access.RoleUser}}
 	switch who {
@@ -128,7 +128,7 @@ func (a actor) invoke(name, input string, more ...func(*op.Request)) (*op.Answer
 	return a.s.ops.Invoke(a.s.t.Context(), a.caller, r)
 }
 
-// in puts the campaign into an input.
+// in adds the campaign to an input.
 func in(input string) string {
 	sep := ", "
 	if strings.TrimSpace(strings.Trim(input, "{}")) == "" {
@@ -137,8 +137,7 @@ func in(input string) string {
 	return `{"campaign_id": "` + slug + `"` + sep + strings.TrimPrefix(input, "{")
 }
 
-// Call makes a call in the campaign that must succeed, and holds its output against the
-// schema.
+// Call makes a call in the campaign that must succeed, and checks its output against the schema.
 func (a actor) Call(name, input string, more ...func(*op.Request)) optest.Answer {
 	a.s.t.Helper()
 	got, err := a.invoke(name, in(input), more...)
@@ -148,7 +147,8 @@ func (a actor) Call(name, input string, more ...func(*op.Request)) optest.Answer
 	return optest.Check(a.s.t, a.s.ops, name, input, got)
 }
 
-// WantFault makes a call that must fail with a code, and gives what the caller is shown.
+// WantFault makes a call that must fail with the given code, and returns the text shown to the
+// caller.
 func (a actor) WantFault(code, name, input string) string {
 	a.s.t.Helper()
 	got, err := a.invoke(name, in(input))
@@ -163,7 +163,7 @@ func (a actor) WantFault(code, name, input string) string {
 	return string(shown)
 }
 
-// Make creates an entity and gives its id.
+// Make creates an entity and returns its id.
 func (a actor) Make(kind, name, more string) string {
 	a.s.t.Helper()
 	if more != "" {
@@ -180,7 +180,7 @@ func jsonOf(v any) string {
 	return string(b)
 }
 
-// keep makes a card as the world's admin, past the campaign's operations.
+// keep creates a card as the world's admin, without the campaign's operations.
 func (s *scene) keep(name, typ, fields string, label ...access.Label) {
 	s.t.Helper()
 	s.change(func(p *canon.Plan) error {
@@ -193,7 +193,7 @@ func (s *scene) keep(name, typ, fields string, label ...access.Label) {
 	})
 }
 
-// change changes the world as its admin, past the campaign's operations.
+// change changes the world as its admin, without the campaign's operations.
 func (s *scene) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	guard := access.NewGuard(access.Config{})
@@ -217,5 +217,5 @@ func parsed(raw string) (v any) {
 	return v
 }
 
-// adminAlso is for admins, and for one named.
+// adminAlso returns a label for admins and one named subject.
 func adminAlso(who access.Subject) access.Label { return access.NewLabel(access.LevelAdmin, who) }

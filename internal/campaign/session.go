@@ -13,7 +13,7 @@ import (
 
 func sessionOps(d *deps) []*op.Operation {
 	return []*op.Operation{
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "session_create",
 			Title: "Plan a session",
 			Doc:   "Begin the record of an evening of play. For the GM. Without a number it is the next one. Players see its number, date, status and recap; its notes are the GM's.",
@@ -22,7 +22,7 @@ func sessionOps(d *deps) []*op.Operation {
 				{Title: "The next one", Input: `{"campaign_id": "ashlar-pass", "date": "2026-03-06", "prep_notes": "The doctor will be on the platform."}`},
 			},
 		}, sessionCreate),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "session_update",
 			Title: "Update a session",
 			Doc:   "Change the record of a session: its stage while it is prepared and played, its status when it is over, its notes and recap. For the GM. Players read the recap; play_notes and actual_notes only as they stood when publish_notes was last set. What the players know as of a session is what was revealed until it was COMPLETED, and what is revealed with its session_id.",
@@ -31,7 +31,7 @@ func sessionOps(d *deps) []*op.Operation {
 				{Title: "It is over", Input: `{"campaign_id": "ashlar-pass", "session_id": "01920000-0000-7000-8000-000000000005", "status": "COMPLETED", "stage": "wrap_up", "recap": "They dug out the mail van, and found it locked from inside."}`},
 			},
 		}, sessionUpdate),
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:     "session_list",
 			Title:    "List sessions",
 			Doc:      "See the sessions of the campaign by number, with their recaps and the notes that were published; the GM gets all notes.",
@@ -41,29 +41,29 @@ func sessionOps(d *deps) []*op.Operation {
 	}
 }
 
-// Words of a session's status that the program itself knows.
+// The statuses of a session that the program itself uses.
 const (
 	planned   = "PLANNED"
 	completed = "COMPLETED"
 )
 
-// record are a session's own fields.
-type record struct {
-	Number    int    `json:"number"`
-	Sort      int    `json:"sort"`
-	Date      string `json:"date"`
-	Status    string `json:"status"`
-	Stage     string `json:"stage"`
-	Published *notes `json:"published,omitempty"`
+// sessionFields are the fields of a session's card.
+type sessionFields struct {
+	Number    int             `json:"number"`
+	Sort      int             `json:"sort"`
+	Date      string          `json:"date"`
+	Status    string          `json:"status"`
+	Stage     string          `json:"stage"`
+	Published *publishedNotes `json:"published,omitempty"`
 }
 
-func recordOf(fields json.RawMessage) record {
-	r := record{Status: planned, Stage: "prep"}
-	_ = json.Unmarshal(fields, &r) // written by another hand, it may say less
+func sessionFieldsOf(fields json.RawMessage) sessionFields {
+	r := sessionFields{Status: planned, Stage: "prep"}
+	_ = json.Unmarshal(fields, &r) // a card edited by hand may lack fields
 	return r
 }
 
-// session is a session as its reader may see it.
+// session is a session with the details that its reader may see.
 type session struct {
 	ID             canon.CardID `json:"id"`
 	Number         int          `json:"number"`
@@ -82,49 +82,49 @@ func sessionFrom(ctx context.Context, l *canon.Snapshot, c canon.Card) (session,
 	if err != nil {
 		return session{}, err
 	}
-	r := recordOf(c.Fields)
-	s := session{ID: c.ID, Number: r.Number, Date: clean(r.Date), Status: clean(r.Status), Stage: clean(r.Stage), Recap: prose(ctx, c.Type, content)}
+	r := sessionFieldsOf(c.Fields)
+	s := session{ID: c.ID, Number: r.Number, Date: cleanText(r.Date), Status: cleanText(r.Status), Stage: cleanText(r.Stage), Recap: toMarkdown(ctx, c.Type, content)}
 	if l.View().Level < access.LevelGM {
-		s.show(r.Published)
+		s.setNotes(r.Published)
 		return s, nil
 	}
-	part, ok, err := gmPart(ctx, l, c)
+	part, ok, err := findGMPart(ctx, l, c)
 	if err != nil {
 		return s, err
 	}
 	drafts := draftsOf(c, part)
-	s.show(r.Published.with(drafts))
-	published := r.Published != nil && drafts == (drafted{})
+	s.setNotes(r.Published.withDrafts(drafts))
+	published := r.Published != nil && drafts == (draftNotes{})
 	s.NotesPublished, s.PrepNotes = &published, new(string)
 	if !ok {
 		return s, nil
 	}
 	if content, err = l.Content(ctx, part); err == nil {
-		*s.PrepNotes = prose(ctx, part.Type, content)
+		*s.PrepNotes = toMarkdown(ctx, part.Type, content)
 	}
 	return s, err
 }
 
-func (s *session) show(n *notes) {
+func (s *session) setNotes(n *publishedNotes) {
 	if n != nil {
-		s.PlayNotes, s.ActualNotes = clean(n.Play), clean(n.Actual)
+		s.PlayNotes, s.ActualNotes = cleanText(n.Play), cleanText(n.Actual)
 	}
 }
 
-// sessionByID finds a session in sight.
+// sessionByID returns the visible session with an id.
 func sessionByID(ctx context.Context, l *canon.Snapshot, field string, id ref) (canon.Card, error) {
-	c, ok, err := l.ByID(ctx, id.card())
+	c, ok, err := l.ByID(ctx, id.toCardID())
 	if err == nil && (!ok || !isType(c, typeSession)) {
-		e := absent("session", id, "session_list").(*fault.Error)
+		e := absentFault("session", id, "session_list").(*fault.Error)
 		e.Fields = []fault.Field{{Field: field, Error: "no such session"}}
 		err = e
 	}
 	return c, err
 }
 
-// sessionIn is what a caller gives of a session.
+// sessionIn is the input for a session.
 type sessionIn struct {
-	within
+	inCampaign
 	Number      *int    `json:"number,omitzero" min:"0" max:"100000" jsonschema:"Number of the session."`
 	Date        *string `json:"date,omitzero" maxlen:"100" jsonschema:"When it is or was played."`
 	Status      *string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Default PLANNED."`
@@ -136,30 +136,30 @@ type sessionIn struct {
 	Recap       *string `json:"recap,omitzero" maxlen:"10000" jsonschema:"Recap for the players, in Markdown."`
 }
 
-// onto puts what was given into a record.
-func (in sessionIn) onto(r record) record {
-	set(&r.Number, in.Number)
-	set(&r.Date, in.Date)
-	set(&r.Status, in.Status)
-	set(&r.Stage, in.Stage)
+// mergeInto returns r with the given values.
+func (in sessionIn) mergeInto(r sessionFields) sessionFields {
+	setIfGiven(&r.Number, in.Number)
+	setIfGiven(&r.Date, in.Date)
+	setIfGiven(&r.Status, in.Status)
+	setIfGiven(&r.Stage, in.Stage)
 	r.Sort = r.Number
 	return r
 }
 
-// stored is the recap as the card keeps it; nil where none was given.
-func (in sessionIn) stored(ctx context.Context) (*string, error) {
+// storedRecap returns the recap in its stored form, or nil if none was given.
+func (in sessionIn) storedRecap(ctx context.Context) (*string, error) {
 	if in.Recap == nil {
 		return nil, nil
 	}
-	text, err := stored(ctx, "recap", typeSession, *in.Recap)
+	text, err := storedFromMarkdown(ctx, "recap", typeSession, *in.Recap)
 	return &text, err
 }
 
 func sessionName(number int) string { return "Session " + strconv.Itoa(number) }
 
-// create plans a new session.
-func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, error) {
-	r := in.onto(record{Status: planned, Stage: "prep"})
+// createSession plans a new session.
+func (in sessionIn) createSession(ctx context.Context, p *canon.Plan) (canon.Card, error) {
+	r := in.mergeInto(sessionFields{Status: planned, Stage: "prep"})
 	if in.Number == nil {
 		last, err := lastSession(ctx, p.Snapshot)
 		if err != nil {
@@ -167,44 +167,44 @@ func (in sessionIn) create(ctx context.Context, p *canon.Plan) (canon.Card, erro
 		}
 		r.Number, r.Sort = last+1, last+1
 	}
-	recap, err := in.stored(ctx)
+	recap, err := in.storedRecap(ctx)
 	if err != nil {
 		return canon.Card{}, err
 	}
-	drafts := drafted{in.PlayNotes, in.ActualNotes}
-	r.Published, drafts = drafts.settle(nil, in.Publish)
+	drafts := draftNotes{in.PlayNotes, in.ActualNotes}
+	r.Published, drafts = drafts.applyPublish(nil, in.Publish)
 	fields, err := json.Marshal(r)
 	if err != nil {
 		return canon.Card{}, err
 	}
 	n := canon.NewCard{Name: sessionName(r.Number), Type: typeSession, Fields: fields, Root: true}
-	set(&n.Content, recap)
+	setIfGiven(&n.Content, recap)
 	c, err := p.Create(n)
 	if err != nil {
 		return c, err
 	}
-	return c, writeNotes(ctx, p, c, notesEdit{text: in.PrepNotes, drafts: drafts.edit(drafted{})})
+	return c, writeNotes(ctx, p, c, notesEdit{text: in.PrepNotes, drafts: drafts.fieldChanges(draftNotes{})})
 }
 
-// lastSession is the highest number of a session in sight; 0 where there is none.
+// lastSession returns the highest number of a visible session, or 0 if there is none.
 func lastSession(ctx context.Context, l *canon.Snapshot) (int, error) {
 	last := 0
-	err := eachSession(ctx, l, func(c canon.Card, r record) error {
+	err := eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
 		last = max(last, r.Number)
 		return nil
 	})
 	return last, err
 }
 
-// eachSession calls f for every session in sight, by number.
-func eachSession(ctx context.Context, l *canon.Snapshot, f func(canon.Card, record) error) error {
+// eachSession calls f for every visible session, by number.
+func eachSession(ctx context.Context, l *canon.Snapshot, f func(canon.Card, sessionFields) error) error {
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
 		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeSession, Sort: canon.SortField}, p)
 		if err != nil {
 			return err
 		}
 		for _, c := range cards {
-			if err := f(c, recordOf(c.Fields)); err != nil {
+			if err := f(c, sessionFieldsOf(c.Fields)); err != nil {
 				return err
 			}
 		}
@@ -217,7 +217,7 @@ func eachSession(ctx context.Context, l *canon.Snapshot, f func(canon.Card, reco
 func sessionCreate(ctx context.Context, d *deps, c *op.Call, in sessionIn) (session, error) {
 	return commit(ctx, d, c, task[session]{
 		plan: func(p *canon.Plan) error {
-			card, err := in.create(ctx, p)
+			card, err := in.createSession(ctx, p)
 			p.Target(card.ID)
 			return err
 		},
@@ -226,9 +226,9 @@ func sessionCreate(ctx context.Context, d *deps, c *op.Call, in sessionIn) (sess
 }
 
 func replySession(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (session, error) {
-	card, ok, err := target(ctx, l, r, 0)
+	card, ok, err := targetCard(ctx, l, r, 0)
 	if err == nil && !ok {
-		err = gone("the session")
+		err = goneFault("the session")
 	}
 	if err != nil {
 		return session{}, err
@@ -249,27 +249,27 @@ func sessionUpdate(ctx context.Context, d *deps, c *op.Call, in sessionUpdateIn)
 				return err
 			}
 			p.Target(card.ID)
-			return in.update(ctx, p, card)
+			return in.updateSession(ctx, p, card)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (session, error) { return replySession(ctx, l, r) },
 	})
 }
 
-func (in sessionIn) update(ctx context.Context, p *canon.Plan, card canon.Card) error {
-	recap, err := in.stored(ctx)
+func (in sessionIn) updateSession(ctx context.Context, p *canon.Plan, card canon.Card) error {
+	recap, err := in.storedRecap(ctx)
 	if err != nil {
 		return err
 	}
-	part, _, err := notesIn(ctx, p, card)
+	part, _, err := findNotes(ctx, p, card)
 	if err != nil {
 		return err
 	}
-	before := recordOf(card.Fields)
-	after := in.onto(before)
+	before := sessionFieldsOf(card.Fields)
+	after := in.mergeInto(before)
 	had := draftsOf(card, part)
-	drafts := drafted{or(in.PlayNotes, had.Play), or(in.ActualNotes, had.Actual)}
-	after.Published, drafts = drafts.settle(before.Published, in.Publish)
-	fields, err := after.merge(card)
+	drafts := draftNotes{firstGiven(in.PlayNotes, had.Play), firstGiven(in.ActualNotes, had.Actual)}
+	after.Published, drafts = drafts.applyPublish(before.Published, in.Publish)
+	fields, err := after.mergeFields(card)
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (in sessionIn) update(ctx context.Context, p *canon.Plan, card canon.Card) 
 	if err != nil {
 		return err
 	}
-	if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes, drafts: drafts.edit(draftsOf(canon.Card{}, part))}); err != nil {
+	if err := writeNotes(ctx, p, updated, notesEdit{text: in.PrepNotes, drafts: drafts.fieldChanges(draftsOf(canon.Card{}, part))}); err != nil {
 		return err
 	}
 	if after.Number == before.Number {
@@ -288,7 +288,7 @@ func (in sessionIn) update(ctx context.Context, p *canon.Plan, card canon.Card) 
 }
 
 type sessionListIn struct {
-	within
+	inCampaign
 	Status string `json:"status,omitzero" enum:"PLANNED,COMPLETED,SKIPPED" jsonschema:"Only sessions of this status."`
 	page
 }
@@ -300,13 +300,13 @@ type sessionsOut struct {
 
 // Cut shortens the list.
 func (o sessionsOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Sessions, &o.paged, budget)
+	next, ok := shortenPage(&o.Sessions, &o.paged, budget)
 	return o, next, ok
 }
 
 func sessionList(ctx context.Context, l *canon.Snapshot, _ *op.Call, in sessionListIn) (sessionsOut, error) {
 	var all []canon.Card
-	err := eachSession(ctx, l, func(c canon.Card, r record) error {
+	err := eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
 		if in.Status == "" || r.Status == in.Status {
 			all = append(all, c)
 		}
@@ -325,5 +325,5 @@ func sessionList(ctx context.Context, l *canon.Snapshot, _ *op.Call, in sessionL
 	return out, nil
 }
 
-// numberOf is a session's number; 0 for no session.
-func numberOf(c canon.Card) int { return recordOf(c.Fields).Number }
+// numberOf returns a session's number, or 0 if the card is no session.
+func numberOf(c canon.Card) int { return sessionFieldsOf(c.Fields).Number }

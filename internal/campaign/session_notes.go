@@ -6,60 +6,60 @@ import (
 	"loregate/internal/canon"
 )
 
-// Notes of a session are the GM's until they are published. Those that are not lie in the
-// fields play_notes and actual_notes of Session+GM, as notes that were never published or
-// were changed since; what was published lies in the field published of the session.
-// Sessions of earlier programs have the two fields themselves: they count as drafts, and
-// the next update moves them.
+// A session's notes are visible to the GM alone until they are published. Notes that were never
+// published, or changed since, are stored in the fields play_notes and actual_notes of Session+GM;
+// published notes are stored in the field published of the session. Sessions of earlier program
+// versions have the two fields in the session itself: these count as drafts, and the next update
+// moves them.
 
-// notes are what players read.
-type notes struct {
+// publishedNotes are the notes that players can read.
+type publishedNotes struct {
 	Play   string `json:"play_notes"`
 	Actual string `json:"actual_notes"`
 }
 
-// drafted are the notes that players do not read; nil is none.
-type drafted struct {
+// draftNotes are the notes that players cannot read; nil means no draft.
+type draftNotes struct {
 	Play   *string `json:"play_notes"`
 	Actual *string `json:"actual_notes"`
 }
 
-// draftsOf reads the drafts of a session from its GM's part, or from the session itself.
-func draftsOf(session, part canon.Card) (d drafted) {
+// draftsOf returns the drafts of a session from its GM part, or from the session itself.
+func draftsOf(session, part canon.Card) (d draftNotes) {
 	for _, fields := range []json.RawMessage{session.Fields, part.Fields} {
-		_ = json.Unmarshal(fields, &d) // written by another hand, it may say less
+		_ = json.Unmarshal(fields, &d) // a card edited by hand may lack fields
 	}
 	return d
 }
 
-// with are the notes as the GM reads them: the drafts, else what was published.
-func (n *notes) with(d drafted) *notes {
-	var out notes
+// withDrafts returns the notes as the GM reads them: the drafts, else the published notes.
+func (n *publishedNotes) withDrafts(d draftNotes) *publishedNotes {
+	var out publishedNotes
 	if n != nil {
 		out = *n
 	}
-	set(&out.Play, d.Play)
-	set(&out.Actual, d.Actual)
+	setIfGiven(&out.Play, d.Play)
+	setIfGiven(&out.Actual, d.Actual)
 	return &out
 }
 
-// settle gives what is published and what stays a draft, once notes are published (true),
-// taken back (false) or left as they are (nil).
-func (d drafted) settle(published *notes, publish *bool) (*notes, drafted) {
+// applyPublish returns the new published notes and drafts after publishing (true), unpublishing
+// (false) or neither (nil).
+func (d draftNotes) applyPublish(published *publishedNotes, publish *bool) (*publishedNotes, draftNotes) {
 	switch {
 	case publish == nil:
 		return published, d
 	case *publish:
-		return published.with(d), drafted{}
+		return published.withDrafts(d), draftNotes{}
 	case published == nil:
 		return nil, d
 	}
-	all := published.with(d)
-	return nil, drafted{&all.Play, &all.Actual}
+	all := published.withDrafts(d)
+	return nil, draftNotes{&all.Play, &all.Actual}
 }
 
-// edit are the fields that turn the drafts that were into these; nil where nothing changes.
-func (d drafted) edit(was drafted) json.RawMessage {
+// fieldChanges returns the fields that turn the drafts was into d, or nil if nothing changes.
+func (d draftNotes) fieldChanges(was draftNotes) json.RawMessage {
 	changes := map[string]any{}
 	for key, note := range map[string][2]*string{"play_notes": {was.Play, d.Play}, "actual_notes": {was.Actual, d.Actual}} {
 		switch before, after := note[0], note[1]; {
@@ -72,13 +72,13 @@ func (d drafted) edit(was drafted) json.RawMessage {
 	if len(changes) == 0 {
 		return nil
 	}
-	b, _ := json.Marshal(changes) // texts and nothing
+	b, _ := json.Marshal(changes) // strings and nil always have a JSON form
 	return b
 }
 
-// merge are the fields that make a session's card say what the record does. Drafts of an
-// earlier program go from it, and so does what is no longer published.
-func (r record) merge(card canon.Card) (json.RawMessage, error) {
+// mergeFields returns the fields that bring a session's card to the state of r. Drafts of earlier
+// program versions and notes that are no longer published are removed.
+func (r sessionFields) mergeFields(card canon.Card) (json.RawMessage, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r record) merge(card canon.Card) (json.RawMessage, error) {
 	if err := json.Unmarshal(b, &all); err != nil {
 		return nil, err
 	}
-	_ = json.Unmarshal(card.Fields, &had) // what cannot be read is replaced
+	_ = json.Unmarshal(card.Fields, &had) // unreadable fields are replaced
 	for _, key := range []string{"play_notes", "actual_notes", "published"} {
 		if had[key] != nil && all[key] == nil {
 			all[key] = null
@@ -96,8 +96,8 @@ func (r record) merge(card canon.Card) (json.RawMessage, error) {
 	return json.Marshal(all)
 }
 
-// or is the first that is given.
-func or(a, b *string) *string {
+// firstGiven returns a, or b if a is nil.
+func firstGiven(a, b *string) *string {
 	if a != nil {
 		return a
 	}

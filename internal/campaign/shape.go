@@ -13,7 +13,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// stamp is a time as the surface shows it: RFC 3339, UTC, milliseconds.
+// stamp is a time in an answer: RFC 3339, UTC, milliseconds.
 type stamp time.Time
 
 // MarshalText gives the stamp its JSON form.
@@ -21,18 +21,18 @@ func (s stamp) MarshalText() ([]byte, error) {
 	return time.Time(s).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z"), nil
 }
 
-// Schema says the stamp's format.
+// Schema sets the stamp's format.
 func (stamp) Schema(s *jsonschema.Schema) { s.Format = "date-time" }
 
-// page asks for a part of a list.
+// page selects a part of a list.
 type page struct {
 	Limit  int `json:"limit,omitzero" default:"20" min:"1" max:"100" jsonschema:"Most entries to give."`
 	Offset int `json:"offset,omitzero" default:"0" min:"0" max:"1000000" jsonschema:"Entries to skip: next_offset of the page before."`
 }
 
-func (p page) canon() canon.Page { return canon.Page{Limit: p.Limit, Offset: p.Offset} }
+func (p page) toCanonPage() canon.Page { return canon.Page{Limit: p.Limit, Offset: p.Offset} }
 
-// paged says which part of a list an answer is.
+// paged describes the part of a list that an answer has.
 type paged struct {
 	Total             int  `json:"total" jsonschema:"Entries in all that you may see."`
 	TotalIsLowerBound bool `json:"total_is_lower_bound,omitzero" jsonschema:"There are more than total."`
@@ -50,15 +50,15 @@ func pagedAt(p page, t canon.Total, n int) paged {
 	return out
 }
 
-// pageOf cuts a page out of a whole list.
+// pageOf cuts a page out of a complete list.
 func pageOf[T any](all []T, p page) ([]T, paged) {
 	from := min(p.Offset, len(all))
 	rows := all[from:min(from+p.Limit, len(all))]
 	return rows, pagedAt(p, canon.Total{Count: len(all)}, len(rows))
 }
 
-// fitting is how many of the rows fit in budget bytes of JSON, at least one.
-func fitting[T any](rows []T, budget int) int {
+// countFitting returns the number of rows that fit in budget bytes of JSON, but at least one.
+func countFitting[T any](rows []T, budget int) int {
 	left := budget - overhead
 	for i, r := range rows {
 		b, err := json.Marshal(r)
@@ -72,13 +72,13 @@ func fitting[T any](rows []T, budget int) int {
 	return len(rows)
 }
 
-// overhead is about what the members of an answer beside its rows take.
+// overhead is about the number of bytes of an answer's members other than its rows.
 const overhead = 512
 
-// shorten cuts a page to the rows that fit in budget bytes of JSON and gives the
-// arguments of the call that goes on; ok is false where all fit.
-func shorten[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bool) {
-	n := fitting(*rows, budget)
+// shortenPage cuts a page to the rows that fit in budget bytes of JSON and returns the arguments of
+// the next call; ok is false if all rows fit.
+func shortenPage[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bool) {
+	n := countFitting(*rows, budget)
 	if n == len(*rows) {
 		return nil, false
 	}
@@ -87,55 +87,55 @@ func shorten[T any](rows *[]T, p *paged, budget int) (next map[string]any, ok bo
 	return map[string]any{"offset": end}, true
 }
 
-// clean is text as readers get it: without what cannot be seen.
-func clean(s string) string { return markup.Clean(s) }
+// cleanText returns text for readers: without invisible characters.
+func cleanText(s string) string { return markup.Clean(s) }
 
-// excerptLength is how many characters of a description a list shows.
+// excerptLength is the number of characters of a description that a list shows.
 const excerptLength = 200
 
-// excerpt is the beginning of a card's content as plain text.
-func excerpt(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
+// excerptOf returns the beginning of a card's content as plain text.
+func excerptOf(ctx context.Context, l *canon.Snapshot, c canon.Card) (string, error) {
 	content, err := l.Content(ctx, c)
 	if err != nil {
 		return "", err
 	}
-	text, cut := markup.Truncate(clean(canon.PlainText(c.Type, content)), excerptLength)
+	text, cut := markup.Truncate(cleanText(canon.PlainText(c.Type, content)), excerptLength)
 	if cut {
 		text += "…"
 	}
 	return text, nil
 }
 
-// prose is a card's content as Markdown.
-func prose(ctx context.Context, typ, content string) string {
+// toMarkdown returns a card's content as Markdown.
+func toMarkdown(ctx context.Context, typ, content string) string {
 	switch canon.TextOf(typ) {
 	case canon.TextHTML:
 		if md, err := markup.ToMarkdown(ctx, content); err == nil {
-			return clean(md)
+			return cleanText(md)
 		}
-		return clean(markup.Text(content))
+		return cleanText(markup.Text(content))
 	case canon.TextData, canon.TextFile:
 		return ""
 	}
-	return clean(content)
+	return cleanText(content)
 }
 
-// stored is Markdown in the form that a type keeps.
-func stored(ctx context.Context, field, typ, md string) (string, error) {
+// storedFromMarkdown converts Markdown to the form in which a type stores it.
+func storedFromMarkdown(ctx context.Context, field, typ, md string) (string, error) {
 	if canon.TextOf(typ) != canon.TextHTML {
-		return clean(md), nil
+		return cleanText(md), nil
 	}
 	html, err := markup.ToHTML(ctx, md)
 	if err != nil {
-		return "", rule(field, "%v", err)
+		return "", ruleFault(field, "%v", err)
 	}
 	return html, nil
 }
 
-// knownTo is who sees something, as the GM is told: "gm", "all", or those named.
+// knownTo shows the GM the audience of an object: "gm", "all", "admin", or the named subjects.
 type knownTo struct{ label access.Label }
 
-// Schema says the forms of a knownTo.
+// Schema sets the forms of a knownTo.
 func (knownTo) Schema(s *jsonschema.Schema) {
 	s.AnyOf = []*jsonschema.Schema{
 		{Type: "string", Enum: []any{"gm", "all", "admin"}},
@@ -143,7 +143,7 @@ func (knownTo) Schema(s *jsonschema.Schema) {
 	}
 }
 
-// MarshalJSON gives the word or the names.
+// MarshalJSON returns the word or the names.
 func (k knownTo) MarshalJSON() ([]byte, error) {
 	switch {
 	case k.label.Level <= access.LevelUser:
@@ -154,18 +154,18 @@ func (k knownTo) MarshalJSON() ([]byte, error) {
 	return json.Marshal(k.label.Level.String())
 }
 
-// IsZero reports whether there is nothing to show: to players.
+// IsZero reports whether there is no label to show, as in answers to players.
 func (k knownTo) IsZero() bool { return k.label.Level == access.LevelNone }
 
-// openTo is the label for those who may know of labels, else nothing.
-func openTo(l *canon.Snapshot, label access.Label) knownTo {
+// shownTo returns the label if the caller may know of labels, else the zero value.
+func shownTo(l *canon.Snapshot, label access.Label) knownTo {
 	if l.View().Level < access.LevelGM {
 		return knownTo{}
 	}
 	return knownTo{label}
 }
 
-// gone is the answer to a repeated call about what was deleted since.
-func gone(what string) error {
+// goneFault is the fault for a repeated call about an object that was deleted since.
+func goneFault(what string) error {
 	return fault.New(fault.NotFound, "%s that this call made is there no more; repeat it without the idempotency key", what)
 }

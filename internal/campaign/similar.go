@@ -11,8 +11,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// likeness is an entity that resembles one that is to be made.
-type likeness struct {
+// similarEntity is an existing entity that resembles a new one.
+type similarEntity struct {
 	ID    canon.CardID `json:"id"`
 	Name  string       `json:"name"`
 	Type  string       `json:"type"`
@@ -20,19 +20,20 @@ type likeness struct {
 }
 
 const (
-	// alike is how near a name must come to be taken for the same, of 1. Found by hand: it
-	// takes one wrong letter in six, or a title before a name of two words.
-	alike = 0.55
-	// likenesses is how many resembling entities are shown.
-	likenesses = 5
+	// minSimilarity is the similarity, at most 1, from which two names are taken for the same. It
+	// was found by hand: it tolerates one wrong letter in six, or a title before a name of two
+	// words.
+	minSimilarity = 0.55
+	// maxSimilar is the number of similar entities that are shown.
+	maxSimilar = 5
 )
 
-// similar are the entities in sight whose names or aliases resemble a name, best first.
-func similar(ctx context.Context, l *canon.Snapshot, name string, own canon.CardID) ([]likeness, error) {
-	list := []likeness{}
+// findSimilar returns the visible entities whose names or aliases resemble a name, best first.
+func findSimilar(ctx context.Context, l *canon.Snapshot, name string, own canon.CardID) ([]similarEntity, error) {
+	list := []similarEntity{}
 	add := func(c canon.Card, score float64) {
-		if c.ID != own && kindOf(c) != "" && !slices.ContainsFunc(list, func(x likeness) bool { return x.ID == c.ID }) {
-			list = append(list, likeness{c.ID, c.Name, kindOf(c), float64(int(score*100)) / 100})
+		if c.ID != own && kindOf(c) != "" && !slices.ContainsFunc(list, func(x similarEntity) bool { return x.ID == c.ID }) {
+			list = append(list, similarEntity{c.ID, c.Name, kindOf(c), float64(int(score*100)) / 100})
 		}
 	}
 	same, err := l.Homonyms(ctx, markup.KeyOf(name))
@@ -46,21 +47,21 @@ func similar(ctx context.Context, l *canon.Snapshot, name string, own canon.Card
 	for _, c := range append(same, aliased...) {
 		add(c, 1)
 	}
-	near, err := l.NearCards(ctx, name, canon.Filter{Types: every}, likenesses+1)
+	near, err := l.NearCards(ctx, name, canon.Filter{Types: entityTypes}, maxSimilar+1)
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range near {
-		if h.Score >= alike {
+		if h.Score >= minSimilarity {
 			add(h.Card, h.Score)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b likeness) int { return cmp.Compare(b.Score, a.Score) })
-	return list[:min(len(list), likenesses)], nil
+	slices.SortStableFunc(list, func(a, b similarEntity) int { return cmp.Compare(b.Score, a.Score) })
+	return list[:min(len(list), maxSimilar)], nil
 }
 
-// resembles refuses a name that others resemble.
-func resembles(list []likeness) error {
+// checkSimilar refuses a name if there are similar ones.
+func checkSimilar(list []similarEntity) error {
 	if len(list) == 0 {
 		return nil
 	}

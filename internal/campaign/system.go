@@ -13,16 +13,16 @@ import (
 	"loregate/internal/op"
 )
 
-// systems holds what a character sheet of each game system holds, as JSON Schema: the
-// names of its parts and their bounds, none of its rules.
+// systems holds the JSON Schema of each game system's character sheet: the names of its parts and
+// their bounds, none of its rules.
 //
 //go:embed systems
 var systems embed.FS
 
-// systemCodes are the systems that there are.
+// systemCodes are the codes of all systems.
 var systemCodes = []string{"coc-7e", "dnd-5e-2024", "fitd", "gurps-4e"}
 
-// systemSchema is a system's schema.
+// systemSchema returns a system's schema.
 func systemSchema(code string) (json.RawMessage, error) {
 	if !slices.Contains(systemCodes, code) {
 		return nil, fault.New(fault.NotFound, "there is no game system of that code; there are %s", strings.Join(systemCodes, ", ")).

@@ -15,7 +15,7 @@ import (
 // kindInvolves is the kind of link from a timeline event to an entity.
 const kindInvolves = "involves"
 
-// unknown is the precision of what has no date.
+// unknown is the precision of an event without a date.
 const unknown = "unknown"
 
 // event is an event of the timeline.
@@ -28,23 +28,23 @@ type event struct {
 	KnownTo     knownTo      `json:"known_to,omitzero" jsonschema:"For the GM: who sees the event."`
 }
 
-// dated are a timeline event's own fields.
-type dated struct {
+// eventFields are the fields of a timeline event's card.
+type eventFields struct {
 	Date      string `json:"date"`
 	Precision string `json:"precision"`
 	Sort      moment `json:"sort"`
 }
 
-// eventOf finds a timeline event in sight by its id.
+// eventOf returns the visible timeline event with an id.
 func eventOf(ctx context.Context, l *canon.Snapshot, id ref) (canon.Card, error) {
-	c, ok, err := l.ByID(ctx, id.card())
+	c, ok, err := l.ByID(ctx, id.toCardID())
 	if err == nil && (!ok || !isType(c, typeTimeline)) {
-		err = absent("timeline event", id, "timeline_query")
+		err = absentFault("timeline event", id, "timeline_query")
 	}
 	return c, err
 }
 
-// eventsOf describes timeline events, with the entities that are in sight too.
+// eventsOf describes timeline events with their visible entities.
 func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]event, error) {
 	involved, err := involvedIn(ctx, l, cards)
 	if err != nil {
@@ -52,13 +52,13 @@ func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]eve
 	}
 	out := make([]event, len(cards))
 	for i, c := range cards {
-		var d dated
-		_ = json.Unmarshal(c.Fields, &d) // written by another hand, it may say less
+		var d eventFields
+		_ = json.Unmarshal(c.Fields, &d) // a card edited by hand may lack fields
 		content, err := l.Content(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = event{c.ID, clean(d.Date), cmp.Or(clean(d.Precision), unknown), prose(ctx, c.Type, content), involved[c.ID], openTo(l, c.Label)}
+		out[i] = event{c.ID, cleanText(d.Date), cmp.Or(cleanText(d.Precision), unknown), toMarkdown(ctx, c.Type, content), involved[c.ID], shownTo(l, c.Label)}
 		if out[i].Entities == nil {
 			out[i].Entities = []mention{}
 		}
@@ -66,7 +66,7 @@ func eventsOf(ctx context.Context, l *canon.Snapshot, cards []canon.Card) ([]eve
 	return out, nil
 }
 
-// involvedIn are the entities in sight of each of some events, by name.
+// involvedIn returns the visible entities of each event, by name.
 func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (map[canon.CardID][]mention, error) {
 	if len(events) == 0 {
 		return nil, nil
@@ -83,7 +83,7 @@ func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (ma
 	for _, k := range links {
 		others = append(others, k.To)
 	}
-	names, err := mentions(ctx, l, others)
+	names, err := mentionsByID(ctx, l, others)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func involvedIn(ctx context.Context, l *canon.Snapshot, events []canon.Card) (ma
 	return out, nil
 }
 
-// allLinks are all links that a query finds, up to canon.CountCap.
+// allLinks returns all links that match a query, up to canon.CountCap.
 func allLinks(ctx context.Context, l *canon.Snapshot, q canon.LinkQuery) (all []canon.Link, err error) {
 	for q.Page = (canon.Page{Limit: 1000}); q.Page.Offset < canon.CountCap; q.Page.Offset += q.Page.Limit {
 		part, _, err := l.Links(ctx, q)
@@ -111,20 +111,20 @@ func allLinks(ctx context.Context, l *canon.Snapshot, q canon.LinkQuery) (all []
 	return all, nil
 }
 
-// period is a stretch of the timeline to look at.
+// period is a part of the timeline; a nil bound is open.
 type period struct {
 	from, to *moment
 }
 
-// periodOf reads the bounds of a query. Each bound is all that its date covers: an end of
-// 1926 is the end of that year.
+// periodOf parses the bounds of a query. A bound covers its whole date: the end 1926 is the end of
+// that year.
 func periodOf(cal calendar, start, end string) (p period, err error) {
 	var wrong problems
 	read := func(field, text string, pick func(span) moment) *moment {
 		if strings.TrimSpace(text) == "" {
 			return nil
 		}
-		s, err := cal.read(text)
+		s, err := cal.parseDate(text)
 		if err != nil {
 			wrong.add(field, "%v", err)
 			return nil
@@ -134,7 +134,7 @@ func periodOf(cal calendar, start, end string) (p period, err error) {
 	}
 	p.from = read("start_date", start, func(s span) moment { return s.from })
 	p.to = read("end_date", end, func(s span) moment { return s.to })
-	if err := wrong.err(); err != nil {
+	if err := wrong.toError(); err != nil {
 		return p, err
 	}
 	if p.from != nil && p.to != nil && *p.from > *p.to {
@@ -143,39 +143,39 @@ func periodOf(cal calendar, start, end string) (p period, err error) {
 	return p, nil
 }
 
-// bounded reports whether a period leaves out what has no date.
-func (p period) bounded() bool { return p.from != nil || p.to != nil }
+// isBounded reports whether the period excludes events without a date.
+func (p period) isBounded() bool { return p.from != nil || p.to != nil }
 
-// filter are the events that begin in a period.
-func (p period) filter() canon.Filter {
+// toFilter returns the filter for events that begin in the period.
+func (p period) toFilter() canon.Filter {
 	f := canon.Filter{Type: typeTimeline, Sort: canon.SortField}
 	if p.from != nil {
-		f.SortFrom = whole(*p.from)
+		f.SortFrom = sortValue(*p.from)
 	}
 	switch {
 	case p.to != nil:
-		f.SortTo = whole(*p.to)
+		f.SortTo = sortValue(*p.to)
 	case p.from != nil:
-		f.SortTo = whole(undated - 1)
+		f.SortTo = sortValue(undated - 1)
 	}
 	return f
 }
 
-func whole(m moment) *int64 {
+func sortValue(m moment) *int64 {
 	n := int64(m)
 	return &n
 }
 
-// covering are the events that begin before a period and yet may lie in it, since their
-// date is coarser than its beginning: "1926" of a period from March 1926 on. Such a date
-// begins exactly where its year, month or day does.
-func (p period) covering(ctx context.Context, l *canon.Snapshot) ([]canon.Card, error) {
+// coarserEvents returns the events that begin before the period but may lie in it, because their
+// date is coarser than the period's beginning: "1926" for a period from March 1926 on. Such a date
+// begins exactly at the beginning of the year, month or day.
+func (p period) coarserEvents(ctx context.Context, l *canon.Snapshot) ([]canon.Card, error) {
 	if p.from == nil {
 		return nil, nil
 	}
 	var out []canon.Card
-	for _, at := range floors(*p.from) {
-		f := period{&at, &at}.filter()
+	for _, at := range coarserStarts(*p.from) {
+		f := period{&at, &at}.toFilter()
 		cards, _, err := l.Cards(ctx, f, canon.Page{Limit: 1000})
 		if err != nil {
 			return nil, err
@@ -185,23 +185,23 @@ func (p period) covering(ctx context.Context, l *canon.Snapshot) ([]canon.Card, 
 	return out, nil
 }
 
-// within lists the events of a period, earliest first, and counts them.
-func (p period) within(ctx context.Context, l *canon.Snapshot, pg canon.Page) ([]canon.Card, canon.Total, error) {
-	first, err := p.covering(ctx, l)
+// eventsWithin returns a page of the events of a period, earliest first, and their total.
+func (p period) eventsWithin(ctx context.Context, l *canon.Snapshot, pg canon.Page) ([]canon.Card, canon.Total, error) {
+	first, err := p.coarserEvents(ctx, l)
 	if err != nil {
 		return nil, canon.Total{}, err
 	}
 	head := first[min(pg.Offset, len(first)):min(pg.Offset+pg.Limit, len(first))]
 	rest := canon.Page{Limit: pg.Limit - len(head), Offset: max(pg.Offset-len(first), 0)}
 	asked := rest
-	asked.Limit = max(asked.Limit, 1) // the total is wanted even where no row is
-	cards, total, err := l.Cards(ctx, p.filter(), asked)
+	asked.Limit = max(asked.Limit, 1) // the total is needed even if no row is
+	cards, total, err := l.Cards(ctx, p.toFilter(), asked)
 	total.Count += len(first)
 	return append(slices.Clone(head), cards[:min(rest.Limit, len(cards))]...), total, err
 }
 
-// of lists the events of a period in which an entity is involved, earliest first.
-func (p period) of(ctx context.Context, l *canon.Snapshot, entity canon.CardID) ([]canon.Card, error) {
+// eventsInvolving returns the events of a period that involve an entity, earliest first.
+func (p period) eventsInvolving(ctx context.Context, l *canon.Snapshot, entity canon.CardID) ([]canon.Card, error) {
 	links, err := allLinks(ctx, l, canon.LinkQuery{To: entity, Kinds: []string{kindInvolves}})
 	if err != nil {
 		return nil, err
@@ -214,29 +214,29 @@ func (p period) of(ctx context.Context, l *canon.Snapshot, entity canon.CardID) 
 	if err != nil {
 		return nil, err
 	}
-	cards = slices.DeleteFunc(cards, func(c canon.Card) bool { return !isType(c, typeTimeline) || !p.touches(sortOf(c)) })
+	cards = slices.DeleteFunc(cards, func(c canon.Card) bool { return !isType(c, typeTimeline) || !p.canContain(sortOf(c)) })
 	slices.SortFunc(cards, func(a, b canon.Card) int {
 		return cmp.Or(cmp.Compare(sortOf(a), sortOf(b)), cmp.Compare(a.Key, b.Key), bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	return cards, nil
 }
 
-// touches reports whether an event that begins at a moment may lie in the period.
-func (p period) touches(m moment) bool {
+// canContain reports whether an event that begins at m may lie in the period.
+func (p period) canContain(m moment) bool {
 	switch {
-	case !p.bounded():
+	case !p.isBounded():
 		return true
 	case m >= undated:
 		return false
 	case p.to != nil && m > *p.to:
 		return false
 	}
-	return p.from == nil || m >= *p.from || slices.Contains(floors(*p.from), m)
+	return p.from == nil || m >= *p.from || slices.Contains(coarserStarts(*p.from), m)
 }
 
-// sortOf is the moment that an event's card sorts by.
+// sortOf returns the moment by which an event's card is sorted.
 func sortOf(c canon.Card) moment {
-	d := dated{Sort: undated}
-	_ = json.Unmarshal(c.Fields, &d) // written by another hand, it may say less
+	d := eventFields{Sort: undated}
+	_ = json.Unmarshal(c.Fields, &d) // a card edited by hand may lack fields
 	return d.Sort
 }

@@ -10,7 +10,7 @@ import (
 
 func timelineOps(d *deps) []*op.Operation {
 	return []*op.Operation{
-		read(d, op.Spec{
+		defineRead(d, op.Spec{
 			Name:  "timeline_query",
 			Title: "Query the timeline",
 			Doc: "See what happened when, earliest first, in a period or around one entity. Dates are of the campaign's calendar and of mixed precision: " +
@@ -20,7 +20,7 @@ func timelineOps(d *deps) []*op.Operation {
 				{Title: "The winter of the avalanche", Input: `{"campaign_id": "ashlar-pass", "start_date": "1929-12", "end_date": "1930-02"}`},
 			},
 		}, timelineQuery),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "timeline_add",
 			Title: "Add to the timeline",
 			Doc: "Record something that happened, with its date as the campaign's calendar writes it and how precise it is. For the GM. " +
@@ -30,7 +30,7 @@ func timelineOps(d *deps) []*op.Operation {
 				{Title: "A day", Input: `{"campaign_id": "ashlar-pass", "date": "1930-01-17", "precision": "exact", "description": "The night train is buried at the third gallery."}`},
 			},
 		}, timelineAdd),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:  "timeline_update",
 			Title: "Correct the timeline",
 			Doc:   "Change an event of the timeline: its date, precision, description or entities. For the GM. Who knows of it is changed with reveal and unreveal.",
@@ -39,7 +39,7 @@ func timelineOps(d *deps) []*op.Operation {
 				{Title: "It was earlier", Input: `{"campaign_id": "ashlar-pass", "event_id": "01920000-0000-7000-8000-000000000007", "date": "1930-01-16"}`},
 			},
 		}, timelineUpdate),
-		write(d, op.Spec{
+		defineWrite(d, op.Spec{
 			Name:   "timeline_delete",
 			Title:  "Delete from the timeline",
 			Doc:    "Put an event of the timeline in the trash. For the GM.",
@@ -53,7 +53,7 @@ func timelineOps(d *deps) []*op.Operation {
 }
 
 type timelineIn struct {
-	within
+	inCampaign
 	StartDate string `json:"start_date,omitzero" maxlen:"100" jsonschema:"Only what may have happened at or after this date."`
 	EndDate   string `json:"end_date,omitzero" maxlen:"100" jsonschema:"Only what may have happened at or before this date: 1926 is to the end of that year."`
 	EntityID  ref    `json:"entity_id,omitzero" jsonschema:"Only events in which this entity is involved."`
@@ -67,7 +67,7 @@ type timelineOut struct {
 
 // Cut shortens the list.
 func (o timelineOut) Cut(budget int) (any, map[string]any, bool) {
-	next, ok := shorten(&o.Events, &o.paged, budget)
+	next, ok := shortenPage(&o.Events, &o.paged, budget)
 	return o, next, ok
 }
 
@@ -80,7 +80,7 @@ func timelineQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in timeli
 	if err != nil {
 		return timelineOut{}, err
 	}
-	cards, pg, err := in.find(ctx, l, p)
+	cards, pg, err := in.findEvents(ctx, l, p)
 	if err != nil {
 		return timelineOut{}, err
 	}
@@ -88,22 +88,22 @@ func timelineQuery(ctx context.Context, l *canon.Snapshot, _ *op.Call, in timeli
 	return timelineOut{events, pg}, err
 }
 
-func (in timelineIn) find(ctx context.Context, l *canon.Snapshot, p period) ([]canon.Card, paged, error) {
+func (in timelineIn) findEvents(ctx context.Context, l *canon.Snapshot, p period) ([]canon.Card, paged, error) {
 	if in.EntityID == "" {
-		cards, total, err := p.within(ctx, l, in.canon())
+		cards, total, err := p.eventsWithin(ctx, l, in.toCanonPage())
 		return cards, pagedAt(in.page, total, len(cards)), err
 	}
 	c, err := entityOf(ctx, l, in.EntityID)
 	if err != nil {
 		return nil, paged{}, err
 	}
-	all, err := p.of(ctx, l, c.ID)
+	all, err := p.eventsInvolving(ctx, l, c.ID)
 	rows, pg := pageOf(all, in.page)
 	return rows, pg, err
 }
 
 type timelineAddIn struct {
-	within
+	inCampaign
 	Date          string `json:"date" minlen:"1" maxlen:"100" jsonschema:"Date as the campaign's calendar writes it: 1930-01-17, 1930-01, 1930, 17 January 1930."`
 	Precision     string `json:"precision" enum:"exact,approximate,month,year,unknown" jsonschema:"How precise the date is; unknown takes any text as date."`
 	Description   string `json:"description" minlen:"1" maxlen:"10000" jsonschema:"What happened, in Markdown."`
@@ -113,9 +113,9 @@ type timelineAddIn struct {
 	DryRun        bool   `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
-func (in timelineAddIn) happening(cal calendar) (happening, error) {
-	h := happening{dated{in.Date, in.Precision, 0}, in.Description, in.EntityIDs, in.IsPlayerKnown}
-	return h, h.at(cal, in.Sort)
+func (in timelineAddIn) toEventDraft(cal calendar) (eventDraft, error) {
+	h := eventDraft{eventFields{in.Date, in.Precision, 0}, in.Description, in.EntityIDs, in.IsPlayerKnown}
+	return h, h.setDate(cal, in.Sort)
 }
 
 func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (event, error) {
@@ -125,11 +125,11 @@ func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (ev
 			if err != nil {
 				return err
 			}
-			h, err := in.happening(cal)
+			h, err := in.toEventDraft(cal)
 			if err != nil {
 				return err
 			}
-			card, err := h.add(ctx, p)
+			card, err := h.createEvent(ctx, p)
 			p.Target(card.ID)
 			return err
 		},
@@ -139,9 +139,9 @@ func timelineAdd(ctx context.Context, d *deps, c *op.Call, in timelineAddIn) (ev
 
 // replyEvent describes the event that a call wrote.
 func replyEvent(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (event, error) {
-	card, ok, err := target(ctx, l, r, 0)
+	card, ok, err := targetCard(ctx, l, r, 0)
 	if err == nil && !ok {
-		err = gone("the event")
+		err = goneFault("the event")
 	}
 	if err != nil {
 		return event{}, err
@@ -154,7 +154,7 @@ func replyEvent(ctx context.Context, l *canon.Snapshot, r canon.Receipt) (event,
 }
 
 type timelineUpdateIn struct {
-	within
+	inCampaign
 	EventID     ref     `json:"event_id" jsonschema:"Id of the event; timeline_query has it."`
 	Date        *string `json:"date,omitzero" minlen:"1" maxlen:"100" jsonschema:"New date."`
 	Precision   *string `json:"precision,omitzero" enum:"exact,approximate,month,year,unknown" jsonschema:"New precision."`
@@ -171,13 +171,13 @@ func timelineUpdate(ctx context.Context, d *deps, c *op.Call, in timelineUpdateI
 				return err
 			}
 			p.Target(card.ID)
-			return in.apply(ctx, p, card)
+			return in.planUpdate(ctx, p, card)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (event, error) { return replyEvent(ctx, l, r) },
 	})
 }
 
-func (in timelineUpdateIn) apply(ctx context.Context, p *canon.Plan, card canon.Card) error {
+func (in timelineUpdateIn) planUpdate(ctx context.Context, p *canon.Plan, card canon.Card) error {
 	content, err := p.Content(ctx, card)
 	if err != nil {
 		return err
@@ -186,44 +186,44 @@ func (in timelineUpdateIn) apply(ctx context.Context, p *canon.Plan, card canon.
 	if err != nil {
 		return err
 	}
-	h := happening{dated: dated{now[0].Date, now[0].Precision, sortOf(card)}, description: content}
-	set(&h.Date, in.Date)
-	set(&h.Precision, in.Precision)
-	set(&h.description, in.Description)
+	h := eventDraft{eventFields: eventFields{now[0].Date, now[0].Precision, sortOf(card)}, description: content}
+	setIfGiven(&h.Date, in.Date)
+	setIfGiven(&h.Precision, in.Precision)
+	setIfGiven(&h.description, in.Description)
 	if in.Date != nil || in.Precision != nil || in.Sort != nil {
 		cal, err := calendarOf(ctx, p.Snapshot)
 		if err != nil {
 			return err
 		}
-		if err := h.at(cal, in.Sort); err != nil {
+		if err := h.setDate(cal, in.Sort); err != nil {
 			return err
 		}
 	}
-	fields, err := h.fields()
+	fields, err := h.fieldsJSON()
 	if err != nil {
 		return err
 	}
-	text := clean(h.description)
+	text := cleanText(h.description)
 	if card, err = p.Update(card, canon.Edit{Content: &text, Fields: fields}); err != nil {
 		return err
 	}
 	if in.EntityIDs != nil {
-		if err := involve(ctx, p, card, *in.EntityIDs); err != nil {
+		if err := setInvolved(ctx, p, card, *in.EntityIDs); err != nil {
 			return err
 		}
 	}
-	return retitle(ctx, p, card, h.title())
+	return retitleEvent(ctx, p, card, h.cardTitle())
 }
 
-// set puts a value that was given.
-func set[T any](to *T, given *T) {
+// setIfGiven sets *to if a value is given.
+func setIfGiven[T any](to *T, given *T) {
 	if given != nil {
 		*to = *given
 	}
 }
 
-// retitle renames an event's card after what it says now.
-func retitle(ctx context.Context, p *canon.Plan, card canon.Card, title string) error {
+// retitleEvent renames an event's card to its current title.
+func retitleEvent(ctx context.Context, p *canon.Plan, card canon.Card, title string) error {
 	name, err := freeName(ctx, p, title, card.Label, card.ID)
 	if err != nil || name == card.Name {
 		return err
@@ -233,7 +233,7 @@ func retitle(ctx context.Context, p *canon.Plan, card canon.Card, title string) 
 }
 
 type timelineDeleteIn struct {
-	within
+	inCampaign
 	EventID ref  `json:"event_id" jsonschema:"Id of the event; timeline_query has it."`
 	DryRun  bool `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
@@ -248,7 +248,7 @@ func timelineDelete(ctx context.Context, d *deps, c *op.Call, in timelineDeleteI
 			return p.Trash(card)
 		},
 		reply: func(_ *canon.Snapshot, r canon.Receipt) (deleted, error) {
-			return deleted{in.EventID.card().String(), !r.DryRun, r.DryRun}, nil
+			return deleted{in.EventID.toCardID().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})
 }

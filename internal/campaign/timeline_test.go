@@ -65,7 +65,7 @@ func TestTheTimelineOfMixedPrecision(t *testing.T) {
 	})
 }
 
-func TestAnEventShowsOnlyWhomItsReaderKnows(t *testing.T) {
+func TestAnEventShowsOnlyVisibleEntities(t *testing.T) {
 	onEachStore(t, func(s *scene) {
 		gm, ada := s.As("gm"), s.As("ada")
 		open, hidden := gm.Make("npc", "Ann", `"revealed": true`), gm.Make("npc", "Bo", "")

@@ -9,8 +9,8 @@ import (
 	"loregate/internal/op"
 )
 
-// What a GM's program read in part, it cannot write back as the whole: neither notes that
-// were cut, nor the description of a long card.
+// A GM's agent that has read a part of an entity cannot write it back as the whole: neither
+// truncated notes nor the description of a long card.
 func TestReadingAndWritingBackAnEntityLosesNothing(t *testing.T) {
 	s := newScene(t)
 	gm := s.As("gm")
@@ -35,7 +35,7 @@ func TestReadingAndWritingBackAnEntityLosesNothing(t *testing.T) {
 	bot.Call("entity_update", of(`, "attributes": {"age": 30}`))
 	bot.WantFault("CONFLICT", "entity_update", of(`, "gm_notes": "x", "if_match": "`+whole.Text("etag")+`"`))
 	now := gm.Call("entity_get", of(""), rest)
-	gm.Call("entity_update", of(`, "attributes": {"age": 31}, "if_match": "`+now.Reply.ETag+`"`)) // HTTP's own tag
+	gm.Call("entity_update", of(`, "attributes": {"age": 31}, "if_match": "`+now.Reply.ETag+`"`)) // the HTTP entity tag
 	bot.Call("entity_update", of(`, "gm_notes": "Anew.", "if_match": "`+gm.Call("entity_get", of("")).Text("etag")+`"`)).Want("gm_notes", "Anew.")
 
 	long := strings.Repeat("Salt and rent. ", 1000)
