@@ -38,13 +38,13 @@ func adminWrites(d *deps) []*op.Operation {
 }
 
 type levelIn struct {
-	named
+	namedCard
 	Level    string           `json:"level" enum:"user,gm,admin" jsonschema:"Least role that sees the card."`
 	Subjects []access.Subject `json:"subjects,omitzero" maxitems:"100" minlen:"1" maxlen:"100" jsonschema:"Subjects that see the card whatever their role; for levels gm and admin."`
 }
 
 type levelOut struct {
-	written
+	writtenCard
 	OwnLevel string           `json:"own_level" jsonschema:"The level given to the card itself; level is what it comes to with the cards above it and the name rules."`
 	Subjects []access.Subject `json:"subjects" jsonschema:"Who sees the card by being named."`
 }
@@ -86,7 +86,7 @@ func setCardLevel(ctx context.Context, d *deps, c *op.Call, in levelIn) (levelOu
 }
 
 type deleteIn struct {
-	named
+	namedCard
 	Confirm string `json:"confirm,omitzero" maxlen:"1020" jsonschema:"The card's name once more, where cards lie below it."`
 	Force   bool   `json:"force,omitzero" jsonschema:"Delete without confirm; what went can be restored."`
 	DryRun  bool   `json:"dry_run,omitzero" jsonschema:"Only list what would go."`
@@ -124,8 +124,8 @@ func deleteCard(ctx context.Context, d *deps, c *op.Call, in deleteIn) (deleteOu
 	})
 }
 
-// checkDelete requires a confirmation if there are cards below the card, and refuses to delete
-// cards below it that others rely on by codename.
+// checkDelete requires a confirmation if there are cards below the card. If the world keeps
+// codenames, it refuses to delete a card with cards below it that have codenames.
 func checkDelete(ctx context.Context, p *canon.Plan, card canon.Card, in deleteIn) error {
 	below, err := allDescendants(ctx, p.Snapshot, card.ID)
 	if err != nil {

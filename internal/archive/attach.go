@@ -27,7 +27,7 @@ func attachWrites(d *deps) []*op.Operation {
 }
 
 type uploadIn struct {
-	named
+	namedCard
 	Data     []byte     `json:"data" alias:"file_data" jsonschema:"The file, as base64."`
 	FileName string     `json:"filename,omitzero" maxlen:"255" jsonschema:"What a download of it is called."`
 	Type     string     `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
@@ -36,7 +36,7 @@ type uploadIn struct {
 }
 
 type uploadOut struct {
-	written
+	writtenCard
 	FileName  string `json:"file_name"`
 	MediaType string `json:"media_type"`
 	Size      int    `json:"size"`
@@ -79,7 +79,7 @@ func uploadAttachment(ctx context.Context, d *deps, c *op.Call, in uploadIn) (up
 				c.Reply.Location = cardLocation(ctx, l, w.summary) + "/file"
 			}
 			card, err := targetCard(ctx, l, r, 0)
-			return uploadOut{written: w, FileName: fileName(card), MediaType: media, Size: card.Size, SHA256: card.Content.String(), urls: urlsOf(c, card)}, err
+			return uploadOut{writtenCard: w, FileName: fileName(card), MediaType: media, Size: card.Size, SHA256: card.Content.String(), urls: urlsOf(c, card)}, err
 		},
 	})
 }

@@ -29,7 +29,7 @@ func linkWrites(d *deps) []*op.Operation {
 }
 
 type linkIn struct {
-	named
+	namedCard
 	Mode          string   `json:"mode,omitzero" enum:"suggest,apply" default:"suggest" jsonschema:"suggest lists the links; apply writes them, which needs the role gm."`
 	DryRun        bool     `json:"dry_run,omitzero" default:"true" jsonschema:"With mode apply: only show what would change."`
 	MinTermLength int      `json:"min_term_length,omitzero" default:"4" min:"2" max:"100" jsonschema:"Characters of the shortest name to link."`
@@ -43,8 +43,8 @@ func (in linkIn) targetFilter() canon.Filter {
 	return canon.Filter{NameStarts: starts, Prefix: below, Types: in.IncludeTypes, Sort: canon.SortName}
 }
 
-// suggested is a link that could be inserted.
-type suggested struct {
+// linkSuggestion is a link that could be inserted.
+type linkSuggestion struct {
 	Term    string `json:"term" jsonschema:"The words as they stand in the card."`
 	Target  string `json:"target" jsonschema:"The card to link to."`
 	Offset  int    `json:"offset" jsonschema:"Characters of content before the words."`
@@ -55,15 +55,15 @@ type suggested struct {
 }
 
 type linkOut struct {
-	Name        string      `json:"name"`
-	Mode        string      `json:"mode"`
-	DryRun      bool        `json:"dry_run"`
-	Suggestions []suggested `json:"suggestions" jsonschema:"In the order of the text, at most 100."`
-	Total       int         `json:"total"`
-	Applied     int         `json:"applied" jsonschema:"Links that were made."`
-	Version     uint32      `json:"version"`
-	ChangeID    string      `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
-	Diff        string      `json:"diff,omitzero" jsonschema:"Of mode apply: what changes."`
+	Name        string           `json:"name"`
+	Mode        string           `json:"mode"`
+	DryRun      bool             `json:"dry_run"`
+	Suggestions []linkSuggestion `json:"suggestions" jsonschema:"In the order of the text, at most 100."`
+	Total       int              `json:"total"`
+	Applied     int              `json:"applied" jsonschema:"Links that were made."`
+	Version     uint32           `json:"version"`
+	ChangeID    string           `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+	Diff        string           `json:"diff,omitzero" jsonschema:"Of mode apply: what changes."`
 
 	in      linkIn
 	terms   int    // number of names that were searched for
@@ -92,7 +92,7 @@ func autoLink(ctx context.Context, d *deps, c *op.Call, in linkIn) (out linkOut,
 }
 
 func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, error) {
-	out := linkOut{Mode: in.Mode, DryRun: in.DryRun, Suggestions: []suggested{}, in: in}
+	out := linkOut{Mode: in.Mode, DryRun: in.DryRun, Suggestions: []linkSuggestion{}, in: in}
 	return commit(ctx, d, c, task[linkOut]{
 		names: []string{in.Name},
 		plan: func(p *canon.Plan) error {
@@ -136,7 +136,7 @@ func applyLinks(ctx context.Context, d *deps, c *op.Call, in linkIn) (linkOut, e
 
 // insertLinks returns content with the links inserted. The links are in text order and do not
 // overlap.
-func insertLinks(content string, links []suggested) string {
+func insertLinks(content string, links []linkSuggestion) string {
 	var b strings.Builder
 	done := 0
 	for _, s := range links {
@@ -153,7 +153,7 @@ func insertLinks(content string, links []suggested) string {
 
 // linksFor finds the links that could be inserted into a card's content, in text order. It also
 // returns the number of names that it searched for.
-func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (found []suggested, looked int, err error) {
+func linksFor(ctx context.Context, l *canon.Snapshot, card canon.Card, content string, in linkIn) (found []linkSuggestion, looked int, err error) {
 	kind := canon.TextOf(card.Type)
 	if kind == canon.TextItems || kind == canon.TextData || kind == canon.TextFile {
 		return nil, 0, ruleFault("name", "cards of type %s hold no running text to link in", card.Type)
@@ -297,10 +297,10 @@ func foldedWords(text string, words []wordSpan) []string {
 
 // findLinks returns one link for each name that occurs in the shadow of a text, at its first
 // occurrence. Of overlapping names the longer one wins.
-func (t termSet) findLinks(ctx context.Context, shadow, content string) ([]suggested, error) {
+func (t termSet) findLinks(ctx context.Context, shadow, content string) ([]linkSuggestion, error) {
 	words, gaps := wordsIn(shadow)
 	folded := foldedWords(shadow, words)
-	var all []suggested
+	var all []linkSuggestion
 	var key []byte
 	for i := range words {
 		group := t[folded[i]]
@@ -317,7 +317,7 @@ func (t termSet) findLinks(ctx context.Context, shadow, content string) ([]sugge
 			}
 			key = append(key, folded[i+n-1]...)
 			for _, term := range group.terms[string(key)] {
-				s := suggested{Target: term.target, start: words[i].start, end: words[i+n-1].end, Count: 1}
+				s := linkSuggestion{Target: term.target, start: words[i].start, end: words[i+n-1].end, Count: 1}
 				s.Term = content[s.start:s.end]
 				if slices.Equal(term.gaps, gaps[i+1:i+n]) && (term.exact == "" || term.exact == s.Term) {
 					all = append(all, s)
@@ -330,12 +330,12 @@ func (t termSet) findLinks(ctx context.Context, shadow, content string) ([]sugge
 
 // dropOverlaps keeps the links that do not overlap, preferring longer ones, and returns them in
 // text order.
-func dropOverlaps(all []suggested, size int) []suggested {
-	slices.SortFunc(all, func(a, b suggested) int {
+func dropOverlaps(all []linkSuggestion, size int) []linkSuggestion {
+	slices.SortFunc(all, func(a, b linkSuggestion) int {
 		return cmp.Or(cmp.Compare(b.end-b.start, a.end-a.start), cmp.Compare(a.start, b.start), cmp.Compare(a.Target, b.Target))
 	})
 	covered := make([]bool, size)
-	var kept []suggested
+	var kept []linkSuggestion
 	for _, s := range all {
 		if covered[s.start] || covered[s.end-1] { // links kept so far are at least as long, so checking both ends suffices
 			continue
@@ -345,13 +345,13 @@ func dropOverlaps(all []suggested, size int) []suggested {
 		}
 		kept = append(kept, s)
 	}
-	slices.SortFunc(kept, func(a, b suggested) int { return cmp.Compare(a.start, b.start) })
+	slices.SortFunc(kept, func(a, b linkSuggestion) int { return cmp.Compare(a.start, b.start) })
 	return kept
 }
 
-func firstOfEach(in []suggested) []suggested {
+func firstOfEach(in []linkSuggestion) []linkSuggestion {
 	at := map[string]int{}
-	out := []suggested{}
+	out := []linkSuggestion{}
 	for _, s := range in {
 		if i, seen := at[s.Target]; seen {
 			out[i].Count++

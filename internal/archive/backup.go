@@ -62,8 +62,8 @@ type backupOut struct {
 	Message string `json:"message,omitzero" jsonschema:"Why it failed."`
 }
 
-// copied is the result of a finished copy.
-type copied struct {
+// backupCopy is the result of a finished copy.
+type backupCopy struct {
 	File   string `json:"file"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
@@ -83,23 +83,23 @@ func createBackup(ctx context.Context, d *deps, c *op.Call, _ struct{}) (backupO
 
 // copyStore writes a copy of the store and names it after its checksum: equal copies become one
 // file, and an interrupted copy never has the name of a finished one.
-func (d *deps) copyStore(ctx context.Context) (out copied, err error) {
+func (d *deps) copyStore(ctx context.Context) (out backupCopy, err error) {
 	defer fault.Wrap(&err, "archive: backup")
 	folder := filepath.Join(d.data, backupFolder)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return copied{}, err
+		return backupCopy{}, err
 	}
 	work, err := os.MkdirTemp(folder, ".making-")
 	if err != nil {
-		return copied{}, err
+		return backupCopy{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	made := filepath.Join(work, "copy.db")
 	if err := d.backup.Backup(ctx, made); err != nil {
-		return copied{}, err
+		return backupCopy{}, err
 	}
 	if out.SHA256, out.Size, err = checksumFile(made); err != nil {
-		return copied{}, err
+		return backupCopy{}, err
 	}
 	out.File = "loregate-" + out.SHA256[:16] + ".db"
 	return out, os.Rename(made, filepath.Join(folder, out.File))
@@ -124,7 +124,7 @@ func backupOf(j job.Job) (backupOut, error) {
 	if j.State != job.Completed {
 		return out, nil
 	}
-	var done copied
+	var done backupCopy
 	if err := json.Unmarshal(j.Result, &done); err != nil {
 		return out, fmt.Errorf("archive: result of backup %s: %w", j.ID, err)
 	}

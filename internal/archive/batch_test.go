@@ -139,7 +139,8 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 	s.wantRebuilt()
 }
 
-// TestABatchFailsAsAWholeOrPerStep makes the store fail at every commit, with an error and with a panic.
+// TestABatchFailsAsAWholeOrPerStep makes the store fail at every commit, with an error and with a
+// panic.
 func TestABatchFailsAsAWholeOrPerStep(t *testing.T) {
 	const n = 5
 	quiet(t)

@@ -32,7 +32,7 @@ func cardReads(d *deps) []*op.Operation {
 }
 
 type getCardIn struct {
-	named
+	namedCard
 	WithChildren     bool `json:"with_children,omitzero" jsonschema:"Add the cards directly below: names, types and ids."`
 	Rendered         bool `json:"rendered,omitzero" jsonschema:"Give content as safe HTML, with nested cards shown in place."`
 	MaxContentLength int  `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters of content to give; by default 8000 over MCP, and all elsewhere."`
@@ -40,8 +40,8 @@ type getCardIn struct {
 	Full             bool `json:"full,omitzero" jsonschema:"Give all content from content_offset on, whatever max_content_length says."`
 }
 
-// card is a card with all details.
-type card struct {
+// fullCard is a card with all details.
+type fullCard struct {
 	Truncated bool      `json:"truncated,omitzero" jsonschema:"There is more content; next is the call that gives it."`
 	Next      *nextCall `json:"next,omitzero"`
 	summary
@@ -73,7 +73,7 @@ type childName struct {
 }
 
 // Cut shortens the content.
-func (o card) Cut(budget int) (any, map[string]any, bool) {
+func (o fullCard) Cut(budget int) (any, map[string]any, bool) {
 	rest := o
 	rest.Content = ""
 	b, err := json.Marshal(rest)
@@ -89,27 +89,27 @@ func (o card) Cut(budget int) (any, map[string]any, bool) {
 	return o, o.Next.Arguments, true
 }
 
-func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in getCardIn) (card, error) {
+func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in getCardIn) (fullCard, error) {
 	s, err := resolveName(ctx, l.Prefetching(), in.Name)
 	if err != nil {
-		return card{}, err
+		return fullCard{}, err
 	}
 	content, err := contentOf(ctx, l, s.card)
 	if err != nil {
-		return card{}, err
+		return fullCard{}, err
 	}
-	out := card{summary: summaryFromCard(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
+	out := fullCard{summary: summaryFromCard(l, s.card), Fields: fieldsOf(s.card.Fields), Codename: s.card.Codename,
 		CreatedAt: stamp(s.card.CreatedAt), RenamedFrom: s.renamedFrom, Rendered: in.Rendered, url: c.BaseURL + cardPath(s.card.Name)}
 	if len(s.others) > 0 {
 		out.Homonyms = summariesFromCards(l, s.others)
 	}
 	out.Links, out.MoreLinks = linkNames(s.card, content)
 	if err := addChildren(ctx, l, s.card, in.WithChildren, &out); err != nil {
-		return card{}, err
+		return fullCard{}, err
 	}
 	if in.Rendered {
 		if content, err = renderCard(ctx, l, s.card); err != nil {
-			return card{}, err
+			return fullCard{}, err
 		}
 	}
 	out.goOn = func(offset int) *nextCall { return callOn(l, "get_card", in.nextArgs(offset)) }
@@ -126,7 +126,7 @@ func (d *deps) getCard(ctx context.Context, l *canon.Snapshot, c *op.Call, in ge
 }
 
 // setContentPart sets the requested part of the content.
-func (o *card) setContentPart(content string, limit, offset int) {
+func (o *fullCard) setContentPart(content string, limit, offset int) {
 	part, end, more := textPart(content, offset, limit)
 	o.Content, o.ContentOffset, o.Truncated = part, offset, more
 	if more {
@@ -136,7 +136,7 @@ func (o *card) setContentPart(content string, limit, offset int) {
 
 // httpTag returns the HTTP entity tag: the version, the partial tag of a part, or a digest if the
 // answer also shows other cards, which can change while the version stays the same.
-func (o *card) httpTag(in getCardIn) string {
+func (o *fullCard) httpTag(in getCardIn) string {
 	switch {
 	case in.Rendered || in.WithChildren:
 	case o.ETag.Partial():
@@ -174,7 +174,7 @@ const defaultContent = 8000
 // shownChildren is the number of children that get_card names; list_children has them all.
 const shownChildren = 50
 
-func addChildren(ctx context.Context, l *canon.Snapshot, c canon.Card, named bool, out *card) error {
+func addChildren(ctx context.Context, l *canon.Snapshot, c canon.Card, named bool, out *fullCard) error {
 	limit := 0 // only the count
 	if named {
 		limit = shownChildren

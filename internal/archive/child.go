@@ -29,7 +29,7 @@ func childReads(d *deps) []*op.Operation {
 }
 
 type childrenIn struct {
-	named
+	namedCard
 	Depth          int  `json:"depth,omitzero" default:"1" min:"1" max:"5" jsonschema:"Generations to list; 1 is the direct children."`
 	IncludeVirtual bool `json:"include_virtual,omitzero" default:"true" jsonschema:"false leaves out cards that hold neither content nor fields."`
 	page

@@ -93,8 +93,8 @@ func numberOf(ctx context.Context, l *canon.Snapshot, v canon.Version) (uint32, 
 
 type trashIn struct{ page }
 
-// trashed is a card in the trash.
-type trashed struct {
+// trashedCard is a card in the trash.
+type trashedCard struct {
 	summary
 	TrashedAt stamp          `json:"trashed_at"`
 	By        access.Subject `json:"by" jsonschema:"Who deleted it."`
@@ -102,7 +102,7 @@ type trashed struct {
 }
 
 type trashOut struct {
-	Cards []trashed `json:"cards"`
+	Cards []trashedCard `json:"cards"`
 	paged
 }
 
@@ -117,13 +117,13 @@ func listTrash(ctx context.Context, l *canon.Snapshot, _ *op.Call, in trashIn) (
 	if err != nil {
 		return trashOut{}, err
 	}
-	out := trashOut{Cards: make([]trashed, len(cards)), paged: pagedAt(in.page, total, len(cards))}
+	out := trashOut{Cards: make([]trashedCard, len(cards)), paged: pagedAt(in.page, total, len(cards))}
 	for i, c := range cards {
 		with, err := l.TrashedWith(ctx, c.ID)
 		if err != nil {
 			return trashOut{}, err
 		}
-		out.Cards[i] = trashed{summaryFromCard(l, c), stamp(c.TrashedAt), c.UpdatedBy, max(len(with)-1, 0)}
+		out.Cards[i] = trashedCard{summaryFromCard(l, c), stamp(c.TrashedAt), c.UpdatedBy, max(len(with)-1, 0)}
 	}
 	return out, nil
 }

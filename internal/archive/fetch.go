@@ -31,7 +31,7 @@ func fetchWrites(d *deps) []*op.Operation {
 }
 
 type fetchIn struct {
-	named
+	namedCard
 	URL   string `json:"url" minlen:"9" maxlen:"2000" jsonschema:"Address of the file, https://."`
 	Type  string `json:"type,omitzero" enum:"File,Image" jsonschema:"Type of the card; by default Image for pictures and else File."`
 	Level string `json:"level,omitzero" enum:"user,gm,admin" jsonschema:"Who may see a new card; default user."`
@@ -46,7 +46,7 @@ func (d *deps) uploadFromURL(ctx context.Context, _ *deps, c *op.Call, in fetchI
 	if err != nil {
 		return uploadOut{}, err
 	}
-	return uploadAttachment(ctx, d, c, uploadIn{named: in.named, Data: data, FileName: name, Type: in.Type, Level: in.Level})
+	return uploadAttachment(ctx, d, c, uploadIn{namedCard: in.namedCard, Data: data, FileName: name, Type: in.Type, Level: in.Level})
 }
 
 // fetcher downloads files for callers. It requests only HTTPS addresses at allowed hosts with a

@@ -38,7 +38,7 @@ type fileURLOut struct {
 	fileURLs
 }
 
-func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in named) (fileURLOut, error) {
+func getFileURL(ctx context.Context, l *canon.Snapshot, c *op.Call, in namedCard) (fileURLOut, error) {
 	card, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return fileURLOut{}, err
@@ -55,7 +55,7 @@ func noFile(card canon.Card) error {
 }
 
 type attachmentIn struct {
-	named
+	namedCard
 	MaxBytes int `json:"max_bytes,omitzero" default:"24576" min:"0" max:"1048576" jsonschema:"Give the bytes only of a file of at most this size."`
 }
 

@@ -67,7 +67,7 @@ func versionOf(l *canon.Snapshot, c canon.Card, v canon.Version) version {
 }
 
 type historyIn struct {
-	named
+	namedCard
 	page
 }
 
@@ -118,7 +118,7 @@ func findCardOrTrashed(ctx context.Context, l *canon.Snapshot, name string) (can
 }
 
 type revisionIn struct {
-	named
+	namedCard
 	Version          uint32 `json:"version" alias:"act_id" min:"1" max:"4294967295" jsonschema:"Number of the version."`
 	MaxContentLength int    `json:"max_content_length,omitzero" min:"1" max:"1048576" jsonschema:"Most characters of content to give; by default 8000 over MCP, and all elsewhere."`
 	ContentOffset    int    `json:"content_offset,omitzero" default:"0" min:"0" jsonschema:"Characters of content to skip."`
@@ -186,7 +186,7 @@ func versionText(ctx context.Context, l *canon.Snapshot, v canon.Version) (strin
 }
 
 type diffIn struct {
-	named
+	namedCard
 	From   uint32 `json:"from,omitzero" min:"1" max:"4294967295" jsonschema:"Number of the older version; default the one before to."`
 	To     uint32 `json:"to,omitzero" min:"1" max:"4294967295" jsonschema:"Number of the newer version; default the current one."`
 	Offset int    `json:"offset,omitzero" default:"0" min:"0" jsonschema:"Characters of the diff to skip."`

@@ -9,8 +9,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// named is the input of an operation about one card.
-type named struct {
+// namedCard is the input of an operation about one card.
+type namedCard struct {
 	Name string `json:"name" minlen:"1" maxlen:"1020" jsonschema:"Name of the card, such as Games+Hero; ~ID and :codename name it too."`
 }
 

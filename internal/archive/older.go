@@ -18,7 +18,7 @@ import (
 
 // Older adds the card's address, and whether the card is empty and only holds a place for cards
 // below it.
-func (o card) Older() any {
+func (o fullCard) Older() any {
 	return struct {
 		URL     string `json:"url"`
 		Virtual bool   `json:"virtual_card"`
@@ -26,7 +26,7 @@ func (o card) Older() any {
 }
 
 // Older adds the card's address.
-func (o written) Older() any {
+func (o writtenCard) Older() any {
 	return struct {
 		URL string `json:"url"`
 	}{o.url}
@@ -72,7 +72,7 @@ func (o outlineOut) Older() any {
 }
 
 type olderMatch struct {
-	place
+	textMatch
 	Position int    `json:"position"`
 	Context  string `json:"context"`
 }
@@ -164,7 +164,7 @@ func (o restoreOut) Older() any {
 }
 
 type olderTrashed struct {
-	trashed
+	trashedCard
 	At stamp          `json:"deleted_at"`
 	By access.Subject `json:"deleted_by"`
 }
@@ -193,7 +193,7 @@ func (o renameOut) Older() any {
 // Older adds the items as results.
 func (o queryOut) Older() any {
 	return struct {
-		Results []item `json:"results"`
+		Results []queryItem `json:"results"`
 	}{o.Items}
 }
 
@@ -274,7 +274,7 @@ func parseTimeSpan(field string, words []string, since, before *time.Time) error
 }
 
 type olderSuggestion struct {
-	suggested
+	linkSuggestion
 	Card string `json:"matching_card"`
 }
 

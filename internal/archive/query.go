@@ -76,8 +76,8 @@ type namedQueryIn struct {
 	freePage
 }
 
-// item is a card in the result of a query.
-type item struct {
+// queryItem is a card in the result of a query.
+type queryItem struct {
 	Name      string       `json:"name"`
 	Type      string       `json:"type"`
 	ID        canon.CardID `json:"id"`
@@ -86,7 +86,7 @@ type item struct {
 }
 
 type queryOut struct {
-	Items []item `json:"items"`
+	Items []queryItem `json:"items"`
 	paged
 }
 
@@ -168,13 +168,13 @@ func (s selection) run(ctx context.Context, l *canon.Snapshot) (queryOut, error)
 	if err != nil {
 		return queryOut{}, err
 	}
-	out := queryOut{Items: make([]item, len(cards)), paged: pagedAt(p, total, len(cards))}
+	out := queryOut{Items: make([]queryItem, len(cards)), paged: pagedAt(p, total, len(cards))}
 	for i, c := range cards {
 		content, err := contentOf(ctx, l, c)
 		if err != nil {
 			return queryOut{}, err
 		}
-		out.Items[i] = item{c.Name, c.Type, c.ID, stamp(c.UpdatedAt), openingText(c.Type, content, summaryLength)}
+		out.Items[i] = queryItem{c.Name, c.Type, c.ID, stamp(c.UpdatedAt), openingText(c.Type, content, summaryLength)}
 	}
 	return out, nil
 }

@@ -33,14 +33,14 @@ func relationReads(d *deps) []*op.Operation {
 }
 
 type relationsIn struct {
-	named
+	namedCard
 	Kind string `json:"kind,omitzero" enum:"referers,linked_by,links,nests,nested_in" alias:"relationship_type" default:"referers" jsonschema:"Which connection."`
 	page
 }
 
-// related is a card at the other end of a relation. If the name has no card that is visible to the
-// caller, only the name is set.
-type related struct {
+// relatedCard is a card at the other end of a relation. If the name has no card that is visible to
+// the caller, only the name is set.
+type relatedCard struct {
 	Name   string       `json:"name"`
 	Exists bool         `json:"exists" jsonschema:"There is such a card that you may see."`
 	ID     canon.CardID `json:"id,omitzero"`
@@ -49,9 +49,9 @@ type related struct {
 }
 
 type relationsOut struct {
-	Name  string    `json:"name"`
-	Kind  string    `json:"kind"`
-	Cards []related `json:"cards"`
+	Name  string        `json:"name"`
+	Kind  string        `json:"kind"`
+	Cards []relatedCard `json:"cards"`
 	paged
 }
 
@@ -89,7 +89,7 @@ func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, q can
 		return err
 	}
 	seen := map[canon.CardID]bool{}
-	var all []related
+	var all []relatedCard
 	for _, r := range refs {
 		if !seen[r.Card.ID] {
 			seen[r.Card.ID] = true
@@ -100,8 +100,8 @@ func (o *relationsOut) listSources(ctx context.Context, l *canon.Snapshot, q can
 	return nil
 }
 
-func relatedTo(l *canon.Snapshot, c canon.Card) related {
-	return related{c.Name, true, c.ID, c.Type, shownLevel(l, c.Label)}
+func relatedTo(l *canon.Snapshot, c canon.Card) relatedCard {
+	return relatedCard{c.Name, true, c.ID, c.Type, shownLevel(l, c.Label)}
 }
 
 // listTargets lists the names that the card refers to, each once, with the visible cards of those
@@ -120,13 +120,13 @@ func (o *relationsOut) listTargets(ctx context.Context, l *canon.Snapshot, q can
 		}
 	}
 	rows, pg := pageOf(all, p, more)
-	o.Cards, o.paged = make([]related, len(rows)), pg
+	o.Cards, o.paged = make([]relatedCard, len(rows)), pg
 	for i, r := range rows {
 		c, ok, err := l.ByKey(ctx, r.Target)
 		if err != nil {
 			return err
 		}
-		if o.Cards[i] = (related{Name: r.Name}); ok {
+		if o.Cards[i] = (relatedCard{Name: r.Name}); ok {
 			o.Cards[i] = relatedTo(l, c)
 		}
 	}
@@ -153,14 +153,14 @@ func allRefs(ctx context.Context, l *canon.Snapshot, q canon.RefQuery) (refs []c
 
 type wantedIn struct{ page }
 
-// wanted is a name that texts link to and that has no card.
-type wanted struct {
+// wantedName is a name that texts link to and that has no card.
+type wantedName struct {
 	Name  string `json:"name"`
 	Count int    `json:"count" jsonschema:"Cards that link to it."`
 }
 
 type wantedOut struct {
-	Wanted []wanted `json:"wanted"`
+	Wanted []wantedName `json:"wanted"`
 	paged
 }
 
@@ -175,9 +175,9 @@ func wantedCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in wantedIn
 	if err != nil {
 		return wantedOut{}, err
 	}
-	out := wantedOut{Wanted: make([]wanted, len(list)), paged: pagedAt(in.page, total, len(list))}
+	out := wantedOut{Wanted: make([]wantedName, len(list)), paged: pagedAt(in.page, total, len(list))}
 	for i, w := range list {
-		out.Wanted[i] = wanted{markup.Clean(w.Name), w.Count}
+		out.Wanted[i] = wantedName{markup.Clean(w.Name), w.Count}
 	}
 	return out, nil
 }

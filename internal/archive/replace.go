@@ -44,18 +44,18 @@ type replaceIn struct {
 	DryRun bool `json:"dry_run,omitzero" default:"true" jsonschema:"Only show what would change."`
 }
 
-type replaced struct {
+type replacedCard struct {
 	Name    string `json:"name"`
 	Matches int    `json:"matches"`
 	Diff    string `json:"diff,omitzero" jsonschema:"Of a dry run: how it would change."`
 }
 
 type replaceOut struct {
-	Cards    []replaced `json:"cards"`
-	Matches  int        `json:"matches"`
-	Looked   int        `json:"looked_through" jsonschema:"Cards that were looked through."`
-	DryRun   bool       `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
-	ChangeID string     `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
+	Cards    []replacedCard `json:"cards"`
+	Matches  int            `json:"matches"`
+	Looked   int            `json:"looked_through" jsonschema:"Cards that were looked through."`
+	DryRun   bool           `json:"dry_run,omitzero" jsonschema:"Nothing was changed."`
+	ChangeID string         `json:"change_id,omitzero" jsonschema:"The change; undo_change takes it back."`
 }
 
 // toPatch returns the replacement as a patch of one card.
@@ -86,17 +86,17 @@ func replaceEverywhere(ctx context.Context, d *deps, c *op.Call, in replaceIn) (
 		}
 		has = re.MatchString
 	}
-	out := replaceOut{DryRun: in.DryRun, Cards: []replaced{}}
+	out := replaceOut{DryRun: in.DryRun, Cards: []replacedCard{}}
 	return commit(ctx, d, c, task[replaceOut]{
 		plan: func(p *canon.Plan) error {
-			out.Cards, out.Matches, out.Looked = []replaced{}, 0, 0
+			out.Cards, out.Matches, out.Looked = []replacedCard{}, 0, 0
 			return in.planAll(ctx, p, patch, has, &out)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (replaceOut, error) {
 			out.ChangeID = changeID(r)
 			for n := range r.Targets {
 				if card, err := targetCard(ctx, l, r, n); err == nil && r.Replayed { // a repeated call makes no plan
-					out.Cards = append(out.Cards, replaced{Name: card.Name})
+					out.Cards = append(out.Cards, replacedCard{Name: card.Name})
 				}
 			}
 			return out, nil
@@ -150,7 +150,7 @@ func (in replaceIn) planCard(ctx context.Context, p *canon.Plan, c canon.Card, b
 		return err
 	}
 	p.Target(card.ID)
-	row := replaced{Name: c.Name, Matches: r.Matches}
+	row := replacedCard{Name: c.Name, Matches: r.Matches}
 	if in.DryRun {
 		row.Diff = clipRunes(markup.Diff(before, r.Content), 2000)
 	}

@@ -107,14 +107,14 @@ func (in searchIn) searchFilter() canon.Filter {
 	return f
 }
 
-// found is a card in the result of a search.
-type found struct {
+// foundCard is a card in the result of a search.
+type foundCard struct {
 	summary
 	Snippet string `json:"snippet,omitzero" jsonschema:"The piece of content around the hits."`
 }
 
 type searchOut struct {
-	Cards []found `json:"cards"`
+	Cards []foundCard `json:"cards"`
 	paged
 	Ranked bool `json:"ranked" jsonschema:"The order is by relevance."`
 }
@@ -139,7 +139,7 @@ func searchCards(ctx context.Context, l *canon.Snapshot, _ *op.Call, in searchIn
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Cards: make([]found, len(result.Hits)), paged: pagedAt(in.toPage(), result.Total, len(result.Hits)), Ranked: result.Ranked}
+	out := searchOut{Cards: make([]foundCard, len(result.Hits)), paged: pagedAt(in.toPage(), result.Total, len(result.Hits)), Ranked: result.Ranked}
 	if in.hasSnippets() {
 		if err := l.Ahead(ctx, result.Hits); err != nil {
 			return searchOut{}, err
@@ -164,7 +164,7 @@ func searchTagged(ctx context.Context, l *canon.Snapshot, in searchIn, tags []st
 		match = "any"
 	}
 	list, err := searchByTags(ctx, l, nil, byTagsIn{Tags: tags[:min(len(tags), 10)], Match: match, page: in.toPage()})
-	out := searchOut{Cards: make([]found, len(list.Cards)), paged: list.paged}
+	out := searchOut{Cards: make([]foundCard, len(list.Cards)), paged: list.paged}
 	for i, c := range list.Cards {
 		out.Cards[i].summary = c
 	}
@@ -187,7 +187,7 @@ func listByFilter(ctx context.Context, l *canon.Snapshot, in searchIn) (searchOu
 	if err != nil {
 		return searchOut{}, err
 	}
-	out := searchOut{Cards: make([]found, len(cards)), paged: pagedAt(in.toPage(), total, len(cards))}
+	out := searchOut{Cards: make([]foundCard, len(cards)), paged: pagedAt(in.toPage(), total, len(cards))}
 	for i, c := range cards {
 		out.Cards[i].summary = summaryFromCard(l, c)
 	}

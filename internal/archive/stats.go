@@ -54,7 +54,7 @@ type statsOut struct {
 	Children   int    `json:"children" jsonschema:"Cards directly below that you may see."`
 }
 
-func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in named) (statsOut, error) {
+func getCardStats(ctx context.Context, l *canon.Snapshot, _ *op.Call, in namedCard) (statsOut, error) {
 	c, err := findCard(ctx, l, in.Name)
 	if err != nil {
 		return statsOut{}, err

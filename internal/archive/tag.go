@@ -104,8 +104,8 @@ func tagsOfCard(ctx context.Context, l *canon.Snapshot, in tagsIn) (tagsOut, err
 	return out, nil
 }
 
-// ownTags returns the tags of a card, each once, in order: the items of its child card tags, in
-// every version of that child that is visible to the caller at some level.
+// ownTags returns the tags of a card, each once, in order. They are the items of its visible child
+// cards named tags, of which there may be one per level.
 func ownTags(ctx context.Context, l *canon.Snapshot, c canon.Card) ([]canon.Ref, error) {
 	lists, err := l.Homonyms(ctx, c.Key+"+tag")
 	if err != nil {
@@ -191,7 +191,7 @@ func cardsWithTag(ctx context.Context, l *canon.Snapshot, tag string) (cards []c
 }
 
 type suggestIn struct {
-	named
+	namedCard
 	Limit int `json:"limit,omitzero" default:"10" min:"1" max:"50" jsonschema:"Most tags to give."`
 }
 

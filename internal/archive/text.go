@@ -43,7 +43,7 @@ type heading struct {
 }
 
 type outlineIn struct {
-	named
+	namedCard
 	page
 }
 
@@ -128,7 +128,7 @@ func markdownHeading(line string) (markup.Heading, bool) {
 }
 
 type findIn struct {
-	named
+	namedCard
 	Q             string `json:"q" minlen:"1" maxlen:"500" jsonschema:"The text to find."`
 	MatchMode     string `json:"match_mode,omitzero" enum:"substring,whole_word,phrase" default:"substring" jsonschema:"How it matches."`
 	CaseSensitive bool   `json:"case_sensitive,omitzero" jsonschema:"Capitals and accents must be the same."`
@@ -136,8 +136,8 @@ type findIn struct {
 	page
 }
 
-// place is one occurrence of a text in a card.
-type place struct {
+// textMatch is one occurrence of a text in a card.
+type textMatch struct {
 	Offset int    `json:"offset" jsonschema:"Characters of content before the match."`
 	Match  string `json:"match"`
 	Before string `json:"before"`
@@ -146,9 +146,9 @@ type place struct {
 
 type findOut struct {
 	query   string
-	length  int     // characters of content
-	Name    string  `json:"name"`
-	Matches []place `json:"matches"`
+	length  int         // characters of content
+	Name    string      `json:"name"`
+	Matches []textMatch `json:"matches"`
 	paged
 }
 
@@ -178,12 +178,12 @@ func findInCard(ctx context.Context, l *canon.Snapshot, _ *op.Call, in findIn) (
 		FoldAccents: !in.CaseSensitive, Limit: maxMatches + 1})
 	atLeast := len(all) > maxMatches
 	matches, pg := pageOf(all[:min(len(all), maxMatches)], in.page, atLeast)
-	out := findOut{query: in.Q, length: utf8.RuneCountInString(content), Name: c.Name, Matches: make([]place, len(matches)), paged: pg}
+	out := findOut{query: in.Q, length: utf8.RuneCountInString(content), Name: c.Name, Matches: make([]textMatch, len(matches)), paged: pg}
 	at, chars := 0, 0
 	for i, m := range matches {
 		chars += utf8.RuneCountInString(content[at:m.Start])
 		at = m.Start
-		out.Matches[i] = place{chars, content[m.Start:m.End], textBefore(shown[:m.Start], in.Context), textAfter(shown[m.End:], in.Context)}
+		out.Matches[i] = textMatch{chars, content[m.Start:m.End], textBefore(shown[:m.Start], in.Context), textAfter(shown[m.End:], in.Context)}
 	}
 	return out, nil
 }

@@ -46,15 +46,15 @@ type createIn struct {
 	Codename      *string   `json:"codename,omitzero" maxlen:"100" jsonschema:"Stable id of the card: a-z, 0-9, '-', '_' and '.'."`
 }
 
-func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written, error) {
+func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (writtenCard, error) {
 	var p problems
 	p.checkNewName("name", in.Name)
 	s := p.readSheet("", in.Name, in.cardIn, in.Children)
 	s.codename, s.orphan = in.Codename, !in.EnsureParents
 	if err := p.toError(); err != nil {
-		return written{}, err
+		return writtenCard{}, err
 	}
-	return commit(ctx, d, c, task[written]{
+	return commit(ctx, d, c, task[writtenCard]{
 		names: s.nameArgs(),
 		plan: func(p *canon.Plan) error {
 			w := newWriter(ctx, d, c, p)
@@ -62,7 +62,7 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written,
 			w.setTargets(card)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (written, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenCard, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if err == nil {
 				c.Reply.Location = cardLocation(ctx, l, out.summary)
@@ -74,7 +74,7 @@ func createCard(ctx context.Context, d *deps, c *op.Call, in createIn) (written,
 }
 
 type updateIn struct {
-	named
+	namedCard
 	Type string `json:"type,omitzero" maxlen:"255" jsonschema:"New type; list_types has all."`
 	textIn
 	Fields   map[string]json.RawMessage `json:"fields,omitzero" jsonschema:"Values by name, merged into the card's; null removes one. A name that begins with * or + is a child card instead: its value is the content, or {type, content or markdown_content, level}."`
@@ -83,16 +83,16 @@ type updateIn struct {
 	IfMatch  op.ReadTag                 `json:"if_match,omitzero" jsonschema:"The etag that get_card gave, or the number of the version that the change is meant for; another one is refused."`
 }
 
-func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written, error) {
+func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (writtenCard, error) {
 	var p problems
 	s := p.readSheet("", in.Name, cardIn{Type: in.Type, textIn: in.textIn, Fields: in.Fields}, nil)
 	s.patch, s.codename, s.ifMatch = in.Patch, in.Codename, in.IfMatch
 	p.checkPatch("patch", in.Patch, in.textIn)
 	if err := p.toError(); err != nil {
-		return written{}, err
+		return writtenCard{}, err
 	}
 	var patched markup.Result
-	t := task[written]{
+	t := task[writtenCard]{
 		names: s.nameArgs(),
 		plan: func(p *canon.Plan) error {
 			w := newWriter(ctx, d, c, p)
@@ -105,7 +105,7 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 			w.setTargets(card)
 			return err
 		},
-		reply: func(l *canon.Snapshot, r canon.Receipt) (written, error) {
+		reply: func(l *canon.Snapshot, r canon.Receipt) (writtenCard, error) {
 			out, err := replyWritten(ctx, l, c, r)
 			if patched.DryRun { // else a repeated call would answer differently from the first
 				out.Matches, out.Diff, out.DryRun = patched.Matches, patched.Diff, true
@@ -124,7 +124,7 @@ func updateCard(ctx context.Context, d *deps, c *op.Call, in updateIn) (written,
 
 // tagWritten sets the tag of content that was written as a whole, so that its author need not read
 // it again.
-func (d *deps) tagWritten(ctx context.Context, l *canon.Snapshot, r canon.Receipt, out *written) error {
+func (d *deps) tagWritten(ctx context.Context, l *canon.Snapshot, r canon.Receipt, out *writtenCard) error {
 	if r.DryRun {
 		return nil
 	}

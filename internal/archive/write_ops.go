@@ -99,8 +99,8 @@ func cardAsCommitted(r canon.Receipt, n int) (canon.Card, bool) {
 	return canon.Card{}, false
 }
 
-// written is a card after a write.
-type written struct {
+// writtenCard is a card after a write.
+type writtenCard struct {
 	summary
 	ETag     op.ReadTag  `json:"etag,omitzero" jsonschema:"Where the whole content was written: what the next such write sends as if_match."`
 	Codename string      `json:"codename,omitzero"`
@@ -115,19 +115,19 @@ type written struct {
 }
 
 // replyWritten describes the first target, and the other targets as its children.
-func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (written, error) {
+func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Receipt) (writtenCard, error) {
 	if c, ok := cardAsCommitted(r, 0); ok && !r.DryRun {
 		// The homonyms of the card are needed below. The snapshot caches them, which saves looking
 		// up the card itself by id.
 		if _, err := l.Homonyms(ctx, c.Key); err != nil {
-			return written{}, err
+			return writtenCard{}, err
 		}
 	}
 	card, err := targetCard(ctx, l, r, 0)
 	if err != nil {
-		return written{}, err
+		return writtenCard{}, err
 	}
-	out := written{summary: summaryFromCard(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun, url: c.BaseURL + cardPath(card.Name)}
+	out := writtenCard{summary: summaryFromCard(l, card), Codename: card.Codename, ChangeID: changeID(r), DryRun: r.DryRun, url: c.BaseURL + cardPath(card.Name)}
 	if r.DryRun {
 		if now, there, err := l.ByID(ctx, card.ID); err == nil && there {
 			out.Version = now.Version(l.View()) // nothing was changed
@@ -140,7 +140,7 @@ func replyWritten(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	}
 	same, err := l.Homonyms(ctx, card.Key)
 	if err != nil {
-		return written{}, err
+		return writtenCard{}, err
 	}
 	for _, o := range same {
 		if o.ID != card.ID {

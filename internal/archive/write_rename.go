@@ -27,14 +27,14 @@ func renameWrites(d *deps) []*op.Operation {
 }
 
 type renameIn struct {
-	named
+	namedCard
 	NewName        string `json:"new_name" minlen:"1" maxlen:"1020" jsonschema:"The whole new name."`
 	UpdateReferers bool   `json:"update_referers,omitzero" default:"true" jsonschema:"Rewrite links and nests that name the card or one below it. Relative ones, such as [[+child]], stay as they are."`
 	DryRun         bool   `json:"dry_run,omitzero" jsonschema:"Only show what would change."`
 }
 
 type renameOut struct {
-	written
+	writtenCard
 	OldName       string      `json:"old_name"`
 	Moved         []childName `json:"moved" jsonschema:"Cards below it that move along, at most 100, by the names they have afterwards."`
 	MovedCount    int         `json:"moved_count"`
@@ -228,7 +228,7 @@ func replyRenamed(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.Re
 	if err != nil {
 		return renameOut{}, err
 	}
-	out := renameOut{written: w, Referers: w.Children, ReferersCount: len(w.Children)}
+	out := renameOut{writtenCard: w, Referers: w.Children, ReferersCount: len(w.Children)}
 	out.Children = nil
 	out.Referers = out.Referers[:min(len(out.Referers), maxListed)]
 	below, err := allDescendants(ctx, l, r.Targets[0])

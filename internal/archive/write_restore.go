@@ -38,13 +38,13 @@ func restoreWrites(d *deps) []*op.Operation {
 }
 
 type restoreIn struct {
-	named
+	namedCard
 	ToVersion uint32 `json:"to_version,omitzero" alias:"act_id" min:"1" numeric:"string" jsonschema:"Version to go back to, of a card that is not in the trash."`
 	FromTrash bool   `json:"from_trash,omitzero" jsonschema:"Bring the card back from the trash, as without to_version."`
 }
 
 type restoreOut struct {
-	written
+	writtenCard
 	Restored int      `json:"restored" jsonschema:"Cards that came back or were changed, the card itself among them."`
 	Others   []string `json:"also_in_trash,omitzero" jsonschema:"Further cards of this name in the trash; restore one of them as ~ID."`
 
@@ -82,7 +82,7 @@ func replyRestored(ctx context.Context, l *canon.Snapshot, c *op.Call, r canon.R
 	if err != nil {
 		return restoreOut{}, err
 	}
-	out := restoreOut{written: w, Restored: len(r.Targets), version: in.ToVersion}
+	out := restoreOut{writtenCard: w, Restored: len(r.Targets), version: in.ToVersion}
 	if in.ToVersion > 0 {
 		return out, out.setWrittenAt(ctx, l, r.Targets[0])
 	}

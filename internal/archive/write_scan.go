@@ -139,7 +139,7 @@ func visitAudience(ctx context.Context, l *canon.Snapshot, scope string, visit f
 		level = access.LevelGM
 	}
 	seen := l.As(level)
-	in := scoped{l: seen, known: map[canon.CardID]bool{}}
+	in := aiScope{l: seen, known: map[canon.CardID]bool{}}
 	for p := (canon.Page{Limit: 1000}); ; p.Offset += p.Limit {
 		cards, _, err := seen.Cards(ctx, canon.Filter{Sort: canon.SortName}, p)
 		if err != nil {
@@ -163,15 +163,15 @@ func visitAudience(ctx context.Context, l *canon.Snapshot, scope string, visit f
 	}
 }
 
-// scoped decides which cards belong to the scope ai.
-type scoped struct {
+// aiScope decides which cards belong to the scope ai.
+type aiScope struct {
 	l     *canon.Snapshot
 	known map[canon.CardID]bool
 }
 
 // isInScope reports whether a card is visible to players, or would be if no part of its name were
 // ai.
-func (s scoped) isInScope(ctx context.Context, c canon.Card) (ok bool, err error) {
+func (s aiScope) isInScope(ctx context.Context, c canon.Card) (ok bool, err error) {
 	if c.Label.Level == access.LevelUser {
 		return true, nil
 	}

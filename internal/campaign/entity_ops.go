@@ -228,7 +228,7 @@ type entityDeleteIn struct {
 }
 
 type entityDeleted struct {
-	deleted
+	deletedOut
 	Below         int `json:"below,omitzero" jsonschema:"Of a dry run: cards below it that would go along, as notes, secrets and tags."`
 	Relationships int `json:"relationships,omitzero" jsonschema:"Of a dry run: relationships that would go out of sight."`
 }
@@ -243,7 +243,7 @@ func entityDelete(ctx context.Context, d *deps, c *op.Call, in entityDeleteIn) (
 			return p.Trash(card)
 		},
 		reply: func(l *canon.Snapshot, r canon.Receipt) (entityDeleted, error) {
-			out := entityDeleted{deleted: deleted{in.EntityID.toCardID().String(), !r.DryRun, r.DryRun}}
+			out := entityDeleted{deletedOut: deletedOut{in.EntityID.toCardID().String(), !r.DryRun, r.DryRun}}
 			if !r.DryRun {
 				return out, nil
 			}

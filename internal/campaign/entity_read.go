@@ -90,7 +90,7 @@ func entitySearch(ctx context.Context, l *canon.Snapshot, _ *op.Call, in entityS
 
 // findEntities runs a search. The index filters by the first tag; for further tags the results for
 // each tag, which are all visible to the caller, are intersected.
-func (in entitySearchIn) findEntities(ctx context.Context, l *canon.Snapshot) (finding, paged, error) {
+func (in entitySearchIn) findEntities(ctx context.Context, l *canon.Snapshot) (entityPage, paged, error) {
 	f := canon.Filter{Types: typesOf(in.EntityType)}
 	if len(in.Tags) > 0 {
 		f.Tag = in.Tags[0]
@@ -100,12 +100,12 @@ func (in entitySearchIn) findEntities(ctx context.Context, l *canon.Snapshot) (f
 		found, err := searchEntities(ctx, l, q, f, in.toCanonPage())
 		return found, pagedAt(in.page, found.total, len(found.cards)), err
 	}
-	var both finding
+	var both entityPage
 	for i, tag := range in.Tags {
 		f.Tag = tag
 		found, err := searchEntities(ctx, l, q, f, canon.Page{Limit: canon.CountCap})
 		if err != nil {
-			return finding{}, paged{}, err
+			return entityPage{}, paged{}, err
 		}
 		if i > 0 {
 			have := map[canon.CardID]bool{}
@@ -117,18 +117,18 @@ func (in entitySearchIn) findEntities(ctx context.Context, l *canon.Snapshot) (f
 		both = found
 	}
 	rows, pg := pageOf(both.cards, in.page)
-	return finding{cards: rows}, pg, nil
+	return entityPage{cards: rows}, pg, nil
 }
 
-// finding is a page of search results.
-type finding struct {
+// entityPage is a page of search results.
+type entityPage struct {
 	cards []canon.Card
 	total canon.Total
 }
 
 // searchEntities lists entities, or searches for words. A query without results is treated as a
 // misspelling.
-func searchEntities(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter, p canon.Page) (found finding, err error) {
+func searchEntities(ctx context.Context, l *canon.Snapshot, q string, f canon.Filter, p canon.Page) (found entityPage, err error) {
 	if q == "" {
 		found.cards, found.total, err = l.Cards(ctx, f, p)
 		return found, err
@@ -136,11 +136,11 @@ func searchEntities(ctx context.Context, l *canon.Snapshot, q string, f canon.Fi
 	words := canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchSubstring, Filter: f, Listed: true}
 	result, err := l.Search(ctx, words, p)
 	if err != nil || result.Total.Count > 0 {
-		return finding{cardsOf(result.Hits), result.Total}, err
+		return entityPage{cardsOf(result.Hits), result.Total}, err
 	}
 	cards, err := findMisspelt(ctx, l, q, f)
 	from := min(p.Offset, len(cards))
-	return finding{cards: cards[from:min(from+p.Limit, len(cards))], total: canon.Total{Count: len(cards)}}, err
+	return entityPage{cards: cards[from:min(from+p.Limit, len(cards))], total: canon.Total{Count: len(cards)}}, err
 }
 
 func cardsOf(hits []canon.Hit) []canon.Card {

@@ -13,9 +13,9 @@ import (
 // history records when the players learnt something: the commits that completed sessions, and the
 // reveal events, some of which belong to a session.
 type history struct {
-	now   canon.Seq
-	ends  []sessionEnd
-	calls []revealEvent
+	now         canon.Seq
+	sessionEnds []sessionEnd
+	reveals     []revealEvent
 }
 
 // sessionEnd is the commit in which a session was first completed.
@@ -45,7 +45,7 @@ func historyOf(ctx context.Context, l *canon.Snapshot) (h history, err error) {
 	err = eachSession(ctx, l, func(c canon.Card, r sessionFields) error {
 		at, ok, err := completionSeq(ctx, l, c)
 		if ok {
-			h.ends = append(h.ends, sessionEnd{r.Number, at})
+			h.sessionEnds = append(h.sessionEnds, sessionEnd{r.Number, at})
 		}
 		return err
 	})
@@ -64,7 +64,7 @@ func historyOf(ctx context.Context, l *canon.Snapshot) (h history, err error) {
 				c.revealMode = modeUnreveal
 			}
 			if json.Unmarshal(e.Payload, &c.revelation) == nil {
-				h.calls = append(h.calls, c)
+				h.reveals = append(h.reveals, c)
 			}
 		}
 		if len(events) < q.Page.Limit {
@@ -98,7 +98,7 @@ func completionSeq(ctx context.Context, l *canon.Snapshot, c canon.Card) (at can
 func (h history) asOf(number int) canon.Seq {
 	next, at := canon.Seq(0), canon.Seq(0)
 	over := false
-	for _, e := range h.ends {
+	for _, e := range h.sessionEnds {
 		switch {
 		case e.number <= number:
 			at = max(at, e.at)
@@ -110,7 +110,7 @@ func (h history) asOf(number int) canon.Seq {
 	if next == 0 && !over {
 		return h.now
 	}
-	for _, c := range h.calls {
+	for _, c := range h.reveals {
 		if c.Session != nil && *c.Session <= number && (next == 0 || c.at < next) {
 			at = max(at, c.at)
 		}
@@ -124,7 +124,7 @@ func (h history) asOf(number int) canon.Seq {
 func (h history) laterSeqs(number int) map[string]canon.Seq {
 	stood := h.asOf(number)
 	out := map[string]canon.Seq{}
-	for _, c := range h.calls {
+	for _, c := range h.reveals {
 		if c.at <= stood || c.Session == nil || *c.Session > number {
 			continue
 		}
@@ -139,11 +139,11 @@ func (h history) laterSeqs(number int) map[string]canon.Seq {
 
 // knowledge is the knowledge of one audience at one commit.
 type knowledge struct {
-	l     *canon.Snapshot // the GM's snapshot
-	view  access.View
-	at    canon.Seq
-	later map[string]canon.Seq
-	calls []revealEvent // empty for the present knowledge
+	l       *canon.Snapshot // the GM's snapshot
+	view    access.View
+	at      canon.Seq
+	later   map[string]canon.Seq
+	reveals []revealEvent // empty for the present knowledge
 }
 
 // seqFor returns the commit at which an object is read.
@@ -182,7 +182,7 @@ func (k knowledge) cardAt(ctx context.Context, field, of string, id canon.CardID
 // hidden again.
 func (k knowledge) isRevealed(ctx context.Context, field, of string, id canon.CardID, seq canon.Seq) (bool, error) {
 	label := access.NewLabel(access.LevelGM)
-	for _, c := range k.calls {
+	for _, c := range k.reveals {
 		if c.at > seq || !c.hasItem(field, of) {
 			continue
 		}

@@ -114,7 +114,7 @@ func (in knowledgeIn) toKnowledge(ctx context.Context, l *canon.Snapshot) (knowl
 		return k, err
 	}
 	h, err := historyOf(ctx, l)
-	k.at, k.later, k.calls = h.asOf(*in.AsOfSession), h.laterSeqs(*in.AsOfSession), h.calls
+	k.at, k.later, k.reveals = h.asOf(*in.AsOfSession), h.laterSeqs(*in.AsOfSession), h.reveals
 	return k, err
 }
 

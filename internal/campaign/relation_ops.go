@@ -115,14 +115,14 @@ type unrelateIn struct {
 	DryRun         bool `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
-type deleted struct {
+type deletedOut struct {
 	ID      string `json:"id"`
 	Deleted bool   `json:"deleted"`
 	DryRun  bool   `json:"dry_run,omitzero"`
 }
 
-func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn) (deleted, error) {
-	return commit(ctx, d, c, task[deleted]{
+func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn) (deletedOut, error) {
+	return commit(ctx, d, c, task[deletedOut]{
 		plan: func(p *canon.Plan) error {
 			k, err := relationByID(ctx, p.Snapshot, in.RelationshipID)
 			if err != nil {
@@ -132,8 +132,8 @@ func relationshipDelete(ctx context.Context, d *deps, c *op.Call, in unrelateIn)
 			p.Unlink(k)
 			return nil
 		},
-		reply: func(_ *canon.Snapshot, r canon.Receipt) (deleted, error) {
-			return deleted{in.RelationshipID.toLinkID().String(), !r.DryRun, r.DryRun}, nil
+		reply: func(_ *canon.Snapshot, r canon.Receipt) (deletedOut, error) {
+			return deletedOut{in.RelationshipID.toLinkID().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})
 }

@@ -43,7 +43,7 @@ func newResources(d *deps) []*op.Resource {
 	all[0].List, all[0].Complete = d.listEntities, d.completeEntity
 	for _, list := range []struct {
 		name, title, doc string
-		read             listing
+		read             listPager
 	}{
 		{"entities", "Entities", "The entities of a campaign that you may see, by name.", listEntitiesPage},
 		{"timeline", "Timeline", "The timeline of a campaign as far as you may see it, earliest first.", listEventsPage},
@@ -58,11 +58,11 @@ func newResources(d *deps) []*op.Resource {
 	return all
 }
 
-// reader returns the content of a resource and, if it is a single card, the time of its last
+// resourceReader returns the content of a resource and, if it is a single card, the time of its last
 // change.
-type reader func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error)
+type resourceReader func(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error)
 
-func (d *deps) newResource(template, name, title, doc string, read reader) *op.Resource {
+func (d *deps) newResource(template, name, title, doc string, read resourceReader) *op.Resource {
 	return &op.Resource{
 		Template: template, Name: name, Title: title, Doc: doc, MIME: "application/json",
 		Surfaces: []string{Surface}, MinRole: access.RoleUser, WorldVar: "id",
@@ -81,11 +81,11 @@ func (d *deps) newResource(template, name, title, doc string, read reader) *op.R
 	}
 }
 
-// listing returns a page of a list, its position and the name of the list.
-type listing func(ctx context.Context, l *canon.Snapshot, p page) (rows any, pg paged, name string, err error)
+// listPager returns a page of a list, its position and the name of the list.
+type listPager func(ctx context.Context, l *canon.Snapshot, p page) (rows any, pg paged, name string, err error)
 
 // readPage reads the page that begins at the cursor.
-func (list listing) readPage(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
+func (list listPager) readPage(ctx context.Context, l *canon.Snapshot, vars map[string]string) (any, time.Time, error) {
 	p := page{Limit: resourcePage}
 	if cursor, ok := vars["cursor"]; ok {
 		n, err := strconv.Atoi(cursor)

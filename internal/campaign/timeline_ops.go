@@ -238,8 +238,8 @@ type timelineDeleteIn struct {
 	DryRun  bool `json:"dry_run,omitzero" jsonschema:"Only check."`
 }
 
-func timelineDelete(ctx context.Context, d *deps, c *op.Call, in timelineDeleteIn) (deleted, error) {
-	return commit(ctx, d, c, task[deleted]{
+func timelineDelete(ctx context.Context, d *deps, c *op.Call, in timelineDeleteIn) (deletedOut, error) {
+	return commit(ctx, d, c, task[deletedOut]{
 		plan: func(p *canon.Plan) error {
 			card, err := eventOf(ctx, p.Snapshot, in.EventID)
 			if err != nil {
@@ -247,8 +247,8 @@ func timelineDelete(ctx context.Context, d *deps, c *op.Call, in timelineDeleteI
 			}
 			return p.Trash(card)
 		},
-		reply: func(_ *canon.Snapshot, r canon.Receipt) (deleted, error) {
-			return deleted{in.EventID.toCardID().String(), !r.DryRun, r.DryRun}, nil
+		reply: func(_ *canon.Snapshot, r canon.Receipt) (deletedOut, error) {
+			return deletedOut{in.EventID.toCardID().String(), !r.DryRun, r.DryRun}, nil
 		},
 	})
 }
