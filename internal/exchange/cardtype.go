@@ -11,8 +11,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// typeWords are the words by which vaults say what a note is about, by the type of card
-// that it becomes. They are compared as parts of names are, so that plurals count too.
+// typeWords lists the words with which vaults classify notes, by the type of card that such a note
+// becomes. The words are compared as parts of card names are, so that plurals match too.
 var typeWords = map[string][]string{
 	"Location": {"location", "place", "city", "town", "village", "hamlet", "settlement", "building", "room", "tavern", "inn", "shop", "dungeon", "site", "landmark",
 		"poi", "point of interest", "district", "ward", "fortress", "castle", "temple", "ruin", "port", "lieu", "ville", "endroit", "ort", "schauplatz", "stadt", "dorf", "lugar", "ciudad", "ubicacion"},
@@ -29,27 +29,27 @@ var typeWords = map[string][]string{
 	"Document":     {"document", "letter", "handout", "book"},
 }
 
-// typeKeys are the keys of front matter that say what a note is about, first ones first.
+// typeKeys are the front matter keys that classify a note, in order of precedence.
 var typeKeys = []string{"type", "note_type", "notetype", "card_type", "cardtype", "kind", "category", "categories", "class", "fileclass", "noteicon"}
 
-// TypeUse is how many notes became a type of card by a word.
+// TypeUse counts the notes that became cards of a type because of one word.
 type TypeUse struct {
-	By   string // as folder "03 Locations"
+	By   string // the word and its source, for example: folder "03 Locations"
 	Type string
 	Many int
 }
 
-// typer finds the types of notes.
+// typer determines the card types of notes.
 type typer struct {
-	known  map[string]string // type by key of a word
-	own    map[string]bool   // keys that the import was given
+	known  map[string]string // card type by the key of a word
+	own    map[string]bool   // keys of the words given to the import
 	used   map[string]bool
 	counts map[TypeUse]int
 	order  []TypeUse
 }
 
-// newTyper reads the words that an import was given over those of the table; a word of ""
-// makes its notes RichText.
+// newTyper combines the words given to the import with the built-in table; the given words take
+// precedence. A word given with the type "" makes its notes RichText.
 func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (*typer, error) {
 	t := &typer{known: map[string]string{}, own: map[string]bool{}, used: map[string]bool{}, counts: map[TypeUse]int{}}
 	for typ, list := range typeWords {
@@ -57,15 +57,15 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 			t.known[markup.PartKey(word)] = typ
 		}
 	}
-	for _, word := range sorted(given) {
+	for _, word := range sortedKeys(given) {
 		typ, key := given[word], markup.PartKey(word)
 		if key == "" {
 			return nil, fault.New(fault.Invalid, "types: %q is no folder, tag or type; give WORD=TYPE, as Settlements=Location", word)
 		}
 		if typ != "" {
 			found, err := l.Type(ctx, typ)
-			if err != nil || found.Text != canon.TextHTML || among(programTypes, markup.PartKey(typ)) {
-				return nil, fault.New(fault.Invalid, "types: there is no type of card %q for notes; there are %s and the world's own", typ, strings.Join(sorted(typeWords), ", "))
+			if err != nil || found.Text != canon.TextHTML || hasKey(programTypes, markup.PartKey(typ)) {
+				return nil, fault.New(fault.Invalid, "types: there is no type of card %q for notes; there are %s and the world's own", typ, strings.Join(sortedKeys(typeWords), ", "))
 			}
 			typ = found.Name
 		}
@@ -74,44 +74,45 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 	return t, nil
 }
 
-// of is the type of a note; ok is whether anything says it.
-func (t *typer) of(n *note) (typ string, ok bool) {
+// noteType returns the card type of a note. It looks at the note's front matter, then its tags,
+// then its folders from the innermost out. ok is false if none of them names a type.
+func (t *typer) noteType(n *note) (typ string, ok bool) {
 	for _, key := range typeKeys {
-		for _, k := range sorted(n.meta) {
+		for _, k := range sortedKeys(n.meta) {
 			if markup.PartKey(k) != key {
 				continue
 			}
-			for _, value := range n.list(k) {
-				if typ, ok := t.word(tagName(value)); ok {
-					return t.count(k+": "+value, typ), true
+			for _, value := range n.metaList(k) {
+				if typ, ok := t.typeOfWord(tagName(value)); ok {
+					return t.countUse(k+": "+value, typ), true
 				}
 			}
 		}
 	}
 	for _, tag := range n.allTags() {
-		if typ, ok := t.word(tag); ok {
-			return t.count("#"+tag, typ), true
+		if typ, ok := t.typeOfWord(tag); ok {
+			return t.countUse("#"+tag, typ), true
 		}
 	}
 	for dir := path.Dir(n.path); dir != "."; dir = path.Dir(dir) {
 		name := path.Base(dir)
-		if markup.PartKey(name) == markup.PartKey(path.Base(n.stem())) || indexNote(path.Base(n.stem())) {
-			continue // it is about the folder
+		if markup.PartKey(name) == markup.PartKey(path.Base(n.pathStem())) || isIndexNote(path.Base(n.pathStem())) {
+			continue // the note describes the folder itself
 		}
-		if typ, ok := t.folder(name); ok {
-			return t.count("folder "+name, typ), true
+		if typ, ok := t.typeOfFolder(name); ok {
+			return t.countUse("folder "+name, typ), true
 		}
 	}
 	return "", false
 }
 
-func indexNote(name string) bool {
+func isIndexNote(name string) bool {
 	return slices.Contains([]string{"index", "_index", "readme", "home", "overview", "moc", "template"}, strings.ToLower(name))
 }
 
-// word is the type that a word means, or the first of its parts between slashes that
-// means one.
-func (t *typer) word(word string) (typ string, ok bool) {
+// typeOfWord returns the type that a word stands for. If the whole word is unknown, the first known
+// part between slashes counts.
+func (t *typer) typeOfWord(word string) (typ string, ok bool) {
 	for _, part := range append([]string{word}, strings.Split(word, "/")...) {
 		key := markup.PartKey(part)
 		if typ, ok = t.known[key]; ok {
@@ -122,25 +123,25 @@ func (t *typer) word(word string) (typ string, ok bool) {
 	return "", false
 }
 
-// folder is the type that a folder's name means: all of it, without numbers, the only one
-// of the parts that it lists, or its last word where that is a plural, as in Magic Items
-// and Towns of the Coast.
-func (t *typer) folder(name string) (typ string, ok bool) {
-	if t.collects(name) {
-		if typ, ok = t.word(name); ok {
+// typeOfFolder returns the type that a folder's name stands for. It tries the whole name, then the
+// name without leading numbers. A name that lists several words counts only if they agree on one
+// type. Otherwise the last word counts if it is a plural, as in Magic Items and Towns of the Coast.
+func (t *typer) typeOfFolder(name string) (typ string, ok bool) {
+	if t.isCategoryFolder(name) {
+		if typ, ok = t.typeOfWord(name); ok {
 			return typ, ok
 		}
 	}
-	parted, _, _ := spelled(name)
+	parted, _, _ := spellings(name)
 	words := strings.Fields(parted)
 	for len(words) > 0 && len(words[0]) == 1 && strings.ContainsAny(name, "0123456789") {
-		words = words[1:] // 01b Places
+		words = words[1:] // as in 01b Places
 	}
 	if len(words) == 0 {
 		return "", false
 	}
-	if whole := strings.Join(words, " "); t.collects(whole) {
-		if typ, ok = t.word(whole); ok {
+	if whole := strings.Join(words, " "); t.isCategoryFolder(whole) {
+		if typ, ok = t.typeOfWord(whole); ok {
 			return typ, ok
 		}
 	}
@@ -150,7 +151,7 @@ func (t *typer) folder(name string) (typ string, ok bool) {
 	if slices.ContainsFunc(words, func(w string) bool { return w == "and" || w == "und" || w == "et" || w == "y" }) || strings.ContainsAny(name, "&,") {
 		found := map[string]bool{}
 		for _, w := range words {
-			if one, is := t.word(w); is {
+			if one, is := t.typeOfWord(w); is {
 				typ, found[one] = one, true
 			}
 		}
@@ -160,27 +161,28 @@ func (t *typer) folder(name string) (typ string, ok bool) {
 	if markup.PartKey(last) == last {
 		return "", false
 	}
-	return t.word(last)
+	return t.typeOfWord(last)
 }
 
-// kinds are words that a folder of many things is called by in the singular too.
-var kinds = []string{"location", "place", "realm", "region", "character", "npc", "pc", "nsc", "pnj", "person", "people", "faction", "organization", "item", "equipment",
+// categoryWords are the words that name a category even in the singular.
+var categoryWords = []string{"location", "place", "realm", "region", "character", "npc", "pc", "nsc", "pnj", "person", "people", "faction", "organization", "item", "equipment",
 	"treasure", "artifact", "creature", "monster", "bestiary", "event", "quest", "lore", "history", "religion", "pantheon", "document"}
 
-// collects reports whether a folder of that name is of many things: a plural, a kind, or
-// a word that the import was given. A folder Town is one town, with all sorts of notes.
-func (t *typer) collects(name string) bool {
+// isCategoryFolder reports whether a folder of that name holds many notes of one type: the name is
+// a plural, a category word, or a word given to the import. A folder named Town is about one town
+// and holds notes of all types.
+func (t *typer) isCategoryFolder(name string) bool {
 	key := markup.PartKey(name)
 	plain := strings.ToLower(strings.Join(strings.Fields(name), "_"))
-	return t.own[key] || slices.Contains(kinds, key) || key != plain && key != lettersKey(name)
+	return t.own[key] || slices.Contains(categoryWords, key) || key != plain && key != lettersKey(name)
 }
 
-// lettersKey is the key of a name as it would be if no word of it were a plural.
+// lettersKey returns the key that a name would have if none of its words were a plural.
 func lettersKey(name string) string {
 	return strings.ReplaceAll(strings.TrimSpace(lettersOf(markup.Fold(name))), " ", "_")
 }
 
-func (t *typer) count(by, typ string) string {
+func (t *typer) countUse(by, typ string) string {
 	use := TypeUse{By: by, Type: typ}
 	if t.counts[use]++; t.counts[use] == 1 {
 		t.order = append(t.order, use)
@@ -188,8 +190,8 @@ func (t *typer) count(by, typ string) string {
 	return typ
 }
 
-// list is how many notes became which type by what, most first.
-func (t *typer) list() []TypeUse {
+// listUses returns the counts of notes by word and type, highest first.
+func (t *typer) listUses() []TypeUse {
 	all := slices.Clone(t.order)
 	for i := range all {
 		all[i].Many = t.counts[all[i]]
@@ -198,9 +200,9 @@ func (t *typer) list() []TypeUse {
 	return all
 }
 
-// unmatched refuses words that an import was given and that nothing bears.
-func (t *typer) unmatched() error {
-	for _, key := range sorted(t.own) {
+// checkUnusedWords returns an error if a word given to the import matched no folder, tag or type.
+func (t *typer) checkUnusedWords() error {
+	for _, key := range sortedKeys(t.own) {
 		if !t.used[key] {
 			return fault.New(fault.Invalid, "types: no folder, tag or type here is called %q", key)
 		}

@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// coder finds the code in a text. It remembers which marks never close, so that going
-// through a text from left to right takes linear time.
-type coder struct {
+// codeScanner finds code in a Markdown text. It remembers the opening marks that are never closed,
+// so that scanning a text from left to right takes linear time.
+type codeScanner struct {
 	text   string
-	fences map[byte]int // by '`' or '~': fences at least this long do not close from here on
-	ticks  map[int]int  // by length: inline code of it is not closed before this place
-	end    int          // of the paragraph last looked at
+	fences map[byte]int // by '`' or '~': fences at least this long are not closed from here on
+	ticks  map[int]int  // by number of ticks: inline code with that many is not closed before this offset
+	end    int          // end of the paragraph that was scanned last
 }
 
-func newCoder(text string) *coder {
-	return &coder{text: text, fences: map[byte]int{}, ticks: map[int]int{}}
+func newCodeScanner(text string) *codeScanner {
+	return &codeScanner{text: text, fences: map[byte]int{}, ticks: map[int]int{}}
 }
 
 var fenceForm = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
 
-// length is how long the code that begins at a place is: a fence at the start of a line,
-// or inline code; 0 for none. A fence that does not end is no code here, for what hides
-// nothing to one reader may hide something to another.
-func (c *coder) length(at int) int {
+// codeLength returns the length of the code that begins at offset at: a fenced block at the start
+// of a line, or inline code. It returns 0 if no code begins there. An unclosed fence does not count
+// as code, because marks after it may hide text from some readers and not from others.
+func (c *codeScanner) codeLength(at int) int {
 	if at == 0 || c.text[at-1] == '\n' {
-		if n := c.fence(at); n > 0 {
+		if n := c.fenceLength(at); n > 0 {
 			return n
 		}
 	}
@@ -35,7 +35,7 @@ func (c *coder) length(at int) int {
 	s := c.text[at:]
 	ticks := len(s) - len(strings.TrimLeft(s, "`"))
 	if open, ok := c.ticks[ticks]; ok && at < open {
-		return ticks // the ticks themselves
+		return ticks // skip only the ticks
 	}
 	if c.end <= at {
 		c.end = len(c.text)
@@ -58,7 +58,7 @@ func (c *coder) length(at int) int {
 	}
 }
 
-func (c *coder) fence(at int) int {
+func (c *codeScanner) fenceLength(at int) int {
 	s := c.text[at:]
 	m := fenceForm.FindStringSubmatch(s[:min(len(s), 2000)])
 	if m == nil {

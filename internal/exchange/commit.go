@@ -11,20 +11,20 @@ import (
 	"loregate/internal/fault"
 )
 
-// importer puts what a collection wants into a world.
+// importer writes the cards, links and layers of a collection into a world.
 type importer struct {
 	canon   *canon.Canon
 	grant   access.Grant
 	c       *collection
 	sum     *Summary
-	claimed map[canon.CardID]*sheet // cards that a sheet has taken
-	parts   int                     // commits so far
-	steps   int                     // done, of total
+	claimed map[canon.CardID]*sheet // cards that earlier commits matched with a sheet
+	parts   int                     // number of commits so far
+	steps   int                     // progress, out of total
 	total   int
 	tell    func(done, total int)
 }
 
-// Bounds of a commit.
+// Limits of one commit.
 const (
 	batchCards = 200
 	batchBytes = 8 << 20
@@ -32,23 +32,24 @@ const (
 
 func (im *importer) run(ctx context.Context) error {
 	im.total = len(im.c.sheets) + len(im.c.edges) + len(im.c.overlays)
-	if err := im.cards(ctx); err != nil {
+	if err := im.importCards(ctx); err != nil {
 		return err
 	}
-	if err := im.links(ctx); err != nil {
+	if err := im.importLinks(ctx); err != nil {
 		return err
 	}
-	return im.layers(ctx)
+	return im.importLayers(ctx)
 }
 
-func (im *importer) step(n int) {
+func (im *importer) addSteps(n int) {
 	im.steps += n
 	if im.tell != nil {
 		im.tell(im.steps, im.total)
 	}
 }
 
-// tally is what one run of a plan did. A plan may run again, then from a new one.
+// tally counts the effects of one run of a plan. The canon may run a plan again; each run then
+// starts with a new tally.
 type tally struct {
 	created, updated, unchanged, links, attached int
 	problems                                     []Problem
@@ -56,11 +57,11 @@ type tally struct {
 	got                                          map[*sheet]canon.Card
 }
 
-func (t *tally) problem(file, format string, args ...any) {
+func (t *tally) addProblem(file, format string, args ...any) {
 	t.problems = append(t.problems, Problem{File: file, Why: fmt.Sprintf(format, args...)})
 }
 
-// commit makes one commit of what plan does and then counts it.
+// commit runs plan in one commit and adds its tally to the summary.
 func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) error) error {
 	var t *tally
 	im.parts++
@@ -69,7 +70,7 @@ func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) e
 		t = &tally{claimed: map[canon.CardID]*sheet{}, got: map[*sheet]canon.Card{}}
 		return plan(p, t)
 	})
-	if err != nil || t == nil { // no tally: the commit was made by the same call before
+	if err != nil || t == nil { // no tally: an earlier attempt of the same call already made the commit
 		return err
 	}
 	im.sum.Created += t.created
@@ -91,8 +92,8 @@ func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) e
 	return nil
 }
 
-// countLevels counts who may see what a commit took. In a dry run an earlier commit left
-// nothing behind whose label a card could have met: it meets those of its sheets.
+// countLevels counts the committed cards by their level. A dry run stores no cards whose labels
+// later cards could inherit, so each label is combined with those of the sheets above it.
 func (im *importer) countLevels(t *tally) {
 	if im.sum.Levels == nil {
 		im.sum.Levels = map[access.Level]int{}
@@ -106,14 +107,14 @@ func (im *importer) countLevels(t *tally) {
 	}
 }
 
-func (im *importer) cards(ctx context.Context) error {
+func (im *importer) importCards(ctx context.Context) error {
 	for rest := im.c.sheets; len(rest) > 0; {
 		n, size := 0, 0
 		for n < len(rest) && n < batchCards && size < batchBytes {
-			size += im.read(ctx, rest[n])
+			size += im.readSheet(ctx, rest[n])
 			n++
 		}
-		if err := im.putAll(ctx, rest[:n]); err != nil {
+		if err := im.putSheets(ctx, rest[:n]); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -121,30 +122,30 @@ func (im *importer) cards(ctx context.Context) error {
 	return nil
 }
 
-// putAll makes or changes the cards of sheets that are ready, in one commit.
-func (im *importer) putAll(ctx context.Context, batch []*sheet) error {
+// putSheets creates or updates the cards of sheets that were read, in one commit.
+func (im *importer) putSheets(ctx context.Context, batch []*sheet) error {
 	err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
 		for _, s := range batch {
-			if err := im.put(ctx, p, t, s); err != nil {
+			if err := im.putSheet(ctx, p, t, s); err != nil {
 				return fmt.Errorf("%s: %w", s.file, err)
 			}
 		}
 		return nil
 	})
 	for _, s := range batch {
-		s.ready = reading{}
+		s.ready = sheetContent{}
 	}
-	im.step(len(batch))
+	im.addSteps(len(batch))
 	return err
 }
 
-// read gets a sheet's content ready and gives its size.
-func (im *importer) read(ctx context.Context, s *sheet) (size int) {
-	s.ready = reading{typ: s.typ}
+// readSheet reads a sheet's content into s.ready and returns its size in bytes.
+func (im *importer) readSheet(ctx context.Context, s *sheet) (size int) {
+	s.ready = sheetContent{typ: s.typ}
 	if s.data != nil {
 		data, err := s.data()
 		if err != nil {
-			im.sum.Problems = append(im.sum.Problems, Problem{File: s.file, Why: "the file cannot be attached: " + plainly(err)})
+			im.sum.Problems = append(im.sum.Problems, Problem{File: s.file, Why: "the file cannot be attached: " + errorText(err)})
 		}
 		s.ready.file = data
 		return len(data)
@@ -161,8 +162,8 @@ func (im *importer) read(ctx context.Context, s *sheet) (size int) {
 	return len(text)
 }
 
-// plainly is an error without the paths and codes of this machine.
-func plainly(err error) string {
+// errorText returns an error's message without file paths and system error codes.
+func errorText(err error) string {
 	var f *fault.Error
 	if errors.As(err, &f) {
 		return f.Message

@@ -12,8 +12,9 @@ import (
 	"loregate/internal/sample"
 )
 
-// data is a folder of real data beside the repository; the test is skipped without it.
-func data(t testing.TB, name string) string {
+// realDataDir returns a folder of real data next to the repository. It skips the test if the folder
+// does not exist.
+func realDataDir(t testing.TB, name string) string {
 	t.Helper()
 	dir := filepath.Join("..", "..", "..", "shared", "data", name)
 	if _, err := os.Stat(dir); err != nil {
@@ -48,7 +49,7 @@ func (s *scene) importSample() Summary {
 	return sum
 }
 
-// content reads a card as somebody; ok is false where they see none.
+// content reads a card as the given user or role. ok is false if the card is not visible to them.
 func (s *scene) content(who, name string) (c canon.Card, text string, ok bool) {
 	s.t.Helper()
 	err := s.canon.Read(s.t.Context(), s.as(who), func(l *canon.Snapshot) (err error) {
@@ -67,8 +68,8 @@ func TestRealVaults(t *testing.T) {
 	for _, tc := range []struct {
 		vault           string
 		level           access.Level
-		notes, problems int               // problems at most
-		reads           map[string]string // card: what its text holds
+		notes, problems int               // problems is an upper bound
+		reads           map[string]string // text that a card must contain, by card name
 		search, finds   string
 	}{
 		{"obsi-forge-apedia", access.LevelUser, 403, 8,
@@ -78,7 +79,7 @@ func TestRealVaults(t *testing.T) {
 		{"thellade-slice", access.LevelGM, 80, 1, nil, "", ""},
 	} {
 		t.Run(tc.vault, func(t *testing.T) {
-			dir := data(t, tc.vault)
+			dir := realDataDir(t, tc.vault)
 			s := newStoredScene(t)
 			first := s.importDir("admin", dir, MarkdownOptions{Level: tc.level})
 			t.Log(first)
@@ -106,7 +107,7 @@ func TestRealVaults(t *testing.T) {
 	}
 }
 
-// wantFound checks that a search finds a card among the first ten.
+// wantFound checks that a card is among the first ten results of a search.
 func (s *scene) wantFound(who, q, name string) {
 	s.t.Helper()
 	err := s.canon.Read(s.t.Context(), s.as(who), func(l *canon.Snapshot) error {
@@ -142,7 +143,7 @@ func TestTheSampleWorldLoads(t *testing.T) {
 	}
 }
 
-// sentences are what of a text would betray it.
+// sentences returns the parts of a text that are long enough to identify it.
 func sentences(text string) []string {
 	var out []string
 	for _, line := range strings.FieldsFunc(markup.Text(text), func(r rune) bool { return strings.ContainsRune(".!?:;\n", r) }) {
@@ -165,7 +166,7 @@ func TestTheSampleWorldKeepsItsSecrets(t *testing.T) {
 	checked := 0
 	for _, who := range []string{"user", "admin"} {
 		err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
-			return each(ctx, l, func(c canon.Card) {
+			return eachCard(ctx, l, func(c canon.Card) {
 				if who == "user" {
 					seen[c.ID] = true
 					return
@@ -197,8 +198,8 @@ func TestTheSampleWorldKeepsItsSecrets(t *testing.T) {
 	}
 }
 
-// TestTheSampleWorldCanBeWalked goes through exits that a user sees from one place, and
-// wants to reach every place of the town that a user sees, and hidden ones only as the GM.
+// TestTheSampleWorldCanBeWalked follows the exits that a user sees from one place. They must lead
+// to every place of the town that the user sees; only the GM reaches hidden places.
 func TestTheSampleWorldCanBeWalked(t *testing.T) {
 	s := newScene(t)
 	s.importSample()

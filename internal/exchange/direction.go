@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// directions are the ways out of a place, in the order in which one is chosen where a
-// format gives none, each with its step east, north and up. The last four have none.
+// directions lists the directions of exits, each with its step east, north and up. Only the first
+// ten have a step.
 var directions = []struct {
 	name  string
 	steps [3]int
@@ -16,7 +16,8 @@ var directions = []struct {
 	{"up", [3]int{0, 0, 1}}, {"down", [3]int{0, 0, -1}}, {"in", [3]int{}}, {"out", [3]int{}},
 }
 
-// spareOrder is the order in which a direction is given to a way that has none.
+// spareOrder is the order in which free directions are tried for an exit without a direction of its
+// own.
 var spareOrder = []string{"in", "out", "up", "down", "northeast", "northwest", "southeast", "southwest", "north", "south", "east", "west"}
 
 func isDirection(word string) bool {
@@ -28,9 +29,9 @@ func isDirection(word string) bool {
 	return false
 }
 
-// saidDirection finds the one direction that a text names; "" where it names none or
+// directionInText returns the one direction named in a text, or "" if the text names none or
 // several.
-func saidDirection(text string) (found string) {
+func directionInText(text string) (found string) {
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return r < 'a' || r > 'z' }) {
 		word = strings.TrimSuffix(word, "wards")
 		if !isDirection(word) || word == "in" || word == "out" {
@@ -44,9 +45,9 @@ func saidDirection(text string) (found string) {
 	return found
 }
 
-// heading is the direction between two points on a grid, whatever their distance; "" for
-// none that is named.
-func heading(from, to []int) string {
+// directionBetween returns the direction from one grid point to another at any
+// distance. It returns "" if no direction matches.
+func directionBetween(from, to []int) string {
 	if len(from) != 3 || len(to) != 3 {
 		return ""
 	}
@@ -62,11 +63,12 @@ func heading(from, to []int) string {
 	return ""
 }
 
-// ways are the directions that are used at places.
-type ways map[*sheet]map[string]bool
+// usedDirections records the directions that already have an exit, by place.
+type usedDirections map[*sheet]map[string]bool
 
-// take gives a way its direction where that is free, and else another that is.
-func (w ways) take(at *sheet, direction string) (given string, ok bool) {
+// takeDirection reserves the given direction at a place, or the next free one if it is used. ok is
+// false if all directions are used.
+func (w usedDirections) takeDirection(at *sheet, direction string) (given string, ok bool) {
 	if w[at] == nil {
 		w[at] = map[string]bool{}
 	}

@@ -15,22 +15,22 @@ import (
 	"loregate/internal/markup"
 )
 
-// exporter makes pages of what a look shows.
+// exporter builds pages from the cards of a snapshot.
 type exporter struct {
-	look   *canon.Snapshot
-	sum    *Summary
-	cards  []canon.Card // in order of key, label and id
-	byID   map[canon.CardID]canon.Card
-	byKey  map[markup.Key][]canon.Card
-	below  map[canon.CardID][]canon.Card
-	links  map[canon.CardID][]canon.Link
-	layers map[canon.CardID][]canon.Layer
-	folded map[canon.CardID]bool // tags cards that their parents' pages hold
-	places places
+	snapshot *canon.Snapshot
+	sum      *Summary
+	cards    []canon.Card // sorted by key, level and id
+	byID     map[canon.CardID]canon.Card
+	byKey    map[markup.Key][]canon.Card
+	children map[canon.CardID][]canon.Card
+	links    map[canon.CardID][]canon.Link
+	layers   map[canon.CardID][]canon.Layer
+	folded   map[canon.CardID]bool // tags cards that are written into their parents' pages
+	places   pathAllocator
 }
 
-// each calls f for every card that a look shows.
-func each(ctx context.Context, l *canon.Snapshot, f func(canon.Card)) error {
+// eachCard calls f for every card in a snapshot.
+func eachCard(ctx context.Context, l *canon.Snapshot, f func(canon.Card)) error {
 	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
 		cards, _, err := l.Cards(ctx, canon.Filter{}, page)
 		if err != nil {
@@ -45,16 +45,16 @@ func each(ctx context.Context, l *canon.Snapshot, f func(canon.Card)) error {
 	}
 }
 
-// gather reads what the look shows, but for contents.
-func (x *exporter) gather(ctx context.Context) error {
-	x.byID, x.byKey, x.below = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{}, map[canon.CardID][]canon.Card{}
+// loadWorld reads all cards, links and layers of the snapshot, but no contents.
+func (x *exporter) loadWorld(ctx context.Context) error {
+	x.byID, x.byKey, x.children = map[canon.CardID]canon.Card{}, map[markup.Key][]canon.Card{}, map[canon.CardID][]canon.Card{}
 	x.links, x.layers = map[canon.CardID][]canon.Link{}, map[canon.CardID][]canon.Layer{}
-	x.folded, x.places = map[canon.CardID]bool{}, places{map[string]bool{}}
-	err := each(ctx, x.look, func(c canon.Card) {
+	x.folded, x.places = map[canon.CardID]bool{}, pathAllocator{map[string]bool{}}
+	err := eachCard(ctx, x.snapshot, func(c canon.Card) {
 		x.cards = append(x.cards, c)
 		x.byID[c.ID] = c
 		x.byKey[c.Key] = append(x.byKey[c.Key], c)
-		x.below[c.Parent] = append(x.below[c.Parent], c)
+		x.children[c.Parent] = append(x.children[c.Parent], c)
 	})
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (x *exporter) gather(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Label.Level, b.Label.Level), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		links, _, err := x.look.Links(ctx, canon.LinkQuery{Page: page})
+		links, _, err := x.snapshot.Links(ctx, canon.LinkQuery{Page: page})
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (x *exporter) gather(ctx context.Context) error {
 		}
 	}
 	for _, c := range x.cards {
-		layers, err := x.look.Layers(ctx, canon.LayerQuery{Card: c.ID})
+		layers, err := x.snapshot.Layers(ctx, canon.LayerQuery{Card: c.ID})
 		if err != nil {
 			return err
 		}
@@ -86,19 +86,20 @@ func (x *exporter) gather(ctx context.Context) error {
 	return nil
 }
 
-// withheld counts what the grant sees and the export leaves out, for those who may know.
-func (x *exporter) withheld(ctx context.Context, all *canon.Snapshot) error {
-	if all.View().Level < access.LevelGM || all.View() == x.look.View() {
+// countWithheld counts the cards that the grant sees and the export leaves out. Only GMs and admins
+// get this count.
+func (x *exporter) countWithheld(ctx context.Context, all *canon.Snapshot) error {
+	if all.View().Level < access.LevelGM || all.View() == x.snapshot.View() {
 		return nil
 	}
 	n := 0
-	err := each(ctx, all, func(canon.Card) { n++ })
+	err := eachCard(ctx, all, func(canon.Card) { n++ })
 	x.sum.Withheld = n - len(x.cards)
 	return err
 }
 
-// write writes every page.
-func (x *exporter) write(ctx context.Context, out *folder, tell func(done, total int)) error {
+// writePages writes all pages and attachments.
+func (x *exporter) writePages(ctx context.Context, out *folder, tell func(done, total int)) error {
 	x.sum.Cards = len(x.cards)
 	for i, c := range x.cards {
 		if tell != nil && (i+1)%100 == 0 {
@@ -107,24 +108,24 @@ func (x *exporter) write(ctx context.Context, out *folder, tell func(done, total
 		if x.folded[c.ID] {
 			continue
 		}
-		p, file, err := x.page(ctx, c)
+		p, file, err := x.buildPage(ctx, c)
 		if err != nil {
 			return err
 		}
-		text, ok := p.render(ctx)
+		text, ok := p.renderNote(ctx)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if !ok {
-			x.problem(p.path+".md", "does not read back as it is")
+			x.addProblem(p.path+".md", "does not read back as it is")
 		}
-		if err := out.write(p.path+".md", text); err != nil {
+		if err := out.writeFile(p.path+".md", text); err != nil {
 			return err
 		}
 		x.sum.Files++
 		if p.file != "" {
 			x.sum.Files++
-			if err := out.write(path.Join(path.Dir(p.path), p.file), file); err != nil {
+			if err := out.writeFile(path.Join(path.Dir(p.path), p.file), file); err != nil {
 				return err
 			}
 		}
@@ -135,9 +136,9 @@ func (x *exporter) write(ctx context.Context, out *folder, tell func(done, total
 	return nil
 }
 
-// page makes the page of a card, and the bytes of its attachment.
-func (x *exporter) page(ctx context.Context, c canon.Card) (p *page, file []byte, err error) {
-	p = &page{path: x.places.of(c), card: c, label: x.label(c), parent: x.parent(c)}
+// buildPage builds the page of a card and returns the bytes of its attachment.
+func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file []byte, err error) {
+	p = &page{path: x.places.notePath(c), card: c, label: x.exportLabel(c), parent: x.exportParent(c)}
 	above := access.NewLabel(access.LevelUser)
 	if parent, ok := x.byID[c.Parent]; ok {
 		above = parent.Label
@@ -145,43 +146,45 @@ func (x *exporter) page(ctx context.Context, c canon.Card) (p *page, file []byte
 	if c.Label.Level > above.Meet(c.Own).Level {
 		p.least = c.Label.Level
 	}
-	b, err := x.look.Bytes(ctx, c.Content)
+	b, err := x.snapshot.Bytes(ctx, c.Content)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(b) == 0 && c.Size > 0 {
-		x.problem(p.path, "its content was erased; only the card is written")
+		x.addProblem(p.path, "its content was erased; only the card is written")
 	}
 	if canon.TextOf(c.Type) == canon.TextFile && len(b) > 0 {
 		file = b
-		p.file = x.attachment(p, b)
+		p.file = x.nameAttachment(p, b)
 	} else {
 		p.text = string(b)
 	}
-	x.linkLines(p)
-	x.layerLines(p)
+	x.addLinkObjects(p)
+	x.addLayerObjects(p)
 	p.tags, p.tagsID, err = x.foldTags(ctx, c)
 	return p, file, err
 }
 
-func (x *exporter) problem(file, format string, args ...any) {
+func (x *exporter) addProblem(file, format string, args ...any) {
 	x.sum.Problems = append(x.sum.Problems, Problem{File: file, Why: fmt.Sprintf(format, args...)})
 }
 
-// gm reports whether the view is told of labels.
-func (x *exporter) gm() bool { return x.look.View().Level >= access.LevelGM }
+// canSeeLabels reports whether the export's audience may see labels.
+func (x *exporter) canSeeLabels() bool { return x.snapshot.View().Level >= access.LevelGM }
 
-// label is a card's own label as its readers may know it. Who sees a card by being named
-// learns that others do not, so that it does not come in wider elsewhere.
-func (x *exporter) label(c canon.Card) access.Label {
-	if x.gm() {
+// exportLabel returns the label that is written for a card. An audience that may not see labels
+// gets only the card's effective level. A card shared with named subjects is exported with that
+// level, so that importing it elsewhere does not make it visible to everyone.
+func (x *exporter) exportLabel(c canon.Card) access.Label {
+	if x.canSeeLabels() {
 		return c.Own
 	}
 	return access.NewLabel(c.Label.Level)
 }
 
-// parent is the id of the card that a card lies below, where an import would take another.
-func (x *exporter) parent(c canon.Card) string {
+// exportParent returns the parent to write: an id, "none", or "" if an import finds the same parent
+// by name.
+func (x *exporter) exportParent(c canon.Card) string {
 	parts := c.Key.Parts()
 	for i := len(parts) - 1; i > 0; i-- {
 		above := x.byKey[markup.Key(strings.Join(parts[:i], "+"))]
@@ -198,16 +201,17 @@ func (x *exporter) parent(c canon.Card) string {
 	return ""
 }
 
-// foldTags finds a card's tags, where they are nothing but a list of names.
+// foldTags returns the items of a card's tags child, if that child is nothing but a list of names.
+// The child then gets no page of its own. id is zero if an import derives the same id.
 func (x *exporter) foldTags(ctx context.Context, c canon.Card) (tags []string, id canon.CardID, err error) {
-	for _, t := range x.below[c.ID] {
+	for _, t := range x.children[c.ID] {
 		plain := t.Part == tagsPart && t.Type == canon.TypePointer && t.Fields == nil && t.Codename == "" &&
 			t.Own.Equal(access.NewLabel(access.LevelUser)) && len(x.byKey[t.Key]) == 1 && t.Key == c.Key+"+"+markup.KeyOf(tagsPart) &&
-			len(x.below[t.ID])+len(x.links[t.ID])+len(x.layers[t.ID]) == 0
+			len(x.children[t.ID])+len(x.links[t.ID])+len(x.layers[t.ID]) == 0
 		if !plain {
 			continue
 		}
-		text, err := x.look.Content(ctx, t)
+		text, err := x.snapshot.Content(ctx, t)
 		if err != nil {
 			return nil, id, err
 		}
@@ -227,15 +231,15 @@ func (x *exporter) foldTags(ctx context.Context, c canon.Card) (tags []string, i
 	return nil, id, nil
 }
 
-// attachment names the file beside a page.
-func (x *exporter) attachment(p *page, b []byte) string {
+// nameAttachment returns a free name for the file beside a page.
+func (x *exporter) nameAttachment(p *page, b []byte) string {
 	var own struct {
 		FileName string `json:"file_name"`
 	}
-	_ = json.Unmarshal(p.card.Fields, &own) // a name of another kind is none
+	_ = json.Unmarshal(p.card.Fields, &own) // a file_name that is not a string is ignored
 	ending := strings.ToLower(path.Ext(own.FileName))
-	if !endingForm.MatchString(ending) || ending == ".md" {
-		ending = endings[strings.SplitN(http.DetectContentType(b), ";", 2)[0]]
+	if !extensionForm.MatchString(ending) || ending == ".md" {
+		ending = extensions[strings.SplitN(http.DetectContentType(b), ";", 2)[0]]
 	}
 	if ending == "" {
 		ending = ".bin"
@@ -246,16 +250,16 @@ func (x *exporter) attachment(p *page, b []byte) string {
 		if i > 1 {
 			name = fmt.Sprintf("%s~%d%s", stem, i, ending)
 		}
-		if x.places.free(path.Join(path.Dir(p.path), name)) {
+		if x.places.reservePath(path.Join(path.Dir(p.path), name)) {
 			return name
 		}
 	}
 }
 
-var endings = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
+var extensions = map[string]string{"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp",
 	"application/pdf": ".pdf", "text/plain": ".txt", "audio/mpeg": ".mp3", "application/zip": ".zip"}
 
-func (x *exporter) linkLines(p *page) {
+func (x *exporter) addLinkObjects(p *page) {
 	links := x.links[p.card.ID]
 	direction := func(l canon.Link) string { return textOf(objectOf(string(l.Attrs))["direction"]) }
 	slices.SortFunc(links, func(a, b canon.Link) int {
@@ -267,41 +271,41 @@ func (x *exporter) linkLines(p *page) {
 		if !ok {
 			continue
 		}
-		var out line
+		var out metaObject
 		if l.ID != linkID(l.Kind, l.From, l.To, direction(l)) {
 			out.set("id", l.ID.String())
 		}
 		out.set("kind", l.Kind)
 		out.set("to", to.Name)
-		if len(x.byKey[to.Key]) > 1 || named(to.Name).name != to.Name {
+		if len(x.byKey[to.Key]) > 1 || namedEnd(to.Name).name != to.Name {
 			out.set("to_id", to.ID.String())
 		}
 		if attrs := objectOf(string(l.Attrs)); len(attrs) > 0 {
 			out.set("attrs", attrs)
 		}
-		x.lineLabel(&out, l.Label, p.card.Label.Meet(to.Label))
+		x.setLabel(&out, l.Label, p.card.Label.Meet(to.Label))
 		p.links = append(p.links, out)
 	}
 }
 
-// lineLabel writes a label that does not follow from another.
-func (x *exporter) lineLabel(out *line, l, from access.Label) {
+// setLabel writes label l if it differs from the label that an import derives.
+func (x *exporter) setLabel(out *metaObject, l, from access.Label) {
 	if l.Equal(from) {
 		return
 	}
 	out.set("level", l.Level.String())
-	if x.gm() && len(l.Subjects) > 0 {
+	if x.canSeeLabels() && len(l.Subjects) > 0 {
 		out.set("subjects", subjectsOf(l))
 	}
 }
 
-func (x *exporter) layerLines(p *page) {
+func (x *exporter) addLayerObjects(p *page) {
 	layers := x.layers[p.card.ID]
 	slices.SortFunc(layers, func(a, b canon.Layer) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.FromTick, b.FromTick), slices.Compare(a.ID[:], b.ID[:]))
 	})
 	for i, l := range layers {
-		var out line
+		var out metaObject
 		if l.ID != layerID(l.Card, l.Kind, l.FromTick, i) {
 			out.set("id", l.ID.String())
 		}
@@ -313,7 +317,7 @@ func (x *exporter) layerLines(p *page) {
 		if l.ToTick != 0 {
 			out.set("to", json.Number(fmt.Sprint(l.ToTick)))
 		}
-		x.lineLabel(&out, l.Label, access.NewLabel(access.LevelUser).Meet(p.card.Label))
+		x.setLabel(&out, l.Label, access.NewLabel(access.LevelUser).Meet(p.card.Label))
 		p.layers = append(p.layers, out)
 	}
 }

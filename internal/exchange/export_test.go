@@ -12,7 +12,7 @@ import (
 	"loregate/internal/fault"
 )
 
-func TestAnExportShowsWhatItsAudienceSees(t *testing.T) {
+func TestExportMatchesAudience(t *testing.T) {
 	s := newScene(t)
 	gm, admin, alice := access.NewLabel(access.LevelGM), access.NewLabel(access.LevelAdmin), access.NewLabel(access.LevelGM, "alice")
 	s.create(canon.NewCard{Name: "Heir", Content: "the baker", Label: &gm})
@@ -64,7 +64,7 @@ func TestAnExportShowsWhatItsAudienceSees(t *testing.T) {
 	fresh.wantSees(map[string]string{"user Letter": "-", "gm Letter": "RichText gm for Alice"})
 }
 
-func TestAnExportKeepsWhatRulesOfNamesHid(t *testing.T) {
+func TestExportKeepsLevelsOfNameRules(t *testing.T) {
 	s := newScene(t)
 	s.create(canon.NewCard{Name: "Town+GM+Plot", Content: "plot"})
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestAnExportKeepsWhatRulesOfNamesHid(t *testing.T) {
 	fresh.wantSees(map[string]string{"user Town+GM+Plot": "-", "gm Town+GM+Plot": "RichText gm plot", "user Town+GM": "-"})
 }
 
-func TestAnExportTouchesNoFilesOfOthers(t *testing.T) {
+func TestExportKeepsOtherFiles(t *testing.T) {
 	s := newScene(t)
 	s.create(canon.NewCard{Name: "A", Content: "a"})
 	s.create(canon.NewCard{Name: "B+C", Content: "c"})
@@ -118,7 +118,7 @@ func TestAnExportTouchesNoFilesOfOthers(t *testing.T) {
 	refused("mine.txt")
 }
 
-func TestAnExportThatBrokeOffCanBeRepeated(t *testing.T) {
+func TestInterruptedExportCanBeRepeated(t *testing.T) {
 	s := newScene(t)
 	s.create(canon.NewCard{Name: "A", Content: "a"})
 	dir := t.TempDir()
@@ -126,7 +126,7 @@ func TestAnExportThatBrokeOffCanBeRepeated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.write("Old/X.md", []byte("x")); err != nil {
+	if err := f.writeFile("Old/X.md", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	f.close()
@@ -136,7 +136,7 @@ func TestAnExportThatBrokeOffCanBeRepeated(t *testing.T) {
 	}
 }
 
-func TestLinksOutOfAVaultAreNotFollowed(t *testing.T) {
+func TestSymlinksAreNotFollowed(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	for _, err := range []error{
 		os.WriteFile(filepath.Join(out, "secret.md"), []byte("outside"), 0o600),
@@ -165,14 +165,14 @@ func TestLinksOutOfAVaultAreNotFollowed(t *testing.T) {
 }
 
 func TestPathsFitEveryFileSystem(t *testing.T) {
-	p := places{map[string]bool{}}
+	p := pathAllocator{map[string]bool{}}
 	for i, tc := range []struct{ name, want string }{
 		{"A", "A"}, {"a", "a~00000001"}, {"É", "É"}, {"é", "é~00000003"}, {"A+B", "A/B"}, {"a.md+b", "a.md_/b"}, {"CON", "_CON"}, {"nul.txt", "_nul.txt"},
 		{".git", "_.git"}, {"..", "_"}, {`a:b?`, "a_b_"}, {"x. ", "x"}, {strings.Repeat("é", 200), ""},
 	} {
 		c := canon.Card{Name: tc.name}
 		c.ID[15] = byte(i)
-		got := p.of(c)
+		got := p.notePath(c)
 		if tc.want != "" && got != tc.want {
 			t.Errorf("%q lies at %q, want %q", tc.name, got, tc.want)
 		}

@@ -15,78 +15,80 @@ import (
 	"loregate/internal/markup"
 )
 
-// foreign makes cards of a vault's notes that others wrote.
-type foreign struct {
-	v     *vault
-	c     *collection
-	look  *canon.Snapshot
-	types *typer
-	shown map[string]access.Level // attachments that cards show: the lowest level of those
-	order []string
+// foreignReader makes cards from a vault's notes that are not in our dialect.
+type foreignReader struct {
+	v        *vault
+	c        *collection
+	snapshot *canon.Snapshot
+	types    *typer
+	shown    map[string]access.Level // attachments shown by cards, with the lowest level of those cards
+	order    []string
 }
 
-// programTypes are types that a note does not become by saying so.
+// programTypes are the card types that a note's front matter cannot choose.
 var programTypes = []string{canon.TypeCardtype, "Set", "Setting", "User", "Role", "Email template", "HTML"}
 
-// note makes the cards of one note: its own, its tags and, where it hides something from
+// addNote adds the cards of one note: its own card, its tags and, if the note hides text from
 // readers, a GM child.
-func (f *foreign) note(ctx context.Context, n *note) error {
+func (f *foreignReader) addNote(ctx context.Context, n *note) error {
 	s := &sheet{file: n.path, id: f.v.cardID(n.path), name: n.name, own: access.NewLabel(n.level)}
 	known := []string{"tags", "tag"}
-	if _, ok := access.ParseLevel(strings.ToLower(n.text("level"))); ok {
+	if _, ok := access.ParseLevel(strings.ToLower(n.metaText("level"))); ok {
 		known = append(known, "level")
 	}
-	if typ, ok := f.types.of(n); ok {
+	if typ, ok := f.types.noteType(n); ok {
 		s.typ = typ
-	} else if f.knowsType(ctx, n.text("type")) {
-		s.typ = n.text("type")
+	} else if f.knowsType(ctx, n.metaText("type")) {
+		s.typ = n.metaText("type")
 		known = append(known, "type")
 	}
-	open := max(n.level, f.look.NameLevel(n.name)) < access.LevelGM
+	open := max(n.level, f.snapshot.NameLevel(n.name)) < access.LevelGM
 	hiddenFields := ""
 	if open {
 		hiddenFields = f.v.takeFields(n)
-		f.v.fieldLinks(n, n.meta)
+		f.v.replaceFieldLinks(n, n.meta)
 	}
 	var err error
-	if s.fields, err = n.fields(known...); err != nil {
+	if s.fields, err = n.extraFields(known...); err != nil {
 		return err
 	}
 	body, secret := n.body, ""
 	if open {
-		h := split(n.body, func(m mark) bool { return f.v.choices.decide(m, n.path, true) })
+		h := splitSecrets(n.body, func(m mark) bool { return f.v.choices.decideMark(m, n.path, true) })
 		body, secret = h.open, strings.Trim(hiddenFields+"\n\n"+h.secret, "\n")
-		f.v.findNames(n, body, string(s.fields), n.name)
+		f.v.findMentions(n, body, string(s.fields), n.name)
 		if h.loose >= 0 {
-			n.report(n.line+strings.Count(n.body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
+			n.addReport(n.line+strings.Count(n.body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
 		}
 	} else {
 		body = keepComments(body)
 	}
 	n.body = ""
-	s.body = f.html(n, body, n.level)
+	s.body = f.noteHTML(n, body, n.level)
 	if !f.c.add(s) {
 		return nil
 	}
 	if secret != "" {
-		f.secret(n, s, secret)
+		f.addSecret(n, s, secret)
 	}
-	f.tags(n, s)
+	f.addTags(n, s)
 	return nil
 }
 
-// knowsType reports whether a type's content is HTML, so that a note can be of it.
-func (f *foreign) knowsType(ctx context.Context, name string) bool {
-	if name == "" || among(programTypes, markup.PartKey(name)) || canon.TextOf(name) != canon.TextHTML {
+// knowsType reports whether a card type exists and has HTML content, so that a note can become a
+// card of that type.
+func (f *foreignReader) knowsType(ctx context.Context, name string) bool {
+	if name == "" || hasKey(programTypes, markup.PartKey(name)) || canon.TextOf(name) != canon.TextHTML {
 		return false
 	}
-	t, err := f.look.Type(ctx, name)
+	t, err := f.snapshot.Type(ctx, name)
 	return err == nil && t.Text == canon.TextHTML
 }
 
 var htmlComment = regexp.MustCompile(`(?s)<!--(.*?)-->`)
 
-// keepComments keeps what conversion would drop, in a note that only the GM reads.
+// keepComments turns HTML comments into %% comments, which conversion keeps. It is used for notes
+// that only the GM reads.
 func keepComments(body string) string {
 	if !strings.Contains(body, "<!--") {
 		return body
@@ -94,9 +96,10 @@ func keepComments(body string) string {
 	return htmlComment.ReplaceAllString(body, "%%$1%%")
 }
 
-// html is a note's text with its links as the world has them, see htmlOf.
-func (f *foreign) html(n *note, body string, level access.Level) func(context.Context) (string, error) {
-	text, shown := f.v.rewrite(n, body, level)
+// noteHTML returns a function that converts a note's text to HTML, with its links rewritten. See
+// htmlBody.
+func (f *foreignReader) noteHTML(n *note, body string, level access.Level) func(context.Context) (string, error) {
+	text, shown := f.v.rewriteText(n, body, level)
 	for _, file := range shown {
 		if _, ok := f.shown[file]; !ok {
 			f.order = append(f.order, file)
@@ -104,16 +107,17 @@ func (f *foreign) html(n *note, body string, level access.Level) func(context.Co
 		}
 		f.shown[file] = min(f.shown[file], level)
 	}
-	return htmlOf(text)
+	return htmlBody(text)
 }
 
-// asIs is a text that needs no converting.
-func asIs(text string) func(context.Context) (string, error) {
+// plainBody returns a sheet body for a text that needs no conversion.
+func plainBody(text string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return text, nil }
 }
 
-// htmlOf converts a text when it is asked for. What cannot be converted stays Markdown.
-func htmlOf(text string) func(context.Context) (string, error) {
+// htmlBody returns a sheet body that converts a Markdown text to HTML when it is called. If the
+// conversion fails, it returns the Markdown and notConverted.
+func htmlBody(text string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		out, err := markup.ToHTML(ctx, text)
 		if err != nil && ctx.Err() == nil {
@@ -123,16 +127,16 @@ func htmlOf(text string) func(context.Context) (string, error) {
 	}
 }
 
-// notConverted is why a text stays Markdown.
+// notConverted is the error of a text that stays Markdown.
 type notConverted struct{ error }
 
-// gmPart is the part of the child that holds a card's secrets.
+// gmPart is the name part of the child card that holds a card's secrets.
 const gmPart = "GM"
 
-func (f *foreign) secret(n *note, above *sheet, secret string) {
+func (f *foreignReader) addSecret(n *note, above *sheet, secret string) {
 	gm := &sheet{file: n.path, id: childID(above.id, gmPart), above: above, name: gmPart, typ: canon.TypeRichText,
-		own: access.NewLabel(access.LevelGM), shy: true, body: f.html(n, secret, access.LevelGM)}
-	for f.c.byKey[gm.key()] != nil {
+		own: access.NewLabel(access.LevelGM), shy: true, body: f.noteHTML(n, secret, access.LevelGM)}
+	for f.c.byKey[gm.cardKey()] != nil {
 		gm.name += "+Hidden"
 	}
 	if f.c.add(gm) {
@@ -140,8 +144,8 @@ func (f *foreign) secret(n *note, above *sheet, secret string) {
 	}
 }
 
-func (f *foreign) tags(n *note, above *sheet) {
-	tags := n.tags()
+func (f *foreignReader) addTags(n *note, above *sheet) {
+	tags := n.metaTags()
 	if f.v.o.Folders == FolderTags || f.v.o.Folders == "" {
 		if dir := path.Dir(n.path); dir != "." {
 			tags = append(tags, strings.Split(dir, "/")...)
@@ -152,15 +156,15 @@ func (f *foreign) tags(n *note, above *sheet) {
 		return
 	}
 	f.c.add(&sheet{file: n.path, id: childID(above.id, tagsPart), above: above, name: tagsPart, typ: canon.TypePointer, items: true,
-		own: access.NewLabel(access.LevelUser), body: asIs(content)})
+		own: access.NewLabel(access.LevelUser), body: plainBody(content)})
 }
 
-// tagsPart is the part of the child that holds a card's tags.
+// tagsPart is the name part of the child card that holds a card's tags.
 const tagsPart = "tags"
 
-// folders makes cards for folders that names of notes go through and that no note is
-// about, open to those who may read any of the notes below.
-func (f *foreign) folders() {
+// addFolders adds cards for the folders that occur in note names and have no note of their own.
+// Such a card is visible to everyone who may read one of the notes below it.
+func (f *foreignReader) addFolders() {
 	levels, names := map[markup.Key]access.Level{}, map[markup.Key]string{}
 	var order []markup.Key
 	for _, s := range f.c.sheets {
@@ -184,40 +188,41 @@ func (f *foreign) folders() {
 			continue
 		}
 		f.c.add(&sheet{file: names[key], id: f.v.cardID("folder:" + string(key)), name: names[key], folder: true,
-			own: access.NewLabel(levels[key]), body: asIs("")})
+			own: access.NewLabel(levels[key]), body: plainBody("")})
 	}
 }
 
-// attachments makes cards of the files that cards show.
-func (f *foreign) attachments() {
+// addAttachments adds cards for the files that cards show.
+func (f *foreignReader) addAttachments() {
 	for _, file := range f.order {
 		name := f.v.fileName(file)
 		if f.c.byKey[markup.KeyOf(name)] != nil {
-			f.c.problem(file, 0, "a card is called %q already; the file is left out", name)
+			f.c.addProblem(file, 0, "a card is called %q already; the file is left out", name)
 			continue
 		}
 		typ := canon.TypeFile
-		if slices.Contains(imageEndings, strings.ToLower(path.Ext(file))) {
+		if slices.Contains(imageExtensions, strings.ToLower(path.Ext(file))) {
 			typ = canon.TypeImage
 		}
 		f.c.add(&sheet{file: file, id: f.v.cardID("file:" + file), name: name, typ: typ,
 			own:    access.NewLabel(max(f.v.o.Level, f.shown[file], f.fileLevel(file))),
 			fields: fieldsOf(map[string]any{"file_name": path.Base(file)}), data: readFile(f.v.files, file)})
 	}
-	f.rest()
+	f.reportUnused()
 }
 
-func (f *foreign) fileLevel(file string) access.Level {
-	if f.v.hidesFile(file) {
+func (f *foreignReader) fileLevel(file string) access.Level {
+	if f.v.isFileHidden(file) {
 		return access.LevelGM
 	}
 	return access.LevelUser
 }
 
-var imageEndings = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif"}
+var imageExtensions = []string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".avif"}
 
-// rest says how many files were left out because no card shows them.
-func (f *foreign) rest() {
+// reportUnused reports the number of files that were left out because no card shows them, by file
+// extension.
+func (f *foreignReader) reportUnused() {
 	left := map[string]int{}
 	for _, files := range f.v.attached {
 		for _, file := range files {
@@ -226,12 +231,12 @@ func (f *foreign) rest() {
 			}
 		}
 	}
-	for _, kind := range sorted(left) {
-		f.c.problem(kind, 0, "files that no note shows: %d; left out", left[kind])
+	for _, kind := range sortedKeys(left) {
+		f.c.addProblem(kind, 0, "files that no note shows: %d; left out", left[kind])
 	}
 }
 
-// readFile reads an attachment when it is asked for.
+// readFile returns a function that reads an attachment when it is called.
 func readFile(files fs.FS, file string) func() ([]byte, error) {
 	return func() ([]byte, error) {
 		if info, err := fs.Stat(files, file); err != nil || info.Size() > canon.MaxFile {

@@ -13,29 +13,29 @@ import (
 	"loregate/internal/access"
 )
 
-// note is a Markdown file taken apart.
+// note is a parsed Markdown file.
 type note struct {
 	path    string // slash-separated, relative to the vault
 	meta    map[string]any
 	body    string
-	line    int  // line of the file that the body begins at
-	broken  bool // its front matter could not be read; its text is kept in raw
+	line    int  // line of the file where the body begins
+	broken  bool // the front matter could not be read; invalid YAML is kept in raw
 	raw     string
 	reports []Problem
 
-	name  string       // of its card; vault.index gives it
-	level access.Level // least level that its readers have; vault.index gives it
+	name  string       // of its card; set by vault.indexNotes
+	level access.Level // minimum level of its readers; set by vault.indexNotes
 }
 
-func (n *note) report(line int, format string, args ...any) {
+func (n *note) addReport(line int, format string, args ...any) {
 	n.reports = append(n.reports, Problem{n.path, line, fmt.Sprintf(format, args...)})
 }
 
-// maxMeta bounds front matter, in bytes.
+// maxMeta is the maximum size of front matter, in bytes.
 const maxMeta = 1 << 20
 
-// parseNote takes a file apart. Line ends become "\n", a byte order mark goes, and what
-// text cannot hold becomes U+FFFD.
+// parseNote parses a Markdown file. It converts line ends to "\n", drops a byte order mark and
+// replaces invalid UTF-8 and NUL by U+FFFD.
 func parseNote(path string, data []byte) *note {
 	n := &note{path: path, meta: map[string]any{}, line: 1}
 	text := strings.ToValidUTF8(strings.TrimPrefix(string(data), "\ufeff"), "\ufffd")
@@ -45,11 +45,11 @@ func parseNote(path string, data []byte) *note {
 		n.readJSON()
 		return n
 	}
-	end := closing(text)
+	end := findMetaEnd(text)
 	if end < 0 {
 		n.broken = true
 		n.body = text
-		n.report(1, "front matter does not end; the whole file is taken as text, for the GM only")
+		n.addReport(1, "front matter does not end; the whole file is taken as text, for the GM only")
 		return n
 	}
 	head := text[4:end]
@@ -57,7 +57,7 @@ func parseNote(path string, data []byte) *note {
 	n.line = 1 + strings.Count(text[:len(text)-len(n.body)], "\n")
 	if len(head) > maxMeta {
 		n.broken = true
-		n.report(1, "front matter is longer than %d bytes; the note comes in without it, for the GM only", maxMeta)
+		n.addReport(1, "front matter is longer than %d bytes; the note comes in without it, for the GM only", maxMeta)
 		return n
 	}
 	n.readMeta(head)
@@ -69,8 +69,8 @@ func parseNote(path string, data []byte) *note {
 
 var jsonStart = regexp.MustCompile(`^\{\s*(?:"|\}[ \t]*\n)`)
 
-// readJSON takes front matter in JSON off the text: an object that it begins with, with
-// nothing behind it on its last line.
+// readJSON takes JSON front matter off the text: an object at the start of the text, with nothing
+// after it on its last line.
 func (n *note) readJSON() {
 	text := n.body
 	if !jsonStart.MatchString(text[:min(len(text), maxMeta)]) {
@@ -83,14 +83,14 @@ func (n *note) readJSON() {
 	line, rest, _ := strings.Cut(text[d.InputOffset():], "\n")
 	if err != nil || strings.TrimSpace(line) != "" || deeperThan(meta, maxYAMLDepth) {
 		n.broken = true
-		n.report(1, "the file begins with JSON that cannot be read as front matter; it is taken as text, for the GM only")
+		n.addReport(1, "the file begins with JSON that cannot be read as front matter; it is taken as text, for the GM only")
 		return
 	}
 	n.meta, n.body = meta, rest
 	n.line = 1 + strings.Count(text[:len(text)-len(rest)], "\n")
 }
 
-// deeperThan reports whether a JSON value is nested deeper than a number of levels.
+// deeperThan reports whether a JSON value is nested more than the given number of levels.
 func deeperThan(v any, levels int) bool {
 	if levels < 0 {
 		return true
@@ -108,8 +108,8 @@ func deeperThan(v any, levels int) bool {
 	return false
 }
 
-// closing finds the line that ends front matter: "---" or "..." alone.
-func closing(text string) int {
+// findMetaEnd returns the offset of the line that ends front matter, "---" or "..." alone, or -1.
+func findMetaEnd(text string) int {
 	for at := 3; ; {
 		next := strings.IndexByte(text[at:], '\n')
 		if next < 0 {
@@ -127,7 +127,7 @@ func (n *note) readMeta(head string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(head), &doc); err != nil {
 		n.broken = true
-		n.report(yamlLine(err)+1, "front matter is not YAML (%s); the note comes in without it, for the GM only", yamlWhy(err))
+		n.addReport(yamlLine(err)+1, "front matter is not YAML (%s); the note comes in without it, for the GM only", yamlWhy(err))
 		return
 	}
 	if len(doc.Content) == 0 {
@@ -135,17 +135,17 @@ func (n *note) readMeta(head string) {
 	}
 	if doc.Content[0].Kind != yaml.MappingNode {
 		n.broken = true
-		n.report(2, "front matter is not a list of names and values; the note comes in without it, for the GM only")
+		n.addReport(2, "front matter is not a list of names and values; the note comes in without it, for the GM only")
 		return
 	}
-	n.meta, _ = n.value(doc.Content[0], 0).(map[string]any)
+	n.meta, _ = n.metaValue(doc.Content[0], 0).(map[string]any)
 }
 
 var lineForm = regexp.MustCompile(`line (\d+)`)
 
 func yamlLine(err error) int {
 	if m := lineForm.FindStringSubmatch(err.Error()); m != nil {
-		line, _ := strconv.Atoi(m[1]) // the form is digits
+		line, _ := strconv.Atoi(m[1]) // the pattern matches only digits
 		return line
 	}
 	return 1
@@ -156,14 +156,15 @@ func yamlWhy(err error) string {
 	return strings.TrimLeft(lineForm.ReplaceAllString(why, ""), ": ")
 }
 
-// maxYAMLDepth bounds nesting; aliases are refused, for they can grow without bound.
+// maxYAMLDepth is the maximum nesting of front matter. Aliases of anything but scalars are refused,
+// because they can grow without bound.
 const maxYAMLDepth = 64
 
-// value makes a JSON value of a YAML node. Scalars that JSON does not know, such as
-// dates, stay the text that they were. Of equal keys the last counts, and is reported.
-func (n *note) value(node *yaml.Node, depth int) any {
+// metaValue converts a YAML node to a JSON value. Scalars that JSON does not have, such as dates,
+// stay text. Of duplicate keys the last counts, and the duplicate is reported.
+func (n *note) metaValue(node *yaml.Node, depth int) any {
 	if depth > maxYAMLDepth {
-		n.report(node.Line+1, "nested deeper than %d; left out", maxYAMLDepth)
+		n.addReport(node.Line+1, "nested deeper than %d; left out", maxYAMLDepth)
 		return nil
 	}
 	switch node.Kind {
@@ -172,35 +173,35 @@ func (n *note) value(node *yaml.Node, depth int) any {
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			key := node.Content[i].Value
 			if node.Content[i].Kind != yaml.ScalarNode || key == "<<" {
-				n.report(node.Content[i].Line+1, "a key that is not text; left out")
+				n.addReport(node.Content[i].Line+1, "a key that is not text; left out")
 				continue
 			}
 			if _, again := m[key]; again {
-				n.report(node.Content[i].Line+1, "%q is set twice; the last one counts", key)
+				n.addReport(node.Content[i].Line+1, "%q is set twice; the last one counts", key)
 			}
-			m[key] = n.value(node.Content[i+1], depth+1)
+			m[key] = n.metaValue(node.Content[i+1], depth+1)
 		}
 		return m
 	case yaml.SequenceNode:
 		list := make([]any, 0, len(node.Content))
 		for _, item := range node.Content {
-			list = append(list, n.value(item, depth+1))
+			list = append(list, n.metaValue(item, depth+1))
 		}
 		return list
 	case yaml.AliasNode:
 		if node.Alias != nil && node.Alias.Kind == yaml.ScalarNode {
-			return scalar(node.Alias)
+			return scalarValue(node.Alias)
 		}
-		n.report(node.Line+1, "a YAML alias; left out")
+		n.addReport(node.Line+1, "a YAML alias; left out")
 		return nil
 	}
-	return scalar(node)
+	return scalarValue(node)
 }
 
-// numberForm is what JSON knows as a number; it is kept as written.
+// numberForm matches the numbers of JSON; they are kept as written.
 var numberForm = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-func scalar(node *yaml.Node) any {
+func scalarValue(node *yaml.Node) any {
 	switch node.ShortTag() {
 	case "!!null":
 		return nil

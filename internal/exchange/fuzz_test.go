@@ -20,15 +20,15 @@ func FuzzFrontMatter(f *testing.F) {
 		if !utf8.ValidString(n.body) || strings.Contains(n.body, "\x00") {
 			t.Errorf("the text is not text: %q", n.body)
 		}
-		fields, err := n.fields()
+		fields, err := n.extraFields()
 		if err != nil || fields != nil && !json.Valid(fields) {
 			t.Errorf("fields %s: %v", fields, err)
 		}
 		if _, marks := n.noteMarks(); n.broken && len(marks) == 0 {
 			t.Error("broken, and not for the GM alone")
 		}
-		n.tags()
-		n.list("aliases")
+		n.metaTags()
+		n.metaList("aliases")
 	})
 }
 
@@ -36,13 +36,13 @@ func FuzzNative(f *testing.F) {
 	f.Add("---\nloregate: 1\nname: A\nlinks: [{kind: x, to: B, attrs: {a: 1}}]\nlayers: [{layer: x, value: y}]\nexits: {up: B}\n---\nx")
 	f.Add("---\nfields: '{\"a\":1}'\nformat: json\nlevel: [gm]\nsubjects: x\n---\n\"x\"")
 	f.Fuzz(func(t *testing.T, s string) {
-		x := &native{v: &vault{o: MarkdownOptions{Native: true}}, c: newCollection()}
+		x := &nativeReader{v: &vault{o: MarkdownOptions{Native: true}}, c: newCollection()}
 		n := parseNote("x.md", []byte(s))
-		if err := x.note(n); err != nil {
+		if err := x.addNote(n); err != nil {
 			t.Error(err)
 		}
-		x.c.settle()
-		if text := n.text("level"); len(x.c.sheets) > 0 && n.meta["level"] != nil && text != "user" && x.c.sheets[0].own.Level < access.LevelGM {
+		x.c.arrangeSheets()
+		if text := n.metaText("level"); len(x.c.sheets) > 0 && n.meta["level"] != nil && text != "user" && x.c.sheets[0].own.Level < access.LevelGM {
 			t.Errorf("level %q opens the card", text)
 		}
 	})
@@ -50,13 +50,13 @@ func FuzzNative(f *testing.F) {
 
 func FuzzRewrite(f *testing.F) {
 	v := newTestVault(f, vaultOf(map[string]string{"One.md": "", "GM/Two.md": "---\naliases: [Zwei]\n---\n", "map.png": ""}))
-	v.index()
+	v.indexNotes()
 	for _, s := range []string{"[[One]] ![[map.png]] [a](GM/two.md) `[[x]]` {{x}}", "[[zwei|x]] ![[zwei]] [x](<GM/Two.md>)", "```\n[[One]]\n```"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "")
-		out, _ := v.rewrite(v.notes[1], s, v.notes[1].level)
+		out, _ := v.rewriteText(v.notes[1], s, v.notes[1].level)
 		if strings.Contains(out, "Two") && !strings.Contains(s, "Two") && !strings.Contains(s, "%") {
 			t.Errorf("%q says more than %q", out, s)
 		}
@@ -72,7 +72,7 @@ func FuzzSegment(f *testing.F) {
 	f.Add("CON.x")
 	f.Fuzz(func(t *testing.T, s string) {
 		s = strings.ToValidUTF8(s, "")
-		got := segment(s)
+		got := pathSegment(s)
 		if got == "" || len(got) > maxSegment-20 || strings.ContainsAny(got, `/\:`) || got[0] == '.' || strings.HasSuffix(got, ".") {
 			t.Errorf("segment(%q) = %q", s, got)
 		}
@@ -87,7 +87,7 @@ func FuzzPage(f *testing.F) {
 			return
 		}
 		p := &page{path: "A", card: canon.Card{ID: canon.CardID{1}, Name: "A", Type: typ}, text: text, label: access.NewLabel(access.LevelUser)}
-		if _, ok := p.render(t.Context()); !ok {
+		if _, ok := p.renderNote(t.Context()); !ok {
 			t.Errorf("%q of type %q does not read back", text, typ)
 		}
 	})

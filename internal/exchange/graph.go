@@ -9,18 +9,18 @@ import (
 	"loregate/internal/markup"
 )
 
-// batchLinks is how many links or layers share a commit.
+// batchLinks is the maximum number of links or layers in one commit.
 const batchLinks = 500
 
-func (im *importer) links(ctx context.Context) error {
+func (im *importer) importLinks(ctx context.Context) error {
 	for rest := im.c.edges; len(rest) > 0; {
 		n := min(batchLinks, len(rest))
 		batch := rest[:n]
 		rest = rest[n:]
 		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
-			g := &graph{im: im, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{}}
+			g := &graphPlanner{im: im, p: p, t: t, links: map[canon.CardID]map[canon.LinkID]canon.Link{}}
 			for _, e := range batch {
-				if err := g.link(ctx, e); err != nil {
+				if err := g.planLink(ctx, e); err != nil {
 					return err
 				}
 			}
@@ -29,13 +29,13 @@ func (im *importer) links(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		im.step(n)
+		im.addSteps(n)
 	}
 	return nil
 }
 
-// graph plans links and layers.
-type graph struct {
+// graphPlanner adds links and layers to a plan.
+type graphPlanner struct {
 	im     *importer
 	p      *canon.Plan
 	t      *tally
@@ -43,12 +43,12 @@ type graph struct {
 	layers map[canon.CardID]map[canon.LayerID]canon.Layer
 }
 
-func (g *graph) link(ctx context.Context, e *edge) error {
-	from, ok, err := g.end(e, e.from)
+func (g *graphPlanner) planLink(ctx context.Context, e *edge) error {
+	from, ok, err := g.findEnd(e, e.from)
 	if err != nil || !ok {
 		return err
 	}
-	to, ok, err := g.end(e, e.to)
+	to, ok, err := g.findEnd(e, e.to)
 	if err != nil || !ok {
 		return err
 	}
@@ -61,7 +61,7 @@ func (g *graph) link(ctx context.Context, e *edge) error {
 		l.ID = linkID(l.Kind, from.ID, to.ID, textOf(e.attrs["direction"]))
 	}
 	if g.im.grant.Request().DryRun {
-		return nil // the ends may be only rehearsed
+		return nil // the cards at both ends may exist only in the dry run
 	}
 	there, err := g.linksFrom(ctx, from.ID)
 	if err != nil {
@@ -71,15 +71,16 @@ func (g *graph) link(ctx context.Context, e *edge) error {
 		return nil
 	}
 	if _, err := g.p.Link(l); err != nil {
-		return refusal(g.t, e.file, err)
+		return reportRefusal(g.t, e.file, err)
 	}
 	there[l.ID] = l
 	g.t.links++
 	return nil
 }
 
-// linkID is the id of a link that was given none. Of what there can be one of, it is what
-// play gives it too, so that an import and a walk speak of the same exit and presence.
+// linkID derives the id of a link that has none. Exits with a direction and "at" links get the same
+// ids that play derives, so that an import and a player's move refer to the same exit and the same
+// presence.
 func linkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
 	switch {
 	case kind == "exit" && direction != "":
@@ -87,25 +88,25 @@ func linkID(kind string, from, to canon.CardID, direction string) canon.LinkID {
 	case kind == "at":
 		return canon.LinkIDOf(kind, from.String())
 	}
-	return canon.LinkID(derived("link", kind, from.String(), to.String(), direction))
+	return canon.LinkID(derivedID("link", kind, from.String(), to.String(), direction))
 }
 
-// layerID is the id of a layer that was given none.
+// layerID derives the id of a layer that has none.
 func layerID(card canon.CardID, kind string, from int64, number int) canon.LayerID {
-	return canon.LayerID(derived("layer", card.String(), kind, strconv.FormatInt(from, 10), strconv.Itoa(number)))
+	return canon.LayerID(derivedID("layer", card.String(), kind, strconv.FormatInt(from, 10), strconv.Itoa(number)))
 }
 
-// end finds the card at one end of a link.
-func (g *graph) end(e *edge, at end) (canon.Card, bool, error) {
+// findEnd returns the card at one end of a link; ok is false if there is no such card.
+func (g *graphPlanner) findEnd(e *edge, at linkEnd) (canon.Card, bool, error) {
 	s := at.sheet
 	if s == nil && !at.id.IsZero() {
 		s = g.im.c.byID[at.id]
 	}
 	if s == nil && at.id.IsZero() {
-		s = g.im.c.lowest(markup.KeyOf(at.name))
+		s = g.im.c.findLowest(markup.KeyOf(at.name))
 	}
 	if s != nil {
-		return s.got, s.done, nil // one left out is reported already
+		return s.got, s.done, nil // a sheet that was left out is reported already
 	}
 	name := at.name
 	if !at.id.IsZero() {
@@ -116,12 +117,12 @@ func (g *graph) end(e *edge, at end) (canon.Card, bool, error) {
 		card, ok, err = g.p.Has(at.name)
 	}
 	if err == nil && !ok {
-		g.t.problem(e.file, "a link %s names %q, which is not there; left out", e.kind, at.name)
+		g.t.addProblem(e.file, "a link %s names %q, which is not there; left out", e.kind, at.name)
 	}
 	return card, ok, err
 }
 
-func (g *graph) linksFrom(ctx context.Context, from canon.CardID) (map[canon.LinkID]canon.Link, error) {
+func (g *graphPlanner) linksFrom(ctx context.Context, from canon.CardID) (map[canon.LinkID]canon.Link, error) {
 	if there := g.links[from]; there != nil {
 		return there, nil
 	}
@@ -142,15 +143,15 @@ func (g *graph) linksFrom(ctx context.Context, from canon.CardID) (map[canon.Lin
 	return there, nil
 }
 
-func (im *importer) layers(ctx context.Context) error {
+func (im *importer) importLayers(ctx context.Context) error {
 	for rest := im.c.overlays; len(rest) > 0; {
 		n := min(batchLinks, len(rest))
 		batch := rest[:n]
 		rest = rest[n:]
 		err := im.commit(ctx, func(p *canon.Plan, t *tally) error {
-			g := &graph{im: im, p: p, t: t, layers: map[canon.CardID]map[canon.LayerID]canon.Layer{}}
+			g := &graphPlanner{im: im, p: p, t: t, layers: map[canon.CardID]map[canon.LayerID]canon.Layer{}}
 			for _, o := range batch {
-				if err := g.layer(ctx, o); err != nil {
+				if err := g.planLayer(ctx, o); err != nil {
 					return err
 				}
 			}
@@ -159,12 +160,12 @@ func (im *importer) layers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		im.step(n)
+		im.addSteps(n)
 	}
 	return nil
 }
 
-func (g *graph) layer(ctx context.Context, o *overlay) error {
+func (g *graphPlanner) planLayer(ctx context.Context, o *overlay) error {
 	if !o.on.done || g.im.grant.Request().DryRun {
 		return nil
 	}
@@ -185,14 +186,14 @@ func (g *graph) layer(ctx context.Context, o *overlay) error {
 		return nil
 	}
 	if _, err := g.p.Layer(l); err != nil {
-		return refusal(g.t, o.file, err)
+		return reportRefusal(g.t, o.file, err)
 	}
 	there[l.ID] = l
 	g.t.links++
 	return nil
 }
 
-func (g *graph) layersOn(ctx context.Context, card canon.CardID) (map[canon.LayerID]canon.Layer, error) {
+func (g *graphPlanner) layersOn(ctx context.Context, card canon.CardID) (map[canon.LayerID]canon.Layer, error) {
 	if there := g.layers[card]; there != nil {
 		return there, nil
 	}

@@ -9,33 +9,33 @@ import (
 	"loregate/internal/markup"
 )
 
-// Hide is what an import hides by one mark.
+// Hide counts the notes that an import hides because of one mark.
 type Hide struct {
 	Rule, What string
-	Doubt      bool // a suspicion that nobody has confirmed
-	Notes      int  // notes and files that it hides
-	Parts      int  // parts of notes that it hides
+	Doubt      bool // a suspicion that the user has not confirmed
+	Notes      int  // number of hidden notes and files
+	Parts      int  // number of hidden parts of notes
 	Files      []string
 }
 
-// choice is what a person said about a suspicion.
+// choice is a user's decision about a suspicion: an item of Open or Confirm.
 type choice struct {
-	text   string // as the person wrote it
-	folded string // as it is compared
+	text   string // as the user wrote it
+	folded string // for comparison
 	used   bool
-	exact  bool // what it names is no suspicion
+	exact  bool // the choice matches an exact mark, not a suspicion
 }
 
 func newChoice(text string) *choice {
-	return &choice{text: text, folded: folded(strings.Trim(strings.TrimSpace(text), "/"))}
+	return &choice{text: text, folded: foldCase(strings.Trim(strings.TrimSpace(text), "/"))}
 }
 
-// chooser decides what is hidden, and keeps account of it.
+// chooser decides which marks hide, and counts them.
 type chooser struct {
 	open, keep []*choice
 	hides      map[mark]*Hide
 	order      []mark
-	seen       map[string]bool // mark and file that were counted
+	seen       map[string]bool // marks already counted, by mark and file
 }
 
 func newChooser(o MarkdownOptions) *chooser {
@@ -49,23 +49,23 @@ func newChooser(o MarkdownOptions) *chooser {
 	return c
 }
 
-// names reports whether a choice is about a mark of a file: it says the file, the rule,
-// or what the mark was told by; of a folder the name alone is enough.
-func (c *choice) names(m mark, file string) bool {
-	what := folded(m.what)
-	forms := []string{what, m.rule, m.rule + " " + what, m.rule + ": " + what, folded(file), folded(strings.TrimSuffix(file, path.Ext(file)))}
+// isAbout reports whether a choice refers to a mark of a file. The choice may name the file, the
+// rule, or the text of the mark; for a folder its base name is enough.
+func (c *choice) isAbout(m mark, file string) bool {
+	what := foldCase(m.what)
+	forms := []string{what, m.rule, m.rule + " " + what, m.rule + ": " + what, foldCase(file), foldCase(strings.TrimSuffix(file, path.Ext(file)))}
 	if m.rule == ruleFolder {
 		forms = append(forms, path.Base(what))
 	}
 	return c.folded != "" && (slices.Contains(forms, c.folded) || slices.Contains(forms, "#"+c.folded))
 }
 
-// decide decides on a mark of a file, or of a part of it. Where a mark was both opened and
-// confirmed it hides.
-func (c *chooser) decide(m mark, file string, part bool) bool {
+// decideMark reports whether a mark hides a file, or a part of it, and counts it if so. A mark that
+// was both opened and confirmed hides.
+func (c *chooser) decideMark(m mark, file string, part bool) bool {
 	opened, kept := false, false
 	for _, o := range c.open {
-		if o.names(m, file) {
+		if o.isAbout(m, file) {
 			if !m.doubt {
 				o.exact = true
 				continue
@@ -74,7 +74,7 @@ func (c *chooser) decide(m mark, file string, part bool) bool {
 		}
 	}
 	for _, k := range c.keep {
-		if k.names(m, file) {
+		if k.isAbout(m, file) {
 			k.used, kept = true, true
 		}
 	}
@@ -82,12 +82,12 @@ func (c *chooser) decide(m mark, file string, part bool) bool {
 		return false
 	}
 	m.doubt = m.doubt && !kept
-	c.count(m, file, part)
+	c.countMark(m, file, part)
 	return true
 }
 
-func (c *chooser) count(m mark, file string, part bool) {
-	key := mark{m.rule, folded(m.what), m.doubt}
+func (c *chooser) countMark(m mark, file string, part bool) {
+	key := mark{m.rule, foldCase(m.what), m.doubt}
 	h := c.hides[key]
 	if h == nil {
 		h = &Hide{Rule: m.rule, What: m.what, Doubt: m.doubt}
@@ -107,8 +107,9 @@ func (c *chooser) count(m mark, file string, part bool) {
 	c.seen[seen] = true
 }
 
-// list is what was hidden, suspicions first, then by how much it is.
-func (c *chooser) list() (all []Hide) {
+// listHides returns the counts of hidden notes by mark: suspicions first, then by number of notes
+// and parts.
+func (c *chooser) listHides() (all []Hide) {
 	for _, m := range c.order {
 		all = append(all, *c.hides[m])
 	}
@@ -124,8 +125,8 @@ func (c *chooser) list() (all []Hide) {
 	return all
 }
 
-// unmatched refuses choices that are about nothing.
-func (c *chooser) unmatched() error {
+// checkUnusedChoices returns an error if a choice matched no mark.
+func (c *chooser) checkUnusedChoices() error {
 	for _, o := range c.open {
 		switch {
 		case o.used:
@@ -143,16 +144,16 @@ func (c *chooser) unmatched() error {
 	return nil
 }
 
-// folderMarks are the marks of the folders that a file lies in.
+// folderMarks returns the marks of all folders above a file.
 func (v *vault) folderMarks(file string) (all []mark) {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		if v.gmFolder(dir) {
+		if v.isGMFolder(dir) {
 			all = append(all, mark{ruleSetting, dir, false})
 		} else if secretWord(path.Base(dir), false) != "" {
 			all = append(all, mark{ruleFolder, dir, true})
 		}
 		for _, k := range v.choices.keep {
-			if k.folded != "" && (k.folded == folded(dir) || k.folded == path.Base(folded(dir))) {
+			if k.folded != "" && (k.folded == foldCase(dir) || k.folded == path.Base(foldCase(dir))) {
 				k.used = true
 				all = append(all, mark{ruleSetting, dir, false})
 			}
@@ -161,31 +162,31 @@ func (v *vault) folderMarks(file string) (all []mark) {
 	return all
 }
 
-// gmFolder reports whether a setting names a folder: by its path, or by its own name at
-// any depth, compared as names of cards are.
-func (v *vault) gmFolder(dir string) bool {
+// isGMFolder reports whether import.gm_folders names a folder: by its path, or by its base name at
+// any depth. Base names are compared as card names are.
+func (v *vault) isGMFolder(dir string) bool {
 	found := false
 	for _, name := range v.o.GMFolders {
 		name = strings.Trim(strings.TrimSpace(name), "/")
-		if key := markup.PartKey(name); folded(name) == folded(dir) || key != "" && key == markup.PartKey(path.Base(dir)) {
+		if key := markup.PartKey(name); foldCase(name) == foldCase(dir) || key != "" && key == markup.PartKey(path.Base(dir)) {
 			v.gmUsed[name], found = true, true
 		}
 	}
 	return found
 }
 
-// inGMFolder reports whether a setting names a folder that a file lies in.
-func (v *vault) inGMFolder(file string) bool {
+// isInGMFolder reports whether import.gm_folders names a folder above a file.
+func (v *vault) isInGMFolder(file string) bool {
 	found := false
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-		found = v.gmFolder(dir) || found
+		found = v.isGMFolder(dir) || found
 	}
 	return found
 }
 
-// unmatchedFolders refuses a setting that names no folder: what it was to hide would come
-// in open.
-func (v *vault) unmatchedFolders() error {
+// checkUnusedFolders returns an error if import.gm_folders names a folder that does not exist: the
+// notes it should hide would be imported as visible.
+func (v *vault) checkUnusedFolders() error {
 	for _, name := range v.o.GMFolders {
 		if name = strings.Trim(strings.TrimSpace(name), "/"); name != "" && !v.gmUsed[name] {
 			return fault.New(fault.Invalid, "import.gm_folders: there is no folder %q; name folders as they are called, by name or path from the top of the vault", name)
@@ -194,11 +195,11 @@ func (v *vault) unmatchedFolders() error {
 	return nil
 }
 
-// hidesFile reports whether the name of a file, or a folder that it lies in, hides it.
-func (v *vault) hidesFile(file string) bool {
+// isFileHidden reports whether a file is hidden by its name or by a folder above it.
+func (v *vault) isFileHidden(file string) bool {
 	hidden := false
 	for _, m := range append(v.folderMarks(file), nameMarks(strings.TrimSuffix(path.Base(file), path.Ext(file)))...) {
-		hidden = v.choices.decide(m, file, false) || hidden
+		hidden = v.choices.decideMark(m, file, false) || hidden
 	}
 	return hidden
 }

@@ -30,21 +30,22 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// holdout is a note of testdata/holdout/cases.jsonl and what players may read of it.
+// holdout is one case of testdata/holdout/cases.jsonl: a note, the words in it that players must
+// not read, and those that they must read.
 type holdout struct {
 	Name, Half, Category, Path, Content, Expect string
 	Forbidden, Visible                          []string
 }
 
-// verdict is what became of a holdout.
+// verdict is the result of importing one holdout.
 type verdict struct {
 	leaked []string // forbidden words that players read
 	lost   []string // visible words that they do not read
-	asked  bool     // the summary asks to confirm what is hidden, or names the note as a problem
+	asked  bool     // the summary asks to confirm hidden text, or reports a problem
 }
 
-// heldOut reads a file of testdata/holdout.
-func heldOut[T any](t testing.TB, file string) (all []T) {
+// readHoldout reads a file of testdata/holdout.
+func readHoldout[T any](t testing.TB, file string) (all []T) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata/holdout", file))
 	if err != nil {
@@ -65,8 +66,8 @@ func heldOut[T any](t testing.TB, file string) (all []T) {
 
 var owner = access.Caller{Subject: "owner", EveryRole: access.RoleAdmin, Operator: true}
 
-// stage is an empty world in memory.
-func stage(t testing.TB) (*canon.Canon, *access.Guard, access.WorldID) {
+// newWorld creates an empty world in memory.
+func newWorld(t testing.TB) (*canon.Canon, *access.Guard, access.WorldID) {
 	t.Helper()
 	var ids optest.IDs
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -92,7 +93,7 @@ func admit(t testing.TB, guard *access.Guard, who access.Caller, w access.WorldI
 // judge imports the note alone into an empty world and reads all of it as a player.
 func (h holdout) judge(t testing.TB) (v verdict) {
 	t.Helper()
-	c, guard, w := stage(t)
+	c, guard, w := newWorld(t)
 	grant := func(who access.Caller) access.Grant { return admit(t, guard, who, w) }
 	sum, err := exchange.ImportMarkdown(t.Context(), c, grant(owner), fstest.MapFS{h.Path: {Data: []byte(h.Content)}}, exchange.MarkdownOptions{Label: "vault"})
 	if err != nil {
@@ -128,7 +129,8 @@ func (h holdout) judge(t testing.TB) (v verdict) {
 	return v
 }
 
-// readable is all that a grant reads of its world: cards, texts, links, wishes and its export.
+// readable returns all text that a grant can read in its world: cards, contents, links, wanted
+// cards and its export.
 func readable(t testing.TB, c *canon.Canon, g access.Grant) string {
 	t.Helper()
 	var b strings.Builder
@@ -178,11 +180,11 @@ func readable(t testing.TB, c *canon.Canon, g access.Grant) string {
 	return b.String()
 }
 
-// tally counts sides of notes: what players may not read, and what they may.
+// tally counts the secret and the open sides of notes.
 type tally struct {
-	hid, leaked         int // sides that are secret
-	open, closed, asked int // sides that are not; closed without a word, closed and asked about
-	doubts, said        int // doubts that came in hidden, and those that the summary asks about
+	hid, leaked         int // secret sides
+	open, closed, asked int // open sides: imported open, hidden without a question, hidden with a question
+	doubts, said        int // suspicions that were hidden, and those among them that the summary asks about
 }
 
 func share(part, all int) float64 {
@@ -220,7 +222,7 @@ func (n *tally) add(h holdout, v verdict) {
 
 func (n *tally) recall() float64 { return share(n.hid, n.hid+n.leaked) }
 
-// precision is of what came in hidden the share that is secret.
+// precision is the percentage of hidden sides that are secret.
 func (n *tally) precision() float64 { return share(n.hid, n.hid+n.closed+n.asked) }
 
 func (n *tally) String() string {
@@ -228,15 +230,16 @@ func (n *tally) String() string {
 		n.recall(), n.hid, n.hid+n.leaked, n.precision(), n.closed+n.asked, n.closed, n.asked, n.open, n.said, n.doubts)
 }
 
-// What is secret in a vault comes in hidden, what is not comes in open, and doubts are said:
-// by notes that were written without a look at the rules. Whoever writes rules reads the half
-// "dev" only, see testdata/holdout/README.md; LOREGATE_HOLDOUT=dev tells its failures.
-func TestWhatIsSecretInVaultsNobodyTunedFor(t *testing.T) {
-	// What was measured last, less two points.
+// TestSecretsInVaultsNobodyTunedFor checks that secrets in vaults are imported hidden, that everything else is
+// imported open, and that the summary asks about doubts. The notes were written without knowledge
+// of the rules. Authors of rules may read only the half "dev", see testdata/holdout/README.md;
+// LOREGATE_HOLDOUT=dev logs its failures.
+func TestSecretsInVaultsNobodyTunedFor(t *testing.T) {
+	// The last measured values, less two points.
 	bars := map[string]struct{ recall, precision float64 }{"dev": {98, 91.4}, "lock": {92.4, 89.9}}
 	halves := map[string]*tally{"dev": {}, "lock": {}}
 	kinds := map[string]*tally{}
-	for _, h := range heldOut[holdout](t, "cases.jsonl") {
+	for _, h := range readHoldout[holdout](t, "cases.jsonl") {
 		v := h.judge(t)
 		halves[h.Half].add(h, v)
 		kind := h.Half + " " + h.Category
@@ -266,7 +269,7 @@ func TestWhatIsSecretInVaultsNobodyTunedFor(t *testing.T) {
 	}
 }
 
-// spoiler is a world of a few cards, and what a scan of it has to say.
+// spoiler is a world of a few cards and the expected result of a scan of it.
 type spoiler struct {
 	Name, Half, Scope, Expect string
 	Terms                     json.RawMessage
@@ -274,11 +277,11 @@ type spoiler struct {
 	Found                     []string
 }
 
-// passes says whether the scan says what is so: that it found every term, that all is
-// clear, or that it did not understand the terms.
+// passes reports whether the scan gives the expected result: it found every term, it says that all
+// is clear, or it reports that it did not understand the terms.
 func (s spoiler) passes(t testing.TB, jobs *job.Runner) bool {
 	t.Helper()
-	c, guard, w := stage(t)
+	c, guard, w := newWorld(t)
 	wiki, err := archive.New(archive.Config{Canon: c, Jobs: jobs})
 	if err != nil {
 		t.Fatal(err)
@@ -335,7 +338,8 @@ func (s spoiler) passes(t testing.TB, jobs *job.Runner) bool {
 	return false
 }
 
-// A scan for spoilers finds what players read, and says that all is clear only where it is.
+// TestSpoilersNobodyTunedFor checks that a scan for spoilers finds the terms that players can read, and
+// says "All clear" only if there are none.
 func TestSpoilersNobodyTunedFor(t *testing.T) {
 	bars := map[string]float64{"dev": 98, "lock": 92.4}
 	jobs, err := job.New(t.Context(), job.Config{Store: sqlitetest.Open(t), Inline: true})
@@ -344,7 +348,7 @@ func TestSpoilersNobodyTunedFor(t *testing.T) {
 	}
 	t.Cleanup(jobs.Close)
 	passed, all := map[string]int{}, map[string]int{}
-	for _, s := range heldOut[spoiler](t, "spoilers.jsonl") {
+	for _, s := range readHoldout[spoiler](t, "spoilers.jsonl") {
 		all[s.Half]++
 		if s.passes(t, jobs) {
 			passed[s.Half]++

@@ -15,7 +15,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// vaultOf is a vault of texts by path.
+// vaultOf returns a vault with the given texts, by path.
 func vaultOf(texts map[string]string) fstest.MapFS {
 	m := fstest.MapFS{}
 	for p, text := range texts {
@@ -33,7 +33,8 @@ func (s *scene) importAs(who string, texts map[string]string, o MarkdownOptions)
 	return sum
 }
 
-// see is what somebody reads of a card: "-" for nothing, else its type, own level and text.
+// see returns the type, own level and text of a card as the given user sees it, or "-" if it is not
+// visible.
 func (s *scene) see(who, name string) string {
 	s.t.Helper()
 	c, text, ok := s.content(who, name)
@@ -45,7 +46,7 @@ func (s *scene) see(who, name string) string {
 
 func (s *scene) wantSees(want map[string]string) {
 	s.t.Helper()
-	for _, k := range sorted(want) {
+	for _, k := range sortedKeys(want) {
 		who, name, _ := strings.Cut(k, " ")
 		if got := s.see(who, name); got != want[k] {
 			s.t.Errorf("%s sees %q:\n got %q\nwant %q", who, name, got, want[k])
@@ -53,7 +54,7 @@ func (s *scene) wantSees(want map[string]string) {
 	}
 }
 
-func TestWhatBecomesOfANote(t *testing.T) {
+func TestNoteBecomesCards(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		vault map[string]string
@@ -124,11 +125,11 @@ func TestVisibilityWords(t *testing.T) {
 	}
 }
 
-// visibilityOf is the level of a note of that text.
+// visibilityOf returns the level that a note with the given text gets.
 func visibilityOf(t testing.TB, text string) access.Level {
 	t.Helper()
 	v := newTestVault(t, vaultOf(map[string]string{"x.md": text}))
-	v.index()
+	v.indexNotes()
 	return v.notes[0].level
 }
 
@@ -160,7 +161,7 @@ func TestImportingAgainUpdates(t *testing.T) {
 	}
 }
 
-func TestARaiseLeavesNoVersionBehind(t *testing.T) {
+func TestSecretVersionsStayHiddenAfterLowering(t *testing.T) {
 	s := newScene(t)
 	s.importAs("admin", map[string]string{"A.md": "open"}, MarkdownOptions{})
 	s.importAs("admin", map[string]string{"A.md": "---\nsecret: true\n---\nthe duke did it"}, MarkdownOptions{})
@@ -212,7 +213,7 @@ func (s *scene) versions(who, name string) (texts []string) {
 	return texts
 }
 
-func TestHiddenCardsOfTheWikiAreNotTouched(t *testing.T) {
+func TestImportLeavesHiddenCardsAlone(t *testing.T) {
 	s := newScene(t)
 	gm := access.NewLabel(access.LevelGM)
 	s.create(canon.NewCard{Name: "Heir", Content: "the baker", Label: &gm})
@@ -248,8 +249,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 }
 
-// Of what lies below a card of an earlier commit a dry run tells as of all else.
-func TestAnImportTellsWhoWillSeeWhatComesIn(t *testing.T) {
+// A dry run counts levels correctly also for cards below a card of an earlier commit.
+func TestDryRunCountsLevels(t *testing.T) {
 	v := map[string]string{}
 	for i := range 150 {
 		v[fmt.Sprintf("n%d.md", i)] = "---\nvisibility: gm\ntags: a\n---\nx"
@@ -317,12 +318,12 @@ func TestHostileVaults(t *testing.T) {
 			start := time.Now()
 			s := newScene(t)
 			v := newTestVault(t, vaultOf(vault))
-			v.index()
-			f := &foreign{v: v, c: newCollection(), shown: map[string]access.Level{}}
+			v.indexNotes()
+			f := &foreignReader{v: v, c: newCollection(), shown: map[string]access.Level{}}
 			for _, n := range v.notes {
-				h := split(n.body, func(mark) bool { return true })
-				v.rewrite(n, h.open, n.level)
-				f.html(n, h.secret, access.LevelGM)
+				h := splitSecrets(n.body, func(mark) bool { return true })
+				v.rewriteText(n, h.open, n.level)
+				f.noteHTML(n, h.secret, access.LevelGM)
 			}
 			if len(vault) < 100 {
 				s.importAs("admin", vault, MarkdownOptions{})
@@ -351,7 +352,7 @@ func ticksOf(n int) string {
 	return b.String()
 }
 
-func TestWhatTheCanonRefusesIsReported(t *testing.T) {
+func TestRefusedCardsAreReported(t *testing.T) {
 	s := newScene(t)
 	s.create(canon.NewCard{Name: "Other", Codename: "code"})
 	big := "---\nloregate: 1\nname: Big\n---\n" + strings.Repeat("x", canon.MaxContent+1)
@@ -363,7 +364,7 @@ func TestWhatTheCanonRefusesIsReported(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsNotThere(t *testing.T) {
+func TestImportOfUnreadableFolder(t *testing.T) {
 	s := newScene(t)
 	_, err := ImportMarkdown(t.Context(), s.canon, s.as("admin"), errorFS{}, MarkdownOptions{})
 	if fault.KindOf(err) != fault.Invalid {
@@ -371,7 +372,7 @@ func TestAFolderThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestNamesOfFilesBecomeNames(t *testing.T) {
+func TestPlainName(t *testing.T) {
 	for in, want := range map[string]string{"a": "a", "a+b": "a b", " a ": "a", "a/b": "a b", "Étage": "Étage", "a|[[b]]": "a b", strings.Repeat("x", 300): strings.Repeat("x", 120)} {
 		if got := plainName(in); got != want {
 			t.Errorf("plainName(%q) = %q, want %q", in, got, want)

@@ -11,11 +11,11 @@ import (
 	"loregate/internal/canon"
 )
 
-// ImportLight brings in text worlds in the format of the LIGHT project: JSON files with
-// the members nodes, rooms, agents and objects, in a folder. A room becomes a Location,
-// its neighbours exits; an agent becomes a Character that stands in its room, an object
-// an Item that its room, bearer or container holds. Nodes are told apart by their ids,
-// which are a name and a number; each file is a world of its own.
+// ImportLight imports text worlds in the format of the LIGHT project: a folder of JSON files with
+// the members nodes, rooms, agents and objects. A room becomes a Location and its neighbours become
+// exits. An agent becomes a Character in its room. An object becomes an Item, held by the room,
+// agent or container that it is in. Nodes are identified by their ids, which consist of a name and
+// a number. Each file is a separate world.
 func ImportLight(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o SourceOptions) (Summary, error) {
 	return importSource(ctx, c, g, "light", o, func(s *source) error {
 		names, err := s.jsonFiles(files)
@@ -23,107 +23,107 @@ func ImportLight(ctx context.Context, c *canon.Canon, g access.Grant, files fs.F
 			return err
 		}
 		for _, name := range names {
-			data, ok := s.read(files, name)
+			data, ok := s.readText(files, name)
 			if !ok {
 				continue
 			}
-			x := &light{s: s, file: name, nodes: map[string]*lightNode{}, ways: ways{}}
-			if err := x.read(ctx, data); err != nil {
+			x := &lightFile{s: s, file: name, nodes: map[string]*lightNode{}, directions: usedDirections{}}
+			if err := x.readNodes(ctx, data); err != nil {
 				return err
 			}
 		}
 		if len(s.c.sheets) == 0 {
-			return s.none("no file holds the nodes of a world")
+			return s.emptyError("no file holds the nodes of a world")
 		}
 		return nil
 	})
 }
 
-// light is one file.
-type light struct {
-	s     *source
-	file  string
-	nodes map[string]*lightNode
-	order []*lightNode
-	ways  ways
+// lightFile is the import of one file.
+type lightFile struct {
+	s          *source
+	file       string
+	nodes      map[string]*lightNode
+	order      []*lightNode
+	directions usedDirections
 }
 
 // lightNode is a node of a world and the card that it becomes.
 type lightNode struct {
 	entry
-	kind  string // its type as a card; "" for what is none
+	kind  string // the card type; "" if the node does not become a card
 	sheet *sheet
 }
 
-// void is what contains that which is contained by nothing.
-const void = "VOID"
+// rootContainer is LIGHT's root container: every node without a container is inside it.
+const rootContainer = "VOID"
 
-func (x *light) read(ctx context.Context, data []byte) error {
-	for _, e := range x.s.entries(x.file, data, "nodes") {
+func (x *lightFile) readNodes(ctx context.Context, data []byte) error {
+	for _, e := range x.s.readEntries(x.file, data, "nodes") {
 		n := &lightNode{entry: e, kind: lightKind(e)}
 		switch {
 		case x.nodes[e.key] != nil:
-			x.problem(n, "is there twice; left out")
+			x.addProblem(n, "is there twice; left out")
 			continue
 		case n.kind == "":
-			x.problem(n, "is neither a room nor an agent nor an object; left out")
+			x.addProblem(n, "is neither a room nor an agent nor an object; left out")
 			continue
 		}
 		x.nodes[e.key] = n
 		x.order = append(x.order, n)
 	}
 	for _, n := range x.order {
-		if err := x.add(ctx, n); err != nil {
+		if err := x.addNode(ctx, n); err != nil {
 			return err
 		}
 	}
 	for _, n := range x.order {
-		x.place(n)
-		x.exits(n)
+		x.linkContainer(n)
+		x.addExits(n)
 	}
 	return nil
 }
 
 func lightKind(e entry) string {
 	switch {
-	case e.flag("room"):
+	case e.isTrue("room"):
 		return "Location"
-	case e.flag("agent"):
+	case e.isTrue("agent"):
 		return "Character"
-	case e.flag("object"):
+	case e.isTrue("object"):
 		return "Item"
 	}
 	return ""
 }
 
-func (x *light) problem(n *lightNode, format string, args ...any) {
-	x.s.c.problem(x.file, n.line, "%q "+format, append([]any{n.key}, args...)...)
+func (x *lightFile) addProblem(n *lightNode, format string, args ...any) {
+	x.s.c.addProblem(x.file, n.line, "%q "+format, append([]any{n.key}, args...)...)
 }
 
-// number is what the id of a node ends in, as it is told apart.
-func (n *lightNode) number() string {
+// idNumber returns the number at the end of a node's id. It distinguishes nodes of one name.
+func (n *lightNode) idNumber() string {
 	_, rest, _ := strings.Cut(n.key, "_")
 	return strings.ReplaceAll(rest, "_", ".")
 }
 
-func (x *light) add(ctx context.Context, n *lightNode) (err error) {
-	name := n.text("name")
+func (x *lightFile) addNode(ctx context.Context, n *lightNode) (err error) {
+	name := n.memberText("name")
 	if recordName(name) == "" {
-		x.problem(n, "has no name; its id stands for it")
+		x.addProblem(n, "has no name; its id stands for it")
 		name = n.key
 	}
-	n.sheet, err = x.s.add(ctx, record{key: []string{x.file, n.key}, file: fmt.Sprintf("%s:%d", x.file, n.line), name: name,
-		or: []string{n.number(), strings.TrimSuffix(x.file, ".json") + " " + n.number()}, typ: n.kind, codename: "light-" + strings.TrimSuffix(x.file, ".json") + "-" + n.key,
-		fields: n.fields(), tags: n.texts("tags"), body: n.html})
+	n.sheet, err = x.s.addRecord(ctx, record{key: []string{x.file, n.key}, file: fmt.Sprintf("%s:%d", x.file, n.line), name: name,
+		or: []string{n.idNumber(), strings.TrimSuffix(x.file, ".json") + " " + n.idNumber()}, typ: n.kind, codename: "light-" + strings.TrimSuffix(x.file, ".json") + "-" + n.key,
+		fields: n.cardFields(), tags: n.memberTexts("tags"), body: n.cardHTML})
 	return err
 }
 
-// lightText are members that make a card's text, its links and its name.
+// lightText lists the members of a node that become the card's text, links or name.
 var lightText = map[string]bool{"name": true, "desc": true, "descripton": true, "extra_desc": true, "persona": true, "neighbors": true,
 	"container_node": true, "contained_nodes": true, "room": true, "agent": true, "object": true, "tags": true, "node_id": true, "names": true}
 
-// fields keeps what else a node says, and its other names.
-func (n *lightNode) fields() map[string]any {
+// cardFields returns all other members of a node, and its alternative names as aliases.
+func (n *lightNode) cardFields() map[string]any {
 	rest := map[string]any{}
 	for k, v := range n.data {
 		if !lightText[k] && v != nil {
@@ -132,8 +132,8 @@ func (n *lightNode) fields() map[string]any {
 	}
 	fields := map[string]any{"light": rest}
 	var aliases []string
-	for _, name := range n.texts("names") {
-		if !strings.EqualFold(name, n.text("name")) {
+	for _, name := range n.memberTexts("names") {
+		if !strings.EqualFold(name, n.memberText("name")) {
 			aliases = append(aliases, name)
 		}
 	}
@@ -141,61 +141,61 @@ func (n *lightNode) fields() map[string]any {
 		fields["aliases"] = aliases
 	}
 	if n.kind == "Item" {
-		fields["portable"] = n.flag("gettable")
+		fields["portable"] = n.isTrue("gettable")
 	}
 	return fields
 }
 
-// html is a node's text. Some worlds misspell the key of the description.
-func (n *lightNode) html(context.Context) string {
-	blocks := nonEmpty(n.text("desc"), n.text("descripton"), n.text("extra_desc"), n.text("persona"))
+// cardHTML returns a node's text. Some worlds misspell the key of the description.
+func (n *lightNode) cardHTML(context.Context) string {
+	blocks := nonEmpty(n.memberText("desc"), n.memberText("descripton"), n.memberText("extra_desc"), n.memberText("persona"))
 	var parts []string
 	for i, b := range blocks {
 		if i == 0 || b != blocks[0] {
 			parts = append(parts, b)
 		}
 	}
-	return paragraphs(parts...)
+	return paragraphsHTML(parts...)
 }
 
-// place links a node with what contains it.
-func (x *light) place(n *lightNode) {
-	in := textOf(n.object("container_node")["target_id"])
-	x.contents(n)
-	if in == "" || in == void {
+// linkContainer links a node with its container.
+func (x *lightFile) linkContainer(n *lightNode) {
+	in := textOf(n.memberObject("container_node")["target_id"])
+	x.checkContents(n)
+	if in == "" || in == rootContainer {
 		if n.kind != "Location" {
-			x.problem(n, "stands nowhere")
+			x.addProblem(n, "stands nowhere")
 		}
 		return
 	}
 	holder := x.nodes[in]
 	switch {
 	case holder == nil:
-		x.problem(n, "stands in %q, which is not there", in)
+		x.addProblem(n, "stands in %q, which is not there", in)
 	case n.kind == "Location":
-		x.s.tie(x.file, "within", n.sheet, holder.sheet, nil)
+		x.s.addEdge(x.file, "within", n.sheet, holder.sheet, nil)
 	case n.kind == "Character":
-		x.s.tie(x.file, "at", n.sheet, holder.sheet, nil)
+		x.s.addEdge(x.file, "at", n.sheet, holder.sheet, nil)
 	default:
-		x.s.tie(x.file, "holds", holder.sheet, n.sheet, holding(textOf(n.data["equipped"])))
+		x.s.addEdge(x.file, "holds", holder.sheet, n.sheet, holdsAttrs(textOf(n.data["equipped"])))
 	}
 }
 
-// contents reports where a container and what it says it contains do not agree. What is
-// contained decides.
-func (x *light) contents(n *lightNode) {
-	for _, key := range sorted(n.object("contained_nodes")) {
+// checkContents reports disagreements between the contents that a container lists and the
+// containers that nodes name. The node's own container counts.
+func (x *lightFile) checkContents(n *lightNode) {
+	for _, key := range sortedKeys(n.memberObject("contained_nodes")) {
 		inner := x.nodes[key]
 		if inner == nil {
-			x.problem(n, "contains %q, which is not there", key)
-		} else if at := textOf(inner.object("container_node")["target_id"]); at != n.key {
-			x.problem(n, "contains %q, which says that it is in %q", key, at)
+			x.addProblem(n, "contains %q, which is not there", key)
+		} else if at := textOf(inner.memberObject("container_node")["target_id"]); at != n.key {
+			x.addProblem(n, "contains %q, which says that it is in %q", key, at)
 		}
 	}
 }
 
-// holding are the attributes of a holds link.
-func holding(equipped string) map[string]any {
+// holdsAttrs returns the attributes of a "holds" link.
+func holdsAttrs(equipped string) map[string]any {
 	attrs := map[string]any{"quantity": 1}
 	if equipped != "" && equipped != "false" {
 		attrs["equipped"] = equipped
@@ -203,16 +203,16 @@ func holding(equipped string) map[string]any {
 	return attrs
 }
 
-// exits makes a room's neighbours its exits.
-func (x *light) exits(n *lightNode) {
+// addExits adds an exit for each neighbour of a room.
+func (x *lightFile) addExits(n *lightNode) {
 	if n.kind != "Location" {
 		return
 	}
-	neighbours := n.object("neighbors")
+	neighbours := n.memberObject("neighbors")
 	if neighbours == nil && n.data["neighbors"] != nil {
-		x.problem(n, "has neighbors that are no object; left out")
+		x.addProblem(n, "has neighbors that are no object; left out")
 	}
-	for _, key := range sorted(neighbours) {
+	for _, key := range sortedKeys(neighbours) {
 		way, _ := neighbours[key].(map[string]any)
 		target := textOf(way["target_id"])
 		if target == "" {
@@ -220,28 +220,28 @@ func (x *light) exits(n *lightNode) {
 		}
 		to := x.nodes[target]
 		if to == nil || to.kind != "Location" {
-			x.problem(n, "leads to %q, which is no room here; left out", target)
+			x.addProblem(n, "leads to %q, which is no room here; left out", target)
 			continue
 		}
-		x.exit(n, to, way)
+		x.addExit(n, to, way)
 	}
 }
 
-func (x *light) exit(n, to *lightNode, way map[string]any) {
-	want := saidDirection(textOf(way["label"]))
+func (x *lightFile) addExit(n, to *lightNode, way map[string]any) {
+	want := directionInText(textOf(way["label"]))
 	if want == "" {
-		want = heading(n.grid(), to.grid())
+		want = directionBetween(n.gridPosition(), to.gridPosition())
 	}
-	direction, ok := x.ways.take(n.sheet, want)
+	direction, ok := x.directions.takeDirection(n.sheet, want)
 	if !ok {
-		x.problem(n, "has more than twelve exits; the one to %q is left out", to.key)
+		x.addProblem(n, "has more than twelve exits; the one to %q is left out", to.key)
 		return
 	}
 	switch {
 	case want == "":
-		x.problem(n, "leads to %q in no direction; it is %q now", to.key, direction)
+		x.addProblem(n, "leads to %q in no direction; it is %q now", to.key, direction)
 	case direction != want:
-		x.problem(n, "leads %s to two places; the way to %q is %q now", want, to.key, direction)
+		x.addProblem(n, "leads %s to two places; the way to %q is %q now", want, to.key, direction)
 	}
 	attrs := map[string]any{"direction": direction}
 	if text := textOf(way["examine_desc"]); text != "" {
@@ -255,20 +255,20 @@ func (x *light) exit(n, to *lightNode, way map[string]any) {
 			attrs["lockState"] = "unlocked"
 		}
 	}
-	x.s.tie(x.file, "exit", n.sheet, to.sheet, attrs)
+	x.s.addEdge(x.file, "exit", n.sheet, to.sheet, attrs)
 }
 
-// grid is where a room lies on the map, whose second number grows to the south; nil
-// where it does not say.
-func (n *lightNode) grid() []int {
-	at := numbers(n.data["grid_location"])
+// gridPosition returns a room's position on the map with the second number negated, because in the
+// file it grows to the south. It returns nil if the node has no position.
+func (n *lightNode) gridPosition() []int {
+	at := intsOf(n.data["grid_location"])
 	if len(at) == 3 {
 		at[1] = -at[1]
 	}
 	return at
 }
 
-func numbers(v any) []int {
+func intsOf(v any) []int {
 	list, _ := v.([]any)
 	var out []int
 	for _, item := range list {

@@ -11,11 +11,11 @@ import (
 	"loregate/internal/markup"
 )
 
-// mark is a reason why a note, or a part of one, is for the GM.
+// mark is a reason to hide a note, or a part of it, from players.
 type mark struct {
-	rule  string // name of a rule of Rules
-	what  string // what it was told by: a folder's path, a word, a tag, a key
-	doubt bool   // a suspicion, for a person to decide on
+	rule  string // name of a rule in Rules
+	what  string // the folder's path, word, tag or key that matched
+	doubt bool   // a suspicion that the user should confirm
 }
 
 // Names of the rules.
@@ -36,11 +36,11 @@ const (
 	ruleLabel       = "label"
 )
 
-// Rule is a way by which an import tells what is secret.
+// Rule describes one way in which an import recognises secrets.
 type Rule struct{ Name, Exact, Suspicious string }
 
-// Rules is the table of what an import of a vault takes for secret. What is exact is
-// hidden; what is suspicious is hidden until somebody confirms or opens it.
+// Rules returns the table of marks that an import of a vault treats as secret. Exact marks hide.
+// Suspicious marks hide until the user confirms or opens them.
 func Rules() []Rule {
 	return []Rule{
 		{ruleLevel, "level: gm or admin; --level for the whole import", ""},
@@ -62,10 +62,10 @@ func Rules() []Rule {
 	}
 }
 
-// words are the words that make a name suspicious, by language: patterns over text that
-// spelled gives. Those in weak are names of the one who leads the game and of
-// other things too, so that they count in names alone and not as keys.
-var words = []struct{ language, strong, weak string }{
+// wordLists are the words that make a name suspicious, by language: patterns over the texts that
+// spellings returns. The weak ones are titles of the game's leader that also have other meanings,
+// so they count only in names, not in keys.
+var wordLists = []struct{ language, strong, weak string }{
 	{"English", `(?:top ?)?secrets?|secretly|gms?|dms?|(?:gm|dm|mj|sl|dj)s?(?:only|notes?|secrets?|infos?|eyes|prep|stuff|screen|section)|` +
 		`(?:game|dungeon) ?masters?|spoilers?|spoilery|hidden|private|confidential|classified|undisclosed|unrevealed|` +
 		`behind (?:the )?(?:\w+ )?screen|(?:my|your|gms?|dms?|keepers?) ?eyes(?: ?only)?|eyes only|(?:not|no|never) (?:for|to) (?:the |any )?players?|(?:hide|hidden|keep) from (?:the )?players?|` +
@@ -91,15 +91,15 @@ var words = []struct{ language, strong, weak string }{
 // Words are the secret words of a language.
 type Words struct{ Language, Patterns string }
 
-// SecretWords is the table of words that make a name suspicious.
+// SecretWords returns the table of words that make a name suspicious.
 func SecretWords() (all []Words) {
-	for _, w := range words {
+	for _, w := range wordLists {
 		all = append(all, Words{w.language, strings.ReplaceAll(strings.Trim(w.strong+"|"+w.weak, "|"), "|", " | ")})
 	}
 	return all
 }
 
-// exactForms are names that say nothing else: of callouts, headings, tags and keys.
+// exactForms match names that can only mean a secret: of callouts, headings, tags and keys.
 const exactForms = `(?:gm|dm|sl|mj|game ?master|dungeon ?master|keeper|storyteller|spielleiter|maitre du jeu)s?(?: ?(?:only|notes?|secrets?|infos?|eyes only|section|notizen))?|` +
 	`(?:gm|dm|secret|private|hidden|spoiler) (?:notes?|infos?|information|elements?|secrets?)|(?:my |top )?secrets?|hidden|private|spoilers?|for (?:the |my )?(?:gm|dm|game master|dungeon master|keeper)s?(?: only| eyes only)?|(?:for )?my eyes only|` +
 	`notes? (?:for the |du |pour le )?(?:gm|dm|mj)s?|not for players|behind the screen|geheim(?:nis(?:se)?|es)?|secret[oa]s?|notas? (?:del |para el )?(?:master|dm|dj|director de juego)`
@@ -107,13 +107,13 @@ const exactForms = `(?:gm|dm|sl|mj|game ?master|dungeon ?master|keeper|storytell
 var (
 	strongWords, allWords = wordForms()
 	exactForm             = regexp.MustCompile(`^(?:` + exactForms + `)$`)
-	// wholeForm are words too common to be suspicious but by themselves.
+	// wholeForm matches words too common to be suspicious unless they are the whole text.
 	wholeForm = regexp.MustCompile(`^(?:the |das |der |el |le |los |les )?(?:masters?|meister(?:in)?|guardian(?:es)?|gardiens?|huter(?:in)?|narrators?|narrateurs?|wardens?)$`)
 )
 
 func wordForms() (strong, all *regexp.Regexp) {
 	var s, a []string
-	for _, w := range words {
+	for _, w := range wordLists {
 		s = append(s, w.strong)
 		if a = append(a, w.strong); w.weak != "" {
 			a = append(a, w.weak)
@@ -122,10 +122,11 @@ func wordForms() (strong, all *regexp.Regexp) {
 	return regexp.MustCompile(` (` + strings.Join(s, "|") + `) `), regexp.MustCompile(` (` + strings.Join(a, "|") + `) `)
 }
 
-// spelled is text as the words are looked for in it: small letters, one space between
-// words and around them, without accents. What camel case or digits join is parted; so
-// is it not, and accents stay, in two more readings after it.
-func spelled(text string) (parted, joined, accented string) {
+// spellings returns three forms of a text in which secret words are searched. All are lower-case
+// letters with one space between words and around them. parted has no accents and separates words
+// joined by camel case or digits. joined has no accents and keeps such words joined. accented keeps
+// both the words and their accents.
+func spellings(text string) (parted, joined, accented string) {
 	text = norm.NFC.String(strings.NewReplacer("'s", "", "’s", "", "n't", "nt", "n’t", "nt").Replace(text[:min(len(text), 1000)]))
 	var b strings.Builder
 	runes := []rune(text)
@@ -142,19 +143,19 @@ func spelled(text string) (parted, joined, accented string) {
 	return lettersOf(markup.Fold(b.String())), lettersOf(markup.Fold(text)), lettersOf(strings.ToLower(text))
 }
 
-// lettersOf is text with one space in place of all that are no letters.
+// lettersOf replaces each run of characters that are not letters by one space.
 func lettersOf(text string) string {
 	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), " ") + " "
 }
 
-// secretWord is the first secret word in a text, "" for none. strict leaves out those
-// that are other things too.
+// secretWord returns the first secret word in a text, or "". strict leaves out the words that also
+// have other meanings.
 func secretWord(text string, strict bool) string {
 	form := allWords
 	if strict {
 		form = strongWords
 	}
-	parted, joined, accented := spelled(text)
+	parted, joined, accented := spellings(text)
 	for _, reading := range slices.Compact([]string{parted, joined, accented}) {
 		if m := form.FindStringSubmatch(reading); m != nil {
 			return m[1]
@@ -166,8 +167,8 @@ func secretWord(text string, strict bool) string {
 	return ""
 }
 
-// isExact reports whether a text is nothing but a mark of what is the GM's.
+// isExact reports whether a text as a whole is a mark for the GM's secrets.
 func isExact(text string) bool {
-	parted, joined, _ := spelled(text)
+	parted, joined, _ := spellings(text)
 	return exactForm.MatchString(strings.TrimSpace(parted)) || exactForm.MatchString(strings.TrimSpace(joined))
 }

@@ -10,24 +10,24 @@ import (
 	"loregate/internal/markup"
 )
 
-// Keys of front matter by which vaults say who sees a note. Compared as parts of names are.
+// Keys of front matter that restrict who sees a note. They are compared as parts of card names are.
 var (
 	levelKeys     = []string{"visibility", "audience", "visible_to", "who_can_see", "seen_by", "viewers"}
-	ambiguousKeys = []string{"access", "share", "sharing", "permission", "permissions"} // a rules text has them too
+	ambiguousKeys = []string{"access", "share", "sharing", "permission", "permissions"} // notes about rules use them too
 	openKeys      = []string{"publish", "public", "published", "dg_publish", "player_visible", "players_visible", "visible", "visible_to_players", "shared",
 		"player_known", "known_to_players", "player_safe", "player_facing", "revealed", "discovered", "reveal"}
-	playerKeys = []string{"player", "players", "player(s)", "for_players", "joueurs", "spieler", "jugadores"} // a character's player, too
+	playerKeys = []string{"player", "players", "player(s)", "for_players", "joueurs", "spieler", "jugadores"} // also used for the player of a character
 	titleKeys  = []string{"title", "status", "class", "cssclass", "cssclasses", "category", "categories"}
 	openWords  = []string{"user", "player", "public", "everyone", "everybody", "all", "open", "visible", "published", "yes", "true", "on", "y", "t", "1", "party", "pc"}
 	noWords    = []string{"false", "no", "off", "0", "n", "f", "none", "never", "nobody", "nein", "non", "falso", "null", "~", "n/a", "na", "-"}
 )
 
-// among reports whether a key is that of one of the words.
-func among(words []string, key string) bool {
+// hasKey reports whether one of the words has the given key.
+func hasKey(words []string, key string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return markup.PartKey(w) == key })
 }
 
-// truth reads a value that may be a yes or no in any spelling.
+// truth is the meaning of a value that may be a yes or no in any spelling.
 type truth int
 
 const (
@@ -72,7 +72,7 @@ func truthOf(v any) truth {
 	return isText
 }
 
-// textsOf are the texts in a value, however nested.
+// textsOf returns all texts in a value, however nested.
 func textsOf(v any) (all []string) {
 	switch v := v.(type) {
 	case []any:
@@ -80,7 +80,7 @@ func textsOf(v any) (all []string) {
 			all = append(all, textsOf(item)...)
 		}
 	case map[string]any:
-		for _, k := range sorted(v) {
+		for _, k := range sortedKeys(v) {
 			all = append(all, k)
 			all = append(all, textsOf(v[k])...)
 		}
@@ -92,14 +92,14 @@ func textsOf(v any) (all []string) {
 	return all
 }
 
-// metaMarks are the marks of one value of front matter.
+// metaMarks returns the marks of one value of front matter.
 func metaMarks(name string, v any) []mark {
 	key, said := markup.PartKey(name), truthOf(v)
 	is := func(doubt bool) []mark { return []mark{{ruleFrontMatter, name, doubt}} }
 	switch {
-	case among(levelKeys, key):
+	case hasKey(levelKeys, key):
 		return levelMarks(name, v)
-	case among(ambiguousKeys, key):
+	case hasKey(ambiguousKeys, key):
 		if l, ok := access.ParseLevel(strings.ToLower(textOf(v))); ok && l > access.LevelUser {
 			return is(false)
 		}
@@ -107,7 +107,7 @@ func metaMarks(name string, v any) []mark {
 			return is(false)
 		}
 		return nil
-	case among(playerKeys, key):
+	case hasKey(playerKeys, key):
 		if said == isNo || slices.ContainsFunc(textsOf(v), func(t string) bool { return isExact(t) }) {
 			return is(false)
 		}
@@ -115,11 +115,11 @@ func metaMarks(name string, v any) []mark {
 			return nestedMarks(name, m)
 		}
 		return nil
-	case among(openKeys, key):
+	case hasKey(openKeys, key):
 		switch {
 		case said == isNo:
 			return is(false)
-		case said == isText && !among(openWords, markup.PartKey(textOf(v))):
+		case said == isText && !hasKey(openWords, markup.PartKey(textOf(v))):
 			return is(!isExact(textOf(v)))
 		}
 		return nil
@@ -128,22 +128,22 @@ func metaMarks(name string, v any) []mark {
 			return is(true)
 		}
 		return nil
-	case among([]string{"tag", "tags"}, key):
+	case hasKey([]string{"tag", "tags"}, key):
 		return nil
 	}
 	return keyMarks(name, key, v, said)
 }
 
-// keyMarks are the marks of a value whose key, or whose text under a key such as status,
-// has a secret word.
+// keyMarks returns the marks of a value with a secret word in its key or, under keys such as
+// status, in its text.
 func keyMarks(name, key string, v any, said truth) []mark {
-	if among(titleKeys, key) {
+	if hasKey(titleKeys, key) {
 		for _, text := range textsOf(v) {
 			if isExact(text) && key != "title" {
 				return []mark{{ruleFrontMatter, name + ": " + text, false}}
 			}
 			if secretWord(text, key != "title") != "" {
-				return []mark{{ruleFrontMatter, name + ": " + clip(text, 60), true}}
+				return []mark{{ruleFrontMatter, name + ": " + clipBytes(text, 60), true}}
 			}
 		}
 	}
@@ -161,16 +161,17 @@ var (
 	personForm = regexp.MustCompile(`^\p{Lu}[\pL.'’-]*(?: (?:(?:von|van|de|del|da|di|la|le|der) )*\p{Lu}[\pL.'’-]*){0,2}$`)
 )
 
-// isPerson reports whether a value reads like a name, so that under gm it is most likely who
-// leads the game. It may be something else in three capitalised words: the field alone is hidden.
+// isPerson reports whether a value looks like a person's name. Under the key gm it is then most
+// likely the person who leads the game. Three capitalised words may also be something else, so that
+// field alone is hidden.
 func isPerson(v any) bool {
 	text, ok := v.(string)
 	return ok && len(text) <= 60 && personForm.MatchString(strings.TrimSpace(text)) && secretWord(text, false) == "" && !strings.EqualFold(text, "only")
 }
 
-// nestedMarks are the marks of values in an object, as share: {publish: false}.
+// nestedMarks returns the marks of the values in an object, such as share: {publish: false}.
 func nestedMarks(name string, m map[string]any) (all []mark) {
-	for _, k := range sorted(m) {
+	for _, k := range sortedKeys(m) {
 		for _, found := range metaMarks(k, m[k]) {
 			found.what = name + "." + found.what
 			all = append(all, found)
@@ -179,7 +180,8 @@ func nestedMarks(name string, m map[string]any) (all []mark) {
 	return all
 }
 
-// levelMarks reads who sees a note. What is no word for everybody means the GM.
+// levelMarks returns the marks of a value that names the readers of a note. A word that does not
+// mean everybody counts as the GM.
 func levelMarks(name string, v any) []mark {
 	texts := textsOf(v)
 	if len(texts) == 0 || truthOf(v) == isYes {
@@ -188,7 +190,7 @@ func levelMarks(name string, v any) []mark {
 	doubt, closed := true, false
 	for _, text := range texts {
 		text = strings.ToLower(text)
-		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && among(openWords, markup.PartKey(text)) {
+		if l, ok := access.ParseLevel(text); ok && l <= access.LevelUser || !ok && hasKey(openWords, markup.PartKey(text)) {
 			continue
 		}
 		closed = true
@@ -202,7 +204,7 @@ func levelMarks(name string, v any) []mark {
 	return []mark{{ruleFrontMatter, name, doubt}}
 }
 
-// tagMarks are the marks of a tag, nested by '/'.
+// tagMarks returns the marks of a tag, whose parts are separated by '/'.
 func tagMarks(tag string) []mark {
 	tag = strings.Trim(tag, "#/ ")
 	for part := range strings.SplitSeq(tag, "/") {
@@ -221,8 +223,8 @@ var (
 	inlineFieldForm = regexp.MustCompile(`(?m)(?:^[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?|[\[(])[*_]{0,3}([\pL][\pL\pN _-]{0,40}?)[*_]{0,3}::[ \t]*([^\n\])]{0,200})`)
 )
 
-// textMarks are the marks that stand in a note's text for the whole note: tags, and
-// Dataview fields that say yes or no.
+// textMarks returns the marks in a note's text that apply to the whole note: tags, and Dataview
+// fields with a yes or no.
 func (n *note) textMarks() (all []mark) {
 	if !strings.Contains(n.body, "#") && !strings.Contains(n.body, "::") {
 		return nil
@@ -237,7 +239,7 @@ func (n *note) textMarks() (all []mark) {
 	}
 	for _, m := range inlineFieldForm.FindAllStringSubmatch(text, -1) {
 		value := strings.TrimSpace(m[2])
-		if key := markup.PartKey(m[1]); truthOf(value) != isText || among(levelKeys, key) || among(ambiguousKeys, key) || key == "status" {
+		if key := markup.PartKey(m[1]); truthOf(value) != isText || hasKey(levelKeys, key) || hasKey(ambiguousKeys, key) || key == "status" {
 			for _, found := range metaMarks(strings.TrimSpace(m[1]), value) {
 				found.what += "::"
 				all = append(all, found)
@@ -247,15 +249,15 @@ func (n *note) textMarks() (all []mark) {
 	return all
 }
 
-// withoutCode is a text in which code is blank.
+// withoutCode returns a text without its code.
 func withoutCode(text string) string {
 	if !strings.ContainsAny(text, "`~") {
 		return text
 	}
-	code := newCoder(text)
+	code := newCodeScanner(text)
 	var b strings.Builder
 	for at := 0; at < len(text); {
-		if n := code.length(at); n > 0 {
+		if n := code.codeLength(at); n > 0 {
 			b.WriteString("\n")
 			at += n
 			continue
@@ -266,33 +268,33 @@ func withoutCode(text string) string {
 	return b.String()
 }
 
-// noteMarks are all marks of a foreign note that are for the whole of it, its folders'
-// left out.
+// noteMarks returns the marks that apply to a foreign note as a whole, except those of its folders,
+// and the level that the note names.
 func (n *note) noteMarks() (level access.Level, all []mark) {
 	level = access.LevelUser
 	if n.broken {
 		all = append(all, mark{ruleBroken, "", false})
 	}
-	if l, ok := access.ParseLevel(strings.ToLower(n.text("level"))); ok && l > access.LevelUser {
+	if l, ok := access.ParseLevel(strings.ToLower(n.metaText("level"))); ok && l > access.LevelUser {
 		level = l
-		all = append(all, mark{ruleLevel, n.text("level"), false})
+		all = append(all, mark{ruleLevel, n.metaText("level"), false})
 	}
-	for _, k := range sorted(n.meta) {
-		if l, ok := access.ParseLevel(strings.ToLower(n.text(k))); ok && among(levelKeys, markup.PartKey(k)) {
+	for _, k := range sortedKeys(n.meta) {
+		if l, ok := access.ParseLevel(strings.ToLower(n.metaText(k))); ok && hasKey(levelKeys, markup.PartKey(k)) {
 			level = max(level, l)
 		}
-		if !secretPart(k, n.meta[k]) {
+		if !isSecretField(k, n.meta[k]) {
 			all = append(all, metaMarks(k, n.meta[k])...)
 		}
 	}
-	for _, tag := range n.tags() {
+	for _, tag := range n.metaTags() {
 		all = append(all, tagMarks(tag)...)
 	}
 	all = append(all, n.textMarks()...)
-	return level, append(all, nameMarks(path.Base(n.stem()))...)
+	return level, append(all, nameMarks(path.Base(n.pathStem()))...)
 }
 
-// nameMarks are the marks of the name of a note or file.
+// nameMarks returns the marks in the name of a note or file.
 func nameMarks(name string) []mark {
 	parts := strings.Split(name, "+")
 	for _, part := range parts[1:] {

@@ -10,9 +10,9 @@ import (
 	"loregate/internal/fault"
 )
 
-// TestWhatVaultsKeepSecret gives notes that others than players are meant to read, or a
-// part of which is: SECRET stands where players must not see it, SEEN where they shall.
-func TestWhatVaultsKeepSecret(t *testing.T) {
+// TestSecretMarks imports notes that are secret in whole or in part. SECRET stands in text that
+// players must not see, SEEN in text that they must see.
+func TestSecretMarks(t *testing.T) {
 	meta := func(lines string) string { return "---\n" + lines + "\n---\nSECRET" }
 	open := func(lines string) string { return "---\n" + lines + "\n---\nSEEN" }
 	for i, tc := range []struct{ path, text string }{
@@ -81,7 +81,7 @@ func secretFactions() map[string]string {
 	return v
 }
 
-func TestWhatLooksSecretWaitsForAWord(t *testing.T) {
+func TestSuspicionsNeedConfirmation(t *testing.T) {
 	s := newScene(t)
 	sum := s.importAs("admin", secretFactions(), MarkdownOptions{})
 	if text := sum.String(); !strings.Contains(text, "Hidden, please confirm") || !strings.Contains(text, `folder "01b/03b Secret Factions": 120 notes`) ||
@@ -93,7 +93,7 @@ func TestWhatLooksSecretWaitsForAWord(t *testing.T) {
 	if text := sum.String(); strings.Contains(text, "please confirm") || s.see("user", "F7") != "Faction user <p>SECRET</p>" || s.see("user", "Secret Door") != "-" {
 		t.Errorf("%s", text)
 	}
-	// Secret wins, and a folder that nothing suspects can be named.
+	// A choice to confirm wins over one to open, and may name a folder that no rule suspects.
 	s = newScene(t)
 	s.importAs("admin", secretFactions(), MarkdownOptions{Open: []string{"folder"}, Confirm: []string{"01b/03b Secret Factions", "Town"}})
 	if s.see("user", "F7") != "-" || s.see("user", "Inn") != "-" {
@@ -101,7 +101,7 @@ func TestWhatLooksSecretWaitsForAWord(t *testing.T) {
 	}
 }
 
-func TestASettingThatIsAboutNothingStopsTheImport(t *testing.T) {
+func TestUnmatchedSettingStopsImport(t *testing.T) {
 	for field, o := range map[string]MarkdownOptions{
 		"import.gm_folders": {GMFolders: []string{"Town", "Secret Faction"}}, "open": {Open: []string{"Nonesuch"}}, "confirm": {Confirm: []string{"Nonesuch"}},
 		"types": {Types: map[string]string{"Nonesuch": "Location"}}, "starter-location": {Starter: "No Such Place"}, "open: ": {Open: []string{"Town/Inn"}},
@@ -122,7 +122,7 @@ func TestASettingThatIsAboutNothingStopsTheImport(t *testing.T) {
 	}
 }
 
-func TestTextsThatTellOfHiddenCardsAreListed(t *testing.T) {
+func TestMentionsOfHiddenCards(t *testing.T) {
 	v := map[string]string{"GM/The Pale Baker.md": "---\naliases: [Ninefingers]\n---\nx", "GM/Plot.md": "x", "Inn.md": "---\nkeeper: '[[Ninefingers]]'\n---\nSee [[The Pale Baker|him]], ![[Plot]] and [map](GM/Plot.md).",
 		"Mill.md": "They say the pale bakers, no: the *pale* baker did it.", "Quay.md": "A plot of land. `[[x]]`"}
 	s := newScene(t)
@@ -144,7 +144,7 @@ func TestTextsThatTellOfHiddenCardsAreListed(t *testing.T) {
 	}
 }
 
-func TestTypesAndAPlaceToBegin(t *testing.T) {
+func TestTypesAndStarter(t *testing.T) {
 	v := map[string]string{"02 Characters/NPCs/Oda.md": "[[Quay]]", "03 Locations/Quay.md": "x", "03 Locations/Inn.md": "[[Quay]]", "03 Locations/03 Locations.md": "list",
 		"Bell.md": "---\ntype: item\n---\n", "Guild.md": "#Faction/Trade", "Klont Town/Ann.md": "x", "Town/Bo.md": "x", "2 Towns Of Oskana/Klont.md": "x", "Magic Items/Sword.md": "x", "Höfe/Hof.md": "x", "GM/Locations/Crypt.md": "[[Quay]] [[Quay]]"}
 	s := newScene(t)
@@ -160,7 +160,7 @@ func TestTypesAndAPlaceToBegin(t *testing.T) {
 	if got := s.starter(); got != "Quay" {
 		t.Errorf("players begin at %q", got)
 	}
-	// What was chosen stays unless it is asked for.
+	// An existing starter stays unless the import names another.
 	s.importAs("admin", map[string]string{"Locations/Tower.md": "x"}, MarkdownOptions{})
 	s.importAs("admin", v, MarkdownOptions{Folders: FolderNone, Starter: "inn"})
 	if got := s.starter(); got != "inn" {

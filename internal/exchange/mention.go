@@ -11,33 +11,33 @@ import (
 
 // Mention is a text that players read and that names or links a hidden card.
 type Mention struct {
-	File string // of the text
-	Of   string // the hidden card
-	Link bool   // it links the card; it may name it besides
+	File string // the file with the text
+	Of   string // the name of the hidden card
+	Link bool   // the text links the card; it may also name it
 }
 
-// mentions gathers what readable texts say of hidden notes.
+// mentions collects the hidden notes that are named or linked in texts visible to players.
 type mentions struct {
 	list  []Mention
 	seen  map[[2]string]int
-	names map[string]*note // names and aliases of hidden notes, as lettersOf gives them
-	words int              // most words of a name
+	names map[string]*note // names and aliases of hidden notes, by mentionKey
+	words int              // number of words in the longest name
 }
 
-// maxNameWords bounds names that are looked for in texts, in words; leastName those of
-// one word, in bytes: shorter ones are words of many texts.
+// maxNameWords is the maximum length of a searched name, in words. leastName is the minimum length
+// of a searched one-word name, in bytes: shorter names are common words.
 const (
 	maxNameWords = 8
 	leastName    = 4
 )
 
-// indexMentions makes the names of hidden notes findable that no open note bears.
-func (v *vault) indexMentions() {
+// indexHiddenNames indexes the names of hidden notes. A name that an open note has too is left out.
+func (v *vault) indexHiddenNames() {
 	m := &v.mentions
 	m.seen, m.names = map[[2]string]int{}, map[string]*note{}
 	open := map[string]bool{}
 	for _, n := range v.notes {
-		for _, name := range n.names() {
+		for _, name := range n.allNames() {
 			key := mentionKey(name)
 			words := strings.Count(key, " ") + 1
 			switch {
@@ -54,9 +54,9 @@ func (v *vault) indexMentions() {
 	}
 }
 
-// names are what texts may call a note.
-func (n *note) names() []string {
-	return append([]string{n.name, path.Base(n.stem())}, append(n.list("aliases"), n.list("alias")...)...)
+// allNames returns the names under which texts may mention a note.
+func (n *note) allNames() []string {
+	return append([]string{n.name, path.Base(n.pathStem())}, append(n.metaList("aliases"), n.metaList("alias")...)...)
 }
 
 func mentionKey(text string) string {
@@ -65,17 +65,18 @@ func mentionKey(text string) string {
 
 func notInWords(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// link notes a link, and that a text which players read links a hidden note.
-func (v *vault) link(from, to *note, level access.Level) {
+// countLink counts a link. If players read the text and the target is hidden from them, it also
+// records a mention.
+func (v *vault) countLink(from, to *note, level access.Level) {
 	if to != nil && to != from {
 		v.linked[markup.KeyOf(to.name)]++
 	}
 	if level < access.LevelGM && to != nil && to.level > level {
-		v.mention(from, to, true)
+		v.addMention(from, to, true)
 	}
 }
 
-func (v *vault) mention(from, to *note, link bool) {
+func (v *vault) addMention(from, to *note, link bool) {
 	key := [2]string{from.path, to.path}
 	if i, ok := v.mentions.seen[key]; ok {
 		v.mentions.list[i].Link = v.mentions.list[i].Link || link
@@ -88,8 +89,8 @@ func (v *vault) mention(from, to *note, link bool) {
 	v.mentions.list = append(v.mentions.list, Mention{File: from.path, Of: to.name, Link: link})
 }
 
-// findNames notes the hidden notes that a text which players read names.
-func (v *vault) findNames(from *note, texts ...string) {
+// findMentions records the hidden notes that are named in texts visible to players.
+func (v *vault) findMentions(from *note, texts ...string) {
 	if len(v.mentions.names) == 0 {
 		return
 	}
@@ -105,18 +106,17 @@ func (v *vault) findNames(from *note, texts ...string) {
 				}
 				continue
 			}
-			for _, start := range starts { // the words that end here
+			for _, start := range starts { // try all names that end here
 				if to := v.mentions.names[key[start:i]]; to != nil {
-					v.mention(from, to, false)
+					v.addMention(from, to, false)
 				}
 			}
 		}
 	}
 }
 
-// fieldLinks looks at the links in front matter that players read, and makes those to
-// hidden notes plain text where that was asked for.
-func (v *vault) fieldLinks(n *note, value any) any {
+// replaceFieldLinks applies replaceLinks to all texts in a front matter value that players read.
+func (v *vault) replaceFieldLinks(n *note, value any) any {
 	switch value := value.(type) {
 	case string:
 		if !strings.Contains(value, "[[") {
@@ -126,18 +126,18 @@ func (v *vault) fieldLinks(n *note, value any) any {
 		return out
 	case []any:
 		for i := range value {
-			value[i] = v.fieldLinks(n, value[i])
+			value[i] = v.replaceFieldLinks(n, value[i])
 		}
 	case map[string]any:
 		for k := range value {
-			value[k] = v.fieldLinks(n, value[k])
+			value[k] = v.replaceFieldLinks(n, value[k])
 		}
 	}
 	return value
 }
 
-// replaceLinks is a text in which links to hidden notes are noted and, where that was
-// asked for, plain.
+// replaceLinks records the links in a text to hidden notes. If HideLinks is set, it returns the
+// text with those links as plain text.
 func (v *vault) replaceLinks(n *note, text string) (out string, hidden bool) {
 	var b strings.Builder
 	for {
@@ -152,8 +152,8 @@ func (v *vault) replaceLinks(n *note, text string) (out string, hidden bool) {
 		b.WriteString(text[:at])
 		target, label, _ := strings.Cut(inner, "|")
 		name, _, _ := strings.Cut(target, "#")
-		to := v.find(n, strings.TrimSpace(name))
-		v.link(n, to, n.level)
+		to := v.findNote(n, strings.TrimSpace(name))
+		v.countLink(n, to, n.level)
 		if to != nil && to.level > n.level && v.o.HideLinks {
 			b.WriteString(plainLink(target, label))
 			hidden = true
@@ -166,7 +166,7 @@ func (v *vault) replaceLinks(n *note, text string) (out string, hidden bool) {
 	return b.String(), hidden
 }
 
-// plainLink is what a link shows.
+// plainLink returns the visible text of a link.
 func plainLink(target, label string) string {
 	if label = strings.TrimSpace(label); label != "" {
 		return label

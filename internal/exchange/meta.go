@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// text gives a front matter value as text; "" where it is not text.
-func (n *note) text(key string) string { return textOf(n.meta[key]) }
+// metaText returns a front matter value as text, or "" if it is a list or object.
+func (n *note) metaText(key string) string { return textOf(n.meta[key]) }
 
 func textOf(v any) string {
 	switch v := v.(type) {
@@ -20,30 +20,30 @@ func textOf(v any) string {
 	return ""
 }
 
-// list gives a front matter value as a list: of a list its items, of text its parts
-// between commas. Nested lists are what unquoted [[links]] become in YAML; they are read
-// as the links they were.
-func (n *note) list(key string) []string {
+// metaList returns a front matter value as a list. Text is split at commas. YAML reads unquoted
+// [[links]] as nested lists; these become links again.
+func (n *note) metaList(key string) []string {
 	if s, ok := n.meta[key].(string); ok {
-		return trimmed(strings.Split(s, ","))
+		return trimAll(strings.Split(s, ","))
 	}
 	return listOf(n.meta[key])
 }
 
-// listOf is list for text that holds commas of its own, such as names of cards.
+// listOf returns a value as a list. Unlike metaList it does not split text at commas, because card
+// names may contain them.
 func listOf(v any) []string {
-	list, ok := relink(v).([]any)
+	list, ok := restoreLinks(v).([]any)
 	if !ok {
-		list = []any{relink(v)}
+		list = []any{restoreLinks(v)}
 	}
 	var out []string
 	for _, item := range list {
-		out = append(out, flatten(item))
+		out = append(out, flattenList(item))
 	}
-	return trimmed(out)
+	return trimAll(out)
 }
 
-func trimmed(list []string) []string {
+func trimAll(list []string) []string {
 	var out []string
 	for _, s := range list {
 		if s = strings.TrimSpace(s); s != "" {
@@ -53,20 +53,21 @@ func trimmed(list []string) []string {
 	return out
 }
 
-func flatten(v any) string {
+func flattenList(v any) string {
 	list, ok := v.([]any)
 	if !ok {
 		return textOf(v)
 	}
 	var parts []string
 	for _, item := range list {
-		parts = append(parts, flatten(item))
+		parts = append(parts, flattenList(item))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// relink turns what YAML makes of an unquoted [[X]], a list in a list, back into text.
-func relink(v any) any {
+// restoreLinks turns lists in lists back into the text [[X]], which YAML reads as such when it is
+// not quoted.
+func restoreLinks(v any) any {
 	switch v := v.(type) {
 	case []any:
 		if len(v) == 1 {
@@ -76,30 +77,30 @@ func relink(v any) any {
 		}
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = relink(v[i])
+			out[i] = restoreLinks(v[i])
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
-			out[k] = relink(v[k])
+			out[k] = restoreLinks(v[k])
 		}
 		return out
 	}
 	return v
 }
 
-// fields gives as a JSON object what front matter is left when known keys are taken out;
-// nil when none is. A broken one is kept as the text that it was.
-func (n *note) fields(known ...string) (json.RawMessage, error) {
+// extraFields returns the front matter without the known keys as a JSON object, or nil if nothing
+// is left. Invalid front matter is kept as text.
+func (n *note) extraFields(known ...string) (json.RawMessage, error) {
 	rest := map[string]any{}
 	for k, v := range n.meta {
 		switch {
 		case v == nil || slices.Contains(known, k):
 		case strings.HasPrefix(k, "*") || strings.HasPrefix(k, "+"):
-			n.report(0, "%q would name a card below this one; left out", k)
+			n.addReport(0, "%q would name a card below this one; left out", k)
 		default:
-			rest[k] = relink(v)
+			rest[k] = restoreLinks(v)
 		}
 	}
 	if n.raw != "" {
@@ -115,15 +116,15 @@ func (n *note) fields(known ...string) (json.RawMessage, error) {
 	return b, nil
 }
 
-// tags are the tags that front matter gives, without '#'. Spaces part tags that are
-// written with it; otherwise commas do.
-func (n *note) tags() []string {
+// metaTags returns the tags in front matter, without '#'. Tags written with '#' are separated by
+// spaces or commas, others by commas.
+func (n *note) metaTags() []string {
 	var out []string
-	for _, key := range sorted(n.meta) {
+	for _, key := range sortedKeys(n.meta) {
 		if low := strings.ToLower(key); low != "tags" && low != "tag" {
 			continue
 		}
-		list := n.list(key)
+		list := n.metaList(key)
 		if s, ok := n.meta[key].(string); ok && strings.Contains(s, "#") {
 			list = strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' })
 		}
@@ -131,17 +132,17 @@ func (n *note) tags() []string {
 			out = append(out, tagName(tag))
 		}
 	}
-	return trimmed(out)
+	return trimAll(out)
 }
 
-// tagName makes a tag the name of a card: a tag such as Status/Blank is one name.
+// tagName turns a tag into a card name. A tag such as Status/Blank stays one name.
 func tagName(tag string) string {
 	return strings.Trim(strings.TrimLeft(strings.TrimSpace(tag), "#"), "[]| \t")
 }
 
-// allTags are the tags of front matter and text.
+// allTags returns the tags in front matter and text.
 func (n *note) allTags() []string {
-	tags := n.tags()
+	tags := n.metaTags()
 	if !strings.Contains(n.body, "#") {
 		return tags
 	}

@@ -12,50 +12,50 @@ import (
 	"loregate/internal/markup"
 )
 
-// bearer is who cannot share a name: names are taken for each level.
-type bearer struct {
+// nameSlot identifies a card name at one level. Names must be unique at each level.
+type nameSlot struct {
 	key   markup.Key
 	level access.Level
 }
 
-// distinguish gives foreign notes that bear one name longer ones, by their folders, and
-// numbers where folders do not help.
-func (v *vault) distinguish() {
-	groups, order := map[bearer][]*note{}, []bearer{}
+// disambiguateNames gives longer names to foreign notes that share a name: it prefixes their
+// folders, and appends numbers if the folders do not suffice.
+func (v *vault) disambiguateNames() {
+	groups, order := map[nameSlot][]*note{}, []nameSlot{}
 	for _, n := range v.notes {
-		if v.native(n) {
+		if v.isNative(n) {
 			continue
 		}
-		b := bearer{markup.KeyOf(n.name), n.level}
+		b := nameSlot{markup.KeyOf(n.name), n.level}
 		if groups[b] == nil {
 			order = append(order, b)
 		}
 		groups[b] = append(groups[b], n)
 	}
-	used := map[bearer]bool{}
+	used := map[nameSlot]bool{}
 	for _, b := range order {
 		used[b] = true
 	}
 	for _, b := range order {
 		if same := groups[b]; len(same) > 1 {
-			v.rename(same, used)
+			v.renameNotes(same, used)
 		}
 	}
 }
 
-func (v *vault) rename(same []*note, used map[bearer]bool) {
+func (v *vault) renameNotes(same []*note, used map[nameSlot]bool) {
 	was := same[0].name
 	var rest []*note
 	for depth := 1; len(same) > 0; depth++ {
-		at := map[bearer][]*note{}
+		at := map[nameSlot][]*note{}
 		for _, n := range same {
-			n.name = n.below(depth)
-			b := bearer{markup.KeyOf(n.name), n.level}
+			n.name = n.nameWithFolders(depth)
+			b := nameSlot{markup.KeyOf(n.name), n.level}
 			at[b] = append(at[b], n)
 		}
 		next := same[:0:0]
 		for _, n := range same {
-			b := bearer{markup.KeyOf(n.name), n.level}
+			b := nameSlot{markup.KeyOf(n.name), n.level}
 			switch {
 			case len(at[b]) > 1 && depth <= maxFolders:
 				next = append(next, n)
@@ -63,38 +63,38 @@ func (v *vault) rename(same []*note, used map[bearer]bool) {
 				rest = append(rest, n)
 			default:
 				used[b] = true
-				v.renamed(n, was)
+				v.reportRename(n, was)
 			}
 		}
 		same = next
 	}
 	for _, n := range rest {
 		base := n.name
-		for i := 2; used[bearer{markup.KeyOf(n.name), n.level}]; i++ {
+		for i := 2; used[nameSlot{markup.KeyOf(n.name), n.level}]; i++ {
 			n.name = fmt.Sprintf("%s (%d)", base, i)
 		}
-		used[bearer{markup.KeyOf(n.name), n.level}] = true
-		v.renamed(n, was)
+		used[nameSlot{markup.KeyOf(n.name), n.level}] = true
+		v.reportRename(n, was)
 	}
 }
 
-func (v *vault) renamed(n *note, was string) {
+func (v *vault) reportRename(n *note, was string) {
 	if n.name != was {
-		n.report(0, "another file is called %q too; this one becomes %q", was, n.name)
+		n.addReport(0, "another file is called %q too; this one becomes %q", was, n.name)
 	}
 }
 
-// sayDropped reports what of a file's name cannot stand in a card's.
-func (v *vault) sayDropped(n *note) {
-	written := path.Base(n.stem())
+// reportDropped reports a file name with characters that a card name cannot have.
+func (v *vault) reportDropped(n *note) {
+	written := path.Base(n.pathStem())
 	if name := plainName(written); name != strings.Join(strings.Fields(norm.NFC.String(written)), " ") {
-		n.report(0, "%q cannot be a card's name as it is; the card is called %q", written, name)
+		n.addReport(0, "%q cannot be a card's name as it is; the card is called %q", written, name)
 	}
 }
 
-// below is a note's own name below up to depth of its folders.
-func (n *note) below(depth int) string {
-	parts := strings.Split(n.stem(), "/")
+// nameWithFolders returns a note's name, prefixed by up to depth of its folders.
+func (n *note) nameWithFolders(depth int) string {
+	parts := strings.Split(n.pathStem(), "/")
 	parts = parts[max(0, len(parts)-1-depth):]
 	for i := range parts {
 		parts[i] = plainName(parts[i])
@@ -102,10 +102,10 @@ func (n *note) below(depth int) string {
 	return markup.Join(parts...)
 }
 
-// notInNames gives way to a space: it would end a part, a link or a nest.
+// notInNames replaces characters that would end a part, a link or a nest by spaces.
 var notInNames = strings.NewReplacer("+", " ", "|", " ", "[", " ", "]", " ", "{", " ", "}", " ", "/", " ")
 
-// plainName makes a file or folder name one part of a card's name.
+// plainName turns a file or folder name into one part of a card name.
 func plainName(s string) string {
 	name := strings.Join(strings.Fields(notInNames.Replace(norm.NFC.String(markup.Clean(s)))), " ")
 	if r := []rune(name); len(r) > 120 {

@@ -15,105 +15,106 @@ import (
 	"loregate/internal/markup"
 )
 
-// native makes cards, links and layers of notes in our own dialect.
+// nativeReader makes cards, links and layers of notes in our own dialect.
 //
-// The dialect is Markdown with front matter. An export writes all of it, and "loregate: 1"
-// first; who writes by hand needs name alone.
+// The dialect is Markdown with front matter. An export writes all keys and begins with "loregate:
+// 1". Notes written by hand need only name.
 //
-//	name, id, type, codename, fields   the card; type is RichText unless said
-//	level, subjects                    its own label; user unless said
-//	at_least                           level that rules of names gave it where it comes from
-//	parent                             id of the card it lies below, where a name leaves that
-//	                                   open; "none" where it lies below none
-//	tags, tags_id                      the card X+tags, when it is nothing but a list
+//	name, id, type, codename, fields   the card; type defaults to RichText
+//	level, subjects                    its own label; defaults to user
+//	at_least                           level that name rules gave it in the exporting world
+//	parent                             id of its parent if the name is ambiguous; "none" if it
+//	                                   has no parent
+//	tags, tags_id                      the card X+tags, if it is nothing but a list
 //	aliases                            the field aliases
-//	format                             of the text: "html" or "json" (a JSON string); else
-//	                                   Markdown for cards of HTML, as it stands for others
-//	file                               the attachment, beside the note
+//	format                             of the text: "html" or "json" (a JSON string); by default
+//	                                   Markdown for HTML cards, unchanged text for others
+//	file                               the attachment, in the same folder as the note
 //	links                              [{id, kind, to, to_id, attrs, level, subjects}]
 //	layers                             [{id, layer, value, from, to, level, subjects}]
 //	exits                              direction: name, or {to, description, …}
 //	entrances                          direction: name, or {from, …}: the exit from there to here
 //	within, member_of, at, on_route,   names: links from here
 //	vassal_of, allied_with, at_war_with
-//	borders                            names: links both ways
-//	held_by                            name: the link holds from there, of quantity 1
-type native struct {
+//	borders                            names: links in both directions
+//	held_by                            name: a "holds" link from there, with quantity 1
+type nativeReader struct {
 	v *vault
 	c *collection
 }
 
-// nativeKeys are the keys of the dialect. Others are kept in fields.
+// nativeKeys are the keys of the dialect. All other keys are kept in the card's fields.
 var nativeKeys = append([]string{"loregate", "name", "id", "type", "level", "subjects", "at_least", "parent", "codename", "tags", "tags_id",
 	"aliases", "fields", "format", "file", "links", "layers", "exits", "entrances", "borders", "held_by"}, relations...)
 
-// relations are the keys that name links from a card, which are kinds of links too.
+// relations are the keys that list links from a card. Each is also the kind of its links.
 var relations = []string{"within", "member_of", "at", "on_route", "vassal_of", "allied_with", "at_war_with"}
 
-// note makes the cards of one note, and notes down its links and layers.
-func (x *native) note(n *note) error {
-	s := &sheet{file: n.path, name: n.text("name"), typ: n.text("type"), codename: n.text("codename"), exact: true}
+// addNote adds the cards, links and layers of one note.
+func (x *nativeReader) addNote(n *note) error {
+	s := &sheet{file: n.path, name: n.metaText("name"), typ: n.metaText("type"), codename: n.metaText("codename"), exact: true}
 	if s.name == "" {
-		s.name = plainName(path.Base(n.stem()))
+		s.name = plainName(path.Base(n.pathStem()))
 	}
 	if s.typ == "" {
 		s.typ = canon.TypeRichText
 	}
 	var ok bool
-	if s.id, ok = x.id(n, "id"); !ok {
+	if s.id, ok = x.parseID(n, "id"); !ok {
 		s.id = x.v.cardID(n.path)
 	}
-	if s.root = n.text("parent") == "none"; !s.root {
-		s.parent, _ = x.id(n, "parent")
+	if s.root = n.metaText("parent") == "none"; !s.root {
+		s.parent, _ = x.parseID(n, "parent")
 	}
-	if text := n.text("at_least"); text != "" {
+	if text := n.metaText("at_least"); text != "" {
 		if s.least, ok = access.ParseLevel(text); !ok {
 			s.least = access.LevelGM
 		}
 	}
-	s.own = x.label(n, n.meta).Meet(access.NewLabel(max(x.v.o.Level, access.LevelUser)))
-	if n.broken || x.v.inGMFolder(n.path) {
+	s.own = x.parseLabel(n, n.meta).Meet(access.NewLabel(max(x.v.o.Level, access.LevelUser)))
+	if n.broken || x.v.isInGMFolder(n.path) {
 		s.own = s.own.Meet(access.NewLabel(access.LevelGM))
 	}
-	if err := x.fields(n, s); err != nil {
+	if err := x.readFields(n, s); err != nil {
 		return err
 	}
-	secret := x.content(n, s)
+	secret := x.readContent(n, s)
 	n.body = ""
 	if !x.c.add(s) {
 		return nil
 	}
 	if secret != "" {
-		x.secret(n, s, secret)
+		x.addSecret(n, s, secret)
 	}
-	x.tags(n, s)
-	x.graph(n, s)
+	x.addTags(n, s)
+	x.readGraph(n, s)
 	return nil
 }
 
-func (x *native) id(n *note, key string) (canon.CardID, bool) {
-	text := n.text(key)
+func (x *nativeReader) parseID(n *note, key string) (canon.CardID, bool) {
+	text := n.metaText(key)
 	id, err := uuid.Parse(text)
 	if err != nil && text != "" {
-		n.report(0, "%s %q is not a UUID; left out", key, text)
+		n.addReport(0, "%s %q is not a UUID; left out", key, text)
 	}
 	return canon.CardID(id), err == nil && id != uuid.UUID{}
 }
 
-// label reads level and subjects. What cannot be read means the GM, and nobody by name.
-func (x *native) label(n *note, m map[string]any) access.Label {
+// parseLabel reads level and subjects. An unreadable level becomes gm, and an unreadable subject is
+// left out.
+func (x *nativeReader) parseLabel(n *note, m map[string]any) access.Label {
 	level := access.LevelUser
 	if text := textOf(m["level"]); text != "" || m["level"] != nil {
 		var ok bool
 		if level, ok = access.ParseLevel(text); !ok {
-			n.report(0, "level %q is not user, gm or admin; taken as gm", text)
+			n.addReport(0, "level %q is not user, gm or admin; taken as gm", text)
 			level = access.LevelGM
 		}
 	}
 	var subjects []access.Subject
 	for _, s := range listOf(m["subjects"]) {
 		if err := access.CheckSubject(access.Subject(s)); err != nil {
-			n.report(0, "subject %q: %v; left out", s, err)
+			n.addReport(0, "subject %q: %v; left out", s, err)
 			continue
 		}
 		subjects = append(subjects, access.Subject(s))
@@ -121,9 +122,9 @@ func (x *native) label(n *note, m map[string]any) access.Label {
 	return access.NewLabel(level, subjects...)
 }
 
-// fields reads the fields, which are an object or, where YAML would not give the same
-// numbers back, the text of one.
-func (x *native) fields(n *note, s *sheet) error {
+// readFields reads the card's fields. They are an object, or the JSON text of an object if YAML
+// would change its numbers.
+func (x *nativeReader) readFields(n *note, s *sheet) error {
 	all := map[string]any{}
 	switch f := n.meta["fields"].(type) {
 	case map[string]any:
@@ -132,7 +133,7 @@ func (x *native) fields(n *note, s *sheet) error {
 		d := json.NewDecoder(strings.NewReader(f))
 		d.UseNumber()
 		if err := d.Decode(&all); err != nil {
-			n.report(0, "fields cannot be read; left out")
+			n.addReport(0, "fields cannot be read; left out")
 		}
 	}
 	for k, v := range n.meta {
@@ -157,13 +158,14 @@ func (x *native) fields(n *note, s *sheet) error {
 	return nil
 }
 
-// content reads the text, and gives what is hidden in it: Markdown hides what it hides
-// from readers in vaults too, and an export writes nothing that looks so.
-func (x *native) content(n *note, s *sheet) (secret string) {
-	if file := n.text("file"); file != "" {
+// readContent reads the note's text or file, and returns the secrets taken out of the text.
+// Markdown text may contain the same secret marks as in vaults; an export writes no text that looks
+// like such a mark.
+func (x *nativeReader) readContent(n *note, s *sheet) (secret string) {
+	if file := n.metaText("file"); file != "" {
 		at := path.Join(path.Dir(n.path), file)
 		if !fs.ValidPath(at) || strings.Contains(file, "/") {
-			n.report(0, "file %q does not lie beside the note; left out", file)
+			n.addReport(0, "file %q does not lie beside the note; left out", file)
 			at = ""
 		}
 		s.data = readFile(x.v.files, at)
@@ -171,41 +173,41 @@ func (x *native) content(n *note, s *sheet) (secret string) {
 	}
 	body := strings.TrimSuffix(n.body, "\n")
 	kind := canon.TextOf(s.typ)
-	switch format := n.text("format"); {
+	switch format := n.metaText("format"); {
 	case format == "json":
 		var text string
 		if err := json.Unmarshal([]byte(body), &text); err != nil {
-			n.report(n.line, "the text is not a JSON string; taken as it stands")
+			n.addReport(n.line, "the text is not a JSON string; taken as it stands")
 			text = body
 		}
 		body = text
 	case format == "html" || kind != canon.TextHTML && kind != canon.TextMarkdown:
 	default:
-		h := split(body, nil)
+		h := splitSecrets(body, nil)
 		if h.loose >= 0 {
-			n.report(n.line+strings.Count(body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
+			n.addReport(n.line+strings.Count(body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
 		}
 		if h.secret != "" {
 			body, secret = h.open, h.secret
 		}
 		if kind == canon.TextHTML {
-			s.body = htmlOf(body)
+			s.body = htmlBody(body)
 			return secret
 		}
 	}
-	s.body = asIs(body)
+	s.body = plainBody(body)
 	return secret
 }
 
-func (x *native) secret(n *note, above *sheet, secret string) {
+func (x *nativeReader) addSecret(n *note, above *sheet, secret string) {
 	gm := &sheet{file: n.path, id: childID(above.id, "hidden"), above: above, name: gmPart + "+Hidden", typ: canon.TypeRichText,
-		own: access.NewLabel(access.LevelGM), body: htmlOf(secret)}
+		own: access.NewLabel(access.LevelGM), body: htmlBody(secret)}
 	if x.c.add(gm) {
 		x.c.hidden++
 	}
 }
 
-func (x *native) tags(n *note, above *sheet) {
+func (x *nativeReader) addTags(n *note, above *sheet) {
 	tags := listOf(n.meta["tags"])
 	if len(tags) == 0 {
 		return
@@ -213,11 +215,11 @@ func (x *native) tags(n *note, above *sheet) {
 	for i := range tags {
 		tags[i] = tagName(tags[i])
 	}
-	id, ok := x.id(n, "tags_id")
+	id, ok := x.parseID(n, "tags_id")
 	if !ok {
 		id = childID(above.id, tagsPart)
 	}
 	content := markup.SetItems(tags)
 	x.c.add(&sheet{file: n.path, id: id, above: above, name: tagsPart, typ: canon.TypePointer, exact: true,
-		own: access.NewLabel(access.LevelUser), body: asIs(content)})
+		own: access.NewLabel(access.LevelUser), body: plainBody(content)})
 }

@@ -15,35 +15,36 @@ import (
 	"loregate/internal/markup"
 )
 
-// places gives cards paths that every file system can hold, and holds apart, with and
-// without regard to case. A path shows the name; what the name is, the file says.
-type places struct{ used map[string]bool }
+// pathAllocator assigns each card a path that is valid and unique on every file system, even on
+// those that ignore case. The path only resembles the card's name; the file contains the exact
+// name.
+type pathAllocator struct{ used map[string]bool }
 
-// maxSegment bounds a file's or folder's name, in bytes, its ending included.
+// maxSegment is the maximum length of a file or folder name with its extension, in bytes.
 const maxSegment = 200
 
-// of is the path of a card's note, without an ending. A card whose path is taken gets a
-// piece of its id.
-func (p *places) of(c canon.Card) string {
+// notePath returns the path of a card's note, without an extension. If the path is used already, it
+// appends a part of the card's id.
+func (p *pathAllocator) notePath(c canon.Card) string {
 	parts := markup.Parts(c.Name)
 	for i := range parts {
-		parts[i] = segment(parts[i])
-		if i < len(parts)-1 && endingForm.MatchString(parts[i]) {
-			parts[i] += "_" // a folder never looks like a file
+		parts[i] = pathSegment(parts[i])
+		if i < len(parts)-1 && extensionForm.MatchString(parts[i]) {
+			parts[i] += "_" // a folder must not look like a file
 		}
 	}
 	stem := path.Join(parts...)
 	id := strings.ReplaceAll(c.ID.String(), "-", "")
 	for _, at := range []string{stem, stem + "~" + id[len(id)-8:], stem + "~" + id} {
-		if p.free(at) {
+		if p.reservePath(at) {
 			return at
 		}
 	}
 	return path.Join("_", id)
 }
 
-// free takes a path if it is free.
-func (p *places) free(at string) bool {
+// reservePath reserves a path. It reports whether the path was free.
+func (p *pathAllocator) reservePath(at string) bool {
 	key := strings.ToLower(strings.ToUpper(norm.NFC.String(at)))
 	if p.used[key] {
 		return false
@@ -53,12 +54,12 @@ func (p *places) free(at string) bool {
 }
 
 var (
-	endingForm   = regexp.MustCompile(`\.[A-Za-z0-9]{1,8}$`)
-	reservedForm = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$`)
+	extensionForm = regexp.MustCompile(`\.[A-Za-z0-9]{1,8}$`)
+	reservedForm  = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\..*)?$`)
 )
 
-// segment makes a part of a name a name of a file or folder.
-func segment(part string) string {
+// pathSegment turns a part of a card name into a valid file or folder name.
+func pathSegment(part string) string {
 	s := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`<>:"/\|?*`, r) || unicode.IsControl(r) || r == utf8.RuneError {
 			return '_'
@@ -67,7 +68,7 @@ func segment(part string) string {
 	}, norm.NFC.String(part))
 	if len(s) > maxSegment-60 {
 		sum := sha256.Sum256([]byte(part))
-		s = clip(s, maxSegment-60) + "~" + hex.EncodeToString(sum[:4])
+		s = clipBytes(s, maxSegment-60) + "~" + hex.EncodeToString(sum[:4])
 	}
 	s = strings.TrimRight(strings.TrimSpace(s), ". ")
 	if s == "" || s[0] == '.' || reservedForm.MatchString(s) {
@@ -76,8 +77,8 @@ func segment(part string) string {
 	return s
 }
 
-// clip cuts a text to at most n bytes, between characters.
-func clip(s string, n int) string {
+// clipBytes cuts a text to at most n bytes, without splitting a character.
+func clipBytes(s string, n int) string {
 	if n >= len(s) {
 		return s
 	}

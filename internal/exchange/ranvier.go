@@ -12,31 +12,31 @@ import (
 	"loregate/internal/canon"
 )
 
-// ImportRanvier brings in areas of the Ranvier engine: folders of YAML with a manifest,
-// rooms, npcs, items and quests. An area becomes a Realm, a room a Location within it.
-// Exits are those written and, as in the engine, those to rooms that lie side by side on
-// the area's grid; a door is on both of its ways. A kind of npc becomes a Character in
-// each room that it is placed in, a kind of item one Item that rooms, containers and npcs
-// hold. YAML anchors and merge keys are followed.
+// ImportRanvier imports areas of the Ranvier engine: folders of YAML files with a manifest, rooms,
+// npcs, items and quests. An area becomes a Realm, a room a Location within it. A room gets the
+// exits that it lists and, as in the engine, exits to adjacent rooms on the area's grid. A door
+// applies to the exits in both directions. An npc definition becomes a Character in each room that
+// lists it; an item definition becomes one Item, held by rooms, containers and npcs. YAML anchors
+// and merge keys are followed.
 func ImportRanvier(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o SourceOptions) (Summary, error) {
 	return importSource(ctx, c, g, "ranvier", o, func(s *source) error {
-		x := &ranvier{s: s, rooms: map[string]*ranvierRoom{}, npcs: map[string]*ranvierNPC{}, items: map[string]*ranvierItem{}, ways: ways{}}
-		if err := x.read(files); err != nil {
+		x := &ranvierReader{s: s, rooms: map[string]*ranvierRoom{}, npcs: map[string]*ranvierNPC{}, items: map[string]*ranvierItem{}, directions: usedDirections{}}
+		if err := x.readAreas(files); err != nil {
 			return err
 		}
-		return x.build(ctx)
+		return x.buildCards(ctx)
 	})
 }
 
-// ranvier gathers areas, and then makes cards of them: what is in one refers to others.
-type ranvier struct {
+// ranvierReader reads all areas before it makes cards, because areas refer to each other.
+type ranvierReader struct {
 	s     *source
 	areas []*ranvierArea
 
-	rooms map[string]*ranvierRoom // by reference: area:id
-	npcs  map[string]*ranvierNPC
-	items map[string]*ranvierItem
-	ways  ways
+	rooms      map[string]*ranvierRoom // by reference (area:id)
+	npcs       map[string]*ranvierNPC
+	items      map[string]*ranvierItem
+	directions usedDirections
 }
 
 type ranvierArea struct {
@@ -51,8 +51,8 @@ type ranvierArea struct {
 	quests []*ranvierQuest
 }
 
-// ranvierThing is what rooms, npcs, items and quests have in common.
-type ranvierThing struct {
+// ranvierEntity holds the common members of rooms, npcs, items and quests.
+type ranvierEntity struct {
 	ID          string         `yaml:"id"`
 	Title       string         `yaml:"title"`
 	Name        string         `yaml:"name"`
@@ -67,12 +67,12 @@ type ranvierThing struct {
 }
 
 type ranvierRoom struct {
-	ranvierThing `yaml:",inline"`
-	Coordinates  []int                  `yaml:"coordinates"`
-	NPCs         []placing              `yaml:"npcs"`
-	Items        []placing              `yaml:"items"`
-	Exits        []ranvierExit          `yaml:"exits"`
-	Doors        map[string]ranvierDoor `yaml:"doors"`
+	ranvierEntity `yaml:",inline"`
+	Coordinates   []int                  `yaml:"coordinates"`
+	NPCs          []placement            `yaml:"npcs"`
+	Items         []placement            `yaml:"items"`
+	Exits         []ranvierExit          `yaml:"exits"`
+	Doors         map[string]ranvierDoor `yaml:"doors"`
 
 	area *ranvierArea
 }
@@ -90,36 +90,36 @@ type ranvierDoor struct {
 }
 
 type ranvierNPC struct {
-	ranvierThing `yaml:",inline"`
-	Items        []placing `yaml:"items"`
-	Quests       []string  `yaml:"quests"`
+	ranvierEntity `yaml:",inline"`
+	Items         []placement `yaml:"items"`
+	Quests        []string    `yaml:"quests"`
 }
 
 type ranvierItem struct {
-	ranvierThing `yaml:",inline"`
-	RoomDesc     string    `yaml:"roomDesc"`
-	Items        []placing `yaml:"items"`
-	Meta         struct {
+	ranvierEntity `yaml:",inline"`
+	RoomDesc      string      `yaml:"roomDesc"`
+	Items         []placement `yaml:"items"`
+	Meta          struct {
 		NoPickup bool           `yaml:"noPickup"`
 		Rest     map[string]any `yaml:",inline"`
 	} `yaml:"metadata"`
 }
 
 type ranvierQuest struct {
-	ranvierThing `yaml:",inline"`
-	Completion   string   `yaml:"completionMessage"`
-	Requires     []string `yaml:"requires"`
+	ranvierEntity `yaml:",inline"`
+	Completion    string   `yaml:"completionMessage"`
+	Requires      []string `yaml:"requires"`
 }
 
-// read reads every folder that holds a manifest.
-func (x *ranvier) read(files fs.FS) error {
+// readAreas reads every folder with a manifest.
+func (x *ranvierReader) readAreas(files fs.FS) error {
 	var folders []string
 	err := fs.WalkDir(files, ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && p == ".":
-			return x.s.none("the folder cannot be read")
+			return x.s.emptyError("the folder cannot be read")
 		case err != nil:
-			x.s.c.problem(p, 0, "cannot be read; left out")
+			x.s.c.addProblem(p, 0, "cannot be read; left out")
 		case d.Type().IsRegular() && d.Name() == "manifest.yml":
 			folders = append(folders, path.Dir(p))
 		}
@@ -129,21 +129,21 @@ func (x *ranvier) read(files fs.FS) error {
 		return err
 	}
 	for _, dir := range folders {
-		x.area(files, dir)
+		x.readArea(files, dir)
 	}
 	if len(x.areas) == 0 {
-		return x.s.none("no folder holds the manifest.yml of an area")
+		return x.s.emptyError("no folder holds the manifest.yml of an area")
 	}
 	return nil
 }
 
-// area reads one folder. The area is called what the folder is.
-func (x *ranvier) area(files fs.FS, dir string) {
+// readArea reads one folder. The area has the folder's name.
+func (x *ranvierReader) readArea(files fs.FS, dir string) {
 	a := &ranvierArea{name: path.Base(dir), file: path.Join(dir, "manifest.yml")}
 	if dir == "." {
 		a.name = x.s.o.Label
 	}
-	if !x.manifest(files, a) {
+	if !x.readManifest(files, a) {
 		return
 	}
 	x.areas = append(x.areas, a)
@@ -151,47 +151,47 @@ func (x *ranvier) area(files fs.FS, dir string) {
 		file string
 		take func(*ranvierList)
 	}{
-		{"rooms.yml", func(l *ranvierList) { a.rooms = readThings(l, x.rooms, a) }},
-		{"npcs.yml", func(l *ranvierList) { a.npcs = readThings(l, x.npcs, a) }},
-		{"items.yml", func(l *ranvierList) { a.items = readThings(l, x.items, a) }},
-		{"quests.yml", func(l *ranvierList) { a.quests = readThings(l, map[string]*ranvierQuest{}, a) }},
+		{"rooms.yml", func(l *ranvierList) { a.rooms = readEntities(l, x.rooms, a) }},
+		{"npcs.yml", func(l *ranvierList) { a.npcs = readEntities(l, x.npcs, a) }},
+		{"items.yml", func(l *ranvierList) { a.items = readEntities(l, x.items, a) }},
+		{"quests.yml", func(l *ranvierList) { a.quests = readEntities(l, map[string]*ranvierQuest{}, a) }},
 	} {
-		if l := x.list(files, path.Join(dir, kind.file)); l != nil {
+		if l := x.readList(files, path.Join(dir, kind.file)); l != nil {
 			kind.take(l)
 		}
 	}
 	for _, r := range a.rooms {
 		r.area = a
 	}
-	if pools := path.Join(dir, "loot-pools.yml"); exists(files, pools) {
-		x.s.c.problem(pools, 0, "what defeated foes leave behind is the engine's matter; left out")
+	if pools := path.Join(dir, "loot-pools.yml"); fileExists(files, pools) {
+		x.s.c.addProblem(pools, 0, "what defeated foes leave behind is the engine's matter; left out")
 	}
 }
 
-func exists(files fs.FS, name string) bool {
+func fileExists(files fs.FS, name string) bool {
 	_, err := fs.Stat(files, name)
 	return err == nil
 }
 
-// engineMarkup is how the engine's texts are coloured.
-var engineMarkup = regexp.MustCompile(`</?[a-z]+>`)
+// colourTag matches the colour tags in the engine's texts.
+var colourTag = regexp.MustCompile(`</?[a-z]+>`)
 
-// plain is a text without colours.
-func plain(text string) string { return strings.TrimSpace(engineMarkup.ReplaceAllString(text, "")) }
+// stripColours removes the colour tags from a text.
+func stripColours(text string) string { return strings.TrimSpace(colourTag.ReplaceAllString(text, "")) }
 
-// called is what a thing is called.
-func (t *ranvierThing) called() string {
+// displayName returns an entity's title or name, or its id if both are empty.
+func (t *ranvierEntity) displayName() string {
 	for _, name := range []string{t.Title, t.Name} {
-		if recordName(plain(name)) != "" {
-			return plain(name)
+		if recordName(stripColours(name)) != "" {
+			return stripColours(name)
 		}
 	}
 	return t.ID
 }
 
-// record describes a thing as a card.
-func (t *ranvierThing) record(kind, typ string, more map[string]any, blocks ...string) record {
-	fields := map[string]any{"ranvier": with(jsonable(t.Rest), "ref", t.ref)}
+// toRecord describes an entity as a card.
+func (t *ranvierEntity) toRecord(kind, typ string, more map[string]any, blocks ...string) record {
+	fields := map[string]any{"ranvier": withField(jsonMap(t.Rest), "ref", t.ref)}
 	for k, v := range more {
 		fields[k] = v
 	}
@@ -199,7 +199,7 @@ func (t *ranvierThing) record(kind, typ string, more map[string]any, blocks ...s
 		fields["keywords"] = t.Keywords
 	}
 	area, id, _ := strings.Cut(t.ref, ":")
-	text := append([]string{plain(t.Description)}, blocks...)
-	return record{key: []string{kind, t.ref}, file: fmt.Sprintf("%s:%d", t.file, t.line), name: t.called(), or: []string{area, area + " " + id},
-		typ: typ, codename: "ranvier-" + area + "-" + id, fields: fields, body: func(context.Context) string { return paragraphs(text...) }}
+	text := append([]string{stripColours(t.Description)}, blocks...)
+	return record{key: []string{kind, t.ref}, file: fmt.Sprintf("%s:%d", t.file, t.line), name: t.displayName(), or: []string{area, area + " " + id},
+		typ: typ, codename: "ranvier-" + area + "-" + id, fields: fields, body: func(context.Context) string { return paragraphsHTML(text...) }}
 }

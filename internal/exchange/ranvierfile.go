@@ -10,38 +10,38 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// manifest reads what an area says of itself.
-func (x *ranvier) manifest(files fs.FS, a *ranvierArea) bool {
-	data, ok := x.s.read(files, a.file)
+// readManifest reads an area's manifest. It returns false if the manifest cannot be read.
+func (x *ranvierReader) readManifest(files fs.FS, a *ranvierArea) bool {
+	data, ok := x.s.readText(files, a.file)
 	if !ok {
 		return false
 	}
 	if err := yaml.Unmarshal(data, a); err != nil {
-		x.yamlProblem(a.file, 0, err, "the area is left out")
+		x.addYAMLProblem(a.file, 0, err, "the area is left out")
 		return false
 	}
 	return true
 }
 
-// ranvierList is a file of things, not yet taken apart.
+// ranvierList is a file with a list of entities, not yet decoded.
 type ranvierList struct {
-	x     *ranvier
+	x     *ranvierReader
 	file  string
 	nodes []*yaml.Node
 }
 
-// list reads a file of things; nil where there is none.
-func (x *ranvier) list(files fs.FS, file string) *ranvierList {
-	if !exists(files, file) {
+// readList reads a file of entities. It returns nil if there is no such file or it cannot be read.
+func (x *ranvierReader) readList(files fs.FS, file string) *ranvierList {
+	if !fileExists(files, file) {
 		return nil
 	}
-	data, ok := x.s.read(files, file)
+	data, ok := x.s.readText(files, file)
 	if !ok {
 		return nil
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(data, &doc); err != nil {
-		x.yamlProblem(file, 0, err, "the file is left out")
+		x.addYAMLProblem(file, 0, err, "the file is left out")
 		return nil
 	}
 	if len(doc.Content) == 0 {
@@ -49,13 +49,13 @@ func (x *ranvier) list(files fs.FS, file string) *ranvierList {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.SequenceNode {
-		x.s.c.problem(file, root.Line, "is not a list; left out")
+		x.s.c.addProblem(file, root.Line, "is not a list; left out")
 		return nil
 	}
 	return &ranvierList{x, file, root.Content}
 }
 
-func (x *ranvier) yamlProblem(file string, line int, err error, what string) {
+func (x *ranvierReader) addYAMLProblem(file string, line int, err error, what string) {
 	if lineForm.MatchString(err.Error()) {
 		line = yamlLine(err)
 	}
@@ -63,34 +63,34 @@ func (x *ranvier) yamlProblem(file string, line int, err error, what string) {
 	if bad := (*yaml.TypeError)(nil); errors.As(err, &bad) && len(bad.Errors) > 0 {
 		why = strings.TrimLeft(lineForm.ReplaceAllString(bad.Errors[0], ""), ": ")
 	}
-	x.s.c.problem(file, line, "%s; %s", why, what)
+	x.s.c.addProblem(file, line, "%s; %s", why, what)
 }
 
-// thing is a pointer to what a list holds.
-type thing[T any] interface {
+// entityPointer is a pointer to a struct that embeds ranvierEntity.
+type entityPointer[T any] interface {
 	*T
-	common() *ranvierThing
+	asEntity() *ranvierEntity
 }
 
-func (t *ranvierThing) common() *ranvierThing { return t }
+func (t *ranvierEntity) asEntity() *ranvierEntity { return t }
 
-// readThings takes a file apart. What cannot be read is reported, with its line, and so
-// is what lacks an id or bears one that another has.
-func readThings[T any, P thing[T]](l *ranvierList, known map[string]P, a *ranvierArea) (all []P) {
+// readEntities decodes a list. It reports, with their lines, entities that cannot be decoded, have
+// no id, or have the id of another.
+func readEntities[T any, P entityPointer[T]](l *ranvierList, known map[string]P, a *ranvierArea) (all []P) {
 	for _, node := range l.nodes {
 		p := P(new(T))
 		if err := node.Decode(p); err != nil {
-			l.x.yamlProblem(l.file, node.Line, err, "left out")
+			l.x.addYAMLProblem(l.file, node.Line, err, "left out")
 			continue
 		}
-		t := p.common()
+		t := p.asEntity()
 		t.file, t.line, t.ref = l.file, node.Line, a.name+":"+t.ID
 		switch {
 		case t.ID == "":
-			l.x.s.c.problem(l.file, node.Line, "has no id; left out")
+			l.x.s.c.addProblem(l.file, node.Line, "has no id; left out")
 			continue
 		case known[t.ref] != nil:
-			l.x.s.c.problem(l.file, node.Line, "%q is there twice; left out", t.ref)
+			l.x.s.c.addProblem(l.file, node.Line, "%q is there twice; left out", t.ref)
 			continue
 		}
 		known[t.ref] = p
@@ -99,24 +99,24 @@ func readThings[T any, P thing[T]](l *ranvierList, known map[string]P, a *ranvie
 	return all
 }
 
-// placing is a reference to an npc or item: a text, or an object with more.
-type placing struct {
+// placement is a reference to an npc or item: either a string or an object.
+type placement struct {
 	ID  string `yaml:"id"`
 	Max int    `yaml:"maxLoad"`
 }
 
-// UnmarshalYAML reads either form.
-func (p *placing) UnmarshalYAML(node *yaml.Node) error {
+// UnmarshalYAML reads both forms.
+func (p *placement) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.ScalarNode {
 		p.ID = node.Value
 		return nil
 	}
-	type plain placing
+	type plain placement
 	return node.Decode((*plain)(p))
 }
 
-// jsonable is a YAML mapping as JSON can hold it.
-func jsonable(m map[string]any) map[string]any {
+// jsonMap converts a YAML mapping to values that JSON can represent.
+func jsonMap(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for k, v := range m {
 		out[k] = jsonValue(v)
@@ -127,7 +127,7 @@ func jsonable(m map[string]any) map[string]any {
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return jsonable(v)
+		return jsonMap(v)
 	case map[any]any:
 		out := make(map[string]any, len(v))
 		for k, inner := range v {

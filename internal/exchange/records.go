@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// entry is one record of a JSON file and where it begins.
+// entry is one record of a JSON file, with its position.
 type entry struct {
 	file string
 	line int
-	key  string // its name, where the file is an object
+	key  string // its member name if the file is an object
 	data map[string]any
 }
 
-// entries reads the records of a JSON list, or of the object that a path of keys leads
-// to. What is no object is reported; where the file breaks off, what came before it stays.
-func (s *source) entries(file string, data []byte, path ...string) (list []entry) {
+// readEntries reads the records of a JSON list, or of the object at the given path of keys. It
+// reports records that are not objects. If the file is cut off, it returns the records before that.
+func (s *source) readEntries(file string, data []byte, path ...string) (list []entry) {
 	r := &jsonReader{s: s, file: file, data: data, d: json.NewDecoder(bytes.NewReader(data))}
 	for _, key := range path {
-		if !r.enter(key) {
+		if !r.enterMember(key) {
 			return nil
 		}
 	}
-	r.each(func(e entry) { list = append(list, e) })
+	r.eachEntry(func(e entry) { list = append(list, e) })
 	return list
 }
 
-// jsonReader walks a JSON file and knows its lines.
+// jsonReader reads a JSON file token by token and reports problems with their lines.
 type jsonReader struct {
 	s    *source
 	file string
@@ -36,13 +36,13 @@ type jsonReader struct {
 	d    *json.Decoder
 }
 
-// broken reports where a file cannot be read on.
-func (r *jsonReader) broken(err error) {
+// reportBroken reports the line at which a file cannot be read any further.
+func (r *jsonReader) reportBroken(err error) {
 	at := int64(len(r.data))
 	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
 		at = syntax.Offset - 1
 	}
-	r.s.c.problem(r.file, lineAt(r.data, at), "breaks off: %s; what follows is left out", jsonWhy(err))
+	r.s.c.addProblem(r.file, lineAt(r.data, at), "breaks off: %s; what follows is left out", jsonWhy(err))
 }
 
 func jsonWhy(err error) string {
@@ -52,15 +52,15 @@ func jsonWhy(err error) string {
 	return "the file ends within a record"
 }
 
-// enter goes into the member of an object.
-func (r *jsonReader) enter(key string) bool {
-	if !r.open('{') {
+// enterMember advances to the value of an object's member.
+func (r *jsonReader) enterMember(key string) bool {
+	if !r.openDelim('{') {
 		return false
 	}
 	for r.d.More() {
 		name, err := r.d.Token()
 		if err != nil {
-			r.broken(err)
+			r.reportBroken(err)
 			return false
 		}
 		if name == key {
@@ -68,29 +68,29 @@ func (r *jsonReader) enter(key string) bool {
 		}
 		var skipped json.RawMessage
 		if err := r.d.Decode(&skipped); err != nil {
-			r.broken(err)
+			r.reportBroken(err)
 			return false
 		}
 	}
-	r.s.c.problem(r.file, 0, "holds no %q; left out", key)
+	r.s.c.addProblem(r.file, 0, "holds no %q; left out", key)
 	return false
 }
 
-func (r *jsonReader) open(want json.Delim) bool {
+func (r *jsonReader) openDelim(want json.Delim) bool {
 	t, err := r.d.Token()
 	if err != nil {
-		r.broken(err)
+		r.reportBroken(err)
 		return false
 	}
 	if t != want {
-		r.s.c.problem(r.file, r.line(), "is not what the format holds here; left out")
+		r.s.c.addProblem(r.file, r.nextLine(), "is not what the format holds here; left out")
 		return false
 	}
 	return true
 }
 
-// line is where the next value begins.
-func (r *jsonReader) line() int {
+// nextLine returns the line at which the next value begins.
+func (r *jsonReader) nextLine() int {
 	at := r.d.InputOffset()
 	for at < int64(len(r.data)) && strings.IndexByte(" \t\r\n,:", r.data[at]) >= 0 {
 		at++
@@ -98,46 +98,46 @@ func (r *jsonReader) line() int {
 	return lineAt(r.data, at)
 }
 
-// each gives the records of a list or an object.
-func (r *jsonReader) each(take func(entry)) {
+// eachEntry calls take for each record of a list or an object.
+func (r *jsonReader) eachEntry(take func(entry)) {
 	t, err := r.d.Token()
 	if err != nil {
-		r.broken(err)
+		r.reportBroken(err)
 		return
 	}
 	if t != json.Delim('[') && t != json.Delim('{') {
-		r.s.c.problem(r.file, r.line(), "holds no list of records; left out")
+		r.s.c.addProblem(r.file, r.nextLine(), "holds no list of records; left out")
 		return
 	}
 	for r.d.More() {
-		e := entry{file: r.file, line: r.line()}
+		e := entry{file: r.file, line: r.nextLine()}
 		if t == json.Delim('{') {
 			key, err := r.d.Token()
 			if err != nil {
-				r.broken(err)
+				r.reportBroken(err)
 				return
 			}
 			e.key, _ = key.(string)
 		}
 		var raw json.RawMessage
 		if err := r.d.Decode(&raw); err != nil {
-			r.broken(err)
+			r.reportBroken(err)
 			return
 		}
 		e.data = objectOf(string(raw))
 		if e.data == nil {
-			r.s.c.problem(r.file, e.line, "is not a record; left out")
+			r.s.c.addProblem(r.file, e.line, "is not a record; left out")
 			continue
 		}
 		take(e)
 	}
 	if _, err := r.d.Token(); err != nil {
-		r.broken(err)
+		r.reportBroken(err)
 	}
 }
 
-// text is a member as text: of a list, its items as paragraphs.
-func (e entry) text(key string) string { return blockOf(e.data[key]) }
+// memberText returns a member as text; the items of a list become paragraphs.
+func (e entry) memberText(key string) string { return blockOf(e.data[key]) }
 
 func blockOf(v any) string {
 	list, ok := v.([]any)
@@ -161,14 +161,14 @@ func blockOf(v any) string {
 	return b.String()
 }
 
-// object is a member that is an object; nil for another.
-func (e entry) object(key string) map[string]any {
+// memberObject returns a member that is an object, or nil.
+func (e entry) memberObject(key string) map[string]any {
 	m, _ := e.data[key].(map[string]any)
 	return m
 }
 
-// flag reports whether a member is true.
-func (e entry) flag(key string) bool { return e.data[key] == true }
+// isTrue reports whether a member is true.
+func (e entry) isTrue(key string) bool { return e.data[key] == true }
 
-// texts is a member as a list of texts.
-func (e entry) texts(key string) []string { return listOf(e.data[key]) }
+// memberTexts returns a member as a list of texts.
+func (e entry) memberTexts(key string) []string { return listOf(e.data[key]) }

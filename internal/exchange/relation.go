@@ -12,49 +12,49 @@ import (
 	"loregate/internal/canon"
 )
 
-// graph notes down links and layers.
-func (x *native) graph(n *note, s *sheet) {
-	here := end{sheet: s}
-	add := func(kind string, from, to end, attrs map[string]any) *edge {
+// readGraph adds the links and layers of a note.
+func (x *nativeReader) readGraph(n *note, s *sheet) {
+	here := linkEnd{sheet: s}
+	add := func(kind string, from, to linkEnd, attrs map[string]any) *edge {
 		e := &edge{file: n.path, kind: kind, from: from, to: to, attrs: attrs}
 		x.c.edges = append(x.c.edges, e)
 		return e
 	}
 	for _, kind := range relations {
 		for _, name := range listOf(n.meta[kind]) {
-			add(kind, here, named(name), nil)
+			add(kind, here, namedEnd(name), nil)
 		}
 	}
 	for _, name := range listOf(n.meta["borders"]) {
-		add("borders", here, named(name), nil)
-		add("borders", named(name), here, nil)
+		add("borders", here, namedEnd(name), nil)
+		add("borders", namedEnd(name), here, nil)
 	}
 	for _, name := range listOf(n.meta["held_by"]) {
-		add("holds", named(name), here, map[string]any{"quantity": json.Number("1")})
+		add("holds", namedEnd(name), here, map[string]any{"quantity": json.Number("1")})
 	}
-	x.passages(n, "exits", "to", func(other end, attrs map[string]any) *edge { return add("exit", here, other, attrs) })
-	x.passages(n, "entrances", "from", func(other end, attrs map[string]any) *edge { return add("exit", other, here, attrs) })
-	x.links(n, here, add)
-	x.layers(n, s)
+	x.readPassages(n, "exits", "to", func(other linkEnd, attrs map[string]any) *edge { return add("exit", here, other, attrs) })
+	x.readPassages(n, "entrances", "from", func(other linkEnd, attrs map[string]any) *edge { return add("exit", other, here, attrs) })
+	x.readLinks(n, here, add)
+	x.readLayers(n, s)
 }
 
-// named is an end by its name, which may stand in brackets.
-func named(name string) end {
+// namedEnd returns a link end by card name, which may be written in [[brackets]].
+func namedEnd(name string) linkEnd {
 	name = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(name), "[["), "]]")
 	name, _, _ = strings.Cut(name, "|")
-	return end{name: strings.TrimSpace(name)}
+	return linkEnd{name: strings.TrimSpace(name)}
 }
 
-func (x *native) passages(n *note, key, other string, add func(end, map[string]any) *edge) {
+func (x *nativeReader) readPassages(n *note, key, other string, add func(linkEnd, map[string]any) *edge) {
 	ways, _ := n.meta[key].(map[string]any)
 	if n.meta[key] != nil && ways == nil {
-		n.report(0, "%s is not a list of directions and places; left out", key)
+		n.addReport(0, "%s is not a list of directions and places; left out", key)
 	}
-	for _, direction := range sorted(ways) {
+	for _, direction := range sortedKeys(ways) {
 		attrs := map[string]any{"direction": direction}
-		more, ok := relink(ways[direction]).(map[string]any)
+		more, ok := restoreLinks(ways[direction]).(map[string]any)
 		if !ok {
-			more = map[string]any{other: relink(ways[direction])}
+			more = map[string]any{other: restoreLinks(ways[direction])}
 		}
 		for k, v := range more {
 			if k != other && k != "level" && k != "subjects" && v != nil {
@@ -63,30 +63,30 @@ func (x *native) passages(n *note, key, other string, add func(end, map[string]a
 		}
 		name := textOf(more[other])
 		if name == "" {
-			n.report(0, "the way %s of %s leads nowhere; left out", direction, key)
+			n.addReport(0, "the way %s of %s leads nowhere; left out", direction, key)
 			continue
 		}
-		x.labelled(n, more, add(named(name), attrs))
+		x.setEdgeLabel(n, more, add(namedEnd(name), attrs))
 	}
 }
 
-// labelled gives an edge the label that is written with it.
-func (x *native) labelled(n *note, m map[string]any, e *edge) {
+// setEdgeLabel sets an edge's label if level or subjects are given.
+func (x *nativeReader) setEdgeLabel(n *note, m map[string]any, e *edge) {
 	if m["level"] != nil || m["subjects"] != nil {
-		label := x.label(n, m)
+		label := x.parseLabel(n, m)
 		e.label = &label
 	}
 }
 
-func (x *native) links(n *note, here end, add func(string, end, end, map[string]any) *edge) {
-	for _, m := range objects(n.meta["links"]) {
-		to := named(textOf(relink(m["to"])))
+func (x *nativeReader) readLinks(n *note, here linkEnd, add func(string, linkEnd, linkEnd, map[string]any) *edge) {
+	for _, m := range objectsOf(n.meta["links"]) {
+		to := namedEnd(textOf(restoreLinks(m["to"])))
 		if id, err := uuid.Parse(textOf(m["to_id"])); err == nil {
 			to.id = canon.CardID(id)
 		}
 		kind := textOf(m["kind"])
 		if kind == "" || to.name == "" && to.id.IsZero() {
-			n.report(0, "a link without kind or to; left out")
+			n.addReport(0, "a link without kind or to; left out")
 			continue
 		}
 		attrs, _ := m["attrs"].(map[string]any)
@@ -97,41 +97,41 @@ func (x *native) links(n *note, here end, add func(string, end, end, map[string]
 		if id, err := uuid.Parse(textOf(m["id"])); err == nil {
 			e.id = canon.LinkID(id)
 		}
-		x.labelled(n, m, e)
+		x.setEdgeLabel(n, m, e)
 	}
 }
 
-func (x *native) layers(n *note, s *sheet) {
-	for i, m := range objects(n.meta["layers"]) {
+func (x *nativeReader) readLayers(n *note, s *sheet) {
+	for i, m := range objectsOf(n.meta["layers"]) {
 		o := &overlay{file: n.path, on: s, kind: textOf(m["layer"]), number: i}
 		o.text, _ = m["value"].(string)
 		var err1, err2 error
-		o.from, err1 = ticks(m["from"])
-		o.to, err2 = ticks(m["to"])
+		o.from, err1 = parseTick(m["from"])
+		o.to, err2 = parseTick(m["to"])
 		if o.kind == "" || err1 != nil || err2 != nil {
-			n.report(0, "a layer without kind, or whose from or to is no number; left out")
+			n.addReport(0, "a layer without kind, or whose from or to is no number; left out")
 			continue
 		}
 		if id, err := uuid.Parse(textOf(m["id"])); err == nil {
 			o.id = canon.LayerID(id)
 		}
 		if m["level"] != nil || m["subjects"] != nil {
-			label := x.label(n, m)
+			label := x.parseLabel(n, m)
 			o.label = &label
 		}
 		x.c.overlays = append(x.c.overlays, o)
 	}
 }
 
-func ticks(v any) (int64, error) {
+func parseTick(v any) (int64, error) {
 	if v == nil {
 		return 0, nil
 	}
 	return strconv.ParseInt(textOf(v), 10, 64)
 }
 
-// objects gives the objects of a list.
-func objects(v any) []map[string]any {
+// objectsOf returns the items of a list that are objects.
+func objectsOf(v any) []map[string]any {
 	list, _ := v.([]any)
 	var out []map[string]any
 	for _, item := range list {
@@ -152,7 +152,8 @@ func objectOf(text string) map[string]any {
 	return m
 }
 
-// fieldsOf makes fields of values that JSON holds.
+// fieldsOf encodes a map as JSON. It returns nil for an empty map or values that JSON cannot
+// encode.
 func fieldsOf(m map[string]any) json.RawMessage {
 	if len(m) == 0 {
 		return nil
@@ -164,4 +165,4 @@ func fieldsOf(m map[string]any) json.RawMessage {
 	return b
 }
 
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -16,28 +16,28 @@ import (
 	"loregate/internal/markup"
 )
 
-// page is all that an export writes of one card into its note.
+// page holds everything that an export writes into the note of one card.
 type page struct {
 	path   string
 	card   canon.Card
 	text   string
-	label  access.Label // as it is written: the card's own
-	least  access.Level // what the world's name rules make of the card; LevelNone where nothing
-	parent string       // id, or "none"; "" where the name says it
+	label  access.Label // the card's own label, as it is written
+	least  access.Level // level that the world's name rules give the card; LevelNone if they do not raise it
+	parent string       // id, or "none"; "" if it follows from the name
 	tags   []string
-	tagsID canon.CardID // zero where it follows from the card's
+	tagsID canon.CardID // zero if it is derived from the card's id
 	file   string       // base name of the attachment
-	links  []line
-	layers []line
+	links  []metaObject
+	layers []metaObject
 }
 
-// line is a link or layer as front matter.
-type line struct {
+// metaObject is a link or layer in front matter.
+type metaObject struct {
 	keys   []string
 	values map[string]any
 }
 
-func (l *line) set(key string, v any) {
+func (l *metaObject) set(key string, v any) {
 	if l.values == nil {
 		l.values = map[string]any{}
 	}
@@ -45,17 +45,17 @@ func (l *line) set(key string, v any) {
 	l.values[key] = v
 }
 
-// render writes a page so that reading it gives the same card: as Markdown where that is
-// so, else as HTML, else as JSON. ok is false where no way gives all of it back.
-func (p *page) render(ctx context.Context) (out []byte, ok bool) {
+// renderNote writes a page so that reading it gives the same card. It tries Markdown first, then
+// HTML, then JSON. ok is false if none of them preserves everything.
+func (p *page) renderNote(ctx context.Context) (out []byte, ok bool) {
 	for _, careful := range []bool{false, true} {
-		for _, format := range p.formats() {
-			body, can := p.body(ctx, format)
+		for _, format := range p.candidateFormats() {
+			body, can := p.bodyText(ctx, format)
 			if !can {
 				continue
 			}
-			out = p.write(format, body, careful)
-			if p.readsBack(ctx, out) {
+			out = p.encodeNote(format, body, careful)
+			if p.isReversible(ctx, out) {
 				return out, true
 			}
 		}
@@ -63,14 +63,14 @@ func (p *page) render(ctx context.Context) (out []byte, ok bool) {
 	return out, false
 }
 
-func (p *page) formats() []string {
+func (p *page) candidateFormats() []string {
 	if canon.TextOf(p.card.Type) == canon.TextHTML {
 		return []string{"", "html", "json"}
 	}
 	return []string{"", "json"}
 }
 
-func (p *page) body(ctx context.Context, format string) (string, bool) {
+func (p *page) bodyText(ctx context.Context, format string) (string, bool) {
 	switch {
 	case format == "json":
 		b, err := json.Marshal(p.text)
@@ -82,9 +82,9 @@ func (p *page) body(ctx context.Context, format string) (string, bool) {
 	return p.text, true
 }
 
-// write makes the file. careful quotes every text and writes objects as JSON.
-func (p *page) write(format, body string, careful bool) []byte {
-	w := writer{careful: careful}
+// encodeNote returns the bytes of the file. careful quotes every string and writes objects as JSON.
+func (p *page) encodeNote(format, body string, careful bool) []byte {
+	w := metaWriter{careful: careful}
 	c := p.card
 	w.put("loregate", json.Number("1"))
 	w.put("name", c.Name)
@@ -92,29 +92,29 @@ func (p *page) write(format, body string, careful bool) []byte {
 	if c.Type != canon.TypeRichText {
 		w.put("type", c.Type)
 	}
-	w.label(p.label)
+	w.putLabel(p.label)
 	if p.least > access.LevelNone {
 		w.put("at_least", p.least.String())
 	}
-	w.some("parent", p.parent)
-	w.some("codename", c.Codename)
+	w.putNonEmpty("parent", p.parent)
+	w.putNonEmpty("codename", c.Codename)
 	if len(p.tags) > 0 {
 		w.put("tags", p.tags)
 		if !p.tagsID.IsZero() {
 			w.put("tags_id", p.tagsID.String())
 		}
 	}
-	w.fields(c.Fields)
-	w.some("format", format)
-	w.some("file", p.file)
-	w.lines("links", p.links)
-	w.lines("layers", p.layers)
+	w.putFields(c.Fields)
+	w.putNonEmpty("format", format)
+	w.putNonEmpty("file", p.file)
+	w.putObjects("links", p.links)
+	w.putObjects("layers", p.layers)
 	var b bytes.Buffer
 	b.WriteString("---\n")
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := e.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: w.nodes}); err != nil {
-		return nil // then it does not read back
+		return nil // isReversible then fails
 	}
 	b.WriteString("---\n")
 	if p.file == "" {
@@ -124,23 +124,23 @@ func (p *page) write(format, body string, careful bool) []byte {
 	return b.Bytes()
 }
 
-// writer collects front matter.
-type writer struct {
+// metaWriter collects the nodes of front matter.
+type metaWriter struct {
 	careful bool
 	nodes   []*yaml.Node
 }
 
-func (w *writer) put(key string, v any) {
-	w.nodes = append(w.nodes, w.scalar(key), w.node(v))
+func (w *metaWriter) put(key string, v any) {
+	w.nodes = append(w.nodes, w.scalarNode(key), w.yamlNode(v))
 }
 
-func (w *writer) some(key, text string) {
+func (w *metaWriter) putNonEmpty(key, text string) {
 	if text != "" {
 		w.put(key, text)
 	}
 }
 
-func (w *writer) label(l access.Label) {
+func (w *metaWriter) putLabel(l access.Label) {
 	if l.Level > access.LevelUser {
 		w.put("level", l.Level.String())
 	}
@@ -157,8 +157,8 @@ func subjectsOf(l access.Label) []string {
 	return list
 }
 
-// fields writes the fields; aliases go by themselves, where other programs look for them.
-func (w *writer) fields(fields json.RawMessage) {
+// putFields writes the fields. Aliases get their own key, where other programs expect them.
+func (w *metaWriter) putFields(fields json.RawMessage) {
 	all := objectOf(string(fields))
 	if len(all) == 0 {
 		return
@@ -176,13 +176,13 @@ func (w *writer) fields(fields json.RawMessage) {
 	}
 }
 
-func (w *writer) lines(key string, lines []line) {
+func (w *metaWriter) putObjects(key string, lines []metaObject) {
 	if len(lines) == 0 {
 		return
 	}
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for _, l := range lines {
-		item := writer{careful: w.careful}
+		item := metaWriter{careful: w.careful}
 		for _, k := range l.keys {
 			v := l.values[k]
 			if m, ok := v.(map[string]any); ok && w.careful {
@@ -192,27 +192,27 @@ func (w *writer) lines(key string, lines []line) {
 		}
 		list.Content = append(list.Content, &yaml.Node{Kind: yaml.MappingNode, Content: item.nodes})
 	}
-	w.nodes = append(w.nodes, w.scalar(key), list)
+	w.nodes = append(w.nodes, w.scalarNode(key), list)
 }
 
-func (w *writer) node(v any) *yaml.Node {
+func (w *metaWriter) yamlNode(v any) *yaml.Node {
 	switch v := v.(type) {
 	case map[string]any:
 		n := &yaml.Node{Kind: yaml.MappingNode}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			n.Content = append(n.Content, w.scalar(k), w.node(v[k]))
+			n.Content = append(n.Content, w.scalarNode(k), w.yamlNode(v[k]))
 		}
 		return n
 	case []any:
 		n := &yaml.Node{Kind: yaml.SequenceNode}
 		for _, item := range v {
-			n.Content = append(n.Content, w.node(item))
+			n.Content = append(n.Content, w.yamlNode(item))
 		}
 		return n
 	case []string:
 		n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, item := range v {
-			n.Content = append(n.Content, w.scalar(item))
+			n.Content = append(n.Content, w.scalarNode(item))
 		}
 		return n
 	case json.Number:
@@ -226,12 +226,12 @@ func (w *writer) node(v any) *yaml.Node {
 	case nil:
 		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 	case string:
-		return w.scalar(v)
+		return w.scalarNode(v)
 	}
-	return w.scalar(fmt.Sprint(v))
+	return w.scalarNode(fmt.Sprint(v))
 }
 
-func (w *writer) scalar(s string) *yaml.Node {
+func (w *metaWriter) scalarNode(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	if w.careful || strings.TrimSpace(s) != s || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0xfeff }) {
 		n.Style = yaml.DoubleQuotedStyle
@@ -239,12 +239,12 @@ func (w *writer) scalar(s string) *yaml.Node {
 	return n
 }
 
-// readsBack reports whether reading a file gives the page it was made of.
-func (p *page) readsBack(ctx context.Context, out []byte) bool {
+// isReversible reports whether reading a file gives the page that it was written from.
+func (p *page) isReversible(ctx context.Context, out []byte) bool {
 	n := parseNote(p.path+".md", out)
 	c := newCollection()
-	x := &native{v: &vault{o: MarkdownOptions{Native: true}}, c: c}
-	if n.broken || x.note(n) != nil || len(n.reports) > 0 || len(c.problems) > 0 || c.hidden > 0 || len(c.sheets) == 0 {
+	x := &nativeReader{v: &vault{o: MarkdownOptions{Native: true}}, c: c}
+	if n.broken || x.addNote(n) != nil || len(n.reports) > 0 || len(c.problems) > 0 || c.hidden > 0 || len(c.sheets) == 0 {
 		return false
 	}
 	s := c.sheets[0]
@@ -257,10 +257,10 @@ func (p *page) readsBack(ctx context.Context, out []byte) bool {
 			return false
 		}
 	}
-	return p.graphReadsBack(ctx, c)
+	return p.isGraphReversible(ctx, c)
 }
 
-func (p *page) graphReadsBack(ctx context.Context, c *collection) bool {
+func (p *page) isGraphReversible(ctx context.Context, c *collection) bool {
 	if want := markup.SetItems(p.tags); want != "" {
 		if len(c.sheets) != 2 {
 			return false

@@ -16,7 +16,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// listing is a world as lines that say all of it but when and by whom it was written.
+// listing describes a world in lines: everything except authors and times of changes.
 func (s *scene) listing(who string) []string {
 	s.t.Helper()
 	var lines []string
@@ -30,7 +30,7 @@ func (s *scene) listing(who string) []string {
 	ctx := s.t.Context()
 	err := s.canon.Read(ctx, s.as(who), func(l *canon.Snapshot) error {
 		var cards []canon.Card
-		if err := each(ctx, l, func(c canon.Card) { cards = append(cards, c) }); err != nil {
+		if err := eachCard(ctx, l, func(c canon.Card) { cards = append(cards, c) }); err != nil {
 			return err
 		}
 		for _, c := range cards {
@@ -69,7 +69,7 @@ func (s *scene) export(who, dir string, o MarkdownOptions) Summary {
 	return sum
 }
 
-// files are the bytes of all files of a folder, in one text.
+// files returns the bytes of all files in a folder as one text.
 func files(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -105,8 +105,8 @@ func wantSame(t testing.TB, got, want []string) {
 	}
 }
 
-// wantRoundTrip exports a world as admin, imports it into a fresh one, and checks that
-// nothing was lost or added, and that exporting again gives the same bytes.
+// wantRoundTrip exports a world as admin and imports it into a fresh one. It checks that nothing
+// was lost or added, and that a second export gives the same bytes.
 func wantRoundTrip(t *testing.T, s *scene) {
 	t.Helper()
 	dir := t.TempDir()
@@ -144,7 +144,7 @@ func TestTheSampleWorldSurvivesARoundTrip(t *testing.T) {
 	wantRoundTrip(t, s)
 }
 
-// seeds is how many random worlds are tried.
+// seeds is the number of random worlds to test.
 const seeds = uint64(20)
 
 func TestRandomWorldsSurviveARoundTrip(t *testing.T) {
@@ -163,7 +163,7 @@ func TestRandomWorldsSurviveARoundTrip(t *testing.T) {
 	}
 }
 
-// randomTexts are contents that are hard to keep.
+// randomTexts are contents that are hard to preserve.
 var randomTexts = []string{
 	"", "<p>plain</p>", "<p>100%% sure %% of it</p>", "a\r\nb", "---\nname: x\n---\n", "\n\nx\n\n", "<p>a &amp; b <em>c</em></p>",
 	"> [!secret] no\n> secret", "# Title\n\n*a*", "<script>x</script>", "[[Ash|the ash]] {{Birch}} \\[[x", "  indented\n\ttab\n", "{\"a\": 1}",

@@ -9,14 +9,15 @@ import (
 	"loregate/internal/canon"
 )
 
-// TestTheSampleWorldIsWhole holds the sample world to what it is meant to show.
-func TestTheSampleWorldIsWhole(t *testing.T) {
+// TestSampleWorldContents checks that the sample world has enough cards of each type,
+// and exits in all directions.
+func TestSampleWorldContents(t *testing.T) {
 	s := newStoredScene(t)
 	s.importSample()
 	ctx := t.Context()
 	kinds, ways := map[string]int{}, map[string]bool{}
 	err := s.canon.Read(ctx, s.as("user"), func(l *canon.Snapshot) error {
-		return each(ctx, l, func(c canon.Card) {
+		return eachCard(ctx, l, func(c canon.Card) {
 			kinds[c.Type]++
 			f := objectOf(string(c.Fields))
 			if fact := textOf(f["factType"]); c.Type == "Lore" {
@@ -51,8 +52,8 @@ func TestTheSampleWorldIsWhole(t *testing.T) {
 	}
 }
 
-// noOverlap wants one layer of a kind at a time on a card, so that what holds does not
-// hang on the order in which they were written.
+// noOverlap checks that no two layers of one kind on a card apply at the same time, because the
+// result would depend on the order in which they were written.
 func noOverlap(t *testing.T, l *canon.Snapshot, c canon.Card) {
 	t.Helper()
 	layers, err := l.Layers(t.Context(), canon.LayerQuery{Card: c.ID})
@@ -70,8 +71,8 @@ func noOverlap(t *testing.T, l *canon.Snapshot, c canon.Card) {
 	}
 }
 
-// TestTheAdventureCanBeWalked follows the commands of the six parts of The Missing Voice,
-// as a player who takes what is there, meets who is there and uses the exits there are.
+// TestTheAdventureCanBeWalked follows the commands of the six parts of The Missing Voice, as a
+// player who takes the items, meets the characters and uses the exits that exist.
 func TestTheAdventureCanBeWalked(t *testing.T) {
 	s := newScene(t)
 	s.importSample()
@@ -110,7 +111,7 @@ func TestTheAdventureCanBeWalked(t *testing.T) {
 	}
 }
 
-// walker is a player made of nothing but the links of the world.
+// walker simulates a player using only the links of the world.
 type walker struct {
 	t     *testing.T
 	l     *canon.Snapshot
@@ -153,14 +154,14 @@ func (w *walker) move(direction string) {
 	for _, link := range w.links(canon.LinkQuery{From: w.here.ID, Kinds: []string{"exit"}}) {
 		attrs := objectOf(string(link.Attrs))
 		if textOf(attrs["direction"]) == direction && textOf(attrs["lockState"]) != "locked" {
-			w.here, _, _ = w.l.ByID(w.t.Context(), link.To) // wantHere sees what went wrong
+			w.here, _, _ = w.l.ByID(w.t.Context(), link.To) // wantHere reports a failure
 			return
 		}
 	}
 	w.t.Fatalf("no way %s from %q", direction, w.here.Name)
 }
 
-// wantThere wants something of a name at the place: standing there, or held by it.
+// wantThere checks that something of that name is linked to the place by an "at" or "holds" link.
 func (w *walker) wantThere(command, kind, name string) {
 	w.t.Helper()
 	q := canon.LinkQuery{From: w.here.ID, Kinds: []string{kind}}

@@ -15,7 +15,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// scene is a world to bring things into.
+// scene is a world to import into.
 type scene struct {
 	t     testing.TB
 	canon *canon.Canon
@@ -27,7 +27,7 @@ type scene struct {
 
 func newScene(t testing.TB) *scene { return newSceneOn(t, memory.New()) }
 
-// newStoredScene is a scene on the store that a single binary starts with.
+// newStoredScene returns a scene on the store that a single binary uses by default.
 func newStoredScene(t testing.TB) *scene {
 	t.Helper()
 	return newSceneOn(t, sqlitetest.Open(t))
@@ -52,8 +52,8 @@ func (s *scene) newWorld(slug string) access.WorldID {
 	return w.ID
 }
 
-// as gives a grant by role ("user", "gm", "admin", "operator") or, for any other name, of
-// a user who bears it.
+// as returns a grant for a role ("user", "gm", "admin", "operator") or, for any other name, for a
+// user of that name.
 func (s *scene) as(who string) access.Grant {
 	s.t.Helper()
 	c := access.Caller{Subject: access.Subject(who)}

@@ -7,20 +7,20 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hidden is what a format hides from readers, taken out of a text.
-type hidden struct {
-	open   string // what readers see
-	secret string // the rest
-	loose  int    // where something begins that does not end, all after which is secret; -1
+// splitResult is a text split into its open part and its secrets.
+type splitResult struct {
+	open   string // text visible to readers
+	secret string // the secrets
+	loose  int    // offset of an unclosed mark, after which everything is secret; -1 if there is none
 
 	hides func(mark) bool
 }
 
-// split takes out of a note's text what its format hides from readers, as Rules has it, and
-// what hides says is to be hidden of the rest. Code that readers see is left alone. hides
-// nil takes out only the marks of our own dialect: comments, secret elements and callouts.
-func split(body string, hides func(mark) bool) hidden {
-	h := hidden{loose: -1, hides: hides}
+// splitSecrets separates a note's text from the secrets in it: those that its format hides from
+// readers, see Rules, and those for which hides returns true. Code that readers see is left alone.
+// If hides is nil, only the marks of our own dialect count: comments, secret elements and callouts.
+func splitSecrets(body string, hides func(mark) bool) splitResult {
+	h := splitResult{loose: -1, hides: hides}
 	var secrets []string
 	keep := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {
@@ -36,27 +36,27 @@ func split(body string, hides func(mark) bool) hidden {
 	return h
 }
 
-// takes reports whether a part with a mark is taken out.
-func (h *hidden) takes(m mark) bool {
+// isHidden reports whether a part with the given mark is taken out.
+func (h *splitResult) isHidden(m mark) bool {
 	if h.hides == nil {
 		return !m.doubt
 	}
 	return h.hides(m)
 }
 
-// takeMarked takes out comments and secret elements in one pass from left to right, so
-// that code inside a comment is secret and a comment inside code is not.
-func (h *hidden) takeMarked(body string, keep func(string)) string {
+// takeMarked takes out comments, secret blocks and secret elements in one pass from left to right.
+// Code inside a comment is therefore secret, and a comment inside code is not.
+func (h *splitResult) takeMarked(body string, keep func(string)) string {
 	if !strings.ContainsAny(body, "%<`~[:!?") {
 		return body
 	}
-	code := newCoder(body)
+	code := newCodeScanner(body)
 	var out strings.Builder
-	var tags tagger
-	inline := inliner{loose: map[string]bool{}}
+	var tags elementScanner
+	inline := inlineScanner{loose: map[string]bool{}}
 	for at := 0; at < len(body); {
-		if n := code.length(at); n > 0 {
-			if word := h.secretBlock(body[at : at+n]); word != "" && h.takes(mark{ruleBlock, word, false}) {
+		if n := code.codeLength(at); n > 0 {
+			if word := h.secretBlock(body[at : at+n]); word != "" && h.isHidden(mark{ruleBlock, word, false}) {
 				keep(body[at : at+n])
 			} else {
 				out.WriteString(body[at : at+n])
@@ -64,15 +64,15 @@ func (h *hidden) takeMarked(body string, keep func(string)) string {
 			at += n
 			continue
 		}
-		inner, n, closed, why := tags.marked(body, at)
+		inner, n, closed, why := tags.readMarked(body, at)
 		if n == 0 && h.hides != nil && (at == 0 || body[at-1] == '\n') {
-			inner, n, closed, why = markedLine(body[at:])
+			inner, n, closed, why = readMarkedLine(body[at:])
 		}
 		if n == 0 && h.hides != nil {
-			inner, n, why = inline.marked(body, at)
+			inner, n, why = inline.readInline(body, at)
 			closed = true
 		}
-		if n == 0 || !h.takes(why) {
+		if n == 0 || !h.isHidden(why) {
 			out.WriteByte(body[at])
 			at++
 			continue
@@ -86,11 +86,11 @@ func (h *hidden) takeMarked(body string, keep func(string)) string {
 	return out.String()
 }
 
-// tagger tells secret elements. It looks at no tag twice, and gives up on texts made to be
-// slow: then all that follows is secret.
-type tagger struct {
-	seen  int // end of the last tag that was read
-	loose int // tags so far that did not end
+// elementScanner finds comments and secret HTML elements. It parses no tag twice. After too many
+// unclosed tags it treats all further text as secret, so that hostile texts are not slow.
+type elementScanner struct {
+	seen  int // end of the last tag that was parsed
+	loose int // number of unclosed tags so far
 }
 
 const (
@@ -98,9 +98,9 @@ const (
 	maxLoose = 5000
 )
 
-// marked reads a comment or secret element that begins at a place: what it holds and how
-// long it is, 0 where there is none. One that does not end goes on to the end.
-func (t *tagger) marked(body string, at int) (inner string, n int, closed bool, why mark) {
+// readMarked reads a comment or secret element that begins at offset at. It returns the contents
+// and the length, 0 if there is none. An unclosed one extends to the end of the text.
+func (t *elementScanner) readMarked(body string, at int) (inner string, n int, closed bool, why mark) {
 	s := body[at:]
 	switch {
 	case strings.HasPrefix(s, "%%"):
@@ -112,7 +112,7 @@ func (t *tagger) marked(body string, at int) (inner string, n int, closed bool, 
 	case s[0] != '<' || at < t.seen || len(s) < 2 || (s[1]|0x20) < 'a' || (s[1]|0x20) > 'z':
 		return "", 0, false, why
 	}
-	window, _, _ := strings.Cut(s[:min(len(s), maxTag)], "\n\n") // no tag goes over a blank line
+	window, _, _ := strings.Cut(s[:min(len(s), maxTag)], "\n\n") // a tag cannot contain a blank line
 	if !strings.Contains(window, ">") {
 		return "", 0, false, why
 	}
@@ -130,8 +130,8 @@ func (t *tagger) marked(body string, at int) (inner string, n int, closed bool, 
 	return s[:n], n, closed, why
 }
 
-// secretTag reads the tag that s begins with: the name of its element, "" where nothing
-// says that it is secret, and its length, 0 where it does not end.
+// secretTag reads the tag at the start of s. It returns the name of its element, or "" if the
+// element is not secret, and the tag's length, or 0 if the tag is not closed.
 func secretTag(s string) (name string, length int, why mark) {
 	z := html.NewTokenizer(strings.NewReader(s))
 	if kind := z.Next(); kind != html.StartTagToken && kind != html.SelfClosingTagToken {
@@ -158,9 +158,9 @@ func secretTag(s string) (name string, length int, why mark) {
 	if t.Data == "details" {
 		if m := summaryForm.FindStringSubmatch(s[length:]); m != nil {
 			summary, _, _ := strings.Cut(m[1], "</summary")
-			summary = clip(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
+			summary = clipBytes(strings.TrimSpace(tagForm.ReplaceAllString(summary, " ")), 100)
 			if secretWord(summary, true) != "" {
-				return t.Data, length, mark{ruleElement, "details: " + clip(summary, 60), !isExact(summary)}
+				return t.Data, length, mark{ruleElement, "details: " + clipBytes(summary, 60), !isExact(summary)}
 			}
 		}
 	}
@@ -173,9 +173,9 @@ var (
 	tagForm     = regexp.MustCompile(`<[^>]*>`)
 )
 
-// secretBlock is the language of a fenced block by which plugins show what is secret, as
-// ad-secret; "" for none, and for code that is in a line.
-func (h *hidden) secretBlock(code string) string {
+// secretBlock returns the language of a fenced block that plugins use for secrets, such as
+// ad-secret. It returns "" for other languages and for inline code.
+func (h *splitResult) secretBlock(code string) string {
 	m := fenceForm.FindString(code)
 	if m == "" || h.hides == nil {
 		return ""
@@ -196,9 +196,9 @@ var (
 	endLiquid      = regexp.MustCompile(`\{%-?\s*endcomment\s*-?%\}`)
 )
 
-// markedLine reads what a line begins: a secret container, a comment by a link that is
-// never shown, a comment or secret part of a site's templates.
-func markedLine(s string) (inner string, n int, closed bool, why mark) {
+// readMarkedLine reads a secret part that begins with a line: a secret container or admonition, a
+// comment in the form of a link definition, or a comment or secret shortcode of a site's templates.
+func readMarkedLine(s string) (inner string, n int, closed bool, why mark) {
 	if strings.IndexByte(":[{ \t!?", s[0]) < 0 {
 		return "", 0, false, why
 	}
@@ -207,14 +207,14 @@ func markedLine(s string) (inner string, n int, closed bool, why mark) {
 		return m[1], len(m[0]), true, mark{ruleComment, "[//]: #", false}
 	}
 	if m := containerForm.FindStringSubmatch(head); m != nil && isExact(m[2]) {
-		inner, n, closed = upTo(s, len(m[0]), func(line string) bool { return strings.TrimSpace(line) == m[1] })
+		inner, n, closed = readUntil(s, len(m[0]), func(line string) bool { return strings.TrimSpace(line) == m[1] })
 		return inner, n, closed, mark{ruleBlock, m[1] + " " + m[2], false}
 	}
-	if inner, n, why = admonition(s, head); n > 0 {
+	if inner, n, why = readAdmonition(s, head); n > 0 {
 		return inner, n, true, why
 	}
 	if m := shortcodeForm.FindStringSubmatch(head); m != nil && isExact(m[1]) {
-		inner, n, closed = upTo(s, len(m[0]), func(line string) bool {
+		inner, n, closed = readUntil(s, len(m[0]), func(line string) bool {
 			return strings.HasPrefix(strings.TrimSpace(line), "{{") && strings.Contains(line, "/") && strings.Contains(line, m[1])
 		})
 		return inner, n, closed, mark{ruleBlock, "{{ " + m[1] + " }}", false}
@@ -228,8 +228,8 @@ func markedLine(s string) (inner string, n int, closed bool, why mark) {
 	return "", 0, false, why
 }
 
-// upTo is the text from a place to a line that ends it.
-func upTo(s string, from int, ends func(line string) bool) (inner string, n int, closed bool) {
+// readUntil returns the text from an offset up to the line for which ends returns true.
+func readUntil(s string, from int, ends func(line string) bool) (inner string, n int, closed bool) {
 	for at := from; at < len(s); {
 		line, _, _ := strings.Cut(s[at:], "\n")
 		next := min(at+len(line)+1, len(s))
@@ -241,7 +241,7 @@ func upTo(s string, from int, ends func(line string) bool) (inner string, n int,
 	return s[from:], len(s), false
 }
 
-// elementLength is how long the element at the start of s is, with those inside it.
+// elementLength returns the length of the element at the start of s, including nested ones.
 func elementLength(s, tag string) (n int, closed bool) {
 	z := html.NewTokenizer(strings.NewReader(s))
 	depth := 0
@@ -256,7 +256,7 @@ func elementLength(s, tag string) (n int, closed bool) {
 			continue
 		}
 		switch kind {
-		case html.StartTagToken, html.SelfClosingTagToken: // of HTML elements the slash says nothing
+		case html.StartTagToken, html.SelfClosingTagToken: // in HTML a trailing slash does not close an element
 			depth++
 		case html.EndTagToken:
 			if depth--; depth == 0 {
@@ -266,12 +266,12 @@ func elementLength(s, tag string) (n int, closed bool) {
 	}
 }
 
-// calloutForm is the first line of a callout, in quotes and lists however nested: what
-// stands before it, its kind with its options, and its title.
+// calloutForm matches the first line of a callout, however nested in quotes and lists. Its groups
+// are the prefix, the kind with its options, and the title.
 var calloutForm = regexp.MustCompile(`^((?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*>(?:\s|>|[-*+]\s|\d{1,9}[.)]\s)*)` +
 	`\[!([^\]\n]{1,200})\][+-]?[ \t]*(.*)$`)
 
-// calloutMark is the mark of a callout, by its kind, its options or its title.
+// calloutMark returns the mark of a callout's kind, options or title.
 func calloutMark(kind, title string) (mark, bool) {
 	kind, options, _ := strings.Cut(kind, "|")
 	shown := "[!" + strings.ToLower(strings.TrimSpace(kind)) + "]"
@@ -281,18 +281,18 @@ func calloutMark(kind, title string) (mark, bool) {
 	case isExact(title):
 		return mark{ruleCallout, shown + " " + strings.TrimSpace(title), false}, true
 	case secretWord(kind, false) != "" || secretWord(title, true) != "" || secretWord(options, true) != "":
-		return mark{ruleCallout, shown + " " + clip(strings.TrimSpace(title), 60), true}, true
+		return mark{ruleCallout, shown + " " + clipBytes(strings.TrimSpace(title), 60), true}, true
 	}
 	return mark{}, false
 }
 
-// takeCallouts takes out block quotes that begin with a secret callout, wherever in a
-// quote it stands: a nested one ends with its own depth.
-func (h *hidden) takeCallouts(text string, keep func(string)) string {
+// takeCallouts takes out the block quotes that begin with a secret callout, at any depth. A nested
+// callout ends where its own depth ends.
+func (h *splitResult) takeCallouts(text string, keep func(string)) string {
 	if !strings.Contains(text, "[!") {
 		return text
 	}
-	code := newCoder(text)
+	code := newCodeScanner(text)
 	var out, taken []string
 	depth := 0
 	end := func() {
@@ -307,7 +307,7 @@ func (h *hidden) takeCallouts(text string, keep func(string)) string {
 		m, secret := calloutForm.FindStringSubmatch(line), false
 		if m != nil {
 			why, marked := calloutMark(m[2], m[3])
-			secret = marked && h.takes(why)
+			secret = marked && h.isHidden(why)
 		}
 		switch {
 		case secret && (depth == 0 || strings.Count(m[1], ">") <= depth):
@@ -316,11 +316,11 @@ func (h *hidden) takeCallouts(text string, keep func(string)) string {
 			if m[3] != "" {
 				taken = append(taken, "**"+m[3]+"**", "")
 			}
-		case depth > 0 && continues(line, depth, taken):
-			taken = append(taken, unquote(line, depth))
+		case depth > 0 && isCalloutLine(line, depth, taken):
+			taken = append(taken, stripQuotes(line, depth))
 		default:
 			end()
-			if n := code.fence(at); n > 0 {
+			if n := code.fenceLength(at); n > 0 {
 				line, next = strings.TrimSuffix(text[at:at+n], "\n"), at+n
 			}
 			out = append(out, line)
@@ -334,9 +334,9 @@ func (h *hidden) takeCallouts(text string, keep func(string)) string {
 	return strings.Join(out, "\n")
 }
 
-// continues reports whether a line belongs to a callout of a depth: it is quoted as
-// deeply, or goes on with the paragraph that the line before it is in.
-func continues(line string, depth int, taken []string) bool {
+// isCalloutLine reports whether a line belongs to a callout of the given depth: it is quoted at
+// least as deeply, or continues the paragraph of the line before.
+func isCalloutLine(line string, depth int, taken []string) bool {
 	quotes, rest := quoteDepth(line)
 	if quotes >= depth {
 		return true
@@ -357,7 +357,7 @@ func quoteDepth(line string) (n int, rest string) {
 	return n, ""
 }
 
-func unquote(line string, depth int) string {
+func stripQuotes(line string, depth int) string {
 	for range depth {
 		line = strings.TrimPrefix(strings.TrimLeft(line, " \t"), ">")
 	}

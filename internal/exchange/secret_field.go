@@ -8,21 +8,21 @@ import (
 	"loregate/internal/markup"
 )
 
-// partKey is a key whose text alone is the GM's, as dm-notes: it says nothing of the note.
+// partKey matches keys whose value alone is secret, such as dm-notes; the note itself is not.
 var partKey = regexp.MustCompile(`^(?:secrets|geheimnisse|secretos|(?:(?:gm|dm|mj|sl|keeper|storyteller|secret|private|hidden)s?|game_?master|dungeon_?master)_?(?:notes?|secrets?|infos?|notizen))$`)
 
-// secretPart reports whether a value of front matter is a secret part of its note, and not
-// a yes or no about all of it.
-func secretPart(name string, v any) bool {
+// isSecretField reports whether a value of front matter is a secret part of its note. A yes or no
+// is not: it is about the whole note.
+func isSecretField(name string, v any) bool {
 	key := strings.NewReplacer("-", "_", " ", "_").Replace(markup.Fold(name))
 	return truthOf(v) == isText && (partKey.MatchString(key) || personKey.MatchString(key) && isPerson(v))
 }
 
-// takeFields takes the secret parts out of a note's front matter, as Markdown.
+// takeFields removes the secret fields from a note's front matter and returns them as Markdown.
 func (v *vault) takeFields(n *note) string {
 	var b strings.Builder
-	for _, k := range sorted(n.meta) {
-		if !secretPart(k, n.meta[k]) || !v.choices.decide(mark{ruleFrontMatter, k, false}, n.path, true) {
+	for _, k := range sortedKeys(n.meta) {
+		if !isSecretField(k, n.meta[k]) || !v.choices.decideMark(mark{ruleFrontMatter, k, false}, n.path, true) {
 			continue
 		}
 		fmt.Fprintf(&b, "**%s:**\n\n", k)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// inliner tells the secret parts of a line that other programs mark: fields in brackets,
-// parts in the tags of forums, and spoilers as >!…!<.
-type inliner struct {
-	loose map[string]bool // tags that no closing one follows any more
-	close int             // the first "!<" at or after the last look
+// inlineScanner finds secret parts of a line in the notations of other programs: fields in
+// brackets, forum tags, and spoilers such as >!…!<.
+type inlineScanner struct {
+	loose map[string]bool // tags that have no closing tag in the rest of the text
+	close int             // offset of the first "!<" at or after the last search
 }
 
 var (
@@ -18,33 +18,33 @@ var (
 	forumOpening = regexp.MustCompile(`^` + forumTag.String())
 )
 
-// maxInline is the longest field in brackets, and the longest spoiler, in bytes.
+// maxInline is the maximum length of a field in brackets and of a spoiler, in bytes.
 const maxInline = 8192
 
-// marked reads a secret part that begins at a place: what it holds and how long it is, 0
-// where there is none.
-func (l *inliner) marked(body string, at int) (inner string, n int, why mark) {
+// readInline reads a secret part that begins at offset at. It returns the contents and the length,
+// 0 if there is none.
+func (l *inlineScanner) readInline(body string, at int) (inner string, n int, why mark) {
 	s := body[at:]
 	switch s[0] {
 	case '(':
-		return secretField(s)
+		return readSecretField(s)
 	case '[':
-		if inner, n, why = secretField(s); n > 0 {
+		if inner, n, why = readSecretField(s); n > 0 {
 			return inner, n, why
 		}
-		return l.forumPart(s)
+		return l.readForumPart(s)
 	case '>':
-		if !strings.HasPrefix(s, ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) < 0 { // else a tag ends here
+		if !strings.HasPrefix(s, ">!") || at > 0 && strings.IndexByte(" \t\n(,;:.*_>-", body[at-1]) < 0 { // otherwise the '>' ends a tag
 			return "", 0, why
 		}
-		return l.spoilerPart(body, at)
+		return l.readSpoiler(body, at)
 	}
 	return "", 0, why
 }
 
-// secretField reads a Dataview field in brackets that has a secret word as its key and a
-// text. One that says yes or no is about the whole note.
-func secretField(s string) (inner string, n int, why mark) {
+// readSecretField reads a Dataview field in brackets with a secret word in its key and a text as
+// its value. A field with a yes or no is about the whole note and is not read here.
+func readSecretField(s string) (inner string, n int, why mark) {
 	m := bracketField.FindStringSubmatch(s[:min(len(s), 64)])
 	if m == nil || secretWord(m[2], true) == "" {
 		return "", 0, why
@@ -58,8 +58,8 @@ func secretField(s string) (inner string, n int, why mark) {
 	return inner, n, mark{ruleLabel, strings.TrimSpace(m[2]) + "::", !isExact(m[2])}
 }
 
-// bracketEnd is where the bracket closes that a line begins with, with those inside it;
-// where it does not, the end of the line.
+// bracketEnd returns the offset after the bracket that closes the one at the start of a line, or
+// the length of the line if it is not closed. Nested brackets are skipped.
 func bracketEnd(line string) int {
 	opens, closes := line[0], byte(']')
 	if opens == '(' {
@@ -79,9 +79,9 @@ func bracketEnd(line string) int {
 	return len(line)
 }
 
-// forumPart reads a part in tags such as [spoiler]…[/spoiler], however nested. A tag that
-// none closes is text, as in "[GM] The real story".
-func (l *inliner) forumPart(s string) (inner string, n int, why mark) {
+// readForumPart reads a part in tags such as [spoiler]…[/spoiler], however nested. An unclosed tag
+// is plain text, as in "[GM] The real story".
+func (l *inlineScanner) readForumPart(s string) (inner string, n int, why mark) {
 	first := forumOpening.FindStringSubmatchIndex(s[:min(len(s), 300)])
 	if first == nil || first[2] != first[3] {
 		return "", 0, why
@@ -116,9 +116,9 @@ func (l *inliner) forumPart(s string) (inner string, n int, why mark) {
 	return inner, n, mark{ruleBlock, "[" + name + "]", false}
 }
 
-// spoilerPart reads a spoiler as >!…!<, within its paragraph. At the start of a line it
-// need not end, and goes to the end of that line.
-func (l *inliner) spoilerPart(body string, at int) (inner string, n int, why mark) {
+// readSpoiler reads a spoiler such as >!…!< within its paragraph. A spoiler at the start of a line
+// may be unclosed; it then extends to the end of that line.
+func (l *inlineScanner) readSpoiler(body string, at int) (inner string, n int, why mark) {
 	why = mark{ruleBlock, ">!", false}
 	s := body[at+2:]
 	if l.close < at+2 {
@@ -139,9 +139,9 @@ func (l *inliner) spoilerPart(body string, at int) (inner string, n int, why mar
 
 var admonitionForm = regexp.MustCompile(`^([ \t]*)(?:!!!|\?\?\?)\+?[ \t]+([\pL_-]{1,40}(?:[ \t]+[\pL_-]{1,40}){0,9})?[ \t]*(?:"([^"\n]*)")?[ \t]*(?:\n|$)`)
 
-// admonition reads a secret admonition of MkDocs, as !!! secret "Title", with the lines
-// below it that are further in.
-func admonition(s, head string) (inner string, n int, why mark) {
+// readAdmonition reads a secret admonition of MkDocs, such as !!! secret "Title", with the indented
+// lines below it.
+func readAdmonition(s, head string) (inner string, n int, why mark) {
 	m := admonitionForm.FindStringSubmatch(head)
 	if m == nil {
 		return "", 0, why
@@ -168,5 +168,5 @@ func admonition(s, head string) (inner string, n int, why mark) {
 		n = at
 		lines.WriteString(strings.TrimSpace(line) + "\n")
 	}
-	return lines.String(), n, mark{ruleBlock, "!!! " + strings.TrimSpace(m[2]+" "+clip(m[3], 60)), !secret}
+	return lines.String(), n, mark{ruleBlock, "!!! " + strings.TrimSpace(m[2]+" "+clipBytes(m[3], 60)), !secret}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatReadersDoNotSeeIsTakenOut(t *testing.T) {
+func TestSplitSecrets(t *testing.T) {
 	for _, tc := range []struct{ name, in, open, secret string }{
 		{"nothing hidden", "a\n\n> quote\n", "a\n\n> quote\n", ""},
 		{"a callout", "a\n> [!secret] The heir\n> is the *baker*\n\nb", "a\n\nb", "**The heir**\n\nis the *baker*"},
@@ -34,7 +34,7 @@ func TestWhatReadersDoNotSeeIsTakenOut(t *testing.T) {
 		{"a secret section", `a <section class="block secret" id="x">b</section> c`, "a  c", `<section class="block secret" id="x">b</section>`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := split(tc.in, everyMark)
+			got := splitSecrets(tc.in, everyMark)
 			if got.open != tc.open || got.secret != tc.secret {
 				t.Errorf("split(%q)\n open   %q, want %q\n secret %q, want %q", tc.in, got.open, tc.open, got.secret, tc.secret)
 			}
@@ -42,19 +42,19 @@ func TestWhatReadersDoNotSeeIsTakenOut(t *testing.T) {
 	}
 }
 
-// everyMark hides whatever is marked or suspected.
+// everyMark hides all marked and suspected parts.
 func everyMark(mark) bool { return true }
 
 func FuzzSplit(f *testing.F) {
 	f.Add("a %%SECRET%% `b` ```\n> [!secret]\n> x")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := split("%%MARK%%"+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+		if got := splitSecrets("%%MARK%%"+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
 			t.Errorf("a comment stays open: %+v", got)
 		}
-		if got := split("> [!secret]\n> MARK\n\n"+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+		if got := splitSecrets("> [!secret]\n> MARK\n\n"+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
 			t.Errorf("a callout stays open: %+v", got)
 		}
-		if got := split(`<section class="secret">MARK</section>`+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
+		if got := splitSecrets(`<section class="secret">MARK</section>`+s, everyMark); strings.Contains(got.open, "MARK") && !strings.Contains(s, "MARK") {
 			t.Errorf("a section stays open: %+v", got)
 		}
 	})

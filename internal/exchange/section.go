@@ -14,17 +14,17 @@ var (
 
 // section is a part of a text that is being taken out.
 type section struct {
-	quotes int // depth of block quotes that it stands in
-	level  int // of its heading; 0 for a paragraph or list item
-	indent int // of a list item; -1 for a paragraph
+	quotes int // depth of the block quotes around it
+	level  int // level of its heading; 0 for a paragraph or list item
+	indent int // indent of its list item; -1 for a paragraph
 	lines  []string
 }
 
-// takeSections takes out what stands below secret headings, up to the next heading as high,
-// and paragraphs and list items that a secret label begins. In block quotes they end with
-// the quote.
-func (h *hidden) takeSections(text string, keep func(string)) string {
-	code := newCoder(text)
+// takeSections takes out the text below secret headings, up to the next heading of the same or a
+// higher rank, and the paragraphs and list items that begin with a secret label. A section in a
+// block quote ends with the quote.
+func (h *splitResult) takeSections(text string, keep func(string)) string {
+	code := newCodeScanner(text)
 	var out []string
 	var taking *section
 	end := func() {
@@ -36,12 +36,12 @@ func (h *hidden) takeSections(text string, keep func(string)) string {
 	for at := 0; at < len(text); {
 		line, _, _ := strings.Cut(text[at:], "\n")
 		next := at + len(line) + 1
-		if n := code.fence(at); n > 0 {
+		if n := code.fenceLength(at); n > 0 {
 			line, next = strings.TrimSuffix(text[at:at+n], "\n"), at+n
 		} else {
 			after, _, _ := strings.Cut(text[min(next, len(text)):], "\n")
-			begun := h.beginning(line, after)
-			if taking != nil && taking.endsBefore(line, after) {
+			begun := h.beginSection(line, after)
+			if taking != nil && taking.isEndedBy(line, after) {
 				end()
 			}
 			if begun != nil && taking == nil {
@@ -49,7 +49,7 @@ func (h *hidden) takeSections(text string, keep func(string)) string {
 			}
 		}
 		if taking != nil {
-			taking.lines = append(taking.lines, unquote(line, taking.quotes))
+			taking.lines = append(taking.lines, stripQuotes(line, taking.quotes))
 		} else {
 			out = append(out, line)
 		}
@@ -62,7 +62,8 @@ func (h *hidden) takeSections(text string, keep func(string)) string {
 	return strings.Join(out, "\n")
 }
 
-// headingOf reads a heading, of either form: its level, 0 for none, and its text.
+// headingOf returns the level and text of a heading in either notation. The level is 0 if the line
+// is not a heading.
 func headingOf(line, after string) (level int, text string) {
 	if m := headingForm.FindStringSubmatch(line); m != nil {
 		return len(m[1]), m[2]
@@ -76,19 +77,19 @@ func headingOf(line, after string) (level int, text string) {
 	return 0, ""
 }
 
-// beginning is the section that a line begins, nil for none.
-func (h *hidden) beginning(line, after string) *section {
+// beginSection returns the secret section that begins with a line, or nil.
+func (h *splitResult) beginSection(line, after string) *section {
 	quotes, _ := quoteDepth(line)
-	line, after = unquote(line, quotes), unquote(after, quotes)
+	line, after = stripQuotes(line, quotes), stripQuotes(after, quotes)
 	if level, text := headingOf(line, after); level > 0 {
 		word := secretWord(text, false)
-		if word == "" || !h.takes(mark{ruleHeading, clip(strings.TrimSpace(text), 80), !isExact(text)}) {
+		if word == "" || !h.isHidden(mark{ruleHeading, clipBytes(strings.TrimSpace(text), 80), !isExact(text)}) {
 			return nil
 		}
 		return &section{quotes: quotes, level: level}
 	}
 	m := labelForm.FindStringSubmatch(line)
-	if m == nil || m[1] == "" && !isExact(m[2]) || secretWord(m[2], true) == "" || !h.takes(mark{ruleLabel, strings.TrimSpace(m[2]), true}) {
+	if m == nil || m[1] == "" && !isExact(m[2]) || secretWord(m[2], true) == "" || !h.isHidden(mark{ruleLabel, strings.TrimSpace(m[2]), true}) {
 		return nil
 	}
 	s := &section{quotes: quotes, indent: -1}
@@ -100,13 +101,13 @@ func (h *hidden) beginning(line, after string) *section {
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 
-// endsBefore reports whether a line is no longer part of the section.
-func (s *section) endsBefore(line, after string) bool {
+// isEndedBy reports whether a line no longer belongs to the section.
+func (s *section) isEndedBy(line, after string) bool {
 	quotes, rest := quoteDepth(line)
 	if quotes < s.quotes {
 		return strings.TrimSpace(rest) == "" || s.level > 0
 	}
-	line, after = unquote(line, s.quotes), unquote(after, s.quotes)
+	line, after = stripQuotes(line, s.quotes), stripQuotes(after, s.quotes)
 	level, _ := headingOf(line, after)
 	if s.level > 0 {
 		return level > 0 && level <= s.level

@@ -12,56 +12,56 @@ import (
 	"loregate/internal/markup"
 )
 
-// sheet is a card as an import wants it.
+// sheet describes a card to import.
 type sheet struct {
-	file     string // where it comes from, for reports
+	file     string // its source, for reports
 	id       canon.CardID
-	name     string       // whole name; of a sheet above which there is another, the part below that
-	above    *sheet       // the sheet it lies below; nil: found by name
-	parent   canon.CardID // id of the card it lies below, where the file says so
-	root     bool         // lies below none, whatever bears the names above
-	least    access.Level // level that it has whatever the rules of this world say
-	typ      string       // "" leaves an existing card's type
+	name     string       // full name; if above is set, only the part below it
+	above    *sheet       // the parent's sheet; nil: found by name
+	parent   canon.CardID // id of the parent, if the file names it
+	root     bool         // has no parent, even if cards with the names above exist
+	least    access.Level // minimum level, independent of this world's name rules
+	typ      string       // "" keeps an existing card's type
 	body     func(context.Context) (string, error)
-	data     func() ([]byte, error) // of a card that holds a file
+	data     func() ([]byte, error) // set for a card that holds a file
 	fields   json.RawMessage
 	codename string
 	own      access.Label
-	exact    bool // the card's whole state: fields are replaced, ancestors are not made
-	items    bool // the body's items are added to those that are there
-	folder   bool // stands for a folder: an existing card stays as it is
-	shy      bool // does not take over a card of its name that came from elsewhere
+	exact    bool // describes the whole card: fields are replaced, and no parents are created
+	items    bool // the body's items are added to the existing ones
+	folder   bool // stands for a folder: an existing card is left unchanged
+	shy      bool // does not update a card of the same name that has another id
 
-	ready reading    // what body and data gave
-	got   canon.Card // the card, once it is there
+	ready sheetContent // results of body and data
+	got   canon.Card   // the imported card, valid once done is set
 	done  bool
 }
 
-// reading is a sheet's content, read just before its commit.
-type reading struct {
+// sheetContent is a sheet's content, read just before its commit.
+type sheetContent struct {
 	typ  string
 	text *string
 	file []byte
 }
 
-// edge is a link as an import wants it.
+// edge describes a link to import.
 type edge struct {
 	file     string
 	id       canon.LinkID // zero: derived from both ends, kind and direction
 	kind     string
-	from, to end
+	from, to linkEnd
 	attrs    map[string]any
-	label    *access.Label // nil: who sees both ends
+	label    *access.Label // nil: visible to readers of both ends
 }
 
-// end is one end of an edge: a sheet, an id or a name.
-type end struct {
+// linkEnd is one end of an edge: a sheet, an id or a name.
+type linkEnd struct {
 	sheet *sheet
 	id    canon.CardID
 	name  string
 }
 
-// overlay is a layer as an import wants it.
+// overlay describes a layer to import.
 type overlay struct {
 	file     string
 	id       canon.LayerID // zero: derived from the card, kind, time and number
@@ -70,15 +70,15 @@ type overlay struct {
 	text     string
 	from, to int64
 	number   int
-	label    *access.Label // nil: who sees the card
+	label    *access.Label // nil: visible to readers of the card
 }
 
-// collection is all that an import wants.
+// collection holds everything that an import is going to write.
 type collection struct {
 	sheets   []*sheet
 	edges    []*edge
 	overlays []*overlay
-	hidden   int // secrets taken out of readable cards
+	hidden   int // number of secrets taken out of readable cards
 	problems []Problem
 
 	byKey map[markup.Key][]*sheet
@@ -89,36 +89,36 @@ func newCollection() *collection {
 	return &collection{byKey: map[markup.Key][]*sheet{}, byID: map[canon.CardID]*sheet{}}
 }
 
-func (c *collection) problem(file string, line int, format string, args ...any) {
+func (c *collection) addProblem(file string, line int, format string, args ...any) {
 	c.problems = append(c.problems, Problem{file, line, fmt.Sprintf(format, args...)})
 }
 
-// add takes a sheet in. Two of one id are one card too many: the later is left out.
+// add adds a sheet. If another sheet has the same id, it reports and leaves out the new one.
 func (c *collection) add(s *sheet) bool {
 	if other := c.byID[s.id]; other != nil {
-		c.problem(s.file, 0, "has the same id as %s; left out", other.file)
+		c.addProblem(s.file, 0, "has the same id as %s; left out", other.file)
 		return false
 	}
 	c.byID[s.id] = s
-	c.byKey[s.key()] = append(c.byKey[s.key()], s)
+	c.byKey[s.cardKey()] = append(c.byKey[s.cardKey()], s)
 	c.sheets = append(c.sheets, s)
 	return true
 }
 
-// whole is the sheet's whole name as the import gives it.
-func (s *sheet) whole() string {
+// fullName returns the sheet's full card name as the import gives it.
+func (s *sheet) fullName() string {
 	if s.above != nil {
-		return markup.Join(s.above.whole(), s.name)
+		return markup.Join(s.above.fullName(), s.name)
 	}
 	return s.name
 }
 
-func (s *sheet) key() markup.Key { return markup.KeyOf(s.whole()) }
+func (s *sheet) cardKey() markup.Key { return markup.KeyOf(s.fullName()) }
 
-func (s *sheet) depth() int { return len(s.key().Parts()) }
+func (s *sheet) nameDepth() int { return len(s.cardKey().Parts()) }
 
-// lowest is the sheet that a name means: the lowest-labelled one of that key.
-func (c *collection) lowest(key markup.Key) *sheet {
+// findLowest returns the sheet with the lowest level among those with the given key, or nil.
+func (c *collection) findLowest(key markup.Key) *sheet {
 	list := c.byKey[key]
 	if len(list) == 0 {
 		return nil
@@ -126,23 +126,23 @@ func (c *collection) lowest(key markup.Key) *sheet {
 	return slices.MinFunc(list, func(a, b *sheet) int { return cmp.Compare(a.own.Level, b.own.Level) })
 }
 
-// settle hangs sheets of compound names below the sheets of their ancestors, and orders
-// all so that types come first and what lies above comes before what lies below.
-func (c *collection) settle() {
+// arrangeSheets attaches sheets with compound names to the sheets of their parents. It then sorts
+// all sheets so that types come first and parents come before their children.
+func (c *collection) arrangeSheets() {
 	for _, s := range c.sheets {
 		if s.above != nil || s.root {
 			continue
 		}
 		if !s.parent.IsZero() {
-			if above := c.byID[s.parent]; above != nil && s.key().HasPrefix(above.key()) && s.key() != above.key() {
-				c.hang(s, above)
+			if above := c.byID[s.parent]; above != nil && s.cardKey().HasPrefix(above.cardKey()) && s.cardKey() != above.cardKey() {
+				c.attachBelow(s, above)
 			}
 			continue
 		}
 		parts := markup.Parts(s.name)
 		for i := len(parts) - 1; i > 0; i-- {
-			if above := c.lowest(markup.KeyOf(markup.Join(parts[:i]...))); above != nil {
-				c.hang(s, above)
+			if above := c.findLowest(markup.KeyOf(markup.Join(parts[:i]...))); above != nil {
+				c.attachBelow(s, above)
 				break
 			}
 		}
@@ -154,18 +154,18 @@ func (c *collection) settle() {
 		return 1
 	}
 	slices.SortStableFunc(c.sheets, func(a, b *sheet) int {
-		return cmp.Or(cmp.Compare(isType(a), isType(b)), cmp.Compare(a.depth(), b.depth()))
+		return cmp.Or(cmp.Compare(isType(a), isType(b)), cmp.Compare(a.nameDepth(), b.nameDepth()))
 	})
-	c.sheets = upwards(c.sheets)
+	c.sheets = parentsFirst(c.sheets)
 }
 
-func (c *collection) hang(s, above *sheet) {
-	s.name = markup.Join(markup.Parts(s.name)[above.depth():]...)
+func (c *collection) attachBelow(s, above *sheet) {
+	s.name = markup.Join(markup.Parts(s.name)[above.nameDepth():]...)
 	s.above = above
 }
 
-// upwards puts each sheet after the one above it and leaves the order otherwise.
-func upwards(sheets []*sheet) []*sheet {
+// parentsFirst moves each sheet after its parent and keeps the order otherwise.
+func parentsFirst(sheets []*sheet) []*sheet {
 	out, placed := make([]*sheet, 0, len(sheets)), map[*sheet]bool{}
 	var place func(*sheet)
 	place = func(s *sheet) {

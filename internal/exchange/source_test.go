@@ -23,7 +23,8 @@ func (s *scene) importSource(read sourceImport, files fs.FS, o SourceOptions) Su
 	return sum
 }
 
-// linked gives the ends of a card's links of a kind, with an attribute of each.
+// linked returns the cards to which a card has links of a kind, each with one attribute of its
+// link.
 func (s *scene) linked(who, from, kind, attr string) map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
@@ -49,8 +50,8 @@ func (s *scene) linked(who, from, kind, attr string) map[string]string {
 	return out
 }
 
-// TestRealSources imports the real data twice: everything comes in, what is wrong with it
-// is said, and the second time nothing changes.
+// TestRealSources imports the real data twice. All records are imported, errors in the data are
+// reported, and the second import changes nothing.
 func TestRealSources(t *testing.T) {
 	for _, tc := range []struct {
 		folder   string
@@ -64,7 +65,7 @@ func TestRealSources(t *testing.T) {
 		{"ranvier-areas", ImportRanvier, 50, []string{`areas/limbo/rooms.yml:56: "limbo:training2": item "craft:greenplant" is not there`}, areasBecomePlaces},
 	} {
 		t.Run(tc.folder, func(t *testing.T) {
-			root, err := os.OpenRoot(data(t, tc.folder))
+			root, err := os.OpenRoot(realDataDir(t, tc.folder))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,8 +119,8 @@ func rulesBecomeCards(s *scene) {
 	}
 }
 
-func TestWhatATextWorldBecomes(t *testing.T) {
-	root, err := os.OpenRoot(data(t, "light-worlds"))
+func TestLightWorlds(t *testing.T) {
+	root, err := os.OpenRoot(realDataDir(t, "light-worlds"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,9 +156,9 @@ func areasBecomePlaces(s *scene) {
 	}{
 		{"White Room", "exit", "direction", "Wally's Wonderful Wares (Shop)", "west"},
 		{"White Room", "exit", "direction", "Begin", "north"},
-		{"Begin", "exit", "direction", "Hallway North 1", "north"}, // by the grid alone
+		{"Begin", "exit", "direction", "Hallway North 1", "north"}, // from the grid alone
 		{"Hallway North 2", "exit", "door", "Basement", "closed"},
-		{"Basement", "exit", "lockState", "Hallway North 2", "unlocked"}, // the door is on both ways
+		{"Basement", "exit", "lockState", "Hallway North 2", "unlocked"}, // a door applies in both directions
 		{"Room Context Commands Test", "exit", "key", "Locked room with key", "ranvier-limbo-test_key"},
 		{"Training Dummy (Training Room 2)", "at", "", "Training Room 2", ""},
 		{"Wooden Chest", "holds", "quantity", "Rusty Sword", "1"},
@@ -167,7 +168,7 @@ func areasBecomePlaces(s *scene) {
 			t.Errorf("%s %s %s: %q %t", tc.from, tc.kind, tc.to, got, ok)
 		}
 	}
-	// A merge key brings the description along.
+	// The description comes from a merge key.
 	if _, text, _ := s.content("user", "Training Room 2"); !strings.Contains(text, "hexagonal grid surface") {
 		t.Errorf("training room 2 reads %q", text)
 	}
@@ -176,14 +177,14 @@ func areasBecomePlaces(s *scene) {
 	}
 }
 
-// TestBrokenSources wants each thing that is wrong reported by file and line, and the
-// rest taken over.
+// TestBrokenSources checks that each error is reported with its file and line, and that everything
+// else is imported.
 func TestBrokenSources(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		read  sourceImport
 		files map[string]string
-		cards string // names that came in, sorted, without tags
+		cards string // names of the imported cards without tags, sorted
 		said  []string
 	}{
 		{"srd: a record that is none, one without index, an end", ImportSRD, map[string]string{
@@ -244,7 +245,7 @@ func TestBrokenSources(t *testing.T) {
 	}
 }
 
-// cardNames are the names of all cards but tags, in order.
+// cardNames returns the sorted names of all cards except tags.
 func (s *scene) cardNames() string {
 	s.t.Helper()
 	var names []string
@@ -263,8 +264,8 @@ func (s *scene) cardNames() string {
 	return strings.Join(names, " ")
 }
 
-// TestSourcesLeaveOtherCardsAlone: a card that bears a record's name and came from
-// elsewhere stays as it is, and the record gets a longer name, which it keeps.
+// TestSourcesLeaveOtherCardsAlone checks that an import leaves a card from elsewhere unchanged if a
+// record has the same name. The record gets a longer name, which it keeps.
 func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 	s := newScene(t)
 	ctx := t.Context()
@@ -286,7 +287,7 @@ func TestSourcesLeaveOtherCardsAlone(t *testing.T) {
 	}
 }
 
-func TestSourcesWithNothingInThem(t *testing.T) {
+func TestEmptySources(t *testing.T) {
 	for name, read := range map[string]sourceImport{"srd": ImportSRD, "light": ImportLight, "ranvier": ImportRanvier} {
 		s := newScene(t)
 		if sum, err := read(t.Context(), s.canon, s.as("admin"), fstest.MapFS{"notes.txt": {}}, SourceOptions{}); err == nil {
@@ -298,7 +299,7 @@ func TestSourcesWithNothingInThem(t *testing.T) {
 	}
 }
 
-// FuzzSources wants of any bytes neither a panic nor a card that more may read.
+// FuzzSources checks that arbitrary bytes cause no panic and no card that is visible to users.
 func FuzzSources(f *testing.F) {
 	f.Add([]byte(`{"nodes": {"a_1": {"room": true, "name": "A", "neighbors": {"a_1": {"label": "up"}}}}}`))
 	f.Add([]byte(`[{"index": "a", "name": "A+B/[[x]]", "desc": ["| a |", "| b |"]}]`))
@@ -308,7 +309,7 @@ func FuzzSources(f *testing.F) {
 			"a/rooms.yml": {Data: text}, "a/npcs.yml": {Data: text}, "a/items.yml": {Data: text}}
 		s := newScene(t)
 		for _, read := range []sourceImport{ImportSRD, ImportLight, ImportRanvier} {
-			_, _ = read(t.Context(), s.canon, s.as("admin"), files, SourceOptions{Level: access.LevelGM}) // only panics matter
+			_, _ = read(t.Context(), s.canon, s.as("admin"), files, SourceOptions{Level: access.LevelGM}) // only panics are failures
 		}
 		if got := s.listing("user"); len(got) > 0 {
 			t.Errorf("a user sees %v", got)
@@ -316,9 +317,10 @@ func FuzzSources(f *testing.F) {
 	})
 }
 
-// TestAWorldThatWasRedrawn: a way without a direction gets the map's, on which the second
-// number grows to the south; and an exit that leads elsewhere the second time has moved.
-func TestAWorldThatWasRedrawn(t *testing.T) {
+// TestLightReimportMovesExit checks two rules: an exit without a direction gets its direction from
+// the map, whose second number grows to the south; and an exit that leads elsewhere on the second
+// import has moved.
+func TestLightReimportMovesExit(t *testing.T) {
 	world := func(to string) fstest.MapFS {
 		return fstest.MapFS{"w.json": {Data: []byte(`{"nodes": {
 			"a_1": {"room": true, "name": "Yard", "grid_location": [0, 0, 0], "neighbors": {"x": {"target_id": "` + to + `", "label": "a gate"}}},

@@ -12,19 +12,19 @@ import (
 	"loregate/internal/markup"
 )
 
-// srdFile is what a file of the rules reference holds: how its records are called in
-// codenames and tags, what cards they become, and which kind of fact.
+// srdFile describes the records of one file of the rules reference: their kind in codenames and
+// tags, the type of their cards, and their fact type.
 type srdFile struct {
 	kind, typ, fact string
 }
 
-// Kinds that need more than the table says.
+// Kinds that are handled specially.
 const (
 	srdLevel   = "level"
 	srdFeature = "feature"
 )
 
-// srdFiles are the files by the end of their names.
+// srdFiles lists the files by the end of their names.
 var srdFiles = map[string]srdFile{
 	"Ability-Scores":       {"ability", "Lore", "rule"},
 	"Alignments":           {"alignment", "Lore", "rule"},
@@ -53,31 +53,31 @@ var srdFiles = map[string]srdFile{
 	"Weapon-Properties":    {"weapon-property", "Lore", "rule"},
 }
 
-// ImportSRD brings in the rules reference of the fifth edition as the 5e-bits project
-// keeps it: a folder of JSON files, each a list of records. A record becomes a card with
-// a codename such as srd-spell-fireball; what else it says is kept in the field srd.
-// References between records become wiki links, and levels lie below their class.
+// ImportSRD imports the rules reference of the fifth edition in the format of the 5e-bits project:
+// a folder of JSON files, each with a list of records. A record becomes a card with a codename such
+// as srd-spell-fireball; its other members are kept in the field srd. References between records
+// become wiki links. Levels become children of their class.
 func ImportSRD(ctx context.Context, c *canon.Canon, g access.Grant, files fs.FS, o SourceOptions) (Summary, error) {
 	return importSource(ctx, c, g, "srd", o, func(s *source) error {
-		x := &srd{s: s, byURL: map[string]*sheet{}}
-		return x.read(ctx, files)
+		x := &srdReader{s: s, byURL: map[string]*sheet{}}
+		return x.readFiles(ctx, files)
 	})
 }
 
-// srd makes cards of records.
-type srd struct {
+// srdReader makes cards from records.
+type srdReader struct {
 	s      *source
 	byURL  map[string]*sheet
-	levels []srdRecord // wait for the classes they lie below
+	levels []srdRecord // added after their classes
 }
 
-// srdRecord is a record and what its file holds.
+// srdRecord is a record together with the description of its file.
 type srdRecord struct {
 	entry
 	srdFile
 }
 
-func (x *srd) read(ctx context.Context, files fs.FS) error {
+func (x *srdReader) readFiles(ctx context.Context, files fs.FS) error {
 	names, err := x.s.jsonFiles(files)
 	if err != nil {
 		return err
@@ -87,107 +87,107 @@ func (x *srd) read(ctx context.Context, files fs.FS) error {
 		_, suffix, _ := strings.Cut(stem, "-SRD-")
 		kind, known := srdFiles[suffix]
 		if !known {
-			x.s.c.problem(name, 0, "is not a file of the rules reference; left out")
+			x.s.c.addProblem(name, 0, "is not a file of the rules reference; left out")
 			continue
 		}
-		data, ok := x.s.read(files, name)
+		data, ok := x.s.readText(files, name)
 		if !ok {
 			continue
 		}
-		for _, e := range x.s.entries(name, data) {
-			if err := x.record(ctx, srdRecord{e, kind}); err != nil {
+		for _, e := range x.s.readEntries(name, data) {
+			if err := x.addRecord(ctx, srdRecord{e, kind}); err != nil {
 				return err
 			}
 		}
 	}
 	if x.s.files == 0 {
-		return x.s.none("the folder holds no files such as 5e-SRD-Spells.json")
+		return x.s.emptyError("the folder holds no files such as 5e-SRD-Spells.json")
 	}
-	return x.below(ctx)
+	return x.addLevels(ctx)
 }
 
-func (x *srd) record(ctx context.Context, r srdRecord) error {
-	index := r.text("index")
+func (x *srdReader) addRecord(ctx context.Context, r srdRecord) error {
+	index := r.memberText("index")
 	if index == "" {
-		x.s.c.problem(r.file, r.line, "a record without index; left out")
+		x.s.c.addProblem(r.file, r.line, "a record without index; left out")
 		return nil
 	}
 	if r.kind == srdLevel {
 		x.levels = append(x.levels, r)
 		return nil
 	}
-	name := r.text("name")
+	name := r.memberText("name")
 	if recordName(name) == "" {
-		x.s.c.problem(r.file, r.line, "%q has no name; its index stands for it", index)
+		x.s.c.addProblem(r.file, r.line, "%q has no name; its index stands for it", index)
 		name = index
 	}
-	return x.add(ctx, r, record{key: []string{r.kind, index}, name: name, or: r.distinctions(),
-		codename: "srd-" + r.kind + "-" + index, tags: r.tags()})
+	return x.addCard(ctx, r, record{key: []string{r.kind, index}, name: name, or: r.nameSuffixes(),
+		codename: "srd-" + r.kind + "-" + index, tags: r.cardTags()})
 }
 
-// below makes the cards of levels, below their classes.
-func (x *srd) below(ctx context.Context) error {
+// addLevels adds the cards of levels as children of their classes.
+func (x *srdReader) addLevels(ctx context.Context) error {
 	for _, r := range x.levels {
-		class := x.byURL[textOf(r.object("class")["url"])]
+		class := x.byURL[textOf(r.memberObject("class")["url"])]
 		if class == nil {
-			x.s.c.problem(r.file, r.line, "level %q is of no class that is here; left out", r.text("index"))
+			x.s.c.addProblem(r.file, r.line, "level %q is of no class that is here; left out", r.memberText("index"))
 			continue
 		}
-		name := "Level " + r.text("level")
-		if sub := textOf(r.object("subclass")["name"]); sub != "" {
+		name := "Level " + r.memberText("level")
+		if sub := textOf(r.memberObject("subclass")["name"]); sub != "" {
 			name = sub + " " + name
 		}
-		if err := x.add(ctx, r, record{key: []string{r.kind, r.text("index")}, name: name, above: class}); err != nil {
+		if err := x.addCard(ctx, r, record{key: []string{r.kind, r.memberText("index")}, name: name, above: class}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add completes a record and takes it in.
-func (x *srd) add(ctx context.Context, r srdRecord, rec record) error {
+// addCard completes a record and adds it to the source.
+func (x *srdReader) addCard(ctx context.Context, r srdRecord, rec record) error {
 	rec.file = fmt.Sprintf("%s:%d", r.file, r.line)
 	rec.typ = r.typ
-	rec.fields = r.fields()
-	rec.body = func(ctx context.Context) string { return x.html(ctx, r) }
-	sh, err := x.s.add(ctx, rec)
+	rec.fields = r.cardFields()
+	rec.body = func(ctx context.Context) string { return x.cardHTML(ctx, r) }
+	sh, err := x.s.addRecord(ctx, rec)
 	if err != nil {
 		return err
 	}
-	if url := r.text("url"); url != "" && x.byURL[url] == nil {
+	if url := r.memberText("url"); url != "" && x.byURL[url] == nil {
 		x.byURL[url] = sh
 	}
 	return nil
 }
 
-// distinctions tell records of one name apart.
-func (r srdRecord) distinctions() []string {
+// nameSuffixes returns suffixes that distinguish records of the same name.
+func (r srdRecord) nameSuffixes() []string {
 	var list []string
 	if r.kind == srdFeature {
-		of := textOf(r.object("subclass")["name"])
+		of := textOf(r.memberObject("subclass")["name"])
 		if of == "" {
-			of = textOf(r.object("class")["name"])
+			of = textOf(r.memberObject("class")["name"])
 		}
-		list = append(list, of, of+" "+r.text("level"))
+		list = append(list, of, of+" "+r.memberText("level"))
 	}
-	return append(list, strings.ReplaceAll(r.kind, "-", " "), r.text("index"))
+	return append(list, strings.ReplaceAll(r.kind, "-", " "), r.memberText("index"))
 }
 
-func (r srdRecord) tags() []string {
+func (r srdRecord) cardTags() []string {
 	tags := []string{"srd", r.kind}
 	for _, key := range []string{"school", "class", "equipment_category", "rarity"} {
-		if name := textOf(r.object(key)["name"]); name != "" {
+		if name := textOf(r.memberObject(key)["name"]); name != "" {
 			tags = append(tags, tagName(strings.ToLower(name)))
 		}
 	}
 	if r.kind == "monster" {
-		tags = append(tags, tagName(strings.ToLower(r.text("type"))))
+		tags = append(tags, tagName(strings.ToLower(r.memberText("type"))))
 	}
 	return tags
 }
 
-// fields keeps what the text of the card does not say.
-func (r srdRecord) fields() map[string]any {
+// cardFields returns the members of a record that are not part of the card's text.
+func (r srdRecord) cardFields() map[string]any {
 	rest := map[string]any{}
 	for k, v := range r.data {
 		switch k {
@@ -200,18 +200,18 @@ func (r srdRecord) fields() map[string]any {
 	if r.fact != "" {
 		fields["factType"] = r.fact
 	}
-	if full := r.text("full_name"); full != "" {
+	if full := r.memberText("full_name"); full != "" {
 		fields["aliases"] = []string{full}
 	}
 	return fields
 }
 
-// html is a record's text.
-func (x *srd) html(ctx context.Context, r srdRecord) string {
-	text := strings.Join(nonEmpty(r.lead(), r.text("desc"), r.sections(), x.seeAlso(r)), "\n\n")
+// cardHTML returns a record's text as HTML.
+func (x *srdReader) cardHTML(ctx context.Context, r srdRecord) string {
+	text := strings.Join(nonEmpty(r.leadLine(), r.memberText("desc"), r.namedSections(), x.seeAlso(r)), "\n\n")
 	out, err := markup.ToHTML(ctx, text)
 	if err != nil {
-		return paragraphs(text)
+		return paragraphsHTML(text)
 	}
 	return out
 }
@@ -226,14 +226,14 @@ func nonEmpty(parts ...string) []string {
 	return out
 }
 
-// seeAlso links the records that a record refers to.
-func (x *srd) seeAlso(r srdRecord) string {
+// seeAlso returns a line with links to the records that a record refers to.
+func (x *srdReader) seeAlso(r srdRecord) string {
 	var links []string
-	seen := map[*sheet]bool{x.byURL[r.text("url")]: true}
+	seen := map[*sheet]bool{x.byURL[r.memberText("url")]: true}
 	eachReference(r.data, func(url string) {
 		if to := x.byURL[url]; to != nil && !seen[to] && len(links) < maxSeeAlso {
 			seen[to] = true
-			links = append(links, "[["+to.whole()+"]]")
+			links = append(links, "[["+to.fullName()+"]]")
 		}
 	})
 	if len(links) == 0 {
@@ -242,10 +242,10 @@ func (x *srd) seeAlso(r srdRecord) string {
 	return "See also: " + strings.Join(links, ", ") + "."
 }
 
-// maxSeeAlso bounds the references that a card's text names; a class has hundreds.
+// maxSeeAlso is the maximum number of references listed in a card's text; a class has hundreds.
 const maxSeeAlso = 60
 
-// eachReference gives the addresses of records that a value refers to, in order.
+// eachReference calls see with the url of each record that a value refers to, in order.
 func eachReference(v any, see func(url string)) {
 	switch v := v.(type) {
 	case []any:
@@ -256,7 +256,7 @@ func eachReference(v any, see func(url string)) {
 		if url, ok := v["url"].(string); ok && v["index"] != nil {
 			see(url)
 		}
-		for _, key := range sorted(v) {
+		for _, key := range sortedKeys(v) {
 			eachReference(v[key], see)
 		}
 	}

@@ -5,54 +5,53 @@ import (
 	"strings"
 )
 
-// lead is the line that a record of the rules begins with: what a rule book prints above
-// the description.
-func (r srdRecord) lead() string {
+// leadLine returns the line that a rule book prints above the description of a record.
+func (r srdRecord) leadLine() string {
 	switch r.kind {
 	case "monster":
-		return r.monster()
+		return r.monsterLead()
 	case "spell":
-		return r.spell()
+		return r.spellLead()
 	case "equipment", "magic-item":
-		return r.item()
+		return r.itemLead()
 	case "language":
-		return sentence("A %s language", strings.ToLower(r.text("type"))) +
-			sentence("Spoken by %s", strings.Join(r.texts("typical_speakers"), ", ")) + sentence("Script: %s", r.text("script"))
+		return formatSentence("A %s language", strings.ToLower(r.memberText("type"))) +
+			formatSentence("Spoken by %s", strings.Join(r.memberTexts("typical_speakers"), ", ")) + formatSentence("Script: %s", r.memberText("script"))
 	case srdFeature, "subclass":
-		return sentence("%s", strings.TrimSpace(strings.Join(nonEmpty(textOf(r.object("subclass")["name"]), textOf(r.object("class")["name"]),
-			r.text("subclass_flavor")), ", ")+level(r.text("level"))))
+		return formatSentence("%s", strings.TrimSpace(strings.Join(nonEmpty(textOf(r.memberObject("subclass")["name"]), textOf(r.memberObject("class")["name"]),
+			r.memberText("subclass_flavor")), ", ")+levelSuffix(r.memberText("level"))))
 	case srdLevel:
-		return sentence("Proficiency bonus +%s", r.text("prof_bonus")) + sentence("Features: %s", strings.Join(names(r.data["features"]), ", "))
+		return formatSentence("Proficiency bonus +%s", r.memberText("prof_bonus")) + formatSentence("Features: %s", strings.Join(namesOf(r.data["features"]), ", "))
 	case "class":
-		return sentence("Hit die: d%s", r.text("hit_die")) + sentence("Saving throws: %s", strings.Join(names(r.data["saving_throws"]), ", "))
+		return formatSentence("Hit die: d%s", r.memberText("hit_die")) + formatSentence("Saving throws: %s", strings.Join(namesOf(r.data["saving_throws"]), ", "))
 	case "race":
-		return strings.Join(nonEmpty(r.text("age"), r.text("alignment"), r.text("size_description"), r.text("language_desc")), " ")
+		return strings.Join(nonEmpty(r.memberText("age"), r.memberText("alignment"), r.memberText("size_description"), r.memberText("language_desc")), " ")
 	case "proficiency":
-		return sentence("A proficiency: %s", strings.ToLower(r.text("type")))
+		return formatSentence("A proficiency: %s", strings.ToLower(r.memberText("type")))
 	case "skill":
-		return sentence("A skill of %s", textOf(r.object("ability_score")["name"]))
+		return formatSentence("A skill of %s", textOf(r.memberObject("ability_score")["name"]))
 	}
 	return ""
 }
 
-// sentence is a line with a value, or nothing where there is none.
-func sentence(format, value string) string {
+// formatSentence returns a sentence with the given value, or "" if the value is empty.
+func formatSentence(format, value string) string {
 	if strings.TrimSpace(value) == "" {
 		return ""
 	}
 	return strings.TrimSuffix(fmt.Sprintf(format, value), ".") + ". "
 }
 
-func level(n string) string {
+func levelSuffix(n string) string {
 	if n == "" {
 		return ""
 	}
 	return ", level " + n
 }
 
-func names(v any) []string {
+func namesOf(v any) []string {
 	var out []string
-	for _, m := range objects(v) {
+	for _, m := range objectsOf(v) {
 		if name := textOf(m["name"]); name != "" {
 			out = append(out, name)
 		}
@@ -60,61 +59,61 @@ func names(v any) []string {
 	return out
 }
 
-func (r srdRecord) monster() string {
+func (r srdRecord) monsterLead() string {
 	var speed []string
-	for _, how := range sorted(r.object("speed")) {
-		speed = append(speed, how+" "+textOf(r.object("speed")[how]))
+	for _, how := range sortedKeys(r.memberObject("speed")) {
+		speed = append(speed, how+" "+textOf(r.memberObject("speed")[how]))
 	}
 	armour := ""
-	for _, m := range objects(r.data["armor_class"]) {
+	for _, m := range objectsOf(r.data["armor_class"]) {
 		armour = textOf(m["value"])
 		break
 	}
-	return sentence("*%s*", strings.Join(nonEmpty(r.text("size")+" "+r.text("type"), r.text("subtype"), r.text("alignment")), ", ")) + "\n\n" +
-		sentence("Armor class %s", armour) + sentence("Hit points %s", r.text("hit_points")+" ("+r.text("hit_points_roll")+")") +
-		sentence("Speed: %s", strings.Join(speed, ", ")) + sentence("Languages: %s", r.text("languages")) +
-		sentence("Challenge %s", r.text("challenge_rating"))
+	return formatSentence("*%s*", strings.Join(nonEmpty(r.memberText("size")+" "+r.memberText("type"), r.memberText("subtype"), r.memberText("alignment")), ", ")) + "\n\n" +
+		formatSentence("Armor class %s", armour) + formatSentence("Hit points %s", r.memberText("hit_points")+" ("+r.memberText("hit_points_roll")+")") +
+		formatSentence("Speed: %s", strings.Join(speed, ", ")) + formatSentence("Languages: %s", r.memberText("languages")) +
+		formatSentence("Challenge %s", r.memberText("challenge_rating"))
 }
 
-func (r srdRecord) spell() string {
+func (r srdRecord) spellLead() string {
 	kind := "Cantrip"
-	if n := r.text("level"); n != "0" && n != "" {
+	if n := r.memberText("level"); n != "0" && n != "" {
 		kind = "Spell of level " + n
 	}
 	notes := ""
-	if r.flag("ritual") {
+	if r.isTrue("ritual") {
 		notes += ", ritual"
 	}
-	if r.flag("concentration") {
+	if r.isTrue("concentration") {
 		notes += ", concentration"
 	}
-	return sentence("*%s*", kind+", "+strings.ToLower(textOf(r.object("school")["name"]))+notes) + "\n\n" +
-		sentence("Casting time: %s", r.text("casting_time")) + sentence("Range: %s", r.text("range")) +
-		sentence("Components: %s", strings.Join(r.texts("components"), ", ")) + sentence("Material: %s", strings.TrimRight(r.text("material"), ".")) +
-		sentence("Duration: %s", r.text("duration"))
+	return formatSentence("*%s*", kind+", "+strings.ToLower(textOf(r.memberObject("school")["name"]))+notes) + "\n\n" +
+		formatSentence("Casting time: %s", r.memberText("casting_time")) + formatSentence("Range: %s", r.memberText("range")) +
+		formatSentence("Components: %s", strings.Join(r.memberTexts("components"), ", ")) + formatSentence("Material: %s", strings.TrimRight(r.memberText("material"), ".")) +
+		formatSentence("Duration: %s", r.memberText("duration"))
 }
 
-func (r srdRecord) item() string {
-	cost := strings.TrimSpace(textOf(r.object("cost")["quantity"]) + " " + textOf(r.object("cost")["unit"]))
-	damage := strings.TrimSpace(textOf(r.object("damage")["damage_dice"]))
-	if t, _ := r.object("damage")["damage_type"].(map[string]any); t != nil {
+func (r srdRecord) itemLead() string {
+	cost := strings.TrimSpace(textOf(r.memberObject("cost")["quantity"]) + " " + textOf(r.memberObject("cost")["unit"]))
+	damage := strings.TrimSpace(textOf(r.memberObject("damage")["damage_dice"]))
+	if t, _ := r.memberObject("damage")["damage_type"].(map[string]any); t != nil {
 		damage += " " + strings.ToLower(textOf(t["name"]))
 	}
-	return sentence("*%s*", strings.Join(nonEmpty(textOf(r.object("equipment_category")["name"]), textOf(r.object("rarity")["name"]),
-		textOf(r.object("gear_category")["name"]), r.text("category_range"), r.text("tool_category"), r.text("vehicle_category")), ", ")) + "\n\n" +
-		sentence("Cost: %s", cost) + sentence("Weight: %s lb", r.text("weight")) + sentence("Damage: %s", damage) +
-		sentence("Properties: %s", strings.Join(names(r.data["properties"]), ", "))
+	return formatSentence("*%s*", strings.Join(nonEmpty(textOf(r.memberObject("equipment_category")["name"]), textOf(r.memberObject("rarity")["name"]),
+		textOf(r.memberObject("gear_category")["name"]), r.memberText("category_range"), r.memberText("tool_category"), r.memberText("vehicle_category")), ", ")) + "\n\n" +
+		formatSentence("Cost: %s", cost) + formatSentence("Weight: %s lb", r.memberText("weight")) + formatSentence("Damage: %s", damage) +
+		formatSentence("Properties: %s", strings.Join(namesOf(r.data["properties"]), ", "))
 }
 
-// sections are the parts of a record that have names of their own.
-func (r srdRecord) sections() string {
+// namedSections returns the parts of a record that have their own names.
+func (r srdRecord) namedSections() string {
 	var out []string
 	for _, part := range []struct{ key, title string }{
 		{"special_abilities", ""}, {"actions", "Actions"}, {"reactions", "Reactions"}, {"legendary_actions", "Legendary actions"},
 		{"feature", ""},
 	} {
-		list := objects(r.data[part.key])
-		if m := r.object(part.key); m != nil {
+		list := objectsOf(r.data[part.key])
+		if m := r.memberObject(part.key); m != nil {
 			list = append(list, m)
 		}
 		if len(list) > 0 && part.title != "" {
@@ -124,7 +123,7 @@ func (r srdRecord) sections() string {
 			out = append(out, fmt.Sprintf("**%s.** %s", textOf(m["name"]), blockOf(m["desc"])))
 		}
 	}
-	if higher := r.text("higher_level"); higher != "" {
+	if higher := r.memberText("higher_level"); higher != "" {
 		out = append(out, "**At higher levels.** "+higher)
 	}
 	return strings.Join(out, "\n\n")

@@ -12,10 +12,10 @@ import (
 	"loregate/internal/markup"
 )
 
-// typePlace is the type of cards that players can stand in.
+// typePlace is the type of the cards where players can be.
 const typePlace = "Location"
 
-// isPlace reports whether players can begin at a sheet's card.
+// isPlace reports whether a sheet is a place where players can begin.
 func (s *sheet) isPlace() bool {
 	for above := s; above != nil; above = above.above {
 		if above.own.Level > access.LevelUser || len(above.own.Subjects) > 0 || above.least > access.LevelUser {
@@ -25,7 +25,8 @@ func (s *sheet) isPlace() bool {
 	return markup.KeyOf(s.typ) == markup.KeyOf(typePlace)
 }
 
-// checkStarter refuses a place to begin at that neither comes in nor is there.
+// checkStarter returns an error if name is neither an imported nor an existing place that players
+// see.
 func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 	if name == "" {
 		return nil
@@ -40,7 +41,7 @@ func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name s
 	var places []string
 	for _, s := range c.sheets {
 		if s.isPlace() && len(places) < 5 {
-			places = append(places, s.whole())
+			places = append(places, s.fullName())
 		}
 	}
 	hint := "no place comes in that players see"
@@ -50,9 +51,9 @@ func (c *collection) checkStarter(ctx context.Context, l *canon.Snapshot, name s
 	return fault.New(fault.Invalid, "starter-location: players cannot begin at %q, which is no place (a card of type Location) that they see; %s", name, hint)
 }
 
-// starter is the place that came in from which most is reached: most exits, then most
-// other links and references, then the first. "" where none came in.
-func (c *collection) starter(mentioned map[markup.Key]int) string {
+// findStarter returns the name of the best connected imported place: the one with most exits, then
+// most other links and references, then the first. It returns "" if no place was imported.
+func (c *collection) findStarter(mentioned map[markup.Key]int) string {
 	ways := map[*sheet]int{}
 	for _, e := range c.edges {
 		for _, s := range []*sheet{e.from.sheet, e.to.sheet} {
@@ -67,7 +68,7 @@ func (c *collection) starter(mentioned map[markup.Key]int) string {
 	var best *sheet
 	most := -1
 	for _, s := range c.sheets {
-		n := ways[s] + mentioned[s.key()]
+		n := ways[s] + mentioned[s.cardKey()]
 		if s.isPlace() && n > most && (!s.done || s.got.Label.Level <= access.LevelUser) {
 			best, most = s, n
 		}
@@ -78,15 +79,15 @@ func (c *collection) starter(mentioned map[markup.Key]int) string {
 	case best.done:
 		return best.got.Name
 	}
-	return best.whole()
+	return best.fullName()
 }
 
-// startAt makes the world's players begin at a place, the one asked for or the best that
-// came in. A place that the world has already is left.
-func (im *importer) startAt(ctx context.Context, asked string, mentioned map[markup.Key]int) error {
+// setStarter sets the place where the world's players begin: the given one or, if none is given,
+// the best imported one. Without a given place, an existing starter is kept.
+func (im *importer) setStarter(ctx context.Context, asked string, mentioned map[markup.Key]int) error {
 	start := asked
 	if start == "" {
-		start = im.c.starter(mentioned)
+		start = im.c.findStarter(mentioned)
 	}
 	if start == "" || im.grant.Role() < access.RoleAdmin {
 		return nil

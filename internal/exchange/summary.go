@@ -1,11 +1,11 @@
-// Package exchange brings in what worlds are kept in, and writes worlds out: one file a
-// format.
+// Package exchange imports worlds from other formats and exports worlds as Markdown. Each format
+// has its own file.
 //
-// Its invariant: nothing becomes visible to more people than before. A visibility that
-// cannot be read becomes GM, and what a format hides from readers goes into GM children.
-// Ids are derived from where a thing stood, so that importing again updates; fields that
-// nobody knows are kept. What could not be read is said, by file and line, and the rest
-// goes on. Changes are made through the canon's door like any other.
+// Its invariant: no text becomes visible to more people than before. An unreadable visibility
+// becomes GM, and text that a format hides from readers is moved into GM children. Card ids are
+// derived from the position in the source, so that importing again updates the same cards. Unknown
+// fields are kept. Parts that cannot be read are reported with file and line, and the import
+// continues. All changes are made through package canon.
 package exchange
 
 import (
@@ -16,31 +16,31 @@ import (
 	"loregate/internal/access"
 )
 
-// Summary says what came of an import or export.
+// Summary is the result of an import or export.
 type Summary struct {
 	Files     int // read or written
-	Cards     int // written by an export
+	Cards     int // number of cards that an export wrote
 	Created   int
 	Updated   int
 	Unchanged int
-	Links     int // links and layers that were made or changed
+	Links     int // links and layers that were created or changed
 	Attached  int // files that became File or Image cards
 	Hidden    int // secrets moved out of readable cards into GM children
-	Withheld  int // cards an export left out of its view; told to gm and admin only
+	Withheld  int // cards that an export left out of its view; set only for gm and admin
 	Problems  []Problem
-	Hides     []Hide               // of an import: by which marks things are hidden; suspicions first
-	Mentions  []Mention            // of an import: what players read that names or links hidden cards
-	Types     []TypeUse            // of an import: by what notes became which type
-	Starter   string               // of an import: where players begin; "" where no place came in
-	Levels    map[access.Level]int // cards of an import by who may see them: user for players too
+	Hides     []Hide               // of an import: counts by the mark that hides; suspicions first
+	Mentions  []Mention            // of an import: texts that players read and that name or link hidden cards
+	Types     []TypeUse            // of an import: counts by the word that set the type
+	Starter   string               // of an import: where players begin; "" if no place was imported
+	Levels    map[access.Level]int // number of imported cards by level; user means visible to players
 	DryRun    bool
 	Export    bool
 }
 
-// Problem is something that was not taken over as it stood.
+// Problem is a part of the source that was left out or changed.
 type Problem struct {
 	File string
-	Line int // 0 where it is about the whole file
+	Line int // 0 if it is about the whole file
 	Why  string
 }
 
@@ -51,7 +51,7 @@ func (p Problem) String() string {
 	return p.File + ": " + p.Why
 }
 
-// maxShown is how many problems a Summary prints.
+// maxShown is the maximum length of each list that a Summary prints.
 const maxShown = 100
 
 func (s Summary) String() string {
@@ -93,7 +93,7 @@ func (s Summary) String() string {
 	return b.String()
 }
 
-// printHides says what is hidden by which mark.
+// printHides lists the hidden notes by mark.
 func (s Summary) printHides(b *strings.Builder) {
 	doubts := slices.IndexFunc(s.Hides, func(h Hide) bool { return !h.Doubt })
 	if doubts < 0 {
@@ -134,7 +134,7 @@ func printHides(b *strings.Builder, list []Hide) {
 	}
 }
 
-// printMentions says which texts that players read tell of hidden cards.
+// printMentions lists the texts that players read and that name or link hidden cards.
 func (s Summary) printMentions(b *strings.Builder) {
 	if len(s.Mentions) == 0 {
 		return

@@ -17,18 +17,18 @@ import (
 	"loregate/internal/markup"
 )
 
-// TurnsOptions say how a record of play is taken over. The zero value makes it readable
-// for everyone.
+// TurnsOptions configure the import of a record of play. The zero value makes the cards visible to
+// everyone.
 type TurnsOptions struct {
-	// Label names the record. It stands in derived ids, as in MarkdownOptions.
+	// Label names the record. Card ids are derived from it, as in MarkdownOptions.
 	Label string
-	// Level is the level of the cards; zero is user.
+	// Level is the level of the cards; zero means user.
 	Level access.Level
-	// Progress, where set, is told of every batch that is done. total is 0: unknown.
+	// Progress, if set, is called after every batch. total is 0, because it is unknown.
 	Progress func(done, total int)
 }
 
-// Bounds of a record of play.
+// Limits of a record of play.
 const (
 	maxTurns       = 2 << 30 // bytes, unpacked
 	maxTurnLine    = 1 << 20
@@ -37,7 +37,7 @@ const (
 	batchTurnBytes = 4 << 20
 )
 
-// turnKeys are what a line is known to hold; what else it holds is kept in fields.
+// The known keys of a line. All other keys are kept in the card's fields.
 const (
 	turnEpisode  = "ep"
 	turnNumber   = "n"
@@ -45,11 +45,11 @@ const (
 	turnText     = "text"
 )
 
-// ImportTurns brings in a record of play: JSON lines {"ep": "C1E001", "n": 7, "names":
-// ["MATT"], "text": "…"}, plain or packed with gzip. A turn becomes the card C1E001+0007
-// below its episode's, of type PlainText, with who spoke in the field speakers. It reads
-// as it goes and holds little at a time. A line that cannot be read is reported by its
-// number, and the rest goes on.
+// ImportTurns imports a record of play: JSON lines {"ep": "C1E001", "n": 7, "names": ["MATT"],
+// "text": "…"}, plain or compressed with gzip. A turn becomes the card C1E001+0007 of type
+// PlainText, a child of its episode's card, with the speakers in the field speakers. The import
+// streams the record and keeps little of it in memory. A line that cannot be read is reported by
+// its number, and the import continues.
 func ImportTurns(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reader, o TurnsOptions) (Summary, error) {
 	sum := Summary{Files: 1, DryRun: g.Request().DryRun}
 	lines, err := newTurnLines(r)
@@ -61,30 +61,30 @@ func ImportTurns(ctx context.Context, c *canon.Canon, g access.Grant, r io.Reade
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return sum, t.commit(ctx)
+			return sum, t.commitBatch(ctx)
 		}
 		switch {
 		case errors.Is(err, errLongLine):
-			t.problem(lines.number, "longer than %d bytes; left out", maxTurnLine)
+			t.addProblem(lines.number, "longer than %d bytes; left out", maxTurnLine)
 			continue
 		case err != nil:
-			if done := t.commit(ctx); done != nil {
+			if done := t.commitBatch(ctx); done != nil {
 				return sum, done
 			}
 			return sum, err
 		case len(bytes.TrimSpace(line)) == 0:
 			continue
 		}
-		t.line(lines.number, line)
+		t.addLine(lines.number, line)
 		if len(t.batch) >= batchTurns || t.size >= batchTurnBytes {
-			if err := t.commit(ctx); err != nil {
+			if err := t.commitBatch(ctx); err != nil {
 				return sum, err
 			}
 		}
 	}
 }
 
-// turnLines reads lines, each of which may be too long, up to a size in all.
+// turnLines reads lines. It limits the length of each line and the total size.
 type turnLines struct {
 	r      *bufio.Reader
 	number int
@@ -108,7 +108,8 @@ func newTurnLines(r io.Reader) (*turnLines, error) {
 	return &turnLines{r: bufio.NewReaderSize(left, maxTurnLine), left: left}, nil
 }
 
-// next gives a line, good until the next call.
+// next returns the next line, which is valid until the following call. It returns errLongLine for a
+// line over the limit and io.EOF at the end.
 func (l *turnLines) next() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	l.number++
@@ -131,7 +132,7 @@ func (l *turnLines) next() ([]byte, error) {
 	return nil, fault.New(fault.Invalid, "the file breaks off in line %d: it cannot be unpacked further", l.number).Because(err)
 }
 
-// turns gathers turns into batches.
+// turns collects turns and commits them in batches.
 type turns struct {
 	o        TurnsOptions
 	im       *importer
@@ -143,7 +144,7 @@ type turns struct {
 	reports  int
 }
 
-func (t *turns) problem(line int, format string, args ...any) {
+func (t *turns) addProblem(line int, format string, args ...any) {
 	if t.reports++; t.reports > maxTurnReports {
 		return
 	}
@@ -154,61 +155,61 @@ func (t *turns) problem(line int, format string, args ...any) {
 	t.sum.Problems = append(t.sum.Problems, Problem{File: t.o.Label, Line: line, Why: why})
 }
 
-// line makes a sheet of a line.
-func (t *turns) line(number int, line []byte) {
+// addLine adds the turn of one line to the batch.
+func (t *turns) addLine(number int, line []byte) {
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(line, &m); err != nil || m == nil {
-		t.problem(number, "is not a JSON object; left out")
+		t.addProblem(number, "is not a JSON object; left out")
 		return
 	}
 	var ep, text string
 	var n int
 	var names []string
-	for _, err := range []error{json.Unmarshal(m[turnEpisode], &ep), json.Unmarshal(m[turnNumber], &n), optional(m[turnSpeakers], &names), optional(m[turnText], &text)} {
+	for _, err := range []error{json.Unmarshal(m[turnEpisode], &ep), json.Unmarshal(m[turnNumber], &n), unmarshalOptional(m[turnSpeakers], &names), unmarshalOptional(m[turnText], &text)} {
 		if err != nil {
-			t.problem(number, "lacks ep or n, or holds them in another form; left out")
+			t.addProblem(number, "lacks ep or n, or holds them in another form; left out")
 			return
 		}
 	}
 	if n < 0 || markup.CheckName(ep) != nil || len(markup.Parts(ep)) != 1 {
-		t.problem(number, "%q cannot be the name of an episode, or %d the number of a turn; left out", ep, n)
+		t.addProblem(number, "%q cannot be the name of an episode, or %d the number of a turn; left out", ep, n)
 		return
 	}
-	s := &sheet{file: t.o.Label + ":" + strconv.Itoa(number), id: canon.CardID(derived("turns", t.o.Label, ep, strconv.Itoa(n))),
-		above: t.episode(ep), name: fmt.Sprintf("%04d", n), typ: "PlainText", own: t.label(), fields: turnFields(m, names)}
+	s := &sheet{file: t.o.Label + ":" + strconv.Itoa(number), id: canon.CardID(derivedID("turns", t.o.Label, ep, strconv.Itoa(n))),
+		above: t.episodeSheet(ep), name: fmt.Sprintf("%04d", n), typ: "PlainText", own: t.cardLabel(), fields: turnFields(m, names)}
 	if t.seen[s.id] {
-		t.problem(number, "turn %d of %s stands there twice; left out", n, ep)
+		t.addProblem(number, "turn %d of %s stands there twice; left out", n, ep)
 		return
 	}
 	t.seen[s.id] = true
-	s.ready = reading{typ: s.typ, text: &text}
+	s.ready = sheetContent{typ: s.typ, text: &text}
 	t.batch = append(t.batch, s)
 	t.size += len(line)
 }
 
-func optional(raw json.RawMessage, v any) error {
+func unmarshalOptional(raw json.RawMessage, v any) error {
 	if raw == nil {
 		return nil
 	}
 	return json.Unmarshal(raw, v)
 }
 
-func (t *turns) label() access.Label { return access.NewLabel(max(t.o.Level, access.LevelUser)) }
+func (t *turns) cardLabel() access.Label { return access.NewLabel(max(t.o.Level, access.LevelUser)) }
 
-// episode is the sheet of an episode, which its first turn brings along.
-func (t *turns) episode(ep string) *sheet {
+// episodeSheet returns the sheet of an episode. The first turn of an episode creates it.
+func (t *turns) episodeSheet(ep string) *sheet {
 	if s := t.episodes[ep]; s != nil {
 		return s
 	}
 	empty := ""
-	s := &sheet{file: t.o.Label, id: canon.CardID(derived("turns", t.o.Label, ep)), name: ep, typ: "Session", folder: true, own: t.label()}
-	s.ready = reading{typ: s.typ, text: &empty}
+	s := &sheet{file: t.o.Label, id: canon.CardID(derivedID("turns", t.o.Label, ep)), name: ep, typ: "Session", folder: true, own: t.cardLabel()}
+	s.ready = sheetContent{typ: s.typ, text: &empty}
 	t.episodes[ep] = s
 	t.batch = append(t.batch, s)
 	return s
 }
 
-// turnFields keeps who spoke, and what else a line says.
+// turnFields returns the speakers and all unknown keys of a line as fields.
 func turnFields(m map[string]json.RawMessage, names []string) json.RawMessage {
 	all := map[string]any{}
 	for k, v := range m {
@@ -224,12 +225,12 @@ func turnFields(m map[string]json.RawMessage, names []string) json.RawMessage {
 	return fieldsOf(all)
 }
 
-func (t *turns) commit(ctx context.Context) error {
+func (t *turns) commitBatch(ctx context.Context) error {
 	if len(t.batch) == 0 {
 		return nil
 	}
-	err := t.im.putAll(ctx, t.batch)
+	err := t.im.putSheets(ctx, t.batch)
 	t.batch, t.size = nil, 0
-	clear(t.im.claimed) // derived ids do not meet
+	clear(t.im.claimed) // derived ids of different turns never collide
 	return err
 }

@@ -74,7 +74,7 @@ func TestSecretTurnsStaySecret(t *testing.T) {
 	}
 }
 
-func TestABrokenArchiveIsSaid(t *testing.T) {
+func TestBrokenArchiveIsReported(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	for i := range 5000 {
@@ -98,7 +98,7 @@ func TestRealTurns(t *testing.T) {
 	if os.Getenv("LOREGATE_TEST_TURNS") == "" {
 		t.Skip("set LOREGATE_TEST_TURNS=1 to import 120,000 turns")
 	}
-	f, err := os.Open(filepath.Join(data(t, "crd3-campaign1"), "turns.jsonl.gz"))
+	f, err := os.Open(filepath.Join(realDataDir(t, "crd3-campaign1"), "turns.jsonl.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,15 @@ import (
 	"loregate/internal/markup"
 )
 
-// put makes or changes one card. What the canon refuses is reported, and the rest goes on.
-func (im *importer) put(ctx context.Context, p *canon.Plan, t *tally, s *sheet) error {
+// putSheet creates or updates one card. It reports a card that the canon refuses and returns nil,
+// so that the import continues.
+func (im *importer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *sheet) error {
 	if s.data != nil && s.ready.file == nil {
-		return nil // reported when it was read
+		return nil // readSheet has reported it
 	}
-	parent, name, ok := im.place(p, t, s)
+	parent, name, ok := im.findParent(p, t, s)
 	if !ok {
-		t.problem(s.file, "left out with the card above it")
+		t.addProblem(s.file, "left out with the card above it")
 		return nil
 	}
 	if !s.parent.IsZero() && parent.ID.IsZero() {
@@ -27,51 +28,51 @@ func (im *importer) put(ctx context.Context, p *canon.Plan, t *tally, s *sheet) 
 		if found && markup.KeyOf(name).HasPrefix(above.Key) && markup.KeyOf(name) != above.Key {
 			parent = above
 		} else {
-			t.problem(s.file, "the card it lies below is not there; comes in for the GM only")
+			t.addProblem(s.file, "the card it lies below is not there; comes in for the GM only")
 			s.own = s.own.Meet(access.NewLabel(access.LevelGM))
 		}
 	}
-	if s.label(p, parent, name).Level < s.least {
+	if s.effectiveLabel(p, parent, name).Level < s.least {
 		s.own = s.own.Meet(access.NewLabel(s.least))
 	}
-	card, found, err := im.existing(ctx, p, t, s, parent, name)
+	card, found, err := im.findExisting(ctx, p, t, s, parent, name)
 	if err != nil {
 		return err
 	}
 	if !found {
 		if _, trashed, err := p.Trashed(ctx, s.id); err != nil || trashed {
 			if err == nil {
-				t.problem(s.file, "its card is in the trash and stays there; restore it, and import again")
+				t.addProblem(s.file, "its card is in the trash and stays there; restore it, and import again")
 			}
 			return err
 		}
 	}
 	if found {
-		card, err = im.update(p, t, s, card)
+		card, err = im.updateCard(p, t, s, card)
 	} else {
-		card, err = im.create(ctx, p, t, s, parent, name)
+		card, err = im.createCard(ctx, p, t, s, parent, name)
 	}
 	if err != nil {
-		return refusal(t, s.file, err)
+		return reportRefusal(t, s.file, err)
 	}
 	t.claimed[card.ID] = s
 	t.got[s] = card
 	return nil
 }
 
-// refusal reports what the canon refuses for reasons that lie in the file, and passes on
-// every other error.
-func refusal(t *tally, file string, err error) error {
+// reportRefusal reports an error that is caused by the file's content, and returns every other
+// error.
+func reportRefusal(t *tally, file string, err error) error {
 	switch fault.KindOf(err) {
 	case fault.Invalid, fault.Rule, fault.Denied, fault.NotFound, fault.Conflict, fault.TooLarge:
-		t.problem(file, "left out: %s", plainly(err))
+		t.addProblem(file, "left out: %s", errorText(err))
 		return nil
 	}
 	return err
 }
 
-// place finds the card that a sheet goes below and makes its whole name.
-func (im *importer) place(p *canon.Plan, t *tally, s *sheet) (parent canon.Card, name string, ok bool) {
+// findParent returns the parent of a sheet's card and the card's full name.
+func (im *importer) findParent(p *canon.Plan, t *tally, s *sheet) (parent canon.Card, name string, ok bool) {
 	if s.above == nil {
 		return canon.Card{}, s.name, true
 	}
@@ -82,15 +83,15 @@ func (im *importer) place(p *canon.Plan, t *tally, s *sheet) (parent canon.Card,
 	if !ok {
 		return canon.Card{}, "", false
 	}
-	if im.rehearsed(p, above) {
+	if im.isDryRunCard(p, above) {
 		return canon.Card{}, markup.Join(above.Name, s.name), true
 	}
 	return above, markup.Join(above.Name, s.name), true
 }
 
-// rehearsed reports whether a card was made by an earlier commit of a dry run, which left
-// nothing behind.
-func (im *importer) rehearsed(p *canon.Plan, c canon.Card) bool {
+// isDryRunCard reports whether a card was created by an earlier commit of a dry run and therefore
+// does not exist.
+func (im *importer) isDryRunCard(p *canon.Plan, c canon.Card) bool {
 	if !im.grant.Request().DryRun {
 		return false
 	}
@@ -98,14 +99,14 @@ func (im *importer) rehearsed(p *canon.Plan, c canon.Card) bool {
 	return err != nil || !ok
 }
 
-// existing finds the card that a sheet is about: by id, else by name where the card has
-// the same label and place and no other sheet has taken it.
-func (im *importer) existing(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, bool, error) {
+// findExisting finds the existing card for a sheet: by id, or else by name if the card has the same
+// label and parent and no other sheet has claimed it.
+func (im *importer) findExisting(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, bool, error) {
 	card, ok, err := p.Has("~" + s.id.String())
 	if err != nil || ok || s.shy {
 		return card, ok, err
 	}
-	label := s.label(p, parent, name)
+	label := s.effectiveLabel(p, parent, name)
 	others, err := p.Homonyms(ctx, markup.KeyOf(name))
 	if err != nil {
 		return canon.Card{}, false, err
@@ -121,8 +122,8 @@ func (im *importer) existing(ctx context.Context, p *canon.Plan, t *tally, s *sh
 	return canon.Card{}, false, nil
 }
 
-// label is the effective label that a sheet's card will have.
-func (s *sheet) label(p *canon.Plan, parent canon.Card, name string) access.Label {
+// effectiveLabel returns the effective label that the sheet's card will have.
+func (s *sheet) effectiveLabel(p *canon.Plan, parent canon.Card, name string) access.Label {
 	label := access.NewLabel(access.LevelUser).Meet(s.own).Meet(access.NewLabel(p.NameLevel(name)))
 	if !parent.ID.IsZero() {
 		label = parent.Label.Meet(label)
@@ -130,7 +131,7 @@ func (s *sheet) label(p *canon.Plan, parent canon.Card, name string) access.Labe
 	return label
 }
 
-func (im *importer) create(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, error) {
+func (im *importer) createCard(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, error) {
 	n := canon.NewCard{ID: s.id, Name: name, Type: s.ready.typ, File: s.ready.file, Fields: s.fields,
 		Codename: s.codename, Label: &s.own, Parent: parent.ID, Root: s.root, Orphan: s.exact || s.above != nil}
 	if s.ready.text != nil {
@@ -141,13 +142,13 @@ func (im *importer) create(ctx context.Context, p *canon.Plan, t *tally, s *shee
 			if err != nil {
 				return canon.Card{}, err
 			}
-			t.problem(s.file, "the codename %q is taken by %q; comes in without it", n.Codename, other.Name)
+			t.addProblem(s.file, "the codename %q is taken by %q; comes in without it", n.Codename, other.Name)
 			n.Codename = ""
 		}
 	}
 	card, err := p.Create(n)
 	if fault.KindOf(err) == fault.Rule && n.File == nil && n.Type != "" && n.Type != canon.TypeRichText {
-		t.problem(s.file, "type %s does not take it (%s); comes in as RichText", n.Type, plainly(err))
+		t.addProblem(s.file, "type %s does not take it (%s); comes in as RichText", n.Type, errorText(err))
 		n.Type = canon.TypeRichText
 		card, err = p.Create(n)
 	}
@@ -161,9 +162,9 @@ func (im *importer) create(ctx context.Context, p *canon.Plan, t *tally, s *shee
 	return card, nil
 }
 
-// update gives a card what a sheet says. Its label goes up first, so that what comes in
-// for few is never a version that more may read.
-func (im *importer) update(p *canon.Plan, t *tally, s *sheet, was canon.Card) (canon.Card, error) {
+// updateCard updates a card from a sheet. It raises the label first, so that restricted text is
+// never stored as a version that more people may read.
+func (im *importer) updateCard(p *canon.Plan, t *tally, s *sheet, was canon.Card) (canon.Card, error) {
 	if s.folder {
 		t.unchanged++
 		return was, nil
@@ -172,7 +173,7 @@ func (im *importer) update(p *canon.Plan, t *tally, s *sheet, was canon.Card) (c
 	if err != nil {
 		return canon.Card{}, err
 	}
-	e, err := im.edit(p, s, card)
+	e, err := im.newEdit(p, s, card)
 	if err != nil {
 		return canon.Card{}, err
 	}
@@ -180,7 +181,7 @@ func (im *importer) update(p *canon.Plan, t *tally, s *sheet, was canon.Card) (c
 	if err != nil {
 		return canon.Card{}, err
 	}
-	if same(was, next) {
+	if isSameCard(was, next) {
 		t.unchanged++
 	} else {
 		t.updated++
@@ -188,7 +189,7 @@ func (im *importer) update(p *canon.Plan, t *tally, s *sheet, was canon.Card) (c
 	return next, nil
 }
 
-func (im *importer) edit(p *canon.Plan, s *sheet, card canon.Card) (canon.Edit, error) {
+func (im *importer) newEdit(p *canon.Plan, s *sheet, card canon.Card) (canon.Edit, error) {
 	e := canon.Edit{Content: s.ready.text, File: s.ready.file, Fields: s.fields, Replace: s.exact}
 	typ := s.ready.typ
 	if typ == "" && canon.TextOf(card.Type) != canon.TextHTML {
@@ -211,6 +212,6 @@ func (im *importer) edit(p *canon.Plan, s *sheet, card canon.Card) (canon.Edit, 
 	return e, nil
 }
 
-func same(a, b canon.Card) bool {
+func isSameCard(a, b canon.Card) bool {
 	return a.Type == b.Type && a.Content == b.Content && a.Codename == b.Codename && string(a.Fields) == string(b.Fields) && a.Own.Equal(b.Own)
 }
