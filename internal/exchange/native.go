@@ -23,8 +23,8 @@ import (
 //	name, id, type, codename, fields   the card; type defaults to RichText
 //	level, subjects                    its own label; defaults to user
 //	at_least                           level that name rules gave it in the exporting world
-//	parent                             id of its parent if the name is ambiguous; "none" if it
-//	                                   has no parent
+//	parent                             id of its parent if the name does not determine it; "none"
+//	                                   if it has no parent
 //	tags, tags_id                      the card X+tags, if it is nothing but a list
 //	aliases                            the field aliases
 //	format                             of the text: "html" or "json" (a JSON string); by default

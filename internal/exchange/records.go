@@ -16,7 +16,8 @@ type entry struct {
 }
 
 // readEntries reads the records of a JSON list, or of the object at the given path of keys. It
-// reports records that are not objects. If the file is cut off, it returns the records before that.
+// reports records that are not objects. If the file is cut off or invalid at some point, it returns
+// the records before that.
 func (s *source) readEntries(file string, data []byte, path ...string) (list []entry) {
 	r := &jsonReader{s: s, file: file, data: data, d: json.NewDecoder(bytes.NewReader(data))}
 	for _, key := range path {

@@ -83,7 +83,8 @@ func (c *collection) findStarter(mentioned map[markup.Key]int) string {
 }
 
 // setStarter sets the place where the world's players begin: the given one or, if none is given,
-// the best imported one. Without a given place, an existing starter is kept.
+// the best imported one. Without a given place, an existing starter is kept. It does nothing unless
+// the grant has the role admin.
 func (im *importer) setStarter(ctx context.Context, asked string, mentioned map[markup.Key]int) error {
 	start := asked
 	if start == "" {

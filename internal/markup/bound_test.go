@@ -11,7 +11,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// conversions are what turns a card's text into another form.
+// conversions lists the functions that convert or parse a card's text.
 var conversions = map[string]func(ctx context.Context, s string) error{
 	"ToHTML":        func(ctx context.Context, s string) error { _, err := markup.ToHTML(ctx, s); return err },
 	"ToHTMLTrusted": func(ctx context.Context, s string) error { _, err := markup.ToHTMLTrusted(ctx, s); return err },
@@ -28,12 +28,12 @@ var conversions = map[string]func(ctx context.Context, s string) error{
 	},
 }
 
-// maxAllocated is how many bytes a conversion may allocate in all, garbage counted, for a
-// document of 4 KiB.
+// maxAllocated is the maximum number of bytes that a conversion of a 4 KiB document may allocate in
+// total, including garbage.
 const maxAllocated = 96 << 20
 
-// No document, however made, makes a conversion allocate without bound. What is allocated
-// stands for the steps taken: it does not depend on how busy the machine is.
+// No document makes a conversion allocate without bound. Allocated bytes stand in for the number of
+// steps, because they do not depend on how busy the machine is.
 func TestConversionsOfHostileDocumentsAreBounded(t *testing.T) {
 	size := 4 << 10
 	if testing.Short() {
@@ -55,7 +55,7 @@ func TestConversionsOfHostileDocumentsAreBounded(t *testing.T) {
 	}
 }
 
-// The texts that brought the server down.
+// These texts once brought the server down.
 func TestTablesAndSpansAreBounded(t *testing.T) {
 	wide := strings.Repeat("|a", 4000) + "|\n" + strings.Repeat("|-", 4000) + "|\n" + strings.Repeat("|x|\n", 2000)
 	if _, err := markup.ToHTML(t.Context(), wide); !errors.Is(err, markup.ErrTooWide) {
@@ -80,7 +80,7 @@ func TestTablesAndSpansAreBounded(t *testing.T) {
 	}
 }
 
-// A long document comes out whole, though it is converted in pieces.
+// A long document is converted completely, although it is converted in pieces.
 func TestLongDocumentsAreConvertedWhole(t *testing.T) {
 	for _, md := range []string{
 		strings.Repeat("Some **words** about the lamp of [[Oda Tarn]].\n\n## Head\n\n", 5000),
@@ -107,8 +107,9 @@ func TestLongDocumentsAreConvertedWhole(t *testing.T) {
 	}
 }
 
-// A conversion ends with its caller. Without that, the documents here take seconds.
-func TestConversionsStopWithTheirCaller(t *testing.T) {
+// A conversion ends soon after its context is cancelled. Without that, these documents take
+// seconds.
+func TestConversionsStopOnCancel(t *testing.T) {
 	for name, doc := range map[string]string{
 		"links":    strings.Repeat("[a](b) *c* `d` ", 40_000),
 		"words":    strings.Repeat("<p>Some <b>words</b> &amp; <i>more</i>.</p>", 20_000),
@@ -125,7 +126,7 @@ func TestConversionsStopWithTheirCaller(t *testing.T) {
 			timer := time.AfterFunc(20*time.Millisecond, cancel)
 			start := time.Now()
 			err := conversions[kind](leaving, doc)
-			// Generous, for the machine may be busy: a piece takes about 30 ms.
+			// The limit is generous, because the machine may be busy: a piece takes about 30 ms.
 			if took := time.Since(start); took > 3*time.Second {
 				t.Errorf("%s of %s took %v after its caller had left: %v", kind, name, took, err)
 			}

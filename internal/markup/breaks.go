@@ -7,26 +7,27 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The writer of Markdown makes a space of each line end of HTML. Those between the words
-// of a paragraph or a list item are kept, for people write one thing a line: a sign stands
-// for them while the writer works.
+// The Markdown writer turns each line end in HTML into a space. Line ends between the words of a
+// paragraph or list item must be kept, because people write one fact per line. A placeholder, the
+// sign, stands for such a line end while the writer works.
 
 var lineEnds = regexp.MustCompile(`[ \t\f]*\n\s*`)
 
-// markBreaks puts a sign in place of the line ends that stand between words.
+// markBreaks replaces the line ends between words by the sign.
 func markBreaks(n *html.Node, sign string) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		switch {
 		case c.Type == html.TextNode && strings.Contains(c.Data, "\n"):
 			c.Data = withBreaks(c, sign)
-		case c.Type == html.ElementNode && keepsBreaks(c.Data):
+		case c.Type == html.ElementNode && canKeepBreaks(c.Data):
 			markBreaks(c, sign)
 		}
 	}
 }
 
-// keepsBreaks leaves out the elements whose Markdown is one line, and code.
-func keepsBreaks(tag string) bool {
+// canKeepBreaks reports whether an element may keep line ends. Code and elements that are one line
+// in Markdown may not.
+func canKeepBreaks(tag string) bool {
 	switch tag {
 	case "table", "td", "th", "caption", "pre", "code", "textarea":
 		return false
@@ -34,8 +35,8 @@ func keepsBreaks(tag string) bool {
 	return headingLevel(tag) == 0
 }
 
-// withBreaks is the text of a node with signs in place of its line ends. At its own ends
-// there is one only beside words in another element.
+// withBreaks returns the text of a node with signs in place of its line ends. A line end at the
+// start or end of the text counts only next to words in another element.
 func withBreaks(n *html.Node, sign string) string {
 	var b strings.Builder
 	done := 0
@@ -51,7 +52,7 @@ func withBreaks(n *html.Node, sign string) string {
 	return b.String() + n.Data[done:]
 }
 
-// hasWords tells of an element in a line, such as strong, that holds something.
+// hasWords reports whether n is a non-empty inline element, such as strong.
 func hasWords(n *html.Node) bool {
 	return n != nil && n.Type == html.ElementNode && !isBlock(n.Data) && n.FirstChild != nil
 }
@@ -62,11 +63,11 @@ var (
 	beginsItem  = regexp.MustCompile(`^\d{1,9}[.)](?:[ \t]|$)`)
 )
 
-// maxSigns is the longest run of signs of quotes and lists that is written before each line
-// again. Markdown needs none.
+// maxSigns is the maximum length of the quote and list signs that are repeated before each
+// continued line. Markdown does not require them.
 const maxSigns = 40
 
-// writeBreaks makes line ends of the signs in Markdown.
+// writeBreaks replaces the signs in Markdown by line ends.
 func writeBreaks(markdown, sign string) string {
 	if !strings.Contains(markdown, sign) {
 		return markdown
@@ -74,7 +75,7 @@ func writeBreaks(markdown, sign string) string {
 	var b strings.Builder
 	for line := range strings.Lines(markdown) {
 		parts := strings.Split(line, sign)
-		before := continued(blockSigns.FindString(parts[0]))
+		before := linePrefix(blockSigns.FindString(parts[0]))
 		b.WriteString(parts[0])
 		for _, part := range parts[1:] {
 			b.WriteByte('\n')
@@ -85,8 +86,8 @@ func writeBreaks(markdown, sign string) string {
 	return b.String()
 }
 
-// continued is what stands before a further line of a paragraph.
-func continued(signs string) string {
+// linePrefix returns the text to write before a continued line of a paragraph.
+func linePrefix(signs string) string {
 	if len(signs) > maxSigns {
 		return ""
 	}
@@ -98,7 +99,7 @@ func continued(signs string) string {
 	}, signs)
 }
 
-// asWords keeps a line from beginning a block.
+// asWords escapes a line that would otherwise begin a block.
 func asWords(line string) string {
 	bare := strings.TrimRight(line, "\n")
 	switch {

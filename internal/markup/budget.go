@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// MaxConvert is the longest text that is converted, in bytes.
+	// MaxConvert is the maximum length of a text to convert, in bytes.
 	MaxConvert = 2 << 20
-	// maxConverted bounds what a conversion returns, in bytes.
+	// maxConverted is the maximum length of the result, in bytes.
 	maxConverted = 8 << 20
-	// maxColumns and maxCells bound the tables of one text. Spans and the cells that a
-	// converter adds to short rows count.
+	// maxColumns and maxCells limit the tables of one text. Spans and the cells that a converter
+	// adds to short rows count too.
 	maxColumns = 250
 	maxCells   = 50_000
-	// maxWork bounds the steps of one conversion. A step takes about a nanosecond, so
-	// that the most costly text takes less than a second.
+	// maxWork is the maximum number of steps of one conversion. A step takes about a nanosecond, so
+	// the most expensive text takes less than a second.
 	maxWork = 200 << 20
-	// checkEvery is how many steps pass between two looks at the context.
+	// checkEvery is the number of steps between two checks of the context.
 	checkEvery = 1 << 20
 )
 
@@ -32,8 +32,8 @@ var (
 	ErrTooMuch  = fmt.Errorf("the converted text would be longer than %d MiB: repeat fewer references", maxConverted>>20)
 )
 
-// Refuses reports whether an error of a conversion is about the text: one of those above,
-// and not the end of a context.
+// Refuses reports whether a conversion failed because of the text, with one of the errors above,
+// and not because its context ended.
 func Refuses(err error) bool {
 	for _, e := range []error{ErrTooLong, ErrTooDeep, ErrTooDense, ErrTooWide, ErrTooMuch} {
 		if errors.Is(err, e) {
@@ -43,9 +43,9 @@ func Refuses(err error) bool {
 	return false
 }
 
-// budget counts the steps of one conversion. It ends the conversion when the steps are
-// used up or the caller has left. The libraries underneath know neither, so it ends them
-// with a panic, which the conversion recovers by halted.
+// budget counts the steps of one conversion. It ends the conversion when the steps are used up or
+// the context has ended. The libraries below support neither, so it panics with a halt, which
+// recoverHalt recovers.
 type budget struct {
 	ctx       context.Context
 	left      int
@@ -55,11 +55,11 @@ type budget struct {
 
 func newBudget(ctx context.Context) *budget { return &budget{ctx: ctx, left: maxWork} }
 
-// halt is the panic of a budget.
+// halt is the value that a budget panics with.
 type halt struct{ err error }
 
-// halted turns the panic of a budget into its error. It must be deferred itself.
-func halted(errp *error) {
+// recoverHalt stores the error of a halt in *errp. It must be deferred directly.
+func recoverHalt(errp *error) {
 	switch p := recover().(type) {
 	case nil:
 	case halt:
@@ -75,17 +75,17 @@ func (b *budget) spend(steps int) {
 	}
 	if b.unchecked += steps; b.unchecked >= checkEvery {
 		b.unchecked = 0
-		b.check()
+		b.checkContext()
 	}
 }
 
-func (b *budget) check() {
+func (b *budget) checkContext() {
 	if err := b.ctx.Err(); err != nil {
 		panic(halt{err})
 	}
 }
 
-// addTable counts the cells of a table.
+// addTable adds the cells of a table.
 func (b *budget) addTable(columns, rows int) {
 	if columns > maxColumns || rows > maxCells {
 		panic(halt{ErrTooWide})
@@ -95,7 +95,7 @@ func (b *budget) addTable(columns, rows int) {
 	}
 }
 
-// boundedWriter ends a conversion that writes too much.
+// boundedWriter ends a conversion that writes more than maxConverted bytes.
 type boundedWriter struct {
 	io.Writer
 	budget *budget
@@ -110,7 +110,8 @@ func (w *boundedWriter) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// checkedReader ends a library that reads from it when the caller has left.
+// checkedReader returns the context's error once the context has ended, so that the library that
+// reads from it stops.
 type checkedReader struct {
 	io.Reader
 	ctx context.Context

@@ -23,19 +23,18 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxNesting bounds the block nesting of Markdown, which the parser pays for with
-// the square.
+// maxNesting is the maximum block nesting of Markdown. The cost of parsing is quadratic in the
+// nesting.
 const maxNesting = 100
 
-// maxIndent bounds the spaces before a line, which nested lists are made with.
+// maxIndent is the maximum number of spaces before a line. Indentation makes nested lists.
 const maxIndent = 1000
 
-// ToHTML converts GitHub-flavoured Markdown (tables, strikethrough, task lists,
-// bare addresses) to HTML that a RichText card may hold: raw HTML is let in, and
-// then all of it is sanitised, see Sanitize. Links, nests and their escapes stay
-// byte for byte, in table cells and code too. It fails with ErrTooLong, ErrTooDeep,
-// ErrTooDense, ErrTooWide or ErrTooMuch, see Refuses, and soon after ctx ends with its
-// error.
+// ToHTML converts GitHub-flavoured Markdown (tables, strikethrough, task lists, bare addresses) to
+// HTML that a RichText card may contain. Raw HTML is allowed, and the whole result is sanitised,
+// see Sanitize. Links, nests and their escapes are preserved byte for byte, also in table cells and
+// code. It fails with ErrTooLong, ErrTooDeep, ErrTooDense, ErrTooWide or ErrTooMuch, see Refuses,
+// or soon after ctx ends with the error of ctx.
 func ToHTML(ctx context.Context, markdown string) (string, error) {
 	out, err := toHTML(ctx, Clean(markdown), markdownParser())
 	if err != nil {
@@ -53,13 +52,13 @@ func toHTML(ctx context.Context, markdown string, converter goldmark.Markdown) (
 	if len(markdown) > MaxConvert {
 		return "", ErrTooLong
 	}
-	if tooDeep(markdown) {
+	if isTooDeep(markdown) {
 		return "", ErrTooDeep
 	}
-	defer halted(&err)
-	p := protect(markdown)
+	defer recoverHalt(&err)
+	p := protectSyntax(markdown)
 	source, b := []byte(p.text), newBudget(ctx)
-	b.check()
+	b.checkContext()
 	pc := parser.NewContext()
 	pc.Set(budgetKey, b)
 	doc := converter.Parser().Parse(&meteredReader{text.NewReader(source), b}, parser.WithContext(pc))
@@ -67,39 +66,39 @@ func toHTML(ctx context.Context, markdown string, converter goldmark.Markdown) (
 	if err := converter.Renderer().Render(&boundedWriter{Writer: &buf, budget: b}, source, doc); err != nil {
 		return "", fmt.Errorf("convert Markdown: %w", err)
 	}
-	b.check()
-	return strings.TrimRight(p.restoreHTML(ctx, buf.String(), asRestored), "\n"), ctx.Err()
+	b.checkContext()
+	return strings.TrimRight(p.restoreHTML(ctx, buf.String(), keepTag), "\n"), ctx.Err()
 }
 
-// ToMarkdown converts HTML to GitHub-flavoured Markdown. Links, nests and their
-// escapes stay as they are, unescaped, in tables too. Scripts, styles and comments
-// go. For Markdown m of ordinary documents, HTML made from ToMarkdown(ToHTML(m))
-// equals ToHTML(m). A block longer than 16 KiB may be parted. It fails as ToHTML does.
+// ToMarkdown converts HTML to GitHub-flavoured Markdown. Links, nests and their escapes are
+// preserved without further escaping, also in tables. Scripts, styles and comments are dropped. For
+// Markdown m of ordinary documents, ToHTML(ToMarkdown(ToHTML(m))) equals ToHTML(m). A block longer
+// than 16 KiB may be split. The errors are those of ToHTML.
 func ToMarkdown(ctx context.Context, content string) (md string, err error) {
 	if len(content) > MaxConvert {
 		return "", ErrTooLong
 	}
-	defer halted(&err)
-	p := protect(content)
+	defer recoverHalt(&err)
+	p := protectSyntax(content)
 	bracket := ""
 	if strings.Count(p.text, "[")*min(len(p.text), pieceSize) > maxEscaping {
-		bracket = cmp.Or(unheld(p.text), p.mark+"b")
+		bracket = cmp.Or(unusedRune(p.text), p.mark+"b")
 		p.text = strings.ReplaceAll(p.text, "[", bracket)
 	}
 	out, err := writeMarkdown(p.text, newBudget(ctx))
 	if err != nil {
 		return "", err
 	}
-	if bracket != "" { // an address has it in the form of addresses
+	if bracket != "" { // addresses contain the placeholder in its escaped form
 		out = strings.NewReplacer(bracket, `\[`, url.PathEscape(bracket), `\[`).Replace(out)
 	}
-	return strings.TrimSpace(p.restore(out, asIs)), nil
+	return strings.TrimSpace(p.restorePieces(out, keepPiece)), nil
 }
 
-// writeMarkdown writes HTML without wiki syntax as Markdown, piece by piece.
+// writeMarkdown converts HTML without wiki syntax to Markdown, piece by piece.
 func writeMarkdown(content string, b *budget) (string, error) {
 	root := buildTree(content, b)
-	lineEnd := unheld(content)
+	lineEnd := unusedRune(content)
 	if lineEnd != "" {
 		markBreaks(root, lineEnd)
 	}
@@ -107,12 +106,12 @@ func writeMarkdown(content string, b *budget) (string, error) {
 	countNesting(root, 0, b)
 	var out strings.Builder
 	for _, piece := range piecesOf(root) {
-		b.check()
+		b.checkContext()
 		md, err := markdownWriter().ConvertNode(piece.node, converter.WithContext(b.ctx))
 		if err != nil {
 			return "", fmt.Errorf("convert HTML: %w", err)
 		}
-		b.check()
+		b.checkContext()
 		switch {
 		case out.Len() == 0 || len(md) == 0:
 		case piece.joins:
@@ -130,9 +129,9 @@ func writeMarkdown(content string, b *budget) (string, error) {
 	return writeBreaks(out.String(), lineEnd), nil
 }
 
-// unheld is a private character that HTML holds in no encoding, so that it can stand for
-// another at little cost, in a text and in an address; "" where there is none.
-func unheld(text string) string {
+// unusedRune returns a private-use character that the text does not contain in any encoding, to
+// serve as a short placeholder in texts and addresses. It returns "" if there is none.
+func unusedRune(text string) string {
 	held := map[rune]bool{}
 	for _, r := range html.UnescapeString(text) {
 		if r >= firstPrivate {
@@ -147,11 +146,10 @@ func unheld(text string) string {
 	return ""
 }
 
-// The private characters of plane 15.
+// The private-use characters of plane 15.
 const firstPrivate, lastPrivate = 0xf0000, 0xffffd
 
-// markdownParser and trustedParser return the parsers, which hold no state between
-// texts.
+// markdownParser and trustedParser return the shared parsers. They keep no state between texts.
 var (
 	markdownParser = sync.OnceValue(func() goldmark.Markdown { return newParser(normalizer{}) })
 	trustedParser  = sync.OnceValue(func() goldmark.Markdown { return newParser(normalizer{keepComments: true}) })
@@ -163,18 +161,18 @@ func newParser(n normalizer) goldmark.Markdown {
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(
 			parser.WithASTTransformers(util.Prioritized(n, 500)),
-			parser.WithParagraphTransformers(util.Prioritized(tableGovernor{}, 150)), // after references, before tables
+			parser.WithParagraphTransformers(util.Prioritized(tableGovernor{}, 150)), // after link references, before tables
 			parser.WithInlineParsers(util.Prioritized(signGovernor{}, 0))),
 		goldmark.WithRendererOptions(gmhtml.WithUnsafe()),
 	)
 }
 
-// maxEscaping bounds brackets times length of a piece of HTML, the steps in which the
-// writer finds out which brackets need a backslash. Beyond it, which takes four thousand
-// brackets, all of them get one, in code too.
+// maxEscaping limits the number of brackets multiplied by the length of a piece of HTML. The writer
+// needs that many steps to decide which brackets need a backslash. Above the limit, reached by
+// about four thousand brackets, every bracket gets one, even in code.
 const maxEscaping = 64 << 20
 
-// markdownWriter returns the one writer, which holds no state between texts.
+// markdownWriter returns the shared writer. It keeps no state between texts.
 var markdownWriter = sync.OnceValue(func() *converter.Converter {
 	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 		strikethrough.NewStrikethroughPlugin(),
@@ -184,7 +182,7 @@ var markdownWriter = sync.OnceValue(func() *converter.Converter {
 	return c
 })
 
-// skipIfDone writes nothing more once the caller has left.
+// skipIfDone makes the writer skip all further nodes once the context has ended.
 func skipIfDone(ctx converter.Context, _ converter.Writer, _ *html.Node) converter.RenderStatus {
 	if ctx.Err() != nil {
 		return converter.RenderSuccess
@@ -210,8 +208,8 @@ func writeCheckBox(_ converter.Context, w converter.Writer, n *html.Node) conver
 	return converter.RenderSuccess
 }
 
-// tooDeep tells of a line that opens more blocks than documents do.
-func tooDeep(markdown string) bool {
+// isTooDeep reports whether a line opens more nested blocks than ordinary documents have.
+func isTooDeep(markdown string) bool {
 	for line := range strings.Lines(markdown) {
 		if len(line) <= maxNesting {
 			continue

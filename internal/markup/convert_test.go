@@ -69,7 +69,7 @@ func TestToMarkdown(t *testing.T) {
 	}
 }
 
-// What goes from Markdown to HTML and back gives the same HTML.
+// Converting Markdown to HTML, to Markdown and to HTML again gives the same HTML.
 func TestRoundTrip(t *testing.T) {
 	for _, md := range []string{
 		"# Title\n\nPara *em* **strong** ~~del~~ `code [[A & B]]` https://x.org/a?b=1&c=2 and [l](http://e.org \"t\").",
@@ -128,7 +128,7 @@ func TestSanitize(t *testing.T) {
 	}
 }
 
-// live tells what in HTML a browser would run or fetch.
+// live returns a description of something in HTML that a browser would run or fetch, or "".
 func live(doc string) string {
 	root, err := html.Parse(strings.NewReader("<body>" + doc))
 	if err != nil {
@@ -166,7 +166,7 @@ func dropControl(r rune) rune {
 	return r
 }
 
-func TestLiveSeesTheUnsanitised(t *testing.T) {
+func TestLiveDetectsUnsanitised(t *testing.T) {
 	for _, doc := range []string{"<script>x</script>", "<b onclick=x>", "<a href='java\nscript:x'>", "<img src=//e/x>", "<p style='background:url(x)'>"} {
 		if live(doc) == "" {
 			t.Errorf("%q passes for harmless", doc)
@@ -187,7 +187,7 @@ func FuzzSanitize(f *testing.F) {
 		if what := live(out); what != "" {
 			t.Fatalf("Sanitize(%q) = %q has %s", s, out, what)
 		}
-		// With every nest shown as nothing, what is left must be harmless too.
+		// The result must be harmless too if every nest shows nothing.
 		var bare strings.Builder
 		done := 0
 		for _, r := range markup.Refs(out) {
@@ -219,7 +219,7 @@ func FuzzConvert(f *testing.F) {
 		for _, r := range markup.Refs(s) {
 			piece := s[r.Start:r.End]
 			if strings.ContainsAny(s, "<") || strings.ContainsAny(piece, "&\"'>") {
-				continue // inside tags they are escaped
+				continue // inside tags, links and nests are escaped
 			}
 			i := strings.Index(out[at:], piece)
 			if i < 0 && !strings.Contains(out, piece) && !strings.Contains(s, "]:") && !strings.Contains(s, "](") && !strings.Contains(s, "```") && !strings.Contains(s, "~~~") && !strings.Contains(s, "|") {
@@ -232,7 +232,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// Hostile documents cost no more than a fraction of what a caller waits for.
+// Converting hostile documents takes only a fraction of the time that a caller would wait.
 func TestConvertHostile(t *testing.T) {
 	for _, piece := range []string{"[[", "{{", "[", "![", "*a ", "`", "``a", "<", "<a ", "<!--", "> ", "- a\n", "| a ", "&amp", "[a](", "[[a]]", "\\", "<p>", "~~a", "_a_", "http://a.b ", "[a]: b\n"} {
 		hostile := strings.Repeat(piece, 1<<18/len(piece))

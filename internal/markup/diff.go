@@ -6,22 +6,21 @@ import (
 )
 
 const (
-	// maxDiffLines bounds each side of what is compared line by line.
+	// maxDiffLines is the maximum length of each side that is compared line by line.
 	maxDiffLines = 2000
-	// maxDiffEdits bounds the lines put in and taken out that are looked for: comparing
-	// takes lines × edits steps, and the square of the edits in memory, 4 MB.
+	// maxDiffEdits is the maximum number of inserted and deleted lines. A comparison takes lines ×
+	// edits steps, and memory quadratic in the edits: 4 MB.
 	maxDiffEdits = 1000
-	// maxDiffSize bounds the diff returned, in bytes.
+	// maxDiffSize is the maximum size of the diff, in bytes.
 	maxDiffSize = 256 << 10
-	// diffContext is how many equal lines are shown around each change.
+	// diffContext is the number of equal lines shown around each change.
 	diffContext = 3
 )
 
-// Diff returns the unified line diff that leads from a to b, with three lines
-// around each change, or "" when they are equal. Where more than 2,000 lines lie
-// between the first and the last difference, or more than 1,000 of them differ, these
-// are shown as one change; a diff over 256 KiB is cut, and a last line says so. It takes
-// a few milliseconds at most.
+// Diff returns the unified line diff from a to b, with three lines of context, or "" if they are
+// equal. If more than 2,000 lines lie between the first and the last difference, or more than 1,000
+// of them differ, they are shown as one change. A diff over 256 KiB is cut and ends with a line
+// that says so. It takes a few milliseconds at most.
 func Diff(a, b string) string {
 	if a == b {
 		return ""
@@ -39,10 +38,10 @@ func Diff(a, b string) string {
 		e := &edits[i]
 		e.a1, e.a2, e.b1, e.b2 = e.a1+head, e.a2+head, e.b1+head, e.b2+head
 	}
-	return cutDiff(unified(left, right, edits))
+	return cutDiff(formatHunks(left, right, edits))
 }
 
-// splitLines are the lines of a text, each with its newline; the last one gets one.
+// splitLines returns the lines of a text with their newlines. The last line gets one too.
 func splitLines(text string) []string {
 	lines := strings.SplitAfter(text, "\n")
 	lines[len(lines)-1] += "\n"
@@ -61,7 +60,7 @@ func sharedEnds(a, b []string) (head, tail int) {
 	return head, tail
 }
 
-// numberLines gives equal lines the same number, so that comparing two is one step.
+// numberLines assigns equal lines the same number, so that comparing two lines is one step.
 func numberLines(a, b []string) (x, y []int) {
 	numbers := map[string]int{}
 	number := func(lines []string) []int {
@@ -79,17 +78,17 @@ func numberLines(a, b []string) (x, y []int) {
 	return number(a), number(b)
 }
 
-// edit puts the lines b1 to b2 in the place of the lines a1 to a2.
+// edit replaces the lines a1 to a2 of a by the lines b1 to b2 of b. a2 and b2 are exclusive.
 type edit struct{ a1, a2, b1, b2 int }
 
-// editsOf finds the fewest lines to take out and put in, by Myers' algorithm: reach[k] is
-// how far a is read on the diagonal k, where k more lines of a than of b were read, with
-// so many edits. It gives up beyond maxDiffEdits.
+// editsOf finds the minimal edits with Myers' algorithm. On diagonal k, where k more lines of a
+// than of b were read, reach[k] is the number of lines of a that can be read with the current
+// number of edits. ok is false if more than maxDiffEdits are needed.
 func editsOf(a, b []int) ([]edit, bool) {
 	most := min(len(a)+len(b), maxDiffEdits)
 	reach := make([]int32, 2*most+3)
 	mid := most + 1
-	var steps [][]int32 // reach before each step, from the diagonal -d to d
+	var steps [][]int32 // reach before each step d, for the diagonals -d to d
 	for d := 0; d <= most; d++ {
 		steps = append(steps, append([]int32(nil), reach[mid-d:mid+d+1]...))
 		for k := -d; k <= d; k += 2 {
@@ -108,8 +107,8 @@ func editsOf(a, b []int) ([]edit, bool) {
 	return nil, false
 }
 
-// walkBack reads the edits from the steps that led to the ends of both sides, and joins
-// those that adjoin.
+// walkBack derives the edits from the recorded steps, starting at the ends of both sides, and
+// merges adjacent ones.
 func walkBack(steps [][]int32, x, y int) []edit {
 	var out []edit
 	for d := len(steps) - 1; d > 0; d-- {
@@ -137,8 +136,9 @@ func walkBack(steps [][]int32, x, y int) []edit {
 	return out
 }
 
-// unified writes edits as hunks. It stops where more is written than is shown.
-func unified(a, b []string, edits []edit) string {
+// formatHunks formats edits as hunks. It stops once the output is larger than the part that is
+// shown.
+func formatHunks(a, b []string, edits []edit) string {
 	var out strings.Builder
 	out.WriteString("--- before\n+++ after\n")
 	put := func(sign string, lines []string) {
@@ -168,7 +168,7 @@ func unified(a, b []string, edits []edit) string {
 	return out.String()
 }
 
-// lineRange is a range of lines as the head of a hunk has it.
+// lineRange formats a range of lines for the header of a hunk.
 func lineRange(from, to int) string {
 	switch to - from {
 	case 0:

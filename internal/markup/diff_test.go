@@ -10,7 +10,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// linesOf are n lines of which there are few different ones, in an order of chance.
+// linesOf returns n random lines with the given number of different texts.
 func linesOf(n, different int, seed uint64) string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
@@ -20,8 +20,9 @@ func linesOf(n, different int, seed uint64) string {
 	return b.String()
 }
 
-// parted are n lines, every second one like no other, so that no two runs are alike.
-func parted(side string, n, different int) string {
+// alternateLines returns n lines of which every second one is unique, so that no two equal runs are
+// longer than one line.
+func alternateLines(side string, n, different int) string {
 	var b strings.Builder
 	for i := range n / 2 {
 		fmt.Fprintf(&b, "%s%d\n%d\n", side, i, i%different)
@@ -29,7 +30,7 @@ func parted(side string, n, different int) string {
 	return b.String()
 }
 
-// TestDiffIsQuick compares lines that repeat as often as costs most.
+// TestDiffIsQuick compares lines with the most expensive numbers of repetitions.
 func TestDiffIsQuick(t *testing.T) {
 	for _, different := range []int{1, 2, 10, 100, 150, 400, 2000} {
 		began := time.Now()
@@ -37,7 +38,7 @@ func TestDiffIsQuick(t *testing.T) {
 		took := time.Since(began)
 		t.Logf("%d different lines: %v, %d bytes", different, took, len(diff))
 		began = time.Now()
-		markup.Diff(parted("a", 2000, different), parted("b", 2000, different))
+		markup.Diff(alternateLines("a", 2000, different), alternateLines("b", 2000, different))
 		took = max(took, time.Since(began))
 		t.Logf("%d different lines, parted: %v", different, time.Since(began))
 		if took > time.Second {
@@ -46,22 +47,22 @@ func TestDiffIsQuick(t *testing.T) {
 	}
 }
 
-// TestDiffLeadsFromOneTextToTheOther applies diffs.
-func TestDiffLeadsFromOneTextToTheOther(t *testing.T) {
+// TestDiffApplies checks that applying the diff of two texts to the first gives the second.
+func TestDiffApplies(t *testing.T) {
 	for i := range uint64(300) {
 		a, b := linesOf(int(i%23), 1+int(i%7), i), linesOf(int(i%19), 1+int(i%5), i+1000)
 		diff := markup.Diff(a, b)
-		if got := applied(t, a, diff); got != b {
+		if got := applyDiff(t, a, diff); got != b {
 			t.Fatalf("%q by\n%s became %q, not %q", a, diff, got, b)
 		}
 	}
 }
 
-// applied is a text with a unified diff applied to it, whose every line is compared.
-func applied(t *testing.T, text, diff string) string {
+// applyDiff applies a unified diff to a text and checks every line of context.
+func applyDiff(t *testing.T, text, diff string) string {
 	t.Helper()
 	lines := append(strings.SplitAfter(text, "\n"), "")
-	lines[len(lines)-2] += "\n" // as Diff sees it
+	lines[len(lines)-2] += "\n" // as in splitLines
 	var out strings.Builder
 	at := 0
 	for line := range strings.Lines(diff) {

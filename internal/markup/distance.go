@@ -1,7 +1,7 @@
 package markup
 
-// Distance is Levenshtein's: how many elements must be put in, taken out or changed to
-// make b of a. It takes len(a)·len(b) steps, so bound what is compared.
+// Distance returns the Levenshtein distance: the number of elements to insert, delete or change to
+// turn a into b. It takes len(a)·len(b) steps, so callers must limit both lengths.
 func Distance[E comparable](a, b []E) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -6,37 +6,37 @@ import (
 	"unicode/utf8"
 )
 
-// Match is a byte range of the text searched; it never cuts a character.
+// Match is a byte range of the searched text. It never splits a character.
 type Match struct{ Start, End int }
 
-// FindMode is how a query is compared with text.
+// FindMode selects how a query is compared with text.
 type FindMode string
 
 const (
 	// Substring finds the query anywhere.
 	Substring FindMode = "substring"
-	// WholeWord finds the query where no letter or digit adjoins it, but for letters of
-	// scripts that put no spaces between words.
+	// WholeWord finds the query only where no letter or digit adjoins it. In scripts that put no
+	// spaces between words, letters may adjoin it.
 	WholeWord FindMode = "whole_word"
-	// Phrase finds the words of the query one after another as whole words,
-	// whatever spaces and signs stand between them.
+	// Phrase finds the words of the query in sequence as whole words, with any spaces and
+	// punctuation between them.
 	Phrase FindMode = "phrase"
 )
 
-// FindOptions says how to search; the zero value finds substrings in any case.
+// FindOptions configure a search. The zero value finds substrings in any case.
 type FindOptions struct {
 	Mode          FindMode // "" is Substring
 	CaseSensitive bool     // letters and accents must be the same
-	FoldAccents   bool     // accents do not count, see Fold; not with CaseSensitive
-	Limit         int      // most matches returned; 0: 1,000
+	FoldAccents   bool     // ignore accents, see Fold; has no effect with CaseSensitive
+	Limit         int      // maximum number of matches; 0: 1,000
 }
 
-// maxQuery is the longest query searched for, in bytes. It bounds the cost of
-// phrases, which is at most query times text.
+// maxQuery is the maximum length of a query, in bytes. It limits the cost of phrases, which is at
+// most query times text.
 const maxQuery = 1000
 
-// FindAll returns where query stands in plain text, in order and not overlapping.
-// A blank query, and one over 1,000 bytes, stands nowhere.
+// FindAll returns the non-overlapping matches of query in plain text, in order. A blank query and a
+// query over 1,000 bytes have no matches.
 func FindAll(text, query string, o FindOptions) []Match {
 	if strings.TrimSpace(query) == "" || len(query) > maxQuery || len(text) > 1<<30 {
 		return nil
@@ -72,13 +72,13 @@ func findIn(f foldedText, query string, o FindOptions) []Match {
 			at = start + size
 			continue
 		}
-		out = append(out, f.match(start, end))
+		out = append(out, f.toMatch(start, end))
 		at = end
 	}
 	return out
 }
 
-// endOf returns where the hit that begins at start ends, if it is one.
+// endOf returns the end of the match that begins at start. ok is false if none begins there.
 func (f foldedText) endOf(start int, first string, rest []string, o FindOptions) (end int, ok bool) {
 	end = start + len(first)
 	if o.Mode != WholeWord && o.Mode != Phrase {
@@ -100,9 +100,8 @@ func (f foldedText) endOf(start int, first string, rest []string, o FindOptions)
 	return end, true
 }
 
-// isBound tells whether a word that begins or ends at i is not part of a longer
-// one. At a sign every place is a bound, and so is every place between letters where a
-// script puts no spaces between words.
+// isBound reports whether offset i is a word boundary. That is so next to any character that is not
+// part of a word, and between letters of a script that puts no spaces between words.
 func isBound(text string, i int) bool {
 	if i == 0 || i == len(text) {
 		return true
@@ -115,8 +114,8 @@ func isBound(text string, i int) bool {
 	return !unicode.IsMark(after) && (unicode.In(before, unspaced...) || unicode.In(after, unspaced...))
 }
 
-// unspaced are the scripts that write words without spaces between them, or words and
-// their endings, as Korean does. A prolonged sound mark is of no script.
+// unspaced lists the scripts that put no spaces between words or, as Korean, between words and
+// their endings. The prolonged sound mark belongs to no script and is listed separately.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul, unicode.Yi,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet,
 	unicode.Javanese, unicode.Balinese, unicode.Sundanese,

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns the form of s that comparisons without case and accents use: small
-// letters, no accents, compatibility forms (ligatures, full width) spelt out, ß as
-// ss, ø as o, and unseen characters dropped. It is idempotent and linear.
+// Fold returns s in the form for comparisons that ignore case and accents: lower case, no accents,
+// compatibility forms (ligatures, full width) decomposed, ß as ss, ø as o, and unseen characters
+// dropped. It is idempotent and linear.
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -51,18 +51,19 @@ func appendFolded(dst []byte, r rune) []byte {
 	return dst
 }
 
-// isAccent leaves the marks that are vowels of their script.
+// isAccent reports whether r is a mark that folding drops. Marks that are vowels of their script
+// are kept.
 func isAccent(r rune) bool {
 	switch {
 	case 0x300 <= r && r <= 0x36f, 0x1ab0 <= r && r <= 0x1aff, 0x1dc0 <= r && r <= 0x1dff,
 		0x20d0 <= r && r <= 0x20ff, 0xfe20 <= r && r <= 0xfe2f,
-		0x591 <= r && r <= 0x5c7, 0x64b <= r && r <= 0x65f, r == 0x670: // Hebrew, Arabic points
+		0x591 <= r && r <= 0x5c7, 0x64b <= r && r <= 0x65f, r == 0x670: // Hebrew and Arabic points
 		return unicode.IsMark(r)
 	}
 	return false
 }
 
-// appendLetter spells the letters that no decomposition takes apart.
+// appendLetter replaces letters that have no decomposition, such as ø, by plain letters.
 func appendLetter(dst []byte, r rune) []byte {
 	switch r {
 	case 'ß':
@@ -89,10 +90,10 @@ func appendLetter(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// foldedText is text in a folded form with the way back to the original.
+// foldedText is a folded text with the offsets of its source.
 type foldedText struct {
 	text    string
-	offsets []int32 // source offset of the character behind each byte; nil: the same
+	offsets []int32 // source offset of the character of each byte; nil: the offsets are equal
 	source  string
 }
 
@@ -121,9 +122,9 @@ func foldText(s string, o FindOptions) foldedText {
 	return f
 }
 
-// match maps a range of the folded text back, widened to whole characters and to
-// the marks that belong to the last one.
-func (f foldedText) match(start, end int) Match {
+// toMatch maps a range of the folded text to the source. It widens the range to whole characters,
+// including the marks that belong to the last one.
+func (f foldedText) toMatch(start, end int) Match {
 	if f.offsets == nil {
 		return Match{start, end}
 	}

@@ -5,31 +5,29 @@ import (
 	"unicode/utf8"
 )
 
-// maxGlob is the longest pattern that MatchGlob looks at, in bytes: more than any
-// name has.
+// maxGlob is the maximum length of a pattern, in bytes. It is more than any name has.
 const maxGlob = 4 * MaxNameLength
 
-// MatchGlob tells whether a name fits a pattern such as "*+GM*" or "Games*". It
-// compares keys, never letters: MatchGlob(p, n) == MatchGlob(p, string(KeyOf(n))),
-// and "+gm" and "+GM" are one pattern. The pattern is split into parts at '+':
+// MatchGlob reports whether a name matches a pattern such as "*+GM*" or "Games*". It compares keys,
+// not letters: MatchGlob(p, n) == MatchGlob(p, string(KeyOf(n))), and "+gm" and "+GM" are the same
+// pattern. The pattern is split into parts at '+':
 //
-//   - A part without wildcards fits the one part of a name that has its key.
-//   - A part that is only "*" fits any number of parts, also none; so does the
+//   - A part without wildcards matches the one part of a name that has its key.
+//   - A part that is only "*" matches any number of parts, including none. So does the
 //     empty part before a leading '+' and after a trailing one.
-//   - In any other part '*' fits any run of characters of one part's key and '?'
-//     one letter or digit. A word that touches '*' fits the beginning (or end) of a
-//     word, and the whole word of which it is the plural: "Games*" fits Games,
-//     Games Night and Gamesmanship, but not Gamers.
-//   - When the pattern begins with '*', other parts may come before; when it ends
-//     with '*', other parts may follow: "Games*" fits Games+Butterfly too.
-//   - When the pattern begins with "*+" or '+' and the '*' at its end touches a
-//     word, that '*' stands for following parts only and not for more letters:
-//     "*+GM*" fits every name that has a part with the key gm, and not X+GM Docs,
-//     which is another card. "*+GM?*" and "*GM*" look into the part.
+//   - In any other part '*' matches any run of characters of one part's key and '?' one
+//     letter or digit. A word next to '*' matches the beginning (or end) of a word, and
+//     the singular of that word as a whole: "Games*" matches Games, Games Night and
+//     Gamesmanship, but not Gamers.
+//   - If the pattern begins with '*', other parts may come before; if it ends with '*',
+//     other parts may follow: "Games*" matches Games+Butterfly too.
+//   - If the pattern begins with "*+" or '+' and the '*' at its end touches a word, that
+//     '*' matches only further parts and not further letters: "*+GM*" matches every name
+//     that has a part with the key gm, but not X+GM Docs, which is another card.
+//     "*+GM?*" and "*GM*" match inside the part.
 //
-// A name that has '*' in it (*right) is fitted by a pattern that spells it. The
-// blank pattern and one over 1,020 bytes fit nothing. The cost is at most the
-// product of both lengths.
+// A name that contains '*' (*right) is matched by a pattern with the same text. The blank pattern
+// and patterns over 1,020 bytes match nothing. The cost is at most the product of both lengths.
 func MatchGlob(pattern, name string) bool {
 	if strings.TrimSpace(pattern) == "" || len(pattern) > maxGlob {
 		return false
@@ -37,10 +35,9 @@ func MatchGlob(pattern, name string) bool {
 	return matchParts(compileGlob(pattern), KeyOf(name).Parts())
 }
 
-// globPart is one part of a pattern: any number of parts, or one part that fits
-// one of the forms. A form is matched against the words of the part's key, each
-// between two '_', so that "_game_*" fits the word game and "_game*" each word
-// that begins so.
+// globPart is one part of a pattern. It matches any number of parts, or one part that matches one
+// of the forms. A form is compared with the words of the part's key, each between two '_'. So
+// "_game_*" matches the word game, and "_game*" each word that begins with game.
 type globPart struct {
 	any   bool
 	forms []string
@@ -74,23 +71,24 @@ func compilePart(part string) globPart {
 	if strings.Trim(part, "*") == "" {
 		return globPart{any: true}
 	}
-	exact := strings.ReplaceAll(bounded(PartKey(part)), "*", `\*`)
+	exact := strings.ReplaceAll(boundWords(PartKey(part)), "*", `\*`)
 	if !strings.ContainsAny(part, "*?") {
 		return globPart{forms: []string{exact}}
 	}
 	return globPart{forms: []string{globForm(part, pieces), globForm(part, plurals), exact}}
 }
 
-// bounded puts each word of a part's key between two '_'.
-func bounded(key string) string {
+// boundWords puts each word of a part's key between two '_'.
+func boundWords(key string) string {
 	if key == "" {
 		return ""
 	}
 	return "_" + strings.ReplaceAll(key, "_", "__") + "_"
 }
 
-// globForm keys the text between wildcards. As pieces, words that touch a
-// wildcard stay as written and open; as plurals, one before '*' is a whole word.
+// globForm returns the form of a part: the keys of the texts between its wildcards. With pieces,
+// words next to a wildcard stay as written and unbounded. With plurals, a word before '*' is a
+// whole word.
 func globForm(part string, as globReading) string {
 	var b strings.Builder
 	rest, cutLeft := part, false
@@ -101,30 +99,30 @@ func globForm(part string, as globReading) string {
 			return b.String()
 		}
 		b.WriteString(globText(rest[:i], cutLeft, as == pieces || rest[i] == '?', as))
-		if rest[i] == '?' && edge(rest[:i], utf8.DecodeLastRuneInString, !cutLeft) {
+		if rest[i] == '?' && endsAtWord(rest[:i], utf8.DecodeLastRuneInString, !cutLeft) {
 			b.WriteByte('_')
 		}
 		b.WriteByte(rest[i])
 		single := rest[i] == '?'
 		rest, cutLeft = rest[i+1:], true
-		if single && edge(rest, utf8.DecodeRuneInString, true) {
+		if single && endsAtWord(rest, utf8.DecodeRuneInString, true) {
 			b.WriteByte('_')
 		}
 	}
 }
 
-// edge tells whether a word ends where text meets a '?': the text's nearest
-// character is no part of a word and no wildcard, or there is no text and
-// atBound holds.
-func edge(text string, nearest func(string) (rune, int), atBound bool) bool {
+// endsAtWord reports whether a word ends where text meets a '?'. That is so if the nearest
+// character of the text is neither part of a word nor a wildcard. If there is no text, the result
+// is atBound.
+func endsAtWord(text string, nearest func(string) (rune, int), atBound bool) bool {
 	if text == "" {
 		return atBound
 	}
 	r, _ := nearest(text)
-	return r != '?' && !inWord(r, true)
+	return r != '?' && !isInWord(r, true)
 }
 
-// globReading is how words that touch a wildcard are read.
+// globReading selects how words next to a wildcard are read.
 type globReading int
 
 const (
@@ -132,8 +130,8 @@ const (
 	plurals
 )
 
-// globText keys the text between two wildcards; cutLeft and cutRight say that
-// its first and last word are open on that side.
+// globText returns the key of the text between two wildcards. cutLeft and cutRight leave its first
+// and last word unbounded on that side.
 func globText(text string, cutLeft, cutRight bool, as globReading) string {
 	words := strings.Split(PartKey(text), "_")
 	if words[0] == "" {
@@ -141,12 +139,12 @@ func globText(text string, cutLeft, cutRight bool, as globReading) string {
 	}
 	first, _ := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
-	cutLeft = cutLeft && inWord(first, true)
-	cutRight = cutRight && inWord(last, true)
+	cutLeft = cutLeft && isInWord(first, true)
+	cutRight = cutRight && isInWord(last, true)
 	if as == pieces {
 		keepPieces(words, text, cutLeft, cutRight)
 	}
-	form := bounded(strings.Join(words, "_"))
+	form := boundWords(strings.Join(words, "_"))
 	if cutLeft {
 		form = form[1:]
 	}
@@ -156,9 +154,9 @@ func globText(text string, cutLeft, cutRight bool, as globReading) string {
 	return form
 }
 
-// keepPieces undoes the singular of the open words.
+// keepPieces restores the unbounded words as written, before they were made singular.
 func keepPieces(words []string, text string, first, last bool) {
-	raw := strings.Split(strings.TrimSuffix(string(appendWords(nil, prepared(text), asWritten)), "_"), "_")
+	raw := strings.Split(strings.TrimSuffix(string(appendWords(nil, prepareName(text), asWritten)), "_"), "_")
 	if len(raw) != len(words) {
 		return
 	}
@@ -170,9 +168,8 @@ func keepPieces(words []string, text string, first, last bool) {
 	}
 }
 
-// matchParts fits pattern parts to key parts, trying again from the last "any"
-// only, which is enough because a later "any" can take up all that an earlier
-// one would.
+// matchParts matches pattern parts with key parts. It backtracks only to the last "any". That is
+// enough, because a later "any" can absorb all parts that an earlier one would.
 func matchParts(pattern []globPart, parts []string) bool {
 	p, k := 0, 0
 	retryP, retryK := -1, 0
@@ -181,7 +178,7 @@ func matchParts(pattern []globPart, parts []string) bool {
 		case p < len(pattern) && pattern[p].any:
 			retryP, retryK = p+1, k
 			p++
-		case p < len(pattern) && pattern[p].fits(parts[k]):
+		case p < len(pattern) && pattern[p].isMatch(parts[k]):
 			p++
 			k++
 		case retryP >= 0:
@@ -197,18 +194,19 @@ func matchParts(pattern []globPart, parts []string) bool {
 	return p == len(pattern)
 }
 
-func (g globPart) fits(key string) bool {
-	words := bounded(key)
+func (g globPart) isMatch(key string) bool {
+	words := boundWords(key)
 	for _, f := range g.forms {
-		if fitsForm(f, words) {
+		if isFormMatch(f, words) {
 			return true
 		}
 	}
 	return false
 }
 
-// fitsForm matches one form: '*' any run, '?' one character, '\' the next as it is.
-func fitsForm(form, s string) bool {
+// isFormMatch reports whether s matches a form: '*' is any run, '?' one character, '\' escapes the
+// next character.
+func isFormMatch(form, s string) bool {
 	p, i := 0, 0
 	retryP, retryI := -1, 0
 	for i < len(s) {

@@ -8,22 +8,23 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// The Markdown parser takes the square of its input in several places. The types here
-// stand in its way and count steps before it takes them.
+// The Markdown parser is quadratic in its input in several places. The types here hook into the
+// parser and count its steps before it takes them.
 
-// budgetKey is where a parser's context holds the budget.
+// budgetKey is the key of the budget in a parser's context.
 var budgetKey = parser.NewContextKey()
 
 func budgetOf(pc parser.Context) *budget { return pc.Get(budgetKey).(*budget) }
 
-// meteredReader is the source of a text. The parser looks at a line once for each block
+// meteredReader is the source of a text. The parser calls PeekLine once per line for each block
 // that is open there.
 type meteredReader struct {
 	text.Reader
 	budget *budget
 }
 
-// lineCost is the steps of one block on one line. The parser also keeps 24 bytes for each.
+// lineCost is the number of steps of one block on one line. The parser also keeps 24 bytes for
+// each.
 const lineCost = 200
 
 // PeekLine implements text.Reader.
@@ -32,8 +33,8 @@ func (r *meteredReader) PeekLine() ([]byte, text.Segment) {
 	return r.Reader.PeekLine()
 }
 
-// tableGovernor counts the cells of a paragraph that may be a table, before the
-// transformer makes them.
+// tableGovernor counts the cells of a paragraph that may be a table, before the table transformer
+// creates them.
 type tableGovernor struct{}
 
 // Transform implements parser.ParagraphTransformer.
@@ -46,15 +47,15 @@ func (tableGovernor) Transform(node *ast.Paragraph, reader text.Reader, pc parse
 			continue
 		}
 		b.addTable(columns, lines.Len()-i)
-		// Each code span is compared with each escaped bar of all tables.
+		// The parser compares each code span with each escaped bar of all tables.
 		rest := reader.Source()[seg.Start:lines.At(lines.Len()-1).Stop]
 		b.spend(8 * bytes.Count(rest, []byte(`\|`)) * bytes.Count(rest, []byte("`")))
 		return
 	}
 }
 
-// delimiterColumns is how many columns a table has by its second line; 0 where the line
-// is none.
+// delimiterColumns returns the number of columns that a delimiter line gives a table, or 0 if the
+// line is not a delimiter line.
 func delimiterColumns(line []byte) int {
 	if len(bytes.Trim(line, "|:- \t\r\n")) > 0 || bytes.IndexByte(line, '-') < 0 {
 		return 0
@@ -62,29 +63,29 @@ func delimiterColumns(line []byte) int {
 	return bytes.Count(line, []byte("|")) + 1
 }
 
-// maxDelimiters bounds the runs of stars and the like in one paragraph, which the parser
-// compares with each other in one go.
+// maxDelimiters is the maximum number of runs of '*', '_' or '~' in one paragraph. The parser
+// compares them with each other without interruption.
 const maxDelimiters = 4000
 
-// signGovernor counts steps at each sign that the parser looks ahead or back from. It
-// parses nothing itself.
+// signGovernor counts steps at each character where the parser looks ahead or back. It parses
+// nothing itself.
 type signGovernor struct{}
 
-// block is the paragraph, cell or heading whose signs are being counted.
+// block is the paragraph, cell or heading whose special characters are being counted.
 type block struct {
 	node       ast.Node
-	end        int // of its text in the source
+	end        int // end of its text in the source
 	signs      int
 	delimiters int
 }
 
 var blockKey = parser.NewContextKey()
 
-// Trigger implements parser.InlineParser: all signs that another parser has.
+// Trigger implements parser.InlineParser. It returns the characters that trigger the other parsers.
 func (signGovernor) Trigger() []byte { return []byte(" ![]`<*_~(") }
 
-// nearby is how far ahead the end of a construct is looked for before the rest of its
-// paragraph is counted.
+// nearby is the maximum distance at which a construct's end counts as near. Farther ends cost as
+// much as the rest of the paragraph.
 const nearby = 512
 
 // Parse implements parser.InlineParser.
@@ -109,15 +110,15 @@ func (signGovernor) Parse(parent ast.Node, reader text.Reader, pc parser.Context
 		b.spend(4*k.delimiters + wordLength(line))
 	case '`':
 		run := line[:len(line)-len(bytes.TrimLeft(line, "`"))]
-		b.spend(distance(rest[len(run):], run))
+		b.spend(searchDistance(rest[len(run):], run))
 	case '<':
-		b.spend(4 * distance(rest, []byte(">")))
+		b.spend(4 * searchDistance(rest, []byte(">")))
 	case ']':
-		b.spend(8 * k.signs) // the nodes since the opening bracket
+		b.spend(8 * k.signs) // the parser visits the nodes since the opening bracket
 		if len(rest) > 1 && rest[1] == '(' {
-			b.spend(distance(rest, []byte(")")))
+			b.spend(searchDistance(rest, []byte(")")))
 		} else if len(rest) > 1 && rest[1] == '[' {
-			b.spend(distance(rest[1:], []byte("]")))
+			b.spend(searchDistance(rest[1:], []byte("]")))
 		}
 	default:
 		b.spend(16 + wordLength(line))
@@ -125,7 +126,7 @@ func (signGovernor) Parse(parent ast.Node, reader text.Reader, pc parser.Context
 	return nil
 }
 
-// wordLength is how far a mail address could reach.
+// wordLength returns the maximum length of a mail address at the start of a line.
 func wordLength(line []byte) int {
 	if n := bytes.IndexByte(line[1:], ' '); n >= 0 {
 		return n
@@ -133,8 +134,9 @@ func wordLength(line []byte) int {
 	return len(line)
 }
 
-// distance is how far a search for an end goes: all of the rest unless the end is near.
-func distance(rest, end []byte) int {
+// searchDistance returns the number of bytes that a search for end reads: up to all of rest, unless
+// end is near.
+func searchDistance(rest, end []byte) int {
 	if n := bytes.Index(rest[:min(len(rest), nearby)], end); n >= 0 {
 		return n
 	}

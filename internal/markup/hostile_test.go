@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// hostileElements are the elements that a document may be made of, known and unknown.
+// hostileElements are known and unknown HTML elements that the documents are made of.
 var hostileElements = strings.Fields(`a abbr address applet article aside b base bdi big blockquote body br button caption center
 	cite code col colgroup dd del details dfn dir div dl dt em embed fieldset figure font footer form frameset h1 h2 h6 head header hr html
 	i iframe img input ins kbd li link listing main marquee math meta nav nobr noembed noframes noscript object ol optgroup option
 	p param plaintext pre q rp rt ruby s samp script section select small span strike strong style sub summary sup svg table tbody td
 	template textarea tfoot th thead title tr tt u ul var video wbr x-y xmp`)
 
-// hostileMarks are the signs and constructs of Markdown, wiki syntax and HTML that a
-// converter looks ahead from, or opens something with.
+// hostileMarks are the characters and constructs of Markdown, wiki syntax and HTML at which a
+// converter opens something or looks ahead.
 var hostileMarks = []string{
 	"[[", "]]", "{{", "}}", "{{#", "\\{{", "[[|", "[", "]", "![", "](", "[a](", "[a](<", "[a][", "[a]: b\n", "[a]:\n", "[[a]]", "{{a}}", "{{_+_}}", "[a", "[a]", "[a] ", "(", "<(",
 	"*", "**", "***", "_", "__", "~", "~~", "*a ", "*a **a ", "a* ", "_a __a ", "~~a ~a ", "*a_ ", "a**b*c ", "`", "``", "`a ``b ", "``a", "\\", "\\`", "\\[", "&", "&amp", "&amp;", "&#x", "&#0;", "&CounterClockwiseContourIntegral;",
@@ -25,11 +25,11 @@ var hostileMarks = []string{
 	"\u0301", "a\u0301\u0302", "\u200d", "\u202e", "\ufe0f", "👨‍👩‍👧", "\U000e0041", "\xff", "\xc3", "\x00", "ẞ", "ﷺ", "한", "\u2028", "a,", " a", "\t", "Aa", "ies ", "A+", "+",
 }
 
-// hostileDocs yields documents of about size bytes by name, each of which drives a
-// converter into one of its corners.
+// hostileDocs yields names and documents of about size bytes. Each document triggers a costly case
+// of a converter.
 func hostileDocs(size int) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		for _, docs := range []iter.Seq2[string, string]{repeated(size), elements(size), grown(size)} {
+		for _, docs := range []iter.Seq2[string, string]{repeated(size), elements(size), structuredDocs(size)} {
 			for name, doc := range docs {
 				if !yield(name, doc) {
 					return
@@ -82,8 +82,8 @@ func elements(size int) iter.Seq2[string, string] {
 	}
 }
 
-// grown yields what one repeated piece does not make.
-func grown(size int) iter.Seq2[string, string] {
+// structuredDocs yields documents that are more than one repeated piece.
+func structuredDocs(size int) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		var ticks, indented, numbered, refs strings.Builder
 		for i := 1; ticks.Len() < size; i++ {

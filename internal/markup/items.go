@@ -6,21 +6,20 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Items returns the names that a Pointer, List or tags card holds, as written, in
-// order: the li elements when there are any, otherwise the lines. Brackets around
-// an item, a link text in them and a list sign ("- " or "* ") before it do not
-// count. Lines may stand in p, div or br. Blank items are left out, repeated ones
-// are not.
+// Items returns the names in a Pointer, List or tags card, as written, in order: the li elements if
+// there are any, otherwise the lines. It removes the brackets around an item, a link text in them,
+// and a list sign ("- " or "* ") before it. Lines may be inside p or div or end with br. Blank
+// items are left out; repeated ones are kept.
 func Items(content string) []string {
 	var out []string
-	for _, e := range entries(content) {
+	for _, e := range findEntries(content) {
 		out = append(out, e.name)
 	}
 	return out
 }
 
-// SetItems returns content that holds the items, "[[item]]" one a line, without
-// blanks and repetitions by key.
+// SetItems returns content that lists the items as "[[item]]", one per line, without blank items
+// and items with the same key as an earlier one.
 func SetItems(items []string) string {
 	seen := map[Key]bool{}
 	var lines []string
@@ -33,16 +32,16 @@ func SetItems(items []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// AddItems returns content without the items to remove and with those to add that
-// it does not hold yet at its end, both told by key; an item in both lists goes to
-// the end. Items that stay keep their order and their bytes, and content that needs
-// no change is returned as it is. A list made of li elements stays one.
+// AddItems removes the items in remove from content and appends the items in add that it does not
+// contain yet. Items are compared by key; an item in both lists moves to the end. Other items keep
+// their order and their bytes, and content that needs no change is returned unchanged. A list of li
+// elements remains one.
 func AddItems(content string, add, remove []string) string {
 	gone := map[Key]bool{}
 	for _, r := range remove {
 		gone[KeyOf(itemName(r))] = true
 	}
-	found := entries(content)
+	found := findEntries(content)
 	have := map[Key]bool{}
 	var b strings.Builder
 	done, insert := 0, len(content)
@@ -92,7 +91,7 @@ func addEntries(b *strings.Builder, add []string, have map[Key]bool, listed bool
 
 var withoutPairs = strings.NewReplacer("[[", "", "]]", "")
 
-// itemLine writes an item as a line, and "" where nothing is left of it.
+// itemLine formats an item as a line. It returns "" for an item without a name.
 func itemLine(item string) string {
 	name := itemName(strings.Join(strings.Fields(item), " "))
 	name = strings.TrimSpace(withoutPairs.Replace(name))
@@ -102,7 +101,7 @@ func itemLine(item string) string {
 	return "[[" + name + "]]"
 }
 
-// itemName takes list sign, brackets and link text off a line.
+// itemName removes the list sign, the brackets and the link text from a line.
 func itemName(line string) string {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") {
@@ -114,14 +113,15 @@ func itemName(line string) string {
 	return line
 }
 
-// entry is an item with its place; a line includes its newline, an li its tags.
+// entry is an item with its position. The range of a line includes its newline, the range of an li
+// its tags.
 type entry struct {
 	name       string
 	listed     bool
 	start, end int
 }
 
-func entries(content string) []entry {
+func findEntries(content string) []entry {
 	if found, any := listEntries(content); any {
 		return found
 	}
@@ -143,8 +143,8 @@ func entries(content string) []entry {
 	return out
 }
 
-// linkRow returns the links of a line that holds several and nothing else but tags,
-// spaces and commas, as a paragraph made of Markdown does.
+// linkRow returns the links of a line that contains several links and otherwise only tags, spaces
+// and commas, as in a paragraph converted from Markdown. It returns nil for other lines.
 func linkRow(line string) []Ref {
 	refs := Refs(line)
 	if len(refs) < 2 {
@@ -166,13 +166,13 @@ func linkRow(line string) []Ref {
 	return refs
 }
 
-// lineText drops the tags of a line but not its wiki syntax.
+// lineText removes the tags of a line but keeps its wiki syntax.
 func lineText(line string) string {
 	if !strings.Contains(line, "<") {
 		return line
 	}
 	var b strings.Builder
-	for t := range tokens(line) {
+	for t := range tokensOf(line) {
 		if t.kind == html.TextToken {
 			b.WriteString(line[t.start:t.end])
 		}
@@ -180,8 +180,8 @@ func lineText(line string) string {
 	return b.String()
 }
 
-// listEntries reads li elements; an item ends at the next li tag or where its list
-// ends.
+// listEntries reads the li elements. An item ends at the next li tag or at the end of its list. any
+// is false if there are no li elements.
 func listEntries(content string) (found []entry, any bool) {
 	if !strings.Contains(content, "<") {
 		return nil, false
@@ -197,7 +197,7 @@ func listEntries(content string) (found []entry, any bool) {
 		start = -1
 		name.Reset()
 	}
-	for t := range tokens(content) {
+	for t := range tokensOf(content) {
 		switch {
 		case t.kind == html.TextToken && start >= 0:
 			name.WriteString(content[t.start:t.end])

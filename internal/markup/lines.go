@@ -6,67 +6,67 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Line is a line of text that HTML shows.
+// Line is one visible line of HTML.
 type Line struct {
-	Text    string // with its wiki syntax; tags are gone, entities decoded
-	Item    bool   // it stands in a list
+	Text    string // with its wiki syntax; tags are removed, entities decoded
+	Item    bool   // the line is in a list
 	Heading bool
 }
 
-// Lines returns the visible lines of HTML that are not blank: those that block elements,
-// table cells and br make, and those that the text is written in. Unlike Text it keeps the
-// line ends of the source, and links as they are written. The cost is linear.
+// Lines returns the visible lines of HTML that are not blank. Block elements, table cells, br and
+// the line ends of the source separate lines. Unlike Text it keeps the line ends of the source and
+// the links as written. The cost is linear.
 func Lines(content string) []Line {
 	var r lineReader
-	for t := range tokens(content) {
+	for t := range tokensOf(content) {
 		switch t.kind {
 		case html.TextToken:
-			if !r.skip.on() {
-				r.write(html.UnescapeString(content[t.start:t.end]))
+			if !r.skip.isOpen() {
+				r.addText(html.UnescapeString(content[t.start:t.end]))
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
-			r.skip.see(t.name, t.kind)
-			r.tag(t.name, t.kind == html.EndTagToken)
+			r.skip.addTag(t.name, t.kind)
+			r.addTag(t.name, t.kind == html.EndTagToken)
 		}
 	}
-	r.end()
+	r.endLine()
 	return r.lines
 }
 
-// lineReader gathers lines; the text so far belongs to one that has not ended.
+// lineReader collects lines. text is the unfinished line.
 type lineReader struct {
 	lines   []Line
 	text    strings.Builder
-	skip    skipper
-	lists   int // open ul and ol
+	skip    hiddenElements
+	lists   int // number of open ul and ol
 	item    bool
 	heading bool
 }
 
-func (r *lineReader) write(text string) {
+func (r *lineReader) addText(text string) {
 	for {
 		line, rest, more := strings.Cut(text, "\n")
 		r.text.WriteString(line)
 		if !more {
 			return
 		}
-		r.end()
+		r.endLine()
 		text = rest
 	}
 }
 
-func (r *lineReader) end() {
+func (r *lineReader) endLine() {
 	if text := strings.Join(strings.Fields(Clean(r.text.String())), " "); text != "" {
 		r.lines = append(r.lines, Line{text, r.item || r.lists > 0, r.heading})
 	}
 	r.text.Reset()
 }
 
-func (r *lineReader) tag(name string, closing bool) {
+func (r *lineReader) addTag(name string, closing bool) {
 	if !isBlock(name) && name != "td" && name != "th" {
 		return
 	}
-	r.end()
+	r.endLine()
 	switch name {
 	case "ul", "ol":
 		if !closing {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestLinesAreThoseThatAreShownOrWritten(t *testing.T) {
+func TestLines(t *testing.T) {
 	item := func(text string) Line { return Line{Text: text, Item: true} }
 	plain := func(text string) Line { return Line{Text: text} }
 	for _, tc := range []struct {

@@ -10,24 +10,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxNameLength is the longest name a card may be given, in characters.
+// MaxNameLength is the maximum length of a card name, in characters.
 const MaxNameLength = 255
 
-// Key is the normalised identity of a whole compound name: two names are the
-// same name exactly when their keys are equal. Part keys are joined by '+':
-// "Games + Butterfly_Galaxii+Players" has the key "game+butterfly_galaxii+player".
-// The zero value is the key of the empty name.
+// Key is the normalised identity of a whole compound name: two names are the same if and only if
+// their keys are equal. Part keys are joined by '+': "Games + Butterfly_Galaxii+Players" has the
+// key "game+butterfly_galaxii+player". The zero value is the key of the empty name.
 type Key string
 
-// KeyOf returns the key of a name. Per part it decodes HTML entities that end
-// in ';', drops characters that cannot be seen, composes accents, turns
-// CamelCase and every run of characters other than letters (with their marks),
-// numbers and '*' into one '_', lower-cases, makes each word singular and joins
-// the words with '_'. A run of capitals with a plural s is one word: GMs is gm.
+// KeyOf returns the key of a name. For each part it decodes HTML entities that end in ';', drops
+// unseen characters, composes accents, turns CamelCase and every run of characters other than
+// letters (with their marks), numbers and '*' into one '_', lower-cases, makes each word singular
+// and joins the words with '_'. A run of capitals with a plural s is one word: GMs is gm.
 //
-// It is idempotent, KeyOf(string(KeyOf(n))) == KeyOf(n), safe for concurrent use
-// and linear in the length of the name. A part with nothing to make a key from
-// has the empty key; CheckName refuses such names.
+// It is idempotent, KeyOf(string(KeyOf(n))) == KeyOf(n), safe for concurrent use and linear in the
+// length of the name. A part without letters, numbers or '*' has the empty key; CheckName refuses
+// such names.
 func KeyOf(name string) Key {
 	buf := make([]byte, 0, len(name)+8)
 	for {
@@ -41,15 +39,15 @@ func KeyOf(name string) Key {
 	}
 }
 
-// PartKey returns the key of one part of a name. A '+' in it is no joint: it
-// counts as any other sign, so that "A+B" gives "a_b".
+// PartKey returns the key of one part of a name. A '+' in it does not separate parts but counts as
+// any other sign: "A+B" gives "a_b".
 func PartKey(part string) string {
 	return string(appendPartKey(make([]byte, 0, len(part)+8), part))
 }
 
-// Parts splits a name at its joints and trims the parts; otherwise they stay as
-// written, entities included. A simple name is its own only part; a leading or
-// trailing '+' gives an empty part. The blank name has no parts.
+// Parts splits a name at '+' and trims the parts; otherwise they stay as written, including
+// entities. A simple name is its own only part. A leading or trailing '+' gives an empty part. The
+// blank name has no parts.
 func Parts(name string) []string {
 	if strings.TrimSpace(name) == "" {
 		return nil
@@ -61,8 +59,8 @@ func Parts(name string) []string {
 	return parts
 }
 
-// Join makes a compound name of parts, each trimmed. A part after the first may
-// carry the '+' that children are written with: Join("X", "+tags") is "X+tags".
+// Join makes a compound name of parts, each trimmed. A part after the first may have the leading
+// '+' with which children are written: Join("X", "+tags") is "X+tags".
 func Join(parts ...string) string {
 	var b strings.Builder
 	for i, p := range parts {
@@ -76,8 +74,8 @@ func Join(parts ...string) string {
 	return b.String()
 }
 
-// Left returns all parts of a name but the last, as written apart from the
-// spaces at its end; "" for a simple name.
+// Left returns all parts of a name except the last, as written, without trailing spaces. It returns
+// "" for a simple name.
 func Left(name string) string {
 	i := strings.LastIndexByte(name, '+')
 	if i < 0 {
@@ -95,7 +93,7 @@ func Right(name string) string {
 	return strings.TrimSpace(name[i+1:])
 }
 
-// Tag returns the last part of a name, which of a simple name is all of it.
+// Tag returns the last part of a compound name, or the whole of a simple name.
 func Tag(name string) string {
 	return strings.TrimSpace(name[strings.LastIndexByte(name, '+')+1:])
 }
@@ -108,7 +106,7 @@ func (k Key) Parts() []string {
 	return strings.Split(string(k), "+")
 }
 
-// Left returns the key without its last part; "" when it has one part only.
+// Left returns the key without its last part, or "" if it has only one part.
 func (k Key) Left() Key {
 	return k[:max(strings.LastIndexByte(string(k), '+'), 0)]
 }
@@ -118,9 +116,8 @@ func (k Key) Tag() string {
 	return string(k[strings.LastIndexByte(string(k), '+')+1:])
 }
 
-// HasPrefix tells whether the first parts of k are those of p, counting whole
-// parts only: game+hero has the prefix game and itself, never gam. The empty
-// key is a prefix of every key.
+// HasPrefix reports whether the first parts of k are those of p. Only whole parts count: game+hero
+// has the prefixes game and game+hero, but not gam. The empty key is a prefix of every key.
 func (k Key) HasPrefix(p Key) bool {
 	if p == "" {
 		return true
@@ -131,7 +128,7 @@ func (k Key) HasPrefix(p Key) bool {
 	return len(k) == len(p) || k[len(p)] == '+'
 }
 
-// HasPart tells whether a part of k has the given part key.
+// HasPart reports whether a part of k has the given part key.
 func (k Key) HasPart(partKey string) bool {
 	rest := string(k)
 	for {
@@ -146,19 +143,18 @@ func (k Key) HasPart(partKey string) bool {
 	}
 }
 
-// NameError says why a name cannot be given to a card.
+// NameError is the reason why a card cannot have a name.
 type NameError struct {
-	Name    string // the name refused, as given
+	Name    string // the refused name as given
 	Message string // a plain sentence for a person, without the name
 }
 
 func (e *NameError) Error() string { return e.Message }
 
-// CheckName returns nil for a name that a card may be created or renamed to, and
-// otherwise a *NameError: for a blank name, one over MaxNameLength characters or
-// of broken UTF-8, an empty part, a part with the empty key, a '/', and for
-// control, bidirectional, zero-width, tag and other unseen characters, written
-// out or as entities. Look-ups do not ask it: they key whatever they are given.
+// CheckName returns nil if a card may be created with or renamed to the name, and otherwise a
+// *NameError. It refuses blank names, names over MaxNameLength characters or with invalid UTF-8,
+// empty parts, parts with the empty key, '/', and control, bidirectional, zero-width, tag and other
+// unseen characters, literal or as entities. Lookups do not call it, because any name has a key.
 func CheckName(name string) error {
 	if msg := nameFault(name); msg != "" {
 		return &NameError{Name: name, Message: msg}
@@ -200,7 +196,7 @@ func characterFault(decoded string) string {
 			return fmt.Sprintf("The name cannot contain control characters (it has U+%04X).", r)
 		case r == utf8.RuneError:
 			return "The name contains a character that could not be read (U+FFFD)."
-		case isUnseen(r) && !needed(runes, i):
+		case isUnseen(r) && !isNeeded(runes, i):
 			return fmt.Sprintf("The name cannot contain characters that are not seen (it has U+%04X).", r)
 		}
 	}
@@ -211,9 +207,9 @@ func characterFault(decoded string) string {
 func appendPartKey(dst []byte, part string) []byte {
 	base := len(dst)
 	if isPlain(part) {
-		dst = appendWords(dst, part, singular)
+		dst = appendWords(dst, part, singularOf)
 	} else {
-		dst = appendWords(dst, prepared(part), singular)
+		dst = appendWords(dst, prepareName(part), singularOf)
 	}
 	if len(dst) > base && dst[len(dst)-1] == '_' {
 		dst = dst[:len(dst)-1]
@@ -221,7 +217,7 @@ func appendPartKey(dst []byte, part string) []byte {
 	return dst
 }
 
-// isPlain tells whether s is ASCII without entities, which needs no preparing.
+// isPlain reports whether s is ASCII without entities. prepareName would not change such a text.
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= utf8.RuneSelf || s[i] == '&' {
@@ -231,9 +227,9 @@ func isPlain(s string) bool {
 	return true
 }
 
-// prepared decodes entities, drops what is not seen and composes accents, so
-// that names that look the same are keyed the same.
-func prepared(part string) string {
+// prepareName decodes entities, drops unseen characters and composes accents, so that names that
+// look the same have the same key.
+func prepareName(part string) string {
 	return norm.NFC.String(strings.Map(func(r rune) rune {
 		if isUnseen(r) {
 			return -1
@@ -242,24 +238,23 @@ func prepared(part string) string {
 	}, decodeEntities(part)))
 }
 
-// inflection returns a form of a word: word[:keep]+tail.
+// inflection returns a form of a word as word[:keep]+tail.
 type inflection func(word string) (keep int, tail string)
 
-// asWritten leaves a word as it is.
+// asWritten is the inflection that leaves a word unchanged.
 func asWritten(word string) (keep int, tail string) { return len(word), "" }
 
-// appendWords appends the words of s in lower case and inflected, each followed
-// by '_'.
+// appendWords appends the words of s, lower-cased and inflected, each followed by '_'.
 func appendWords(dst []byte, s string, inflect inflection) []byte {
-	start := len(dst)  // where the current word begins
-	prev := rune('\a') // the character before, as written
+	start := len(dst)  // start of the current word in dst
+	prev := rune('\a') // the previous character as written
 	for i, r := range s {
-		if !inWord(r, len(dst) > start) {
+		if !isInWord(r, len(dst) > start) {
 			dst = endWord(dst, start, inflect)
 			start, prev = len(dst), r
 			continue
 		}
-		if len(dst) > start && isUpper(r) && wordStarts(prev, s[i+utf8.RuneLen(r):]) {
+		if len(dst) > start && isUpper(r) && isWordStart(prev, s[i+utf8.RuneLen(r):]) {
 			dst = endWord(dst, start, inflect)
 			start = len(dst)
 		}
@@ -269,16 +264,16 @@ func appendWords(dst []byte, s string, inflect inflection) []byte {
 	return endWord(dst, start, inflect)
 }
 
-// inWord tells whether r is kept in a key; a mark is when it stands on a letter.
-func inWord(r rune, inside bool) bool {
+// isInWord reports whether r is kept in a key. A mark is kept only inside a word.
+func isInWord(r rune, inside bool) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '*'
 	}
 	return unicode.IsLetter(r) || unicode.IsNumber(r) || inside && unicode.IsMark(r)
 }
 
-// isUpper leaves out capitals that have no small form: they stay in the key, and
-// must not begin a word when the key is keyed again.
+// isUpper reports whether r is a capital with a lower-case form. Capitals without one stay in the
+// key, so they must not begin a word when the key is normalised again.
 func isUpper(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'A' <= r && r <= 'Z'
@@ -293,11 +288,10 @@ func isSmall(r rune) bool {
 	return unicode.IsLower(r)
 }
 
-// wordStarts tells whether a capital begins a CamelCase word, given the character
-// before it and the text after it: after a small letter or digit it does, and as
-// the last of several capitals when a small letter follows, other than the plural
-// s of an abbreviation.
-func wordStarts(prev rune, after string) bool {
+// isWordStart reports whether a capital begins a CamelCase word, given the character before it and
+// the text after it. It does so after a lower-case letter or digit. The last of several capitals
+// does so if a lower-case letter follows that is not the plural s of an abbreviation.
+func isWordStart(prev rune, after string) bool {
 	if isSmall(prev) || unicode.IsDigit(prev) {
 		return true
 	}
@@ -315,7 +309,7 @@ func wordStarts(prev rune, after string) bool {
 	return isSmall(second)
 }
 
-// endWord inflects the word that begins at start and closes it with '_'.
+// endWord inflects the word that begins at start and appends '_'.
 func endWord(dst []byte, start int, inflect inflection) []byte {
 	if len(dst) == start {
 		return dst
@@ -330,8 +324,8 @@ func endWord(dst []byte, start int, inflect inflection) []byte {
 	return append(dst, '_')
 }
 
-// decodeEntities decodes the HTML entities of s that end in ';', once. Unlike a
-// browser it leaves "AT&T" and "Q&not" alone.
+// decodeEntities decodes the HTML entities of s that end in ';', once. Unlike a browser it leaves
+// "AT&T" and "Q&not" unchanged.
 func decodeEntities(s string) string {
 	amp := strings.IndexByte(s, '&')
 	if amp < 0 {
@@ -355,11 +349,11 @@ func decodeEntities(s string) string {
 	return b.String()
 }
 
-// longestEntity is the length of &CounterClockwiseContourIntegral;, the longest
-// that HTML names.
+// longestEntity is the length of &CounterClockwiseContourIntegral;, the longest entity name in
+// HTML.
 const longestEntity = 33
 
-// entityLength returns the length of the entity that s begins with, or 0.
+// entityLength returns the length of the entity at the start of s, or 0.
 func entityLength(s string) int {
 	end := strings.IndexByte(s[:min(len(s), longestEntity)], ';')
 	if end < 2 {

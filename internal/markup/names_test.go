@@ -12,7 +12,7 @@ import (
 
 func TestKeyOf(t *testing.T) {
 	for name, want := range map[string]markup.Key{
-		// The contract's examples.
+		// Examples from the contract.
 		"This Name":                         "this_name",
 		"this    Name":                      "this_name",
 		"_This Name":                        "this_name",
@@ -32,7 +32,7 @@ func TestKeyOf(t *testing.T) {
 		"Été":                               "été",
 		"GM":                                "gm",
 		"gm":                                "gm",
-		// Examples executed on Decko.
+		// Examples that were run on Decko.
 		"__you motha @#$":             "you_motha",
 		"cards hooks label foos":      "card_hook_label_foo",
 		"3way":                        "3way",
@@ -48,7 +48,7 @@ func TestKeyOf(t *testing.T) {
 		"Mars":                        "mar",
 		"Magi":                        "magi",
 		"Data":                        "datum",
-		// Ours.
+		// Our own examples.
 		"GMs":                  "gm",
 		"AIs":                  "ai",
 		"GMDocs":               "gm_doc",
@@ -80,7 +80,7 @@ func TestKeyOf(t *testing.T) {
 	}
 }
 
-// The library that ports the Rails rules is the oracle for ours.
+// A library with the Rails rules gives the expected values.
 func TestSingularFollowsRails(t *testing.T) {
 	words := strings.Fields(`people men women children sexes moves databases quizzes matrices vertices indices
 		aliases statuses octopi viruses crises testes shoes heroes potatoes buses boxes churches classes dishes movies

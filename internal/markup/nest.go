@@ -2,26 +2,26 @@ package markup
 
 import "strings"
 
-// Nest is what stands between the braces of {{name|view;key:value|item view}}.
+// Nest is the parsed text between the braces of {{name|view;key:value|item view}}.
 type Nest struct {
-	Name string // card to show, as written and trimmed; of a comment, its text
+	Name string // card to show, as written and trimmed; the text of a comment
 	NestLevel
-	Items   []NestLevel // how the items of the card are shown, then theirs, and so on
-	Comment bool        // {{# text}}: shows nothing but stays in the page as a comment
-	Hidden  bool        // {{## text}}: not even that; Comment is set too
+	Items   []NestLevel // how the items of the card are shown, then the items of those, and so on
+	Comment bool        // {{# text}}: shows nothing but remains in the page as a comment
+	Hidden  bool        // {{## text}}: does not remain in the page; Comment is set too
 }
 
-// NestLevel is how one level of cards is shown.
+// NestLevel configures how one level of cards is shown.
 type NestLevel struct {
-	View    string   // the option without a key, such as titled or name; the last counts
-	Options []Option // the options key:value in order, without view
+	View    string   // the option without a key, such as titled or name; the last one counts
+	Options []Option // the options key:value in order, except view
 }
 
-// Option is one setting of a nest.
+// Option is one option of a nest.
 type Option struct{ Key, Value string }
 
-// maxNestLevels bounds the item levels that ParseNest keeps; pages nest to depth
-// five at most.
+// maxNestLevels is the maximum number of item levels that ParseNest keeps. Pages nest at most five
+// levels.
 const maxNestLevels = 8
 
 // Get returns the value of the last option with the key.
@@ -34,9 +34,9 @@ func (l NestLevel) Get(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// ParseNest reads what stands between the braces of a nest, or Target+"|"+Text of
-// a Ref. Keys are trimmed and lower-cased, values trimmed, empty options dropped.
-// "view:x" and plain "x" both set the view. Item levels beyond eight are ignored.
+// ParseNest parses the text between the braces of a nest, or Target+"|"+Text of a Ref. Keys are
+// trimmed and lower-cased, values trimmed, and empty options dropped. "view:x" and plain "x" both
+// set the view. Item levels beyond eight are ignored.
 func ParseNest(inner string) Nest {
 	name, rest, more := strings.Cut(inner, "|")
 	name = strings.TrimSpace(name)

@@ -8,10 +8,10 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// normalizer gives documents that mean the same one tree, so that HTML survives
-// the way through Markdown: a line break within a heading is a space, a list is
-// tight unless an item holds more than a paragraph and lists, and comments that
-// stand alone are dropped.
+// normalizer gives documents with the same meaning the same tree, so that HTML survives conversion
+// to Markdown and back. A line break within a heading becomes a space. A list is tight unless an
+// item contains more than a paragraph and lists. Comments that form a block of their own are
+// dropped unless keepComments is set.
 type normalizer struct{ keepComments bool }
 
 // Transform implements parser.ASTTransformer.
@@ -23,16 +23,16 @@ func (n normalizer) Transform(doc *ast.Document, reader text.Reader, _ parser.Co
 		}
 		switch node := node.(type) {
 		case *ast.Text:
-			if node.SoftLineBreak() && !node.HardLineBreak() && inHeading(node) {
+			if node.SoftLineBreak() && !node.HardLineBreak() && isInHeading(node) {
 				node.SetSoftLineBreak(false)
 				node.Parent().InsertAfter(node.Parent(), node, ast.NewString([]byte(" ")))
 			}
 		case *ast.List:
 			if !node.IsTight && canBeTight(node) {
-				tighten(node)
+				tightenList(node)
 			}
 		case *ast.HTMLBlock:
-			if !n.keepComments && node.HTMLBlockType == ast.HTMLBlockType2 && onlyComment(node, reader.Source()) {
+			if !n.keepComments && node.HTMLBlockType == ast.HTMLBlockType2 && isOnlyComment(node, reader.Source()) {
 				drop = append(drop, node)
 			}
 		}
@@ -43,14 +43,15 @@ func (n normalizer) Transform(doc *ast.Document, reader text.Reader, _ parser.Co
 	}
 }
 
-func inHeading(node ast.Node) bool {
+func isInHeading(node ast.Node) bool {
 	for node != nil && node.Type() == ast.TypeInline {
 		node = node.Parent()
 	}
 	return node != nil && node.Kind() == ast.KindHeading
 }
 
-// canBeTight tells of lists whose items hold at most one paragraph, then lists.
+// canBeTight reports whether each item of a list contains at most one paragraph, followed only by
+// lists.
 func canBeTight(list *ast.List) bool {
 	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
 		for c := item.FirstChild(); c != nil; c = c.NextSibling() {
@@ -68,8 +69,8 @@ func canBeTight(list *ast.List) bool {
 	return true
 }
 
-// tighten takes the paragraph tags off the items.
-func tighten(list *ast.List) {
+// tightenList removes the paragraphs around the texts of the items.
+func tightenList(list *ast.List) {
 	list.IsTight = true
 	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
 		p, ok := item.FirstChild().(*ast.Paragraph)
@@ -85,7 +86,7 @@ func tighten(list *ast.List) {
 	}
 }
 
-func onlyComment(b *ast.HTMLBlock, source []byte) bool {
+func isOnlyComment(b *ast.HTMLBlock, source []byte) bool {
 	raw := b.Lines().Value(source)
 	if b.HasClosure() {
 		raw = append(raw, b.ClosureLine.Value(source)...)

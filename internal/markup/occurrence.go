@@ -8,12 +8,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Occurrence says which of several places is meant: the n-th from 1, LastOccurrence or
-// AllOccurrences; 0 is the only one. In JSON it is a number, its digits as a string, or
-// "first", "last" or "all".
+// Occurrence selects one of several matches: the n-th, counted from 1, LastOccurrence or
+// AllOccurrences. 0 means that there must be only one. In JSON it is a number, its digits as a
+// string, or "first", "last" or "all".
 type Occurrence int
 
-// The occurrences that no number tells.
+// The occurrences without a number.
 const (
 	LastOccurrence Occurrence = -1
 	AllOccurrences Occurrence = -2
@@ -39,7 +39,7 @@ func (o *Occurrence) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Schema says the forms.
+// Schema allows strings and integers in the JSON schema.
 func (Occurrence) Schema(s *jsonschema.Schema) {
 	s.Types, s.Description = []string{"string", "integer"}, ""
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// PatchMode is the way a patch finds what it changes.
+// PatchMode selects how a patch finds the text to change.
 type PatchMode string
 
 // The modes of a patch; Patch describes their fields.
@@ -22,15 +22,15 @@ const (
 )
 
 const (
-	// MaxPatchInput is the longest content that a patch is applied to, in bytes.
+	// MaxPatchInput is the maximum length of the content before a patch, in bytes.
 	MaxPatchInput = 4 << 20
-	// MaxPatchOutput is the longest content that a patch may result in, in bytes.
+	// MaxPatchOutput is the maximum length of the content after a patch, in bytes.
 	MaxPatchOutput = 4 << 20
 )
 
-// Patch is one edit of a card's content, in exactly one mode. A field of another
-// mode is an error, since it means that the author expects what will not happen.
-// What lies outside the replaced regions stays byte for byte.
+// Patch is one edit of a card's content, in exactly one mode. A field of another mode is an error,
+// because the author then expects an effect that it does not have. Everything outside the replaced
+// regions is preserved byte for byte.
 type Patch struct {
 	Mode            PatchMode  `json:"mode" jsonschema:"how the place is found: replace_between, section, find_replace, append, prepend, items or regex"`
 	StartMarker     string     `json:"start_marker,omitempty" jsonschema:"replace_between: literal text that the replaced region begins with"`
@@ -54,13 +54,13 @@ type Patch struct {
 
 // Result is the outcome of a patch.
 type Result struct {
-	Content string // the content after the patch; the caller keeps it unless DryRun
-	Matches int    // regions replaced; for items, those added and removed
+	Content string // the content after the patch; the caller stores it unless DryRun is set
+	Matches int    // number of replaced regions; in the mode items, of added and removed items
 	DryRun  bool   // the patch asked for a preview
-	Diff    string // with DryRun, the unified diff from before to after
+	Diff    string // if DryRun is set, the unified diff from before to after
 }
 
-// PatchError says which field of a patch is at fault and what to do.
+// PatchError names the invalid field of a patch and the remedy.
 type PatchError struct {
 	Field   string // JSON name of the field
 	Message string // a plain sentence for a person
@@ -72,17 +72,16 @@ func patchFault(field, format string, args ...any) error {
 	return &PatchError{field, fmt.Sprintf(format, args...)}
 }
 
-// Apply makes the edit on content and returns the result, or a *PatchError that
-// leaves all as it was. Every mode but regex is linear; regex ends soon after ctx
-// does, with a *PatchError as well.
+// Apply applies the patch to content and returns the result, or a *PatchError. All modes except
+// regex are linear. Regex stops soon after ctx ends, also with a *PatchError.
 func (p Patch) Apply(ctx context.Context, content string) (Result, error) {
-	if err := p.check(); err != nil {
+	if err := p.checkFields(); err != nil {
 		return Result{}, err
 	}
 	if len(content) > MaxPatchInput {
 		return Result{}, patchFault("mode", "The content is longer than the %d MiB that can be patched.", MaxPatchInput>>20)
 	}
-	r, err := p.apply(ctx, content)
+	r, err := p.applyMode(ctx, content)
 	if err != nil {
 		return Result{}, err
 	}
@@ -95,25 +94,25 @@ func (p Patch) Apply(ctx context.Context, content string) (Result, error) {
 	return r, nil
 }
 
-func (p Patch) apply(ctx context.Context, content string) (Result, error) {
+func (p Patch) applyMode(ctx context.Context, content string) (Result, error) {
 	switch p.Mode {
 	case ReplaceBetween:
 		return p.replaceBetween(content)
 	case Section:
-		return p.section(content)
+		return p.replaceSection(content)
 	case FindReplace:
 		return p.findReplace(content)
 	case Append:
-		return Result{Content: p.joined(content, p.Content), Matches: 1}, nil
+		return Result{Content: p.joinTexts(content, p.Content), Matches: 1}, nil
 	case Prepend:
-		return Result{Content: p.joined(p.Content, content), Matches: 1}, nil
+		return Result{Content: p.joinTexts(p.Content, content), Matches: 1}, nil
 	case ItemsMode:
-		return p.items(content), nil
+		return p.editItems(content), nil
 	}
-	return p.regex(ctx, content)
+	return p.replaceRegex(ctx, content)
 }
 
-// patchField is a field that some modes need and others must not have.
+// patchField is a field with the modes that need it and the modes that allow it.
 type patchField struct {
 	name  string
 	set   bool
@@ -121,7 +120,7 @@ type patchField struct {
 	allow []PatchMode
 }
 
-func (p Patch) fields() []patchField {
+func (p Patch) fieldRules() []patchField {
 	return []patchField{
 		{"start_marker", p.StartMarker != "", []PatchMode{ReplaceBetween}, nil},
 		{"end_marker", p.EndMarker != "", []PatchMode{ReplaceBetween}, nil},
@@ -143,19 +142,19 @@ func (p Patch) fields() []patchField {
 	}
 }
 
-// check refuses unknown modes, fields missing and fields of other modes.
-func (p Patch) check() error {
+// checkFields refuses unknown modes, missing fields and fields of other modes.
+func (p Patch) checkFields() error {
 	switch p.Mode {
 	case ReplaceBetween, Section, FindReplace, Append, Prepend, ItemsMode, Regex:
 	default:
 		return patchFault("mode", "The mode must be replace_between, section, find_replace, append, prepend, items or regex.")
 	}
-	for _, f := range p.fields() {
-		needed := contains(f.need, p.Mode)
+	for _, f := range p.fieldRules() {
+		needed := hasMode(f.need, p.Mode)
 		switch {
 		case needed && !f.set:
 			return patchFault(f.name, "The mode %s needs a %s that is not empty.", p.Mode, f.name)
-		case f.set && !needed && !contains(f.allow, p.Mode):
+		case f.set && !needed && !hasMode(f.allow, p.Mode):
 			return patchFault(f.name, "The field %s does not belong to the mode %s.", f.name, p.Mode)
 		}
 	}
@@ -165,7 +164,7 @@ func (p Patch) check() error {
 	if p.Occurrence < AllOccurrences {
 		return patchFault("occurrence", "Occurrences are counted from 1.")
 	}
-	for _, s := range []string{p.ReplacementHTML, p.Content, p.Replace, p.Replacement, p.separator()} {
+	for _, s := range []string{p.ReplacementHTML, p.Content, p.Replace, p.Replacement, p.separatorText()} {
 		if !utf8.ValidString(s) {
 			return patchFault("mode", "The new text is not valid UTF-8.")
 		}
@@ -173,7 +172,7 @@ func (p Patch) check() error {
 	return nil
 }
 
-func contains(modes []PatchMode, m PatchMode) bool {
+func hasMode(modes []PatchMode, m PatchMode) bool {
 	for _, x := range modes {
 		if x == m {
 			return true
@@ -225,22 +224,22 @@ func (p Patch) findReplace(content string) (Result, error) {
 	return Result{Content: content[:at] + p.Replace + content[at+len(p.Find):], Matches: 1}, nil
 }
 
-// joined puts the separator between two texts, or by default a new line.
-func (p Patch) joined(a, b string) string {
+// joinTexts joins two texts with the separator or, by default, with a newline if there is none.
+func (p Patch) joinTexts(a, b string) string {
 	if p.Separator == nil || a == "" || b == "" {
 		return onLines(a, b)
 	}
 	return a + *p.Separator + b
 }
 
-func (p Patch) separator() string {
+func (p Patch) separatorText() string {
 	if p.Separator == nil {
 		return ""
 	}
 	return *p.Separator
 }
 
-// onLines joins two texts so that each begins on a line of its own.
+// onLines joins two texts so that the second begins on a new line.
 func onLines(a, b string) string {
 	if a == "" || b == "" || strings.HasSuffix(a, "\n") || strings.HasPrefix(b, "\n") {
 		return a + b
@@ -248,7 +247,7 @@ func onLines(a, b string) string {
 	return a + "\n" + b
 }
 
-func (p Patch) items(content string) Result {
+func (p Patch) editItems(content string) Result {
 	after := AddItems(content, p.Add, p.Remove)
 	before := map[Key]bool{}
 	for _, i := range Items(content) {

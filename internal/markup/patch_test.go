@@ -18,7 +18,7 @@ func TestPatch(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
 		patch         markup.Patch
-		want          string // the content, or with '!' the field at fault
+		want          string // the expected content, or '!' and the invalid field
 	}{
 		{"between keeps the end marker", page, markup.Patch{Mode: "replace_between", StartMarker: "<h2>Cultures</h2>", EndMarker: "<h2>", ReplacementHTML: "<h2>Cultures</h2><p>new</p>"},
 			"<h2>Intro</h2><p>[[A & B|\"q\"]]</p><h2>Cultures</h2><p>new</p><h2>End</h2>"},
@@ -91,7 +91,7 @@ func TestPatchDryRun(t *testing.T) {
 	}
 }
 
-// A search ends with its context, and no goroutine outlives it for long.
+// A regex search ends soon after its context, and no goroutine outlives it for long.
 func TestPatchRegexDeadline(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -128,7 +128,7 @@ func FuzzPatch(f *testing.F) {
 		if err != nil && patchErr == nil {
 			t.Fatalf("pattern %q was taken", pattern)
 		}
-		// The standard library is the oracle for what is replaced.
+		// The standard library gives the expected result.
 		if patchErr == nil && r.Content != re.ReplaceAllString(content, text) {
 			t.Fatalf("%q by %q in %q gave %q, want %q", pattern, text, content, r.Content, re.ReplaceAllString(content, text))
 		}

@@ -7,31 +7,30 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The writer of Markdown cannot be stopped between its passes over a tree, and some take
-// the square of a paragraph. So that nothing takes long at once, it gets a large tree in
-// pieces, between which the caller is asked for.
+// The Markdown writer cannot be stopped between its passes over a tree, and some passes are
+// quadratic in the length of a paragraph. To keep each step short, a large tree is split into
+// pieces, and the context is checked between them.
 
 const (
-	// pieceSize is how much of a tree is written at once: about 30 ms.
+	// pieceSize is the maximum size of a piece. Writing one takes about 30 ms.
 	pieceSize = 16 << 10
-	// tableSizeLimit is the same for a table, which is parted only where it must be, for
-	// its head stands in the first part.
+	// tableSizeLimit is the maximum size of a piece of a table. It is larger, because only the
+	// first piece keeps the table's header.
 	tableSizeLimit = 128 << 10
-	// nodeSize is what an element weighs beside its text.
+	// nodeSize is the size of an element in addition to its text.
 	nodeSize = 16
-	// nestCost is the steps for each byte and each element around it that writes its
+	// nestCost is the number of steps for each byte and each surrounding element that writes its
 	// content again: lists, quotes, emphasis.
 	nestCost = 30
 )
 
-// piece is a part of a tree to be written, and whether it goes on a list that the piece
-// before began.
+// piece is a part of a tree. joins is set if it continues a list that the previous piece began.
 type piece struct {
 	node  *html.Node
 	joins bool
 }
 
-// piecesOf takes a tree apart.
+// piecesOf splits a tree into pieces.
 func piecesOf(root *html.Node) []piece {
 	var out []piece
 	group, size := &html.Node{Type: html.DocumentNode}, 0
@@ -54,7 +53,7 @@ func piecesOf(root *html.Node) []piece {
 		}
 		flush()
 		list := c.Data == "ul" || c.Data == "ol"
-		for i, part := range split(c) {
+		for i, part := range splitNode(c) {
 			doc := &html.Node{Type: html.DocumentNode}
 			doc.AppendChild(part)
 			out = append(out, piece{doc, list && i > 0})
@@ -78,8 +77,9 @@ func sizeOf(n *html.Node) int {
 	return size
 }
 
-// split parts a node that is too large into several like it that hold its children.
-func split(n *html.Node) []*html.Node {
+// splitNode splits a node that is too large into several nodes of its kind, and divides its
+// children among them.
+func splitNode(n *html.Node) []*html.Node {
 	limit := pieceSize
 	if n.Data == "table" {
 		limit = tableSizeLimit
@@ -92,12 +92,12 @@ func split(n *html.Node) []*html.Node {
 	}
 	var parts []*html.Node
 	size, items := 0, 0
-	part := like(n, 0)
+	part := copyShallow(n, 0)
 	add := func(child *html.Node) {
 		weight := sizeOf(child)
 		if size += weight; size > limit && part.FirstChild != nil {
 			parts = append(parts, part)
-			part, size = like(n, items), weight
+			part, size = copyShallow(n, items), weight
 		}
 		part.AppendChild(child)
 		if child.Data == "li" {
@@ -106,16 +106,16 @@ func split(n *html.Node) []*html.Node {
 	}
 	for c := n.FirstChild; c != nil; c = n.FirstChild {
 		n.RemoveChild(c)
-		for _, child := range split(c) {
+		for _, child := range splitNode(c) {
 			add(child)
 		}
 	}
 	return append(parts, part)
 }
 
-// like copies an element without its children; the items of an ordered list go on
-// counting.
-func like(n *html.Node, items int) *html.Node {
+// copyShallow copies an element without its children. An ordered list continues its numbering after
+// the given number of items.
+func copyShallow(n *html.Node, items int) *html.Node {
 	c := &html.Node{Type: n.Type, Data: n.Data, DataAtom: n.DataAtom}
 	start := 1
 	for _, a := range n.Attr {
@@ -138,7 +138,7 @@ func splitText(text string) []*html.Node {
 	for text != "" {
 		n := len(text)
 		if n > pieceSize {
-			n = back(text, pieceSize, 1)
+			n = runesBefore(text, pieceSize, 1)
 			if space := strings.LastIndexAny(text[:n], " \n"); space > 0 {
 				n = space + 1
 			}
@@ -149,8 +149,8 @@ func splitText(text string) []*html.Node {
 	return parts
 }
 
-// countNesting spends the steps of writing a tree. around is how many elements write
-// their content again.
+// countNesting spends the steps of writing a tree. around is the number of surrounding elements
+// that write their content again.
 func countNesting(n *html.Node, around int, b *budget) {
 	switch n.Data {
 	case "ul", "ol", "blockquote", "b", "strong", "i", "em", "a", "s", "del", "strike", "td", "th":
@@ -162,7 +162,7 @@ func countNesting(n *html.Node, around int, b *budget) {
 	if n.Type == html.TextNode {
 		weight, lines = len(n.Data), 1+strings.Count(n.Data, "\n")
 	}
-	b.spend(nestCost * around * (3*around*lines + weight) / 2) // each line is indented again
+	b.spend(nestCost * around * (3*around*lines + weight) / 2) // each surrounding element indents each line again
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		countNesting(c, around, b)
 	}

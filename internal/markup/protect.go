@@ -10,25 +10,24 @@ import (
 	"golang.org/x/net/html"
 )
 
-// protected is text whose wiki syntax gave way to placeholders, words of letters
-// and digits that every converter passes on as they are. A placeholder begins with
-// a digest of the whole input, so that no input can hold its own placeholders, not
-// even in an encoding that a converter would undo; and the same input always gives
-// the same ones.
-type protected struct {
+// protectedText is text whose wiki syntax is replaced by placeholders: words of letters and digits
+// that no converter changes. A placeholder begins with a digest of the whole input. So no input can
+// contain its own placeholders, not even in an encoding that a converter would decode, and the same
+// input always gives the same placeholders.
+type protectedText struct {
 	text   string
-	mark   string   // what every placeholder begins with
-	pieces []string // the wiki syntax behind each placeholder
+	mark   string   // the prefix of every placeholder
+	pieces []string // the wiki syntax of each placeholder
 }
 
-// protect cuts wiki syntax out of text. Pieces with '<' stay: what they hold is
-// markup and must be converted and sanitised like all other.
-func protect(text string) protected {
+// protectSyntax replaces the wiki syntax of text by placeholders, except pieces with '<': these
+// contain markup, which must be converted and sanitised like any other.
+func protectSyntax(text string) protectedText {
 	sum := sha256.Sum256([]byte(text))
-	p := protected{text: text, mark: "w" + hex.EncodeToString(sum[:12]) + "n"}
+	p := protectedText{text: text, mark: "w" + hex.EncodeToString(sum[:12]) + "n"}
 	var b strings.Builder
 	done := 0
-	for s := range scan(text) {
+	for s := range scanSyntax(text) {
 		piece := text[s.start:s.end]
 		if strings.Contains(piece, "<") {
 			continue
@@ -47,8 +46,8 @@ func protect(text string) protected {
 	return p
 }
 
-// restore puts the pieces back, each passed through as.
-func (p protected) restore(s string, as func(string) string) string {
+// restorePieces replaces each placeholder by as(piece).
+func (p protectedText) restorePieces(s string, as func(string) string) string {
 	if len(p.pieces) == 0 {
 		return s
 	}
@@ -71,25 +70,24 @@ func (p protected) restore(s string, as func(string) string) string {
 	}
 }
 
-// restoreHTML puts the pieces back into HTML: into text byte for byte, which is
-// safe since no piece has a '<', and inside tags as attribute values, in which a
-// quote must be escaped. tag has the last word on each tag that held a placeholder:
-// it is given the tag as restored and the tag with nothing in their place.
-// Once ctx has ended it gives up.
-func (p protected) restoreHTML(ctx context.Context, s string, tag func(restored, bare string) string) string {
+// restoreHTML replaces the placeholders in HTML. In text it inserts the pieces byte for byte, which
+// is safe because no piece contains '<'. In tags it escapes them as attribute values. For each tag
+// with a placeholder, tag returns the text to write, given the restored tag and the tag with empty
+// pieces. It returns "" once ctx has ended.
+func (p protectedText) restoreHTML(ctx context.Context, s string, tag func(restored, bare string) string) string {
 	if len(p.pieces) == 0 {
 		return s
 	}
 	var b strings.Builder
-	for t := range tokens(s) {
+	for t := range tokensOf(s) {
 		raw := s[t.start:t.end]
 		switch {
 		case ctx.Err() != nil:
 			return ""
 		case t.kind == html.TextToken:
-			b.WriteString(p.restore(raw, asIs))
+			b.WriteString(p.restorePieces(raw, keepPiece))
 		case strings.Contains(raw, p.mark):
-			b.WriteString(tag(p.restore(raw, asAttribute), p.restore(raw, nothing)))
+			b.WriteString(tag(p.restorePieces(raw, escapePiece), p.restorePieces(raw, dropPiece)))
 		default:
 			b.WriteString(raw)
 		}
@@ -97,10 +95,10 @@ func (p protected) restoreHTML(ctx context.Context, s string, tag func(restored,
 	return b.String()
 }
 
-func asAttribute(s string) string { return html.EscapeString(html.UnescapeString(s)) }
+func escapePiece(s string) string { return html.EscapeString(html.UnescapeString(s)) }
 
-func nothing(string) string { return "" }
+func dropPiece(string) string { return "" }
 
-func asRestored(restored, _ string) string { return restored }
+func keepTag(restored, _ string) string { return restored }
 
-func asIs(s string) string { return s }
+func keepPiece(s string) string { return s }

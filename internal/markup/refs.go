@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// RefKind tells a link from a nest.
+// RefKind distinguishes links from nests.
 type RefKind uint8
 
 const (
@@ -18,42 +18,39 @@ const (
 // Ref is one link or nest in a card's content.
 type Ref struct {
 	Kind       RefKind
-	Target     string // the name as written, trimmed; may be relative; entities stay
-	Text       string // link: what follows the first '|'; nest: its options; as written
+	Target     string // the name as written, trimmed; may be relative; entities are kept
+	Text       string // of a link the text after the first '|', of a nest its options; as written
 	Start, End int    // byte range in the content, brackets included
 	External   bool   // a link to an address: /…, http:, https: or mailto:
 
 	targetStart, targetEnd int // byte range of Target in the content
 }
 
-// Refs returns the links and nests of a card's content in order, none inside
-// another. The grammar:
+// Refs returns the links and nests of a card's content in order, none inside another. The grammar:
 //
 //	link    = "[[" target [ "|" text ] "]]"
 //	nest    = "{{" name [ "|" options ] "}}"
-//	comment = "{{#" … "}}"                  no ref
-//	escape  = "\[[" or "\{{"                no ref, and opens none
+//	comment = "{{#" … "}}"                  is not a ref
+//	escape  = "\[[" or "\{{"                is not a ref and opens none
 //
-// A ref ends at the first closing pair. It holds no second opening pair of its
-// own kind: in "[[a [[b]]" only [[b]] is a link. What stands inside a link or a
-// nest is its text or its options and no ref of its own. A blank target is no
-// ref. Content need not be HTML; tags and attributes are not looked at. The cost
-// is linear.
+// A ref ends at the first closing pair. It contains no second opening pair of its own kind: in "[[a
+// [[b]]" only [[b]] is a link. Refs inside a link or a nest are part of its text or its options. A
+// ref with a blank target is ignored. Content need not be HTML; tags and attributes are not parsed.
+// The cost is linear.
 func Refs(content string) []Ref {
 	var refs []Ref
-	for s := range scan(content) {
-		if s.kind == link || s.kind == nest {
-			refs = append(refs, s.ref(content))
+	for s := range scanSyntax(content) {
+		if s.kind == linkSpan || s.kind == nestSpan {
+			refs = append(refs, s.toRef(content))
 		}
 	}
 	return refs
 }
 
-// RewriteRefs gives refs new targets: f is asked for each in order, and where it
-// answers ok the target's bytes are replaced. Spaces around the target, texts,
-// options and everything outside stay byte for byte. An answer that would not be
-// read back as the same ref (blank, with '|', brackets, or a '#' that would make a
-// nest a comment) leaves the ref as it is.
+// RewriteRefs replaces the targets of refs. It calls f for each ref in order and, if ok is true,
+// replaces the bytes of the target. Spaces around the target, texts, options and everything outside
+// are preserved byte for byte. A new target that could not be read back as the same ref is ignored:
+// a blank one, one with '|' or brackets, or one with a '#' that would make a nest a comment.
 func RewriteRefs(content string, f func(Ref) (newTarget string, ok bool)) string {
 	var b strings.Builder
 	done := 0
@@ -73,8 +70,8 @@ func RewriteRefs(content string, f func(Ref) (newTarget string, ok bool)) string
 	return b.String()
 }
 
-// DropComments takes out {{# comments}}, which are for those who edit. A comment ends at
-// the first closing pair. The cost is linear.
+// DropComments removes {{# comments}}, which are meant for editors. A comment ends at the first
+// closing pair. The cost is linear.
 func DropComments(content string) string {
 	var b strings.Builder
 	done, end := 0, -1
@@ -105,7 +102,7 @@ func DropComments(content string) string {
 	return b.String()
 }
 
-// canHold tells whether a target can be written in the brackets of r.
+// canHold reports whether a target can be written in the brackets of r.
 func (r Ref) canHold(target string) bool {
 	if strings.TrimSpace(target) == "" || strings.ContainsAny(target, "|\n\r") {
 		return false
@@ -117,11 +114,11 @@ func (r Ref) canHold(target string) bool {
 	return !strings.ContainsAny(target, "{}") && !strings.HasPrefix(strings.TrimSpace(target), "#")
 }
 
-// CountRefs counts the links and nests of a content, but to addresses, and stops beyond
-// most.
+// CountRefs counts the links and nests in a content, except links to addresses. It stops counting
+// above most.
 func CountRefs(content string, most int) (n int) {
-	for s := range scan(content) {
-		if s.kind == nest || s.kind == link && !s.ref(content).External {
+	for s := range scanSyntax(content) {
+		if s.kind == nestSpan || s.kind == linkSpan && !s.toRef(content).External {
 			if n++; n > most {
 				break
 			}
@@ -130,7 +127,7 @@ func CountRefs(content string, most int) (n int) {
 	return n
 }
 
-// span is a piece of wiki syntax found by scan.
+// span is a piece of wiki syntax found by scanSyntax.
 type span struct {
 	kind       spanKind
 	start, end int
@@ -139,16 +136,16 @@ type span struct {
 type spanKind uint8
 
 const (
-	link spanKind = iota + 1
-	nest
-	comment
-	escape
+	linkSpan spanKind = iota + 1
+	nestSpan
+	commentSpan
+	escapeSpan
 )
 
-// scan yields every piece of wiki syntax in order. It looks ahead from an opening
-// pair only as far as the next one of its kind, or to the one end of content that
-// it remembers, so that all looking ahead together is linear.
-func scan(content string) func(yield func(span) bool) {
+// scanSyntax yields every piece of wiki syntax in order. From an opening pair it looks ahead at
+// most to the next opening pair of its kind, or to the closing pair, whose offset it remembers. The
+// total cost is therefore linear.
+func scanSyntax(content string) func(yield func(span) bool) {
 	return func(yield func(span) bool) {
 		if !strings.Contains(content, "[[") && !strings.Contains(content, "{{") {
 			return
@@ -167,28 +164,28 @@ type cursor struct {
 	content   string
 	at        int
 	span      span
-	nextClose [2]int // first "]]" and "}}" at or after the last look, or len(content)
+	nextClose [2]int // offset of the first "]]" and "}}" at or after the last search, or len(content)
 }
 
 func (c *cursor) next() bool {
 	for {
-		i := c.opening()
+		i := c.findOpening()
 		if i < 0 {
 			return false
 		}
 		if i > 0 && c.content[i-1] == '\\' {
-			c.span = span{escape, i - 1, i + 2}
+			c.span = span{escapeSpan, i - 1, i + 2}
 			c.at = i + 2
 			return true
 		}
-		if c.closed(i) {
+		if c.closeSpan(i) {
 			return true
 		}
 	}
 }
 
-// opening returns the next "[[" or "{{" from at on.
-func (c *cursor) opening() int {
+// findOpening returns the offset of the next "[[" or "{{" at or after c.at, or -1.
+func (c *cursor) findOpening() int {
 	for {
 		i := strings.IndexAny(c.content[c.at:], "[{")
 		if i < 0 {
@@ -203,15 +200,15 @@ func (c *cursor) opening() int {
 	}
 }
 
-// closed sets the span that opens at i and moves past it; without one it moves
-// past the opening sign.
-func (c *cursor) closed(i int) bool {
-	opener, which, closer, kind := "[[", 0, "]]", link
+// closeSpan sets the span that opens at i and moves past it. If no span opens there, it moves past
+// the first bracket and returns false.
+func (c *cursor) closeSpan(i int) bool {
+	opener, which, closer, kind := "[[", 0, "]]", linkSpan
 	if c.content[i] == '{' {
-		opener, which, closer, kind = "{{", 1, "}}", nest
+		opener, which, closer, kind = "{{", 1, "}}", nestSpan
 	}
 	c.at = i + 1
-	end := c.closing(which, i+2, closer)
+	end := c.findClosing(which, i+2, closer)
 	if end == len(c.content) {
 		return false
 	}
@@ -220,8 +217,8 @@ func (c *cursor) closed(i int) bool {
 		return false
 	}
 	switch {
-	case kind == nest && strings.HasPrefix(strings.TrimSpace(inner), "#"):
-		kind = comment
+	case kind == nestSpan && strings.HasPrefix(strings.TrimSpace(inner), "#"):
+		kind = commentSpan
 	case strings.TrimSpace(beforeBar(inner)) == "":
 		return false
 	}
@@ -230,8 +227,8 @@ func (c *cursor) closed(i int) bool {
 	return true
 }
 
-// closing returns where the closing pair after from stands, or len(content).
-func (c *cursor) closing(which, from int, closer string) int {
+// findClosing returns the offset of the next closing pair at or after from, or len(content).
+func (c *cursor) findClosing(which, from int, closer string) int {
 	if c.nextClose[which] < from {
 		c.nextClose[which] = len(c.content)
 		if n := strings.Index(c.content[from:], closer); n >= 0 {
@@ -241,7 +238,7 @@ func (c *cursor) closing(which, from int, closer string) int {
 	return c.nextClose[which]
 }
 
-func (s span) ref(content string) Ref {
+func (s span) toRef(content string) Ref {
 	inner := content[s.start+2 : s.end-2]
 	head := beforeBar(inner)
 	target := strings.TrimSpace(head)
@@ -251,7 +248,7 @@ func (s span) ref(content string) Ref {
 	if len(head) < len(inner) {
 		r.Text = inner[len(head)+1:]
 	}
-	if s.kind == nest {
+	if s.kind == nestSpan {
 		r.Kind = NestRef
 		return r
 	}
@@ -264,7 +261,7 @@ func beforeBar(s string) string {
 	return head
 }
 
-// isAddress tells of link targets that lead outside the cards.
+// isAddress reports whether a link target is an address and not a card.
 func isAddress(target string) bool {
 	if strings.HasPrefix(target, "/") {
 		return true

@@ -86,7 +86,7 @@ func TestParseNest(t *testing.T) {
 	}
 }
 
-// Hostile input costs time in proportion to its length.
+// The time for hostile input is proportional to its length.
 func TestRefsLinear(t *testing.T) {
 	for _, piece := range []string{"[[", "{{", "[[ {{", "[[|", "{{#", "]]", "[[a]", "{{a[[b", `\[[`, "[[|]]{{|", "{{ [[ }} "} {
 		hostile := strings.Repeat(piece, 1<<21/len(piece))

@@ -9,22 +9,23 @@ import (
 )
 
 const (
-	// MaxPattern is the longest pattern of a regex patch, in characters.
+	// MaxPattern is the maximum length of the pattern of a regex patch, in characters.
 	MaxPattern = 500
-	// MaxRegexMatches is the most that a regex patch may replace.
+	// MaxRegexMatches is the maximum number of matches that a regex patch may replace.
 	MaxRegexMatches = 100
-	// maxRegexInput is the longest content searched, in bytes.
+	// maxRegexInput is the maximum length of the searched content, in bytes.
 	maxRegexInput = 1 << 20
-	// maxRegexWork bounds pattern size times content size, which one search costs
-	// at worst.
+	// maxRegexWork limits the pattern size multiplied by the content size, the worst-case cost of
+	// one search.
 	maxRegexWork = 64 << 20
-	// maxProgram bounds the instructions of a pattern, which counts multiply.
+	// maxProgram is the maximum number of instructions of a pattern. Repetition counts multiply
+	// them.
 	maxProgram = 20_000
 )
 
-// regex replaces every match. Soon after ctx ends the search does.
-func (p Patch) regex(ctx context.Context, content string) (Result, error) {
-	find, err := p.compile(content)
+// replaceRegex replaces every match. It stops soon after ctx ends.
+func (p Patch) replaceRegex(ctx context.Context, content string) (Result, error) {
+	find, err := p.compilePattern(content)
 	if err != nil {
 		return Result{}, err
 	}
@@ -36,8 +37,8 @@ func errTooSlow() error {
 	return patchFault("pattern", "The pattern took too long on this content; make it simpler or the content shorter.")
 }
 
-// compile checks the limits and makes the finder.
-func (p Patch) compile(content string) (*finder, error) {
+// compilePattern checks the limits and compiles the pattern.
+func (p Patch) compilePattern(content string) (*finder, error) {
 	switch {
 	case utf8.RuneCountInString(p.Pattern) > MaxPattern:
 		return nil, patchFault("pattern", "The pattern is longer than %d characters.", MaxPattern)
@@ -64,7 +65,7 @@ func (p Patch) compile(content string) (*finder, error) {
 	if err != nil {
 		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
 	}
-	// A search that goes on needs the character before it, for \b and ^.
+	// A search from a later offset needs the character before it, for \b and ^.
 	next, err := regexp.Compile(`\A(?s:.)(?s:.*?)(` + p.Pattern + `)`)
 	if err != nil {
 		return nil, patchFault("pattern", "The pattern is not valid RE2: %s.", err)
@@ -72,7 +73,7 @@ func (p Patch) compile(content string) (*finder, error) {
 	return &finder{first: first, next: next, text: content}, nil
 }
 
-// programSize is about how many instructions a pattern takes, before they are made.
+// programSize estimates the number of instructions of a pattern before it is compiled.
 func programSize(re *syntax.Regexp) int {
 	size := 1 + len(re.Rune)/8
 	if re.Op == syntax.OpLiteral {
@@ -94,7 +95,7 @@ func (p Patch) replaceAll(ctx context.Context, find *finder, content string) (Re
 	}
 	var out []byte
 	done, n := 0, 0
-	for m := find.find(); m != nil; m = find.find() {
+	for m := find.findNext(); m != nil; m = find.findNext() {
 		if ctx.Err() != nil {
 			return Result{}, errTooSlow()
 		}
@@ -116,21 +117,21 @@ func (p Patch) replaceAll(ctx context.Context, find *finder, content string) (Re
 	return Result{Content: string(append(out, content[done:]...)), Matches: n}, nil
 }
 
-// finder finds the matches of a pattern one at a time, the same that
-// FindAllStringSubmatchIndex finds at once, so that a caller can stop between.
+// finder returns the matches of a pattern one at a time, so that the caller can stop between them.
+// They are the same as those of FindAllStringSubmatchIndex.
 type finder struct {
 	ctx         context.Context
 	first, next *regexp.Regexp
 	text        string
-	at          int // where the next search begins
-	end         int // where the last match ended; meaningful when started
+	at          int // start of the next search
+	end         int // end of the last match; valid once started is set
 	started     bool
 }
 
-// find returns the next match as FindStringSubmatchIndex does, or nil.
-func (f *finder) find() []int {
+// findNext returns the next match in the form of FindStringSubmatchIndex, or nil.
+func (f *finder) findNext() []int {
 	for f.at <= len(f.text) {
-		m := f.search()
+		m := f.searchAt()
 		if m == nil {
 			f.at = len(f.text) + 1
 			return nil
@@ -149,18 +150,18 @@ func (f *finder) find() []int {
 	return nil
 }
 
-// search looks from at on, seeing the character before it.
-func (f *finder) search() []int {
+// searchAt searches from f.at on. The pattern can see the character before it.
+func (f *finder) searchAt() []int {
 	if f.at == 0 {
-		return f.in(f.first, 0)
+		return f.matchFrom(f.first, 0)
 	}
 	_, size := utf8.DecodeLastRuneInString(f.text[:f.at])
 	from := f.at - size
-	m := f.in(f.next, from)
+	m := f.matchFrom(f.next, from)
 	if m == nil {
 		return nil
 	}
-	m = m[2:] // the first group is the pattern
+	m = m[2:] // the first group is the user's pattern
 	for i, v := range m {
 		if v >= 0 {
 			m[i] = v + from
@@ -169,8 +170,8 @@ func (f *finder) search() []int {
 	return m
 }
 
-// in searches the text from an offset on until the context ends.
-func (f *finder) in(re *regexp.Regexp, from int) []int {
+// matchFrom searches the text from an offset on. It returns nil once the context has ended.
+func (f *finder) matchFrom(re *regexp.Regexp, from int) []int {
 	m := re.FindReaderSubmatchIndex(&checkedRunes{ctx: f.ctx, text: f.text[from:]})
 	if f.ctx.Err() != nil {
 		return nil
@@ -178,8 +179,8 @@ func (f *finder) in(re *regexp.Regexp, from int) []int {
 	return m
 }
 
-// checkedRunes reads a text and ends with its context. One search step takes up to the
-// size of the program, so that it looks every 64 characters.
+// checkedRunes reads a text until its context ends. One step of a search may cost as much as the
+// size of the program, so it checks the context every 64 characters.
 type checkedRunes struct {
 	ctx  context.Context
 	text string

@@ -5,38 +5,37 @@ import (
 	"strings"
 )
 
-// Context is the place that a relative name is read from.
+// Context contains the cards to which a relative name refers.
 type Context struct {
-	Self string // name of the card whose content holds the relative name
-	Main string // name of the card that the reader opened; Self when empty
-	User string // name of the reader's card; "_user" stays as written when empty
+	Self string // name of the card whose content contains the relative name
+	Main string // name of the card that the reader opened; "" means Self
+	User string // name of the reader's card; if it is "", "_user" stays as written
 }
 
-// maxRelative is the longest relative name resolved, in bytes: four times what a
-// name of MaxNameLength four-byte characters needs, and little enough that parts
-// which each repeat the whole of self stay small.
+// maxRelative is the maximum length of a relative name, in bytes. It is four times the length of a
+// name of MaxNameLength four-byte characters. It is small enough to limit the result if each part
+// repeats the whole of Self.
 const maxRelative = 4096
 
-// Resolve makes a relative name absolute as read on the card self, which is also
-// taken for the main card. See Context.Resolve.
+// Resolve makes a relative name on the card self absolute. self is also the main card. See
+// Context.Resolve.
 func Resolve(relative, self string) string {
 	return Context{Self: self}.Resolve(relative)
 }
 
-// Resolve makes a relative name absolute, as Decko does. Of its parts, in any
-// case of letters:
+// Resolve makes a relative name absolute, as Decko does. These parts, in any case, are replaced:
 //
 //	_self, _whole, _   the card itself
-//	_left, _right      its left, its last part; of a simple name, the name
-//	_main, _user       the card opened, the reader
-//	_1, _2, …          its first, second, … part; the last when there are fewer
+//	_left, _right      its left, its last part; for a simple name, the name
+//	_main, _user       the opened card, the reader's card
+//	_1, _2, …          its first, second, … part; the last if there are fewer
 //	_L, _LL, …         its left, the left of that, …; at least the first part
 //	_R, _LR, _LLR, …   the last part of it, of its left, …
 //
-// A leading '+' puts the card before the name, a trailing one after it, unless
-// the name has it there already. A name that is not relative comes back with its
-// parts trimmed. A blank name gives "". A name over 4,096 bytes can be no card's
-// and comes back as it is; one that would become longer than 16 KiB gives "".
+// A leading '+' puts the card before the name, a trailing one after it, unless the name already
+// contains it there. A name that is not relative is returned with its parts trimmed. A blank name
+// gives "". A name over 4,096 bytes cannot belong to a card and is returned unchanged. A name that
+// would become longer than 16 KiB gives "".
 func (c Context) Resolve(relative string) string {
 	if len(relative) > maxRelative || len(c.Self) > maxRelative {
 		return relative
@@ -53,14 +52,14 @@ func (c Context) Resolve(relative string) string {
 	}
 	size := 0
 	for _, p := range parts {
-		if size += len(p) + 1; size > 4*maxRelative { // parts that repeat self
+		if size += len(p) + 1; size > 4*maxRelative { // many parts may repeat self
 			return ""
 		}
 	}
 	return strings.Join(withEnds(parts, self), "+")
 }
 
-// withEnds puts self where the name begins or ends with a joint.
+// withEnds inserts self if the name begins or ends with '+'.
 func withEnds(parts []string, self string) []string {
 	last := len(parts) - 1
 	if parts[0] != "" && parts[last] != "" {
@@ -109,7 +108,7 @@ func (c Context) resolvePart(part, self string) string {
 	return part
 }
 
-// nthPart counts from one and answers the last part beyond the end, and for 0.
+// nthPart returns the n-th part, counted from one. It returns the last part if n is 0 or too large.
 func nthPart(name string, n int) string {
 	parts := Parts(name)
 	if len(parts) == 0 {
@@ -121,7 +120,7 @@ func nthPart(name string, n int) string {
 	return parts[n-1]
 }
 
-// nthLeft drops n parts from the end but always leaves the first.
+// nthLeft removes the last n parts but always keeps the first.
 func nthLeft(name string, n int) string {
 	for ; n > 0; n-- {
 		left := Left(name)

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Sanitize makes HTML safe to show: script, style, forms, frames, event handlers
-// and addresses other than http, https, mailto and relative ones are gone, and so
-// are images from elsewhere (only /api/… stays), comments, and what Clean strips.
-// Class, colours and the other styles of words stay. Links and nests stay byte for
-// byte in text and escaped in attributes; one with a '<' in it is sanitised like
-// any HTML. What a nest shows is sanitised by whoever puts it in: nests must be
-// resolved before Sanitize, or their content sanitised by itself and never put
-// into a tag. It is idempotent for its own output.
-// Soon after ctx ends it fails with its error, and else never.
+// Sanitize makes HTML safe to show. It removes scripts, styles, forms, frames, event handlers,
+// addresses other than http, https, mailto and relative ones, images from elsewhere (only /api/… is
+// allowed), comments, and the characters that Clean removes. Classes, colours and other text styles
+// are kept. Links and nests are preserved byte for byte in text and escaped in attributes; one that
+// contains '<' is sanitised like any HTML.
+//
+// Sanitize does not see the content that a nest shows. Nests must be resolved before Sanitize, or
+// their content must be sanitised separately and never inserted into a tag. It is idempotent for
+// its own output. Its only error is that of ctx, soon after ctx ends.
 func Sanitize(ctx context.Context, content string) (string, error) {
-	p := protect(Clean(content))
+	p := protectSyntax(Clean(content))
 	p.text = dropLongTags(p.text)
 	var out strings.Builder
 	in := checkedReader{strings.NewReader(p.text), ctx}
@@ -30,18 +30,18 @@ func Sanitize(ctx context.Context, content string) (string, error) {
 	return Clean(p.restoreHTML(ctx, out.String(), safeTag)), ctx.Err()
 }
 
-// maxTag is the longest tag that keeps its attributes, in bytes. Reading a style takes
-// a microsecond a byte.
+// maxTag is the maximum length of a tag that keeps its attributes, in bytes. Parsing a style takes
+// a microsecond per byte.
 const maxTag = 16 << 10
 
-// dropLongTags takes their attributes from tags that are too long.
+// dropLongTags removes the attributes of tags that are too long.
 func dropLongTags(text string) string {
 	if len(text) <= maxTag {
 		return text
 	}
 	var b strings.Builder
 	done := 0
-	for t := range tokens(text) {
+	for t := range tokensOf(text) {
 		if t.end-t.start <= maxTag || t.name == "" {
 			continue
 		}
@@ -57,9 +57,9 @@ func dropLongTags(text string) string {
 	return b.String() + text[done:]
 }
 
-// safeTag keeps a tag with wiki syntax in an attribute only if it is as harmless
-// when a nest there shows nothing: java{{X}}script: must not become an address.
-// Images take none.
+// safeTag returns the tag to write for a tag with wiki syntax in an attribute. The restored tag is
+// kept only if the bare one, in which nests show nothing, is harmless too: java{{X}}script: must
+// not become an address. Images never keep wiki syntax.
 func safeTag(restored, bare string) string {
 	without := strings.ReplaceAll(bare, ` href=""`, "")
 	if clean := policy().Sanitize(without); clean != without || strings.HasPrefix(bare, "<img") {
@@ -68,7 +68,7 @@ func safeTag(restored, bare string) string {
 	return restored
 }
 
-// policy returns the one policy, which is not changed after it is made.
+// policy returns the shared policy. It is not changed after it is created.
 var policy = sync.OnceValue(newPolicy)
 
 var (
@@ -80,7 +80,7 @@ var (
 	numberOf   = regexp.MustCompile(`^[0-9]{1,4}$`)
 )
 
-// pathStep is one step of a path, which is not "..", in no encoding.
+// pathStep matches one step of a path, but not ".." in any encoding.
 const pathStep = `([\p{L}\p{N}_+,:@*~-]|%[013-9a-fA-F][0-9a-fA-F]|%2[0-9a-dfA-DF]|\.[\p{L}\p{N}_+,:@*~-])+`
 
 func newPolicy() *bluemonday.Policy {

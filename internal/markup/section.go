@@ -6,16 +6,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// section replaces what stands under a heading: from behind the heading's tag to
-// the next heading of any level, or with IncludeNested to the next of the same or
-// a higher one; in both cases no further than the end of the element that the
-// heading stands in. Headings are compared without case and accents. New content
-// that begins with a heading of the same text takes the place of the heading too.
-func (p Patch) section(content string) (Result, error) {
-	all := headings(content)
+// replaceSection replaces the text under a heading, from the end of the heading's tag to the next
+// heading of any level. With IncludeNested it ends at the next heading of the same or a higher
+// level. It never extends beyond the element that contains the heading. Headings are compared
+// without case and accents. If the new content begins with the same heading, it replaces the
+// heading too.
+func (p Patch) replaceSection(content string) (Result, error) {
+	all := findHeadings(content)
 	at, n := -1, 0
 	for i, h := range all {
-		if sameHeading(h.text, p.Heading) {
+		if isSameHeading(h.text, p.Heading) {
 			if n++; at < 0 {
 				at = i
 			}
@@ -36,20 +36,20 @@ func (p Patch) section(content string) (Result, error) {
 		}
 	}
 	end = withinElement(content, start, end)
-	if own := headings(p.Content); len(own) > 0 && sameHeading(own[0].text, h.text) && strings.TrimSpace(p.Content[:own[0].start]) == "" {
+	if own := findHeadings(p.Content); len(own) > 0 && isSameHeading(own[0].text, h.text) && strings.TrimSpace(p.Content[:own[0].start]) == "" {
 		start = h.start
 	}
 	return Result{Content: content[:start] + p.Content + content[end:], Matches: 1}, nil
 }
 
-func sameHeading(a, b string) bool {
-	return strings.Join(strings.Fields(Fold(a)), " ") == strings.Join(strings.Fields(Fold(readable(b))), " ")
+func isSameHeading(a, b string) bool {
+	return strings.Join(strings.Fields(Fold(a)), " ") == strings.Join(strings.Fields(Fold(readableText(b))), " ")
 }
 
-// withinElement draws end in to where the element around start closes.
+// withinElement reduces end to the offset where the element around start is closed.
 func withinElement(content string, start, end int) int {
 	depth := 0
-	for t := range tokens(content[start:end]) {
+	for t := range tokensOf(content[start:end]) {
 		if !isContainer(t.name) {
 			continue
 		}
@@ -65,8 +65,8 @@ func withinElement(content string, start, end int) int {
 	return end
 }
 
-// isContainer tells of elements that must be closed, so that counting them is
-// sound.
+// isContainer reports whether an element must have an end tag, so that counting its tags gives the
+// depth.
 func isContainer(tag string) bool {
 	switch tag {
 	case "div", "section", "article", "aside", "main", "header", "footer", "nav", "blockquote", "details",

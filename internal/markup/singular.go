@@ -2,15 +2,14 @@ package markup
 
 import "strings"
 
-// singular returns the singular of a lower-case word as word[:keep]+tail. A word
-// whose singular has another singular is a name, not a plural (Matthias would
-// become matthia, then matthium) and stays as it is; so does one of which
-// nothing would be left.
+// singularOf returns the singular of a lower-case word as word[:keep]+tail. A word whose singular
+// has another singular is a name, not a plural (Matthias would become matthia, then matthium), and
+// stays unchanged. So does a word whose singular would be empty.
 //
-// The rules are those of Rails' ActiveSupport, which Decko keys by. They are
-// written out here, not taken from a library at run time, because stored keys
-// depend on them: a change of one rule is a migration of every store.
-func singular(word string) (keep int, tail string) {
+// The rules are those of Rails' ActiveSupport, on which Decko's keys are based. They are written
+// out here and not taken from a library, because stored keys depend on them: changing a rule
+// requires a migration of every store.
+func singularOf(word string) (keep int, tail string) {
 	keep, tail = singularOnce(word)
 	if keep == len(word) && tail == "" || keep+len(tail) == 0 {
 		return len(word), ""
@@ -25,15 +24,15 @@ func singular(word string) (keep int, tail string) {
 	return keep, tail
 }
 
-// suffixRule replaces a suffix: the last cut bytes of a word that ends in suffix
-// give way to tail.
+// suffixRule replaces a suffix: it replaces the last cut bytes of a word that ends in suffix by
+// tail.
 type suffixRule struct {
 	suffix string
 	cut    int
 	tail   string
 }
 
-// irregular holds the suffixes that come before every pattern.
+// irregular lists the suffixes that are tried before all others.
 var irregular = []suffixRule{
 	{"people", 5, "erson"},
 	{"men", 2, "an"},
@@ -43,7 +42,7 @@ var irregular = []suffixRule{
 	{"zombies", 1, ""},
 }
 
-// singularRules are tried in order; the first whose suffix fits decides.
+// singularRules are tried in order; the first matching suffix counts.
 var singularRules = []suffixRule{
 	{"databases", 1, ""},
 	{"quizzes", 3, ""},
@@ -61,7 +60,7 @@ var singularRules = []suffixRule{
 	{"series", 0, ""},
 }
 
-// greekRules come after those for -ies and -ves.
+// greekRules are tried after those for -ies and -ves.
 var greekRules = []suffixRule{
 	{"analyses", 2, "is"}, {"bases", 2, "is"}, {"diagnoses", 2, "is"}, {"parentheses", 2, "is"},
 	{"prognoses", 2, "is"}, {"synopses", 2, "is"}, {"theses", 2, "is"},
@@ -76,7 +75,7 @@ var greekRules = []suffixRule{
 func singularOnce(word string) (keep int, tail string) {
 	switch word {
 	case "equipment", "information", "rice", "money", "species", "series", "fish", "sheep", "jeans", "police",
-		"this": // no plural; Decko's own example keys This Name as this_name
+		"this": // has no plural; Decko's own example gives This Name the key this_name
 		return len(word), ""
 	case "mice", "lice":
 		return 1, "ouse"
@@ -90,7 +89,7 @@ func singularOnce(word string) (keep int, tail string) {
 	switch word[max(len(word)-1, 0):] {
 	case "s", "n", "e", "i", "a":
 	default:
-		return len(word), "" // no rule has another last letter
+		return len(word), "" // no rule ends in another letter
 	}
 	if keep, tail, ok := bySuffix(word, irregular); ok {
 		return keep, tail
@@ -116,8 +115,8 @@ func bySuffix(word string, rules []suffixRule) (keep int, tail string, ok bool) 
 	return 0, "", false
 }
 
-// iesAndVes: cities city, soliloquies soliloquy, wolves wolf, natives native,
-// hives hive, knives knife.
+// iesAndVes handles the endings -ies and -ves: cities city, soliloquies soliloquy, wolves wolf,
+// natives native, hives hive, knives knife.
 func iesAndVes(word string) (keep int, tail string, ok bool) {
 	stem := len(word) - 3
 	if stem < 1 {

@@ -9,20 +9,20 @@ import (
 	"unicode/utf8"
 )
 
-// SnippetOptions says how a snippet is cut and shown.
+// SnippetOptions configure the length and format of a snippet.
 type SnippetOptions struct {
-	Max  int         // characters of text kept, about; 0: 200
-	Mark bool        // hits in <mark>, and everything else escaped for HTML
-	Find FindOptions // how terms are matched; Limit counts for each term
+	Max  int         // approximate length in characters; 0: 200
+	Mark bool        // wrap hits in <mark> and escape everything else for HTML
+	Find FindOptions // how terms are matched; Limit applies to each term
 }
 
-// hitLimit is how many hits of a term a snippet looks at unless told otherwise.
+// hitLimit is the default maximum number of hits per term.
 const hitLimit = 100
 
-// Snippet cuts from plain text the piece with the most different terms and hits,
-// on one line, at spaces where it can, with "…" where text is left out. Without
-// a hit it is the beginning of the text. With o.Mark the result is HTML whose only
-// tags are mark; otherwise it is plain text.
+// Snippet returns the piece of a plain text with the most different terms and hits, on one line. It
+// is cut at spaces if possible, with "…" for omitted text. If there are no hits, it is the
+// beginning of the text. With o.Mark the result is HTML with only mark tags; otherwise it is plain
+// text.
 func Snippet(text string, terms []string, o SnippetOptions) string {
 	if o.Max <= 0 {
 		o.Max = 200
@@ -31,11 +31,11 @@ func Snippet(text string, terms []string, o SnippetOptions) string {
 		o.Find.Limit = hitLimit
 	}
 	hits := findTerms(text, terms, o.Find)
-	from, to := window(text, bestHits(hits, o.Max), o.Max)
-	return render(text, from, to, hits, o.Mark)
+	from, to := widenRange(text, bestHits(hits, o.Max), o.Max)
+	return renderSnippet(text, from, to, hits, o.Mark)
 }
 
-// hit is a match of the term with the number.
+// hit is a match with the index of its term.
 type hit struct {
 	Match
 	term int
@@ -58,8 +58,8 @@ func findTerms(text string, terms []string, o FindOptions) []hit {
 	return hits
 }
 
-// bestHits returns the range from the first to the last of the hits within width
-// that hold the most different terms, then the most hits, then come first.
+// bestHits returns the range of the best hits within width characters: those with the most
+// different terms, then the most hits, then the first.
 func bestHits(hits []hit, width int) Match {
 	var best Match
 	bestTerms, bestCount := 0, 0
@@ -81,15 +81,15 @@ func bestHits(hits []hit, width int) Match {
 	return best
 }
 
-// window widens a range to width characters, as many before as after, and draws
-// its ends in to spaces.
-func window(text string, around Match, width int) (from, to int) {
+// widenRange widens a range to width characters, equally before and after, and then moves both ends
+// in to the nearest space.
+func widenRange(text string, around Match, width int) (from, to int) {
 	spare := width - utf8.RuneCountInString(text[around.Start:around.End])
-	from = back(text, around.Start, max(spare/2, 0))
+	from = runesBefore(text, around.Start, max(spare/2, 0))
 	used := utf8.RuneCountInString(text[from:around.Start])
-	to = forth(text, around.End, max(spare-used, 0))
+	to = runesAfter(text, around.End, max(spare-used, 0))
 	unused := spare - used - utf8.RuneCountInString(text[around.End:to])
-	from = back(text, from, unused)
+	from = runesBefore(text, from, unused)
 	if from > 0 {
 		if i := strings.IndexFunc(text[from:around.Start], unicode.IsSpace); i >= 0 {
 			from += i
@@ -103,8 +103,9 @@ func window(text string, around Match, width int) (from, to int) {
 	return from, to
 }
 
-// back returns the offset n characters before i, forth the one n after.
-func back(text string, i, n int) int {
+// runesBefore returns the offset n characters before i; runesAfter returns the one n characters
+// after i.
+func runesBefore(text string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(text[:i])
 		i -= size
@@ -112,7 +113,7 @@ func back(text string, i, n int) int {
 	return i
 }
 
-func forth(text string, i, n int) int {
+func runesAfter(text string, i, n int) int {
 	for ; n > 0 && i < len(text); n-- {
 		_, size := utf8.DecodeRuneInString(text[i:])
 		i += size
@@ -120,7 +121,7 @@ func forth(text string, i, n int) int {
 	return i
 }
 
-func render(text string, from, to int, hits []hit, mark bool) string {
+func renderSnippet(text string, from, to int, hits []hit, mark bool) string {
 	var b strings.Builder
 	put := func(s string) {
 		if mark {
@@ -150,7 +151,7 @@ func render(text string, from, to int, hits []hit, mark bool) string {
 	return b.String()
 }
 
-// oneLine turns each run of white space into one space.
+// oneLine replaces each run of white space by one space.
 func oneLine(s string) string {
 	var b strings.Builder
 	for s != "" {

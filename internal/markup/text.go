@@ -8,43 +8,41 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Text returns the visible words of a card's content. Tags, comments, scripts,
-// styles and templates go, entities are decoded, runs of white space become one
-// space outside pre, block elements and br begin a new line, table cells are
-// parted by tabs. A link gives its text or else its target, a nest nothing, an
-// escaped bracket pair the pair. The result is clean in the sense of Clean and
-// may contain '<': it is text, to be escaped by whoever puts it into HTML. The
-// cost is linear.
+// Text returns the visible words of a card's content. It drops tags, comments, scripts, styles and
+// templates, and decodes entities. Outside pre, runs of white space become one space. Block
+// elements and br begin a new line; tabs separate table cells. A link gives its text or else its
+// target, a nest nothing, an escaped bracket pair the pair. The result is clean as defined by
+// Clean. It may contain '<', so callers must escape it in HTML. The cost is linear.
 func Text(content string) string {
-	var b lines
+	var b textBuilder
 	b.Grow(len(content))
 	eachText(content, b.addTag, b.addText)
 	return Clean(strings.TrimRight(b.String(), "\n\t "))
 }
 
-// eachText calls tag for each visible tag and text for each visible decoded text
-// of content, in which wiki syntax reads as its text.
+// eachText calls tag for each visible tag of content and text for each visible piece of decoded
+// text. Links and nests are replaced as in Text.
 func eachText(content string, tag func(name string), text func(string)) {
-	content = readable(content)
-	if strings.IndexByte(content, '<') < 0 && strings.IndexByte(content, '&') < 0 { // all of it is text
+	content = readableText(content)
+	if strings.IndexByte(content, '<') < 0 && strings.IndexByte(content, '&') < 0 { // there is no markup
 		text(content)
 		return
 	}
 	z := html.NewTokenizer(strings.NewReader(content))
-	var skip skipper
+	var skip hiddenElements
 	for {
 		switch tt := z.Next(); tt {
 		case html.ErrorToken:
 			return
 		case html.TextToken:
-			if !skip.on() {
+			if !skip.isOpen() {
 				text(html.UnescapeString(string(z.Raw())))
 			}
 		case html.StartTagToken, html.EndTagToken, html.SelfClosingTagToken:
 			raw, _ := z.TagName()
 			name := string(raw)
-			skip.see(name, tt)
-			if !skip.on() {
+			skip.addTag(name, tt)
+			if !skip.isOpen() {
 				if tt == html.EndTagToken {
 					name = "/" + name
 				}
@@ -54,12 +52,12 @@ func eachText(content string, tag func(name string), text func(string)) {
 	}
 }
 
-// skipper counts open elements whose content is not shown.
-type skipper struct{ depth int }
+// hiddenElements counts the open elements whose content is not visible.
+type hiddenElements struct{ depth int }
 
-func (s *skipper) on() bool { return s.depth > 0 }
+func (s *hiddenElements) isOpen() bool { return s.depth > 0 }
 
-func (s *skipper) see(name string, tt html.TokenType) {
+func (s *hiddenElements) addTag(name string, tt html.TokenType) {
 	switch name {
 	case "script", "style", "template", "noscript", "iframe", "noembed", "noframes", "title":
 	default:
@@ -73,18 +71,18 @@ func (s *skipper) see(name string, tt html.TokenType) {
 	}
 }
 
-// readable puts the readable text of wiki syntax in its place.
-func readable(content string) string {
+// readableText replaces wiki syntax by its visible text.
+func readableText(content string) string {
 	var b strings.Builder
 	done := 0
-	for s := range scan(content) {
+	for s := range scanSyntax(content) {
 		b.WriteString(content[done:s.start])
 		done = s.end
 		switch s.kind {
-		case escape:
+		case escapeSpan:
 			b.WriteString(content[s.start+1 : s.end])
-		case link:
-			r := s.ref(content)
+		case linkSpan:
+			r := s.toRef(content)
 			if text := strings.TrimSpace(r.Text); text != "" {
 				b.WriteString(text)
 			} else {
@@ -99,19 +97,19 @@ func readable(content string) string {
 	return b.String()
 }
 
-// lines gathers words into lines.
-type lines struct {
+// textBuilder joins words into lines.
+type textBuilder struct {
 	strings.Builder
-	gap byte // white space owed before the next word: 0, ' ', '\t' or '\n'
-	pre int  // open pre elements
+	gap byte // pending white space before the next word: 0, ' ', '\t' or '\n'
+	pre int  // number of open pre elements
 }
 
-func (b *lines) addTag(name string) {
+func (b *textBuilder) addTag(name string) {
 	switch bare := strings.TrimPrefix(name, "/"); {
 	case bare == "td" || bare == "th":
-		b.owe('\t')
+		b.addGap('\t')
 	case isBlock(bare):
-		b.owe('\n')
+		b.addGap('\n')
 		if bare == "pre" && name == bare {
 			b.pre++
 		} else if bare == "pre" && b.pre > 0 {
@@ -120,8 +118,8 @@ func (b *lines) addTag(name string) {
 	}
 }
 
-// owe keeps the wider of two gaps.
-func (b *lines) owe(gap byte) {
+// addGap sets the pending gap if the new one is wider.
+func (b *textBuilder) addGap(gap byte) {
 	if gapWidth(gap) > gapWidth(b.gap) {
 		b.gap = gap
 	}
@@ -139,29 +137,29 @@ func gapWidth(gap byte) int {
 	return 0
 }
 
-func (b *lines) addText(text string) {
+func (b *textBuilder) addText(text string) {
 	if !utf8.ValidString(text) {
-		text = string([]rune(text)) // each wrong byte reads as U+FFFD
+		text = string([]rune(text)) // each invalid byte becomes U+FFFD
 	}
 	for text != "" {
 		if end := wordsEnd(text); end > 0 {
-			b.settle()
+			b.writeGap()
 			b.WriteString(text[:end])
 			text = text[end:]
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(text)
 		if b.pre > 0 && b.Len() > 0 {
-			b.settle()
+			b.writeGap()
 			b.WriteRune(r)
 		} else {
-			b.owe(' ')
+			b.addGap(' ')
 		}
 		text = text[size:]
 	}
 }
 
-// wordEnd is where the first white space begins.
+// wordEnd returns the offset of the first white space, or len(text).
 func wordEnd(text string) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -177,7 +175,7 @@ func wordEnd(text string) int {
 	return len(text)
 }
 
-// wordsEnd is where the first words end that have nothing but one space between them.
+// wordsEnd returns the end of the leading words that are separated by single spaces.
 func wordsEnd(text string) int {
 	end := wordEnd(text)
 	for end > 0 && end+1 < len(text) && text[end] == ' ' {
@@ -190,8 +188,8 @@ func wordsEnd(text string) int {
 	return end
 }
 
-// settle writes the gap owed, but none before the first word.
-func (b *lines) settle() {
+// writeGap writes the pending gap, except before the first word.
+func (b *textBuilder) writeGap() {
 	if b.gap != 0 && b.Len() > 0 {
 		b.WriteByte(b.gap)
 	}
@@ -208,15 +206,15 @@ func isBlock(tag string) bool {
 	return false
 }
 
-// OneLine gives clean text on one line, with single spaces between its words.
+// OneLine returns clean text on one line, with single spaces between words.
 func OneLine(s string) string { return strings.Join(strings.Fields(Clean(s)), " ") }
 
-// Clean makes text safe to hand on to people and models: it strips control
-// characters but newline and tab, bidirectional controls, tag characters, and
-// other characters without a glyph, which could hide or turn words. Joiners stay
-// between letters that they shape and between emoji, a presentation selector
-// after its symbol. Broken UTF-8 becomes U+FFFD; CR, CRLF and the line separators
-// become newline. It is idempotent and looks at no markup: entities stay.
+// Clean makes text safe to pass on to people and models. It removes control characters except
+// newline and tab, bidirectional controls, tag characters, and other characters without a glyph,
+// which could hide or reorder words. Joiners are kept between letters that they shape and between
+// emoji, and a presentation selector is kept after its symbol. Invalid UTF-8 becomes U+FFFD; CR,
+// CRLF and the line separators become newline. It is idempotent and ignores markup: entities are
+// kept.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -228,7 +226,7 @@ func Clean(s string) string {
 		case r == '\r' || r == '\u2028' || r == '\u2029':
 			out = append(out, '\n')
 		case unicode.IsControl(r) && r != '\n' && r != '\t':
-		case isUnseen(r) && !neededAfter(out, runes[i:]):
+		case isUnseen(r) && !isNeededAfter(out, runes[i:]):
 		default:
 			out = append(out, r)
 		}
@@ -236,8 +234,8 @@ func Clean(s string) string {
 	return string(out)
 }
 
-// neededAfter is needed for text whose beginning has been cleaned already.
-func neededAfter(before, rest []rune) bool {
+// isNeededAfter is isNeeded for rest[0], where before is already cleaned.
+func isNeededAfter(before, rest []rune) bool {
 	if len(before) == 0 {
 		return false
 	}
@@ -245,12 +243,13 @@ func neededAfter(before, rest []rune) bool {
 	if len(rest) > 1 {
 		around = append(around, rest[1])
 	}
-	return needed(around, 1)
+	return isNeeded(around, 1)
 }
 
-// isClean tells of text that needs no look at neighbours.
+// isClean reports whether Clean would leave s unchanged. It returns false if that depends on
+// neighbouring characters.
 func isClean(s string) bool {
-	seen := 0 // bytes that are clean, each a character
+	seen := 0 // length of the prefix of clean ASCII characters
 	for seen < len(s) && (s[seen] >= ' ' && s[seen] < 0x7f || s[seen] == '\n' || s[seen] == '\t') {
 		seen++
 	}
@@ -274,31 +273,31 @@ func isClean(s string) bool {
 type Heading struct {
 	Level  int    // 1 to 6
 	Text   string // visible text on one line
-	Offset int    // characters of the content before the heading's tag
+	Offset int    // number of characters of the content before the heading's tag
 }
 
-// Outline returns the headings of HTML content in order. A heading that is not
-// closed ends where the next one begins. The cost is linear.
+// Outline returns the headings of HTML content in order. An unclosed heading ends where the next
+// one begins. The cost is linear.
 func Outline(content string) []Heading {
 	var out []Heading
-	for _, h := range headings(content) {
+	for _, h := range findHeadings(content) {
 		out = append(out, Heading{h.level, h.text, h.offset})
 	}
 	return out
 }
 
-// headingSpan is a heading with its place in bytes.
+// headingSpan is a heading with its byte range.
 type headingSpan struct {
 	level      int
 	text       string
-	offset     int // characters before it
-	start, end int // bytes of the whole element
+	offset     int // number of characters before it
+	start, end int // byte range of the whole element
 }
 
-func headings(content string) []headingSpan {
+func findHeadings(content string) []headingSpan {
 	var out []headingSpan
-	var skip skipper
-	open := -1 // index in out of the heading being read
+	var skip hiddenElements
+	open := -1 // index in out of the current heading
 	counted, offset := 0, 0
 	closeAt := func(innerEnd, end, from int) {
 		out[open].text = strings.Join(strings.Fields(Text(content[from:innerEnd])), " ")
@@ -306,10 +305,10 @@ func headings(content string) []headingSpan {
 		open = -1
 	}
 	inner := 0
-	for t := range tokens(content) {
-		skip.see(t.name, t.kind)
+	for t := range tokensOf(content) {
+		skip.addTag(t.name, t.kind)
 		level := headingLevel(t.name)
-		if level == 0 || skip.on() {
+		if level == 0 || skip.isOpen() {
 			continue
 		}
 		if open >= 0 {
@@ -339,16 +338,15 @@ func headingLevel(tag string) int {
 	return 0
 }
 
-// token is one tag, comment or run of text with its place in bytes.
+// token is one tag, comment or run of text with its byte range.
 type token struct {
 	kind       html.TokenType
-	name       string // of a tag, in lower case
+	name       string // name of a tag in lower case
 	start, end int
 }
 
-// tokens yields the tokens of HTML; their ranges follow one another and cover all
-// of it.
-func tokens(content string) func(yield func(token) bool) {
+// tokensOf yields the tokens of HTML. Their ranges are contiguous and cover the whole content.
+func tokensOf(content string) func(yield func(token) bool) {
 	return func(yield func(token) bool) {
 		z := html.NewTokenizer(strings.NewReader(content))
 		at := 0

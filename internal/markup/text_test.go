@@ -200,9 +200,9 @@ func BenchmarkText(b *testing.B) {
 	}
 }
 
-// TestTextWithoutMarkupIsReadAsWithIt: a comment at the end, which shows nothing, makes no
-// difference.
-func TestTextWithoutMarkupIsReadAsWithIt(t *testing.T) {
+// TestTextOfPlainInput checks that Text gives the same result with and without an invisible comment
+// at the end: input without markup takes a shorter path.
+func TestTextOfPlainInput(t *testing.T) {
 	pieces := []string{"a", "Zoë", " ", "  ", "\n", "\r\n", "\t", "\x00", "\u2028", "\xff", "\u200b", "[[A|b]]", "[[", "{{C}}", "\\[[x]]", ">", "港"}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {

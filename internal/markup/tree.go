@@ -9,31 +9,30 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The parser of HTML5 opens formatting elements again in each paragraph, so that a
-// document of n bytes can have n² nodes. The tree here has at most one node for each tag
-// and text. It serves the way to Markdown, which needs no more than blocks, lists, tables
-// and words.
+// An HTML5 parser reopens formatting elements in each paragraph, so a document of n bytes can have
+// n² nodes. The tree here has at most one node for each tag and text. It is used for conversion to
+// Markdown, which needs only blocks, lists, tables and words.
 
-// maxTreeDepth bounds how deep elements stand inside one another.
+// maxTreeDepth is the maximum nesting of elements.
 const maxTreeDepth = 200
 
-// maxSpan is the widest span that a cell can have in HTML.
+// maxSpan is the maximum span of a cell in HTML.
 const maxSpan = 1000
 
-// treeBuilder makes a tree of tokens.
+// treeBuilder builds a tree from tokens.
 type treeBuilder struct {
 	root   *html.Node
-	open   []*html.Node // the open elements; the root is the first
+	open   []*html.Node // the open elements, beginning with the root
 	text   strings.Builder
 	budget *budget
 }
 
-// buildTree reads HTML. It fails with the halt of its budget.
+// buildTree parses HTML. It panics with the halt of its budget.
 func buildTree(content string, b *budget) *html.Node {
 	t := &treeBuilder{root: &html.Node{Type: html.DocumentNode}, budget: b}
 	t.open = []*html.Node{t.root}
 	z := html.NewTokenizer(strings.NewReader(content))
-	var skip skipper
+	var skip hiddenElements
 	for {
 		kind := z.Next()
 		b.spend(len(z.Raw()) + 16)
@@ -42,27 +41,27 @@ func buildTree(content string, b *budget) *html.Node {
 			t.endText()
 			return t.root
 		case html.TextToken:
-			if !skip.on() {
+			if !skip.isOpen() {
 				t.text.WriteString(html.UnescapeString(string(z.Raw())))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
 			name, more := z.TagName()
 			tag := string(name)
-			shown := !skip.on()
-			skip.see(tag, kind)
+			shown := !skip.isOpen()
+			skip.addTag(tag, kind)
 			switch {
-			case !shown || skip.on():
+			case !shown || skip.isOpen():
 			case kind == html.EndTagToken:
-				t.end(tag)
+				t.closeElement(tag)
 			default:
-				t.start(tag, attributes(z, more))
+				t.openElement(tag, readAttributes(z, more))
 			}
 		}
 	}
 }
 
-// attributes keeps those that Markdown has a form for.
-func attributes(z *html.Tokenizer, more bool) []html.Attribute {
+// readAttributes returns the attributes that can be expressed in Markdown.
+func readAttributes(z *html.Tokenizer, more bool) []html.Attribute {
 	var kept []html.Attribute
 	for more {
 		var key, value []byte
@@ -72,7 +71,7 @@ func attributes(z *html.Tokenizer, more bool) []html.Attribute {
 		case "colspan", "rowspan":
 			v = strconv.Itoa(spanOf(v))
 		case "start":
-			if n, err := strconv.Atoi(v); err != nil || n < 0 || n > 999_999_999 { // as long as Markdown takes
+			if n, err := strconv.Atoi(v); err != nil || n < 0 || n > 999_999_999 { // the maximum length of a list number in Markdown
 				continue
 			}
 		case "href", "src", "alt", "title", "type", "checked", "class", "align", "role":
@@ -97,25 +96,25 @@ func spanOf(value string) int {
 	return n
 }
 
-func (t *treeBuilder) top() *html.Node { return t.open[len(t.open)-1] }
+func (t *treeBuilder) innermost() *html.Node { return t.open[len(t.open)-1] }
 
-// endText puts the text read so far into the tree.
+// endText adds the text read so far to the tree.
 func (t *treeBuilder) endText() {
 	if t.text.Len() == 0 {
 		return
 	}
 	text := t.text.String()
 	t.text.Reset()
-	if isTableFrame(t.top().Data) && strings.TrimSpace(text) == "" {
+	if isTableFrame(t.innermost().Data) && strings.TrimSpace(text) == "" {
 		return
 	}
-	t.put(&html.Node{Type: html.TextNode, Data: text})
+	t.addNode(&html.Node{Type: html.TextNode, Data: text})
 }
 
-// put adds a node to the innermost element. What cannot stand between the cells of a
-// table goes before it.
-func (t *treeBuilder) put(n *html.Node) {
-	if top := t.top(); isTableFrame(top.Data) && !isTablePart(n.Data) {
+// addNode adds a node to the innermost element. Content that may not be between the cells of a
+// table is inserted before the table.
+func (t *treeBuilder) addNode(n *html.Node) {
+	if top := t.innermost(); isTableFrame(top.Data) && !isTablePart(n.Data) {
 		for i := len(t.open) - 1; i > 0; i-- {
 			if t.open[i].Data == "table" {
 				t.open[i].Parent.InsertBefore(n, t.open[i])
@@ -123,18 +122,18 @@ func (t *treeBuilder) put(n *html.Node) {
 			}
 		}
 	}
-	t.top().AppendChild(n)
+	t.innermost().AppendChild(n)
 }
 
-// start opens an element, and ends those that it cannot stand in.
-func (t *treeBuilder) start(tag string, attr []html.Attribute) {
+// openElement opens an element after closing those that cannot contain it.
+func (t *treeBuilder) openElement(tag string, attr []html.Attribute) {
 	if isTablePart(tag) && !t.inTable() {
 		return
 	}
 	t.endText()
-	t.imply(tag)
+	t.closeImplied(tag)
 	n := &html.Node{Type: html.ElementNode, Data: tag, DataAtom: atom.Lookup([]byte(tag)), Attr: attr}
-	t.put(n)
+	t.addNode(n)
 	if isVoid(tag) {
 		return
 	}
@@ -143,32 +142,33 @@ func (t *treeBuilder) start(tag string, attr []html.Attribute) {
 	}
 }
 
-// imply ends the elements whose end tags may be left out, and begins a row for a cell.
-func (t *treeBuilder) imply(tag string) {
+// closeImplied closes the elements whose end tags may be omitted before tag. It opens a row for a
+// cell if necessary.
+func (t *treeBuilder) closeImplied(tag string) {
 	switch tag {
 	case "li":
-		t.close(isNamed("li"), isNamed("ul", "ol", "table", "td", "th"))
+		t.closeOutermost(isNamed("li"), isNamed("ul", "ol", "table", "td", "th"))
 	case "dt", "dd":
-		t.close(isNamed("dt", "dd"), isNamed("dl", "table", "td", "th"))
+		t.closeOutermost(isNamed("dt", "dd"), isNamed("dl", "table", "td", "th"))
 	case "td", "th":
-		t.close(isNamed("td", "th", "caption"), isNamed("tr", "table"))
-		if t.top().Data != "tr" {
-			t.close(isNamed("colgroup"), isNamed("table"))
+		t.closeOutermost(isNamed("td", "th", "caption"), isNamed("tr", "table"))
+		if t.innermost().Data != "tr" {
+			t.closeOutermost(isNamed("colgroup"), isNamed("table"))
 			row := &html.Node{Type: html.ElementNode, Data: "tr", DataAtom: atom.Tr}
-			t.top().AppendChild(row)
+			t.innermost().AppendChild(row)
 			t.open = append(t.open, row)
 		}
 	case "tr":
-		t.close(isNamed("tr", "caption", "colgroup"), isNamed("table", "tbody", "thead", "tfoot"))
+		t.closeOutermost(isNamed("tr", "caption", "colgroup"), isNamed("table", "tbody", "thead", "tfoot"))
 	case "tbody", "thead", "tfoot", "caption", "colgroup":
-		t.close(isNamed("tbody", "thead", "tfoot", "caption", "colgroup", "tr"), isNamed("table"))
+		t.closeOutermost(isNamed("tbody", "thead", "tfoot", "caption", "colgroup", "tr"), isNamed("table"))
 	case "a":
-		t.close(isNamed("a"), isNamed("table", "td", "th"))
+		t.closeOutermost(isNamed("a"), isNamed("table", "td", "th"))
 	}
 	if isBlock(tag) && tag != "br" && !isTablePart(tag) {
-		t.close(isNamed("p"), isNamed("table", "td", "th", "button"))
+		t.closeOutermost(isNamed("p"), isNamed("table", "td", "th", "button"))
 	}
-	if headingLevel(tag) > 0 && headingLevel(t.top().Data) > 0 {
+	if headingLevel(tag) > 0 && headingLevel(t.innermost().Data) > 0 {
 		t.open = t.open[:len(t.open)-1]
 	}
 }
@@ -177,8 +177,8 @@ func isNamed(tags ...string) func(string) bool {
 	return func(tag string) bool { return slices.Contains(tags, tag) }
 }
 
-// close ends the outermost of the elements asked for that are open inside the barrier.
-func (t *treeBuilder) close(asked, barrier func(string) bool) {
+// closeOutermost closes the outermost asked element that is open inside the innermost barrier.
+func (t *treeBuilder) closeOutermost(asked, barrier func(string) bool) {
 	at := 0
 	for i := len(t.open) - 1; i > 0 && !barrier(t.open[i].Data); i-- {
 		if asked(t.open[i].Data) {
@@ -190,8 +190,8 @@ func (t *treeBuilder) close(asked, barrier func(string) bool) {
 	}
 }
 
-// end closes the nearest open element of a name. One with no open element is passed over.
-func (t *treeBuilder) end(tag string) {
+// closeElement closes the nearest open element of that name. An end tag without one is ignored.
+func (t *treeBuilder) closeElement(tag string) {
 	part := isTablePart(tag) || tag == "table"
 	for i := len(t.open) - 1; i > 0; i-- {
 		name := t.open[i].Data
@@ -210,7 +210,7 @@ func (t *treeBuilder) inTable() bool {
 	return slices.ContainsFunc(t.open, func(n *html.Node) bool { return n.Data == "table" })
 }
 
-// isTableFrame tells of the elements that hold parts of a table and no words.
+// isTableFrame reports whether an element contains parts of a table but no text of its own.
 func isTableFrame(tag string) bool {
 	switch tag {
 	case "table", "tbody", "thead", "tfoot", "tr", "colgroup":
@@ -219,7 +219,7 @@ func isTableFrame(tag string) bool {
 	return false
 }
 
-// isTablePart tells of the elements that stand in a table only.
+// isTablePart reports whether an element may be used only in a table.
 func isTablePart(tag string) bool {
 	switch tag {
 	case "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col":
@@ -236,7 +236,7 @@ func isVoid(tag string) bool {
 	return false
 }
 
-// countTables spends the cells of all tables below a node, spans counted.
+// countTables spends the cells of all tables below a node, including spans.
 func countTables(n *html.Node, b *budget) {
 	if n.Data == "table" && n.Type == html.ElementNode {
 		columns, rows := tableSize(n)
@@ -247,8 +247,8 @@ func countTables(n *html.Node, b *budget) {
 	}
 }
 
-// tableSize is the grid that a table and its spans take up. A grid wider than allowed is
-// not measured to its end.
+// tableSize returns the grid size of a table with its spans. It stops measuring a row that is wider
+// than allowed.
 func tableSize(table *html.Node) (columns, rows int) {
 	type span struct{ columns, until int }
 	var spans []span
@@ -275,8 +275,7 @@ func tableSize(table *html.Node) (columns, rows int) {
 	return columns, max(rows, last)
 }
 
-// eachRow visits the rows of a table, also those of tables in its cells, which the writer
-// of Markdown counts to it.
+// eachRow visits the rows of a table, but not those of tables in its cells.
 func eachRow(n *html.Node, visit func(*html.Node)) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if c.Data == "table" {

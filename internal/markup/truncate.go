@@ -6,23 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// lookBehind is how far before a cut Truncate looks for the beginning of what it
-// would cut, in bytes; longer constructs are cut.
+// lookBehind is the maximum length of a construct that Truncate keeps whole, in bytes; longer ones
+// are cut.
 const lookBehind = 4096
 
-// maxSteps is how many constructs one inside another Truncate steps out of.
+// maxSteps is the maximum number of nested constructs that Truncate moves out of.
 const maxSteps = 32
 
-// Truncate returns at most the first max characters of s and whether there was
-// more. It moves the cut back so as not to fall inside a character with its marks,
-// an entity, a tag, a link or a nest, unless that would leave nothing. cut is
-// always a prefix of s, not empty unless max < 1, so that reading can go on behind
-// it. The cost does not depend on the length of s beyond max.
+// Truncate returns at most the first max characters of s and reports whether there are more. It
+// moves the cut back so that it does not split a character with its marks, an entity, a tag, a link
+// or a nest, unless that would leave nothing. cut is always a prefix of s and not empty unless max
+// < 1, so reading can continue after it. The cost does not depend on the length of s beyond max.
 func Truncate(s string, max int) (cut string, truncated bool) {
 	if len(s) <= max {
 		return s, false
 	}
-	end := forth(s, 0, max)
+	end := runesAfter(s, 0, max)
 	if end == len(s) {
 		return s, false
 	}
@@ -40,8 +39,7 @@ func Truncate(s string, max int) (cut string, truncated bool) {
 	return s[:end], true
 }
 
-// wholeBefore returns the start of the construct that a cut at end would break, or
-// end.
+// wholeBefore returns the start of the construct that a cut at end would split, or end.
 func wholeBefore(s string, end int) int {
 	from := max(end-lookBehind, 0)
 	head, tail := s[from:end], s[end:min(len(s), end+lookBehind)]
@@ -59,7 +57,7 @@ func wholeBefore(s string, end int) int {
 	return beforeMarks(s, end)
 }
 
-// isOpenTag tells whether head is the beginning of a tag or comment that tail ends.
+// isOpenTag reports whether head begins a tag or comment that ends in tail.
 func isOpenTag(head, tail string) bool {
 	if strings.IndexByte(head, '>') >= 0 || strings.IndexByte(tail, '>') < 0 {
 		return false
@@ -68,10 +66,10 @@ func isOpenTag(head, tail string) bool {
 	return next == '/' || next == '!' || 'a' <= next|0x20 && next|0x20 <= 'z'
 }
 
-// openRef returns where in head the link or nest begins that reaches into tail.
+// openRef returns the offset in head of the link or nest that extends into tail, or -1.
 func openRef(head, tail string) int {
 	near := head + tail
-	for s := range scan(near) {
+	for s := range scanSyntax(near) {
 		if s.start >= len(head) {
 			break
 		}
@@ -82,8 +80,7 @@ func openRef(head, tail string) int {
 	return -1
 }
 
-// beforeMarks moves a cut before marks and joiners to the character they belong
-// to.
+// beforeMarks moves a cut before marks and joiners to the start of their base character.
 func beforeMarks(s string, end int) int {
 	for n := 0; n < 16 && end > 0; n++ {
 		next, _ := utf8.DecodeRuneInString(s[end:])

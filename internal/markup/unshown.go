@@ -6,9 +6,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Unshown returns what the source of a card's content says beside its visible words, a
-// line each: targets of links that show another text, nests, comments, the values of
-// attributes, what stands in scripts and titles. The cost is linear.
+// Unshown returns the text in a card's content that Text leaves out, one piece per line: targets of
+// links with another text, nests, comments, attribute values, and the text of scripts and titles.
+// The cost is linear.
 func Unshown(content string) string {
 	var b strings.Builder
 	add := func(text string) {
@@ -17,13 +17,13 @@ func Unshown(content string) string {
 			b.WriteByte('\n')
 		}
 	}
-	for s := range scan(content) {
+	for s := range scanSyntax(content) {
 		switch s.kind {
-		case link:
-			if r := s.ref(content); strings.TrimSpace(r.Text) != "" {
+		case linkSpan:
+			if r := s.toRef(content); strings.TrimSpace(r.Text) != "" {
 				add(r.Target)
 			}
-		case nest, comment:
+		case nestSpan, commentSpan:
 			add(content[s.start+2 : s.end-2])
 		}
 	}
@@ -31,7 +31,7 @@ func Unshown(content string) string {
 		return b.String()
 	}
 	z := html.NewTokenizer(strings.NewReader(content))
-	var skip skipper
+	var skip hiddenElements
 	for {
 		kind := z.Next()
 		switch kind {
@@ -40,12 +40,12 @@ func Unshown(content string) string {
 		case html.CommentToken:
 			add(string(z.Text()))
 		case html.TextToken:
-			if skip.on() {
+			if skip.isOpen() {
 				add(string(z.Text()))
 			}
 		case html.StartTagToken, html.SelfClosingTagToken, html.EndTagToken:
 			name, more := z.TagName()
-			skip.see(string(name), kind)
+			skip.addTag(string(name), kind)
 			for more {
 				var value []byte
 				_, value, more = z.TagAttr()

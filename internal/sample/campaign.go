@@ -8,12 +8,12 @@ import (
 //go:embed campaign
 var campaign embed.FS
 
-// Campaign is the sample campaign, The Ninth Train, as a folder that campaign.Load takes.
-// It is a world of its own: a winter on a mountain railway, told with coc-7e.
+// Campaign returns the folder of the sample campaign, The Ninth Train, for campaign.Load. It is
+// separate from the sample world: a winter on a mountain railway, played with coc-7e.
 func Campaign() fs.FS {
 	files, err := fs.Sub(campaign, "campaign")
 	if err != nil {
-		panic(err) // "campaign" is a valid name
+		panic(err) // cannot happen: "campaign" is a valid path
 	}
 	return files
 }

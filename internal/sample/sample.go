@@ -1,7 +1,7 @@
-// Package sample holds the sample world: Lendwater, the town on rented land.
+// Package sample contains the sample world: Lendwater, the town on rented land.
 //
-// It is text only, one card a file, in the native Markdown dialect that package exchange
-// reads. What may see what of it is said in the files.
+// It is text only, one card per file, in the native Markdown dialect that package exchange reads.
+// Each file states who may see its card.
 package sample
 
 import (
@@ -14,11 +14,11 @@ import (
 //go:embed world
 var World embed.FS
 
-// Files is the sample world as a folder of its own, as an import takes it.
+// Files returns the folder of the sample world, ready for import.
 func Files() fs.FS {
 	files, err := fs.Sub(World, "world")
 	if err != nil {
-		panic(err) // "world" is a valid name
+		panic(err) // cannot happen: "world" is a valid path
 	}
 	return files
 }

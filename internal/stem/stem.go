@@ -1,4 +1,4 @@
-// Package stem takes endings off words, so that the forms of one meet.
+// Package stem removes the endings of words, so that all forms of a word have the same stem.
 package stem
 
 import (
@@ -25,19 +25,19 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// stemmers are the algorithms of the Snowball project, https://snowballstem.org, by the
-// language's code of ISO 639-1.
+// stemmers maps ISO 639-1 language codes to the algorithms of the Snowball project,
+// https://snowballstem.org.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"da": danish.Stem, "de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fi": finnish.Stem, "fr": french.Stem, "hu": hungarian.Stem,
 	"it": italian.Stem, "nl": dutch.Stem, "no": norwegian.Stem, "pt": portuguese.Stem, "ro": romanian.Stem, "ru": russian.Stem, "sv": swedish.Stem,
 	"tr": turkish.Stem,
 }
 
-// Languages are the codes of the languages that words are stemmed in, sorted.
+// Languages returns the sorted codes of the languages with a stemmer.
 func Languages() []string { return slices.Sorted(maps.Keys(stemmers)) }
 
-// Of gives the stem of a word in small letters; the word itself where its language is not
-// known, or it has a digit.
+// Of returns the stem of a lower-case word. It returns the word unchanged if the language is
+// unknown or the word contains a digit.
 func Of(language, word string) string {
 	stem := stemmers[language]
 	if stem == nil || strings.ContainsAny(word, "0123456789") {
