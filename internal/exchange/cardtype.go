@@ -42,7 +42,7 @@ type TypeUse struct {
 // typer determines the card types of notes.
 type typer struct {
 	known  map[string]string // card type by the key of a word
-	own    map[string]bool   // keys of the words given to the import
+	given  map[string]bool   // keys of the words given to the import
 	used   map[string]bool
 	counts map[TypeUse]int
 	order  []TypeUse
@@ -51,7 +51,7 @@ type typer struct {
 // newTyper combines the words given to the import with the built-in table; the given words take
 // precedence. A word given with the type "" makes its notes RichText.
 func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (*typer, error) {
-	t := &typer{known: map[string]string{}, own: map[string]bool{}, used: map[string]bool{}, counts: map[TypeUse]int{}}
+	t := &typer{known: map[string]string{}, given: map[string]bool{}, used: map[string]bool{}, counts: map[TypeUse]int{}}
 	for typ, list := range typeWords {
 		for _, word := range list {
 			t.known[markup.PartKey(word)] = typ
@@ -69,7 +69,7 @@ func newTyper(ctx context.Context, l *canon.Snapshot, given map[string]string) (
 			}
 			typ = found.Name
 		}
-		t.known[key], t.own[key] = typ, true
+		t.known[key], t.given[key] = typ, true
 	}
 	return t, nil
 }
@@ -174,7 +174,7 @@ var categoryWords = []string{"location", "place", "realm", "region", "character"
 func (t *typer) isCategoryFolder(name string) bool {
 	key := markup.PartKey(name)
 	plain := strings.ToLower(strings.Join(strings.Fields(name), "_"))
-	return t.own[key] || slices.Contains(categoryWords, key) || key != plain && key != lettersKey(name)
+	return t.given[key] || slices.Contains(categoryWords, key) || key != plain && key != lettersKey(name)
 }
 
 // lettersKey returns the key that a name would have if none of its words were a plural.
@@ -202,7 +202,7 @@ func (t *typer) listUses() []TypeUse {
 
 // checkUnusedWords returns an error if a word given to the import matched no folder, tag or type.
 func (t *typer) checkUnusedWords() error {
-	for _, key := range sortedKeys(t.own) {
+	for _, key := range sortedKeys(t.given) {
 		if !t.used[key] {
 			return fault.New(fault.Invalid, "types: no folder, tag or type here is called %q", key)
 		}

@@ -86,7 +86,7 @@ func (im *importer) commit(ctx context.Context, plan func(*canon.Plan, *tally) e
 		im.claimed[id] = s
 	}
 	for s, c := range t.got {
-		s.got, s.done = c, true
+		s.card, s.done = c, true
 	}
 	im.countLevels(t)
 	return nil
@@ -101,7 +101,7 @@ func (im *importer) countLevels(t *tally) {
 	for s, c := range t.got {
 		label := c.Label
 		for above := s.above; above != nil; above = above.above {
-			label = label.Meet(above.got.Label)
+			label = label.Meet(above.card.Label)
 		}
 		im.sum.Levels[label.Level]++
 	}

@@ -144,7 +144,7 @@ func (x *exporter) buildPage(ctx context.Context, c canon.Card) (p *page, file [
 		above = parent.Label
 	}
 	if c.Label.Level > above.Meet(c.Own).Level {
-		p.least = c.Label.Level
+		p.minLevel = c.Label.Level
 	}
 	b, err := x.snapshot.Bytes(ctx, c.Content)
 	if err != nil {

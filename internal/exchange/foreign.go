@@ -57,8 +57,8 @@ func (f *foreignReader) addNote(ctx context.Context, n *note) error {
 		h := splitSecrets(n.body, func(m mark) bool { return f.v.choices.decideMark(m, n.path, true) })
 		body, secret = h.open, strings.Trim(hiddenFields+"\n\n"+h.secret, "\n")
 		f.v.findMentions(n, body, string(s.fields), n.name)
-		if h.loose >= 0 {
-			n.addReport(n.line+strings.Count(n.body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
+		if h.unclosedAt >= 0 {
+			n.addReport(n.line+strings.Count(n.body[:h.unclosedAt], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
 		}
 	} else {
 		body = keepComments(body)
@@ -135,7 +135,7 @@ const gmPart = "GM"
 
 func (f *foreignReader) addSecret(n *note, above *sheet, secret string) {
 	gm := &sheet{file: n.path, id: childID(above.id, gmPart), above: above, name: gmPart, typ: canon.TypeRichText,
-		own: access.NewLabel(access.LevelGM), shy: true, body: f.noteHTML(n, secret, access.LevelGM)}
+		own: access.NewLabel(access.LevelGM), matchIDOnly: true, body: f.noteHTML(n, secret, access.LevelGM)}
 	for f.c.byKey[gm.cardKey()] != nil {
 		gm.name += "+Hidden"
 	}

@@ -106,7 +106,7 @@ func (g *graphPlanner) findEnd(e *edge, at linkEnd) (canon.Card, bool, error) {
 		s = g.im.c.findLowest(markup.KeyOf(at.name))
 	}
 	if s != nil {
-		return s.got, s.done, nil // a sheet that was left out is reported already
+		return s.card, s.done, nil // a sheet that was left out is reported already
 	}
 	name := at.name
 	if !at.id.IsZero() {
@@ -169,7 +169,7 @@ func (g *graphPlanner) planLayer(ctx context.Context, o *overlay) error {
 	if !o.on.done || g.im.grant.Request().DryRun {
 		return nil
 	}
-	card := o.on.got
+	card := o.on.card
 	label := access.NewLabel(access.LevelUser).Meet(card.Label)
 	if o.label != nil {
 		label = *o.label

@@ -32,10 +32,10 @@ func newChoice(text string) *choice {
 
 // chooser decides which marks hide, and counts them.
 type chooser struct {
-	open, keep []*choice
-	hides      map[mark]*Hide
-	order      []mark
-	seen       map[string]bool // marks already counted, by mark and file
+	open, confirm []*choice
+	hides         map[mark]*Hide
+	order         []mark
+	seen          map[string]bool // marks already counted, by mark and file
 }
 
 func newChooser(o MarkdownOptions) *chooser {
@@ -44,7 +44,7 @@ func newChooser(o MarkdownOptions) *chooser {
 		c.open = append(c.open, newChoice(text))
 	}
 	for _, text := range o.Confirm {
-		c.keep = append(c.keep, newChoice(text))
+		c.confirm = append(c.confirm, newChoice(text))
 	}
 	return c
 }
@@ -73,7 +73,7 @@ func (c *chooser) decideMark(m mark, file string, part bool) bool {
 			o.used, opened = true, true
 		}
 	}
-	for _, k := range c.keep {
+	for _, k := range c.confirm {
 		if k.isAbout(m, file) {
 			k.used, kept = true, true
 		}
@@ -136,7 +136,7 @@ func (c *chooser) checkUnusedChoices() error {
 			return fault.New(fault.Invalid, "open: nothing that is suspected is called %q; a dry run lists what is, under \"hidden, please confirm\"", o.text)
 		}
 	}
-	for _, k := range c.keep {
+	for _, k := range c.confirm {
 		if !k.used {
 			return fault.New(fault.Invalid, "confirm: there is no folder, note or suspicion called %q; a dry run lists what is suspected", k.text)
 		}
@@ -152,7 +152,7 @@ func (v *vault) folderMarks(file string) (all []mark) {
 		} else if secretWord(path.Base(dir), false) != "" {
 			all = append(all, mark{ruleFolder, dir, true})
 		}
-		for _, k := range v.choices.keep {
+		for _, k := range v.choices.confirm {
 			if k.folded != "" && (k.folded == foldCase(dir) || k.folded == path.Base(foldCase(dir))) {
 				k.used = true
 				all = append(all, mark{ruleSetting, dir, false})

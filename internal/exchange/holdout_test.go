@@ -230,10 +230,10 @@ func (n *tally) String() string {
 		n.recall(), n.hid, n.hid+n.leaked, n.precision(), n.closed+n.asked, n.closed, n.asked, n.open, n.said, n.doubts)
 }
 
-// TestSecretsInVaultsNobodyTunedFor checks that secrets in vaults are imported hidden, that everything else is
-// imported open, and that the summary asks about doubts. The notes were written without knowledge
-// of the rules. Authors of rules may read only the half "dev", see testdata/holdout/README.md;
-// LOREGATE_HOLDOUT=dev logs its failures.
+// TestSecretsInVaultsNobodyTunedFor checks that secrets in vaults are imported hidden, that
+// everything else is imported open, and that the summary asks about doubts. The notes were written
+// without knowledge of the rules. Authors of rules may read only the half "dev", see
+// testdata/holdout/README.md; LOREGATE_HOLDOUT=dev logs its failures.
 func TestSecretsInVaultsNobodyTunedFor(t *testing.T) {
 	// The last measured values, less two points.
 	bars := map[string]struct{ recall, precision float64 }{"dev": {98, 91.4}, "lock": {92.4, 89.9}}
@@ -338,8 +338,8 @@ func (s spoiler) passes(t testing.TB, jobs *job.Runner) bool {
 	return false
 }
 
-// TestSpoilersNobodyTunedFor checks that a scan for spoilers finds the terms that players can read, and
-// says "All clear" only if there are none.
+// TestSpoilersNobodyTunedFor checks that a scan for spoilers finds the terms that players can read,
+// and says "All clear" only if there are none.
 func TestSpoilersNobodyTunedFor(t *testing.T) {
 	bars := map[string]float64{"dev": 98, "lock": 92.4}
 	jobs, err := job.New(t.Context(), job.Config{Store: sqlitetest.Open(t), Inline: true})

@@ -113,7 +113,7 @@ func (x *lightFile) addNode(ctx context.Context, n *lightNode) (err error) {
 		name = n.key
 	}
 	n.sheet, err = x.s.addRecord(ctx, record{key: []string{x.file, n.key}, file: fmt.Sprintf("%s:%d", x.file, n.line), name: name,
-		or: []string{n.idNumber(), strings.TrimSuffix(x.file, ".json") + " " + n.idNumber()}, typ: n.kind, codename: "light-" + strings.TrimSuffix(x.file, ".json") + "-" + n.key,
+		suffixes: []string{n.idNumber(), strings.TrimSuffix(x.file, ".json") + " " + n.idNumber()}, typ: n.kind, codename: "light-" + strings.TrimSuffix(x.file, ".json") + "-" + n.key,
 		fields: n.cardFields(), tags: n.memberTexts("tags"), body: n.cardHTML})
 	return err
 }

@@ -31,7 +31,7 @@ func hasKey(words []string, key string) bool {
 type truth int
 
 const (
-	unsaid truth = iota // empty
+	isUnset truth = iota // empty
 	isNo
 	isYes
 	isText // something else
@@ -40,7 +40,7 @@ const (
 func truthOf(v any) truth {
 	switch v := v.(type) {
 	case nil:
-		return unsaid
+		return isUnset
 	case bool:
 		if v {
 			return isYes
@@ -48,7 +48,7 @@ func truthOf(v any) truth {
 		return isNo
 	case []any:
 		if len(v) == 0 {
-			return unsaid
+			return isUnset
 		}
 		if len(v) == 1 {
 			return truthOf(v[0])
@@ -56,14 +56,14 @@ func truthOf(v any) truth {
 		return isText
 	case map[string]any:
 		if len(v) == 0 {
-			return unsaid
+			return isUnset
 		}
 		return isText
 	}
 	text := strings.ToLower(strings.Trim(textOf(v), " \"'"))
 	switch {
 	case text == "":
-		return unsaid
+		return isUnset
 	case slices.Contains(noWords, text):
 		return isNo
 	case slices.Contains([]string{"true", "yes", "on", "y", "t", "1", "x", "ja", "oui", "si", "sí", "vrai", "wahr", "verdadero"}, text):
@@ -147,7 +147,7 @@ func keyMarks(name, key string, v any, said truth) []mark {
 			}
 		}
 	}
-	if secretWord(name, true) != "" && said != unsaid && said != isNo {
+	if secretWord(name, true) != "" && said != isUnset && said != isNo {
 		return []mark{{ruleFrontMatter, name, said != isYes}}
 	}
 	if m, ok := v.(map[string]any); ok {

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// TestSecretMarks imports notes that are secret in whole or in part. SECRET stands in text that
+// TestSecretMarks imports notes that are secret in whole or in part. SECRET marks text that
 // players must not see, SEEN in text that they must see.
 func TestSecretMarks(t *testing.T) {
 	meta := func(lines string) string { return "---\n" + lines + "\n---\nSECRET" }

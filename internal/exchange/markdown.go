@@ -24,8 +24,8 @@ type MarkdownOptions struct {
 	// card names are. It is an error to name a folder that does not exist.
 	GMFolders []string
 	// Open and Confirm decide suspicions: Open makes them visible, Confirm keeps them secret. They
-	// name a file, a folder, a rule, or a mark as in Hide. Confirm also accepts folders and notes that
-	// are not suspected. It is an error if an item matches nothing.
+	// name a file, a folder, a rule, or a mark as in Hide. Confirm also accepts folders and notes
+	// that are not suspected. It is an error if an item matches nothing.
 	Open, Confirm []string
 	// HideLinks turns links to hidden notes into plain text in texts that players read.
 	HideLinks bool

@@ -24,11 +24,11 @@ type mentions struct {
 	words int              // number of words in the longest name
 }
 
-// maxNameWords is the maximum length of a searched name, in words. leastName is the minimum length
-// of a searched one-word name, in bytes: shorter names are common words.
+// maxNameWords is the maximum length of a searched name, in words. minNameBytes is the minimum
+// length of a searched one-word name, in bytes: shorter names are common words.
 const (
 	maxNameWords = 8
-	leastName    = 4
+	minNameBytes = 4
 )
 
 // indexHiddenNames indexes the names of hidden notes. A name that an open note has too is left out.
@@ -43,7 +43,7 @@ func (v *vault) indexHiddenNames() {
 			switch {
 			case n.level < access.LevelGM:
 				open[key] = true
-			case words <= maxNameWords && (words > 1 || len(key) >= leastName):
+			case words <= maxNameWords && (words > 1 || len(key) >= minNameBytes):
 				m.names[key] = n
 				m.words = max(m.words, words)
 			}

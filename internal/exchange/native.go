@@ -67,8 +67,8 @@ func (x *nativeReader) addNote(n *note) error {
 		s.parent, _ = x.parseID(n, "parent")
 	}
 	if text := n.metaText("at_least"); text != "" {
-		if s.least, ok = access.ParseLevel(text); !ok {
-			s.least = access.LevelGM
+		if s.minLevel, ok = access.ParseLevel(text); !ok {
+			s.minLevel = access.LevelGM
 		}
 	}
 	s.own = x.parseLabel(n, n.meta).Meet(access.NewLabel(max(x.v.o.Level, access.LevelUser)))
@@ -184,8 +184,8 @@ func (x *nativeReader) readContent(n *note, s *sheet) (secret string) {
 	case format == "html" || kind != canon.TextHTML && kind != canon.TextMarkdown:
 	default:
 		h := splitSecrets(body, nil)
-		if h.loose >= 0 {
-			n.addReport(n.line+strings.Count(body[:h.loose], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
+		if h.unclosedAt >= 0 {
+			n.addReport(n.line+strings.Count(body[:h.unclosedAt], "\n"), "something hidden begins here and does not end; all that follows is for the GM")
 		}
 		if h.secret != "" {
 			body, secret = h.open, h.secret

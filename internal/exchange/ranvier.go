@@ -200,6 +200,6 @@ func (t *ranvierEntity) toRecord(kind, typ string, more map[string]any, blocks .
 	}
 	area, id, _ := strings.Cut(t.ref, ":")
 	text := append([]string{stripColours(t.Description)}, blocks...)
-	return record{key: []string{kind, t.ref}, file: fmt.Sprintf("%s:%d", t.file, t.line), name: t.displayName(), or: []string{area, area + " " + id},
+	return record{key: []string{kind, t.ref}, file: fmt.Sprintf("%s:%d", t.file, t.line), name: t.displayName(), suffixes: []string{area, area + " " + id},
 		typ: typ, codename: "ranvier-" + area + "-" + id, fields: fields, body: func(context.Context) string { return paragraphsHTML(text...) }}
 }

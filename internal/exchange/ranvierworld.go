@@ -40,7 +40,7 @@ func (x *ranvierReader) addCards(ctx context.Context, a *ranvierArea) (err error
 		title = a.name
 	}
 	fields := map[string]any{"realmType": "functional", "scope": "LOCAL", "ranvier": jsonMap(a.Rest)}
-	if a.sheet, err = x.s.addRecord(ctx, record{key: []string{"area", a.name}, file: a.file, name: title, or: []string{"area"}, typ: "Realm",
+	if a.sheet, err = x.s.addRecord(ctx, record{key: []string{"area", a.name}, file: a.file, name: title, suffixes: []string{"area"}, typ: "Realm",
 		codename: "ranvier-" + a.name, fields: fields, body: func(context.Context) string { return "" }}); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (x *ranvierReader) addCharacters(ctx context.Context, r *ranvierRoom, place
 			rec.key = append(rec.key, here)
 			rec.codename += "-" + here
 			rec.name += " (" + r.displayName() + ")"
-			rec.or = []string{here}
+			rec.suffixes = []string{here}
 			rec.fields = withField(rec.fields, "aliases", []string{npc.displayName()})
 		}
 		sh, err := x.s.addRecord(ctx, rec)

@@ -18,17 +18,17 @@ import (
 
 // page holds everything that an export writes into the note of one card.
 type page struct {
-	path   string
-	card   canon.Card
-	text   string
-	label  access.Label // the card's own label, as it is written
-	least  access.Level // level that the world's name rules give the card; LevelNone if they do not raise it
-	parent string       // id, or "none"; "" if it follows from the name
-	tags   []string
-	tagsID canon.CardID // zero if it is derived from the card's id
-	file   string       // base name of the attachment
-	links  []metaObject
-	layers []metaObject
+	path     string
+	card     canon.Card
+	text     string
+	label    access.Label // the card's own label, as it is written
+	minLevel access.Level // level that the world's name rules give the card; LevelNone if they do not raise it
+	parent   string       // id, or "none"; "" if it follows from the name
+	tags     []string
+	tagsID   canon.CardID // zero if it is derived from the card's id
+	file     string       // base name of the attachment
+	links    []metaObject
+	layers   []metaObject
 }
 
 // metaObject is a link or layer in front matter.
@@ -93,8 +93,8 @@ func (p *page) encodeNote(format, body string, careful bool) []byte {
 		w.put("type", c.Type)
 	}
 	w.putLabel(p.label)
-	if p.least > access.LevelNone {
-		w.put("at_least", p.least.String())
+	if p.minLevel > access.LevelNone {
+		w.put("at_least", p.minLevel.String())
 	}
 	w.putNonEmpty("parent", p.parent)
 	w.putNonEmpty("codename", c.Codename)

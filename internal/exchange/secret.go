@@ -9,9 +9,9 @@ import (
 
 // splitResult is a text split into its open part and its secrets.
 type splitResult struct {
-	open   string // text visible to readers
-	secret string // the secrets
-	loose  int    // offset of an unclosed mark, after which everything is secret; -1 if there is none
+	open       string // text visible to readers
+	secret     string // the secrets
+	unclosedAt int    // offset of an unclosed mark, after which everything is secret; -1 if there is none
 
 	hides func(mark) bool
 }
@@ -20,7 +20,7 @@ type splitResult struct {
 // readers, see Rules, and those for which hides returns true. Code that readers see is left alone.
 // If hides is nil, only the marks of our own dialect count: comments, secret elements and callouts.
 func splitSecrets(body string, hides func(mark) bool) splitResult {
-	h := splitResult{loose: -1, hides: hides}
+	h := splitResult{unclosedAt: -1, hides: hides}
 	var secrets []string
 	keep := func(s string) {
 		if s = strings.TrimSpace(s); s != "" {
@@ -53,7 +53,7 @@ func (h *splitResult) takeMarked(body string, keep func(string)) string {
 	code := newCodeScanner(body)
 	var out strings.Builder
 	var tags elementScanner
-	inline := inlineScanner{loose: map[string]bool{}}
+	inline := inlineScanner{unclosed: map[string]bool{}}
 	for at := 0; at < len(body); {
 		if n := code.codeLength(at); n > 0 {
 			if word := h.secretBlock(body[at : at+n]); word != "" && h.isHidden(mark{ruleBlock, word, false}) {
@@ -79,7 +79,7 @@ func (h *splitResult) takeMarked(body string, keep func(string)) string {
 		}
 		keep(inner)
 		if !closed {
-			h.loose = at
+			h.unclosedAt = at
 		}
 		at += n
 	}
@@ -89,13 +89,13 @@ func (h *splitResult) takeMarked(body string, keep func(string)) string {
 // elementScanner finds comments and secret HTML elements. It parses no tag twice. After too many
 // unclosed tags it treats all further text as secret, so that hostile texts are not slow.
 type elementScanner struct {
-	seen  int // end of the last tag that was parsed
-	loose int // number of unclosed tags so far
+	seen     int // end of the last tag that was parsed
+	unclosed int // number of unclosed tags so far
 }
 
 const (
-	maxTag   = 8192
-	maxLoose = 5000
+	maxTag      = 8192
+	maxUnclosed = 5000
 )
 
 // readMarked reads a comment or secret element that begins at offset at. It returns the contents
@@ -118,7 +118,7 @@ func (t *elementScanner) readMarked(body string, at int) (inner string, n int, c
 	}
 	name, length, why := secretTag(window)
 	if length == 0 {
-		if t.loose++; t.loose > maxLoose {
+		if t.unclosed++; t.unclosed > maxUnclosed {
 			return s, len(s), false, mark{ruleElement, "too many tags that do not end", false}
 		}
 	}

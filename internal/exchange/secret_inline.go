@@ -8,8 +8,8 @@ import (
 // inlineScanner finds secret parts of a line in the notations of other programs: fields in
 // brackets, forum tags, and spoilers such as >!…!<.
 type inlineScanner struct {
-	loose map[string]bool // tags that have no closing tag in the rest of the text
-	close int             // offset of the first "!<" at or after the last search
+	unclosed map[string]bool // tags that have no closing tag in the rest of the text
+	close    int             // offset of the first "!<" at or after the last search
 }
 
 var (
@@ -87,7 +87,7 @@ func (l *inlineScanner) readForumPart(s string) (inner string, n int, why mark) 
 		return "", 0, why
 	}
 	name := strings.ToLower(s[first[4]:first[5]])
-	if l.loose[name] || !isExact(name) {
+	if l.unclosed[name] || !isExact(name) {
 		return "", 0, why
 	}
 	depth, from := 0, 0
@@ -110,7 +110,7 @@ func (l *inlineScanner) readForumPart(s string) (inner string, n int, why mark) 
 		}
 	}
 	if n == 0 {
-		l.loose[name] = true
+		l.unclosed[name] = true
 		return "", 0, why
 	}
 	return inner, n, mark{ruleBlock, "[" + name + "]", false}

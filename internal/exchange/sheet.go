@@ -14,26 +14,26 @@ import (
 
 // sheet describes a card to import.
 type sheet struct {
-	file     string // its source, for reports
-	id       canon.CardID
-	name     string       // full name; if above is set, only the part below it
-	above    *sheet       // the parent's sheet; nil: found by name
-	parent   canon.CardID // id of the parent, if the file names it
-	root     bool         // has no parent, even if cards with the names above exist
-	least    access.Level // minimum level, independent of this world's name rules
-	typ      string       // "" keeps an existing card's type
-	body     func(context.Context) (string, error)
-	data     func() ([]byte, error) // set for a card that holds a file
-	fields   json.RawMessage
-	codename string
-	own      access.Label
-	exact    bool // describes the whole card: fields are replaced, and no parents are created
-	items    bool // the body's items are added to the existing ones
-	folder   bool // stands for a folder: an existing card is left unchanged
-	shy      bool // does not update a card of the same name that has another id
+	file        string // its source, for reports
+	id          canon.CardID
+	name        string       // full name; if above is set, only the part below it
+	above       *sheet       // the parent's sheet; nil: found by name
+	parent      canon.CardID // id of the parent, if the file names it
+	root        bool         // has no parent, even if cards with the names above exist
+	minLevel    access.Level // minimum level, independent of this world's name rules
+	typ         string       // "" keeps an existing card's type
+	body        func(context.Context) (string, error)
+	data        func() ([]byte, error) // set for a card that holds a file
+	fields      json.RawMessage
+	codename    string
+	own         access.Label
+	exact       bool // describes the whole card: fields are replaced, and no parents are created
+	items       bool // the body's items are added to the existing ones
+	folder      bool // stands for a folder: an existing card is left unchanged
+	matchIDOnly bool // does not update a card of the same name that has another id
 
 	ready sheetContent // results of body and data
-	got   canon.Card   // the imported card, valid once done is set
+	card  canon.Card   // the imported card, valid once done is set
 	done  bool
 }
 

@@ -45,7 +45,7 @@ type source struct {
 	taken    map[markup.Key]bool
 	codes    map[string]bool
 
-	longer, dropped []string // changed names, for the report
+	renamed, dropped []string // changed names, for the report
 }
 
 // importSource gathers cards and links with read, and imports them.
@@ -78,7 +78,7 @@ func (s *source) reportRenamed() {
 	for _, told := range []struct {
 		why   string
 		names []string
-	}{{"names that another card bears got longer", s.longer}, {"names lost characters that no card's name can have, and are aliases", s.dropped}} {
+	}{{"names that another card bears got longer", s.renamed}, {"names lost characters that no card's name can have, and are aliases", s.dropped}} {
 		if len(told.names) > 0 {
 			s.c.addProblem("names", 0, "%d %s: %s", len(told.names), told.why, firstNames(told.names))
 		}
@@ -90,7 +90,7 @@ type record struct {
 	key      []string // its identity in the source, for derived ids
 	file     string
 	name     string   // as in the source, before it is made a valid name
-	or       []string // suffixes that distinguish it from others of the same name, tried in order
+	suffixes []string // suffixes that distinguish it from others of the same name, tried in order
 	above    *sheet   // the parent
 	typ      string
 	codename string
@@ -110,7 +110,7 @@ func (s *source) cardLabel() access.Label {
 
 // addRecord adds the sheets of a record and its tags.
 func (s *source) addRecord(ctx context.Context, r record) (*sheet, error) {
-	sh := &sheet{file: r.file, id: s.cardID(r.key...), above: r.above, typ: r.typ, own: s.cardLabel(), shy: true,
+	sh := &sheet{file: r.file, id: s.cardID(r.key...), above: r.above, typ: r.typ, own: s.cardLabel(), matchIDOnly: true,
 		codename: s.reserveCodename(r.codename), body: func(ctx context.Context) (string, error) { return r.body(ctx), ctx.Err() }}
 	var err error
 	if sh.name, err = s.cardName(ctx, sh, r); err != nil {
@@ -120,7 +120,7 @@ func (s *source) addRecord(ctx context.Context, r record) (*sheet, error) {
 		if base := recordName(r.name); base != strings.Join(strings.Fields(plain), " ") {
 			s.dropped = append(s.dropped, fmt.Sprintf("%q is %q", plain, sh.name))
 		} else if sh.name != base {
-			s.longer = append(s.longer, fmt.Sprintf("%q is %q", plain, sh.name))
+			s.renamed = append(s.renamed, fmt.Sprintf("%q is %q", plain, sh.name))
 		}
 		aliases, _ := r.fields["aliases"].([]string)
 		r.fields = withField(r.fields, "aliases", append(aliases, plain))
@@ -157,7 +157,7 @@ func (s *source) cardName(ctx context.Context, sh *sheet, r record) (string, err
 		return there.Name, err
 	}
 	tries := []string{base}
-	for _, or := range r.or {
+	for _, or := range r.suffixes {
 		if or = recordName(or); or != "" {
 			tries = append(tries, base+" ("+or+")")
 		}

@@ -72,14 +72,14 @@ func TestRealSources(t *testing.T) {
 			defer root.Close()
 			s := newStoredScene(t)
 			o := SourceOptions{Label: tc.folder}
-			rehearsal, err := tc.read(t.Context(), s.canon, s.as("admin").DryRun(), root.FS(), o)
+			dryRun, err := tc.read(t.Context(), s.canon, s.as("admin").DryRun(), root.FS(), o)
 			if err != nil || len(s.listing("admin")) > 0 {
 				t.Fatalf("a rehearsal left %d things, %v", len(s.listing("admin")), err)
 			}
 			first := s.importSource(tc.read, root.FS(), o)
 			t.Log(firstLine(first))
-			if first.Created < tc.cards || first.Created != rehearsal.Created {
-				t.Errorf("%d cards, rehearsed %d, want %d at least", first.Created, rehearsal.Created, tc.cards)
+			if first.Created < tc.cards || first.Created != dryRun.Created {
+				t.Errorf("%d cards, rehearsed %d, want %d at least", first.Created, dryRun.Created, tc.cards)
 			}
 			if got := first.String(); len(tc.problems) == 0 && len(first.Problems) > 0 {
 				t.Error(got)

@@ -121,7 +121,7 @@ func (x *srdReader) addRecord(ctx context.Context, r srdRecord) error {
 		x.s.c.addProblem(r.file, r.line, "%q has no name; its index stands for it", index)
 		name = index
 	}
-	return x.addCard(ctx, r, record{key: []string{r.kind, index}, name: name, or: r.nameSuffixes(),
+	return x.addCard(ctx, r, record{key: []string{r.kind, index}, name: name, suffixes: r.nameSuffixes(),
 		codename: "srd-" + r.kind + "-" + index, tags: r.cardTags()})
 }
 

@@ -18,7 +18,7 @@ const typePlace = "Location"
 // isPlace reports whether a sheet is a place where players can begin.
 func (s *sheet) isPlace() bool {
 	for above := s; above != nil; above = above.above {
-		if above.own.Level > access.LevelUser || len(above.own.Subjects) > 0 || above.least > access.LevelUser {
+		if above.own.Level > access.LevelUser || len(above.own.Subjects) > 0 || above.minLevel > access.LevelUser {
 			return false
 		}
 	}
@@ -69,7 +69,7 @@ func (c *collection) findStarter(mentioned map[markup.Key]int) string {
 	most := -1
 	for _, s := range c.sheets {
 		n := ways[s] + mentioned[s.cardKey()]
-		if s.isPlace() && n > most && (!s.done || s.got.Label.Level <= access.LevelUser) {
+		if s.isPlace() && n > most && (!s.done || s.card.Label.Level <= access.LevelUser) {
 			best, most = s, n
 		}
 	}
@@ -77,7 +77,7 @@ func (c *collection) findStarter(mentioned map[markup.Key]int) string {
 	case best == nil:
 		return ""
 	case best.done:
-		return best.got.Name
+		return best.card.Name
 	}
 	return best.fullName()
 }

@@ -32,8 +32,8 @@ func (im *importer) putSheet(ctx context.Context, p *canon.Plan, t *tally, s *sh
 			s.own = s.own.Meet(access.NewLabel(access.LevelGM))
 		}
 	}
-	if s.effectiveLabel(p, parent, name).Level < s.least {
-		s.own = s.own.Meet(access.NewLabel(s.least))
+	if s.effectiveLabel(p, parent, name).Level < s.minLevel {
+		s.own = s.own.Meet(access.NewLabel(s.minLevel))
 	}
 	card, found, err := im.findExisting(ctx, p, t, s, parent, name)
 	if err != nil {
@@ -78,7 +78,7 @@ func (im *importer) findParent(p *canon.Plan, t *tally, s *sheet) (parent canon.
 	}
 	above, ok := t.got[s.above]
 	if !ok {
-		above, ok = s.above.got, s.above.done
+		above, ok = s.above.card, s.above.done
 	}
 	if !ok {
 		return canon.Card{}, "", false
@@ -103,7 +103,7 @@ func (im *importer) isDryRunCard(p *canon.Plan, c canon.Card) bool {
 // label and parent and no other sheet has claimed it.
 func (im *importer) findExisting(ctx context.Context, p *canon.Plan, t *tally, s *sheet, parent canon.Card, name string) (canon.Card, bool, error) {
 	card, ok, err := p.Has("~" + s.id.String())
-	if err != nil || ok || s.shy {
+	if err != nil || ok || s.matchIDOnly {
 		return card, ok, err
 	}
 	label := s.effectiveLabel(p, parent, name)

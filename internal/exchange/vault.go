@@ -165,7 +165,7 @@ func (v *vault) indexNotes() {
 // noteLevel returns the level that follows from a foreign note's marks and its folders.
 func (v *vault) noteLevel(n *note) access.Level {
 	level, marks := n.noteMarks()
-	for _, k := range v.choices.keep {
+	for _, k := range v.choices.confirm {
 		if path := foldCase(strings.Trim(k.text, "/")); path == foldCase(n.path) || path == foldCase(n.pathStem()) {
 			k.used = true
 			marks = append(marks, mark{ruleSetting, n.path, false})
