@@ -14,19 +14,19 @@ import (
 	"loregate/internal/canon"
 )
 
-// ledger is what a process keeps in mind of a world's proposals. Both parts follow from
-// the records alone, and are made anew where the store has others than were read.
+// ledger is the state that a process keeps of a world's proposals. Both parts are derived from the
+// records alone and are rebuilt if the store has other records than those that were read.
 type ledger struct {
 	stream canon.StreamID
 
-	admit     sync.Mutex // guards admission; taken with the store's writer held
+	admitMu   sync.Mutex // guards admission; taken while the store's writer is held
 	admission admission
-	show      sync.Mutex // guards catalogue
+	showMu    sync.Mutex // guards catalogue
 	catalogue catalogue
 }
 
-// ledger is the world's, made when first needed.
-func (s *Service) ledger(w access.WorldID) *ledger {
+// ledgerOf returns the world's ledger and creates it on first use.
+func (s *Service) ledgerOf(w access.WorldID) *ledger {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.ledgers[w]
@@ -37,23 +37,23 @@ func (s *Service) ledger(w access.WorldID) *ledger {
 	return l
 }
 
-// admission is what the gates compare with and count by. It may be ahead of what is
-// durable, since it is read with the writer held; nothing is ever shown of it.
+// admission is the state that the gates compare and count with. It is read while the writer is held
+// and so may be ahead of the durable records. It is never shown to callers.
 type admission struct {
-	head      canon.Head
-	byID      map[uuid.UUID]*standing
-	byHash    map[canon.Hash][]*standing // those accepted or waiting
-	recent    map[string][]*standing     // accepted ones by recentKey, oldest first
-	marks     []string                   // the labels of those in recent
-	times     map[string][]time.Time     // of those that passed the rate gate, within the hour
-	tokens    map[string]int             // by tokenKey
-	used      map[string]*used           // idempotency keys, by account and key
-	standings standings
-	swept     time.Time // when what no gate asks for was last forgotten
+	head         canon.Head
+	byID         map[uuid.UUID]*tracked
+	byHash       map[canon.Hash][]*tracked // accepted or pending ones
+	recent       map[string][]*tracked     // accepted ones by recentKey, oldest first
+	recentLabels []string                  // the labels of the proposals in recent
+	times        map[string][]time.Time    // when proposals passed the rate gate, within the last hour, by key
+	tokens       map[string]int            // by tokenKey
+	used         map[string]*usedKey       // idempotency keys, by account and key
+	standings    standingApprovals
+	swept        time.Time // when sweep last removed state
 }
 
-// standing is a proposal as the admission keeps it.
-type standing struct {
+// tracked is a proposal as admission keeps it.
+type tracked struct {
 	id      uuid.UUID
 	change  uuid.UUID // of the record that judged it
 	kind    string    // without the version
@@ -63,29 +63,29 @@ type standing struct {
 	status  Status
 	outcome access.Label
 	at      time.Time
-	sig     signature // dropped once it is compared with no more
-	decided *decided  // the last decision; nil for none
+	sig     signature     // dropped when no gate compares with it any more
+	decided *decidedEvent // the last decision; nil for none
 }
 
-type used struct {
+type usedKey struct {
 	id    uuid.UUID
 	input canon.Hash
 	at    time.Time
 }
 
-// keyLife is how long an idempotency key is remembered, as by the canon.
+// keyLife is the time that an idempotency key is remembered, the same as in the canon.
 const keyLife = 24 * time.Hour
 
-// sync folds what the ledger holds since the last time.
+// sync folds the ledger's records since the last call.
 func (a *admission) sync(s *Service, t *canon.LedgerTx) error {
-	if err := a.fold(s, t); !canon.Moved(err) {
+	if err := a.foldRecords(s, t); !canon.Moved(err) {
 		return err
 	}
-	*a = admission{} // what was read did not become durable
-	return a.fold(s, t)
+	*a = admission{} // the records that were folded did not become durable
+	return a.foldRecords(s, t)
 }
 
-func (a *admission) fold(s *Service, t *canon.LedgerTx) error {
+func (a *admission) foldRecords(s *Service, t *canon.LedgerTx) error {
 	if a.byID == nil {
 		a.reset()
 	}
@@ -98,48 +98,48 @@ func (a *admission) fold(s *Service, t *canon.LedgerTx) error {
 		if err != nil {
 			return err
 		}
-		a.take(s, e, now)
+		a.foldEntry(s, e, now)
 	}
 	a.head = t.Head
 	a.sweep(now)
 	return nil
 }
 
-// sweep forgets, once an hour, what no gate asks for any more: what was proposed stays,
-// and who proposed it, with which key and how often, does not.
+// sweep removes, once an hour, state that no gate uses any more: old idempotency keys, rate times
+// and token counts. Proposals stay.
 func (a *admission) sweep(now time.Time) {
 	if now.Sub(a.swept) < time.Hour {
 		return
 	}
 	a.swept = now
-	maps.DeleteFunc(a.used, func(_ string, u *used) bool { return now.Sub(u.at) >= keyLife })
+	maps.DeleteFunc(a.used, func(_ string, u *usedKey) bool { return now.Sub(u.at) >= keyLife })
 	maps.DeleteFunc(a.times, func(_ string, list []time.Time) bool { return now.Sub(list[len(list)-1]) >= time.Hour })
 	today := now.UTC().Format(time.DateOnly)
 	maps.DeleteFunc(a.tokens, func(key string, _ int) bool { return key[len(key)-len(today):] < today })
 }
 
 func (a *admission) reset() {
-	*a = admission{byID: map[uuid.UUID]*standing{}, byHash: map[canon.Hash][]*standing{}, recent: map[string][]*standing{},
-		times: map[string][]time.Time{}, tokens: map[string]int{}, used: map[string]*used{}}
+	*a = admission{byID: map[uuid.UUID]*tracked{}, byHash: map[canon.Hash][]*tracked{}, recent: map[string][]*tracked{},
+		times: map[string][]time.Time{}, tokens: map[string]int{}, used: map[string]*usedKey{}}
 }
 
-// take folds one record.
-func (a *admission) take(s *Service, e entry, now time.Time) {
+// foldEntry folds one record.
+func (a *admission) foldEntry(s *Service, e ledgerEntry, now time.Time) {
 	switch {
 	case e.judged != nil:
-		a.judged(s, e, now)
+		a.foldJudged(s, e, now)
 	case e.decided != nil:
-		a.decided(s, e)
+		a.foldDecided(s, e)
 	}
-	a.standings.fold(e)
+	a.standings.foldEntry(e)
 }
 
-func (a *admission) judged(s *Service, e entry, now time.Time) {
+func (a *admission) foldJudged(s *Service, e ledgerEntry, now time.Time) {
 	j := e.judged
 	if j.Idempotency != "" && now.Sub(e.at) < keyLife {
-		a.used[j.Author.Account+"\x00"+j.Idempotency] = &used{j.ID, j.Input, e.at}
+		a.used[j.Author.Account+"\x00"+j.Idempotency] = &usedKey{j.ID, j.Input, e.at}
 	}
-	st := &standing{id: j.ID, change: e.change, kind: kindName(j.Kind), hash: j.Hash, author: j.Author, scope: j.Scope, status: j.Status, outcome: j.Outcome, at: e.at}
+	st := &tracked{id: j.ID, change: e.change, kind: kindName(j.Kind), hash: j.Hash, author: j.Author, scope: j.Scope, status: j.Status, outcome: j.Outcome, at: e.at}
 	a.byID[j.ID] = st
 	if j.Status == Rejected {
 		return
@@ -162,18 +162,18 @@ func (a *admission) judged(s *Service, e entry, now time.Time) {
 		}
 	}
 	if j.Status == Accepted {
-		a.compare(s, st)
+		a.addRecent(s, st)
 	}
 }
 
-// compare puts an accepted proposal among those that others are compared with.
-func (a *admission) compare(s *Service, st *standing) {
+// addRecent adds an accepted proposal to those that others are compared with.
+func (a *admission) addRecent(s *Service, st *tracked) {
 	if len(st.sig.shingles) == 0 {
 		return
 	}
 	key := recentKey(st.kind, st.scope, st.outcome)
-	if label := st.outcome.String(); !slices.Contains(a.marks, label) {
-		a.marks = append(a.marks, label)
+	if label := st.outcome.String(); !slices.Contains(a.recentLabels, label) {
+		a.recentLabels = append(a.recentLabels, label)
 	}
 	list := append(a.recent[key], st)
 	if over := len(list) - s.cfg.Limits.Compared; over > 0 {
@@ -185,39 +185,39 @@ func (a *admission) compare(s *Service, st *standing) {
 	a.recent[key] = list
 }
 
-func (a *admission) decided(s *Service, e entry) {
+func (a *admission) foldDecided(s *Service, e ledgerEntry) {
 	st := a.byID[e.decided.ID]
 	if st == nil {
 		return
 	}
 	st.status, st.decided = e.decided.Status, e.decided
 	if st.status == Accepted {
-		a.compare(s, st)
+		a.addRecent(s, st)
 		return
 	}
 	st.sig = signature{}
-	a.byHash[st.hash] = slices.DeleteFunc(a.byHash[st.hash], func(x *standing) bool { return x == st })
-	for key, list := range a.recent { // one that was accepted and could not be carried out
-		a.recent[key] = slices.DeleteFunc(list, func(x *standing) bool { return x == st })
+	a.byHash[st.hash] = slices.DeleteFunc(a.byHash[st.hash], func(x *tracked) bool { return x == st })
+	for key, list := range a.recent { // if it was accepted and could not be applied
+		a.recent[key] = slices.DeleteFunc(list, func(x *tracked) bool { return x == st })
 	}
 }
 
-// recentKey keeps apart what different viewers may see, so that what is hidden from one
-// pushes nothing out that is not.
+// recentKey separates proposals by the label of their outcome, so that hidden proposals do not push
+// visible ones out of the list.
 func recentKey(kind, scope string, l access.Label) string {
 	return recentPrefix(kind, scope) + l.String()
 }
 
 func recentPrefix(kind, scope string) string { return kind + "\x00" + scope + "\x00" }
 
-// same finds the one that a payload repeats, of those that the author may know of: their
-// own while they wait, and accepted ones whose outcome they see.
-func (a *admission) same(s *Service, c *candidate, now time.Time) *standing {
+// findRepeated returns the earlier proposal with the same payload, if the author may know of it:
+// one of their own that still waits, or an accepted one whose outcome they can see.
+func (a *admission) findRepeated(s *Service, c *candidate, now time.Time) *tracked {
 	view := c.grant.View()
 	for _, st := range a.byHash[c.rec.Hash] {
 		switch st.status {
 		case Pending:
-			if st.author.is(c.grant.Caller()) && view.Level >= st.author.Level && now.Sub(st.at) < s.cfg.Limits.Life {
+			if st.author.isCaller(c.grant.Caller()) && view.Level >= st.author.Level && now.Sub(st.at) < s.cfg.Limits.Life {
 				return st
 			}
 		case Accepted:
@@ -229,22 +229,22 @@ func (a *admission) same(s *Service, c *candidate, now time.Time) *standing {
 	return nil
 }
 
-// near reports whether an accepted proposal in sight is near the same.
-func (a *admission) near(s *Service, c *candidate, now time.Time) bool {
+// hasNearDuplicate reports whether an accepted proposal visible to the caller is nearly the same.
+func (a *admission) hasNearDuplicate(s *Service, c *candidate, now time.Time) bool {
 	if len(c.sig.shingles) == 0 {
 		return false
 	}
 	view := c.grant.View()
-	for _, key := range a.labels(recentPrefix(c.kind.Name, c.rec.Scope)) {
+	for _, key := range a.recentKeysUnder(recentPrefix(c.kind.Name, c.rec.Scope)) {
 		list := a.recent[key]
 		if len(list) == 0 || !view.Sees(list[0].outcome) {
 			continue
 		}
 		for _, st := range slices.Backward(list) {
 			if now.Sub(st.at) > s.cfg.Limits.Within {
-				break // all before are older
+				break // all earlier ones are older
 			}
-			if c.sig.like(st.sig, s.cfg.Limits) {
+			if c.sig.isLike(st.sig, s.cfg.Limits) {
 				return true
 			}
 		}
@@ -252,28 +252,29 @@ func (a *admission) near(s *Service, c *candidate, now time.Time) bool {
 	return false
 }
 
-// labels are the keys of what is recent under a prefix, by label. There are few labels in a
-// world.
-func (a *admission) labels(prefix string) []string {
-	list := make([]string, len(a.marks))
-	for i, l := range a.marks {
+// recentKeysUnder returns the keys of recent that start with prefix, one per label. A world has few
+// labels.
+func (a *admission) recentKeysUnder(prefix string) []string {
+	list := make([]string, len(a.recentLabels))
+	for i, l := range a.recentLabels {
 		list[i] = prefix + l
 	}
 	return list
 }
 
-// rateKeys are the accounts that a proposal counts on. They are kept apart by level, so
-// that nobody is held back by what they cannot see.
-func rateKeys(j *judged) []string {
+// rateKeys returns the keys that a proposal counts under. Keys are separated by level, so that
+// hidden proposals do not use up anyone's limit.
+func rateKeys(j *judgedEvent) []string {
 	return []string{
-		fmt.Sprintf("player:%d:%s:%s", j.Author.Level, playerOf(j), j.Purpose),
+		fmt.Sprintf("player:%d:%s:%s", j.Author.Level, rateAccountOf(j), j.Purpose),
 		"key:" + j.Author.Account,
 		fmt.Sprintf("world:%d", j.Author.Level),
 	}
 }
 
-// playerOf is whose budget a proposal counts on; its author's where it is about no player.
-func playerOf(j *judged) string {
+// rateAccountOf returns the account whose budget a proposal counts against: its player, or its
+// author if it has no player.
+func rateAccountOf(j *judgedEvent) string {
 	if j.Player != "" {
 		return j.Player
 	}
@@ -284,12 +285,12 @@ func tokenKey(l access.Level, p Purpose, at time.Time) string {
 	return fmt.Sprintf("%d:%s:%s", l, p, at.UTC().Format(time.DateOnly))
 }
 
-// window counts what passed under keys within a time, and where that is n or more, how
-// long it is until the n-th last of them leaves it.
-func (a *admission) window(keys []string, within time.Duration, n int, now time.Time) (count int, wait time.Duration) {
+// countWindow counts the proposals that passed under keys within a time. If there are n or more, it
+// also returns the time until the n-th last of them leaves the window.
+func (a *admission) countWindow(keys []string, within time.Duration, n int, now time.Time) (count int, wait time.Duration) {
 	recent := make([][]time.Time, len(keys))
 	for i, key := range keys {
-		recent[i] = a.since(key, now.Add(-within), now)
+		recent[i] = a.timesSince(key, now.Add(-within), now)
 		count += len(recent[i])
 	}
 	if count < n {
@@ -300,8 +301,9 @@ func (a *admission) window(keys []string, within time.Duration, n int, now time.
 	return count, all[n-1].Add(within).Sub(now)
 }
 
-// since gives the times under a key after a time, and forgets those that no window reaches.
-func (a *admission) since(key string, after, now time.Time) []time.Time {
+// timesSince returns the times under a key after a time. It removes times that are out of reach of
+// every window.
+func (a *admission) timesSince(key string, after, now time.Time) []time.Time {
 	list := a.times[key]
 	first := func(t time.Time) int {
 		return sort.Search(len(list), func(i int) bool { return list[i].After(t) })
@@ -315,8 +317,8 @@ func (a *admission) since(key string, after, now time.Time) []time.Time {
 	return list[first(after):]
 }
 
-// levels gives a key for each level up to a view's.
-func levels(upTo access.Level, format string, args ...any) []string {
+// levelKeys returns one key for each level up to upTo.
+func levelKeys(upTo access.Level, format string, args ...any) []string {
 	var keys []string
 	for l := access.LevelUser; l <= upTo; l++ {
 		keys = append(keys, fmt.Sprintf(format, append([]any{l}, args...)...))
@@ -324,8 +326,8 @@ func levels(upTo access.Level, format string, args ...any) []string {
 	return keys
 }
 
-// rate is the sixth gate.
-func (a *admission) rate(s *Service, c *candidate, now time.Time) outcome {
+// checkRate is the sixth gate.
+func (a *admission) checkRate(s *Service, c *candidate, now time.Time) outcome {
 	l, level := s.cfg.Limits, c.rec.Author.Level
 	for _, limit := range []struct {
 		name   string
@@ -333,13 +335,13 @@ func (a *admission) rate(s *Service, c *candidate, now time.Time) outcome {
 		within time.Duration
 		most   int
 	}{
-		{"player_minute", levels(level, "player:%d:%s:%s", playerOf(&c.rec), c.rec.Purpose), time.Minute, l.PlayerMinute},
-		{"player_hour", levels(level, "player:%d:%s:%s", playerOf(&c.rec), c.rec.Purpose), time.Hour, l.PlayerHour},
+		{"player_minute", levelKeys(level, "player:%d:%s:%s", rateAccountOf(&c.rec), c.rec.Purpose), time.Minute, l.PlayerMinute},
+		{"player_hour", levelKeys(level, "player:%d:%s:%s", rateAccountOf(&c.rec), c.rec.Purpose), time.Hour, l.PlayerHour},
 		{"key_minute", []string{"key:" + c.rec.Author.Account}, time.Minute, l.KeyMinute},
-		{"world_minute", levels(level, "world:%d"), time.Minute, l.WorldMinute},
+		{"world_minute", levelKeys(level, "world:%d"), time.Minute, l.WorldMinute},
 	} {
-		if n, wait := a.window(limit.keys, limit.within, limit.most, now); n >= limit.most {
-			return tooMany(limit.name, limit.most, wait)
+		if n, wait := a.countWindow(limit.keys, limit.within, limit.most, now); n >= limit.most {
+			return rateRefusal(limit.name, limit.most, wait)
 		}
 	}
 	spent := 0
@@ -348,12 +350,12 @@ func (a *admission) rate(s *Service, c *candidate, now time.Time) outcome {
 	}
 	if spent+c.rec.Tokens > l.TokensDay {
 		tomorrow := now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-		return tooMany("tokens_day", l.TokensDay, tomorrow.Sub(now))
+		return rateRefusal("tokens_day", l.TokensDay, tomorrow.Sub(now))
 	}
-	return outcome{input: hashOf([]byte(playerOf(&c.rec)), []byte(c.rec.Purpose))}
+	return outcome{input: hashOf([]byte(rateAccountOf(&c.rec)), []byte(c.rec.Purpose))}
 }
 
-func tooMany(limit string, most int, wait time.Duration) outcome {
+func rateRefusal(limit string, most int, wait time.Duration) outcome {
 	seconds := max(1, int((wait+time.Second-1)/time.Second))
 	return outcome{input: hashOf([]byte(limit)), refused: &Rejection{
 		Message: fmt.Sprintf("the limit %s of %d is reached; propose again in %d s", limit, most, seconds),

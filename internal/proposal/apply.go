@@ -17,11 +17,12 @@ import (
 	"loregate/internal/op"
 )
 
-// eventKey is the key of the event that a proposal becomes: what shows that it did.
+// eventKey returns the key of the event that a proposal becomes. An event with this key shows that
+// the proposal is in the canon.
 func eventKey(id uuid.UUID) string { return "proposal:" + id.String() }
 
-// applied finds the event that a proposal became.
-func applied(ctx context.Context, l *canon.Snapshot, id uuid.UUID) (uuid.UUID, bool, error) {
+// findAppliedEvent returns the event that a proposal became.
+func findAppliedEvent(ctx context.Context, l *canon.Snapshot, id uuid.UUID) (uuid.UUID, bool, error) {
 	list, _, err := l.Events(ctx, canon.EventQuery{Key: eventKey(id), Page: canon.Page{Limit: 1}})
 	if err != nil || len(list) == 0 {
 		return uuid.Nil, false, err
@@ -29,59 +30,59 @@ func applied(ctx context.Context, l *canon.Snapshot, id uuid.UUID) (uuid.UUID, b
 	return list[0].ID, true, nil
 }
 
-// alreadyApplied stops a plan whose proposal is in the canon.
+// alreadyApplied stops a plan whose proposal is already in the canon.
 type alreadyApplied struct{ event uuid.UUID }
 
 func (alreadyApplied) Error() string { return "proposal: applied already" }
 
-// runner is a draft that an operation of a surface carries out, in place of a plan.
-type runner interface {
-	operation(s *Service) (*op.Operation, json.RawMessage, error)
+// operationDraft is a Draft that an operation of a surface carries out instead of its Plan.
+type operationDraft interface {
+	operationAndInput(s *Service) (*op.Operation, json.RawMessage, error)
 }
 
-// work is one proposal to be carried out, or rehearsed.
-type work struct {
+// applyJob is one proposal to be applied or dry-run.
+type applyJob struct {
 	id    uuid.UUID
 	kind  *Kind
 	draft Draft
 	actor access.Actor
 	cause uuid.UUID // the record that it follows from
-	again bool      // it may be in the canon already
-	// transport is how the proposal came; "" where it is carried out later, when what came
-	// was judged already.
+	again bool      // it may already be in the canon
+	// transport is the transport of the call that proposed. It is "" when the proposal is applied
+	// later, since the call was already judged then.
 	transport string
 }
 
-// perform carries out a proposal under a grant of its author's, once.
-func (s *Service) perform(ctx context.Context, g access.Grant, w work) (canon.Receipt, error) {
-	if _, ok := w.draft.(runner); !ok {
-		return s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.plan(ctx, p) })
+// commitProposal applies a proposal once, under a grant of its author.
+func (s *Service) commitProposal(ctx context.Context, g access.Grant, w applyJob) (canon.Receipt, error) {
+	if _, ok := w.draft.(operationDraft); !ok {
+		return s.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error { return w.planDraft(ctx, p) })
 	}
-	set, _, err := s.propose(ctx, g, w)
+	set, _, err := s.dryRunProposal(ctx, g, w)
 	if err != nil {
 		return canon.Receipt{}, err
 	}
 	return s.cfg.Canon.Commit(ctx, g, set)
 }
 
-// propose rehearses a proposal and gives the one change that it would commit, with the
-// event that tells of it, and what the commit would answer.
-func (s *Service) propose(ctx context.Context, g access.Grant, w work) (canon.ChangeSet, canon.Receipt, error) {
-	if r, ok := w.draft.(runner); ok {
-		return s.run(ctx, g, w, r)
+// dryRunProposal dry-runs a proposal. It returns the one change set that the proposal would commit,
+// including its event, and the receipt of that commit.
+func (s *Service) dryRunProposal(ctx context.Context, g access.Grant, w applyJob) (canon.ChangeSet, canon.Receipt, error) {
+	if r, ok := w.draft.(operationDraft); ok {
+		return s.dryRunOperation(ctx, g, w, r)
 	}
 	inner, seen := canon.Capture(ctx)
-	_, err := s.cfg.Canon.Update(inner, g.DryRun(), func(p *canon.Plan) error { return w.plan(ctx, p) })
+	_, err := s.cfg.Canon.Update(inner, g.DryRun(), func(p *canon.Plan) error { return w.planDraft(ctx, p) })
 	if err != nil {
 		return canon.ChangeSet{}, canon.Receipt{}, err
 	}
 	return seen.Sets[0], seen.Receipts[0], nil
 }
 
-// plan plans a draft on a snapshot, where it still holds.
-func (w work) plan(ctx context.Context, p *canon.Plan) error {
+// planDraft plans a draft on a snapshot if its check still passes.
+func (w applyJob) planDraft(ctx context.Context, p *canon.Plan) error {
 	if w.again {
-		event, done, err := applied(ctx, p.Snapshot, w.id)
+		event, done, err := findAppliedEvent(ctx, p.Snapshot, w.id)
 		if err == nil && done {
 			err = alreadyApplied{event}
 		}
@@ -94,7 +95,7 @@ func (w work) plan(ctx context.Context, p *canon.Plan) error {
 		return err
 	}
 	if len(found.Issues) > 0 {
-		return broken(found.Issues)
+		return issuesFault(found.Issues)
 	}
 	e, err := w.draft.Plan(ctx, p, found.Label)
 	if err != nil {
@@ -112,7 +113,7 @@ func (w work) plan(ctx context.Context, p *canon.Plan) error {
 	return err
 }
 
-// actorOf says in an event who acted, where the draft does not.
+// actorOf returns the actor of an event whose draft sets none.
 func actorOf(a access.Actor, g access.Grant) canon.EventActor {
 	if a == access.AI {
 		return canon.EventActor{Kind: "ai"}
@@ -123,8 +124,8 @@ func actorOf(a access.Actor, g access.Grant) canon.EventActor {
 	return canon.EventActor{Kind: "system"}
 }
 
-// broken is a fault that says which issues there are.
-func broken(issues []Issue) error {
+// issuesFault returns a fault that lists issues.
+func issuesFault(issues []Issue) error {
 	e := fault.New(fault.Rule, "it does not fit the world any more: %s", issues[0].Error)
 	for _, i := range issues {
 		e.Fields = append(e.Fields, fault.Field(i))
@@ -132,10 +133,10 @@ func broken(issues []Issue) error {
 	return e
 }
 
-// run is propose for what an operation carries out.
-func (s *Service) run(ctx context.Context, g access.Grant, w work, r runner) (canon.ChangeSet, canon.Receipt, error) {
+// dryRunOperation is dryRunProposal for a draft that an operation carries out.
+func (s *Service) dryRunOperation(ctx context.Context, g access.Grant, w applyJob, r operationDraft) (canon.ChangeSet, canon.Receipt, error) {
 	err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		event, done, err := applied(ctx, l, w.id)
+		event, done, err := findAppliedEvent(ctx, l, w.id)
 		if err == nil && done {
 			err = alreadyApplied{event}
 		}
@@ -144,7 +145,7 @@ func (s *Service) run(ctx context.Context, g access.Grant, w work, r runner) (ca
 	if err != nil {
 		return canon.ChangeSet{}, canon.Receipt{}, err
 	}
-	o, input, err := r.operation(s)
+	o, input, err := r.operationAndInput(s)
 	if err != nil {
 		return canon.ChangeSet{}, canon.Receipt{}, err
 	}
@@ -154,7 +155,7 @@ func (s *Service) run(ctx context.Context, g access.Grant, w work, r runner) (ca
 	case len(seen.Sets) > 1:
 		err = fault.New(fault.Rule, "%s makes several changes, of which a person could not judge one by one; propose them apart, or as one transactional batch", o.Name)
 	case len(seen.Sets) == 1:
-		err = nil // what failed after the rehearsal held was the reply to it
+		err = nil // the dry run succeeded; only the reply to it failed
 	case err == nil:
 		err = fault.New(fault.Rule, "%s would change nothing that can be shown beforehand; ask somebody whose key writes", o.Name)
 	}
@@ -169,10 +170,10 @@ func (s *Service) run(ctx context.Context, g access.Grant, w work, r runner) (ca
 	return set, receipt, err
 }
 
-// EventCanonChange is the event of an accepted change to the canon by an operation.
+// EventCanonChange is the type of the event of an accepted canon_change.
 const EventCanonChange = "Canon.Change.Accepted"
 
-// labelOf is the label of whoever may know of all that a change touches.
+// labelOf returns the label of callers who may know of everything that a change affects.
 func labelOf(set canon.ChangeSet, r canon.Receipt) access.Label {
 	l := access.NewLabel(access.LevelUser)
 	for _, c := range r.Cards {
@@ -191,16 +192,16 @@ func labelOf(set canon.ChangeSet, r canon.Receipt) access.Label {
 	return l
 }
 
-// admit admits an author's act: the change that a proposal of theirs asks for. It opens
-// what the author may do today, and no more.
-func (s *Service) admit(ctx context.Context, c access.Caller, w access.WorldID, j *judged, k *Kind, draft Draft) (*access.Admission, error) {
+// admitAuthor admits the author of a proposal for the change that it asks for. The grant covers
+// only rights that the author has at the time of applying.
+func (s *Service) admitAuthor(ctx context.Context, c access.Caller, w access.WorldID, j *judgedEvent, k *Kind, draft Draft) (*access.Admission, error) {
 	req := access.Request{Operation: k.Tool.Name, Surface: j.Author.Surface, Effect: access.Write, Class: access.ClassFree, MinRole: access.RoleUser,
 		World: w, Correlation: j.Correlation}
-	if j.Expected != (canon.Hash{}) { // what was agreed to is committed as it was shown, and told from a repetition by this
+	if j.Expected != (canon.Hash{}) { // the agreed change is committed as it was shown; the key detects a repetition
 		req.IdempotencyKey, req.InputHash = eventKey(j.ID), j.Hash
 	}
-	if r, ok := draft.(runner); ok {
-		o, _, err := r.operation(s)
+	if r, ok := draft.(operationDraft); ok {
+		o, _, err := r.operationAndInput(s)
 		if err != nil {
 			return nil, err
 		}
@@ -210,7 +211,8 @@ func (s *Service) admit(ctx context.Context, c access.Caller, w access.WorldID, 
 	return s.cfg.Guard.Admit(ctx, c, req)
 }
 
-// surfaceOf is the surface on which a caller may use an operation, or its home.
+// surfaceOf returns the first surface on which a caller may use an operation, or else the
+// operation's first surface.
 func surfaceOf(c access.Caller, o *op.Operation) string {
 	if i := slices.IndexFunc(o.Surfaces, func(s string) bool { return c.MayUse(s, o.Name) }); i >= 0 {
 		return o.Surfaces[i]
@@ -218,36 +220,35 @@ func surfaceOf(c access.Caller, o *op.Operation) string {
 	return o.Surfaces[0]
 }
 
-// accept carries out a candidate whose verdict is stored.
-func (s *Service) accept(ctx context.Context, c *candidate, verdict uuid.UUID) (Result, error) {
+// applyAccepted applies a candidate whose verdict is stored.
+func (s *Service) applyAccepted(ctx context.Context, c *candidate, verdict uuid.UUID) (Result, error) {
 	var event uuid.UUID
 	var err error
-	if c.rec.Standing != uuid.Nil { // what was let through is what was rehearsed, and nothing else
-		event, err = s.carryAgreed(ctx, c.grant.Caller(), c.grant.World(), c.kind, c.draft, &entry{judged: &c.rec, agreed: verdict})
+	if c.rec.Standing != uuid.Nil { // a standing approval covers exactly the change of the dry run
+		event, err = s.applyApproved(ctx, c.grant.Caller(), c.grant.World(), c.kind, c.draft, &ledgerEntry{judged: &c.rec, decisionID: verdict})
 	} else {
-		event, err = s.carryOut(ctx, c.grant.Caller(), c.grant.World(), &c.rec, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
+		event, err = s.applyProposal(ctx, c.grant.Caller(), c.grant.World(), &c.rec, applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, cause: verdict})
 	}
 	r := c.result()
 	if err == nil {
 		r.EventID = event.String()
 		return r, nil
 	}
-	if !final(err) {
+	if !isFinal(err) {
 		slog.ErrorContext(ctx, "an accepted proposal waits to be carried out", "proposal", c.rec.ID, "error", err)
-		return s.unaudited(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err))
+		return s.auditUnavailable(ctx, c, fault.New(fault.Unavailable, "not carried out yet").Because(err))
 	}
-	if err := s.undo(ctx, c.grant, decided{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject, Gate: GateInvariant}); err != nil {
+	if err := s.revokeAccepted(ctx, c.grant, decidedEvent{ID: c.rec.ID, Status: Rejected, By: c.rec.Author.Subject, Gate: GateInvariant}); err != nil {
 		return Result{}, err
 	}
 	o := outcome{issues: issuesOf(err)}
 	o.refused = &Rejection{Message: "it does not fit the world any more (" + o.issues[0].Error + "); look again and propose anew", Details: map[string]any{"issues": o.issues}}
-	c.note(GateInvariant, "invariant/1", o)
+	c.addVerdict(GateInvariant, "invariant/1", o)
 	return c.result(), nil
 }
 
-// final reports whether trying again cannot help: the world is otherwise than the gates
-// found it.
-func final(err error) bool {
+// isFinal reports whether trying again cannot help, because the world is not as the gates found it.
+func isFinal(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.Internal, fault.Unavailable, fault.RateLimited:
 		return false
@@ -255,14 +256,14 @@ func final(err error) bool {
 	return true
 }
 
-// carryOut makes an accepted proposal's change with its author's rights, and gives its
-// event. Done before, it gives the event of that time.
-func (s *Service) carryOut(ctx context.Context, author access.Caller, w access.WorldID, j *judged, do work) (uuid.UUID, error) {
-	a, err := s.admit(ctx, author, w, j, do.kind, do.draft)
+// applyProposal makes an accepted proposal's change with its author's rights and returns its event.
+// If the change was already made, it returns the event of that commit.
+func (s *Service) applyProposal(ctx context.Context, author access.Caller, w access.WorldID, j *judgedEvent, do applyJob) (uuid.UUID, error) {
+	a, err := s.admitAuthor(ctx, author, w, j, do.kind, do.draft)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	receipt, err := s.perform(ctx, a.Grant, do)
+	receipt, err := s.commitProposal(ctx, a.Grant, do)
 	var done alreadyApplied
 	if errors.As(err, &done) {
 		receipt.Change, err = done.event, nil
@@ -271,25 +272,25 @@ func (s *Service) carryOut(ctx context.Context, author access.Caller, w access.W
 	if err != nil {
 		return uuid.Nil, err
 	}
-	s.ledger(w).settled(j.ID, receipt.Change)
+	s.ledgerOf(w).recordApplied(j.ID, receipt.Change)
 	return receipt.Change, nil
 }
 
-// settle gives the event of an accepted proposal, carrying it out where that was begun
-// and not ended: by a process that was killed, say.
-func (s *Service) settle(ctx context.Context, g access.Grant, e *entry) (uuid.UUID, error) {
-	led := s.ledger(g.World())
-	if event, ok := led.event(e.judged.ID); ok {
+// finishAccepted returns the event of an accepted proposal. If the proposal was not applied, for
+// example because the process was killed, finishAccepted applies it.
+func (s *Service) finishAccepted(ctx context.Context, g access.Grant, e *ledgerEntry) (uuid.UUID, error) {
+	led := s.ledgerOf(g.World())
+	if event, ok := led.appliedEvent(e.judged.ID); ok {
 		return event, nil
 	}
 	if e.decided != nil && e.decided.Status != Accepted || e.status() != Accepted {
 		return uuid.Nil, nil
 	}
 	k := s.kinds[kindName(e.judged.Kind)]
-	if k == nil || s.cfg.Authors == nil && !e.judged.Author.is(g.Caller()) {
+	if k == nil || s.cfg.Authors == nil && !e.judged.Author.isCaller(g.Caller()) {
 		return uuid.Nil, nil
 	}
-	author, err := s.authorOf(ctx, g, e.judged)
+	author, err := s.currentAuthor(ctx, g, e.judged)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -298,16 +299,16 @@ func (s *Service) settle(ctx context.Context, g access.Grant, e *entry) (uuid.UU
 		return uuid.Nil, fmt.Errorf("proposal: payload of %s: %w", e.judged.ID, err)
 	}
 	if e.decided == nil && e.judged.Standing != uuid.Nil {
-		e.agreed = e.change
+		e.decisionID = e.change
 	}
 	if e.decided != nil || e.judged.Standing != uuid.Nil {
-		return s.carryAgreed(ctx, author, g.World(), k, draft, e)
+		return s.applyApproved(ctx, author, g.World(), k, draft, e)
 	}
-	return s.carryOut(ctx, author, g.World(), e.judged, work{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, cause: e.change, again: true})
+	return s.applyProposal(ctx, author, g.World(), e.judged, applyJob{id: e.judged.ID, kind: k, draft: draft, actor: e.judged.Author.Actor, cause: e.change, again: true})
 }
 
-// authorOf is a proposal's author as they are today.
-func (s *Service) authorOf(ctx context.Context, g access.Grant, j *judged) (access.Caller, error) {
+// currentAuthor returns a proposal's author with their current rights.
+func (s *Service) currentAuthor(ctx context.Context, g access.Grant, j *judgedEvent) (access.Caller, error) {
 	if c := g.Caller(); j.Author.Subject == c.Subject && j.Author.Key == c.Key {
 		return c, nil
 	}
@@ -317,18 +318,18 @@ func (s *Service) authorOf(ctx context.Context, g access.Grant, j *judged) (acce
 	return s.cfg.Authors.Author(ctx, j.Author.Subject, j.Author.Key)
 }
 
-// Resume carries out what was accepted and not ended, in every world's ledger: what a
-// killed process left. It goes on past what fails, and gives the first failure.
+// Resume applies the accepted proposals in the ledger of the grant's world that were not applied,
+// for example because a process was killed. It continues after a failure and returns the first one.
 func (s *Service) Resume(ctx context.Context, g access.Grant) (n int, err error) {
-	list, err := s.open(ctx, g)
+	list, err := s.listUnapplied(ctx, g)
 	if err != nil {
 		return 0, err
 	}
 	for _, e := range list {
-		event, failed := s.settle(ctx, g, e)
+		event, failed := s.finishAccepted(ctx, g, e)
 		switch {
-		case failed != nil && final(failed):
-			failed = s.undo(ctx, g, decided{ID: e.judged.ID, Status: Rejected, By: e.judged.Author.Subject, Gate: GateInvariant})
+		case failed != nil && isFinal(failed):
+			failed = s.revokeAccepted(ctx, g, decidedEvent{ID: e.judged.ID, Status: Rejected, By: e.judged.Author.Subject, Gate: GateInvariant})
 		case failed == nil && event != uuid.Nil:
 			n++
 		}

@@ -11,18 +11,17 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// path is a way on which proposals write. ready prepares what it works on, and gives the
-// call; the call reports whether it said that it is done, or said that the verdict could not
-// be stored.
+// path is one way for a proposal to cause writes. ready sets up the scene and returns the call. The
+// call reports whether it succeeded, or whether it answered that the verdict could not be stored.
 type path struct {
 	name    string
 	ready   func(s *scene) func() (done, unaudited bool)
-	changes int // of the world, once it is done
+	changes int // of the world, after success
 	records int // of the ledger
 }
 
-// said reads an answer of a proposal, or an error.
-func said(t *testing.T, r proposal.Result, err error) (done, unaudited bool) {
+// readOutcome classifies the answer to a proposal, or its error.
+func readOutcome(t *testing.T, r proposal.Result, err error) (done, unaudited bool) {
 	t.Helper()
 	switch {
 	case errors.Is(err, fault.Unavailable):
@@ -42,7 +41,7 @@ func writePaths(t *testing.T) []path {
 			ada := s.as("ada", access.RoleUser)
 			return func() (bool, bool) {
 				r, err := keyed[proposal.Result](ada, tool, "once", in)
-				return said(t, r, err)
+				return readOutcome(t, r, err)
 			}
 		}
 	}
@@ -63,7 +62,7 @@ func writePaths(t *testing.T) []path {
 				if err == nil && r.Status != status {
 					t.Errorf("it is %s then", r.Status)
 				}
-				return said(t, proposal.Result{}, err)
+				return readOutcome(t, proposal.Result{}, err)
 			}
 		}
 	}
@@ -72,7 +71,7 @@ func writePaths(t *testing.T) []path {
 		bot.c.Advisory = true
 		return func() (bool, bool) {
 			r, err := keyed[proposal.Result](bot, "write_card", "once", fields{"name": "Rent Quay", "content": "<p>Wet.</p>"})
-			return said(t, r, err)
+			return readOutcome(t, r, err)
 		}
 	}
 	line := fields{"npcId": ids["@gudrun"], "playerId": ids["@wren"], "draftText": "You're early. The tide isn't."}
@@ -91,7 +90,8 @@ func writePaths(t *testing.T) []path {
 	}
 }
 
-// resuming is what a process does that finds a verdict without its change.
+// resuming sets up a verdict without its change, as a killed process leaves it, and returns a call
+// of Resume by another process.
 func resuming(t *testing.T) func(*scene) func() (bool, bool) {
 	return func(s *scene) func() (bool, bool) {
 		s.store.after.Store(1)
@@ -109,9 +109,9 @@ func resuming(t *testing.T) func(*scene) func() (bool, bool) {
 	}
 }
 
-// TestNothingIsPersistedWithoutItsVerdict lets the store fail at each write of each path, for
-// once or from then on. Nothing is in the world without the verdict before it, whoever asked
-// is told to try again, and trying again ends it: once.
+// TestNothingIsPersistedWithoutItsVerdict makes the store fail at each write of each path, either
+// once or from then on. Nothing may be in the world without its verdict, the caller is told to try
+// again, and trying again applies the proposal once.
 func TestNothingIsPersistedWithoutItsVerdict(t *testing.T) {
 	for _, p := range writePaths(t) {
 		for nth := range 3 {
@@ -129,7 +129,7 @@ func TestNothingIsPersistedWithoutItsVerdict(t *testing.T) {
 	}
 }
 
-// try goes a path with a store that fails, and again when it is mended.
+// try runs a path with a failing store, and again after the store is repaired.
 func (p path) try(s *scene, nth int, fail func(*fragile)) {
 	s.t.Helper()
 	do := p.ready(s)

@@ -15,7 +15,7 @@ import (
 var words = strings.Fields("tar smoke drift bollard tide stone gull tally board chalk boat number wet third step dry morning rent rope creak water count smell sprat cold iron lamp early low " +
 	"paper streamer pulp wind pan salt lip quay told mist flat far evening colour light child hopscotch line coin wharf verdict awning turnip scale fishwife canvas market orange rain bunting gold stall pear fire log talk")
 
-// prose is a text of words in an order that no other number has.
+// prose returns a text that is different for each n.
 func prose(n int) string {
 	r := rand.New(rand.NewPCG(7, uint64(n)))
 	list := make([]string, 24)
@@ -25,8 +25,8 @@ func prose(n int) string {
 	return strings.Join(list, " ") + "."
 }
 
-// BenchmarkSubmit takes ambience through all seven gates into the canon, with 500 accepted
-// ones of its kind and scope to compare with; rates are evaluated, their limits raised.
+// BenchmarkSubmit submits ambience through all seven gates into the canon and compares it with 500
+// accepted texts of its kind and scope. Rates are evaluated, with raised limits.
 func BenchmarkSubmit(b *testing.B) {
 	most := 1 << 30
 	s := newScene(b, "", withLimits(proposal.Limits{PlayerMinute: most, PlayerHour: most, KeyMinute: most, WorldMinute: most, TokensDay: most}))

@@ -12,10 +12,10 @@ import (
 	"loregate/internal/op"
 )
 
-// CanonChange is the name of the kind that asks for a surface's write.
+// CanonChange is the name of the kind that proposes a write operation of a surface.
 const CanonChange = "canon_change"
 
-// canonChangeIn is its payload.
+// canonChangeIn is the payload of that kind.
 type canonChangeIn struct {
 	Op     operationIn `json:"op" jsonschema:"The write, as it would be called."`
 	Reason string      `json:"reason" minlen:"1" maxlen:"1000" jsonschema:"Why, for the person who decides."`
@@ -26,11 +26,11 @@ type operationIn struct {
 	Arguments json.RawMessage `json:"arguments" jsonschema:"Its arguments."`
 }
 
-// canonChange is the kind whose drafts are carried out by an operation.
+// canonChange returns the kind whose drafts are carried out by an operation.
 func (s *Service) canonChange() *Kind {
 	shape, err := op.ShapeOf[canonChangeIn]()
 	if err != nil {
-		panic(err) // the type above is wrong, which any test shows
+		panic(err) // the type above is wrong; any test detects that
 	}
 	schema, err := op.InputOf[canonChangeIn]()
 	if err != nil {
@@ -70,13 +70,13 @@ func (s *Service) draftChange(in canonChangeIn) (Draft, error) {
 	}
 	input, err := o.Check(in.Op.Arguments)
 	if err != nil {
-		return nil, within("op.arguments", err)
+		return nil, nestFaultFields("op.arguments", err)
 	}
 	return changeDraft{o, input, in.Reason}, nil
 }
 
-// within puts the fields of a fault below a field.
-func within(field string, err error) error {
+// nestFaultFields prefixes the fields of a fault with a field.
+func nestFaultFields(field string, err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return err
@@ -92,14 +92,14 @@ func within(field string, err error) error {
 	return &c
 }
 
-func (d changeDraft) operation(*Service) (*op.Operation, json.RawMessage, error) {
+func (d changeDraft) operationAndInput(*Service) (*op.Operation, json.RawMessage, error) {
 	return d.op, d.input, nil
 }
 
-// Scope is the operation and what it acts on.
+// Scope returns the operation's name and the value of its target.
 func (d changeDraft) Scope() string {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(d.input, &fields) // an object: Check gave it
+	_ = json.Unmarshal(d.input, &fields) // an object: operation.Check returned it
 	var target string
 	_ = json.Unmarshal(fields[d.op.Target], &target)
 	return "canon:" + d.op.Name + ":" + target
@@ -107,40 +107,40 @@ func (d changeDraft) Scope() string {
 
 func (d changeDraft) Player() string { return "" }
 
-// Texts are all strings of the arguments, and the reason.
+// Texts returns all strings of the arguments, and the reason.
 func (d changeDraft) Texts() []Text {
 	return append(TextsOf("op.arguments", d.input), Text{Field: "reason", Text: d.reason})
 }
 
-// Check leaves the world to the rehearsal of the operation, which follows where a person
-// decides, as is always so with this kind.
+// Check does not check the world. The operation's dry run does, which always follows because every
+// proposal of this kind waits for a person.
 func (d changeDraft) Check(_ context.Context, s State) (Finding, error) {
 	return Finding{Label: access.NewLabel(s.View().Level)}, nil
 }
 
-// Plan is never asked: the operation plans.
+// Plan is never called: the operation makes the change.
 func (d changeDraft) Plan(context.Context, *canon.Plan, access.Label) (canon.Event, error) {
 	return canon.Event{}, fault.New(fault.Internal, "%s is carried out by its operation", CanonChange)
 }
 
-// TextsOf gathers every string of a JSON value, with its path.
+// TextsOf returns every string of a JSON value with its path.
 func TextsOf(field string, value json.RawMessage) []Text {
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
 		return nil
 	}
 	var list []Text
-	gather(field, v, &list)
+	gatherTexts(field, v, &list)
 	return list
 }
 
-func gather(field string, v any, into *[]Text) {
+func gatherTexts(field string, v any, into *[]Text) {
 	switch v := v.(type) {
 	case string:
 		*into = append(*into, Text{Field: field, Text: v})
 	case []any:
 		for _, x := range v {
-			gather(field+"[]", x, into)
+			gatherTexts(field+"[]", x, into)
 		}
 	case map[string]any:
 		names := make([]string, 0, len(v))
@@ -149,14 +149,14 @@ func gather(field string, v any, into *[]Text) {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			gather(field+"."+name, v[name], into)
+			gatherTexts(field+"."+name, v[name], into)
 		}
 	}
 }
 
 var _ op.Diverter = (*Service)(nil)
 
-// Divert makes a proposal of an advisory key's write.
+// Divert turns a write of an advisory key into a proposal.
 func (s *Service) Divert(ctx context.Context, c *op.Call, o *op.Operation, input json.RawMessage) (*op.Answer, error) {
 	payload, err := json.Marshal(canonChangeIn{Op: operationIn{o.Name, input}, Reason: "a write of an advisory key"})
 	if err != nil {

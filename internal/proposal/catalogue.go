@@ -13,28 +13,28 @@ import (
 	"loregate/internal/fault"
 )
 
-// catalogue is what is shown of a ledger: only what is durable.
+// catalogue holds the proposals of a ledger for display. It contains durable records only.
 type catalogue struct {
 	head      canon.Head
 	all       []*listing // in the order of the records
 	byID      map[uuid.UUID]*listing
 	done      map[uuid.UUID]uuid.UUID // events of proposals that are known to be in the canon
-	standings standings
+	standings standingApprovals
 }
 
-// listing is a proposal as the catalogue keeps it. The rest is read from its record.
+// listing is a proposal as the catalogue keeps it. All other data is read from its record.
 type listing struct {
-	id      uuid.UUID
-	seq     canon.Seq // of the record that judged it
-	settled canon.Seq // of the record that decided it; 0 for none
-	kind    string
-	author  author
-	status  Status // without regard to time: see at
-	at      time.Time
-	life    time.Duration
+	id         uuid.UUID
+	seq        canon.Seq // of the record that judged it
+	decidedSeq canon.Seq // of the record that decided it; 0 for none
+	kind       string
+	author     author
+	status     Status // ignores expiry: see statusAt
+	at         time.Time
+	life       time.Duration
 }
 
-// statusAt is the status at a time: one that waits expires.
+// statusAt returns the status at a time: a pending proposal expires.
 func (l *listing) statusAt(now time.Time) Status {
 	if l.status == Pending && now.Sub(l.at) >= l.life {
 		return Expired
@@ -42,30 +42,30 @@ func (l *listing) statusAt(now time.Time) Status {
 	return l.status
 }
 
-// kindName is a kind's name without its schema's version.
+// kindName returns a kind's name without its schema's version.
 func kindName(schema string) string {
 	name, _, _ := strings.Cut(schema, "/")
 	return name
 }
 
-// refresh reads what the ledger has gained.
-func (s *Service) refresh(ctx context.Context, g access.Grant, led *ledger) error {
+// refreshCatalogue reads the records that were added to the ledger since the last call.
+func (s *Service) refreshCatalogue(ctx context.Context, g access.Grant, led *ledger) error {
 	return s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.LedgerTx) error {
-		led.show.Lock()
-		defer led.show.Unlock()
+		led.showMu.Lock()
+		defer led.showMu.Unlock()
 		if t.Head.Seq < led.catalogue.head.Seq {
-			return nil // another call read a later snapshot meanwhile
+			return nil // another call has read a later snapshot in the meantime
 		}
-		err := led.catalogue.fold(t, s.cfg.Limits.Life)
+		err := led.catalogue.foldRecords(t, s.cfg.Limits.Life)
 		if canon.Moved(err) {
 			led.catalogue = catalogue{}
-			err = led.catalogue.fold(t, s.cfg.Limits.Life)
+			err = led.catalogue.foldRecords(t, s.cfg.Limits.Life)
 		}
 		return err
 	})
 }
 
-func (c *catalogue) fold(t *canon.LedgerTx, life time.Duration) error {
+func (c *catalogue) foldRecords(t *canon.LedgerTx, life time.Duration) error {
 	if c.byID == nil {
 		*c = catalogue{byID: map[uuid.UUID]*listing{}, done: map[uuid.UUID]uuid.UUID{}}
 	}
@@ -83,66 +83,67 @@ func (c *catalogue) fold(t *canon.LedgerTx, life time.Duration) error {
 			c.all, c.byID[l.id] = append(c.all, l), l
 		case e.decided != nil && c.byID[e.decided.ID] != nil:
 			l := c.byID[e.decided.ID]
-			l.status, l.settled = e.decided.Status, e.seq
+			l.status, l.decidedSeq = e.decided.Status, e.seq
 		}
-		c.standings.fold(e)
+		c.standings.foldEntry(e)
 	}
 	c.head = t.Head
 	return nil
 }
 
-func (l *ledger) settled(id, event uuid.UUID) {
-	l.show.Lock()
-	defer l.show.Unlock()
+func (l *ledger) recordApplied(id, event uuid.UUID) {
+	l.showMu.Lock()
+	defer l.showMu.Unlock()
 	if l.catalogue.done == nil {
 		l.catalogue.byID, l.catalogue.done = map[uuid.UUID]*listing{}, map[uuid.UUID]uuid.UUID{}
 	}
 	l.catalogue.done[id] = event
 }
 
-func (l *ledger) event(id uuid.UUID) (uuid.UUID, bool) {
-	l.show.Lock()
-	defer l.show.Unlock()
+func (l *ledger) appliedEvent(id uuid.UUID) (uuid.UUID, bool) {
+	l.showMu.Lock()
+	defer l.showMu.Unlock()
 	event, ok := l.catalogue.done[id]
 	return event, ok
 }
 
-// sees reports whether a caller may know of a proposal: its author may, and those who may
-// approve; and neither where it holds what they do not see.
-func sees(g access.Grant, a author) bool {
-	return g.View().Level >= a.Level && (a.is(g.Caller()) || g.Caller().Approve)
+// canSee reports whether a caller may know of a proposal. Its author and callers who may approve
+// can, unless the author's level is above the caller's.
+func canSee(g access.Grant, a author) bool {
+	return g.View().Level >= a.Level && (a.isCaller(g.Caller()) || g.Caller().Approve)
 }
 
-// entry reads a proposal's record, and the one that decided it, whoever may see them.
-func (s *Service) entry(ctx context.Context, g access.Grant, id uuid.UUID) (*entry, error) {
-	led := s.ledger(g.World())
-	if err := s.refresh(ctx, g, led); err != nil {
+// readEntry reads a proposal's record and the record that decided it. It does not check whether the
+// caller may see them.
+func (s *Service) readEntry(ctx context.Context, g access.Grant, id uuid.UUID) (*ledgerEntry, error) {
+	led := s.ledgerOf(g.World())
+	if err := s.refreshCatalogue(ctx, g, led); err != nil {
 		return nil, err
 	}
-	led.show.Lock()
+	led.showMu.Lock()
 	l := led.catalogue.byID[id]
 	var at listing
 	if l != nil {
 		at = *l
 	}
-	led.show.Unlock()
+	led.showMu.Unlock()
 	if l == nil {
-		return nil, absent(id.String())
+		return nil, noSuchProposal(id.String())
 	}
-	return s.read(ctx, g, led, at)
+	return s.readListed(ctx, g, led, at)
 }
 
-func (s *Service) read(ctx context.Context, g access.Grant, led *ledger, l listing) (*entry, error) {
-	e, err := s.record(ctx, g, led, l.seq)
-	if err != nil || l.settled == 0 {
+func (s *Service) readListed(ctx context.Context, g access.Grant, led *ledger, l listing) (*ledgerEntry, error) {
+	e, err := s.readRecord(ctx, g, led, l.seq)
+	if err != nil || l.decidedSeq == 0 {
 		return &e, err
 	}
-	after, err := s.record(ctx, g, led, l.settled)
-	e.decided, e.agreed, e.decidedAt = after.decided, after.change, after.at
+	after, err := s.readRecord(ctx, g, led, l.decidedSeq)
+	e.decided, e.decisionID, e.decidedAt = after.decided, after.change, after.at
 	return &e, err
 }
 
-func (s *Service) record(ctx context.Context, g access.Grant, led *ledger, seq canon.Seq) (e entry, err error) {
+func (s *Service) readRecord(ctx context.Context, g access.Grant, led *ledger, seq canon.Seq) (e ledgerEntry, err error) {
 	err = s.cfg.Canon.Follow(ctx, g, led.stream, func(t *canon.LedgerTx) error {
 		for rec, err := range t.From(seq) {
 			if err == nil {
@@ -155,60 +156,60 @@ func (s *Service) record(ctx context.Context, g access.Grant, led *ledger, seq c
 	return e, err
 }
 
-// status is what became of the entry, without regard to time.
-func (e *entry) status() Status {
+// status returns the recorded status and ignores expiry.
+func (e *ledgerEntry) status() Status {
 	if e.decided != nil {
 		return e.decided.Status
 	}
 	return e.judged.Status
 }
 
-// find reads a proposal that the caller may know of.
-func (s *Service) find(ctx context.Context, g access.Grant, id string) (*entry, error) {
+// findVisible reads a proposal that the caller may know of.
+func (s *Service) findVisible(ctx context.Context, g access.Grant, id string) (*ledgerEntry, error) {
 	u, err := uuid.Parse(id)
 	if err != nil {
-		return nil, absent(id)
+		return nil, noSuchProposal(id)
 	}
-	e, err := s.entry(ctx, g, u)
-	if err == nil && !sees(g, e.judged.Author) {
-		err = absent(id)
+	e, err := s.readEntry(ctx, g, u)
+	if err == nil && !canSee(g, e.judged.Author) {
+		err = noSuchProposal(id)
 	}
 	return e, err
 }
 
-func absent(id string) error {
+func noSuchProposal(id string) error {
 	return fault.New(fault.NotFound, "there is no proposal %.64q; list-proposals shows those that you may see", id)
 }
 
-// query narrows a listing.
-type query struct {
+// listQuery filters a listing.
+type listQuery struct {
 	status Status
 	kind   string
 	mine   bool
-	before uuid.UUID // list those made before this one
+	before uuid.UUID // list proposals made before this one
 	limit  int
 }
 
-// list gives proposals that the caller may know of, latest first, and whether there are
-// more.
-func (s *Service) list(ctx context.Context, g access.Grant, q query) (found []*listing, more bool, err error) {
-	led := s.ledger(g.World())
-	if err := s.refresh(ctx, g, led); err != nil {
+// listVisible returns proposals that the caller may know of, latest first, and reports whether
+// there are more.
+func (s *Service) listVisible(ctx context.Context, g access.Grant, q listQuery) (found []*listing, more bool, err error) {
+	led := s.ledgerOf(g.World())
+	if err := s.refreshCatalogue(ctx, g, led); err != nil {
 		return nil, false, err
 	}
 	now := s.cfg.Now()
-	led.show.Lock()
-	defer led.show.Unlock()
+	led.showMu.Lock()
+	defer led.showMu.Unlock()
 	end := len(led.catalogue.all)
 	if q.before != uuid.Nil {
 		l := led.catalogue.byID[q.before]
-		if l == nil || !sees(g, l.author) {
+		if l == nil || !canSee(g, l.author) {
 			return nil, false, fault.BadField("before", "names no proposal that you may see; take it from the end of a listing")
 		}
 		end, _ = slices.BinarySearchFunc(led.catalogue.all, l.seq, func(x *listing, seq canon.Seq) int { return int(x.seq) - int(seq) })
 	}
 	for _, l := range slices.Backward(led.catalogue.all[:end]) {
-		if !sees(g, l.author) || q.status != "" && l.statusAt(now) != q.status || q.kind != "" && l.kind != q.kind || q.mine && !l.author.is(g.Caller()) {
+		if !canSee(g, l.author) || q.status != "" && l.statusAt(now) != q.status || q.kind != "" && l.kind != q.kind || q.mine && !l.author.isCaller(g.Caller()) {
 			continue
 		}
 		if len(found) == q.limit {
@@ -220,15 +221,15 @@ func (s *Service) list(ctx context.Context, g access.Grant, q query) (found []*l
 	return found, false, nil
 }
 
-// open lists accepted proposals of the time that an event's key is remembered, which are
-// not known to be in the canon.
-func (s *Service) open(ctx context.Context, g access.Grant) ([]*entry, error) {
-	led := s.ledger(g.World())
-	if err := s.refresh(ctx, g, led); err != nil {
+// listUnapplied returns accepted proposals that are not known to be in the canon, as far back as an
+// event's key is remembered.
+func (s *Service) listUnapplied(ctx context.Context, g access.Grant) ([]*ledgerEntry, error) {
+	led := s.ledgerOf(g.World())
+	if err := s.refreshCatalogue(ctx, g, led); err != nil {
 		return nil, err
 	}
 	var at []listing
-	led.show.Lock()
+	led.showMu.Lock()
 	for _, l := range slices.Backward(led.catalogue.all) {
 		if s.cfg.Now().Sub(l.at) >= 2*s.cfg.Limits.Life {
 			break
@@ -237,10 +238,10 @@ func (s *Service) open(ctx context.Context, g access.Grant) ([]*entry, error) {
 			at = append(at, *l)
 		}
 	}
-	led.show.Unlock()
-	var list []*entry
+	led.showMu.Unlock()
+	var list []*ledgerEntry
 	for _, l := range slices.Backward(at) {
-		e, err := s.read(ctx, g, led, l)
+		e, err := s.readListed(ctx, g, led, l)
 		if err != nil {
 			return nil, err
 		}

@@ -17,11 +17,11 @@ import (
 	"loregate/internal/safety"
 )
 
-// Gate names a gate.
+// Gate is the name of a gate.
 type Gate string
 
-// The gates, in the order in which a proposal comes to them. A refusal by GateReview is a
-// person's, and no gate's.
+// The gates, in the order in which a proposal passes them. GateReview marks a refusal by a person,
+// not by a gate.
 const (
 	GateSchema      Gate = "schema"
 	GateSafety      Gate = "safety"
@@ -33,22 +33,22 @@ const (
 	GateReview      Gate = "review"
 )
 
-// codes is what each gate's refusal is called.
-var codes = map[Gate]string{
+// refusalCodes maps each gate to the error code of its refusals.
+var refusalCodes = map[Gate]string{
 	GateSchema: "SCHEMA_INVALID", GateSafety: "SAFETY_BLOCKED", GateInvariant: "INVARIANT_BROKEN", GateDuplication: "NEAR_DUPLICATE",
 	GateReplay: "REPLAY_MISMATCH", GateRate: "RATE_EXCEEDED", GateAudit: "AUDIT_UNAVAILABLE", GateReview: "REVIEW_REJECTED",
 }
 
-// ProfileSetting is the world's setting (among its extra ones) that names the profile of its
-// safety policy.
+// ProfileSetting is the key in a world's extra settings that names the profile of its safety
+// policy.
 const ProfileSetting = "safety_profile"
 
-// UnprovenSetting is the world's setting (among its extra ones) that lists the kinds which
-// agents may propose without a context, parted by commas. Unless it lists them they wait for
-// a person.
+// UnprovenSetting is the key in a world's extra settings that lists the kinds which agents may
+// propose without a context, separated by commas. Proposals of other kinds without a context wait
+// for a person.
 const UnprovenSetting = "unproven_kinds"
 
-// Unproven are the kinds that a world's settings let agents propose without a context.
+// Unproven returns the kinds that a world's settings let agents propose without a context.
 func Unproven(s canon.Settings) []string {
 	return strings.FieldsFunc(s.Extra[UnprovenSetting], func(r rune) bool { return r == ',' })
 }
@@ -58,38 +58,38 @@ type candidate struct {
 	kind      *Kind
 	grant     access.Grant
 	common    Common
-	draft     Draft  // nil where the schema refused
+	draft     Draft  // nil if the schema gate refused the payload
 	texts     []Text // the draft's
 	sig       signature
 	finding   Finding
 	flags     []string // of the safety gate
 	context   access.Level
-	rests     []cited // what it cites
-	foreign   bool    // it rests on imported text
-	unproven  bool    // the world lets agents propose it without a context
-	replay    outcome // of the replay gate, which is made ready before its turn
-	prompt    string  // made again from the provenance
-	reach     reach   // of a rehearsed change
-	rec       judged
+	cites     []citedCards // the cards that it cites
+	foreign   bool         // it rests on imported text
+	unproven  bool         // the world lets agents propose it without a context
+	replay    outcome      // of the replay gate, computed before its turn
+	prompt    string       // rendered again from the provenance
+	reach     touched      // the cards that the dry run changes
+	rec       judgedEvent
 	transport string // of the call that proposed
 }
 
-// outcome is what a gate says.
+// outcome is the result of a gate.
 type outcome struct {
-	input   canon.Hash // of what it judged
+	input   canon.Hash // hash of the gate's input
 	refused *Rejection
 	issues  []Issue
 }
 
-// note adds a gate's verdict, and reports whether the gate lets the proposal through.
-func (c *candidate) note(g Gate, version string, o outcome) bool {
+// addVerdict adds a gate's verdict and reports whether the gate lets the proposal through.
+func (c *candidate) addVerdict(g Gate, version string, o outcome) bool {
 	v := Verdict{Gate: g, Version: version, Input: o.input, Passed: o.refused == nil}
 	if g == GateSafety {
 		v.Flags = c.flags
 	}
 	if o.refused != nil {
-		o.refused.Gate, o.refused.Code = g, codes[g]
-		o.refused.Fallback.Text = c.kind.fallback(g, c.texts)
+		o.refused.Gate, o.refused.Code = g, refusalCodes[g]
+		o.refused.Fallback.Text = c.kind.pickFallback(g, c.texts)
 		if o.refused.Details == nil {
 			o.refused.Details = map[string]any{}
 		}
@@ -100,9 +100,9 @@ func (c *candidate) note(g Gate, version string, o outcome) bool {
 	return v.Passed
 }
 
-// fallback picks a sentence for readers. It follows from the kind, the gate and the texts,
-// and from nothing that anybody could not see.
-func (k *Kind) fallback(g Gate, texts []Text) string {
+// pickFallback picks a fallback sentence for readers. The choice depends only on the kind, the gate
+// and the texts, so it reveals nothing hidden.
+func (k *Kind) pickFallback(g Gate, texts []Text) string {
 	if len(k.Fallbacks) == 0 {
 		return "For a moment something seemed about to change; then it was as before."
 	}
@@ -114,11 +114,11 @@ func (k *Kind) fallback(g Gate, texts []Text) string {
 	return k.Fallbacks[int(h.Sum(nil)[0])%len(k.Fallbacks)]
 }
 
-// checkStateless takes a candidate through the gates that need nothing of the ledger: schema,
-// safety and invariant; and makes replay's ready. It reports whether all three let it
-// through. Its error is a failure, never a refusal.
+// checkStateless runs the gates that do not need the ledger: schema, safety and invariant. It also
+// computes the replay gate's outcome. It reports whether all three gates let the candidate through.
+// Its error is a failure, never a refusal.
 func (s *Service) checkStateless(ctx context.Context, c *candidate) (bool, error) {
-	if !c.note(GateSchema, c.kind.Schema(), s.schema(c)) {
+	if !c.addVerdict(GateSchema, c.kind.Schema(), s.checkSchema(c)) {
 		return false, nil
 	}
 	c.texts = c.draft.Texts()
@@ -133,28 +133,28 @@ func (s *Service) checkStateless(ctx context.Context, c *candidate) (bool, error
 		if c.rec.About, err = namesIn(ctx, l, c.rec.Scope); err != nil {
 			return err
 		}
-		held, err = s.invariant(ctx, c, State{Snapshot: l})
+		held, err = s.checkInvariant(ctx, c, State{Snapshot: l})
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	judged, err := s.safety(ctx, c, profile)
-	if err != nil || !c.note(GateSafety, s.cfg.Policy.Version, judged) {
+	judged, err := s.checkSafety(ctx, c, profile)
+	if err != nil || !c.addVerdict(GateSafety, s.cfg.Policy.Version, judged) {
 		return false, err
 	}
-	if c.replay, err = s.replayable(ctx, c); err != nil {
+	if c.replay, err = s.checkReplay(ctx, c); err != nil {
 		return false, err
 	}
-	if held.refused == nil && c.replay.refused == nil && s.exceptional(c) == "" {
-		if c.foreign, err = s.imported(ctx, c); err != nil {
+	if held.refused == nil && c.replay.refused == nil && s.exceptionReason(c) == "" {
+		if c.foreign, err = s.restsOnImport(ctx, c); err != nil {
 			return false, err
 		}
 	}
-	if held.refused == nil && s.reviewed(c) != "" {
-		err = s.rehearse(ctx, c, &held)
+	if held.refused == nil && s.reviewReason(c) != "" {
+		err = s.dryRunCandidate(ctx, c, &held)
 	}
-	if err != nil || !c.note(GateInvariant, "invariant/1", held) {
+	if err != nil || !c.addVerdict(GateInvariant, "invariant/1", held) {
 		return false, err
 	}
 	c.rec.Outcome = c.finding.Label
@@ -170,8 +170,8 @@ func hashOf(parts ...[]byte) canon.Hash {
 	return canon.Hash(h.Sum(nil))
 }
 
-// schema is the first gate: it decodes the payload, and lists every fault.
-func (s *Service) schema(c *candidate) outcome {
+// checkSchema is the first gate: it decodes the payload and lists every fault.
+func (s *Service) checkSchema(c *candidate) outcome {
 	o := outcome{input: hashOf(c.rec.Payload)}
 	draft, err := c.kind.decode(c.rec.Payload)
 	if err == nil {
@@ -188,7 +188,7 @@ func (s *Service) schema(c *candidate) outcome {
 	return o
 }
 
-// issuesOf lists a fault's faults by field.
+// issuesOf returns an error's faults, one per field.
 func issuesOf(err error) []Issue {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -204,8 +204,9 @@ func issuesOf(err error) []Issue {
 	return list
 }
 
-// safety is the second gate, by the profile of the world. An outside moderator that does not answer keeps it shut.
-func (s *Service) safety(ctx context.Context, c *candidate, profile string) (outcome, error) {
+// checkSafety is the second gate. It judges the texts by the world's profile. If an external
+// moderator does not answer, the gate refuses.
+func (s *Service) checkSafety(ctx context.Context, c *candidate, profile string) (outcome, error) {
 	texts := make([]string, len(c.texts))
 	for i, t := range c.texts {
 		texts[i] = t.Text
@@ -218,7 +219,7 @@ func (s *Service) safety(ctx context.Context, c *candidate, profile string) (out
 	j := s.cfg.Policy.Judge(profile, texts...)
 	c.flags = j.Categories
 	if slices.ContainsFunc(j.Categories, func(c string) bool { return c == "secrets" || c == "personal" }) {
-		c.rec.Payload = json.RawMessage("null") // the ledger must not keep what ought not to be told
+		c.rec.Payload = json.RawMessage("null") // the ledger must not keep secrets or personal data
 	}
 	if j.Action == safety.Block {
 		o.refused = &Rejection{Message: "the text falls under what this world does not take (" + strings.Join(j.Categories, ", ") + "); write it otherwise",
@@ -241,11 +242,11 @@ func (s *Service) safety(ctx context.Context, c *candidate, profile string) (out
 	return o, nil
 }
 
-// invariant is the third gate: the texts' lengths and budget, and what the kind asks of
-// the world.
-func (s *Service) invariant(ctx context.Context, c *candidate, world State) (outcome, error) {
-	// The commit is recorded beside it. Whoever knows the payload could find its number in
-	// a hash of both by trying, and with it how much there is out of sight.
+// checkInvariant is the third gate: the length of each text, the token budget, and the kind's own
+// checks against the world.
+func (s *Service) checkInvariant(ctx context.Context, c *candidate, world State) (outcome, error) {
+	// The commit is recorded next to the hash and not hashed. A reader who knows the payload could
+	// otherwise find the commit number by trying, and from it the amount of hidden changes.
 	o := outcome{input: hashOf(c.rec.Payload)}
 	for _, t := range c.texts {
 		if n := utf8.RuneCountInString(t.Text); t.Max > 0 && n > t.Max {
@@ -272,8 +273,8 @@ func (s *Service) invariant(ctx context.Context, c *candidate, world State) (out
 	return o, nil
 }
 
-// payloadHash is what tells a payload of a kind from others: SHA-256 over the schema's
-// name and the canonical JSON.
+// payloadHash identifies a payload of a kind: SHA-256 over the schema's name and the canonical
+// JSON.
 func payloadHash(k *Kind, payload json.RawMessage) canon.Hash {
 	if b, err := op.Canonical(payload); err == nil {
 		payload = b

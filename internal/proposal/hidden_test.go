@@ -13,9 +13,9 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// hiddenRow is a proposal that hidden things are behind: a reference to one, a word of
-// one, or something said before where others do not see it. It is answered by a gate ("" for
-// none) in the same bytes where the hidden things are and where they are not.
+// hiddenRow is a proposal that concerns something hidden: a reference to it, its name in a text, or
+// a text that was used before in a hidden place. A gate ("" for none) must give the same bytes
+// whether or not the hidden things exist.
 type hiddenRow struct {
 	what, tool string
 	gate       proposal.Gate
@@ -75,8 +75,8 @@ func hiddenRows(t *testing.T, s *scene) []hiddenRow {
 
 const hiddenText = "Below the third step somebody keeps count of those who pass."
 
-// hide does what only a game master sees: a way, texts that were accepted, and proposals
-// that count.
+// hide adds content that only a game master sees: an exit, accepted texts, and proposals that count
+// against limits.
 func (s *scene) hide() {
 	gm, approver := s.as("gm", access.RoleGM), s.approver(access.RoleGM)
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
@@ -100,7 +100,8 @@ func (s *scene) hide() {
 
 var chance = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|"expectedHash":"[0-9a-f]+"`)
 
-// answered is all that an author is told: the answer, and the proposal as it is read after.
+// answered returns everything that an author is told: the answer, and the proposal as read
+// afterwards.
 func answered(t *testing.T, a actor, row hiddenRow) (result proposal.Result, told string) {
 	t.Helper()
 	result = a.propose(row.tool, row.in)
@@ -122,8 +123,8 @@ func answered(t *testing.T, a actor, row hiddenRow) (result proposal.Result, tol
 	})
 }
 
-// What is hidden is refused, accepted or kept waiting as what is absent is: in the same
-// bytes, whatever kind of proposal names it and whichever gate answers.
+// A proposal that concerns something hidden is refused, accepted or kept waiting exactly like one
+// that concerns something absent, byte for byte, for every kind and every gate.
 func TestHiddenIsAnsweredAsAbsent(t *testing.T) {
 	limits := withLimits(proposal.Limits{WorldMinute: 6})
 	full, bare := newSceneOn(t, memory.New(), limits), newSceneOn(t, memory.New(), limits)
@@ -158,8 +159,8 @@ func gateOf(r proposal.Result) proposal.Gate {
 	return r.Rejection.Gate
 }
 
-// A context that a higher role read is refused as one that nobody ever read.
-func TestAHigherContextIsNone(t *testing.T) {
+// A context that a higher role read is refused like one that was never read.
+func TestContextOfHigherRoleIsRefused(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	s.settle("main", "")
 	p, err := s.prompts.Get("ambience", "")
@@ -182,9 +183,9 @@ func TestAHigherContextIsNone(t *testing.T) {
 	}
 }
 
-// What was accepted where a place was hidden is no duplicate when the place is shown: its
-// text is not.
-func TestWhatWasSaidInHidingIsNoDuplicate(t *testing.T) {
+// A text accepted in a hidden place is no duplicate when the place becomes visible, since the text
+// itself is still hidden.
+func TestTextOfOnceHiddenPlaceIsNoDuplicate(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	s.settle("main", "")
 	in := fields{"locationId": ids["@cellar"], "layerType": "ambient", "text": hiddenText}
@@ -203,8 +204,8 @@ func TestWhatWasSaidInHidingIsNoDuplicate(t *testing.T) {
 	}
 }
 
-// All faults of a payload, and of what stands beside it, are listed at once.
-func TestAllFaultsOfAPayloadAreListed(t *testing.T) {
+// All faults of a payload and of the members beside it are listed at once.
+func TestAllPayloadFaultsAreListed(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	s.settle("main", "")
 	in := fields{"locationId": "the quay", "layerType": "mood", "txt": "Fog.", "purpose": "fun", "provenance": fields{"contextRefs": []string{"a", "b", "c", "d", "e", "f", "g"}}}

@@ -12,39 +12,40 @@ import (
 	"loregate/internal/op"
 )
 
-// Policy says what happens to a proposal that passed the gates.
+// Policy decides between acceptance and review of a proposal that passed the gates.
 type Policy string
 
 // The policies.
 const (
-	Auto   Policy = "auto"   // it is accepted at once
-	Review Policy = "review" // it waits for a person
+	Auto   Policy = "auto"   // accepted at once
+	Review Policy = "review" // waits for a person
 )
 
-// Kind is a kind of proposal, as its surface registers it with Define.
+// Kind is a kind of proposal. Its surface registers it with Define.
 type Kind struct {
 	Name    string // snake_case; with Version it names the schema: "ambience/1"
 	Version int    // of the payload's schema
 	Purpose Purpose
 	Policy  Policy
 	Tool    Tool
-	Tokens  int  // most tokens that its texts may hold; 0 is no such budget
-	Repeats bool // what was accepted may be proposed again: an act can be done twice
-	Event   bool // its result says accepted besides, as events do
-	// Refs are the members of a payload, such as "seedSpec.giverId", that hold an id or a
-	// codename. What is judged and kept has the id.
+	Tokens  int  // most tokens that its texts may hold; 0 for no limit
+	Repeats bool // an accepted proposal may be proposed again: an act can be done twice
+	Event   bool // its result also has the member accepted, as those of events do
+	// Refs are the members of a payload, such as "seedSpec.giverId", that hold an id or a codename.
+	// The judged and stored payload has the id.
 	Refs []string
-	// Fallbacks are sentences that fit the story whatever was refused; one is needed.
+	// Fallbacks are sentences that fit the story regardless of the refused text. At least one is
+	// required.
 	Fallbacks []string
 
 	schema *jsonschema.Schema
 	decode func(payload json.RawMessage) (Draft, error)
 }
 
-// Tool is how a kind is proposed over MCP and REST.
+// Tool describes the operation that proposes a kind over MCP and REST.
 type Tool struct {
 	Name     string // "propose-ambience"
-	ID       string // "WorldMutation-proposeAmbience", kept in _meta
+	ID       string // kept in _meta
 	Title    string
 	Doc      string
 	Surfaces []string
@@ -53,18 +54,18 @@ type Tool struct {
 
 // Draft is a decoded payload.
 type Draft interface {
-	// Scope is what it is about. Near duplicates are looked for within it.
+	// Scope returns the subject of the draft. Near duplicates are searched within a scope.
 	Scope() string
-	// Player is whose budget it counts on: the id of a player, or "".
+	// Player returns the id of the player whose budget the draft counts against, or "".
 	Player() string
-	// Texts are all texts that a reader might come to see.
+	// Texts returns all texts that a reader might see.
 	Texts() []Text
-	// Check says what is wrong with it in a world. What is hidden from the state's view is
-	// to be found wrong in the very words that absent things are.
+	// Check checks the draft against a world. A reference to a card that is hidden from the state's
+	// view must give exactly the same issue as a reference to a card that does not exist.
 	Check(ctx context.Context, s State) (Finding, error)
-	// Plan plans what it does to the world, where its check has just found nothing wrong, and
-	// gives the event of it. label is the finding's. Key, Version and, where it is not said,
-	// Actor are filled in by the Service.
+	// Plan plans the draft's changes to the world and returns its event. It is called right after a
+	// check without issues. label is the finding's label. The Service fills in Key and Version, and
+	// Actor where it is not set.
 	Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error)
 }
 
@@ -72,29 +73,29 @@ type Draft interface {
 type Text struct {
 	Field string
 	Text  string
-	Max   int // most characters; 0 is no such bound
+	Max   int // most characters; 0 for no limit
 }
 
-// Finding is what a check found.
+// Finding is the result of a check.
 type Finding struct {
-	Issues []Issue      // none: it holds
-	Label  access.Label // who will see what comes of it
-	Review string       // why a person must look at it whatever its policy; "" for no reason
+	Issues []Issue      // empty if the draft is valid
+	Label  access.Label // the label of the result
+	Review string       // why a person must look at it regardless of the policy; "" for no reason
 }
 
-// Sanitizer is a Draft whose one text is kept in another form than it came.
+// Sanitizer is a Draft whose one text is stored in another form than it was sent in.
 type Sanitizer interface{ Sanitized() string }
 
 // Drafter is a Draft whose result shows a draft of a quest.
 type Drafter interface{ QuestDraft() json.RawMessage }
 
-// State is the world as a check sees it: as it is, or as it stood just after a commit.
+// State is the world that a check reads: the current one, or the one just after a commit.
 type State struct {
 	*canon.Snapshot
 	At canon.Seq // 0 is now
 }
 
-// Thing is a card as a state shows it.
+// Thing is a card in a State.
 type Thing struct {
 	ID     canon.CardID
 	Name   string
@@ -103,7 +104,7 @@ type Thing struct {
 	Label  access.Label
 }
 
-// Card finds a card by id.
+// Card returns a card by id.
 func (s State) Card(ctx context.Context, id canon.CardID) (Thing, bool, error) {
 	if s.At == 0 {
 		c, ok, err := s.Snapshot.ByID(ctx, id)
@@ -113,8 +114,8 @@ func (s State) Card(ctx context.Context, id canon.CardID) (Thing, bool, error) {
 	return Thing{v.Card, v.Name, v.Type, v.Fields, v.Label}, ok, err
 }
 
-// Coded finds a card by codename. Codenames are looked up as they are today, and the card
-// as the state shows it.
+// Coded returns a card by codename. The codename is resolved with its current meaning; the card is
+// read from the state.
 func (s State) Coded(ctx context.Context, codename string) (Thing, bool, error) {
 	c, ok, err := s.Snapshot.Exists(ctx, ":"+codename)
 	if err != nil || !ok {
@@ -123,7 +124,7 @@ func (s State) Coded(ctx context.Context, codename string) (Thing, bool, error) 
 	return s.Card(ctx, c.ID)
 }
 
-// Links lists links of the state.
+// Links returns links of the state.
 func (s State) Links(ctx context.Context, q canon.LinkQuery) ([]canon.Link, error) {
 	q.AsOf = s.At
 	if q.Page.Limit == 0 {
@@ -133,13 +134,13 @@ func (s State) Links(ctx context.Context, q canon.LinkQuery) ([]canon.Link, erro
 	return list, err
 }
 
-// Define makes a Kind of a payload's type, whose tags are its schema (see op.Define).
-// It panics where they are wrong, which a test that builds the kinds shows.
+// Define returns a Kind whose schema comes from the tags of the payload type (see op.Define). It
+// panics if the tags are invalid; any test that builds the kinds detects that.
 func Define[P Draft](k Kind) *Kind {
 	return DefineWith(k, func(p P) Draft { return p })
 }
 
-// DefineWith is Define for a payload that becomes a Draft with what its surface adds.
+// DefineWith is Define for a payload that the surface's function draft turns into a Draft.
 func DefineWith[P any](k Kind, draft func(P) Draft) *Kind {
 	shape, err := op.ShapeOf[P]()
 	if err != nil {
@@ -158,11 +159,11 @@ func DefineWith[P any](k Kind, draft func(P) Draft) *Kind {
 	return &k
 }
 
-// Schema names the version of the payload's schema: "ambience/1".
+// Schema returns the name of the payload's schema with its version: "ambience/1".
 func (k *Kind) Schema() string { return k.Name + "/" + strconv.Itoa(k.Version) }
 
-// policy is the policy in force for a kind.
-func (s *Service) policy(k *Kind) Policy {
+// policyOf returns the policy that applies to a kind.
+func (s *Service) policyOf(k *Kind) Policy {
 	if p, ok := s.cfg.Policies[k.Name]; ok {
 		return p
 	}

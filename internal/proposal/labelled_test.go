@@ -17,7 +17,7 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// labelled is a proposal as it ought to be judged; see testdata/README.md.
+// labelled is a proposal with its expected verdict; see testdata/README.md.
 type labelled struct {
 	N          int
 	Kind       string
@@ -61,7 +61,7 @@ func labelledSet(t testing.TB) []labelled {
 
 var tools = map[string]string{"ambience": "propose-ambience", "npc_dialogue": "propose-npc-dialogue", "quest": "propose-quest", "world_event": "enqueue-world-event"}
 
-// provenance is right in every part but for what the row replaces.
+// provenance returns valid provenance with the replacements of the row.
 func (l labelled) provenance(t testing.TB, s *scene) fields {
 	t.Helper()
 	id := "ambience"
@@ -96,8 +96,7 @@ func (l labelled) input(t testing.TB, s *scene) fields {
 	return in
 }
 
-// others are payloads of a kind for the same player that have nothing to do with each
-// other.
+// other returns an unrelated payload of the same kind for the same player.
 func (l labelled) other(t testing.TB, n int) fields {
 	t.Helper()
 	text := fmt.Sprintf("w%da w%db w%dc w%dd w%de", n, n, n, n, n)
@@ -116,7 +115,7 @@ func (l labelled) other(t testing.TB, n int) fields {
 	return in
 }
 
-// judge plays a row and gives the gate that refused, "" for none.
+// judge submits a row and returns the gate that refused it, or "".
 func (l labelled) judge(t testing.TB, s *scene) (string, proposal.Result) {
 	t.Helper()
 	who := s.as("somebody", access.RoleUser)
@@ -131,7 +130,7 @@ func (l labelled) judge(t testing.TB, s *scene) (string, proposal.Result) {
 		}
 		earlier := before
 		if l.Kind != "ambience" && l.Kind != "npc_dialogue" {
-			earlier = who // what waits is known to its author alone
+			earlier = who // a pending proposal is known to its author alone
 		}
 		if r := earlier.propose(tools[l.Kind], in); r.Status != proposal.Accepted && r.Status != proposal.Pending {
 			t.Fatalf("row %d: what went before is %+v", l.N, r.Rejection)
@@ -166,13 +165,13 @@ func (l labelled) judge(t testing.TB, s *scene) (string, proposal.Result) {
 	return "", r
 }
 
-// score counts how a gate does on the rows that come to it.
+// score counts a gate's correct and wrong verdicts on the rows that reach it.
 type score struct{ hit, wrong, missed, right int }
 
 func (s score) precision() float64 { return float64(s.hit) / max(1, float64(s.hit+s.wrong)) }
 func (s score) recall() float64    { return float64(s.hit) / max(1, float64(s.hit+s.missed)) }
 
-// Every labelled proposal is refused by the gate that ought to refuse it, or by none.
+// Every labelled proposal is refused by exactly the expected gate, or by none.
 func TestLabelledProposals(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	gates := []string{"schema", "safety", "invariant", "duplication", "replay", "rate", "audit"}
@@ -224,7 +223,8 @@ func count(s *score, refused, ought bool) {
 	}
 }
 
-// wantWhole holds a rejection to the contract: gate, code, message and fallback.
+// wantWhole checks that a rejection has every part that the contract requires: gate, code, message
+// and fallback.
 func wantWhole(t *testing.T, row int, r proposal.Rejection) {
 	t.Helper()
 	if r.Gate == "" || r.Code == "" || r.Message == "" || r.Fallback.Text == "" || r.Details == nil {

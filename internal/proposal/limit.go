@@ -2,23 +2,23 @@ package proposal
 
 import "time"
 
-// Limits are the numbers of the gates. Zero fields are the defaults, which are the
-// contract's.
+// Limits are the limits of the gates. Zero fields have their defaults, which are those of the
+// contract.
 type Limits struct {
-	PlayerMinute int `yaml:"player_minute"` // proposals of one purpose for one player: 6
-	PlayerHour   int `yaml:"player_hour"`   // and in an hour: 60
+	PlayerMinute int `yaml:"player_minute"` // proposals of one purpose for one player per minute: 6
+	PlayerHour   int `yaml:"player_hour"`   // the same per hour: 60
 	KeyMinute    int `yaml:"key_minute"`    // of one key: 30
 	WorldMinute  int `yaml:"world_minute"`  // in a world: 600
-	TokensDay    int `yaml:"tokens_day"`    // of one purpose in a world, in texts: 200,000
+	TokensDay    int `yaml:"tokens_day"`    // of one purpose in a world, counted over its texts: 200,000
 
 	Compared int           `yaml:"compared"` // accepted ones of the same kind and scope: 500
-	Within   time.Duration `yaml:"within"`   // of this time: 30 days
+	Within   time.Duration `yaml:"within"`   // at most this old: 30 days
 	Distance int           `yaml:"distance"` // of SimHash-64, at most: 3
 	Likeness float64       `yaml:"likeness"` // Jaccard, at least: 0.85
-	Life     time.Duration `yaml:"life"`     // of one that waits: 7 days
+	Life     time.Duration `yaml:"life"`     // of a pending proposal: 7 days
 }
 
-// Defaults are the contract's numbers.
+// Defaults returns the contract's limits.
 func Defaults() Limits {
 	const day = 24 * time.Hour
 	return Limits{PlayerMinute: 6, PlayerHour: 60, KeyMinute: 30, WorldMinute: 600, TokensDay: 200_000,
@@ -51,11 +51,11 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// Limits are the numbers in force.
+// Limits returns the limits that the Service applies.
 func (s *Service) Limits() Limits { return s.cfg.Limits }
 
-// tokensOf estimates a text's tokens: four bytes each, as is usual for English with the
-// common vocabularies, rounded up.
+// tokensOf estimates the tokens of texts: one per four bytes of a text, rounded up, as is usual for
+// English with the common vocabularies.
 func tokensOf(texts []Text) int {
 	n := 0
 	for _, t := range texts {

@@ -14,10 +14,11 @@ import (
 	"loregate/internal/markup"
 )
 
-// maxLine is how many characters of a text stand in a line of a list.
+// maxLine is the most characters of a text in a line of a listing.
 const maxLine = 80
 
-// namesIn are the names of the cards whose ids stand in a scope, as the look sees them.
+// namesIn returns the names of the cards whose ids are in a scope, as far as the snapshot shows
+// them.
 func namesIn(ctx context.Context, l *canon.Snapshot, scope string) (string, error) {
 	var names []string
 	for _, part := range strings.FieldsFunc(scope, func(r rune) bool { return r == ':' || r == '/' }) {
@@ -33,28 +34,29 @@ func namesIn(ctx context.Context, l *canon.Snapshot, scope string) (string, erro
 			names = append(names, card.Name)
 		}
 	}
-	slices.Reverse(names) // a player's scope names first whom the line is for
+	slices.Reverse(names) // a player's scope starts with the addressee of the line
 	return strings.Join(names, " to "), nil
 }
 
-// line tells of a proposal in two short texts: what it is about, and what it would change.
-func (s *Service) line(j *judged) (what, change string) {
+// describeProposal describes a proposal in two short texts: its subject and its change.
+func (s *Service) describeProposal(j *judgedEvent) (what, change string) {
 	if len(j.Preview) > 0 {
 		first := j.Preview[0]
-		change = first.Act + counted(first)
+		change = first.Act + diffCounts(first)
 		if more := len(j.Preview) - 1; more > 0 {
 			change += fmt.Sprintf(", and %d more changes", more)
 		}
-		if first.Act == "event" { // whose text is its payload
-			return cmp.Or(j.About, first.What), j.text(s, change)
+		if first.Act == "event" { // an event's text is its payload
+			return cmp.Or(j.About, first.What), j.firstLine(s, change)
 		}
 		return first.What, change
 	}
-	return cmp.Or(j.About, j.Scope), j.text(s, "")
+	return cmp.Or(j.About, j.Scope), j.firstLine(s, "")
 }
 
-// counted says how many lines a change of text takes and gives: " (+2 -1 lines)".
-func counted(item PreviewItem) string {
+// diffCounts returns the number of lines that a change adds and removes, and the names of changed
+// fields: " (+2 -1 lines)".
+func diffCounts(item PreviewItem) string {
 	diff := item.Text
 	if diff == "" && item.Was == nil && len(item.Fields) == 0 {
 		diff = item.Diff
@@ -79,11 +81,11 @@ func counted(item PreviewItem) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + clip(strings.Join(parts, ", "), maxLine) + ")"
+	return " (" + clipText(strings.Join(parts, ", "), maxLine) + ")"
 }
 
-// text is the beginning of what is proposed, on one line; other where it holds no text.
-func (j *judged) text(s *Service, other string) string {
+// firstLine returns the beginning of the proposed text on one line, or other if there is no text.
+func (j *judgedEvent) firstLine(s *Service, other string) string {
 	k := s.kinds[kindName(j.Kind)]
 	if k == nil {
 		return other
@@ -94,14 +96,14 @@ func (j *judged) text(s *Service, other string) string {
 	}
 	for _, t := range draft.Texts() {
 		if line := markup.OneLine(t.Text); line != "" {
-			return "\u201c" + clip(line, maxLine) + "\u201d"
+			return "\u201c" + clipText(line, maxLine) + "\u201d"
 		}
 	}
 	return other
 }
 
-// clip is a text of at most n characters.
-func clip(text string, n int) string {
+// clipText shortens a text to at most n characters.
+func clipText(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}

@@ -16,10 +16,10 @@ import (
 	"loregate/internal/op"
 )
 
-// Surface is the home of the operations on proposals.
+// Surface is the surface of the operations on proposals.
 const Surface = "world"
 
-// Operations are a tool for each kind, and those that look after proposals.
+// Operations returns one operation to propose each kind, and the operations that manage proposals.
 func (s *Service) Operations() []*op.Operation {
 	var list []*op.Operation
 	names := make([]string, 0, len(s.kinds))
@@ -28,49 +28,49 @@ func (s *Service) Operations() []*op.Operation {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		list = append(list, s.tool(s.kinds[name]))
+		list = append(list, s.toolOperation(s.kinds[name]))
 	}
-	return append(append(list, s.reads()...), s.standingOps()...)
+	return append(append(list, s.proposalOps()...), s.standingOps()...)
 }
 
-// commonNames are the members of an input that Common has.
+// commonNames are the members of an input that belong to Common.
 var commonNames = []string{"contextRef", "purpose", "provenance", "idempotencyKey", "correlationId"}
 
-// tool declares how a kind is proposed.
-func (s *Service) tool(k *Kind) *op.Operation {
+// toolOperation returns the operation that proposes a kind.
+func (s *Service) toolOperation(k *Kind) *op.Operation {
 	shape, err := op.ShapeOf[Common]()
 	if err != nil {
-		panic("proposal: " + err.Error()) // Common is wrong, which any test shows
+		panic("proposal: " + err.Error()) // Common is wrong; any test detects that
 	}
 	spec := op.Spec{
 		Name: k.Tool.Name, Title: k.Tool.Title, Doc: k.Tool.Doc, Surfaces: k.Tool.Surfaces, Effect: access.Propose, MinRole: access.RoleUser,
 		Route: "POST /api/proposals/" + strings.ReplaceAll(k.Name, "_", "-"), Examples: k.Tool.Examples, Meta: map[string]any{"toolId": k.Tool.ID},
 	}
 	return op.DefineLoose(spec, toolSchema(k), func(ctx context.Context, c *op.Call, input json.RawMessage) (Result, error) {
-		payload, rest, err := split(input)
+		payload, rest, err := splitInput(input)
 		if err != nil {
 			return Result{}, err
 		}
 		in := Submission{Kind: k.Name, Payload: payload, Transport: c.Transport}
 		if err := shape.Decode(rest, &in.Common); err != nil {
-			return s.misdescribed(ctx, c.Grant, k, payload, err)
+			return s.refuseCommon(ctx, c.Grant, k, payload, err)
 		}
 		return s.Submit(ctx, c.Grant, in)
 	})
 }
 
-// misdescribed is the schema gate's refusal of what stands beside the payload.
-func (s *Service) misdescribed(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage, why error) (Result, error) {
-	c := s.candidate(g, k, Submission{Kind: k.Name, Payload: payload})
-	o := s.schema(c)
+// refuseCommon returns the schema gate's refusal of faulty members beside the payload.
+func (s *Service) refuseCommon(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage, why error) (Result, error) {
+	c := s.newCandidate(g, k, Submission{Kind: k.Name, Payload: payload})
+	o := s.checkSchema(c)
 	o.issues = append(issuesOf(why), o.issues...)
 	o.refused = &Rejection{Message: "what stands beside the payload is not as it should be (" + o.issues[0].Field + ": " + o.issues[0].Error + "); mend what the issues list and propose again",
 		Details: map[string]any{"schema": k.Schema(), "issues": o.issues}}
-	c.note(GateSchema, k.Schema(), o)
-	return s.judge(ctx, c, false)
+	c.addVerdict(GateSchema, k.Schema(), o)
+	return s.judgeCandidate(ctx, c, false)
 }
 
-// toolSchema is a kind's payload with what is common to all.
+// toolSchema returns the schema of a kind's payload extended by the members of Common.
 func toolSchema(k *Kind) *jsonschema.Schema {
 	common, err := op.InputOf[Common]()
 	if err != nil {
@@ -84,8 +84,8 @@ func toolSchema(k *Kind) *jsonschema.Schema {
 	return all
 }
 
-// split takes what is common out of an input.
-func split(input json.RawMessage) (payload, common json.RawMessage, err error) {
+// splitInput separates the members of Common from an input.
+func splitInput(input json.RawMessage) (payload, common json.RawMessage, err error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(input, &all); err != nil {
 		return nil, nil, fault.New(fault.Invalid, "the input must be a JSON object")
@@ -104,7 +104,7 @@ func split(input json.RawMessage) (payload, common json.RawMessage, err error) {
 	return payload, common, err
 }
 
-func (s *Service) reads() []*op.Operation {
+func (s *Service) proposalOps() []*op.Operation {
 	spec := func(e access.Effect, o op.Spec) op.Spec {
 		o.Surfaces, o.Effect, o.MinRole = []string{Surface}, e, access.RoleUser
 		return o
@@ -115,12 +115,12 @@ func (s *Service) reads() []*op.Operation {
 			Name: "get-proposal", Title: "Read a proposal", Route: "GET /api/proposals/{proposalId}", Target: "proposalId",
 			Doc:      "See what became of a proposal: every gate's verdict, the exact change it would make while it waits, and who decided. You see your own, and those you may decide on.",
 			Examples: []op.Example{{Title: "By id", Input: example + "}"}},
-		}), s.getOp),
+		}), s.getProposal),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "list-proposals", Title: "List proposals", Route: "GET /api/proposals",
 			Doc:      "List the proposals that you may see, latest first: your own, and those you may decide on.",
 			Examples: []op.Example{{Title: "What waits", Input: `{"status": "pending_review"}`}},
-		}), s.listOp),
+		}), s.listProposals),
 		op.Define(spec(access.Read, op.Spec{
 			Name: "replay-proposal", Title: "Judge a proposal again", Route: "GET /api/proposals/{proposalId}/replay", Target: "proposalId",
 			Doc:      "Make a proposal's prompt again and judge it again, on the world as it was then: tells that all is identical, or the first difference.",
@@ -143,7 +143,7 @@ func (s *Service) reads() []*op.Operation {
 			if err := s.Reject(ctx, c.Grant, in.ProposalID, in.Note); err != nil {
 				return proposalOut{}, err
 			}
-			return s.getOp(ctx, c, in.proposalIn)
+			return s.getProposal(ctx, c, in.proposalIn)
 		}),
 		op.Define(spec(access.Propose, op.Spec{
 			Name: "withdraw-proposal", Title: "Withdraw a proposal", Route: "POST /api/proposals/{proposalId}/withdraw", Target: "proposalId",
@@ -153,7 +153,7 @@ func (s *Service) reads() []*op.Operation {
 			if err := s.Withdraw(ctx, c.Grant, in.ProposalID); err != nil {
 				return proposalOut{}, err
 			}
-			return s.getOp(ctx, c, in)
+			return s.getProposal(ctx, c, in)
 		}),
 	}
 }
@@ -217,15 +217,15 @@ type decisionOut struct {
 	Note   string         `json:"note,omitempty"`
 }
 
-func (s *Service) getOp(ctx context.Context, c *op.Call, in proposalIn) (proposalOut, error) {
-	e, err := s.find(ctx, c.Grant, in.ProposalID)
+func (s *Service) getProposal(ctx context.Context, c *op.Call, in proposalIn) (proposalOut, error) {
+	e, err := s.findVisible(ctx, c.Grant, in.ProposalID)
 	if err != nil {
 		return proposalOut{}, err
 	}
 	j := e.judged
 	out := proposalOut{Purpose: j.Purpose, Payload: j.Payload, Provenance: j.Provenance, Issues: j.Issues, Rejection: j.Refused, Preview: j.Preview,
 		summary: summary{ProposalID: j.ID.String(), Kind: j.Kind, Status: e.status(), Author: j.Author.Subject, Actor: j.Author.Actor, Created: e.at}}
-	out.What, out.Change = s.line(j)
+	out.What, out.Change = s.describeProposal(j)
 	for _, v := range j.Verdicts {
 		out.Verdicts = append(out.Verdicts, verdictOut{v.Gate, v.Version, hex.EncodeToString(v.Input[:]), v.Passed, v.Code, v.Flags})
 	}
@@ -240,9 +240,9 @@ func (s *Service) getOp(ctx context.Context, c *op.Call, in proposalIn) (proposa
 		out.Decision = &decisionOut{d.Status, d.By, e.decidedAt, d.Note}
 	}
 	if out.Status == Accepted {
-		event, err := s.settle(ctx, c.Grant, e)
-		if err != nil && final(err) {
-			err = nil // its author may not do it any more: the next sweep says so
+		event, err := s.finishAccepted(ctx, c.Grant, e)
+		if err != nil && isFinal(err) {
+			err = nil // its author has lost the right to do it: Resume records that
 		}
 		if err != nil {
 			return out, err
@@ -267,8 +267,8 @@ type listOut struct {
 	Next      string    `json:"next,omitempty" jsonschema:"Where there are more: what to send as before."`
 }
 
-func (s *Service) listOp(ctx context.Context, c *op.Call, in listIn) (listOut, error) {
-	q := query{status: in.Status, kind: in.Kind, mine: in.Mine, limit: in.Limit}
+func (s *Service) listProposals(ctx context.Context, c *op.Call, in listIn) (listOut, error) {
+	q := listQuery{status: in.Status, kind: in.Kind, mine: in.Mine, limit: in.Limit}
 	if in.Before != "" {
 		id, err := uuid.Parse(in.Before)
 		if err != nil {
@@ -276,18 +276,18 @@ func (s *Service) listOp(ctx context.Context, c *op.Call, in listIn) (listOut, e
 		}
 		q.before = id
 	}
-	found, more, err := s.list(ctx, c.Grant, q)
+	found, more, err := s.listVisible(ctx, c.Grant, q)
 	if err != nil {
 		return listOut{}, err
 	}
 	out, now := listOut{}, s.cfg.Now()
 	for _, l := range found {
-		e, err := s.record(ctx, c.Grant, s.ledger(c.Grant.World()), l.seq)
+		e, err := s.readRecord(ctx, c.Grant, s.ledgerOf(c.Grant.World()), l.seq)
 		if err != nil {
 			return listOut{}, err
 		}
 		line := summary{ProposalID: l.id.String(), Kind: l.kind, Status: l.statusAt(now), Author: l.author.Subject, Actor: l.author.Actor, Created: l.at}
-		line.What, line.Change = s.line(e.judged)
+		line.What, line.Change = s.describeProposal(e.judged)
 		out.Proposals = append(out.Proposals, line)
 	}
 	if more {

@@ -17,8 +17,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// PreviewItem is one part of the change that a proposal would make, as its author would
-// see it.
+// PreviewItem is one part of the change that a proposal would make, as its author would see it.
 type PreviewItem struct {
 	Act   string `json:"act" jsonschema:"create, update, rename, label, trash, restore, link, unlink, layer, unlayer, event, world, member or purge."`
 	What  string `json:"what" jsonschema:"What is changed: a card's name, or a link with both ends."`
@@ -26,29 +25,30 @@ type PreviewItem struct {
 	Level string `json:"level,omitempty" jsonschema:"Who will see it."`
 	Diff  string `json:"diff,omitempty" jsonschema:"What changes in the text and, below it, the fields, line by line."`
 
-	// What follows is for people who decide. It is no part of what an approval names: that
-	// names the change itself.
+	// The fields below help people to decide. The hash that an approval names does not cover them,
+	// only the change itself.
 	Was    *WasItem      `json:"was,omitempty" jsonschema:"Name, type and level before, where one of them changes."`
 	Text   string        `json:"text,omitempty" jsonschema:"What changes in the text alone: a unified diff of its blocks."`
 	Fields []FieldChange `json:"fields,omitempty" jsonschema:"Fields that change."`
 }
 
-// WasItem is what a card was called and how it was kept before a change.
+// WasItem holds the former name, type and level of a card, each only if the change alters it.
 type WasItem struct {
 	Name  string `json:"name,omitempty"`
 	Type  string `json:"type,omitempty"`
 	Level string `json:"level,omitempty"`
 }
 
-// FieldChange is a field before and after a change; null where there is none.
+// FieldChange is a field before and after a change; null on the side where it does not exist.
 type FieldChange struct {
 	Name   string          `json:"name"`
 	Before json.RawMessage `json:"before"`
 	After  json.RawMessage `json:"after"`
 }
 
-// named is what of an item an approval names: the form of all records so far.
-type named struct {
+// hashedItem is the part of an item that the hash of an approval covers. All stored records use
+// this form.
+type hashedItem struct {
 	Act   string `json:"act"`
 	What  string `json:"what"`
 	Type  string `json:"type,omitempty"`
@@ -56,20 +56,20 @@ type named struct {
 	Diff  string `json:"diff,omitempty"`
 }
 
-// rehearse shows what a candidate would change, and notes what an approval has to name.
-// What cannot be carried out is found wrong here.
-func (s *Service) rehearse(ctx context.Context, c *candidate, o *outcome) error {
-	a, err := s.admit(ctx, c.grant.Caller(), c.grant.World(), &c.rec, c.kind, c.draft)
+// dryRunCandidate dry-runs a candidate and records its preview and the hash that an approval must
+// name. It refuses a change that cannot be carried out.
+func (s *Service) dryRunCandidate(ctx context.Context, c *candidate, o *outcome) error {
+	a, err := s.admitAuthor(ctx, c.grant.Caller(), c.grant.World(), &c.rec, c.kind, c.draft)
 	if err == nil {
-		var seen shown
-		seen, err = s.show(ctx, a.Grant, work{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, transport: c.transport})
+		var seen changePreview
+		seen, err = s.previewChange(ctx, a.Grant, applyJob{id: c.rec.ID, kind: c.kind, draft: c.draft, actor: c.rec.Author.Actor, transport: c.transport})
 		a.Done(ctx, 0, err)
-		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expected(&c.rec, seen), seen.label, seen.reach
+		c.rec.Preview, c.rec.Expected, c.finding.Label, c.reach = seen.items, s.expectedHash(&c.rec, seen), seen.label, seen.reach
 	}
 	if err == nil {
 		return nil
 	}
-	if !final(err) {
+	if !isFinal(err) {
 		return fault.New(fault.Unavailable, "the change could not be rehearsed").Because(err)
 	}
 	o.issues = issuesOf(err)
@@ -77,19 +77,19 @@ func (s *Service) rehearse(ctx context.Context, c *candidate, o *outcome) error 
 	return nil
 }
 
-// shown is a change as a person is shown it, and the change itself.
-type shown struct {
+// changePreview is a change and the items that show it to a person.
+type changePreview struct {
 	items []PreviewItem
 	set   canon.ChangeSet
-	label access.Label // who may know of all of it
-	reach reach
+	label access.Label // of callers who may know of all of it
+	reach touched
 }
 
-// show rehearses a proposal and tells what it would change.
-func (s *Service) show(ctx context.Context, g access.Grant, w work) (out shown, err error) {
-	set, receipt, err := s.propose(ctx, g, w)
+// previewChange dry-runs a proposal and describes its changes.
+func (s *Service) previewChange(ctx context.Context, g access.Grant, w applyJob) (out changePreview, err error) {
+	set, receipt, err := s.dryRunProposal(ctx, g, w)
 	if err != nil {
-		return shown{}, err
+		return changePreview{}, err
 	}
 	out.set, out.label = set, labelOf(set, receipt)
 	if set.Event != nil {
@@ -100,22 +100,22 @@ func (s *Service) show(ctx context.Context, g access.Grant, w work) (out shown, 
 		for _, c := range receipt.Cards {
 			p.names[c.ID] = c
 		}
-		if out.items, err = p.items(); err != nil {
+		if out.items, err = p.previewItems(); err != nil {
 			return err
 		}
-		out.reach, err = reachOf(ctx, l, set, w.draft.Scope())
+		out.reach, err = touchedBy(ctx, l, set, w.draft.Scope())
 		return err
 	})
 	return out, err
 }
 
-// expected is the hash that an approval names: over the payload, what was shown, and the
-// versions that the change rests on. Those count what is hidden too, so that the hash is
-// keyed: nobody can find them by trying.
-func (s *Service) expected(j *judged, seen shown) canon.Hash {
-	list := make([]named, len(seen.items))
+// expectedHash returns the hash that an approval names, over the payload, the items shown and the
+// versions that the change rests on. The versions also count hidden changes. The hash is therefore
+// keyed, so that nobody can find them by trying.
+func (s *Service) expectedHash(j *judgedEvent, seen changePreview) canon.Hash {
+	list := make([]hashedItem, len(seen.items))
 	for i, item := range seen.items {
-		list[i] = named{item.Act, item.What, item.Type, item.Level, item.Diff}
+		list[i] = hashedItem{item.Act, item.What, item.Type, item.Level, item.Diff}
 	}
 	items, err := json.Marshal(list)
 	if err != nil {
@@ -132,18 +132,18 @@ func (s *Service) expected(j *judged, seen shown) canon.Hash {
 	return canon.Hash(mac.Sum(nil))
 }
 
-// previewer tells what a ChangeSet does.
+// previewer describes the changes of a ChangeSet.
 type previewer struct {
 	ctx   context.Context
 	l     *canon.Snapshot
 	set   canon.ChangeSet
-	names map[canon.CardID]canon.Card // cards as they would be
+	names map[canon.CardID]canon.Card // cards after the change
 }
 
-func (p *previewer) items() ([]PreviewItem, error) {
+func (p *previewer) previewItems() ([]PreviewItem, error) {
 	var list []PreviewItem
 	for _, ch := range p.set.Changes {
-		item, err := p.item(ch)
+		item, err := p.previewItem(ch)
 		if err != nil {
 			return nil, err
 		}
@@ -159,14 +159,14 @@ func (p *previewer) items() ([]PreviewItem, error) {
 	return list, nil
 }
 
-func (p *previewer) item(ch canon.Change) (PreviewItem, error) {
+func (p *previewer) previewItem(ch canon.Change) (PreviewItem, error) {
 	switch {
 	case ch.Card != nil:
-		return p.card(ch.Card)
+		return p.cardItem(ch.Card)
 	case ch.Link != nil:
-		return p.link(ch.Link)
+		return p.linkItem(ch.Link)
 	case ch.Layer != nil:
-		name, err := p.name(ch.Layer.Card)
+		name, err := p.cardName(ch.Layer.Card)
 		item := PreviewItem{Act: "layer", What: ch.Layer.Kind + " on " + name, Level: ch.Layer.Label.String(), Diff: markup.Diff("", ch.Layer.Text)}
 		if ch.Layer.Gone {
 			item.Act, item.Diff = "unlayer", markup.Diff(ch.Layer.Text, "")
@@ -181,8 +181,8 @@ func (p *previewer) item(ch canon.Change) (PreviewItem, error) {
 	return PreviewItem{Act: "purge", What: ch.Purge.Card.String()}, nil
 }
 
-// name is a card's name as it would be.
-func (p *previewer) name(id canon.CardID) (string, error) {
+// cardName returns a card's name after the change.
+func (p *previewer) cardName(id canon.CardID) (string, error) {
 	if c, ok := p.names[id]; ok {
 		return c.Name, nil
 	}
@@ -193,8 +193,8 @@ func (p *previewer) name(id canon.CardID) (string, error) {
 	return c.Name, nil
 }
 
-func (p *previewer) card(im *canon.CardImage) (PreviewItem, error) {
-	name, err := p.name(im.ID)
+func (p *previewer) cardItem(im *canon.CardImage) (PreviewItem, error) {
+	name, err := p.cardName(im.ID)
 	if err != nil {
 		return PreviewItem{}, err
 	}
@@ -206,11 +206,11 @@ func (p *previewer) card(im *canon.CardImage) (PreviewItem, error) {
 	if was && before.Name != name {
 		item.What = before.Name + " -> " + name
 	}
-	old, err := p.text(before.Content, before.Fields)
+	old, err := p.cardText(before.Content, before.Fields)
 	if err != nil {
 		return item, err
 	}
-	next, err := p.text(im.Content, im.Fields)
+	next, err := p.cardText(im.Content, im.Fields)
 	if err != nil || im.Act == canon.ActTrash {
 		return item, err
 	}
@@ -221,13 +221,13 @@ func (p *previewer) card(im *canon.CardImage) (PreviewItem, error) {
 	if was {
 		item.Was = wasItem(before, item, name)
 	}
-	if item.Text, err = p.blocks(before.Content, im.Content); err != nil {
+	if item.Text, err = p.diffBlocks(before.Content, im.Content); err != nil {
 		return item, err
 	}
 	return item, nil
 }
 
-// wasItem is what a card was, where the change makes something else of it; else nil.
+// wasItem returns the former values of a card that the change alters, or nil if it alters none.
 func wasItem(before canon.Card, item PreviewItem, name string) *WasItem {
 	var was WasItem
 	if before.Name != name {
@@ -245,7 +245,7 @@ func wasItem(before canon.Card, item PreviewItem, name string) *WasItem {
 	return &was
 }
 
-// fieldChanges are the fields in which two objects are not alike, by name.
+// fieldChanges returns the fields in which two objects differ, sorted by name.
 func fieldChanges(before, after json.RawMessage) (list []FieldChange) {
 	var was, is map[string]json.RawMessage
 	_ = json.Unmarshal(before, &was) // no object: no fields
@@ -272,26 +272,26 @@ func orNull(v json.RawMessage) json.RawMessage {
 	return v
 }
 
-// blocks is a unified diff of two texts with each block of HTML on lines of its own, so
-// that a change of a word does not show a whole page as changed.
-func (p *previewer) blocks(old, next canon.Hash) (string, error) {
+// diffBlocks returns a unified diff of two texts with each block of HTML on lines of its own, so
+// that the change of a word does not show a whole page as changed.
+func (p *previewer) diffBlocks(old, next canon.Hash) (string, error) {
 	if old == next {
 		return "", nil
 	}
-	before, err := p.text(old, nil)
+	before, err := p.cardText(old, nil)
 	if err != nil {
 		return "", err
 	}
-	after, err := p.text(next, nil)
+	after, err := p.cardText(next, nil)
 	return markup.Diff(endBlocks.Replace(before), endBlocks.Replace(after)), err
 }
 
-// endBlocks ends the line after what ends a block.
+// endBlocks adds a line break after the end of each block.
 var endBlocks = strings.NewReplacer("</p>", "</p>\n", "</h1>", "</h1>\n", "</h2>", "</h2>\n", "</h3>", "</h3>\n", "</h4>", "</h4>\n", "</li>", "</li>\n",
 	"</tr>", "</tr>\n", "</blockquote>", "</blockquote>\n", "<br>", "<br>\n", "</div>", "</div>\n")
 
-// text is a card's content with its fields below.
-func (p *previewer) text(h canon.Hash, fields json.RawMessage) (string, error) {
+// cardText returns a card's content with its fields below.
+func (p *previewer) cardText(h canon.Hash, fields json.RawMessage) (string, error) {
 	b, ours := p.set.Body(h)
 	if !ours {
 		stored, err := p.l.Bytes(p.ctx, h)
@@ -311,12 +311,12 @@ func (p *previewer) text(h canon.Hash, fields json.RawMessage) (string, error) {
 	return text + "\n" + indented.String() + "\n", nil
 }
 
-func (p *previewer) link(im *canon.LinkImage) (PreviewItem, error) {
-	from, err := p.name(im.From)
+func (p *previewer) linkItem(im *canon.LinkImage) (PreviewItem, error) {
+	from, err := p.cardName(im.From)
 	if err != nil {
 		return PreviewItem{}, err
 	}
-	to, err := p.name(im.To)
+	to, err := p.cardName(im.To)
 	item := PreviewItem{Act: "link", What: im.Kind + ": " + from + " -> " + to, Level: im.Label.String(), Diff: string(im.Attrs)}
 	if im.Gone {
 		item.Act = "unlink"

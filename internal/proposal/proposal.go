@@ -1,20 +1,20 @@
-// Package proposal takes what agents suggest and lets it become canon only through seven
-// gates, in order: schema, safety, invariant, duplication, replay, rate, audit. The first
-// that fails ends it. What passes is accepted at once or waits for a person, by the policy
-// of its kind.
+// Package proposal checks changes that agents suggest and lets them into the canon only through
+// seven gates, in this order: schema, safety, invariant, duplication, replay, rate, audit. The
+// first gate that refuses a proposal ends the check. The policy of its kind decides whether a
+// proposal that passes all gates is accepted at once or waits for a person.
 //
-// Its invariant: no proposal changes the canon before its verdict is durable in the
-// world's ledger of proposals, and then it does so once, by one commit with its author's
-// rights that names the verdict as its cause. Any verdict can be made again from what is
-// recorded.
+// Its invariant: no proposal changes the canon before its verdict is durable in the world's ledger
+// of proposals. An accepted proposal then changes the canon once, by one commit with its author's
+// rights that names the verdict as its cause. Any verdict can be reproduced from the recorded data.
 //
-// A world's ledger ("proposals:<world>") holds two types of event: Proposal.Judged, a
-// proposal with the verdict of every gate it came to (see judged), and Proposal.Decided,
-// what became of one that waited (see decided). Whether an accepted one is in the canon
-// is told by the event there that bears its key, "proposal:<id>".
+// A world's ledger ("proposals:<world>") holds four types of event. Proposal.Judged is a proposal
+// with the verdict of every gate that it reached (see judgedEvent). Proposal.Decided is a later
+// decision on a proposal (see decidedEvent). Proposal.StandingGranted and Proposal.StandingEnded
+// start and end standing approvals. An accepted proposal is in the canon if the world has an event
+// with the key "proposal:<id>".
 //
-// The package knows no surface: each registers its kinds (see Kind), and the writes of
-// advisory keys come in by Divert.
+// The package knows no surface: each surface registers its kinds (see Kind). Divert turns the
+// writes of advisory keys into proposals.
 package proposal
 
 import (
@@ -34,77 +34,77 @@ import (
 	"loregate/internal/safety"
 )
 
-// LedgerKind is the kind of ledger that proposals are kept in: one for each world, open
-// to the grants of every surface, since any of them may divert a write.
+// LedgerKind is the kind of ledger that holds proposals, one ledger for each world. Grants of every
+// surface may write to it, since any surface may divert a write.
 const LedgerKind = "proposals"
 
-// Contexts reads again what a context tool once answered, as of the position and view that
-// the reference seals. A reference that nothing here sealed, or that is not the caller's, is
+// Contexts repeats the answer of an earlier call of a context tool, as of the position and view
+// that the reference seals. A reference that was not sealed here or belongs to another caller is
 // fault.Invalid.
 type Contexts interface {
 	Reread(ctx context.Context, g access.Grant, ref string) (Reading, error)
 }
 
-// Reading is an answer that was read again.
+// Reading is a context answer that was read again.
 type Reading struct {
 	Answer json.RawMessage
-	Level  access.Level // the highest level of what it holds
+	Level  access.Level // the highest level of its content
 	At     canon.Seq    // the commit that it is read as of; 0 is now
 }
 
-// Authors gives the caller that somebody is today: with the rights that they have now,
-// not those that they had when they proposed. Who is no more has none.
+// Authors returns the current caller of an author, with the rights that they have now and not those
+// that they had when they proposed. An author who no longer exists has no rights.
 type Authors interface {
 	Author(ctx context.Context, subject access.Subject, key string) (access.Caller, error)
 }
 
-// Meter is told of every proposal that was judged; see telemetry of the agents. It must
-// not block.
+// Meter receives a Measure of every judged proposal; see the telemetry of the agents. It must not
+// block.
 type Meter interface {
 	Judged(g access.Grant, m Measure)
 }
 
-// Measure is what a meter is told. It holds no content.
+// Measure is the telemetry of one judged proposal. It holds no content.
 type Measure struct {
 	Kind, Purpose, Model, Template string
 	Status                         Status
-	Gate                           Gate // that refused; "" for none
+	Gate                           Gate // that refused; "" if no gate did
 	Flagged                        bool
 	TokensPrompt, TokensCompletion int
 	Took                           time.Duration
 	Grams                          []uint32 // hashes of the texts' three-word runs, for their variety
 }
 
-// Config is what a Service is made of. Canon, Guard, Prompts and Kinds are needed.
+// Config configures a Service. Canon, Guard, Prompts and Kinds are required.
 type Config struct {
 	Canon   *canon.Canon // its Config.Ledgers names LedgerKind
 	Guard   *access.Guard
 	Prompts *prompt.Registry
 	Kinds   []*Kind
 
-	Policy    *safety.Policy   // nil: the one in force
+	Policy    *safety.Policy   // nil: the current one
 	Moderator safety.Moderator // a further judge of texts; nil for none
 	Contexts  Contexts         // nil: no reference can be opened
-	Authors   Authors          // nil: nothing that waits can be approved
+	Authors   Authors          // nil: no waiting proposal can be approved
 	Operation func(name string) (*op.Operation, bool)
 	Meter     Meter // nil: none
 
-	// Secret keys the hashes that callers are shown; processes on one store share it.
+	// Secret keys the hashes that callers are shown. All processes on one store share it.
 	Secret []byte
 
-	Limits   Limits            // zero fields are the defaults
+	Limits   Limits            // zero fields have their defaults
 	Policies map[string]Policy // by kind, in place of the kind's own
 
-	// TrustedImports are formats whose imports bring in the world's own text. What rests on
-	// that of others waits for a person.
+	// TrustedImports are the formats whose imports contain the world's own text. A proposal that
+	// rests on text of other imports waits for a person.
 	TrustedImports []string
 
 	Now   func() time.Time
 	NewID func() uuid.UUID
 }
 
-// Service judges proposals. It is safe for concurrent use, beside any number of others on
-// the same store.
+// Service judges proposals. It is safe for concurrent use, and several Services may run on the same
+// store.
 type Service struct {
 	cfg   Config
 	kinds map[string]*Kind
@@ -113,7 +113,7 @@ type Service struct {
 	ledgers map[access.WorldID]*ledger
 }
 
-// New makes a Service.
+// New returns a Service.
 func New(c Config) (*Service, error) {
 	if c.Canon == nil || c.Guard == nil || c.Prompts == nil {
 		return nil, errors.New("proposal: Canon, Guard and Prompts are needed")
@@ -147,17 +147,17 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// Status is what a proposal's author is told of it.
+// Status is the state of a proposal, as shown to its author.
 type Status string
 
-// The statuses. A result has one of the first four.
+// The statuses. A Result has one of the first four.
 const (
 	Accepted  Status = "accepted"
 	Pending   Status = "pending_review"
 	Rejected  Status = "rejected"
 	Duplicate Status = "duplicate"
 	Withdrawn Status = "withdrawn"
-	Outdated  Status = "outdated" // what it read moved while it waited
+	Outdated  Status = "outdated" // the canon it rests on changed while it waited
 	Expired   Status = "expired"
 )
 
@@ -173,7 +173,7 @@ type Result struct {
 	Rejection     *Rejection      `json:"rejection,omitempty"`
 }
 
-// Rejection says why a proposal was refused and what to do about it.
+// Rejection describes why a proposal was refused and how to react.
 type Rejection struct {
 	Gate              Gate           `json:"gate" enum:"schema,safety,invariant,duplication,replay,rate,audit,review"`
 	Code              string         `json:"code"`
@@ -184,18 +184,18 @@ type Rejection struct {
 	Fallback          Fallback       `json:"fallback"`
 }
 
-// Fallback is what a reader may be told in place of what was refused.
+// Fallback is a sentence to show to a reader instead of the refused text.
 type Fallback struct {
 	Text string `json:"text"`
 }
 
-// Issue is one thing that is wrong with a payload, or worth a look.
+// Issue is a fault of a payload, or a point that a person should check.
 type Issue struct {
 	Field string `json:"field"`
 	Error string `json:"error"`
 }
 
-// Provenance says what an agent's text was made from.
+// Provenance describes the inputs of an agent's text.
 type Provenance struct {
 	Model           string         `json:"model,omitzero" maxlen:"100" jsonschema:"Which model wrote it."`
 	TemplateID      string         `json:"templateId,omitzero" maxlen:"64" jsonschema:"Prompt template, where one was used; then with its version and hash."`
@@ -206,7 +206,7 @@ type Provenance struct {
 	Parameters      map[string]any `json:"parameters,omitzero" jsonschema:"Values of the template's variables, but for context, which is the array."`
 }
 
-// Common is what every proposal may say beside its payload.
+// Common holds the members that every proposal may have beside its payload.
 type Common struct {
 	ContextRef     string      `json:"contextRef,omitzero" maxlen:"2048" jsonschema:"The contextRef in the answer of the context tool that you read. With it an agent's text can go live; without it the text waits for a person."`
 	Purpose        Purpose     `json:"purpose,omitzero" enum:"ambience,npc_dialogue,quest_seed,narration,classification,retrieval,planning" jsonschema:"What it is for, which budgets count by; the kind's own where it is not said."`
@@ -215,8 +215,8 @@ type Common struct {
 	CorrelationID  string      `json:"correlationId,omitzero" maxlen:"100" jsonschema:"An id of yours that follows the proposal into the event."`
 }
 
-// cited is the provenance with the context that stands beside it, first.
-func (c Common) cited() *Provenance {
+// citedProvenance returns the provenance with the common contextRef as its first reference.
+func (c Common) citedProvenance() *Provenance {
 	if c.ContextRef == "" {
 		return c.Provenance
 	}
@@ -233,7 +233,7 @@ func (c Common) cited() *Provenance {
 // citesContext reports whether the provenance names any context.
 func (p *Provenance) citesContext() bool { return p != nil && len(p.ContextRefs) > 0 }
 
-// Purpose is what a text is for. Budgets count by it.
+// Purpose is the use of a text. Budgets count by purpose.
 type Purpose string
 
 // The purposes.

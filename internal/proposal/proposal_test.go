@@ -37,7 +37,7 @@ func (a actor) get(id string) got {
 	return g
 }
 
-func TestAnAcceptedProposalIsInTheCanon(t *testing.T) {
+func TestAcceptedProposalIsInCanon(t *testing.T) {
 	s := newScene(t, "")
 	ada := s.as("ada", access.RoleUser)
 	r := ada.propose("propose-ambience", ambience("Tar  smoke\u200b drifts over the bollards. "))
@@ -64,8 +64,9 @@ func TestAnAcceptedProposalIsInTheCanon(t *testing.T) {
 	}
 }
 
-// From fifty at once, on two processes' services: one event, one layer.
-func TestTheSameFromFiftyIsAppliedOnce(t *testing.T) {
+// Fifty identical proposals at once, through the services of two processes, cause one event and one
+// layer.
+func TestFiftyIdenticalProposalsApplyOnce(t *testing.T) {
 	s := newScene(t, "", withLimits(proposal.Limits{KeyMinute: 1000, PlayerMinute: 1000}))
 	other := s.another(withLimits(proposal.Limits{KeyMinute: 1000, PlayerMinute: 1000}))
 	payload := json.RawMessage(fmt.Sprintf(`{"locationId":%q,"layerType":"ambient","text":"Gulls quarrel above the tally board."}`, ids["@quay"]))
@@ -95,9 +96,8 @@ func TestTheSameFromFiftyIsAppliedOnce(t *testing.T) {
 	}
 }
 
-// A process that ends at any write leaves nothing that another does not end: the verdict
-// without the change is carried out, once.
-func TestWhatAnEndedProcessLeftIsCarriedOut(t *testing.T) {
+// If a process stops after any write, another one applies the verdict that has no change yet, once.
+func TestResumeAppliesAcceptedProposals(t *testing.T) {
 	for writes := range int64(3) {
 		t.Run(fmt.Sprintf("after %d writes", writes), func(t *testing.T) {
 			s := newScene(t, "")
@@ -129,8 +129,9 @@ func TestWhatAnEndedProcessLeftIsCarriedOut(t *testing.T) {
 	}
 }
 
-// A retry alone carries out what was begun, and an idempotency key gives the first answer.
-func TestARetryEndsWhatWasBegun(t *testing.T) {
+// A retry alone applies a proposal that was accepted but not applied, and an idempotency key
+// returns the first answer.
+func TestRetryAppliesAcceptedProposal(t *testing.T) {
 	s := newScene(t, "")
 	ada := s.as("ada", access.RoleUser)
 	in := ambience("Somebody has chalked a boat where a number should be.")
@@ -170,9 +171,9 @@ func seed(with fields) fields {
 	return fields{"seedSpec": spec}
 }
 
-// A game master's texts hold nobody back who cannot see them: neither as near the same,
-// nor by the budgets they use up.
-func TestWhatIsHiddenHoldsNobodyBack(t *testing.T) {
+// A game master's hidden texts do not affect other authors, neither as near duplicates nor by using
+// up limits.
+func TestHiddenProposalsDoNotAffectOthers(t *testing.T) {
 	s := newScene(t, "", withLimits(proposal.Limits{WorldMinute: 3, KeyMinute: 3}))
 	gm, ada := s.as("gm", access.RoleGM), s.as("ada", access.RoleUser)
 	text := "The water below has learned to count, and it is patient about it."
@@ -190,8 +191,9 @@ func TestWhatIsHiddenHoldsNobodyBack(t *testing.T) {
 	}
 }
 
-// A text that is hidden is nothing that anybody's could be near, in a place that all see.
-func TestAHiddenTextIsNoDuplicate(t *testing.T) {
+// In a place that everyone sees, a hidden text causes no near duplicate for callers who cannot see
+// it.
+func TestHiddenTextIsNoDuplicate(t *testing.T) {
 	s := newScene(t, "")
 	gm, approver := s.as("gm", access.RoleGM), s.approver(access.RoleGM)
 	text := "Below the third step somebody keeps count of those who pass."
@@ -211,7 +213,7 @@ func TestAHiddenTextIsNoDuplicate(t *testing.T) {
 	}
 }
 
-func TestAQuestWaitsForAPerson(t *testing.T) {
+func TestQuestWaitsForPerson(t *testing.T) {
 	s := newScene(t, "")
 	ada, gm := s.as("ada", access.RoleUser), s.approver(access.RoleGM)
 	r := ada.propose("propose-quest", seed(nil))
@@ -283,9 +285,9 @@ func TestRejectedWithdrawnExpired(t *testing.T) {
 	}
 }
 
-// A write of an advisory key changes nothing until somebody agrees to the very change, and
-// is made with the rights of who asked.
-func TestAnAdvisoryKeyProposes(t *testing.T) {
+// A write of an advisory key changes nothing until somebody approves exactly this change. It is
+// then made with its author's rights.
+func TestAdvisoryKeyProposes(t *testing.T) {
 	s := newScene(t, "")
 	bot, gm := s.as("ai-bot", access.RoleUser), s.approver(access.RoleGM)
 	bot.c.Advisory = true
@@ -339,7 +341,7 @@ func TestAnAdvisoryKeyProposes(t *testing.T) {
 	}
 }
 
-func TestACanonChangeIsCheckedAsTheCallWouldBe(t *testing.T) {
+func TestCanonChangeIsCheckedLikeCall(t *testing.T) {
 	s := newScene(t, "")
 	ada := s.as("ada", access.RoleUser)
 	change := func(name string, arguments any) proposal.Result {
@@ -363,9 +365,9 @@ func TestACanonChangeIsCheckedAsTheCallWouldBe(t *testing.T) {
 	}
 }
 
-// A context above what readers see waits for a person, and so does an agent that sees more
-// than they and shows nothing.
-func TestWhatAMasterSawWaitsForAPerson(t *testing.T) {
+// A proposal waits for a person if its context has a higher level than its readers see, or if an
+// agent sees more than its readers and cites no context.
+func TestContextAboveReadersWaitsForPerson(t *testing.T) {
 	s := newScene(t, "")
 	s.allow("ambience")
 	agent := s.as("ai-narrator", access.RoleGM)
@@ -474,8 +476,8 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// Secrets are refused, and not kept.
-func TestASecretIsNotKept(t *testing.T) {
+// Secrets are refused and not stored.
+func TestSecretIsNotStored(t *testing.T) {
 	s := newScene(t, "")
 	ada := s.as("ada", access.RoleUser)
 	secret := "ghp_abcdefghijklmnopqrstuvwxyz0123456789"

@@ -17,19 +17,19 @@ const (
 	typeDecided = "Proposal.Decided"
 )
 
-// judged is the payload of a Proposal.Judged event: the proposal, and what the gates said.
-type judged struct {
+// judgedEvent is the payload of a Proposal.Judged event: the proposal and the gates' verdicts.
+type judgedEvent struct {
 	ID         uuid.UUID       `json:"id"`
 	Kind       string          `json:"kind"` // with the schema's version: "ambience/1"
 	Author     author          `json:"author"`
-	Payload    json.RawMessage `json:"payload"` // as it came
+	Payload    json.RawMessage `json:"payload"` // as it was sent
 	Hash       canon.Hash      `json:"hash"`    // of the kind and the canonical payload
 	Purpose    Purpose         `json:"purpose"`
 	Player     string          `json:"player,omitempty"`
 	Scope      string          `json:"scope,omitempty"`
-	About      string          `json:"about,omitempty"` // names of what the scope is about, as the author saw them
+	About      string          `json:"about,omitempty"` // names of the cards in the scope, as the author saw them
 	Provenance *Provenance     `json:"provenance,omitempty"`
-	Diverted   bool            `json:"diverted,omitempty"` // made of an advisory key's write
+	Diverted   bool            `json:"diverted,omitempty"` // made from an advisory key's write
 	Reason     string          `json:"reason,omitempty"`
 	Tokens     int             `json:"tokens,omitempty"`
 
@@ -39,24 +39,24 @@ type judged struct {
 	Status   Status       `json:"status"` // accepted, pending_review or rejected
 	Issues   []Issue      `json:"issues,omitempty"`
 	Refused  *Rejection   `json:"rejection,omitempty"`
-	Prompt   string       `json:"prompt_hash,omitempty"` // of the prompt that was made again
+	Prompt   string       `json:"prompt_hash,omitempty"` // of the prompt that was rendered again
 
 	Standing uuid.UUID     `json:"standing,omitzero"` // the standing approval that let it through
-	Preview  []PreviewItem `json:"preview,omitempty"` // of one that waits
-	Expected canon.Hash    `json:"expected,omitzero"` // what an approval names
+	Preview  []PreviewItem `json:"preview,omitempty"` // of a pending proposal
+	Expected canon.Hash    `json:"expected,omitzero"` // the hash that an approval names
 
 	Correlation string     `json:"correlation_id,omitempty"`
 	Idempotency string     `json:"idempotency_key,omitempty"`
-	Input       canon.Hash `json:"input_hash,omitzero"` // of the call that the key was sent with
+	Input       canon.Hash `json:"input_hash,omitzero"` // of the call that sent the key
 }
 
-// author is who proposed, as they were then.
+// author is the author of a proposal at the time of proposing.
 type author struct {
 	Subject access.Subject `json:"subject"`
 	Key     string         `json:"key,omitempty"`
 	Actor   access.Actor   `json:"actor,omitempty"`
-	Level   access.Level   `json:"level"`   // of the view; the proposal is for this level and up
-	Account string         `json:"account"` // that idempotency keys count by
+	Level   access.Level   `json:"level"`   // of the view; the proposal is visible to this level and above
+	Account string         `json:"account"` // the account that idempotency keys count by
 	Surface string         `json:"surface,omitempty"`
 }
 
@@ -65,29 +65,29 @@ func authorOf(g access.Grant) author {
 	return author{Subject: c.Subject, Key: c.Key, Actor: c.Actor, Level: g.View().Level, Account: c.Account(), Surface: g.Request().Surface}
 }
 
-// is reports whether a caller is the author: the same subject, or the same key.
-func (a author) is(c access.Caller) bool {
+// isCaller reports whether a caller is the author: the same subject, or the same key.
+func (a author) isCaller(c access.Caller) bool {
 	return a.Subject == c.Subject || a.Key != "" && a.Key == c.Key
 }
 
-// decided is the payload of a Proposal.Decided event.
-type decided struct {
+// decidedEvent is the payload of a Proposal.Decided event.
+type decidedEvent struct {
 	ID     uuid.UUID      `json:"id"`
 	Status Status         `json:"status"` // accepted, rejected, withdrawn or outdated
 	By     access.Subject `json:"by"`
 	Key    string         `json:"key,omitempty"`
 	Note   string         `json:"note,omitempty"`
-	Hash   canon.Hash     `json:"hash,omitzero"` // what was agreed to
+	Hash   canon.Hash     `json:"hash,omitzero"` // the expected hash of the approved change
 	Gate   Gate           `json:"gate,omitempty"`
 
 	Idempotency string `json:"idempotency_key,omitempty"` // of the call that decided
 }
 
-// Verdict is what one gate said.
+// Verdict is the result of one gate.
 type Verdict struct {
 	Gate    Gate       `json:"gate"`
 	Version string     `json:"version"` // of its rules
-	Input   canon.Hash `json:"input"`   // SHA-256 of what it judged
+	Input   canon.Hash `json:"input"`   // SHA-256 of the gate's input
 	Passed  bool       `json:"passed"`
 	Code    string     `json:"code,omitempty"`
 	Flags   []string   `json:"flags,omitempty"`
@@ -98,37 +98,38 @@ func eventOf(typ string, payload any) (canon.Event, error) {
 	return canon.Event{Type: typ, Payload: b, Version: 1}, err
 }
 
-// entry is one record of a ledger, decoded: one of its parts is set.
-type entry struct {
+// ledgerEntry is one decoded record of a ledger. At most one of the event pointers is set by
+// entryOf.
+type ledgerEntry struct {
 	seq     canon.Seq
 	change  uuid.UUID
 	at      time.Time
-	judged  *judged
-	decided *decided
-	granted *granted
-	ended   *ended
+	judged  *judgedEvent
+	decided *decidedEvent
+	granted *standingApproval
+	ended   *standingEnd
 
-	agreed    uuid.UUID // of the record that decided it, where that was read along
-	decidedAt time.Time
+	decisionID uuid.UUID // of the record that decided it, if that was read as well
+	decidedAt  time.Time
 }
 
-func entryOf(rec canon.Record) (e entry, err error) {
-	e = entry{seq: rec.Seq, change: rec.ID, at: rec.At}
+func entryOf(rec canon.Record) (e ledgerEntry, err error) {
+	e = ledgerEntry{seq: rec.Seq, change: rec.ID, at: rec.At}
 	if rec.Event == nil {
 		return e, nil
 	}
 	switch rec.Event.Type {
 	case typeJudged:
-		e.judged = &judged{}
+		e.judged = &judgedEvent{}
 		err = json.Unmarshal(rec.Event.Payload, e.judged)
 	case typeDecided:
-		e.decided = &decided{}
+		e.decided = &decidedEvent{}
 		err = json.Unmarshal(rec.Event.Payload, e.decided)
 	case typeGranted:
-		e.granted = &granted{}
+		e.granted = &standingApproval{}
 		err = json.Unmarshal(rec.Event.Payload, e.granted)
 	case typeEnded:
-		e.ended = &ended{}
+		e.ended = &standingEnd{}
 		err = json.Unmarshal(rec.Event.Payload, e.ended)
 	}
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 	"loregate/internal/canon"
 )
 
-// identified is a payload with ids in place of the codenames that its author gave, in the
-// fields that the kind's Refs name. What has no such card in its author's sight stays as it
-// is, and is found wrong as an id that nothing has.
-func (s *Service) identified(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage) (json.RawMessage, error) {
+// replaceCodenames replaces the codenames in a payload by ids, in the fields that the kind's Refs
+// name. A codename without a card visible to the author stays as it is. The check then refuses it
+// like an id that no card has.
+func (s *Service) replaceCodenames(ctx context.Context, g access.Grant, k *Kind, payload json.RawMessage) (json.RawMessage, error) {
 	if len(k.Refs) == 0 {
 		return payload, nil
 	}
 	err := s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) (err error) {
 		r := resolver{ctx, l, maxRefs}
 		for _, path := range k.Refs {
-			if payload, err = r.follow(payload, strings.Split(path, ".")); err != nil {
+			if payload, err = r.resolvePath(payload, strings.Split(path, ".")); err != nil {
 				return err
 			}
 		}
@@ -31,26 +31,26 @@ func (s *Service) identified(ctx context.Context, g access.Grant, k *Kind, paylo
 	return payload, err
 }
 
-// maxRefs bounds the codenames that are looked up for one payload.
+// maxRefs bounds the number of codenames that are looked up for one payload.
 const maxRefs = 100
 
-// resolver puts ids in the place of codenames.
+// resolver replaces codenames by ids.
 type resolver struct {
-	ctx  context.Context
-	look *canon.Snapshot
-	left int // how many it looks up yet
+	ctx      context.Context
+	snapshot *canon.Snapshot
+	left     int // number of look-ups left
 }
 
-// follow follows a path of members to a string, through every element of a list. What
-// nothing is changed in stays as it was written.
-func (r *resolver) follow(at json.RawMessage, path []string) (json.RawMessage, error) {
+// resolvePath resolves the string at a path of members, in every element of a list. JSON without a
+// replaced codename keeps its bytes.
+func (r *resolver) resolvePath(at json.RawMessage, path []string) (json.RawMessage, error) {
 	var list []json.RawMessage
 	var object map[string]json.RawMessage
 	switch {
 	case json.Unmarshal(at, &list) == nil && list != nil:
 		changed := false
 		for i := range list {
-			item, err := r.follow(list[i], path)
+			item, err := r.resolvePath(list[i], path)
 			if err != nil {
 				return nil, err
 			}
@@ -61,9 +61,9 @@ func (r *resolver) follow(at json.RawMessage, path []string) (json.RawMessage, e
 			return json.Marshal(list)
 		}
 	case len(path) == 0:
-		return r.identity(at)
+		return r.resolveCodename(at)
 	case json.Unmarshal(at, &object) == nil && object[path[0]] != nil:
-		item, err := r.follow(object[path[0]], path[1:])
+		item, err := r.resolvePath(object[path[0]], path[1:])
 		if err != nil || bytes.Equal(item, object[path[0]]) {
 			return at, err
 		}
@@ -73,9 +73,9 @@ func (r *resolver) follow(at json.RawMessage, path []string) (json.RawMessage, e
 	return at, nil
 }
 
-// identity is the id of the card that a codename means. Of a scope it is what follows
-// "loc:" or "player:".
-func (r *resolver) identity(at json.RawMessage) (json.RawMessage, error) {
+// resolveCodename returns the id of the card with a codename. In a scope, the codename is the part
+// after "loc:" or "player:".
+func (r *resolver) resolveCodename(at json.RawMessage) (json.RawMessage, error) {
 	var text string
 	if json.Unmarshal(at, &text) != nil {
 		return at, nil
@@ -90,7 +90,7 @@ func (r *resolver) identity(at json.RawMessage) (json.RawMessage, error) {
 		return at, nil
 	}
 	r.left--
-	c, ok, err := r.look.Exists(r.ctx, ":"+code)
+	c, ok, err := r.snapshot.Exists(r.ctx, ":"+code)
 	if err != nil || !ok {
 		return at, err
 	}

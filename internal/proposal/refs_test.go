@@ -11,7 +11,7 @@ import (
 	"loregate/internal/store/memory"
 )
 
-// coded gives the cards of the scene codenames.
+// coded sets codenames for the cards of the scene.
 func coded(s *scene, keys ...string) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
@@ -33,8 +33,8 @@ func coded(s *scene, keys ...string) {
 	}
 }
 
-// A codename in a proposal is the id that it meant when it was made, and a hidden one is
-// as one that nothing has.
+// A codename in a proposal is replaced by the id that it means at the time of proposing. A hidden
+// codename is treated like an unknown one.
 func TestProposalsTakeCodenames(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	s.settle("main", "")
@@ -84,8 +84,8 @@ func TestProposalsTakeCodenames(t *testing.T) {
 	}
 }
 
-// A line that nobody would hear is refused, and its author is told what to do.
-func TestALineThatNoPlayerHearsIsRefused(t *testing.T) {
+// A line that no player would hear is refused, and its author is told how to mend it.
+func TestLineHeardByNoPlayerIsRefused(t *testing.T) {
 	s := newSceneOn(t, memory.New())
 	s.settle("main", "")
 	gm, ada := s.as("gm", access.RoleGM), s.as("ada", access.RoleUser)

@@ -8,7 +8,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Replayed is what judging a proposal again gave: the same, or the first difference.
+// Replayed is the result of judging a proposal again: identical, or the first difference.
 type Replayed struct {
 	ProposalID string      `json:"proposalId"`
 	Identical  bool        `json:"identical"`
@@ -17,17 +17,17 @@ type Replayed struct {
 	Difference *Difference `json:"difference,omitempty"`
 }
 
-// Difference is where a replay departs from what is recorded.
+// Difference is the first point where a replay differs from the record.
 type Difference struct {
 	At  string `json:"at" jsonschema:"The gate, or promptHash."`
 	Was string `json:"was"`
 	Now string `json:"now"`
 }
 
-// Replay judges a proposal again by the gates up to replay, on the world and the ledger as
-// they were when it was judged, through a view of its author's level. Nothing is stored.
+// Replay judges a proposal again by the gates up to replay, on the world and the ledger as they
+// were when it was judged, through a view of its author's level. It stores nothing.
 func (s *Service) Replay(ctx context.Context, g access.Grant, id string) (Replayed, error) {
-	e, err := s.find(ctx, g, id)
+	e, err := s.findVisible(ctx, g, id)
 	if err != nil {
 		return Replayed{}, err
 	}
@@ -40,19 +40,19 @@ func (s *Service) Replay(ctx context.Context, g access.Grant, id string) (Replay
 	}
 	c := &candidate{kind: k, grant: g.As(e.judged.Author.Level), common: Common{Purpose: e.judged.Purpose, Provenance: e.judged.Provenance}, rec: *e.judged}
 	c.rec.Verdicts, c.rec.Prompt, c.rec.Refused = nil, "", nil
-	if err := s.rejudge(ctx, c, e); err != nil {
+	if err := s.rejudgeRecorded(ctx, c, e); err != nil {
 		return Replayed{}, err
 	}
-	out := Replayed{ProposalID: e.judged.ID.String(), PromptHash: e.judged.Prompt, Difference: difference(e.judged, &c.rec)}
+	out := Replayed{ProposalID: e.judged.ID.String(), PromptHash: e.judged.Prompt, Difference: firstDifference(e.judged, &c.rec)}
 	if out.Identical = out.Difference == nil; out.Identical {
 		out.Prompt = c.prompt
 	}
 	return out, nil
 }
 
-// rejudge takes a recorded proposal through the gates again, as far as it came.
-func (s *Service) rejudge(ctx context.Context, c *candidate, e *entry) error {
-	if !c.note(GateSchema, c.kind.Schema(), s.schema(c)) {
+// rejudgeRecorded runs the gates again for a recorded proposal, up to the first refusal.
+func (s *Service) rejudgeRecorded(ctx context.Context, c *candidate, e *ledgerEntry) error {
+	if !c.addVerdict(GateSchema, c.kind.Schema(), s.checkSchema(c)) {
 		return nil
 	}
 	c.texts = c.draft.Texts()
@@ -61,35 +61,35 @@ func (s *Service) rejudge(ctx context.Context, c *candidate, e *entry) error {
 	profile := ""
 	err := s.cfg.Canon.Read(ctx, c.grant, func(l *canon.Snapshot) (err error) {
 		profile = l.World().Settings.Extra[ProfileSetting]
-		held, err = s.invariant(ctx, c, State{Snapshot: l, At: e.judged.World})
+		held, err = s.checkInvariant(ctx, c, State{Snapshot: l, At: e.judged.World})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	judged, err := s.safety(ctx, c, profile)
-	if err != nil || !c.note(GateSafety, s.cfg.Policy.Version, judged) {
+	judged, err := s.checkSafety(ctx, c, profile)
+	if err != nil || !c.addVerdict(GateSafety, s.cfg.Policy.Version, judged) {
 		return err
 	}
-	if c.replay, err = s.replayable(ctx, c); err != nil {
+	if c.replay, err = s.checkReplay(ctx, c); err != nil {
 		return err
 	}
-	if !c.note(GateInvariant, "invariant/1", held) {
+	if !c.addVerdict(GateInvariant, "invariant/1", held) {
 		return nil
 	}
-	near, err := s.compared(ctx, c, e)
-	if err != nil || !c.note(GateDuplication, "duplication/1", near) {
+	near, err := s.recheckDuplicates(ctx, c, e)
+	if err != nil || !c.addVerdict(GateDuplication, "duplication/1", near) {
 		return err
 	}
-	c.note(GateReplay, replayRules, c.replay)
+	c.addVerdict(GateReplay, replayRules, c.replay)
 	return nil
 }
 
-// compared is the duplication gate on the ledger as it stood before the proposal.
-func (s *Service) compared(ctx context.Context, c *candidate, e *entry) (outcome, error) {
+// recheckDuplicates is the duplication gate on the ledger as it was before the proposal.
+func (s *Service) recheckDuplicates(ctx context.Context, c *candidate, e *ledgerEntry) (outcome, error) {
 	var a admission
 	a.reset()
-	for rec, err := range s.cfg.Canon.Records(ctx, c.grant, s.ledger(c.grant.World()).stream, 1) {
+	for rec, err := range s.cfg.Canon.Records(ctx, c.grant, s.ledgerOf(c.grant.World()).stream, 1) {
 		if err != nil {
 			return outcome{}, err
 		}
@@ -100,26 +100,26 @@ func (s *Service) compared(ctx context.Context, c *candidate, e *entry) (outcome
 		if err != nil {
 			return outcome{}, err
 		}
-		a.take(s, before, e.at)
+		a.foldEntry(s, before, e.at)
 	}
-	if !c.kind.Repeats && a.near(s, c, e.at) {
+	if !c.kind.Repeats && a.hasNearDuplicate(s, c, e.at) {
 		return outcome{refused: &Rejection{}}, nil
 	}
 	return outcome{}, nil
 }
 
-// difference is the first gate of which the two say something else, of those that both
-// came to and that are replayed.
-func difference(was, now *judged) *Difference {
+// firstDifference returns the first gate whose verdicts differ, among the gates that are replayed,
+// or the difference of the prompt hashes. It returns nil if there is none.
+func firstDifference(was, now *judgedEvent) *Difference {
 	for i, v := range was.Verdicts {
 		if v.Gate == GateRate || v.Gate == GateAudit {
 			break
 		}
 		if i >= len(now.Verdicts) {
-			return &Difference{string(v.Gate), said(v), "not reached"}
+			return &Difference{string(v.Gate), verdictText(v), "not reached"}
 		}
 		if n := now.Verdicts[i]; n.Gate != v.Gate || n.Passed != v.Passed || n.Code != v.Code || n.Version != v.Version {
-			return &Difference{string(v.Gate), said(v), said(n)}
+			return &Difference{string(v.Gate), verdictText(v), verdictText(n)}
 		}
 	}
 	if was.Prompt != now.Prompt {
@@ -128,7 +128,7 @@ func difference(was, now *judged) *Difference {
 	return nil
 }
 
-func said(v Verdict) string {
+func verdictText(v Verdict) string {
 	if v.Passed {
 		return v.Version + ": passed"
 	}

@@ -15,26 +15,26 @@ import (
 	"loregate/internal/prompt"
 )
 
-// contextVariable is the template's variable that the context answers stand for.
+// contextVariable is the template variable that is replaced by the context answers.
 const contextVariable = "context"
 
-// mismatch is a refusal by the replay gate.
-func mismatch(o outcome, format string, args ...any) outcome {
+// replayRefusal turns an outcome of the replay gate into a refusal.
+func replayRefusal(o outcome, format string, args ...any) outcome {
 	o.refused = &Rejection{Message: fmt.Sprintf(format, args...)}
 	return o
 }
 
-// replayRules names the rules of the replay gate. In their first form a provenance needed a
-// template and a hash, and an agent a provenance.
+// replayRules is the version of the replay gate's rules. In version 1, provenance had to name a
+// template and a hash, and an agent had to send provenance.
 const replayRules = "replay/2"
 
-// replayable is the fifth gate: the contexts that the text was made from can be read again,
-// and where it names a template, the prompt can be made again, byte for byte. It keeps
-// nothing of what it reads but its hash.
+// checkReplay is the fifth gate. The contexts of the text must be readable again, and if the
+// provenance names a template, the prompt must be reproducible byte for byte. It keeps only the
+// hash of the data that it reads.
 //
-// Without provenance there is nothing to replay. Whether a person looks at such a proposal
-// is for reviewed to say.
-func (s *Service) replayable(ctx context.Context, c *candidate) (outcome, error) {
+// Without provenance there is nothing to replay. reviewReason decides whether a person looks at
+// such a proposal.
+func (s *Service) checkReplay(ctx context.Context, c *candidate) (outcome, error) {
 	p := c.common.Provenance
 	if p == nil {
 		return outcome{input: hashOf([]byte("none"))}, nil
@@ -44,28 +44,28 @@ func (s *Service) replayable(ctx context.Context, c *candidate) (outcome, error)
 		return outcome{}, err
 	}
 	o := outcome{input: hashOf(b)}
-	t, why := s.template(p)
+	t, why := s.findTemplate(p)
 	if why != "" {
-		return mismatch(o, "%s", why), nil
+		return replayRefusal(o, "%s", why), nil
 	}
-	array, why, err := s.context(ctx, c, p)
+	array, why, err := s.rereadContext(ctx, c, p)
 	if err != nil || why != "" {
-		return mismatch(o, "%s", why), err
+		return replayRefusal(o, "%s", why), err
 	}
 	if t == nil {
 		return o, nil
 	}
-	text, why := render(t, p, array)
+	text, why := renderPrompt(t, p, array)
 	if why != "" {
-		return mismatch(o, "%s", why), nil
+		return replayRefusal(o, "%s", why), nil
 	}
 	c.prompt, c.rec.Prompt = text, sha256Hex([]byte(text))
 	return o, nil
 }
 
-// template finds the template that a provenance names, by id, version and hash; nil where it
-// names none.
-func (s *Service) template(p *Provenance) (*prompt.Template, string) {
+// findTemplate returns the template that a provenance names by id, version and hash. It returns nil
+// if the provenance names none.
+func (s *Service) findTemplate(p *Provenance) (*prompt.Template, string) {
 	if p.TemplateID == "" && p.TemplateVersion == "" && p.TemplateHash == "" {
 		return nil, ""
 	}
@@ -82,11 +82,10 @@ func (s *Service) template(p *Provenance) (*prompt.Template, string) {
 	return t, ""
 }
 
-// context reads the answers again that a provenance refers to, and gives them as one
-// canonical JSON array. A hash that the provenance states is checked: of the answers, or of
-// the answers with the contextRef that each was shown with. One that it does not state is
-// added to the record, so that a later replay has it.
-func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]byte, string, error) {
+// rereadContext reads the answers again that a provenance refers to and returns them as one
+// canonical JSON array. If the provenance has a hash, it must match the answers without or with
+// their contextRefs. If it has none, the hash is added to the record for later replays.
+func (s *Service) rereadContext(ctx context.Context, c *candidate, p *Provenance) ([]byte, string, error) {
 	answers := make([]json.RawMessage, 0, len(p.ContextRefs))
 	for _, ref := range p.ContextRefs {
 		if s.cfg.Contexts == nil {
@@ -101,7 +100,7 @@ func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]b
 			return nil, "", err
 		}
 		answers = append(answers, read.Answer)
-		c.context, c.rests = max(c.context, read.Level), append(c.rests, citedIn(read.Answer, read.At))
+		c.context, c.cites = max(c.context, read.Level), append(c.cites, citedIn(read.Answer, read.At))
 	}
 	array, err := ContextArray(answers)
 	if err != nil {
@@ -129,10 +128,10 @@ func (s *Service) context(ctx context.Context, c *candidate, p *Provenance) ([]b
 	return array, "", nil
 }
 
-// refMember is the member of a context answer that cites it.
+// refMember is the member of a context answer that holds its reference.
 const refMember = "contextRef"
 
-// withRef is an answer as it was shown: an object with its contextRef.
+// withRef returns an answer as it was shown: an object with its contextRef.
 func withRef(answer json.RawMessage, ref string) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(answer, &members) != nil || members == nil {
@@ -146,8 +145,8 @@ func withRef(answer json.RawMessage, ref string) json.RawMessage {
 	return b
 }
 
-// WithoutRef is an answer without the contextRef that it was shown with, which is another
-// each time: what hashes and prompts are made of.
+// WithoutRef returns an answer without the contextRef that it was shown with, which differs each
+// time. Hashes and prompts use this form.
 func WithoutRef(answer json.RawMessage) json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(answer, &members) != nil || members[refMember] == nil {
@@ -161,8 +160,8 @@ func WithoutRef(answer json.RawMessage) json.RawMessage {
 	return b
 }
 
-// ContextArray is the answers of context tools as one JSON array in the canonical form of
-// RFC 8785: what contextHash is taken of, and what a template's [context] stands for.
+// ContextArray returns the answers of context tools as one JSON array in the canonical form of RFC
+// 8785. contextHash is the hash of this array, and it replaces [context] in a template.
 func ContextArray(answers []json.RawMessage) ([]byte, error) {
 	array := jsontext.Value{'['}
 	for i, a := range answers {
@@ -183,8 +182,8 @@ func sha256Hex(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Render makes the prompt that a provenance describes: the template with the parameters,
-// and the context array where the template asks for it.
+// Render renders the prompt that a provenance describes: the template with the parameters, and the
+// context array if the template has that variable.
 func Render(t *prompt.Template, parameters map[string]any, array []byte) (string, error) {
 	values := make(map[string]string, len(parameters)+1)
 	for name, v := range parameters {
@@ -204,7 +203,7 @@ func Render(t *prompt.Template, parameters map[string]any, array []byte) (string
 	return t.Render(values)
 }
 
-func render(t *prompt.Template, p *Provenance, array []byte) (text, why string) {
+func renderPrompt(t *prompt.Template, p *Provenance, array []byte) (text, why string) {
 	text, err := Render(t, p.Parameters, array)
 	if err != nil {
 		return "", "the template cannot be filled from parameters: " + issuesOf(err)[0].Field + " " + issuesOf(err)[0].Error

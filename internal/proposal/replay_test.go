@@ -7,9 +7,9 @@ import (
 	"loregate/internal/proposal"
 )
 
-// An agent's text that cites a context goes live; without one it waits for a person, unless
-// the world's settings, which are stored, say otherwise of its kind. No hash is asked for.
-func TestAContextRefIsEnough(t *testing.T) {
+// An agent's text that cites a context is accepted. Without a context it waits for a person, unless
+// the world's stored settings exempt its kind. No hash is required.
+func TestContextRefIsEnough(t *testing.T) {
 	s := newScene(t, "")
 	bot, ada := s.as("ai-bot", access.RoleUser), s.as("ada", access.RoleUser)
 	cited := ambience("Rope creaks, and under it the water seems to count.")

@@ -28,9 +28,9 @@ func keyed[Out any](a actor, name, key string, input fields) (out Out, err error
 	return out, json.Unmarshal(answer.Output, &out)
 }
 
-// A decision that is sent again, however often and at once, decides once and has one
-// answer; under another key it is another decision, and comes too late.
-func TestADecisionSentAgainHasTheFirstAnswer(t *testing.T) {
+// A decision that is repeated, even concurrently, decides once and always has the first answer.
+// Under another key it is another decision and comes too late.
+func TestRepeatedDecisionHasFirstAnswer(t *testing.T) {
 	s := newScene(t, "")
 	ada, gm := s.as("ada", access.RoleUser), s.approver(access.RoleGM)
 	first := ada.propose("propose-quest", seed(nil)).ProposalID
@@ -80,9 +80,9 @@ func TestADecisionSentAgainHasTheFirstAnswer(t *testing.T) {
 	}
 }
 
-// Of several who approve at once one does; the others come too late, and what was accepted
-// stays so.
-func TestOfSeveralApprovalsOneCounts(t *testing.T) {
+// Of several concurrent approvals one succeeds; the others come too late, and the proposal stays
+// accepted.
+func TestConcurrentApprovalsApplyOnce(t *testing.T) {
 	s := newScene(t, "")
 	ada := s.as("ada", access.RoleUser)
 	id := ada.propose("propose-quest", seed(nil)).ProposalID
@@ -114,8 +114,9 @@ func TestOfSeveralApprovalsOneCounts(t *testing.T) {
 	}
 }
 
-// A wrong expectedHash is refused with what to send; a list tells each change in a line.
-func TestAWrongHashSaysWhatToSend(t *testing.T) {
+// A wrong expectedHash is refused with the hash to send. A listing describes each change in one
+// line.
+func TestWrongHashErrorNamesRightHash(t *testing.T) {
 	s := newScene(t, "")
 	ada, gm := s.as("ada", access.RoleUser), s.approver(access.RoleGM)
 	r := ada.propose("propose-canon-change", fields{"op": fields{"name": "write_card", "arguments": fields{"name": "Rent Quay", "content": "<p>One.</p><p>Two.</p>"}}, "reason": "It rained."})

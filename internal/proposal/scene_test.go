@@ -26,8 +26,7 @@ import (
 	"loregate/internal/world"
 )
 
-// scene is a world with people who propose things about it, for tests that read as a
-// story. Its clock stands unless it is moved.
+// scene is a world with callers who propose changes to it. Its clock moves only by later.
 type scene struct {
 	t       testing.TB
 	canon   *canon.Canon
@@ -39,19 +38,19 @@ type scene struct {
 	prompts *prompt.Registry
 	authors map[access.Subject]access.Caller
 
-	open bool // worlds are settled without what is hidden
+	open bool // worlds are created without the hidden cards
 
 	mu  sync.Mutex // guards now
 	now time.Time
 }
 
-// fragile is a store whose writes fail while broken is set, or from the n-th on, or the
-// n-th alone.
+// fragile is a store whose writes fail while broken is set, from the n-th write on, or at the n-th
+// write only.
 type fragile struct {
 	canon.Store
 	broken atomic.Bool
-	after  atomic.Int64 // writes left before it breaks; 0 for none counted
-	alone  atomic.Int64 // writes left until the one that fails; 0 for none
+	after  atomic.Int64 // writes left before it breaks; 0 for never
+	alone  atomic.Int64 // writes left until the one that fails; 0 for never
 }
 
 var errBroken = errors.New("the disk is gone")
@@ -96,7 +95,7 @@ func newSceneOn(t testing.TB, store canon.Store, options ...option) *scene {
 	return s
 }
 
-// another is a service of another process on the same store.
+// another returns the service of another process on the same store.
 func (s *scene) another(options ...option) *proposal.Service {
 	s.t.Helper()
 	c := proposal.Config{
@@ -113,7 +112,7 @@ func (s *scene) another(options ...option) *proposal.Service {
 	return service
 }
 
-// kinds are the words of the surface that is served, its registry of events among them.
+// kinds returns the configuration of the kinds for package world, with its registry of events.
 func kinds() kind.Config {
 	c := kind.Config{
 		Surface: world.Surface, Dialogue: string(world.NPCDialogue), Ambience: string(world.AmbienceMade), Quest: string(world.QuestProposed), ExitCreated: string(world.ExitCreated),
@@ -140,7 +139,7 @@ func (s *scene) later(d time.Duration) {
 	s.now = s.now.Add(d)
 }
 
-// Resolve and Names make the scene's worlds those of its callers.
+// Resolve and Names provide the scene's worlds to its callers.
 func (s *scene) Resolve(ctx context.Context, _ access.Caller, name string) (access.WorldID, error) {
 	w, ok, err := s.canon.WorldBySlug(ctx, name)
 	if err == nil && !ok {
@@ -154,7 +153,7 @@ func (s *scene) Names(ctx context.Context, _ access.Caller) ([]string, error) {
 	return []string{w.Slug}, err
 }
 
-// Author gives authors as they are today: those who acted, unless they were let go.
+// Author returns the current caller of an author, or fault.Denied if the caller was removed.
 func (s *scene) Author(_ context.Context, subject access.Subject, _ string) (access.Caller, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,8 +164,8 @@ func (s *scene) Author(_ context.Context, subject access.Subject, _ string) (acc
 	return c, nil
 }
 
-// contexts reads one reference again: to the quay, as a user sees it; and one that holds
-// what only a GM sees.
+// contexts opens fixed references: one to the quay as a user sees it, one to the market, and one
+// with content for game masters only.
 type contexts struct{}
 
 const (
@@ -193,7 +192,7 @@ func (contexts) Reread(_ context.Context, g access.Grant, ref string) (proposal.
 	return proposal.Reading{}, fault.BadField("contextRef", "is not a reference")
 }
 
-// contextHash is that of an answer, the quay's where none is given, n times.
+// contextHash returns the hash of an answer repeated n times; the quay's answer is the default.
 func contextHash(t testing.TB, n int, answer ...json.RawMessage) string {
 	t.Helper()
 	b, err := proposal.ContextArray(slices.Repeat(append(answer, goodAnswer)[:1], n))
@@ -204,7 +203,7 @@ func contextHash(t testing.TB, n int, answer ...json.RawMessage) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ids of what is in the test's world, by the names that the labelled set gives them.
+// ids of the cards in the test's world, by their names in the labelled set.
 var ids = func() map[string]string {
 	all := map[string]string{}
 	for n, name := range []string{"quay", "market", "tavern", "tower", "cellar", "gudrun", "hob", "nan", "oda", "veil", "wren", "tam", "registry", "rakers", "choir",
@@ -216,7 +215,7 @@ var ids = func() map[string]string {
 
 func idOf(name string) canon.CardID { return canon.CardID(uuid.MustParse(ids["@"+name])) }
 
-// settle makes a world of a slug, and puts in it what the labelled proposals speak of.
+// settle creates a world and adds the cards that the labelled proposals refer to.
 func (s *scene) settle(slug, profile string) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
@@ -294,7 +293,7 @@ type cardOut struct {
 	Name string `json:"name"`
 }
 
-// writeCard is a write of another surface, as the archive declares them.
+// writeCard returns a write operation of another surface, as the archive declares them.
 func (s *scene) writeCard() *op.Operation {
 	return op.Define(op.Spec{Name: "write_card", Title: "Write a card", Doc: "Write a card.", Surfaces: []string{"archive"}, Effect: access.Write, MinRole: access.RoleUser,
 		Route: "POST /api/mcp/write", Target: "name"}, func(ctx context.Context, c *op.Call, in cardIn) (cardOut, error) {
@@ -324,13 +323,13 @@ func (s *scene) grant(c access.Caller, r access.Request) access.Grant {
 	return a.Grant
 }
 
-// actor is somebody who calls operations.
+// actor is a caller of operations.
 type actor struct {
 	s *scene
 	c access.Caller
 }
 
-// as is somebody of a role; those called ai-… are agents.
+// as returns an actor with a role; names that start with ai- are agents.
 func (s *scene) as(name string, role access.Role) actor {
 	c := access.Caller{Subject: access.Subject(name), Key: "key-" + name, EveryRole: role, Actor: access.Person}
 	if len(name) > 3 && name[:3] == "ai-" {
@@ -342,7 +341,7 @@ func (s *scene) as(name string, role access.Role) actor {
 	return actor{s, c}
 }
 
-// approver is somebody who may decide.
+// approver returns an actor who may decide on proposals.
 func (s *scene) approver(role access.Role) actor {
 	a := s.as("approver-"+role.String(), role)
 	a.c.Approve = true
@@ -376,7 +375,7 @@ func (s *scene) slug() string {
 
 type fields map[string]any
 
-// propose proposes, and expects an answer.
+// propose submits a proposal and fails the test on an error.
 func (a actor) propose(tool string, input any) proposal.Result {
 	a.s.t.Helper()
 	r, err := call[proposal.Result](a, tool, input)
@@ -390,7 +389,7 @@ func ambience(text string) fields {
 	return fields{"locationId": ids["@quay"], "layerType": "ambient", "text": text}
 }
 
-// layers are the texts that lie over a place.
+// layers returns the texts of a place's layers.
 func (s *scene) layers(place string) (texts []string) {
 	s.t.Helper()
 	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
@@ -407,7 +406,7 @@ func (s *scene) layers(place string) (texts []string) {
 	return texts
 }
 
-// heads are how many commits the world and its ledger have.
+// heads returns the number of commits of the world and of its ledger.
 func (s *scene) heads() (world, ledger canon.Seq) {
 	s.t.Helper()
 	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
@@ -421,7 +420,7 @@ func (s *scene) heads() (world, ledger canon.Seq) {
 	return world, h.Seq
 }
 
-// causeOf is what an event follows from.
+// causeOf returns the cause of an event.
 func (s *scene) causeOf(event string) (cause string) {
 	s.t.Helper()
 	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})
@@ -438,7 +437,7 @@ func (s *scene) causeOf(event string) (cause string) {
 	return cause
 }
 
-// lastRecord is the id of the ledger's last record.
+// lastRecord returns the id of the ledger's last record.
 func (s *scene) lastRecord() (id string) {
 	s.t.Helper()
 	g := s.grant(access.Caller{Subject: "reader", EveryRole: access.RoleAdmin}, access.Request{Operation: "read", Effect: access.Read, World: s.world})

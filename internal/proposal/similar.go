@@ -10,17 +10,17 @@ import (
 	"loregate/internal/safety"
 )
 
-// shingleWords is how many words in a row make a shingle.
+// shingleWords is the number of consecutive words in a shingle.
 const shingleWords = 3
 
-// signature is what texts are compared by: their shingles, sorted and each once, and the
-// SimHash of those (Charikar, 2002; 64 bits).
+// signature is the data by which texts are compared: their distinct shingles, sorted, and the
+// SimHash of the shingles (Charikar, 2002; 64 bits).
 type signature struct {
 	shingles []uint64
 	sim      uint64
 }
 
-// signatureOf is the signature of texts; of none it is empty, and like nothing.
+// signatureOf returns the signature of texts. Without texts it is empty and like no other.
 func signatureOf(texts []Text) signature {
 	var s signature
 	for _, t := range texts {
@@ -59,8 +59,8 @@ func simHash(shingles []uint64) (sim uint64) {
 	return sim
 }
 
-// like reports whether two signatures are near the same by a measure of the limits.
-func (s signature) like(o signature, l Limits) bool {
+// isLike reports whether two signatures are nearly the same by one of the two measures in Limits.
+func (s signature) isLike(o signature, l Limits) bool {
 	if len(s.shingles) == 0 || len(o.shingles) == 0 {
 		return false
 	}
@@ -72,14 +72,14 @@ func (s signature) like(o signature, l Limits) bool {
 		few, many = many, few
 	}
 	if float64(few) < l.Likeness*float64(many) {
-		return false // even were the fewer all among the many
+		return false // even if the smaller set were part of the larger
 	}
-	return s.shares(o, l.Likeness) && s.jaccard(o) >= l.Likeness
+	return s.sharesPrefix(o, l.Likeness) && s.jaccard(o) >= l.Likeness
 }
 
-// shares reports whether the least shingles of both have one in common, as they do where
+// sharesPrefix reports whether the smallest shingles of both have one in common. They do whenever
 // the likeness is reached: the prefix filter of set joins (Chaudhuri, Ganti and Kaushik, 2006).
-func (s signature) shares(o signature, likeness float64) bool {
+func (s signature) sharesPrefix(o signature, likeness float64) bool {
 	a, b := s.shingles[:prefixOf(len(s.shingles), likeness)], o.shingles[:prefixOf(len(o.shingles), likeness)]
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -94,12 +94,13 @@ func (s signature) shares(o signature, likeness float64) bool {
 	return false
 }
 
-// prefixOf is how many of n shingles may be missing from a set of the likeness, and one.
+// prefixOf returns one more than the number of n shingles that may be missing from a set of this
+// likeness.
 func prefixOf(n int, likeness float64) int {
 	return n - int(math.Ceil(likeness*float64(n)-1e-9)) + 1
 }
 
-// jaccard is the share of shingles in either that are in both.
+// jaccard returns the number of shingles in both divided by the number in either.
 func (s signature) jaccard(o signature) float64 {
 	both, i, j := 0, 0, 0
 	for i < len(s.shingles) && j < len(o.shingles) {

@@ -12,22 +12,20 @@ import (
 	"loregate/internal/canon"
 )
 
-// importing begins the names of the operations that bring in what others wrote:
-// "import_light". What follows names the format.
-const importing = "import_"
+// importPrefix is the beginning of the names of operations that import text from others:
+// "import_light". The rest of the name is the format.
+const importPrefix = "import_"
 
-// cited are the cards of a part of what a candidate rests on, and the commit that they were
-// read as of; 0 is now.
-type cited struct {
+// citedCards are cards that a candidate cites, and the commit that they were read as of; 0 is now.
+type citedCards struct {
 	cards []canon.CardID
 	codes []string // codenames
 	at    canon.Seq
 }
 
-// citedIn finds the cards that an answer or a payload names: by their ids, and facts by
-// their codenames.
-func citedIn(value json.RawMessage, at canon.Seq) cited {
-	c := cited{at: at}
+// citedIn returns the cards that an answer or a payload names by id, and facts by codename.
+func citedIn(value json.RawMessage, at canon.Seq) citedCards {
+	c := citedCards{at: at}
 	for _, t := range TextsOf("", value) {
 		if id, err := uuid.Parse(t.Text); err == nil && len(t.Text) == 36 {
 			c.cards = append(c.cards, canon.CardID(id))
@@ -38,11 +36,11 @@ func citedIn(value json.RawMessage, at canon.Seq) cited {
 	return c
 }
 
-// imported reports whether a candidate rests on text that came in from elsewhere: a card
-// that a context shows which it cites, or that an agent's payload names. Such text may try
-// to lead who reads it, so that a person looks at what came of it.
-func (s *Service) imported(ctx context.Context, c *candidate) (bool, error) {
-	rests := c.rests
+// restsOnImport reports whether a candidate rests on imported text: a card in a context that it
+// cites, or a card that an agent's payload names. Such text may contain instructions to its reader,
+// so a person looks at proposals that rest on it.
+func (s *Service) restsOnImport(ctx context.Context, c *candidate) (bool, error) {
+	rests := c.cites
 	if c.grant.Caller().Actor == access.AI {
 		rests = append(slices.Clone(rests), citedIn(c.rec.Payload, 0))
 	}
@@ -52,7 +50,7 @@ func (s *Service) imported(ctx context.Context, c *candidate) (bool, error) {
 	err := s.cfg.Canon.Read(ctx, c.grant, func(l *canon.Snapshot) (err error) {
 		origin = l.World()
 		for _, part := range rests {
-			if found, forked, err = s.foreign(ctx, l, part, forked); found || err != nil {
+			if found, forked, err = s.hasImportedText(ctx, l, part, forked); found || err != nil {
 				return err
 			}
 		}
@@ -61,12 +59,12 @@ func (s *Service) imported(ctx context.Context, c *candidate) (bool, error) {
 	if err != nil || found || len(forked) == 0 || origin.Origin.IsZero() {
 		return found, err
 	}
-	return s.importedBefore(ctx, origin, c.grant.View().Level, forked)
+	return s.importedInOrigin(ctx, origin, c.grant.View().Level, forked)
 }
 
-// foreign reports whether one of the cards holds imported text, and adds those whose text
-// was there when the world was made as a fork.
-func (s *Service) foreign(ctx context.Context, l *canon.Snapshot, part cited, forked []canon.CardID) (bool, []canon.CardID, error) {
+// hasImportedText reports whether one of the cards holds imported text. It adds the cards whose
+// text was there when the world was created as a fork to forked.
+func (s *Service) hasImportedText(ctx context.Context, l *canon.Snapshot, part citedCards, forked []canon.CardID) (bool, []canon.CardID, error) {
 	for _, code := range part.codes {
 		c, ok, err := l.Exists(ctx, ":"+code)
 		if err != nil {
@@ -80,14 +78,14 @@ func (s *Service) foreign(ctx context.Context, l *canon.Snapshot, part cited, fo
 		part.at = l.Now()
 	}
 	versions, err := l.CardsAt(ctx, part.cards, part.at)
-	if err != nil || slices.ContainsFunc(versions, func(v canon.Version) bool { return s.imports(v.Op) }) {
+	if err != nil || slices.ContainsFunc(versions, func(v canon.Version) bool { return s.isUntrustedImport(v.Op) }) {
 		return err == nil, forked, err
 	}
 	for _, v := range versions {
 		first := v
 		if v.Rev > 1 {
 			var ours bool
-			if first, ours, err = s.writtenHere(ctx, l, v); err != nil || !ours {
+			if first, ours, err = s.findTextOrigin(ctx, l, v); err != nil || !ours {
 				return err == nil, forked, err
 			}
 		}
@@ -98,15 +96,15 @@ func (s *Service) foreign(ctx context.Context, l *canon.Snapshot, part cited, fo
 	return false, forked, nil
 }
 
-// imports reports whether an operation brings in text that is not trusted.
-func (s *Service) imports(operation string) bool {
-	format, ok := strings.CutPrefix(operation, importing)
+// isUntrustedImport reports whether an operation imports text that is not trusted.
+func (s *Service) isUntrustedImport(operation string) bool {
+	format, ok := strings.CutPrefix(operation, importPrefix)
 	return ok && !slices.Contains(s.cfg.TrustedImports, format)
 }
 
-// writtenHere finds the version by which the text of a version came in, and reports
-// whether no import brought content or fields that it has.
-func (s *Service) writtenHere(ctx context.Context, l *canon.Snapshot, v canon.Version) (first canon.Version, ours bool, err error) {
+// findTextOrigin returns the version that introduced the text of a version, and reports whether no
+// import introduced its content or fields.
+func (s *Service) findTextOrigin(ctx context.Context, l *canon.Snapshot, v canon.Version) (first canon.Version, ours bool, err error) {
 	first = v
 	for page := (canon.Page{Limit: 200}); ; page.Offset += page.Limit {
 		list, _, err := l.Versions(ctx, v.Card, page)
@@ -118,7 +116,7 @@ func (s *Service) writtenHere(ctx context.Context, l *canon.Snapshot, v canon.Ve
 			if old.Rev > v.Rev || !content && (len(v.Fields) == 0 || string(old.Fields) != string(v.Fields)) {
 				continue
 			}
-			if s.imports(old.Op) {
+			if s.isUntrustedImport(old.Op) {
 				return old, false, nil
 			}
 			if old.Rev < first.Rev {
@@ -131,18 +129,18 @@ func (s *Service) writtenHere(ctx context.Context, l *canon.Snapshot, v canon.Ve
 	}
 }
 
-// importedBefore asks the same of the world that a fork was made from, as it was then.
-func (s *Service) importedBefore(ctx context.Context, fork canon.World, level access.Level, cards []canon.CardID) (found bool, err error) {
+// importedInOrigin is restsOnImport for the world that a fork was made from, as of the fork.
+func (s *Service) importedInOrigin(ctx context.Context, fork canon.World, level access.Level, cards []canon.CardID) (found bool, err error) {
 	for origin := fork; !found && err == nil && len(cards) > 0 && !origin.Origin.IsZero(); {
 		a, refused := s.cfg.Guard.Admit(ctx, access.Caller{Subject: "proposals", EveryRole: access.RoleAdmin, Unlimited: true},
 			access.Request{Operation: "read_origin", Effect: access.Read, World: origin.Origin})
 		if refused != nil {
 			return false, refused
 		}
-		part := cited{cards: cards, at: origin.OriginSeq}
+		part := citedCards{cards: cards, at: origin.OriginSeq}
 		err = s.cfg.Canon.Read(ctx, a.Grant.As(level), func(l *canon.Snapshot) (err error) {
 			origin = l.World()
-			found, cards, err = s.foreign(ctx, l, part, nil)
+			found, cards, err = s.hasImportedText(ctx, l, part, nil)
 			return err
 		})
 		a.Done(ctx, 0, err)

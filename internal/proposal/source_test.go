@@ -10,7 +10,7 @@ import (
 	"loregate/internal/proposal"
 )
 
-// by changes a world as an operation of the keeper's.
+// by changes a world as the keeper, under the name of an operation.
 func (s *scene) by(operation string, world access.WorldID, f func(p *canon.Plan) error) {
 	s.t.Helper()
 	keeper := access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true}
@@ -19,7 +19,7 @@ func (s *scene) by(operation string, world access.WorldID, f func(p *canon.Plan)
 	}
 }
 
-// imports brings the market's text in from elsewhere.
+// imports replaces the market's text by an import.
 func (s *scene) imports(text string) {
 	s.by("import_light", s.world, func(p *canon.Plan) error {
 		c, _, err := p.Has("Fishgate Market")
@@ -30,9 +30,9 @@ func (s *scene) imports(text string) {
 	})
 }
 
-// Text that came in from elsewhere may try to lead who reads it: what rests on it waits for
-// a person, as long as it stands there, in a fork too, unless its format is trusted.
-func TestWhatRestsOnImportedTextWaitsForAPerson(t *testing.T) {
+// Imported text may contain instructions to its reader. A proposal that rests on it waits for a
+// person as long as the text is in the card, in a fork too, unless its format is trusted.
+func TestProposalOnImportedTextWaitsForPerson(t *testing.T) {
 	s := newScene(t, "")
 	s.allow("ambience")
 	ada, bot := s.as("ada", access.RoleUser), s.as("ai-bot", access.RoleUser)

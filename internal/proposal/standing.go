@@ -21,10 +21,10 @@ const (
 	typeEnded   = "Proposal.StandingEnded"
 )
 
-// granted is the payload of a Proposal.StandingGranted event: somebody who may approve lets
-// a kind of proposal pass without being asked each time. It stands in for the policy of the
-// kind alone: every gate and every other reason to wait holds as before.
-type granted struct {
+// standingApproval is the payload of a Proposal.StandingGranted event. A caller who may approve
+// lets proposals of a kind pass without being asked each time. It replaces only the policy of the
+// kind: every gate and every other reason to wait still applies.
+type standingApproval struct {
 	ID        uuid.UUID      `json:"id"`
 	Kind      string         `json:"kind"`
 	Operation string         `json:"operation,omitempty"` // of a canon change
@@ -33,39 +33,39 @@ type granted struct {
 	PerHour   int            `json:"per_hour"`
 	By        access.Subject `json:"by"`
 	Key       string         `json:"key,omitempty"`
-	Level     access.Level   `json:"level"` // of who gave it: what lies above is not let through
+	Level     access.Level   `json:"level"` // of the giver: proposals above it are not let through
 	At        time.Time      `json:"-"`
 }
 
-// ended is the payload of a Proposal.StandingEnded event.
-type ended struct {
+// standingEnd is the payload of a Proposal.StandingEnded event.
+type standingEnd struct {
 	ID  uuid.UUID      `json:"id,omitzero"` // the nil id ends all
 	By  access.Subject `json:"by"`
 	Key string         `json:"key,omitempty"`
 }
 
-// standings folds standing approvals: those in force, oldest first.
-type standings []granted
+// standingApprovals are the standing approvals that have not ended, oldest first.
+type standingApprovals []standingApproval
 
-func (s *standings) fold(e entry) {
+func (s *standingApprovals) foldEntry(e ledgerEntry) {
 	switch {
 	case e.granted != nil:
 		g := *e.granted
 		g.At = e.at
 		*s = append(*s, g)
 	case e.ended != nil:
-		*s = slices.DeleteFunc(*s, func(g granted) bool { return e.ended.ID == uuid.Nil || g.ID == e.ended.ID })
+		*s = slices.DeleteFunc(*s, func(g standingApproval) bool { return e.ended.ID == uuid.Nil || g.ID == e.ended.ID })
 	}
 }
 
-// reach is which cards a rehearsed change touches.
-type reach struct {
-	beyond bool             // it does more than make and change cards, links and layers
-	places [][]canon.CardID // of each change: the card, and those above it
+// touched is the set of cards that a change of a dry run affects.
+type touched struct {
+	beyond bool             // it does more than create and update cards, links and layers
+	places [][]canon.CardID // per change: the card and its ancestors
 }
 
-// covered finds a standing approval that lets a candidate through now.
-func (a *admission) covered(c *candidate, now time.Time) (granted, bool) {
+// findStandingApproval returns a standing approval that lets a candidate through now.
+func (a *admission) findStandingApproval(c *candidate, now time.Time) (standingApproval, bool) {
 	for _, g := range a.standings {
 		own := g.By == c.rec.Author.Subject || g.Key != "" && g.Key == c.rec.Author.Key
 		if g.Kind != c.kind.Name || own || c.rec.Author.Level > g.Level || c.reach.beyond {
@@ -78,17 +78,17 @@ func (a *admission) covered(c *candidate, now time.Time) (granted, bool) {
 		if !g.Under.IsZero() && (len(c.reach.places) == 0 || slices.ContainsFunc(c.reach.places, func(p []canon.CardID) bool { return !within(p) })) {
 			continue
 		}
-		if len(a.since(standingKey(g.ID), now.Add(-time.Hour), now)) < g.PerHour {
+		if len(a.timesSince(standingKey(g.ID), now.Add(-time.Hour), now)) < g.PerHour {
 			return g, true
 		}
 	}
-	return granted{}, false
+	return standingApproval{}, false
 }
 
 func standingKey(id uuid.UUID) string { return "standing:" + id.String() }
 
-// reachOf tells which cards a change touches, as they are and as they would be.
-func reachOf(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scope string) (r reach, err error) {
+// touchedBy returns the cards that a change affects, at their places before and after it.
+func touchedBy(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scope string) (r touched, err error) {
 	images := map[canon.CardID]*canon.CardImage{}
 	for _, ch := range set.Changes {
 		if ch.Card != nil {
@@ -96,7 +96,7 @@ func reachOf(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scope 
 		}
 	}
 	add := func(id canon.CardID, after bool) error {
-		place, err := upward(ctx, l, id, images, after)
+		place, err := cardAndAncestors(ctx, l, id, images, after)
 		r.places = append(r.places, place)
 		return err
 	}
@@ -118,7 +118,7 @@ func reachOf(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scope 
 			return r, err
 		}
 	}
-	if len(set.Changes) == 0 { // an event: where it happens
+	if len(set.Changes) == 0 { // an event: the place where it happens
 		for part := range strings.SplitSeq(scope, ":") {
 			if id, bad := uuid.Parse(part); bad == nil {
 				err = add(canon.CardID(id), false)
@@ -128,8 +128,8 @@ func reachOf(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scope 
 	return r, err
 }
 
-// upward is a card and all above it.
-func upward(ctx context.Context, l *canon.Snapshot, id canon.CardID, images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
+// cardAndAncestors returns a card and all its ancestors.
+func cardAndAncestors(ctx context.Context, l *canon.Snapshot, id canon.CardID, images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
 	for !id.IsZero() && !slices.Contains(list, id) {
 		list = append(list, id)
 		if im := images[id]; im != nil && after {
@@ -145,7 +145,7 @@ func upward(ctx context.Context, l *canon.Snapshot, id canon.CardID, images map[
 	return list, nil
 }
 
-// standingOut is a standing approval as it is shown.
+// standingOut is a standing approval in an answer.
 type standingOut struct {
 	ID        string         `json:"id"`
 	Kind      string         `json:"kind"`
@@ -171,7 +171,7 @@ type endIn struct {
 	ID string `json:"id,omitzero" format:"uuid" jsonschema:"The one to end; all of this world unless given."`
 }
 
-// standingOps are the operations on standing approvals.
+// standingOps returns the operations on standing approvals.
 func (s *Service) standingOps() []*op.Operation {
 	spec := func(e access.Effect, o op.Spec) op.Spec {
 		o.Surfaces, o.Effect, o.MinRole, o.Approver, o.NoTool = []string{Surface}, e, access.RoleGM, true, true
@@ -201,17 +201,17 @@ func (s *Service) standingOps() []*op.Operation {
 	}
 }
 
-// mayStand refuses who may not decide on proposals.
-func mayStand(g access.Grant) error {
+// requireApprover refuses callers who may not decide on proposals.
+func requireApprover(g access.Grant) error {
 	if g.Caller().Approve {
 		return nil
 	}
 	return fault.New(fault.Denied, "standing approvals need a key that may approve; make one with loregate key create --actor person --approve")
 }
 
-// StandingLines tell of each standing approval of a grant's world in a line.
+// StandingLines describes each standing approval of a grant's world in one line.
 func (s *Service) StandingLines(ctx context.Context, g access.Grant) (lines []string, err error) {
-	list, err := s.standing(ctx, g)
+	list, err := s.visibleStandingApprovals(ctx, g)
 	for _, x := range list {
 		where := "anywhere"
 		if x.Name != "" {
@@ -222,16 +222,16 @@ func (s *Service) StandingLines(ctx context.Context, g access.Grant) (lines []st
 	return lines, err
 }
 
-// standing are the standing approvals of a grant's world that lie within its view. One of a
-// card is out of sight with that card, and goes by the name that the card has now.
-func (s *Service) standing(ctx context.Context, g access.Grant) (seen []granted, err error) {
-	led := s.ledger(g.World())
-	if err := s.refresh(ctx, g, led); err != nil {
+// visibleStandingApprovals returns the standing approvals of a grant's world that its view can see.
+// An approval below a card is hidden together with the card, and shows the card's current name.
+func (s *Service) visibleStandingApprovals(ctx context.Context, g access.Grant) (seen []standingApproval, err error) {
+	led := s.ledgerOf(g.World())
+	if err := s.refreshCatalogue(ctx, g, led); err != nil {
 		return nil, err
 	}
-	led.show.Lock()
-	all := slices.Clone([]granted(led.catalogue.standings))
-	led.show.Unlock()
+	led.showMu.Lock()
+	all := slices.Clone([]standingApproval(led.catalogue.standings))
+	led.showMu.Unlock()
 	err = s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		for _, x := range all {
 			ok := x.Level <= g.View().Level
@@ -252,10 +252,10 @@ func (s *Service) standing(ctx context.Context, g access.Grant) (seen []granted,
 }
 
 func (s *Service) listStanding(ctx context.Context, g access.Grant) (out standingsOut, err error) {
-	if err := mayStand(g); err != nil {
+	if err := requireApprover(g); err != nil {
 		return out, err
 	}
-	list, err := s.standing(ctx, g)
+	list, err := s.visibleStandingApprovals(ctx, g)
 	for _, x := range list {
 		out.Standing = append(out.Standing, standingOut{x.ID.String(), x.Kind, x.Operation, x.Name, x.PerHour, x.By, x.At})
 	}
@@ -263,14 +263,14 @@ func (s *Service) listStanding(ctx context.Context, g access.Grant) (out standin
 }
 
 func (s *Service) giveStanding(ctx context.Context, c *op.Call, in giveIn) (standingsOut, error) {
-	if err := mayStand(c.Grant); err != nil {
+	if err := requireApprover(c.Grant); err != nil {
 		return standingsOut{}, err
 	}
-	if err := s.mayPass(in); err != nil {
+	if err := s.checkStandingInput(in); err != nil {
 		return standingsOut{}, err
 	}
 	who := c.Grant.Caller()
-	g := granted{ID: s.cfg.NewID(), Kind: in.Kind, Operation: in.Operation, PerHour: in.PerHour, By: who.Subject, Key: who.Key, Level: c.Grant.View().Level}
+	g := standingApproval{ID: s.cfg.NewID(), Kind: in.Kind, Operation: in.Operation, PerHour: in.PerHour, By: who.Subject, Key: who.Key, Level: c.Grant.View().Level}
 	if in.Under != "" {
 		err := s.cfg.Canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 			card, err := l.Find(ctx, in.Under)
@@ -287,8 +287,8 @@ func (s *Service) giveStanding(ctx context.Context, c *op.Call, in giveIn) (stan
 	return s.listStanding(ctx, c.Grant)
 }
 
-// mayPass holds a standing approval to what one may be given for.
-func (s *Service) mayPass(in giveIn) error {
+// checkStandingInput checks that a standing approval may be given for the kind and operation.
+func (s *Service) checkStandingInput(in giveIn) error {
 	if in.Kind != CanonChange {
 		if in.Operation != "" {
 			return fault.BadField("operation", "is of canon_change alone")
@@ -306,17 +306,17 @@ func (s *Service) mayPass(in giveIn) error {
 }
 
 func (s *Service) endStanding(ctx context.Context, g access.Grant, in endIn) (standingsOut, error) {
-	if err := mayStand(g); err != nil {
+	if err := requireApprover(g); err != nil {
 		return standingsOut{}, err
 	}
-	e := ended{By: g.Caller().Subject, Key: g.Caller().Key}
+	e := standingEnd{By: g.Caller().Subject, Key: g.Caller().Key}
 	if in.ID != "" {
-		list, err := s.standing(ctx, g)
+		list, err := s.visibleStandingApprovals(ctx, g)
 		if err != nil {
 			return standingsOut{}, err
 		}
-		e.ID = uuid.MustParse(in.ID) // the schema holds it to its form
-		if !slices.ContainsFunc(list, func(x granted) bool { return x.ID == e.ID }) {
+		e.ID = uuid.MustParse(in.ID) // the schema has checked its form
+		if !slices.ContainsFunc(list, func(x standingApproval) bool { return x.ID == e.ID }) {
 			return standingsOut{}, fault.New(fault.NotFound, "there is no standing approval %q; list-standing-approvals shows those in force", in.ID)
 		}
 	}
@@ -328,9 +328,9 @@ func (s *Service) endStanding(ctx context.Context, g access.Grant, in endIn) (st
 
 // addToLedger adds one event to the world's ledger.
 func (s *Service) addToLedger(ctx context.Context, g access.Grant, typ string, payload any) error {
-	_, err := s.cfg.Canon.UpdateLedger(ctx, g, s.ledger(g.World()).stream, func(*canon.LedgerTx) ([]canon.Event, error) {
+	_, err := s.cfg.Canon.UpdateLedger(ctx, g, s.ledgerOf(g.World()).stream, func(*canon.LedgerTx) ([]canon.Event, error) {
 		e, err := eventOf(typ, payload)
 		return []canon.Event{e}, err
 	})
-	return audited(err)
+	return decisionFault(err)
 }

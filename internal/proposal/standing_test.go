@@ -10,9 +10,9 @@ import (
 	"loregate/internal/proposal"
 )
 
-// A standing approval lets a kind through, so many times an hour, below a card; it is
-// stored, and one switch ends it. What else has to wait still waits.
-func TestAStandingApproval(t *testing.T) {
+// A standing approval lets proposals of a kind pass, up to a number per hour, below a card. It is
+// stored, and one operation ends all of them. Proposals with other reasons to wait still wait.
+func TestStandingApproval(t *testing.T) {
 	s := newScene(t, "")
 	bot, gm := s.as("ai-bot", access.RoleUser), s.approver(access.RoleGM)
 	change := func(who actor, name, text string) proposal.Result {
@@ -70,9 +70,9 @@ func TestAStandingApproval(t *testing.T) {
 	want("after the switch", change(bot, "Rent Quay", "<p>Damp.</p>"), proposal.Pending)
 }
 
-// A standing approval names a card. Who does not see that card is not told of it: neither
-// another approver of the same role, nor its giver once the card is hidden.
-func TestAStandingApprovalOfACardOutOfSight(t *testing.T) {
+// A standing approval names a card. It is hidden from everybody who does not see that card: from
+// another approver of the same role, and from its giver once the card is hidden.
+func TestStandingApprovalOfHiddenCard(t *testing.T) {
 	s := newScene(t, "")
 	giver, other := s.approver(access.RoleGM), s.as("approver-2", access.RoleGM)
 	other.c.Approve = true

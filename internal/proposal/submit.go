@@ -13,22 +13,23 @@ import (
 	"loregate/internal/fault"
 )
 
-// MaxPayload bounds a proposal's payload, in bytes of JSON.
+// MaxPayload is the largest payload of a proposal, in bytes of JSON.
 const MaxPayload = 128 << 10
 
-// Submission is what somebody proposes.
+// Submission is a proposal to be judged.
 type Submission struct {
 	Kind    string
 	Payload json.RawMessage
 	Common
 	Reason   string
-	Diverted bool // made of an advisory key's write
-	// Transport is how the proposal came. What it wraps is judged as a call by that way.
+	Diverted bool // made from an advisory key's write
+	// Transport is the transport of the proposing call. A wrapped operation is judged as a call
+	// over the same transport.
 	Transport string
 }
 
-// Submit takes a proposal through the gates, and where it is accepted into the canon. What
-// the gates refuse is a Result, not an error.
+// Submit takes a proposal through the gates and, if it is accepted, into the canon. A refusal by a
+// gate is a Result, not an error.
 func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Result, error) {
 	started := s.cfg.Now()
 	k := s.kinds[in.Kind]
@@ -38,32 +39,32 @@ func (s *Service) Submit(ctx context.Context, g access.Grant, in Submission) (Re
 	if len(in.Payload) > MaxPayload {
 		return Result{}, fault.New(fault.TooLarge, "a proposal holds at most %d bytes; propose it in parts", MaxPayload).With("limit_bytes", MaxPayload)
 	}
-	payload, err := s.identified(ctx, g, k, in.Payload)
+	payload, err := s.replaceCodenames(ctx, g, k, in.Payload)
 	if err != nil {
 		return Result{}, err
 	}
 	in.Payload = payload
-	c := s.candidate(g, k, in)
+	c := s.newCandidate(g, k, in)
 	through, err := s.checkStateless(ctx, c)
 	if fault.KindOf(err) == fault.Unavailable && err != nil {
-		return s.unaudited(ctx, c, err)
+		return s.auditUnavailable(ctx, c, err)
 	}
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := s.judge(ctx, c, through)
+	result, err := s.judgeCandidate(ctx, c, through)
 	if err != nil {
 		return Result{}, err
 	}
-	s.meter(c, result, started)
+	s.meterResult(c, result, started)
 	return result, nil
 }
 
-func (s *Service) candidate(g access.Grant, k *Kind, in Submission) *candidate {
+func (s *Service) newCandidate(g access.Grant, k *Kind, in Submission) *candidate {
 	req := g.Request()
-	in.Provenance = in.cited()
+	in.Provenance = in.citedProvenance()
 	c := &candidate{kind: k, grant: g, common: in.Common, transport: in.Transport}
-	c.rec = judged{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload, Hash: payloadHash(k, in.Payload),
+	c.rec = judgedEvent{ID: s.cfg.NewID(), Kind: k.Schema(), Author: authorOf(g), Payload: in.Payload, Hash: payloadHash(k, in.Payload),
 		Purpose: in.Purpose, Provenance: in.Provenance, Diverted: in.Diverted, Reason: in.Reason,
 		Correlation: req.Correlation, Idempotency: req.IdempotencyKey, Input: req.InputHash}
 	if c.rec.Purpose == "" {
@@ -75,18 +76,18 @@ func (s *Service) candidate(g access.Grant, k *Kind, in Submission) *candidate {
 	return c
 }
 
-// judge takes a candidate through the gates that need the ledger, stores the verdict, and
-// carries out what was accepted.
-func (s *Service) judge(ctx context.Context, c *candidate, through bool) (Result, error) {
-	led := s.ledger(c.grant.World())
-	var earlier *standing
+// judgeCandidate runs the gates that need the ledger, stores the verdict, and applies an accepted
+// candidate.
+func (s *Service) judgeCandidate(ctx context.Context, c *candidate, through bool) (Result, error) {
+	led := s.ledgerOf(c.grant.World())
+	var earlier *tracked
 	receipt, err := s.cfg.Canon.UpdateLedger(ctx, c.grant, led.stream, func(t *canon.LedgerTx) ([]canon.Event, error) {
-		led.admit.Lock()
-		defer led.admit.Unlock()
+		led.admitMu.Lock()
+		defer led.admitMu.Unlock()
 		if err := led.admission.sync(s, t); err != nil {
 			return nil, err
 		}
-		j := *c // decide may run again
+		j := *c // the callback may run again
 		j.rec.Verdicts = append([]Verdict(nil), c.rec.Verdicts...)
 		var err error
 		if earlier, err = s.checkLedger(&j, &led.admission, through); err != nil || earlier != nil {
@@ -97,20 +98,20 @@ func (s *Service) judge(ctx context.Context, c *candidate, through bool) (Result
 		return []canon.Event{e}, err
 	})
 	if err != nil {
-		return s.unaudited(ctx, c, err)
+		return s.auditUnavailable(ctx, c, err)
 	}
 	if earlier != nil {
-		return s.again(ctx, c, *earlier)
+		return s.answerRepeated(ctx, c, *earlier)
 	}
 	if c.rec.Status != Accepted {
 		return c.result(), nil
 	}
-	return s.accept(ctx, c, receipt.Change)
+	return s.applyAccepted(ctx, c, receipt.Change)
 }
 
-// checkLedger is the gates from duplication on, with the writer held. It gives the earlier
-// proposal where this one is a repetition.
-func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*standing, error) {
+// checkLedger runs the gates from duplication on, while the writer is held. If the candidate
+// repeats an earlier proposal, it returns that proposal.
+func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*tracked, error) {
 	now := s.cfg.Now()
 	if u := a.used[c.rec.Author.Account+"\x00"+c.rec.Idempotency]; c.rec.Idempotency != "" && u != nil && now.Sub(u.at) < keyLife {
 		if u.input != c.rec.Input {
@@ -122,28 +123,28 @@ func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*standi
 	if !through {
 		return nil, nil
 	}
-	// What the ledger held is told by the record's own place in it. A hash of that here
-	// would tell the author of what others proposed.
+	// The record's position in the ledger identifies the ledger's state. A hash of that state here
+	// would reveal to the author that others had proposed.
 	o := outcome{input: hashOf(c.rec.Hash[:])}
-	if st := a.same(s, c, now); st != nil {
+	if st := a.findRepeated(s, c, now); st != nil {
 		same := *st
 		return &same, nil
 	}
-	if !c.kind.Repeats && a.near(s, c, now) {
+	if !c.kind.Repeats && a.hasNearDuplicate(s, c, now) {
 		o.refused = &Rejection{Message: "nearly the same was accepted before; say something new, or leave what is there"}
 	}
-	if !c.note(GateDuplication, "duplication/1", o) || !c.note(GateReplay, replayRules, c.replay) || !c.note(GateRate, "rate/1", a.rate(s, c, now)) {
+	if !c.addVerdict(GateDuplication, "duplication/1", o) || !c.addVerdict(GateReplay, replayRules, c.replay) || !c.addVerdict(GateRate, "rate/1", a.checkRate(s, c, now)) {
 		return nil, nil
 	}
 	b, err := json.Marshal(c.rec.Verdicts)
 	if err != nil {
 		return nil, err
 	}
-	c.note(GateAudit, "audit/1", outcome{input: hashOf(b)})
+	c.addVerdict(GateAudit, "audit/1", outcome{input: hashOf(b)})
 	c.rec.Status = Accepted
-	why := s.reviewed(c)
-	if why != "" && s.exceptional(c) == "" {
-		if g, ok := a.covered(c, now); ok {
+	why := s.reviewReason(c)
+	if why != "" && s.exceptionReason(c) == "" {
+		if g, ok := a.findStandingApproval(c, now); ok {
 			c.rec.Standing, why = g.ID, ""
 		}
 	}
@@ -153,17 +154,17 @@ func (s *Service) checkLedger(c *candidate, a *admission, through bool) (*standi
 	return nil, nil
 }
 
-// reviewed says why a person must look at a candidate; "" where it may stand by itself.
-func (s *Service) reviewed(c *candidate) string {
-	if s.policy(c.kind) == Review || c.rec.Diverted {
+// reviewReason returns why a person must look at a candidate, or "" if it needs no review.
+func (s *Service) reviewReason(c *candidate) string {
+	if s.policyOf(c.kind) == Review || c.rec.Diverted {
 		return "waits for a person, as every " + c.kind.Name + " does"
 	}
-	return s.exceptional(c)
+	return s.exceptionReason(c)
 }
 
-// exceptional says why a person must look at a candidate whatever the policy of its kind;
-// "" for no reason.
-func (s *Service) exceptional(c *candidate) string {
+// exceptionReason returns why a person must look at a candidate regardless of the policy of its
+// kind, or "" for no reason.
+func (s *Service) exceptionReason(c *candidate) string {
 	agent := c.grant.Caller().Actor != access.Person
 	seen := c.rec.Author.Level > access.LevelUser && agent
 	bare := !c.common.Provenance.citesContext()
@@ -176,14 +177,14 @@ func (s *Service) exceptional(c *candidate) string {
 		return "waits for a person: its context held more than its readers see"
 	case seen && bare && c.finding.Label.Level < c.rec.Author.Level:
 		return "waits for a person: its author sees more than its readers do, and does not show what it was made from"
-	case agent && bare && !c.unproven && s.policy(c.kind) == Auto && !c.rec.Diverted:
+	case agent && bare && !c.unproven && s.policyOf(c.kind) == Auto && !c.rec.Diverted:
 		return "waits for a person: it cites no context; what cites the contextRef of a context tool's answer need not wait"
 	}
 	return ""
 }
 
-// unaudited is the answer where the verdict could not be stored: then nothing happened.
-func (s *Service) unaudited(ctx context.Context, c *candidate, err error) (Result, error) {
+// auditUnavailable is the answer if the verdict could not be stored or carried out for now.
+func (s *Service) auditUnavailable(ctx context.Context, c *candidate, err error) (Result, error) {
 	switch fault.KindOf(err) {
 	case fault.Internal, fault.Unavailable:
 	default:
@@ -193,12 +194,12 @@ func (s *Service) unaudited(ctx context.Context, c *candidate, err error) (Resul
 		return Result{}, err
 	}
 	slog.ErrorContext(ctx, "a verdict could not be stored", "proposal", c.rec.ID, "error", err)
-	c.note(GateAudit, "audit/1", outcome{refused: &Rejection{
+	c.addVerdict(GateAudit, "audit/1", outcome{refused: &Rejection{
 		Message: "the verdict could not be recorded, and so nothing was changed; try again shortly", Retryable: true, RetryAfterSeconds: 1}})
 	return c.result(), nil
 }
 
-// result is what the author is told of a candidate that was judged.
+// result returns the answer to the author of a judged candidate.
 func (c *candidate) result() Result {
 	r := Result{Status: c.rec.Status, ProposalID: c.rec.ID.String(), Issues: c.rec.Issues, Rejection: c.rec.Refused}
 	if c.kind.Event {
@@ -217,16 +218,16 @@ func (c *candidate) result() Result {
 	return r
 }
 
-// again answers for a proposal that repeats an earlier one: by its key as that was
-// answered, by its payload as a duplicate of it.
-func (s *Service) again(ctx context.Context, c *candidate, st standing) (Result, error) {
-	e, err := s.entry(ctx, c.grant, st.id)
+// answerRepeated answers a proposal that repeats an earlier one. With the same idempotency key it
+// returns the first answer; with the same payload it returns a duplicate.
+func (s *Service) answerRepeated(ctx context.Context, c *candidate, st tracked) (Result, error) {
+	e, err := s.readEntry(ctx, c.grant, st.id)
 	if err != nil {
 		return Result{}, err
 	}
 	c.rec = *e.judged
 	r := Result{Status: Duplicate, ProposalID: st.id.String()}
-	if c.rec.Author.is(c.grant.Caller()) && c.grant.View().Level < c.rec.Author.Level {
+	if c.rec.Author.isCaller(c.grant.Caller()) && c.grant.View().Level < c.rec.Author.Level {
 		return Result{}, fault.New(fault.Denied, "this was proposed with a higher role; propose it anew under a new key")
 	}
 	if c.rec.Idempotency != "" && c.rec.Idempotency == c.grant.Request().IdempotencyKey && c.rec.Author.Account == c.grant.Caller().Account() {
@@ -238,7 +239,7 @@ func (s *Service) again(ctx context.Context, c *candidate, st standing) (Result,
 	if st.status != Accepted {
 		return r, nil
 	}
-	done, err := s.settle(ctx, c.grant, e)
+	done, err := s.finishAccepted(ctx, c.grant, e)
 	if err != nil {
 		return Result{}, err
 	}
@@ -248,7 +249,7 @@ func (s *Service) again(ctx context.Context, c *candidate, st standing) (Result,
 	return r, nil
 }
 
-func (s *Service) meter(c *candidate, r Result, started time.Time) {
+func (s *Service) meterResult(c *candidate, r Result, started time.Time) {
 	if s.cfg.Meter == nil {
 		return
 	}

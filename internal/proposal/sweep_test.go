@@ -9,15 +9,15 @@ import (
 	"loregate/internal/access"
 )
 
-// A process that runs for long keeps no key, account or day in mind that no gate asks for.
-func TestWhatNoGateAsksForIsForgotten(t *testing.T) {
+// A long-running process does not keep keys, accounts or days that no gate uses.
+func TestSweepRemovesUnusedState(t *testing.T) {
 	s := &Service{cfg: Config{Limits: Defaults()}}
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	var a admission
 	a.reset()
 	propose := func(account string, at time.Time) {
-		j := &judged{ID: uuid.New(), Author: author{Account: account, Level: access.LevelUser}, Purpose: ForAmbience, Status: Accepted, Tokens: 7, Idempotency: "k"}
-		a.take(s, entry{judged: j, at: at}, at)
+		j := &judgedEvent{ID: uuid.New(), Author: author{Account: account, Level: access.LevelUser}, Purpose: ForAmbience, Status: Accepted, Tokens: 7, Idempotency: "k"}
+		a.foldEntry(s, ledgerEntry{judged: j, at: at}, at)
 	}
 	propose("old", noon)
 	a.sweep(noon)
@@ -34,7 +34,7 @@ func TestWhatNoGateAsksForIsForgotten(t *testing.T) {
 	if len(a.used) != 1 || a.used["new\x00k"] == nil || len(a.byID) != 2 {
 		t.Errorf("after 25 hours %d keys and %d proposals are kept; want the latter's key, and both proposals", len(a.used), len(a.byID))
 	}
-	a.sweep(noon.Add(25*time.Hour + time.Minute)) // not again within the hour
+	a.sweep(noon.Add(25*time.Hour + time.Minute)) // within an hour of the last sweep: does nothing
 	if !a.swept.Equal(noon.Add(25 * time.Hour)) {
 		t.Errorf("it was swept at %v", a.swept)
 	}

@@ -6,9 +6,9 @@ import (
 	"loregate/internal/access"
 )
 
-// What the gates say they judged does not tell an author how much there is that others
-// proposed, or that is out of sight in the world.
-func TestVerdictsDoNotCountWhatIsHidden(t *testing.T) {
+// The input hashes of the verdicts do not reveal to an author how many proposals of others or
+// hidden changes there are.
+func TestVerdictHashesDoNotRevealHidden(t *testing.T) {
 	hashes := func(before func(*scene)) (list []string) {
 		s := newScene(t, "")
 		before(s)

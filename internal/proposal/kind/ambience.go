@@ -34,26 +34,26 @@ func ambienceKind(c Config) *proposal.Kind {
 	}, func(a ambience) proposal.Draft { a.cfg = c; return a })
 }
 
-func (a ambience) Scope() string     { return "loc:" + lower(a.LocationID) }
+func (a ambience) Scope() string     { return "loc:" + lowerID(a.LocationID) }
 func (a ambience) Player() string    { return "" }
-func (a ambience) Sanitized() string { return clean(a.Text) }
+func (a ambience) Sanitized() string { return cleanText(a.Text) }
 func (a ambience) Texts() []proposal.Text {
 	return []proposal.Text{{Field: "text", Text: a.Text, Max: 180}}
 }
 
 func (a ambience) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
-	i := inspect(ctx, s)
+	i := newInspection(ctx, s)
 	if a.FromTick != nil && a.ToTick != nil && *a.ToTick < *a.FromTick {
 		i.add("toTick", "comes before fromTick")
 	}
-	if place, ok := i.card("locationId", a.LocationID, "place", typeLocation); ok {
-		i.claims("text", a.Text, a.cfg, place.ID)
+	if place, ok := i.checkCard("locationId", a.LocationID, "place", typeLocation); ok {
+		i.checkClaims("text", a.Text, a.cfg, place.ID)
 	}
 	return i.finding()
 }
 
 func (a ambience) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	place, err := cardID(a.LocationID)
+	place, err := parseCardID(a.LocationID)
 	if err != nil {
 		return canon.Event{}, err
 	}

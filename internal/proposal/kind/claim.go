@@ -10,39 +10,39 @@ import (
 	"loregate/internal/safety"
 )
 
-// Texts may colour what is there; they may not make canon by claiming it. Four kinds of
-// claim are looked for, sentence by sentence: a new exit, a thing to be had, somebody's
-// arrival, a death. What is denied, doubted, hoped, asked or told as hearsay is no claim,
-// and neither is what the canon has.
+// A text may embellish the canon but must not add to it by a claim. Each sentence is searched for
+// four kinds of claim: a new exit, a thing to take, an arrival, a death. A sentence that denies,
+// doubts, hopes, asks or reports hearsay makes no claim, nor does one that agrees with the canon.
 
-// hedges are words by which a sentence claims nothing.
-var hedges = set("if might may could would perhaps maybe almost rumour rumours rumor rumors heard supposedly seems seem seemed imagine imagined dream dreams dreamt dreamed " +
+// hedges are words that mark a sentence as making no claim.
+var hedges = wordSet("if might may could would perhaps maybe almost rumour rumours rumor rumors heard supposedly seems seem seemed imagine imagined dream dreams dreamt dreamed " +
 	"wish hope hoped no not never nobody nothing none neither nor without unless until till whether would should when whenever legend legends story stories tale tales song songs")
 
-// hearsay are runs of words by which a sentence claims nothing.
+// hearsay are phrases that mark a sentence as making no claim.
 var hearsay = [][]string{
 	{"they", "say"}, {"it", "is", "said"}, {"some", "say"}, {"people", "say"}, {"as", "though"}, {"as", "if"}, {"used", "to"}, {"believe"}, {"so", "they", "tell"}, {"word", "is"}, {"is", "said", "to"},
 	{"long", "ago"}, {"once", "upon"}, {"in", "the", "old", "days"},
 }
 
 var (
-	wayNouns = set("door doors doorway passage passages passageway tunnel tunnels stair stairs staircase stairway steps path pathway trail gate gateway archway hatch trapdoor portal bridge corridor ladder exit shaft")
-	wayVerbs = set("opens open opened leads lead leading led runs run goes appears appeared descends descend ascends ascend climbs climb winds stretches yawns gapes stands")
-	indef    = set("a an another new hidden secret unseen forgotten")
-	upWords  = set("climb climbs ascends ascend upward upwards up")
-	dnWords  = set("descends descend downward downwards down below beneath")
+	wayNouns = wordSet("door doors doorway passage passages passageway tunnel tunnels stair stairs staircase stairway steps path pathway trail gate gateway archway hatch trapdoor portal bridge corridor ladder exit shaft")
+	wayVerbs = wordSet("opens open opened leads lead leading led runs run goes appears appeared descends descend ascends ascend climbs climb winds stretches yawns gapes stands")
+	indef    = wordSet("a an another new hidden secret unseen forgotten")
+	upWords  = wordSet("climb climbs ascends ascend upward upwards up")
+	dnWords  = wordSet("descends descend downward downwards down below beneath")
 
-	takeVerbs = set("find finds found pick picks pocket pockets receive receives discover grab gain acquire get obtain")
-	comings   = set("arrives arrive arrived enters enter entered lands land landed emerges emerged")
-	// moods are what comes and goes as weather and light do, and is nobody.
-	moods = set("mist fog rain wind tide night dawn dusk day evening morning winter spring summer autumn light dark darkness shadow shadows smell scent smoke snow frost cold warmth silence quiet sound sounds " +
+	takeVerbs = wordSet("find finds found pick picks pocket pockets receive receives discover grab gain acquire get obtain")
+	comings   = wordSet("arrives arrive arrived enters enter entered lands land landed emerges emerged")
+	// moods are subjects such as weather and light, whose coming and going is no arrival of a
+	// character.
+	moods = wordSet("mist fog rain wind tide night dawn dusk day evening morning winter spring summer autumn light dark darkness shadow shadows smell scent smoke snow frost cold warmth silence quiet sound sounds " +
 		"noise echo storm cloud clouds sun moon stars thunder lightning air breeze draught chill heat hush bell bells boat boats ferry ferries news letter letters season water sea gull gulls birds bird")
-	pronouns = set("it that which who he she they you we i this those these there")
-	beVerbs  = set("is are was were lies lie lay")
-	killed   = set("murdered killed slain slaughtered")
+	pronouns = wordSet("it that which who he she they you we i this those these there")
+	beVerbs  = wordSet("is are was were lies lie lay")
+	killed   = wordSet("murdered killed slain slaughtered")
 )
 
-func set(words string) map[string]bool {
+func wordSet(words string) map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		m[w] = true
@@ -50,16 +50,16 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// claims adds what a text claims that the canon does not have. place is where it is said
-// or seen; the zero id where that is not known.
-func (i *inspection) claims(field, text string, c Config, place canon.CardID) {
+// checkClaims adds an issue for the first claim of a text that the canon does not confirm. place is
+// the place where the text is said or seen, or the zero id if unknown.
+func (i *inspection) checkClaims(field, text string, c Config, place canon.CardID) {
 	var exits []string
 	if !place.IsZero() {
-		exits = i.exits(place)
+		exits = i.exitDirections(place)
 	}
-	for _, s := range sentences(text) {
+	for _, s := range splitSentences(text) {
 		words := safety.Fold(s)
-		if hedged(words) || strings.HasSuffix(strings.TrimSpace(s), "?") {
+		if isHedged(words) || strings.HasSuffix(strings.TrimSpace(s), "?") {
 			continue
 		}
 		switch {
@@ -78,8 +78,8 @@ func (i *inspection) claims(field, text string, c Config, place canon.CardID) {
 	}
 }
 
-// sentences splits a text where a statement ends.
-func sentences(text string) []string {
+// splitSentences splits a text after each character that ends a statement.
+func splitSentences(text string) []string {
 	var list []string
 	from := 0
 	for at, r := range text {
@@ -91,14 +91,14 @@ func sentences(text string) []string {
 	return append(list, text[from:])
 }
 
-func hedged(words []string) bool {
+func isHedged(words []string) bool {
 	if slices.ContainsFunc(words, func(w string) bool { return hedges[w] }) {
 		return true
 	}
 	return slices.ContainsFunc(hearsay, func(run []string) bool { return runAt(words, run) >= 0 })
 }
 
-// runAt is where words stand in a row; -1 for nowhere.
+// runAt returns the index of consecutive words, or -1.
 func runAt(words, run []string) int {
 	for i := 0; i+len(run) <= len(words); i++ {
 		if slices.Equal(words[i:i+len(run)], run) {
@@ -108,13 +108,13 @@ func runAt(words, run []string) int {
 	return -1
 }
 
-// claimsWay reports a way out that leads where no exit does, or one that is told of as new.
+// claimsWay reports whether a sentence claims a way in a direction without an exit, or a new way.
 func claimsWay(words, directions, exits []string) bool {
 	noun := slices.IndexFunc(words, func(w string) bool { return wayNouns[w] })
 	if noun < 0 || !slices.ContainsFunc(words, func(w string) bool { return wayVerbs[w] }) && runAt(words, []string{"there", "is"}) < 0 && runAt(words, []string{"has", "appeared"}) < 0 {
 		return false
 	}
-	toward := directed(words, directions)
+	toward := directionsIn(words, directions)
 	if len(toward) > 0 {
 		return slices.ContainsFunc(toward, func(d string) bool { return !slices.Contains(exits, d) })
 	}
@@ -122,8 +122,8 @@ func claimsWay(words, directions, exits []string) bool {
 	return slices.ContainsFunc(before, func(w string) bool { return indef[w] })
 }
 
-// directed are the directions that a sentence points in.
-func directed(words, directions []string) []string {
+// directionsIn returns the directions in a sentence.
+func directionsIn(words, directions []string) []string {
 	var list []string
 	for _, w := range words {
 		switch {
@@ -139,7 +139,7 @@ func directed(words, directions []string) []string {
 	return list
 }
 
-// claimsThing reports a thing that a player is told to have or may take.
+// claimsThing reports whether a sentence gives the player a thing or offers one to take.
 func claimsThing(words []string) bool {
 	for _, run := range [][]string{{"for", "the", "taking"}, {"is", "yours", "now"}, {"is", "now", "yours"}, {"take", "this"}, {"i", "give", "you", "this"}, {"have", "this"}} {
 		if runAt(words, run) >= 0 {
@@ -154,7 +154,7 @@ func claimsThing(words []string) bool {
 	return false
 }
 
-// claimsDeath reports that somebody is said to be dead.
+// claimsDeath reports whether a sentence says that somebody is dead.
 func claimsDeath(words []string) bool {
 	for i, w := range words {
 		next := ""
@@ -173,7 +173,7 @@ func claimsDeath(words []string) bool {
 	return false
 }
 
-// claimsArrival reports that somebody is said to come.
+// claimsArrival reports whether a sentence says that somebody arrives.
 func claimsArrival(words []string) bool {
 	verb := slices.IndexFunc(words, func(w string) bool { return comings[w] })
 	for _, run := range [][]string{{"has", "arrived"}, {"have", "arrived"}, {"has", "come"}, {"walks", "in"}, {"strides", "in"}, {"steps", "in"}, {"bursts", "in"}, {"rides", "in"}} {
@@ -191,8 +191,9 @@ func claimsArrival(words []string) bool {
 	return !slices.ContainsFunc(subject, func(w string) bool { return moods[w] })
 }
 
-// names are the runs of capitalised words of a sentence, longest first at each place.
-func names(sentence string) []string {
+// properNames returns the runs of capitalised words in a sentence, and at each word the longest run
+// first.
+func properNames(sentence string) []string {
 	var list []string
 	var run []string
 	flush := func() {
@@ -219,10 +220,10 @@ func names(sentence string) []string {
 // maxNames bounds the look-ups for one sentence.
 const maxNames = 12
 
-// knownDead reports whether the canon has somebody as dead whom a sentence names.
+// knownDead reports whether a sentence names somebody who is dead in the canon.
 func (i *inspection) knownDead(sentence string) bool {
-	for _, name := range names(sentence) {
-		found, ok := i.named(name)
+	for _, name := range properNames(sentence) {
+		found, ok := i.findByName(name)
 		if !ok {
 			continue
 		}
@@ -242,8 +243,8 @@ func (i *inspection) knownDead(sentence string) bool {
 	return false
 }
 
-// named finds a card by name, and gives its fields.
-func (i *inspection) named(name string) (json.RawMessage, bool) {
+// findByName returns the fields of the card with a name.
+func (i *inspection) findByName(name string) (json.RawMessage, bool) {
 	if i.err != nil {
 		return nil, false
 	}
@@ -257,9 +258,9 @@ func (i *inspection) named(name string) (json.RawMessage, bool) {
 	return found.Fields, ok
 }
 
-// isHere reports whether somebody whom a sentence names is at a place in the canon.
+// isHere reports whether a sentence names somebody who is at a place in the canon.
 func (i *inspection) isHere(sentence string, place canon.CardID) bool {
-	for _, name := range names(sentence) {
+	for _, name := range properNames(sentence) {
 		if i.err != nil {
 			return false
 		}

@@ -9,7 +9,7 @@ import (
 
 var compass = []string{"north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest", "up", "down", "in", "out"}
 
-// Each row is a sentence, and what it claims of a place that has exits north and up.
+// Each row is a sentence and its expected claim at a place that has exits north and up.
 func TestClaims(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"A passage leads west.", "way"},
@@ -21,7 +21,7 @@ func TestClaims(t *testing.T) {
 		{"Does a passage lead west?", ""},
 		{"A tunnel may run south.", ""},
 		{"You find a silver ring.", "thing"},
-		{"You find the silence heavy.", "thing"}, // better refused than let by
+		{"You find the silence heavy.", "thing"}, // a wrong refusal is better than a missed claim
 		{"A coin lies there for the taking.", "thing"},
 		{"Somebody found a ring here.", ""},
 		{"The king is dead.", "death"},
@@ -37,7 +37,7 @@ func TestClaims(t *testing.T) {
 		words := safety.Fold(tc.text)
 		got := ""
 		switch {
-		case hedged(words) || strings.HasSuffix(tc.text, "?"):
+		case isHedged(words) || strings.HasSuffix(tc.text, "?"):
 		case claimsWay(words, compass, []string{"north", "up"}):
 			got = "way"
 		case claimsThing(words):
@@ -54,10 +54,10 @@ func TestClaims(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	if got := strings.Join(names("Here lies Oda Tarn's lamp, and Hob weeps."), "|"); got != "Here|Oda Tarn|Oda|Tarn|Hob" {
+	if got := strings.Join(properNames("Here lies Oda Tarn's lamp, and Hob weeps."), "|"); got != "Here|Oda Tarn|Oda|Tarn|Hob" {
 		t.Errorf("names are %s", got)
 	}
-	if n := len(names(strings.Repeat("Aa ", 50))); n != maxNames {
+	if n := len(properNames(strings.Repeat("Aa ", 50))); n != maxNames {
 		t.Errorf("%d names", n)
 	}
 }
@@ -65,7 +65,7 @@ func TestNames(t *testing.T) {
 func TestCircular(t *testing.T) {
 	list := map[string]objective{"a": {Requires: []string{"b"}}, "b": {Requires: []string{"c"}}, "c": {Requires: []string{"b"}}}
 	for id, want := range map[string]bool{"a": false, "b": true, "c": true} {
-		if circular(list, id) != want {
+		if isCircular(list, id) != want {
 			t.Errorf("%s leads back to itself: %t", id, !want)
 		}
 	}
@@ -76,13 +76,13 @@ func FuzzClaims(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := strings.Join(sentences(s), ""); got != s {
+		if got := strings.Join(splitSentences(s), ""); got != s {
 			t.Errorf("%q is split into %q", s, got)
 		}
-		for _, one := range sentences(s) {
+		for _, one := range splitSentences(s) {
 			words := safety.Fold(one)
 			_, _, _, _ = claimsWay(words, compass, nil), claimsThing(words), claimsDeath(words), claimsArrival(words)
-			_ = names(one)
+			_ = properNames(one)
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/proposal"
 )
 
-func lower(s string) string { return strings.ToLower(s) }
+func lowerID(s string) string { return strings.ToLower(s) }
 
 // dialogue is the payload of propose-npc-dialogue.
 type dialogue struct {
@@ -35,37 +35,36 @@ func dialogueKind(c Config) *proposal.Kind {
 	}, func(d dialogue) proposal.Draft { d.cfg = c; return d })
 }
 
-func (d dialogue) Scope() string     { return "player:" + lower(d.PlayerID) + "/" + lower(d.NPCID) }
-func (d dialogue) Player() string    { return lower(d.PlayerID) }
-func (d dialogue) Sanitized() string { return clean(d.DraftText) }
+func (d dialogue) Scope() string     { return "player:" + lowerID(d.PlayerID) + "/" + lowerID(d.NPCID) }
+func (d dialogue) Player() string    { return lowerID(d.PlayerID) }
+func (d dialogue) Sanitized() string { return cleanText(d.DraftText) }
 func (d dialogue) Texts() []proposal.Text {
 	return []proposal.Text{{Field: "draftText", Text: d.DraftText, Max: 500}}
 }
 
 func (d dialogue) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
-	i := inspect(ctx, s)
-	npc, ok := i.card("npcId", d.NPCID, "character", speakers...)
-	player, known := i.card("playerId", d.PlayerID, "player", typePlayer)
-	if ok && unseen(npc.Label) {
+	i := newInspection(ctx, s)
+	npc, ok := i.checkCard("npcId", d.NPCID, "character", speakers...)
+	player, known := i.checkCard("playerId", d.PlayerID, "player", typePlayer)
+	if ok && isUnseen(npc.Label) {
 		i.add("npcId", "is a character that no player can see, so that nobody would hear the line; reveal it to the players first, or let somebody speak whom they see")
 	}
-	if known && unseen(player.Label) {
+	if known && isUnseen(player.Label) {
 		i.add("playerId", "is a player that is hidden, so that nobody would hear the line; reveal it first, or speak to another")
 	}
 	if ok {
 		place, _ := i.placeOf(npc.ID)
-		i.claims("draftText", d.DraftText, d.cfg, place)
+		i.checkClaims("draftText", d.DraftText, d.cfg, place)
 	}
 	return i.finding()
 }
 
-// unseen reports whether no player sees what bears a label. The author does, who has it in
-// sight.
-func unseen(l access.Label) bool { return l.Level > access.LevelUser && len(l.Subjects) == 0 }
+// isUnseen reports whether no player sees cards with a label. The author does see them.
+func isUnseen(l access.Label) bool { return l.Level > access.LevelUser && len(l.Subjects) == 0 }
 
-// Plan tells the line as an event of the player's: it changes nothing else.
+// Plan records the line as an event of the player and changes nothing else.
 func (d dialogue) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	e, err := eventOf(d.cfg.Dialogue, "player:"+lower(d.PlayerID), label, map[string]any{"npcId": lower(d.NPCID), "playerId": lower(d.PlayerID), "text": d.Sanitized()})
-	e.Actor = canon.EventActor{Kind: "npc", ID: lower(d.NPCID)}
+	e, err := eventOf(d.cfg.Dialogue, "player:"+lowerID(d.PlayerID), label, map[string]any{"npcId": lowerID(d.NPCID), "playerId": lowerID(d.PlayerID), "text": d.Sanitized()})
+	e.Actor = canon.EventActor{Kind: "npc", ID: lowerID(d.NPCID)}
 	return e, err
 }

@@ -36,7 +36,7 @@ func eventKind(c Config) *proposal.Kind {
 
 func (e event) Scope() string {
 	kind, id, _ := strings.Cut(e.About, ":")
-	return kind + ":" + lower(id)
+	return kind + ":" + lowerID(id)
 }
 
 func (e event) Player() string {
@@ -56,31 +56,31 @@ func (e event) Texts() []proposal.Text {
 }
 
 func (e event) Check(ctx context.Context, s proposal.State) (proposal.Finding, error) {
-	i := inspect(ctx, s)
-	least, ok := e.cfg.EventType(e.Type)
+	i := newInspection(ctx, s)
+	minRole, ok := e.cfg.EventType(e.Type)
 	switch {
 	case !ok:
 		i.add("type", "is not among the types of events that there are")
-	case least == access.RoleNone:
+	case minRole == access.RoleNone:
 		i.add("type", "follows from what happens and is never asked for")
-	case s.View().Level < least.Level():
-		i.add("type", "is for the role "+least.String()+" and up")
+	case s.View().Level < minRole.Level():
+		i.add("type", "is for the role "+minRole.String()+" and up")
 	}
 	switch kind, id, _ := strings.Cut(e.About, ":"); kind {
 	case "loc":
-		i.card("scope", id, "place", typeLocation)
+		i.checkCard("scope", id, "place", typeLocation)
 	case "player":
-		i.card("scope", id, "player", typePlayer)
+		i.checkCard("scope", id, "player", typePlayer)
 	}
-	e.references(i)
+	e.checkReferences(i)
 	if e.Type == e.cfg.ExitCreated {
-		e.exit(i)
+		e.checkExit(i)
 	}
 	return i.finding()
 }
 
-// references looks up every id of the payload: the values of members that end in Id.
-func (e event) references(i *inspection) {
+// checkReferences looks up every id in the payload: the values of members whose names end in Id.
+func (e event) checkReferences(i *inspection) {
 	names := make([]string, 0, len(e.Payload))
 	for name := range e.Payload {
 		names = append(names, name)
@@ -88,25 +88,25 @@ func (e event) references(i *inspection) {
 	sort.Strings(names)
 	for _, name := range names {
 		if id, ok := e.Payload[name].(string); ok && strings.HasSuffix(name, "Id") {
-			i.card("payload."+name, id, "card")
+			i.checkCard("payload."+name, id, "card")
 		}
 	}
 }
 
-// exit holds a new exit to a canonical direction that is free.
-func (e event) exit(i *inspection) {
+// checkExit checks that a new exit has a canonical direction that is free.
+func (e event) checkExit(i *inspection) {
 	direction, _ := e.Payload["direction"].(string)
 	if !slices.Contains(e.cfg.Directions, direction) {
 		i.add("payload.direction", "is no direction; use one of "+strings.Join(e.cfg.Directions, ", "))
 		return
 	}
 	from, _ := e.Payload["fromId"].(string)
-	if place, ok := i.card("payload.fromId", from, "place", typeLocation); ok && slices.Contains(i.exits(place.ID), direction) {
+	if place, ok := i.checkCard("payload.fromId", from, "place", typeLocation); ok && slices.Contains(i.exitDirections(place.ID), direction) {
 		i.add("payload.direction", "is taken: the place has an exit "+direction+" already")
 	}
 }
 
-// Plan records the event; what follows from it is its handlers' matter.
+// Plan records the event. Its handlers make all further changes.
 func (e event) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	return eventOf(e.Type, e.Scope(), label, e.Payload)
 }

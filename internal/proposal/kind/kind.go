@@ -1,9 +1,9 @@
-// Package kind holds the kinds of proposal that narrators make about a world: a line of
-// dialogue, the ambience of a place, a quest, an event.
+// Package kind holds the kinds of proposal that narrators make about a world: a line of dialogue,
+// the ambience of a place, a quest, an event.
 //
-// Its invariant: a draft that passes its check fits the world as its author sees it, and
-// what is hidden from them is found wrong in the very words that absent things are. How
-// drafts pass the other gates, and what is kept of them, is proposal's matter.
+// Its invariant: a draft that passes its check fits the world as its author sees it, and a
+// reference to a hidden card gives exactly the same issue as a reference to a card that does not
+// exist. Package proposal runs the other gates and stores the proposals.
 package kind
 
 import (
@@ -21,22 +21,22 @@ import (
 	"loregate/internal/safety"
 )
 
-// Config is what the kinds ask of the surface whose world they are about.
+// Config is the data that the kinds need from the surface of their world.
 type Config struct {
 	// Surface offers the tools.
 	Surface string
-	// Directions are the canonical ones, in their order.
+	// Directions are the canonical directions, in order.
 	Directions []string
-	// EventType tells whether there is a type of event, and the lowest role that may ask for
-	// one; RoleNone for a type that is never asked for.
-	EventType func(name string) (least access.Role, ok bool)
+	// EventType reports whether an event type exists, and the lowest role that may propose such an
+	// event. The role is RoleNone for types that cannot be proposed.
+	EventType func(name string) (minRole access.Role, ok bool)
 	// The types of the events that drafts become.
 	Dialogue, Ambience, Quest string
-	// ExitCreated is the type whose payload names a new exit, as fromId and direction.
+	// ExitCreated is the event type whose payload describes a new exit by fromId and direction.
 	ExitCreated string
 }
 
-// Kinds are all kinds of this package.
+// Kinds returns all kinds of this package.
 func Kinds(c Config) []*proposal.Kind {
 	list := []*proposal.Kind{
 		dialogueKind(c), ambienceKind(c), questKind(c), eventKind(c),
@@ -47,17 +47,17 @@ func Kinds(c Config) []*proposal.Kind {
 	return list
 }
 
-// The types of cards that drafts speak of.
+// The types of cards that drafts refer to.
 const (
 	typeLocation = "Location"
 	typePlayer   = "Player"
 	typeFaction  = "Faction"
 )
 
-// speakers are the types of those who can be made to say something.
+// speakers are the types of cards that can speak.
 var speakers = []string{"Character", "Creature", "NPC", "Person"}
 
-// inspection collects what is wrong with a draft.
+// inspection collects the issues of a draft.
 type inspection struct {
 	ctx    context.Context
 	world  proposal.State
@@ -66,7 +66,7 @@ type inspection struct {
 	err    error
 }
 
-func inspect(ctx context.Context, s proposal.State) *inspection {
+func newInspection(ctx context.Context, s proposal.State) *inspection {
 	return &inspection{ctx: ctx, world: s, label: access.NewLabel(access.LevelUser)}
 }
 
@@ -74,14 +74,14 @@ func (i *inspection) add(field, why string) {
 	i.issues = append(i.issues, proposal.Issue{Field: field, Error: why})
 }
 
-// finding is what came of it.
+// finding returns the collected result.
 func (i *inspection) finding() (proposal.Finding, error) {
 	return proposal.Finding{Issues: i.issues, Label: i.label}, i.err
 }
 
-// card looks up a reference. One of another type, one that is hidden and one that is not
-// there are the same issue.
-func (i *inspection) card(field, id, what string, types ...string) (proposal.Thing, bool) {
+// checkCard looks up a reference. A card of another type, a hidden card and a missing card give the
+// same issue.
+func (i *inspection) checkCard(field, id, what string, types ...string) (proposal.Thing, bool) {
 	u, err := uuid.Parse(id)
 	var found proposal.Thing
 	ok := false
@@ -96,10 +96,10 @@ func (i *inspection) card(field, id, what string, types ...string) (proposal.Thi
 	return found, true
 }
 
-// faction looks up a faction by id or codename.
-func (i *inspection) faction(field, ref string) {
+// checkFaction looks up a faction by id or codename.
+func (i *inspection) checkFaction(field, ref string) {
 	if _, err := uuid.Parse(ref); err == nil {
-		i.card(field, ref, "faction", typeFaction)
+		i.checkCard(field, ref, "faction", typeFaction)
 		return
 	}
 	found, ok, err := i.world.Coded(i.ctx, ref)
@@ -113,9 +113,9 @@ func (i *inspection) faction(field, ref string) {
 	i.label = i.label.Meet(found.Label)
 }
 
-// exits are the directions that lead out of a place.
-func (i *inspection) exits(place canon.CardID) []string {
-	links := i.links(canon.LinkQuery{From: place, Kinds: []string{"exit"}})
+// exitDirections returns the directions of a place's exits.
+func (i *inspection) exitDirections(place canon.CardID) []string {
+	links := i.listLinks(canon.LinkQuery{From: place, Kinds: []string{"exit"}})
 	var list []string
 	for _, l := range links {
 		var attrs struct {
@@ -128,7 +128,7 @@ func (i *inspection) exits(place canon.CardID) []string {
 	return list
 }
 
-func (i *inspection) links(q canon.LinkQuery) []canon.Link {
+func (i *inspection) listLinks(q canon.LinkQuery) []canon.Link {
 	if i.err != nil {
 		return nil
 	}
@@ -137,9 +137,9 @@ func (i *inspection) links(q canon.LinkQuery) []canon.Link {
 	return list
 }
 
-// placeOf is where somebody is.
+// placeOf returns the location of a card.
 func (i *inspection) placeOf(who canon.CardID) (canon.CardID, bool) {
-	for _, l := range i.links(canon.LinkQuery{From: who, Kinds: []string{"at", "within"}}) {
+	for _, l := range i.listLinks(canon.LinkQuery{From: who, Kinds: []string{"at", "within"}}) {
 		if found, ok, err := i.world.Card(i.ctx, l.To); err == nil && ok && strings.EqualFold(found.Type, typeLocation) {
 			return found.ID, true
 		}
@@ -147,12 +147,12 @@ func (i *inspection) placeOf(who canon.CardID) (canon.CardID, bool) {
 	return canon.CardID{}, false
 }
 
-// clean is a text as it is kept: without what no reader sees, blanks at its ends, and
-// several blanks in a row.
-func clean(s string) string { return strings.Join(strings.Fields(safety.Visible(s)), " ") }
+// cleanText returns a text in its stored form: without invisible characters, and with runs of white
+// space reduced to one blank.
+func cleanText(s string) string { return strings.Join(strings.Fields(safety.Visible(s)), " ") }
 
-// cardID reads an id, which the schema has held to its form.
-func cardID(id string) (canon.CardID, error) {
+// parseCardID parses an id whose form the schema has already checked.
+func parseCardID(id string) (canon.CardID, error) {
 	u, err := uuid.Parse(id)
 	if err != nil {
 		return canon.CardID{}, fault.BadField("id", "is no id")
@@ -160,7 +160,7 @@ func cardID(id string) (canon.CardID, error) {
 	return canon.CardID(u), nil
 }
 
-// eventOf makes an event with a payload.
+// eventOf returns an event with a payload.
 func eventOf(typ, scope string, label access.Label, payload any) (canon.Event, error) {
 	b, err := json.Marshal(payload)
 	return canon.Event{Type: typ, Scope: scope, Label: label, Payload: b}, err

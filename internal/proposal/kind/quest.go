@@ -54,76 +54,76 @@ func (q quest) Texts() []proposal.Text {
 	s := q.SeedSpec
 	list := []proposal.Text{{Field: "seedSpec.title", Text: s.Title, Max: 200}, {Field: "seedSpec.hook", Text: s.Hook, Max: 1000}}
 	for n, o := range s.Objectives {
-		list = append(list, proposal.Text{Field: at("objectives", n) + ".text", Text: o.Text, Max: 500})
+		list = append(list, proposal.Text{Field: fieldAt("objectives", n) + ".text", Text: o.Text, Max: 500})
 	}
 	for n, r := range s.Rewards {
-		list = append(list, proposal.Text{Field: at("rewards", n), Text: r, Max: 200})
+		list = append(list, proposal.Text{Field: fieldAt("rewards", n), Text: r, Max: 200})
 	}
 	return list
 }
 
-func at(list string, n int) string { return "seedSpec." + list + "[" + strconv.Itoa(n) + "]" }
+func fieldAt(list string, n int) string { return "seedSpec." + list + "[" + strconv.Itoa(n) + "]" }
 
-// QuestDraft is the quest as it is kept.
+// QuestDraft returns the quest in its stored form.
 func (q quest) QuestDraft() json.RawMessage {
-	b, err := json.Marshal(q.cleaned())
+	b, err := json.Marshal(q.cleanedSeed())
 	if err != nil {
-		return nil // strings and lists alone
+		return nil // cannot happen: strings and lists only
 	}
 	return b
 }
 
-func (q quest) cleaned() seedSpec {
+func (q quest) cleanedSeed() seedSpec {
 	s := q.SeedSpec
-	s.Title, s.Hook = clean(s.Title), clean(s.Hook)
+	s.Title, s.Hook = cleanText(s.Title), cleanText(s.Hook)
 	s.Objectives = append([]objective(nil), s.Objectives...)
 	for n := range s.Objectives {
-		s.Objectives[n].Text = clean(s.Objectives[n].Text)
+		s.Objectives[n].Text = cleanText(s.Objectives[n].Text)
 	}
 	return s
 }
 
 func (q quest) Check(ctx context.Context, w proposal.State) (proposal.Finding, error) {
-	i, s := inspect(ctx, w), q.SeedSpec
+	i, s := newInspection(ctx, w), q.SeedSpec
 	if s.GiverID != "" {
-		i.card("seedSpec.giverId", s.GiverID, "character", speakers...)
+		i.checkCard("seedSpec.giverId", s.GiverID, "character", speakers...)
 	}
 	for n, f := range s.Factions {
-		i.faction(at("factions", n), f)
+		i.checkFaction(fieldAt("factions", n), f)
 	}
 	for n, o := range s.Objectives {
 		if o.LocationID != "" {
-			i.card(at("objectives", n)+".locationId", o.LocationID, "place", typeLocation)
+			i.checkCard(fieldAt("objectives", n)+".locationId", o.LocationID, "place", typeLocation)
 		}
 	}
-	i.order(s.Objectives)
+	i.checkOrder(s.Objectives)
 	return i.finding()
 }
 
-// order holds objectives to an order: each id once, what is required is there, and nothing
-// requires itself, however far about.
-func (i *inspection) order(list []objective) {
+// checkOrder checks that each objective's id is unique, that required objectives exist, and that no
+// objective requires itself, directly or indirectly.
+func (i *inspection) checkOrder(list []objective) {
 	byID := map[string]objective{}
 	for n, o := range list {
 		if _, twice := byID[o.ID]; twice {
-			i.add(at("objectives", n)+".id", "is the id of another objective too")
+			i.add(fieldAt("objectives", n)+".id", "is the id of another objective too")
 		}
 		byID[o.ID] = o
 	}
 	for n, o := range list {
 		for _, r := range o.Requires {
 			if _, ok := byID[r]; !ok {
-				i.add(at("objectives", n)+".requires", "names "+strconv.Quote(r)+", which is no objective")
+				i.add(fieldAt("objectives", n)+".requires", "names "+strconv.Quote(r)+", which is no objective")
 			}
 		}
-		if circular(byID, o.ID) {
-			i.add(at("objectives", n)+".requires", "leads back to the objective itself")
+		if isCircular(byID, o.ID) {
+			i.add(fieldAt("objectives", n)+".requires", "leads back to the objective itself")
 		}
 	}
 }
 
-// circular reports whether an objective is required by what it requires.
-func circular(byID map[string]objective, id string) bool {
+// isCircular reports whether an objective requires itself, directly or indirectly.
+func isCircular(byID map[string]objective, id string) bool {
 	seen := map[string]bool{}
 	next := append([]string(nil), byID[id].Requires...)
 	for len(next) > 0 {
@@ -140,14 +140,14 @@ func circular(byID map[string]objective, id string) bool {
 	return false
 }
 
-// Plan makes a card of the quest, where its name is free, and tells of it.
+// Plan creates a card for the quest, if its name is free, and returns the event.
 func (q quest) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	s := q.cleaned()
+	s := q.cleanedSeed()
 	fields, err := json.Marshal(map[string]any{"seed": s})
 	if err != nil {
 		return canon.Event{}, err
 	}
-	card, err := p.Create(canon.NewCard{Name: strings.ReplaceAll(s.Title, "+", "and"), Type: "Quest", Content: "<p>" + escape(s.Hook) + "</p>", Fields: fields, Label: &label, Root: true})
+	card, err := p.Create(canon.NewCard{Name: strings.ReplaceAll(s.Title, "+", "and"), Type: "Quest", Content: "<p>" + escapeContent(s.Hook) + "</p>", Fields: fields, Label: &label, Root: true})
 	if err != nil {
 		return canon.Event{}, err
 	}
@@ -155,6 +155,6 @@ func (q quest) Plan(_ context.Context, p *canon.Plan, label access.Label) (canon
 	return eventOf(q.cfg.Quest, q.Scope(), label, map[string]any{"questId": card.ID, "seedSpec": s})
 }
 
-func escape(s string) string {
+func escapeContent(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "[[", "[ [", "{{", "{ {").Replace(s)
 }
