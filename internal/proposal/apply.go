@@ -22,8 +22,8 @@ import (
 func eventKey(id uuid.UUID) string { return "proposal:" + id.String() }
 
 // findAppliedEvent returns the event that a proposal became.
-func findAppliedEvent(ctx context.Context, l *canon.Snapshot, id uuid.UUID) (uuid.UUID, bool, error) {
-	list, _, err := l.Events(ctx, canon.EventQuery{Key: eventKey(id), Page: canon.Page{Limit: 1}})
+func findAppliedEvent(ctx context.Context, snap *canon.Snapshot, id uuid.UUID) (uuid.UUID, bool, error) {
+	list, _, err := snap.Events(ctx, canon.EventQuery{Key: eventKey(id), Page: canon.Page{Limit: 1}})
 	if err != nil || len(list) == 0 {
 		return uuid.Nil, false, err
 	}

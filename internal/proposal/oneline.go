@@ -19,14 +19,14 @@ const maxLine = 80
 
 // namesIn returns the names of the cards whose ids are in a scope, as far as the snapshot shows
 // them.
-func namesIn(ctx context.Context, l *canon.Snapshot, scope string) (string, error) {
+func namesIn(ctx context.Context, snap *canon.Snapshot, scope string) (string, error) {
 	var names []string
 	for _, part := range strings.FieldsFunc(scope, func(r rune) bool { return r == ':' || r == '/' }) {
 		id, err := uuid.Parse(part)
 		if err != nil {
 			continue
 		}
-		card, ok, err := l.ByID(ctx, canon.CardID(id))
+		card, ok, err := snap.ByID(ctx, canon.CardID(id))
 		if err != nil {
 			return "", err
 		}

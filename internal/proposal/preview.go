@@ -96,7 +96,7 @@ func (s *Service) previewChange(ctx context.Context, g access.Grant, w applyJob)
 		out.label = out.label.Meet(set.Event.Label)
 	}
 	err = s.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		p := previewer{ctx: ctx, l: l, set: set, names: map[canon.CardID]canon.Card{}}
+		p := previewer{ctx: ctx, snapshot: l, set: set, names: map[canon.CardID]canon.Card{}}
 		for _, c := range receipt.Cards {
 			p.names[c.ID] = c
 		}
@@ -134,10 +134,10 @@ func (s *Service) expectedHash(j *judgedEvent, seen changePreview) canon.Hash {
 
 // previewer describes the changes of a ChangeSet.
 type previewer struct {
-	ctx   context.Context
-	l     *canon.Snapshot
-	set   canon.ChangeSet
-	names map[canon.CardID]canon.Card // cards after the change
+	ctx      context.Context
+	snapshot *canon.Snapshot
+	set      canon.ChangeSet
+	names    map[canon.CardID]canon.Card // cards after the change
 }
 
 func (p *previewer) previewItems() ([]PreviewItem, error) {
@@ -186,7 +186,7 @@ func (p *previewer) cardName(id canon.CardID) (string, error) {
 	if c, ok := p.names[id]; ok {
 		return c.Name, nil
 	}
-	c, ok, err := p.l.ByID(p.ctx, id)
+	c, ok, err := p.snapshot.ByID(p.ctx, id)
 	if err != nil || !ok {
 		return id.String(), err
 	}
@@ -199,7 +199,7 @@ func (p *previewer) cardItem(im *canon.CardImage) (PreviewItem, error) {
 		return PreviewItem{}, err
 	}
 	item := PreviewItem{Act: string(im.Act), What: name, Type: im.Type, Level: im.Own.String()}
-	before, was, err := p.l.ByID(p.ctx, im.ID)
+	before, was, err := p.snapshot.ByID(p.ctx, im.ID)
 	if err != nil {
 		return item, err
 	}
@@ -294,7 +294,7 @@ var endBlocks = strings.NewReplacer("</p>", "</p>\n", "</h1>", "</h1>\n", "</h2>
 func (p *previewer) cardText(h canon.Hash, fields json.RawMessage) (string, error) {
 	b, ours := p.set.Body(h)
 	if !ours {
-		stored, err := p.l.Bytes(p.ctx, h)
+		stored, err := p.snapshot.Bytes(p.ctx, h)
 		if err != nil {
 			return "", err
 		}

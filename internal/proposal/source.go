@@ -64,9 +64,9 @@ func (s *Service) restsOnImport(ctx context.Context, c *candidate) (bool, error)
 
 // hasImportedText reports whether one of the cards holds imported text. It adds the cards whose
 // text was there when the world was created as a fork to forked.
-func (s *Service) hasImportedText(ctx context.Context, l *canon.Snapshot, part citedCards, forked []canon.CardID) (bool, []canon.CardID, error) {
+func (s *Service) hasImportedText(ctx context.Context, snap *canon.Snapshot, part citedCards, forked []canon.CardID) (bool, []canon.CardID, error) {
 	for _, code := range part.codes {
-		c, ok, err := l.Exists(ctx, ":"+code)
+		c, ok, err := snap.Exists(ctx, ":"+code)
 		if err != nil {
 			return false, forked, err
 		}
@@ -75,9 +75,9 @@ func (s *Service) hasImportedText(ctx context.Context, l *canon.Snapshot, part c
 		}
 	}
 	if part.at == 0 {
-		part.at = l.Now()
+		part.at = snap.Now()
 	}
-	versions, err := l.CardsAt(ctx, part.cards, part.at)
+	versions, err := snap.CardsAt(ctx, part.cards, part.at)
 	if err != nil || slices.ContainsFunc(versions, func(v canon.Version) bool { return s.isUntrustedImport(v.Op) }) {
 		return err == nil, forked, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) hasImportedText(ctx context.Context, l *canon.Snapshot, part c
 		first := v
 		if v.Rev > 1 {
 			var ours bool
-			if first, ours, err = s.findTextOrigin(ctx, l, v); err != nil || !ours {
+			if first, ours, err = s.findTextOrigin(ctx, snap, v); err != nil || !ours {
 				return err == nil, forked, err
 			}
 		}
@@ -104,10 +104,10 @@ func (s *Service) isUntrustedImport(operation string) bool {
 
 // findTextOrigin returns the version that introduced the text of a version, and reports whether no
 // import introduced its content or fields.
-func (s *Service) findTextOrigin(ctx context.Context, l *canon.Snapshot, v canon.Version) (first canon.Version, ours bool, err error) {
+func (s *Service) findTextOrigin(ctx context.Context, snap *canon.Snapshot, v canon.Version) (first canon.Version, ours bool, err error) {
 	first = v
 	for page := (canon.Page{Limit: 200}); ; page.Offset += page.Limit {
-		list, _, err := l.Versions(ctx, v.Card, page)
+		list, _, err := snap.Versions(ctx, v.Card, page)
 		if err != nil {
 			return first, false, err
 		}

@@ -88,7 +88,7 @@ func (a *admission) findStandingApproval(c *candidate, now time.Time) (standingA
 func standingKey(id uuid.UUID) string { return "standing:" + id.String() }
 
 // touchedBy returns the cards that a change affects, at their places before and after it.
-func touchedBy(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scope string) (r touched, err error) {
+func touchedBy(ctx context.Context, snap *canon.Snapshot, set canon.ChangeSet, scope string) (r touched, err error) {
 	images := map[canon.CardID]*canon.CardImage{}
 	for _, ch := range set.Changes {
 		if ch.Card != nil {
@@ -96,7 +96,7 @@ func touchedBy(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scop
 		}
 	}
 	add := func(id canon.CardID, after bool) error {
-		place, err := cardAndAncestors(ctx, l, id, images, after)
+		place, err := cardAndAncestors(ctx, snap, id, images, after)
 		r.places = append(r.places, place)
 		return err
 	}
@@ -129,14 +129,14 @@ func touchedBy(ctx context.Context, l *canon.Snapshot, set canon.ChangeSet, scop
 }
 
 // cardAndAncestors returns a card and all its ancestors.
-func cardAndAncestors(ctx context.Context, l *canon.Snapshot, id canon.CardID, images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
+func cardAndAncestors(ctx context.Context, snap *canon.Snapshot, id canon.CardID, images map[canon.CardID]*canon.CardImage, after bool) (list []canon.CardID, err error) {
 	for !id.IsZero() && !slices.Contains(list, id) {
 		list = append(list, id)
 		if im := images[id]; im != nil && after {
 			id = im.Parent
 			continue
 		}
-		c, ok, err := l.ByID(ctx, id)
+		c, ok, err := snap.ByID(ctx, id)
 		if err != nil || !ok {
 			return list, err
 		}
