@@ -1,9 +1,9 @@
-// Package agent is what speaks for a model: it classifies and moderates text, asks a
-// provider where one is configured, and keeps places in atmosphere.
+// Package agent implements the tasks that need a language model: it classifies and moderates text,
+// asks a provider where one is configured, and writes ambience for places.
 //
-// Its invariant: an agent reads by the same operations that any client has, and writes
-// nothing: it proposes. Everything here works without a model and without a network; then
-// rules classify, a policy moderates, and a composer of phrases writes.
+// Its invariant: an agent reads through the same operations as any client, and it never writes: it
+// proposes. Everything here works without a model and without a network. Then rules classify, a
+// policy moderates, and a composer of phrases writes.
 package agent
 
 import (
@@ -20,27 +20,27 @@ import (
 	"loregate/internal/usage"
 )
 
-// Provider is a model.
+// Provider is a language model.
 type Provider interface {
-	// Model is the exact name of what answers.
+	// Model returns the exact name of the model.
 	Model() string
-	// Complete answers a prompt. After an error that is fault.Unavailable it may be asked
-	// again later. The Completion tells what was spent, also beside an error.
+	// Complete answers a prompt. After a fault.Unavailable the request may be repeated later. The
+	// Completion counts the tokens spent, also beside an error.
 	Complete(ctx context.Context, r Request) (Completion, error)
 }
 
-// Request is a prompt and what it may cost.
+// Request is a prompt with the limits of its answer.
 type Request struct {
 	Purpose   string
 	Prompt    string
 	MaxTokens int // of the answer
-	// Schema is the JSON Schema of the answer's form; nil: text of any. Every object in it
-	// names all its members as required and takes no others, and it bounds neither lengths
-	// nor numbers: not every model's endpoint would take that.
+	// Schema is the JSON Schema of the answer; nil: any text. Every object in it requires all its
+	// members and allows no others. It does not limit lengths or numbers, since some endpoints
+	// would refuse that.
 	Schema json.RawMessage
 }
 
-// Completion is a model's answer. Where the request had a Schema, Text is JSON that fits it.
+// Completion is a model's answer. If the request had a Schema, Text is JSON that fits it.
 type Completion struct {
 	Text                           string
 	TokensPrompt, TokensCompletion int
@@ -48,35 +48,36 @@ type Completion struct {
 	Retries                        int // attempts that failed before
 }
 
-// Config is what Agents are made of. Invoker and Prompts are needed.
+// Config configures Agents. Invoker and Prompts are required.
 type Config struct {
-	Invoker  op.Invoker // the door that any client comes in by
+	Invoker  op.Invoker // the same one that clients use
 	Prompts  *prompt.Registry
-	Policy   *safety.Policy // nil: the one in force
+	Policy   *safety.Policy // nil: the current one
 	Provider Provider       // writes drafts; nil: the composer of phrases writes
-	// Answers is the model that questions are put to; nil: rules do without. AskIntents
-	// puts to it what rules are unsure of, AskModeration what the policy's terms let through.
+	// Answers is the model for questions; nil: rules work alone. With AskIntents it classifies
+	// utterances that the rules are unsure of, with AskModeration it moderates texts that the
+	// policy's terms do not block.
 	Answers                   Provider
 	AskIntents, AskModeration bool
 	Usage                     *usage.Recorder
-	// Intents reads an utterance by rules: what it wants, and how sure that is. Acts are
-	// all that it may want.
+	// Intents classifies an utterance by rules and returns its intent and a confidence. Acts are
+	// all possible intents.
 	Intents func(utterance string) (intent string, confidence float64)
 	Acts    []string
-	// Profile is the safety profile of a grant's world.
+	// Profile returns the safety profile of a grant's world.
 	Profile func(ctx context.Context, g access.Grant) (string, error)
 
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Agents are the roles. They are safe for concurrent use.
+// Agents run the tasks. They are safe for concurrent use.
 type Agents struct {
 	cfg   Config
 	cache *cache
 }
 
-// New makes Agents.
+// New returns Agents.
 func New(c Config) (*Agents, error) {
 	if c.Invoker == nil || c.Prompts == nil {
 		return nil, errors.New("agent: Invoker and Prompts are needed")
@@ -100,11 +101,11 @@ func New(c Config) (*Agents, error) {
 	return &Agents{cfg: c, cache: newCache(cacheSize)}, nil
 }
 
-// record keeps an event of usage, where there is somebody to keep it.
-func (a *Agents) record(w access.WorldID, e usage.Event) {
+// recordUsage records a usage event if a recorder is configured.
+func (a *Agents) recordUsage(w access.WorldID, e usage.Event) {
 	if a.cfg.Usage != nil {
 		a.cfg.Usage.Record(w, e)
 	}
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+func toMilliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -23,7 +23,7 @@ func (s *scene) keep() agent.Ambience {
 	return a
 }
 
-// Without a model a place is given a mood that passes the gates, and is left alone then.
+// Without a model a place gets ambience that passes the gates, and is then left alone.
 func TestAmbienceWithoutAModel(t *testing.T) {
 	s := newScene(t, nil)
 	first := s.keep()
@@ -45,8 +45,8 @@ func TestAmbienceWithoutAModel(t *testing.T) {
 	}
 }
 
-// A draft that is refused is tried again twice; then the place keeps its own words.
-func TestARefusedDraftIsTriedAgainTwice(t *testing.T) {
+// A refused draft is retried twice; then the place stays without a layer.
+func TestRefusedDraftIsRetriedTwice(t *testing.T) {
 	bad := "A hidden door opens, and a passage leads north."
 	model := &script{lines: []string{bad, bad, "The river mutters, loses its thread, and begins again."}}
 	s := newScene(t, model)
@@ -64,14 +64,14 @@ func TestARefusedDraftIsTriedAgainTwice(t *testing.T) {
 	}
 }
 
-func TestAModelThatDoesNotAnswerIsStoodInFor(t *testing.T) {
+func TestComposerReplacesFailingModel(t *testing.T) {
 	s := newScene(t, &script{})
 	if a := s.keep(); a.Status != "accepted" || a.Text == "" {
 		t.Errorf("%+v", a)
 	}
 }
 
-func TestAPlaceThatIsNotThere(t *testing.T) {
+func TestUnknownPlace(t *testing.T) {
 	s := newScene(t, nil)
 	if _, err := s.KeepAmbience(t.Context(), player, s.world, "01900000-0000-7000-8000-00000000ffff", "c"); err == nil {
 		t.Error("it is kept in atmosphere")
@@ -104,7 +104,7 @@ func TestClassification(t *testing.T) {
 	}
 }
 
-// Whatever the composer puts together is short, harmless, and follows from its seed.
+// Every text of the composer is short and harmless, and depends only on its seed.
 func TestCompose(t *testing.T) {
 	policy, err := safety.Published(safety.Current)
 	must(t, err)
@@ -124,8 +124,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// No gate but duplication minds what the composer puts together.
-func TestWhatIsComposedPassesTheGates(t *testing.T) {
+// No gate except duplication refuses the composer's texts.
+func TestComposedTextsPassGates(t *testing.T) {
 	s := newScene(t, nil)
 	someone := player
 	someone.Actor = access.Person
@@ -142,8 +142,9 @@ func TestWhatIsComposedPassesTheGates(t *testing.T) {
 	}
 }
 
-// Of the budget only what a model spent on a draft is counted, also where it gave none.
-func TestADraftCostsWhatItSpent(t *testing.T) {
+// Only the tokens that a model spent on a draft count against the budget, also if it gave no
+// answer.
+func TestBudgetCountsSpentTokensOnly(t *testing.T) {
 	for name, m := range map[string]struct {
 		model *script
 		spent int

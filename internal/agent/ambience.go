@@ -17,16 +17,16 @@ import (
 	"loregate/internal/usage"
 )
 
-// Bounds of a task.
+// Limits of a task.
 const (
 	maxToolCalls = 6 // reads of the world
 	maxRetries   = 2 // after a draft was refused
 )
 
-// ambienceTemplate is the prompt that ambience is written from.
+// ambienceTemplate is the id of the prompt template for ambience.
 const ambienceTemplate = "ambience"
 
-// Ambience is what came of keeping a place in atmosphere.
+// Ambience is the result of KeepAmbience.
 type Ambience struct {
 	Status     string              `json:"status"` // skipped, accepted, pending_review, duplicate or rejected
 	Why        string              `json:"why,omitempty"`
@@ -38,7 +38,7 @@ type Ambience struct {
 	Rejection  *proposal.Rejection `json:"rejection,omitempty"` // of the last attempt
 }
 
-// task is one run of a pipeline: who runs it, where, and what it has read.
+// task is one run of a pipeline: its caller, its world and the answers that it has read.
 type task struct {
 	agents  *Agents
 	caller  access.Caller
@@ -49,15 +49,15 @@ type task struct {
 	answers []json.RawMessage
 }
 
-// errTooManyCalls ends a task that would read more than it may.
+// errTooManyCalls ends a task that reads more often than allowed.
 var errTooManyCalls = fault.New(fault.RateLimited, "the task reads more than %d times", maxToolCalls)
 
-// read calls a context tool, and notes what its answer can be cited by.
-func (t *task) read(ctx context.Context, tool string, input any, out any) error {
+// readContext calls a context tool and keeps its answer and contextRef for the provenance.
+func (t *task) readContext(ctx context.Context, tool string, input any, out any) error {
 	if t.calls++; t.calls > maxToolCalls {
 		return errTooManyCalls
 	}
-	answer, err := t.invoke(ctx, tool, input)
+	answer, err := t.invokeTool(ctx, tool, input)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (t *task) read(ctx context.Context, tool string, input any, out any) error 
 	return json.Unmarshal(Answer(answer.Output), out)
 }
 
-func (t *task) invoke(ctx context.Context, tool string, input any) (*op.Answer, error) {
+func (t *task) invokeTool(ctx context.Context, tool string, input any) (*op.Answer, error) {
 	b, err := json.Marshal(input)
 	if err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func (t *task) invoke(ctx context.Context, tool string, input any) (*op.Answer, 
 	return t.agents.cfg.Invoker.Invoke(ctx, t.caller, op.Request{Operation: tool, Input: b, World: t.world.String(), Correlation: t.id, Transport: "agent"})
 }
 
-// Answer is an output as hashes and prompts are made of it: without its contextRef, and of
-// an object whose one further member is item or items, that member.
+// Answer returns an output in the form that hashes and prompts use: without its contextRef. If the
+// object has one other member, item or items, Answer returns that member.
 func Answer(output json.RawMessage) json.RawMessage {
 	output = proposal.WithoutRef(output)
 	var one map[string]json.RawMessage
@@ -92,8 +92,8 @@ func Answer(output json.RawMessage) json.RawMessage {
 	return output
 }
 
-// place is what the pipeline reads of get-location-context.
-type place struct {
+// locationContext is the part of get-location-context that the pipeline reads.
+type locationContext struct {
 	Location struct {
 		ID, Name string
 		Tags     []string
@@ -101,66 +101,66 @@ type place struct {
 	NarrativeTags []string
 }
 
-// mood is what it reads of get-atmosphere.
-type mood struct {
+// atmosphere is the part of get-atmosphere that the pipeline reads.
+type atmosphere struct {
 	TimeOfDay string
-	Weather   layer
-	Ambient   layer
+	Weather   atmosphereLayer
+	Ambient   atmosphereLayer
 }
 
-type layer struct {
+type atmosphereLayer struct {
 	Present, Defaulted bool
 	Value, ScopeID     string
 }
 
-// KeepAmbience gives a place an ambient layer where it has none: it reads by the context
-// tools alone, drafts, and proposes. A draft that is refused is tried again at most twice;
-// then the place keeps its own words. location "" is the starter place.
+// KeepAmbience gives a place an ambient layer if it has none. It reads only through the context
+// tools, writes a draft and proposes it. A refused draft is retried at most twice; then the place
+// stays without a layer. location "" is the starter place.
 func (a *Agents) KeepAmbience(ctx context.Context, c access.Caller, world access.WorldID, location, correlation string) (out Ambience, err error) {
 	t := &task{agents: a, caller: c, world: world, id: correlation}
-	var p *place
-	if err := t.read(ctx, "get-location-context", where(location), &p); err != nil {
+	var p *locationContext
+	if err := t.readContext(ctx, "get-location-context", placeInput(location), &p); err != nil {
 		return out, err
 	}
 	if p == nil {
 		return out, fault.New(fault.NotFound, "there is no place %q; give the name of one, or its id as get-spatial-context has it", location)
 	}
-	var m mood
-	if err := t.read(ctx, "get-atmosphere", where(p.Location.ID), &m); err != nil {
+	var m atmosphere
+	if err := t.readContext(ctx, "get-atmosphere", placeInput(p.Location.ID), &m); err != nil {
 		return out, err
 	}
 	out.LocationID = p.Location.ID
-	if m.Ambient.Present && m.Ambient.ScopeID == p.Location.ID { // a realm's goes on where a place has none
+	if m.Ambient.Present && m.Ambient.ScopeID == p.Location.ID { // a realm's layer applies where a place has none
 		out.Status, out.Why = "skipped", "the place has a live ambient layer of its own"
 		return out, nil
 	}
-	return t.ambience(ctx, out, *p, m)
+	return t.proposeAmbience(ctx, out, *p, m)
 }
 
-func where(location string) map[string]any {
+func placeInput(location string) map[string]any {
 	if location == "" {
 		return map[string]any{}
 	}
 	return map[string]any{"locationId": location}
 }
 
-// ambience drafts and proposes until a draft stands, or enough were refused.
-func (t *task) ambience(ctx context.Context, out Ambience, p place, m mood) (Ambience, error) {
-	d, err := t.drafter(p, m)
+// proposeAmbience drafts and proposes until a draft is accepted or enough drafts were refused.
+func (t *task) proposeAmbience(ctx context.Context, out Ambience, p locationContext, m atmosphere) (Ambience, error) {
+	d, err := t.newDrafter(p, m)
 	if err != nil {
 		return out, err
 	}
 	for out.Attempts = 1; ; out.Attempts++ {
-		text, err := d.draft(ctx, out.Attempts)
+		text, err := d.writeDraft(ctx, out.Attempts)
 		if err != nil {
 			return out, err
 		}
-		r, err := t.propose(ctx, "propose-ambience", map[string]any{"locationId": p.Location.ID, "layerType": "ambient", "text": text, "purpose": "ambience", "provenance": d.provenance})
+		r, err := t.submitProposal(ctx, "propose-ambience", map[string]any{"locationId": p.Location.ID, "layerType": "ambient", "text": text, "purpose": "ambience", "provenance": d.provenance})
 		if err != nil {
 			return out, err
 		}
 		out.Status, out.Text, out.ProposalID, out.EventID, out.Rejection = string(r.Status), text, r.ProposalID, r.EventID, r.Rejection
-		d.done(r)
+		d.recordResult(r)
 		if r.Rejection == nil || out.Attempts > maxRetries || r.Rejection.Gate == proposal.GateRate {
 			break
 		}
@@ -171,8 +171,8 @@ func (t *task) ambience(ctx context.Context, out Ambience, p place, m mood) (Amb
 	return out, nil
 }
 
-func (t *task) propose(ctx context.Context, tool string, input any) (r proposal.Result, err error) {
-	answer, err := t.invoke(ctx, tool, input)
+func (t *task) submitProposal(ctx context.Context, tool string, input any) (r proposal.Result, err error) {
+	answer, err := t.invokeTool(ctx, tool, input)
 	if err != nil {
 		return r, err
 	}
@@ -190,7 +190,7 @@ type drafter struct {
 	last       usage.Event
 }
 
-func (t *task) drafter(p place, m mood) (*drafter, error) {
+func (t *task) newDrafter(p locationContext, m atmosphere) (*drafter, error) {
 	template, err := t.agents.cfg.Prompts.Get(ambienceTemplate, "")
 	if err != nil {
 		return nil, err
@@ -211,30 +211,30 @@ func (t *task) drafter(p place, m mood) (*drafter, error) {
 	d.provenance = proposal.Provenance{Model: d.model, TemplateID: template.Metadata.ID, TemplateVersion: template.Metadata.Version, TemplateHash: template.Hash(),
 		ContextRefs: t.refs, ContextHash: hex.EncodeToString(sum[:])}
 	d.key = cacheKey{t.world.String(), "ambience", d.provenance.ContextHash, template.Hash()}
-	return d, d.render(template, array)
+	return d, d.renderPrompt(template, array)
 }
 
-// composerModel names the writer that is none.
+// composerModel is the model name of texts that the composer wrote.
 const composerModel = "phrases/1.0"
 
-func (d *drafter) render(template *prompt.Template, array []byte) (err error) {
+func (d *drafter) renderPrompt(template *prompt.Template, array []byte) (err error) {
 	d.prompt, err = proposal.Render(template, nil, array)
 	return err
 }
 
-// terrainOf finds the ground among tags.
+// terrainOf returns the terrain among tags.
 func terrainOf(tags []string) string {
 	for _, t := range tags {
-		if _, ok := grounds[t]; ok && t != "" {
+		if _, ok := terrainPhrases[t]; ok && t != "" {
 			return t
 		}
 	}
 	return ""
 }
 
-// draft writes the n-th draft, from 1: by the model where there is one, out of the cache
-// where the same was asked for before.
-func (d *drafter) draft(ctx context.Context, n int) (string, error) {
+// writeDraft writes the n-th draft, from 1. The first comes from the cache if the same was asked
+// before; all others are generated.
+func (d *drafter) writeDraft(ctx context.Context, n int) (string, error) {
 	a, started := d.task.agents, d.task.agents.cfg.Now()
 	d.last = usage.Event{Name: usage.ModelCalled, Purpose: "ambience", Model: d.model, ToolCalls: d.task.calls, Retries: n - 1,
 		Template: d.provenance.TemplateID + "@" + d.provenance.TemplateVersion}
@@ -243,22 +243,22 @@ func (d *drafter) draft(ctx context.Context, n int) (string, error) {
 		d.last.Name, d.last.CacheHit = usage.CacheAnswered, &hit
 		return text, nil
 	}
-	text, err := d.write(ctx, n)
-	d.last.LatencyMS = milliseconds(a.cfg.Now().Sub(started))
+	text, err := d.generateText(ctx, n)
+	d.last.LatencyMS = toMilliseconds(a.cfg.Now().Sub(started))
 	if err == nil {
 		a.cache.put(d.key, text)
 	}
 	return text, err
 }
 
-func (d *drafter) write(ctx context.Context, n int) (string, error) {
+func (d *drafter) generateText(ctx context.Context, n int) (string, error) {
 	a := d.task.agents
 	if a.cfg.Provider == nil {
 		return Compose(d.setting, fmt.Sprintf("%s/%s/%d", d.setting.Place, d.provenance.ContextHash, n)), nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, modelPatience)
+	ctx, cancel := context.WithTimeout(ctx, modelTimeout)
 	defer cancel()
-	answer, refused, err := a.complete(ctx, a.cfg.Provider, d.task.world, Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800}, &d.last)
+	answer, refused, err := a.completeInBudget(ctx, a.cfg.Provider, d.task.world, Request{Purpose: "ambience", Prompt: d.prompt, MaxTokens: 800}, &d.last)
 	if refused != nil {
 		return "", refused
 	}
@@ -269,15 +269,15 @@ func (d *drafter) write(ctx context.Context, n int) (string, error) {
 	return strings.TrimSpace(answer.Text), nil
 }
 
-// modelPatience is how long a model may take.
-const modelPatience = 60 * time.Second
+// modelTimeout bounds one call of a model.
+const modelTimeout = 60 * time.Second
 
-// done records what became of a draft. One that was refused is not used again.
-func (d *drafter) done(r proposal.Result) {
+// recordResult records the outcome of a draft and removes a refused one from the cache.
+func (d *drafter) recordResult(r proposal.Result) {
 	d.last.Outcome = usage.Accepted
 	if r.Rejection != nil {
 		d.last.Outcome, d.last.Gate = usage.Rejected, string(r.Rejection.Gate)
-		d.task.agents.cache.drop(d.key)
+		d.task.agents.cache.removeKey(d.key)
 	}
-	d.task.agents.record(d.task.world, d.last)
+	d.task.agents.recordUsage(d.task.world, d.last)
 }

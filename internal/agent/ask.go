@@ -14,8 +14,7 @@ import (
 	"loregate/internal/usage"
 )
 
-// Question is what a model is asked: a template with values, in the name of a world that
-// pays for it.
+// Question is a question to a model: a template with values, and the world that pays for it.
 type Question struct {
 	World    access.WorldID
 	Purpose  string // one of usage.Purposes
@@ -24,21 +23,20 @@ type Question struct {
 	// Schema is the form of the answer; see [Request.Schema]. nil: plain text.
 	Schema    json.RawMessage
 	MaxTokens int // of the answer
-	// Accept gives what of an answer is used, or an error where it cannot be; nil takes it
-	// as it is. What a model writes is no more to be trusted than what a stranger writes.
+	// Accept returns the usable part of an answer, or an error if there is none; nil accepts the
+	// answer as it is. A model's text is no more trustworthy than a stranger's.
 	Accept func(text string) (string, error)
 }
 
-// ErrNoModel is the error of asking where no model is configured.
+// ErrNoModel is the error of Ask if no model is configured.
 var ErrNoModel = errors.New("agent: no model is configured")
 
-// HasModel reports whether there is a model to ask.
+// HasModel reports whether a model is configured for questions.
 func (a *Agents) HasModel() bool { return a.cfg.Answers != nil }
 
-// Ask asks the model, and gives what Accept let through. The same question gets the same
-// answer while it is remembered. Its error is ErrNoModel, fault.RateLimited where the
-// world's budget is used up, or that the model gave nothing of use; its caller then does
-// without.
+// Ask asks the model and returns the accepted answer. A repeated question gets the cached answer.
+// The error is ErrNoModel, fault.RateLimited if the world's budget is used up, or an error if the
+// model gave no usable answer. The caller then works without the model.
 func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 	if a.cfg.Answers == nil {
 		return "", ErrNoModel
@@ -58,25 +56,25 @@ func (a *Agents) Ask(ctx context.Context, q Question) (string, error) {
 	event.CacheHit = &hit
 	if hit {
 		event.Name = usage.CacheAnswered
-		a.record(q.World, event)
+		a.recordUsage(q.World, event)
 		return known, nil
 	}
-	answer, err := a.call(ctx, q, text, &event)
+	answer, err := a.askModel(ctx, q, text, &event)
 	if err == nil {
 		a.cache.put(key, answer)
 	}
 	return answer, err
 }
 
-// call asks, within the budget, and records what came of it.
-func (a *Agents) call(ctx context.Context, q Question, text string, event *usage.Event) (string, error) {
-	done, refused, err := a.complete(ctx, a.cfg.Answers, q.World, Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema}, event)
+// askModel asks within the budget and records the result.
+func (a *Agents) askModel(ctx context.Context, q Question, text string, event *usage.Event) (string, error) {
+	done, refused, err := a.completeInBudget(ctx, a.cfg.Answers, q.World, Request{Purpose: q.Purpose, Prompt: text, MaxTokens: q.MaxTokens, Schema: q.Schema}, event)
 	if refused != nil {
 		return "", refused
 	}
 	used := ""
 	if err == nil {
-		used, err = q.accept(done.Text)
+		used, err = q.acceptAnswer(done.Text)
 	}
 	switch {
 	case err != nil:
@@ -87,14 +85,14 @@ func (a *Agents) call(ctx context.Context, q Question, text string, event *usage
 	default:
 		event.Outcome = usage.Accepted
 	}
-	a.record(q.World, *event)
+	a.recordUsage(q.World, *event)
 	return used, err
 }
 
-// complete asks a model within a world's budget, which refuses before anything is asked.
-// What the model did not spend is given back, also where it failed or nobody waits any
-// more. The event is told what it cost.
-func (a *Agents) complete(ctx context.Context, p Provider, w access.WorldID, r Request, event *usage.Event) (done Completion, refused, err error) {
+// completeInBudget asks a model within a world's budget, which may refuse before anything is sent.
+// Unspent tokens are returned, also after a failure or a canceled call. It writes the cost to
+// event.
+func (a *Agents) completeInBudget(ctx context.Context, p Provider, w access.WorldID, r Request, event *usage.Event) (done Completion, refused, err error) {
 	most := TokensIn(r.Prompt) + r.MaxTokens
 	if a.cfg.Usage != nil {
 		if err := a.cfg.Usage.Take(ctx, w, r.Purpose, most); err != nil {
@@ -103,10 +101,10 @@ func (a *Agents) complete(ctx context.Context, p Provider, w access.WorldID, r R
 	}
 	started := a.cfg.Now()
 	done, err = p.Complete(ctx, r)
-	event.LatencyMS, event.Retries = milliseconds(a.cfg.Now().Sub(started)), event.Retries+done.Retries
+	event.LatencyMS, event.Retries = toMilliseconds(a.cfg.Now().Sub(started)), event.Retries+done.Retries
 	event.TokensPrompt, event.TokensCompletion, event.CostMicroUSD = done.TokensPrompt, done.TokensCompletion, done.CostMicroUSD
 	if a.cfg.Usage != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), givenBackWithin)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), returnTimeout)
 		defer cancel()
 		if err := a.cfg.Usage.Return(ctx, w, r.Purpose, most-done.TokensPrompt-done.TokensCompletion); err != nil {
 			a.cfg.Logger.WarnContext(ctx, "tokens that were not spent stay counted", "purpose", r.Purpose, "error", err)
@@ -115,17 +113,18 @@ func (a *Agents) complete(ctx context.Context, p Provider, w access.WorldID, r R
 	return done, nil, err
 }
 
-// givenBackWithin is how long giving tokens back may take once its call is over.
-const givenBackWithin = 5 * time.Second
+// returnTimeout bounds the return of unspent tokens after a call.
+const returnTimeout = 5 * time.Second
 
-// perToken is about how many bytes a token of English has.
-const perToken = 4
+// bytesPerToken is the approximate number of bytes in a token of English.
+const bytesPerToken = 4
 
-// TokensIn is about how many tokens a text has, for who cannot count or has yet to send it.
-func TokensIn(text string) int { return len(text) / perToken }
+// TokensIn estimates the tokens of a text, for callers who cannot count them or have not sent the
+// text yet.
+func TokensIn(text string) int { return len(text) / bytesPerToken }
 
-// accept gives what of an answer is used.
-func (q Question) accept(text string) (string, error) {
+// acceptAnswer returns the usable part of an answer.
+func (q Question) acceptAnswer(text string) (string, error) {
 	if q.Schema == nil {
 		text = markup.Clean(text)
 	}
@@ -135,16 +134,16 @@ func (q Question) accept(text string) (string, error) {
 	return q.Accept(text)
 }
 
-// data is text for a place between a template's marks: JSON in which no angle bracket
-// stands as such, so that it can hold no mark.
-func data(v any) (string, error) {
+// marshalData returns v as JSON for the place between a template's marks. json.Marshal escapes
+// angle brackets, so the text cannot contain a mark.
+func marshalData(v any) (string, error) {
 	b, err := json.Marshal(v)
 	return string(b), err
 }
 
-// skipped says why a model was not heard: rate_limited where its budget is used up,
-// unavailable else; "" where it was, or where there is none.
-func skipped(err error) string {
+// skipReason returns the reason why no model answered: rate_limited if its budget is used up, else
+// unavailable. It is "" if the model answered or none is configured.
+func skipReason(err error) string {
 	switch {
 	case err == nil || errors.Is(err, ErrNoModel):
 		return ""

@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// cacheSize is how many texts are remembered, the latest used.
+// cacheSize is the number of cached texts.
 const cacheSize = 1000
 
-// cacheKey is what a text follows from: with the same purpose, context and template the
-// text is used again.
+// cacheKey identifies a cached text. For the same world, purpose, context and template the text is
+// used again.
 type cacheKey struct {
 	world, purpose, context, template string
 }
 
-// cache keeps texts by what they follow from. It forgets what was used longest ago.
+// cache holds texts by cacheKey. It evicts the least recently used one.
 type cache struct {
 	size  int
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	order *list.List // of *cached, latest used first
 	byKey map[cacheKey]*list.Element
 }
@@ -58,8 +58,8 @@ func (c *cache) put(k cacheKey, text string) {
 	}
 }
 
-// drop forgets a text that was refused.
-func (c *cache) drop(k cacheKey) {
+// removeKey removes a text that was refused.
+func (c *cache) removeKey(k cacheKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.byKey[k]; ok {

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxAmbience is the longest ambience that the gates let through, in characters.
+// maxAmbience is the longest ambience that the gates accept, in characters.
 const maxAmbience = 180
 
-// setting is what the composer knows of a place.
+// setting is a place as the composer sees it.
 type setting struct {
 	Place     string
 	Terrain   string
@@ -19,21 +19,21 @@ type setting struct {
 	Tags      []string
 }
 
-// Compose writes ambience for a place without a model: phrases that fit the hour, the ground
-// and the weather, chosen by the seed alone. It tells of light, sound and smell, and so
-// claims nothing that the canon might not have.
+// Compose writes ambience for a place without a model: phrases that fit the hour, the terrain and
+// the weather. For one setting, only the seed determines the choice. The phrases describe light,
+// sound and smell, and so claim nothing that the canon might not have.
 func Compose(s setting, seed string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(seed))
 	r := rand.New(rand.NewPCG(h.Sum64(), uint64(len(seed))))
 	pick := func(list []string) string { return list[r.IntN(len(list))] }
-	light := pick(orAny(hours[s.TimeOfDay], hours["afternoon"]))
-	sound := pick(orAny(grounds[s.Terrain], grounds[""]))
+	light := pick(nonEmptyOf(lightPhrases[s.TimeOfDay], lightPhrases["afternoon"]))
+	sound := pick(nonEmptyOf(terrainPhrases[s.Terrain], terrainPhrases[""]))
 	parts := []string{light, sound}
-	if more := skies[strings.ToLower(s.Weather)]; len(more) > 0 {
+	if more := weatherPhrases[strings.ToLower(s.Weather)]; len(more) > 0 {
 		parts = append(parts, pick(more))
 	} else if len(s.Tags) > 0 && r.IntN(2) == 0 {
-		parts = append(parts, pick(closes))
+		parts = append(parts, pick(closingPhrases))
 	}
 	if r.IntN(2) == 0 {
 		parts[0], parts[1] = parts[1], parts[0]
@@ -44,14 +44,14 @@ func Compose(s setting, seed string) string {
 	return strings.Join(parts, " ")
 }
 
-func orAny(list, or []string) []string {
+func nonEmptyOf(list, or []string) []string {
 	if len(list) > 0 {
 		return list
 	}
 	return or
 }
 
-var hours = map[string][]string{
+var lightPhrases = map[string][]string{
 	"dawn": {
 		"The first light is thin and undecided.", "Grey loosens from the edges of things.", "Everything wears the colour of cold ash, and waits.", "The dark withdraws by a finger's breadth at a time.",
 		"Dew has made a second skin on whatever stands still.",
@@ -74,7 +74,7 @@ var hours = map[string][]string{
 	},
 }
 
-var grounds = map[string][]string{
+var terrainPhrases = map[string][]string{
 	"": {
 		"Somewhere wood ticks as it cools.", "A loose thing taps, stops, and taps again.", "The quiet has a grain to it, like old boards.", "It smells of dust and of something kept too long.", "Nothing moves that does not have to.",
 		"A draught tries the corners one by one.", "There is a smell of cold iron and rinsed stone.", "The silence here has been in use for years.",
@@ -96,7 +96,7 @@ var grounds = map[string][]string{
 	},
 }
 
-var skies = map[string][]string{
+var weatherPhrases = map[string][]string{
 	"rain": {"Rain writes the same line over and over.", "Water drips from everything that has an edge."},
 	"fog":  {"Fog has rubbed out whatever lay beyond.", "The fog holds every sound in its sleeve."},
 	"mist": {"Mist lies low and will not be hurried.", "The mist has put its hand over the distance."},
@@ -108,6 +108,6 @@ var skies = map[string][]string{
 	"clear": nil,
 }
 
-var closes = []string{
+var closingPhrases = []string{
 	"It feels like a place that is used to being looked at.", "One has the sense of an hour that has been here before.", "Whatever this place was told, it has kept.", "Time seems to be kept here by something other than a clock.",
 }

@@ -2,7 +2,7 @@ package agent
 
 import "strconv"
 
-// ComposeFor puts a text together for the n-th of many settings.
+// ComposeFor composes a text for the n-th of many settings.
 func ComposeFor(n int) string {
 	hour := []string{"dawn", "morning", "afternoon", "dusk", "night"}[n%5]
 	ground := []string{"", "open-plain", "dense-forest", "hilltop", "riverbank", "narrow-corridor"}[n%6]

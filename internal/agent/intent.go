@@ -11,11 +11,11 @@ import (
 	"loregate/internal/usage"
 )
 
-// unsure is the confidence below which rules leave an utterance to a model.
-const unsure = 0.5
+// minConfidence is the confidence below which a model is asked.
+const minConfidence = 0.5
 
-// unknown is the intent of what is none.
-const unknown = "unknown"
+// unknownIntent is the intent of an utterance that has none.
+const unknownIntent = "unknown"
 
 type classifyIn struct {
 	Utterance string `json:"utterance" maxlen:"2000" jsonschema:"What was said or typed."`
@@ -27,37 +27,37 @@ type classifyOut struct {
 	Skipped    string  `json:"modelSkipped,omitzero" jsonschema:"Why rules answered where a model should have: rate_limited (its budget is used up) or unavailable. Left out else."`
 }
 
-// classify reads an utterance by rules, and asks a model where they are unsure and there
-// is one.
-func (a *Agents) classify(ctx context.Context, c *op.Call, in classifyIn) (classifyOut, error) {
+// classifyIntent classifies an utterance by rules, and asks a model if they are unsure and a model
+// is configured.
+func (a *Agents) classifyIntent(ctx context.Context, c *op.Call, in classifyIn) (classifyOut, error) {
 	started := a.cfg.Now()
-	out, by := classifyOut{Intent: unknown}, "rules"
+	out, by := classifyOut{Intent: unknownIntent}, "rules"
 	if a.cfg.Intents != nil {
 		if intent, sure := a.cfg.Intents(in.Utterance); intent != "" {
 			out = classifyOut{Intent: intent, Confidence: sure}
 		}
 	}
-	if a.cfg.AskIntents && out.Confidence < unsure && strings.TrimSpace(in.Utterance) != "" {
+	if a.cfg.AskIntents && out.Confidence < minConfidence && strings.TrimSpace(in.Utterance) != "" {
 		found, err := a.askIntent(ctx, c, in.Utterance)
 		switch {
 		case err != nil:
-			out.Skipped = skipped(err)
-		case found.Intent != unknown:
+			out.Skipped = skipReason(err)
+		case found.Intent != unknownIntent:
 			out, by = found, a.cfg.Answers.Model()
 		}
 	}
-	a.record(c.Grant.World(), usage.Event{Name: usage.IntentClassified, Purpose: "classification", Model: by, LatencyMS: milliseconds(a.cfg.Now().Sub(started))})
+	a.recordUsage(c.Grant.World(), usage.Event{Name: usage.IntentClassified, Purpose: "classification", Model: by, LatencyMS: toMilliseconds(a.cfg.Now().Sub(started))})
 	return out, nil
 }
 
-// askIntent has a model say what an utterance wants.
+// askIntent asks a model for the intent of an utterance.
 func (a *Agents) askIntent(ctx context.Context, c *op.Call, utterance string) (out classifyOut, err error) {
-	typed, err := data(map[string]string{"utterance": utterance})
+	typed, err := marshalData(map[string]string{"utterance": utterance})
 	if err != nil {
 		return out, err
 	}
-	acts := append(slices.Clone(a.cfg.Acts), unknown)
-	schema, err := json.Marshal(object(map[string]any{
+	acts := append(slices.Clone(a.cfg.Acts), unknownIntent)
+	schema, err := json.Marshal(objectSchema(map[string]any{
 		"intent": map[string]any{"type": "string", "enum": acts}, "confidence": map[string]any{"type": "number"}}))
 	if err != nil {
 		return out, err
@@ -70,7 +70,7 @@ func (a *Agents) askIntent(ctx context.Context, c *op.Call, utterance string) (o
 	return out, json.Unmarshal([]byte(text), &out)
 }
 
-// acceptIntent takes an intent that there is, and a confidence that is one.
+// acceptIntent accepts a known intent with a confidence from 0 to 1.
 func acceptIntent(acts []string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		var v struct {
@@ -86,8 +86,8 @@ func acceptIntent(acts []string) func(string) (string, error) {
 
 var errNoIntent = fault.New(fault.Rule, "the model named no intent, or was surer than can be")
 
-// object is the schema of an object that has just these members.
-func object(members map[string]any) map[string]any {
+// objectSchema returns the schema of an object with exactly these members.
+func objectSchema(members map[string]any) map[string]any {
 	names := make([]string, 0, len(members))
 	for name := range members {
 		names = append(names, name)

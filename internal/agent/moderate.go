@@ -15,8 +15,8 @@ import (
 	"loregate/internal/usage"
 )
 
-// Bounds of the pieces that a model is given of a text, in characters. They overlap, so
-// that nothing hides where one ends.
+// Limits of the pieces of a text that a model gets, in characters. They overlap, so that a passage
+// at the end of a piece is not missed.
 const (
 	maxPiece = 12_000
 	overlap  = 200
@@ -33,9 +33,9 @@ type moderateOut struct {
 	Skipped       string   `json:"modelSkipped,omitzero" jsonschema:"Why the policy's terms judged alone where a model should have, too: rate_limited (its budget is used up) or unavailable. Left out else."`
 }
 
-// moderate judges a text by the policy's terms, and has a model look too where they let
-// it through and there is one.
-func (a *Agents) moderate(ctx context.Context, c *op.Call, in moderateIn) (moderateOut, error) {
+// moderateContent judges a text by the policy's terms. If they do not block it and a model is
+// configured, the model judges it as well.
+func (a *Agents) moderateContent(ctx context.Context, c *op.Call, in moderateIn) (moderateOut, error) {
 	started := a.cfg.Now()
 	profile := ""
 	if a.cfg.Profile != nil {
@@ -47,43 +47,43 @@ func (a *Agents) moderate(ctx context.Context, c *op.Call, in moderateIn) (moder
 	j, by := a.cfg.Policy.Judge(profile, in.Text), a.cfg.Policy.Version
 	out := moderateOut{j.Flagged(), j.Categories, a.cfg.Policy.Version, ""}
 	if a.cfg.AskModeration && j.Action != safety.Block {
-		found, err := a.judge(ctx, c.Grant.World(), []string{in.Text})
+		found, err := a.judgeTexts(ctx, c.Grant.World(), []string{in.Text})
 		if err != nil {
-			out.Skipped = skipped(err)
+			out.Skipped = skipReason(err)
 		} else {
 			by += "+" + a.cfg.Answers.Model()
-			out.Categories = a.joined(out.Categories, a.met(profile, found, safety.Flag))
+			out.Categories = a.joinCategories(out.Categories, a.filterByAction(profile, found, safety.Flag))
 			out.Flagged = len(out.Categories) > 0
 		}
 	}
-	a.record(c.Grant.World(), usage.Event{Name: usage.ContentModerated, Purpose: "classification", Model: by, Flagged: out.Flagged,
-		LatencyMS: milliseconds(a.cfg.Now().Sub(started))})
+	a.recordUsage(c.Grant.World(), usage.Event{Name: usage.ContentModerated, Purpose: "classification", Model: by, Flagged: out.Flagged,
+		LatencyMS: toMilliseconds(a.cfg.Now().Sub(started))})
 	return out, nil
 }
 
-// Moderate is the model as a judge of what is proposed; see [safety.Moderator].
+// Moderate implements [safety.Moderator] with the model.
 func (a *Agents) Moderate(ctx context.Context, p safety.Passage) ([]string, error) {
 	id, err := uuid.Parse(p.World)
 	if err != nil {
 		return nil, fault.New(fault.Internal, "agent: %q is no world", p.World)
 	}
-	found, err := a.judge(ctx, access.WorldID(id), p.Texts)
+	found, err := a.judgeTexts(ctx, access.WorldID(id), p.Texts)
 	if err != nil {
 		return nil, err
 	}
-	return a.met(p.Profile, found, safety.Block), nil
+	return a.filterByAction(p.Profile, found, safety.Block), nil
 }
 
-// met are the categories that a profile treats at least as strictly as said.
-func (a *Agents) met(profile string, categories []string, least safety.Action) []string {
+// filterByAction returns the categories that a profile treats at least as strictly as least.
+func (a *Agents) filterByAction(profile string, categories []string, least safety.Action) []string {
 	return slices.DeleteFunc(slices.Clone(categories), func(c string) bool {
 		action := a.cfg.Policy.Action(profile, c)
 		return action == safety.Allow || least == safety.Block && action != safety.Block
 	})
 }
 
-// joined are two lists of categories as one, in the policy's order.
-func (a *Agents) joined(one, two []string) (all []string) {
+// joinCategories merges two lists of categories in the policy's order.
+func (a *Agents) joinCategories(one, two []string) (all []string) {
 	for _, c := range a.cfg.Policy.Categories() {
 		if slices.Contains(one, c.Name) || slices.Contains(two, c.Name) {
 			all = append(all, c.Name)
@@ -92,9 +92,9 @@ func (a *Agents) joined(one, two []string) (all []string) {
 	return all
 }
 
-// judge has a model name the categories of texts, piece by piece, up to the first piece
-// that falls under one.
-func (a *Agents) judge(ctx context.Context, world access.WorldID, texts []string) ([]string, error) {
+// judgeTexts asks a model for the categories of texts, piece by piece, up to the first piece with a
+// category.
+func (a *Agents) judgeTexts(ctx context.Context, world access.WorldID, texts []string) ([]string, error) {
 	rest := []rune(strings.Join(texts, "\n\n"))
 	for len(rest) > 0 {
 		n := min(len(rest), maxPiece)
@@ -108,12 +108,12 @@ func (a *Agents) judge(ctx context.Context, world access.WorldID, texts []string
 }
 
 func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text string) ([]string, error) {
-	judged, err := data(map[string]string{"text": text})
+	judged, err := marshalData(map[string]string{"text": text})
 	if err != nil {
 		return nil, err
 	}
 	list := a.cfg.Policy.Categories()
-	categories, err := data(list)
+	categories, err := marshalData(list)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text stri
 	for i, c := range list {
 		names[i] = c.Name
 	}
-	schema, err := json.Marshal(object(map[string]any{"categories": map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": names}}}))
+	schema, err := json.Marshal(objectSchema(map[string]any{"categories": map[string]any{"type": "array", "items": map[string]any{"type": "string", "enum": names}}}))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (a *Agents) judgePiece(ctx context.Context, world access.WorldID, text stri
 	return v.Categories, json.Unmarshal([]byte(answer), &v)
 }
 
-// acceptCategories takes categories that there are.
+// acceptCategories accepts categories that the policy has.
 func acceptCategories(names []string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		var v struct {

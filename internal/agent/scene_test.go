@@ -20,7 +20,7 @@ import (
 	"loregate/internal/world"
 )
 
-// scene is a world of one place with all that serves it, and an agent at the door.
+// scene is a world with one place, its services, and an agent that uses them as a client.
 type scene struct {
 	*agent.Agents
 	t      *testing.T
@@ -34,7 +34,7 @@ type scene struct {
 	called []string // operations, in order
 }
 
-// Invoke is the door, which notes who comes in.
+// Invoke forwards to the operations and records their names.
 func (s *scene) Invoke(ctx context.Context, c access.Caller, r op.Request) (*op.Answer, error) {
 	s.called = append(s.called, r.Operation)
 	return s.ops.Invoke(ctx, c, r)
@@ -113,7 +113,7 @@ func words() kind.Config {
 		Directions: []string{"north", "south", "up", "down"}, EventType: func(string) (access.Role, bool) { return access.RoleUser, true }}
 }
 
-// layers are the texts that lie over the place.
+// layers returns the texts of the place's layers.
 func (s *scene) layers() (texts []string) {
 	s.t.Helper()
 	must(s.t, s.canon.Read(s.t.Context(), s.grant(access.Read), func(l *canon.Snapshot) error {
@@ -126,7 +126,7 @@ func (s *scene) layers() (texts []string) {
 	return texts
 }
 
-// script is a model that answers from a list, and then not at all.
+// script is a model that answers from a list, and then fails.
 type script struct {
 	lines []string
 	asked int
