@@ -19,7 +19,7 @@ import (
 	"loregate/internal/model"
 )
 
-// carrier answers requests without a network, and counts them.
+// carrier answers requests without a network and counts them.
 type carrier struct {
 	answer func(r *http.Request) (*http.Response, error)
 
@@ -40,7 +40,7 @@ func (c *carrier) requests() int {
 	return c.count
 }
 
-// carried makes a client whose requests a carrier takes.
+// carried returns a client whose requests go through a transport.
 func carried(t *testing.T, by http.RoundTripper, c model.Config) *model.Client {
 	t.Helper()
 	c.Provider, c.URL, c.Name, c.HTTP = model.Compatible, "https://model.example/v1", "m-1", &http.Client{Transport: by}
@@ -55,9 +55,8 @@ func response(status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-// An answer is never asked to be longer than the configuration allows, whatever the
-// request says.
-func TestTheBoundOfAnAnswerIsTheConfigurations(t *testing.T) {
+// No request asks for a longer answer than the configuration allows.
+func TestMaxTokensIsBoundedByConfig(t *testing.T) {
 	for _, tc := range []struct{ configured, asked, sent int }{
 		{0, 0, 1024}, {0, -7, 1024}, {0, 1, 1}, {0, 1024, 1024}, {0, 1025, 1024}, {0, 1 << 40, 1024},
 		{50, 200, 50}, {50, 51, 50}, {50, 50, 50}, {50, 0, 50}, {1, 2, 1}, {-3, 9999, 1024},
@@ -73,8 +72,8 @@ func TestTheBoundOfAnAnswerIsTheConfigurations(t *testing.T) {
 	}
 }
 
-// The longest prompt goes, and one byte more does not leave.
-func TestTheLongestPrompt(t *testing.T) {
+// The longest prompt is sent, and a prompt with one byte more is not.
+func TestLongestPrompt(t *testing.T) {
 	const longest = 512 << 10
 	s := serve(t, say(200, chat("x", "stop")))
 	c, _ := client(t, s, model.Config{})
@@ -89,7 +88,7 @@ func TestTheLongestPrompt(t *testing.T) {
 	}
 }
 
-func TestTheLongestAnswer(t *testing.T) {
+func TestLongestAnswer(t *testing.T) {
 	const longestText, longestBody = 64 << 10, 1 << 20
 	padded := func(size int) string {
 		body := chat("x", "stop")
@@ -114,9 +113,8 @@ func TestTheLongestAnswer(t *testing.T) {
 	}
 }
 
-// Who is asked without a key is sent no header for one, and who is asked for no form is
-// told of none.
-func TestWhatIsNotSent(t *testing.T) {
+// Without a key no authorization header is sent, and without a schema no member for it.
+func TestOptionalPartsAreNotSent(t *testing.T) {
 	for provider, body := range map[string]string{model.Compatible: chat("x", "stop"), model.Anthropic: message("x", "end_turn")} {
 		s := serve(t, say(200, body))
 		c, err := model.New(model.Config{Provider: provider, URL: s.URL + "/v1", Name: "m-1"})
@@ -143,8 +141,8 @@ func TestWhatIsNotSent(t *testing.T) {
 	}
 }
 
-// What an endpoint says of itself is read by its codes, in both languages.
-func TestMoreAnswersThatCannotBeUsed(t *testing.T) {
+// The error codes of both protocols are understood.
+func TestProviderErrorCodes(t *testing.T) {
 	for _, tc := range []struct {
 		name, provider string
 		status         int
@@ -164,8 +162,8 @@ func TestMoreAnswersThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// Of a message only what is said is taken, not what stands beside it.
-func TestOnlyWhatIsSaidIsTaken(t *testing.T) {
+// Only the text blocks of a message are used, not its thinking.
+func TestThinkingIsNotPartOfAnswer(t *testing.T) {
 	body := strings.Replace(message("Said.", "end_turn"), `"thinking":"hm"`, `"text":"`+leaked+`"`, 1)
 	c, _ := client(t, serve(t, say(200, body)), model.Config{Provider: model.Anthropic})
 	if a, err := complete(t, c, ""); err != nil || a.Text != "Said." {
@@ -173,8 +171,8 @@ func TestOnlyWhatIsSaidIsTaken(t *testing.T) {
 	}
 }
 
-// Silence costs no words, and what is counted is believed from one token on.
-func TestWhatSilenceCosts(t *testing.T) {
+// An empty answer costs no completion tokens, and counts from one token on are trusted.
+func TestCostOfEmptyAnswer(t *testing.T) {
 	body := strings.Replace(chat("", "stop"), `"prompt_tokens":11,"completion_tokens":3`, `"prompt_tokens":1,"completion_tokens":0`, 1)
 	c, _ := client(t, serve(t, say(200, body)), model.Config{PromptPrice: 7, CompletionPrice: 1000})
 	if a, err := complete(t, c, ""); err != nil || a.TokensPrompt != 1 || a.TokensCompletion != 0 || a.CostMicroUSD != 7 {
@@ -182,8 +180,8 @@ func TestWhatSilenceCosts(t *testing.T) {
 	}
 }
 
-// An endpoint that refuses a request also without a form was not found to know of none.
-func TestARefusalThatIsNotForItsForm(t *testing.T) {
+// An endpoint that also refuses the request without a schema is not recorded as lacking schemas.
+func TestRefusalWithoutSchemaKeepsSchemas(t *testing.T) {
 	s := serve(t, say(400, leaked), say(400, leaked), say(200, chat(`{"answer":"yes"}`, "stop")))
 	c, _ := client(t, s, model.Config{})
 	if a, err := complete(t, c, yesOrNo); fault.KindOf(err) != fault.Rule || a.Text != "" {
@@ -199,9 +197,8 @@ func TestARefusalThatIsNotForItsForm(t *testing.T) {
 	}
 }
 
-// Pauses grow to their bound, and differ by the moment, so that many callers do not come
-// back at once.
-func TestHowPausesGrow(t *testing.T) {
+// Pauses grow up to a limit and depend on the clock, so that many callers do not retry at once.
+func TestPausesGrowWithJitter(t *testing.T) {
 	pausesAt := func(nanos int64) []time.Duration {
 		now := time.Unix(1_800_000_000, nanos)
 		c, pauses := client(t, serve(t, say(503, "")), model.Config{Retries: 7, Now: func() time.Time { return now }, Timeout: 100_000 * time.Hour})
@@ -218,8 +215,8 @@ func TestHowPausesGrow(t *testing.T) {
 	}
 }
 
-// Nonsense in place of a time is as no time.
-func TestATimeToComeBackAtThatIsNone(t *testing.T) {
+// An invalid wait time is ignored.
+func TestInvalidRetryAfterIsIgnored(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for _, header := range [][]string{
 		{"Retry-After", "-5"}, {"Retry-After", "0"}, {"Retry-After", "NaN"}, {"Retry-After", "1e300"}, {"Retry-After", "1e6"}, {"Retry-After", "Inf"},
@@ -233,8 +230,8 @@ func TestATimeToComeBackAtThatIsNone(t *testing.T) {
 	}
 }
 
-// A pause that nobody replaces takes its time, and ends with its caller.
-func TestAPauseTakesItsTime(t *testing.T) {
+// The default wait takes real time and ends with its context.
+func TestRealPauseEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		by := &carrier{}
 		by.answer = func(*http.Request) (*http.Response, error) {
@@ -265,8 +262,8 @@ func TestAPauseTakesItsTime(t *testing.T) {
 	})
 }
 
-// As many go at once as are configured, and not one more.
-func TestHowManyGoAtOnce(t *testing.T) {
+// Exactly as many calls as configured run at the same time.
+func TestConcurrencyIsLimited(t *testing.T) {
 	for configured, want := range map[int]int{0: 4, 1: 1, 2: 2, 6: 6} {
 		synctest.Test(t, func(t *testing.T) {
 			leave := make(chan struct{})
@@ -293,9 +290,9 @@ func TestHowManyGoAtOnce(t *testing.T) {
 	}
 }
 
-// Only calls in a row that found nobody have an endpoint left alone: an answer between
-// them counts, also one that refuses, and a caller who goes says nothing.
-func TestWhatDoesNotCallForARest(t *testing.T) {
+// Only consecutive failures to get an answer open the breaker. An answer between them resets the
+// count, also one that refuses, and a canceled call does not count.
+func TestBreakerStaysClosed(t *testing.T) {
 	down, good, denied := say(503, ""), say(200, chat("x", "stop")), say(401, "")
 	for name, answers := range map[string][]http.HandlerFunc{
 		"an answer between":  {down, down, good, down, down, good},
@@ -331,8 +328,8 @@ func TestWhatDoesNotCallForARest(t *testing.T) {
 	}
 }
 
-// Who meets an endpoint at rest is told for how long.
-func TestARestSaysHowLong(t *testing.T) {
+// The error of an open breaker contains the time to wait.
+func TestOpenBreakerReturnsRetryAfter(t *testing.T) {
 	now := time.Now()
 	c, _ := client(t, serve(t, say(503, "")), model.Config{Now: func() time.Time { return now }})
 	for range 3 {
@@ -346,8 +343,8 @@ func TestARestSaysHowLong(t *testing.T) {
 	}
 }
 
-// Why nobody was reached is said in words of our own.
-func TestWhyNobodyIsReached(t *testing.T) {
+// Connection errors are reported in this package's own words.
+func TestConnectionErrors(t *testing.T) {
 	for says, with := range map[string]error{
 		"is not found":      &net.OpError{Op: "dial", Err: &net.DNSError{Err: leaked, Name: leaked}},
 		"is it running":     &net.OpError{Op: "dial", Err: errors.New(leaked)},
@@ -371,9 +368,8 @@ func TestWhyNobodyIsReached(t *testing.T) {
 	}
 }
 
-// A key is sent in the clear to nobody but this machine, and an address is no more than a
-// host and a path.
-func TestAddressesThatAreNone(t *testing.T) {
+// A key is sent without encryption to this machine only, and an address has only a host and a path.
+func TestInvalidAddresses(t *testing.T) {
 	for _, address := range []string{
 		"http://10.0.0.1/v1", "http://192.168.1.1/v1", "http://0.0.0.0/v1", "http://[fe80::1]/v1", "http://[::ffff:10.0.0.1]/v1", "http://169.254.169.254/v1", "http://1.2.3.4/v1",
 		"ftp://model.example/v1", "ws://127.0.0.1/v1", "//127.0.0.1/v1", "127.0.0.1:80", "https:///v1", "https://:443/v1", "https://model.example/v1#x", "https://me@model.example/v1",
@@ -384,8 +380,8 @@ func TestAddressesThatAreNone(t *testing.T) {
 	}
 }
 
-// A model that answers, and refuses to say the word, is there.
-func TestARefusalIsASignOfLife(t *testing.T) {
+// A model that answers with a refusal is available.
+func TestCheckAcceptsRefusal(t *testing.T) {
 	c, _ := client(t, serve(t, say(200, chat("", "content_filter"))), model.Config{})
 	if err := c.Check(t.Context()); err != nil {
 		t.Error(err)

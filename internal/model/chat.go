@@ -6,17 +6,17 @@ import (
 	"loregate/internal/agent"
 )
 
-// chat is OpenAI's chat completions, POST {base}/chat/completions:
+// chat implements OpenAI's chat completions, POST {base}/chat/completions:
 // https://platform.openai.com/docs/api-reference/chat/create.
 type chat struct {
 	address string
-	// limit names the bound of an answer: OpenAI's own models refuse the older name, most
-	// others know nothing else.
+	// limit is the name of the member that bounds an answer. OpenAI's own models refuse the older
+	// name; most other endpoints know only that one.
 	limit string
 }
 
-func (c chat) home() string { return c.address }
-func (chat) path() string   { return "chat/completions" }
+func (c chat) baseURL() string    { return c.address }
+func (chat) endpointPath() string { return "chat/completions" }
 
 func (chat) headers(key string) map[string]string {
 	if key == "" {
@@ -25,7 +25,7 @@ func (chat) headers(key string) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + key}
 }
 
-func (c chat) request(name string, r agent.Request) ([]byte, error) {
+func (c chat) buildRequest(name string, r agent.Request) ([]byte, error) {
 	body := map[string]any{"model": name, c.limit: r.MaxTokens, "stream": false,
 		"messages": []map[string]string{{"role": "user", "content": r.Prompt}}}
 	if r.Schema != nil {
@@ -34,7 +34,7 @@ func (c chat) request(name string, r agent.Request) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-func (chat) answer(body []byte) (reply, error) {
+func (chat) parseAnswer(body []byte) (reply, error) {
 	var a struct {
 		Choices []struct {
 			Message struct {
@@ -49,14 +49,14 @@ func (chat) answer(body []byte) (reply, error) {
 		} `json:"usage"`
 	}
 	if json.Unmarshal(body, &a) != nil {
-		return reply{came: true}, errNoJSON
+		return reply{received: true}, errNoJSON
 	}
-	r := reply{came: true, promptTokens: a.Usage.Prompt, completionTokens: a.Usage.Completion}
+	r := reply{received: true, promptTokens: a.Usage.Prompt, completionTokens: a.Usage.Completion}
 	if len(a.Choices) == 0 {
 		return r, errNothing
 	}
 	first := a.Choices[0]
-	r.text = thought(first.Message.Content)
+	r.text = stripThinking(first.Message.Content)
 	switch {
 	case first.Message.Refusal != "" || first.Finish == "content_filter":
 		return r, errRefused
@@ -68,11 +68,11 @@ func (chat) answer(body []byte) (reply, error) {
 	return r, nil
 }
 
-func (chat) complaint(body []byte) []string {
+func (chat) errorCodes(body []byte) []string {
 	var a struct {
 		Error struct {
 			Type string `json:"type"`
-			Code any    `json:"code"` // a number with some
+			Code any    `json:"code"` // some endpoints send a number
 		} `json:"error"`
 	}
 	if json.Unmarshal(body, &a) != nil {

@@ -7,15 +7,15 @@ import (
 	"loregate/internal/agent"
 )
 
-// messages is Anthropic's messages, POST {base}/messages:
+// messages implements Anthropic's messages, POST {base}/messages:
 // https://docs.anthropic.com/en/api/messages.
 type messages struct{}
 
-// messagesVersion is the revision of the interface that is spoken.
+// messagesVersion is the version of the API.
 const messagesVersion = "2023-06-01"
 
-func (messages) home() string { return "https://api.anthropic.com/v1" }
-func (messages) path() string { return "messages" }
+func (messages) baseURL() string      { return "https://api.anthropic.com/v1" }
+func (messages) endpointPath() string { return "messages" }
 
 func (messages) headers(key string) map[string]string {
 	h := map[string]string{"Anthropic-Version": messagesVersion}
@@ -25,7 +25,7 @@ func (messages) headers(key string) map[string]string {
 	return h
 }
 
-func (messages) request(name string, r agent.Request) ([]byte, error) {
+func (messages) buildRequest(name string, r agent.Request) ([]byte, error) {
 	body := map[string]any{"model": name, "max_tokens": r.MaxTokens, "messages": []map[string]string{{"role": "user", "content": r.Prompt}}}
 	if r.Schema != nil {
 		body["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": r.Schema}}
@@ -33,7 +33,7 @@ func (messages) request(name string, r agent.Request) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-func (messages) answer(body []byte) (reply, error) {
+func (messages) parseAnswer(body []byte) (reply, error) {
 	var a struct {
 		Type    string `json:"type"`
 		Content []struct {
@@ -49,7 +49,7 @@ func (messages) answer(body []byte) (reply, error) {
 		} `json:"usage"`
 	}
 	if json.Unmarshal(body, &a) != nil || a.Type != "message" {
-		return reply{came: true}, errNoJSON
+		return reply{received: true}, errNoJSON
 	}
 	var text strings.Builder
 	for _, c := range a.Content {
@@ -57,7 +57,7 @@ func (messages) answer(body []byte) (reply, error) {
 			text.WriteString(c.Text)
 		}
 	}
-	r := reply{came: true, text: text.String(), promptTokens: a.Usage.Input + a.Usage.CacheWrites + a.Usage.CacheReads, completionTokens: a.Usage.Output}
+	r := reply{received: true, text: text.String(), promptTokens: a.Usage.Input + a.Usage.CacheWrites + a.Usage.CacheReads, completionTokens: a.Usage.Output}
 	switch {
 	case a.Stop == "refusal":
 		return r, errRefused
@@ -69,7 +69,7 @@ func (messages) answer(body []byte) (reply, error) {
 	return r, nil
 }
 
-func (messages) complaint(body []byte) []string {
+func (messages) errorCodes(body []byte) []string {
 	var a struct {
 		Error struct {
 			Type string `json:"type"`

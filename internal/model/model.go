@@ -1,12 +1,11 @@
-// Package model asks language models over the network: any endpoint that speaks OpenAI's
-// chat completions, and Anthropic's messages. It is the [agent.Provider] of a program that
-// has been given one; without it nothing here runs.
+// Package model sends prompts to language models over the network: to any endpoint that implements
+// OpenAI's chat completions, and to Anthropic's messages. It is the [agent.Provider] of a program
+// with a configured model; without one nothing here runs.
 //
-// Its invariant: what it is given goes to the configured endpoint and nowhere else, and
-// nothing of a prompt, an answer or the key stands in an error. An answer is bounded, whole,
-// and fits its schema where it was asked for one, or it is an error: what an endpoint says is
-// never believed. What is asked, of whom it may be asked, and what becomes of the text is
-// its caller's matter.
+// Its invariant: prompts are sent to the configured endpoint and nowhere else, and no error
+// contains any part of a prompt, an answer or the key. An answer is bounded and complete, and fits
+// its schema if the request had one; otherwise it is an error. Nothing that an endpoint claims is
+// trusted. The caller decides which texts to send to which model, and how to use the answer.
 package model
 
 import (
@@ -24,60 +23,61 @@ import (
 	"loregate/internal/wait"
 )
 
-// The providers, by what they speak.
+// The providers, by protocol.
 const (
 	OpenAI     = "openai"     // OpenAI itself
-	Compatible = "compatible" // who speaks as OpenAI does: Ollama, vLLM, LM Studio, llama.cpp, Gemini
+	Compatible = "compatible" // other endpoints with OpenAI's protocol: Ollama, vLLM, LM Studio, llama.cpp, Gemini
 	Anthropic  = "anthropic"  // Anthropic's messages
 )
 
-// Config is what a Client is made of. Provider and Name are needed, and URL where the
-// provider is Compatible.
+// Config configures a Client. Provider and Name are required, and URL if the provider is
+// Compatible.
 type Config struct {
 	Provider string
-	// URL is the endpoint's base with its version, such as http://127.0.0.1:11434/v1: https,
+	// URL is the endpoint's base with its version, such as http://127.0.0.1:11434/v1. It is https,
 	// or http on loopback. "" is the provider's own.
 	URL  string
 	Name string // of the model
 	Key  string // "" for none
-	// Timeout is how long a call may take with all its attempts; 0 is 30 s.
+	// Timeout bounds a call with all its attempts; 0 is 30 s.
 	Timeout time.Duration
-	// Retries are attempts after the first, where a failure may pass; 0 is none.
+	// Retries is the number of attempts after the first, for failures that may be temporary; 0 is
+	// none.
 	Retries int
-	// MaxTokens bounds an answer, whatever a request asks for; 0 is 1,024.
+	// MaxTokens bounds an answer, also if a request asks for more; 0 is 1,024.
 	MaxTokens int
-	// Concurrency is how many calls go on at once; others wait. 0 is 4.
+	// Concurrency is the number of calls at the same time; others wait. 0 is 4.
 	Concurrency int
-	// PromptPrice and CompletionPrice are dollars for a million tokens, which is
-	// micro-dollars for one.
+	// PromptPrice and CompletionPrice are in dollars per million tokens, which is micro-dollars per
+	// token.
 	PromptPrice, CompletionPrice float64
 
-	HTTP *http.Client                                     // nil: one that is fit for this
+	HTTP *http.Client                                     // nil: a client that follows no redirects
 	Now  func() time.Time                                 // nil is time.Now
 	Wait func(ctx context.Context, d time.Duration) error // between attempts; nil waits in real time
 }
 
-// Client asks one model. It is safe for concurrent use.
+// Client sends prompts to one model. It is safe for concurrent use.
 type Client struct {
-	cfg      Config
-	wire     wire
-	endpoint string
-	host     string
-	slots    chan struct{}
-	rest     rest
-	formless atomic.Bool // the endpoint was found to know of no forms
+	cfg        Config
+	wire       wire
+	endpoint   string
+	host       string
+	slots      chan struct{}
+	breaker    breaker
+	schemaless atomic.Bool // the endpoint does not support schemas
 }
 
 var _ agent.Provider = (*Client)(nil)
 
-// Bounds of a call, in bytes. A prompt of the first is longer than most models take.
+// Limits of a call, in bytes. maxPrompt is longer than most models accept.
 const (
 	maxPrompt = 512 << 10
 	maxAnswer = 1 << 20
 	maxText   = 64 << 10
 )
 
-// New makes a Client. Nothing is asked yet. Its errors name the field of Config.
+// New returns a Client. It sends nothing yet. Its errors name the field of Config.
 func New(c Config) (*Client, error) {
 	w, ok := wires[c.Provider]
 	if !ok {
@@ -87,17 +87,17 @@ func New(c Config) (*Client, error) {
 		return nil, errors.New("name: the name of a model is needed, as its provider writes it")
 	}
 	if c.URL == "" {
-		c.URL = w.home()
+		c.URL = w.baseURL()
 	}
-	base, err := endpoint(c.URL)
+	base, err := parseEndpoint(c.URL)
 	if err != nil {
 		return nil, err
 	}
-	c.defaults()
-	return &Client{cfg: c, wire: w, endpoint: base.JoinPath(w.path()).String(), host: base.Host, slots: make(chan struct{}, c.Concurrency)}, nil
+	c.setDefaults()
+	return &Client{cfg: c, wire: w, endpoint: base.JoinPath(w.endpointPath()).String(), host: base.Host, slots: make(chan struct{}, c.Concurrency)}, nil
 }
 
-func (c *Config) defaults() {
+func (c *Config) setDefaults() {
 	for _, d := range []struct {
 		field    *int
 		fallback int
@@ -116,25 +116,24 @@ func (c *Config) defaults() {
 		c.Now = time.Now
 	}
 	if c.Wait == nil {
-		c.Wait = lapse
+		c.Wait = sleepFor
 	}
 }
 
-// Model is the configured name.
+// Model returns the configured name.
 func (c *Client) Model() string { return c.cfg.Name }
 
-// Host is who is asked, for people to read.
+// Host returns the host of the endpoint, for display.
 func (c *Client) Host() string { return c.host }
 
-// Complete answers a prompt. Its error is fault.Unavailable where asking again later may
-// help, fault.TooLarge where the prompt is too long, and fault.Rule where the endpoint
-// answered with what cannot be used, or refuses to. The Completion says what was spent, also
-// beside an error.
+// Complete answers a prompt. The error is fault.Unavailable if asking again later may help,
+// fault.TooLarge if the prompt is too long, and fault.Rule if the endpoint's answer is unusable or
+// a refusal. The Completion counts the tokens spent, also beside an error.
 func (c *Client) Complete(ctx context.Context, r agent.Request) (agent.Completion, error) {
 	if len(r.Prompt) > maxPrompt {
 		return agent.Completion{}, fault.New(fault.TooLarge, "the prompt has %d bytes; a model is sent %d at most", len(r.Prompt), maxPrompt)
 	}
-	check, err := validator(r.Schema)
+	check, err := newValidator(r.Schema)
 	if err != nil {
 		return agent.Completion{}, err
 	}
@@ -143,8 +142,8 @@ func (c *Client) Complete(ctx context.Context, r agent.Request) (agent.Completio
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	answer, retries, err := c.formed(ctx, r)
-	done := c.spent(r, answer)
+	answer, retries, err := c.askWithSchema(ctx, r)
+	done := c.costOf(r, answer)
 	done.Retries = retries
 	if err == nil {
 		done.Text, err = check(answer.text)
@@ -152,63 +151,63 @@ func (c *Client) Complete(ctx context.Context, r agent.Request) (agent.Completio
 	return done, err
 }
 
-// formed asks for the form that the request wants, and for an answer of any form where
-// the endpoint refuses such a request: not all know of forms. What comes is checked anyhow,
-// and a prompt says what it wants.
-func (c *Client) formed(ctx context.Context, r agent.Request) (reply, int, error) {
-	if r.Schema == nil || c.formless.Load() {
+// askWithSchema sends the request with its schema. If the endpoint refuses it with a bad request,
+// askWithSchema sends it without, since not all endpoints support schemas. The answer is validated
+// in both cases, and the prompt itself describes the form.
+func (c *Client) askWithSchema(ctx context.Context, r agent.Request) (reply, int, error) {
+	if r.Schema == nil || c.schemaless.Load() {
 		r.Schema = nil
-		return c.ask(ctx, r)
+		return c.askWithRetries(ctx, r)
 	}
-	answer, retries, err := c.ask(ctx, r)
+	answer, retries, err := c.askWithRetries(ctx, r)
 	if !errors.Is(err, errBadRequest) {
 		return answer, retries, err
 	}
 	r.Schema = nil
-	answer, more, again := c.ask(ctx, r)
+	answer, more, again := c.askWithRetries(ctx, r)
 	if again != nil {
 		return answer, retries + more, err
 	}
-	c.formless.Store(true)
+	c.schemaless.Store(true)
 	return answer, retries + more + 1, nil
 }
 
-// ask tries until there is an answer, or nothing more is worth trying.
-func (c *Client) ask(ctx context.Context, r agent.Request) (answer reply, retries int, err error) {
-	body, err := c.wire.request(c.cfg.Name, r)
+// askWithRetries makes attempts until one succeeds or no further attempt is worthwhile.
+func (c *Client) askWithRetries(ctx context.Context, r agent.Request) (answer reply, retries int, err error) {
+	body, err := c.wire.buildRequest(c.cfg.Name, r)
 	if err != nil {
 		return answer, 0, err
 	}
-	if left := c.rest.left(c.cfg.Now()); left > 0 {
-		return answer, 0, resting(left)
+	if left := c.breaker.timeLeft(c.cfg.Now()); left > 0 {
+		return answer, 0, breakerOpenError(left)
 	}
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return answer, 0, late(ctx)
+		return answer, 0, timeoutError(ctx)
 	}
 	for ; ; retries++ {
 		var pause time.Duration
-		answer, pause, err = c.try(ctx, body)
+		answer, pause, err = c.sendOnce(ctx, body)
 		if err == nil || fault.KindOf(err) != fault.Unavailable || ctx.Err() != nil || retries >= c.cfg.Retries {
 			break
 		}
-		if waitErr := c.pause(ctx, retries, pause); waitErr != nil {
+		if waitErr := c.waitToRetry(ctx, retries, pause); waitErr != nil {
 			break
 		}
 	}
-	c.rest.note(ctx, c.cfg.Now(), err)
+	c.breaker.noteResult(ctx, c.cfg.Now(), err)
 	return answer, retries, err
 }
 
-// pause waits before another attempt: as long as the endpoint said, else longer each
-// time. It is an error where the call would be over by then.
-func (c *Client) pause(ctx context.Context, retries int, said time.Duration) error {
+// waitToRetry waits before another attempt: as long as the endpoint asked for, or else longer each
+// time. It returns an error if the call's time would be over by then.
+func (c *Client) waitToRetry(ctx context.Context, retries int, said time.Duration) error {
 	d := said
 	if d <= 0 {
 		d = min(firstPause<<retries, maxPause)
-		d += time.Duration(c.cfg.Now().UnixNano() % int64(d/4)) // so that many do not come back at once
+		d += time.Duration(c.cfg.Now().UnixNano() % int64(d/4)) // so that many callers do not retry at once
 	}
 	if end, ok := ctx.Deadline(); ok && c.cfg.Now().Add(d).After(end) {
 		return context.DeadlineExceeded
@@ -216,23 +215,24 @@ func (c *Client) pause(ctx context.Context, retries int, said time.Duration) err
 	return c.cfg.Wait(ctx, d)
 }
 
-// The first pause and the longest that was not asked for.
+// The first pause, and the longest pause that the endpoint did not ask for.
 const (
 	firstPause = 500 * time.Millisecond
 	maxPause   = 8 * time.Second
 )
 
-// lapse lets time pass; the error is the context's, where that ends first.
-func lapse(ctx context.Context, d time.Duration) error {
+// sleepFor waits in real time. It returns the context's error if that ends first.
+func sleepFor(ctx context.Context, d time.Duration) error {
 	if !wait.For(ctx, d) {
 		return ctx.Err()
 	}
 	return nil
 }
 
-// spent is what an answer cost. An endpoint that counts nothing, or nonsense, is counted for.
-func (c *Client) spent(r agent.Request, a reply) agent.Completion {
-	if !a.came {
+// costOf returns the cost of an answer. Missing or implausible token counts are replaced by
+// estimates.
+func (c *Client) costOf(r agent.Request, a reply) agent.Completion {
+	if !a.received {
 		return agent.Completion{}
 	}
 	d := agent.Completion{TokensPrompt: a.promptTokens, TokensCompletion: a.completionTokens}
@@ -246,8 +246,8 @@ func (c *Client) spent(r agent.Request, a reply) agent.Completion {
 	return d
 }
 
-// Check asks the model for one word, and says what is wrong where it does not answer. An
-// answer that was cut off, or is another word, is one.
+// Check sends a short prompt and returns an error if the model does not answer. An answer that was
+// cut off, is a refusal or has another text is fine.
 func (c *Client) Check(ctx context.Context) error {
 	_, err := c.Complete(ctx, agent.Request{Purpose: "check", Prompt: "Answer with the one word: ready", MaxTokens: 16})
 	if errors.Is(err, errCutOff) || errors.Is(err, errRefused) {
@@ -256,15 +256,15 @@ func (c *Client) Check(ctx context.Context) error {
 	return err
 }
 
-// endpoint reads a base address.
-func endpoint(text string) (*url.URL, error) {
+// parseEndpoint parses and checks a base address.
+func parseEndpoint(text string) (*url.URL, error) {
 	base, err := url.Parse(text)
 	switch {
 	case err != nil || base.Hostname() == "" || base.Scheme != "http" && base.Scheme != "https":
 		return nil, errors.New("url: must be an https address with its version, as https://api.openai.com/v1")
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, errors.New("url: holds more than a host and a path; a key belongs in key_env or key_file")
-	case base.Scheme == "http" && !loopback(base.Hostname()):
+	case base.Scheme == "http" && !isLoopback(base.Hostname()):
 		return nil, fmt.Errorf("url: %s would be sent keys and texts in the clear; use https, or a tunnel that ends on 127.0.0.1", base.Hostname())
 	}
 	return base, nil

@@ -18,14 +18,14 @@ import (
 	"loregate/internal/model"
 )
 
-// Texts that must stand in no error.
+// Texts that no error may contain.
 const (
 	key    = "sk-planted-KEYMARK"
 	asked  = "What of the PROMPTMARK?"
 	leaked = "ANSWERMARK"
 )
 
-// server is an endpoint that answers from a list, the last one again and again.
+// server is an endpoint that answers from a list and then repeats the last answer.
 type server struct {
 	*httptest.Server
 	answers []http.HandlerFunc
@@ -34,7 +34,7 @@ type server struct {
 	seen []seen // guarded by mu
 }
 
-// seen is a request as it came.
+// seen is a recorded request.
 type seen struct {
 	path   string
 	header http.Header
@@ -65,7 +65,7 @@ func (s *server) requests() []seen {
 	return append([]seen(nil), s.seen...)
 }
 
-// say answers with a status and a body, and with headers given in pairs.
+// say returns a handler that answers with a status, a body, and headers given in pairs.
 func say(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(headers); i += 2 {
@@ -76,21 +76,21 @@ func say(status int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// chat is what a chat completion looks like.
+// chat returns the body of a chat completion.
 func chat(content, finish string) string {
 	text, _ := json.Marshal(content)
 	return `{"id":"c-1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":` + string(text) +
 		`,"refusal":null},"finish_reason":"` + finish + `"}],"usage":{"prompt_tokens":11,"completion_tokens":3,"total_tokens":14}}`
 }
 
-// message is what a message looks like.
+// message returns the body of a message.
 func message(content, stop string) string {
 	text, _ := json.Marshal(content)
 	return `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm","signature":"x"},{"type":"text","text":` + string(text) +
 		`}],"stop_reason":"` + stop + `","stop_sequence":null,"usage":{"input_tokens":11,"cache_read_input_tokens":4,"output_tokens":3}}`
 }
 
-// client asks a server. Pauses between attempts take no time, and are kept.
+// client returns a client of a server. Pauses between attempts take no time and are recorded.
 func client(t *testing.T, s *server, c model.Config) (*model.Client, *[]time.Duration) {
 	t.Helper()
 	if c.Provider == "" {
@@ -128,8 +128,8 @@ func complete(t *testing.T, c *model.Client, schema string) (agent.Completion, e
 
 const yesOrNo = `{"type":"object","properties":{"answer":{"type":"string","enum":["yes","no"]}},"required":["answer"],"additionalProperties":false}`
 
-// Each provider is asked in its own words, and what it counts is told.
-func TestWhatGoesOverTheWire(t *testing.T) {
+// Each provider gets requests in its own format, and its token counts are returned.
+func TestRequestFormats(t *testing.T) {
 	for _, tc := range []struct {
 		provider, body, path, bound, form string
 		header                            map[string]string
@@ -162,8 +162,8 @@ func TestWhatGoesOverTheWire(t *testing.T) {
 	}
 }
 
-// What cannot be used is an error that says what to do, and holds nothing of it.
-func TestAnswersThatCannotBeUsed(t *testing.T) {
+// An unusable answer is an error that names the remedy and contains no part of the answer.
+func TestUnusableAnswers(t *testing.T) {
 	refusal := strings.Replace(chat("", "stop"), `"refusal":null`, `"refusal":"`+leaked+`"`, 1)
 	for _, tc := range []struct {
 		name, provider, schema string
@@ -211,9 +211,9 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// An endpoint that knows of no forms is asked without, and from then on; what it says is
-// checked as ever.
-func TestAnEndpointWithoutForms(t *testing.T) {
+// An endpoint that does not support schemas gets the request without one, then and later. Its
+// answers are still validated.
+func TestEndpointWithoutSchemaSupport(t *testing.T) {
 	s := serve(t, say(400, leaked), say(200, chat(`{"answer":"yes"}`, "stop")), say(200, chat("Yes.", "stop")))
 	c, _ := client(t, s, model.Config{})
 	if a, err := complete(t, c, yesOrNo); err != nil || a.Text != `{"answer":"yes"}` || a.Retries != 1 {
@@ -229,7 +229,7 @@ func TestAnEndpointWithoutForms(t *testing.T) {
 	}
 }
 
-func TestWhatStandsAroundAnAnswerIsTakenAway(t *testing.T) {
+func TestAnswerWrappingIsStripped(t *testing.T) {
 	for _, text := range []string{"```json\n{\"answer\":\"no\"}\n```", "```\n{\"answer\":\"no\"}```", " \n{\"answer\":\"no\"}\n", "<think>Should I?</think>\n{\"answer\":\"no\"}"} {
 		c, _ := client(t, serve(t, say(200, chat(text, "stop"))), model.Config{})
 		if a, err := complete(t, c, yesOrNo); err != nil || a.Text != `{"answer":"no"}` {
@@ -242,8 +242,8 @@ func TestWhatStandsAroundAnAnswerIsTakenAway(t *testing.T) {
 	}
 }
 
-// An endpoint that counts nothing, or nonsense, is counted for.
-func TestTokensAreCountedWhateverIsSaid(t *testing.T) {
+// Missing or implausible token counts are replaced by estimates.
+func TestInvalidTokenCountsAreEstimated(t *testing.T) {
 	for _, usage := range []string{`{}`, `{"prompt_tokens":-5,"completion_tokens":-9}`, `{"prompt_tokens":999999999999,"completion_tokens":999999999999}`} {
 		body := strings.Replace(chat("Twelve bytes", "stop"), `{"prompt_tokens":11,"completion_tokens":3,"total_tokens":14}`, usage, 1)
 		c, _ := client(t, serve(t, say(200, body)), model.Config{})
@@ -254,7 +254,7 @@ func TestTokensAreCountedWhateverIsSaid(t *testing.T) {
 	}
 }
 
-// What may pass is tried again, after as long as the endpoint says.
+// Temporary failures are retried after the time that the endpoint asks for.
 func TestRetries(t *testing.T) {
 	good := say(200, chat("Good.", "stop"))
 	broken := func(w http.ResponseWriter, _ *http.Request) {
@@ -292,7 +292,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-func TestADateToComeBackAt(t *testing.T) {
+func TestRetryAfterDate(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	s := serve(t, say(429, "", "Retry-After", now.Add(7*time.Second).Format(http.TimeFormat)), say(200, chat("Good.", "stop")))
 	c, pauses := client(t, s, model.Config{Retries: 1, Now: func() time.Time { return now }, Timeout: 100_000 * time.Hour})
@@ -301,8 +301,8 @@ func TestADateToComeBackAt(t *testing.T) {
 	}
 }
 
-// Nobody waits longer than the call may take.
-func TestAPauseBeyondTheEndIsNotWaitedFor(t *testing.T) {
+// A pause that would outlast the call is not waited for.
+func TestPauseBeyondTimeoutIsNotWaited(t *testing.T) {
 	s := serve(t, say(429, "", "Retry-After", "3600"))
 	c, pauses := client(t, s, model.Config{Retries: 5, Timeout: time.Minute})
 	if _, err := complete(t, c, ""); fault.KindOf(err) != fault.Unavailable || len(*pauses) != 0 || len(s.requests()) != 1 {
@@ -310,7 +310,7 @@ func TestAPauseBeyondTheEndIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestASlowAnswerAndACallerWhoGoes(t *testing.T) {
+func TestTimeoutAndCanceledCaller(t *testing.T) {
 	gone := make(chan struct{})
 	slow := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done(); gone <- struct{}{} }
 	c, _ := client(t, serve(t, slow), model.Config{Timeout: 20 * time.Millisecond, Retries: 3})
@@ -326,8 +326,8 @@ func TestASlowAnswerAndACallerWhoGoes(t *testing.T) {
 	<-gone
 }
 
-// An endpoint that failed three calls in a row is left alone for half a minute.
-func TestARest(t *testing.T) {
+// An endpoint that failed three calls in a row gets no calls for half a minute.
+func TestBreakerOpensAfterThreeFailures(t *testing.T) {
 	now := time.Now()
 	s := serve(t, say(503, ""), say(503, ""), say(503, ""), say(200, chat("Back.", "stop")))
 	c, _ := client(t, s, model.Config{Now: func() time.Time { return now }})
@@ -345,7 +345,7 @@ func TestARest(t *testing.T) {
 	}
 }
 
-// A redirect is not followed: the key and the prompt would go along.
+// Redirects are not followed: they would forward the key and the prompt.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	elsewhere := serve(t, say(200, chat(leaked, "stop")))
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -359,7 +359,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyAtOnce(t *testing.T) {
+func TestCallsWaitForASlot(t *testing.T) {
 	var mu sync.Mutex
 	now, most := 0, 0
 	enter, leave := make(chan struct{}), make(chan struct{})
@@ -394,7 +394,7 @@ func TestOnlySoManyAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatIsConfigured(t *testing.T) {
+func TestConfigErrors(t *testing.T) {
 	for _, tc := range []struct {
 		c    model.Config
 		want string
@@ -440,7 +440,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// FuzzAnswer has endpoints say anything.
+// FuzzAnswer feeds arbitrary answers to a client.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(chat("x", "stop")), true)
 	f.Add([]byte(message("x", "end_turn")), false)
@@ -469,7 +469,7 @@ func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(string(c)))}, nil
 }
 
-// Example asks a model that runs on this machine.
+// Example checks a model that runs on this machine.
 func Example() {
 	c, err := model.New(model.Config{Provider: model.Compatible, URL: "http://127.0.0.1:11434/v1", Name: "llama3.2"})
 	if err != nil {

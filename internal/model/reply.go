@@ -10,20 +10,20 @@ import (
 	"loregate/internal/fault"
 )
 
-// wire is a provider's language.
+// wire is the protocol of a provider.
 type wire interface {
-	// home is the provider's own base address; "" where there is none.
-	home() string
-	// path is what is asked, below the base address.
-	path() string
-	// headers are those of a request that bears a key, "" for none.
+	// baseURL returns the provider's own base address; "" if it has none.
+	baseURL() string
+	// endpointPath returns the path of requests below the base address.
+	endpointPath() string
+	// headers returns the headers of a request with a key, "" for none.
 	headers(key string) map[string]string
-	// request is the body of a request.
-	request(name string, r agent.Request) ([]byte, error)
-	// answer reads the body of a good answer.
-	answer(body []byte) (reply, error)
-	// complaint reads the codes of the body of another.
-	complaint(body []byte) []string
+	// buildRequest returns the body of a request.
+	buildRequest(name string, r agent.Request) ([]byte, error)
+	// parseAnswer parses the body of a response with status 200.
+	parseAnswer(body []byte) (reply, error)
+	// errorCodes returns the error codes in the body of any other response.
+	errorCodes(body []byte) []string
 }
 
 var wires = map[string]wire{
@@ -32,14 +32,14 @@ var wires = map[string]wire{
 	Anthropic:  messages{},
 }
 
-// reply is an answer as it came.
+// reply is a parsed answer.
 type reply struct {
-	came                           bool // something was answered, and so paid for
+	received                       bool // the endpoint answered, and so charges for it
 	text                           string
 	promptTokens, completionTokens int
 }
 
-// Why an answer cannot be used.
+// The errors of unusable answers.
 var (
 	errCutOff     = fault.New(fault.Rule, "the model's answer was cut off; raise model.max_tokens")
 	errRefused    = fault.New(fault.Rule, "the model refuses to answer")
@@ -51,9 +51,9 @@ var (
 	errDropped    = fault.New(fault.Unavailable, "the endpoint broke off its answer")
 )
 
-// validator gives what checks a text against a schema, nil for none, and takes what stands
-// around it away: a model that was asked for JSON may fence it. What it gives is the JSON alone.
-func validator(schema json.RawMessage) (func(text string) (string, error), error) {
+// newValidator returns a function that validates a text against a schema; nil accepts any text. The
+// function first strips a code fence, which models put around JSON, and returns the JSON alone.
+func newValidator(schema json.RawMessage) (func(text string) (string, error), error) {
 	if schema == nil {
 		return func(text string) (string, error) { return text, nil }, nil
 	}
@@ -66,17 +66,17 @@ func validator(schema json.RawMessage) (func(text string) (string, error), error
 		return nil, fault.New(fault.Internal, "model: schema: %v", err)
 	}
 	return func(text string) (string, error) {
-		text = unfenced(text)
+		text = stripFence(text)
 		var v any
 		if json.Unmarshal([]byte(text), &v) != nil || resolved.Validate(v) != nil {
-			return "", errUnfit // why would tell what it holds
+			return "", errUnfit // the validation error would contain parts of the answer
 		}
 		return text, nil
 	}, nil
 }
 
-// unfenced takes the fence of a code block away.
-func unfenced(text string) string {
+// stripFence removes the fence of a code block.
+func stripFence(text string) string {
 	text = strings.TrimSpace(text)
 	rest, ok := strings.CutPrefix(text, "```")
 	if !ok {
@@ -86,12 +86,12 @@ func unfenced(text string) string {
 	return strings.TrimSpace(strings.TrimSuffix(rest, "```"))
 }
 
-// thought takes away the thinking that some local models put before an answer.
-func thought(text string) string {
+// stripThinking removes the thinking that some local models put before an answer.
+func stripThinking(text string) string {
 	if rest, ok := strings.CutPrefix(strings.TrimLeft(text, " \n\t"), "<think>"); ok {
 		_, after, closed := strings.Cut(rest, "</think>")
 		if !closed {
-			return "" // it never came to an answer
+			return "" // the text ends before an answer
 		}
 		return after
 	}

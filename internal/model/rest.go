@@ -9,28 +9,28 @@ import (
 	"loregate/internal/fault"
 )
 
-// rest leaves an endpoint alone that has failed several calls in a row, so that nobody
-// waits for what will not come.
-type rest struct {
+// breaker is a circuit breaker: after several failed calls in a row it refuses calls for a while,
+// so that callers do not wait for an endpoint that is down.
+type breaker struct {
 	mu     sync.Mutex
-	failed int       // calls in a row. Guarded by mu
+	failed int       // failed calls in a row; guarded by mu
 	until  time.Time // guarded by mu
 }
 
 const (
-	restAfter = 3
-	restFor   = 30 * time.Second
+	openAfter = 3
+	openFor   = 30 * time.Second
 )
 
-// left is how long the endpoint is left alone yet.
-func (r *rest) left(now time.Time) time.Duration {
+// timeLeft returns the time until calls are allowed again.
+func (r *breaker) timeLeft(now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.until.Sub(now)
 }
 
-// note takes in how a call ended. One whose caller has gone says nothing of the endpoint.
-func (r *rest) note(ctx context.Context, now time.Time, err error) {
+// noteResult counts the result of a call. A call that its caller canceled does not count.
+func (r *breaker) noteResult(ctx context.Context, now time.Time, err error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return
 	}
@@ -40,12 +40,12 @@ func (r *rest) note(ctx context.Context, now time.Time, err error) {
 		r.failed = 0
 		return
 	}
-	if r.failed++; r.failed >= restAfter {
-		r.failed, r.until = 0, now.Add(restFor)
+	if r.failed++; r.failed >= openAfter {
+		r.failed, r.until = 0, now.Add(openFor)
 	}
 }
 
-func resting(left time.Duration) error {
+func breakerOpenError(left time.Duration) error {
 	e := fault.New(fault.Unavailable, "the model has not answered several times in a row; it is asked again in %d s", fault.RetrySeconds(left))
 	e.RetryAfter = left
 	return e

@@ -17,13 +17,13 @@ import (
 	"loregate/internal/fault"
 )
 
-// newHTTP makes a client that follows no redirects: a key and a prompt go where they were
-// meant to go.
+// newHTTP returns a client that follows no redirects, so that the key and the prompt reach only the
+// configured endpoint.
 func newHTTP() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-func loopback(host string) bool {
+func isLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
@@ -31,9 +31,9 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// try makes one attempt. pause is how long the endpoint asks to be left alone; 0 where it
-// does not say.
-func (c *Client) try(ctx context.Context, body []byte) (answer reply, pause time.Duration, err error) {
+// sendOnce makes one attempt. pause is the time that the endpoint asks to wait, or 0 if it asks for
+// none.
+func (c *Client) sendOnce(ctx context.Context, body []byte) (answer reply, pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
 	if err != nil {
 		return answer, 0, fault.New(fault.Internal, "model: the request cannot be made")
@@ -45,30 +45,30 @@ func (c *Client) try(ctx context.Context, body []byte) (answer reply, pause time
 	}
 	res, err := c.cfg.HTTP.Do(req)
 	if err != nil {
-		return answer, 0, c.unreached(ctx, err)
+		return answer, 0, c.unreachableError(ctx, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return answer, retryAfter(res.Header, c.cfg.Now()), c.refused(res)
+		return answer, retryAfter(res.Header, c.cfg.Now()), c.statusError(res)
 	}
 	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {
 	case ctx.Err() != nil:
-		return answer, 0, late(ctx)
+		return answer, 0, timeoutError(ctx)
 	case err != nil:
 		return answer, 0, errDropped
 	case len(b) > maxAnswer:
-		return reply{came: true}, 0, errTooLong
+		return reply{received: true}, 0, errTooLong
 	}
-	answer, err = c.wire.answer(b)
+	answer, err = c.wire.parseAnswer(b)
 	return answer, 0, err
 }
 
-// unreached says why nothing came. The transport's own words may hold what came, and so
-// are not handed on.
-func (c *Client) unreached(ctx context.Context, err error) error {
+// unreachableError returns the error of a request without a response. The transport's own message
+// may contain response data and is not passed on.
+func (c *Client) unreachableError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return late(ctx)
+		return timeoutError(ctx)
 	}
 	var (
 		name *net.DNSError
@@ -86,24 +86,25 @@ func (c *Client) unreached(ctx context.Context, err error) error {
 	return errDropped
 }
 
-// late is the error of a call whose time is over, or whose caller has gone.
-func late(ctx context.Context) error {
+// timeoutError returns the error of a call that timed out or was canceled.
+func timeoutError(ctx context.Context) error {
 	return fault.New(fault.Unavailable, "the model did not answer in time; model.timeout may be raised").Because(ctx.Err())
 }
 
-// complaints are the codes of the providers that say more than a status.
-var complaints = map[string]*fault.Error{
+// providerErrors maps error codes of the providers that are more specific than a status.
+var providerErrors = map[string]*fault.Error{
 	"insufficient_quota":      fault.New(fault.Rule, "the account of the model's key has used up its quota"),
 	"billing_error":           fault.New(fault.Rule, "the account of the model's key cannot pay"),
 	"context_length_exceeded": fault.New(fault.Rule, "the prompt is longer than the model takes"),
 	"content_filter":          errRefused,
 }
 
-// refused is the error of an answer with another status than 200. Its words are ours.
-func (c *Client) refused(res *http.Response) error {
-	b, _ := io.ReadAll(io.LimitReader(res.Body, maxText)) // the status says enough without it
-	for _, code := range c.wire.complaint(b) {
-		if e := complaints[code]; e != nil {
+// statusError returns the error of a response with a status other than 200. It contains no text of
+// the response.
+func (c *Client) statusError(res *http.Response) error {
+	b, _ := io.ReadAll(io.LimitReader(res.Body, maxText)) // the status is enough without the body
+	for _, code := range c.wire.errorCodes(b) {
+		if e := providerErrors[code]; e != nil {
 			return e
 		}
 	}
@@ -117,14 +118,14 @@ func (c *Client) refused(res *http.Response) error {
 		return fault.New(fault.Rule, "%s answers with a redirect, which is not followed; set model.url to where the model is", c.host)
 	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
 		return errBadRequest
-	case passing(res):
+	case isTemporary(res):
 		return fault.New(fault.Unavailable, "%s cannot answer now (status %d)", c.host, status)
 	}
 	return fault.New(fault.Rule, "%s refuses the request (status %d); does the model take such requests?", c.host, status)
 }
 
-// passing reports a status that may be another one soon.
-func passing(res *http.Response) bool {
+// isTemporary reports whether a status may be different on a retry.
+func isTemporary(res *http.Response) bool {
 	if res.Header.Get("X-Should-Retry") == "false" {
 		return false
 	}
@@ -132,8 +133,8 @@ func passing(res *http.Response) bool {
 		slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests}, res.StatusCode)
 }
 
-// retryAfter reads how long to wait: Retry-After-Ms, or Retry-After in seconds or as a
-// date (RFC 9110, 10.2.3). 0 where it does not say, or says nonsense.
+// retryAfter returns the time to wait: Retry-After-Ms, or Retry-After in seconds or as a date (RFC
+// 9110, 10.2.3). It is 0 if the header is missing or invalid.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))

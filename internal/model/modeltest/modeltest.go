@@ -1,5 +1,5 @@
-// Package modeltest is a language model for tests: an endpoint on loopback that answers
-// as it is told, and keeps what it was asked.
+// Package modeltest provides a language model for tests: an endpoint on loopback with given answers
+// that records its requests.
 package modeltest
 
 import (
@@ -13,14 +13,14 @@ import (
 	"testing"
 )
 
-// Key is the key that is planted with a Server; it must be found in no log, error or body.
+// Key is the key of a Server. Tests check that no log, error or body contains it.
 const Key = "sk-planted-MODELKEYMARK"
 
-// Server is an endpoint that speaks as OpenAI does.
+// Server is an endpoint with OpenAI's protocol.
 type Server struct {
 	URL     string        // base address, with its version
 	KeyFile string        // holds Key
-	Asked   chan struct{} // a signal for each question, as long as there is room
+	Asked   chan struct{} // receives one signal for each request while there is room
 
 	t      testing.TB
 	mu     sync.Mutex
@@ -28,14 +28,14 @@ type Server struct {
 	asked  []Request                  // guarded by mu
 }
 
-// Request is a question as it came.
+// Request is a recorded request.
 type Request struct {
 	Prompt        string
 	Body          string
 	Authorization string
 }
 
-// Serve serves a model that answers by a function; "" is an answer with status 503.
+// Serve starts a model whose answers come from a function; "" gives status 503.
 func Serve(t testing.TB, answer func(prompt string) string) *Server {
 	t.Helper()
 	s := &Server{t: t, answer: answer, Asked: make(chan struct{}, 1024), KeyFile: filepath.Join(t.TempDir(), "key")}
@@ -48,14 +48,14 @@ func Serve(t testing.TB, answer func(prompt string) string) *Server {
 	return s
 }
 
-// Answer has the model answer otherwise from now on.
+// Answer replaces the function for later answers.
 func (s *Server) Answer(f func(prompt string) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = f
 }
 
-// Requests are the questions so far.
+// Requests returns the requests so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
