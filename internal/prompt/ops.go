@@ -8,7 +8,7 @@ import (
 	"loregate/internal/op"
 )
 
-// Operations serve a registry over REST, at the surface named.
+// Operations returns the operations that serve a registry over REST, on the given surface.
 func Operations(r *Registry, surface string) []*op.Operation {
 	spec := func(s op.Spec) op.Spec {
 		s.Surfaces, s.Effect, s.NoWorld, s.NoTool = []string{surface}, access.Read, true, true
@@ -19,17 +19,17 @@ func Operations(r *Registry, surface string) []*op.Operation {
 			Name: "list-prompts", Title: "List prompt templates", Route: "GET /api/prompts",
 			Doc:      "See which prompt templates there are, by tag if you like: of each its latest version and the versions before.",
 			Examples: []op.Example{{Title: "Those for ambience", Input: `{"tag": "ambience"}`}},
-		}), r.list),
+		}), r.listPrompts),
 		op.Define(spec(op.Spec{
 			Name: "get-prompt", Title: "Read a prompt template", Route: "GET /api/prompts/{id}", Target: "id",
 			Doc:      "Read a prompt template: its latest version, or the one of a version or hash. The hash is what a proposal names as templateHash; it is also the ETag.",
 			Examples: []op.Example{{Title: "The latest", Input: `{"id": "ambience"}`}, {Title: "One version", Input: `{"id": "ambience", "version": "1.0.0"}`}},
-		}), r.get),
+		}), r.getPrompt),
 		op.Define(spec(op.Spec{
 			Name: "render-prompt", Title: "Render a prompt template", Route: "POST /api/prompts/{id}/render", Target: "id",
 			Doc:      "See the very text that a template gives for values of its variables.",
 			Examples: []op.Example{{Title: "With its defaults", Input: `{"id": "ambience", "variables": {"context": "[]"}}`}},
-		}), r.render),
+		}), r.renderPrompt),
 	}
 }
 
@@ -37,31 +37,31 @@ type listIn struct {
 	Tag string `json:"tag,omitzero" maxlen:"64" jsonschema:"Only templates that bear this tag."`
 }
 
-type listed struct {
+type listedPrompt struct {
 	Metadata
 	Hash     string   `json:"hash"`
 	Versions []string `json:"versions" jsonschema:"All versions, latest first."`
 }
 
 type listOut struct {
-	Prompts []listed `json:"prompts"`
+	Prompts []listedPrompt `json:"prompts"`
 }
 
-func (r *Registry) list(_ context.Context, _ *op.Call, in listIn) (listOut, error) {
+func (r *Registry) listPrompts(_ context.Context, _ *op.Call, in listIn) (listOut, error) {
 	out := listOut{}
 	for _, t := range r.List(in.Tag) {
-		out.Prompts = append(out.Prompts, listed{t.Metadata, t.hash, r.Versions(t.Metadata.ID)})
+		out.Prompts = append(out.Prompts, listedPrompt{t.Metadata, t.hash, r.Versions(t.Metadata.ID)})
 	}
 	return out, nil
 }
 
-type which struct {
+type templateRef struct {
 	ID      string `json:"id" minlen:"1" maxlen:"64" jsonschema:"Id of the template."`
 	Version string `json:"version,omitzero" maxlen:"20" jsonschema:"A version; the latest where neither it nor a hash is given."`
 	Hash    string `json:"hash,omitzero" maxlen:"64" jsonschema:"The hash of a version; not beside version."`
 }
 
-func (r *Registry) pick(w which) (*Template, error) {
+func (r *Registry) pickVersion(w templateRef) (*Template, error) {
 	switch {
 	case w.Version != "" && w.Hash != "":
 		return nil, fault.BadField("hash", "give a version or a hash, not both")
@@ -79,8 +79,8 @@ type getOut struct {
 	Hash      string     `json:"hash"`
 }
 
-func (r *Registry) get(_ context.Context, c *op.Call, in which) (getOut, error) {
-	t, err := r.pick(in)
+func (r *Registry) getPrompt(_ context.Context, c *op.Call, in templateRef) (getOut, error) {
+	t, err := r.pickVersion(in)
 	if err != nil {
 		return getOut{}, err
 	}
@@ -89,7 +89,7 @@ func (r *Registry) get(_ context.Context, c *op.Call, in which) (getOut, error) 
 }
 
 type renderIn struct {
-	which
+	templateRef
 	Variables map[string]string `json:"variables,omitzero" jsonschema:"Values by name of variable."`
 }
 
@@ -100,8 +100,8 @@ type renderOut struct {
 	Hash    string `json:"hash"`
 }
 
-func (r *Registry) render(_ context.Context, _ *op.Call, in renderIn) (renderOut, error) {
-	t, err := r.pick(in.which)
+func (r *Registry) renderPrompt(_ context.Context, _ *op.Call, in renderIn) (renderOut, error) {
+	t, err := r.pickVersion(in.templateRef)
 	if err != nil {
 		return renderOut{}, err
 	}

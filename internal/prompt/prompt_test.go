@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "pin the new templates of this build")
 
 const tiny = `{"metadata":{"id":"tiny","version":"1.0.0","name":"Tiny","description":"A test."},"template":"Say [what] to [whom].","variables":[{"name":"what","description":"The word.","required":true},{"name":"whom","description":"Who.","required":false,"defaultValue":"all"}]}`
 
-// Every template of the build is pinned, and none has changed since.
+// The hash of every template of the build is pinned and unchanged.
 func TestPublishedTemplatesArePinned(t *testing.T) {
 	r, err := Open("")
 	if err != nil {
@@ -40,7 +40,7 @@ func TestPublishedTemplatesArePinned(t *testing.T) {
 	}
 }
 
-// The hash is of what a model is told, in the one canonical form.
+// The hash covers the content for the model, in one canonical form.
 func TestHash(t *testing.T) {
 	base, err := Parse([]byte(tiny))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefusedAtTheStart(t *testing.T) {
+func TestParseRefusesInvalidTemplates(t *testing.T) {
 	for name, file := range map[string]string{
 		"no JSON":             `{`,
 		"a field misspelt":    strings.Replace(tiny, `"template"`, `"templates"`, 1),
@@ -103,7 +103,7 @@ func TestWhatIsRefusedAtTheStart(t *testing.T) {
 	}
 }
 
-func TestAPublishedVersionNeverChanges(t *testing.T) {
+func TestPublishedVersionNeverChanges(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

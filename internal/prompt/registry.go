@@ -23,19 +23,19 @@ var embedded embed.FS
 //go:embed published.json
 var published []byte
 
-// pinFile is what a folder of templates keeps of the versions it has published:
-// {"id@version": hash}.
+// pinFile is the file in a folder of templates that pins the published versions: {"id@version":
+// hash}.
 const pinFile = ".published.json"
 
-// Registry holds templates. It does not change after it is made.
+// Registry holds templates. It is immutable.
 type Registry struct {
 	all    []*Template // by id, then version, latest first
 	byHash map[string]*Template
 }
 
-// Open makes a registry of the templates of this build and those in a folder ("" for
-// none). It refuses a version whose hash has moved since it was first seen, and two files of
-// one version. The folder's new versions are pinned in it.
+// Open returns a registry of the templates of this build and those in a folder ("" for none). It
+// refuses a version whose hash has changed since it was first loaded, and two files of one version.
+// It pins new versions of the folder in its pinFile.
 func Open(folder string) (*Registry, error) {
 	var pins map[string]string
 	if err := json.Unmarshal(published, &pins); err != nil {
@@ -46,7 +46,7 @@ func Open(folder string) (*Registry, error) {
 		return nil, err
 	}
 	r := &Registry{byHash: map[string]*Template{}}
-	if err := r.load(own, pins); err != nil {
+	if err := r.loadTemplates(own, pins); err != nil {
 		return nil, err
 	}
 	if folder != "" {
@@ -55,7 +55,7 @@ func Open(folder string) (*Registry, error) {
 		}
 	}
 	slices.SortFunc(r.all, func(a, b *Template) int {
-		return cmp.Or(cmp.Compare(a.Metadata.ID, b.Metadata.ID), slices.Compare(numbers(b.Metadata.Version), numbers(a.Metadata.Version)))
+		return cmp.Or(cmp.Compare(a.Metadata.ID, b.Metadata.ID), slices.Compare(versionNumbers(b.Metadata.Version), versionNumbers(a.Metadata.Version)))
 	})
 	return r, nil
 }
@@ -74,7 +74,7 @@ func (r *Registry) loadFolder(folder string) error {
 		return fmt.Errorf("prompt: %s: %w", file, err)
 	}
 	before := maps.Clone(pins)
-	if err := r.load(os.DirFS(folder), pins); err != nil || maps.Equal(before, pins) {
+	if err := r.loadTemplates(os.DirFS(folder), pins); err != nil || maps.Equal(before, pins) {
 		return err
 	}
 	b, err = json.MarshalIndent(pins, "", "  ")
@@ -84,7 +84,7 @@ func (r *Registry) loadFolder(folder string) error {
 	return replaceFile(file, append(b, '\n'))
 }
 
-// replaceFile writes a file whole or not at all.
+// replaceFile writes a file completely or not at all.
 func replaceFile(name string, b []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
 	if err != nil {
@@ -98,8 +98,8 @@ func replaceFile(name string, b []byte) error {
 	return os.Rename(f.Name(), name)
 }
 
-// load adds the templates of a folder, and pins those that are new.
-func (r *Registry) load(dir fs.FS, pins map[string]string) error {
+// loadTemplates adds the templates of a folder and pins those that are new.
+func (r *Registry) loadTemplates(dir fs.FS, pins map[string]string) error {
 	names, err := fs.Glob(dir, "*.json")
 	if err != nil {
 		return err
@@ -116,19 +116,19 @@ func (r *Registry) load(dir fs.FS, pins map[string]string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", path.Base(name), err)
 		}
-		if err := r.add(t, pins); err != nil {
+		if err := r.addTemplate(t, pins); err != nil {
 			return fmt.Errorf("%s: %w", path.Base(name), err)
 		}
 	}
 	return nil
 }
 
-func (r *Registry) add(t *Template, pins map[string]string) error {
+func (r *Registry) addTemplate(t *Template, pins map[string]string) error {
 	id := t.Metadata.ID + "@" + t.Metadata.Version
 	if was, ok := pins[id]; ok && was != t.hash {
 		return fmt.Errorf("prompt: %s was published with hash %s and has %s now; publish a new version instead", id, was, t.hash)
 	}
-	if _, ok := r.find(t.Metadata.ID, t.Metadata.Version); ok {
+	if _, ok := r.findVersion(t.Metadata.ID, t.Metadata.Version); ok {
 		return fmt.Errorf("prompt: %s is there twice", id)
 	}
 	pins[id] = t.hash
@@ -136,23 +136,22 @@ func (r *Registry) add(t *Template, pins map[string]string) error {
 	return nil
 }
 
-func (r *Registry) find(id, version string) (*Template, bool) {
+func (r *Registry) findVersion(id, version string) (*Template, bool) {
 	var best *Template
 	for _, t := range r.all {
 		if t.Metadata.ID != id || version != "" && t.Metadata.Version != version {
 			continue
 		}
-		if best == nil || later(t.Metadata.Version, best.Metadata.Version) {
+		if best == nil || isLater(t.Metadata.Version, best.Metadata.Version) {
 			best = t
 		}
 	}
 	return best, best != nil
 }
 
-// Get finds a template by its id and version; "" is the latest. Its error is
-// fault.NotFound.
+// Get returns a template by its id and version; "" is the latest. Its error is fault.NotFound.
 func (r *Registry) Get(id, version string) (*Template, error) {
-	if t, ok := r.find(id, version); ok {
+	if t, ok := r.findVersion(id, version); ok {
 		return t, nil
 	}
 	if version != "" {
@@ -161,7 +160,7 @@ func (r *Registry) Get(id, version string) (*Template, error) {
 	return nil, fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", id)
 }
 
-// ByHash finds the template of an id that has a hash.
+// ByHash returns the template with an id and a hash. Its error is fault.NotFound.
 func (r *Registry) ByHash(id, hash string) (*Template, error) {
 	if t := r.byHash[strings.ToLower(hash)]; t != nil && t.Metadata.ID == id {
 		return t, nil
@@ -169,7 +168,7 @@ func (r *Registry) ByHash(id, hash string) (*Template, error) {
 	return nil, fault.New(fault.NotFound, "there is no prompt %q with this hash; list the prompts to see what there is", id)
 }
 
-// List gives the latest version of each template that bears a tag ("" for all), by id.
+// List returns the latest version of each template with a tag ("" for all), by id.
 func (r *Registry) List(tag string) []*Template {
 	var list []*Template
 	for i, t := range r.all {
@@ -183,7 +182,7 @@ func (r *Registry) List(tag string) []*Template {
 	return list
 }
 
-// Versions are all versions of a template, latest first.
+// Versions returns all versions of a template, latest first.
 func (r *Registry) Versions(id string) []string {
 	var list []string
 	for _, t := range r.all {

@@ -1,15 +1,14 @@
-// Package prompt is the registry of prompt templates: versioned texts with placeholders, from
-// which every model call is made.
+// Package prompt is the registry of prompt templates: versioned texts with placeholders, from which
+// every prompt for a model is rendered.
 //
-// Its invariant: a published version never changes. A template is known by its id, version
-// and hash, and the hash follows from what a model would be told: SHA-256 over the
-// canonical JSON (RFC 8785) of {id, version, template, variables}, with line ends made "\n".
-// Who may call a model, and what becomes of its answer, is others' matter. Templates are
-// not served over MCP.
+// Its invariant: a published version never changes. A template is identified by its id, version and
+// hash. The hash covers the content for the model: it is SHA-256 over the canonical JSON (RFC 8785)
+// of {id, version, template, variables}, with line ends made "\n". The package neither calls models
+// nor uses their answers. Templates are not served over MCP.
 //
 // A template's file is JSON: {"metadata": {"id", "version", "name", "description", "tags"?},
-// "template", "variables": [{"name", "description", "required", "defaultValue"?}], "examples"?}.
-// A placeholder is [name].
+// "template", "variables": [{"name", "description", "required", "defaultValue"?}], "examples"?}. A
+// placeholder is [name].
 package prompt
 
 import (
@@ -29,7 +28,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Template is a template as its file has it.
+// Template is a prompt template with the fields of its file.
 type Template struct {
 	Metadata  Metadata   `json:"metadata"`
 	Template  string     `json:"template"`
@@ -39,7 +38,7 @@ type Template struct {
 	hash string
 }
 
-// Metadata says what a template is. Name, Description and Tags are no part of the hash.
+// Metadata identifies and describes a template. The hash does not cover Name, Description and Tags.
 type Metadata struct {
 	ID          string   `json:"id"`
 	Version     string   `json:"version"` // MAJOR.MINOR.PATCH
@@ -48,7 +47,7 @@ type Metadata struct {
 	Tags        []string `json:"tags,omitempty"`
 }
 
-// Variable is what a placeholder stands for.
+// Variable declares the value of a placeholder.
 type Variable struct {
 	Name         string  `json:"name"`
 	Description  string  `json:"description"`
@@ -56,7 +55,7 @@ type Variable struct {
 	DefaultValue *string `json:"defaultValue,omitempty"`
 }
 
-// Example is a rendering worth showing.
+// Example is an example rendering of a template.
 type Example struct {
 	Title     string            `json:"title,omitempty"`
 	Variables map[string]string `json:"variables"`
@@ -71,7 +70,7 @@ var (
 // maxTemplate bounds a template's text, in bytes.
 const maxTemplate = 64 << 10
 
-// Parse reads a template's file and checks it.
+// Parse parses and checks a template's file.
 func Parse(file []byte) (*Template, error) {
 	t := &Template{}
 	d := json.NewDecoder(strings.NewReader(string(file)))
@@ -80,7 +79,7 @@ func Parse(file []byte) (*Template, error) {
 		return nil, fmt.Errorf("prompt: %w", err)
 	}
 	t.Template = strings.ReplaceAll(strings.ReplaceAll(t.Template, "\r\n", "\n"), "\r", "\n")
-	if err := t.check(); err != nil {
+	if err := t.checkFields(); err != nil {
 		return nil, fmt.Errorf("prompt: %s: %w", t.Metadata.ID, err)
 	}
 	var err error
@@ -88,7 +87,7 @@ func Parse(file []byte) (*Template, error) {
 	return t, err
 }
 
-func (t *Template) check() error {
+func (t *Template) checkFields() error {
 	var wrong []error
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	if !idForm.MatchString(t.Metadata.ID) {
@@ -128,7 +127,7 @@ func (t *Template) check() error {
 	return errors.Join(wrong...)
 }
 
-// Hash is the template's hash, in hexadecimal.
+// Hash returns the template's hash, in hexadecimal.
 func (t *Template) Hash() string { return t.hash }
 
 func (t *Template) computeHash() (string, error) {
@@ -144,9 +143,8 @@ func (t *Template) computeHash() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Render puts values in the place of the template's placeholders, in one pass: what a value
-// holds is not looked at again. Its error is fault.Invalid and lists what is missing and
-// what the template does not know.
+// Render replaces the placeholders by values in one pass: placeholders inside values stay. Its
+// error is fault.Invalid and lists missing and unknown variables.
 func (t *Template) Render(values map[string]string) (string, error) {
 	full := map[string]string{}
 	var wrong []fault.Field
@@ -175,12 +173,12 @@ func (t *Template) Render(values map[string]string) (string, error) {
 	return placeholder.ReplaceAllStringFunc(t.Template, func(p string) string { return full[p[1:len(p)-1]] }), nil
 }
 
-// later reports whether version a comes after b.
-func later(a, b string) bool {
-	return slices.Compare(numbers(a), numbers(b)) > 0
+// isLater reports whether version a comes after b.
+func isLater(a, b string) bool {
+	return slices.Compare(versionNumbers(a), versionNumbers(b)) > 0
 }
 
-func numbers(version string) []int {
+func versionNumbers(version string) []int {
 	var list []int
 	for part := range strings.SplitSeq(version, ".") {
 		n, _ := strconv.Atoi(part) // the form was checked

@@ -5,25 +5,26 @@ import (
 	"strings"
 )
 
-// checks are what a policy may ask for that no pattern says.
-var checks = map[string]func(string) bool{"card_number": holdsCardNumber, "iban": holdsIBAN}
+// namedChecks are the checks that a policy can use beside patterns.
+var namedChecks = map[string]func(string) bool{"card_number": hasCardNumber, "iban": hasIBAN}
 
 var (
 	digitRun = regexp.MustCompile(`\b\d(?:[ -]?\d){12,18}\b`)
 	ibanForm = regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b`)
 )
 
-// holdsCardNumber reports 13 to 19 digits whose check digit is right (ISO/IEC 7812, Luhn).
-func holdsCardNumber(s string) bool {
+// hasCardNumber reports whether a text has 13 to 19 digits with a valid check digit (ISO/IEC 7812,
+// Luhn).
+func hasCardNumber(s string) bool {
 	for _, run := range digitRun.FindAllString(s, -1) {
-		if luhn(strings.NewReplacer(" ", "", "-", "").Replace(run)) {
+		if passesLuhn(strings.NewReplacer(" ", "", "-", "").Replace(run)) {
 			return true
 		}
 	}
 	return false
 }
 
-func luhn(digits string) bool {
+func passesLuhn(digits string) bool {
 	sum, same := 0, true
 	for i := range len(digits) {
 		d := int(digits[len(digits)-1-i] - '0')
@@ -38,8 +39,8 @@ func luhn(digits string) bool {
 	return sum%10 == 0 && !same
 }
 
-// holdsIBAN reports an account number whose check digits are right (ISO 13616, mod 97).
-func holdsIBAN(s string) bool {
+// hasIBAN reports whether a text has an account number with valid check digits (ISO 13616, mod 97).
+func hasIBAN(s string) bool {
 	for _, found := range ibanForm.FindAllString(s, -1) {
 		iban := strings.ReplaceAll(found, " ", "")
 		rest := 0

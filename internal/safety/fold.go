@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Visible is a text without what no reader sees: format and control characters, the tag
-// block, variation selectors. Compatibility forms become what they stand for (NFKC).
+// Visible returns a text without invisible characters: format and control characters, the tag
+// block, variation selectors. Compatibility characters are replaced by their equivalents (NFKC).
 func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -21,56 +21,56 @@ func Visible(s string) string {
 	}, norm.NFKC.String(s))
 }
 
-// alike are letters of other scripts that look like Latin ones.
-var alike = map[rune]rune{
+// lookAlikes maps letters of other scripts to the Latin letters that they resemble.
+var lookAlikes = map[rune]rune{
 	'а': 'a', 'в': 'b', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'һ': 'h', 'і': 'i', 'ї': 'i', 'ј': 'j', 'к': 'k', 'м': 'm', 'н': 'h', 'о': 'o', 'р': 'p', 'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'ѵ': 'v', 'ԛ': 'q', 'ԝ': 'w',
 	'α': 'a', 'β': 'b', 'ε': 'e', 'η': 'n', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'ı': 'i', 'ł': 'l', 'ø': 'o', 'đ': 'd', 'ß': 's',
 }
 
-// leet are the signs that stand for letters inside a word.
+// leet maps signs to the letters that they replace inside a word.
 var leet = map[rune]rune{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '7': 't', '8': 'b', '@': 'a', '$': 's', '!': 'i', '|': 'l', '€': 'e', '+': 't'}
 
-// Fold is a text's words in the plainest form: lower case, without accents, look-alikes
-// made Latin.
-func Fold(s string) []string { return words(plain(Visible(s))) }
+// Fold returns a text's words in their simplest form: lower case, without accents, with look-alikes
+// as Latin letters.
+func Fold(s string) []string { return splitWords(foldLetters(Visible(s))) }
 
-func plain(s string) string {
+func foldLetters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
 		}
 		r = unicode.ToLower(r)
-		if l, ok := alike[r]; ok {
+		if l, ok := lookAlikes[r]; ok {
 			return l
 		}
 		return r
 	}, norm.NFD.String(s))
 }
 
-func words(s string) []string {
+func splitWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' })
 }
 
-// forms are the ways a visible text's words may be read: as they stand, and, where that
-// differs, with signs read as letters, letters that stand apart joined, and letters that
-// are drawn out shortened.
-func forms(seen string) [][]string {
-	text := plain(seen)
-	list := [][]string{words(text)}
-	if read := unleet(text); read != text {
-		list = append(list, words(read))
+// wordForms returns the possible readings of a visible text as lists of words: the text as it is
+// and, where they differ, versions with signs read as letters, with separate letters joined, and
+// with repeated letters shortened.
+func wordForms(seen string) [][]string {
+	text := foldLetters(seen)
+	list := [][]string{splitWords(text)}
+	if read := readLeet(text); read != text {
+		list = append(list, splitWords(read))
 	}
 	if joined := joinApart(list[len(list)-1]); joined != nil {
 		list = append(list, joined)
 	}
-	if short := shorten(text); short != text {
-		list = append(list, words(short))
+	if short := shortenRuns(text); short != text {
+		list = append(list, splitWords(short))
 	}
 	return list
 }
 
-// unleet reads signs as letters in the words that hold letters too.
-func unleet(s string) string {
+// readLeet reads signs as letters in words that also contain letters.
+func readLeet(s string) string {
 	if !strings.ContainsAny(s, "0134578@$!|€+") {
 		return s
 	}
@@ -88,8 +88,8 @@ func unleet(s string) string {
 	return strings.Join(fields, " ")
 }
 
-// joinApart joins three and more single letters in a row to one word; nil where there
-// are none.
+// joinApart joins three or more consecutive single letters to one word. It returns nil if there are
+// none.
 func joinApart(list []string) []string {
 	var out []string
 	for i := 0; i < len(list); {
@@ -111,8 +111,8 @@ func joinApart(list []string) []string {
 	return out
 }
 
-// shorten makes one of three and more of the same letter.
-func shorten(s string) string {
+// shortenRuns replaces three or more of the same letter by one.
+func shortenRuns(s string) string {
 	var b strings.Builder
 	runes := []rune(s)
 	for i := 0; i < len(runes); {

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Passage is what is judged together: texts for a world of a profile.
+// Passage is a set of texts that are judged together, with the world and its profile.
 type Passage struct {
-	World   string // its id, for whoever keeps account of it
+	World   string // its id, for accounting
 	Profile string
 	Texts   []string
 }
 
-// Moderator is somebody else who judges text: an endpoint, a model. It names the
-// categories for which the profile blocks the texts. An error means that it did not answer,
-// and then nothing may pass.
+// Moderator is an external judge of text, such as an endpoint or a model. It returns the categories
+// for which the profile blocks the texts. After an error the texts count as not judged and must not
+// pass.
 type Moderator interface {
 	Moderate(ctx context.Context, p Passage) (categories []string, err error)
 }
 
-// Category is a category as people and models are told of it.
+// Category describes a category for people and models.
 type Category struct {
 	Name  string `json:"name"`
 	About string `json:"about"`
 }
 
-// Categories are the policy's, in its order.
+// Categories returns the policy's categories in its order.
 func (p *Policy) Categories() []Category {
 	list := make([]Category, len(p.categories))
 	for i, c := range p.categories {
@@ -34,8 +34,8 @@ func (p *Policy) Categories() []Category {
 	return list
 }
 
-// Action is what a profile does with a category; an unknown profile is the default, and
-// an unknown category allowed.
+// Action returns the action of a profile for a category. An unknown profile is the default profile;
+// an unknown category is allowed.
 func (p *Policy) Action(profile, name string) Action {
 	i := slices.IndexFunc(p.categories, func(c category) bool { return c.Name == name })
 	if i < 0 {

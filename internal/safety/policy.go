@@ -1,14 +1,13 @@
-// Package safety judges text by a versioned policy: which categories it falls into, and
-// whether a world of a profile blocks, flags or allows them.
+// Package safety judges text by a versioned policy: which categories it falls into, and whether a
+// world with a given profile blocks, flags or allows them.
 //
-// Its invariant: the same policy and text give the same judgement, anywhere and offline.
-// What follows from a judgement is the caller's matter, and so is asking another
-// moderator besides (see Moderator).
+// Its invariant: the same policy and text give the same judgement, anywhere and offline. The caller
+// acts on the judgement and may also ask another moderator (see Moderator).
 //
-// A policy is a file, named by its version ("policy/1.0"), that never changes once it is
-// published. Its terms are matched on words, after Fold: each is words in a row, where
-// a|b is either, word* is a beginning, and ... is up to four words between. Its patterns
-// are RE2 and see the text before words are told apart, without what is invisible.
+// A policy is a file, named by its version ("policy/1.0"), that never changes once it is published.
+// Its terms are matched on words, after Fold. Each term is a sequence of words, where a|b is either
+// word, word* is a prefix, and ... is up to four words. Its patterns are RE2 and are matched on the
+// text before it is split into words, without invisible characters.
 package safety
 
 import (
@@ -24,26 +23,26 @@ import (
 	"strings"
 )
 
-// Action is what a profile does with a category.
+// Action is a profile's treatment of a category.
 type Action string
 
-// The actions, from the mildest.
+// The actions, mildest first.
 const (
 	Allow Action = "allow"
 	Flag  Action = "flag"
 	Block Action = "block"
 )
 
-// DefaultProfile is a world's that has not chosen.
+// DefaultProfile is the profile of a world that has not chosen one.
 const DefaultProfile = "teen"
 
-// Current is the version of the policy in force.
+// Current is the version of the policy in use.
 const Current = "policy/1.0"
 
 //go:embed policy/*.json
-var files embed.FS
+var policyFiles embed.FS
 
-// Policy is a policy made ready. It is safe for concurrent use.
+// Policy is a loaded policy. It is safe for concurrent use.
 type Policy struct {
 	Version  string
 	Hash     string // SHA-256 of its file
@@ -65,22 +64,22 @@ type category struct {
 	checks   []func(string) bool
 }
 
-// pattern is a pattern made ready. marked ones match nothing that holds no mark.
+// pattern is a compiled pattern. If marked is true, it matches only texts that contain a mark.
 type pattern struct {
 	*regexp.Regexp
 	marked bool
 }
 
-// Published gives a policy of this build by its version.
+// Published returns a policy of this build by its version.
 func Published(version string) (*Policy, error) {
-	b, err := fs.ReadFile(files, version+".json")
+	b, err := fs.ReadFile(policyFiles, version+".json")
 	if err != nil {
 		return nil, fmt.Errorf("safety: there is no %s", version)
 	}
 	return Load(b)
 }
 
-// Load reads a policy's file, and refuses what it would not understand.
+// Load loads a policy's file. It refuses a file that it does not fully understand.
 func Load(file []byte) (*Policy, error) {
 	var f struct {
 		Version    string     `json:"version"`
@@ -95,14 +94,14 @@ func Load(file []byte) (*Policy, error) {
 	sum := sha256.Sum256(file)
 	p := &Policy{Version: f.Version, Hash: hex.EncodeToString(sum[:]), Profiles: f.Profiles, categories: f.Categories, words: newIndex()}
 	for i := range p.categories {
-		if err := p.prepare(i); err != nil {
+		if err := p.prepareCategory(i); err != nil {
 			return nil, fmt.Errorf("safety: %s: category %s: %w", f.Version, p.categories[i].Name, err)
 		}
 	}
 	return p, nil
 }
 
-func (p *Policy) prepare(i int) error {
+func (p *Policy) prepareCategory(i int) error {
 	c := &p.categories[i]
 	for _, profile := range p.Profiles {
 		if a := c.Action[profile]; a != Allow && a != Flag && a != Block {
@@ -126,7 +125,7 @@ func (p *Policy) prepare(i int) error {
 		c.patterns = append(c.patterns, pattern{re, needsMark(tree)})
 	}
 	for _, name := range c.Checks {
-		check, ok := checks[name]
+		check, ok := namedChecks[name]
 		if !ok {
 			return fmt.Errorf("there is no check %q", name)
 		}
@@ -135,16 +134,16 @@ func (p *Policy) prepare(i int) error {
 	return nil
 }
 
-// Judgement is what a policy says of a text.
+// Judgement is the result of judging texts.
 type Judgement struct {
 	Action     Action   // the strictest of its categories'
-	Categories []string // those blocked or flagged, in the policy's order
+	Categories []string // the blocked or flagged ones, in the policy's order
 }
 
-// Flagged reports whether the text is not simply allowed.
+// Flagged reports whether the text is flagged or blocked.
 func (j Judgement) Flagged() bool { return j.Action != Allow && j.Action != "" }
 
-// Profile is a profile's name where the policy knows it, else the default.
+// Profile returns name if the policy has that profile, else the default.
 func (p *Policy) Profile(name string) string {
 	if slices.Contains(p.Profiles, name) {
 		return name
@@ -152,16 +151,16 @@ func (p *Policy) Profile(name string) string {
 	return DefaultProfile
 }
 
-// Judge judges texts that belong together by a profile; an unknown one is the default.
+// Judge judges texts that belong together by a profile. An unknown profile is the default.
 func (p *Policy) Judge(profile string, texts ...string) Judgement {
 	profile = p.Profile(profile)
 	met := make([]bool, len(p.categories))
 	for _, t := range texts {
 		seen := Visible(t)
-		for _, form := range forms(seen) {
-			p.words.find(form, met)
+		for _, form := range wordForms(seen) {
+			p.words.markMatches(form, met)
 		}
-		p.patterns(seen, met)
+		p.matchPatterns(seen, met)
 	}
 	j := Judgement{Action: Allow}
 	for i, c := range p.categories {
@@ -176,7 +175,7 @@ func (p *Policy) Judge(profile string, texts ...string) Judgement {
 	return j
 }
 
-func (p *Policy) patterns(text string, met []bool) {
+func (p *Policy) matchPatterns(text string, met []bool) {
 	marked := strings.ContainsFunc(text, isMark)
 	for i, c := range p.categories {
 		if met[i] {
@@ -187,10 +186,10 @@ func (p *Policy) patterns(text string, met []bool) {
 	}
 }
 
-// isMark reports the signs and digits that prose has seldom and most patterns ask for.
+// isMark reports whether r is a sign or digit that is rare in prose and required by most patterns.
 func isMark(r rune) bool { return r >= '0' && r <= '9' || strings.ContainsRune("<>[]/#@+_=:|-", r) }
 
-// needsMark reports whether everything that a pattern matches holds a mark.
+// needsMark reports whether every match of a pattern contains a mark.
 func needsMark(t *syntax.Regexp) bool {
 	switch t.Op {
 	case syntax.OpLiteral:

@@ -19,7 +19,7 @@ func published(t testing.TB) *safety.Policy {
 	return p
 }
 
-// strings gathers every text of a JSON value.
+// gather collects every string in a JSON value.
 func gather(v any, into *[]string) {
 	switch v := v.(type) {
 	case string:
@@ -35,7 +35,7 @@ func gather(v any, into *[]string) {
 	}
 }
 
-// The labelled proposals: what this gate alone says of those that reach it.
+// The labelled proposals, judged by this package alone.
 func TestLabelledTexts(t *testing.T) {
 	p := published(t)
 	f, err := os.Open("../proposal/testdata/labelled.jsonl")

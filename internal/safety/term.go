@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// gap is how many words a "..." may stand for at most.
+// gap is the most words that "..." matches.
 const gap = 4
 
-// slot is one place of a term: the words it may be, or a gap.
+// slot is one position of a term: its possible words, or a gap.
 type slot struct {
 	gap   bool
 	words []string // exact
-	heads []string // beginnings
+	heads []string // prefixes
 }
 
-func (s slot) takes(word string) bool {
+func (s slot) matchesWord(word string) bool {
 	for _, w := range s.words {
 		if w == word {
 			return true
@@ -29,7 +29,7 @@ func (s slot) takes(word string) bool {
 	return false
 }
 
-// index finds terms in words. Terms are kept by the first letters of their first word.
+// index finds terms in words. Terms are stored by the first letters of their first word.
 type index struct{ by map[string][]term }
 
 type term struct {
@@ -39,10 +39,10 @@ type term struct {
 
 func newIndex() index { return index{by: map[string][]term{}} }
 
-// keyLen is how many letters of a first word a term is found by; shorter words by all.
+// keyLen is the number of leading bytes of a first word in its key; shorter words are used whole.
 const keyLen = 2
 
-func key(word string) string { return word[:min(keyLen, len(word))] }
+func termKey(word string) string { return word[:min(keyLen, len(word))] }
 
 func (x index) add(text string, category int) error {
 	t := term{category: category}
@@ -57,7 +57,7 @@ func (x index) add(text string, category int) error {
 		if w == "" {
 			return fmt.Errorf("term %q has an empty word", text)
 		}
-		if keys[key(w)] = true; len(w) < keyLen && len(t.slots[0].heads) > 0 {
+		if keys[termKey(w)] = true; len(w) < keyLen && len(t.slots[0].heads) > 0 {
 			return fmt.Errorf("term %q begins with too little", text)
 		}
 	}
@@ -82,29 +82,29 @@ func parseSlot(field string) slot {
 	return s
 }
 
-// find marks the categories whose terms stand in the words.
-func (x index) find(words []string, met []bool) {
+// markMatches marks the categories whose terms occur in the words.
+func (x index) markMatches(words []string, met []bool) {
 	for i, w := range words {
-		for _, t := range x.by[key(w)] {
-			if !met[t.category] && matches(t.slots, words[i:]) {
+		for _, t := range x.by[termKey(w)] {
+			if !met[t.category] && matchesSlots(t.slots, words[i:]) {
 				met[t.category] = true
 			}
 		}
 	}
 }
 
-// matches reports whether the slots stand at the beginning of the words.
-func matches(slots []slot, words []string) bool {
+// matchesSlots reports whether the slots match the beginning of the words.
+func matchesSlots(slots []slot, words []string) bool {
 	for i, s := range slots {
 		if s.gap {
 			for skip := 0; skip <= gap && skip < len(words); skip++ {
-				if matches(slots[i+1:], words[skip:]) {
+				if matchesSlots(slots[i+1:], words[skip:]) {
 					return true
 				}
 			}
 			return false
 		}
-		if len(words) == 0 || !s.takes(words[0]) {
+		if len(words) == 0 || !s.matchesWord(words[0]) {
 			return false
 		}
 		words = words[1:]
