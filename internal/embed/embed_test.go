@@ -12,7 +12,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// endpoint answers with vectors that tell the length of each text, last text first.
+// endpoint answers with a vector that encodes each text's length, last text first.
 func endpoint(t *testing.T, calls *int) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*calls++
@@ -34,7 +34,7 @@ func endpoint(t *testing.T, calls *int) *httptest.Server {
 	return s
 }
 
-func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
+func TestVectorsAreInTextOrder(t *testing.T) {
 	calls := 0
 	c, err := New(Config{URL: endpoint(t, &calls).URL + "/v1/", Model: "small", Key: "sesame"})
 	if err != nil {
@@ -55,7 +55,7 @@ func TestVectorsComeInTheOrderOfTheTexts(t *testing.T) {
 	}
 }
 
-func TestAnEndpointThatIsNotWell(t *testing.T) {
+func TestFailingEndpoint(t *testing.T) {
 	for name, answer := range map[string]func(http.ResponseWriter){
 		"refuses":    func(w http.ResponseWriter) { http.Error(w, "the key sesame is wrong", http.StatusUnauthorized) },
 		"no JSON":    func(w http.ResponseWriter) { fmt.Fprint(w, "<html>") },
@@ -84,7 +84,7 @@ func TestAnEndpointThatIsNotWell(t *testing.T) {
 	}
 }
 
-func TestACallThatIsGivenUp(t *testing.T) {
+func TestCanceledCall(t *testing.T) {
 	calls := 0
 	c, _ := New(Config{URL: endpoint(t, &calls).URL, Model: "small"})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -94,7 +94,7 @@ func TestACallThatIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestWhatAClientNeeds(t *testing.T) {
+func TestNewChecksConfig(t *testing.T) {
 	for _, bad := range []Config{{}, {URL: "api.example/v1", Model: "m"}, {URL: "file:///etc/passwd", Model: "m"}, {URL: "http://x"}} {
 		if _, err := New(bad); err == nil {
 			t.Errorf("%+v makes a client", bad)

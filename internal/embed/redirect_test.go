@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Facts of every level are sent to the endpoint that was configured: a redirect, which
-// would have them sent on whole, is an answer like any other that is none.
+// Facts of every level are sent to the configured endpoint only. A redirect would forward them, so
+// it counts as a failure.
 func TestTextsFollowNoRedirect(t *testing.T) {
 	strangers := 0
 	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strangers++ }))

@@ -11,15 +11,15 @@ import (
 	"loregate/internal/canon"
 )
 
-// Query says which events are counted, and by what.
+// Query selects the events to count and their grouping.
 type Query struct {
 	Since, Until time.Time // inclusive, exclusive
 	Purpose      string    // "" for all
 	Name         Name      // 0 for all
-	GroupBy      string    // purpose, model, hour, day, or "" for all together
+	GroupBy      string    // purpose, model, hour, day, or "" for no groups
 }
 
-// Group is what a set of events comes to.
+// Group is the aggregate of a set of events.
 type Group struct {
 	Key              string  `json:"key,omitempty"`
 	Count            int     `json:"count"`
@@ -38,7 +38,7 @@ type Group struct {
 	RecallMean       float64 `json:"recallMean" jsonschema:"Share of the known answers that they found."`
 }
 
-// Latency is how long calls took, in milliseconds to one decimal.
+// Latency holds percentiles of the calls' durations, in milliseconds to one decimal.
 type Latency struct {
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
@@ -87,28 +87,28 @@ func (t *tally) add(e Event) {
 	}
 }
 
-func (t *tally) group(key string) Group {
+func (t *tally) toGroup(key string) Group {
 	g := t.Group
 	g.Key, g.DistinctGrams = key, len(t.grams)
 	slices.Sort(t.latencies)
-	g.LatencyMS = Latency{tenths(quantile(t.latencies, 0.50)), tenths(quantile(t.latencies, 0.95)), tenths(quantile(t.latencies, 0.99))}
-	g.RejectedRate = share(float64(t.rejected), t.validated)
-	g.FlaggedRate = share(float64(t.flagged), t.Count)
-	g.RecallMean = share(t.recall, t.RecallSamples)
+	g.LatencyMS = Latency{roundTenths(quantile(t.latencies, 0.50)), roundTenths(quantile(t.latencies, 0.95)), roundTenths(quantile(t.latencies, 0.99))}
+	g.RejectedRate = roundShare(float64(t.rejected), t.validated)
+	g.FlaggedRate = roundShare(float64(t.flagged), t.Count)
+	g.RecallMean = roundShare(t.recall, t.RecallSamples)
 	return g
 }
 
-func tenths(ms float64) float64 { return math.Round(ms*10) / 10 }
+func roundTenths(ms float64) float64 { return math.Round(ms*10) / 10 }
 
-// share is a share to four decimals.
-func share(part float64, of int) float64 {
+// roundShare returns part divided by of, to four decimals.
+func roundShare(part float64, of int) float64 {
 	if of == 0 {
 		return 0
 	}
 	return math.Round(part/float64(of)*1e4) / 1e4
 }
 
-// quantile is the nearest-rank quantile of sorted values.
+// quantile returns the nearest-rank quantile of sorted values.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -117,19 +117,19 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// Aggregate counts a world's events, those that wait here among them.
+// Aggregate counts a world's events, including those that this Recorder has not written yet.
 func (r *Recorder) Aggregate(ctx context.Context, g access.Grant, q Query) (total Group, groups []Group, err error) {
 	if err := r.Flush(ctx); err != nil {
 		return Group{}, nil, err
 	}
 	all, by := &tally{}, map[string]*tally{}
 	err = r.cfg.Canon.Follow(ctx, g, ledgerOf(g.World()), func(t *canon.LedgerTx) error {
-		return q.each(t, func(e Event) {
+		return q.eachEvent(t, func(e Event) {
 			all.add(e)
 			if q.GroupBy == "" {
 				return
 			}
-			key := e.key(q.GroupBy)
+			key := e.groupKey(q.GroupBy)
 			if by[key] == nil {
 				by[key] = &tally{}
 			}
@@ -137,13 +137,13 @@ func (r *Recorder) Aggregate(ctx context.Context, g access.Grant, q Query) (tota
 		})
 	})
 	for key, t := range by {
-		groups = append(groups, t.group(key))
+		groups = append(groups, t.toGroup(key))
 	}
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Key, b.Key) })
-	return all.group(""), groups, err
+	return all.toGroup(""), groups, err
 }
 
-func (e Event) key(by string) string {
+func (e Event) groupKey(by string) string {
 	switch by {
 	case "purpose":
 		return e.Purpose
@@ -155,12 +155,12 @@ func (e Event) key(by string) string {
 	return e.At.UTC().Format(time.DateOnly)
 }
 
-// slack is how much later than its events a record may be.
-const slack = time.Minute
+// recordDelay is the longest time between an event and its record.
+const recordDelay = time.Minute
 
-// each hands out the events of a query.
-func (q Query) each(t *canon.LedgerTx, f func(Event)) error {
-	from, err := q.seek(t)
+// eachEvent calls f for every event of a query.
+func (q Query) eachEvent(t *canon.LedgerTx, f func(Event)) error {
+	from, err := q.seekStart(t)
 	if err != nil {
 		return err
 	}
@@ -171,12 +171,12 @@ func (q Query) each(t *canon.LedgerTx, f func(Event)) error {
 		if rec.Event == nil || rec.Event.Type != eventType {
 			continue
 		}
-		list, err := decode(rec.Event.Payload)
+		list, err := decodeBatch(rec.Event.Payload)
 		if err != nil {
 			return err
 		}
 		for _, e := range list {
-			if q.takes(e) {
+			if q.isMatch(e) {
 				f(e)
 			}
 		}
@@ -184,12 +184,12 @@ func (q Query) each(t *canon.LedgerTx, f func(Event)) error {
 	return nil
 }
 
-func (q Query) takes(e Event) bool {
+func (q Query) isMatch(e Event) bool {
 	return !e.At.Before(q.Since) && (q.Until.IsZero() || e.At.Before(q.Until)) && (q.Purpose == "" || e.Purpose == q.Purpose) && (q.Name == 0 || e.Name == q.Name)
 }
 
-// seek finds the first record that may hold events of the query's time, by halving.
-func (q Query) seek(t *canon.LedgerTx) (canon.Seq, error) {
+// seekStart returns the first record that may hold events of the query's time, by binary search.
+func (q Query) seekStart(t *canon.LedgerTx) (canon.Seq, error) {
 	low, high := canon.Seq(1), t.Head.Seq+1
 	for low < high && !q.Since.IsZero() {
 		middle := low + (high-low)/2
@@ -197,7 +197,7 @@ func (q Query) seek(t *canon.LedgerTx) (canon.Seq, error) {
 		if err != nil {
 			return 0, err
 		}
-		if at.Before(q.Since.Add(-slack)) {
+		if at.Before(q.Since.Add(-recordDelay)) {
 			low = middle + 1
 		} else {
 			high = middle

@@ -11,42 +11,42 @@ import (
 	"loregate/internal/fault"
 )
 
-// Budget is how many tokens one purpose may cost in a world. Zero is no such bound.
+// Budget is the number of tokens that one purpose may cost in a world. Zero means no limit.
 type Budget struct {
 	SoftHour, HardHour int
 	SoftDay, HardDay   int
 }
 
-// spentType is the type of the ledger's events that tell of tokens taken or given back.
+// spentType is the type of the ledger's events about tokens taken or returned.
 const spentType = "AI.Budget"
 
 // spending is the payload of such an event.
 type spending struct {
 	Purpose string    `json:"ai.purpose"`
-	Tokens  int       `json:"tokens"` // below zero for what was given back
+	Tokens  int       `json:"tokens"` // below zero if tokens were returned
 	At      time.Time `json:"at"`
-	Warned  []string  `json:"warned,omitempty"` // hour, day: whose soft bound this one passed
+	Warned  []string  `json:"warned,omitempty"` // hour, day: the spans whose soft limit this spending passed
 }
 
-// purse is what a process keeps in mind of a world's ledger: what was spent of each
-// purpose in the day that the ledger is at. It follows from the records alone.
-type purse struct {
+// totals is a process's view of a world's ledger: the tokens spent per purpose on the ledger's
+// current day. It is derived from the records alone.
+type totals struct {
 	head canon.Head
 	day  time.Time
-	of   map[string]*spent
+	of   map[string]*spentTokens
 }
 
-// spent is what was spent of a purpose in the hour and the day that run.
-type spent struct {
+// spentTokens holds the tokens spent for a purpose in the current hour and day.
+type spentTokens struct {
 	hour             time.Time
 	ofHour, ofDay    int
 	warnedH, warnedD bool
 }
 
-// Take spends tokens of a purpose's budget. Over a hard bound it spends nothing, and its
-// error is fault.RateLimited, which says when there are tokens again; over a soft one it
-// goes on, and tells so once. It is counted in the world's ledger, so that all processes
-// agree, and no start begins anew.
+// Take takes tokens from a purpose's budget. Above a hard limit it takes nothing and returns
+// fault.RateLimited with the time to wait. Above a soft limit it proceeds and warns once. The
+// tokens are counted in the world's ledger, so that all processes share the count and it survives
+// restarts.
 func (r *Recorder) Take(ctx context.Context, w access.WorldID, purpose string, tokens int) error {
 	b := r.cfg.Budget[purpose]
 	if b == (Budget{}) {
@@ -55,12 +55,12 @@ func (r *Recorder) Take(ctx context.Context, w access.WorldID, purpose string, t
 	now := r.cfg.Now().UTC()
 	var over error
 	var warned []string
-	err := r.spend(ctx, w, func(p *purse) *spending {
-		s := p.at(purpose, now)
-		if over = b.allows(purpose, s, tokens, now); over != nil {
+	err := r.updateSpending(ctx, w, func(p *totals) *spending {
+		s := p.tokensAt(purpose, now)
+		if over = b.checkHard(purpose, s, tokens, now); over != nil {
 			return nil
 		}
-		warned = b.warns(s, tokens)
+		warned = b.softWarnings(s, tokens)
 		return &spending{purpose, tokens, now, warned}
 	})
 	if err != nil {
@@ -81,17 +81,18 @@ func (r *Recorder) Return(ctx context.Context, w access.WorldID, purpose string,
 	if tokens <= 0 || r.cfg.Budget[purpose] == (Budget{}) {
 		return nil
 	}
-	return r.spend(ctx, w, func(*purse) *spending { return &spending{Purpose: purpose, Tokens: -tokens, At: r.cfg.Now().UTC()} })
+	return r.updateSpending(ctx, w, func(*totals) *spending { return &spending{Purpose: purpose, Tokens: -tokens, At: r.cfg.Now().UTC()} })
 }
 
-// spend adds what decide makes of the purse as the ledger has it; nil adds nothing.
-func (r *Recorder) spend(ctx context.Context, w access.WorldID, decide func(*purse) *spending) error {
-	a, err := r.admit(ctx, w)
+// updateSpending adds the event that decide returns for the ledger's current totals; nil adds
+// nothing.
+func (r *Recorder) updateSpending(ctx context.Context, w access.WorldID, decide func(*totals) *spending) error {
+	a, err := r.admitWrite(ctx, w)
 	if err != nil {
 		return err
 	}
 	_, err = r.cfg.Canon.UpdateLedger(ctx, a.Grant, ledgerOf(w), func(t *canon.LedgerTx) ([]canon.Event, error) {
-		p, err := r.purse(w, t)
+		p, err := r.refreshSpending(w, t)
 		if err != nil {
 			return nil, err
 		}
@@ -106,29 +107,29 @@ func (r *Recorder) spend(ctx context.Context, w access.WorldID, decide func(*pur
 	return err
 }
 
-// purse reads what the ledger holds since the last time; of a process's first time, since
-// the day began. It is called with the store's writer held.
-func (r *Recorder) purse(w access.WorldID, t *canon.LedgerTx) (*purse, error) {
+// refreshSpending reads the ledger's records since the last call, or at a process's first call
+// since the start of the day. It is called while the store's writer is held.
+func (r *Recorder) refreshSpending(w access.WorldID, t *canon.LedgerTx) (*totals, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := r.purses[w]
+	p := r.spending[w]
 	if p != nil {
-		err := p.fold(t, t.Since(p.head))
+		err := p.foldRecords(t, t.Since(p.head))
 		if !canon.Moved(err) {
 			return p, err
 		}
 	}
 	day := r.cfg.Now().UTC().Truncate(24 * time.Hour)
-	from, err := Query{Since: day}.seek(t)
+	from, err := Query{Since: day}.seekStart(t)
 	if err != nil {
 		return nil, err
 	}
-	p = &purse{of: map[string]*spent{}}
-	r.purses[w] = p
-	return p, p.fold(t, t.From(from))
+	p = &totals{of: map[string]*spentTokens{}}
+	r.spending[w] = p
+	return p, p.foldRecords(t, t.From(from))
 }
 
-func (p *purse) fold(t *canon.LedgerTx, records func(func(canon.Record, error) bool)) error {
+func (p *totals) foldRecords(t *canon.LedgerTx, records func(func(canon.Record, error) bool)) error {
 	for rec, err := range records {
 		if err != nil {
 			return err
@@ -140,15 +141,16 @@ func (p *purse) fold(t *canon.LedgerTx, records func(func(canon.Record, error) b
 		if err := json.Unmarshal(rec.Event.Payload, &s); err != nil {
 			return fmt.Errorf("usage: %s/%d: %w", rec.Stream, rec.Seq, err)
 		}
-		p.add(s)
+		p.addSpending(s)
 	}
 	p.head = t.Head
 	return nil
 }
 
-// add counts a spending. One of an hour or a day before counts for nothing any more.
-func (p *purse) add(s spending) {
-	at := p.at(s.Purpose, s.At)
+// addSpending counts a spending. One from an earlier day does not count for the day, and one from
+// an earlier hour does not count for the hour.
+func (p *totals) addSpending(s spending) {
+	at := p.tokensAt(s.Purpose, s.At)
 	if !s.At.Truncate(24 * time.Hour).Before(p.day) {
 		at.ofDay = max(at.ofDay+s.Tokens, 0)
 	}
@@ -160,15 +162,16 @@ func (p *purse) add(s spending) {
 	}
 }
 
-// at is what was spent of a purpose, in the hour and the day of a time or a later one.
-func (p *purse) at(purpose string, now time.Time) *spent {
+// tokensAt returns the tokens spent for a purpose. It first advances to the hour and the day of
+// now, if they are later.
+func (p *totals) tokensAt(purpose string, now time.Time) *spentTokens {
 	if day := now.Truncate(24 * time.Hour); day.After(p.day) {
 		p.day = day
 		clear(p.of)
 	}
 	s := p.of[purpose]
 	if s == nil {
-		s = &spent{}
+		s = &spentTokens{}
 		p.of[purpose] = s
 	}
 	if hour := now.Truncate(time.Hour); hour.After(s.hour) {
@@ -177,19 +180,19 @@ func (p *purse) at(purpose string, now time.Time) *spent {
 	return s
 }
 
-// allows gives the refusal of what passes a hard bound.
-func (b Budget) allows(purpose string, s *spent, tokens int, now time.Time) error {
+// checkHard returns the refusal if tokens would pass a hard limit.
+func (b Budget) checkHard(purpose string, s *spentTokens, tokens int, now time.Time) error {
 	switch {
 	case b.HardHour > 0 && s.ofHour+tokens > b.HardHour:
-		return over(purpose, "hour", b.HardHour, s.hour.Add(time.Hour).Sub(now))
+		return overBudget(purpose, "hour", b.HardHour, s.hour.Add(time.Hour).Sub(now))
 	case b.HardDay > 0 && s.ofDay+tokens > b.HardDay:
-		return over(purpose, "day", b.HardDay, now.Truncate(24*time.Hour).Add(24*time.Hour).Sub(now))
+		return overBudget(purpose, "day", b.HardDay, now.Truncate(24*time.Hour).Add(24*time.Hour).Sub(now))
 	}
 	return nil
 }
 
-// warns names the spans whose soft bound is passed for the first time.
-func (b Budget) warns(s *spent, tokens int) (spans []string) {
+// softWarnings returns the spans whose soft limit is passed for the first time.
+func (b Budget) softWarnings(s *spentTokens, tokens int) (spans []string) {
 	if b.SoftHour > 0 && s.ofHour+tokens > b.SoftHour && !s.warnedH {
 		spans = append(spans, "hour")
 	}
@@ -199,7 +202,7 @@ func (b Budget) warns(s *spent, tokens int) (spans []string) {
 	return spans
 }
 
-func over(purpose, span string, most int, wait time.Duration) error {
+func overBudget(purpose, span string, most int, wait time.Duration) error {
 	e := fault.New(fault.RateLimited, "the budget of %d tokens of %s for this %s is used up; wait %d s", most, purpose, span, fault.RetrySeconds(wait))
 	e.RetryAfter = wait
 	return e.With("limit", "tokens_"+span)

@@ -1,10 +1,10 @@
-// Package usage keeps what models and moderation cost and how they did: one event for each
-// call, aggregates of them, and budgets.
+// Package usage records the cost and results of models and moderation: one event for each call,
+// aggregates of them, and budgets.
 //
-// Its invariant: an event holds names and numbers, never content, and none is sampled
-// away. Events are kept in a world's ledger of usage ("usage:<world>"), many to a record;
-// what a process has not written yet is lost with it, which is a second's worth. What is
-// shown of them are aggregates only.
+// Its invariant: an event holds names and numbers, never content, and no event is dropped by
+// sampling. Events are stored in a world's ledger of usage ("usage:<world>"), many in one record. A
+// process that stops loses the events that it has not written yet, about one second of them.
+// Callers see aggregates only.
 package usage
 
 import (
@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// Name is what happened. The names below are all there are: an Event with another is
-// refused.
+// Name is the name of an event. Recorder.Record refuses an Event without one of the names below.
 type Name uint8
 
 // The names, as Area.Thing.Verb.
@@ -34,10 +33,10 @@ var names = [...]string{
 	IntentClassified: "AI.Intent.Classified", LoreRetrieved: "AI.Lore.Retrieved", BudgetWarned: "AI.Budget.Warned", BudgetRefused: "AI.Budget.Refused",
 }
 
-// Names are all names, in order.
+// Names returns all names, in order.
 func Names() []string { return names[1:] }
 
-// String is the name as it is kept and shown; "" for what is none.
+// String returns the stored and displayed name; "" if n is not valid.
 func (n Name) String() string {
 	if int(n) >= len(names) {
 		return ""
@@ -45,7 +44,7 @@ func (n Name) String() string {
 	return names[n]
 }
 
-// MarshalText gives a name its JSON form.
+// MarshalText returns a name's JSON form.
 func (n Name) MarshalText() ([]byte, error) {
 	if n.String() == "" {
 		return nil, fmt.Errorf("usage: %d is no name", n)
@@ -53,7 +52,7 @@ func (n Name) MarshalText() ([]byte, error) {
 	return []byte(n.String()), nil
 }
 
-// UnmarshalText reads a name.
+// UnmarshalText parses a name.
 func (n *Name) UnmarshalText(b []byte) error {
 	for i, s := range names {
 		if s == string(b) && s != "" {
@@ -64,23 +63,23 @@ func (n *Name) UnmarshalText(b []byte) error {
 	return fmt.Errorf("usage: %q is no name", b)
 }
 
-// Outcome is what became of what a model wrote.
+// Outcome is the result of validating a model's text.
 type Outcome string
 
-// The outcomes; "" where nothing was validated.
+// The outcomes; "" if nothing was validated.
 const (
 	Accepted Outcome = "accepted"
 	Rejected Outcome = "rejected"
 	Modified Outcome = "modified"
 )
 
-// Purposes are what calls are for: the words that events, budgets and proposals share.
+// Purposes are the purposes of calls. Events, budgets and proposals use the same words.
 var purposes = []string{"ambience", "npc_dialogue", "quest_seed", "narration", "classification", "retrieval", "planning"}
 
-// Purposes are all purposes.
+// Purposes returns all purposes.
 func Purposes() []string { return append([]string(nil), purposes...) }
 
-// Event is one call. The JSON names are the dimensions' names.
+// Event is one call. The JSON names are the names of the dimensions.
 type Event struct {
 	Name             Name      `json:"name"`
 	At               time.Time `json:"at"`
@@ -98,10 +97,10 @@ type Event struct {
 	CostMicroUSD     int64     `json:"ai.cost.micro_usd,omitempty"`
 	Gate             string    `json:"ai.validation.gate,omitempty"`  // that refused
 	Grams            []uint32  `json:"ai.text.grams,omitempty"`       // hashes of three-word runs
-	Recall           *float64  `json:"ai.retrieval.recall,omitempty"` // of a retrieval whose answer was known
+	Recall           *float64  `json:"ai.retrieval.recall,omitempty"` // of a retrieval with a known answer
 }
 
-// batch is the payload of a record: events of one time.
+// batch is the payload of a record: events that were written together.
 type batch struct {
 	Events []Event `json:"events"`
 }
@@ -109,8 +108,8 @@ type batch struct {
 // eventType is the type of a ledger's events.
 const eventType = "AI.Usage"
 
-// check refuses what aggregates could not count.
-func (e Event) check() error {
+// validate refuses events that aggregates could not count.
+func (e Event) validate() error {
 	if e.Name.String() == "" {
 		return fmt.Errorf("usage: event without a name")
 	}
@@ -122,7 +121,7 @@ func (e Event) check() error {
 	return fmt.Errorf("usage: %s: %q is no purpose", e.Name, e.Purpose)
 }
 
-func decode(payload json.RawMessage) ([]Event, error) {
+func decodeBatch(payload json.RawMessage) ([]Event, error) {
 	var b batch
 	err := json.Unmarshal(payload, &b)
 	return b.Events, err

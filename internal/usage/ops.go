@@ -9,7 +9,7 @@ import (
 	"loregate/internal/op"
 )
 
-// Operations serve the aggregates over REST, at the surface named.
+// Operations returns the operation that serves the aggregates over REST, on the given surface.
 func (r *Recorder) Operations(surface string) []*op.Operation {
 	return []*op.Operation{op.Define(op.Spec{
 		Name: "get-ai-usage", Title: "What models cost and how they did", Surfaces: []string{surface}, Effect: access.Read, MinRole: access.RoleGM, NoTool: true,
@@ -17,7 +17,7 @@ func (r *Recorder) Operations(surface string) []*op.Operation {
 		Doc: "Count the calls to models and moderation in a time, by purpose, model, hour or day: tokens, cost, latency, what was rejected and flagged, cache hits, how varied the texts are. " +
 			"Aggregates only: no content is kept of a call.",
 		Examples: []op.Example{{Title: "By purpose", Input: `{"groupBy": "purpose"}`}, {Title: "What was judged of dialogue", Input: `{"purpose": "npc_dialogue", "eventType": "AI.Proposal.Judged", "groupBy": "day"}`}},
-	}, r.usage)}
+	}, r.getUsage)}
 }
 
 type usageIn struct {
@@ -35,7 +35,7 @@ type usageOut struct {
 	Groups []Group   `json:"groups"`
 }
 
-func (r *Recorder) usage(ctx context.Context, c *op.Call, in usageIn) (usageOut, error) {
+func (r *Recorder) getUsage(ctx context.Context, c *op.Call, in usageIn) (usageOut, error) {
 	now := r.cfg.Now().UTC()
 	q := Query{Since: in.Since.UTC(), Until: in.Until.UTC(), Purpose: in.Purpose, GroupBy: in.GroupBy}
 	if in.Until.IsZero() {
@@ -53,7 +53,7 @@ func (r *Recorder) usage(ctx context.Context, c *op.Call, in usageIn) (usageOut,
 		}
 	}
 	if in.Until.IsZero() {
-		q.Until = time.Time{} // what happens while it is counted, too
+		q.Until = time.Time{} // also count events of the time of counting
 	}
 	total, groups, err := r.Aggregate(ctx, c.Grant, q)
 	if q.Until.IsZero() {

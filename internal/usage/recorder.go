@@ -12,16 +12,16 @@ import (
 	"loregate/internal/canon"
 )
 
-// LedgerKind is the kind of ledger that events are kept in, one for each world.
+// LedgerKind is the kind of ledger that holds usage events, one ledger for each world.
 const LedgerKind = "usage"
 
-// Config is what a Recorder is made of. Canon and Guard are needed.
+// Config configures a Recorder. Canon and Guard are required.
 type Config struct {
 	Canon  *canon.Canon // its Config.Ledgers names LedgerKind, for any surface
 	Guard  *access.Guard
-	Every  time.Duration // how long an event waits at most; 0 is a second, WhenTold is until Flush
+	Every  time.Duration // how long an event waits at most; 0 is one second, WhenTold is until Flush
 	Budget map[string]Budget
-	Spent  func(purpose string, tokens int) // told what each model call took; may be nil
+	Spent  func(purpose string, tokens int) // called with the tokens of each model call; may be nil
 	Now    func() time.Time
 	Logger *slog.Logger
 }
@@ -29,16 +29,16 @@ type Config struct {
 // WhenTold as Config.Every leaves writing to Flush and Close.
 const WhenTold time.Duration = -1
 
-// Recorder keeps events, and budgets. It is safe for concurrent use. Close it.
+// Recorder records events and enforces budgets. It is safe for concurrent use. Close it after use.
 type Recorder struct {
 	cfg Config
 
-	mu      sync.Mutex // guards what follows
-	waiting map[access.WorldID][]Event
-	count   int // of waiting
-	lost    int // left out since the last write, as too many waited
-	purses  map[access.WorldID]*purse
-	closed  bool
+	mu       sync.Mutex // guards the fields below
+	waiting  map[access.WorldID][]Event
+	count    int // of waiting
+	lost     int // dropped since the last write, because too many waited
+	spending map[access.WorldID]*totals
+	closed   bool
 
 	wake chan struct{}
 	done chan struct{}
@@ -46,10 +46,10 @@ type Recorder struct {
 
 const (
 	batchSize  = 200     // events in a record
-	maxWaiting = 100_000 // events that wait in all, while the store does not answer
+	maxWaiting = 100_000 // events that wait in total while the store does not answer
 )
 
-// New makes a Recorder and starts what writes for it.
+// New returns a Recorder and starts its writer.
 func New(c Config) (*Recorder, error) {
 	if c.Canon == nil || c.Guard == nil {
 		return nil, errors.New("usage: Canon and Guard are needed")
@@ -63,7 +63,7 @@ func New(c Config) (*Recorder, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, purses: map[access.WorldID]*purse{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Recorder{cfg: c, waiting: map[access.WorldID][]Event{}, spending: map[access.WorldID]*totals{}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if c.Every < 0 {
 		close(r.done)
 		return r, nil
@@ -72,10 +72,10 @@ func New(c Config) (*Recorder, error) {
 	return r, nil
 }
 
-// Record keeps an event of a world. It does not wait for the store. An event that is none
-// is logged and left out, which a test shows.
+// Record queues an event of a world. It does not wait for the store. An invalid event is logged and
+// dropped; tests detect that.
 func (r *Recorder) Record(w access.WorldID, e Event) {
-	if err := e.check(); err != nil {
+	if err := e.validate(); err != nil {
 		r.cfg.Logger.Error("an event of usage was left out", "error", err)
 		return
 	}
@@ -96,12 +96,12 @@ func (r *Recorder) Record(w access.WorldID, e Event) {
 	}
 	r.waiting[w], r.count = append(r.waiting[w], e), r.count+1
 	if len(r.waiting[w]) >= batchSize {
-		r.poke()
+		r.wakeWriter()
 	}
 }
 
-// poke has what waits written soon.
-func (r *Recorder) poke() {
+// wakeWriter makes the writer write the waiting events soon.
+func (r *Recorder) wakeWriter() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
@@ -128,7 +128,7 @@ func (r *Recorder) run() {
 	}
 }
 
-// Flush writes what waits. What could not be written goes on waiting.
+// Flush writes the waiting events. Events that could not be written keep waiting.
 func (r *Recorder) Flush(ctx context.Context) error {
 	r.mu.Lock()
 	all, lost := r.waiting, r.lost
@@ -150,24 +150,24 @@ func (r *Recorder) Flush(ctx context.Context) error {
 }
 
 func (r *Recorder) write(ctx context.Context, w access.WorldID, events []Event) error {
-	a, err := r.admit(ctx, w)
+	a, err := r.admitWrite(ctx, w)
 	if err != nil {
 		return err
 	}
-	_, err = r.cfg.Canon.UpdateLedger(ctx, a.Grant, ledgerOf(w), func(*canon.LedgerTx) ([]canon.Event, error) { return batches(events) })
+	_, err = r.cfg.Canon.UpdateLedger(ctx, a.Grant, ledgerOf(w), func(*canon.LedgerTx) ([]canon.Event, error) { return toBatches(events) })
 	a.Done(ctx, 0, err)
 	return err
 }
 
-// admit admits a record of usage.
-func (r *Recorder) admit(ctx context.Context, w access.WorldID) (*access.Admission, error) {
+// admitWrite admits a write of usage events.
+func (r *Recorder) admitWrite(ctx context.Context, w access.WorldID) (*access.Admission, error) {
 	return r.cfg.Guard.Admit(ctx, access.Caller{Subject: "usage", EveryRole: access.RoleAdmin, Unlimited: true},
 		access.Request{Operation: "record_usage", Effect: access.Write, World: w})
 }
 
 func ledgerOf(w access.WorldID) canon.StreamID { return canon.LedgerStream(LedgerKind, w.String()) }
 
-func batches(events []Event) (list []canon.Event, err error) {
+func toBatches(events []Event) (list []canon.Event, err error) {
 	for len(events) > 0 {
 		n := min(len(events), batchSize)
 		payload, err := json.Marshal(batch{events[:n]})
@@ -179,7 +179,7 @@ func batches(events []Event) (list []canon.Event, err error) {
 	return list, nil
 }
 
-// Close writes what waits, and ends.
+// Close writes the waiting events and stops the writer.
 func (r *Recorder) Close(ctx context.Context) error {
 	r.mu.Lock()
 	if r.closed {

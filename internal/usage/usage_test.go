@@ -115,7 +115,7 @@ func TestAggregate(t *testing.T) {
 	}
 }
 
-// Many batches, and a query that begins amid them.
+// A query starts in the middle of many batches.
 func TestSeek(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	now := start
@@ -162,8 +162,8 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// Two processes on a store spend of one budget, and so does one that starts anew; what is
-// given back can be spent again. Two warn once.
+// Two processes on a store share one budget, and so does a restarted one. Returned tokens can be
+// spent again. The two warn once.
 func TestProcessesShareABudget(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 30, 0, 0, time.UTC)
 	c := Config{Now: func() time.Time { return now }, Budget: map[string]Budget{"ambience": {SoftDay: 100, HardDay: 150}}}
@@ -210,8 +210,8 @@ func TestProcessesShareABudget(t *testing.T) {
 	}
 }
 
-// What is shown can be read: milliseconds to one decimal, shares to four.
-func TestFiguresAreShort(t *testing.T) {
+// Figures are rounded: milliseconds to one decimal, shares to four.
+func TestFiguresAreRounded(t *testing.T) {
 	d := newDesk(t, memory.New(), Config{})
 	for n := range 3 {
 		e := Event{Name: ModelCalled, Purpose: "planning", LatencyMS: 3.416937, Outcome: Accepted}
@@ -226,8 +226,8 @@ func TestFiguresAreShort(t *testing.T) {
 	}
 }
 
-// What is recorded is written within its time, and at the end.
-func TestWhatWaitsIsWritten(t *testing.T) {
+// Events are written within the configured time, and on Close.
+func TestWaitingEventsAreWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, memory.New(), Config{})
 		d.Record(d.world, Event{Name: ModelCalled, Purpose: "ambience"})
@@ -246,9 +246,9 @@ func TestWhatWaitsIsWritten(t *testing.T) {
 	})
 }
 
-// However many worlds there are, what waits for a store that does not answer is bounded,
-// and what was left out for it is told.
-func TestWhatWaitsIsBoundedInAll(t *testing.T) {
+// The number of events that wait for a failing store is bounded over all worlds, and dropped events
+// are logged.
+func TestWaitingEventsAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	d := newDesk(t, memory.New(), Config{Every: time.Hour, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	d.mu.Lock()
