@@ -160,8 +160,8 @@ func WithoutRef(answer json.RawMessage) json.RawMessage {
 	return b
 }
 
-// ContextArray returns the answers of context tools as one JSON array in the canonical form of RFC
-// 8785. contextHash is the hash of this array, and it replaces [context] in a template.
+// ContextArray returns the answers of context tools as one JSON array in the canonical form of
+// RFC 8785. contextHash is the hash of this array, and the array replaces [context] in a template.
 func ContextArray(answers []json.RawMessage) ([]byte, error) {
 	array := jsontext.Value{'['}
 	for i, a := range answers {

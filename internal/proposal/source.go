@@ -62,8 +62,8 @@ func (s *Service) restsOnImport(ctx context.Context, c *candidate) (bool, error)
 	return s.importedInOrigin(ctx, origin, c.grant.View().Level, forked)
 }
 
-// hasImportedText reports whether one of the cards holds imported text. It adds the cards whose
-// text was there when the world was created as a fork to forked.
+// hasImportedText reports whether one of the cards holds imported text. It adds to
+// forked the cards whose text was there when the world was created as a fork.
 func (s *Service) hasImportedText(ctx context.Context, snap *canon.Snapshot, part citedCards, forked []canon.CardID) (bool, []canon.CardID, error) {
 	for _, code := range part.codes {
 		c, ok, err := snap.Exists(ctx, ":"+code)
