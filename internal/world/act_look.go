@@ -7,17 +7,17 @@ import (
 	"loregate/internal/markup"
 )
 
-// look looks around, in a direction, or at something here.
-func (s *turn) look() error {
+// planLook looks around, in a direction, or at something here.
+func (s *turn) planLook() error {
 	name := s.intent.DirectObject
 	switch {
 	case s.intent.Direction != "":
 		s.action.Direction = s.intent.Direction
-		return s.settle(PlayerLook)
+		return s.finishTurn(PlayerLook)
 	case name == "" || isHere(name):
-		return s.settle(PlayerLook)
+		return s.finishTurn(PlayerLook)
 	}
-	return s.lookAt(name)
+	return s.planLookAt(name)
 }
 
 // isHere reports whether a name means the place itself.
@@ -29,74 +29,74 @@ func isHere(name string) bool {
 	return false
 }
 
-func (s *turn) lookAt(name string) error {
+func (s *turn) planLookAt(name string) error {
 	all, err := s.inSight()
 	if err != nil {
 		return err
 	}
-	found := matching(name, all)
+	found := findMatches(name, all)
 	if len(found) > 1 {
-		return cannot("ambiguous", "Which do you mean: %s?", listed(titles(found), "or"))
+		return cannot("ambiguous", "Which do you mean: %s?", joinNames(titlesOf(found), "or"))
 	}
 	if len(found) == 1 {
-		s.involve(found[0])
-		s.action.Objects = []something{as(found[0], 0)}
-		return s.settle(PlayerLook)
+		s.narrowLabel(found[0])
+		s.action.Objects = []objectRef{toObjectRef(found[0], 0)}
+		return s.finishTurn(PlayerLook)
 	}
 	if d, ok := directionWords[foldWord(name)]; ok {
 		s.action.Direction = d
-		return s.settle(PlayerLook)
+		return s.finishTurn(PlayerLook)
 	}
-	text, err := s.text(s.ctx, s.where)
+	text, err := s.readText(s.ctx, s.place)
 	if err != nil {
 		return err
 	}
-	if sentence(text, name) == "" {
+	if sentenceAbout(text, name) == "" {
 		return cannot("absent", "You see no %s here.", markup.Clean(name))
 	}
 	s.action.Detail = markup.Clean(name)
-	return s.settle(PlayerLook)
+	return s.finishTurn(PlayerLook)
 }
 
 // inSight are the things that can be looked at: what is here, what is carried, the parts
 // of the place that have a card, and the player.
 func (s *turn) inSight() ([]cardAt, error) {
-	all, err := s.around()
+	all, err := s.cardsAround()
 	if err != nil {
 		return nil, err
 	}
-	own, err := s.carrying()
+	own, err := s.carriedCards()
 	if err != nil {
 		return nil, err
 	}
-	all = append(append(all, own...), s.where)
-	parts, _, err := s.Descendants(s.ctx, s.where.ID, 1, canon.Page{Limit: 50})
+	all = append(append(all, own...), s.place)
+	parts, _, err := s.Descendants(s.ctx, s.place.ID, 1, canon.Page{Limit: 50})
 	for _, c := range parts {
 		if c.Key.Parts()[len(c.Key.Parts())-1] != "tag" {
 			all = append(all, toCardAt(c))
 		}
 	}
-	me := s.who
+	me := s.player
 	me.Fields = []byte(`{"aliases":["me","myself","self"]}`)
 	return append(all, me), err
 }
 
-// sentence finds the first sentence of a text that speaks of something; "" for none.
-func sentence(text, name string) string {
+// sentenceAbout finds the first sentence of a text that speaks of something; "" for none.
+func sentenceAbout(text, name string) string {
 	want := bareWords(name)
 	if len(want) == 0 {
 		return ""
 	}
-	for _, s := range sentences(text) {
-		if within(want, bareWords(s), plural) {
+	for _, s := range splitSentences(text) {
+		if hasAllWords(want, bareWords(s), isSameOrPlural) {
 			return s
 		}
 	}
 	return ""
 }
 
-// sentences splits a text after its full stops and at line ends.
-func sentences(text string) []string {
+// splitSentences splits a text after its full stops and at line ends.
+func splitSentences(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		from := 0
@@ -113,5 +113,5 @@ func sentences(text string) []string {
 	return out
 }
 
-// inventory looks at what the player has.
-func (s *turn) inventory() error { return s.settle(PlayerLook) }
+// planInventory looks at what the player has.
+func (s *turn) planInventory() error { return s.finishTurn(PlayerLook) }

@@ -14,24 +14,24 @@ type speaker struct {
 	Topics map[string]string `json:"topics"` // when asked about them
 }
 
-// talk speaks to somebody, or to nobody.
-func (s *turn) talk() error {
-	s.action.Detail = clipped(strings.Join(s.intent.Modifiers, " "), 200)
+// planTalk speaks to somebody, or to nobody.
+func (s *turn) planTalk() error {
+	s.action.Detail = clipText(strings.Join(s.intent.Modifiers, " "), 200)
 	if s.intent.DirectObject == "" {
-		return s.settle(PlayerAct)
+		return s.finishTurn(PlayerAct)
 	}
 	to, err := s.someoneHere(s.intent.DirectObject)
 	if err != nil {
 		return err
 	}
-	target := as(to, 0)
+	target := toObjectRef(to, 0)
 	s.action.Target = &target
 	var f speaker
 	fieldsOf(to.Fields, &f)
-	if n := len(f.Says); n > 0 && !to.is(typePlayer) {
-		s.action.Line = int(s.now.Clock/minute)%n + 1
+	if n := len(f.Says); n > 0 && !to.isType(typePlayer) {
+		s.action.Line = int(s.presence.Clock/minute)%n + 1
 	}
-	return s.settle(PlayerAct)
+	return s.finishTurn(PlayerAct)
 }
 
 // fight is the state of a fight between a player and somebody: the attributes of the link
@@ -43,8 +43,8 @@ type fight struct {
 
 const linkFights = "fights"
 
-// toughness is how many wounds somebody takes before having enough.
-func toughness(t cardAt) int {
+// toughnessOf is how many wounds somebody takes before having enough.
+func toughnessOf(t cardAt) int {
 	f := struct {
 		Toughness int `json:"toughness"`
 	}{3}
@@ -52,8 +52,8 @@ func toughness(t cardAt) int {
 	return min(max(f.Toughness, 1), 100)
 }
 
-// harm is what a blow with a thing does.
-func harm(t cardAt) int {
+// damageOf is what a blow with a thing does.
+func damageOf(t cardAt) int {
 	var f struct {
 		Damage int `json:"damage"`
 	}
@@ -61,41 +61,41 @@ func harm(t cardAt) int {
 	return min(max(f.Damage, 0), 20)
 }
 
-// attack strikes somebody, with a thing where one is named.
-func (s *turn) attack() error {
+// planAttack strikes somebody, with a thing where one is named.
+func (s *turn) planAttack() error {
 	to, err := s.someoneHere(s.intent.DirectObject)
 	if err != nil {
 		return err
 	}
 	blow := 1
 	if len(s.intent.Targets) > 0 {
-		own, err := s.carrying()
+		own, err := s.carriedCards()
 		if err != nil {
 			return err
 		}
-		weapon, err := s.one(s.intent.Targets[0], own, "You have no %q.")
+		weapon, err := s.findOne(s.intent.Targets[0], own, "You have no %q.")
 		if err != nil {
 			return err
 		}
-		blow += harm(weapon)
-		s.action.Objects = []something{as(weapon, 0)}
+		blow += damageOf(weapon)
+		s.action.Objects = []objectRef{toObjectRef(weapon, 0)}
 	}
-	if err := s.strike(to, blow); err != nil {
+	if err := s.strikeTarget(to, blow); err != nil {
 		return err
 	}
-	return s.settle(PlayerAct)
+	return s.finishTurn(PlayerAct)
 }
 
-// strike wounds somebody. Players are not struck: that is for them to agree on.
-func (s *turn) strike(to cardAt, blow int) error {
-	if to.is(typePlayer) {
+// strikeTarget wounds somebody. Players are not struck: that is for them to agree on.
+func (s *turn) strikeTarget(to cardAt, blow int) error {
+	if to.isType(typePlayer) {
 		return cannot("player", "You think better of it. %s is one of your own.", to.title())
 	}
-	links, err := s.links(s.ctx, canon.LinkQuery{From: s.who.ID, To: to.ID, Kinds: []string{linkFights}}, 1)
+	links, err := s.readLinks(s.ctx, canon.LinkQuery{From: s.player.ID, To: to.ID, Kinds: []string{linkFights}}, 1)
 	if err != nil {
 		return err
 	}
-	l := canon.Link{ID: canon.LinkIDOf(linkFights, s.who.ID.String(), to.ID.String()), Kind: linkFights, From: s.who.ID, To: to.ID}
+	l := canon.Link{ID: canon.LinkIDOf(linkFights, s.player.ID.String(), to.ID.String()), Kind: linkFights, From: s.player.ID, To: to.ID}
 	var f fight
 	if len(links) > 0 {
 		l = links[0]
@@ -106,8 +106,8 @@ func (s *turn) strike(to cardAt, blow int) error {
 	}
 	s.plan.Rest(l)
 	f.Wounds += blow
-	f.Beaten = f.Wounds >= toughness(to)
-	target := as(to, 0)
+	f.Beaten = f.Wounds >= toughnessOf(to)
+	target := toObjectRef(to, 0)
 	s.action.Target, s.action.Effect = &target, "wounded"
 	if f.Beaten {
 		s.action.Effect = "beaten"
@@ -119,66 +119,66 @@ func (s *turn) strike(to cardAt, blow int) error {
 	return err
 }
 
-// throw hurls a thing that the player has; it lies at the place afterwards.
-func (s *turn) throw() error {
-	if err := s.handOver(s.where.ID); err != nil {
+// planThrow hurls a thing that the player has; it lies at the place afterwards.
+func (s *turn) planThrow() error {
+	if err := s.handOver(s.place.ID); err != nil {
 		return err
 	}
 	if len(s.intent.Targets) > 0 {
-		all, err := s.around()
+		all, err := s.cardsAround()
 		if err != nil {
 			return err
 		}
-		at, err := s.one(s.intent.Targets[0], all, "There is no %q here to throw it at.")
+		at, err := s.findOne(s.intent.Targets[0], all, "There is no %q here to throw it at.")
 		if err != nil {
 			return err
 		}
-		target := as(at, 0)
+		target := toObjectRef(at, 0)
 		s.action.Target = &target
-		if alive(at) {
-			if err := s.strike(at, 1); err != nil {
+		if isAlive(at) {
+			if err := s.strikeTarget(at, 1); err != nil {
 				return err
 			}
 		}
 	}
-	return s.settle(PlayerAct)
+	return s.finishTurn(PlayerAct)
 }
 
-// act does what the stage's intent says. Its error is *impossible where the story does
+// planAction does what the stage's intent says. Its error is *impossible where the story does
 // not allow it; then nothing may be committed.
-func (s *turn) act() error {
+func (s *turn) planAction() error {
 	switch s.intent.Verb {
 	case VerbMove:
-		return s.move()
+		return s.planMove()
 	case VerbFlee:
-		return s.flee()
+		return s.planFlee()
 	case VerbLook, VerbExamine:
-		return s.look()
+		return s.planLook()
 	case VerbInventory:
-		return s.inventory()
+		return s.planInventory()
 	case VerbTake:
-		return s.take()
+		return s.planTake()
 	case VerbDrop:
-		return s.drop()
+		return s.planDrop()
 	case VerbGive:
-		return s.give()
+		return s.planGive()
 	case VerbUse:
-		return s.use()
+		return s.planUse()
 	case VerbTalk:
-		return s.talk()
+		return s.planTalk()
 	case VerbAttack:
-		return s.attack()
+		return s.planAttack()
 	case VerbThrow:
-		return s.throw()
+		return s.planThrow()
 	case VerbDefend:
-		return s.settle(PlayerAct)
+		return s.finishTurn(PlayerAct)
 	case VerbRest:
-		return s.settle(PlayerAct)
+		return s.finishTurn(PlayerAct)
 	}
 	return cannot("unknown", "You are not sure how to do that.")
 }
 
-// fallible reports whether later acts of a command make sense after one that failed.
-func fallible(v Verb) bool {
+// canContinueAfter reports whether later acts of a command make sense after one that failed.
+func canContinueAfter(v Verb) bool {
 	return slices.Contains([]Verb{VerbLook, VerbExamine, VerbInventory, VerbTalk, VerbDefend}, v)
 }

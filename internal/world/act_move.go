@@ -14,59 +14,59 @@ type hint struct {
 	Reason     string       `json:"reason,omitempty"`
 }
 
-// move goes through an exit: it must be there, in sight and unlocked.
-func (s *turn) move() error {
-	exits, err := s.exits(s.ctx, s.where)
+// planMove goes through an exit: it must be there, in sight and unlocked.
+func (s *turn) planMove() error {
+	exits, err := s.readExits(s.ctx, s.place)
 	if err != nil {
 		return err
 	}
-	way, err := s.wayOut(exits)
+	way, err := s.findExit(exits)
 	if err != nil {
 		return err
 	}
-	return s.goBy(way)
+	return s.goThrough(way)
 }
 
-func (s *turn) goBy(way exit) error {
-	if err := s.passable(way); err != nil {
+func (s *turn) goThrough(way exit) error {
+	if err := s.checkPassable(way); err != nil {
 		return err
 	}
 	dest, ok, err := s.cardAt(s.ctx, *way.To)
 	if err != nil {
 		return err
 	}
-	if !ok || !dest.is(typeLocation) {
-		return cannot("no_exit", "There is no way %s from here.", way.Direction.toward())
+	if !ok || !dest.isType(typeLocation) {
+		return cannot("no_exit", "There is no way %s from here.", way.Direction.phrase())
 	}
-	s.involve(dest)
+	s.narrowLabel(dest)
 	s.plan.Rest(way.link)
-	from := s.where.ID
+	from := s.place.ID
 	s.to, s.travel = dest, way.TravelDurationMs
 	s.action.From, s.action.To, s.action.Direction = &from, way.To, way.Direction
-	return s.settle(PlayerMove)
+	return s.finishTurn(PlayerMove)
 }
 
-// wayOut finds the exit that is meant: by direction, by the way one came, or by where it
+// findExit finds the exit that is meant: by direction, by the way one came, or by where it
 // leads.
-func (s *turn) wayOut(exits []exit) (exit, error) {
+func (s *turn) findExit(exits []exit) (exit, error) {
 	d := s.intent.Direction
 	if d == "" && s.intent.DirectObject == "" && slices.Contains(s.intent.Modifiers, "back") {
-		if d = s.now.Heading.Opposite(); d == "" {
+		if d = s.presence.Heading.Opposite(); d == "" {
 			return exit{}, cannot("no_way_back", "You have not come from anywhere that you could go back to.")
 		}
 	}
 	if d == "" {
-		return s.wayTo(exits)
+		return s.findExitTo(exits)
 	}
-	way, ok := toward(exits, d)
+	way, ok := exitToward(exits, d)
 	if !ok {
-		return exit{}, cannot("no_exit", "There is no way %s from here.", d.toward())
+		return exit{}, cannot("no_exit", "There is no way %s from here.", d.phrase())
 	}
 	return way, nil
 }
 
-// wayTo finds the exit that leads to a place by its name, or that is described so.
-func (s *turn) wayTo(exits []exit) (exit, error) {
+// findExitTo finds the exit that leads to a place by its name, or that is described so.
+func (s *turn) findExitTo(exits []exit) (exit, error) {
 	name := s.intent.DirectObject
 	var ids []canon.CardID
 	for _, e := range exits {
@@ -74,61 +74,61 @@ func (s *turn) wayTo(exits []exit) (exit, error) {
 			ids = append(ids, *e.To)
 		}
 	}
-	places, err := s.things(s.ctx, ids)
+	places, err := s.cardsByID(s.ctx, ids)
 	if err != nil {
 		return exit{}, err
 	}
-	found := matching(name, places)
+	found := findMatches(name, places)
 	if len(found) > 1 {
-		return exit{}, cannot("ambiguous", "Which do you mean: %s?", listed(titles(found), "or"))
+		return exit{}, cannot("ambiguous", "Which do you mean: %s?", joinNames(titlesOf(found), "or"))
 	}
 	for _, e := range exits {
-		if len(found) == 1 && e.To != nil && *e.To == found[0].ID || len(found) == 0 && describes(e.Description, name) {
+		if len(found) == 1 && e.To != nil && *e.To == found[0].ID || len(found) == 0 && hasMention(e.Description, name) {
 			return e, nil
 		}
 	}
 	return exit{}, cannot("absent", "You see no way to %q from here.", name)
 }
 
-// describes reports whether a description speaks of something.
-func describes(text, name string) bool {
+// hasMention reports whether a description speaks of something.
+func hasMention(text, name string) bool {
 	want := bareWords(name)
-	return len(want) > 0 && within(want, bareWords(text), func(a, b string) bool { return a == b })
+	return len(want) > 0 && hasAllWords(want, bareWords(text), func(a, b string) bool { return a == b })
 }
 
-// passable says why an exit cannot be gone through.
-func (s *turn) passable(way exit) error {
+// checkPassable says why an exit cannot be gone through.
+func (s *turn) checkPassable(way exit) error {
 	switch {
 	case way.Availability == ExitPending:
-		text := "Nothing leads " + way.Direction.toward() + " yet."
+		text := "Nothing leads " + way.Direction.phrase() + " yet."
 		if way.Reason != "" {
 			text = way.Reason
 		}
-		return &impossible{reason: "pending", text: text, hint: &hint{s.who.ID, s.where.ID, way.Direction, way.Reason}}
+		return &impossible{reason: "pending", text: text, hint: &hint{s.player.ID, s.place.ID, way.Direction, way.Reason}}
 	case way.Availability == ExitForbidden && way.Reason != "":
 		return cannot("forbidden", "%s", way.Reason)
 	case way.Availability == ExitForbidden:
-		return cannot("forbidden", "There is no going %s from here.", way.Direction.toward())
+		return cannot("forbidden", "There is no going %s from here.", way.Direction.phrase())
 	case way.LockState == "locked":
-		return cannot("locked", "The way %s is locked.", way.Direction.toward())
+		return cannot("locked", "The way %s is locked.", way.Direction.phrase())
 	}
 	return nil
 }
 
-// flee leaves by the way named, else the way one came, else the first that is open.
-func (s *turn) flee() error {
-	exits, err := s.exits(s.ctx, s.where)
+// planFlee leaves by the way named, else the way one came, else the first that is open.
+func (s *turn) planFlee() error {
+	exits, err := s.readExits(s.ctx, s.place)
 	if err != nil {
 		return err
 	}
-	back := s.now.Heading.Opposite()
+	back := s.presence.Heading.Opposite()
 	for _, d := range append([]Direction{s.intent.Direction, back}, Directions...) {
-		way, ok := toward(exits, d)
-		if ok && s.passable(way) == nil {
-			return s.goBy(way)
+		way, ok := exitToward(exits, d)
+		if ok && s.checkPassable(way) == nil {
+			return s.goThrough(way)
 		}
 		if ok && d == s.intent.Direction {
-			return s.passable(way)
+			return s.checkPassable(way)
 		}
 	}
 	return cannot("no_exit", "There is nowhere to flee to.")

@@ -46,10 +46,10 @@ func (w *World) advanceTime(ctx context.Context, c *op.Call, in advanceIn) (out 
 			return err
 		}
 		out.FromTick = k.tickAt(p.Clock())
-		if out.Tick, err = in.to(out.FromTick); err != nil {
+		if out.Tick, err = in.targetTick(out.FromTick); err != nil {
 			return err
 		}
-		return advance(p, k, out.Tick, stepAdvanced)
+		return planClockStep(p, k, out.Tick, stepAdvanced)
 	})
 	if err != nil {
 		return out, err
@@ -57,14 +57,14 @@ func (w *World) advanceTime(ctx context.Context, c *op.Call, in advanceIn) (out 
 	c.Reply.Replayed = receipt.Replayed
 	if !receipt.DryRun {
 		out.EventID = &receipt.Change
-		err = w.stepOf(ctx, c.Grant, receipt.Change, &out)
+		err = w.readStep(ctx, c.Grant, receipt.Change, &out)
 	}
 	out.TimeOfDay = TimeOfDay(out.Tick)
 	return out, err
 }
 
-// to is the tick that is asked for.
-func (in advanceIn) to(now int64) (int64, error) {
+// targetTick is the tick that is asked for.
+func (in advanceIn) targetTick(now int64) (int64, error) {
 	to := now + in.Hours*hour + in.Minutes*minute
 	switch {
 	case in.ToTick != nil && to != now:
@@ -83,8 +83,8 @@ func (in advanceIn) to(now int64) (int64, error) {
 	return to, nil
 }
 
-// stepOf reads the step that was committed, so that a repeated call is answered alike.
-func (w *World) stepOf(ctx context.Context, g access.Grant, change uuid.UUID, out *advanceOut) error {
+// readStep reads the step that was committed, so that a repeated call is answered alike.
+func (w *World) readStep(ctx context.Context, g access.Grant, change uuid.UUID, out *advanceOut) error {
 	return w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})
 		if len(events) > 0 {

@@ -17,60 +17,60 @@ import (
 // tick of world time that it speaks of.
 type asOf struct {
 	*canon.Snapshot
-	w    *World
-	at   canon.Seq // 0 is the snapshot as it stands
-	tick int64
-	read time.Time // when it was read; what is known of handlers is as of then
-	then time.Time // the real time of a moment that has passed, where it was asked for
+	w        *World
+	seq      canon.Seq // 0 is the snapshot as it stands
+	tick     int64
+	readAt   time.Time // when it was read; what is known of handlers is as of then
+	realThen time.Time // the real time of a moment that has passed, where it was asked for
 
-	readOf     canon.CardID // whose links were read at once; see readPlace
-	ofPlace    []canon.Link
-	toPlace    []canon.Link             // of kind at
-	prefetched map[canon.CardID]*cardAt // read with them; nil is nothing in sight
+	prefetchedPlace canon.CardID // whose links were read at once; see readPlace
+	linksFrom       []canon.Link
+	linksTo         []canon.Link             // of kind at
+	prefetched      map[canon.CardID]*cardAt // read with them; nil is nothing in sight
 
-	timed bool // tick is what was asked for, and not the time of the place
+	tickFixed bool // tick is what was asked for, and not the time of the place
 
-	meant map[string]meant // by what the caller gave for an id, "" for nothing; nil where it is not kept
-	again bool             // the context was read before: ids mean what they did then
+	resolved  map[string]resolvedID // by what the caller gave for an id, "" for nothing; nil where it is not kept
+	rereading bool                  // the context was read before: ids mean what they did then
 }
 
-// meant is what an id meant when a context was read: codenames, and the place where
+// resolvedID is what an id meant when a context was read: codenames, and the place where
 // players begin, may come to mean another card. The zero meant is nothing in sight.
-type meant struct {
+type resolvedID struct {
 	ID   canon.CardID `json:"i,omitzero"`
 	Code string       `json:"c,omitempty"` // the codename that a fact had
 }
 
-// when is the part of an input that says of what time a context is wanted.
-type when struct {
+// timeInput is the part of an input that says of what time a context is wanted.
+type timeInput struct {
 	Tick *int64 `json:"tick,omitzero" min:"0" numeric:"string" jsonschema:"World time in milliseconds; now unless given."`
 	AsOf string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
 }
 
-func (w when) asked() when { return w }
+func (w timeInput) requestedTime() timeInput { return w }
 
-// settle gives the input with the tick that it was read at, and without as_of, which a
+// fixTick gives the input with the tick that it was read at, and without as_of, which a
 // sealed reference keeps beside it.
-func (w *when) settle(tick int64) { w.Tick, w.AsOf = &tick, "" }
+func (w *timeInput) fixTick(tick int64) { w.Tick, w.AsOf = &tick, "" }
 
-// timed is an input that embeds when.
-type timed interface {
-	asked() when
-	settle(tick int64)
+// timedInput is an input that embeds when.
+type timedInput interface {
+	requestedTime() timeInput
+	fixTick(tick int64)
 }
 
 // readAsOf reads what time is asked for.
-func (w *World) readAsOf(ctx context.Context, l *canon.Snapshot, ask when) (*asOf, error) {
-	m := &asOf{Snapshot: l, w: w, read: w.cfg.Now().UTC().Truncate(time.Millisecond), meant: map[string]meant{}}
+func (w *World) readAsOf(ctx context.Context, l *canon.Snapshot, ask timeInput) (*asOf, error) {
+	m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now().UTC().Truncate(time.Millisecond), resolved: map[string]resolvedID{}}
 	if ask.AsOf != "" {
 		at, then, err := resolveAsOf(ctx, l, ask.AsOf)
 		if err != nil {
 			return nil, err
 		}
-		m.at, m.then = at, then
+		m.seq, m.realThen = at, then
 	}
 	if ask.Tick != nil {
-		m.tick, m.timed = *ask.Tick, true
+		m.tick, m.tickFixed = *ask.Tick, true
 	}
 	return m, nil
 }
@@ -79,13 +79,13 @@ func (w *World) readAsOf(ctx context.Context, l *canon.Snapshot, ask when) (*asO
 // unless another was asked for.
 func (m *asOf) settleTick(ctx context.Context, place *cardAt) (err error) {
 	switch {
-	case m.timed:
+	case m.tickFixed:
 	case place == nil:
-		m.tick, err = m.now(ctx)
+		m.tick, err = m.worldTick(ctx)
 	default:
 		m.tick, err = m.anchorAt(ctx, place.ID)
 	}
-	m.timed = true
+	m.tickFixed = true
 	return err
 }
 
@@ -126,27 +126,27 @@ func toCardAt(c canon.Card) cardAt {
 	return cardAt{c.ID, c.Name, c.Type, c.Fields, c.Content, c.Label}
 }
 
-func versionAt(v canon.Version) cardAt {
+func cardAtFromVersion(v canon.Version) cardAt {
 	return cardAt{v.Card, v.Name, v.Type, v.Fields, v.Content, v.Label}
 }
 
 // cardAt finds a card by its id, as it stood.
 func (m *asOf) cardAt(ctx context.Context, id canon.CardID) (cardAt, bool, error) {
-	if m.at == 0 {
+	if m.seq == 0 {
 		c, ok, err := m.ByID(ctx, id)
 		return toCardAt(c), ok, err
 	}
-	v, ok, err := m.CardAt(ctx, id, m.at)
-	return versionAt(v), ok, err
+	v, ok, err := m.CardAt(ctx, id, m.seq)
+	return cardAtFromVersion(v), ok, err
 }
 
-// things finds cards by id, as they stood, in the order of the ids.
-func (m *asOf) things(ctx context.Context, ids []canon.CardID) ([]cardAt, error) {
+// cardsByID finds cards by id, as they stood, in the order of the ids.
+func (m *asOf) cardsByID(ctx context.Context, ids []canon.CardID) ([]cardAt, error) {
 	out := make([]cardAt, 0, len(ids))
 	for _, id := range ids {
 		t, asked := m.prefetched[id]
 		if !asked {
-			return m.readThings(ctx, ids)
+			return m.readCards(ctx, ids)
 		}
 		if t != nil {
 			out = append(out, *t)
@@ -155,26 +155,26 @@ func (m *asOf) things(ctx context.Context, ids []canon.CardID) ([]cardAt, error)
 	return out, nil
 }
 
-func (m *asOf) readThings(ctx context.Context, ids []canon.CardID) ([]cardAt, error) {
-	if m.at == 0 {
+func (m *asOf) readCards(ctx context.Context, ids []canon.CardID) ([]cardAt, error) {
+	if m.seq == 0 {
 		cards, err := m.ByIDs(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
-		return m.asThen(ctx, cards)
+		return m.cardsAsOf(ctx, cards)
 	}
-	versions, err := m.CardsAt(ctx, ids, m.at)
+	versions, err := m.CardsAt(ctx, ids, m.seq)
 	out := make([]cardAt, len(versions))
 	for i, v := range versions {
-		out[i] = versionAt(v)
+		out[i] = cardAtFromVersion(v)
 	}
 	return out, err
 }
 
-// asThen gives cards of the snapshot as they stood, in their order.
-func (m *asOf) asThen(ctx context.Context, cards []canon.Card) ([]cardAt, error) {
+// cardsAsOf gives cards of the snapshot as they stood, in their order.
+func (m *asOf) cardsAsOf(ctx context.Context, cards []canon.Card) ([]cardAt, error) {
 	out := make([]cardAt, 0, len(cards))
-	if m.at == 0 {
+	if m.seq == 0 {
 		for _, c := range cards {
 			out = append(out, toCardAt(c))
 		}
@@ -184,16 +184,16 @@ func (m *asOf) asThen(ctx context.Context, cards []canon.Card) ([]cardAt, error)
 	for i, c := range cards {
 		ids[i] = c.ID
 	}
-	return m.things(ctx, ids)
+	return m.cardsByID(ctx, ids)
 }
 
-// named finds a thing by an id that a caller gave: a UUID or a codename. Anything else
+// findCard finds a thing by an id that a caller gave: a UUID or a codename. Anything else
 // is no thing's.
-func (m *asOf) named(ctx context.Context, id string) (cardAt, bool, error) {
+func (m *asOf) findCard(ctx context.Context, id string) (cardAt, bool, error) {
 	if u, ok := idOf(id); ok {
 		return m.cardAt(ctx, u)
 	}
-	return m.meaning(ctx, id, func() (canon.Card, bool, error) { return cardOf(ctx, m.Snapshot, id) })
+	return m.resolveID(ctx, id, func() (canon.Card, bool, error) { return cardByIDOrCode(ctx, m.Snapshot, id) })
 }
 
 // idOf reads an id as contexts give it.
@@ -202,29 +202,29 @@ func idOf(text string) (canon.CardID, bool) {
 	return canon.CardID(u), err == nil && len(text) == 36
 }
 
-// cardOf is the one reading of what callers give for an id: an id, or a codename.
-func cardOf(ctx context.Context, l *canon.Snapshot, text string) (canon.Card, bool, error) {
+// cardByIDOrCode is the one reading of what callers give for an id: an id, or a codename.
+func cardByIDOrCode(ctx context.Context, l *canon.Snapshot, text string) (canon.Card, bool, error) {
 	if id, ok := idOf(text); ok {
 		return l.ByID(ctx, id)
 	}
 	return l.Exists(ctx, ":"+text)
 }
 
-// meaning is the thing that an id means, found by a look into the snapshot unless the
+// resolveID is the thing that an id means, found by a look into the snapshot unless the
 // context was read before.
-func (m *asOf) meaning(ctx context.Context, id string, find func() (canon.Card, bool, error)) (cardAt, bool, error) {
-	if m.again {
-		then := m.meant[id].ID
+func (m *asOf) resolveID(ctx context.Context, id string, find func() (canon.Card, bool, error)) (cardAt, bool, error) {
+	if m.rereading {
+		then := m.resolved[id].ID
 		if then.IsZero() {
 			return cardAt{}, false, nil
 		}
 		return m.cardAt(ctx, then)
 	}
 	c, ok, err := find()
-	if err == nil && m.meant != nil {
-		m.meant[id] = meant{ID: c.ID}
+	if err == nil && m.resolved != nil {
+		m.resolved[id] = resolvedID{ID: c.ID}
 	}
-	if err != nil || !ok || m.at == 0 {
+	if err != nil || !ok || m.seq == 0 {
 		return toCardAt(c), ok, err
 	}
 	return m.cardAt(ctx, c.ID)
@@ -233,11 +233,11 @@ func (m *asOf) meaning(ctx context.Context, id string, find func() (canon.Card, 
 // codeOf is the codename of the card that an id means: its present one, or the one that
 // it had when the context was read before.
 func (m *asOf) codeOf(id string, c canon.Card) string {
-	if m.again {
-		return m.meant[id].Code
+	if m.rereading {
+		return m.resolved[id].Code
 	}
-	if m.meant != nil {
-		m.meant[id] = meant{ID: c.ID, Code: c.Codename}
+	if m.resolved != nil {
+		m.resolved[id] = resolvedID{ID: c.ID, Code: c.Codename}
 	}
 	return c.Codename
 }
@@ -245,15 +245,15 @@ func (m *asOf) codeOf(id string, c canon.Card) string {
 // maxOfPlace bounds the links of a place that are read at once.
 const maxOfPlace = maxExits + maxHere + maxAnchors
 
-// readPlace reads what leads from a place and stands there in one query for each way, and
+// prefetchPlace reads what leads from a place and stands there in one query for each way, and
 // the cards at the other ends in one: what is asked for one by one afterwards takes no
 // further one. A place with more links than fit is read kind by kind.
-func (m *asOf) readPlace(ctx context.Context, place canon.CardID) error {
-	from, err := m.links(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}}, maxOfPlace+1)
+func (m *asOf) prefetchPlace(ctx context.Context, place canon.CardID) error {
+	from, err := m.readLinks(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}}, maxOfPlace+1)
 	if err != nil || len(from) > maxOfPlace {
 		return err
 	}
-	to, err := m.links(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
+	to, err := m.readLinks(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
 	if err != nil {
 		return err
 	}
@@ -275,40 +275,40 @@ func (m *asOf) readPlace(ctx context.Context, place canon.CardID) error {
 	}
 	var found []cardAt
 	if len(ids) > 0 {
-		found, err = m.readThings(ctx, ids)
+		found, err = m.readCards(ctx, ids)
 	}
 	for i := range found {
 		m.prefetched[found[i].ID] = &found[i]
 	}
-	m.readOf, m.ofPlace, m.toPlace = place, from, to
+	m.prefetchedPlace, m.linksFrom, m.linksTo = place, from, to
 	return err
 }
 
-// links lists links as they stood.
-func (m *asOf) links(ctx context.Context, q canon.LinkQuery, limit int) ([]canon.Link, error) {
-	if len(q.Kinds) == 1 && !m.readOf.IsZero() {
+// readLinks lists links as they stood.
+func (m *asOf) readLinks(ctx context.Context, q canon.LinkQuery, limit int) ([]canon.Link, error) {
+	if len(q.Kinds) == 1 && !m.prefetchedPlace.IsZero() {
 		switch {
-		case q.From == m.readOf && q.To.IsZero():
+		case q.From == m.prefetchedPlace && q.To.IsZero():
 			var found []canon.Link
-			for _, l := range m.ofPlace {
+			for _, l := range m.linksFrom {
 				if l.Kind == q.Kinds[0] && len(found) < limit {
 					found = append(found, l)
 				}
 			}
 			return found, nil
-		case q.To == m.readOf && q.From.IsZero() && q.Kinds[0] == linkAt && limit <= maxHere:
-			return m.toPlace[:min(limit, len(m.toPlace))], nil
+		case q.To == m.prefetchedPlace && q.From.IsZero() && q.Kinds[0] == linkAt && limit <= maxHere:
+			return m.linksTo[:min(limit, len(m.linksTo))], nil
 		}
 	}
-	q.AsOf, q.Page = m.at, canon.Page{Limit: limit, Uncounted: true}
+	q.AsOf, q.Page = m.seq, canon.Page{Limit: limit, Uncounted: true}
 	list, _, err := m.Links(ctx, q)
 	return list, err
 }
 
 // position is the commit that the moment shows.
 func (m *asOf) position() canon.Seq {
-	if m.at != 0 {
-		return m.at
+	if m.seq != 0 {
+		return m.seq
 	}
 	return m.Now()
 }

@@ -35,16 +35,16 @@ type slot struct {
 // defaults are what holds without a layer.
 var defaults = map[string]string{LayerWeather: "clear", LayerLighting: "daylight", LayerAmbient: "calm"}
 
-// overlays finds the layer of each kind that is in force at a place: the place's before
+// findActiveLayers finds the layer of each kind that is in force at a place: the place's before
 // its realms', a small realm's before a large one's, and of one card's the latest
 // authored.
-func (m *asOf) overlays(ctx context.Context, t cardAt, around []realm) (map[string]canon.Layer, error) {
+func (m *asOf) findActiveLayers(ctx context.Context, t cardAt, around []realm) (map[string]canon.Layer, error) {
 	found := map[string]canon.Layer{}
 	cards := []canon.CardID{t.ID}
 	for _, r := range around {
 		cards = append(cards, r.ID)
 	}
-	layers, err := m.Layers(ctx, canon.LayerQuery{Cards: cards, Active: true, Tick: m.tick, AsOf: m.at})
+	layers, err := m.Layers(ctx, canon.LayerQuery{Cards: cards, Active: true, Tick: m.tick, AsOf: m.seq})
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func slotOf(found map[string]canon.Layer, kind string) slot {
 	if !ok {
 		return slot{Defaulted: defaults[kind] != "", Value: defaults[kind]}
 	}
-	value, whole := shortened(markup.Clean(l.Text), maxText)
+	value, whole := shortenText(markup.Clean(l.Text), maxText)
 	at, card, from := l.At, l.Card, l.FromTick
 	s := slot{Present: true, Value: value, ValueTruncated: whole > 0, ScopeID: &card, AuthoredAt: &at, EffectiveFromTick: &from}
 	if l.ToTick != 0 {

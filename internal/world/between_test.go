@@ -100,7 +100,7 @@ func (s *scene) lockAll(place string) {
 		links, _, err := p.Links(s.t.Context(), canon.LinkQuery{From: id, Kinds: []string{linkExit}, Page: canon.Page{Limit: 12}})
 		for _, l := range links {
 			if err == nil {
-				l.Attrs = merged(l.Attrs, []byte(`{"lockState":"locked"}`))
+				l.Attrs = mergeAttrs(l.Attrs, []byte(`{"lockState":"locked"}`))
 				_, err = p.Link(l)
 			}
 		}

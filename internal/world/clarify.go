@@ -33,45 +33,45 @@ func (w *World) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out P
 		return out, nil
 	}
 	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		s, ok, err := w.setting(ctx, l, in)
+		s, ok, err := w.newReadOnlyTurn(ctx, l, in)
 		if err != nil || !ok {
 			return err
 		}
-		return s.clarify(&out)
+		return s.addAmbiguities(&out)
 	})
 	return out, err
 }
 
-// setting is a stage without a plan: what a command would be about.
-func (w *World) setting(ctx context.Context, l *canon.Snapshot, in parseIn) (*turn, bool, error) {
-	m := &asOf{Snapshot: l, w: w, read: w.cfg.Now()}
+// newReadOnlyTurn is a stage without a plan: what a command would be about.
+func (w *World) newReadOnlyTurn(ctx context.Context, l *canon.Snapshot, in parseIn) (*turn, bool, error) {
+	m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now()}
 	s := &turn{asOf: m, ctx: ctx}
 	if in.PlayerID != "" {
-		who, ok, err := m.named(ctx, in.PlayerID)
-		if err != nil || !ok || !who.is(typePlayer) {
+		who, ok, err := m.findCard(ctx, in.PlayerID)
+		if err != nil || !ok || !who.isType(typePlayer) {
 			return s, false, err
 		}
-		at, ok, err := m.whereabouts(ctx, who.ID)
+		at, ok, err := m.findAtLink(ctx, who.ID)
 		if err != nil || !ok {
 			return s, false, err
 		}
-		s.who, s.at = who, at
-		s.where, ok, err = m.cardAt(ctx, at.To)
+		s.player, s.atLink = who, at
+		s.place, ok, err = m.cardAt(ctx, at.To)
 		return s, ok, err
 	}
 	var ok bool
 	var err error
-	s.where, ok, err = m.place(ctx, in.LocationID)
+	s.place, ok, err = m.findPlace(ctx, in.LocationID)
 	return s, ok, err
 }
 
-// clarify adds what names mean at the place. The acts stay as they were read.
-func (s *turn) clarify(p *Parsed) error {
+// addAmbiguities adds what names mean at the place. The acts stay as they were read.
+func (s *turn) addAmbiguities(p *Parsed) error {
 	all, err := s.inSight()
 	if err != nil {
 		return err
 	}
-	exits, err := s.exits(s.ctx, s.where)
+	exits, err := s.readExits(s.ctx, s.place)
 	if err != nil {
 		return err
 	}
@@ -84,13 +84,13 @@ func (s *turn) clarify(p *Parsed) error {
 			}
 		}
 	}
-	text, err := s.text(s.ctx, s.where)
+	text, err := s.readText(s.ctx, s.place)
 	if err != nil {
 		return err
 	}
 	for _, i := range p.Intents {
 		for _, name := range append([]string{i.DirectObject}, i.Targets...) {
-			if a, ok := doubtful(p.RawText, name, i.Verb, all, text); ok {
+			if a, ok := ambiguityOf(p.RawText, name, i.Verb, all, text); ok {
 				p.Ambiguities = append(p.Ambiguities, a)
 				p.NeedsClarification = p.NeedsClarification || a.Critical
 			}
@@ -99,17 +99,17 @@ func (s *turn) clarify(p *Parsed) error {
 	return nil
 }
 
-// doubtful says what is unclear about a name at a place.
-func doubtful(raw, name string, verb Verb, all []cardAt, description string) (Ambiguity, bool) {
-	_, what := counted(name)
+// ambiguityOf says what is unclear about a name at a place.
+func ambiguityOf(raw, name string, verb Verb, all []cardAt, description string) (Ambiguity, bool) {
+	_, what := splitCount(name)
 	if name == "" || len(bareWords(what)) == 0 || isHere(what) {
 		return Ambiguity{}, false
 	}
-	found := matching(what, all)
+	found := findMatches(what, all)
 	switch {
 	case len(found) > 1:
-		return Ambiguity{"reference", spanOf(raw, name), titles(found), true}, true
-	case len(found) == 0 && (verb == VerbLook || verb == VerbExamine) && sentence(description, what) != "":
+		return Ambiguity{"reference", spanOf(raw, name), titlesOf(found), true}, true
+	case len(found) == 0 && (verb == VerbLook || verb == VerbExamine) && sentenceAbout(description, what) != "":
 		return Ambiguity{}, false
 	case len(found) == 0 && slices.ContainsFunc(bareWords(what), func(w string) bool { return doorWords[w] }):
 		return Ambiguity{}, false

@@ -91,12 +91,12 @@ type worldClock struct {
 // firstTick is where the clock of a world begins that has had no step: at the latest of
 // its players' clocks.
 func (m *asOf) firstTick(ctx context.Context, open *canon.Snapshot) (highest int64, err error) {
-	if m.at == 0 {
+	if m.seq == 0 {
 		highest, _, err = open.LinkMax(ctx, linkAt, attrClock)
 		return min(max(highest, 0), maxTick), err
 	}
 	for page := (canon.Page{Limit: 1000}); ; page.Offset += page.Limit {
-		links, _, err := open.Links(ctx, canon.LinkQuery{Kinds: []string{linkAt}, AsOf: m.at, Page: page})
+		links, _, err := open.Links(ctx, canon.LinkQuery{Kinds: []string{linkAt}, AsOf: m.seq, Page: page})
 		if err != nil {
 			return 0, err
 		}
@@ -120,8 +120,8 @@ func (c worldClock) tickAt(now time.Time) int64 {
 	return min(c.Tick+int64(gained)/minute*minute, maxTick)
 }
 
-// due says which step the clock needs before an act counts: "" for none.
-func (c worldClock) due(now time.Time, rate float64) string {
+// dueStep says which step the clock needs before an act counts: "" for none.
+func (c worldClock) dueStep(now time.Time, rate float64) string {
 	switch {
 	case !c.known:
 		return stepBegun
@@ -133,47 +133,47 @@ func (c worldClock) due(now time.Time, rate float64) string {
 	return ""
 }
 
-// lineFor is what an act carries that needs a step and cannot make one, since a commit has
+// actLineFor is what an act carries that needs a step and cannot make one, since a commit has
 // one event.
-func (c worldClock) lineFor(now time.Time, rate float64) *actLine {
-	if c.known && c.due(now, rate) != "" {
+func (c worldClock) actLineFor(now time.Time, rate float64) *actLine {
+	if c.known && c.dueStep(now, rate) != "" {
 		return &actLine{clockLine{c.tickAt(now), now.UnixMilli(), rate}, c.step}
 	}
 	return nil
 }
 
-// now is the world's time at the moment.
-func (m *asOf) now(ctx context.Context) (int64, error) {
+// worldTick is the world's time at the moment.
+func (m *asOf) worldTick(ctx context.Context) (int64, error) {
 	c, err := m.worldClock(ctx)
 	if err != nil {
 		return 0, err
 	}
-	at, err := m.present(ctx)
+	at, err := m.realTime(ctx)
 	return c.tickAt(at), err
 }
 
-// present is the real time of the moment: for one that has passed, the time asked for, or
+// realTime is the real time of the moment: for one that has passed, the time asked for, or
 // that of the last event before it.
-func (m *asOf) present(ctx context.Context) (time.Time, error) {
-	if m.at == 0 {
+func (m *asOf) realTime(ctx context.Context) (time.Time, error) {
+	if m.seq == 0 {
 		return m.Clock(), nil
 	}
-	if !m.then.IsZero() {
-		if now := m.Clock(); now.Before(m.then) {
+	if !m.realThen.IsZero() {
+		if now := m.Clock(); now.Before(m.realThen) {
 			return now, nil
 		}
-		return m.then, nil
+		return m.realThen, nil
 	}
-	list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{AsOf: m.at, Page: canon.Page{Limit: 1, Uncounted: true}})
+	list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{AsOf: m.seq, Page: canon.Page{Limit: 1, Uncounted: true}})
 	if err != nil || len(list) == 0 {
 		return time.Time{}, err
 	}
 	return list[0].At, nil
 }
 
-// advance plans a step of the world's clock to a tick. Of two that follow the same step one
+// planClockStep plans a step of the world's clock to a tick. Of two that follow the same step one
 // is committed, and the other is planned anew.
-func advance(p *canon.Plan, c worldClock, to int64, reason string) error {
+func planClockStep(p *canon.Plan, c worldClock, to int64, reason string) error {
 	now := p.Clock().UnixMilli()
 	s := clockStep{clockLine: clockLine{min(to, maxTick), now, rateOf(p.World().Settings)}, FromTick: c.tickAt(p.Clock()), Reason: reason, Played: c.played}
 	if reason == stepBegun || reason == stepResumed {
@@ -188,19 +188,19 @@ func advance(p *canon.Plan, c worldClock, to int64, reason string) error {
 	return err
 }
 
-// keepClock makes the step that the clock needs before somebody plays on. Of several
+// stepClockIfDue makes the step that the clock needs before somebody plays on. Of several
 // processes one makes it.
-func (w *World) keepClock(ctx context.Context, g access.Grant) error {
+func (w *World) stepClockIfDue(ctx context.Context, g access.Grant) error {
 	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		c, err := (&asOf{Snapshot: p.Snapshot, w: w}).worldClock(ctx)
 		if err != nil {
 			return err
 		}
-		reason := c.due(p.Clock(), rateOf(p.World().Settings))
+		reason := c.dueStep(p.Clock(), rateOf(p.World().Settings))
 		if reason == "" {
 			return nil
 		}
-		return advance(p, c, c.tickAt(p.Clock()), reason)
+		return planClockStep(p, c, c.tickAt(p.Clock()), reason)
 	})
 	return err
 }
@@ -215,7 +215,7 @@ func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 	}
 	var tick int64
 	err = w.canon.Read(ctx, from, func(l *canon.Snapshot) (err error) {
-		tick, err = (&asOf{Snapshot: l, w: w, at: fork.OriginSeq, then: fork.CreatedAt}).now(ctx)
+		tick, err = (&asOf{Snapshot: l, w: w, seq: fork.OriginSeq, realThen: fork.CreatedAt}).worldTick(ctx)
 		return err
 	})
 	if err != nil {
@@ -254,7 +254,7 @@ func (w *World) setClock(ctx context.Context, g access.Grant, reason string, tic
 		if err != nil {
 			return err
 		}
-		return advance(p, c, to, reason)
+		return planClockStep(p, c, to, reason)
 	})
 	return err
 }

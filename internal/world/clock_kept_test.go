@@ -9,8 +9,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// kept compares the clock that a world kept with the one of its events, and gives its tick.
-func (s *scene) kept(w *World, g access.Grant) (tick int64) {
+// checkClock compares the clock that a world kept with the one of its events, and gives its tick.
+func (s *scene) checkClock(w *World, g access.Grant) (tick int64) {
 	s.t.Helper()
 	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
 		m := &asOf{Snapshot: l, w: w}
@@ -41,7 +41,7 @@ func TestEveryProcessKeepsTheClockOfTheEvents(t *testing.T) {
 	both := func(want int64) {
 		t.Helper()
 		for range 2 { // read, then kept
-			if a, b := s.kept(s.world, s.admin), s.kept(other, s.admin); a != want || b != want {
+			if a, b := s.checkClock(s.world, s.admin), s.checkClock(other, s.admin); a != want || b != want {
 				t.Errorf("at %d and %d, want %d", a, b, want)
 			}
 		}
@@ -63,15 +63,15 @@ func TestEveryProcessKeepsTheClockOfTheEvents(t *testing.T) {
 	for i := range maxFollowed + 5 { // more than is followed
 		s.card(canon.NewCard{Name: fmt.Sprintf("Pebble %d", i)})
 	}
-	s.kept(s.world, s.admin)
-	s.kept(other, s.admin)
+	s.checkClock(s.world, s.admin)
+	s.checkClock(other, s.admin)
 	gm := access.NewLabel(access.LevelGM)
 	s.change(func(p *canon.Plan) error {
 		return p.Event(canon.Event{Type: string(PlayerAct), Scope: string(GlobalScope), Label: gm, Version: 1})
 	})
-	before := s.kept(s.world, s.admin)
+	before := s.checkClock(s.world, s.admin)
 	s.pass(2 * time.Hour)
-	if s.kept(s.world, s.admin)-before > playPause.Milliseconds() {
+	if s.checkClock(s.world, s.admin)-before > playPause.Milliseconds() {
 		t.Error("a hidden act keeps the clock running")
 	}
 }
@@ -82,14 +82,14 @@ func TestAKeptClockThatTheStreamDoesNotHoldIsReadAnew(t *testing.T) {
 	p := s.joins("Mira")
 	p.does("look")
 	s.as("gm").call("advance-time", `{"hours":8}`)
-	s.kept(s.world, s.admin)
+	s.checkClock(s.world, s.admin)
 	lost := s.world.clocks.get(s.id)
 	lost.head.Hash[0]++ // a commit that was never durable
 	lost.basis.step.id[0]++
 	lost.basis.act.id[0]++
 	lost.basis.step.Tick, lost.clock.Tick = day, day
 	s.world.clocks.put(s.id, lost)
-	s.kept(s.world, s.admin)
+	s.checkClock(s.world, s.admin)
 	for range maxClocks + 10 {
 		s.world.clocks.put(access.WorldID(s.ids.Next()), keptClock{})
 	}

@@ -33,8 +33,8 @@ type lastAct struct {
 	run *actLine // that it carries
 }
 
-// take adds an event where it is later than what is known.
-func (b *clockBasis) take(e canon.StoredEvent) {
+// addEvent adds an event where it is later than what is known.
+func (b *clockBasis) addEvent(e canon.StoredEvent) {
 	if EventType(e.Type) == ClockAdvanced {
 		if e.Seq > b.step.seq {
 			b.step = lastStep{seq: e.Seq, id: e.ID}
@@ -49,16 +49,16 @@ func (b *clockBasis) take(e canon.StoredEvent) {
 	}
 }
 
-// last is the latest of the events that the clock follows from.
-func (b clockBasis) last() (canon.Seq, uuid.UUID) {
+// lastEvent is the latest of the events that the clock follows from.
+func (b clockBasis) lastEvent() (canon.Seq, uuid.UUID) {
 	if b.act.seq > b.step.seq {
 		return b.act.seq, b.act.id
 	}
 	return b.step.seq, b.step.id
 }
 
-// clock computes the clock of a world that has had a step.
-func (b clockBasis) clock() worldClock {
+// toClock computes the clock of a world that has had a step.
+func (b clockBasis) toClock() worldClock {
 	c := worldClock{clockLine: b.step.clockLine, known: true, step: b.step.id, seq: b.step.seq, played: b.step.Played}
 	if b.act.seq == 0 {
 		return c
@@ -123,7 +123,7 @@ var (
 func (m *asOf) worldClock(ctx context.Context) (worldClock, error) {
 	open := m.AsAnyPlayer()
 	head, settled := canon.Head{}, false
-	if v := open.View(); m.w != nil && m.at == 0 && v.Level == access.LevelUser && v.Subject == "" {
+	if v := open.View(); m.w != nil && m.seq == 0 && v.Level == access.LevelUser && v.Subject == "" {
 		head, settled = m.Head()
 	}
 	if !settled {
@@ -141,7 +141,7 @@ func (m *asOf) worldClock(ctx context.Context) (worldClock, error) {
 		return worldClock{}, err
 	}
 	if followed {
-		now.clock = now.basis.clock()
+		now.clock = now.basis.toClock()
 	} else if now.basis, now.clock, err = m.readClock(ctx, open); err != nil {
 		return worldClock{}, err
 	}
@@ -152,19 +152,19 @@ func (m *asOf) worldClock(ctx context.Context) (worldClock, error) {
 // readClock reads the clock from the events of its types.
 func (m *asOf) readClock(ctx context.Context, open *canon.Snapshot) (b clockBasis, c worldClock, err error) {
 	for _, t := range clockTypes {
-		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.at, Page: canon.Page{Limit: 1, Uncounted: true}})
+		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.seq, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil {
 			return b, c, err
 		}
 		for _, e := range list {
-			b.take(e)
+			b.addEvent(e)
 		}
 		if b.step.seq == 0 { // the first type: nobody has played yet
 			c.Tick, err = m.firstTick(ctx, open)
 			return b, c, err
 		}
 	}
-	return b, b.clock(), nil
+	return b, b.toClock(), nil
 }
 
 // maxFollowed is up to how many commits are looked through for what a kept clock lacks.
@@ -175,7 +175,7 @@ const maxFollowed = 256
 // does not hold the last event that was kept, as after the loss of what a database had
 // taken.
 func (m *asOf) followClock(ctx context.Context, open *canon.Snapshot, b clockBasis, head canon.Seq) (clockBasis, bool, error) {
-	seq, id := b.last()
+	seq, id := b.lastEvent()
 	if b.step.seq == 0 || head < seq || head-seq > maxFollowed {
 		return b, false, nil
 	}
@@ -184,7 +184,7 @@ func (m *asOf) followClock(ctx context.Context, open *canon.Snapshot, b clockBas
 		return b, false, err
 	}
 	for _, e := range list {
-		b.take(e)
+		b.addEvent(e)
 	}
 	return b, true, nil
 }

@@ -52,8 +52,8 @@ func TestRestsMoveNobodyElse(t *testing.T) {
 	}
 }
 
-// rated sets the world's rate.
-func (s *scene) rated(rate string) {
+// setRate sets the world's rate.
+func (s *scene) setRate(rate string) {
 	s.t.Helper()
 	s.change(func(p *canon.Plan) error {
 		set := p.World().Settings
@@ -94,16 +94,16 @@ func TestTheWorldsClockRunsWhileSomebodyPlays(t *testing.T) {
 	want(30 * time.Minute)
 	s.pass(5 * time.Minute)
 	want(35 * time.Minute)
-	s.rated("60")
+	s.setRate("60")
 	want(35 * time.Minute)
 	p.does("look")
 	s.pass(time.Minute)
 	want(95 * time.Minute)
-	s.rated("0") // a second later
+	s.setRate("0") // a second later
 	p.does("look")
 	s.pass(20 * time.Minute)
 	want(96 * time.Minute)
-	s.rated("NaN")
+	s.setRate("NaN")
 	p.does("look")
 	s.pass(3 * time.Minute)
 	want(99 * time.Minute)
@@ -112,7 +112,7 @@ func TestTheWorldsClockRunsWhileSomebodyPlays(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.canon.Read(t.Context(), s.admin, func(l *canon.Snapshot) error {
-		tick, err := (&asOf{Snapshot: l, w: again}).now(t.Context())
+		tick, err := (&asOf{Snapshot: l, w: again}).worldTick(t.Context())
 		if tick != ms(99*time.Minute) {
 			t.Errorf("another process has it at %d", tick)
 		}
@@ -226,7 +226,7 @@ func TestPlayersAndPlacesComeToOneTime(t *testing.T) {
 	s.way("Tower", "in", "Quay", `"travelDurationMs":18000000`)
 	s.way("Square", "up", "Tower")
 	p.does("up")
-	s.rated("0")
+	s.setRate("0")
 	p.does("rest")
 	limit := s.tick("Chapel") + maxLead
 	if p.clock() != limit {
@@ -408,7 +408,7 @@ func TestForksKeepTheirTime(t *testing.T) {
 	at := func() (tick int64) {
 		t.Helper()
 		err := s.canon.Read(t.Context(), in(fork.ID), func(l *canon.Snapshot) (err error) {
-			tick, err = (&asOf{Snapshot: l, w: s.world}).now(t.Context())
+			tick, err = (&asOf{Snapshot: l, w: s.world}).worldTick(t.Context())
 			return err
 		})
 		if err != nil {

@@ -56,17 +56,17 @@ type commandOut struct {
 	Clock       int64        `json:"clock" jsonschema:"The player's clock afterwards, in milliseconds of world time."`
 }
 
-// command reads a text, and does what it says act by act, each a commit of its own. After
+// sendCommand reads a text, and does what it says act by act, each a commit of its own. After
 // an act that cannot be done, those that would follow from it are skipped.
-func (w *World) command(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
-	player, err := w.own(ctx, c.Grant, in.ID)
+func (w *World) sendCommand(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
+	player, err := w.findOwnPlayer(ctx, c.Grant, in.ID)
 	if err != nil {
 		return commandOut{}, err
 	}
 	parsed := Parse(in.Text)
 	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{}, Events: []envelope{}}
 	if parsed.NeedsClarification {
-		out.Narration = question(parsed)
+		out.Narration = formatQuestion(parsed)
 		out.Clock, err = w.clockOf(ctx, c.Grant, player)
 		return out, err
 	}
@@ -76,11 +76,11 @@ func (w *World) command(ctx context.Context, c *op.Call, in commandIn) (commandO
 			out.Results = append(out.Results, stepResult{Order: i.Order, Verb: i.Verb, Outcome: "skipped"})
 			continue
 		}
-		ok, err := w.step(ctx, c, player, i, in.Text, &out)
+		ok, err := w.runIntent(ctx, c, player, i, in.Text, &out)
 		if err != nil {
 			return out, err
 		}
-		failed = !ok && !fallible(i.Verb)
+		failed = !ok && !canContinueAfter(i.Verb)
 	}
 	texts := []string{}
 	for _, r := range out.Results {
@@ -93,20 +93,20 @@ func (w *World) command(ctx context.Context, c *op.Call, in commandIn) (commandO
 	return out, err
 }
 
-// step does one act and adds what came of it. The first act that the pace forbids is an
+// runIntent does one act and adds what came of it. The first act that the pace forbids is an
 // error; a later one ends the command.
-func (w *World) step(ctx context.Context, c *op.Call, player canon.CardID, i Intent, text string, out *commandOut) (bool, error) {
+func (w *World) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i Intent, text string, out *commandOut) (bool, error) {
 	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
 	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
 	part := func(suffix string) access.Grant { return c.Grant.Part(strconv.Itoa(i.Order)+suffix, input) }
-	done, err := w.enact(ctx, part, player, i)
+	done, err := w.commitAct(ctx, part, player, i)
 	receipt := done.Receipt
 	var no *impossible
 	switch {
 	case errors.As(err, &no):
 		result.Outcome, result.Reason, result.Text = "impossible", no.reason, no.text
 		if no.hint != nil {
-			if receipt, err = w.noteHint(ctx, part("-hint"), *no.hint); err != nil {
+			if receipt, err = w.recordHint(ctx, part("-hint"), *no.hint); err != nil {
 				return false, err
 			}
 		} else {
@@ -122,7 +122,7 @@ func (w *World) step(ctx context.Context, c *op.Call, player canon.CardID, i Int
 		result.EventID = &receipt.Change
 		var texts []string
 		for _, change := range []uuid.UUID{done.waited, receipt.Change, done.met} {
-			told, err := w.tell(ctx, c.Grant, change, out)
+			told, err := w.narrateChange(ctx, c.Grant, change, out)
 			if err != nil {
 				return false, err
 			}
@@ -138,26 +138,26 @@ func (w *World) step(ctx context.Context, c *op.Call, player canon.CardID, i Int
 	return result.Outcome == "done", nil
 }
 
-// enacted is what came of an act: its commit, and those by which the player came to the
+// committedAct is what came of an act: its commit, and those by which the player came to the
 // time of the place before and after it.
-type enacted struct {
+type committedAct struct {
 	canon.Receipt
 	waited, met uuid.UUID
 }
 
-// firstThings is the error of an act's plan where time must be put right before it.
-type firstThings struct{ clock, player bool }
+// dueClocks is the error of an act's plan where time must be put right before it.
+type dueClocks struct{ clock, player bool }
 
-func (firstThings) Error() string { return "world: the clocks must be put right first" }
+func (dueClocks) Error() string { return "world: the clocks must be put right first" }
 
-// enact plans and commits one act. What was done under the same idempotency key before
+// commitAct plans and commits one act. What was done under the same idempotency key before
 // is not done, and not counted, again.
-func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID, i Intent) (done enacted, err error) {
+func (w *World) commitAct(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID, i Intent) (done committedAct, err error) {
 	paced, met := false, false
 	act := func(timely bool) (err error) {
 		done.Receipt, err = w.canon.Update(ctx, part(""), func(p *canon.Plan) error {
 			if !paced {
-				if err := w.paced(player, i.Verb); err != nil {
+				if err := w.spendPace(player, i.Verb); err != nil {
 					return err
 				}
 				paced = true
@@ -166,10 +166,10 @@ func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant
 			if err != nil {
 				return err
 			}
-			if err := s.act(); err != nil {
+			if err := s.planAction(); err != nil {
 				return err
 			}
-			if first := s.first(); !timely && first != (firstThings{}) {
+			if first := s.findDueClocks(); !timely && first != (dueClocks{}) {
 				return first
 			}
 			met = s.meets
@@ -177,15 +177,15 @@ func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant
 		})
 		return err
 	}
-	var first firstThings
+	var first dueClocks
 	if err = act(false); errors.As(err, &first) {
 		if first.clock {
-			if err := w.keepClock(ctx, part("-clock")); err != nil {
+			if err := w.stepClockIfDue(ctx, part("-clock")); err != nil {
 				return done, err
 			}
 		}
 		if first.player {
-			r, err := w.meet(ctx, part("-wait"), player)
+			r, err := w.reconcilePlayer(ctx, part("-wait"), player)
 			if err != nil {
 				return done, err
 			}
@@ -197,27 +197,27 @@ func (w *World) enact(ctx context.Context, part func(suffix string) access.Grant
 	case err != nil || done.DryRun:
 		return done, err
 	case done.Replayed:
-		if done.waited, err = w.metBefore(ctx, part("-wait")); err == nil {
-			done.met, err = w.metBefore(ctx, part("-met"))
+		if done.waited, err = w.findReconciliation(ctx, part("-wait")); err == nil {
+			done.met, err = w.findReconciliation(ctx, part("-met"))
 		}
 	case met:
 		var r canon.Receipt
-		r, err = w.meet(ctx, part("-met"), player)
+		r, err = w.reconcilePlayer(ctx, part("-met"), player)
 		done.met = r.Change
 	}
 	return done, err
 }
 
-// first says what must be put right before the act. An act that not everybody may learn of
+// findDueClocks says what must be put right before the act. An act that not everybody may learn of
 // does not move the world's clock.
-func (s *turn) first() firstThings {
+func (s *turn) findDueClocks() dueClocks {
 	everyones := s.event.Label.Equal(access.NewLabel(access.LevelUser))
-	return firstThings{clock: everyones && s.clock.due(s.plan.Clock(), rateOf(s.World().Settings)) != "", player: s.waits}
+	return dueClocks{clock: everyones && s.clock.dueStep(s.plan.Clock(), rateOf(s.World().Settings)) != "", player: s.waits}
 }
 
-// tell adds the event of a commit, and gives its narration as of that commit, so that a
+// narrateChange adds the event of a commit, and gives its narration as of that commit, so that a
 // repeated command is answered alike.
-func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out *commandOut) (text string, err error) {
+func (w *World) narrateChange(ctx context.Context, g access.Grant, change uuid.UUID, out *commandOut) (text string, err error) {
 	if change == uuid.Nil {
 		return "", nil
 	}
@@ -226,14 +226,14 @@ func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out 
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		out.Events = append(out.Events, enveloped(events[0]))
+		out.Events = append(out.Events, toEnvelope(events[0]))
 		var d action
 		fieldsOf(events[0].Payload, &d)
-		m := &asOf{Snapshot: l, w: w, at: events[0].Seq, tick: d.tick(), read: w.cfg.Now()}
-		if m.at == l.Now() {
-			m.at = 0 // the snapshot is that of the commit, and is read with less
+		m := &asOf{Snapshot: l, w: w, seq: events[0].Seq, tick: d.tick(), readAt: w.cfg.Now()}
+		if m.seq == l.Now() {
+			m.seq = 0 // the snapshot is that of the commit, and is read with less
 		}
-		text, err = m.narrated(ctx, events[0])
+		text, err = m.narrateEvent(ctx, events[0])
 		return err
 	})
 	return text, err
@@ -242,9 +242,9 @@ func (w *World) tell(ctx context.Context, g access.Grant, change uuid.UUID, out 
 // hintPause is how long a hint stands for others like it.
 const hintPause = time.Minute
 
-// noteHint records that a player wanted to go where an exit is pending, once a minute for
+// recordHint records that a player wanted to go where an exit is pending, once a minute for
 // a player, place and direction.
-func (w *World) noteHint(ctx context.Context, g access.Grant, h hint) (canon.Receipt, error) {
+func (w *World) recordHint(ctx context.Context, g access.Grant, h hint) (canon.Receipt, error) {
 	return w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		now := p.Clock()
 		events, _, err := p.Events(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(h.LocationID))}, Types: []string{string(GenerationHint)},
@@ -274,8 +274,8 @@ func (w *World) noteHint(ctx context.Context, g access.Grant, h hint) (canon.Rec
 	})
 }
 
-// question asks the player what was not understood.
-func question(p Parsed) string {
+// formatQuestion asks the player what was not understood.
+func formatQuestion(p Parsed) string {
 	for _, a := range p.Ambiguities {
 		if !a.Critical {
 			continue
@@ -301,7 +301,7 @@ func question(p Parsed) string {
 // clockOf is a player's clock.
 func (w *World) clockOf(ctx context.Context, g access.Grant, player canon.CardID) (tick int64, err error) {
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		at, ok, err := (&asOf{Snapshot: l, w: w}).whereabouts(ctx, player)
+		at, ok, err := (&asOf{Snapshot: l, w: w}).findAtLink(ctx, player)
 		if ok {
 			tick = presenceOf(at).Clock
 		}

@@ -29,13 +29,13 @@ type company struct {
 // companyOf names who and what is among the things at a place, and what lies there.
 func (m *asOf) companyOf(ctx context.Context, here []cardAt, place canon.CardID) (c company, err error) {
 	c.NPCs = []inhabitant{}
-	if c.Items, err = m.held(ctx, place); err != nil {
+	if c.Items, err = m.heldItems(ctx, place); err != nil {
 		return c, err
 	}
 	for _, t := range here {
 		switch {
-		case t.is(typePlayer):
-		case alive(t):
+		case t.isType(typePlayer):
+		case isAlive(t):
 			c.NPCs = append(c.NPCs, inhabitant{t.ID, markup.Clean(t.Name), t.Type})
 		case !slices.ContainsFunc(c.Items, func(i carried) bool { return i.ID == t.ID }):
 			c.Items = append(c.Items, carried{ID: t.ID, Name: markup.Clean(t.Name), Type: t.Type, Quantity: 1})

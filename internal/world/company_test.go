@@ -61,7 +61,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 		"e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301": strings.Repeat("e\u0301", 10),
 		"ab": "ab",
 	} {
-		short, whole := shortened(text, 20)
+		short, whole := shortenText(text, 20)
 		if utf8.RuneCountInString(short) > 20 || !utf8.ValidString(short) || !strings.HasPrefix(text, strings.TrimSuffix(short, "…")) {
 			t.Errorf("%q: %q", text, short)
 		}
@@ -74,7 +74,7 @@ func TestDescriptionsAreCutAtSentences(t *testing.T) {
 	}
 	for _, text := range []string{"", "…", strings.Repeat("\u0301", 40), strings.Repeat(".", 40), strings.Repeat(" ", 40), strings.Repeat("\n", 40)} {
 		for max := range 6 {
-			if short, _ := shortened(text, max+1); utf8.RuneCountInString(short) > max+1 {
+			if short, _ := shortenText(text, max+1); utf8.RuneCountInString(short) > max+1 {
 				t.Errorf("%q to %d: %q", text, max+1, short)
 			}
 		}

@@ -19,8 +19,8 @@ func toolID(id string) map[string]any { return map[string]any{"toolId": id} }
 func (w *World) contextPart() part {
 	return part{
 		operations: []*op.Operation{
-			health("world-context-health", "GET /api/world/health"),
-			health("health", ""),
+			healthOperation("world-context-health", "GET /api/world/health"),
+			healthOperation("health", ""),
 			contextTool(w, op.Spec{
 				Name: "get-location-context", Title: "Everything about a place",
 				Doc: "Read what a narrator needs at a place: description, exits and where they lead, realms, mood, who and what is there and what happened of late. " +
@@ -76,7 +76,7 @@ type healthOut struct {
 	Service string `json:"service"`
 }
 
-func health(name, route string) *op.Operation {
+func healthOperation(name, route string) *op.Operation {
 	return op.Define(op.Spec{
 		Name: name, Title: "Is the world there", Doc: "Check that the context of the world can be read.", Surfaces: onWorld,
 		Effect: access.Read, MinRole: access.RoleUser, Route: route, Meta: toolID("WorldContext-health"),
@@ -89,16 +89,16 @@ func health(name, route string) *op.Operation {
 // atPlace is the input of tools about a place.
 type atPlace struct {
 	LocationID string `json:"locationId,omitzero" maxlen:"100" jsonschema:"Id or codename of the place; where players begin unless given."`
-	when
+	timeInput
 }
 
-// full is the part of an input that says how much of a description is wanted. Older
+// lengthInput is the part of an input that says how much of a description is wanted. Older
 // references have none.
-type full struct {
+type lengthInput struct {
 	MaxChars int `json:"maxChars,omitzero" min:"1" max:"16000" default:"512" numeric:"string" jsonschema:"How many characters of the description are given at most. It is cut after a sentence."`
 }
 
-func (f full) max() int {
+func (f lengthInput) maxChars() int {
 	if f.MaxChars == 0 {
 		return maxText
 	}
@@ -108,7 +108,7 @@ func (f full) max() int {
 // aboutPlace is the input of tools that describe a place.
 type aboutPlace struct {
 	atPlace
-	full
+	lengthInput
 }
 
 type locationContext struct {
@@ -120,9 +120,9 @@ type locationContext struct {
 	NarrativeTags []string        `json:"narrativeTags"`
 	Ambient       slot            `json:"ambient"`
 	Layers        map[string]slot `json:"layers,omitempty" jsonschema:"Base and dynamic layers in force, which add to the description."`
-	NearbyPlayers []someone       `json:"nearbyPlayers"`
+	NearbyPlayers []playerRef     `json:"nearbyPlayers"`
 	company
-	RecentEvents []happened `json:"recentEvents"`
+	RecentEvents []eventSummary `json:"recentEvents"`
 }
 
 type locationContextOut struct {
@@ -139,18 +139,18 @@ func (o *locationContextOut) citeAs(ref string) {
 const maxRecent = 20
 
 func locationContextOf(ctx context.Context, m *asOf, in aboutPlace) (out locationContextOut, err error) {
-	t, ok, err := m.place(ctx, in.LocationID)
+	t, ok, err := m.findPlace(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
 	}
-	if err := m.readPlace(ctx, t.ID); err != nil {
+	if err := m.prefetchPlace(ctx, t.ID); err != nil {
 		return out, err
 	}
 	if err := m.settleTick(ctx, &t); err != nil {
 		return out, err
 	}
 	c := locationContext{Tick: m.tick}
-	if c.Location, err = m.location(ctx, t, in.max()); err != nil {
+	if c.Location, err = m.toLocation(ctx, t, in.maxChars()); err != nil {
 		return out, err
 	}
 	if c.Exits, err = m.namedExits(ctx, t); err != nil {
@@ -160,8 +160,8 @@ func locationContextOf(ctx context.Context, m *asOf, in aboutPlace) (out locatio
 	if err != nil {
 		return out, err
 	}
-	c.Realms, c.NarrativeTags = sorted(around), narrativeTags(around)
-	layers, err := m.overlays(ctx, t, around)
+	c.Realms, c.NarrativeTags = groupRealms(around), narrativeTags(around)
+	layers, err := m.findActiveLayers(ctx, t, around)
 	if err != nil {
 		return out, err
 	}
@@ -174,22 +174,22 @@ func locationContextOf(ctx context.Context, m *asOf, in aboutPlace) (out locatio
 			c.Layers[kind] = s
 		}
 	}
-	here, err := m.here(ctx, t.ID)
+	here, err := m.cardsHere(ctx, t.ID)
 	if err != nil {
 		return out, err
 	}
-	c.NearbyPlayers = nearby(here, canon.CardID{})
+	c.NearbyPlayers = playersAmong(here, canon.CardID{})
 	if c.company, err = m.companyOf(ctx, here, t.ID); err != nil {
 		return out, err
 	}
-	c.RecentEvents, err = m.recent(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, maxRecent)
+	c.RecentEvents, err = m.recentEvents(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, maxRecent)
 	return locationContextOut{&c}, err
 }
 
 type playerIn struct {
 	PlayerID string `json:"playerId" minlen:"1" maxlen:"100" jsonschema:"Id or codename of the player."`
-	when
-	full
+	timeInput
+	lengthInput
 }
 
 type playerView struct {
@@ -206,8 +206,8 @@ type playerContext struct {
 	Location  *location  `json:"location"`
 	Inventory []carried  `json:"inventory"`
 	company
-	RecentEvents []happened `json:"recentEvents"`
-	Warnings     []string   `json:"warnings"`
+	RecentEvents []eventSummary `json:"recentEvents"`
+	Warnings     []string       `json:"warnings"`
 }
 
 type playerContextOut struct {
@@ -221,13 +221,13 @@ func (o *playerContextOut) citeAs(ref string) {
 }
 
 func playerContextOf(ctx context.Context, m *asOf, in playerIn) (out playerContextOut, err error) {
-	t, ok, err := m.named(ctx, in.PlayerID)
-	if err != nil || !ok || !t.is(typePlayer) {
+	t, ok, err := m.findCard(ctx, in.PlayerID)
+	if err != nil || !ok || !t.isType(typePlayer) {
 		return out, err
 	}
 	c := playerContext{Player: playerView{ID: t.ID, Name: markup.Clean(t.Name)}, Warnings: []string{},
 		company: company{NPCs: []inhabitant{}, Items: []carried{}}}
-	at, stands, err := m.whereabouts(ctx, t.ID)
+	at, stands, err := m.findAtLink(ctx, t.ID)
 	if err != nil {
 		return out, err
 	}
@@ -235,12 +235,12 @@ func playerContextOf(ctx context.Context, m *asOf, in playerIn) (out playerConte
 	if stands {
 		p := presenceOf(at)
 		c.Player.Clock, c.Player.Heading = p.Clock, p.Heading
-		if where, err = m.standing(ctx, at.To); err != nil {
+		if where, err = m.placeByID(ctx, at.To); err != nil {
 			return out, err
 		}
 	}
 	if where != nil {
-		if err := m.readPlace(ctx, where.ID); err != nil {
+		if err := m.prefetchPlace(ctx, where.ID); err != nil {
 			return out, err
 		}
 	}
@@ -251,12 +251,12 @@ func playerContextOf(ctx context.Context, m *asOf, in playerIn) (out playerConte
 	if where == nil {
 		c.Warnings = append(c.Warnings, "the player stands nowhere")
 	} else {
-		l, err := m.location(ctx, *where, in.max())
+		l, err := m.toLocation(ctx, *where, in.maxChars())
 		if err != nil {
 			return out, err
 		}
 		c.Location = &l
-		here, err := m.here(ctx, where.ID)
+		here, err := m.cardsHere(ctx, where.ID)
 		if err != nil {
 			return out, err
 		}
@@ -264,17 +264,17 @@ func playerContextOf(ctx context.Context, m *asOf, in playerIn) (out playerConte
 			return out, err
 		}
 	}
-	if c.Inventory, err = m.held(ctx, t.ID); err != nil {
+	if c.Inventory, err = m.heldItems(ctx, t.ID); err != nil {
 		return out, err
 	}
-	c.RecentEvents, err = m.doings(ctx, t.ID, maxRecent)
+	c.RecentEvents, err = m.recentPlayerEvents(ctx, t.ID, maxRecent)
 	return playerContextOut{&c}, err
 }
 
-// standing is the place with an id, or nil where that is no place.
-func (m *asOf) standing(ctx context.Context, id canon.CardID) (*cardAt, error) {
+// placeByID is the place with an id, or nil where that is no place.
+func (m *asOf) placeByID(ctx context.Context, id canon.CardID) (*cardAt, error) {
 	t, ok, err := m.cardAt(ctx, id)
-	if err != nil || !ok || !t.is(typeLocation) {
+	if err != nil || !ok || !t.isType(typeLocation) {
 		return nil, err
 	}
 	return &t, nil
@@ -294,7 +294,7 @@ type atmosphere struct {
 // looks so.
 func atmosphereOf(ctx context.Context, m *asOf, in atPlace) (a atmosphere, err error) {
 	layers := map[string]canon.Layer{}
-	t, ok, err := m.place(ctx, in.LocationID)
+	t, ok, err := m.findPlace(ctx, in.LocationID)
 	if err != nil {
 		return a, err
 	}
@@ -312,7 +312,7 @@ func atmosphereOf(ctx context.Context, m *asOf, in atPlace) (a atmosphere, err e
 		if err != nil {
 			return a, err
 		}
-		if layers, err = m.overlays(ctx, t, around); err != nil {
+		if layers, err = m.findActiveLayers(ctx, t, around); err != nil {
 			return a, err
 		}
 	}
@@ -327,34 +327,34 @@ type eventsIn struct {
 	AsOf    string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
 }
 
-func (e eventsIn) asked() when   { return when{AsOf: e.AsOf, Tick: new(int64)} }
-func (e *eventsIn) settle(int64) { e.AsOf = "" }
+func (e eventsIn) requestedTime() timeInput { return timeInput{AsOf: e.AsOf, Tick: new(int64)} }
+func (e *eventsIn) fixTick(int64)           { e.AsOf = "" }
 
 type eventsOut struct {
-	Items []happened `json:"items"`
+	Items []eventSummary `json:"items"`
 	citation
 }
 
 func recentEventsOf(ctx context.Context, m *asOf, in eventsIn) (eventsOut, error) {
 	limit := min(max(in.Limit, 1), 100)
-	none := eventsOut{Items: []happened{}}
-	t, ok, err := m.named(ctx, in.ScopeID)
+	none := eventsOut{Items: []eventSummary{}}
+	t, ok, err := m.findCard(ctx, in.ScopeID)
 	if err != nil || !ok {
 		return none, err
 	}
 	var events []canon.StoredEvent
 	switch {
-	case in.Scope == "player" && t.is(typePlayer):
+	case in.Scope == "player" && t.isType(typePlayer):
 		events, err = m.playerEvents(ctx, t.ID, limit)
-	case in.Scope == "location" && t.is(typeLocation):
-		events, err = m.events(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, limit)
+	case in.Scope == "location" && t.isType(typeLocation):
+		events, err = m.readEvents(ctx, canon.EventQuery{Scopes: []string{string(LocationScope(t.ID))}}, limit)
 	default:
 		return none, nil
 	}
 	if err != nil {
 		return none, err
 	}
-	items, err := m.recounted(ctx, events)
+	items, err := m.recountEvents(ctx, events)
 	return eventsOut{Items: items}, err
 }
 
@@ -375,11 +375,11 @@ func (o *plainLocationOut) citeAs(ref string) {
 }
 
 func plainLocation(ctx context.Context, m *asOf, in aboutPlace) (out plainLocationOut, err error) {
-	t, ok, err := m.place(ctx, in.LocationID)
+	t, ok, err := m.findPlace(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
 	}
-	l, err := m.location(ctx, t, in.max())
+	l, err := m.toLocation(ctx, t, in.maxChars())
 	return plainLocationOut{&citedLocation{location: l}}, err
 }
 
@@ -389,7 +389,7 @@ type exitsOut struct {
 }
 
 func exitsOf(ctx context.Context, m *asOf, in atPlace) (exitsOut, error) {
-	t, ok, err := m.place(ctx, in.LocationID)
+	t, ok, err := m.findPlace(ctx, in.LocationID)
 	if err != nil || !ok {
 		return exitsOut{Exits: []exit{}}, err
 	}

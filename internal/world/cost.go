@@ -25,14 +25,14 @@ type condition struct {
 // costs is the one registry of what acts cost. Without conditions they are the contract's
 // numbers; an act that is not here costs a minute.
 var costs = map[Verb]actCost{
-	VerbMove:      {minute, []modifier{ofLoad, ofWounds, ofTerrain}},
-	VerbFlee:      {minute, []modifier{ofLoad, ofWounds, ofTerrain}},
+	VerbMove:      {minute, []modifier{loadPercent, woundPercent, terrainPercent}},
+	VerbFlee:      {minute, []modifier{loadPercent, woundPercent, terrainPercent}},
 	VerbLook:      {base: 5_000},
 	VerbInventory: {base: 5_000},
 	VerbExamine:   {base: 30_000},
-	VerbAttack:    {6_000, []modifier{ofWounds}}, // a round of a fight
-	VerbThrow:     {6_000, []modifier{ofWounds}},
-	VerbDefend:    {6_000, []modifier{ofWounds}},
+	VerbAttack:    {6_000, []modifier{woundPercent}}, // a round of a fight
+	VerbThrow:     {6_000, []modifier{woundPercent}},
+	VerbDefend:    {6_000, []modifier{woundPercent}},
 	VerbRest:      {base: 8 * hour},
 }
 
@@ -44,14 +44,14 @@ const (
 	freeLoad   = 20
 	perLoad    = 2
 	perWound   = 10
-	mostOfEach = 100
+	maxPercent = 100
 )
 
-func ofLoad(c condition) int64   { return min(max(c.load-freeLoad, 0)*perLoad, mostOfEach) }
-func ofWounds(c condition) int64 { return min(max(c.wounds, 0)*perWound, mostOfEach) }
+func loadPercent(c condition) int64  { return min(max(c.load-freeLoad, 0)*perLoad, maxPercent) }
+func woundPercent(c condition) int64 { return min(max(c.wounds, 0)*perWound, maxPercent) }
 
-// ofTerrain is for ways that do not say how long they take.
-func ofTerrain(c condition) int64 {
+// terrainPercent is for ways that do not say how long they take.
+func terrainPercent(c condition) int64 {
 	switch c.terrain {
 	case "dense-forest":
 		return 50
@@ -82,9 +82,9 @@ func costOf(v Verb, travel int64, c condition) int64 {
 	return base / 100 * percent
 }
 
-// condition reads the player's state for an act that goes to a place. Nothing that is more
+// readCondition reads the player's state for an act that goes to a place. Nothing that is more
 // hidden than the player counts: its clock would tell of it.
-func (s *turn) condition(ctx context.Context, to cardAt) (c condition, err error) {
+func (s *turn) readCondition(ctx context.Context, to cardAt) (c condition, err error) {
 	if len(costs[s.intent.Verb].more) == 0 {
 		return c, nil
 	}
@@ -94,30 +94,30 @@ func (s *turn) condition(ctx context.Context, to cardAt) (c condition, err error
 	var place struct {
 		Terrain string `json:"terrain"`
 	}
-	fieldsOf(s.who.Fields, &who)
+	fieldsOf(s.player.Fields, &who)
 	fieldsOf(to.Fields, &place)
-	c.wounds, c.terrain = int64(min(max(who.Wounds, 0), mostOfEach)), place.Terrain
+	c.wounds, c.terrain = int64(min(max(who.Wounds, 0), maxPercent)), place.Terrain
 	if s.intent.Verb != VerbMove && s.intent.Verb != VerbFlee {
 		return c, nil
 	}
-	links, err := s.links(ctx, canon.LinkQuery{From: s.who.ID, Kinds: []string{linkHolds}}, maxHere)
+	links, err := s.readLinks(ctx, canon.LinkQuery{From: s.player.ID, Kinds: []string{linkHolds}}, maxHere)
 	if err != nil || len(links) == 0 {
 		return c, err
 	}
 	quantity := map[canon.CardID]int64{}
 	var ids []canon.CardID
 	for _, l := range links {
-		if s.shared(l.Label) {
+		if s.isOpenToWitnesses(l.Label) {
 			quantity[l.To] = quantityOf(l)
 			ids = append(ids, l.To)
 		}
 	}
-	things, err := s.things(ctx, ids)
+	things, err := s.cardsByID(ctx, ids)
 	for _, t := range things {
 		var f struct {
 			Weight float64 `json:"weight"`
 		}
-		if fieldsOf(t.Fields, &f); s.shared(t.Label) {
+		if fieldsOf(t.Fields, &f); s.isOpenToWitnesses(t.Label) {
 			c.load += int64(min(max(f.Weight, 0), 1e6) * float64(min(quantity[t.ID], 1e6)))
 		}
 	}

@@ -35,16 +35,16 @@ func (d Direction) Opposite() Direction {
 	return ""
 }
 
-// order is the place of a direction in every listing; what is none comes last.
-func (d Direction) order() int {
+// sortIndex is the place of a direction in every listing; what is none comes last.
+func (d Direction) sortIndex() int {
 	if i := slices.Index(Directions, d); i >= 0 {
 		return i
 	}
 	return len(Directions)
 }
 
-// toward is a direction as a sentence has it: "to the north", "up".
-func (d Direction) toward() string {
+// phrase is a direction as a sentence has it: "to the north", "up".
+func (d Direction) phrase() string {
 	switch d {
 	case "up", "down", "in", "out":
 		return string(d)

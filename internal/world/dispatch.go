@@ -50,12 +50,12 @@ type DispatchConfig struct {
 // letter. Several processes may run one on the same store; each delivery is lent to one of
 // them at a time. A handler that is new in a world begins with what happens from then on.
 type Dispatcher struct {
-	cfg   DispatchConfig
-	names []string
-	told  map[access.WorldID]map[string]bool // changes told of, at the last millisecond looked at
-	// seen is where a world's stream ended when all of it had been looked at: until it ends
+	cfg      DispatchConfig
+	names    []string
+	recorded map[access.WorldID]map[string]bool // changes told of, at the last millisecond looked at
+	// heads is where a world's stream ended when all of it had been looked at: until it ends
 	// elsewhere the world is left alone. Only Round uses it, and told.
-	seen  map[access.WorldID]canon.Head
+	heads map[access.WorldID]canon.Head
 	began time.Time
 }
 
@@ -63,11 +63,11 @@ var _ Handled = (*Dispatcher)(nil)
 
 // Numbers of the contract, and how long a process may take over one event.
 const (
-	maxRetries = 4
-	firstRetry = time.Second
-	lease      = time.Minute
-	claimed    = 16
-	enqueued   = 200
+	maxRetries   = 4
+	firstRetry   = time.Second
+	lease        = time.Minute
+	claimBatch   = 16
+	enqueueBatch = 200
 )
 
 // NewDispatcher makes a Dispatcher. Run it.
@@ -81,9 +81,9 @@ func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	d := &Dispatcher{cfg: c, began: c.Now(), told: map[access.WorldID]map[string]bool{}, seen: map[access.WorldID]canon.Head{}}
+	d := &Dispatcher{cfg: c, began: c.Now(), recorded: map[access.WorldID]map[string]bool{}, heads: map[access.WorldID]canon.Head{}}
 	for _, h := range c.Handlers {
-		if err := d.know(h); err != nil {
+		if err := d.registerName(h); err != nil {
 			return nil, err
 		}
 	}
@@ -92,14 +92,14 @@ func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 
 // Handle adds a handler; before Run only.
 func (d *Dispatcher) Handle(h Handler) error {
-	if err := d.know(h); err != nil {
+	if err := d.registerName(h); err != nil {
 		return err
 	}
 	d.cfg.Handlers = append(d.cfg.Handlers, h)
 	return nil
 }
 
-func (d *Dispatcher) know(h Handler) error {
+func (d *Dispatcher) registerName(h Handler) error {
 	if h.Name == "" || h.Handle == nil || len(h.Types) == 0 || slices.Contains(d.names, h.Name) {
 		return fmt.Errorf("world: the handler %q needs a name of its own, types and code", h.Name)
 	}
@@ -148,8 +148,8 @@ func statusOf(d job.Delivery) Status {
 	return Pending
 }
 
-// rest is the least time between two rounds: what happens meanwhile is taken together.
-const rest = 100 * time.Millisecond
+// roundPause is the least time between two rounds: what happens meanwhile is taken together.
+const roundPause = 100 * time.Millisecond
 
 // Run brings events to their handlers until ctx ends.
 func (d *Dispatcher) Run(ctx context.Context) {
@@ -160,60 +160,60 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.cfg.Logger.Error("events cannot be handed on; trying again", "error", err)
 			next = d.cfg.Now().Add(firstRetry)
 		}
-		if wait.For(ctx, rest) {
+		if wait.For(ctx, roundPause) {
 			wait.Or(ctx, next.Sub(d.cfg.Now()), changed)
 		}
 	}
 }
 
-// idle is how long a Dispatcher sleeps when nothing is due and nothing changes.
-const idle = time.Minute
+// idleSleep is how long a Dispatcher sleeps when nothing is due and nothing changes.
+const idleSleep = time.Minute
 
 // Round tells of changed places and takes in what has happened, in the worlds whose streams
 // have moved, whichever process wrote to them, and hands on whatever is due. It gives the
 // time at which the next delivery is due.
 func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
-	moved, err := d.cfg.Canon.Moved(ctx, d.seen)
+	moved, err := d.cfg.Canon.Moved(ctx, d.heads)
 	if err != nil {
 		return next, err
 	}
 	for w, head := range moved {
-		if err := d.visit(ctx, w); err != nil {
+		if err := d.processWorld(ctx, w); err != nil {
 			return next, err
 		}
-		d.seen[w] = head // what came meanwhile is after it
+		d.heads[w] = head // what came meanwhile is after it
 	}
-	if err := d.handOn(ctx); err != nil {
+	if err := d.deliverDue(ctx); err != nil {
 		return next, err
 	}
 	next, ok, err := d.cfg.Deliveries.NextDue(ctx, d.names)
 	if !ok {
-		next = d.cfg.Now().Add(idle)
+		next = d.cfg.Now().Add(idleSleep)
 	}
 	return next, err
 }
 
-// visit looks at a world whose stream has moved.
-func (d *Dispatcher) visit(ctx context.Context, w access.WorldID) error {
-	if err := d.tellChanges(ctx, w); err != nil {
+// processWorld looks at a world whose stream has moved.
+func (d *Dispatcher) processWorld(ctx context.Context, w access.WorldID) error {
+	if err := d.recordPlaceChanges(ctx, w); err != nil {
 		return err
 	}
 	for _, h := range d.cfg.Handlers {
-		if err := d.takeIn(ctx, w, h); err != nil {
+		if err := d.enqueueNew(ctx, w, h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// farBehind is how many commits without an event for a handler are passed over before its
+// maxCursorLag is how many commits without an event for a handler are passed over before its
 // cursor is moved: that is a write, and each process would make one after every other.
-const farBehind = 1000
+const maxCursorLag = 1000
 
-// takeIn adds deliveries for what has happened since the handler was last given anything.
+// enqueueNew adds deliveries for what has happened since the handler was last given anything.
 // Where another process adds some at the same time it looks again: that one may have seen
 // less.
-func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) error {
+func (d *Dispatcher) enqueueNew(ctx context.Context, w access.WorldID, h Handler) error {
 	for {
 		from, err := d.cfg.Deliveries.Cursor(ctx, w, h.Name)
 		if err != nil {
@@ -221,7 +221,7 @@ func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) er
 		}
 		var events []canon.StoredEvent
 		var head canon.Seq
-		err = d.look(ctx, w, func(l *canon.Snapshot) (err error) {
+		err = d.readWorld(ctx, w, func(l *canon.Snapshot) (err error) {
 			head = l.Now()
 			after := canon.Seq(from)
 			if from == 0 { // it was never given anything: its time begins with this process
@@ -229,10 +229,10 @@ func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) er
 					return err
 				}
 			}
-			events, _, err = l.Events(ctx, canon.EventQuery{Types: names(h.Types), After: after, Oldest: true, Page: canon.Page{Limit: enqueued}})
+			events, _, err = l.Events(ctx, canon.EventQuery{Types: eventTypeNames(h.Types), After: after, Oldest: true, Page: canon.Page{Limit: enqueueBatch}})
 			return err
 		})
-		if err != nil || len(events) == 0 && from != 0 && uint64(head) < from+farBehind {
+		if err != nil || len(events) == 0 && from != 0 && uint64(head) < from+maxCursorLag {
 			return err
 		}
 		to, now := head, d.cfg.Now()
@@ -240,17 +240,17 @@ func (d *Dispatcher) takeIn(ctx context.Context, w access.WorldID, h Handler) er
 		for _, e := range events {
 			list = append(list, job.Delivery{World: w, Event: e.ID, Handler: h.Name, Due: now, Created: now, Changed: now})
 		}
-		if len(events) == enqueued {
+		if len(events) == enqueueBatch {
 			to = events[len(events)-1].Seq
 		}
 		moved, err := d.cfg.Deliveries.Enqueue(ctx, w, h.Name, from, uint64(to), list)
-		if err != nil || moved && len(events) < enqueued {
+		if err != nil || moved && len(events) < enqueueBatch {
 			return err
 		}
 	}
 }
 
-func names(types []EventType) []string {
+func eventTypeNames(types []EventType) []string {
 	out := make([]string, len(types))
 	for i, t := range types {
 		out[i] = string(t)
@@ -258,22 +258,22 @@ func names(types []EventType) []string {
 	return out
 }
 
-// look reads a world as the system.
-func (d *Dispatcher) look(ctx context.Context, w access.WorldID, f func(*canon.Snapshot) error) error {
+// readWorld reads a world as the system.
+func (d *Dispatcher) readWorld(ctx context.Context, w access.WorldID, f func(*canon.Snapshot) error) error {
 	return d.cfg.Act(ctx, w, ReadEvents, "", func(g access.Grant) error { return d.cfg.Canon.Read(ctx, g, f) })
 }
 
-// handOn runs what is due, a few at a time.
-func (d *Dispatcher) handOn(ctx context.Context) error {
+// deliverDue runs what is due, a few at a time.
+func (d *Dispatcher) deliverDue(ctx context.Context) error {
 	for ctx.Err() == nil {
 		now := d.cfg.Now()
-		list, err := d.cfg.Deliveries.Claim(ctx, d.names, now, now.Add(lease), claimed)
+		list, err := d.cfg.Deliveries.Claim(ctx, d.names, now, now.Add(lease), claimBatch)
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		for i, one := range list {
-			if err := d.deliver(ctx, one); err != nil {
-				d.handBack(ctx, list[i:])
+			if err := d.deliverEvent(ctx, one); err != nil {
+				d.releaseClaimed(ctx, list[i:])
 				return err
 			}
 		}
@@ -281,9 +281,9 @@ func (d *Dispatcher) handOn(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// handBack makes claimed deliveries due at once, for whoever is there when this process
+// releaseClaimed makes claimed deliveries due at once, for whoever is there when this process
 // stops. What cannot be handed back is due when its lease ends.
-func (d *Dispatcher) handBack(ctx context.Context, list []job.Delivery) {
+func (d *Dispatcher) releaseClaimed(ctx context.Context, list []job.Delivery) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	for _, one := range list {
@@ -294,12 +294,12 @@ func (d *Dispatcher) handBack(ctx context.Context, list []job.Delivery) {
 	}
 }
 
-// deliver brings one event to one handler and keeps what came of it. Its error is the
+// deliverEvent brings one event to one handler and keeps what came of it. Its error is the
 // store's; the handler's is a failed delivery.
-func (d *Dispatcher) deliver(ctx context.Context, one job.Delivery) error {
+func (d *Dispatcher) deliverEvent(ctx context.Context, one job.Delivery) error {
 	i := slices.IndexFunc(d.cfg.Handlers, func(h Handler) bool { return h.Name == one.Handler })
 	within, cancel := context.WithTimeout(ctx, lease/2)
-	failure := d.attempt(within, d.cfg.Handlers[i], one)
+	failure := d.runHandler(within, d.cfg.Handlers[i], one)
 	cancel()
 	if ctx.Err() != nil {
 		return ctx.Err() // it is handed back, and another takes it up
@@ -320,8 +320,8 @@ func (d *Dispatcher) deliver(ctx context.Context, one job.Delivery) error {
 	return err
 }
 
-// attempt runs a handler; a panic becomes an error.
-func (d *Dispatcher) attempt(ctx context.Context, h Handler, one job.Delivery) (err error) {
+// runHandler runs a handler; a panic becomes an error.
+func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the handler panicked: %T", p)
@@ -349,7 +349,7 @@ func (d *Dispatcher) attempt(ctx context.Context, h Handler, one job.Delivery) (
 var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{8}([0-9a-fA-F]{4})`)
 
 // Redacted is a text whose ids show their last four characters only.
-func Redacted(text string) string { return uuids.ReplaceAllString(clipped(text, 500), "…$1") }
+func Redacted(text string) string { return uuids.ReplaceAllString(clipText(text, 500), "…$1") }
 
 // DeadLetter is a delivery that was given up, as it is shown: ids redacted.
 type DeadLetter struct {
@@ -400,22 +400,22 @@ func (d *Dispatcher) Replay(ctx context.Context, w access.WorldID, event string)
 // the last one looked at, in Unix milliseconds.
 const changesCursor = "world.location-changes"
 
-// tellChanges tells of changed places, where there may be any that nobody told of.
-func (d *Dispatcher) tellChanges(ctx context.Context, w access.WorldID) error {
-	changed, err := d.placesChanged(ctx, w)
+// recordPlaceChanges tells of changed places, where there may be any that nobody told of.
+func (d *Dispatcher) recordPlaceChanges(ctx context.Context, w access.WorldID) error {
+	changed, err := d.hasPlaceChanges(ctx, w)
 	if err == nil && changed {
-		err = d.tellSince(ctx, w)
+		err = d.recordChangesSince(ctx, w)
 	}
 	return err
 }
 
-// placesChanged tells whether a place may have changed since this process looked last: most
+// hasPlaceChanges tells whether a place may have changed since this process looked last: most
 // commits are of something else, and all that came after the last changed place would be gone
 // over anew after each. A stream that is no longer than it was lost what a database had taken,
 // and has other commits now.
-func (d *Dispatcher) placesChanged(ctx context.Context, w access.WorldID) (changed bool, err error) {
-	err = d.look(ctx, w, func(l *canon.Snapshot) (err error) {
-		last, known := d.seen[w]
+func (d *Dispatcher) hasPlaceChanges(ctx context.Context, w access.WorldID) (changed bool, err error) {
+	err = d.readWorld(ctx, w, func(l *canon.Snapshot) (err error) {
+		last, known := d.heads[w]
 		if changed = !known || l.Now() <= last.Seq; changed {
 			return nil
 		}
@@ -425,10 +425,10 @@ func (d *Dispatcher) placesChanged(ctx context.Context, w access.WorldID) (chang
 	return changed, err
 }
 
-// tellSince records World.Location.Changed for every version of a place but its first,
+// recordChangesSince records World.Location.Changed for every version of a place but its first,
 // whoever wrote it by whatever means. It tells of each once: the event's key is of the
 // change.
-func (d *Dispatcher) tellSince(ctx context.Context, w access.WorldID) error {
+func (d *Dispatcher) recordChangesSince(ctx context.Context, w access.WorldID) error {
 	from, err := d.cfg.Deliveries.Cursor(ctx, w, changesCursor)
 	if err != nil {
 		return err
@@ -442,26 +442,26 @@ func (d *Dispatcher) tellSince(ctx context.Context, w access.WorldID) error {
 			return err
 		}
 		if !moved { // another process set it
-			return d.tellSince(ctx, w)
+			return d.recordChangesSince(ctx, w)
 		}
 	}
-	changes, err := d.changes(ctx, w, time.UnixMilli(int64(from)))
+	changes, err := d.placeVersions(ctx, w, time.UnixMilli(int64(from)))
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	seen := d.told[w]
+	seen := d.recorded[w]
 	for _, v := range changes {
 		if key := changeKey(v); !seen[key] && v.Rev > 1 && !v.Trashed {
-			if err := d.tellChange(ctx, w, v, key); err != nil {
+			if err := d.recordChange(ctx, w, v, key); err != nil {
 				return err
 			}
 		}
 	}
 	last := changes[len(changes)-1].At
-	d.told[w] = map[string]bool{}
+	d.recorded[w] = map[string]bool{}
 	for _, v := range changes {
 		if v.At.Equal(last) {
-			d.told[w][changeKey(v)] = true
+			d.recorded[w][changeKey(v)] = true
 		}
 	}
 	if to := uint64(last.UnixMilli()); to != from {
@@ -474,9 +474,9 @@ func changeKey(v canon.Version) string {
 	return "location-changed:" + v.Card.String() + ":" + v.Change.String()
 }
 
-// changes are the versions of places since a time, oldest first.
-func (d *Dispatcher) changes(ctx context.Context, w access.WorldID, since time.Time) (all []canon.Version, err error) {
-	err = d.look(ctx, w, func(l *canon.Snapshot) error {
+// placeVersions are the versions of places since a time, oldest first.
+func (d *Dispatcher) placeVersions(ctx context.Context, w access.WorldID, since time.Time) (all []canon.Version, err error) {
+	err = d.readWorld(ctx, w, func(l *canon.Snapshot) error {
 		for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
 			list, _, err := l.Feed(ctx, canon.FeedQuery{Since: since, Type: typeLocation, Page: page})
 			if err != nil {
@@ -492,7 +492,7 @@ func (d *Dispatcher) changes(ctx context.Context, w access.WorldID, since time.T
 	return all, err
 }
 
-func (d *Dispatcher) tellChange(ctx context.Context, w access.WorldID, v canon.Version, key string) error {
+func (d *Dispatcher) recordChange(ctx context.Context, w access.WorldID, v canon.Version, key string) error {
 	return d.cfg.Act(ctx, w, "location_changed", "", func(g access.Grant) error {
 		_, err := d.cfg.Canon.Update(ctx, g, func(p *canon.Plan) error {
 			p.Cause(v.Change)

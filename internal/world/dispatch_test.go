@@ -25,11 +25,11 @@ func (s *scene) act(ctx context.Context, w access.WorldID, operation, key string
 	return f(a.Grant)
 }
 
-// dispatched is a scene with a dispatcher.
-func dispatched(t testing.TB, handlers ...Handler) (*scene, *Dispatcher) {
+// newDispatcherScene is a scene with a dispatcher.
+func newDispatcherScene(t testing.TB, handlers ...Handler) (*scene, *Dispatcher) {
 	store := sqlitetest.Open(t)
 	var d *Dispatcher
-	lazy := &later{}
+	lazy := &lateHandled{}
 	s := emptyScene(t, store, func(c *Config) { c.Handled = lazy })
 	d = s.dispatcher(store, handlers...)
 	lazy.Dispatcher = d
@@ -38,7 +38,7 @@ func dispatched(t testing.TB, handlers ...Handler) (*scene, *Dispatcher) {
 	return s, d
 }
 
-type later struct{ *Dispatcher }
+type lateHandled struct{ *Dispatcher }
 
 func (s *scene) dispatcher(store job.Deliveries, handlers ...Handler) *Dispatcher {
 	s.t.Helper()
@@ -60,7 +60,7 @@ func (s *scene) round(d *Dispatcher) time.Time {
 
 func TestAChangedPlaceIsToldOnceAndHandledOnce(t *testing.T) {
 	var got []string
-	s, d := dispatched(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
 		got = append(got, string(e.Payload))
 		return nil
 	}})
@@ -109,7 +109,7 @@ func TestWhatComesBeforeTheFirstRoundIsHandedOn(t *testing.T) {
 func TestAFailingHandlerIsTriedAgainAndThenLaidAside(t *testing.T) {
 	tries := 0
 	broken := true
-	s, d := dispatched(t, Handler{Name: "flaky", Types: []EventType{PlayerMove}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
+	s, d := newDispatcherScene(t, Handler{Name: "flaky", Types: []EventType{PlayerMove}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
 		if tries++; tries == 3 {
 			panic("a surprise")
 		}

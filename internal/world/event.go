@@ -109,8 +109,8 @@ const (
 	DeadLettered Status = "dead_lettered"
 )
 
-// happened is an event as lists show it.
-type happened struct {
+// eventSummary is an event as lists show it.
+type eventSummary struct {
 	ID          uuid.UUID `json:"id"`
 	EventType   string    `json:"eventType"`
 	OccurredUtc time.Time `json:"occurredUtc"`
@@ -141,7 +141,7 @@ type eventActor struct {
 	ID   string `json:"id,omitempty"`
 }
 
-func enveloped(e canon.StoredEvent) envelope {
+func toEnvelope(e canon.StoredEvent) envelope {
 	payload := e.Payload
 	if payload == nil {
 		payload = json.RawMessage("{}")
@@ -157,37 +157,37 @@ func actorKind(e canon.StoredEvent) string {
 	return e.Actor.Kind
 }
 
-// recent lists what happened in a scope, latest first. Events of types that are not in
+// recentEvents lists what happened in a scope, latest first. Events of types that are not in
 // the registry are other surfaces'.
-func (m *asOf) recent(ctx context.Context, q canon.EventQuery, limit int) ([]happened, error) {
-	events, err := m.events(ctx, q, limit)
+func (m *asOf) recentEvents(ctx context.Context, q canon.EventQuery, limit int) ([]eventSummary, error) {
+	events, err := m.readEvents(ctx, q, limit)
 	if err != nil {
 		return nil, err
 	}
-	return m.summarized(ctx, events)
+	return m.summarizeEvents(ctx, events)
 }
 
-func (m *asOf) events(ctx context.Context, q canon.EventQuery, limit int) ([]canon.StoredEvent, error) {
-	q.AsOf, q.Page = m.at, canon.Page{Limit: limit, Uncounted: true}
+func (m *asOf) readEvents(ctx context.Context, q canon.EventQuery, limit int) ([]canon.StoredEvent, error) {
+	q.AsOf, q.Page = m.seq, canon.Page{Limit: limit, Uncounted: true}
 	list, _, err := m.Events(ctx, q)
 	return list, err
 }
 
-// summarized shows events with how far their handlers are.
-func (m *asOf) summarized(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
-	known, err := m.statuses(ctx, events)
+// summarizeEvents shows events with how far their handlers are.
+func (m *asOf) summarizeEvents(ctx context.Context, events []canon.StoredEvent) ([]eventSummary, error) {
+	known, err := m.eventStatuses(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]happened, len(events))
+	out := make([]eventSummary, len(events))
 	for i, e := range events {
-		out[i] = happened{ID: e.ID, EventType: e.Type, OccurredUtc: e.At, ActorKind: actorKind(e), Status: known[e.ID]}
+		out[i] = eventSummary{ID: e.ID, EventType: e.Type, OccurredUtc: e.At, ActorKind: actorKind(e), Status: known[e.ID]}
 	}
 	return out, nil
 }
 
-// statuses asks about the events that somebody handles; the others are processed.
-func (m *asOf) statuses(ctx context.Context, events []canon.StoredEvent) (map[uuid.UUID]Status, error) {
+// eventStatuses asks about the events that somebody handles; the others are processed.
+func (m *asOf) eventStatuses(ctx context.Context, events []canon.StoredEvent) (map[uuid.UUID]Status, error) {
 	out := make(map[uuid.UUID]Status, len(events))
 	var ask []uuid.UUID
 	for _, e := range events {
@@ -200,29 +200,29 @@ func (m *asOf) statuses(ctx context.Context, events []canon.StoredEvent) (map[uu
 	if len(ask) == 0 {
 		return out, nil
 	}
-	known, err := m.w.cfg.Handled.Statuses(ctx, m.World().ID, ask, m.read)
+	known, err := m.w.cfg.Handled.Statuses(ctx, m.World().ID, ask, m.readAt)
 	for id, s := range known {
 		out[id] = s
 	}
 	return out, err
 }
 
-// doings are what a player did and what happened to it, latest first.
-func (m *asOf) doings(ctx context.Context, player canon.CardID, limit int) ([]happened, error) {
+// recentPlayerEvents are what a player did and what happened to it, latest first.
+func (m *asOf) recentPlayerEvents(ctx context.Context, player canon.CardID, limit int) ([]eventSummary, error) {
 	events, err := m.playerEvents(ctx, player, limit)
 	if err != nil {
 		return nil, err
 	}
-	return m.summarized(ctx, events)
+	return m.summarizeEvents(ctx, events)
 }
 
 // playerEvents are the events of a player's scope and those that it caused, latest first.
 func (m *asOf) playerEvents(ctx context.Context, player canon.CardID, limit int) ([]canon.StoredEvent, error) {
-	about, err := m.events(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))}}, limit)
+	about, err := m.readEvents(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))}}, limit)
 	if err != nil {
 		return nil, err
 	}
-	by, err := m.events(ctx, canon.EventQuery{Actor: player.String()}, limit)
+	by, err := m.readEvents(ctx, canon.EventQuery{Actor: player.String()}, limit)
 	if err != nil {
 		return nil, err
 	}

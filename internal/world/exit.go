@@ -57,10 +57,10 @@ type availabilityField struct {
 // maxExits bounds the links that are read of one place; it has twelve directions.
 const maxExits = 100
 
-// exits are the ways out of a place in the order of Directions. Of two exits in sight of
+// readExits are the ways out of a place in the order of Directions. Of two exits in sight of
 // one direction the one written first counts.
-func (m *asOf) exits(ctx context.Context, t cardAt) ([]exit, error) {
-	links, err := m.links(ctx, canon.LinkQuery{From: t.ID, Kinds: []string{linkExit}}, maxExits)
+func (m *asOf) readExits(ctx context.Context, t cardAt) ([]exit, error) {
+	links, err := m.readLinks(ctx, canon.LinkQuery{From: t.ID, Kinds: []string{linkExit}}, maxExits)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (m *asOf) exits(ctx context.Context, t cardAt) ([]exit, error) {
 		taken[a.Direction] = true
 		to := l.To
 		e := exit{Direction: a.Direction, To: &to, TravelDurationMs: max(a.TravelDurationMs, 0), LockState: a.LockState, Availability: ExitHard, key: a.Key, link: l}
-		e.Description = cut(&e.FieldTruncations, "description", markup.Clean(a.Description), maxText)
+		e.Description = cutField(&e.FieldTruncations, "description", markup.Clean(a.Description), maxText)
 		out = append(out, e)
 	}
 	var field availabilityField
@@ -88,18 +88,18 @@ func (m *asOf) exits(ctx context.Context, t cardAt) ([]exit, error) {
 			if d, ok := ParseDirection(name); ok && !taken[d] {
 				taken[d] = true
 				e := exit{Direction: d, Availability: kind.is}
-				e.Reason = cut(&e.FieldTruncations, "reason", reasonOf(why), maxText)
+				e.Reason = cutField(&e.FieldTruncations, "reason", reasonOf(why), maxText)
 				out = append(out, e)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b exit) int { return cmp.Compare(a.Direction.order(), b.Direction.order()) })
+	slices.SortStableFunc(out, func(a, b exit) int { return cmp.Compare(a.Direction.sortIndex(), b.Direction.sortIndex()) })
 	return out, nil
 }
 
 // namedExits are the exits of a place with the names of where they lead.
 func (m *asOf) namedExits(ctx context.Context, t cardAt) ([]exit, error) {
-	exits, err := m.exits(ctx, t)
+	exits, err := m.readExits(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (m *asOf) namedExits(ctx context.Context, t cardAt) ([]exit, error) {
 			ids = append(ids, *e.To)
 		}
 	}
-	ends, err := m.things(ctx, ids)
+	ends, err := m.cardsByID(ctx, ids)
 	for i, e := range exits {
 		for _, end := range ends {
 			if e.To != nil && end.ID == *e.To {
@@ -132,8 +132,8 @@ func reasonOf(raw json.RawMessage) string {
 	return markup.Clean(text)
 }
 
-// toward finds the way out in a direction.
-func toward(exits []exit, d Direction) (exit, bool) {
+// exitToward finds the way out in a direction.
+func exitToward(exits []exit, d Direction) (exit, bool) {
 	for _, e := range exits {
 		if e.Direction == d {
 			return e, true

@@ -11,8 +11,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// newExit is the payload of World.Exit.Created.
-type newExit struct {
+// exitPayload is the payload of World.Exit.Created.
+type exitPayload struct {
 	FromID string `json:"fromId"`
 	ToID   string `json:"toId"`
 	exitAttrs
@@ -23,7 +23,7 @@ type newExit struct {
 // it leads stays an event.
 func ExitHandler(c *canon.Canon) Handler {
 	return Handler{Name: "exits", Types: []EventType{ExitCreated}, Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
-		var x newExit
+		var x exitPayload
 		fieldsOf(e.Payload, &x)
 		from, badFrom := uuid.Parse(x.FromID)
 		to, badTo := uuid.Parse(x.ToID)
@@ -35,7 +35,7 @@ func ExitHandler(c *canon.Canon) Handler {
 	}}
 }
 
-func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x newExit, e canon.StoredEvent) error {
+func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x exitPayload, e canon.StoredEvent) error {
 	m := &asOf{Snapshot: p.Snapshot}
 	label := e.Label
 	for _, id := range []canon.CardID{from, to} {
@@ -43,7 +43,7 @@ func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x newEx
 		if err != nil {
 			return err
 		}
-		if !ok || !t.is(typeLocation) {
+		if !ok || !t.isType(typeLocation) {
 			return fault.New(fault.Rule, "the exit leads from or to a place that is not there: %s", id)
 		}
 		label = label.Meet(t.Label)
@@ -52,11 +52,11 @@ func planExit(ctx context.Context, p *canon.Plan, from, to canon.CardID, x newEx
 	if err != nil {
 		return err
 	}
-	exits, err := m.exits(ctx, place)
+	exits, err := m.readExits(ctx, place)
 	if err != nil {
 		return err
 	}
-	if way, ok := toward(exits, x.Direction); ok && way.Availability == ExitHard {
+	if way, ok := exitToward(exits, x.Direction); ok && way.Availability == ExitHard {
 		return nil
 	}
 	attrs, err := json.Marshal(x.exitAttrs)

@@ -14,7 +14,7 @@ import (
 func TestAStoppedProcessHandsBackWhatItHolds(t *testing.T) {
 	begun, handled := make(chan struct{}, 1), 0
 	var stuck bool
-	s, d := dispatched(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(ctx context.Context, _ access.Grant, _ canon.StoredEvent) error {
+	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(ctx context.Context, _ access.Grant, _ canon.StoredEvent) error {
 		if stuck {
 			begun <- struct{}{}
 			<-ctx.Done()

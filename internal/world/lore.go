@@ -33,7 +33,7 @@ type lore struct {
 	w         *World
 	types     map[markup.Key]string // fact types by type of card
 	typeNames []string
-	most      int // facts of an index
+	maxFacts  int // facts of an index
 	shelf     loreShelf
 	vectors   *vectors // nil: none
 }
@@ -41,7 +41,7 @@ type lore struct {
 func newLore(w *World, c LoreConfig) *lore {
 	all := maps.Clone(factTypes)
 	maps.Copy(all, c.Types)
-	l := &lore{w: w, types: map[markup.Key]string{}, typeNames: slices.Sorted(maps.Keys(all)), most: maxIndexed}
+	l := &lore{w: w, types: map[markup.Key]string{}, typeNames: slices.Sorted(maps.Keys(all)), maxFacts: maxIndexed}
 	for name, kind := range all {
 		l.types[markup.KeyOf(name)] = kind
 	}
@@ -54,8 +54,8 @@ func newLore(w *World, c LoreConfig) *lore {
 // onLore are the surfaces of the lore tools.
 var onLore = []string{LoreSurface, Surface}
 
-// part declares the lore tools.
-func (l *lore) part() part {
+// lorePart declares the lore tools.
+func (l *lore) lorePart() part {
 	return part{
 		operations: []*op.Operation{
 			contextTool(l.w, op.Spec{
@@ -80,7 +80,7 @@ func (l *lore) part() part {
 				Examples: []op.Example{{Title: "As one would ask", Input: `{"query": "what is owed to the sea", "k": 3}`}},
 			}, l.semanticSearch),
 		},
-		resources: []*op.Resource{l.resource()},
+		resources: []*op.Resource{l.factResource()},
 	}
 }
 
@@ -99,7 +99,7 @@ func (o *factOut) citeAs(ref string) {
 }
 
 func (l *lore) getFact(ctx context.Context, m *asOf, in factIn) (factOut, error) {
-	f, err := l.fact(ctx, m, in.FactID)
+	f, err := l.loadFact(ctx, m, in.FactID)
 	return factOut{f}, err
 }
 
@@ -123,8 +123,8 @@ type loreHits struct {
 
 func (l *lore) searchLore(ctx context.Context, c *op.Call, in loreQuery) (out loreHits, err error) {
 	out.Items = []loreHit{}
-	err = l.search(ctx, c, in, nil, func(look *canon.Snapshot, f loreFound) {
-		out.Items = append(out.Items, loreHit{f.card.Codename, f.kind, f.score, f.snippet(in.Query), f.card.Version(look.View())})
+	err = l.searchFacts(ctx, c, in, nil, func(snap *canon.Snapshot, f loreFound) {
+		out.Items = append(out.Items, loreHit{f.card.Codename, f.kind, f.score, f.snippetFor(in.Query), f.card.Version(snap.View())})
 	})
 	return out, err
 }
@@ -142,37 +142,37 @@ type nearHits struct {
 
 func (l *lore) semanticSearch(ctx context.Context, c *op.Call, in loreQuery) (out nearHits, err error) {
 	out.Items = []nearHit{}
-	err = l.search(ctx, c, in, l.vectors, func(_ *canon.Snapshot, f loreFound) {
-		out.Items = append(out.Items, nearHit{f.card.Codename, f.score, f.snippet(in.Query)})
+	err = l.searchFacts(ctx, c, in, l.vectors, func(_ *canon.Snapshot, f loreFound) {
+		out.Items = append(out.Items, nearHit{f.card.Codename, f.score, f.snippetFor(in.Query)})
 	})
 	return out, err
 }
 
-// search gives the best facts for a query, by vectors too where there are any.
-func (l *lore) search(ctx context.Context, c *op.Call, in loreQuery, v *vectors, give func(*canon.Snapshot, loreFound)) error {
+// searchFacts gives the best facts for a query, by vectors too where there are any.
+func (l *lore) searchFacts(ctx context.Context, c *op.Call, in loreQuery, v *vectors, give func(*canon.Snapshot, loreFound)) error {
 	if strings.TrimSpace(in.Query) == "" {
 		return nil
 	}
-	return l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
-		found, err := l.find(ctx, look, in, v)
+	return l.w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		found, err := l.rankFacts(ctx, snap, in, v)
 		for _, f := range found {
-			give(look, f)
+			give(snap, f)
 		}
 		return err
 	})
 }
 
-// find ranks the facts in sight.
-func (l *lore) find(ctx context.Context, look *canon.Snapshot, in loreQuery, v *vectors) ([]loreFound, error) {
-	s, err := l.shelf.get(ctx, l, look)
+// rankFacts ranks the facts in sight.
+func (l *lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in loreQuery, v *vectors) ([]loreFound, error) {
+	s, err := l.shelf.get(ctx, l, snap)
 	if err != nil {
 		return nil, err
 	}
 	if s.crowded {
-		found, err := l.searchStore(ctx, look, in.Query, in.K)
+		found, err := l.searchStore(ctx, snap, in.Query, in.K)
 		for i := range found {
 			if err == nil {
-				found[i].text, err = look.Content(ctx, found[i].card)
+				found[i].text, err = snap.Content(ctx, found[i].card)
 				found[i].text = plainText(ctx, found[i].card.Type, found[i].text)
 			}
 		}
@@ -180,21 +180,21 @@ func (l *lore) find(ctx context.Context, look *canon.Snapshot, in loreQuery, v *
 	}
 	var more [][]ranked
 	if v != nil {
-		more = append(more, v.rank(ctx, s.index, in.Query))
+		more = append(more, v.rankByVector(ctx, s.index, in.Query))
 	}
 	var found []loreFound
-	for _, r := range s.index.find(in.Query, more...) {
+	for _, r := range s.index.rankQuery(in.Query, more...) {
 		if d := s.index.docs[r.doc]; len(found) < in.K {
 			found = append(found, loreFound{d.card, d.kind, r.score, d.text})
 		}
 	}
-	return append(found, s.named(in.Query, in.K-len(found))...), nil
+	return append(found, s.findOwn(in.Query, in.K-len(found))...), nil
 }
 
-// named are the facts beyond the index that have a word of the query, by name, up to a
+// findOwn are the facts beyond the index that have a word of the query, by name, up to a
 // number. They are in sight for this reader alone, and no statistics are made of them.
-func (s shelf) named(query string, most int) (found []loreFound) {
-	terms := asked(s.language, query)
+func (s shelf) findOwn(query string, most int) (found []loreFound) {
+	terms := queryTerms(s.language, query)
 	for _, d := range s.own {
 		if len(found) < most && slices.ContainsFunc(terms, func(t string) bool { return d.inName[t]+d.inBody[t] > 0 }) {
 			found = append(found, loreFound{d.card, d.kind, 0, d.text})
@@ -206,20 +206,20 @@ func (s shelf) named(query string, most int) (found []loreFound) {
 // maxSnippet is how long a snippet is, in characters.
 const maxSnippet = 200
 
-// snippet is the piece of a fact's text with the most words of the query.
-func (f loreFound) snippet(query string) string {
+// snippetFor is the piece of a fact's text with the most words of the query.
+func (f loreFound) snippetFor(query string) string {
 	var words []string
 	for _, w := range foldedWords(query) {
-		if !hollow[w] {
+		if !stopWords[w] {
 			words = append(words, w)
 		}
 	}
 	text := markup.Snippet(markup.Clean(f.text), words, markup.SnippetOptions{Max: maxSnippet - 2, Find: markup.FindOptions{FoldAccents: true}})
-	return clipped(text, maxSnippet)
+	return clipText(text, maxSnippet)
 }
 
-// resource is a fact as a document to follow.
-func (l *lore) resource() *op.Resource {
+// factResource is a fact as a document to follow.
+func (l *lore) factResource() *op.Resource {
 	return &op.Resource{
 		Template: "world://fact/{factId}",
 		Name:     "fact",
@@ -235,13 +235,13 @@ func (l *lore) resource() *op.Resource {
 }
 
 func (l *lore) readFact(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
-	err = l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
-		f, err := l.fact(ctx, &asOf{Snapshot: look, w: l.w}, vars["factId"])
+	err = l.w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		f, err := l.loadFact(ctx, &asOf{Snapshot: snap, w: l.w}, vars["factId"])
 		if err != nil {
 			return err
 		}
 		if f == nil {
-			return fault.New(fault.NotFound, "there is no fact %q; look for it with search-lore", clipped(markup.Clean(vars["factId"]), 100))
+			return fault.New(fault.NotFound, "there is no fact %q; look for it with search-lore", clipText(markup.Clean(vars["factId"]), 100))
 		}
 		text, err := op.Encode(f)
 		content = op.Content{Text: string(text), Modified: f.CreatedUTC}
@@ -253,15 +253,15 @@ func (l *lore) readFact(ctx context.Context, c *op.Call, vars map[string]string)
 	return content, err
 }
 
-// listedFacts is how many facts the resource list has at most.
-const listedFacts = 10
+// maxListedFacts is how many facts the resource list has at most.
+const maxListedFacts = 10
 
 // listFacts lists facts that changed lately.
 func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
-	err = l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
-		recent, err := look.Recent(ctx)
+	err = l.w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		recent, err := snap.Recent(ctx)
 		for _, card := range recent {
-			if _, fact := l.types[markup.KeyOf(card.Type)]; fact && card.Codename != "" && len(items) < listedFacts {
+			if _, fact := l.types[markup.KeyOf(card.Type)]; fact && card.Codename != "" && len(items) < maxListedFacts {
 				items = append(items, op.Listed{URI: "world://fact/" + card.Codename, Name: card.Codename, Title: markup.Clean(card.Name),
 					Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: true})
 			}
@@ -273,12 +273,12 @@ func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, er
 
 // completeFact gives ids of facts that begin with what was typed, or whose names do.
 func (l *lore) completeFact(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
-	err = l.w.canon.Read(ctx, c.Grant, func(look *canon.Snapshot) error {
-		cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: 1000})
+	err = l.w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		cards, _, err := snap.Cards(ctx, l.factsFilter(), canon.Page{Limit: 1000})
 		typed := markup.Fold(prefix)
 		slices.SortFunc(cards, func(a, b canon.Card) int { return cmp.Compare(a.Codename, b.Codename) })
 		for _, card := range cards {
-			if len(out) < completions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
+			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
 				out = append(out, card.Codename)
 			}
 		}

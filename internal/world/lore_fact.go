@@ -41,7 +41,7 @@ func (l *lore) factType(t cardAt) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if t.is(typeLore) {
+	if t.isType(typeLore) {
 		var own struct {
 			Fact string `json:"factType"`
 		}
@@ -65,10 +65,10 @@ type fact struct {
 	Cut        map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length: characters of a text, members of a list."`
 }
 
-// fact reads a fact by its id: a codename, or the card's id. Archived, hidden and absent
+// loadFact reads a fact by its id: a codename, or the card's id. Archived, hidden and absent
 // ones are all none.
-func (l *lore) fact(ctx context.Context, m *asOf, id string) (*fact, error) {
-	t, ok, err := m.named(ctx, id)
+func (l *lore) loadFact(ctx context.Context, m *asOf, id string) (*fact, error) {
+	t, ok, err := m.findCard(ctx, id)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -86,8 +86,8 @@ func (l *lore) fact(ctx context.Context, m *asOf, id string) (*fact, error) {
 	}
 	f := &fact{ID: c.ID, Type: kind, FactID: code, CreatedUTC: c.CreatedAt}
 	updated := c.UpdatedAt
-	if f.Version = c.Version(m.View()); m.at != 0 {
-		v, ok, err := m.CardAt(ctx, c.ID, m.at)
+	if f.Version = c.Version(m.View()); m.seq != 0 {
+		v, ok, err := m.CardAt(ctx, c.ID, m.seq)
 		if err != nil || !ok {
 			return nil, err
 		}
@@ -96,24 +96,24 @@ func (l *lore) fact(ctx context.Context, m *asOf, id string) (*fact, error) {
 	if updated.After(f.CreatedUTC) {
 		f.UpdatedUTC = &updated
 	}
-	text, err := m.text(ctx, t)
-	f.say(t, text)
+	text, err := m.readText(ctx, t)
+	f.fillFields(t, text)
 	return f, err
 }
 
-// say fills in what the fact says, cut to size.
-func (f *fact) say(t cardAt, text string) {
+// fillFields fills in what the fact says, cut to size.
+func (f *fact) fillFields(t cardAt, text string) {
 	s := shortener{cut: map[string]int{}}
 	f.Fields = map[string]any{}
 	var own map[string]any
 	fieldsOf(t.Fields, &own)
 	for _, k := range slices.Sorted(maps.Keys(own)) {
 		if k != fieldFact && len(f.Fields) < maxMembers {
-			f.Fields[k] = s.short(k, own[k], 0)
+			f.Fields[k] = s.shortenValue(k, own[k], 0)
 		}
 	}
 	f.Fields["name"] = markup.Clean(t.Name)
-	f.Fields["text"] = s.short("text", text, 0)
+	f.Fields["text"] = s.shortenValue("text", text, 0)
 	if len(s.cut) > 0 {
 		f.Cut = s.cut
 	}
@@ -128,10 +128,10 @@ const (
 // shortener cuts values to what contexts give, and notes what it cut, by path.
 type shortener struct{ cut map[string]int }
 
-func (s shortener) short(path string, v any, depth int) any {
+func (s shortener) shortenValue(path string, v any, depth int) any {
 	switch v := v.(type) {
 	case string:
-		text, whole := shortened(markup.Clean(v), maxText)
+		text, whole := shortenText(markup.Clean(v), maxText)
 		if whole > 0 {
 			s.cut[path] = whole
 		}
@@ -142,7 +142,7 @@ func (s shortener) short(path string, v any, depth int) any {
 		}
 		out := []any{}
 		for i := 0; i < min(len(v), maxMembers) && depth <= maxNesting; i++ {
-			out = append(out, s.short(fmt.Sprintf("%s[%d]", path, i), v[i], depth+1))
+			out = append(out, s.shortenValue(fmt.Sprintf("%s[%d]", path, i), v[i], depth+1))
 		}
 		return out
 	case map[string]any:
@@ -152,7 +152,7 @@ func (s shortener) short(path string, v any, depth int) any {
 		out := map[string]any{}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			if len(out) < maxMembers && depth <= maxNesting {
-				out[k] = s.short(path+"."+k, v[k], depth+1)
+				out[k] = s.shortenValue(path+"."+k, v[k], depth+1)
 			}
 		}
 		return out

@@ -14,9 +14,9 @@ const (
 	fusedDepth = 100 // facts of a list that are looked at
 )
 
-// fuse merges rankings. A fact that leads every list that found anything scores 1; those
+// fuseRankings merges rankings. A fact that leads every list that found anything scores 1; those
 // of equal score come by id.
-func fuse(lists ...[]ranked) []ranked {
+func fuseRankings(lists ...[]ranked) []ranked {
 	scores, most := map[int32]float64{}, 0.0
 	for _, list := range lists {
 		if len(list) == 0 {
@@ -35,20 +35,20 @@ func fuse(lists ...[]ranked) []ranked {
 	return out
 }
 
-// find ranks facts for a query by words, names and likeness; more are rankings of other
+// rankQuery ranks facts for a query by words, names and likeness; more are rankings of other
 // makes.
-func (x *loreIndex) find(query string, more ...[]ranked) []ranked {
+func (x *loreIndex) rankQuery(query string, more ...[]ranked) []ranked {
 	folded := strings.Join(foldedWords(query), " ")
-	terms := asked(x.language, query)
+	terms := queryTerms(x.language, query)
 	plain := make([]term, len(terms))
 	for i, t := range terms {
 		plain[i] = term{t, 1}
 	}
-	lists := [][]ranked{x.words(plain), x.byName(folded), x.nearNames(folded)}
-	if mended, changed := x.corrected(terms); changed {
-		lists = append(lists, x.words(mended))
+	lists := [][]ranked{x.rankByWords(plain), x.rankByName(folded), x.rankByLikeName(folded)}
+	if mended, changed := x.correctTerms(terms); changed {
+		lists = append(lists, x.rankByWords(mended))
 	}
-	return fuse(append(lists, more...)...)
+	return fuseRankings(append(lists, more...)...)
 }
 
 // letterSlips counts the letters that must be put in, left out, changed or swapped with the

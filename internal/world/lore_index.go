@@ -64,14 +64,14 @@ type posting struct {
 // loreIndex is what the facts of one view's level are found by. All its numbers follow
 // from those facts alone. It never changes.
 type loreIndex struct {
-	language string
-	docs     []*loreDoc
-	terms    map[string][]posting
-	byRun    map[string][]int32 // places in vocab by run of three characters
-	vocab    []string           // all terms, in order
-	exact    map[string][]int32 // facts by folded name
-	named    map[string][]int32 // places in names by run
-	names    []loreName
+	language   string
+	docs       []*loreDoc
+	terms      map[string][]posting
+	termsByRun map[string][]int32 // places in vocab by run of three characters
+	vocab      []string           // all terms, in order
+	docsByName map[string][]int32 // facts by folded name
+	namesByRun map[string][]int32 // places in names by run
+	names      []loreName
 }
 
 // loreName is one name of a fact.
@@ -82,20 +82,20 @@ type loreName struct {
 
 // newLoreIndex makes the index of facts in a language, which are sorted by id before.
 func newLoreIndex(language string, docs []*loreDoc) *loreIndex {
-	x := &loreIndex{language: language, docs: docs, terms: map[string][]posting{}, byRun: map[string][]int32{},
-		exact: map[string][]int32{}, named: map[string][]int32{}}
+	x := &loreIndex{language: language, docs: docs, terms: map[string][]posting{}, termsByRun: map[string][]int32{},
+		docsByName: map[string][]int32{}, namesByRun: map[string][]int32{}}
 	var nameAvg, bodyAvg float64
 	for _, d := range docs {
 		nameAvg += float64(d.nameLen) / float64(len(docs))
 		bodyAvg += float64(d.bodyLen) / float64(len(docs))
 	}
 	for i, d := range docs {
-		x.post(int32(i), d, max(nameAvg, 1), max(bodyAvg, 1))
+		x.addPostings(int32(i), d, max(nameAvg, 1), max(bodyAvg, 1))
 		for _, n := range d.names {
-			x.exact[n] = append(x.exact[n], int32(i))
-			runs := grams(n)
+			x.docsByName[n] = append(x.docsByName[n], int32(i))
+			runs := trigrams(n)
 			for _, g := range runs {
-				x.named[g] = append(x.named[g], int32(len(x.names)))
+				x.namesByRun[g] = append(x.namesByRun[g], int32(len(x.names)))
 			}
 			x.names = append(x.names, loreName{int32(i), len(runs)})
 		}
@@ -105,14 +105,14 @@ func newLoreIndex(language string, docs []*loreDoc) *loreIndex {
 	}
 	slices.Sort(x.vocab)
 	for i, t := range x.vocab {
-		for _, g := range grams(t) {
-			x.byRun[g] = append(x.byRun[g], int32(i))
+		for _, g := range trigrams(t) {
+			x.termsByRun[g] = append(x.termsByRun[g], int32(i))
 		}
 	}
 	return x
 }
 
-func (x *loreIndex) post(i int32, d *loreDoc, nameAvg, bodyAvg float64) {
+func (x *loreIndex) addPostings(i int32, d *loreDoc, nameAvg, bodyAvg float64) {
 	inName := nameWeight / (1 - nameB + nameB*float64(d.nameLen)/nameAvg)
 	inBody := 1 / (1 - bodyB + bodyB*float64(d.bodyLen)/bodyAvg)
 	for t, n := range d.inBody {
@@ -138,8 +138,8 @@ type term struct {
 	weight float64
 }
 
-// words ranks facts by the words that they have.
-func (x *loreIndex) words(terms []term) []ranked {
+// rankByWords ranks facts by the words that they have.
+func (x *loreIndex) rankByWords(terms []term) []ranked {
 	scores := map[int32]float64{}
 	for _, t := range terms {
 		list := x.terms[t.text]
@@ -149,11 +149,11 @@ func (x *loreIndex) words(terms []term) []ranked {
 			scores[p.doc] += t.weight * idf * w / (bm25K1 + w)
 		}
 	}
-	return x.best(scores)
+	return x.topRanked(scores)
 }
 
-// best orders facts by score, those of equal score by id, as far as a fusion looks.
-func (x *loreIndex) best(scores map[int32]float64) []ranked {
+// topRanked orders facts by score, those of equal score by id, as far as a fusion looks.
+func (x *loreIndex) topRanked(scores map[int32]float64) []ranked {
 	list := make([]ranked, 0, len(scores))
 	for d, s := range scores {
 		list = append(list, ranked{d, s})
@@ -162,42 +162,42 @@ func (x *loreIndex) best(scores map[int32]float64) []ranked {
 	return list[:min(len(list), fusedDepth)]
 }
 
-// byName gives the facts that bear the query as a name, folded.
-func (x *loreIndex) byName(folded string) []ranked {
+// rankByName gives the facts that bear the query as a name, folded.
+func (x *loreIndex) rankByName(folded string) []ranked {
 	scores := map[int32]float64{}
-	for _, d := range x.exact[folded] {
+	for _, d := range x.docsByName[folded] {
 		scores[d] = 1
 	}
-	return x.best(scores)
+	return x.topRanked(scores)
 }
 
-// nearNames ranks facts by how alike a name of theirs is to the query: twice the runs
+// rankByLikeName ranks facts by how alike a name of theirs is to the query: twice the runs
 // that both have, over the runs of each (Dice).
-func (x *loreIndex) nearNames(folded string) []ranked {
-	runs := grams(folded)
+func (x *loreIndex) rankByLikeName(folded string) []ranked {
+	runs := trigrams(folded)
 	both := map[int32]int{}
 	for _, g := range runs {
-		for _, n := range x.named[g] {
+		for _, n := range x.namesByRun[g] {
 			both[n]++
 		}
 	}
 	scores := map[int32]float64{}
 	for n, shared := range both {
 		name := x.names[n]
-		if alike := 2 * float64(shared) / float64(len(runs)+name.runs); alike >= nearFloor {
+		if alike := 2 * float64(shared) / float64(len(runs)+name.runs); alike >= minNameLikeness {
 			scores[name.doc] = max(scores[name.doc], alike)
 		}
 	}
-	return x.best(scores)
+	return x.topRanked(scores)
 }
 
-// nearFloor is the least likeness of a name to a query that counts. Between 0.45 and 0.8
+// minNameLikeness is the least likeness of a name to a query that counts. Between 0.45 and 0.8
 // the judged queries fare alike; below, names that are alike by chance push in.
-const nearFloor = 0.5
+const minNameLikeness = 0.5
 
-// corrected gives, for each term that no fact has, the terms that it may be a slip of.
+// correctTerms gives, for each term that no fact has, the terms that it may be a slip of.
 // Those that some fact has stay.
-func (x *loreIndex) corrected(terms []string) (out []term, changed bool) {
+func (x *loreIndex) correctTerms(terms []string) (out []term, changed bool) {
 	for _, t := range terms {
 		if len(x.terms[t]) > 0 {
 			out = append(out, term{t, 1})
@@ -219,10 +219,10 @@ func (x *loreIndex) slipsOf(t string) []term {
 		return nil
 	}
 	allowed := 1 + len(r)/8
-	runs := grams(t)
+	runs := trigrams(t)
 	both := map[int32]int{}
 	for _, g := range runs {
-		for _, v := range x.byRun[g] {
+		for _, v := range x.termsByRun[g] {
 			both[v]++
 		}
 	}

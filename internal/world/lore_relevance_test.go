@@ -98,7 +98,7 @@ func newLibrary(t testing.TB) *library {
 			t.Fatal(err)
 		}
 	}
-	b.look("user", func(l *canon.Snapshot) error {
+	b.readAs("user", func(l *canon.Snapshot) error {
 		s, err := b.world.lore.shelf.get(ctx, b.world.lore, l)
 		b.index = s.index
 		return err
@@ -106,8 +106,8 @@ func newLibrary(t testing.TB) *library {
 	return b
 }
 
-// look looks at the world as somebody.
-func (s *scene) look(who string, f func(*canon.Snapshot) error) {
+// readAs looks at the world as somebody.
+func (s *scene) readAs(who string, f func(*canon.Snapshot) error) {
 	s.t.Helper()
 	if err := s.canon.Read(context.Background(), s.grant(who), f); err != nil {
 		s.t.Fatal(err)
@@ -119,17 +119,17 @@ func (b *library) rankings() map[string]func(query string) []ranked {
 	return map[string]func(string) []ranked{
 		"words": func(q string) []ranked {
 			var terms []term
-			for _, t := range asked("en", q) {
+			for _, t := range queryTerms("en", q) {
 				terms = append(terms, term{t, 1})
 			}
-			return b.index.words(terms)
+			return b.index.rankByWords(terms)
 		},
-		"fused": func(q string) []ranked { return b.index.find(q) },
+		"fused": func(q string) []ranked { return b.index.rankQuery(q) },
 	}
 }
 
-// measure gives the mean nDCG@10 of a ranking over the queries of a kind.
-func (b *library) measure(rank func(string) []ranked, take func(judged) bool) (mean float64, each map[string]float64) {
+// meanNDCG gives the mean nDCG@10 of a ranking over the queries of a kind.
+func (b *library) meanNDCG(rank func(string) []ranked, take func(judged) bool) (mean float64, each map[string]float64) {
 	each = map[string]float64{}
 	n := 0
 	for _, j := range judgements(b.t) {
@@ -177,7 +177,7 @@ func TestLoreIsFound(t *testing.T) {
 	means := map[string]float64{}
 	for name, rank := range b.rankings() {
 		for kind, take := range queryKinds {
-			mean, each := b.measure(rank, take)
+			mean, each := b.meanNDCG(rank, take)
 			t.Logf("%s, %s queries: nDCG@10 %.3f", name, kind, mean)
 			means[name+" "+kind] = mean
 			for _, q := range slices.Sorted(maps.Keys(each)) {
@@ -198,7 +198,7 @@ func BenchmarkLoreRelevance(b *testing.B) {
 	for b.Loop() {
 		for name, rank := range l.rankings() {
 			for kind, take := range queryKinds {
-				mean, _ := l.measure(rank, take)
+				mean, _ := l.meanNDCG(rank, take)
 				b.ReportMetric(mean, "nDCG@10-"+name+"-"+kind)
 			}
 		}

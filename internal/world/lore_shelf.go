@@ -25,8 +25,8 @@ const maxIndexed = canon.CountCap
 type loreShelf struct {
 	mu    sync.Mutex // guards all below
 	ages  uint64
-	level map[shelfKey]*shelved
-	own   map[ownKey]*shelved
+	level map[shelfKey]*shelfEntry
+	own   map[ownKey]*shelfEntry
 }
 
 type shelfKey struct {
@@ -41,8 +41,8 @@ type ownKey struct {
 	language string
 }
 
-// shelved is an index, or somebody's own facts; nothing where there are too many.
-type shelved struct {
+// shelfEntry is an index, or somebody's own facts; nothing where there are too many.
+type shelfEntry struct {
 	at      canon.Seq
 	crowded bool
 	index   *loreIndex
@@ -68,28 +68,28 @@ type shelf struct {
 func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Snapshot) (shelf, error) {
 	level := shelfKey{l.World().ID, l.View().Level, l.World().Settings.Language()}
 	own := ownKey{level.world, l.View(), level.language}
-	base, mine := s.kept(level, own)
+	base, mine := s.loadEntries(level, own)
 	if base == nil || mine == nil || base.at != l.Now() || mine.at != l.Now() {
 		var err error
-		if base, mine, err = lore.bring(ctx, l, base, mine); err != nil {
+		if base, mine, err = lore.refreshEntries(ctx, l, base, mine); err != nil {
 			return shelf{}, err
 		}
-		s.keep(level, own, base, mine)
+		s.storeEntries(level, own, base, mine)
 	}
 	return shelf{level.language, base.crowded, base.index, mine.docs}, nil
 }
 
-// kept gives what was used last, of whatever commit; nil where nothing was. Who is not
+// loadEntries gives what was used last, of whatever commit; nil where nothing was. Who is not
 // named has nothing of its own, at any commit.
-func (s *loreShelf) kept(level shelfKey, own ownKey) (base, mine *shelved) {
+func (s *loreShelf) loadEntries(level shelfKey, own ownKey) (base, mine *shelfEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ages++
 	if base = s.level[level]; base != nil {
 		base.age = s.ages
 	}
-	if own.nobody() {
-		mine = &shelved{}
+	if own.hasNoOwn() {
+		mine = &shelfEntry{}
 		if base != nil {
 			mine.at = base.at
 		}
@@ -101,21 +101,21 @@ func (s *loreShelf) kept(level shelfKey, own ownKey) (base, mine *shelved) {
 	return base, mine
 }
 
-// nobody reports whether a view sees nothing by being named.
-func (k ownKey) nobody() bool { return k.view.Subject == "" || k.view.Level >= access.LevelAdmin }
+// hasNoOwn reports whether a view sees nothing by being named.
+func (k ownKey) hasNoOwn() bool { return k.view.Subject == "" || k.view.Level >= access.LevelAdmin }
 
-func (s *loreShelf) keep(level shelfKey, own ownKey, base, mine *shelved) {
+func (s *loreShelf) storeEntries(level shelfKey, own ownKey, base, mine *shelfEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ages++
 	base.age, mine.age = s.ages, s.ages
 	if s.level == nil {
-		s.level, s.own = map[shelfKey]*shelved{}, map[ownKey]*shelved{}
+		s.level, s.own = map[shelfKey]*shelfEntry{}, map[ownKey]*shelfEntry{}
 	}
 	if there := s.level[level]; there == nil || there.at <= base.at {
 		s.level[level] = base
 	}
-	if there := s.own[own]; !own.nobody() && (there == nil || there.at <= mine.at) {
+	if there := s.own[own]; !own.hasNoOwn() && (there == nil || there.at <= mine.at) {
 		s.own[own] = mine
 	}
 	dropOldest(s.level, maxLevels)
@@ -123,7 +123,7 @@ func (s *loreShelf) keep(level shelfKey, own ownKey, base, mine *shelved) {
 }
 
 // dropOldest takes out what was used least lately, down to a number.
-func dropOldest[K comparable](m map[K]*shelved, most int) {
+func dropOldest[K comparable](m map[K]*shelfEntry, most int) {
 	for len(m) > most {
 		var oldest K
 		found := false
@@ -136,46 +136,46 @@ func dropOldest[K comparable](m map[K]*shelved, most int) {
 	}
 }
 
-// bring gives an index and own facts as of a look's snapshot. Where both were there
+// refreshEntries gives an index and own facts as of a look's snapshot. Where both were there
 // before, only what was written since the older of them is read.
-func (l *lore) bring(ctx context.Context, look *canon.Snapshot, base, mine *shelved) (newBase, newMine *shelved, err error) {
-	now := look.Now()
+func (l *lore) refreshEntries(ctx context.Context, snap *canon.Snapshot, base, mine *shelfEntry) (newBase, newMine *shelfEntry, err error) {
+	now := snap.Now()
 	if base == nil || mine == nil || max(base.at, mine.at) > now {
-		return l.read(ctx, look, base)
+		return l.rebuildEntries(ctx, snap, base)
 	}
-	known := sync.OnceValue(func() map[canon.CardID]*loreDoc { return base.known(mine.docs...) })
-	drift, ok, err := look.ChangesSince(ctx, min(base.at, mine.at), func(id canon.CardID) bool { return known()[id] != nil })
+	known := sync.OnceValue(func() map[canon.CardID]*loreDoc { return base.docsByCard(mine.docs...) })
+	changes, ok, err := snap.ChangesSince(ctx, min(base.at, mine.at), func(id canon.CardID) bool { return known()[id] != nil })
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case !ok:
-		return l.read(ctx, look, nil)
-	case drift.Wide || base.crowded && len(drift.Cards) > 0:
-		return l.read(ctx, look, base)
-	case len(drift.Cards)+len(drift.Gone) == 0:
-		return base.asOf(now), mine.asOf(now), nil
+		return l.rebuildEntries(ctx, snap, nil)
+	case changes.Wide || base.crowded && len(changes.Cards) > 0:
+		return l.rebuildEntries(ctx, snap, base)
+	case len(changes.Cards)+len(changes.Gone) == 0:
+		return base.movedTo(now), mine.movedTo(now), nil
 	}
-	if err := l.follow(ctx, look, known(), drift); err != nil {
+	if err := l.applyChanges(ctx, snap, known(), changes); err != nil {
 		return nil, nil, err
 	}
-	if len(known()) > l.most {
-		return l.read(ctx, look, base)
+	if len(known()) > l.maxFacts {
+		return l.rebuildEntries(ctx, snap, base)
 	}
-	newBase, newMine = l.arranged(look, slices.Collect(maps.Values(known())), base)
+	newBase, newMine = l.arrangeDocs(snap, slices.Collect(maps.Values(known())), base)
 	return newBase, newMine, nil
 }
 
-// follow puts what was written into the facts that are known, and takes out what is a
+// applyChanges puts what was written into the facts that are known, and takes out what is a
 // fact no more.
-func (l *lore) follow(ctx context.Context, look *canon.Snapshot, known map[canon.CardID]*loreDoc, drift canon.Changes) (err error) {
-	for _, id := range drift.Gone {
+func (l *lore) applyChanges(ctx context.Context, snap *canon.Snapshot, known map[canon.CardID]*loreDoc, changes canon.Changes) (err error) {
+	for _, id := range changes.Gone {
 		delete(known, id)
 	}
-	for _, c := range drift.Cards {
+	for _, c := range changes.Cards {
 		if _, is := l.factType(toCardAt(c)); !is || c.Codename == "" {
 			delete(known, c.ID)
-		} else if !known[c.ID].still(c) {
-			if known[c.ID], err = l.takeApart(ctx, look, c); err != nil {
+		} else if !known[c.ID].isCurrent(c) {
+			if known[c.ID], err = l.readDoc(ctx, snap, c); err != nil {
 				return err
 			}
 		}
@@ -183,37 +183,37 @@ func (l *lore) follow(ctx context.Context, look *canon.Snapshot, known map[canon
 	return nil
 }
 
-// read lists the facts in sight. Facts that an older index has taken apart, and that have
+// rebuildEntries lists the facts in sight. Facts that an older index has taken apart, and that have
 // not changed, are taken from there.
-func (l *lore) read(ctx context.Context, look *canon.Snapshot, old *shelved) (base, mine *shelved, err error) {
-	known := old.known()
-	cards, _, err := look.Cards(ctx, l.factsFilter(), canon.Page{Limit: l.most + 1})
+func (l *lore) rebuildEntries(ctx context.Context, snap *canon.Snapshot, old *shelfEntry) (base, mine *shelfEntry, err error) {
+	known := old.docsByCard()
+	cards, _, err := snap.Cards(ctx, l.factsFilter(), canon.Page{Limit: l.maxFacts + 1})
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(cards) > l.most {
-		return &shelved{at: look.Now(), crowded: true}, &shelved{at: look.Now()}, nil
+	if len(cards) > l.maxFacts {
+		return &shelfEntry{at: snap.Now(), crowded: true}, &shelfEntry{at: snap.Now()}, nil
 	}
 	docs := make([]*loreDoc, len(cards))
 	for i, c := range cards {
-		if docs[i] = known[c.ID]; docs[i].still(c) {
+		if docs[i] = known[c.ID]; docs[i].isCurrent(c) {
 			continue
 		}
-		if docs[i], err = l.takeApart(ctx, look, c); err != nil {
+		if docs[i], err = l.readDoc(ctx, snap, c); err != nil {
 			return nil, nil, err
 		}
 	}
-	base, mine = l.arranged(look, docs, old)
+	base, mine = l.arrangeDocs(snap, docs, old)
 	return base, mine, nil
 }
 
-// arranged makes an index of the facts that all of a level see, and puts the others by
+// arrangeDocs makes an index of the facts that all of a level see, and puts the others by
 // name. An index that has the same facts stays.
-func (l *lore) arranged(look *canon.Snapshot, docs []*loreDoc, old *shelved) (base, mine *shelved) {
+func (l *lore) arrangeDocs(snap *canon.Snapshot, docs []*loreDoc, old *shelfEntry) (base, mine *shelfEntry) {
 	var all []*loreDoc
-	base, mine = &shelved{at: look.Now()}, &shelved{at: look.Now()}
+	base, mine = &shelfEntry{at: snap.Now()}, &shelfEntry{at: snap.Now()}
 	for _, d := range docs {
-		if look.View().Level >= d.card.Label.Level {
+		if snap.View().Level >= d.card.Label.Level {
 			all = append(all, d)
 		} else {
 			mine.docs = append(mine.docs, d)
@@ -226,13 +226,13 @@ func (l *lore) arranged(look *canon.Snapshot, docs []*loreDoc, old *shelved) (ba
 	if old != nil && old.index != nil && slices.Equal(all, old.index.docs) {
 		base.index = old.index
 	} else {
-		base.index = newLoreIndex(look.World().Settings.Language(), all)
+		base.index = newLoreIndex(snap.World().Settings.Language(), all)
 	}
 	return base, mine
 }
 
-// known are the facts of an index, where there is one, and others, by card.
-func (s *shelved) known(others ...*loreDoc) map[canon.CardID]*loreDoc {
+// docsByCard are the facts of an index, where there is one, and others, by card.
+func (s *shelfEntry) docsByCard(others ...*loreDoc) map[canon.CardID]*loreDoc {
 	if s != nil && s.index != nil {
 		others = slices.Concat(s.index.docs, others)
 	}
@@ -243,21 +243,21 @@ func (s *shelved) known(others ...*loreDoc) map[canon.CardID]*loreDoc {
 	return known
 }
 
-// asOf is the same at a later commit.
-func (s *shelved) asOf(at canon.Seq) *shelved {
-	return &shelved{at: at, crowded: s.crowded, index: s.index, docs: s.docs}
+// movedTo is the same at a later commit.
+func (s *shelfEntry) movedTo(at canon.Seq) *shelfEntry {
+	return &shelfEntry{at: at, crowded: s.crowded, index: s.index, docs: s.docs}
 }
 
-// still reports whether a fact is as it was taken apart.
-func (d *loreDoc) still(c canon.Card) bool {
+// isCurrent reports whether a fact is as it was taken apart.
+func (d *loreDoc) isCurrent(c canon.Card) bool {
 	return d != nil && d.card.Rev == c.Rev && d.card.Name == c.Name && d.card.Label.Equal(c.Label) && d.card.Counts == c.Counts
 }
 
-func (l *lore) takeApart(ctx context.Context, look *canon.Snapshot, c canon.Card) (*loreDoc, error) {
-	content, err := look.Content(ctx, c)
+func (l *lore) readDoc(ctx context.Context, snap *canon.Snapshot, c canon.Card) (*loreDoc, error) {
+	content, err := snap.Content(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	kind, _ := l.factType(toCardAt(c))
-	return newLoreDoc(c, kind, plainText(ctx, c.Type, content), look.World().Settings.Language()), nil
+	return newLoreDoc(c, kind, plainText(ctx, c.Type, content), snap.World().Settings.Language()), nil
 }

@@ -20,22 +20,22 @@ type loreFound struct {
 // searchStore finds facts in a world that has too many to index here: by the store's own
 // words in any form, aliases and near names, each fused by rank as in an index. It matches all words
 // where that finds anything, and else each by itself.
-func (l *lore) searchStore(ctx context.Context, look *canon.Snapshot, query string, k int) ([]loreFound, error) {
+func (l *lore) searchStore(ctx context.Context, snap *canon.Snapshot, query string, k int) ([]loreFound, error) {
 	s := &storeSearch{places: map[canon.CardID]int32{}}
-	words, err := s.words(ctx, look, query, l.factsFilter())
+	words, err := s.searchWords(ctx, snap, query, l.factsFilter())
 	if err != nil {
 		return nil, err
 	}
-	named, err := s.named(ctx, look, l, query)
+	named, err := s.searchNames(ctx, snap, l, query)
 	if err != nil {
 		return nil, err
 	}
-	hits, err := look.NearCards(ctx, query, l.factsFilter(), fusedDepth)
+	hits, err := snap.NearCards(ctx, query, l.factsFilter(), fusedDepth)
 	if err != nil {
 		return nil, err
 	}
 	var found []loreFound
-	for _, r := range fuse(words, named, s.ranked(hits)) {
+	for _, r := range fuseRankings(words, named, s.toRanked(hits)) {
 		c := s.cards[r.doc]
 		kind, _ := l.factType(toCardAt(c))
 		if found = append(found, loreFound{card: c, kind: kind, score: r.score}); len(found) == k {
@@ -51,7 +51,7 @@ type storeSearch struct {
 	places map[canon.CardID]int32
 }
 
-func (s *storeSearch) place(c canon.Card) int32 {
+func (s *storeSearch) docNumber(c canon.Card) int32 {
 	i, ok := s.places[c.ID]
 	if !ok {
 		i = int32(len(s.cards))
@@ -61,26 +61,26 @@ func (s *storeSearch) place(c canon.Card) int32 {
 	return i
 }
 
-func (s *storeSearch) ranked(hits []canon.Hit) (list []ranked) {
+func (s *storeSearch) toRanked(hits []canon.Hit) (list []ranked) {
 	for _, h := range hits {
-		list = append(list, ranked{s.place(h.Card), h.Score})
+		list = append(list, ranked{s.docNumber(h.Card), h.Score})
 	}
 	return list
 }
 
-func (s *storeSearch) words(ctx context.Context, look *canon.Snapshot, query string, f canon.Filter) ([]ranked, error) {
+func (s *storeSearch) searchWords(ctx context.Context, snap *canon.Snapshot, query string, f canon.Filter) ([]ranked, error) {
 	var full []string
 	for _, w := range foldedWords(query) {
-		if !hollow[w] && !slices.Contains(full, w) && len(full) < maxStoreWords {
+		if !stopWords[w] && !slices.Contains(full, w) && len(full) < maxStoreWords {
 			full = append(full, w)
 		}
 	}
 	ask := func(q string) (canon.SearchResult, error) {
-		return look.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchStem, Filter: f}, canon.Page{Limit: fusedDepth})
+		return snap.Search(ctx, canon.SearchQuery{Q: q, InName: true, InContent: true, InFields: true, Mode: canon.MatchStem, Filter: f}, canon.Page{Limit: fusedDepth})
 	}
 	all, err := ask(strings.Join(full, " "))
 	if err != nil || len(all.Hits) > 0 || len(full) < 2 {
-		return s.ranked(all.Hits), err
+		return s.toRanked(all.Hits), err
 	}
 	scores := map[int32]float64{}
 	for _, w := range full {
@@ -88,23 +88,23 @@ func (s *storeSearch) words(ctx context.Context, look *canon.Snapshot, query str
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range s.ranked(r.Hits) {
+		for _, h := range s.toRanked(r.Hits) {
 			scores[h.doc] += h.score
 		}
 	}
-	return (*loreIndex)(nil).best(scores), nil
+	return (*loreIndex)(nil).topRanked(scores), nil
 }
 
 // maxStoreWords bounds the words that are looked for one by one.
 const maxStoreWords = 8
 
-// named are the facts that the query names whole.
-func (s *storeSearch) named(ctx context.Context, look *canon.Snapshot, l *lore, query string) (list []ranked, err error) {
-	cards, err := look.ByAlias(ctx, query)
+// searchNames are the facts that the query names whole.
+func (s *storeSearch) searchNames(ctx context.Context, snap *canon.Snapshot, l *lore, query string) (list []ranked, err error) {
+	cards, err := snap.ByAlias(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if c, ok, err := look.ByKey(ctx, markup.KeyOf(query)); err != nil || ok {
+	if c, ok, err := snap.ByKey(ctx, markup.KeyOf(query)); err != nil || ok {
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func (s *storeSearch) named(ctx context.Context, look *canon.Snapshot, l *lore, 
 	}
 	for _, c := range cards {
 		if _, ok := l.factType(toCardAt(c)); ok && c.Codename != "" {
-			list = append(list, ranked{s.place(c), 1})
+			list = append(list, ranked{s.docNumber(c), 1})
 		}
 	}
 	return list, nil

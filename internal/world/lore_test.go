@@ -251,7 +251,7 @@ func TestWhatIsSharedByNameFollows(t *testing.T) {
 // an index holds.
 func TestACrowdedWorldIsSearchedInTheStore(t *testing.T) {
 	s := newLoreScene(t)
-	s.world.lore.most = 3
+	s.world.lore.maxFacts = 3
 	for _, tc := range []struct{ query, first string }{
 		{"boots", "war"}, {"the Light", "lamp"}, {"poplr war", "war"}, {"trims nothing lamps", "faction-wick"}, {"Heron", "heron"},
 	} {
@@ -271,7 +271,7 @@ func TestLoreIsFoundInTheWorldsLanguage(t *testing.T) {
 	for name, most := range map[string]int{"index": maxIndexed, "store": 0} {
 		t.Run(name, func(t *testing.T) {
 			s := newLoreScene(t)
-			s.world.lore.most = most
+			s.world.lore.maxFacts = most
 			s.lore("haus", "Ortschaft", "Zwanzig Wohnungen aus Holz.", `{"herold": ["Schmiede"]}`, access.LevelUser)
 			want := func(query string, want ...string) {
 				t.Helper()

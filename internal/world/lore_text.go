@@ -29,7 +29,7 @@ func foldedWords(text string) []string {
 		switch {
 		case len(run) == 0 || possessive && len(run) == 1 && run[0] == 's':
 		case dense:
-			words = append(words, pairs(run)...)
+			words = append(words, runePairs(run)...)
 		default:
 			words = append(words, string(run))
 		}
@@ -52,7 +52,7 @@ func foldedWords(text string) []string {
 	return words
 }
 
-func pairs(run []rune) []string {
+func runePairs(run []rune) []string {
 	if len(run) == 1 {
 		return []string{string(run)}
 	}
@@ -63,8 +63,8 @@ func pairs(run []rune) []string {
 	return out
 }
 
-// hollow are English words that say nothing of what is looked for.
-var hollow = func() map[string]bool {
+// stopWords are English words that say nothing of what is looked for.
+var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields("a an and are as at be been but by did do does for from had has have he her him his how i if in into is it its " +
 		"me my no not of on or our she so some such that the their them then there they this those to too was we were what when where which " +
@@ -74,9 +74,9 @@ var hollow = func() map[string]bool {
 	return m
 }()
 
-// asked are the terms of a query, each once. Hollow words count only where there are no
+// queryTerms are the terms of a query, each once. Hollow words count only where there are no
 // others.
-func asked(language, query string) []string {
+func queryTerms(language, query string) []string {
 	var full, empty []string
 	seen := map[string]bool{}
 	for _, w := range foldedWords(query) {
@@ -85,7 +85,7 @@ func asked(language, query string) []string {
 			continue
 		}
 		seen[t] = true
-		if hollow[w] {
+		if stopWords[w] {
 			empty = append(empty, t)
 		} else {
 			full = append(full, t)
@@ -100,9 +100,9 @@ func asked(language, query string) []string {
 // maxTerms bounds the words of a query that are looked for.
 const maxTerms = 32
 
-// grams are the runs of three characters of a folded text, each once. Its ends are marked, so that
+// trigrams are the runs of three characters of a folded text, each once. Its ends are marked, so that
 // beginnings weigh more.
-func grams(folded string) []string {
+func trigrams(folded string) []string {
 	r := []rune(" " + folded + " ")
 	out := make([]string, 0, len(r))
 	seen := make(map[string]bool, len(r))

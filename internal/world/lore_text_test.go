@@ -30,10 +30,10 @@ func TestTermsOfLore(t *testing.T) {
 }
 
 func TestHollowWordsCountOnlyAlone(t *testing.T) {
-	if got := asked("en", "who is the warden of the lamps"); !slices.Equal(got, []string{"warden", "lamp"}) {
+	if got := queryTerms("en", "who is the warden of the lamps"); !slices.Equal(got, []string{"warden", "lamp"}) {
 		t.Errorf("asked %q", got)
 	}
-	if got := asked("en", "what is it"); len(got) != 3 {
+	if got := queryTerms("en", "what is it"); len(got) != 3 {
 		t.Errorf("asked %q", got)
 	}
 }
@@ -55,14 +55,14 @@ func TestLetterSlips(t *testing.T) {
 func TestFusion(t *testing.T) {
 	a := []ranked{{1, 9}, {2, 8}, {3, 7}}
 	b := []ranked{{2, 0.5}, {1, 0.4}}
-	got := fuse(a, b, nil)
+	got := fuseRankings(a, b, nil)
 	if len(got) != 3 || got[0].doc != 1 || got[1].doc != 2 || got[0].score != got[1].score || got[2].score >= got[1].score {
 		t.Errorf("fused: %v", got)
 	}
-	if one := fuse(a); one[0].score != 1 {
+	if one := fuseRankings(a); one[0].score != 1 {
 		t.Errorf("the first of one list scores %v", one[0].score)
 	}
-	if got := fuse(); len(got) != 0 {
+	if got := fuseRankings(); len(got) != 0 {
 		t.Errorf("nothing fused: %v", got)
 	}
 }
@@ -77,7 +77,7 @@ func FuzzLoreTerms(f *testing.F) {
 				t.Errorf("%q has the term %q", s, term)
 			}
 		}
-		if n := len(asked("en", s)); n > maxTerms {
+		if n := len(queryTerms("en", s)); n > maxTerms {
 			t.Errorf("%d terms", n)
 		}
 	})

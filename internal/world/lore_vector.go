@@ -39,10 +39,10 @@ const (
 	maxVectors   = 200_000 // kept
 )
 
-// rank gives the facts nearest to a query, best first; none where the model does not
+// rankByVector gives the facts nearest to a query, best first; none where the model does not
 // answer, since words have answered then.
-func (v *vectors) rank(ctx context.Context, x *loreIndex, query string) []ranked {
-	if err := v.learn(ctx, x, query); err != nil {
+func (v *vectors) rankByVector(ctx context.Context, x *loreIndex, query string) []ranked {
+	if err := v.embedMissing(ctx, x, query); err != nil {
 		v.logger.WarnContext(ctx, "lore is searched without vectors", "error", err)
 		return nil
 	}
@@ -61,11 +61,11 @@ func (v *vectors) rank(ctx context.Context, x *loreIndex, query string) []ranked
 			scores[doc] = c
 		}
 	}
-	return x.best(scores)
+	return x.topRanked(scores)
 }
 
-// learn asks for the vectors of the query and of facts that have none yet.
-func (v *vectors) learn(ctx context.Context, x *loreIndex, query string) error {
+// embedMissing asks for the vectors of the query and of facts that have none yet.
+func (v *vectors) embedMissing(ctx context.Context, x *loreIndex, query string) error {
 	texts := []string{}
 	v.mu.Lock()
 	if _, ok := v.kept[textHash(query)]; !ok {
@@ -94,7 +94,7 @@ func (v *vectors) learn(ctx context.Context, x *loreIndex, query string) error {
 	}
 	for i, at := range got {
 		if i < len(texts) {
-			v.kept[textHash(texts[i])] = directionOf(at)
+			v.kept[textHash(texts[i])] = toVector(at)
 		}
 	}
 	return nil
@@ -104,10 +104,10 @@ func textHash(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
 // embedText is what of a fact is embedded: its names, then its text.
 func (d *loreDoc) embedText() string {
-	return clipped(d.card.Name+"\n"+strings.Join(d.card.Aliases(), "; ")+"\n"+d.text, maxEmbedText)
+	return clipText(d.card.Name+"\n"+strings.Join(d.card.Aliases(), "; ")+"\n"+d.text, maxEmbedText)
 }
 
-func directionOf(at []float32) vector {
+func toVector(at []float32) vector {
 	var most float64
 	for _, f := range at {
 		most = max(most, math.Abs(float64(f)))

@@ -10,11 +10,11 @@ import (
 	"loregate/internal/markup"
 )
 
-// narrated tells what a player did, to that player: a template over the committed event
+// narrateEvent tells what a player did, to that player: a template over the committed event
 // and what the reader may see now.
-func (m *asOf) narrated(ctx context.Context, e canon.StoredEvent) (string, error) {
+func (m *asOf) narrateEvent(ctx context.Context, e canon.StoredEvent) (string, error) {
 	if EventType(e.Type) == ClockReconciled {
-		return tellMeeting(e.Payload), nil
+		return tellReconciliation(e.Payload), nil
 	}
 	var d action
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
@@ -31,13 +31,13 @@ func (m *asOf) narrated(ctx context.Context, e canon.StoredEvent) (string, error
 	return "", nil
 }
 
-// tellMeeting tells a player how it came to the time of a place.
-func tellMeeting(payload json.RawMessage) string {
-	var r reckoning
+// tellReconciliation tells a player how it came to the time of a place.
+func tellReconciliation(payload json.RawMessage) string {
+	var r reconciliation
 	fieldsOf(payload, &r)
 	switch r.Policy {
 	case policyWait:
-		return "You wait " + span(r.Clock-r.From) + "; it is " + TimeOfDay(r.Clock) + " now."
+		return "You wait " + formatDuration(r.Clock-r.From) + "; it is " + TimeOfDay(r.Clock) + " now."
 	case policyCompress:
 		return "You are ahead of the hour here. The rest of the " + TimeOfDay(r.Anchor) + " passes before it has caught up with you."
 	}
@@ -45,9 +45,9 @@ func tellMeeting(payload json.RawMessage) string {
 }
 
 func (m *asOf) tellMove(ctx context.Context, d action) (string, error) {
-	head := "You go " + going(d.Direction)
+	head := "You go " + goingPhrase(d.Direction)
 	if d.Verb == VerbFlee {
-		head = "You run " + going(d.Direction)
+		head = "You run " + goingPhrase(d.Direction)
 	}
 	if d.To == nil {
 		return head + ".", nil
@@ -56,35 +56,35 @@ func (m *asOf) tellMove(ctx context.Context, d action) (string, error) {
 	if err != nil || !ok {
 		return head + ".", err
 	}
-	if d.CutMs >= longWay {
+	if d.CutMs >= longTravel {
 		head += ". The way is long, and you are there sooner than you should be: the world has yet to catch up with you"
 	}
-	view, err := m.view(ctx, t, d.PlayerID)
+	view, err := m.describePlace(ctx, t, d.PlayerID)
 	return head + ". " + view, err
 }
 
-// going is a direction after "you go".
-func going(d Direction) string {
+// goingPhrase is a direction after "you go".
+func goingPhrase(d Direction) string {
 	if d == "in" || d == "out" {
 		return string(d) + "side"
 	}
 	return string(d)
 }
 
-// view tells what a place is like to somebody who stands there.
-func (m *asOf) view(ctx context.Context, t cardAt, player canon.CardID) (string, error) {
-	text, err := m.text(ctx, t)
+// describePlace tells what a place is like to somebody who stands there.
+func (m *asOf) describePlace(ctx context.Context, t cardAt, player canon.CardID) (string, error) {
+	text, err := m.readText(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	if err := m.readPlace(ctx, t.ID); err != nil {
+	if err := m.prefetchPlace(ctx, t.ID); err != nil {
 		return "", err
 	}
 	around, err := m.realmsOf(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	layers, err := m.overlays(ctx, t, around)
+	layers, err := m.findActiveLayers(ctx, t, around)
 	if err != nil {
 		return "", err
 	}
@@ -98,17 +98,17 @@ func (m *asOf) view(ctx context.Context, t cardAt, player canon.CardID) (string,
 	if err != nil {
 		return "", err
 	}
-	exits, err := m.exits(ctx, t)
-	return strings.Join(append(append(parts, company...), waysOut(exits)), " "), err
+	exits, err := m.readExits(ctx, t)
+	return strings.Join(append(append(parts, company...), tellExits(exits)), " "), err
 }
 
 // tellCompany tells who and what is at a place.
 func (m *asOf) tellCompany(ctx context.Context, t cardAt, player canon.CardID) ([]string, error) {
-	here, err := m.here(ctx, t.ID)
+	here, err := m.cardsHere(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
-	lying, err := m.held(ctx, t.ID)
+	lying, err := m.heldItems(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -116,34 +116,34 @@ func (m *asOf) tellCompany(ctx context.Context, t cardAt, player canon.CardID) (
 	for _, h := range here {
 		switch {
 		case h.ID == player:
-		case alive(h):
+		case isAlive(h):
 			folk = append(folk, h.title())
 		default:
 			things = append(things, h.title())
 		}
 	}
 	for _, c := range lying {
-		things = append(things, c.counted())
+		things = append(things, c.countedName())
 	}
 	var out []string
 	if len(folk) > 0 {
-		out = append(out, "Here: "+listed(folk, "and")+".")
+		out = append(out, "Here: "+joinNames(folk, "and")+".")
 	}
 	if len(things) > 0 {
-		out = append(out, "There lies: "+listed(things, "and")+".")
+		out = append(out, "There lies: "+joinNames(things, "and")+".")
 	}
 	return out, nil
 }
 
-// counted is a thing with how many there are: "Copper Coin (5)".
-func (c carried) counted() string {
+// countedName is a thing with how many there are: "Copper Coin (5)".
+func (c carried) countedName() string {
 	if c.Quantity == 1 {
-		return c.thing.title()
+		return c.card.title()
 	}
-	return fmt.Sprintf("%s (%d)", c.thing.title(), c.Quantity)
+	return fmt.Sprintf("%s (%d)", c.card.title(), c.Quantity)
 }
 
-func waysOut(exits []exit) string {
+func tellExits(exits []exit) string {
 	var ways []string
 	for _, e := range exits {
 		if e.Availability == ExitHard {
@@ -160,7 +160,7 @@ func (m *asOf) tellLook(ctx context.Context, d action, e canon.StoredEvent) (str
 	_, place, _ := ParseScope(e.Scope)
 	switch {
 	case d.Verb == VerbInventory:
-		own, err := m.held(ctx, d.PlayerID)
+		own, err := m.heldItems(ctx, d.PlayerID)
 		return tellInventory(own), err
 	case len(d.Objects) > 0:
 		return m.tellThing(ctx, d.Objects[0])
@@ -171,16 +171,16 @@ func (m *asOf) tellLook(ctx context.Context, d action, e canon.StoredEvent) (str
 	}
 	switch {
 	case d.Direction != "":
-		exits, err := m.exits(ctx, t)
-		return tellWay(exits, d.Direction), err
+		exits, err := m.readExits(ctx, t)
+		return tellExit(exits, d.Direction), err
 	case d.Detail != "":
-		text, err := m.text(ctx, t)
-		if s := sentence(text, d.Detail); s != "" {
+		text, err := m.readText(ctx, t)
+		if s := sentenceAbout(text, d.Detail); s != "" {
 			return s, err
 		}
 		return "You see nothing more than you saw before.", err
 	}
-	return m.view(ctx, t, d.PlayerID)
+	return m.describePlace(ctx, t, d.PlayerID)
 }
 
 func tellInventory(own []carried) string {
@@ -189,53 +189,53 @@ func tellInventory(own []carried) string {
 	}
 	names := make([]string, len(own))
 	for i, c := range own {
-		names[i] = c.counted()
+		names[i] = c.countedName()
 	}
-	return "You carry " + listed(names, "and") + "."
+	return "You carry " + joinNames(names, "and") + "."
 }
 
-func (m *asOf) tellThing(ctx context.Context, o something) (string, error) {
+func (m *asOf) tellThing(ctx context.Context, o objectRef) (string, error) {
 	t, ok, err := m.cardAt(ctx, o.ID)
 	if err != nil || !ok {
 		return "You see nothing of note.", err
 	}
-	text, err := m.text(ctx, t)
+	text, err := m.readText(ctx, t)
 	if err != nil {
 		return "", err
 	}
-	text, _ = shortened(strings.Join(strings.Fields(text), " "), maxText)
-	if t.is(typePlayer) && text == "" {
+	text, _ = shortenText(strings.Join(strings.Fields(text), " "), maxText)
+	if t.isType(typePlayer) && text == "" {
 		text = t.title() + " is a traveller like you."
 	}
 	if text == "" {
 		text = "You see nothing special about " + t.title() + "."
 	}
-	inside, err := m.held(ctx, t.ID)
-	if err == nil && len(inside) > 0 && !alive(t) {
+	inside, err := m.heldItems(ctx, t.ID)
+	if err == nil && len(inside) > 0 && !isAlive(t) {
 		names := make([]string, len(inside))
 		for i, c := range inside {
-			names[i] = c.counted()
+			names[i] = c.countedName()
 		}
-		text += " It holds " + listed(names, "and") + "."
+		text += " It holds " + joinNames(names, "and") + "."
 	}
 	return text, err
 }
 
-func tellWay(exits []exit, d Direction) string {
-	e, ok := toward(exits, d)
+func tellExit(exits []exit, d Direction) string {
+	e, ok := exitToward(exits, d)
 	switch {
 	case !ok:
-		return "You see nothing of note " + d.toward() + "."
+		return "You see nothing of note " + d.phrase() + "."
 	case e.Description != "":
 		return e.Description
 	case e.Reason != "":
 		return e.Reason
 	}
-	return "A way leads " + d.toward() + "."
+	return "A way leads " + d.phrase() + "."
 }
 
 func (m *asOf) tellAct(ctx context.Context, d action) (string, error) {
-	what := d.names()
+	what := d.objectNames()
 	switch d.Verb {
 	case VerbTake:
 		return "You take " + what + ".", nil
@@ -269,11 +269,11 @@ func tellRest(d action) string {
 	case d.DurationMs < minute:
 		return "You lie down, and sleep does not come: hardly a moment has passed. Rest again when the world has caught up with you."
 	}
-	return "You sleep, and wake after " + span(d.DurationMs) + ", " + inDayPart(d.Clock) + ". Time would pass no faster: the world has yet to catch up with you."
+	return "You sleep, and wake after " + formatDuration(d.DurationMs) + ", " + inDayPart(d.Clock) + ". Time would pass no faster: the world has yet to catch up with you."
 }
 
-// longWay is the travel of which is told that it took less time than it should.
-const longWay = 10 * minute
+// longTravel is the travel of which is told that it took less time than it should.
+const longTravel = 10 * minute
 
 // inDayPart is the time of day after "you wake": "in the afternoon".
 func inDayPart(tick int64) string {
@@ -287,7 +287,7 @@ func inDayPart(tick int64) string {
 	}
 }
 
-func (d action) names() string {
+func (d action) objectNames() string {
 	names := make([]string, len(d.Objects))
 	for i, o := range d.Objects {
 		names[i] = o.Name
@@ -295,13 +295,13 @@ func (d action) names() string {
 			names[i] = fmt.Sprintf("%s (%d)", o.Name, o.Quantity)
 		}
 	}
-	return listed(names, "and")
+	return joinNames(names, "and")
 }
 
 func (m *asOf) tellUse(ctx context.Context, d action) (string, error) {
-	what := d.names()
+	what := d.objectNames()
 	if d.Effect == "unlocked" {
-		return "You turn " + what + ", and the way " + d.Direction.toward() + " is open.", nil
+		return "You turn " + what + ", and the way " + d.Direction.phrase() + " is open.", nil
 	}
 	if len(d.Objects) > 0 {
 		t, ok, err := m.cardAt(ctx, d.Objects[0].ID)
@@ -310,7 +310,7 @@ func (m *asOf) tellUse(ctx context.Context, d action) (string, error) {
 		}
 		var f usable
 		if fieldsOf(t.Fields, &f); ok && f.Use != "" {
-			text, _ := shortened(markup.Clean(f.Use), maxText)
+			text, _ := shortenText(markup.Clean(f.Use), maxText)
 			return text, nil
 		}
 	}
@@ -328,9 +328,9 @@ func (m *asOf) tellTalk(ctx context.Context, d action) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case ok && t.is(typePlayer) && d.Detail == "": // who answers for itself, or not
+	case ok && t.isType(typePlayer) && d.Detail == "": // who answers for itself, or not
 		return "You turn to " + d.Target.Name + ".", nil
-	case ok && t.is(typePlayer):
+	case ok && t.isType(typePlayer):
 		return "You say to " + d.Target.Name + ": “" + d.Detail + "”", nil
 	}
 	if line := answerOf(t, d); line != "" {
@@ -339,8 +339,8 @@ func (m *asOf) tellTalk(ctx context.Context, d action) (string, error) {
 	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
 }
 
-// answered is the line with which a character answered; "" for none.
-func (m *asOf) answered(ctx context.Context, d action) (string, error) {
+// readAnswer is the line with which a character answered; "" for none.
+func (m *asOf) readAnswer(ctx context.Context, d action) (string, error) {
 	t, ok, err := m.cardAt(ctx, d.Target.ID)
 	if err != nil || !ok {
 		return "", err
@@ -351,13 +351,13 @@ func (m *asOf) answered(ctx context.Context, d action) (string, error) {
 // answerOf is what somebody has to say to what was said. Players have nothing: those who
 // play them answer.
 func answerOf(t cardAt, d action) string {
-	if t.is(typePlayer) {
+	if t.isType(typePlayer) {
 		return ""
 	}
 	var f speaker
 	fieldsOf(t.Fields, &f)
 	for topic, line := range inOrder(f.Topics) {
-		if describes(d.Detail, topic) {
+		if hasMention(d.Detail, topic) {
 			return line
 		}
 	}
@@ -368,24 +368,24 @@ func answerOf(t cardAt, d action) string {
 }
 
 func saidBy(who, line string) string {
-	line, _ = shortened(markup.Clean(line), maxText)
+	line, _ = shortenText(markup.Clean(line), maxText)
 	return who + " says: “" + line + "”"
 }
 
 func tellBlow(d action) string {
 	with := ""
 	if len(d.Objects) > 0 {
-		with = " with " + d.names()
+		with = " with " + d.objectNames()
 	}
 	switch {
 	case d.Target == nil:
-		return "You throw " + d.names() + ". It comes down again."
+		return "You throw " + d.objectNames() + ". It comes down again."
 	case d.Verb == VerbThrow && d.Effect == "":
-		return "You throw " + d.names() + " at " + d.Target.Name + ". It glances off."
+		return "You throw " + d.objectNames() + " at " + d.Target.Name + ". It glances off."
 	case d.Effect == "beaten" && d.Verb == VerbThrow:
-		return "You throw " + d.names() + " at " + d.Target.Name + ", who has had enough."
+		return "You throw " + d.objectNames() + " at " + d.Target.Name + ", who has had enough."
 	case d.Verb == VerbThrow:
-		return "You throw " + d.names() + " at " + d.Target.Name + ", and it hits."
+		return "You throw " + d.objectNames() + " at " + d.Target.Name + ", and it hits."
 	case d.Effect == "beaten":
 		return "You strike " + d.Target.Name + with + ", who has had enough."
 	}

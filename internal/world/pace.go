@@ -21,7 +21,7 @@ const (
 	classLook access.Class = "look"
 )
 
-func (p Pace) limits(now func() time.Time) *access.Limits {
+func (p Pace) newLimits(now func() time.Time) *access.Limits {
 	if p.Moves == 0 {
 		p.Moves = 30
 	}
@@ -36,8 +36,8 @@ func (p Pace) limits(now func() time.Time) *access.Limits {
 // Limits counts what players do, for those who share it between processes.
 func (w *World) Limits() *access.Limits { return w.pace }
 
-// paced spends one of a player's moves or looks. Its error is fault.RateLimited.
-func (w *World) paced(player canon.CardID, verb Verb) error {
+// spendPace spends one of a player's moves or looks. Its error is fault.RateLimited.
+func (w *World) spendPace(player canon.CardID, verb Verb) error {
 	class := access.Class("")
 	switch verb {
 	case VerbMove, VerbFlee:

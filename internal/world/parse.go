@@ -73,24 +73,24 @@ type Parsed struct {
 	ParseVersion       string      `json:"parseVersion"`
 }
 
-// unsure is the confidence below which an act is not done without asking.
-const unsure = 0.5
+// minConfidence is the confidence below which an act is not done without asking.
+const minConfidence = 0.5
 
 // Parse reads a command by rules. It is a pure function of the text: what the words name
 // in a place is for whoever acts on them. Text beyond MaxCommand characters is not read.
 func Parse(text string) Parsed {
-	text = clipped(text, MaxCommand)
+	text = clipText(text, MaxCommand)
 	p := parser{out: Parsed{RawText: text, Intents: []Intent{}, Ambiguities: []Ambiguity{}, ParseVersion: ParseVersion}}
 	p.run(lex(text))
 	if len(p.out.Intents) == 0 && len(p.out.Ambiguities) == 0 {
-		p.doubt("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)
+		p.addAmbiguity("verb", Span{0, utf8.RuneCountInString(text)}, verbNames, true)
 	}
 	p.out.NeedsClarification = len(p.out.Intents) == 0
 	for _, a := range p.out.Ambiguities {
 		p.out.NeedsClarification = p.out.NeedsClarification || a.Critical
 	}
 	for _, i := range p.out.Intents {
-		p.out.NeedsClarification = p.out.NeedsClarification || i.Confidence < unsure
+		p.out.NeedsClarification = p.out.NeedsClarification || i.Confidence < minConfidence
 	}
 	return p.out
 }
@@ -106,17 +106,17 @@ var verbNames = func() []string {
 
 // parser reads one command.
 type parser struct {
-	out      Parsed
-	overflow bool
-	last     string // what "it" stands for; "" for nothing yet
-	ways     bool   // the last act was a move, so that a bare direction goes on
+	out       Parsed
+	overflow  bool
+	lastNamed string // what "it" stands for; "" for nothing yet
+	moving    bool   // the last act was a move, so that a bare direction goes on
 }
 
 func (p *parser) run(words []word) {
 	for words = trimTail(words); len(words) > 0; {
-		n := clauseEnd(words, p.ways)
+		n := clauseEnd(words, p.moving)
 		if c := trimJoints(words[:n]); len(c) > 0 {
-			p.clause(c)
+			p.parseClause(c)
 		}
 		words = words[n:]
 	}
@@ -127,27 +127,27 @@ func (p *parser) add(i Intent, at Span) {
 	if len(p.out.Intents) == MaxIntents {
 		if !p.overflow {
 			p.overflow = true
-			p.doubt("overflow", at, nil, false)
+			p.addAmbiguity("overflow", at, nil, false)
 		}
 		return
 	}
 	i.Order = len(p.out.Intents)
 	p.out.Intents = append(p.out.Intents, i)
-	p.ways = i.Verb == VerbMove
+	p.moving = i.Verb == VerbMove
 	if i.DirectObject != "" {
-		p.last = i.DirectObject
+		p.lastNamed = i.DirectObject
 	}
 }
 
-func (p *parser) doubt(kind string, at Span, options []string, critical bool) {
+func (p *parser) addAmbiguity(kind string, at Span, options []string, critical bool) {
 	if options == nil {
 		options = []string{}
 	}
 	p.out.Ambiguities = append(p.out.Ambiguities, Ambiguity{kind, at, options, critical})
 }
 
-// clipped is text cut to a number of characters.
-func clipped(s string, max int) string {
+// clipText is text cut to a number of characters.
+func clipText(s string, max int) string {
 	n := 0
 	for i := range s {
 		if n == max {

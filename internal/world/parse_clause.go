@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// clause reads one clause: its verb, then what the verb is about.
-func (p *parser) clause(words []word) {
+// parseClause reads one clause: its verb, then what the verb is about.
+func (p *parser) parseClause(words []word) {
 	at := Span{words[0].start, words[len(words)-1].end}
-	words, mods := lead(words)
+	words, mods := skipLead(words)
 	if len(words) == 0 {
-		p.doubt("verb", at, verbNames, true)
+		p.addAmbiguity("verb", at, verbNames, true)
 		return
 	}
 	if words[0].kind == quoted {
@@ -21,25 +21,25 @@ func (p *parser) clause(words []word) {
 		p.add(Intent{Verb: VerbMove, Direction: d, Modifiers: mods, Confidence: sure}, at)
 		return
 	}
-	m, ok := lookVerb(words)
+	m, ok := findVerb(words)
 	if !ok {
 		var options []string
 		if m, options, ok = typoVerb(words[0].fold); !ok {
 			if options == nil {
 				options = verbNames
 			}
-			p.doubt("verb", Span{words[0].start, words[0].end}, options, true)
+			p.addAmbiguity("verb", Span{words[0].start, words[0].end}, options, true)
 			return
 		}
 	}
 	rest, more := pickManner(words[m.words:])
-	p.act(m, words[:m.words], rest, Intent{Verb: m.verb, Confidence: m.sure, Modifiers: append(mods, more...)}, at)
+	p.parseArguments(m, words[:m.words], rest, Intent{Verb: m.verb, Confidence: m.sure, Modifiers: append(mods, more...)}, at)
 }
 
-// lead cuts off what stands before the verb and keeps what says how.
-func lead(words []word) (rest []word, mods []string) {
+// skipLead cuts off what stands before the verb and keeps what says how.
+func skipLead(words []word) (rest []word, mods []string) {
 	for len(words) > 0 && words[0].kind == plainWord {
-		if m, isVerb := lookVerb(words); isVerb && (m.words > 1 || len(words) == 1 || !fillers[words[0].fold]) {
+		if m, isVerb := findVerb(words); isVerb && (m.words > 1 || len(words) == 1 || !fillers[words[0].fold]) {
 			break
 		}
 		switch {
@@ -79,31 +79,31 @@ func (p *parser) bareDirection(words []word) (Direction, float64, bool) {
 	if d, ok := directionWords[words[0].fold]; ok {
 		return d, 1, true
 	}
-	if _, isVerb := lookVerb(words); isVerb {
+	if _, isVerb := findVerb(words); isVerb {
 		return "", 0, false
 	}
 	d, ok := typoDirection(words[0].fold)
 	return d, 0.75, ok
 }
 
-// act reads what a verb is about.
-func (p *parser) act(m meaning, said, rest []word, i Intent, at Span) {
+// parseArguments reads what a verb is about.
+func (p *parser) parseArguments(m verbMatch, said, rest []word, i Intent, at Span) {
 	switch m.verb {
 	case VerbMove:
-		p.move(said, rest, i, at)
+		p.parseMove(said, rest, i, at)
 	case VerbInventory, VerbFlee, VerbRest, VerbDefend:
-		p.alone(rest, i, at)
+		p.parseBare(rest, i, at)
 	case VerbTalk:
-		p.talk(said, rest, i, at)
+		p.parseTalk(said, rest, i, at)
 	case VerbLook, VerbExamine:
-		p.regard(said, rest, i, at)
+		p.parseLook(said, rest, i, at)
 	default:
-		p.handle(said, rest, i, at)
+		p.parseHandling(said, rest, i, at)
 	}
 }
 
-// move reads where to go: a direction, back, or the name of a place.
-func (p *parser) move(said, rest []word, i Intent, at Span) {
+// parseMove reads where to go: a direction, back, or the name of a place.
+func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 	head := said[0].fold
 	for len(rest) > 0 && rest[0].kind == plainWord && (rest[0].fold == "to" || rest[0].fold == "toward" || rest[0].fold == "towards" ||
 		rest[0].fold == "the" || rest[0].fold == "straight" || rest[0].fold == "for") {
@@ -128,34 +128,34 @@ func (p *parser) move(said, rest []word, i Intent, at Span) {
 	if i.Direction == "" && (head == "leave" || head == "exit" || len(said) > 1 && said[1].fold == "out") && len(rest) == 0 {
 		i.Direction = "out"
 	}
-	object, targets := split(rest)
-	i.DirectObject, i.Targets = p.noun(object, at), p.nouns(targets, at)
+	object, targets := splitObject(rest)
+	i.DirectObject, i.Targets = p.resolveNoun(object, at), p.resolveNouns(targets, at)
 	if i.DirectObject == "" && len(i.Targets) > 0 {
 		i.DirectObject, i.Targets = i.Targets[0], i.Targets[1:]
 	}
 	if i.Direction == "" && i.DirectObject == "" && !slices.Contains(i.Modifiers, "back") {
-		p.doubt("direction", at, nil, true)
+		p.addAmbiguity("direction", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
 	}
 	p.add(i, at)
 }
 
-// alone reads an act that needs nothing, and may name something.
-func (p *parser) alone(rest []word, i Intent, at Span) {
+// parseBare reads an act that needs nothing, and may name something.
+func (p *parser) parseBare(rest []word, i Intent, at Span) {
 	if i.Verb != VerbInventory && len(rest) > 0 {
 		if d, ok := directionWords[rest[0].fold]; ok && len(rest) == 1 {
 			i.Direction = d
 			p.add(i, at)
 			return
 		}
-		object, targets := split(rest)
-		i.DirectObject, i.Targets = p.noun(object, at), p.nouns(targets, at)
+		object, targets := splitObject(rest)
+		i.DirectObject, i.Targets = p.resolveNoun(object, at), p.resolveNouns(targets, at)
 	}
 	p.add(i, at)
 }
 
-// talk reads whom to speak to, and what is said or asked about.
-func (p *parser) talk(said, rest []word, i Intent, at Span) {
+// parseTalk reads whom to speak to, and what is said or asked about.
+func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 	var speech []string
 	kept := rest[:0:0]
 	for _, w := range rest {
@@ -165,31 +165,31 @@ func (p *parser) talk(said, rest []word, i Intent, at Span) {
 		}
 		kept = append(kept, w)
 	}
-	groups := group(kept)
+	groups := groupByPreposition(kept)
 	saying := said[0].fold == "say" || said[0].fold == "shout" || said[0].fold == "whisper" || said[0].fold == "answer"
 	for n, g := range groups {
-		text := phrase(g.words)
+		text := joinWords(g.words)
 		switch {
 		case g.by == "about" || g.by == "for":
 			speech = append(speech, strings.TrimSpace(g.by+" "+text))
 		case n == 0 && g.by == "" && saying && len(said) == 1:
 			speech = append(speech, text)
 		case i.DirectObject == "":
-			i.DirectObject = p.noun(g.words, at)
+			i.DirectObject = p.resolveNoun(g.words, at)
 		default:
 			i.Targets = append(i.Targets, text)
 		}
 	}
 	i.Modifiers = append(i.Modifiers, speech...)
 	if i.DirectObject == "" && len(speech) == 0 {
-		p.doubt("target", at, nil, true)
+		p.addAmbiguity("target", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
 	}
 	p.add(i, at)
 }
 
-// regard reads what to look at; nothing is the place itself.
-func (p *parser) regard(said, rest []word, i Intent, at Span) {
+// parseLook reads what to look at; nothing is the place itself.
+func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 	if len(rest) == 1 && rest[0].kind == plainWord {
 		if d, ok := directionWords[rest[0].fold]; ok {
 			i.Direction = d
@@ -197,21 +197,21 @@ func (p *parser) regard(said, rest []word, i Intent, at Span) {
 			return
 		}
 	}
-	groups := group(rest)
+	groups := groupByPreposition(rest)
 	for n, g := range groups {
 		if g.by == "" || n == 0 || i.DirectObject == "" {
-			for k, object := range alternatives(g.words) {
+			for k, object := range splitList(g.words) {
 				if k == 0 && i.DirectObject == "" {
-					i.DirectObject = p.noun(object, at)
+					i.DirectObject = p.resolveNoun(object, at)
 					continue
 				}
-				if name := p.noun(object, at); name != "" {
+				if name := p.resolveNoun(object, at); name != "" {
 					i.Targets = append(i.Targets, name)
 				}
 			}
 			continue
 		}
-		if name := p.noun(g.words, at); name != "" {
+		if name := p.resolveNoun(g.words, at); name != "" {
 			i.Targets = append(i.Targets, name)
 		}
 	}
@@ -224,30 +224,30 @@ func (p *parser) regard(said, rest []word, i Intent, at Span) {
 	p.add(i, at)
 }
 
-// handle reads an act on things: what, and to, at or with what. Several things joined by
+// parseHandling reads an act on things: what, and to, at or with what. Several things joined by
 // "and" are several acts.
-func (p *parser) handle(said, rest []word, i Intent, at Span) {
+func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
 	rest = dropParticle(said, rest)
-	object, targets := split(rest)
-	i.Targets = p.nouns(targets, at)
+	object, targets := splitObject(rest)
+	i.Targets = p.resolveNouns(targets, at)
 	if i.Verb == VerbGive && len(targets) == 0 {
 		object, i.Targets = recipientFirst(object)
 	}
-	objects := alternatives(object)
+	objects := splitList(object)
 	if len(objects) == 0 {
-		p.doubt("object", at, nil, true)
+		p.addAmbiguity("object", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
 		p.add(i, at)
 		return
 	}
 	if i.Verb == VerbGive && len(i.Targets) == 0 {
-		p.doubt("target", at, nil, true)
+		p.addAmbiguity("target", at, nil, true)
 		i.Confidence = min(i.Confidence, 0.4)
 	}
 	for _, o := range objects {
 		one := i
 		one.Targets, one.Modifiers = slices.Clone(i.Targets), slices.Clone(i.Modifiers)
-		if one.DirectObject = p.noun(o, at); one.DirectObject == "" {
+		if one.DirectObject = p.resolveNoun(o, at); one.DirectObject == "" {
 			continue
 		}
 		p.add(one, at)
@@ -272,7 +272,7 @@ func dropParticle(said, rest []word) []word {
 func recipientFirst(words []word) (object []word, targets []string) {
 	for n := 1; n < len(words); n++ {
 		if articles[words[n].fold] && words[n].kind == plainWord {
-			return words[n:], []string{phrase(words[:n])}
+			return words[n:], []string{joinWords(words[:n])}
 		}
 	}
 	return words, nil

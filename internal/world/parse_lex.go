@@ -36,12 +36,12 @@ func lex(text string) []word {
 		from, start := l.rest, l.at
 		r := l.next()
 		switch {
-		case wordRune(r):
+		case isWordRune(r):
 			l.skipWord()
 			raw := from[:len(from)-len(l.rest)]
 			out = append(out, word{plainWord, raw, foldWord(raw), start, l.at})
 		case closingQuote(r) != 0:
-			if said := strings.TrimSpace(l.until(closingQuote(r))); said != "" {
+			if said := strings.TrimSpace(l.readUntil(closingQuote(r))); said != "" {
 				out = append(out, word{quoted, said, "", start, l.at})
 			}
 		case r == ',':
@@ -74,22 +74,22 @@ func (l *lexer) skipWord() {
 		if r == '\'' || r == '’' || r == '-' {
 			r, _ = utf8.DecodeRuneInString(l.rest[n:])
 		}
-		if n == 0 || !wordRune(r) {
+		if n == 0 || !isWordRune(r) {
 			return
 		}
 		l.rest, l.at = l.rest[n:], l.at+1
 	}
 }
 
-// until reads past the next mark and gives what stands before it, or the whole rest.
-func (l *lexer) until(mark rune) string {
+// readUntil reads past the next mark and gives what stands before it, or the whole rest.
+func (l *lexer) readUntil(mark rune) string {
 	said, rest, _ := strings.Cut(l.rest, string(mark))
 	l.at += utf8.RuneCountInString(l.rest[:len(l.rest)-len(rest)])
 	l.rest = rest
 	return strings.ToValidUTF8(said, "\uFFFD")
 }
 
-func wordRune(r rune) bool {
+func isWordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 	}
@@ -109,14 +109,14 @@ func closingQuote(r rune) rune {
 }
 
 func foldWord(s string) string {
-	if folded(s) {
+	if isFolded(s) {
 		return s
 	}
 	return strings.ReplaceAll(markup.Fold(s), "’", "'")
 }
 
-// folded reports whether a word is folded as it stands: most are, and folding is dear.
-func folded(s string) bool {
+// isFolded reports whether a word is folded as it stands: most are, and folding is dear.
+func isFolded(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 || s[i] >= 'A' && s[i] <= 'Z' {
 			return false
@@ -127,10 +127,10 @@ func folded(s string) bool {
 
 // clauseEnd is how many words the first clause takes, with the joint that ends it.
 func clauseEnd(words []word, ways bool) int {
-	ways = ways || moves(words)
+	ways = ways || isMove(words)
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		then := isThen(words[i:])
+		then := thenLength(words[i:])
 		switch {
 		case w.kind == stop:
 			return i + 1
@@ -138,23 +138,23 @@ func clauseEnd(words []word, ways bool) int {
 			return i + then
 		case i == 0 || w.kind != comma && w.fold != "and" && w.fold != "&":
 			continue
-		case begins(words[i+1:], ways):
+		case isClauseStart(words[i+1:], ways):
 			return i + 1
 		}
-		for i+1 < len(words) && listing(words[i+1]) { // what follows them begins no clause
+		for i+1 < len(words) && isListJoint(words[i+1]) { // what follows them begins no clause
 			i++
 		}
 	}
 	return len(words)
 }
 
-// listing reports whether a word stands between the things of a list.
-func listing(w word) bool { return w.kind == comma || w.fold == "and" }
+// isListJoint reports whether a word stands between the things of a list.
+func isListJoint(w word) bool { return w.kind == comma || w.fold == "and" }
 
-// isThen is how many words of a joint such as "and then" stand first; 0 for none.
-func isThen(words []word) int {
+// thenLength is how many words of a joint such as "and then" stand first; 0 for none.
+func thenLength(words []word) int {
 	n := 0
-	for n < len(words) && listing(words[n]) {
+	for n < len(words) && isListJoint(words[n]) {
 		n++
 	}
 	if n == len(words) {
@@ -171,9 +171,9 @@ func isThen(words []word) int {
 	return 0
 }
 
-// begins reports whether a clause of its own starts here, after a comma or an "and". A
+// isClauseStart reports whether a clause of its own starts here, after a comma or an "and". A
 // bare direction does where one moves.
-func begins(words []word, ways bool) bool {
+func isClauseStart(words []word, ways bool) bool {
 	words = trimJoints(words)
 	for len(words) > 1 && (words[0].kind == plainWord) && (fillers[words[0].fold] || manner[words[0].fold]) {
 		words = words[1:]
@@ -181,7 +181,7 @@ func begins(words []word, ways bool) bool {
 	if len(words) == 0 || words[0].kind != plainWord {
 		return false
 	}
-	if _, ok := lookVerb(words); ok {
+	if _, ok := findVerb(words); ok {
 		return true
 	}
 	if _, ok := directionWords[words[0].fold]; ok {
@@ -192,20 +192,20 @@ func begins(words []word, ways bool) bool {
 
 // trimTail cuts what joins clauses off the end.
 func trimTail(words []word) []word {
-	for len(words) > 0 && words[len(words)-1].joins() {
+	for len(words) > 0 && words[len(words)-1].isJoint() {
 		words = words[:len(words)-1]
 	}
 	return words
 }
 
-// joins reports whether a word only joins clauses.
-func (w word) joins() bool {
+// isJoint reports whether a word only joins clauses.
+func (w word) isJoint() bool {
 	return w.kind == comma || w.kind == stop || w.kind == plainWord && (w.fold == "and" || w.fold == "then" || w.fold == "&" ||
 		w.fold == "afterwards" || w.fold == "afterward" || w.fold == "finally")
 }
 
-// moves reports whether a clause says to go somewhere.
-func moves(words []word) bool {
+// isMove reports whether a clause says to go somewhere.
+func isMove(words []word) bool {
 	for len(words) > 0 && (words[0].kind != plainWord || fillers[words[0].fold] || manner[words[0].fold]) {
 		words = words[1:]
 	}
@@ -215,13 +215,13 @@ func moves(words []word) bool {
 	if _, ok := directionWords[words[0].fold]; ok {
 		return true
 	}
-	v, ok := lookVerb(words)
+	v, ok := findVerb(words)
 	return ok && v.verb == VerbMove
 }
 
 // trimJoints cuts what only joins clauses off both ends.
 func trimJoints(words []word) []word {
-	for len(words) > 0 && words[0].joins() {
+	for len(words) > 0 && words[0].isJoint() {
 		words = words[1:]
 	}
 	words = trimTail(words)

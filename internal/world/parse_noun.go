@@ -8,9 +8,9 @@ type chunk struct {
 	words []word
 }
 
-// group divides the rest of a clause at its prepositions. A preposition inside a name
+// groupByPreposition divides the rest of a clause at its prepositions. A preposition inside a name
 // ("Church of the Low Door") is none of them: "of" does not divide.
-func group(words []word) []chunk {
+func groupByPreposition(words []word) []chunk {
 	var out []chunk
 	by, from := "", 0
 	end := func(at int) {
@@ -28,9 +28,9 @@ func group(words []word) []chunk {
 	return out
 }
 
-// split divides the rest of a clause into what is acted on and everything else.
-func split(words []word) (object []word, targets []chunk) {
-	for _, g := range group(words) {
+// splitObject divides the rest of a clause into what is acted on and everything else.
+func splitObject(words []word) (object []word, targets []chunk) {
+	for _, g := range groupByPreposition(words) {
 		if g.by == "" && object == nil {
 			object = g.words
 			continue
@@ -40,8 +40,8 @@ func split(words []word) (object []word, targets []chunk) {
 	return object, targets
 }
 
-// alternatives divides a list of things at "and" and commas.
-func alternatives(words []word) [][]word {
+// splitList divides a list of things at "and" and commas.
+func splitList(words []word) [][]word {
 	var out [][]word
 	from := 0
 	end := func(at int) {
@@ -59,8 +59,8 @@ func alternatives(words []word) [][]word {
 	return out
 }
 
-// noun is the name that words give, without articles; a pronoun is what was named last.
-func (p *parser) noun(words []word, at Span) string {
+// resolveNoun is the name that words give, without articles; a pronoun is what was named last.
+func (p *parser) resolveNoun(words []word, at Span) string {
 	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
 		words = words[1:]
 	}
@@ -68,26 +68,26 @@ func (p *parser) noun(words []word, at Span) string {
 		return ""
 	}
 	if len(words) == 1 && words[0].kind == plainWord && (pronouns[words[0].fold] || words[0].fold == "her") {
-		if p.last == "" {
-			p.doubt("pronoun", Span{words[0].start, words[0].end}, nil, true)
+		if p.lastNamed == "" {
+			p.addAmbiguity("pronoun", Span{words[0].start, words[0].end}, nil, true)
 		}
-		return p.last
+		return p.lastNamed
 	}
-	return phrase(words)
+	return joinWords(words)
 }
 
-func (p *parser) nouns(groups []chunk, at Span) []string {
+func (p *parser) resolveNouns(groups []chunk, at Span) []string {
 	var out []string
 	for _, g := range groups {
-		if name := p.noun(g.words, at); name != "" {
+		if name := p.resolveNoun(g.words, at); name != "" {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// phrase is words as typed, without articles at their head.
-func phrase(words []word) string {
+// joinWords is words as typed, without articles at their head.
+func joinWords(words []word) string {
 	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
 		words = words[1:]
 	}

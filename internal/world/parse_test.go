@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// told is a parse as one line: verb, then what was found of direction (>), object,
+// describeParse is a parse as one line: verb, then what was found of direction (>), object,
 // targets (@) and modifiers (~).
-func told(p Parsed) string {
+func describeParse(p Parsed) string {
 	var acts []string
 	for _, i := range p.Intents {
 		s := string(i.Verb)
@@ -68,7 +68,7 @@ func TestCommandsAreReadByRules(t *testing.T) {
 		{"n n n n n n n n n", "?verb"},
 		{strings.Repeat("n. ", 10), strings.Repeat("move >north | ", 8) + "?overflow"},
 	} {
-		if got := told(Parse(row[0])); got != row[1] {
+		if got := describeParse(Parse(row[0])); got != row[1] {
 			t.Errorf("%q\n got %s\nwant %s", row[0], got, row[1])
 		}
 	}
@@ -80,7 +80,7 @@ func TestHowSureAParseIs(t *testing.T) {
 		if len(p.Intents) != 1 || p.Intents[0].Confidence != want {
 			t.Errorf("%q: %+v, want confidence %v", text, p.Intents, want)
 		}
-		if p.NeedsClarification != (want < unsure) {
+		if p.NeedsClarification != (want < minConfidence) {
 			t.Errorf("%q: needs clarification %v", text, p.NeedsClarification)
 		}
 	}

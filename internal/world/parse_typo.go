@@ -26,8 +26,8 @@ func newSlips(known []string) slips {
 	return s
 }
 
-// near gives the known words that a word may be a slip of, by bytes.
-func (s slips) near(typed string) []string {
+// nearWords gives the known words that a word may be a slip of, by bytes.
+func (s slips) nearWords(typed string) []string {
 	var out []string
 	if len(typed) > s.longest+utf8.UTFMax {
 		return nil
@@ -77,8 +77,8 @@ func oneSlip(a, b string) bool {
 
 // verbSlips are the verbs of one word of four letters or more.
 var verbSlips = newSlips(func() (known []string) {
-	for first, list := range heads {
-		if utf8.RuneCountInString(first) >= 4 && slices.ContainsFunc(list, func(h head) bool { return len(h.words) == 1 }) {
+	for first, list := range phrasesByHead {
+		if utf8.RuneCountInString(first) >= 4 && slices.ContainsFunc(list, func(h verbPhrase) bool { return len(h.words) == 1 }) {
 			known = append(known, first)
 		}
 	}
@@ -103,7 +103,7 @@ func typoDirection(w string) (Direction, bool) {
 		return "", false
 	}
 	var found Direction
-	for _, k := range directionSlips.near(w) {
+	for _, k := range directionSlips.nearWords(w) {
 		d := directionWords[k]
 		if found != "" && d != found {
 			return "", false
@@ -114,14 +114,14 @@ func typoDirection(w string) (Direction, bool) {
 }
 
 // typoVerb reads a verb with a slip in it. options are the verbs that it may be.
-func typoVerb(w string) (m meaning, options []string, ok bool) {
+func typoVerb(w string) (m verbMatch, options []string, ok bool) {
 	if utf8.RuneCountInString(w) < 3 || otherVerbs[w] {
-		return meaning{}, nil, false
+		return verbMatch{}, nil, false
 	}
-	for _, k := range verbSlips.near(w) {
-		for _, h := range heads[k] {
+	for _, k := range verbSlips.nearWords(w) {
+		for _, h := range phrasesByHead[k] {
 			if len(h.words) == 1 {
-				m = meaning{h.meaning.verb, 0.75, 1}
+				m = verbMatch{h.match.verb, 0.75, 1}
 				if !slices.Contains(options, string(m.verb)) {
 					options = append(options, string(m.verb))
 				}

@@ -2,8 +2,8 @@ package world
 
 import "strings"
 
-// meaning is what a word or phrase at the head of a clause says.
-type meaning struct {
+// verbMatch is what a word or phrase at the head of a clause says.
+type verbMatch struct {
 	verb  Verb
 	sure  float64 // how sure: 1 for the verb itself
 	words int     // how many words it takes
@@ -41,31 +41,31 @@ var directionWords = map[string]Direction{
 }
 
 // fillers stand before a verb and say nothing.
-var fillers = set("please", "i", "we", "you", "now", "just", "try", "to", "want", "would", "like", "lets", "let's", "let", "me", "us", "can", "could", "should",
+var fillers = newWordSet("please", "i", "we", "you", "now", "just", "try", "to", "want", "would", "like", "lets", "let's", "let", "me", "us", "can", "could", "should",
 	"i'd", "i'll", "i'm", "will", "also", "so", "kindly", "attempt", "going", "gonna")
 
 // manner are adverbs that become modifiers.
-var manner = set("quietly", "quickly", "slowly", "carefully", "silently", "stealthily", "boldly", "angrily", "gently", "loudly", "softly", "closely", "cautiously", "politely", "fast", "again", "hastily", "nervously")
+var manner = newWordSet("quietly", "quickly", "slowly", "carefully", "silently", "stealthily", "boldly", "angrily", "gently", "loudly", "softly", "closely", "cautiously", "politely", "fast", "again", "hastily", "nervously")
 
 // articles say nothing about what they stand before.
-var articles = set("the", "a", "an", "my", "your", "his", "her", "its", "their", "our", "some", "this", "that", "these", "those")
+var articles = newWordSet("the", "a", "an", "my", "your", "his", "her", "its", "their", "our", "some", "this", "that", "these", "those")
 
 // pronouns stand for what was named before.
-var pronouns = set("it", "them", "him", "this", "that", "one")
+var pronouns = newWordSet("it", "them", "him", "this", "that", "one")
 
 // prepositions begin what an act is done to, with or about.
-var prepositions = set("to", "at", "with", "on", "onto", "in", "into", "inside", "from", "under", "behind", "about", "toward", "towards", "through", "using", "against", "off", "over", "for", "by")
+var prepositions = newWordSet("to", "at", "with", "on", "onto", "in", "into", "inside", "from", "under", "behind", "about", "toward", "towards", "through", "using", "against", "off", "over", "for", "by")
 
 // otherVerbs are verbs of everyday English that no rule knows, so that none of them is
 // taken for a slip of one that a rule does.
-var otherVerbs = set("cook", "make", "wake", "bake", "sell", "book", "hook", "sing", "ride", "buy", "bite", "hide", "wait", "dig", "jump", "dance", "write", "break",
+var otherVerbs = newWordSet("cook", "make", "wake", "bake", "sell", "book", "hook", "sing", "ride", "buy", "bite", "hide", "wait", "dig", "jump", "dance", "write", "break",
 	"burn", "build", "pray", "play", "cast", "fish", "hunt", "trade", "steer", "sail", "swap", "wash", "wave", "work", "fix", "fill", "tie", "cut", "feed", "kiss", "hold", "call",
 	"cover", "count", "learn", "live", "love", "mark", "name", "reach", "rise", "roll", "save", "seem", "send", "shake", "shine", "show", "sign", "smile", "spit", "stay",
 	"stop", "stand", "stare", "tear", "think", "touch", "train", "treat", "trust", "twist", "visit", "want", "warn", "wish", "yell", "rob", "row", "grow", "wink", "sink", "tease", "sleet")
 
-// heads finds phrases by their first word, longest first.
-var heads = func() map[string][]head {
-	all := map[string][]head{}
+// phrasesByHead finds phrases by their first word, longest first.
+var phrasesByHead = func() map[string][]verbPhrase {
+	all := map[string][]verbPhrase{}
 	for _, v := range Verbs {
 		for i, text := range phrases[v] {
 			words := strings.Fields(text)
@@ -73,34 +73,34 @@ var heads = func() map[string][]head {
 			if i == 0 || len(text) == 1 {
 				sure = 1
 			}
-			h := head{words, meaning{v, sure, len(words)}}
+			h := verbPhrase{words, verbMatch{v, sure, len(words)}}
 			list := all[words[0]]
 			at := 0
 			for at < len(list) && len(list[at].words) >= len(words) {
 				at++
 			}
-			all[words[0]] = append(list[:at:at], append([]head{h}, list[at:]...)...)
+			all[words[0]] = append(list[:at:at], append([]verbPhrase{h}, list[at:]...)...)
 		}
 	}
 	return all
 }()
 
-type head struct {
-	words   []string
-	meaning meaning
+type verbPhrase struct {
+	words []string
+	match verbMatch
 }
 
-// lookVerb finds the longest phrase that a clause begins with.
-func lookVerb(words []word) (meaning, bool) {
-	for _, h := range heads[words[0].fold] {
-		if beginsWith(words, h.words) {
-			return h.meaning, true
+// findVerb finds the longest phrase that a clause begins with.
+func findVerb(words []word) (verbMatch, bool) {
+	for _, h := range phrasesByHead[words[0].fold] {
+		if hasPhrase(words, h.words) {
+			return h.match, true
 		}
 	}
-	return meaning{}, false
+	return verbMatch{}, false
 }
 
-func beginsWith(words []word, phrase []string) bool {
+func hasPhrase(words []word, phrase []string) bool {
 	if len(words) < len(phrase) {
 		return false
 	}
@@ -112,7 +112,7 @@ func beginsWith(words []word, phrase []string) bool {
 	return true
 }
 
-func set(words ...string) map[string]bool {
+func newWordSet(words ...string) map[string]bool {
 	m := make(map[string]bool, len(words))
 	for _, w := range words {
 		m[w] = true

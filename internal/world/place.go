@@ -25,8 +25,8 @@ const (
 	attrClock = "clock"
 )
 
-// is reports whether a thing is of a type.
-func (t cardAt) is(typ string) bool { return markup.KeyOf(t.Type) == markup.KeyOf(typ) }
+// isType reports whether a thing is of a type.
+func (t cardAt) isType(typ string) bool { return markup.KeyOf(t.Type) == markup.KeyOf(typ) }
 
 // location is a place as contexts show it.
 type location struct {
@@ -38,22 +38,22 @@ type location struct {
 	FieldTruncations map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length in characters."`
 }
 
-// place finds the place that an id means; "" is the world's starter.
-func (m *asOf) place(ctx context.Context, id string) (cardAt, bool, error) {
+// findPlace finds the place that an id means; "" is the world's starter.
+func (m *asOf) findPlace(ctx context.Context, id string) (cardAt, bool, error) {
 	var t cardAt
 	var ok bool
 	var err error
 	if id != "" {
-		t, ok, err = m.named(ctx, id)
+		t, ok, err = m.findCard(ctx, id)
 	} else {
-		t, ok, err = m.starter(ctx)
+		t, ok, err = m.findStarter(ctx)
 	}
-	return t, ok && t.is(typeLocation), err
+	return t, ok && t.isType(typeLocation), err
 }
 
-// starter is the place where players begin.
-func (m *asOf) starter(ctx context.Context) (cardAt, bool, error) {
-	return m.meaning(ctx, "", func() (canon.Card, bool, error) {
+// findStarter is the place where players begin.
+func (m *asOf) findStarter(ctx context.Context) (cardAt, bool, error) {
+	return m.resolveID(ctx, "", func() (canon.Card, bool, error) {
 		name := m.World().Settings.Starter
 		if name == "" {
 			return canon.Card{}, false, nil
@@ -78,7 +78,7 @@ func CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 		if err != nil {
 			return err
 		}
-		if ok && toCardAt(c).is(typeLocation) {
+		if ok && toCardAt(c).isType(typeLocation) {
 			return nil
 		}
 		if ok {
@@ -105,15 +105,15 @@ func CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 	return fault.BadField("starter_location", "there is no place called %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// location shows a place, with at most max characters of its description.
-func (m *asOf) location(ctx context.Context, t cardAt, max int) (location, error) {
-	text, err := m.text(ctx, t)
+// toLocation shows a place, with at most max characters of its description.
+func (m *asOf) toLocation(ctx context.Context, t cardAt, max int) (location, error) {
+	text, err := m.readText(ctx, t)
 	if err != nil {
 		return location{}, err
 	}
 	l := location{ID: t.ID, Name: markup.Clean(t.Name)}
-	l.Description = cut(&l.FieldTruncations, "description", text, max)
-	tags, on, err := m.tags(ctx, t)
+	l.Description = cutField(&l.FieldTruncations, "description", text, max)
+	tags, on, err := m.readTags(ctx, t)
 	if err != nil {
 		return location{}, err
 	}
@@ -122,9 +122,9 @@ func (m *asOf) location(ctx context.Context, t cardAt, max int) (location, error
 	return l, err
 }
 
-// cut shortens a field's text and notes that it did.
-func cut(noted *map[string]int, field, text string, max int) string {
-	short, whole := shortened(text, max)
+// cutField shortens a field's text and notes that it did.
+func cutField(noted *map[string]int, field, text string, max int) string {
+	short, whole := shortenText(text, max)
 	if whole > 0 {
 		if *noted == nil {
 			*noted = map[string]int{}
@@ -134,9 +134,9 @@ func cut(noted *map[string]int, field, text string, max int) string {
 	return short
 }
 
-// text is a card's content as plain text for a reader: no markup, no nests, no marks that
+// readText is a card's content as plain text for a reader: no markup, no nests, no marks that
 // hide text.
-func (m *asOf) text(ctx context.Context, t cardAt) (string, error) {
+func (m *asOf) readText(ctx context.Context, t cardAt) (string, error) {
 	content, err := m.Body(ctx, t.Content)
 	if err != nil {
 		return "", err
@@ -160,16 +160,16 @@ func plainText(ctx context.Context, typ, content string) string {
 	return strings.TrimSpace(markup.Text(content))
 }
 
-// tags are those of a thing's field tags, then those of the wiki's card X+tags, which is
+// readTags are those of a thing's field tags, then those of the wiki's card X+tags, which is
 // given where there is one in sight.
-func (m *asOf) tags(ctx context.Context, t cardAt) (tags []string, on *cardAt, err error) {
+func (m *asOf) readTags(ctx context.Context, t cardAt) (tags []string, on *cardAt, err error) {
 	var own struct {
 		Tags []string `json:"tags"`
 	}
 	fieldsOf(t.Fields, &own)
 	tags = append([]string{}, own.Tags...)
 	name := t.Name
-	if m.at != 0 { // keys are of today; it may have been renamed since
+	if m.seq != 0 { // keys are of today; it may have been renamed since
 		today, ok, err := m.ByID(ctx, t.ID)
 		if err != nil || !ok {
 			return tags, nil, err
@@ -195,7 +195,7 @@ func (m *asOf) tags(ctx context.Context, t cardAt) (tags []string, on *cardAt, e
 
 // placeVersion counts the states of name, description and tags that the view can see.
 func (m *asOf) placeVersion(ctx context.Context, t cardAt, tags *cardAt) (uint32, error) {
-	n, err := m.states(ctx, t.ID, func(v canon.Version) string {
+	n, err := m.countStates(ctx, t.ID, func(v canon.Version) string {
 		var own struct {
 			Tags json.RawMessage `json:"tags"`
 		}
@@ -205,13 +205,13 @@ func (m *asOf) placeVersion(ctx context.Context, t cardAt, tags *cardAt) (uint32
 	if err != nil || tags == nil {
 		return n, err
 	}
-	more, err := m.states(ctx, tags.ID, func(v canon.Version) string { return v.Content.String() })
+	more, err := m.countStates(ctx, tags.ID, func(v canon.Version) string { return v.Content.String() })
 	return n + more, err
 }
 
-// states counts how often what look gives of a card changed from version to version, the
+// countStates counts how often what look gives of a card changed from version to version, the
 // first one counted too. Most cards have one version, and cost no listing.
-func (m *asOf) states(ctx context.Context, id canon.CardID, look func(canon.Version) string) (uint32, error) {
+func (m *asOf) countStates(ctx context.Context, id canon.CardID, look func(canon.Version) string) (uint32, error) {
 	var n uint32
 	last := ""
 	for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
@@ -220,7 +220,7 @@ func (m *asOf) states(ctx context.Context, id canon.CardID, look func(canon.Vers
 			return 0, err
 		}
 		for _, v := range versions { // latest first: a change is where a state differs from its successor
-			if m.at != 0 && v.From > m.at {
+			if m.seq != 0 && v.From > m.seq {
 				continue
 			}
 			if state := look(v); n == 0 || state != last {

@@ -39,7 +39,7 @@ func (w *World) playPart() part {
 				Surfaces: onWorld, Effect: access.Write, MinRole: access.RoleUser, Class: access.ClassCommand, NoTool: true, Audience: audiencePlay,
 				Route: "POST /api/players/{id}/commands", Target: "id",
 				Examples: []op.Example{{Title: "Two acts", Input: `{"id": "0190a8e0-0000-7000-8000-000000000000", "text": "go north then look at the well"}`}},
-			}, w.command),
+			}, w.sendCommand),
 		},
 		feeds: []*op.Feed{w.playerFeed()},
 	}
@@ -65,7 +65,7 @@ func (w *World) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn)
 	if w.cfg.Tokens == nil {
 		return out, fault.New(fault.Unavailable, "playing is not set up here")
 	}
-	if err := playerName(in.Name); err != nil {
+	if err := checkPlayerName(in.Name); err != nil {
 		return out, err
 	}
 	receipt, err := w.canon.Update(ctx, c.Grant, func(p *canon.Plan) error { return w.planPlayer(ctx, p, in.Name) })
@@ -77,7 +77,7 @@ func (w *World) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn)
 		return out, fault.New(fault.Invalid, "a player cannot be rehearsed")
 	}
 	id := receipt.Targets[0]
-	if out.Player, err = w.stateOf(ctx, c.Grant, id); err != nil {
+	if out.Player, err = w.readPlayerState(ctx, c.Grant, id); err != nil {
 		return out, err
 	}
 	c.Reply.Location = "/api/players/" + id.String()
@@ -85,8 +85,8 @@ func (w *World) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn)
 	return out, err
 }
 
-// playerName refuses names that mean something else to the canon.
-func playerName(name string) error {
+// checkPlayerName refuses names that mean something else to the canon.
+func checkPlayerName(name string) error {
 	switch {
 	case strings.ContainsAny(name, "+~:|[]{}") || markup.KeyOf(name) == "":
 		return fault.BadField("name", "is letters, digits and spaces, without + ~ : | or brackets")
@@ -98,23 +98,23 @@ func playerName(name string) error {
 
 func (w *World) planPlayer(ctx context.Context, p *canon.Plan, name string) error {
 	m := &asOf{Snapshot: p.Snapshot, w: w}
-	start, ok, err := m.place(ctx, "")
+	start, ok, err := m.findPlace(ctx, "")
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return fault.New(fault.Rule, "this world has no place where players begin; its admin sets starter_location")
 	}
-	links, err := m.anchors(ctx, start.ID)
+	links, err := m.anchorLinks(ctx, start.ID)
 	if err != nil {
 		return err
 	}
-	world, err := m.now(ctx)
+	world, err := m.worldTick(ctx)
 	if err != nil {
 		return err
 	}
 	everyone := access.NewLabel(access.LevelUser)
-	clock := anchorOf(links, world, func(l access.Label) bool { return openTo(everyone, l) })
+	clock := anchorOf(links, world, func(l access.Label) bool { return isOpenTo(everyone, l) })
 	card, err := p.Create(canon.NewCard{Name: name, Type: typePlayer, Root: true})
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (w *World) planPlayer(ctx context.Context, p *canon.Plan, name string) erro
 		return fault.BadField("name", "is not for players here; choose another")
 	}
 	p.Target(card.ID)
-	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(linkAt, card.ID.String()), Kind: linkAt, From: card.ID, To: start.ID, Attrs: presence{Clock: clock}.attrs()})
+	_, err = p.Link(canon.Link{ID: canon.LinkIDOf(linkAt, card.ID.String()), Kind: linkAt, From: card.ID, To: start.ID, Attrs: presence{Clock: clock}.toAttrs()})
 	return err
 }
 
@@ -136,27 +136,27 @@ type onePlayerOut struct {
 }
 
 func (w *World) getPlayer(ctx context.Context, c *op.Call, in onePlayerIn) (out onePlayerOut, err error) {
-	id, err := w.own(ctx, c.Grant, in.ID)
+	id, err := w.findOwnPlayer(ctx, c.Grant, in.ID)
 	if err != nil {
 		return out, err
 	}
-	out.Player, err = w.stateOf(ctx, c.Grant, id)
+	out.Player, err = w.readPlayerState(ctx, c.Grant, id)
 	return out, err
 }
 
-// own finds a player that the caller may play: the one its token is bound to, one that
+// findOwnPlayer finds a player that the caller may play: the one its token is bound to, one that
 // it made, or for a GM any. Every other is as one that does not exist.
-func (w *World) own(ctx context.Context, g access.Grant, text string) (id canon.CardID, err error) {
+func (w *World) findOwnPlayer(ctx context.Context, g access.Grant, text string) (id canon.CardID, err error) {
 	caller := g.Caller()
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		card, ok, err := cardOf(ctx, l, text)
+		card, ok, err := cardByIDOrCode(ctx, l, text)
 		if err != nil {
 			return err
 		}
 		id = card.ID
 		bound := caller.Player != uuid.Nil || caller.Audience == audiencePlay
 		mine := caller.Player == uuid.UUID(id) || !bound && (g.Role() >= access.RoleGM || card.CreatedBy == caller.Subject)
-		if !ok || !mine || !toCardAt(card).is(typePlayer) {
+		if !ok || !mine || !toCardAt(card).isType(typePlayer) {
 			return noPlayer()
 		}
 		return nil
@@ -164,35 +164,35 @@ func (w *World) own(ctx context.Context, g access.Grant, text string) (id canon.
 	return id, err
 }
 
-// stateOf shows a player.
-func (w *World) stateOf(ctx context.Context, g access.Grant, id canon.CardID) (s playerState, err error) {
+// readPlayerState shows a player.
+func (w *World) readPlayerState(ctx context.Context, g access.Grant, id canon.CardID) (s playerState, err error) {
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		m := &asOf{Snapshot: l, w: w}
 		t, ok, err := m.cardAt(ctx, id)
 		if err != nil || !ok {
-			return orAbsent(err)
+			return orNoPlayer(err)
 		}
 		s.ID, s.Name = t.ID, markup.Clean(t.Name)
-		at, ok, err := m.whereabouts(ctx, id)
+		at, ok, err := m.findAtLink(ctx, id)
 		if err != nil {
 			return err
 		}
 		if ok {
 			p := presenceOf(at)
 			s.Clock, s.Heading = p.Clock, p.Heading
-			where, err := m.standing(ctx, at.To)
+			where, err := m.placeByID(ctx, at.To)
 			if err != nil {
 				return err
 			}
 			if where != nil {
-				l, err := m.location(ctx, *where, maxText)
+				l, err := m.toLocation(ctx, *where, maxText)
 				if err != nil {
 					return err
 				}
 				s.Location = &l
 			}
 		}
-		s.Inventory, err = m.held(ctx, id)
+		s.Inventory, err = m.heldItems(ctx, id)
 		return err
 	})
 	return s, err

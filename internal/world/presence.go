@@ -24,13 +24,13 @@ func presenceOf(l canon.Link) presence {
 	return p
 }
 
-func (p presence) attrs() json.RawMessage {
+func (p presence) toAttrs() json.RawMessage {
 	b, _ := json.Marshal(p) // of a number and a word
 	return b
 }
 
-// someone is a player near by.
-type someone struct {
+// playerRef is a player near by.
+type playerRef struct {
 	ID   canon.CardID `json:"id"`
 	Name string       `json:"name"`
 }
@@ -41,9 +41,9 @@ const (
 	maxHere   = 200
 )
 
-// here are the things at a place, in the order in which they came.
-func (m *asOf) here(ctx context.Context, place canon.CardID) ([]cardAt, error) {
-	links, err := m.links(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
+// cardsHere are the things at a place, in the order in which they came.
+func (m *asOf) cardsHere(ctx context.Context, place canon.CardID) ([]cardAt, error) {
+	links, err := m.readLinks(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
 	if err != nil {
 		return nil, err
 	}
@@ -51,24 +51,24 @@ func (m *asOf) here(ctx context.Context, place canon.CardID) ([]cardAt, error) {
 	for i, l := range links {
 		ids[i] = l.From
 	}
-	return m.things(ctx, ids)
+	return m.cardsByID(ctx, ids)
 }
 
-// nearby are the players among things, by name, without one of them.
-func nearby(here []cardAt, but canon.CardID) []someone {
-	out := []someone{}
+// playersAmong are the players among things, by name, without one of them.
+func playersAmong(here []cardAt, but canon.CardID) []playerRef {
+	out := []playerRef{}
 	for _, t := range here {
-		if t.is(typePlayer) && t.ID != but {
-			out = append(out, someone{t.ID, markup.Clean(t.Name)})
+		if t.isType(typePlayer) && t.ID != but {
+			out = append(out, playerRef{t.ID, markup.Clean(t.Name)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b someone) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
+	slices.SortStableFunc(out, func(a, b playerRef) int { return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:])) })
 	return out[:min(len(out), maxNearby)]
 }
 
-// whereabouts is the link at of a player.
-func (m *asOf) whereabouts(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
-	links, err := m.links(ctx, canon.LinkQuery{From: player, Kinds: []string{linkAt}}, 1)
+// findAtLink is the link at of a player.
+func (m *asOf) findAtLink(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
+	links, err := m.readLinks(ctx, canon.LinkQuery{From: player, Kinds: []string{linkAt}}, 1)
 	if err != nil || len(links) == 0 {
 		return canon.Link{}, false, err
 	}
@@ -82,8 +82,8 @@ type carried struct {
 	Type     string       `json:"type"`
 	Quantity int64        `json:"quantity"`
 
-	link  canon.Link
-	thing cardAt
+	link canon.Link
+	card cardAt
 }
 
 // quantityOf reads how many a link holds means; 1 where it does not say.
@@ -103,9 +103,9 @@ func quantityAttrs(n int64) json.RawMessage {
 	return b
 }
 
-// held are the things that a holder has, by name.
-func (m *asOf) held(ctx context.Context, holder canon.CardID) ([]carried, error) {
-	links, err := m.links(ctx, canon.LinkQuery{From: holder, Kinds: []string{linkHolds}}, maxHere)
+// heldItems are the things that a holder has, by name.
+func (m *asOf) heldItems(ctx context.Context, holder canon.CardID) ([]carried, error) {
+	links, err := m.readLinks(ctx, canon.LinkQuery{From: holder, Kinds: []string{linkHolds}}, maxHere)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (m *asOf) held(ctx context.Context, holder canon.CardID) ([]carried, error)
 	for i, l := range links {
 		ids[i], byID[l.To] = l.To, l
 	}
-	things, err := m.things(ctx, ids)
+	things, err := m.cardsByID(ctx, ids)
 	out := []carried{}
 	for _, t := range things {
 		if n := quantityOf(byID[t.ID]); n > 0 {

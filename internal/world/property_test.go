@@ -123,7 +123,7 @@ func (s *scene) read(players []player) worldState {
 			st.anchors[a.From] = presenceOf(a).Clock
 		}
 		m := &asOf{Snapshot: l, w: s.world}
-		st.clock, err = m.now(s.t.Context())
+		st.clock, err = m.worldTick(s.t.Context())
 		return err
 	})
 	if err != nil {

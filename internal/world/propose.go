@@ -43,14 +43,14 @@ type proposedAct struct {
 	} `json:"actionEnvelope" jsonschema:"What parse-command gave, as it is."`
 }
 
-// frames are the acts, whichever way they were given.
-func (a proposedAct) frames() []proposedFrame {
+// allFrames are the acts, whichever way they were given.
+func (a proposedAct) allFrames() []proposedFrame {
 	return slices.Concat(a.Envelope.Intents, a.Envelope.Frames)
 }
 
-// unfit says why an envelope is no act that can be proposed.
-func (a proposedAct) unfit() []proposal.Issue {
-	switch n := len(a.frames()); {
+// findIssues says why an envelope is no act that can be proposed.
+func (a proposedAct) findIssues() []proposal.Issue {
+	switch n := len(a.allFrames()); {
 	case a.Envelope.Unclear:
 		return []proposal.Issue{{Field: "actionEnvelope.needsClarification", Error: "is true: ask the player what is meant, and propose what parse-command reads in the answer"}}
 	case n == 0:
@@ -72,11 +72,11 @@ type proposedFrame struct {
 	Order        int       `json:"order,omitzero" min:"0" max:"7"`
 }
 
-func (f proposedFrame) intent() Intent {
+func (f proposedFrame) toIntent() Intent {
 	return Intent{Verb: f.Verb, DirectObject: f.DirectObject, Direction: f.Direction, Targets: f.Targets, Modifiers: f.Modifiers, Confidence: f.Confidence}
 }
 
-func (a proposedAct) player() canon.CardID {
+func (a proposedAct) playerID() canon.CardID {
 	u, err := uuid.Parse(a.PlayerID)
 	if err != nil {
 		return canon.CardID{}
@@ -85,15 +85,15 @@ func (a proposedAct) player() canon.CardID {
 }
 
 // Scope is the player: what one does is compared with what it did.
-func (a proposedAct) Scope() string { return string(PlayerScope(a.player())) }
+func (a proposedAct) Scope() string { return string(PlayerScope(a.playerID())) }
 
 // Player is whose budget the act counts on.
-func (a proposedAct) Player() string { return a.player().String() }
+func (a proposedAct) Player() string { return a.playerID().String() }
 
 // Texts are the words that others may come to see.
 func (a proposedAct) Texts() []proposal.Text {
 	var all []proposal.Text
-	for _, f := range a.frames() {
+	for _, f := range a.allFrames() {
 		for _, text := range append(append([]string{f.DirectObject}, f.Targets...), f.Modifiers...) {
 			if text != "" {
 				all = append(all, proposal.Text{Field: "actionEnvelope.intents", Text: text, Max: 500})
@@ -107,15 +107,15 @@ func (a proposedAct) Texts() []proposal.Text {
 // found by planning it.
 func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Finding, err error) {
 	f.Label = access.NewLabel(access.LevelUser)
-	if f.Issues = a.unfit(); len(f.Issues) > 0 {
+	if f.Issues = a.findIssues(); len(f.Issues) > 0 {
 		return f, nil
 	}
 	absent := []proposal.Issue{{Field: "playerId", Error: "there is no such player"}}
-	t, ok, err := s.Card(ctx, a.player())
+	t, ok, err := s.Card(ctx, a.playerID())
 	if err != nil {
 		return f, err
 	}
-	if !ok || !(cardAt{Type: t.Type}).is(typePlayer) {
+	if !ok || !(cardAt{Type: t.Type}).isType(typePlayer) {
 		f.Issues = absent
 		return f, nil
 	}
@@ -128,15 +128,15 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 		return f, nil
 	}
 	f.Label = t.Label
-	mine, err := plays(ctx, s.Snapshot, t.ID)
+	mine, err := canPlay(ctx, s.Snapshot, t.ID)
 	if err == nil && !mine {
 		f.Review = "it acts for somebody else's player"
 	}
 	return f, err
 }
 
-// plays reports whether the look's caller may play a player without being asked.
-func plays(ctx context.Context, l *canon.Snapshot, player canon.CardID) (bool, error) {
+// canPlay reports whether the look's caller may play a player without being asked.
+func canPlay(ctx context.Context, l *canon.Snapshot, player canon.CardID) (bool, error) {
 	c := l.Grant().Caller()
 	if c.Player != uuid.Nil || l.Grant().Role() >= access.RoleGM {
 		return c.Player == uuid.UUID(player) || c.Player == uuid.Nil, nil
@@ -147,9 +147,9 @@ func plays(ctx context.Context, l *canon.Snapshot, player canon.CardID) (bool, e
 
 // Plan does the act. Its event is as hidden as what it was judged by.
 func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
-	s, err := newTurn(ctx, nil, p, a.player(), a.frames()[0].intent())
+	s, err := newTurn(ctx, nil, p, a.playerID(), a.allFrames()[0].toIntent())
 	if err == nil {
-		err = s.act()
+		err = s.planAction()
 	}
 	var no *impossible
 	if errors.As(err, &no) {

@@ -60,7 +60,7 @@ var realmLinks = []string{"within", "member_of", "on_route"}
 // realmsOf are the realms that a place is part of, itself or through what it lies in:
 // small scope before large, then near before far, then by name.
 func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.at, CardsOnly: true})
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.seq, CardsOnly: true})
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +68,13 @@ func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
 	for i, c := range reached.Cards {
 		steps[c.ID] = reached.Depth[i]
 	}
-	all, err := m.asThen(ctx, reached.Cards)
+	all, err := m.cardsAsOf(ctx, reached.Cards)
 	if err != nil {
 		return nil, err
 	}
 	out := []realm{}
 	for _, r := range all {
-		if r.ID == t.ID || !r.is(typeRealm) {
+		if r.ID == t.ID || !r.isType(typeRealm) {
 			continue
 		}
 		var f realmFields
@@ -96,8 +96,8 @@ func scopeOrder(s string) int {
 	return len(scopes)
 }
 
-// sorted puts realms under what they are.
-func sorted(all []realm) realms {
+// groupRealms puts realms under what they are.
+func groupRealms(all []realm) realms {
 	r := realms{[]realm{}, []realm{}, []realm{}, []realm{}}
 	for _, one := range all {
 		list := &r.Geographic

@@ -26,8 +26,8 @@ type mentioned struct {
 	Start   uuid.UUID   `json:"fromId"`
 	End     uuid.UUID   `json:"toId"`
 	Quest   uuid.UUID   `json:"questId"`
-	Target  something   `json:"target"`
-	Objects []something `json:"objects"`
+	Target  objectRef   `json:"target"`
+	Objects []objectRef `json:"objects"`
 }
 
 // cardsOf are the cards that an event speaks of.
@@ -50,27 +50,27 @@ func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 	return ids
 }
 
-// recounted shows events with what was said and done, and their payloads. Of an event that
+// recountEvents shows events with what was said and done, and their payloads. Of an event that
 // speaks of something out of the reader's sight it shows neither.
-func (m *asOf) recounted(ctx context.Context, events []canon.StoredEvent) ([]happened, error) {
-	out, err := m.summarized(ctx, events)
+func (m *asOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([]eventSummary, error) {
+	out, err := m.summarizeEvents(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	names, err := m.namesIn(ctx, events)
+	names, err := m.titlesIn(ctx, events)
 	if err != nil {
 		return nil, err
 	}
 	room := maxPayloads
 	for i, e := range events {
-		if !names.all(cardsOf(e)) {
+		if !names.hasAll(cardsOf(e)) {
 			continue
 		}
-		text, err := m.recount(ctx, e, names)
+		text, err := m.recountEvent(ctx, e, names)
 		if err != nil {
 			return nil, err
 		}
-		out[i].Text, _ = shortened(text, maxText)
+		out[i].Text, _ = shortenText(text, maxText)
 		switch n := len(e.Payload); {
 		case n == 0:
 		case n > maxPayload || n > room:
@@ -83,10 +83,10 @@ func (m *asOf) recounted(ctx context.Context, events []canon.StoredEvent) ([]hap
 	return out, nil
 }
 
-// known are the titles of cards in sight.
-type known map[canon.CardID]string
+// cardTitles are the titles of cards in sight.
+type cardTitles map[canon.CardID]string
 
-func (n known) all(ids []canon.CardID) bool {
+func (n cardTitles) hasAll(ids []canon.CardID) bool {
 	for _, id := range ids {
 		if _, ok := n[id]; !ok {
 			return false
@@ -95,8 +95,8 @@ func (n known) all(ids []canon.CardID) bool {
 	return true
 }
 
-func (m *asOf) namesIn(ctx context.Context, events []canon.StoredEvent) (known, error) {
-	found, asked := known{}, map[canon.CardID]bool{}
+func (m *asOf) titlesIn(ctx context.Context, events []canon.StoredEvent) (cardTitles, error) {
+	found, asked := cardTitles{}, map[canon.CardID]bool{}
 	var ids []canon.CardID
 	for _, e := range events {
 		for _, id := range cardsOf(e) {
@@ -106,21 +106,21 @@ func (m *asOf) namesIn(ctx context.Context, events []canon.StoredEvent) (known, 
 			}
 		}
 	}
-	things, err := m.things(ctx, ids)
+	things, err := m.cardsByID(ctx, ids)
 	for _, t := range things {
 		found[t.ID] = t.title()
 	}
 	return found, err
 }
 
-// recount tells in a sentence what happened, to somebody who was not part of it; "" where
+// recountEvent tells in a sentence what happened, to somebody who was not part of it; "" where
 // there is nothing to tell.
-func (m *asOf) recount(ctx context.Context, e canon.StoredEvent, in known) (string, error) {
+func (m *asOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTitles) (string, error) {
 	switch EventType(e.Type) {
 	case PlayerMove, PlayerLook, PlayerAct:
 		var d action
 		fieldsOf(e.Payload, &d)
-		return m.recountDeed(ctx, d, in)
+		return m.recountAction(ctx, d, in)
 	case NPCDialogue:
 		var line struct {
 			NPCID    canon.CardID `json:"npcId"`
@@ -137,22 +137,22 @@ func (m *asOf) recount(ctx context.Context, e canon.StoredEvent, in known) (stri
 		fieldsOf(e.Payload, &laid)
 		return markup.Clean(laid.Text), nil
 	case ClockReconciled:
-		var r reckoning
+		var r reconciliation
 		if fieldsOf(e.Payload, &r); r.Policy == policyWait {
-			return in[r.PlayerID] + " waits " + span(r.Clock-r.From) + ".", nil
+			return in[r.PlayerID] + " waits " + formatDuration(r.Clock-r.From) + ".", nil
 		}
 	case ClockAdvanced:
 		var s clockStep
 		if fieldsOf(e.Payload, &s); s.Tick > s.FromTick {
-			return "Time passes: " + span(s.Tick-s.FromTick) + ". It is " + TimeOfDay(s.Tick) + " now.", nil
+			return "Time passes: " + formatDuration(s.Tick-s.FromTick) + ". It is " + TimeOfDay(s.Tick) + " now.", nil
 		}
 	}
 	return "", nil
 }
 
-// recountDeed tells what a player did.
-func (m *asOf) recountDeed(ctx context.Context, d action, in known) (string, error) {
-	who, what, to := in[d.PlayerID]+" ", d.names(), ""
+// recountAction tells what a player did.
+func (m *asOf) recountAction(ctx context.Context, d action, in cardTitles) (string, error) {
+	who, what, to := in[d.PlayerID]+" ", d.objectNames(), ""
 	if d.Target != nil {
 		to = d.Target.Name
 	}
@@ -163,9 +163,9 @@ func (m *asOf) recountDeed(ctx context.Context, d action, in known) (string, err
 			does = "runs "
 		}
 		if d.To == nil {
-			return who + does + going(d.Direction) + ".", nil
+			return who + does + goingPhrase(d.Direction) + ".", nil
 		}
-		return who + does + going(d.Direction) + " to " + in[*d.To] + ".", nil
+		return who + does + goingPhrase(d.Direction) + " to " + in[*d.To] + ".", nil
 	case VerbLook, VerbExamine:
 		switch {
 		case what != "":
@@ -173,7 +173,7 @@ func (m *asOf) recountDeed(ctx context.Context, d action, in known) (string, err
 		case d.Detail != "":
 			return who + "looks at the " + d.Detail + ".", nil
 		case d.Direction != "":
-			return who + "looks " + d.Direction.toward() + ".", nil
+			return who + "looks " + d.Direction.phrase() + ".", nil
 		}
 		return who + "looks around.", nil
 	case VerbInventory:
@@ -194,7 +194,7 @@ func (m *asOf) recountDeed(ctx context.Context, d action, in known) (string, err
 	case does == "":
 		return "", nil
 	case d.Effect == "unlocked":
-		return who + "opens the way " + d.Direction.toward() + " with " + what + ".", nil
+		return who + "opens the way " + d.Direction.phrase() + " with " + what + ".", nil
 	case d.Verb == VerbAttack && what != "":
 		return who + "strikes " + to + " with " + what + ".", nil
 	case to != "":
@@ -216,7 +216,7 @@ func (m *asOf) recountTalk(ctx context.Context, d action, who string) (string, e
 	if d.Target == nil {
 		return text, nil
 	}
-	answer, err := m.answered(ctx, d)
+	answer, err := m.readAnswer(ctx, d)
 	if err != nil || answer == "" {
 		return text, err
 	}

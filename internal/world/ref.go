@@ -22,14 +22,14 @@ import (
 // its arguments with the tick that it spoke of and what ids in them meant, the commit and
 // the view that it was read through, and when.
 type contextRef struct {
-	Tool    string           `json:"t"`
-	Args    json.RawMessage  `json:"a"`
-	Seq     canon.Seq        `json:"s"`
-	Level   access.Level     `json:"l"`
-	Subject access.Subject   `json:"u,omitempty"`
-	Ceiling access.Level     `json:"c,omitempty"`
-	Read    int64            `json:"r"` // Unix milliseconds
-	Meant   map[string]meant `json:"m,omitempty"`
+	Tool    string                `json:"t"`
+	Args    json.RawMessage       `json:"a"`
+	Seq     canon.Seq             `json:"s"`
+	Level   access.Level          `json:"l"`
+	Subject access.Subject        `json:"u,omitempty"`
+	Ceiling access.Level          `json:"c,omitempty"`
+	Read    int64                 `json:"r"` // Unix milliseconds
+	Meant   map[string]resolvedID `json:"m,omitempty"`
 }
 
 // refSealer seals context references, since commit numbers are not for everyone.
@@ -90,11 +90,11 @@ func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err e
 
 func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), world[:]...) }
 
-// sealed is the reference of an answer that was read from a moment.
-func (w *World) sealed(m *asOf, tool string, args json.RawMessage) (string, error) {
+// sealContext is the reference of an answer that was read from a moment.
+func (w *World) sealContext(m *asOf, tool string, args json.RawMessage) (string, error) {
 	v := m.View()
 	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level, Subject: v.Subject,
-		Ceiling: v.Ceiling, Read: m.read.UnixMilli(), Meant: m.meant})
+		Ceiling: v.Ceiling, Read: m.readAt.UnixMilli(), Meant: m.resolved})
 }
 
 // Reread answers a context tool's call again as it was answered when the reference was
@@ -111,11 +111,11 @@ func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer 
 	if tool == nil {
 		return nil, fault.BadField("contextRef", "is of a tool that is no more; read the context again")
 	}
-	if g, err = through(g, r); err != nil {
+	if g, err = grantForRef(g, r); err != nil {
 		return nil, err
 	}
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		m := &asOf{Snapshot: l, w: w, at: r.Seq, read: time.UnixMilli(r.Read).UTC(), meant: r.Meant, again: r.Meant != nil}
+		m := &asOf{Snapshot: l, w: w, seq: r.Seq, readAt: time.UnixMilli(r.Read).UTC(), resolved: r.Meant, rereading: r.Meant != nil}
 		answer, err = tool(ctx, m, r.Args)
 		return err
 	})
@@ -135,8 +135,8 @@ func (w *World) Position(g access.Grant, ref string) (canon.Seq, error) {
 	return r.Seq, err
 }
 
-// through is the grant with the view of a reference.
-func through(g access.Grant, r contextRef) (access.Grant, error) {
+// grantForRef is the grant with the view of a reference.
+func grantForRef(g access.Grant, r contextRef) (access.Grant, error) {
 	v := g.View()
 	switch {
 	case v.Level == r.Level && v.Subject == r.Subject && v.Ceiling == r.Ceiling:
@@ -147,8 +147,8 @@ func through(g access.Grant, r contextRef) (access.Grant, error) {
 	return g.As(r.Level), nil
 }
 
-// rereader answers a tool's call from a moment; args are what it answered before.
-type rereader func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error)
+// rereadFunc answers a tool's call from a moment; args are what it answered before.
+type rereadFunc func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error)
 
 // contextTool declares a tool that reads a context. Its answers carry a reference, and
 // can be read again.
@@ -159,8 +159,8 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 		if err := json.Unmarshal(args, &in); err != nil {
 			return nil, fault.BadField("contextRef", "does not fit its tool; read the context again").Because(err)
 		}
-		if t, ok := any(&in).(timed); ok && t.asked().Tick != nil {
-			m.tick, m.timed = *t.asked().Tick, true
+		if t, ok := any(&in).(timedInput); ok && t.requestedTime().Tick != nil {
+			m.tick, m.tickFixed = *t.requestedTime().Tick, true
 		}
 		out, err := answer(ctx, m, in)
 		if err != nil {
@@ -170,10 +170,10 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 	}
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
 		err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-			ask := when{}
-			t, isTimed := any(&in).(timed)
+			ask := timeInput{}
+			t, isTimed := any(&in).(timedInput)
 			if isTimed {
-				ask = t.asked()
+				ask = t.requestedTime()
 			}
 			m, err := w.readAsOf(ctx, l, ask)
 			if err != nil {
@@ -183,9 +183,9 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 				return err
 			}
 			if isTimed {
-				t.settle(m.tick)
+				t.fixTick(m.tick)
 			}
-			return w.cite(c, m, s.Name, in, &out)
+			return w.addCitation(c, m, s.Name, in, &out)
 		})
 		return out, err
 	})
@@ -206,13 +206,13 @@ func (c *citation) citeAs(ref string) {
 // citable is an answer with a citation. Where there is nothing to cite it does nothing.
 type citable interface{ citeAs(ref string) }
 
-// cite puts the reference of an answer into the answer, and into its _meta.
-func (w *World) cite(c *op.Call, m *asOf, tool string, in any, out any) error {
+// addCitation puts the reference of an answer into the answer, and into its _meta.
+func (w *World) addCitation(c *op.Call, m *asOf, tool string, in any, out any) error {
 	args, err := op.Encode(in)
 	if err != nil {
 		return err
 	}
-	ref, err := w.sealed(m, tool, args)
+	ref, err := w.sealContext(m, tool, args)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ func namesOf(t cardAt) []string {
 	return append([]string{t.title()}, f.Aliases...)
 }
 
-// fit says how well a typed name fits a thing.
-func fit(typed string, t cardAt) int {
+// rateFit says how well a typed name fits a thing.
+func rateFit(typed string, t cardAt) int {
 	want := bareWords(typed)
 	if len(want) == 0 {
 		return fitNone
@@ -46,15 +46,15 @@ func fitWordsOf(want, have []string) int {
 		return fitName
 	case len(want) < len(have) && slices.Equal(want, have[len(have)-len(want):]):
 		return fitTail
-	case within(want, have, func(a, b string) bool { return a == b }):
+	case hasAllWords(want, have, func(a, b string) bool { return a == b }):
 		return fitWords
-	case within(want, have, alike):
+	case hasAllWords(want, have, isSimilar):
 		return fitSlip
 	}
 	return fitNone
 }
 
-func within(want, have []string, same func(a, b string) bool) bool {
+func hasAllWords(want, have []string, same func(a, b string) bool) bool {
 	for _, w := range want {
 		if !slices.ContainsFunc(have, func(h string) bool { return same(w, h) }) {
 			return false
@@ -63,14 +63,14 @@ func within(want, have []string, same func(a, b string) bool) bool {
 	return true
 }
 
-// plural allows for one of two words being the other's plural.
-func plural(a, b string) bool {
+// isSameOrPlural allows for one of two words being the other's plural.
+func isSameOrPlural(a, b string) bool {
 	return a == b || a == b+"s" || b == a+"s" || a == strings.TrimSuffix(b, "y")+"ies"
 }
 
-// alike allows one slip in a word of four letters or more, and a plural.
-func alike(a, b string) bool {
-	return plural(a, b) || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
+// isSimilar allows one slip in a word of four letters or more, and a plural.
+func isSimilar(a, b string) bool {
+	return isSameOrPlural(a, b) || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
 }
 
 // bareWords are the folded words of a name without articles.
@@ -84,11 +84,11 @@ func bareWords(name string) []string {
 	return out
 }
 
-// matching are the things that a typed name fits best, in their order.
-func matching(typed string, among []cardAt) []cardAt {
+// findMatches are the things that a typed name fits best, in their order.
+func findMatches(typed string, among []cardAt) []cardAt {
 	best, out := fitNone, []cardAt(nil)
 	for _, t := range among {
-		f := fit(typed, t)
+		f := rateFit(typed, t)
 		if f == fitNone || f < best || slices.ContainsFunc(out, func(o cardAt) bool { return o.ID == t.ID }) {
 			continue
 		}
@@ -100,8 +100,8 @@ func matching(typed string, among []cardAt) []cardAt {
 	return out
 }
 
-// counted splits "3 coins" and "all coins" into how many and what; -1 is all.
-func counted(name string) (n int64, what string) {
+// splitCount splits "3 coins" and "all coins" into how many and what; -1 is all.
+func splitCount(name string) (n int64, what string) {
 	first, rest, ok := strings.Cut(strings.TrimSpace(name), " ")
 	if fold := foldWord(first); fold == "all" || fold == "every" || fold == "everything" {
 		return -1, strings.TrimPrefix(strings.TrimSpace(rest), "the ")
@@ -117,16 +117,16 @@ func counted(name string) (n int64, what string) {
 
 var numberWords = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 
-// listed is names as a sentence has them: "a, b and c".
-func listed(names []string, last string) string {
+// joinNames is names as a sentence has them: "a, b and c".
+func joinNames(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:len(names)-1], ", ") + " " + last + " " + names[len(names)-1]
 }
 
-// titles are the names of things, as a sentence has them.
-func titles(things []cardAt) []string {
+// titlesOf are the names of things, as a sentence has them.
+func titlesOf(things []cardAt) []string {
 	out := make([]string, len(things))
 	for i, t := range things {
 		out[i] = t.title()

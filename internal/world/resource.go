@@ -30,7 +30,7 @@ func (w *World) locationResource() *op.Resource {
 
 func (w *World) readLocation(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
 	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		m, err := w.readAsOf(ctx, l, when{})
+		m, err := w.readAsOf(ctx, l, timeInput{})
 		if err != nil {
 			return err
 		}
@@ -52,11 +52,11 @@ func (w *World) readLocation(ctx context.Context, c *op.Call, vars map[string]st
 }
 
 func noPlace(id string) error {
-	return fault.New(fault.NotFound, "there is no place %q; follow the exits of the starting place, or search for its name", clipped(markup.Clean(id), 100))
+	return fault.New(fault.NotFound, "there is no place %q; follow the exits of the starting place, or search for its name", clipText(markup.Clean(id), 100))
 }
 
-// listedPlaces is how many places the resource list has at most.
-const listedPlaces = 10
+// maxListedPlaces is how many places the resource list has at most.
+const maxListedPlaces = 10
 
 // listLocations lists the place where players begin, and places that changed lately.
 func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
@@ -65,11 +65,11 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 			Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
 	}
 	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		m, err := w.readAsOf(ctx, l, when{})
+		m, err := w.readAsOf(ctx, l, timeInput{})
 		if err != nil {
 			return err
 		}
-		start, ok, err := m.place(ctx, "")
+		start, ok, err := m.findPlace(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 		}
 		recent, err := l.Recent(ctx)
 		for _, card := range recent {
-			if markup.KeyOf(card.Type) == markup.KeyOf(typeLocation) && len(items) < listedPlaces {
+			if markup.KeyOf(card.Type) == markup.KeyOf(typeLocation) && len(items) < maxListedPlaces {
 				add(card, true)
 			}
 		}
@@ -91,8 +91,8 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 	return items, err
 }
 
-// completions is how many values a completion gives.
-const completions = 20
+// maxCompletions is how many values a completion gives.
+const maxCompletions = 20
 
 // completeLocation gives codenames of places that begin with what was typed, or whose
 // names do.
@@ -101,7 +101,7 @@ func (w *World) completeLocation(ctx context.Context, c *op.Call, _, prefix stri
 		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeLocation, Coded: true}, canon.Page{Limit: 1000})
 		typed := markup.Fold(prefix)
 		for _, card := range cards {
-			if len(out) < completions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
+			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
 				out = append(out, card.Codename)
 			}
 		}
@@ -126,7 +126,7 @@ func (w *World) narratePrompt() *op.Prompt {
 
 func (w *World) renderNarrate(ctx context.Context, c *op.Call, args map[string]string) (text string, err error) {
 	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		m, err := w.readAsOf(ctx, l, when{})
+		m, err := w.readAsOf(ctx, l, timeInput{})
 		if err != nil {
 			return err
 		}

@@ -9,11 +9,11 @@ import (
 // maxText is how many characters of a text a context gives where no other bound is asked for.
 const maxText = 512
 
-// shortened is a text of at most max characters, and the length of the whole in characters
+// shortenText is a text of at most max characters, and the length of the whole in characters
 // where it was cut, else 0. It ends with a whole sentence; where the first is too long,
 // with a whole word and "…"; and inside a word where that is all there is.
-func shortened(s string, max int) (string, int) {
-	head := clipped(s, max)
+func shortenText(s string, max int) (string, int) {
+	head := clipText(s, max)
 	if len(head) == len(s) {
 		return s, 0
 	}
@@ -21,7 +21,7 @@ func shortened(s string, max int) (string, int) {
 	if end := lastSentence(head, s[len(head):]); end > 0 {
 		return strings.TrimRightFunc(head[:end], unicode.IsSpace), whole
 	}
-	room := clipped(s, max-1)
+	room := clipText(s, max-1)
 	if end := strings.LastIndexFunc(room+firstRune(s[len(room):]), unicode.IsSpace); end > 0 {
 		return strings.TrimRightFunc(room[:min(end, len(room))], unicode.IsSpace) + "…", whole
 	}

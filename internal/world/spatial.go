@@ -16,8 +16,8 @@ type spatialIn struct {
 	AsOf       string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
 }
 
-func (s spatialIn) asked() when   { return when{AsOf: s.AsOf, Tick: new(int64)} }
-func (s *spatialIn) settle(int64) { s.AsOf = "" }
+func (s spatialIn) requestedTime() timeInput { return timeInput{AsOf: s.AsOf, Tick: new(int64)} }
+func (s *spatialIn) fixTick(int64)           { s.AsOf = "" }
 
 type neighbor struct {
 	ID        canon.CardID `json:"id"`
@@ -54,7 +54,7 @@ const (
 
 func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOut, err error) {
 	depth := min(max(in.Depth, 1), maxDepth)
-	t, ok, err := m.place(ctx, in.LocationID)
+	t, ok, err := m.findPlace(ctx, in.LocationID)
 	if err != nil || !ok {
 		return out, err
 	}
@@ -63,27 +63,27 @@ func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOu
 		c.RequestedDepth = &in.Depth
 		c.Warnings = append(c.Warnings, fmt.Sprintf("depth is 1 to %d", maxDepth))
 	}
-	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: []string{linkExit}, Depth: depth, Limit: maxPlaces, AsOf: m.at})
+	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: []string{linkExit}, Depth: depth, Limit: maxPlaces, AsOf: m.seq})
 	if err != nil {
 		return out, err
 	}
 	if reached.Cut {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("only the nearest %d places are listed", maxPlaces-1))
 	}
-	c.Neighbors, err = m.ways(ctx, t.ID, reached, depth)
+	c.Neighbors, err = m.shortestPaths(ctx, t.ID, reached, depth)
 	return spatialOut{&c}, err
 }
 
-// ways finds the shortest way to each place that can be reached; of several the one whose
+// shortestPaths finds the shortest way to each place that can be reached; of several the one whose
 // steps come first in the order of directions.
-func (m *asOf) ways(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
-	things, err := m.asThen(ctx, reached.Cards)
+func (m *asOf) shortestPaths(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
+	things, err := m.cardsAsOf(ctx, reached.Cards)
 	if err != nil {
 		return nil, err
 	}
 	names := make(map[canon.CardID]string, len(things))
 	for _, t := range things {
-		if t.is(typeLocation) {
+		if t.isType(typeLocation) {
 			names[t.ID] = markup.Clean(t.Name)
 		}
 	}
@@ -109,23 +109,23 @@ func (m *asOf) ways(ctx context.Context, from canon.CardID, reached canon.Reache
 	return out, nil
 }
 
-type step struct {
+type exitStep struct {
 	by Direction
 	to canon.CardID
 }
 
 // stepsOf are the exits of each place in the order of directions.
-func stepsOf(links []canon.Link) map[canon.CardID][]step {
-	steps := map[canon.CardID][]step{}
+func stepsOf(links []canon.Link) map[canon.CardID][]exitStep {
+	steps := map[canon.CardID][]exitStep{}
 	for _, l := range links {
 		var a exitAttrs
 		fieldsOf(l.Attrs, &a)
 		if a.Direction.Valid() {
-			steps[l.From] = append(steps[l.From], step{a.Direction, l.To})
+			steps[l.From] = append(steps[l.From], exitStep{a.Direction, l.To})
 		}
 	}
 	for _, s := range steps {
-		slices.SortStableFunc(s, func(a, b step) int { return cmp.Compare(a.by.order(), b.by.order()) })
+		slices.SortStableFunc(s, func(a, b exitStep) int { return cmp.Compare(a.by.sortIndex(), b.by.sortIndex()) })
 	}
 	return steps
 }

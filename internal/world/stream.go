@@ -29,7 +29,7 @@ const streamBatch = 100
 // openStream begins after an event that the reader had, or with the present. An event
 // that is not there any more, or never was, begins with the present too.
 func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
-	player, err := w.own(ctx, c.Grant, vars["id"])
+	player, err := w.findOwnPlayer(ctx, c.Grant, vars["id"])
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +49,14 @@ func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	return func(yield func(op.Message, error) bool) { w.stream(ctx, c.Grant, player, from, yield) }, nil
+	return func(yield func(op.Message, error) bool) { w.streamEvents(ctx, c.Grant, player, from, yield) }, nil
 }
 
-func (w *World) stream(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq, yield func(op.Message, error) bool) {
+func (w *World) streamEvents(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq, yield func(op.Message, error) bool) {
 	for {
 		changed := w.canon.Changed()
 		for {
-			messages, last, full, err := w.batch(ctx, g, player, from)
+			messages, last, full, err := w.readBatch(ctx, g, player, from)
 			if err != nil {
 				if ctx.Err() == nil {
 					yield(op.Message{}, err)
@@ -80,25 +80,25 @@ func (w *World) stream(ctx context.Context, g access.Grant, player canon.CardID,
 	}
 }
 
-// batch reads the next events and keeps those that concern a player.
-func (w *World) batch(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
+// readBatch reads the next events and keeps those that concern a player.
+func (w *World) readBatch(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
 	last = from
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		events, _, err := l.Events(ctx, canon.EventQuery{After: from, Oldest: true, Page: canon.Page{Limit: streamBatch}})
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		m := &asOf{Snapshot: l, w: w, read: w.cfg.Now()}
-		at, _, err := m.whereabouts(ctx, player)
+		m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now()}
+		at, _, err := m.findAtLink(ctx, player)
 		if err != nil {
 			return err
 		}
 		for _, e := range events {
 			last = e.Seq
-			if !concerns(e, player, at.To) {
+			if !isRelevant(e, player, at.To) {
 				continue
 			}
-			message, err := m.message(ctx, e, player)
+			message, err := m.toMessage(ctx, e, player)
 			if err != nil {
 				return err
 			}
@@ -110,9 +110,9 @@ func (w *World) batch(ctx context.Context, g access.Grant, player canon.CardID, 
 	return out, last, full, err
 }
 
-// concerns reports whether an event is about a player, or the place where it stands, or
+// isRelevant reports whether an event is about a player, or the place where it stands, or
 // the world.
-func concerns(e canon.StoredEvent, player, place canon.CardID) bool {
+func isRelevant(e canon.StoredEvent, player, place canon.CardID) bool {
 	if _, known := KindOf(EventType(e.Type)); !known {
 		return false
 	}
@@ -139,15 +139,15 @@ type streamed struct {
 	Narration string `json:"narration,omitempty"`
 }
 
-func (m *asOf) message(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
-	t := streamed{envelope: enveloped(e)}
+func (m *asOf) toMessage(ctx context.Context, e canon.StoredEvent, player canon.CardID) (op.Message, error) {
+	t := streamed{envelope: toEnvelope(e)}
 	if e.Actor.ID == player.String() || EventType(e.Type) == ClockReconciled && e.Scope == string(PlayerScope(player)) {
 		var d action
 		fieldsOf(e.Payload, &d)
 		own := *m
 		own.tick = d.tick()
 		var err error
-		if t.Narration, err = own.narrated(ctx, e); err != nil {
+		if t.Narration, err = own.narrateEvent(ctx, e); err != nil {
 			return op.Message{}, err
 		}
 	}

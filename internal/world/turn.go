@@ -19,8 +19,8 @@ type action struct {
 	Direction  Direction     `json:"direction,omitempty"`
 	From       *canon.CardID `json:"fromLocationId,omitempty"`
 	To         *canon.CardID `json:"toLocationId,omitempty"`
-	Objects    []something   `json:"objects,omitempty"`
-	Target     *something    `json:"target,omitempty"`
+	Objects    []objectRef   `json:"objects,omitempty"`
+	Target     *objectRef    `json:"target,omitempty"`
 	Detail     string        `json:"detail,omitempty"` // a word of the place's description, or what is said
 	Line       int           `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string        `json:"effect,omitempty"`
@@ -39,14 +39,14 @@ func (d action) tick() int64 {
 	return d.Clock
 }
 
-// something is a thing in a deed.
-type something struct {
+// objectRef is a thing in a deed.
+type objectRef struct {
 	ID       canon.CardID `json:"id"`
 	Name     string       `json:"name"`
 	Quantity int64        `json:"quantity,omitempty"`
 }
 
-func as(t cardAt, n int64) something { return something{t.ID, t.title(), n} }
+func toObjectRef(t cardAt, n int64) objectRef { return objectRef{t.ID, t.title(), n} }
 
 // impossible is why an act cannot be done, in the words of the story. It changes nothing.
 type impossible struct {
@@ -64,32 +64,32 @@ func cannot(reason, format string, args ...any) error {
 // turn is what one act is planned on: who acts, where, and the plan.
 type turn struct {
 	*asOf
-	ctx    context.Context
-	plan   *canon.Plan
-	who    cardAt
-	at     canon.Link // of who, to the place
-	now    presence
-	where  cardAt
-	clock  worldClock
-	world  int64        // the world's time
-	label  access.Label // of everything the act involves
-	to     cardAt       // where the player stands afterwards
-	travel int64        // how long the way there takes; 0 where it does not say
-	intent Intent
-	action action
-	event  canon.Event // once the act is settled
-	waits  bool        // the player must come to the time of the place before it acts
-	meets  bool        // and after it
+	ctx      context.Context
+	plan     *canon.Plan
+	player   cardAt
+	atLink   canon.Link // of who, to the place
+	presence presence
+	place    cardAt
+	clock    worldClock
+	world    int64        // the world's time
+	label    access.Label // of everything the act involves
+	to       cardAt       // where the player stands afterwards
+	travel   int64        // how long the way there takes; 0 where it does not say
+	intent   Intent
+	action   action
+	event    canon.Event // once the act is settled
+	waits    bool        // the player must come to the time of the place before it acts
+	meets    bool        // and after it
 }
 
 // newTurn makes the stage of a player's act. w may be nil: the clock is then read from its events.
 func newTurn(ctx context.Context, w *World, p *canon.Plan, player canon.CardID, i Intent) (*turn, error) {
-	m := &asOf{Snapshot: p.Snapshot, w: w, read: p.Clock()}
+	m := &asOf{Snapshot: p.Snapshot, w: w, readAt: p.Clock()}
 	who, ok, err := m.cardAt(ctx, player)
-	if err != nil || !ok || !who.is(typePlayer) {
-		return nil, orAbsent(err)
+	if err != nil || !ok || !who.isType(typePlayer) {
+		return nil, orNoPlayer(err)
 	}
-	at, ok, err := m.whereabouts(ctx, player)
+	at, ok, err := m.findAtLink(ctx, player)
 	if err != nil {
 		return nil, err
 	}
@@ -98,19 +98,19 @@ func newTurn(ctx context.Context, w *World, p *canon.Plan, player canon.CardID, 
 	}
 	where, ok, err := m.cardAt(ctx, at.To)
 	if err != nil || !ok {
-		return nil, orAbsent(err)
+		return nil, orNoPlayer(err)
 	}
-	s := &turn{asOf: m, ctx: ctx, plan: p, who: who, at: at, now: presenceOf(at), where: where, label: who.Label.Meet(where.Label), to: where, intent: i}
+	s := &turn{asOf: m, ctx: ctx, plan: p, player: who, atLink: at, presence: presenceOf(at), place: where, label: who.Label.Meet(where.Label), to: where, intent: i}
 	if s.clock, err = m.worldClock(ctx); err != nil {
 		return nil, err
 	}
-	s.world, s.tick = s.clock.tickAt(p.Clock()), s.now.Clock
+	s.world, s.tick = s.clock.tickAt(p.Clock()), s.presence.Clock
 	s.action = action{PlayerID: player, Verb: i.Verb}
 	p.Rest(at)
 	return s, nil
 }
 
-func orAbsent(err error) error {
+func orNoPlayer(err error) error {
 	if err != nil {
 		return err
 	}
@@ -121,66 +121,66 @@ func noPlayer() error {
 	return fault.New(fault.NotFound, "there is no such player; make one with POST /api/players")
 }
 
-// involve makes the event as hidden as a thing that it speaks of.
-func (s *turn) involve(things ...cardAt) {
+// narrowLabel makes the event as hidden as a thing that it speaks of.
+func (s *turn) narrowLabel(things ...cardAt) {
 	for _, t := range things {
 		s.label = s.label.Meet(t.Label)
 	}
 }
 
-// settle plans what every act leaves, the player's clock and place, and makes its event.
+// finishTurn plans what every act leaves, the player's clock and place, and makes its event.
 // What would take the player further ahead of the world than maxLead is cut.
-func (s *turn) settle(t EventType) error {
-	state, err := s.condition(s.ctx, s.to)
+func (s *turn) finishTurn(t EventType) error {
+	state, err := s.readCondition(s.ctx, s.to)
 	if err != nil {
 		return err
 	}
 	cost := costOf(s.intent.Verb, s.travel, state)
-	s.action.DurationMs = min(cost, max(s.world+maxLead-s.now.Clock, 0))
-	s.action.CutMs, s.action.Clock = cost-s.action.DurationMs, s.now.Clock+s.action.DurationMs
-	if err := s.reckonWith(s.to.ID); err != nil {
+	s.action.DurationMs = min(cost, max(s.world+maxLead-s.presence.Clock, 0))
+	s.action.CutMs, s.action.Clock = cost-s.action.DurationMs, s.presence.Clock+s.action.DurationMs
+	if err := s.reconcileWithPlace(s.to.ID); err != nil {
 		return err
 	}
-	after := presence{Clock: s.action.Clock, Heading: s.now.Heading}
+	after := presence{Clock: s.action.Clock, Heading: s.presence.Heading}
 	if s.action.Direction != "" && t == PlayerMove {
 		after.Heading = s.action.Direction
 	}
-	_, err = s.plan.Link(canon.Link{ID: s.at.ID, Kind: linkAt, From: s.who.ID, To: s.to.ID, Attrs: merged(s.at.Attrs, after.attrs()), Label: s.at.Label})
+	_, err = s.plan.Link(canon.Link{ID: s.atLink.ID, Kind: linkAt, From: s.player.ID, To: s.to.ID, Attrs: mergeAttrs(s.atLink.Attrs, after.toAttrs()), Label: s.atLink.Label})
 	if err != nil {
 		return err
 	}
 	if s.label.Equal(access.NewLabel(access.LevelUser)) {
-		s.action.World = s.clock.lineFor(s.plan.Clock(), rateOf(s.World().Settings))
+		s.action.World = s.clock.actLineFor(s.plan.Clock(), rateOf(s.World().Settings))
 	}
 	payload, err := json.Marshal(s.action)
 	if err != nil {
 		return err
 	}
 	s.event = canon.Event{Type: string(t), Scope: string(LocationScope(s.to.ID)), Payload: payload, Label: s.label, Version: 1,
-		Actor: canon.EventActor{Kind: "player", ID: s.who.ID.String()}}
+		Actor: canon.EventActor{Kind: "player", ID: s.player.ID.String()}}
 	return nil
 }
 
-// reckonWith notes the time of the place where the player stands afterwards. On arriving the
+// reconcileWithPlace notes the time of the place where the player stands afterwards. On arriving the
 // two come to one time.
-func (s *turn) reckonWith(place canon.CardID) error {
-	links, err := s.anchors(s.ctx, place)
+func (s *turn) reconcileWithPlace(place canon.CardID) error {
+	links, err := s.anchorLinks(s.ctx, place)
 	if err != nil {
 		return err
 	}
-	anchor := anchorOf(links, s.world, s.shared)
-	if place != s.where.ID {
-		r := reckon(s.action.Clock, anchor, s.world)
+	anchor := anchorOf(links, s.world, s.isOpenToWitnesses)
+	if place != s.place.ID {
+		r := reconcileClocks(s.action.Clock, anchor, s.world)
 		anchor, s.meets = r.Anchor, r.Policy != ""
 	} else {
-		s.waits = s.behind(links)
+		s.waits = s.isBehind(links)
 	}
 	s.action.Anchor = &anchor
 	return nil
 }
 
-// merged is a JSON object with the members of another put over its own.
-func merged(base, over json.RawMessage) json.RawMessage {
+// mergeAttrs is a JSON object with the members of another put over its own.
+func mergeAttrs(base, over json.RawMessage) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	fieldsOf(base, &all)
 	fieldsOf(over, &all)
@@ -188,70 +188,70 @@ func merged(base, over json.RawMessage) json.RawMessage {
 	return b
 }
 
-// around are the things at the place: those that stand there, and those that lie there.
-func (s *turn) around() ([]cardAt, error) {
-	here, err := s.here(s.ctx, s.where.ID)
+// cardsAround are the things at the place: those that stand there, and those that lie there.
+func (s *turn) cardsAround() ([]cardAt, error) {
+	here, err := s.cardsHere(s.ctx, s.place.ID)
 	if err != nil {
 		return nil, err
 	}
-	lying, err := s.held(s.ctx, s.where.ID)
+	lying, err := s.heldItems(s.ctx, s.place.ID)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range lying {
 		if !slices.ContainsFunc(here, func(t cardAt) bool { return t.ID == c.ID }) {
-			here = append(here, c.thing)
+			here = append(here, c.card)
 		}
 	}
-	return slices.DeleteFunc(here, func(t cardAt) bool { return t.ID == s.who.ID }), nil
+	return slices.DeleteFunc(here, func(t cardAt) bool { return t.ID == s.player.ID }), nil
 }
 
-// carrying are the things that the player has.
-func (s *turn) carrying() ([]cardAt, error) {
-	list, err := s.held(s.ctx, s.who.ID)
+// carriedCards are the things that the player has.
+func (s *turn) carriedCards() ([]cardAt, error) {
+	list, err := s.heldItems(s.ctx, s.player.ID)
 	out := make([]cardAt, len(list))
 	for i, c := range list {
-		out[i] = c.thing
+		out[i] = c.card
 	}
 	return out, err
 }
 
-// one finds the one thing that a typed name fits.
-func (s *turn) one(name string, among []cardAt, missing string) (cardAt, error) {
-	found := matching(name, among)
+// findOne finds the one thing that a typed name fits.
+func (s *turn) findOne(name string, among []cardAt, missing string) (cardAt, error) {
+	found := findMatches(name, among)
 	switch len(found) {
 	case 1:
-		s.involve(found[0])
+		s.narrowLabel(found[0])
 		return found[0], nil
 	case 0:
 		return cardAt{}, cannot("absent", missing, name)
 	}
-	return cardAt{}, cannot("ambiguous", "Which do you mean: %s?", listed(titles(found), "or"))
+	return cardAt{}, cannot("ambiguous", "Which do you mean: %s?", joinNames(titlesOf(found), "or"))
 }
 
 // someoneHere finds a character, creature or player at the place.
 func (s *turn) someoneHere(name string) (cardAt, error) {
-	all, err := s.around()
+	all, err := s.cardsAround()
 	if err != nil {
 		return cardAt{}, err
 	}
-	return s.one(name, slices.DeleteFunc(all, func(t cardAt) bool { return !alive(t) }), "There is nobody called %q here.")
+	return s.findOne(name, slices.DeleteFunc(all, func(t cardAt) bool { return !isAlive(t) }), "There is nobody called %q here.")
 }
 
-// alive reports whether a thing can be spoken to.
-func alive(t cardAt) bool {
-	return t.is(typePlayer) || t.is("Character") || t.is("Creature") || t.is("NPC")
+// isAlive reports whether a thing can be spoken to.
+func isAlive(t cardAt) bool {
+	return t.isType(typePlayer) || t.isType("Character") || t.isType("Creature") || t.isType("NPC")
 }
 
-// portable reports whether a thing can be carried off.
-func portable(t cardAt) bool {
+// isPortable reports whether a thing can be carried off.
+func isPortable(t cardAt) bool {
 	var f struct {
 		Fixed    bool  `json:"fixed"`
 		Portable *bool `json:"portable"`
 	}
 	fieldsOf(t.Fields, &f)
 	switch {
-	case alive(t) || t.is(typeLocation) || t.is(typeRealm) || t.is("Faction") || f.Fixed:
+	case isAlive(t) || t.isType(typeLocation) || t.isType(typeRealm) || t.isType("Faction") || f.Fixed:
 		return false
 	case f.Portable != nil:
 		return *f.Portable

@@ -61,7 +61,7 @@ type World struct {
 	refs  *refSealer
 	pace  *access.Limits
 	lore  *lore
-	tools map[string]rereader // context tools by name; complete once the surfaces are made
+	tools map[string]rereadFunc // context tools by name; complete once the surfaces are made
 
 	clocks clockCache
 }
@@ -77,7 +77,7 @@ func New(c Config) (*World, error) {
 	if c.Random == nil {
 		c.Random = rand.Reader
 	}
-	w := &World{cfg: c, canon: c.Canon, pace: c.Pace.limits(c.Now), tools: map[string]rereader{}}
+	w := &World{cfg: c, canon: c.Canon, pace: c.Pace.newLimits(c.Now), tools: map[string]rereadFunc{}}
 	w.lore = newLore(w, c.Lore)
 	var err error
 	w.refs, err = newRefSealer(c.Key, c.Random)
@@ -92,9 +92,9 @@ type part struct {
 	feeds      []*op.Feed
 }
 
-// parts are the areas, in the order of the reference pages.
-func (w *World) parts() []part {
-	return []part{w.contextPart(), w.parserPart(), w.playPart(), w.clockPart(), w.lore.part()}
+// listParts are the areas, in the order of the reference pages.
+func (w *World) listParts() []part {
+	return []part{w.contextPart(), w.parserPart(), w.playPart(), w.clockPart(), w.lore.lorePart()}
 }
 
 // Surfaces gives the surfaces world and lore: each part on those that it names.
@@ -105,7 +105,7 @@ func (w *World) Surfaces() []op.Surface {
 		{Name: LoreSurface, Title: "Lore",
 			Doc: "What is true: facts of the world by id and by search."},
 	}
-	for _, p := range w.parts() {
+	for _, p := range w.listParts() {
 		for i := range all {
 			p.addTo(&all[i])
 		}
