@@ -9,7 +9,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// maxAtOnce bounds how many things "all" means.
+// maxAtOnce bounds how many things the word "all" covers.
 const maxAtOnce = 20
 
 // planTake moves things from the place, or from a container there, to the player.
@@ -53,8 +53,8 @@ func (s *turn) planTake() error {
 	return s.finishTurn(PlayerAct)
 }
 
-// listStock is what can be had from a place or a container: what it holds and, of a place,
-// what stands there.
+// listStock lists the things that can be taken from a place or a container: the things that it
+// holds and, for a place, also the things that are at it.
 func (s *turn) listStock(from cardAt) ([]carried, error) {
 	all, err := s.heldItems(s.ctx, from.ID)
 	if err != nil || !from.isType(typeLocation) {
@@ -77,7 +77,8 @@ func (s *turn) listStock(from cardAt) ([]carried, error) {
 	return all, err
 }
 
-// pickFromStock finds what a name means among a stock; with a negative n and no name, everything.
+// pickFromStock returns the entry of a stock that a name means. If n is negative and there is no
+// name, it returns everything, up to maxAtOnce entries.
 func (s *turn) pickFromStock(name string, n int64, stock []carried, missing string) ([]carried, error) {
 	things := make([]cardAt, len(stock))
 	for i, c := range stock {
@@ -94,8 +95,8 @@ func (s *turn) pickFromStock(name string, n int64, stock []carried, missing stri
 	return stock[i : i+1], nil
 }
 
-// transferItem moves n of a thing (negative: all) to another holder. The plan rests on both
-// links, so that of two who take the last one, one is told that it is gone.
+// transferItem moves n of a thing (all if n is negative) to another holder. The plan rests on both
+// links: if two players take the last one, one of them is told that it is gone.
 func (s *turn) transferItem(c carried, n int64, to canon.CardID) error {
 	if n < 0 {
 		n = c.Quantity
@@ -118,7 +119,7 @@ func (s *turn) transferItem(c carried, n int64, to canon.CardID) error {
 	return s.addToHolder(c, n, to)
 }
 
-// addToHolder adds n of a thing to what a holder has.
+// addToHolder adds n of a thing to the quantity that a holder has.
 func (s *turn) addToHolder(c carried, n int64, to canon.CardID) error {
 	links, err := s.readLinks(s.ctx, canon.LinkQuery{From: to, To: c.ID, Kinds: []string{linkHolds}}, 1)
 	if err != nil {
@@ -136,7 +137,7 @@ func (s *turn) addToHolder(c carried, n int64, to canon.CardID) error {
 	return err
 }
 
-// planDrop lays things down at the place, or into a container there.
+// planDrop puts things down at the place, or into a container there.
 func (s *turn) planDrop() error {
 	to := s.place
 	if len(s.intent.Targets) > 0 {
@@ -181,7 +182,7 @@ func (s *turn) planGive() error {
 	return s.finishTurn(PlayerAct)
 }
 
-// handOver moves what is named from the player to a holder.
+// handOver moves the named things from the player to a holder.
 func (s *turn) handOver(to canon.CardID) error {
 	n, name := splitCount(s.intent.DirectObject)
 	own, err := s.heldItems(s.ctx, s.player.ID)
@@ -203,13 +204,13 @@ func (s *turn) handOver(to canon.CardID) error {
 	return nil
 }
 
-// usable are the fields of a thing that say what comes of using it.
+// usable holds the fields of a thing that define the effect of using it.
 type usable struct {
-	Use        string `json:"use"`        // what is told
-	Consumable bool   `json:"consumable"` // one is used up
+	Use        string `json:"use"`        // text that the player is told
+	Consumable bool   `json:"consumable"` // each use consumes one
 }
 
-// planUse unlocks a way out, or uses a thing as its fields say.
+// planUse unlocks an exit, or uses a thing as its fields define.
 func (s *turn) planUse() error {
 	if done, err := s.tryUnlock(); done || err != nil {
 		return err
@@ -246,7 +247,7 @@ func (s *turn) planUse() error {
 	return s.finishTurn(PlayerAct)
 }
 
-// consumeOne takes one of a thing away.
+// consumeOne removes one of a thing.
 func (s *turn) consumeOne(c carried) error {
 	s.plan.Rest(c.link)
 	s.action.Effect = "consumed"
@@ -260,9 +261,9 @@ func (s *turn) consumeOne(c carried) error {
 	return err
 }
 
-// tryUnlock opens a locked exit with what the player has, where that is what is meant: a key
-// is named, or a door is and the key is at hand. done is false where it is about something
-// else.
+// tryUnlock opens a locked exit with a key that the player has, if the command means that: it names
+// the key, or it names a door and the player has the key. done is false if the command means
+// something else.
 func (s *turn) tryUnlock() (done bool, err error) {
 	exits, err := s.readExits(s.ctx, s.place)
 	if err != nil {
@@ -290,7 +291,7 @@ func (s *turn) tryUnlock() (done bool, err error) {
 	return false, nil
 }
 
-// keyOf finds the thing that unlocks an exit among those at hand.
+// keyOf returns the thing among own that unlocks an exit.
 func keyOf(way exit, own []cardAt) (cardAt, bool) {
 	if way.key == "" {
 		return cardAt{}, false
@@ -303,8 +304,8 @@ func keyOf(way exit, own []cardAt) (cardAt, bool) {
 	return cardAt{}, false
 }
 
-// meansDoor reports whether words mean an exit: its direction, a door, or what its
-// description speaks of.
+// meansDoor reports whether words mean an exit: they name its direction, a door, or something that
+// its description mentions.
 func (s *turn) meansDoor(words string, way exit) bool {
 	for _, w := range bareWords(words) {
 		if directionWords[w] == way.Direction || doorWords[w] {
@@ -316,7 +317,7 @@ func (s *turn) meansDoor(words string, way exit) bool {
 
 var doorWords = newWordSet("door", "gate", "lock", "hatch", "trapdoor", "grate", "portal", "padlock")
 
-// openExit unlocks an exit, and the way back where that is locked too.
+// openExit unlocks an exit, and the exit back if that is locked too.
 func (s *turn) openExit(way exit, key cardAt) error {
 	s.narrowLabel(key)
 	back, err := s.readLinks(s.ctx, canon.LinkQuery{From: *way.To, To: s.place.ID, Kinds: []string{linkExit}}, maxExits)

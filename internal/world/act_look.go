@@ -58,8 +58,8 @@ func (s *turn) planLookAt(name string) error {
 	return s.finishTurn(PlayerLook)
 }
 
-// inSight are the things that can be looked at: what is here, what is carried, the parts
-// of the place that have a card, and the player.
+// inSight returns everything that the player can look at: the things here, the things it carries,
+// the parts of the place that have a card, and the player itself.
 func (s *turn) inSight() ([]cardAt, error) {
 	all, err := s.cardsAround()
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *turn) inSight() ([]cardAt, error) {
 	return append(all, me), err
 }
 
-// sentenceAbout finds the first sentence of a text that speaks of something; "" for none.
+// sentenceAbout returns the first sentence of a text that mentions a name, or "" if none does.
 func sentenceAbout(text, name string) string {
 	want := bareWords(name)
 	if len(want) == 0 {
@@ -95,7 +95,8 @@ func sentenceAbout(text, name string) string {
 	return ""
 }
 
-// splitSentences splits a text after its full stops and at line ends.
+// splitSentences splits a text after its full stops, question and exclamation marks, and at line
+// ends.
 func splitSentences(text string) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -113,5 +114,5 @@ func splitSentences(text string) []string {
 	return out
 }
 
-// planInventory looks at what the player has.
+// planInventory looks at the things that the player has.
 func (s *turn) planInventory() error { return s.finishTurn(PlayerLook) }

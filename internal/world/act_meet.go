@@ -8,10 +8,10 @@ import (
 	"loregate/internal/canon"
 )
 
-// speaker are the fields of a character that say what it answers.
+// speaker holds the fields of a character that define its answers.
 type speaker struct {
-	Says   []string          `json:"says"`   // in turn
-	Topics map[string]string `json:"topics"` // when asked about them
+	Says   []string          `json:"says"`   // lines, used in turn
+	Topics map[string]string `json:"topics"` // lines by the topic that they answer
 }
 
 // planTalk speaks to somebody, or to nobody.
@@ -34,8 +34,8 @@ func (s *turn) planTalk() error {
 	return s.finishTurn(PlayerAct)
 }
 
-// fight is the state of a fight between a player and somebody: the attributes of the link
-// fights from one to the other.
+// fight is the state of a fight between a player and somebody. It is stored as the attributes of
+// the link fights from the player to the other.
 type fight struct {
 	Wounds int  `json:"wounds"`
 	Beaten bool `json:"beaten,omitempty"`
@@ -43,7 +43,7 @@ type fight struct {
 
 const linkFights = "fights"
 
-// toughnessOf is how many wounds somebody takes before having enough.
+// toughnessOf returns how many wounds a card takes until it is beaten.
 func toughnessOf(t cardAt) int {
 	f := struct {
 		Toughness int `json:"toughness"`
@@ -52,7 +52,7 @@ func toughnessOf(t cardAt) int {
 	return min(max(f.Toughness, 1), 100)
 }
 
-// damageOf is what a blow with a thing does.
+// damageOf returns the wounds that a blow with a thing adds.
 func damageOf(t cardAt) int {
 	var f struct {
 		Damage int `json:"damage"`
@@ -61,7 +61,7 @@ func damageOf(t cardAt) int {
 	return min(max(f.Damage, 0), 20)
 }
 
-// planAttack strikes somebody, with a thing where one is named.
+// planAttack strikes somebody, with a weapon if the command names one.
 func (s *turn) planAttack() error {
 	to, err := s.someoneHere(s.intent.DirectObject)
 	if err != nil {
@@ -86,7 +86,8 @@ func (s *turn) planAttack() error {
 	return s.finishTurn(PlayerAct)
 }
 
-// strikeTarget wounds somebody. Players are not struck: that is for them to agree on.
+// strikeTarget wounds somebody. It refuses to strike players: fights between players are for them
+// to agree on.
 func (s *turn) strikeTarget(to cardAt, blow int) error {
 	if to.isType(typePlayer) {
 		return cannot("player", "You think better of it. %s is one of your own.", to.title())
@@ -119,7 +120,7 @@ func (s *turn) strikeTarget(to cardAt, blow int) error {
 	return err
 }
 
-// planThrow hurls a thing that the player has; it lies at the place afterwards.
+// planThrow throws a thing that the player has; afterwards the thing is at the place.
 func (s *turn) planThrow() error {
 	if err := s.handOver(s.place.ID); err != nil {
 		return err
@@ -144,8 +145,8 @@ func (s *turn) planThrow() error {
 	return s.finishTurn(PlayerAct)
 }
 
-// planAction does what the stage's intent says. Its error is *impossible where the story does
-// not allow it; then nothing may be committed.
+// planAction plans the act of the turn's intent. The error is *impossible if the story does not
+// allow the act; then nothing may be committed.
 func (s *turn) planAction() error {
 	switch s.intent.Verb {
 	case VerbMove:
@@ -178,7 +179,8 @@ func (s *turn) planAction() error {
 	return cannot("unknown", "You are not sure how to do that.")
 }
 
-// canContinueAfter reports whether later acts of a command make sense after one that failed.
+// canContinueAfter reports whether later acts of a command still make sense after a failed act with
+// this verb.
 func canContinueAfter(v Verb) bool {
 	return slices.Contains([]Verb{VerbLook, VerbExamine, VerbInventory, VerbTalk, VerbDefend}, v)
 }

@@ -6,7 +6,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// hint is a wish to go where an exit is pending.
+// hint records that a player wanted to go where an exit is pending.
 type hint struct {
 	PlayerID   canon.CardID `json:"playerId"`
 	LocationID canon.CardID `json:"locationId"`
@@ -14,7 +14,7 @@ type hint struct {
 	Reason     string       `json:"reason,omitempty"`
 }
 
-// planMove goes through an exit: it must be there, in sight and unlocked.
+// planMove goes through an exit. The exit must exist, be visible to the player and be unlocked.
 func (s *turn) planMove() error {
 	exits, err := s.readExits(s.ctx, s.place)
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *turn) goThrough(way exit) error {
 	return s.finishTurn(PlayerMove)
 }
 
-// findExit finds the exit that is meant: by direction, by the way one came, or by where it
-// leads.
+// findExit returns the exit that the command means: by direction, by the way the player came, or by
+// the place where it leads.
 func (s *turn) findExit(exits []exit) (exit, error) {
 	d := s.intent.Direction
 	if d == "" && s.intent.DirectObject == "" && slices.Contains(s.intent.Modifiers, "back") {
@@ -65,7 +65,8 @@ func (s *turn) findExit(exits []exit) (exit, error) {
 	return way, nil
 }
 
-// findExitTo finds the exit that leads to a place by its name, or that is described so.
+// findExitTo returns the exit that leads to a place with the given name, or whose description
+// matches the name.
 func (s *turn) findExitTo(exits []exit) (exit, error) {
 	name := s.intent.DirectObject
 	var ids []canon.CardID
@@ -90,13 +91,14 @@ func (s *turn) findExitTo(exits []exit) (exit, error) {
 	return exit{}, cannot("absent", "You see no way to %q from here.", name)
 }
 
-// hasMention reports whether a description speaks of something.
+// hasMention reports whether a text contains all words of a name.
 func hasMention(text, name string) bool {
 	want := bareWords(name)
 	return len(want) > 0 && hasAllWords(want, bareWords(text), func(a, b string) bool { return a == b })
 }
 
-// checkPassable says why an exit cannot be gone through.
+// checkPassable returns an *impossible error with the reason why the player cannot go through an
+// exit, or nil if it can.
 func (s *turn) checkPassable(way exit) error {
 	switch {
 	case way.Availability == ExitPending:
@@ -115,7 +117,8 @@ func (s *turn) checkPassable(way exit) error {
 	return nil
 }
 
-// planFlee leaves by the way named, else the way one came, else the first that is open.
+// planFlee leaves by the exit that the command names, else by the way the player came, else by the
+// first exit that is open.
 func (s *turn) planFlee() error {
 	exits, err := s.readExits(s.ctx, s.place)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"loregate/internal/op"
 )
 
-// clockPart declares what a game master moves time with.
+// clockPart declares the operation with which a game master advances the time.
 func (w *World) clockPart() part {
 	return part{operations: []*op.Operation{op.Define(op.Spec{
 		Name: "advance-time", Title: "Let world time pass",
@@ -22,7 +22,7 @@ func (w *World) clockPart() part {
 	}, w.advanceTime)}}
 }
 
-// maxAdvance is how far one call takes the clock: a hundred years.
+// maxAdvance bounds the advance of one call: a hundred years.
 const maxAdvance = 100 * 365 * day
 
 type advanceIn struct {
@@ -63,7 +63,7 @@ func (w *World) advanceTime(ctx context.Context, c *op.Call, in advanceIn) (out 
 	return out, err
 }
 
-// targetTick is the tick that is asked for.
+// targetTick returns the tick that the caller asks for.
 func (in advanceIn) targetTick(now int64) (int64, error) {
 	to := now + in.Hours*hour + in.Minutes*minute
 	switch {
@@ -83,7 +83,8 @@ func (in advanceIn) targetTick(now int64) (int64, error) {
 	return to, nil
 }
 
-// readStep reads the step that was committed, so that a repeated call is answered alike.
+// readStep reads the ticks of the committed step into out, so that a repeated call gets the same
+// answer.
 func (w *World) readStep(ctx context.Context, g access.Grant, change uuid.UUID, out *advanceOut) error {
 	return w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})

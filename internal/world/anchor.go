@@ -12,24 +12,24 @@ import (
 	"loregate/internal/canon"
 )
 
-// linkAnchor is the kind of the links that keep the anchors of places: from a place to
-// itself, one for each label of those who met there, with attribute clock.
+// linkAnchor is the kind of the links that store the anchors of places. Each leads from a place to
+// itself; there is one for each label of the players who met there, with attribute clock.
 const linkAnchor = "anchor"
 
-// maxLead is how far an anchor, and a player, may be ahead of the world's clock.
+// maxLead bounds how far an anchor or a player may be ahead of the world's clock.
 const maxLead = hour
 
-// policy is how a player and a place come to one time.
+// policy names the rule by which a player and a place are set to one time.
 type policy string
 
-// The policies; "" where both have the same time already.
+// The policies; "" if both already have the same time.
 const (
-	policyWait     policy = "wait"     // the player is behind, and moves up
-	policySlow     policy = "slow"     // the player is ahead, and the place moves up
-	policyCompress policy = "compress" // the player is far ahead, and stands until the place catches up
+	policyWait     policy = "wait"     // the player is behind, and its clock moves up
+	policySlow     policy = "slow"     // the player is ahead, and the anchor moves up
+	policyCompress policy = "compress" // the player is far ahead; neither clock moves until the place has caught up
 )
 
-// reconciliation is how a player and a place come to one time: the payload of
+// reconciliation records how a player and a place were set to one time. It is the payload of
 // Player.Clock.Reconciled.
 type reconciliation struct {
 	PlayerID   canon.CardID `json:"playerId"`
@@ -42,8 +42,8 @@ type reconciliation struct {
 	World      int64        `json:"world"`
 }
 
-// reconcileClocks brings a player's clock and a place's anchor together. Neither falls, and the
-// anchor stays within maxLead of the world's clock.
+// reconcileClocks sets a player's clock and a place's anchor to one time. Neither goes back, and
+// the anchor stays within maxLead of the world's clock.
 func reconcileClocks(clock, anchor, world int64) reconciliation {
 	r := reconciliation{From: clock, Clock: clock, FromAnchor: anchor, Anchor: anchor, World: world}
 	switch ahead := clock - anchor; {
@@ -58,13 +58,14 @@ func reconcileClocks(clock, anchor, world int64) reconciliation {
 	return r
 }
 
-// anchorOf is a place's time: that of the world, or up to an hour later where players met
-// who were ahead of it. Of the place's links those count that seen accepts.
+// anchorOf returns the time of a place: the world's time, or up to an hour later if players met
+// there who were ahead of the world. Only links whose label seen accepts count.
 func anchorOf(links []canon.Link, world int64, seen func(access.Label) bool) int64 {
 	return min(max(world, latestMeeting(links, seen)), world+maxLead)
 }
 
-// latestMeeting is the latest time that players met at.
+// latestMeeting returns the latest time at which players met, among the links whose label seen
+// accepts.
 func latestMeeting(links []canon.Link, seen func(access.Label) bool) (at int64) {
 	for _, l := range links {
 		if seen(l.Label) {
@@ -74,14 +75,14 @@ func latestMeeting(links []canon.Link, seen func(access.Label) bool) (at int64) 
 	return at
 }
 
-// maxAnchors bounds the labels that a place has anchors of.
+// maxAnchors bounds how many labels of one place have an anchor.
 const maxAnchors = 50
 
 func (m *asOf) anchorLinks(ctx context.Context, place canon.CardID) ([]canon.Link, error) {
 	return m.readLinks(ctx, canon.LinkQuery{From: place, Kinds: []string{linkAnchor}}, maxAnchors)
 }
 
-// anchorAt is the time of a place as the reader of the moment sees it.
+// anchorAt returns the time of a place as the reader sees it.
 func (m *asOf) anchorAt(ctx context.Context, place canon.CardID) (int64, error) {
 	world, err := m.worldTick(ctx)
 	if err != nil {
@@ -91,22 +92,23 @@ func (m *asOf) anchorAt(ctx context.Context, place canon.CardID) (int64, error) 
 	return anchorOf(links, world, func(access.Label) bool { return true }), err
 }
 
-// isOpenTo reports whether something is open to all to whom a label is: whether those may
-// learn what follows from it.
+// isOpenTo reports whether everyone who sees label all also sees label l, and so may learn anything
+// that follows from it.
 func isOpenTo(all, l access.Label) bool { return all.Meet(l).Equal(all) }
 
-// isOpenToWitnesses reports whether something may decide what everybody learns who sees the act.
+// isOpenToWitnesses reports whether everyone who sees the act also sees label l. Only such data may
+// decide anything that the witnesses learn.
 func (s *turn) isOpenToWitnesses(l access.Label) bool { return isOpenTo(s.label, l) }
 
-// isBehind reports whether the player must wait before it acts: it was joined by somebody
-// later, comes back after a pause, or a GM has advanced the world since it acted.
+// isBehind reports whether the player must wait before it acts: a player with a later clock joined
+// it, it comes back after a pause, or a GM has advanced the world since its last act.
 func (s *turn) isBehind(links []canon.Link) bool {
 	joined := latestMeeting(links, s.isOpenToWitnesses)-s.presence.Clock >= minute
 	away := s.clock.known && (s.clock.seq > s.atLink.Since || s.plan.Clock().Sub(s.atLink.At) > playPause)
 	return joined || away && anchorOf(links, s.world, s.isOpenToWitnesses)-s.presence.Clock >= minute
 }
 
-// reconcilePlayer reconciles a player with the place where it stands, in a commit of its own.
+// reconcilePlayer sets a player and its place to one time, in a commit of its own.
 func (w *World) reconcilePlayer(ctx context.Context, g access.Grant, player canon.CardID) (canon.Receipt, error) {
 	return w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		s, err := newTurn(ctx, w, p, player, Intent{})
@@ -141,7 +143,8 @@ func (w *World) reconcilePlayer(ctx context.Context, g access.Grant, player cano
 	})
 }
 
-// planAnchor plans the anchor that the player and those who may see it met at.
+// planAnchor plans the place's anchor for the turn's label, which says who may learn of the
+// meeting. It never sets an anchor back.
 func (s *turn) planAnchor(links []canon.Link, anchor int64) error {
 	own := canon.Link{ID: canon.LinkIDOf(linkAnchor, s.place.ID.String(), s.label.String()), Kind: linkAnchor, From: s.place.ID, To: s.place.ID, Label: s.label}
 	for _, l := range links {
@@ -158,7 +161,8 @@ func (s *turn) planAnchor(links []canon.Link, anchor int64) error {
 	return err
 }
 
-// findReconciliation is the reconciliation that a repeated command made the first time; uuid.Nil for none.
+// findReconciliation returns the reconciliation that the first run of a repeated command committed,
+// or uuid.Nil if there was none.
 func (w *World) findReconciliation(ctx context.Context, g access.Grant) (change uuid.UUID, err error) {
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		receipt, _, err := l.Repeated(ctx, g)
@@ -168,7 +172,7 @@ func (w *World) findReconciliation(ctx context.Context, g access.Grant) (change 
 	return change, err
 }
 
-// formatDuration is a length of world time as a sentence has it.
+// formatDuration formats a length of world time for use in a sentence.
 func formatDuration(ms int64) string {
 	d := (time.Duration(ms) * time.Millisecond).Round(time.Minute)
 	switch {

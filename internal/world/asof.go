@@ -13,35 +13,36 @@ import (
 	"loregate/internal/fault"
 )
 
-// asOf is what a context is read from: a snapshot, the commit it is read as of, and the
-// tick of world time that it speaks of.
+// asOf is the source that a context is read from: a snapshot, the commit that is shown, and the
+// tick of world time that the context is about.
 type asOf struct {
 	*canon.Snapshot
 	w        *World
-	seq      canon.Seq // 0 is the snapshot as it stands
+	seq      canon.Seq // commit that is shown; 0 is the newest one of the snapshot
 	tick     int64
-	readAt   time.Time // when it was read; what is known of handlers is as of then
-	realThen time.Time // the real time of a moment that has passed, where it was asked for
+	readAt   time.Time // real time of the read; handler statuses are as of this time
+	realThen time.Time // past real time that the caller asked for; zero if it gave none
 
-	prefetchedPlace canon.CardID // whose links were read at once; see readPlace
+	prefetchedPlace canon.CardID // place whose links are prefetched; see prefetchPlace
 	linksFrom       []canon.Link
-	linksTo         []canon.Link             // of kind at
-	prefetched      map[canon.CardID]*cardAt // read with them; nil is nothing in sight
+	linksTo         []canon.Link             // links of kind at to the place
+	prefetched      map[canon.CardID]*cardAt // cards at the other ends of the links; nil: not visible
 
-	tickFixed bool // tick is what was asked for, and not the time of the place
+	tickFixed bool // tick is set: asked for by the caller, or already taken from a clock
 
-	resolved  map[string]resolvedID // by what the caller gave for an id, "" for nothing; nil where it is not kept
-	rereading bool                  // the context was read before: ids mean what they did then
+	resolved  map[string]resolvedID // by the id that the caller gave ("" for none); nil: not recorded
+	rereading bool                  // an earlier context is read again: ids resolve as they did then
 }
 
-// resolvedID is what an id meant when a context was read: codenames, and the place where
-// players begin, may come to mean another card. The zero meant is nothing in sight.
+// resolvedID records the card that an id resolved to when a context was read. Codenames, and the
+// setting of the place where players begin, may refer to another card later. The zero resolvedID
+// means that no visible card was found.
 type resolvedID struct {
 	ID   canon.CardID `json:"i,omitzero"`
-	Code string       `json:"c,omitempty"` // the codename that a fact had
+	Code string       `json:"c,omitempty"` // the codename of a fact at that time
 }
 
-// timeInput is the part of an input that says of what time a context is wanted.
+// timeInput is the part of an input that selects the time of a context.
 type timeInput struct {
 	Tick *int64 `json:"tick,omitzero" min:"0" numeric:"string" jsonschema:"World time in milliseconds; now unless given."`
 	AsOf string `json:"as_of,omitzero" maxlen:"64" jsonschema:"The state at a time such as 2026-01-31T18:00:00Z; for a GM also the number of a commit."`
@@ -49,17 +50,17 @@ type timeInput struct {
 
 func (w timeInput) requestedTime() timeInput { return w }
 
-// fixTick gives the input with the tick that it was read at, and without as_of, which a
-// sealed reference keeps beside it.
+// fixTick sets the input's tick to the one that the context was read at and clears as_of, which a
+// sealed reference stores separately.
 func (w *timeInput) fixTick(tick int64) { w.Tick, w.AsOf = &tick, "" }
 
-// timedInput is an input that embeds when.
+// timedInput is implemented by inputs that select a time, for example by embedding timeInput.
 type timedInput interface {
 	requestedTime() timeInput
 	fixTick(tick int64)
 }
 
-// readAsOf reads what time is asked for.
+// readAsOf returns the source for the time that the caller asks for.
 func (w *World) readAsOf(ctx context.Context, l *canon.Snapshot, ask timeInput) (*asOf, error) {
 	m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now().UTC().Truncate(time.Millisecond), resolved: map[string]resolvedID{}}
 	if ask.AsOf != "" {
@@ -75,8 +76,8 @@ func (w *World) readAsOf(ctx context.Context, l *canon.Snapshot, ask timeInput) 
 	return m, nil
 }
 
-// settleTick makes the moment speak of the time of a place, or without one of the world,
-// unless another was asked for.
+// settleTick sets m.tick to the time of a place, or without a place to the time of the world,
+// unless the tick is fixed already.
 func (m *asOf) settleTick(ctx context.Context, place *cardAt) (err error) {
 	switch {
 	case m.tickFixed:
@@ -89,8 +90,8 @@ func (m *asOf) settleTick(ctx context.Context, place *cardAt) (err error) {
 	return err
 }
 
-// resolveAsOf finds the commit that is meant by as_of, and the time where one is named. Before the
-// first there is nothing.
+// resolveAsOf returns the commit that as_of means, and the real time if as_of is a time. A time
+// before the first commit is an error.
 func resolveAsOf(ctx context.Context, l *canon.Snapshot, text string) (canon.Seq, time.Time, error) {
 	if n, err := strconv.ParseUint(text, 10, 63); err == nil && l.Grant().Role() >= access.RoleGM {
 		if n == 0 || canon.Seq(n) > l.Now() {
@@ -112,7 +113,7 @@ func resolveAsOf(ctx context.Context, l *canon.Snapshot, text string) (canon.Seq
 	return 0, time.Time{}, fault.BadField("as_of", "must be a time such as 2026-01-31T18:00:00Z")
 }
 
-// cardAt is a card as it stood at the moment.
+// cardAt is a card as it was at the commit that a context shows.
 type cardAt struct {
 	ID      canon.CardID
 	Name    string
@@ -130,7 +131,7 @@ func cardAtFromVersion(v canon.Version) cardAt {
 	return cardAt{v.Card, v.Name, v.Type, v.Fields, v.Content, v.Label}
 }
 
-// cardAt finds a card by its id, as it stood.
+// cardAt returns a card by its id, as of the commit that m shows.
 func (m *asOf) cardAt(ctx context.Context, id canon.CardID) (cardAt, bool, error) {
 	if m.seq == 0 {
 		c, ok, err := m.ByID(ctx, id)
@@ -140,7 +141,7 @@ func (m *asOf) cardAt(ctx context.Context, id canon.CardID) (cardAt, bool, error
 	return cardAtFromVersion(v), ok, err
 }
 
-// cardsByID finds cards by id, as they stood, in the order of the ids.
+// cardsByID returns cards by id, as of the commit that m shows, in the order of the ids.
 func (m *asOf) cardsByID(ctx context.Context, ids []canon.CardID) ([]cardAt, error) {
 	out := make([]cardAt, 0, len(ids))
 	for _, id := range ids {
@@ -171,7 +172,7 @@ func (m *asOf) readCards(ctx context.Context, ids []canon.CardID) ([]cardAt, err
 	return out, err
 }
 
-// cardsAsOf gives cards of the snapshot as they stood, in their order.
+// cardsAsOf returns cards of the snapshot as they were at the commit that m shows, in their order.
 func (m *asOf) cardsAsOf(ctx context.Context, cards []canon.Card) ([]cardAt, error) {
 	out := make([]cardAt, 0, len(cards))
 	if m.seq == 0 {
@@ -187,8 +188,8 @@ func (m *asOf) cardsAsOf(ctx context.Context, cards []canon.Card) ([]cardAt, err
 	return m.cardsByID(ctx, ids)
 }
 
-// findCard finds a thing by an id that a caller gave: a UUID or a codename. Anything else
-// is no thing's.
+// findCard returns the card for an id that a caller gave: a UUID or a codename. Any other text
+// matches no card.
 func (m *asOf) findCard(ctx context.Context, id string) (cardAt, bool, error) {
 	if u, ok := idOf(id); ok {
 		return m.cardAt(ctx, u)
@@ -196,13 +197,14 @@ func (m *asOf) findCard(ctx context.Context, id string) (cardAt, bool, error) {
 	return m.resolveID(ctx, id, func() (canon.Card, bool, error) { return cardByIDOrCode(ctx, m.Snapshot, id) })
 }
 
-// idOf reads an id as contexts give it.
+// idOf parses an id in the form that contexts use.
 func idOf(text string) (canon.CardID, bool) {
 	u, err := uuid.Parse(text)
 	return canon.CardID(u), err == nil && len(text) == 36
 }
 
-// cardByIDOrCode is the one reading of what callers give for an id: an id, or a codename.
+// cardByIDOrCode is the only function that interprets an id given by a caller: it is a UUID or a
+// codename.
 func cardByIDOrCode(ctx context.Context, l *canon.Snapshot, text string) (canon.Card, bool, error) {
 	if id, ok := idOf(text); ok {
 		return l.ByID(ctx, id)
@@ -210,8 +212,8 @@ func cardByIDOrCode(ctx context.Context, l *canon.Snapshot, text string) (canon.
 	return l.Exists(ctx, ":"+text)
 }
 
-// resolveID is the thing that an id means, found by a look into the snapshot unless the
-// context was read before.
+// resolveID returns the card that an id means. It calls find to look in the snapshot, unless an
+// earlier context is read again: then it returns the card recorded at that time.
 func (m *asOf) resolveID(ctx context.Context, id string, find func() (canon.Card, bool, error)) (cardAt, bool, error) {
 	if m.rereading {
 		then := m.resolved[id].ID
@@ -230,8 +232,8 @@ func (m *asOf) resolveID(ctx context.Context, id string, find func() (canon.Card
 	return m.cardAt(ctx, c.ID)
 }
 
-// codeOf is the codename of the card that an id means: its present one, or the one that
-// it had when the context was read before.
+// codeOf returns the codename of the card that an id means: the present one or, if an earlier
+// context is read again, the one recorded at that time.
 func (m *asOf) codeOf(id string, c canon.Card) string {
 	if m.rereading {
 		return m.resolved[id].Code
@@ -242,12 +244,13 @@ func (m *asOf) codeOf(id string, c canon.Card) string {
 	return c.Codename
 }
 
-// maxOfPlace bounds the links of a place that are read at once.
+// maxOfPlace bounds the links of a place that are prefetched.
 const maxOfPlace = maxExits + maxHere + maxAnchors
 
-// prefetchPlace reads what leads from a place and stands there in one query for each way, and
-// the cards at the other ends in one: what is asked for one by one afterwards takes no
-// further one. A place with more links than fit is read kind by kind.
+// prefetchPlace reads the links from and to a place in one query for each direction, and the cards
+// at their other ends in one more. Later reads of these links and cards need no query. The links of
+// a place with more than maxOfPlace links from it are not prefetched; they are read kind by kind
+// later.
 func (m *asOf) prefetchPlace(ctx context.Context, place canon.CardID) error {
 	from, err := m.readLinks(ctx, canon.LinkQuery{From: place, Kinds: []string{linkExit, linkHolds, linkAnchor}}, maxOfPlace+1)
 	if err != nil || len(from) > maxOfPlace {
@@ -284,7 +287,7 @@ func (m *asOf) prefetchPlace(ctx context.Context, place canon.CardID) error {
 	return err
 }
 
-// readLinks lists links as they stood.
+// readLinks lists links as of the commit that m shows.
 func (m *asOf) readLinks(ctx context.Context, q canon.LinkQuery, limit int) ([]canon.Link, error) {
 	if len(q.Kinds) == 1 && !m.prefetchedPlace.IsZero() {
 		switch {
@@ -305,7 +308,7 @@ func (m *asOf) readLinks(ctx context.Context, q canon.LinkQuery, limit int) ([]c
 	return list, err
 }
 
-// position is the commit that the moment shows.
+// position returns the commit that m shows.
 func (m *asOf) position() canon.Seq {
 	if m.seq != 0 {
 		return m.seq
@@ -313,8 +316,8 @@ func (m *asOf) position() canon.Seq {
 	return m.Now()
 }
 
-// fieldsOf reads a card's fields as far as they have the shape of v. Fields of another
-// shape, which a wiki allows, count as absent.
+// fieldsOf decodes a card's fields into v. Fields whose JSON does not fit the shape of v, which a
+// wiki allows, count as absent.
 func fieldsOf(raw json.RawMessage, v any) {
 	if len(raw) > 0 {
 		_ = json.Unmarshal(raw, v)

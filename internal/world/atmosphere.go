@@ -17,10 +17,11 @@ const (
 	LayerLighting = "lighting"
 )
 
-// LayerKinds are all of them.
+// LayerKinds lists all kinds of layers.
 var LayerKinds = []string{LayerBase, LayerAmbient, LayerDynamic, LayerWeather, LayerLighting}
 
-// slot is one part of an atmosphere: the layer in force, or what holds without one.
+// slot is one part of an atmosphere: the effective layer of a kind, or the default value if there
+// is no layer.
 type slot struct {
 	Present           bool          `json:"present" jsonschema:"A layer is in force."`
 	Defaulted         bool          `json:"defaulted" jsonschema:"The value is what holds without a layer."`
@@ -32,12 +33,12 @@ type slot struct {
 	EffectiveToTick   *int64        `json:"effectiveToTick,omitempty"`
 }
 
-// defaults are what holds without a layer.
+// defaults holds the value of each kind that applies without a layer.
 var defaults = map[string]string{LayerWeather: "clear", LayerLighting: "daylight", LayerAmbient: "calm"}
 
-// findActiveLayers finds the layer of each kind that is in force at a place: the place's before
-// its realms', a small realm's before a large one's, and of one card's the latest
-// authored.
+// findActiveLayers returns the effective layer of each kind at a place. The place's layers take
+// precedence over those of its realms, and a small realm's over those of a large one; of several
+// layers on one card the latest authored wins.
 func (m *asOf) findActiveLayers(ctx context.Context, t cardAt, around []realm) (map[string]canon.Layer, error) {
 	found := map[string]canon.Layer{}
 	cards := []canon.CardID{t.ID}
@@ -58,7 +59,7 @@ func (m *asOf) findActiveLayers(ctx context.Context, t cardAt, around []realm) (
 	return found, nil
 }
 
-// slotOf shows the layer of a kind, or the default.
+// slotOf returns the layer of a kind as a slot, or the default.
 func slotOf(found map[string]canon.Layer, kind string) slot {
 	l, ok := found[kind]
 	if !ok {
@@ -79,7 +80,7 @@ const (
 	day  = 24 * hour
 )
 
-// TimeOfDay is the time of day at a tick: tick 0 is midnight.
+// TimeOfDay returns the time of day at a tick. Tick 0 is midnight.
 func TimeOfDay(tick int64) string {
 	switch h := (tick % day) / hour; {
 	case h < 5:

@@ -42,7 +42,8 @@ func (w *World) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out P
 	return out, err
 }
 
-// newReadOnlyTurn is a stage without a plan: what a command would be about.
+// newReadOnlyTurn returns a turn without a plan: the player and the place that a command refers to.
+// It returns false if they are not found.
 func (w *World) newReadOnlyTurn(ctx context.Context, l *canon.Snapshot, in parseIn) (*turn, bool, error) {
 	m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now()}
 	s := &turn{asOf: m, ctx: ctx}
@@ -65,7 +66,8 @@ func (w *World) newReadOnlyTurn(ctx context.Context, l *canon.Snapshot, in parse
 	return s, ok, err
 }
 
-// addAmbiguities adds what names mean at the place. The acts stay as they were read.
+// addAmbiguities adds to p the names that are unclear or match nothing at the place. It does not
+// change the parsed intents.
 func (s *turn) addAmbiguities(p *Parsed) error {
 	all, err := s.inSight()
 	if err != nil {
@@ -99,7 +101,7 @@ func (s *turn) addAmbiguities(p *Parsed) error {
 	return nil
 }
 
-// ambiguityOf says what is unclear about a name at a place.
+// ambiguityOf returns the ambiguity of a name at a place, if there is one.
 func ambiguityOf(raw, name string, verb Verb, all []cardAt, description string) (Ambiguity, bool) {
 	_, what := splitCount(name)
 	if name == "" || len(bareWords(what)) == 0 || isHere(what) {
@@ -119,8 +121,8 @@ func ambiguityOf(raw, name string, verb Verb, all []cardAt, description string) 
 	return Ambiguity{}, false
 }
 
-// spanOf is where a name stands in a text, in characters; all of it where it is not there
-// as it is.
+// spanOf returns the position of a name in a text, in characters, or the span of the whole text if
+// the name does not occur in it literally.
 func spanOf(raw, name string) Span {
 	at := strings.Index(raw, name)
 	if at < 0 {

@@ -13,22 +13,22 @@ import (
 	"loregate/internal/canon"
 )
 
-// RateSetting is the world's setting (among its extra ones) for how much world time passes
-// in a unit of real time: "1" unless set; "0" where a GM advances the clock by hand.
+// RateSetting is the key, among the extra settings of a world, of the world time that passes per
+// unit of real time. It is "1" unless set; with "0" only a GM advances the clock.
 const RateSetting = "clock.rate"
 
-// maxRate bounds the rate: an hour of play is then a year.
+// maxRate bounds the rate. At this rate an hour of play is a year.
 const maxRate = 8760
 
-// ParseRate reads the setting clock.rate.
+// ParseRate parses the setting clock.rate.
 func ParseRate(text string) (float64, bool) {
 	rate, err := strconv.ParseFloat(text, 64)
-	ok := err == nil && rate >= 0 && rate <= maxRate // NaN is neither
+	ok := err == nil && rate >= 0 && rate <= maxRate // false for NaN
 	return rate, ok
 }
 
-// rateOf is the rate of a world. A setting that is no rate, which an import may bring,
-// counts as none.
+// rateOf returns the rate of a world. An invalid setting, which an import may bring, counts as
+// unset.
 func rateOf(s canon.Settings) float64 {
 	if rate, ok := ParseRate(s.Extra[RateSetting]); ok {
 		return rate
@@ -36,17 +36,18 @@ func rateOf(s canon.Settings) float64 {
 	return 1
 }
 
-// playPause is how long the world's clock runs on after the last act of any player.
+// playPause is the time that the world's clock keeps running after the last act of any player.
 const playPause = 30 * time.Minute
 
-// minute is what world time is computed in, so that contexts read in one minute are the
-// same, and the distance up to which two clocks count as the same.
+// minute is the granularity of world time: contexts that are read in the same minute are equal, and
+// two clocks less than a minute apart count as equal.
 const minute = int64(time.Minute / time.Millisecond)
 
-// maxTick keeps world time in the integers that JSON clients read exactly.
+// maxTick keeps world time within the integers that JSON clients read exactly.
 const maxTick = int64(1) << 52
 
-// clockLine is a run of the world's clock: it stood at Tick at a real time, and goes on from there.
+// clockLine is a stretch of the world's clock: it was at Tick at the real time At, and runs on from
+// there at Rate.
 type clockLine struct {
 	Tick int64   `json:"tick"`
 	At   int64   `json:"at"` // Unix milliseconds
@@ -58,7 +59,7 @@ type clockStep struct {
 	clockLine
 	FromTick int64  `json:"fromTick"`
 	Reason   string `json:"reason"`           // a stepReason
-	Played   int64  `json:"played,omitempty"` // when somebody last played, in Unix milliseconds
+	Played   int64  `json:"played,omitempty"` // real time of the last act, in Unix milliseconds
 }
 
 // Reasons of a step.
@@ -67,29 +68,29 @@ const (
 	stepResumed  = "resumed"  // somebody plays after a pause
 	stepRate     = "rate"     // the world's rate was changed
 	stepAdvanced = "advanced" // a GM advanced the clock
-	stepForked   = "forked"   // the world was made from another
-	stepReset    = "reset"    // the world was brought back
+	stepForked   = "forked"   // the world is a fork of another
+	stepReset    = "reset"    // the fork was reset
 )
 
-// actLine is the run that a player's act saw, where that is not the one of the step that
-// it followed. It counts as long as that step is the last one: a GM may have advanced the
-// clock between the act's plan and its commit.
+// actLine is the stretch of the clock that a player's act saw, if it differs from the one of the
+// step before the act. It counts only while Step is the last step: a GM may have advanced the clock
+// between the act's plan and its commit.
 type actLine struct {
 	clockLine
 	Step uuid.UUID `json:"step"`
 }
 
-// worldClock is what the world's time is computed from.
+// worldClock holds the values that the world's time is computed from.
 type worldClock struct {
 	clockLine
-	known  bool      // there is a step; else Tick is where the clock begins
+	known  bool      // there was a step; else Tick is the start of the clock
 	step   uuid.UUID // the last one
 	seq    canon.Seq // its commit
-	played int64     // Unix milliseconds of the last act in sight of all
+	played int64     // Unix milliseconds of the last act that everyone sees
 }
 
-// firstTick is where the clock of a world begins that has had no step: at the latest of
-// its players' clocks.
+// firstTick returns the start of the clock of a world that has had no step: the latest of its
+// players' clocks.
 func (m *asOf) firstTick(ctx context.Context, open *canon.Snapshot) (highest int64, err error) {
 	if m.seq == 0 {
 		highest, _, err = open.LinkMax(ctx, linkAt, attrClock)
@@ -109,8 +110,8 @@ func (m *asOf) firstTick(ctx context.Context, open *canon.Snapshot) (highest int
 	}
 }
 
-// tickAt is world time at a real time: whole minutes on from the line's beginning, as long
-// as somebody plays.
+// tickAt returns the world time at a real time. It advances in whole minutes from the line's start,
+// and stops playPause after the last act.
 func (c worldClock) tickAt(now time.Time) int64 {
 	ran := min(now.UnixMilli(), c.played+playPause.Milliseconds()) - c.At
 	if !c.known || ran <= 0 {
@@ -120,7 +121,8 @@ func (c worldClock) tickAt(now time.Time) int64 {
 	return min(c.Tick+int64(gained)/minute*minute, maxTick)
 }
 
-// dueStep says which step the clock needs before an act counts: "" for none.
+// dueStep returns the reason of the step that the clock needs before an act, or "" if it needs
+// none.
 func (c worldClock) dueStep(now time.Time, rate float64) string {
 	switch {
 	case !c.known:
@@ -133,8 +135,8 @@ func (c worldClock) dueStep(now time.Time, rate float64) string {
 	return ""
 }
 
-// actLineFor is what an act carries that needs a step and cannot make one, since a commit has
-// one event.
+// actLineFor returns the line that an act carries if the clock needs a step that the act cannot
+// make, since a commit has only one event. It returns nil if no step is due.
 func (c worldClock) actLineFor(now time.Time, rate float64) *actLine {
 	if c.known && c.dueStep(now, rate) != "" {
 		return &actLine{clockLine{c.tickAt(now), now.UnixMilli(), rate}, c.step}
@@ -142,7 +144,7 @@ func (c worldClock) actLineFor(now time.Time, rate float64) *actLine {
 	return nil
 }
 
-// worldTick is the world's time at the moment.
+// worldTick returns the world's time at the commit that m shows.
 func (m *asOf) worldTick(ctx context.Context) (int64, error) {
 	c, err := m.worldClock(ctx)
 	if err != nil {
@@ -152,8 +154,8 @@ func (m *asOf) worldTick(ctx context.Context) (int64, error) {
 	return c.tickAt(at), err
 }
 
-// realTime is the real time of the moment: for one that has passed, the time asked for, or
-// that of the last event before it.
+// realTime returns the real time that m shows. For a past commit that is the time that the caller
+// asked for, or the time of the last event up to that commit.
 func (m *asOf) realTime(ctx context.Context) (time.Time, error) {
 	if m.seq == 0 {
 		return m.Clock(), nil
@@ -171,8 +173,8 @@ func (m *asOf) realTime(ctx context.Context) (time.Time, error) {
 	return list[0].At, nil
 }
 
-// planClockStep plans a step of the world's clock to a tick. Of two that follow the same step one
-// is committed, and the other is planned anew.
+// planClockStep plans a step of the world's clock to a tick. If two steps follow the same step, one
+// is committed and the other is planned again.
 func planClockStep(p *canon.Plan, c worldClock, to int64, reason string) error {
 	now := p.Clock().UnixMilli()
 	s := clockStep{clockLine: clockLine{min(to, maxTick), now, rateOf(p.World().Settings)}, FromTick: c.tickAt(p.Clock()), Reason: reason, Played: c.played}
@@ -188,8 +190,8 @@ func planClockStep(p *canon.Plan, c worldClock, to int64, reason string) error {
 	return err
 }
 
-// stepClockIfDue makes the step that the clock needs before somebody plays on. Of several
-// processes one makes it.
+// stepClockIfDue makes the step that the clock needs before play goes on. If several processes try,
+// only one of them makes it.
 func (w *World) stepClockIfDue(ctx context.Context, g access.Grant) error {
 	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		c, err := (&asOf{Snapshot: p.Snapshot, w: w}).worldClock(ctx)
@@ -205,8 +207,8 @@ func (w *World) stepClockIfDue(ctx context.Context, g access.Grant) error {
 	return err
 }
 
-// CarryClock gives a world that was forked the time that the one that it was made from had
-// when it was read.
+// CarryClock sets the clock of a fork to the time of its origin at the commit and time at which the
+// fork was made.
 func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 	var fork canon.World
 	err := w.canon.Read(ctx, to, func(l *canon.Snapshot) error { fork = l.World(); return nil })
@@ -224,7 +226,7 @@ func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 	return w.setClock(ctx, to, stepForked, func(context.Context, *asOf) (int64, error) { return tick, nil })
 }
 
-// ResetClock brings the clock of a fork back to where the fork was made.
+// ResetClock sets the clock of a fork back to the time at which the fork was made.
 func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
 	return w.setClock(ctx, g, stepReset, func(ctx context.Context, m *asOf) (int64, error) {
 		list, _, err := m.AsAnyPlayer().Events(ctx, canon.EventQuery{Types: []string{string(ClockAdvanced)}, Oldest: true, Page: canon.Page{Limit: 1, Uncounted: true}})
@@ -242,7 +244,7 @@ func (w *World) ResetClock(ctx context.Context, g access.Grant) error {
 	})
 }
 
-// setClock steps to a tick, wherever the clock is.
+// setClock steps the clock to a tick, which may be earlier or later than its present one.
 func (w *World) setClock(ctx context.Context, g access.Grant, reason string, tick func(context.Context, *asOf) (int64, error)) error {
 	_, err := w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		m := &asOf{Snapshot: p.Snapshot, w: w}

@@ -11,29 +11,29 @@ import (
 	"loregate/internal/canon"
 )
 
-// clockBasis is what a world's clock follows from: its last step, and the last act in
-// sight of all.
+// clockBasis holds the events that a world's clock is computed from: its last step, and the last
+// act that everyone sees.
 type clockBasis struct {
 	step lastStep
 	act  lastAct
 }
 
-// lastStep is the last World.Clock.Advanced; a seq of 0 is none.
+// lastStep is the last World.Clock.Advanced event. seq is 0 if there was none.
 type lastStep struct {
 	seq canon.Seq
 	id  uuid.UUID
 	clockStep
 }
 
-// lastAct is the last event that shows that somebody plays; a seq of 0 is none.
+// lastAct is the last event that shows that somebody plays. seq is 0 if there was none.
 type lastAct struct {
 	seq canon.Seq
 	id  uuid.UUID
 	at  int64    // Unix milliseconds
-	run *actLine // that it carries
+	run *actLine // the line that the event carries
 }
 
-// addEvent adds an event where it is later than what is known.
+// addEvent replaces the last step or the last act by an event, if the event is later.
 func (b *clockBasis) addEvent(e canon.StoredEvent) {
 	if EventType(e.Type) == ClockAdvanced {
 		if e.Seq > b.step.seq {
@@ -49,7 +49,7 @@ func (b *clockBasis) addEvent(e canon.StoredEvent) {
 	}
 }
 
-// lastEvent is the latest of the events that the clock follows from.
+// lastEvent returns the later one of the last step and the last act.
 func (b clockBasis) lastEvent() (canon.Seq, uuid.UUID) {
 	if b.act.seq > b.step.seq {
 		return b.act.seq, b.act.id
@@ -70,22 +70,22 @@ func (b clockBasis) toClock() worldClock {
 	return c
 }
 
-// clockCache keeps the last clock that was computed of each world. Everything in it follows
-// from events that every player sees, so that it is the same for all. The zero clockCache
-// is empty, and safe for concurrent use.
+// clockCache caches the last computed clock of each world. It is computed only from events that
+// every player sees, so it is the same for all callers. The zero clockCache is empty. It is safe
+// for concurrent use.
 type clockCache struct {
 	mu   sync.Mutex // guards kept
 	kept map[access.WorldID]keptClock
 }
 
-// keptClock is a world's clock as it followed from its stream up to a head.
+// keptClock is a world's clock as computed from its stream up to head.
 type keptClock struct {
 	head  canon.Head
 	basis clockBasis
 	clock worldClock
 }
 
-// maxClocks bounds the worlds whose clocks are kept.
+// maxClocks bounds the number of cached clocks.
 const maxClocks = 1024
 
 func (k *clockCache) get(w access.WorldID) keptClock {
@@ -101,7 +101,7 @@ func (k *clockCache) put(w access.WorldID, c keptClock) {
 		k.kept = map[access.WorldID]keptClock{}
 	}
 	if _, known := k.kept[w]; !known && len(k.kept) >= maxClocks {
-		for other := range k.kept { // any will do: it is computed again when asked for
+		for other := range k.kept { // drop any one: it is computed again when needed
 			delete(k.kept, other)
 			break
 		}
@@ -109,17 +109,17 @@ func (k *clockCache) put(w access.WorldID, c keptClock) {
 	k.kept[w] = c
 }
 
-// playTypes are the events that show that somebody plays, clockTypes those that the clock
-// follows from.
+// playTypes are the types of events that show that somebody plays. clockTypes are the types
+// that the clock is computed from; the type of steps is the first of them.
 var (
 	playTypes  = []string{string(PlayerMove), string(PlayerLook), string(PlayerAct)}
 	clockTypes = append([]string{string(ClockAdvanced)}, playTypes...)
 )
 
-// worldClock gives the clock. It follows from what every player may see, so that it is the
-// same for all and tells nothing of players who are hidden. It is kept by the head of the
-// world's stream, which has moved where anything has that it follows from, whichever
-// process wrote it.
+// worldClock returns the world's clock. It is computed only from events that every player sees, so
+// it is the same for all callers and reveals nothing about hidden players. It is cached by the head
+// of the world's stream: the head changes whenever any process writes an event that the clock
+// depends on.
 func (m *asOf) worldClock(ctx context.Context) (worldClock, error) {
 	open := m.AsAnyPlayer()
 	head, settled := canon.Head{}, false
@@ -149,7 +149,7 @@ func (m *asOf) worldClock(ctx context.Context) (worldClock, error) {
 	return now.clock, nil
 }
 
-// readClock reads the clock from the events of its types.
+// readClock computes the clock from the last event of each clock type.
 func (m *asOf) readClock(ctx context.Context, open *canon.Snapshot) (b clockBasis, c worldClock, err error) {
 	for _, t := range clockTypes {
 		list, _, err := open.Events(ctx, canon.EventQuery{Types: []string{t}, AsOf: m.seq, Page: canon.Page{Limit: 1, Uncounted: true}})
@@ -159,7 +159,7 @@ func (m *asOf) readClock(ctx context.Context, open *canon.Snapshot) (b clockBasi
 		for _, e := range list {
 			b.addEvent(e)
 		}
-		if b.step.seq == 0 { // the first type: nobody has played yet
+		if b.step.seq == 0 { // no step, and steps are the first type: nobody has played yet
 			c.Tick, err = m.firstTick(ctx, open)
 			return b, c, err
 		}
@@ -167,13 +167,13 @@ func (m *asOf) readClock(ctx context.Context, open *canon.Snapshot) (b clockBasi
 	return b, b.toClock(), nil
 }
 
-// maxFollowed is up to how many commits are looked through for what a kept clock lacks.
+// maxFollowed bounds how many commits a cached clock may be behind to be updated instead of being
+// computed from scratch.
 const maxFollowed = 256
 
-// followClock adds to what a kept clock follows from what has happened since. It is false
-// where the clock must be read anew: nothing was kept, too much has happened, or the stream
-// does not hold the last event that was kept, as after the loss of what a database had
-// taken.
+// followClock adds the events since the last one to a cached basis. It returns false if the clock
+// must be computed from scratch: nothing was cached, there are too many commits, or the stream no
+// longer contains the last cached event, which happens when a database has lost commits.
 func (m *asOf) followClock(ctx context.Context, open *canon.Snapshot, b clockBasis, head canon.Seq) (clockBasis, bool, error) {
 	seq, id := b.lastEvent()
 	if b.step.seq == 0 || head < seq || head-seq > maxFollowed {

@@ -21,7 +21,7 @@ import (
 	"loregate/internal/op"
 )
 
-// inOrder yields a map by its keys.
+// inOrder yields the entries of a map in the order of its keys.
 func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -37,7 +37,7 @@ type commandIn struct {
 	Text string `json:"text" minlen:"1" maxlen:"500" jsonschema:"What the player types, such as: go north then look at the well."`
 }
 
-// stepResult is what came of one act of a command.
+// stepResult is the result of one act of a command.
 type stepResult struct {
 	Order   int        `json:"order"`
 	Verb    Verb       `json:"verb"`
@@ -56,8 +56,8 @@ type commandOut struct {
 	Clock       int64        `json:"clock" jsonschema:"The player's clock afterwards, in milliseconds of world time."`
 }
 
-// sendCommand reads a text, and does what it says act by act, each a commit of its own. After
-// an act that cannot be done, those that would follow from it are skipped.
+// sendCommand parses a text and carries out its acts one by one, each in its own commit. After an
+// act that cannot be done it skips the remaining acts, unless canContinueAfter allows them.
 func (w *World) sendCommand(ctx context.Context, c *op.Call, in commandIn) (commandOut, error) {
 	player, err := w.findOwnPlayer(ctx, c.Grant, in.ID)
 	if err != nil {
@@ -93,8 +93,8 @@ func (w *World) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comm
 	return out, err
 }
 
-// runIntent does one act and adds what came of it. The first act that the pace forbids is an
-// error; a later one ends the command.
+// runIntent carries out one act and adds its result to out. If the pace forbids the first act, that
+// is an error; a later act that it forbids gets the outcome limited.
 func (w *World) runIntent(ctx context.Context, c *op.Call, player canon.CardID, i Intent, text string, out *commandOut) (bool, error) {
 	result := stepResult{Order: i.Order, Verb: i.Verb, Outcome: "done"}
 	input := sha256.Sum256(fmt.Appendf(nil, "command\x00%s\x00%d\x00%s", player, i.Order, text))
@@ -138,20 +138,21 @@ func (w *World) runIntent(ctx context.Context, c *op.Call, player canon.CardID, 
 	return result.Outcome == "done", nil
 }
 
-// committedAct is what came of an act: its commit, and those by which the player came to the
-// time of the place before and after it.
+// committedAct is a committed act: its receipt, and the changes that set the player to the time of
+// the place before the act (waited) and after it (met).
 type committedAct struct {
 	canon.Receipt
 	waited, met uuid.UUID
 }
 
-// dueClocks is the error of an act's plan where time must be put right before it.
+// dueClocks names the clocks that must be set before an act. As an error of the act's plan it stops
+// the commit.
 type dueClocks struct{ clock, player bool }
 
 func (dueClocks) Error() string { return "world: the clocks must be put right first" }
 
-// commitAct plans and commits one act. What was done under the same idempotency key before
-// is not done, and not counted, again.
+// commitAct plans and commits one act. An act that was already done under the same idempotency key
+// is not done or counted again.
 func (w *World) commitAct(ctx context.Context, part func(suffix string) access.Grant, player canon.CardID, i Intent) (done committedAct, err error) {
 	paced, met := false, false
 	act := func(timely bool) (err error) {
@@ -208,15 +209,15 @@ func (w *World) commitAct(ctx context.Context, part func(suffix string) access.G
 	return done, err
 }
 
-// findDueClocks says what must be put right before the act. An act that not everybody may learn of
-// does not move the world's clock.
+// findDueClocks returns the clocks that must be set before the act. An act that not everybody may
+// learn of does not move the world's clock.
 func (s *turn) findDueClocks() dueClocks {
 	everyones := s.event.Label.Equal(access.NewLabel(access.LevelUser))
 	return dueClocks{clock: everyones && s.clock.dueStep(s.plan.Clock(), rateOf(s.World().Settings)) != "", player: s.waits}
 }
 
-// narrateChange adds the event of a commit, and gives its narration as of that commit, so that a
-// repeated command is answered alike.
+// narrateChange adds the event of a commit to out, and returns its narration as of that commit, so
+// that a repeated command gets the same answer.
 func (w *World) narrateChange(ctx context.Context, g access.Grant, change uuid.UUID, out *commandOut) (text string, err error) {
 	if change == uuid.Nil {
 		return "", nil
@@ -231,7 +232,7 @@ func (w *World) narrateChange(ctx context.Context, g access.Grant, change uuid.U
 		fieldsOf(events[0].Payload, &d)
 		m := &asOf{Snapshot: l, w: w, seq: events[0].Seq, tick: d.tick(), readAt: w.cfg.Now()}
 		if m.seq == l.Now() {
-			m.seq = 0 // the snapshot is that of the commit, and is read with less
+			m.seq = 0 // the snapshot shows that commit already, and is cheaper to read
 		}
 		text, err = m.narrateEvent(ctx, events[0])
 		return err
@@ -239,11 +240,11 @@ func (w *World) narrateChange(ctx context.Context, g access.Grant, change uuid.U
 	return text, err
 }
 
-// hintPause is how long a hint stands for others like it.
+// hintPause is the time for which a recorded hint suppresses others like it.
 const hintPause = time.Minute
 
-// recordHint records that a player wanted to go where an exit is pending, once a minute for
-// a player, place and direction.
+// recordHint records that a player wanted to go where an exit is pending, at most once a minute for
+// each player, place and direction.
 func (w *World) recordHint(ctx context.Context, g access.Grant, h hint) (canon.Receipt, error) {
 	return w.canon.Update(ctx, g, func(p *canon.Plan) error {
 		now := p.Clock()
@@ -274,7 +275,8 @@ func (w *World) recordHint(ctx context.Context, g access.Grant, h hint) (canon.R
 	})
 }
 
-// formatQuestion asks the player what was not understood.
+// formatQuestion returns the question to the player about the first critical ambiguity of a
+// command.
 func formatQuestion(p Parsed) string {
 	for _, a := range p.Ambiguities {
 		if !a.Critical {
@@ -298,7 +300,7 @@ func formatQuestion(p Parsed) string {
 	return "You are not sure what you mean. Say it in other words."
 }
 
-// clockOf is a player's clock.
+// clockOf returns a player's clock.
 func (w *World) clockOf(ctx context.Context, g access.Grant, player canon.CardID) (tick int64, err error) {
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		at, ok, err := (&asOf{Snapshot: l, w: w}).findAtLink(ctx, player)

@@ -9,7 +9,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// maxListed is how many characters, and how many things, of a place a context names.
+// maxListed bounds how many characters, and how many things, a context lists for a place.
 const maxListed = 50
 
 // inhabitant is a character or creature at a place.
@@ -19,14 +19,15 @@ type inhabitant struct {
 	Type string       `json:"type"`
 }
 
-// company is who and what is at a place, as far as the reader sees it.
+// company lists the characters and things at a place that the reader sees.
 type company struct {
 	NPCs            []inhabitant   `json:"npcs" jsonschema:"Characters and creatures here that are not players."`
 	Items           []carried      `json:"items" jsonschema:"Things that stand or lie here."`
 	ListTruncations map[string]int `json:"listTruncations,omitempty" jsonschema:"Lists that were cut, with how many there are."`
 }
 
-// companyOf names who and what is among the things at a place, and what lies there.
+// companyOf returns the company of a place: here are the cards at the place, and the things that
+// the place holds are added.
 func (m *asOf) companyOf(ctx context.Context, here []cardAt, place canon.CardID) (c company, err error) {
 	c.NPCs = []inhabitant{}
 	if c.Items, err = m.heldItems(ctx, place); err != nil {
@@ -50,7 +51,7 @@ func (m *asOf) companyOf(ctx context.Context, here []cardAt, place canon.CardID)
 	return c, nil
 }
 
-// cutList bounds a list, and notes how many there were.
+// cutList cuts a list to maxListed entries, and notes its full length if it was longer.
 func cutList[T any](noted *map[string]int, name string, list *[]T) {
 	if n := len(*list); n > maxListed {
 		if *noted == nil {

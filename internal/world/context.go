@@ -9,13 +9,13 @@ import (
 	"loregate/internal/op"
 )
 
-// onWorld are the surfaces of tools that are the world's alone.
+// onWorld names the surface of tools that are only on the surface world.
 var onWorld = []string{Surface}
 
-// toolID is the _meta that keeps a tool's id of old.
+// toolID returns the _meta that keeps a tool's former id.
 func toolID(id string) map[string]any { return map[string]any{"toolId": id} }
 
-// contextPart declares the tools that narrators read the world with.
+// contextPart declares the tools with which narrators read the world.
 func (w *World) contextPart() part {
 	return part{
 		operations: []*op.Operation{
@@ -92,8 +92,8 @@ type atPlace struct {
 	timeInput
 }
 
-// lengthInput is the part of an input that says how much of a description is wanted. Older
-// references have none.
+// lengthInput is the part of an input that limits the length of a description. It is absent from
+// older references.
 type lengthInput struct {
 	MaxChars int `json:"maxChars,omitzero" min:"1" max:"16000" default:"512" numeric:"string" jsonschema:"How many characters of the description are given at most. It is cut after a sentence."`
 }
@@ -135,7 +135,7 @@ func (o *locationContextOut) citeAs(ref string) {
 	}
 }
 
-// maxRecent is how many events a context lists.
+// maxRecent bounds the events that a context lists.
 const maxRecent = 20
 
 func locationContextOf(ctx context.Context, m *asOf, in aboutPlace) (out locationContextOut, err error) {
@@ -271,7 +271,7 @@ func playerContextOf(ctx context.Context, m *asOf, in playerIn) (out playerConte
 	return playerContextOut{&c}, err
 }
 
-// placeByID is the place with an id, or nil where that is no place.
+// placeByID returns the place with an id, or nil if that card is not a visible place.
 func (m *asOf) placeByID(ctx context.Context, id canon.CardID) (*cardAt, error) {
 	t, ok, err := m.cardAt(ctx, id)
 	if err != nil || !ok || !t.isType(typeLocation) {
@@ -290,8 +290,8 @@ type atmosphere struct {
 	Ambient    slot          `json:"ambient"`
 }
 
-// atmosphereOf shows defaults where there is no such place: every place without layers
-// looks so.
+// atmosphereOf returns the default atmosphere if there is no such place: every place without layers
+// has the same.
 func atmosphereOf(ctx context.Context, m *asOf, in atPlace) (a atmosphere, err error) {
 	layers := map[string]canon.Layer{}
 	t, ok, err := m.findPlace(ctx, in.LocationID)
@@ -358,7 +358,7 @@ func recentEventsOf(ctx context.Context, m *asOf, in eventsIn) (eventsOut, error
 	return eventsOut{Items: items}, err
 }
 
-// citedLocation is a place that is an answer of its own.
+// citedLocation is a place that is itself the answer of a tool.
 type citedLocation struct {
 	citation
 	location

@@ -6,24 +6,24 @@ import (
 	"loregate/internal/canon"
 )
 
-// actCost is what an act costs, in milliseconds of world time.
+// actCost is the cost of an act: base in milliseconds of world time, and the surcharges on it.
 type actCost struct {
 	base int64
 	more []modifier
 }
 
-// modifier is what a condition adds to a cost, in percent.
+// modifier returns the surcharge for a condition, in percent.
 type modifier func(condition) int64
 
-// condition is the state of a player that makes acts longer.
+// condition holds the properties of a player and its goal that make acts longer.
 type condition struct {
-	load    int64  // sum of the field weight of what it carries
-	wounds  int64  // its field wounds
-	terrain string // of where it goes; "" where the way says how long it takes
+	load    int64  // sum of the weight fields of the things it carries
+	wounds  int64  // its wounds field
+	terrain string // of the destination; "" if the exit has a travel time
 }
 
-// costs is the one registry of what acts cost. Without conditions they are the contract's
-// numbers; an act that is not here costs a minute.
+// costs is the registry of all costs of acts. Without surcharges they are the contract's numbers; a
+// verb that is not listed costs a minute.
 var costs = map[Verb]actCost{
 	VerbMove:      {minute, []modifier{loadPercent, woundPercent, terrainPercent}},
 	VerbFlee:      {minute, []modifier{loadPercent, woundPercent, terrainPercent}},
@@ -38,8 +38,8 @@ var costs = map[Verb]actCost{
 
 var otherCost = actCost{base: minute}
 
-// A load up to freeLoad is carried with ease; each unit beyond it, and each wound, adds a
-// share, up to twice the cost.
+// A load up to freeLoad adds nothing. Each unit beyond it adds perLoad percent and each wound
+// perWound percent; either surcharge is at most maxPercent, which doubles the cost.
 const (
 	freeLoad   = 20
 	perLoad    = 2
@@ -50,7 +50,8 @@ const (
 func loadPercent(c condition) int64  { return min(max(c.load-freeLoad, 0)*perLoad, maxPercent) }
 func woundPercent(c condition) int64 { return min(max(c.wounds, 0)*perWound, maxPercent) }
 
-// terrainPercent is for ways that do not say how long they take.
+// terrainPercent returns the surcharge of the terrain. It applies only to exits without a travel
+// time.
 func terrainPercent(c condition) int64 {
 	switch c.terrain {
 	case "dense-forest":
@@ -61,11 +62,11 @@ func terrainPercent(c condition) int64 {
 	return 0
 }
 
-// maxTravel bounds how long a way may take.
+// maxTravel bounds the travel time of an exit.
 const maxTravel = 365 * day
 
-// costOf is what an act costs under a condition. A positive travel is how long its way
-// takes, in place of the base.
+// costOf returns the cost of an act under a condition. A positive travel is the travel time of the
+// exit, which replaces the base cost.
 func costOf(v Verb, travel int64, c condition) int64 {
 	k, ok := costs[v]
 	if !ok {
@@ -82,8 +83,8 @@ func costOf(v Verb, travel int64, c condition) int64 {
 	return base / 100 * percent
 }
 
-// readCondition reads the player's state for an act that goes to a place. Nothing that is more
-// hidden than the player counts: its clock would tell of it.
+// readCondition reads the player's condition for an act that leads to a place. Cards and links more
+// hidden than the player do not count, since its clock would reveal them.
 func (s *turn) readCondition(ctx context.Context, to cardAt) (c condition, err error) {
 	if len(costs[s.intent.Verb].more) == 0 {
 		return c, nil

@@ -2,18 +2,18 @@ package world
 
 import "slices"
 
-// Direction is one of the twelve ways out of a place.
+// Direction is one of the twelve directions in which an exit can lead.
 type Direction string
 
-// Directions are all of them, in the one order in which they are listed.
+// Directions lists all directions in the order in which they are always listed.
 var Directions = []Direction{"north", "south", "east", "west", "northeast", "northwest", "southeast", "southwest", "up", "down", "in", "out"}
 
-// opposites holds each pair once.
+// opposites lists each pair of opposite directions once.
 var opposites = [][2]Direction{
 	{"north", "south"}, {"east", "west"}, {"northeast", "southwest"}, {"northwest", "southeast"}, {"up", "down"}, {"in", "out"},
 }
 
-// ParseDirection reads the full name of a direction.
+// ParseDirection parses the full name of a direction.
 func ParseDirection(s string) (Direction, bool) {
 	d := Direction(s)
 	return d, d.Valid()
@@ -22,7 +22,7 @@ func ParseDirection(s string) (Direction, bool) {
 // Valid reports whether d is one of Directions.
 func (d Direction) Valid() bool { return slices.Contains(Directions, d) }
 
-// Opposite is the way back; "" for what is no direction.
+// Opposite returns the direction back, or "" if d is not a direction.
 func (d Direction) Opposite() Direction {
 	for _, p := range opposites {
 		switch d {
@@ -35,7 +35,7 @@ func (d Direction) Opposite() Direction {
 	return ""
 }
 
-// sortIndex is the place of a direction in every listing; what is none comes last.
+// sortIndex returns the position of d in listings. An invalid direction comes last.
 func (d Direction) sortIndex() int {
 	if i := slices.Index(Directions, d); i >= 0 {
 		return i
@@ -43,7 +43,7 @@ func (d Direction) sortIndex() int {
 	return len(Directions)
 }
 
-// phrase is a direction as a sentence has it: "to the north", "up".
+// phrase returns a direction as used in a sentence: "to the north", "up".
 func (d Direction) phrase() string {
 	switch d {
 	case "up", "down", "in", "out":

@@ -19,23 +19,23 @@ import (
 	"loregate/internal/wait"
 )
 
-// Handler does something about events of some types. Handle may be called again for the
-// same event, after a failure or a lost lease: the grant carries an idempotency key of the
-// event and the handler, so that one commit made with it is made once.
+// Handler handles events of some types. Handle may be called again for the same event, after a
+// failure or a lost lease. The grant carries an idempotency key made from the event and the
+// handler, so that one commit made with it is made only once.
 type Handler struct {
-	Name   string // unique and never changed: how far a handler is, is kept by it
+	Name   string // unique and never changed: the handler's progress is stored under it
 	Types  []EventType
 	Handle func(ctx context.Context, g access.Grant, e canon.StoredEvent) error
 }
 
-// ReadEvents is the operation under which an Act only reads.
+// ReadEvents is the operation name of an Act that only reads.
 const ReadEvents = "read_events"
 
-// Act admits one act of the system in a world, with the role admin, and does it. key is
-// its idempotency key; "" is none.
+// Act authorises one act of the system in a world, with the role admin, and calls f with its grant.
+// key is the idempotency key, or "" for none.
 type Act func(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error
 
-// DispatchConfig is what a Dispatcher is made of. Canon, Deliveries and Act are needed.
+// DispatchConfig configures a Dispatcher. Canon, Deliveries and Act are required.
 type DispatchConfig struct {
 	Canon      *canon.Canon
 	Deliveries job.Deliveries
@@ -45,23 +45,23 @@ type DispatchConfig struct {
 	Logger     *slog.Logger
 }
 
-// Dispatcher brings events to their handlers, in every world: each event to each handler
-// of its type, tried again after 1, 2, 4 and 8 seconds and then laid aside as a dead
-// letter. Several processes may run one on the same store; each delivery is lent to one of
-// them at a time. A handler that is new in a world begins with what happens from then on.
+// Dispatcher delivers events to their handlers, in every world. It delivers each event to each
+// handler of its type, retries after 1, 2, 4 and 8 seconds and then makes the delivery a dead
+// letter. Several processes may run a Dispatcher on the same store; each delivery is leased to one
+// of them at a time. A handler that is new in a world starts with the events from then on.
 type Dispatcher struct {
 	cfg      DispatchConfig
 	names    []string
-	recorded map[access.WorldID]map[string]bool // changes told of, at the last millisecond looked at
-	// heads is where a world's stream ended when all of it had been looked at: until it ends
-	// elsewhere the world is left alone. Only Round uses it, and told.
+	recorded map[access.WorldID]map[string]bool // keys of the place changes of the last scanned millisecond
+	// heads holds the end of each world's stream at the last complete scan. A world is not
+	// scanned again until its stream has another end. Only Round uses heads and recorded.
 	heads map[access.WorldID]canon.Head
 	began time.Time
 }
 
 var _ Handled = (*Dispatcher)(nil)
 
-// Numbers of the contract, and how long a process may take over one event.
+// Numbers of the contract, the lease of a delivery, and the sizes of batches.
 const (
 	maxRetries   = 4
 	firstRetry   = time.Second
@@ -70,7 +70,7 @@ const (
 	enqueueBatch = 200
 )
 
-// NewDispatcher makes a Dispatcher. Run it.
+// NewDispatcher returns a Dispatcher. It does nothing until Run is called.
 func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 	if c.Canon == nil || c.Deliveries == nil || c.Act == nil {
 		return nil, errors.New("world: a Dispatcher needs Canon, Deliveries and Act")
@@ -90,7 +90,7 @@ func NewDispatcher(c DispatchConfig) (*Dispatcher, error) {
 	return d, nil
 }
 
-// Handle adds a handler; before Run only.
+// Handle adds a handler. It must be called before Run.
 func (d *Dispatcher) Handle(h Handler) error {
 	if err := d.registerName(h); err != nil {
 		return err
@@ -112,13 +112,13 @@ func (d *Dispatcher) registerName(h Handler) error {
 	return nil
 }
 
-// Handles reports whether a handler waits for events of a type.
+// Handles reports whether a handler accepts events of a type.
 func (d *Dispatcher) Handles(t EventType) bool {
 	return slices.ContainsFunc(d.cfg.Handlers, func(h Handler) bool { return slices.Contains(h.Types, t) })
 }
 
-// Statuses tells how far the handlers of events were at a time: the least that any of an
-// event's was.
+// Statuses returns the status of events as of a time. If an event has several handlers, it is the
+// status of the one that is furthest from success.
 func (d *Dispatcher) Statuses(ctx context.Context, w access.WorldID, events []uuid.UUID, at time.Time) (map[uuid.UUID]Status, error) {
 	list, err := d.cfg.Deliveries.Of(ctx, w, events)
 	out := map[uuid.UUID]Status{}
@@ -148,10 +148,11 @@ func statusOf(d job.Delivery) Status {
 	return Pending
 }
 
-// roundPause is the least time between two rounds: what happens meanwhile is taken together.
+// roundPause is the minimum time between two rounds. Events that happen meanwhile are handled
+// together.
 const roundPause = 100 * time.Millisecond
 
-// Run brings events to their handlers until ctx ends.
+// Run delivers events to their handlers until ctx ends.
 func (d *Dispatcher) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		changed := d.cfg.Canon.Changed()
@@ -166,12 +167,12 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	}
 }
 
-// idleSleep is how long a Dispatcher sleeps when nothing is due and nothing changes.
+// idleSleep is the time that a Dispatcher sleeps if nothing is due and nothing changes.
 const idleSleep = time.Minute
 
-// Round tells of changed places and takes in what has happened, in the worlds whose streams
-// have moved, whichever process wrote to them, and hands on whatever is due. It gives the
-// time at which the next delivery is due.
+// Round does one round of work. In each world whose stream has moved, whichever process wrote to
+// it, it records the changes of places and queues deliveries of new events. Then it makes all
+// deliveries that are due. It returns the time at which the next delivery is due.
 func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
 	moved, err := d.cfg.Canon.Moved(ctx, d.heads)
 	if err != nil {
@@ -181,7 +182,7 @@ func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
 		if err := d.processWorld(ctx, w); err != nil {
 			return next, err
 		}
-		d.heads[w] = head // what came meanwhile is after it
+		d.heads[w] = head // commits made meanwhile come after it
 	}
 	if err := d.deliverDue(ctx); err != nil {
 		return next, err
@@ -193,7 +194,7 @@ func (d *Dispatcher) Round(ctx context.Context) (next time.Time, err error) {
 	return next, err
 }
 
-// processWorld looks at a world whose stream has moved.
+// processWorld processes a world whose stream has moved.
 func (d *Dispatcher) processWorld(ctx context.Context, w access.WorldID) error {
 	if err := d.recordPlaceChanges(ctx, w); err != nil {
 		return err
@@ -206,13 +207,12 @@ func (d *Dispatcher) processWorld(ctx context.Context, w access.WorldID) error {
 	return nil
 }
 
-// maxCursorLag is how many commits without an event for a handler are passed over before its
-// cursor is moved: that is a write, and each process would make one after every other.
+// maxCursorLag is the number of commits without an event for a handler after which its cursor is
+// moved. Moving it is a write, and each process would make one after every write of the others.
 const maxCursorLag = 1000
 
-// enqueueNew adds deliveries for what has happened since the handler was last given anything.
-// Where another process adds some at the same time it looks again: that one may have seen
-// less.
+// enqueueNew queues deliveries for the events after a handler's cursor. If another process queues
+// some at the same time, it reads the cursor again: that process may have seen fewer events.
 func (d *Dispatcher) enqueueNew(ctx context.Context, w access.WorldID, h Handler) error {
 	for {
 		from, err := d.cfg.Deliveries.Cursor(ctx, w, h.Name)
@@ -224,7 +224,7 @@ func (d *Dispatcher) enqueueNew(ctx context.Context, w access.WorldID, h Handler
 		err = d.readWorld(ctx, w, func(l *canon.Snapshot) (err error) {
 			head = l.Now()
 			after := canon.Seq(from)
-			if from == 0 { // it was never given anything: its time begins with this process
+			if from == 0 { // no cursor yet: it starts with the start of this process
 				if after, err = l.SeqAt(ctx, d.began); err != nil {
 					return err
 				}
@@ -263,7 +263,7 @@ func (d *Dispatcher) readWorld(ctx context.Context, w access.WorldID, f func(*ca
 	return d.cfg.Act(ctx, w, ReadEvents, "", func(g access.Grant) error { return d.cfg.Canon.Read(ctx, g, f) })
 }
 
-// deliverDue runs what is due, a few at a time.
+// deliverDue makes the deliveries that are due, in batches.
 func (d *Dispatcher) deliverDue(ctx context.Context) error {
 	for ctx.Err() == nil {
 		now := d.cfg.Now()
@@ -281,8 +281,8 @@ func (d *Dispatcher) deliverDue(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// releaseClaimed makes claimed deliveries due at once, for whoever is there when this process
-// stops. What cannot be handed back is due when its lease ends.
+// releaseClaimed makes claimed deliveries due at once, so that another process can take them when
+// this one stops. A delivery that cannot be released becomes due when its lease ends.
 func (d *Dispatcher) releaseClaimed(ctx context.Context, list []job.Delivery) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
@@ -294,15 +294,15 @@ func (d *Dispatcher) releaseClaimed(ctx context.Context, list []job.Delivery) {
 	}
 }
 
-// deliverEvent brings one event to one handler and keeps what came of it. Its error is the
-// store's; the handler's is a failed delivery.
+// deliverEvent delivers one event to one handler and stores the result. It returns errors of the
+// store only; an error of the handler makes the delivery a failed one.
 func (d *Dispatcher) deliverEvent(ctx context.Context, one job.Delivery) error {
 	i := slices.IndexFunc(d.cfg.Handlers, func(h Handler) bool { return h.Name == one.Handler })
 	within, cancel := context.WithTimeout(ctx, lease/2)
 	failure := d.runHandler(within, d.cfg.Handlers[i], one)
 	cancel()
 	if ctx.Err() != nil {
-		return ctx.Err() // it is handed back, and another takes it up
+		return ctx.Err() // the caller releases it for another process
 	}
 	one.Changed = d.cfg.Now()
 	switch {
@@ -320,7 +320,7 @@ func (d *Dispatcher) deliverEvent(ctx context.Context, one job.Delivery) error {
 	return err
 }
 
-// runHandler runs a handler; a panic becomes an error.
+// runHandler runs a handler. It turns a panic into an error.
 func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -348,10 +348,10 @@ func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery
 
 var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{8}([0-9a-fA-F]{4})`)
 
-// Redacted is a text whose ids show their last four characters only.
+// Redacted returns a text in which only the last four characters of each id are left.
 func Redacted(text string) string { return uuids.ReplaceAllString(clipText(text, 500), "…$1") }
 
-// DeadLetter is a delivery that was given up, as it is shown: ids redacted.
+// DeadLetter is a delivery that has failed for good, as it is shown: with redacted ids.
 type DeadLetter struct {
 	Event    string // "…" and the last four characters of the event's id
 	Handler  string
@@ -363,7 +363,7 @@ type DeadLetter struct {
 // maxDead bounds a listing of dead letters.
 const maxDead = 1000
 
-// DeadLetters lists those of a world, latest first.
+// DeadLetters lists the dead letters of a world, latest first.
 func (d *Dispatcher) DeadLetters(ctx context.Context, w access.WorldID) ([]DeadLetter, error) {
 	list, err := d.cfg.Deliveries.Dead(ctx, w, maxDead)
 	out := make([]DeadLetter, len(list))
@@ -373,8 +373,8 @@ func (d *Dispatcher) DeadLetters(ctx context.Context, w access.WorldID) ([]DeadL
 	return out, err
 }
 
-// Replay makes dead letters due again: all of a world, or those of an event by its whole
-// id or its last four characters. It gives how many.
+// Replay makes dead letters due again: all of a world, or those of an event by its full id or its
+// last four characters. It returns their number.
 func (d *Dispatcher) Replay(ctx context.Context, w access.WorldID, event string) (n int, err error) {
 	list, err := d.cfg.Deliveries.Dead(ctx, w, maxDead)
 	if err != nil {
@@ -396,11 +396,11 @@ func (d *Dispatcher) Replay(ctx context.Context, w access.WorldID, event string)
 	return n, nil
 }
 
-// changesCursor is under what name a world's cursor of changed places is kept: the time of
-// the last one looked at, in Unix milliseconds.
+// changesCursor is the name of the cursor for changes of places. Its value is the time of the last
+// scanned change, in Unix milliseconds.
 const changesCursor = "world.location-changes"
 
-// recordPlaceChanges tells of changed places, where there may be any that nobody told of.
+// recordPlaceChanges records the changes of places, if there may be unrecorded ones.
 func (d *Dispatcher) recordPlaceChanges(ctx context.Context, w access.WorldID) error {
 	changed, err := d.hasPlaceChanges(ctx, w)
 	if err == nil && changed {
@@ -409,10 +409,10 @@ func (d *Dispatcher) recordPlaceChanges(ctx context.Context, w access.WorldID) e
 	return err
 }
 
-// hasPlaceChanges tells whether a place may have changed since this process looked last: most
-// commits are of something else, and all that came after the last changed place would be gone
-// over anew after each. A stream that is no longer than it was lost what a database had taken,
-// and has other commits now.
+// hasPlaceChanges reports whether a place may have changed since the last scan of this process.
+// Most commits change no place; without this check each of them would cause a scan of all changes
+// since the last changed place. A stream that is no longer than at the last scan belongs to a
+// database that has lost commits and now has others.
 func (d *Dispatcher) hasPlaceChanges(ctx context.Context, w access.WorldID) (changed bool, err error) {
 	err = d.readWorld(ctx, w, func(l *canon.Snapshot) (err error) {
 		last, known := d.heads[w]
@@ -425,17 +425,17 @@ func (d *Dispatcher) hasPlaceChanges(ctx context.Context, w access.WorldID) (cha
 	return changed, err
 }
 
-// recordChangesSince records World.Location.Changed for every version of a place but its first,
-// whoever wrote it by whatever means. It tells of each once: the event's key is of the
-// change.
+// recordChangesSince records World.Location.Changed for every version of a place except its first,
+// no matter who wrote it or how. The event's key contains the change, so each version is recorded
+// once.
 func (d *Dispatcher) recordChangesSince(ctx context.Context, w access.WorldID) error {
 	from, err := d.cfg.Deliveries.Cursor(ctx, w, changesCursor)
 	if err != nil {
 		return err
 	}
 	if from == 0 {
-		// A world that was never looked at: what changed before this process is told by nobody,
-		// and nothing of what changed since is missed.
+		// This world was never scanned. Changes from before the start of this process are
+		// never recorded; all later ones are.
 		from = uint64(d.began.UnixMilli())
 		moved, err := d.cfg.Deliveries.Enqueue(ctx, w, changesCursor, 0, from, nil)
 		if err != nil {
@@ -474,7 +474,7 @@ func changeKey(v canon.Version) string {
 	return "location-changed:" + v.Card.String() + ":" + v.Change.String()
 }
 
-// placeVersions are the versions of places since a time, oldest first.
+// placeVersions returns the versions of places since a time, oldest first.
 func (d *Dispatcher) placeVersions(ctx context.Context, w access.WorldID, since time.Time) (all []canon.Version, err error) {
 	err = d.readWorld(ctx, w, func(l *canon.Snapshot) error {
 		for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {

@@ -1,23 +1,24 @@
 // Package world gives narrators the context of a living world and lets people play in
 // it: places, exits, realms, atmosphere, players, lore, commands and domain events.
 //
-// Its invariant: everything is kept as the canon keeps it (cards, links, layers and
-// commits), and read through one canon.Snapshot of the call's grant, so that an edit in the
-// wiki shows in the next answer and what a caller may not see is absent from it. Reading
-// changes nothing. Play changes links alone: a player stands at one place, its clock
-// never falls, no quantity is negative, and nobody's act moves the world's time.
+// Its invariant: all state is canon state (cards, links, layers and commits), and each call
+// reads it through one canon.Snapshot of the caller's grant. An edit in the wiki therefore
+// shows in the next answer, and an answer never contains anything that the caller may not
+// see. Reads change nothing. Play changes only links: a player is at one place, its clock
+// never goes back, no quantity is negative, and no player's act moves the world's time.
 //
-// Three clocks (clock.go, anchor.go). The world's is computed from its last step and its
-// rate, as long as somebody plays. A player's moves on by the cost of acts (cost.go), at
-// most an hour ahead of the world. A place's anchor is the world's time, or up to an hour
-// later where players met who were ahead of it. On arriving, on coming back and when joined
-// a player and the place come to one time: the later of both, within that hour.
+// There are three kinds of clocks (clock.go, anchor.go). The world's clock is computed from
+// its last step and its rate; it runs while somebody plays. A player's clock advances by the
+// cost of its acts (cost.go), to at most an hour ahead of the world. A place's anchor is the
+// world's time, or up to an hour later if players met there who were ahead of the world.
+// When a player arrives, comes back after a pause or is joined by another player, the player
+// and the place are set to one time: the later of both, within that hour.
 //
-// What an agent suggests goes through the gates of package proposal; this package tells
-// that one what its kinds mean (propose.go). Text in, text out: who decides what a
-// narrator says is not its matter.
+// Acts that an agent suggests pass the gates of package proposal; propose.go defines how such
+// an act is checked and carried out. This package does not choose the words of a narrator: that
+// is up to package agent.
 //
-// How things are kept:
+// Storage format:
 //
 //	place      card of type Location; content is the description; fields terrain, tags,
 //	           exitAvailability {"pending": {direction: reason}, "forbidden": {…}}
@@ -26,11 +27,12 @@
 //	           of the item that unlocks it)
 //	realm      card of type Realm; fields realmType, scope, narrativeTags; links within,
 //	           member_of, borders, on_route, vassal_of, allied_with, at_war_with
-//	player     card of type Player; one link at to where it stands, with attributes clock
-//	           (milliseconds) and heading (a direction)
+//	player     card of type Player; one link at to the place where it is, with attributes
+//	           clock (milliseconds) and heading (a direction)
 //	anchor     link anchor from a place to itself, attribute clock: the latest time that
 //	           players met there, one link for each label of those who met
 //	clock      event World.Clock.Advanced: tick, real time and rate from which it runs on
-//	thing      card of any other type with a link at to a place, or a link holds from
-//	           who or what has it, with attribute quantity (1 where absent)
+//	thing      card of any other type with a link at to a place, or a link holds from its
+//	           holder (player, character, container or place), with attribute quantity
+//	           (1 if absent)
 package world

@@ -17,7 +17,7 @@ import (
 // EventType names a kind of domain event.
 type EventType string
 
-// The types of events. EventTypes says what each is; a new one is added here alone.
+// The types of events. EventKinds describes each of them. A new type is added in this file only.
 const (
 	PlayerMove      EventType = "Player.Move"
 	PlayerLook      EventType = "Player.Look"
@@ -35,19 +35,20 @@ const (
 	ClockReconciled EventType = "Player.Clock.Reconciled"
 )
 
-// EventKind is what is known of a type of event.
+// EventKind describes a type of event.
 type EventKind struct {
 	Type    EventType
 	Version int    // of the payload
-	Doc     string // what happened
-	// MinRole is the lowest role that may ask for one (enqueue-world-event), on which a person
-	// decides: a user, but for what a handler carries out with more rights than a user has and
-	// for what changes the meaning of facts. RoleNone is never asked for: what a player did
-	// must agree with where it stands and what it holds, and time with what was played.
+	Doc     string // description
+	// MinRole is the lowest role that may request such an event (enqueue-world-event); a
+	// person decides on the request. It is RoleUser, except for events whose handler uses more
+	// rights than a user has and events that change the meaning of facts. Events with RoleNone
+	// cannot be requested: a player's acts must agree with its place and its things, and the
+	// time with the play.
 	MinRole access.Role
 }
 
-// EventKinds are all types of events, in the order of the contract.
+// EventKinds lists all types of events in the order of the contract.
 var EventKinds = []EventKind{
 	{PlayerMove, 1, "A player went from one place to another.", access.RoleNone},
 	{PlayerLook, 1, "A player looked around, or at something.", access.RoleUser},
@@ -65,7 +66,7 @@ var EventKinds = []EventKind{
 	{ClockReconciled, 1, "A player and the place where it stands came to one time.", access.RoleNone},
 }
 
-// KindOf finds a type of event.
+// KindOf returns the description of a type of event.
 func KindOf(t EventType) (EventKind, bool) {
 	i := slices.IndexFunc(EventKinds, func(k EventKind) bool { return k.Type == t })
 	if i < 0 {
@@ -74,20 +75,20 @@ func KindOf(t EventType) (EventKind, bool) {
 	return EventKinds[i], true
 }
 
-// Scope is what an event happened to: "loc:<id>", "player:<id>" or "global:world".
+// Scope is the subject of an event: "loc:<id>", "player:<id>" or "global:world".
 type Scope string
 
-// GlobalScope is the whole world.
+// GlobalScope is the scope of the whole world.
 const GlobalScope Scope = "global:world"
 
-// LocationScope is the scope of a place.
+// LocationScope returns the scope of a place.
 func LocationScope(id canon.CardID) Scope { return Scope("loc:" + id.String()) }
 
-// PlayerScope is the scope of a player.
+// PlayerScope returns the scope of a player.
 func PlayerScope(id canon.CardID) Scope { return Scope("player:" + id.String()) }
 
-// ParseScope reads a scope, and gives the card that it is about; the zero id for the
-// whole world.
+// ParseScope parses a scope. It also returns the card of the scope, or the zero id for the whole
+// world.
 func ParseScope(s string) (Scope, canon.CardID, bool) {
 	if Scope(s) == GlobalScope {
 		return GlobalScope, canon.CardID{}, true
@@ -98,18 +99,18 @@ func ParseScope(s string) (Scope, canon.CardID, bool) {
 	return Scope(kind + ":" + u.String()), canon.CardID(u), ok
 }
 
-// Status says how far the handlers of an event are.
+// Status is the progress of the handlers of an event.
 type Status string
 
 // The statuses. An event without handlers is processed.
 const (
 	Pending      Status = "pending"
 	Processed    Status = "processed"
-	Failed       Status = "failed" // and tried again
+	Failed       Status = "failed" // will be tried again
 	DeadLettered Status = "dead_lettered"
 )
 
-// eventSummary is an event as lists show it.
+// eventSummary is an event as it appears in lists.
 type eventSummary struct {
 	ID          uuid.UUID `json:"id"`
 	EventType   string    `json:"eventType"`
@@ -122,7 +123,7 @@ type eventSummary struct {
 	PayloadTruncated bool            `json:"payloadTruncated,omitempty" jsonschema:"The payload is too long to be given here."`
 }
 
-// envelope is an event with all that its reader may know of it.
+// envelope is an event with everything that its reader may know of it.
 type envelope struct {
 	EventID        uuid.UUID       `json:"eventId"`
 	Type           string          `json:"type"`
@@ -157,8 +158,8 @@ func actorKind(e canon.StoredEvent) string {
 	return e.Actor.Kind
 }
 
-// recentEvents lists what happened in a scope, latest first. Events of types that are not in
-// the registry are other surfaces'.
+// recentEvents lists the events of a query, latest first. Events whose type is not in EventKinds
+// belong to other surfaces.
 func (m *asOf) recentEvents(ctx context.Context, q canon.EventQuery, limit int) ([]eventSummary, error) {
 	events, err := m.readEvents(ctx, q, limit)
 	if err != nil {
@@ -173,7 +174,7 @@ func (m *asOf) readEvents(ctx context.Context, q canon.EventQuery, limit int) ([
 	return list, err
 }
 
-// summarizeEvents shows events with how far their handlers are.
+// summarizeEvents returns the summaries of events, with the progress of their handlers.
 func (m *asOf) summarizeEvents(ctx context.Context, events []canon.StoredEvent) ([]eventSummary, error) {
 	known, err := m.eventStatuses(ctx, events)
 	if err != nil {
@@ -186,7 +187,7 @@ func (m *asOf) summarizeEvents(ctx context.Context, events []canon.StoredEvent) 
 	return out, nil
 }
 
-// eventStatuses asks about the events that somebody handles; the others are processed.
+// eventStatuses returns the status of each event. Events without a handler are processed.
 func (m *asOf) eventStatuses(ctx context.Context, events []canon.StoredEvent) (map[uuid.UUID]Status, error) {
 	out := make(map[uuid.UUID]Status, len(events))
 	var ask []uuid.UUID
@@ -207,7 +208,7 @@ func (m *asOf) eventStatuses(ctx context.Context, events []canon.StoredEvent) (m
 	return out, err
 }
 
-// recentPlayerEvents are what a player did and what happened to it, latest first.
+// recentPlayerEvents lists the events that a player caused or that happened to it, latest first.
 func (m *asOf) recentPlayerEvents(ctx context.Context, player canon.CardID, limit int) ([]eventSummary, error) {
 	events, err := m.playerEvents(ctx, player, limit)
 	if err != nil {
@@ -216,7 +217,8 @@ func (m *asOf) recentPlayerEvents(ctx context.Context, player canon.CardID, limi
 	return m.summarizeEvents(ctx, events)
 }
 
-// playerEvents are the events of a player's scope and those that it caused, latest first.
+// playerEvents returns the events of a player's scope and those that the player caused, latest
+// first.
 func (m *asOf) playerEvents(ctx context.Context, player canon.CardID, limit int) ([]canon.StoredEvent, error) {
 	about, err := m.readEvents(ctx, canon.EventQuery{Scopes: []string{string(PlayerScope(player))}}, limit)
 	if err != nil {

@@ -10,17 +10,17 @@ import (
 	"loregate/internal/markup"
 )
 
-// Availability says what a direction of a place is.
+// Availability is the state of a direction of a place.
 type Availability string
 
-// The availabilities. Where a direction has several, the first of them holds.
+// The availabilities. If a direction has several, the first in this list counts.
 const (
-	ExitHard      Availability = "hard"      // an exit is there
+	ExitHard      Availability = "hard"      // there is an exit
 	ExitForbidden Availability = "forbidden" // there shall be none
 	ExitPending   Availability = "pending"   // there will be one
 )
 
-// exit is a way out of a place, or a direction of which something is known.
+// exit is an exit of a place, or a direction that is forbidden or pending.
 type exit struct {
 	Direction        Direction      `json:"direction"`
 	To               *canon.CardID  `json:"toLocationId,omitempty" jsonschema:"Absent where there is no exit yet."`
@@ -32,8 +32,8 @@ type exit struct {
 	Reason           string         `json:"reason,omitempty" jsonschema:"Why a direction is forbidden or pending."`
 	FieldTruncations map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length in characters."`
 
-	key  string     // what unlocks it
-	link canon.Link // of a hard exit
+	key  string     // name or codename of the item that unlocks it
+	link canon.Link // set for a hard exit
 }
 
 // exitAttrs are the attributes of an exit's link.
@@ -45,8 +45,8 @@ type exitAttrs struct {
 	Key              string    `json:"key,omitempty"`
 }
 
-// availabilityField is the field exitAvailability of a place. A reason may be a text or
-// an object with one.
+// availabilityField is the field exitAvailability of a place. A reason is a text or an object with
+// the member reason.
 type availabilityField struct {
 	ExitAvailability struct {
 		Pending   map[string]json.RawMessage `json:"pending"`
@@ -54,11 +54,11 @@ type availabilityField struct {
 	} `json:"exitAvailability"`
 }
 
-// maxExits bounds the links that are read of one place; it has twelve directions.
+// maxExits bounds the exit links that are read of one place. A place has twelve directions.
 const maxExits = 100
 
-// readExits are the ways out of a place in the order of Directions. Of two exits in sight of
-// one direction the one written first counts.
+// readExits returns the exits of a place in the order of Directions. If several visible exits have
+// the same direction, the one written first counts.
 func (m *asOf) readExits(ctx context.Context, t cardAt) ([]exit, error) {
 	links, err := m.readLinks(ctx, canon.LinkQuery{From: t.ID, Kinds: []string{linkExit}}, maxExits)
 	if err != nil {
@@ -97,7 +97,7 @@ func (m *asOf) readExits(ctx context.Context, t cardAt) ([]exit, error) {
 	return out, nil
 }
 
-// namedExits are the exits of a place with the names of where they lead.
+// namedExits returns the exits of a place with the names of their destinations.
 func (m *asOf) namedExits(ctx context.Context, t cardAt) ([]exit, error) {
 	exits, err := m.readExits(ctx, t)
 	if err != nil {
@@ -132,7 +132,7 @@ func reasonOf(raw json.RawMessage) string {
 	return markup.Clean(text)
 }
 
-// exitToward finds the way out in a direction.
+// exitToward returns the exit in a direction.
 func exitToward(exits []exit, d Direction) (exit, bool) {
 	for _, e := range exits {
 		if e.Direction == d {

@@ -18,9 +18,9 @@ type exitPayload struct {
 	exitAttrs
 }
 
-// ExitHandler makes the exit that an accepted World.Exit.Created tells of, where it names
-// both places and a direction that is free. One that tells of an exit without naming where
-// it leads stays an event.
+// ExitHandler returns the handler that makes the exit of an accepted World.Exit.Created event, if
+// the event names both places and a direction that has no exit yet. An event that does not name the
+// destination has no effect.
 func ExitHandler(c *canon.Canon) Handler {
 	return Handler{Name: "exits", Types: []EventType{ExitCreated}, Handle: func(ctx context.Context, g access.Grant, e canon.StoredEvent) error {
 		var x exitPayload

@@ -21,52 +21,51 @@ const (
 	LoreSurface = "lore"
 )
 
-// Config is what a World is made of. Canon is needed, and Key for context references
-// that outlive the process.
+// Config configures a World. Canon is required. Key should be set: it seals the context references.
 type Config struct {
 	Canon *canon.Canon
-	// Key seals context references. Every process on a store must have the same.
+	// Key seals context references. All processes on one store must use the same key.
 	Key [32]byte
-	// Tokens makes the tokens that players play with; nil: players get none.
+	// Tokens issues the tokens that players play with. If it is nil, no player can be created.
 	Tokens Tokens
-	// Handled tells how far the handlers of an event are; nil: no event has handlers.
+	// Handled reports the progress of event handlers. nil means that no event has handlers.
 	Handled Handled
-	// Pace is how often a player may act; zero fields are the contract's numbers.
+	// Pace limits how often a player may act; zero fields mean the contract's numbers.
 	Pace Pace
-	// Lore says what counts as lore and how it is searched.
+	// Lore configures the card types that count as lore, and the lore search.
 	Lore LoreConfig
 
 	Now    func() time.Time // time.Now when nil
-	Random io.Reader        // crypto/rand when nil; for nonces alone
+	Random io.Reader        // crypto/rand when nil; used only for nonces
 }
 
-// Tokens makes and ends the tokens that players play with.
+// Tokens issues the tokens that players play with.
 type Tokens interface {
 	IssuePlayer(ctx context.Context, by access.Grant, player canon.CardID) (token string, err error)
 }
 
-// Handled tells how far the handlers of events are.
+// Handled reports the progress of the handlers of events.
 type Handled interface {
-	// Handles reports whether any handler waits for events of a type.
+	// Handles reports whether any handler accepts events of a type.
 	Handles(EventType) bool
-	// Statuses gives what is known of events by id, as of a time. An event that is not
-	// in the answer has not been taken up yet.
+	// Statuses returns the status of each event by id, as of a time. An event that is not
+	// in the answer has not been queued for its handlers yet.
 	Statuses(ctx context.Context, world access.WorldID, events []uuid.UUID, at time.Time) (map[uuid.UUID]Status, error)
 }
 
-// World is the surface's one object. It is safe for concurrent use.
+// World implements the operations of this package's surfaces. It is safe for concurrent use.
 type World struct {
 	cfg   Config
 	canon *canon.Canon
 	refs  *refSealer
 	pace  *access.Limits
 	lore  *lore
-	tools map[string]rereadFunc // context tools by name; complete once the surfaces are made
+	tools map[string]rereadFunc // context tools by name; complete after Surfaces has returned
 
 	clocks clockCache
 }
 
-// New makes a World.
+// New returns a World with the given configuration.
 func New(c Config) (*World, error) {
 	if c.Canon == nil {
 		return nil, errors.New("world: a Canon is needed")
@@ -84,7 +83,7 @@ func New(c Config) (*World, error) {
 	return w, err
 }
 
-// part is what one area of the package declares.
+// part is the set of declarations of one area of the package.
 type part struct {
 	operations []*op.Operation
 	resources  []*op.Resource
@@ -92,12 +91,12 @@ type part struct {
 	feeds      []*op.Feed
 }
 
-// listParts are the areas, in the order of the reference pages.
+// listParts returns the areas in the order of the reference pages.
 func (w *World) listParts() []part {
 	return []part{w.contextPart(), w.parserPart(), w.playPart(), w.clockPart(), w.lore.lorePart()}
 }
 
-// Surfaces gives the surfaces world and lore: each part on those that it names.
+// Surfaces returns the surfaces world and lore, each with the parts that name it.
 func (w *World) Surfaces() []op.Surface {
 	all := []op.Surface{
 		{Name: Surface, Title: "World",
@@ -113,7 +112,7 @@ func (w *World) Surfaces() []op.Surface {
 	return slices.DeleteFunc(all, func(s op.Surface) bool { return len(s.Operations) == 0 })
 }
 
-// addTo adds what a part declares for a surface.
+// addTo adds the declarations of p that name a surface to that surface.
 func (p part) addTo(s *op.Surface) {
 	for _, o := range p.operations {
 		if slices.Contains(o.Surfaces, s.Name) {
