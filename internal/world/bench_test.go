@@ -40,7 +40,7 @@ func BenchmarkCommand(b *testing.B) {
 
 // What a read or an act costs follows from the number of its queries and of the columns that
 // they read. It may fall, and does not rise unseen.
-func TestReadsAndActsAllocateLittle(t *testing.T) {
+func TestReadAndActAllocations(t *testing.T) {
 	if raceenabled.Detected {
 		t.Skip("the race detector allocates too")
 	}

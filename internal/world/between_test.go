@@ -21,9 +21,9 @@ func (s *interposed) Write(ctx context.Context, f func(canon.Tx) error) error {
 	return s.Store.Write(ctx, f)
 }
 
-// TestWhatComesBetweenIsReckonedWith lets one command be planned, another be done, and
+// TestCommandIsReplannedOnConflict lets one command be planned, another be done, and
 // only then the first be committed: it must be planned anew, on what the other left.
-func TestWhatComesBetweenIsReckonedWith(t *testing.T) {
+func TestCommandIsReplannedOnConflict(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		before         string // what the first player does beforehand

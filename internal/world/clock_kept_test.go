@@ -32,7 +32,7 @@ func (s *scene) checkClock(w *World, g access.Grant) (tick int64) {
 }
 
 // Of two processes on one store each keeps the clock that the events say.
-func TestEveryProcessKeepsTheClockOfTheEvents(t *testing.T) {
+func TestCachedClockMatchesEvents(t *testing.T) {
 	s := newScene(t)
 	other, err := New(Config{Canon: s.canon, Now: func() time.Time { return s.now }})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestEveryProcessKeepsTheClockOfTheEvents(t *testing.T) {
 }
 
 // What was kept of a stream that lost its end is not followed.
-func TestAKeptClockThatTheStreamDoesNotHoldIsReadAnew(t *testing.T) {
+func TestCachedClockOfLostCommitsIsReloaded(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	p.does("look")

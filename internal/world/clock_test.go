@@ -27,7 +27,7 @@ func (s *scene) tick(place string) int64 {
 }
 
 // One player's rests move neither the world nor anybody else.
-func TestRestsMoveNobodyElse(t *testing.T) {
+func TestRestMovesNoOtherClock(t *testing.T) {
 	s := newScene(t)
 	p, q, r := s.joins("Mira"), s.joins("Tam"), s.joins("Ann")
 	r.does("north")
@@ -67,7 +67,7 @@ func (s *scene) pass(d time.Duration) { s.now = s.now.Add(d) }
 func ms(d time.Duration) int64 { return d.Milliseconds() }
 
 // The clock follows real time as long as somebody plays, and half an hour longer.
-func TestTheWorldsClockRunsWhileSomebodyPlays(t *testing.T) {
+func TestWorldClockRunsDuringPlay(t *testing.T) {
 	s := newScene(t)
 	want := func(tick time.Duration) {
 		t.Helper()
@@ -123,7 +123,7 @@ func TestTheWorldsClockRunsWhileSomebodyPlays(t *testing.T) {
 	}
 }
 
-func TestAGameMasterAdvancesTheClock(t *testing.T) {
+func TestAdvanceTime(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	p.does("look")
@@ -157,7 +157,7 @@ func TestAGameMasterAdvancesTheClock(t *testing.T) {
 }
 
 // An act that is planned before a step and committed after it does not undo the step.
-func TestAStepBetweenPlanAndCommitStays(t *testing.T) {
+func TestConcurrentClockStepIsKept(t *testing.T) {
 	store := &interposed{Store: inMemory()}
 	s := emptyScene(t, store)
 	s.build()
@@ -196,7 +196,7 @@ func TestAStepBetweenPlanAndCommitStays(t *testing.T) {
 	}
 }
 
-func TestPlayersAndPlacesComeToOneTime(t *testing.T) {
+func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	s := newScene(t)
 	p, q, r := s.joins("Mira"), s.joins("Tam"), s.joins("Ann")
 	q.does("north")
@@ -247,7 +247,7 @@ func TestPlayersAndPlacesComeToOneTime(t *testing.T) {
 }
 
 // A player whom others cannot see moves no time that they see.
-func TestAHiddenPlayerMovesNoTimeInSight(t *testing.T) {
+func TestHiddenPlayerMovesNoVisibleClock(t *testing.T) {
 	s := newScene(t)
 	gm := access.NewLabel(access.LevelGM)
 	s.card(canon.NewCard{Name: "Shade", Type: typePlayer, Label: &gm})
@@ -280,7 +280,7 @@ func TestAHiddenPlayerMovesNoTimeInSight(t *testing.T) {
 }
 
 // A world from before its clock was kept goes on from the latest of its players.
-func TestAnOlderWorldGoesOnFromItsPlayers(t *testing.T) {
+func TestWorldWithoutStepsStartsAtLatestPlayerClock(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
 	for id, clock := range map[canon.CardID]string{p.id: "999000", q.id: "7200000"} {
@@ -327,9 +327,9 @@ func TestCostsByCondition(t *testing.T) {
 	p.does("s").is("events.0.payload.durationMs", 66_000)
 }
 
-// TestNoCommandsOfAnyMoveAnothersTime lets players do anything, with pauses and a game
+// TestRandomCommandsMoveNoOtherClock lets players do anything, with pauses and a game
 // master's steps in between.
-func TestNoCommandsOfAnyMoveAnothersTime(t *testing.T) {
+func TestRandomCommandsMoveNoOtherClock(t *testing.T) {
 	for seed := range uint64(raceenabled.Share(3, 3)) {
 		store := canon.Store(inMemory())
 		if seed == 0 {
@@ -387,7 +387,7 @@ func TestNoCommandsOfAnyMoveAnothersTime(t *testing.T) {
 }
 
 // A fork goes on from its origin's time, and comes back to it.
-func TestForksKeepTheirTime(t *testing.T) {
+func TestForkCarriesAndResetsClock(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	p.does("look")

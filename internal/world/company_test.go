@@ -11,7 +11,7 @@ import (
 
 // Contexts name who and what is at a place, and where its exits lead, as far as the reader
 // may know.
-func TestContextsNameWhoAndWhatIsThere(t *testing.T) {
+func TestContextsListCompanyAndExitNames(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	p.does("n")

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/canon"
 )
 
-func TestALocationContextHoldsWhatANarratorNeeds(t *testing.T) {
+func TestLocationContext(t *testing.T) {
 	s := newScene(t)
 	got := s.as("user").call("get-location-context", `{}`)
 	got.is("item.tick", 0, "item.location.name", "Quay", "item.location.id", s.idOf("Quay").String(), "item.location.version", 1,
@@ -59,7 +59,7 @@ func TestUnknownAndHiddenPlacesAreNull(t *testing.T) {
 	}
 }
 
-func TestNumbersMayBeStringsAndNothingElse(t *testing.T) {
+func TestNumericInputs(t *testing.T) {
 	s := newScene(t)
 	u := s.as("user")
 	u.call("get-location-context", `{"tick":"3600000"}`).is("item.tick", 3600000)
@@ -75,7 +75,7 @@ func TestNumbersMayBeStringsAndNothingElse(t *testing.T) {
 	u.fails("validation_error", "get-recent-events", `{"scope":"player","scopeId":"x","limit":"many"}`)
 }
 
-func TestTheSpatialContextFollowsExitsOutward(t *testing.T) {
+func TestSpatialContext(t *testing.T) {
 	s := newScene(t)
 	got := s.as("user").call("get-spatial-context", `{}`)
 	got.is("item.depth", 2, "item.requestedDepth", nil, "item.neighbors.#", 2, "item.neighbors.0.name", "Square", "item.neighbors.0.depth", 1, "item.neighbors.0.direction", "north",
@@ -112,7 +112,7 @@ func TestTimeOfDay(t *testing.T) {
 	}
 }
 
-func TestTheVersionOfAPlaceRisesWithItsTextAlone(t *testing.T) {
+func TestPlaceVersion(t *testing.T) {
 	s := newScene(t)
 	u := s.as("user")
 	version := func(n int) {
@@ -134,14 +134,14 @@ func TestTheVersionOfAPlaceRisesWithItsTextAlone(t *testing.T) {
 	u.call("get-location", `{}`).is("item.version", 4, "item.tags.2", "start")
 }
 
-func TestTheCutOfALongTextIsRecorded(t *testing.T) {
+func TestTruncatedDescriptionIsReported(t *testing.T) {
 	s := newScene(t)
 	text := "<p>" + strings.Repeat("é", 700) + "</p>"
 	s.edit("Quay", canon.Edit{Content: &text})
 	s.as("user").call("get-location", `{}`).is("item.description", strings.Repeat("é", 512), "item.fieldTruncations.description", 700)
 }
 
-func TestAContextAsOfThePast(t *testing.T) {
+func TestContextAsOf(t *testing.T) {
 	s := newScene(t)
 	before := s.now
 	text := "<p>After the flood.</p>"
@@ -171,7 +171,7 @@ func TestAContextAsOfThePast(t *testing.T) {
 	s.as("gm").fails("validation_error", "get-location-context", `{"as_of":"100000"}`)
 }
 
-func TestAContextIsReadAgainAsItWas(t *testing.T) {
+func TestRereadReturnsSameAnswer(t *testing.T) {
 	s := newScene(t)
 	for _, who := range []string{"user", "gm", "admin"} {
 		for tool, input := range map[string]string{"get-location-context": `{}`, "get-atmosphere": `{"locationId":"loc-square"}`, "get-spatial-context": `{"depth":3}`,
@@ -212,9 +212,9 @@ func TestAContextIsReadAgainAsItWas(t *testing.T) {
 	}
 }
 
-// TestAContextIsReadAgainAfterRenamings gives every name that a context was read by to
+// TestRereadAfterRenames gives every name that a context was read by to
 // something else, and reads it again.
-func TestAContextIsReadAgainAfterRenamings(t *testing.T) {
+func TestRereadAfterRenames(t *testing.T) {
 	s := newScene(t)
 	s.card(canon.NewCard{Name: "Square+tags", Content: "<ul><li>loud</li></ul>"})
 	s.lore("the-well", "The Well", "It hums.", "", access.LevelUser)

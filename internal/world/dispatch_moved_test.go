@@ -42,7 +42,7 @@ func countMoves(n *int) Handler {
 }
 
 // A round looks at a world whose stream has moved, and at no other.
-func TestARoundLooksOnlyAtWorldsThatMoved(t *testing.T) {
+func TestRoundScansOnlyMovedWorlds(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	s.build()
@@ -91,7 +91,7 @@ func TestARoundLooksOnlyAtWorldsThatMoved(t *testing.T) {
 
 // Another process may move a cursor less far than this one would, and end: what it did not
 // see is still handed on.
-func TestWhatAnotherProcessDidNotSeeIsHandedOn(t *testing.T) {
+func TestEventsMissedByOtherProcessAreDelivered(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	s.build()
@@ -115,7 +115,7 @@ func TestWhatAnotherProcessDidNotSeeIsHandedOn(t *testing.T) {
 }
 
 // A world that could not be looked at whole is looked at again, though it stays as it is.
-func TestAWorldThatFailedIsLookedAtAgain(t *testing.T) {
+func TestFailedWorldIsScannedAgain(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	s.build()
@@ -147,7 +147,7 @@ func TestAWorldThatFailedIsLookedAtAgain(t *testing.T) {
 
 // What another process writes is handled within a second or so, and so is a timer that is
 // due in a world that stays as it is.
-func TestARunningDispatcherMissesNothingOfOthers(t *testing.T) {
+func TestRunHandlesEventsOfOtherProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	store := sqlitetest.OpenAt(t, path)
 	other, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})

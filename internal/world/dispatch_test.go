@@ -58,7 +58,7 @@ func (s *scene) round(d *Dispatcher) time.Time {
 	return next
 }
 
-func TestAChangedPlaceIsToldOnceAndHandledOnce(t *testing.T) {
+func TestPlaceChangeIsRecordedAndHandledOnce(t *testing.T) {
 	var got []string
 	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
 		got = append(got, string(e.Payload))
@@ -83,9 +83,9 @@ func TestAChangedPlaceIsToldOnceAndHandledOnce(t *testing.T) {
 	}
 }
 
-// TestWhatComesBeforeTheFirstRoundIsHandedOn: a handler's time begins with its process, and
+// TestEventsBeforeFirstRoundAreDelivered: a handler's time begins with its process, and
 // not when that first gets to look.
-func TestWhatComesBeforeTheFirstRoundIsHandedOn(t *testing.T) {
+func TestEventsBeforeFirstRoundAreDelivered(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	s.build()
@@ -106,7 +106,7 @@ func TestWhatComesBeforeTheFirstRoundIsHandedOn(t *testing.T) {
 	}
 }
 
-func TestAFailingHandlerIsTriedAgainAndThenLaidAside(t *testing.T) {
+func TestFailingHandlerIsRetriedThenDeadLettered(t *testing.T) {
 	tries := 0
 	broken := true
 	s, d := newDispatcherScene(t, Handler{Name: "flaky", Types: []EventType{PlayerMove}, Handle: func(_ context.Context, _ access.Grant, e canon.StoredEvent) error {
@@ -198,7 +198,7 @@ func TestSeveralProcessesHandleEachEventOnce(t *testing.T) {
 	}
 }
 
-func TestAHandlerRunsOnlyFromWhenItIsThere(t *testing.T) {
+func TestNewHandlerGetsNoOldEvents(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	s.build()
@@ -214,7 +214,7 @@ func TestAHandlerRunsOnlyFromWhenItIsThere(t *testing.T) {
 	}
 }
 
-func TestWhatAHandlerMustSay(t *testing.T) {
+func TestInvalidHandlersAreRefused(t *testing.T) {
 	d := &Dispatcher{}
 	do := func(context.Context, access.Grant, canon.StoredEvent) error { return errors.New("x") }
 	for _, h := range []Handler{{}, {Name: "a", Handle: do}, {Name: "a", Types: []EventType{"No.Such"}, Handle: do}, {Name: "a", Types: []EventType{NPCTick}}} {
@@ -233,7 +233,7 @@ func TestWhatAHandlerMustSay(t *testing.T) {
 	}
 }
 
-func TestAnAcceptedExitIsMadeOnce(t *testing.T) {
+func TestAcceptedExitIsCreatedOnce(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
 	d := s.dispatcher(store, ExitHandler(s.canon))

@@ -11,7 +11,7 @@ import (
 
 // What a process holds when it is stopped is handled by another at once, and not when a
 // lease has run out.
-func TestAStoppedProcessHandsBackWhatItHolds(t *testing.T) {
+func TestStoppedProcessReleasesDeliveries(t *testing.T) {
 	begun, handled := make(chan struct{}, 1), 0
 	var stuck bool
 	s, d := newDispatcherScene(t, Handler{Name: "note", Types: []EventType{LocationChanged}, Handle: func(ctx context.Context, _ access.Grant, _ canon.StoredEvent) error {

@@ -15,16 +15,16 @@ import (
 	"loregate/internal/op"
 )
 
-// LoreConfig says what counts as lore and how it is searched. The zero value is the
-// contract's.
+// LoreConfig configures the card types that count as lore, and the lore search. The zero value
+// means the contract's rules.
 type LoreConfig struct {
-	// Types adds to the types of cards that are facts where they have a codename: the
-	// card's type, and the fact's.
+	// Types adds types of cards whose cards are facts if they have a codename. It maps the
+	// type of the card to the type of the fact.
 	Types map[string]string
-	// Embedder gives texts as vectors for semantic-search-lore; nil: words alone. Texts
-	// of every level go to it.
+	// Embedder embeds texts for semantic-search-lore. nil means search by words only. It is
+	// given texts of every level.
 	Embedder Embedder
-	// Logger is told where the Embedder fails; slog's default when nil.
+	// Logger logs failures of the Embedder; slog's default when nil.
 	Logger *slog.Logger
 }
 
@@ -33,9 +33,9 @@ type lore struct {
 	w         *World
 	types     map[markup.Key]string // fact types by type of card
 	typeNames []string
-	maxFacts  int // facts of an index
+	maxFacts  int // most facts that an index holds
 	shelf     loreShelf
-	vectors   *vectors // nil: none
+	vectors   *vectors // nil without an Embedder
 }
 
 func newLore(w *World, c LoreConfig) *lore {
@@ -148,7 +148,8 @@ func (l *lore) semanticSearch(ctx context.Context, c *op.Call, in loreQuery) (ou
 	return out, err
 }
 
-// searchFacts gives the best facts for a query, by vectors too where there are any.
+// searchFacts passes the best facts for a query to give, best first. If v is not nil, it also ranks
+// by vectors.
 func (l *lore) searchFacts(ctx context.Context, c *op.Call, in loreQuery, v *vectors, give func(*canon.Snapshot, loreFound)) error {
 	if strings.TrimSpace(in.Query) == "" {
 		return nil
@@ -162,7 +163,7 @@ func (l *lore) searchFacts(ctx context.Context, c *op.Call, in loreQuery, v *vec
 	})
 }
 
-// rankFacts ranks the facts in sight.
+// rankFacts returns the best facts for a query that are visible to the caller, best first.
 func (l *lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in loreQuery, v *vectors) ([]loreFound, error) {
 	s, err := l.shelf.get(ctx, l, snap)
 	if err != nil {
@@ -191,8 +192,8 @@ func (l *lore) rankFacts(ctx context.Context, snap *canon.Snapshot, in loreQuery
 	return append(found, s.findOwn(in.Query, in.K-len(found))...), nil
 }
 
-// findOwn are the facts beyond the index that have a word of the query, by name, up to a
-// number. They are in sight for this reader alone, and no statistics are made of them.
+// findOwn returns up to most facts outside the index that contain a word of the query, in the order
+// of their names. Only this reader sees them, so they have no score and no statistics.
 func (s shelf) findOwn(query string, most int) (found []loreFound) {
 	terms := queryTerms(s.language, query)
 	for _, d := range s.own {
@@ -203,10 +204,10 @@ func (s shelf) findOwn(query string, most int) (found []loreFound) {
 	return found
 }
 
-// maxSnippet is how long a snippet is, in characters.
+// maxSnippet bounds the length of a snippet, in characters.
 const maxSnippet = 200
 
-// snippetFor is the piece of a fact's text with the most words of the query.
+// snippetFor returns the piece of the fact's text with the most words of the query.
 func (f loreFound) snippetFor(query string) string {
 	var words []string
 	for _, w := range foldedWords(query) {
@@ -218,7 +219,7 @@ func (f loreFound) snippetFor(query string) string {
 	return clipText(text, maxSnippet)
 }
 
-// factResource is a fact as a document to follow.
+// factResource declares the resource that shows a fact.
 func (l *lore) factResource() *op.Resource {
 	return &op.Resource{
 		Template: "world://fact/{factId}",
@@ -253,10 +254,10 @@ func (l *lore) readFact(ctx context.Context, c *op.Call, vars map[string]string)
 	return content, err
 }
 
-// maxListedFacts is how many facts the resource list has at most.
+// maxListedFacts bounds the facts in the resource list.
 const maxListedFacts = 10
 
-// listFacts lists facts that changed lately.
+// listFacts lists the facts that changed most recently.
 func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 	err = l.w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
 		recent, err := snap.Recent(ctx)
@@ -271,7 +272,7 @@ func (l *lore) listFacts(ctx context.Context, c *op.Call) (items []op.Listed, er
 	return items, err
 }
 
-// completeFact gives ids of facts that begin with what was typed, or whose names do.
+// completeFact returns the ids of facts whose id or name begins with prefix.
 func (l *lore) completeFact(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
 	err = l.w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
 		cards, _, err := snap.Cards(ctx, l.factsFilter(), canon.Page{Limit: 1000})

@@ -12,8 +12,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// Types of cards that are facts where they have a codename, and the type of fact that
-// each is. A card of type Lore says its own in the field factType.
+// factTypes maps the types of cards that are facts, if they have a codename, to types of
+// facts. A card of type Lore may name another type of fact in its field factType.
 var factTypes = map[string]string{
 	"Faction":   "faction",
 	"Artifact":  "artifact",
@@ -32,10 +32,10 @@ const (
 
 var factForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// factsFilter finds facts, and cards that could be.
+// factsFilter returns a filter for cards with a codename whose type may be that of a fact.
 func (l *lore) factsFilter() canon.Filter { return canon.Filter{Types: l.typeNames, Coded: true} }
 
-// factType is the type of the fact that a thing is; false where it is none.
+// factType returns the type of fact that a card is, or false if its type is not that of a fact.
 func (l *lore) factType(t cardAt) (string, bool) {
 	kind, ok := l.types[markup.KeyOf(t.Type)]
 	if !ok {
@@ -65,8 +65,8 @@ type fact struct {
 	Cut        map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length: characters of a text, members of a list."`
 }
 
-// loadFact reads a fact by its id: a codename, or the card's id. Archived, hidden and absent
-// ones are all none.
+// loadFact returns the fact with an id, which is a codename or the card's id. It returns nil for
+// archived, hidden and absent facts alike.
 func (l *lore) loadFact(ctx context.Context, m *asOf, id string) (*fact, error) {
 	t, ok, err := m.findCard(ctx, id)
 	if err != nil || !ok {
@@ -101,7 +101,7 @@ func (l *lore) loadFact(ctx context.Context, m *asOf, id string) (*fact, error) 
 	return f, err
 }
 
-// fillFields fills in what the fact says, cut to size.
+// fillFields sets the fields of the fact from its card, cut to size.
 func (f *fact) fillFields(t cardAt, text string) {
 	s := shortener{cut: map[string]int{}}
 	f.Fields = map[string]any{}
@@ -119,13 +119,13 @@ func (f *fact) fillFields(t cardAt, text string) {
 	}
 }
 
-// Bounds of a fact's fields beside maxText.
+// Bounds of a fact's fields, in addition to maxText.
 const (
 	maxMembers = 100 // of an object or list
 	maxNesting = 8
 )
 
-// shortener cuts values to what contexts give, and notes what it cut, by path.
+// shortener cuts values to the size that contexts allow, and records the original lengths by path.
 type shortener struct{ cut map[string]int }
 
 func (s shortener) shortenValue(path string, v any, depth int) any {

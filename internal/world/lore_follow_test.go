@@ -33,9 +33,9 @@ func (l listingReader) Cards(ctx context.Context, s canon.Visibility, f canon.Fi
 	return l.Reader.Cards(ctx, s, f, p)
 }
 
-// TestASearchReadsWhatWasWrittenAlone lists the facts once, and after commits that touch
+// TestSearchReadsOnlyChangedFacts lists the facts once, and after commits that touch
 // few of them, none, or hidden ones, not again.
-func TestASearchReadsWhatWasWrittenAlone(t *testing.T) {
+func TestSearchReadsOnlyChangedFacts(t *testing.T) {
 	store := &listings{Store: inMemory()}
 	s := emptyScene(t, store)
 	s.lore("lamp", "The Kept Lamp", "It burns.", "", access.LevelUser)
@@ -72,9 +72,9 @@ func TestASearchReadsWhatWasWrittenAlone(t *testing.T) {
 	}
 }
 
-// TestASearchThatFollowsFindsWhatANewOneFinds changes a world at random and compares the
+// TestUpdatedIndexMatchesNewIndex changes a world at random and compares the
 // kept indexes with such as are made anew.
-func TestASearchThatFollowsFindsWhatANewOneFinds(t *testing.T) {
+func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 	s := emptyScene(t, inMemory())
 	r := rand.New(rand.NewPCG(7, 7))
 	words := []string{"lamp", "bell", "salt", "tide", "widow", "crown", "ash", "river"}

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Fusion by reciprocal rank (Cormack, Clarke and Büttcher 2009): a fact counts 1/(60+rank)
-// in each list that has it. Scores of different lists need not be compared.
+// Constants of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): a fact scores
+// 1/(60+rank) in each list that contains it. Scores of different lists are never compared.
 const (
 	fuseK      = 60
-	fusedDepth = 100 // facts of a list that are looked at
+	fusedDepth = 100 // entries of a list that are used
 )
 
-// fuseRankings merges rankings. A fact that leads every list that found anything scores 1; those
-// of equal score come by id.
+// fuseRankings merges rankings. A fact that is first in every list that is not empty scores 1.
+// Facts of equal score are ordered by id.
 func fuseRankings(lists ...[]ranked) []ranked {
 	scores, most := map[int32]float64{}, 0.0
 	for _, list := range lists {
@@ -35,8 +35,8 @@ func fuseRankings(lists ...[]ranked) []ranked {
 	return out
 }
 
-// rankQuery ranks facts for a query by words, names and likeness; more are rankings of other
-// makes.
+// rankQuery ranks facts for a query by words, by name and by similar names, and fuses these
+// rankings with more.
 func (x *loreIndex) rankQuery(query string, more ...[]ranked) []ranked {
 	folded := strings.Join(foldedWords(query), " ")
 	terms := queryTerms(x.language, query)
@@ -51,8 +51,8 @@ func (x *loreIndex) rankQuery(query string, more ...[]ranked) []ranked {
 	return fuseRankings(append(lists, more...)...)
 }
 
-// letterSlips counts the letters that must be put in, left out, changed or swapped with the
-// next to make one word of another.
+// letterSlips returns the number of letters that must be inserted, deleted, replaced or swapped
+// with the next one to turn a into b.
 func letterSlips(a, b []rune) int {
 	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

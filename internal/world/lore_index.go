@@ -10,7 +10,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// loreDoc is a fact taken apart for searching. It never changes.
+// loreDoc is a fact prepared for search. It never changes.
 type loreDoc struct {
 	card  canon.Card
 	kind  string   // type of the fact
@@ -19,13 +19,13 @@ type loreDoc struct {
 
 	sum [32]byte // of embedText
 
-	inName, inBody   map[string]int // term to how often
+	inName, inBody   map[string]int // count by term
 	nameLen, bodyLen int
 }
 
-// Weights of BM25F (Robertson, Zaragoza and Taylor 2004): a term in a name counts as
-// nameWeight in the text, k1 and b are the customary 1.2 and 0.75; names are short and of
-// one kind, so that their length counts for less.
+// Weights of BM25F (Robertson, Zaragoza and Taylor 2004). A term in a name counts as much as
+// nameWeight terms in the text. k1 and b are the customary 1.2 and 0.75. Names are all short,
+// so their length has less weight.
 const (
 	nameWeight = 4.0
 	bm25K1     = 1.2
@@ -55,22 +55,22 @@ func newLoreDoc(c canon.Card, kind, text, language string) *loreDoc {
 	return d
 }
 
-// posting is a fact that has a term, and how much of it, as BM25F counts.
+// posting is an entry of a term: a fact that contains it, and its BM25F weight there.
 type posting struct {
 	doc    int32
 	weight float32
 }
 
-// loreIndex is what the facts of one view's level are found by. All its numbers follow
-// from those facts alone. It never changes.
+// loreIndex is the search index over the facts that one level sees. All its statistics are computed
+// from those facts only. It never changes.
 type loreIndex struct {
 	language   string
 	docs       []*loreDoc
 	terms      map[string][]posting
-	termsByRun map[string][]int32 // places in vocab by run of three characters
+	termsByRun map[string][]int32 // positions in vocab by run of three characters
 	vocab      []string           // all terms, in order
 	docsByName map[string][]int32 // facts by folded name
-	namesByRun map[string][]int32 // places in names by run
+	namesByRun map[string][]int32 // positions in names by run of three characters
 	names      []loreName
 }
 
@@ -80,7 +80,7 @@ type loreName struct {
 	runs int
 }
 
-// newLoreIndex makes the index of facts in a language, which are sorted by id before.
+// newLoreIndex returns an index of facts in a language. docs must be sorted by id.
 func newLoreIndex(language string, docs []*loreDoc) *loreIndex {
 	x := &loreIndex{language: language, docs: docs, terms: map[string][]posting{}, termsByRun: map[string][]int32{},
 		docsByName: map[string][]int32{}, namesByRun: map[string][]int32{}}
@@ -126,19 +126,19 @@ func (x *loreIndex) addPostings(i int32, d *loreDoc, nameAvg, bodyAvg float64) {
 	}
 }
 
-// ranked is a fact and how well it answers; greater is better.
+// ranked is a fact and its score for a query; a greater score is better.
 type ranked struct {
 	doc   int32
 	score float64
 }
 
-// term is a word that is looked for, and how much it counts.
+// term is a word of a query and its weight.
 type term struct {
 	text   string
 	weight float64
 }
 
-// rankByWords ranks facts by the words that they have.
+// rankByWords ranks facts by the terms that they contain.
 func (x *loreIndex) rankByWords(terms []term) []ranked {
 	scores := map[int32]float64{}
 	for _, t := range terms {
@@ -152,7 +152,7 @@ func (x *loreIndex) rankByWords(terms []term) []ranked {
 	return x.topRanked(scores)
 }
 
-// topRanked orders facts by score, those of equal score by id, as far as a fusion looks.
+// topRanked returns the first fusedDepth facts ordered by score, and by id for equal scores.
 func (x *loreIndex) topRanked(scores map[int32]float64) []ranked {
 	list := make([]ranked, 0, len(scores))
 	for d, s := range scores {
@@ -162,7 +162,7 @@ func (x *loreIndex) topRanked(scores map[int32]float64) []ranked {
 	return list[:min(len(list), fusedDepth)]
 }
 
-// rankByName gives the facts that bear the query as a name, folded.
+// rankByName returns the facts that have the folded query as a name.
 func (x *loreIndex) rankByName(folded string) []ranked {
 	scores := map[int32]float64{}
 	for _, d := range x.docsByName[folded] {
@@ -171,8 +171,8 @@ func (x *loreIndex) rankByName(folded string) []ranked {
 	return x.topRanked(scores)
 }
 
-// rankByLikeName ranks facts by how alike a name of theirs is to the query: twice the runs
-// that both have, over the runs of each (Dice).
+// rankByLikeName ranks facts by the similarity of one of their names to the query: twice the number
+// of common runs of three characters, divided by the total number of runs (Dice coefficient).
 func (x *loreIndex) rankByLikeName(folded string) []ranked {
 	runs := trigrams(folded)
 	both := map[int32]int{}
@@ -191,12 +191,13 @@ func (x *loreIndex) rankByLikeName(folded string) []ranked {
 	return x.topRanked(scores)
 }
 
-// minNameLikeness is the least likeness of a name to a query that counts. Between 0.45 and 0.8
-// the judged queries fare alike; below, names that are alike by chance push in.
+// minNameLikeness is the least similarity of a name to a query that counts. The judged queries give
+// about the same results for values between 0.45 and 0.8; lower values admit names that are similar
+// by chance.
 const minNameLikeness = 0.5
 
-// correctTerms gives, for each term that no fact has, the terms that it may be a slip of.
-// Those that some fact has stay.
+// correctTerms replaces each term that no fact contains by the terms that it may be a typo of.
+// Terms that some fact contains stay.
 func (x *loreIndex) correctTerms(terms []string) (out []term, changed bool) {
 	for _, t := range terms {
 		if len(x.terms[t]) > 0 {
@@ -211,8 +212,8 @@ func (x *loreIndex) correctTerms(terms []string) (out []term, changed bool) {
 	return out, changed
 }
 
-// slipsOf finds the terms nearest to one that is not there: within one slip of a letter
-// for short words, two for longer ones.
+// slipsOf returns the known terms nearest to an unknown one: within one wrong letter, and one more
+// for each eight letters of the term. Terms of fewer than four letters have none.
 func (x *loreIndex) slipsOf(t string) []term {
 	r := []rune(t)
 	if len(r) < 4 {
@@ -242,5 +243,5 @@ func (x *loreIndex) slipsOf(t string) []term {
 	return found[:min(len(found), maxCorrections)]
 }
 
-// maxCorrections bounds what one word may stand for.
+// maxCorrections bounds the corrections of one word.
 const maxCorrections = 3

@@ -154,8 +154,8 @@ var queryKinds = map[string]func(judged) bool{
 	"all":    func(judged) bool { return true },
 }
 
-// TestLoreIsFound holds the search to what it reached when it was made.
-func TestLoreIsFound(t *testing.T) {
+// TestLoreSearchRelevance holds the search to what it reached when it was made.
+func TestLoreSearchRelevance(t *testing.T) {
 	if raceenabled.Detected {
 		t.Skip("takes minutes under the race detector, and has one caller")
 	}

@@ -12,18 +12,18 @@ import (
 	"loregate/internal/canon"
 )
 
-// maxIndexed is how many facts an index holds. A world with more is searched in the
+// maxIndexed bounds the facts that an index holds. A world with more facts is searched in the
 // store.
 const maxIndexed = canon.CountCap
 
-// loreShelf keeps indexes of facts by world and level.
+// loreShelf caches search indexes of facts by world and level.
 //
-// An index holds the facts that everyone at the level sees, and nothing else, so that no
-// rank depends on what is out of sight; it was listed through the sight of such a reader.
-// What somebody sees beyond it by being named is kept apart, without statistics. Both
-// are good for one commit of the world; after the next what it wrote is followed.
+// An index holds exactly the facts that everyone at the level sees, so no rank depends on hidden
+// facts. It is read with the visibility of such a reader. Facts that a reader sees only because
+// they are shared with it by name are cached separately, without statistics. An entry is valid for
+// one commit of the world; after later commits it is updated with their changes.
 type loreShelf struct {
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	ages  uint64
 	level map[shelfKey]*shelfEntry
 	own   map[ownKey]*shelfEntry
@@ -41,7 +41,8 @@ type ownKey struct {
 	language string
 }
 
-// shelfEntry is an index, or somebody's own facts; nothing where there are too many.
+// shelfEntry is the index of a level, or the facts shared with one reader by name. If there are too
+// many facts, crowded is set and both are empty.
 type shelfEntry struct {
 	at      canon.Seq
 	crowded bool
@@ -56,15 +57,15 @@ const (
 	maxOwn    = 1024
 )
 
-// shelf is what one reader searches.
+// shelf is the set of facts that one reader searches.
 type shelf struct {
 	language string
 	crowded  bool
 	index    *loreIndex
-	own      []*loreDoc // by name
+	own      []*loreDoc // facts shared with the reader by name, in the order of their names
 }
 
-// get gives what the view of a look searches, as of its snapshot.
+// get returns the facts that the reader of a snapshot searches, as of the snapshot.
 func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Snapshot) (shelf, error) {
 	level := shelfKey{l.World().ID, l.View().Level, l.World().Settings.Language()}
 	own := ownKey{level.world, l.View(), level.language}
@@ -79,8 +80,9 @@ func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Snapshot) (she
 	return shelf{level.language, base.crowded, base.index, mine.docs}, nil
 }
 
-// loadEntries gives what was used last, of whatever commit; nil where nothing was. Who is not
-// named has nothing of its own, at any commit.
+// loadEntries returns the cached entries for a level and a reader, which may be of an older or
+// newer commit; nil if there are none. A reader that has no facts of its own gets an empty entry
+// that is valid at the commit of base.
 func (s *loreShelf) loadEntries(level shelfKey, own ownKey) (base, mine *shelfEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +103,7 @@ func (s *loreShelf) loadEntries(level shelfKey, own ownKey) (base, mine *shelfEn
 	return base, mine
 }
 
-// hasNoOwn reports whether a view sees nothing by being named.
+// hasNoOwn reports whether a view sees no facts through being named.
 func (k ownKey) hasNoOwn() bool { return k.view.Subject == "" || k.view.Level >= access.LevelAdmin }
 
 func (s *loreShelf) storeEntries(level shelfKey, own ownKey, base, mine *shelfEntry) {
@@ -122,7 +124,7 @@ func (s *loreShelf) storeEntries(level shelfKey, own ownKey, base, mine *shelfEn
 	dropOldest(s.own, maxOwn)
 }
 
-// dropOldest takes out what was used least lately, down to a number.
+// dropOldest deletes the least recently used entries until at most most are left.
 func dropOldest[K comparable](m map[K]*shelfEntry, most int) {
 	for len(m) > most {
 		var oldest K
@@ -136,8 +138,8 @@ func dropOldest[K comparable](m map[K]*shelfEntry, most int) {
 	}
 }
 
-// refreshEntries gives an index and own facts as of a look's snapshot. Where both were there
-// before, only what was written since the older of them is read.
+// refreshEntries returns entries as of the snapshot's commit. If both old entries exist, it reads
+// only the changes since the older of them.
 func (l *lore) refreshEntries(ctx context.Context, snap *canon.Snapshot, base, mine *shelfEntry) (newBase, newMine *shelfEntry, err error) {
 	now := snap.Now()
 	if base == nil || mine == nil || max(base.at, mine.at) > now {
@@ -165,8 +167,7 @@ func (l *lore) refreshEntries(ctx context.Context, snap *canon.Snapshot, base, m
 	return newBase, newMine, nil
 }
 
-// applyChanges puts what was written into the facts that are known, and takes out what is a
-// fact no more.
+// applyChanges adds changed facts to the known facts, and deletes cards that are no longer facts.
 func (l *lore) applyChanges(ctx context.Context, snap *canon.Snapshot, known map[canon.CardID]*loreDoc, changes canon.Changes) (err error) {
 	for _, id := range changes.Gone {
 		delete(known, id)
@@ -183,8 +184,8 @@ func (l *lore) applyChanges(ctx context.Context, snap *canon.Snapshot, known map
 	return nil
 }
 
-// rebuildEntries lists the facts in sight. Facts that an older index has taken apart, and that have
-// not changed, are taken from there.
+// rebuildEntries lists the facts that the reader sees and builds both entries from them. It reuses
+// the prepared facts of an old entry that have not changed.
 func (l *lore) rebuildEntries(ctx context.Context, snap *canon.Snapshot, old *shelfEntry) (base, mine *shelfEntry, err error) {
 	known := old.docsByCard()
 	cards, _, err := snap.Cards(ctx, l.factsFilter(), canon.Page{Limit: l.maxFacts + 1})
@@ -207,8 +208,8 @@ func (l *lore) rebuildEntries(ctx context.Context, snap *canon.Snapshot, old *sh
 	return base, mine, nil
 }
 
-// arrangeDocs makes an index of the facts that all of a level see, and puts the others by
-// name. An index that has the same facts stays.
+// arrangeDocs builds an index of the facts that everyone at the level sees, and sorts the others by
+// name. If the old index has the same facts, it is reused.
 func (l *lore) arrangeDocs(snap *canon.Snapshot, docs []*loreDoc, old *shelfEntry) (base, mine *shelfEntry) {
 	var all []*loreDoc
 	base, mine = &shelfEntry{at: snap.Now()}, &shelfEntry{at: snap.Now()}
@@ -231,7 +232,7 @@ func (l *lore) arrangeDocs(snap *canon.Snapshot, docs []*loreDoc, old *shelfEntr
 	return base, mine
 }
 
-// docsByCard are the facts of an index, where there is one, and others, by card.
+// docsByCard returns the facts of the index, if there is one, and the others, by card.
 func (s *shelfEntry) docsByCard(others ...*loreDoc) map[canon.CardID]*loreDoc {
 	if s != nil && s.index != nil {
 		others = slices.Concat(s.index.docs, others)
@@ -243,12 +244,12 @@ func (s *shelfEntry) docsByCard(others ...*loreDoc) map[canon.CardID]*loreDoc {
 	return known
 }
 
-// movedTo is the same at a later commit.
+// movedTo returns the same entry for a later commit.
 func (s *shelfEntry) movedTo(at canon.Seq) *shelfEntry {
 	return &shelfEntry{at: at, crowded: s.crowded, index: s.index, docs: s.docs}
 }
 
-// isCurrent reports whether a fact is as it was taken apart.
+// isCurrent reports whether a prepared fact still matches its card.
 func (d *loreDoc) isCurrent(c canon.Card) bool {
 	return d != nil && d.card.Rev == c.Rev && d.card.Name == c.Name && d.card.Label.Equal(c.Label) && d.card.Counts == c.Counts
 }

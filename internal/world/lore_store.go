@@ -9,17 +9,18 @@ import (
 	"loregate/internal/markup"
 )
 
-// loreFound is a fact that a search found.
+// loreFound is a fact that a search has found.
 type loreFound struct {
 	card  canon.Card
 	kind  string
 	score float64
-	text  string // "" where it has not been read
+	text  string // "" if it has not been read
 }
 
-// searchStore finds facts in a world that has too many to index here: by the store's own
-// words in any form, aliases and near names, each fused by rank as in an index. It matches all words
-// where that finds anything, and else each by itself.
+// searchStore finds facts in a world that has too many for an index. It combines the store's
+// searches by words in any form, by name and alias, and by similar names, fused by rank as in an
+// index. The word search requires all words; only if that finds nothing does it search each word
+// separately.
 func (l *lore) searchStore(ctx context.Context, snap *canon.Snapshot, query string, k int) ([]loreFound, error) {
 	s := &storeSearch{places: map[canon.CardID]int32{}}
 	words, err := s.searchWords(ctx, snap, query, l.factsFilter())
@@ -45,7 +46,7 @@ func (l *lore) searchStore(ctx context.Context, snap *canon.Snapshot, query stri
 	return found, nil
 }
 
-// storeSearch numbers the cards that several rankings speak of.
+// storeSearch numbers the cards that appear in several rankings.
 type storeSearch struct {
 	cards  []canon.Card
 	places map[canon.CardID]int32
@@ -95,10 +96,10 @@ func (s *storeSearch) searchWords(ctx context.Context, snap *canon.Snapshot, que
 	return (*loreIndex)(nil).topRanked(scores), nil
 }
 
-// maxStoreWords bounds the words that are looked for one by one.
+// maxStoreWords bounds the words of a query that are searched.
 const maxStoreWords = 8
 
-// searchNames are the facts that the query names whole.
+// searchNames returns the facts whose name or alias is the whole query.
 func (s *storeSearch) searchNames(ctx context.Context, snap *canon.Snapshot, l *lore, query string) (list []ranked, err error) {
 	cards, err := snap.ByAlias(ctx, query)
 	if err != nil {

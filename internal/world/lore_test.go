@@ -53,7 +53,7 @@ func (a actor) found(query string, more ...string) (ids []string) {
 	return ids
 }
 
-func TestAFactIsReadByItsID(t *testing.T) {
+func TestFactByID(t *testing.T) {
 	s := newLoreScene(t)
 	user := s.as("user")
 	a := user.call("get-canonical-fact", `{"factId": "war"}`)
@@ -76,7 +76,7 @@ func TestAFactIsReadByItsID(t *testing.T) {
 	user.fails("validation_error", "get-canonical-fact", `{"factId": "`+strings.Repeat("x", 101)+`"}`)
 }
 
-func TestAFactFollowsItsCard(t *testing.T) {
+func TestFactFollowsCard(t *testing.T) {
 	s := newLoreScene(t)
 	user := s.as("user")
 	for _, who := range []string{"user", "admin"} { // an index is made, and must not outlive the text
@@ -109,7 +109,7 @@ func TestAFactFollowsItsCard(t *testing.T) {
 	}
 }
 
-func TestALongFactIsCut(t *testing.T) {
+func TestLongFactIsTruncated(t *testing.T) {
 	s := newLoreScene(t)
 	long := strings.Repeat("ü", 700)
 	many := `[` + strings.Repeat(`1,`, 149) + `1]`
@@ -126,7 +126,7 @@ func TestALongFactIsCut(t *testing.T) {
 	}
 }
 
-func TestLoreIsFoundByWordsNamesAndSlips(t *testing.T) {
+func TestLoreSearchByWordsNamesAndTypos(t *testing.T) {
 	s := newLoreScene(t)
 	for _, tc := range []struct{ query, first string }{
 		{"boots", "war"}, {"who trims the lamps of the marsh", "faction-wick"}, {"expected back", "faction-wick"},
@@ -144,8 +144,8 @@ func TestLoreIsFoundByWordsNamesAndSlips(t *testing.T) {
 	}
 }
 
-// TestAnAliasBeatsManyWords: what is called just so comes before what speaks of it often.
-func TestAnAliasBeatsManyWords(t *testing.T) {
+// TestAliasRanksAboveFrequentWords: what is called just so comes before what speaks of it often.
+func TestAliasRanksAboveFrequentWords(t *testing.T) {
 	s := newLoreScene(t)
 	s.lore("a-house", "The Light House", "A light, a light, a light: the light house of the light.", "", access.LevelUser)
 	if got := s.as("user").found("the light"); got[0] != "lamp" {
@@ -153,7 +153,7 @@ func TestAnAliasBeatsManyWords(t *testing.T) {
 	}
 }
 
-func TestWhatASearchTakes(t *testing.T) {
+func TestSearchInputs(t *testing.T) {
 	s := newLoreScene(t)
 	user := s.as("user")
 	for _, blank := range []string{"", "   ", "\t", "…!?"} {
@@ -180,9 +180,9 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// TestHiddenLoreChangesNothing compares what a user is answered, byte for byte, in a world
+// TestHiddenLoreDoesNotAffectAnswers compares what a user is answered, byte for byte, in a world
 // with hidden facts and in one without.
-func TestHiddenLoreChangesNothing(t *testing.T) {
+func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
 	queries := []string{"lamp", "the Light", "lampwick", "child behind the lamp", "xyzzysecret", "Lens Cell", "boots of the war", "room"}
 	ask := func(s *scene) (all []string) {
 		for _, q := range queries {
@@ -228,9 +228,9 @@ func TestHiddenLoreChangesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsSharedByNameFollows: what one reader sees by being named comes last, without
+// TestFactsSharedByNameComeLast: what one reader sees by being named comes last, without
 // a score, and moves nothing.
-func TestWhatIsSharedByNameFollows(t *testing.T) {
+func TestFactsSharedByNameComeLast(t *testing.T) {
 	s := newLoreScene(t)
 	before := s.as("alice").call("search-lore", `{"query": "lamp burned"}`).Raw
 	s.lore("zeta", "Zeta", "a burned lamp", "", access.LevelGM, "alice")
@@ -247,9 +247,9 @@ func TestWhatIsSharedByNameFollows(t *testing.T) {
 	alice.call("get-canonical-fact", `{"factId": "zeta"}`).is("item.fields.name", "Zeta")
 }
 
-// TestACrowdedWorldIsSearchedInTheStore asks the same of a world that has more facts than
+// TestLargeWorldIsSearchedInStore asks the same of a world that has more facts than
 // an index holds.
-func TestACrowdedWorldIsSearchedInTheStore(t *testing.T) {
+func TestLargeWorldIsSearchedInStore(t *testing.T) {
 	s := newLoreScene(t)
 	s.world.lore.maxFacts = 3
 	for _, tc := range []struct{ query, first string }{
@@ -265,9 +265,9 @@ func TestACrowdedWorldIsSearchedInTheStore(t *testing.T) {
 	s.as("user").call("search-lore", `{"query": "boots"}`).is("items.0.snippet", "Six hundred men came for the rent and went home without boots.")
 }
 
-// TestLoreIsFoundInTheWorldsLanguage asks for other forms of words, by an index and in the
+// TestLoreSearchUsesWorldLanguage asks for other forms of words, by an index and in the
 // store, before and after the world's language is set.
-func TestLoreIsFoundInTheWorldsLanguage(t *testing.T) {
+func TestLoreSearchUsesWorldLanguage(t *testing.T) {
 	for name, most := range map[string]int{"index": maxIndexed, "store": 0} {
 		t.Run(name, func(t *testing.T) {
 			s := newLoreScene(t)
@@ -292,8 +292,8 @@ func TestLoreIsFoundInTheWorldsLanguage(t *testing.T) {
 	}
 }
 
-// TestSearchesWhileTheWorldChanges runs searches beside writes; the race detector watches.
-func TestSearchesWhileTheWorldChanges(t *testing.T) {
+// TestSearchDuringWrites runs searches beside writes; the race detector watches.
+func TestSearchDuringWrites(t *testing.T) {
 	s := newLoreScene(t)
 	done := make(chan struct{})
 	for _, who := range []string{"user", "gm", "alice"} {
@@ -343,7 +343,7 @@ func (m *meanings) Embed(_ context.Context, texts []string) (out [][]float32, er
 	return out, m.fails
 }
 
-func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
+func TestSearchByMeaning(t *testing.T) {
 	model := &meanings{}
 	s := newLoreScene(t, func(c *Config) { c.Lore = LoreConfig{Embedder: model, Logger: slog.New(slog.DiscardHandler)} })
 	user := s.as("user")
@@ -368,7 +368,7 @@ func TestMeaningFindsWhatWordsDoNot(t *testing.T) {
 	user.call("semantic-search-lore", `{"query": "boots"}`).is("items.0.id", "war")
 }
 
-func TestAFactIsADocument(t *testing.T) {
+func TestFactResource(t *testing.T) {
 	s := newLoreScene(t)
 	read := func(who, uri string) (string, error) {
 		c, err := s.ops.ReadResource(t.Context(), s.as(who).caller, resourceAt(uri))

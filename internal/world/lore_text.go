@@ -8,9 +8,9 @@ import (
 	"loregate/internal/stem"
 )
 
-// loreTerms are the words of a text as lore is searched by: case and accents folded, and
-// endings taken off, so that "lamps" finds "lamp". Scripts that write without spaces are
-// read as pairs of characters.
+// loreTerms returns the search terms of a text: its words with case and accents folded and endings
+// removed, so that "lamps" finds "lamp". In scripts without spaces, each pair of neighbouring
+// characters is a term.
 func loreTerms(language, text string) []string {
 	words := foldedWords(text)
 	for i, w := range words {
@@ -19,7 +19,8 @@ func loreTerms(language, text string) []string {
 	return words
 }
 
-// foldedWords are runs of letters and digits, folded. The s of a possessive is dropped.
+// foldedWords returns the runs of letters and digits of a text, folded. It drops the s of a
+// possessive.
 func foldedWords(text string) []string {
 	var words []string
 	var run []rune
@@ -63,7 +64,7 @@ func runePairs(run []rune) []string {
 	return out
 }
 
-// stopWords are English words that say nothing of what is looked for.
+// stopWords are English words that carry no meaning in a query.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields("a an and are as at be been but by did do does for from had has have he her him his how i if in into is it its " +
@@ -74,8 +75,8 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// queryTerms are the terms of a query, each once. Hollow words count only where there are no
-// others.
+// queryTerms returns the terms of a query, each once. Stop words count only if the query has no
+// other words.
 func queryTerms(language, query string) []string {
 	var full, empty []string
 	seen := map[string]bool{}
@@ -97,11 +98,11 @@ func queryTerms(language, query string) []string {
 	return full
 }
 
-// maxTerms bounds the words of a query that are looked for.
+// maxTerms bounds the terms of a query.
 const maxTerms = 32
 
-// trigrams are the runs of three characters of a folded text, each once. Its ends are marked, so that
-// beginnings weigh more.
+// trigrams returns the runs of three characters of a folded text, each once. A space is added at
+// both ends, so that beginnings weigh more.
 func trigrams(folded string) []string {
 	r := []rune(" " + folded + " ")
 	out := make([]string, 0, len(r))

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestTermsOfLore(t *testing.T) {
+func TestLoreTerms(t *testing.T) {
 	for text, want := range map[string][]string{
 		"The Wardens' lamps":          {"the", "warden", "lamp"},
 		"Thrupp's bakeries":           {"thrupp", "bakeri"},
@@ -29,7 +29,7 @@ func TestTermsOfLore(t *testing.T) {
 	}
 }
 
-func TestHollowWordsCountOnlyAlone(t *testing.T) {
+func TestStopWordsCountOnlyAlone(t *testing.T) {
 	if got := queryTerms("en", "who is the warden of the lamps"); !slices.Equal(got, []string{"warden", "lamp"}) {
 		t.Errorf("asked %q", got)
 	}

@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// Embedder gives texts as vectors of one length, such that texts of like meaning lie
-// close. It is asked for many at once. Its implementations are package embed's, and fakes.
+// Embedder turns texts into vectors of one length; texts of similar meaning have vectors close to
+// each other. Callers pass many texts at once. Package embed and test fakes implement it.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// vectors ranks facts by how close they lie to a query. A text's vector is asked for once
-// and kept as eight-bit numbers, by the text alone: whose text it is does not matter.
-// Only facts of the index that is searched are compared.
+// vectors ranks facts by the similarity of their vectors to that of a query. The vector of each
+// text is requested once and cached as eight-bit numbers under the text's hash, no matter which
+// fact it belongs to. Only facts of the searched index are compared.
 type vectors struct {
 	embedder Embedder
 	logger   *slog.Logger
@@ -26,21 +26,21 @@ type vectors struct {
 	kept map[[32]byte]vector
 }
 
-// vector is a direction: its numbers are scaled so that the largest is ±127.
+// vector is a vector scaled so that its largest component is ±127.
 type vector struct {
 	at   []int8
-	norm float64 // of at
+	norm float64 // Euclidean norm of at
 }
 
-// Bounds of what is asked and kept.
+// Bounds of the requests and of the cache.
 const (
-	maxEmbedded  = 256     // texts that one search has embedded; the next goes on
+	maxEmbedded  = 256     // texts that one search embeds; the next search embeds more
 	maxEmbedText = 2000    // characters of a text
-	maxVectors   = 200_000 // kept
+	maxVectors   = 200_000 // cached vectors
 )
 
-// rankByVector gives the facts nearest to a query, best first; none where the model does not
-// answer, since words have answered then.
+// rankByVector returns the facts nearest to a query, best first. It returns none if the model
+// fails, since the words have been searched anyway.
 func (v *vectors) rankByVector(ctx context.Context, x *loreIndex, query string) []ranked {
 	if err := v.embedMissing(ctx, x, query); err != nil {
 		v.logger.WarnContext(ctx, "lore is searched without vectors", "error", err)
@@ -64,7 +64,7 @@ func (v *vectors) rankByVector(ctx context.Context, x *loreIndex, query string) 
 	return x.topRanked(scores)
 }
 
-// embedMissing asks for the vectors of the query and of facts that have none yet.
+// embedMissing requests the vectors of the query and of facts that have none yet.
 func (v *vectors) embedMissing(ctx context.Context, x *loreIndex, query string) error {
 	texts := []string{}
 	v.mu.Lock()
@@ -102,7 +102,7 @@ func (v *vectors) embedMissing(ctx context.Context, x *loreIndex, query string) 
 
 func textHash(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
-// embedText is what of a fact is embedded: its names, then its text.
+// embedText returns the text of a fact that is embedded: its names, then its text.
 func (d *loreDoc) embedText() string {
 	return clipText(d.card.Name+"\n"+strings.Join(d.card.Aliases(), "; ")+"\n"+d.text, maxEmbedText)
 }
@@ -125,7 +125,8 @@ func toVector(at []float32) vector {
 	return v
 }
 
-// cosine is how alike two directions are, from -1 to 1; 0 where one has another length.
+// cosine returns the cosine similarity of two vectors, from -1 to 1, or 0 if their lengths differ
+// or one of them is zero.
 func (v vector) cosine(o vector) float64 {
 	if len(v.at) != len(o.at) || v.norm == 0 || o.norm == 0 {
 		return 0

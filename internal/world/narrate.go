@@ -10,8 +10,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// narrateEvent tells what a player did, to that player: a template over the committed event
-// and what the reader may see now.
+// narrateEvent narrates an event to the player who caused it: a template filled from the committed
+// event and from the data that the reader may see now.
 func (m *asOf) narrateEvent(ctx context.Context, e canon.StoredEvent) (string, error) {
 	if EventType(e.Type) == ClockReconciled {
 		return tellReconciliation(e.Payload), nil
@@ -31,7 +31,7 @@ func (m *asOf) narrateEvent(ctx context.Context, e canon.StoredEvent) (string, e
 	return "", nil
 }
 
-// tellReconciliation tells a player how it came to the time of a place.
+// tellReconciliation narrates to a player how it was set to the time of a place.
 func tellReconciliation(payload json.RawMessage) string {
 	var r reconciliation
 	fieldsOf(payload, &r)
@@ -63,7 +63,7 @@ func (m *asOf) tellMove(ctx context.Context, d action) (string, error) {
 	return head + ". " + view, err
 }
 
-// goingPhrase is a direction after "you go".
+// goingPhrase returns a direction as used after "you go".
 func goingPhrase(d Direction) string {
 	if d == "in" || d == "out" {
 		return string(d) + "side"
@@ -71,7 +71,7 @@ func goingPhrase(d Direction) string {
 	return string(d)
 }
 
-// describePlace tells what a place is like to somebody who stands there.
+// describePlace describes a place to somebody who is there.
 func (m *asOf) describePlace(ctx context.Context, t cardAt, player canon.CardID) (string, error) {
 	text, err := m.readText(ctx, t)
 	if err != nil {
@@ -102,7 +102,7 @@ func (m *asOf) describePlace(ctx context.Context, t cardAt, player canon.CardID)
 	return strings.Join(append(append(parts, company...), tellExits(exits)), " "), err
 }
 
-// tellCompany tells who and what is at a place.
+// tellCompany lists the persons and things at a place, in sentences.
 func (m *asOf) tellCompany(ctx context.Context, t cardAt, player canon.CardID) ([]string, error) {
 	here, err := m.cardsHere(ctx, t.ID)
 	if err != nil {
@@ -135,7 +135,7 @@ func (m *asOf) tellCompany(ctx context.Context, t cardAt, player canon.CardID) (
 	return out, nil
 }
 
-// countedName is a thing with how many there are: "Copper Coin (5)".
+// countedName returns the name of a thing with its quantity: "Copper Coin (5)".
 func (c carried) countedName() string {
 	if c.Quantity == 1 {
 		return c.card.title()
@@ -260,8 +260,8 @@ func (m *asOf) tellAct(ctx context.Context, d action) (string, error) {
 	return "Time passes.", nil
 }
 
-// tellRest tells of a sleep, and of one that ends early because the sleeper is as far ahead
-// of the world as anybody gets.
+// tellRest narrates a sleep, also one that ends early because the sleeper is as far ahead of the
+// world as maxLead allows.
 func tellRest(d action) string {
 	switch {
 	case d.CutMs == 0:
@@ -272,10 +272,11 @@ func tellRest(d action) string {
 	return "You sleep, and wake after " + formatDuration(d.DurationMs) + ", " + inDayPart(d.Clock) + ". Time would pass no faster: the world has yet to catch up with you."
 }
 
-// longTravel is the travel of which is told that it took less time than it should.
+// longTravel is the cut of a travel from which on the narration mentions that it took less time
+// than it should.
 const longTravel = 10 * minute
 
-// inDayPart is the time of day after "you wake": "in the afternoon".
+// inDayPart returns the time of day as used after "you wake": "in the afternoon".
 func inDayPart(tick int64) string {
 	switch t := TimeOfDay(tick); t {
 	case "dawn":
@@ -328,7 +329,7 @@ func (m *asOf) tellTalk(ctx context.Context, d action) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case ok && t.isType(typePlayer) && d.Detail == "": // who answers for itself, or not
+	case ok && t.isType(typePlayer) && d.Detail == "": // a player answers for itself, or not
 		return "You turn to " + d.Target.Name + ".", nil
 	case ok && t.isType(typePlayer):
 		return "You say to " + d.Target.Name + ": “" + d.Detail + "”", nil
@@ -339,7 +340,7 @@ func (m *asOf) tellTalk(ctx context.Context, d action) (string, error) {
 	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
 }
 
-// readAnswer is the line with which a character answered; "" for none.
+// readAnswer returns the line with which a character answered, or "" if it has none.
 func (m *asOf) readAnswer(ctx context.Context, d action) (string, error) {
 	t, ok, err := m.cardAt(ctx, d.Target.ID)
 	if err != nil || !ok {
@@ -348,7 +349,7 @@ func (m *asOf) readAnswer(ctx context.Context, d action) (string, error) {
 	return answerOf(t, d), nil
 }
 
-// answerOf is what somebody has to say to what was said. Players have nothing: those who
+// answerOf returns the line with which a character answers. It is "" for players: the people who
 // play them answer.
 func answerOf(t cardAt, d action) string {
 	if t.isType(typePlayer) {

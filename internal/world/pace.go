@@ -8,14 +8,14 @@ import (
 	"loregate/internal/fault"
 )
 
-// Pace is how often a player may act, a minute. Zero fields are the contract's numbers,
+// Pace bounds how often a player may act, per minute. Zero fields mean the contract's numbers,
 // negative ones no limit.
 type Pace struct {
 	Moves int // 30
 	Looks int // 60
 }
 
-// The classes that a player's acts are counted in.
+// The classes in which a player's acts are counted.
 const (
 	classMove access.Class = "move"
 	classLook access.Class = "look"
@@ -33,10 +33,11 @@ func (p Pace) newLimits(now func() time.Time) *access.Limits {
 	}}, now)
 }
 
-// Limits counts what players do, for those who share it between processes.
+// Limits returns the counters of the acts of players, for sharing them between processes.
 func (w *World) Limits() *access.Limits { return w.pace }
 
-// spendPace spends one of a player's moves or looks. Its error is fault.RateLimited.
+// spendPace uses up one of a player's moves or looks. If none is left, the error is
+// fault.RateLimited.
 func (w *World) spendPace(player canon.CardID, verb Verb) error {
 	class := access.Class("")
 	switch verb {

@@ -4,8 +4,8 @@ import (
 	"unicode/utf8"
 )
 
-// ParseVersion names the rules by which commands are read. It changes when the same text
-// may be read otherwise.
+// ParseVersion is the version of the rules that parse commands. It changes whenever the same text
+// may be parsed differently.
 const ParseVersion = "rules/1.0"
 
 // Bounds of a command.
@@ -14,10 +14,10 @@ const (
 	MaxIntents = 8
 )
 
-// Verb is what an intent does.
+// Verb is the kind of act of an intent.
 type Verb string
 
-// The verbs that commands are read as.
+// The verbs that the parser produces.
 const (
 	VerbMove      Verb = "move"
 	VerbLook      Verb = "look"
@@ -35,7 +35,7 @@ const (
 	VerbInventory Verb = "inventory"
 )
 
-// Verbs are all of them.
+// Verbs lists all verbs.
 var Verbs = []Verb{VerbMove, VerbLook, VerbExamine, VerbTake, VerbDrop, VerbGive, VerbUse, VerbTalk,
 	VerbAttack, VerbDefend, VerbThrow, VerbFlee, VerbRest, VerbInventory}
 
@@ -56,7 +56,7 @@ type Span struct {
 	End   int `json:"end"`
 }
 
-// Ambiguity is a part of a command that may mean several things, or nothing known.
+// Ambiguity is a part of a command that may mean several things, or that matches nothing known.
 type Ambiguity struct {
 	Kind     string   `json:"kind" jsonschema:"verb, direction, object, target, pronoun, reference (several things here are called that), absent (nothing here is) or overflow (more than eight acts)."`
 	Span     Span     `json:"span"`
@@ -64,7 +64,7 @@ type Ambiguity struct {
 	Critical bool     `json:"critical" jsonschema:"Nothing should be done before this is settled."`
 }
 
-// Parsed is what was made of a command.
+// Parsed is the result of parsing a command.
 type Parsed struct {
 	RawText            string      `json:"rawText"`
 	Intents            []Intent    `json:"intents"`
@@ -73,11 +73,11 @@ type Parsed struct {
 	ParseVersion       string      `json:"parseVersion"`
 }
 
-// minConfidence is the confidence below which an act is not done without asking.
+// minConfidence is the confidence below which an act needs clarification.
 const minConfidence = 0.5
 
-// Parse reads a command by rules. It is a pure function of the text: what the words name
-// in a place is for whoever acts on them. Text beyond MaxCommand characters is not read.
+// Parse parses a command by rules. It is a pure function of the text: resolving names to things at
+// a place is up to the caller. Text beyond MaxCommand characters is ignored.
 func Parse(text string) Parsed {
 	text = clipText(text, MaxCommand)
 	p := parser{out: Parsed{RawText: text, Intents: []Intent{}, Ambiguities: []Ambiguity{}, ParseVersion: ParseVersion}}
@@ -95,7 +95,7 @@ func Parse(text string) Parsed {
 	return p.out
 }
 
-// verbNames are Verbs as options of an ambiguity.
+// verbNames lists Verbs as options of an ambiguity.
 var verbNames = func() []string {
 	names := make([]string, len(Verbs))
 	for i, v := range Verbs {
@@ -104,12 +104,12 @@ var verbNames = func() []string {
 	return names
 }()
 
-// parser reads one command.
+// parser parses one command.
 type parser struct {
 	out       Parsed
 	overflow  bool
-	lastNamed string // what "it" stands for; "" for nothing yet
-	moving    bool   // the last act was a move, so that a bare direction goes on
+	lastNamed string // the last named object, which "it" means; "" if none yet
+	moving    bool   // the last act was a move, so a bare direction continues it
 }
 
 func (p *parser) run(words []word) {
@@ -122,7 +122,7 @@ func (p *parser) run(words []word) {
 	}
 }
 
-// add notes an act, or that there are too many of them.
+// add appends an intent, or an ambiguity of kind overflow if there are too many.
 func (p *parser) add(i Intent, at Span) {
 	if len(p.out.Intents) == MaxIntents {
 		if !p.overflow {
@@ -146,7 +146,7 @@ func (p *parser) addAmbiguity(kind string, at Span, options []string, critical b
 	p.out.Ambiguities = append(p.out.Ambiguities, Ambiguity{kind, at, options, critical})
 }
 
-// clipText is text cut to a number of characters.
+// clipText returns s cut to at most max characters.
 func clipText(s string, max int) string {
 	n := 0
 	for i := range s {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// parseClause reads one clause: its verb, then what the verb is about.
+// parseClause parses one clause: first its verb, then its arguments.
 func (p *parser) parseClause(words []word) {
 	at := Span{words[0].start, words[len(words)-1].end}
 	words, mods := skipLead(words)
@@ -36,7 +36,8 @@ func (p *parser) parseClause(words []word) {
 	p.parseArguments(m, words[:m.words], rest, Intent{Verb: m.verb, Confidence: m.sure, Modifiers: append(mods, more...)}, at)
 }
 
-// skipLead cuts off what stands before the verb and keeps what says how.
+// skipLead cuts off the words before the verb. It returns the adverbs of manner among them as
+// modifiers.
 func skipLead(words []word) (rest []word, mods []string) {
 	for len(words) > 0 && words[0].kind == plainWord {
 		if m, isVerb := findVerb(words); isVerb && (m.words > 1 || len(words) == 1 || !fillers[words[0].fold]) {
@@ -53,7 +54,7 @@ func skipLead(words []word) (rest []word, mods []string) {
 	return words, mods
 }
 
-// pickManner takes the adverbs out of the rest of a clause.
+// pickManner takes the adverbs of manner out of the rest of a clause.
 func pickManner(words []word) (rest []word, mods []string) {
 	if !slices.ContainsFunc(words, func(w word) bool { return w.kind == plainWord && manner[w.fold] }) {
 		return words, nil
@@ -68,7 +69,7 @@ func pickManner(words []word) (rest []word, mods []string) {
 	return rest, mods
 }
 
-// bareDirection reads a clause that is a direction and nothing else.
+// bareDirection parses a clause that consists of a direction only.
 func (p *parser) bareDirection(words []word) (Direction, float64, bool) {
 	if len(words) == 2 && words[0].fold == "back" && words[1].fold == "out" {
 		return "out", 0.9, true
@@ -86,7 +87,7 @@ func (p *parser) bareDirection(words []word) (Direction, float64, bool) {
 	return d, 0.75, ok
 }
 
-// parseArguments reads what a verb is about.
+// parseArguments parses the rest of a clause according to its verb.
 func (p *parser) parseArguments(m verbMatch, said, rest []word, i Intent, at Span) {
 	switch m.verb {
 	case VerbMove:
@@ -102,7 +103,7 @@ func (p *parser) parseArguments(m verbMatch, said, rest []word, i Intent, at Spa
 	}
 }
 
-// parseMove reads where to go: a direction, back, or the name of a place.
+// parseMove parses a destination: a direction, "back", or the name of a place.
 func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 	head := said[0].fold
 	for len(rest) > 0 && rest[0].kind == plainWord && (rest[0].fold == "to" || rest[0].fold == "toward" || rest[0].fold == "towards" ||
@@ -140,7 +141,7 @@ func (p *parser) parseMove(said, rest []word, i Intent, at Span) {
 	p.add(i, at)
 }
 
-// parseBare reads an act that needs nothing, and may name something.
+// parseBare parses an act that needs no object but may have one.
 func (p *parser) parseBare(rest []word, i Intent, at Span) {
 	if i.Verb != VerbInventory && len(rest) > 0 {
 		if d, ok := directionWords[rest[0].fold]; ok && len(rest) == 1 {
@@ -154,7 +155,7 @@ func (p *parser) parseBare(rest []word, i Intent, at Span) {
 	p.add(i, at)
 }
 
-// parseTalk reads whom to speak to, and what is said or asked about.
+// parseTalk parses the person spoken to, and the words said or the topic asked about.
 func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 	var speech []string
 	kept := rest[:0:0]
@@ -188,7 +189,7 @@ func (p *parser) parseTalk(said, rest []word, i Intent, at Span) {
 	p.add(i, at)
 }
 
-// parseLook reads what to look at; nothing is the place itself.
+// parseLook parses the object looked at. No object means the place itself.
 func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 	if len(rest) == 1 && rest[0].kind == plainWord {
 		if d, ok := directionWords[rest[0].fold]; ok {
@@ -224,8 +225,8 @@ func (p *parser) parseLook(said, rest []word, i Intent, at Span) {
 	p.add(i, at)
 }
 
-// parseHandling reads an act on things: what, and to, at or with what. Several things joined by
-// "and" are several acts.
+// parseHandling parses an act on things: the object, and the target or instrument. Several objects
+// joined by "and" become several acts.
 func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
 	rest = dropParticle(said, rest)
 	object, targets := splitObject(rest)
@@ -254,7 +255,7 @@ func (p *parser) parseHandling(said, rest []word, i Intent, at Span) {
 	}
 }
 
-// dropParticle cuts the second half of a verb that stands after its object: pick it up.
+// dropParticle removes the second part of a verb that comes after its object: "up" in "pick it up".
 func dropParticle(said, rest []word) []word {
 	if len(rest) < 2 || len(said) > 1 {
 		return rest
@@ -267,8 +268,8 @@ func dropParticle(said, rest []word) []word {
 	return rest
 }
 
-// recipientFirst reads "give her the lamp" and "give Oda the lamp": an article or a
-// possessive after the first word divides whom from what.
+// recipientFirst parses "give her the lamp" and "give Oda the lamp": an article or a possessive
+// after the first word separates the recipient from the object.
 func recipientFirst(words []word) (object []word, targets []string) {
 	for n := 1; n < len(words); n++ {
 		if articles[words[n].fold] && words[n].kind == plainWord {

@@ -8,17 +8,17 @@ import (
 	"loregate/internal/markup"
 )
 
-// wordKind tells words from what stands between them.
+// wordKind distinguishes words from the marks between them.
 type wordKind uint8
 
 const (
 	plainWord wordKind = iota
-	quoted             // speech between quotation marks, one word
+	quoted             // speech between quotation marks, as one word
 	comma
-	stop // ends a sentence
+	stop // mark that ends a sentence
 )
 
-// word is a token of a command. Its fold is lower case without accents.
+// word is a token of a command. fold is its text in lower case without accents.
 type word struct {
 	kind  wordKind
 	raw   string
@@ -27,11 +27,11 @@ type word struct {
 	end   int
 }
 
-// lex splits a command into words. Control, format and unknown characters separate words.
-// It goes over the text once, and its words are pieces of it.
+// lex splits a command into words. Control, format and unknown characters separate words. It passes
+// over the text once, and the words are slices of it.
 func lex(text string) []word {
 	l := lexer{rest: text}
-	out := make([]word, 0, len(text)/5+1) // words have five letters, give or take
+	out := make([]word, 0, len(text)/5+1) // a word has about five letters
 	for l.rest != "" {
 		from, start := l.rest, l.at
 		r := l.next()
@@ -53,20 +53,20 @@ func lex(text string) []word {
 	return out
 }
 
-// lexer is how far a text has been read.
+// lexer is a position in a text.
 type lexer struct {
 	rest string
 	at   int // characters read
 }
 
-// next reads a character.
+// next reads one character.
 func (l *lexer) next() rune {
 	r, n := utf8.DecodeRuneInString(l.rest)
 	l.rest, l.at = l.rest[n:], l.at+1
 	return r
 }
 
-// skipWord reads to the end of a word. A mark inside it is part of it: fisher's,
+// skipWord reads to the end of a word. An apostrophe or hyphen inside it belongs to it: fisher's,
 // half-bridge.
 func (l *lexer) skipWord() {
 	for {
@@ -81,7 +81,8 @@ func (l *lexer) skipWord() {
 	}
 }
 
-// readUntil reads past the next mark and gives what stands before it, or the whole rest.
+// readUntil reads past the next mark and returns the text before it. Without a mark it returns the
+// rest of the text.
 func (l *lexer) readUntil(mark rune) string {
 	said, rest, _ := strings.Cut(l.rest, string(mark))
 	l.at += utf8.RuneCountInString(l.rest[:len(l.rest)-len(rest)])
@@ -115,7 +116,7 @@ func foldWord(s string) string {
 	return strings.ReplaceAll(markup.Fold(s), "’", "'")
 }
 
-// isFolded reports whether a word is folded as it stands: most are, and folding is dear.
+// isFolded reports whether a word is folded already. Most words are, and folding is expensive.
 func isFolded(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 || s[i] >= 'A' && s[i] <= 'Z' {
@@ -125,7 +126,7 @@ func isFolded(s string) bool {
 	return true
 }
 
-// clauseEnd is how many words the first clause takes, with the joint that ends it.
+// clauseEnd returns the number of words of the first clause, including the joint that ends it.
 func clauseEnd(words []word, ways bool) int {
 	ways = ways || isMove(words)
 	for i := 0; i < len(words); i++ {
@@ -141,17 +142,18 @@ func clauseEnd(words []word, ways bool) int {
 		case isClauseStart(words[i+1:], ways):
 			return i + 1
 		}
-		for i+1 < len(words) && isListJoint(words[i+1]) { // what follows them begins no clause
+		for i+1 < len(words) && isListJoint(words[i+1]) { // no clause begins after these joints
 			i++
 		}
 	}
 	return len(words)
 }
 
-// isListJoint reports whether a word stands between the things of a list.
+// isListJoint reports whether a word separates the entries of a list.
 func isListJoint(w word) bool { return w.kind == comma || w.fold == "and" }
 
-// thenLength is how many words of a joint such as "and then" stand first; 0 for none.
+// thenLength returns the number of words of a joint such as "and then" at the beginning of words,
+// or 0 if there is none.
 func thenLength(words []word) int {
 	n := 0
 	for n < len(words) && isListJoint(words[n]) {
@@ -171,8 +173,8 @@ func thenLength(words []word) int {
 	return 0
 }
 
-// isClauseStart reports whether a clause of its own starts here, after a comma or an "and". A
-// bare direction does where one moves.
+// isClauseStart reports whether a new clause starts here, after a comma or an "and". A bare
+// direction starts one only after a move.
 func isClauseStart(words []word, ways bool) bool {
 	words = trimJoints(words)
 	for len(words) > 1 && (words[0].kind == plainWord) && (fillers[words[0].fold] || manner[words[0].fold]) {
@@ -190,7 +192,7 @@ func isClauseStart(words []word, ways bool) bool {
 	return false
 }
 
-// trimTail cuts what joins clauses off the end.
+// trimTail removes joints from the end.
 func trimTail(words []word) []word {
 	for len(words) > 0 && words[len(words)-1].isJoint() {
 		words = words[:len(words)-1]
@@ -204,7 +206,7 @@ func (w word) isJoint() bool {
 		w.fold == "afterwards" || w.fold == "afterward" || w.fold == "finally")
 }
 
-// isMove reports whether a clause says to go somewhere.
+// isMove reports whether a clause is a command to go somewhere.
 func isMove(words []word) bool {
 	for len(words) > 0 && (words[0].kind != plainWord || fillers[words[0].fold] || manner[words[0].fold]) {
 		words = words[1:]
@@ -219,7 +221,7 @@ func isMove(words []word) bool {
 	return ok && v.verb == VerbMove
 }
 
-// trimJoints cuts what only joins clauses off both ends.
+// trimJoints removes joints from both ends.
 func trimJoints(words []word) []word {
 	for len(words) > 0 && words[0].isJoint() {
 		words = words[1:]

@@ -2,14 +2,14 @@ package world
 
 import "strings"
 
-// chunk is a part of a clause after a preposition; by is "" for what comes first.
+// chunk is a part of a clause after a preposition. by is "" for the first part.
 type chunk struct {
 	by    string
 	words []word
 }
 
-// groupByPreposition divides the rest of a clause at its prepositions. A preposition inside a name
-// ("Church of the Low Door") is none of them: "of" does not divide.
+// groupByPreposition divides the rest of a clause at its prepositions. "of" does not divide, since
+// it is usually part of a name ("Church of the Low Door").
 func groupByPreposition(words []word) []chunk {
 	var out []chunk
 	by, from := "", 0
@@ -28,7 +28,7 @@ func groupByPreposition(words []word) []chunk {
 	return out
 }
 
-// splitObject divides the rest of a clause into what is acted on and everything else.
+// splitObject divides the rest of a clause into the object and everything else.
 func splitObject(words []word) (object []word, targets []chunk) {
 	for _, g := range groupByPreposition(words) {
 		if g.by == "" && object == nil {
@@ -59,7 +59,8 @@ func splitList(words []word) [][]word {
 	return out
 }
 
-// resolveNoun is the name that words give, without articles; a pronoun is what was named last.
+// resolveNoun returns the name that words form, without articles. A pronoun resolves to the last
+// named object.
 func (p *parser) resolveNoun(words []word, at Span) string {
 	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
 		words = words[1:]
@@ -86,7 +87,7 @@ func (p *parser) resolveNouns(groups []chunk, at Span) []string {
 	return out
 }
 
-// joinWords is words as typed, without articles at their head.
+// joinWords joins words as typed, without articles at the beginning.
 func joinWords(words []word) string {
 	for len(words) > 1 && words[0].kind == plainWord && articles[words[0].fold] {
 		words = words[1:]

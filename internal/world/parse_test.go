@@ -34,7 +34,7 @@ func describeParse(p Parsed) string {
 	return strings.Join(acts, " | ")
 }
 
-func TestCommandsAreReadByRules(t *testing.T) {
+func TestParse(t *testing.T) {
 	for _, row := range [][2]string{
 		{"n", "move >north"}, {"NE", "move >northeast"}, {"u", "move >up"}, {"out", "move >out"}, {"in", "move >in"},
 		{"go north", "move >north"}, {"walk to the south-east", "move >southeast"}, {"please go up the stairs", "move >up stairs"},
@@ -74,7 +74,7 @@ func TestCommandsAreReadByRules(t *testing.T) {
 	}
 }
 
-func TestHowSureAParseIs(t *testing.T) {
+func TestParseConfidence(t *testing.T) {
 	for text, want := range map[string]float64{"go north": 0.95, "move north": 1, "n": 1, "noth": 0.75, "grab lamp": 0.95, "take lamp": 1, "tkae lamp": 0.75, "take": 0.4} {
 		p := Parse(text)
 		if len(p.Intents) != 1 || p.Intents[0].Confidence != want {
@@ -92,9 +92,9 @@ func TestHowSureAParseIs(t *testing.T) {
 	}
 }
 
-// TestAnyLetterWrongInAVerb holds every verb's own name against every slip of one letter
+// TestVerbTypos holds every verb's own name against every slip of one letter
 // that makes no other known word.
-func TestAnyLetterWrongInAVerb(t *testing.T) {
+func TestVerbTypos(t *testing.T) {
 	read, all := 0, 0
 	for _, v := range Verbs {
 		name := string(v)

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// slips finds known words that a typed one is one letter away from: one too many, too
-// few, another, or two neighbours swapped. It keeps every known word under itself and
-// under each of its forms with a letter left out.
+// slips finds the known words that are one letter away from a typed one: one letter added, missing
+// or replaced, or two neighbours swapped. It stores every known word under itself and under each of
+// its forms with one letter left out.
 type slips struct {
 	forms   map[string][]string
-	longest int // of the known words, in bytes
+	longest int // length of the longest known word, in bytes
 }
 
 func newSlips(known []string) slips {
@@ -26,7 +26,7 @@ func newSlips(known []string) slips {
 	return s
 }
 
-// nearWords gives the known words that a word may be a slip of, by bytes.
+// nearWords returns the known words that a word may be a typo of, in byte order.
 func (s slips) nearWords(typed string) []string {
 	var out []string
 	if len(typed) > s.longest+utf8.UTFMax {
@@ -43,8 +43,8 @@ func (s slips) nearWords(typed string) []string {
 	return out
 }
 
-// eachForm gives a word, then its forms with one letter left out. A form is valid until
-// the next.
+// eachForm calls f with a word, then with each of its forms with one letter left out. A form is
+// valid only until the next call.
 func eachForm(w string, f func(form []byte)) {
 	form := append(make([]byte, 0, 32), w...)
 	f(form)
@@ -55,7 +55,7 @@ func eachForm(w string, f func(form []byte)) {
 	}
 }
 
-// oneSlip reports whether two words differ by one letter, or by a swap of neighbours.
+// oneSlip reports whether two words are equal or differ by one letter or by a swap of neighbours.
 func oneSlip(a, b string) bool {
 	x, y := []rune(a), []rune(b)
 	i := 0
@@ -75,7 +75,7 @@ func oneSlip(a, b string) bool {
 	return false
 }
 
-// verbSlips are the verbs of one word of four letters or more.
+// verbSlips contains the single-word verbs of four letters or more.
 var verbSlips = newSlips(func() (known []string) {
 	for first, list := range phrasesByHead {
 		if utf8.RuneCountInString(first) >= 4 && slices.ContainsFunc(list, func(h verbPhrase) bool { return len(h.words) == 1 }) {
@@ -86,7 +86,7 @@ var verbSlips = newSlips(func() (known []string) {
 	return known
 }())
 
-// directionSlips are the directions of four letters or more.
+// directionSlips contains the directions of four letters or more.
 var directionSlips = newSlips(func() (known []string) {
 	for name := range directionWords {
 		if len(name) >= 4 {
@@ -97,7 +97,7 @@ var directionSlips = newSlips(func() (known []string) {
 	return known
 }())
 
-// typoDirection reads a direction with a slip in it, where it can be one only.
+// typoDirection returns the direction that a word is a typo of, if there is only one.
 func typoDirection(w string) (Direction, bool) {
 	if utf8.RuneCountInString(w) < 4 || otherVerbs[w] {
 		return "", false
@@ -113,7 +113,8 @@ func typoDirection(w string) (Direction, bool) {
 	return found, found != ""
 }
 
-// typoVerb reads a verb with a slip in it. options are the verbs that it may be.
+// typoVerb returns the verb that a word is a typo of, if there is only one. options are all verbs
+// that it may be.
 func typoVerb(w string) (m verbMatch, options []string, ok bool) {
 	if utf8.RuneCountInString(w) < 3 || otherVerbs[w] {
 		return verbMatch{}, nil, false

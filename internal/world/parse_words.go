@@ -2,14 +2,14 @@ package world
 
 import "strings"
 
-// verbMatch is what a word or phrase at the head of a clause says.
+// verbMatch is the verb that a word or phrase at the beginning of a clause means.
 type verbMatch struct {
 	verb  Verb
-	sure  float64 // how sure: 1 for the verb itself
-	words int     // how many words it takes
+	sure  float64 // confidence: 1 for the verb itself
+	words int     // number of words of the phrase
 }
 
-// phrases are the words for each verb, as folded. The verb's own name is the first.
+// phrases lists the folded words and phrases for each verb. The verb's own name comes first.
 var phrases = map[Verb][]string{
 	VerbMove: {"move", "go", "walk", "run", "head", "travel", "enter", "climb", "proceed", "march", "step", "leave", "exit", "return", "follow", "cross", "sneak", "crawl", "swim", "hurry", "wander", "stroll",
 		"go back", "walk back", "head back", "turn back", "go to", "walk to", "head to", "head for", "run to", "go into", "get out", "get in", "go through"},
@@ -30,7 +30,7 @@ var phrases = map[Verb][]string{
 		"check pockets", "check bag", "what do i have", "what am i carrying", "look at inventory"},
 }
 
-// directionWords are the words for directions, as folded.
+// directionWords maps the folded words for directions.
 var directionWords = map[string]Direction{
 	"n": "north", "s": "south", "e": "east", "w": "west", "ne": "northeast", "nw": "northwest", "se": "southeast", "sw": "southwest",
 	"u": "up", "d": "down", "north": "north", "south": "south", "east": "east", "west": "west", "northeast": "northeast", "north-east": "northeast",
@@ -40,30 +40,30 @@ var directionWords = map[string]Direction{
 	"eastward": "east", "eastwards": "east", "westward": "west", "westwards": "west",
 }
 
-// fillers stand before a verb and say nothing.
+// fillers are words before a verb that are ignored.
 var fillers = newWordSet("please", "i", "we", "you", "now", "just", "try", "to", "want", "would", "like", "lets", "let's", "let", "me", "us", "can", "could", "should",
 	"i'd", "i'll", "i'm", "will", "also", "so", "kindly", "attempt", "going", "gonna")
 
-// manner are adverbs that become modifiers.
+// manner lists the adverbs that become modifiers.
 var manner = newWordSet("quietly", "quickly", "slowly", "carefully", "silently", "stealthily", "boldly", "angrily", "gently", "loudly", "softly", "closely", "cautiously", "politely", "fast", "again", "hastily", "nervously")
 
-// articles say nothing about what they stand before.
+// articles are words before a name that are ignored.
 var articles = newWordSet("the", "a", "an", "my", "your", "his", "her", "its", "their", "our", "some", "this", "that", "these", "those")
 
-// pronouns stand for what was named before.
+// pronouns refer to the last named object.
 var pronouns = newWordSet("it", "them", "him", "this", "that", "one")
 
-// prepositions begin what an act is done to, with or about.
+// prepositions introduce the target, the instrument or the topic of an act.
 var prepositions = newWordSet("to", "at", "with", "on", "onto", "in", "into", "inside", "from", "under", "behind", "about", "toward", "towards", "through", "using", "against", "off", "over", "for", "by")
 
-// otherVerbs are verbs of everyday English that no rule knows, so that none of them is
-// taken for a slip of one that a rule does.
+// otherVerbs are everyday English verbs that no rule knows. None of them is taken for a typo of a
+// verb that a rule knows.
 var otherVerbs = newWordSet("cook", "make", "wake", "bake", "sell", "book", "hook", "sing", "ride", "buy", "bite", "hide", "wait", "dig", "jump", "dance", "write", "break",
 	"burn", "build", "pray", "play", "cast", "fish", "hunt", "trade", "steer", "sail", "swap", "wash", "wave", "work", "fix", "fill", "tie", "cut", "feed", "kiss", "hold", "call",
 	"cover", "count", "learn", "live", "love", "mark", "name", "reach", "rise", "roll", "save", "seem", "send", "shake", "shine", "show", "sign", "smile", "spit", "stay",
 	"stop", "stand", "stare", "tear", "think", "touch", "train", "treat", "trust", "twist", "visit", "want", "warn", "wish", "yell", "rob", "row", "grow", "wink", "sink", "tease", "sleet")
 
-// phrasesByHead finds phrases by their first word, longest first.
+// phrasesByHead lists phrases by their first word, longest first.
 var phrasesByHead = func() map[string][]verbPhrase {
 	all := map[string][]verbPhrase{}
 	for _, v := range Verbs {
@@ -90,7 +90,7 @@ type verbPhrase struct {
 	match verbMatch
 }
 
-// findVerb finds the longest phrase that a clause begins with.
+// findVerb returns the match of the longest phrase at the beginning of a clause.
 func findVerb(words []word) (verbMatch, bool) {
 	for _, h := range phrasesByHead[words[0].fold] {
 		if hasPhrase(words, h.words) {

@@ -12,7 +12,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// Names of types and links, as the package doc says.
+// Names of card types, links and attributes, as described in the package doc.
 const (
 	typeLocation = "Location"
 	typeRealm    = "Realm"
@@ -25,7 +25,7 @@ const (
 	attrClock = "clock"
 )
 
-// isType reports whether a thing is of a type.
+// isType reports whether a card is of a type.
 func (t cardAt) isType(typ string) bool { return markup.KeyOf(t.Type) == markup.KeyOf(typ) }
 
 // location is a place as contexts show it.
@@ -38,7 +38,7 @@ type location struct {
 	FieldTruncations map[string]int `json:"fieldTruncations,omitempty" jsonschema:"Fields that were cut, with their whole length in characters."`
 }
 
-// findPlace finds the place that an id means; "" is the world's starter.
+// findPlace returns the place that an id means; "" means the world's starting place.
 func (m *asOf) findPlace(ctx context.Context, id string) (cardAt, bool, error) {
 	var t cardAt
 	var ok bool
@@ -51,7 +51,7 @@ func (m *asOf) findPlace(ctx context.Context, id string) (cardAt, bool, error) {
 	return t, ok && t.isType(typeLocation), err
 }
 
-// findStarter is the place where players begin.
+// findStarter returns the place where players begin.
 func (m *asOf) findStarter(ctx context.Context) (cardAt, bool, error) {
 	return m.resolveID(ctx, "", func() (canon.Card, bool, error) {
 		name := m.World().Settings.Starter
@@ -66,8 +66,8 @@ func (m *asOf) findStarter(ctx context.Context) (cardAt, bool, error) {
 	})
 }
 
-// CheckStarter refuses, naming field starter_location, a place where players could not
-// begin: players must see it, and it must be of type Location. "" is none and fits.
+// CheckStarter returns an error about the field starter_location if players cannot begin at the
+// named place: they must see it, and it must be of type Location. "" means no place and is valid.
 func CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 	if name == "" {
 		return nil
@@ -105,7 +105,7 @@ func CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 	return fault.BadField("starter_location", "there is no place called %q; there are %s", name, strings.Join(names, ", "))
 }
 
-// toLocation shows a place, with at most max characters of its description.
+// toLocation returns a place as contexts show it, with at most max characters of its description.
 func (m *asOf) toLocation(ctx context.Context, t cardAt, max int) (location, error) {
 	text, err := m.readText(ctx, t)
 	if err != nil {
@@ -122,7 +122,7 @@ func (m *asOf) toLocation(ctx context.Context, t cardAt, max int) (location, err
 	return l, err
 }
 
-// cutField shortens a field's text and notes that it did.
+// cutField shortens a field's text. If it does, it notes the full length.
 func cutField(noted *map[string]int, field, text string, max int) string {
 	short, whole := shortenText(text, max)
 	if whole > 0 {
@@ -134,8 +134,8 @@ func cutField(noted *map[string]int, field, text string, max int) string {
 	return short
 }
 
-// readText is a card's content as plain text for a reader: no markup, no nests, no marks that
-// hide text.
+// readText returns a card's content as plain text for a reader: without markup, nests and marks
+// that hide text.
 func (m *asOf) readText(ctx context.Context, t cardAt) (string, error) {
 	content, err := m.Body(ctx, t.Content)
 	if err != nil {
@@ -144,7 +144,7 @@ func (m *asOf) readText(ctx context.Context, t cardAt) (string, error) {
 	return plainText(ctx, t.Type, content), nil
 }
 
-// plainText is content without markup.
+// plainText returns content without markup.
 func plainText(ctx context.Context, typ, content string) string {
 	if content == "" {
 		return ""
@@ -160,8 +160,8 @@ func plainText(ctx context.Context, typ, content string) string {
 	return strings.TrimSpace(markup.Text(content))
 }
 
-// readTags are those of a thing's field tags, then those of the wiki's card X+tags, which is
-// given where there is one in sight.
+// readTags returns the tags of a card: those of its field tags, then those of the wiki's card
+// X+tags. on is that card if there is a visible one.
 func (m *asOf) readTags(ctx context.Context, t cardAt) (tags []string, on *cardAt, err error) {
 	var own struct {
 		Tags []string `json:"tags"`
@@ -169,7 +169,7 @@ func (m *asOf) readTags(ctx context.Context, t cardAt) (tags []string, on *cardA
 	fieldsOf(t.Fields, &own)
 	tags = append([]string{}, own.Tags...)
 	name := t.Name
-	if m.seq != 0 { // keys are of today; it may have been renamed since
+	if m.seq != 0 { // keys are looked up at present; the card may have been renamed since
 		today, ok, err := m.ByID(ctx, t.ID)
 		if err != nil || !ok {
 			return tags, nil, err
@@ -209,8 +209,8 @@ func (m *asOf) placeVersion(ctx context.Context, t cardAt, tags *cardAt) (uint32
 	return n + more, err
 }
 
-// countStates counts how often what look gives of a card changed from version to version, the
-// first one counted too. Most cards have one version, and cost no listing.
+// countStates counts how often the value of look for a card changed from version to version,
+// including the first version.
 func (m *asOf) countStates(ctx context.Context, id canon.CardID, look func(canon.Version) string) (uint32, error) {
 	var n uint32
 	last := ""

@@ -13,10 +13,11 @@ import (
 	"loregate/internal/op"
 )
 
-// audiencePlay is whose tokens play with: see identity.AudiencePlay.
+// audiencePlay is the audience of the tokens to play with; see identity.AudiencePlay.
 const audiencePlay = "play"
 
-// playPart declares what people play with: over HTTP, never over MCP.
+// playPart declares the operations that people play with. They are served over HTTP, never over
+// MCP.
 func (w *World) playPart() part {
 	return part{
 		operations: []*op.Operation{
@@ -49,7 +50,7 @@ type createPlayerIn struct {
 	Name string `json:"name" minlen:"1" maxlen:"60" jsonschema:"Name of the player. No other card may bear it."`
 }
 
-// playerState is a player as it is shown to whoever plays it.
+// playerState is a player as shown to the person who plays it.
 type playerState struct {
 	playerView
 	Location  *location `json:"location"`
@@ -85,7 +86,7 @@ func (w *World) createPlayer(ctx context.Context, c *op.Call, in createPlayerIn)
 	return out, err
 }
 
-// checkPlayerName refuses names that mean something else to the canon.
+// checkPlayerName refuses names that have another meaning in the canon.
 func checkPlayerName(name string) error {
 	switch {
 	case strings.ContainsAny(name, "+~:|[]{}") || markup.KeyOf(name) == "":
@@ -144,8 +145,8 @@ func (w *World) getPlayer(ctx context.Context, c *op.Call, in onePlayerIn) (out 
 	return out, err
 }
 
-// findOwnPlayer finds a player that the caller may play: the one its token is bound to, one that
-// it made, or for a GM any. Every other is as one that does not exist.
+// findOwnPlayer returns a player that the caller may play: the player its token is bound to, a
+// player that it created, or for a GM any player. Any other player is treated as absent.
 func (w *World) findOwnPlayer(ctx context.Context, g access.Grant, text string) (id canon.CardID, err error) {
 	caller := g.Caller()
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
@@ -164,7 +165,7 @@ func (w *World) findOwnPlayer(ctx context.Context, g access.Grant, text string) 
 	return id, err
 }
 
-// readPlayerState shows a player.
+// readPlayerState returns the state of a player.
 func (w *World) readPlayerState(ctx context.Context, g access.Grant, id canon.CardID) (s playerState, err error) {
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		m := &asOf{Snapshot: l, w: w}

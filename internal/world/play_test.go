@@ -78,7 +78,7 @@ func TestAPlayerWalksAndLooks(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDoneChangesNothing(t *testing.T) {
+func TestImpossibleActChangesNothing(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	for text, want := range map[string]string{
@@ -119,7 +119,7 @@ func TestThingsChangeHands(t *testing.T) {
 	p.call("get_player", `{"id":"`+p.id.String()+`"}`).is("player.inventory.#", 1, "player.inventory.0.name", "Iron Key", "player.inventory.0.quantity", 1)
 }
 
-func TestALockedWayOpensWithItsKey(t *testing.T) {
+func TestLockedExitOpensWithKey(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	p.does("n")
@@ -149,7 +149,7 @@ func TestTalkAndFight(t *testing.T) {
 	p.does("examine Oda").is("results.0.text", "She counts everything twice.")
 }
 
-func TestAPendingExitLeavesAHintOnceAMinute(t *testing.T) {
+func TestPendingExitRecordsHintOncePerMinute(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	p.does("west").is("results.0.outcome", "impossible", "results.0.reason", "pending", "narration", "The mist has not lifted yet.", "events.#", 1,
@@ -163,7 +163,7 @@ func TestAPendingExitLeavesAHintOnceAMinute(t *testing.T) {
 	q.does("west").is("events.#", 1)
 }
 
-func TestACommandRepeatedWithItsKeyIsDoneOnce(t *testing.T) {
+func TestRepeatedCommandIsDoneOnce(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	first := p.does("north. take key. look", keyed("k1"))
@@ -179,7 +179,7 @@ func TestACommandRepeatedWithItsKeyIsDoneOnce(t *testing.T) {
 	p.does("south. west", keyed("k3")).is("events.#", 3)
 }
 
-func TestPlayersMoveAndLookAtAPace(t *testing.T) {
+func TestPace(t *testing.T) {
 	s := newScene(t, func(c *Config) { c.Pace = Pace{Moves: 3, Looks: 2} })
 	p, q := s.joins("Mira"), s.joins("Tam")
 	p.does("n. s. n. s").is("results.2.outcome", "done", "results.3.outcome", "limited", "results.3.reason", "rate_limited")
@@ -192,7 +192,7 @@ func TestPlayersMoveAndLookAtAPace(t *testing.T) {
 	p.does("s")
 }
 
-func TestAPlayerIsPlayedByItsOwnTokenAlone(t *testing.T) {
+func TestPlayTokenIsBoundToItsPlayer(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
 	other := `{"id":"` + q.id.String() + `"}`
@@ -223,7 +223,7 @@ func TestAPlayerIsPlayedByItsOwnTokenAlone(t *testing.T) {
 	s.as("host").fails("conflict", "create_player", `{"name":"Mira"}`)
 }
 
-func TestAStreamShowsWhatHappensAround(t *testing.T) {
+func TestPlayerStream(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -283,7 +283,7 @@ func TestAStreamShowsWhatHappensAround(t *testing.T) {
 	}
 }
 
-func TestTheParserKnowsWhatIsThere(t *testing.T) {
+func TestParserResolvesNamesAtPlace(t *testing.T) {
 	s := newScene(t)
 	s.card(canon.NewCard{Name: "Brass Key", Type: "Item"})
 	s.link(linkAt, "Brass Key", "Square", `{}`)

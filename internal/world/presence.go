@@ -10,8 +10,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// presence is what the link at of a player says: where it stands, since when, and which
-// way it looks.
+// presence holds the attributes of the link at of a player: its clock, and the direction of its
+// last move.
 type presence struct {
 	Clock   int64     `json:"clock"`
 	Heading Direction `json:"heading,omitempty"`
@@ -25,23 +25,23 @@ func presenceOf(l canon.Link) presence {
 }
 
 func (p presence) toAttrs() json.RawMessage {
-	b, _ := json.Marshal(p) // of a number and a word
+	b, _ := json.Marshal(p) // a number and a word always encode
 	return b
 }
 
-// playerRef is a player near by.
+// playerRef names a player nearby.
 type playerRef struct {
 	ID   canon.CardID `json:"id"`
 	Name string       `json:"name"`
 }
 
-// Bounds of who and what is listed of a place.
+// Bounds of the players that are listed for a place, and of the links that are read of one.
 const (
 	maxNearby = 20
 	maxHere   = 200
 )
 
-// cardsHere are the things at a place, in the order in which they came.
+// cardsHere returns the cards at a place, in the order in which they came.
 func (m *asOf) cardsHere(ctx context.Context, place canon.CardID) ([]cardAt, error) {
 	links, err := m.readLinks(ctx, canon.LinkQuery{To: place, Kinds: []string{linkAt}}, maxHere)
 	if err != nil {
@@ -54,7 +54,7 @@ func (m *asOf) cardsHere(ctx context.Context, place canon.CardID) ([]cardAt, err
 	return m.cardsByID(ctx, ids)
 }
 
-// playersAmong are the players among things, by name, without one of them.
+// playersAmong returns the players among cards, by name, without the player but.
 func playersAmong(here []cardAt, but canon.CardID) []playerRef {
 	out := []playerRef{}
 	for _, t := range here {
@@ -66,7 +66,7 @@ func playersAmong(here []cardAt, but canon.CardID) []playerRef {
 	return out[:min(len(out), maxNearby)]
 }
 
-// findAtLink is the link at of a player.
+// findAtLink returns the link at of a player.
 func (m *asOf) findAtLink(ctx context.Context, player canon.CardID) (canon.Link, bool, error) {
 	links, err := m.readLinks(ctx, canon.LinkQuery{From: player, Kinds: []string{linkAt}}, 1)
 	if err != nil || len(links) == 0 {
@@ -75,7 +75,7 @@ func (m *asOf) findAtLink(ctx context.Context, player canon.CardID) (canon.Link,
 	return links[0], true, nil
 }
 
-// carried is a thing that somebody has.
+// carried is a thing that a holder has.
 type carried struct {
 	ID       canon.CardID `json:"id"`
 	Name     string       `json:"name"`
@@ -86,7 +86,7 @@ type carried struct {
 	card cardAt
 }
 
-// quantityOf reads how many a link holds means; 1 where it does not say.
+// quantityOf returns the quantity of a link holds, or 1 if it has no such attribute.
 func quantityOf(l canon.Link) int64 {
 	a := struct {
 		Quantity *int64 `json:"quantity"`
@@ -99,11 +99,11 @@ func quantityOf(l canon.Link) int64 {
 }
 
 func quantityAttrs(n int64) json.RawMessage {
-	b, _ := json.Marshal(map[string]int64{"quantity": n}) // of a number
+	b, _ := json.Marshal(map[string]int64{"quantity": n}) // a number always encodes
 	return b
 }
 
-// heldItems are the things that a holder has, by name.
+// heldItems returns the things that a holder has, by name.
 func (m *asOf) heldItems(ctx context.Context, holder canon.CardID) ([]carried, error) {
 	links, err := m.readLinks(ctx, canon.LinkQuery{From: holder, Kinds: []string{linkHolds}}, maxHere)
 	if err != nil {

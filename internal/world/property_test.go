@@ -132,10 +132,10 @@ func (s *scene) read(players []player) worldState {
 	return st
 }
 
-// TestAnyCommandsKeepTheWorldWhole holds the package's invariant against random play: the
+// TestRandomCommandsKeepInvariants holds the package's invariant against random play: the
 // clocks rise, everyone is in one place, nothing is lost or made, and the streams give the
 // same tables again.
-func TestAnyCommandsKeepTheWorldWhole(t *testing.T) {
+func TestRandomCommandsKeepInvariants(t *testing.T) {
 	for seed := range uint64(2) {
 		store := sqlitetest.Open(t)
 		s, players, r := randomWorld(t, store, seed)
@@ -199,7 +199,7 @@ func (s *scene) operator() access.Grant {
 }
 
 // Two who take the last one at the same moment: one has it, one is told that it is gone.
-func TestTwoTakeTheLastOne(t *testing.T) {
+func TestConcurrentTakesOfLastThing(t *testing.T) {
 	s := newScene(t)
 	players := []player{}
 	for _, name := range []string{"Ann", "Bo", "Cy", "Di"} {
@@ -229,7 +229,7 @@ func TestTwoTakeTheLastOne(t *testing.T) {
 }
 
 // What is hidden from a player changes no byte of what it is answered.
-func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
+func TestHiddenCardsDoNotAffectAnswers(t *testing.T) {
 	twins := [2]*scene{}
 	for i := range twins {
 		s := emptyScene(t, sqlitetest.Open(t))
@@ -279,7 +279,7 @@ func TestWhatIsHiddenChangesNoAnswer(t *testing.T) {
 
 func text(i int) string { return strings.Repeat("storm ", i+1) }
 
-func TestALimitIsTold(t *testing.T) {
+func TestLimitErrorHasDetails(t *testing.T) {
 	s := newScene(t, func(c *Config) { c.Pace = Pace{Moves: 1} })
 	p := s.joins("Mira")
 	p.does("n")
@@ -291,7 +291,7 @@ func TestALimitIsTold(t *testing.T) {
 }
 
 // Commands of one player at the same moment are done one after another: no time is lost.
-func TestCommandsAtOnceLoseNoTime(t *testing.T) {
+func TestConcurrentCommandsLoseNoTime(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	const n = 8

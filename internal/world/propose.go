@@ -15,8 +15,8 @@ import (
 	"loregate/internal/proposal"
 )
 
-// ActionKind is the proposal to act as a player, which is done as send_command does it.
-// Whoever may not play that player needs a person's consent.
+// ActionKind returns the kind of proposals to act as a player. An accepted one is carried out as by
+// send_command. If the proposer may not play that player, a person must consent.
 func ActionKind() *proposal.Kind {
 	return proposal.Define[proposedAct](proposal.Kind{
 		Name: "player_action", Version: 1, Purpose: proposal.ForPlanning, Policy: proposal.Auto, Repeats: true, Refs: []string{"playerId"},
@@ -29,8 +29,8 @@ func ActionKind() *proposal.Kind {
 	})
 }
 
-// proposedAct is the payload of propose-action. Its envelope is what parse-command gave, or
-// its acts alone as frames.
+// proposedAct is the payload of propose-action. Its envelope is the output of parse-command, or
+// only the acts of it as frames.
 type proposedAct struct {
 	PlayerID string `json:"playerId" pattern:"^[0-9A-Za-z._-]{1,100}$" jsonschema:"Id or codename of who acts."`
 	Envelope struct {
@@ -43,12 +43,12 @@ type proposedAct struct {
 	} `json:"actionEnvelope" jsonschema:"What parse-command gave, as it is."`
 }
 
-// allFrames are the acts, whichever way they were given.
+// allFrames returns the acts, whether given as intents or as frames.
 func (a proposedAct) allFrames() []proposedFrame {
 	return slices.Concat(a.Envelope.Intents, a.Envelope.Frames)
 }
 
-// findIssues says why an envelope is no act that can be proposed.
+// findIssues returns the reasons why an envelope cannot be proposed.
 func (a proposedAct) findIssues() []proposal.Issue {
 	switch n := len(a.allFrames()); {
 	case a.Envelope.Unclear:
@@ -61,7 +61,7 @@ func (a proposedAct) findIssues() []proposal.Issue {
 	return nil
 }
 
-// proposedFrame is an Intent as an agent hands it back.
+// proposedFrame is an Intent as an agent returns it.
 type proposedFrame struct {
 	Verb         Verb      `json:"verb" enum:"move,look,examine,take,drop,give,use,talk,attack,defend,throw,flee,rest,inventory"`
 	DirectObject string    `json:"directObject,omitzero" maxlen:"500"`
@@ -84,13 +84,13 @@ func (a proposedAct) playerID() canon.CardID {
 	return canon.CardID(u)
 }
 
-// Scope is the player: what one does is compared with what it did.
+// Scope returns the scope of the player: proposals for a player are compared with its earlier ones.
 func (a proposedAct) Scope() string { return string(PlayerScope(a.playerID())) }
 
-// Player is whose budget the act counts on.
+// Player returns the id of the player whose budget the act uses.
 func (a proposedAct) Player() string { return a.playerID().String() }
 
-// Texts are the words that others may come to see.
+// Texts returns the words of the act that others may come to see.
 func (a proposedAct) Texts() []proposal.Text {
 	var all []proposal.Text
 	for _, f := range a.allFrames() {
@@ -103,8 +103,8 @@ func (a proposedAct) Texts() []proposal.Text {
 	return all
 }
 
-// Check asks for a player in sight that stands somewhere. What the story does not allow is
-// found by planning it.
+// Check requires a visible player that is at a place. Acts that the story does not allow are found
+// when they are planned.
 func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Finding, err error) {
 	f.Label = access.NewLabel(access.LevelUser)
 	if f.Issues = a.findIssues(); len(f.Issues) > 0 {
@@ -135,7 +135,7 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 	return f, err
 }
 
-// canPlay reports whether the look's caller may play a player without being asked.
+// canPlay reports whether the caller of the snapshot may play a player without a person's consent.
 func canPlay(ctx context.Context, l *canon.Snapshot, player canon.CardID) (bool, error) {
 	c := l.Grant().Caller()
 	if c.Player != uuid.Nil || l.Grant().Role() >= access.RoleGM {
@@ -145,7 +145,8 @@ func canPlay(ctx context.Context, l *canon.Snapshot, player canon.CardID) (bool,
 	return ok && card.CreatedBy == c.Subject, err
 }
 
-// Plan does the act. Its event is as hidden as what it was judged by.
+// Plan plans the act. Its event is at least as hidden as label, the label of the data by which the
+// proposal was judged.
 func (a proposedAct) Plan(ctx context.Context, p *canon.Plan, label access.Label) (canon.Event, error) {
 	s, err := newTurn(ctx, nil, p, a.playerID(), a.allFrames()[0].toIntent())
 	if err == nil {

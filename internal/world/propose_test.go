@@ -20,7 +20,7 @@ func (s *scene) proposed(player string, frame string) proposedAct {
 	return a
 }
 
-func TestAProposedActIsDoneByTheSameMechanics(t *testing.T) {
+func TestProposedAct(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	a := s.proposed(p.id.String(), `{"verb":"move","direction":"north"}`)
@@ -43,7 +43,7 @@ func TestAProposedActIsDoneByTheSameMechanics(t *testing.T) {
 	}
 }
 
-func TestWhoseActsArePlayersOwn(t *testing.T) {
+func TestProposedActOfOthersNeedsReview(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	check := func(who access.Grant, player string) (f proposal.Finding) {
@@ -71,7 +71,7 @@ func TestWhoseActsArePlayersOwn(t *testing.T) {
 	}
 }
 
-func TestTheKindOfActsIsDeclared(t *testing.T) {
+func TestActionKind(t *testing.T) {
 	if k := ActionKind(); k.Schema() != "player_action/1" || k.Tool.Name != "propose-action" {
 		t.Errorf("%+v", k)
 	}

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/markup"
 )
 
-// realm is a region that a place lies in.
+// realm is a region that contains a place.
 type realm struct {
 	ID            canon.CardID `json:"id"`
 	Name          string       `json:"name"`
@@ -18,7 +18,7 @@ type realm struct {
 	Scope         string       `json:"scope,omitempty"`
 	NarrativeTags []string     `json:"narrativeTags"`
 
-	steps int // from the place
+	steps int // links from the place to the realm
 }
 
 // realmFields are the fields of a Realm card.
@@ -28,7 +28,7 @@ type realmFields struct {
 	NarrativeTags []string `json:"narrativeTags"`
 }
 
-// realms are the regions of a place by what they are.
+// realms groups the regions of a place by category.
 type realms struct {
 	Geographic []realm `json:"geographic"`
 	Political  []realm `json:"political"`
@@ -36,10 +36,11 @@ type realms struct {
 	Functional []realm `json:"functional"`
 }
 
-// scopes are the sizes of realms, smallest first.
+// scopes lists the sizes of realms, smallest first.
 var scopes = []string{"MICRO", "LOCAL", "REGIONAL", "MACRO", "CONTINENTAL", "GLOBAL"}
 
-// realmKinds says which of the four a kind of realm is; what is not here is geographic.
+// realmKinds maps the types of realms to the four categories. A type that is not listed is
+// geographic.
 var realmKinds = map[string]string{
 	"political": "political", "kingdom": "political", "empire": "political", "city": "political", "district": "political", "duchy": "political", "county": "political",
 	"town": "political", "ward": "political", "republic": "political", "city_state": "political", "alliance": "political",
@@ -48,17 +49,17 @@ var realmKinds = map[string]string{
 	"religious": "functional", "linguistic": "functional", "guild": "functional",
 }
 
-// bounds of a climb through realms.
+// Bounds of the search for the realms of a place.
 const (
 	realmDepth = 8
 	realmLimit = 48
 )
 
-// realmLinks lead from a place to the realms that it is part of.
+// realmLinks are the kinds of links from a place to the realms that it is part of.
 var realmLinks = []string{"within", "member_of", "on_route"}
 
-// realmsOf are the realms that a place is part of, itself or through what it lies in:
-// small scope before large, then near before far, then by name.
+// realmsOf returns the realms that a place is part of, directly or through other cards. They are
+// ordered by scope, small before large, then near before far, then by name.
 func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
 	reached, err := m.Reach(ctx, canon.ReachQuery{From: t.ID, Kinds: realmLinks, Depth: realmDepth, Limit: realmLimit, AsOf: m.seq, CardsOnly: true})
 	if err != nil {
@@ -88,7 +89,7 @@ func (m *asOf) realmsOf(ctx context.Context, t cardAt) ([]realm, error) {
 	return out, nil
 }
 
-// scopeOrder is the size of a scope; an unknown one counts as the largest.
+// scopeOrder returns the rank of a scope by size. An unknown scope counts as the largest.
 func scopeOrder(s string) int {
 	if i := slices.Index(scopes, s); i >= 0 {
 		return i
@@ -96,7 +97,7 @@ func scopeOrder(s string) int {
 	return len(scopes)
 }
 
-// groupRealms puts realms under what they are.
+// groupRealms groups realms by category.
 func groupRealms(all []realm) realms {
 	r := realms{[]realm{}, []realm{}, []realm{}, []realm{}}
 	for _, one := range all {
@@ -114,7 +115,7 @@ func groupRealms(all []realm) realms {
 	return r
 }
 
-// narrativeTags are those of all realms, each once, the nearest realm's first.
+// narrativeTags returns the tags of all realms, each once, in the order of the realms.
 func narrativeTags(all []realm) []string {
 	tags := []string{}
 	for _, r := range all {

@@ -10,13 +10,13 @@ import (
 	"loregate/internal/markup"
 )
 
-// Bounds of the payloads that one answer gives, in bytes: of each, and of all.
+// Bounds of the payloads in one answer, in bytes: of each one, and of all together.
 const (
 	maxPayload  = 2 << 10
 	maxPayloads = 16 << 10
 )
 
-// mentioned are the members of a payload that say whom and what an event is about.
+// mentioned holds the members of a payload that refer to cards.
 type mentioned struct {
 	Player  uuid.UUID   `json:"playerId"`
 	NPC     uuid.UUID   `json:"npcId"`
@@ -30,14 +30,14 @@ type mentioned struct {
 	Objects []objectRef `json:"objects"`
 }
 
-// cardsOf are the cards that an event speaks of.
+// cardsOf returns the cards that an event mentions.
 func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 	var raw map[string]json.RawMessage
 	var about mentioned
 	fieldsOf(e.Payload, &raw)
 	for name, to := range map[string]any{"playerId": &about.Player, "npcId": &about.NPC, "locationId": &about.Place, "fromLocationId": &about.From, "toLocationId": &about.To,
 		"fromId": &about.Start, "toId": &about.End, "questId": &about.Quest, "target": &about.Target, "objects": &about.Objects} {
-		fieldsOf(raw[name], to) // each by itself: an event of another shape may have one that is no id
+		fieldsOf(raw[name], to) // one by one: an event of another shape may have a member that is not an id
 	}
 	for _, id := range []uuid.UUID{about.Player, about.NPC, about.Place, about.From, about.To, about.Start, about.End, about.Quest, uuid.UUID(about.Target.ID)} {
 		if id != uuid.Nil {
@@ -50,8 +50,8 @@ func cardsOf(e canon.StoredEvent) (ids []canon.CardID) {
 	return ids
 }
 
-// recountEvents shows events with what was said and done, and their payloads. Of an event that
-// speaks of something out of the reader's sight it shows neither.
+// recountEvents returns summaries of events with a text and their payloads. For an event that
+// mentions a card that the reader does not see, it returns neither.
 func (m *asOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([]eventSummary, error) {
 	out, err := m.summarizeEvents(ctx, events)
 	if err != nil {
@@ -83,7 +83,7 @@ func (m *asOf) recountEvents(ctx context.Context, events []canon.StoredEvent) ([
 	return out, nil
 }
 
-// cardTitles are the titles of cards in sight.
+// cardTitles maps visible cards to their titles.
 type cardTitles map[canon.CardID]string
 
 func (n cardTitles) hasAll(ids []canon.CardID) bool {
@@ -113,8 +113,8 @@ func (m *asOf) titlesIn(ctx context.Context, events []canon.StoredEvent) (cardTi
 	return found, err
 }
 
-// recountEvent tells in a sentence what happened, to somebody who was not part of it; "" where
-// there is nothing to tell.
+// recountEvent describes an event in a sentence to somebody who was not part of it. It returns ""
+// for events that have no description.
 func (m *asOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTitles) (string, error) {
 	switch EventType(e.Type) {
 	case PlayerMove, PlayerLook, PlayerAct:
@@ -150,7 +150,7 @@ func (m *asOf) recountEvent(ctx context.Context, e canon.StoredEvent, in cardTit
 	return "", nil
 }
 
-// recountAction tells what a player did.
+// recountAction describes an act of a player.
 func (m *asOf) recountAction(ctx context.Context, d action, in cardTitles) (string, error) {
 	who, what, to := in[d.PlayerID]+" ", d.objectNames(), ""
 	if d.Target != nil {
@@ -203,7 +203,7 @@ func (m *asOf) recountAction(ctx context.Context, d action, in cardTitles) (stri
 	return who + does + ".", nil
 }
 
-// recountTalk tells what was said, and what was answered.
+// recountTalk describes an utterance and the answer to it.
 func (m *asOf) recountTalk(ctx context.Context, d action, who string) (string, error) {
 	to := ""
 	if d.Target != nil {

@@ -18,9 +18,9 @@ import (
 	"loregate/internal/op"
 )
 
-// contextRef says what a context was read from, so that it can be read again: the tool,
-// its arguments with the tick that it spoke of and what ids in them meant, the commit and
-// the view that it was read through, and when.
+// contextRef identifies a context, so that it can be read again: the tool, its arguments with the
+// tick that was used, the cards that ids in them resolved to, the commit, the view that it was read
+// with, and the time of the read.
 type contextRef struct {
 	Tool    string                `json:"t"`
 	Args    json.RawMessage       `json:"a"`
@@ -32,11 +32,11 @@ type contextRef struct {
 	Meant   map[string]resolvedID `json:"m,omitempty"`
 }
 
-// refSealer seals context references, since commit numbers are not for everyone.
+// refSealer encrypts context references, since not everyone may see commit numbers.
 //
 // A reference is base64url of nonce | AES-256-GCM(contextRef as JSON and spaces), with
-// "context" and the world's id as additional data. The spaces hide how many digits the
-// commit's number has: what is out of sight counts in it.
+// "context", a zero byte and the world's id as additional data. The spaces hide the number of
+// digits of the commit's number, which also counts commits that the reader does not see.
 type refSealer struct {
 	aead   cipher.AEAD
 	random io.Reader
@@ -66,10 +66,10 @@ func (s *refSealer) seal(world access.WorldID, r contextRef) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, refOf(world))), nil
 }
 
-// maxDigits is how many digits the number of a commit has at most.
+// maxDigits is the largest number of digits of a commit number.
 const maxDigits = 20
 
-// maxRef bounds a reference, in characters.
+// maxRef bounds the length of a reference, in characters.
 const maxRef = 2048
 
 func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err error) {
@@ -90,18 +90,21 @@ func (s *refSealer) open(world access.WorldID, text string) (r contextRef, err e
 
 func refOf(world access.WorldID) []byte { return append([]byte("context\x00"), world[:]...) }
 
-// sealContext is the reference of an answer that was read from a moment.
+// sealContext returns the reference of an answer that was read from m.
 func (w *World) sealContext(m *asOf, tool string, args json.RawMessage) (string, error) {
 	v := m.View()
 	return w.refs.seal(m.World().ID, contextRef{Tool: tool, Args: args, Seq: m.position(), Level: v.Level, Subject: v.Subject,
 		Ceiling: v.Ceiling, Read: m.readAt.UnixMilli(), Meant: m.resolved})
 }
 
-// Reread answers a context tool's call again as it was answered when the reference was
-// given: byte for byte, whatever has changed since, names, codenames and the place where
-// players begin among it, unless what was shown has been erased, hidden or trashed. The grant must reach as far as the view that the reference was read
-// through; what was open to its reader by name is read again for that reader alone. Its
-// errors are fault.Invalid for what is no reference of this world, and fault.Denied.
+// Reread answers the call of a context tool again, byte for byte as it was answered when the
+// reference was given. Later changes do not matter, not even of names, codenames and the place
+// where players begin; but the answer differs if a card that it showed has been erased, hidden or
+// trashed since.
+//
+// The grant must reach as far as the view of the reference. Cards that were shared with the reader
+// of the reference by name are read again only for that reader. The error is fault.Invalid if ref
+// is not a reference of this world, or fault.Denied.
 func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer json.RawMessage, err error) {
 	r, err := w.refs.open(g.World(), ref)
 	if err != nil {
@@ -122,20 +125,20 @@ func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer 
 	return answer, err
 }
 
-// View tells what a reference was read through, for those who judge whom its content may
-// be shown to.
+// View returns the view that a reference was read with. Callers use it to decide to whom the
+// content may be shown.
 func (w *World) View(g access.Grant, ref string) (access.View, error) {
 	r, err := w.refs.open(g.World(), ref)
 	return access.View{Level: r.Level, Subject: r.Subject, Ceiling: r.Ceiling}, err
 }
 
-// Position is the commit that a reference is read as of.
+// Position returns the commit that a reference shows.
 func (w *World) Position(g access.Grant, ref string) (canon.Seq, error) {
 	r, err := w.refs.open(g.World(), ref)
 	return r.Seq, err
 }
 
-// grantForRef is the grant with the view of a reference.
+// grantForRef returns the grant with the view of a reference.
 func grantForRef(g access.Grant, r contextRef) (access.Grant, error) {
 	v := g.View()
 	switch {
@@ -147,11 +150,12 @@ func grantForRef(g access.Grant, r contextRef) (access.Grant, error) {
 	return g.As(r.Level), nil
 }
 
-// rereadFunc answers a tool's call from a moment; args are what it answered before.
+// rereadFunc answers the call of a tool again from m. args are the arguments that the reference
+// recorded.
 type rereadFunc func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error)
 
-// contextTool declares a tool that reads a context. Its answers carry a reference, and
-// can be read again.
+// contextTool declares a tool that reads a context. Its answers contain a reference, and can be
+// read again.
 func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.Context, m *asOf, in In) (Out, error)) *op.Operation {
 	s.Effect, s.MinRole = access.Read, max(s.MinRole, access.RoleUser)
 	w.tools[s.Name] = func(ctx context.Context, m *asOf, args json.RawMessage) (json.RawMessage, error) {
@@ -191,8 +195,8 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 	})
 }
 
-// citation is the member of an answer by which a proposal cites it. It comes first, so that
-// clients which cut long answers still show it to their model.
+// citation is the member of an answer with which a proposal cites it. It comes first, so that
+// clients that cut long answers still show it to their model.
 type citation struct {
 	ContextRef string `json:"contextRef,omitzero" jsonschema:"Send this as contextRef with what you propose from this answer."`
 }
@@ -203,10 +207,10 @@ func (c *citation) citeAs(ref string) {
 	}
 }
 
-// citable is an answer with a citation. Where there is nothing to cite it does nothing.
+// citable is implemented by answers with a citation. citeAs does nothing if the answer is empty.
 type citable interface{ citeAs(ref string) }
 
-// addCitation puts the reference of an answer into the answer, and into its _meta.
+// addCitation puts the reference of an answer into the answer and into its _meta.
 func (w *World) addCitation(c *op.Call, m *asOf, tool string, in any, out any) error {
 	args, err := op.Encode(in)
 	if err != nil {

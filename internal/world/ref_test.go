@@ -9,7 +9,7 @@ import (
 )
 
 // A reference is as long after a million commits out of sight as after none.
-func TestAReferenceHidesHowManyCommitsThereAre(t *testing.T) {
+func TestReferenceLengthHidesCommitCount(t *testing.T) {
 	s, err := newRefSealer([32]byte{1}, rand.Reader)
 	if err != nil {
 		t.Fatal(err)

@@ -9,16 +9,17 @@ import (
 	"loregate/internal/markup"
 )
 
-// How well a typed name fits a thing, worst first.
+// Grades of how a typed name matches a card, worst first.
 const (
 	fitNone  = iota
-	fitSlip  // every word is one of the name's, give or take a letter
+	fitSlip  // every word is one of the name's, with at most one wrong letter
 	fitWords // every word is one of the name's
 	fitTail  // the last words of the name: "hound" for Salt Hound
 	fitName  // the name or an alias
 )
 
-// namesOf are the names that a thing answers to: the last part of its name, its aliases.
+// namesOf returns the names that a card can be called by: the last part of its name, and its
+// aliases.
 func namesOf(t cardAt) []string {
 	var f struct {
 		Aliases []string `json:"aliases"`
@@ -27,7 +28,7 @@ func namesOf(t cardAt) []string {
 	return append([]string{t.title()}, f.Aliases...)
 }
 
-// rateFit says how well a typed name fits a thing.
+// rateFit returns the grade of the match between a typed name and a card.
 func rateFit(typed string, t cardAt) int {
 	want := bareWords(typed)
 	if len(want) == 0 {
@@ -63,17 +64,18 @@ func hasAllWords(want, have []string, same func(a, b string) bool) bool {
 	return true
 }
 
-// isSameOrPlural allows for one of two words being the other's plural.
+// isSameOrPlural reports whether two words are equal or one is the plural of the other.
 func isSameOrPlural(a, b string) bool {
 	return a == b || a == b+"s" || b == a+"s" || a == strings.TrimSuffix(b, "y")+"ies"
 }
 
-// isSimilar allows one slip in a word of four letters or more, and a plural.
+// isSimilar reports whether two words are equal, one is the plural of the other, or, for words of
+// four letters or more, they differ by one typo.
 func isSimilar(a, b string) bool {
 	return isSameOrPlural(a, b) || utf8.RuneCountInString(a) >= 4 && utf8.RuneCountInString(b) >= 4 && oneSlip(a, b)
 }
 
-// bareWords are the folded words of a name without articles.
+// bareWords returns the folded words of a name without articles.
 func bareWords(name string) []string {
 	var out []string
 	for _, w := range lex(name) {
@@ -84,7 +86,7 @@ func bareWords(name string) []string {
 	return out
 }
 
-// findMatches are the things that a typed name fits best, in their order.
+// findMatches returns the cards that a typed name matches best, in their order.
 func findMatches(typed string, among []cardAt) []cardAt {
 	best, out := fitNone, []cardAt(nil)
 	for _, t := range among {
@@ -100,7 +102,7 @@ func findMatches(typed string, among []cardAt) []cardAt {
 	return out
 }
 
-// splitCount splits "3 coins" and "all coins" into how many and what; -1 is all.
+// splitCount splits "3 coins" and "all coins" into the number and the name; -1 means all.
 func splitCount(name string) (n int64, what string) {
 	first, rest, ok := strings.Cut(strings.TrimSpace(name), " ")
 	if fold := foldWord(first); fold == "all" || fold == "every" || fold == "everything" {
@@ -117,7 +119,7 @@ func splitCount(name string) (n int64, what string) {
 
 var numberWords = []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 
-// joinNames is names as a sentence has them: "a, b and c".
+// joinNames joins names as used in a sentence: "a, b and c".
 func joinNames(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -125,7 +127,7 @@ func joinNames(names []string, last string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " " + last + " " + names[len(names)-1]
 }
 
-// titlesOf are the names of things, as a sentence has them.
+// titlesOf returns the titles of cards.
 func titlesOf(things []cardAt) []string {
 	out := make([]string, len(things))
 	for i, t := range things {
@@ -134,7 +136,7 @@ func titlesOf(things []cardAt) []string {
 	return out
 }
 
-// title is the last part of a thing's name.
+// title returns the last part of a card's name.
 func (t cardAt) title() string {
 	parts := markup.Parts(t.Name)
 	if len(parts) == 0 {

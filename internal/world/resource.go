@@ -12,7 +12,7 @@ import (
 	"loregate/internal/op"
 )
 
-// locationResource is a place's context as a document to follow.
+// locationResource declares the resource that shows the context of a place.
 func (w *World) locationResource() *op.Resource {
 	return &op.Resource{
 		Template: "world://location/{id}",
@@ -55,10 +55,10 @@ func noPlace(id string) error {
 	return fault.New(fault.NotFound, "there is no place %q; follow the exits of the starting place, or search for its name", clipText(markup.Clean(id), 100))
 }
 
-// maxListedPlaces is how many places the resource list has at most.
+// maxListedPlaces bounds the places in the resource list.
 const maxListedPlaces = 10
 
-// listLocations lists the place where players begin, and places that changed lately.
+// listLocations lists the place where players begin, and the places that changed most recently.
 func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Listed, err error) {
 	add := func(card canon.Card, recent bool) {
 		items = append(items, op.Listed{URI: "world://location/" + card.ID.String(), Name: markup.Clean(card.Name), Title: markup.Clean(card.Name),
@@ -91,11 +91,10 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 	return items, err
 }
 
-// maxCompletions is how many values a completion gives.
+// maxCompletions bounds the values of a completion.
 const maxCompletions = 20
 
-// completeLocation gives codenames of places that begin with what was typed, or whose
-// names do.
+// completeLocation returns the codenames of places whose codename or name begins with prefix.
 func (w *World) completeLocation(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
 	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
 		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeLocation, Coded: true}, canon.Page{Limit: 1000})
@@ -110,7 +109,7 @@ func (w *World) completeLocation(ctx context.Context, c *op.Call, _, prefix stri
 	return out, err
 }
 
-// narratePrompt is the canned prompt to narrate a place.
+// narratePrompt declares the prompt to narrate a place.
 func (w *World) narratePrompt() *op.Prompt {
 	return &op.Prompt{
 		Name:     "narrate-location",

@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is how many characters of a text a context gives where no other bound is asked for.
+// maxText bounds the characters of a text in a context, unless the caller asks for another bound.
 const maxText = 512
 
-// shortenText is a text of at most max characters, and the length of the whole in characters
-// where it was cut, else 0. It ends with a whole sentence; where the first is too long,
-// with a whole word and "…"; and inside a word where that is all there is.
+// shortenText returns a text of at most max characters and, if it was cut, the length of the
+// original in characters, else 0. The result ends with a whole sentence. If the first sentence is
+// too long, it ends with a whole word and "…". If the first word is too long too, it ends inside
+// that word.
 func shortenText(s string, max int) (string, int) {
 	head := clipText(s, max)
 	if len(head) == len(s) {
@@ -28,7 +29,8 @@ func shortenText(s string, max int) (string, int) {
 	return wholeLetters(head, s[len(head):]), whole
 }
 
-// lastSentence is where the last sentence of a text ends that goes on with rest: 0 for none.
+// lastSentence returns the end of the last whole sentence of a text that continues with rest, or 0
+// if there is none.
 func lastSentence(text, rest string) (end int) {
 	over := false // a sentence has ended, and closing marks may follow
 	for i, r := range text {
@@ -59,7 +61,7 @@ func firstRune(s string) string {
 	return s[:n]
 }
 
-// wholeLetters leaves out the last letter of a text where the marks over it were cut off.
+// wholeLetters removes the last letter of a text if its combining marks were cut off.
 func wholeLetters(text, rest string) string {
 	next, _ := utf8.DecodeRuneInString(rest)
 	for unicode.Is(unicode.M, next) && text != "" {

@@ -46,7 +46,7 @@ func (o *spatialOut) citeAs(ref string) {
 	}
 }
 
-// Bounds of a spatial context. maxPlaces keeps an answer under the 32 KiB that clients take.
+// Bounds of a spatial context. maxPlaces keeps an answer under the 32 KiB that clients accept.
 const (
 	maxDepth  = 5
 	maxPlaces = 200
@@ -74,8 +74,8 @@ func spatialContextOf(ctx context.Context, m *asOf, in spatialIn) (out spatialOu
 	return spatialOut{&c}, err
 }
 
-// shortestPaths finds the shortest way to each place that can be reached; of several the one whose
-// steps come first in the order of directions.
+// shortestPaths returns the shortest path to each place that can be reached. Of several it returns
+// the one whose steps come first in the order of directions.
 func (m *asOf) shortestPaths(ctx context.Context, from canon.CardID, reached canon.Reached, depth int) ([]neighbor, error) {
 	things, err := m.cardsAsOf(ctx, reached.Cards)
 	if err != nil {
@@ -114,7 +114,7 @@ type exitStep struct {
 	to canon.CardID
 }
 
-// stepsOf are the exits of each place in the order of directions.
+// stepsOf returns the exits of each place in the order of directions.
 func stepsOf(links []canon.Link) map[canon.CardID][]exitStep {
 	steps := map[canon.CardID][]exitStep{}
 	for _, l := range links {

@@ -12,7 +12,7 @@ import (
 	"loregate/internal/op"
 )
 
-// playerFeed follows what happens to a player and around it.
+// playerFeed declares the feed of the events that happen to a player and around it.
 func (w *World) playerFeed() *op.Feed {
 	return &op.Feed{
 		Name: "follow_player", Title: "What happens around a player",
@@ -23,11 +23,11 @@ func (w *World) playerFeed() *op.Feed {
 	}
 }
 
-// streamBatch is how many events are read at once.
+// streamBatch is the number of events that are read at once.
 const streamBatch = 100
 
-// openStream begins after an event that the reader had, or with the present. An event
-// that is not there any more, or never was, begins with the present too.
+// openStream opens a stream that starts after an event that the reader has received. Without one,
+// or if that event is not found, it starts at present.
 func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
 	player, err := w.findOwnPlayer(ctx, c.Grant, vars["id"])
 	if err != nil {
@@ -80,7 +80,7 @@ func (w *World) streamEvents(ctx context.Context, g access.Grant, player canon.C
 	}
 }
 
-// readBatch reads the next events and keeps those that concern a player.
+// readBatch reads the next events and returns messages for those that are relevant to a player.
 func (w *World) readBatch(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
 	last = from
 	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
@@ -110,8 +110,7 @@ func (w *World) readBatch(ctx context.Context, g access.Grant, player canon.Card
 	return out, last, full, err
 }
 
-// isRelevant reports whether an event is about a player, or the place where it stands, or
-// the world.
+// isRelevant reports whether an event is about a player, the place where it is, or the world.
 func isRelevant(e canon.StoredEvent, player, place canon.CardID) bool {
 	if _, known := KindOf(EventType(e.Type)); !known {
 		return false
@@ -127,7 +126,7 @@ func isRelevant(e canon.StoredEvent, player, place canon.CardID) bool {
 		fieldsOf(e.Payload, &d)
 	case ClockAdvanced:
 		if fieldsOf(e.Payload, &step); step.Tick == step.FromTick {
-			return false // it only went on
+			return false // the clock only runs on; no time was skipped
 		}
 	}
 	return scope == GlobalScope || about == player || about == place || e.Actor.ID == player.String() || d.From != nil && *d.From == place

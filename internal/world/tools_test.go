@@ -14,7 +14,7 @@ import (
 )
 
 // What happened is told with its words, as far as the reader may know what it speaks of.
-func TestRecentEventsTellWhatWasSaidAndDone(t *testing.T) {
+func TestRecentEventTexts(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
 	q.does("n")
@@ -102,7 +102,7 @@ func TestCodenamesStandForIDs(t *testing.T) {
 }
 
 // The answer of parse-command is an envelope of propose-action, as it is.
-func TestProposeActionTakesWhatParseCommandGives(t *testing.T) {
+func TestProposeActionAcceptsParseCommandOutput(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
 	s.joins("Tam")

@@ -11,8 +11,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// action is what a player did: the payload of Player.Move, Player.Look and Player.Act. What
-// is narrated of it follows from this and from what the reader may see now.
+// action is an act of a player: the payload of Player.Move, Player.Look and Player.Act. Its
+// narration is made from this and from the data that the reader may see at present.
 type action struct {
 	PlayerID   canon.CardID  `json:"playerId"`
 	Verb       Verb          `json:"verb"`
@@ -21,17 +21,17 @@ type action struct {
 	To         *canon.CardID `json:"toLocationId,omitempty"`
 	Objects    []objectRef   `json:"objects,omitempty"`
 	Target     *objectRef    `json:"target,omitempty"`
-	Detail     string        `json:"detail,omitempty"` // a word of the place's description, or what is said
+	Detail     string        `json:"detail,omitempty"` // a word of the place's description, or the words said
 	Line       int           `json:"line,omitempty"`   // which of a character's lines answers, from 1
 	Effect     string        `json:"effect,omitempty"`
 	DurationMs int64         `json:"durationMs"`
-	CutMs      int64         `json:"cutMs,omitempty"`  // by how much less than it costs: nobody gets further ahead of the world
-	Clock      int64         `json:"clock"`            // the player's, afterwards
+	CutMs      int64         `json:"cutMs,omitempty"`  // part of the cost that was cut: no player gets further ahead of the world
+	Clock      int64         `json:"clock"`            // the player's clock afterwards
 	Anchor     *int64        `json:"anchor,omitempty"` // the time of the place afterwards; absent from older events
-	World      *actLine      `json:"world,omitempty"`  // of an act that went on after a pause
+	World      *actLine      `json:"world,omitempty"`  // set if the clock needed a step that the act could not make
 }
 
-// tick is the time that what is told of the deed speaks of.
+// tick returns the world time that the narration of the act is about.
 func (d action) tick() int64 {
 	if d.Anchor != nil {
 		return *d.Anchor
@@ -39,7 +39,7 @@ func (d action) tick() int64 {
 	return d.Clock
 }
 
-// objectRef is a thing in a deed.
+// objectRef refers to a card in an action.
 type objectRef struct {
 	ID       canon.CardID `json:"id"`
 	Name     string       `json:"name"`
@@ -48,9 +48,10 @@ type objectRef struct {
 
 func toObjectRef(t cardAt, n int64) objectRef { return objectRef{t.ID, t.title(), n} }
 
-// impossible is why an act cannot be done, in the words of the story. It changes nothing.
+// impossible is the error of an act that cannot be done, in the words of the story. Such an act
+// changes nothing.
 type impossible struct {
-	reason string // for programs
+	reason string // code for programs
 	text   string
 	hint   *hint // set where the player wanted to go where an exit is pending
 }
@@ -61,28 +62,28 @@ func cannot(reason, format string, args ...any) error {
 	return &impossible{reason: reason, text: fmt.Sprintf(format, args...)}
 }
 
-// turn is what one act is planned on: who acts, where, and the plan.
+// turn is the state in which one act is planned: the player, its place, and the plan.
 type turn struct {
 	*asOf
 	ctx      context.Context
 	plan     *canon.Plan
 	player   cardAt
-	atLink   canon.Link // of who, to the place
+	atLink   canon.Link // link at from the player to the place
 	presence presence
 	place    cardAt
 	clock    worldClock
 	world    int64        // the world's time
-	label    access.Label // of everything the act involves
-	to       cardAt       // where the player stands afterwards
-	travel   int64        // how long the way there takes; 0 where it does not say
+	label    access.Label // meet of the labels of all cards that the act involves
+	to       cardAt       // place of the player afterwards
+	travel   int64        // travel time of the exit; 0 if it has none
 	intent   Intent
 	action   action
-	event    canon.Event // once the act is settled
-	waits    bool        // the player must come to the time of the place before it acts
-	meets    bool        // and after it
+	event    canon.Event // set by finishTurn
+	waits    bool        // the player must be set to the time of the place before it acts
+	meets    bool        // the player must be set to the time of the place after it acts
 }
 
-// newTurn makes the stage of a player's act. w may be nil: the clock is then read from its events.
+// newTurn returns the turn of a player's act. w may be nil: then the clock is read from its events.
 func newTurn(ctx context.Context, w *World, p *canon.Plan, player canon.CardID, i Intent) (*turn, error) {
 	m := &asOf{Snapshot: p.Snapshot, w: w, readAt: p.Clock()}
 	who, ok, err := m.cardAt(ctx, player)
@@ -121,15 +122,15 @@ func noPlayer() error {
 	return fault.New(fault.NotFound, "there is no such player; make one with POST /api/players")
 }
 
-// narrowLabel makes the event as hidden as a thing that it speaks of.
+// narrowLabel makes the event at least as hidden as cards that it mentions.
 func (s *turn) narrowLabel(things ...cardAt) {
 	for _, t := range things {
 		s.label = s.label.Meet(t.Label)
 	}
 }
 
-// finishTurn plans what every act leaves, the player's clock and place, and makes its event.
-// What would take the player further ahead of the world than maxLead is cut.
+// finishTurn plans the effects that every act has, on the player's clock and place, and makes the
+// event. It cuts the duration so that the player gets at most maxLead ahead of the world.
 func (s *turn) finishTurn(t EventType) error {
 	state, err := s.readCondition(s.ctx, s.to)
 	if err != nil {
@@ -161,8 +162,8 @@ func (s *turn) finishTurn(t EventType) error {
 	return nil
 }
 
-// reconcileWithPlace notes the time of the place where the player stands afterwards. On arriving the
-// two come to one time.
+// reconcileWithPlace records the time of the place where the player is afterwards. If the player
+// arrives there, it also determines whether the two must be set to one time.
 func (s *turn) reconcileWithPlace(place canon.CardID) error {
 	links, err := s.anchorLinks(s.ctx, place)
 	if err != nil {
@@ -179,16 +180,17 @@ func (s *turn) reconcileWithPlace(place canon.CardID) error {
 	return nil
 }
 
-// mergeAttrs is a JSON object with the members of another put over its own.
+// mergeAttrs returns a JSON object with the members of base, overwritten by those of over.
 func mergeAttrs(base, over json.RawMessage) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	fieldsOf(base, &all)
 	fieldsOf(over, &all)
-	b, _ := json.Marshal(all) // of JSON
+	b, _ := json.Marshal(all) // JSON always encodes
 	return b
 }
 
-// cardsAround are the things at the place: those that stand there, and those that lie there.
+// cardsAround returns the other cards at the place: those with a link at to it, and those that it
+// holds.
 func (s *turn) cardsAround() ([]cardAt, error) {
 	here, err := s.cardsHere(s.ctx, s.place.ID)
 	if err != nil {
@@ -206,7 +208,7 @@ func (s *turn) cardsAround() ([]cardAt, error) {
 	return slices.DeleteFunc(here, func(t cardAt) bool { return t.ID == s.player.ID }), nil
 }
 
-// carriedCards are the things that the player has.
+// carriedCards returns the things that the player has.
 func (s *turn) carriedCards() ([]cardAt, error) {
 	list, err := s.heldItems(s.ctx, s.player.ID)
 	out := make([]cardAt, len(list))
@@ -216,7 +218,8 @@ func (s *turn) carriedCards() ([]cardAt, error) {
 	return out, err
 }
 
-// findOne finds the one thing that a typed name fits.
+// findOne returns the only card that a typed name matches best. It is an *impossible error if there
+// is none or several.
 func (s *turn) findOne(name string, among []cardAt, missing string) (cardAt, error) {
 	found := findMatches(name, among)
 	switch len(found) {
@@ -229,7 +232,7 @@ func (s *turn) findOne(name string, among []cardAt, missing string) (cardAt, err
 	return cardAt{}, cannot("ambiguous", "Which do you mean: %s?", joinNames(titlesOf(found), "or"))
 }
 
-// someoneHere finds a character, creature or player at the place.
+// someoneHere returns the character, creature or player at the place that a name means.
 func (s *turn) someoneHere(name string) (cardAt, error) {
 	all, err := s.cardsAround()
 	if err != nil {
@@ -238,12 +241,12 @@ func (s *turn) someoneHere(name string) (cardAt, error) {
 	return s.findOne(name, slices.DeleteFunc(all, func(t cardAt) bool { return !isAlive(t) }), "There is nobody called %q here.")
 }
 
-// isAlive reports whether a thing can be spoken to.
+// isAlive reports whether a card can be spoken to.
 func isAlive(t cardAt) bool {
 	return t.isType(typePlayer) || t.isType("Character") || t.isType("Creature") || t.isType("NPC")
 }
 
-// isPortable reports whether a thing can be carried off.
+// isPortable reports whether a card can be carried off.
 func isPortable(t cardAt) bool {
 	var f struct {
 		Fixed    bool  `json:"fixed"`
