@@ -9,7 +9,7 @@ import (
 	"loregate/internal/raceenabled"
 )
 
-// BenchmarkLocationContext reads the context of a place where players are.
+// BenchmarkLocationContext reads the context of a place with players.
 func BenchmarkLocationContext(b *testing.B) {
 	s := newScene(b)
 	s.joins("Mira").does("look. n. s")
@@ -21,7 +21,7 @@ func BenchmarkLocationContext(b *testing.B) {
 	}
 }
 
-// BenchmarkCommand lets a player look, and walk to and fro, a few seconds after each act.
+// BenchmarkCommand makes a player look, and walk to and fro, with a few seconds after each act.
 func BenchmarkCommand(b *testing.B) {
 	for name, texts := range map[string][]string{"look": {"look"}, "move": {"n", "s"}} {
 		b.Run(name, func(b *testing.B) {
@@ -38,8 +38,8 @@ func BenchmarkCommand(b *testing.B) {
 	}
 }
 
-// What a read or an act costs follows from the number of its queries and of the columns that
-// they read. It may fall, and does not rise unseen.
+// The cost of a read or an act depends on the number of its queries and of the columns that they
+// read. This test fails if the cost rises.
 func TestReadAndActAllocations(t *testing.T) {
 	if raceenabled.Detected {
 		t.Skip("the race detector allocates too")

@@ -7,7 +7,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// interposed is a store in which something happens once between a plan and its commit.
+// interposed is a store that calls between once, between a plan and its commit.
 type interposed struct {
 	canon.Store
 	between func()
@@ -21,19 +21,19 @@ func (s *interposed) Write(ctx context.Context, f func(canon.Tx) error) error {
 	return s.Store.Write(ctx, f)
 }
 
-// TestCommandIsReplannedOnConflict lets one command be planned, another be done, and
-// only then the first be committed: it must be planned anew, on what the other left.
+// TestCommandIsReplannedOnConflict plans one command, carries out another, and only then commits
+// the first. The first must be planned again on the result of the other.
 func TestCommandIsReplannedOnConflict(t *testing.T) {
 	for _, test := range []struct {
 		name           string
-		before         string // what the first player does beforehand
-		text           string // then plans
-		between        string // and what comes between
-		other          string // what another player does beforehand, who then does that
-		locks          string // in its place: the keeper locks a place's exits
+		before         string // command of the first player beforehand
+		text           string // command that it plans then
+		between        string // command between its plan and its commit
+		other          string // command beforehand of another player, who also sends between
+		locks          string // place whose exits the keeper locks instead of between
 		outcome, place string
 		clock          int64
-		carries        string // by the first player afterwards
+		carries        string // the only thing that the first player has afterwards
 	}{
 		{name: "time passes for both", text: "look", between: "look", outcome: "done", place: "Quay", clock: 2 * costs[VerbLook].base},
 		{name: "the player has gone elsewhere", text: "go down", before: "go north then take the iron key then use the key on the chapel then go east then go up",

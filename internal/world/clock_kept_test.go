@@ -9,7 +9,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// checkClock compares the clock that a world kept with the one of its events, and gives its tick.
+// checkClock compares the cached clock of a world with the one computed from its events, and
+// returns its tick.
 func (s *scene) checkClock(w *World, g access.Grant) (tick int64) {
 	s.t.Helper()
 	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
@@ -31,7 +32,7 @@ func (s *scene) checkClock(w *World, g access.Grant) (tick int64) {
 	return tick
 }
 
-// Of two processes on one store each keeps the clock that the events say.
+// Two processes on one store both cache the clock that follows from the events.
 func TestCachedClockMatchesEvents(t *testing.T) {
 	s := newScene(t)
 	other, err := New(Config{Canon: s.canon, Now: func() time.Time { return s.now }})
@@ -40,7 +41,7 @@ func TestCachedClockMatchesEvents(t *testing.T) {
 	}
 	both := func(want int64) {
 		t.Helper()
-		for range 2 { // read, then kept
+		for range 2 { // first computed, then cached
 			if a, b := s.checkClock(s.world, s.admin), s.checkClock(other, s.admin); a != want || b != want {
 				t.Errorf("at %d and %d, want %d", a, b, want)
 			}
@@ -60,7 +61,7 @@ func TestCachedClockMatchesEvents(t *testing.T) {
 	p.does("north")
 	both(8*hour + 40*minute)
 	s.pass(5 * time.Minute)
-	for i := range maxFollowed + 5 { // more than is followed
+	for i := range maxFollowed + 5 { // more commits than maxFollowed
 		s.card(canon.NewCard{Name: fmt.Sprintf("Pebble %d", i)})
 	}
 	s.checkClock(s.world, s.admin)
@@ -76,7 +77,7 @@ func TestCachedClockMatchesEvents(t *testing.T) {
 	}
 }
 
-// What was kept of a stream that lost its end is not followed.
+// A cached clock is not updated if the stream has lost commits that it was computed from.
 func TestCachedClockOfLostCommitsIsReloaded(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")

@@ -20,13 +20,13 @@ func (p player) clock() int64 {
 	return int64(p.call("get_player", `{"id":"`+p.id.String()+`"}`).at("player.clock").(float64))
 }
 
-// tick is the time of a place as a narrator reads it.
+// tick returns the time of a place as a narrator reads it.
 func (s *scene) tick(place string) int64 {
 	s.t.Helper()
 	return int64(s.as("user").call("get-location-context", `{"locationId":"loc-`+slug(place)+`"}`).at("item.tick").(float64))
 }
 
-// One player's rests move neither the world nor anybody else.
+// The rests of one player move neither the world's clock nor those of other players.
 func TestRestMovesNoOtherClock(t *testing.T) {
 	s := newScene(t)
 	p, q, r := s.joins("Mira"), s.joins("Tam"), s.joins("Ann")
@@ -66,7 +66,7 @@ func (s *scene) pass(d time.Duration) { s.now = s.now.Add(d) }
 
 func ms(d time.Duration) int64 { return d.Milliseconds() }
 
-// The clock follows real time as long as somebody plays, and half an hour longer.
+// The clock follows real time while somebody plays, and for half an hour longer.
 func TestWorldClockRunsDuringPlay(t *testing.T) {
 	s := newScene(t)
 	want := func(tick time.Duration) {
@@ -81,13 +81,13 @@ func TestWorldClockRunsDuringPlay(t *testing.T) {
 	p.does("look")
 	s.pass(10*time.Minute + 40*time.Second)
 	want(10 * time.Minute)
-	p.does("frobnicate") // is no act
-	p.does("go east")    // nor is what cannot be done
+	p.does("frobnicate") // not an act
+	p.does("go east")    // an act that cannot be done does not count either
 	s.pass(20 * time.Minute)
 	want(30 * time.Minute)
 	s.pass(48 * time.Hour)
 	want(30 * time.Minute)
-	p.does("go east") // nor does it wake the world
+	p.does("go east") // and does not start the clock again
 	s.pass(5 * time.Minute)
 	want(30 * time.Minute)
 	p.does("look")
@@ -156,20 +156,20 @@ func TestAdvanceTime(t *testing.T) {
 	gm.call("advance-time", `{"toTick":86400000}`).is("tick", int(day), "timeOfDay", "night")
 }
 
-// An act that is planned before a step and committed after it does not undo the step.
+// An act that was planned before a clock step and is committed after it does not undo the step.
 func TestConcurrentClockStepIsKept(t *testing.T) {
 	store := &interposed{Store: inMemory()}
 	s := emptyScene(t, store)
 	s.build()
 	p := s.joins("Mira")
 	p.does("look")
-	s.pass(3 * time.Hour) // so that the act must go on after a pause
+	s.pass(3 * time.Hour) // so that the act follows a pause
 	store.between = func() { s.as("gm").call("advance-time", `{"hours":5}`) }
 	p.does("look")
 	if got := s.tick("Quay"); got != 5*hour+30*minute {
 		t.Errorf("the clock is at %v", time.Duration(got)*time.Millisecond)
 	}
-	// one that is proposed carries the run that it saw, since it cannot make a step
+	// a proposed act carries the clock line that it saw, since it cannot make a step
 	proposed := func() {
 		s.change(func(plan *canon.Plan) error {
 			e, err := s.proposed(p.id.String(), `{"verb":"look"}`).Plan(t.Context(), plan, access.NewLabel(access.LevelUser))
@@ -222,7 +222,7 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	if again := r.does("north", keyed("k")); again.Raw != first.Raw {
 		t.Errorf("first %s\nagain %s", first.Raw, again.Raw)
 	}
-	// rests and long ways end an hour ahead of the world, and a place that is behind stays there
+	// rests and long travels end an hour ahead of the world, and the anchor of a place behind stays
 	s.way("Tower", "in", "Quay", `"travelDurationMs":18000000`)
 	s.way("Square", "up", "Tower")
 	p.does("up")
@@ -246,7 +246,7 @@ func TestPlayerAndPlaceClocksAreReconciled(t *testing.T) {
 	}
 }
 
-// A player whom others cannot see moves no time that they see.
+// A player that is hidden from others moves no clock that they see.
 func TestHiddenPlayerMovesNoVisibleClock(t *testing.T) {
 	s := newScene(t)
 	gm := access.NewLabel(access.LevelGM)
@@ -272,14 +272,14 @@ func TestHiddenPlayerMovesNoVisibleClock(t *testing.T) {
 	if p.clock() != 0 {
 		t.Errorf("begins at %d", p.clock())
 	}
-	played := player{master, p.id} // by the gm, who sees both
+	played := player{master, p.id} // played by the gm, who sees both players
 	played.does("north").is("events.#", 2, "events.1.payload.policy", "slow")
 	if p.clock() != 2*minute {
 		t.Errorf("met somebody hidden and went to %d", p.clock())
 	}
 }
 
-// A world from before its clock was kept goes on from the latest of its players.
+// The clock of a world from before steps were recorded starts at the latest of its players' clocks.
 func TestWorldWithoutStepsStartsAtLatestPlayerClock(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
@@ -327,8 +327,8 @@ func TestCostsByCondition(t *testing.T) {
 	p.does("s").is("events.0.payload.durationMs", 66_000)
 }
 
-// TestRandomCommandsMoveNoOtherClock lets players do anything, with pauses and a game
-// master's steps in between.
+// TestRandomCommandsMoveNoOtherClock runs random commands of players, with pauses and a game
+// master's clock steps in between.
 func TestRandomCommandsMoveNoOtherClock(t *testing.T) {
 	for seed := range uint64(raceenabled.Share(3, 3)) {
 		store := canon.Store(inMemory())
@@ -336,7 +336,7 @@ func TestRandomCommandsMoveNoOtherClock(t *testing.T) {
 			store = sqlitetest.Open(t)
 		}
 		s, players, r := randomWorld(t, store, seed)
-		var given, real int64 // what a GM gave, and real time
+		var given, real int64 // world time added by a GM, and real time passed
 		before := s.read(players)
 		for n := range raceenabled.Share(150, 3) {
 			d := time.Duration(r.IntN(90)) * time.Second
@@ -386,7 +386,7 @@ func TestRandomCommandsMoveNoOtherClock(t *testing.T) {
 	}
 }
 
-// A fork goes on from its origin's time, and comes back to it.
+// A fork starts at the time of its origin, and a reset brings it back to that time.
 func TestForkCarriesAndResetsClock(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
@@ -416,7 +416,7 @@ func TestForkCarriesAndResetsClock(t *testing.T) {
 		}
 		return tick
 	}
-	s.as("gm").call("advance-time", `{"hours":7}`) // while the fork was made
+	s.as("gm").call("advance-time", `{"hours":7}`) // before the clock is carried over
 	if err := s.world.CarryClock(t.Context(), in(s.id), in(fork.ID)); err != nil || at() != 50*hour {
 		t.Errorf("begins at %d, %v", at(), err)
 	}

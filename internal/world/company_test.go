@@ -9,8 +9,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// Contexts name who and what is at a place, and where its exits lead, as far as the reader
-// may know.
+// Contexts list the characters and things at a place and the names of the places where its exits
+// lead, as far as the reader may see them.
 func TestContextsListCompanyAndExitNames(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")

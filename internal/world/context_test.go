@@ -35,10 +35,10 @@ func TestLocationContext(t *testing.T) {
 
 var refMember = regexp.MustCompile(`"contextRef":"([^"]*)",|,"contextRef":"([^"]*)"`)
 
-// uncited is an answer without the reference that it is cited by, which is another each time.
+// uncited removes the reference from an answer, since it differs in each answer.
 func uncited(raw string) string { return refMember.ReplaceAllString(raw, "") }
 
-// measured is an answer with the length of its reference in the reference's place.
+// measured replaces the reference in an answer by its length.
 func measured(raw string) string {
 	return refMember.ReplaceAllStringFunc(raw, func(m string) string { return fmt.Sprint(len(m)) })
 }
@@ -212,8 +212,8 @@ func TestRereadReturnsSameAnswer(t *testing.T) {
 	}
 }
 
-// TestRereadAfterRenames gives every name that a context was read by to
-// something else, and reads it again.
+// TestRereadAfterRenames gives every name that was used to read a context to another card, and
+// reads the context again.
 func TestRereadAfterRenames(t *testing.T) {
 	s := newScene(t)
 	s.card(canon.NewCard{Name: "Square+tags", Content: "<ul><li>loud</li></ul>"})

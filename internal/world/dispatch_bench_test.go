@@ -10,8 +10,8 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// BenchmarkRound is a round of the dispatcher with four handlers: over 200 worlds in which
-// nothing happened, and where a card was made in one of them.
+// BenchmarkRound measures a round of the dispatcher with four handlers and 200 worlds: with no
+// change in any of them, and with a new card in one of them.
 func BenchmarkRound(b *testing.B) {
 	const worlds = 200
 	store := sqlitetest.Open(b)

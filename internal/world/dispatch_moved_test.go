@@ -15,8 +15,8 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// cursorCounter is a store of deliveries that counts how often it is asked for a cursor, by world,
-// and may do something before a cursor is moved.
+// cursorCounter is a store of deliveries that counts the reads of cursors by world, and can run a
+// function before a cursor is moved.
 type cursorCounter struct {
 	job.Deliveries
 	cursors map[access.WorldID]int
@@ -36,12 +36,12 @@ func (c *cursorCounter) Enqueue(ctx context.Context, w access.WorldID, handler s
 	return c.Deliveries.Enqueue(ctx, w, handler, from, to, list)
 }
 
-// countMoves counts the moves that a handler is given.
+// countMoves returns a handler that counts the moves it is given.
 func countMoves(n *int) Handler {
 	return Handler{Name: "note", Types: []EventType{PlayerMove}, Handle: func(context.Context, access.Grant, canon.StoredEvent) error { *n++; return nil }}
 }
 
-// A round looks at a world whose stream has moved, and at no other.
+// A round scans exactly the worlds whose stream has moved.
 func TestRoundScansOnlyMovedWorlds(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
@@ -89,8 +89,8 @@ func TestRoundScansOnlyMovedWorlds(t *testing.T) {
 	}
 }
 
-// Another process may move a cursor less far than this one would, and end: what it did not
-// see is still handed on.
+// Another process may move a cursor less far than this one would, and then stop. The events that it
+// did not see are still delivered.
 func TestEventsMissedByOtherProcessAreDelivered(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
@@ -105,7 +105,7 @@ func TestEventsMissedByOtherProcessAreDelivered(t *testing.T) {
 			t.Errorf("the other process moved the cursor: %t, %v", moved, err)
 		}
 	}
-	p.does("look") // what the other has seen
+	p.does("look") // the only event that the other process has seen
 	p.does("n")
 	s.round(d)
 	s.round(d)
@@ -114,7 +114,7 @@ func TestEventsMissedByOtherProcessAreDelivered(t *testing.T) {
 	}
 }
 
-// A world that could not be looked at whole is looked at again, though it stays as it is.
+// A world whose scan failed is scanned again, even if its stream has not moved.
 func TestFailedWorldIsScannedAgain(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)
@@ -145,8 +145,8 @@ func TestFailedWorldIsScannedAgain(t *testing.T) {
 	}
 }
 
-// What another process writes is handled within a second or so, and so is a timer that is
-// due in a world that stays as it is.
+// Events written by another process are handled within about a second. So are retries that become
+// due in a world that does not change.
 func TestRunHandlesEventsOfOtherProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "canon.db")
 	store := sqlitetest.OpenAt(t, path)
@@ -183,7 +183,7 @@ func TestRunHandlesEventsOfOtherProcesses(t *testing.T) {
 		p.does([]string{"n", "s"}[round%2])
 		want := 1
 		if round == 0 {
-			want = 2 // it fails, and is tried again after a second
+			want = 2 // the first try fails, and the event is tried again after a second
 		}
 		for range want {
 			select {

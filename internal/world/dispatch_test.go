@@ -15,7 +15,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// act admits the system.
+// act calls f with a grant of the system.
 func (s *scene) act(ctx context.Context, w access.WorldID, operation, key string, f func(access.Grant) error) error {
 	a, err := access.NewGuard(access.Config{}).Admit(ctx, access.Caller{Subject: "system", EveryRole: access.RoleAdmin},
 		access.Request{Operation: operation, Effect: access.Write, World: w, IdempotencyKey: key})
@@ -25,7 +25,7 @@ func (s *scene) act(ctx context.Context, w access.WorldID, operation, key string
 	return f(a.Grant)
 }
 
-// newDispatcherScene is a scene with a dispatcher.
+// newDispatcherScene returns a scene with a dispatcher.
 func newDispatcherScene(t testing.TB, handlers ...Handler) (*scene, *Dispatcher) {
 	store := sqlitetest.Open(t)
 	var d *Dispatcher
@@ -83,8 +83,8 @@ func TestPlaceChangeIsRecordedAndHandledOnce(t *testing.T) {
 	}
 }
 
-// TestEventsBeforeFirstRoundAreDelivered: a handler's time begins with its process, and
-// not when that first gets to look.
+// TestEventsBeforeFirstRoundAreDelivered checks that a handler gets the events since the start of
+// its process, not only those since its first round.
 func TestEventsBeforeFirstRoundAreDelivered(t *testing.T) {
 	store := sqlitetest.Open(t)
 	s := emptyScene(t, store)

@@ -9,8 +9,8 @@ import (
 	"loregate/internal/canon"
 )
 
-// What a process holds when it is stopped is handled by another at once, and not when a
-// lease has run out.
+// Deliveries claimed by a process that is stopped are handled by another at once, not only after
+// their lease has ended.
 func TestStoppedProcessReleasesDeliveries(t *testing.T) {
 	begun, handled := make(chan struct{}, 1), 0
 	var stuck bool
@@ -41,7 +41,7 @@ func TestStoppedProcessReleasesDeliveries(t *testing.T) {
 	}
 	stuck = false
 	other := s.dispatcher(d.cfg.Deliveries, d.cfg.Handlers...)
-	s.round(other) // the clock stands still
+	s.round(other) // no lease ends, since the clock stands still
 	if handled != 2 {
 		t.Errorf("%d of 2 handled at once", handled)
 	}

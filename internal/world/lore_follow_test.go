@@ -13,7 +13,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// listings is a store that counts how often cards are listed.
+// listings is a store that counts the listings of cards.
 type listings struct {
 	canon.Store
 	n atomic.Int64
@@ -33,8 +33,8 @@ func (l listingReader) Cards(ctx context.Context, s canon.Visibility, f canon.Fi
 	return l.Reader.Cards(ctx, s, f, p)
 }
 
-// TestSearchReadsOnlyChangedFacts lists the facts once, and after commits that touch
-// few of them, none, or hidden ones, not again.
+// TestSearchReadsOnlyChangedFacts checks that facts are listed once, and not again after commits
+// that change a few facts, none, or hidden ones.
 func TestSearchReadsOnlyChangedFacts(t *testing.T) {
 	store := &listings{Store: inMemory()}
 	s := emptyScene(t, store)
@@ -72,8 +72,8 @@ func TestSearchReadsOnlyChangedFacts(t *testing.T) {
 	}
 }
 
-// TestUpdatedIndexMatchesNewIndex changes a world at random and compares the
-// kept indexes with such as are made anew.
+// TestUpdatedIndexMatchesNewIndex changes a world at random and compares the updated indexes with
+// newly built ones.
 func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 	s := emptyScene(t, inMemory())
 	r := rand.New(rand.NewPCG(7, 7))
@@ -154,7 +154,7 @@ func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 	}
 }
 
-// describeFound is all that an answer has of facts.
+// describeFound returns everything that an answer contains of the found facts.
 func describeFound(l *canon.Snapshot, found []loreFound) (out string) {
 	for _, f := range found {
 		out += fmt.Sprintln(f.card.Codename, f.card.Name, f.kind, f.score, f.card.Version(l.View()), f.text)

@@ -19,7 +19,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// judged is a query and the facts that are relevant to it, graded 1 to 3.
+// judged is a query and its relevant facts, graded 1 to 3.
 type judged struct {
 	query  string
 	grades map[string]int
@@ -33,7 +33,7 @@ func (j judged) rules() bool {
 	return false
 }
 
-// judgements reads what was judged; its own comments say how.
+// judgements reads the judged queries. The comments in the file say how they were judged.
 func judgements(t testing.TB) (all []judged) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/lore_judgements.txt")
@@ -57,8 +57,8 @@ func judgements(t testing.TB) (all []judged) {
 	return all
 }
 
-// ndcg is the discounted gain of the first ten facts of a ranking, against the best there
-// could be (Järvelin and Kekäläinen 2002), with gains 2^grade-1.
+// ndcg returns the normalized discounted cumulative gain of the first ten facts of a ranking
+// (Järvelin and Kekäläinen 2002), with gains 2^grade-1.
 func (j judged) ndcg(ranking []string) float64 {
 	gain := func(rank, grade int) float64 { return (math.Exp2(float64(grade)) - 1) / math.Log2(float64(rank+2)) }
 	var got, ideal float64
@@ -76,8 +76,8 @@ func (j judged) ndcg(ranking []string) float64 {
 	return got / ideal
 }
 
-// library is a world that holds the sample and, where the real data lies beside the
-// repository, the rules reference.
+// library is a world with the sample and, if the real data is next to the repository, the rules
+// reference.
 type library struct {
 	*scene
 	rules bool
@@ -106,7 +106,7 @@ func newLibrary(t testing.TB) *library {
 	return b
 }
 
-// readAs looks at the world as somebody.
+// readAs reads the world as the named actor.
 func (s *scene) readAs(who string, f func(*canon.Snapshot) error) {
 	s.t.Helper()
 	if err := s.canon.Read(context.Background(), s.grant(who), f); err != nil {
@@ -114,7 +114,7 @@ func (s *scene) readAs(who string, f func(*canon.Snapshot) error) {
 	}
 }
 
-// rankings are the makes of ranking that are compared.
+// rankings returns the rankings that are compared, by name.
 func (b *library) rankings() map[string]func(query string) []ranked {
 	return map[string]func(string) []ranked{
 		"words": func(q string) []ranked {
@@ -128,7 +128,8 @@ func (b *library) rankings() map[string]func(query string) []ranked {
 	}
 }
 
-// meanNDCG gives the mean nDCG@10 of a ranking over the queries of a kind.
+// meanNDCG returns the mean nDCG@10 of a ranking over the queries that take accepts, and the value
+// of each query.
 func (b *library) meanNDCG(rank func(string) []ranked, take func(judged) bool) (mean float64, each map[string]float64) {
 	each = map[string]float64{}
 	n := 0
@@ -147,14 +148,14 @@ func (b *library) meanNDCG(rank func(string) []ranked, take func(judged) bool) (
 	return mean / float64(n), each
 }
 
-// queryKinds are the queries that a mean is taken over.
+// queryKinds are the sets of queries over which means are taken.
 var queryKinds = map[string]func(judged) bool{
 	"sample": func(j judged) bool { return !j.rules() },
 	"rules":  judged.rules,
 	"all":    func(judged) bool { return true },
 }
 
-// TestLoreSearchRelevance holds the search to what it reached when it was made.
+// TestLoreSearchRelevance fails if the search becomes worse than when it was written.
 func TestLoreSearchRelevance(t *testing.T) {
 	if raceenabled.Detected {
 		t.Skip("takes minutes under the race detector, and has one caller")
@@ -192,7 +193,7 @@ func TestLoreSearchRelevance(t *testing.T) {
 	}
 }
 
-// BenchmarkLoreRelevance reports nDCG@10 by words alone and fused.
+// BenchmarkLoreRelevance reports nDCG@10 of the ranking by words and of the fused ranking.
 func BenchmarkLoreRelevance(b *testing.B) {
 	l := newLibrary(b)
 	for b.Loop() {
@@ -205,8 +206,7 @@ func BenchmarkLoreRelevance(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchLore is a search of all the facts of both collections, through the
-// operation.
+// BenchmarkSearchLore searches the facts of both collections through the operation.
 func BenchmarkSearchLore(b *testing.B) {
 	l := newLibrary(b)
 	queries := judgements(b)
@@ -218,7 +218,7 @@ func BenchmarkSearchLore(b *testing.B) {
 	b.ReportMetric(float64(len(l.index.docs)), "facts")
 }
 
-// BenchmarkSearchLoreAfterACommit is the first search after a change to another card.
+// BenchmarkSearchLoreAfterACommit measures the first search after a change of another card.
 func BenchmarkSearchLoreAfterACommit(b *testing.B) {
 	l := newLibrary(b)
 	i := 0

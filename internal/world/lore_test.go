@@ -18,7 +18,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// lore makes a fact.
+// lore creates a fact.
 func (s *scene) lore(codename, name, text, fields string, level access.Level, subjects ...access.Subject) {
 	s.t.Helper()
 	label := access.NewLabel(level, subjects...)
@@ -28,7 +28,7 @@ func (s *scene) lore(codename, name, text, fields string, level access.Level, su
 	s.card(canon.NewCard{Name: name, Type: typeLore, Content: "<p>" + text + "</p>", Codename: codename, Fields: json.RawMessage(fields), Label: &label})
 }
 
-// newLoreScene is a world with some lore.
+// newLoreScene returns a world with some lore.
 func newLoreScene(t testing.TB, change ...func(*Config)) *scene {
 	s := emptyScene(t, sqlitetest.Open(t), change...)
 	user := access.LevelUser
@@ -79,7 +79,7 @@ func TestFactByID(t *testing.T) {
 func TestFactFollowsCard(t *testing.T) {
 	s := newLoreScene(t)
 	user := s.as("user")
-	for _, who := range []string{"user", "admin"} { // an index is made, and must not outlive the text
+	for _, who := range []string{"user", "admin"} { // builds an index, which must not outlive the text
 		if got := s.as(who).found("boots"); !slices.Equal(got, []string{"war"}) {
 			t.Errorf("boots as %s finds %v", who, got)
 		}
@@ -144,7 +144,8 @@ func TestLoreSearchByWordsNamesAndTypos(t *testing.T) {
 	}
 }
 
-// TestAliasRanksAboveFrequentWords: what is called just so comes before what speaks of it often.
+// TestAliasRanksAboveFrequentWords checks that a fact whose alias is the query ranks above facts
+// that mention it often.
 func TestAliasRanksAboveFrequentWords(t *testing.T) {
 	s := newLoreScene(t)
 	s.lore("a-house", "The Light House", "A light, a light, a light: the light house of the light.", "", access.LevelUser)
@@ -180,8 +181,8 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
-// TestHiddenLoreDoesNotAffectAnswers compares what a user is answered, byte for byte, in a world
-// with hidden facts and in one without.
+// TestHiddenLoreDoesNotAffectAnswers compares the answers to a user, byte for byte, in a world with
+// hidden facts and in one without.
 func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
 	queries := []string{"lamp", "the Light", "lampwick", "child behind the lamp", "xyzzysecret", "Lens Cell", "boots of the war", "room"}
 	ask := func(s *scene) (all []string) {
@@ -202,7 +203,7 @@ func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
 	}
 	ask(s)
 	newcomer := s.as("gm")
-	newcomer.caller.Subject = "another gm" // who is read for anew, between two searches of the user
+	newcomer.caller.Subject = "another gm" // has no entry on the shelf yet; searches between two searches of the user
 	if got := newcomer.found("xyzzysecret"); len(got) == 0 {
 		t.Error("the gm is given what a user is")
 	}
@@ -214,7 +215,7 @@ func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
 			t.Errorf("a user is shown %s", got)
 		}
 	}
-	// What was open and is hidden now is gone at once.
+	// A fact that becomes hidden disappears from the answers at once.
 	s.change(func(p *canon.Plan) error {
 		c, err := p.Card("Bell of the Ebb")
 		if err != nil {
@@ -228,8 +229,8 @@ func TestHiddenLoreDoesNotAffectAnswers(t *testing.T) {
 	}
 }
 
-// TestFactsSharedByNameComeLast: what one reader sees by being named comes last, without
-// a score, and moves nothing.
+// TestFactsSharedByNameComeLast checks that facts shared with a reader by name come last, without a
+// score, and do not affect other answers.
 func TestFactsSharedByNameComeLast(t *testing.T) {
 	s := newLoreScene(t)
 	before := s.as("alice").call("search-lore", `{"query": "lamp burned"}`).Raw
@@ -247,8 +248,7 @@ func TestFactsSharedByNameComeLast(t *testing.T) {
 	alice.call("get-canonical-fact", `{"factId": "zeta"}`).is("item.fields.name", "Zeta")
 }
 
-// TestLargeWorldIsSearchedInStore asks the same of a world that has more facts than
-// an index holds.
+// TestLargeWorldIsSearchedInStore runs queries in a world that has more facts than an index holds.
 func TestLargeWorldIsSearchedInStore(t *testing.T) {
 	s := newLoreScene(t)
 	s.world.lore.maxFacts = 3
@@ -265,8 +265,8 @@ func TestLargeWorldIsSearchedInStore(t *testing.T) {
 	s.as("user").call("search-lore", `{"query": "boots"}`).is("items.0.snippet", "Six hundred men came for the rent and went home without boots.")
 }
 
-// TestLoreSearchUsesWorldLanguage asks for other forms of words, by an index and in the
-// store, before and after the world's language is set.
+// TestLoreSearchUsesWorldLanguage searches for other forms of words, in an index and in the store,
+// before and after the world's language is set.
 func TestLoreSearchUsesWorldLanguage(t *testing.T) {
 	for name, most := range map[string]int{"index": maxIndexed, "store": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestLoreSearchUsesWorldLanguage(t *testing.T) {
 	}
 }
 
-// TestSearchDuringWrites runs searches beside writes; the race detector watches.
+// TestSearchDuringWrites searches during writes, for the race detector.
 func TestSearchDuringWrites(t *testing.T) {
 	s := newLoreScene(t)
 	done := make(chan struct{})
@@ -307,7 +307,7 @@ func TestSearchDuringWrites(t *testing.T) {
 			}
 		}()
 	}
-	for i := range 10 { // the scene's clock stands still: the searches read it
+	for i := range 10 { // the scene's clock must not move: the searches read it
 		if _, err := s.canon.Update(t.Context(), s.admin, func(p *canon.Plan) error {
 			_, err := p.Create(canon.NewCard{Name: fmt.Sprint("More ", i), Type: typeLore, Codename: fmt.Sprint("more-", i), Content: "<p>lamp</p>"})
 			return err
@@ -323,7 +323,8 @@ func TestSearchDuringWrites(t *testing.T) {
 	}
 }
 
-// meanings is a model that knows two things: what gives light, and everything else.
+// meanings is an embedding model that distinguishes two meanings: sources of light, and everything
+// else.
 type meanings struct {
 	asked []string
 	fails error

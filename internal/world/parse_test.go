@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// describeParse is a parse as one line: verb, then what was found of direction (>), object,
-// targets (@) and modifiers (~).
+// describeParse returns a parse as one line: verb, then direction (>), object, targets (@) and
+// modifiers (~).
 func describeParse(p Parsed) string {
 	var acts []string
 	for _, i := range p.Intents {
@@ -92,8 +92,8 @@ func TestParseConfidence(t *testing.T) {
 	}
 }
 
-// TestVerbTypos holds every verb's own name against every slip of one letter
-// that makes no other known word.
+// TestVerbTypos replaces each letter of every verb of four letters or more, and checks how many of
+// these typos are recognised.
 func TestVerbTypos(t *testing.T) {
 	read, all := 0, 0
 	for _, v := range Verbs {

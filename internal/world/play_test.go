@@ -14,13 +14,13 @@ import (
 	"loregate/internal/op"
 )
 
-// player is somebody who plays, with a token of its own.
+// player is a person who plays, with its own token.
 type player struct {
 	actor
 	id canon.CardID
 }
 
-// joins makes a player.
+// joins creates a player.
 func (s *scene) joins(name string) player {
 	s.t.Helper()
 	got := s.as("host").call("create_player", `{"name":"`+name+`"}`)

@@ -17,7 +17,7 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// randomWorld is a world of places, exits, things and players that a seed gives.
+// randomWorld returns a world of places, exits, things and players that is determined by a seed.
 func randomWorld(t testing.TB, store canon.Store, seed uint64) (*scene, []player, *rand.Rand) {
 	s := emptyScene(t, store, func(c *Config) { c.Pace = Pace{Moves: -1, Looks: -1} })
 	r := rand.New(rand.NewPCG(seed, 7))
@@ -57,7 +57,7 @@ func randomWorld(t testing.TB, store canon.Store, seed uint64) (*scene, []player
 	return s, players, r
 }
 
-// randomCommand is what a hasty player types.
+// randomCommand returns a command of a hasty player.
 func randomCommand(r *rand.Rand) string {
 	acts := []string{"take all", "take thing %d", "take %d thing 2", "drop thing %d", "drop all", "give thing %d to Bo", "give all to Ann", "throw thing %d at hound", "attack hound with thing %d",
 		"use thing %d on the door", "look", "i", "rest", "flee", "talk to Cy", "go back", "examine thing %d", "defend", "take all", "drop all", "take 9 thing %d", "go to place %d"}
@@ -76,12 +76,12 @@ func randomCommand(r *rand.Rand) string {
 	return strings.Join(out, ". ")
 }
 
-// state is what the invariants are about, read as the keeper.
+// worldState is the state that the invariants are about, read as the keeper.
 type worldState struct {
 	clocks  map[canon.CardID]int64
-	stock   map[canon.CardID]int64 // of each thing, over all holders and places
+	stock   map[canon.CardID]int64 // quantity of each thing, over all holders and places
 	clock   int64
-	anchors map[canon.CardID]int64 // of places that have one
+	anchors map[canon.CardID]int64 // by place
 	text    string
 }
 
@@ -132,9 +132,9 @@ func (s *scene) read(players []player) worldState {
 	return st
 }
 
-// TestRandomCommandsKeepInvariants holds the package's invariant against random play: the
-// clocks rise, everyone is in one place, nothing is lost or made, and the streams give the
-// same tables again.
+// TestRandomCommandsKeepInvariants checks the package's invariants during random play: clocks never
+// go back, everyone is at one place, no thing is lost or created, and rebuilding from the streams
+// gives the same tables.
 func TestRandomCommandsKeepInvariants(t *testing.T) {
 	for seed := range uint64(2) {
 		store := sqlitetest.Open(t)
@@ -187,7 +187,7 @@ func TestRandomCommandsKeepInvariants(t *testing.T) {
 	}
 }
 
-// operator is a grant of the instance's operator.
+// operator returns a grant of the instance's operator.
 func (s *scene) operator() access.Grant {
 	s.t.Helper()
 	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), access.Caller{Subject: "keeper", EveryRole: access.RoleAdmin, Operator: true},
@@ -198,7 +198,8 @@ func (s *scene) operator() access.Grant {
 	return a.Grant
 }
 
-// Two who take the last one at the same moment: one has it, one is told that it is gone.
+// If several players take the last thing at the same moment, one gets it and the others are told
+// that it is gone.
 func TestConcurrentTakesOfLastThing(t *testing.T) {
 	s := newScene(t)
 	players := []player{}
@@ -228,7 +229,7 @@ func TestConcurrentTakesOfLastThing(t *testing.T) {
 	}
 }
 
-// What is hidden from a player changes no byte of what it is answered.
+// Cards hidden from a player change no byte of the answers to it.
 func TestHiddenCardsDoNotAffectAnswers(t *testing.T) {
 	twins := [2]*scene{}
 	for i := range twins {
@@ -290,7 +291,8 @@ func TestLimitErrorHasDetails(t *testing.T) {
 	}
 }
 
-// Commands of one player at the same moment are done one after another: no time is lost.
+// Commands of one player at the same moment are carried out one after another, and none of their
+// time is lost.
 func TestConcurrentCommandsLoseNoTime(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")

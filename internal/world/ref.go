@@ -125,8 +125,8 @@ func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer 
 	return answer, err
 }
 
-// View returns the view that a reference was read with. Callers use it to decide to whom the
-// content may be shown.
+// View returns the view that a reference was read with. Callers use it to decide which readers
+// may see the content.
 func (w *World) View(g access.Grant, ref string) (access.View, error) {
 	r, err := w.refs.open(g.World(), ref)
 	return access.View{Level: r.Level, Subject: r.Subject, Ceiling: r.Ceiling}, err

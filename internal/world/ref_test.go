@@ -8,7 +8,7 @@ import (
 	"loregate/internal/canon"
 )
 
-// A reference is as long after a million commits out of sight as after none.
+// A reference has the same length after a million hidden commits as after none.
 func TestReferenceLengthHidesCommitCount(t *testing.T) {
 	s, err := newRefSealer([32]byte{1}, rand.Reader)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"loregate/internal/store/sqlite/sqlitetest"
 )
 
-// scene is a world with people in it, for tests that read as a story. Its clock moves a
-// second with every change by its keeper.
+// scene is a world with people in it, for tests that read as a story. Each change by its keeper
+// moves its clock by a second.
 type scene struct {
 	t     testing.TB
 	world *World
@@ -31,8 +31,8 @@ type scene struct {
 	admin access.Grant
 }
 
-// newScene is a small town on disk: a quay where players begin, a square north of it with
-// a well, a locked chapel, and a cellar that only the GM knows of.
+// newScene returns a small town on disk: a quay where players begin, a square north of it with a
+// well, a locked chapel, and a cellar that only the GM knows of.
 func newScene(t testing.TB, change ...func(*Config)) *scene {
 	s := emptyScene(t, sqlitetest.Open(t), change...)
 	s.build()
@@ -72,14 +72,14 @@ func emptyScene(t testing.TB, store canon.Store, change ...func(*Config)) *scene
 	return s
 }
 
-// tokens gives each player its id as token.
+// tokens issues tokens that contain the id of the player.
 type tokens struct{}
 
 func (tokens) IssuePlayer(_ context.Context, _ access.Grant, player canon.CardID) (string, error) {
 	return "token of " + player.String(), nil
 }
 
-// change plans and commits as the world's keeper.
+// change makes and commits a plan as the keeper of the world.
 func (s *scene) change(plan func(*canon.Plan) error) {
 	s.t.Helper()
 	s.now = s.now.Add(time.Second)
@@ -93,7 +93,7 @@ func (s *scene) card(c canon.NewCard) {
 	s.change(func(p *canon.Plan) error { _, err := p.Create(c); return err })
 }
 
-// place makes a place; fields is JSON.
+// place creates a place; fields is JSON.
 func (s *scene) place(name, description, fields string) {
 	s.t.Helper()
 	s.card(canon.NewCard{Name: name, Type: typeLocation, Content: description, Fields: json.RawMessage(fields), Codename: "loc-" + slug(name)})
@@ -101,7 +101,7 @@ func (s *scene) place(name, description, fields string) {
 
 func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }
 
-// link joins two cards by name.
+// link links two cards by name.
 func (s *scene) link(kind, from, to, attrs string) {
 	s.t.Helper()
 	s.change(func(p *canon.Plan) error {
@@ -118,7 +118,7 @@ func (s *scene) link(kind, from, to, attrs string) {
 	})
 }
 
-// way makes an exit; more is further attributes as JSON members.
+// way creates an exit; more are further attributes as JSON members.
 func (s *scene) way(from string, d Direction, to string, more ...string) {
 	s.t.Helper()
 	s.link(linkExit, from, to, `{"direction":"`+string(d)+`"`+strings.Join(append([]string{""}, more...), ",")+`}`)
@@ -183,7 +183,7 @@ func (s *scene) build() {
 	s.link(linkAt, "Ghost", "Quay", `{}`)
 }
 
-// idOf is the id of a card, whoever may see it.
+// idOf returns the id of a card, which may be hidden.
 func (s *scene) idOf(name string) (id canon.CardID) {
 	s.t.Helper()
 	err := s.canon.Read(s.t.Context(), s.admin, func(l *canon.Snapshot) error {
@@ -197,13 +197,13 @@ func (s *scene) idOf(name string) (id canon.CardID) {
 	return id
 }
 
-// actor is somebody who calls.
+// actor is a caller of operations.
 type actor struct {
 	s      *scene
 	caller access.Caller
 }
 
-// as gives an actor by role, or a user of that name.
+// as returns an actor with the named role, or a user of that name.
 func (s *scene) as(who string) actor {
 	role, ok := access.ParseRole(who)
 	if !ok {
@@ -219,7 +219,7 @@ func (a actor) invoke(r op.Request) (*op.Answer, error) {
 	return a.s.ops.Invoke(a.s.t.Context(), a.caller, r)
 }
 
-// call makes a call that must succeed, and holds its output against the schema.
+// call makes a call that must succeed, and checks its output against the schema.
 func (a actor) call(name, input string) answer {
 	a.s.t.Helper()
 	got, err := a.invoke(op.Request{Operation: name, Input: json.RawMessage(input)})
@@ -234,7 +234,7 @@ func (a actor) checked(name, input string, got *op.Answer) answer {
 	return answer{optest.Check(a.s.t, a.s.ops, name, input, got)}
 }
 
-// fails makes a call that must fail with a code, and gives what the caller is shown.
+// fails makes a call that must fail with a code, and returns the error as shown to the caller.
 func (a actor) fails(code, name, input string) string {
 	a.s.t.Helper()
 	got, err := a.invoke(op.Request{Operation: name, Input: json.RawMessage(input)})
@@ -248,7 +248,7 @@ func (a actor) fails(code, name, input string) string {
 	return string(shown)
 }
 
-// answer is what somebody was answered.
+// answer is the answer to a call.
 type answer struct{ optest.Answer }
 
 func (a answer) at(path string) any {
@@ -257,7 +257,7 @@ func (a answer) at(path string) any {
 	return v
 }
 
-// is checks pairs of path and value; strings, numbers, bools and nil.
+// is checks pairs of a path and its value; values are strings, numbers, bools and nil.
 func (a answer) is(pairs ...any) {
 	a.T.Helper()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -271,7 +271,7 @@ func (a answer) is(pairs ...any) {
 	}
 }
 
-// grant is a grant that somebody got for another call.
+// grant returns a grant that an actor got for another call.
 func (s *scene) grant(who string) access.Grant {
 	s.t.Helper()
 	a, err := access.NewGuard(access.Config{}).Admit(s.t.Context(), s.as(who).caller, access.Request{Operation: "another", Effect: access.Write, World: s.id, MinRole: access.RoleUser})

@@ -13,7 +13,7 @@ import (
 	"loregate/internal/proposal"
 )
 
-// What happened is told with its words, as far as the reader may know what it speaks of.
+// Events are described in words, as far as the reader may see the cards that they mention.
 func TestRecentEventTexts(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
@@ -46,7 +46,7 @@ func TestRecentEventTexts(t *testing.T) {
 	s.as("gm").call("get-recent-events", `{"scope":"location","scopeId":"loc-square"}`).is("items.2.text", "Mira gives Iron Key to Tam.")
 }
 
-// Long payloads are left out, and an answer stays within what clients take.
+// Long payloads are left out, and an answer stays within the size that clients accept.
 func TestRecentEventsAreBounded(t *testing.T) {
 	s := newScene(t)
 	for i := range 100 {
@@ -62,7 +62,7 @@ func TestRecentEventsAreBounded(t *testing.T) {
 	got.is("items.#", 100, "items.0.payload.text", strings.Repeat("x", 30), "items.1.payloadTruncated", true)
 }
 
-// Whoever talks to another player is not answered for them, whatever that card says.
+// A player who is spoken to does not answer by itself, even if its card has answers.
 func TestNobodyAnswersForAPlayer(t *testing.T) {
 	s := newScene(t)
 	p, q := s.joins("Mira"), s.joins("Tam")
@@ -81,7 +81,7 @@ func TestNobodyAnswersForAPlayer(t *testing.T) {
 	}
 }
 
-// An id may be a codename wherever one is taken; what is hidden is as what is not there.
+// Codenames are accepted wherever ids are. A hidden card is treated as an absent one.
 func TestCodenamesStandForIDs(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
@@ -101,7 +101,7 @@ func TestCodenamesStandForIDs(t *testing.T) {
 	}
 }
 
-// The answer of parse-command is an envelope of propose-action, as it is.
+// The answer of parse-command is a valid envelope of propose-action without changes.
 func TestProposeActionAcceptsParseCommandOutput(t *testing.T) {
 	s := newScene(t)
 	p := s.joins("Mira")
