@@ -86,8 +86,8 @@ func (in advanceIn) targetTick(now int64) (int64, error) {
 // readStep reads the ticks of the committed step into out, so that a repeated call gets the same
 // answer.
 func (w *World) readStep(ctx context.Context, g access.Grant, change uuid.UUID, out *advanceOut) error {
-	return w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})
+	return w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		events, _, err := snap.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1}})
 		if len(events) > 0 {
 			var s clockStep
 			fieldsOf(events[0].Payload, &s)

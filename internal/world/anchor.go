@@ -164,8 +164,8 @@ func (s *turn) planAnchor(links []canon.Link, anchor int64) error {
 // findReconciliation returns the reconciliation that the first run of a repeated command committed,
 // or uuid.Nil if there was none.
 func (w *World) findReconciliation(ctx context.Context, g access.Grant) (change uuid.UUID, err error) {
-	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		receipt, _, err := l.Repeated(ctx, g)
+	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		receipt, _, err := snap.Repeated(ctx, g)
 		change = receipt.Change
 		return err
 	})

@@ -61,10 +61,10 @@ type timedInput interface {
 }
 
 // readAsOf returns the source for the time that the caller asks for.
-func (w *World) readAsOf(ctx context.Context, l *canon.Snapshot, ask timeInput) (*asOf, error) {
-	m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now().UTC().Truncate(time.Millisecond), resolved: map[string]resolvedID{}}
+func (w *World) readAsOf(ctx context.Context, snap *canon.Snapshot, ask timeInput) (*asOf, error) {
+	m := &asOf{Snapshot: snap, w: w, readAt: w.cfg.Now().UTC().Truncate(time.Millisecond), resolved: map[string]resolvedID{}}
 	if ask.AsOf != "" {
-		at, then, err := resolveAsOf(ctx, l, ask.AsOf)
+		at, then, err := resolveAsOf(ctx, snap, ask.AsOf)
 		if err != nil {
 			return nil, err
 		}
@@ -92,10 +92,10 @@ func (m *asOf) settleTick(ctx context.Context, place *cardAt) (err error) {
 
 // resolveAsOf returns the commit that as_of means, and the real time if as_of is a time. A time
 // before the first commit is an error.
-func resolveAsOf(ctx context.Context, l *canon.Snapshot, text string) (canon.Seq, time.Time, error) {
-	if n, err := strconv.ParseUint(text, 10, 63); err == nil && l.Grant().Role() >= access.RoleGM {
-		if n == 0 || canon.Seq(n) > l.Now() {
-			return 0, time.Time{}, fault.BadField("as_of", "is no commit of this world; the last is %d", l.Now())
+func resolveAsOf(ctx context.Context, snap *canon.Snapshot, text string) (canon.Seq, time.Time, error) {
+	if n, err := strconv.ParseUint(text, 10, 63); err == nil && snap.Grant().Role() >= access.RoleGM {
+		if n == 0 || canon.Seq(n) > snap.Now() {
+			return 0, time.Time{}, fault.BadField("as_of", "is no commit of this world; the last is %d", snap.Now())
 		}
 		return canon.Seq(n), time.Time{}, nil
 	}
@@ -104,7 +104,7 @@ func resolveAsOf(ctx context.Context, l *canon.Snapshot, text string) (canon.Seq
 		if err != nil {
 			continue
 		}
-		seq, err := l.SeqAt(ctx, at)
+		seq, err := snap.SeqAt(ctx, at)
 		if err == nil && seq == 0 {
 			err = fault.BadField("as_of", "lies before the world began")
 		}
@@ -205,11 +205,11 @@ func idOf(text string) (canon.CardID, bool) {
 
 // cardByIDOrCode is the only function that interprets an id given by a caller: it is a UUID or a
 // codename.
-func cardByIDOrCode(ctx context.Context, l *canon.Snapshot, text string) (canon.Card, bool, error) {
+func cardByIDOrCode(ctx context.Context, snap *canon.Snapshot, text string) (canon.Card, bool, error) {
 	if id, ok := idOf(text); ok {
-		return l.ByID(ctx, id)
+		return snap.ByID(ctx, id)
 	}
-	return l.Exists(ctx, ":"+text)
+	return snap.Exists(ctx, ":"+text)
 }
 
 // resolveID returns the card that an id means. It calls find to look in the snapshot, unless an

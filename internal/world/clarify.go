@@ -32,8 +32,8 @@ func (w *World) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out P
 	if in.PlayerID == "" && in.LocationID == "" {
 		return out, nil
 	}
-	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		s, ok, err := w.newReadOnlyTurn(ctx, l, in)
+	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		s, ok, err := w.newReadOnlyTurn(ctx, snap, in)
 		if err != nil || !ok {
 			return err
 		}
@@ -44,8 +44,8 @@ func (w *World) parseCommand(ctx context.Context, c *op.Call, in parseIn) (out P
 
 // newReadOnlyTurn returns a turn without a plan: the player and the place that a command refers to.
 // It returns false if they are not found.
-func (w *World) newReadOnlyTurn(ctx context.Context, l *canon.Snapshot, in parseIn) (*turn, bool, error) {
-	m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now()}
+func (w *World) newReadOnlyTurn(ctx context.Context, snap *canon.Snapshot, in parseIn) (*turn, bool, error) {
+	m := &asOf{Snapshot: snap, w: w, readAt: w.cfg.Now()}
 	s := &turn{asOf: m, ctx: ctx}
 	if in.PlayerID != "" {
 		who, ok, err := m.findCard(ctx, in.PlayerID)

@@ -211,13 +211,13 @@ func (w *World) stepClockIfDue(ctx context.Context, g access.Grant) error {
 // fork was made.
 func (w *World) CarryClock(ctx context.Context, from, to access.Grant) error {
 	var fork canon.World
-	err := w.canon.Read(ctx, to, func(l *canon.Snapshot) error { fork = l.World(); return nil })
+	err := w.canon.Read(ctx, to, func(snap *canon.Snapshot) error { fork = snap.World(); return nil })
 	if err != nil {
 		return err
 	}
 	var tick int64
-	err = w.canon.Read(ctx, from, func(l *canon.Snapshot) (err error) {
-		tick, err = (&asOf{Snapshot: l, w: w, seq: fork.OriginSeq, realThen: fork.CreatedAt}).worldTick(ctx)
+	err = w.canon.Read(ctx, from, func(snap *canon.Snapshot) (err error) {
+		tick, err = (&asOf{Snapshot: snap, w: w, seq: fork.OriginSeq, realThen: fork.CreatedAt}).worldTick(ctx)
 		return err
 	})
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // returns its tick.
 func (s *scene) checkClock(w *World, g access.Grant) (tick int64) {
 	s.t.Helper()
-	err := s.canon.Read(s.t.Context(), g, func(l *canon.Snapshot) error {
-		m := &asOf{Snapshot: l, w: w}
+	err := s.canon.Read(s.t.Context(), g, func(snap *canon.Snapshot) error {
+		m := &asOf{Snapshot: snap, w: w}
 		got, err := m.worldClock(s.t.Context())
 		if err != nil {
 			return err

@@ -111,8 +111,8 @@ func TestWorldClockRunsDuringPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.canon.Read(t.Context(), s.admin, func(l *canon.Snapshot) error {
-		tick, err := (&asOf{Snapshot: l, w: again}).worldTick(t.Context())
+	err = s.canon.Read(t.Context(), s.admin, func(snap *canon.Snapshot) error {
+		tick, err := (&asOf{Snapshot: snap, w: again}).worldTick(t.Context())
 		if tick != ms(99*time.Minute) {
 			t.Errorf("another process has it at %d", tick)
 		}
@@ -407,8 +407,8 @@ func TestForkCarriesAndResetsClock(t *testing.T) {
 	}
 	at := func() (tick int64) {
 		t.Helper()
-		err := s.canon.Read(t.Context(), in(fork.ID), func(l *canon.Snapshot) (err error) {
-			tick, err = (&asOf{Snapshot: l, w: s.world}).worldTick(t.Context())
+		err := s.canon.Read(t.Context(), in(fork.ID), func(snap *canon.Snapshot) (err error) {
+			tick, err = (&asOf{Snapshot: snap, w: s.world}).worldTick(t.Context())
 			return err
 		})
 		if err != nil {

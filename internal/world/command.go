@@ -222,16 +222,16 @@ func (w *World) narrateChange(ctx context.Context, g access.Grant, change uuid.U
 	if change == uuid.Nil {
 		return "", nil
 	}
-	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		events, _, err := l.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1, Uncounted: true}})
+	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		events, _, err := snap.Events(ctx, canon.EventQuery{ID: change, Page: canon.Page{Limit: 1, Uncounted: true}})
 		if err != nil || len(events) == 0 {
 			return err
 		}
 		out.Events = append(out.Events, toEnvelope(events[0]))
 		var d action
 		fieldsOf(events[0].Payload, &d)
-		m := &asOf{Snapshot: l, w: w, seq: events[0].Seq, tick: d.tick(), readAt: w.cfg.Now()}
-		if m.seq == l.Now() {
+		m := &asOf{Snapshot: snap, w: w, seq: events[0].Seq, tick: d.tick(), readAt: w.cfg.Now()}
+		if m.seq == snap.Now() {
 			m.seq = 0 // the snapshot shows that commit already, and is cheaper to read
 		}
 		text, err = m.narrateEvent(ctx, events[0])
@@ -302,8 +302,8 @@ func formatQuestion(p Parsed) string {
 
 // clockOf returns a player's clock.
 func (w *World) clockOf(ctx context.Context, g access.Grant, player canon.CardID) (tick int64, err error) {
-	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		at, ok, err := (&asOf{Snapshot: l, w: w}).findAtLink(ctx, player)
+	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		at, ok, err := (&asOf{Snapshot: snap, w: w}).findAtLink(ctx, player)
 		if ok {
 			tick = presenceOf(at).Clock
 		}

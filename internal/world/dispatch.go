@@ -221,15 +221,15 @@ func (d *Dispatcher) enqueueNew(ctx context.Context, w access.WorldID, h Handler
 		}
 		var events []canon.StoredEvent
 		var head canon.Seq
-		err = d.readWorld(ctx, w, func(l *canon.Snapshot) (err error) {
-			head = l.Now()
+		err = d.readWorld(ctx, w, func(snap *canon.Snapshot) (err error) {
+			head = snap.Now()
 			after := canon.Seq(from)
 			if from == 0 { // no cursor yet: it starts with the start of this process
-				if after, err = l.SeqAt(ctx, d.began); err != nil {
+				if after, err = snap.SeqAt(ctx, d.began); err != nil {
 					return err
 				}
 			}
-			events, _, err = l.Events(ctx, canon.EventQuery{Types: eventTypeNames(h.Types), After: after, Oldest: true, Page: canon.Page{Limit: enqueueBatch}})
+			events, _, err = snap.Events(ctx, canon.EventQuery{Types: eventTypeNames(h.Types), After: after, Oldest: true, Page: canon.Page{Limit: enqueueBatch}})
 			return err
 		})
 		if err != nil || len(events) == 0 && from != 0 && uint64(head) < from+maxCursorLag {
@@ -329,8 +329,8 @@ func (d *Dispatcher) runHandler(ctx context.Context, h Handler, one job.Delivery
 	}()
 	return d.cfg.Act(ctx, one.World, "handle_event", "event:"+one.Event.String()+":"+h.Name, func(g access.Grant) error {
 		var event canon.StoredEvent
-		err := d.cfg.Canon.Read(ctx, g, func(l *canon.Snapshot) error {
-			events, _, err := l.Events(ctx, canon.EventQuery{ID: one.Event, Page: canon.Page{Limit: 1}})
+		err := d.cfg.Canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+			events, _, err := snap.Events(ctx, canon.EventQuery{ID: one.Event, Page: canon.Page{Limit: 1}})
 			if err == nil && len(events) == 0 {
 				err = fault.New(fault.NotFound, "the event is not in the canon")
 			}
@@ -414,12 +414,12 @@ func (d *Dispatcher) recordPlaceChanges(ctx context.Context, w access.WorldID) e
 // since the last changed place. A stream that is no longer than at the last scan belongs to a
 // database that has lost commits and now has others.
 func (d *Dispatcher) hasPlaceChanges(ctx context.Context, w access.WorldID) (changed bool, err error) {
-	err = d.readWorld(ctx, w, func(l *canon.Snapshot) (err error) {
+	err = d.readWorld(ctx, w, func(snap *canon.Snapshot) (err error) {
 		last, known := d.heads[w]
-		if changed = !known || l.Now() <= last.Seq; changed {
+		if changed = !known || snap.Now() <= last.Seq; changed {
 			return nil
 		}
-		changed, err = l.Touched(ctx, last.Seq, typeLocation)
+		changed, err = snap.Touched(ctx, last.Seq, typeLocation)
 		return err
 	})
 	return changed, err
@@ -476,9 +476,9 @@ func changeKey(v canon.Version) string {
 
 // placeVersions returns the versions of places since a time, oldest first.
 func (d *Dispatcher) placeVersions(ctx context.Context, w access.WorldID, since time.Time) (all []canon.Version, err error) {
-	err = d.readWorld(ctx, w, func(l *canon.Snapshot) error {
+	err = d.readWorld(ctx, w, func(snap *canon.Snapshot) error {
 		for page := (canon.Page{Limit: 500}); ; page.Offset += page.Limit {
-			list, _, err := l.Feed(ctx, canon.FeedQuery{Since: since, Type: typeLocation, Page: page})
+			list, _, err := snap.Feed(ctx, canon.FeedQuery{Since: since, Type: typeLocation, Page: page})
 			if err != nil {
 				return err
 			}

@@ -138,14 +138,14 @@ func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 			})
 		}
 		who := []string{"user", "alice", "gm"}[r.IntN(3)]
-		s.readAs(who, func(l *canon.Snapshot) error {
+		s.readAs(who, func(snap *canon.Snapshot) error {
 			for _, q := range append(words[:3:3], "fact 3", "tdie", "crwon") {
-				kept, err := s.world.lore.rankFacts(t.Context(), l, loreQuery{q, 5}, nil)
+				kept, err := s.world.lore.rankFacts(t.Context(), snap, loreQuery{q, 5}, nil)
 				if err != nil {
 					return err
 				}
-				anew, err := newLore(s.world, LoreConfig{}).rankFacts(t.Context(), l, loreQuery{q, 5}, nil)
-				if a, b := describeFound(l, kept), describeFound(l, anew); err != nil || a != b {
+				anew, err := newLore(s.world, LoreConfig{}).rankFacts(t.Context(), snap, loreQuery{q, 5}, nil)
+				if a, b := describeFound(snap, kept), describeFound(snap, anew); err != nil || a != b {
 					t.Fatalf("step %d, %s asks %q\nkept %s\nanew %s %v", n, who, q, a, b, err)
 				}
 			}
@@ -155,9 +155,9 @@ func TestUpdatedIndexMatchesNewIndex(t *testing.T) {
 }
 
 // describeFound returns everything that an answer contains of the found facts.
-func describeFound(l *canon.Snapshot, found []loreFound) (out string) {
+func describeFound(snap *canon.Snapshot, found []loreFound) (out string) {
 	for _, f := range found {
-		out += fmt.Sprintln(f.card.Codename, f.card.Name, f.kind, f.score, f.card.Version(l.View()), f.text)
+		out += fmt.Sprintln(f.card.Codename, f.card.Name, f.kind, f.score, f.card.Version(snap.View()), f.text)
 	}
 	return out
 }

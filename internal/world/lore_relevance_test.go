@@ -98,8 +98,8 @@ func newLibrary(t testing.TB) *library {
 			t.Fatal(err)
 		}
 	}
-	b.readAs("user", func(l *canon.Snapshot) error {
-		s, err := b.world.lore.shelf.get(ctx, b.world.lore, l)
+	b.readAs("user", func(snap *canon.Snapshot) error {
+		s, err := b.world.lore.shelf.get(ctx, b.world.lore, snap)
 		b.index = s.index
 		return err
 	})

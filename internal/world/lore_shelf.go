@@ -66,13 +66,13 @@ type shelf struct {
 }
 
 // get returns the facts that the reader of a snapshot searches, as of the snapshot.
-func (s *loreShelf) get(ctx context.Context, lore *lore, l *canon.Snapshot) (shelf, error) {
-	level := shelfKey{l.World().ID, l.View().Level, l.World().Settings.Language()}
-	own := ownKey{level.world, l.View(), level.language}
+func (s *loreShelf) get(ctx context.Context, lore *lore, snap *canon.Snapshot) (shelf, error) {
+	level := shelfKey{snap.World().ID, snap.View().Level, snap.World().Settings.Language()}
+	own := ownKey{level.world, snap.View(), level.language}
 	base, mine := s.loadEntries(level, own)
-	if base == nil || mine == nil || base.at != l.Now() || mine.at != l.Now() {
+	if base == nil || mine == nil || base.at != snap.Now() || mine.at != snap.Now() {
 		var err error
-		if base, mine, err = lore.refreshEntries(ctx, l, base, mine); err != nil {
+		if base, mine, err = lore.refreshEntries(ctx, snap, base, mine); err != nil {
 			return shelf{}, err
 		}
 		s.storeEntries(level, own, base, mine)

@@ -68,11 +68,11 @@ func (m *asOf) findStarter(ctx context.Context) (cardAt, bool, error) {
 
 // CheckStarter returns an error about the field starter_location if players cannot begin at the
 // named place: they must see it, and it must be of type Location. "" means no place and is valid.
-func CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
+func CheckStarter(ctx context.Context, snap *canon.Snapshot, name string) error {
 	if name == "" {
 		return nil
 	}
-	seen := l.As(access.LevelUser)
+	seen := snap.As(access.LevelUser)
 	for _, as := range []string{name, ":" + name} {
 		c, ok, err := seen.Exists(ctx, as)
 		if err != nil {
@@ -85,7 +85,7 @@ func CheckStarter(ctx context.Context, l *canon.Snapshot, name string) error {
 			return fault.BadField("starter_location", "%q is of type %s; players begin at a card of type %s", name, c.Type, typeLocation)
 		}
 	}
-	if _, ok, err := l.Exists(ctx, name); err != nil || ok {
+	if _, ok, err := snap.Exists(ctx, name); err != nil || ok {
 		if err != nil {
 			return err
 		}

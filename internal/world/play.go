@@ -149,8 +149,8 @@ func (w *World) getPlayer(ctx context.Context, c *op.Call, in onePlayerIn) (out 
 // player that it created, or for a GM any player. Any other player is treated as absent.
 func (w *World) findOwnPlayer(ctx context.Context, g access.Grant, text string) (id canon.CardID, err error) {
 	caller := g.Caller()
-	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		card, ok, err := cardByIDOrCode(ctx, l, text)
+	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		card, ok, err := cardByIDOrCode(ctx, snap, text)
 		if err != nil {
 			return err
 		}
@@ -167,8 +167,8 @@ func (w *World) findOwnPlayer(ctx context.Context, g access.Grant, text string) 
 
 // readPlayerState returns the state of a player.
 func (w *World) readPlayerState(ctx context.Context, g access.Grant, id canon.CardID) (s playerState, err error) {
-	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		m := &asOf{Snapshot: l, w: w}
+	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		m := &asOf{Snapshot: snap, w: w}
 		t, ok, err := m.cardAt(ctx, id)
 		if err != nil || !ok {
 			return orNoPlayer(err)

@@ -88,15 +88,15 @@ type worldState struct {
 func (s *scene) read(players []player) worldState {
 	s.t.Helper()
 	st := worldState{clocks: map[canon.CardID]int64{}, stock: map[canon.CardID]int64{}, anchors: map[canon.CardID]int64{}}
-	err := s.canon.Read(s.t.Context(), s.admin, func(l *canon.Snapshot) (err error) {
+	err := s.canon.Read(s.t.Context(), s.admin, func(snap *canon.Snapshot) (err error) {
 		for _, p := range players {
-			at, _, err := l.Links(s.t.Context(), canon.LinkQuery{From: p.id, Kinds: []string{linkAt}, Page: canon.Page{Limit: 10}})
+			at, _, err := snap.Links(s.t.Context(), canon.LinkQuery{From: p.id, Kinds: []string{linkAt}, Page: canon.Page{Limit: 10}})
 			if err != nil || len(at) != 1 {
 				return fmt.Errorf("a player stands at %d places: %w", len(at), err)
 			}
 			st.clocks[p.id] = presenceOf(at[0]).Clock
 		}
-		links, _, err := l.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAt, linkHolds}, Page: canon.Page{Limit: 1000}})
+		links, _, err := snap.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAt, linkHolds}, Page: canon.Page{Limit: 1000}})
 		if err != nil {
 			return err
 		}
@@ -115,14 +115,14 @@ func (s *scene) read(players []player) worldState {
 				st.stock[link.From] += quantityOf(link)
 			}
 		}
-		anchors, _, err := l.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAnchor}, Page: canon.Page{Limit: 1000}})
+		anchors, _, err := snap.Links(s.t.Context(), canon.LinkQuery{Kinds: []string{linkAnchor}, Page: canon.Page{Limit: 1000}})
 		if err != nil {
 			return err
 		}
 		for _, a := range anchors {
 			st.anchors[a.From] = presenceOf(a).Clock
 		}
-		m := &asOf{Snapshot: l, w: s.world}
+		m := &asOf{Snapshot: snap, w: s.world}
 		st.clock, err = m.worldTick(s.t.Context())
 		return err
 	})

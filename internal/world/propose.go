@@ -136,12 +136,12 @@ func (a proposedAct) Check(ctx context.Context, s proposal.State) (f proposal.Fi
 }
 
 // canPlay reports whether the caller of the snapshot may play a player without a person's consent.
-func canPlay(ctx context.Context, l *canon.Snapshot, player canon.CardID) (bool, error) {
-	c := l.Grant().Caller()
-	if c.Player != uuid.Nil || l.Grant().Role() >= access.RoleGM {
+func canPlay(ctx context.Context, snap *canon.Snapshot, player canon.CardID) (bool, error) {
+	c := snap.Grant().Caller()
+	if c.Player != uuid.Nil || snap.Grant().Role() >= access.RoleGM {
 		return c.Player == uuid.UUID(player) || c.Player == uuid.Nil, nil
 	}
-	card, ok, err := l.ByID(ctx, player)
+	card, ok, err := snap.ByID(ctx, player)
 	return ok && card.CreatedBy == c.Subject, err
 }
 

@@ -48,8 +48,8 @@ func TestProposedActOfOthersNeedsReview(t *testing.T) {
 	p := s.joins("Mira")
 	check := func(who access.Grant, player string) (f proposal.Finding) {
 		t.Helper()
-		err := s.canon.Read(t.Context(), who, func(l *canon.Snapshot) (err error) {
-			f, err = s.proposed(player, `{"verb":"look"}`).Check(t.Context(), proposal.State{Snapshot: l})
+		err := s.canon.Read(t.Context(), who, func(snap *canon.Snapshot) (err error) {
+			f, err = s.proposed(player, `{"verb":"look"}`).Check(t.Context(), proposal.State{Snapshot: snap})
 			return err
 		})
 		if err != nil {

@@ -117,8 +117,8 @@ func (w *World) Reread(ctx context.Context, g access.Grant, ref string) (answer 
 	if g, err = grantForRef(g, r); err != nil {
 		return nil, err
 	}
-	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		m := &asOf{Snapshot: l, w: w, seq: r.Seq, readAt: time.UnixMilli(r.Read).UTC(), resolved: r.Meant, rereading: r.Meant != nil}
+	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		m := &asOf{Snapshot: snap, w: w, seq: r.Seq, readAt: time.UnixMilli(r.Read).UTC(), resolved: r.Meant, rereading: r.Meant != nil}
 		answer, err = tool(ctx, m, r.Args)
 		return err
 	})
@@ -173,13 +173,13 @@ func contextTool[In any, Out any](w *World, s op.Spec, answer func(ctx context.C
 		return op.Encode(out)
 	}
 	return op.Define(s, func(ctx context.Context, c *op.Call, in In) (out Out, err error) {
-		err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
+		err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
 			ask := timeInput{}
 			t, isTimed := any(&in).(timedInput)
 			if isTimed {
 				ask = t.requestedTime()
 			}
-			m, err := w.readAsOf(ctx, l, ask)
+			m, err := w.readAsOf(ctx, snap, ask)
 			if err != nil {
 				return err
 			}

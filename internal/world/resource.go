@@ -29,8 +29,8 @@ func (w *World) locationResource() *op.Resource {
 }
 
 func (w *World) readLocation(ctx context.Context, c *op.Call, vars map[string]string) (content op.Content, err error) {
-	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		m, err := w.readAsOf(ctx, l, timeInput{})
+	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		m, err := w.readAsOf(ctx, snap, timeInput{})
 		if err != nil {
 			return err
 		}
@@ -64,8 +64,8 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 		items = append(items, op.Listed{URI: "world://location/" + card.ID.String(), Name: markup.Clean(card.Name), Title: markup.Clean(card.Name),
 			Modified: card.UpdatedAt, Thing: card.ID.String(), Recent: recent})
 	}
-	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		m, err := w.readAsOf(ctx, l, timeInput{})
+	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		m, err := w.readAsOf(ctx, snap, timeInput{})
 		if err != nil {
 			return err
 		}
@@ -74,13 +74,13 @@ func (w *World) listLocations(ctx context.Context, c *op.Call) (items []op.Liste
 			return err
 		}
 		if ok {
-			begin, _, err := l.ByID(ctx, start.ID)
+			begin, _, err := snap.ByID(ctx, start.ID)
 			if err != nil {
 				return err
 			}
 			add(begin, false)
 		}
-		recent, err := l.Recent(ctx)
+		recent, err := snap.Recent(ctx)
 		for _, card := range recent {
 			if markup.KeyOf(card.Type) == markup.KeyOf(typeLocation) && len(items) < maxListedPlaces {
 				add(card, true)
@@ -96,8 +96,8 @@ const maxCompletions = 20
 
 // completeLocation returns the codenames of places whose codename or name begins with prefix.
 func (w *World) completeLocation(ctx context.Context, c *op.Call, _, prefix string) (out []string, err error) {
-	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		cards, _, err := l.Cards(ctx, canon.Filter{Type: typeLocation, Coded: true}, canon.Page{Limit: 1000})
+	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		cards, _, err := snap.Cards(ctx, canon.Filter{Type: typeLocation, Coded: true}, canon.Page{Limit: 1000})
 		typed := markup.Fold(prefix)
 		for _, card := range cards {
 			if len(out) < maxCompletions && (strings.HasPrefix(card.Codename, typed) || strings.HasPrefix(markup.Fold(card.Name), typed)) {
@@ -124,8 +124,8 @@ func (w *World) narratePrompt() *op.Prompt {
 }
 
 func (w *World) renderNarrate(ctx context.Context, c *op.Call, args map[string]string) (text string, err error) {
-	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		m, err := w.readAsOf(ctx, l, timeInput{})
+	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		m, err := w.readAsOf(ctx, snap, timeInput{})
 		if err != nil {
 			return err
 		}

@@ -186,8 +186,8 @@ func (s *scene) build() {
 // idOf returns the id of a card, which may be hidden.
 func (s *scene) idOf(name string) (id canon.CardID) {
 	s.t.Helper()
-	err := s.canon.Read(s.t.Context(), s.admin, func(l *canon.Snapshot) error {
-		c, err := l.Find(s.t.Context(), name)
+	err := s.canon.Read(s.t.Context(), s.admin, func(snap *canon.Snapshot) error {
+		c, err := snap.Find(s.t.Context(), name)
 		id = c.ID
 		return err
 	})

@@ -34,13 +34,13 @@ func (w *World) openStream(ctx context.Context, c *op.Call, vars map[string]stri
 		return nil, err
 	}
 	var from canon.Seq
-	err = w.canon.Read(ctx, c.Grant, func(l *canon.Snapshot) error {
-		from = l.Now()
+	err = w.canon.Read(ctx, c.Grant, func(snap *canon.Snapshot) error {
+		from = snap.Now()
 		u, bad := uuid.Parse(after)
 		if bad != nil {
 			return nil
 		}
-		events, _, err := l.Events(ctx, canon.EventQuery{ID: u, Page: canon.Page{Limit: 1}})
+		events, _, err := snap.Events(ctx, canon.EventQuery{ID: u, Page: canon.Page{Limit: 1}})
 		if len(events) > 0 {
 			from = events[0].Seq
 		}
@@ -83,12 +83,12 @@ func (w *World) streamEvents(ctx context.Context, g access.Grant, player canon.C
 // readBatch reads the next events and returns messages for those that are relevant to a player.
 func (w *World) readBatch(ctx context.Context, g access.Grant, player canon.CardID, from canon.Seq) (out []op.Message, last canon.Seq, full bool, err error) {
 	last = from
-	err = w.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		events, _, err := l.Events(ctx, canon.EventQuery{After: from, Oldest: true, Page: canon.Page{Limit: streamBatch}})
+	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		events, _, err := snap.Events(ctx, canon.EventQuery{After: from, Oldest: true, Page: canon.Page{Limit: streamBatch}})
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		m := &asOf{Snapshot: l, w: w, readAt: w.cfg.Now()}
+		m := &asOf{Snapshot: snap, w: w, readAt: w.cfg.Now()}
 		at, _, err := m.findAtLink(ctx, player)
 		if err != nil {
 			return err

@@ -118,8 +118,8 @@ func TestProposeActionAcceptsParseCommandOutput(t *testing.T) {
 			t.Fatalf("%q: %v\n%s", text, err, parsed.Raw)
 		}
 		var f proposal.Finding
-		err := s.canon.Read(t.Context(), s.grant("gm"), func(l *canon.Snapshot) (err error) {
-			f, err = a.Check(t.Context(), proposal.State{Snapshot: l})
+		err := s.canon.Read(t.Context(), s.grant("gm"), func(snap *canon.Snapshot) (err error) {
+			f, err = a.Check(t.Context(), proposal.State{Snapshot: snap})
 			return err
 		})
 		if err != nil {
