@@ -163,7 +163,7 @@ func (s *turn) planGive() error {
 	if len(s.intent.Targets) == 0 {
 		return cannot("no_target", "To whom?")
 	}
-	to, err := s.someoneHere(s.intent.Targets[0])
+	to, err := s.findPersonHere(s.intent.Targets[0])
 	if err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func (s *turn) planUse() error {
 	if err != nil {
 		return err
 	}
-	all, err := s.inSight()
+	all, err := s.listLookTargets()
 	if err != nil {
 		return err
 	}
@@ -278,7 +278,7 @@ func (s *turn) tryUnlock() (done bool, err error) {
 		if way.LockState != "locked" || way.To == nil {
 			continue
 		}
-		key, held := keyOf(way, own)
+		key, held := findKey(way, own)
 		named := slices.ContainsFunc(words, func(w string) bool { return s.meansDoor(w, way) })
 		byKey := held && slices.ContainsFunc(words, func(w string) bool { return rateFit(w, key) >= fitSlip })
 		switch {
@@ -291,8 +291,8 @@ func (s *turn) tryUnlock() (done bool, err error) {
 	return false, nil
 }
 
-// keyOf returns the thing among own that unlocks an exit.
-func keyOf(way exit, own []cardAt) (cardAt, bool) {
+// findKey returns the thing among own that unlocks an exit.
+func findKey(way exit, own []cardAt) (cardAt, bool) {
 	if way.key == "" {
 		return cardAt{}, false
 	}

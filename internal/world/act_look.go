@@ -30,7 +30,7 @@ func isHere(name string) bool {
 }
 
 func (s *turn) planLookAt(name string) error {
-	all, err := s.inSight()
+	all, err := s.listLookTargets()
 	if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (s *turn) planLookAt(name string) error {
 	return s.finishTurn(PlayerLook)
 }
 
-// inSight returns everything that the player can look at: the things here, the things it carries,
+// listLookTargets lists everything that the player can look at: the things here, the things it carries,
 // the parts of the place that have a card, and the player itself.
-func (s *turn) inSight() ([]cardAt, error) {
+func (s *turn) listLookTargets() ([]cardAt, error) {
 	all, err := s.cardsAround()
 	if err != nil {
 		return nil, err

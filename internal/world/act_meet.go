@@ -20,7 +20,7 @@ func (s *turn) planTalk() error {
 	if s.intent.DirectObject == "" {
 		return s.finishTurn(PlayerAct)
 	}
-	to, err := s.someoneHere(s.intent.DirectObject)
+	to, err := s.findPersonHere(s.intent.DirectObject)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func damageOf(t cardAt) int {
 
 // planAttack strikes somebody, with a weapon if the command names one.
 func (s *turn) planAttack() error {
-	to, err := s.someoneHere(s.intent.DirectObject)
+	to, err := s.findPersonHere(s.intent.DirectObject)
 	if err != nil {
 		return err
 	}

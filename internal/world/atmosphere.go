@@ -33,8 +33,8 @@ type slot struct {
 	EffectiveToTick   *int64        `json:"effectiveToTick,omitempty"`
 }
 
-// defaults holds the value of each kind that applies without a layer.
-var defaults = map[string]string{LayerWeather: "clear", LayerLighting: "daylight", LayerAmbient: "calm"}
+// layerDefaults holds the value of each kind that applies without a layer.
+var layerDefaults = map[string]string{LayerWeather: "clear", LayerLighting: "daylight", LayerAmbient: "calm"}
 
 // findActiveLayers returns the effective layer of each kind at a place. The place's layers take
 // precedence over those of its realms, and a small realm's over those of a large one; of several
@@ -63,7 +63,7 @@ func (m *asOf) findActiveLayers(ctx context.Context, t cardAt, around []realm) (
 func slotOf(found map[string]canon.Layer, kind string) slot {
 	l, ok := found[kind]
 	if !ok {
-		return slot{Defaulted: defaults[kind] != "", Value: defaults[kind]}
+		return slot{Defaulted: layerDefaults[kind] != "", Value: layerDefaults[kind]}
 	}
 	value, whole := shortenText(markup.Clean(l.Text), maxText)
 	at, card, from := l.At, l.Card, l.FromTick

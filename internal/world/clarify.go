@@ -69,7 +69,7 @@ func (w *World) newReadOnlyTurn(ctx context.Context, snap *canon.Snapshot, in pa
 // addAmbiguities adds to p the names that are unclear or match nothing at the place. It does not
 // change the parsed intents.
 func (s *turn) addAmbiguities(p *Parsed) error {
-	all, err := s.inSight()
+	all, err := s.listLookTargets()
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 	"loregate/internal/op"
 )
 
-// inOrder yields the entries of a map in the order of its keys.
-func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
+// sortedByKey yields the entries of a map in the order of its keys.
+func sortedByKey[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if !yield(k, m[k]) {
@@ -67,7 +67,7 @@ func (w *World) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comm
 	out := commandOut{Frames: parsed.Intents, Ambiguities: parsed.Ambiguities, Results: []stepResult{}, Events: []envelope{}}
 	if parsed.NeedsClarification {
 		out.Narration = formatQuestion(parsed)
-		out.Clock, err = w.clockOf(ctx, c.Grant, player)
+		out.Clock, err = w.readPlayerClock(ctx, c.Grant, player)
 		return out, err
 	}
 	failed := false
@@ -89,7 +89,7 @@ func (w *World) sendCommand(ctx context.Context, c *op.Call, in commandIn) (comm
 		}
 	}
 	out.Narration = strings.Join(texts, "\n\n")
-	out.Clock, err = w.clockOf(ctx, c.Grant, player)
+	out.Clock, err = w.readPlayerClock(ctx, c.Grant, player)
 	return out, err
 }
 
@@ -300,8 +300,8 @@ func formatQuestion(p Parsed) string {
 	return "You are not sure what you mean. Say it in other words."
 }
 
-// clockOf returns a player's clock.
-func (w *World) clockOf(ctx context.Context, g access.Grant, player canon.CardID) (tick int64, err error) {
+// readPlayerClock returns a player's clock.
+func (w *World) readPlayerClock(ctx context.Context, g access.Grant, player canon.CardID) (tick int64, err error) {
 	err = w.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		at, ok, err := (&asOf{Snapshot: snap, w: w}).findAtLink(ctx, player)
 		if ok {

@@ -153,7 +153,7 @@ func locationContextOf(ctx context.Context, m *asOf, in aboutPlace) (out locatio
 	if c.Location, err = m.toLocation(ctx, t, in.maxChars()); err != nil {
 		return out, err
 	}
-	if c.Exits, err = m.namedExits(ctx, t); err != nil {
+	if c.Exits, err = m.readNamedExits(ctx, t); err != nil {
 		return out, err
 	}
 	around, err := m.realmsOf(ctx, t)
@@ -393,6 +393,6 @@ func exitsOf(ctx context.Context, m *asOf, in atPlace) (exitsOut, error) {
 	if err != nil || !ok {
 		return exitsOut{Exits: []exit{}}, err
 	}
-	exits, err := m.namedExits(ctx, t)
+	exits, err := m.readNamedExits(ctx, t)
 	return exitsOut{Exits: exits}, err
 }

@@ -97,8 +97,8 @@ func (m *asOf) readExits(ctx context.Context, t cardAt) ([]exit, error) {
 	return out, nil
 }
 
-// namedExits returns the exits of a place with the names of their destinations.
-func (m *asOf) namedExits(ctx context.Context, t cardAt) ([]exit, error) {
+// readNamedExits returns the exits of a place with the names of their destinations.
+func (m *asOf) readNamedExits(ctx context.Context, t cardAt) ([]exit, error) {
 	exits, err := m.readExits(ctx, t)
 	if err != nil {
 		return nil, err

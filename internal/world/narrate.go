@@ -335,7 +335,7 @@ func (m *asOf) tellTalk(ctx context.Context, d action) (string, error) {
 		return "You say to " + d.Target.Name + ": “" + d.Detail + "”", nil
 	}
 	if line := answerOf(t, d); line != "" {
-		return saidBy(d.Target.Name, line), nil
+		return quoteSpeech(d.Target.Name, line), nil
 	}
 	return d.Target.Name + " hears you out, and keeps an answer for another day.", nil
 }
@@ -357,7 +357,7 @@ func answerOf(t cardAt, d action) string {
 	}
 	var f speaker
 	fieldsOf(t.Fields, &f)
-	for topic, line := range inOrder(f.Topics) {
+	for topic, line := range sortedByKey(f.Topics) {
 		if hasMention(d.Detail, topic) {
 			return line
 		}
@@ -368,7 +368,7 @@ func answerOf(t cardAt, d action) string {
 	return ""
 }
 
-func saidBy(who, line string) string {
+func quoteSpeech(who, line string) string {
 	line, _ = shortenText(markup.Clean(line), maxText)
 	return who + " says: “" + line + "”"
 }

@@ -40,13 +40,13 @@ func (p *parser) parseClause(words []word) {
 // modifiers.
 func skipLead(words []word) (rest []word, mods []string) {
 	for len(words) > 0 && words[0].kind == plainWord {
-		if m, isVerb := findVerb(words); isVerb && (m.words > 1 || len(words) == 1 || !fillers[words[0].fold]) {
+		if m, isVerb := findVerb(words); isVerb && (m.words > 1 || len(words) == 1 || !fillerWords[words[0].fold]) {
 			break
 		}
 		switch {
-		case manner[words[0].fold]:
+		case mannerWords[words[0].fold]:
 			mods = append(mods, words[0].fold)
-		case !fillers[words[0].fold]:
+		case !fillerWords[words[0].fold]:
 			return words, mods
 		}
 		words = words[1:]
@@ -56,11 +56,11 @@ func skipLead(words []word) (rest []word, mods []string) {
 
 // pickManner takes the adverbs of manner out of the rest of a clause.
 func pickManner(words []word) (rest []word, mods []string) {
-	if !slices.ContainsFunc(words, func(w word) bool { return w.kind == plainWord && manner[w.fold] }) {
+	if !slices.ContainsFunc(words, func(w word) bool { return w.kind == plainWord && mannerWords[w.fold] }) {
 		return words, nil
 	}
 	for _, w := range words {
-		if w.kind == plainWord && manner[w.fold] {
+		if w.kind == plainWord && mannerWords[w.fold] {
 			mods = append(mods, w.fold)
 			continue
 		}

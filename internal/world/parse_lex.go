@@ -177,7 +177,7 @@ func thenLength(words []word) int {
 // direction starts one only after a move.
 func isClauseStart(words []word, ways bool) bool {
 	words = trimJoints(words)
-	for len(words) > 1 && (words[0].kind == plainWord) && (fillers[words[0].fold] || manner[words[0].fold]) {
+	for len(words) > 1 && (words[0].kind == plainWord) && (fillerWords[words[0].fold] || mannerWords[words[0].fold]) {
 		words = words[1:]
 	}
 	if len(words) == 0 || words[0].kind != plainWord {
@@ -208,7 +208,7 @@ func (w word) isJoint() bool {
 
 // isMove reports whether a clause is a command to go somewhere.
 func isMove(words []word) bool {
-	for len(words) > 0 && (words[0].kind != plainWord || fillers[words[0].fold] || manner[words[0].fold]) {
+	for len(words) > 0 && (words[0].kind != plainWord || fillerWords[words[0].fold] || mannerWords[words[0].fold]) {
 		words = words[1:]
 	}
 	if len(words) == 0 {

@@ -40,12 +40,12 @@ var directionWords = map[string]Direction{
 	"eastward": "east", "eastwards": "east", "westward": "west", "westwards": "west",
 }
 
-// fillers are words before a verb that are ignored.
-var fillers = newWordSet("please", "i", "we", "you", "now", "just", "try", "to", "want", "would", "like", "lets", "let's", "let", "me", "us", "can", "could", "should",
+// fillerWords are words before a verb that are ignored.
+var fillerWords = newWordSet("please", "i", "we", "you", "now", "just", "try", "to", "want", "would", "like", "lets", "let's", "let", "me", "us", "can", "could", "should",
 	"i'd", "i'll", "i'm", "will", "also", "so", "kindly", "attempt", "going", "gonna")
 
-// manner lists the adverbs that become modifiers.
-var manner = newWordSet("quietly", "quickly", "slowly", "carefully", "silently", "stealthily", "boldly", "angrily", "gently", "loudly", "softly", "closely", "cautiously", "politely", "fast", "again", "hastily", "nervously")
+// mannerWords lists the adverbs that become modifiers.
+var mannerWords = newWordSet("quietly", "quickly", "slowly", "carefully", "silently", "stealthily", "boldly", "angrily", "gently", "loudly", "softly", "closely", "cautiously", "politely", "fast", "again", "hastily", "nervously")
 
 // articles are words before a name that are ignored.
 var articles = newWordSet("the", "a", "an", "my", "your", "his", "her", "its", "their", "our", "some", "this", "that", "these", "those")

@@ -220,5 +220,5 @@ func (m *asOf) recountTalk(ctx context.Context, d action, who string) (string, e
 	if err != nil || answer == "" {
 		return text, err
 	}
-	return text + " " + saidBy(d.Target.Name, answer), nil
+	return text + " " + quoteSpeech(d.Target.Name, answer), nil
 }

@@ -232,8 +232,8 @@ func (s *turn) findOne(name string, among []cardAt, missing string) (cardAt, err
 	return cardAt{}, cannot("ambiguous", "Which do you mean: %s?", joinNames(titlesOf(found), "or"))
 }
 
-// someoneHere returns the character, creature or player at the place that a name means.
-func (s *turn) someoneHere(name string) (cardAt, error) {
+// findPersonHere returns the character, creature or player at the place that a name means.
+func (s *turn) findPersonHere(name string) (cardAt, error) {
 	all, err := s.cardsAround()
 	if err != nil {
 		return cardAt{}, err
