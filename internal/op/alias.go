@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// synonyms are the fields that a name may stand for where an operation does not declare
-// it: the first of them that is declared. Models and older clients mix these up.
+// synonyms maps a name to the fields that it may mean in operations that do not declare it: the
+// first declared one is used. Models and older clients mix these names up.
 var synonyms = map[string][]string{
 	"query":       {"q", "question", "text"},
 	"q":           {"query", "question", "text"},
@@ -29,24 +29,25 @@ var synonyms = map[string][]string{
 	"skip":        {"offset"},
 }
 
-// Field is the declared input field that a name stands for: itself, the one whose alias it
-// is, or the one it is commonly mixed up with; the name as it is where there is none.
+// Field returns the declared input field that a name means: the field itself, the field with that
+// alias, or the field it is commonly mixed up with. If there is none, it returns the name
+// unchanged.
 func (o *Operation) Field(name string) string {
-	if o.declares(name) || o.loose {
+	if o.declaresField(name) || o.loose {
 		return name
 	}
 	if field := o.aliases[name]; field != "" {
 		return field
 	}
-	if i := slices.IndexFunc(synonyms[name], o.declares); i >= 0 {
+	if i := slices.IndexFunc(synonyms[name], o.declaresField); i >= 0 {
 		return synonyms[name][i]
 	}
 	return name
 }
 
-// rename gives the members of an input the names of the fields that they stand for. A
-// member whose field is given too keeps its name, and is refused by it.
-func (o *Operation) rename(n *node) {
+// applyAliases renames the members of an input to the fields that they mean. If the field is given
+// as well, the member keeps its name and is refused as unknown.
+func (o *Operation) applyAliases(n *node) {
 	for i := range n.kids {
 		if field := o.Field(n.kids[i].name); field != n.kids[i].name && n.member(field) == nil {
 			n.kids[i].name = field

@@ -19,8 +19,8 @@ type anyValues struct {
 	Map map[string]any `json:"map" jsonschema:"By name."`
 }
 
-// TestEverySchemaIsAnObject holds what clients are shown against those that take a schema
-// for an object with a description, and not for true.
+// TestEverySchemaIsAnObject checks the schemas shown to clients, because some clients take a schema
+// only as an object with a description, and not as true.
 func TestEverySchemaIsAnObject(t *testing.T) {
 	o := op.Define(spec("anything", access.Read, access.RoleUser), func(_ context.Context, _ *op.Call, in anyValues) (anyValues, error) { return in, nil })
 	for _, s := range []any{o.InputSchema(), o.OutputSchema()} {

@@ -12,57 +12,57 @@ import (
 	"loregate/internal/markup"
 )
 
-// Form is a question that a handler puts to the person behind a call, in its midst.
+// Form is a question that a handler puts to the person behind a call while the call runs.
 type Form struct {
-	Key     string // names it among the forms of the call; the same question has the same key
-	Message string // what is asked, in a sentence or two
+	Key     string // identifies it among the forms of the call; the same question has the same key
+	Message string // the question, in a sentence or two
 	Blanks  []Blank
 }
 
 // Blank is a text to fill in.
 type Blank struct {
 	Name, Title, Doc string
-	Options          []string // the only texts that will do; nil: any
-	MaxLen           int      // characters of a text of any kind; 0 is 200
+	Options          []string // the only texts accepted; nil: any
+	MaxLen           int      // characters of a free text; 0 is 200
 	Optional         bool     // may be left empty
 }
 
-// Outcome is what became of a form.
+// Outcome is the result of putting a form.
 type Outcome string
 
 // The outcomes.
 const (
 	Unasked    Outcome = ""           // nobody can be asked: the handler does without
-	Answered   Outcome = "answered"   // every blank that is needed is filled in
-	Declined   Outcome = "declined"   // the person does not want to say
-	Dismissed  Outcome = "dismissed"  // the person wants no more of the call
+	Answered   Outcome = "answered"   // every required blank is filled in
+	Declined   Outcome = "declined"   // the person does not want to answer
+	Dismissed  Outcome = "dismissed"  // the person wants the call to end
 	Unanswered Outcome = "unanswered" // nobody answered in time, or the client could not ask
 )
 
-// Reaction is what came of asking.
+// Reaction is the result of a form with its values.
 type Reaction struct {
 	Outcome Outcome
-	Values  map[string]string // by blank, where it was answered; those left empty are missing
+	Values  map[string]string // by blank, if answered; empty ones are missing
 }
 
-// Asker puts forms to the person behind a call. A transport that cannot wait for an
-// answer ends the call with the form and calls again with what was answered: a handler
-// does nothing that lasts before it has asked.
+// Asker puts forms to the person behind a call. A transport that cannot wait for an answer ends the
+// call with the form and runs the handler again with the answer. Therefore a handler does nothing
+// lasting before it has asked.
 type Asker interface {
-	// Ask gives what came of a form. Its error is fault.Invalid where the answer does not
-	// fit the form; any other, [Asking] among them, is handed on as it is.
+	// Ask puts a form and returns the result. Its error is fault.Invalid if the answer does not fit
+	// the form; the handler returns any other error, such as [Asking], unchanged.
 	Ask(ctx context.Context, f Form) (Reaction, error)
-	// Asked reports whether the form of a key was put before this call of the handler, so
-	// that what led to it need not be done again.
+	// Asked reports whether the form with this key was put in an earlier run of the handler, so
+	// that the work that led to it need not be repeated.
 	Asked(key string) bool
 }
 
-// Asking is the error that ends a handler whose question has to travel.
+// Asking is the error that ends a handler whose question must be sent to the client.
 type Asking struct{ Form Form }
 
 func (a *Asking) Error() string { return "op: the call goes on when it is answered: " + a.Form.Message }
 
-// Ask puts a form to the person behind the call; see [Asker]. Where nobody can be asked it
+// Ask puts a form to the person behind the call; see [Asker]. If nobody can be asked, the outcome
 // is Unasked.
 func (c *Call) Ask(ctx context.Context, f Form) (Reaction, error) {
 	if c.Asker == nil {
@@ -71,20 +71,20 @@ func (c *Call) Ask(ctx context.Context, f Form) (Reaction, error) {
 	return c.Asker.Ask(ctx, f)
 }
 
-// Asked reports whether a form was put before this call of the handler; see [Asker].
+// Asked reports whether a form was put in an earlier run of the handler; see [Asker].
 func (c *Call) Asked(key string) bool { return c.Asker != nil && c.Asker.Asked(key) }
 
-// anyLength bounds a blank that names no bound.
-const anyLength = 200
+// defaultMaxLength bounds a blank without a MaxLen.
+const defaultMaxLength = 200
 
-func (b Blank) most() int {
+func (b Blank) lengthLimit() int {
 	if b.MaxLen > 0 {
 		return b.MaxLen
 	}
-	return anyLength
+	return defaultMaxLength
 }
 
-// Schema is the form as clients are shown it: an object of texts.
+// Schema returns the form's schema as shown to clients: an object of texts.
 func (f Form) Schema() *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	for _, b := range f.Blanks {
@@ -93,7 +93,7 @@ func (f Form) Schema() *jsonschema.Schema {
 			p.Enum = append(p.Enum, o)
 		}
 		if b.Options == nil {
-			p.MaxLength = jsonschema.Ptr(b.most())
+			p.MaxLength = jsonschema.Ptr(b.lengthLimit())
 		}
 		s.Properties[b.Name] = p
 		s.PropertyOrder = append(s.PropertyOrder, b.Name)
@@ -104,8 +104,9 @@ func (f Form) Schema() *jsonschema.Schema {
 	return s
 }
 
-// Read takes what a client says was filled in. It is as untrusted as any input: what does
-// not fit is fault.Invalid by the blank's name, and what was not asked for is passed over.
+// Read reads the values that a client sent for the form. They are as untrusted as any input: a
+// value that does not fit is fault.Invalid with the blank's name; values of other names are
+// ignored.
 func (f Form) Read(content map[string]any) (map[string]string, error) {
 	values := map[string]string{}
 	for _, b := range f.Blanks {
@@ -125,8 +126,8 @@ func (b Blank) read(given any) (string, error) {
 	switch {
 	case given != nil && !ok:
 		return "", fault.BadField("answer."+b.Name, "must be a text; call again, and answer the question as it is put")
-	case b.Options == nil && utf8.RuneCountInString(text) > b.most():
-		return "", fault.BadField("answer."+b.Name, "is longer than %d characters; call again, and say it shorter", b.most())
+	case b.Options == nil && utf8.RuneCountInString(text) > b.lengthLimit():
+		return "", fault.BadField("answer."+b.Name, "is longer than %d characters; call again, and say it shorter", b.lengthLimit())
 	case b.Options == nil:
 		text = strings.TrimSpace(markup.Clean(text))
 	case text != "" && !slices.Contains(b.Options, text):

@@ -11,7 +11,7 @@ import (
 	"loregate/internal/op"
 )
 
-// What is filled in fits the form, or is an error by the blank's name that quotes nothing.
+// Values either fit the form, or give an error with the blank's name that quotes nothing.
 func TestFormsAreRead(t *testing.T) {
 	f := op.Form{Blanks: []op.Blank{{Name: "place", Options: []string{"Inn", ""}}, {Name: "note", MaxLen: 4, Optional: true}}}
 	for _, tc := range []struct {
@@ -56,8 +56,8 @@ func (a oneAnswer) Ask(_ context.Context, f op.Form) (op.Reaction, error) {
 }
 func (a oneAnswer) Asked(key string) bool { return a.Outcome != op.Unasked && key == "k" }
 
-// A handler's question ends the call with the form, or is answered; where nobody can be
-// asked the handler does without.
+// A handler's question ends the call with the form, or is answered; if nobody can be asked, the
+// handler does without.
 func TestHandlersAsk(t *testing.T) {
 	type out struct {
 		Said  string `json:"said"`

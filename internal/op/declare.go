@@ -2,9 +2,8 @@
 // them. The MCP tool, the REST route, the command-line call, the schemas and the
 // reference pages are all made from the declaration.
 //
-// Its invariant: every call from every transport enters by Invoker, where the Guard
-// admits it once. What an operation does is its surface's matter; how a call travels is
-// the transport's.
+// Its invariant: every call from every transport enters through an Invoker, where the Guard admits
+// it once. Surfaces define the operations; transports carry the calls.
 package op
 
 import (
@@ -19,61 +18,60 @@ import (
 	"loregate/internal/access"
 )
 
-// Spec is the declaration of an operation: everything about it but its types and code.
+// Spec is the declaration of an operation: everything except its types and code.
 type Spec struct {
 	Name       string   // snake_case; also the MCP tool's name
 	Title      string   // a few words for people
-	Doc        string   // first sentence says when to use it; the rest, how
+	Doc        string   // the first sentence tells when to use it; the rest, how
 	Surfaces   []string // surfaces that offer it; the first is its home
 	Version    string   // "" is "1"
-	Deprecated string   // what to use instead; "" while current
+	Deprecated string   // the replacement to use; "" while current
 
 	Effect     access.Effect
 	MinRole    access.Role  // RoleNone: any authenticated caller
-	Operator   bool         // the instance's operator only
-	Approver   bool         // shown only to keys that may approve; the handler refuses others
+	Operator   bool         // only for the instance's operator
+	Approver   bool         // listed only for keys that may approve; the handler refuses others
 	Class      access.Class // "" is ClassCall
 	Idempotent bool         // Effect is Write, but repeating it changes nothing more
 
-	Route     string        // "GET /api/mcp/cards/{name}"; "" where it has none
-	Older     []OlderRoute  // further routes, of older clients
+	Route     string        // "GET /api/mcp/cards/{name}"; "" for no route
+	Older     []OlderRoute  // further routes, for older clients
 	Status    int           // on success; 0 is 200
 	NoTool    bool          // not offered over MCP
 	NoWorld   bool          // acts on the instance, not in a world
-	Unwrap    string        // the output's first field, which REST and MCP's text show alone; "" shows the output
+	Unwrap    string        // the output's first field, which REST and MCP's text show alone; "" shows the whole output
 	RESTBody  RESTBody      // whether REST answers with a file
-	Audience  string        // "play": open to tokens that players and seats hold, besides keys; "" is keys alone
-	Target    string        // input field whose value names what is acted on; "" for none
+	Audience  string        // "play": also accepts the tokens of players and seats; "" accepts API keys only
+	Target    string        // input field that names the target of the call; "" for none
 	BodyLimit int64         // bytes of request body; 0 is the default
-	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for the rest
-	// Kept: the answer follows from the input, the caller and the canon of the world alone,
-	// not from the time, chance or other state, and may be given again while what it was
-	// read from stands.
+	Timeout   time.Duration // of the handler; 0 is 5 s for reads and none for other effects
+	// Kept: the answer depends only on the input, the caller and the world's canon, not on the
+	// time, chance or other state. It may be cached until the cards it was read from change.
 	Kept bool
 
-	// Interactive: the handler may report progress or ask the person behind the call. No
-	// other handler is heard or can ask, so that a transport may answer it in one piece.
+	// Interactive: the handler may report progress or ask the person behind the call. Other
+	// handlers can do neither, so a transport may answer them in one piece.
 	Interactive bool
 
 	Examples []Example
 	Meta     map[string]any // further _meta of the tool
 }
 
-// OlderRoute is an address by which older clients of the card wiki reach an operation.
+// OlderRoute is an address through which older clients of the card wiki reach an operation.
 type OlderRoute struct {
 	Route string // as Spec.Route
-	Input string // JSON object: input fields that the address stands for; "" for none
+	Input string // JSON object: input fields that the address implies; "" for none
 }
 
-// PlainJSON is the media type by which a caller of REST asks for an operation's output
-// alone, without what is added for older clients.
+// PlainJSON is the media type with which a REST caller asks for the operation's output alone,
+// without the members added for older clients.
 const PlainJSON = "application/vnd.loregate+json"
 
-// Older is an output that REST also gives under the names that older clients of the card
+// Older is an output that REST also sends under the member names that older clients of the card
 // wiki read.
 type Older interface {
-	// Older gives an object whose members REST adds to the output's, or puts in the place
-	// of those of the same name.
+	// Older returns an object. REST adds its members to the output's; a member of the same name
+	// replaces the output's.
 	Older() any
 }
 
@@ -83,8 +81,8 @@ type Example struct {
 	Input string // JSON object
 }
 
-// Operation is a declared operation, made by Define. In and Out describe what the
-// handler takes and gives; InputSchema and OutputSchema, what a caller is shown.
+// Operation is a declared operation, made by Define. In and Out describe the handler's input and
+// output; InputSchema and OutputSchema are the schemas shown to callers.
 type Operation struct {
 	Spec
 	In, Out *jsonschema.Schema
@@ -96,92 +94,93 @@ type Operation struct {
 	upload   string            // input field that a raw body fills; "" for none
 	rest     string            // input field that takes unknown query parameters; "" for none
 	aliases  map[string]string // further names of input fields
-	loose    bool              // the handler judges the input itself
+	loose    bool              // the handler checks the input itself
 }
 
-// Call is an admitted call as a handler gets it.
+// Call is an admitted call as passed to a handler.
 type Call struct {
 	Grant access.Grant
-	// Reply is what the handler tells the transport beside its output.
+	// Reply is set by the handler and travels beside the output.
 	Reply Reply
-	// Progress reports how far long work is, where the operation is Interactive. Never nil.
+	// Progress reports progress to the client if the operation is Interactive. Never nil.
 	Progress func(done, total float64, message string)
-	// Asker asks the person behind the call; nil where nobody can be. See Ask.
+	// Asker asks the person behind the call; nil if nobody can be asked. See Ask.
 	Asker Asker
 	// Transport is "rest", "mcp" or "cli".
 	Transport string
-	// BaseURL is where the caller reached the server, without a trailing slash; "" on stdio.
+	// BaseURL is the address at which the caller reached the server, without a trailing slash; ""
+	// on stdio.
 	BaseURL string
 }
 
-// FromAgent reports whether the call came over MCP from a program's key. Such a caller
-// decides by what it was shown, which may have been a part.
+// FromAgent reports whether the call came over MCP from a program's key. Such a caller acts on the
+// text it was shown, which may have been cut.
 func (c *Call) FromAgent() bool {
 	return c.OverMCP() && c.Grant.Caller().Actor != access.Person
 }
 
-// OverMCP reports whether the answer goes to a client of MCP, which is shown parts.
+// OverMCP reports whether the answer goes to an MCP client, whose answers may be cut.
 func (c *Call) OverMCP() bool { return c.Transport == "mcp" }
 
-// RESTBody is what REST answers with in place of JSON: the file of Reply.File.
+// RESTBody selects whether REST answers with JSON or with the file of Reply.File.
 type RESTBody uint8
 
-// The ways of answering.
+// The values of RESTBody.
 const (
 	RESTJSON   RESTBody = iota
-	RESTEither          // JSON, or the file where it is asked for
+	RESTEither          // JSON, or the file if the request asks for it
 	RESTFile            // the file
 )
 
-// Reply is what travels in headers and status beside an output.
+// Reply holds the headers, status and other data sent beside an output.
 type Reply struct {
 	Status      int            // 0 is the Spec's
 	ETag        string         // without quotes
-	Location    string         // path of what was created
+	Location    string         // path of the created object
 	Replayed    bool           // answered from an earlier use of the idempotency key
 	NotModified bool           // If-None-Match held; the output is not sent over REST
-	Diverted    bool           // a proposal was made of the write: the output is the Diverter's, not of the operation's Out
+	Diverted    bool           // the write became a proposal: the output is the Diverter's, not of the operation's Out
 	File        *File          // sent by REST in place of the output
-	Note        string         // shown by MCP as text in the place of an output that is null
+	Note        string         // text that MCP shows in place of a null output
 	Images      []File         // shown by MCP beside the output
 	Meta        map[string]any // goes with an MCP result as its _meta
 }
 
-// File is a download.
+// File is a file to download.
 type File struct {
 	Name string
 	Type string // sniffed media type
 	Data []byte
 }
 
-// Request is a call as a transport took it in.
+// Request is a call as received by a transport.
 type Request struct {
 	Operation string
 	Surface   string          // surface it was called on; "" is the operation's home
 	Input     json.RawMessage // JSON object; nil is {}
-	Upload    []byte          // fills the input's []byte field, so that a file need not travel as base64
+	Upload    []byte          // fills the input's []byte field, so a file need not be sent as base64
 
-	World          string // slug or UUID asked for; "" leaves it to the caller's key
+	World          string // slug or UUID from the request; "" leaves it to the caller's key
 	IdempotencyKey string
 	Correlation    string
 	Transport      string
 	BaseURL        string
 	Progress       func(done, total float64, message string)
 	Asker          Asker // nil: nobody can be asked
-	MaxText        int   // bytes of output above which a Cuttable output is cut; 0 never
+	MaxText        int   // bytes of output above which a Cuttable output is cut; 0: never
 }
 
-// Answer is what came of a call.
+// Answer is the result of a call.
 type Answer struct {
 	Output json.RawMessage // JSON object that validates against the operation's Out
-	Older  json.RawMessage // what REST shows older clients in place of the output; nil where that is the same
+	Older  json.RawMessage // JSON that REST sends to older clients in place of the output; nil if it is the same
 	Reply  Reply
-	Cut    bool  // a transport gave a part of the output, with truncated and next
-	Asks   *Form // set in place of all else where the call goes on when this is answered: by calling again
+	Cut    bool  // a transport shortened the output, adding truncated and next
+	Asks   *Form // set in place of all other fields if the handler asks a question: the client answers it by calling again
 }
 
-// Shown is what the operation's output is to a reader: the output, or its Bare field. What
-// stands beside that field travels in headers and in _meta.
+// Shown returns the output as shown to a reader: the whole output, or only its Unwrap field. The
+// other fields then travel in headers and in _meta.
 func (o *Operation) Shown(a *Answer) json.RawMessage {
 	if o.Unwrap == "" || a.Reply.Diverted || a.Cut {
 		return a.Output
@@ -197,23 +196,21 @@ func (o *Operation) Shown(a *Answer) json.RawMessage {
 	return json.RawMessage(value)
 }
 
-// Invoker invokes operations: here, or on another server.
+// Invoker invokes operations in this process or on another server.
 type Invoker interface {
 	Invoke(ctx context.Context, c access.Caller, r Request) (*Answer, error)
 }
 
-// Cuttable is an output that can be given shorter, for readers that take only so much.
+// Cuttable is an output that can be shortened for readers with a size limit.
 type Cuttable interface {
-	// Cut returns the output shortened to about budget bytes of JSON, and the input
-	// fields of the call that continues where it stops. ok is false where it is short
-	// enough already.
+	// Cut returns the output shortened to about budget bytes of JSON, and the input fields of the
+	// call that continues after the cut. ok is false if the output already fits.
 	Cut(budget int) (shorter any, next map[string]any, ok bool)
 }
 
-// Diverter takes the writes of advisory keys and makes proposals of them. The call is
-// admitted with the effect access.Propose; input has been checked against the
-// operation's schema, is canonical and complete with defaults, and holds an upload as
-// base64.
+// Diverter turns the writes of advisory keys into proposals. The call is admitted with the effect
+// access.Propose. input has been checked against the operation's schema; it is canonical, has all
+// defaults filled in, and holds an upload as base64.
 type Diverter interface {
 	Divert(ctx context.Context, c *Call, o *Operation, input json.RawMessage) (*Answer, error)
 }
@@ -227,31 +224,31 @@ type Resource struct {
 	MIME     string
 	Surfaces []string
 	MinRole  access.Role
-	NoWorld  bool   // of the instance, not of a world
+	NoWorld  bool   // belongs to the instance, not to a world
 	WorldVar string // variable whose value names the world; "" for none
 
-	// Read gives the content of one URI. Absent and hidden are both fault.NotFound.
+	// Read returns the content of one URI. Absent and hidden are both fault.NotFound.
 	Read func(ctx context.Context, c *Call, vars map[string]string) (Content, error)
-	// List gives a few URIs to begin at, the best first; nil for none. Templates,
-	// completion and search find the rest: it never walks the canon.
+	// List returns a few URIs as starting points, the best first; nil lists none. It never walks
+	// the canon: the rest is found through templates, completion and search.
 	List func(ctx context.Context, c *Call) ([]Listed, error)
-	// Complete gives values of a variable that begin with a text; nil for none.
+	// Complete returns values of a variable that begin with prefix; nil if there is no completion.
 	Complete func(ctx context.Context, c *Call, variable, prefix string) ([]string, error)
-	// Watch tells cheaply whether content has changed; nil: it is read again to find out.
+	// Watch tells cheaply whether content has changed; if nil, the resource is read again to
+	// compare.
 	Watch Watch
 }
 
-// Watch tells of changes without reading. It is safe for concurrent use.
+// Watch reports changes without reading content. It is safe for concurrent use.
 type Watch interface {
-	// Version is another number whenever what the readers of a URI are given has become
-	// another, for all of them, and the same number while it has not. It looks nothing
-	// up. ok is false for a URI that it knows nothing of.
+	// Version returns a number that changes whenever the content behind uri changes for any reader,
+	// and only then. It does no I/O. ok is false if the URI is unknown.
 	Version(uri string) (version uint64, ok bool)
-	// Changed gives a channel that closes when any version changes after the call.
+	// Changed returns a channel that closes when any version changes after the call.
 	Changed() <-chan struct{}
 }
 
-// Content is what a resource holds.
+// Content is the content of a resource.
 type Content struct {
 	MIME     string // "" is the Resource's
 	Text     string
@@ -263,28 +260,28 @@ type Content struct {
 type Listed struct {
 	URI, Name, Title string
 	MIME             string // "" is the Resource's
-	// Thing identifies the card that the entry is about, "" for none. Of two entries about
-	// one thing the first is shown.
+	// Thing identifies the card that the entry is about; "" for none. Of two entries about the same
+	// card only the first is shown.
 	Thing string
-	// Recent marks an entry that is there because its thing changed lately. Those come
-	// after all others.
+	// Recent marks an entry listed only because its card changed lately. Such entries come after
+	// all others.
 	Recent   bool
 	Size     int64
 	Modified time.Time
 }
 
-// Prompt is a declared canned prompt.
+// Prompt is a declared prompt template.
 type Prompt struct {
 	Name     string
 	Title    string
 	Doc      string
 	Surfaces []string
 	MinRole  access.Role
-	NoWorld  bool // of the instance, not of a world
+	NoWorld  bool // belongs to the instance, not to a world
 	Args     []PromptArg
-	// Render gives the text of the user's message.
+	// Render returns the text of the user's message.
 	Render func(ctx context.Context, c *Call, args map[string]string) (string, error)
-	// Complete gives values of an argument that begin with a text; nil for none.
+	// Complete returns values of an argument that begin with prefix; nil if there is no completion.
 	Complete func(ctx context.Context, c *Call, arg, prefix string) ([]string, error)
 }
 
@@ -294,13 +291,13 @@ type PromptArg struct {
 	Required  bool
 }
 
-// Surface is a named set of operations, resources and prompts that a transport can
-// offer by itself.
+// Surface is a named set of operations, resources and prompts that a transport can offer on its
+// own.
 type Surface struct {
 	Name       string
 	Title      string
-	Doc        string            // one sentence for instructions: which questions it answers
-	Codes      map[string]string // what this surface calls the error codes; nil for the common words
+	Doc        string            // one sentence for the instructions: the questions it answers
+	Codes      map[string]string // error codes that this surface uses in place of the common ones; nil for none
 	Operations []*Operation
 	Resources  []*Resource
 	Prompts    []*Prompt

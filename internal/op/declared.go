@@ -8,14 +8,14 @@ import (
 	"loregate/internal/access"
 )
 
-// nameForm is what MCP clients take for the name of a tool. Ours are snake_case; those that
-// a contract names otherwise keep its words.
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*$`)
+// namePattern matches the tool names that MCP clients accept. Our names are snake_case, except
+// those that a contract prescribes otherwise.
+var namePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[_.-][a-z0-9]+)*$`)
 
-// checkOperation says what is wrong with a declaration.
+// checkOperation adds the mistakes of a declaration to wrong.
 func checkOperation(o *Operation, surface string, wrong *problems) {
 	bad := func(format string, args ...any) { wrong.add("operation "+o.Name+": "+format, args...) }
-	if !nameForm.MatchString(o.Name) || len(o.Name) < 2 || len(o.Name) > 64 {
+	if !namePattern.MatchString(o.Name) || len(o.Name) < 2 || len(o.Name) > 64 {
 		bad("a name is words of small letters joined by _, - or ., 2 to 64 characters")
 	}
 	if o.Title == "" || o.Doc == "" {
@@ -29,7 +29,7 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 	default:
 		bad("Effect is needed")
 	}
-	if o.Target != "" && !o.declares(o.Target) {
+	if o.Target != "" && !o.declaresField(o.Target) {
 		bad("Target %s is no input field", o.Target)
 	}
 	if order := o.Out.PropertyOrder; o.Unwrap != "" && (len(order) == 0 || order[0] != o.Unwrap) {
@@ -47,19 +47,19 @@ func checkOperation(o *Operation, surface string, wrong *problems) {
 		if e.Title == "" {
 			bad("an example has no Title")
 		}
-		if _, err := o.read(Request{Input: []byte(e.Input)}); err != nil {
+		if _, err := o.readInput(Request{Input: []byte(e.Input)}); err != nil {
 			bad("example %q: %v", e.Title, err)
 		}
 	}
 }
 
-// Method and Path are the two halves of a Route; "" where there is none.
+// Method returns the method of the operation's Route; "" without a route.
 func (o *Operation) Method() string { m, _, _ := strings.Cut(o.Route, " "); return m }
 
-// Path is a Route's path, with {variables}.
+// Path returns the path of the operation's Route, with {variables}; "" without a route.
 func (o *Operation) Path() string { _, p, _ := strings.Cut(o.Route, " "); return p }
 
-// Routes are all addresses of the operation over REST, its own first.
+// Routes returns all REST addresses of the operation, its own first.
 func (o *Operation) Routes() []OlderRoute {
 	if o.Route == "" {
 		return o.Older
@@ -67,7 +67,7 @@ func (o *Operation) Routes() []OlderRoute {
 	return append([]OlderRoute{{Route: o.Route}}, o.Older...)
 }
 
-// PathVars are the variables of a Route's path, in order.
+// PathVars returns the variables of a Route's path, in order.
 func (o *Operation) PathVars() []string { return pathVars(o.Route) }
 
 func pathVars(route string) []string {
@@ -80,7 +80,7 @@ func pathVars(route string) []string {
 	return vars
 }
 
-// checkRoutes says which routes are malformed, or the same but for their variables' names.
+// checkRoutes reports routes that are malformed, or equal apart from the names of their variables.
 func checkRoutes(list []*Operation, wrong *problems) {
 	taken := map[string]string{}
 	variable := regexp.MustCompile(`\{[^}/]*\}`)
@@ -95,7 +95,7 @@ func checkRoutes(list []*Operation, wrong *problems) {
 				bad("%q: GET only reads", r.Route)
 			}
 			for _, v := range pathVars(r.Route) {
-				if !o.declares(v) {
+				if !o.declaresField(v) {
 					bad("%q: {%s} is no input field", r.Route, v)
 				}
 			}

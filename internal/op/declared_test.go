@@ -27,7 +27,7 @@ type twice struct {
 
 func nop[T any](_ context.Context, _ *op.Call, _ T) (echoOut, error) { return echoOut{}, nil }
 
-// Every mistake in a declaration is named when the engine is made.
+// NewLocal names every mistake in a declaration.
 func TestWrongDeclarations(t *testing.T) {
 	one := func(change func(*op.Spec)) []op.Surface {
 		s := spec("get_card", access.Read, access.RoleUser)
@@ -95,7 +95,8 @@ func TestDefineRefusesTypes(t *testing.T) {
 	})
 }
 
-// What callers are shown: no null where none is taken, and the engine's own fields.
+// The schemas shown to callers allow null only where it is accepted, and contain the engine's own
+// fields.
 func TestShownSchemas(t *testing.T) {
 	b := newBench(t, nil)
 	shown := func(name string) (in, out string) {
@@ -126,7 +127,7 @@ func TestShownSchemas(t *testing.T) {
 	}
 }
 
-// Answers validate against what is shown, by the validator that clients' own resemble.
+// Answers validate against the shown schema, using a validator like those of clients.
 func TestOutputsHoldToTheirSchema(t *testing.T) {
 	b := newBench(t, nil)
 	for _, in := range []string{`{"name":"A"}`, `{"name":"A","fields":{"x":[1,null]},"ops":[{"name":"a","count":0,"children":[{"name":"b"}]}]}`} {

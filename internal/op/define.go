@@ -12,14 +12,14 @@ import (
 	"loregate/internal/access"
 )
 
-// Define makes an operation of a declaration, its types and its code. It panics where
-// the declaration is wrong, which a test that builds the surfaces shows.
+// Define makes an operation from its declaration, types and handler. It panics if the declaration
+// is wrong; a test that builds the surfaces finds that.
 //
 // In and Out are structs. Their tags are the whole schema:
 //
 //	json:"name"             the wire name; the field is required
 //	json:"name,omitzero"    optional (omitempty too)
-//	jsonschema:"text"       what the field is; every input field of the first level has one
+//	jsonschema:"text"       description of the field; every input field of the first level has one
 //	enum:"a,b"              the values allowed
 //	default:"50"            used where the caller sends none; the field must be optional
 //	min:"1" max:"100"       bounds of a number
@@ -31,21 +31,21 @@ import (
 //	query:"rest"            a map that takes the unknown query parameters of a GET route
 //	alias:"a,b"             further names of a field of the first level, understood and not shown
 //
-// Any number may come as a string of its digits. What callers commonly call a field, such as
-// query for q, is understood too where nothing else is declared by that name.
+// Any number may be sent as a string of its digits. Common other names of a field, such as query
+// for q, are accepted too unless another field is declared with that name.
 //
-// On a list, enum, min, max, minlen, maxlen and pattern are of its items. A null for an
-// optional field is as if it were absent. A *T of the output without omitzero may be null;
-// nothing else of an input or output is. A nil slice or map is sent as [] or {}.
-// time.Time is RFC 3339, and a date alone is its first instant in UTC. []byte is base64,
-// and over REST a raw or multipart body fills it; [encoding/json.RawMessage] and any are
-// whatever JSON there is; types with text methods are strings. A type that recurs becomes
-// a $ref. What tags cannot say, a method Schema(*jsonschema.Schema) on a type adds.
+// On a list, enum, min, max, minlen, maxlen and pattern apply to its items. A null for an optional
+// field counts as absent. A *T of the output without omitzero may be null; no other part of an
+// input or output is. A nil slice or map is sent as [] or {}. time.Time is RFC 3339; a date alone
+// means its first instant in UTC. []byte is base64, and over REST a raw or multipart body fills it.
+// [encoding/json.RawMessage] and any hold any JSON; types with text methods are strings. A
+// recursive type becomes a $ref. For rules that tags cannot express, a type has the method
+// Schema(*jsonschema.Schema).
 //
-// The names world, idempotency_key, wait_for_previous and _meta are the engine's: it
-// takes them away before the handler's input is read, unless In declares them. An input
-// field dry_run that is true rehearses the call: its grant commits nothing. An input field
-// campaign_id names the world. An input field idempotencyKey is the key under another name.
+// The names world, idempotency_key, wait_for_previous and _meta belong to the engine: it removes
+// them before the handler's input is read, unless In declares them. An input field dry_run that is
+// true makes the call a dry run: its grant commits nothing. An input field campaign_id names the
+// world. An input field idempotencyKey is another name for the key.
 func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In) (Out, error)) *Operation {
 	in, err := inferInput(reflect.TypeFor[In]())
 	if err != nil {
@@ -56,7 +56,7 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 		panic("op: output of " + s.Name + ": " + err.Error())
 	}
 	o := &Operation{Spec: s, In: in, Out: out}
-	if o.shape, err = compile(in); err != nil {
+	if o.shape, err = compileSchema(in); err != nil {
 		panic("op: input of " + s.Name + ": " + err.Error())
 	}
 	o.upload, o.rest = specialFields(reflect.TypeFor[In]())
@@ -66,7 +66,7 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 	o.handle = func(ctx context.Context, c *Call, input, upload []byte) (any, error) {
 		var v In
 		if err := json.Unmarshal(input, &v, json.RejectUnknownMembers(true)); err != nil {
-			return nil, mismatch(err)
+			return nil, faultFromDecode(err)
 		}
 		if upload != nil && index != nil {
 			reflect.ValueOf(&v).Elem().FieldByIndex(index).SetBytes(upload)
@@ -76,12 +76,12 @@ func Define[In, Out any](s Spec, handle func(ctx context.Context, c *Call, in In
 	return o
 }
 
-// InputSchema is the input as a caller is shown it: In, with the optional world and
-// idempotency_key where the operation takes them. It must not be changed.
+// InputSchema is the input schema shown to callers: In, plus the optional world and idempotency_key
+// where the operation takes them. It must not be changed.
 func (o *Operation) InputSchema() *jsonschema.Schema { return o.shownIn }
 
-// OutputSchema is the output as a caller is shown it: Out, with truncated and next, for
-// any output may be cut. It must not be changed.
+// OutputSchema is the output schema shown to callers: Out, plus truncated and next, because any
+// output may be cut. It must not be changed.
 func (o *Operation) OutputSchema() *jsonschema.Schema { return o.shownOut }
 
 // UploadField is the input field that a raw or multipart body fills; "" for none.
@@ -90,14 +90,14 @@ func (o *Operation) UploadField() string { return o.upload }
 // RestField is the input field that takes unknown query parameters; "" for none.
 func (o *Operation) RestField() string { return o.rest }
 
-// Writes reports whether the operation commits, and so takes an idempotency key.
+// Writes reports whether the operation commits changes.
 func (o *Operation) Writes() bool { return o.Effect == access.Write || o.Effect == access.Destroy }
 
-// keyed reports whether the operation takes an idempotency key.
-func (o *Operation) keyed() bool { return o.Effect != access.Read }
+// takesKey reports whether the operation takes an idempotency key.
+func (o *Operation) takesKey() bool { return o.Effect != access.Read }
 
-// declares reports whether the handler's input has a field.
-func (o *Operation) declares(field string) bool { return o.In.Properties[field] != nil }
+// declaresField reports whether the handler's input has the field.
+func (o *Operation) declaresField(field string) bool { return o.In.Properties[field] != nil }
 
 func shownInput(o *Operation) *jsonschema.Schema {
 	s := o.In.CloneSchemas()
@@ -111,10 +111,10 @@ func shownInput(o *Operation) *jsonschema.Schema {
 		}
 	}
 	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
-	if !o.NoWorld && !o.declares("campaign_id") {
+	if !o.NoWorld && !o.declaresField("campaign_id") {
 		add("world", &jsonschema.Schema{Type: "string", Description: "Slug or id of the world; needed only where the key opens several."})
 	}
-	if o.keyed() && !o.declares("idempotencyKey") {
+	if o.takesKey() && !o.declaresField("idempotencyKey") {
 		add("idempotency_key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
 			Description: "A text of your choice: repeating the call with it has no second effect."})
 	}
@@ -127,7 +127,7 @@ func shownOutput(o *Operation) *jsonschema.Schema {
 		s.Properties = map[string]*jsonschema.Schema{}
 	}
 	s.PropertyOrder = append([]string(nil), s.PropertyOrder...)
-	// Without a word of documentation: there is one of these for every tool listed.
+	// No descriptions here: they would be repeated in every listed tool.
 	for _, field := range []struct{ name, kind string }{{"truncated", "boolean"}, {"next", "object"}} {
 		if s.Properties[field.name] == nil {
 			s.Properties[field.name] = &jsonschema.Schema{Type: field.kind}
@@ -139,8 +139,8 @@ func shownOutput(o *Operation) *jsonschema.Schema {
 	return s
 }
 
-// CheckOutput reports how an answer's output departs from the schema that callers are
-// shown; nil where it does not. It is for tests: the engine trusts its handlers.
+// CheckOutput returns an error if the output does not match the schema shown to callers. It is for
+// tests: the engine trusts its handlers.
 func (o *Operation) CheckOutput(output []byte) error {
 	r, err := o.shownOut.CloneSchemas().Resolve(nil)
 	if err != nil {

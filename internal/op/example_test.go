@@ -16,7 +16,7 @@ type rollOut struct {
 	Most int `json:"most"`
 }
 
-// An operation is declared once; calls are checked and completed before it sees them.
+// An operation is declared once; inputs are checked and completed before the handler gets them.
 func Example() {
 	roll := op.Define(op.Spec{
 		Name: "most_of_die", Title: "Most of a die", Doc: "Tells the most that a die can show.",

@@ -11,23 +11,22 @@ import (
 	"loregate/internal/fault"
 )
 
-// Feed is a declared stream of what happens to one thing, sent over HTTP as server-sent
-// events.
+// Feed is a declared stream of the events of one object, sent over HTTP as server-sent events.
 type Feed struct {
-	Name     string // snake_case; also what the access record shows
+	Name     string // snake_case; also the name in access records
 	Title    string
 	Doc      string
 	Surfaces []string
 	MinRole  access.Role
 	Audience string // as an operation's
-	NoWorld  bool   // of the instance, not of a world
+	NoWorld  bool   // belongs to the instance, not to a world
 	WorldVar string // variable whose value names the world; "" for none
 	Route    string // "GET /api/players/{id}/stream"
 	Kinds    []FeedKind
 
-	// Open finds what is to be followed. Absent and hidden are both fault.NotFound. after
-	// is the ID of the last message that the reader had; "" begins with the present. The
-	// messages end with ctx; what they show is decided for each of them by the grant.
+	// Open finds the object to follow. Absent and hidden are both fault.NotFound. after is the ID
+	// of the last message that the reader had; "" begins with the present. The messages end with
+	// ctx; the grant decides about the content of each.
 	Open func(ctx context.Context, c *Call, vars map[string]string, after string) (iter.Seq2[Message, error], error)
 }
 
@@ -36,7 +35,7 @@ type FeedKind struct{ Event, Doc string }
 
 // Message is one event of a feed.
 type Message struct {
-	ID    string // where to go on after it; "" for none. One line
+	ID    string // position after it, for resuming; "" for none. One line
 	Event string // its kind; one line
 	Data  json.RawMessage
 }
@@ -49,7 +48,7 @@ type FeedRequest struct {
 	After string
 }
 
-// Stream is an open feed. Close it.
+// Stream is an open feed. It must be closed.
 type Stream struct {
 	Messages iter.Seq2[Message, error]
 
@@ -59,7 +58,7 @@ type Stream struct {
 	bytes     int
 }
 
-// Feeds are the declared feeds, in order.
+// Feeds returns the declared feeds, in order.
 func (l *Local) Feeds() []*Feed {
 	var all []*Feed
 	for _, s := range l.surfaces {
@@ -72,12 +71,12 @@ func (l *Local) Feeds() []*Feed {
 	return all
 }
 
-// Follow admits a reader of a feed and opens it. What it may see is decided once, now:
-// the transport ends the stream when the reader's rights change.
+// Follow admits a reader of a feed and opens it. The reader's rights are decided once, at the
+// start: the transport ends the stream when they change.
 func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (stream *Stream, err error) {
 	f := r.Feed
-	surface := through(c, f.Surfaces, r.Surface, f.Name)
-	ctx, end := l.observe(ctx, r.Transport, surface, f.Name)
+	surface := pickSurface(c, f.Surfaces, r.Surface, f.Name)
+	ctx, end := l.observeCall(ctx, r.Transport, surface, f.Name)
 	defer func() {
 		if err != nil {
 			end(err, 0)
@@ -88,7 +87,7 @@ func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (str
 		if named := r.Vars[f.WorldVar]; named != "" {
 			r.World = named
 		}
-		world, badWorld = l.world(ctx, c, r.World)
+		world, badWorld = l.selectWorld(ctx, c, r.World)
 	}
 	least := f.MinRole
 	if badWorld != nil {
@@ -102,7 +101,7 @@ func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (str
 	stream = &Stream{admission: a, end: end, ctx: ctx}
 	if err = badWorld; err == nil {
 		call := &Call{Grant: a.Grant, Progress: noProgress, Transport: r.Transport, BaseURL: r.BaseURL}
-		stream.Messages, err = f.open(ctx, call, r)
+		stream.Messages, err = f.openInTime(ctx, call, r)
 	}
 	if err != nil {
 		a.Done(ctx, 0, err)
@@ -111,12 +110,13 @@ func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (str
 	return stream, nil
 }
 
-// openTimeout is how long finding what is to be followed may take.
+// openTimeout bounds the time that Feed.Open may take.
 const openTimeout = readTimeout
 
-// open runs Open, whose context ends the stream and bounds the opening.
-func (f *Feed) open(ctx context.Context, c *Call, r FeedRequest) (messages iter.Seq2[Message, error], err error) {
-	defer recovered(&err)
+// openInTime calls Feed.Open with a context that ends with the stream, and earlier if opening takes
+// too long.
+func (f *Feed) openInTime(ctx context.Context, c *Call, r FeedRequest) (messages iter.Seq2[Message, error], err error) {
+	defer recoverPanic(&err)
 	opening, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(openTimeout, func() { cancel(context.DeadlineExceeded) })
 	messages, err = f.Open(opening, c, r.Vars, r.After)
@@ -126,10 +126,10 @@ func (f *Feed) open(ctx context.Context, c *Call, r FeedRequest) (messages iter.
 	if err == nil && opening.Err() != nil {
 		err = fault.New(fault.Unavailable, "this took too long and was stopped; try again")
 	}
-	return messages, timely(opening, err)
+	return messages, toTimeoutFault(opening, err)
 }
 
-// Sent counts what was sent of the stream, for its access record.
+// Sent counts bytes sent on the stream, for its access record.
 func (s *Stream) Sent(bytes int) { s.bytes += bytes }
 
 // Close ends the stream and records it.
@@ -140,7 +140,7 @@ func (s *Stream) Close(err error) {
 
 func checkFeed(f *Feed, surface string, wrong *problems) {
 	bad := func(format string, args ...any) { wrong.add("feed "+f.Name+": "+format, args...) }
-	if !nameForm.MatchString(f.Name) || f.Title == "" || f.Doc == "" || f.Open == nil {
+	if !namePattern.MatchString(f.Name) || f.Title == "" || f.Doc == "" || f.Open == nil {
 		bad("Name, Title, Doc and Open are needed")
 	}
 	if !slices.Contains(f.Surfaces, surface) {

@@ -92,7 +92,7 @@ func spec(name string, effect access.Effect, least access.Role) op.Spec {
 	return op.Spec{Name: name, Title: "Title of " + name, Doc: "Use it to test " + name + ".", Surfaces: []string{"archive"}, Effect: effect, MinRole: least}
 }
 
-// surfaces declares what the tests call.
+// surfaces declares the operations, resources and prompts of the tests.
 func surfaces() []op.Surface {
 	read := spec("get_card", access.Read, access.RoleUser)
 	read.Route, read.Target = "GET /api/mcp/cards/{name}", "name"
@@ -157,7 +157,7 @@ func listCards(context.Context, *op.Call) ([]op.Listed, error) {
 	return []op.Listed{{URI: "archive://card/B", Name: "B", Thing: "b", Recent: true}, {URI: "archive://card/A", Name: "A"}}, nil
 }
 
-// listSecrets lists the same thing for a better reason, and more than a list may have.
+// listSecrets lists a card that listCards lists as recent, and more entries than a list may have.
 func listSecrets(context.Context, *op.Call) ([]op.Listed, error) {
 	all := []op.Listed{{URI: "archive://secrets", Name: "S", Thing: "b"}, {URI: "archive://card/A", Name: "A"}}
 	for i := range 60 {
@@ -170,7 +170,7 @@ func completeCards(_ context.Context, _ *op.Call, _, prefix string) ([]string, e
 	return make([]string, 150), nil
 }
 
-// twoWorlds knows worlds "a" and "b", and which of them were looked up.
+// twoWorlds knows worlds "a" and "b", and records look-ups.
 type twoWorlds struct{ lookups []string }
 
 func (t *twoWorlds) Resolve(_ context.Context, c access.Caller, name string) (access.WorldID, error) {

@@ -45,10 +45,9 @@ var seeds = []string{
 	`[`, `{"name":"A"} x`, `nul`, ``, `{"Name":"A"}`, strings.Repeat(`{"any":`, 70), `{"name":"A","n":-0}`,
 }
 
-// The walk agrees with jsonschema-go, the reference: it takes what that takes. It may
-// take more where Define says that it completes an input, so inputs with nulls and with
-// numbers that are whole but written as fractions are left out; and strict decoding comes
-// first.
+// The walk agrees with jsonschema-go, the reference: both accept the same inputs. The walk may
+// accept more where Define says that it completes an input, so inputs with nulls and with whole
+// numbers written as fractions are left out. Strict decoding comes first.
 func FuzzCheckAgreesWithReference(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -57,7 +56,7 @@ func FuzzCheckAgreesWithReference(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	shape, err := compile(schema)
+	shape, err := compileSchema(schema)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -66,7 +65,7 @@ func FuzzCheckAgreesWithReference(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		n, err := parse(data)
+		n, err := parseJSON(data)
 		if err != nil {
 			checkFaults(t, err)
 			return
@@ -77,13 +76,13 @@ func FuzzCheckAgreesWithReference(f *testing.F) {
 		var v any
 		if err := stdjson.Unmarshal(data, &v); err != nil {
 			if strings.Contains(err.Error(), "cannot unmarshal number") {
-				return // beyond float64: taken as text here, and refused where a number is asked for
+				return // beyond float64: kept as text here, and refused where a number is needed
 			}
 			t.Fatalf("strict decoding took what encoding/json refuses: %v\n%s", err, data)
 		}
 		want := reference.Validate(v)
 		var faults faults
-		shape.check(&n, nil, &faults)
+		shape.checkValue(&n, nil, &faults)
 		if got := faults.err(); (got == nil) != (want == nil) {
 			t.Fatalf("%s\nwalk: %v\nreference: %v", data, got, want)
 		} else if got != nil {
@@ -111,7 +110,7 @@ func checkFaults(t *testing.T, err error) {
 	}
 }
 
-// The canonical form is stable, strict, and the same value.
+// The canonical form is stable, strict, and has the same value.
 func FuzzCanonical(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -135,7 +134,7 @@ func FuzzCanonical(f *testing.F) {
 	})
 }
 
-// Whatever a value is, a client that escapes it gets it back.
+// A client that escapes a value gets the same value back.
 func FuzzTemplate(f *testing.F) {
 	for _, s := range []string{"A+B", "a/b", "..", "100%", "Mañana", "{x}", "a?b#c", "entities"} {
 		f.Add(s, "x")
@@ -156,7 +155,7 @@ func FuzzTemplate(f *testing.F) {
 	})
 }
 
-// What is hostile is refused quickly and in few words.
+// Hostile JSON is refused quickly and with a short error.
 func TestHostileJSON(t *testing.T) {
 	for name, data := range map[string]string{
 		"depth of arrays":          strings.Repeat("[", 1<<20),

@@ -13,7 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// schemer is a type that adds to its inferred schema what tags cannot say.
+// schemer is a type that adds rules to its inferred schema that tags cannot express.
 type schemer interface{ Schema(s *jsonschema.Schema) }
 
 var (
@@ -27,13 +27,13 @@ var (
 	jsonTypes = []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.MarshalerTo](), reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[json.UnmarshalerFrom]()}
 )
 
-// inference makes a schema of a Go type, the way Define documents. It differs from
-// jsonschema.For in the tags, in text types being strings, in recursion, and in null
-// being said only where it is sent.
+// inference infers a schema from a Go type, as Define documents. It differs from jsonschema.For in
+// the tags, in treating text types as strings, in recursion, and in allowing null only where it is
+// sent.
 type inference struct {
 	output bool
 	open   map[reflect.Type]bool   // structs being inferred
-	recurs map[reflect.Type]string // structs met again inside themselves, and their names
+	recurs map[reflect.Type]string // recursive structs, and their names
 	defs   map[string]*jsonschema.Schema
 }
 
@@ -48,7 +48,7 @@ func inferRoot(t reflect.Type, output bool) (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("%s is not a struct", t)
 	}
 	in := &inference{output: output, open: map[reflect.Type]bool{}, recurs: map[reflect.Type]string{}, defs: map[string]*jsonschema.Schema{}}
-	s, err := in.ofType(t)
+	s, err := in.inferType(t)
 	if err != nil {
 		return nil, err
 	}
@@ -61,11 +61,11 @@ func inferRoot(t reflect.Type, output bool) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-func (in *inference) ofType(t reflect.Type) (*jsonschema.Schema, error) {
+func (in *inference) inferType(t reflect.Type) (*jsonschema.Schema, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	s, err := in.plain(t)
+	s, err := in.inferKind(t)
 	if err != nil || s.Ref != "" {
 		return s, err
 	}
@@ -75,7 +75,7 @@ func (in *inference) ofType(t reflect.Type) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-func (in *inference) plain(t reflect.Type) (*jsonschema.Schema, error) {
+func (in *inference) inferKind(t reflect.Type) (*jsonschema.Schema, error) {
 	switch {
 	case t == timeType:
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}, nil
@@ -84,8 +84,8 @@ func (in *inference) plain(t reflect.Type) (*jsonschema.Schema, error) {
 	case t == bytesType:
 		return &jsonschema.Schema{Type: "string", ContentEncoding: "base64"}, nil
 	case t == rawType || t == valueType || t.Kind() == reflect.Interface || implementsAny(t, jsonTypes):
-		// A schema that says nothing is written as true, which Claude Code refuses as
-		// the schema of a property, and with it every tool of the list.
+		// An empty schema is encoded as true. Claude Code refuses that as the schema of a property,
+		// and with it every tool of the list.
 		return &jsonschema.Schema{Description: "Any JSON value."}, nil
 	case implementsAny(t, textTypes):
 		return &jsonschema.Schema{Type: "string"}, nil
@@ -105,24 +105,24 @@ func (in *inference) plain(t reflect.Type) (*jsonschema.Schema, error) {
 		if t.Key().Kind() != reflect.String {
 			return nil, fmt.Errorf("%s: map keys must be strings", t)
 		}
-		v, err := in.nullable(t.Elem())
+		v, err := in.inferNullable(t.Elem())
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: v}, err
 	case reflect.Slice, reflect.Array:
-		v, err := in.nullable(t.Elem())
+		v, err := in.inferNullable(t.Elem())
 		s := &jsonschema.Schema{Type: "array", Items: v}
 		if t.Kind() == reflect.Array {
 			s.MinItems, s.MaxItems = jsonschema.Ptr(t.Len()), jsonschema.Ptr(t.Len())
 		}
 		return s, err
 	case reflect.Struct:
-		return in.ofStruct(t)
+		return in.inferStruct(t)
 	}
 	return nil, fmt.Errorf("%s has no JSON form", t)
 }
 
-// nullable is the schema of a value that is sent as null when it is a nil pointer.
-func (in *inference) nullable(t reflect.Type) (*jsonschema.Schema, error) {
-	s, err := in.ofType(t)
+// inferNullable infers the schema of a value that is sent as null when it is a nil pointer.
+func (in *inference) inferNullable(t reflect.Type) (*jsonschema.Schema, error) {
+	s, err := in.inferType(t)
 	if err != nil || t.Kind() != reflect.Pointer || !in.output {
 		return s, err
 	}
@@ -135,7 +135,7 @@ func (in *inference) nullable(t reflect.Type) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-func (in *inference) ofStruct(t reflect.Type) (*jsonschema.Schema, error) {
+func (in *inference) inferStruct(t reflect.Type) (*jsonschema.Schema, error) {
 	if in.open[t] {
 		if t.Name() == "" {
 			return nil, fmt.Errorf("%s recurs without a name", t)
@@ -146,7 +146,7 @@ func (in *inference) ofStruct(t reflect.Type) (*jsonschema.Schema, error) {
 	in.open[t] = true
 	s := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}}
 	s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}}
-	err := in.fields(t, s)
+	err := in.inferFields(t, s)
 	delete(in.open, t)
 	if err != nil {
 		return nil, err
@@ -162,9 +162,9 @@ func (in *inference) ofStruct(t reflect.Type) (*jsonschema.Schema, error) {
 	return &jsonschema.Schema{Ref: "#/$defs/" + name}, nil
 }
 
-func (in *inference) fields(t reflect.Type, s *jsonschema.Schema) error {
+func (in *inference) inferFields(t reflect.Type, s *jsonschema.Schema) error {
 	for f := range structFields(t) {
-		p, err := in.nullableField(f)
+		p, err := in.inferField(f)
 		if err == nil {
 			err = applyTags(p, f)
 		}
@@ -183,14 +183,14 @@ func (in *inference) fields(t reflect.Type, s *jsonschema.Schema) error {
 	return nil
 }
 
-func (in *inference) nullableField(f field) (*jsonschema.Schema, error) {
+func (in *inference) inferField(f field) (*jsonschema.Schema, error) {
 	if f.optional {
-		return in.ofType(f.sf.Type)
+		return in.inferType(f.sf.Type)
 	}
-	return in.nullable(f.sf.Type)
+	return in.inferNullable(f.sf.Type)
 }
 
-// field is a struct field as JSON has it.
+// field is a struct field as JSON encodes it.
 type field struct {
 	sf       reflect.StructField
 	name     string
@@ -198,7 +198,8 @@ type field struct {
 	index    []int
 }
 
-// structFields yields the fields of a struct, those of embedded structs in place.
+// structFields yields the fields of a struct; fields of embedded structs are yielded in their
+// place.
 func structFields(t reflect.Type) func(yield func(field) bool) {
 	return func(yield func(field) bool) { walkFields(t, nil, yield) }
 }
@@ -241,8 +242,7 @@ func implementsAny(t reflect.Type, list []reflect.Type) bool {
 	return false
 }
 
-// specialFields finds the field that an upload fills and the one that takes the rest of
-// a query.
+// specialFields finds the field that an upload fills and the field for unknown query parameters.
 func specialFields(t reflect.Type) (upload, rest string) {
 	for f := range structFields(t) {
 		if f.sf.Type == bytesType && upload == "" {

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// faultsOf is what an error says of fields, one a line.
+// faultsOf returns the field faults of an error, one a line.
 func faultsOf(err error) string {
 	var e *fault.Error
 	if !errors.As(err, &e) {

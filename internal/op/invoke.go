@@ -15,30 +15,30 @@ import (
 	"loregate/internal/markup"
 )
 
-// Invoke admits a call once, runs it, and shapes its answer. Every error is a
-// *fault.Error, or becomes fault.Internal: internal detail is the log's.
+// Invoke admits a call once, runs it and shapes its answer. Every error is a *fault.Error or
+// becomes fault.Internal; internal detail goes to the log only.
 //
-// The order is fixed, so that a refusal never depends on what was looked up: the
-// operation and its visibility, the world, the Guard (limits, allow-list, role), the
-// input, the handler. Faulty input counts against the limits and is recorded.
+// The order is fixed, so that a refusal never depends on what was looked up: the operation and its
+// visibility, the world, the Guard (limits, allow-list, role), the input, the handler. Faulty input
+// counts against the limits and is recorded.
 func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer *Answer, err error) {
-	o, surface, name := l.pick(c, r)
-	ctx, end := l.observe(ctx, r.Transport, surface, name)
+	o, surface, name := l.pickOperation(c, r)
+	ctx, end := l.observeCall(ctx, r.Transport, surface, name)
 	size := 0
 	defer func() { end(err, size) }()
 	if o == nil {
-		return nil, l.refuse(ctx, c, r, surface, name)
+		return nil, l.refuseUnknown(ctx, c, r, surface, name)
 	}
-	in, badInput := o.read(r)
+	in, badInput := o.readInput(r)
 	world, badWorld := access.WorldID{}, error(nil)
 	if !o.NoWorld {
-		world, badWorld = l.world(ctx, c, in.world)
+		world, badWorld = l.selectWorld(ctx, c, in.world)
 	}
 	least := o.MinRole
 	if badWorld != nil {
 		least = access.RoleNone // counted and recorded, then refused
 	}
-	a, err := l.guard.Admit(ctx, c, o.admission(in, r, least, world, surface, diverted(o, c, in)))
+	a, err := l.guard.Admit(ctx, c, o.admissionRequest(in, r, least, world, surface, isDiverted(o, c, in)))
 	if err != nil {
 		return nil, err
 	}
@@ -53,26 +53,26 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 	return answer, err
 }
 
-// pick finds the operation asked for, the surface it is counted on, and the name that
-// records and metrics show; nil where it does not exist for this caller. Over REST and
-// the command line one that exists and is not open answers with the role it needs, which
-// the Guard says.
-func (l *Local) pick(c access.Caller, r Request) (*Operation, string, string) {
+// pickOperation finds the requested operation, the surface that the call counts for, and the name
+// for records and metrics. The operation is nil if it does not exist for this caller. Over REST and
+// the command line an operation that exists but is not open to the caller is returned; the Guard
+// then refuses it, naming the role it needs.
+func (l *Local) pickOperation(c access.Caller, r Request) (*Operation, string, string) {
 	o := l.byName[r.Operation]
 	if o == nil {
 		return nil, r.Surface, "unknown"
 	}
-	surface := through(c, o.Surfaces, r.Surface, o.Name)
-	if !offered(o.Surfaces, r.Surface) || r.Transport == "mcp" && (o.NoTool || !usable(c, o, surface)) {
+	surface := pickSurface(c, o.Surfaces, r.Surface, o.Name)
+	if !isOffered(o.Surfaces, r.Surface) || r.Transport == "mcp" && (o.NoTool || !canUse(c, o, surface)) {
 		return nil, surface, o.Name
 	}
 	return o, surface, o.Name
 }
 
-// refuse answers for an operation that does not exist for the caller. Every reason reads
-// the same; the call counts against the limits and is recorded.
-func (l *Local) refuse(ctx context.Context, c access.Caller, r Request, surface, name string) error {
-	err := fault.New(fault.NotFound, "there is no operation %q here; list the operations to see what there is", clip(r.Operation, 64))
+// refuseUnknown answers a call of an operation that does not exist for the caller. The error is the
+// same for every reason; the call counts against the limits and is recorded.
+func (l *Local) refuseUnknown(ctx context.Context, c access.Caller, r Request, surface, name string) error {
+	err := fault.New(fault.NotFound, "there is no operation %q here; list the operations to see what there is", clipText(r.Operation, 64))
 	c.Surfaces, c.Operations = nil, nil
 	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: name, Surface: surface, Effect: access.Read,
 		Class: access.ClassCall, Correlation: r.Correlation})
@@ -83,13 +83,13 @@ func (l *Local) refuse(ctx context.Context, c access.Caller, r Request, surface,
 	return err
 }
 
-// diverted reports whether a call becomes a proposal: any write of an advisory key that
-// is not a rehearsal.
-func diverted(o *Operation, c access.Caller, in input) bool {
+// isDiverted reports whether a call becomes a proposal: any write by an advisory key, except a dry
+// run.
+func isDiverted(o *Operation, c access.Caller, in input) bool {
 	return c.Advisory && o.Writes() && !in.dry
 }
 
-func (o *Operation) admission(in input, r Request, least access.Role, w access.WorldID, surface string, divert bool) access.Request {
+func (o *Operation) admissionRequest(in input, r Request, least access.Role, w access.WorldID, surface string, divert bool) access.Request {
 	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: least, Operator: o.Operator, Audience: o.Audience,
 		World: w, Target: in.target, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry}
 	if a.Class == "" {
@@ -110,34 +110,34 @@ func (l *Local) run(ctx context.Context, o *Operation, g access.Grant, r Request
 	if !o.Interactive {
 		call.Asker = nil
 	}
-	if diverted(o, g.Caller(), in) {
-		return l.divert(ctx, o, call, r, in)
+	if isDiverted(o, g.Caller(), in) {
+		return l.divertWrite(ctx, o, call, r, in)
 	}
-	ctx, cancel := o.deadline(ctx)
+	ctx, cancel := o.withDeadline(ctx)
 	defer cancel()
 	if l.kept != nil && o.Kept && r.Upload == nil {
-		return l.kept.answer(ctx, call, r, in, func(ctx context.Context) (*Answer, error) { return l.compute(ctx, o, call, r, in) })
+		return l.kept.answerCall(ctx, call, r, in, func(ctx context.Context) (*Answer, error) { return l.computeAnswer(ctx, o, call, r, in) })
 	}
-	return l.compute(ctx, o, call, r, in)
+	return l.computeAnswer(ctx, o, call, r, in)
 }
 
-// compute calls the handler of an operation that is not diverted.
-func (l *Local) compute(ctx context.Context, o *Operation, call *Call, r Request, in input) (*Answer, error) {
-	out, err := o.safely(ctx, call, in.json, r.Upload)
+// computeAnswer calls the handler of an operation that is not diverted.
+func (l *Local) computeAnswer(ctx context.Context, o *Operation, call *Call, r Request, in input) (*Answer, error) {
+	out, err := o.callHandler(ctx, call, in.json, r.Upload)
 	var asking *Asking
 	if errors.As(err, &asking) {
 		return &Answer{Asks: &asking.Form}, nil
 	}
 	if err != nil {
-		return nil, timely(ctx, err)
+		return nil, toTimeoutFault(ctx, err)
 	}
-	output, err := o.encode(out, r.MaxText, in)
+	output, err := o.encodeOutput(out, r.MaxText, in)
 	if err != nil {
 		return nil, err
 	}
 	a := &Answer{Output: output, Reply: call.Reply}
 	if o.Unwrap != "" && string(o.Shown(a)) == "null" {
-		a.Reply.Note = l.nothing(ctx, call.Grant, o, in.target)
+		a.Reply.Note = l.notFoundNote(ctx, call.Grant, o, in.target)
 	}
 	if older, ok := out.(Older); ok && r.Transport == "rest" {
 		a.Older, err = o.withOlder(o.Shown(a), older)
@@ -145,8 +145,8 @@ func (l *Local) compute(ctx context.Context, o *Operation, call *Call, r Request
 	return a, err
 }
 
-// nothing says in words that what was asked for is not there, and what is near.
-func (l *Local) nothing(ctx context.Context, g access.Grant, o *Operation, target string) string {
+// notFoundNote explains a null output and names similar cards.
+func (l *Local) notFoundNote(ctx context.Context, g access.Grant, o *Operation, target string) string {
 	if target == "" {
 		return "null: nothing was found"
 	}
@@ -166,7 +166,7 @@ func (l *Local) nothing(ctx context.Context, g access.Grant, o *Operation, targe
 
 func noProgress(float64, float64, string) {}
 
-func (l *Local) divert(ctx context.Context, o *Operation, call *Call, r Request, in input) (a *Answer, err error) {
+func (l *Local) divertWrite(ctx context.Context, o *Operation, call *Call, r Request, in input) (a *Answer, err error) {
 	if l.diverter == nil {
 		return nil, fault.New(fault.Denied, "this key may only propose, and proposals are not set up here; ask for a key that writes")
 	}
@@ -176,7 +176,7 @@ func (l *Local) divert(ctx context.Context, o *Operation, call *Call, r Request,
 			return nil, err
 		}
 	}
-	defer recovered(&err)
+	defer recoverPanic(&err)
 	a, err = l.diverter.Divert(ctx, call, o, body)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (l *Local) divert(ctx context.Context, o *Operation, call *Call, r Request,
 	return a, nil
 }
 
-func (o *Operation) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+func (o *Operation) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	d := o.Timeout
 	if d == 0 && o.Effect == access.Read {
 		d = readTimeout
@@ -196,9 +196,9 @@ func (o *Operation) deadline(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(ctx, d)
 }
 
-// timely makes a fault that can be acted on of an error that ran into the deadline or a
-// cancelled call.
-func timely(ctx context.Context, err error) error {
+// toTimeoutFault turns the error of a call that hit its deadline or was cancelled into a fault that
+// tells the caller how to react. Other errors are returned as they are.
+func toTimeoutFault(ctx context.Context, err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind != fault.Internal {
 		return err
@@ -214,23 +214,24 @@ func timely(ctx context.Context, err error) error {
 	return err
 }
 
-// safely runs the handler; a panic becomes an internal error.
-func (o *Operation) safely(ctx context.Context, c *Call, input, upload []byte) (out any, err error) {
-	defer recovered(&err)
+// callHandler runs the handler and turns a panic into an internal error.
+func (o *Operation) callHandler(ctx context.Context, c *Call, input, upload []byte) (out any, err error) {
+	defer recoverPanic(&err)
 	return o.handle(ctx, c, input, upload)
 }
 
-// recovered turns a panic into an internal error, whose trace only the log sees.
-func recovered(errp *error) {
+// recoverPanic turns a panic into an internal error; only the log sees its trace.
+func recoverPanic(errp *error) {
 	if p := recover(); p != nil {
 		*errp = fault.Panicked("a handler", p)
 	}
 }
 
-// Refused counts and records a call that its transport could not make an input of, for
-// a body too large, say. It returns what the Guard says against it instead, if anything.
+// Refused counts and records a call that its transport could not turn into an input, for example
+// because the body was too large. If the Guard refuses the call, for example by a limit, it returns
+// the Guard's error; otherwise nil.
 func (l *Local) Refused(ctx context.Context, c access.Caller, o *Operation, correlation string, err error) error {
-	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: o.Name, Surface: through(c, o.Surfaces, "", o.Name),
+	a, limited := l.guard.Admit(ctx, c, access.Request{Operation: o.Name, Surface: pickSurface(c, o.Surfaces, "", o.Name),
 		Effect: access.Read, Class: access.ClassCall, Correlation: correlation})
 	if limited != nil {
 		return limited

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/op"
 )
 
-// Each row is who calls what from where, and the kind of answer.
+// Each row names a caller, a call and its transport and surface, and the expected kind of answer.
 func TestWhoMayInvoke(t *testing.T) {
 	b := newBench(t, nil)
 	const ok = fault.Kind(200)
@@ -74,7 +74,8 @@ func kind(err error) fault.Kind {
 	return fault.KindOf(err)
 }
 
-// What a caller may not use reads as what does not exist, but for its name.
+// An operation that the caller may not use gives the same answer as one that does not exist, apart
+// from its name.
 func TestHiddenToolIsNoTool(t *testing.T) {
 	b := newBench(t, nil)
 	ask := func(name string) string {
@@ -199,7 +200,7 @@ func TestRecordNamesTheTarget(t *testing.T) {
 	}
 }
 
-// grants notes what handlers were given.
+// grants records the requests of the grants that handlers got.
 type grants struct{ seen []access.Request }
 
 func noting(g *grants) func(context.Context, *op.Call, echoIn) (echoOut, error) {
@@ -255,7 +256,7 @@ func TestIdempotencyKeyAndHash(t *testing.T) {
 	}
 }
 
-// clerk is a Diverter that keeps what it is given.
+// clerk is a Diverter that keeps its input and grant.
 type clerk struct {
 	input string
 	grant access.Grant
@@ -362,7 +363,7 @@ func TestCallsAreObserved(t *testing.T) {
 	}
 }
 
-// A limiter that refuses counts every call, good or bad.
+// stingy is a Limiter that refuses every call and records its class.
 type stingy struct{ taken []access.Class }
 
 func (s *stingy) Take(_, _ string, class access.Class) (time.Duration, bool) {

@@ -12,61 +12,62 @@ import (
 	"loregate/internal/access"
 )
 
-// Basis names the parts of a world that an answer was read from.
+// Basis collects the parts of a world that an answer was read from.
 type Basis interface {
-	// Rest gives a context whose reads count for the basis.
+	// Rest returns a context whose reads are recorded in the basis.
 	Rest(ctx context.Context) context.Context
-	// Lasts reports whether an answer on it may be kept.
+	// Lasts reports whether an answer read on it may be kept.
 	Lasts() bool
 }
 
-// Moment is a world as a call finds it.
+// Moment is the state of a world at the time of a call.
 type Moment interface {
-	// Begin gives a basis for the reads from now on.
+	// Begin returns a basis for the reads from now on.
 	Begin() Basis
-	// Stands reports whether an answer on a basis is still the one that a view of a level
+	// Stands reports whether an answer on a basis is still the answer that a view of this level
 	// would get.
 	Stands(b Basis, level access.Level) bool
 }
 
-// MomentFunc gives a function how a world stands now. What the function reads on a Basis of
-// the Moment may be read as the world stood then.
+// MomentFunc passes the present state of a world to a function. Reads that the function makes on a
+// Basis of the Moment may return the world's state at that time.
 type MomentFunc func(context.Context, access.WorldID, func(Moment)) error
 
-// kept holds answers of operations that declare Kept. Each call asks how the world stands
-// now: an answer is given again only while no commit has touched what it was read from.
-// It is kept from the second time that its question is asked: most are asked once, and
-// keeping an answer costs a tenth of computing it.
-type kept struct {
+// answerCache caches answers of operations that declare Kept. Each call checks the present state of
+// the world: a cached answer is used only while no commit has touched the parts it was read from.
+// An answer is stored from the second time that its question is asked: most are asked once, and
+// storing an answer costs a tenth of computing it.
+type answerCache struct {
 	moment  MomentFunc
-	answers *otter.Cache[question, keptAnswer]
+	answers *otter.Cache[question, cachedAnswer]
 	door    doorkeeper
 
 	hits, asked atomic.Uint64
 }
 
-// doorkeeper remembers the questions that were asked lately by a hash of each. Two that share a
-// slot forget each other, so that an answer is kept later; two of one hash make an answer be
-// kept sooner. Neither changes an answer.
+// doorkeeper remembers a hash of each question asked lately. Two questions that share a slot
+// overwrite each other, which delays caching; two with the same hash are cached earlier. Neither
+// changes an answer.
 type doorkeeper struct {
 	seed  maphash.Seed
 	slots [doorSlots]atomic.Uint32
 }
 
-// doorSlots are some times as many as answers fit in the memory of a small server, in 128 KiB.
+// doorSlots is a few times the number of answers that fit in the memory of a small server. It takes
+// 128 KiB.
 const doorSlots = 1 << 15
 
-// knows reports whether a question was asked before, and remembers it.
-func (d *doorkeeper) knows(q question) bool {
+// hasSeen reports whether a question was asked before, and remembers it.
+func (d *doorkeeper) hasSeen(q question) bool {
 	h := maphash.Comparable(d.seed, q)
 	hash := uint32(h>>32) | 1 // 0 is an empty slot
 	return d.slots[h%doorSlots].Swap(hash) == hash
 }
 
-// question is all that an answer depends on besides the world's state: the call as it was
-// asked for, and what the caller may see and is.
+// question holds everything that an answer depends on apart from the world's state: the call's
+// input, the caller's rights and the caller's identity.
 type question struct {
-	input     [32]byte // with the operation's name
+	input     [32]byte // hash that includes the operation's name
 	maxText   int
 	transport string
 	baseURL   string
@@ -81,51 +82,52 @@ type question struct {
 	player                      uuid.UUID
 	seat                        string
 	operator, approve, advisory bool
-	many                        bool // several worlds are open to the caller
+	many                        bool // the caller can use several worlds
 }
 
-type keptAnswer struct {
+type cachedAnswer struct {
 	answer Answer
 	basis  Basis
 }
 
-// weight is about how many bytes a kept answer takes.
-func (k keptAnswer) weight() int { return len(k.answer.Output) + len(k.answer.Older) + 2<<10 }
+// weight returns about how many bytes a cached answer takes.
+func (k cachedAnswer) weight() int { return len(k.answer.Output) + len(k.answer.Older) + 2<<10 }
 
-// maxKept bounds the bytes of one answer that is kept.
-const maxKept = 64 << 10
+// maxCachedAnswer bounds the bytes of one cached answer.
+const maxCachedAnswer = 64 << 10
 
-func newKept(bytes int, moment MomentFunc) (*kept, error) {
-	answers, err := otter.New(&otter.Options[question, keptAnswer]{
+func newAnswerCache(bytes int, moment MomentFunc) (*answerCache, error) {
+	answers, err := otter.New(&otter.Options[question, cachedAnswer]{
 		MaximumWeight: uint64(bytes),
-		Weigher:       func(_ question, k keptAnswer) uint32 { return uint32(k.weight()) },
+		Weigher:       func(_ question, k cachedAnswer) uint32 { return uint32(k.weight()) },
 	})
-	return &kept{moment: moment, answers: answers, door: doorkeeper{seed: maphash.MakeSeed()}}, err
+	return &answerCache{moment: moment, answers: answers, door: doorkeeper{seed: maphash.MakeSeed()}}, err
 }
 
-// answer gives the kept answer to a call where it stands, else that of run, which it keeps.
-func (k *kept) answer(ctx context.Context, c *Call, r Request, in input, run func(context.Context) (*Answer, error)) (a *Answer, err error) {
+// answerCall returns the cached answer to a call if it is still current; otherwise it calls run and
+// caches the result.
+func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in input, run func(context.Context) (*Answer, error)) (a *Answer, err error) {
 	q, answered := questionOf(c, r, in), false
 	if merr := k.moment(ctx, c.Grant.World(), func(now Moment) {
 		answered = true
 		k.asked.Add(1)
 		var again bool
-		if a, again = k.standing(q, now); a == nil {
-			a, err = k.compute(ctx, q, now, again, run)
+		if a, again = k.findCurrent(q, now); a == nil {
+			a, err = k.computeAnswer(ctx, q, now, again, run)
 		}
 	}); merr != nil && !answered {
-		return run(ctx) // which meets the same trouble, and says so
+		return run(ctx) // which meets the same error and returns it
 	}
 	return a, err
 }
 
-// standing gives the kept answer to a question where it stands, and whether it was kept before;
-// nil where there is none.
-func (k *kept) standing(q question, now Moment) (a *Answer, again bool) {
+// findCurrent returns the cached answer to a question if it is still current, else nil. again
+// reports whether the question was asked before.
+func (k *answerCache) findCurrent(q question, now Moment) (a *Answer, again bool) {
 	had, again := k.answers.GetIfPresent(q)
 	switch {
 	case !again:
-		return nil, k.door.knows(q)
+		return nil, k.door.hasSeen(q)
 	case !now.Stands(had.basis, q.view.Level):
 		k.answers.Invalidate(q)
 		return nil, true
@@ -135,19 +137,20 @@ func (k *kept) standing(q question, now Moment) (a *Answer, again bool) {
 	return &answer, true
 }
 
-// compute answers a question, and keeps the answer where it was asked before and may be kept.
-func (k *kept) compute(ctx context.Context, q question, now Moment, again bool, run func(context.Context) (*Answer, error)) (*Answer, error) {
+// computeAnswer calls run, and caches the answer if the question was asked before and the answer
+// may be cached.
+func (k *answerCache) computeAnswer(ctx context.Context, q question, now Moment, again bool, run func(context.Context) (*Answer, error)) (*Answer, error) {
 	basis := now.Begin()
 	a, err := run(basis.Rest(ctx))
-	if again && err == nil && basis.Lasts() && a.lasts() {
+	if again && err == nil && basis.Lasts() && a.isCacheable() {
 		a.Output, a.Older = slices.Clip(a.Output), slices.Clip(a.Older)
-		k.answers.Set(q, keptAnswer{*a, basis})
+		k.answers.Set(q, cachedAnswer{*a, basis})
 	}
 	return a, err
 }
 
-// KeptHits is how many calls were asked of operations whose answers are kept, and how many
-// of them were given a kept one.
+// KeptHits returns the number of calls answered from the cache and the number of all calls of
+// operations that declare Kept.
 func (l *Local) KeptHits() (hits, asked uint64) {
 	if l.kept == nil {
 		return 0, 0
@@ -155,12 +158,12 @@ func (l *Local) KeptHits() (hits, asked uint64) {
 	return l.kept.hits.Load(), l.kept.asked.Load()
 }
 
-// lasts reports whether an answer can be given again: it is no question, and carries
-// nothing beside its output but a tag and a note.
-func (a *Answer) lasts() bool {
+// isCacheable reports whether an answer can be given again: it is not a question, and its reply
+// holds nothing but an ETag and a note.
+func (a *Answer) isCacheable() bool {
 	r := a.Reply
 	plain := r.Status == 0 && r.Location == "" && !r.Replayed && !r.NotModified && !r.Diverted && r.File == nil && r.Images == nil && r.Meta == nil
-	return a.Asks == nil && plain && len(a.Output)+len(a.Older) <= maxKept
+	return a.Asks == nil && plain && len(a.Output)+len(a.Older) <= maxCachedAnswer
 }
 
 func questionOf(c *Call, r Request, in input) question {

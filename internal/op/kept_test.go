@@ -8,7 +8,7 @@ import (
 	"loregate/internal/op"
 )
 
-// stillWorld is a world on which answers stand until it is touched.
+// stillWorld is a world whose answers stay current until it is touched.
 type stillWorld struct{ touched int }
 
 type stillBasis struct{ at int }
@@ -19,8 +19,8 @@ func (stillBasis) Lasts() bool                              { return true }
 func (w *stillWorld) Begin() op.Basis                        { return stillBasis{w.touched} }
 func (w *stillWorld) Stands(b op.Basis, _ access.Level) bool { return b.(stillBasis).at == w.touched }
 
-// TestAnswerIsKeptFromTheSecondCall asks one question among others: what is asked once is not
-// kept, and what was kept before a commit is kept again at once.
+// TestAnswerIsKeptFromTheSecondCall mixes several questions: an answer asked for once is not kept;
+// an answer kept before a commit is kept again after one call.
 func TestAnswerIsKeptFromTheSecondCall(t *testing.T) {
 	t.Parallel()
 	world, computed := &stillWorld{}, 0

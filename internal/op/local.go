@@ -13,31 +13,32 @@ import (
 
 // Worlds finds the worlds of a caller.
 type Worlds interface {
-	// Resolve finds a world by slug or id. An unknown world and one where the caller has
-	// no role are the same fault.NotFound.
+	// Resolve finds a world by slug or id. An unknown world and one where the caller has no role
+	// are the same fault.NotFound.
 	Resolve(ctx context.Context, c access.Caller, name string) (access.WorldID, error)
-	// Names are the slugs of the worlds where the caller has a role, in a fixed order.
+	// Names returns the slugs of the worlds where the caller has a role, in a fixed order.
 	Names(ctx context.Context, c access.Caller) ([]string, error)
 }
 
-// Observer measures and traces calls. It knows no internal type, so that telemetry can
-// implement it. outcome is "ok" or an error code. The context it returns is the one the
-// call goes on with; the function it returns is called once, at the end.
+// Observer measures and traces calls. Its methods use no type of this package, so that telemetry
+// can implement it. outcome is "ok" or an error code. The call continues with the returned context;
+// the returned function is called once, at the end.
 type Observer interface {
 	StartCall(ctx context.Context, transport, surface, operation string) (context.Context, func(outcome string, bytes int))
 }
 
-// Config is what a Local is made of. Guard and Surfaces are needed, and Worlds where any
-// operation, resource or prompt is of a world. Diverter and Observer may be nil.
+// Config configures a Local. Guard and Surfaces are required; Worlds is too if any operation,
+// resource or prompt belongs to a world. Diverter and Observer may be nil.
 type Config struct {
 	Guard    *access.Guard
 	Surfaces []Surface
 	Worlds   Worlds
 	Diverter Diverter // nil: writes of advisory keys are refused
 	Observer Observer // nil: calls are not measured
-	// Near gives a few names in the grant's sight that resemble a text; nil knows none.
+	// Near returns a few names visible to the grant that resemble a text; nil: no suggestions.
 	Near func(ctx context.Context, g access.Grant, text string) []string
-	// Moment tells how a world stands; nil: no answers are kept. KeptBytes bounds those.
+	// Moment reads the present state of a world; nil: no answers are kept. KeptBytes bounds their
+	// size.
 	Moment    MomentFunc
 	KeptBytes int
 }
@@ -49,7 +50,7 @@ type Local struct {
 	diverter Diverter
 	observer Observer
 	near     func(ctx context.Context, g access.Grant, text string) []string
-	kept     *kept // nil: none are
+	kept     *answerCache // nil: answers are not kept
 
 	surfaces   []Surface
 	operations []*Operation // each once, in the order of declaration
@@ -61,8 +62,8 @@ type Local struct {
 
 var _ Invoker = (*Local)(nil)
 
-// NewLocal makes a Local and checks every declaration: unique names and routes, texts,
-// path variables, and examples against the schemas. Its error names all that is wrong.
+// NewLocal makes a Local and checks every declaration: unique names and routes, texts, path
+// variables, and examples against the schemas. Its error lists every mistake.
 func NewLocal(c Config) (*Local, error) {
 	l := &Local{guard: c.Guard, worlds: c.Worlds, diverter: c.Diverter, observer: c.Observer, near: c.Near, surfaces: c.Surfaces,
 		byName: map[string]*Operation{}, templates: map[*Resource]template{}}
@@ -71,13 +72,13 @@ func NewLocal(c Config) (*Local, error) {
 	}
 	if c.Moment != nil && c.KeptBytes > 0 {
 		var err error
-		if l.kept, err = newKept(c.KeptBytes, c.Moment); err != nil {
+		if l.kept, err = newAnswerCache(c.KeptBytes, c.Moment); err != nil {
 			return nil, fmt.Errorf("op: kept answers: %w", err)
 		}
 	}
 	var wrong problems
 	for _, s := range c.Surfaces {
-		l.add(s, &wrong)
+		l.addSurface(s, &wrong)
 	}
 	checkRoutes(l.operations, &wrong)
 	if c.Worlds == nil && slices.ContainsFunc(l.operations, func(o *Operation) bool { return !o.NoWorld }) {
@@ -86,7 +87,7 @@ func NewLocal(c Config) (*Local, error) {
 	return l, wrong.err()
 }
 
-func (l *Local) add(s Surface, wrong *problems) {
+func (l *Local) addSurface(s Surface, wrong *problems) {
 	for _, o := range s.Operations {
 		if l.byName[o.Name] == o {
 			continue // offered by several surfaces
@@ -123,7 +124,7 @@ func (l *Local) add(s Surface, wrong *problems) {
 	}
 }
 
-// problems collects what is wrong with declarations.
+// problems collects the mistakes found in declarations.
 type problems struct{ list []error }
 
 func (p *problems) add(format string, args ...any) {
@@ -131,39 +132,39 @@ func (p *problems) add(format string, args ...any) {
 }
 func (p *problems) err() error { return errors.Join(p.list...) }
 
-// Surfaces are the declared surfaces, in order.
+// Surfaces returns the declared surfaces, in order.
 func (l *Local) Surfaces() []Surface { return l.surfaces }
 
-// All are all operations, each once, in the order of declaration.
+// All returns all operations, each once, in the order of declaration.
 func (l *Local) All() []*Operation { return l.operations }
 
-// Find gives a declared operation, whoever asks.
+// Find returns a declared operation, without regard to the caller.
 func (l *Local) Find(name string) (*Operation, bool) {
 	o, ok := l.byName[name]
 	return o, ok
 }
 
-// Operations are those that the caller may use in some world, of one surface ("" is
+// Operations returns the operations that the caller may use in some world, of one surface ("" for
 // all), in the order of declaration.
 func (l *Local) Operations(c access.Caller, surface string) []*Operation {
-	return only(l.operations, func(o *Operation) bool { return offered(o.Surfaces, surface) && usable(c, o, surface) })
+	return filterSlice(l.operations, func(o *Operation) bool { return isOffered(o.Surfaces, surface) && canUse(c, o, surface) })
 }
 
-// Resources are those that the caller may read in some world; see Operations.
+// Resources returns the resources that the caller may read in some world; see Operations.
 func (l *Local) Resources(c access.Caller, surface string) []*Resource {
-	return only(l.resources, func(r *Resource) bool {
-		return offered(r.Surfaces, surface) && opens(c, r.Surfaces, surface, r.Name) && bestRole(c) >= r.MinRole
+	return filterSlice(l.resources, func(r *Resource) bool {
+		return isOffered(r.Surfaces, surface) && isAllowed(c, r.Surfaces, surface, r.Name) && bestRole(c) >= r.MinRole
 	})
 }
 
-// Prompts are those that the caller may use in some world; see Operations.
+// Prompts returns the prompts that the caller may use in some world; see Operations.
 func (l *Local) Prompts(c access.Caller, surface string) []*Prompt {
-	return only(l.prompts, func(p *Prompt) bool {
-		return offered(p.Surfaces, surface) && opens(c, p.Surfaces, surface, p.Name) && bestRole(c) >= p.MinRole
+	return filterSlice(l.prompts, func(p *Prompt) bool {
+		return isOffered(p.Surfaces, surface) && isAllowed(c, p.Surfaces, surface, p.Name) && bestRole(c) >= p.MinRole
 	})
 }
 
-func only[T any](list []T, keep func(T) bool) []T {
+func filterSlice[T any](list []T, keep func(T) bool) []T {
 	out := make([]T, 0, len(list))
 	for _, x := range list {
 		if keep(x) {
@@ -173,27 +174,27 @@ func only[T any](list []T, keep func(T) bool) []T {
 	return out
 }
 
-func offered(surfaces []string, surface string) bool {
+func isOffered(surfaces []string, surface string) bool {
 	return surface == "" || slices.Contains(surfaces, surface)
 }
 
-// usable reports whether the caller may use an operation in any world at all.
-func usable(c access.Caller, o *Operation, surface string) bool {
-	return opens(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) && bestRole(c) >= o.MinRole
+// canUse reports whether the caller may use an operation in any world at all.
+func canUse(c access.Caller, o *Operation, surface string) bool {
+	return isAllowed(c, o.Surfaces, surface, o.Name) && (!o.Operator || c.Operator) && (!o.Approver || c.Approve) && bestRole(c) >= o.MinRole
 }
 
-// opens reports whether the key's allow-list opens a name on the surface asked for, or
-// on any of its surfaces where none was.
-func opens(c access.Caller, surfaces []string, surface, name string) bool {
+// isAllowed reports whether the key's allow-list contains a name on the given surface or, if none
+// is given, on any of its surfaces.
+func isAllowed(c access.Caller, surfaces []string, surface, name string) bool {
 	if surface != "" {
 		return c.MayUse(surface, name)
 	}
-	return c.MayUse(through(c, surfaces, "", name), name)
+	return c.MayUse(pickSurface(c, surfaces, "", name), name)
 }
 
-// through is the surface that a call is counted on: the one asked for, else the first
-// that the key opens, else the home.
-func through(c access.Caller, surfaces []string, surface, name string) string {
+// pickSurface returns the surface that a call counts for: the given one, else the first that the
+// key may use, else the home.
+func pickSurface(c access.Caller, surfaces []string, surface, name string) string {
 	if surface != "" || len(surfaces) == 0 {
 		return surface
 	}
@@ -205,7 +206,7 @@ func through(c access.Caller, surfaces []string, surface, name string) string {
 	return surfaces[0]
 }
 
-// bestRole is the caller's role in its home world, or the highest it has anywhere.
+// bestRole returns the caller's role in its home world or, without one, its highest role anywhere.
 func bestRole(c access.Caller) access.Role {
 	if !c.Home.IsZero() {
 		return c.Role(c.Home)
@@ -217,8 +218,8 @@ func bestRole(c access.Caller) access.Role {
 	return best
 }
 
-// Show is what a client sees of an error of an operation, in the words of the surface it
-// was called on ("" is the operation's home).
+// Show returns the error envelope shown to the client of an operation, with the error codes of the
+// surface it was called on ("" is the operation's home).
 func (l *Local) Show(operation, surface string, err error, correlation string) fault.Envelope {
 	e := fault.Show(err, correlation)
 	if o := l.byName[operation]; surface == "" && o != nil && len(o.Surfaces) > 0 {
@@ -232,15 +233,15 @@ func (l *Local) Show(operation, surface string, err error, correlation string) f
 	return e
 }
 
-// ListCall is one page asked of a list that reads no world.
+// ListCall describes one page requested of a list that reads no world.
 type ListCall struct {
 	Method      string // "tools/list", "prompts/list", …
-	Continues   bool   // it is not the first page
+	Continues   bool   // this is not the first page
 	Correlation string
 }
 
-// class is the limit that the page counts against.
-func (c ListCall) class() access.Class {
+// limitClass returns the limit that the page counts against.
+func (c ListCall) limitClass() access.Class {
 	switch {
 	case c.Continues:
 		return access.ClassPage
@@ -253,8 +254,8 @@ func (c ListCall) class() access.Class {
 // AdmitList counts one page of a list. Its errors are fault.RateLimited and
 // fault.Unavailable.
 func (l *Local) AdmitList(ctx context.Context, c access.Caller, list ListCall) error {
-	c.Operations, c.Surfaces = nil, nil // lists show what the key opens; asking is open to all
-	a, err := l.guard.Admit(ctx, c, access.Request{Operation: list.Method, Effect: access.Read, Class: list.class(), Correlation: list.Correlation})
+	c.Operations, c.Surfaces = nil, nil // listing is open to all; the lists show only names that the key allows
+	a, err := l.guard.Admit(ctx, c, access.Request{Operation: list.Method, Effect: access.Read, Class: list.limitClass(), Correlation: list.Correlation})
 	if err != nil {
 		return err
 	}
@@ -262,8 +263,8 @@ func (l *Local) AdmitList(ctx context.Context, c access.Caller, list ListCall) e
 	return nil
 }
 
-// observe starts measuring a call.
-func (l *Local) observe(ctx context.Context, transport, surface, name string) (context.Context, func(error, int)) {
+// observeCall starts measuring a call.
+func (l *Local) observeCall(ctx context.Context, transport, surface, name string) (context.Context, func(error, int)) {
 	if l.observer == nil {
 		return ctx, func(error, int) {}
 	}
@@ -277,5 +278,5 @@ func (l *Local) observe(ctx context.Context, transport, surface, name string) (c
 	}
 }
 
-// readTimeout is the contract's query time.
+// readTimeout is the time limit for queries in the contract.
 const readTimeout = 5 * time.Second

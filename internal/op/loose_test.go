@@ -20,7 +20,7 @@ type looseOut struct {
 	Got string `json:"got"`
 }
 
-// What is wrong with a loose operation's input is the handler's to say; broken JSON is not.
+// The handler judges the faults of a loose operation's input; broken JSON never reaches it.
 func TestLooseInputReachesItsHandler(t *testing.T) {
 	in, err := op.InputOf[looseIn]()
 	if err != nil {
@@ -49,7 +49,7 @@ func TestLooseInputReachesItsHandler(t *testing.T) {
 	}
 }
 
-// Run is for later: it takes only a grant that somebody admitted, and input that Check gave.
+// Run carries out a call later: it needs a grant that a Guard has admitted, and input from Check.
 func TestRunAsksForAGrant(t *testing.T) {
 	o := op.Define(spec("create_card", access.Write, access.RoleUser), echo)
 	input, err := o.Check([]byte(`{"name":"A","idempotency_key":"k"}`))

@@ -14,19 +14,19 @@ import (
 	"loregate/internal/fault"
 )
 
-// APIInfo is what an OpenAPI document is made of.
+// APIInfo holds the parts of an OpenAPI document.
 type APIInfo struct {
 	Title, Version string
 	Operations     []*Operation // those without a Route are left out
 	Feeds          []*Feed
-	// Paths are routes that are no operations': path items of OpenAPI by path.
+	// Paths holds OpenAPI path items, by path, of routes that are not operations.
 	Paths map[string]any
 }
 
 type object = map[string]any
 
-// OpenAPI is the OpenAPI 3.1 document of all routes, the same bytes for the same
-// declarations. It shows structure alone, which is public.
+// OpenAPI returns the OpenAPI 3.1 document of all routes. The same declarations give the same
+// bytes. The document shows only structure, which is public.
 func OpenAPI(info APIInfo) []byte {
 	d := &apiDoc{schemas: object{"Error": errorSchema()}}
 	paths := object{}
@@ -39,7 +39,7 @@ func OpenAPI(info APIInfo) []byte {
 			item = object{}
 			paths[o.Path()] = item
 		}
-		item[strings.ToLower(o.Method())] = d.operation(o)
+		item[strings.ToLower(o.Method())] = d.describeOperation(o)
 	}
 	for _, f := range info.Feeds {
 		method, path, _ := strings.Cut(f.Route, " ")
@@ -66,17 +66,17 @@ func OpenAPI(info APIInfo) []byte {
 // apiDoc collects the shared schemas of a document: those that recur.
 type apiDoc struct{ schemas object }
 
-func (d *apiDoc) operation(o *Operation) object {
-	in := d.local(o.In, o.Name+"_in")
-	out := d.local(o.OutputSchema(), o.Name+"_out")
+func (d *apiDoc) describeOperation(o *Operation) object {
+	in := d.moveDefs(o.In, o.Name+"_in")
+	out := d.moveDefs(o.OutputSchema(), o.Name+"_out")
 	if o.Unwrap != "" {
 		out = out.Properties[o.Unwrap]
 	}
 	m := object{
 		"operationId": o.Name, "summary": o.Title, "description": o.Doc + accessWords(o), "tags": o.Surfaces[:min(1, len(o.Surfaces))],
-		"parameters": d.parameters(o, in),
+		"parameters": d.listParameters(o, in),
 		"responses": object{
-			strconv.Itoa(cmp.Or(o.Status, 200)): object{"description": "Done.", "content": answers(o, out)},
+			strconv.Itoa(cmp.Or(o.Status, 200)): object{"description": "Done.", "content": answerContent(o, out)},
 			"default":                           object{"description": "Refused or failed.", "content": jsonContent(&jsonschema.Schema{Ref: "#/components/schemas/Error"})},
 		},
 	}
@@ -84,17 +84,17 @@ func (d *apiDoc) operation(o *Operation) object {
 		m["deprecated"] = true
 	}
 	if o.Method() != "GET" && o.Method() != "DELETE" {
-		m["requestBody"] = body(o, in)
+		m["requestBody"] = requestBody(o, in)
 	}
 	return m
 }
 
-// exampled puts an operation's examples beside the schema of its body: what of each input
-// comes there.
-func exampled(o *Operation, content object) {
+// addExamples adds an operation's examples beside the schema of its body, each reduced to the
+// fields that the body holds.
+func addExamples(o *Operation, content object) {
 	examples := object{}
 	for _, e := range o.Examples {
-		value := e.members()
+		value := e.decodeInput()
 		for _, name := range append(o.PathVars(), "if_match") {
 			delete(value, name)
 		}
@@ -105,27 +105,27 @@ func exampled(o *Operation, content object) {
 	}
 }
 
-// members are the fields of an example's input.
-func (e Example) members() object {
+// decodeInput returns the fields of an example's input.
+func (e Example) decodeInput() object {
 	var value object
 	if err := json.Unmarshal([]byte(e.Input), &value); err != nil {
-		panic("op: OpenAPI: " + err.Error()) // examples were read when they were declared
+		panic("op: OpenAPI: " + err.Error()) // examples were checked when they were declared
 	}
 	return value
 }
 
-// example is the first value that an operation's examples give a field.
-func (o *Operation) example(field string) (any, bool) {
+// exampleValue returns the first value that an operation's examples give to a field.
+func (o *Operation) exampleValue(field string) (any, bool) {
 	for _, e := range o.Examples {
-		if v, ok := e.members()[field]; ok {
+		if v, ok := e.decodeInput()[field]; ok {
 			return v, true
 		}
 	}
 	return nil, false
 }
 
-// answers are the media types of an operation's answer: a file has whichever is its own.
-func answers(o *Operation, out *jsonschema.Schema) object {
+// answerContent returns the media types of an operation's answer. A file may have any type.
+func answerContent(o *Operation, out *jsonschema.Schema) object {
 	file := object{"schema": &jsonschema.Schema{Type: "string", Format: "binary"}}
 	switch o.RESTBody {
 	case RESTFile:
@@ -138,17 +138,17 @@ func answers(o *Operation, out *jsonschema.Schema) object {
 	return jsonContent(out)
 }
 
-// feedItem is a feed, which is a stream of server-sent events.
+// feedItem returns the path item of a feed, which is a stream of server-sent events.
 func feedItem(f *Feed) object {
 	text := &jsonschema.Schema{Type: "string"}
-	list := []any{parameter("header", "Last-Event-ID", &jsonschema.Schema{Type: "string", Description: "Go on after this message."}, false)}
+	list := []any{newParameter("header", "Last-Event-ID", &jsonschema.Schema{Type: "string", Description: "Go on after this message."}, false)}
 	for part := range strings.SplitSeq(f.Route, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
-			list = append(list, parameter("path", strings.TrimSuffix(name, "}"), text, true))
+			list = append(list, newParameter("path", strings.TrimSuffix(name, "}"), text, true))
 		}
 	}
 	if !f.NoWorld && f.WorldVar == "" {
-		list = append(list, parameter("query", "world", text, false))
+		list = append(list, newParameter("query", "world", text, false))
 	}
 	words := f.Doc
 	for _, k := range f.Kinds {
@@ -163,7 +163,7 @@ func feedItem(f *Feed) object {
 	}
 }
 
-// accessWords says who may call, as the description's last line.
+// accessWords returns the last line of the description: the role or caller that is needed.
 func accessWords(o *Operation) string {
 	words := "\n\nNeeds the role " + o.MinRole.String() + "."
 	switch {
@@ -182,39 +182,39 @@ func jsonContent(s *jsonschema.Schema) object {
 	return object{"application/json": object{"schema": s}}
 }
 
-func (d *apiDoc) parameters(o *Operation, in *jsonschema.Schema) []any {
+func (d *apiDoc) listParameters(o *Operation, in *jsonschema.Schema) []any {
 	list := []any{}
 	inPath := o.PathVars()
 	for _, name := range inPath {
-		list = append(list, parameter("path", name, in.Properties[name], true))
+		list = append(list, newParameter("path", name, in.Properties[name], true))
 	}
 	if o.Method() == "GET" || o.Method() == "DELETE" {
 		for _, name := range propertyNames(in) {
-			if !contains(inPath, name) && name != "if_match" {
-				list = append(list, parameter("query", name, in.Properties[name], contains(in.Required, name)))
+			if !containsString(inPath, name) && name != "if_match" {
+				list = append(list, newParameter("query", name, in.Properties[name], containsString(in.Required, name)))
 			}
 		}
 	}
 	for _, p := range list {
 		p := p.(object)
-		if v, ok := o.example(p["name"].(string)); ok {
+		if v, ok := o.exampleValue(p["name"].(string)); ok {
 			p["example"] = v
 		}
 	}
-	if !o.NoWorld && !o.declares("world") && !o.declares("campaign_id") {
-		list = append(list, parameter("query", "world", o.shownIn.Properties["world"], false))
+	if !o.NoWorld && !o.declaresField("world") && !o.declaresField("campaign_id") {
+		list = append(list, newParameter("query", "world", o.shownIn.Properties["world"], false))
 	}
-	if o.keyed() {
-		list = append(list, parameter("header", "Idempotency-Key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
+	if o.takesKey() {
+		list = append(list, newParameter("header", "Idempotency-Key", &jsonschema.Schema{Type: "string", MaxLength: jsonschema.Ptr(maxKey),
 			Description: "Repeating the request with it has no second effect."}, false))
 	}
-	if o.declares("if_match") {
-		list = append(list, parameter("header", "If-Match", &jsonschema.Schema{Type: "string", Description: in.Properties["if_match"].Description}, false))
+	if o.declaresField("if_match") {
+		list = append(list, newParameter("header", "If-Match", &jsonschema.Schema{Type: "string", Description: in.Properties["if_match"].Description}, false))
 	}
 	return list
 }
 
-func parameter(in, name string, s *jsonschema.Schema, required bool) object {
+func newParameter(in, name string, s *jsonschema.Schema, required bool) object {
 	p := object{"in": in, "name": name, "schema": s}
 	if s.Description != "" {
 		own := *s
@@ -227,23 +227,23 @@ func parameter(in, name string, s *jsonschema.Schema, required bool) object {
 	return p
 }
 
-// body is what a request's body holds: the input without what comes in path and headers.
-func body(o *Operation, in *jsonschema.Schema) object {
+// requestBody describes a request's body: the input without the fields sent in path and headers.
+func requestBody(o *Operation, in *jsonschema.Schema) object {
 	own := *in
 	own.Properties = map[string]*jsonschema.Schema{}
 	own.Required, own.PropertyOrder = nil, nil
 	for _, name := range propertyNames(in) {
-		if contains(o.PathVars(), name) || name == "if_match" {
+		if containsString(o.PathVars(), name) || name == "if_match" {
 			continue
 		}
 		own.Properties[name] = in.Properties[name]
 		own.PropertyOrder = append(own.PropertyOrder, name)
-		if contains(in.Required, name) {
+		if containsString(in.Required, name) {
 			own.Required = append(own.Required, name)
 		}
 	}
 	content := jsonContent(&own)
-	exampled(o, content)
+	addExamples(o, content)
 	if o.BodyLimit > 0 {
 		raw := &jsonschema.Schema{Type: "string", Format: "binary"}
 		content["application/octet-stream"] = object{"schema": raw}
@@ -253,19 +253,19 @@ func body(o *Operation, in *jsonschema.Schema) object {
 	return object{"required": len(own.Required) > 0, "content": content}
 }
 
-// local is a schema with its recurring parts moved among the document's.
-func (d *apiDoc) local(s *jsonschema.Schema, prefix string) *jsonschema.Schema {
+// moveDefs copies a schema and moves its recurring parts to the document's shared schemas.
+func (d *apiDoc) moveDefs(s *jsonschema.Schema, prefix string) *jsonschema.Schema {
 	s = s.CloneSchemas()
 	for name, def := range s.Defs {
-		relocate(def, prefix)
+		relocateRefs(def, prefix)
 		d.schemas[prefix+"_"+name] = def
 	}
 	s.Defs = nil
-	relocate(s, prefix)
+	relocateRefs(s, prefix)
 	return s
 }
 
-func relocate(s *jsonschema.Schema, prefix string) {
+func relocateRefs(s *jsonschema.Schema, prefix string) {
 	if s == nil {
 		return
 	}
@@ -273,11 +273,11 @@ func relocate(s *jsonschema.Schema, prefix string) {
 		s.Ref = "#/components/schemas/" + prefix + "_" + name
 	}
 	for _, p := range s.Properties {
-		relocate(p, prefix)
+		relocateRefs(p, prefix)
 	}
 	for _, list := range [][]*jsonschema.Schema{s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems, {s.Items, s.AdditionalProperties, s.Not, s.If, s.Then, s.Else}} {
 		for _, p := range list {
-			relocate(p, prefix)
+			relocateRefs(p, prefix)
 		}
 	}
 }
@@ -290,7 +290,7 @@ func errorSchema() *jsonschema.Schema {
 	return s
 }
 
-func contains(list []string, s string) bool {
+func containsString(list []string, s string) bool {
 	for _, x := range list {
 		if x == s {
 			return true

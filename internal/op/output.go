@@ -11,11 +11,11 @@ import (
 	"loregate/internal/fault"
 )
 
-// encoding of outputs: compact, deterministic, empty lists instead of null, text as it
-// is stored, and omitempty with the meaning that encoding/json gives it.
+// outputOptions encodes outputs compactly and deterministically, with empty lists instead of null,
+// text as stored, and omitempty as in encoding/json.
 var outputOptions = jsonv2.JoinOptions(jsonv2.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsonv1.OmitEmptyWithLegacySemantics(true))
 
-// Encode gives an output its JSON as an operation would, without schema or cutting.
+// Encode encodes an output as an operation does, without schema or cutting.
 func Encode(out any) (json.RawMessage, error) {
 	b, err := jsonv2.Marshal(out, outputOptions)
 	if err != nil {
@@ -24,7 +24,7 @@ func Encode(out any) (json.RawMessage, error) {
 	return b, nil
 }
 
-func (o *Operation) encode(out any, maxText int, in input) (json.RawMessage, error) {
+func (o *Operation) encodeOutput(out any, maxText int, in input) (json.RawMessage, error) {
 	b, err := jsonv2.Marshal(out, outputOptions)
 	if err != nil {
 		return nil, fault.New(fault.Internal, "output of %s", o.Name).Because(err)
@@ -33,19 +33,19 @@ func (o *Operation) encode(out any, maxText int, in input) (json.RawMessage, err
 	if maxText <= 0 || len(b) <= maxText || !ok {
 		return b, nil
 	}
-	// What is left for the output after the call that continues it, which repeats the
-	// input; a long input must not starve the output.
+	// Leave room for the call that continues after the cut, which repeats the input; a long input
+	// must not starve the output.
 	budget := max(maxText-len(in.json)-256, maxText/2)
 	shorter, next, ok := c.Cut(budget)
 	if !ok {
 		return b, nil
 	}
-	return o.cut(shorter, next, in)
+	return o.encodeCut(shorter, next, in)
 }
 
-// cut encodes a shortened output with truncated and next, where the output does not
-// carry them itself.
-func (o *Operation) cut(shorter any, next map[string]any, in input) (json.RawMessage, error) {
+// encodeCut encodes a shortened output and adds truncated and next, unless the output declares them
+// itself.
+func (o *Operation) encodeCut(shorter any, next map[string]any, in input) (json.RawMessage, error) {
 	b, err := jsonv2.Marshal(shorter, outputOptions)
 	if err != nil {
 		return nil, fault.New(fault.Internal, "shortened output of %s", o.Name).Because(err)
@@ -54,7 +54,7 @@ func (o *Operation) cut(shorter any, next map[string]any, in input) (json.RawMes
 		b = appendMember(b, "truncated", []byte("true"))
 	}
 	if o.Out.Properties["next"] == nil {
-		call, err := o.continuation(next, in)
+		call, err := o.encodeContinuation(next, in)
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +63,9 @@ func (o *Operation) cut(shorter any, next map[string]any, in input) (json.RawMes
 	return b, nil
 }
 
-// continuation is the call that goes on: this call's input with some fields changed.
-func (o *Operation) continuation(next map[string]any, in input) ([]byte, error) {
+// encodeContinuation encodes the call that continues after a cut: this call's input with some
+// fields changed.
+func (o *Operation) encodeContinuation(next map[string]any, in input) ([]byte, error) {
 	var args map[string]any
 	if err := jsonv2.Unmarshal(in.json, &args); err != nil {
 		return nil, fault.New(fault.Internal, "input of %s", o.Name).Because(err)
@@ -72,7 +73,7 @@ func (o *Operation) continuation(next map[string]any, in input) ([]byte, error) 
 	for k, v := range next {
 		args[k] = v
 	}
-	if in.worldArg && !o.declares("world") && !o.declares("campaign_id") {
+	if in.worldArg && !o.declaresField("world") && !o.declaresField("campaign_id") {
 		args["world"] = in.world
 	}
 	return jsonv2.Marshal(map[string]any{"tool": o.Name, "arguments": args}, outputOptions)
@@ -90,8 +91,8 @@ func appendMember(b []byte, name string, value []byte) []byte {
 	return append(append(b, value...), '}')
 }
 
-// withOlder is an output with the members that older clients read added, or put in the place
-// of its own.
+// withOlder adds the members that older clients read to an output; a member of the same name
+// replaces the output's.
 func (o *Operation) withOlder(shown []byte, older Older) (json.RawMessage, error) {
 	more, err := Encode(older.Older())
 	if err != nil {
@@ -99,7 +100,7 @@ func (o *Operation) withOlder(shown []byte, older Older) (json.RawMessage, error
 	}
 	var added map[string]jsontext.Value
 	if err := jsonv2.Unmarshal(more, &added); err != nil || len(shown) == 0 || shown[0] != '{' {
-		return shown, nil // an answer that is no object has nothing added
+		return shown, nil // only objects can have members added
 	}
 	replaces := false
 	for name := range added {

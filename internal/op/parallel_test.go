@@ -11,7 +11,7 @@ import (
 	"loregate/internal/op"
 )
 
-// Calls at once do not see one another's input: decoders are shared between them.
+// Concurrent calls do not see one another's input, although they share decoders.
 func TestCallsAtOnce(t *testing.T) {
 	b := newBench(t, func(c *op.Config) { c.Guard = access.NewGuard(access.Config{}) })
 	var wg sync.WaitGroup

@@ -23,23 +23,23 @@ type PromptText struct{ Doc, Text string }
 type CompleteRequest struct {
 	Ask
 	Prompt   string // name of a prompt
-	Template string // URI template of a resource, as it was listed
+	Template string // URI template of a resource, as listed
 	Variable string
 	Prefix   string
 }
 
-// maxCompletions is the most that MCP's completion/complete may give.
+// maxCompletions is the maximum number of values in MCP's completion/complete.
 const maxCompletions = 100
 
-// GetPrompt renders a prompt. One that is not open to the caller does not exist.
+// GetPrompt renders a prompt. A prompt that the caller may not use does not exist for it.
 func (l *Local) GetPrompt(ctx context.Context, c access.Caller, r PromptRequest) (text PromptText, err error) {
-	p := l.prompt(c, r.Surface, r.Name)
-	none := fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", clip(r.Name, 64))
+	p := l.findPrompt(c, r.Surface, r.Name)
+	none := fault.New(fault.NotFound, "there is no prompt %q; list the prompts to see what there is", clipText(r.Name, 64))
 	if p == nil {
-		return text, l.absent(ctx, c, r.Ask, "prompts/get", access.ClassCall, none)
+		return text, l.refuseAbsent(ctx, c, r.Ask, "prompts/get", access.ClassCall, none)
 	}
-	what := about{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassCall, ""}
-	err = l.with(ctx, c, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
+	item := guardedItem{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassCall, ""}
+	err = l.runGuarded(ctx, c, r.Ask, item, func(ctx context.Context, call *Call) (int, error) {
 		if err := checkArgs(p, r.Args); err != nil {
 			return 0, err
 		}
@@ -47,10 +47,10 @@ func (l *Local) GetPrompt(ctx context.Context, c access.Caller, r PromptRequest)
 		text.Text, err = p.Render(ctx, call, r.Args)
 		return len(text.Text), err
 	})
-	return text, hide(err, none)
+	return text, hideDenied(err, none)
 }
 
-func (l *Local) prompt(c access.Caller, surface, name string) *Prompt {
+func (l *Local) findPrompt(c access.Caller, surface, name string) *Prompt {
 	for _, p := range l.Prompts(c, surface) {
 		if p.Name == name {
 			return p
@@ -65,26 +65,26 @@ func checkArgs(p *Prompt, args map[string]string) error {
 	for i, a := range p.Args {
 		known[i] = a.Name
 		if a.Required && args[a.Name] == "" {
-			f.add(&where{name: a.Name, index: -1}, "is required")
+			f.add(&fieldPath{name: a.Name, index: -1}, "is required")
 		}
 	}
 	for _, name := range sortedKeys(args) {
 		if !slices.Contains(known, name) {
-			f.add(&where{name: name, index: -1}, "%s", unknown(name, known))
+			f.add(&fieldPath{name: name, index: -1}, "%s", unknownFieldText(name, known))
 		}
 	}
 	return f.err()
 }
 
-// Complete gives values of a variable that begin with a text, at most 100; none where
-// there is nothing to complete. Its errors are those of the prompt or resource.
+// Complete returns at most 100 values of a variable that begin with a text; none if there is
+// nothing to complete. Its errors are those of the prompt or resource.
 func (l *Local) Complete(ctx context.Context, c access.Caller, r CompleteRequest) (values []string, err error) {
-	what, complete := l.completer(c, r)
+	item, complete := l.findCompleter(c, r)
 	if complete == nil {
 		none := fault.New(fault.NotFound, "there is nothing of that name to complete; list the prompts and templates to see what there is")
-		return nil, l.absent(ctx, c, r.Ask, "completion/complete", access.ClassResource, none)
+		return nil, l.refuseAbsent(ctx, c, r.Ask, "completion/complete", access.ClassResource, none)
 	}
-	err = l.with(ctx, c, r.Ask, what, func(ctx context.Context, call *Call) (int, error) {
+	err = l.runGuarded(ctx, c, r.Ask, item, func(ctx context.Context, call *Call) (int, error) {
 		values, err = complete(ctx, call, r.Variable, r.Prefix)
 		return len(strings.Join(values, "")), err
 	})
@@ -93,30 +93,31 @@ func (l *Local) Complete(ctx context.Context, c access.Caller, r CompleteRequest
 
 type completion func(ctx context.Context, c *Call, variable, prefix string) ([]string, error)
 
-func nothing(context.Context, *Call, string, string) ([]string, error) { return nil, nil }
+func completeNothing(context.Context, *Call, string, string) ([]string, error) { return nil, nil }
 
-// completer finds what completes; nil where the caller may not use such a thing.
-func (l *Local) completer(c access.Caller, r CompleteRequest) (about, completion) {
+// findCompleter finds the function that completes; nil if the caller may not use the prompt or
+// resource.
+func (l *Local) findCompleter(c access.Caller, r CompleteRequest) (guardedItem, completion) {
 	if r.Prompt != "" {
-		p := l.prompt(c, r.Surface, r.Prompt)
+		p := l.findPrompt(c, r.Surface, r.Prompt)
 		if p == nil {
-			return about{}, nil
+			return guardedItem{}, nil
 		}
-		what := about{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassResource, ""}
+		item := guardedItem{p.Name, p.Surfaces, p.MinRole, p.NoWorld, access.ClassResource, ""}
 		if p.Complete == nil {
-			return what, nothing
+			return item, completeNothing
 		}
-		return what, p.Complete
+		return item, p.Complete
 	}
 	for _, res := range l.Resources(c, r.Surface) {
 		if res.Template != r.Template {
 			continue
 		}
-		what := about{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, ""}
+		item := guardedItem{res.Name, res.Surfaces, res.MinRole, res.NoWorld, access.ClassResource, ""}
 		if res.Complete == nil {
-			return what, nothing
+			return item, completeNothing
 		}
-		return what, res.Complete
+		return item, res.Complete
 	}
-	return about{}, nil
+	return guardedItem{}, nil
 }

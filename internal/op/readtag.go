@@ -14,24 +14,24 @@ import (
 	"loregate/internal/fault"
 )
 
-// A ReadTag says which version of something somebody has read, and whether all of it: a
-// write that replaces the whole content must not rest on a part. A number is taken in its
-// place as that of a version, and tells nothing of how much was read.
+// A ReadTag identifies the version of some content that a caller has read, and whether all of it
+// was read: a write that replaces the whole content must not be based on a part. A number is
+// accepted in place of a tag. It is a version number and does not tell how much was read.
 //
-// Its form is "whole-" or "partial-", then base64url of the first 16 bytes of HMAC-SHA-256
-// over that word and the marks of what was read, each with its length before it.
+// The format is "whole-" or "partial-", then base64url of the first 16 bytes of HMAC-SHA-256 over
+// that word and the marks of the content, each preceded by its length.
 type ReadTag string
 
 // The kinds of tag.
 const (
-	whole   = "whole"
-	partial = "partial"
+	wholeTag   = "whole"
+	partialTag = "partial"
 )
 
-// Partial reports whether the tag claims no more than a part.
-func (t ReadTag) Partial() bool { return strings.HasPrefix(string(t), partial+"-") }
+// Partial reports whether the tag is of a partial read.
+func (t ReadTag) Partial() bool { return strings.HasPrefix(string(t), partialTag+"-") }
 
-// VersionTag is the tag that is a version's number; none for 0.
+// VersionTag returns the tag that is a version's number; none for 0.
 func VersionTag(n uint32) ReadTag {
 	if n == 0 {
 		return ""
@@ -39,7 +39,7 @@ func VersionTag(n uint32) ReadTag {
 	return ReadTag(strconv.FormatUint(uint64(n), 10))
 }
 
-// UnmarshalJSON takes a text or a number.
+// UnmarshalJSON accepts a text or a number.
 func (t *ReadTag) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) != nil {
@@ -49,35 +49,35 @@ func (t *ReadTag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON gives the tag as text.
+// MarshalJSON returns the tag as text.
 func (t ReadTag) MarshalJSON() ([]byte, error) { return json.Marshal(string(t)) }
 
-// Schema says which forms there are.
+// Schema declares that a tag may be a string or an integer.
 func (ReadTag) Schema(s *jsonschema.Schema) {
 	s.Types, s.Description, s.MaxLength = []string{"string", "integer"}, "", jsonschema.Ptr(100)
 }
 
-// ReadTags makes and checks tags. Its key is the instance's, so that nobody makes a tag of
-// a whole of one of a part.
+// ReadTags makes and checks tags. Secret is the instance's key; without it nobody can turn the tag
+// of a partial read into that of a whole read.
 type ReadTags struct{ Secret []byte }
 
-// Held is what a call reads, or is about to replace.
+// Held is the content that a call reads or is about to replace.
 type Held struct {
 	Name    string   // for people
 	Version uint32   // as the caller counts it
-	Length  int      // of what would be replaced; 0 where nothing can be lost
-	Marks   [][]byte // tell it and its version from all else
+	Length  int      // of the content to be replaced; 0 if nothing can be lost
+	Marks   [][]byte // identify the content and its version
 	Read    string   // the call that reads it whole, for messages
-	Instead string   // how to change a part; "" for no such way
+	Instead string   // how to change a part; "" if that is not possible
 }
 
-// Whole is the tag of who has read all of it.
-func (r ReadTags) Whole(h Held) ReadTag { return r.tag(whole, h) }
+// Whole returns the tag for a caller that has read all of the content.
+func (r ReadTags) Whole(h Held) ReadTag { return r.makeTag(wholeTag, h) }
 
-// Part is the tag of who has read a part, or another form than what is stored.
-func (r ReadTags) Part(h Held) ReadTag { return r.tag(partial, h) }
+// Part returns the tag for a caller that has read a part, or another form than the stored one.
+func (r ReadTags) Part(h Held) ReadTag { return r.makeTag(partialTag, h) }
 
-func (r ReadTags) tag(kind string, h Held) ReadTag {
+func (r ReadTags) makeTag(kind string, h Held) ReadTag {
 	var text []byte
 	for _, mark := range append([][]byte{[]byte(kind)}, h.Marks...) {
 		text = append(strconv.AppendInt(text, int64(len(mark)), 10), ':')
@@ -88,43 +88,43 @@ func (r ReadTags) tag(kind string, h Held) ReadTag {
 	return ReadTag(kind + "-" + base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16]))
 }
 
-// Check refuses a write that is meant for another version than the present one. full says
-// that it replaces content whole: then a tag of a part is refused, and an agent over MCP
-// must send the tag of a whole read.
+// Check refuses a write that is meant for another version than the present one. full reports
+// whether the write replaces the whole content: then the tag of a partial read is refused, and an
+// agent over MCP must send the tag of a whole read.
 func (r ReadTags) Check(c *Call, h Held, t ReadTag, full bool) error {
 	agent := full && h.Length > 0 && c.FromAgent()
 	n, err := strconv.ParseUint(string(t), 10, 32)
 	number := err == nil
 	switch {
 	case full && t.Partial():
-		return h.stale("if_match is of a read that was cut, and writing it back as the whole would lose the rest")
+		return h.staleFault("if_match is of a read that was cut, and writing it back as the whole would lose the rest")
 	case t == "" && agent:
-		return h.unread("is missing")
+		return h.unreadFault("is missing")
 	case t == "" || number && uint32(n) == h.Version && !agent:
 		return nil
 	case number && uint32(n) == h.Version:
-		return h.unread("is a number, which does not tell that you have read all of the content")
+		return h.unreadFault("is a number, which does not tell that you have read all of the content")
 	case number:
 		return fault.New(fault.Stale, "%q is at version %d, not %d; read it again and repeat the change on what it holds now", h.Name, h.Version, n).
 			With("current_version", h.Version)
 	case t == r.Whole(h) || t == r.Part(h):
 		return nil
 	}
-	return h.stale(fmt.Sprintf("if_match is not of the present version, which is %d", h.Version))
+	return h.staleFault(fmt.Sprintf("if_match is not of the present version, which is %d", h.Version))
 }
 
-// stale refuses what rests on something else than the whole present content.
-func (h Held) stale(why string) error {
-	return fault.New(fault.Stale, "%s; %s", why, h.remedy()).With("current_version", h.Version)
+// staleFault refuses a write that is not based on the whole present content.
+func (h Held) staleFault(why string) error {
+	return fault.New(fault.Stale, "%s; %s", why, h.remedyText()).With("current_version", h.Version)
 }
 
-// unread refuses an agent's full write that does not show what was read.
-func (h Held) unread(why string) error {
-	return fault.BadField("if_match", "%s: this would replace all that %q holds; %s", why, h.Name, h.remedy())
+// unreadFault refuses an agent's full write without proof that the agent has read the content.
+func (h Held) unreadFault(why string) error {
+	return fault.BadField("if_match", "%s: this would replace all that %q holds; %s", why, h.Name, h.remedyText())
 }
 
-// remedy says how to get the tag that a full write needs, and how to do without.
-func (h Held) remedy() string {
+// remedyText describes how to get the tag that a full write needs, and how to do without.
+func (h Held) remedyText() string {
 	text := "read it with " + h.Read + " and send the etag of that answer as if_match"
 	if h.Instead != "" {
 		text += ", or " + h.Instead

@@ -14,32 +14,32 @@ import (
 	"loregate/internal/access"
 )
 
-// Reference is the reference in Markdown, by file name: index.md and a page for each
-// surface. The same declarations give the same bytes.
+// Reference returns the reference in Markdown, by file name: index.md and a page for each surface.
+// The same declarations give the same bytes.
 func Reference(surfaces []Surface) map[string][]byte {
 	pages := map[string][]byte{}
 	var index bytes.Buffer
 	index.WriteString("# Reference\n\nGenerated from the declarations; do not edit.\n\n| surface | what it answers | operations | resources | prompts |\n|---|---|---|---|---|\n")
 	for _, s := range surfaces {
-		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d | %d |\n", s.Title, s.Name, cell(s.Doc), len(s.Operations), len(s.Resources), len(s.Prompts))
-		pages[s.Name+".md"] = page(s)
+		fmt.Fprintf(&index, "| [%s](%s.md) | %s | %d | %d | %d |\n", s.Title, s.Name, tableCell(s.Doc), len(s.Operations), len(s.Resources), len(s.Prompts))
+		pages[s.Name+".md"] = renderPage(s)
 	}
 	pages["index.md"] = index.Bytes()
 	return pages
 }
 
-func page(s Surface) []byte {
+func renderPage(s Surface) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\n\nGenerated from the declarations; do not edit.\n\n%s\n\n", s.Title, s.Doc)
 	if len(s.Operations) > 0 {
 		b.WriteString("| operation | route | least role | effect |\n|---|---|---|---|\n")
 		for _, o := range s.Operations {
-			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, strings.ReplaceAll(o.Name, ".", ""), code(o.Route), who(o), o.Effect)
+			fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s |\n", o.Name, strings.ReplaceAll(o.Name, ".", ""), codeSpan(o.Route), roleText(o), o.Effect)
 		}
 		b.WriteByte('\n')
 	}
 	for _, o := range s.Operations {
-		describe(&b, o, s.Name)
+		writeOperation(&b, o, s.Name)
 	}
 	for _, r := range s.Resources {
 		fmt.Fprintf(&b, "## Resource %s\n\n`%s` · %s · role %s\n\n%s\n\n", r.Title, r.Template, r.MIME, r.MinRole, r.Doc)
@@ -65,7 +65,7 @@ func page(s Surface) []byte {
 	return append(bytes.TrimRight(b.Bytes(), "\n"), '\n')
 }
 
-func describe(b *bytes.Buffer, o *Operation, surface string) {
+func writeOperation(b *bytes.Buffer, o *Operation, surface string) {
 	fmt.Fprintf(b, "## %s\n\n", o.Name)
 	if home := o.Surfaces[0]; home != surface {
 		fmt.Fprintf(b, "%s See [%s](%s.md#%s).\n\n", firstSentence(o.Doc), home, home, o.Name)
@@ -75,12 +75,12 @@ func describe(b *bytes.Buffer, o *Operation, surface string) {
 	if o.Deprecated != "" {
 		fmt.Fprintf(b, "Deprecated: %s\n\n", o.Deprecated)
 	}
-	facts := []string{"version " + cmp.Or(o.Version, "1"), string(o.Effect), "role " + who(o), "limit class " + string(cmp.Or(o.Class, access.ClassCall))}
+	facts := []string{"version " + cmp.Or(o.Version, "1"), string(o.Effect), "role " + roleText(o), "limit class " + string(cmp.Or(o.Class, access.ClassCall))}
 	if o.Route != "" {
-		facts = append(facts, code(o.Route))
+		facts = append(facts, codeSpan(o.Route))
 	}
 	if o.Unwrap != "" {
-		facts = append(facts, "shown alone: "+code(o.Unwrap))
+		facts = append(facts, "shown alone: "+codeSpan(o.Unwrap))
 	}
 	if o.Audience != "" {
 		facts = append(facts, "open to "+o.Audience+" tokens")
@@ -89,8 +89,8 @@ func describe(b *bytes.Buffer, o *Operation, surface string) {
 		facts = append(facts, "not an MCP tool")
 	}
 	fmt.Fprintf(b, "%s\n\n", strings.Join(facts, " · "))
-	table(b, "Input", o.InputSchema())
-	table(b, "Output", o.OutputSchema())
+	writeTable(b, "Input", o.InputSchema())
+	writeTable(b, "Output", o.OutputSchema())
 	for _, e := range o.Examples {
 		v := jsontext.Value(e.Input)
 		_ = v.Indent() // examples were checked when they were declared
@@ -98,7 +98,7 @@ func describe(b *bytes.Buffer, o *Operation, surface string) {
 	}
 }
 
-func table(b *bytes.Buffer, title string, s *jsonschema.Schema) {
+func writeTable(b *bytes.Buffer, title string, s *jsonschema.Schema) {
 	if len(s.Properties) == 0 {
 		return
 	}
@@ -109,12 +109,12 @@ func table(b *bytes.Buffer, title string, s *jsonschema.Schema) {
 		if slices.Contains(s.Required, name) && title == "Input" {
 			kind += ", required"
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, kind, cell(strings.TrimSpace(p.Description+" "+bounds(p))))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, kind, tableCell(strings.TrimSpace(p.Description+" "+boundsText(p))))
 	}
 	b.WriteByte('\n')
 }
 
-// typeOf is a schema's type in a word or two.
+// typeOf describes a schema's type in a word or two.
 func typeOf(s *jsonschema.Schema) string {
 	switch {
 	case s.Ref != "":
@@ -133,7 +133,7 @@ func typeOf(s *jsonschema.Schema) string {
 	return "any"
 }
 
-func bounds(s *jsonschema.Schema) string {
+func boundsText(s *jsonschema.Schema) string {
 	of := s
 	if s.Type == "array" && s.Items != nil {
 		of = s.Items
@@ -146,10 +146,10 @@ func bounds(s *jsonschema.Schema) string {
 	}
 	add(of.Enum != nil, "one of %s", enumWords(of.Enum))
 	if of.Minimum != nil {
-		add(true, "at least %s", number(*of.Minimum))
+		add(true, "at least %s", formatNumber(*of.Minimum))
 	}
 	if of.Maximum != nil {
-		add(true, "at most %s", number(*of.Maximum))
+		add(true, "at most %s", formatNumber(*of.Maximum))
 	}
 	if of.MaxLength != nil {
 		add(true, "at most %d characters", *of.MaxLength)
@@ -164,10 +164,10 @@ func bounds(s *jsonschema.Schema) string {
 	return "(" + strings.Join(parts, "; ") + ")"
 }
 
-// number is a bound as people write it.
-func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+// formatNumber formats a bound without an exponent.
+func formatNumber(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-func who(o *Operation) string {
+func roleText(o *Operation) string {
 	switch {
 	case o.Operator:
 		return "operator"
@@ -177,15 +177,15 @@ func who(o *Operation) string {
 	return o.MinRole.String()
 }
 
-func code(s string) string {
+func codeSpan(s string) string {
 	if s == "" {
 		return ""
 	}
 	return "`" + s + "`"
 }
 
-// cell keeps a text within one cell of a table.
-func cell(s string) string {
+// tableCell escapes a text for one cell of a table.
+func tableCell(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s)
 }
 

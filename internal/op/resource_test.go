@@ -86,7 +86,7 @@ func TestListResourcesGivesEachOnceAndRecentOnesLast(t *testing.T) {
 	}
 }
 
-// No list takes what another counts by.
+// Using up the limit of one list does not affect the others.
 func TestEachKindOfListHasItsLimit(t *testing.T) {
 	for _, tc := range []struct {
 		spend, ask op.ListCall

@@ -15,10 +15,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// shape is a schema made ready for checking input in one walk that finds every fault and
-// completes the input on the way: defaults, nulls dropped, numbers told from strings. The
-// keywords that inference gives are checked here; a schema with any other keyword is
-// left whole to jsonschema-go besides.
+// shape is a schema compiled for checking an input in one walk. The walk finds every fault and
+// completes the input: it fills in defaults, drops nulls and turns numeric strings into numbers. It
+// checks the keywords that inference produces; a schema with any other keyword is also validated by
+// jsonschema-go.
 type shape struct {
 	types    []string // allowed; none means any
 	props    map[string]*shape
@@ -34,33 +34,33 @@ type shape struct {
 	minLen, maxLen     *int
 	minItems, maxItems *int
 	pattern            *regexp.Regexp
-	patternWords       string // what a text must be, in words
-	formWords          string // which forms are taken, in words
+	patternWords       string // error text for a string that the pattern refuses
+	formWords          string // error text listing the accepted forms
 	date, base64, uuid bool
-	hint               string // what the value is, as callers are shown it
-	whole              *jsonschema.Resolved
+	hint               string // description of the value, as callers are shown it
+	validator          *jsonschema.Resolved
 }
 
-func (s *shape) allows(t string) bool { return len(s.types) == 0 || slices.Contains(s.types, t) }
+func (s *shape) allowsType(t string) bool { return len(s.types) == 0 || slices.Contains(s.types, t) }
 
-// compiler makes shapes of schemas, each once, so that recursion ends.
+// compiler compiles schemas to shapes, each schema once, so that recursion ends.
 type compiler struct {
 	root *jsonschema.Schema
 	done map[*jsonschema.Schema]*shape
 }
 
-func compile(root *jsonschema.Schema) (*shape, error) {
+func compileSchema(root *jsonschema.Schema) (*shape, error) {
 	c := &compiler{root: root, done: map[*jsonschema.Schema]*shape{}}
-	return c.shape(root)
+	return c.compileShape(root)
 }
 
-func (c *compiler) shape(s *jsonschema.Schema) (*shape, error) {
+func (c *compiler) compileShape(s *jsonschema.Schema) (*shape, error) {
 	if s.Ref != "" {
 		target := c.root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
 		if target == nil {
 			return nil, fmt.Errorf("reference %q leads nowhere", s.Ref)
 		}
-		return c.shape(target)
+		return c.compileShape(target)
 	}
 	if p := c.done[s]; p != nil {
 		return p, nil
@@ -73,27 +73,27 @@ func (c *compiler) shape(s *jsonschema.Schema) (*shape, error) {
 	if s.Type != "" {
 		p.types = []string{s.Type}
 	}
-	if err := c.parts(p, s); err != nil {
+	if err := c.compileParts(p, s); err != nil {
 		return nil, err
 	}
-	return p, c.besides(p, s)
+	return p, c.addValidator(p, s)
 }
 
-func (c *compiler) parts(p *shape, s *jsonschema.Schema) (err error) {
+func (c *compiler) compileParts(p *shape, s *jsonschema.Schema) (err error) {
 	if s.Pattern != "" {
 		if p.pattern, err = regexp.Compile(s.Pattern); err != nil {
 			return err
 		}
 	}
 	if s.Items != nil {
-		if p.items, err = c.shape(s.Items); err != nil {
+		if p.items, err = c.compileShape(s.Items); err != nil {
 			return err
 		}
 	}
 	if a := s.AdditionalProperties; a != nil && a.Not != nil {
 		p.closed = true
 	} else if a != nil {
-		if p.others, err = c.shape(a); err != nil {
+		if p.others, err = c.compileShape(a); err != nil {
 			return err
 		}
 	}
@@ -102,11 +102,11 @@ func (c *compiler) parts(p *shape, s *jsonschema.Schema) (err error) {
 	}
 	for _, name := range propertyNames(s) {
 		sub := s.Properties[name]
-		if p.props[name], err = c.shape(sub); err != nil {
+		if p.props[name], err = c.compileShape(sub); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if sub.Default != nil {
-			d, err := parse(sub.Default)
+			d, err := parseJSON(sub.Default)
 			if err != nil {
 				return fmt.Errorf("default of %s: %w", name, err)
 			}
@@ -116,7 +116,7 @@ func (c *compiler) parts(p *shape, s *jsonschema.Schema) (err error) {
 	return nil
 }
 
-// propertyNames are the properties of a schema in the order they are shown.
+// propertyNames returns the properties of a schema in the order in which they are shown.
 func propertyNames(s *jsonschema.Schema) []string {
 	names := slices.Clone(s.PropertyOrder)
 	var rest []string
@@ -129,10 +129,10 @@ func propertyNames(s *jsonschema.Schema) []string {
 	return append(names, rest...)
 }
 
-// besides prepares the whole schema for jsonschema-go where it says more than a walk
-// checks: choices, conditions, and the rarer keywords.
-func (c *compiler) besides(p *shape, s *jsonschema.Schema) error {
-	if !unusual(s) {
+// addValidator prepares the whole schema for jsonschema-go if it has keywords that the walk does
+// not check: choices, conditions and the rarer keywords.
+func (c *compiler) addValidator(p *shape, s *jsonschema.Schema) error {
+	if !hasRareKeywords(s) {
 		return nil
 	}
 	own := s.CloneSchemas()
@@ -140,57 +140,57 @@ func (c *compiler) besides(p *shape, s *jsonschema.Schema) error {
 		own.Defs = c.root.CloneSchemas().Defs
 	}
 	r, err := own.Resolve(nil)
-	p.whole = r
+	p.validator = r
 	return err
 }
 
-func unusual(s *jsonschema.Schema) bool {
+func hasRareKeywords(s *jsonschema.Schema) bool {
 	return s.AllOf != nil || s.AnyOf != nil || s.OneOf != nil || s.Not != nil || s.If != nil || s.Const != nil ||
 		s.MultipleOf != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil || s.UniqueItems || s.Contains != nil ||
 		s.MinProperties != nil || s.MaxProperties != nil || s.DependentRequired != nil || s.DependentSchemas != nil ||
 		s.PatternProperties != nil || s.PropertyNames != nil || s.PrefixItems != nil
 }
 
-// check walks a value. It changes the value only as Define documents.
-func (s *shape) check(n *node, at *where, f *faults) {
+// checkValue checks a value in one walk. It changes the value only as Define documents.
+func (s *shape) checkValue(n *node, at *fieldPath, f *faults) {
 	before := len(f.list)
-	s.convert(n)
-	if !s.typed(n) {
+	s.convertValue(n)
+	if !s.hasType(n) {
 		f.add(at, "must be %s, not %s", typeWords(s.types), kindWord(n))
 		return
 	}
 	switch n.kind {
 	case '{':
-		s.object(n, at, f)
+		s.checkObject(n, at, f)
 	case '[':
-		s.array(n, at, f)
+		s.checkArray(n, at, f)
 	case '"':
-		s.str(n, at, f)
+		s.checkString(n, at, f)
 	case '0':
-		s.number(n, at, f)
+		s.checkNumber(n, at, f)
 	}
-	if s.enum != nil && !s.among(n) {
-		f.add(at, "must be one of %s%s", enumWords(s.enum), meant(n, s.enum))
+	if s.enum != nil && !s.isInEnum(n) {
+		f.add(at, "must be one of %s%s", enumWords(s.enum), suggestionText(n, s.enum))
 	}
-	if s.whole != nil && len(f.list) == before {
-		if s.whole.Validate(plain(n)) != nil {
+	if s.validator != nil && len(f.list) == before {
+		if s.validator.Validate(valueFromNode(n)) != nil {
 			f.add(at, "%s", s.formWords)
 		}
 	}
 }
 
-// convert turns a numeric string into a number where the schema says so, a whole float
+// convertValue turns a numeric string into a number where the schema accepts that, a whole float
 // into an integer, and a date into its first instant.
-func (s *shape) convert(n *node) {
+func (s *shape) convertValue(n *node) {
 	switch {
 	case n.kind == '0' && slices.Contains(s.types, "integer") && strings.ContainsAny(n.text, ".eE"):
 		if v, err := strconv.ParseFloat(n.text, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
 			n.text = strconv.FormatInt(int64(v), 10)
 		}
-	case n.kind == '"' && (numeric(s.types) || !s.allows("string") && (s.allows("integer") || s.allows("number"))):
+	case n.kind == '"' && (isNumericString(s.types) || !s.allowsType("string") && (s.allowsType("integer") || s.allowsType("number"))):
 		if t := strings.TrimSpace(n.text); isNumber(t) {
 			*n = node{kind: '0', text: t}
-			s.convert(n)
+			s.convertValue(n)
 		}
 	case n.kind == '"' && s.date && len(n.text) == len(time.DateOnly):
 		if _, err := time.Parse(time.DateOnly, n.text); err == nil {
@@ -201,44 +201,44 @@ func (s *shape) convert(n *node) {
 
 // isNumber reports whether text is a JSON number.
 func isNumber(t string) bool {
-	n, err := parse([]byte(t))
+	n, err := parseJSON([]byte(t))
 	return err == nil && n.kind == '0'
 }
 
-func (s *shape) typed(n *node) bool {
+func (s *shape) hasType(n *node) bool {
 	if len(s.types) == 0 {
 		return true
 	}
 	switch n.kind {
 	case 'n':
-		return s.allows("null")
+		return s.allowsType("null")
 	case 't', 'f':
-		return s.allows("boolean")
+		return s.allowsType("boolean")
 	case '"':
-		return s.allows("string") && !numeric(s.types) // those that are numbers have been converted
+		return s.allowsType("string") && !isNumericString(s.types) // numeric strings have been converted already
 	case '{':
-		return s.allows("object")
+		return s.allowsType("object")
 	case '[':
-		return s.allows("array")
+		return s.allowsType("array")
 	}
-	return s.allows("number") || s.allows("integer") && !strings.ContainsAny(n.text, ".eE")
+	return s.allowsType("number") || s.allowsType("integer") && !strings.ContainsAny(n.text, ".eE")
 }
 
-func (s *shape) object(n *node, at *where, f *faults) {
+func (s *shape) checkObject(n *node, at *fieldPath, f *faults) {
 	kept := n.kids[:0]
 	for i := range n.kids {
 		m := &n.kids[i]
-		place := where{up: at, name: m.name, index: -1}
+		place := fieldPath{up: at, name: m.name, index: -1}
 		p, known := s.props[m.name]
 		switch {
-		case known && m.node.kind == 'n' && !p.allows("null") && !slices.Contains(s.required, m.name):
+		case known && m.node.kind == 'n' && !p.allowsType("null") && !slices.Contains(s.required, m.name):
 			continue
 		case known:
-			p.check(&m.node, &place, f)
+			p.checkValue(&m.node, &place, f)
 		case s.closed:
-			f.add(&place, "%s", unknown(m.name, s.order))
+			f.add(&place, "%s", unknownFieldText(m.name, s.order))
 		case s.others != nil:
-			s.others.check(&m.node, &place, f)
+			s.others.checkValue(&m.node, &place, f)
 		}
 		kept = append(kept, *m)
 	}
@@ -246,7 +246,7 @@ func (s *shape) object(n *node, at *where, f *faults) {
 	n.kids = kept
 	for _, name := range s.required {
 		if n.member(name) == nil {
-			f.add(&where{up: at, name: name, index: -1}, "is required")
+			f.add(&fieldPath{up: at, name: name, index: -1}, "is required")
 		}
 	}
 	for _, d := range s.defaults {
@@ -256,7 +256,7 @@ func (s *shape) object(n *node, at *where, f *faults) {
 	}
 }
 
-func (s *shape) array(n *node, at *where, f *faults) {
+func (s *shape) checkArray(n *node, at *fieldPath, f *faults) {
 	if s.minItems != nil && len(n.kids) < *s.minItems {
 		f.add(at, "needs at least %d items, and has %d", *s.minItems, len(n.kids))
 	}
@@ -268,11 +268,11 @@ func (s *shape) array(n *node, at *where, f *faults) {
 		return
 	}
 	for i := range n.kids {
-		s.items.check(&n.kids[i].node, &where{up: at, index: i}, f)
+		s.items.checkValue(&n.kids[i].node, &fieldPath{up: at, index: i}, f)
 	}
 }
 
-func (s *shape) str(n *node, at *where, f *faults) {
+func (s *shape) checkString(n *node, at *fieldPath, f *faults) {
 	if s.minLen != nil || s.maxLen != nil {
 		length := utf8.RuneCountInString(n.text)
 		if s.minLen != nil && length < *s.minLen {
@@ -302,13 +302,13 @@ func (s *shape) str(n *node, at *where, f *faults) {
 	}
 }
 
-func (s *shape) number(n *node, at *where, f *faults) {
+func (s *shape) checkNumber(n *node, at *fieldPath, f *faults) {
 	if s.min == nil && s.max == nil {
 		return
 	}
 	v, err := strconv.ParseFloat(n.text, 64)
 	if err != nil {
-		return // said where it was read
+		return // the parser has reported it already
 	}
 	if s.min != nil && v < *s.min {
 		f.add(at, "must be at least %v", *s.min)
@@ -318,7 +318,7 @@ func (s *shape) number(n *node, at *where, f *faults) {
 	}
 }
 
-func (s *shape) among(n *node) bool {
+func (s *shape) isInEnum(n *node) bool {
 	for _, e := range s.enum {
 		switch e := e.(type) {
 		case string:
@@ -334,8 +334,8 @@ func (s *shape) among(n *node) bool {
 	return false
 }
 
-// plain is a node as jsonschema-go takes values.
-func plain(n *node) any {
+// valueFromNode converts a node to the value types that jsonschema-go takes.
+func valueFromNode(n *node) any {
 	var v any
 	if err := json.Unmarshal(appendCanonical(nil, n), &v); err != nil {
 		return nil

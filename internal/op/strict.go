@@ -17,19 +17,19 @@ import (
 	"loregate/internal/fault"
 )
 
-// The caps of strict decoding. Depth is the contract's. The number of values bounds the
-// memory that 4 MiB of "[0,0,…" would take; a batch of 100 has a few thousand.
+// The limits of strict decoding. maxDepth is given by the contract. maxValues bounds the memory
+// that 4 MiB of "[0,0,…" would take; a batch of 100 has a few thousand values.
 const (
 	maxDepth  = 64
 	maxValues = 100_000
-	maxFaults = 50  // faults that one answer lists
+	maxFaults = 50  // faults listed in one answer
 	maxKey    = 255 // characters of an idempotency key
 )
 
 // node is a JSON value. Members of an object and items of an array are both kids.
 type node struct {
 	kind jsontext.Kind // 'n' 'f' 't' '"' '0' '{' '['
-	text string        // of a string, unescaped; of a number, as written
+	text string        // of a string, unescaped; of a number, as sent
 	kids []member
 }
 
@@ -38,7 +38,7 @@ type member struct {
 	node node
 }
 
-// member finds a member of an object; nil where there is none.
+// member returns a member of an object; nil if absent.
 func (n *node) member(name string) *node {
 	for i := range n.kids {
 		if n.kids[i].name == name {
@@ -48,8 +48,8 @@ func (n *node) member(name string) *node {
 	return nil
 }
 
-// take removes a member of an object and returns it.
-func (n *node) take(name string) (node, bool) {
+// takeMember removes a member of an object and returns it.
+func (n *node) takeMember(name string) (node, bool) {
 	for i := range n.kids {
 		if n.kids[i].name == name {
 			v := n.kids[i].node
@@ -60,14 +60,14 @@ func (n *node) take(name string) (node, bool) {
 	return node{}, false
 }
 
-// where is a place in a JSON value, linked upwards; its text is made only for faults.
-type where struct {
-	up    *where
+// fieldPath is a path in a JSON value, linked upwards; its text is built only for faults.
+type fieldPath struct {
+	up    *fieldPath
 	name  string
 	index int // of an item; -1 for a member
 }
 
-func (w *where) String() string {
+func (w *fieldPath) String() string {
 	if w == nil {
 		return ""
 	}
@@ -75,13 +75,13 @@ func (w *where) String() string {
 		return fmt.Sprintf("%s[%d]", w.up, w.index)
 	}
 	if w.up == nil {
-		return clip(w.name, 64)
+		return clipText(w.name, 64)
 	}
-	return w.up.String() + "." + clip(w.name, 64)
+	return w.up.String() + "." + clipText(w.name, 64)
 }
 
-// clip shortens text that comes from outside before it is shown back.
-func clip(s string, n int) string {
+// clipText shortens text from outside before it is shown back.
+func clipText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -91,13 +91,13 @@ func clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// faults collects what is wrong with an input.
+// faults collects the faults of an input.
 type faults struct {
 	list []fault.Field
 	more int
 }
 
-func (f *faults) add(at *where, format string, args ...any) {
+func (f *faults) add(at *fieldPath, format string, args ...any) {
 	if len(f.list) >= maxFaults {
 		f.more++
 		return
@@ -105,7 +105,7 @@ func (f *faults) add(at *where, format string, args ...any) {
 	f.list = append(f.list, fault.Field{Field: at.String(), Error: fmt.Sprintf(format, args...)})
 }
 
-// err is all faults as one error; nil where there are none.
+// err returns all faults as one error; nil if there are none.
 func (f *faults) err() error {
 	if len(f.list) == 0 {
 		return nil
@@ -133,41 +133,41 @@ var parsers = sync.Pool{New: func() any {
 	return &parser{buf: buf, dec: jsontext.NewDecoder(buf, jsontext.AllowDuplicateNames(true))}
 }}
 
-var nothingMore = strings.NewReader("")
+var emptyReader = strings.NewReader("")
 
 var errStop = errors.New("op: stopped at a fault")
 
-// parse reads one strict JSON value: UTF-8, no duplicate names, no NUL, depth at most
-// maxDepth, nothing after it. Its error is fault.Invalid with every fault that could be
-// told; broken syntax ends the reading.
-func parse(data []byte) (node, error) {
+// parseJSON reads one strict JSON value: UTF-8, no duplicate names, no NUL, depth at most maxDepth,
+// nothing after it. Its error is fault.Invalid and lists every fault found; reading stops at broken
+// syntax.
+func parseJSON(data []byte) (node, error) {
 	var f faults
 	p := parsers.Get().(*parser)
 	p.buf = bytes.NewBuffer(data) // read in place, not copied
 	p.dec.Reset(p.buf, jsontext.AllowDuplicateNames(true))
 	p.values, p.faults = 0, &f
 	var n node
-	err := p.value(&n, nil, 0)
+	err := p.readValue(&n, nil, 0)
 	if err == nil {
-		err = p.end()
+		err = p.expectEnd()
 	}
-	p.dec.Reset(nothingMore) // keep no input alive in the pool
+	p.dec.Reset(emptyReader) // keep no input alive in the pool
 	p.buf, p.faults = nil, nil
 	parsers.Put(p)
 	if err != nil && err != errStop {
-		f.add(nil, "%s", syntax(err))
+		f.add(nil, "%s", syntaxText(err))
 	}
 	return n, f.err()
 }
 
-func (p *parser) end() error {
+func (p *parser) expectEnd() error {
 	if _, err := p.dec.ReadToken(); err != io.EOF {
 		return cmp.Or(err, errors.New("there is more after the JSON value"))
 	}
 	return nil
 }
 
-func (p *parser) value(n *node, at *where, depth int) error {
+func (p *parser) readValue(n *node, at *fieldPath, depth int) error {
 	if p.values++; p.values > maxValues {
 		p.faults.add(at, "the input has more than %d values; send it in parts", maxValues)
 		return errStop
@@ -186,25 +186,25 @@ func (p *parser) value(n *node, at *where, depth int) error {
 	case '0':
 		n.text = tok.String()
 		if v, err := strconv.ParseFloat(n.text, 64); err != nil || math.IsInf(v, 0) {
-			p.faults.add(at, "the number %s is out of range; the greatest is about 1.8e308", clip(n.text, 20))
+			p.faults.add(at, "the number %s is out of range; the greatest is about 1.8e308", clipText(n.text, 20))
 		}
 	case '{', '[':
 		if depth >= maxDepth {
 			p.faults.add(at, "is nested more than %d deep", maxDepth)
 			return errStop
 		}
-		return p.kids(n, at, depth+1)
+		return p.readChildren(n, at, depth+1)
 	}
 	return nil
 }
 
-func (p *parser) kids(n *node, at *where, depth int) error {
-	var seen names
+func (p *parser) readChildren(n *node, at *fieldPath, depth int) error {
+	var seen seenNames
 	if p.dec.PeekKind() != '}' && p.dec.PeekKind() != ']' {
 		n.kids = make([]member, 0, 4)
 	}
 	for p.dec.PeekKind() != '}' && p.dec.PeekKind() != ']' {
-		place := where{up: at, index: len(n.kids)}
+		place := fieldPath{up: at, index: len(n.kids)}
 		var m member
 		if n.kind == '{' {
 			tok, err := p.dec.ReadToken()
@@ -216,12 +216,12 @@ func (p *parser) kids(n *node, at *where, depth int) error {
 			if strings.IndexByte(m.name, 0) >= 0 {
 				p.faults.add(at, "has a name that holds the character NUL")
 			}
-			if seen.met(n, m.name) {
+			if seen.isRepeat(n, m.name) {
 				p.faults.add(&place, "is given twice")
 			}
 		}
 		n.kids = append(n.kids, m)
-		if err := p.value(&n.kids[len(n.kids)-1].node, &place, depth); err != nil {
+		if err := p.readValue(&n.kids[len(n.kids)-1].node, &place, depth); err != nil {
 			return err
 		}
 	}
@@ -229,11 +229,11 @@ func (p *parser) kids(n *node, at *where, depth int) error {
 	return err
 }
 
-// names tells whether a name of an object was met before: by looking through a few, by
-// a map where there are many.
-type names struct{ many map[string]struct{} }
+// seenNames remembers the names of an object, to find duplicates: it compares with each name while
+// there are few, and uses a map for many.
+type seenNames struct{ many map[string]struct{} }
 
-func (s *names) met(n *node, name string) bool {
+func (s *seenNames) isRepeat(n *node, name string) bool {
 	if s.many == nil {
 		if len(n.kids) < 16 {
 			return n.member(name) != nil
@@ -248,8 +248,8 @@ func (s *names) met(n *node, name string) bool {
 	return ok
 }
 
-// syntax says what is wrong with broken JSON.
-func syntax(err error) string {
+// syntaxText describes the error of broken JSON.
+func syntaxText(err error) string {
 	if errors.Is(err, io.EOF) {
 		return "the input is empty; send a JSON object"
 	}
@@ -258,14 +258,13 @@ func syntax(err error) string {
 	}
 	var s *jsontext.SyntacticError
 	if errors.As(err, &s) {
-		return fmt.Sprintf("broken JSON at byte %d: %s", s.ByteOffset, clip(cmp.Or(s.Err, err).Error(), 120))
+		return fmt.Sprintf("broken JSON at byte %d: %s", s.ByteOffset, clipText(cmp.Or(s.Err, err).Error(), 120))
 	}
-	return clip(err.Error(), 120)
+	return clipText(err.Error(), 120)
 }
 
-// appendCanonical writes a value with sorted names and no spaces. Numbers stay as
-// written, so that none loses digits; in this it differs from RFC 8785, and in sorting
-// names by bytes.
+// appendCanonical appends a value with sorted names and no spaces. It differs from RFC 8785 in
+// keeping numbers as written, so that none loses digits, and in sorting names by bytes.
 func appendCanonical(b []byte, n *node) []byte {
 	switch n.kind {
 	case '"':
@@ -303,18 +302,17 @@ func appendCanonical(b []byte, n *node) []byte {
 	return b
 }
 
-// CheckJSON reports what is wrong with data as one strict JSON value: UTF-8, no duplicate
-// names, no NUL, at most 64 deep, nothing after it. Its error is fault.Invalid and lists
-// the faults by field path.
+// CheckJSON checks that data is one strict JSON value: UTF-8, no duplicate names, no NUL, at most
+// 64 deep, nothing after it. Its error is fault.Invalid and lists the faults by field path.
 func CheckJSON(data []byte) error {
-	_, err := parse(data)
+	_, err := parseJSON(data)
 	return err
 }
 
-// Canonical is strict JSON in the one form that is hashed: names sorted by bytes, no
-// spaces, numbers as written. Its error is CheckJSON's.
+// Canonical returns strict JSON in the one form that is hashed: names sorted by bytes, no spaces,
+// numbers as written. Its errors are those of CheckJSON.
 func Canonical(data []byte) ([]byte, error) {
-	n, err := parse(data)
+	n, err := parseJSON(data)
 	if err != nil {
 		return nil, err
 	}

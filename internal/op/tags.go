@@ -10,11 +10,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// applyTags adds what a field's tags say to its schema.
+// applyTags adds the rules in a field's tags to its schema.
 func applyTags(s *jsonschema.Schema, f field) error {
 	tag := f.sf.Tag
 	s.Description = cmp.Or(tag.Get("jsonschema"), s.Description)
-	of := s // what the tags of single values are about
+	of := s // the schema that tags about single values change
 	if s.Type == "array" && s.Items != nil {
 		of = s.Items
 	}
@@ -67,8 +67,8 @@ func setEnum(s *jsonschema.Schema, v string) error {
 	return nil
 }
 
-// setNumeric lets a number come as a string too, which the engine turns into a number
-// before the handler's input is read.
+// setNumeric lets a number be sent as a string too; the engine turns it into a number before the
+// handler's input is read.
 func setNumeric(s *jsonschema.Schema) error {
 	if s.Type != "integer" && s.Type != "number" {
 		return fmt.Errorf("is for numbers")

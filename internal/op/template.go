@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// template is a URI with variables, each of one path segment or a part of it. A variable
-// never takes in "/", "?" or "#", which a value has percent-encoded; "+" stays "+".
+// template is a URI with variables. Each variable is one path segment or a part of one. A variable
+// never includes "/", "?" or "#": values have them percent-encoded; "+" stays "+".
 type template struct {
-	text []string // the literal parts; one more than there are variables
+	text []string // the literal parts; one more than variables
 	vars []string
 }
 
@@ -37,7 +37,7 @@ func parseTemplate(s string) (template, error) {
 	return t, nil
 }
 
-// match reads the variables out of a URI. No variable is empty.
+// match extracts the variables from a URI. No variable is empty.
 func (t template) match(uri string) (map[string]string, bool) {
 	rest, ok := strings.CutPrefix(uri, t.text[0])
 	if !ok {

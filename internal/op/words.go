@@ -21,7 +21,7 @@ var typeNames = map[string]string{"string": "a string", "integer": "a whole numb
 	"boolean": "true or false", "array": "a list", "object": "an object", "null": "null"}
 
 func typeWords(types []string) string {
-	if numeric(types) {
+	if isNumericString(types) {
 		return typeNames[types[0]] + ", or its digits as a string"
 	}
 	words := make([]string, len(types))
@@ -31,8 +31,8 @@ func typeWords(types []string) string {
 	return strings.Join(words, " or ")
 }
 
-// numeric reports whether the types are those of a number that may come as a string.
-func numeric(types []string) bool {
+// isNumericString reports whether the types are those of a number that may be sent as a string.
+func isNumericString(types []string) bool {
 	return len(types) == 2 && (types[0] == "integer" || types[0] == "number") && types[1] == "string"
 }
 
@@ -49,7 +49,7 @@ func kindWord(n *node) string {
 	case '[':
 		return "a list"
 	}
-	return "the number " + clip(n.text, 20)
+	return "the number " + clipText(n.text, 20)
 }
 
 func enumWords(enum []any) string {
@@ -60,9 +60,10 @@ func enumWords(enum []any) string {
 	return strings.Join(words, ", ")
 }
 
-// unknown says that a field is not known, and the known one that was meant perhaps.
-func unknown(name string, known []string) string {
-	if near := nearest(name, known); near != "" {
+// unknownFieldText is the error for an unknown field; it suggests the known field that was perhaps
+// meant.
+func unknownFieldText(name string, known []string) string {
+	if near := nearestName(name, known); near != "" {
 		return fmt.Sprintf("is not known; did you mean %q?", near)
 	}
 	if len(known) == 0 {
@@ -71,9 +72,10 @@ func unknown(name string, known []string) string {
 	return "is not known; the fields are " + strings.Join(known, ", ")
 }
 
-// nearest is the known name most like a name, or "": within a third of its length in
-// edits or two, which is one slip of two neighbours; case, dashes and underscores aside.
-func nearest(name string, known []string) string {
+// nearestName returns the known name most similar to name, or "". It allows
+// max(len/3, min(len/2, 2)) edits, since two edits are one swap of neighbours. It ignores case,
+// dashes and underscores.
+func nearestName(name string, known []string) string {
 	if len(name) > 64 {
 		return ""
 	}
@@ -92,8 +94,8 @@ func isBase64(s string) bool {
 	return err == nil
 }
 
-// meant is the allowed word that a text resembles, as a question; "" where there is none.
-func meant(n *node, enum []any) string {
+// suggestionText returns "; did you mean …?" with the allowed word that the text resembles, or "".
+func suggestionText(n *node, enum []any) string {
 	if n.kind != '"' {
 		return ""
 	}
@@ -103,7 +105,7 @@ func meant(n *node, enum []any) string {
 			words = append(words, w)
 		}
 	}
-	near := nearest(n.text, words)
+	near := nearestName(n.text, words)
 	for _, w := range words {
 		if near == "" && n.text != "" && (strings.HasPrefix(w, n.text) || strings.HasPrefix(n.text, w)) {
 			near = w
@@ -115,7 +117,7 @@ func meant(n *node, enum []any) string {
 	return fmt.Sprintf("; did you mean %q?", near)
 }
 
-// idWords says what an id looks like and, by the field's own description, of what it is.
+// idWords describes the form of an id and, from the field's description, the object it identifies.
 func idWords(hint string) string {
 	said := "must be an id such as 01920000-0000-7000-8000-000000000001, as lists and searches give it"
 	if hint != "" {
@@ -124,8 +126,8 @@ func idWords(hint string) string {
 	return said
 }
 
-// patternWords says in words which texts a pattern takes: a caller learns nothing from the
-// pattern itself.
+// patternWords describes in words the texts that a pattern accepts, because the pattern itself
+// tells a caller nothing.
 func patternWords(s *jsonschema.Schema) string {
 	switch {
 	case s.Pattern == "":
@@ -146,14 +148,14 @@ func patternWords(s *jsonschema.Schema) string {
 	return said
 }
 
-// signsOf names the characters that a pattern of ASCII takes; "" for other patterns.
+// signsOf lists the characters that an ASCII pattern accepts; "" for other patterns.
 func signsOf(pattern string) string {
 	re, err := resyntax.Parse(pattern, resyntax.Perl)
 	if err != nil {
 		return ""
 	}
 	var taken [128]bool
-	if !collect(re, &taken) {
+	if !collectChars(re, &taken) {
 		return ""
 	}
 	var words []string
@@ -181,8 +183,9 @@ func signsOf(pattern string) string {
 	return strings.Join(words, ", ")
 }
 
-// collect notes the characters of a pattern; it gives up on those beyond ASCII.
-func collect(re *resyntax.Regexp, taken *[128]bool) bool {
+// collectChars marks the ASCII characters of a pattern in taken. It returns false for other
+// characters.
+func collectChars(re *resyntax.Regexp, taken *[128]bool) bool {
 	for i := 0; re.Op == resyntax.OpCharClass && i < len(re.Rune); i += 2 {
 		if re.Rune[i+1] >= 128 {
 			return false
@@ -201,14 +204,14 @@ func collect(re *resyntax.Regexp, taken *[128]bool) bool {
 		return false
 	}
 	for _, sub := range re.Sub {
-		if !collect(sub, taken) {
+		if !collectChars(sub, taken) {
 			return false
 		}
 	}
 	return true
 }
 
-// formWords says which forms a schema of several takes.
+// formWords lists the forms that a schema with alternatives accepts.
 func formWords(s *jsonschema.Schema) string {
 	var forms []string
 	for _, alt := range append(slices.Clone(s.AnyOf), s.OneOf...) {
@@ -229,23 +232,23 @@ func formWords(s *jsonschema.Schema) string {
 	return "must be " + strings.Join(forms, ", or ")
 }
 
-// mismatch makes a fault of an input that its Go type refuses although the schema held,
-// such as a number too great for it or a text that a type's own reading refuses.
-func mismatch(err error) error {
+// faultFromDecode converts the error of an input that passed its schema but not its Go type, such
+// as a number too large for the type or a text that the type's own decoder refuses.
+func faultFromDecode(err error) error {
 	var s *json.SemanticError
 	if !errors.As(err, &s) {
-		return fault.New(fault.Invalid, "the input could not be read: %s", clip(err.Error(), 200))
+		return fault.New(fault.Invalid, "the input could not be read: %s", clipText(err.Error(), 200))
 	}
-	var path *where
+	var path *fieldPath
 	for part := range s.JSONPointer.Tokens() {
-		path = &where{up: path, name: part, index: -1}
+		path = &fieldPath{up: path, name: part, index: -1}
 	}
 	why := "does not fit"
 	switch {
 	case errors.Is(s.Err, strconv.ErrRange) || s.Err != nil && strings.Contains(s.Err.Error(), "out of range"):
 		why = "the number is out of range; give a smaller one"
 	case s.Err != nil:
-		why = clip(s.Err.Error(), 120)
+		why = clipText(s.Err.Error(), 120)
 	}
 	return fault.BadField(path.String(), "%s", why)
 }

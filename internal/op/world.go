@@ -8,10 +8,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// world selects the world of a call: the token's claim, else the asked one, else the
-// caller's only one. A token of one world that asks for another is refused from the
-// names of its own, before anything of the other is looked up.
-func (l *Local) world(ctx context.Context, c access.Caller, asked string) (access.WorldID, error) {
+// selectWorld selects the world of a call: the token's world, else the requested one, else the
+// caller's only one. If a token for one world asks for another, it is refused by comparison with
+// the names of its own world, before the other is looked up.
+func (l *Local) selectWorld(ctx context.Context, c access.Caller, asked string) (access.WorldID, error) {
 	switch {
 	case !c.Home.IsZero():
 		return l.homeWorld(ctx, c, asked)
@@ -53,8 +53,7 @@ func (l *Local) homeWorld(ctx context.Context, c access.Caller, asked string) (a
 	return access.WorldID{}, fault.New(fault.Denied, "this token is for another world; leave the world out, or get a token for the one you mean")
 }
 
-// soleWorld is the one world where the caller has a role, where that shows without a
-// look-up.
+// soleWorld returns the one world where the caller has a role, if that is known without a look-up.
 func soleWorld(c access.Caller) (access.WorldID, bool) {
 	if c.EveryRole != access.RoleNone {
 		return access.WorldID{}, false

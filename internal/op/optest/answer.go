@@ -1,4 +1,4 @@
-// Package optest is what tests of surfaces stand on: ids, one world, and answers to look at.
+// Package optest helps the tests of surfaces: ids, a single world, and answers with assertions.
 package optest
 
 import (
@@ -10,14 +10,14 @@ import (
 	"loregate/internal/op"
 )
 
-// Answer is an output to look at. Paths are such as "cards.0.name"; "cards.#" is a length.
+// Answer is an output to check. Paths look like "cards.0.name"; "cards.#" is a length.
 type Answer struct {
 	T     testing.TB
 	Raw   string
 	Reply op.Reply
 }
 
-// Check holds an answer against its operation's schema.
+// Check checks an answer against its operation's schema.
 func Check(t testing.TB, ops *op.Local, name, input string, got *op.Answer) Answer {
 	t.Helper()
 	o, _ := ops.Find(name)
@@ -27,7 +27,7 @@ func Check(t testing.TB, ops *op.Local, name, input string, got *op.Answer) Answ
 	return Answer{t, string(got.Output), got.Reply}
 }
 
-// At is the value at a path, and whether there is one; it may be null.
+// At returns the value at a path, and whether it exists; it may be null.
 func (a Answer) At(path string) (v any, there bool) {
 	a.T.Helper()
 	if err := json.Unmarshal([]byte(a.Raw), &v); err != nil {
@@ -56,7 +56,7 @@ func (a Answer) At(path string) (v any, there bool) {
 	return v, there
 }
 
-// Want holds the value at a path: a string, number or bool, or nil for null.
+// Want checks the value at a path: a string, number or bool, or nil for null.
 func (a Answer) Want(path string, want any) Answer {
 	a.T.Helper()
 	got, there := a.At(path)
@@ -69,7 +69,7 @@ func (a Answer) Want(path string, want any) Answer {
 	return a
 }
 
-// WantNo holds that there is nothing at paths.
+// WantNo checks that no value exists at the paths.
 func (a Answer) WantNo(paths ...string) Answer {
 	a.T.Helper()
 	for _, path := range paths {
@@ -80,7 +80,7 @@ func (a Answer) WantNo(paths ...string) Answer {
 	return a
 }
 
-// Each gives the texts of a member in a list of objects.
+// Each returns the texts of a member in a list of objects.
 func (a Answer) Each(list, member string) []string {
 	a.T.Helper()
 	v, _ := a.At(list)
@@ -96,7 +96,7 @@ func (a Answer) Each(list, member string) []string {
 	return texts
 }
 
-// WantEach holds the texts of a member in a list of objects, in order, apart by ", ".
+// WantEach checks the texts of a member in a list of objects, in order, joined by ", ".
 func (a Answer) WantEach(list, member, want string) Answer {
 	a.T.Helper()
 	if got := strings.Join(a.Each(list, member), ", "); got != want {
@@ -105,13 +105,13 @@ func (a Answer) WantEach(list, member, want string) Answer {
 	return a
 }
 
-// WantNames holds the names of a list, in order, apart by ", ".
+// WantNames checks the names of a list, in order, joined by ", ".
 func (a Answer) WantNames(list, want string) Answer {
 	a.T.Helper()
 	return a.WantEach(list, "name", want)
 }
 
-// Text is the text at a path.
+// Text returns the text at a path.
 func (a Answer) Text(path string) string {
 	a.T.Helper()
 	v, _ := a.At(path)
@@ -122,7 +122,7 @@ func (a Answer) Text(path string) string {
 	return s
 }
 
-// Has holds that parts are in the output.
+// Has checks that the output contains each part.
 func (a Answer) Has(parts ...string) Answer {
 	a.T.Helper()
 	for _, p := range parts {
@@ -133,7 +133,7 @@ func (a Answer) Has(parts ...string) Answer {
 	return a
 }
 
-// Lacks holds that parts are not in the output, in upper or lower case.
+// Lacks checks that the output contains none of the parts, ignoring case.
 func (a Answer) Lacks(parts ...string) Answer {
 	a.T.Helper()
 	for _, p := range parts {

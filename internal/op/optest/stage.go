@@ -11,10 +11,10 @@ import (
 	"loregate/internal/fault"
 )
 
-// IDs gives ids that rise and are the same in every run. The zero value begins at 1.
+// IDs generates ascending ids that are the same in every run. The zero value begins at 1.
 type IDs struct{ last atomic.Uint64 }
 
-// Next is the next id.
+// Next returns the next id.
 func (i *IDs) Next() uuid.UUID {
 	var u uuid.UUID
 	binary.BigEndian.PutUint64(u[8:], i.last.Add(1))
@@ -22,13 +22,13 @@ func (i *IDs) Next() uuid.UUID {
 	return u
 }
 
-// Last is the number of the id given last.
+// Last returns the number of the latest id.
 func (i *IDs) Last() uint64 { return i.last.Load() }
 
-// After has the next id follow a number.
+// After makes the next id follow the number n.
 func (i *IDs) After(n uint64) { i.last.Store(n) }
 
-// SoleWorld is op.Worlds with one world in it, which is called main.
+// SoleWorld is an op.Worlds with a single world, named main.
 type SoleWorld access.WorldID
 
 // Resolve finds main.
@@ -39,7 +39,7 @@ func (w SoleWorld) Resolve(_ context.Context, _ access.Caller, name string) (acc
 	return access.WorldID{}, fault.New(fault.NotFound, "no such world")
 }
 
-// Names is main alone.
+// Names returns main alone.
 func (w SoleWorld) Names(context.Context, access.Caller) ([]string, error) {
 	return []string{"main"}, nil
 }
