@@ -17,20 +17,20 @@ import (
 	"loregate/internal/op"
 )
 
-// A handler's question travels as an elicitation, to clients that declare it. In the older
-// era the call waits while the server asks on the call's own stream. In the modern one the
-// call ends with resultType input_required, and the client makes it again with what was
-// answered; what earlier rounds answered comes back in requestState, which is
+// A handler's question is sent as an elicitation, to clients that declare it. In the older era the
+// call waits while the server asks on the call's own stream. In the modern one the call ends with
+// resultType input_required, and the client repeats it with the answer. The answers of earlier
+// rounds come back in requestState, which is
 //
 //	base64url of nonce | AES-256-GCM(JSON of asked)
 //
-// with the caller's account, the tool, the world and the hash of the arguments as
-// additional data: nobody can answer what was not asked, or in another's name.
+// with the caller's account, the tool, the world and the hash of the arguments as additional data:
+// nobody can answer a question that was not asked, or in another caller's name.
 
-// maxRounds bounds how often one call asks in the modern era, where each answer is a call.
+// maxRounds bounds the questions of one call in the modern era, where each answer is a call.
 const maxRounds = 8
 
-// asked is what a call of the modern era has asked so far.
+// asked is the record of the questions that a call of the modern era has asked so far.
 type asked struct {
 	Expires int64                  `json:"expires"` // Unix seconds
 	Done    map[string]op.Reaction `json:"done,omitempty"`
@@ -45,13 +45,13 @@ type asker struct {
 	state asked
 }
 
-// asker makes the asker of a call. Its error is that of a state that is not ours.
-func (s *Server) asker(c *call, req *mcp.CallToolRequest) (*asker, error) {
+// newAsker makes the asker of a call. It fails if the call's state was not made for this call.
+func (s *Server) newAsker(c *call, req *mcp.CallToolRequest) (*asker, error) {
 	a := &asker{s: s, call: c, req: req}
 	if !c.modern || req.Params.RequestState == "" {
 		return a, nil
 	}
-	plain, ok := s.seal.unbox(req.Params.RequestState, a.bound())
+	plain, ok := s.seal.openBox(req.Params.RequestState, a.bindingData())
 	if !ok || stdjson.Unmarshal(plain, &a.state) != nil {
 		return nil, fault.BadField("requestState", "is not what this call was asked with; call again without it")
 	}
@@ -61,11 +61,11 @@ func (s *Server) asker(c *call, req *mcp.CallToolRequest) (*asker, error) {
 	return a, nil
 }
 
-// bound is what a state is bound to.
-func (a *asker) bound() []byte {
+// bindingData returns the data that a state is bound to.
+func (a *asker) bindingData() []byte {
 	p := a.req.Params
 	arguments := jsontext.Value(bytes.Clone(p.Arguments))
-	_ = arguments.Canonicalize() // what has no such form is bound as it is
+	_ = arguments.Canonicalize() // arguments without a canonical form are bound unchanged
 	sum := sha256.Sum256(arguments)
 	b, err := stdjson.Marshal([]string{"asked", a.call.caller.Account(), a.call.scope.key, a.call.world, p.Name, hex.EncodeToString(sum[:])})
 	if err != nil {
@@ -80,25 +80,25 @@ func (a *asker) Asked(key string) bool {
 	return done || a.state.Open == key
 }
 
-// Ask asks in the way of the call's era.
+// Ask asks in the manner of the call's era.
 func (a *asker) Ask(ctx context.Context, f op.Form) (op.Reaction, error) {
 	if !takesForms(a.req.ClientCapabilities()) {
 		return op.Reaction{}, nil
 	}
 	if a.call.modern {
-		return a.inRounds(f)
+		return a.askInRounds(f)
 	}
-	return a.waiting(ctx, f)
+	return a.askAndWait(ctx, f)
 }
 
-// takesForms reports whether a client shows forms. One that says nothing more than that it
-// takes elicitations does: there was nothing else once.
+// takesForms reports whether a client shows forms. A client that declares elicitation without
+// details does: forms were once the only kind.
 func takesForms(c *mcp.ClientCapabilities) bool {
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// inRounds gives what this round or an earlier one brought, or ends the call to ask.
-func (a *asker) inRounds(f op.Form) (op.Reaction, error) {
+// askInRounds returns the answer of this round or an earlier one, or ends the call to ask.
+func (a *asker) askInRounds(f op.Form) (op.Reaction, error) {
 	if r, ok := a.state.Done[f.Key]; ok {
 		return r, nil
 	}
@@ -113,7 +113,7 @@ func (a *asker) inRounds(f op.Form) (op.Reaction, error) {
 	if !ok || result == nil {
 		return op.Reaction{}, fault.BadField("inputResponses."+f.Key, "must be the result of an elicitation; answer what was asked")
 	}
-	r, err := reaction(f, result)
+	r, err := reactionFrom(f, result)
 	if err != nil {
 		return r, err
 	}
@@ -126,9 +126,9 @@ func (a *asker) inRounds(f op.Form) (op.Reaction, error) {
 
 type formKey struct{}
 
-// waiting asks on the call's stream. The form's schema travels in the context (see
-// sending): given to the SDK it would be judged there, in words that quote the answer.
-func (a *asker) waiting(ctx context.Context, f op.Form) (op.Reaction, error) {
+// askAndWait asks on the call's stream. The form's schema is passed in the context (see
+// sendNotices): the SDK would check a schema itself, with errors that quote the answer.
+func (a *asker) askAndWait(ctx context.Context, f op.Form) (op.Reaction, error) {
 	if a.call.ss == nil {
 		return op.Reaction{}, nil
 	}
@@ -138,7 +138,7 @@ func (a *asker) waiting(ctx context.Context, f op.Form) (op.Reaction, error) {
 	var refused *jsonrpc.Error
 	switch {
 	case err == nil:
-		return reaction(f, result)
+		return reactionFrom(f, result)
 	case ctx.Err() != nil:
 		return op.Reaction{}, ctx.Err()
 	case inTime.Err() != nil, errors.As(err, &refused):
@@ -147,8 +147,8 @@ func (a *asker) waiting(ctx context.Context, f op.Form) (op.Reaction, error) {
 	return op.Reaction{}, fault.New(fault.Unavailable, "the question did not reach the client; call again").Because(err)
 }
 
-// reaction reads what a client says of a form.
-func reaction(f op.Form, r *mcp.ElicitResult) (op.Reaction, error) {
+// reactionFrom reads a client's answer to a form.
+func reactionFrom(f op.Form, r *mcp.ElicitResult) (op.Reaction, error) {
 	switch r.Action {
 	case "accept":
 		values, err := f.Read(r.Content)
@@ -161,8 +161,8 @@ func reaction(f op.Form, r *mcp.ElicitResult) (op.Reaction, error) {
 	return op.Reaction{}, fault.BadField("action", "must be accept, decline or cancel")
 }
 
-// asks is the result that asks for a form, of the modern era.
-func (a *asker) asks(f *op.Form) (*result, error) {
+// askResult returns the result that asks for a form, in the modern era.
+func (a *asker) askResult(f *op.Form) (*result, error) {
 	a.state.Open, a.state.Expires = f.Key, a.s.cfg.Now().Add(cursorLife).Unix()
 	state, err := stdjson.Marshal(a.state)
 	if err != nil {
@@ -173,10 +173,10 @@ func (a *asker) asks(f *op.Form) (*result, error) {
 		return nil, err
 	}
 	b := append([]byte(`{"inputRequests":`), requests...)
-	b = quote(append(b, `,"requestState":`...), a.s.seal.box(state, a.bound()))
+	b = appendQuoted(append(b, `,"requestState":`...), a.s.seal.sealBox(state, a.bindingData()))
 	return &result{raw: append(append(b, a.s.askingTail...), '}')}, nil
 }
 
-// defaultAskWait is longer than a person takes who is there, and shorter than most would
-// wait for one who is not.
+// defaultAskWait is longer than a person who is present needs, and shorter than most would wait for
+// one who is absent.
 const defaultAskWait = 2 * time.Minute

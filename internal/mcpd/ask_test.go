@@ -19,7 +19,7 @@ import (
 	"loregate/internal/op"
 )
 
-// yard builds boats, and asks what they are to be like.
+// yard offers a tool that builds boats and asks the person for their details.
 type yard struct {
 	*stage
 	built atomic.Int32
@@ -72,7 +72,7 @@ func openYard(t *testing.T, options ...option) *yard {
 	return y
 }
 
-// person answers forms: by key of their first blank, as the client's user would.
+// person answers forms like the client's user.
 type person struct {
 	mu    sync.Mutex
 	seen  []*mcp.ElicitParams // guarded by mu
@@ -146,7 +146,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		for _, row := range []struct {
 			name   string
 			result *mcp.ElicitResult
-			want   string // of the result; of the error where it has a field
+			want   string // text of the result, or field of the error
 			failed bool
 		}{
 			{"declined", &mcp.ElicitResult{Action: "decline"}, "cog declined:", false},
@@ -169,8 +169,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 	})
 }
 
-// answering calls by a client whose user's answer the SDK does not look at: in the older
-// era it is put in the place of another, in the modern one the rounds are made by hand.
+// answering makes a call with a client on which the SDK does not check the user's answer: in the
+// older era a middleware replaces the answer, in the modern one the rounds are made by hand.
 func (y *yard) answering(t *testing.T, era string, result *mcp.ElicitResult) *mcp.CallToolResult {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
@@ -200,7 +200,7 @@ func (y *yard) answering(t *testing.T, era string, result *mcp.ElicitResult) *mc
 	return res
 }
 
-// In the older era a call waits so long and no longer, and ends with its client.
+// In the older era a call waits only for AskWait, and ends when its client cancels it.
 func TestNobodyAnswers(t *testing.T) {
 	y := openYard(t, func(c *mcpd.Config) { c.AskWait = time.Millisecond })
 	never := make(chan struct{})
@@ -226,13 +226,13 @@ func TestNobodyAnswers(t *testing.T) {
 	if _, err := y.connect(t, older, "user", "/mcp", gone).CallTool(ctx, boatCall()); err == nil {
 		t.Error("a call that its client gave up was answered")
 	}
-	y.server.Close() // waits for what runs
+	y.server.Close() // waits for running calls
 	if y.built.Load() != 0 {
 		t.Error("a boat was built for nobody")
 	}
 }
 
-// A client that says it can be asked and then cannot is as one who does not answer.
+// A client that declares elicitation and then fails counts as not answering.
 func TestAClientThatFailsToAsk(t *testing.T) {
 	y := openYard(t)
 	p := &person{reply: func(*mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -244,14 +244,15 @@ func TestAClientThatFailsToAsk(t *testing.T) {
 	}
 }
 
-// round is a call of the modern era by hand, of a client that takes forms.
+// round makes a call of the modern era by hand, as a client that takes forms.
 func (y *yard) round(token, name, more string) answer {
 	body, headers := modernCall("build_boat", `{"name":"`+name+`"}`)
 	body = strings.Replace(body, `clientCapabilities":{}`, `clientCapabilities":{"elicitation":{"form":{}}}`, 1)
 	return y.send("POST", "/mcp", token, strings.Replace(body, `"arguments"`, more+`"arguments"`, 1), headers...)
 }
 
-// What comes back with an answer is ours, for this call and this caller, and not too old.
+// A request state is accepted only from this server, for the same call and caller, and until it
+// expires.
 func TestOnlyWhatWasAskedIsAnswered(t *testing.T) {
 	y := openYard(t)
 	first := y.round("user", "cog", "")
@@ -301,7 +302,7 @@ func TestOnlyWhatWasAskedIsAnswered(t *testing.T) {
 	}
 }
 
-// Over stdio the same clients are asked, and a call that waits does not outlive its client.
+// Over stdio the same clients are asked, and a waiting call does not outlive its client.
 func TestStdioAsks(t *testing.T) {
 	eachEra(t, func(t *testing.T, era string) {
 		y := openYard(t)

@@ -20,9 +20,9 @@ import (
 	"loregate/internal/mcpd"
 )
 
-// BenchmarkAgainstBare drives ours and a bare echo tool of the same SDK by turns, and
-// reports the ratio of their rates, which the product promises to be at least 0.6, and
-// the 99th percentile of a call. Server and clients share the processors.
+// BenchmarkAgainstBare alternately drives our server and a bare echo tool of the same SDK. It
+// reports the ratio of their rates, which the product promises to be at least 0.6, and the 99th
+// percentile of a call. Server and clients share the processors.
 //
 //	go test -run - -bench AgainstBare -benchtime 1x ./internal/mcpd
 func BenchmarkAgainstBare(b *testing.B) {
@@ -61,7 +61,7 @@ func againstBare(b *testing.B, era, text string) {
 	b.ReportMetric(float64(bareP99.Microseconds()), "bare-p99-us")
 }
 
-// bareServer is the least that the SDK can do: one typed tool, plain JSON.
+// bareServer uses the least of the SDK: one typed tool, plain JSON.
 func bareServer(stateless bool, text string) http.Handler {
 	srv := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
 	mcp.AddTool(srv, &mcp.Tool{Name: "get_page", Description: "Echo"}, func(_ context.Context, _ *mcp.CallToolRequest, in struct {
@@ -80,7 +80,7 @@ type load struct {
 	body    string
 }
 
-// loops is how many calls are under way at once.
+// loops is the number of concurrent calls.
 const loops = 32
 
 func newLoad(b *testing.B, url, era string) *load {
@@ -111,7 +111,7 @@ func newLoad(b *testing.B, url, era string) *load {
 	return l
 }
 
-// calls makes every id unique: a session takes an id once at a time.
+// calls makes every id unique: a session accepts an id only once at a time.
 var calls atomic.Int64
 
 func (l *load) once() (http.Header, []byte) {
@@ -134,7 +134,7 @@ func (l *load) once() (http.Header, []byte) {
 	return res.Header, answer
 }
 
-// run gives the rate, and sets the 99th percentile of a call.
+// run returns the rate, and sets the 99th percentile of a call.
 func (l *load) run(d time.Duration, p99 *time.Duration) float64 {
 	if _, answer := l.once(); !bytes.Contains(answer, []byte("structuredContent")) {
 		l.b.Fatalf("answer %s", answer)
@@ -163,8 +163,8 @@ func (l *load) run(d time.Duration, p99 *time.Duration) float64 {
 	return float64(len(took)) / time.Since(began).Seconds()
 }
 
-// BenchmarkCall is one call after another, without sockets: what a call costs here, answered
-// directly and by way of the SDK. Run it with GOGC set to see what the collector takes of it.
+// BenchmarkCall makes one call after another, without sockets, to measure the cost of a call
+// answered directly and through the SDK. Run it with GOGC set to see the collector's share.
 func BenchmarkCall(b *testing.B) {
 	for _, era := range []string{older, modern} {
 		b.Run(era+"/direct", func(b *testing.B) { benchmarkCall(b, era, open(b)) })
@@ -196,7 +196,7 @@ func benchmarkCall(b *testing.B, era string, s *stage) {
 	b.ReportMetric(float64(cpuTime(b)-began)/float64(b.N), "cpu-ns/op")
 }
 
-// cpuTime is the processor time that this process has had.
+// cpuTime returns the processor time used by this process.
 func cpuTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -205,7 +205,7 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkStdio is one call after another over stdio.
+// BenchmarkStdio makes one call after another over stdio.
 func BenchmarkStdio(b *testing.B) {
 	for _, path := range []string{"direct", "sdk"} {
 		b.Run(path, func(b *testing.B) {
@@ -228,8 +228,8 @@ func BenchmarkStdio(b *testing.B) {
 	}
 }
 
-// BenchmarkStartStdio is from nothing to the answered initialize, without the store. The
-// product promises 150 ms with it.
+// BenchmarkStartStdio measures the time from start to the answered initialize, without the store.
+// The product promises 150 ms including the store.
 func BenchmarkStartStdio(b *testing.B) {
 	for b.Loop() {
 		s := serve(b)

@@ -15,16 +15,16 @@ import (
 // modernVersion is the first revision without sessions.
 const modernVersion = "2026-07-28"
 
-// maxDepth is how deep JSON may nest: mcp-and-rest, Limits.
+// maxDepth bounds the nesting of JSON: mcp-and-rest, Limits.
 const maxDepth = 64
 
-// readBody reads a request's body whole, up to a limit.
+// readBody reads a whole request body, up to a limit.
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
 	var in bytes.Buffer
-	in.Grow(int(min(max(r.ContentLength, 0), promised)) + bytes.MinRead) // and no room is kept for what is only promised
+	in.Grow(int(min(max(r.ContentLength, 0), maxReserved)) + bytes.MinRead) // no more memory is reserved for bytes that are only announced
 	_, err := in.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	if _, over := err.(*http.MaxBytesError); over {
 		return nil, tooLarge(limit)
@@ -35,17 +35,17 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, erro
 	return in.Bytes(), nil
 }
 
-// promised is how much of a body's announced length is believed before it comes.
-const promised = 64 << 10
+// maxReserved bounds the memory reserved for a body's announced length before the body arrives.
+const maxReserved = 64 << 10
 
 func tooLarge(limit int64) error {
 	return fault.New(fault.TooLarge, "a message may have %d bytes; send less, or upload files over REST", limit).With("limit", limit)
 }
 
-// checkJSON reports why a message is not JSON that we take: malformed, not UTF-8, with a
-// name twice in one object, or nested too deep.
+// checkJSON returns an error if a message is not acceptable JSON: malformed, not UTF-8, with a name
+// twice in one object, or nested too deep.
 func checkJSON(message []byte) error {
-	if depth(message) > maxDepth {
+	if jsonDepth(message) > maxDepth {
 		return fmt.Errorf("JSON nests deeper than %d", maxDepth)
 	}
 	if !jsontext.Value(message).IsValid() {
@@ -56,8 +56,8 @@ func checkJSON(message []byte) error {
 
 var errNotJSON = fmt.Errorf("not JSON, not UTF-8, or a name is twice in one object")
 
-// depth is how deep the brackets of a JSON text nest. It passes over strings only.
-func depth(b []byte) (deepest int) {
+// jsonDepth returns the nesting depth of the brackets in a JSON text. It skips only strings.
+func jsonDepth(b []byte) (deepest int) {
 	level, inString := 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
@@ -76,8 +76,8 @@ func depth(b []byte) (deepest int) {
 	return deepest
 }
 
-// isModern reports which era a request without a session belongs to: by its header,
-// else by the version that the body's _meta names.
+// isModern reports whether a request without a session belongs to the modern era: by its header,
+// else by the version in the body's _meta.
 func isModern(h http.Header, body []byte) bool {
 	if v := h.Get("Mcp-Protocol-Version"); v != "" {
 		return v >= modernVersion

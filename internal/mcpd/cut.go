@@ -16,36 +16,36 @@ import (
 	"loregate/internal/op"
 )
 
-// Most models read only so much of a result. What is longer than Config.MaxText is given
-// in parts: a part ends at a boundary, says truncated, and holds the exact next call.
-// Operations that page by themselves are cut by the engine; this is for everything else.
-// A part is a place in the JSON of the whole: the members and indexes that lead to it,
-// and at the end an index of a list or an offset in a text.
+// Most models read only so much of a result. A result longer than Config.MaxText is sent in parts:
+// a part ends at a boundary, has truncated set, and holds the exact next call. Operations that page
+// by themselves are cut by the engine; this file cuts everything else. A part begins at a place in
+// the JSON of the whole: the members and indexes that lead to it, and at the end an index of a list
+// or an offset in a text.
 
-// The arguments of the call that goes on. The engine never sees them.
+// The arguments of the continuing call. The engine never sees them.
 const (
 	fromArgument  = "_from"  // the place where the next part begins
-	inputArgument = "_input" // the input that was kept, where it is too long to repeat
-	restArgument  = "_rest"  // the answer that was kept, where the call must not be repeated
+	inputArgument = "_input" // id of the kept input, if it is too long to repeat
+	restArgument  = "_rest"  // id of the kept answer, if the call must not be repeated
 )
 
-// maxRepeated is the longest input that the next call repeats.
+// maxRepeated bounds the input that the next call repeats.
 const maxRepeated = 4 << 10
 
-// goOn is what a call asks for beside its tool's input.
-type goOn struct {
+// continuation holds the arguments of a continuing call, apart from the tool's input.
+type continuation struct {
 	from []any
 	rest string
 }
 
-// takeGoOn takes our arguments out of a tool's input.
-func (s *Server) takeGoOn(r *op.Request, c *call) (g goOn, err error) {
+// takeContinuation removes our arguments from a tool's input.
+func (s *Server) takeContinuation(r *op.Request, c *call) (g continuation, err error) {
 	if !bytes.Contains(r.Input, []byte(`"_from"`)) && !bytes.Contains(r.Input, []byte(`"_input"`)) {
 		return g, nil
 	}
 	var args map[string]jsontext.Value
 	if err := json.Unmarshal(r.Input, &args); err != nil {
-		return g, nil // the engine says what is wrong
+		return g, nil // the engine reports the fault
 	}
 	bad := func(field string) error {
 		return fault.BadField(field, "is not from a cut result, or that is not kept any more; make the first call again")
@@ -61,7 +61,7 @@ func (s *Server) takeGoOn(r *op.Request, c *call) (g goOn, err error) {
 		if json.Unmarshal(v, &id) != nil {
 			return g, bad(inputArgument)
 		}
-		whole, ok := s.kept.find(id, r.Operation, c)
+		whole, ok := s.kept.findKept(id, r.Operation, c)
 		if !ok {
 			return g, bad(inputArgument)
 		}
@@ -78,14 +78,14 @@ func (s *Server) takeGoOn(r *op.Request, c *call) (g goOn, err error) {
 	return g, err
 }
 
-// callWhole invokes a tool and cuts what came of it.
+// callWhole invokes a tool and cuts its answer.
 func (s *Server) callWhole(ctx context.Context, r op.Request, c *call) (*op.Answer, error) {
-	g, err := s.takeGoOn(&r, c)
+	g, err := s.takeContinuation(&r, c)
 	if err != nil {
 		return nil, err
 	}
 	if g.rest != "" {
-		whole, ok := s.kept.find(g.rest, r.Operation, c)
+		whole, ok := s.kept.findKept(g.rest, r.Operation, c)
 		if !ok {
 			return nil, fault.BadField(restArgument, "the rest of that result is not kept any more; see what the call did before you make it again")
 		}
@@ -94,7 +94,7 @@ func (s *Server) callWhole(ctx context.Context, r op.Request, c *call) (*op.Answ
 	if g.from != nil {
 		r.MaxText = 0
 	}
-	answer, err := s.invoke(ctx, r, c)
+	answer, err := s.invokeEngine(ctx, r, c)
 	if err != nil || answer.Asks != nil || g.from == nil && len(answer.Output) <= s.cfg.MaxText {
 		return answer, err
 	}
@@ -102,9 +102,9 @@ func (s *Server) callWhole(ctx context.Context, r op.Request, c *call) (*op.Answ
 	if g.from == nil && len(answer.Output) <= s.cfg.MaxText {
 		return answer, nil
 	}
-	if g.from == nil && !s.writes(r.Operation) && bytes.Contains(answer.Output, []byte(`"truncated":true`)) {
-		r.MaxText = 0 // the engine's own cut is still too long: what we cut is the whole
-		if answer, err = s.invoke(ctx, r, c); err != nil {
+	if g.from == nil && !s.mayWrite(r.Operation) && bytes.Contains(answer.Output, []byte(`"truncated":true`)) {
+		r.MaxText = 0 // the engine's own cut is still too long: cut the whole output instead
+		if answer, err = s.invokeEngine(ctx, r, c); err != nil {
 			return nil, err
 		}
 		s.shortenNext(answer, r, c)
@@ -112,14 +112,14 @@ func (s *Server) callWhole(ctx context.Context, r op.Request, c *call) (*op.Answ
 	return s.cutAnswer(answer, r, g, c)
 }
 
-// writes reports whether a call of a tool must not be repeated.
-func (s *Server) writes(tool string) bool {
+// mayWrite reports whether a call of a tool must not be repeated.
+func (s *Server) mayWrite(tool string) bool {
 	o, ok := s.cfg.Engine.Find(tool)
 	return !ok || o.Effect != access.Read
 }
 
-// cutAnswer is the part of an answer that a call asks for.
-func (s *Server) cutAnswer(a *op.Answer, r op.Request, g goOn, c *call) (*op.Answer, error) {
+// cutAnswer returns the requested part of an answer.
+func (s *Server) cutAnswer(a *op.Answer, r op.Request, g continuation, c *call) (*op.Answer, error) {
 	part, place, err := cutJSON(jsontext.Value(a.Output), g.from, s.cfg.MaxText-maxRepeated-512)
 	if err != nil {
 		return nil, fault.BadField(fromArgument, "is no place in this result; make the first call again")
@@ -133,12 +133,12 @@ func (s *Server) cutAnswer(a *op.Answer, r op.Request, g goOn, c *call) (*op.Ans
 	switch {
 	case g.rest != "":
 		args[restArgument] = mustJSON(g.rest)
-	case s.writes(r.Operation):
-		args[restArgument] = mustJSON(s.kept.keep(a.Output, r.Operation, c))
+	case s.mayWrite(r.Operation):
+		args[restArgument] = mustJSON(s.kept.keepBytes(a.Output, r.Operation, c))
 	case len(r.Input) > maxRepeated:
-		args[inputArgument] = mustJSON(s.kept.keep(r.Input, r.Operation, c))
+		args[inputArgument] = mustJSON(s.kept.keepBytes(r.Input, r.Operation, c))
 	case len(r.Input) > 0:
-		_ = json.Unmarshal(r.Input, &args) // it has been read before
+		_ = json.Unmarshal(r.Input, &args) // it has been parsed before
 	}
 	args[fromArgument] = mustJSON(place)
 	next := mustJSON(map[string]any{"tool": r.Operation, "arguments": args})
@@ -146,8 +146,7 @@ func (s *Server) cutAnswer(a *op.Answer, r op.Request, g goOn, c *call) (*op.Ans
 	return &cut, nil
 }
 
-// shortenNext puts a kept input in the place of the long arguments that the next call of
-// an answer repeats.
+// shortenNext replaces the long arguments in an answer's next call by the id of the kept input.
 func (s *Server) shortenNext(a *op.Answer, r op.Request, c *call) {
 	if len(r.Input) <= maxRepeated {
 		return
@@ -166,16 +165,16 @@ func (s *Server) shortenNext(a *op.Answer, r op.Request, c *call) {
 		return
 	}
 	for name, v := range next.Arguments {
-		if len(v) > maxRepeated/4 && same(v, given[name]) {
+		if len(v) > maxRepeated/4 && isSameJSON(v, given[name]) {
 			delete(next.Arguments, name)
 		}
 	}
-	next.Arguments[inputArgument] = mustJSON(s.kept.keep(r.Input, r.Operation, c))
+	next.Arguments[inputArgument] = mustJSON(s.kept.keepBytes(r.Input, r.Operation, c))
 	a.Output = withNext(jsontext.Value(a.Output), mustJSON(next))
 }
 
-// same reports whether two values are the same JSON.
-func same(a, b jsontext.Value) bool {
+// isSameJSON reports whether two values are the same JSON.
+func isSameJSON(a, b jsontext.Value) bool {
 	if len(b) == 0 {
 		return false
 	}
@@ -183,12 +182,12 @@ func same(a, b jsontext.Value) bool {
 	return a.Canonicalize() == nil && b.Canonicalize() == nil && bytes.Equal(a, b)
 }
 
-// withNext puts truncated and next at the end of an object, in the place of its own.
+// withNext appends truncated and next to an object, replacing its own.
 func withNext(object jsontext.Value, next []byte) []byte {
 	b := []byte{'{'}
 	for _, m := range mustMembers(object) {
 		if m.name != "truncated" && m.name != "next" {
-			b = append(append(quote(b, m.name), ':'), m.value...)
+			b = append(append(appendQuoted(b, m.name), ':'), m.value...)
 			b = append(b, ',')
 		}
 	}
@@ -196,8 +195,8 @@ func withNext(object jsontext.Value, next []byte) []byte {
 	return append(b, '}')
 }
 
-// cutText is the part of a text from an offset on that fits, and where the next begins;
-// 0 where it is the last.
+// cutText returns the part of a text that begins at an offset and fits the budget, and the offset
+// of the next part; 0 if there is no more.
 func cutText(text string, from, budget int) (part string, next int) {
 	from = min(max(from, 0), len(text))
 	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
@@ -231,14 +230,14 @@ func cutText(text string, from, budget int) (part string, next int) {
 	return rest[:end], from + end
 }
 
-// textNote ends a part of a text that goes on.
+// textNote returns the note at the end of a part that is not the last.
 func textNote(how string) string { return "\n\n[Cut here. " + how + "]" }
 
-// fromFragment is how the URI of a resource asks for a later part.
+// fromFragment begins the fragment with which a resource's URI asks for a later part.
 const fromFragment = "#_from="
 
-// cutContent is the part of a resource that a URI asks for. The views of games are never
-// cut, for programs read them whole, nor are files.
+// cutContent returns the part of a resource that a URI asks for. The views of games are never cut,
+// because programs read them whole; files are not cut either.
 func (s *Server) cutContent(uri string, content op.Content, from []any) (op.Content, map[string]any, error) {
 	if content.Blob != nil || strings.HasPrefix(uri, "game://") || from == nil && len(content.Text) <= s.cfg.MaxText {
 		return content, nil, nil
@@ -276,7 +275,7 @@ func (s *Server) cutContent(uri string, content op.Content, from []any) (op.Cont
 	return content, map[string]any{"truncated": true, "next": next}, nil
 }
 
-// splitURI takes the place that is asked for off a URI.
+// splitURI separates the requested place from a URI.
 func splitURI(uri string) (string, []any) {
 	base, place, ok := strings.Cut(uri, fromFragment)
 	if !ok {

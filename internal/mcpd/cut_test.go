@@ -8,8 +8,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// A tool and a resource that do not page by themselves are cut too, and reading on by
-// next gives the whole.
+// A tool and a resource that do not page by themselves are cut too, and following next returns the
+// whole.
 func TestWhatDoesNotPageIsCutToo(t *testing.T) {
 	s := open(t)
 	whole := strings.Repeat("Lamps \"burn\" over Rent Quay.\n", 6000)
@@ -41,7 +41,7 @@ func TestWhatDoesNotPageIsCutToo(t *testing.T) {
 		if err := json.Unmarshal([]byte(last), &out); err != nil {
 			t.Fatal(err)
 		}
-		if shown > 32<<10+600 { // with the line that says it is cut
+		if shown > 32<<10+600 { // including the notice that it is cut
 			t.Fatalf("a part has %d bytes", shown)
 		}
 		if out.Truncated != (len(res.Content) == 2) {

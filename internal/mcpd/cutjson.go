@@ -8,15 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxPlace is how deep a place lies in a value.
+// maxPlace bounds the depth of a place in a value.
 const maxPlace = 32
 
 var errNoPlace = errors.New("mcpd: no such place")
 
-// cutJSON is the part of a value that begins at a place and takes about budget bytes, and
-// the place where the next part begins; nil where it is the last. A part of an object
-// has all its members: those that are short as they are, one that is long in part, and
-// the other long ones empty.
+// cutJSON returns the part of a value that begins at a place and takes about budget bytes, and the
+// place where the next part begins; nil after the last. A part of an object has all its members:
+// short ones in full, one long one in part, and the other long ones empty.
 func cutJSON(v jsontext.Value, from []any, budget int) (part jsontext.Value, next []any, err error) {
 	if len(from) == 0 && len(v) <= budget {
 		return v, nil, nil
@@ -44,12 +43,12 @@ func cutString(v jsontext.Value, from []any, budget int) (jsontext.Value, []any,
 	}
 	part, next := cutText(string(text), at, budget)
 	if next == 0 {
-		return quote([]byte(nil), part), nil, nil
+		return appendQuoted([]byte(nil), part), nil, nil
 	}
-	return quote([]byte(nil), part), []any{next}, nil
+	return appendQuoted([]byte(nil), part), []any{next}, nil
 }
 
-// indexOf reads the number that a place begins with.
+// indexOf reads the number at the start of a place.
 func indexOf(from []any) (index int, rest []any, err error) {
 	if len(from) == 0 {
 		return 0, nil, nil
@@ -124,7 +123,7 @@ func cutObject(v jsontext.Value, from []any, budget int) (jsontext.Value, []any,
 	}
 	at, inner := long[0], from
 	if len(from) > 0 {
-		if at, inner = find(members, from), from[1:]; at < 0 {
+		if at, inner = findMember(members, from), from[1:]; at < 0 {
 			return nil, nil, errNoPlace
 		}
 	}
@@ -134,15 +133,15 @@ func cutObject(v jsontext.Value, from []any, budget int) (jsontext.Value, []any,
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(quote(out, m.name), ':')
+		out = append(appendQuoted(out, m.name), ':')
 		switch {
 		case len(m.value) <= budget/8 && i != at:
 			out = append(out, m.value...)
 		case i < at || next != nil:
-			out = append(out, emptied(m.value)...)
+			out = append(out, emptyLike(m.value)...)
 		case i > at && len(m.value) > left:
 			next = []any{m.name}
-			out = append(out, emptied(m.value)...)
+			out = append(out, emptyLike(m.value)...)
 		default:
 			part, rest, err := cutJSON(m.value, inner, left)
 			if err != nil {
@@ -158,11 +157,11 @@ func cutObject(v jsontext.Value, from []any, budget int) (jsontext.Value, []any,
 	return append(out, '}'), next, nil
 }
 
-// cutMembers cuts an object of many members as a list of them.
+// cutMembers cuts an object of many members like a list of them.
 func cutMembers(members []member, from []any, budget int) (jsontext.Value, []any, error) {
 	start, inner := 0, []any(nil)
 	if len(from) > 0 {
-		if start, inner = find(members, from), from[1:]; start < 0 {
+		if start, inner = findMember(members, from), from[1:]; start < 0 {
 			return nil, nil, errNoPlace
 		}
 	}
@@ -174,7 +173,7 @@ func cutMembers(members []member, from []any, budget int) (jsontext.Value, []any
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(quote(out, m.name), ':')
+		out = append(appendQuoted(out, m.name), ':')
 		part, next, err := cutJSON(m.value, inner, budget-len(out))
 		if err != nil {
 			return nil, nil, err
@@ -187,7 +186,7 @@ func cutMembers(members []member, from []any, budget int) (jsontext.Value, []any
 	return append(out, '}'), nil, nil
 }
 
-func find(members []member, from []any) int {
+func findMember(members []member, from []any) int {
 	name, _ := from[0].(string)
 	for i, m := range members {
 		if m.name == name {
@@ -197,8 +196,8 @@ func find(members []member, from []any) int {
 	return -1
 }
 
-// emptied stands for a long value of which another part is shown.
-func emptied(v jsontext.Value) string {
+// emptyLike returns an empty value to show in place of a long one that another part shows.
+func emptyLike(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
 		return `""`
@@ -228,7 +227,7 @@ func membersOf(v jsontext.Value) (list []member, err error) {
 	return list, nil
 }
 
-// mustMembers is membersOf for JSON of our own; none where it is no object.
+// mustMembers is membersOf for our own JSON; it returns none if v is not an object.
 func mustMembers(v []byte) []member {
 	list, err := membersOf(v)
 	if err != nil {

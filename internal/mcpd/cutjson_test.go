@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The parts of any value, read one after another, hold all of it and nothing twice.
+// The parts of any value, read one after another, hold all of it.
 func TestPartsOfAValueAreTheWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 100 {
@@ -85,7 +85,7 @@ func someValue(r *rand.Rand, depth int) any {
 	return r.IntN(1 << 30)
 }
 
-// leaves are the texts of a value in its order.
+// leaves returns the texts of a value in order.
 func leaves(v []byte) (list []string) {
 	switch v := jsontext.Value(v); v.Kind() {
 	case '"':

@@ -14,35 +14,36 @@ import (
 	"loregate/internal/op"
 )
 
-// Nearly every message calls a tool or reads a resource and needs nothing of the SDK: no
-// handshake, no stream, no progress, no question. Such a message is answered here, without
-// the SDK's decoding, which costs more than the rest of a call. The answer is the one that
-// the SDK would give: TestDirectAnswersAreTheSDKs compares the two.
+// Nearly every message calls a tool or reads a resource and does not need the SDK's handshake,
+// streams, progress or questions. Such a message is answered here, without the SDK's decoding,
+// which costs more than the rest of a call. The answer is the same as the SDK's:
+// TestDirectAnswersMatchSDK compares the two.
 
-// answersDirectly reports whether an envelope is answered here: it is for no fixture, and
-// for no operation that reports progress or asks.
+// answersDirectly reports whether an envelope is answered here: not if it is for a fixture or for
+// an operation that reports progress or asks questions.
 func (s *Server) answersDirectly(m *envelope) bool {
 	switch {
 	case s.viaSDK:
 		return false
 	case m.method == "resources/read":
-		return !s.cfg.Fixtures.reads(m.target)
+		return !s.cfg.Fixtures.hasResource(m.target)
 	}
 	o, ok := s.cfg.Engine.Find(m.target)
-	return !(ok && o.Interactive) && !s.cfg.Fixtures.tool(m.target)
+	return !(ok && o.Interactive) && !s.cfg.Fixtures.hasTool(m.target)
 }
 
-// answer makes the message that answers an envelope, and the error that it tells of.
-func (s *Server) answer(ctx context.Context, m *envelope, v *visit) (message []byte, err error) {
+// answerEnvelope returns the message that answers an envelope, and the error in that message, if
+// any.
+func (s *Server) answerEnvelope(ctx context.Context, m *envelope, v *visit) (message []byte, err error) {
 	c := &call{visit: v, world: m.world, modern: m.version != ""}
-	res, err := s.guarded(ctx, c, func(ctx context.Context) (mcp.Result, error) {
+	res, err := s.runGuarded(ctx, c, func(ctx context.Context) (mcp.Result, error) {
 		if m.method == "resources/read" {
 			return s.contentOf(ctx, m.target, c)
 		}
 		return s.runTool(ctx, c, op.Request{Operation: m.target, Input: m.input})
 	})
 	if err != nil {
-		return m.failed(err), err
+		return m.errorMessage(err), err
 	}
 	raw := res.(*result).raw
 	message = make([]byte, 0, len(raw)+len(m.id)+len(`{"jsonrpc":"2.0","id":,"result":}`))
@@ -51,30 +52,30 @@ func (s *Server) answer(ctx context.Context, m *envelope, v *visit) (message []b
 	return append(message, '}'), nil
 }
 
-// failed is the message that answers an envelope with an error.
-func (m *envelope) failed(err error) []byte {
+// errorMessage returns the message that answers an envelope with an error.
+func (m *envelope) errorMessage(err error) []byte {
 	b, encoding := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: m.rpcID(), Error: err})
 	if encoding != nil {
-		panic("mcpd: " + encoding.Error()) // it is made of texts and of our own JSON
+		panic("mcpd: " + encoding.Error()) // it consists of texts and of our own JSON
 	}
 	return b
 }
 
-// serveDirectly answers a request on its own goroutine. It reports false, and has done
-// nothing, where the SDK is to answer.
+// serveDirectly answers a request on its own goroutine. If the SDK has to answer, it does nothing
+// and returns false.
 func (s *Server) serveDirectly(w http.ResponseWriter, r *http.Request, v *visit, body []byte) bool {
 	m, ok := readEnvelope(body)
-	if !ok || !m.comesAs(r.Header, v.session) || !s.answersDirectly(&m) {
+	if !ok || !m.hasHeadersOfEra(r.Header, v.session) || !s.answersDirectly(&m) {
 		return false
 	}
 	rc := http.NewResponseController(w)
-	writeWithin(rc, 0) // making the answer may take long
+	writeWithin(rc, 0) // producing the answer may take long
 	send := func(status int, message []byte) {
 		writeWithin(rc, answerWait)
 		sendWhole(w, status, message)
 	}
 	if v.session == nil {
-		message, err := s.answer(r.Context(), &m, v)
+		message, err := s.answerEnvelope(r.Context(), &m, v)
 		send(statusOf(err), message)
 		return true
 	}
@@ -82,17 +83,17 @@ func (s *Server) serveDirectly(w http.ResponseWriter, r *http.Request, v *visit,
 	defer cancel()
 	key := string(m.id)
 	if !v.session.calls.begin(key, cancel) {
-		send(http.StatusBadRequest, m.failed(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
+		send(http.StatusBadRequest, m.errorMessage(&jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest,
 			Message: fmt.Sprintf("duplicate in-flight request ID %v", m.rpcID().Raw())}))
 		return true
 	}
-	message, _ := s.answer(ctx, &m, v)
-	v.session.calls.end(key) // before the client can know the answer, and use the id again
+	message, _ := s.answerEnvelope(ctx, &m, v)
+	v.session.calls.remove(key) // before the client sees the answer and can use the id again
 	send(http.StatusOK, message)
 	return true
 }
 
-// statusOf is the status of a response in the modern era, as the SDK chooses it.
+// statusOf returns the HTTP status that the SDK would choose for a response in the modern era.
 func statusOf(err error) int {
 	var e *jsonrpc.Error
 	if errors.As(err, &e) && e.Code == jsonrpc.CodeInvalidParams {
@@ -107,17 +108,16 @@ func sendWhole(w http.ResponseWriter, status int, message []byte) {
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("Content-Length", strconv.Itoa(len(message)))
 	w.WriteHeader(status)
-	_, _ = w.Write(message) // a client that is gone needs none
+	_, _ = w.Write(message) // an error means that the client has gone
 }
 
-// calls are those of one connection that are answered directly, by their ids as they were
-// written.
+// calls holds the directly answered calls of one connection, by their ids as the client wrote them.
 type calls struct {
 	mu   sync.Mutex
 	open map[string]context.CancelFunc // guarded by mu
 }
 
-// begin notes a call. It reports false where another has the id.
+// begin records a call. It returns false if another open call has the id.
 func (c *calls) begin(id string, cancel context.CancelFunc) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,16 +131,16 @@ func (c *calls) begin(id string, cancel context.CancelFunc) bool {
 	return true
 }
 
-func (c *calls) end(id string) {
+func (c *calls) remove(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, id)
 }
 
-// cancel ends the call that a client names in notifications/cancelled, if it is under way.
-// Those that the SDK answers, the SDK ends.
+// cancel ends the call that a client names in notifications/cancelled, if it is running. The SDK
+// cancels the calls that it answers.
 func (c *calls) cancel(requestID any) {
-	if c == nil { // each message of the modern era has a connection of its own
+	if c == nil { // in the modern era each message has a connection of its own
 		return
 	}
 	id := ""

@@ -25,16 +25,16 @@ import (
 	"loregate/internal/op"
 )
 
-// The same messages go to two servers, of which one leaves everything to the SDK: status,
-// headers, bodies, access records and logs are the same. The messages are real ones, changed
-// at random in their text, their structure and their headers.
+// The same messages go to two servers, one of which leaves everything to the SDK. Status, headers,
+// bodies, access records and logs must be the same. The messages are realistic ones, changed at
+// random in their text, their structure and their headers.
 
 const (
 	manyMessages = 1000
 	directSeed   = 20260728
 )
 
-// request is what a client sends over HTTP; on stdio only the body counts.
+// request is a client's request over HTTP; on stdio only the body is used.
 type request struct {
 	body   string
 	token  string
@@ -45,7 +45,7 @@ func (r request) String() string {
 	return fmt.Sprintf("as %s %v\n%s", r.token, r.header, strings.TrimSpace(r.body[:min(len(r.body), 2000)]))
 }
 
-// realMessages are messages as clients of an era send them.
+// realMessages returns messages as clients of an era send them.
 func realMessages(era string) (bodies []string) {
 	meta := ""
 	if era == modern {
@@ -95,7 +95,8 @@ func messages(era string) (all []request) {
 	r := rand.New(rand.NewPCG(directSeed, uint64(len(era))))
 	bodies := realMessages(era)
 	for n := range manyMessages {
-		// Each has an id of its own: the SDK cancels late, and then the next call of the id.
+		// Each has its own id: the SDK cancels late, and would cancel the next call with the same
+		// id.
 		body := strings.Replace(bodies[n%len(bodies)], `"id":7,`, fmt.Sprintf(`"id":%d,`, 100+n), 1)
 		m := request{token: []string{"user", "user", "gm"}[r.IntN(3)], header: headersOf(era, body)}
 		if n >= 2*len(bodies) {
@@ -105,7 +106,7 @@ func messages(era string) (all []request) {
 			if r.IntN(4) == 0 {
 				changeHeader(r, m.header)
 			} else if r.IntN(2) == 0 {
-				m.header = headersOf(era, body) // those that go with it as it is now
+				m.header = headersOf(era, body) // headers that match the changed body
 			}
 		}
 		m.body = body
@@ -114,7 +115,7 @@ func messages(era string) (all []request) {
 	return all
 }
 
-// headersOf are the headers that go with a message.
+// headersOf returns the headers that match a message.
 func headersOf(era, body string) http.Header {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {era}}
 	if era == modern {
@@ -155,7 +156,7 @@ func changeHeader(r *rand.Rand, h http.Header) {
 
 func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
-// oddities are values to put in the place of others.
+// oddities are replacements for values in messages.
 var oddities = []string{
 	`null`, `true`, `0`, `-0`, `7.0`, `1.5`, `1e3`, `1e999`, `-1e-999`, `123456789012345678901234567890`, `9007199254740993`, `999999999999999`,
 	`""`, `"x"`, `"7"`, `"mill"`, `"get_page"`, `"tools/call"`, `"2.0"`, `"main"`, `"` + older + `"`, `"` + modern + `"`, `"2027-01-01"`,
@@ -196,7 +197,7 @@ func changeMessage(r *rand.Rand, body string) string {
 		}
 	case 2:
 		if len(at.kids) > 0 {
-			at.kids = append(at.kids, pick(r, at.kids)) // twice the same name
+			at.kids = append(at.kids, pick(r, at.kids)) // duplicate name
 		}
 	case 3:
 		r.Shuffle(len(at.kids), func(i, j int) { at.kids[i], at.kids[j] = at.kids[j], at.kids[i] })
@@ -216,9 +217,9 @@ func changeMessage(r *rand.Rand, body string) string {
 
 // node is a JSON value that keeps its order and may become invalid.
 type node struct {
-	key   string // quoted; "" where it is no member
+	key   string // quoted; "" if it is not a member
 	raw   string // of a value without kids
-	open  byte   // '{' or '[' of one that may have them
+	open  byte   // '{' or '[' of an object or array
 	kids  []*node
 	space string // before and after it
 }
@@ -312,7 +313,7 @@ func (w *witness) take() []string {
 	return seen
 }
 
-// openWitnessed is a stage whose server leaves everything to the SDK, or not.
+// openWitnessed opens a stage with a witness; with viaSDK its server leaves everything to the SDK.
 func openWitnessed(t *testing.T, viaSDK bool) (*stage, *witness) {
 	w := new(witness)
 	s := open(t, func(c *mcpd.Config) {
@@ -326,7 +327,7 @@ func openWitnessed(t *testing.T, viaSDK bool) (*stage, *witness) {
 		}
 		c.Engine, c.MaxBody = engine, 64<<10
 		c.Logger = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == "time" || a.Key == "error" { // the trace of a panic names the way that it came
+			if a.Key == "time" || a.Key == "error" { // the trace of a panic differs between the two routes
 				return slog.Attr{}
 			}
 			return a
@@ -339,7 +340,7 @@ func openWitnessed(t *testing.T, viaSDK bool) (*stage, *witness) {
 	return s, w
 }
 
-// freeSlow lets the tool that waits go on at once.
+// freeSlow lets the waiting tool continue at once.
 func freeSlow(t *testing.T, s *stage) {
 	close(s.goOn)
 	ctx := t.Context()
@@ -389,7 +390,7 @@ func TestDirectAnswersAreTheSDKs(t *testing.T) {
 	})
 }
 
-// An id is of one call at a time in a session, and free again with its answer.
+// Only one open call of a session can have an id; after the answer the id can be used again.
 func TestDirectCallsHaveIDsOfTheirOwn(t *testing.T) {
 	s := open(t)
 	session := "Mcp-Session-Id: " + s.begin("user", "/mcp")
@@ -414,7 +415,7 @@ func TestDirectCallsHaveIDsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// In the older era a client whose connection breaks has not cancelled its call.
+// In the older era a broken connection does not cancel the client's call.
 func TestOlderCallOutlivesItsConnection(t *testing.T) {
 	s := open(t)
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -439,7 +440,7 @@ func TestOlderCallOutlivesItsConnection(t *testing.T) {
 	wantContains(t, w.Body.String(), `{"text":"done"}`)
 }
 
-// Calls keep a session open, whoever answers them, and it ends when none comes any more.
+// Calls keep a session open on both routes, and it ends when there are no more calls.
 func TestSessionLivesWhileItIsUsed(t *testing.T) {
 	const timeout = 400 * time.Millisecond
 	for _, tool := range []string{"get_page", "slow"} {
@@ -470,7 +471,7 @@ func TestSessionLivesWhileItIsUsed(t *testing.T) {
 	}
 }
 
-// FuzzEnvelope holds what is read of a message to what the SDK's own decoder reads.
+// FuzzEnvelope compares the envelope read from a message with the reading of the SDK's own decoder.
 func FuzzEnvelope(f *testing.F) {
 	for _, era := range []string{older, modern} {
 		for _, body := range realMessages(era) {
@@ -514,7 +515,7 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-// sendTo gives all that matters of an answer.
+// sendTo returns all parts of an answer that must match.
 func (m request) sendTo(s *stage, sessions map[string]string) string {
 	r := httptest.NewRequestWithContext(s.t.Context(), "POST", "/mcp", strings.NewReader(m.body))
 	maps.Copy(r.Header, m.header)

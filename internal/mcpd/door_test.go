@@ -150,7 +150,7 @@ func TestSessionsOfAnAccountAreBounded(t *testing.T) {
 	})
 }
 
-// wait asks until it is so; each question is a request, which yields to the server.
+// wait polls until so returns true; each poll is a request, which yields to the server.
 func (s *stage) wait(so func() bool) {
 	s.t.Helper()
 	for range 10_000 {

@@ -14,21 +14,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// envelope is a tools/call or resources/read as the common client writes it. A message
-// that is written in any other way, however slightly, is no envelope: the SDK answers it,
-// so that there is one reading of what is odd or broken.
+// envelope is a tools/call or resources/read in the usual form. A message with even slight
+// differences is not an envelope and is answered by the SDK, so that unusual or broken messages are
+// read in one place only.
 type envelope struct {
 	id      []byte // as the client wrote it; see isPlainID
 	method  string // tools/call or resources/read
 	target  string // name of the tool, or URI of the resource
 	input   []byte // arguments of the tool, any JSON; nil for none
-	world   string // that the _meta asks for
-	version string // of the protocol, as the _meta names it; "" in the older era
+	world   string // named in the _meta
+	version string // protocol version named in the _meta; "" in the older era
 	capable bool   // the _meta has the client's capabilities
 }
 
-// readEnvelope reads a message that checkJSON has let through; ok is false where it is no
-// envelope.
+// readEnvelope reads a message that has passed checkJSON; ok is false if it is not an envelope.
 func readEnvelope(message []byte) (m envelope, ok bool) {
 	var tagged bool
 	var uri, name string
@@ -36,7 +35,7 @@ func readEnvelope(message []byte) (m envelope, ok bool) {
 	if message[0] != '{' {
 		return m, false
 	}
-	for key, value := range members(message) {
+	for key, value := range eachMember(message) {
 		switch string(key) {
 		case `"jsonrpc"`:
 			tagged = string(value) == `"2.0"`
@@ -67,7 +66,7 @@ func (m *envelope) readParams(params []byte) (uri, name string, ok bool) {
 	if params[0] != '{' || !hasPlainNumbers(params) {
 		return "", "", false
 	}
-	for key, value := range members(params) {
+	for key, value := range eachMember(params) {
 		switch string(key) {
 		case `"name"`:
 			name, ok = plainText(value)
@@ -77,7 +76,7 @@ func (m *envelope) readParams(params []byte) (uri, name string, ok bool) {
 			m.input, ok = value, true
 		case `"_meta"`:
 			ok = m.readMeta(value)
-		default: // among them what a call says that was asked something
+		default: // for example the answer to a question
 			ok = false
 		}
 		if !ok {
@@ -91,18 +90,18 @@ func (m *envelope) readMeta(meta []byte) (ok bool) {
 	if meta[0] != '{' {
 		return false
 	}
-	for key, value := range members(meta) {
+	for key, value := range eachMember(meta) {
 		switch string(key) {
 		case `"world"`:
 			m.world, ok = plainText(value)
 		case `"` + mcp.MetaKeyProtocolVersion + `"`:
 			m.version, ok = plainText(value)
 		case `"` + mcp.MetaKeyClientCapabilities + `"`:
-			ok = fits[mcp.ClientCapabilities](value)
+			ok = isObjectOf[mcp.ClientCapabilities](value)
 			m.capable = ok
 		case `"` + mcp.MetaKeyClientInfo + `"`:
-			ok = fits[mcp.Implementation](value)
-		default: // a progressToken too: an operation that reports progress is the SDK's
+			ok = isObjectOf[mcp.Implementation](value)
+		default: // also a progressToken: the SDK answers operations that report progress
 			ok = bytes.IndexByte(key, '\\') < 0
 		}
 		if !ok {
@@ -112,14 +111,14 @@ func (m *envelope) readMeta(meta []byte) (ok bool) {
 	return true
 }
 
-// fits reports whether a value is an object that T takes.
-func fits[T any](value []byte) bool {
+// isObjectOf reports whether a value is an object that decodes into a T.
+func isObjectOf[T any](value []byte) bool {
 	return string(value) == "{}" || value[0] == '{' && json.Unmarshal(value, new(T)) == nil
 }
 
-// comesAs reports whether the headers of a request are those that the envelope's era
-// commonly has; n is the session that the request is part of, nil for none.
-func (m *envelope) comesAs(h http.Header, n *session) bool {
+// hasHeadersOfEra reports whether the request's headers are the usual ones of the envelope's era; n
+// is the session that the request belongs to, nil for none.
+func (m *envelope) hasHeadersOfEra(h http.Header, n *session) bool {
 	if !m.isOfOneEra() || len(h.Values("Last-Event-ID")) > 0 || !takesBoth(h.Values("Accept")) || !isJSON(h.Get("Content-Type")) {
 		return false
 	}
@@ -131,13 +130,13 @@ func (m *envelope) comesAs(h http.Header, n *session) bool {
 		h.Get("Mcp-Method") == m.method && h.Get("Mcp-Name") == m.target
 }
 
-// isOfOneEra reports whether the _meta is that of the older era, or whole that of the modern
-// one.
+// isOfOneEra reports whether the _meta is that of the older era, or a complete one of the modern
+// era.
 func (m *envelope) isOfOneEra() bool {
 	return m.version == "" || m.version == modernVersion && m.capable
 }
 
-// takesBoth reports whether a client takes JSON and streams, as the protocol has it say.
+// takesBoth reports whether a client accepts both JSON and streams, as the protocol demands.
 func takesBoth(accept []string) bool {
 	var both [2]bool
 	for _, value := range accept {
@@ -161,21 +160,21 @@ func isJSON(contentType string) bool {
 	return err == nil && kind == "application/json"
 }
 
-// rpcID is the id as the SDK holds it.
+// rpcID returns the id in the SDK's type.
 func (m *envelope) rpcID() jsonrpc.ID {
 	var value any
 	if text, ok := plainText(m.id); ok {
 		value = text
 	} else {
-		n, _ := strconv.ParseInt(string(m.id), 10, 64) // isPlainID has seen to it
+		n, _ := strconv.ParseInt(string(m.id), 10, 64) // isPlainID has checked the digits
 		value = float64(n)
 	}
 	id, _ := jsonrpc.MakeID(value)
 	return id
 }
 
-// isPlainID reports whether an id is one that the SDK gives back byte for byte: text of
-// printable ASCII without escapes, or an integer that a float64 holds.
+// isPlainID reports whether the SDK would return an id byte for byte: text of printable ASCII
+// without escapes, or an integer that a float64 holds.
 func isPlainID(value []byte) bool {
 	if text, ok := plainText(value); ok {
 		return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
@@ -184,7 +183,7 @@ func isPlainID(value []byte) bool {
 	return string(value) != "-0" && len(digits) <= 15 && len(bytes.Trim(digits, "0123456789")) == 0
 }
 
-// plainText is a JSON string without escapes.
+// plainText decodes a JSON string without escapes; ok is false for any other value.
 func plainText(value []byte) (text string, ok bool) {
 	if value[0] != '"' || bytes.IndexByte(value, '\\') >= 0 {
 		return "", false
@@ -192,8 +191,8 @@ func plainText(value []byte) (text string, ok bool) {
 	return string(value[1 : len(value)-1]), true
 }
 
-// hasPlainNumbers reports whether all numbers in a JSON value are such as every decoder
-// takes: the SDK refuses those that a float64 cannot hold.
+// hasPlainNumbers reports whether every decoder accepts all numbers in a JSON value: the SDK
+// refuses numbers that a float64 cannot hold.
 func hasPlainNumbers(value []byte) bool {
 	for i := 0; i < len(value); {
 		switch c := value[i]; {
@@ -212,8 +211,8 @@ func hasPlainNumbers(value []byte) bool {
 	return true
 }
 
-// members gives the names, in their quotes, and the values of a valid JSON object.
-func members(object []byte) iter.Seq2[[]byte, []byte] {
+// eachMember yields the names, in their quotes, and the values of a valid JSON object.
+func eachMember(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for i := afterSpace(object, 1); object[i] != '}'; i = afterSpace(object, i) {
 			if object[i] == ',' {
@@ -230,7 +229,7 @@ func members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// The functions below give where what begins at i of a valid JSON text ends.
+// The functions below return the end of the token that begins at i in a valid JSON text.
 
 func afterValue(b []byte, i int) int {
 	switch b[i] {
@@ -268,7 +267,7 @@ func afterBrackets(b []byte, i int) int {
 	}
 }
 
-// afterWord passes over a number, true, false or null.
+// afterWord skips a number, true, false or null.
 func afterWord(b []byte, i int) int {
 	for i < len(b) && strings.IndexByte(",]} \t\r\n", b[i]) < 0 {
 		i++

@@ -44,7 +44,7 @@ func Example() {
 	// Output: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"greeting\":\"Well met, Ada\"}"}],"structuredContent":{"greeting":"Well met, Ada"}}}
 }
 
-// second shows the second line only: the first is the handshake.
+// second prints the second line only: the first is the handshake.
 type second struct{ n int }
 
 func (s *second) Write(p []byte) (int, error) {

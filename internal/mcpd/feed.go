@@ -14,49 +14,50 @@ import (
 	"loregate/internal/wait"
 )
 
-// pace is the least time between two looks at what is subscribed to, and so between two
-// notices of one URI: mcp-and-rest, Protocol.
+// pace is the least time between two checks of the subscribed resources, and so between two notices
+// about one URI: mcp-and-rest, Protocol.
 const pace = 100 * time.Millisecond
 
-// restShare keeps looking at no more than a tenth of one processor: after a round that
-// cost much, the next waits nine times as long.
-const restShare = 9
+// pauseFactor limits checking to a tenth of one processor: after an expensive round, the pause is
+// nine times as long.
+const pauseFactor = 9
 
-// effort is what looking costs. A look is reckoned by the quickest of late: the others
-// waited for processors that calls had the use of, and to rest for that too would leave a
-// busy server's subscribers ever further behind.
+// effort measures the cost of checking. It takes the quickest of the recent checks as the cost of
+// one: the others waited for processors busy with calls, and pausing for that waiting too would
+// leave a busy server's subscribers ever further behind.
 type effort struct{ quick time.Duration }
 
-// rest is how long to wait after a round of so many looks, of which the quickest took so long.
-func (e *effort) rest(looks int, quickest time.Duration) time.Duration {
+// pauseAfter returns the pause after a round, from its number of checks and the time of the
+// quickest one.
+func (e *effort) pauseAfter(looks int, quickest time.Duration) time.Duration {
 	if looks == 0 {
 		return pace
 	}
 	if e.quick == 0 || quickest < e.quick {
 		e.quick = quickest
 	}
-	rest := max(pace, restShare*time.Duration(looks)*e.quick)
-	e.quick += e.quick / 8 // looks may become dearer
+	rest := max(pace, pauseFactor*time.Duration(looks)*e.quick)
+	e.quick += e.quick / 8 // checks may become slower
 	return rest
 }
 
-// feed tells subscribers that what they see of a resource has changed. After a change in
-// the canon it reads every subscribed URI again as its subscriber of that moment, and
-// compares digests: nobody hears of a change that they cannot see.
+// feed notifies subscribers when their view of a resource has changed. After a change in the canon
+// it reads every subscribed URI again with the subscriber's present rights, and compares digests: a
+// subscriber is never notified of a change that it cannot see.
 type feed struct {
 	s    *Server
-	kick chan struct{} // holds one: look again though nothing changed
+	kick chan struct{} // holds one request to check again although the canon has not changed
 
 	mu      sync.Mutex
 	open    map[*outlet]struct{}     // with at least one subscription. Guarded by mu
-	watched map[string]*watchedGroup // subscriptions of URIs that a Watch tells of. Guarded by mu
+	watched map[string]*watchedGroup // subscriptions of URIs that have a Watch. Guarded by mu
 }
 
-func (f *feed) start(ctx context.Context, s *Server) {
+func (f *feed) startChecking(ctx context.Context, s *Server) {
 	f.s, f.kick, f.open, f.watched = s, make(chan struct{}, 1), map[*outlet]struct{}{}, map[string]*watchedGroup{}
 	f.startWatching(ctx, s)
 	if s.cfg.Changes != nil {
-		s.spawn(func() { f.run(ctx) })
+		s.startWork(func() { f.run(ctx) })
 	}
 }
 
@@ -64,7 +65,7 @@ func (f *feed) run(ctx context.Context) {
 	var spent effort
 	for {
 		changed := f.s.cfg.Changes.Changed()
-		if !wait.For(ctx, spent.rest(f.round(ctx))) {
+		if !wait.For(ctx, spent.pauseAfter(f.checkAll(ctx))) {
 			return
 		}
 		select {
@@ -76,31 +77,32 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// again asks for another round.
-func (f *feed) again() {
+// checkAgain requests another round.
+func (f *feed) checkAgain() {
 	select {
 	case f.kick <- struct{}{}:
 	default:
 	}
 }
 
-// round looks at everything once. It gives how often it looked, and the quickest look.
-func (f *feed) round(ctx context.Context) (looks int, quickest time.Duration) {
+// checkAll checks every subscription once. It returns the number of checks and the time of the
+// quickest.
+func (f *feed) checkAll(ctx context.Context) (looks int, quickest time.Duration) {
 	f.mu.Lock()
 	all := slices.Collect(maps.Keys(f.open))
 	f.mu.Unlock()
 	for _, o := range all {
-		subs := o.list()
+		subs := o.unwatchedSubs()
 		if len(subs) == 0 {
 			continue
 		}
-		c, ok := o.today(ctx)
+		c, ok := o.presentCall(ctx)
 		if !ok {
 			continue
 		}
 		for _, sub := range subs {
 			began := time.Now()
-			f.look(ctx, o, sub, c)
+			f.checkOne(ctx, o, sub, c)
 			if took := time.Since(began); looks == 0 || took < quickest {
 				quickest = took
 			}
@@ -110,12 +112,12 @@ func (f *feed) round(ctx context.Context) (looks int, quickest time.Duration) {
 	return looks, quickest
 }
 
-// look compares one subscription with what its subscriber sees now.
-func (f *feed) look(ctx context.Context, o *outlet, sub *subscription, c *call) {
-	c.caller.Unlimited = true // it is we who look, as often as something changes
-	now, err := f.s.digest(ctx, c, sub.uri)
+// checkOne compares one subscription with the subscriber's present view.
+func (f *feed) checkOne(ctx context.Context, o *outlet, sub *subscription, c *call) {
+	c.caller.Unlimited = true // the server checks, as often as something changes
+	now, err := f.s.readDigest(ctx, c, sub.uri)
 	if err != nil {
-		f.again() // something is unavailable: what the subscriber sees is not known
+		f.checkAgain() // the content could not be read, so the subscriber's view is unknown
 		return
 	}
 	o.mu.Lock()
@@ -125,15 +127,15 @@ func (f *feed) look(ctx context.Context, o *outlet, sub *subscription, c *call) 
 		sub.missed = true
 	case sub.digest != now:
 		sub.digest = now
-		o.tell(sub.uri)
+		o.queueNotice(sub.uri)
 	}
 }
 
-// digest is of the content of a URI as a caller sees it. What is absent or hidden has
-// the zero digest. When it was modified is left out, so that a change of what the
-// caller does not see cannot show in it.
-func (s *Server) digest(ctx context.Context, c *call, uri string) (d [32]byte, err error) {
-	content, err := s.read(ctx, c, uri)
+// readDigest returns the digest of a URI's content as the caller sees it. Absent and hidden content
+// has the zero digest. The modification time is left out, so that a change that the caller does not
+// see cannot affect the digest.
+func (s *Server) readDigest(ctx context.Context, c *call, uri string) (d [32]byte, err error) {
+	content, err := s.readContent(ctx, c, uri)
 	if fault.KindOf(err) == fault.NotFound && err != nil {
 		return d, nil
 	}
@@ -157,40 +159,40 @@ func digestOf(c op.Content) (d [32]byte) {
 type subscription struct {
 	uri    string
 	known  bool // digest is set
-	missed bool // there was a round before that
+	missed bool // a round came before digest was set
 	digest [32]byte
 
-	watch   op.Watch // tells of it, and rounds pass it over; nil: nobody does
-	version uint64   // that the watch last told
+	watch   op.Watch // reports changes of the URI, so rounds skip it; nil: rounds check it
+	version uint64   // last version known from the watch
 	told    time.Time
 }
 
-// outlet is a session or stream that notices go to.
+// outlet is a session or stream that receives notices.
 type outlet struct {
 	f    *feed
 	send func(uri string) error
-	end  func() // ends the session or stream, when its caller is nobody any more
+	end  func() // ends the session or stream when its caller has lost its credentials
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	visit   *visit
 	subs    map[string]*subscription
-	due     []string // to be sent, each once
+	due     []string // URIs to send notices about, each once
 	muted   bool     // until its stream is acknowledged
 	sending bool
 	closed  bool
 }
 
-func (f *feed) outlet(v *visit, send func(uri string) error, end func()) *outlet {
-	return &outlet{f: f, send: send, end: end, visit: v.kept(), subs: map[string]*subscription{}}
+func (f *feed) newOutlet(v *visit, send func(uri string) error, end func()) *outlet {
+	return &outlet{f: f, send: send, end: end, visit: v.detached(), subs: map[string]*subscription{}}
 }
 
-// add subscribes to a URI, whether there is such a thing or not.
+// add subscribes to a URI, whether or not the resource exists.
 func (o *outlet) add(ctx context.Context, c *call, uri string) error {
-	sub, err := o.place(uri)
+	sub, err := o.reserve(uri)
 	if err != nil || sub == nil {
 		return err
 	}
-	d, err := o.f.s.digest(ctx, c, uri)
+	d, err := o.f.s.readDigest(ctx, c, uri)
 	if err != nil {
 		o.remove(uri)
 		return err
@@ -200,16 +202,16 @@ func (o *outlet) add(ctx context.Context, c *call, uri string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	sub.digest, sub.known = d, true
-	o.f.watch(o, sub, c)
+	o.f.watchSub(o, sub, c)
 	if sub.missed {
-		o.f.again()
+		o.f.checkAgain()
 	}
 	return nil
 }
 
-// place makes room for a URI before it is read, so that no change falls between reading
-// and looking. It is nil where there is a subscription already.
-func (o *outlet) place(uri string) (*subscription, error) {
+// reserve makes room for a URI before it is read, so that no change is missed between the first
+// read and the first check. It returns nil if a subscription exists already.
+func (o *outlet) reserve(uri string) (*subscription, error) {
 	o.f.mu.Lock()
 	defer o.f.mu.Unlock()
 	o.mu.Lock()
@@ -234,7 +236,7 @@ func (o *outlet) remove(uri string) {
 	defer o.f.mu.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.f.unwatch(o.subs[uri])
+	o.f.unwatchSub(o.subs[uri])
 	delete(o.subs, uri)
 	o.due = slices.DeleteFunc(o.due, func(d string) bool { return d == uri })
 	if len(o.subs) == 0 {
@@ -250,15 +252,15 @@ func (o *outlet) close() {
 	defer o.mu.Unlock()
 	o.closed, o.due = true, nil
 	for _, sub := range o.subs {
-		o.f.unwatch(sub)
+		o.f.unwatchSub(sub)
 	}
 	clear(o.subs)
 	delete(o.f.open, o)
 }
 
-// list gives the subscriptions that nothing tells of but looking, in the order of their
-// URIs.
-func (o *outlet) list() []*subscription {
+// unwatchedSubs returns the subscriptions without a Watch, which rounds have to check, in the order
+// of their URIs.
+func (o *outlet) unwatchedSubs() []*subscription {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	list := make([]*subscription, 0, len(o.subs))
@@ -270,16 +272,16 @@ func (o *outlet) list() []*subscription {
 	return list
 }
 
-// renew is told of newer credentials of the same caller.
+// renew stores newer credentials of the same caller.
 func (o *outlet) renew(v *visit) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.visit = v.kept()
+	o.visit = v.detached()
 }
 
-// kept is a visit to keep for longer than its request lasts: of the request, only what
-// says who sent it.
-func (v *visit) kept() *visit {
+// detached returns a copy of the visit that may outlive its request: of the request it holds only
+// the parts that identify the sender.
+func (v *visit) detached() *visit {
 	k := *v
 	k.session = nil
 	if r := v.request; r != nil {
@@ -288,9 +290,9 @@ func (v *visit) kept() *visit {
 	return &k
 }
 
-// today is the subscriber with the rights of now: roles are lowered and keys revoked
-// while streams are open.
-func (o *outlet) today(ctx context.Context) (*call, bool) {
+// presentCall returns a call with the subscriber's present rights: roles may be lowered and keys
+// revoked while streams are open.
+func (o *outlet) presentCall(ctx context.Context) (*call, bool) {
 	o.mu.Lock()
 	v := *o.visit
 	o.mu.Unlock()
@@ -302,7 +304,7 @@ func (o *outlet) today(ctx context.Context) (*call, bool) {
 			return nil, false
 		}
 		if err != nil {
-			o.f.again()
+			o.f.checkAgain()
 			return nil, false
 		}
 		v.caller = c
@@ -310,24 +312,24 @@ func (o *outlet) today(ctx context.Context) (*call, bool) {
 	return &call{visit: &v}, true
 }
 
-// tell notes that a URI has changed and sees to it that it is sent. A subscriber that
-// takes nothing holds up nobody else. o.mu is held.
-func (o *outlet) tell(uri string) {
+// queueNotice queues a notice about a URI and starts sending. A subscriber that does not read
+// delays nobody else. o.mu is held.
+func (o *outlet) queueNotice(uri string) {
 	if !slices.Contains(o.due, uri) {
 		o.due = append(o.due, uri)
 	}
-	o.pump()
+	o.startSending()
 }
 
-// pump starts sending where something is due. o.mu is held.
-func (o *outlet) pump() {
+// startSending starts a goroutine to send the queued notices, if one is needed. o.mu is held.
+func (o *outlet) startSending() {
 	if o.sending || o.muted || o.closed || len(o.due) == 0 {
 		return
 	}
-	o.sending = o.f.s.spawn(o.flush)
+	o.sending = o.f.s.startWork(o.sendQueued)
 }
 
-func (o *outlet) flush() {
+func (o *outlet) sendQueued() {
 	for {
 		o.mu.Lock()
 		if len(o.due) == 0 || o.closed {
@@ -338,14 +340,14 @@ func (o *outlet) flush() {
 		uri := o.due[0]
 		o.due = o.due[1:]
 		o.mu.Unlock()
-		_ = o.send(uri) // who is not connected now reads it when it comes back
+		_ = o.send(uri) // a client that is not connected reads the resource when it comes back
 	}
 }
 
-// unmute lets what is due go out.
+// unmute starts sending the queued notices.
 func (o *outlet) unmute() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.muted = false
-	o.pump()
+	o.startSending()
 }

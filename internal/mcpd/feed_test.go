@@ -12,7 +12,7 @@ import (
 	"loregate/internal/mcpd"
 )
 
-// listener is a client that hears of changes.
+// listener is a client that receives notices of changes.
 type listener struct {
 	*mcp.ClientSession
 	t     *testing.T
@@ -21,7 +21,7 @@ type listener struct {
 	acked chan struct{}
 }
 
-// client makes the client of a listener, which is still to be connected.
+// client makes the client of a listener, not yet connected.
 func (l *listener) client() *mcp.Client {
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { l.heard <- r.Params.URI }})
@@ -52,7 +52,7 @@ func (s *stage) listener(t *testing.T, era, token string) *listener {
 	return l
 }
 
-// follow subscribes, and waits until that is in place.
+// follow subscribes, and waits until the subscription is in place.
 func (l *listener) follow(uris ...string) {
 	l.t.Helper()
 	for _, uri := range uris {
@@ -86,7 +86,7 @@ func TestSubscribersHearWhatTheySee(t *testing.T) {
 		user.follow(crypt, later, mill)
 		s.book.write("crypt", access.LevelGM, "Something stirs. "+era)
 		gm.hears(crypt)
-		s.book.write("later", access.LevelUser, "Here now. "+era) // was absent, or another text
+		s.book.write("later", access.LevelUser, "Here now. "+era) // was absent, or had another text
 		user.hears(later)
 		s.book.write("crypt", access.LevelUser, "Open to all. "+era) // was hidden
 		user.hears(crypt)
@@ -118,7 +118,7 @@ func TestDemotedSubscriberHearsAsWhoItIsNow(t *testing.T) {
 	l.follow(crypt, mill)
 	s.auth.let("gm", caller("gm", access.RoleUser))
 	s.book.write("mill", access.LevelUser, "Burnt.")
-	l.hears(crypt) // it is gone
+	l.hears(crypt) // it is absent now
 	l.hears(mill)
 	s.book.write("crypt", access.LevelGM, "Something stirs.")
 	s.book.write("mill", access.LevelUser, "Built again.")
@@ -133,7 +133,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	wantRPC(t, err, -32602, "payload_too_large")
 }
 
-// TestNoticesKeepTheirPace drives a stdio server inside a bubble, where time is ours.
+// TestNoticesKeepTheirPace drives a stdio server inside a synctest bubble, with fake time.
 func TestNoticesKeepTheirPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bubble(t)
@@ -143,7 +143,7 @@ func TestNoticesKeepTheirPace(t *testing.T) {
 		began := time.Now()
 		for n := range 25 {
 			s.book.write("mill", access.LevelUser, time.Duration(n).String())
-			time.Sleep(10 * time.Millisecond) // in the bubble's time
+			time.Sleep(10 * time.Millisecond) // in fake time
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -152,7 +152,7 @@ func TestNoticesKeepTheirPace(t *testing.T) {
 		}
 		before := s.heard("resources/updated")
 		s.book.write("crypt", access.LevelGM, "Something stirs.")
-		s.book.write("mill", access.LevelUser, time.Duration(24).String()) // as it is
+		s.book.write("mill", access.LevelUser, time.Duration(24).String()) // unchanged
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if got := s.heard("resources/updated"); got != before {

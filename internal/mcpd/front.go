@@ -19,21 +19,21 @@ import (
 	"loregate/internal/fault"
 )
 
-// visit is one request as it was let in: who sent it, and where.
+// visit describes one admitted request: its sender and the address it came to.
 type visit struct {
 	caller      access.Caller
 	scope       scope
 	correlation string
 	baseURL     string
-	request     *http.Request // to ask again who it is; nil on stdio
+	request     *http.Request // for authenticating again; nil on stdio
 	session     *session      // of the older era, once it is established
-	home        *home         // of stdio
-	revives     string        // id of the session that is gone on with; "" for none
+	home        *home         // set on stdio only
+	revives     string        // id of the session that is resumed; "" for none
 }
 
-// calls are the calls that are answered directly and can be cancelled by a message; nil
-// where there is no connection that outlives a call.
-func (v *visit) calls() *calls {
+// openCalls returns the connection's directly answered calls, which a message can cancel; nil if no
+// connection outlives the call.
+func (v *visit) openCalls() *calls {
 	switch {
 	case v.session != nil:
 		return &v.session.calls
@@ -43,7 +43,7 @@ func (v *visit) calls() *calls {
 	return nil
 }
 
-// scope is the surfaces that an address or a command line opens; none means all.
+// scope holds the surfaces that an address or a command line opens; none means all.
 type scope struct {
 	names []string
 	key   string // the names joined
@@ -51,8 +51,8 @@ type scope struct {
 
 func newScope(names ...string) scope { return scope{names, strings.Join(names, ",")} }
 
-// surface is the one that calls are counted under; "" leaves it to the operation.
-func (s scope) surface() string {
+// soleSurface returns the surface that calls are counted under; "" leaves it to the operation.
+func (s scope) soleSurface() string {
 	if len(s.names) == 1 {
 		return s.names[0]
 	}
@@ -61,16 +61,16 @@ func (s scope) surface() string {
 
 // ServeHTTP serves /mcp and /mcp/{surface}, wherever they are mounted under these paths.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	correlation := s.correlation(r.Header.Get("X-Correlation-Id"))
+	correlation := s.correlationID(r.Header.Get("X-Correlation-Id"))
 	w.Header().Set("X-Correlation-Id", correlation)
 	defer func() {
 		if p := recover(); p != nil && p != http.ErrAbortHandler {
-			s.refuse(w, r, correlation, s.panicked(r.Context(), p, correlation))
+			s.refuseRequest(w, r, correlation, s.logPanic(r.Context(), p, correlation))
 		}
 	}()
-	v, err := s.admit(r, correlation)
+	v, err := s.admitRequest(r, correlation)
 	if err != nil {
-		s.refuse(w, r, correlation, err)
+		s.refuseRequest(w, r, correlation, err)
 		return
 	}
 	if exp := v.caller.TokenExpires; !exp.IsZero() {
@@ -79,7 +79,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body []byte
 	if r.Method == http.MethodPost {
 		if body, err = readBody(w, r, s.cfg.MaxBody); err != nil {
-			s.refuse(w, r, correlation, err)
+			s.refuseRequest(w, r, correlation, err)
 			return
 		}
 		if err := checkJSON(body); err != nil {
@@ -87,11 +87,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.serve(w, r, v, body)
+	s.serveMessage(w, r, v, body)
 }
 
-// admit decides whether a request comes further: where from, where to, and who.
-func (s *Server) admit(r *http.Request, correlation string) (*visit, error) {
+// admitRequest checks a request's origin, sender and address.
+func (s *Server) admitRequest(r *http.Request, correlation string) (*visit, error) {
 	if s.life.Err() != nil || r.Method == http.MethodGet && s.serving.Err() != nil {
 		e := fault.New(fault.Unavailable, "the server is stopping; try again shortly")
 		e.RetryAfter = time.Second
@@ -108,20 +108,20 @@ func (s *Server) admit(r *http.Request, correlation string) (*visit, error) {
 	if name == "" {
 		return &visit{caller: c, correlation: correlation, baseURL: baseURL(r), request: r}, nil
 	}
-	if s.surfaces[name] == nil || !opens(c, name) {
+	if s.surfaces[name] == nil || !canUseSurface(c, name) {
 		return nil, fault.New(fault.NotFound, "no such surface; use /mcp for all that this key opens")
 	}
 	return &visit{caller: c, scope: newScope(name), correlation: correlation, baseURL: baseURL(r), request: r}, nil
 }
 
-// opens reports whether a caller's key opens a surface at all.
-func opens(c access.Caller, surface string) bool {
+// canUseSurface reports whether a caller's key opens a surface at all.
+func canUseSurface(c access.Caller, surface string) bool {
 	c.Operations = nil
 	return c.MayUse(surface, "")
 }
 
-// checkOrigin refuses what a browser sends from a page that is not ours, also for the
-// methods that are safe elsewhere: a GET opens a stream here.
+// checkOrigin refuses requests that a browser sends from a page of another origin. It also checks
+// GET, which is safe elsewhere but opens a stream here.
 func (s *Server) checkOrigin(r *http.Request) error {
 	if r.Header.Get("Origin") == "" && r.Header.Get("Sec-Fetch-Site") == "" {
 		return nil
@@ -133,12 +133,12 @@ func (s *Server) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// serve answers a request directly, or passes it on to the SDK's handler of its era.
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []byte) {
+// serveMessage answers a request directly, or passes it to the SDK's handler of its era.
+func (s *Server) serveMessage(w http.ResponseWriter, r *http.Request, v *visit, body []byte) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id != "" {
-		if v.session = s.sessions.visit(id, v); v.session == nil {
-			v.session = s.revive(r.Context(), id, v)
+		if v.session = s.sessions.findSession(id, v); v.session == nil {
+			v.session = s.reviveSession(r.Context(), id, v)
 		}
 	}
 	if r.Method == http.MethodPost {
@@ -151,11 +151,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	if r.Method == http.MethodGet {
-		ctx, cancel = s.standing(r.Context())
+		ctx, cancel = s.untilDrain(r.Context())
 	}
 	defer cancel()
 	header := maps.Clone(r.Header)
-	header["Authorization"] = authorized // what follows has no need of the credentials
+	header["Authorization"] = authorized // the SDK does not need the credentials
 	handler := s.stateful
 	switch {
 	case id != "":
@@ -169,38 +169,38 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, v *visit, body []
 	inner := r.WithContext(context.WithValue(ctx, visitKey{}, v))
 	inner.Header, inner.Body = header, io.NopCloser(bytes.NewReader(body))
 	var stopWatch func()
-	out := newReply(w, isBatch(body), s.cfg.KeepAlive, s.sessions.renamed, func() { stopWatch = s.watch(ctx, v.caller, cancel) })
+	out := newReply(w, isBatch(body), s.cfg.KeepAlive, s.sessions.replaceID, func() { stopWatch = s.watchCaller(ctx, v.caller, cancel) })
 	defer func() {
-		out.end()
+		out.endReply()
 		if stopWatch != nil {
 			stopWatch()
 		}
 	}()
 	handler.ServeHTTP(out, inner)
 	if r.Method == http.MethodDelete && v.session != nil {
-		v.session.finish()
+		v.session.endForGood()
 	}
 }
 
 var (
 	authorized     = []string{"Bearer authenticated"}
-	unknownSession = []string{"-"} // the SDK makes ids of letters and digits
+	unknownSession = []string{"-"} // ids of the SDK consist of letters and digits
 )
 
 type visitKey struct{}
 
-// tokens hands the visit on to the methods, by the one way that the SDK has for what
-// belongs to a request and not to a session.
-func tokens(h http.Handler) http.Handler {
+// withTokenInfo passes the visit to the methods in the TokenInfo, the only place where the SDK
+// keeps data of a request rather than of a session.
+func withTokenInfo(h http.Handler) http.Handler {
 	verify := func(ctx context.Context, _ string, _ *http.Request) (*auth.TokenInfo, error) {
 		return &auth.TokenInfo{Extra: map[string]any{"visit": ctx.Value(visitKey{})}}, nil
 	}
 	return auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(h)
 }
 
-// watch calls end when what a caller stands on ends, and when the server closes. The
+// watchCaller calls end when the caller's key or token ends, and when the server closes. The
 // returned func stops watching.
-func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop func()) {
+func (s *Server) watchCaller(ctx context.Context, c access.Caller, end func()) (stop func()) {
 	ended, stopKey := s.cfg.Auth.Watch(ctx, c.Key)
 	var expired <-chan time.Time
 	var timer *time.Timer
@@ -209,7 +209,7 @@ func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop f
 		expired = timer.C
 	}
 	quit := make(chan struct{})
-	begun := s.spawn(func() {
+	begun := s.startWork(func() {
 		select {
 		case <-ended:
 			end()
@@ -221,7 +221,7 @@ func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop f
 		}
 	})
 	if !begun {
-		go end() // the server is stopping; end may wait for the very request that asks
+		go end() // the server is stopping; end may wait for the very request that called watchCaller
 	}
 	return func() {
 		close(quit)
@@ -232,7 +232,7 @@ func (s *Server) watch(ctx context.Context, c access.Caller, end func()) (stop f
 	}
 }
 
-// surfaceAt is the surface that a request's address names; "" for none.
+// surfaceAt returns the surface that a request's address names; "" for none.
 func (s *Server) surfaceAt(r *http.Request) string {
 	name := strings.Trim(strings.TrimPrefix(r.URL.Path, "/mcp"), "/")
 	if s.surfaces[name] == nil {
@@ -241,8 +241,8 @@ func (s *Server) surfaceAt(r *http.Request) string {
 	return name
 }
 
-// refuse answers with the error object, before any message was read.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request, correlation string, err error) {
+// refuseRequest answers with the error object, before any message has been read.
+func (s *Server) refuseRequest(w http.ResponseWriter, r *http.Request, correlation string, err error) {
 	kind := fault.KindOf(err)
 	h := w.Header()
 	if kind == fault.Unauthorized || kind == fault.Denied {
@@ -250,7 +250,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, correlation stri
 			h.Set("WWW-Authenticate", c)
 		}
 	}
-	shown := s.show("", s.surfaceAt(r), err, correlation)
+	shown := s.showError("", s.surfaceAt(r), err, correlation)
 	if after, ok := shown.Error.Details["retry_after_seconds"].(int); ok {
 		h.Set("Retry-After", strconv.Itoa(after))
 	}
@@ -263,23 +263,23 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, correlation stri
 	_, _ = w.Write(encodeError(shown))
 }
 
-// refuseMessage answers what is not a message at all.
+// refuseMessage answers a body that is not a message.
 func refuseMessage(w http.ResponseWriter, why error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
 	b := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":`, jsonrpc.CodeParseError)
-	_, _ = w.Write(append(quote(b, "parse error: "+why.Error()), "}}"...))
+	_, _ = w.Write(append(appendQuoted(b, "parse error: "+why.Error()), "}}"...))
 }
 
-// panicked logs a panic and makes the error that is shown of it.
-func (s *Server) panicked(ctx context.Context, p any, correlation string) error {
+// logPanic logs a panic and returns the error to show for it.
+func (s *Server) logPanic(ctx context.Context, p any, correlation string) error {
 	err := fault.Panicked("a call", p)
 	s.log.ErrorContext(ctx, "panic", "correlation_id", correlation, "error", err)
 	return err
 }
 
-// correlation is the caller's id, if it is a sane one, or a new one.
-func (s *Server) correlation(given string) string {
+// correlationID returns the caller's id if it has an accepted form, else a new one.
+func (s *Server) correlationID(given string) string {
 	if given != "" && len(given) <= 64 && strings.Trim(given, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:") == "" {
 		return given
 	}
@@ -288,8 +288,8 @@ func (s *Server) correlation(given string) string {
 	return hex.EncodeToString(b[:])
 }
 
-// baseURL is where the caller reached us. A proxy in front is the composition's matter:
-// it sets the host and scheme before the request comes here.
+// baseURL returns the address at which the caller reached the server. If there is a proxy in front,
+// the host and scheme in the request have been corrected before it comes here.
 func baseURL(r *http.Request) string {
 	if r.TLS != nil || r.URL.Scheme == "https" {
 		return "https://" + r.Host

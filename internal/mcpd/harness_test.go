@@ -99,9 +99,9 @@ type stage struct {
 	auth    *doors
 	server  *mcpd.Server
 	http    *httptest.Server
-	started chan struct{} // slow has begun
-	stopped chan error    // slow was cancelled, and why
-	goOn    chan struct{} // lets slow end
+	started chan struct{} // the tool slow has started
+	stopped chan error    // the tool slow was cancelled, with the reason
+	goOn    chan struct{} // lets the tool slow end
 }
 
 func (s *stage) surfaces() []op.Surface {
@@ -204,7 +204,7 @@ func (oneWorld) Resolve(_ context.Context, _ access.Caller, name string) (access
 
 func (oneWorld) Names(context.Context, access.Caller) ([]string, error) { return []string{"main"}, nil }
 
-// doors lets in whoever names a role as token, and can shut.
+// doors is an Authenticator: tokens are names of roles and can be revoked.
 type doors struct {
 	mu      sync.Mutex
 	callers map[string]access.Caller // by token
@@ -258,7 +258,7 @@ func (d *doors) let(token string, c access.Caller) {
 	d.callers[token] = c
 }
 
-// revoke shuts the door for a token, and for the streams opened with it.
+// revoke revokes a token, and ends the streams opened with it.
 func (d *doors) revoke(token string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -308,14 +308,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// The two eras, as a client asks for them.
+// The two eras, as versions that a client requests.
 const (
 	older  = "2025-11-25"
 	modern = "2026-07-28"
 )
 
-// eachWait tests with a tool that waits and reports progress, which the SDK answers, and
-// with one that only waits, which is answered directly.
+// eachWait runs a test with a tool that waits and reports progress, which the SDK answers, and with
+// one that only waits, which is answered directly.
 func eachWait(t *testing.T, test func(t *testing.T, tool string)) {
 	for _, tool := range []string{"slow", "linger"} {
 		t.Run(tool, func(t *testing.T) { test(t, tool) })
@@ -328,7 +328,7 @@ func eachEra(t *testing.T, test func(t *testing.T, era string)) {
 	}
 }
 
-// connect is a real client of an era.
+// connect connects a real client of an era.
 func (s *stage) connect(t *testing.T, era, token, path string, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	cs, err := s.tryConnect(t, era, token, path, o)
@@ -351,14 +351,14 @@ func (s *stage) transport(token, path string) mcp.Transport {
 	return &mcp.StreamableClientTransport{Endpoint: s.http.URL + path, HTTPClient: &http.Client{Transport: bearer(token)}, MaxRetries: -1}
 }
 
-// answer is a response as it came over HTTP.
+// answer is a response over HTTP.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send sends one request as it is given. Headers are "Name: value".
+// send sends one request unchanged. Headers are "Name: value".
 func (s *stage) send(method, path, token, body string, headers ...string) answer {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), method, s.http.URL+path, strings.NewReader(body))
@@ -386,7 +386,7 @@ func (s *stage) send(method, path, token, body string, headers ...string) answer
 	return answer{res.StatusCode, res.Header, string(b)}
 }
 
-// modernCall is a tools/call of the modern era, and the headers that go with it.
+// modernCall returns a tools/call of the modern era, and its headers.
 func modernCall(tool, args string) (body string, headers []string) {
 	return `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + args +
 			`,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}}}`,
@@ -412,7 +412,7 @@ func wantContains(t *testing.T, got string, want ...string) {
 	}
 }
 
-// buffer is a bytes.Buffer for several goroutines, which can wait for lines.
+// buffer is a bytes.Buffer for several goroutines that can wait for lines.
 type buffer struct {
 	mu   sync.Mutex
 	more *sync.Cond
@@ -438,7 +438,7 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// take gives what was written since it was last called.
+// take returns the text written since the last take.
 func (b *buffer) take() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -458,6 +458,6 @@ func (b *buffer) wait(n int) {
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // the engine logs what fails on purpose
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // the engine logs failures that tests cause on purpose
 	os.Exit(m.Run())
 }

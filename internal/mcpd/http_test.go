@@ -290,7 +290,7 @@ func disconnectStops(t *testing.T, tool string) {
 	<-s.stopped
 }
 
-// breaking is an engine with a fault that op does not catch.
+// breaking is an engine with a panic that op does not catch.
 type breaking struct{ mcpd.Engine }
 
 func (breaking) Invoke(context.Context, access.Caller, op.Request) (*op.Answer, error) {

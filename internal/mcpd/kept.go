@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Bounds of the answers that are kept for the calls that go on with them.
+// Bounds of the answers that are kept for calls that continue them.
 const (
 	keptFor  = 5 * time.Minute
-	keptSize = 32 << 20 // bytes in all; the oldest go first
+	keptSize = 32 << 20 // bytes in total; the oldest are dropped first
 )
 
-// kept holds answers to calls that cannot be made again: writes, and those whose input is
-// long. Only the credential that made the call reads on.
-type kept struct {
+// keptAnswers holds answers to calls that cannot be repeated: writes, and calls with long input.
+// Only the credential that made the call can read the rest.
+type keptAnswers struct {
 	now    func() time.Time
 	random func([]byte)
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	list []keptAnswer
 	size int
 }
@@ -29,12 +29,12 @@ type keptAnswer struct {
 	until           time.Time
 }
 
-func owner(c *call) string { return string(c.caller.Subject) + "\x00" + c.caller.Key }
+func callOwner(c *call) string { return string(c.caller.Subject) + "\x00" + c.caller.Key }
 
-func (k *kept) keep(output []byte, tool string, c *call) string {
+func (k *keptAnswers) keepBytes(output []byte, tool string, c *call) string {
 	var b [12]byte
 	k.random(b[:])
-	a := keptAnswer{hex.EncodeToString(b[:]), tool, owner(c), output, k.now().Add(keptFor)}
+	a := keptAnswer{hex.EncodeToString(b[:]), tool, callOwner(c), output, k.now().Add(keptFor)}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.list = append(k.list, a)
@@ -46,11 +46,11 @@ func (k *kept) keep(output []byte, tool string, c *call) string {
 	return a.id
 }
 
-func (k *kept) find(id, tool string, c *call) ([]byte, bool) {
+func (k *keptAnswers) findKept(id, tool string, c *call) ([]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, a := range k.list {
-		if a.id == id && a.tool == tool && a.owner == owner(c) && !a.until.Before(k.now()) {
+		if a.id == id && a.tool == tool && a.owner == callOwner(c) && !a.until.Before(k.now()) {
 			return a.output, true
 		}
 	}

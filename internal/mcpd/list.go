@@ -13,25 +13,25 @@ import (
 	"loregate/internal/op"
 )
 
-// maxResult is what Claude Code may be told to take of a tool whose output cannot be
-// cut; without it, it cuts at 50,000 characters in the middle of the JSON.
+// maxResult is the size that Claude Code is told to accept from a tool whose output cannot be cut.
+// Without it, Claude Code cuts at 50,000 characters in the middle of the JSON.
 const maxResult = 200_000
 
-// shown keeps the JSON of what is listed, made once.
-type shown struct{ tools sync.Map } // toolKey -> []byte
+// toolCache caches the JSON of listed tools.
+type toolCache struct{ tools sync.Map } // toolKey -> []byte
 
 type toolKey struct {
 	op       *op.Operation
-	advisory bool // its writes answer with a proposal, which is not of the output schema
+	advisory bool // its writes answer with a proposal, which does not match the output schema
 }
 
-// tool is the JSON of a tool as a caller is shown it.
-func (s *Server) tool(o *op.Operation, c access.Caller) []byte {
+// toolJSON returns the JSON of a tool as a caller is shown it.
+func (s *Server) toolJSON(o *op.Operation, c access.Caller) []byte {
 	key := toolKey{o, c.Advisory && o.Writes()}
 	if b, ok := s.shown.tools.Load(key); ok {
 		return b.([]byte)
 	}
-	t := describe(o)
+	t := toolFromOperation(o)
 	if key.advisory {
 		t.OutputSchema = nil
 	}
@@ -40,8 +40,8 @@ func (s *Server) tool(o *op.Operation, c access.Caller) []byte {
 	return b
 }
 
-// describe makes a tool of an operation.
-func describe(o *op.Operation) *mcp.Tool {
+// toolFromOperation makes a tool of an operation.
+func toolFromOperation(o *op.Operation) *mcp.Tool {
 	reads, closed, destroys := o.Effect == access.Read, false, o.Effect == access.Destroy
 	t := &mcp.Tool{
 		Name: o.Name, Title: o.Title, Description: o.Doc, InputSchema: o.InputSchema(), OutputSchema: o.OutputSchema(),
@@ -63,7 +63,7 @@ func describe(o *op.Operation) *mcp.Tool {
 	return t
 }
 
-// mustJSON encodes what is declared in the program.
+// mustJSON encodes values that are declared in the program.
 func mustJSON(v any) []byte {
 	b, err := stdjson.Marshal(v)
 	if err != nil {
@@ -72,41 +72,41 @@ func mustJSON(v any) []byte {
 	return b
 }
 
-// listTools shows the tools that the caller may use, in the order of declaration.
+// listTools lists the tools that the caller may use, in the order of declaration.
 func (s *Server) listTools(ctx context.Context, p *mcp.ListToolsParams, c *call) (mcp.Result, error) {
 	var cursor string
 	if p != nil {
 		cursor = p.Cursor
 	}
 	var all [][]byte
-	offered := union(c.scope, c.caller, s.cfg.Engine.Operations)
+	offered := unionOf(c.scope, c.caller, s.cfg.Engine.Operations)
 	for _, o := range offered {
-		if !o.NoTool && (c.scope.surface() != "" || !isAlias(o, offered)) {
-			all = append(all, s.tool(o, c.caller))
+		if !o.NoTool && (c.scope.soleSurface() != "" || !isAlias(o, offered)) {
+			all = append(all, s.toolJSON(o, c.caller))
 		}
 	}
 	if s.cfg.Fixtures != nil {
 		all = appendJSON(all, s.cfg.Fixtures.Tools)
 	}
-	return s.page(ctx, c, "tools", "tools/list", cursor, all)
+	return s.listPage(ctx, c, "tools", "tools/list", cursor, all)
 }
 
-// isAlias reports whether an operation differs from another by a dot in its name alone.
-// Clients write dots as underscores, so that of two such tools they drop or rename one. The
-// surface whose contract names both lists both.
+// isAlias reports whether an operation's name differs from another's only by a dot in place of an
+// underscore. Some clients replace dots by underscores, and drop or rename one of two such tools.
+// The surface whose contract names both lists both.
 func isAlias(o *op.Operation, offered []*op.Operation) bool {
 	plain := strings.ReplaceAll(o.Name, ".", "_")
 	return plain != o.Name && slices.ContainsFunc(offered, func(other *op.Operation) bool { return other.Name == plain })
 }
 
-// listTemplates shows the resources whose URI has variables.
+// listTemplates lists the resources whose URI has variables.
 func (s *Server) listTemplates(ctx context.Context, p *mcp.ListResourceTemplatesParams, c *call) (mcp.Result, error) {
 	var cursor string
 	if p != nil {
 		cursor = p.Cursor
 	}
 	var all [][]byte
-	for _, r := range union(c.scope, c.caller, s.cfg.Engine.Resources) {
+	for _, r := range unionOf(c.scope, c.caller, s.cfg.Engine.Resources) {
 		if hasVariables(r.Template) {
 			all = append(all, mustJSON(&mcp.ResourceTemplate{
 				URITemplate: r.Template, Name: r.Name, Title: r.Title, Description: r.Doc, MIMEType: r.MIME}))
@@ -115,17 +115,17 @@ func (s *Server) listTemplates(ctx context.Context, p *mcp.ListResourceTemplates
 	if s.cfg.Fixtures != nil {
 		all = appendJSON(all, s.cfg.Fixtures.Templates)
 	}
-	return s.page(ctx, c, "resourceTemplates", "resources/templates/list", cursor, all)
+	return s.listPage(ctx, c, "resourceTemplates", "resources/templates/list", cursor, all)
 }
 
-// listPrompts shows the prompts that the caller may use.
+// listPrompts lists the prompts that the caller may use.
 func (s *Server) listPrompts(ctx context.Context, p *mcp.ListPromptsParams, c *call) (mcp.Result, error) {
 	var cursor string
 	if p != nil {
 		cursor = p.Cursor
 	}
 	var all [][]byte
-	for _, r := range union(c.scope, c.caller, s.cfg.Engine.Prompts) {
+	for _, r := range unionOf(c.scope, c.caller, s.cfg.Engine.Prompts) {
 		m := &mcp.Prompt{Name: r.Name, Title: r.Title, Description: r.Doc}
 		for _, a := range r.Args {
 			m.Arguments = append(m.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Doc, Required: a.Required})
@@ -135,7 +135,7 @@ func (s *Server) listPrompts(ctx context.Context, p *mcp.ListPromptsParams, c *c
 	if s.cfg.Fixtures != nil {
 		all = appendJSON(all, s.cfg.Fixtures.Prompts)
 	}
-	return s.page(ctx, c, "prompts", "prompts/list", cursor, all)
+	return s.listPage(ctx, c, "prompts", "prompts/list", cursor, all)
 }
 
 func appendJSON[T any](all [][]byte, list []T) [][]byte {
@@ -145,10 +145,10 @@ func appendJSON[T any](all [][]byte, list []T) [][]byte {
 	return all
 }
 
-// union gives what the surfaces of a scope offer, each once.
-func union[T comparable](sc scope, c access.Caller, of func(access.Caller, string) []T) []T {
+// unionOf returns the items that the surfaces of a scope offer, each once.
+func unionOf[T comparable](sc scope, c access.Caller, of func(access.Caller, string) []T) []T {
 	if len(sc.names) < 2 {
-		return of(c, sc.surface())
+		return of(c, sc.soleSurface())
 	}
 	var all []T
 	for _, name := range sc.names {
@@ -161,36 +161,36 @@ func union[T comparable](sc scope, c access.Caller, of func(access.Caller, strin
 	return all
 }
 
-// page counts a listing and answers with one page of it.
-func (s *Server) page(ctx context.Context, c *call, member, method, cursor string, all [][]byte) (mcp.Result, error) {
+// listPage counts a listing and answers with one page of it.
+func (s *Server) listPage(ctx context.Context, c *call, member, method, cursor string, all [][]byte) (mcp.Result, error) {
 	if err := s.cfg.Engine.AdmitList(ctx, c.caller, op.ListCall{Method: method, Continues: cursor != "", Correlation: c.correlation}); err != nil {
-		return nil, s.refused(c, err)
+		return nil, s.toProtocolError(c, err)
 	}
-	items, next, err := s.turn(c, method, cursor, all)
+	items, next, err := s.slicePage(c, method, cursor, all)
 	if err != nil {
 		return nil, err
 	}
 	return s.newResult(listJSON(member, items, next), c.modern, aMinute), nil
 }
 
-// turn gives the page of a list that a cursor begins, and the cursor of the next one.
-func (s *Server) turn(c *call, method, cursor string, all [][]byte) (items [][]byte, next string, err error) {
-	from, err := s.seal.open(method, c.list(), cursor)
+// slicePage returns the page of a list at a cursor, and the cursor of the next page.
+func (s *Server) slicePage(c *call, method, cursor string, all [][]byte) (items [][]byte, next string, err error) {
+	from, err := s.seal.openCursor(method, c.cursorOwner(), cursor)
 	if err != nil {
-		return nil, "", s.refused(c, err)
+		return nil, "", s.toProtocolError(c, err)
 	}
 	from = min(from, len(all))
 	to := min(from+s.cfg.PageSize, len(all))
 	if to < len(all) {
-		next = s.seal.seal(method, c.list(), to)
+		next = s.seal.sealCursor(method, c.cursorOwner(), to)
 	}
 	return all[from:to], next, nil
 }
 
-// list is whose list it is that a cursor is of.
-func (c *call) list() string { return c.caller.Account() + "\x00" + c.scope.key }
+// cursorOwner returns the account and scope that a cursor is bound to.
+func (c *call) cursorOwner() string { return c.caller.Account() + "\x00" + c.scope.key }
 
-// listJSON is a list result without its last brace.
+// listJSON returns a list result without its closing brace.
 func listJSON(member string, items [][]byte, next string) []byte {
 	size := 64
 	for _, b := range items {
@@ -205,7 +205,7 @@ func listJSON(member string, items [][]byte, next string) []byte {
 	}
 	b = append(b, ']')
 	if next != "" {
-		b = quote(append(b, `,"nextCursor":`...), next)
+		b = appendQuoted(append(b, `,"nextCursor":`...), next)
 	}
 	return b
 }

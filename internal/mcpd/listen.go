@@ -12,16 +12,16 @@ import (
 	"loregate/internal/op"
 )
 
-// The SDK keeps subscriptions by URI, under one lock that each request of the modern era
-// takes when it ends, and sends a notice to all subscribers alike. Ours are kept by
-// session and sent to one: through NotifyProgress, the one method that sends to a
-// session, with what is meant in the context.
+// The SDK stores subscriptions by URI, under one lock that each request of the modern era takes
+// when it ends, and sends a notice to all subscribers alike. We store them by session and send each
+// notice to one subscriber. NotifyProgress is the SDK's only method that sends to a single session,
+// so the notice is passed in its context.
 
 type noticeKey struct{}
 
-// notifier sends notices on a session, or on the stream that ctx belongs to. id is the
-// subscription's, nil in the older era.
-func notifier(ctx context.Context, ss *mcp.ServerSession, id func() any) func(uri string) error {
+// newNotifier returns a func that sends notices on a session, or on the stream that ctx belongs to.
+// id returns the subscription's id, nil in the older era.
+func newNotifier(ctx context.Context, ss *mcp.ServerSession, id func() any) func(uri string) error {
 	return func(uri string) error {
 		n := &mcp.ResourceUpdatedNotificationParams{URI: uri}
 		if v := id(); v != nil {
@@ -33,9 +33,9 @@ func notifier(ctx context.Context, ss *mcp.ServerSession, id func() any) func(ur
 
 func noID() any { return nil }
 
-// sending puts notices in the place of the empty progress they are sent as, forms into the
-// questions that they are asked by, and completes the acknowledgement of a stream.
-func (s *Server) sending(next mcp.MethodHandler) mcp.MethodHandler {
+// sendNotices is the sending middleware. It replaces the empty progress with the notice in the
+// context, adds the form's schema to an elicitation, and completes the acknowledgement of a stream.
+func (s *Server) sendNotices(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if n, ok := ctx.Value(noticeKey{}).(*mcp.ResourceUpdatedNotificationParams); ok {
 			ss, _ := req.GetSession().(*mcp.ServerSession)
@@ -44,7 +44,7 @@ func (s *Server) sending(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		if f, ok := ctx.Value(formKey{}).(op.Form); ok && method == "elicitation/create" {
 			ss, _ := req.GetSession().(*mcp.ServerSession)
-			p := *req.GetParams().(*mcp.ElicitParams) // the SDK goes on with its own
+			p := *req.GetParams().(*mcp.ElicitParams) // a copy, because the SDK goes on using its own
 			p.RequestedSchema = f.Schema()
 			return next(ctx, method, &mcp.ServerRequest[*mcp.ElicitParams]{Session: ss, Params: &p})
 		}
@@ -55,7 +55,7 @@ func (s *Server) sending(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		ack.Notifications.ResourceSubscriptions = l.uris
 		res, err := next(ctx, method, req)
-		l.acknowledged(ack.Meta[mcp.MetaKeySubscriptionID])
+		l.setAcknowledged(ack.Meta[mcp.MetaKeySubscriptionID])
 		return res, err
 	}
 }
@@ -70,36 +70,36 @@ type listening struct {
 	id     any // of the subscription, known when it is acknowledged. Guarded by mu
 }
 
-func (l *listening) acknowledged(id any) {
+func (l *listening) setAcknowledged(id any) {
 	l.mu.Lock()
 	l.id = id
 	l.mu.Unlock()
 	l.outlet.unmute()
 }
 
-func (l *listening) subscription() any {
+func (l *listening) subscriptionID() any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.id
 }
 
-// listen serves subscriptions/listen: the SDK sees to the stream and to changes of lists,
-// we to the resources.
-func (s *Server) listen(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
-	ctx, cancel := s.standing(ctx)
+// listenToResources serves subscriptions/listen: the SDK handles the stream and changes of lists,
+// and we handle the resources.
+func (s *Server) listenToResources(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+	ctx, cancel := s.untilDrain(ctx)
 	defer cancel()
 	p := req.GetParams().(*mcp.SubscriptionsListenParams)
 	if p.Notifications == nil || len(p.Notifications.ResourceSubscriptions) == 0 {
 		return next(ctx, "subscriptions/listen", req)
 	}
 	l := &listening{uris: slices.Compact(slices.Sorted(slices.Values(p.Notifications.ResourceSubscriptions)))}
-	l.outlet = s.feed.outlet(c.visit, notifier(ctx, c.ss, l.subscription), cancel)
+	l.outlet = s.feed.newOutlet(c.visit, newNotifier(ctx, c.ss, l.subscriptionID), cancel)
 	l.outlet.muted = true
 	defer l.outlet.close()
 	defer s.streams.Open(c.caller.Account(), cancel)()
 	for _, uri := range l.uris {
 		if err := l.outlet.add(ctx, c, uri); err != nil {
-			return nil, s.refused(c, err)
+			return nil, s.toProtocolError(c, err)
 		}
 	}
 	lists := *p.Notifications
@@ -108,52 +108,52 @@ func (s *Server) listen(ctx context.Context, req mcp.Request, c *call, next mcp.
 	res, err := next(context.WithValue(ctx, streamKey{}, l), "subscriptions/listen",
 		&mcp.SubscriptionsListenRequest{Session: c.ss, Params: inner, Extra: req.GetExtra()})
 	if err == nil {
-		<-ctx.Done() // the SDK knows of nothing to wait for where only resources were asked for
+		<-ctx.Done() // the SDK returns at once if only resources were asked for
 	}
 	return res, err
 }
 
-// subscribe serves resources/subscribe of the older era.
-func (s *Server) subscribe(ctx context.Context, p *mcp.SubscribeParams, c *call) (mcp.Result, error) {
-	o := c.outlet(s)
+// subscribeResource serves resources/subscribe of the older era.
+func (s *Server) subscribeResource(ctx context.Context, p *mcp.SubscribeParams, c *call) (mcp.Result, error) {
+	o := c.findOutlet(s)
 	if o == nil {
 		return nil, noMethod("resources/subscribe")
 	}
 	if err := o.add(ctx, c, p.URI); err != nil {
-		return nil, s.refused(c, err)
+		return nil, s.toProtocolError(c, err)
 	}
-	return empty, nil
+	return emptyResult, nil
 }
 
-func (s *Server) unsubscribe(p *mcp.UnsubscribeParams, c *call) (mcp.Result, error) {
-	if o := c.outlet(s); o != nil {
+func (s *Server) unsubscribeResource(p *mcp.UnsubscribeParams, c *call) (mcp.Result, error) {
+	if o := c.findOutlet(s); o != nil {
 		o.remove(p.URI)
 	}
-	return empty, nil
+	return emptyResult, nil
 }
 
-// outlet is where the notices of a session of the older era go.
-func (c *call) outlet(s *Server) *outlet {
+// findOutlet returns the outlet for notices of a session of the older era.
+func (c *call) findOutlet(s *Server) *outlet {
 	switch {
 	case c.session != nil:
 		return c.session.outlet
 	case c.home != nil && c.ss != nil:
-		return c.home.of(s, c)
+		return c.home.openOutlet(s, c)
 	}
 	return nil
 }
 
-// home is the one outlet of a stdio server, made when it is first needed.
+// home is the state of a stdio server. Its only outlet is made when it is first needed.
 type home struct {
 	once   sync.Once
 	outlet *outlet
-	begun  atomic.Bool // the SDK lets calls through: its handshake is done
+	begun  atomic.Bool // the SDK accepts calls: its handshake is done
 	calls  calls
 }
 
-func (h *home) of(s *Server, c *call) *outlet {
+func (h *home) openOutlet(s *Server, c *call) *outlet {
 	h.once.Do(func() {
-		h.outlet = s.feed.outlet(c.visit, notifier(context.Background(), c.ss, noID), func() {})
+		h.outlet = s.feed.newOutlet(c.visit, newNotifier(context.Background(), c.ss, noID), func() {})
 	})
 	return h.outlet
 }

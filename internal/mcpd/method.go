@@ -20,30 +20,31 @@ type call struct {
 	ss     *mcp.ServerSession
 	modern bool           // of the era without sessions
 	meta   map[string]any // the params' _meta; nil for none
-	world  string         // that the _meta asks for
+	world  string         // named in the _meta
 }
 
-// ask is what all requests to the engine share. surface is one of the scope's.
-func (c *call) ask(surface string) op.Ask {
+// newAsk returns the fields that all requests to the engine share. surface is one of the scope's.
+func (c *call) newAsk(surface string) op.Ask {
 	return op.Ask{Surface: surface, World: c.world, Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL}
 }
 
-// methods answers every method that carries our data. What the SDK answers itself is the
-// handshake, ping, and the fixtures.
-func (s *Server) methods(local *visit) mcp.Middleware {
+// methodMiddleware answers every method that carries our data. The SDK itself answers the handshake, ping
+// and the fixtures.
+func (s *Server) methodMiddleware(local *visit) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			c := s.received(local, req)
-			return s.guarded(ctx, c, func(ctx context.Context) (mcp.Result, error) { return s.dispatch(ctx, method, req, c, next) })
+			c := s.newCall(local, req)
+			return s.runGuarded(ctx, c, func(ctx context.Context) (mcp.Result, error) { return s.dispatchMethod(ctx, method, req, c, next) })
 		}
 	}
 }
 
-// guarded runs a call so that a panic is its failure, and that it ends with its session.
-func (s *Server) guarded(ctx context.Context, c *call, run func(ctx context.Context) (mcp.Result, error)) (res mcp.Result, err error) {
+// runGuarded runs a call. A panic becomes the call's error, and the call is cancelled when its
+// session ends.
+func (s *Server) runGuarded(ctx context.Context, c *call, run func(ctx context.Context) (mcp.Result, error)) (res mcp.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = nil, rpcError(s.panicked(ctx, p, c.correlation), c.correlation)
+			res, err = nil, rpcError(s.logPanic(ctx, p, c.correlation), c.correlation)
 		}
 	}()
 	if c.session != nil {
@@ -55,8 +56,8 @@ func (s *Server) guarded(ctx context.Context, c *call, run func(ctx context.Cont
 	return run(ctx)
 }
 
-// received makes the call of a message.
-func (s *Server) received(local *visit, req mcp.Request) *call {
+// newCall makes the call of a message.
+func (s *Server) newCall(local *visit, req mcp.Request) *call {
 	c := &call{visit: local, meta: metaOf(req)}
 	c.ss, _ = req.GetSession().(*mcp.ServerSession)
 	if extra := req.GetExtra(); extra != nil && extra.TokenInfo != nil {
@@ -65,7 +66,7 @@ func (s *Server) received(local *visit, req mcp.Request) *call {
 		c.visit = s.nextVisit(local)
 	}
 	if c.visit == nil {
-		c.visit = &visit{correlation: s.correlation("")} // nobody, who may do nothing
+		c.visit = &visit{correlation: s.correlationID("")} // an anonymous caller without rights
 	}
 	c.world, _ = c.meta["world"].(string)
 	version, _ := c.meta[mcp.MetaKeyProtocolVersion].(string)
@@ -73,14 +74,14 @@ func (s *Server) received(local *visit, req mcp.Request) *call {
 	return c
 }
 
-// nextVisit is the visit of another message on stdio.
+// nextVisit returns the visit of a further message on stdio.
 func (s *Server) nextVisit(local *visit) *visit {
 	v := *local
-	v.correlation = s.correlation("")
+	v.correlation = s.correlationID("")
 	return &v
 }
 
-// metaOf is the _meta of a message's params, which may be absent altogether.
+// metaOf returns the _meta of a message's params, which may be absent altogether.
 func metaOf(req mcp.Request) map[string]any {
 	switch p := req.GetParams().(type) {
 	case nil:
@@ -95,7 +96,7 @@ func metaOf(req mcp.Request) map[string]any {
 	}
 }
 
-func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+func (s *Server) dispatchMethod(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
 	switch method {
 	case "tools/call":
 		return s.callTool(ctx, req, c, next)
@@ -112,18 +113,18 @@ func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c
 	case "prompts/list":
 		return s.listPrompts(ctx, req.GetParams().(*mcp.ListPromptsParams), c)
 	case "completion/complete":
-		return s.complete(ctx, req.GetParams().(*mcp.CompleteParams), c)
+		return s.completeArgument(ctx, req.GetParams().(*mcp.CompleteParams), c)
 	case "resources/subscribe":
-		return s.subscribe(ctx, req.GetParams().(*mcp.SubscribeParams), c)
+		return s.subscribeResource(ctx, req.GetParams().(*mcp.SubscribeParams), c)
 	case "resources/unsubscribe":
-		return s.unsubscribe(req.GetParams().(*mcp.UnsubscribeParams), c)
+		return s.unsubscribeResource(req.GetParams().(*mcp.UnsubscribeParams), c)
 	case "subscriptions/listen":
-		return s.listen(ctx, req, c, next)
+		return s.listenToResources(ctx, req, c, next)
 	case "initialize", "server/discover":
-		return s.greet(ctx, method, req, c, next)
+		return s.greetClient(ctx, method, req, c, next)
 	case "notifications/cancelled":
 		if p, _ := req.GetParams().(*mcp.CancelledParams); p != nil {
-			c.calls().cancel(p.RequestID)
+			c.openCalls().cancel(p.RequestID)
 		}
 	case "logging/setLevel":
 		if s.cfg.Fixtures == nil {
@@ -133,26 +134,26 @@ func (s *Server) dispatch(ctx context.Context, method string, req mcp.Request, c
 	return next(ctx, method, req)
 }
 
-// callTool runs a tool for which the SDK may report progress and ask.
+// callTool runs a tool for which the SDK may report progress and ask questions.
 func (s *Server) callTool(ctx context.Context, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
 	if c.home != nil {
 		c.home.begun.Store(true) // also without a handshake, in the modern era
 	}
 	p := req.GetParams().(*mcp.CallToolParamsRaw)
-	if s.cfg.Fixtures.tool(p.Name) {
+	if s.cfg.Fixtures.hasTool(p.Name) {
 		return next(ctx, "tools/call", req)
 	}
-	asker, err := s.asker(c, req.(*mcp.CallToolRequest))
+	asker, err := s.newAsker(c, req.(*mcp.CallToolRequest))
 	if err != nil {
-		return nil, s.refused(c, err)
+		return nil, s.toProtocolError(c, err)
 	}
-	return s.runTool(ctx, c, op.Request{Operation: p.Name, Input: p.Arguments, Progress: progress(ctx, c, p.GetProgressToken()), Asker: asker})
+	return s.runTool(ctx, c, op.Request{Operation: p.Name, Input: p.Arguments, Progress: progressReporter(ctx, c, p.GetProgressToken()), Asker: asker})
 }
 
-// runTool invokes an operation. Whether there is one of that name for the caller, the
-// engine decides and counts.
+// runTool invokes an operation. The engine decides whether an operation of that name exists for the
+// caller, and counts the call.
 func (s *Server) runTool(ctx context.Context, c *call, r op.Request) (mcp.Result, error) {
-	if string(r.Input) == "null" { // some clients send it for no arguments
+	if string(r.Input) == "null" { // some clients send null for no arguments
 		r.Input = nil
 	}
 	r.Surface, r.World, r.Correlation, r.Transport, r.BaseURL = s.surfaceOf(r.Operation, c.scope), c.world, c.correlation, "mcp", c.baseURL
@@ -160,29 +161,29 @@ func (s *Server) runTool(ctx context.Context, c *call, r op.Request) (mcp.Result
 	answer, err := s.callWhole(ctx, r, c)
 	switch {
 	case err == nil && answer.Asks != nil:
-		return r.Asker.(*asker).asks(answer.Asks)
+		return r.Asker.(*asker).askResult(answer.Asks)
 	case err == nil:
 		return s.toolResult(r.Operation, answer, c.modern), nil
-	case fault.KindOf(err) == fault.NotFound && !s.offers(c.caller, r.Surface, r.Operation):
+	case fault.KindOf(err) == fault.NotFound && !s.hasTool(c.caller, r.Surface, r.Operation):
 		return nil, unknownTool(r.Operation, c.correlation)
 	}
-	return s.toolError(s.show(r.Operation, r.Surface, err, c.correlation), c.modern), nil
+	return s.toolError(s.showError(r.Operation, r.Surface, err, c.correlation), c.modern), nil
 }
 
-// invoke calls the engine; a panic on the way is the call's failure and not the process's.
-func (s *Server) invoke(ctx context.Context, r op.Request, c *call) (answer *op.Answer, err error) {
+// invokeEngine calls the engine; a panic fails the call and not the process.
+func (s *Server) invokeEngine(ctx context.Context, r op.Request, c *call) (answer *op.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			answer, err = nil, s.panicked(ctx, p, c.correlation)
+			answer, err = nil, s.logPanic(ctx, p, c.correlation)
 		}
 	}()
 	return s.cfg.Engine.Invoke(ctx, c.caller, r)
 }
 
-// surfaceOf is the surface of a scope that a tool is called on.
+// surfaceOf returns the surface of a scope that a tool is called on.
 func (s *Server) surfaceOf(tool string, sc scope) string {
 	if len(sc.names) < 2 {
-		return sc.surface()
+		return sc.soleSurface()
 	}
 	if o, ok := s.cfg.Engine.Find(tool); ok {
 		for _, name := range sc.names {
@@ -193,12 +194,12 @@ func (s *Server) surfaceOf(tool string, sc scope) string {
 			}
 		}
 	}
-	return sc.names[0] // which does not offer it: it is unknown there
+	return sc.names[0] // the engine then answers that the tool is unknown
 }
 
-// offers reports whether there is a tool for the caller. It is asked after a call that
-// found nothing, to tell a tool that is not there from a thing that is not.
-func (s *Server) offers(c access.Caller, surface, tool string) bool {
+// hasTool reports whether a tool exists for the caller. It is called after a call that was not
+// found, to distinguish a missing tool from a missing object.
+func (s *Server) hasTool(c access.Caller, surface, tool string) bool {
 	for _, o := range s.cfg.Engine.Operations(c, surface) {
 		if o.Name == tool {
 			return !o.NoTool
@@ -207,9 +208,9 @@ func (s *Server) offers(c access.Caller, surface, tool string) bool {
 	return false
 }
 
-// progress reports to the token that the caller gave; nil where it gave none. The
-// protocol wants each report higher than the last.
-func progress(ctx context.Context, c *call, token any) func(done, total float64, message string) {
+// progressReporter returns a function that reports progress to the caller's token; nil without a
+// token. The protocol wants each report higher than the last.
+func progressReporter(ctx context.Context, c *call, token any) func(done, total float64, message string) {
 	if token == nil || c.ss == nil {
 		return nil
 	}
@@ -222,14 +223,14 @@ func progress(ctx context.Context, c *call, token any) func(done, total float64,
 			return
 		}
 		last = done
-		// Progress is a courtesy: who does not take it still gets the result.
+		// A client that does not take progress still gets the result.
 		_ = c.ss.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total, Message: message})
 	}
 }
 
-// greet completes the handshake of either era: with instructions for this caller, and in
-// the older one with the session.
-func (s *Server) greet(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
+// greetClient completes the handshake of either era: it adds instructions for this caller, and in
+// the older era records the session.
+func (s *Server) greetClient(ctx context.Context, method string, req mcp.Request, c *call, next mcp.MethodHandler) (mcp.Result, error) {
 	res, err := next(ctx, method, req)
 	if err != nil {
 		return res, err
@@ -240,25 +241,25 @@ func (s *Server) greet(ctx context.Context, method string, req mcp.Request, c *c
 	switch r := res.(type) {
 	case *mcp.InitializeResult:
 		if c.ss != nil && c.ss.ID() != "" {
-			s.sessions.add(c.ss, c.visit, r.ProtocolVersion) // before what may fail: it will time out here
+			s.sessions.addSession(c.ss, c.visit, r.ProtocolVersion) // before the calls that may fail: a session without a client times out
 		}
-		r.Capabilities = s.capable(r.Capabilities, c)
-		r.Instructions = s.instructions(ctx, c)
+		r.Capabilities = s.limitCapabilities(r.Capabilities, c)
+		r.Instructions = s.writeInstructions(ctx, c)
 	case *mcp.DiscoverResult:
-		r.Capabilities = s.capable(r.Capabilities, c)
-		r.Instructions, r.TTLMs = s.instructions(ctx, c), int(aMinute)
+		r.Capabilities = s.limitCapabilities(r.Capabilities, c)
+		r.Instructions, r.TTLMs = s.writeInstructions(ctx, c), int(aMinute)
 	}
 	return res, nil
 }
 
-// declares reports whether the surfaces that are open here declare any tool and any
-// prompt. Which of them the caller's role may use is another matter: it may change.
-func (s *Server) declares(c *call) (tools, prompts bool) {
+// hasToolsAndPrompts reports whether the surfaces that are open here declare any tool and any prompt. It
+// ignores the caller's role, which may change.
+func (s *Server) hasToolsAndPrompts(c *call) (tools, prompts bool) {
 	if s.cfg.Fixtures != nil || len(s.cfg.Surfaces) == 0 {
 		return true, true
 	}
 	for _, f := range s.cfg.Surfaces {
-		if len(c.scope.names) > 0 && !slices.Contains(c.scope.names, f.Name) || !opens(c.caller, f.Name) {
+		if len(c.scope.names) > 0 && !slices.Contains(c.scope.names, f.Name) || !canUseSurface(c.caller, f.Name) {
 			continue
 		}
 		tools = tools || slices.ContainsFunc(f.Operations, func(o *op.Operation) bool { return !o.NoTool })
@@ -267,10 +268,10 @@ func (s *Server) declares(c *call) (tools, prompts bool) {
 	return tools, prompts
 }
 
-// capable leaves out the capabilities of which nothing is declared here. A client that lists
-// them all the same is given an empty list: some end the connection on an error.
-func (s *Server) capable(all *mcp.ServerCapabilities, c *call) *mcp.ServerCapabilities {
-	tools, prompts := s.declares(c)
+// limitCapabilities removes the capabilities for which nothing is declared here. A client that
+// lists them anyway gets an empty list: some clients end the connection on an error.
+func (s *Server) limitCapabilities(all *mcp.ServerCapabilities, c *call) *mcp.ServerCapabilities {
+	tools, prompts := s.hasToolsAndPrompts(c)
 	if all == nil || tools && prompts {
 		return all
 	}
@@ -284,11 +285,11 @@ func (s *Server) capable(all *mcp.ServerCapabilities, c *call) *mcp.ServerCapabi
 	return &some
 }
 
-// refused makes the protocol's error of an error of the engine, in the words of the surface
-// that was asked.
-func (s *Server) refused(c *call, err error) error {
+// toProtocolError turns an error of the engine into the protocol's error, with the error codes of the
+// surface that was called.
+func (s *Server) toProtocolError(c *call, err error) error {
 	if e, ok := err.(*jsonrpc.Error); ok {
 		return e
 	}
-	return rpcErrorAs(err, s.show("", c.scope.surface(), err, c.correlation))
+	return rpcErrorAs(err, s.showError("", c.scope.soleSurface(), err, c.correlation))
 }

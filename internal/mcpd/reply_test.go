@@ -45,7 +45,7 @@ func TestSilentStreamGetsComments(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		synctest.Wait()
 		write("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
-		r.end()
+		r.endReply()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := strings.Count(w.Body.String(), ": keep-alive"); got != 2 || began != 1 {
@@ -60,7 +60,7 @@ func TestSilentStreamGetsComments(t *testing.T) {
 func TestBatchStaysAStream(t *testing.T) {
 	w := httptest.NewRecorder()
 	r := newReply(w, true, time.Hour, func(http.Header) {}, nil)
-	defer r.end()
+	defer r.endReply()
 	r.Header().Set("Content-Type", "text/event-stream")
 	event := "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"
 	for range 2 {
@@ -76,17 +76,17 @@ func TestBatchStaysAStream(t *testing.T) {
 func TestCursorsAreBoundAndExpire(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	s := newSealer([32]byte{1}, func(b []byte) { clear(b) }, func() time.Time { return now })
-	c := s.seal("tools/list", "key-1", 7)
-	if got, err := s.open("tools/list", "key-1", c); got != 7 || err != nil {
+	c := s.sealCursor("tools/list", "key-1", 7)
+	if got, err := s.openCursor("tools/list", "key-1", c); got != 7 || err != nil {
 		t.Fatal(got, err)
 	}
 	for _, bad := range [][3]string{{"prompts/list", "key-1", c}, {"tools/list", "key-2", c}, {"tools/list", "key-1", c[:len(c)-2] + "AA"}, {"tools/list", "key-1", "x"}} {
-		if _, err := s.open(bad[0], bad[1], bad[2]); err == nil {
+		if _, err := s.openCursor(bad[0], bad[1], bad[2]); err == nil {
 			t.Errorf("%v is taken", bad)
 		}
 	}
 	now = now.Add(2 * time.Hour)
-	if _, err := s.open("tools/list", "key-1", c); err == nil {
+	if _, err := s.openCursor("tools/list", "key-1", c); err == nil {
 		t.Error("an expired cursor is taken")
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"loregate/internal/op"
 )
 
-// result is a result whose JSON is already made.
+// result is a result that is already encoded as JSON.
 type result struct {
 	mcp.ResultBase
 	raw []byte
 }
 
-// MarshalJSON gives the JSON as it is.
+// MarshalJSON returns the encoded JSON.
 func (r *result) MarshalJSON() ([]byte, error) { return r.raw, nil }
 
 // GetMeta tells the SDK that the server's name is in the result's _meta already.
@@ -28,21 +28,21 @@ func (r *result) GetMeta() map[string]any { return annotated }
 
 var annotated = map[string]any{mcp.MetaKeyServerInfo: true}
 
-// empty is the result of methods that have none.
-var empty = &result{raw: []byte("{}")}
+// emptyResult is the result of methods without a result.
+var emptyResult = &result{raw: []byte("{}")}
 
-// cache says for how long a client may keep a result. What a caller is shown is always
-// its own: the scope is private.
+// cache is the time for which a client may cache a result, in milliseconds. Results are always
+// specific to the caller: the scope is private.
 type cache int
 
 const (
-	uncached  cache = -1     // the result has no such fields
-	stale     cache = 0      // look again each time
+	uncached  cache = -1     // the result has no cache fields
+	stale     cache = 0      // read again each time
 	aMinute   cache = 60_000 // lists that change only with the caller's rights
-	errorCode       = -32000 // refused for a reason that is not in the parameters
+	errorCode       = -32000 // refused for a reason other than the parameters
 )
 
-// newResult closes a result of which raw is the object without its last brace.
+// newResult completes a result; raw is its object without the closing brace.
 func (s *Server) newResult(raw []byte, modern bool, c cache) *result {
 	if modern {
 		if c != uncached {
@@ -59,8 +59,8 @@ func (s *Server) newResult(raw []byte, modern bool, c cache) *result {
 	return &result{raw: append(raw, '}')}
 }
 
-// toolResult is an operation's output: as structured content, and as text for clients
-// that take only that.
+// toolResult returns an operation's output: as structured content, and as text for clients that
+// accept only text.
 func (s *Server) toolResult(tool string, a *op.Answer, modern bool) *result {
 	shown := a.Output
 	if o, ok := s.cfg.Engine.Find(tool); ok {
@@ -69,26 +69,27 @@ func (s *Server) toolResult(tool string, a *op.Answer, modern bool) *result {
 	return s.withMeta(s.newResult(s.toolContent(shown, a), modern, uncached), a.Reply.Meta)
 }
 
-// toolContent is a tool result without its last brace: what is shown, images, and the
+// toolContent returns a tool result without its closing brace: the shown text, images, and the
 // structured content.
 func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 	b := make([]byte, 0, 2*len(a.Output)+len(a.Output)/4+len(s.modernTail)+96)
 	b = append(b, `{"content":[`...)
 	if notice := cutNotice(a.Output); notice != "" {
-		b = append(quote(append(b, `{"type":"text","text":`...), notice), `},`...)
+		b = append(appendQuoted(append(b, `{"type":"text","text":`...), notice), `},`...)
 	}
 	b = append(b, `{"type":"text","text":`...)
 	if a.Reply.Note != "" {
 		shown = []byte(a.Reply.Note)
 	}
-	b = append(quote(b, shown), '}')
+	b = append(appendQuoted(b, shown), '}')
 	if ref, ok := a.Reply.Meta["contextRef"].(string); ok && string(shown) != "null" && !bytes.Contains(shown, []byte(ref)) {
-		// A list that is shown alone has no place for it, and no client shows its model _meta.
-		b = quote(append(b, `,{"type":"text","text":`...), `{"contextRef":"`+ref+`"}`)
+		// A list that is shown alone has no place for contextRef, and no client shows _meta to its
+		// model.
+		b = appendQuoted(append(b, `,{"type":"text","text":`...), `{"contextRef":"`+ref+`"}`)
 		b = append(b, '}')
 	}
 	for _, f := range a.Reply.Images {
-		b = quote(append(b, `,{"type":"image","mimeType":`...), f.Type)
+		b = appendQuoted(append(b, `,{"type":"image","mimeType":`...), f.Type)
 		b = append(b, `,"data":"`...)
 		b = append(base64.StdEncoding.AppendEncode(b, f.Data), `"}`...)
 	}
@@ -96,8 +97,8 @@ func (s *Server) toolContent(shown []byte, a *op.Answer) []byte {
 	return append(b, a.Output...)
 }
 
-// cutNotice is the first line of an answer that was cut, for a reader of text; "" for one
-// that is whole.
+// cutNotice returns the first line of an answer that was cut, for a reader of text; "" for a
+// complete one.
 func cutNotice(output []byte) string {
 	if !bytes.Contains(output, []byte(`"truncated":true`)) {
 		return ""
@@ -116,8 +117,8 @@ func cutNotice(output []byte) string {
 	return notice
 }
 
-// withMeta adds to the _meta of a result, which is its last member in the modern era and
-// absent in the older one.
+// withMeta adds to the _meta of a result, which is its last member in the modern era and absent in
+// the older one.
 func (s *Server) withMeta(r *result, meta map[string]any) *result {
 	if len(meta) == 0 {
 		return r
@@ -135,36 +136,37 @@ func (s *Server) withMeta(r *result, meta map[string]any) *result {
 	return r
 }
 
-// toolError is a refused or failed operation: the error object as text and nothing
-// else, for clients that check structured content against the output schema even then.
+// toolError returns a refused or failed operation: only the error object as text, because some
+// clients check structured content against the output schema even for errors.
 func (s *Server) toolError(shown fault.Envelope, modern bool) *result {
 	b := []byte(`{"content":[{"type":"text","text":`)
-	b = quote(b, encodeError(shown))
+	b = appendQuoted(b, encodeError(shown))
 	b = append(b, `}],"isError":true`...)
 	return s.newResult(b, modern, uncached)
 }
 
-// quote appends text as a JSON string. What is not UTF-8 is replaced.
-func quote[T ~[]byte | ~string](b []byte, text T) []byte {
+// appendQuoted appends text as a JSON string. Bytes that are not UTF-8 are replaced.
+func appendQuoted[T ~[]byte | ~string](b []byte, text T) []byte {
 	b, _ = jsontext.AppendQuote(b, text)
 	return b
 }
 
-// shower puts errors in the words of the surface they come from ("" is the operation's
-// home). An engine that is none has them from elsewhere, as they are.
-type shower interface {
+// errorShower translates errors to the codes of the surface they come from ("" is the operation's home).
+// With an engine that does not implement it, the codes stay as they are.
+type errorShower interface {
 	Show(operation, surface string, err error, correlation string) fault.Envelope
 }
 
-// show is what a client sees of an error of an operation, or of anything else of a surface.
-func (s *Server) show(operation, surface string, err error, correlation string) fault.Envelope {
-	if e, ok := s.cfg.Engine.(shower); ok {
+// showError returns the error envelope shown to a client for an error of an operation or of a
+// surface.
+func (s *Server) showError(operation, surface string, err error, correlation string) fault.Envelope {
+	if e, ok := s.cfg.Engine.(errorShower); ok {
 		return e.Show(operation, surface, err, correlation)
 	}
 	return fault.Show(err, correlation)
 }
 
-// encodeError is the error object in JSON.
+// encodeError encodes the error object as JSON.
 func encodeError(shown fault.Envelope) []byte {
 	b, err := json.Marshal(shown, json.Deterministic(true))
 	if err != nil { // details that are not JSON
@@ -174,12 +176,12 @@ func encodeError(shown fault.Envelope) []byte {
 	return b
 }
 
-// rpcError is a failure where a tool result is impossible: the error object is its data.
+// rpcError is the error used where a tool result is impossible: the error object is its data.
 func rpcError(err error, correlation string) *jsonrpc.Error {
 	return rpcErrorAs(err, fault.Show(err, correlation))
 }
 
-// rpcErrorAs is rpcError in the words of a surface.
+// rpcErrorAs is rpcError with the envelope of a surface.
 func rpcErrorAs(err error, shown fault.Envelope) *jsonrpc.Error {
 	code := int64(errorCode)
 	switch fault.KindOf(err) {
@@ -194,8 +196,7 @@ func rpcErrorAs(err error, shown fault.Envelope) *jsonrpc.Error {
 	}
 }
 
-// unknownTool is the answer for tools that do not exist, and for those that the caller
-// may not use.
+// unknownTool is the answer for tools that do not exist or that the caller may not use.
 func unknownTool(name, correlation string) error {
 	return rpcError(fault.New(fault.NotFound, "unknown tool %q; tools/list shows those there are", name), correlation)
 }

@@ -14,7 +14,7 @@ import (
 	"loregate/internal/mcpd"
 )
 
-// Two stages share their seal, as processes on one store do.
+// Two stages share their seal, like processes on one store.
 func TestASessionGoesOnAtAnotherProcess(t *testing.T) {
 	here, there := open(t), open(t)
 	id := here.begin("user", "/mcp/archive")
@@ -36,7 +36,7 @@ func TestASessionGoesOnAtAnotherProcess(t *testing.T) {
 	}
 }
 
-// A real client that is moved under its feet goes on, and what is said to it gets there.
+// A real client that is moved to another server continues, and still receives notices.
 func TestAClientOfTheOlderEraIsMoved(t *testing.T) {
 	here, there := open(t), open(t)
 	at := here.http.URL
@@ -58,7 +58,7 @@ func TestAClientOfTheOlderEraIsMoved(t *testing.T) {
 	}
 }
 
-// detour sends requests to where at is just then.
+// detour sends requests to the current value of at.
 type detour struct {
 	bearer
 	at *string
@@ -159,8 +159,8 @@ func TestASessionGoesOnForItsCallerAlone(t *testing.T) {
 	}
 }
 
-// Requests that come at once are of one session: with room for two and one that was
-// there before, none has to go.
+// Concurrent requests belong to one session: with a limit of two and one existing session, none has
+// to be closed.
 func TestASessionIsGoneOnWithOnce(t *testing.T) {
 	here, there := open(t), open(t, func(c *mcpd.Config) { c.MaxSessions = 2 })
 	before := there.begin("user", "/mcp")

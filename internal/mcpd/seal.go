@@ -10,14 +10,14 @@ import (
 	"loregate/internal/fault"
 )
 
-// cursorLife is how long a cursor of a list is good for: longer than any client takes
-// to turn a page, shorter than its lists stay of interest.
+// cursorLife is the lifetime of a list's cursor: longer than any client takes to turn a page,
+// shorter than its lists stay of interest.
 const cursorLife = time.Hour
 
-// sealer makes cursors that only the caller and the list they were made for can use.
+// sealer makes cursors that only work for the caller and the list they were made for.
 //
-// A cursor is a box of expiry in Unix seconds, 8 bytes | position, 8 bytes, bound to the
-// list and the caller's account.
+// A cursor is a box of expiry in Unix seconds, 8 bytes | position, 8 bytes, bound to the list and
+// the caller's account.
 type sealer struct {
 	aead  cipher.AEAD
 	nonce func([]byte)
@@ -27,7 +27,7 @@ type sealer struct {
 func newSealer(key [32]byte, nonce func([]byte), now func() time.Time) *sealer {
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		panic("mcpd: " + err.Error()) // 32 bytes are always a key
+		panic("mcpd: " + err.Error()) // 32 bytes are always a valid key
 	}
 	aead, err := cipher.NewGCM(block)
 	if err != nil {
@@ -36,16 +36,16 @@ func newSealer(key [32]byte, nonce func([]byte), now func() time.Time) *sealer {
 	return &sealer{aead: aead, nonce: nonce, now: now}
 }
 
-// box seals bytes for whoever knows what they are bound to: base64url of nonce |
+// sealBox encrypts bytes and binds them to data that is needed for opening: base64url of nonce |
 // AES-256-GCM(plain).
-func (s *sealer) box(plain, bound []byte) string {
+func (s *sealer) sealBox(plain, bound []byte) string {
 	buf := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+len(plain)+s.aead.Overhead())
 	s.nonce(buf)
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(buf, buf, plain, bound))
 }
 
-// unbox opens what box has sealed; ok is false for anything else.
-func (s *sealer) unbox(text string, bound []byte) (plain []byte, ok bool) {
+// openBox opens a box from sealBox; ok is false for anything else.
+func (s *sealer) openBox(text string, bound []byte) (plain []byte, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) < s.aead.NonceSize() {
 		return nil, false
@@ -54,20 +54,20 @@ func (s *sealer) unbox(text string, bound []byte) (plain []byte, ok bool) {
 	return plain, err == nil
 }
 
-// seal makes the cursor of a position in a list.
-func (s *sealer) seal(list, account string, position int) string {
+// sealCursor makes the cursor of a position in a list.
+func (s *sealer) sealCursor(list, account string, position int) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(cursorLife).Unix()))
 	plain = binary.BigEndian.AppendUint64(plain, uint64(position))
-	return s.box(plain, bound(list, account))
+	return s.sealBox(plain, cursorBinding(list, account))
 }
 
-// open reads a cursor; "" is the beginning.
-func (s *sealer) open(list, account, cursor string) (int, error) {
+// openCursor reads a cursor; "" is the beginning.
+func (s *sealer) openCursor(list, account, cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
 	}
 	bad := fault.BadField("cursor", "is not a cursor of this list; begin again without one")
-	plain, ok := s.unbox(cursor, bound(list, account))
+	plain, ok := s.openBox(cursor, cursorBinding(list, account))
 	if !ok || len(plain) != 16 {
 		return 0, bad
 	}
@@ -77,4 +77,4 @@ func (s *sealer) open(list, account, cursor string) (int, error) {
 	return int(binary.BigEndian.Uint64(plain[8:])), nil
 }
 
-func bound(list, account string) []byte { return []byte(list + "\x00" + account) }
+func cursorBinding(list, account string) []byte { return []byte(list + "\x00" + account) }

@@ -15,15 +15,15 @@ import (
 	"loregate/internal/op"
 )
 
-// Engine is what is served. [op.Local] is one.
+// Engine provides the operations, resources and prompts to serve. [op.Local] implements it.
 type Engine interface {
 	op.Invoker
-	// Operations, Resources and Prompts are those that the caller may use on a surface
-	// ("" is all), in a fixed order.
+	// Operations, Resources and Prompts return those that the caller may use on a surface ("" for
+	// all), in a fixed order.
 	Operations(c access.Caller, surface string) []*op.Operation
 	Resources(c access.Caller, surface string) []*op.Resource
 	Prompts(c access.Caller, surface string) []*op.Prompt
-	// Find gives a declared operation, whoever asks.
+	// Find returns a declared operation, without regard to the caller.
 	Find(name string) (*op.Operation, bool)
 	// MatchResource finds the resource that a URI belongs to, for the caller; nil for none.
 	MatchResource(c access.Caller, surface, uri string) *op.Resource
@@ -32,46 +32,46 @@ type Engine interface {
 	ListResources(ctx context.Context, c access.Caller, r op.ListRequest) ([]op.Listed, error)
 	GetPrompt(ctx context.Context, c access.Caller, r op.PromptRequest) (op.PromptText, error)
 	Complete(ctx context.Context, c access.Caller, r op.CompleteRequest) ([]string, error)
-	// AdmitList counts a page of a list that the engine is not asked for.
+	// AdmitList counts a page of a list that is not read from the engine.
 	AdmitList(ctx context.Context, c access.Caller, list op.ListCall) error
 }
 
-// Authenticator says who sent a request. Its errors are fault.Unauthorized,
+// Authenticator identifies the sender of a request. Its errors are fault.Unauthorized,
 // fault.Denied, fault.RateLimited and fault.Unavailable.
 type Authenticator interface {
 	Authenticate(ctx context.Context, r *http.Request) (access.Caller, error)
-	// Challenge is the WWW-Authenticate header that goes with an error; "" for none.
+	// Challenge returns the WWW-Authenticate header for an error; "" for none.
 	Challenge(r *http.Request, err error) string
-	// Watch gives a channel that closes when a key is revoked or expires. Call stop when
-	// it is of no more interest.
+	// Watch returns a channel that closes when a key is revoked or expires. The caller calls stop
+	// when it no longer needs the channel.
 	Watch(ctx context.Context, key string) (ended <-chan struct{}, stop func())
 }
 
-// Changes tells that something in the canon has changed.
+// Changes signals changes in the canon.
 type Changes interface {
-	// Changed gives a channel that closes at the next change after the call.
+	// Changed returns a channel that closes at the next change after the call.
 	Changed() <-chan struct{}
 }
 
-// Config is what a Server is made of.
+// Config configures a Server.
 type Config struct {
-	Engine   Engine        // needed
-	Auth     Authenticator // needed for HTTP
-	Changes  Changes       // nil: resources can be subscribed to, and nothing is ever heard
-	Surfaces []*op.Surface // all there are, in the order that people should read them
+	Engine   Engine        // required
+	Auth     Authenticator // required for HTTP
+	Changes  Changes       // nil: only resources with a Watch report changes
+	Surfaces []*op.Surface // all surfaces, in the order in which people should read them
 
 	Version string // of the product
-	Website string // address that people find the product at; "" shows none
-	// Worlds names the worlds that a caller opens, for the instructions. Nil names none.
+	Website string // address of the product's website; "" shows none
+	// Worlds names the worlds open to a caller, for the instructions. Nil names none.
 	Worlds func(ctx context.Context, c access.Caller) []string
 
-	Origins        []string      // of browsers that may call, beside our own ("https://host")
+	Origins        []string      // browser origins that may call, in addition to our own ("https://host")
 	SessionTimeout time.Duration // of an idle session; 0 is 30 minutes
-	MaxSessions    int           // per account, of which the oldest goes first; 0 is 64
+	MaxSessions    int           // per account; the oldest is closed first; 0 is 64
 	MaxListens     int           // subscribed URIs per session or stream; 0 is 100
 	KeepAlive      time.Duration // between comments on a silent stream; 0 is 25 s
 	AskWait        time.Duration // for the answer to a handler's question, in the older era; 0 is 2 minutes
-	PageSize       int           // entries of a list; 0 is 200, since some clients read one page only
+	PageSize       int           // entries per page of a list; 0 is 200, since some clients read one page only
 	MaxBody        int64         // bytes of a message over HTTP; 0 is 4 MiB
 	MaxText        int           // bytes of output above which it is cut; 0 is 32 KiB
 
@@ -81,52 +81,52 @@ type Config struct {
 	Random  func([]byte)     // fills a slice; nil is crypto/rand
 	Logger  *slog.Logger     // nil is slog.Default
 
-	// Fixtures are served beside the operations. They are for the conformance suite only.
+	// Fixtures are served in addition to the operations. They are for the conformance suite only.
 	Fixtures *Fixtures
 }
 
-// Fixtures are features of the SDK's own making, which go through the same router and
-// middleware as the product and are open to every caller.
+// Fixtures are features registered with the SDK directly. They use the same router and middleware
+// as the product and are open to every caller.
 type Fixtures struct {
 	// Register adds the features to a server.
 	Register func(*mcp.Server)
-	// What Register adds, as it is listed.
+	// The features that Register adds, for listings.
 	Tools     []*mcp.Tool
 	Resources []*mcp.Resource
 	Templates []*mcp.ResourceTemplate
 	Prompts   []*mcp.Prompt
-	Reads     func(uri string) bool // whether a URI is one of them
+	Reads     func(uri string) bool // reports whether a URI is one of the fixtures'
 }
 
-func (f *Fixtures) tool(name string) bool {
+func (f *Fixtures) hasTool(name string) bool {
 	return f != nil && slices.ContainsFunc(f.Tools, func(t *mcp.Tool) bool { return t.Name == name })
 }
 
-func (f *Fixtures) prompt(name string) bool {
+func (f *Fixtures) hasPrompt(name string) bool {
 	return f != nil && slices.ContainsFunc(f.Prompts, func(p *mcp.Prompt) bool { return p.Name == name })
 }
 
-func (f *Fixtures) reads(uri string) bool { return f != nil && f.Reads(uri) }
+func (f *Fixtures) hasResource(uri string) bool { return f != nil && f.Reads(uri) }
 
-// Server serves MCP over HTTP and stdio. Its zero value is of no use: call New.
+// Server serves MCP over HTTP and stdio. Use New to make one: the zero value does not work.
 type Server struct {
 	cfg        Config
 	seal       *sealer
 	log        *slog.Logger
-	modernTail []byte // what every result of the modern era ends with, without the brace
-	askingTail []byte // the same of one that asks for input
+	modernTail []byte // end of every result in the modern era, without the closing brace
+	askingTail []byte // the same for a result that asks for input
 
 	stateful, stateless http.Handler
 	origins             *http.CrossOriginProtection
 	surfaces            map[string]*op.Surface
 
-	shown    shown
-	kept     kept
+	shown    toolCache
+	kept     keptAnswers
 	sessions sessions
 	streams  access.Streams // of subscriptions/listen
 	feed     feed
 
-	viaSDK bool // nothing is answered directly; tests compare
+	viaSDK bool // no message is answered directly; for tests that compare both routes
 
 	life    context.Context // ends with Close
 	stop    context.CancelFunc
@@ -134,14 +134,14 @@ type Server struct {
 	drain   context.CancelFunc
 
 	mu     sync.Mutex
-	closed bool           // no more goroutines are begun. Guarded by mu
+	closed bool           // no more goroutines are started. Guarded by mu
 	work   sync.WaitGroup // of the goroutines; added to under mu
 }
 
-// New makes a Server. Close it when no more is to be served.
+// New makes a Server. Close it when it is no longer needed.
 func New(ctx context.Context, c Config) (*Server, error) {
-	c.fill()
-	s := &Server{cfg: c, log: c.Logger, surfaces: map[string]*op.Surface{}, kept: kept{now: c.Now, random: c.Random}}
+	c.setDefaults()
+	s := &Server{cfg: c, log: c.Logger, surfaces: map[string]*op.Surface{}, kept: keptAnswers{now: c.Now, random: c.Random}}
 	for _, f := range c.Surfaces {
 		s.surfaces[f.Name] = f
 	}
@@ -149,8 +149,8 @@ func New(ctx context.Context, c Config) (*Server, error) {
 	s.modernTail, s.askingTail = modernTail("complete", c.Version), modernTail("input_required", c.Version)
 	s.life, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.serving, s.drain = context.WithCancel(s.life)
-	s.sessions.start(s)
-	s.feed.start(s.life, s)
+	s.sessions.setServer(s)
+	s.feed.startChecking(s.life, s)
 	s.origins = http.NewCrossOriginProtection()
 	for _, o := range c.Origins {
 		if err := s.origins.AddTrustedOrigin(o); err != nil {
@@ -158,20 +158,20 @@ func New(ctx context.Context, c Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	s.stateful, s.stateless = s.handlers()
+	s.stateful, s.stateless = s.newHandlers()
 	return s, nil
 }
 
-func (c *Config) fill() {
-	orElse(&c.Version, "0.0.0")
-	orElse(&c.SessionTimeout, 30*time.Minute)
-	orElse(&c.MaxSessions, 64)
-	orElse(&c.MaxListens, 100)
-	orElse(&c.KeepAlive, defaultKeepAlive)
-	orElse(&c.AskWait, defaultAskWait)
-	orElse(&c.PageSize, 200)
-	orElse(&c.MaxBody, 4<<20)
-	orElse(&c.MaxText, 32<<10)
+func (c *Config) setDefaults() {
+	setDefault(&c.Version, "0.0.0")
+	setDefault(&c.SessionTimeout, 30*time.Minute)
+	setDefault(&c.MaxSessions, 64)
+	setDefault(&c.MaxListens, 100)
+	setDefault(&c.KeepAlive, defaultKeepAlive)
+	setDefault(&c.AskWait, defaultAskWait)
+	setDefault(&c.PageSize, 200)
+	setDefault(&c.MaxBody, 4<<20)
+	setDefault(&c.MaxText, 32<<10)
 	if c.Random == nil {
 		c.Random = func(b []byte) { _, _ = rand.Read(b) } // it never fails
 	}
@@ -186,15 +186,15 @@ func (c *Config) fill() {
 	}
 }
 
-func orElse[T comparable](field *T, value T) {
+func setDefault[T comparable](field *T, value T) {
 	var zero T
 	if *field == zero {
 		*field = value
 	}
 }
 
-// Close ends all sessions and streams and waits for them. Call it before the HTTP server
-// is shut down, which would wait for the streams; requests that come later are refused.
+// Close ends all sessions and streams and waits for them. Call it before shutting down the HTTP
+// server, which would wait for the streams. Later requests are refused.
 func (s *Server) Close() {
 	s.stop()
 	s.sessions.closeAll()
@@ -204,9 +204,9 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// spawn begins a goroutine that Close waits for. It reports whether it did: after Close
-// none is begun.
-func (s *Server) spawn(f func()) bool {
+// startWork starts a goroutine that Close waits for. It reports whether it did so: after Close no
+// goroutine is started.
+func (s *Server) startWork(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -215,26 +215,27 @@ func (s *Server) spawn(f func()) bool {
 	return !s.closed
 }
 
-// implementation is how the server names itself.
-func (s *Server) implementation() *mcp.Implementation {
+// serverInfo returns the name, version and icon that the server shows to clients.
+func (s *Server) serverInfo() *mcp.Implementation {
 	return &mcp.Implementation{
 		Name: "loregate", Title: "Loregate", Version: s.cfg.Version, WebsiteURL: s.cfg.Website,
 		Icons: []mcp.Icon{{Source: icon, MIMEType: "image/svg+xml", Sizes: []string{"any"}}},
 	}
 }
 
-// icon is a gate in a book, small enough to travel in each handshake.
+// icon is a gate in a book, small enough to send in each handshake.
 const icon = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAyNCAyNCI+PHBhdGggZmlsbD0iIzIzNGU1MiIgZD0iTTMgM2gxOHYxOEgzeiIvPjxwYXRoIGZpbGw9IiNmNmUwNWUiIGQ9Ik04IDIxdi05YTQgNCAwIDAgMSA4IDB2OXoiLz48L3N2Zz4="
 
-// modernTail is what marks a result of the modern era: of which type it is, and whose.
+// modernTail returns the end of a result of the modern era: the result's type and the server's name
+// and version.
 func modernTail(resultType, version string) []byte {
 	b := []byte(`,"resultType":"` + resultType + `","_meta":{"` + mcp.MetaKeyServerInfo + `":{"name":"loregate","version":`)
-	b = quote(b, version)
+	b = appendQuoted(b, version)
 	return append(b, "}}"...)
 }
 
-// sdkServer makes an SDK server whose messages go to our methods. local is who calls on
-// stdio; nil over HTTP.
+// sdkServer makes an SDK server that passes messages to our methods. local identifies the caller on
+// stdio; it is nil over HTTP.
 func (s *Server) sdkServer(local *visit) *mcp.Server {
 	caps := &mcp.ServerCapabilities{
 		Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{},
@@ -246,31 +247,31 @@ func (s *Server) sdkServer(local *visit) *mcp.Server {
 		caps.Logging = &mcp.LoggingCapabilities{}
 		caps.Tools.ListChanged, caps.Prompts.ListChanged = true, true
 	}
-	srv := mcp.NewServer(s.implementation(), &mcp.ServerOptions{
+	srv := mcp.NewServer(s.serverInfo(), &mcp.ServerOptions{
 		Capabilities: caps,
-		Logger:       slog.New(slog.DiscardHandler), // it writes two lines a request
+		Logger:       slog.New(slog.DiscardHandler), // the SDK would write two lines a request
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	if fx != nil {
 		fx.Register(srv)
 	}
-	srv.AddReceivingMiddleware(s.methods(local))
-	srv.AddSendingMiddleware(s.sending)
+	srv.AddReceivingMiddleware(s.methodMiddleware(local))
+	srv.AddSendingMiddleware(s.sendNotices)
 	return srv
 }
 
-// handlers makes the handler of each era. Both always stream; reply makes plain JSON of
-// what need not be a stream.
-func (s *Server) handlers() (stateful, stateless http.Handler) {
+// newHandlers makes the handler of each era. Both always stream; reply turns a stream into plain
+// JSON where one is not needed.
+func (s *Server) newHandlers() (stateful, stateless http.Handler) {
 	one, other := s.sdkServer(nil), s.sdkServer(nil)
 	options := mcp.StreamableHTTPOptions{
-		MaxRequestBodyBytes:          -1, // read and bounded before
+		MaxRequestBodyBytes:          -1, // the body has been read and bounded already
 		PropagateRequestCancellation: true,
-		DisableLocalhostProtection:   true, // httpd checks Host by the names that are configured: a proxy on this machine passes on the public one
+		DisableLocalhostProtection:   true, // httpd checks Host against the configured names: a proxy on this machine passes on the public one
 	}
 	modern := options
 	modern.Stateless = true
 	stateful = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return one }, &options)
 	stateless = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return other }, &modern)
-	return tokens(stateful), tokens(stateless)
+	return withTokenInfo(stateful), withTokenInfo(stateless)
 }

@@ -14,30 +14,30 @@ import (
 	"loregate/internal/access"
 )
 
-// session is one of the older era. It belongs to the caller who made it: with other
-// rights, even of the same key, its id is unknown.
+// session is a session of the older era. It belongs to the caller who made it: for a caller with
+// other rights, even with the same key, its id is unknown.
 type session struct {
 	id     string // as the client knows it
 	ss     *mcp.ServerSession
 	bound  access.Caller
 	scope  scope
 	born   uint64
-	ctx    context.Context // ends with the session; what runs in it is cancelled
+	ctx    context.Context // ends with the session, cancelling its calls
 	cancel context.CancelFunc
 	outlet *outlet
 	calls  calls
 
-	sessions *sessions // that it is one of
-	begun    bool      // its handshake is through. Guarded by sessions.mu
+	sessions *sessions // the set that holds it
+	begun    bool      // its handshake is complete. Guarded by sessions.mu
 
 	mu        sync.Mutex
 	caller    access.Caller // as last seen: its token may be newer. Guarded by mu
 	stopWatch func()        // guarded by mu
-	held      int           // messages that are under way. Guarded by mu
-	idle      *time.Timer   // ends the session where nothing is. Guarded by mu
+	held      int           // messages being answered. Guarded by mu
+	idle      *time.Timer   // ends the session when no message comes. Guarded by mu
 }
 
-// sessions are the open ones of all callers.
+// sessions holds the open sessions of all callers.
 type sessions struct {
 	s        *Server
 	born     atomic.Uint64
@@ -45,46 +45,46 @@ type sessions struct {
 
 	mu      sync.Mutex
 	byID    map[string]*session // guarded by mu
-	byInner map[string]string   // ids by those of the SDK. Guarded by mu
-	ended   map[string]bool     // guarded by mu; see gone
+	byInner map[string]string   // client ids by ids of the SDK. Guarded by mu
+	ended   map[string]bool     // guarded by mu; see wasEnded
 }
 
-func (t *sessions) start(s *Server) {
+func (t *sessions) setServer(s *Server) {
 	t.s, t.byID, t.byInner = s, map[string]*session{}, map[string]string{}
 }
 
-// add keeps a session that was just established, and closes the oldest of the account
-// where there are too many.
-func (t *sessions) add(ss *mcp.ServerSession, v *visit, revision string) {
+// addSession stores a session that was just established. If the account has too many, it closes the
+// oldest.
+func (t *sessions) addSession(ss *mcp.ServerSession, v *visit, revision string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	id := v.revives
 	if id == "" {
 		id = t.s.seal.sessionID(ss.ID(), revision, boundTo(v.caller, v.scope))
 	}
 	n := &session{id: id, ss: ss, bound: v.caller, scope: v.scope, born: t.born.Add(1), ctx: ctx, cancel: cancel, caller: v.caller, sessions: t, begun: v.revives == ""}
-	n.outlet = t.s.feed.outlet(v, notifier(context.Background(), ss, noID), n.finish)
-	n.stopWatch = t.s.watch(ctx, v.caller, n.finish)
-	n.idle = time.AfterFunc(t.s.cfg.SessionTimeout, n.end)
+	n.outlet = t.s.feed.newOutlet(v, newNotifier(context.Background(), ss, noID), n.endForGood)
+	n.stopWatch = t.s.watchCaller(ctx, v.caller, n.endForGood)
+	n.idle = time.AfterFunc(t.s.cfg.SessionTimeout, n.endSession)
 	t.mu.Lock()
-	oldest := t.oldest(v.caller.Account())
+	oldest := t.oldestExcess(v.caller.Account())
 	t.byID[id], t.byInner[ss.ID()] = n, id
 	t.mu.Unlock()
 	if oldest != nil {
-		t.s.spawn(oldest.finish)
+		t.s.startWork(oldest.endForGood)
 	}
-	begun := t.s.spawn(func() {
-		_ = ss.Wait() // however it ended, it is over
+	begun := t.s.startWork(func() {
+		_ = ss.Wait() // the session is over, with or without an error
 		cancel()
-		t.forget(n)
+		t.forgetSession(n)
 	})
 	if !begun {
-		t.forget(n) // the server is stopping
+		t.forgetSession(n) // the server is stopping
 	}
 }
 
-// oldest is the session that has to go before another of the account; nil while there is
+// oldestExcess returns the session to close before the account gets another; nil while there is
 // room. t.mu is held.
-func (t *sessions) oldest(account string) *session {
+func (t *sessions) oldestExcess(account string) *session {
 	count, oldest := 0, (*session)(nil)
 	for _, n := range t.byID {
 		if n.bound.Account() != account {
@@ -101,8 +101,8 @@ func (t *sessions) oldest(account string) *session {
 	return oldest
 }
 
-// hold keeps the session from timing out until the returned func is called, while a message
-// of its client is answered. The SDK's own timer would not see those answered directly.
+// hold keeps the session from timing out while a message of its client is answered, until the
+// returned func is called. The SDK's own timer would not count directly answered messages.
 func (n *session) hold() (release func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,23 +117,23 @@ func (n *session) hold() (release func()) {
 	}
 }
 
-// finish ends the session for a reason, so that no request goes on with it here.
-func (n *session) finish() {
+// endForGood ends the session for good, so that this process does not resume it.
+func (n *session) endForGood() {
 	if t := n.sessions; t.s.life.Err() == nil {
 		t.mu.Lock()
-		t.bury(n.id)
+		t.markEnded(n.id)
 		t.mu.Unlock()
 	}
-	n.end()
+	n.endSession()
 }
 
-// end ends the session: what runs in it is cancelled, and its id is unknown.
-func (n *session) end() {
+// endSession ends the session: its calls are cancelled, and its id becomes unknown.
+func (n *session) endSession() {
 	n.cancel()
 	_ = n.ss.Close() // it may have ended already
 }
 
-func (t *sessions) forget(n *session) {
+func (t *sessions) forgetSession(n *session) {
 	t.mu.Lock()
 	if delete(t.byInner, n.ss.ID()); t.byID[n.id] == n {
 		delete(t.byID, n.id)
@@ -146,9 +146,9 @@ func (t *sessions) forget(n *session) {
 	n.idle.Stop()
 }
 
-// visit finds the session that a request is part of; nil where there is none for this
-// caller at this address. A newer token keeps the session open for longer.
-func (t *sessions) visit(id string, v *visit) *session {
+// findSession finds the session that a request belongs to; nil if this caller has none at this
+// address. A newer token prolongs the session.
+func (t *sessions) findSession(id string, v *visit) *session {
 	t.mu.Lock()
 	n := t.byID[id]
 	begun := n != nil && n.begun && n.ctx.Err() == nil
@@ -161,7 +161,7 @@ func (t *sessions) visit(id string, v *visit) *session {
 	if v.caller.TokenExpires.After(n.caller.TokenExpires) && n.ctx.Err() == nil {
 		n.stopWatch()
 		n.caller = v.caller
-		n.stopWatch = t.s.watch(n.ctx, v.caller, n.finish)
+		n.stopWatch = t.s.watchCaller(n.ctx, v.caller, n.endForGood)
 		n.outlet.renew(v)
 	}
 	return n
@@ -172,6 +172,6 @@ func (t *sessions) closeAll() {
 	all := slices.Collect(maps.Values(t.byID))
 	t.mu.Unlock()
 	for _, n := range all {
-		n.end()
+		n.endSession()
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// timed is a ResponseWriter that knows until when it may write.
+// timed is a ResponseWriter that records its write deadline.
 type timed struct {
 	*httptest.ResponseRecorder
 	until   time.Time
-	unbound int // writes that might take for ever
+	unbound int // writes without a deadline
 }
 
 func (w *timed) SetWriteDeadline(at time.Time) error { w.until = at; return nil }
@@ -25,8 +25,8 @@ func (w *timed) Write(p []byte) (int, error) {
 	return w.ResponseRecorder.Write(p)
 }
 
-// A client that does not take its answer is given up; a stream that rests is not, which
-// HTTP/2 would end by a bound that is left standing.
+// Every write has a deadline, so that a client that does not read ends its call. A resting stream
+// has none, because HTTP/2 would end the stream by a deadline left set.
 func TestWhatIsWrittenHasItsTime(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind, text string
@@ -51,14 +51,14 @@ func TestWhatIsWrittenHasItsTime(t *testing.T) {
 		if w.unbound > 0 || w.until.IsZero() != tc.rests {
 			t.Errorf("%s: %d writes without a bound; afterwards it is %v", name, w.unbound, w.until)
 		}
-		r.end()
+		r.endReply()
 		if w.until.IsZero() {
 			t.Errorf("%s: its end may take for ever", name)
 		}
 	}
 }
 
-// What a request says of its length is a promise: room is made for what comes.
+// An announced length is only a promise: memory is reserved for the bytes that arrive.
 func TestPromisedBytesTakeNoRoom(t *testing.T) {
 	const promise = 4 << 20
 	r := httptest.NewRequest("POST", "/mcp", strings.NewReader("{"))

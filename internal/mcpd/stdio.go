@@ -19,20 +19,20 @@ import (
 	"loregate/internal/access"
 )
 
-// maxLine is the longest message on stdio: an attachment of 25 MiB in base64, and room.
+// maxLine bounds a message on stdio: an attachment of 25 MiB in base64, and room.
 const maxLine = 40 << 20
 
-// ServeStdio serves one caller on a pair of streams, a message a line, until in ends or
-// ctx does, or the process is told to stop. Surfaces are those to offer; none means all.
-// It writes nothing but messages to out. Calls that were read before in ended are still
-// answered. Ending in any of these ways is no error.
+// ServeStdio serves one caller on a pair of streams, one message a line, until in or ctx ends, or
+// the process gets a signal to stop. surfaces are those to offer; none means all. It writes only
+// messages to out. Calls that were read before in ended are still answered. Ending in any of these
+// ways is not an error.
 func (s *Server) ServeStdio(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return s.ServePipe(ctx, c, surfaces, in, out)
 }
 
-// ServePipe is ServeStdio for a client in this process, which signals do not end.
+// ServePipe is ServeStdio for a client in this process; signals do not end it.
 func (s *Server) ServePipe(ctx context.Context, c access.Caller, surfaces []string, in io.Reader, out io.Writer) error {
 	for _, name := range surfaces {
 		if s.surfaces[name] == nil {
@@ -49,30 +49,30 @@ func (s *Server) ServePipe(ctx context.Context, c access.Caller, surfaces []stri
 		return fmt.Errorf("mcpd: stdio: %w", err)
 	}
 	err = ss.Wait()
-	gone := errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) // the client is
+	gone := errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) // the client has closed its end
 	if err != nil && !gone && ctx.Err() == nil {
 		return fmt.Errorf("mcpd: stdio: %w", err)
 	}
 	return nil
 }
 
-// line is a connection of one JSON message a line. What is not a message is answered and
-// passed over: a slip of a client does not end its session.
+// line is a connection with one JSON message a line. A line that is not a message is answered with
+// an error and skipped: one mistake of a client does not end its session.
 type line struct {
 	ctx   context.Context
 	s     *Server
 	local *visit
 	read  chan []byte    // one line each; closed at the end of the input
-	calls chan func()    // to a goroutine that has answered a call directly, and rests
-	work  sync.WaitGroup // of the calls that are answered directly
+	calls chan func()    // to an idle goroutine that has answered a call directly before
+	work  sync.WaitGroup // of the goroutines that answer calls directly
 
-	mu     sync.Mutex // guards what follows, and writing
+	mu     sync.Mutex // guards the fields below, and writing
 	out    io.Writer
-	open   map[any]bool // ids of calls that are not answered yet; true for those that wait for ever
-	asked  map[any]bool // ids of our own requests that are not answered yet
-	broken error        // of writing an answer
+	open   map[any]bool // ids of unanswered calls; true for those that are never answered
+	asked  map[any]bool // ids of our own unanswered requests
+	broken error        // error of writing an answer
 	drain  chan struct{}
-	ended  bool // nothing more to read: drain closes when nothing is open
+	ended  bool // nothing more to read: drain closes when no call is open
 	closed chan struct{}
 	once   sync.Once
 }
@@ -81,17 +81,17 @@ func newLine(ctx context.Context, s *Server, local *visit, in io.Reader, out io.
 	l := &line{ctx: ctx, s: s, local: local, read: make(chan []byte), calls: make(chan func()), out: out, open: map[any]bool{}, asked: map[any]bool{}, drain: make(chan struct{}), closed: make(chan struct{})}
 	// A read of a terminal or pipe cannot be interrupted: this goroutine may outlive the
 	// connection, until the process ends.
-	go l.scan(bufio.NewReaderSize(in, 64<<10))
+	go l.scanLines(bufio.NewReaderSize(in, 64<<10))
 	return l
 }
 
 // Connect makes the line its own transport.
 func (l *line) Connect(context.Context) (mcp.Connection, error) { return l, nil }
 
-// SessionID is empty: there is one session.
+// SessionID is empty: there is only one session.
 func (l *line) SessionID() string { return "" }
 
-func (l *line) scan(r *bufio.Reader) {
+func (l *line) scanLines(r *bufio.Reader) {
 	defer close(l.read)
 	for {
 		text, err := readLine(r)
@@ -103,7 +103,7 @@ func (l *line) scan(r *bufio.Reader) {
 			}
 		}
 		if errors.Is(err, errLongLine) {
-			l.refuse(jsonrpc.CodeParseError, err.Error())
+			l.refuseLine(jsonrpc.CodeParseError, err.Error())
 			continue
 		}
 		if err != nil {
@@ -114,7 +114,7 @@ func (l *line) scan(r *bufio.Reader) {
 
 var errLongLine = fmt.Errorf("a message may have %d bytes", maxLine)
 
-// readLine reads up to the next newline. A line that is too long is passed over.
+// readLine reads up to the next newline. A line that is too long is skipped.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var text []byte
 	for {
@@ -135,7 +135,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Read gives the next message.
+// Read returns the next message.
 func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 	for {
 		select {
@@ -144,30 +144,30 @@ func (l *line) Read(ctx context.Context) (jsonrpc.Message, error) {
 		case <-l.ctx.Done():
 			return nil, io.EOF
 		case <-l.closed:
-			return nil, l.ending()
+			return nil, l.endError()
 		case text, ok := <-l.read:
 			if !ok {
-				return nil, l.finish()
+				return nil, l.waitForAnswers()
 			}
-			if m := l.message(text); m != nil {
+			if m := l.readMessage(text); m != nil {
 				return m, nil
 			}
 		}
 	}
 }
 
-// ending is why nothing more is read once the line is closed.
-func (l *line) ending() error {
+// endError returns the reason why a closed line reads nothing more.
+func (l *line) endError() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return cmp.Or(l.broken, io.EOF)
 }
 
-// finish waits until the calls that were read are answered, and gives the end.
-func (l *line) finish() error {
+// waitForAnswers waits until the calls that were read are answered, and returns io.EOF.
+func (l *line) waitForAnswers() error {
 	l.mu.Lock()
 	l.ended = true
-	l.drained()
+	l.closeIfDrained()
 	l.mu.Unlock()
 	select {
 	case <-l.drain:
@@ -177,9 +177,9 @@ func (l *line) finish() error {
 	return io.EOF
 }
 
-// drained closes drain when nothing more is to be answered: calls that wait for the client
-// to answer in its turn wait in vain once its input has ended. l.mu is held.
-func (l *line) drained() {
+// closeIfDrained closes drain when no more calls will be answered: calls that wait for an answer of
+// the client wait in vain once its input has ended. l.mu is held.
+func (l *line) closeIfDrained() {
 	if !l.ended {
 		return
 	}
@@ -199,14 +199,14 @@ func (l *line) drained() {
 	}
 }
 
-// message reads a message; nil where it was none, which is answered.
-func (l *line) message(text []byte) jsonrpc.Message {
+// readMessage decodes a message; it returns nil if the line has been answered already.
+func (l *line) readMessage(text []byte) jsonrpc.Message {
 	if err := checkJSON(text); err != nil {
-		l.refuse(jsonrpc.CodeParseError, "parse error: "+err.Error())
+		l.refuseLine(jsonrpc.CodeParseError, "parse error: "+err.Error())
 		return nil
 	}
 	if text[0] == '[' {
-		l.refuse(jsonrpc.CodeInvalidRequest, "batches are not served; send one message a line")
+		l.refuseLine(jsonrpc.CodeInvalidRequest, "batches are not served; send one message a line")
 		return nil
 	}
 	if l.answerDirectly(text) {
@@ -214,12 +214,12 @@ func (l *line) message(text []byte) jsonrpc.Message {
 	}
 	m, err := jsonrpc.DecodeMessage(text)
 	if err != nil {
-		l.refuse(jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message")
+		l.refuseLine(jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message")
 		return nil
 	}
 	switch r := m.(type) {
 	case *jsonrpc.Request:
-		if r.IsCall() && !l.begin(r.ID.Raw(), r.Method == "subscriptions/listen") {
+		if r.IsCall() && !l.beginCall(r.ID.Raw(), r.Method == "subscriptions/listen") {
 			return nil
 		}
 	case *jsonrpc.Response:
@@ -230,32 +230,32 @@ func (l *line) message(text []byte) jsonrpc.Message {
 	return m
 }
 
-// answerDirectly answers a line without the SDK, on a goroutine of its own: the next line may
-// cancel the call. It reports false where the SDK is to answer.
+// answerDirectly answers a line without the SDK, on another goroutine, since the next line may
+// cancel the call. It returns false if the SDK has to answer.
 func (l *line) answerDirectly(text []byte) bool {
 	m, ok := readEnvelope(text)
 	if !ok || !m.isOfOneEra() || !l.local.home.begun.Load() || !l.s.answersDirectly(&m) {
 		return false
 	}
 	id, key := m.rpcID().Raw(), string(m.id)
-	if !l.begin(id, false) {
+	if !l.beginCall(id, false) {
 		return true
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
 	l.local.home.calls.begin(key, cancel)
 	l.answerBeside(func() {
 		defer cancel()
-		message, _ := l.s.answer(ctx, &m, l.s.nextVisit(l.local))
-		l.local.home.calls.end(key)
+		message, _ := l.s.answerEnvelope(ctx, &m, l.s.nextVisit(l.local))
+		l.local.home.calls.remove(key)
 		if l.ctx.Err() == nil {
-			l.respond(id, message)
+			l.sendAnswer(id, message)
 		}
 	})
 	return true
 }
 
-// answerBeside answers a call on another goroutine: one that has answered before, where it
-// rests, for its stack has room for a query already. The line's end ends them.
+// answerBeside answers a call on another goroutine. It prefers an idle one that has answered
+// before, because its stack is large enough for a query already. The goroutines end with the line.
 func (l *line) answerBeside(answer func()) {
 	select {
 	case l.calls <- answer:
@@ -274,9 +274,9 @@ func (l *line) answerBeside(answer func()) {
 	})
 }
 
-// begin notes a call that is to be answered; waits says that it never will be. It reports
-// false where another has the id: then there is nothing that an answer could be told by.
-func (l *line) begin(id any, waits bool) bool {
+// beginCall records a call to be answered; waits marks a call that is never answered. It returns
+// false if another open call has the id: then an answer could not be told apart.
+func (l *line) beginCall(id any, waits bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, taken := l.open[id]; taken {
@@ -286,12 +286,12 @@ func (l *line) begin(id any, waits bool) bool {
 	return true
 }
 
-// respond sends the answer to a call. Where that fails the connection ends.
-func (l *line) respond(id any, message []byte) {
+// sendAnswer sends the answer to a call. If that fails, the connection ends.
+func (l *line) sendAnswer(id any, message []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, id)
-	defer l.drained()
+	defer l.closeIfDrained()
 	if _, err := l.out.Write(append(message, '\n')); err != nil && l.broken == nil {
 		l.broken = err
 		_ = l.Close()
@@ -309,24 +309,24 @@ func (l *line) Write(_ context.Context, m jsonrpc.Message) error {
 	switch r := m.(type) {
 	case *jsonrpc.Response:
 		delete(l.open, r.ID.Raw())
-		defer l.drained()
+		defer l.closeIfDrained()
 	case *jsonrpc.Request:
 		if r.IsCall() {
 			l.asked[r.ID.Raw()] = true
-			defer l.drained()
+			defer l.closeIfDrained()
 		}
 	}
 	_, err = l.out.Write(append(b, '\n'))
 	return err
 }
 
-// refuse answers what has no id to answer to.
-func (l *line) refuse(code int, why string) {
+// refuseLine answers a line from which no id could be read.
+func (l *line) refuseLine(code int, why string) {
 	b := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":`, code)
-	b = append(quote(b, why), "}}\n"...)
+	b = append(appendQuoted(b, why), "}}\n"...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = l.out.Write(b) // a client that is gone shows at the next message
+	_, _ = l.out.Write(b) // if the client has gone, the next message shows it
 }
 
 // Close ends the connection.

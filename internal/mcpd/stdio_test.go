@@ -29,7 +29,7 @@ type bubbled struct {
 	end chan error
 }
 
-// serve starts a stdio server for a user; surfaces none means all.
+// serve starts a stdio server for a user; no surfaces means all.
 func serve(t testing.TB, surfaces ...string) *bubbled {
 	t.Helper()
 	s := &stage{t: t, book: newBook(), started: make(chan struct{}, 1), stopped: make(chan error, 1), goOn: make(chan struct{})}
@@ -145,7 +145,7 @@ func TestStdioCancelsACall(t *testing.T) {
 	})
 }
 
-// A client that is gone ends the server, whoever answers.
+// When the client has gone, the server ends, on both routes.
 func TestStdioEndsWhereNobodyReads(t *testing.T) {
 	eachWait(t, func(t *testing.T, tool string) {
 		s := open(t)
@@ -261,8 +261,8 @@ func TestStdioWithARealClient(t *testing.T) {
 	})
 }
 
-// TestTranscripts holds the protocol to what it was: each file is what a client says, and
-// what it is answered.
+// TestTranscripts compares the protocol with its transcripts: each file holds a client's messages
+// and the answers to them.
 func TestTranscripts(t *testing.T) {
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern + `","io.modelcontextprotocol/clientCapabilities":{}}`
 	request := func(id int, method, params string) string {

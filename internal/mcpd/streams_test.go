@@ -10,7 +10,7 @@ import (
 	"loregate/internal/access"
 )
 
-// One account's streams are bounded: the oldest gives way.
+// One account's streams are bounded: the oldest is ended.
 func TestListeningStreamsAreBounded(t *testing.T) {
 	s := open(t)
 	listen := func(n int) *bufio.Scanner {

@@ -9,18 +9,18 @@ import (
 	"loregate/internal/wait"
 )
 
-// watchedGroup is all subscriptions of one URI that a Watch tells of. What a change costs
-// then depends on who hears of it, and not on how many are subscribed to anything.
+// watchedGroup holds all subscriptions of one URI that has a Watch. The cost of a change then
+// depends on its subscribers, and not on the number of all subscriptions.
 type watchedGroup struct {
 	watch op.Watch
 	subs  map[*subscription]*outlet
 }
 
-// scanPause is the least time between two looks at what watches tell. It bounds what a
-// storm of changes costs; pace bounds what one subscriber hears.
+// scanPause is the least time between two scans of a Watch. It bounds the cost of a storm of
+// changes; pace bounds the notices to one subscriber.
 const scanPause = 20 * time.Millisecond
 
-// startWatching begins to listen to every Watch that a resource has.
+// startWatching starts a goroutine for every Watch of a resource.
 func (f *feed) startWatching(ctx context.Context, s *Server) {
 	var watches []op.Watch
 	for _, surface := range s.cfg.Surfaces {
@@ -31,16 +31,16 @@ func (f *feed) startWatching(ctx context.Context, s *Server) {
 		}
 	}
 	for _, w := range watches {
-		s.spawn(func() { f.listen(ctx, w) })
+		s.startWork(func() { f.followWatch(ctx, w) })
 	}
 }
 
-// listen looks at what a watch tells whenever something has changed.
-func (f *feed) listen(ctx context.Context, w op.Watch) {
+// followWatch scans a watch whenever something has changed.
+func (f *feed) followWatch(ctx context.Context, w op.Watch) {
 	for {
 		changed := w.Changed()
 		var later <-chan time.Time
-		if due := f.scan(ctx, w); due > 0 {
+		if due := f.scanWatch(ctx, w); due > 0 {
 			later = time.After(due)
 		}
 		if !wait.For(ctx, scanPause) {
@@ -62,29 +62,29 @@ type news struct {
 	version uint64
 }
 
-// scan tells the subscribers of all URIs that have changed. Where some heard of theirs
-// less than a pace ago, it gives the time after which to look again.
-func (f *feed) scan(ctx context.Context, w op.Watch) (due time.Duration) {
-	all, due := f.changed(w, time.Now())
+// scanWatch notifies the subscribers of all URIs that have changed. If some were notified less than
+// a pace ago, it returns the time after which to scan again.
+func (f *feed) scanWatch(ctx context.Context, w op.Watch) (due time.Duration) {
+	all, due := f.changedSubs(w, time.Now())
 	for _, n := range all {
-		c, ok := n.o.today(ctx)
+		c, ok := n.o.presentCall(ctx)
 		if !ok {
 			continue
 		}
-		if n.o.altered(c) {
+		if n.o.hasOtherRights(c) {
 			f.fallBack(n)
 			continue
 		}
 		n.o.mu.Lock()
 		n.sub.version = n.version
-		n.o.tell(n.sub.uri)
+		n.o.queueNotice(n.sub.uri)
 		n.o.mu.Unlock()
 	}
 	return due
 }
 
-// changed gives the subscriptions whose version is another, less those that must wait.
-func (f *feed) changed(w op.Watch, now time.Time) (all []news, due time.Duration) {
+// changedSubs returns the subscriptions with a new version, except those that must wait.
+func (f *feed) changedSubs(w op.Watch, now time.Time) (all []news, due time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for uri, group := range f.watched {
@@ -97,7 +97,7 @@ func (f *feed) changed(w op.Watch, now time.Time) (all []news, due time.Duration
 			switch wait := pace - now.Sub(sub.told); {
 			case ok && sub.version == version:
 			case !ok:
-				f.drop(sub)
+				f.dropWatch(sub)
 			case wait > 0:
 				if due == 0 || wait < due {
 					due = wait
@@ -112,13 +112,13 @@ func (f *feed) changed(w op.Watch, now time.Time) (all []news, due time.Duration
 	return all, due
 }
 
-// watch puts a subscription into the care of a Watch, if its URI has one and its reader
-// is shown something: what is absent for it is looked for as ever. f.mu and o.mu are held.
-func (f *feed) watch(o *outlet, sub *subscription, c *call) {
+// watchSub links a subscription to the Watch of its URI, if the URI has one and exists for the
+// subscriber; an absent URI continues to be checked in rounds. f.mu and o.mu are held.
+func (f *feed) watchSub(o *outlet, sub *subscription, c *call) {
 	if sub.digest == ([32]byte{}) || o.subs[sub.uri] != sub {
 		return
 	}
-	for _, surface := range c.scope.surfaces() {
+	for _, surface := range c.scope.engineSurfaces() {
 		r := f.s.cfg.Engine.MatchResource(c.caller, surface, sub.uri)
 		if r == nil || r.Watch == nil {
 			continue
@@ -138,8 +138,8 @@ func (f *feed) watch(o *outlet, sub *subscription, c *call) {
 	}
 }
 
-// unwatch takes a subscription out of a Watch's care. f.mu and its outlet's mu are held.
-func (f *feed) unwatch(sub *subscription) {
+// unwatchSub removes a subscription's link to its Watch. f.mu and its outlet's mu are held.
+func (f *feed) unwatchSub(sub *subscription) {
 	if sub == nil || sub.watch == nil {
 		return
 	}
@@ -151,23 +151,24 @@ func (f *feed) unwatch(sub *subscription) {
 	}
 }
 
-// drop is unwatch for what the Watch has lost sight of: rounds look at it again.
-func (f *feed) drop(sub *subscription) {
-	f.unwatch(sub)
-	f.again()
+// dropWatch removes the link to a Watch that no longer knows the URI, so that rounds check it
+// again.
+func (f *feed) dropWatch(sub *subscription) {
+	f.unwatchSub(sub)
+	f.checkAgain()
 }
 
-// fallBack is drop for one whose reader has other rights now.
+// fallBack is dropWatch for a subscription whose caller's rights have changed.
 func (f *feed) fallBack(n news) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n.o.mu.Lock()
 	defer n.o.mu.Unlock()
-	f.drop(n.sub)
+	f.dropWatch(n.sub)
 }
 
-// altered reports whether the subscriber's rights are other than when it subscribed.
-func (o *outlet) altered(c *call) bool {
+// hasOtherRights reports whether the subscriber's rights differ from those at subscribing.
+func (o *outlet) hasOtherRights(c *call) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !o.visit.caller.SameRights(c.caller)

@@ -59,7 +59,7 @@ func (b *board) surface() op.Surface {
 		}}}}
 }
 
-// TestWatchedIsToldWithoutReading runs in a bubble, where time is ours.
+// TestWatchedIsToldWithoutReading runs in a synctest bubble, with fake time.
 func TestWatchedIsToldWithoutReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{ch: make(chan struct{})}
@@ -110,7 +110,7 @@ func TestACapabilityThatNothingHasIsNotDeclared(t *testing.T) {
 	}
 }
 
-// watching is a client over a pipe of a server that has the board alone.
+// watching connects a client, over a pipe, to a server that has only the board.
 func watching(t *testing.T, b *board, notice func()) (*mcp.ClientSession, func()) {
 	t.Helper()
 	surface := b.surface()

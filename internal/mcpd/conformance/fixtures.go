@@ -1,7 +1,7 @@
-// Package conformance holds the fixtures that the official conformance suite of the Model
-// Context Protocol asks of a server: tools, resources and prompts that only show that the
-// protocol is spoken. The product serves them when it is built with the tag conformance,
-// for tests only; docs/conformance.md has the results.
+// Package conformance holds the fixtures that the official conformance suite of the Model Context
+// Protocol requires of a server: tools, resources and prompts that only exercise the protocol. The
+// product serves them when it is built with the tag conformance, for tests only;
+// docs/conformance.md has the results.
 package conformance
 
 import (
@@ -25,14 +25,14 @@ const (
 	templateHead = "test://template/"
 )
 
-// fixture is a tool and what it does.
+// fixture is a tool with its handler.
 type fixture struct {
 	name, doc string
 	schema    string // of the input; "" is any object
 	handle    mcp.ToolHandler
 }
 
-// Fixtures gives the features that the suite asks for.
+// Fixtures returns the features that the suite requires.
 func Fixtures() *mcpd.Fixtures {
 	f := &mcpd.Fixtures{
 		Resources: []*mcp.Resource{
@@ -43,39 +43,39 @@ func Fixtures() *mcpd.Fixtures {
 		Templates: []*mcp.ResourceTemplate{
 			{URITemplate: template, Name: "template", Description: "A text made of a variable", MIMEType: "application/json"},
 		},
-		Prompts: prompts(),
+		Prompts: listPrompts(),
 		Reads: func(uri string) bool {
 			return slices.Contains([]string{staticText, staticBinary, watched, template}, uri) || strings.HasPrefix(uri, templateHead)
 		},
 	}
 	all := slices.Concat(contentTools(), clientTools(), roundTools())
 	for _, t := range all {
-		f.Tools = append(f.Tools, t.tool())
+		f.Tools = append(f.Tools, t.newTool())
 	}
 	f.Register = func(s *mcp.Server) {
 		for _, t := range all {
-			s.AddTool(t.tool(), t.handle)
+			s.AddTool(t.newTool(), t.handle)
 		}
 		for _, t := range changeTools(s) {
-			s.AddTool(t.tool(), t.handle)
+			s.AddTool(t.newTool(), t.handle)
 		}
 		for _, r := range f.Resources {
-			s.AddResource(r, read)
+			s.AddResource(r, readFixture)
 		}
 		for _, t := range f.Templates {
-			s.AddResourceTemplate(t, read)
+			s.AddResourceTemplate(t, readFixture)
 		}
 		for _, p := range f.Prompts {
-			s.AddPrompt(p, render)
+			s.AddPrompt(p, renderPrompt)
 		}
 	}
 	for _, t := range changeTools(nil) {
-		f.Tools = append(f.Tools, t.tool())
+		f.Tools = append(f.Tools, t.newTool())
 	}
 	return f
 }
 
-func (t fixture) tool() *mcp.Tool {
+func (t fixture) newTool() *mcp.Tool {
 	schema := t.schema
 	if schema == "" {
 		schema = `{"type":"object"}`
@@ -83,7 +83,7 @@ func (t fixture) tool() *mcp.Tool {
 	return &mcp.Tool{Name: t.name, Description: t.doc, InputSchema: json.RawMessage(schema)}
 }
 
-func read(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func readFixture(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	c := &mcp.ResourceContents{URI: req.Params.URI, MIMEType: "text/plain"}
 	id, isTemplate := strings.CutPrefix(req.Params.URI, templateHead)
 	switch {
@@ -104,7 +104,7 @@ func read(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceRes
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
 }
 
-func prompts() []*mcp.Prompt {
+func listPrompts() []*mcp.Prompt {
 	arg := func(name string) *mcp.PromptArgument {
 		return &mcp.PromptArgument{Name: name, Description: "An argument", Required: true}
 	}
@@ -119,26 +119,26 @@ func prompts() []*mcp.Prompt {
 	}
 }
 
-func render(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+func renderPrompt(_ context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	p := req.Params
 	switch p.Name {
 	case "test_prompt_with_arguments":
-		return says(&mcp.TextContent{Text: "Prompt with arguments: arg1='" + p.Arguments["arg1"] + "', arg2='" + p.Arguments["arg2"] + "'"}), nil
+		return promptResult(&mcp.TextContent{Text: "Prompt with arguments: arg1='" + p.Arguments["arg1"] + "', arg2='" + p.Arguments["arg2"] + "'"}), nil
 	case "test_prompt_with_embedded_resource":
-		return says(embedded(p.Arguments["resourceUri"], "Embedded resource content for testing."),
+		return promptResult(embeddedResource(p.Arguments["resourceUri"], "Embedded resource content for testing."),
 			&mcp.TextContent{Text: "Please process the embedded resource above."}), nil
 	case "test_prompt_with_image":
-		return says(&mcp.ImageContent{Data: image, MIMEType: "image/png"}, &mcp.TextContent{Text: "Please analyze the image above."}), nil
+		return promptResult(&mcp.ImageContent{Data: image, MIMEType: "image/png"}, &mcp.TextContent{Text: "Please analyze the image above."}), nil
 	case "test_input_required_result_prompt":
-		if text, ok := accepted(p.InputResponses, "user_context")["context"].(string); ok {
-			return says(&mcp.TextContent{Text: "Context: " + text}), nil
+		if text, ok := acceptedContent(p.InputResponses, "user_context")["context"].(string); ok {
+			return promptResult(&mcp.TextContent{Text: "Context: " + text}), nil
 		}
-		return &mcp.GetPromptResult{InputRequests: mcp.InputRequestMap{"user_context": form("Please provide context for the prompt", "context", "string")}}, nil
+		return &mcp.GetPromptResult{InputRequests: mcp.InputRequestMap{"user_context": newForm("Please provide context for the prompt", "context", "string")}}, nil
 	}
-	return says(&mcp.TextContent{Text: "This is a simple prompt for testing."}), nil
+	return promptResult(&mcp.TextContent{Text: "This is a simple prompt for testing."}), nil
 }
 
-func says(parts ...mcp.Content) *mcp.GetPromptResult {
+func promptResult(parts ...mcp.Content) *mcp.GetPromptResult {
 	r := &mcp.GetPromptResult{Description: "A prompt of the conformance suite"}
 	for _, p := range parts {
 		r.Messages = append(r.Messages, &mcp.PromptMessage{Role: "user", Content: p})
@@ -146,17 +146,17 @@ func says(parts ...mcp.Content) *mcp.GetPromptResult {
 	return r
 }
 
-func embedded(uri, text string) *mcp.EmbeddedResource {
+func embeddedResource(uri, text string) *mcp.EmbeddedResource {
 	return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: uri, MIMEType: "text/plain", Text: text}}
 }
 
 // A red pixel as PNG, and silence as WAV.
 var (
-	image = decoded("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
-	sound = decoded("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
+	image = mustDecode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
+	sound = mustDecode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
 )
 
-func decoded(s string) []byte {
+func mustDecode(s string) []byte {
 	b, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
 		panic("conformance: " + err.Error())

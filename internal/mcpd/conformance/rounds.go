@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// roundTools ask for input by ending, and are called again with it.
+// roundTools are tools that end by asking for input, and are called again with it.
 func roundTools() []fixture {
 	name := func(n string) string { return "test_input_required_result_" + n }
 	return []fixture{
@@ -27,17 +27,17 @@ func roundTools() []fixture {
 	}
 }
 
-func required(state string, requests mcp.InputRequestMap) (*mcp.CallToolResult, error) {
+func requireInput(state string, requests mcp.InputRequestMap) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{InputRequests: requests, RequestState: state}, nil
 }
 
-func form(message, field, kind string) *mcp.ElicitParams {
+func newForm(message, field, kind string) *mcp.ElicitParams {
 	schema := fmt.Sprintf(`{"type":"object","properties":{%q:{"type":%q,"description":"Your answer"}},"required":[%q]}`, field, kind, field)
 	return &mcp.ElicitParams{Message: message, RequestedSchema: json.RawMessage(schema)}
 }
 
-// accepted is what the user answered; nil where there is no answer or a refusal.
-func accepted(given mcp.InputResponseMap, key string) map[string]any {
+// acceptedContent returns the user's answer; nil if there is no answer or a refusal.
+func acceptedContent(given mcp.InputResponseMap, key string) map[string]any {
 	r, ok := given[key].(*mcp.ElicitResult)
 	if !ok || r == nil || r.Action != "accept" {
 		return nil
@@ -45,30 +45,30 @@ func accepted(given mcp.InputResponseMap, key string) map[string]any {
 	return r.Content
 }
 
-func word(content map[string]any, field string) string {
+func stringField(content map[string]any, field string) string {
 	s, _ := content[field].(string)
 	return s
 }
 
-func askName() *mcp.ElicitParams { return form("What is your name?", "name", "string") }
+func nameForm() *mcp.ElicitParams { return newForm("What is your name?", "name", "string") }
 
-func askModel(question string) *mcp.CreateMessageParams {
+func modelRequest(question string) *mcp.CreateMessageParams {
 	return &mcp.CreateMessageParams{MaxTokens: 100,
 		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: question}}}}
 }
 
 func asksName(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if name := word(accepted(req.Params.InputResponses, "user_name"), "name"); name != "" {
-		return text("Hello, " + name + "!"), nil
+	if name := stringField(acceptedContent(req.Params.InputResponses, "user_name"), "name"); name != "" {
+		return textResult("Hello, " + name + "!"), nil
 	}
-	return required("", mcp.InputRequestMap{"user_name": askName()})
+	return requireInput("", mcp.InputRequestMap{"user_name": nameForm()})
 }
 
 func asksModel(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if said, ok := modelSaid(req.Params.InputResponses, "capital_question"); ok {
-		return text("Sampling response: " + said), nil
+		return textResult("Sampling response: " + said), nil
 	}
-	return required("", mcp.InputRequestMap{"capital_question": askModel("What is the capital of France?")})
+	return requireInput("", mcp.InputRequestMap{"capital_question": modelRequest("What is the capital of France?")})
 }
 
 func modelSaid(given mcp.InputResponseMap, key string) (string, bool) {
@@ -85,13 +85,13 @@ func modelSaid(given mcp.InputResponseMap, key string) (string, bool) {
 }
 
 func asksRoots(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if n, ok := roots(req.Params.InputResponses); ok {
-		return text(fmt.Sprintf("Client exposed %d root(s)", n)), nil
+	if n, ok := countRoots(req.Params.InputResponses); ok {
+		return textResult(fmt.Sprintf("Client exposed %d root(s)", n)), nil
 	}
-	return required("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}})
+	return requireInput("", mcp.InputRequestMap{"client_roots": &mcp.ListRootsParams{}})
 }
 
-func roots(given mcp.InputResponseMap) (int, bool) {
+func countRoots(given mcp.InputResponseMap) (int, bool) {
 	r, ok := given["client_roots"].(*mcp.ListRootsResult)
 	if !ok || r == nil {
 		return 0, false
@@ -106,23 +106,23 @@ func keepsState(state string) mcp.ToolHandler {
 		if given != "" && given != state {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid requestState"}
 		}
-		if given == state && accepted(req.Params.InputResponses, "confirm") != nil {
-			return text("state-ok: requestState received and confirmation accepted"), nil
+		if given == state && acceptedContent(req.Params.InputResponses, "confirm") != nil {
+			return textResult("state-ok: requestState received and confirmation accepted"), nil
 		}
-		return required(state, mcp.InputRequestMap{"confirm": form("Please confirm", "ok", "boolean")})
+		return requireInput(state, mcp.InputRequestMap{"confirm": newForm("Please confirm", "ok", "boolean")})
 	}
 }
 
 func asksAll(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	given := req.Params.InputResponses
-	name := word(accepted(given, "user_name"), "name")
+	name := stringField(acceptedContent(given, "user_name"), "name")
 	greeting, greeted := modelSaid(given, "greeting")
-	n, rooted := roots(given)
+	n, rooted := countRoots(given)
 	if name != "" && greeted && rooted {
-		return text(fmt.Sprintf("%s %s, %d root(s) visible", greeting, name, n)), nil
+		return textResult(fmt.Sprintf("%s %s, %d root(s) visible", greeting, name, n)), nil
 	}
-	return required("multiple_inputs", mcp.InputRequestMap{"user_name": askName(),
-		"greeting": askModel("Generate a greeting"), "client_roots": &mcp.ListRootsParams{}})
+	return requireInput("multiple_inputs", mcp.InputRequestMap{"user_name": nameForm(),
+		"greeting": modelRequest("Generate a greeting"), "client_roots": &mcp.ListRootsParams{}})
 }
 
 // asksTwice keeps the round, and the name of the first, in the state.
@@ -130,34 +130,34 @@ func asksTwice(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 	given := req.Params.InputResponses
 	switch state := req.Params.RequestState; state {
 	case "":
-		return required("round=1", mcp.InputRequestMap{"step1": form("Step 1: What is your name?", "name", "string")})
+		return requireInput("round=1", mcp.InputRequestMap{"step1": newForm("Step 1: What is your name?", "name", "string")})
 	case "round=1":
-		return required("round=2;name="+word(accepted(given, "step1"), "name"),
-			mcp.InputRequestMap{"step2": form("Step 2: What is your favorite color?", "color", "string")})
+		return requireInput("round=2;name="+stringField(acceptedContent(given, "step1"), "name"),
+			mcp.InputRequestMap{"step2": newForm("Step 2: What is your favorite color?", "color", "string")})
 	default:
 		name := strings.TrimPrefix(state, "round=2;name=")
-		return text("Multi-round complete: " + name + " likes " + word(accepted(given, "step2"), "color")), nil
+		return textResult("Multi-round complete: " + name + " likes " + stringField(acceptedContent(given, "step2"), "color")), nil
 	}
 }
 
 func asksCapable(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if len(req.Params.InputResponses) > 0 {
-		return text("what was asked for came"), nil
+		return textResult("what was asked for came"), nil
 	}
 	requests := mcp.InputRequestMap{}
 	if c := req.ClientCapabilities(); c != nil {
 		if c.Elicitation != nil {
-			requests["user_name"] = askName()
+			requests["user_name"] = nameForm()
 		}
 		if c.Sampling != nil {
-			requests["greeting"] = askModel("Generate a short greeting")
+			requests["greeting"] = modelRequest("Generate a short greeting")
 		}
 		if c.RootsV2 != nil {
 			requests["client_roots"] = &mcp.ListRootsParams{}
 		}
 	}
 	if len(requests) == 0 {
-		return text("the client can be asked nothing"), nil
+		return textResult("the client can be asked nothing"), nil
 	}
-	return required("", requests)
+	return requireInput("", requests)
 }
