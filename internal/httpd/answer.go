@@ -19,9 +19,9 @@ import (
 	"loregate/internal/op"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
+func formatInt(n int) string { return strconv.Itoa(n) }
 
-// status is an error whose HTTP status is not its kind's.
+// status is an error whose HTTP status differs from its kind's.
 type status struct {
 	error
 	code int
@@ -29,13 +29,13 @@ type status struct {
 
 func (s *status) Unwrap() error { return s.error }
 
-// refusal is for what HTTP itself refuses: a method, a media type.
-func refusal(code int, format string, args ...any) error {
+// newRefusal is the error for requests that HTTP itself refuses, by method or media type.
+func newRefusal(code int, format string, args ...any) error {
 	return &status{fault.New(fault.Invalid, format, args...), code}
 }
 
-// fail writes the error object, in the words of the operation's surface.
-func (s *server) fail(x *exchange, operation string, err error) {
+// writeError writes the error object, with the error codes of the operation's surface.
+func (s *server) writeError(x *exchange, operation string, err error) {
 	kind := fault.KindOf(err)
 	code := kind.HTTPStatus()
 	var own *status
@@ -45,7 +45,7 @@ func (s *server) fail(x *exchange, operation string, err error) {
 	h := x.w.Header()
 	var f *fault.Error
 	if errors.As(err, &f) && f.RetryAfter > 0 {
-		h.Set("Retry-After", itoa(fault.RetrySeconds(f.RetryAfter)))
+		h.Set("Retry-After", formatInt(fault.RetrySeconds(f.RetryAfter)))
 	} else if kind == fault.Unavailable || kind == fault.RateLimited {
 		h.Set("Retry-After", "1")
 	}
@@ -63,7 +63,7 @@ func (s *server) fail(x *exchange, operation string, err error) {
 	s.writeJSON(x, code, shown)
 }
 
-// olderDetails are the details and, by field, what is wrong with the input.
+// olderDetails returns the details and, by field, the faults of the input.
 func olderDetails(b fault.Body) map[string]any {
 	all := make(map[string]any, len(b.Details)+len(b.ValidationErrors))
 	for _, f := range b.ValidationErrors {
@@ -74,15 +74,15 @@ func olderDetails(b fault.Body) map[string]any {
 	return all
 }
 
-// olderError is the error object, with what older clients of the card wiki read beside it.
+// olderError is the error object, with the members that older clients of the card wiki read.
 type olderError struct {
 	fault.Envelope
 	Message string         `json:"message"`
 	Details map[string]any `json:"details"`
 }
 
-// writeJSON writes a value as JSON. Values that cannot be encoded are ours alone, and a
-// bug.
+// writeJSON writes a value as JSON. Only values of our own are passed, so one that cannot be
+// encoded is a bug.
 func (s *server) writeJSON(x *exchange, code int, v any) {
 	b, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
@@ -94,13 +94,13 @@ func (s *server) writeJSON(x *exchange, code int, v any) {
 func (s *server) writeBytes(x *exchange, code int, b []byte) {
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", itoa(len(b)))
+	h.Set("Content-Length", formatInt(len(b)))
 	x.w.WriteHeader(code)
-	_, _ = x.w.Write(b) // a client that is gone learns nothing
+	_, _ = x.w.Write(b) // a client that has gone learns nothing
 }
 
-// answer writes what came of an operation.
-func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
+// writeAnswer writes the answer of an operation.
+func (s *server) writeAnswer(x *exchange, o *op.Operation, a *op.Answer) {
 	h, r := x.w.Header(), a.Reply
 	if r.ETag != "" {
 		h.Set("ETag", `"`+r.ETag+`"`)
@@ -114,15 +114,15 @@ func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
 		h.Set("Idempotency-Replayed", "true")
 	}
 	if ref, ok := r.Meta["contextRef"].(string); ok {
-		h.Set("X-Context-Ref", ref) // what MCP has in _meta: by it a proposal cites the answer
+		h.Set("X-Context-Ref", ref) // MCP has it in _meta: a proposal cites the answer by it
 	}
 	reads := x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
-	if reads && (r.NotModified || r.ETag != "" && matches(x.r.Header.Values("If-None-Match"), r.ETag)) {
+	if reads && (r.NotModified || r.ETag != "" && matchesETag(x.r.Header.Values("If-None-Match"), r.ETag)) {
 		x.w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	if r.File != nil {
-		x.download(r.File)
+		x.writeFile(r.File)
 		return
 	}
 	code := cmp.Or(r.Status, o.Status, http.StatusOK)
@@ -136,8 +136,8 @@ func (s *server) answer(x *exchange, o *op.Operation, a *op.Answer) {
 	s.writeBytes(x, code, shown)
 }
 
-// matches reports whether If-None-Match names an entity tag, compared weakly.
-func matches(lines []string, etag string) bool {
+// matchesETag reports whether If-None-Match names an entity tag, compared weakly.
+func matchesETag(lines []string, etag string) bool {
 	for _, tag := range strings.Split(strings.Join(lines, ","), ",") {
 		tag = strings.TrimSpace(tag)
 		if tag == "*" || strings.TrimPrefix(tag, "W/") == `"`+etag+`"` {
@@ -147,9 +147,9 @@ func matches(lines []string, etag string) bool {
 	return false
 }
 
-// download sends a file in a way that no browser takes for a page of ours: as an
-// attachment, of the sniffed type and no other.
-func (x *exchange) download(f *op.File) {
+// writeFile sends a file such that no browser renders it as a page of ours: as an attachment, of
+// the sniffed type only.
+func (x *exchange) writeFile(f *op.File) {
 	h := x.w.Header()
 	h.Set("Content-Type", cmp.Or(f.Type, "application/octet-stream"))
 	name := strings.Map(func(r rune) rune {
@@ -162,15 +162,15 @@ func (x *exchange) download(f *op.File) {
 	http.ServeContent(x.w, x.r, "", time.Time{}, bytes.NewReader(f.Data))
 }
 
-// document is a text that is made once, and its entity tag.
+// document is a text that is built once, with its entity tag.
 type document struct {
 	body []byte
 	etag string
 }
 
-func newDocument(body []byte) document { return document{body, digest(body)} }
+func newDocument(body []byte) document { return document{body, etagOf(body)} }
 
-func (d document) serve(x *exchange) {
+func (d document) writeTo(x *exchange) {
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-cache")

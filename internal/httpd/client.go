@@ -14,31 +14,31 @@ import (
 
 type clientKey struct{}
 
-// withClient lets inner handlers learn who called.
+// withClient adds the client's address to the request's context.
 func (x *exchange) withClient() {
 	x.r = x.r.WithContext(context.WithValue(x.r.Context(), clientKey{}, x.client))
 }
 
-// ClientOf is the address that a request came from, believed proxies aside; the zero Addr
-// where the request did not pass the outer layers.
+// ClientOf returns the address that a request came from, looking through trusted proxies; the zero
+// Addr if the request did not pass the outer layers.
 func ClientOf(r *http.Request) netip.Addr {
 	a, _ := r.Context().Value(clientKey{}).(netip.Addr)
 	return a
 }
 
-// ChargeWrong counts a credential that was found wrong against the address that it came
-// from, and gives the error to answer with: the one there was, or, where the address sent
-// too many, that it is to wait. It is called after the credential was looked at, which costs
-// one look-up by a hash: a good one is never refused for what its neighbours sent.
+// ChargeWrong counts a wrong credential against the address that it came from. It returns err, or,
+// if the address has sent too many, an error that tells the client to wait. It is called after the
+// credential was checked, which costs one look-up by a hash: a valid credential is never refused
+// for other attempts from its address.
 func ChargeWrong(l access.Limiter, client netip.Addr, err error) error {
 	if l == nil || !client.IsValid() || !errors.Is(err, identity.ErrInvalid) {
 		return err
 	}
-	return mayTry(l, access.AddressAccount(client), err)
+	return countAttempt(l, access.AddressAccount(client), err)
 }
 
-// mayTry counts an attempt of an account, and gives otherwise where it had one left.
-func mayTry(l access.Limiter, account string, otherwise error) error {
+// countAttempt counts an attempt of an account, and returns otherwise if the account had one left.
+func countAttempt(l access.Limiter, account string, otherwise error) error {
 	if l == nil {
 		return otherwise
 	}
@@ -51,10 +51,10 @@ func mayTry(l access.Limiter, account string, otherwise error) error {
 	return e.With("limit", string(access.ClassAuth))
 }
 
-// enter counts a request under way for its address. Requests of a believed proxy that does
-// not say whom it speaks for are nobody's.
-func (s *server) enter(x *exchange) (leave func(), err error) {
-	if !x.client.IsValid() || within(x.client, s.Proxies) {
+// takeSlot counts a running request for its address. Requests of a trusted proxy that does not name
+// its client are not counted.
+func (s *server) takeSlot(x *exchange) (leave func(), err error) {
+	if !x.client.IsValid() || isInRanges(x.client, s.Proxies) {
 		return func() {}, nil
 	}
 	leave, ok := s.underWay.Take(access.AddressAccount(x.client))

@@ -1,10 +1,10 @@
-// Package httpd serves operations over REST, and what surrounds them over HTTP: OpenAPI,
-// tokens for keys, key sets, metadata, health and metrics.
+// Package httpd serves operations over REST, and with them, over HTTP, OpenAPI, tokens for keys,
+// key sets, metadata, health and metrics.
 //
-// Its invariant: a route is an operation's, and decides nothing. It makes the input of
-// path, query, headers and body, invokes, and writes the answer down; what a caller may do
-// is decided behind op.Local, and who it is by the Authenticator. Every request passes the
-// same outer layers, MCP's too: recovery, correlation, allowed addresses, Host and Origin.
+// Its invariant: a route belongs to an operation and decides nothing. It builds the input from
+// path, query, headers and body, invokes the operation, and writes the answer. The caller's rights
+// are decided behind op.Local, and its identity by the Authenticator. Every request passes the same
+// outer layers, also those for MCP: recovery, correlation, allowed addresses, Host and Origin.
 package httpd
 
 import (
@@ -23,86 +23,84 @@ import (
 	"loregate/internal/op"
 )
 
-// Authenticator finds callers. identity.Service is one.
+// Authenticator finds callers. identity.Service implements it.
 type Authenticator interface {
-	// Authenticate gives the caller of a bearer credential meant for an audience ("" is
-	// the API). Its errors are fault.Unauthorized, which identity.Challenge tells apart.
+	// Authenticate returns the caller of a bearer credential meant for an audience ("" is the API).
+	// Its errors are fault.Unauthorized, which identity.Challenge tells apart.
 	Authenticate(ctx context.Context, bearer, audience string) (access.Caller, error)
-	// Exchange gives a token for an API key.
+	// Exchange returns a token for an API key.
 	Exchange(ctx context.Context, apiKey string, role access.Role, world string) (identity.Issued, error)
-	// Watch gives a channel that closes when a key is revoked or expires. Call stop when
-	// it is of no more interest.
+	// Watch returns a channel that closes when a key is revoked or expires. The caller calls stop
+	// when it no longer needs the channel.
 	Watch(ctx context.Context, key string) (ended <-chan struct{}, stop func())
-	// JWKS is the key set that tokens are verified with, as JSON.
+	// JWKS returns the key set that tokens are verified with, as JSON.
 	JWKS(ctx context.Context) ([]byte, error)
 }
 
-// Observer measures requests. It knows no internal type, so that telemetry can implement
-// it. route is a pattern such as "GET /api/mcp/cards/{name}", never a path.
+// Observer measures requests. Its method uses no type of this package, so that telemetry can
+// implement it. route is a pattern such as "GET /api/mcp/cards/{name}", never a path.
 type Observer interface {
 	Request(route string, status int, took time.Duration, bytes int64)
 }
 
-// Route is a route that is no operation's: a stream of events, say. It passes the outer
-// layers and authentication.
+// Route is a route that does not belong to an operation, for example a stream of events. It passes
+// the outer layers and authentication.
 type Route struct {
-	Pattern  string // "GET /api/players/{id}/stream"; variables are matched as operations' are
+	Pattern  string // "GET /api/players/{id}/stream"; variables are matched like those of operations
 	Audience string // of the token; "" is the API's
-	Public   bool   // no credentials are asked for
+	Public   bool   // no credentials are needed
 	Serve    func(w http.ResponseWriter, r *http.Request, c access.Caller, vars map[string]string)
 }
 
-// Config is what the handler is made of. Engine and Auth are needed.
+// Config configures the handler. Engine and Auth are required.
 type Config struct {
 	Engine *op.Local
 	Auth   Authenticator
 	// Guard records attempts to get a token; nil records none.
 	Guard *access.Guard
-	// Limiter counts POST /api/mcp/auth by key, and wrong keys and tokens wherever they are
-	// sent by address; nil counts nothing.
+	// Limiter counts POST /api/mcp/auth by key, and wrong keys and tokens in any request by
+	// address; nil counts nothing.
 	Limiter access.Limiter
-	// PerAddress is how many requests of one address may be under way, streams among them;
-	// 0 is no bound.
+	// PerAddress bounds the running requests of one address, including streams; zero is no bound.
 	PerAddress int
 	MCP        http.Handler // serves /mcp and /mcp/{surface}, and authenticates itself; nil for none
-	Console    http.Handler // serves what nothing else does; nil for none
-	// Page writes what a person finds who opens the address base in a browser: at /, and at
-	// /mcp where a page is asked for. Nil for none.
+	Console    http.Handler // serves paths without a route; nil for none
+	// Page writes the page for a person who opens the address base in a browser: at /, and at /mcp
+	// if the request asks for a page. Nil for none.
 	Page   func(w http.ResponseWriter, base string)
 	Routes []Route
 
-	// Metrics serves /metrics, to loopback peers and to the operator only: the numbers
-	// count what is hidden too. nil for none.
+	// Metrics serves /metrics, to loopback peers and to the operator only, because the numbers
+	// include hidden content. nil for none.
 	Metrics http.Handler
-	// Ready reports whether the parts that are needed answer; nil is always.
+	// Ready returns an error if a needed part does not answer; nil: always ready.
 	Ready func(ctx context.Context) error
-	// StoreState is a word for how the check of the store goes; nil where there is none.
+	// StoreState returns a word for the state of the store's check; nil if there is no check.
 	StoreState func() string
 	Observer   Observer
 
 	Version string // of the product, for OpenAPI
-	// PublicURL is where callers reach the server, without a trailing slash; "" takes it
-	// from each request.
+	// PublicURL is the address at which callers reach the server, without a trailing slash; ""
+	// takes it from each request.
 	PublicURL string
 	// AuthorizationServers are outside issuers, named in the protected-resource metadata.
 	AuthorizationServers []string
-	// Hosts are the names that a request's Host may have, without port, and beside the
-	// loopback names; "*" allows any. Anything else is refused, against DNS rebinding.
+	// Hosts are the names, without port, that a request's Host may have in addition to the loopback
+	// names; "*" allows any. Others are refused, against DNS rebinding.
 	Hosts []string
-	// Origins are origins ("https://example.org") that browsers may call from, beside the
+	// Origins are origins ("https://example.org") that browsers may call from, in addition to the
 	// server's own.
 	Origins []string
 	// AllowFrom are the address ranges that may call; empty is all. Health is open to all.
 	AllowFrom []netip.Prefix
-	// Proxies are the address ranges of proxies whose X-Forwarded-For and -Proto are
-	// believed.
+	// Proxies are the address ranges of proxies whose X-Forwarded-For and -Proto are trusted.
 	Proxies []netip.Prefix
 
-	// Stopping is closed when the server stops, which ends streams; nil never is.
+	// Stopping is closed when the server stops, which ends streams; with nil they are not ended.
 	Stopping <-chan struct{}
 
-	// BodyWait is how long a JSON body may take to arrive; 0 is 30 s. A file may take ten
-	// times as long.
+	// BodyWait bounds the time in which a JSON body arrives; 0 is 30 s. A file may take ten times
+	// as long.
 	BodyWait time.Duration
 
 	Now    func() time.Time // time.Now when nil
@@ -110,16 +108,16 @@ type Config struct {
 	Logger *slog.Logger     // slog.Default when nil
 }
 
-// Caps of bodies, and of how long one may take to arrive.
+// Bounds of bodies, and of the time in which they arrive or answers are taken.
 const (
 	bodyLimit    = 4 << 20
 	bodyWait     = 30 * time.Second
-	uploadSlower = 10 // a file may take so many times as long
+	uploadSlower = 10 // a file may take this many times as long
 	answerWait   = 2 * time.Minute
 	bodyLeftover = 64 << 10 // of JSON around a file that comes as base64
 )
 
-// New makes the handler. It fails where two routes are the same.
+// New makes the handler. It fails if two routes are the same.
 func New(c Config) (http.Handler, error) {
 	if c.Engine == nil || c.Auth == nil {
 		return nil, errors.New("httpd: Engine and Auth are needed")
@@ -142,13 +140,13 @@ func New(c Config) (http.Handler, error) {
 	if s.authShape, err = op.ShapeOf[authIn](); err != nil {
 		return nil, err
 	}
-	if err := s.routes(); err != nil {
+	if err := s.addRoutes(); err != nil {
 		return nil, err
 	}
-	return s.outer()
+	return s.wrapOuter()
 }
 
-// NewServer is an http.Server with the timeouts that a public address needs. Bodies and
+// NewServer returns an http.Server with the timeouts that a public address needs. Bodies and
 // answers have deadlines of their own, set by the handlers, since streams have none.
 func NewServer(addr string, h http.Handler) *http.Server {
 	return &http.Server{

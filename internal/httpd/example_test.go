@@ -10,7 +10,7 @@ import (
 	"loregate/internal/op"
 )
 
-// A route is an operation's: path, query and body become its input.
+// A route belongs to an operation: path, query and body become its input.
 func Example() {
 	engine, err := op.NewLocal(op.Config{Guard: access.NewGuard(access.Config{}), Surfaces: declared(), Worlds: worlds{}})
 	if err != nil {

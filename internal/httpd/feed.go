@@ -14,42 +14,42 @@ import (
 	"loregate/internal/op"
 )
 
-// Timings of streams. Proxies commonly cut what is silent for a minute; a reader that
-// takes nothing for takeWait is gone.
+// Timings of streams. Proxies commonly cut a connection that is silent for a minute; a reader that
+// takes nothing for takeWait is treated as gone.
 const (
 	heartbeat = 20 * time.Second
 	takeWait  = 15 * time.Second
-	retryWait = "2000" // milliseconds after which a browser connects anew
+	retryWait = "2000" // milliseconds after which a browser reconnects
 )
 
-// maxAfter bounds what Last-Event-ID may hold.
+// maxAfter bounds the length of Last-Event-ID.
 const maxAfter = 200
 
-// feed serves one feed as server-sent events, as the HTML standard has them.
-func (s *server) feed(f *op.Feed) handler {
+// serveFeed serves one feed as server-sent events, as defined by the HTML standard.
+func (s *server) serveFeed(f *op.Feed) handler {
 	return func(x *exchange, vars map[string]string) {
-		c, err := s.caller(x, f.Audience)
+		c, err := s.findCaller(x, f.Audience)
 		if err != nil {
-			s.fail(x, f.Name, err)
+			s.writeError(x, f.Name, err)
 			return
 		}
 		r, err := s.feedRequest(x, f, vars)
 		if err != nil {
-			s.fail(x, f.Name, err)
+			s.writeError(x, f.Name, err)
 			return
 		}
 		ctx, cancel := context.WithCancel(x.r.Context())
 		defer cancel()
 		stream, err := s.Engine.Follow(ctx, c, r)
 		if err != nil {
-			s.fail(x, f.Name, err)
+			s.writeError(x, f.Name, err)
 			return
 		}
 		revoked, stop := s.Auth.Watch(ctx, c.Key)
 		defer stop()
 		defer s.streams.Open(c.Account(), cancel)()
 		w := &events{s: s, x: x, stream: stream, audience: f.Audience, caller: c, revoked: revoked}
-		stream.Close(w.send(ctx, cancel))
+		stream.Close(w.sendAll(ctx, cancel))
 	}
 }
 
@@ -80,18 +80,18 @@ type events struct {
 	revoked  <-chan struct{}
 }
 
-// errRights ends a stream whose reader is no longer who it was opened for.
+// errRights ends a stream whose reader's rights have changed since it was opened.
 var errRights = fault.New(fault.Unauthorized, "the rights of the stream's reader have changed; open it anew with a token that is good")
 
-// send writes messages until the reader goes, its rights change, or the server stops.
-func (e *events) send(ctx context.Context, cancel func()) error {
+// sendAll writes messages until the reader goes, its rights change, or the server stops.
+func (e *events) sendAll(ctx context.Context, cancel func()) error {
 	h := e.x.w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	if err := e.write([]byte("retry: " + retryWait + "\n\n")); err != nil {
 		return nil
 	}
-	next, stop := pull(ctx, e.stream.Messages)
+	next, stop := pullMessages(ctx, e.stream.Messages)
 	defer stop()
 	defer cancel()
 	beat := time.NewTicker(heartbeat)
@@ -113,7 +113,7 @@ func (e *events) send(ctx context.Context, cancel func()) error {
 			}
 			out = encodeMessage(m.Message)
 		}
-		if !e.same(ctx) {
+		if !e.hasSameRights(ctx) {
 			return errRights
 		}
 		if e.write(out) != nil {
@@ -122,9 +122,9 @@ func (e *events) send(ctx context.Context, cancel func()) error {
 	}
 }
 
-// same reports whether the credential still gives the rights that the stream was opened
+// hasSameRights reports whether the credential still gives the rights that the stream was opened
 // with.
-func (e *events) same(ctx context.Context) bool {
+func (e *events) hasSameRights(ctx context.Context) bool {
 	now, err := e.s.Auth.Authenticate(ctx, Bearer(e.x.r), e.caller.Audience)
 	return err == nil && now.SameRights(e.caller)
 }
@@ -140,8 +140,8 @@ func (e *events) write(b []byte) error {
 	return err
 }
 
-// encodeMessage is a message on the wire. Data is one line, as JSON has no line ends of
-// its own but between its tokens, which are made spaces.
+// encodeMessage encodes a message as a server-sent event. Data is one line: JSON has line ends only
+// between its tokens, and they are replaced by spaces.
 func encodeMessage(m op.Message) []byte {
 	var b bytes.Buffer
 	field := func(name, value string) {
@@ -152,12 +152,12 @@ func encodeMessage(m op.Message) []byte {
 	field("id", m.ID)
 	field("event", m.Event)
 	b.WriteString("data: ")
-	b.Write(oneLine(m.Data))
+	b.Write(joinLines(m.Data))
 	b.WriteString("\n\n")
 	return b.Bytes()
 }
 
-func oneLine(data []byte) []byte {
+func joinLines(data []byte) []byte {
 	return bytes.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' {
 			return ' '
@@ -166,15 +166,15 @@ func oneLine(data []byte) []byte {
 	}, data)
 }
 
-// pulled is what came of a message.
+// pulled is a message of a sequence, or its error.
 type pulled struct {
 	op.Message
 	err error
 }
 
-// pull runs a sequence beside its reader, who may wait for other things too. stop ends
-// it, once ctx has ended, and waits.
-func pull(ctx context.Context, seq iter.Seq2[op.Message, error]) (<-chan pulled, func()) {
+// pullMessages runs a sequence on another goroutine, so that its reader can wait for other things
+// too. stop waits for the end of that goroutine; call it once ctx has ended.
+func pullMessages(ctx context.Context, seq iter.Seq2[op.Message, error]) (<-chan pulled, func()) {
 	next, done := make(chan pulled), make(chan struct{})
 	go func() {
 		defer close(done)

@@ -23,7 +23,7 @@ import (
 	"loregate/internal/op"
 )
 
-// ticker is a feed of numbers: three after the one asked for, then silence.
+// ticker is a feed of numbers: three after the requested one, then silence.
 func ticker() *op.Feed {
 	return &op.Feed{Name: "ticks", Title: "Ticks", Doc: "Numbers.", Surfaces: []string{"feeds"}, MinRole: access.RoleUser, Audience: "play",
 		Route: "GET /api/feeds/{id}/stream",
@@ -129,7 +129,7 @@ func TestFeedRefusals(t *testing.T) {
 	}
 }
 
-// fading is an Authenticator whose token is good for so many looks.
+// fading is an Authenticator whose token is valid for a number of checks.
 type fading struct {
 	people
 	left *atomic.Int64
@@ -142,7 +142,7 @@ func (f fading) Authenticate(ctx context.Context, bearer, audience string) (acce
 	return f.people.Authenticate(ctx, bearer, audience)
 }
 
-func TestFeedEndsWithItsReadersRights(t *testing.T) {
+func TestFeedEndsWhenRightsChange(t *testing.T) {
 	left := &atomic.Int64{}
 	left.Store(2) // the opening, and the first message
 	body := readAll(t, follow(t, feeding(t, fading{left: left}, nil).URL+"/api/feeds/a/stream", "user", ""))
@@ -151,7 +151,7 @@ func TestFeedEndsWithItsReadersRights(t *testing.T) {
 	}
 }
 
-func TestFeedEndsWithTheServerAndItsFailures(t *testing.T) {
+func TestFeedEndsOnStopAndFailure(t *testing.T) {
 	stopping := make(chan struct{})
 	server := feeding(t, people{}, func(c *httpd.Config) { c.Stopping = stopping })
 	body := readAll(t, follow(t, server.URL+"/api/feeds/failing/stream", "user", ""))
@@ -176,7 +176,7 @@ func readAll(t *testing.T, res *http.Response) string {
 	return b.String()
 }
 
-func TestBareOutputIsShownAlone(t *testing.T) {
+func TestUnwrappedOutputIsShownAlone(t *testing.T) {
 	server := feeding(t, people{}, nil)
 	for _, token := range []string{"user", "lgp_seat"} {
 		res := follow(t, server.URL+"/api/things/ab", token, "")
@@ -186,7 +186,7 @@ func TestBareOutputIsShownAlone(t *testing.T) {
 	}
 }
 
-// watching is an Authenticator that tells of a revocation.
+// watching is an Authenticator that reports a revocation.
 type watching struct {
 	people
 	revoked chan struct{}
@@ -203,7 +203,7 @@ func TestFeedEndsWhenItsKeyIsRevoked(t *testing.T) {
 	readAll(t, res) // ends, or the request's time does
 }
 
-// open is an answer that is written to for as long as its reader stays.
+// open is an answer that stays open for writing until its reader goes.
 type open struct {
 	header http.Header
 	mu     sync.Mutex
@@ -218,7 +218,7 @@ func (o *open) SetReadDeadline(time.Time) error  { return nil }
 func (o *open) Write(b []byte) (int, error)      { o.mu.Lock(); defer o.mu.Unlock(); return o.text.Write(b) }
 func (o *open) String() string                   { o.mu.Lock(); defer o.mu.Unlock(); return o.text.String() }
 
-func TestSilentFeedSaysThatItLives(t *testing.T) {
+func TestSilentFeedSendsKeepAlives(t *testing.T) {
 	site := feeding(t, people{}, nil).Config.Handler
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

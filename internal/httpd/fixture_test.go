@@ -140,8 +140,8 @@ type fileOut struct {
 }
 
 func declared() []op.Surface {
-	spec := func(name, route string, effect access.Effect, least access.Role) op.Spec {
-		return op.Spec{Name: name, Title: name, Doc: "Use it in tests.", Surfaces: []string{"archive"}, Effect: effect, MinRole: least, Route: route}
+	spec := func(name, route string, effect access.Effect, minRole access.Role) op.Spec {
+		return op.Spec{Name: name, Title: name, Doc: "Use it in tests.", Surfaces: []string{"archive"}, Effect: effect, MinRole: minRole, Route: route}
 	}
 	upload := spec("upload", "POST /api/mcp/cards/{name}/file", access.Write, access.RoleUser)
 	upload.BodyLimit = 1 << 20
@@ -174,7 +174,7 @@ type queryName struct {
 	Name string `json:"name" jsonschema:"Card."`
 }
 
-// site is a handler under test, and what was recorded.
+// site is a handler under test, and its access records.
 type site struct {
 	http.Handler
 	records *[]access.Record

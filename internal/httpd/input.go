@@ -16,9 +16,9 @@ import (
 	"loregate/internal/op"
 )
 
-// fields collects input fields that came as text, in path, query, headers or a form, and
-// writes each as the JSON that the operation's schema asks for. What cannot be read as
-// that stays a string, which the engine refuses by name.
+// fields collects input fields sent as text, in path, query, headers or a form, and writes each as
+// JSON of the type in the operation's schema. A text that does not fit the type stays a string,
+// which the engine refuses by name.
 type fields struct {
 	o      *op.Operation
 	json   []byte // members, each with a comma after it
@@ -39,15 +39,15 @@ func (f *fields) add(name, text string) {
 		f.lists[name] = append(f.lists[name], strings.Split(text, ",")...)
 		return
 	}
-	f.json = appendMember(f.json, name, typed(s, text))
+	f.json = appendMember(f.json, name, encodeTyped(s, text))
 }
 
 func appendMember(b []byte, name string, value []byte) []byte {
-	b = append(append(b, quote(name)...), ':')
+	b = append(append(b, quoteJSON(name)...), ':')
 	return append(append(b, value...), ',')
 }
 
-func quote(s string) []byte {
+func quoteJSON(s string) []byte {
 	b, err := jsontext.AppendQuote(nil, s)
 	if err != nil {
 		return nil
@@ -55,10 +55,10 @@ func quote(s string) []byte {
 	return b
 }
 
-// typed is a text as the JSON of a schema.
-func typed(s *jsonschema.Schema, text string) []byte {
+// encodeTyped encodes a text as JSON of the schema's type.
+func encodeTyped(s *jsonschema.Schema, text string) []byte {
 	if s == nil {
-		return quote(text)
+		return quoteJSON(text)
 	}
 	kind := s.Type
 	if kind == "" && len(s.Types) > 0 {
@@ -66,7 +66,7 @@ func typed(s *jsonschema.Schema, text string) []byte {
 	}
 	switch kind {
 	case "string":
-		return quote(text)
+		return quoteJSON(text)
 	case "boolean":
 		switch text {
 		case "true", "1", "":
@@ -83,12 +83,12 @@ func typed(s *jsonschema.Schema, text string) []byte {
 			return v
 		}
 	}
-	return quote(text)
+	return quoteJSON(text)
 }
 
-// query reads a query string. A "+" in it is a plus, as it is in card names, and not a
-// space. The world of the call is not an input field.
-func (f *fields) query(raw string, r *op.Request) error {
+// addQuery reads a query string. A "+" in it is a plus, as it is in card names, and not a space.
+// The world of the call is not an input field.
+func (f *fields) addQuery(raw string, r *op.Request) error {
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
@@ -97,7 +97,7 @@ func (f *fields) query(raw string, r *op.Request) error {
 		name, err1 := url.PathUnescape(name)
 		value, err2 := url.PathUnescape(value)
 		if err1 != nil || err2 != nil || !utf8.ValidString(name+value) {
-			return fault.New(fault.Invalid, "the query could not be read at %q; percent-encode it as UTF-8", strings.ToValidUTF8(short(pair, 60), "?"))
+			return fault.New(fault.Invalid, "the query could not be read at %q; percent-encode it as UTF-8", strings.ToValidUTF8(clipText(pair, 60), "?"))
 		}
 		name = f.o.Field(name)
 		known := f.o.In.Properties[name] != nil
@@ -108,7 +108,7 @@ func (f *fields) query(raw string, r *op.Request) error {
 			}
 			r.World = value
 		case !known && f.o.RestField() != "":
-			f.rest = appendMember(f.rest, name, quote(value))
+			f.rest = appendMember(f.rest, name, quoteJSON(value))
 		default:
 			f.add(name, value)
 		}
@@ -116,8 +116,8 @@ func (f *fields) query(raw string, r *op.Request) error {
 	return nil
 }
 
-// ifMatch makes the operation's if_match of a header. An operation without one would
-// ignore the caller's condition, and refuses it instead.
+// ifMatch turns the header into the operation's if_match. A write without that field would ignore
+// the caller's condition, and refuses it instead.
 func (f *fields) ifMatch(lines []string) error {
 	if len(lines) == 0 || lines[0] == "*" {
 		return nil
@@ -133,12 +133,12 @@ func (f *fields) ifMatch(lines []string) error {
 	if len(lines) > 1 || strings.Contains(tag, ",") || !utf8.ValidString(tag) {
 		return fault.BadField("If-Match", "takes one entity tag")
 	}
-	f.json = appendMember(f.json, "if_match", typed(s, strings.Trim(tag, `"`)))
+	f.json = appendMember(f.json, "if_match", encodeTyped(s, strings.Trim(tag, `"`)))
 	return nil
 }
 
-// filename gives the operation the name of an uploaded file, where it asks for one.
-func (f *fields) filename(disposition string) {
+// addFilename gives the operation the name of an uploaded file, if it has a field for it.
+func (f *fields) addFilename(disposition string) {
 	if disposition == "" || f.o.In.Properties["filename"] == nil || bytes.Contains(f.json, []byte(`"filename":`)) {
 		return
 	}
@@ -150,11 +150,10 @@ func (f *fields) filename(disposition string) {
 	f.add("filename", name[strings.LastIndexAny(name, `/\`)+1:])
 }
 
-// withoutPath is a body without the members that say just what its path says, as examples of
-// an operation's whole input do. What says something else stays, and is refused as given
-// twice.
+// withoutPath removes the members of a body that repeat the values in its path, as examples of an
+// operation's whole input do. Members with other values stay, and are refused as given twice.
 func withoutPath(body []byte, names []string, vars map[string]string) []byte {
-	if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(body, quote(name)) }) {
+	if !slices.ContainsFunc(names, func(name string) bool { return bytes.Contains(body, quoteJSON(name)) }) {
 		return body
 	}
 	var members map[string]jsontext.Value
@@ -178,12 +177,12 @@ func withoutPath(body []byte, names []string, vars map[string]string) []byte {
 	return rest
 }
 
-// object is all fields, and those of a body, as one JSON object. A body that is no object
-// is passed on as it is, for the engine to refuse.
-func (f *fields) object(body []byte) []byte {
+// buildObject returns all fields, and those of a body, as one JSON object. A body that is not an
+// object is passed on unchanged, for the engine to refuse.
+func (f *fields) buildObject(body []byte) []byte {
 	members := f.json
 	for _, name := range f.listed {
-		members = appendMember(members, name, list(f.o.In.Properties[name].Items, f.lists[name]))
+		members = appendMember(members, name, encodeList(f.o.In.Properties[name].Items, f.lists[name]))
 	}
 	if len(f.rest) > 0 {
 		members = appendMember(members, f.o.RestField(), slices.Concat([]byte{'{'}, f.rest[:len(f.rest)-1], []byte{'}'}))
@@ -202,13 +201,13 @@ func (f *fields) object(body []byte) []byte {
 	return slices.Concat([]byte{'{'}, members, after)
 }
 
-func list(items *jsonschema.Schema, texts []string) []byte {
+func encodeList(items *jsonschema.Schema, texts []string) []byte {
 	b := []byte{'['}
 	for i, t := range texts {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, typed(items, t)...)
+		b = append(b, encodeTyped(items, t)...)
 	}
 	return append(b, ']')
 }

@@ -17,48 +17,48 @@ import (
 	"loregate/internal/op"
 )
 
-func digest(b []byte) string {
+func etagOf(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:12])
 }
 
-// operation serves one operation at one of its addresses, which stands for the input
-// fields of preset: who calls, what it sends, what came of it.
-func (s *server) operation(o *op.Operation, preset string) handler {
+// serveOperation serves one operation at one of its addresses, which implies the input fields of
+// preset. It authenticates, reads the input, invokes the operation and writes the answer.
+func (s *server) serveOperation(o *op.Operation, preset string) handler {
 	return func(x *exchange, vars map[string]string) {
 		x.answerWithin(answerWait + o.Timeout + s.BodyWait*uploadSlower)
-		c, err := s.caller(x, o.Audience)
+		c, err := s.findCaller(x, o.Audience)
 		if err != nil {
-			s.fail(x, o.Name, err)
+			s.writeError(x, o.Name, err)
 			return
 		}
-		in, err := s.request(x, o, vars, preset)
+		in, err := s.readRequest(x, o, vars, preset)
 		if err != nil {
-			s.refuse(x, c, o, err)
+			s.refuseRequest(x, c, o, err)
 			return
 		}
 		a, err := s.Engine.Invoke(x.r.Context(), c, in)
 		if err != nil {
-			s.fail(x, o.Name, err)
+			s.writeError(x, o.Name, err)
 			return
 		}
-		s.answer(x, o, a)
+		s.writeAnswer(x, o, a)
 	}
 }
 
-// refuse answers a request that did not become an invocation: too large, unreadable. It
-// counts and is recorded as one all the same.
-func (s *server) refuse(x *exchange, c access.Caller, o *op.Operation, err error) {
+// refuseRequest answers a request that did not become an invocation, for example because it was too
+// large or unreadable. It is counted and recorded like an invocation.
+func (s *server) refuseRequest(x *exchange, c access.Caller, o *op.Operation, err error) {
 	if limited := s.Engine.Refused(x.r.Context(), c, o, x.correlation, err); limited != nil {
 		err = limited
 	}
-	s.fail(x, o.Name, err)
+	s.writeError(x, o.Name, err)
 }
 
-// request makes an invocation of a request. Path variables, query and If-Match become
-// input fields, put before those of a JSON body, so that a field given in two places is
-// one given twice, which the engine refuses. A body that repeats what its path says is fine.
-func (s *server) request(x *exchange, o *op.Operation, vars map[string]string, preset string) (op.Request, error) {
+// readRequest turns an HTTP request into an invocation. Path variables, query and If-Match become
+// input fields, put before those of a JSON body, so that a field given in two places counts as
+// given twice, which the engine refuses. A body may repeat the values of its path.
+func (s *server) readRequest(x *exchange, o *op.Operation, vars map[string]string, preset string) (op.Request, error) {
 	r := op.Request{Operation: o.Name, Correlation: x.correlation, Transport: "rest", BaseURL: s.baseURL(x)}
 	if o.Effect != access.Read {
 		r.IdempotencyKey = x.r.Header.Get("Idempotency-Key")
@@ -73,14 +73,14 @@ func (s *server) request(x *exchange, o *op.Operation, vars map[string]string, p
 		}
 		in.add(name, vars[name])
 	}
-	if err := in.query(x.r.URL.RawQuery, &r); err != nil {
+	if err := in.addQuery(x.r.URL.RawQuery, &r); err != nil {
 		return r, err
 	}
 	if err := in.ifMatch(x.r.Header.Values("If-Match")); err != nil {
 		return r, err
 	}
 	if x.r.Method == http.MethodGet || x.r.Method == http.MethodHead {
-		r.Input = in.object(nil)
+		r.Input = in.buildObject(nil)
 		return r, nil
 	}
 	wait := s.BodyWait
@@ -88,14 +88,14 @@ func (s *server) request(x *exchange, o *op.Operation, vars map[string]string, p
 		wait *= uploadSlower
 	}
 	x.bodyWithin(wait)
-	body, err := s.body(x, o, &in, &r)
-	r.Input = in.object(withoutPath(body, o.PathVars(), vars))
+	body, err := s.readInput(x, o, &in, &r)
+	r.Input = in.buildObject(withoutPath(body, o.PathVars(), vars))
 	return r, err
 }
 
-// body reads a request's body: JSON, or for an operation that takes a file, the file as
-// it is or as a form.
-func (s *server) body(x *exchange, o *op.Operation, in *fields, r *op.Request) ([]byte, error) {
+// readInput reads a request's body: JSON, or, for an operation that takes a file, the raw file or a
+// form.
+func (s *server) readInput(x *exchange, o *op.Operation, in *fields, r *op.Request) ([]byte, error) {
 	kind, params, err := mediaType(x.r)
 	if err != nil {
 		return nil, err
@@ -108,17 +108,17 @@ func (s *server) body(x *exchange, o *op.Operation, in *fields, r *op.Request) (
 	isJSON := kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json")
 	switch {
 	case isJSON && takesFile:
-		return s.read(x, limit*4/3+bodyLeftover, limit)
+		return s.readBody(x, limit*4/3+bodyLeftover, limit)
 	case isJSON:
-		return s.read(x, limit, limit)
+		return s.readBody(x, limit, limit)
 	case takesFile && kind == "multipart/form-data":
-		return nil, s.form(x, in, r, params["boundary"], limit)
+		return nil, s.readForm(x, in, r, params["boundary"], limit)
 	case takesFile:
-		in.filename(x.r.Header.Get("Content-Disposition"))
-		r.Upload, err = s.read(x, limit, limit)
+		in.addFilename(x.r.Header.Get("Content-Disposition"))
+		r.Upload, err = s.readBody(x, limit, limit)
 		return nil, err
 	}
-	return nil, refusal(http.StatusUnsupportedMediaType, "send application/json, not %s", short(kind, 60))
+	return nil, newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipText(kind, 60))
 }
 
 func mediaType(r *http.Request) (string, map[string]string, error) {
@@ -128,21 +128,21 @@ func mediaType(r *http.Request) (string, map[string]string, error) {
 	}
 	kind, params, err := mime.ParseMediaType(line)
 	if err != nil {
-		return "", nil, refusal(http.StatusUnsupportedMediaType, "the Content-Type could not be read; send application/json")
+		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "the Content-Type could not be read; send application/json")
 	}
 	if c := params["charset"]; c != "" && !strings.EqualFold(c, "utf-8") {
-		return "", nil, refusal(http.StatusUnsupportedMediaType, "send UTF-8, not %s", short(c, 30))
+		return "", nil, newRefusal(http.StatusUnsupportedMediaType, "send UTF-8, not %s", clipText(c, 30))
 	}
 	return kind, params, nil
 }
 
-// read reads the body up to a limit; said is the limit that the refusal names.
-func (s *server) read(x *exchange, limit, said int64) ([]byte, error) {
+// readBody reads the body up to a limit; named is the limit that the refusal names.
+func (s *server) readBody(x *exchange, limit, named int64) ([]byte, error) {
 	if x.r.ContentLength > limit {
-		return nil, tooLarge(said)
+		return nil, tooLarge(named)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, limit))
-	return body, bodyFault(err, said)
+	return body, bodyFault(err, named)
 }
 
 func tooLarge(limit int64) error {
@@ -161,11 +161,11 @@ func bodyFault(err error, limit int64) error {
 	return fault.New(fault.Invalid, "the body did not arrive whole; send it again").Because(err)
 }
 
-// form reads a multipart form: the file, and text fields beside it. The engine holds the
-// file to its cap; what is read here is bounded a little above.
-func (s *server) form(x *exchange, in *fields, r *op.Request, boundary string, limit int64) error {
+// readForm reads a multipart form: the file, and text fields beside it. The engine enforces the
+// file's limit; this bounds the whole form a little above it.
+func (s *server) readForm(x *exchange, in *fields, r *op.Request, boundary string, limit int64) error {
 	if boundary == "" {
-		return refusal(http.StatusUnsupportedMediaType, "the form has no boundary")
+		return newRefusal(http.StatusUnsupportedMediaType, "the form has no boundary")
 	}
 	x.r.Body = http.MaxBytesReader(x.w, x.r.Body, limit+bodyLeftover)
 	parts, err := x.r.MultipartReader()
@@ -188,14 +188,14 @@ func (s *server) form(x *exchange, in *fields, r *op.Request, boundary string, l
 		switch {
 		case part.FileName() == "" && name != in.o.UploadField() && name != "file":
 			if !utf8.Valid(data) || !utf8.ValidString(name) {
-				return fault.BadField(short(name, 64), "must be text in UTF-8")
+				return fault.BadField(clipText(name, 64), "must be text in UTF-8")
 			}
 			in.add(name, string(data))
 		case r.Upload != nil:
 			return fault.BadField(in.o.UploadField(), "is given twice; send one file")
 		default:
 			r.Upload = data
-			in.filename(part.Header.Get("Content-Disposition"))
+			in.addFilename(part.Header.Get("Content-Disposition"))
 		}
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"loregate/internal/fault"
 )
 
-// exchange is one request on its way through: what the outer layers found out about it.
+// exchange is one request with the data that the outer layers found about it.
 type exchange struct {
 	w           *meter
 	r           *http.Request
 	correlation string
-	client      netip.Addr // who called, proxies aside
-	proxied     bool       // came through a believed proxy
+	client      netip.Addr // address of the client, looking through proxies
+	proxied     bool       // came through a trusted proxy
 	route       string     // pattern, for metrics
 }
 
@@ -51,10 +51,10 @@ func (m *meter) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (m *meter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
-// outer puts the layers around everything. The order matters: recovery first, so that
-// nothing ends the process; then the id that the log and the answer share; then who may
-// call at all.
-func (s *server) outer() (http.Handler, error) {
+// wrapOuter puts the outer layers around the handlers. The order matters: recovery first, so that
+// no panic ends the process; then the id that the log and the answer share; then the checks of
+// address, host and origin.
+func (s *server) wrapOuter() (http.Handler, error) {
 	origins := http.NewCrossOriginProtection()
 	for _, o := range s.Origins {
 		if err := origins.AddTrustedOrigin(o); err != nil {
@@ -63,30 +63,30 @@ func (s *server) outer() (http.Handler, error) {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := s.Now()
-		x := &exchange{w: &meter{ResponseWriter: w}, r: r, correlation: s.correlate(r), route: "other"}
+		x := &exchange{w: &meter{ResponseWriter: w}, r: r, correlation: s.setCorrelation(r), route: "other"}
 		defer func() {
 			if s.Observer != nil {
 				s.Observer.Request(x.route, x.w.status, s.Now().Sub(began), x.w.bytes)
 			}
 		}()
-		defer s.recovered(x)
+		defer s.recoverPanic(x)
 		x.answerWithin(answerWait)
 		if r.Body != nil && r.Body != http.NoBody {
-			x.bodyWithin(s.BodyWait) // also of those that nothing reads: net/http waits for the rest of them
+			x.bodyWithin(s.BodyWait) // also for bodies that no handler reads: net/http waits for the rest of them
 		}
 		x.client, x.proxied = s.clientOf(r)
 		setHeaders(w.Header(), x.correlation)
-		if err := s.mayCall(x, origins); err != nil {
-			s.fail(x, "", err)
+		if err := s.checkAccess(x, origins); err != nil {
+			s.writeError(x, "", err)
 			return
 		}
-		leave, err := s.enter(x)
+		leave, err := s.takeSlot(x)
 		if err != nil {
-			s.fail(x, "", err)
+			s.writeError(x, "", err)
 			return
 		}
 		defer leave()
-		s.dispatch(x)
+		s.dispatchRequest(x)
 	}), nil
 }
 
@@ -100,18 +100,18 @@ func setHeaders(h http.Header, correlation string) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// correlate keeps the caller's correlation id where it is a sane one, and gives the
-// request a new one where not. Inner handlers find it in the request's own header.
-func (s *server) correlate(r *http.Request) string {
+// setCorrelation keeps the caller's correlation id if it is valid, and otherwise gives the request
+// a new one. Inner handlers find it in the request's own header.
+func (s *server) setCorrelation(r *http.Request) string {
 	id := r.Header.Get("X-Correlation-Id")
-	if !saneID(id) {
+	if !isValidID(id) {
 		id = s.NewID()
 	}
 	r.Header.Set("X-Correlation-Id", id)
 	return id
 }
 
-func saneID(id string) bool {
+func isValidID(id string) bool {
 	if id == "" || len(id) > 64 {
 		return false
 	}
@@ -123,9 +123,9 @@ func saneID(id string) bool {
 	return true
 }
 
-// recovered answers for a panic and keeps the process. http.ErrAbortHandler goes on, as
-// it is how a handler cuts a connection.
-func (s *server) recovered(x *exchange) {
+// recoverPanic answers after a panic and keeps the process. It passes on http.ErrAbortHandler, with
+// which a handler cuts a connection.
+func (s *server) recoverPanic(x *exchange) {
 	p := recover()
 	if p == nil {
 		return
@@ -136,17 +136,17 @@ func (s *server) recovered(x *exchange) {
 	err := fault.Panicked("a request", p)
 	s.Logger.ErrorContext(x.r.Context(), "request panicked", "correlation_id", x.correlation, "route", x.route, "error", err)
 	if x.w.status == 0 {
-		s.fail(x, "", err)
+		s.writeError(x, "", err)
 		return
 	}
-	panic(http.ErrAbortHandler) // half an answer is out: the client must not take it for a whole one
+	panic(http.ErrAbortHandler) // half an answer has been sent: the client must not take it for a whole one
 }
 
-// clientOf is the address of who called: the peer, or the last address in
-// X-Forwarded-For that is not a believed proxy's.
+// clientOf returns the client's address: the peer, or the last address in X-Forwarded-For that is
+// not a trusted proxy's.
 func (s *server) clientOf(r *http.Request) (netip.Addr, bool) {
 	peer := peerOf(r)
-	if !within(peer, s.Proxies) {
+	if !isInRanges(peer, s.Proxies) {
 		return peer, false
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -155,7 +155,7 @@ func (s *server) clientOf(r *http.Request) (netip.Addr, bool) {
 		if err != nil {
 			break
 		}
-		if a = a.Unmap(); !within(a, s.Proxies) {
+		if a = a.Unmap(); !isInRanges(a, s.Proxies) {
 			return a, true
 		}
 	}
@@ -170,28 +170,28 @@ func peerOf(r *http.Request) netip.Addr {
 	return p.Addr().Unmap().WithZone("")
 }
 
-func within(a netip.Addr, ranges []netip.Prefix) bool {
+func isInRanges(a netip.Addr, ranges []netip.Prefix) bool {
 	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// mayCall checks address, Host and Origin. Health answers anybody.
-func (s *server) mayCall(x *exchange, origins *http.CrossOriginProtection) error {
+// checkAccess checks address, Host and Origin. Health is open to all.
+func (s *server) checkAccess(x *exchange, origins *http.CrossOriginProtection) error {
 	if x.r.URL.Path == "/healthz" || x.r.URL.Path == "/readyz" {
 		return nil
 	}
-	if len(s.AllowFrom) > 0 && !within(x.client, s.AllowFrom) {
+	if len(s.AllowFrom) > 0 && !isInRanges(x.client, s.AllowFrom) {
 		return fault.New(fault.Denied, "this address may not call; ask the operator to add it to allow_from")
 	}
-	if !s.hostAllowed(x.r.Host) {
-		return fault.New(fault.Denied, "this server does not answer to the host %q; ask the operator to add it to the allowed hosts", short(x.r.Host, 100))
+	if !s.isHostAllowed(x.r.Host) {
+		return fault.New(fault.Denied, "this server does not answer to the host %q; ask the operator to add it to the allowed hosts", clipText(x.r.Host, 100))
 	}
-	if err := origins.Check(x.r); err != nil || !s.originAllowed(x.r) {
+	if err := origins.Check(x.r); err != nil || !s.isOriginAllowed(x.r) {
 		return fault.New(fault.Denied, "this page's origin may not call; ask the operator to add it to the allowed origins")
 	}
 	return nil
 }
 
-func (s *server) hostAllowed(host string) bool {
+func (s *server) isHostAllowed(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -209,9 +209,9 @@ func (s *server) hostAllowed(host string) bool {
 	return slices.ContainsFunc(s.Hosts, func(h string) bool { return h == "*" || strings.EqualFold(h, name) })
 }
 
-// originAllowed asks of reads what http.CrossOriginProtection asks of writes alone: a
-// page of another origin may not open a stream either.
-func (s *server) originAllowed(r *http.Request) bool {
+// isOriginAllowed also applies to reads, which http.CrossOriginProtection does not check: a page of
+// another origin may not open a stream either.
+func (s *server) isOriginAllowed(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" || slices.Contains(s.Origins, origin) {
 		return true
@@ -220,7 +220,7 @@ func (s *server) originAllowed(r *http.Request) bool {
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
 }
 
-// baseURL is where the caller reached the server.
+// baseURL returns the address at which the caller reached the server.
 func (s *server) baseURL(x *exchange) string {
 	if s.PublicURL != "" {
 		return s.PublicURL
@@ -232,15 +232,15 @@ func (s *server) baseURL(x *exchange) string {
 	return scheme + "://" + x.r.Host
 }
 
-// bodyWithin bounds how long the body may take to arrive. net/http lifts the bound when
-// the body has been read. Writers without deadlines, as tests have, go without.
+// bodyWithin bounds the time in which the body arrives. net/http lifts the bound when the body has
+// been read. Writers without deadlines, as in tests, have no bound.
 func (x *exchange) bodyWithin(d time.Duration) {
 	_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(d))
 }
 
-// answerWithin bounds how long an answer may take to be made and taken. The zero duration
-// lifts the bound. Streams set one for each message and lift it, since HTTP/2 ends a stream
-// whose bound has passed although nothing is being written.
+// answerWithin bounds the time for making an answer and sending it to the client. Zero lifts the
+// bound. Streams set one for each message and lift it, since HTTP/2 ends a stream whose bound has
+// passed although nothing is being written.
 func (x *exchange) answerWithin(d time.Duration) {
 	var at time.Time
 	if d > 0 {
@@ -249,7 +249,7 @@ func (x *exchange) answerWithin(d time.Duration) {
 	_ = http.NewResponseController(x.w).SetWriteDeadline(at)
 }
 
-func short(s string, n int) string {
+func clipText(s string, n int) string {
 	if len(s) > n {
 		return strings.ToValidUTF8(s[:n], "") + "…"
 	}

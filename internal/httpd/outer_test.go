@@ -18,7 +18,7 @@ import (
 	"loregate/internal/httpd"
 )
 
-func TestWhoMayCall(t *testing.T) {
+func TestAccessChecks(t *testing.T) {
 	strict := func(c *httpd.Config) {
 		c.AllowFrom = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("10.0.0.0/8")}
 		c.Proxies = []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}
@@ -61,7 +61,7 @@ func TestWhoMayCall(t *testing.T) {
 	}
 }
 
-func TestMetricsAreNotForAll(t *testing.T) {
+func TestMetricsNeedOperatorOrLoopback(t *testing.T) {
 	s := newSite(t, func(c *httpd.Config) {
 		c.Hosts = []string{"*"}
 		c.Metrics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "numbers") })
@@ -136,9 +136,9 @@ func TestAttemptsAreLimited(t *testing.T) {
 	}{
 		{"lg_a", "127.0.0.1:1", 401}, {"lg_b", "127.0.0.1:2", 401},
 		{"lg_c", "127.0.0.1:3", 429},    // the address has had its two wrong ones
-		{"lg_good", "127.0.0.1:4", 201}, // which are no concern of who has a good one
+		{"lg_good", "127.0.0.1:4", 201}, // a valid key is not affected by them
 		{"lg_a", "127.0.0.2:1", 401},
-		{"lg_a", "127.0.0.3:1", 429}, // the key has
+		{"lg_a", "127.0.0.3:1", 429}, // the key has had its two
 	} {
 		w := s.ask("POST /api/mcp/auth", `{"api_key":"`+tc.key+`","role":"gm"}`, "Peer: "+tc.peer)
 		if w.Code != tc.code || (w.Code == 429 && w.Header().Get("Retry-After") != "6") {
@@ -152,7 +152,7 @@ func TestAttemptsAreLimited(t *testing.T) {
 	}
 }
 
-func TestSurroundings(t *testing.T) {
+func TestFixedRoutes(t *testing.T) {
 	broken := false
 	s := newSite(t, func(c *httpd.Config) {
 		c.Ready = func(context.Context) error {
@@ -202,7 +202,7 @@ func TestSurroundings(t *testing.T) {
 	}
 }
 
-// A body that does not arrive is not waited for; a handler that takes longer than a body
+// The server does not wait for a body that does not arrive; a handler that takes longer than a body
 // may is not cut short.
 func TestDeadlines(t *testing.T) {
 	s := newSite(t, func(c *httpd.Config) { c.BodyWait = 50 * time.Millisecond })
@@ -256,8 +256,8 @@ func TestDeadlinesOfMCP(t *testing.T) {
 	}
 }
 
-// Over a real connection too, nothing is redirected, and what a client sends slowly or
-// not at all does not hold the server.
+// Over a real connection too, nothing is redirected, and requests sent slowly or not at all do not
+// block the server.
 func TestOnTheWire(t *testing.T) {
 	s := newSite(t, nil)
 	srv := httptest.NewUnstartedServer(s)

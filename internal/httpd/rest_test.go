@@ -192,8 +192,8 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// What never becomes an invocation counts and is recorded as one all the same.
-func TestUnreadableIsRecorded(t *testing.T) {
+// A request that never becomes an invocation is counted and recorded like one.
+func TestUnreadableRequestIsRecorded(t *testing.T) {
 	s := newSite(t, nil)
 	s.ask("PATCH /api/mcp/cards/A", strings.Repeat("x", 4<<20+1))
 	if len(*s.records) != 1 || (*s.records)[0].Outcome != "payload_too_large" || (*s.records)[0].Operation != "update_card" {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// router finds the route of a request by its escaped path, segment by segment. It exists
-// because http.ServeMux cleans paths and redirects, and card names may be ".", ".." or
-// hold an encoded slash. A literal segment is preferred to a variable, method by method:
-// GET /cards/batch is the card "batch" although POST /cards/batch is another operation.
+// router finds the route of a request by its escaped path, segment by segment. It exists because
+// http.ServeMux cleans paths and redirects, and card names may be ".", ".." or contain an encoded
+// slash. A literal segment is preferred to a variable, method by method: GET /cards/batch is the
+// card "batch" although POST /cards/batch is another operation.
 type router struct{ root *branch }
 
 type branch struct {
@@ -19,7 +19,7 @@ type branch struct {
 	leaves   map[string]*leaf // by method
 }
 
-// leaf is a route: its pattern, its variables' names in order, and what serves it.
+// leaf is a route: its pattern, its variables' names in order, and its handler.
 type leaf struct {
 	pattern string
 	vars    []string
@@ -28,7 +28,7 @@ type leaf struct {
 
 func newRouter() *router { return &router{root: &branch{}} }
 
-// add takes a pattern "METHOD /a/{b}".
+// add adds a route with a pattern "METHOD /a/{b}".
 func (t *router) add(pattern string, h handler) error {
 	method, path, ok := strings.Cut(pattern, " ")
 	if !ok || !strings.HasPrefix(path, "/") {
@@ -62,20 +62,20 @@ func (t *router) add(pattern string, h handler) error {
 	return nil
 }
 
-// find gives the route of a method and the values of its variables. Where the path has
-// routes but none of the method, allowed names the methods there are.
-func (t *router) find(method, escaped string) (l *leaf, values []string, allowed []string) {
-	parts, ok := segments(escaped)
+// findRoute returns the route of a method and the values of its variables. If the path has only
+// routes of other methods, allowed lists these methods.
+func (t *router) findRoute(method, escaped string) (l *leaf, values []string, allowed []string) {
+	parts, ok := splitPath(escaped)
 	if !ok {
 		return nil, nil, nil
 	}
 	if method == "HEAD" {
 		method = "GET"
 	}
-	if l, values = t.root.find(method, parts, nil); l != nil {
+	if l, values = t.root.findLeaf(method, parts, nil); l != nil {
 		return l, values, nil
 	}
-	t.root.methods(parts, &allowed)
+	t.root.collectMethods(parts, &allowed)
 	if slices.Contains(allowed, "GET") {
 		allowed = append(allowed, "HEAD")
 	}
@@ -86,22 +86,22 @@ func (t *router) find(method, escaped string) (l *leaf, values []string, allowed
 	return nil, nil, slices.Compact(allowed)
 }
 
-func (b *branch) find(method string, parts, values []string) (*leaf, []string) {
+func (b *branch) findLeaf(method string, parts, values []string) (*leaf, []string) {
 	if len(parts) == 0 {
 		return b.leaves[method], values
 	}
 	if next := b.literal[parts[0]]; next != nil {
-		if l, v := next.find(method, parts[1:], values); l != nil {
+		if l, v := next.findLeaf(method, parts[1:], values); l != nil {
 			return l, v
 		}
 	}
 	if b.variable != nil && parts[0] != "" {
-		return b.variable.find(method, parts[1:], append(slices.Clip(values), parts[0]))
+		return b.variable.findLeaf(method, parts[1:], append(slices.Clip(values), parts[0]))
 	}
 	return nil, nil
 }
 
-func (b *branch) methods(parts []string, into *[]string) {
+func (b *branch) collectMethods(parts []string, into *[]string) {
 	if len(parts) == 0 {
 		for m := range b.leaves {
 			*into = append(*into, m)
@@ -109,20 +109,20 @@ func (b *branch) methods(parts []string, into *[]string) {
 		return
 	}
 	if next := b.literal[parts[0]]; next != nil {
-		next.methods(parts[1:], into)
+		next.collectMethods(parts[1:], into)
 	}
 	if b.variable != nil && parts[0] != "" {
-		b.variable.methods(parts[1:], into)
+		b.variable.collectMethods(parts[1:], into)
 	}
 }
 
-// maxSegments is beyond any route; longer paths are not looked at.
+// maxSegments is more than any route has; longer paths are refused at once.
 const maxSegments = 16
 
-// segments are the decoded parts of an escaped path: "%2F" is part of a segment, "+" and
-// "%2B" are both "+", and a dot may be encoded twice, as clients do that must keep "."
-// and ".." from being taken for steps.
-func segments(escaped string) ([]string, bool) {
+// splitPath returns the decoded segments of an escaped path: "%2F" is part of a segment, and "+"
+// and "%2B" are both "+". A dot may be encoded twice: clients do that to keep "." and ".." from
+// being resolved as path steps.
+func splitPath(escaped string) ([]string, bool) {
 	rest, ok := strings.CutPrefix(escaped, "/")
 	if !ok || strings.Count(rest, "/") >= maxSegments {
 		return nil, false

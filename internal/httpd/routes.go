@@ -15,31 +15,32 @@ import (
 	"loregate/internal/op"
 )
 
-// routes fills the router: what surrounds the operations, then the operations.
-func (s *server) routes() error {
+// addRoutes fills the router: first the fixed routes, then those of operations, feeds and
+// Config.Routes.
+func (s *server) addRoutes() error {
 	s.openapi = newDocument(op.OpenAPI(op.APIInfo{Title: "Loregate", Version: s.Version, Operations: s.Engine.All(), Feeds: s.Engine.Feeds(), Paths: tokenPaths()}))
 	fixed := []struct {
 		pattern string
 		serve   handler
 	}{
-		{"GET /healthz", s.healthy},
-		{"GET /readyz", s.ready},
-		{"GET /metrics", s.metrics},
-		{"GET /api/openapi.json", func(x *exchange, _ map[string]string) { s.openapi.serve(x) }},
-		{"GET /api/mcp/health", s.health},
-		{"GET /api/mcp/health/ping", s.ping},
+		{"GET /healthz", s.serveHealthz},
+		{"GET /readyz", s.serveReady},
+		{"GET /metrics", s.serveMetrics},
+		{"GET /api/openapi.json", func(x *exchange, _ map[string]string) { s.openapi.writeTo(x) }},
+		{"GET /api/mcp/health", s.serveHealth},
+		{"GET /api/mcp/health/ping", s.servePing},
 		{"POST /api/mcp/auth", s.exchangeKey},
-		{"GET /.well-known/jwks.json", s.keySet},
-		{"GET /api/mcp/.well-known/jwks.json", s.keySet},
-		{"GET /.well-known/oauth-protected-resource", s.metadata},
-		{"GET /.well-known/oauth-protected-resource/mcp", s.metadata},
-		{"GET /.well-known/oauth-protected-resource/mcp/{surface}", s.metadata},
+		{"GET /.well-known/jwks.json", s.serveKeySet},
+		{"GET /api/mcp/.well-known/jwks.json", s.serveKeySet},
+		{"GET /.well-known/oauth-protected-resource", s.serveMetadata},
+		{"GET /.well-known/oauth-protected-resource/mcp", s.serveMetadata},
+		{"GET /.well-known/oauth-protected-resource/mcp/{surface}", s.serveMetadata},
 	}
 	if s.Page != nil {
 		fixed = append(fixed, struct {
 			pattern string
 			serve   handler
-		}{"GET /", s.page})
+		}{"GET /", s.servePage})
 	}
 	for _, f := range fixed {
 		if err := s.router.add(f.pattern, f.serve); err != nil {
@@ -48,31 +49,31 @@ func (s *server) routes() error {
 	}
 	for _, o := range s.Engine.All() {
 		for _, r := range o.Routes() {
-			if err := s.router.add(r.Route, s.operation(o, r.Input)); err != nil {
+			if err := s.router.add(r.Route, s.serveOperation(o, r.Input)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, f := range s.Engine.Feeds() {
-		if err := s.router.add(f.Route, s.feed(f)); err != nil {
+		if err := s.router.add(f.Route, s.serveFeed(f)); err != nil {
 			return err
 		}
 	}
 	for _, r := range s.Routes {
-		if err := s.router.add(r.Pattern, s.extra(r)); err != nil {
+		if err := s.router.add(r.Pattern, s.serveRoute(r)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dispatch finds what serves a request.
-func (s *server) dispatch(x *exchange) {
+// dispatchRequest finds the handler of a request and calls it.
+func (s *server) dispatchRequest(x *exchange) {
 	path := x.r.URL.Path
 	if s.MCP != nil && (path == "/mcp" || strings.HasPrefix(path, "/mcp/")) {
 		if s.Page != nil && asksForPage(x.r) {
 			x.route = "GET /"
-			s.page(x, nil)
+			s.servePage(x, nil)
 			return
 		}
 		x.route = "/mcp"
@@ -81,7 +82,7 @@ func (s *server) dispatch(x *exchange) {
 		s.MCP.ServeHTTP(x.w, x.r)
 		return
 	}
-	l, values, allowed := s.router.find(x.r.Method, x.r.URL.EscapedPath())
+	l, values, allowed := s.router.findRoute(x.r.Method, x.r.URL.EscapedPath())
 	switch {
 	case l != nil:
 		x.route = l.pattern
@@ -96,35 +97,35 @@ func (s *server) dispatch(x *exchange) {
 			x.w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		s.fail(x, "", refusal(http.StatusMethodNotAllowed, "%s is not possible here; use %s", short(x.r.Method, 20), strings.Join(allowed, ", ")))
+		s.writeError(x, "", newRefusal(http.StatusMethodNotAllowed, "%s is not possible here; use %s", clipText(x.r.Method, 20), strings.Join(allowed, ", ")))
 	case s.Console != nil && !strings.HasPrefix(path, "/api/") && !strings.HasPrefix(path, "/mcp"):
 		x.route = "console"
 		s.Console.ServeHTTP(x.w, x.r)
 	default:
-		s.fail(x, "", fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists what there is"))
+		s.writeError(x, "", fault.New(fault.NotFound, "there is nothing at this address; GET /api/openapi.json lists what there is"))
 	}
 }
 
-// page shows a person what this address is.
-func (s *server) page(x *exchange, _ map[string]string) {
+// servePage shows a page about this address to a person.
+func (s *server) servePage(x *exchange, _ map[string]string) {
 	x.w.Header().Set("Vary", "Accept")
 	s.Page(x.w, s.baseURL(x))
 }
 
-// asksForPage reports whether a browser asks, and not a client that opens a stream.
+// asksForPage reports whether a browser asks for a page, rather than a client that opens a stream.
 func asksForPage(r *http.Request) bool {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(accept, "text/html") && !strings.Contains(accept, "text/event-stream")
 }
 
-// extra serves a route that is no operation's.
-func (s *server) extra(r Route) handler {
+// serveRoute serves a route that does not belong to an operation.
+func (s *server) serveRoute(r Route) handler {
 	return func(x *exchange, vars map[string]string) {
 		var c access.Caller
 		if !r.Public {
 			var err error
 			if c, err = s.authenticate(x, r.Audience); err != nil {
-				s.fail(x, "", err)
+				s.writeError(x, "", err)
 				return
 			}
 		}
@@ -132,15 +133,16 @@ func (s *server) extra(r Route) handler {
 	}
 }
 
-// caller finds who calls what is open to an audience besides the API's own ("" for none).
-func (s *server) caller(x *exchange, audience string) (access.Caller, error) {
+// findCaller finds the caller of an operation or feed, which may be open to another audience
+// besides the API's ("" for none).
+func (s *server) findCaller(x *exchange, audience string) (access.Caller, error) {
 	if audience == identity.AudiencePlay && identity.LooksLikePlay(Bearer(x.r)) {
 		return s.authenticate(x, audience)
 	}
 	return s.authenticate(x, "")
 }
 
-// authenticate finds the caller, and tells it how long its token lasts.
+// authenticate finds the caller, and sends it the remaining life of its token.
 func (s *server) authenticate(x *exchange, audience string) (access.Caller, error) {
 	c, err := s.Auth.Authenticate(x.r.Context(), Bearer(x.r), audience)
 	if err != nil {
@@ -148,12 +150,12 @@ func (s *server) authenticate(x *exchange, audience string) (access.Caller, erro
 	}
 	if !c.TokenExpires.IsZero() {
 		left := max(c.TokenExpires.Sub(s.Now()), 0)
-		x.w.Header().Set("X-Token-Expires-In", itoa(int(left/time.Second)))
+		x.w.Header().Set("X-Token-Expires-In", formatInt(int(left/time.Second)))
 	}
 	return c, nil
 }
 
-// Bearer is the request's bearer credential; "" where there is none, or more than one.
+// Bearer returns the request's bearer credential; "" if there is none, or more than one.
 func Bearer(r *http.Request) string {
 	lines := r.Header.Values("Authorization")
 	if len(lines) != 1 {
@@ -176,11 +178,11 @@ type protectedResource struct {
 	Methods              []string `json:"bearer_methods_supported"`
 }
 
-func (s *server) metadata(x *exchange, vars map[string]string) {
+func (s *server) serveMetadata(x *exchange, vars map[string]string) {
 	base, path := s.baseURL(x), "/mcp"
 	if name, ok := vars["surface"]; ok {
 		if !s.hasSurface(name) {
-			s.fail(x, "", fault.New(fault.NotFound, "there is no such surface"))
+			s.writeError(x, "", fault.New(fault.NotFound, "there is no such surface"))
 			return
 		}
 		path += "/" + url.PathEscape(name)
@@ -200,14 +202,14 @@ func (s *server) hasSurface(name string) bool {
 	return false
 }
 
-func (s *server) healthy(x *exchange, _ map[string]string) {
+func (s *server) serveHealthz(x *exchange, _ map[string]string) {
 	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ok"})
 }
 
-// ready says whether the store answers and takes writes.
-func (s *server) ready(x *exchange, _ map[string]string) {
-	if err := s.answers(x); err != nil {
-		s.fail(x, "", err)
+// serveReady reports whether the store answers and takes writes.
+func (s *server) serveReady(x *exchange, _ map[string]string) {
+	if err := s.checkReady(x); err != nil {
+		s.writeError(x, "", err)
 		return
 	}
 	body := map[string]any{"status": "ready"}
@@ -217,9 +219,9 @@ func (s *server) ready(x *exchange, _ map[string]string) {
 	s.writeJSON(x, http.StatusOK, body)
 }
 
-// answers checks that the store answers and takes writes. Of why it does not, callers get
-// the words that a call would be refused with, and the log the rest.
-func (s *server) answers(x *exchange) error {
+// checkReady checks that the store answers and takes writes. On failure, callers get the message
+// with which a call would be refused; the log gets the details.
+func (s *server) checkReady(x *exchange) error {
 	if s.Ready == nil {
 		return nil
 	}
@@ -238,42 +240,42 @@ func (s *server) answers(x *exchange) error {
 	return e
 }
 
-// health is ready in the words of the card wiki's API.
-func (s *server) health(x *exchange, _ map[string]string) {
-	if err := s.answers(x); err != nil {
-		s.fail(x, "", err)
+// serveHealth is serveReady in the format of the card wiki's API.
+func (s *server) serveHealth(x *exchange, _ map[string]string) {
+	if err := s.checkReady(x); err != nil {
+		s.writeError(x, "", err)
 		return
 	}
 	s.writeJSON(x, http.StatusOK, map[string]any{"status": "healthy", "timestamp": s.Now().UTC().Format(time.RFC3339), "version": s.Version,
 		"checks": map[string]string{"database": "ok", "cards": "ok"}})
 }
 
-// ping answers whatever the store does.
-func (s *server) ping(x *exchange, _ map[string]string) {
+// servePing answers without regard to the store.
+func (s *server) servePing(x *exchange, _ map[string]string) {
 	s.writeJSON(x, http.StatusOK, map[string]any{"status": "ok", "timestamp": s.Now().UTC().Format(time.RFC3339)})
 }
 
-// metrics are for loopback peers, unless a proxy passed the request on, and for the
-// operator: the numbers count what is hidden too.
-func (s *server) metrics(x *exchange, _ map[string]string) {
+// serveMetrics serves loopback peers, unless a proxy passed the request on, and the operator: the
+// numbers include hidden content.
+func (s *server) serveMetrics(x *exchange, _ map[string]string) {
 	if s.Metrics == nil {
-		s.fail(x, "", fault.New(fault.NotFound, "metrics are not set up"))
+		s.writeError(x, "", fault.New(fault.NotFound, "metrics are not set up"))
 		return
 	}
-	if !s.local(x) {
+	if !s.isLocal(x) {
 		c, err := s.authenticate(x, "")
 		if err == nil && !c.Operator {
 			err = fault.New(fault.Denied, "metrics are for the instance's operator")
 		}
 		if err != nil {
-			s.fail(x, "", err)
+			s.writeError(x, "", err)
 			return
 		}
 	}
 	s.Metrics.ServeHTTP(x.w, x.r)
 }
 
-func (s *server) local(x *exchange) bool {
+func (s *server) isLocal(x *exchange) bool {
 	peer := peerOf(x.r)
 	return peer != (netip.Addr{}) && peer.IsLoopback() && x.r.Header.Get("X-Forwarded-For") == "" && x.r.Header.Get("Forwarded") == ""
 }

@@ -14,9 +14,9 @@ import (
 	"loregate/internal/httpd"
 )
 
-// A body that is announced and never sent holds no connection, whoever it is for: not
-// where there is nothing, where the caller is refused, nor where no body is asked for.
-func TestUnsentBodiesHoldNobody(t *testing.T) {
+// A body that is announced and never sent holds no connection open on any path: not if the address
+// has no route, if the caller is refused, or if no body is expected.
+func TestUnsentBodiesAreTimedOut(t *testing.T) {
 	s := newSite(t, func(c *httpd.Config) { c.BodyWait = 20 * time.Millisecond })
 	srv := httptest.NewServer(s)
 	defer srv.Close()
@@ -50,12 +50,12 @@ func isTimeout(err error) bool {
 	return ok && n.Timeout()
 }
 
-// bounded is a ResponseWriter that knows whether a deadline is set.
+// bounded is a ResponseWriter that records its write deadline.
 type bounded struct {
 	*httptest.ResponseRecorder
 	until   time.Time
 	unbound int       // writes without a deadline
-	flushed chan bool // whether the last message had gone out and the bound was lifted
+	flushed chan bool // gets a value when the deadline is lifted after a flush
 }
 
 func (b *bounded) SetWriteDeadline(at time.Time) error {
@@ -75,8 +75,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.ResponseRecorder.Write(p)
 }
 
-// An answer that is not taken is given up, also one that anybody may ask for.
-func TestAnswersHaveTheirTime(t *testing.T) {
+// Every write of an answer has a deadline, also on addresses open to anybody.
+func TestAnswersHaveWriteDeadlines(t *testing.T) {
 	s := newSite(t, nil)
 	for _, path := range []string{"/healthz", "/api/openapi.json", "/.well-known/jwks.json", "/nowhere", "/api/mcp/cards/a"} {
 		w := &bounded{ResponseRecorder: httptest.NewRecorder()}
@@ -90,8 +90,8 @@ func TestAnswersHaveTheirTime(t *testing.T) {
 	}
 }
 
-// Between the messages of a stream there is no bound: HTTP/2 would end the stream by it.
-func TestStreamsRestUnbounded(t *testing.T) {
+// Between the messages of a stream there is no deadline: HTTP/2 would end the stream by it.
+func TestIdleStreamsHaveNoDeadline(t *testing.T) {
 	server := feeding(t, people{}, nil)
 	w := &bounded{ResponseRecorder: httptest.NewRecorder(), flushed: make(chan bool, 1)}
 	ctx, cancel := context.WithCancel(t.Context())

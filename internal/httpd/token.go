@@ -12,9 +12,8 @@ import (
 	"loregate/internal/identity"
 )
 
-// authIn is the body of POST /api/mcp/auth.
-// A key comes with a role, or as the password of the subject that it stands for, as people
-// log in at a wiki; then the role may be left out.
+// authIn is the body of POST /api/mcp/auth. A key comes with a role, or as the password of the
+// subject that it belongs to, as people log in to a wiki; then the role may be left out.
 type authIn struct {
 	APIKey   string `json:"api_key,omitzero" maxlen:"200"`
 	Username string `json:"username,omitzero" maxlen:"200"`
@@ -23,8 +22,8 @@ type authIn struct {
 	World    string `json:"world,omitzero" maxlen:"255"`
 }
 
-// check completes what was given: the key, and whose it must be.
-func (in *authIn) check() error {
+// checkFields checks the fields given and sets APIKey from Password if there is a username.
+func (in *authIn) checkFields() error {
 	switch {
 	case in.Username == "" && in.Password == "":
 		return in.checkKey()
@@ -52,8 +51,8 @@ func (in *authIn) checkKey() error {
 	return nil
 }
 
-// exchangeKey gives a token for a key. Attempts are limited by key, and wrong ones by address
-// too; the record names neither.
+// exchangeKey answers with a token for a key. Attempts are limited by key, and wrong ones by
+// address too; the record names neither.
 func (s *server) exchangeKey(x *exchange, _ map[string]string) {
 	ctx := x.r.Context()
 	issued, err := func() (any, error) {
@@ -62,10 +61,10 @@ func (s *server) exchangeKey(x *exchange, _ map[string]string) {
 			return nil, err
 		}
 		sum := sha256.Sum256([]byte(in.APIKey))
-		if err := mayTry(s.Limiter, "auth:"+hex.EncodeToString(sum[:8]), nil); err != nil {
+		if err := countAttempt(s.Limiter, "auth:"+hex.EncodeToString(sum[:8]), nil); err != nil {
 			return nil, err
 		}
-		role, _ := access.ParseRole(in.Role) // none for the key's highest
+		role, _ := access.ParseRole(in.Role) // without a role the token has the key's highest
 		issued, err := s.Auth.Exchange(ctx, in.APIKey, role, in.World)
 		if err == nil && in.Username != "" && !strings.EqualFold(in.Username, string(issued.Subject)) {
 			err = identity.Unknown("the key stands for another subject")
@@ -75,15 +74,15 @@ func (s *server) exchangeKey(x *exchange, _ map[string]string) {
 		}
 		return issued, nil
 	}()
-	s.record(ctx, x, err)
+	s.recordAttempt(ctx, x, err)
 	if err != nil {
-		s.fail(x, "", err)
+		s.writeError(x, "", err)
 		return
 	}
 	s.writeJSON(x, http.StatusCreated, issued)
 }
 
-// tokenPaths are the OpenAPI path items of what is no operation's.
+// tokenPaths returns the OpenAPI path items of the token and key-set addresses.
 func tokenPaths() map[string]any {
 	type object = map[string]any
 	text := object{"type": "string"}
@@ -107,8 +106,8 @@ func tokenPaths() map[string]any {
 	return object{"/api/mcp/auth": object{"post": auth}, "/api/mcp/.well-known/jwks.json": object{"get": keys}}
 }
 
-// record leaves an access record of an attempt to get a token.
-func (s *server) record(ctx context.Context, x *exchange, err error) {
+// recordAttempt writes an access record of an attempt to get a token.
+func (s *server) recordAttempt(ctx context.Context, x *exchange, err error) {
 	if s.Guard == nil {
 		return
 	}
@@ -118,10 +117,10 @@ func (s *server) record(ctx context.Context, x *exchange, err error) {
 	}
 }
 
-func (s *server) keySet(x *exchange, _ map[string]string) {
+func (s *server) serveKeySet(x *exchange, _ map[string]string) {
 	keys, err := s.Auth.JWKS(x.r.Context())
 	if err != nil {
-		s.fail(x, "", err)
+		s.writeError(x, "", err)
 		return
 	}
 	x.w.Header().Set("Content-Type", "application/jwk-set+json")
@@ -136,15 +135,15 @@ func (s *server) readAuth(x *exchange, in *authIn) error {
 		return err
 	}
 	if kind != "" && kind != "application/json" {
-		return refusal(http.StatusUnsupportedMediaType, "send application/json, not %s", short(kind, 60))
+		return newRefusal(http.StatusUnsupportedMediaType, "send application/json, not %s", clipText(kind, 60))
 	}
 	x.bodyWithin(s.BodyWait)
-	body, err := s.read(x, bodyLeftover, bodyLeftover)
+	body, err := s.readBody(x, bodyLeftover, bodyLeftover)
 	if err != nil {
 		return err
 	}
 	if err := s.authShape.Decode(body, in); err != nil {
 		return err
 	}
-	return in.check()
+	return in.checkFields()
 }
