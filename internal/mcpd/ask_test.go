@@ -96,7 +96,7 @@ func boatCall() *mcp.CallToolParams {
 	return &mcp.CallToolParams{Name: "build_boat", Arguments: map[string]any{"name": "cog"}}
 }
 
-func TestAHandlerAsksThePersonBehindTheClient(t *testing.T) {
+func TestHandlerAsksPersonBehindClient(t *testing.T) {
 	y := openYard(t)
 	eachEra(t, func(t *testing.T, era string) {
 		before := y.built.Load()
@@ -121,7 +121,7 @@ func TestAHandlerAsksThePersonBehindTheClient(t *testing.T) {
 	})
 }
 
-func TestWhoCannotBeAskedIsNot(t *testing.T) {
+func TestClientWithoutFormsIsNotAsked(t *testing.T) {
 	y := openYard(t)
 	eachEra(t, func(t *testing.T, era string) {
 		for name, o := range map[string]*mcp.ClientOptions{
@@ -140,7 +140,7 @@ func TestWhoCannotBeAskedIsNot(t *testing.T) {
 	})
 }
 
-func TestAnswersThatAreNone(t *testing.T) {
+func TestRefusedAndInvalidAnswers(t *testing.T) {
 	y := openYard(t)
 	eachEra(t, func(t *testing.T, era string) {
 		for _, row := range []struct {
@@ -201,7 +201,7 @@ func (y *yard) answering(t *testing.T, era string, result *mcp.ElicitResult) *mc
 }
 
 // In the older era a call waits only for AskWait, and ends when its client cancels it.
-func TestNobodyAnswers(t *testing.T) {
+func TestUnansweredQuestionTimesOut(t *testing.T) {
 	y := openYard(t, func(c *mcpd.Config) { c.AskWait = time.Millisecond })
 	never := make(chan struct{})
 	defer close(never)
@@ -233,7 +233,7 @@ func TestNobodyAnswers(t *testing.T) {
 }
 
 // A client that declares elicitation and then fails counts as not answering.
-func TestAClientThatFailsToAsk(t *testing.T) {
+func TestClientThatFailsToAsk(t *testing.T) {
 	y := openYard(t)
 	p := &person{reply: func(*mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		return nil, fault.New(fault.Internal, "no window")
@@ -253,7 +253,7 @@ func (y *yard) round(token, name, more string) answer {
 
 // A request state is accepted only from this server, for the same call and caller, and until it
 // expires.
-func TestOnlyWhatWasAskedIsAnswered(t *testing.T) {
+func TestRequestStateIsBoundToCall(t *testing.T) {
 	y := openYard(t)
 	first := y.round("user", "cog", "")
 	var got struct {

@@ -10,7 +10,7 @@ import (
 
 // A tool and a resource that do not page by themselves are cut too, and following next returns the
 // whole.
-func TestWhatDoesNotPageIsCutToo(t *testing.T) {
+func TestUnpagedResultsAreCut(t *testing.T) {
 	s := open(t)
 	whole := strings.Repeat("Lamps \"burn\" over Rent Quay.\n", 6000)
 	s.book.mu.Lock()

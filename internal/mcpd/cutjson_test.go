@@ -12,7 +12,7 @@ import (
 )
 
 // The parts of any value, read one after another, hold all of it.
-func TestPartsOfAValueAreTheWhole(t *testing.T) {
+func TestPartsContainWholeValue(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 100 {
 		want := map[string]any{}

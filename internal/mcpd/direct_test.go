@@ -354,7 +354,7 @@ func freeSlow(t *testing.T, s *stage) {
 	}()
 }
 
-func TestDirectAnswersAreTheSDKs(t *testing.T) {
+func TestDirectAnswersMatchSDK(t *testing.T) {
 	eachEra(t, func(t *testing.T, era string) {
 		ours, ourWitness := openWitnessed(t, false)
 		theirs, theirWitness := openWitnessed(t, true)
@@ -391,7 +391,7 @@ func TestDirectAnswersAreTheSDKs(t *testing.T) {
 }
 
 // Only one open call of a session can have an id; after the answer the id can be used again.
-func TestDirectCallsHaveIDsOfTheirOwn(t *testing.T) {
+func TestOpenDirectCallIDsAreUnique(t *testing.T) {
 	s := open(t)
 	session := "Mcp-Session-Id: " + s.begin("user", "/mcp")
 	first := make(chan answer, 1)
@@ -535,7 +535,7 @@ func (m request) sendTo(s *stage, sessions map[string]string) string {
 	return fmt.Sprintf("%d %v %s", w.Code, h, w.Body)
 }
 
-func TestDirectAnswersOnStdioAreTheSDKs(t *testing.T) {
+func TestStdioDirectAnswersMatchSDK(t *testing.T) {
 	eachEra(t, func(t *testing.T, era string) {
 		said := func(viaSDK bool) (answers []string) {
 			synctest.Test(t, func(t *testing.T) {

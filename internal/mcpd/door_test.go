@@ -17,7 +17,7 @@ import (
 
 const ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}`
 
-func TestDoor(t *testing.T) {
+func TestAdmissionOfRequests(t *testing.T) {
 	s := open(t)
 	call, headers := modernCall("get_page", `{"name":"mill"}`)
 	with := func(more ...string) []string { return append(more, headers...) }
@@ -64,7 +64,7 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-func TestCorrelationIdIsTheCallersIfSane(t *testing.T) {
+func TestValidCorrelationIDIsKept(t *testing.T) {
 	s := open(t)
 	for given, kept := range map[string]bool{"abc-123": true, "a b": false, strings.Repeat("x", 65): false} {
 		got := s.send("POST", "/mcp", "user", ping, "X-Correlation-Id: "+given).header.Get("X-Correlation-Id")
@@ -74,7 +74,7 @@ func TestCorrelationIdIsTheCallersIfSane(t *testing.T) {
 	}
 }
 
-func TestUnavailableAndLimitedSayWhen(t *testing.T) {
+func TestRateLimitSetsRetryAfter(t *testing.T) {
 	s := open(t)
 	s.auth.down = &fault.Error{Kind: fault.RateLimited, Message: "too many", RetryAfter: 1500 * time.Millisecond}
 	got := s.send("POST", "/mcp", "user", ping)
@@ -109,7 +109,7 @@ func (s *stage) begin(token, path string) string {
 	return id
 }
 
-func TestSessionOfAnotherIsUnknown(t *testing.T) {
+func TestSessionIsUnknownToOtherCallers(t *testing.T) {
 	s := open(t)
 	id := s.begin("user", "/mcp")
 	session := "Mcp-Session-Id: " + id
@@ -257,7 +257,7 @@ func TestKeyOpensItsSurfacesOnly(t *testing.T) {
 	s.begin("user", "/mcp/world")
 }
 
-func TestRevocationCancelsWhatRunsInTheSession(t *testing.T) { eachWait(t, revocationCancels) }
+func TestRevocationCancelsRunningCalls(t *testing.T) { eachWait(t, revocationCancels) }
 
 func revocationCancels(t *testing.T, tool string) {
 	s := open(t)
@@ -273,7 +273,7 @@ func revocationCancels(t *testing.T, tool string) {
 	<-done
 }
 
-func TestStoppingServerEndsStreamsAndTakesNoMore(t *testing.T) {
+func TestStoppingServerEndsStreamsAndRefusesRequests(t *testing.T) {
 	s := open(t)
 	l := s.listener(t, modern, "user")
 	l.follow(mill)

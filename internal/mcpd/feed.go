@@ -29,16 +29,16 @@ type effort struct{ quick time.Duration }
 
 // pauseAfter returns the pause after a round, from its number of checks and the time of the
 // quickest one.
-func (e *effort) pauseAfter(looks int, quickest time.Duration) time.Duration {
-	if looks == 0 {
+func (e *effort) pauseAfter(checks int, quickest time.Duration) time.Duration {
+	if checks == 0 {
 		return pace
 	}
 	if e.quick == 0 || quickest < e.quick {
 		e.quick = quickest
 	}
-	rest := max(pace, pauseFactor*time.Duration(looks)*e.quick)
+	pause := max(pace, pauseFactor*time.Duration(checks)*e.quick)
 	e.quick += e.quick / 8 // checks may become slower
-	return rest
+	return pause
 }
 
 // feed notifies subscribers when their view of a resource has changed. After a change in the canon
@@ -87,7 +87,7 @@ func (f *feed) checkAgain() {
 
 // checkAll checks every subscription once. It returns the number of checks and the time of the
 // quickest.
-func (f *feed) checkAll(ctx context.Context) (looks int, quickest time.Duration) {
+func (f *feed) checkAll(ctx context.Context) (checks int, quickest time.Duration) {
 	f.mu.Lock()
 	all := slices.Collect(maps.Keys(f.open))
 	f.mu.Unlock()
@@ -103,13 +103,13 @@ func (f *feed) checkAll(ctx context.Context) (looks int, quickest time.Duration)
 		for _, sub := range subs {
 			began := time.Now()
 			f.checkOne(ctx, o, sub, c)
-			if took := time.Since(began); looks == 0 || took < quickest {
+			if took := time.Since(began); checks == 0 || took < quickest {
 				quickest = took
 			}
-			looks++
+			checks++
 		}
 	}
-	return looks, quickest
+	return checks, quickest
 }
 
 // checkOne compares one subscription with the subscriber's present view.

@@ -78,7 +78,7 @@ const (
 	later = "book://page/later"
 )
 
-func TestSubscribersHearWhatTheySee(t *testing.T) {
+func TestSubscribersAreNotifiedOfVisibleChanges(t *testing.T) {
 	s := open(t)
 	eachEra(t, func(t *testing.T, era string) {
 		gm, user := s.listener(t, era, "gm"), s.listener(t, era, "user")
@@ -100,7 +100,7 @@ func TestSubscribersHearWhatTheySee(t *testing.T) {
 	})
 }
 
-func TestUnsubscribedHearNothing(t *testing.T) {
+func TestUnsubscribedClientsGetNoNotices(t *testing.T) {
 	s := open(t)
 	l := s.listener(t, older, "user")
 	l.follow(crypt, mill)
@@ -112,7 +112,7 @@ func TestUnsubscribedHearNothing(t *testing.T) {
 	l.hears(mill)
 }
 
-func TestDemotedSubscriberHearsAsWhoItIsNow(t *testing.T) {
+func TestDemotedSubscriberIsNotifiedByPresentRights(t *testing.T) {
 	s := open(t)
 	l := s.listener(t, older, "gm")
 	l.follow(crypt, mill)

@@ -76,7 +76,7 @@ func wantRPC(t *testing.T, err error, code int64, word string) {
 	}
 }
 
-func TestAnnotationsAreThereAndTrue(t *testing.T) {
+func TestToolAnnotations(t *testing.T) {
 	cs := open(t).connect(t, older, "admin", "/mcp", nil)
 	want := map[string][3]bool{ // read-only, destructive, idempotent
 		"get_page": {true, false, true}, "drop_page": {false, true, false},
@@ -151,7 +151,7 @@ func TestFailuresAreTextOnly(t *testing.T) {
 	})
 }
 
-func TestForbiddenToolReadsAsUnknown(t *testing.T) {
+func TestForbiddenToolIsReportedAsUnknown(t *testing.T) {
 	s := open(t)
 	for _, name := range []string{"whisper", "rest_only"} {
 		body, headers := modernCall(name, `{"name":"crypt"}`)
@@ -174,7 +174,7 @@ func TestForbiddenToolReadsAsUnknown(t *testing.T) {
 	}
 }
 
-func TestLongResultIsCutAndSaysHowToGoOn(t *testing.T) {
+func TestLongResultIsCutWithNextCall(t *testing.T) {
 	cs := open(t).connect(t, modern, "user", "/mcp", nil)
 	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "long_page", Arguments: map[string]any{}})
 	if err != nil {

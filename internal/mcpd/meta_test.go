@@ -8,7 +8,7 @@ import (
 	"loregate/internal/op"
 )
 
-func TestMetaJoinsTheResults(t *testing.T) {
+func TestReplyMetaIsInResultMeta(t *testing.T) {
 	s := &Server{modernTail: modernTail("complete", "1")}
 	a := &op.Answer{Output: []byte(`{"items":[{"a":"}}"}]}`), Reply: op.Reply{
 		Meta:   map[string]any{"toolId": "X", "at": time.Unix(0, 0).UTC()},

@@ -28,8 +28,8 @@ func (c *call) newAsk(surface string) op.Ask {
 	return op.Ask{Surface: surface, World: c.world, Correlation: c.correlation, Transport: "mcp", BaseURL: c.baseURL}
 }
 
-// methodMiddleware answers every method that carries our data. The SDK itself answers the handshake, ping
-// and the fixtures.
+// methodMiddleware answers every method that carries our data. The SDK itself answers the
+// handshake, ping and the fixtures.
 func (s *Server) methodMiddleware(local *visit) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -252,8 +252,8 @@ func (s *Server) greetClient(ctx context.Context, method string, req mcp.Request
 	return res, nil
 }
 
-// hasToolsAndPrompts reports whether the surfaces that are open here declare any tool and any prompt. It
-// ignores the caller's role, which may change.
+// hasToolsAndPrompts reports whether the surfaces that are open here declare any tool and any
+// prompt. It ignores the caller's role, which may change.
 func (s *Server) hasToolsAndPrompts(c *call) (tools, prompts bool) {
 	if s.cfg.Fixtures != nil || len(s.cfg.Surfaces) == 0 {
 		return true, true
@@ -285,8 +285,8 @@ func (s *Server) limitCapabilities(all *mcp.ServerCapabilities, c *call) *mcp.Se
 	return &some
 }
 
-// toProtocolError turns an error of the engine into the protocol's error, with the error codes of the
-// surface that was called.
+// toProtocolError turns an error of the engine into the protocol's error, with the error codes of
+// the surface that was called.
 func (s *Server) toProtocolError(c *call, err error) error {
 	if e, ok := err.(*jsonrpc.Error); ok {
 		return e

@@ -151,8 +151,8 @@ func appendQuoted[T ~[]byte | ~string](b []byte, text T) []byte {
 	return b
 }
 
-// errorShower translates errors to the codes of the surface they come from ("" is the operation's home).
-// With an engine that does not implement it, the codes stay as they are.
+// errorShower translates errors to the codes of the surface they come from ("" is the operation's
+// home). With an engine that does not implement it, the codes stay as they are.
 type errorShower interface {
 	Show(operation, surface string, err error, correlation string) fault.Envelope
 }

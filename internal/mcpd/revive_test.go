@@ -15,7 +15,7 @@ import (
 )
 
 // Two stages share their seal, like processes on one store.
-func TestASessionGoesOnAtAnotherProcess(t *testing.T) {
+func TestSessionResumesAtAnotherProcess(t *testing.T) {
 	here, there := open(t), open(t)
 	id := here.begin("user", "/mcp/archive")
 	here.send("POST", "/mcp/archive", "user", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, "Mcp-Session-Id: "+id)
@@ -37,7 +37,7 @@ func TestASessionGoesOnAtAnotherProcess(t *testing.T) {
 }
 
 // A real client that is moved to another server continues, and still receives notices.
-func TestAClientOfTheOlderEraIsMoved(t *testing.T) {
+func TestOlderClientIsMovedToAnotherServer(t *testing.T) {
 	here, there := open(t), open(t)
 	at := here.http.URL
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -70,7 +70,7 @@ func (d detour) RoundTrip(r *http.Request) (*http.Response, error) {
 	return d.bearer.RoundTrip(r)
 }
 
-func TestNoticesComeWhereASessionWentOn(t *testing.T) {
+func TestNoticesReachResumedSession(t *testing.T) {
 	here, there := open(t), open(t)
 	session := "Mcp-Session-Id: " + here.begin("user", "/mcp")
 	if got := there.send("POST", "/mcp", "user", `{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"book://page/mill"}}`, session); got.status != 200 || strings.Contains(got.body, "error") {
@@ -127,7 +127,7 @@ func (s *stage) stream(session string) (*bufio.Scanner, *http.Response) {
 	return bufio.NewScanner(res.Body), res
 }
 
-func TestASessionGoesOnForItsCallerAlone(t *testing.T) {
+func TestSessionResumesOnlyForItsCaller(t *testing.T) {
 	made := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for name, row := range map[string]struct {
 		path, token string
@@ -161,7 +161,7 @@ func TestASessionGoesOnForItsCallerAlone(t *testing.T) {
 
 // Concurrent requests belong to one session: with a limit of two and one existing session, none has
 // to be closed.
-func TestASessionIsGoneOnWithOnce(t *testing.T) {
+func TestSessionIsResumedOnce(t *testing.T) {
 	here, there := open(t), open(t, func(c *mcpd.Config) { c.MaxSessions = 2 })
 	before := there.begin("user", "/mcp")
 	id := here.begin("user", "/mcp")

@@ -27,7 +27,7 @@ func (w *timed) Write(p []byte) (int, error) {
 
 // Every write has a deadline, so that a client that does not read ends its call. A resting stream
 // has none, because HTTP/2 would end the stream by a deadline left set.
-func TestWhatIsWrittenHasItsTime(t *testing.T) {
+func TestWritesHaveDeadlines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind, text string
 		rests      bool
@@ -59,7 +59,7 @@ func TestWhatIsWrittenHasItsTime(t *testing.T) {
 }
 
 // An announced length is only a promise: memory is reserved for the bytes that arrive.
-func TestPromisedBytesTakeNoRoom(t *testing.T) {
+func TestAnnouncedLengthReservesNoMemory(t *testing.T) {
 	const promise = 4 << 20
 	r := httptest.NewRequest("POST", "/mcp", strings.NewReader("{"))
 	r.ContentLength = promise

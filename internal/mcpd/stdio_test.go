@@ -87,7 +87,7 @@ func call(id int, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, args)
 }
 
-func TestStdioAnswersWhatWasReadBeforeTheEnd(t *testing.T) { eachWait(t, answersBeforeTheEnd) }
+func TestStdioAnswersCallsReadBeforeTheEnd(t *testing.T) { eachWait(t, answersBeforeTheEnd) }
 
 func answersBeforeTheEnd(t *testing.T, tool string) {
 	b := serve(t)
@@ -105,7 +105,7 @@ func answersBeforeTheEnd(t *testing.T, tool string) {
 	wantContains(t, b.out.String(), `"id":2`, `{"text":"done"}`)
 }
 
-func TestStdioPassesOverWhatIsNoMessage(t *testing.T) {
+func TestStdioSkipsInvalidMessages(t *testing.T) {
 	b := serve(t)
 	b.say(initialize, `{"jsonrpc":`, `[]`, `{"id":1}`, `{"jsonrpc":"2.0","id":3,"id":4,"method":"ping"}`, "", `{"jsonrpc":"2.0","id":9,"method":"ping"}`)
 	out := b.finish()
@@ -146,7 +146,7 @@ func TestStdioCancelsACall(t *testing.T) {
 }
 
 // When the client has gone, the server ends, on both routes.
-func TestStdioEndsWhereNobodyReads(t *testing.T) {
+func TestStdioEndsWhenClientStopsReading(t *testing.T) {
 	eachWait(t, func(t *testing.T, tool string) {
 		s := open(t)
 		in, toServer := io.Pipe()

@@ -59,8 +59,8 @@ func (b *board) surface() op.Surface {
 		}}}}
 }
 
-// TestWatchedIsToldWithoutReading runs in a synctest bubble, with fake time.
-func TestWatchedIsToldWithoutReading(t *testing.T) {
+// TestWatchedChangesAreNotifiedWithoutReading runs in a synctest bubble, with fake time.
+func TestWatchedChangesAreNotifiedWithoutReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{ch: make(chan struct{})}
 		var heard atomic.Int64
@@ -95,7 +95,7 @@ func TestWatchedIsToldWithoutReading(t *testing.T) {
 	})
 }
 
-func TestACapabilityThatNothingHasIsNotDeclared(t *testing.T) {
+func TestUnusedCapabilityIsNotDeclared(t *testing.T) {
 	b := &board{ch: make(chan struct{})}
 	session, end := watching(t, b, func() {})
 	defer end()

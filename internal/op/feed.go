@@ -89,12 +89,12 @@ func (l *Local) Follow(ctx context.Context, c access.Caller, r FeedRequest) (str
 		}
 		world, badWorld = l.selectWorld(ctx, c, r.World)
 	}
-	least := f.MinRole
+	minRole := f.MinRole
 	if badWorld != nil {
-		least = access.RoleNone
+		minRole = access.RoleNone
 	}
 	a, err := l.guard.Admit(ctx, c, access.Request{Operation: f.Name, Surface: surface, Effect: access.Read, Class: access.ClassResource,
-		MinRole: least, Audience: f.Audience, World: world, Correlation: r.Correlation})
+		MinRole: minRole, Audience: f.Audience, World: world, Correlation: r.Correlation})
 	if err != nil {
 		return nil, err
 	}

@@ -88,8 +88,8 @@ func echo(_ context.Context, c *op.Call, in echoIn) (echoOut, error) {
 	return echoOut{Seen: in, Role: c.Grant.Role().String()}, nil
 }
 
-func spec(name string, effect access.Effect, least access.Role) op.Spec {
-	return op.Spec{Name: name, Title: "Title of " + name, Doc: "Use it to test " + name + ".", Surfaces: []string{"archive"}, Effect: effect, MinRole: least}
+func spec(name string, effect access.Effect, minRole access.Role) op.Spec {
+	return op.Spec{Name: name, Title: "Title of " + name, Doc: "Use it to test " + name + ".", Surfaces: []string{"archive"}, Effect: effect, MinRole: minRole}
 }
 
 // surfaces declares the operations, resources and prompts of the tests.

@@ -34,11 +34,11 @@ func (l *Local) Invoke(ctx context.Context, c access.Caller, r Request) (answer 
 	if !o.NoWorld {
 		world, badWorld = l.selectWorld(ctx, c, in.world)
 	}
-	least := o.MinRole
+	minRole := o.MinRole
 	if badWorld != nil {
-		least = access.RoleNone // counted and recorded, then refused
+		minRole = access.RoleNone // counted and recorded, then refused
 	}
-	a, err := l.guard.Admit(ctx, c, o.admissionRequest(in, r, least, world, surface, isDiverted(o, c, in)))
+	a, err := l.guard.Admit(ctx, c, o.admissionRequest(in, r, minRole, world, surface, isDiverted(o, c, in)))
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func isDiverted(o *Operation, c access.Caller, in input) bool {
 	return c.Advisory && o.Writes() && !in.dry
 }
 
-func (o *Operation) admissionRequest(in input, r Request, least access.Role, w access.WorldID, surface string, divert bool) access.Request {
-	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: least, Operator: o.Operator, Audience: o.Audience,
+func (o *Operation) admissionRequest(in input, r Request, minRole access.Role, w access.WorldID, surface string, divert bool) access.Request {
+	a := access.Request{Operation: o.Name, Surface: surface, Effect: o.Effect, Class: o.Class, MinRole: minRole, Operator: o.Operator, Audience: o.Audience,
 		World: w, Target: in.target, Correlation: r.Correlation, IdempotencyKey: in.key, InputHash: in.hash, DryRun: in.dry}
 	if a.Class == "" {
 		a.Class = access.ClassCall

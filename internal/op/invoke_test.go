@@ -15,7 +15,7 @@ import (
 )
 
 // Each row names a caller, a call and its transport and surface, and the expected kind of answer.
-func TestWhoMayInvoke(t *testing.T) {
+func TestInvokeRights(t *testing.T) {
 	b := newBench(t, nil)
 	const ok = fault.Kind(200)
 	user, gm, admin := as(access.RoleUser), as(access.RoleGM), as(access.RoleAdmin)
@@ -76,7 +76,7 @@ func kind(err error) fault.Kind {
 
 // An operation that the caller may not use gives the same answer as one that does not exist, apart
 // from its name.
-func TestHiddenToolIsNoTool(t *testing.T) {
+func TestHiddenToolLooksAbsent(t *testing.T) {
 	b := newBench(t, nil)
 	ask := func(name string) string {
 		_, err := b.Invoke(context.Background(), as(access.RoleUser), op.Request{Operation: name, Transport: "mcp", Input: []byte(`{"x":1}`)})

@@ -108,14 +108,14 @@ func newAnswerCache(bytes int, moment MomentFunc) (*answerCache, error) {
 // caches the result.
 func (k *answerCache) answerCall(ctx context.Context, c *Call, r Request, in input, run func(context.Context) (*Answer, error)) (a *Answer, err error) {
 	q, answered := questionOf(c, r, in), false
-	if merr := k.moment(ctx, c.Grant.World(), func(now Moment) {
+	if momentErr := k.moment(ctx, c.Grant.World(), func(now Moment) {
 		answered = true
 		k.asked.Add(1)
 		var again bool
 		if a, again = k.findCurrent(q, now); a == nil {
 			a, err = k.computeAnswer(ctx, q, now, again, run)
 		}
-	}); merr != nil && !answered {
+	}); momentErr != nil && !answered {
 		return run(ctx) // which meets the same error and returns it
 	}
 	return a, err

@@ -50,7 +50,7 @@ func TestLooseInputReachesItsHandler(t *testing.T) {
 }
 
 // Run carries out a call later: it needs a grant that a Guard has admitted, and input from Check.
-func TestRunAsksForAGrant(t *testing.T) {
+func TestRunNeedsGrant(t *testing.T) {
 	o := op.Define(spec("create_card", access.Write, access.RoleUser), echo)
 	input, err := o.Check([]byte(`{"name":"A","idempotency_key":"k"}`))
 	if err != nil || strings.Contains(string(input), "idempotency") || !strings.Contains(string(input), `"limit":50`) {

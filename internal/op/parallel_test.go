@@ -12,7 +12,7 @@ import (
 )
 
 // Concurrent calls do not see one another's input, although they share decoders.
-func TestCallsAtOnce(t *testing.T) {
+func TestConcurrentCalls(t *testing.T) {
 	b := newBench(t, func(c *op.Config) { c.Guard = access.NewGuard(access.Config{}) })
 	var wg sync.WaitGroup
 	for g := range 8 {

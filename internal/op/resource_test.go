@@ -53,7 +53,7 @@ func TestReadResource(t *testing.T) {
 	}
 }
 
-func TestListResourcesGivesEachOnceAndRecentOnesLast(t *testing.T) {
+func TestListResourcesOnceEachRecentLast(t *testing.T) {
 	b := newBench(t, nil)
 	list := func(c access.Caller, r op.ListRequest) string {
 		t.Helper()
