@@ -85,8 +85,8 @@ func (f *feed) checkAgain() {
 	}
 }
 
-// checkAll checks every subscription once. It returns the number of checks and the time of the
-// quickest.
+// checkAll checks every subscription without a Watch once. It returns the number of checks and the
+// time of the quickest.
 func (f *feed) checkAll(ctx context.Context) (checks int, quickest time.Duration) {
 	f.mu.Lock()
 	all := slices.Collect(maps.Keys(f.open))
