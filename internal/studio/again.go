@@ -12,47 +12,47 @@ import (
 	"loregate/internal/fault"
 )
 
-// recorded finds the record of a run that another worker ended meanwhile.
-func (x *executor) recorded(ctx context.Context) (*Run, error) {
-	b, err := x.book(ctx, x.grant)
+// findRecorded finds the record of a run that another worker ended meanwhile.
+func (x *executor) findRecorded(ctx context.Context) (*Run, error) {
+	b, err := x.lockBook(ctx, x.grant)
 	if err != nil {
 		return nil, err
 	}
-	ended := b.has(x.run.ID)
+	ended := b.hasRun(x.run.ID)
 	b.mu.Unlock()
 	if !ended {
 		return nil, nil
 	}
-	run, err := x.whole(ctx, x.grant, x.run.ID.String())
+	run, err := x.loadRun(ctx, x.grant, x.run.ID.String())
 	return &run, err
 }
 
-// repeated finds the run that a request id was used for; one that is under way is waited
+// findRepeated finds the run that a request id was used for; one that is under way is waited
 // for.
-func (x *executor) repeated(ctx context.Context) (*Run, error) {
+func (x *executor) findRepeated(ctx context.Context) (*Run, error) {
 	if x.req.RequestID == "" {
 		x.req.RequestID = x.grant.Request().IdempotencyKey
 	}
 	if x.req.RequestID == "" || x.req.DryRun {
 		return nil, nil
 	}
-	id, hash, wait, err := x.requested(ctx)
+	id, hash, wait, err := x.findRequested(ctx)
 	if err != nil || id == (uuid.UUID{}) {
 		return nil, err
 	}
 	if hash != x.req.hash {
-		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one", clip(x.req.RequestID, 60))
+		return nil, fault.New(fault.Conflict, "request_id %q was used for another request; use a new one", clipText(x.req.RequestID, 60))
 	}
 	if err := wait(); err != nil {
 		return nil, err
 	}
-	run, err := x.whole(ctx, x.grant, id.String())
+	run, err := x.loadRun(ctx, x.grant, id.String())
 	return &run, err
 }
 
-// requested finds the run of the request's id, the hash of what was asked, and how to wait
+// findRequested finds the run of the request's id, the hash of what was asked, and how to wait
 // for its end.
-func (x *executor) requested(ctx context.Context) (id uuid.UUID, hash blob.Sum, wait func() error, err error) {
+func (x *executor) findRequested(ctx context.Context) (id uuid.UUID, hash blob.Sum, wait func() error, err error) {
 	actor := string(x.grant.Caller().Subject)
 	x.mu.Lock()
 	for _, l := range x.live {
@@ -62,7 +62,7 @@ func (x *executor) requested(ctx context.Context) (id uuid.UUID, hash blob.Sum, 
 		}
 	}
 	x.mu.Unlock()
-	b, err := x.book(ctx, x.grant)
+	b, err := x.lockBook(ctx, x.grant)
 	if err != nil {
 		return id, hash, nil, err
 	}
@@ -70,7 +70,7 @@ func (x *executor) requested(ctx context.Context) (id uuid.UUID, hash blob.Sum, 
 	for _, t := range b.queue {
 		if t.Act == actRun && string(t.Who.Subject) == actor && t.Order.How.RequestID == x.req.RequestID {
 			return t.ID, t.Order.Hash, func() error {
-				_, err := x.await(ctx, x.grant, t, x.progress)
+				_, err := x.awaitTicket(ctx, x.grant, t, x.progress)
 				return err
 			}, nil
 		}
@@ -99,13 +99,13 @@ func (st Step) cacheKey(seed int64, config, audience string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// cached gives an earlier run's artifacts where they are what this one would make.
-func (x *executor) cached(ctx context.Context, st *Step) (bool, error) {
+// reuseCached gives an earlier run's artifacts where they are what this one would make.
+func (x *executor) reuseCached(ctx context.Context, st *Step) (bool, error) {
 	if x.run.dry || x.run.Tool != st.Tool {
 		return false, nil
 	}
 	key := st.cacheKey(x.run.Seed, x.run.Config, x.run.Audience)
-	b, err := x.book(ctx, x.grant)
+	b, err := x.lockBook(ctx, x.grant)
 	if err != nil {
 		return false, err
 	}
@@ -114,7 +114,7 @@ func (x *executor) cached(ctx context.Context, st *Step) (bool, error) {
 	if !ok || key == "" {
 		return false, nil
 	}
-	earlier, err := x.whole(ctx, x.grant, id.String())
+	earlier, err := x.loadRun(ctx, x.grant, id.String())
 	if err != nil || len(earlier.Steps) != 1 {
 		return false, err
 	}

@@ -21,20 +21,20 @@ import (
 func (x *executor) handOver(ctx context.Context) (*Run, error) {
 	act := actRun
 	if x.req.DryRun {
-		act = actRehearse
+		act = actDryRun
 	}
 	targets := slices.Clone(x.req.targets)
 	for _, c := range x.req.calls {
 		targets = append(targets, c.target)
 	}
-	t := x.newTicket(x.grant, act, x.run, orderOf(x.req), kindsOf(targets))
+	t := x.newTicket(x.grant, act, x.run, orderFromRequest(x.req), targetKinds(targets))
 	run := *x.run
-	live, ctx, leave := x.goLive(ctx, x.run, x.grant.World())
+	live, ctx, leave := x.registerLive(ctx, x.run, x.grant.World())
 	defer func() { leave(&run) }()
-	if err := x.Studio.ask(ctx, x.grant, t); err != nil {
+	if err := x.Studio.submitTicket(ctx, x.grant, t); err != nil {
 		return nil, err
 	}
-	a, err := x.await(ctx, x.grant, t, x.reporting(live))
+	a, err := x.awaitTicket(ctx, x.grant, t, x.progressTo(live))
 	switch {
 	case a.Run != nil:
 		run = *a.Run
@@ -47,24 +47,24 @@ func (x *executor) handOver(ctx context.Context) (*Run, error) {
 	return &run, nil
 }
 
-// lookAgain is how often a run elsewhere is looked at for progress; that it has ended shows
+// pollInterval is how often a run elsewhere is looked at for progress; that it has ended shows
 // at once where the store tells of changes.
-const lookAgain = 200 * time.Millisecond
+const pollInterval = 200 * time.Millisecond
 
-// await waits for what comes of a ticket, and reports how far it is meanwhile.
-func (s *Studio) await(ctx context.Context, g access.Grant, t ticket, progress func(done, total float64, message string)) (answer, error) {
+// awaitTicket waits for what comes of a ticket, and reports how far it is meanwhile.
+func (s *Studio) awaitTicket(ctx context.Context, g access.Grant, t ticket, progress func(done, total float64, message string)) (answer, error) {
 	untaken, cancel := context.WithTimeout(ctx, time.Duration(max(t.Order.How.Timeout, 1))*time.Second)
 	defer cancel()
-	tick := time.NewTicker(lookAgain)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	defer s.forget(g, t.ID)
+	defer s.forgetAnswer(g, t.ID)
 	for seen := 0; ; {
 		changed := s.canon.Changed()
-		a, ok, err := s.answered(ctx, g, t.ID)
+		a, ok, err := s.findAnswer(ctx, g, t.ID)
 		if ok || err != nil && ctx.Err() == nil {
 			return a, err
 		}
-		if p, ok := s.sight(t.ID); ok && p.Step > seen {
+		if p, ok := s.readProgress(t.ID); ok && p.Step > seen {
 			seen, untaken = p.Step, ctx
 			progress(p.Done, p.Total, p.Message)
 		}
@@ -72,34 +72,34 @@ func (s *Studio) await(ctx context.Context, g access.Grant, t ticket, progress f
 		case <-changed:
 		case <-tick.C:
 		case <-untaken.Done():
-			return s.giveUp(ctx, g, t, whyStopped(ctx, t))
+			return s.abandonTicket(ctx, g, t, stopCause(ctx, t))
 		}
 	}
 }
 
-// whyStopped is why nobody waits any more.
-func whyStopped(ctx context.Context, t ticket) error {
+// stopCause is why nobody waits any more.
+func stopCause(ctx context.Context, t ticket) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	return Fail(TimedOut, "no worker has taken the run; start one with: loregate studio worker --target %s", strings.Join(t.Kinds, ","))
 }
 
-// giveUp calls a ticket off, and waits a little for what comes of it.
-func (s *Studio) giveUp(ctx context.Context, g access.Grant, t ticket, err error) (answer, error) {
+// abandonTicket calls a ticket off, and waits a little for what comes of it.
+func (s *Studio) abandonTicket(ctx context.Context, g access.Grant, t ticket, err error) (answer, error) {
 	if errors.Is(err, errClosing) {
 		return answer{}, err // the run goes on, and is recorded
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWait)
 	defer cancel()
-	defer s.forget(g, t.ID)
-	if off := s.callOff(within, g, t, err); off != nil {
+	defer s.forgetAnswer(g, t.ID)
+	if off := s.stopTicket(within, g, t, err); off != nil {
 		return answer{}, errors.Join(err, off)
 	}
-	tick := time.NewTicker(lookAgain / 4)
+	tick := time.NewTicker(pollInterval / 4)
 	defer tick.Stop()
 	for {
-		if a, ok, bad := s.answered(within, g, t.ID); ok || bad != nil {
+		if a, ok, bad := s.findAnswer(within, g, t.ID); ok || bad != nil {
 			return a, bad
 		}
 		select {
@@ -113,44 +113,44 @@ func (s *Studio) giveUp(ctx context.Context, g access.Grant, t ticket, err error
 // stopWait bounds how long is waited for a run elsewhere to stop.
 const stopWait = 2 * time.Second
 
-// callOff ends a ticket that nobody has taken, and tells whoever has.
-func (s *Studio) callOff(ctx context.Context, g access.Grant, t ticket, why error) error {
+// stopTicket ends a ticket that nobody has taken, and tells whoever has.
+func (s *Studio) stopTicket(ctx context.Context, g access.Grant, t ticket, why error) error {
 	list, err := s.queue.Deliveries.Of(ctx, g.World(), []uuid.UUID{t.ID})
 	if err != nil {
 		return err
 	}
-	asker, operation := askerOf(g), "cancel_run"
+	asker, operation := askerFromGrant(g), "cancel_run"
 	if asker == t.Who {
 		operation = t.Order.Tool // whoever may ask may think better of it
 	}
 	if len(list) == 0 || list[0].Fence == 0 || list[0].Due.Before(s.now()) { // nobody is at it
-		return s.refuse(ctx, g.World(), t, why)
+		return s.recordRefusal(ctx, g.World(), t, why)
 	}
 	return s.queue.Act(ctx, asker, g.World(), operation, func(g access.Grant) error {
-		return s.record(ctx, g, t.ID.String()+"/stop", eventStop, access.LevelGM, stopAsked{t.ID})
+		return s.recordEvent(ctx, g, t.ID.String()+"/stop", eventStop, access.LevelGM, stopAsked{t.ID})
 	})
 }
 
-// refuse records that a ticket came to nothing.
-func (s *Studio) refuse(ctx context.Context, w access.WorldID, t ticket, why error) error {
+// recordRefusal records that a ticket came to nothing.
+func (s *Studio) recordRefusal(ctx context.Context, w access.WorldID, t ticket, why error) error {
 	f := failureOf(why)
 	return s.queue.Act(ctx, Asker{}, w, "refuse_run", func(g access.Grant) error {
 		if t.Act == actRun {
-			run := t.run(s)
+			run := t.newRun(s)
 			run.Status, run.Error, run.Ended = "error", f, s.now().UTC().Truncate(time.Millisecond)
-			err := s.record(ctx, g, t.ID.String(), eventRun, access.LevelGM, run)
+			err := s.recordEvent(ctx, g, t.ID.String(), eventRun, access.LevelGM, run)
 			if errors.Is(err, errEnded) {
 				return nil
 			}
 			return err
 		}
-		return s.record(ctx, g, t.ID.String(), eventAnswer, access.LevelGM, answer{ID: t.ID, Error: f})
+		return s.recordEvent(ctx, g, t.ID.String(), eventAnswer, access.LevelGM, answer{ID: t.ID, Error: f})
 	})
 }
 
-// answered gives what has come of a ticket, where something has.
-func (s *Studio) answered(ctx context.Context, g access.Grant, id uuid.UUID) (answer, bool, error) {
-	b, err := s.book(ctx, g)
+// findAnswer gives what has come of a ticket, where something has.
+func (s *Studio) findAnswer(ctx context.Context, g access.Grant, id uuid.UUID) (answer, bool, error) {
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return answer{}, false, err
 	}
@@ -161,12 +161,12 @@ func (s *Studio) answered(ctx context.Context, g access.Grant, id uuid.UUID) (an
 	if ok || !ended {
 		return a, ok, nil
 	}
-	run, err := s.whole(ctx, g, id.String())
+	run, err := s.loadRun(ctx, g, id.String())
 	return answer{ID: id, Run: &run}, true, err
 }
 
-// forget drops what was kept for a ticket that is awaited no more.
-func (s *Studio) forget(g access.Grant, id uuid.UUID) {
+// forgetAnswer drops what was kept for a ticket that is awaited no more.
+func (s *Studio) forgetAnswer(g access.Grant, id uuid.UUID) {
 	s.mu.Lock()
 	b := s.books[g.World()]
 	s.mu.Unlock()
@@ -176,13 +176,13 @@ func (s *Studio) forget(g access.Grant, id uuid.UUID) {
 	delete(b.answers, id)
 }
 
-// waitingFor finds a ticket that has not ended, where the grant sees it.
-func (s *Studio) waitingFor(ctx context.Context, g access.Grant, id string) (ticket, bool, error) {
+// findQueued finds a ticket that has not ended, where the grant sees it.
+func (s *Studio) findQueued(ctx context.Context, g access.Grant, id string) (ticket, bool, error) {
 	key, err := uuid.Parse(id)
 	if err != nil || g.View().Level < access.LevelGM {
 		return ticket{}, false, nil
 	}
-	b, err := s.book(ctx, g)
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return ticket{}, false, err
 	}
@@ -194,15 +194,15 @@ func (s *Studio) waitingFor(ctx context.Context, g access.Grant, id string) (tic
 // followElsewhere yields how far a run is that a worker does, and its end.
 func (s *Studio) followElsewhere(ctx context.Context, g access.Grant, t ticket) iter.Seq2[op.Message, error] {
 	return func(yield func(op.Message, error) bool) {
-		tick := time.NewTicker(lookAgain)
+		tick := time.NewTicker(pollInterval)
 		defer tick.Stop()
 		for step := 0; ; {
-			run, err := s.whole(ctx, g, t.ID.String())
+			run, err := s.loadRun(ctx, g, t.ID.String())
 			if err == nil {
 				yield(endMessage(&run), nil)
 				return
 			}
-			if p, ok := s.sight(t.ID); ok && p.Step > step {
+			if p, ok := s.readProgress(t.ID); ok && p.Step > step {
 				step = p.Step
 				b, _ := json.Marshal(map[string]any{"done": p.Done, "total": p.Total, "message": p.Message}) // finite, for it was read as JSON
 				if !yield(op.Message{ID: strconv.Itoa(step), Event: "progress", Data: b}, nil) {

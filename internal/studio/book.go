@@ -59,8 +59,8 @@ func newBook(w access.WorldID) *book {
 		queue: map[uuid.UUID]ticket{}, stopped: map[uuid.UUID]bool{}, known: map[uuid.UUID]bool{}, awaited: map[uuid.UUID]bool{}, answers: map[uuid.UUID]answer{}}
 }
 
-// sync reads on to the ledger's end. b.mu is held.
-func (b *book) sync(ctx context.Context, c *canon.Canon, g access.Grant) error {
+// readToHead reads on to the ledger's end. b.mu is held.
+func (b *book) readToHead(ctx context.Context, c *canon.Canon, g access.Grant) error {
 	head, err := c.Head(ctx, g, b.stream)
 	if err != nil || head.Seq == b.read {
 		return err
@@ -69,14 +69,14 @@ func (b *book) sync(ctx context.Context, c *canon.Canon, g access.Grant) error {
 		if err != nil {
 			return err
 		}
-		if err := b.fold(rec); err != nil {
+		if err := b.foldRecord(rec); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *book) fold(rec canon.Record) error {
+func (b *book) foldRecord(rec canon.Record) error {
 	defer func() { b.read = rec.Seq }()
 	if rec.Event == nil {
 		return nil
@@ -85,16 +85,16 @@ func (b *book) fold(rec canon.Record) error {
 	var err error
 	switch rec.Event.Type {
 	case eventRun:
-		err = folded(rec, func(run Run) { b.add(run, level, rec.Seq) })
+		err = decodeEvent(rec, func(run Run) { b.addRun(run, level, rec.Seq) })
 	case eventPlan:
-		err = folded(rec, func(p Plan) { b.plans[p.ID] = planEntry{level, p} })
+		err = decodeEvent(rec, func(p Plan) { b.plans[p.ID] = planEntry{level, p} })
 	case eventTicket:
-		err = folded(rec, func(t ticket) { b.queue[t.ID] = t })
+		err = decodeEvent(rec, func(t ticket) { b.queue[t.ID] = t })
 	case eventStop:
-		err = folded(rec, func(s stopAsked) { b.stopped[s.ID] = true })
+		err = decodeEvent(rec, func(s stopAsked) { b.stopped[s.ID] = true })
 	case eventAnswer:
-		err = folded(rec, func(a answer) {
-			b.leave(a.ID)
+		err = decodeEvent(rec, func(a answer) {
+			b.removeTicket(a.ID)
 			if b.awaited[a.ID] {
 				b.answers[a.ID] = a
 			}
@@ -106,8 +106,8 @@ func (b *book) fold(rec canon.Record) error {
 	return nil
 }
 
-// folded reads a record's payload and hands it on.
-func folded[T any](rec canon.Record, take func(T)) error {
+// decodeEvent reads a record's payload and hands it on.
+func decodeEvent[T any](rec canon.Record, take func(T)) error {
 	var v T
 	err := json.Unmarshal(rec.Event.Payload, &v)
 	if err == nil {
@@ -116,15 +116,15 @@ func folded[T any](rec canon.Record, take func(T)) error {
 	return err
 }
 
-// leave takes a ticket out of the queue, for something has come of it.
-func (b *book) leave(id uuid.UUID) {
+// removeTicket takes a ticket out of the queue, for something has come of it.
+func (b *book) removeTicket(id uuid.UUID) {
 	delete(b.queue, id)
 	delete(b.stopped, id)
 	delete(b.known, id)
 }
 
-func (b *book) add(run Run, level access.Level, seq canon.Seq) {
-	b.leave(run.ID)
+func (b *book) addRun(run Run, level access.Level, seq canon.Seq) {
+	b.removeTicket(run.ID)
 	if run.Status == "ok" {
 		if key := run.cacheKey(); key != "" {
 			b.same[key] = run.ID
@@ -141,8 +141,8 @@ func (b *book) add(run Run, level access.Level, seq canon.Seq) {
 	b.order = append(b.order, run.ID)
 }
 
-// book gives a world's book, read to the end, locked. The caller unlocks it.
-func (s *Studio) book(ctx context.Context, g access.Grant) (*book, error) {
+// lockBook gives a world's book, read to the end, locked. The caller unlocks it.
+func (s *Studio) lockBook(ctx context.Context, g access.Grant) (*book, error) {
 	s.mu.Lock()
 	b := s.books[g.World()]
 	if b == nil {
@@ -151,7 +151,7 @@ func (s *Studio) book(ctx context.Context, g access.Grant) (*book, error) {
 	}
 	s.mu.Unlock()
 	b.mu.Lock()
-	if err := b.sync(ctx, s.canon, g); err != nil {
+	if err := b.readToHead(ctx, s.canon, g); err != nil {
 		b.mu.Unlock()
 		return nil, err
 	}
@@ -161,14 +161,14 @@ func (s *Studio) book(ctx context.Context, g access.Grant) (*book, error) {
 // errEnded is what record answers for a run that is recorded already.
 var errEnded = errors.New("studio: the run has ended already")
 
-// record appends an event to the world's ledger, whoever else does so too. Of a run there
+// recordEvent appends an event to the world's ledger, whoever else does so too. Of a run there
 // is one record: a second one is refused with errEnded.
-func (s *Studio) record(ctx context.Context, g access.Grant, part, kind string, level access.Level, v any) error {
+func (s *Studio) recordEvent(ctx context.Context, g access.Grant, part, kind string, level access.Level, v any) error {
 	payload, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("studio: encode %s: %w", kind, err)
 	}
-	b, err := s.book(ctx, g)
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -176,27 +176,27 @@ func (s *Studio) record(ctx context.Context, g access.Grant, part, kind string, 
 	g = g.Part(part, g.Request().InputHash)
 	event := canon.Event{Type: kind, Scope: Ledger, Payload: payload, Label: access.NewLabel(level)}
 	for {
-		if run, ok := v.(*Run); ok && b.has(run.ID) {
+		if run, ok := v.(*Run); ok && b.hasRun(run.ID) {
 			return errEnded
 		}
 		_, err := s.canon.Append(ctx, g, b.stream, b.read, []canon.Event{event})
 		if !canon.Moved(err) {
 			return err
 		}
-		if err := b.sync(ctx, s.canon, g); err != nil {
+		if err := b.readToHead(ctx, s.canon, g); err != nil {
 			return err
 		}
 	}
 }
 
-func (b *book) has(run uuid.UUID) bool {
+func (b *book) hasRun(run uuid.UUID) bool {
 	_, ok := b.runs[run]
 	return ok
 }
 
-// whole reads a run as it was recorded. What the view does not see is not there.
-func (s *Studio) whole(ctx context.Context, g access.Grant, id string) (Run, error) {
-	b, err := s.book(ctx, g)
+// loadRun reads a run as it was recorded. What the view does not see is not there.
+func (s *Studio) loadRun(ctx context.Context, g access.Grant, id string) (Run, error) {
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return Run{}, err
 	}
@@ -205,7 +205,7 @@ func (s *Studio) whole(ctx context.Context, g access.Grant, id string) (Run, err
 	stream := b.stream
 	b.mu.Unlock()
 	if bad != nil || !ok || e.audience > g.View().Level {
-		return Run{}, noRun(id)
+		return Run{}, errNoRun(id)
 	}
 	for rec, err := range s.canon.Records(ctx, g, stream, e.seq) {
 		if err != nil {
@@ -215,17 +215,17 @@ func (s *Studio) whole(ctx context.Context, g access.Grant, id string) (Run, err
 		err = json.Unmarshal(rec.Event.Payload, &run)
 		return run, err
 	}
-	return Run{}, noRun(id)
+	return Run{}, errNoRun(id)
 }
 
-func noRun(id string) error {
-	return fault.New(fault.NotFound, "there is no run %q; list_runs shows those there are", clip(id, 60))
+func errNoRun(id string) error {
+	return fault.New(fault.NotFound, "there is no run %q; list_runs shows those there are", clipText(id, 60))
 }
 
-// artifact finds an artifact of a recorded run by its id.
-func (s *Studio) artifact(ctx context.Context, g access.Grant, id string) (Artifact, error) {
-	none := fault.New(fault.NotFound, "there is no artifact %q; get_run lists those of a run", clip(id, 80))
-	b, err := s.book(ctx, g)
+// findArtifact finds an artifact of a recorded run by its id.
+func (s *Studio) findArtifact(ctx context.Context, g access.Grant, id string) (Artifact, error) {
+	none := fault.New(fault.NotFound, "there is no artifact %q; get_run lists those of a run", clipText(id, 80))
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return Artifact{}, err
 	}

@@ -69,7 +69,7 @@ func (d *desk) plans() int {
 	return int(head.Seq)
 }
 
-func TestWhatIsMissingIsAskedOfThePerson(t *testing.T) {
+func TestOpenQuestionsAreAskedOfThePerson(t *testing.T) {
 	const tavern = `{"intent": "build the tavern in Mosswell and export it to glb"}`
 	for _, row := range []struct {
 		name, input    string
@@ -106,7 +106,7 @@ func TestWhatIsMissingIsAskedOfThePerson(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatIsNotAnsweredLeavesNothing(t *testing.T) {
+func TestUnansweredQuestionRecordsNoPlan(t *testing.T) {
 	d := twoTaverns(t)
 	for name, p := range map[string]*person{
 		"dismissed":           {says: []op.Reaction{{Outcome: op.Dismissed}}},
@@ -132,7 +132,7 @@ func TestAQuestionThatIsNotAnsweredLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestAnEngineThatIsNotThereMayBeLeftOut(t *testing.T) {
+func TestMissingEngineMayBeLeftOut(t *testing.T) {
 	d := twoTaverns(t)
 	d.soleAdapter = true
 	d.open()
@@ -161,7 +161,7 @@ func (s *suggester) Plan(_ context.Context, _ access.WorldID, a studio.ModelAsk)
 	return a.Accept(s.answer)
 }
 
-func TestAModelMayProposeAPlan(t *testing.T) {
+func TestModelProposesPlan(t *testing.T) {
 	good := `{"name": "Mosswell\u202e by night", "doc": "It is.", "calls": [{"tool": "generate_scene", "with": {"card": "Mosswell", "style": "night"}}, {"tool": "render_preview"}]}`
 	call := func(s string) string { return `{"name": "x", "calls": [` + s + `]}` }
 	for _, row := range []struct {
@@ -221,7 +221,7 @@ func TestAModelMayProposeAPlan(t *testing.T) {
 }
 
 // What a model is told is what the plan's audience may read.
-func TestAModelIsToldWhatTheAudienceMayRead(t *testing.T) {
+func TestModelSeesOnlyAudienceCards(t *testing.T) {
 	d := twoTaverns(t)
 	d.card("GM's Vault", "Location", "Of the GM.", access.LevelGM)
 	m := &suggester{err: errors.New("down")}
@@ -241,7 +241,7 @@ func TestAModelIsToldWhatTheAudienceMayRead(t *testing.T) {
 }
 
 // A model is asked once before the person is, and again when more is known.
-func TestTheModelComesBeforeThePerson(t *testing.T) {
+func TestModelIsAskedBeforeThePerson(t *testing.T) {
 	d := twoTaverns(t)
 	m := &suggester{answer: "no plan"}
 	p := &person{says: []op.Reaction{says("card", "Old Tavern of Mosswell")}}
@@ -262,7 +262,7 @@ func TestTheModelComesBeforeThePerson(t *testing.T) {
 }
 
 // What one caller confirms is not confirmed for the next.
-func TestAPlanIsNotConfirmedForGood(t *testing.T) {
+func TestConfirmationIsNotStored(t *testing.T) {
 	d := newDeskWith(t, true)
 	d.do(access.RoleAdmin, "add_object", cube)
 	d.model = &suggester{err: errors.New("down")}

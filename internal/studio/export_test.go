@@ -13,7 +13,7 @@ var ErrEnded = errEnded
 
 // Record records a run that did nothing.
 func (s *Studio) Record(ctx context.Context, g access.Grant, id uuid.UUID) error {
-	run := newRun(id, "add_object", "1.0.0", sumOf(""), common{Audience: "gm"})
+	run := newRun(id, "add_object", "1.0.0", parseSum(""), common{Audience: "gm"})
 	run.Status = "ok"
-	return s.record(ctx, g, id.String(), eventRun, access.LevelGM, run)
+	return s.recordEvent(ctx, g, id.String(), eventRun, access.LevelGM, run)
 }

@@ -70,15 +70,15 @@ func (f *Failure) With(key string, value any) *Failure {
 	return &c
 }
 
-// faultOf says each code in the kinds that transports know. A code that is not here is a
+// kindByCode says each code in the kinds that transports know. A code that is not here is a
 // rule that well-formed input runs into.
-var faultOf = map[Code]fault.Kind{
+var kindByCode = map[Code]fault.Kind{
 	Validation: fault.Invalid, PolicyDenied: fault.Denied, TargetGone: fault.Unavailable, TimedOut: fault.Unavailable,
 	IOFailed: fault.Unavailable, ToolNotFound: fault.NotFound, InternalError: fault.Internal,
 }
 
-// codeOf says each kind that other parts answer with in the words of the envelope.
-var codeOf = map[fault.Kind]Code{
+// codeByKind says each kind that other parts answer with in the words of the envelope.
+var codeByKind = map[fault.Kind]Code{
 	fault.Invalid: Validation, fault.Rule: Validation, fault.NotFound: Validation, fault.Conflict: Validation, fault.Stale: Validation,
 	fault.TooLarge: Validation, fault.Denied: PolicyDenied, fault.Unauthorized: PolicyDenied, fault.RateLimited: OverBudget,
 	fault.Unavailable: IOFailed,
@@ -96,16 +96,16 @@ func failureOf(err error) *Failure {
 	case errors.Is(err, context.Canceled):
 		return Fail(Cancelled, "the run was cancelled; nothing of it was kept").Because(err)
 	case errors.As(err, &known) && known.Kind != fault.Internal:
-		f = Fail(codeOf[known.Kind], "%s", known.Message).Because(err)
+		f = Fail(codeByKind[known.Kind], "%s", known.Message).Because(err)
 		f.Retryable, f.Details = known.Kind == fault.Unavailable, known.Details
 		return f
 	}
 	return Fail(InternalError, "something failed on our side; the log has it under the run's id").Because(err)
 }
 
-// fault says a failure to the transports. The envelope's code and the run go along.
-func (f *Failure) fault(head *Head) error {
-	kind, ok := faultOf[f.Code]
+// toFault says a failure to the transports. The envelope's code and the run go along.
+func (f *Failure) toFault(head *Head) error {
+	kind, ok := kindByCode[f.Code]
 	if !ok {
 		kind = fault.Rule
 	}

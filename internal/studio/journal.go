@@ -14,48 +14,48 @@ import (
 
 // Entry is what one run left in a target, in its adapter's words.
 type Entry interface {
-	// Of names the run, and the run that it took back: "" for none.
-	Of() (run, undoes string)
+	// RunIDs names the run, and the run that it took back: "" for none.
+	RunIDs() (run, undoes string)
 }
 
 // Journal is all that a target is made of: a file of entries, one JSON object a line, in
 // the order of their runs. An entry that undoes takes the last one in force off. It is used
 // under the target's lock.
 type Journal[E Entry] struct {
-	File  string
-	all   []E   // as they are in the file
-	force []E   // those in force
-	read  int64 // bytes of the file that all was read from
+	File   string
+	all    []E   // as they are in the file
+	active []E   // those in force
+	read   int64 // bytes of the file that all was read from
 }
 
 // Load reads on in the file. Where it comes to an entry that is written half, or that known
 // refuses, it cuts that and all after it off: what such a run left was never recorded.
 func (j *Journal[E]) Load(known func(run string) bool) error {
-	if slices.ContainsFunc(j.all, func(e E) bool { return !known(runOf(e)) }) {
+	if slices.ContainsFunc(j.all, func(e E) bool { return !known(entryRun(e)) }) {
 		j.all, j.read = nil, 0
 	}
-	rest, err := j.unread()
+	rest, err := j.readNew()
 	if err != nil {
 		return err
 	}
 	cut := false
 	for line := range bytes.Lines(rest) {
 		var e E
-		if cut = json.Unmarshal(line, &e) != nil || !known(runOf(e)); cut {
+		if cut = json.Unmarshal(line, &e) != nil || !known(entryRun(e)); cut {
 			break
 		}
 		j.all = append(j.all, e)
 		j.read += int64(len(line))
 	}
-	j.fold()
+	j.foldEntries()
 	if cut {
 		return os.Truncate(j.File, j.read)
 	}
 	return nil
 }
 
-// unread gives what is in the file after what was read; all of it where it became shorter.
-func (j *Journal[E]) unread() ([]byte, error) {
+// readNew gives what is in the file after what was read; all of it where it became shorter.
+func (j *Journal[E]) readNew() ([]byte, error) {
 	f, err := os.Open(j.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		j.all, j.read = nil, 0
@@ -75,40 +75,40 @@ func (j *Journal[E]) unread() ([]byte, error) {
 	return io.ReadAll(io.NewSectionReader(f, j.read, info.Size()-j.read))
 }
 
-func (j *Journal[E]) fold() {
-	j.force = nil
+func (j *Journal[E]) foldEntries() {
+	j.active = nil
 	for _, e := range j.all {
-		if _, undoes := e.Of(); undoes == "" {
-			j.force = append(j.force, e)
+		if _, undoes := e.RunIDs(); undoes == "" {
+			j.active = append(j.active, e)
 		} else {
-			j.Without(undoes)
+			j.Exclude(undoes)
 		}
 	}
 }
 
-func runOf[E Entry](e E) string {
-	run, _ := e.Of()
+func entryRun[E Entry](e E) string {
+	run, _ := e.RunIDs()
 	return run
 }
 
-// Without leaves a run out that is the last in force, until Rejoin.
-func (j *Journal[E]) Without(run string) {
-	if n := len(j.force); n > 0 && runOf(j.force[n-1]) == run {
-		j.force = slices.Clone(j.force[:n-1])
+// Exclude leaves a run out that is the last in force, until Rejoin.
+func (j *Journal[E]) Exclude(run string) {
+	if n := len(j.active); n > 0 && entryRun(j.active[n-1]) == run {
+		j.active = slices.Clone(j.active[:n-1])
 	}
 }
 
-// Rejoin puts back what Without left out.
-func (j *Journal[E]) Rejoin() { j.fold() }
+// IncludeAll puts back what Without left out.
+func (j *Journal[E]) IncludeAll() { j.foldEntries() }
 
-// Force are the entries in force, first the oldest. They are not to be changed.
-func (j *Journal[E]) Force() []E { return j.force }
+// Active are the entries in force, first the oldest. They are not to be changed.
+func (j *Journal[E]) Active() []E { return j.active }
 
 // Runs are the runs in force.
 func (j *Journal[E]) Runs() []string {
-	runs := make([]string, len(j.force))
-	for i, e := range j.force {
-		runs[i] = runOf(e)
+	runs := make([]string, len(j.active))
+	for i, e := range j.active {
+		runs[i] = entryRun(e)
 	}
 	return runs
 }
@@ -130,7 +130,7 @@ func (j *Journal[E]) Append(e E) error {
 		return err
 	}
 	j.all, j.read = append(j.all, e), j.read+int64(len(line))+1
-	j.fold()
+	j.foldEntries()
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (j *Journal[E]) Copy(to *Journal[E], keep func(run string) bool) error {
 		return Fail(IOFailed, "the target's journal cannot be read").Because(err)
 	}
 	for _, e := range j.all {
-		if !keep(runOf(e)) {
+		if !keep(entryRun(e)) {
 			break
 		}
 		if err := to.Append(e); err != nil {
@@ -153,12 +153,12 @@ func (j *Journal[E]) Copy(to *Journal[E], keep func(run string) bool) error {
 // Undo leaves the last run in force out. A run that left the target as it found it needs no
 // undoing: that is false. One that later runs rest on, or that is undone, is refused.
 func (j *Journal[E]) Undo(run, target string) (bool, error) {
-	if n := len(j.force); n > 0 && runOf(j.force[n-1]) == run {
-		j.Without(run)
+	if n := len(j.active); n > 0 && entryRun(j.active[n-1]) == run {
+		j.Exclude(run)
 		return true, nil
 	}
-	is := func(e E) bool { return runOf(e) == run }
-	i := slices.IndexFunc(j.force, is)
+	is := func(e E) bool { return entryRun(e) == run }
+	i := slices.IndexFunc(j.active, is)
 	switch {
 	case !slices.ContainsFunc(j.all, is):
 		return false, nil

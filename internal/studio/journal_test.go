@@ -21,7 +21,7 @@ func TestJournal(t *testing.T) {
 	}
 	names := func() string {
 		text := ""
-		for _, e := range j.Force() {
+		for _, e := range j.Active() {
 			text += e.Run
 		}
 		return text

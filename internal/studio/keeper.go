@@ -49,19 +49,19 @@ func (k Kept) Path(sum string) (string, error) {
 	return filepath.Abs(k.Blobs.Path(s))
 }
 
-var unfit = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // FileName makes a name that every file system takes of any text.
 func FileName(text string) string {
-	name := strings.Trim(unfit.ReplaceAllString(strings.ToLower(text), "-"), "-.")
+	name := strings.Trim(unsafeInName.ReplaceAllString(strings.ToLower(text), "-"), "-.")
 	if name == "" {
 		return "unnamed"
 	}
 	return name[:min(len(name), 60)]
 }
 
-// New is a file that a call made.
-type New struct {
+// OutputFile is a file that a call made.
+type OutputFile struct {
 	Kind    string
 	Name    string
 	Media   string
@@ -69,21 +69,21 @@ type New struct {
 }
 
 // Keep keeps bytes as an artifact of the run and gives its id. In a dry run it keeps nothing.
-func (w *Work) Keep(ctx context.Context, n New, data []byte) (string, error) {
-	return w.keep(ctx, n, bytes.NewReader(data))
+func (w *Work) Keep(ctx context.Context, n OutputFile, data []byte) (string, error) {
+	return w.keepArtifact(ctx, n, bytes.NewReader(data))
 }
 
 // KeepFile is Keep for a file that the call made.
-func (w *Work) KeepFile(ctx context.Context, n New, file string) (string, error) {
+func (w *Work) KeepFile(ctx context.Context, n OutputFile, file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return "", Fail(ExecFailed, "%s: the file that was to be made is not there", w.Tool).Because(err)
 	}
 	defer f.Close()
-	return w.keep(ctx, n, f)
+	return w.keepArtifact(ctx, n, f)
 }
 
-func (w *Work) keep(ctx context.Context, n New, r io.Reader) (string, error) {
+func (w *Work) keepArtifact(ctx context.Context, n OutputFile, r io.Reader) (string, error) {
 	id := fmt.Sprintf("%s.%d", w.run.ID, len(w.run.Artifacts)+1)
 	if w.Dry {
 		return id, nil
@@ -129,13 +129,13 @@ func (w *Work) Report(ctx context.Context, level string, out ProfileOut, absent 
 	if err != nil {
 		return out, err
 	}
-	out.Report, err = w.Keep(ctx, New{Kind: "report", Name: level + "-profile.json", Media: "application/json"}, append(b, '\n'))
+	out.Report, err = w.Keep(ctx, OutputFile{Kind: "report", Name: level + "-profile.json", Media: "application/json"}, append(b, '\n'))
 	return out, err
 }
 
 // MayWrite checks a path that a call is to write; see Policy.
 func (w *Work) MayWrite(at string, overwrite bool) error {
-	return w.files.roots.mayWrite(at, overwrite)
+	return w.files.roots.checkWrite(at, overwrite)
 }
 
 // Write writes a file below the allowed roots; a dry run writes none.
@@ -143,7 +143,7 @@ func (w *Work) Write(at string, data []byte, overwrite bool) error {
 	if w.Dry {
 		return w.MayWrite(at, overwrite)
 	}
-	return w.files.roots.write(at, data, overwrite)
+	return w.files.roots.writeFile(at, data, overwrite)
 }
 
 // Pixels is the hash of a picture's size and pixels, whatever file it is in.
@@ -163,9 +163,9 @@ func Pixels(m image.Image) blob.Sum {
 	return blob.Sum(h.Sum(nil))
 }
 
-// lay puts a finished run's files where people look for them: links to the kept bytes,
+// linkArtifacts puts a finished run's files where people look for them: links to the kept bytes,
 // or copies where there are no links.
-func (s *Studio) lay(run *Run) error {
+func (s *Studio) linkArtifacts(run *Run) error {
 	dir := filepath.Join(s.dir, "runs", run.ID.String())
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

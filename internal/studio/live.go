@@ -25,15 +25,15 @@ type liveRun struct {
 	changed chan struct{}
 }
 
-func newLive(run *Run, w access.WorldID, cancel context.CancelCauseFunc) *liveRun {
+func newLiveRun(run *Run, w access.WorldID, cancel context.CancelCauseFunc) *liveRun {
 	return &liveRun{run: run, world: w, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 }
 
-// goLive lets a run be seen, followed and cancelled while it goes on; leave ends that, with
+// registerLive lets a run be seen, followed and cancelled while it goes on; leave ends that, with
 // the run as it ended.
-func (s *Studio) goLive(ctx context.Context, run *Run, w access.WorldID) (live *liveRun, with context.Context, leave func(*Run)) {
+func (s *Studio) registerLive(ctx context.Context, run *Run, w access.WorldID) (live *liveRun, with context.Context, leave func(*Run)) {
 	with, cancel := context.WithCancelCause(ctx)
-	live = newLive(run, w, cancel)
+	live = newLiveRun(run, w, cancel)
 	s.mu.Lock()
 	s.live[run.ID] = live
 	s.mu.Unlock()
@@ -57,8 +57,8 @@ func (l *liveRun) wait(ctx context.Context) error {
 	}
 }
 
-// report keeps the latest progress for followers; those that are slow miss what is older.
-func (l *liveRun) report(done, total float64, message string) {
+// reportProgress keeps the latest progress for followers; those that are slow miss what is older.
+func (l *liveRun) reportProgress(done, total float64, message string) {
 	b, err := json.Marshal(map[string]any{"done": done, "total": total, "message": message})
 	if err != nil {
 		return // not a number
@@ -71,8 +71,8 @@ func (l *liveRun) report(done, total float64, message string) {
 	l.changed = make(chan struct{})
 }
 
-// follow yields progress after a number, and the end.
-func (l *liveRun) follow(ctx context.Context, after int) iter.Seq2[op.Message, error] {
+// followAfter yields progress after a number, and the end.
+func (l *liveRun) followAfter(ctx context.Context, after int) iter.Seq2[op.Message, error] {
 	return func(yield func(op.Message, error) bool) {
 		for {
 			l.mu.Lock()

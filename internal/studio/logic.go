@@ -23,7 +23,7 @@ func Rules(text string) ([]LogicNode, error) {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
-		r, ok := rule(s)
+		r, ok := parseRule(s)
 		if !ok {
 			return nil, Fail(Validation, "logic_description: sentence %d is not understood; %s", i+1, can)
 		}
@@ -38,7 +38,7 @@ func Rules(text string) ([]LogicNode, error) {
 	return rules, nil
 }
 
-func rule(s string) (r LogicNode, ok bool) {
+func parseRule(s string) (r LogicNode, ok bool) {
 	m := doForm.FindStringSubmatchIndex(s)
 	if m == nil {
 		return r, false

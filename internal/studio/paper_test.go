@@ -58,8 +58,8 @@ type line struct {
 	Undoes string   `json:"undoes,omitempty"`
 }
 
-// Of names the run, and what it took back.
-func (l line) Of() (run, undoes string) { return l.Run, l.Undoes }
+// RunIDs names the run, and what it took back.
+func (l line) RunIDs() (run, undoes string) { return l.Run, l.Undoes }
 
 type sheet struct {
 	paper *paper
@@ -80,7 +80,7 @@ func (s *sheet) Begin(ctx context.Context, known func(string) bool) (studio.Txn,
 }
 
 func (s *sheet) present() []string {
-	if force := s.past.Force(); len(force) > 0 {
+	if force := s.past.Active(); len(force) > 0 {
 		return slices.Clone(force[len(force)-1].Names)
 	}
 	return nil
@@ -160,10 +160,10 @@ func (p *pencil) Do(ctx context.Context, w *studio.Work) (any, error) {
 				return nil, err
 			}
 		}
-		id, err := w.Keep(ctx, studio.New{Kind: "export", Name: "x.glb", Media: "model/gltf-binary"}, fmt.Appendf(nil, "%d %v", w.Seed, p.names))
+		id, err := w.Keep(ctx, studio.OutputFile{Kind: "export", Name: "x.glb", Media: "model/gltf-binary"}, fmt.Appendf(nil, "%d %v", w.Seed, p.names))
 		return studio.ExportOut{Export: id, Format: in.Format, Materials: []string{}, Manifest: id}, errors.Join(err, fail)
 	case "render_preview":
-		id, err := w.Keep(ctx, studio.New{Kind: "preview", Name: "preview.png", Media: "image/png"}, []byte("\x89PNG"))
+		id, err := w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png"}, []byte("\x89PNG"))
 		return studio.RenderOut{Preview: id, Width: 16, Height: 16}, errors.Join(err, fail)
 	}
 	return studio.ListOut{Objects: []studio.Object{}, Total: len(p.names)}, fail
@@ -185,7 +185,7 @@ func (p *pencil) Commit(_ context.Context, run string) error {
 }
 
 func (p *pencil) Rollback(context.Context) error {
-	p.past.Rejoin()
+	p.past.IncludeAll()
 	p.names = p.present()
 	return nil
 }

@@ -35,21 +35,21 @@ func Strew(in PopulateIn, seed uint64, ground func(x, y float64) float64) (list 
 	nx := max(int(math.Round(w/side)), 1)
 	ny := (want + nx - 1) / nx
 	rnd := noise.NewSource(seed, "strew")
-	order := shuffled(nx*ny, rnd, min(want, in.Most))
+	order := pickShuffled(nx*ny, rnd, min(want, in.Most))
 	for _, cell := range order {
 		own := noise.NewSource(noise.Hash(seed, uint32(cell), 1), "cell")
 		x := area[0] + w*(float64(cell%nx)+own.Between(0.15, 0.85))/float64(nx)
 		y := area[1] + d*(float64(cell/nx)+own.Between(0.15, 0.85))/float64(ny)
-		list = append(list, Placement{Location: [3]float64{tenth(x), tenth(y), tenth(ground(x, y))}, Turn: tenth(own.Between(0, 2*math.Pi)), Scale: tenth(own.Between(0.9, 1.15))})
+		list = append(list, Placement{Location: [3]float64{roundDecimals(x), roundDecimals(y), roundDecimals(ground(x, y))}, Turn: roundDecimals(own.Between(0, 2*math.Pi)), Scale: roundDecimals(own.Between(0.9, 1.15))})
 	}
 	return list, want - len(list)
 }
 
-// tenth keeps a tenth of a millimetre.
-func tenth(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 }
+// roundDecimals keeps a tenth of a millimetre.
+func roundDecimals(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 }
 
-// shuffled gives k different numbers below n, in a random order.
-func shuffled(n int, rnd *noise.Source, k int) []int {
+// pickShuffled gives k different numbers below n, in a random order.
+func pickShuffled(n int, rnd *noise.Source, k int) []int {
 	moved := map[int]int{} // a shuffle that only remembers what it swapped
 	at := func(i int) int {
 		if v, ok := moved[i]; ok {

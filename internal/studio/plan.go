@@ -54,8 +54,8 @@ type Budget struct {
 // maxPlan bounds a plan file.
 const maxPlan = 1 << 20
 
-// plainYAML says errors of the YAML reader in one line, without our types' names.
-var plainYAML = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ", "into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
+// yamlErrorText says errors of the YAML reader in one line, without our types' names.
+var yamlErrorText = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ", "into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
 	"into studio.Budget", "into a budget", "in type studio.PlanCall", "in a call", "in type studio.Plan", "in a plan", "in type studio.Budget", "in a budget", "!!", "")
 
 // ParsePlan reads a plan file. Unknown names are refused.
@@ -70,7 +70,7 @@ func ParsePlan(data []byte) (Plan, error) {
 		if errors.Is(err, io.EOF) {
 			err = errors.New("it is empty")
 		}
-		return Plan{}, Fail(Validation, "the plan cannot be read: %s", plainYAML.Replace(err.Error()))
+		return Plan{}, Fail(Validation, "the plan cannot be read: %s", yamlErrorText.Replace(err.Error()))
 	}
 	if p.Name == "" {
 		return Plan{}, Fail(Validation, "name: a plan has one")
@@ -89,17 +89,17 @@ func FormatPlan(p Plan) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// planned checks a plan whole and gives what to execute. Its error names every call that
+// requestFromPlan checks a plan whole and gives what to execute. Its error names every call that
 // is wrong.
-func (s *Studio) planned(p Plan, role access.Role) (request, error) {
+func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 	req := request{tool: "plan_execute", version: "1.0.0", plan: p.ID, common: common{Seed: p.Seed, Audience: p.Audience, Timeout: p.Budget.Seconds}}
 	if req.Audience == "" {
 		req.Audience = "gm"
 	}
 	if req.Timeout == 0 {
-		req.Timeout = s.policy.seconds()
+		req.Timeout = s.policy.secondsLimit()
 	}
-	most := s.policy.calls()
+	most := s.policy.callLimit()
 	if p.Budget.Calls > 0 {
 		most = min(most, p.Budget.Calls)
 	}
@@ -117,9 +117,9 @@ func (s *Studio) planned(p Plan, role access.Role) (request, error) {
 		bad("audience", "use user or gm")
 	}
 	for i, c := range p.Calls {
-		made, err := s.plannedCall(p, c, i)
+		made, err := s.callFromPlan(p, c, i)
 		if err == nil {
-			err = s.policy.allows(made.tool, made.target, role, made.input, made.confirm)
+			err = s.policy.checkCall(made.tool, made.target, role, made.input, made.confirm)
 			var f *Failure
 			if errors.As(err, &f) && f.Code != Validation {
 				return req, f.With("call", i+1)
@@ -138,16 +138,16 @@ func (s *Studio) planned(p Plan, role access.Role) (request, error) {
 		}
 		return req, &fault.Error{Kind: fault.Invalid, Code: string(Validation), Message: "the plan is not right: " + strings.Join(parts, "; "), Fields: wrong}
 	}
-	whole, err := json.Marshal(p.asked())
+	whole, err := json.Marshal(p.hashInput())
 	if err != nil {
 		return req, err
 	}
-	_, req.hash, err = settled("plan_execute", whole)
+	_, req.hash, err = canonicalInput("plan_execute", whole)
 	return req, err
 }
 
-// asked is the part of a plan that execution follows from.
-func (p Plan) asked() any {
+// hashInput is the part of a plan that execution follows from.
+func (p Plan) hashInput() any {
 	return struct {
 		Seed     int64
 		Audience string
@@ -169,17 +169,17 @@ func callFaults(i int, c PlanCall, err error) []fault.Field {
 	return []fault.Field{{Field: at + "." + c.Tool, Error: failureOf(err).Message}}
 }
 
-// plannedCall checks one call against its tool's schema and completes it.
-func (s *Studio) plannedCall(p Plan, c PlanCall, i int) (call, error) {
+// callFromPlan checks one call against its tool's schema and completes it.
+func (s *Studio) callFromPlan(p Plan, c PlanCall, i int) (call, error) {
 	t, ok := toolNamed(c.Tool)
 	if !ok {
-		return call{}, Fail(ToolNotFound, "there is no tool %q; the tools are %s", clip(c.Tool, 60), strings.Join(toolNames(), ", "))
+		return call{}, Fail(ToolNotFound, "there is no tool %q; the tools are %s", clipText(c.Tool, 60), strings.Join(toolNames(), ", "))
 	}
 	with := maps.Clone(c.With)
 	if with == nil {
 		with = map[string]any{}
 	}
-	for _, name := range passing {
+	for _, name := range optionFields {
 		if with[name] != nil {
 			return call{}, Fail(Validation, "%s is the plan's to say, not a call's", name)
 		}
@@ -205,7 +205,7 @@ func (s *Studio) plannedCall(p Plan, c PlanCall, i int) (call, error) {
 	if err != nil {
 		return call{}, err
 	}
-	input, _, err := settled(t.Name, full)
+	input, _, err := canonicalInput(t.Name, full)
 	if err != nil {
 		return call{}, err
 	}
@@ -213,7 +213,7 @@ func (s *Studio) plannedCall(p Plan, c PlanCall, i int) (call, error) {
 	if err != nil {
 		return call{}, Fail(Validation, "its input does not fit")
 	}
-	_, target, err := s.resolve(t, in.Target)
+	_, target, err := s.resolveTarget(t, in.Target)
 	return call{tool: t, input: input, target: target, confirm: c.Confirm, seed: in.Seed}, err
 }
 
@@ -230,7 +230,7 @@ func checkRefs(with map[string]any, i int) error {
 			_, _ = fmt.Sscan(m[1], &n) // the pattern lets digits through only
 		}
 		if m == nil || n > i || n < 1 {
-			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name, clip(text, 60))
+			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name, clipText(text, 60))
 		}
 	}
 	return nil
@@ -244,9 +244,9 @@ func toolNames() []string {
 	return slices.Sorted(slices.Values(names))
 }
 
-// one is the request of a single call.
-func (s *Studio) one(t *Tool, input []byte, c common) (request, error) {
-	in, hash, err := settled(t.Name, input)
+// requestFromCall is the request of a single call.
+func (s *Studio) requestFromCall(t *Tool, input []byte, c common) (request, error) {
+	in, hash, err := canonicalInput(t.Name, input)
 	if err != nil {
 		return request{}, err
 	}

@@ -12,26 +12,26 @@ import (
 	"loregate/internal/markup"
 )
 
-// propose makes a plan of a sentence by rules: a phrase grammar over the tools and the
+// proposeByRules makes a plan of a sentence by rules: a phrase grammar over the tools and the
 // canon's places. What it cannot settle becomes a question, and what it takes for granted
 // is said. The plan is as untrusted as any other.
-func (s *Studio) propose(ctx context.Context, g access.Grant, in wanted) (draft, error) {
-	d := draft{Plan: Plan{Name: clip(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget, Source: byRules}}
-	said := understand(in.Intent)
+func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequest) (draft, error) {
+	d := draft{Plan: Plan{Name: clipText(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget, Source: byRules}}
+	said := parseIntent(in.Intent)
 	if in.noEngine {
 		said.engine, said.strew, said.profile = "", "", false
 	}
-	card, open, err := s.place(ctx, g, in, said.rest)
+	card, open, err := s.findPlace(ctx, g, in, said.rest)
 	if err != nil {
 		return d, err
 	}
 	if open != nil {
-		d.asks(*open)
+		d.addQuestion(*open)
 	}
-	s.sceneCalls(&d, said, card, in.Target)
-	s.engineCalls(&d, said, card)
+	s.addSceneCalls(&d, said, card, in.Target)
+	s.addEngineCalls(&d, said, card)
 	if len(d.Calls) == 0 {
-		d.asks(question{about: aboutAll, text: "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot."})
+		d.addQuestion(question{topic: topicIntent, text: "What shall be done? Say for example: build PLACE at dusk, render it, export it to glb, import it into godot."})
 	}
 	return d, nil
 }
@@ -63,8 +63,8 @@ var (
 	verbHead   = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct|export|render|import|show)\s*(?:me\s+)?(?:a (?:scene|picture|preview) of\s+)?(?:\b(?:it|them|this|that|everything|a picture|a preview|the scene)\b)?\s*`)
 )
 
-// understand reads a sentence clause by clause.
-func understand(text string) intent {
+// parseIntent reads a sentence clause by clause.
+func parseIntent(text string) intent {
 	said := intent{build: verbs["build"].MatchString(text), render: verbs["render"].MatchString(text), terrain: verbs["terrain"].MatchString(text), profile: verbs["profile"].MatchString(text)}
 	if m := exportForm.FindStringSubmatch(text); m != nil {
 		said.format = strings.ToLower(m[1])
@@ -101,13 +101,13 @@ func understand(text string) intent {
 
 var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
 
-// place finds the card that is meant: the named one, or the longest run of words that is
+// findPlace finds the card that is meant: the named one, or the longest run of words that is
 // a place's name, or a place in that one which the words name. With several candidates it
 // asks.
-func (s *Studio) place(ctx context.Context, g access.Grant, in wanted, words string) (card string, open *question, err error) {
+func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest, words string) (card string, open *question, err error) {
 	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		if in.Card != "" {
-			c, err := buildable(ctx, l, in.Card)
+			c, err := findBuildable(ctx, l, in.Card)
 			card = c.Name
 			return err
 		}
@@ -122,20 +122,20 @@ func (s *Studio) place(ctx context.Context, g access.Grant, in wanted, words str
 					return err
 				}
 				if ok && c.Type == "Location" && (n > 1 || c.Name[0] == words[spans[i][0]]) {
-					card, open, err = inside(ctx, l, c, words)
+					card, open, err = findPlaceInside(ctx, l, c, words)
 					return err
 				}
 			}
 		}
-		card, open, err = within(ctx, l, words)
+		card, open, err = findDescribedPlace(ctx, l, words)
 		return err
 	})
 	return card, open, err
 }
 
-// buildable finds a card that a scene can be built from. Its error is that of a card that
+// findBuildable finds a card that a scene can be built from. Its error is that of a card that
 // is not there, or a Failure.
-func buildable(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
+func findBuildable(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
 	c, err := l.Find(ctx, name)
 	if err == nil && c.Type != "Location" && c.Type != "Realm" {
 		err = Fail(Validation, "card: %q is of type %s; a scene is built from a Location or a Realm", c.Name, c.Type)
@@ -143,10 +143,10 @@ func buildable(ctx context.Context, l *canon.Snapshot, name string) (canon.Card,
 	return c, err
 }
 
-// inside finds "the tavern of Mosswell" where Mosswell is a place itself: a place whose
+// findPlaceInside finds "the tavern of Mosswell" where Mosswell is a place itself: a place whose
 // name says tavern and that has to do with Mosswell. Without one, the outer place is meant,
 // and what is wanted in it.
-func inside(ctx context.Context, l *canon.Snapshot, outer canon.Card, words string) (card string, open *question, err error) {
+func findPlaceInside(ctx context.Context, l *canon.Snapshot, outer canon.Card, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil || markup.KeyOf(m[2]) != outer.Key {
 		return outer.Name, nil, nil
@@ -155,17 +155,17 @@ func inside(ctx context.Context, l *canon.Snapshot, outer canon.Card, words stri
 	if err != nil {
 		return "", nil, err
 	}
-	names := namesOf(found)
+	names := cardNames(found)
 	switch len(names) {
 	case 0:
 		return outer.Name, nil, nil
 	case 1:
 		return names[0], nil, nil
 	}
-	return "", which(m[0], append(names, outer.Name)), nil
+	return "", askWhichPlace(m[0], append(names, outer.Name)), nil
 }
 
-func namesOf(found canon.SearchResult) []string {
+func cardNames(found canon.SearchResult) []string {
 	var names []string
 	for _, h := range found.Hits {
 		names = append(names, h.Card.Name)
@@ -173,16 +173,16 @@ func namesOf(found canon.SearchResult) []string {
 	return names
 }
 
-// which asks for one of several places.
-func which(meant string, names []string) *question {
-	return &question{about: aboutCard, options: names, text: fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", meant, strings.Join(names, ", "))}
+// askWhichPlace asks for one of several places.
+func askWhichPlace(meant string, names []string) *question {
+	return &question{topic: topicCard, options: names, text: fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", meant, strings.Join(names, ", "))}
 }
 
 // within finds "the tavern of Mosswell": a place that the words describe, where they name
 // another card as what it belongs to.
 var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
-func within(ctx context.Context, l *canon.Snapshot, words string) (card string, open *question, err error) {
+func findDescribedPlace(ctx context.Context, l *canon.Snapshot, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil {
 		return "", nil, nil
@@ -191,24 +191,24 @@ func within(ctx context.Context, l *canon.Snapshot, words string) (card string, 
 	if err != nil {
 		return "", nil, err
 	}
-	names := namesOf(found)
+	names := cardNames(found)
 	switch len(names) {
 	case 0:
-		return "", &question{about: aboutCard, optional: true,
+		return "", &question{topic: topicCard, optional: true,
 			text: fmt.Sprintf("There is no place that %q could be; which card is meant, or shall it be built from the words alone? Say so with card, or leave the name out.", m[0])}, nil
 	case 1:
 		return names[0], nil, nil
 	}
-	return "", which(m[0], names), nil
+	return "", askWhichPlace(m[0], names), nil
 }
 
-// sceneCalls are the calls on the scene.
-func (s *Studio) sceneCalls(p *draft, said intent, card, target string) {
+// addSceneCalls are the calls on the scene.
+func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
 	add := func(tool string, with map[string]any) {
 		p.Calls = append(p.Calls, PlanCall{Tool: tool, Target: target, With: with})
 	}
 	if said.terrain {
-		p.assumes("the land is 200 m by 200 m at low detail")
+		p.addAssumption("the land is 200 m by 200 m at low detail")
 		add("generate_terrain", map[string]any{"width": 200, "height": 200, "detail_level": "low"})
 	}
 	if said.build && !said.terrain || card != "" || said.rest != "" && (said.render || said.format != "") && !said.terrain {
@@ -223,9 +223,9 @@ func (s *Studio) sceneCalls(p *draft, said intent, card, target string) {
 			with["style"] = said.style
 		}
 		if card == "" && said.rest == "" {
-			p.asks(question{about: aboutWhat, text: "What shall be built? Name a place, or say what is there."})
+			p.addQuestion(question{topic: topicDescription, text: "What shall be built? Name a place, or say what is there."})
 		}
-		p.assumes("the scene is begun anew; undo_run brings back what was there")
+		p.addAssumption("the scene is begun anew; undo_run brings back what was there")
 		add("generate_scene", with)
 	}
 	if said.render {
@@ -233,24 +233,24 @@ func (s *Studio) sceneCalls(p *draft, said intent, card, target string) {
 	}
 	if said.format == "" && said.engine != "" {
 		said.format = "glb"
-		p.assumes("what an engine takes in is exported as glb")
+		p.addAssumption("what an engine takes in is exported as glb")
 	}
 	if said.format != "" && len(p.Calls) > 0 {
 		add("export_asset", map[string]any{"format": said.format})
 	}
 }
 
-// engineCalls are the calls on an engine.
-func (s *Studio) engineCalls(p *draft, said intent, card string) {
+// addEngineCalls are the calls on an engine.
+func (s *Studio) addEngineCalls(p *draft, said intent, card string) {
 	if said.engine == "" && said.strew == "" && !said.profile {
 		return
 	}
 	engine := said.engine
 	if engine == "" || engine == "?" {
 		t, _ := toolNamed("import_asset")
-		switch doers := s.doers(t); len(doers) {
+		switch doers := s.adaptersFor(t); len(doers) {
 		case 0:
-			p.asks(question{about: aboutEngine, options: []string{leaveOut}, text: "No engine is set up here; leave import, populate and profile out."})
+			p.addQuestion(question{topic: topicEngine, options: []string{leaveOutEngine}, text: "No engine is set up here; leave import, populate and profile out."})
 			return
 		case 1:
 			engine = doers[0]
@@ -259,7 +259,7 @@ func (s *Studio) engineCalls(p *draft, said intent, card string) {
 			if !slices.Contains(doers, engine) {
 				engine = doers[0]
 			}
-			p.assumes("the engine is %s, of %s", engine, strings.Join(doers, ", "))
+			p.addAssumption("the engine is %s, of %s", engine, strings.Join(doers, ", "))
 		}
 	}
 	asset := strings.ReplaceAll(FileName(card), "-", "_")
@@ -271,7 +271,7 @@ func (s *Studio) engineCalls(p *draft, said intent, card string) {
 		p.Calls = append(p.Calls, PlanCall{Tool: "import_asset", Target: engine, With: map[string]any{"manifest": fmt.Sprintf("$%d.manifest", at+1), "name": asset}})
 	}
 	if said.strew != "" {
-		p.assumes("what is strewn is %s itself, at most 50 times within 300 m", asset)
+		p.addAssumption("what is strewn is %s itself, at most 50 times within 300 m", asset)
 		p.Calls = append(p.Calls, PlanCall{Tool: "populate_level", Target: engine, With: map[string]any{"asset": asset, "density": 0.0004, "area": []float64{-150, -150, 150, 150}, "budget_max_instances": 50}})
 	}
 	if said.profile {

@@ -28,23 +28,23 @@ type Policy struct {
 // maxCalls is the contract's bound on a plan.
 const maxCalls = 50
 
-func (p Policy) calls() int {
+func (p Policy) callLimit() int {
 	if p.MaxCalls > 0 {
 		return min(p.MaxCalls, maxCalls)
 	}
 	return maxCalls
 }
 
-func (p Policy) seconds() int {
+func (p Policy) secondsLimit() int {
 	if p.MaxSeconds > 0 {
 		return p.MaxSeconds
 	}
 	return 3600
 }
 
-// allows decides on one call: the allow-lists, and for what destroys the policy's leave,
+// checkCall decides on one call: the allow-lists, and for what destroys the policy's leave,
 // the caller's role and its confirmation, in this order.
-func (p Policy) allows(t *Tool, target string, role access.Role, input raw, confirm bool) error {
+func (p Policy) checkCall(t *Tool, target string, role access.Role, input raw, confirm bool) error {
 	kind, _, _ := strings.Cut(target, ":")
 	switch {
 	case len(p.Tools) > 0 && !slices.Contains(p.Tools, t.Name):
@@ -69,7 +69,7 @@ const maxPath = 400
 // checkPath refuses paths that could mean another place than they say.
 func checkPath(p string) error {
 	bad := func(why string) error {
-		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", clip(p, 80), why)
+		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", clipText(p, 80), why)
 	}
 	switch {
 	case len(p) > maxPath:
@@ -91,8 +91,8 @@ func checkPath(p string) error {
 	return nil
 }
 
-// place finds the root of a path and the rest of it.
-func (p Policy) place(at string) (dir, rest string, err error) {
+// findRoot finds the root of a path and the rest of it.
+func (p Policy) findRoot(at string) (dir, rest string, err error) {
 	if err := checkPath(at); err != nil {
 		return "", "", err
 	}
@@ -100,39 +100,39 @@ func (p Policy) place(at string) (dir, rest string, err error) {
 	dir, ok := p.Roots[root]
 	if !ok || rest == "" {
 		return "", "", Fail(PolicyDenied, "path %q is below none of the allowed file roots (%s); their owner sets them, with studio.roots",
-			clip(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
+			clipText(at, 80), strings.Join(slices.Sorted(maps.Keys(p.Roots)), ", "))
 	}
 	return dir, rest, nil
 }
 
-// mayWrite checks a path before anything is done: it lies below a root, no link is on the
+// checkWrite checks a path before anything is done: it lies below a root, no link is on the
 // way, nothing is there unless that may be overwritten, and nothing is there whose name
 // differs in case alone.
-func (p Policy) mayWrite(at string, overwrite bool) error {
-	root, _, err := p.opened(at, overwrite)
+func (p Policy) checkWrite(at string, overwrite bool) error {
+	root, _, err := p.openRoot(at, overwrite)
 	if err != nil {
 		return err
 	}
 	return root.Close()
 }
 
-// opened gives the root of a path that may be written, and the rest of the path. Close it.
-func (p Policy) opened(at string, overwrite bool) (root *os.Root, rest string, err error) {
-	dir, rest, err := p.place(at)
+// openRoot gives the root of a path that may be written, and the rest of the path. Close it.
+func (p Policy) openRoot(at string, overwrite bool) (root *os.Root, rest string, err error) {
+	dir, rest, err := p.findRoot(at)
 	if err != nil {
 		return nil, "", err
 	}
 	if root, err = os.OpenRoot(dir); err != nil {
-		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clip(at, 80)).Because(err)
+		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clipText(at, 80)).Because(err)
 	}
-	if err := free(root, rest, overwrite); err != nil {
+	if err := checkFree(root, rest, overwrite); err != nil {
 		_ = root.Close() // it was only looked at
 		return nil, "", err
 	}
 	return root, rest, nil
 }
 
-func free(root *os.Root, rest string, overwrite bool) error {
+func checkFree(root *os.Root, rest string, overwrite bool) error {
 	names := strings.Split(rest, "/")
 	for i, name := range names {
 		here := path.Join(names[:i]...)
@@ -141,48 +141,48 @@ func free(root *os.Root, rest string, overwrite bool) error {
 			return nil
 		}
 		if err != nil {
-			return Fail(PolicyDenied, "path %q does not lead to a folder of its root", clip(rest, 80)).Because(err)
+			return Fail(PolicyDenied, "path %q does not lead to a folder of its root", clipText(rest, 80)).Because(err)
 		}
 		for _, e := range list {
 			last := i == len(names)-1
 			switch {
 			case !strings.EqualFold(e.Name(), name):
 			case e.Name() != name:
-				return Fail(Validation, "path %q differs from a file that is there in case alone; choose another name", clip(rest, 80))
+				return Fail(Validation, "path %q differs from a file that is there in case alone; choose another name", clipText(rest, 80))
 			case e.Type()&fs.ModeSymlink != 0:
-				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", clip(rest, 80))
+				return Fail(PolicyDenied, "path %q goes over a link, which is not followed", clipText(rest, 80))
 			case last && !e.Type().IsRegular():
-				return Fail(Validation, "path %q is a folder", clip(rest, 80))
+				return Fail(Validation, "path %q is a folder", clipText(rest, 80))
 			case last && !overwrite:
-				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", clip(rest, 80))
+				return Fail(Validation, "path %q is there already; choose another name, or ask to overwrite it", clipText(rest, 80))
 			}
 		}
 	}
 	return nil
 }
 
-// write puts bytes at a path, beside it first, then in its place.
-func (p Policy) write(at string, data []byte, overwrite bool) error {
-	root, rest, err := p.opened(at, overwrite)
+// writeFile puts bytes at a path, beside it first, then in its place.
+func (p Policy) writeFile(at string, data []byte, overwrite bool) error {
+	root, rest, err := p.openRoot(at, overwrite)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	if d := path.Dir(rest); d != "." {
 		if err := root.MkdirAll(d, 0o755); err != nil {
-			return Fail(IOFailed, "the folder of %q cannot be made", clip(at, 80)).Because(err)
+			return Fail(IOFailed, "the folder of %q cannot be made", clipText(at, 80)).Because(err)
 		}
 	}
 	if err := root.WriteFile(rest+".part", data, 0o644); err != nil {
-		return Fail(IOFailed, "%q cannot be written", clip(at, 80)).Because(err)
+		return Fail(IOFailed, "%q cannot be written", clipText(at, 80)).Because(err)
 	}
 	if err := root.Rename(rest+".part", rest); err != nil {
-		return Fail(IOFailed, "%q cannot be written", clip(at, 80)).Because(err)
+		return Fail(IOFailed, "%q cannot be written", clipText(at, 80)).Because(err)
 	}
 	return nil
 }
 
-func clip(s string, n int) string {
+func clipText(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s

@@ -35,7 +35,7 @@ type Asker struct {
 	Role    access.Role    `json:"role"`
 }
 
-func askerOf(g access.Grant) Asker {
+func askerFromGrant(g access.Grant) Asker {
 	c := g.Caller()
 	return Asker{c.Subject, c.Key, g.Role()}
 }
@@ -49,9 +49,9 @@ const (
 
 // The acts that tickets ask for.
 const (
-	actRun      = "run"
-	actRehearse = "rehearse"
-	actVerify   = "verify"
+	actRun    = "run"
+	actDryRun = "rehearse"
+	actVerify = "verify"
 )
 
 // ticket is something that a worker is to do. Its id is that of the run.
@@ -101,7 +101,7 @@ type stopAsked struct {
 	ID uuid.UUID `json:"ticket_id"`
 }
 
-func orderOf(r request) order {
+func orderFromRequest(r request) order {
 	o := order{Tool: r.tool, Version: r.version, Plan: r.plan, Undoes: r.undoes, Targets: r.targets, Hash: r.hash, How: r.common}
 	for _, c := range r.calls {
 		o.Calls = append(o.Calls, orderCall{c.tool.Name, c.input, c.target, c.confirm, c.seed})
@@ -109,7 +109,7 @@ func orderOf(r request) order {
 	return o
 }
 
-func (o order) request() (request, error) {
+func (o order) toRequest() (request, error) {
 	r := request{tool: o.Tool, version: o.Version, plan: o.Plan, undoes: o.Undoes, targets: o.Targets, hash: o.Hash, common: o.How}
 	for _, c := range o.Calls {
 		t, ok := toolNamed(c.Tool)
@@ -121,8 +121,8 @@ func (o order) request() (request, error) {
 	return r, nil
 }
 
-// kindsOf are the kinds of targets, each once, in order.
-func kindsOf(targets []string) []string {
+// targetKinds are the kinds of targets, each once, in order.
+func targetKinds(targets []string) []string {
 	var kinds []string
 	for _, t := range targets {
 		kind, _, _ := strings.Cut(t, ":")
@@ -132,12 +132,12 @@ func kindsOf(targets []string) []string {
 	return slices.Compact(kinds)
 }
 
-// handler names the queue of tickets that need the same kinds of targets.
-func handler(kinds []string) string { return "studio:" + strings.Join(kinds, "+") }
+// queueName names the queue of tickets that need the same kinds of targets.
+func queueName(kinds []string) string { return "studio:" + strings.Join(kinds, "+") }
 
-// handlers name the queues that a worker with some kinds of targets takes from.
-func handlers(kinds []string) []string {
-	kinds = kindsOf(kinds)
+// queueNames name the queues that a worker with some kinds of targets takes from.
+func queueNames(kinds []string) []string {
+	kinds = targetKinds(kinds)
 	var names []string
 	for set := 1; set < 1<<len(kinds); set++ {
 		var some []string
@@ -146,15 +146,15 @@ func handlers(kinds []string) []string {
 				some = append(some, k)
 			}
 		}
-		names = append(names, handler(some))
+		names = append(names, queueName(some))
 	}
 	return names
 }
 
-// enqueue makes deliveries of tickets that have none yet. Doing it again does no harm.
-func (s *Studio) enqueue(ctx context.Context, w access.WorldID, list []ticket) error {
+// enqueueTickets makes deliveries of tickets that have none yet. Doing it again does no harm.
+func (s *Studio) enqueueTickets(ctx context.Context, w access.WorldID, list []ticket) error {
 	for _, t := range list {
-		name, now := handler(t.Kinds), s.now()
+		name, now := queueName(t.Kinds), s.now()
 		d := job.Delivery{World: w, Event: t.ID, Handler: name, Due: now, Created: now, Changed: now}
 		for {
 			from, err := s.queue.Deliveries.Cursor(ctx, w, name)
@@ -173,26 +173,26 @@ func (s *Studio) enqueue(ctx context.Context, w access.WorldID, list []ticket) e
 	return nil
 }
 
-// ask writes a ticket down and puts it into the queue, both or neither: who gives up
+// submitTicket writes a ticket down and puts it into the queue, both or neither: who gives up
 // meanwhile calls it off afterwards.
-func (s *Studio) ask(ctx context.Context, g access.Grant, t ticket) error {
+func (s *Studio) submitTicket(ctx context.Context, g access.Grant, t ticket) error {
 	ctx = context.WithoutCancel(ctx)
 	level, _ := access.ParseLevel(t.Order.How.Audience)
 	level = max(level, access.LevelGM) // the run may fail, and then players must not know of it
 	return s.queue.Act(ctx, t.Who, g.World(), t.Order.Tool, func(g access.Grant) error {
-		if err := s.record(ctx, g, t.ID.String(), eventTicket, level, t); err != nil {
+		if err := s.recordEvent(ctx, g, t.ID.String(), eventTicket, level, t); err != nil {
 			return err
 		}
-		return s.enqueue(ctx, g.World(), []ticket{t})
+		return s.enqueueTickets(ctx, g.World(), []ticket{t})
 	})
 }
 
 func (s *Studio) newTicket(g access.Grant, act string, run *Run, o order, kinds []string) ticket {
-	return ticket{ID: run.ID, Act: act, Who: askerOf(g), Asked: s.now().UTC().Truncate(time.Millisecond), Trace: run.TraceID, Span: run.SpanID, Order: o, Kinds: kinds}
+	return ticket{ID: run.ID, Act: act, Who: askerFromGrant(g), Asked: s.now().UTC().Truncate(time.Millisecond), Trace: run.TraceID, Span: run.SpanID, Order: o, Kinds: kinds}
 }
 
-// run is the run of a ticket, as it begins.
-func (t ticket) run(s *Studio) *Run {
+// newRun is the run of a ticket, as it begins.
+func (t ticket) newRun(s *Studio) *Run {
 	o := t.Order
 	r := newRun(t.ID, o.Tool, o.Version, o.Hash, o.How)
 	r.Plan, r.Undoes, r.Actor, r.Started, r.Config, r.TraceID, r.SpanID = o.Plan, o.Undoes, string(t.Who.Subject), t.Asked, s.config, t.Trace, t.Span

@@ -102,7 +102,7 @@ func (tm *team) queued() string {
 	}
 }
 
-func TestAWorkerDoesWhatIsAskedForElsewhere(t *testing.T) {
+func TestWorkerDoesRunsOfAnotherProcess(t *testing.T) {
 	tm := newTeam(t)
 	tm.worker()
 	e := tm.do(access.RoleGM, "add_object", cube)
@@ -134,7 +134,7 @@ func TestAWorkerDoesWhatIsAskedForElsewhere(t *testing.T) {
 	}
 }
 
-func TestAWorkerTakesItsKindsAlone(t *testing.T) {
+func TestWorkerTakesOnlyItsTargetKinds(t *testing.T) {
 	tm := newTeam(t)
 	tm.paper.version = "" // who queues runs needs no program
 	if out := fmt.Sprint(tm.do(access.RoleUser, "list_targets", `{}`)); !strings.Contains(out, "left to workers") || strings.Contains(out, "buy some") {
@@ -153,7 +153,7 @@ func TestAWorkerTakesItsKindsAlone(t *testing.T) {
 	}
 }
 
-func TestARunIsCalledOffWhereverItIs(t *testing.T) {
+func TestQueuedAndRunningRunsAreCancelled(t *testing.T) {
 	for _, where := range []string{"in the queue", "at a worker", "asked for by another process"} {
 		t.Run(where, func(t *testing.T) {
 			tm := newTeam(t)
@@ -193,7 +193,7 @@ func TestARunIsCalledOffWhereverItIs(t *testing.T) {
 }
 
 // A worker that stops gives back what it is at, and the next one does it, once.
-func TestAWorkerThatStopsGivesItsRunBack(t *testing.T) {
+func TestStoppingWorkerReturnsItsRun(t *testing.T) {
 	tm := newTeam(t)
 	tm.lease = time.Hour
 	p, stop := tm.worker()
@@ -212,7 +212,7 @@ func TestAWorkerThatStopsGivesItsRunBack(t *testing.T) {
 
 // What nobody settles comes to others when its lease has ended, a few times; then it is
 // given up.
-func TestARunThatEndsItsWorkersIsGivenUp(t *testing.T) {
+func TestRunThatKillsWorkersFails(t *testing.T) {
 	tm := newTeam(t)
 	var err error
 	var wait sync.WaitGroup
@@ -236,7 +236,7 @@ func TestARunThatEndsItsWorkersIsGivenUp(t *testing.T) {
 }
 
 // A run is done with what its asker may do when it is done.
-func TestAWorkerActsForWhoAsked(t *testing.T) {
+func TestWorkerChecksTheAskersRights(t *testing.T) {
 	tm := newTeam(t)
 	var err error
 	var wait sync.WaitGroup
@@ -252,7 +252,7 @@ func TestAWorkerActsForWhoAsked(t *testing.T) {
 }
 
 // Two calls with one request id are one run, also while it goes on.
-func TestTheSameRequestAtOnceIsTheSameRun(t *testing.T) {
+func TestConcurrentRequestIDIsOneRun(t *testing.T) {
 	tm := newTeam(t)
 	other := *tm.desk
 	other.openWith(tm.queue(true, &tm.gone))
@@ -273,7 +273,7 @@ func TestTheSameRequestAtOnceIsTheSameRun(t *testing.T) {
 }
 
 // Of a run there is one record, whoever was at it.
-func TestARunIsRecordedOnce(t *testing.T) {
+func TestRunIsRecordedOnce(t *testing.T) {
 	d := newDesk(t)
 	other := *d
 	other.open()
@@ -288,7 +288,7 @@ func TestARunIsRecordedOnce(t *testing.T) {
 }
 
 // A worker whose lease went to another lets its run go and leaves no record of it.
-func TestAWorkerThatLostItsLeaseLetsGo(t *testing.T) {
+func TestWorkerThatLostItsLeaseRecordsNothing(t *testing.T) {
 	tm := newTeam(t)
 	p, stop := tm.worker()
 	p.hold, p.entered = make(chan struct{}), make(chan struct{}, 1)

@@ -14,17 +14,17 @@ import (
 	"loregate/internal/markup"
 )
 
-// read finds the card that a call names, as the audience may read it, and notes that the
+// loadCard finds the card that a call names, as the audience may read it, and notes that the
 // run was built from it.
-func (x *executor) read(ctx context.Context, w *Work) error {
+func (x *executor) loadCard(ctx context.Context, w *Work) error {
 	in, err := readRaw[struct {
 		Card string `json:"card"`
 	}](w.Input)
 	if err != nil || in.Card == "" {
 		return err
 	}
-	return x.canon.Read(ctx, x.seen, func(l *canon.Snapshot) error {
-		c, err := buildable(ctx, l, in.Card)
+	return x.canon.Read(ctx, x.reader, func(l *canon.Snapshot) error {
+		c, err := findBuildable(ctx, l, in.Card)
 		if err != nil {
 			return err
 		}
@@ -48,8 +48,8 @@ func (x *executor) read(ctx context.Context, w *Work) error {
 // $last.manifest for the step just before.
 var reference = regexp.MustCompile(`^\$(last|[1-9][0-9]?)\.([a-z_]+)$`)
 
-// fill puts the results of earlier steps in the place of references.
-func (x *executor) fill(input raw) (raw, error) {
+// resolveRefs puts the results of earlier steps in the place of references.
+func (x *executor) resolveRefs(input raw) (raw, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil {
 		return nil, Fail(Validation, "the input is no object")
@@ -64,7 +64,7 @@ func (x *executor) fill(input raw) (raw, error) {
 		if m == nil {
 			continue
 		}
-		value, err := x.resultOf(m[1], m[2])
+		value, err := x.stepResult(m[1], m[2])
 		if err != nil {
 			return nil, Fail(Validation, "%s: %s: %v", name, text, err)
 		}
@@ -76,7 +76,7 @@ func (x *executor) fill(input raw) (raw, error) {
 	return json.Marshal(fields)
 }
 
-func (x *executor) resultOf(step, field string) (json.RawMessage, error) {
+func (x *executor) stepResult(step, field string) (json.RawMessage, error) {
 	n := len(x.run.Steps)
 	if step != "last" {
 		n, _ = strconv.Atoi(step) // the pattern lets digits through only
@@ -91,8 +91,8 @@ func (x *executor) resultOf(step, field string) (json.RawMessage, error) {
 	return result[field], nil
 }
 
-// takeBack undoes a run on every target that it changed.
-func (x *executor) takeBack(ctx context.Context) error {
+// undoOnTargets undoes a run on every target that it changed.
+func (x *executor) undoOnTargets(ctx context.Context) error {
 	for _, name := range x.order {
 		txn := x.txns[name]
 		before, err := txn.Digest(ctx)
@@ -110,19 +110,19 @@ func (x *executor) takeBack(ctx context.Context) error {
 	return nil
 }
 
-// passing are the fields of an input that say how to call, not what is asked for.
-var passing = []string{"dry_run", "request_id", "timeout_s", "protocol_version", "confirm", "idempotency_key", "world"}
+// optionFields are the fields of an input that say how to call, not what is asked for.
+var optionFields = []string{"dry_run", "request_id", "timeout_s", "protocol_version", "confirm", "idempotency_key", "world"}
 
-// settled gives an input without its passing fields, in canonical JSON, and its hash with
+// canonicalInput gives an input without its passing fields, in canonical JSON, and its hash with
 // the tool's name.
-func settled(tool string, input []byte) (raw, blob.Sum, error) {
+func canonicalInput(tool string, input []byte) (raw, blob.Sum, error) {
 	var fields map[string]any
 	d := json.NewDecoder(strings.NewReader(string(input)))
 	d.UseNumber()
 	if err := d.Decode(&fields); err != nil {
 		return nil, blob.Sum{}, Fail(Validation, "the input is no object")
 	}
-	for _, name := range passing {
+	for _, name := range optionFields {
 		delete(fields, name)
 	}
 	b, err := json.Marshal(fields) // sorts the names
@@ -139,10 +139,10 @@ type Stale struct {
 	Artifacts []string `json:"artifacts" jsonschema:"What the run made, as name and id."`
 }
 
-// stale compares the cards that runs were built from with those cards now, each as the
+// findStale compares the cards that runs were built from with those cards now, each as the
 // run's audience sees it. Runs that were taken back are left out.
-func (s *Studio) stale(ctx context.Context, g access.Grant) ([]Stale, error) {
-	b, err := s.book(ctx, g)
+func (s *Studio) findStale(ctx context.Context, g access.Grant) ([]Stale, error) {
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (s *Studio) stale(ctx context.Context, g access.Grant) ([]Stale, error) {
 		for _, run := range runs {
 			level, _ := access.ParseLevel(run.Audience)
 			for _, src := range run.Sources {
-				now, err := versionNow(ctx, l.As(level), src)
+				now, err := currentVersion(ctx, l.As(level), src)
 				if err != nil {
 					return err
 				}
@@ -173,7 +173,7 @@ func (s *Studio) stale(ctx context.Context, g access.Grant) ([]Stale, error) {
 	return list, err
 }
 
-func versionNow(ctx context.Context, l *canon.Snapshot, src Source) (uint32, error) {
+func currentVersion(ctx context.Context, l *canon.Snapshot, src Source) (uint32, error) {
 	c, ok, err := l.Exists(ctx, "~"+src.Card)
 	if err != nil || !ok {
 		return 0, err

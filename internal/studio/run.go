@@ -43,60 +43,60 @@ type call struct {
 	seed    int64
 }
 
-// errAsked is the cause of a cancellation that somebody asked for.
-var errAsked = fmt.Errorf("studio: asked to stop: %w", context.Canceled)
+// errStopAsked is the cause of a cancellation that somebody asked for.
+var errStopAsked = fmt.Errorf("studio: asked to stop: %w", context.Canceled)
 
 // executor carries out one request.
 type executor struct {
 	*Studio
-	grant    access.Grant // the caller's
-	seen     access.Grant // the caller's, held to the audience
-	req      request
-	run      *Run
-	progress func(done, total float64, message string)
-	txns     map[string]Txn
-	order    []string
-	dir      string
-	taken    bool // from the queue: another worker may have been at it
+	grant     access.Grant // the caller's
+	reader    access.Grant // the caller's, held to the audience
+	req       request
+	run       *Run
+	progress  func(done, total float64, message string)
+	txns      map[string]Txn
+	order     []string
+	dir       string
+	fromQueue bool // from the queue: another worker may have been at it
 }
 
-// execute runs a request to its end, here or by a worker. The run that it gives has ended,
+// executeRequest runs a request to its end, here or by a worker. The run that it gives has ended,
 // well or not; the error is of requests that never became a run.
-func (s *Studio) execute(ctx context.Context, g access.Grant, req request, progress func(done, total float64, message string)) (*Run, error) {
-	x := s.executor(g, req, progress)
-	if err := x.admit(); err != nil {
+func (s *Studio) executeRequest(ctx context.Context, g access.Grant, req request, progress func(done, total float64, message string)) (*Run, error) {
+	x := s.newExecutor(g, req, progress)
+	if err := x.checkRequest(); err != nil {
 		return nil, err
 	}
-	if again, err := x.repeated(ctx); again != nil || err != nil {
+	if again, err := x.findRepeated(ctx); again != nil || err != nil {
 		return again, err
 	}
-	x.begin(ctx)
+	x.beginRun(ctx)
 	if s.handsOver() {
 		return x.handOver(ctx)
 	}
-	return x.perform(ctx)
+	return x.performRun(ctx)
 }
 
-func (s *Studio) executor(g access.Grant, req request, progress func(done, total float64, message string)) *executor {
+func (s *Studio) newExecutor(g access.Grant, req request, progress func(done, total float64, message string)) *executor {
 	level, _ := access.ParseLevel(req.Audience)
-	return &executor{Studio: s, grant: g, seen: g.As(level), req: req, progress: progress, txns: map[string]Txn{}}
+	return &executor{Studio: s, grant: g, reader: g.As(level), req: req, progress: progress, txns: map[string]Txn{}}
 }
 
-// perform does a run that has begun, and records it.
-func (x *executor) perform(ctx context.Context) (*Run, error) {
-	ctx, stop := context.WithTimeout(ctx, time.Duration(min(max(x.req.Timeout, 1), x.policy.seconds()))*time.Second)
+// performRun does a run that has begun, and records it.
+func (x *executor) performRun(ctx context.Context) (*Run, error) {
+	ctx, stop := context.WithTimeout(ctx, time.Duration(min(max(x.req.Timeout, 1), x.policy.secondsLimit()))*time.Second)
 	defer stop()
-	live, ctx, leave := x.goLive(ctx, x.run, x.grant.World())
+	live, ctx, leave := x.registerLive(ctx, x.run, x.grant.World())
 	defer func() { leave(x.run) }()
-	x.progress = x.reporting(live)
+	x.progress = x.progressTo(live)
 	// The targets stay locked until the run is recorded: before that, what it left in them
 	// is nobody's.
 	waiting, end := telemetry.Start(ctx, "studio.open")
-	release, err := x.open(waiting)
+	release, err := x.openTargets(waiting)
 	end(err)
 	defer release()
-	if err == nil && x.taken {
-		if again, err := x.recorded(ctx); again != nil || err != nil {
+	if err == nil && x.fromQueue {
+		if again, err := x.findRecorded(ctx); again != nil || err != nil {
 			return again, errors.Join(err, x.rollback(ctx))
 		}
 	}
@@ -105,42 +105,42 @@ func (x *executor) perform(ctx context.Context) (*Run, error) {
 	} else {
 		err = errors.Join(err, x.rollback(ctx))
 	}
-	return x.run, x.end(ctx, err)
+	return x.run, x.endRun(ctx, err)
 }
 
-// reporting tells both a run's caller and its followers how far it is.
-func (x *executor) reporting(live *liveRun) func(done, total float64, message string) {
+// progressTo tells both a run's caller and its followers how far it is.
+func (x *executor) progressTo(live *liveRun) func(done, total float64, message string) {
 	progress := x.progress
 	return func(done, total float64, message string) {
-		live.report(done, total, message)
+		live.reportProgress(done, total, message)
 		progress(done, total, message)
 	}
 }
 
-// admit refuses what may not be done at all, before anything is looked at.
-func (x *executor) admit() error {
+// checkRequest refuses what may not be done at all, before anything is looked at.
+func (x *executor) checkRequest() error {
 	if major, _, _ := strings.Cut(x.req.Protocol, "."); x.req.Protocol != "" && major != "1" {
 		return Fail(Validation, "protocol_version: %s is not spoken here; this is %s", x.req.Protocol, Protocol)
 	}
-	if len(x.req.calls) > x.policy.calls() {
-		return Fail(OverBudget, "the plan has %d calls; at most %d are allowed", len(x.req.calls), x.policy.calls())
+	if len(x.req.calls) > x.policy.callLimit() {
+		return Fail(OverBudget, "the plan has %d calls; at most %d are allowed", len(x.req.calls), x.policy.callLimit())
 	}
 	for i := range x.req.calls {
 		c := &x.req.calls[i]
-		_, name, err := x.resolve(c.tool, c.target)
+		_, name, err := x.resolveTarget(c.tool, c.target)
 		if err != nil {
 			return err
 		}
 		c.target = name
-		if err := x.policy.allows(c.tool, name, x.grant.Role(), c.input, c.confirm); err != nil {
+		if err := x.policy.checkCall(c.tool, name, x.grant.Role(), c.input, c.confirm); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// begin makes the run.
-func (x *executor) begin(ctx context.Context) {
+// beginRun makes the run.
+func (x *executor) beginRun(ctx context.Context) {
 	x.run = newRun(x.newID(), x.req.tool, x.req.version, x.req.hash, x.req.common)
 	id := x.run.ID
 	x.run.Plan, x.run.Undoes, x.run.Actor, x.run.Config = x.req.plan, x.req.undoes, string(x.grant.Caller().Subject), x.config
@@ -165,9 +165,9 @@ func (x *executor) carryOut(ctx context.Context) (err error) {
 	}
 	defer os.RemoveAll(x.dir)
 	if x.run.Undoes != "" {
-		err = x.takeBack(ctx)
+		err = x.undoOnTargets(ctx)
 	} else {
-		err = x.steps(ctx)
+		err = x.runSteps(ctx)
 	}
 	if err != nil || x.run.dry {
 		return errors.Join(err, x.rollback(ctx))
@@ -175,8 +175,8 @@ func (x *executor) carryOut(ctx context.Context) (err error) {
 	return x.commit(ctx)
 }
 
-// open takes the targets' locks, always in the same order, and begins their transactions.
-func (x *executor) open(ctx context.Context) (release func(), err error) {
+// openTargets takes the targets' locks, always in the same order, and begins their transactions.
+func (x *executor) openTargets(ctx context.Context) (release func(), err error) {
 	var held []func()
 	release = func() {
 		for _, f := range slices.Backward(held) {
@@ -190,7 +190,7 @@ func (x *executor) open(ctx context.Context) (release func(), err error) {
 	slices.Sort(x.order)
 	x.order = slices.Compact(x.order)
 	for _, name := range x.order {
-		unlock, err := x.beginOn(ctx, name)
+		unlock, err := x.beginTarget(ctx, name)
 		if err != nil {
 			return release, err
 		}
@@ -199,13 +199,13 @@ func (x *executor) open(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// beginOn takes one target's lock and begins its transaction.
-func (x *executor) beginOn(ctx context.Context, name string) (unlock func(), err error) {
+// beginTarget takes one target's lock and begins its transaction.
+func (x *executor) beginTarget(ctx context.Context, name string) (unlock func(), err error) {
 	a, err := x.adapterOf(name)
 	if err != nil {
 		return nil, err
 	}
-	sl, err := x.slot(x.grant.World(), a, name)
+	sl, err := x.openSlot(x.grant.World(), a, name)
 	if err != nil {
 		return nil, err
 	}
@@ -213,9 +213,9 @@ func (x *executor) beginOn(ctx context.Context, name string) (unlock func(), err
 	if err != nil {
 		return nil, err
 	}
-	known, err := x.known(ctx)
+	known, err := x.completedRuns(ctx)
 	if err == nil {
-		err = retry(ctx, func() error {
+		err = retryTransient(ctx, func() error {
 			t, err := sl.target.Begin(ctx, known)
 			if err == nil {
 				x.txns[name] = t
@@ -240,10 +240,10 @@ func (s *Studio) adapterOf(target string) (Adapter, error) {
 	return s.adapters[i], nil
 }
 
-// known says which runs are recorded as well ended: what others left is dropped. It is
+// completedRuns says which runs are recorded as well ended: what others left is dropped. It is
 // asked under the target's lock, when nobody else can be leaving anything there.
-func (x *executor) known(ctx context.Context) (func(run string) bool, error) {
-	b, err := x.book(ctx, x.grant)
+func (x *executor) completedRuns(ctx context.Context) (func(run string) bool, error) {
+	b, err := x.lockBook(ctx, x.grant)
 	if err != nil {
 		return nil, err
 	}
@@ -263,8 +263,8 @@ const (
 	retryWait = 50 * time.Millisecond
 )
 
-// retry does f again where it failed in a way that may pass.
-func retry(ctx context.Context, f func() error) error {
+// retryTransient does f again where it failed in a way that may pass.
+func retryTransient(ctx context.Context, f func() error) error {
 	pause := retryWait
 	for try := 1; ; try++ {
 		err := f()
@@ -279,9 +279,9 @@ func retry(ctx context.Context, f func() error) error {
 	}
 }
 
-func (x *executor) steps(ctx context.Context) error {
+func (x *executor) runSteps(ctx context.Context) error {
 	for i := range x.req.calls {
-		if err := x.step(ctx, i); err != nil {
+		if err := x.runStep(ctx, i); err != nil {
 			if len(x.req.calls) > 1 {
 				f := failureOf(err)
 				return f.With("step", i+1).With("tool", x.req.calls[i].tool.Name)
@@ -292,12 +292,12 @@ func (x *executor) steps(ctx context.Context) error {
 	return nil
 }
 
-// step does one call: its card read, its references filled in, and what it claims checked.
-func (x *executor) step(ctx context.Context, i int) (err error) {
+// runStep does one call: its card read, its references filled in, and what it claims checked.
+func (x *executor) runStep(ctx context.Context, i int) (err error) {
 	ctx, end := telemetry.Start(ctx, "studio.step "+x.req.calls[i].tool.Name)
 	defer func() { end(err) }()
 	c, txn := x.req.calls[i], x.txns[x.req.calls[i].target]
-	input, err := x.fill(c.input)
+	input, err := x.resolveRefs(c.input)
 	if err != nil {
 		return err
 	}
@@ -314,10 +314,10 @@ func (x *executor) step(ctx context.Context, i int) (err error) {
 	x.run.Steps = append(x.run.Steps, Step{Tool: c.tool.Name, Version: c.tool.Version, Target: txn.Info(), Input: input,
 		Before: before, From: len(x.run.Artifacts), Made: []string{}})
 	st := &x.run.Steps[len(x.run.Steps)-1]
-	if done, err := x.cached(ctx, st); done || err != nil {
+	if done, err := x.reuseCached(ctx, st); done || err != nil {
 		return err
 	}
-	if err := x.do(ctx, i, c, st, txn); err != nil {
+	if err := x.doCall(ctx, i, c, st, txn); err != nil {
 		return err
 	}
 	if st.After, err = txn.Digest(ctx); err != nil {
@@ -327,15 +327,15 @@ func (x *executor) step(ctx context.Context, i int) (err error) {
 		return Fail(ExecFailed, "%s changed its target, which it must not; its result is not kept", c.tool.Name)
 	}
 	if x.run.dry {
-		return x.compare(ctx, txn, st, names)
+		return x.fillDiff(ctx, txn, st, names)
 	}
-	return x.check(st)
+	return x.checkArtifacts(st)
 }
 
-// do has the adapter carry one call out.
-func (x *executor) do(ctx context.Context, i int, c call, st *Step, txn Txn) error {
+// doCall has the adapter carry one call out.
+func (x *executor) doCall(ctx context.Context, i int, c call, st *Step, txn Txn) error {
 	w := &Work{Tool: c.tool.Name, Input: st.Input, Seed: uint64(c.seed), Dry: x.run.dry, Dir: filepath.Join(x.dir, fmt.Sprint(i)), run: x.run,
-		files: x.keeper(func(ctx context.Context, id string) (Artifact, error) { return x.artifact(ctx, x.seen, id) })}
+		files: x.newKeeper(func(ctx context.Context, id string) (Artifact, error) { return x.findArtifact(ctx, x.reader, id) })}
 	total := float64(len(x.req.calls))
 	w.Progress = func(done, of float64, message string) {
 		part := 0.0
@@ -347,7 +347,7 @@ func (x *executor) do(ctx context.Context, i int, c call, st *Step, txn Txn) err
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		return Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
 	}
-	if err := x.read(ctx, w); err != nil {
+	if err := x.loadCard(ctx, w); err != nil {
 		return err
 	}
 	x.progress(float64(i), total, c.tool.Name)
@@ -355,7 +355,7 @@ func (x *executor) do(ctx context.Context, i int, c call, st *Step, txn Txn) err
 	result, err := txn.Do(doing, w)
 	end(err)
 	if err != nil {
-		return stopped(ctx, err)
+		return joinCause(ctx, err)
 	}
 	if st.Result, err = json.Marshal(result); err != nil {
 		return fmt.Errorf("studio: result of %s: %w", c.tool.Name, err)
@@ -363,24 +363,24 @@ func (x *executor) do(ctx context.Context, i int, c call, st *Step, txn Txn) err
 	for _, a := range x.run.Artifacts[st.From:] {
 		st.Made = append(st.Made, a.ID)
 	}
-	return x.within(ctx, txn, c.target)
+	return x.checkAudience(ctx, txn, c.target)
 }
 
-// stopped says why a context ended in place of what that led to.
-func stopped(ctx context.Context, err error) error {
+// joinCause says why a context ended in place of what that led to.
+func joinCause(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
 	return errors.Join(context.Cause(ctx), err)
 }
 
-// within refuses to show an audience what a run for a higher one left in the target.
-func (x *executor) within(ctx context.Context, txn Txn, target string) error {
+// checkAudience refuses to show an audience what a run for a higher one left in the target.
+func (x *executor) checkAudience(ctx context.Context, txn Txn, target string) error {
 	holder, ok := txn.(interface{ Runs() []string })
 	if !ok {
 		return nil
 	}
-	b, err := x.book(ctx, x.grant)
+	b, err := x.lockBook(ctx, x.grant)
 	if err != nil {
 		return err
 	}
@@ -395,8 +395,8 @@ func (x *executor) within(ctx context.Context, txn Txn, target string) error {
 	return nil
 }
 
-// check is the post-validation that needs no program: what was made is kept, whole.
-func (x *executor) check(st *Step) error {
+// checkArtifacts is the post-validation that needs no program: what was made is kept, whole.
+func (x *executor) checkArtifacts(st *Step) error {
 	for _, a := range x.run.Artifacts[st.From:] {
 		ref, err := x.blobs.Stat(a.SHA256)
 		if err != nil || ref.Size != a.Bytes {
@@ -406,8 +406,8 @@ func (x *executor) check(st *Step) error {
 	return nil
 }
 
-// compare fills in a dry run's diff.
-func (x *executor) compare(ctx context.Context, txn Txn, st *Step, before []string) error {
+// fillDiff fills in a dry run's diff.
+func (x *executor) fillDiff(ctx context.Context, txn Txn, st *Step, before []string) error {
 	after, err := txn.Names(ctx)
 	if err != nil {
 		return err
@@ -417,14 +417,14 @@ func (x *executor) compare(ctx context.Context, txn Txn, st *Step, before []stri
 	}
 	d := x.run.diff
 	d.Would = st.After
-	d.Added = append(d.Added, missing(after, before)...)
-	d.Removed = append(d.Removed, missing(before, after)...)
+	d.Added = append(d.Added, subtractNames(after, before)...)
+	d.Removed = append(d.Removed, subtractNames(before, after)...)
 	d.Added, d.Removed = d.Added[:min(len(d.Added), 100)], d.Removed[:min(len(d.Removed), 100)]
 	return nil
 }
 
-// missing gives those of a that are not in b.
-func missing(a, b []string) []string {
+// subtractNames gives those of a that are not in b.
+func subtractNames(a, b []string) []string {
 	have := make(map[string]bool, len(b))
 	for _, n := range b {
 		have[n] = true
@@ -480,9 +480,9 @@ func (x *executor) commit(ctx context.Context) (err error) {
 	return nil
 }
 
-// end records the run as it ended.
-func (x *executor) end(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errLost) || errors.Is(cause, errLeaving)) {
+// endRun records the run as it ended.
+func (x *executor) endRun(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errLeaseLost) || errors.Is(cause, errWorkerStops)) {
 		return cause // another worker does it, from the beginning
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -502,21 +502,21 @@ func (x *executor) end(ctx context.Context, err error) error {
 	if x.run.Error != nil {
 		level = max(level, access.LevelGM) // why something failed may tell what its audience must not know
 	}
-	err = x.record(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run)
+	err = x.recordEvent(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run)
 	if errors.Is(err, errEnded) {
 		return Fail(Cancelled, "the run was ended by somebody else; nothing of this attempt was kept")
 	}
 	if err != nil {
 		return Fail(IOFailed, "the run could not be recorded, so that nothing of it counts").Because(err)
 	}
-	if err := x.manifest(); err != nil {
+	if err := x.writeManifest(); err != nil {
 		x.logger.WarnContext(ctx, "a run's folder is not complete; its record and files are", "run", x.run.ID, "error", err)
 	}
 	return nil
 }
 
-// manifest writes run.json and lays the artifacts beside it.
-func (x *executor) manifest() error {
+// writeManifest writes run.json and lays the artifacts beside it.
+func (x *executor) writeManifest() error {
 	b, err := json.MarshalIndent(x.run, "", "  ")
 	if err != nil {
 		return err
@@ -528,7 +528,7 @@ func (x *executor) manifest() error {
 	if err := os.WriteFile(filepath.Join(dir, "run.json"), append(b, '\n'), 0o600); err != nil {
 		return err
 	}
-	return x.lay(x.run)
+	return x.linkArtifacts(x.run)
 }
 
 // readRaw is Read for inputs outside of a call.

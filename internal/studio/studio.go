@@ -91,7 +91,7 @@ func Open(c Config) (*Studio, error) {
 		now: c.Now, newID: c.NewID, logger: c.Logger, ops: map[string]checker{},
 		books: map[access.WorldID]*book{}, slots: map[string]*slot{}, live: map[uuid.UUID]*liveRun{}}
 	s.config = configHash(c)
-	s.sweep()
+	s.sweepScratch()
 	return s, nil
 }
 
@@ -114,7 +114,7 @@ func configHash(c Config) string {
 		Destructive  bool
 		Calls        int
 		Tools, Kinds []string
-	}{c.Policy.AllowDestructive, c.Policy.calls(), c.Policy.Tools, c.Policy.Targets}})
+	}{c.Policy.AllowDestructive, c.Policy.callLimit(), c.Policy.Tools, c.Policy.Targets}})
 	if err != nil {
 		return "" // structs of texts always have a JSON form
 	}
@@ -195,17 +195,17 @@ func (sl *slot) acquire(ctx context.Context, ahead func(n int)) (release func(),
 
 var targetForm = regexp.MustCompile(`^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_-]{0,39})?$`)
 
-// resolve finds the target that a tool is to be carried out on: the named one, or where
+// resolveTarget finds the target that a tool is to be carried out on: the named one, or where
 // none is named the only one that fits.
-func (s *Studio) resolve(t *Tool, name string) (Adapter, string, error) {
+func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 	if name != "" {
 		if !targetForm.MatchString(name) {
-			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets shows the kinds", clip(name, 60))
+			return nil, "", Fail(Validation, "target: %q is not KIND or KIND:NAME; list_targets shows the kinds", clipText(name, 60))
 		}
 		kind, _, _ := strings.Cut(name, ":")
 		for _, a := range s.adapters {
 			if a.Kind() == kind {
-				return a, name, supports(a, t)
+				return a, name, checkSupport(a, t)
 			}
 		}
 		return nil, "", Fail(Validation, "target: there is no %q here; there is %s", kind, strings.Join(s.Kinds(), ", "))
@@ -229,7 +229,7 @@ func (s *Studio) resolve(t *Tool, name string) (Adapter, string, error) {
 	return nil, "", Fail(Validation, "target: several fit; name one of %s", strings.Join(names, ", "))
 }
 
-func supports(a Adapter, t *Tool) error {
+func checkSupport(a Adapter, t *Tool) error {
 	if sup := a.Tools()[t.Name]; !sup.Does {
 		return Fail(NotSupported, "%s does not carry out %s: %s", a.Kind(), t.Name, sup.Note)
 	}
@@ -245,8 +245,8 @@ func (s *Studio) Kinds() []string {
 	return kinds
 }
 
-// slot gives the target of a world by name, opened.
-func (s *Studio) slot(w access.WorldID, a Adapter, name string) (*slot, error) {
+// openSlot gives the target of a world by name, opened.
+func (s *Studio) openSlot(w access.WorldID, a Adapter, name string) (*slot, error) {
 	key := w.String() + "/" + name
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,7 +257,7 @@ func (s *Studio) slot(w access.WorldID, a Adapter, name string) (*slot, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, Fail(IOFailed, "the target's folder cannot be made").Because(err)
 	}
-	target, err := a.Open(Place{World: w, Name: name, Dir: dir, Files: s.keeper(nil)})
+	target, err := a.Open(Place{World: w, Name: name, Dir: dir, Files: s.newKeeper(nil)})
 	if err != nil {
 		return nil, err
 	}
@@ -266,12 +266,12 @@ func (s *Studio) slot(w access.WorldID, a Adapter, name string) (*slot, error) {
 	return sl, nil
 }
 
-func (s *Studio) keeper(find func(context.Context, string) (Artifact, error)) *fileKeeper {
+func (s *Studio) newKeeper(find func(context.Context, string) (Artifact, error)) *fileKeeper {
 	return &fileKeeper{Kept: Kept{s.blobs}, find: find, roots: s.policy}
 }
 
-// targetsOf lists the targets that a world has used, and each kind's own.
-func (s *Studio) targetsOf(w access.WorldID) []string {
+// worldTargets lists the targets that a world has used, and each kind's own.
+func (s *Studio) worldTargets(w access.WorldID) []string {
 	names := s.Kinds()
 	dirs, err := os.ReadDir(filepath.Join(s.dir, "targets", w.String()))
 	if err != nil {

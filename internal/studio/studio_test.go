@@ -19,7 +19,7 @@ import (
 
 const cube = `{"object_type": "cube", "name": "A", "location": [0, 0, 0]}`
 
-func TestARunIsRecordedWhole(t *testing.T) {
+func TestRunRecordIsComplete(t *testing.T) {
 	d := newDesk(t)
 	e := d.do(access.RoleGM, "add_object", cube)
 	if e["status"] != "ok" || e["protocol_version"] != "1.0.0" || e["tool_name"] != "add_object" || len(e["trace_id"].(string)) != 32 || len(e["span_id"].(string)) != 16 {
@@ -42,7 +42,7 @@ func TestARunIsRecordedWhole(t *testing.T) {
 	}
 }
 
-func TestTheSameRequestIsTheSameRun(t *testing.T) {
+func TestRequestIDReturnsFirstRun(t *testing.T) {
 	d := newDesk(t)
 	with := strings.Replace(cube, `{`, `{"request_id": "r1", `, 1)
 	first := d.do(access.RoleGM, "add_object", with)
@@ -58,7 +58,7 @@ func TestTheSameRequestIsTheSameRun(t *testing.T) {
 	}
 }
 
-func TestADryRunChangesNothing(t *testing.T) {
+func TestDryRunChangesNothing(t *testing.T) {
 	d := newDesk(t)
 	d.do(access.RoleGM, "add_object", cube)
 	e := d.do(access.RoleGM, "add_object", strings.Replace(strings.Replace(cube, `"A"`, `"B"`, 1), `{`, `{"dry_run": true, `, 1))
@@ -74,7 +74,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAFailedRunLeavesNothing(t *testing.T) {
+func TestFailedRunLeavesNothing(t *testing.T) {
 	d := newDesk(t)
 	for _, err := range []error{studio.Fail(studio.ExecFailed, "no"), errors.New("secret detail"), studio.Fail(studio.TargetGone, "gone")} {
 		d.paper.fail = err
@@ -93,7 +93,7 @@ func TestAFailedRunLeavesNothing(t *testing.T) {
 }
 
 // What a target was left with by a run that never came to be recorded is dropped.
-func TestOnlyWhatIsRecordedCounts(t *testing.T) {
+func TestUnrecordedRunIsDropped(t *testing.T) {
 	d := newDesk(t)
 	d.do(access.RoleGM, "add_object", cube)
 	file, err := filepath.Glob(filepath.Join(d.data, "studio", "targets", "*", "blender", "sheet.ndjson"))
@@ -179,7 +179,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-func TestAToolThatOnlyLooksMayNotChange(t *testing.T) {
+func TestReadOnlyToolMustNotChangeTarget(t *testing.T) {
 	d := newDesk(t)
 	d.paper.lie = true
 	d.wantCode(studio.ExecFailed, access.RoleGM, "render_preview", `{}`)
@@ -189,7 +189,7 @@ func TestAToolThatOnlyLooksMayNotChange(t *testing.T) {
 	}
 }
 
-func TestWhatIsMadeAgainIsGivenAgain(t *testing.T) {
+func TestArtifactsAreCached(t *testing.T) {
 	d := newDesk(t)
 	d.do(access.RoleGM, "add_object", cube)
 	first := d.do(access.RoleGM, "export_asset", `{"format": "glb"}`)
@@ -240,7 +240,7 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-func TestPathsLeadNowhereElse(t *testing.T) {
+func TestPathsStayBelowRoots(t *testing.T) {
 	d := newDeskWith(t, true)
 	outside := t.TempDir()
 	if err := errors.Join(os.Symlink(outside, filepath.Join(d.roots["out"], "link")), os.WriteFile(filepath.Join(d.roots["out"], "Case.glb"), nil, 0o600),
@@ -365,7 +365,7 @@ func TestPlanner(t *testing.T) {
 	}
 }
 
-func TestWithoutItsProgramATargetSaysWhatToInstall(t *testing.T) {
+func TestMissingProgramNamesInstallation(t *testing.T) {
 	d := newDesk(t)
 	d.paper.version = ""
 	if known := d.wantCode(studio.Missing, access.RoleGM, "add_object", cube); !strings.Contains(known.Message, "buy some") {
@@ -385,7 +385,7 @@ func TestProtocolVersion(t *testing.T) {
 
 // Every tool is declared whole: an adapter that does it, a word of every adapter about it,
 // an example that its schema takes, a version, and an operation.
-func TestTheRegistryIsWhole(t *testing.T) {
+func TestToolRegistryIsComplete(t *testing.T) {
 	d := newDesk(t)
 	out := d.do(access.RoleUser, "mcp.list_commands", `{}`)
 	if same := d.do(access.RoleUser, "mcp_list_commands", `{}`); fmt.Sprint(same) != fmt.Sprint(out) {
@@ -440,7 +440,7 @@ func TestSecretsStayOut(t *testing.T) {
 	})
 }
 
-func TestPictureTravelsAlong(t *testing.T) {
+func TestPreviewIsAttached(t *testing.T) {
 	d := newDesk(t)
 	answer, err := d.ops.Invoke(t.Context(), d.caller(access.RoleGM), op.Request{Operation: "render_preview", Surface: studio.Surface, Transport: "mcp"})
 	if err != nil || len(answer.Reply.Images) != 1 || answer.Reply.Meta["loregate/envelope"] == nil {

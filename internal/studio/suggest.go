@@ -48,29 +48,29 @@ const (
 
 // Why a model's plan does not stand.
 const (
-	skippedLimited  = "rate_limited"
-	skippedBudget   = "over_budget"
-	skippedGone     = "unavailable"
-	skippedUnusable = "unusable"
-	skippedEarlier  = "no_plan"
+	skippedLimited     = "rate_limited"
+	skippedBudget      = "over_budget"
+	skippedUnavailable = "unavailable"
+	skippedUnusable    = "unusable"
+	skippedNoPlan      = "no_plan"
 )
 
-// missed says why the rules' plan stands in a round whose question was put before: had the
+// skipReasonAfterQuestion says why the rules' plan stands in a round whose question was put before: had the
 // model's stood, there would have been none.
-func (s *Studio) missed() string {
+func (s *Studio) skipReasonAfterQuestion() string {
 	if s.model == nil {
 		return ""
 	}
-	return skippedEarlier
+	return skippedNoPlan
 }
 
-// suggested asks the model, where there is one, and gives its plan in the place of the
+// suggestPlan asks the model, where there is one, and gives its plan in the place of the
 // rules' where it stands. The error is only that of a call that has ended.
-func (s *Studio) suggested(ctx context.Context, role access.Role, g access.Grant, in wanted, rules draft) (draft, error) {
+func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest, rules draft) (draft, error) {
 	if s.model == nil {
 		return rules, nil
 	}
-	ask, err := s.modelAsk(ctx, g, in, cardOf(rules.Plan))
+	ask, err := s.modelAsk(ctx, g, in, planCard(rules.Plan))
 	if err != nil {
 		return rules, err
 	}
@@ -91,13 +91,13 @@ func (s *Studio) suggested(ctx context.Context, role access.Role, g access.Grant
 	}
 	switch {
 	case wrong != nil:
-		rules.skipped, rules.fault = skippedUnusable, clip(failureOf(wrong).Message, maxFault)
+		rules.skipped, rules.fault = skippedUnusable, clipText(failureOf(wrong).Message, maxFault)
 	case errors.Is(err, ErrOverBudget):
 		rules.skipped = skippedBudget
 	case fault.KindOf(err) == fault.RateLimited:
 		rules.skipped = skippedLimited
 	case err != nil:
-		rules.skipped = skippedGone
+		rules.skipped = skippedUnavailable
 	default:
 		return draft{Plan: p}, nil
 	}
@@ -110,24 +110,24 @@ const maxFault = 400
 // modelPlan reads a model's answer as the plan that it would be: parsed as a plan file is,
 // with the caller's seed, audience and budget, checked as plans are before they are
 // executed, and of places that the audience sees. It confirms nothing: that is for people.
-func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant, in wanted, text string) (Plan, error) {
-	p, err := ParsePlan([]byte(unfenced(text)))
+func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest, text string) (Plan, error) {
+	p, err := ParsePlan([]byte(trimFence(text)))
 	if err != nil {
 		return p, err
 	}
-	p = Plan{Name: clip(markup.OneLine(p.Name), 60), Doc: clip(markup.OneLine(p.Doc), maxFault), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
+	p = Plan{Name: clipText(markup.OneLine(p.Name), 60), Doc: clipText(markup.OneLine(p.Doc), maxFault), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget,
 		Calls: p.Calls, Source: byModel + s.model.Name()}
 	for i, c := range p.Calls {
 		if c.Confirm {
 			return p, Fail(Validation, "calls[%d].confirm: only a person confirms", i)
 		}
 		if kind, _, _ := strings.Cut(in.Target, ":"); in.Target != "" && slices.Contains([]string{"", kind}, c.Target) {
-			if _, _, err := s.resolve(toolOf(c), in.Target); err == nil {
+			if _, _, err := s.resolveTarget(toolOfCall(c), in.Target); err == nil {
 				p.Calls[i].Target = in.Target
 			}
 		}
 	}
-	if _, err := s.planned(p, role); err != nil {
+	if _, err := s.requestFromPlan(p, role); err != nil {
 		return p, err
 	}
 	return p, s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
@@ -136,24 +136,24 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 			if name == "" {
 				continue
 			}
-			if _, err := buildable(ctx, l, name); err != nil {
-				return Fail(Validation, "calls[%d].with.card: there is no place %q", i, clip(name, 60))
+			if _, err := findBuildable(ctx, l, name); err != nil {
+				return Fail(Validation, "calls[%d].with.card: there is no place %q", i, clipText(name, 60))
 			}
 		}
 		return nil
 	})
 }
 
-// toolOf is a call's tool; an empty one where there is none, which nothing carries out.
-func toolOf(c PlanCall) *Tool {
+// toolOfCall is a call's tool; an empty one where there is none, which nothing carries out.
+func toolOfCall(c PlanCall) *Tool {
 	if t, ok := toolNamed(c.Tool); ok {
 		return t
 	}
 	return &Tool{Name: c.Tool}
 }
 
-// unfenced takes away the fence of a block of code, which models like to put about JSON.
-func unfenced(text string) string {
+// trimFence takes away the fence of a block of code, which models like to put about JSON.
+func trimFence(text string) string {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
 		_, rest, _ = strings.Cut(rest, "\n")
@@ -171,8 +171,8 @@ const (
 
 // modelAsk is the question to a model: what is wanted, and what there is to do it with,
 // as the audience may know it.
-func (s *Studio) modelAsk(ctx context.Context, g access.Grant, in wanted, card string) (ModelAsk, error) {
-	places, err := s.places(ctx, g, in.Intent, card)
+func (s *Studio) modelAsk(ctx context.Context, g access.Grant, in planRequest, card string) (ModelAsk, error) {
+	places, err := s.listPlaces(ctx, g, in.Intent, card)
 	if err != nil {
 		return ModelAsk{}, err
 	}
@@ -190,7 +190,7 @@ func (s *Studio) modelAsk(ctx context.Context, g access.Grant, in wanted, card s
 		}
 		programs = append(programs, p)
 	}
-	most := s.policy.calls()
+	most := s.policy.callLimit()
 	if in.Budget.Calls > 0 {
 		most = min(most, in.Budget.Calls)
 	}
@@ -198,12 +198,12 @@ func (s *Studio) modelAsk(ctx context.Context, g access.Grant, in wanted, card s
 	if err != nil {
 		return ModelAsk{}, err
 	}
-	described, err := json.Marshal(s.described())
+	described, err := json.Marshal(s.describeTools())
 	return ModelAsk{Wanted: string(wanted), Tools: string(described), Budget: in.Budget}, err
 }
 
-// cardOf is the place that a plan builds; "" for none.
-func cardOf(p Plan) string {
+// planCard is the place that a plan builds; "" for none.
+func planCard(p Plan) string {
 	for _, c := range p.Calls {
 		if name, _ := c.With["card"].(string); name != "" {
 			return name
@@ -212,9 +212,9 @@ func cardOf(p Plan) string {
 	return ""
 }
 
-// places are names of places that may be meant: the one that the rules found, those that
+// listPlaces are names of places that may be meant: the one that the rules found, those that
 // the words resemble, and the first there are.
-func (s *Studio) places(ctx context.Context, g access.Grant, intent, card string) (names []string, err error) {
+func (s *Studio) listPlaces(ctx context.Context, g access.Grant, intent, card string) (names []string, err error) {
 	add := func(c canon.Card) {
 		if len(names) < maxPlaces && !slices.Contains(names, c.Name) {
 			names = append(names, c.Name)
@@ -241,35 +241,35 @@ func (s *Studio) places(ctx context.Context, g access.Grant, intent, card string
 	return names, err
 }
 
-// toolTold is a tool as a model is told of it.
-type toolTold struct {
-	Tool string               `json:"tool"`
-	Does string               `json:"does"`
-	With map[string]fieldTold `json:"with"`
+// toolDoc is a tool as a model is told of it.
+type toolDoc struct {
+	Tool string              `json:"tool"`
+	Does string              `json:"does"`
+	With map[string]fieldDoc `json:"with"`
 }
 
-type fieldTold struct {
+type fieldDoc struct {
 	Type   string `json:"type"`
 	Needed bool   `json:"needed,omitempty"`
 	OneOf  []any  `json:"one_of,omitempty"`
 	Is     string `json:"is,omitempty"`
 }
 
-// notTold are the fields that a plan or a person says, not a call.
-var notTold = append([]string{"target", "audience", "timeout_s", "path", "overwrite"}, passing...)
+// hiddenFields are the fields that a plan or a person says, not a call.
+var hiddenFields = append([]string{"target", "audience", "timeout_s", "path", "overwrite"}, optionFields...)
 
-// described are the tools with the fields that a call of a plan may have.
-func (s *Studio) described() []toolTold {
-	told := make([]toolTold, 0, len(tools))
+// describeTools are the tools with the fields that a call of a plan may have.
+func (s *Studio) describeTools() []toolDoc {
+	told := make([]toolDoc, 0, len(tools))
 	for _, t := range tools {
-		one := toolTold{Tool: t.Name, Does: t.Doc, With: map[string]fieldTold{}}
+		one := toolDoc{Tool: t.Name, Does: t.Doc, With: map[string]fieldDoc{}}
 		o, _ := s.ops[t.Name].(*op.Operation)
 		if o == nil {
 			continue
 		}
 		for name, p := range o.In.Properties {
-			if !slices.Contains(notTold, name) {
-				one.With[name] = fieldTold{Type: p.Type, Needed: slices.Contains(o.In.Required, name), OneOf: p.Enum, Is: p.Description}
+			if !slices.Contains(hiddenFields, name) {
+				one.With[name] = fieldDoc{Type: p.Type, Needed: slices.Contains(o.In.Required, name), OneOf: p.Enum, Is: p.Description}
 			}
 		}
 		told = append(told, one)

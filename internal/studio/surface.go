@@ -24,20 +24,20 @@ func (s *Studio) Surface() op.Surface {
 	}
 }
 
-// tooled declares the operation of a tool: In is its input, Out its result.
-func tooled[In interface{ of() common }, Out any](s *Studio, name string) *op.Operation {
+// newToolOp declares the operation of a tool: In is its input, Out its result.
+func newToolOp[In interface{ commonFields() common }, Out any](s *Studio, name string) *op.Operation {
 	t, _ := toolNamed(name)
-	o := op.Define(s.spec(t), func(ctx context.Context, c *op.Call, in In) (Envelope[Out], error) {
-		return called[Out](ctx, s, c, t, in, in.of())
+	o := op.Define(s.toolSpec(t), func(ctx context.Context, c *op.Call, in In) (Envelope[Out], error) {
+		return callTool[Out](ctx, s, c, t, in, in.commonFields())
 	})
 	s.ops[name] = o
 	return o
 }
 
-// spec is what transports are told of a tool.
-func (s *Studio) spec(t *Tool) op.Spec {
-	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.where(t), Surfaces: []string{Surface}, Version: t.Version,
-		Effect: access.Write, MinRole: t.least(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit, Interactive: true}
+// toolSpec is what transports are told of a tool.
+func (s *Studio) toolSpec(t *Tool) op.Spec {
+	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Surfaces: []string{Surface}, Version: t.Version,
+		Effect: access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit, Interactive: true}
 	if t.Destroys([]byte(`{"overwrite":true}`)) {
 		spec.Effect = access.Destroy
 	}
@@ -47,10 +47,10 @@ func (s *Studio) spec(t *Tool) op.Spec {
 	return spec
 }
 
-// where says which adapters carry a tool out.
-func (s *Studio) where(t *Tool) string {
+// describeAdapters says which adapters carry a tool out.
+func (s *Studio) describeAdapters(t *Tool) string {
 	text := "Carried out by"
-	for i, a := range s.doers(t) {
+	for i, a := range s.adaptersFor(t) {
 		if i > 0 {
 			text += ","
 		}
@@ -59,7 +59,7 @@ func (s *Studio) where(t *Tool) string {
 	return text + "."
 }
 
-func (s *Studio) doers(t *Tool) []string {
+func (s *Studio) adaptersFor(t *Tool) []string {
 	var names []string
 	for _, a := range s.adapters {
 		if a.Tools()[t.Name].Does {
@@ -71,58 +71,58 @@ func (s *Studio) doers(t *Tool) []string {
 
 func (s *Studio) toolOps() []*op.Operation {
 	return []*op.Operation{
-		tooled[SceneIn, SceneOut](s, "generate_scene"), tooled[ObjectIn, ObjectOut](s, "add_object"),
-		tooled[TerrainIn, TerrainOut](s, "generate_terrain"), tooled[TextureIn, TextureOut](s, "generate_texture"),
-		tooled[PopulateIn, PopulateOut](s, "populate_level"), tooled[ExportIn, ExportOut](s, "export_asset"),
-		tooled[ImportIn, ImportOut](s, "import_asset"), tooled[BlueprintIn, BlueprintOut](s, "generate_blueprint"),
-		tooled[ProfileIn, ProfileOut](s, "profile_performance"), tooled[RenderIn, RenderOut](s, "render_preview"),
-		tooled[ListIn, ListOut](s, "list_objects"),
+		newToolOp[SceneIn, SceneOut](s, "generate_scene"), newToolOp[ObjectIn, ObjectOut](s, "add_object"),
+		newToolOp[TerrainIn, TerrainOut](s, "generate_terrain"), newToolOp[TextureIn, TextureOut](s, "generate_texture"),
+		newToolOp[PopulateIn, PopulateOut](s, "populate_level"), newToolOp[ExportIn, ExportOut](s, "export_asset"),
+		newToolOp[ImportIn, ImportOut](s, "import_asset"), newToolOp[BlueprintIn, BlueprintOut](s, "generate_blueprint"),
+		newToolOp[ProfileIn, ProfileOut](s, "profile_performance"), newToolOp[RenderIn, RenderOut](s, "render_preview"),
+		newToolOp[ListIn, ListOut](s, "list_objects"),
 	}
 }
 
-// called runs one call of a tool and shapes its envelope.
-func called[Out any](ctx context.Context, s *Studio, c *op.Call, t *Tool, in any, how common) (e Envelope[Out], err error) {
+// callTool runs one call of a tool and shapes its envelope.
+func callTool[Out any](ctx context.Context, s *Studio, c *op.Call, t *Tool, in any, how common) (e Envelope[Out], err error) {
 	input, err := json.Marshal(in)
 	if err != nil {
 		return e, err
 	}
-	req, err := s.one(t, input, how)
+	req, err := s.requestFromCall(t, input, how)
 	if err != nil {
-		return e, failureOf(err).fault(nil)
+		return e, failureOf(err).toFault(nil)
 	}
-	run, err := s.execute(ctx, c.Grant, req, c.Progress)
+	run, err := s.executeRequest(ctx, c.Grant, req, c.Progress)
 	if run == nil {
-		return e, plainly(err)
+		return e, faultWithoutRun(err)
 	}
 	e.Head = run.head()
 	c.Reply.Meta = map[string]any{metaKey: e.Head}
-	if err := cmp.Or(err, ended(run)); err != nil {
+	if err := cmp.Or(err, runError(run)); err != nil {
 		return e, err
 	}
 	if err := json.Unmarshal(run.Steps[len(run.Steps)-1].Result, &e.Result); err != nil {
 		return e, err
 	}
-	s.picture(c, run)
+	s.attachPreview(c, run)
 	return e, nil
 }
 
 // metaKey names the envelope in the _meta of MCP results.
 const metaKey = "loregate/envelope"
 
-// ended is the error of a run that did not end well.
-func ended(run *Run) error {
+// runError is the error of a run that did not end well.
+func runError(run *Run) error {
 	if run.Error == nil {
 		return nil
 	}
 	h := run.head()
 	h.Error = nil // it is what the envelope travels in
-	return run.Error.fault(&h)
+	return run.Error.toFault(&h)
 }
 
-// plainly says an error from before there was a run.
-func plainly(err error) error {
+// faultWithoutRun says an error from before there was a run.
+func faultWithoutRun(err error) error {
 	if f, ok := err.(*Failure); ok {
-		return f.fault(nil)
+		return f.toFault(nil)
 	}
 	return err
 }
@@ -130,8 +130,8 @@ func plainly(err error) error {
 // maxPicture bounds what a client is shown of a preview.
 const maxPicture = 4 << 20
 
-// picture shows a run's last preview to clients that show pictures.
-func (s *Studio) picture(c *op.Call, run *Run) {
+// attachPreview shows a run's last preview to clients that show pictures.
+func (s *Studio) attachPreview(c *op.Call, run *Run) {
 	for _, a := range slices.Backward(run.Artifacts) {
 		if a.Kind != "preview" || a.Bytes > maxPicture {
 			continue

@@ -61,18 +61,18 @@ func (s *Studio) helpOps() []*op.Operation {
 	plainList, plainHelp := list, help
 	plainList.Name, plainList.Route = "mcp_list_commands", ""
 	plainHelp.Name, plainHelp.Route = "mcp_help", ""
-	return []*op.Operation{op.Define(list, s.listCommands), op.Define(help, s.help), op.Define(plainList, s.listCommands), op.Define(plainHelp, s.help)}
+	return []*op.Operation{op.Define(list, s.listCommands), op.Define(help, s.explainCommand), op.Define(plainList, s.listCommands), op.Define(plainHelp, s.explainCommand)}
 }
 
 func (s *Studio) listCommands(context.Context, *op.Call, struct{}) (commandsOut, error) {
 	out := commandsOut{Commands: []command{}}
 	for i := range tools {
-		out.Commands = append(out.Commands, s.commandOf(&tools[i]))
+		out.Commands = append(out.Commands, s.newCommand(&tools[i]))
 	}
 	return out, nil
 }
 
-func (s *Studio) commandOf(t *Tool) command {
+func (s *Studio) newCommand(t *Tool) command {
 	c := command{Name: t.Name, Version: t.Version, Title: t.Title, Mutates: t.Mutates, Destructive: t.Destroys([]byte(`{"overwrite":true}`)), Adapters: []how{}}
 	for _, a := range s.adapters {
 		sup := a.Tools()[t.Name]
@@ -81,15 +81,15 @@ func (s *Studio) commandOf(t *Tool) command {
 	return c
 }
 
-func (s *Studio) help(_ context.Context, _ *op.Call, in helpIn) (helpOut, error) {
+func (s *Studio) explainCommand(_ context.Context, _ *op.Call, in helpIn) (helpOut, error) {
 	t, ok := toolNamed(in.Command)
 	if !ok {
-		e := fault.New(fault.NotFound, "there is no tool %q; the tools are %s", clip(in.Command, 60), strings.Join(slices.Sorted(slices.Values(toolNames())), ", "))
+		e := fault.New(fault.NotFound, "there is no tool %q; the tools are %s", clipText(in.Command, 60), strings.Join(slices.Sorted(slices.Values(toolNames())), ", "))
 		e.Code = string(ToolNotFound)
 		return helpOut{}, e
 	}
 	o := s.ops[t.Name].(*op.Operation)
-	out := helpOut{command: s.commandOf(t), Description: o.Doc, MinRole: o.MinRole.String(), Input: o.InputSchema(), Output: o.OutputSchema(), Examples: []exampleOut{}}
+	out := helpOut{command: s.newCommand(t), Description: o.Doc, MinRole: o.MinRole.String(), Input: o.InputSchema(), Output: o.OutputSchema(), Examples: []exampleOut{}}
 	for _, e := range t.Examples {
 		out.Examples = append(out.Examples, exampleOut(e))
 	}

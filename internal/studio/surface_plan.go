@@ -87,20 +87,20 @@ func (s *Studio) planOps() []*op.Operation {
 
 func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (createdOut, error) {
 	level, _ := access.ParseLevel(in.Audience)
-	d, err := s.drafted(ctx, c, c.Grant.As(level), in)
+	d, err := s.draftPlan(ctx, c, c.Grant.As(level), in)
 	if err != nil {
-		return createdOut{}, plainly(err)
+		return createdOut{}, faultWithoutRun(err)
 	}
 	d.ID = s.newID().String()
-	out := createdOut{planOut: s.judged(d.Plan, c.Grant.Role()), Asked: string(d.asked), Skipped: d.skipped, ModelFault: d.fault}
+	out := createdOut{planOut: s.checkPlan(d.Plan, c.Grant.Role()), Asked: string(d.asked), Skipped: d.skipped, ModelFault: d.fault}
 	c.Reply.Location = "/api/studio/plans/" + d.ID
-	return out, s.record(ctx, c.Grant, d.ID, eventPlan, level, d.Plan)
+	return out, s.recordEvent(ctx, c.Grant, d.ID, eventPlan, level, d.Plan)
 }
 
-// judged says whether a plan could be executed.
-func (s *Studio) judged(p Plan, role access.Role) planOut {
+// checkPlan says whether a plan could be executed.
+func (s *Studio) checkPlan(p Plan, role access.Role) planOut {
 	out := planOut{Plan: p, Source: p.Source, Assumed: p.Assumed, Questions: p.Questions, Problems: []string{}}
-	if _, err := s.planned(p, role); err != nil && len(p.Questions) == 0 {
+	if _, err := s.requestFromPlan(p, role); err != nil && len(p.Questions) == 0 {
 		out.Problems = append(out.Problems, failureOf(err).Message)
 	}
 	out.Valid = len(out.Questions) == 0 && len(out.Problems) == 0
@@ -108,26 +108,26 @@ func (s *Studio) judged(p Plan, role access.Role) planOut {
 }
 
 func (s *Studio) planValidate(_ context.Context, c *op.Call, in planCheckIn) (planOut, error) {
-	return s.judged(in.Plan, c.Grant.Role()), nil
+	return s.checkPlan(in.Plan, c.Grant.Role()), nil
 }
 
 func (s *Studio) planGet(ctx context.Context, c *op.Call, in planIDIn) (planOut, error) {
-	p, err := s.plan(ctx, c.Grant, in.Plan)
+	p, err := s.findPlan(ctx, c.Grant, in.Plan)
 	if err != nil {
 		return planOut{}, err
 	}
-	return s.judged(p, access.RoleGM), nil
+	return s.checkPlan(p, access.RoleGM), nil
 }
 
-func (s *Studio) plan(ctx context.Context, g access.Grant, id string) (Plan, error) {
-	b, err := s.book(ctx, g)
+func (s *Studio) findPlan(ctx context.Context, g access.Grant, id string) (Plan, error) {
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return Plan{}, err
 	}
 	defer b.mu.Unlock()
 	e, ok := b.plans[id]
 	if !ok || e.audience > g.View().Level {
-		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", clip(id, 60))
+		return Plan{}, fault.New(fault.NotFound, "there is no plan %q; make one with plan_create", clipText(id, 60))
 	}
 	return e.plan, nil
 }
@@ -138,7 +138,7 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 	case in.Given != nil && in.Plan == "":
 		p = *in.Given
 	case in.Plan != "" && in.Given == nil:
-		if p, err = s.plan(ctx, c.Grant, in.Plan); err != nil {
+		if p, err = s.findPlan(ctx, c.Grant, in.Plan); err != nil {
 			return e, err
 		}
 	default:
@@ -149,17 +149,17 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 	}
 	run, err := s.runPlan(ctx, c, p, in)
 	if run == nil {
-		return e, plainly(err)
+		return e, faultWithoutRun(err)
 	}
 	e.Head, e.Result.Steps = run.head(), []stepOut{}
 	c.Reply.Meta = map[string]any{metaKey: e.Head}
-	if err := cmp.Or(err, ended(run)); err != nil {
+	if err := cmp.Or(err, runError(run)); err != nil {
 		return e, err
 	}
 	for _, st := range run.Steps {
 		e.Result.Steps = append(e.Result.Steps, stepOut{st.Tool, st.Target, json.RawMessage(st.Result), st.Made})
 	}
-	s.picture(c, run)
+	s.attachPreview(c, run)
 	return e, nil
 }
 
@@ -168,28 +168,28 @@ func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) 
 	for i := range p.Calls {
 		p.Calls[i].Confirm = p.Calls[i].Confirm || in.Confirm
 	}
-	req, err := s.planned(p, c.Grant.Role())
+	req, err := s.requestFromPlan(p, c.Grant.Role())
 	if err != nil {
 		return nil, err
 	}
 	req.DryRun, req.RequestID = in.DryRun, in.RequestID
 	var skipped []string
 	if in.DryRun {
-		req.calls, skipped = rehearsable(req.calls)
+		req.calls, skipped = splitDryRunnable(req.calls)
 	}
 	if len(req.calls) == 0 {
 		return nil, Fail(NotSupported, "no call of this plan can be rehearsed before the others are done")
 	}
-	run, err := s.execute(ctx, c.Grant, req, c.Progress)
+	run, err := s.executeRequest(ctx, c.Grant, req, c.Progress)
 	if run != nil && len(skipped) > 0 {
 		run.Warnings = append(run.Warnings, skipped...)
 	}
 	return run, err
 }
 
-// rehearsable leaves out calls that need what earlier ones would have made, and those
+// splitDryRunnable leaves out calls that need what earlier ones would have made, and those
 // after them on the same target.
-func rehearsable(calls []call) (keep []call, skipped []string) {
+func splitDryRunnable(calls []call) (keep []call, skipped []string) {
 	lost := map[string]bool{}
 	for _, c := range calls {
 		var fields map[string]any
@@ -208,8 +208,8 @@ func rehearsable(calls []call) (keep []call, skipped []string) {
 	return keep, skipped
 }
 
-// sumOf is a hash in its own type; the zero Sum for what is none.
-func sumOf(text string) blob.Sum {
+// parseSum is a hash in its own type; the zero Sum for what is none.
+func parseSum(text string) blob.Sum {
 	s, _ := blob.ParseSum(text)
 	return s
 }

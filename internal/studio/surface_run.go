@@ -117,7 +117,7 @@ func (s *Studio) runOps() []*op.Operation {
 		op.Define(targets, s.listTargets),
 		op.Define(read("list_runs", "List runs", "Use it to find runs: of a tool, in a state, or built from a card.", "GET /api/studio/runs", `{"status": "ok", "limit": 5}`), s.listRuns),
 		op.Define(read("get_run", "Show a run", "Use it to see all that is recorded of a run, or how far it is.", "GET /api/studio/runs/{run_id}", `{"run_id": "`+id+`"}`), s.getRun),
-		op.Define(sendsFile(read("get_artifact", "Get an artifact", "Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}", `{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
+		op.Define(withRESTFile(read("get_artifact", "Get an artifact", "Use it to get a file that a run made. Over REST the answer is the file.", "GET /api/studio/artifacts/{artifact_id}", `{"artifact_id": "`+id+`.1"}`)), s.getArtifact),
 		op.Define(cancel, s.cancelRun), op.Define(undo, s.undoRun), op.Define(verify, s.verifyRun),
 		op.Define(read("list_stale", "List what is out of date", "Use it to see which runs were built from a card that has changed since.", "GET /api/studio/stale", `{}`), s.listStale),
 	}
@@ -130,7 +130,7 @@ func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targe
 	out := targetsOut{Targets: []targetOut{}}
 	names := s.Kinds()
 	if c.Grant.Role() >= access.RoleGM {
-		names = s.targetsOf(c.Grant.World()) // names of scenes may tell something
+		names = s.worldTargets(c.Grant.World()) // names of scenes may tell something
 	}
 	for _, name := range names {
 		kind, _, _ := strings.Cut(name, ":")
@@ -158,14 +158,14 @@ func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targe
 			}
 		}
 		if c.Grant.Role() >= access.RoleGM { // players do not see most runs, and so not how many there are
-			t.Waiting = s.waiting(c.Grant.World(), name)
+			t.Waiting = s.countWaiting(c.Grant.World(), name)
 		}
 		out.Targets = append(out.Targets, t)
 	}
 	return out, nil
 }
 
-func (s *Studio) waiting(w access.WorldID, name string) int {
+func (s *Studio) countWaiting(w access.WorldID, name string) int {
 	s.mu.Lock()
 	sl := s.slots[w.String()+"/"+name]
 	s.mu.Unlock()
@@ -179,7 +179,7 @@ func (s *Studio) waiting(w access.WorldID, name string) int {
 
 func (s *Studio) listRuns(ctx context.Context, c *op.Call, in runsIn) (runsOut, error) {
 	rows := s.liveRows(c.Grant)
-	b, err := s.book(ctx, c.Grant)
+	b, err := s.lockBook(ctx, c.Grant)
 	if err != nil {
 		return runsOut{}, err
 	}
@@ -243,14 +243,14 @@ func (s *Studio) queuedRows(g access.Grant, b *book, here []runRow) []runRow {
 
 // stateOf tells a run that waits in the queue from one that a worker is at.
 func (s *Studio) stateOf(id uuid.UUID) string {
-	if _, ok := s.sight(id); ok {
+	if _, ok := s.readProgress(id); ok {
 		return "running"
 	}
 	return "queued"
 }
 
-// running finds a run that is under way here and in sight.
-func (s *Studio) running(g access.Grant, id string) (*liveRun, bool) {
+// findLive finds a run that is under way here and in sight.
+func (s *Studio) findLive(g access.Grant, id string) (*liveRun, bool) {
 	key, err := uuid.Parse(id)
 	if err != nil {
 		return nil, false
@@ -266,19 +266,19 @@ func (s *Studio) running(g access.Grant, id string) (*liveRun, bool) {
 }
 
 func (s *Studio) getRun(ctx context.Context, c *op.Call, in runIn) (runOut, error) {
-	if l, ok := s.running(c.Grant, in.Run); ok {
+	if l, ok := s.findLive(c.Grant, in.Run); ok {
 		b, err := json.Marshal(map[string]any{"run_id": l.run.ID, "tool_name": l.run.Tool, "status": "running", "started_at": l.run.Started, "audience": l.run.Audience})
 		return runOut{Run: b}, err
 	}
-	if t, ok, err := s.waitingFor(ctx, c.Grant, in.Run); ok || err != nil {
+	if t, ok, err := s.findQueued(ctx, c.Grant, in.Run); ok || err != nil {
 		b, _ := json.Marshal(map[string]any{"run_id": t.ID, "tool_name": t.Order.Tool, "status": s.stateOf(t.ID), "started_at": t.Asked, "audience": t.Order.How.Audience})
 		return runOut{Run: b}, err
 	}
-	run, err := s.whole(ctx, c.Grant, in.Run)
+	run, err := s.loadRun(ctx, c.Grant, in.Run)
 	if err != nil {
 		return runOut{}, err
 	}
-	b, err := s.book(ctx, c.Grant)
+	b, err := s.lockBook(ctx, c.Grant)
 	if err != nil {
 		return runOut{}, err
 	}
@@ -289,7 +289,7 @@ func (s *Studio) getRun(ctx context.Context, c *op.Call, in runIn) (runOut, erro
 }
 
 func (s *Studio) getArtifact(ctx context.Context, c *op.Call, in artifactIn) (artifactOut, error) {
-	a, err := s.artifact(ctx, c.Grant, in.ID)
+	a, err := s.findArtifact(ctx, c.Grant, in.ID)
 	if err != nil {
 		return artifactOut{}, err
 	}
@@ -302,7 +302,7 @@ func (s *Studio) getArtifact(ctx context.Context, c *op.Call, in artifactIn) (ar
 	}
 	data, err := s.blobs.Bytes(a.SHA256)
 	if err != nil {
-		return out, Fail(IOFailed, "artifact %s cannot be read", a.ID).Because(err).fault(nil)
+		return out, Fail(IOFailed, "artifact %s cannot be read", a.ID).Because(err).toFault(nil)
 	}
 	switch {
 	case c.Transport == "rest":
@@ -317,34 +317,34 @@ func (s *Studio) getArtifact(ctx context.Context, c *op.Call, in artifactIn) (ar
 }
 
 func (s *Studio) cancelRun(ctx context.Context, c *op.Call, in runIn) (cancelOut, error) {
-	if l, ok := s.running(c.Grant, in.Run); ok {
-		l.cancel(errAsked)
+	if l, ok := s.findLive(c.Grant, in.Run); ok {
+		l.cancel(errStopAsked)
 		select {
 		case <-l.done:
 		case <-ctx.Done():
 		}
 		return cancelOut{in.Run, true}, nil
 	}
-	if t, ok, err := s.waitingFor(ctx, c.Grant, in.Run); ok || err != nil {
+	if t, ok, err := s.findQueued(ctx, c.Grant, in.Run); ok || err != nil {
 		if err == nil {
-			_, err = s.giveUp(ctx, c.Grant, t, errAsked)
+			_, err = s.abandonTicket(ctx, c.Grant, t, errStopAsked)
 		}
 		return cancelOut{in.Run, true}, err
 	}
-	_, err := s.whole(ctx, c.Grant, in.Run)
+	_, err := s.loadRun(ctx, c.Grant, in.Run)
 	return cancelOut{in.Run, false}, err
 }
 
 func (s *Studio) undoRun(ctx context.Context, c *op.Call, in undoIn) (e Envelope[undoOut], err error) {
-	run, err := s.whole(ctx, c.Grant, in.Run)
+	run, err := s.loadRun(ctx, c.Grant, in.Run)
 	if err != nil {
 		return e, err
 	}
 	if run.Status != "ok" || run.Undoes != "" {
-		return e, fault.New(fault.Rule, "run %s left nothing to take back: it is %s", in.Run, cmp.Or(run.Error.word(), "itself an undo"))
+		return e, fault.New(fault.Rule, "run %s left nothing to take back: it is %s", in.Run, cmp.Or(run.Error.codeText(), "itself an undo"))
 	}
 	req := request{tool: "undo_run", version: "1.0.0", undoes: in.Run, common: common{DryRun: in.DryRun, RequestID: in.RequestID, Audience: run.Audience, Timeout: 300}}
-	req.hash = sumOf(strings.Repeat("0", 64))
+	req.hash = parseSum(strings.Repeat("0", 64))
 	for _, st := range run.Steps {
 		kind := st.Target.Name
 		if t, ok := toolNamed(st.Tool); ok && t.Mutates && !slices.Contains(req.targets, kind) {
@@ -354,17 +354,17 @@ func (s *Studio) undoRun(ctx context.Context, c *op.Call, in undoIn) (e Envelope
 	if len(req.targets) == 0 {
 		return e, fault.New(fault.Rule, "run %s changed no target; there is nothing to take back", in.Run)
 	}
-	done, err := s.execute(ctx, c.Grant, req, c.Progress)
+	done, err := s.executeRequest(ctx, c.Grant, req, c.Progress)
 	if done == nil {
-		return e, plainly(err)
+		return e, faultWithoutRun(err)
 	}
 	e.Head, e.Result.Undone = done.head(), in.Run
 	c.Reply.Meta = map[string]any{metaKey: e.Head}
-	return e, cmp.Or(err, ended(done))
+	return e, cmp.Or(err, runError(done))
 }
 
-// word is the code of a failure; "" for none.
-func (f *Failure) word() string {
+// codeText is the code of a failure; "" for none.
+func (f *Failure) codeText() string {
 	if f == nil {
 		return ""
 	}
@@ -372,7 +372,7 @@ func (f *Failure) word() string {
 }
 
 func (s *Studio) listStale(ctx context.Context, c *op.Call, _ struct{}) (staleOut, error) {
-	list, err := s.stale(ctx, c.Grant)
+	list, err := s.findStale(ctx, c.Grant)
 	return staleOut{list}, err
 }
 
@@ -382,14 +382,14 @@ func (s *Studio) runFeed() *op.Feed {
 		MinRole: access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
 		Kinds: []op.FeedKind{{Event: "progress", Doc: "How far it is: done, total, message."}, {Event: "ended", Doc: "The run's status and error."}},
 		Open: func(ctx context.Context, c *op.Call, vars map[string]string, after string) (iter.Seq2[op.Message, error], error) {
-			if l, ok := s.running(c.Grant, vars["run_id"]); ok {
+			if l, ok := s.findLive(c.Grant, vars["run_id"]); ok {
 				n, _ := strconv.Atoi(after)
-				return l.follow(ctx, n), nil
+				return l.followAfter(ctx, n), nil
 			}
-			if t, ok, err := s.waitingFor(ctx, c.Grant, vars["run_id"]); ok || err != nil {
+			if t, ok, err := s.findQueued(ctx, c.Grant, vars["run_id"]); ok || err != nil {
 				return s.followElsewhere(ctx, c.Grant, t), err
 			}
-			run, err := s.whole(ctx, c.Grant, vars["run_id"])
+			run, err := s.loadRun(ctx, c.Grant, vars["run_id"])
 			if err != nil {
 				return nil, err
 			}
@@ -405,8 +405,8 @@ func endMessage(r *Run) op.Message {
 	return op.Message{Event: "ended", Data: b}
 }
 
-// sendsFile is a spec of what REST answers with a file.
-func sendsFile(o op.Spec) op.Spec {
+// withRESTFile is a spec of what REST answers with a file.
+func withRESTFile(o op.Spec) op.Spec {
 	o.RESTBody = op.RESTFile
 	return o
 }

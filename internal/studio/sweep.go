@@ -28,16 +28,16 @@ const sweepWait = 30 * time.Second
 // all targets meanwhile, so that no run is between keeping content and naming it.
 func (s *Studio) Sweep(ctx context.Context, unused time.Duration, dry bool) (out Swept, err error) {
 	before := s.now().Add(-unused)
-	release, err := s.holdAll(ctx)
+	release, err := s.lockAllTargets(ctx)
 	defer release()
 	if err != nil {
 		return out, err
 	}
 	named := map[blob.Sum]bool{}
-	if err := s.namedByRuns(ctx, named); err != nil {
+	if err := s.markRunContent(ctx, named); err != nil {
 		return out, err
 	}
-	if err := s.namedByTargets(named); err != nil {
+	if err := s.markTargetContent(named); err != nil {
 		return out, err
 	}
 	err = s.blobs.Sweep(ctx, before, func(sum blob.Sum) bool { return named[sum] }, func(r blob.Ref) {
@@ -46,8 +46,8 @@ func (s *Studio) Sweep(ctx context.Context, unused time.Duration, dry bool) (out
 	return out, err
 }
 
-// holdAll takes the locks of all targets of all worlds.
-func (s *Studio) holdAll(ctx context.Context) (release func(), err error) {
+// lockAllTargets takes the locks of all targets of all worlds.
+func (s *Studio) lockAllTargets(ctx context.Context) (release func(), err error) {
 	var held []func()
 	release = func() {
 		for _, f := range slices.Backward(held) {
@@ -73,8 +73,8 @@ func (s *Studio) holdAll(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// namedByRuns notes the artifacts of all recorded runs.
-func (s *Studio) namedByRuns(ctx context.Context, named map[blob.Sum]bool) error {
+// markRunContent notes the artifacts of all recorded runs.
+func (s *Studio) markRunContent(ctx context.Context, named map[blob.Sum]bool) error {
 	if s.queue == nil {
 		return errors.New("studio: sweeping needs the queue's leave to read all records")
 	}
@@ -84,7 +84,7 @@ func (s *Studio) namedByRuns(ctx context.Context, named map[blob.Sum]bool) error
 	}
 	for _, w := range worlds {
 		err := s.queue.Act(ctx, Asker{}, w.ID, ReadQueue, func(g access.Grant) error {
-			b, err := s.book(ctx, g)
+			b, err := s.lockBook(ctx, g)
 			if err != nil {
 				return err
 			}
@@ -106,8 +106,8 @@ func (s *Studio) namedByRuns(ctx context.Context, named map[blob.Sum]bool) error
 // sumForm is how content is named in journals, whatever field it is in.
 var sumForm = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// namedByTargets notes whatever looks like content's name in the targets' journals.
-func (s *Studio) namedByTargets(named map[blob.Sum]bool) error {
+// markTargetContent notes whatever looks like content's name in the targets' journals.
+func (s *Studio) markTargetContent(named map[blob.Sum]bool) error {
 	err := filepath.WalkDir(filepath.Join(s.dir, "targets"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".ndjson" {
 			return err

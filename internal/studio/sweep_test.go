@@ -76,7 +76,7 @@ func TestSweep(t *testing.T) {
 }
 
 // A sweep waits for runs that are under way.
-func TestNoSweepDuringARun(t *testing.T) {
+func TestSweepWaitsForRuns(t *testing.T) {
 	d := newDesk(t)
 	d.openWith(d.queue(false, &sync.Map{}))
 	d.paper.hold, d.paper.entered, d.paper.late = make(chan struct{}), make(chan struct{}), true

@@ -34,7 +34,7 @@ type common struct {
 	Confirm   bool   `json:"confirm,omitzero" jsonschema:"You know that this destroys something, and mean it."`
 }
 
-func (c common) of() common { return c }
+func (c common) commonFields() common { return c }
 
 // Inputs and results, one pair a tool.
 type (
@@ -228,57 +228,57 @@ type (
 	}
 )
 
-// overwrites reads the flag that makes a call destructive.
-func overwrites(input raw) bool {
+// hasOverwrite reads the flag that makes a call destructive.
+func hasOverwrite(input raw) bool {
 	v, err := readRaw[struct {
 		Overwrite bool `json:"overwrite"`
 	}](input)
 	return err != nil || v.Overwrite
 }
 
-func never(raw) bool { return false }
+func neverDestroys(raw) bool { return false }
 
 // Tools are all tools, in the order in which they are shown.
 var tools = []Tool{
-	{Name: "generate_scene", Version: "1.2.0", Title: "Build a scene", Mutates: true, Destroys: never,
+	{Name: "generate_scene", Version: "1.2.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
 		Doc: "Use it to build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that frames it all. " +
 			"What the words name is what is built: an anchor, ten barrels, forty stumps, a bell. With a card the run remembers its version, so that a later edit shows the scene as stale.",
 		Examples: []Example{{"From a card", `{"card": "The Dry Anchor", "seed": 7, "replace": true}`}, {"From words", `{"description": "A lighthouse on a cliff at dusk with two boats", "seed": 3}`}}},
-	{Name: "add_object", Version: "1.0.0", Title: "Add an object", Mutates: true, Destroys: never,
+	{Name: "add_object", Version: "1.0.0", Title: "Add an object", Mutates: true, Destroys: neverDestroys,
 		Doc:      "Use it to add one thing to a scene: a solid, a text, a light, a camera or an empty. A name that is taken is refused.",
 		Examples: []Example{{"A cube", `{"object_type": "cube", "name": "Crate 1", "location": [2, 0, 1]}`}}},
-	{Name: "generate_terrain", Version: "1.0.0", Title: "Make land", Mutates: true, Destroys: never,
+	{Name: "generate_terrain", Version: "1.0.0", Title: "Make land", Mutates: true, Destroys: neverDestroys,
 		Doc:      "Use it to make land: hills and ridges as a mesh and a 16-bit heightmap, from a size, a detail and a seed.",
 		Examples: []Example{{"Small hills", `{"width": 200, "height": 200, "detail_level": "low", "amplitude": 12, "seed": 4}`}}},
-	{Name: "generate_texture", Version: "1.0.0", Title: "Paint a surface", Mutates: true, Destroys: never,
+	{Name: "generate_texture", Version: "1.0.0", Title: "Paint a surface", Mutates: true, Destroys: neverDestroys,
 		Doc:      "Use it to give an object a painted surface that tiles: base colour and normal map.",
 		Examples: []Example{{"Stone", `{"object_name": "Crate 1", "texture_type": "stone", "size": 256}`}}},
-	{Name: "populate_level", Version: "1.0.0", Title: "Place many of one thing", Mutates: true, Destroys: never,
+	{Name: "populate_level", Version: "1.0.0", Title: "Place many of one thing", Mutates: true, Destroys: neverDestroys,
 		Doc:      "Use it to strew instances of one asset over an area, apart from one another, from a density and a seed.",
 		Examples: []Example{{"Barrels about a yard", `{"asset": "dry_anchor", "density": 0.01, "area": [-40, -40, 40, 40], "budget_max_instances": 50, "seed": 2}`}}},
-	{Name: "export_asset", Version: "1.0.0", Title: "Export", Files: true, Destroys: overwrites,
+	{Name: "export_asset", Version: "1.0.0", Title: "Export", Files: true, Destroys: hasOverwrite,
 		Doc:      "Use it to write a scene or an object as GLB, glTF, OBJ or FBX, with a manifest that says its units, axes, materials and hashes. What the file holds is read back from the file.",
 		Examples: []Example{{"Everything as GLB", `{"format": "glb"}`}}},
-	{Name: "import_asset", Version: "1.0.0", Title: "Import into an engine", Mutates: true, Files: true, Destroys: overwrites,
+	{Name: "import_asset", Version: "1.0.0", Title: "Import into an engine", Mutates: true, Files: true, Destroys: hasOverwrite,
 		Doc:      "Use it to take an export into an engine's project by its manifest. What the engine made of it is counted in the engine, and held against the manifest.",
 		Examples: []Example{{"The last export", `{"manifest": "0190d0a0-0000-7000-8000-000000000000.2"}`}}},
-	{Name: "generate_blueprint", Version: "1.0.0", Title: "Write behaviour", Mutates: true, Destroys: never,
+	{Name: "generate_blueprint", Version: "1.0.0", Title: "Write behaviour", Mutates: true, Destroys: neverDestroys,
 		Doc:      "Use it to write behaviour for a level from sentences or a graph: what happens on start, on entering, leaving or a timer. The engine checks it; it is never run here.",
 		Examples: []Example{{"A greeting", `{"name": "Greeter", "logic_description": "When it is entered, say Mind the step. Every 5 seconds, toggle Lamp."}`}}},
-	{Name: "profile_performance", Version: "1.0.0", Title: "Measure a level", Destroys: never,
+	{Name: "profile_performance", Version: "1.0.0", Title: "Measure a level", Destroys: neverDestroys,
 		Doc:      "Use it to measure a level in its engine: time to load, time of a frame, nodes, memory; with what it was measured on.",
 		Examples: []Example{{"Sixty frames", `{"level_name": "main"}`}}},
-	{Name: "render_preview", Version: "1.0.0", Title: "Render a picture", Destroys: never,
+	{Name: "render_preview", Version: "1.0.0", Title: "Render a picture", Destroys: neverDestroys,
 		Doc:      "Use it to see a scene: a PNG through one of its cameras, which clients that show pictures show.",
 		Examples: []Example{{"A small picture", `{"width": 320, "height": 180, "samples": 8}`}}},
-	{Name: "list_objects", Version: "1.0.0", Title: "List a scene's objects", Destroys: never,
+	{Name: "list_objects", Version: "1.0.0", Title: "List a scene's objects", Destroys: neverDestroys,
 		Doc:      "Use it to see what a scene or level holds: names, types, places and sizes.",
 		Examples: []Example{{"The first hundred", `{}`}}},
 }
 
-// least is the role that may call a tool: scenes may hold what only the GM knows. What
+// minRole is the role that may call a tool: scenes may hold what only the GM knows. What
 // destroys needs an admin besides.
-func (t *Tool) least() access.Role { return access.RoleGM }
+func (t *Tool) minRole() access.Role { return access.RoleGM }
 
 // toolNamed finds a tool.
 func toolNamed(name string) (*Tool, bool) {

@@ -23,7 +23,7 @@ var _ sdktrace.SpanExporter = kept{}
 
 // A traced call shows where its run spent its time, step by step, under the trace that the
 // run records; and no name of a thing is in it.
-func TestEachStepIsASpan(t *testing.T) {
+func TestEachStepHasASpan(t *testing.T) {
 	d := newDesk(t)
 	spans := kept{tracetest.NewInMemoryExporter()}
 	tracing, err := telemetry.NewTracing(t.Context(), telemetry.TraceConfig{Exporter: spans, Version: "1"})

@@ -38,17 +38,17 @@ func (s *Studio) verifyRun(ctx context.Context, c *op.Call, in runIn) (v Verdict
 	if s.handsOver() {
 		v, err = s.verifyElsewhere(ctx, c, in.Run)
 	} else {
-		v, err = s.verdict(ctx, c.Grant, in.Run, c.Progress)
+		v, err = s.verifyByID(ctx, c.Grant, in.Run, c.Progress)
 	}
 	if err != nil {
-		return v, failureOf(err).fault(nil)
+		return v, failureOf(err).toFault(nil)
 	}
 	return v, nil
 }
 
 // verifyElsewhere leaves a verification to a worker.
 func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Verdict, error) {
-	run, err := s.whole(ctx, c.Grant, id)
+	run, err := s.loadRun(ctx, c.Grant, id)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -56,13 +56,13 @@ func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Ve
 	for _, st := range run.Steps {
 		targets = append(targets, st.Target.Name)
 	}
-	how := common{Audience: run.Audience, Timeout: s.policy.seconds()}
-	t := s.newTicket(c.Grant, actVerify, newRun(s.newID(), "verify_run", "1.0.0", run.InputHash, how), order{Tool: "verify_run", How: how}, kindsOf(targets))
+	how := common{Audience: run.Audience, Timeout: s.policy.secondsLimit()}
+	t := s.newTicket(c.Grant, actVerify, newRun(s.newID(), "verify_run", "1.0.0", run.InputHash, how), order{Tool: "verify_run", How: how}, targetKinds(targets))
 	t.Run = id
-	if err := s.ask(ctx, c.Grant, t); err != nil {
+	if err := s.submitTicket(ctx, c.Grant, t); err != nil {
 		return Verdict{}, err
 	}
-	a, err := s.await(ctx, c.Grant, t, c.Progress)
+	a, err := s.awaitTicket(ctx, c.Grant, t, c.Progress)
 	switch {
 	case err != nil:
 		return Verdict{}, err
@@ -72,22 +72,22 @@ func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Ve
 	return *a.Verdict, nil
 }
 
-// verdict runs a run again by its id.
-func (s *Studio) verdict(ctx context.Context, g access.Grant, id string, progress func(done, total float64, message string)) (Verdict, error) {
-	run, err := s.whole(ctx, g, id)
+// verifyByID runs a run again by its id.
+func (s *Studio) verifyByID(ctx context.Context, g access.Grant, id string, progress func(done, total float64, message string)) (Verdict, error) {
+	run, err := s.loadRun(ctx, g, id)
 	if err != nil {
 		return Verdict{}, err
 	}
-	return s.verify(ctx, g, run, progress)
+	return s.rerunAndCompare(ctx, g, run, progress)
 }
 
-// verify runs a run again, on copies of its targets as they were when it began, and
+// rerunAndCompare runs a run again, on copies of its targets as they were when it began, and
 // compares what comes of it. Nothing is recorded.
-func (s *Studio) verify(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (v Verdict, err error) {
+func (s *Studio) rerunAndCompare(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (v Verdict, err error) {
 	if run.Status != "ok" || run.Undoes != "" {
 		return v, Fail(Validation, "run %s is %s; only what went well and made something can be run again", run.ID, run.Status)
 	}
-	x, release, err := s.rerun(ctx, g, run, progress)
+	x, release, err := s.newRerun(ctx, g, run, progress)
 	defer release()
 	if err != nil {
 		return v, err
@@ -100,32 +100,32 @@ func (s *Studio) verify(ctx context.Context, g access.Grant, run Run, progress f
 	return compareRuns(run, *x.run), x.rollback(ctx)
 }
 
-// rerun makes an executor on copies of the targets that a run had.
-func (s *Studio) rerun(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (x *executor, release func(), err error) {
+// newRerun makes an executor on copies of the targets that a run had.
+func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (x *executor, release func(), err error) {
 	var undo []func()
 	release = func() {
 		for _, f := range slices.Backward(undo) {
 			f()
 		}
 	}
-	x = s.executor(g, request{common: common{Audience: run.Audience}}, progress)
+	x = s.newExecutor(g, request{common: common{Audience: run.Audience}}, progress)
 	x.run = &Run{ID: s.newID(), Seed: run.Seed, Audience: run.Audience, Config: s.config, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
 	x.dir = filepath.Join(s.dir, "scratch", x.run.ID.String())
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return x, release, Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
 	}
 	undo = append(undo, func() { _ = os.RemoveAll(x.dir) }) // it is swept at a later start otherwise
-	before, err := s.before(ctx, g, run.ID)
+	before, err := s.runsBefore(ctx, g, run.ID)
 	if err != nil {
 		return x, release, err
 	}
 	for _, st := range run.Steps {
 		name := st.Target.Name
-		x.req.calls = append(x.req.calls, call{tool: mustTool(st.Tool), target: name})
+		x.req.calls = append(x.req.calls, call{tool: toolOrEmpty(st.Tool), target: name})
 		if x.txns[name] != nil {
 			continue
 		}
-		fork, err := s.fork(ctx, g, name, x.dir, before)
+		fork, err := s.forkTarget(ctx, g, name, x.dir, before)
 		if err != nil {
 			return x, release, err
 		}
@@ -139,7 +139,7 @@ func (s *Studio) rerun(ctx context.Context, g access.Grant, run Run, progress fu
 	return x, release, nil
 }
 
-func mustTool(name string) *Tool {
+func toolOrEmpty(name string) *Tool {
 	t, ok := toolNamed(name)
 	if !ok {
 		return &Tool{Name: name} // no longer there: the adapter says so
@@ -147,9 +147,9 @@ func mustTool(name string) *Tool {
 	return t
 }
 
-// before says which runs ended before a run was recorded.
-func (s *Studio) before(ctx context.Context, g access.Grant, id uuid.UUID) (func(string) bool, error) {
-	b, err := s.book(ctx, g)
+// runsBefore says which runs ended before a run was recorded.
+func (s *Studio) runsBefore(ctx context.Context, g access.Grant, id uuid.UUID) (func(string) bool, error) {
+	b, err := s.lockBook(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -164,12 +164,12 @@ func (s *Studio) before(ctx context.Context, g access.Grant, id uuid.UUID) (func
 	return func(run string) bool { return earlier[run] }, nil
 }
 
-func (s *Studio) fork(ctx context.Context, g access.Grant, name, dir string, keep func(string) bool) (Target, error) {
+func (s *Studio) forkTarget(ctx context.Context, g access.Grant, name, dir string, keep func(string) bool) (Target, error) {
 	a, err := s.adapterOf(name)
 	if err != nil {
 		return nil, err
 	}
-	sl, err := s.slot(g.World(), a, name)
+	sl, err := s.openSlot(g.World(), a, name)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (s *Studio) fork(ctx context.Context, g access.Grant, name, dir string, kee
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return nil, Fail(IOFailed, "the folder for a copy cannot be made").Because(err)
 	}
-	return sl.target.Fork(ctx, Place{World: g.World(), Name: name, Dir: own, Files: s.keeper(nil)}, keep)
+	return sl.target.Fork(ctx, Place{World: g.World(), Name: name, Dir: own, Files: s.newKeeper(nil)}, keep)
 }
 
 // repeatStep does a recorded step again.
@@ -195,14 +195,14 @@ func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 	if before != was.Before {
 		return Fail(TargetGone, "the state of %s before step %d cannot be made again: its program is %s, it was %s", was.Target.Name, i+1, txn.Info().Version, was.Target.Version)
 	}
-	x.run.Steps = append(x.run.Steps, Step{Tool: was.Tool, Version: mustTool(was.Tool).Version, Target: txn.Info(), Input: withoutPath(was.Input), Before: before,
+	x.run.Steps = append(x.run.Steps, Step{Tool: was.Tool, Version: toolOrEmpty(was.Tool).Version, Target: txn.Info(), Input: withoutPath(was.Input), Before: before,
 		From: len(x.run.Artifacts), Made: []string{}})
 	st := &x.run.Steps[i]
 	common, err := readRaw[common](was.Input)
 	if err != nil {
 		return err
 	}
-	if err := x.do(ctx, i, call{tool: mustTool(was.Tool), target: was.Target.Name, seed: common.Seed}, st, txn); err != nil {
+	if err := x.doCall(ctx, i, call{tool: toolOrEmpty(was.Tool), target: was.Target.Name, seed: common.Seed}, st, txn); err != nil {
 		var stale *fault.Error
 		if errors.As(err, &stale) && stale.Kind == fault.NotFound {
 			return Fail(Validation, "step %d rests on something that is gone: %s", i+1, stale.Message)
@@ -216,12 +216,12 @@ func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 // withoutPath keeps a repetition from writing files outside.
 func withoutPath(input raw) raw {
 	var fields map[string]any
-	if err := decodeNumbers(input, &fields); err != nil || fields["path"] == nil {
+	if err := decodeKeepingNumbers(input, &fields); err != nil || fields["path"] == nil {
 		return input
 	}
 	delete(fields, "path")
 	delete(fields, "overwrite")
-	return encoded(fields)
+	return encodeFields(fields)
 }
 
 func compareRuns(was, is Run) Verdict {
@@ -235,10 +235,10 @@ func compareRuns(was, is Run) Verdict {
 	for i := range was.Steps {
 		a, b := was.Steps[i], is.Steps[i]
 		at := fmt.Sprintf("step %d, %s: ", i+1, a.Tool)
-		if measured[a.Tool] {
+		if measuringTools[a.Tool] {
 			continue
 		}
-		check(at+"result", neutral(a.Result, was.ID), neutral(b.Result, is.ID))
+		check(at+"result", normalizeResult(a.Result, was.ID), normalizeResult(b.Result, is.ID))
 		check(at+"digest", a.After, b.After)
 	}
 	check("number of artifacts", fmt.Sprint(len(was.Artifacts)), fmt.Sprint(len(is.Artifacts)))
@@ -253,8 +253,8 @@ func compareRuns(was, is Run) Verdict {
 	return v
 }
 
-// measured are the tools whose results are measurements.
-var measured = map[string]bool{"profile_performance": true}
+// measuringTools are the tools whose results are measurements.
+var measuringTools = map[string]bool{"profile_performance": true}
 
 func sumToCompare(a Artifact) blob.Sum {
 	if a.Content != nil {
@@ -263,12 +263,12 @@ func sumToCompare(a Artifact) blob.Sum {
 	return a.SHA256
 }
 
-// neutral is a result without what names its run.
-func neutral(result raw, id uuid.UUID) string {
+// normalizeResult is a result without what names its run.
+func normalizeResult(result raw, id uuid.UUID) string {
 	var fields map[string]any
-	if decodeNumbers(result, &fields) == nil {
+	if decodeKeepingNumbers(result, &fields) == nil {
 		delete(fields, "written")
-		result = encoded(fields)
+		result = encodeFields(fields)
 	}
 	return string(bytes.ReplaceAll(result, []byte(id.String()), []byte("RUN")))
 }
@@ -276,8 +276,8 @@ func neutral(result raw, id uuid.UUID) string {
 // sweepAge is after how long what a stopped process left behind is taken away.
 const sweepAge = 24 * time.Hour
 
-// sweep takes away folders for passing files that no run uses any more.
-func (s *Studio) sweep() {
+// sweepScratch takes away folders for passing files that no run uses any more.
+func (s *Studio) sweepScratch() {
 	root := filepath.Join(s.dir, "scratch")
 	list, err := os.ReadDir(root)
 	if err != nil {

@@ -22,13 +22,13 @@ type Worker struct {
 	Lease time.Duration // after which another takes over from a worker that died; 0 is 15 s
 }
 
-// maxTakes is how many workers may end in the middle of a run before it is given up.
-const maxTakes = 3
+// maxAttempts is how many workers may end in the middle of a run before it is given up.
+const maxAttempts = 3
 
 // Why a worker lets go of a run without recording it.
 var (
-	errLost    = errors.New("studio: the lease of the run was lost")
-	errLeaving = errors.New("studio: the worker stops")
+	errLeaseLost   = errors.New("studio: the lease of the run was lost")
+	errWorkerStops = errors.New("studio: the worker stops")
 )
 
 // Work takes runs from the queue and does them, one at a time, until ctx ends. What it was
@@ -45,7 +45,7 @@ func (s *Studio) Work(ctx context.Context, w Worker) error {
 	}
 	for ctx.Err() == nil {
 		changed := s.canon.Changed()
-		next, err := s.takeOne(ctx, w)
+		next, err := s.handleNext(ctx, w)
 		if err != nil && ctx.Err() == nil {
 			s.logger.Error("the queue of runs cannot be read; trying again", "error", err)
 			changed, next = nil, s.now().Add(time.Second)
@@ -55,39 +55,39 @@ func (s *Studio) Work(ctx context.Context, w Worker) error {
 	return nil
 }
 
-// idle is how long a worker waits where nothing changes and nothing is due.
-const idle = time.Minute
+// idleWait is how long a worker waits where nothing changes and nothing is due.
+const idleWait = time.Minute
 
-// takeOne does the run that is due first, if there is one, and says when to look again.
-func (s *Studio) takeOne(ctx context.Context, w Worker) (next time.Time, err error) {
+// handleNext does the run that is due first, if there is one, and says when to look again.
+func (s *Studio) handleNext(ctx context.Context, w Worker) (next time.Time, err error) {
 	worlds, err := s.canon.Worlds(ctx)
 	if err != nil {
 		return next, err
 	}
 	for _, world := range worlds {
-		if err := s.takeIn(ctx, world.ID); err != nil {
+		if err := s.enqueueOpen(ctx, world.ID); err != nil {
 			return next, err
 		}
 	}
-	names := handlers(w.Kinds)
+	names := queueNames(w.Kinds)
 	list, err := s.queue.Deliveries.Claim(ctx, names, s.now(), s.now().Add(w.Lease), 1)
 	if err != nil {
 		return next, err
 	}
 	if len(list) > 0 {
-		return s.now(), s.take(ctx, list[0], w.Lease)
+		return s.now(), s.handleDelivery(ctx, list[0], w.Lease)
 	}
 	next, ok, err := s.queue.Deliveries.NextDue(ctx, names)
 	if !ok {
-		next = s.now().Add(idle)
+		next = s.now().Add(idleWait)
 	}
 	return next, err
 }
 
-// takeIn puts tickets into the queue whose writer ended before it did.
-func (s *Studio) takeIn(ctx context.Context, w access.WorldID) error {
+// enqueueOpen puts tickets into the queue whose writer ended before it did.
+func (s *Studio) enqueueOpen(ctx context.Context, w access.WorldID) error {
 	return s.queue.Act(ctx, Asker{}, w, ReadQueue, func(g access.Grant) error {
-		b, err := s.book(ctx, g)
+		b, err := s.lockBook(ctx, g)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func (s *Studio) takeIn(ctx context.Context, w access.WorldID) error {
 			}
 		}
 		b.mu.Unlock()
-		if err := s.enqueue(ctx, w, open); err != nil {
+		if err := s.enqueueTickets(ctx, w, open); err != nil {
 			return err
 		}
 		b.mu.Lock()
@@ -110,12 +110,12 @@ func (s *Studio) takeIn(ctx context.Context, w access.WorldID) error {
 	})
 }
 
-// take does what a leased delivery is for, and settles it. Its error is the store's.
-func (s *Studio) take(ctx context.Context, d job.Delivery, lease time.Duration) error {
+// handleDelivery does what a leased delivery is for, and settles it. Its error is the store's.
+func (s *Studio) handleDelivery(ctx context.Context, d job.Delivery, lease time.Duration) error {
 	var t ticket
 	open, off := false, false
 	err := s.queue.Act(ctx, Asker{}, d.World, ReadQueue, func(g access.Grant) error {
-		b, err := s.book(ctx, g)
+		b, err := s.lockBook(ctx, g)
 		if err == nil {
 			t, open = b.queue[d.Event]
 			off = b.stopped[d.Event]
@@ -124,55 +124,55 @@ func (s *Studio) take(ctx context.Context, d job.Delivery, lease time.Duration) 
 		return err
 	})
 	if err == nil && off {
-		err = s.refuse(ctx, d.World, t, errAsked)
+		err = s.recordRefusal(ctx, d.World, t, errStopAsked)
 	}
 	if err != nil {
 		return err
 	}
 	if open && !off {
-		switch err := s.hold(ctx, d, t, lease); {
-		case errors.Is(err, errLost):
+		switch err := s.doUnderLease(ctx, d, t, lease); {
+		case errors.Is(err, errLeaseLost):
 			s.logger.Warn("a run was let go, for its lease had ended", "run", t.ID)
 			return nil
-		case errors.Is(err, errLeaving):
+		case errors.Is(err, errWorkerStops):
 			d.Due = s.now()
-			return s.settle(ctx, d)
+			return s.settleDelivery(ctx, d)
 		case err != nil:
 			return err
 		}
 	}
 	d.State = job.DeliveryProcessed
-	return s.settle(ctx, d)
+	return s.settleDelivery(ctx, d)
 }
 
-func (s *Studio) settle(ctx context.Context, d job.Delivery) error {
+func (s *Studio) settleDelivery(ctx context.Context, d job.Delivery) error {
 	d.Changed = s.now()
 	_, err := s.queue.Deliveries.Settle(context.WithoutCancel(ctx), d)
 	return err
 }
 
-// hold does a ticket's act while its lease is kept.
-func (s *Studio) hold(ctx context.Context, d job.Delivery, t ticket, lease time.Duration) error {
-	if d.Fence > maxTakes {
-		return s.refuse(ctx, d.World, t, Fail(TargetGone, "%d workers ended in the middle of it; look into their logs, then ask anew", maxTakes))
+// doUnderLease does a ticket's act while its lease is kept.
+func (s *Studio) doUnderLease(ctx context.Context, d job.Delivery, t ticket, lease time.Duration) error {
+	if d.Fence > maxAttempts {
+		return s.recordRefusal(ctx, d.World, t, Fail(TargetGone, "%d workers ended in the middle of it; look into their logs, then ask anew", maxAttempts))
 	}
 	doing, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { cancel(errLeaving) })()
+	defer context.AfterFunc(ctx, func() { cancel(errWorkerStops) })()
 	var renewing sync.WaitGroup
 	stop := make(chan struct{})
-	renewing.Go(func() { s.keep(doing, stop, d, lease, cancel) })
-	err := s.queue.Act(doing, t.Who, d.World, t.Order.Tool, func(g access.Grant) error { return s.act(doing, g, t) })
+	renewing.Go(func() { s.renewLease(doing, stop, d, lease, cancel) })
+	err := s.queue.Act(doing, t.Who, d.World, t.Order.Tool, func(g access.Grant) error { return s.doTicket(doing, g, t) })
 	close(stop)
 	renewing.Wait()
-	if cause := context.Cause(doing); errors.Is(cause, errLost) || errors.Is(cause, errLeaving) {
+	if cause := context.Cause(doing); errors.Is(cause, errLeaseLost) || errors.Is(cause, errWorkerStops) {
 		if s.isOpen(ctx, d) {
 			return cause
 		}
 		return nil
 	}
 	if err != nil && s.isOpen(ctx, d) { // it was not admitted
-		return s.refuse(ctx, d.World, t, err)
+		return s.recordRefusal(ctx, d.World, t, err)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (s *Studio) hold(ctx context.Context, d job.Delivery, t ticket, lease time.
 // isOpen reports whether nothing has come of a delivery's ticket yet.
 func (s *Studio) isOpen(ctx context.Context, d job.Delivery) (open bool) {
 	err := s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error {
-		b, err := s.book(context.WithoutCancel(ctx), g)
+		b, err := s.lockBook(context.WithoutCancel(ctx), g)
 		if err == nil {
 			_, open = b.queue[d.Event]
 			b.mu.Unlock()
@@ -190,13 +190,13 @@ func (s *Studio) isOpen(ctx context.Context, d job.Delivery) (open bool) {
 	return open || err != nil
 }
 
-// stopEvery is how often a worker looks whether its run is to stop.
-const stopEvery = 250 * time.Millisecond
+// stopPoll is how often a worker looks whether its run is to stop.
+const stopPoll = 250 * time.Millisecond
 
-// keep renews a lease until it is told to stop, and calls the run off where the lease was
+// renewLease renews a lease until it is told to stop, and calls the run off where the lease was
 // lost or somebody asks for it.
-func (s *Studio) keep(ctx context.Context, stop <-chan struct{}, d job.Delivery, lease time.Duration, cancel context.CancelCauseFunc) {
-	look := time.NewTicker(min(stopEvery, lease/6))
+func (s *Studio) renewLease(ctx context.Context, stop <-chan struct{}, d job.Delivery, lease time.Duration, cancel context.CancelCauseFunc) {
+	look := time.NewTicker(min(stopPoll, lease/6))
 	defer look.Stop()
 	until := d.Due
 	for {
@@ -205,8 +205,8 @@ func (s *Studio) keep(ctx context.Context, stop <-chan struct{}, d job.Delivery,
 			return
 		case <-look.C:
 		}
-		if s.toStop(ctx, d) {
-			cancel(errAsked)
+		if s.isStopAsked(ctx, d) {
+			cancel(errStopAsked)
 		}
 		now := s.now()
 		if now.Before(until.Add(-lease * 2 / 3)) {
@@ -218,16 +218,16 @@ func (s *Studio) keep(ctx context.Context, stop <-chan struct{}, d job.Delivery,
 		case err == nil && kept:
 			until = d.Due
 		case err == nil, now.After(until):
-			cancel(errLost)
+			cancel(errLeaseLost)
 			return
 		}
 	}
 }
 
-// toStop reports whether somebody asked to stop a delivery's run.
-func (s *Studio) toStop(ctx context.Context, d job.Delivery) (asked bool) {
+// isStopAsked reports whether somebody asked to stop a delivery's run.
+func (s *Studio) isStopAsked(ctx context.Context, d job.Delivery) (asked bool) {
 	_ = s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error { // the next look may go well
-		b, err := s.book(context.WithoutCancel(ctx), g)
+		b, err := s.lockBook(context.WithoutCancel(ctx), g)
 		if err == nil {
 			asked = b.stopped[d.Event]
 			b.mu.Unlock()
@@ -237,78 +237,78 @@ func (s *Studio) toStop(ctx context.Context, d job.Delivery) (asked bool) {
 	return asked
 }
 
-// act does what a ticket asks for and records what came of it.
-func (s *Studio) act(ctx context.Context, g access.Grant, t ticket) error {
-	tell, done := s.telling(t.ID)
+// doTicket does what a ticket asks for and records what came of it.
+func (s *Studio) doTicket(ctx context.Context, g access.Grant, t ticket) error {
+	tell, done := s.newProgressWriter(t.ID)
 	defer done()
 	tell(0, 0, "taken")
 	a := answer{ID: t.ID}
 	if t.Act == actVerify {
-		v, err := s.verdict(ctx, g, t.Run, tell)
+		v, err := s.verifyByID(ctx, g, t.Run, tell)
 		a.Verdict = &v
-		return s.answer(ctx, g, t, a, err)
+		return s.recordAnswer(ctx, g, t, a, err)
 	}
-	req, err := t.Order.request()
+	req, err := t.Order.toRequest()
 	if err != nil {
 		return err
 	}
-	x := s.executor(g, req, tell)
-	if err := x.admit(); err != nil {
+	x := s.newExecutor(g, req, tell)
+	if err := x.checkRequest(); err != nil {
 		return err
 	}
-	x.run, x.taken = t.run(s), true
+	x.run, x.fromQueue = t.newRun(s), true
 	x.run.Started = s.now().UTC().Truncate(time.Millisecond)
-	run, err := x.perform(ctx)
+	run, err := x.performRun(ctx)
 	if t.Act == actRun {
 		return err
 	}
 	a.Run, a.Diff = run, run.diff
-	return s.answer(ctx, g, t, a, err)
+	return s.recordAnswer(ctx, g, t, a, err)
 }
 
-// answer records what came of a ticket that makes no run, unless it was let go.
-func (s *Studio) answer(ctx context.Context, g access.Grant, t ticket, a answer, err error) error {
-	if cause := context.Cause(ctx); errors.Is(cause, errLost) || errors.Is(cause, errLeaving) {
+// recordAnswer records what came of a ticket that makes no run, unless it was let go.
+func (s *Studio) recordAnswer(ctx context.Context, g access.Grant, t ticket, a answer, err error) error {
+	if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) || errors.Is(cause, errWorkerStops) {
 		return cause
 	}
 	if err != nil {
 		a.Run, a.Verdict, a.Error = nil, nil, failureOf(err)
 	}
-	return s.record(context.WithoutCancel(ctx), g, t.ID.String(), eventAnswer, access.LevelGM, a)
+	return s.recordEvent(context.WithoutCancel(ctx), g, t.ID.String(), eventAnswer, access.LevelGM, a)
 }
 
-// seen is how far a run elsewhere is. It lies in the folder that all share, until the run
+// liveProgress is how far a run elsewhere is. It lies in the folder that all share, until the run
 // has ended.
-type seen struct {
+type liveProgress struct {
 	Step    int     `json:"step"`
 	Done    float64 `json:"done"`
 	Total   float64 `json:"total"`
 	Message string  `json:"message"`
 }
 
-func (s *Studio) sightFile(id uuid.UUID) string {
+func (s *Studio) progressFile(id uuid.UUID) string {
 	return filepath.Join(s.dir, "live", id.String()+".json")
 }
 
-// sight reads how far a run elsewhere is.
-func (s *Studio) sight(id uuid.UUID) (p seen, ok bool) {
-	b, err := os.ReadFile(s.sightFile(id))
+// readProgress reads how far a run elsewhere is.
+func (s *Studio) readProgress(id uuid.UUID) (p liveProgress, ok bool) {
+	b, err := os.ReadFile(s.progressFile(id))
 	return p, err == nil && json.Unmarshal(b, &p) == nil
 }
 
-// telling writes down how far a run is until done: every new message, and how far it is with
+// newProgressWriter writes down how far a run is until done: every new message, and how far it is with
 // that a few times a second.
-func (s *Studio) telling(id uuid.UUID) (tell func(done, total float64, message string), done func()) {
-	file := s.sightFile(id)
-	_ = os.MkdirAll(filepath.Dir(file), 0o700)   // without it nobody sees how far the run is, no more
-	last := seen{Step: int(s.now().UnixMilli())} // goes on from where a worker before this one was
+func (s *Studio) newProgressWriter(id uuid.UUID) (tell func(done, total float64, message string), done func()) {
+	file := s.progressFile(id)
+	_ = os.MkdirAll(filepath.Dir(file), 0o700)           // without it nobody sees how far the run is, no more
+	last := liveProgress{Step: int(s.now().UnixMilli())} // goes on from where a worker before this one was
 	var at time.Time
 	tell = func(done, total float64, message string) {
 		now := s.now()
-		if message == last.Message && now.Sub(at) < lookAgain {
+		if message == last.Message && now.Sub(at) < pollInterval {
 			return
 		}
-		last, at = seen{last.Step + 1, done, total, message}, now
+		last, at = liveProgress{last.Step + 1, done, total, message}, now
 		if b, err := json.Marshal(last); err == nil && os.WriteFile(file+".part", b, 0o600) == nil {
 			_ = os.Rename(file+".part", file)
 		}

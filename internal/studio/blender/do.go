@@ -198,7 +198,7 @@ func (x *txn) terrain(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	pixels := studio.Pixels(decoded(png))
-	id, err := w.Keep(ctx, studio.New{Kind: "heightmap", Name: in.Name + "-height.png", Media: "image/png", Content: &pixels}, png)
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "heightmap", Name: in.Name + "-height.png", Media: "image/png", Content: &pixels}, png)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ func (x *txn) texture(ctx context.Context, w *studio.Work) (any, error) {
 			return nil, err
 		}
 		pixels := studio.Pixels(half.m)
-		id, err := w.Keep(ctx, studio.New{Kind: "texture", Name: fmt.Sprintf("%s-%s.png", in.Type, half.kind), Media: "image/png", Content: &pixels}, png)
+		id, err := w.Keep(ctx, studio.OutputFile{Kind: "texture", Name: fmt.Sprintf("%s-%s.png", in.Type, half.kind), Media: "image/png", Content: &pixels}, png)
 		if err != nil {
 			return nil, err
 		}
@@ -291,7 +291,7 @@ func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 	if err := x.apply(ctx, s.Ops, nil); err != nil {
 		return nil, err
 	}
-	id, err := w.Keep(ctx, studio.New{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
@@ -316,7 +316,7 @@ func (x *txn) ground(name string) (func(px, py float64) float64, error) {
 func (x *txn) meshOf(name string) ([]byte, error) {
 	ops := []raw{}
 	if !x.reset {
-		for _, e := range x.journal.Force() {
+		for _, e := range x.journal.Active() {
 			if e.Reset {
 				ops = nil
 			}
@@ -418,7 +418,7 @@ func (x *txn) render(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	pixels := studio.Pixels(m)
-	out.Preview, err = w.Keep(ctx, studio.New{Kind: "preview", Name: "preview.png", Media: "image/png", Content: &pixels}, clean)
+	out.Preview, err = w.Keep(ctx, studio.OutputFile{Kind: "preview", Name: "preview.png", Media: "image/png", Content: &pixels}, clean)
 	return out, err
 }
 

@@ -65,7 +65,7 @@ func (x *txn) export(ctx context.Context, w *studio.Work) (any, error) {
 		}
 		name += ".zip"
 	}
-	if out.Export, err = w.Keep(ctx, studio.New{Kind: "export", Name: name, Media: media[in.Format]}, data); err != nil {
+	if out.Export, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: name, Media: media[in.Format]}, data); err != nil {
 		return nil, err
 	}
 	if out.Manifest, err = x.manifest(ctx, w, out, name, data); err != nil {
@@ -204,5 +204,5 @@ func (x *txn) manifest(ctx context.Context, w *studio.Work, out studio.ExportOut
 	if err != nil {
 		return "", err
 	}
-	return w.Keep(ctx, studio.New{Kind: "manifest", Name: strings.TrimSuffix(name, ".zip") + ".manifest.json", Media: "application/json"}, append(b, '\n'))
+	return w.Keep(ctx, studio.OutputFile{Kind: "manifest", Name: strings.TrimSuffix(name, ".zip") + ".manifest.json", Media: "application/json"}, append(b, '\n'))
 }

@@ -19,14 +19,14 @@ type entry struct {
 	Undoes string `json:"undoes,omitempty"`
 }
 
-// Of names the run, and what it took back.
-func (e entry) Of() (run, undoes string) { return e.Run, e.Undoes }
+// RunIDs names the run, and what it took back.
+func (e entry) RunIDs() (run, undoes string) { return e.Run, e.Undoes }
 
 // journal is all that a scene is made of.
 type journal struct{ studio.Journal[entry] }
 
 // identity names the state that the entries in force make.
-func (j *journal) identity() string { return identityOf(j.Force()) }
+func (j *journal) identity() string { return identityOf(j.Active()) }
 
 func identityOf(entries []entry) string {
 	h := sha256.New()
@@ -53,19 +53,19 @@ func (j *journal) pointFile() string { return filepath.Join(filepath.Dir(j.File)
 // checkpoint finds the saved scene, where it is a state on the way to the present one.
 func (j *journal) checkpoint() (p point, ok bool) {
 	b, err := os.ReadFile(j.pointFile())
-	if err != nil || json.Unmarshal(b, &p) != nil || p.Entries > len(j.Force()) || p.Entries == 0 {
+	if err != nil || json.Unmarshal(b, &p) != nil || p.Entries > len(j.Active()) || p.Entries == 0 {
 		return p, false
 	}
 	p.entries, p.file = p.Entries, filepath.Join(filepath.Dir(j.File), "checkpoint.blend")
 	if _, err := os.Stat(p.file); err != nil {
 		return p, false
 	}
-	return p, identityOf(j.Force()[:p.Entries]) == p.Identity
+	return p, identityOf(j.Active()[:p.Entries]) == p.Identity
 }
 
 // since counts the operations that a restore would replay.
 func (j *journal) since() int {
-	entries := j.Force()
+	entries := j.Active()
 	if p, ok := j.checkpoint(); ok {
 		entries = entries[p.entries:]
 	}
@@ -83,7 +83,7 @@ func (j *journal) since() int {
 // checkpoint: the identity would not fit.
 func (j *journal) saved(file string) {
 	_ = os.Remove(j.pointFile()) // it may not be there
-	b, err := json.Marshal(point{Entries: len(j.Force()), Identity: j.identity()})
+	b, err := json.Marshal(point{Entries: len(j.Active()), Identity: j.identity()})
 	if err == nil && os.Rename(file+".part", file) == nil {
 		_ = os.WriteFile(j.pointFile(), b, 0o600) // without it there is no checkpoint, no more
 	}

@@ -92,7 +92,7 @@ func (t *target) drop() {
 // the way, else from nothing.
 func (t *target) restore(ctx context.Context) error {
 	ops := []raw{raw(`{"op":"new"}`)}
-	entries := t.journal.Force()
+	entries := t.journal.Active()
 	if c, ok := t.journal.checkpoint(); ok {
 		ops = []raw{must(map[string]string{"op": "open", "file": c.file})}
 		entries = entries[c.entries:]
@@ -350,7 +350,7 @@ func (x *txn) checkpoint(ctx context.Context) {
 // Rollback takes back what was done: by the inverses, or where the scene was emptied, a
 // request called off or the session is gone, by restoring.
 func (x *txn) Rollback(ctx context.Context) error {
-	x.journal.Rejoin()
+	x.journal.IncludeAll()
 	if x.undid != "" || x.shaken {
 		x.holds = ""
 	}

@@ -214,11 +214,11 @@ func (t *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 	if got.Children != l.count() {
 		return nil, studio.Fail(studio.ExecFailed, "Godot finds %d instances in the level, not %d", got.Children, l.count())
 	}
-	id, err := w.Keep(ctx, studio.New{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.Keep(ctx, studio.New{Kind: "level", Name: in.Level + ".tscn", Media: "text/plain"}, l.tscn(in.Level))
+	_, err = w.Keep(ctx, studio.OutputFile{Kind: "level", Name: in.Level + ".tscn", Media: "text/plain"}, l.tscn(in.Level))
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 

@@ -37,7 +37,7 @@ func (t *txn) blueprint(ctx context.Context, w *studio.Work) (any, error) {
 		out.Status = "error"
 		w.Warn("the engine does not accept the script; it is kept, to be looked at")
 	}
-	_, err = w.Keep(ctx, studio.New{Kind: "script", Name: filepath.Base(file), Media: "text/plain"}, script)
+	_, err = w.Keep(ctx, studio.OutputFile{Kind: "script", Name: filepath.Base(file), Media: "text/plain"}, script)
 	return out, err
 }
 

@@ -27,8 +27,8 @@ type past struct {
 	Undoes string `json:"undoes,omitempty"`
 }
 
-// Of names the run, and what it took back.
-func (e past) Of() (run, undoes string) { return e.Run, e.Undoes }
+// RunIDs names the run, and what it took back.
+func (e past) RunIDs() (run, undoes string) { return e.Run, e.Undoes }
 
 // project is a scratch project of Godot's. What the engine derives from its files lies
 // beside them, and is no part of it.
@@ -41,7 +41,7 @@ type project struct {
 
 // present are the files that the entries in force left.
 func (p *project) present() files {
-	if force := p.history.Force(); len(force) > 0 {
+	if force := p.history.Active(); len(force) > 0 {
 		return maps.Clone(force[len(force)-1].Files)
 	}
 	return files{}
@@ -213,7 +213,7 @@ func (t *txn) Commit(_ context.Context, run string) error {
 }
 
 func (t *txn) Rollback(context.Context) error {
-	t.history.Rejoin()
+	t.history.IncludeAll()
 	t.files, t.undid = t.present(), ""
 	return t.lay()
 }

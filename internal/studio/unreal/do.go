@@ -62,7 +62,7 @@ func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 		}
 		w.Progress(float64(i+1), float64(len(list)), "spawning")
 	}
-	id, err := w.Keep(ctx, studio.New{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
+	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
 	return studio.PopulateOut{Created: len(x.spawned), Placements: id}, err
 }
 
