@@ -12,7 +12,8 @@ import (
 	"loregate/internal/fault"
 )
 
-// findRecorded finds the record of a run that another worker ended meanwhile.
+// findRecorded returns the run's record if another worker has recorded its end in the meantime,
+// else nil.
 func (x *executor) findRecorded(ctx context.Context) (*Run, error) {
 	b, err := x.lockBook(ctx, x.grant)
 	if err != nil {
@@ -27,8 +28,8 @@ func (x *executor) findRecorded(ctx context.Context) (*Run, error) {
 	return &run, err
 }
 
-// findRepeated finds the run that a request id was used for; one that is under way is waited
-// for.
+// findRepeated returns the run that the request id was used for before, or nil. If that run is
+// still under way, it waits for its end.
 func (x *executor) findRepeated(ctx context.Context) (*Run, error) {
 	if x.req.RequestID == "" {
 		x.req.RequestID = x.grant.Request().IdempotencyKey
@@ -50,8 +51,8 @@ func (x *executor) findRepeated(ctx context.Context) (*Run, error) {
 	return &run, err
 }
 
-// findRequested finds the run of the request's id, the hash of what was asked, and how to wait
-// for its end.
+// findRequested returns the id of the run that used the request's id, the hash of its input, and a
+// function that waits for its end. The id is zero if there is no such run.
 func (x *executor) findRequested(ctx context.Context) (id uuid.UUID, hash blob.Sum, wait func() error, err error) {
 	actor := string(x.grant.Caller().Subject)
 	x.mu.Lock()
@@ -79,8 +80,8 @@ func (x *executor) findRequested(ctx context.Context) (id uuid.UUID, hash blob.S
 	return id, b.runs[id].run.InputHash, func() error { return nil }, nil
 }
 
-// cacheKey is what the artifacts of a run follow from, where it only made artifacts: inputs
-// with seed, tool, target and state. "" where they may follow from more.
+// cacheKey returns a key of everything that the artifacts of a run depend on: tool, input with
+// seed, target and its state. It is "" for runs that did more than make artifacts.
 func (r *Run) cacheKey() string {
 	if len(r.Steps) != 1 || r.Cached != "" || r.Plan != "" {
 		return ""
@@ -99,7 +100,8 @@ func (st Step) cacheKey(seed int64, config, audience string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// reuseCached gives an earlier run's artifacts where they are what this one would make.
+// reuseCached fills in the result and the artifacts of an earlier run that had the same cache key.
+// It reports whether there was such a run.
 func (x *executor) reuseCached(ctx context.Context, st *Step) (bool, error) {
 	if x.run.dry || x.run.Tool != st.Tool {
 		return false, nil
@@ -120,7 +122,7 @@ func (x *executor) reuseCached(ctx context.Context, st *Step) (bool, error) {
 	}
 	for _, a := range earlier.Artifacts {
 		if _, err := x.blobs.Stat(a.SHA256); err != nil {
-			return false, nil // it was taken away; make it anew
+			return false, nil // the file was swept; make it again
 		}
 	}
 	x.run.Cached, x.run.Artifacts, x.run.Warnings = id.String(), earlier.Artifacts, earlier.Warnings

@@ -16,8 +16,8 @@ import (
 	"loregate/internal/op"
 )
 
-// handOver leaves a run to a worker and waits for it. Where the caller goes away, or gives
-// it up, it is called off.
+// handOver leaves a run to a worker and waits for its result. If the caller disconnects or cancels,
+// the run is stopped.
 func (x *executor) handOver(ctx context.Context) (*Run, error) {
 	act := actRun
 	if x.req.DryRun {
@@ -47,11 +47,11 @@ func (x *executor) handOver(ctx context.Context) (*Run, error) {
 	return &run, nil
 }
 
-// pollInterval is how often a run elsewhere is looked at for progress; that it has ended shows
-// at once where the store tells of changes.
+// pollInterval is the interval at which progress of a run in another process is read. The end of a
+// run is noticed at once if the store signals changes.
 const pollInterval = 200 * time.Millisecond
 
-// awaitTicket waits for what comes of a ticket, and reports how far it is meanwhile.
+// awaitTicket waits for a ticket's result and reports the progress meanwhile.
 func (s *Studio) awaitTicket(ctx context.Context, g access.Grant, t ticket, progress func(done, total float64, message string)) (answer, error) {
 	untaken, cancel := context.WithTimeout(ctx, time.Duration(max(t.Order.How.Timeout, 1))*time.Second)
 	defer cancel()
@@ -77,7 +77,7 @@ func (s *Studio) awaitTicket(ctx context.Context, g access.Grant, t ticket, prog
 	}
 }
 
-// stopCause is why nobody waits any more.
+// stopCause returns why waiting ended: the context's cause, or that no worker took the run in time.
 func stopCause(ctx context.Context, t ticket) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
@@ -85,10 +85,10 @@ func stopCause(ctx context.Context, t ticket) error {
 	return Fail(TimedOut, "no worker has taken the run; start one with: loregate studio worker --target %s", strings.Join(t.Kinds, ","))
 }
 
-// abandonTicket calls a ticket off, and waits a little for what comes of it.
+// abandonTicket stops a ticket and waits up to stopWait for its result.
 func (s *Studio) abandonTicket(ctx context.Context, g access.Grant, t ticket, err error) (answer, error) {
 	if errors.Is(err, errClosing) {
-		return answer{}, err // the run goes on, and is recorded
+		return answer{}, err // only this process closes; the worker goes on and records the run
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWait)
 	defer cancel()
@@ -110,10 +110,11 @@ func (s *Studio) abandonTicket(ctx context.Context, g access.Grant, t ticket, er
 	}
 }
 
-// stopWait bounds how long is waited for a run elsewhere to stop.
+// stopWait bounds the wait for a run in another process to stop.
 const stopWait = 2 * time.Second
 
-// stopTicket ends a ticket that nobody has taken, and tells whoever has.
+// stopTicket ends a ticket that no worker has taken; otherwise it records a stop request, which the
+// worker that has it will read.
 func (s *Studio) stopTicket(ctx context.Context, g access.Grant, t ticket, why error) error {
 	list, err := s.queue.Deliveries.Of(ctx, g.World(), []uuid.UUID{t.ID})
 	if err != nil {
@@ -121,9 +122,9 @@ func (s *Studio) stopTicket(ctx context.Context, g access.Grant, t ticket, why e
 	}
 	asker, operation := askerFromGrant(g), "cancel_run"
 	if asker == t.Who {
-		operation = t.Order.Tool // whoever may ask may think better of it
+		operation = t.Order.Tool // a caller who may start the run may also stop it
 	}
-	if len(list) == 0 || list[0].Fence == 0 || list[0].Due.Before(s.now()) { // nobody is at it
+	if len(list) == 0 || list[0].Fence == 0 || list[0].Due.Before(s.now()) { // no worker holds a valid lease
 		return s.recordRefusal(ctx, g.World(), t, why)
 	}
 	return s.queue.Act(ctx, asker, g.World(), operation, func(g access.Grant) error {
@@ -131,7 +132,7 @@ func (s *Studio) stopTicket(ctx context.Context, g access.Grant, t ticket, why e
 	})
 }
 
-// recordRefusal records that a ticket came to nothing.
+// recordRefusal records that a ticket ended with an error and without a result.
 func (s *Studio) recordRefusal(ctx context.Context, w access.WorldID, t ticket, why error) error {
 	f := failureOf(why)
 	return s.queue.Act(ctx, Asker{}, w, "refuse_run", func(g access.Grant) error {
@@ -148,7 +149,7 @@ func (s *Studio) recordRefusal(ctx context.Context, w access.WorldID, t ticket, 
 	})
 }
 
-// findAnswer gives what has come of a ticket, where something has.
+// findAnswer returns a ticket's result; ok is false while there is none.
 func (s *Studio) findAnswer(ctx context.Context, g access.Grant, id uuid.UUID) (answer, bool, error) {
 	b, err := s.lockBook(ctx, g)
 	if err != nil {
@@ -165,7 +166,7 @@ func (s *Studio) findAnswer(ctx context.Context, g access.Grant, id uuid.UUID) (
 	return answer{ID: id, Run: &run}, true, err
 }
 
-// forgetAnswer drops what was kept for a ticket that is awaited no more.
+// forgetAnswer drops the result stored for a ticket that nobody waits for any more.
 func (s *Studio) forgetAnswer(g access.Grant, id uuid.UUID) {
 	s.mu.Lock()
 	b := s.books[g.World()]
@@ -176,7 +177,7 @@ func (s *Studio) forgetAnswer(g access.Grant, id uuid.UUID) {
 	delete(b.answers, id)
 }
 
-// findQueued finds a ticket that has not ended, where the grant sees it.
+// findQueued finds a run's ticket that has not ended, if the grant may see it.
 func (s *Studio) findQueued(ctx context.Context, g access.Grant, id string) (ticket, bool, error) {
 	key, err := uuid.Parse(id)
 	if err != nil || g.View().Level < access.LevelGM {
@@ -191,7 +192,7 @@ func (s *Studio) findQueued(ctx context.Context, g access.Grant, id string) (tic
 	return t, ok && t.Act == actRun, nil
 }
 
-// followElsewhere yields how far a run is that a worker does, and its end.
+// followElsewhere yields the progress of a run at a worker, and its end.
 func (s *Studio) followElsewhere(ctx context.Context, g access.Grant, t ticket) iter.Seq2[op.Message, error] {
 	return func(yield func(op.Message, error) bool) {
 		tick := time.NewTicker(pollInterval)
@@ -204,7 +205,7 @@ func (s *Studio) followElsewhere(ctx context.Context, g access.Grant, t ticket) 
 			}
 			if p, ok := s.readProgress(t.ID); ok && p.Step > step {
 				step = p.Step
-				b, _ := json.Marshal(map[string]any{"done": p.Done, "total": p.Total, "message": p.Message}) // finite, for it was read as JSON
+				b, _ := json.Marshal(map[string]any{"done": p.Done, "total": p.Total, "message": p.Message}) // the numbers are finite, because they were read from JSON
 				if !yield(op.Message{ID: strconv.Itoa(step), Event: "progress", Data: b}, nil) {
 					return
 				}

@@ -14,31 +14,32 @@ import (
 	"loregate/internal/fault"
 )
 
-// Ledger is the kind of ledger that runs and plans are recorded in, one for each world.
+// Ledger is the kind of the ledger that records runs and plans; each world has one.
 const Ledger = "studio"
 
-// The types of events in it.
+// The types of events in the ledger.
 const (
-	eventRun  = "run"  // a run that ended: a Run
-	eventPlan = "plan" // a plan that was made: a storedPlan
+	eventRun  = "run"  // a run that ended; the payload is a Run
+	eventPlan = "plan" // a plan that was made; the payload is a Plan
 )
 
-// book is what a world's ledger says, folded: it is read on from where it was read to.
+// book is the state of a world's ledger, built by reading its events; later reads continue at the
+// last record read.
 type book struct {
 	stream canon.StreamID
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	read   canon.Seq
 	runs   map[uuid.UUID]entry
-	order  []uuid.UUID // runs as they ended
+	order  []uuid.UUID // runs in the order in which they ended
 	asked  map[string]uuid.UUID
-	same   map[string]uuid.UUID // runs whose artifacts may be given again, by cache key
-	undone map[string]string    // runs taken back, and by which
+	same   map[string]uuid.UUID // runs whose artifacts can be reused, by cache key
+	undone map[string]string    // run id of the undo, by the id of the undone run
 	plans  map[string]planEntry
 
-	queue   map[uuid.UUID]ticket // tickets of which nothing has come yet
-	stopped map[uuid.UUID]bool   // of those: they are to be done no more
-	known   map[uuid.UUID]bool   // of those: they are in the queue of deliveries
-	awaited map[uuid.UUID]bool   // tickets whose answers are kept, for somebody waits
+	queue   map[uuid.UUID]ticket // tickets without a result
+	stopped map[uuid.UUID]bool   // of those: a stop was requested
+	known   map[uuid.UUID]bool   // of those: they have a delivery in the queue
+	awaited map[uuid.UUID]bool   // tickets whose answers are stored, because somebody waits for them
 	answers map[uuid.UUID]answer
 }
 
@@ -59,7 +60,7 @@ func newBook(w access.WorldID) *book {
 		queue: map[uuid.UUID]ticket{}, stopped: map[uuid.UUID]bool{}, known: map[uuid.UUID]bool{}, awaited: map[uuid.UUID]bool{}, answers: map[uuid.UUID]answer{}}
 }
 
-// readToHead reads on to the ledger's end. b.mu is held.
+// readToHead reads new records up to the ledger's head. The caller holds b.mu.
 func (b *book) readToHead(ctx context.Context, c *canon.Canon, g access.Grant) error {
 	head, err := c.Head(ctx, g, b.stream)
 	if err != nil || head.Seq == b.read {
@@ -106,7 +107,7 @@ func (b *book) foldRecord(rec canon.Record) error {
 	return nil
 }
 
-// decodeEvent reads a record's payload and hands it on.
+// decodeEvent decodes a record's payload and passes it to take.
 func decodeEvent[T any](rec canon.Record, take func(T)) error {
 	var v T
 	err := json.Unmarshal(rec.Event.Payload, &v)
@@ -116,7 +117,7 @@ func decodeEvent[T any](rec canon.Record, take func(T)) error {
 	return err
 }
 
-// removeTicket takes a ticket out of the queue, for something has come of it.
+// removeTicket removes a ticket that has a result from the queue.
 func (b *book) removeTicket(id uuid.UUID) {
 	delete(b.queue, id)
 	delete(b.stopped, id)
@@ -141,7 +142,7 @@ func (b *book) addRun(run Run, level access.Level, seq canon.Seq) {
 	b.order = append(b.order, run.ID)
 }
 
-// lockBook gives a world's book, read to the end, locked. The caller unlocks it.
+// lockBook returns a world's book, read up to the head and locked. The caller unlocks it.
 func (s *Studio) lockBook(ctx context.Context, g access.Grant) (*book, error) {
 	s.mu.Lock()
 	b := s.books[g.World()]
@@ -158,11 +159,11 @@ func (s *Studio) lockBook(ctx context.Context, g access.Grant) (*book, error) {
 	return b, nil
 }
 
-// errEnded is what record answers for a run that is recorded already.
+// errEnded is recordEvent's error for a run that is recorded already.
 var errEnded = errors.New("studio: the run has ended already")
 
-// recordEvent appends an event to the world's ledger, whoever else does so too. Of a run there
-// is one record: a second one is refused with errEnded.
+// recordEvent appends an event to the world's ledger and retries if another writer came first. Each
+// run has one record: a second one is refused with errEnded.
 func (s *Studio) recordEvent(ctx context.Context, g access.Grant, part, kind string, level access.Level, v any) error {
 	payload, err := json.Marshal(v)
 	if err != nil {
@@ -194,7 +195,7 @@ func (b *book) hasRun(run uuid.UUID) bool {
 	return ok
 }
 
-// loadRun reads a run as it was recorded. What the view does not see is not there.
+// loadRun reads a run from its record. A run that the caller's view does not include is not found.
 func (s *Studio) loadRun(ctx context.Context, g access.Grant, id string) (Run, error) {
 	b, err := s.lockBook(ctx, g)
 	if err != nil {

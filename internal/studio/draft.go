@@ -10,34 +10,34 @@ import (
 	"loregate/internal/telemetry"
 )
 
-// draft is a plan in the making, and how it came about.
+// draft is a plan that is being made, with the way it came about.
 type draft struct {
 	Plan
 	open    []question
-	asked   op.Outcome // what became of the questions
-	skipped string     // why a model's plan does not stand; see createdOut
-	fault   string     // what was wrong with it
+	asked   op.Outcome // outcome of the questions
+	skipped string     // why a model's plan is not used; see createdOut
+	fault   string     // the error in the model's plan
 }
 
-// question is something that a plan needs and the words leave open.
+// question is an open question: the plan needs the answer and the intent does not give it.
 type question struct {
 	topic    topic
-	text     string   // as it stands in the answer of those who cannot be asked
-	options  []string // the only answers there are; nil: any
-	optional bool     // may be answered with nothing
+	text     string   // shown in the plan's questions if nobody can be asked
+	options  []string // the allowed answers; nil allows any
+	optional bool     // may be left blank
 }
 
-// topic is what a question's answer is for; it names the blank of the form.
+// topic is the part of a plan that a question is about. It is also the name of the form's blank.
 type topic string
 
 const (
-	topicIntent      topic = "intent"      // what is wanted at all
-	topicDescription topic = "description" // what is to be built
-	topicCard        topic = "card"        // the place that is meant; nothing: none
+	topicIntent      topic = "intent"      // the intent itself
+	topicDescription topic = "description" // a description of the scene
+	topicCard        topic = "card"        // the card of the place; a blank answer means no card
 	topicEngine      topic = "engine"      // leaveOut
 )
 
-// leaveOutEngine is the answer that does without an engine.
+// leaveOutEngine is the answer that drops the calls on an engine.
 const leaveOutEngine = "leave them out"
 
 func (d *draft) addQuestion(q question) {
@@ -48,19 +48,19 @@ func (d *draft) addAssumption(format string, args ...any) {
 	d.Assumed = append(d.Assumed, fmt.Sprintf(format, args...))
 }
 
-// planRequest is what a plan is made of: what the caller said, and what was answered since.
+// planRequest is the caller's request for a plan, with the answers given since.
 type planRequest struct {
 	planCreateIn
-	noCard   bool // from the words alone
+	noCard   bool // build from the intent's words, without a card
 	noEngine bool
 }
 
-// maxRounds is how often one plan asks.
+// maxRounds bounds the rounds of questions for one plan.
 const maxRounds = 3
 
-// draftPlan makes a plan: a model's where there is one that gives a good one, else that of
-// the rules. What is open is asked of the person behind the call, where that is possible.
-// Nothing is recorded here, so that a call that ends with a question leaves nothing.
+// draftPlan makes a plan: the model's if one is configured and its plan is usable, else that of the
+// rules. It asks the caller about open questions where the client supports that. It records
+// nothing: a call that ends with a question leaves no trace.
 func (s *Studio) draftPlan(ctx context.Context, c *op.Call, g access.Grant, said planCreateIn) (d draft, err error) {
 	ctx, end := telemetry.Start(ctx, "studio.plan")
 	defer func() { end(err) }()
@@ -95,7 +95,7 @@ func (s *Studio) draftPlan(ctx context.Context, c *op.Call, g access.Grant, said
 	}
 }
 
-// toForm puts the open questions to a person.
+// toForm makes a form of the open questions.
 func (d *draft) toForm(key string) op.Form {
 	f := op.Form{Key: key, Message: fmt.Sprintf("To plan %q, something is missing.", clipText(d.Intent, 120))}
 	for _, q := range d.open {
@@ -113,7 +113,7 @@ var blankTitles = map[topic]string{topicIntent: "What shall be done", topicDescr
 // maxAnswer bounds an answer, in characters.
 const maxAnswer = 400
 
-// withAnswers is what is wanted after questions were answered.
+// withAnswers returns the request with the answers to the open questions filled in.
 func (in planRequest) withAnswers(open []question, values map[string]string) planRequest {
 	for _, q := range open {
 		answer := values[string(q.topic)]

@@ -16,7 +16,7 @@ import (
 	"loregate/internal/studio"
 )
 
-// person answers forms, one reaction each; after the last it says no more.
+// person answers forms with one reaction each; after the last it leaves forms unanswered.
 type person struct {
 	says  []op.Reaction
 	err   error
@@ -43,7 +43,7 @@ func says(pairs ...string) op.Reaction {
 	return r
 }
 
-// twoTaverns is a desk with places that words may confuse, one of them hidden.
+// twoTaverns makes a desk with places of similar names, one of them hidden.
 func twoTaverns(t *testing.T) *desk {
 	d := newDesk(t)
 	d.card("Mosswell", "Location", "A village.", access.LevelUser)
@@ -74,7 +74,7 @@ func TestOpenQuestionsAreAskedOfThePerson(t *testing.T) {
 	for _, row := range []struct {
 		name, input    string
 		says           []op.Reaction
-		asked, want    string // of the answer; of its calls
+		asked, want    string // expected outcome; expected part of the calls
 		open, problems int
 	}{
 		{"one of several", tavern, []op.Reaction{says("card", "New Tavern of Mosswell")}, "answered", `"card":"New Tavern of Mosswell"`, 0, 0},
@@ -144,7 +144,7 @@ func TestMissingEngineMayBeLeftOut(t *testing.T) {
 	}
 }
 
-// suggester is a model that answers as it is told.
+// suggester is a model with a fixed answer.
 type suggester struct {
 	answer string
 	err    error
@@ -167,7 +167,7 @@ func TestModelProposesPlan(t *testing.T) {
 	for _, row := range []struct {
 		name, answer string
 		err          error
-		skipped, say string // where it does not stand: why, and what was wrong with it
+		skipped, say string // if the plan is not used: the reason, and part of the error
 	}{
 		{"good", good, nil, "", ""},
 		{"in a fence", "```json\n" + good + "\n```\nHere you are!", nil, "", ""},
@@ -220,7 +220,7 @@ func TestModelProposesPlan(t *testing.T) {
 	}
 }
 
-// What a model is told is what the plan's audience may read.
+// The question to a model contains only data that the plan's audience may read.
 func TestModelSeesOnlyAudienceCards(t *testing.T) {
 	d := twoTaverns(t)
 	d.card("GM's Vault", "Location", "Of the GM.", access.LevelGM)
@@ -240,7 +240,7 @@ func TestModelSeesOnlyAudienceCards(t *testing.T) {
 	}
 }
 
-// A model is asked once before the person is, and again when more is known.
+// The model is asked before the person, and again after the person's answer.
 func TestModelIsAskedBeforeThePerson(t *testing.T) {
 	d := twoTaverns(t)
 	m := &suggester{answer: "no plan"}
@@ -261,7 +261,7 @@ func TestModelIsAskedBeforeThePerson(t *testing.T) {
 	}
 }
 
-// What one caller confirms is not confirmed for the next.
+// A confirmation applies to one execution and is not stored in the plan.
 func TestConfirmationIsNotStored(t *testing.T) {
 	d := newDeskWith(t, true)
 	d.do(access.RoleAdmin, "add_object", cube)

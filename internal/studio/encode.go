@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 )
 
-// decodeKeepingNumbers reads JSON and keeps numbers as they are written.
+// decodeKeepingNumbers decodes JSON and keeps each number as it is written.
 func decodeKeepingNumbers(b []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return d.Decode(into)
 }
 
-// encodeFields gives JSON of what was JSON before.
+// encodeFields encodes fields that were decoded from JSON.
 func encodeFields(v map[string]any) raw {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // what was decoded has a JSON form
+		panic(err) // decoded values always have a JSON form
 	}
 	return b
 }

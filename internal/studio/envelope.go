@@ -11,8 +11,8 @@ import (
 // Protocol is the version of the envelope. A request of another major version is refused.
 const Protocol = "1.0.0"
 
-// Head is the envelope of a call without its result: what was called, what became of it,
-// and where to read on.
+// Head is the envelope of a call without its result: the tool, the status, and the ids of its run
+// and trace.
 type Head struct {
 	ProtocolVersion string     `json:"protocol_version"`
 	ToolName        string     `json:"tool_name"`
@@ -31,7 +31,7 @@ type Head struct {
 	Diff            *Diff      `json:"diff,omitzero" jsonschema:"Of a dry run: what would change."`
 }
 
-// Envelope is what every tool answers with.
+// Envelope is the reply of every tool.
 type Envelope[R any] struct {
 	Head
 	Result R `json:"result"`
@@ -49,14 +49,14 @@ type Artifact struct {
 	Media   string    `json:"media_type"`
 }
 
-// TargetInfo says on what a call was carried out.
+// TargetInfo identifies the target that a call was carried out on.
 type TargetInfo struct {
 	Kind    string `json:"kind" jsonschema:"blender, godot, unreal or protocol-double, which is no engine."`
 	Name    string `json:"name"`
 	Version string `json:"version"`
 }
 
-// Diff is what a dry run found.
+// Diff is the result of a dry run.
 type Diff struct {
 	Before  string   `json:"digest_before" jsonschema:"Of all that the target holds."`
 	Would   string   `json:"digest_then" jsonschema:"What it would be."`
@@ -65,7 +65,7 @@ type Diff struct {
 	Removed []string `json:"removed" jsonschema:"Names that would be gone, the first hundred."`
 }
 
-// Run is one execution: of one tool, or of a plan. What is recorded of it never changes.
+// Run is one execution of a tool or of a plan. Its record never changes.
 type Run struct {
 	ID        uuid.UUID  `json:"run_id"`
 	Protocol  string     `json:"protocol_version"`
@@ -89,7 +89,7 @@ type Run struct {
 	Error     *Failure   `json:"error,omitempty"`
 	Sources   []Source   `json:"sources"`
 	Undoes    string     `json:"undoes,omitempty"`
-	Cached    string     `json:"cached_from,omitempty"` // run whose artifacts these are
+	Cached    string     `json:"cached_from,omitempty"` // the earlier run that made the artifacts
 	dry       bool
 	diff      *Diff
 }
@@ -103,11 +103,11 @@ type Step struct {
 	Result  raw        `json:"result,omitempty"`
 	Before  string     `json:"digest_before"`
 	After   string     `json:"digest_after,omitempty"`
-	From    int        `json:"-"` // its artifacts are the run's, from this index on
+	From    int        `json:"-"` // index of its first artifact among the run's
 	Made    []string   `json:"artifacts"`
 }
 
-// Source is a card that a run was built from, at the version its audience was shown.
+// Source is a card that a run was built from, at the version that the run's audience could read.
 type Source struct {
 	Card    string `json:"card_id"`
 	Name    string `json:"name"`
@@ -117,7 +117,7 @@ type Source struct {
 // Done reports whether the run has ended.
 func (r *Run) Done() bool { return r.Status == "ok" || r.Status == "error" }
 
-// head is the run's envelope.
+// head returns the run's envelope.
 func (r *Run) head() Head {
 	h := Head{ProtocolVersion: r.Protocol, ToolName: r.Tool, ToolVersion: r.Version, RequestID: r.RequestID, RunID: r.ID.String(),
 		TraceID: r.TraceID, SpanID: r.SpanID, Status: "ok", DryRun: r.dry, Cached: r.Cached != "", Artifacts: r.Artifacts,

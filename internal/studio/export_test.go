@@ -8,7 +8,7 @@ import (
 	"loregate/internal/access"
 )
 
-// ErrEnded is what Record says of a run that is recorded already.
+// ErrEnded is Record's error for a run that is recorded already.
 var ErrEnded = errEnded
 
 // Record records a run that did nothing.

@@ -8,7 +8,7 @@ import (
 	"loregate/internal/fault"
 )
 
-// Code is what went wrong, in the words of the envelope.
+// Code is the envelope's code for a kind of failure.
 type Code string
 
 // The codes.
@@ -28,8 +28,8 @@ const (
 	InternalError Code = "INTERNAL_ERROR"
 )
 
-// Failure is why a run ended in an error: what its caller may know of it, and the cause
-// for the log.
+// Failure is the reason why a run ended in an error: the part that its caller may see, and the
+// cause for the log.
 type Failure struct {
 	Code      Code           `json:"code"`
 	Message   string         `json:"message"`
@@ -45,22 +45,22 @@ func (f *Failure) Error() string {
 	return string(f.Code) + ": " + f.Message
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.cause }
 
-// Fail makes a failure. What a later try may mend is retryable.
+// Fail makes a failure. It is retryable if a later attempt may succeed.
 func Fail(code Code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Message: fmt.Sprintf(format, args...), Retryable: code == TargetGone || code == TimedOut || code == IOFailed}
 }
 
-// Because keeps a cause for the log.
+// Because returns a copy of the failure with a cause for the log.
 func (f *Failure) Because(err error) *Failure {
 	c := *f
 	c.cause = err
 	return &c
 }
 
-// With adds a fact for programs.
+// With returns a copy of the failure with one more detail for programs.
 func (f *Failure) With(key string, value any) *Failure {
 	c := *f
 	c.Details = map[string]any{key: value}
@@ -70,21 +70,21 @@ func (f *Failure) With(key string, value any) *Failure {
 	return &c
 }
 
-// kindByCode says each code in the kinds that transports know. A code that is not here is a
-// rule that well-formed input runs into.
+// kindByCode maps codes to the kinds of errors that transports know. A code that is missing here is
+// of kind fault.Rule: the input is well-formed but breaks a rule.
 var kindByCode = map[Code]fault.Kind{
 	Validation: fault.Invalid, PolicyDenied: fault.Denied, TargetGone: fault.Unavailable, TimedOut: fault.Unavailable,
 	IOFailed: fault.Unavailable, ToolNotFound: fault.NotFound, InternalError: fault.Internal,
 }
 
-// codeByKind says each kind that other parts answer with in the words of the envelope.
+// codeByKind maps the kinds of errors that other packages return to codes of the envelope.
 var codeByKind = map[fault.Kind]Code{
 	fault.Invalid: Validation, fault.Rule: Validation, fault.NotFound: Validation, fault.Conflict: Validation, fault.Stale: Validation,
 	fault.TooLarge: Validation, fault.Denied: PolicyDenied, fault.Unauthorized: PolicyDenied, fault.RateLimited: OverBudget,
 	fault.Unavailable: IOFailed,
 }
 
-// failureOf makes a failure of any error. What nobody classified shows nothing of itself.
+// failureOf makes a failure of any error. The text of an unclassified error is not shown.
 func failureOf(err error) *Failure {
 	var f *Failure
 	var known *fault.Error
@@ -103,7 +103,8 @@ func failureOf(err error) *Failure {
 	return Fail(InternalError, "something failed on our side; the log has it under the run's id").Because(err)
 }
 
-// toFault says a failure to the transports. The envelope's code and the run go along.
+// toFault converts a failure to the error type of the transports, with the code and, if head is not
+// nil, the envelope.
 func (f *Failure) toFault(head *Head) error {
 	kind, ok := kindByCode[f.Code]
 	if !ok {

@@ -12,24 +12,24 @@ import (
 	"strings"
 )
 
-// Entry is what one run left in a target, in its adapter's words.
+// Entry is the change that one run made to a target, in its adapter's format.
 type Entry interface {
-	// RunIDs names the run, and the run that it took back: "" for none.
+	// RunIDs returns the run's id, and the id of the run that it undid, or "".
 	RunIDs() (run, undoes string)
 }
 
-// Journal is all that a target is made of: a file of entries, one JSON object a line, in
-// the order of their runs. An entry that undoes takes the last one in force off. It is used
-// under the target's lock.
+// Journal is the full description of a target: a file of entries, one JSON object per line, in the
+// order of their runs. An entry that undoes a run removes the last active one. The caller holds the
+// target's lock.
 type Journal[E Entry] struct {
 	File   string
-	all    []E   // as they are in the file
-	active []E   // those in force
-	read   int64 // bytes of the file that all was read from
+	all    []E   // all entries of the file
+	active []E   // the entries that are not undone
+	read   int64 // bytes of the file that were read into all
 }
 
-// Load reads on in the file. Where it comes to an entry that is written half, or that known
-// refuses, it cuts that and all after it off: what such a run left was never recorded.
+// Load reads new entries of the file. At the first entry that is incomplete, or for which known
+// returns false, it truncates the file: the run was never recorded.
 func (j *Journal[E]) Load(known func(run string) bool) error {
 	if slices.ContainsFunc(j.all, func(e E) bool { return !known(entryRun(e)) }) {
 		j.all, j.read = nil, 0
@@ -54,7 +54,7 @@ func (j *Journal[E]) Load(known func(run string) bool) error {
 	return nil
 }
 
-// readNew gives what is in the file after what was read; all of it where it became shorter.
+// readNew returns the bytes of the file after the last read; if the file became shorter, all of it.
 func (j *Journal[E]) readNew() ([]byte, error) {
 	f, err := os.Open(j.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,20 +91,20 @@ func entryRun[E Entry](e E) string {
 	return run
 }
 
-// Exclude leaves a run out that is the last in force, until Rejoin.
+// Exclude leaves the last active run out until IncludeAll.
 func (j *Journal[E]) Exclude(run string) {
 	if n := len(j.active); n > 0 && entryRun(j.active[n-1]) == run {
 		j.active = slices.Clone(j.active[:n-1])
 	}
 }
 
-// IncludeAll puts back what Without left out.
+// IncludeAll puts back the entries that Exclude left out.
 func (j *Journal[E]) IncludeAll() { j.foldEntries() }
 
-// Active are the entries in force, first the oldest. They are not to be changed.
+// Active returns the entries that are not undone, oldest first. The caller must not change them.
 func (j *Journal[E]) Active() []E { return j.active }
 
-// Runs are the runs in force.
+// Runs returns the ids of the active runs.
 func (j *Journal[E]) Runs() []string {
 	runs := make([]string, len(j.active))
 	for i, e := range j.active {
@@ -113,7 +113,7 @@ func (j *Journal[E]) Runs() []string {
 	return runs
 }
 
-// Append adds an entry, durably.
+// Append adds an entry and syncs the file to disk.
 func (j *Journal[E]) Append(e E) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -134,7 +134,7 @@ func (j *Journal[E]) Append(e E) error {
 	return nil
 }
 
-// Copy appends to another journal what the first runs left: those that keep names.
+// Copy appends the leading entries, while keep returns true for their run, to another journal.
 func (j *Journal[E]) Copy(to *Journal[E], keep func(run string) bool) error {
 	if err := j.Load(func(string) bool { return true }); err != nil {
 		return Fail(IOFailed, "the target's journal cannot be read").Because(err)
@@ -150,8 +150,9 @@ func (j *Journal[E]) Copy(to *Journal[E], keep func(run string) bool) error {
 	return nil
 }
 
-// Undo leaves the last run in force out. A run that left the target as it found it needs no
-// undoing: that is false. One that later runs rest on, or that is undone, is refused.
+// Undo excludes the last active run and returns true. It returns false for a run that left no
+// entry, because it changed nothing. It refuses a run that is undone already or that later runs
+// depend on.
 func (j *Journal[E]) Undo(run, target string) (bool, error) {
 	if n := len(j.active); n > 0 && entryRun(j.active[n-1]) == run {
 		j.Exclude(run)

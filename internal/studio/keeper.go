@@ -18,26 +18,26 @@ import (
 	"loregate/internal/blob"
 )
 
-// Kept keeps bytes that belong to a target's state.
+// Kept stores bytes that belong to a target's state.
 type Kept struct{ Blobs *blob.Store }
 
-// fileKeeper keeps what a run makes.
+// fileKeeper stores the artifacts of a run.
 type fileKeeper struct {
 	Kept
-	find  func(ctx context.Context, id string) (Artifact, error) // earlier runs' artifacts
+	find  func(ctx context.Context, id string) (Artifact, error) // finds artifacts of earlier runs
 	roots Policy
 }
 
 // maxArtifact bounds one file.
 const maxArtifact = 2 << 30
 
-// Put keeps bytes, and gives their hash and size.
+// Put stores bytes and returns their hash and size.
 func (k Kept) Put(ctx context.Context, r io.Reader) (string, int64, error) {
 	ref, err := k.Blobs.Put(ctx, r, maxArtifact)
 	return ref.Sum.String(), ref.Size, err
 }
 
-// Path is where kept bytes lie.
+// Path returns the path of stored bytes, for programs that read files.
 func (k Kept) Path(sum string) (string, error) {
 	s, err := blob.ParseSum(sum)
 	if err != nil {
@@ -51,7 +51,7 @@ func (k Kept) Path(sum string) (string, error) {
 
 var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
-// FileName makes a name that every file system takes of any text.
+// FileName turns any text into a name that is valid on every file system.
 func FileName(text string) string {
 	name := strings.Trim(unsafeInName.ReplaceAllString(strings.ToLower(text), "-"), "-.")
 	if name == "" {
@@ -60,15 +60,15 @@ func FileName(text string) string {
 	return name[:min(len(name), 60)]
 }
 
-// OutputFile is a file that a call made.
+// OutputFile describes a file that a call made.
 type OutputFile struct {
 	Kind    string
 	Name    string
 	Media   string
-	Content *blob.Sum // hash of what counts in it, where that is less than its bytes
+	Content *blob.Sum // hash of the part that must repeat; nil: all bytes
 }
 
-// Keep keeps bytes as an artifact of the run and gives its id. In a dry run it keeps nothing.
+// Keep stores bytes as an artifact of the run and returns its id. In a dry run it stores nothing.
 func (w *Work) Keep(ctx context.Context, n OutputFile, data []byte) (string, error) {
 	return w.keepArtifact(ctx, n, bytes.NewReader(data))
 }
@@ -98,7 +98,8 @@ func (w *Work) keepArtifact(ctx context.Context, n OutputFile, r io.Reader) (str
 	return id, nil
 }
 
-// Artifact finds an artifact of this run or an earlier one, as its audience may see it.
+// Artifact finds an artifact of this run, or one of an earlier run that this run's audience may
+// see.
 func (w *Work) Artifact(ctx context.Context, id string) (Artifact, error) {
 	for _, a := range w.run.Artifacts {
 		if a.ID == id {
@@ -108,7 +109,7 @@ func (w *Work) Artifact(ctx context.Context, id string) (Artifact, error) {
 	return w.files.find(ctx, id)
 }
 
-// Bytes gives an artifact's bytes, checked.
+// Bytes returns an artifact's bytes, checked against its hash.
 func (w *Work) Bytes(a Artifact) ([]byte, error) {
 	b, err := w.files.Blobs.Bytes(a.SHA256)
 	if err != nil {
@@ -117,8 +118,8 @@ func (w *Work) Bytes(a Artifact) ([]byte, error) {
 	return b, nil
 }
 
-// Report keeps a measurement of a level as an artifact, and names it in the result. absent
-// says what could not be measured.
+// Report stores a measurement of a level as an artifact and sets its id in the result. absent lists
+// the values that could not be measured.
 func (w *Work) Report(ctx context.Context, level string, out ProfileOut, absent ...string) (ProfileOut, error) {
 	b, err := json.MarshalIndent(struct {
 		Level    string             `json:"level"`
@@ -133,12 +134,12 @@ func (w *Work) Report(ctx context.Context, level string, out ProfileOut, absent 
 	return out, err
 }
 
-// MayWrite checks a path that a call is to write; see Policy.
+// MayWrite checks a path that a call wants to write; see Policy.
 func (w *Work) MayWrite(at string, overwrite bool) error {
 	return w.files.roots.checkWrite(at, overwrite)
 }
 
-// Write writes a file below the allowed roots; a dry run writes none.
+// Write writes a file below the allowed roots; a dry run only checks the path.
 func (w *Work) Write(at string, data []byte, overwrite bool) error {
 	if w.Dry {
 		return w.MayWrite(at, overwrite)
@@ -146,7 +147,7 @@ func (w *Work) Write(at string, data []byte, overwrite bool) error {
 	return w.files.roots.writeFile(at, data, overwrite)
 }
 
-// Pixels is the hash of a picture's size and pixels, whatever file it is in.
+// Pixels returns the hash of a picture's size and pixels, independent of its file format.
 func Pixels(m image.Image) blob.Sum {
 	b := m.Bounds()
 	h := sha256.New()
@@ -163,8 +164,8 @@ func Pixels(m image.Image) blob.Sum {
 	return blob.Sum(h.Sum(nil))
 }
 
-// linkArtifacts puts a finished run's files where people look for them: links to the kept bytes,
-// or copies where there are no links.
+// linkArtifacts puts the files of a finished run into its folder: links to the stored bytes, or
+// copies where links are not possible.
 func (s *Studio) linkArtifacts(run *Run) error {
 	dir := filepath.Join(s.dir, "runs", run.ID.String())
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -11,16 +11,16 @@ import (
 	"loregate/internal/op"
 )
 
-// liveRun is a run that is under way in this process.
+// liveRun is a run under way in this process.
 type liveRun struct {
-	run    *Run // only what begin set is read
+	run    *Run // only fields set by beginRun are read
 	world  access.WorldID
 	cancel context.CancelCauseFunc
 	done   chan struct{}
-	end    *Run // as it ended; read after done
+	end    *Run // the ended run; read only after done is closed
 
-	mu      sync.Mutex // guards what follows
-	step    int        // number of the last progress
+	mu      sync.Mutex // guards the fields below
+	step    int        // number of the last progress report
 	last    json.RawMessage
 	changed chan struct{}
 }
@@ -29,8 +29,8 @@ func newLiveRun(run *Run, w access.WorldID, cancel context.CancelCauseFunc) *liv
 	return &liveRun{run: run, world: w, cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 }
 
-// registerLive lets a run be seen, followed and cancelled while it goes on; leave ends that, with
-// the run as it ended.
+// registerLive makes a run visible, followable and cancellable while it is under way. leave ends
+// that, given the ended run.
 func (s *Studio) registerLive(ctx context.Context, run *Run, w access.WorldID) (live *liveRun, with context.Context, leave func(*Run)) {
 	with, cancel := context.WithCancelCause(ctx)
 	live = newLiveRun(run, w, cancel)
@@ -47,7 +47,7 @@ func (s *Studio) registerLive(ctx context.Context, run *Run, w access.WorldID) (
 	}
 }
 
-// wait waits for the run's end.
+// wait waits until the run ends.
 func (l *liveRun) wait(ctx context.Context) error {
 	select {
 	case <-l.done:
@@ -57,11 +57,11 @@ func (l *liveRun) wait(ctx context.Context) error {
 	}
 }
 
-// reportProgress keeps the latest progress for followers; those that are slow miss what is older.
+// reportProgress stores the latest progress for followers; slow followers miss older reports.
 func (l *liveRun) reportProgress(done, total float64, message string) {
 	b, err := json.Marshal(map[string]any{"done": done, "total": total, "message": message})
 	if err != nil {
-		return // not a number
+		return // a value is NaN or infinite
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +71,7 @@ func (l *liveRun) reportProgress(done, total float64, message string) {
 	l.changed = make(chan struct{})
 }
 
-// followAfter yields progress after a number, and the end.
+// followAfter yields progress reports with a number above after, and then the end.
 func (l *liveRun) followAfter(ctx context.Context, after int) iter.Seq2[op.Message, error] {
 	return func(yield func(op.Message, error) bool) {
 		for {

@@ -7,11 +7,10 @@ import (
 	"loregate/internal/disk"
 )
 
-// lockWait is how often a lock that another process holds is tried again.
+// lockWait is the interval between attempts to take a lock that another process holds.
 const lockWait = 20 * time.Millisecond
 
-// lockFile holds a file against other processes until the function it gives is called, or
-// this process ends.
+// lockFile locks a file against other processes until unlock is called or this process ends.
 func lockFile(ctx context.Context, name string) (unlock func(), err error) {
 	tick := time.NewTicker(lockWait)
 	defer tick.Stop()

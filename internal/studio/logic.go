@@ -14,8 +14,8 @@ var (
 	nodeForm     = regexp.MustCompile(`^[A-Za-z0-9 _.-]{1,60}$`)
 )
 
-// Rules reads sentences of the form "when it is entered, say Mind the step". A sentence
-// that says nothing known is refused by its number, with what can be said.
+// Rules parses sentences of the form "when it is entered, say Mind the step". The error for a
+// sentence that is not understood has its number and the allowed forms.
 func Rules(text string) ([]LogicNode, error) {
 	const can = "say: when it starts, is entered or is left, or every N seconds, then show, hide or toggle NODE, say WORDS, rotate NODE by DEGREES, move NODE by METRES"
 	var rules []LogicNode
@@ -47,7 +47,7 @@ func parseRule(s string) (r LogicNode, ok bool) {
 	switch t := timerForm.FindStringSubmatch(head); {
 	case t != nil:
 		r.On = "timer"
-		r.Every, _ = strconv.ParseFloat(t[1], 64) // the pattern lets numbers through only
+		r.Every, _ = strconv.ParseFloat(t[1], 64) // the pattern matches only numbers
 	case strings.Contains(head, "enter"):
 		r.On = "entered"
 	case strings.Contains(head, "left") || strings.Contains(head, "leave") || strings.Contains(head, "exit"):

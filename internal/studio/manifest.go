@@ -7,7 +7,7 @@ import (
 	"loregate/internal/blob"
 )
 
-// Manifest is what an export says of itself to importers.
+// Manifest describes an export to importers.
 type Manifest struct {
 	Protocol  string     `json:"protocol_version"`
 	Tool      string     `json:"tool_name"`
@@ -25,10 +25,10 @@ type Manifest struct {
 	Triangles int        `json:"triangles"`
 }
 
-// SumOf is the hash of bytes at hand.
+// SumOf returns the hash of bytes.
 func SumOf(b []byte) blob.Sum { return blob.SumOf(b) }
 
-// Name is the target that the call is carried out on.
+// Name returns the name of the target that the call is carried out on.
 func (w *Work) Name() string {
 	if n := len(w.run.Steps); n > 0 {
 		return w.run.Steps[n-1].Target.Name
@@ -36,8 +36,8 @@ func (w *Work) Name() string {
 	return "scene"
 }
 
-// Exported finds an export by its manifest's artifact: the manifest, and the file that it
-// is of, checked.
+// Exported finds an export by the id of its manifest artifact. It returns the manifest and the
+// export's bytes, checked against their hash.
 func (w *Work) Exported(ctx context.Context, manifest string) (m Manifest, data []byte, err error) {
 	a, err := w.Artifact(ctx, manifest)
 	if err != nil {

@@ -14,17 +14,17 @@ import (
 	"loregate/internal/studio"
 )
 
-// paper is an adapter whose scenes are lists of names in a file: it does everything that
-// the control plane asks for, at once, and fails where a test wants it to.
+// paper is an adapter whose scenes are lists of names in a file. It supports everything that the
+// control plane needs, without a program, and fails on request.
 type paper struct {
 	kind    string
 	version string
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	fail    error      // of the next call
 	hold    chan struct{}
 	entered chan struct{}
-	lie     bool // a call that must not changes the scene
-	late    bool // hold holds a call at its end, not at its beginning
+	lie     bool // a read-only call changes the scene
+	late    bool // hold blocks a call at its end instead of its beginning
 }
 
 func (p *paper) Kind() string { return p.kind }
@@ -58,7 +58,7 @@ type line struct {
 	Undoes string   `json:"undoes,omitempty"`
 }
 
-// RunIDs names the run, and what it took back.
+// RunIDs returns the run's id and the id of the run that it undid.
 func (l line) RunIDs() (run, undoes string) { return l.Run, l.Undoes }
 
 type sheet struct {

@@ -7,17 +7,17 @@ import (
 	"loregate/internal/studio/noise"
 )
 
-// Placement is where an instance stands: metres, turned about the vertical in radians.
+// Placement is the position of an instance in metres, and its turn about the vertical in radians.
 type Placement struct {
 	Location [3]float64 `json:"location"`
 	Turn     float64    `json:"turn"`
 	Scale    float64    `json:"scale"`
 }
 
-// Strew places instances over an area: one in each cell of a grid that the density gives,
-// moved within it, so that they stand apart and yet in no rows. It gives the first of
-// them in a random order, up to the budget, and how many were left out. The same input and
-// seed give the same placements.
+// Strew places instances over an area. The density defines a grid with one instance per cell, moved
+// at random within the cell, so that instances stand apart but not in rows. It returns the first of
+// them in a random order, up to the budget, and the number left out. The same input and seed give
+// the same placements.
 func Strew(in PopulateIn, seed uint64, ground func(x, y float64) float64) (list []Placement, cut int) {
 	area := in.Area
 	if area == [4]float64{} {
@@ -45,12 +45,12 @@ func Strew(in PopulateIn, seed uint64, ground func(x, y float64) float64) (list 
 	return list, want - len(list)
 }
 
-// roundDecimals keeps a tenth of a millimetre.
+// roundDecimals rounds to four decimals: a tenth of a millimetre.
 func roundDecimals(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 }
 
-// pickShuffled gives k different numbers below n, in a random order.
+// pickShuffled returns k different numbers below n in a random order.
 func pickShuffled(n int, rnd *noise.Source, k int) []int {
-	moved := map[int]int{} // a shuffle that only remembers what it swapped
+	moved := map[int]int{} // a Fisher-Yates shuffle that stores only the swapped entries
 	at := func(i int) int {
 		if v, ok := moved[i]; ok {
 			return v
@@ -66,7 +66,7 @@ func pickShuffled(n int, rnd *noise.Source, k int) []int {
 	return out
 }
 
-// PlacementsJSON is the placements as an artifact.
+// PlacementsJSON encodes the placements for an artifact.
 func PlacementsJSON(in PopulateIn, list []Placement) []byte {
 	b, err := json.MarshalIndent(struct {
 		Asset      string      `json:"asset"`
@@ -76,7 +76,7 @@ func PlacementsJSON(in PopulateIn, list []Placement) []byte {
 		Placements []Placement `json:"placements"`
 	}{in.Asset, in.Level, "metre", "Z", list}, "", " ")
 	if err != nil {
-		return nil // finite numbers and texts have a JSON form
+		return nil // finite numbers and strings always have a JSON form
 	}
 	return append(b, '\n')
 }

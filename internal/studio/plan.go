@@ -16,23 +16,23 @@ import (
 	"loregate/internal/fault"
 )
 
-// Plan is an ordered list of calls, to be looked at before it is executed. As a file it
-// is YAML with these names. A plan is untrusted, whoever made it: it is checked against the
-// tools' schemas and the policy each time.
+// Plan is an ordered list of calls that can be reviewed before it is executed. As a file it is YAML
+// with these names. A plan is untrusted, no matter who made it: it is checked against the tools'
+// schemas and the policy each time.
 type Plan struct {
 	ID        string            `json:"plan_id,omitempty" yaml:"-"`
 	Name      string            `json:"name" yaml:"name"`
 	Doc       string            `json:"doc,omitempty" yaml:"doc,omitempty"`
 	Intent    string            `json:"intent,omitempty" yaml:"intent,omitempty"`
 	World     string            `json:"world,omitempty" yaml:"world,omitempty"` // for the command line
-	Seed      int64             `json:"seed" yaml:"seed,omitempty"`             // of calls that bring none
+	Seed      int64             `json:"seed" yaml:"seed,omitempty"`             // default for calls without one
 	Audience  string            `json:"audience,omitempty" yaml:"audience,omitempty"`
 	Budget    Budget            `json:"budget,omitzero" yaml:"budget,omitempty"`
 	Calls     []PlanCall        `json:"calls" yaml:"calls"`
-	Source    string            `json:"source,omitempty" yaml:"-"` // rules, or model: and its name; "" for one that somebody wrote
+	Source    string            `json:"source,omitempty" yaml:"-"` // "rules", or "model:" and its name; "" for a plan that a person wrote
 	Assumed   []string          `json:"assumptions,omitempty" yaml:"-"`
 	Questions []string          `json:"questions,omitempty" yaml:"-"`
-	Golden    map[string]string `json:"golden,omitempty" yaml:"golden,omitempty"` // by "KIND VERSION": the digest of the target after the calls
+	Golden    map[string]string `json:"golden,omitempty" yaml:"golden,omitempty"` // by "KIND VERSION": expected digest of the target after the calls
 }
 
 // PlanCall is one call of a plan.
@@ -43,22 +43,22 @@ type PlanCall struct {
 	Confirm bool           `json:"confirm,omitempty" yaml:"confirm,omitempty"`
 }
 
-// Budget bounds what executing a plan may take; 0 is the policy's bound.
+// Budget bounds the cost of executing a plan; 0 is the policy's bound.
 type Budget struct {
 	Calls   int     `json:"calls,omitempty" yaml:"calls,omitempty"`
 	Seconds int     `json:"seconds,omitempty" yaml:"seconds,omitempty"`
-	Tokens  int     `json:"tokens,omitempty" yaml:"tokens,omitempty"` // of a model; plans made by rules use none
+	Tokens  int     `json:"tokens,omitempty" yaml:"tokens,omitempty"` // of a model; plans made by rules use no tokens
 	Money   float64 `json:"money,omitempty" yaml:"money,omitempty"`
 }
 
-// maxPlan bounds a plan file.
+// maxPlan bounds the size of a plan file, in bytes.
 const maxPlan = 1 << 20
 
-// yamlErrorText says errors of the YAML reader in one line, without our types' names.
+// yamlErrorText puts errors of the YAML decoder on one line and removes Go type names from them.
 var yamlErrorText = strings.NewReplacer("yaml: unmarshal errors:\n  ", "", "yaml: ", "", "\n  ", "; ", "into studio.PlanCall", "into a call", "into studio.Plan", "into a plan",
 	"into studio.Budget", "into a budget", "in type studio.PlanCall", "in a call", "in type studio.Plan", "in a plan", "in type studio.Budget", "in a budget", "!!", "")
 
-// ParsePlan reads a plan file. Unknown names are refused.
+// ParsePlan parses a plan file. Unknown field names are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	if len(data) > maxPlan {
 		return Plan{}, Fail(Validation, "the plan is larger than %d bytes", maxPlan)
@@ -78,7 +78,7 @@ func ParsePlan(data []byte) (Plan, error) {
 	return p, nil
 }
 
-// FormatPlan writes a plan as a plan file.
+// FormatPlan encodes a plan as a plan file.
 func FormatPlan(p Plan) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
@@ -89,8 +89,8 @@ func FormatPlan(p Plan) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// requestFromPlan checks a plan whole and gives what to execute. Its error names every call that
-// is wrong.
+// requestFromPlan checks a whole plan and returns the request that executes it. Its error names
+// every wrong call.
 func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 	req := request{tool: "plan_execute", version: "1.0.0", plan: p.ID, common: common{Seed: p.Seed, Audience: p.Audience, Timeout: p.Budget.Seconds}}
 	if req.Audience == "" {
@@ -146,7 +146,7 @@ func (s *Studio) requestFromPlan(p Plan, role access.Role) (request, error) {
 	return req, err
 }
 
-// hashInput is the part of a plan that execution follows from.
+// hashInput returns the fields of a plan that determine its execution, for the input hash.
 func (p Plan) hashInput() any {
 	return struct {
 		Seed     int64
@@ -155,7 +155,7 @@ func (p Plan) hashInput() any {
 	}{p.Seed, p.Audience, p.Calls}
 }
 
-// callFaults says what is wrong with a call, field by field.
+// callFaults converts the error of a call into errors of the plan's fields.
 func callFaults(i int, c PlanCall, err error) []fault.Field {
 	at := fmt.Sprintf("calls[%d]", i)
 	var known *fault.Error
@@ -169,7 +169,7 @@ func callFaults(i int, c PlanCall, err error) []fault.Field {
 	return []fault.Field{{Field: at + "." + c.Tool, Error: failureOf(err).Message}}
 }
 
-// callFromPlan checks one call against its tool's schema and completes it.
+// callFromPlan checks one call against its tool's schema and fills in defaults.
 func (s *Studio) callFromPlan(p Plan, c PlanCall, i int) (call, error) {
 	t, ok := toolNamed(c.Tool)
 	if !ok {
@@ -217,7 +217,7 @@ func (s *Studio) callFromPlan(p Plan, c PlanCall, i int) (call, error) {
 	return call{tool: t, input: input, target: target, confirm: c.Confirm, seed: in.Seed}, err
 }
 
-// checkRefs refuses references to steps that are not before.
+// checkRefs refuses references to steps that do not come before step i, counted from 0.
 func checkRefs(with map[string]any, i int) error {
 	for name, v := range with {
 		text, ok := v.(string)
@@ -227,7 +227,7 @@ func checkRefs(with map[string]any, i int) error {
 		m := reference.FindStringSubmatch(text)
 		n := i
 		if m != nil && m[1] != "last" {
-			_, _ = fmt.Sscan(m[1], &n) // the pattern lets digits through only
+			_, _ = fmt.Sscan(m[1], &n) // the pattern matches only digits
 		}
 		if m == nil || n > i || n < 1 {
 			return Fail(Validation, "%s: %q is no reference to a step before; write $2.manifest or $last.manifest", name, clipText(text, 60))
@@ -244,7 +244,7 @@ func toolNames() []string {
 	return slices.Sorted(slices.Values(names))
 }
 
-// requestFromCall is the request of a single call.
+// requestFromCall makes the request of a single call.
 func (s *Studio) requestFromCall(t *Tool, input []byte, c common) (request, error) {
 	in, hash, err := canonicalInput(t.Name, input)
 	if err != nil {

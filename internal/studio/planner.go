@@ -13,8 +13,8 @@ import (
 )
 
 // proposeByRules makes a plan of a sentence by rules: a phrase grammar over the tools and the
-// canon's places. What it cannot settle becomes a question, and what it takes for granted
-// is said. The plan is as untrusted as any other.
+// canon's places. An ambiguity becomes a question, and each assumption is listed. The plan is as
+// untrusted as any other.
 func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequest) (draft, error) {
 	d := draft{Plan: Plan{Name: clipText(in.Intent, 60), Intent: in.Intent, Seed: in.Seed, Audience: in.Audience, Budget: in.Budget, Source: byRules}}
 	said := parseIntent(in.Intent)
@@ -36,14 +36,14 @@ func (s *Studio) proposeByRules(ctx context.Context, g access.Grant, in planRequ
 	return d, nil
 }
 
-// intent is what was understood of a sentence.
+// intent is a parsed sentence.
 type intent struct {
 	build, render, terrain, profile bool
-	format                          string // of an export; "" for none
-	engine                          string // "", "godot", "unreal", or "?" where one is meant and not named
+	format                          string // of an export; "" without an export
+	engine                          string // "", "godot", "unreal", or "?" if an engine is wanted but not named
 	style                           string
-	strew                           string // what is strewn about
-	rest                            string // the words that say what is built
+	strew                           string // "it" if instances are to be strewn, else ""
+	rest                            string // the words that describe the scene to build
 }
 
 var (
@@ -63,7 +63,7 @@ var (
 	verbHead   = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:build|make|create|generate|model|construct|export|render|import|show)\s*(?:me\s+)?(?:a (?:scene|picture|preview) of\s+)?(?:\b(?:it|them|this|that|everything|a picture|a preview|the scene)\b)?\s*`)
 )
 
-// parseIntent reads a sentence clause by clause.
+// parseIntent parses a sentence clause by clause.
 func parseIntent(text string) intent {
 	said := intent{build: verbs["build"].MatchString(text), render: verbs["render"].MatchString(text), terrain: verbs["terrain"].MatchString(text), profile: verbs["profile"].MatchString(text)}
 	if m := exportForm.FindStringSubmatch(text); m != nil {
@@ -101,9 +101,9 @@ func parseIntent(text string) intent {
 
 var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
 
-// findPlace finds the card that is meant: the named one, or the longest run of words that is
-// a place's name, or a place in that one which the words name. With several candidates it
-// asks.
+// findPlace finds the card of the place to build. That is the card named in the request, or the
+// longest run of words that is a place's name, or a place inside that one that the words describe.
+// With several candidates it returns a question.
 func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest, words string) (card string, open *question, err error) {
 	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
 		if in.Card != "" {
@@ -133,8 +133,8 @@ func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest, 
 	return card, open, err
 }
 
-// findBuildable finds a card that a scene can be built from. Its error is that of a card that
-// is not there, or a Failure.
+// findBuildable finds a card that a scene can be built from. Its error is that of a missing card,
+// or a Failure.
 func findBuildable(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
 	c, err := l.Find(ctx, name)
 	if err == nil && c.Type != "Location" && c.Type != "Realm" {
@@ -143,9 +143,9 @@ func findBuildable(ctx context.Context, l *canon.Snapshot, name string) (canon.C
 	return c, err
 }
 
-// findPlaceInside finds "the tavern of Mosswell" where Mosswell is a place itself: a place whose
-// name says tavern and that has to do with Mosswell. Without one, the outer place is meant,
-// and what is wanted in it.
+// findPlaceInside resolves "the tavern of Mosswell" where Mosswell is a place itself: it finds a
+// place whose name contains "tavern" and that mentions Mosswell. Without a match the outer place is
+// built, with the words as its description.
 func findPlaceInside(ctx context.Context, l *canon.Snapshot, outer canon.Card, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil || markup.KeyOf(m[2]) != outer.Key {
@@ -173,13 +173,13 @@ func cardNames(found canon.SearchResult) []string {
 	return names
 }
 
-// askWhichPlace asks for one of several places.
+// askWhichPlace makes a question that asks for one of several places.
 func askWhichPlace(meant string, names []string) *question {
 	return &question{topic: topicCard, options: names, text: fmt.Sprintf("Which place is meant by %q: %s? Say so with card.", meant, strings.Join(names, ", "))}
 }
 
-// within finds "the tavern of Mosswell": a place that the words describe, where they name
-// another card as what it belongs to.
+// ofForm matches "the tavern of Mosswell": a place that the words describe, followed by the name of
+// another card that it belongs to.
 var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
 func findDescribedPlace(ctx context.Context, l *canon.Snapshot, words string) (card string, open *question, err error) {
@@ -202,7 +202,7 @@ func findDescribedPlace(ctx context.Context, l *canon.Snapshot, words string) (c
 	return "", askWhichPlace(m[0], names), nil
 }
 
-// addSceneCalls are the calls on the scene.
+// addSceneCalls adds the calls on the scene.
 func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
 	add := func(tool string, with map[string]any) {
 		p.Calls = append(p.Calls, PlanCall{Tool: tool, Target: target, With: with})
@@ -240,7 +240,7 @@ func (s *Studio) addSceneCalls(p *draft, said intent, card, target string) {
 	}
 }
 
-// addEngineCalls are the calls on an engine.
+// addEngineCalls adds the calls on an engine.
 func (s *Studio) addEngineCalls(p *draft, said intent, card string) {
 	if said.engine == "" && said.strew == "" && !said.profile {
 		return

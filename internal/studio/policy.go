@@ -14,13 +14,13 @@ import (
 	"loregate/internal/access"
 )
 
-// Policy is what the instance's owner allows. The zero Policy allows every tool that
-// destroys nothing, on every target, and no file outside the studio's own folder.
+// Policy is the set of permissions that the instance's owner grants. The zero Policy allows every
+// non-destructive tool on every target, and no file outside the studio's own folder.
 type Policy struct {
 	AllowDestructive bool
 	Tools            []string          // tools that may be called; empty means all
 	Targets          []string          // targets that may be used, by kind or name; empty means all
-	Roots            map[string]string // folders that exports may be written below, by the first part of a path
+	Roots            map[string]string // folders below which exports may be written, by the first part of a path
 	MaxCalls         int               // calls in a plan; 0 is 50
 	MaxSeconds       int               // of a run; 0 is 3600
 }
@@ -42,8 +42,8 @@ func (p Policy) secondsLimit() int {
 	return 3600
 }
 
-// checkCall decides on one call: the allow-lists, and for what destroys the policy's leave,
-// the caller's role and its confirmation, in this order.
+// checkCall checks one call in this order: the allow-lists, then for a destructive call the
+// policy's permission, the caller's role and the caller's confirmation.
 func (p Policy) checkCall(t *Tool, target string, role access.Role, input raw, confirm bool) error {
 	kind, _, _ := strings.Cut(target, ":")
 	switch {
@@ -66,7 +66,7 @@ func (p Policy) checkCall(t *Tool, target string, role access.Role, input raw, c
 // maxPath bounds a path, in bytes.
 const maxPath = 400
 
-// checkPath refuses paths that could mean another place than they say.
+// checkPath refuses paths that could resolve to another file than their text suggests.
 func checkPath(p string) error {
 	bad := func(why string) error {
 		return Fail(Validation, "path %q %s; use ROOT/name.ext below one of the allowed roots", clipText(p, 80), why)
@@ -91,7 +91,7 @@ func checkPath(p string) error {
 	return nil
 }
 
-// findRoot finds the root of a path and the rest of it.
+// findRoot splits a path into the folder of its root and the rest.
 func (p Policy) findRoot(at string) (dir, rest string, err error) {
 	if err := checkPath(at); err != nil {
 		return "", "", err
@@ -105,9 +105,9 @@ func (p Policy) findRoot(at string) (dir, rest string, err error) {
 	return dir, rest, nil
 }
 
-// checkWrite checks a path before anything is done: it lies below a root, no link is on the
-// way, nothing is there unless that may be overwritten, and nothing is there whose name
-// differs in case alone.
+// checkWrite checks a path before any work is done: it is below a root, no part of it is a symbolic
+// link, no file exists at the path unless overwrite is set, and no existing name differs from it
+// only in case.
 func (p Policy) checkWrite(at string, overwrite bool) error {
 	root, _, err := p.openRoot(at, overwrite)
 	if err != nil {
@@ -116,7 +116,8 @@ func (p Policy) checkWrite(at string, overwrite bool) error {
 	return root.Close()
 }
 
-// openRoot gives the root of a path that may be written, and the rest of the path. Close it.
+// openRoot checks a path for writing and opens its root. It returns the root, which the caller
+// closes, and the rest of the path.
 func (p Policy) openRoot(at string, overwrite bool) (root *os.Root, rest string, err error) {
 	dir, rest, err := p.findRoot(at)
 	if err != nil {
@@ -126,7 +127,7 @@ func (p Policy) openRoot(at string, overwrite bool) (root *os.Root, rest string,
 		return nil, "", Fail(IOFailed, "the file root of %q cannot be opened; make its folder", clipText(at, 80)).Because(err)
 	}
 	if err := checkFree(root, rest, overwrite); err != nil {
-		_ = root.Close() // it was only looked at
+		_ = root.Close() // it was opened only for reading
 		return nil, "", err
 	}
 	return root, rest, nil
@@ -161,7 +162,7 @@ func checkFree(root *os.Root, rest string, overwrite bool) error {
 	return nil
 }
 
-// writeFile puts bytes at a path, beside it first, then in its place.
+// writeFile writes a file next to the path first and then renames it to the path.
 func (p Policy) writeFile(at string, data []byte, overwrite bool) error {
 	root, rest, err := p.openRoot(at, overwrite)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Program finds a target's program by name or path, and gives its whole path. install says
-// how to get it where it is not there, which is the fault Missing.
+// Program finds a target's program by name or path and returns its absolute path. If it is not
+// installed, the error is a Failure with code Missing and the text install.
 func Program(name, install string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err == nil {
@@ -20,18 +20,18 @@ func Program(name, install string) (string, error) {
 	return path, nil
 }
 
-// probeLife is how long an answer of a program about its version is believed.
+// probeLife is the time for which a program's reported version is cached.
 const probeLife = 10 * time.Minute
 
-// Probed remembers what a program said of itself. The zero Probed has asked none.
+// Probed caches a program's answer to a probe. The zero Probed is empty.
 type Probed struct {
-	mu   sync.Mutex // guards what follows
-	path string     // of the program that info is of
+	mu   sync.Mutex // guards the fields below
+	path string     // the program that info belongs to
 	info TargetInfo
 	when time.Time
 }
 
-// Info gives what is remembered of a program, or asks it anew.
+// Info returns the cached info of a program, or calls ask.
 func (p *Probed) Info(path string, ask func() (TargetInfo, error)) (TargetInfo, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,22 +13,23 @@ import (
 	"loregate/internal/job"
 )
 
-// Queue is how runs get to workers, which may be other processes on the same store and the
-// same artifact folder. A run that is asked for is a ticket in the world's ledger and a
-// delivery that workers lease.
+// Queue hands runs to workers, which may be other processes with the same store and the same
+// artifact folder. A requested run is a ticket in the world's ledger and a delivery that workers
+// lease.
 type Queue struct {
 	Deliveries job.Deliveries
-	// Act admits one act in a world for who asked, with what they may do today, and does it.
-	// For the zero Asker it is the system. ReadQueue only reads.
+	// Act admits one operation in a world for the caller who asked for it, with that caller's
+	// current rights, and calls f. The zero Asker is the system. The operation ReadQueue only
+	// reads.
 	Act func(ctx context.Context, who Asker, w access.WorldID, operation string, f func(access.Grant) error) error
-	// HandOver leaves what is asked for here to workers.
+	// HandOver leaves runs that are requested in this process to workers.
 	HandOver bool
 }
 
-// ReadQueue is the operation under which an Act only reads.
+// ReadQueue is the operation of an Act that only reads.
 const ReadQueue = "read_queue"
 
-// Asker is who asked for a run.
+// Asker identifies the caller who asked for a run.
 type Asker struct {
 	Subject access.Subject `json:"subject"`
 	Key     string         `json:"key,omitempty"`
@@ -40,21 +41,21 @@ func askerFromGrant(g access.Grant) Asker {
 	return Asker{c.Subject, c.Key, g.Role()}
 }
 
-// The types of events that runs on their way to workers leave in the ledger.
+// The types of ledger events for runs that workers do.
 const (
-	eventTicket = "ticket" // something to do: a ticket
-	eventAnswer = "answer" // what came of a ticket that makes no run: an answer
-	eventStop   = "stop"   // somebody wants it stopped: a stopAsked
+	eventTicket = "ticket" // a task for a worker; the payload is a ticket
+	eventAnswer = "answer" // the result of a ticket that records no run; the payload is an answer
+	eventStop   = "stop"   // a request to stop a ticket; the payload is a stopAsked
 )
 
-// The acts that tickets ask for.
+// The acts of tickets.
 const (
 	actRun    = "run"
 	actDryRun = "rehearse"
 	actVerify = "verify"
 )
 
-// ticket is something that a worker is to do. Its id is that of the run.
+// ticket is a task for a worker. Its id is the id of the run.
 type ticket struct {
 	ID    uuid.UUID `json:"ticket_id"`
 	Act   string    `json:"act"`
@@ -63,11 +64,11 @@ type ticket struct {
 	Trace string    `json:"trace_id"`
 	Span  string    `json:"span_id"`
 	Order order     `json:"order,omitzero"`
-	Run   string    `json:"run_id,omitempty"` // to verify
-	Kinds []string  `json:"kinds"`            // of targets that it needs
+	Run   string    `json:"run_id,omitempty"` // the run to verify
+	Kinds []string  `json:"kinds"`            // of the targets that the ticket needs
 }
 
-// order is a request as it is written down.
+// order is the stored form of a request.
 type order struct {
 	Tool    string      `json:"tool_name"`
 	Version string      `json:"tool_version"`
@@ -87,7 +88,7 @@ type orderCall struct {
 	Seed    int64  `json:"seed"`
 }
 
-// answer is what came of a rehearsal or a verification.
+// answer is the result of a dry run or a verification at a worker.
 type answer struct {
 	ID      uuid.UUID `json:"ticket_id"`
 	Run     *Run      `json:"run,omitempty"`
@@ -96,7 +97,7 @@ type answer struct {
 	Error   *Failure  `json:"error,omitempty"`
 }
 
-// stopAsked says that a ticket is to be done no more.
+// stopAsked records a request to stop a ticket.
 type stopAsked struct {
 	ID uuid.UUID `json:"ticket_id"`
 }
@@ -121,7 +122,7 @@ func (o order) toRequest() (request, error) {
 	return r, nil
 }
 
-// targetKinds are the kinds of targets, each once, in order.
+// targetKinds returns the kinds of targets, sorted and without duplicates.
 func targetKinds(targets []string) []string {
 	var kinds []string
 	for _, t := range targets {
@@ -132,10 +133,11 @@ func targetKinds(targets []string) []string {
 	return slices.Compact(kinds)
 }
 
-// queueName names the queue of tickets that need the same kinds of targets.
+// queueName names the queue of tickets that need these kinds of targets.
 func queueName(kinds []string) string { return "studio:" + strings.Join(kinds, "+") }
 
-// queueNames name the queues that a worker with some kinds of targets takes from.
+// queueNames names the queues that a worker with these kinds of targets takes from: one for each
+// non-empty subset.
 func queueNames(kinds []string) []string {
 	kinds = targetKinds(kinds)
 	var names []string
@@ -151,7 +153,7 @@ func queueNames(kinds []string) []string {
 	return names
 }
 
-// enqueueTickets makes deliveries of tickets that have none yet. Doing it again does no harm.
+// enqueueTickets makes deliveries of tickets that have none yet. Repeating it is harmless.
 func (s *Studio) enqueueTickets(ctx context.Context, w access.WorldID, list []ticket) error {
 	for _, t := range list {
 		name, now := queueName(t.Kinds), s.now()
@@ -173,12 +175,12 @@ func (s *Studio) enqueueTickets(ctx context.Context, w access.WorldID, list []ti
 	return nil
 }
 
-// submitTicket writes a ticket down and puts it into the queue, both or neither: who gives up
-// meanwhile calls it off afterwards.
+// submitTicket records a ticket and enqueues it. It ignores ctx's cancellation, so that both
+// happen; a caller who cancels meanwhile stops the ticket afterwards.
 func (s *Studio) submitTicket(ctx context.Context, g access.Grant, t ticket) error {
 	ctx = context.WithoutCancel(ctx)
 	level, _ := access.ParseLevel(t.Order.How.Audience)
-	level = max(level, access.LevelGM) // the run may fail, and then players must not know of it
+	level = max(level, access.LevelGM) // if the run fails, players must not learn of it
 	return s.queue.Act(ctx, t.Who, g.World(), t.Order.Tool, func(g access.Grant) error {
 		if err := s.recordEvent(ctx, g, t.ID.String(), eventTicket, level, t); err != nil {
 			return err
@@ -191,7 +193,7 @@ func (s *Studio) newTicket(g access.Grant, act string, run *Run, o order, kinds 
 	return ticket{ID: run.ID, Act: act, Who: askerFromGrant(g), Asked: s.now().UTC().Truncate(time.Millisecond), Trace: run.TraceID, Span: run.SpanID, Order: o, Kinds: kinds}
 }
 
-// newRun is the run of a ticket, as it begins.
+// newRun makes the run of a ticket in its initial state.
 func (t ticket) newRun(s *Studio) *Run {
 	o := t.Order
 	r := newRun(t.ID, o.Tool, o.Version, o.Hash, o.How)

@@ -21,8 +21,8 @@ import (
 	"loregate/internal/studio"
 )
 
-// queue is the way to workers for the people of a desk. gone are those who may do nothing
-// any more.
+// queue makes a queue to workers for the callers of a desk. gone has the subjects whose rights were
+// revoked.
 func (d *desk) queue(handOver bool, gone *sync.Map) *studio.Queue {
 	return &studio.Queue{Deliveries: d.store, HandOver: handOver, Act: func(ctx context.Context, who studio.Asker, w access.WorldID, operation string, f func(access.Grant) error) error {
 		caller, effect := access.Caller{Subject: "system", EveryRole: access.RoleAdmin}, access.Write
@@ -56,8 +56,7 @@ func newTeam(t *testing.T) *team {
 	return tm
 }
 
-// worker starts a worker with a program of its own; stop ends it as a stop of its process
-// does.
+// worker starts a worker with a program of its own; stop ends it as the end of its process would.
 func (tm *team) worker(kinds ...string) (p *paper, stop func()) {
 	tm.t.Helper()
 	p = &paper{kind: "blender", version: "1"}
@@ -87,7 +86,7 @@ func (tm *team) worker(kinds ...string) (p *paper, stop func()) {
 	return p, stop
 }
 
-// queued waits until a run is in the queue, and gives its id.
+// queued waits until a run is in the queue and returns its id.
 func (tm *team) queued() string {
 	tm.t.Helper()
 	for {
@@ -136,7 +135,7 @@ func TestWorkerDoesRunsOfAnotherProcess(t *testing.T) {
 
 func TestWorkerTakesOnlyItsTargetKinds(t *testing.T) {
 	tm := newTeam(t)
-	tm.paper.version = "" // who queues runs needs no program
+	tm.paper.version = "" // a process that only queues runs needs no program
 	if out := fmt.Sprint(tm.do(access.RoleUser, "list_targets", `{}`)); !strings.Contains(out, "left to workers") || strings.Contains(out, "buy some") {
 		t.Errorf("targets: %s", out)
 	}
@@ -192,7 +191,7 @@ func TestQueuedAndRunningRunsAreCancelled(t *testing.T) {
 	}
 }
 
-// A worker that stops gives back what it is at, and the next one does it, once.
+// A stopping worker returns its run to the queue, and the next worker does it exactly once.
 func TestStoppingWorkerReturnsItsRun(t *testing.T) {
 	tm := newTeam(t)
 	tm.lease = time.Hour
@@ -210,8 +209,8 @@ func TestStoppingWorkerReturnsItsRun(t *testing.T) {
 	}
 }
 
-// What nobody settles comes to others when its lease has ended, a few times; then it is
-// given up.
+// A delivery that is not settled goes to another worker when its lease ends. After maxAttempts
+// workers the run fails.
 func TestRunThatKillsWorkersFails(t *testing.T) {
 	tm := newTeam(t)
 	var err error
@@ -235,7 +234,7 @@ func TestRunThatKillsWorkersFails(t *testing.T) {
 	}
 }
 
-// A run is done with what its asker may do when it is done.
+// A run is done with the rights that its caller has at the time of execution.
 func TestWorkerChecksTheAskersRights(t *testing.T) {
 	tm := newTeam(t)
 	var err error
@@ -251,7 +250,7 @@ func TestWorkerChecksTheAskersRights(t *testing.T) {
 	}
 }
 
-// Two calls with one request id are one run, also while it goes on.
+// Two calls with one request id are one run, also while it is under way.
 func TestConcurrentRequestIDIsOneRun(t *testing.T) {
 	tm := newTeam(t)
 	other := *tm.desk
@@ -272,7 +271,7 @@ func TestConcurrentRequestIDIsOneRun(t *testing.T) {
 	}
 }
 
-// Of a run there is one record, whoever was at it.
+// A run has one record, even if several processes try to record it.
 func TestRunIsRecordedOnce(t *testing.T) {
 	d := newDesk(t)
 	other := *d
@@ -287,7 +286,7 @@ func TestRunIsRecordedOnce(t *testing.T) {
 	}
 }
 
-// A worker whose lease went to another lets its run go and leaves no record of it.
+// A worker whose lease went to another worker drops its run and does not record it.
 func TestWorkerThatLostItsLeaseRecordsNothing(t *testing.T) {
 	tm := newTeam(t)
 	p, stop := tm.worker()
@@ -301,7 +300,7 @@ func TestWorkerThatLostItsLeaseRecordsNothing(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	p.mu.Lock()
-	p.hold, p.entered = nil, nil // it does the run when it comes to it again
+	p.hold, p.entered = nil, nil // it completes the run when it takes it the second time
 	p.mu.Unlock()
 	wait.Wait()
 	stop()

@@ -14,8 +14,8 @@ import (
 	"loregate/internal/markup"
 )
 
-// loadCard finds the card that a call names, as the audience may read it, and notes that the
-// run was built from it.
+// loadCard loads the card named by a call as the audience may read it, and adds it to the run's
+// sources.
 func (x *executor) loadCard(ctx context.Context, w *Work) error {
 	in, err := readRaw[struct {
 		Card string `json:"card"`
@@ -36,7 +36,7 @@ func (x *executor) loadCard(ctx context.Context, w *Work) error {
 			Terrain string `json:"terrain"`
 		}
 		if c.Fields != nil {
-			_ = json.Unmarshal(c.Fields, &fields) // a terrain that is no text is none
+			_ = json.Unmarshal(c.Fields, &fields) // a terrain that is not a string is ignored
 		}
 		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: markup.Text(content), Terrain: fields.Terrain, Version: c.Version(l.View())}
 		w.run.Sources = append(w.run.Sources, Source{Card: w.Card.ID, Name: c.Name, Version: w.Card.Version})
@@ -44,11 +44,11 @@ func (x *executor) loadCard(ctx context.Context, w *Work) error {
 	})
 }
 
-// reference is how a call of a plan names a result of a step before it: $2.manifest, or
+// reference matches a call's reference to a result of an earlier step: $2.manifest, or
 // $last.manifest for the step just before.
 var reference = regexp.MustCompile(`^\$(last|[1-9][0-9]?)\.([a-z_]+)$`)
 
-// resolveRefs puts the results of earlier steps in the place of references.
+// resolveRefs replaces references by the results of earlier steps.
 func (x *executor) resolveRefs(input raw) (raw, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil {
@@ -79,7 +79,7 @@ func (x *executor) resolveRefs(input raw) (raw, error) {
 func (x *executor) stepResult(step, field string) (json.RawMessage, error) {
 	n := len(x.run.Steps)
 	if step != "last" {
-		n, _ = strconv.Atoi(step) // the pattern lets digits through only
+		n, _ = strconv.Atoi(step) // the pattern matches only digits
 	}
 	if n < 1 || n > len(x.run.Steps) {
 		return nil, fmt.Errorf("there is no step %s before this one", step)
@@ -110,11 +110,11 @@ func (x *executor) undoOnTargets(ctx context.Context) error {
 	return nil
 }
 
-// optionFields are the fields of an input that say how to call, not what is asked for.
+// optionFields are the input fields that control the call and do not describe its content.
 var optionFields = []string{"dry_run", "request_id", "timeout_s", "protocol_version", "confirm", "idempotency_key", "world"}
 
-// canonicalInput gives an input without its passing fields, in canonical JSON, and its hash with
-// the tool's name.
+// canonicalInput returns an input without its option fields as canonical JSON, and the hash of the
+// tool's name and that JSON.
 func canonicalInput(tool string, input []byte) (raw, blob.Sum, error) {
 	var fields map[string]any
 	d := json.NewDecoder(strings.NewReader(string(input)))
@@ -129,7 +129,7 @@ func canonicalInput(tool string, input []byte) (raw, blob.Sum, error) {
 	return b, blob.SumOf(fmt.Appendf(nil, "%s\x00%s", tool, b)), err
 }
 
-// Stale is something that was built from a card that has changed since.
+// Stale is a run that was built from a card that has changed since.
 type Stale struct {
 	Run       string   `json:"run_id"`
 	Tool      string   `json:"tool_name"`
@@ -139,8 +139,8 @@ type Stale struct {
 	Artifacts []string `json:"artifacts" jsonschema:"What the run made, as name and id."`
 }
 
-// findStale compares the cards that runs were built from with those cards now, each as the
-// run's audience sees it. Runs that were taken back are left out.
+// findStale compares the cards that runs were built from with their current versions, each as the
+// run's audience reads it. Undone runs are left out.
 func (s *Studio) findStale(ctx context.Context, g access.Grant) ([]Stale, error) {
 	b, err := s.lockBook(ctx, g)
 	if err != nil {

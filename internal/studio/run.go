@@ -22,14 +22,14 @@ import (
 	"loregate/internal/wait"
 )
 
-// request is what is to be executed: one call of a tool, or those of a plan.
+// request is one execution: one call of a tool, or the calls of a plan.
 type request struct {
 	tool    string
 	version string
 	plan    string
 	undoes  string
 	calls   []call
-	targets []string // besides those of the calls
+	targets []string // in addition to the targets of the calls
 	hash    blob.Sum // of the input
 	common
 }
@@ -43,25 +43,25 @@ type call struct {
 	seed    int64
 }
 
-// errStopAsked is the cause of a cancellation that somebody asked for.
+// errStopAsked is the cause of a cancellation that a caller asked for.
 var errStopAsked = fmt.Errorf("studio: asked to stop: %w", context.Canceled)
 
 // executor carries out one request.
 type executor struct {
 	*Studio
 	grant     access.Grant // the caller's
-	reader    access.Grant // the caller's, held to the audience
+	reader    access.Grant // the caller's, limited to the audience's level
 	req       request
 	run       *Run
 	progress  func(done, total float64, message string)
 	txns      map[string]Txn
 	order     []string
 	dir       string
-	fromQueue bool // from the queue: another worker may have been at it
+	fromQueue bool // it comes from the queue; another worker may have done it already
 }
 
-// executeRequest runs a request to its end, here or by a worker. The run that it gives has ended,
-// well or not; the error is of requests that never became a run.
+// executeRequest runs a request to its end, in this process or at a worker. The returned run has
+// ended, successfully or not; the error is for requests that never became a run.
 func (s *Studio) executeRequest(ctx context.Context, g access.Grant, req request, progress func(done, total float64, message string)) (*Run, error) {
 	x := s.newExecutor(g, req, progress)
 	if err := x.checkRequest(); err != nil {
@@ -82,15 +82,15 @@ func (s *Studio) newExecutor(g access.Grant, req request, progress func(done, to
 	return &executor{Studio: s, grant: g, reader: g.As(level), req: req, progress: progress, txns: map[string]Txn{}}
 }
 
-// performRun does a run that has begun, and records it.
+// performRun carries out a run that has begun, and records it.
 func (x *executor) performRun(ctx context.Context) (*Run, error) {
 	ctx, stop := context.WithTimeout(ctx, time.Duration(min(max(x.req.Timeout, 1), x.policy.secondsLimit()))*time.Second)
 	defer stop()
 	live, ctx, leave := x.registerLive(ctx, x.run, x.grant.World())
 	defer func() { leave(x.run) }()
 	x.progress = x.progressTo(live)
-	// The targets stay locked until the run is recorded: before that, what it left in them
-	// is nobody's.
+	// The targets stay locked until the run is recorded: an unrecorded change in a target would be
+	// removed by the next run.
 	waiting, end := telemetry.Start(ctx, "studio.open")
 	release, err := x.openTargets(waiting)
 	end(err)
@@ -108,7 +108,7 @@ func (x *executor) performRun(ctx context.Context) (*Run, error) {
 	return x.run, x.endRun(ctx, err)
 }
 
-// progressTo tells both a run's caller and its followers how far it is.
+// progressTo returns a function that reports progress to the run's caller and to its followers.
 func (x *executor) progressTo(live *liveRun) func(done, total float64, message string) {
 	progress := x.progress
 	return func(done, total float64, message string) {
@@ -117,7 +117,7 @@ func (x *executor) progressTo(live *liveRun) func(done, total float64, message s
 	}
 }
 
-// checkRequest refuses what may not be done at all, before anything is looked at.
+// checkRequest refuses requests that are never allowed, before any card or target is read.
 func (x *executor) checkRequest() error {
 	if major, _, _ := strings.Cut(x.req.Protocol, "."); x.req.Protocol != "" && major != "1" {
 		return Fail(Validation, "protocol_version: %s is not spoken here; this is %s", x.req.Protocol, Protocol)
@@ -151,13 +151,13 @@ func (x *executor) beginRun(ctx context.Context) {
 	}
 }
 
-// newRun is a run that has done nothing yet.
+// newRun makes a run that has done nothing yet.
 func newRun(id uuid.UUID, tool, version string, hash blob.Sum, how common) *Run {
 	return &Run{ID: id, Protocol: Protocol, Tool: tool, Version: version, RequestID: cmp.Or(how.RequestID, id.String()), InputHash: hash, Audience: how.Audience,
 		Status: "running", Seed: how.Seed, dry: how.DryRun, Steps: []Step{}, Artifacts: []Artifact{}, Warnings: []string{}, Sources: []Source{}}
 }
 
-// carryOut does all calls, each target's under one transaction, and commits them.
+// carryOut does all calls, with one transaction per target, and commits the transactions.
 func (x *executor) carryOut(ctx context.Context) (err error) {
 	x.dir = filepath.Join(x.Studio.dir, "scratch", x.run.ID.String())
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
@@ -230,7 +230,7 @@ func (x *executor) beginTarget(ctx context.Context, name string) (unlock func(),
 	return unlock, nil
 }
 
-// adapterOf finds the adapter of a target by its name.
+// adapterOf finds the adapter of a target by the target's name.
 func (s *Studio) adapterOf(target string) (Adapter, error) {
 	kind, _, _ := strings.Cut(target, ":")
 	i := slices.IndexFunc(s.adapters, func(a Adapter) bool { return a.Kind() == kind })
@@ -240,8 +240,9 @@ func (s *Studio) adapterOf(target string) (Adapter, error) {
 	return s.adapters[i], nil
 }
 
-// completedRuns says which runs are recorded as well ended: what others left is dropped. It is
-// asked under the target's lock, when nobody else can be leaving anything there.
+// completedRuns returns a predicate for runs that are recorded as completed; a target removes the
+// changes of all other runs. The caller holds the target's lock, so that no run is in progress
+// there.
 func (x *executor) completedRuns(ctx context.Context) (func(run string) bool, error) {
 	b, err := x.lockBook(ctx, x.grant)
 	if err != nil {
@@ -257,13 +258,15 @@ func (x *executor) completedRuns(ctx context.Context) (func(run string) bool, er
 	}, nil
 }
 
-// retries are how often a passing failure is tried again, and the first wait.
+// retries is the number of attempts at an operation that failed transiently; retryWait is the first
+// pause.
 const (
 	retries   = 3
 	retryWait = 50 * time.Millisecond
 )
 
-// retryTransient does f again where it failed in a way that may pass.
+// retryTransient calls f again if it failed with TargetGone or IOFailed, up to retries times in
+// all.
 func retryTransient(ctx context.Context, f func() error) error {
 	pause := retryWait
 	for try := 1; ; try++ {
@@ -292,7 +295,8 @@ func (x *executor) runSteps(ctx context.Context) error {
 	return nil
 }
 
-// runStep does one call: its card read, its references filled in, and what it claims checked.
+// runStep does one call: it resolves references, reuses earlier artifacts if possible, has the
+// adapter carry the call out, and checks the result.
 func (x *executor) runStep(ctx context.Context, i int) (err error) {
 	ctx, end := telemetry.Start(ctx, "studio.step "+x.req.calls[i].tool.Name)
 	defer func() { end(err) }()
@@ -332,7 +336,7 @@ func (x *executor) runStep(ctx context.Context, i int) (err error) {
 	return x.checkArtifacts(st)
 }
 
-// doCall has the adapter carry one call out.
+// doCall loads the call's card and has the adapter carry the call out.
 func (x *executor) doCall(ctx context.Context, i int, c call, st *Step, txn Txn) error {
 	w := &Work{Tool: c.tool.Name, Input: st.Input, Seed: uint64(c.seed), Dry: x.run.dry, Dir: filepath.Join(x.dir, fmt.Sprint(i)), run: x.run,
 		files: x.newKeeper(func(ctx context.Context, id string) (Artifact, error) { return x.findArtifact(ctx, x.reader, id) })}
@@ -366,7 +370,7 @@ func (x *executor) doCall(ctx context.Context, i int, c call, st *Step, txn Txn)
 	return x.checkAudience(ctx, txn, c.target)
 }
 
-// joinCause says why a context ended in place of what that led to.
+// joinCause adds the cause of the context's end, if it ended, to the error that resulted.
 func joinCause(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -374,7 +378,8 @@ func joinCause(ctx context.Context, err error) error {
 	return errors.Join(context.Cause(ctx), err)
 }
 
-// checkAudience refuses to show an audience what a run for a higher one left in the target.
+// checkAudience refuses the call if the target holds changes of a run for a higher audience than
+// this one.
 func (x *executor) checkAudience(ctx context.Context, txn Txn, target string) error {
 	holder, ok := txn.(interface{ Runs() []string })
 	if !ok {
@@ -395,7 +400,7 @@ func (x *executor) checkAudience(ctx context.Context, txn Txn, target string) er
 	return nil
 }
 
-// checkArtifacts is the post-validation that needs no program: what was made is kept, whole.
+// checkArtifacts checks that each artifact of the step is stored with its full size.
 func (x *executor) checkArtifacts(st *Step) error {
 	for _, a := range x.run.Artifacts[st.From:] {
 		ref, err := x.blobs.Stat(a.SHA256)
@@ -423,7 +428,7 @@ func (x *executor) fillDiff(ctx context.Context, txn Txn, st *Step, before []str
 	return nil
 }
 
-// subtractNames gives those of a that are not in b.
+// subtractNames returns the names in a that are not in b.
 func subtractNames(a, b []string) []string {
 	have := make(map[string]bool, len(b))
 	for _, n := range b {
@@ -438,10 +443,11 @@ func subtractNames(a, b []string) []string {
 	return out
 }
 
-// undoWait bounds how long a target may take to go back after its call was stopped.
+// undoWait bounds the time that rollback takes after a call was stopped.
 const undoWait = time.Minute
 
-// rollback leaves every target as it was; after a dry run that is checked.
+// rollback restores every target. After a dry run it also checks that the digest is that from
+// before.
 func (x *executor) rollback(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoWait)
 	defer cancel()
@@ -468,7 +474,7 @@ func (x *executor) rollback(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// commit makes the targets' states last, and then the run: the record is what counts.
+// commit commits the transactions of all targets. The run counts only once endRun has recorded it.
 func (x *executor) commit(ctx context.Context) (err error) {
 	ctx, end := telemetry.Start(context.WithoutCancel(ctx), "studio.commit")
 	defer func() { end(err) }()
@@ -480,16 +486,17 @@ func (x *executor) commit(ctx context.Context) (err error) {
 	return nil
 }
 
-// endRun records the run as it ended.
+// endRun records the run's end and writes its folder. A run whose lease was lost, or whose worker
+// stops, is not recorded.
 func (x *executor) endRun(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errLeaseLost) || errors.Is(cause, errWorkerStops)) {
-		return cause // another worker does it, from the beginning
+		return cause // another worker repeats the run from the beginning
 	}
 	ctx = context.WithoutCancel(ctx)
 	x.run.Ended, x.run.Status = x.now().UTC().Truncate(time.Millisecond), "ok"
 	if err != nil {
 		x.run.Error, x.run.Status = failureOf(err), "error"
-		x.run.Artifacts = []Artifact{} // what a failed run made belongs to nothing
+		x.run.Artifacts = []Artifact{} // artifacts of a failed run are discarded
 		if x.run.Error.Code == InternalError || x.run.Error.cause != nil {
 			x.logger.WarnContext(ctx, "a run failed", "run", x.run.ID, "failure", x.run.Error.Code, "cause", x.run.Error.cause)
 		}
@@ -500,7 +507,7 @@ func (x *executor) endRun(ctx context.Context, err error) error {
 	}
 	level, _ := access.ParseLevel(x.req.Audience)
 	if x.run.Error != nil {
-		level = max(level, access.LevelGM) // why something failed may tell what its audience must not know
+		level = max(level, access.LevelGM) // the error may reveal facts that the audience must not know
 	}
 	err = x.recordEvent(ctx, x.grant, x.run.ID.String(), eventRun, level, x.run)
 	if errors.Is(err, errEnded) {
@@ -515,7 +522,7 @@ func (x *executor) endRun(ctx context.Context, err error) error {
 	return nil
 }
 
-// writeManifest writes run.json and lays the artifacts beside it.
+// writeManifest writes run.json and links the artifacts into the run's folder.
 func (x *executor) writeManifest() error {
 	b, err := json.MarshalIndent(x.run, "", "  ")
 	if err != nil {
@@ -531,7 +538,7 @@ func (x *executor) writeManifest() error {
 	return x.linkArtifacts(x.run)
 }
 
-// readRaw is Read for inputs outside of a call.
+// readRaw decodes inputs that are not part of a Work; see Read.
 func readRaw[T any](input raw) (v T, err error) {
 	err = json.Unmarshal(input, &v)
 	return v, err

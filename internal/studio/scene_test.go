@@ -20,7 +20,8 @@ import (
 	"loregate/internal/studio"
 )
 
-// desk is a studio on paper, with people at it, for tests that read as a story.
+// desk is a studio with a paper adapter and callers of every role, for tests that read as
+// scenarios.
 type desk struct {
 	t      testing.TB
 	data   string
@@ -37,7 +38,7 @@ type desk struct {
 	model  studio.Model
 	asker  op.Asker
 
-	soleAdapter bool // there is no engine
+	soleAdapter bool // without an engine
 }
 
 func newDesk(t testing.TB) *desk { return newDeskWith(t, false) }
@@ -123,7 +124,7 @@ func (d *desk) try(role access.Role, name, input string) (map[string]any, error)
 	return out, nil
 }
 
-// do is try for calls that must go well.
+// do calls an operation that must succeed.
 func (d *desk) do(role access.Role, name, input string) map[string]any {
 	d.t.Helper()
 	out, err := d.try(role, name, input)
@@ -133,7 +134,7 @@ func (d *desk) do(role access.Role, name, input string) map[string]any {
 	return out
 }
 
-// wantCode wants a call to fail in a way.
+// wantCode calls an operation that must fail with this code.
 func (d *desk) wantCode(code studio.Code, role access.Role, name, input string) *fault.Error {
 	d.t.Helper()
 	_, err := d.try(role, name, input)
@@ -147,7 +148,7 @@ func (d *desk) wantCode(code studio.Code, role access.Role, name, input string) 
 	return known
 }
 
-// names is what the scene holds.
+// names returns the number of objects in the scene, as text.
 func (d *desk) names() string {
 	d.t.Helper()
 	out := d.do(access.RoleGM, "list_objects", `{"target": "blender"}`)

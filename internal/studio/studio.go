@@ -23,23 +23,23 @@ import (
 	"loregate/internal/canon"
 )
 
-// Config is what a Studio is made of. Canon, Dir and Blobs are needed.
+// Config configures a Studio. Canon, Dir and Blobs are required.
 type Config struct {
 	Canon    *canon.Canon
 	Blobs    *blob.Store
 	Dir      string // the studio's folder, below the data folder
 	Adapters []Adapter
 	Policy   Policy
-	Model    Model              // proposes plans; nil: rules do
-	Queue    *Queue             // to workers; nil where this process does all runs
-	Ended    func(state string) // counts runs by how they ended; nil counts none
+	Model    Model              // proposes plans; nil: only the rules do
+	Queue    *Queue             // hands runs to workers; nil: this process does all runs
+	Ended    func(state string) // called with the final state of each run; may be nil
 	Now      func() time.Time
 	NewID    func() uuid.UUID
 	Logger   *slog.Logger
 }
 
-// Studio is the control plane. It is safe for concurrent use, and for several processes
-// on one folder. Close it.
+// Studio is the control plane. It is safe for concurrent use, and several processes may share its
+// folder. The caller closes it.
 type Studio struct {
 	canon    *canon.Canon
 	blobs    *blob.Store
@@ -48,25 +48,25 @@ type Studio struct {
 	policy   Policy
 	model    Model
 	queue    *Queue
-	config   string // hash of what in the configuration results depend on
+	config   string // hash of the configuration that results depend on
 	ended    func(string)
 	now      func() time.Time
 	newID    func() uuid.UUID
 	logger   *slog.Logger
-	ops      map[string]checker // the tools' operations, for checking inputs
+	ops      map[string]checker // the tools' operations, used to check inputs
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	books map[access.WorldID]*book
 	slots map[string]*slot
 	live  map[uuid.UUID]*liveRun
 }
 
-// checker checks an input against a tool's schema and completes it.
+// checker checks an input against a tool's schema and fills in defaults.
 type checker interface {
 	Check(input json.RawMessage) (json.RawMessage, error)
 }
 
-// Open makes a Studio. No program is started.
+// Open makes a Studio. It starts no program.
 func Open(c Config) (*Studio, error) {
 	if c.Canon == nil || c.Blobs == nil || c.Dir == "" {
 		return nil, errors.New("studio: Canon, Blobs and Dir are needed")
@@ -95,7 +95,8 @@ func Open(c Config) (*Studio, error) {
 	return s, nil
 }
 
-// configHash is over what results can depend on: tools and their versions, and the policy.
+// configHash returns a hash of the configuration that results can depend on: the tools with their
+// versions, and the policy.
 func configHash(c Config) string {
 	type version struct{ Name, Version string }
 	var v []version
@@ -116,19 +117,19 @@ func configHash(c Config) string {
 		Tools, Kinds []string
 	}{c.Policy.AllowDestructive, c.Policy.callLimit(), c.Policy.Tools, c.Policy.Targets}})
 	if err != nil {
-		return "" // structs of texts always have a JSON form
+		return "" // this struct always has a JSON form
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// errClosing is why runs stop when the process does.
+// errClosing is the cause when runs stop because the process closes.
 var errClosing = fmt.Errorf("studio: closing: %w", context.Canceled)
 
 // handsOver reports whether runs are left to workers.
 func (s *Studio) handsOver() bool { return s.queue != nil && s.queue.HandOver }
 
-// Close cancels what runs, waits for it, and stops all programs.
+// Close cancels the runs under way, waits for them, and closes all targets.
 func (s *Studio) Close() {
 	s.mu.Lock()
 	live := make([]*liveRun, 0, len(s.live))
@@ -155,12 +156,13 @@ type slot struct {
 	adapter Adapter
 	target  Target
 	dir     string
-	turn    chan struct{} // holds one while the target is in use in this process
+	turn    chan struct{} // full while the target is in use in this process
 	mu      sync.Mutex    // guards waiting
 	waiting int
 }
 
-// acquire waits for the target, in this process and among others that share the folder.
+// acquire waits until this process and all others that share the folder have released the target.
+// It calls ahead with the number of runs before this one, if there are any.
 func (sl *slot) acquire(ctx context.Context, ahead func(n int)) (release func(), err error) {
 	sl.mu.Lock()
 	n := sl.waiting
@@ -195,8 +197,8 @@ func (sl *slot) acquire(ctx context.Context, ahead func(n int)) (release func(),
 
 var targetForm = regexp.MustCompile(`^[a-z]+(:[A-Za-z0-9][A-Za-z0-9_-]{0,39})?$`)
 
-// resolveTarget finds the target that a tool is to be carried out on: the named one, or where
-// none is named the only one that fits.
+// resolveTarget finds the target for a tool: the named one, or without a name the only kind that
+// supports the tool.
 func (s *Studio) resolveTarget(t *Tool, name string) (Adapter, string, error) {
 	if name != "" {
 		if !targetForm.MatchString(name) {
@@ -236,7 +238,7 @@ func checkSupport(a Adapter, t *Tool) error {
 	return nil
 }
 
-// Kinds are the kinds of targets that there are here.
+// Kinds returns the kinds of targets that are set up here.
 func (s *Studio) Kinds() []string {
 	var kinds []string
 	for _, a := range s.adapters {
@@ -245,7 +247,7 @@ func (s *Studio) Kinds() []string {
 	return kinds
 }
 
-// openSlot gives the target of a world by name, opened.
+// openSlot returns the slot of a world's target, and opens the target at first use.
 func (s *Studio) openSlot(w access.WorldID, a Adapter, name string) (*slot, error) {
 	key := w.String() + "/" + name
 	s.mu.Lock()
@@ -270,12 +272,12 @@ func (s *Studio) newKeeper(find func(context.Context, string) (Artifact, error))
 	return &fileKeeper{Kept: Kept{s.blobs}, find: find, roots: s.policy}
 }
 
-// worldTargets lists the targets that a world has used, and each kind's own.
+// worldTargets lists the names of the targets that a world has used, and every kind.
 func (s *Studio) worldTargets(w access.WorldID) []string {
 	names := s.Kinds()
 	dirs, err := os.ReadDir(filepath.Join(s.dir, "targets", w.String()))
 	if err != nil {
-		return names // none was used yet
+		return names // no target was used yet
 	}
 	for _, d := range dirs {
 		name := strings.Replace(d.Name(), "_", ":", 1)

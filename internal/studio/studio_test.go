@@ -92,7 +92,7 @@ func TestFailedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-// What a target was left with by a run that never came to be recorded is dropped.
+// A target's entry of a run that was never recorded is dropped.
 func TestUnrecordedRunIsDropped(t *testing.T) {
 	d := newDesk(t)
 	d.do(access.RoleGM, "add_object", cube)
@@ -164,7 +164,7 @@ func TestTimeout(t *testing.T) {
 	d.wantCode(studio.TimedOut, access.RoleGM, "add_object", strings.Replace(cube, `{`, `{"timeout_s": 1, `, 1))
 }
 
-// Runs on one target wait for one another; each sees what the one before left.
+// Runs on one target wait for one another; each sees the changes of those before it.
 func TestQueue(t *testing.T) {
 	d := newDesk(t)
 	var wait sync.WaitGroup
@@ -383,8 +383,8 @@ func TestProtocolVersion(t *testing.T) {
 	d.wantCode(studio.Validation, access.RoleGM, "list_objects", `{"protocol_version": "2.0.0"}`)
 }
 
-// Every tool is declared whole: an adapter that does it, a word of every adapter about it,
-// an example that its schema takes, a version, and an operation.
+// Every tool is declared completely: an adapter that supports it, a note of every adapter, an
+// example that its schema accepts, a version, and an operation.
 func TestToolRegistryIsComplete(t *testing.T) {
 	d := newDesk(t)
 	out := d.do(access.RoleUser, "mcp.list_commands", `{}`)
@@ -419,7 +419,7 @@ func TestToolRegistryIsComplete(t *testing.T) {
 	d.wantCode(studio.ToolNotFound, access.RoleUser, "mcp.help", `{"command_name": "nothing"}`)
 }
 
-// A secret of the surroundings is in no record, log, manifest or error.
+// A secret of the environment appears in no record, log, manifest or error.
 func TestSecretsStayOut(t *testing.T) {
 	const secret = "s3cr3t-of-the-surroundings"
 	t.Setenv("LOREGATE_KEY_FOR_TEST", secret)
@@ -486,7 +486,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// A run can be followed: progress while it goes on, and its end.
+// A run can be followed: progress while it is under way, and its end.
 func TestFollow(t *testing.T) {
 	d := newDesk(t)
 	d.paper.hold, d.paper.entered = make(chan struct{}), make(chan struct{}, 1)

@@ -14,39 +14,40 @@ import (
 	"loregate/internal/op"
 )
 
-// Model is a language model that may propose plans. What it writes is believed no more
-// than what a stranger writes: it is a plan only where rules could execute it.
+// Model is a language model that may propose plans. Its output is untrusted: a plan of the model is
+// used only if it passes the same checks as any other plan.
 type Model interface {
-	// Name is the model's own.
+	// Name returns the model's name.
 	Name() string
-	// Plan asks for a plan. Its error is [ErrOverBudget], fault.RateLimited, what Accept
-	// said of the answer, or that the model gave none.
+	// Plan asks for a plan. Its error is [ErrOverBudget], fault.RateLimited, the error that Accept
+	// returned for the answer, or an error that there was no answer.
 	Plan(ctx context.Context, w access.WorldID, a ModelAsk) (string, error)
 }
 
-// ModelAsk is what a model is asked: everything in it may be read by the caller, at the
-// level of the plan's audience.
+// ModelAsk is a question to a model. The caller may read everything in it, at the level of the
+// plan's audience.
 type ModelAsk struct {
-	Wanted string // JSON: what is wanted, and the places and programs that there are
-	Tools  string // JSON: the tools, with their inputs
-	Budget Budget // of which Tokens and Money bound the question
-	// Accept gives what of an answer is used, or an error that quotes nothing of it.
+	Wanted string // JSON: the request, and the available places and programs
+	Tools  string // JSON: the tools with their inputs
+	Budget Budget // its Tokens and Money bound the question
+	// Accept returns the part of an answer that is used, or an error that quotes nothing of the
+	// answer.
 	Accept func(text string) (string, error)
 }
 
-// ErrOverBudget is the error of a question that a plan's own budget does not allow.
+// ErrOverBudget is the error of a question that the plan's own budget does not allow.
 var ErrOverBudget = errors.New("studio: the plan's budget allows no question to a model")
 
-// errNoPlan is what logs are told of an answer that is no plan.
+// errNoPlan is the error logged for an answer that is not a usable plan.
 var errNoPlan = fault.New(fault.Rule, "the model gave no plan that could be executed")
 
-// Where a plan comes from.
+// The sources of a plan.
 const (
 	byRules = "rules"
-	byModel = "model:" // and its name
+	byModel = "model:" // followed by the model's name
 )
 
-// Why a model's plan does not stand.
+// The reasons why a model's plan is not used.
 const (
 	skippedLimited     = "rate_limited"
 	skippedBudget      = "over_budget"
@@ -55,8 +56,8 @@ const (
 	skippedNoPlan      = "no_plan"
 )
 
-// skipReasonAfterQuestion says why the rules' plan stands in a round whose question was put before: had the
-// model's stood, there would have been none.
+// skipReasonAfterQuestion returns the reason why the rules' plan is used in a round whose question
+// was put before: a usable plan of the model would have left no question.
 func (s *Studio) skipReasonAfterQuestion() string {
 	if s.model == nil {
 		return ""
@@ -64,8 +65,8 @@ func (s *Studio) skipReasonAfterQuestion() string {
 	return skippedNoPlan
 }
 
-// suggestPlan asks the model, where there is one, and gives its plan in the place of the
-// rules' where it stands. The error is only that of a call that has ended.
+// suggestPlan asks the model, if one is configured, and returns its plan if that is usable, else
+// the rules' plan. It fails only if the canon cannot be read or ctx has ended.
 func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest, rules draft) (draft, error) {
 	if s.model == nil {
 		return rules, nil
@@ -86,7 +87,7 @@ func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Gra
 		return rules, ctx.Err()
 	}
 	var p Plan
-	if err == nil { // it may be remembered from a time when other places were there
+	if err == nil { // the answer may be cached from a time with other places
 		p, wrong = s.modelPlan(ctx, role, g, in, text)
 	}
 	switch {
@@ -104,12 +105,12 @@ func (s *Studio) suggestPlan(ctx context.Context, role access.Role, g access.Gra
 	return rules, nil
 }
 
-// maxFault bounds what is said of a model's plan, which quotes it.
+// maxFault bounds the error text about a model's plan, because it quotes the plan.
 const maxFault = 400
 
-// modelPlan reads a model's answer as the plan that it would be: parsed as a plan file is,
-// with the caller's seed, audience and budget, checked as plans are before they are
-// executed, and of places that the audience sees. It confirms nothing: that is for people.
+// modelPlan parses a model's answer like a plan file. It sets the caller's seed, audience and
+// budget, checks the plan as before an execution, and checks that the audience may see the named
+// places. A plan with a confirmation is refused: only a person confirms.
 func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant, in planRequest, text string) (Plan, error) {
 	p, err := ParsePlan([]byte(trimFence(text)))
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 	})
 }
 
-// toolOfCall is a call's tool; an empty one where there is none, which nothing carries out.
+// toolOfCall returns a call's tool; for an unknown name, an empty tool that no adapter supports.
 func toolOfCall(c PlanCall) *Tool {
 	if t, ok := toolNamed(c.Tool); ok {
 		return t
@@ -152,7 +153,7 @@ func toolOfCall(c PlanCall) *Tool {
 	return &Tool{Name: c.Tool}
 }
 
-// trimFence takes away the fence of a block of code, which models like to put about JSON.
+// trimFence removes the code fence that models often put around JSON.
 func trimFence(text string) string {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, "```"); ok {
@@ -163,14 +164,14 @@ func trimFence(text string) string {
 	return text
 }
 
-// Bounds of what a model is told of the canon.
+// Bounds of the canon data in a question to a model.
 const (
 	maxPlaces = 40
 	maxFound  = 12
 )
 
-// modelAsk is the question to a model: what is wanted, and what there is to do it with,
-// as the audience may know it.
+// modelAsk makes the question to a model: the request, and the tools and places that are available
+// to the audience.
 func (s *Studio) modelAsk(ctx context.Context, g access.Grant, in planRequest, card string) (ModelAsk, error) {
 	places, err := s.listPlaces(ctx, g, in.Intent, card)
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *Studio) modelAsk(ctx context.Context, g access.Grant, in planRequest, c
 	return ModelAsk{Wanted: string(wanted), Tools: string(described), Budget: in.Budget}, err
 }
 
-// planCard is the place that a plan builds; "" for none.
+// planCard returns the name of the card that a plan builds, or "".
 func planCard(p Plan) string {
 	for _, c := range p.Calls {
 		if name, _ := c.With["card"].(string); name != "" {
@@ -212,8 +213,8 @@ func planCard(p Plan) string {
 	return ""
 }
 
-// listPlaces are names of places that may be meant: the one that the rules found, those that
-// the words resemble, and the first there are.
+// listPlaces returns names of places that the intent may refer to: the one that the rules found,
+// those similar to the intent, and then the first ones of the canon.
 func (s *Studio) listPlaces(ctx context.Context, g access.Grant, intent, card string) (names []string, err error) {
 	add := func(c canon.Card) {
 		if len(names) < maxPlaces && !slices.Contains(names, c.Name) {
@@ -241,7 +242,7 @@ func (s *Studio) listPlaces(ctx context.Context, g access.Grant, intent, card st
 	return names, err
 }
 
-// toolDoc is a tool as a model is told of it.
+// toolDoc is the description of a tool in a question to a model.
 type toolDoc struct {
 	Tool string              `json:"tool"`
 	Does string              `json:"does"`
@@ -255,10 +256,10 @@ type fieldDoc struct {
 	Is     string `json:"is,omitempty"`
 }
 
-// hiddenFields are the fields that a plan or a person says, not a call.
+// hiddenFields are the input fields that the plan or a person sets, not a single call.
 var hiddenFields = append([]string{"target", "audience", "timeout_s", "path", "overwrite"}, optionFields...)
 
-// describeTools are the tools with the fields that a call of a plan may have.
+// describeTools returns the tools with the fields that a call of a plan may have.
 func (s *Studio) describeTools() []toolDoc {
 	told := make([]toolDoc, 0, len(tools))
 	for _, t := range tools {

@@ -10,7 +10,7 @@ import (
 	"loregate/internal/op"
 )
 
-// Surface is the surface's name.
+// Surface is the name of the studio's surface.
 const Surface = "studio"
 
 // Surface makes the surface of the studio.
@@ -34,7 +34,7 @@ func newToolOp[In interface{ commonFields() common }, Out any](s *Studio, name s
 	return o
 }
 
-// toolSpec is what transports are told of a tool.
+// toolSpec returns the operation spec of a tool.
 func (s *Studio) toolSpec(t *Tool) op.Spec {
 	spec := op.Spec{Name: t.Name, Title: t.Title, Doc: t.Doc + " " + s.describeAdapters(t), Surfaces: []string{Surface}, Version: t.Version,
 		Effect: access.Write, MinRole: t.minRole(), Route: "POST /api/studio/tools/" + t.Name, Timeout: toolLimit, Interactive: true}
@@ -47,7 +47,7 @@ func (s *Studio) toolSpec(t *Tool) op.Spec {
 	return spec
 }
 
-// describeAdapters says which adapters carry a tool out.
+// describeAdapters returns a sentence that names the adapters that support a tool.
 func (s *Studio) describeAdapters(t *Tool) string {
 	text := "Carried out by"
 	for i, a := range s.adaptersFor(t) {
@@ -80,7 +80,7 @@ func (s *Studio) toolOps() []*op.Operation {
 	}
 }
 
-// callTool runs one call of a tool and shapes its envelope.
+// callTool runs one call of a tool and fills in its envelope.
 func callTool[Out any](ctx context.Context, s *Studio, c *op.Call, t *Tool, in any, how common) (e Envelope[Out], err error) {
 	input, err := json.Marshal(in)
 	if err != nil {
@@ -106,20 +106,20 @@ func callTool[Out any](ctx context.Context, s *Studio, c *op.Call, t *Tool, in a
 	return e, nil
 }
 
-// metaKey names the envelope in the _meta of MCP results.
+// metaKey is the key of the envelope in the _meta of MCP results.
 const metaKey = "loregate/envelope"
 
-// runError is the error of a run that did not end well.
+// runError returns the error of a failed run, or nil.
 func runError(run *Run) error {
 	if run.Error == nil {
 		return nil
 	}
 	h := run.head()
-	h.Error = nil // it is what the envelope travels in
+	h.Error = nil // the envelope is itself part of this error
 	return run.Error.toFault(&h)
 }
 
-// faultWithoutRun says an error from before there was a run.
+// faultWithoutRun converts an error that occurred before the run began.
 func faultWithoutRun(err error) error {
 	if f, ok := err.(*Failure); ok {
 		return f.toFault(nil)
@@ -127,10 +127,10 @@ func faultWithoutRun(err error) error {
 	return err
 }
 
-// maxPicture bounds what a client is shown of a preview.
+// maxPicture bounds the size of a preview that is attached to a reply, in bytes.
 const maxPicture = 4 << 20
 
-// attachPreview shows a run's last preview to clients that show pictures.
+// attachPreview attaches a run's last preview to the reply, for clients that show images.
 func (s *Studio) attachPreview(c *op.Call, run *Run) {
 	for _, a := range slices.Backward(run.Artifacts) {
 		if a.Kind != "preview" || a.Bytes > maxPicture {

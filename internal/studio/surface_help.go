@@ -16,7 +16,7 @@ type commandsOut struct {
 	Commands []command `json:"commands"`
 }
 
-// command is a tool as people ask for it.
+// command is a tool in the list of commands.
 type command struct {
 	Name        string `json:"name"`
 	Version     string `json:"version"`
@@ -26,7 +26,7 @@ type command struct {
 	Adapters    []how  `json:"adapters"`
 }
 
-// how says how far an adapter carries a tool out.
+// how describes how well an adapter carries a tool out.
 type how struct {
 	Adapter string `json:"adapter"`
 	Does    bool   `json:"does"`
@@ -51,7 +51,8 @@ type exampleOut struct {
 	Input string `json:"input"`
 }
 
-// helpOps are offered under names with dots and without, for clients that refuse dots.
+// helpOps returns the help operations, under names with dots and again without, because some
+// clients refuse dots.
 func (s *Studio) helpOps() []*op.Operation {
 	list := op.Spec{Name: "mcp.list_commands", Title: "List commands", Doc: "Use it to see the studio's tools, their versions, and which program carries each out.",
 		Surfaces: []string{Surface}, Effect: access.Read, MinRole: access.RoleUser, Route: "GET /api/studio/tools", Examples: []op.Example{{Title: "All", Input: `{}`}}}

@@ -30,7 +30,7 @@ type planOut struct {
 	Problems  []string `json:"problems"`
 }
 
-// createdOut is a plan that was made, and by which way it came about.
+// createdOut is a new plan, with the way it came about.
 type createdOut struct {
 	planOut
 	Asked      string `json:"asked,omitzero" jsonschema:"What became of the questions where your client could put them to a person: answered, declined or unanswered. Left out where it could not, and where there were none."`
@@ -54,7 +54,7 @@ type planRunIn struct {
 	RequestID string `json:"request_id,omitzero" maxlen:"120" jsonschema:"A text of your choice: the same one with the same plan gives the first run again."`
 }
 
-// stepOut is one call of a plan's run.
+// stepOut is the result of one call of a plan.
 type stepOut struct {
 	Tool      string     `json:"tool_name"`
 	Target    TargetInfo `json:"target"`
@@ -97,7 +97,7 @@ func (s *Studio) planCreate(ctx context.Context, c *op.Call, in planCreateIn) (c
 	return out, s.recordEvent(ctx, c.Grant, d.ID, eventPlan, level, d.Plan)
 }
 
-// checkPlan says whether a plan could be executed.
+// checkPlan checks whether a plan could be executed and lists its problems.
 func (s *Studio) checkPlan(p Plan, role access.Role) planOut {
 	out := planOut{Plan: p, Source: p.Source, Assumed: p.Assumed, Questions: p.Questions, Problems: []string{}}
 	if _, err := s.requestFromPlan(p, role); err != nil && len(p.Questions) == 0 {
@@ -164,7 +164,7 @@ func (s *Studio) planExecute(ctx context.Context, c *op.Call, in planRunIn) (e E
 }
 
 func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) (*Run, error) {
-	p.Calls = slices.Clone(p.Calls) // a kept plan stays as it is: this call alone is confirmed
+	p.Calls = slices.Clone(p.Calls) // the recorded plan does not change: only this execution is confirmed
 	for i := range p.Calls {
 		p.Calls[i].Confirm = p.Calls[i].Confirm || in.Confirm
 	}
@@ -187,13 +187,13 @@ func (s *Studio) runPlan(ctx context.Context, c *op.Call, p Plan, in planRunIn) 
 	return run, err
 }
 
-// splitDryRunnable leaves out calls that need what earlier ones would have made, and those
-// after them on the same target.
+// splitDryRunnable returns the calls that a dry run can do. It skips each call that refers to the
+// result of an earlier one, and all later calls on the same target.
 func splitDryRunnable(calls []call) (keep []call, skipped []string) {
 	lost := map[string]bool{}
 	for _, c := range calls {
 		var fields map[string]any
-		_ = json.Unmarshal(c.input, &fields) // it was checked
+		_ = json.Unmarshal(c.input, &fields) // the input was checked before
 		for _, v := range fields {
 			if text, ok := v.(string); ok && reference.MatchString(text) {
 				lost[c.target] = true
@@ -208,7 +208,7 @@ func splitDryRunnable(calls []call) (keep []call, skipped []string) {
 	return keep, skipped
 }
 
-// parseSum is a hash in its own type; the zero Sum for what is none.
+// parseSum parses a hash; it returns the zero Sum if the text is not a hash.
 func parseSum(text string) blob.Sum {
 	s, _ := blob.ParseSum(text)
 	return s

@@ -23,7 +23,7 @@ type targetsOut struct {
 	Targets []targetOut `json:"targets"`
 }
 
-// targetOut is a target and whether it can be used.
+// targetOut is a target with its readiness.
 type targetOut struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind" jsonschema:"blender, godot, unreal or protocol-double."`
@@ -42,7 +42,7 @@ type runsIn struct {
 	Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Where to start."`
 }
 
-// runRow is a run in a list.
+// runRow is one run in a list.
 type runRow struct {
 	ID        string    `json:"run_id"`
 	Tool      string    `json:"tool_name"`
@@ -123,14 +123,14 @@ func (s *Studio) runOps() []*op.Operation {
 	}
 }
 
-// probeWait bounds how long a program is asked for its version.
+// probeWait bounds the time for asking a program for its version.
 const probeWait = 10 * time.Second
 
 func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targetsOut, error) {
 	out := targetsOut{Targets: []targetOut{}}
 	names := s.Kinds()
 	if c.Grant.Role() >= access.RoleGM {
-		names = s.worldTargets(c.Grant.World()) // names of scenes may tell something
+		names = s.worldTargets(c.Grant.World()) // scene names may reveal secrets
 	}
 	for _, name := range names {
 		kind, _, _ := strings.Cut(name, ":")
@@ -157,7 +157,7 @@ func (s *Studio) listTargets(ctx context.Context, c *op.Call, _ struct{}) (targe
 				t.Tools = append(t.Tools, tool.Name)
 			}
 		}
-		if c.Grant.Role() >= access.RoleGM { // players do not see most runs, and so not how many there are
+		if c.Grant.Role() >= access.RoleGM { // players cannot see most runs, so they do not get the count
 			t.Waiting = s.countWaiting(c.Grant.World(), name)
 		}
 		out.Targets = append(out.Targets, t)
@@ -213,7 +213,7 @@ func rowOf(r Run) runRow {
 	return row
 }
 
-// liveRows are the runs under way here that a grant sees, latest first.
+// liveRows returns the runs under way in this process that the grant may see, latest first.
 func (s *Studio) liveRows(g access.Grant) []runRow {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -227,8 +227,8 @@ func (s *Studio) liveRows(g access.Grant) []runRow {
 	return rows
 }
 
-// queuedRows are the runs that wait for a worker or are with one, and were asked for by
-// other processes. b is locked.
+// queuedRows returns the runs that other processes requested and that wait for a worker or are at
+// one. The caller holds b's lock.
 func (s *Studio) queuedRows(g access.Grant, b *book, here []runRow) []runRow {
 	var rows []runRow
 	for id, t := range b.queue {
@@ -241,7 +241,7 @@ func (s *Studio) queuedRows(g access.Grant, b *book, here []runRow) []runRow {
 	return rows
 }
 
-// stateOf tells a run that waits in the queue from one that a worker is at.
+// stateOf returns "running" if a worker reports progress of the run, else "queued".
 func (s *Studio) stateOf(id uuid.UUID) string {
 	if _, ok := s.readProgress(id); ok {
 		return "running"
@@ -249,7 +249,7 @@ func (s *Studio) stateOf(id uuid.UUID) string {
 	return "queued"
 }
 
-// findLive finds a run that is under way here and in sight.
+// findLive finds a run that is under way in this process and visible to the grant.
 func (s *Studio) findLive(g access.Grant, id string) (*liveRun, bool) {
 	key, err := uuid.Parse(id)
 	if err != nil {
@@ -363,7 +363,7 @@ func (s *Studio) undoRun(ctx context.Context, c *op.Call, in undoIn) (e Envelope
 	return e, cmp.Or(err, runError(done))
 }
 
-// codeText is the code of a failure; "" for none.
+// codeText returns the failure's code, or "" for a nil failure.
 func (f *Failure) codeText() string {
 	if f == nil {
 		return ""
@@ -376,7 +376,7 @@ func (s *Studio) listStale(ctx context.Context, c *op.Call, _ struct{}) (staleOu
 	return staleOut{list}, err
 }
 
-// runFeed follows a run that is under way.
+// runFeed makes the feed that follows a run.
 func (s *Studio) runFeed() *op.Feed {
 	return &op.Feed{Name: "follow_run", Title: "Follow a run", Doc: "How far a run is, and how it ended.", Surfaces: []string{Surface},
 		MinRole: access.RoleUser, Route: "GET /api/studio/runs/{run_id}/stream",
@@ -400,12 +400,12 @@ func (s *Studio) runFeed() *op.Feed {
 func endMessage(r *Run) op.Message {
 	b, err := json.Marshal(map[string]any{"run_id": r.ID, "status": r.Status, "error": r.Error})
 	if err != nil {
-		b = []byte(`{}`) // details that are not JSON
+		b = []byte(`{}`) // details without a JSON form
 	}
 	return op.Message{Event: "ended", Data: b}
 }
 
-// withRESTFile is a spec of what REST answers with a file.
+// withRESTFile returns a spec whose REST reply is a file.
 func withRESTFile(o op.Spec) op.Spec {
 	o.RESTBody = op.RESTFile
 	return o

@@ -14,18 +14,19 @@ import (
 	"loregate/internal/blob"
 )
 
-// Swept is content that nothing names: no record of a run, and no target.
+// Swept is the content that no record of a run and no target refers to.
 type Swept struct {
 	Files []blob.Ref
 	Bytes int64
 }
 
-// sweepWait bounds how long Sweep waits for runs that are under way.
+// sweepWait bounds the time that Sweep waits for runs under way.
 const sweepWait = 30 * time.Second
 
-// Sweep takes away kept content that nothing names any more and that nobody asked for for
-// some time: what failed runs made, and what rehearsals painted. dry only lists it. It holds
-// all targets meanwhile, so that no run is between keeping content and naming it.
+// Sweep removes stored content that nothing refers to and that was not used for the given time:
+// artifacts of failed runs, and textures painted in dry runs. With dry set it only lists the
+// content. It holds the locks of all targets, so that no run is between storing content and
+// recording its reference.
 func (s *Studio) Sweep(ctx context.Context, unused time.Duration, dry bool) (out Swept, err error) {
 	before := s.now().Add(-unused)
 	release, err := s.lockAllTargets(ctx)
@@ -73,7 +74,7 @@ func (s *Studio) lockAllTargets(ctx context.Context) (release func(), err error)
 	return release, nil
 }
 
-// markRunContent notes the artifacts of all recorded runs.
+// markRunContent marks the artifacts of all recorded runs as referenced.
 func (s *Studio) markRunContent(ctx context.Context, named map[blob.Sum]bool) error {
 	if s.queue == nil {
 		return errors.New("studio: sweeping needs the queue's leave to read all records")
@@ -103,10 +104,10 @@ func (s *Studio) markRunContent(ctx context.Context, named map[blob.Sum]bool) er
 	return nil
 }
 
-// sumForm is how content is named in journals, whatever field it is in.
+// sumForm matches the hashes of content in journals, in any field.
 var sumForm = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// markTargetContent notes whatever looks like content's name in the targets' journals.
+// markTargetContent marks everything in the targets' journals that looks like a hash as referenced.
 func (s *Studio) markTargetContent(named map[blob.Sum]bool) error {
 	err := filepath.WalkDir(filepath.Join(s.dir, "targets"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".ndjson" {

@@ -13,8 +13,8 @@ import (
 	"loregate/internal/studio"
 )
 
-// Content that a record or a target names stays; what nothing names goes when it is old
-// enough, and only where it is meant.
+// Content that a record or a target refers to stays. Other content is removed once it is old
+// enough, except in a dry sweep.
 func TestSweep(t *testing.T) {
 	d := newDesk(t)
 	d.openWith(d.queue(false, &sync.Map{}))

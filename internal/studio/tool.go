@@ -4,25 +4,25 @@ import (
 	"loregate/internal/access"
 )
 
-// Tool is the declaration of a named capability: what people and programs are told of it,
-// and its defaults of policy. Its types are the handler's (schema.go).
+// Tool declares a named capability: its descriptions for people and programs, and its default
+// policy. The types of its input and result are in this file, too.
 type Tool struct {
 	Name    string
-	Version string // of its schema and behaviour; results are keyed by it
+	Version string // version of the schema and behaviour; part of the cache key of results
 	Title   string
 	Doc     string
-	Mutates bool // changes its target; else only makes artifacts or looks
+	Mutates bool // changes its target; otherwise it only reads it or makes artifacts
 	Files   bool // touches files beyond artifacts
-	// Destroys reports whether an input would overwrite or delete what is there: such calls
-	// need allow_destructive in the policy, confirm in the call, and an admin.
+	// Destroys reports whether an input would overwrite or delete existing data: such calls need
+	// allow_destructive in the policy, confirm in the call, and an admin.
 	Destroys func(input raw) bool
 	Examples []Example
 }
 
-// Example is a call as it would be sent.
+// Example is an example call.
 type Example struct{ Title, Input string }
 
-// common are the fields that every tool takes.
+// common has the fields that every tool's input has.
 type common struct {
 	Target    string `json:"target,omitzero" maxlen:"60" jsonschema:"Target by name, from list_targets, as blender or blender:tavern; may be left out where exactly one fits."`
 	Seed      int64  `json:"seed,omitzero" min:"0" max:"9007199254740991" jsonschema:"What all chance follows from: the same seed gives the same result."`
@@ -36,7 +36,7 @@ type common struct {
 
 func (c common) commonFields() common { return c }
 
-// Inputs and results, one pair a tool.
+// The inputs and results, one pair per tool.
 type (
 	// SceneIn asks for a scene.
 	SceneIn struct {
@@ -109,7 +109,7 @@ type (
 		Most    int        `json:"budget_max_instances,omitzero" default:"1000" min:"1" max:"20000" jsonschema:"Never place more than this; what is left out is a warning."`
 		Ground  string     `json:"ground,omitzero" maxlen:"60" jsonschema:"A terrain of the scene to stand on; default the plane at height 0."`
 	}
-	// PopulateOut is what was placed.
+	// PopulateOut describes the instances that were placed.
 	PopulateOut struct {
 		Created    int    `json:"placements_created"`
 		Placements string `json:"placements" jsonschema:"Id of the artifact: where each one stands, as JSON."`
@@ -123,7 +123,7 @@ type (
 		Textures  *bool  `json:"include_textures,omitzero" jsonschema:"Default true."`
 		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Write over a file at path. That is destructive: it needs confirm, and the policy's leave."`
 	}
-	// ExportOut is a file that was written, as it was read back.
+	// ExportOut describes an exported file, as read back from the file.
 	ExportOut struct {
 		Export    string   `json:"export" jsonschema:"Id of the artifact."`
 		Manifest  string   `json:"manifest" jsonschema:"Id of the manifest artifact, for import_asset."`
@@ -144,12 +144,12 @@ type (
 		Name      string `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9_]+$" jsonschema:"Name of the asset; default from the export."`
 		Overwrite bool   `json:"overwrite,omitzero" jsonschema:"Put it in the place of an asset of that name. That is destructive: it needs confirm, and the policy's leave."`
 	}
-	// ImportOut is what the engine found in it.
+	// ImportOut lists the assets that the engine imported.
 	ImportOut struct {
 		Assets  []string      `json:"imported_assets"`
 		Summary ImportSummary `json:"import_summary"`
 	}
-	// ImportSummary counts what was imported, as the engine counts it.
+	// ImportSummary has the engine's own counts of the import.
 	ImportSummary struct {
 		Nodes     int  `json:"nodes" jsonschema:"Without the root that the engine adds."`
 		Triangles int  `json:"triangles"`
@@ -163,7 +163,7 @@ type (
 		Logic string      `json:"logic_description,omitzero" maxlen:"2000" jsonschema:"Sentences of: when it starts / is entered / is left / every N seconds, show / hide / toggle / say / rotate / move. Needed where no graph is given."`
 		Graph []LogicNode `json:"graph,omitzero" maxitems:"40" jsonschema:"The same as nodes."`
 	}
-	// LogicNode is one rule: an event and what is done on it.
+	// LogicNode is one rule: an event and the action on it.
 	LogicNode struct {
 		On     string  `json:"on" enum:"ready,entered,left,timer" jsonschema:"What happens."`
 		Every  float64 `json:"every_s,omitzero" min:"0.05" max:"86400" jsonschema:"For timer."`
@@ -184,7 +184,7 @@ type (
 		Level  string `json:"level_name" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" jsonschema:"The level to measure."`
 		Frames int    `json:"frames,omitzero" default:"60" min:"1" max:"2000" jsonschema:"Frames to measure over."`
 	}
-	// ProfileOut is a measurement. What could not be measured is absent.
+	// ProfileOut is a measurement. Values that could not be measured are absent.
 	ProfileOut struct {
 		Report   string             `json:"report" jsonschema:"Id of the artifact."`
 		Measured map[string]float64 `json:"measured"`
@@ -204,20 +204,20 @@ type (
 		Width   int    `json:"width"`
 		Height  int    `json:"height"`
 	}
-	// ListIn asks what a target holds.
+	// ListIn asks for the objects of a target.
 	ListIn struct {
 		common
 		Prefix string `json:"prefix,omitzero" maxlen:"60" jsonschema:"Only names that begin so, such as a scene_id."`
 		Limit  int    `json:"limit,omitzero" default:"100" min:"1" max:"1000" jsonschema:"Most objects."`
 		Offset int    `json:"offset,omitzero" min:"0" jsonschema:"Where to start."`
 	}
-	// ListOut is what a target holds.
+	// ListOut lists the objects of a target.
 	ListOut struct {
 		Objects []Object `json:"objects"`
 		Total   int      `json:"total"`
 		Digest  string   `json:"digest" jsonschema:"Hash of all that the target holds."`
 	}
-	// Object is a thing in a scene or level.
+	// Object is an object in a scene or level.
 	Object struct {
 		Name       string     `json:"name"`
 		Type       string     `json:"type"`
@@ -228,7 +228,8 @@ type (
 	}
 )
 
-// hasOverwrite reads the flag that makes a call destructive.
+// hasOverwrite reports whether the input sets overwrite; an input that cannot be decoded counts as
+// destructive.
 func hasOverwrite(input raw) bool {
 	v, err := readRaw[struct {
 		Overwrite bool `json:"overwrite"`
@@ -238,7 +239,7 @@ func hasOverwrite(input raw) bool {
 
 func neverDestroys(raw) bool { return false }
 
-// Tools are all tools, in the order in which they are shown.
+// tools lists all tools in the order in which they are shown.
 var tools = []Tool{
 	{Name: "generate_scene", Version: "1.2.0", Title: "Build a scene", Mutates: true, Destroys: neverDestroys,
 		Doc: "Use it to build a place from a Location card of the canon or from a description: buildings, ground, water, trees, lights and a camera that frames it all. " +
@@ -276,11 +277,11 @@ var tools = []Tool{
 		Examples: []Example{{"The first hundred", `{}`}}},
 }
 
-// minRole is the role that may call a tool: scenes may hold what only the GM knows. What
-// destroys needs an admin besides.
+// minRole returns the lowest role that may call a tool: scenes may contain secrets of the GM.
+// Destructive calls additionally need an admin, see Policy.
 func (t *Tool) minRole() access.Role { return access.RoleGM }
 
-// toolNamed finds a tool.
+// toolNamed finds a tool by name.
 func toolNamed(name string) (*Tool, bool) {
 	for i := range tools {
 		if tools[i].Name == name {

@@ -21,8 +21,8 @@ func (kept) Shutdown(context.Context) error { return nil }
 
 var _ sdktrace.SpanExporter = kept{}
 
-// A traced call shows where its run spent its time, step by step, under the trace that the
-// run records; and no name of a thing is in it.
+// A traced call shows how long each step of its run took, under the trace id that the run records.
+// No object name appears in it.
 func TestEachStepHasASpan(t *testing.T) {
 	d := newDesk(t)
 	spans := kept{tracetest.NewInMemoryExporter()}

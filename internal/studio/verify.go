@@ -19,7 +19,7 @@ import (
 	"loregate/internal/op"
 )
 
-// Verdict is what came of running a run again.
+// Verdict is the result of repeating a run.
 type Verdict struct {
 	Run         string       `json:"run_id"`
 	Same        bool         `json:"same"`
@@ -27,7 +27,7 @@ type Verdict struct {
 	Differences []Difference `json:"differences"`
 }
 
-// Difference is something that came out otherwise.
+// Difference is one value that differs in the repetition.
 type Difference struct {
 	What string `json:"what"`
 	Was  string `json:"was"`
@@ -72,7 +72,7 @@ func (s *Studio) verifyElsewhere(ctx context.Context, c *op.Call, id string) (Ve
 	return *a.Verdict, nil
 }
 
-// verifyByID runs a run again by its id.
+// verifyByID repeats and compares the run with this id.
 func (s *Studio) verifyByID(ctx context.Context, g access.Grant, id string, progress func(done, total float64, message string)) (Verdict, error) {
 	run, err := s.loadRun(ctx, g, id)
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *Studio) verifyByID(ctx context.Context, g access.Grant, id string, prog
 	return s.rerunAndCompare(ctx, g, run, progress)
 }
 
-// rerunAndCompare runs a run again, on copies of its targets as they were when it began, and
-// compares what comes of it. Nothing is recorded.
+// rerunAndCompare repeats a run on copies of its targets in their state from before the run, and
+// compares the results. It records nothing.
 func (s *Studio) rerunAndCompare(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (v Verdict, err error) {
 	if run.Status != "ok" || run.Undoes != "" {
 		return v, Fail(Validation, "run %s is %s; only what went well and made something can be run again", run.ID, run.Status)
@@ -100,7 +100,7 @@ func (s *Studio) rerunAndCompare(ctx context.Context, g access.Grant, run Run, p
 	return compareRuns(run, *x.run), x.rollback(ctx)
 }
 
-// newRerun makes an executor on copies of the targets that a run had.
+// newRerun makes an executor on copies of the targets of a run.
 func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run, progress func(done, total float64, message string)) (x *executor, release func(), err error) {
 	var undo []func()
 	release = func() {
@@ -114,7 +114,7 @@ func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run, progress
 	if err := os.MkdirAll(x.dir, 0o700); err != nil {
 		return x, release, Fail(IOFailed, "the folder for passing files cannot be made").Because(err)
 	}
-	undo = append(undo, func() { _ = os.RemoveAll(x.dir) }) // it is swept at a later start otherwise
+	undo = append(undo, func() { _ = os.RemoveAll(x.dir) }) // if this fails, a later start removes the folder
 	before, err := s.runsBefore(ctx, g, run.ID)
 	if err != nil {
 		return x, release, err
@@ -142,12 +142,12 @@ func (s *Studio) newRerun(ctx context.Context, g access.Grant, run Run, progress
 func toolOrEmpty(name string) *Tool {
 	t, ok := toolNamed(name)
 	if !ok {
-		return &Tool{Name: name} // no longer there: the adapter says so
+		return &Tool{Name: name} // the tool no longer exists; the adapter refuses it
 	}
 	return t
 }
 
-// runsBefore says which runs ended before a run was recorded.
+// runsBefore returns a predicate for the runs that were recorded before the given run.
 func (s *Studio) runsBefore(ctx context.Context, g access.Grant, id uuid.UUID) (func(string) bool, error) {
 	b, err := s.lockBook(ctx, g)
 	if err != nil {
@@ -185,7 +185,7 @@ func (s *Studio) forkTarget(ctx context.Context, g access.Grant, name, dir strin
 	return sl.target.Fork(ctx, Place{World: g.World(), Name: name, Dir: own, Files: s.newKeeper(nil)}, keep)
 }
 
-// repeatStep does a recorded step again.
+// repeatStep repeats a recorded step.
 func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 	txn := x.txns[was.Target.Name]
 	before, err := txn.Digest(ctx)
@@ -213,7 +213,8 @@ func (x *executor) repeatStep(ctx context.Context, i int, was Step) error {
 	return err
 }
 
-// withoutPath keeps a repetition from writing files outside.
+// withoutPath removes path and overwrite from an input, so that a repetition writes no file outside
+// the studio.
 func withoutPath(input raw) raw {
 	var fields map[string]any
 	if err := decodeKeepingNumbers(input, &fields); err != nil || fields["path"] == nil {
@@ -263,7 +264,7 @@ func sumToCompare(a Artifact) blob.Sum {
 	return a.SHA256
 }
 
-// normalizeResult is a result without what names its run.
+// normalizeResult returns a result without the parts that depend on the id of its run.
 func normalizeResult(result raw, id uuid.UUID) string {
 	var fields map[string]any
 	if decodeKeepingNumbers(result, &fields) == nil {
@@ -273,15 +274,15 @@ func normalizeResult(result raw, id uuid.UUID) string {
 	return string(bytes.ReplaceAll(result, []byte(id.String()), []byte("RUN")))
 }
 
-// sweepAge is after how long what a stopped process left behind is taken away.
+// sweepAge is the age at which temporary folders of a stopped process are removed.
 const sweepAge = 24 * time.Hour
 
-// sweepScratch takes away folders for passing files that no run uses any more.
+// sweepScratch removes folders for temporary files that no run uses any more.
 func (s *Studio) sweepScratch() {
 	root := filepath.Join(s.dir, "scratch")
 	list, err := os.ReadDir(root)
 	if err != nil {
-		return // there is none yet
+		return // the folder does not exist yet
 	}
 	for _, e := range list {
 		if info, err := e.Info(); err == nil && s.now().Sub(info.ModTime()) > sweepAge {

@@ -16,23 +16,23 @@ import (
 	"loregate/internal/wait"
 )
 
-// Worker is what a process takes from the queue.
+// Worker configures the runs that a process takes from the queue.
 type Worker struct {
-	Kinds []string      // of targets; nil is all there are here
-	Lease time.Duration // after which another takes over from a worker that died; 0 is 15 s
+	Kinds []string      // of targets; nil: all kinds that are set up here
+	Lease time.Duration // time after which another worker takes over from one that died; 0 is 15 s
 }
 
-// maxAttempts is how many workers may end in the middle of a run before it is given up.
+// maxAttempts is the number of workers that may die during a run before the run fails.
 const maxAttempts = 3
 
-// Why a worker lets go of a run without recording it.
+// The reasons why a worker drops a run without recording it.
 var (
 	errLeaseLost   = errors.New("studio: the lease of the run was lost")
 	errWorkerStops = errors.New("studio: the worker stops")
 )
 
-// Work takes runs from the queue and does them, one at a time, until ctx ends. What it was
-// at then goes back into the queue.
+// Work takes runs from the queue and does them, one at a time, until ctx ends. A run that is under
+// way then goes back into the queue.
 func (s *Studio) Work(ctx context.Context, w Worker) error {
 	if s.queue == nil {
 		return errors.New("studio: there is no queue")
@@ -55,10 +55,11 @@ func (s *Studio) Work(ctx context.Context, w Worker) error {
 	return nil
 }
 
-// idleWait is how long a worker waits where nothing changes and nothing is due.
+// idleWait is the wait of a worker when nothing changes and nothing is due.
 const idleWait = time.Minute
 
-// handleNext does the run that is due first, if there is one, and says when to look again.
+// handleNext handles the delivery that is due first, if any, and returns the time of the next
+// check.
 func (s *Studio) handleNext(ctx context.Context, w Worker) (next time.Time, err error) {
 	worlds, err := s.canon.Worlds(ctx)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *Studio) handleNext(ctx context.Context, w Worker) (next time.Time, err 
 	return next, err
 }
 
-// enqueueOpen puts tickets into the queue whose writer ended before it did.
+// enqueueOpen enqueues tickets whose writer died before it enqueued them.
 func (s *Studio) enqueueOpen(ctx context.Context, w access.WorldID) error {
 	return s.queue.Act(ctx, Asker{}, w, ReadQueue, func(g access.Grant) error {
 		b, err := s.lockBook(ctx, g)
@@ -110,7 +111,8 @@ func (s *Studio) enqueueOpen(ctx context.Context, w access.WorldID) error {
 	})
 }
 
-// handleDelivery does what a leased delivery is for, and settles it. Its error is the store's.
+// handleDelivery does the ticket of a leased delivery and settles the delivery. Its error comes
+// from the store.
 func (s *Studio) handleDelivery(ctx context.Context, d job.Delivery, lease time.Duration) error {
 	var t ticket
 	open, off := false, false
@@ -151,7 +153,7 @@ func (s *Studio) settleDelivery(ctx context.Context, d job.Delivery) error {
 	return err
 }
 
-// doUnderLease does a ticket's act while its lease is kept.
+// doUnderLease does a ticket while another goroutine renews its lease.
 func (s *Studio) doUnderLease(ctx context.Context, d job.Delivery, t ticket, lease time.Duration) error {
 	if d.Fence > maxAttempts {
 		return s.recordRefusal(ctx, d.World, t, Fail(TargetGone, "%d workers ended in the middle of it; look into their logs, then ask anew", maxAttempts))
@@ -171,13 +173,13 @@ func (s *Studio) doUnderLease(ctx context.Context, d job.Delivery, t ticket, lea
 		}
 		return nil
 	}
-	if err != nil && s.isOpen(ctx, d) { // it was not admitted
+	if err != nil && s.isOpen(ctx, d) { // the caller was not admitted
 		return s.recordRefusal(ctx, d.World, t, err)
 	}
 	return nil
 }
 
-// isOpen reports whether nothing has come of a delivery's ticket yet.
+// isOpen reports whether a delivery's ticket has no result yet. It is true if that cannot be read.
 func (s *Studio) isOpen(ctx context.Context, d job.Delivery) (open bool) {
 	err := s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error {
 		b, err := s.lockBook(context.WithoutCancel(ctx), g)
@@ -190,11 +192,11 @@ func (s *Studio) isOpen(ctx context.Context, d job.Delivery) (open bool) {
 	return open || err != nil
 }
 
-// stopPoll is how often a worker looks whether its run is to stop.
+// stopPoll is the interval at which a worker checks for a request to stop its run.
 const stopPoll = 250 * time.Millisecond
 
-// renewLease renews a lease until it is told to stop, and calls the run off where the lease was
-// lost or somebody asks for it.
+// renewLease renews a lease until stop is closed. It cancels the run if the lease is lost or a stop
+// was requested.
 func (s *Studio) renewLease(ctx context.Context, stop <-chan struct{}, d job.Delivery, lease time.Duration, cancel context.CancelCauseFunc) {
 	look := time.NewTicker(min(stopPoll, lease/6))
 	defer look.Stop()
@@ -224,9 +226,9 @@ func (s *Studio) renewLease(ctx context.Context, stop <-chan struct{}, d job.Del
 	}
 }
 
-// isStopAsked reports whether somebody asked to stop a delivery's run.
+// isStopAsked reports whether a stop of the delivery's run was requested.
 func (s *Studio) isStopAsked(ctx context.Context, d job.Delivery) (asked bool) {
-	_ = s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error { // the next look may go well
+	_ = s.queue.Act(context.WithoutCancel(ctx), Asker{}, d.World, ReadQueue, func(g access.Grant) error { // the next check may succeed
 		b, err := s.lockBook(context.WithoutCancel(ctx), g)
 		if err == nil {
 			asked = b.stopped[d.Event]
@@ -237,7 +239,7 @@ func (s *Studio) isStopAsked(ctx context.Context, d job.Delivery) (asked bool) {
 	return asked
 }
 
-// doTicket does what a ticket asks for and records what came of it.
+// doTicket does a ticket and records its result.
 func (s *Studio) doTicket(ctx context.Context, g access.Grant, t ticket) error {
 	tell, done := s.newProgressWriter(t.ID)
 	defer done()
@@ -266,7 +268,8 @@ func (s *Studio) doTicket(ctx context.Context, g access.Grant, t ticket) error {
 	return s.recordAnswer(ctx, g, t, a, err)
 }
 
-// recordAnswer records what came of a ticket that makes no run, unless it was let go.
+// recordAnswer records the result of a ticket that records no run, unless the worker dropped the
+// ticket.
 func (s *Studio) recordAnswer(ctx context.Context, g access.Grant, t ticket, a answer, err error) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errLeaseLost) || errors.Is(cause, errWorkerStops) {
 		return cause
@@ -277,8 +280,8 @@ func (s *Studio) recordAnswer(ctx context.Context, g access.Grant, t ticket, a a
 	return s.recordEvent(context.WithoutCancel(ctx), g, t.ID.String(), eventAnswer, access.LevelGM, a)
 }
 
-// liveProgress is how far a run elsewhere is. It lies in the folder that all share, until the run
-// has ended.
+// liveProgress is the progress of a run in another process. It is stored in the shared folder until
+// the run has ended.
 type liveProgress struct {
 	Step    int     `json:"step"`
 	Done    float64 `json:"done"`
@@ -290,18 +293,18 @@ func (s *Studio) progressFile(id uuid.UUID) string {
 	return filepath.Join(s.dir, "live", id.String()+".json")
 }
 
-// readProgress reads how far a run elsewhere is.
+// readProgress reads the progress of a run in another process.
 func (s *Studio) readProgress(id uuid.UUID) (p liveProgress, ok bool) {
 	b, err := os.ReadFile(s.progressFile(id))
 	return p, err == nil && json.Unmarshal(b, &p) == nil
 }
 
-// newProgressWriter writes down how far a run is until done: every new message, and how far it is with
-// that a few times a second.
+// newProgressWriter returns tell, which writes a run's progress file, and done, which removes it.
+// tell writes each new message at once, and an unchanged message at most once per pollInterval.
 func (s *Studio) newProgressWriter(id uuid.UUID) (tell func(done, total float64, message string), done func()) {
 	file := s.progressFile(id)
-	_ = os.MkdirAll(filepath.Dir(file), 0o700)           // without it nobody sees how far the run is, no more
-	last := liveProgress{Step: int(s.now().UnixMilli())} // goes on from where a worker before this one was
+	_ = os.MkdirAll(filepath.Dir(file), 0o700)           // without the folder only the progress is missing
+	last := liveProgress{Step: int(s.now().UnixMilli())} // the step number must exceed those of an earlier worker
 	var at time.Time
 	tell = func(done, total float64, message string) {
 		now := s.now()

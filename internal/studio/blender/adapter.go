@@ -20,7 +20,7 @@ type Config struct {
 type Adapter struct {
 	config  Config
 	probed  studio.Probed
-	mu      sync.Mutex           // guards what follows
+	mu      sync.Mutex           // guards the fields below
 	painted map[string][2]string // kept surfaces by kind: colour and normal
 }
 
