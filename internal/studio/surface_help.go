@@ -18,16 +18,16 @@ type commandsOut struct {
 
 // command is a tool in the list of commands.
 type command struct {
-	Name        string `json:"name"`
-	Version     string `json:"version"`
-	Title       string `json:"title"`
-	Destructive bool   `json:"destructive" jsonschema:"Some inputs destroy something: they need confirm."`
-	Mutates     bool   `json:"mutates" jsonschema:"It changes its target; undo_run takes that back."`
-	Adapters    []how  `json:"adapters"`
+	Name        string           `json:"name"`
+	Version     string           `json:"version"`
+	Title       string           `json:"title"`
+	Destructive bool             `json:"destructive" jsonschema:"Some inputs destroy something: they need confirm."`
+	Mutates     bool             `json:"mutates" jsonschema:"It changes its target; undo_run takes that back."`
+	Adapters    []adapterSupport `json:"adapters"`
 }
 
-// how describes how well an adapter carries a tool out.
-type how struct {
+// adapterSupport describes how well an adapter carries a tool out.
+type adapterSupport struct {
 	Adapter string `json:"adapter"`
 	Does    bool   `json:"does"`
 	Note    string `json:"note" jsonschema:"How, or why not."`
@@ -74,10 +74,10 @@ func (s *Studio) listCommands(context.Context, *op.Call, struct{}) (commandsOut,
 }
 
 func (s *Studio) newCommand(t *Tool) command {
-	c := command{Name: t.Name, Version: t.Version, Title: t.Title, Mutates: t.Mutates, Destructive: t.Destroys([]byte(`{"overwrite":true}`)), Adapters: []how{}}
+	c := command{Name: t.Name, Version: t.Version, Title: t.Title, Mutates: t.Mutates, Destructive: t.Destroys([]byte(`{"overwrite":true}`)), Adapters: []adapterSupport{}}
 	for _, a := range s.adapters {
 		sup := a.Tools()[t.Name]
-		c.Adapters = append(c.Adapters, how{a.Kind(), sup.Does, sup.Note})
+		c.Adapters = append(c.Adapters, adapterSupport{a.Kind(), sup.Does, sup.Note})
 	}
 	return c
 }

@@ -56,12 +56,12 @@ func (a *Adapter) Tools() map[string]studio.Support {
 // install is what to do to have Blender.
 const install = "Blender is not installed; on Debian: apt-get install -y --no-install-recommends blender python3-numpy libegl1 libgl1-mesa-dri; or set studio.blender to where it is"
 
-// binary finds the program.
-func (a *Adapter) binary() (string, error) { return studio.Program(a.config.Binary, install) }
+// findBinary finds the program.
+func (a *Adapter) findBinary() (string, error) { return studio.Program(a.config.Binary, install) }
 
 // Probe asks the program for its version.
 func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
-	path, err := a.binary()
+	path, err := a.findBinary()
 	if err != nil {
 		return studio.TargetInfo{}, err
 	}
@@ -78,8 +78,8 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 }
 
 // Open gives a scene. No program is started.
-func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.target(at), nil }
+func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.newTarget(at), nil }
 
-func (a *Adapter) target(at studio.Place) *target {
+func (a *Adapter) newTarget(at studio.Place) *target {
 	return &target{adapter: a, at: at, journal: &journal{studio.Journal[entry]{File: filepath.Join(at.Dir, "journal.ndjson")}}}
 }

@@ -51,7 +51,7 @@ func newShop(t testing.TB) *shop {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	s := &shop{t: t, at: studio.Place{Name: "blender", Dir: dir, Files: studio.Kept{Blobs: store}}, known: map[string]bool{}}
-	s.tgt = New(Config{}).target(s.at)
+	s.tgt = New(Config{}).newTarget(s.at)
 	t.Cleanup(func() { s.tgt.Close() })
 	return s
 }
@@ -78,7 +78,7 @@ func (s *shop) digest(x *txn) string {
 func (s *shop) run(ops []raw) (string, string) {
 	s.t.Helper()
 	x := s.begin()
-	if err := x.apply(s.t.Context(), ops, nil); err != nil {
+	if err := x.applyOps(s.t.Context(), ops, nil); err != nil {
 		s.t.Fatal(err)
 	}
 	d := s.digest(x)
@@ -128,7 +128,7 @@ func (s *shop) empty() {
 		}
 	}
 	s.known, s.n = map[string]bool{}, 0
-	s.tgt.holds = ""
+	s.tgt.sessionState = ""
 }
 
 func sceneIsItsJournal(t *testing.T, s *shop) {
@@ -140,7 +140,7 @@ func sceneIsItsJournal(t *testing.T, s *shop) {
 	}
 
 	// The same again in another process.
-	s.tgt.drop()
+	s.tgt.dropSession()
 	if got := s.digest(s.begin()); got != two {
 		t.Error("a fresh session is in another state")
 	}
@@ -173,29 +173,29 @@ func sceneIsItsJournal(t *testing.T, s *shop) {
 func fromCheckpoint(t *testing.T, s *shop) {
 	ops := thing("A", scene.Sphere(1, 16, 8))
 	for k := range checkpointOps {
-		ops = append(ops, must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
+		ops = append(ops, mustJSON(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
 	}
 	s.run(ops)
 	s.run(thing("B", scene.Box(1, 2, 3)))
 	x := s.begin()
 	whole := s.digest(x)
-	point, ok := x.journal.checkpoint()
-	if !ok || point.entries != 1 || x.journal.since() >= checkpointOps {
-		t.Fatalf("the saved scene holds %d runs, %v; %d operations since", point.entries, ok, x.journal.since())
+	point, ok := x.journal.findCheckpoint()
+	if !ok || point.entries != 1 || x.journal.opsSinceCheckpoint() >= checkpointOps {
+		t.Fatalf("the saved scene holds %d runs, %v; %d operations since", point.entries, ok, x.journal.opsSinceCheckpoint())
 	}
-	s.tgt.drop()
+	s.tgt.dropSession()
 	if got := s.digest(s.begin()); got != whole {
 		t.Error("from the saved scene comes another one")
 	}
 	// What is in the file shows that it is read.
 	x = s.begin()
-	if err := x.clear(t.Context()); err != nil {
+	if err := x.clearScene(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.send(t.Context(), append(thing("Tell", scene.Box(1, 1, 1)), must(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
+	if _, err := x.sendOps(t.Context(), append(thing("Tell", scene.Box(1, 1, 1)), mustJSON(map[string]string{"op": "save", "file": point.file})), nil); err != nil {
 		t.Fatal(err)
 	}
-	s.tgt.drop()
+	s.tgt.dropSession()
 	names, err := s.begin().Names(t.Context())
 	if err != nil || !slices.Contains(names, "Tell") || !slices.Contains(names, "B") || slices.Contains(names, "A") {
 		t.Errorf("restored: %v, %v", names, err)
@@ -206,7 +206,7 @@ func fromCheckpoint(t *testing.T, s *shop) {
 	}
 	s.known, s.n = map[string]bool{}, 10
 	_, other := s.run(thing("C", scene.Box(1, 1, 1)))
-	s.tgt.drop()
+	s.tgt.dropSession()
 	if got := s.digest(s.begin()); got != other {
 		t.Error("the file of another scene was used")
 	}
@@ -223,7 +223,7 @@ func rollbackIsExact(t *testing.T, s *shop) {
 	more.Assign("Words", "A")
 	more.Instances("Many", "A", "Crowd", []scene.Transform{{}, {Location: scene.Vec{3, 0, 0}}})
 	more.Object("Nothing", "", "", scene.Transform{})
-	if err := x.apply(t.Context(), more.Ops, nil); err != nil {
+	if err := x.applyOps(t.Context(), more.Ops, nil); err != nil {
 		t.Fatal(err)
 	}
 	if s.digest(x) == before {
@@ -238,7 +238,7 @@ func rollbackIsExact(t *testing.T, s *shop) {
 	}
 	// Emptying the scene is taken back too.
 	x = s.begin()
-	if err := x.clear(t.Context()); err != nil {
+	if err := x.clearScene(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.Rollback(t.Context()); err != nil || s.digest(s.begin()) != before {
@@ -258,7 +258,7 @@ func refusals(t *testing.T, s *shop) {
 	} {
 		x := s.begin()
 		before := s.digest(x)
-		if err := x.apply(t.Context(), []raw{raw(op)}, nil); err == nil {
+		if err := x.applyOps(t.Context(), []raw{raw(op)}, nil); err == nil {
 			t.Errorf("%s was taken", what)
 		}
 		if err := x.Rollback(t.Context()); err != nil || s.digest(s.begin()) != before {
@@ -274,7 +274,7 @@ func killed(t *testing.T, s *shop) {
 		x := s.begin()
 		ops := []raw{}
 		for k := range 200 {
-			ops = append(ops, must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
+			ops = append(ops, mustJSON(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
 		}
 		done := make(chan struct{})
 		go func() {
@@ -288,7 +288,7 @@ func killed(t *testing.T, s *shop) {
 		<-done
 		var err error
 		for err == nil {
-			err = x.apply(t.Context(), ops, nil)
+			err = x.applyOps(t.Context(), ops, nil)
 			for k := range ops {
 				ops[k] = bytes.Replace(ops[k], []byte(`"O`), []byte(`"OO`), 1)
 			}
@@ -312,9 +312,9 @@ func calledOff(t *testing.T, s *shop) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ops := []raw{}
 	for k := range 2_000 {
-		ops = append(ops, must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
+		ops = append(ops, mustJSON(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", k), "mesh": "A"}))
 	}
-	err := x.apply(ctx, ops, func(int) { cancel() })
+	err := x.applyOps(ctx, ops, func(int) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("called off: %v", err)
 	}
@@ -324,7 +324,7 @@ func calledOff(t *testing.T, s *shop) {
 }
 
 // The same scene in two processes exports to the same bytes, which hold what was made.
-func TestExportsAreTheSame(t *testing.T) {
+func TestExportsAreDeterministic(t *testing.T) {
 	var sums [2]map[string]string
 	for i := range sums {
 		s := newShop(t)
@@ -334,8 +334,8 @@ func TestExportsAreTheSame(t *testing.T) {
 		for _, format := range []string{"glb", "gltf", "obj", "fbx"} {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "scene."+format)
-			op := must(map[string]any{"op": "export", "format": format, "file": file, "names": []string{"A", "B"}, "textures": true})
-			if _, err := x.send(t.Context(), []raw{op}, nil); err != nil {
+			op := mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": []string{"A", "B"}, "textures": true})
+			if _, err := x.sendOps(t.Context(), []raw{op}, nil); err != nil {
 				t.Fatal(err)
 			}
 			data, err := os.ReadFile(file)
@@ -343,7 +343,7 @@ func TestExportsAreTheSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := studio.ExportOut{Format: format}
-			if err := inspect(&out, dir, data); err != nil {
+			if err := inspectExport(&out, dir, data); err != nil {
 				t.Fatal(err)
 			}
 			if format != "fbx" && (out.Nodes != 2 || out.Triangles != 24*2+24*10*2+39*39*2 || len(out.Materials) != 2) {
@@ -374,8 +374,8 @@ func TestExportsConform(t *testing.T) {
 		}
 		x := s.begin()
 		file := filepath.Join(t.TempDir(), "scene.glb")
-		export := must(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{}, "textures": true})
-		if _, err := x.send(t.Context(), append(slices.Clone(built.Ops), export), nil); err != nil {
+		export := mustJSON(map[string]any{"op": "export", "format": "glb", "file": file, "names": []string{}, "textures": true})
+		if _, err := x.sendOps(t.Context(), append(slices.Clone(built.Ops), export), nil); err != nil {
 			t.Fatalf("%s: %v", words, err)
 		}
 		glb, err := os.ReadFile(file)
@@ -434,7 +434,7 @@ func BenchmarkScene300(b *testing.B) {
 	x := s.begin()
 	ops := scene300()
 	for b.Loop() {
-		if err := x.apply(b.Context(), ops, nil); err != nil {
+		if err := x.applyOps(b.Context(), ops, nil); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
@@ -452,7 +452,7 @@ func BenchmarkDryRun300(b *testing.B) {
 	for b.Loop() {
 		x := s.begin()
 		s.digest(x)
-		if err := x.apply(b.Context(), ops, nil); err != nil {
+		if err := x.applyOps(b.Context(), ops, nil); err != nil {
 			b.Fatal(err)
 		}
 		s.digest(x)
@@ -471,7 +471,7 @@ func BenchmarkOperation(b *testing.B) {
 	for b.Loop() {
 		n++
 		started := time.Now()
-		if err := x.apply(b.Context(), []raw{must(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", n), "mesh": "A"})}, nil); err != nil {
+		if err := x.applyOps(b.Context(), []raw{mustJSON(map[string]any{"op": "object", "name": fmt.Sprintf("O%d", n), "mesh": "A"})}, nil); err != nil {
 			b.Fatal(err)
 		}
 		slow = max(slow, time.Since(started))
@@ -484,6 +484,6 @@ func BenchmarkStart(b *testing.B) {
 	s := newShop(b)
 	for b.Loop() {
 		s.begin()
-		s.tgt.drop()
+		s.tgt.dropSession()
 	}
 }

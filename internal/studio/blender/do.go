@@ -22,15 +22,15 @@ import (
 	"loregate/internal/studio/texture"
 )
 
-// methods are the tools, by name.
-var methods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
-	"generate_scene": (*txn).scene, "add_object": (*txn).object, "generate_terrain": (*txn).terrain, "generate_texture": (*txn).texture,
-	"populate_level": (*txn).populate, "export_asset": (*txn).export, "render_preview": (*txn).render, "list_objects": (*txn).list,
+// toolMethods are the tools, by name.
+var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
+	"generate_scene": (*txn).buildScene, "add_object": (*txn).addObject, "generate_terrain": (*txn).makeTerrain, "generate_texture": (*txn).paintTexture,
+	"populate_level": (*txn).populateScene, "export_asset": (*txn).exportAsset, "render_preview": (*txn).renderPreview, "list_objects": (*txn).listObjects,
 }
 
 // Do carries out a call.
 func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
-	m, ok := methods[w.Tool]
+	m, ok := toolMethods[w.Tool]
 	if !ok {
 		return nil, studio.Fail(studio.NotSupported, "blender does not carry out %s: %s", w.Tool, x.adapter.Tools()[w.Tool].Note)
 	}
@@ -46,12 +46,12 @@ type counts struct {
 	Materials   int `json:"materials"`
 }
 
-func (x *txn) count(ctx context.Context) (counts, error) {
-	return ask[counts](ctx, x.target, map[string]string{"op": "counts"})
+func (x *txn) countScene(ctx context.Context) (counts, error) {
+	return queryScene[counts](ctx, x.target, map[string]string{"op": "counts"})
 }
 
-// scene builds a place. What it says was created is counted in Blender.
-func (x *txn) scene(ctx context.Context, w *studio.Work) (any, error) {
+// buildScene builds a place. What it says was created is counted in Blender.
+func (x *txn) buildScene(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.SceneIn](w)
 	if err != nil {
 		return nil, err
@@ -68,20 +68,20 @@ func (x *txn) scene(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	if in.Replace {
-		if err := x.clear(ctx); err != nil {
+		if err := x.clearScene(ctx); err != nil {
 			return nil, err
 		}
 	}
-	before, err := x.count(ctx)
+	before, err := x.countScene(ctx)
 	if err != nil {
 		return nil, err
 	}
 	total := float64(len(built.Ops))
-	err = x.apply(ctx, built.Ops, func(done int) { w.Progress(float64(done), total, "building "+built.ID) })
+	err = x.applyOps(ctx, built.Ops, func(done int) { w.Progress(float64(done), total, "building "+built.ID) })
 	if err != nil {
 		return nil, err
 	}
-	after, err := x.count(ctx)
+	after, err := x.countScene(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +92,8 @@ func (x *txn) scene(ctx context.Context, w *studio.Work) (any, error) {
 		Kind: built.Kind, Features: built.Features, Triangles: after.Triangles - before.Triangles}, nil
 }
 
-// object adds one thing.
-func (x *txn) object(ctx context.Context, w *studio.Work) (any, error) {
+// addObject adds one thing.
+func (x *txn) addObject(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ObjectIn](w)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (x *txn) object(ctx context.Context, w *studio.Work) (any, error) {
 		}
 		s.Text(name, in.Text, in.Material, "", 1, t)
 	default:
-		s.Mesh(name, solid(in.Type))
+		s.Mesh(name, newSolid(in.Type))
 		s.Object(name, name, "", t)
 	}
 	if in.Material != "" && in.Type != "light" && in.Type != "camera" && in.Type != "empty" && in.Type != "text" {
@@ -133,14 +133,14 @@ func (x *txn) object(ctx context.Context, w *studio.Work) (any, error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	if err := x.apply(ctx, s.Ops, nil); err != nil {
+	if err := x.applyOps(ctx, s.Ops, nil); err != nil {
 		return nil, err
 	}
-	return studio.ObjectOut{Name: name, ID: x.at.Name + "/" + name}, x.there(ctx, name)
+	return studio.ObjectOut{Name: name, ID: x.at.Name + "/" + name}, x.checkPresent(ctx, name)
 }
 
-// there checks that an object is in the scene.
-func (x *txn) there(ctx context.Context, names ...string) error {
+// checkPresent checks that an object is in the scene.
+func (x *txn) checkPresent(ctx context.Context, names ...string) error {
 	have, err := x.Names(ctx)
 	if err != nil {
 		return err
@@ -157,8 +157,8 @@ func (x *txn) there(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// solid is a body two metres across, its middle at the origin.
-func solid(kind string) *scene.Mesh {
+// newSolid is a body two metres across, its middle at the origin.
+func newSolid(kind string) *scene.Mesh {
 	up := func(m *scene.Mesh) *scene.Mesh { return (&scene.Mesh{}).At(m, scene.Vec{0, 0, -1}, 0) }
 	switch kind {
 	case "sphere":
@@ -175,8 +175,8 @@ func solid(kind string) *scene.Mesh {
 	return up(scene.Box(2, 2, 2))
 }
 
-// terrain makes land, with its heightmap as an artifact.
-func (x *txn) terrain(ctx context.Context, w *studio.Work) (any, error) {
+// makeTerrain makes land, with its heightmap as an artifact.
+func (x *txn) makeTerrain(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.TerrainIn](w)
 	if err != nil {
 		return nil, err
@@ -190,23 +190,23 @@ func (x *txn) terrain(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	w.Progress(1, 3, "placing "+in.Name)
-	if err := x.apply(ctx, s.Ops, nil); err != nil {
+	if err := x.applyOps(ctx, s.Ops, nil); err != nil {
 		return nil, err
 	}
 	png, err := land.PNG()
 	if err != nil {
 		return nil, err
 	}
-	pixels := studio.Pixels(decoded(png))
+	pixels := studio.Pixels(decodeImage(png))
 	id, err := w.Keep(ctx, studio.OutputFile{Kind: "heightmap", Name: in.Name + "-height.png", Media: "image/png", Content: &pixels}, png)
 	if err != nil {
 		return nil, err
 	}
 	return studio.TerrainOut{Asset: in.Name, Heightmap: id, Parameters: map[string]any{
-		"side": land.Side, "width": in.Width, "height": in.Height, "amplitude": in.Amplitude, "seed": w.Seed}}, x.there(ctx, in.Name)
+		"side": land.Side, "width": in.Width, "height": in.Height, "amplitude": in.Amplitude, "seed": w.Seed}}, x.checkPresent(ctx, in.Name)
 }
 
-func decoded(png []byte) image.Image {
+func decodeImage(png []byte) image.Image {
 	m, _, err := image.Decode(bytes.NewReader(png))
 	if err != nil {
 		return image.NewGray(image.Rect(0, 0, 0, 0)) // what is no picture has no pixels
@@ -214,18 +214,18 @@ func decoded(png []byte) image.Image {
 	return m
 }
 
-// texture paints a surface and puts it on an object.
-func (x *txn) texture(ctx context.Context, w *studio.Work) (any, error) {
+// paintTexture paints a surface and puts it on an object.
+func (x *txn) paintTexture(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.TextureIn](w)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.there(ctx, in.Object); err != nil {
+	if err := x.checkPresent(ctx, in.Object); err != nil {
 		return nil, studio.Fail(studio.Validation, "object_name: there is no %q in the scene; list_objects shows what there is", in.Object)
 	}
 	pair := texture.Paint(in.Type, in.Size, w.Seed)
 	s := &scene.Script{}
-	name := fmt.Sprintf("%s %s %d", clipped(in.Object, 24), in.Type, w.Seed)
+	name := fmt.Sprintf("%s %s %d", clipName(in.Object, 24), in.Type, w.Seed)
 	var ids []string
 	for _, half := range []struct {
 		kind   string
@@ -254,7 +254,7 @@ func (x *txn) texture(ctx context.Context, w *studio.Work) (any, error) {
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
-	return studio.TextureOut{Material: name, Textures: ids}, x.apply(ctx, s.Ops, nil)
+	return studio.TextureOut{Material: name, Textures: ids}, x.applyOps(ctx, s.Ops, nil)
 }
 
 var (
@@ -262,15 +262,15 @@ var (
 	metallic  = map[string]float64{"metal": 0.9}
 )
 
-func clipped(s string, n int) string { return strings.TrimRight(s[:min(len(s), n)], " .-_") }
+func clipName(s string, n int) string { return strings.TrimRight(s[:min(len(s), n)], " .-_") }
 
-// populate strews instances of an object's mesh.
-func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
+// populateScene strews instances of an object's mesh.
+func (x *txn) populateScene(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.PopulateIn](w)
 	if err != nil {
 		return nil, err
 	}
-	ground, err := x.ground(in.Ground)
+	ground, err := x.groundHeights(in.Ground)
 	if err != nil {
 		return nil, err
 	}
@@ -283,21 +283,21 @@ func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 		at[i] = scene.Transform{Location: p.Location, Rotation: scene.Vec{0, 0, p.Turn}, Scale: scene.Vec{p.Scale, p.Scale, p.Scale}}
 	}
 	s := &scene.Script{}
-	s.Instances(clipped(in.Asset, 40)+" many", in.Asset, "Populated", at)
+	s.Instances(clipName(in.Asset, 40)+" many", in.Asset, "Populated", at)
 	if err := s.Err(); err != nil {
 		return nil, err
 	}
 	w.Progress(1, 2, fmt.Sprintf("placing %d", len(list)))
-	if err := x.apply(ctx, s.Ops, nil); err != nil {
+	if err := x.applyOps(ctx, s.Ops, nil); err != nil {
 		return nil, err
 	}
 	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
-// ground gives the heights of a terrain of the scene, from the mesh that the journal has
+// groundHeights gives the heights of a terrain of the scene, from the mesh that the journal has
 // of it; without a name the plane at height 0.
-func (x *txn) ground(name string) (func(px, py float64) float64, error) {
+func (x *txn) groundHeights(name string) (func(px, py float64) float64, error) {
 	if name == "" {
 		return func(float64, float64) float64 { return 0 }, nil
 	}
@@ -346,13 +346,13 @@ func (x *txn) meshOf(name string) ([]byte, error) {
 	return nil, studio.Fail(studio.Validation, "ground: there is no terrain %q in the scene; generate_terrain makes one", name)
 }
 
-// list gives what the scene holds.
-func (x *txn) list(ctx context.Context, w *studio.Work) (any, error) {
+// listObjects gives what the scene holds.
+func (x *txn) listObjects(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ListIn](w)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := ask[[]listed](ctx, x.target, map[string]string{"op": "list"})
+	rows, err := queryScene[[]listed](ctx, x.target, map[string]string{"op": "list"})
 	if err != nil {
 		return nil, err
 	}
@@ -376,14 +376,14 @@ func (x *txn) list(ctx context.Context, w *studio.Work) (any, error) {
 	return out, err
 }
 
-// render makes a picture in a process of its own, on a copy of the scene.
-func (x *txn) render(ctx context.Context, w *studio.Work) (any, error) {
+// renderPreview makes a picture in a process of its own, on a copy of the scene.
+func (x *txn) renderPreview(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.RenderIn](w)
 	if err != nil {
 		return nil, err
 	}
 	out := studio.RenderOut{Width: in.Width, Height: in.Height}
-	cameras, err := ask[[]listed](ctx, x.target, map[string]string{"op": "list"})
+	cameras, err := queryScene[[]listed](ctx, x.target, map[string]string{"op": "list"})
 	if err != nil {
 		return nil, err
 	}
@@ -394,13 +394,13 @@ func (x *txn) render(ctx context.Context, w *studio.Work) (any, error) {
 		return out, nil
 	}
 	blend, picture := filepath.Join(w.Dir, "scene.blend"), filepath.Join(w.Dir, "picture.png")
-	if _, err := x.send(ctx, []raw{must(map[string]string{"op": "save", "file": blend})}, nil); err != nil {
+	if _, err := x.sendOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": blend})}, nil); err != nil {
 		return nil, err
 	}
-	job := must(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width, "height": in.Height,
+	job := mustJSON(map[string]any{"scene": blend, "file": picture, "camera": in.Camera, "width": in.Width, "height": in.Height,
 		"samples": in.Samples, "threads": x.adapter.config.Threads, "exposure": 0})
 	w.Progress(0, 1, fmt.Sprintf("rendering %d by %d", in.Width, in.Height))
-	if err := x.throwaway(ctx, w.Dir, renderer, job); err != nil {
+	if err := x.runScript(ctx, w.Dir, renderScript, job); err != nil {
 		return nil, err
 	}
 	f, err := os.ReadFile(picture)
@@ -424,16 +424,16 @@ func (x *txn) render(ctx context.Context, w *studio.Work) (any, error) {
 
 func hasCamera(rows []listed, name string) bool {
 	for _, r := range rows {
-		if string(r[1]) == `"CAMERA"` && (name == "" || r.name() == name) {
+		if string(r[1]) == `"CAMERA"` && (name == "" || r.objectName() == name) {
 			return true
 		}
 	}
 	return false
 }
 
-// throwaway runs a script in a Blender of its own, which is ended with ctx.
-func (x *txn) throwaway(ctx context.Context, dir string, script []byte, job raw) error {
-	binary, err := x.adapter.binary()
+// runScript runs a script in a Blender of its own, which is ended with ctx.
+func (x *txn) runScript(ctx context.Context, dir string, script []byte, job raw) error {
+	binary, err := x.adapter.findBinary()
 	if err != nil {
 		return err
 	}

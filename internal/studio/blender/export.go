@@ -20,16 +20,16 @@ import (
 // axes are how a format says what is up and what is forward, as it is written here.
 var axes = map[string][2]string{"glb": {"Y", "Z"}, "gltf": {"Y", "Z"}, "obj": {"Y", "-Z"}, "fbx": {"Y", "-Z"}}
 
-// media are the media types of exports.
-var media = map[string]string{"glb": "model/gltf-binary", "gltf": "application/zip", "obj": "application/zip", "fbx": "application/octet-stream"}
+// mediaTypes are the media types of exports.
+var mediaTypes = map[string]string{"glb": "model/gltf-binary", "gltf": "application/zip", "obj": "application/zip", "fbx": "application/octet-stream"}
 
-// export writes the scene or a part of it, and reads the file back.
-func (x *txn) export(ctx context.Context, w *studio.Work) (any, error) {
+// exportAsset writes the scene or a part of it, and reads the file back.
+func (x *txn) exportAsset(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ExportIn](w)
 	if err != nil {
 		return nil, err
 	}
-	names, err := x.chosen(ctx, in.Object)
+	names, err := x.findExportNames(ctx, in.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (x *txn) export(ctx context.Context, w *studio.Work) (any, error) {
 		return out, nil
 	}
 	textures := in.Textures == nil || *in.Textures
-	file, err := x.write(ctx, w, in.Format, names, textures)
+	file, err := x.writeExport(ctx, w, in.Format, names, textures)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (x *txn) export(ctx context.Context, w *studio.Work) (any, error) {
 	if err != nil {
 		return nil, studio.Fail(studio.ExecFailed, "Blender wrote no %s", in.Format).Because(err)
 	}
-	if err := inspect(&out, filepath.Dir(file), data); err != nil {
+	if err := inspectExport(&out, filepath.Dir(file), data); err != nil {
 		return nil, err
 	}
 	stem := in.Object
@@ -60,15 +60,15 @@ func (x *txn) export(ctx context.Context, w *studio.Work) (any, error) {
 	}
 	name := studio.FileName(stem) + "." + in.Format
 	if in.Format == "gltf" || in.Format == "obj" {
-		if data, err = packed(filepath.Dir(file)); err != nil {
+		if data, err = zipFolder(filepath.Dir(file)); err != nil {
 			return nil, err
 		}
 		name += ".zip"
 	}
-	if out.Export, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: name, Media: media[in.Format]}, data); err != nil {
+	if out.Export, err = w.Keep(ctx, studio.OutputFile{Kind: "export", Name: name, Media: mediaTypes[in.Format]}, data); err != nil {
 		return nil, err
 	}
-	if out.Manifest, err = x.manifest(ctx, w, out, name, data); err != nil {
+	if out.Manifest, err = x.keepManifest(ctx, w, out, name, data); err != nil {
 		return nil, err
 	}
 	if in.Path != "" {
@@ -80,8 +80,8 @@ func (x *txn) export(ctx context.Context, w *studio.Work) (any, error) {
 	return out, nil
 }
 
-// chosen finds the objects of an export: one, or all of a scene by its prefix.
-func (x *txn) chosen(ctx context.Context, name string) ([]string, error) {
+// findExportNames finds the objects of an export: one, or all of a scene by its prefix.
+func (x *txn) findExportNames(ctx context.Context, name string) ([]string, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -104,20 +104,20 @@ func (x *txn) chosen(ctx context.Context, name string) ([]string, error) {
 	return part, nil
 }
 
-// write has Blender write the files into a folder of their own.
-func (x *txn) write(ctx context.Context, w *studio.Work, format string, names []string, textures bool) (string, error) {
+// writeExport has Blender write the files into a folder of their own.
+func (x *txn) writeExport(ctx context.Context, w *studio.Work, format string, names []string, textures bool) (string, error) {
 	dir := filepath.Join(w.Dir, "export")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", studio.Fail(studio.IOFailed, "the folder for the export cannot be made").Because(err)
 	}
 	file := filepath.Join(dir, "scene."+format)
 	w.Progress(0, 1, "writing "+format)
-	_, err := x.send(ctx, []raw{must(map[string]any{"op": "export", "format": format, "file": file, "names": names, "textures": textures})}, nil)
+	_, err := x.sendOps(ctx, []raw{mustJSON(map[string]any{"op": "export", "format": format, "file": file, "names": names, "textures": textures})}, nil)
 	return file, err
 }
 
-// inspect reads back what was written.
-func inspect(out *studio.ExportOut, dir string, data []byte) error {
+// inspectExport reads back what was written.
+func inspectExport(out *studio.ExportOut, dir string, data []byte) error {
 	var info gltf.Info
 	var err error
 	switch out.Format {
@@ -163,9 +163,9 @@ func readOBJ(data []byte) gltf.Info {
 	return info
 }
 
-// packed puts the files of a folder into a zip: sorted, stored, of one time, so that the
+// zipFolder puts the files of a folder into a zip: sorted, stored, of one time, so that the
 // same files give the same bytes.
-func packed(dir string) ([]byte, error) {
+func zipFolder(dir string) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -195,9 +195,9 @@ func packed(dir string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// manifest keeps the export's manifest: all that an importer must know, and nothing that
+// keepManifest keeps the export's manifest: all that an importer must know, and nothing that
 // differs between two runs of the same.
-func (x *txn) manifest(ctx context.Context, w *studio.Work, out studio.ExportOut, name string, data []byte) (string, error) {
+func (x *txn) keepManifest(ctx context.Context, w *studio.Work, out studio.ExportOut, name string, data []byte) (string, error) {
 	m := studio.Manifest{Protocol: studio.Protocol, Tool: "export_asset", Source: x.info, Seed: w.Seed, Name: name, Format: out.Format, SHA256: studio.SumOf(data), Bytes: len(data),
 		Unit: out.Unit, Up: out.Up, Forward: out.Forward, Materials: out.Materials, Nodes: out.Nodes, Triangles: out.Triangles}
 	b, err := json.MarshalIndent(m, "", "  ")

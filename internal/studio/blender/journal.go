@@ -25,8 +25,8 @@ func (e entry) RunIDs() (run, undoes string) { return e.Run, e.Undoes }
 // journal is all that a scene is made of.
 type journal struct{ studio.Journal[entry] }
 
-// identity names the state that the entries in force make.
-func (j *journal) identity() string { return identityOf(j.Active()) }
+// stateIdentity names the state that the entries in force make.
+func (j *journal) stateIdentity() string { return identityOf(j.Active()) }
 
 func identityOf(entries []entry) string {
 	h := sha256.New()
@@ -40,8 +40,8 @@ func identityOf(entries []entry) string {
 // 0.2 ms for each, opening a saved scene some 100 ms.
 const checkpointOps = 1500
 
-// point is a saved scene, and which entries are in it.
-type point struct {
+// checkpoint is a saved scene, and which entries are in it.
+type checkpoint struct {
 	Entries  int    `json:"entries"`
 	Identity string `json:"identity"`
 	file     string
@@ -50,8 +50,8 @@ type point struct {
 
 func (j *journal) pointFile() string { return filepath.Join(filepath.Dir(j.File), "checkpoint.json") }
 
-// checkpoint finds the saved scene, where it is a state on the way to the present one.
-func (j *journal) checkpoint() (p point, ok bool) {
+// findCheckpoint finds the saved scene, where it is a state on the way to the present one.
+func (j *journal) findCheckpoint() (p checkpoint, ok bool) {
 	b, err := os.ReadFile(j.pointFile())
 	if err != nil || json.Unmarshal(b, &p) != nil || p.Entries > len(j.Active()) || p.Entries == 0 {
 		return p, false
@@ -63,10 +63,10 @@ func (j *journal) checkpoint() (p point, ok bool) {
 	return p, identityOf(j.Active()[:p.Entries]) == p.Identity
 }
 
-// since counts the operations that a restore would replay.
-func (j *journal) since() int {
+// opsSinceCheckpoint counts the operations that a restore would replay.
+func (j *journal) opsSinceCheckpoint() int {
 	entries := j.Active()
-	if p, ok := j.checkpoint(); ok {
+	if p, ok := j.findCheckpoint(); ok {
 		entries = entries[p.entries:]
 	}
 	n := 0
@@ -79,11 +79,11 @@ func (j *journal) since() int {
 	return n
 }
 
-// saved adopts a scene that was saved as file.part. What is between its steps is no
+// adoptCheckpoint adopts a scene that was saved as file.part. What is between its steps is no
 // checkpoint: the identity would not fit.
-func (j *journal) saved(file string) {
+func (j *journal) adoptCheckpoint(file string) {
 	_ = os.Remove(j.pointFile()) // it may not be there
-	b, err := json.Marshal(point{Entries: len(j.Active()), Identity: j.identity()})
+	b, err := json.Marshal(checkpoint{Entries: len(j.Active()), Identity: j.stateIdentity()})
 	if err == nil && os.Rename(file+".part", file) == nil {
 		_ = os.WriteFile(j.pointFile(), b, 0o600) // without it there is no checkpoint, no more
 	}

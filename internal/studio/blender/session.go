@@ -25,10 +25,10 @@ import (
 )
 
 //go:embed driver.py
-var driver []byte
+var driverScript []byte
 
 //go:embed render.py
-var renderer []byte
+var renderScript []byte
 
 // What a session does when it goes wrong.
 var (
@@ -80,10 +80,10 @@ type hello struct {
 	PID     int    `json:"pid"`
 }
 
-// start starts a session whose temporary files are in dir.
-func start(ctx context.Context, binary, dir string) (*session, error) {
+// startSession starts a session whose temporary files are in dir.
+func startSession(ctx context.Context, binary, dir string) (*session, error) {
 	script := filepath.Join(dir, "driver.py")
-	if err := os.WriteFile(script, driver, 0o600); err != nil {
+	if err := os.WriteFile(script, driverScript, 0o600); err != nil {
 		return nil, fmt.Errorf("blender: %w", err)
 	}
 	ours, theirs, err := socketPair()
@@ -106,8 +106,8 @@ func start(ctx context.Context, binary, dir string) (*session, error) {
 		_ = cmd.Wait() // how it ended shows in what it was asked
 		close(s.ended)
 	}()
-	go s.read()
-	return s, s.greet(ctx)
+	go s.readReplies()
+	return s, s.awaitHello(ctx)
 }
 
 // cleanEnv is all that Blender learns of its surroundings: no setting of the server's, and
@@ -118,8 +118,8 @@ func cleanEnv(home string) []string {
 		"PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1", "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
 }
 
-// read takes the answers off the socket until it ends.
-func (s *session) read() {
+// readReplies takes the answers off the socket until it ends.
+func (s *session) readReplies() {
 	defer close(s.replies)
 	lines := bufio.NewReaderSize(s.conn, 1<<16)
 	for {
@@ -135,10 +135,10 @@ func (s *session) read() {
 	}
 }
 
-func (s *session) greet(ctx context.Context) error {
+func (s *session) awaitHello(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	r, err := s.await(ctx, 0)
+	r, err := s.awaitReply(ctx, 0)
 	if err != nil {
 		s.close()
 		return fmt.Errorf("%w; it said: %s", err, s.output)
@@ -151,8 +151,8 @@ func (s *session) greet(ctx context.Context) error {
 	return err
 }
 
-// await waits for the answer to a request.
-func (s *session) await(ctx context.Context, id int) (reply, error) {
+// awaitReply waits for the answer to a request.
+func (s *session) awaitReply(ctx context.Context, id int) (reply, error) {
 	for {
 		select {
 		case r, ok := <-s.replies:
@@ -168,10 +168,10 @@ func (s *session) await(ctx context.Context, id int) (reply, error) {
 	}
 }
 
-// do carries out operations in order, up to the first that fails, and gives their
+// doOps carries out operations in order, up to the first that fails, and gives their
 // results. Where ctx ends it calls the request off: at once between operations, by an
 // exception within one, and by ending the session where neither helps; that is errKilled.
-func (s *session) do(ctx context.Context, ops []json.RawMessage) ([]json.RawMessage, error) {
+func (s *session) doOps(ctx context.Context, ops []json.RawMessage) ([]json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -179,12 +179,12 @@ func (s *session) do(ctx context.Context, ops []json.RawMessage) ([]json.RawMess
 	}
 	id := s.next
 	s.next++
-	if _, err := s.conn.Write(request(id, ops)); err != nil {
+	if _, err := s.conn.Write(encodeRequest(id, ops)); err != nil {
 		return nil, errDied
 	}
-	r, err := s.await(ctx, id)
+	r, err := s.awaitReply(ctx, id)
 	if err != nil && ctx.Err() != nil {
-		return nil, errors.Join(ctx.Err(), s.callOff(id))
+		return nil, errors.Join(ctx.Err(), s.cancelRequest(id))
 	}
 	if err != nil {
 		return nil, err
@@ -195,12 +195,12 @@ func (s *session) do(ctx context.Context, ops []json.RawMessage) ([]json.RawMess
 	return r.Results, nil
 }
 
-// callOff is the ladder by which a request is stopped.
-func (s *session) callOff(id int) error {
+// cancelRequest is the ladder by which a request is stopped.
+func (s *session) cancelRequest(id int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), cancelWait)
 	defer cancel()
-	if s.write(map[string]int{"cancel": id}) == nil {
-		if _, err := s.await(ctx, id); err == nil {
+	if s.writeJSON(map[string]int{"cancel": id}) == nil {
+		if _, err := s.awaitReply(ctx, id); err == nil {
 			return nil
 		}
 	}
@@ -208,9 +208,9 @@ func (s *session) callOff(id int) error {
 	return errKilled
 }
 
-// request is a line of operations. They are JSON in one line each already: to have them
+// encodeRequest is a line of operations. They are JSON in one line each already: to have them
 // encoded again would go over every byte of their meshes.
-func request(id int, ops []json.RawMessage) []byte {
+func encodeRequest(id int, ops []json.RawMessage) []byte {
 	size := 64
 	for _, o := range ops {
 		size += len(o) + 1
@@ -226,7 +226,7 @@ func request(id int, ops []json.RawMessage) []byte {
 	return append(b, "]}\n"...)
 }
 
-func (s *session) write(v any) error {
+func (s *session) writeJSON(v any) error {
 	b, err := json.Marshal(v)
 	if err == nil {
 		_, err = s.conn.Write(append(b, '\n'))
@@ -234,8 +234,8 @@ func (s *session) write(v any) error {
 	return err
 }
 
-// alive reports whether the process is there.
-func (s *session) alive() bool {
+// isAlive reports whether the process is there.
+func (s *session) isAlive() bool {
 	select {
 	case <-s.ended:
 		return false

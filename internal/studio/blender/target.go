@@ -19,14 +19,14 @@ type raw = json.RawMessage
 
 // target is a scene and, while it is in use, the session that holds it.
 type target struct {
-	adapter *Adapter
-	at      studio.Place
-	journal *journal
-	session *session
-	holds   string // identity of the journal's state that the session is in; "" for unknown
-	digest  string // of the scene as it is; "" for unknown
-	shaken  bool   // a request was called off in the middle: its inverses may not be whole
-	scratch string
+	adapter      *Adapter
+	at           studio.Place
+	journal      *journal
+	session      *session
+	sessionState string // identity of the journal's state that the session is in; "" for unknown
+	digest       string // of the scene as it is; "" for unknown
+	interrupted  bool   // a request was called off in the middle: its inverses may not be whole
+	scratch      string
 }
 
 // Begin starts a transaction: the journal is read to what is recorded, and the session
@@ -35,31 +35,31 @@ func (t *target) Begin(ctx context.Context, known func(string) bool) (studio.Txn
 	if err := t.journal.Load(known); err != nil {
 		return nil, studio.Fail(studio.IOFailed, "the scene's journal cannot be read").Because(err)
 	}
-	if t.session != nil && !t.session.alive() {
-		t.drop()
+	if t.session != nil && !t.session.isAlive() {
+		t.dropSession()
 	}
-	if err := t.ready(ctx); err != nil {
+	if err := t.ensureReady(ctx); err != nil {
 		return nil, err
 	}
 	return &txn{target: t, info: studio.TargetInfo{Kind: "blender", Name: t.at.Name, Version: t.session.version}}, nil
 }
 
-// ready has a session in the journal's state.
-func (t *target) ready(ctx context.Context) error {
+// ensureReady has a session in the journal's state.
+func (t *target) ensureReady(ctx context.Context) error {
 	if t.session == nil {
-		if err := t.start(ctx); err != nil {
+		if err := t.startSession(ctx); err != nil {
 			return err
 		}
 	}
-	if t.holds == t.journal.identity() {
-		_, err := t.session.do(ctx, []raw{raw(`{"op":"begin"}`)})
-		return t.trouble(ctx, err)
+	if t.sessionState == t.journal.stateIdentity() {
+		_, err := t.session.doOps(ctx, []raw{raw(`{"op":"begin"}`)})
+		return t.toFailure(ctx, err)
 	}
-	return t.restore(ctx)
+	return t.restoreState(ctx)
 }
 
-func (t *target) start(ctx context.Context) error {
-	binary, err := t.adapter.binary()
+func (t *target) startSession(ctx context.Context) error {
+	binary, err := t.adapter.findBinary()
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (t *target) start(ctx context.Context) error {
 			return studio.Fail(studio.IOFailed, "no temporary folder can be made").Because(err)
 		}
 	}
-	t.session, err = start(ctx, binary, t.scratch)
+	t.session, err = startSession(ctx, binary, t.scratch)
 	if err != nil {
 		t.session = nil
 		if ctx.Err() != nil {
@@ -76,28 +76,28 @@ func (t *target) start(ctx context.Context) error {
 		}
 		return studio.Fail(studio.TargetGone, "Blender did not start; try %s --background --version by hand", binary).Because(err)
 	}
-	t.holds = ""
+	t.sessionState = ""
 	return nil
 }
 
-// drop ends a session that is gone or not to be trusted.
-func (t *target) drop() {
+// dropSession ends a session that is gone or not to be trusted.
+func (t *target) dropSession() {
 	if t.session != nil {
 		t.session.close()
 	}
-	t.session, t.holds, t.digest = nil, "", ""
+	t.session, t.sessionState, t.digest = nil, "", ""
 }
 
-// restore brings the session to the journal's state: from the checkpoint where that is on
+// restoreState brings the session to the journal's state: from the checkpoint where that is on
 // the way, else from nothing.
-func (t *target) restore(ctx context.Context) error {
+func (t *target) restoreState(ctx context.Context) error {
 	ops := []raw{raw(`{"op":"new"}`)}
 	entries := t.journal.Active()
-	if c, ok := t.journal.checkpoint(); ok {
-		ops = []raw{must(map[string]string{"op": "open", "file": c.file})}
+	if c, ok := t.journal.findCheckpoint(); ok {
+		ops = []raw{mustJSON(map[string]string{"op": "open", "file": c.file})}
 		entries = entries[c.entries:]
 	}
-	t.holds, t.shaken = "", false
+	t.sessionState, t.interrupted = "", false
 	for _, e := range entries {
 		if e.Reset {
 			ops = []raw{raw(`{"op":"new"}`)}
@@ -105,33 +105,33 @@ func (t *target) restore(ctx context.Context) error {
 		ops = append(ops, e.Ops...)
 	}
 	ops = append(ops, raw(`{"op":"begin"}`))
-	if _, err := t.send(ctx, ops, nil); err != nil {
+	if _, err := t.sendOps(ctx, ops, nil); err != nil {
 		return err
 	}
-	t.holds = t.journal.identity()
+	t.sessionState = t.journal.stateIdentity()
 	return nil
 }
 
-// batch is how many operations go into one request: enough that waiting for answers does
+// batchSize is how many operations go into one request: enough that waiting for answers does
 // not count, few enough that progress and cancellation come soon.
-const batch = 64
+const batchSize = 64
 
-// send carries out operations, with kept bytes put in as files.
-func (t *target) send(ctx context.Context, ops []raw, progress func(done int)) (results []raw, err error) {
-	for from := 0; from < len(ops); from += batch {
-		part := make([]raw, 0, batch)
-		for _, o := range ops[from:min(from+batch, len(ops))] {
-			if !looks.Match(o) {
+// sendOps carries out operations, with kept bytes put in as files.
+func (t *target) sendOps(ctx context.Context, ops []raw, progress func(done int)) (results []raw, err error) {
+	for from := 0; from < len(ops); from += batchSize {
+		part := make([]raw, 0, batchSize)
+		for _, o := range ops[from:min(from+batchSize, len(ops))] {
+			if !readOnlyOps.Match(o) {
 				t.digest = ""
 			}
-			if o, err = t.located(o); err != nil {
+			if o, err = t.locateBlob(o); err != nil {
 				return nil, err
 			}
 			part = append(part, o)
 		}
-		r, err := t.session.do(ctx, part)
+		r, err := t.session.doOps(ctx, part)
 		if err != nil {
-			return nil, t.trouble(ctx, err)
+			return nil, t.toFailure(ctx, err)
 		}
 		results = append(results, r...)
 		if progress != nil {
@@ -141,8 +141,8 @@ func (t *target) send(ctx context.Context, ops []raw, progress func(done int)) (
 	return results, nil
 }
 
-// located puts the path of kept bytes into an operation that names them by hash.
-func (t *target) located(o raw) (raw, error) {
+// locateBlob puts the path of kept bytes into an operation that names them by hash.
+func (t *target) locateBlob(o raw) (raw, error) {
 	if !bytes.Contains(o, []byte(`"blob":"`)) {
 		return o, nil
 	}
@@ -160,23 +160,23 @@ func (t *target) located(o raw) (raw, error) {
 	return json.Marshal(fields)
 }
 
-// trouble says what went wrong in the words of the studio. A session that ended, or that
+// toFailure says what went wrong in the words of the studio. A session that ended, or that
 // had to be, is dropped.
-func (t *target) trouble(ctx context.Context, err error) error {
+func (t *target) toFailure(ctx context.Context, err error) error {
 	var refused *opError
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, errDied) || errors.Is(err, errKilled):
 		said := t.session.output.String()
-		t.drop()
+		t.dropSession()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		return studio.Fail(studio.TargetGone, "Blender ended in the middle of the call; its scene is kept as it was before, try again").
 			Because(fmt.Errorf("%w; it said: %s", err, said))
 	case ctx.Err() != nil:
-		t.shaken = true
+		t.interrupted = true
 		return context.Cause(ctx)
 	case errors.As(err, &refused) && refused.Code == "REFUSED":
 		return studio.Fail(studio.Validation, "%s", refused.Text).Because(err)
@@ -188,13 +188,13 @@ func (t *target) trouble(ctx context.Context, err error) error {
 
 // Fork gives a target with the scene as it was after the first runs.
 func (t *target) Fork(_ context.Context, at studio.Place, keep func(run string) bool) (studio.Target, error) {
-	f := t.adapter.target(at)
+	f := t.adapter.newTarget(at)
 	return f, t.journal.Copy(&f.journal.Journal, keep)
 }
 
 // Close ends the session.
 func (t *target) Close() {
-	t.drop()
+	t.dropSession()
 	if t.scratch != "" {
 		_ = os.RemoveAll(t.scratch) // a temporary folder
 		t.scratch = ""
@@ -220,9 +220,9 @@ func (x *txn) Runs() []string {
 	return x.journal.Runs()
 }
 
-// ask does one operation that only looks, and reads its result.
-func ask[T any](ctx context.Context, t *target, op any) (v T, err error) {
-	r, err := t.send(ctx, []raw{must(op)}, nil)
+// queryScene does one operation that only looks, and reads its result.
+func queryScene[T any](ctx context.Context, t *target, op any) (v T, err error) {
+	r, err := t.sendOps(ctx, []raw{mustJSON(op)}, nil)
 	if err != nil {
 		return v, err
 	}
@@ -235,56 +235,56 @@ func ask[T any](ctx context.Context, t *target, op any) (v T, err error) {
 // Digest is taken from the scene, and taken again once anything was done there but looking.
 func (x *txn) Digest(ctx context.Context) (d string, err error) {
 	if x.digest == "" {
-		x.digest, err = ask[string](ctx, x.target, map[string]string{"op": "digest"})
+		x.digest, err = queryScene[string](ctx, x.target, map[string]string{"op": "digest"})
 	}
 	return x.digest, err
 }
 
-// looks are the operations that leave the scene alone beyond doubt.
-var looks = regexp.MustCompile(`^\{"op":"(digest|names|list|counts)"`)
+// readOnlyOps are the operations that leave the scene alone beyond doubt.
+var readOnlyOps = regexp.MustCompile(`^\{"op":"(digest|names|list|counts)"`)
 
 // listed is an object as the driver lists it: name, type, collection, location,
 // dimensions, material.
 type listed [6]raw
 
-func (l listed) name() string {
+func (l listed) objectName() string {
 	var s string
 	_ = json.Unmarshal(l[0], &s) // the driver lists texts
 	return s
 }
 
 func (x *txn) Names(ctx context.Context) ([]string, error) {
-	return ask[[]string](ctx, x.target, map[string]string{"op": "names"})
+	return queryScene[[]string](ctx, x.target, map[string]string{"op": "names"})
 }
 
-// clear begins with an empty scene.
-func (x *txn) clear(ctx context.Context) error {
-	_, err := x.send(ctx, []raw{raw(`{"op":"new"}`), raw(`{"op":"begin"}`)}, nil)
-	x.reset, x.ops, x.holds = true, nil, ""
+// clearScene begins with an empty scene.
+func (x *txn) clearScene(ctx context.Context) error {
+	_, err := x.sendOps(ctx, []raw{raw(`{"op":"new"}`), raw(`{"op":"begin"}`)}, nil)
+	x.reset, x.ops, x.sessionState = true, nil, ""
 	return err
 }
 
-// apply does operations that change the scene and remembers them.
-func (x *txn) apply(ctx context.Context, ops []raw, progress func(done int)) error {
-	ops, err := x.compact(ctx, ops)
+// applyOps does operations that change the scene and remembers them.
+func (x *txn) applyOps(ctx context.Context, ops []raw, progress func(done int)) error {
+	ops, err := x.storeLargeData(ctx, ops)
 	if err != nil {
 		return err
 	}
-	if _, err := x.send(ctx, ops, progress); err != nil {
+	if _, err := x.sendOps(ctx, ops, progress); err != nil {
 		return err
 	}
 	x.ops = append(x.ops, ops...)
 	return nil
 }
 
-// inline is how many bytes of an operation go into the journal; more are kept as a file.
-const inline = 64 << 10
+// maxInline is how many bytes of an operation go into the journal; more are kept as a file.
+const maxInline = 64 << 10
 
-// compact moves large numbers of operations into files.
-func (x *txn) compact(ctx context.Context, ops []raw) ([]raw, error) {
+// storeLargeData moves large numbers of operations into files.
+func (x *txn) storeLargeData(ctx context.Context, ops []raw) ([]raw, error) {
 	out := slices.Clone(ops)
 	for i, o := range out {
-		if len(o) <= inline {
+		if len(o) <= maxInline {
 			continue
 		}
 		var fields map[string]raw
@@ -300,8 +300,8 @@ func (x *txn) compact(ctx context.Context, ops []raw) ([]raw, error) {
 			return nil, studio.Fail(studio.IOFailed, "bytes of the scene cannot be kept").Because(err)
 		}
 		delete(fields, "data")
-		fields["blob"] = must(sum)
-		out[i] = must(fields)
+		fields["blob"] = mustJSON(sum)
+		out[i] = mustJSON(fields)
 	}
 	return out, nil
 }
@@ -313,7 +313,7 @@ func (x *txn) Undo(ctx context.Context, run string) error {
 		return err
 	}
 	x.undid = run
-	return x.restore(ctx)
+	return x.restoreState(ctx)
 }
 
 // Commit appends what was done to the journal, durably.
@@ -324,52 +324,52 @@ func (x *txn) Commit(ctx context.Context, run string) error {
 	if err := x.journal.Append(entry{Run: run, Reset: x.reset, Ops: x.ops, Undoes: x.undid}); err != nil {
 		return studio.Fail(studio.IOFailed, "the scene's journal cannot be written").Because(err)
 	}
-	if _, err := x.session.do(ctx, []raw{raw(`{"op":"commit"}`)}); err != nil {
-		x.drop() // the journal has it; the next transaction restores
+	if _, err := x.session.doOps(ctx, []raw{raw(`{"op":"commit"}`)}); err != nil {
+		x.dropSession() // the journal has it; the next transaction restores
 		return nil
 	}
-	x.holds = x.journal.identity()
-	x.checkpoint(ctx)
+	x.sessionState = x.journal.stateIdentity()
+	x.saveCheckpoint(ctx)
 	return nil
 }
 
-// checkpoint saves the scene where replaying its journal would take long. It is a help,
+// saveCheckpoint saves the scene where replaying its journal would take long. It is a help,
 // not a part of the state: where it fails nothing is lost.
-func (x *txn) checkpoint(ctx context.Context) {
-	if x.journal.since() < checkpointOps {
+func (x *txn) saveCheckpoint(ctx context.Context) {
+	if x.journal.opsSinceCheckpoint() < checkpointOps {
 		return
 	}
 	file := filepath.Join(x.at.Dir, "checkpoint.blend")
-	if _, err := x.session.do(ctx, []raw{must(map[string]string{"op": "save", "file": file + ".part"})}); err != nil {
-		_ = x.trouble(ctx, err) // drops a session that ended
+	if _, err := x.session.doOps(ctx, []raw{mustJSON(map[string]string{"op": "save", "file": file + ".part"})}); err != nil {
+		_ = x.toFailure(ctx, err) // drops a session that ended
 		return
 	}
-	x.journal.saved(file)
+	x.journal.adoptCheckpoint(file)
 }
 
 // Rollback takes back what was done: by the inverses, or where the scene was emptied, a
 // request called off or the session is gone, by restoring.
 func (x *txn) Rollback(ctx context.Context) error {
 	x.journal.IncludeAll()
-	if x.undid != "" || x.shaken {
-		x.holds = ""
+	if x.undid != "" || x.interrupted {
+		x.sessionState = ""
 	}
 	x.digest = ""
-	if x.session != nil && x.session.alive() && x.undid == "" && !x.reset && !x.shaken {
-		if _, err := x.session.do(ctx, []raw{raw(`{"op":"rollback"}`)}); err == nil {
+	if x.session != nil && x.session.isAlive() && x.undid == "" && !x.reset && !x.interrupted {
+		if _, err := x.session.doOps(ctx, []raw{raw(`{"op":"rollback"}`)}); err == nil {
 			return nil
 		}
-		x.holds = ""
+		x.sessionState = ""
 	}
 	x.ops, x.reset, x.undid = nil, false, ""
-	if x.session == nil || !x.session.alive() {
-		x.drop()
+	if x.session == nil || !x.session.isAlive() {
+		x.dropSession()
 	}
-	return x.ready(ctx)
+	return x.ensureReady(ctx)
 }
 
-// must encodes what always has a JSON form.
-func must(v any) raw {
+// mustJSON encodes what always has a JSON form.
+func mustJSON(v any) raw {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)

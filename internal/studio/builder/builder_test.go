@@ -36,8 +36,8 @@ func script(b Built) []byte {
 	return all.Bytes()
 }
 
-func TestTheSameWordsAreTheSamePlace(t *testing.T) {
-	for kind := range plans {
+func TestBuildIsDeterministic(t *testing.T) {
+	for kind := range kindBuilders {
 		b := Brief{Words: "a " + kindWords[kind][0] + " with ten barrels and a well", Style: "dusk", Seed: 5}
 		one := built(t, b)
 		if one.Kind != kind {
@@ -54,8 +54,8 @@ func TestTheSameWordsAreTheSamePlace(t *testing.T) {
 }
 
 // Every operation names what an operation before it made, and each name is made once.
-func TestPlacesHangTogether(t *testing.T) {
-	for kind := range plans {
+func TestOperationsReferToEarlierNames(t *testing.T) {
+	for kind := range kindBuilders {
 		out := built(t, Brief{Title: "A Place", Text: strings.Join(kindWords[kind], " ") + " with four boats, two carts, an anchor, nine stumps, a bell, a flag, a statue, graves, reeds, kettles and buckets", Words: kindWords[kind][0], Style: "dusk", Seed: 1})
 		made := map[string]bool{}
 		cameras := 0
@@ -92,7 +92,7 @@ func TestPlacesHangTogether(t *testing.T) {
 	}
 }
 
-func TestReading(t *testing.T) {
+func TestParseBrief(t *testing.T) {
 	for _, row := range []struct {
 		brief              Brief
 		kind, style, thing string
@@ -105,7 +105,7 @@ func TestReading(t *testing.T) {
 		{Brief{Words: "an inn", Style: "night"}, "inn", "night", ""},
 		{Brief{Words: strings.Repeat("ten barrels ", 3000)}, "house", "day", "10 barrel"},
 	} {
-		r := read(row.brief)
+		r := parseBrief(row.brief)
 		if r.kind != row.kind || r.style != row.style || row.thing != "" && !strings.Contains(fmt.Sprint(r.features()), row.thing) {
 			t.Errorf("%.60v: %s, %s, %v", row.brief, r.kind, r.style, r.features())
 		}

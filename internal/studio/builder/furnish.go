@@ -9,16 +9,16 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// furnish puts the things that the words name into the place, those first by name.
-func (y *yard) furnish() {
-	names := make([]string, 0, len(y.read.things))
-	for name := range y.read.things {
+// placeProps puts the things that the words name into the place, those first by name.
+func (y *yard) placeProps() {
+	names := make([]string, 0, len(y.read.props))
+	for name := range y.read.props {
 		names = append(names, name)
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		if t, ok := things[name]; ok && (name != "boat" || afloat[y.read.kind]) {
-			y.strew(name, t, y.read.things[name]-y.counts[name], y.front, true)
+		if t, ok := props[name]; ok && (name != "boat" || afloat[y.read.kind]) {
+			y.strewProps(name, t, y.read.props[name]-y.counts[name], y.front, true)
 		}
 	}
 }
@@ -26,15 +26,15 @@ func (y *yard) furnish() {
 // afloat are the kinds of place where boats lie about.
 var afloat = map[string]bool{"lighthouse": true, "marsh": true, "plain": true}
 
-// strew puts things where there is room.
-func (y *yard) strew(name string, t thing, n int, area [4]float64, named bool) {
+// strewProps puts things where there is room.
+func (y *yard) strewProps(name string, t prop, n int, area [4]float64, named bool) {
 	rnd := noise.NewSource(y.seed, name)
 	for i := range n {
-		mesh := y.variant(name, t, i)
-		at, ok := y.spot(rnd, area, t.room)
+		mesh := y.variantMesh(name, t, i)
+		at, ok := y.findSpot(rnd, area, t.room)
 		for wider := 0; !ok && named && wider < maxWider; wider++ {
-			area = widened(area)
-			at, ok = y.spot(rnd, area, t.room)
+			area = widenArea(area)
+			at, ok = y.findSpot(rnd, area, t.room)
 		}
 		if !ok {
 			if named {
@@ -42,55 +42,55 @@ func (y *yard) strew(name string, t thing, n int, area [4]float64, named bool) {
 			}
 			return
 		}
-		y.stand(name, mesh, at, rnd.Between(0, 2*math.Pi), rnd.Between(0.92, 1.1))
-		if t.lamp > 0 && y.dark() {
-			y.lamp(at.Add(scene.Vec{0, 0, t.lamp}), 90)
+		y.addObject(name, mesh, at, rnd.Between(0, 2*math.Pi), rnd.Between(0.92, 1.1))
+		if t.lamp > 0 && y.isDark() {
+			y.addLamp(at.Add(scene.Vec{0, 0, t.lamp}), 90)
 		}
 	}
 }
 
-// place puts one thing where it belongs.
-func (y *yard) place(name string, at scene.Vec, turn, size float64) {
-	t := things[name]
-	mesh := y.variant(name, t, 0)
-	at[2] += y.ground(at[0], at[1])
-	y.stand(name, mesh, at, turn, size)
-	y.take(at[0], at[1], t.room*size)
-	if t.lamp > 0 && y.dark() {
-		y.lamp(at.Add(scene.Vec{0, 0, t.lamp * size}), 90)
+// placeProp puts one thing where it belongs.
+func (y *yard) placeProp(name string, at scene.Vec, turn, size float64) {
+	t := props[name]
+	mesh := y.variantMesh(name, t, 0)
+	at[2] += y.groundHeight(at[0], at[1])
+	y.addObject(name, mesh, at, turn, size)
+	y.takeDisc(at[0], at[1], t.room*size)
+	if t.lamp > 0 && y.isDark() {
+		y.addLamp(at.Add(scene.Vec{0, 0, t.lamp * size}), 90)
 	}
 }
 
 // maxWider is how often an area that is full is widened for what was asked for by name.
 const maxWider = 2
 
-// widened is an area with half its width and depth more.
-func widened(a [4]float64) [4]float64 {
+// widenArea is an area with half its width and depth more.
+func widenArea(a [4]float64) [4]float64 {
 	w, d := (a[2]-a[0])/4, (a[3]-a[1])/4
 	return [4]float64{a[0] - w, a[1] - d, a[2] + w, a[3] + d}
 }
 
-// variant is the mesh of the i-th of many things, which come in a few kinds; it is made at
+// variantMesh is the mesh of the i-th of many things, which come in a few kinds; it is made at
 // its first use.
-func (y *yard) variant(name string, t thing, i int) string {
+func (y *yard) variantMesh(name string, t prop, i int) string {
 	mesh := fmt.Sprintf("%s kind %d", name, i%t.kind)
 	if !y.meshes[mesh] {
-		y.mesh(mesh, t.make(noise.NewSource(y.seed, mesh)))
+		y.useMesh(mesh, t.make(noise.NewSource(y.seed, mesh)))
 	}
 	return y.id + " " + mesh
 }
 
-// around plants a ring of trees behind a place.
-func (y *yard) around(name string, n int, from, to, spread float64) {
+// plantAround plants a ring of trees behind a place.
+func (y *yard) plantAround(name string, n int, from, to, spread float64) {
 	rnd := noise.NewSource(y.seed, "around "+name)
-	t := things[name]
+	t := props[name]
 	for i := range n {
 		a, r := rnd.Between(math.Pi/2-spread, math.Pi/2+spread), rnd.Between(from, to)
 		x, yy := math.Cos(a)*r, math.Sin(a)*r
-		mesh := y.variant(name, t, i)
-		if y.free(x, yy, t.room) {
-			y.take(x, yy, t.room)
-			y.stand("far "+name, mesh, scene.Vec{x, yy, y.ground(x, yy) - 0.1}, rnd.Between(0, 6.28), rnd.Between(0.85, 1.3))
+		mesh := y.variantMesh(name, t, i)
+		if y.isFree(x, yy, t.room) {
+			y.takeDisc(x, yy, t.room)
+			y.addObject("far "+name, mesh, scene.Vec{x, yy, y.groundHeight(x, yy) - 0.1}, rnd.Between(0, 6.28), rnd.Between(0.85, 1.3))
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"loregate/internal/studio/scene"
 )
 
-// land is the ground: hills of an amplitude, flat within a radius of the middle.
-func (y *yard) land(mat string, size, amplitude, flat float64) {
+// addLand is the ground: hills of an amplitude, flat within a radius of the middle.
+func (y *yard) addLand(mat string, size, amplitude, flat float64) {
 	hills := noise.NewFractal(y.seed+5, 5, 4)
 	y.height = func(px, py float64) float64 {
 		u, v := int64((px/size+0.5)*60000)+noise.One, int64((py/size+0.5)*60000)+noise.One
@@ -22,19 +22,19 @@ func (y *yard) land(mat string, size, amplitude, flat float64) {
 	p.put(scene.Grid(n, step, func(i, j int) float64 {
 		return y.height(float64(i)*step-size/2, float64(j)*step-size/2)
 	}), mat, scene.Vec{}, 0)
-	y.stand("land", y.mesh("land", p), scene.Vec{}, 0, 1)
+	y.addObject("land", y.useMesh("land", p), scene.Vec{}, 0, 1)
 	far := &piece{}
 	far.put(scene.Quad(9000, 9000), mat, scene.Vec{}, 0)
-	y.stand("far land", y.mesh("far land", far), scene.Vec{0, 0, -amplitude/2 - 0.15}, 0, 1)
-	y.hills(-amplitude/2 - 1)
+	y.addObject("far land", y.useMesh("far land", far), scene.Vec{0, 0, -amplitude/2 - 0.15}, 0, 1)
+	y.addHills(-amplitude/2 - 1)
 }
 
 // ridges are the rings of the hills about a place: how far off in metres, and how much of
 // the hills' height is there.
 var ridges = [][2]float64{{380, 0}, {620, 0.4}, {900, 0.75}, {1300, 0.5}, {1900, 1}, {2700, 0}}
 
-// hills close the horizon off, so that land does not end like a table.
-func (y *yard) hills(foot float64) {
+// addHills close the horizon off, so that land does not end like a table.
+func (y *yard) addHills(foot float64) {
 	const around, tallest = 90, 150.0
 	ridge := noise.NewFractal(y.seed+9, 14, 4)
 	m := &scene.Mesh{}
@@ -55,19 +55,19 @@ func (y *yard) hills(foot float64) {
 	}
 	p := &piece{}
 	p.put(m, "far", scene.Vec{}, 0)
-	y.stand("hills", y.mesh("hills", p), scene.Vec{}, 0, 1)
+	y.addObject("hills", y.useMesh("hills", p), scene.Vec{}, 0, 1)
 }
 
-// sea is water to the horizon at a height.
-func (y *yard) sea(mat string, level float64) {
+// addSea is water to the horizon at a height.
+func (y *yard) addSea(mat string, level float64) {
 	p := &piece{}
 	p.put(scene.Quad(9000, 9000), mat, scene.Vec{}, 0)
-	y.stand("sea", y.mesh("sea", p), scene.Vec{0, 0, level}, 0, 1)
+	y.addObject("sea", y.useMesh("sea", p), scene.Vec{0, 0, level}, 0, 1)
 }
 
-// paved lays a flat floor of a material.
-func (y *yard) paved(name, mat string, area [4]float64, z float64) {
+// addPaving lays a flat floor of a material.
+func (y *yard) addPaving(name, mat string, area [4]float64, z float64) {
 	p := &piece{}
 	p.put(scene.Box(area[2]-area[0], area[3]-area[1], 0.3), mat, scene.Vec{(area[0] + area[2]) / 2, (area[1] + area[3]) / 2, z - 0.3}, 0)
-	y.stand(name, y.mesh(name, p), scene.Vec{}, 0, 1)
+	y.addObject(name, y.useMesh(name, p), scene.Vec{}, 0, 1)
 }

@@ -23,8 +23,8 @@ type shape struct {
 	storey   float64
 }
 
-// house is a building with its front to -Y.
-func house(s shape, rnd *noise.Source) *piece {
+// newHouse is a building with its front to -Y.
+func newHouse(s shape, rnd *noise.Source) *piece {
 	p := &piece{}
 	if s.storey == 0 {
 		s.storey = 2.9
@@ -38,23 +38,23 @@ func house(s shape, rnd *noise.Source) *piece {
 			wall = s.upper
 			if s.jetty {
 				w, d = s.w+0.5, s.d+0.5
-				beams(p, w, d, z)
+				addBeams(p, w, d, z)
 			}
 		}
 		p.put(scene.Box(w, d, s.storey), wall, scene.Vec{0, 0, z}, 0)
 		if f > 0 && s.framed {
-			frame(p, w, d, z, s.storey)
+			addFraming(p, w, d, z, s.storey)
 		}
-		windows(p, s, w, d, z, f, rnd)
+		addWindows(p, s, w, d, z, f, rnd)
 	}
 	top := 0.3 + float64(s.floors)*s.storey
 	h := d / 2 * s.pitch
 	roof := scene.Gable(w, d, h, 0.55)
 	for i := range roof.F {
 		if roof.F[i].Slot == 1 {
-			roof.F[i].Slot = p.slot(s.upper)
+			roof.F[i].Slot = p.materialSlot(s.upper)
 		} else {
-			roof.F[i].Slot = p.slot(s.roof)
+			roof.F[i].Slot = p.materialSlot(s.roof)
 		}
 	}
 	p.m.At(roof, scene.Vec{0, 0, top}, 0)
@@ -68,13 +68,13 @@ func house(s shape, rnd *noise.Source) *piece {
 		}
 	}
 	if s.door {
-		doorway(p, scene.Vec{-w * 0.08, -s.d / 2, 0.3}, 0)
+		addDoorway(p, scene.Vec{-w * 0.08, -s.d / 2, 0.3}, 0)
 	}
 	return p
 }
 
-// beams are the ends of joists below a floor that stands out.
-func beams(p *piece, w, d, z float64) {
+// addBeams are the ends of joists below a floor that stands out.
+func addBeams(p *piece, w, d, z float64) {
 	n := int(w / 0.9)
 	for i := range n + 1 {
 		x := -w/2 + 0.15 + float64(i)*(w-0.3)/float64(n)
@@ -82,8 +82,8 @@ func beams(p *piece, w, d, z float64) {
 	}
 }
 
-// frame lays beams over the walls of a floor: sills, posts and braces.
-func frame(p *piece, w, d, z, h float64) {
+// addFraming lays beams over the walls of a floor: sills, posts and braces.
+func addFraming(p *piece, w, d, z, h float64) {
 	sides := []struct {
 		at   scene.Vec
 		turn float64
@@ -100,14 +100,14 @@ func frame(p *piece, w, d, z, h float64) {
 		}
 		for _, k := range []float64{-1, 1} {
 			run := s.long / float64(n)
-			one.tilted(scene.Box(0.16, 0.13, math.Hypot(run, h-0.3)), "timber", scene.Vec{k * s.long / 2, 0, 0.12}, -k*math.Atan2(run, h-0.3), 0)
+			one.putTilted(scene.Box(0.16, 0.13, math.Hypot(run, h-0.3)), "timber", scene.Vec{k * s.long / 2, 0, 0.12}, -k*math.Atan2(run, h-0.3), 0)
 		}
 		p.add(one, s.at, s.turn)
 	}
 }
 
-// windows go into the front, the back and the sides of a floor.
-func windows(p *piece, s shape, w, d, z float64, floor int, rnd *noise.Source) {
+// addWindows go into the front, the back and the sides of a floor.
+func addWindows(p *piece, s shape, w, d, z float64, floor int, rnd *noise.Source) {
 	n := max(int(w/2.4), 1)
 	for i := range n {
 		x := -w/2 + (float64(i)+0.5)*w/float64(n)
@@ -118,8 +118,8 @@ func windows(p *piece, s shape, w, d, z float64, floor int, rnd *noise.Source) {
 		if pane == "lit" && rnd.Float() < 0.22 {
 			pane = "pane"
 		}
-		window(p, scene.Vec{x, -d / 2, z + 0.95}, 0, pane)
-		window(p, scene.Vec{x, d / 2, z + 0.95}, math.Pi, "pane")
+		addWindow(p, scene.Vec{x, -d / 2, z + 0.95}, 0, pane)
+		addWindow(p, scene.Vec{x, d / 2, z + 0.95}, math.Pi, "pane")
 	}
 	m := max(int(d/3), 1)
 	for i := range m {
@@ -129,13 +129,13 @@ func windows(p *piece, s shape, w, d, z float64, floor int, rnd *noise.Source) {
 			if pane == "lit" && rnd.Float() < 0.4 {
 				pane = "pane"
 			}
-			window(p, scene.Vec{side * w / 2, y, z + 0.95}, side*math.Pi/2, pane)
+			addWindow(p, scene.Vec{side * w / 2, y, z + 0.95}, side*math.Pi/2, pane)
 		}
 	}
 }
 
-// window is a casement with mullions, facing -Y when unturned.
-func window(p *piece, at scene.Vec, turn float64, pane string) {
+// addWindow is a casement with mullions, facing -Y when unturned.
+func addWindow(p *piece, at scene.Vec, turn float64, pane string) {
 	one := &piece{}
 	one.put(scene.Box(1.04, 0.14, 1.34), "timber", scene.Vec{0, 0, -0.07}, 0)
 	one.put(scene.Box(0.86, 0.17, 1.16), pane, scene.Vec{0, 0, 0.02}, 0)
@@ -149,8 +149,8 @@ func window(p *piece, at scene.Vec, turn float64, pane string) {
 	p.add(one, at, turn)
 }
 
-// doorway is a boarded door in a stone frame, with a step.
-func doorway(p *piece, at scene.Vec, turn float64) {
+// addDoorway is a boarded door in a stone frame, with a step.
+func addDoorway(p *piece, at scene.Vec, turn float64) {
 	one := &piece{}
 	one.put(scene.Box(1.5, 0.3, 2.35), "stone", scene.Vec{0, 0, 0}, 0)
 	one.put(scene.Box(1.1, 0.36, 2.1), "timber", scene.Vec{0, 0, 0}, 0)
@@ -163,18 +163,18 @@ func doorway(p *piece, at scene.Vec, turn float64) {
 	p.add(one, at, turn)
 }
 
-// sign hangs a board from a bracket on a wall that faces -Y.
-func (y *yard) sign(at scene.Vec, words string) {
+// addSign hangs a board from a bracket on a wall that faces -Y.
+func (y *yard) addSign(at scene.Vec, words string) {
 	p := &piece{}
 	p.put(scene.Box(0.1, 1.6, 0.1), "iron", scene.Vec{0, -0.8, 0.95}, 0)
 	for _, dy := range []float64{-0.55, -1.35} {
 		p.put(scene.Box(0.03, 0.03, 0.2), "iron", scene.Vec{0, dy, 0.78}, 0)
 	}
 	p.put(scene.Box(0.1, 1.15, 0.8), "timber", scene.Vec{0, -0.95, 0}, 0)
-	y.build("sign", p, at, 0)
+	y.addFramed("sign", p, at, 0)
 	for i, side := range []float64{-1, 1} {
 		turn := side * math.Pi / 2
-		y.Text(y.id+" sign words "+[]string{"a", "b"}[i], words, y.mat("white"), y.id, 0.2,
+		y.Text(y.id+" sign words "+[]string{"a", "b"}[i], words, y.useMaterial("white"), y.id, 0.2,
 			scene.Transform{Location: at.Add(scene.Vec{side * 0.075, -0.95, 0.4}), Rotation: scene.Vec{math.Pi / 2, 0, turn}})
 	}
 }

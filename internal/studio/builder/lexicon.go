@@ -39,11 +39,11 @@ var kindWords = map[string][]string{
 	"plain":      {"plain", "field", "moor", "heath", "beach", "hill", "meadow", "head", "cliff"},
 }
 
-// terrains are the kinds that a card's terrain speaks for, where its words do not.
-var terrains = map[string]string{"open-plain": "plain", "dense-forest": "wood", "hilltop": "plain", "swamp": "marsh", "water": "quay"}
+// kindByTerrain are the kinds that a card's terrain speaks for, where its words do not.
+var kindByTerrain = map[string]string{"open-plain": "plain", "dense-forest": "wood", "hilltop": "plain", "swamp": "marsh", "water": "quay"}
 
 // things that can be built into a place, by the words that name them, singular.
-var thingWords = map[string]string{
+var propWords = map[string]string{
 	"anchor": "anchor", "barrel": "barrel", "cask": "barrel", "tankard": "barrel", "crate": "crate", "box": "crate", "bale": "crate", "boat": "boat", "ferry": "boat",
 	"ship": "boat", "lamp": "lamp", "lantern": "lamp", "light": "lamp", "bench": "bench", "settle": "bench", "table": "table", "stool": "bench",
 	"stump": "stump", "tree": "tree", "poplar": "conifer", "pine": "conifer", "alder": "tree", "rock": "rock", "stone": "rock", "boulder": "rock",
@@ -52,10 +52,10 @@ var thingWords = map[string]string{
 	"reed": "reed", "net": "crate", "statue": "statue", "fountain": "well", "drain": "drain", "clock": "clock", "stair": "steps", "step": "steps",
 }
 
-// most of one thing that a scene holds.
-const most = 60
+// maxCount of one thing that a scene holds.
+const maxCount = 60
 
-var numbers = map[string]int{
+var numberWords = map[string]int{
 	"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11,
 	"twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "eighteen": 18, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
 	"sixty": 60, "hundred": 60, "several": 4, "some": 3, "many": 12, "few": 3, "dozen": 12, "couple": 2, "pair": 2,
@@ -65,15 +65,15 @@ var wordForm = regexp.MustCompile(`[\p{L}]+|[0-9]+`)
 
 // reading is what was understood of a brief.
 type reading struct {
-	kind   string
-	style  string
-	things map[string]int
-	has    map[string]bool // words that were met at all
+	kind  string
+	style string
+	props map[string]int
+	has   map[string]bool // words that were met at all
 }
 
-// read understands a brief. The caller's words are read last, so that they prevail.
-func read(b Brief) reading {
-	r := reading{things: map[string]int{}, has: map[string]bool{}}
+// parseBrief understands a brief. The caller's words are read last, so that they prevail.
+func parseBrief(b Brief) reading {
+	r := reading{props: map[string]int{}, has: map[string]bool{}}
 	score := map[string]int{}
 	for i, text := range []string{b.Text, b.Title, b.Words} {
 		words := wordForm.FindAllString(strings.ToLower(text), 4000)
@@ -87,31 +87,31 @@ func read(b Brief) reading {
 					}
 				}
 			}
-			if thing := thingWords[singular(w)]; thing != "" {
-				r.things[thing] = max(count(words[:at], w), r.things[thing]*boolInt(i < 2))
+			if thing := propWords[toSingular(w)]; thing != "" {
+				r.props[thing] = max(countBefore(words[:at], w), r.props[thing]*boolToInt(i < 2))
 			}
 		}
 	}
-	r.kind = best(score)
+	r.kind = bestKind(score)
 	if r.kind == "" {
-		r.kind = terrains[b.Terrain]
+		r.kind = kindByTerrain[b.Terrain]
 	}
 	if r.kind == "" {
 		r.kind = "house"
 	}
-	r.style = style(b, r.has)
+	r.style = chooseStyle(b, r.has)
 	return r
 }
 
-func boolInt(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// best is the kind of the highest score, the first by name of several.
-func best(score map[string]int) string {
+// bestKind is the kind of the highest score, the first by name of several.
+func bestKind(score map[string]int) string {
 	names := make([]string, 0, len(score))
 	for k := range score {
 		names = append(names, k)
@@ -126,23 +126,23 @@ func best(score map[string]int) string {
 	return top
 }
 
-// count is the number before a word, within three words; 1, or for a plural a few.
-func count(before []string, word string) int {
+// countBefore is the number before a word, within three words; 1, or for a plural a few.
+func countBefore(before []string, word string) int {
 	for i := len(before) - 1; i >= 0 && i >= len(before)-3; i-- {
-		if n, err := strconv.Atoi(before[i]); err == nil && n > 0 && n <= most { // greater ones are years and the like
+		if n, err := strconv.Atoi(before[i]); err == nil && n > 0 && n <= maxCount { // greater ones are years and the like
 			return n
 		}
-		if n := numbers[before[i]]; n > 0 {
+		if n := numberWords[before[i]]; n > 0 {
 			return n
 		}
 	}
-	if singular(word) != word {
+	if toSingular(word) != word {
 		return 4
 	}
 	return 1
 }
 
-func singular(w string) string {
+func toSingular(w string) string {
 	switch {
 	case strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches"):
 		return w[:len(w)-2]
@@ -154,8 +154,8 @@ func singular(w string) string {
 	return w
 }
 
-// style is the light: the caller's, else what the words say.
-func style(b Brief, has map[string]bool) string {
+// chooseStyle is the light: the caller's, else what the words say.
+func chooseStyle(b Brief, has map[string]bool) string {
 	if b.Style != "" {
 		return b.Style
 	}
@@ -178,7 +178,7 @@ func style(b Brief, has map[string]bool) string {
 // features says what was understood, for people.
 func (r reading) features() []string {
 	list := []string{}
-	for thing, n := range r.things {
+	for thing, n := range r.props {
 		list = append(list, strconv.Itoa(n)+" "+thing)
 	}
 	sort.Slice(list, func(i, j int) bool {

@@ -25,8 +25,8 @@ var weathers = map[string]weather{
 	"overcast": {elevation: 0.9, color: &[3]float64{0.52, 0.57, 0.62}, sky: 0.75, sun: 0.9, tint: [3]float64{0.95, 0.97, 1}, soft: 0.5},
 }
 
-// light lights the place and frames it: the sky, a sun, and the main camera.
-func (y *yard) light() {
+// addLighting lights the place and frames it: the sky, a sun, and the main camera.
+func (y *yard) addLighting() {
 	w := weathers[y.read.style]
 	// Blender's air has its sun at +Y when unturned, and turns it clockwise.
 	y.Sky(scene.Sky{Elevation: w.elevation, Rotation: math.Pi/2 - y.sun, Strength: w.sky, Color: w.color, Ozone: w.ozone, Dust: w.dust})
@@ -38,7 +38,7 @@ func (y *yard) light() {
 		y.lens = 35
 	}
 	t := scene.Frame(y.frame, y.from, y.lens)
-	if low := y.ground(t.Location[0], t.Location[1]) + 1.2; t.Location[2] < low {
+	if low := y.groundHeight(t.Location[0], t.Location[1]) + 1.2; t.Location[2] < low {
 		t.Location[2] = low
 		middle := y.frame.Low.Add(y.frame.High).Mul(0.5)
 		t.Rotation = scene.LookAt(t.Location, middle)

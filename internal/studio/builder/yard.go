@@ -28,12 +28,12 @@ type Painter interface {
 
 // Build builds a place.
 func Build(b Brief, p Painter) (Built, error) {
-	r := read(b)
-	y := &yard{Script: &scene.Script{}, id: identify(b), read: r, seed: b.Seed, paint: p, mats: map[string]bool{}, meshes: map[string]bool{}, counts: map[string]int{}}
+	r := parseBrief(b)
+	y := &yard{Script: &scene.Script{}, id: makeID(b), read: r, seed: b.Seed, paint: p, mats: map[string]bool{}, meshes: map[string]bool{}, counts: map[string]int{}}
 	y.rnd = noise.NewSource(b.Seed, "yard")
-	plans[r.kind](y)
-	y.furnish()
-	y.light()
+	kindBuilders[r.kind](y)
+	y.placeProps()
+	y.addLighting()
 	if err := y.Err(); err != nil {
 		return Built{}, err
 	}
@@ -43,17 +43,17 @@ func Build(b Brief, p Painter) (Built, error) {
 	return Built{ID: y.id, Kind: r.kind, Ops: y.Ops, Features: r.features(), Warnings: y.warnings}, nil
 }
 
-var apart = regexp.MustCompile(`[^a-z0-9]+`)
+var nonIDChars = regexp.MustCompile(`[^a-z0-9]+`)
 
-// identify makes a short prefix of a title or of the first words.
-func identify(b Brief) string {
+// makeID makes a short prefix of a title or of the first words.
+func makeID(b Brief) string {
 	text := b.Title
 	if text == "" {
 		words := strings.Fields(b.Words)
 		text = strings.Join(words[:min(len(words), 5)], " ")
 	}
 	text = strings.TrimPrefix(string(markup.KeyOf(text)), "the_")
-	text = strings.Trim(apart.ReplaceAllString(strings.ToLower(text), "_"), "_")
+	text = strings.Trim(nonIDChars.ReplaceAllString(strings.ToLower(text), "_"), "_")
 	if text == "" {
 		return "scene"
 	}
@@ -86,8 +86,8 @@ type yard struct {
 	err      error
 }
 
-// mat gives a material by its plain name, adding it at its first use.
-func (y *yard) mat(name string) string {
+// useMaterial gives a material by its plain name, adding it at its first use.
+func (y *yard) useMaterial(name string) string {
 	full := y.id + " " + name
 	if y.mats[name] {
 		return full
@@ -127,33 +127,33 @@ type look struct {
 	paint string
 }
 
-func plain(r, g, b, rough float64) look {
+func plainLook(r, g, b, rough float64) look {
 	return look{Material: scene.Material{Color: [4]float64{r, g, b, 1}, Roughness: rough}}
 }
 
-func painted(kind string, rough float64) look {
+func paintedLook(kind string, rough float64) look {
 	return look{Material: scene.Material{Roughness: rough}, paint: kind}
 }
 
-func glow(r, g, b, strength float64) look {
+func glowLook(r, g, b, strength float64) look {
 	return look{Material: scene.Material{Color: [4]float64{r, g, b, 1}, Roughness: 1, Emission: &[3]float64{r, g, b}, Strength: strength}}
 }
 
 var looks = map[string]look{
-	"stone": painted("stone", 0.9), "timber": painted("wood", 0.75), "plaster": painted("plaster", 0.95), "slate": painted("slate", 0.6),
-	"thatch": painted("thatch", 1), "cobbles": painted("cobbles", 0.8), "grass": painted("grass", 1), "sand": painted("sand", 1),
-	"earth": painted("earth", 1), "rock": painted("rock", 0.95), "bark": painted("bark", 1), "salt": painted("salt", 0.8), "brick": painted("brick", 0.9),
-	"canvas": painted("fabric", 1),
+	"stone": paintedLook("stone", 0.9), "timber": paintedLook("wood", 0.75), "plaster": paintedLook("plaster", 0.95), "slate": paintedLook("slate", 0.6),
+	"thatch": paintedLook("thatch", 1), "cobbles": paintedLook("cobbles", 0.8), "grass": paintedLook("grass", 1), "sand": paintedLook("sand", 1),
+	"earth": paintedLook("earth", 1), "rock": paintedLook("rock", 0.95), "bark": paintedLook("bark", 1), "salt": paintedLook("salt", 0.8), "brick": paintedLook("brick", 0.9),
+	"canvas": paintedLook("fabric", 1),
 	"metal":  {Material: scene.Material{Roughness: 0.5, Metallic: 0.8}, paint: "metal"},
 	"water":  {Material: scene.Material{Color: [4]float64{0.012, 0.035, 0.042, 1}, Roughness: 0.06, Bump: 0.35}, paint: "water"},
 	"brine":  {Material: scene.Material{Color: [4]float64{0.16, 0.19, 0.2, 1}, Roughness: 0.03, Bump: 0.05}, paint: "water"},
 	"iron":   {Material: scene.Material{Color: [4]float64{0.03, 0.032, 0.035, 1}, Roughness: 0.5, Metallic: 0.7}},
 	"brass":  {Material: scene.Material{Color: [4]float64{0.55, 0.36, 0.11, 1}, Roughness: 0.3, Metallic: 1}},
-	"white":  plain(0.75, 0.73, 0.68, 0.7), "red": plain(0.34, 0.05, 0.035, 0.7), "blue": plain(0.05, 0.11, 0.2, 0.7), "dark": plain(0.02, 0.018, 0.016, 0.8),
-	"leaf": plain(0.055, 0.105, 0.025, 0.9), "leaf2": plain(0.085, 0.13, 0.03, 0.9), "leaf3": plain(0.035, 0.08, 0.03, 0.9), "straw": plain(0.36, 0.27, 0.1, 1),
-	"far":  plain(0.075, 0.105, 0.115, 1), // paler and bluer than what is near, as air makes it
+	"white":  plainLook(0.75, 0.73, 0.68, 0.7), "red": plainLook(0.34, 0.05, 0.035, 0.7), "blue": plainLook(0.05, 0.11, 0.2, 0.7), "dark": plainLook(0.02, 0.018, 0.016, 0.8),
+	"leaf": plainLook(0.055, 0.105, 0.025, 0.9), "leaf2": plainLook(0.085, 0.13, 0.03, 0.9), "leaf3": plainLook(0.035, 0.08, 0.03, 0.9), "straw": plainLook(0.36, 0.27, 0.1, 1),
+	"far":  plainLook(0.075, 0.105, 0.115, 1), // paler and bluer than what is near, as air makes it
 	"pane": {Material: scene.Material{Color: [4]float64{0.03, 0.035, 0.04, 1}, Roughness: 0.08}},
-	"lit":  glow(1, 0.52, 0.16, 3.2), "flame": glow(1, 0.62, 0.25, 14), "beacon": glow(1, 0.8, 0.5, 40),
+	"lit":  glowLook(1, 0.52, 0.16, 3.2), "flame": glowLook(1, 0.62, 0.25, 14), "beacon": glowLook(1, 0.8, 0.5, 40),
 }
 
 // piece is a mesh of several materials in the making.
@@ -162,8 +162,8 @@ type piece struct {
 	mats []string
 }
 
-// slot gives the slot of a material.
-func (p *piece) slot(mat string) int {
+// materialSlot gives the slot of a material.
+func (p *piece) materialSlot(mat string) int {
 	for i, m := range p.mats {
 		if m == mat {
 			return i
@@ -175,15 +175,15 @@ func (p *piece) slot(mat string) int {
 
 // put adds a body of one material at a place, turned about Z.
 func (p *piece) put(m *scene.Mesh, mat string, at scene.Vec, turn float64) {
-	p.m.AtTurned(m, at, turn, p.slot(mat))
+	p.m.AtTurned(m, at, turn, p.materialSlot(mat))
 }
 
-// tilted adds a body that is turned about Y first.
-func (p *piece) tilted(m *scene.Mesh, mat string, at scene.Vec, tilt, turn float64) {
+// putTilted adds a body that is turned about Y first.
+func (p *piece) putTilted(m *scene.Mesh, mat string, at scene.Vec, tilt, turn float64) {
 	s, c := math.Sincos(tilt)
 	p.m.Add(m, func(v scene.Vec) scene.Vec {
 		return scene.Vec{v[0]*c + v[2]*s, v[1], v[2]*c - v[0]*s}.Turned(turn).Add(at)
-	}, p.slot(mat))
+	}, p.materialSlot(mat))
 }
 
 // add puts another piece in.
@@ -196,12 +196,12 @@ func (p *piece) add(o *piece, at scene.Vec, turn float64) {
 				part.F = append(part.F, f)
 			}
 		}
-		p.m.AtTurned(compacted(&part), at, turn, p.slot(mat))
+		p.m.AtTurned(compactMesh(&part), at, turn, p.materialSlot(mat))
 	}
 }
 
-// compacted drops vertices that no face uses.
-func compacted(m *scene.Mesh) *scene.Mesh {
+// compactMesh drops vertices that no face uses.
+func compactMesh(m *scene.Mesh) *scene.Mesh {
 	at := make([]int, len(m.V))
 	out := &scene.Mesh{}
 	for _, f := range m.F {
@@ -219,44 +219,44 @@ func compacted(m *scene.Mesh) *scene.Mesh {
 	return out
 }
 
-// mesh adds a piece as a mesh.
-func (y *yard) mesh(name string, p *piece) string {
+// useMesh adds a piece as a mesh.
+func (y *yard) useMesh(name string, p *piece) string {
 	full := y.id + " " + name
 	if !y.meshes[name] {
 		y.meshes[name] = true
 		mats := make([]string, len(p.mats))
 		for i, m := range p.mats {
-			mats[i] = y.mat(m)
+			mats[i] = y.useMaterial(m)
 		}
 		y.Mesh(full, &p.m, mats...)
 	}
 	return full
 }
 
-// stand puts an object of a mesh on the ground or at a height, and gives its name.
-func (y *yard) stand(name, mesh string, at scene.Vec, turn, size float64) {
+// addObject puts an object of a mesh on the ground or at a height, and gives its name.
+func (y *yard) addObject(name, mesh string, at scene.Vec, turn, size float64) {
 	y.counts[name]++
 	full := fmt.Sprintf("%s %s %d", y.id, name, y.counts[name])
 	y.Object(full, mesh, y.id, scene.Transform{Location: at, Rotation: scene.Vec{0, 0, turn}, Scale: scene.Vec{size, size, size}})
 }
 
-// build adds a piece that stands once, and is what the camera shows.
-func (y *yard) build(name string, p *piece, at scene.Vec, turn float64) {
-	y.stand(name, y.mesh(name, p), at, turn, 1)
-	y.show(p, at, turn)
+// addFramed adds a piece that stands once, and is what the camera shows.
+func (y *yard) addFramed(name string, p *piece, at scene.Vec, turn float64) {
+	y.addObject(name, y.useMesh(name, p), at, turn, 1)
+	y.growFrame(p, at, turn)
 }
 
-// show makes the camera take a piece in.
-func (y *yard) show(p *piece, at scene.Vec, turn float64) {
+// growFrame makes the camera take a piece in.
+func (y *yard) growFrame(p *piece, at scene.Vec, turn float64) {
 	for _, v := range p.m.V {
 		y.frame.Grow(v.Turned(turn).Add(at))
 	}
 }
 
-// take keeps a disc free of other things.
-func (y *yard) take(x, yy, r float64) { y.taken = append(y.taken, disc{x, yy, r}) }
+// takeDisc keeps a disc free of other things.
+func (y *yard) takeDisc(x, yy, r float64) { y.taken = append(y.taken, disc{x, yy, r}) }
 
-func (y *yard) free(x, yy, r float64) bool {
+func (y *yard) isFree(x, yy, r float64) bool {
 	for _, d := range y.taken {
 		if math.Hypot(d.x-x, d.y-yy) < d.r+r {
 			return false
@@ -265,38 +265,38 @@ func (y *yard) free(x, yy, r float64) bool {
 	return y.dry == nil || y.dry(x, yy)
 }
 
-// spot finds a free place in an area, and takes it. ok is false where there is none.
-func (y *yard) spot(rnd *noise.Source, area [4]float64, r float64) (at scene.Vec, ok bool) {
+// findSpot finds a free place in an area, and takes it. ok is false where there is none.
+func (y *yard) findSpot(rnd *noise.Source, area [4]float64, r float64) (at scene.Vec, ok bool) {
 	for range 60 {
 		x, yy := rnd.Between(area[0], area[2]), rnd.Between(area[1], area[3])
-		if y.free(x, yy, r) {
-			y.take(x, yy, r)
-			return scene.Vec{x, yy, y.ground(x, yy)}, true
+		if y.isFree(x, yy, r) {
+			y.takeDisc(x, yy, r)
+			return scene.Vec{x, yy, y.groundHeight(x, yy)}, true
 		}
 	}
 	return scene.Vec{}, false
 }
 
-func (y *yard) ground(x, yy float64) float64 {
+func (y *yard) groundHeight(x, yy float64) float64 {
 	if y.height == nil {
 		return 0
 	}
 	return y.height(x, yy)
 }
 
-// lamp hangs a light where something glows.
-func (y *yard) lamp(at scene.Vec, watts float64) {
+// addLamp hangs a light where something glows.
+func (y *yard) addLamp(at scene.Vec, watts float64) {
 	y.counts["light"]++
 	y.Light(scene.Light{Name: fmt.Sprintf("%s light %d", y.id, y.counts["light"]), Kind: "POINT", Energy: watts, Color: [3]float64{1, 0.62, 0.28}, Size: 0.15,
 		Into: y.id, Transform: scene.Transform{Location: at}})
 }
 
-// dark reports whether lamps are lit.
-func (y *yard) dark() bool { return y.read.style == "dusk" || y.read.style == "night" }
+// isDark reports whether lamps are lit.
+func (y *yard) isDark() bool { return y.read.style == "dusk" || y.read.style == "night" }
 
-// glass is what a window shows.
-func (y *yard) glass() string {
-	if y.dark() {
+// windowMaterial is what a window shows.
+func (y *yard) windowMaterial() string {
+	if y.isDark() {
 		return "lit"
 	}
 	return "pane"

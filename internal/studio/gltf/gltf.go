@@ -69,7 +69,7 @@ const (
 // ErrFormat is wrapped by every error of a file that is not sound.
 var ErrFormat = errors.New("gltf: not a sound file")
 
-func bad(format string, args ...any) error {
+func formatErrorf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
 
@@ -77,16 +77,16 @@ func bad(format string, args ...any) error {
 func ParseGLB(b []byte) (Info, error) {
 	le := binary.LittleEndian
 	if len(b) < 20 || le.Uint32(b) != magic || le.Uint32(b[4:]) != 2 || int64(le.Uint32(b[8:])) != int64(len(b)) {
-		return Info{}, bad("header")
+		return Info{}, formatErrorf("header")
 	}
 	var text, bin []byte
 	for at := 12; at < len(b); {
 		if len(b)-at < 8 {
-			return Info{}, bad("chunk header at %d", at)
+			return Info{}, formatErrorf("chunk header at %d", at)
 		}
 		n, kind := int64(le.Uint32(b[at:])), le.Uint32(b[at+4:])
 		if n > int64(len(b)-at-8) || n%4 != 0 {
-			return Info{}, bad("chunk length at %d", at)
+			return Info{}, formatErrorf("chunk length at %d", at)
 		}
 		part := b[at+8 : at+8+int(n)]
 		switch {
@@ -104,19 +104,19 @@ func ParseGLB(b []byte) (Info, error) {
 func Parse(text, bin []byte) (Info, error) {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {
-		return Info{}, bad("JSON: %v", err)
+		return Info{}, formatErrorf("JSON: %v", err)
 	}
 	if d.Asset.Version != "2.0" {
-		return Info{}, bad("version %q", d.Asset.Version)
+		return Info{}, formatErrorf("version %q", d.Asset.Version)
 	}
-	if err := d.check(int64(len(bin))); err != nil {
+	if err := d.checkBounds(int64(len(bin))); err != nil {
 		return Info{}, err
 	}
 	info := Info{Generator: d.Asset.Generator, Meshes: len(d.Meshes), Materials: []string{}, Images: []string{}}
 	for _, m := range d.Materials {
 		info.Materials = append(info.Materials, m.Name)
 	}
-	if err := d.walk(&info); err != nil {
+	if err := d.countNodes(&info); err != nil {
 		return Info{}, err
 	}
 	for _, m := range d.Meshes {
@@ -137,31 +137,31 @@ func Parse(text, bin []byte) (Info, error) {
 var componentSize = map[int]int{5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 var componentCount = map[string]int{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 
-func in(i, n int) bool { return i >= 0 && i < n }
+func inRange(i, n int) bool { return i >= 0 && i < n }
 
-// check holds every index and length to what is there.
-func (d *document) check(bin int64) error {
+// checkBounds holds every index and length to what is there.
+func (d *document) checkBounds(bin int64) error {
 	if len(d.Buffers) > 0 && bin > 0 && (int64(d.Buffers[0].ByteLength) > bin || d.Buffers[0].ByteLength < 0) {
-		return bad("buffer 0 is longer than its bytes")
+		return formatErrorf("buffer 0 is longer than its bytes")
 	}
 	for i, v := range d.BufferViews {
-		if !in(v.Buffer, len(d.Buffers)) || v.ByteOffset < 0 || v.ByteLength < 0 || v.ByteOffset > d.Buffers[v.Buffer].ByteLength-v.ByteLength {
-			return bad("buffer view %d", i)
+		if !inRange(v.Buffer, len(d.Buffers)) || v.ByteOffset < 0 || v.ByteLength < 0 || v.ByteOffset > d.Buffers[v.Buffer].ByteLength-v.ByteLength {
+			return formatErrorf("buffer view %d", i)
 		}
 		if v.Buffer == 0 && bin > 0 && int64(v.ByteOffset)+int64(v.ByteLength) > bin {
-			return bad("buffer view %d", i)
+			return formatErrorf("buffer view %d", i)
 		}
 	}
 	for i, a := range d.Accessors {
 		size := componentSize[a.ComponentType] * componentCount[a.Type]
-		if size == 0 || a.Count < 0 || a.ByteOffset < 0 || a.BufferView != nil && !in(*a.BufferView, len(d.BufferViews)) {
-			return bad("accessor %d", i)
+		if size == 0 || a.Count < 0 || a.ByteOffset < 0 || a.BufferView != nil && !inRange(*a.BufferView, len(d.BufferViews)) {
+			return formatErrorf("accessor %d", i)
 		}
 		if a.BufferView != nil && a.Count > 0 {
 			v := d.BufferViews[*a.BufferView]
 			step := max(v.ByteStride, size)
 			if a.Count > (v.ByteLength-a.ByteOffset-size)/step+1 || a.ByteOffset+size > v.ByteLength {
-				return bad("accessor %d is longer than its view", i)
+				return formatErrorf("accessor %d is longer than its view", i)
 			}
 		}
 	}
@@ -172,37 +172,37 @@ func (d *document) checkMeshes() error {
 	for i, m := range d.Meshes {
 		for _, p := range m.Primitives {
 			pos, ok := p.Attributes["POSITION"]
-			if !ok || p.Indices != nil && !in(*p.Indices, len(d.Accessors)) || p.Material != nil && !in(*p.Material, len(d.Materials)) {
-				return bad("mesh %d", i)
+			if !ok || p.Indices != nil && !inRange(*p.Indices, len(d.Accessors)) || p.Material != nil && !inRange(*p.Material, len(d.Materials)) {
+				return formatErrorf("mesh %d", i)
 			}
 			for _, a := range p.Attributes {
-				if !in(a, len(d.Accessors)) || d.Accessors[a].Count != d.Accessors[pos].Count {
-					return bad("mesh %d", i)
+				if !inRange(a, len(d.Accessors)) || d.Accessors[a].Count != d.Accessors[pos].Count {
+					return formatErrorf("mesh %d", i)
 				}
 			}
 		}
 	}
 	for i, im := range d.Images {
-		if im.BufferView != nil && (!in(*im.BufferView, len(d.BufferViews)) || d.BufferViews[*im.BufferView].Buffer != 0) {
-			return bad("image %d", i)
+		if im.BufferView != nil && (!inRange(*im.BufferView, len(d.BufferViews)) || d.BufferViews[*im.BufferView].Buffer != 0) {
+			return formatErrorf("image %d", i)
 		}
 	}
 	return nil
 }
 
-// walk counts the nodes of the scene and what they show. A node met twice is an error, so
+// countNodes counts the nodes of the scene and what they show. A node met twice is an error, so
 // that a cycle ends.
-func (d *document) walk(info *Info) error {
-	if !in(d.Scene, len(d.Scenes)) {
-		return bad("scene %d", d.Scene)
+func (d *document) countNodes(info *Info) error {
+	if !inRange(d.Scene, len(d.Scenes)) {
+		return formatErrorf("scene %d", d.Scene)
 	}
 	seen := make([]bool, len(d.Nodes))
 	queue := append([]int(nil), d.Scenes[d.Scene].Nodes...)
 	for len(queue) > 0 {
 		n := queue[0]
 		queue = queue[1:]
-		if !in(n, len(d.Nodes)) || seen[n] {
-			return bad("node %d", n)
+		if !inRange(n, len(d.Nodes)) || seen[n] {
+			return formatErrorf("node %d", n)
 		}
 		seen[n] = true
 		info.Nodes++
@@ -211,8 +211,8 @@ func (d *document) walk(info *Info) error {
 		if node.Mesh == nil {
 			continue
 		}
-		if !in(*node.Mesh, len(d.Meshes)) {
-			return bad("node %d", n)
+		if !inRange(*node.Mesh, len(d.Meshes)) {
+			return formatErrorf("node %d", n)
 		}
 		for _, p := range d.Meshes[*node.Mesh].Primitives {
 			if p.Mode != nil && *p.Mode != 4 {

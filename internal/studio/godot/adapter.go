@@ -23,7 +23,7 @@ import (
 )
 
 //go:embed look.gd
-var look []byte
+var inspectScript []byte
 
 // Config is how Godot is found. The zero Config looks for godot3-server on the path.
 type Config struct{ Binary string }
@@ -62,18 +62,18 @@ func (a *Adapter) Tools() map[string]studio.Support {
 
 const install = "Godot 3 is not installed; on Debian: apt-get install -y --no-install-recommends godot3-server; or set studio.godot to where it is"
 
-// binary finds the program.
-func (a *Adapter) binary() (string, error) { return studio.Program(a.config.Binary, install) }
+// findBinary finds the program.
+func (a *Adapter) findBinary() (string, error) { return studio.Program(a.config.Binary, install) }
 
 // Probe asks the program for its version.
 func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
-	path, err := a.binary()
+	path, err := a.findBinary()
 	if err != nil {
 		return studio.TargetInfo{}, err
 	}
 	return a.probed.Info(path, func() (studio.TargetInfo, error) {
 		cmd := exec.CommandContext(ctx, path, "--version")
-		cmd.Env = env(os.TempDir())
+		cmd.Env = cleanEnv(os.TempDir())
 		out, err := cmd.Output() // it ends with a status of its own; the text is what counts
 		version := strings.TrimSpace(string(out))
 		if version == "" {
@@ -83,15 +83,15 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	})
 }
 
-func env(home string) []string {
+func cleanEnv(home string) []string {
 	return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=en_US.UTF-8", "TZ=UTC",
 		"XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home}
 }
 
-// run runs the engine on a project, and gives what it said. Its status says nothing: it is
+// runEngine runs the engine on a project, and gives what it said. Its status says nothing: it is
 // 0 after many errors.
-func (a *Adapter) run(ctx context.Context, project string, args ...string) (said []byte, failed error, err error) {
-	path, err := a.binary()
+func (a *Adapter) runEngine(ctx context.Context, project string, args ...string) (said []byte, failed error, err error) {
+	path, err := a.findBinary()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +100,7 @@ func (a *Adapter) run(ctx context.Context, project string, args ...string) (said
 		return nil, nil, studio.Fail(studio.IOFailed, "the project's folder cannot be written").Because(err)
 	}
 	cmd := exec.CommandContext(ctx, path, append([]string{"--path", project}, args...)...)
-	cmd.Env, cmd.Dir, cmd.WaitDelay = env(home), project, time.Second
+	cmd.Env, cmd.Dir, cmd.WaitDelay = cleanEnv(home), project, time.Second
 	var out bytes.Buffer
 	both := &limited{&out} // one for both: then one goroutine writes
 	cmd.Stdout, cmd.Stderr = both, both
@@ -121,8 +121,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// seen is what the engine counts and measures of a scene.
-type seen struct {
+// sceneInfo is what the engine counts and measures of a scene.
+type sceneInfo struct {
 	Error     string  `json:"error"`
 	Nodes     int     `json:"nodes"`
 	Meshes    int     `json:"meshes"`
@@ -138,15 +138,15 @@ type seen struct {
 	Resources float64 `json:"resources"`
 }
 
-// look has the engine look at a scene of a project.
-func (a *Adapter) look(ctx context.Context, project, scene string, frames int) (s seen, err error) {
+// inspectScene has the engine look at a scene of a project.
+func (a *Adapter) inspectScene(ctx context.Context, project, scene string, frames int) (s sceneInfo, err error) {
 	dir := filepath.Join(project, "loregate")
 	job, err := json.Marshal(map[string]any{"scene": scene, "frames": frames})
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "look.gd"), look, 0o600)
+		err = os.WriteFile(filepath.Join(dir, "look.gd"), inspectScript, 0o600)
 	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "job.json"), job, 0o600)
@@ -154,7 +154,7 @@ func (a *Adapter) look(ctx context.Context, project, scene string, frames int) (
 	if err != nil {
 		return s, studio.Fail(studio.IOFailed, "the project's folder cannot be written").Because(err)
 	}
-	said, failed, err := a.run(ctx, project, "-s", "loregate/look.gd")
+	said, failed, err := a.runEngine(ctx, project, "-s", "loregate/look.gd")
 	if err != nil {
 		return s, err
 	}
@@ -165,14 +165,14 @@ func (a *Adapter) look(ctx context.Context, project, scene string, frames int) (
 			}
 		}
 	}
-	return s, studio.Fail(studio.ExecFailed, "Godot cannot load %s", scene).Because(fmt.Errorf("godot: %s %v; it said: %s", s.Error, failed, clip(said)))
+	return s, studio.Fail(studio.ExecFailed, "Godot cannot load %s", scene).Because(fmt.Errorf("godot: %s %v; it said: %s", s.Error, failed, clipTail(said)))
 }
 
-func clip(b []byte) string { return string(bytes.ToValidUTF8(b[max(0, len(b)-2000):], nil)) }
+func clipTail(b []byte) string { return string(bytes.ToValidUTF8(b[max(0, len(b)-2000):], nil)) }
 
 // Open gives a project. Nothing is started.
-func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.project(at), nil }
+func (a *Adapter) Open(at studio.Place) (studio.Target, error) { return a.newProject(at), nil }
 
-func (a *Adapter) project(at studio.Place) *project {
-	return &project{adapter: a, at: at, dir: filepath.Join(at.Dir, "project"), history: studio.Journal[past]{File: filepath.Join(at.Dir, "history.ndjson")}}
+func (a *Adapter) newProject(at studio.Place) *project {
+	return &project{adapter: a, at: at, dir: filepath.Join(at.Dir, "project"), history: studio.Journal[historyEntry]{File: filepath.Join(at.Dir, "history.ndjson")}}
 }

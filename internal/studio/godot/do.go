@@ -16,27 +16,27 @@ import (
 	"loregate/internal/studio"
 )
 
-// methods are the tools, by name.
-var methods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (any, error){
-	"import_asset": (*txn).importAsset, "populate_level": (*txn).populate, "generate_blueprint": (*txn).blueprint,
-	"profile_performance": (*txn).profile, "list_objects": (*txn).list,
+// toolMethods are the tools, by name.
+var toolMethods = map[string]func(t *txn, ctx context.Context, w *studio.Work) (any, error){
+	"import_asset": (*txn).importAsset, "populate_level": (*txn).populateLevel, "generate_blueprint": (*txn).writeBlueprint,
+	"profile_performance": (*txn).profileLevel, "list_objects": (*txn).listFiles,
 }
 
 // Do carries out a call.
 func (t *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
-	m, ok := methods[w.Tool]
+	m, ok := toolMethods[w.Tool]
 	if !ok {
 		return nil, studio.Fail(studio.NotSupported, "godot does not carry out %s: %s", w.Tool, t.adapter.Tools()[w.Tool].Note)
 	}
 	return m(t, ctx, w)
 }
 
-var notName = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var nonNameChars = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
 // assetName makes a name for an asset of an export's file name.
 func assetName(name string) string {
 	name, _, _ = strings.Cut(name, ".")
-	return strings.Trim(notName.ReplaceAllString(name, "_"), "_")
+	return strings.Trim(nonNameChars.ReplaceAllString(name, "_"), "_")
 }
 
 // assetFile is where an asset lies: in a folder of its own, where the engine puts the
@@ -64,11 +64,11 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	if t.files[file] != "" && t.files[file] != m.SHA256.String() && !in.Overwrite {
 		return nil, studio.Fail(studio.Validation, "name: there is another asset %q already; choose another name, or ask to overwrite it", name)
 	}
-	if err := t.put(ctx, file, data); err != nil {
+	if err := t.putFile(ctx, file, data); err != nil {
 		return nil, err
 	}
 	w.Progress(0, 2, "importing "+name)
-	got, err := t.imported(ctx, file)
+	got, err := t.importFile(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -77,39 +77,39 @@ func (t *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	if !sum.Matches {
 		w.Warn(fmt.Sprintf("Godot counts %d nodes, %d triangles and %d materials; the manifest says %d, %d and %d", sum.Nodes, sum.Triangles, sum.Materials, m.Nodes, m.Triangles, len(m.Materials)))
 	}
-	l, err := t.level(in.Level)
+	l, err := t.loadLevel(in.Level)
 	if err != nil {
 		return nil, err
 	}
-	l.drop(name)
+	l.removeAsset(name)
 	l.Groups = append(l.Groups, group{Asset: name, Placements: []studio.Placement{{Scale: 1}}})
 	return studio.ImportOut{Assets: []string{name}, Summary: sum}, t.putLevel(ctx, in.Level, l)
 }
 
 var scnForm = regexp.MustCompile(`(?m)^path="res://([^"]+\.scn)"`)
 
-// imported has the engine import the project's new files. It ends with status 0 whatever
+// importFile has the engine import the project's new files. It ends with status 0 whatever
 // happens, so that the file it should have made is looked for.
-func (t *txn) imported(ctx context.Context, file string) (seen, error) {
+func (t *txn) importFile(ctx context.Context, file string) (sceneInfo, error) {
 	pack := filepath.Join(t.dir, ".home", "pack.zip")
-	said, _, err := t.adapter.run(ctx, t.dir, "--export-pack", "pack", pack)
+	said, _, err := t.adapter.runEngine(ctx, t.dir, "--export-pack", "pack", pack)
 	_ = os.Remove(pack) // it may not be there
 	if err != nil {
-		return seen{}, err
+		return sceneInfo{}, err
 	}
-	refused := studio.Fail(studio.ExecFailed, "Godot cannot import %s", filepath.Base(file)).Because(fmt.Errorf("godot: it said: %s", clip(said)))
+	refused := studio.Fail(studio.ExecFailed, "Godot cannot import %s", filepath.Base(file)).Because(fmt.Errorf("godot: it said: %s", clipTail(said)))
 	about, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(file)+".import"))
 	if err != nil {
-		return seen{}, refused
+		return sceneInfo{}, refused
 	}
 	made := scnForm.FindSubmatch(about)
 	if made == nil {
-		return seen{}, refused
+		return sceneInfo{}, refused
 	}
 	if _, err := os.Stat(filepath.Join(t.dir, filepath.FromSlash(string(made[1])))); err != nil {
-		return seen{}, refused
+		return sceneInfo{}, refused
 	}
-	return t.adapter.look(ctx, t.dir, "res://"+file, 0)
+	return t.adapter.inspectScene(ctx, t.dir, "res://"+file, 0)
 }
 
 // level is what a level is made of; its .tscn follows from it.
@@ -123,11 +123,11 @@ type group struct {
 	Placements []studio.Placement `json:"placements"`
 }
 
-func (l *level) drop(asset string) {
+func (l *level) removeAsset(asset string) {
 	l.Groups = slices.DeleteFunc(l.Groups, func(g group) bool { return g.Asset == asset })
 }
 
-func (l *level) count() int {
+func (l *level) countInstances() int {
 	n := 0
 	for _, g := range l.Groups {
 		n += len(g.Placements)
@@ -135,8 +135,8 @@ func (l *level) count() int {
 	return n
 }
 
-func (t *txn) level(name string) (l level, err error) {
-	b, err := t.get("levels/" + name + ".json")
+func (t *txn) loadLevel(name string) (l level, err error) {
+	b, err := t.getFile("levels/" + name + ".json")
 	if err == nil && b != nil {
 		err = json.Unmarshal(b, &l)
 	}
@@ -148,15 +148,15 @@ func (t *txn) putLevel(ctx context.Context, name string, l level) error {
 	if err != nil {
 		return err
 	}
-	if err := t.put(ctx, "levels/"+name+".json", b); err != nil {
+	if err := t.putFile(ctx, "levels/"+name+".json", b); err != nil {
 		return err
 	}
-	return t.put(ctx, "levels/"+name+".tscn", l.tscn(name))
+	return t.putFile(ctx, "levels/"+name+".tscn", l.encodeTSCN(name))
 }
 
-// tscn is the level as a text scene, format 2. Godot's up is Y: east stays X, north
+// encodeTSCN is the level as a text scene, format 2. Godot's up is Y: east stays X, north
 // becomes -Z.
-func (l *level) tscn(name string) []byte {
+func (l *level) encodeTSCN(name string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "[gd_scene load_steps=%d format=2]\n\n", len(l.Groups)+1)
 	for i, g := range l.Groups {
@@ -168,13 +168,13 @@ func (l *level) tscn(name string) []byte {
 			fmt.Fprintf(&b, "\n[node name=\"%s_%d_%05d\" parent=\".\" instance=ExtResource( %d )]\n", g.Asset, i+1, k+1, i+1)
 			s, c := math.Sincos(p.Turn)
 			s, c = s*p.Scale, c*p.Scale
-			fmt.Fprintf(&b, "transform = Transform( %s )\n", numbers(c, 0, s, 0, p.Scale, 0, -s, 0, c, p.Location[0], p.Location[2], -p.Location[1]))
+			fmt.Fprintf(&b, "transform = Transform( %s )\n", formatNumbers(c, 0, s, 0, p.Scale, 0, -s, 0, c, p.Location[0], p.Location[2], -p.Location[1]))
 		}
 	}
 	return b.Bytes()
 }
 
-func numbers(list ...float64) string {
+func formatNumbers(list ...float64) string {
 	text := make([]string, len(list))
 	for i, x := range list {
 		text[i] = fmt.Sprint(math.Round(x*1e4)/1e4 + 0)
@@ -182,19 +182,19 @@ func numbers(list ...float64) string {
 	return strings.Join(text, ", ")
 }
 
-// populate places instances of an imported asset in a level.
-func (t *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
+// populateLevel places instances of an imported asset in a level.
+func (t *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.PopulateIn](w)
 	if err != nil {
 		return nil, err
 	}
 	if t.files[assetFile(in.Asset)] == "" {
-		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; there is %s", in.Asset, t.assets())
+		return nil, studio.Fail(studio.Validation, "asset: there is no asset %q in the project; there is %s", in.Asset, t.listAssets())
 	}
 	if in.Ground != "" {
 		return nil, studio.Fail(studio.NotSupported, "ground: Godot levels are populated on the plane at height 0; leave it out")
 	}
-	l, err := t.level(in.Level)
+	l, err := t.loadLevel(in.Level)
 	if err != nil {
 		return nil, err
 	}
@@ -207,23 +207,23 @@ func (t *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, err
 	}
 	w.Progress(1, 2, fmt.Sprintf("counting %d", len(list)))
-	got, err := t.counted(ctx, in.Level, 0)
+	got, err := t.inspectLevel(ctx, in.Level, 0)
 	if err != nil {
 		return nil, err
 	}
-	if got.Children != l.count() {
-		return nil, studio.Fail(studio.ExecFailed, "Godot finds %d instances in the level, not %d", got.Children, l.count())
+	if got.Children != l.countInstances() {
+		return nil, studio.Fail(studio.ExecFailed, "Godot finds %d instances in the level, not %d", got.Children, l.countInstances())
 	}
 	id, err := w.Keep(ctx, studio.OutputFile{Kind: "placements", Name: in.Asset + "-placements.json", Media: "application/json"}, studio.PlacementsJSON(in, list))
 	if err != nil {
 		return nil, err
 	}
-	_, err = w.Keep(ctx, studio.OutputFile{Kind: "level", Name: in.Level + ".tscn", Media: "text/plain"}, l.tscn(in.Level))
+	_, err = w.Keep(ctx, studio.OutputFile{Kind: "level", Name: in.Level + ".tscn", Media: "text/plain"}, l.encodeTSCN(in.Level))
 	return studio.PopulateOut{Created: len(list), Placements: id}, err
 }
 
-// counted looks at a level, whose assets are imported first where the folder is fresh.
-func (t *txn) counted(ctx context.Context, name string, frames int) (seen, error) {
+// inspectLevel looks at a level, whose assets are imported first where the folder is fresh.
+func (t *txn) inspectLevel(ctx context.Context, name string, frames int) (sceneInfo, error) {
 	for _, file := range slices.Sorted(maps.Keys(t.files)) {
 		if !strings.HasSuffix(file, ".glb") {
 			continue
@@ -231,14 +231,14 @@ func (t *txn) counted(ctx context.Context, name string, frames int) (seen, error
 		if _, err := os.Stat(filepath.Join(t.dir, filepath.FromSlash(file)+".import")); err == nil {
 			continue
 		}
-		if _, err := t.imported(ctx, file); err != nil {
-			return seen{}, err
+		if _, err := t.importFile(ctx, file); err != nil {
+			return sceneInfo{}, err
 		}
 	}
-	return t.adapter.look(ctx, t.dir, "res://levels/"+name+".tscn", frames)
+	return t.adapter.inspectScene(ctx, t.dir, "res://levels/"+name+".tscn", frames)
 }
 
-func (t *txn) assets() string {
+func (t *txn) listAssets() string {
 	var names []string
 	for file := range t.files {
 		if name, ok := strings.CutPrefix(file, "assets/"); ok {
@@ -253,8 +253,8 @@ func (t *txn) assets() string {
 	return strings.Join(names, ", ")
 }
 
-// profile measures a level.
-func (t *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
+// profileLevel measures a level.
+func (t *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ProfileIn](w)
 	if err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func (t *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
 		return nil, studio.Fail(studio.Validation, "level_name: there is no level %q in the project; import an asset into it first", in.Level)
 	}
 	w.Progress(0, 1, "measuring "+in.Level)
-	got, err := t.counted(ctx, in.Level, in.Frames)
+	got, err := t.inspectLevel(ctx, in.Level, in.Frames)
 	if err != nil {
 		return nil, err
 	}
@@ -274,8 +274,8 @@ func (t *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
 	return w.Report(ctx, in.Level, out, "draw calls", "time on a graphics card")
 }
 
-// list gives the project's files.
-func (t *txn) list(ctx context.Context, w *studio.Work) (any, error) {
+// listFiles gives the project's files.
+func (t *txn) listFiles(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ListIn](w)
 	if err != nil {
 		return nil, err

@@ -76,12 +76,12 @@ func glb(t testing.TB) []byte {
 	return append(le.AppendUint32(le.AppendUint32(out, uint32(len(bin))), 0x004e4942), bin...)
 }
 
-func TestGodotCountsWhatItImports(t *testing.T) {
+func TestImportIsCountedByGodot(t *testing.T) {
 	x := newProject(t).begin(t)
-	if err := x.put(t.Context(), assetFile("two"), glb(t)); err != nil {
+	if err := x.putFile(t.Context(), assetFile("two"), glb(t)); err != nil {
 		t.Fatal(err)
 	}
-	got, err := x.imported(t.Context(), assetFile("two"))
+	got, err := x.importFile(t.Context(), assetFile("two"))
 	if err != nil || got.Nodes != 3 || got.Triangles != 2 || got.Materials != 1 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -89,7 +89,7 @@ func TestGodotCountsWhatItImports(t *testing.T) {
 	if err := x.putLevel(t.Context(), "main", l); err != nil {
 		t.Fatal(err)
 	}
-	if got, err = x.counted(t.Context(), "main", 5); err != nil || got.Children != 2 || got.Nodes != 7 || got.Frames != 5 || got.Triangles != 4 {
+	if got, err = x.inspectLevel(t.Context(), "main", 5); err != nil || got.Children != 2 || got.Nodes != 7 || got.Frames != 5 || got.Triangles != 4 {
 		t.Errorf("the level: %+v, %v", got, err)
 	}
 	// A later transaction finds the asset as it was imported.
@@ -97,27 +97,27 @@ func TestGodotCountsWhatItImports(t *testing.T) {
 		t.Fatal(err)
 	}
 	x = x.project.begin(t)
-	if got, err = x.counted(t.Context(), "main", 0); err != nil || got.Materials != 1 {
+	if got, err = x.inspectLevel(t.Context(), "main", 0); err != nil || got.Materials != 1 {
 		t.Errorf("the level in a later transaction: %+v, %v", got, err)
 	}
-	if err := x.put(t.Context(), assetFile("bad"), []byte("no glTF at all")); err != nil {
+	if err := x.putFile(t.Context(), assetFile("bad"), []byte("no glTF at all")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.imported(t.Context(), assetFile("bad")); err == nil {
+	if _, err := x.importFile(t.Context(), assetFile("bad")); err == nil {
 		t.Error("what is no GLB was imported")
 	}
 }
 
-func TestAProjectIsWhatItsHistorySays(t *testing.T) {
+func TestProjectFollowsItsHistory(t *testing.T) {
 	p := newProject(t)
 	x := p.begin(t)
 	empty, _ := x.Digest(t.Context())
-	if err := errors.Join(x.put(t.Context(), "scripts/a.gd", []byte("extends Node\n")), x.Commit(t.Context(), "1")); err != nil {
+	if err := errors.Join(x.putFile(t.Context(), "scripts/a.gd", []byte("extends Node\n")), x.Commit(t.Context(), "1")); err != nil {
 		t.Fatal(err)
 	}
 	x = p.begin(t)
 	one, _ := x.Digest(t.Context())
-	if err := errors.Join(x.put(t.Context(), "scripts/b.gd", []byte("extends Node\n")), x.Rollback(t.Context())); err != nil {
+	if err := errors.Join(x.putFile(t.Context(), "scripts/b.gd", []byte("extends Node\n")), x.Rollback(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if d, _ := x.Digest(t.Context()); d != one {
@@ -146,29 +146,29 @@ func TestScripts(t *testing.T) {
 	x := newProject(t).begin(t)
 	rules := []studio.LogicNode{{On: "ready", Do: "say", Text: "a\"\nfunc _init():\n\tOS.execute(\"x\")\\"}, {On: "timer", Every: 0.5, Do: "rotate", By: 15, Target: "La\"mp"},
 		{On: "entered", Do: "toggle"}, {On: "entered", Do: "hide", Target: "Door"}, {On: "left", Do: "move", By: -1}}
-	script := gdscript(rules)
+	script := formatScript(rules)
 	if strings.Contains(string(script), "\n\tOS.execute") {
 		t.Fatalf("a text became code:\n%s", script)
 	}
-	if err := x.put(t.Context(), "scripts/x.gd", script); err != nil {
+	if err := x.putFile(t.Context(), "scripts/x.gd", script); err != nil {
 		t.Fatal(err)
 	}
-	said, failed, err := x.adapter.run(t.Context(), x.dir, "--check-only", "-s", "scripts/x.gd")
+	said, failed, err := x.adapter.runEngine(t.Context(), x.dir, "--check-only", "-s", "scripts/x.gd")
 	if err != nil || failed != nil {
 		t.Errorf("%v %v\n%s\n%s", failed, err, said, script)
 	}
-	if err := x.put(t.Context(), "scripts/y.gd", []byte("extends Node\nfunc _ready(:\n")); err != nil {
+	if err := x.putFile(t.Context(), "scripts/y.gd", []byte("extends Node\nfunc _ready(:\n")); err != nil {
 		t.Fatal(err)
 	}
-	if said, failed, _ = x.adapter.run(t.Context(), x.dir, "--check-only", "-s", "scripts/y.gd"); failed == nil || len(compileErrors(string(said))) == 0 {
+	if said, failed, _ = x.adapter.runEngine(t.Context(), x.dir, "--check-only", "-s", "scripts/y.gd"); failed == nil || len(compileErrors(string(said))) == 0 {
 		t.Errorf("a script that does not parse was taken: %s", said)
 	}
 }
 
-func TestLevelsAreTheSameBytes(t *testing.T) {
+func TestLevelBytesAreStable(t *testing.T) {
 	l := level{Groups: []group{{Asset: "a", Placements: []studio.Placement{{Location: [3]float64{1, 2, 3}, Turn: 0.5, Scale: 1}}}}}
 	const want = "transform = Transform( 0.8776, 0, 0.4794, 0, 1, 0, -0.4794, 0, 0.8776, 1, 3, -2 )"
-	if got := string(l.tscn("main")); !strings.Contains(got, want) || got != string(l.tscn("main")) {
+	if got := string(l.encodeTSCN("main")); !strings.Contains(got, want) || got != string(l.encodeTSCN("main")) {
 		t.Errorf("%s", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"loregate/internal/studio"
 )
 
-// blueprint writes behaviour as a script, and has the engine check it. The script is made
+// writeBlueprint writes behaviour as a script, and has the engine check it. The script is made
 // of fixed forms; what callers wrote stands in it as texts alone, and nothing runs it.
-func (t *txn) blueprint(ctx context.Context, w *studio.Work) (any, error) {
+func (t *txn) writeBlueprint(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.BlueprintIn](w)
 	if err != nil {
 		return nil, err
@@ -24,11 +24,11 @@ func (t *txn) blueprint(ctx context.Context, w *studio.Work) (any, error) {
 		}
 	}
 	file := "scripts/" + in.Name + ".gd"
-	script := gdscript(rules)
-	if err := t.put(ctx, file, script); err != nil {
+	script := formatScript(rules)
+	if err := t.putFile(ctx, file, script); err != nil {
 		return nil, err
 	}
-	said, failed, err := t.adapter.run(ctx, t.dir, "--check-only", "-s", file)
+	said, failed, err := t.adapter.runEngine(ctx, t.dir, "--check-only", "-s", file)
 	if err != nil {
 		return nil, err
 	}
@@ -51,18 +51,18 @@ func compileErrors(said string) []string {
 	return list
 }
 
-// gdscript makes a script of rules.
-func gdscript(rules []studio.LogicNode) []byte {
+// formatScript makes a script of rules.
+func formatScript(rules []studio.LogicNode) []byte {
 	var ready, rest strings.Builder
 	on := map[string][]string{}
 	for i, r := range rules {
-		line := action(r)
+		line := formatAction(r)
 		if r.On != "timer" {
 			on[r.On] = append(on[r.On], line)
 			continue
 		}
 		fmt.Fprintf(&ready, "\tvar timer_%d = Timer.new()\n\ttimer_%d.wait_time = %s\n\ttimer_%d.autostart = true\n\tadd_child(timer_%d)\n\ttimer_%d.connect(\"timeout\", self, \"_on_timer_%d\")\n",
-			i, i, number(max(r.Every, 0.05)), i, i, i, i)
+			i, i, formatNumber(max(r.Every, 0.05)), i, i, i, i)
 		fmt.Fprintf(&rest, "\nfunc _on_timer_%d():\n%s", i, line)
 	}
 	for _, s := range [][2]string{{"entered", "body_entered"}, {"left", "body_exited"}} {
@@ -75,25 +75,25 @@ func gdscript(rules []studio.LogicNode) []byte {
 		"\nfunc _at(path):\n\tif path == \"\":\n\t\treturn self\n\tvar node = find_node(path, true, false)\n\treturn node if node != null else self\n")
 }
 
-func action(r studio.LogicNode) string {
-	at := "_at(" + quoted(r.Target) + ")"
+func formatAction(r studio.LogicNode) string {
+	at := "_at(" + quoteString(r.Target) + ")"
 	switch r.Do {
 	case "show", "hide":
 		return fmt.Sprintf("\t%s.visible = %t\n", at, r.Do == "show")
 	case "toggle":
 		return fmt.Sprintf("\t%s.visible = not %s.visible\n", at, at)
 	case "rotate":
-		return fmt.Sprintf("\t%s.rotate_y(deg2rad(%s))\n", at, number(r.By))
+		return fmt.Sprintf("\t%s.rotate_y(deg2rad(%s))\n", at, formatNumber(r.By))
 	case "move":
-		return fmt.Sprintf("\t%s.translate(Vector3(0, %s, 0))\n", at, number(r.By))
+		return fmt.Sprintf("\t%s.translate(Vector3(0, %s, 0))\n", at, formatNumber(r.By))
 	}
-	return "\tprint(" + quoted(r.Text) + ")\n"
+	return "\tprint(" + quoteString(r.Text) + ")\n"
 }
 
-func number(x float64) string { return fmt.Sprintf("%.4f", x) }
+func formatNumber(x float64) string { return fmt.Sprintf("%.4f", x) }
 
-// quoted is a text as GDScript writes it.
-func quoted(s string) string {
+// quoteString is a text as GDScript writes it.
+func quoteString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {

@@ -20,15 +20,15 @@ import (
 // files are a project's files: path and hash.
 type files map[string]string
 
-// past is what one run left: all files of the project.
-type past struct {
+// historyEntry is what one run left: all files of the project.
+type historyEntry struct {
 	Run    string `json:"run"`
 	Files  files  `json:"files"`
 	Undoes string `json:"undoes,omitempty"`
 }
 
 // RunIDs names the run, and what it took back.
-func (e past) RunIDs() (run, undoes string) { return e.Run, e.Undoes }
+func (e historyEntry) RunIDs() (run, undoes string) { return e.Run, e.Undoes }
 
 // project is a scratch project of Godot's. What the engine derives from its files lies
 // beside them, and is no part of it.
@@ -36,11 +36,11 @@ type project struct {
 	adapter *Adapter
 	at      studio.Place
 	dir     string
-	history studio.Journal[past]
+	history studio.Journal[historyEntry]
 }
 
-// present are the files that the entries in force left.
-func (p *project) present() files {
+// activeFiles are the files that the entries in force left.
+func (p *project) activeFiles() files {
 	if force := p.history.Active(); len(force) > 0 {
 		return maps.Clone(force[len(force)-1].Files)
 	}
@@ -57,13 +57,13 @@ func (p *project) Begin(ctx context.Context, known func(string) bool) (studio.Tx
 		return nil, err
 	}
 	info.Name = p.at.Name
-	t := &txn{project: p, info: info, files: p.present()}
-	return t, t.lay()
+	t := &txn{project: p, info: info, files: p.activeFiles()}
+	return t, t.layOutFiles()
 }
 
 // Fork gives a project with the files that the first runs left.
 func (p *project) Fork(_ context.Context, at studio.Place, keep func(string) bool) (studio.Target, error) {
-	f := p.adapter.project(at)
+	f := p.adapter.newProject(at)
 	return f, p.history.Copy(&f.history, keep)
 }
 
@@ -95,18 +95,18 @@ func (t *txn) Names(context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(t.files)), nil
 }
 
-// settings make a project of a folder that Godot takes as one, and that it can pack
+// projectFiles make a project of a folder that Godot takes as one, and that it can pack
 // without templates.
-var settings = map[string]string{
+var projectFiles = map[string]string{
 	"project.godot": "config_version=4\n\n[application]\n\nconfig/name=\"Loregate\"\n\n[rendering]\n\nquality/driver/driver_name=\"GLES2\"\nvram_compression/import_etc=false\n",
 	"export_presets.cfg": "[preset.0]\n\nname=\"pack\"\nplatform=\"Linux/X11\"\nrunnable=true\ncustom_features=\"\"\nexport_filter=\"all_resources\"\n" +
 		"include_filter=\"\"\nexclude_filter=\"\"\nexport_path=\"\"\n\n[preset.0.options]\n\n",
 }
 
-// lay makes the folder hold the transaction's files, and no others but derived ones.
-func (t *txn) lay() error {
+// layOutFiles makes the folder hold the transaction's files, and no others but derived ones.
+func (t *txn) layOutFiles() error {
 	err := os.MkdirAll(t.dir, 0o700)
-	for name, text := range settings {
+	for name, text := range projectFiles {
 		if err == nil {
 			err = writeNew(filepath.Join(t.dir, name), []byte(text))
 		}
@@ -127,7 +127,7 @@ func (t *txn) lay() error {
 	}
 	for name, sum := range t.files {
 		if err == nil {
-			err = t.lend(name, sum)
+			err = t.writeFromStore(name, sum)
 		}
 	}
 	if err != nil {
@@ -136,8 +136,8 @@ func (t *txn) lay() error {
 	return nil
 }
 
-// lend puts a kept file into the folder, where it is not there as it is kept.
-func (t *txn) lend(name, sum string) error {
+// writeFromStore puts a kept file into the folder, where it is not there as it is kept.
+func (t *txn) writeFromStore(name, sum string) error {
 	to := filepath.Join(t.dir, filepath.FromSlash(name))
 	from, err := t.at.Files.Path(sum)
 	if err != nil {
@@ -168,12 +168,12 @@ func writeNew(file string, data []byte) error {
 	return os.WriteFile(file, data, 0o600)
 }
 
-// put makes a file part of the project.
-func (t *txn) put(ctx context.Context, name string, data []byte) error {
+// putFile makes a file part of the project.
+func (t *txn) putFile(ctx context.Context, name string, data []byte) error {
 	sum, _, err := t.at.Files.Put(ctx, bytes.NewReader(data))
 	if err == nil {
 		t.files[name] = sum
-		err = t.lend(name, sum)
+		err = t.writeFromStore(name, sum)
 	}
 	if err != nil {
 		return studio.Fail(studio.IOFailed, "a file of the project cannot be written").Because(err)
@@ -181,8 +181,8 @@ func (t *txn) put(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-// get reads a file of the project; nil where there is none.
-func (t *txn) get(name string) ([]byte, error) {
+// getFile reads a file of the project; nil where there is none.
+func (t *txn) getFile(name string) ([]byte, error) {
 	if t.files[name] == "" {
 		return nil, nil
 	}
@@ -198,15 +198,15 @@ func (t *txn) Undo(_ context.Context, run string) error {
 	if err != nil || !there {
 		return err
 	}
-	t.undid, t.files = run, t.present()
-	return t.lay()
+	t.undid, t.files = run, t.activeFiles()
+	return t.layOutFiles()
 }
 
 func (t *txn) Commit(_ context.Context, run string) error {
-	if t.undid == "" && maps.Equal(t.files, t.present()) {
+	if t.undid == "" && maps.Equal(t.files, t.activeFiles()) {
 		return nil
 	}
-	if err := t.history.Append(past{Run: run, Files: t.files, Undoes: t.undid}); err != nil {
+	if err := t.history.Append(historyEntry{Run: run, Files: t.files, Undoes: t.undid}); err != nil {
 		return studio.Fail(studio.IOFailed, "the project's history cannot be written").Because(err)
 	}
 	return nil
@@ -214,6 +214,6 @@ func (t *txn) Commit(_ context.Context, run string) error {
 
 func (t *txn) Rollback(context.Context) error {
 	t.history.IncludeAll()
-	t.files, t.undid = t.present(), ""
-	return t.lay()
+	t.files, t.undid = t.activeFiles(), ""
+	return t.layOutFiles()
 }

@@ -36,8 +36,8 @@ func NewLattice(seed uint64, n int) *Lattice {
 	return l
 }
 
-// ease is 3t²-2t³ in fixed point.
-func ease(t int64) int64 { return t * t >> 16 * (3*One - 2*t) >> 16 }
+// smoothCurve is 3t²-2t³ in fixed point.
+func smoothCurve(t int64) int64 { return t * t >> 16 * (3*One - 2*t) >> 16 }
 
 // At gives the noise, 0 to One-1, where x and y are fixed-point parts of the square.
 // Beyond it the noise repeats.
@@ -45,7 +45,7 @@ func (l *Lattice) At(x, y int64) int64 {
 	x, y = x*int64(l.n), y*int64(l.n)
 	xi, yi := uint32(x>>16)%l.n, uint32(y>>16)%l.n
 	if x < 0 || y < 0 {
-		xi, yi = uint32(mod(x>>16, int64(l.n))), uint32(mod(y>>16, int64(l.n)))
+		xi, yi = uint32(floorMod(x>>16, int64(l.n))), uint32(floorMod(y>>16, int64(l.n)))
 	}
 	xj, yj := xi+1, yi+1
 	if xj == l.n {
@@ -54,14 +54,14 @@ func (l *Lattice) At(x, y int64) int64 {
 	if yj == l.n {
 		yj = 0
 	}
-	fx, fy := ease(x&(One-1)), ease(y&(One-1))
+	fx, fy := smoothCurve(x&(One-1)), smoothCurve(y&(One-1))
 	a, b := int64(l.values[yi*l.n+xi]), int64(l.values[yi*l.n+xj])
 	c, d := int64(l.values[yj*l.n+xi]), int64(l.values[yj*l.n+xj])
 	low, high := a+(b-a)*fx>>16, c+(d-c)*fx>>16
 	return low + (high-low)*fy>>16
 }
 
-func mod(a, n int64) int64 { return (a%n + n) % n }
+func floorMod(a, n int64) int64 { return (a%n + n) % n }
 
 // Fractal is noise over noise: each octave of twice the frequency and half the height.
 type Fractal struct{ octaves []*Lattice }
@@ -110,7 +110,7 @@ func (c *Cells) At(x, y int64) (near, next int64, which int) {
 	first, second := int64(math.MaxInt64), int64(math.MaxInt64)
 	for j := yi - 1; j <= yi+1; j++ {
 		for i := xi - 1; i <= xi+1; i++ {
-			k := mod(j, c.n)*c.n + mod(i, c.n)
+			k := floorMod(j, c.n)*c.n + floorMod(i, c.n)
 			dx, dy := i<<16+c.x[k]-x, j<<16+c.y[k]-y
 			d := dx*dx + dy*dy
 			if d < first {
@@ -120,11 +120,11 @@ func (c *Cells) At(x, y int64) (near, next int64, which int) {
 			}
 		}
 	}
-	return root(first), root(second), which
+	return intSqrt(first), intSqrt(second), which
 }
 
-// root is the whole square root: the floating one, put right where it is off.
-func root(n int64) int64 {
+// intSqrt is the whole square root: the floating one, put right where it is off.
+func intSqrt(n int64) int64 {
 	r := int64(math.Sqrt(float64(n)))
 	for r*r > n {
 		r--

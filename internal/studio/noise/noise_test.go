@@ -2,7 +2,7 @@ package noise
 
 import "testing"
 
-func TestNumbersStayAsTheyAre(t *testing.T) {
+func TestNumbersAreStable(t *testing.T) {
 	s := NewSource(7, "here")
 	got := []uint64{Hash(1, 2, 3), s.Uint64(), uint64(NewFractal(3, 4, 4).At(1234, 40000)), uint64(NewLattice(3, 8).At(-1, 70000))}
 	want := []uint64{1362356466509140561, 17541802092275552152, 44947, 29248}
@@ -30,7 +30,7 @@ func TestNoiseRepeatsAndStaysInBounds(t *testing.T) {
 
 func TestRoot(t *testing.T) {
 	for _, n := range []int64{0, 1, 2, 3, 4, 1<<62 - 1, 1<<40 + 5} {
-		if r := root(n); r*r > n || (r+1)*(r+1) <= n && r < 1<<31 {
+		if r := intSqrt(n); r*r > n || (r+1)*(r+1) <= n && r < 1<<31 {
 			t.Errorf("root of %d is %d", n, r)
 		}
 	}

@@ -37,11 +37,11 @@ func (v Vec) Turned(angle float64) Vec {
 	return Vec{v[0]*c - v[1]*s, v[0]*s + v[1]*c, v[2]}
 }
 
-// round keeps a tenth of a millimetre, and no negative zero.
-func round(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 }
+// roundCoord keeps a tenth of a millimetre, and no negative zero.
+func roundCoord(x float64) float64 { return math.Round(x*1e4)/1e4 + 0 }
 
 // Rounded is the vector as scenes keep it.
-func (v Vec) Rounded() Vec { return Vec{round(v[0]), round(v[1]), round(v[2])} }
+func (v Vec) Rounded() Vec { return Vec{roundCoord(v[0]), roundCoord(v[1]), roundCoord(v[2])} }
 
 // Face is a polygon of a mesh: its corners, counter-clockwise from outside.
 type Face struct {
@@ -103,8 +103,8 @@ func (m *Mesh) Triangles() int {
 	return n
 }
 
-// normal is a face's normal by Newell's method, not of unit length.
-func (m *Mesh) normal(f Face) Vec {
+// faceNormal is a face's normal by Newell's method, not of unit length.
+func (m *Mesh) faceNormal(f Face) Vec {
 	var n Vec
 	for i, a := range f.V {
 		p, q := m.V[a], m.V[f.V[(i+1)%len(f.V)]]
@@ -118,13 +118,13 @@ func (m *Mesh) normal(f Face) Vec {
 // TileMetres is the side of the square that one tile of a texture covers.
 const TileMetres = 2.5
 
-// uv gives a face's texture coordinates: its own, or those of the plane of the axis that
+// faceUV gives a face's texture coordinates: its own, or those of the plane of the axis that
 // it faces most, in tiles.
-func (m *Mesh) uv(f Face) [][2]float64 {
+func (m *Mesh) faceUV(f Face) [][2]float64 {
 	if f.UV != nil {
 		return f.UV
 	}
-	n := m.normal(f)
+	n := m.faceNormal(f)
 	x, y, z := math.Abs(n[0]), math.Abs(n[1]), math.Abs(n[2])
 	uv := make([][2]float64, len(f.V))
 	for i, at := range f.V {
@@ -164,7 +164,7 @@ func (m *Mesh) Pack() []byte {
 	}
 	for _, v := range m.V {
 		for _, x := range v {
-			b = le.AppendUint32(b, math.Float32bits(float32(round(x))))
+			b = le.AppendUint32(b, math.Float32bits(float32(roundCoord(x))))
 		}
 	}
 	for _, f := range m.F {
@@ -176,9 +176,9 @@ func (m *Mesh) Pack() []byte {
 		b = le.AppendUint32(b, uint32(len(f.V)))
 	}
 	for _, f := range m.F {
-		for _, uv := range m.uv(f) {
-			b = le.AppendUint32(b, math.Float32bits(float32(round(uv[0]))))
-			b = le.AppendUint32(b, math.Float32bits(float32(round(uv[1]))))
+		for _, uv := range m.faceUV(f) {
+			b = le.AppendUint32(b, math.Float32bits(float32(roundCoord(uv[0]))))
+			b = le.AppendUint32(b, math.Float32bits(float32(roundCoord(uv[1]))))
 		}
 	}
 	for _, f := range m.F {

@@ -51,7 +51,7 @@ func volume(m *Mesh) float64 {
 	return v
 }
 
-func TestPackedBytesStayAsTheyAre(t *testing.T) {
+func TestPackedBytesAreStable(t *testing.T) {
 	m := Sphere(1, 8, 4).At(Gable(4, 3, 2, 0.3), Vec{1, 2, 3}, 1)
 	sum := sha256.Sum256(m.Pack())
 	const want = "c1d5aa70c08c5a24"

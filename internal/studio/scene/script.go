@@ -44,7 +44,7 @@ var NameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _.-]{0,54}$`)
 // Err is the first fault of what was asked.
 func (s *Script) Err() error { return s.err }
 
-func (s *Script) take(kind, name string) {
+func (s *Script) claimName(kind, name string) {
 	if s.names == nil {
 		s.names = map[string]bool{}
 	}
@@ -58,8 +58,8 @@ func (s *Script) take(kind, name string) {
 	s.names[kind+name] = true
 }
 
-// add encodes an operation.
-func (s *Script) add(op any) {
+// appendOp encodes an operation.
+func (s *Script) appendOp(op any) {
 	b, err := json.Marshal(op)
 	if err != nil && s.err == nil {
 		s.err = fmt.Errorf("scene: encode operation: %w", err)
@@ -74,7 +74,7 @@ type Transform struct {
 	Scale    Vec `json:"scale"`
 }
 
-func (t Transform) norm() Transform {
+func (t Transform) normalized() Transform {
 	if t.Scale == (Vec{}) {
 		t.Scale = Vec{1, 1, 1}
 	}
@@ -99,14 +99,14 @@ type Material struct {
 // Material adds a material.
 func (s *Script) Material(m Material) {
 	m.Op = "material"
-	s.take("material", m.Name)
-	s.add(m)
+	s.claimName("material", m.Name)
+	s.appendOp(m)
 }
 
 // Image adds a picture that is kept by its hash; linear ones hold no colours.
 func (s *Script) Image(name, sha256 string, linear bool) {
-	s.take("image", name)
-	s.add(struct {
+	s.claimName("image", name)
+	s.appendOp(struct {
 		Op     string `json:"op"`
 		Name   string `json:"name"`
 		Blob   string `json:"blob"`
@@ -128,8 +128,8 @@ type Bytes struct {
 
 // MeshData adds a mesh that is packed already.
 func (s *Script) MeshData(name string, b Bytes, materials ...string) {
-	s.take("mesh", name)
-	s.add(struct {
+	s.claimName("mesh", name)
+	s.appendOp(struct {
 		Op        string   `json:"op"`
 		Name      string   `json:"name"`
 		Materials []string `json:"materials,omitempty"`
@@ -139,14 +139,14 @@ func (s *Script) MeshData(name string, b Bytes, materials ...string) {
 
 // Object puts a mesh into the scene, in a collection ("" is the scene's own).
 func (s *Script) Object(name, mesh, into string, t Transform) {
-	s.take("object", name)
-	s.add(struct {
+	s.claimName("object", name)
+	s.appendOp(struct {
 		Op   string `json:"op"`
 		Name string `json:"name"`
 		Mesh string `json:"mesh,omitempty"`
 		Into string `json:"into,omitempty"`
 		Transform
-	}{"object", name, mesh, into, t.norm()})
+	}{"object", name, mesh, into, t.normalized()})
 }
 
 // Instances puts many objects of one mesh into the scene, named prefix.00001 and on.
@@ -156,8 +156,8 @@ func (s *Script) Instances(prefix, mesh, into string, at []Transform) {
 
 // InstancesData is Instances with the transforms packed already.
 func (s *Script) InstancesData(prefix, mesh, into string, count int, b Bytes) {
-	s.take("instances", prefix)
-	s.add(struct {
+	s.claimName("instances", prefix)
+	s.appendOp(struct {
 		Op     string `json:"op"`
 		Prefix string `json:"prefix"`
 		Mesh   string `json:"mesh"`
@@ -171,7 +171,7 @@ func (s *Script) InstancesData(prefix, mesh, into string, count int, b Bytes) {
 func PackTransforms(at []Transform) []byte {
 	b := make([]byte, 0, 36*len(at))
 	for _, t := range at {
-		t = t.norm()
+		t = t.normalized()
 		for _, v := range []Vec{t.Location, t.Rotation, t.Scale} {
 			for _, x := range v {
 				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(x)))
@@ -183,8 +183,8 @@ func PackTransforms(at []Transform) []byte {
 
 // Text puts words into the scene, facing -Y when unturned.
 func (s *Script) Text(name, body, material, into string, size float64, t Transform) {
-	s.take("object", name)
-	s.add(struct {
+	s.claimName("object", name)
+	s.appendOp(struct {
 		Op       string  `json:"op"`
 		Name     string  `json:"name"`
 		Body     string  `json:"body"`
@@ -192,7 +192,7 @@ func (s *Script) Text(name, body, material, into string, size float64, t Transfo
 		Into     string  `json:"into,omitempty"`
 		Size     float64 `json:"size"`
 		Transform
-	}{"text", name, body, material, into, size, t.norm()})
+	}{"text", name, body, material, into, size, t.normalized()})
 }
 
 // Light is a lamp. Energy is watts, for a SUN watts a square metre.
@@ -209,21 +209,21 @@ type Light struct {
 
 // Light puts a lamp into the scene.
 func (s *Script) Light(l Light) {
-	l.Op, l.Transform = "light", l.norm()
-	s.take("object", l.Name)
-	s.add(l)
+	l.Op, l.Transform = "light", l.normalized()
+	s.claimName("object", l.Name)
+	s.appendOp(l)
 }
 
 // Camera puts a camera into the scene; the main one is what previews are made with.
 func (s *Script) Camera(name string, lens float64, main bool, t Transform) {
-	s.take("object", name)
-	s.add(struct {
+	s.claimName("object", name)
+	s.appendOp(struct {
 		Op   string  `json:"op"`
 		Name string  `json:"name"`
 		Lens float64 `json:"lens"`
 		Main bool    `json:"main,omitempty"`
 		Transform
-	}{"camera", name, round(lens), main, t.norm()})
+	}{"camera", name, roundCoord(lens), main, t.normalized()})
 }
 
 // Sky lights the scene from all around: air with the sun at an elevation, or one colour.
@@ -240,12 +240,12 @@ type Sky struct {
 // Sky sets the light of the sky.
 func (s *Script) Sky(k Sky) {
 	k.Op = "sky"
-	s.add(k)
+	s.appendOp(k)
 }
 
 // Assign gives an object a material of its own.
 func (s *Script) Assign(object, material string) {
-	s.add(struct {
+	s.appendOp(struct {
 		Op       string `json:"op"`
 		Object   string `json:"object"`
 		Material string `json:"material"`

@@ -84,16 +84,16 @@ func Lathe(profile [][2]float64, segments int, smooth bool) *Mesh {
 	run := 0.0
 	for i := 1; i < len(rings); i++ {
 		step := math.Hypot(profile[i][0]-profile[i-1][0], profile[i][1]-profile[i-1][1])
-		m.band(rings[i-1], rings[i], segments, run, step, max(profile[i-1][0], profile[i][0]), smooth)
+		m.addBand(rings[i-1], rings[i], segments, run, step, max(profile[i-1][0], profile[i][0]), smooth)
 		run += step
 	}
-	m.cap(rings[0], true)
-	m.cap(rings[len(rings)-1], false)
+	m.addCap(rings[0], true)
+	m.addCap(rings[len(rings)-1], false)
 	return m
 }
 
-// band joins two rings; either may be a point.
-func (m *Mesh) band(low, high []int, segments int, run, step, radius float64, smooth bool) {
+// addBand joins two rings; either may be a point.
+func (m *Mesh) addBand(low, high []int, segments int, run, step, radius float64, smooth bool) {
 	turns := max(1, math.Round(2*math.Pi*radius/TileMetres))
 	v0, v1 := run/TileMetres, (run+step)/TileMetres
 	for k := range segments {
@@ -114,7 +114,7 @@ func (m *Mesh) band(low, high []int, segments int, run, step, radius float64, sm
 	}
 }
 
-func (m *Mesh) cap(ring []int, down bool) {
+func (m *Mesh) addCap(ring []int, down bool) {
 	if len(ring) < 3 {
 		return
 	}

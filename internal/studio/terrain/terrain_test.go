@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestHeightsStayAsTheyAre(t *testing.T) {
+func TestHeightsAreStable(t *testing.T) {
 	l := Make(7, 65, 100, 80, 12)
 	h := sha256.New()
 	for _, v := range l.Heights {

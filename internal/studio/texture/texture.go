@@ -31,7 +31,7 @@ func Paint(kind string, size int, seed uint64) Pair {
 	p := Pair{image.NewRGBA(image.Rect(0, 0, size, size)), image.NewRGBA(image.Rect(0, 0, size, size))}
 	heights := make([]int32, size*size)
 	step := int64(noise.One / size)
-	rows(size, func(y int) {
+	eachRow(size, func(y int) {
 		for x := range size {
 			t := at(int64(x)*step, int64(y)*step)
 			i := y*size + x
@@ -39,12 +39,12 @@ func Paint(kind string, size int, seed uint64) Pair {
 			copy(p.Color.Pix[4*i:], []byte{t.r, t.g, t.b, 255})
 		}
 	})
-	rows(size, func(y int) { bend(p.Normal, heights, size, y) })
+	eachRow(size, func(y int) { writeNormals(p.Normal, heights, size, y) })
 	return p
 }
 
-// rows runs f for each row, on all processors.
-func rows(n int, f func(y int)) {
+// eachRow runs f for each row, on all processors.
+func eachRow(n int, f func(y int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	var wait sync.WaitGroup
 	for w := range workers {
@@ -57,9 +57,9 @@ func rows(n int, f func(y int)) {
 	wait.Wait()
 }
 
-// bend writes a row of normals from the slopes of the heights. Rows of the picture go
+// writeNormals writes a row of normals from the slopes of the heights. Rows of the picture go
 // down, the normal's Y goes up.
-func bend(to *image.RGBA, h []int32, size, y int) {
+func writeNormals(to *image.RGBA, h []int32, size, y int) {
 	up, down := (y+size-1)%size*size, (y+1)%size*size
 	for x := range size {
 		left, right := (x+size-1)%size, (x+1)%size
@@ -68,16 +68,16 @@ func bend(to *image.RGBA, h []int32, size, y int) {
 		// A slope of one tile's height over a hundredth of the tile is steep: 45 degrees.
 		dx, dy = dx*int64(size)/200, dy*int64(size)/200
 		const dz = 1 << 16
-		l := length(dx, dy, dz)
+		l := vectorLength(dx, dy, dz)
 		i := 4 * (y*size + x)
-		to.Pix[i], to.Pix[i+1], to.Pix[i+2], to.Pix[i+3] = unit(dx, l), unit(dy, l), unit(dz, l), 255
+		to.Pix[i], to.Pix[i+1], to.Pix[i+2], to.Pix[i+3] = normalByte(dx, l), normalByte(dy, l), normalByte(dz, l), 255
 	}
 }
 
-func unit(x, l int64) byte { return byte(128 + 127*x/l) }
+func normalByte(x, l int64) byte { return byte(128 + 127*x/l) }
 
-// length is the whole length of a vector, by Newton's method.
-func length(x, y, z int64) int64 {
+// vectorLength is the whole length of a vector, by Newton's method.
+func vectorLength(x, y, z int64) int64 {
 	n := x*x + y*y + z*z
 	r := int64(1) << 17
 	for {

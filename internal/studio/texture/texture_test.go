@@ -16,7 +16,7 @@ var golden = map[string]string{
 	"grass": "03d7654e2c9202d4", "sand": "270ebbf4bd5f5bfe", "fabric": "3377cd2cc64c38f4", "cobbles": "1f0195c960203d7b",
 }
 
-func TestPixelsStayAsTheyAre(t *testing.T) {
+func TestPixelsAreStable(t *testing.T) {
 	for kind, want := range golden {
 		p := Paint(kind, 64, 7)
 		if got := fmt.Sprintf("%x", sha256.Sum256(append(p.Color.Pix, p.Normal.Pix...)))[:16]; got != want {
@@ -32,7 +32,7 @@ func TestPixelsStayAsTheyAre(t *testing.T) {
 }
 
 // A surface continues over its edge: the step across it is no greater than those inside.
-func TestTiles(t *testing.T) {
+func TestTexturesTile(t *testing.T) {
 	const n = 128
 	for kind := range kinds {
 		p := Paint(kind, n, 3).Color

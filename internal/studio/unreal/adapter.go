@@ -78,24 +78,24 @@ func (a *Adapter) Tools() map[string]studio.Support {
 	}
 }
 
-// needed are the routes without which nothing here works.
-var needed = []string{"/remote/object/call", "/remote/search/assets"}
+// requiredRoutes are the routes without which nothing here works.
+var requiredRoutes = []string{"/remote/object/call", "/remote/search/assets"}
 
 // Probe asks the editor what it serves.
 func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 	out := studio.TargetInfo{Kind: a.kind, Name: a.Kind()}
 	var i info
-	if err := a.client.ask(ctx, http.MethodGet, "/remote/info", nil, &i); err != nil {
+	if err := a.client.sendRequest(ctx, http.MethodGet, "/remote/info", nil, &i); err != nil {
 		return out, err
 	}
-	for _, path := range needed {
+	for _, path := range requiredRoutes {
 		if !slices.ContainsFunc(i.Routes, func(r route) bool { return strings.EqualFold(r.Path, path) }) {
 			return out, studio.Fail(studio.Missing, "the Unreal editor does not serve %s; turn the Remote Control API plugin on", path)
 		}
 	}
 	out.Version = "remote control"
 	var said struct{ Bridge, Engine string }
-	if err := a.bridged(ctx, "version", struct{}{}, &said); err == nil {
+	if err := a.callBridge(ctx, "version", struct{}{}, &said); err == nil {
 		out.Version = said.Engine + ", bridge " + said.Bridge
 	}
 	return out, nil
@@ -104,12 +104,12 @@ func (a *Adapter) Probe(ctx context.Context) (studio.TargetInfo, error) {
 // bridgeObject is the class that the bridge script makes, as Remote Control finds it.
 const bridgeObject = "/Engine/PythonTypes.Default__LoregateBridge"
 
-// operations are those that the bridge may be asked for.
-var operations = []string{"version", "import_asset", "profile"}
+// bridgeOperations are those that the bridge may be asked for.
+var bridgeOperations = []string{"version", "import_asset", "profile"}
 
-// bridged has the bridge script do an operation.
-func (a *Adapter) bridged(ctx context.Context, operation string, arguments, out any) error {
-	if !slices.Contains(operations, operation) {
+// callBridge has the bridge script do an operation.
+func (a *Adapter) callBridge(ctx context.Context, operation string, arguments, out any) error {
+	if !slices.Contains(bridgeOperations, operation) {
 		return studio.Fail(studio.PolicyDenied, "the bridge may not be asked for %s", operation)
 	}
 	b, err := json.Marshal(arguments)
@@ -119,7 +119,7 @@ func (a *Adapter) bridged(ctx context.Context, operation string, arguments, out 
 	var said struct {
 		Value string `json:"ReturnValue"`
 	}
-	err = a.client.ask(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: bridgeObject, Function: "perform",
+	err = a.client.sendRequest(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: bridgeObject, Function: "perform",
 		Parameters: map[string]any{"operation": operation, "arguments": string(b)}}, &said)
 	var failed *studio.Failure
 	if errors.As(err, &failed) && failed.Code == studio.ExecFailed {
@@ -137,7 +137,7 @@ func (a *Adapter) bridged(ctx context.Context, operation string, arguments, out 
 		return studio.Fail(studio.ExecFailed, "the bridge script answered with something else than was agreed").Because(err)
 	}
 	if !result.OK {
-		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation, clip(result.Error, 200))
+		return studio.Fail(studio.ExecFailed, "the bridge script failed at %s: %s", operation, clipText(result.Error, 200))
 	}
 	return json.Unmarshal(result.Result, out)
 }
@@ -181,13 +181,13 @@ type txn struct {
 
 func (x *txn) Info() studio.TargetInfo { return x.info }
 
-// found is the editor's answer to a search for assets.
-type found struct {
+// assetList is the editor's answer to a search for assets.
+type assetList struct {
 	Assets []struct{ Name, Class, Path string }
 }
 
-func (x *txn) assets(ctx context.Context) (f found, err error) {
-	err = x.client.ask(ctx, http.MethodPut, "/remote/search/assets", map[string]any{"Query": "",
+func (x *txn) searchAssets(ctx context.Context) (f assetList, err error) {
+	err = x.client.sendRequest(ctx, http.MethodPut, "/remote/search/assets", map[string]any{"Query": "",
 		"Filter": map[string]any{"PackagePaths": []string{"/Game/Loregate"}, "RecursivePaths": true}}, &f)
 	return f, err
 }
@@ -199,7 +199,7 @@ func (x *txn) Digest(ctx context.Context) (string, error) {
 }
 
 func (x *txn) Names(ctx context.Context) ([]string, error) {
-	f, err := x.assets(ctx)
+	f, err := x.searchAssets(ctx)
 	names := []string{}
 	for _, a := range f.Assets {
 		names = append(names, a.Path)
@@ -216,14 +216,14 @@ func (x *txn) Undo(context.Context, string) error {
 // Commit does nothing: the editor has done it.
 func (x *txn) Commit(context.Context, string) error { return nil }
 
-// actors is the editor's subsystem for actors.
-const actors = "/Script/UnrealEd.Default__EditorActorSubsystem"
+// actorSubsystem is the editor's subsystem for actors.
+const actorSubsystem = "/Script/UnrealEd.Default__EditorActorSubsystem"
 
 // Rollback destroys what was spawned.
 func (x *txn) Rollback(ctx context.Context) error {
 	var errs []error
 	for _, path := range slices.Backward(x.spawned) {
-		errs = append(errs, x.client.ask(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actors, Function: "DestroyActor",
+		errs = append(errs, x.client.sendRequest(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actorSubsystem, Function: "DestroyActor",
 			Parameters: map[string]any{"ActorToDestroy": path}, Transaction: true}, nil))
 	}
 	x.spawned = nil

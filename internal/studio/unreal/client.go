@@ -47,8 +47,8 @@ func plainTransport() http.RoundTripper {
 	return &http.Transport{DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext, ResponseHeaderTimeout: 10 * time.Minute, MaxConnsPerHost: 1}
 }
 
-// ask sends one request and reads its answer into out. Its errors are failures.
-func (c *client) ask(ctx context.Context, method, path string, in, out any) error {
+// sendRequest sends one request and reads its answer into out. Its errors are failures.
+func (c *client) sendRequest(ctx context.Context, method, path string, in, out any) error {
 	select {
 	case c.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -80,11 +80,11 @@ func (c *client) ask(ctx context.Context, method, path string, in, out any) erro
 	if err != nil {
 		return studio.Fail(studio.TargetGone, "the Unreal editor stopped answering").Because(err)
 	}
-	return read(path, res.StatusCode, b, out)
+	return decodeAnswer(path, res.StatusCode, b, out)
 }
 
-// read makes a result or a failure of an answer.
-func read(path string, status int, b []byte, out any) error {
+// decodeAnswer makes a result or a failure of an answer.
+func decodeAnswer(path string, status int, b []byte, out any) error {
 	if status/100 != 2 {
 		var said struct {
 			Message string `json:"errorMessage"`
@@ -93,7 +93,7 @@ func read(path string, status int, b []byte, out any) error {
 		if status == http.StatusServiceUnavailable {
 			return studio.Fail(studio.TargetGone, "the Unreal editor is busy; try again")
 		}
-		return studio.Fail(studio.ExecFailed, "the Unreal editor refused %s: %s", path, clip(said.Message, 200)).Because(fmt.Errorf("unreal: status %d", status))
+		return studio.Fail(studio.ExecFailed, "the Unreal editor refused %s: %s", path, clipText(said.Message, 200)).Because(fmt.Errorf("unreal: status %d", status))
 	}
 	if out == nil {
 		return nil
@@ -104,7 +104,7 @@ func read(path string, status int, b []byte, out any) error {
 	return nil
 }
 
-func clip(s string, n int) string {
+func clipText(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n])
 	}

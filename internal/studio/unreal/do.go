@@ -13,14 +13,14 @@ import (
 	"loregate/internal/studio"
 )
 
-// methods are the tools, by name.
-var methods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
-	"populate_level": (*txn).populate, "import_asset": (*txn).importAsset, "profile_performance": (*txn).profile, "list_objects": (*txn).list,
+// toolMethods are the tools, by name.
+var toolMethods = map[string]func(x *txn, ctx context.Context, w *studio.Work) (any, error){
+	"populate_level": (*txn).populateLevel, "import_asset": (*txn).importAsset, "profile_performance": (*txn).profileLevel, "list_objects": (*txn).listAssets,
 }
 
 // Do carries out a call.
 func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
-	m, ok := methods[w.Tool]
+	m, ok := toolMethods[w.Tool]
 	if !ok {
 		return nil, studio.Fail(studio.NotSupported, "unreal does not carry out %s: %s", w.Tool, x.Tools()[w.Tool].Note)
 	}
@@ -30,13 +30,13 @@ func (x *txn) Do(ctx context.Context, w *studio.Work) (any, error) {
 	return m(x, ctx, w)
 }
 
-// populate spawns actors, one call each, as the editor documents it.
-func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
+// populateLevel spawns actors, one call each, as the editor documents it.
+func (x *txn) populateLevel(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.PopulateIn](w)
 	if err != nil {
 		return nil, err
 	}
-	f, err := x.assets(ctx)
+	f, err := x.searchAssets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 		return studio.PopulateOut{Created: len(list)}, nil
 	}
 	for i, p := range list {
-		if err := x.spawn(ctx, asset, p); err != nil {
+		if err := x.spawnActor(ctx, asset, p); err != nil {
 			return nil, err
 		}
 		w.Progress(float64(i+1), float64(len(list)), "spawning")
@@ -66,14 +66,14 @@ func (x *txn) populate(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.PopulateOut{Created: len(x.spawned), Placements: id}, err
 }
 
-// spawn places one actor. Unreal counts in centimetres and turns the other way: its Y
+// spawnActor places one actor. Unreal counts in centimetres and turns the other way: its Y
 // points where ours is negative.
-func (x *txn) spawn(ctx context.Context, asset string, p studio.Placement) error {
+func (x *txn) spawnActor(ctx context.Context, asset string, p studio.Placement) error {
 	var said struct {
 		Actor string `json:"ReturnValue"`
 	}
 	cm := func(m float64) float64 { return math.Round(m*1e4) / 100 }
-	err := x.client.ask(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actors, Function: "SpawnActorFromObject", Transaction: true, Parameters: map[string]any{
+	err := x.client.sendRequest(ctx, http.MethodPut, "/remote/object/call", objectCall{Object: actorSubsystem, Function: "SpawnActorFromObject", Transaction: true, Parameters: map[string]any{
 		"ObjectToUse": asset,
 		"Location":    map[string]float64{"X": cm(p.Location[0]), "Y": -cm(p.Location[1]), "Z": cm(p.Location[2])},
 		"Rotation":    map[string]float64{"Pitch": 0, "Yaw": -math.Round(p.Turn*180/math.Pi*100) / 100, "Roll": 0},
@@ -111,13 +111,13 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	if w.Dry {
 		return studio.ImportOut{Assets: []string{}}, nil
 	}
-	if err := x.hand(name+"."+m.Format, data); err != nil {
+	if err := x.writeExport(name+"."+m.Format, data); err != nil {
 		return nil, err
 	}
 	var said struct {
 		Paths []string `json:"imported_object_paths"`
 	}
-	err = x.bridged(ctx, "import_asset", map[string]any{"file": name + "." + m.Format, "name": name, "replace": in.Overwrite}, &said)
+	err = x.callBridge(ctx, "import_asset", map[string]any{"file": name + "." + m.Format, "name": name, "replace": in.Overwrite}, &said)
 	if err != nil {
 		return nil, err
 	}
@@ -128,8 +128,8 @@ func (x *txn) importAsset(ctx context.Context, w *studio.Work) (any, error) {
 	return studio.ImportOut{Assets: said.Paths}, nil
 }
 
-// hand puts an export where the bridge reads it.
-func (x *txn) hand(name string, data []byte) error {
+// writeExport puts an export where the bridge reads it.
+func (x *txn) writeExport(name string, data []byte) error {
 	if x.config.Double != nil {
 		return nil // there is no project
 	}
@@ -150,26 +150,26 @@ func (x *txn) hand(name string, data []byte) error {
 	return nil
 }
 
-// profile has the bridge load a level and count.
-func (x *txn) profile(ctx context.Context, w *studio.Work) (any, error) {
+// profileLevel has the bridge load a level and count.
+func (x *txn) profileLevel(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ProfileIn](w)
 	if err != nil {
 		return nil, err
 	}
 	out := studio.ProfileOut{Measured: map[string]float64{}, On: x.info.Kind + " " + x.info.Version}
-	if err := x.bridged(ctx, "profile", map[string]any{"level": in.Level, "frames": in.Frames}, &out.Measured); err != nil {
+	if err := x.callBridge(ctx, "profile", map[string]any{"level": in.Level, "frames": in.Frames}, &out.Measured); err != nil {
 		return nil, err
 	}
 	return w.Report(ctx, in.Level, out)
 }
 
-// list gives the assets below /Game/Loregate.
-func (x *txn) list(ctx context.Context, w *studio.Work) (any, error) {
+// listAssets gives the assets below /Game/Loregate.
+func (x *txn) listAssets(ctx context.Context, w *studio.Work) (any, error) {
 	in, err := studio.Read[studio.ListIn](w)
 	if err != nil {
 		return nil, err
 	}
-	f, err := x.assets(ctx)
+	f, err := x.searchAssets(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ type Exchange struct {
 }
 
 //go:embed exchanges.json
-var documented []byte
+var documentedExchanges []byte
 
 // Double answers requests from a list of exchanges, executes nothing, and refuses what it
 // was never told.
@@ -36,7 +36,7 @@ type Double struct {
 // NewDouble makes a double of the documented exchanges.
 func NewDouble() (*Double, error) {
 	d := &Double{}
-	if err := json.Unmarshal(documented, &d.exchanges); err != nil {
+	if err := json.Unmarshal(documentedExchanges, &d.exchanges); err != nil {
 		return nil, fmt.Errorf("unreal: exchanges: %w", err)
 	}
 	return d, nil
@@ -56,29 +56,29 @@ func (d *Double) RoundTrip(r *http.Request) (*http.Response, error) {
 	n := d.asked
 	d.mu.Unlock()
 	for _, e := range d.exchanges {
-		if e.Verb == r.Method && e.Path == r.URL.Path && holds(body, e.Match) {
+		if e.Verb == r.Method && e.Path == r.URL.Path && matchesBody(body, e.Match) {
 			answer := bytes.ReplaceAll(e.Answer, []byte("#"), []byte(strconv.Itoa(n)))
-			return response(r, e.Status, answer), nil
+			return newResponse(r, e.Status, answer), nil
 		}
 	}
-	return response(r, http.StatusNotFound, []byte(`{"errorMessage":"the protocol double was never told of this request"}`)), nil
+	return newResponse(r, http.StatusNotFound, []byte(`{"errorMessage":"the protocol double was never told of this request"}`)), nil
 }
 
-func response(r *http.Request, status int, body []byte) *http.Response {
+func newResponse(r *http.Request, status int, body []byte) *http.Response {
 	return &http.Response{StatusCode: status, Status: http.StatusText(status), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}
 }
 
-// holds reports whether a body holds all that a pattern does.
-func holds(body, pattern []byte) bool {
+// matchesBody reports whether a body holds all that a pattern does.
+func matchesBody(body, pattern []byte) bool {
 	if len(pattern) == 0 {
 		return true
 	}
 	var b, p any
-	return json.Unmarshal(body, &b) == nil && json.Unmarshal(pattern, &p) == nil && within(b, p)
+	return json.Unmarshal(body, &b) == nil && json.Unmarshal(pattern, &p) == nil && matchesValue(b, p)
 }
 
-func within(b, p any) bool {
+func matchesValue(b, p any) bool {
 	switch p := p.(type) {
 	case string:
 		s, ok := b.(string)
@@ -89,7 +89,7 @@ func within(b, p any) bool {
 			return false
 		}
 		for k, v := range p {
-			if got, there := m[k]; !there || !within(got, v) {
+			if got, there := m[k]; !there || !matchesValue(got, v) {
 				return false
 			}
 		}
@@ -121,7 +121,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	answer, err := io.ReadAll(io.LimitReader(res.Body, answerLimit))
-	if err = cmpErr(err, res.Body.Close()); err != nil {
+	if err = firstError(err, res.Body.Close()); err != nil {
 		return nil, err
 	}
 	res.Body = io.NopCloser(bytes.NewReader(answer))
@@ -142,7 +142,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-func cmpErr(a, b error) error {
+func firstError(a, b error) error {
 	if a != nil {
 		return a
 	}

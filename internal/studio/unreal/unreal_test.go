@@ -35,7 +35,7 @@ func code(err error) studio.Code {
 }
 
 // Whatever a double answers bears its name.
-func TestADoubleSaysThatItIsOne(t *testing.T) {
+func TestDoubleNamesItsKind(t *testing.T) {
 	a := double(t)
 	i, err := a.Probe(t.Context())
 	if err != nil || i.Kind != "protocol-double" || !strings.Contains(i.Version, "documented") {
@@ -56,18 +56,18 @@ func TestADoubleSaysThatItIsOne(t *testing.T) {
 	}
 }
 
-func TestADoubleRefusesWhatItWasNeverTold(t *testing.T) {
+func TestDoubleRefusesUnknownRequests(t *testing.T) {
 	a := double(t)
 	for _, call := range []objectCall{
-		{Object: actors, Function: "DestroyEverything"},
+		{Object: actorSubsystem, Function: "DestroyEverything"},
 		{Object: "/Script/Engine.Default__KismetSystemLibrary", Function: "ExecuteConsoleCommand", Parameters: map[string]any{"Command": "quit"}},
-		{Object: actors, Function: "SpawnActorFromObject", Parameters: map[string]any{"ObjectToUse": "/Game/Other/x.x"}},
+		{Object: actorSubsystem, Function: "SpawnActorFromObject", Parameters: map[string]any{"ObjectToUse": "/Game/Other/x.x"}},
 	} {
-		if err := a.client.ask(t.Context(), http.MethodPut, "/remote/object/call", call, nil); code(err) != studio.ExecFailed {
+		if err := a.client.sendRequest(t.Context(), http.MethodPut, "/remote/object/call", call, nil); code(err) != studio.ExecFailed {
 			t.Errorf("%s was answered: %v", call.Function, err)
 		}
 	}
-	if err := a.client.ask(t.Context(), http.MethodPut, "/remote/batch", nil, nil); err == nil {
+	if err := a.client.sendRequest(t.Context(), http.MethodPut, "/remote/batch", nil, nil); err == nil {
 		t.Error("an unknown path was answered")
 	}
 }
@@ -82,7 +82,7 @@ func TestSpawnAndRollBack(t *testing.T) {
 	x := b.(*txn)
 	before, _ := x.Digest(t.Context())
 	for range 3 {
-		if err := x.spawn(t.Context(), "/Game/Loregate/dry_anchor.dry_anchor", studio.Placement{Location: [3]float64{1, 2, 3}, Scale: 1}); err != nil {
+		if err := x.spawnActor(t.Context(), "/Game/Loregate/dry_anchor.dry_anchor", studio.Placement{Location: [3]float64{1, 2, 3}, Scale: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -100,16 +100,16 @@ func TestSpawnAndRollBack(t *testing.T) {
 	}
 }
 
-func TestTheBridgeIsAskedForItsTableAlone(t *testing.T) {
+func TestBridgeAcceptsOnlyItsOperations(t *testing.T) {
 	a := double(t)
 	var out map[string]any
-	if err := a.bridged(t.Context(), "import_asset", map[string]any{"file": "x.glb"}, &out); err != nil || out["imported_object_paths"] == nil {
+	if err := a.callBridge(t.Context(), "import_asset", map[string]any{"file": "x.glb"}, &out); err != nil || out["imported_object_paths"] == nil {
 		t.Errorf("import: %v, %v", out, err)
 	}
-	if err := a.bridged(t.Context(), "exec", nil, nil); code(err) != studio.PolicyDenied {
+	if err := a.callBridge(t.Context(), "exec", nil, nil); code(err) != studio.PolicyDenied {
 		t.Errorf("exec: %v", err)
 	}
-	if err := a.bridged(t.Context(), "profile", nil, nil); code(err) != studio.Missing {
+	if err := a.callBridge(t.Context(), "profile", nil, nil); code(err) != studio.Missing {
 		t.Errorf("what the project has no bridge for: %v", err)
 	}
 	for _, forbidden := range []string{"exec(", "eval(", "execute_console_command", "ExecPythonScript"} {
@@ -119,7 +119,7 @@ func TestTheBridgeIsAskedForItsTableAlone(t *testing.T) {
 	}
 }
 
-func TestAgainstAServer(t *testing.T) {
+func TestServerResponses(t *testing.T) {
 	status, body := 200, `{"httpRoutes": [{"path": "/remote/info", "verb": "Get"}]}`
 	var seen []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -104,7 +104,7 @@ type checker struct {
 	wrong []string
 }
 
-func (c *checker) want(ok bool, format string, args ...any) bool {
+func (c *checker) checkThat(ok bool, format string, args ...any) bool {
 	if !ok {
 		c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
 	}
@@ -114,45 +114,45 @@ func (c *checker) want(ok bool, format string, args ...any) bool {
 // Conform lists the rules that a GLB breaks.
 func Conform(glb []byte) []string {
 	c := &checker{}
-	text := c.chunks(glb)
-	if text == nil || !c.want(json.Unmarshal(text, &c.file) == nil, "its JSON cannot be read") {
+	text := c.splitChunks(glb)
+	if text == nil || !c.checkThat(json.Unmarshal(text, &c.file) == nil, "its JSON cannot be read") {
 		return c.wrong
 	}
-	c.names(text)
-	c.want(c.Asset.Version == "2.0", "its version is %q", c.Asset.Version)
-	c.buffers()
+	c.checkExtensions(text)
+	c.checkThat(c.Asset.Version == "2.0", "its version is %q", c.Asset.Version)
+	c.checkBuffers()
 	for i := range c.Accessors {
-		c.accessor(i)
+		c.checkAccessor(i)
 	}
 	if len(c.wrong) > 0 {
 		return c.wrong // what follows reads by these
 	}
 	for i, m := range c.Meshes {
-		c.want(len(m.Primitives) > 0, "mesh %d has no primitives", i)
+		c.checkThat(len(m.Primitives) > 0, "mesh %d has no primitives", i)
 		for k, p := range m.Primitives {
-			c.primitive(fmt.Sprintf("mesh %d, primitive %d", i, k), p)
+			c.checkPrimitive(fmt.Sprintf("mesh %d, primitive %d", i, k), p)
 		}
 	}
-	c.nodes()
-	c.surfaces()
+	c.checkNodes()
+	c.checkMaterials()
 	return c.wrong
 }
 
-// chunks takes the container apart.
-func (c *checker) chunks(b []byte) (text []byte) {
+// splitChunks takes the container apart.
+func (c *checker) splitChunks(b []byte) (text []byte) {
 	le := binary.LittleEndian
-	if !c.want(len(b) >= 20 && string(b[:4]) == "glTF" && le.Uint32(b[4:]) == 2, "it does not begin as a GLB does") {
+	if !c.checkThat(len(b) >= 20 && string(b[:4]) == "glTF" && le.Uint32(b[4:]) == 2, "it does not begin as a GLB does") {
 		return nil
 	}
-	c.want(int(le.Uint32(b[8:])) == len(b), "its header says %d bytes, there are %d", le.Uint32(b[8:]), len(b))
+	c.checkThat(int(le.Uint32(b[8:])) == len(b), "its header says %d bytes, there are %d", le.Uint32(b[8:]), len(b))
 	for at, n := 12, 0; at+8 <= len(b); n++ {
 		size, kind := int(le.Uint32(b[at:])), string(b[at+4:at+8])
-		if !c.want(size%4 == 0 && at+8+size <= len(b), "chunk %d has %d bytes", n, size) {
+		if !c.checkThat(size%4 == 0 && at+8+size <= len(b), "chunk %d has %d bytes", n, size) {
 			return nil
 		}
 		part := b[at+8 : at+8+size]
 		switch {
-		case n == 0 && c.want(kind == "JSON", "the first chunk is %q", kind):
+		case n == 0 && c.checkThat(kind == "JSON", "the first chunk is %q", kind):
 			text = part
 		case n == 1 && kind == "BIN\x00":
 			c.bin = part
@@ -162,80 +162,80 @@ func (c *checker) chunks(b []byte) (text []byte) {
 	return text
 }
 
-// known are the extensions that Blender writes and that are ratified.
-var known = []string{"KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior", "KHR_materials_specular", "KHR_materials_volume",
+// knownExtensions are the extensions that Blender writes and that are ratified.
+var knownExtensions = []string{"KHR_materials_emissive_strength", "KHR_materials_transmission", "KHR_materials_ior", "KHR_materials_specular", "KHR_materials_volume",
 	"KHR_materials_clearcoat", "KHR_materials_unlit", "KHR_texture_transform", "KHR_lights_punctual"}
 
-// names checks that extensions are declared and known, and that nothing is empty.
-func (c *checker) names(text []byte) {
+// checkExtensions checks that extensions are declared and known, and that nothing is empty.
+func (c *checker) checkExtensions(text []byte) {
 	for _, e := range c.Required {
-		c.want(slices.Contains(c.Used, e), "extension %s is required and not declared as used", e)
+		c.checkThat(slices.Contains(c.Used, e), "extension %s is required and not declared as used", e)
 	}
 	for _, e := range c.Used {
-		c.want(slices.Contains(known, e), "extension %s is not known", e)
+		c.checkThat(slices.Contains(knownExtensions, e), "extension %s is not known", e)
 	}
 	var whole any
 	if json.Unmarshal(text, &whole) == nil {
-		c.walk("", whole)
+		c.walkJSON("", whole)
 	}
 }
 
-func (c *checker) walk(at string, v any) {
+func (c *checker) walkJSON(at string, v any) {
 	switch v := v.(type) {
 	case []any:
-		c.want(len(v) > 0, "%s is empty", at)
+		c.checkThat(len(v) > 0, "%s is empty", at)
 		for i, e := range v {
-			c.walk(fmt.Sprintf("%s/%d", at, i), e)
+			c.walkJSON(fmt.Sprintf("%s/%d", at, i), e)
 		}
 	case map[string]any:
 		for name, e := range v {
 			if list, ok := e.(map[string]any); ok && name == "extensions" {
 				for used := range list {
-					c.want(slices.Contains(c.Used, used), "%s uses %s, which is not declared", at, used)
+					c.checkThat(slices.Contains(c.Used, used), "%s uses %s, which is not declared", at, used)
 				}
 			}
-			c.walk(at+"/"+name, e)
+			c.walkJSON(at+"/"+name, e)
 		}
 	}
 }
 
-func in(i, n int) bool { return i >= 0 && i < n }
+func inRange(i, n int) bool { return i >= 0 && i < n }
 
-func (c *checker) buffers() {
-	if !c.want(len(c.Buffers) <= 1, "there are %d buffers", len(c.Buffers)) {
+func (c *checker) checkBuffers() {
+	if !c.checkThat(len(c.Buffers) <= 1, "there are %d buffers", len(c.Buffers)) {
 		return
 	}
 	for _, b := range c.Buffers {
-		c.want(b.URI == nil && b.Length > 0 && b.Length <= len(c.bin) && len(c.bin)-b.Length < 4, "the buffer says %d bytes, its chunk has %d", b.Length, len(c.bin))
+		c.checkThat(b.URI == nil && b.Length > 0 && b.Length <= len(c.bin) && len(c.bin)-b.Length < 4, "the buffer says %d bytes, its chunk has %d", b.Length, len(c.bin))
 	}
 	for i, v := range c.BufferViews {
-		c.want(v.Buffer == 0 && len(c.Buffers) == 1 && v.Offset >= 0 && v.Length > 0 && v.Offset <= c.Buffers[0].Length-v.Length, "buffer view %d leads out of its buffer", i)
-		c.want(v.Stride == 0 || v.Stride >= 4 && v.Stride <= 252 && v.Stride%4 == 0, "buffer view %d has a stride of %d", i, v.Stride)
-		c.want(v.Target == nil || *v.Target == 34962 || *v.Target == 34963, "buffer view %d has an unknown target", i)
+		c.checkThat(v.Buffer == 0 && len(c.Buffers) == 1 && v.Offset >= 0 && v.Length > 0 && v.Offset <= c.Buffers[0].Length-v.Length, "buffer view %d leads out of its buffer", i)
+		c.checkThat(v.Stride == 0 || v.Stride >= 4 && v.Stride <= 252 && v.Stride%4 == 0, "buffer view %d has a stride of %d", i, v.Stride)
+		c.checkThat(v.Target == nil || *v.Target == 34962 || *v.Target == 34963, "buffer view %d has an unknown target", i)
 	}
 }
 
 var widths = map[int]int{5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 var counts = map[string]int{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
-// accessor checks that it lies within its view, aligned.
-func (c *checker) accessor(i int) {
+// checkAccessor checks that it lies within its view, aligned.
+func (c *checker) checkAccessor(i int) {
 	a := c.Accessors[i]
 	width, n := widths[a.Component], counts[a.Type]
-	if !c.want(width > 0 && n > 0 && a.Count > 0 && a.Offset >= 0, "accessor %d is of no known kind, or empty", i) {
+	if !c.checkThat(width > 0 && n > 0 && a.Count > 0 && a.Offset >= 0, "accessor %d is of no known kind, or empty", i) {
 		return
 	}
-	if !c.want(a.View != nil && in(*a.View, len(c.BufferViews)), "accessor %d has no view", i) {
+	if !c.checkThat(a.View != nil && inRange(*a.View, len(c.BufferViews)), "accessor %d has no view", i) {
 		return
 	}
 	v := c.BufferViews[*a.View]
 	step := max(v.Stride, width*n)
-	c.want(a.Offset%width == 0 && (v.Offset+a.Offset)%width == 0, "accessor %d is not aligned", i)
-	c.want(a.Offset+step*(a.Count-1)+width*n <= v.Length, "accessor %d leads out of its view", i)
+	c.checkThat(a.Offset%width == 0 && (v.Offset+a.Offset)%width == 0, "accessor %d is not aligned", i)
+	c.checkThat(a.Offset+step*(a.Count-1)+width*n <= v.Length, "accessor %d leads out of its view", i)
 }
 
-// each gives the values of an accessor.
-func (c *checker) each(i int, f func(row []float64)) {
+// eachRow gives the values of an accessor.
+func (c *checker) eachRow(i int, f func(row []float64)) {
 	a := c.Accessors[i]
 	v := c.BufferViews[*a.View]
 	width, n := widths[a.Component], counts[a.Type]
@@ -243,13 +243,13 @@ func (c *checker) each(i int, f func(row []float64)) {
 	for k := range a.Count {
 		at := v.Offset + a.Offset + k*max(v.Stride, width*n)
 		for j := range row {
-			row[j] = number(a.Component, c.bin[at+j*width:])
+			row[j] = decodeNumber(a.Component, c.bin[at+j*width:])
 		}
 		f(row)
 	}
 }
 
-func number(component int, b []byte) float64 {
+func decodeNumber(component int, b []byte) float64 {
 	le := binary.LittleEndian
 	switch component {
 	case 5120:
@@ -266,31 +266,31 @@ func number(component int, b []byte) float64 {
 	return float64(math.Float32frombits(le.Uint32(b)))
 }
 
-// bounds checks that least and greatest values are those of the data.
-func (c *checker) bounds(i int) {
+// checkBounds checks that least and greatest values are those of the data.
+func (c *checker) checkBounds(i int) {
 	a := c.Accessors[i]
 	n := counts[a.Type]
-	if !c.want(len(a.Min) == n && len(a.Max) == n, "accessor %d says no least and greatest values", i) {
+	if !c.checkThat(len(a.Min) == n && len(a.Max) == n, "accessor %d says no least and greatest values", i) {
 		return
 	}
 	least, most := slices.Repeat([]float64{math.Inf(1)}, n), slices.Repeat([]float64{math.Inf(-1)}, n)
-	c.each(i, func(row []float64) {
+	c.eachRow(i, func(row []float64) {
 		for j, x := range row {
 			least[j], most[j] = min(least[j], x), max(most[j], x)
 		}
 	})
 	for j := range n {
-		c.want(float32(a.Min[j]) == float32(least[j]) && float32(a.Max[j]) == float32(most[j]), "accessor %d says %v to %v, its values are %v to %v", i, a.Min, a.Max, least, most)
+		c.checkThat(float32(a.Min[j]) == float32(least[j]) && float32(a.Max[j]) == float32(most[j]), "accessor %d says %v to %v, its values are %v to %v", i, a.Min, a.Max, least, most)
 	}
 }
 
 var magics = map[string][]byte{"image/png": []byte("\x89PNG\r\n\x1a\n"), "image/jpeg": {0xff, 0xd8, 0xff}}
 
-func (c *checker) picture(i int) {
+func (c *checker) checkImage(i int) {
 	im := c.Images[i]
-	if c.want(im.View != nil && in(*im.View, len(c.BufferViews)), "image %d is not in the file", i) {
+	if c.checkThat(im.View != nil && inRange(*im.View, len(c.BufferViews)), "image %d is not in the file", i) {
 		v := c.BufferViews[*im.View]
-		c.want(magics[im.Type] != nil && bytes.HasPrefix(c.bin[v.Offset:], magics[im.Type]), "image %d is no %s", i, im.Type)
-		c.want(v.Stride == 0 && v.Target == nil, "image %d lies in a view for vertices", i)
+		c.checkThat(magics[im.Type] != nil && bytes.HasPrefix(c.bin[v.Offset:], magics[im.Type]), "image %d is no %s", i, im.Type)
+		c.checkThat(v.Stride == 0 && v.Target == nil, "image %d lies in a view for vertices", i)
 	}
 }

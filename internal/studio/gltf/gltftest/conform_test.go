@@ -16,8 +16,8 @@ const good = `{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nod
 "bufferViews":[{"buffer":0,"byteLength":36},{"buffer":0,"byteOffset":36,"byteLength":36},{"buffer":0,"byteOffset":72,"byteLength":6}],
 "buffers":[{"byteLength":78}]}`
 
-// made is a GLB of a text, with one number of its vertices changed.
-func made(text string, at int, x float32, index uint16) []byte {
+// newGLB is a GLB of a text, with one number of its vertices changed.
+func newGLB(text string, at int, x float32, index uint16) []byte {
 	le := binary.LittleEndian
 	numbers := []float32{0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1}
 	if at >= 0 {
@@ -39,8 +39,8 @@ func made(text string, at int, x float32, index uint16) []byte {
 	return append(b, bin...)
 }
 
-func TestEachRuleIsHeld(t *testing.T) {
-	if wrong := Conform(made(good, -1, 0, 2)); len(wrong) > 0 {
+func TestEachRuleIsChecked(t *testing.T) {
+	if wrong := Conform(newGLB(good, -1, 0, 2)); len(wrong) > 0 {
 		t.Fatalf("a good file: %q", wrong)
 	}
 	for _, row := range []struct{ old, new, say string }{
@@ -65,13 +65,13 @@ func TestEachRuleIsHeld(t *testing.T) {
 		{`"NORMAL":1`, `"NORMAL":2`, "is a SCALAR"},
 	} {
 		text := strings.Replace(good, row.old, row.new, 1)
-		if wrong := strings.Join(Conform(made(text, -1, 0, 2)), "; "); text == good || !strings.Contains(wrong, row.say) {
+		if wrong := strings.Join(Conform(newGLB(text, -1, 0, 2)), "; "); text == good || !strings.Contains(wrong, row.say) {
 			t.Errorf("%s for %s: it says %q, not %q", row.new, row.old, wrong, row.say)
 		}
 	}
 	for what, glb := range map[string][]byte{
-		"of unit length": made(good, 11, 0.9, 2), "no numbers": made(good, 11, float32(math.NaN()), 2), "lead to no vertex": made(good, -1, 0, 3),
-		"header says": append(made(good, -1, 0, 2), 0, 0, 0, 0), "does not begin": []byte("GLB"),
+		"of unit length": newGLB(good, 11, 0.9, 2), "no numbers": newGLB(good, 11, float32(math.NaN()), 2), "lead to no vertex": newGLB(good, -1, 0, 3),
+		"header says": append(newGLB(good, -1, 0, 2), 0, 0, 0, 0), "does not begin": []byte("GLB"),
 	} {
 		if wrong := strings.Join(Conform(glb), "; "); !strings.Contains(wrong, what) {
 			t.Errorf("it says %q, not %q", wrong, what)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// report has Khronos' validator look at the file on standard input.
-const report = `const v = require(process.argv[1] + "/gltf-validator"), b = []
+// validatorScript has Khronos' validator look at the file on standard input.
+const validatorScript = `const v = require(process.argv[1] + "/gltf-validator"), b = []
 process.stdin.on("data", d => b.push(d)).on("end", async () => {
   const r = await v.validateBytes(new Uint8Array(Buffer.concat(b)), {maxIssues: 20, severityOverrides: {}})
   console.log(JSON.stringify({errors: r.issues.numErrors, messages: r.issues.messages.filter(m => m.severity === 0).map(m => m.code + " " + m.pointer)}))
@@ -31,7 +31,7 @@ func Check(t testing.TB, name string, glb []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", "-e", report, modules)
+	cmd := exec.CommandContext(t.Context(), "node", "-e", validatorScript, modules)
 	cmd.Stdin = bytes.NewReader(glb)
 	out, err := cmd.Output()
 	var said struct {

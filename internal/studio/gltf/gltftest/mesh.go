@@ -5,78 +5,78 @@ import (
 	"math"
 )
 
-// shapes are the forms that attributes have: type, and whether they are numbers of 32 bits.
-var shapes = map[string]string{"POSITION": "VEC3", "NORMAL": "VEC3", "TANGENT": "VEC4", "TEXCOORD_0": "VEC2", "TEXCOORD_1": "VEC2", "COLOR_0": "VEC4"}
+// attributeTypes are the forms that attributes have: type, and whether they are numbers of 32 bits.
+var attributeTypes = map[string]string{"POSITION": "VEC3", "NORMAL": "VEC3", "TANGENT": "VEC4", "TEXCOORD_0": "VEC2", "TEXCOORD_1": "VEC2", "COLOR_0": "VEC4"}
 
 const (
 	float    = 5126
 	triangle = 4
-	// unit is how far from 1 the length of a unit vector may be: the validator's bound.
-	unit = 0.00674
+	// unitTolerance is how far from 1 the length of a unit vector may be: the validator's bound.
+	unitTolerance = 0.00674
 )
 
-// primitive checks a primitive's attributes and indices.
-func (c *checker) primitive(at string, p primitive) {
+// checkPrimitive checks a primitive's attributes and indices.
+func (c *checker) checkPrimitive(at string, p primitive) {
 	pos, ok := p.Attributes["POSITION"]
-	if !c.want(ok && in(pos, len(c.Accessors)), "%s has no positions", at) {
+	if !c.checkThat(ok && inRange(pos, len(c.Accessors)), "%s has no positions", at) {
 		return
 	}
-	c.want(p.Material == nil || in(*p.Material, len(c.Materials)), "%s is of a material that is not there", at)
-	c.bounds(pos)
+	c.checkThat(p.Material == nil || inRange(*p.Material, len(c.Materials)), "%s is of a material that is not there", at)
+	c.checkBounds(pos)
 	for name, i := range p.Attributes {
-		if c.want(in(i, len(c.Accessors)), "%s: %s is not there", at, name) {
-			c.attribute(at+", "+name, name, i, c.Accessors[pos].Count)
+		if c.checkThat(inRange(i, len(c.Accessors)), "%s: %s is not there", at, name) {
+			c.checkAttribute(at+", "+name, name, i, c.Accessors[pos].Count)
 		}
 	}
 	if p.Indices == nil {
 		return
 	}
-	if !c.want(in(*p.Indices, len(c.Accessors)), "%s: its indices are not there", at) {
+	if !c.checkThat(inRange(*p.Indices, len(c.Accessors)), "%s: its indices are not there", at) {
 		return
 	}
 	a := c.Accessors[*p.Indices]
 	v := c.BufferViews[*a.View]
-	c.want(a.Type == "SCALAR" && (a.Component == 5121 || a.Component == 5123 || a.Component == 5125), "%s: its indices are no whole numbers", at)
-	c.want(v.Stride == 0 && (v.Target == nil || *v.Target == 34963), "%s: its indices lie in a view for vertices", at)
-	c.want(p.Mode != nil && *p.Mode != triangle || a.Count%3 == 0, "%s: %d indices make no triangles", at, a.Count)
+	c.checkThat(a.Type == "SCALAR" && (a.Component == 5121 || a.Component == 5123 || a.Component == 5125), "%s: its indices are no whole numbers", at)
+	c.checkThat(v.Stride == 0 && (v.Target == nil || *v.Target == 34963), "%s: its indices lie in a view for vertices", at)
+	c.checkThat(p.Mode != nil && *p.Mode != triangle || a.Count%3 == 0, "%s: %d indices make no triangles", at, a.Count)
 	out := 0
-	c.each(*p.Indices, func(row []float64) {
+	c.eachRow(*p.Indices, func(row []float64) {
 		if int(row[0]) >= c.Accessors[pos].Count {
 			out++
 		}
 	})
-	c.want(out == 0, "%s: %d indices lead to no vertex", at, out)
+	c.checkThat(out == 0, "%s: %d indices lead to no vertex", at, out)
 }
 
-// attribute checks one attribute of vertices.
-func (c *checker) attribute(at, name string, i, vertices int) {
+// checkAttribute checks one attribute of vertices.
+func (c *checker) checkAttribute(at, name string, i, vertices int) {
 	a := c.Accessors[i]
 	v := c.BufferViews[*a.View]
-	c.want(a.Count == vertices, "%s: it has %d values for %d vertices", at, a.Count, vertices)
-	c.want((v.Offset+a.Offset)%4 == 0 && a.Offset%4 == 0 && (v.Stride > 0 || widths[a.Component]*counts[a.Type]%4 == 0), "%s is not aligned to 4 bytes", at)
-	c.want(v.Target == nil || *v.Target == 34962, "%s lies in a view for indices", at)
-	if shape, ok := shapes[name]; ok {
-		c.want(a.Type == shape || name == "COLOR_0" && a.Type == "VEC3", "%s is a %s", at, a.Type)
+	c.checkThat(a.Count == vertices, "%s: it has %d values for %d vertices", at, a.Count, vertices)
+	c.checkThat((v.Offset+a.Offset)%4 == 0 && a.Offset%4 == 0 && (v.Stride > 0 || widths[a.Component]*counts[a.Type]%4 == 0), "%s is not aligned to 4 bytes", at)
+	c.checkThat(v.Target == nil || *v.Target == 34962, "%s lies in a view for indices", at)
+	if shape, ok := attributeTypes[name]; ok {
+		c.checkThat(a.Type == shape || name == "COLOR_0" && a.Type == "VEC3", "%s is a %s", at, a.Type)
 	}
 	if a.Component != float {
 		return
 	}
 	bad, crooked := 0, 0
-	c.each(i, func(row []float64) {
+	c.eachRow(i, func(row []float64) {
 		for _, x := range row {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				bad++
 			}
 		}
-		if (name == "NORMAL" || name == "TANGENT") && math.Abs(length(row[:3])-1) > unit || name == "TANGENT" && math.Abs(row[3]) != 1 {
+		if (name == "NORMAL" || name == "TANGENT") && math.Abs(vectorLength(row[:3])-1) > unitTolerance || name == "TANGENT" && math.Abs(row[3]) != 1 {
 			crooked++
 		}
 	})
-	c.want(bad == 0, "%s: %d values are no numbers", at, bad)
-	c.want(crooked == 0, "%s: %d are not of unit length", at, crooked)
+	c.checkThat(bad == 0, "%s: %d values are no numbers", at, bad)
+	c.checkThat(crooked == 0, "%s: %d are not of unit length", at, crooked)
 }
 
-func length(v []float64) float64 {
+func vectorLength(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {
 		sum += x * x
@@ -84,50 +84,50 @@ func length(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// nodes checks that the nodes are trees under scenes.
-func (c *checker) nodes() {
+// checkNodes checks that the nodes are trees under scenes.
+func (c *checker) checkNodes() {
 	parent := make([]int, len(c.Nodes))
 	for i, n := range c.Nodes {
-		c.want(n.Mesh == nil || in(*n.Mesh, len(c.Meshes)), "node %d is of a mesh that is not there", i)
-		c.want(n.Matrix == nil || n.Rotation == nil && n.Scale == nil && n.Translation == nil, "node %d has a matrix and parts of one", i)
-		c.want(n.Rotation == nil || len(n.Rotation) == 4 && math.Abs(length(n.Rotation)-1) <= unit, "node %d has a rotation of another length than 1", i)
+		c.checkThat(n.Mesh == nil || inRange(*n.Mesh, len(c.Meshes)), "node %d is of a mesh that is not there", i)
+		c.checkThat(n.Matrix == nil || n.Rotation == nil && n.Scale == nil && n.Translation == nil, "node %d has a matrix and parts of one", i)
+		c.checkThat(n.Rotation == nil || len(n.Rotation) == 4 && math.Abs(vectorLength(n.Rotation)-1) <= unitTolerance, "node %d has a rotation of another length than 1", i)
 		for _, k := range n.Children {
-			if c.want(in(k, len(c.Nodes)) && k != i, "node %d has a child that is not there", i) {
+			if c.checkThat(inRange(k, len(c.Nodes)) && k != i, "node %d has a child that is not there", i) {
 				parent[k]++
-				c.want(parent[k] == 1, "node %d has two parents", k)
+				c.checkThat(parent[k] == 1, "node %d has two parents", k)
 			}
 		}
 	}
-	c.want(c.Scene == nil || in(*c.Scene, len(c.Scenes)), "its scene is not there")
+	c.checkThat(c.Scene == nil || inRange(*c.Scene, len(c.Scenes)), "its scene is not there")
 	for i, s := range c.Scenes {
 		for _, k := range s.Nodes {
-			c.want(in(k, len(c.Nodes)) && parent[k] == 0, "scene %d begins with a node that is not there or has a parent", i)
+			c.checkThat(inRange(k, len(c.Nodes)) && parent[k] == 0, "scene %d begins with a node that is not there or has a parent", i)
 		}
 	}
 }
 
-// surfaces checks materials, textures and pictures.
-func (c *checker) surfaces() {
+// checkMaterials checks materials, textures and pictures.
+func (c *checker) checkMaterials() {
 	for i, m := range c.Materials {
 		for _, t := range []*texture{m.Metal.Base, m.Metal.Both, m.Normal, m.Occlude, m.Emit} {
-			c.want(t == nil || in(t.Index, len(c.Textures)), "material %d has a texture that is not there", i)
+			c.checkThat(t == nil || inRange(t.Index, len(c.Textures)), "material %d has a texture that is not there", i)
 		}
-		for _, list := range [][]float64{m.Metal.Color, m.Emissive, one(m.Metal.Metallic), one(m.Metal.Rough)} {
+		for _, list := range [][]float64{m.Metal.Color, m.Emissive, optionalValue(m.Metal.Metallic), optionalValue(m.Metal.Rough)} {
 			for _, x := range list {
-				c.want(x >= 0 && x <= 1, "material %d has the factor %v", i, x)
+				c.checkThat(x >= 0 && x <= 1, "material %d has the factor %v", i, x)
 			}
 		}
-		c.want(m.Metal.Color == nil || len(m.Metal.Color) == 4, "material %d has a colour of %d parts", i, len(m.Metal.Color))
+		c.checkThat(m.Metal.Color == nil || len(m.Metal.Color) == 4, "material %d has a colour of %d parts", i, len(m.Metal.Color))
 	}
 	for i, t := range c.Textures {
-		c.want(t.Source != nil && in(*t.Source, len(c.Images)) && (t.Sampler == nil || in(*t.Sampler, len(c.Samplers))), "texture %d is of a picture that is not there", i)
+		c.checkThat(t.Source != nil && inRange(*t.Source, len(c.Images)) && (t.Sampler == nil || inRange(*t.Sampler, len(c.Samplers))), "texture %d is of a picture that is not there", i)
 	}
 	for i := range c.Images {
-		c.picture(i)
+		c.checkImage(i)
 	}
 }
 
-func one(x *float64) []float64 {
+func optionalValue(x *float64) []float64 {
 	if x == nil {
 		return nil
 	}
