@@ -34,7 +34,7 @@ const (
 	topicIntent      topic = "intent"      // the intent itself
 	topicDescription topic = "description" // a description of the scene
 	topicCard        topic = "card"        // the card of the place; a blank answer means no card
-	topicEngine      topic = "engine"      // leaveOut
+	topicEngine      topic = "engine"      // the only answer is leaveOutEngine
 )
 
 // leaveOutEngine is the answer that drops the calls on an engine.

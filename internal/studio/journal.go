@@ -19,8 +19,8 @@ type Entry interface {
 }
 
 // Journal is the full description of a target: a file of entries, one JSON object per line, in the
-// order of their runs. An entry that undoes a run removes the last active one. The caller holds the
-// target's lock.
+// order of their runs. An entry that undoes a run excludes that run, which must be the last active
+// one. The caller holds the target's lock.
 type Journal[E Entry] struct {
 	File   string
 	all    []E   // all entries of the file
@@ -91,7 +91,7 @@ func entryRun[E Entry](e E) string {
 	return run
 }
 
-// Exclude leaves the last active run out until IncludeAll.
+// Exclude leaves run out of the active entries until IncludeAll, if it is the last of them.
 func (j *Journal[E]) Exclude(run string) {
 	if n := len(j.active); n > 0 && entryRun(j.active[n-1]) == run {
 		j.active = slices.Clone(j.active[:n-1])
@@ -134,7 +134,7 @@ func (j *Journal[E]) Append(e E) error {
 	return nil
 }
 
-// Copy appends the leading entries, while keep returns true for their run, to another journal.
+// Copy appends the leading entries to another journal, up to the first that keep rejects.
 func (j *Journal[E]) Copy(to *Journal[E], keep func(run string) bool) error {
 	if err := j.Load(func(string) bool { return true }); err != nil {
 		return Fail(IOFailed, "the target's journal cannot be read").Because(err)

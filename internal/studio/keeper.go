@@ -28,7 +28,7 @@ type fileKeeper struct {
 	roots Policy
 }
 
-// maxArtifact bounds one file.
+// maxArtifact bounds the size of one artifact, in bytes.
 const maxArtifact = 2 << 30
 
 // Put stores bytes and returns their hash and size.

@@ -105,9 +105,9 @@ var nameWord = regexp.MustCompile(`[\p{L}0-9'’+-]+`)
 // longest run of words that is a place's name, or a place inside that one that the words describe.
 // With several candidates it returns a question.
 func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest, words string) (card string, open *question, err error) {
-	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
+	err = s.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		if in.Card != "" {
-			c, err := findBuildable(ctx, l, in.Card)
+			c, err := findBuildable(ctx, snap, in.Card)
 			card = c.Name
 			return err
 		}
@@ -117,17 +117,17 @@ func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest, 
 		spans := nameWord.FindAllStringIndex(words, 40)
 		for n := min(len(spans), 6); n > 0; n-- {
 			for i := 0; i+n <= len(spans); i++ {
-				c, ok, err := l.Exists(ctx, words[spans[i][0]:spans[i+n-1][1]])
+				c, ok, err := snap.Exists(ctx, words[spans[i][0]:spans[i+n-1][1]])
 				if err != nil {
 					return err
 				}
 				if ok && c.Type == "Location" && (n > 1 || c.Name[0] == words[spans[i][0]]) {
-					card, open, err = findPlaceInside(ctx, l, c, words)
+					card, open, err = findPlaceInside(ctx, snap, c, words)
 					return err
 				}
 			}
 		}
-		card, open, err = findDescribedPlace(ctx, l, words)
+		card, open, err = findDescribedPlace(ctx, snap, words)
 		return err
 	})
 	return card, open, err
@@ -135,8 +135,8 @@ func (s *Studio) findPlace(ctx context.Context, g access.Grant, in planRequest, 
 
 // findBuildable finds a card that a scene can be built from. Its error is that of a missing card,
 // or a Failure.
-func findBuildable(ctx context.Context, l *canon.Snapshot, name string) (canon.Card, error) {
-	c, err := l.Find(ctx, name)
+func findBuildable(ctx context.Context, snap *canon.Snapshot, name string) (canon.Card, error) {
+	c, err := snap.Find(ctx, name)
 	if err == nil && c.Type != "Location" && c.Type != "Realm" {
 		err = Fail(Validation, "card: %q is of type %s; a scene is built from a Location or a Realm", c.Name, c.Type)
 	}
@@ -146,12 +146,12 @@ func findBuildable(ctx context.Context, l *canon.Snapshot, name string) (canon.C
 // findPlaceInside resolves "the tavern of Mosswell" where Mosswell is a place itself: it finds a
 // place whose name contains "tavern" and that mentions Mosswell. Without a match the outer place is
 // built, with the words as its description.
-func findPlaceInside(ctx context.Context, l *canon.Snapshot, outer canon.Card, words string) (card string, open *question, err error) {
+func findPlaceInside(ctx context.Context, snap *canon.Snapshot, outer canon.Card, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil || markup.KeyOf(m[2]) != outer.Key {
 		return outer.Name, nil, nil
 	}
-	found, err := l.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location", NameContains: m[1]}}, canon.Page{Limit: 4})
+	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location", NameContains: m[1]}}, canon.Page{Limit: 4})
 	if err != nil {
 		return "", nil, err
 	}
@@ -182,12 +182,12 @@ func askWhichPlace(meant string, names []string) *question {
 // another card that it belongs to.
 var ofForm = regexp.MustCompile(`\b(?i:the |an? )?([\p{L}]+) (?i:of|in|at) ((?i:the )?\p{Lu}[\p{L}'’]*(?: \p{Lu}[\p{L}'’]*)*)`)
 
-func findDescribedPlace(ctx context.Context, l *canon.Snapshot, words string) (card string, open *question, err error) {
+func findDescribedPlace(ctx context.Context, snap *canon.Snapshot, words string) (card string, open *question, err error) {
 	m := ofForm.FindStringSubmatch(words)
 	if m == nil {
 		return "", nil, nil
 	}
-	found, err := l.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location"}}, canon.Page{Limit: 4})
+	found, err := snap.Search(ctx, canon.SearchQuery{Q: m[1] + " " + m[2], InName: true, InContent: true, Filter: canon.Filter{Type: "Location"}}, canon.Page{Limit: 4})
 	if err != nil {
 		return "", nil, err
 	}

@@ -25,7 +25,7 @@ type Policy struct {
 	MaxSeconds       int               // of a run; 0 is 3600
 }
 
-// maxCalls is the contract's bound on a plan.
+// maxCalls bounds the calls of any plan; the policy may only lower it.
 const maxCalls = 50
 
 func (p Policy) callLimit() int {

@@ -23,12 +23,12 @@ func (x *executor) loadCard(ctx context.Context, w *Work) error {
 	if err != nil || in.Card == "" {
 		return err
 	}
-	return x.canon.Read(ctx, x.reader, func(l *canon.Snapshot) error {
-		c, err := findBuildable(ctx, l, in.Card)
+	return x.canon.Read(ctx, x.reader, func(snap *canon.Snapshot) error {
+		c, err := findBuildable(ctx, snap, in.Card)
 		if err != nil {
 			return err
 		}
-		content, err := l.Content(ctx, c)
+		content, err := snap.Content(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (x *executor) loadCard(ctx context.Context, w *Work) error {
 		if c.Fields != nil {
 			_ = json.Unmarshal(c.Fields, &fields) // a terrain that is not a string is ignored
 		}
-		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: markup.Text(content), Terrain: fields.Terrain, Version: c.Version(l.View())}
+		w.Card = &Card{ID: c.ID.String(), Name: c.Name, Type: c.Type, Text: markup.Text(content), Terrain: fields.Terrain, Version: c.Version(snap.View())}
 		w.run.Sources = append(w.run.Sources, Source{Card: w.Card.ID, Name: c.Name, Version: w.Card.Version})
 		return nil
 	})
@@ -155,11 +155,11 @@ func (s *Studio) findStale(ctx context.Context, g access.Grant) ([]Stale, error)
 	}
 	b.mu.Unlock()
 	list := []Stale{}
-	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
+	err = s.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		for _, run := range runs {
 			level, _ := access.ParseLevel(run.Audience)
 			for _, src := range run.Sources {
-				now, err := currentVersion(ctx, l.As(level), src)
+				now, err := currentVersion(ctx, snap.As(level), src)
 				if err != nil {
 					return err
 				}
@@ -173,12 +173,12 @@ func (s *Studio) findStale(ctx context.Context, g access.Grant) ([]Stale, error)
 	return list, err
 }
 
-func currentVersion(ctx context.Context, l *canon.Snapshot, src Source) (uint32, error) {
-	c, ok, err := l.Exists(ctx, "~"+src.Card)
+func currentVersion(ctx context.Context, snap *canon.Snapshot, src Source) (uint32, error) {
+	c, ok, err := snap.Exists(ctx, "~"+src.Card)
 	if err != nil || !ok {
 		return 0, err
 	}
-	return c.Version(l.View()), nil
+	return c.Version(snap.View()), nil
 }
 
 func artifactNames(run Run) []string {

@@ -131,13 +131,13 @@ func (s *Studio) modelPlan(ctx context.Context, role access.Role, g access.Grant
 	if _, err := s.requestFromPlan(p, role); err != nil {
 		return p, err
 	}
-	return p, s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
+	return p, s.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
 		for i, c := range p.Calls {
 			name, _ := c.With["card"].(string)
 			if name == "" {
 				continue
 			}
-			if _, err := findBuildable(ctx, l, name); err != nil {
+			if _, err := findBuildable(ctx, snap, name); err != nil {
 				return Fail(Validation, "calls[%d].with.card: there is no place %q", i, clipText(name, 60))
 			}
 		}
@@ -225,15 +225,15 @@ func (s *Studio) listPlaces(ctx context.Context, g access.Grant, intent, card st
 		names = append(names, card)
 	}
 	only := canon.Filter{Type: "Location"}
-	err = s.canon.Read(ctx, g, func(l *canon.Snapshot) error {
-		near, err := l.NearCards(ctx, intent, only, maxFound)
+	err = s.canon.Read(ctx, g, func(snap *canon.Snapshot) error {
+		near, err := snap.NearCards(ctx, intent, only, maxFound)
 		if err != nil {
 			return err
 		}
 		for _, h := range near {
 			add(h.Card)
 		}
-		cards, _, err := l.Cards(ctx, only, canon.Page{Limit: maxPlaces})
+		cards, _, err := snap.Cards(ctx, only, canon.Page{Limit: maxPlaces})
 		for _, c := range cards {
 			add(c)
 		}

@@ -72,7 +72,7 @@ type (
 		Name string `json:"object_name"`
 		ID   string `json:"object_id"`
 	}
-	// TerrainIn asks for land.
+	// TerrainIn asks for a terrain.
 	TerrainIn struct {
 		common
 		Width     float64 `json:"width" min:"1" max:"20000" jsonschema:"Metres along X."`
@@ -81,25 +81,25 @@ type (
 		Amplitude float64 `json:"amplitude,omitzero" default:"20" min:"0" max:"5000" jsonschema:"Metres between the lowest and the highest that there can be."`
 		Name      string  `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z0-9][A-Za-z0-9 _.-]*$" default:"Terrain" jsonschema:"Name of the terrain."`
 	}
-	// TerrainOut is land that was made.
+	// TerrainOut is a terrain that was made.
 	TerrainOut struct {
 		Asset      string         `json:"terrain_asset"`
 		Parameters map[string]any `json:"parameters"`
 		Heightmap  string         `json:"heightmap" jsonschema:"Id of the heightmap artifact: grey, 16 bits, north up."`
 	}
-	// TextureIn asks for a painted surface.
+	// TextureIn asks for a painted texture on an object.
 	TextureIn struct {
 		common
 		Object string `json:"object_name" maxlen:"60" jsonschema:"The object that gets it."`
 		Type   string `json:"texture_type" enum:"stone,wood,grass,sand,metal,fabric" jsonschema:"What it is a surface of."`
 		Size   int    `json:"size,omitzero" default:"512" enum:"64,128,256,512,1024,2048" jsonschema:"Pixels along a side."`
 	}
-	// TextureOut is a surface that was painted and put on.
+	// TextureOut is a texture that was painted and assigned.
 	TextureOut struct {
 		Material string   `json:"material_name"`
 		Textures []string `json:"textures" jsonschema:"Ids of the artifacts: base colour, normal."`
 	}
-	// PopulateIn asks for many of one thing.
+	// PopulateIn asks for many instances of one asset.
 	PopulateIn struct {
 		common
 		Level   string     `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level, in an engine."`
@@ -136,7 +136,7 @@ type (
 		Triangles int      `json:"triangles"`
 		Written   string   `json:"written,omitzero" jsonschema:"The file at path."`
 	}
-	// ImportIn asks an engine to take an export in.
+	// ImportIn asks an engine to import an export.
 	ImportIn struct {
 		common
 		Level     string `json:"level,omitzero" maxlen:"60" pattern:"^[A-Za-z0-9_]+$" default:"main" jsonschema:"The level that the asset is for."`
@@ -156,7 +156,7 @@ type (
 		Materials int  `json:"materials"`
 		Matches   bool `json:"matches_manifest"`
 	}
-	// BlueprintIn asks for behaviour.
+	// BlueprintIn asks for a script of an object's behaviour.
 	BlueprintIn struct {
 		common
 		Name  string      `json:"name,omitzero" maxlen:"40" pattern:"^[A-Za-z][A-Za-z0-9_]*$" default:"Logic" jsonschema:"Name of the script."`
@@ -172,7 +172,7 @@ type (
 		Text   string  `json:"text,omitzero" maxlen:"200" jsonschema:"For say."`
 		By     float64 `json:"by,omitzero" min:"-100000" max:"100000" jsonschema:"For rotate degrees, for move metres upwards."`
 	}
-	// BlueprintOut is behaviour that was written.
+	// BlueprintOut is a script that was written.
 	BlueprintOut struct {
 		Files  []string `json:"files_modified"`
 		Status string   `json:"compile_status" enum:"ok,error,unchecked" jsonschema:"ok only where the engine itself checked it."`
